@@ -1,0 +1,2 @@
+// The kernel's exports, folder by folder; no logic here.
+export { setMemoryBase } from "./memory/host";

@@ -1,0 +1,137 @@
+// Hands out the kernel's shared memory in extents of 64 KiB to every thread. State is a bitmap in a SharedArrayBuffer behind a
+// spin lock: sections are microseconds long and allocations rare, because Heap keeps small blocks to itself.
+import { HEAP_START } from "../../assembly/abi.ts";
+import { TsdbError } from "../model/errors.ts";
+
+/** One extent is one WebAssembly page. */
+export const EXTENT_BYTES = 64 * 1024;
+const EXTENTS = 65536;
+const WORDS = EXTENTS / 32;
+// control words: | lock | next-fit cursor | extents in use | extents grown | bitmap, 1 = in use ... |
+const LOCK = 0;
+const CURSOR = 1;
+const USED = 2;
+const GROWN = 3;
+const BITMAP = 4;
+
+/** What another thread needs to share the memory; structured-cloneable. */
+export interface SharedMemory {
+  readonly memory: WebAssembly.Memory;
+  readonly control: SharedArrayBuffer;
+}
+
+export class Extents {
+  private readonly words: Int32Array;
+
+  private constructor(readonly shared: SharedMemory) {
+    this.words = new Int32Array(shared.control);
+  }
+
+  static create(): Extents {
+    const memory = new WebAssembly.Memory({ initial: 256, maximum: EXTENTS, shared: true });
+    const control = new SharedArrayBuffer((BITMAP + WORDS) * 4);
+    const extents = new Extents({ memory, control });
+    extents.words[GROWN] = 256;
+    extents.mark(0, HEAP_START / EXTENT_BYTES, true);
+    extents.words[CURSOR] = HEAP_START / EXTENT_BYTES;
+    // The last extent stays unused, so that one-past-the-end pointers never wrap to 0.
+    extents.mark(EXTENTS - 1, 1, true);
+    return extents;
+  }
+
+  static attach(shared: SharedMemory): Extents {
+    return new Extents(shared);
+  }
+
+  /** Bytes in use by all threads. */
+  get usedBytes(): number {
+    return Atomics.load(this.words, USED) * EXTENT_BYTES;
+  }
+
+  /** A run of whole extents of at least `bytes`, at a multiple of EXTENT_BYTES. @throws TsdbError overloaded when 4 GiB are in use. */
+  allocate(bytes: number): number {
+    const count = Math.max(1, Math.ceil(bytes / EXTENT_BYTES));
+    this.lock();
+    try {
+      const cursor = this.words[CURSOR]!;
+      let first = this.findRun(count, cursor, EXTENTS);
+      if (first < 0) first = this.findRun(count, 0, EXTENTS);
+      if (first < 0) {
+        throw new TsdbError(
+          "overloaded",
+          `kernel memory is full: ${bytes} bytes wanted, ${this.usedBytes} of ${EXTENTS * EXTENT_BYTES} in use`,
+        );
+      }
+      this.grow(first + count);
+      this.mark(first, count, true);
+      this.words[CURSOR] = first + count;
+      return first * EXTENT_BYTES;
+    } finally {
+      this.unlock();
+    }
+  }
+
+  /** Gives back what `allocate(bytes)` returned. */
+  release(ptr: number, bytes: number): void {
+    const count = Math.max(1, Math.ceil(bytes / EXTENT_BYTES));
+    const first = ptr / EXTENT_BYTES;
+    this.lock();
+    try {
+      this.mark(first, count, false);
+      // Reuse low, already touched memory first: the first touch of a page costs far more than its reuse.
+      if (first < this.words[CURSOR]!) this.words[CURSOR] = first;
+    } finally {
+      this.unlock();
+    }
+  }
+
+  private findRun(count: number, from: number, to: number): number {
+    let run = 0;
+    let i = from;
+    while (i < to) {
+      const word = this.words[BITMAP + (i >>> 5)]!;
+      if (word === -1) {
+        run = 0;
+        i = (i | 31) + 1;
+        continue;
+      }
+      if ((word >>> (i & 31)) & 1) run = 0;
+      else if (++run === count) return i - count + 1;
+      i++;
+    }
+    return -1;
+  }
+
+  private mark(first: number, count: number, used: boolean): void {
+    for (let i = first; i < first + count; i++) {
+      const bit = 1 << (i & 31);
+      const at = BITMAP + (i >>> 5);
+      if (used === ((this.words[at]! & bit) !== 0)) throw new Error(`BUG: extent ${i} is ${used ? "already in use" : "not in use"}`);
+      this.words[at] = used ? this.words[at]! | bit : this.words[at]! & ~bit;
+    }
+    Atomics.add(this.words, USED, used ? count : -count);
+  }
+
+  private grow(extents: number): void {
+    const grown = this.words[GROWN]!;
+    if (extents <= grown) return;
+    // 4 MiB steps, so that a filling buffer does not call grow for every segment
+    const target = Math.min(EXTENTS, Math.max(extents, grown + 64));
+    try {
+      this.shared.memory.grow(target - grown);
+    } catch (cause) {
+      throw new TsdbError("overloaded", `kernel memory cannot grow to ${target * EXTENT_BYTES} bytes`, {}, { cause });
+    }
+    this.words[GROWN] = target;
+  }
+
+  private lock(): void {
+    while (Atomics.compareExchange(this.words, LOCK, 0, 1) !== 0) {
+      // A holder is in a few microseconds of plain code and cannot be suspended by us: spin.
+    }
+  }
+
+  private unlock(): void {
+    Atomics.store(this.words, LOCK, 0);
+  }
+}

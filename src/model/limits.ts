@@ -1,0 +1,36 @@
+// Every limit in one place, with the relations between them checked when the module loads.
+import { assert } from "./assert.ts";
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
+
+export const LIMITS = {
+  /** One DuckDB vector; buffer segments and pages hold a multiple of it. */
+  vectorRows: 2048,
+  /** Rows of one buffer segment at most. */
+  segmentRowsMax: 64 * KIB,
+  /** Rows of one encoded page of a `.pt` block. */
+  pageRowsMax: 16 * KIB,
+  bodyBytesDefault: 10 * MIB,
+  /** Largest value of --max-http-request-size: a body, its batch and its frame fit the kernel's memory several times. */
+  bodyBytesMax: 256 * MIB,
+  stringFieldBytesMax: 1 * MIB,
+  columnsPerTableMax: 500,
+  tablesMax: 10_000,
+  databasesMax: 10_000,
+  databaseNameBytesMax: 511,
+  lineErrorsReported: 100,
+  /** A WAL segment is closed at this size; one body's frame always fits a segment. */
+  walSegmentBytes: 512 * MIB,
+  walFrameBytesMax: 512 * MIB,
+  /** The kernel's memory: the address space of wasm32 is 4 GiB; the rest is scratch for decoding. */
+  kernelBytesMax: 4 * GIB,
+  bufferBytesDefault: 1 * GIB,
+  bufferBytesMax: 3 * GIB,
+} as const;
+
+assert(LIMITS.segmentRowsMax % LIMITS.vectorRows === 0, "a segment is whole vectors");
+assert(LIMITS.pageRowsMax % LIMITS.vectorRows === 0, "a page is whole vectors");
+assert(LIMITS.walFrameBytesMax > LIMITS.bodyBytesMax, "one body's frame always fits");
+assert(LIMITS.bufferBytesMax < LIMITS.kernelBytesMax, "scratch remains beside the buffer");
