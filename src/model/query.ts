@@ -1,0 +1,27 @@
+// What the routes ask of the query path, and what it answers.
+
+export type QueryFormat = "seed" | "json" | "jsonl" | "csv" | "pretty" | "parquet" | "arrow";
+
+/** Bind parameters: JSON scalars. Integers beyond 2^53 arrive as bigint. */
+export type QueryParams = Readonly<Record<string, string | number | bigint | boolean | null>>;
+
+export interface QueryRequest {
+  readonly database: string;
+  readonly statement: string;
+  readonly format: QueryFormat;
+  readonly params: QueryParams;
+  /** Aborts when the client goes away: interrupts the query. */
+  readonly signal: AbortSignal;
+}
+
+export interface QueryAnswer {
+  readonly contentType: string;
+  /** The answer's bytes as the engine makes them, under back-pressure. An error after the first bytes breaks the stream. */
+  readonly body: ReadableStream<Uint8Array>;
+}
+
+export interface QueryService {
+  /** Resolves when the first bytes are there, so that an error before them still has a status.
+   *  @throws TsdbError unknown_database, bad_query, query_limit, cancelled, overloaded, unavailable */
+  query(request: QueryRequest): Promise<QueryAnswer>;
+}
