@@ -1,0 +1,96 @@
+// Line protocol shaped like TSBS "cpu-only": 10 tags and 10 fields a line, every host once per timestamp, values that walk within 0..100.
+// The same options give the same bytes on every machine.
+import { prng } from "../../test/support/prng.ts";
+
+const REGIONS: readonly (readonly [region: string, zones: number])[] = [
+  ["us-east-1", 5],
+  ["us-west-1", 2],
+  ["us-west-2", 3],
+  ["eu-west-1", 3],
+  ["eu-central-1", 2],
+  ["ap-southeast-1", 2],
+  ["ap-southeast-2", 2],
+  ["ap-northeast-1", 2],
+  ["sa-east-1", 3],
+];
+const SYSTEMS = ["Ubuntu16.10", "Ubuntu16.04LTS", "Ubuntu15.10"] as const;
+const ARCHITECTURES = ["x64", "x86"] as const;
+const TEAMS = ["SF", "NYC", "LON", "CHI"] as const;
+const ENVIRONMENTS = ["production", "staging", "test"] as const;
+
+export const TSBS_CPU_FIELDS = [
+  "usage_user",
+  "usage_system",
+  "usage_idle",
+  "usage_nice",
+  "usage_iowait",
+  "usage_irq",
+  "usage_softirq",
+  "usage_steal",
+  "usage_guest",
+  "usage_guest_nice",
+] as const;
+
+export interface TsbsCpuOptions {
+  readonly hosts: number;
+  /** Lines in all. */
+  readonly rows: number;
+  readonly seed: number;
+  /** Values with decimals instead of integers with the suffix `i`. */
+  readonly floats?: boolean;
+  /** Default 2016-01-01T00:00:00Z. */
+  readonly startNs?: bigint;
+  /** Default 10 s. */
+  readonly stepNs?: bigint;
+  /** Lines of one yielded body, default 10,000. */
+  readonly bodyLines?: number;
+}
+
+/** Yields bodies of `bodyLines` lines (the last may be shorter), each owned by the caller, every line ended by a newline. */
+export function* tsbsCpu(options: TsbsCpuOptions): Generator<Uint8Array> {
+  const { hosts, rows, seed, floats = false, startNs = 1451606400000000000n, stepNs = 10_000_000_000n, bodyLines = 10_000 } = options;
+  const below = prng(seed);
+  const keys = Array.from({ length: hosts }, (_, host) => seriesKey(host, below));
+  // hundredths, so that both kinds of value come from the same walk
+  const walks = Array.from({ length: hosts }, () => TSBS_CPU_FIELDS.map(() => below(10_001)));
+  const encoder = new TextEncoder();
+  let lines: string[] = [];
+  for (let row = 0; row < rows; row++) {
+    const host = row % hosts;
+    const timestampNs = startNs + BigInt(Math.floor(row / hosts)) * stepNs;
+    lines.push(`${keys[host]} ${fields(walks[host]!, floats, below)} ${timestampNs}\n`);
+    if (lines.length === bodyLines || row === rows - 1) {
+      yield encoder.encode(lines.join(""));
+      lines = [];
+    }
+  }
+}
+
+function seriesKey(host: number, below: (n: number) => number): string {
+  const [region, zones] = REGIONS[below(REGIONS.length)]!;
+  const zone = String.fromCharCode("a".charCodeAt(0) + below(zones));
+  const tags = [
+    `hostname=host_${host}`,
+    `region=${region}`,
+    `datacenter=${region}${zone}`,
+    `rack=${below(100)}`,
+    `os=${SYSTEMS[below(SYSTEMS.length)]}`,
+    `arch=${ARCHITECTURES[below(ARCHITECTURES.length)]}`,
+    `team=${TEAMS[below(TEAMS.length)]}`,
+    `service=${below(20)}`,
+    `service_version=${below(2)}`,
+    `service_environment=${ENVIRONMENTS[below(ENVIRONMENTS.length)]}`,
+  ];
+  return `cpu,${tags.join(",")}`;
+}
+
+function fields(walk: number[], floats: boolean, below: (n: number) => number): string {
+  let text = "";
+  for (let i = 0; i < walk.length; i++) {
+    // one step is at most ±1.00, kept within 0..100
+    const value = Math.min(10_000, Math.max(0, walk[i]! + below(201) - 100));
+    walk[i] = value;
+    text += `${i === 0 ? "" : ","}${TSBS_CPU_FIELDS[i]}=${floats ? value / 100 : `${Math.floor(value / 100)}i`}`;
+  }
+  return text;
+}
