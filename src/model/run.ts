@@ -2,7 +2,8 @@
 // pointers are byte offsets into the shared memory, valid while the run's pin is held.
 import type { ColumnType } from "./column.ts";
 
-/** One field column of a run: VALUE_BYTES[type] × rowCount bytes at dataPtr; validityPtr is an LSB-first bitmap (1 = present), 0 = all present. */
+/** One field column of a run: VALUE_BYTES[type] × rowCount bytes at dataPtr; validityPtr is an LSB-first bitmap
+ *  (1 = present), 0 = all present. */
 export interface ColumnRun {
   readonly columnId: number;
   readonly type: ColumnType;
@@ -10,7 +11,8 @@ export interface ColumnRun {
   readonly validityPtr: number;
 }
 
-/** A tag column of a dictionary: u32 code per series at codesPtr (0 = absent); string views at valuesPtr, one per code (view 0 is unused). */
+/** A tag column of a dictionary: u32 code per series at codesPtr (0 = absent); string views at valuesPtr, one per
+ *  code (view 0 is unused). */
 export interface TagColumnView {
   readonly columnId: number;
   readonly codesPtr: number;
@@ -18,7 +20,8 @@ export interface TagColumnView {
   readonly valueCount: number;
 }
 
-/** The series of a run: ids 0 .. seriesCount-1. Two runs with equal `id` share their series ids; otherwise series are matched by their tags. */
+/** The series of a run: ids 0 .. seriesCount-1. Two runs with equal `id` share their series ids; otherwise series are matched by
+ *  their tags. */
 export interface DictionaryView {
   readonly id: number;
   readonly seriesCount: number;

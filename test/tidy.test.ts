@@ -1,0 +1,164 @@
+// Habits that a machine can see: which folder imports which, line and file lengths, leftovers, paths of one machine, a stale wasm/.
+// Each check collects every offence before it fails, so that one run shows the whole list.
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { isWasmCurrent } from "../src/tools/build-wasm.ts";
+
+const ROOT = join(import.meta.dir, "..");
+const LINE_LENGTH_MAX = 140;
+const FILE_LINES_MAX = 450;
+
+/** Imports point down: a folder of src/ imports its own files and folders of a lower rank. */
+const RANK: Readonly<Record<string, number>> = {
+  model: 0,
+  ...{ kernel: 1, duckdb: 1, arrow: 1, disk: 1 },
+  "object-store": 2,
+  ...{ sql: 3, tsdbql: 3, script: 3, auth: 3, cache: 3, store: 3, catalog: 3, wal: 3, buffer: 3 },
+  ...{ plugins: 4, ingest: 4, query: 4, maintain: 4 },
+  ...{ workers: 5, http: 5, flight: 5 },
+  ...{ "main.ts": 6, tools: 6, cli: 6 },
+};
+
+/** Files outside src/ that code in src/ may import, and who may. */
+const OUTSIDE: Readonly<Record<string, (importer: string) => boolean>> = {
+  // both compilers read it; the kernel alone knows the layout, and the precision numbers are the parser's
+  "assembly/abi.ts": (importer) => importer.startsWith("src/kernel/") || importer === "src/model/precision.ts",
+  "wasm/tsdb.wasm": (importer) => importer === "src/kernel/kernel.ts",
+  "package.json": (importer) => !importer.startsWith("src/model/"),
+};
+
+const NOT_OURS = new Set([".git", "node_modules", "dist", ".tsdb", "golden"]);
+const CODE = /\.(ts|mjs|js)$/;
+const TEXT = /(\.(ts|mjs|js|json|md|toml|yml|yaml|html|css|sh)|Dockerfile|\.ci\/run|\.dockerignore|\.gitignore)$/;
+
+const files = list(ROOT).map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));
+const code = files.filter(({ path }) => CODE.test(path));
+
+function list(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return NOT_OURS.has(entry.name) ? [] : list(path);
+      return entry.isFile() && TEXT.test(path) ? [relative(ROOT, path)] : [];
+    })
+    .sort();
+}
+
+/** Paths that a file imports from this repository, relative to its root. Workers are started by `new URL("./x.ts", import.meta.url)`. */
+export function importsOf(path: string, text: string): string[] {
+  const found = text.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*|\bnew URL\(\s*)"(\.{1,2}\/[^"]+)"/g);
+  return [...found].map(([, target]) => join(dirname(path), target!));
+}
+
+/** `src/wal/segment.ts` → `wal`; `src/main.ts` → `main.ts`; outside src/ → undefined. */
+function folderOf(path: string): string | undefined {
+  return path.startsWith("src/") ? path.split("/")[1] : undefined;
+}
+
+const isTest = (path: string) => /\.test\.ts$/.test(path) || path.startsWith("test/");
+
+/** Why `importer` must not import `imported`, or undefined when it may. */
+export function importOffence(importer: string, imported: string): string | undefined {
+  // tests reach for what they compare with; benches are consumers of everything
+  if (isTest(importer) || importer.startsWith("bench/")) return undefined;
+  if (importer.startsWith("assembly/")) return imported.startsWith("assembly/") ? undefined : "assembly/ imports nothing outside itself";
+  const own = folderOf(importer);
+  if (own === undefined) return undefined;
+  const other = folderOf(imported);
+  if (other === undefined) return OUTSIDE[imported]?.(importer) ? undefined : `src/ does not import ${imported} here`;
+  if (own === other) return isTest(imported) ? "code does not import tests" : undefined;
+  if (!(own in RANK)) return `src/${own} has no rank: give it one in test/tidy.test.ts`;
+  if (!(other in RANK)) return undefined; // src/files.d.ts and the like
+  return RANK[other]! < RANK[own]! ? undefined : `rank ${RANK[own]} imports rank ${RANK[other]}`;
+}
+
+describe("import ranks", () => {
+  test("imports point down", () => {
+    const offences = code.flatMap(({ path, text }) =>
+      importsOf(path, text).flatMap((imported) => {
+        const offence = importOffence(path, imported);
+        return offence === undefined ? [] : [`${path} -> ${imported}: ${offence}`];
+      }),
+    );
+    expect(offences).toEqual([]);
+  });
+
+  // the rule itself, so that a slip in it does not pass for tidiness
+  test.each([
+    ["src/wal/wal.ts", "src/disk/disk.ts", true],
+    ["src/wal/wal.ts", "src/wal/segment.ts", true],
+    ["src/wal/wal.ts", "src/catalog/catalog.ts", false],
+    ["src/model/run.ts", "src/kernel/kernel.ts", false],
+    ["src/http/v3/write.ts", "src/ingest/ingest.ts", true],
+    ["src/http/v3/write.ts", "src/main.ts", false],
+    ["src/main.ts", "src/http/app.ts", true],
+    ["src/wal/wal.ts", "assembly/abi.ts", false],
+    ["src/kernel/kernel.ts", "assembly/abi.ts", true],
+    ["src/wal/wal.ts", "test/support/prng.ts", false],
+    ["src/wal/wal.test.ts", "test/support/prng.ts", true],
+    ["assembly/line/line.ts", "src/model/run.ts", false],
+  ] as const)("%s -> %s: %p", (importer, imported, allowed) => {
+    expect(importOffence(importer, imported) === undefined).toBe(allowed);
+  });
+
+  test("every form of import is seen", () => {
+    const text = [
+      'import a from "../disk/a.ts";',
+      'export * from "./b.ts";',
+      'const c = await import("../c.ts");',
+      'import "./d.ts";',
+      'import {\n  e,\n} from "./e.ts";',
+      'new Worker(new URL("./f.ts", import.meta.url).href);',
+      'import g from "g";',
+    ].join("\n");
+    expect(importsOf("src/wal/x.ts", text)).toEqual([
+      ...["src/disk/a.ts", "src/wal/b.ts", "src/c.ts", "src/wal/d.ts", "src/wal/e.ts", "src/wal/f.ts"],
+    ]);
+  });
+});
+
+describe("text", () => {
+  /** `path:line: text` of every line that matches. */
+  function matching(pattern: RegExp, where: (path: string) => boolean = () => true): string[] {
+    return files
+      .filter(({ path }) => where(path))
+      .flatMap(({ path, text }) =>
+        text.split("\n").flatMap((line, i) => (pattern.test(line) ? [`${path}:${i + 1}: ${line.trim().slice(0, 100)}`] : [])),
+      );
+  }
+
+  test(`lines have at most ${LINE_LENGTH_MAX} characters`, () => {
+    expect(matching(new RegExp(`^.{${LINE_LENGTH_MAX + 1},}$`), (path) => CODE.test(path) || !/\.(md|json)$/.test(path))).toEqual([]);
+  });
+
+  test(`files have at most ${FILE_LINES_MAX} lines`, () => {
+    const long = code.map(({ path, text }) => ({ path, lineCount: text.trimEnd().split("\n").length }));
+    expect(long.filter(({ lineCount }) => lineCount > FILE_LINES_MAX)).toEqual([]);
+  });
+
+  test("every file of code opens with a comment on what it is for", () => {
+    const bare = code.filter(({ path, text }) => /^(src|assembly|bench|test)\//.test(path) && !/^(#!.*\n)?\s*(\/\/|\/\*)/.test(text));
+    expect(bare.map(({ path }) => path)).toEqual([]);
+  });
+
+  const notThisFile = (path: string) => path !== "test/tidy.test.ts";
+
+  test("nothing is left for later", () => {
+    expect(matching(/\b(FIXME|TODO|XXX)\b/, notThisFile)).toEqual([]);
+  });
+
+  test("no test is switched off", () => {
+    expect(matching(/\b(test|it|describe)\.(skip|only|todo)\b/, (path) => notThisFile(path) && isTest(path))).toEqual([]);
+  });
+
+  test("no path of one machine, no host of a package registry", () => {
+    const folder = /(^|["'`\s=(:])\/(work|root|home\/\w+|Users\/\w+|tmp\/bun)(\/|\b["'`\s])/;
+    const registry = /\b(registry|npm)\.[\w.-]+\.(org|com|io|net|dev)\b|"resolved":/;
+    expect(matching(new RegExp(`${folder.source}|${registry.source}`), notThisFile)).toEqual([]);
+  });
+});
+
+test("wasm/ is what assembly/ compiles to", async () => {
+  expect(await isWasmCurrent(), "run `npm run build:wasm` and commit wasm/").toBe(true);
+}, 120_000);
