@@ -1,0 +1,125 @@
+// `npm run build`: one executable with Bun, the server, its workers, WebAssembly and DuckDB inside, for the platform it is built on.
+// Two things do not bundle by themselves and are rewritten here: DuckDB's native module, and the addresses of worker threads.
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { basename, dirname, join, relative } from "node:path";
+import type { BunPlugin } from "bun";
+
+const ROOT = join(import.meta.dir, "../..");
+const EMBEDDED_LOADER = join(import.meta.dir, "embedded-duckdb.ts");
+
+export interface BuildOptions {
+  /** The program's entry point; worker files are found in its folder and below. */
+  readonly entryPoint: string;
+  readonly outFile: string;
+}
+
+/** Builds the executable. @throws Error with the bundler's messages */
+export async function buildBinary({ entryPoint, outFile }: BuildOptions): Promise<void> {
+  const sourceFolder = dirname(entryPoint);
+  const workers = findWorkers(sourceFolder);
+  const result = await Bun.build({
+    entrypoints: [entryPoint, ...workers],
+    // the embedded workers get names relative to it
+    root: sourceFolder,
+    // what the user's current folder holds is none of the server's business
+    compile: { outfile: outFile, autoloadDotenv: false, autoloadBunfig: false },
+    // names and lines stay, for the stack traces in a user's log
+    minify: { whitespace: false, syntax: true, identifiers: false },
+    plugins: [embedDuckdb(), workerAddresses(sourceFolder)],
+    throw: false,
+  });
+  if (!result.success) throw new Error(`cannot build ${outFile}:\n${result.logs.join("\n")}`);
+}
+
+/** The one way a worker is named in src/: relative to the file that starts it. */
+const WORKER_ADDRESS = /new URL\("(\.{1,2}\/[^"]+\.ts)", import\.meta\.url\)/g;
+
+/** Every file that some file under `folder` starts as a worker. */
+function findWorkers(folder: string): string[] {
+  const workers = new Set<string>();
+  for (const file of new Bun.Glob("**/*.ts").scanSync(folder)) {
+    if (file.endsWith(".test.ts")) continue;
+    for (const [, target] of readFileSync(join(folder, file), "utf8").matchAll(WORKER_ADDRESS)) {
+      workers.add(join(folder, dirname(file), target!));
+    }
+  }
+  return [...workers].sort();
+}
+
+/** All modules of the main thread become one file at the top of the embedded tree, so `./query.ts` beside the module that starts it has to
+ *  become `./workers/query.ts`. */
+function workerAddresses(sourceFolder: string): BunPlugin {
+  return {
+    name: "worker addresses",
+    setup(build) {
+      build.onLoad({ filter: /\.ts$/, namespace: "file" }, ({ path }) => {
+        if (relative(sourceFolder, path).startsWith("..")) return undefined;
+        const source = readFileSync(path, "utf8");
+        const contents = source.replace(
+          WORKER_ADDRESS,
+          (_, target: string) => `new URL("./${relative(sourceFolder, join(dirname(path), target))}", import.meta.url)`,
+        );
+        return { contents, loader: "ts" };
+      });
+    },
+  };
+}
+
+/** Replaces `@duckdb/node-bindings`, which picks a package at run time, by this platform's files and a loader that unpacks them. */
+function embedDuckdb(): BunPlugin {
+  return {
+    name: "embedded duckdb",
+    setup(build) {
+      const paths = nativeFiles(`${process.platform}-${process.arch}${isMusl() ? "-musl" : ""}`);
+      const hash = createHash("sha256");
+      for (const path of paths) hash.update(readFileSync(path));
+      const entries = paths.map((path, i) => `{ name: "${basename(path)}", path: file${i}, bytes: ${statSync(path).size} }`);
+      build.onResolve({ filter: /^@duckdb\/node-bindings$/ }, () => ({ path: "bindings", namespace: "duckdb" }));
+      build.onResolve({ filter: /^duckdb-files$/ }, () => ({ path: "files", namespace: "duckdb" }));
+      build.onLoad({ filter: /^files$/, namespace: "duckdb" }, () => ({
+        loader: "js",
+        contents: [
+          ...paths.map((path, i) => `import file${i} from ${JSON.stringify(path)} with { type: "file" };`),
+          `export const embedded = { hash: "${hash.digest("hex").slice(0, 16)}", files: [${entries.join(", ")}] };`,
+        ].join("\n"),
+      }));
+      // CommonJS like the module it stands for, so that every form of import gives what it gave
+      build.onLoad({ filter: /^bindings$/, namespace: "duckdb" }, () => ({
+        loader: "js",
+        contents: `module.exports = require(${JSON.stringify(EMBEDDED_LOADER)}).loadEmbedded(require("duckdb-files").embedded);`,
+      }));
+    },
+  };
+}
+
+/** Native files of DuckDB's package for `platform`, the module to load last. @throws Error when the package is not installed */
+function nativeFiles(platform: string): string[] {
+  // from the bindings' own place, because package managers may nest it there
+  const fromBindings = createRequire(createRequire(import.meta.url).resolve("@duckdb/node-bindings"));
+  const name = `@duckdb/node-bindings-${platform}`;
+  let folder: string;
+  try {
+    folder = dirname(fromBindings.resolve(`${name}/package.json`));
+  } catch {
+    throw new Error(`cannot build for ${platform}: ${name} is not installed`);
+  }
+  const names = readdirSync(folder).filter((file) => /\.(node|so|dylib|dll)$/.test(file));
+  names.sort((a, b) => Number(a.endsWith(".node")) - Number(b.endsWith(".node")));
+  if (!names.at(-1)?.endsWith(".node")) throw new Error(`cannot build for ${platform}: ${name} holds no native module`);
+  return names.map((file) => join(folder, file));
+}
+
+/** DuckDB has packages of their own for Linux systems whose C library is musl; a process there has musl's loader mapped. */
+function isMusl(): boolean {
+  return process.platform === "linux" && /ld-musl/.test(readFileSync("/proc/self/maps", "utf8"));
+}
+
+if (import.meta.main) {
+  const outFile = process.argv[2] ?? join(ROOT, "dist", process.platform === "win32" ? "tsdb.exe" : "tsdb");
+  const startedMs = performance.now();
+  await buildBinary({ entryPoint: join(ROOT, "src/main.ts"), outFile });
+  const megabytes = (statSync(outFile).size / 1e6).toFixed(0);
+  console.log(`built ${relative(process.cwd(), outFile)}, ${megabytes} MB, in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
+}
