@@ -1,0 +1,65 @@
+// What the server asks of files: everything that wal/ and object-store/ do to a disk goes through this interface, so that
+// test/support/faulty-disk.ts can stand in for it and let every single call fail. node-disk.ts is the real one.
+
+/** A file open for appending. Calls are made one after another by one owner, never two at a time. */
+export interface AppendFile {
+  readonly path: string;
+  /** Appends all of `bytes` (borrowed until the promise settles). After a rejection any prefix of them may be in the file. */
+  append(bytes: Uint8Array): Promise<void>;
+  /** Makes the content durable (fdatasync). A rejection says nothing about what is durable: never try again, the kernel may have
+   *  dropped the dirty pages (Rebello et al., "Can Applications Recover from fsync Failures?", ATC 2020). */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A file open for reading at offsets. */
+export interface ReadFile {
+  readonly path: string;
+  /** Size when the file was opened. */
+  readonly sizeBytes: number;
+  /** Fills `target` from `offset`; fewer bytes only at the end of the file. Returns bytes read. */
+  read(offset: number, target: Uint8Array): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface DiskEntry {
+  readonly name: string;
+  readonly isFolder: boolean;
+}
+
+export interface FileStat {
+  readonly isFolder: boolean;
+  readonly sizeBytes: number;
+}
+
+/** Paths are '/'-separated. Everything rejects with TsdbError("io") whose details are { operation, path, code }: code is the system's, as "ENOSPC".
+ *  An entry made, renamed or removed is durable only after `syncFolder` of the folder that holds it; content only after `sync`. */
+export interface Disk {
+  /** Opens for appending; the file is made when missing, or must be missing when `exclusive` (code "EEXIST"). */
+  openAppend(path: string, options?: { exclusive?: boolean }): Promise<AppendFile>;
+  openRead(path: string): Promise<ReadFile>;
+  /** The whole file, owned by the caller. */
+  readFile(path: string): Promise<Uint8Array<ArrayBuffer>>;
+  /** Cuts the file to `sizeBytes` and makes that durable. */
+  truncate(path: string, sizeBytes: number): Promise<void>;
+  /** Makes what the file holds now durable, whoever wrote it. */
+  syncFile(path: string): Promise<void>;
+  /** Entries of a folder sorted by name; none when the folder is missing. */
+  list(path: string): Promise<DiskEntry[]>;
+  /** null when there is nothing. */
+  stat(path: string): Promise<FileStat | null>;
+  /** A second name for a file; code "EEXIST" when the name is taken. */
+  link(existingPath: string, newPath: string): Promise<void>;
+  /** Replaces `toPath` when it exists. */
+  rename(fromPath: string, toPath: string): Promise<void>;
+  unlink(path: string): Promise<void>;
+  /** Makes the folder and what is missing above it, durably. */
+  makeFolder(path: string): Promise<void>;
+  syncFolder(path: string): Promise<void>;
+}
+
+/** The folder part of a path: "" for a bare name, "/" at the root. */
+export function parentOf(path: string): string {
+  const slash = path.lastIndexOf("/");
+  return slash === 0 ? "/" : path.slice(0, Math.max(0, slash));
+}

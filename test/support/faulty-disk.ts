@@ -1,0 +1,281 @@
+// A disk in memory that knows what would survive a power cut, and that fails the Nth call made to it. A failing append leaves a
+// torn write behind. Used by every test of the kind "each I/O call gets to fail": see `faultLoop` at the end.
+import type { AppendFile, Disk, DiskEntry, FileStat, ReadFile } from "../../src/disk/disk.ts";
+import { parentOf } from "../../src/disk/disk.ts";
+import { ioError } from "../../src/disk/io-error.ts";
+
+/** Content of a file: what programs read now, and what a power cut would leave. */
+interface Inode {
+  bytes: Uint8Array<ArrayBuffer>;
+  durable: Uint8Array<ArrayBuffer>;
+}
+
+type Node = Inode | "folder";
+
+/** A change of directory entries that is durable once `folder` is synced. */
+interface EntryChange {
+  readonly folder: string;
+  readonly apply: (entries: Map<string, Node>) => void;
+}
+
+export interface FaultyDiskOptions {
+  /** The Nth call (1-based) that reaches the disk fails, and every later one too: the process is dead to the disk. 0 = never. */
+  readonly failAt?: number;
+  /** Random choices for torn writes and for what unsynced data survives a crash: below(n) is 0..n-1. */
+  readonly below?: (n: number) => number;
+  /** True: only the Nth call fails and the disk works again afterwards. */
+  readonly once?: boolean;
+}
+
+function systemError(code: string): Error {
+  return Object.assign(new Error(`${code}: injected or modelled failure`), { code });
+}
+
+export class FaultyDisk implements Disk {
+  /** Calls so far. */
+  calls = 0;
+  /** True once the fault was injected. */
+  fired = false;
+  private readonly entries: Map<string, Node>;
+  private readonly durableEntries: Map<string, Node>;
+  private pending: EntryChange[] = [];
+
+  constructor(
+    private readonly options: FaultyDiskOptions = {},
+    entries?: Map<string, Node>,
+  ) {
+    this.entries = entries ?? new Map();
+    this.durableEntries = new Map(this.entries);
+  }
+
+  /** The disk as the next start finds it. Durable data is always there. With `below` given, unsynced appends survive up to a random
+   *  byte (or come back as zeros), and unsynced entry changes up to a random one per folder; without, nothing unsynced survives. */
+  afterCrash(options: FaultyDiskOptions = {}): FaultyDisk {
+    const below = this.options.below;
+    const entries = new Map(this.durableEntries);
+    const stopped = new Set<string>();
+    for (const change of this.pending) {
+      if (below === undefined || stopped.has(change.folder) || below(2) === 0) stopped.add(change.folder);
+      else change.apply(entries);
+    }
+    const copies = new Map<Inode, Inode>();
+    const copy = (node: Node): Node => {
+      if (node === "folder") return node;
+      let made = copies.get(node);
+      if (made === undefined) {
+        const bytes = survivingBytes(node, below);
+        made = { bytes, durable: bytes };
+        copies.set(node, made);
+      }
+      return made;
+    };
+    return new FaultyDisk(options, new Map([...entries].map(([path, node]) => [path, copy(node)])));
+  }
+
+  /** Content as a program reads it, for checks; fails no test call. */
+  peek(path: string): Uint8Array | undefined {
+    const node = this.entries.get(path);
+    return node === undefined || node === "folder" ? undefined : node.bytes;
+  }
+
+  /** Every file path, sorted. */
+  paths(): string[] {
+    return [...this.entries]
+      .filter(([, node]) => node !== "folder")
+      .map(([path]) => path)
+      .sort();
+  }
+
+  /** Writes a durable file, as a test's starting point. */
+  plant(path: string, bytes: Uint8Array): void {
+    const owned = new Uint8Array(bytes);
+    const inode: Inode = { bytes: owned, durable: owned };
+    for (let folder = parentOf(path); folder !== "" && folder !== "/"; folder = parentOf(folder)) {
+      this.entries.set(folder, "folder");
+      this.durableEntries.set(folder, "folder");
+    }
+    this.entries.set(path, inode);
+    this.durableEntries.set(path, inode);
+  }
+
+  /** Runs one call, or its failure. `torn` is what a failing call may have done before it failed. */
+  private async call<T>(operation: string, path: string, work: () => T, torn?: () => void): Promise<T> {
+    await Promise.resolve(); // every real call is asynchronous
+    this.calls += 1;
+    const { failAt = 0, once = false } = this.options;
+    const fails = failAt > 0 && (once ? this.calls === failAt : this.calls >= failAt);
+    if (fails) {
+      if (!this.fired) torn?.();
+      this.fired = true;
+      throw ioError(operation, path, systemError("EIO"));
+    }
+    try {
+      return work();
+    } catch (cause) {
+      throw ioError(operation, path, cause);
+    }
+  }
+
+  private file(path: string): Inode {
+    const node = this.entries.get(path);
+    if (node === undefined) throw systemError("ENOENT");
+    if (node === "folder") throw systemError("EISDIR");
+    return node;
+  }
+
+  private change(path: string, apply: (entries: Map<string, Node>) => void): void {
+    const folder = parentOf(path);
+    if (folder !== "" && folder !== "/" && this.entries.get(folder) !== "folder") throw systemError("ENOENT");
+    apply(this.entries);
+    this.pending.push({ folder, apply });
+  }
+
+  openAppend(path: string, options: { exclusive?: boolean } = {}): Promise<AppendFile> {
+    return this.call("open", path, () => {
+      if (this.entries.has(path)) {
+        if (options.exclusive) throw systemError("EEXIST");
+      } else {
+        const inode: Inode = { bytes: new Uint8Array(0), durable: new Uint8Array(0) };
+        this.change(path, (entries) => entries.set(path, inode));
+      }
+      return this.appendFile(path, this.file(path));
+    });
+  }
+
+  private appendFile(path: string, inode: Inode): AppendFile {
+    const add = (bytes: Uint8Array) => {
+      const grown = new Uint8Array(inode.bytes.byteLength + bytes.byteLength);
+      grown.set(inode.bytes);
+      grown.set(bytes, inode.bytes.byteLength);
+      inode.bytes = grown;
+    };
+    return {
+      path,
+      append: (bytes) =>
+        this.call(
+          "append to",
+          path,
+          () => add(bytes),
+          () => add(bytes.subarray(0, this.options.below?.(bytes.byteLength + 1) ?? bytes.byteLength >> 1)),
+        ),
+      sync: () => this.call("sync", path, () => this.makeDurable(inode)),
+      close: () => this.call("close", path, () => {}),
+    };
+  }
+
+  private makeDurable(inode: Inode): void {
+    inode.durable = inode.bytes;
+  }
+
+  openRead(path: string): Promise<ReadFile> {
+    return this.call("open", path, () => {
+      const inode = this.file(path);
+      const read = (offset: number, target: Uint8Array) => {
+        const part = inode.bytes.subarray(offset, offset + target.byteLength);
+        target.set(part);
+        return part.byteLength;
+      };
+      return {
+        path,
+        sizeBytes: inode.bytes.byteLength,
+        read: (offset: number, target: Uint8Array) => this.call("read", path, () => read(offset, target)),
+        close: () => this.call("close", path, () => {}),
+      };
+    });
+  }
+
+  readFile(path: string): Promise<Uint8Array<ArrayBuffer>> {
+    return this.call("read", path, () => this.file(path).bytes.slice());
+  }
+
+  truncate(path: string, sizeBytes: number): Promise<void> {
+    return this.call("truncate", path, () => {
+      const inode = this.file(path);
+      inode.bytes = inode.bytes.slice(0, sizeBytes);
+      this.makeDurable(inode);
+    });
+  }
+
+  syncFile(path: string): Promise<void> {
+    return this.call("sync", path, () => this.makeDurable(this.file(path)));
+  }
+
+  list(path: string): Promise<DiskEntry[]> {
+    return this.call("list", path, () => {
+      const found = [...this.entries].filter(([entry]) => entry !== path && parentOf(entry) === path);
+      return found
+        .map(([entry, node]) => ({ name: entry.slice(entry.lastIndexOf("/") + 1), isFolder: node === "folder" }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1));
+    });
+  }
+
+  stat(path: string): Promise<FileStat | null> {
+    return this.call("stat", path, () => {
+      const node = this.entries.get(path);
+      if (node === undefined) return null;
+      return node === "folder" ? { isFolder: true, sizeBytes: 0 } : { isFolder: false, sizeBytes: node.bytes.byteLength };
+    });
+  }
+
+  link(existingPath: string, newPath: string): Promise<void> {
+    return this.call("link", newPath, () => {
+      const inode = this.file(existingPath);
+      if (this.entries.has(newPath)) throw systemError("EEXIST");
+      this.change(newPath, (entries) => entries.set(newPath, inode));
+    });
+  }
+
+  rename(fromPath: string, toPath: string): Promise<void> {
+    return this.call("rename", toPath, () => {
+      const inode = this.file(fromPath);
+      this.change(toPath, (entries) => {
+        entries.delete(fromPath);
+        entries.set(toPath, inode);
+      });
+    });
+  }
+
+  unlink(path: string): Promise<void> {
+    return this.call("unlink", path, () => {
+      this.file(path);
+      this.change(path, (entries) => entries.delete(path));
+    });
+  }
+
+  async makeFolder(path: string): Promise<void> {
+    if (path === "" || path === "/" || this.entries.get(path) === "folder") return;
+    await this.makeFolder(parentOf(path));
+    await this.call("make folder", path, () => this.change(path, (entries) => entries.set(path, "folder")));
+    await this.syncFolder(parentOf(path));
+  }
+
+  syncFolder(path: string): Promise<void> {
+    return this.call("sync folder", path, () => {
+      for (const change of this.pending) if (change.folder === path) change.apply(this.durableEntries);
+      this.pending = this.pending.filter((change) => change.folder !== path);
+    });
+  }
+}
+
+function survivingBytes(inode: Inode, below: ((n: number) => number) | undefined): Uint8Array<ArrayBuffer> {
+  const { bytes, durable } = inode;
+  if (below === undefined || bytes.byteLength <= durable.byteLength) return durable.slice();
+  const kept = bytes.slice(0, durable.byteLength + below(bytes.byteLength - durable.byteLength + 1));
+  // Some file systems bring the length back before the content: a stretch of zeros in the unsynced part.
+  if (below(4) === 0) kept.fill(0, durable.byteLength + below(kept.byteLength - durable.byteLength + 1));
+  return kept;
+}
+
+/** Runs `scenario` with the 1st, 2nd, … call failing, and once with none; `check` looks at each disk after the crash. */
+export async function faultLoop<T>(
+  below: (n: number) => number,
+  scenario: (disk: FaultyDisk) => Promise<T>,
+  check: (disk: FaultyDisk, result: T, failAt: number) => Promise<void>,
+): Promise<number> {
+  for (let failAt = 1; ; failAt++) {
+    const disk = new FaultyDisk({ failAt, below });
+    const result = await scenario(disk);
+    await check(disk.afterCrash(), result, failAt);
+    if (!disk.fired) return failAt;
+  }
+}
