@@ -1,0 +1,135 @@
+// Objects as files under a folder: the default store. A put is a temporary file, synced, then linked (or renamed) to its name, then
+// the folder synced; a reader or a crash sees the whole object or none.
+import type { Disk } from "../disk/disk.ts";
+import { parentOf } from "../disk/disk.ts";
+import { codeOf } from "../disk/io-error.ts";
+import { TsdbError } from "../model/errors.ts";
+import { assertKey, type ObjectInfo, type ObjectStore } from "./object-store.ts";
+
+/** Holds puts under way; no key part may start with a dot, so it is never listed. */
+const TEMPORARY = ".tmp";
+
+export class FileObjectStore implements ObjectStore {
+  private readonly knownFolders = new Set<string>();
+
+  /** @param root folder of the objects, made by the first put. Several threads may open one root. */
+  constructor(
+    private readonly disk: Disk,
+    private readonly root: string,
+  ) {}
+
+  /** Removes what puts cut short by a crash left behind. Called once at start, by the only server on this folder. */
+  async removeLeftovers(): Promise<void> {
+    const folder = `${this.root}/${TEMPORARY}`;
+    for (const entry of await this.disk.list(folder)) await this.disk.unlink(`${folder}/${entry.name}`);
+  }
+
+  async put(key: string, bytes: Uint8Array, options: { ifAbsent?: boolean } = {}): Promise<void> {
+    assertKey(key);
+    const target = this.localPath(key);
+    const folder = parentOf(target);
+    await this.ensureFolder(folder);
+    await this.ensureFolder(`${this.root}/${TEMPORARY}`);
+    const temporary = `${this.root}/${TEMPORARY}/${crypto.randomUUID()}`;
+    await this.writeTemporary(temporary, bytes);
+    if (options.ifAbsent) {
+      await this.linkIfAbsent(temporary, target, key);
+      await this.disk.syncFolder(folder);
+      await this.disk.unlink(temporary);
+    } else {
+      await this.disk.rename(temporary, target);
+      await this.disk.syncFolder(folder);
+    }
+  }
+
+  private async writeTemporary(temporary: string, bytes: Uint8Array): Promise<void> {
+    const file = await this.disk.openAppend(temporary, { exclusive: true });
+    try {
+      await file.append(bytes);
+      await file.sync();
+    } catch (error) {
+      await file.close().catch(() => {}); // the first failure is the one to report
+      await this.disk.unlink(temporary).catch(() => {}); // else removed at the next start
+      throw error;
+    }
+    await file.close();
+  }
+
+  private async linkIfAbsent(temporary: string, target: string, key: string): Promise<void> {
+    try {
+      await this.disk.link(temporary, target);
+    } catch (error) {
+      await this.disk.unlink(temporary).catch(() => {});
+      if (codeOf(error) === "EEXIST") throw new TsdbError("already_exists", `object ${key} already exists`, { key }, { cause: error });
+      throw error;
+    }
+  }
+
+  async get(key: string): Promise<Uint8Array> {
+    return this.orNotFound(key, () => this.disk.readFile(this.localPath(key)));
+  }
+
+  async getRange(key: string, offset: number, byteCount: number): Promise<Uint8Array> {
+    return this.orNotFound(key, async () => {
+      const file = await this.disk.openRead(this.localPath(key));
+      try {
+        const target = new Uint8Array(Math.max(0, Math.min(byteCount, file.sizeBytes - offset)));
+        return target.subarray(0, await file.read(offset, target));
+      } finally {
+        await file.close();
+      }
+    });
+  }
+
+  async list(prefix: string): Promise<ObjectInfo[]> {
+    const found: ObjectInfo[] = [];
+    await this.walk(parentOf(prefix), prefix, found);
+    return found.sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  /** Adds the objects of a folder (as a key prefix, "" = the root) and below. */
+  private async walk(folder: string, prefix: string, found: ObjectInfo[]): Promise<void> {
+    for (const entry of await this.disk.list(folder === "" ? this.root : `${this.root}/${folder}`)) {
+      if (entry.name.startsWith(".")) continue;
+      const key = folder === "" ? entry.name : `${folder}/${entry.name}`;
+      if (entry.isFolder) {
+        if (prefix.startsWith(`${key}/`) || key.startsWith(prefix)) await this.walk(key, prefix, found);
+      } else if (key.startsWith(prefix)) {
+        const stat = await this.disk.stat(this.localPath(key));
+        if (stat !== null) found.push({ key, sizeBytes: stat.sizeBytes }); // null: deleted since the listing
+      }
+    }
+  }
+
+  async delete(key: string): Promise<void> {
+    assertKey(key);
+    const path = this.localPath(key);
+    try {
+      await this.disk.unlink(path);
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return;
+      throw error;
+    }
+    await this.disk.syncFolder(parentOf(path));
+  }
+
+  localPath(key: string): string {
+    return `${this.root}/${key}`;
+  }
+
+  private async ensureFolder(folder: string): Promise<void> {
+    if (this.knownFolders.has(folder)) return;
+    await this.disk.makeFolder(folder);
+    this.knownFolders.add(folder);
+  }
+
+  private async orNotFound<T>(key: string, read: () => Promise<T>): Promise<T> {
+    assertKey(key);
+    try {
+      return await read();
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") throw new TsdbError("not_found", `object ${key} does not exist`, { key }, { cause: error });
+      throw error;
+    }
+  }
+}

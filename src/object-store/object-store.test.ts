@@ -1,0 +1,71 @@
+// The conformance suite on both stores, and what only the file store can get wrong: crashes.
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { kindOf, objectStoreSuite } from "../../test/conformance/object-store.ts";
+import { FaultyDisk, faultLoop } from "../../test/support/faulty-disk.ts";
+import { prng } from "../../test/support/prng.ts";
+import { NodeDisk } from "../disk/node-disk.ts";
+import { FileObjectStore } from "./file-object-store.ts";
+import { MemoryObjectStore } from "./memory-object-store.ts";
+
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+function temporaryFolder(): string {
+  const folder = mkdtempSync(`${tmpdir()}/tsdb-store-`);
+  folders.push(folder);
+  return folder;
+}
+
+objectStoreSuite("memory", async () => new MemoryObjectStore());
+objectStoreSuite("file on a real disk", async () => new FileObjectStore(new NodeDisk(), `${temporaryFolder()}/objects`));
+objectStoreSuite("file on the test disk", async () => new FileObjectStore(new FaultyDisk(), "objects"));
+
+describe("file store", () => {
+  test("leaves no temporary file behind, also after a collision", async () => {
+    const root = temporaryFolder();
+    const store = new FileObjectStore(new NodeDisk(), root);
+    await store.put("k", new Uint8Array(3));
+    await store.put("k2", new Uint8Array(3), { ifAbsent: true });
+    expect(await kindOf(store.put("k", new Uint8Array(3), { ifAbsent: true }))).toBe("already_exists");
+    expect(readdirSync(`${root}/.tmp`)).toEqual([]);
+  });
+
+  test("the memory store hands out bytes that a worker can share", async () => {
+    const store = new MemoryObjectStore();
+    await store.put("k", new Uint8Array([7]));
+    expect(store.sharedBytes("k").buffer).toBeInstanceOf(SharedArrayBuffer);
+  });
+
+  const SEED = Number(process.env["SEED"] ?? 1);
+  test.each([true, false])(
+    `whichever call fails, an object is whole or absent, and there when put resolved (ifAbsent %p, seed ${SEED})`,
+    async (ifAbsent) => {
+      const objects = ["a/1", "a/2", "b/1"].map((key, i) => ({ key, bytes: new Uint8Array(50).fill(i + 1) }));
+      const runs = await faultLoop(
+        prng(SEED),
+        async (disk) => {
+          const store = new FileObjectStore(disk, "root");
+          let stored = 0;
+          for (; stored < objects.length; stored++) {
+            const { key, bytes } = objects[stored]!;
+            if ((await kindOf(store.put(key, bytes, { ifAbsent }))) !== "resolved") break;
+          }
+          return stored;
+        },
+        async (disk, stored) => {
+          const store = new FileObjectStore(disk, "root");
+          await store.removeLeftovers();
+          expect(disk.paths().filter((path) => path.includes(".tmp"))).toEqual([]);
+          const found = await store.list("");
+          expect(found.length).toBeGreaterThanOrEqual(stored);
+          expect(found.map(({ key }) => key)).toEqual(objects.slice(0, found.length).map(({ key }) => key));
+          for (const { key } of found) expect(await store.get(key)).toEqual(objects.find((object) => object.key === key)!.bytes);
+        },
+      );
+      expect(runs).toBeGreaterThan(15);
+    },
+  );
+});
