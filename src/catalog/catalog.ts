@@ -1,0 +1,148 @@
+// The catalog: which databases, tables and columns exist. A shell around state.ts: operations change the state at once and become
+// durable through the operation log; whoever acknowledges something that depends on them waits for `durable`.
+import { assert } from "../model/assert.ts";
+import type { TableDef } from "../model/column.ts";
+import { TsdbError } from "../model/errors.ts";
+import type { ObjectStore } from "../object-store/object-store.ts";
+import { type OperationLog, openOperationLog } from "../object-store/operation-log.ts";
+import { type CatalogOperation, readOperation } from "./operations.ts";
+import { CatalogState, type DatabaseDef, type TableSchema } from "./state.ts";
+
+/** Where the default organization's databases live: what port 8181 sees. */
+export const DEFAULT_NAMESPACE = 0;
+
+export interface CatalogOptions {
+  /** Key prefix of the log in the store. */
+  readonly prefix: string;
+  /** Called once when the log has failed: the server must stop. */
+  readonly onFailure?: (error: TsdbError) => void;
+  readonly snapshotEntries?: number;
+  /** Made at the first start and kept from then on; given in for tests. */
+  readonly newClusterUuid?: () => string;
+}
+
+export interface Applied {
+  /** Version of the catalog with these operations. */
+  readonly version: number;
+  /** Resolves when they are durable. @throws TsdbError unavailable */
+  readonly durable: Promise<void>;
+}
+
+export class Catalog {
+  private constructor(
+    private readonly log: OperationLog<CatalogOperation>,
+    private readonly state: CatalogState,
+    /** Damage that was found at start and cost nothing, as sentences for the server's log. */
+    readonly warnings: readonly string[],
+  ) {}
+
+  /** Reads the log; at the very first start also writes it, so that the cluster's id is durable.
+   *  @throws TsdbError corrupt_file naming the file, io, unavailable */
+  static async open(store: ObjectStore, options: CatalogOptions): Promise<Catalog> {
+    const opened = await openOperationLog<CatalogOperation>(store, { ...options, kind: "catalog" });
+    const state =
+      opened.snapshot === null ? new CatalogState() : inFile(opened.snapshot.file, () => CatalogState.fromSnapshot(opened.snapshot!.state));
+    for (const { value, file } of opened.operations) inFile(file, () => state.apply(readOperation(value)));
+    const catalog = new Catalog(opened.log, state, opened.warnings);
+    opened.log.snapshotWith(() => state.toSnapshot());
+    if (state.clusterUuid === "") {
+      const uuid = options.newClusterUuid?.() ?? crypto.randomUUID();
+      await catalog.apply([{ kind: "create_cluster", uuid }]).durable;
+    }
+    return catalog;
+  }
+
+  /** Grows with every operation; equal versions mean equal catalogs. */
+  get version(): number {
+    return this.log.last;
+  }
+
+  get clusterUuid(): string {
+    return this.state.clusterUuid;
+  }
+
+  get databaseCount(): number {
+    return this.state.databaseCount;
+  }
+
+  get tableCount(): number {
+    return this.state.tableCount;
+  }
+
+  findDatabase(name: string, namespace = DEFAULT_NAMESPACE): DatabaseDef | undefined {
+    return this.state.findDatabase(name, namespace);
+  }
+
+  databaseById(id: number): DatabaseDef | undefined {
+    return this.state.databaseById(id);
+  }
+
+  /** In order of creation. */
+  databases(): DatabaseDef[] {
+    return this.state.databases();
+  }
+
+  findTable(databaseId: number, name: string): TableDef | undefined {
+    return this.state.findTable(databaseId, name)?.def;
+  }
+
+  tableById(id: number): TableDef | undefined {
+    return this.state.tableById(id)?.def;
+  }
+
+  /** In order of creation. */
+  tables(databaseId: number): TableDef[] {
+    return this.state.tables(databaseId);
+  }
+
+  /** A table with its name index. Borrowed: read it within the same synchronous step. */
+  findSchema(databaseId: number, name: string): TableSchema | undefined {
+    return this.state.findTable(databaseId, name);
+  }
+
+  /** @see findSchema */
+  schemaById(tableId: number): TableSchema | undefined {
+    return this.state.tableById(tableId);
+  }
+
+  /** Ids that the next operations must carry, for planners; valid within the same synchronous step. */
+  get nextIds(): { readonly databaseId: number; readonly tableId: number } {
+    return { databaseId: this.state.nextDatabaseId, tableId: this.state.nextTableId };
+  }
+
+  /** Changes the state at once. The operations were planned against this very state, so one that does not fit is our bug.
+   *  @throws TsdbError unavailable when the log has failed: nothing is changed */
+  apply(operations: readonly CatalogOperation[]): Applied {
+    if (this.log.failed !== null) throw this.log.failed;
+    let durable: Promise<void> = this.durable(this.version);
+    for (const operation of operations) {
+      try {
+        this.state.apply(operation);
+      } catch (cause) {
+        assert(false, `operation ${JSON.stringify(operation)} does not fit: ${cause instanceof Error ? cause.message : String(cause)}`);
+      }
+      durable = this.log.append(operation).durable;
+    }
+    return { version: this.version, durable };
+  }
+
+  /** Resolves when everything up to `version` is durable. @throws TsdbError unavailable */
+  durable(version: number): Promise<void> {
+    return this.log.durable(version);
+  }
+
+  /** Waits for what is under way; nothing may be applied afterwards. */
+  close(): Promise<void> {
+    return this.log.close();
+  }
+}
+
+/** Adds the file to a corruption error of its content. */
+function inFile<T>(file: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof TsdbError && error.kind === "corrupt_file")) throw error;
+    throw new TsdbError("corrupt_file", `${file}: ${error.message}`, { ...error.details, file, offset: 0 }, { cause: error });
+  }
+}

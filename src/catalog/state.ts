@@ -1,0 +1,202 @@
+// The catalog as a state machine: `apply` is the only way it changes, and the same operations give the same state on every server.
+// No clock, no I/O; catalog.ts is the shell around it.
+import { assert } from "../model/assert.ts";
+import { type ColumnDef, type TableDef, TIME_COLUMN } from "../model/column.ts";
+import { TsdbError } from "../model/errors.ts";
+import {
+  type CatalogOperation,
+  COLUMN_TYPE_NAME,
+  columnTypeName,
+  readArray,
+  readColumn,
+  readId,
+  readObject,
+  readText,
+} from "./operations.ts";
+
+export interface DatabaseDef {
+  readonly id: number;
+  readonly namespace: number;
+  readonly name: string;
+}
+
+/** A table with its index. `def` is replaced, never changed, when columns are added: whoever holds one has a fixed schema, and
+ *  `def` being the same object means that nothing has changed. */
+export interface TableSchema {
+  readonly def: TableDef;
+  readonly columnsByName: ReadonlyMap<string, ColumnDef>;
+  readonly nextColumnId: number;
+}
+
+interface MutableTable extends TableSchema {
+  def: TableDef;
+  columnsByName: Map<string, ColumnDef>;
+  nextColumnId: number;
+}
+
+interface DatabaseEntry {
+  readonly def: DatabaseDef;
+  readonly tablesByName: Map<string, MutableTable>;
+}
+
+function violated(message: string): never {
+  throw new TsdbError("corrupt_file", `the catalog log contradicts itself: ${message}`, {});
+}
+
+export class CatalogState {
+  clusterUuid = "";
+  nextDatabaseId = 1;
+  nextTableId = 1;
+  private readonly databasesById = new Map<number, DatabaseEntry>();
+  /** By namespace, then name. */
+  private readonly databasesByName = new Map<number, Map<string, DatabaseEntry>>();
+  private readonly tablesById = new Map<number, MutableTable>();
+
+  get databaseCount(): number {
+    return this.databasesById.size;
+  }
+
+  get tableCount(): number {
+    return this.tablesById.size;
+  }
+
+  findDatabase(name: string, namespace: number): DatabaseDef | undefined {
+    return this.databasesByName.get(namespace)?.get(name)?.def;
+  }
+
+  databaseById(id: number): DatabaseDef | undefined {
+    return this.databasesById.get(id)?.def;
+  }
+
+  findTable(databaseId: number, name: string): TableSchema | undefined {
+    return this.databasesById.get(databaseId)?.tablesByName.get(name);
+  }
+
+  tableById(id: number): TableSchema | undefined {
+    return this.tablesById.get(id);
+  }
+
+  /** In order of creation. */
+  databases(): DatabaseDef[] {
+    return [...this.databasesById.values()].map((entry) => entry.def);
+  }
+
+  /** In order of creation. */
+  tables(databaseId: number): TableDef[] {
+    return [...(this.databasesById.get(databaseId)?.tablesByName.values() ?? [])].map((table) => table.def);
+  }
+
+  /** All or nothing: an operation that does not fit the state leaves it as it was. @throws TsdbError corrupt_file */
+  apply(operation: CatalogOperation): void {
+    switch (operation.kind) {
+      case "create_cluster":
+        if (this.clusterUuid !== "") violated("a second create_cluster");
+        this.clusterUuid = operation.uuid;
+        return;
+      case "create_database":
+        this.createDatabase(operation);
+        return;
+      case "create_table":
+        this.createTable(operation);
+        return;
+      case "add_columns":
+        this.addColumns(operation.tableId, operation.columns.map(columnDef));
+        return;
+    }
+  }
+
+  private createDatabase(def: DatabaseDef): void {
+    const { id, namespace, name } = def;
+    if (id < this.nextDatabaseId) violated(`database id ${id} of ${JSON.stringify(name)} was used before`);
+    if (this.findDatabase(name, namespace) !== undefined) violated(`a second database ${JSON.stringify(name)}`);
+    const entry: DatabaseEntry = { def: { id, namespace, name }, tablesByName: new Map() };
+    let byName = this.databasesByName.get(namespace);
+    if (byName === undefined) {
+      byName = new Map();
+      this.databasesByName.set(namespace, byName);
+    }
+    byName.set(name, entry);
+    this.databasesById.set(id, entry);
+    this.nextDatabaseId = id + 1;
+  }
+
+  private createTable(table: { id: number; databaseId: number; name: string }): void {
+    const { id, databaseId, name } = table;
+    const database = this.databasesById.get(databaseId);
+    if (database === undefined) violated(`table ${JSON.stringify(name)} in database ${databaseId}, which does not exist`);
+    if (id < this.nextTableId) violated(`table id ${id} of ${JSON.stringify(name)} was used before`);
+    if (database.tablesByName.has(name)) violated(`a second table ${JSON.stringify(name)} in database ${databaseId}`);
+    const entry: MutableTable = {
+      def: { id, databaseId, name, columns: [TIME_COLUMN] },
+      columnsByName: new Map([[TIME_COLUMN.name, TIME_COLUMN]]),
+      nextColumnId: TIME_COLUMN.id + 1,
+    };
+    database.tablesByName.set(name, entry);
+    this.tablesById.set(id, entry);
+    this.nextTableId = id + 1;
+  }
+
+  private addColumns(tableId: number, columns: readonly ColumnDef[]): void {
+    const table = this.tablesById.get(tableId);
+    if (table === undefined) violated(`columns for table ${tableId}, which does not exist`);
+    let nextColumnId = table.nextColumnId;
+    const names = new Set<string>();
+    for (const { id, name } of columns) {
+      if (id < nextColumnId) violated(`column id ${id} of ${JSON.stringify(name)} in table ${tableId} was used before`);
+      if (table.columnsByName.has(name) || names.has(name)) violated(`a second column ${JSON.stringify(name)} in table ${tableId}`);
+      names.add(name);
+      nextColumnId = id + 1;
+    }
+    table.def = { ...table.def, columns: [...table.def.columns, ...columns] };
+    for (const column of columns) table.columnsByName.set(column.name, column);
+    table.nextColumnId = nextColumnId;
+  }
+
+  /** JSON of the state, for a snapshot. Counters are part of it: an id is not reused when its owner is gone. */
+  toSnapshot(): unknown {
+    return {
+      clusterUuid: this.clusterUuid,
+      nextDatabaseId: this.nextDatabaseId,
+      nextTableId: this.nextTableId,
+      databases: this.databases(),
+      tables: [...this.tablesById.values()].map(({ def, nextColumnId }) => ({
+        id: def.id,
+        databaseId: def.databaseId,
+        name: def.name,
+        nextColumnId,
+        columns: def.columns.slice(1).map(({ id, name, type }) => ({ id, name, type: columnTypeName(type) })),
+      })),
+    };
+  }
+
+  /** The state a snapshot holds. @throws TsdbError corrupt_file */
+  static fromSnapshot(value: unknown): CatalogState {
+    const snapshot = readObject("state", value);
+    const state = new CatalogState();
+    state.clusterUuid = readText("clusterUuid", snapshot["clusterUuid"]);
+    for (const item of readArray("databases", snapshot["databases"])) {
+      const database = readObject("database", item);
+      const id = readId("database.id", database["id"]);
+      const namespace = readId("database.namespace", database["namespace"]);
+      state.createDatabase({ id, namespace, name: readText("database.name", database["name"]) });
+    }
+    for (const item of readArray("tables", snapshot["tables"])) {
+      const table = readObject("table", item);
+      const id = readId("table.id", table["id"]);
+      const databaseId = readId("table.databaseId", table["databaseId"]);
+      state.createTable({ id, databaseId, name: readText("table.name", table["name"]) });
+      const columns = readArray("table.columns", table["columns"]).map((column) => columnDef(readColumn("column", column)));
+      state.addColumns(id, columns);
+      const entry = state.tablesById.get(id);
+      assert(entry !== undefined, `table ${id} was just made`);
+      entry.nextColumnId = Math.max(entry.nextColumnId, readId("table.nextColumnId", table["nextColumnId"]));
+    }
+    state.nextDatabaseId = Math.max(state.nextDatabaseId, readId("nextDatabaseId", snapshot["nextDatabaseId"]));
+    state.nextTableId = Math.max(state.nextTableId, readId("nextTableId", snapshot["nextTableId"]));
+    return state;
+  }
+}
+
+function columnDef(column: { id: number; name: string; type: keyof typeof COLUMN_TYPE_NAME }): ColumnDef {
+  return { id: column.id, name: column.name, type: COLUMN_TYPE_NAME[column.type] };
+}

@@ -1,0 +1,30 @@
+// Rules for names that users choose, with the vendor's texts, which clients match on.
+import { TsdbError } from "./errors.ts";
+import { LIMITS } from "./limits.ts";
+
+/** Columns that the server makes itself. */
+export const RESERVED_COLUMNS: ReadonlySet<string> = new Set(["time", "__chunk_order"]);
+
+const LETTER_OR_DIGIT = /^[A-Za-z0-9]/;
+const DATABASE_NAME = /^[A-Za-z0-9_/-]*$/;
+
+/** Why `name` cannot be a database's name, or null. `db/rp` is a legal name: the v1 API's database with retention policy. */
+export function databaseNameError(name: string): string | null {
+  if (name === "") return "db name cannot be empty";
+  if (Buffer.byteLength(name) > LIMITS.databaseNameBytesMax) return `db name too long: max ${LIMITS.databaseNameBytesMax}`;
+  if (name.charCodeAt(0) < 0x80 && !LETTER_OR_DIGIT.test(name)) return "db name did not start with a number or letter";
+  if (!DATABASE_NAME.test(name)) {
+    return "invalid character in database or rp name: must be ASCII, containing only letters, numbers, underscores, or hyphens";
+  }
+  const slash = name.indexOf("/");
+  if (slash !== -1 && (slash !== name.lastIndexOf("/") || slash === name.length - 1)) {
+    return "db name with invalid retention policy, if providing a retention policy name, must be of form '<db_name>/<rp_name>'";
+  }
+  return null;
+}
+
+/** @throws TsdbError bad_request with the vendor's text */
+export function validateDatabaseName(name: string): void {
+  const message = databaseNameError(name);
+  if (message !== null) throw new TsdbError("bad_request", message, { name });
+}
