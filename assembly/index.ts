@@ -1,2 +1,26 @@
 // The kernel's exports, folder by folder; no logic here.
+export { copyBits, countBits, gatherBits, presentRows, setBits } from "./memory/bits";
+export { copyBytes, fillBytes } from "./memory/bytes";
 export { setMemoryBase } from "./memory/host";
+export { findTimeRange, foundTimeMax, foundTimeMin, gather1, gather4, gather8, gather16, isSorted } from "./memory/rows";
+export {
+  seriesAddTag,
+  seriesBytes,
+  seriesCount,
+  seriesCreate,
+  seriesFree,
+  seriesImport,
+  seriesInsert,
+  seriesInsertRecords,
+  seriesKeyBytes,
+  seriesMarkUnseen,
+  seriesNoteTimes,
+  seriesResolve,
+  seriesRetiredCount,
+  seriesTagCount,
+  seriesTags,
+  seriesTakeRetired,
+  seriesUnmark,
+  seriesWriteKeys,
+} from "./memory/series-dictionary";
+export { copyViews, textBytes } from "./memory/views";

@@ -1,9 +1,44 @@
 // The kernel's functions as TypeScript sees them, one interface a folder of assembly/, and what it imports from the host.
 import type { Heap } from "./heap.ts";
 
-/** assembly/memory */
+/** assembly/memory: pointers and counts are u32, booleans 0 or 1. */
 export interface MemoryExports {
   setMemoryBase(base: bigint): void;
+  copyBytes(target: number, source: number, bytes: number): void;
+  fillBytes(target: number, value: number, bytes: number): void;
+  setBits(bitmap: number, from: number, count: number): void;
+  countBits(bitmap: number, from: number, count: number): number;
+  copyBits(source: number, sourceFrom: number, target: number, targetFrom: number, count: number): void;
+  gatherBits(source: number, rows: number, count: number, target: number): void;
+  presentRows(bitmap: number, rowCount: number, target: number): number;
+  gather1(source: number, rows: number, count: number, target: number): void;
+  gather4(source: number, rows: number, count: number, target: number): void;
+  gather8(source: number, rows: number, count: number, target: number): void;
+  gather16(source: number, rows: number, count: number, target: number): void;
+  findTimeRange(times: number, rowCount: number): void;
+  foundTimeMin(): bigint;
+  foundTimeMax(): bigint;
+  isSorted(series: number, times: number, rowCount: number): number;
+  textBytes(views: number, validity: number, from: number, count: number): number;
+  copyViews(views: number, validity: number, from: number, count: number, target: number, text: number): number;
+  seriesCreate(lastTimeFloorNs: bigint): number;
+  seriesFree(dictionary: number): void;
+  seriesCount(dictionary: number): number;
+  seriesBytes(dictionary: number): number;
+  seriesTagCount(dictionary: number): number;
+  seriesTags(dictionary: number, target: number): void;
+  seriesAddTag(dictionary: number, columnId: number): void;
+  seriesResolve(dictionary: number, records: number, count: number, columnIds: number, target: number): void;
+  seriesInsert(dictionary: number, key: number, keyBytes: number): number;
+  seriesInsertRecords(dictionary: number, records: number, bytes: number, target: number): number;
+  seriesMarkUnseen(dictionary: number, series: number, rowCount: number, stamp: number, unseen: number): number;
+  seriesUnmark(dictionary: number, ids: number, count: number): void;
+  seriesKeyBytes(dictionary: number, ids: number, count: number): number;
+  seriesWriteKeys(dictionary: number, ids: number, count: number, target: number): void;
+  seriesNoteTimes(dictionary: number, series: number, times: number, rowCount: number): number;
+  seriesImport(dictionary: number, tags: number, tagCount: number, count: number, used: number, target: number): void;
+  seriesRetiredCount(dictionary: number): number;
+  seriesTakeRetired(dictionary: number): number;
 }
 
 export interface KernelExports extends MemoryExports {}

@@ -1,0 +1,57 @@
+// Whole-column row operations: gather by row numbers, series mapping, range of times. A gather by ascending rows may run in place.
+
+export function gather1(source: u32, rows: u32, count: u32, target: u32): void {
+  for (let i: u32 = 0; i < count; i++) store<u8>(target + i, load<u8>(source + load<u32>(rows + (i << 2))));
+}
+
+export function gather4(source: u32, rows: u32, count: u32, target: u32): void {
+  const end = rows + (count << 2);
+  for (; rows < end; rows += 4, target += 4) store<u32>(target, load<u32>(source + (load<u32>(rows) << 2)));
+}
+
+export function gather8(source: u32, rows: u32, count: u32, target: u32): void {
+  const end = rows + (count << 2);
+  for (; rows < end; rows += 4, target += 8) store<u64>(target, load<u64>(source + (load<u32>(rows) << 3)));
+}
+
+export function gather16(source: u32, rows: u32, count: u32, target: u32): void {
+  const end = rows + (count << 2);
+  for (; rows < end; rows += 4, target += 16) v128.store(target, v128.load(source + (load<u32>(rows) << 4)));
+}
+
+// Returned by the getters below: wasm globals are one instance's, so one thread's, own.
+let foundMin: i64 = 0;
+let foundMax: i64 = 0;
+
+/** Finds the smallest and largest of `rowCount` (> 0) times; read them with foundTimeMin and foundTimeMax. */
+export function findTimeRange(times: u32, rowCount: u32): void {
+  let least = i64.MAX_VALUE;
+  let most = i64.MIN_VALUE;
+  const end = times + (rowCount << 3);
+  for (; times < end; times += 8) {
+    const time = load<i64>(times);
+    least = min(least, time);
+    most = max(most, time);
+  }
+  foundMin = least;
+  foundMax = most;
+}
+
+export function foundTimeMin(): i64 {
+  return foundMin;
+}
+
+export function foundTimeMax(): i64 {
+  return foundMax;
+}
+
+/** 1 when rows are ordered by series, then time. */
+export function isSorted(series: u32, times: u32, rowCount: u32): bool {
+  for (let row: u32 = 1; row < rowCount; row++) {
+    const before = load<u32>(series + ((row - 1) << 2));
+    const here = load<u32>(series + (row << 2));
+    if (here < before) return false;
+    if (here == before && load<i64>(times + (row << 3)) < load<i64>(times + ((row - 1) << 3))) return false;
+  }
+  return true;
+}

@@ -1,0 +1,235 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { prng } from "../../test/support/prng.ts";
+import { Arena, readRun, type TestRow, type TestValue, writeBatch } from "../../test/support/rows.ts";
+import { Kernel } from "../kernel/kernel.ts";
+import { SeriesDictionary } from "../kernel/series-dictionary.ts";
+import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/column.ts";
+import { LIMITS } from "../model/limits.ts";
+import type { Run } from "../model/run.ts";
+import { Pins } from "./pins.ts";
+import { TableBuffer } from "./table-buffer.ts";
+
+const I64_MIN = -(2n ** 63n);
+const I64_MAX = 2n ** 63n - 1n;
+const kernel = Kernel.create();
+const arena = new Arena(kernel);
+afterEach(() => arena.free());
+
+const COLUMNS: ColumnDef[] = [
+  TIME_COLUMN,
+  { id: 1, name: "host", type: ColumnType.tag },
+  { id: 2, name: "f", type: ColumnType.float },
+  { id: 3, name: "i", type: ColumnType.integer },
+  { id: 4, name: "u", type: ColumnType.unsigned },
+  { id: 5, name: "s", type: ColumnType.string },
+  { id: 6, name: "b", type: ColumnType.boolean },
+  { id: 7, name: "region", type: ColumnType.tag },
+  { id: 8, name: "s2", type: ColumnType.string },
+];
+
+function setUp(): { pins: Pins; dictionary: SeriesDictionary; buffer: TableBuffer } {
+  const pins = new Pins();
+  const dictionary = new SeriesDictionary(kernel, { lastTimeFloorNs: I64_MIN, reclaimer: pins });
+  return { pins, dictionary, buffer: new TableBuffer(kernel, dictionary, pins) };
+}
+
+function randomValue(type: ColumnType, below: (n: number) => number): TestValue {
+  if (type === ColumnType.float) return [0, -0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, below(1e6) / 7][below(6)]!;
+  if (type === ColumnType.integer) return [0n, -1n, I64_MIN, I64_MAX, BigInt(below(1e9))][below(5)]!;
+  if (type === ColumnType.unsigned) return [0n, 2n ** 64n - 1n, BigInt(below(1e9))][below(3)]!;
+  if (type === ColumnType.boolean) return below(2) === 1;
+  return ["", "é", "x".repeat(12), "y".repeat(13), `text ${below(1000)}`, "z".repeat(below(300))][below(6)]!;
+}
+
+/** Rows of which each field column is in none, some or all. */
+function randomRows(below: (n: number) => number, count: number): TestRow[] {
+  const density = Object.fromEntries(COLUMNS.map(({ name }) => [name, [0, 1, 1, 3][below(4)]!]));
+  return Array.from({ length: count }, () => {
+    const fields: Record<string, TestValue> = {};
+    for (const { name, type } of COLUMNS) {
+      if (type === ColumnType.time || type === ColumnType.tag || density[name] === 0 || below(density[name]!) > 0) continue;
+      fields[name] = randomValue(type, below);
+    }
+    const tags: Record<string, string> = below(5) === 0 ? {} : { host: `host-${below(9)}` };
+    if (below(3) === 0) tags["region"] = "a region with a long name";
+    return { timeNs: BigInt(below(1000)), tags, fields };
+  });
+}
+
+const rowsOf = (runs: readonly Run[]) => runs.flatMap((run) => readRun(kernel, COLUMNS, run));
+const row = (timeNs: bigint, fields: TestRow["fields"] = { f: 1 }): TestRow => ({ timeNs, tags: { host: "a" }, fields });
+
+describe("TableBuffer", () => {
+  test.each([1, 2, 3, 4, 5, 6])("gives back what was appended, in every snapshot, seed %i", (seed) => {
+    const below = prng(seed);
+    const { dictionary, buffer, pins } = setUp();
+    const all: TestRow[] = [];
+    const snapshots: [runs: Run[], rowCount: number][] = [];
+    const pin = pins.take(); // arrays that move must outlive the snapshots
+    for (let sequence = 1; sequence <= 25; sequence++) {
+      const rows = randomRows(below, [0, 1, 2, 7, 8, 9, 63, 64, 200, 700][below(10)]!);
+      const batch = writeBatch(arena, dictionary, COLUMNS, rows);
+      buffer.append(batch, sequence);
+      arena.free(); // the buffer has copied everything, text too
+      all.push(...rows);
+      if (below(3) === 0) snapshots.push([buffer.runs(), all.length]);
+    }
+    expect(buffer.rowCount).toBe(all.length);
+    expect(rowsOf(buffer.runs())).toEqual(all);
+    for (const [runs, rowCount] of snapshots) expect(rowsOf(runs)).toEqual(all.slice(0, rowCount));
+    for (const run of buffer.runs()) {
+      const times = readRun(kernel, COLUMNS, run).map(({ timeNs }) => Number(timeNs));
+      expect([run.minTimeNs, run.maxTimeNs]).toEqual([BigInt(Math.min(...times)), BigInt(Math.max(...times))]);
+    }
+    buffer.dropAll();
+    dictionary.release();
+    pin.release();
+  });
+
+  test("a batch may span segments; sequences follow its rows", () => {
+    const { dictionary, buffer } = setUp();
+    const rowCount = LIMITS.segmentRowsMax * 2 + 100;
+    buffer.append(writeBatch(arena, dictionary, COLUMNS, [row(1n), row(2n)]), 3);
+    // one series, times ascending: every other row has an integer
+    const series = arena.u32([0]);
+    const rows = arena.alloc(rowCount * 4);
+    kernel.call.gather4(series, arena.alloc(rowCount * 4), rowCount, rows);
+    const times = arena.i64(Array.from({ length: rowCount }, (_, i) => BigInt(i + 10)));
+    const validityPtr = arena.alloc(rowCount / 8 + 8);
+    kernel.u8.fill(0b01010101, validityPtr, validityPtr + Math.ceil(rowCount / 8));
+    const unique = dictionary.noteTimes(rows, times, rowCount);
+    expect(unique).toBe(true);
+    const columns = [{ columnId: 3, type: ColumnType.integer, dataPtr: times, validityPtr }];
+    buffer.append({ rowCount, seriesPtr: rows, timePtr: times, columns, unique }, 4);
+    const runs = buffer.runs();
+    expect(runs.map((run) => [run.seqMin, run.seqMax, run.unique])).toEqual([
+      [3, 4, true],
+      [4, 4, true],
+      [4, 4, true],
+    ]);
+    expect(runs.reduce((sum, run) => sum + run.rowCount, 0)).toBe(rowCount + 2);
+    let seen = 0;
+    for (const found of rowsOf(runs)) {
+      if (seen >= 2) {
+        const at = seen - 2;
+        expect(found.timeNs).toBe(BigInt(at + 10));
+        expect(found.fields).toEqual(at % 2 === 0 ? { i: BigInt(at + 10) } : {});
+      }
+      seen++;
+    }
+    expect(seen).toBe(rowCount + 2);
+    expect(buffer.span).toEqual({ minTimeNs: 1n, maxTimeNs: BigInt(rowCount + 9), seqMin: 3, seqMax: 4 });
+    buffer.dropAll();
+    dictionary.release();
+  });
+
+  test("a segment is unique as long as all its batches are", () => {
+    const { dictionary, buffer } = setUp();
+    const uniqueAfter = (rows: TestRow[], sequence: number) => {
+      buffer.append(writeBatch(arena, dictionary, COLUMNS, rows), sequence);
+      return buffer.runs().map(({ unique }) => unique);
+    };
+    expect(uniqueAfter([row(1n), row(2n)], 1)).toEqual([true]);
+    expect(uniqueAfter([row(3n)], 2)).toEqual([true]);
+    expect(uniqueAfter([row(3n)], 3)).toEqual([false]);
+    expect(uniqueAfter([row(4n)], 4)).toEqual([false]);
+    buffer.seal().release();
+    expect(uniqueAfter([row(5n)], 5)).toEqual([true]);
+    buffer.dropAll();
+    dictionary.release();
+  });
+
+  test("a column costs nothing where it has no value", () => {
+    const { dictionary, buffer } = setUp();
+    buffer.append(writeBatch(arena, dictionary, COLUMNS, [row(1n), row(2n)]), 1);
+    const before = buffer.bytes;
+    const batch = writeBatch(arena, dictionary, COLUMNS, [row(3n)]);
+    const absent = { columnId: 3, type: ColumnType.integer, dataPtr: arena.alloc(8), validityPtr: arena.bits([false]) };
+    buffer.append({ ...batch, columns: [...batch.columns, absent] }, 2);
+    expect(buffer.bytes).toBe(before);
+    expect(buffer.runs()[0]!.columns.map(({ columnId, validityPtr }) => [columnId, validityPtr])).toEqual([[2, 0]]);
+    buffer.dropAll();
+    dictionary.release();
+  });
+
+  test("a snapshot keeps its columns when a bitmap or a column is added behind it", () => {
+    const { dictionary, buffer } = setUp();
+    buffer.append(writeBatch(arena, dictionary, COLUMNS, [row(1n), row(2n)]), 1);
+    const runs = buffer.runs();
+    buffer.append(writeBatch(arena, dictionary, COLUMNS, [row(3n, { i: 7n }), row(4n, { s: "text that is not inline" })]), 2);
+    expect(rowsOf(runs)).toEqual([row(1n), row(2n)]);
+    expect(rowsOf(buffer.runs())).toEqual([row(1n), row(2n), row(3n, { i: 7n }), row(4n, { s: "text that is not inline" })]);
+    buffer.dropAll();
+    dictionary.release();
+  });
+
+  test("sealed rows stay until they are released and no pin can see them", () => {
+    const before = kernel.heap.usedBytes;
+    const { dictionary, buffer, pins } = setUp();
+    buffer.append(writeBatch(arena, dictionary, COLUMNS, [row(5n), row(9n, { s: "a text of more than 12 bytes" })]), 7);
+    const bytes = buffer.bytes;
+    const sealed = buffer.seal();
+    expect([buffer.rowCount, buffer.bytes, buffer.runs()]).toEqual([0, 0, []]);
+    expect(sealed).toMatchObject({ rowCount: 2, bytes, minTimeNs: 5n, maxTimeNs: 9n, seqMin: 7, seqMax: 7 });
+    const pin = pins.take();
+    sealed.release();
+    sealed.release();
+    dictionary.release();
+    expect(rowsOf(sealed.runs())).toEqual([row(5n), row(9n, { s: "a text of more than 12 bytes" })]);
+    expect(kernel.heap.usedBytes).toBeGreaterThan(before);
+    arena.free();
+    pin.release();
+    expect(kernel.heap.usedBytes).toBe(before);
+  });
+
+  test("the next buffer has a dictionary of its own when the old one is evicted", () => {
+    const { dictionary, buffer, pins } = setUp();
+    buffer.append(writeBatch(arena, dictionary, COLUMNS, [row(1n)]), 1);
+    expect(() => buffer.replaceDictionary(dictionary)).toThrow("BUG");
+    const sealed = buffer.seal();
+    const next = new SeriesDictionary(kernel, { lastTimeFloorNs: 1n, reclaimer: pins });
+    buffer.replaceDictionary(next);
+    const other: TestRow = { timeNs: 2n, tags: { host: "b" }, fields: { f: 2 } };
+    buffer.append(writeBatch(arena, next, COLUMNS, [other]), 2);
+    expect(rowsOf(buffer.runs())).toEqual([other]);
+    expect(rowsOf(sealed.runs())).toEqual([row(1n)]);
+    expect(sealed.runs()[0]!.dictionary.id).not.toBe(buffer.runs()[0]!.dictionary.id);
+    sealed.release();
+    buffer.dropAll();
+    dictionary.release();
+    next.release();
+  });
+
+  // every allocation in turn finds the memory full
+  test("a batch that does not fit into memory leaves the buffer as it was", () => {
+    const { dictionary, buffer } = setUp();
+    const first = [row(1n), row(2n, { s: "a text of more than 12 bytes" })];
+    buffer.append(writeBatch(arena, dictionary, COLUMNS, first), 1);
+    const rows = randomRows(prng(4), 900).map((some, i) => ({ ...some, timeNs: BigInt(i + 10) }));
+    const batch = writeBatch(arena, dictionary, COLUMNS, rows);
+    const alloc = kernel.heap.alloc.bind(kernel.heap);
+    let failed = 0;
+    for (let failAt = 1, done = false; !done; failAt++) {
+      let calls = 0;
+      kernel.heap.alloc = (bytes) => {
+        if (++calls === failAt) throw new Error("full");
+        return alloc(bytes);
+      };
+      try {
+        buffer.append(batch, 2);
+        done = true;
+      } catch (error) {
+        expect((error as Error).message).toBe("full");
+        failed++;
+        expect(rowsOf(buffer.runs())).toEqual(first);
+        expect([buffer.rowCount, buffer.span.seqMax]).toEqual([2, 1]);
+      } finally {
+        kernel.heap.alloc = alloc;
+      }
+    }
+    expect(failed).toBeGreaterThan(3);
+    expect(rowsOf(buffer.runs())).toEqual([...first, ...rows]);
+    buffer.dropAll();
+    dictionary.release();
+  });
+});

@@ -1,0 +1,157 @@
+// The rows of one table that are in no file yet: appended batch by batch in log order, read as runs, sealed as a whole for a flush.
+// Memory is given back through the pins, so a snapshot taken before stays readable.
+import type { Kernel } from "../kernel/kernel.ts";
+import type { SeriesDictionary } from "../kernel/series-dictionary.ts";
+import { assert } from "../model/assert.ts";
+import { LIMITS } from "../model/limits.ts";
+import type { Reclaimer } from "../model/reclaimer.ts";
+import type { Run } from "../model/run.ts";
+import { type BufferBatch, Segment } from "./segment.ts";
+
+export type { BufferBatch } from "./segment.ts";
+
+/** A table with a handful of rows takes a few KiB: 10,000 such tables (LIMITS.tablesMax) some 50 MiB. From 2,048 rows on segments are whole
+ *  vectors; a smaller one is a single chunk of a scan, so nothing but its size is special. */
+const SEGMENT_ROWS_MIN = 256;
+
+type Span = Pick<Run, "minTimeNs" | "maxTimeNs" | "seqMin" | "seqMax">;
+
+/** What a flush writes: immutable, still visible to queries until it is released. */
+export interface SealedBuffer extends Span {
+  runs(): Run[];
+  readonly rowCount: number;
+  readonly bytes: number;
+  /** Frees the rows as soon as no pin can see them. Idempotent. */
+  release(): void;
+}
+
+export class TableBuffer {
+  private segments: Segment[] = [];
+  private rowCount_ = 0;
+  private seqMax_ = 0;
+  /** Capacity of the next new segment. */
+  private nextRows = SEGMENT_ROWS_MIN;
+  private dictionary_: SeriesDictionary;
+
+  constructor(
+    private readonly kernel: Kernel,
+    dictionary: SeriesDictionary,
+    private readonly pins: Reclaimer,
+  ) {
+    this.dictionary_ = dictionary;
+  }
+
+  get dictionary(): SeriesDictionary {
+    return this.dictionary_;
+  }
+
+  /** Puts another dictionary in place (eviction at a flush); the buffer must be empty. The old one is the caller's to release. */
+  replaceDictionary(dictionary: SeriesDictionary): void {
+    assert(this.rowCount_ === 0, `dictionary replaced under ${this.rowCount_} buffered rows`);
+    this.dictionary_ = dictionary;
+  }
+
+  get rowCount(): number {
+    return this.rowCount_;
+  }
+
+  /** Kernel memory of the rows; the dictionary counts itself. */
+  get bytes(): number {
+    return this.segments.reduce((sum, segment) => sum + segment.bytes, 0);
+  }
+
+  /** Range of the rows' times and log sequences; the ends of i64 and 0 while the buffer is empty. */
+  get span(): Span {
+    return spanOf(this.segments.filter(({ rowCount }) => rowCount > 0));
+  }
+
+  /** Copies a batch behind all earlier ones: whole or, when it throws, not at all. Sequences never fall.
+   *  @throws TsdbError overloaded when kernel memory is full */
+  append(batch: BufferBatch, sequence: number): void {
+    if (batch.rowCount === 0) return;
+    assert(sequence >= this.seqMax_, `sequence ${sequence} appended after ${this.seqMax_}`);
+    const pieces = this.reserve(batch);
+    for (const { segment, from, count } of pieces) segment.append(batch, { from, count }, sequence);
+    this.rowCount_ += batch.rowCount;
+    this.seqMax_ = sequence;
+  }
+
+  /** A snapshot: rows appended later are not in it. In log order: of runs with equal sequences (one batch over several segments) the later
+   *  one in this list holds the later rows. Valid for pins taken before the next change of this buffer. */
+  runs(): Run[] {
+    return runsOf(this.segments, this.dictionary_);
+  }
+
+  /** Takes all rows out. They stay readable through the result, which the caller releases when they are in a file. */
+  seal(): SealedBuffer {
+    const segments = this.segments;
+    // A table keeps its pace: its next buffer starts with segments of a quarter of what this one held.
+    const quarter = 2 ** Math.floor(Math.log2(Math.max(1, this.rowCount_ / 4)));
+    this.nextRows = Math.min(LIMITS.segmentRowsMax, Math.max(SEGMENT_ROWS_MIN, quarter));
+    this.segments = [];
+    this.rowCount_ = 0;
+    return sealed(runsOf(segments, this.dictionary_), segments, this.pins);
+  }
+
+  /** Forgets all rows: the table was deleted. */
+  dropAll(): void {
+    this.seal().release();
+  }
+
+  /** Finds or makes room for every row of the batch, without a visible change. */
+  private reserve(batch: BufferBatch): { segment: Segment; from: number; count: number }[] {
+    const pieces: { segment: Segment; from: number; count: number }[] = [];
+    let from = 0;
+    let index = this.segments.length === 0 ? 0 : this.segments.findIndex(({ rowCount, capacity }) => rowCount < capacity);
+    if (index < 0) index = this.segments.length;
+    for (; from < batch.rowCount; index++) {
+      if (index === this.segments.length) this.segments.push(this.newSegment(batch.rowCount - from));
+      const segment = this.segments[index]!;
+      const count = Math.min(segment.capacity - segment.rowCount, batch.rowCount - from);
+      segment.reserve(batch, from, count);
+      pieces.push({ segment, from, count });
+      from += count;
+    }
+    return pieces;
+  }
+
+  private newSegment(rowsLeft: number): Segment {
+    const wanted = 2 ** Math.ceil(Math.log2(rowsLeft));
+    const segment = new Segment(this.kernel, Math.min(LIMITS.segmentRowsMax, Math.max(this.nextRows, wanted)));
+    this.nextRows = Math.min(LIMITS.segmentRowsMax, segment.capacity * 2);
+    return segment;
+  }
+}
+
+function runsOf(segments: readonly Segment[], dictionary: SeriesDictionary): Run[] {
+  const view = dictionary.view();
+  // a batch that did not fit into memory leaves empty segments behind, which the next one uses
+  return segments.filter((segment) => segment.rowCount > 0).map((segment) => segment.run(view));
+}
+
+function sealed(runs: readonly Run[], segments: readonly Segment[], pins: Reclaimer): SealedBuffer {
+  let released = false;
+  return {
+    runs: () => [...runs],
+    rowCount: runs.reduce((sum, run) => sum + run.rowCount, 0),
+    bytes: segments.reduce((sum, segment) => sum + segment.bytes, 0),
+    ...spanOf(runs),
+    release: () => {
+      if (released) return;
+      released = true;
+      pins.defer(() => {
+        for (const segment of segments) segment.free();
+      });
+    },
+  };
+}
+
+/** `rows` in log order. */
+function spanOf(rows: readonly Span[]): Span {
+  let { minTimeNs, maxTimeNs } = { minTimeNs: 2n ** 63n - 1n, maxTimeNs: -(2n ** 63n) };
+  for (const part of rows) {
+    if (part.minTimeNs < minTimeNs) minTimeNs = part.minTimeNs;
+    if (part.maxTimeNs > maxTimeNs) maxTimeNs = part.maxTimeNs;
+  }
+  return { minTimeNs, maxTimeNs, seqMin: rows[0]?.seqMin ?? 0, seqMax: rows.at(-1)?.seqMax ?? 0 };
+}

@@ -1,0 +1,181 @@
+// The series of one table: canonical key → dense id, a value dictionary per tag column, and the newest time per series. Lives on the thread
+// that writes; others read what a `view` points to, and arrays that move under them are freed through the reclaimer.
+import { assert } from "../model/assert.ts";
+import type { Reclaimer } from "../model/reclaimer.ts";
+import type { DictionaryView, TagColumnView } from "../model/run.ts";
+import { nextDictionaryId } from "./dictionary-id.ts";
+import type { Kernel } from "./kernel.ts";
+
+// seriesTags: | columnId u32 | codes u32 | views u32 | valueCount u32 |
+const TAG_BYTES = 16;
+
+export interface SeriesDictionaryOptions {
+  /** Rows are taken for possible duplicates unless they are newer: the table's durable maximum, or the minimum of i64 when it has no rows. */
+  readonly lastTimeFloorNs: bigint;
+  /** Frees arrays that readers of a view may still need. */
+  readonly reclaimer: Reclaimer;
+}
+
+/** Key records | seriesId u32 | keyBytes u32 | key |, without padding. Owned: call `release`. */
+export interface KeyRecords {
+  readonly ptr: number;
+  readonly bytes: number;
+  readonly count: number;
+  release(): void;
+}
+
+export class SeriesDictionary {
+  /** Unique in the process. */
+  readonly id: number;
+  private readonly ptr: number;
+  private readonly reclaimer: Reclaimer;
+  private cached: DictionaryView | undefined;
+  private released = false;
+
+  constructor(
+    private readonly kernel: Kernel,
+    options: SeriesDictionaryOptions,
+  ) {
+    this.id = nextDictionaryId(kernel);
+    this.reclaimer = options.reclaimer;
+    this.ptr = kernel.call.seriesCreate(options.lastTimeFloorNs) >>> 0;
+  }
+
+  get seriesCount(): number {
+    return this.kernel.call.seriesCount(this.ptr) >>> 0;
+  }
+
+  /** Kernel memory in use, without arrays that wait for their readers. */
+  get memoryBytes(): number {
+    return this.kernel.call.seriesBytes(this.ptr) >>> 0;
+  }
+
+  /** Makes a tag column known before a series has a value for it. Idempotent; implied by new series. */
+  addTagColumn(columnId: number): void {
+    this.change(() => this.kernel.call.seriesAddTag(this.ptr, columnId));
+  }
+
+  /** Series ids (u32[count] at outPtr) of the line parser's new-series records; columnIdsPtr: u32 catalog column id per parser tag column.
+   *  @throws TsdbError overloaded: series before the failing one have been added, which does no harm. */
+  resolveRecords(recordsPtr: number, count: number, columnIdsPtr: number, outPtr: number): void {
+    this.change(() => this.kernel.call.seriesResolve(this.ptr, recordsPtr, count, columnIdsPtr, outPtr));
+  }
+
+  /** The id of a canonical key (a new one when it is new). */
+  insertKey(keyPtr: number, keyBytes: number): number {
+    return this.change(() => this.kernel.call.seriesInsert(this.ptr, keyPtr, keyBytes)) >>> 0;
+  }
+
+  /** The ids of key records as `unseenKeys` makes them: | recordId u32 | id u32 | per record to outPtr (8 bytes for each 8 or more bytes
+   *  of records, so `recordsBytes` is always room enough). Returns how many. */
+  insertRecords(recordsPtr: number, recordsBytes: number, outPtr: number): number {
+    return this.change(() => this.kernel.call.seriesInsertRecords(this.ptr, recordsPtr, recordsBytes, outPtr));
+  }
+
+  /** out[i] = map[ids[i]]: batch-local ids to ids of this dictionary. In place is fine. */
+  mapSeries(mapPtr: number, idsPtr: number, rowCount: number, outPtr: number): void {
+    this.kernel.call.gather4(mapPtr, idsPtr, rowCount, outPtr);
+  }
+
+  /** Key records of the rows' series that no earlier call with this `stamp` (≥ 1, for instance the log segment's number) has met.
+   *  When the records do not reach the log, hand them to `forget`. @throws TsdbError overloaded, with nothing changed */
+  unseenKeys(seriesPtr: number, rowCount: number, stamp: number): KeyRecords {
+    assert(stamp > 0 && stamp <= 0xffffffff, `stamp ${stamp} is not a u32 above 0`);
+    const { heap, call } = this.kernel;
+    const idsBytes = Math.min(rowCount, this.seriesCount) * 4;
+    const ids = heap.alloc(idsBytes);
+    try {
+      const count = call.seriesMarkUnseen(this.ptr, seriesPtr, rowCount, stamp, ids);
+      const bytes = call.seriesKeyBytes(this.ptr, ids, count) >>> 0;
+      if (count === 0) return { ptr: 0, bytes: 0, count: 0, release: () => {} };
+      let ptr: number;
+      try {
+        ptr = heap.alloc(bytes);
+      } catch (error) {
+        call.seriesUnmark(this.ptr, ids, count);
+        throw error;
+      }
+      call.seriesWriteKeys(this.ptr, ids, count, ptr);
+      return { ptr, bytes, count, release: () => heap.free(ptr, bytes) };
+    } finally {
+      heap.free(ids, idsBytes);
+    }
+  }
+
+  /** Makes the series of `records` unseen again. Call before the next change of this dictionary's stamps; `records` stays owned. */
+  forget(records: KeyRecords): void {
+    const id = this.kernel.heap.alloc(4);
+    const view = new DataView(this.kernel.memory.buffer);
+    for (let at = records.ptr; at < records.ptr + records.bytes; at += 8 + view.getUint32(at + 4, true)) {
+      this.kernel.u32[id / 4] = view.getUint32(at, true);
+      this.kernel.call.seriesUnmark(this.ptr, id, 1);
+    }
+    this.kernel.heap.free(id, 4);
+  }
+
+  /** Raises the series' last times. True when every row is newer than its series' last time: the batch's `unique`. */
+  noteTimes(seriesPtr: number, timePtr: number, rowCount: number): boolean {
+    return this.kernel.call.seriesNoteTimes(this.ptr, seriesPtr, timePtr, rowCount) !== 0;
+  }
+
+  /** Adds the series 0 .. seriesCount-1 of `other` whose byte at usedPtr is not 0; writes their ids here to outPtr (u32 per series). */
+  importSeries(other: DictionaryView, usedPtr: number, outPtr: number): void {
+    const tags = other.tags.toSorted((a, b) => a.columnId - b.columnId);
+    const bytes = tags.length * TAG_BYTES;
+    const list = this.kernel.heap.alloc(bytes);
+    try {
+      const u32 = this.kernel.u32;
+      tags.forEach((tag, i) => {
+        u32.set([tag.columnId, tag.codesPtr, tag.valuesPtr, tag.valueCount], (list + i * TAG_BYTES) / 4);
+      });
+      this.change(() => this.kernel.call.seriesImport(this.ptr, list, tags.length, other.seriesCount, usedPtr, outPtr));
+    } finally {
+      this.kernel.heap.free(list, bytes);
+    }
+  }
+
+  /** The series as of now; the pointers stay valid for pins taken before the next call. The same object while nothing has changed. */
+  view(): DictionaryView {
+    const { call, heap } = this.kernel;
+    const seriesCount = this.seriesCount;
+    const tagCount = call.seriesTagCount(this.ptr);
+    if (this.cached?.seriesCount === seriesCount && this.cached.tags.length === tagCount) return this.cached;
+    const list = heap.alloc(tagCount * TAG_BYTES);
+    call.seriesTags(this.ptr, list);
+    const u32 = this.kernel.u32;
+    const tags: TagColumnView[] = [];
+    for (let at = list / 4; at < (list + tagCount * TAG_BYTES) / 4; at += TAG_BYTES / 4) {
+      tags.push({ columnId: u32[at]!, codesPtr: u32[at + 1]!, valuesPtr: u32[at + 2]!, valueCount: u32[at + 3]! });
+    }
+    heap.free(list, tagCount * TAG_BYTES);
+    this.cached = { id: this.id, seriesCount, tags };
+    return this.cached;
+  }
+
+  /** Frees everything once no reader is left. Not to be used afterwards. */
+  release(): void {
+    assert(!this.released, "series dictionary released twice");
+    this.released = true;
+    this.reclaimer.defer(() => this.kernel.call.seriesFree(this.ptr));
+  }
+
+  /** Runs a call that may add series, and hands the arrays it moved to the reclaimer, also when it failed half way. */
+  private change<T>(call: () => T): T {
+    try {
+      return call();
+    } finally {
+      this.retireMoved();
+    }
+  }
+
+  private retireMoved(): void {
+    const count = this.kernel.call.seriesRetiredCount(this.ptr);
+    if (count === 0) return;
+    this.cached = undefined;
+    const list = (this.kernel.call.seriesTakeRetired(this.ptr) >>> 0) / 4;
+    const blocks = this.kernel.u32.slice(list, list + count * 2);
+    this.reclaimer.defer(() => {
+      for (let i = 0; i < blocks.length; i += 2) this.kernel.heap.free(blocks[i]!, blocks[i + 1]!);
+    });
+  }
+}
