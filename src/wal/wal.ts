@@ -1,0 +1,278 @@
+// The write-ahead log. A frame gets its sequence when it is appended; frames that wait together are written with one write and made
+// durable with one sync, while the next group forms. What a frame holds is the caller's business. FORMAT.md draws the bytes.
+import type { AppendFile, Disk } from "../disk/disk.ts";
+import { assert } from "../model/assert.ts";
+import { TsdbError } from "../model/errors.ts";
+import { LIMITS } from "../model/limits.ts";
+import { encodeSegmentHeader, FRAME_HEADER_BYTES, SEGMENT_HEADER_BYTES } from "./frame.ts";
+import { BufferPool, Group } from "./group.ts";
+import type { ReplayResult } from "./replay.ts";
+import { type SegmentFile, segmentPath } from "./segment-files.ts";
+
+/** A group closes at this size even while another is written: bounds one write. */
+const GROUP_BYTES_MAX = 32 << 20;
+
+/** What one group cost. */
+export interface GroupReport {
+  readonly frameCount: number;
+  readonly bytes: number;
+  readonly writeSeconds: number;
+  readonly syncSeconds: number;
+}
+
+export interface WalOptions {
+  /** How long a group may wait for company, counted from its first frame. 0 (default): it starts when the sync before has ended. */
+  readonly flushIntervalMs?: number;
+  /** `segmentFull` turns true at this size. Default LIMITS.walSegmentBytes. */
+  readonly segmentBytesMax?: number;
+  /** Called once when a write or sync has failed: nothing is ever written again, the server must stop. */
+  readonly onFailure?: (error: TsdbError) => void;
+  /** For metrics. */
+  readonly onGroup?: (report: GroupReport) => void;
+  /** Random u32 per segment; given in for golden files. */
+  readonly newSalt?: () => number;
+}
+
+export interface AppendOptions {
+  /** The frame is not written before this has resolved: what it refers to is durable first. A rejection fails the log. */
+  readonly after?: Promise<unknown>;
+}
+
+export interface AppendedFrame {
+  readonly sequence: number;
+  /** Resolves when the frame is durable. Need not be awaited. @throws TsdbError unavailable */
+  readonly synced: Promise<void>;
+}
+
+interface OpenSegment {
+  readonly number: number;
+  readonly file: AppendFile;
+}
+
+export class Wal {
+  private nextSequence: number;
+  private currentSegment: number;
+  private currentSalt: number;
+  private currentBytes = SEGMENT_HEADER_BYTES;
+  /** Segments on disk, or about to be, ascending. */
+  private segments: SegmentFile[];
+  /** Groups to be written, in order; frames join the last one while it is `open`. */
+  private readonly groups: Group[] = [];
+  private open: Group | null = null;
+  private writing = false;
+  private onDisk: OpenSegment | null = null;
+  private readonly pool = new BufferPool();
+  private failure: TsdbError | null = null;
+  private closing = false;
+  private hurry: () => void = () => {};
+  private waitingBytes = 0;
+
+  private constructor(
+    private readonly disk: Disk,
+    private readonly folder: string,
+    replayed: ReplayResult,
+    private readonly options: WalOptions,
+  ) {
+    this.nextSequence = replayed.lastSequence + 1;
+    this.segments = [...replayed.segments];
+    this.currentSegment = this.nextSequence;
+    this.currentSalt = this.newSalt();
+  }
+
+  /** Continues behind what was replayed, in a new segment. @throws TsdbError io */
+  static async open(disk: Disk, folder: string, replayed: ReplayResult, options: WalOptions = {}): Promise<Wal> {
+    await disk.makeFolder(folder);
+    return new Wal(disk, folder, replayed, options);
+  }
+
+  private newSalt(): number {
+    return this.options.newSalt?.() ?? crypto.getRandomValues(new Uint32Array(1))[0]!;
+  }
+
+  /** Sequence of the newest frame appended (or replayed). */
+  get lastSequence(): number {
+    return this.nextSequence - 1;
+  }
+
+  /** The segment that the next frame goes to: the sequence of its first frame. Changes at `rotate`. */
+  get segmentNumber(): number {
+    return this.currentSegment;
+  }
+
+  /** Bytes of the current segment, those not yet written included. */
+  get segmentBytes(): number {
+    return this.currentBytes;
+  }
+
+  /** True when it is time to `rotate`. */
+  get segmentFull(): boolean {
+    return this.currentBytes >= (this.options.segmentBytesMax ?? LIMITS.walSegmentBytes);
+  }
+
+  /** Bytes appended and not yet durable. */
+  get pendingBytes(): number {
+    return this.waitingBytes;
+  }
+
+  get failed(): TsdbError | null {
+    return this.failure;
+  }
+
+  /** Appends a frame; its payload (one or several pieces, at most LIMITS.walFrameBytesMax) is copied before this returns.
+   *  @throws TsdbError unavailable once the log has failed */
+  append(payload: Uint8Array | readonly Uint8Array[], options: AppendOptions = {}): AppendedFrame {
+    if (this.failure !== null) throw this.failure;
+    assert(!this.closing, "append to a closed log");
+    const pieces = payload instanceof Uint8Array ? [payload] : payload;
+    let payloadBytes = 0;
+    for (const piece of pieces) payloadBytes += piece.byteLength;
+    assert(payloadBytes <= LIMITS.walFrameBytesMax, `a frame of ${payloadBytes} bytes`);
+    const group = this.openGroup(FRAME_HEADER_BYTES + payloadBytes);
+    const sequence = this.nextSequence++;
+    group.add(sequence, pieces, payloadBytes);
+    if (options.after !== undefined) {
+      options.after.catch(() => {}); // the writer sees it when the group's turn comes
+      group.after.push(options.after);
+    }
+    this.currentBytes += FRAME_HEADER_BYTES + payloadBytes;
+    this.waitingBytes += FRAME_HEADER_BYTES + payloadBytes;
+    if (!this.writing) {
+      this.writing = true;
+      void this.write();
+    }
+    return { sequence, synced: group.synced };
+  }
+
+  /** The group that a frame of `frameBytes` joins. */
+  private openGroup(frameBytes: number): Group {
+    if (this.open !== null && this.open.usedBytes + frameBytes > GROUP_BYTES_MAX) this.sealGroup();
+    if (this.open !== null) return this.open;
+    const group = new Group(this.currentSegment, this.nextSequence, this.currentSalt, this.pool.take());
+    if (this.segments.at(-1)?.number !== this.currentSegment) {
+      this.segments.push({ number: this.currentSegment, path: segmentPath(this.folder, this.currentSegment) });
+    }
+    this.groups.push(group);
+    this.open = group;
+    return group;
+  }
+
+  private sealGroup(): void {
+    this.open = null;
+    this.hurry();
+  }
+
+  /** Following frames go to a new segment; nothing changes while the current one has no frame. */
+  rotate(): void {
+    if (this.nextSequence === this.currentSegment) return;
+    this.sealGroup();
+    this.currentSegment = this.nextSequence;
+    this.currentSalt = this.newSalt();
+    this.currentBytes = SEGMENT_HEADER_BYTES;
+  }
+
+  /** Writes group after group until none is left. */
+  private async write(): Promise<void> {
+    try {
+      await Promise.resolve(); // frames of this synchronous step share a group
+      for (let group = this.groups[0]; group !== undefined; group = this.groups[0]) {
+        await this.waitForCompany(group);
+        if (group === this.open) this.open = null;
+        await Promise.all(group.after);
+        await this.writeGroup(group);
+        this.groups.shift();
+        this.waitingBytes -= group.usedBytes;
+        group.resolve();
+        this.pool.give(group.release());
+      }
+      this.writing = false;
+    } catch (cause) {
+      this.fail(cause);
+    }
+  }
+
+  private async waitForCompany(group: Group): Promise<void> {
+    const { flushIntervalMs = 0 } = this.options;
+    if (flushIntervalMs <= 0 || group !== this.open || this.closing) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, flushIntervalMs - (performance.now() - group.openedMs));
+    this.hurry = resolve;
+    await promise;
+    this.hurry = () => {};
+    clearTimeout(timer);
+  }
+
+  private async writeGroup(group: Group): Promise<void> {
+    const { file } = await this.segmentFor(group);
+    const startMs = performance.now();
+    await file.append(group.bytes);
+    const writtenMs = performance.now();
+    await file.sync();
+    const syncedMs = performance.now();
+    this.options.onGroup?.({
+      frameCount: group.frameCount,
+      bytes: group.usedBytes,
+      writeSeconds: (writtenMs - startMs) / 1000,
+      syncSeconds: (syncedMs - writtenMs) / 1000,
+    });
+  }
+
+  /** The group's segment, open. A new one's header and name are durable before its first frame is written. */
+  private async segmentFor(group: Group): Promise<OpenSegment> {
+    const number = group.segmentNumber;
+    if (this.onDisk?.number === number) return this.onDisk;
+    await this.closeSegment();
+    const file = await this.disk.openAppend(segmentPath(this.folder, number), { exclusive: true });
+    this.onDisk = { number, file };
+    await file.append(encodeSegmentHeader({ salt: group.salt, firstSequence: number }));
+    await file.sync();
+    await this.disk.syncFolder(this.folder);
+    return this.onDisk;
+  }
+
+  private async closeSegment(): Promise<void> {
+    const segment = this.onDisk;
+    this.onDisk = null;
+    await segment?.file.close();
+  }
+
+  /** After a failed write or sync nobody knows what is on disk; trying again could acknowledge what is not. */
+  private fail(cause: unknown): void {
+    const text = cause instanceof Error ? cause.message : String(cause);
+    const failure = new TsdbError("unavailable", `the write-ahead log has failed: ${text}`, {}, { cause });
+    this.failure = failure;
+    this.open = null;
+    for (const group of this.groups.splice(0)) group.reject(failure);
+    void this.closeSegment().catch(() => {});
+    this.options.onFailure?.(failure);
+  }
+
+  /** Resolves when every frame appended so far is durable. @throws TsdbError unavailable */
+  flushed(): Promise<void> {
+    if (this.failure !== null) return Promise.reject(this.failure);
+    return this.groups.at(-1)?.synced ?? Promise.resolve();
+  }
+
+  /** Deletes the segments all of whose frames are at most `throughSequence`, except the current one. Waits for frames on their way there.
+   *  @throws TsdbError unavailable, io (the log itself goes on) */
+  async cut(throughSequence: number): Promise<void> {
+    const doomed = (segment: SegmentFile, i: number): boolean => {
+      const next = this.segments[i + 1]?.number ?? this.currentSegment;
+      return segment.number !== this.currentSegment && next <= throughSequence + 1;
+    };
+    if (!this.segments.some(doomed)) return;
+    for (const group of this.groups) if (group.firstSequence <= throughSequence) await group.synced;
+    const removed = this.segments.filter(doomed);
+    this.segments = this.segments.filter((segment) => !removed.includes(segment)); // a second cut must not meet them
+    if (this.onDisk !== null && removed.some(({ number }) => number === this.onDisk?.number)) await this.closeSegment();
+    for (const { path } of removed) await this.disk.unlink(path); // oldest first: what a crash leaves has no gap
+    await this.disk.syncFolder(this.folder);
+  }
+
+  /** Writes what waits, then closes the file. Nothing may be appended afterwards. @throws TsdbError unavailable */
+  async close(): Promise<void> {
+    this.closing = true;
+    this.hurry();
+    await this.flushed();
+    await this.closeSegment();
+  }
+}

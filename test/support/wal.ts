@@ -1,0 +1,34 @@
+// Frames for tests of the log: payloads that name their sequence, and reading them back.
+import type { Disk } from "../../src/disk/disk.ts";
+import { type ReplayOptions, type ReplayResult, replay } from "../../src/wal/replay.ts";
+
+export const WAL_FOLDER = "wal";
+
+/** A payload of 1 to `bytesMax` bytes that only this sequence has. */
+export function payloadOf(sequence: number, bytesMax = 40): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(1 + ((sequence * 7) % bytesMax));
+  for (let i = 0; i < bytes.byteLength; i++) bytes[i] = (sequence * 31 + i * 17) & 0xff;
+  return bytes;
+}
+
+export interface FoundFrame {
+  readonly sequence: number;
+  readonly payload: Uint8Array;
+}
+
+/** Replays everything; payloads are copied. */
+export async function readBack(disk: Disk, options: Partial<ReplayOptions> = {}): Promise<{ result: ReplayResult; frames: FoundFrame[] }> {
+  const frames: FoundFrame[] = [];
+  const onFrame = (sequence: number, payload: Uint8Array) => {
+    frames.push({ sequence, payload: payload.slice() });
+  };
+  const result = await replay(disk, WAL_FOLDER, { afterSequence: 0, failOnError: true, onFrame, ...options });
+  return { result, frames };
+}
+
+/** What `readBack` gives for sequences first..last of `payloadOf`. */
+export function framesOf(first: number, last: number): FoundFrame[] {
+  const frames: FoundFrame[] = [];
+  for (let sequence = first; sequence <= last; sequence++) frames.push({ sequence, payload: payloadOf(sequence) });
+  return frames;
+}
