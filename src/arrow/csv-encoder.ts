@@ -1,0 +1,69 @@
+// Answers as CSV: a header line and rows, `\n` after each; quotes only where they are needed, NULL is empty.
+import type { ResultBatch, ResultSchema } from "../model/result-batch.ts";
+import type { AnswerEncoder } from "./answer-encoder.ts";
+import { ByteWriter } from "./byte-writer.ts";
+import type { Cells } from "./cells.ts";
+import { createCells } from "./create-cells.ts";
+import { bindAll } from "./json-encoder.ts";
+import { writeText } from "./text-cells.ts";
+
+const COMMA = 0x2c;
+const LINE_FEED = 0x0a;
+
+/** An answer without rows is an empty body, without the header, whatever batches it came in. */
+export class CsvEncoder implements AnswerEncoder {
+  readonly contentType = "text/csv";
+  private readonly out = new ByteWriter();
+  private readonly cells: readonly Cells[];
+  private started = false;
+
+  /** @throws TsdbError bad_format for nested columns */
+  constructor(private readonly schema: ResultSchema) {
+    this.cells = createCells(schema, this.out, { style: "csv", omitNulls: false });
+  }
+
+  begin(): null {
+    return null;
+  }
+
+  batch(batch: ResultBatch): Uint8Array | null {
+    if (batch.rowCount === 0) return null;
+    bindAll(this.cells, batch);
+    if (!this.started) {
+      this.started = true;
+      this.writeHeader();
+    }
+    for (let row = 0; row < batch.rowCount; row++) this.writeRow(row);
+    return this.out.take();
+  }
+
+  end(): null {
+    return null;
+  }
+
+  private writeHeader(): void {
+    const start = this.out.length;
+    for (const [index, { name }] of this.schema.fields.entries()) {
+      if (index > 0) this.out.byte(COMMA);
+      writeText(this.out, "csv", name);
+    }
+    this.endLine(start);
+  }
+
+  private writeRow(row: number): void {
+    const { out, cells } = this;
+    const start = out.length;
+    for (let index = 0; index < cells.length; index++) {
+      if (index > 0) out.byte(COMMA);
+      const column = cells[index]!;
+      if (!column.isNull(row)) column.write(row);
+    }
+    this.endLine(start);
+  }
+
+  /** A line with nothing on it would be no record to a reader: one empty cell is written as quotes. */
+  private endLine(start: number): void {
+    if (this.out.length === start) this.out.ascii('""');
+    this.out.byte(LINE_FEED);
+  }
+}
