@@ -1,0 +1,123 @@
+// How fast do batches become an answer? One table: rows and bytes a second by format, for three columns (time, tag, float)
+// in batches of one DuckDB vector, checked by reading the answer back; beside it the same rows by string concatenation.
+//   bun bench/encode.ts [rows]
+import { createEncoder } from "../src/arrow/encode.ts";
+import { assert } from "../src/model/assert.ts";
+import { LIMITS } from "../src/model/limits.ts";
+import type { QueryFormat } from "../src/model/query.ts";
+import type { ResultBatch, ResultSchema } from "../src/model/result-batch.ts";
+import { prng } from "../test/support/prng.ts";
+
+const HOSTS = 100;
+const ROUNDS = 3;
+const SCHEMA: ResultSchema = {
+  tableName: "cpu",
+  fields: [
+    { name: "time", type: { kind: "timestamp", unit: "ns", zone: null } },
+    { name: "host", type: { kind: "dictionary" } },
+    { name: "usage", type: { kind: "float", bits: 64 } },
+  ],
+};
+const FORMATS: readonly QueryFormat[] = ["seed", "json", "jsonl", "csv", "pretty", "arrow", "parquet"];
+
+type Floats = "two decimals" | "all digits";
+
+/** One batch, encoded again and again: ten-second steps, a hundred hosts in turn. */
+function makeBatch(floats: Floats): ResultBatch {
+  const rowCount = LIMITS.vectorRows;
+  const below = prng(1);
+  const dictionary = Array.from({ length: HOSTS }, (_, host) => `host_${host}`);
+  const time = BigInt64Array.from({ length: rowCount }, (_, row) => 1_700_000_000_000_000_000n + BigInt(row) * 10_000_000_000n);
+  const usage = Float64Array.from({ length: rowCount }, () => (floats === "two decimals" ? below(10_000) / 100 : below(2 ** 32) / 2 ** 26));
+  return {
+    rowCount,
+    columns: [
+      { validity: null, values: time },
+      { validity: null, values: Uint32Array.from({ length: rowCount }, (_, row) => row % HOSTS), dictionary },
+      { validity: null, values: usage },
+    ],
+  };
+}
+
+interface Result {
+  readonly seconds: number;
+  readonly bytes: number;
+}
+
+async function encode(format: QueryFormat, batch: ResultBatch, batchCount: number): Promise<Result> {
+  const encoder = await createEncoder(format, SCHEMA);
+  let bytes = 0;
+  const start = performance.now();
+  bytes += encoder.begin()?.length ?? 0;
+  for (let index = 0; index < batchCount; index++) bytes += encoder.batch(batch)?.length ?? 0;
+  bytes += encoder.end()?.length ?? 0;
+  return { seconds: (performance.now() - start) / 1000, bytes };
+}
+
+/** The road not taken: one string a batch, encoded once. As careful as ours where it can be: dates and names are kept. */
+function encodeByStrings(batch: ResultBatch, batchCount: number): Result {
+  const encoder = new TextEncoder();
+  const [times, hosts, usages] = batch.columns.map(({ values }) => values) as [BigInt64Array, Uint32Array, Float64Array];
+  const words = new Uint32Array(times.buffer);
+  const names = batch.columns[1]!.dictionary!.map((name) => JSON.stringify(name));
+  const two = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, "0"));
+  let day = Number.NaN;
+  let date = "";
+  const clock = (row: number): string => {
+    const seconds = Math.floor((words[row * 2 + 1]! * 2 ** 32 + words[row * 2]!) / 1e9); // whole seconds in this data
+    if (Math.floor(seconds / 86_400) !== day) {
+      day = Math.floor(seconds / 86_400);
+      date = new Date(day * 86_400_000).toISOString().slice(0, 11);
+    }
+    const ofDay = seconds - day * 86_400;
+    return `${date}${two[(ofDay / 3600) | 0]}:${two[((ofDay % 3600) / 60) | 0]}:${two[ofDay % 60]}`;
+  };
+  let bytes = 0;
+  const start = performance.now();
+  for (let index = 0; index < batchCount; index++) {
+    let text = "";
+    for (let row = 0; row < batch.rowCount; row++) {
+      text += `${row === 0 ? "" : ","}{"time":"${clock(row)}","host":${names[hosts[row]!]!},"usage":${usages[row]!}}`;
+    }
+    bytes += encoder.encode(text).length;
+  }
+  return { seconds: (performance.now() - start) / 1000, bytes };
+}
+
+/** The fastest of a few rounds: the others shared the machine, or were not compiled yet. */
+async function bestOf(round: () => Promise<Result>): Promise<Result> {
+  const results: Result[] = [];
+  for (let index = 0; index < ROUNDS; index++) results.push(await round());
+  return results.reduce((best, result) => (result.seconds < best.seconds ? result : best));
+}
+
+async function check(batch: ResultBatch): Promise<void> {
+  const encoder = await createEncoder("json", SCHEMA);
+  const parts = [encoder.begin(), encoder.batch(batch), encoder.end()].filter((part) => part !== null);
+  const rows = JSON.parse(new TextDecoder().decode(Buffer.concat(parts))) as { usage: number }[];
+  assert(
+    rows.every(({ usage }, row) => Object.is(usage, (batch.columns[2]!.values as Float64Array)[row])),
+    "every float reads back",
+  );
+}
+
+/** Encodes `rowCount` rows (rounded up to whole batches) in every format and prints the table. */
+export async function run(rowCount: number): Promise<void> {
+  const batchCount = Math.ceil(rowCount / LIMITS.vectorRows);
+  const rows = batchCount * LIMITS.vectorRows;
+  for (const floats of ["two decimals", "all digits"] as const) {
+    const batch = makeBatch(floats);
+    await check(batch);
+    const line = (name: string, { seconds, bytes }: Result) =>
+      console.log(
+        `${name.padEnd(22)} ${(rows / seconds / 1e6).toFixed(2).padStart(8)} M rows/s ${(bytes / seconds / 1e6).toFixed(0).padStart(6)} MB/s`,
+      );
+    console.log(`time, tag, float with ${floats}: ${rows} rows`);
+    for (const format of FORMATS) {
+      line(format, await bestOf(() => encode(format, batch, batchCount)));
+    }
+    line("json by strings", await bestOf(async () => encodeByStrings(batch, batchCount)));
+  }
+}
+
+if (import.meta.main) await run(Number(process.argv[2] ?? 500_000));

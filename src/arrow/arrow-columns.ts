@@ -1,0 +1,328 @@
+// Result columns as Arrow columns. Buffers go over as they are wherever the layouts agree; booleans become bits, times of
+// seconds and milliseconds 32 bits, intervals nanoseconds, and codes those of a dictionary that holds what was used.
+//
+// Built with makeData on typed arrays throughout: apache-arrow's builders throw on a BigInt for nanoseconds.
+import {
+  Binary,
+  Bool,
+  type Data,
+  type DataType,
+  DateDay,
+  Decimal,
+  Dictionary,
+  Field,
+  Float32,
+  Float64,
+  Int,
+  Int32,
+  IntervalMonthDayNano,
+  List,
+  Map_,
+  makeData,
+  Null,
+  Struct,
+  Time,
+  Timestamp,
+  TimeUnit,
+  Utf8,
+  type Vector,
+  vectorFromArray,
+} from "apache-arrow";
+import { assert, unreachable } from "../model/assert.ts";
+import { TsdbError } from "../model/errors.ts";
+import type { TimeUnit as ModelTimeUnit, ResultColumn, ResultField, ResultType } from "../model/result-batch.ts";
+import { intervalText } from "./clock-text.ts";
+import { readInt128 } from "./wide-text.ts";
+
+/** Arrow's own key for it in the vendor's files and answers. */
+const COLUMN_KIND_KEY = "iox::column::type";
+/** Decimal128 holds 38 digits; DuckDB exports its 128-bit integers the same way. */
+const INT128_DIGITS = 38;
+const INT128_LIMIT = 10n ** 38n;
+/** A dictionary grows up to this many strings before it starts anew with those of one batch. */
+const DICTIONARY_KEPT_MAX = 1024;
+const UNITS: Readonly<Record<ModelTimeUnit, TimeUnit>> = {
+  s: TimeUnit.SECOND,
+  ms: TimeUnit.MILLISECOND,
+  us: TimeUnit.MICROSECOND,
+  ns: TimeUnit.NANOSECOND,
+};
+
+/** Which readers the columns are for. Parquet has no seconds, and its writer no intervals: those become milliseconds and text. */
+export type ArrowTarget = "ipc" | "parquet";
+
+/** One column of the answer: its Arrow field, and the data of each batch. */
+export interface ArrowColumn {
+  readonly field: Field;
+  /** Borrows `column`'s buffers. @throws TsdbError bad_format for a value beyond the Arrow type */
+  data(column: ResultColumn, rowCount: number): Data;
+}
+
+export function arrowColumn(result: ResultField, target: ArrowTarget): ArrowColumn {
+  const metadata = result.columnKind === undefined ? null : new Map([[COLUMN_KIND_KEY, result.columnKind]]);
+  const { type, data } = converter(result.type, target);
+  return { field: new Field(result.name, type, true, metadata), data };
+}
+
+type Convert = ArrowColumn["data"];
+interface Converter {
+  readonly type: DataType;
+  readonly data: Convert;
+}
+
+function converter(type: ResultType, target: ArrowTarget): Converter {
+  switch (type.kind) {
+    case "null":
+      return { type: new Null(), data: (_column, length) => makeData({ type: new Null(), length }) };
+    case "bool":
+      return fixed(new Bool(), bitsOf);
+    case "int":
+      return fixed(new Int(type.signed, type.bits));
+    case "float":
+      return fixed(type.bits === 64 ? new Float64() : new Float32());
+    case "hugeint":
+      return fixed(new Decimal(0, INT128_DIGITS), (column, length) => wordsOf(checkDigits(column, length, type.signed)));
+    case "decimal":
+      return fixed(new Decimal(type.scale, type.precision), wordsOf);
+    case "utf8":
+      return bytes(new Utf8());
+    case "binary":
+      return bytes(new Binary());
+    case "dictionary":
+      return new UsedStrings();
+    case "timestamp":
+      return timestamp(type.unit, type.zone, target);
+    case "date":
+      return fixed(new DateDay());
+    case "time":
+      return time(type.unit, target);
+    case "interval":
+      return target === "parquet" ? { type: new Utf8(), data: intervalStrings } : fixed(new IntervalMonthDayNano(), nanosOf);
+    case "list":
+      return list(type.child, target);
+    case "struct":
+      return struct(type.children, target);
+    case "map":
+      return map(type.key, type.value, target);
+    default:
+      return unreachable(type);
+  }
+}
+
+function fixed(type: DataType, buffer: (column: ResultColumn, length: number) => ArrayBufferView = ({ values }) => values): Converter {
+  return { type, data: (column, length) => makeData({ type, length, data: buffer(column, length), ...nulls(column) } as never) };
+}
+
+function bytes(type: Utf8 | Binary): Converter {
+  return {
+    type,
+    data: (column, length) =>
+      makeData({
+        type: type as Utf8,
+        length,
+        valueOffsets: offsetsOf(column, length),
+        data: column.data ?? new Uint8Array(0),
+        ...nulls(column),
+      }),
+  };
+}
+
+function timestamp(unit: ModelTimeUnit, zone: string | null, target: ArrowTarget): Converter {
+  if (unit !== "s" || target !== "parquet") return fixed(new Timestamp(UNITS[unit], zone));
+  return fixed(new Timestamp(TimeUnit.MILLISECOND, zone), (column, length) => {
+    const seconds = column.values as BigInt64Array;
+    return BigInt64Array.from({ length }, (_, row) => (isNull(column, row) ? 0n : milliseconds(seconds[row]!)));
+  });
+}
+
+function milliseconds(seconds: bigint): bigint {
+  const value = seconds * 1000n;
+  if (BigInt.asIntN(64, value) !== value) throw new TsdbError("bad_format", `parquet cannot hold the time ${seconds} s`, { seconds });
+  return value;
+}
+
+function time(unit: ModelTimeUnit, target: ArrowTarget): Converter {
+  if (unit === "us" || unit === "ns") return fixed(new Time(UNITS[unit], 64));
+  const scale = unit === "s" && target === "parquet" ? 1000 : 1;
+  const type = new Time(unit === "s" && target === "ipc" ? TimeUnit.SECOND : TimeUnit.MILLISECOND, 32);
+  return fixed(type, (column, length) =>
+    Int32Array.from({ length }, (_, row) => (isNull(column, row) ? 0 : Number((column.values as BigInt64Array)[row]!) * scale)),
+  );
+}
+
+function list(child: ResultField, target: ArrowTarget): Converter {
+  const item = arrowColumn(child, target);
+  const type = new List(item.field);
+  return {
+    type,
+    data: (column, length) => {
+      const valueOffsets = offsetsOf(column, length);
+      return makeData({ type, length, valueOffsets, child: item.data(childOf(column, 0), valueOffsets[length]!), ...nulls(column) });
+    },
+  };
+}
+
+function struct(children: readonly ResultField[], target: ArrowTarget): Converter {
+  const members = children.map((child) => arrowColumn(child, target));
+  const type = new Struct(members.map(({ field }) => field));
+  return {
+    type,
+    data: (column, length) =>
+      makeData({ type, length, children: members.map((member, index) => member.data(childOf(column, index), length)), ...nulls(column) }),
+  };
+}
+
+function map(key: ResultField, value: ResultField, target: ArrowTarget): Converter {
+  const keys = converter(key.type, target);
+  const values = converter(value.type, target);
+  const entry = new Struct<{ key: DataType; value: DataType }>([new Field("key", keys.type, false), new Field("value", values.type, true)]);
+  const type = new Map_(new Field("entries", entry, false));
+  return {
+    type,
+    data: (column, length) => {
+      const valueOffsets = offsetsOf(column, length);
+      const count = valueOffsets[length]!;
+      const children = [keys.data(childOf(column, 0), count), values.data(childOf(column, 1), count)];
+      return makeData({
+        type,
+        length,
+        valueOffsets,
+        child: makeData({ type: entry, length: count, children, nullCount: 0 }),
+        ...nulls(column),
+      });
+    },
+  };
+}
+
+/** Strings by code, as Dictionary<Int32, Utf8> of the strings that occurred: the engine's dictionary may hold a million of
+ *  which the answer shows ten. A batch with new strings replaces the dictionary (not a delta: several readers refuse those);
+ *  it grows while small, and else starts anew, so that it never holds more than a batch's strings or DICTIONARY_KEPT_MAX. */
+class UsedStrings implements Converter {
+  readonly type = new Dictionary(new Utf8(), new Int32());
+  private source: readonly string[] = [];
+  private strings: string[] = [];
+  /** The engine's code -> ours, -1 while it has none. */
+  private ours: Int32Array = new Int32Array(0);
+  private dictionary: Vector<Utf8> = vectorFromArray([""], new Utf8());
+
+  readonly data: Convert = (column, length) => {
+    assert(column.dictionary !== undefined, "a dictionary column has a dictionary");
+    if (column.dictionary !== this.source) this.follow(column.dictionary);
+    const codes = column.values as Uint32Array;
+    const known = this.strings.length;
+    this.learn(codes, column, length);
+    if (known > 0 && this.strings.length > known && this.strings.length > DICTIONARY_KEPT_MAX) {
+      this.restart();
+      this.learn(codes, column, length);
+    }
+    if (this.strings.length !== known || known === 0)
+      this.dictionary = vectorFromArray(this.strings.length === 0 ? [""] : this.strings, new Utf8());
+    const data = new Int32Array(length);
+    for (let row = 0; row < length; row++) data[row] = isNull(column, row) ? 0 : this.ours[codes[row]!]!;
+    return makeData({ type: this.type, length, data, dictionary: this.dictionary, ...nulls(column) });
+  };
+
+  private learn(codes: Uint32Array, column: ResultColumn, length: number): void {
+    for (let row = 0; row < length; row++) {
+      if (isNull(column, row)) continue;
+      const code = codes[row]!;
+      const text = this.source[code];
+      assert(text !== undefined, `code ${code} of a dictionary of ${this.source.length}`);
+      if (this.ours[code] === -1) this.ours[code] = this.strings.push(text) - 1;
+    }
+  }
+
+  /** A dictionary that only grew keeps its codes, and so do we. */
+  private follow(source: readonly string[]): void {
+    const before = this.ours;
+    this.source = source;
+    const grew = before.length <= source.length && before.every((our, code) => our === -1 || this.strings[our] === source[code]);
+    if (!grew) {
+      this.restart();
+      return;
+    }
+    this.ours = new Int32Array(source.length).fill(-1);
+    this.ours.set(before);
+  }
+
+  private restart(): void {
+    this.strings = [];
+    this.ours = new Int32Array(this.source.length).fill(-1);
+  }
+}
+
+function nulls(column: ResultColumn): { nullCount: number; nullBitmap?: Uint8Array } {
+  return column.validity === null ? { nullCount: 0 } : { nullCount: -1, nullBitmap: column.validity };
+}
+
+function isNull(column: ResultColumn, row: number): boolean {
+  return column.validity !== null && ((column.validity[row >> 3]! >> (row & 7)) & 1) === 0;
+}
+
+function bitsOf(column: ResultColumn, length: number): Uint8Array {
+  const values = column.values as Uint8Array;
+  const bits = new Uint8Array((length + 7) >> 3);
+  for (let row = 0; row < length; row++) if (values[row] !== 0) bits[row >> 3]! |= 1 << (row & 7);
+  return bits;
+}
+
+/** 16-byte values as the 32-bit words that Arrow's decimal wants, whatever their alignment. */
+function wordsOf({ values }: Pick<ResultColumn, "values">): Uint32Array {
+  if (values.byteOffset % 4 === 0) return new Uint32Array(values.buffer, values.byteOffset, values.byteLength >> 2);
+  return new Uint32Array(Uint8Array.from(values as Uint8Array).buffer);
+}
+
+function checkDigits(column: ResultColumn, length: number, signed: boolean): ResultColumn {
+  const view = viewOf(column, length);
+  for (let row = 0; row < length; row++) {
+    if (isNull(column, row)) continue;
+    const value = readInt128(view, row * 16, signed);
+    if (value >= INT128_LIMIT || value <= -INT128_LIMIT) {
+      throw new TsdbError("bad_format", `arrow and parquet hold integers of ${INT128_DIGITS} digits, got ${value}; choose json or csv`, {});
+    }
+  }
+  return column;
+}
+
+/** Months, days, microseconds -> months, days, nanoseconds. */
+function nanosOf(column: ResultColumn, length: number): Int32Array {
+  const view = viewOf(column, length);
+  const target = new DataView(new ArrayBuffer(length * 16));
+  for (let row = 0; row < length; row++) {
+    if (isNull(column, row)) continue;
+    const at = row * 16;
+    target.setInt32(at, view.getInt32(at, true), true);
+    target.setInt32(at + 4, view.getInt32(at + 4, true), true);
+    const nanos = view.getBigInt64(at + 8, true) * 1000n;
+    if (BigInt.asIntN(64, nanos) !== nanos)
+      throw new TsdbError("bad_format", "arrow intervals hold 292 years of nanoseconds; choose json or csv", {});
+    target.setBigInt64(at + 8, nanos, true);
+  }
+  return new Int32Array(target.buffer);
+}
+
+const intervalStrings: Convert = (column, length) => {
+  const view = viewOf(column, length);
+  const texts = Array.from({ length }, (_, row) => {
+    const at = row * 16;
+    return isNull(column, row) ? "" : intervalText(view.getInt32(at, true), view.getInt32(at + 4, true), view.getBigInt64(at + 8, true));
+  });
+  const { values, valueOffsets } = vectorFromArray(["", ...texts], new Utf8()).data[0]!;
+  return makeData({ type: new Utf8(), length, valueOffsets: valueOffsets.subarray(1), data: values, ...nulls(column) });
+};
+
+function viewOf({ values }: ResultColumn, length: number): DataView {
+  assert(values.byteLength >= length * 16, `${values.byteLength} bytes for ${length} values of 16`);
+  return new DataView(values.buffer, values.byteOffset, length * 16);
+}
+
+function offsetsOf(column: ResultColumn, length: number): Int32Array {
+  assert(column.offsets !== undefined && column.offsets.length > length, `offsets for ${length} rows`);
+  return column.offsets.subarray(0, length + 1);
+}
+
+function childOf(column: ResultColumn, index: number): ResultColumn {
+  const child = column.children?.[index];
+  assert(child !== undefined, `a nested column has child ${index}`);
+  return child;
+}

@@ -1,0 +1,67 @@
+// Answers as an Arrow IPC stream: schema, dictionaries as they change, a record batch per batch, end mark.
+import { makeData, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from "apache-arrow";
+import { assert } from "../model/assert.ts";
+import type { ResultBatch, ResultSchema } from "../model/result-batch.ts";
+import type { AnswerEncoder } from "./answer-encoder.ts";
+import { type ArrowColumn, type ArrowTarget, arrowColumn } from "./arrow-columns.ts";
+import { ByteWriter } from "./byte-writer.ts";
+
+export class ArrowEncoder implements AnswerEncoder {
+  readonly contentType = "application/vnd.apache.arrow.stream";
+  private readonly columns: readonly ArrowColumn[];
+  private readonly schema: Schema;
+  private readonly out = new ByteWriter();
+  private readonly writer: StreamBytes;
+
+  /** `target`: whether the stream leaves as it is or is to become Parquet. */
+  constructor(schema: ResultSchema, target: ArrowTarget = "ipc") {
+    this.columns = schema.fields.map((field) => arrowColumn(field, target));
+    this.schema = new Schema(this.columns.map(({ field }) => field));
+    this.writer = new StreamBytes(this.out);
+  }
+
+  begin(): Uint8Array {
+    this.writer.reset(undefined, this.schema);
+    return this.out.take();
+  }
+
+  batch(batch: ResultBatch): Uint8Array | null {
+    const { columns, schema } = this;
+    assert(batch.columns.length === columns.length, `${batch.columns.length} columns, ${columns.length} in the schema`);
+    if (batch.rowCount === 0) return null;
+    const children = columns.map((column, index) => column.data(batch.columns[index]!, batch.rowCount));
+    const data = makeData({ type: new Struct(schema.fields), length: batch.rowCount, nullCount: 0, children });
+    this.writer.write(new RecordBatch(schema, data));
+    return this.out.take();
+  }
+
+  end(): Uint8Array {
+    this.writer.finish();
+    return this.out.take();
+  }
+}
+
+/** The library's writer, with its queue of chunks replaced by our buffer: chunks are views of the batch's borrowed buffers,
+ *  so they are copied at once. */
+class StreamBytes extends RecordBatchStreamWriter {
+  constructor(private readonly out: ByteWriter) {
+    super({ autoDestroy: false });
+  }
+
+  protected override _write(chunk: ArrayBufferView): this {
+    if (this._started) {
+      const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      this.out.copy(bytes, 0, bytes.length);
+      this._position += bytes.length;
+    }
+    return this;
+  }
+
+  protected override _writeRecordBatch(batch: RecordBatch): this {
+    super._writeRecordBatch(batch);
+    // Kept for the footer of a file, which a stream has not: one entry a batch for ever.
+    this._recordBatchBlocks.length = 0;
+    this._dictionaryBlocks.length = 0;
+    return this;
+  }
+}

@@ -1,0 +1,34 @@
+// The door of this folder: an answer's format and columns in, an encoder out.
+import { unreachable } from "../model/assert.ts";
+import type { QueryFormat } from "../model/query.ts";
+import type { ResultSchema } from "../model/result-batch.ts";
+import type { AnswerEncoder } from "./answer-encoder.ts";
+import { CsvEncoder } from "./csv-encoder.ts";
+import { JsonEncoder, SeriesEncoder } from "./json-encoder.ts";
+import { PrettyEncoder } from "./pretty-encoder.ts";
+
+export type { AnswerEncoder } from "./answer-encoder.ts";
+
+/** A fresh encoder for one answer. Arrow and Parquet load their libraries on first use, because importing them takes
+ *  longer than the rest of a server start.
+ *  @throws TsdbError bad_format when the format cannot hold a column's type */
+export function createEncoder(format: QueryFormat, schema: ResultSchema): AnswerEncoder | Promise<AnswerEncoder> {
+  switch (format) {
+    case "seed":
+      return new SeriesEncoder(schema);
+    case "json":
+      return new JsonEncoder(schema, false);
+    case "jsonl":
+      return new JsonEncoder(schema, true);
+    case "csv":
+      return new CsvEncoder(schema);
+    case "pretty":
+      return new PrettyEncoder(schema);
+    case "arrow":
+      return import("./arrow-encoder.ts").then(({ ArrowEncoder }) => new ArrowEncoder(schema));
+    case "parquet":
+      return import("./parquet-encoder.ts").then(({ ParquetEncoder }) => ParquetEncoder.create(schema));
+    default:
+      return unreachable(format);
+  }
+}

@@ -1,0 +1,113 @@
+// Answers as a Parquet file, a row group at a time: batches gather as an Arrow stream until a group is full, parquet-wasm
+// makes a small file of it, and the pages of that leave at once.
+import initialize, { Compression, Table, WriterPropertiesBuilder, writeParquet } from "parquet-wasm/esm";
+import wasmPath from "parquet-wasm/esm/parquet_wasm_bg.wasm" with { type: "file" };
+import { TsdbError } from "../model/errors.ts";
+import type { ResultBatch, ResultSchema } from "../model/result-batch.ts";
+import type { AnswerEncoder } from "./answer-encoder.ts";
+import { ArrowEncoder } from "./arrow-encoder.ts";
+import { ParquetJoiner } from "./parquet-joiner.ts";
+
+/** A row group ends at either. The bytes are there twice at once, here and in the library, beside the pages made of them. */
+const GROUP_ROWS = 122_880;
+const GROUP_BYTES = 32 << 20;
+
+let loading: Promise<unknown> | null = null;
+
+/** Loads the library once. The default entry of parquet-wasm finds its .wasm in node_modules, which a compiled binary has
+ *  not: the file is embedded and handed over instead. */
+async function loadLibrary(): Promise<void> {
+  loading ??= Bun.file(wasmPath)
+    .arrayBuffer()
+    .then((bytes) => initialize({ module_or_path: bytes }));
+  await loading;
+}
+
+export interface GroupLimits {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+export class ParquetEncoder implements AnswerEncoder {
+  readonly contentType = "application/vnd.apache.parquet";
+  private readonly joiner = new ParquetJoiner();
+  private arrow: ArrowEncoder;
+  private parts: Uint8Array[] = [];
+  private bytes = 0;
+  private rows = 0;
+  private groups = 0;
+
+  private constructor(
+    private readonly schema: ResultSchema,
+    private readonly limits: GroupLimits,
+  ) {
+    this.arrow = new ArrowEncoder(schema, "parquet");
+  }
+
+  static async create(schema: ResultSchema, limits: GroupLimits = { rows: GROUP_ROWS, bytes: GROUP_BYTES }): Promise<ParquetEncoder> {
+    const empty = schema.fields.find(({ type }) => type.kind === "struct" && type.children.length === 0);
+    if (schema.fields.length === 0 || empty !== undefined) {
+      throw new TsdbError(
+        "bad_format",
+        `parquet cannot hold ${empty === undefined ? "an answer" : `struct '${empty.name}'`} without columns`,
+      );
+    }
+    await loadLibrary();
+    return new ParquetEncoder(schema, limits);
+  }
+
+  begin(): null {
+    this.keep(this.arrow.begin());
+    return null;
+  }
+
+  batch(batch: ResultBatch): Uint8Array | null {
+    this.keep(this.arrow.batch(batch));
+    this.rows += batch.rowCount;
+    if (this.rows < this.limits.rows && this.bytes < this.limits.bytes) return null;
+    const pages = this.flush();
+    this.arrow = new ArrowEncoder(this.schema, "parquet");
+    this.keep(this.arrow.begin());
+    return pages;
+  }
+
+  end(): Uint8Array {
+    // An answer without rows still needs the file's head and schema.
+    const pages = this.rows > 0 || this.groups === 0 ? this.flush() : new Uint8Array(0);
+    return joined([pages, this.joiner.finish()]);
+  }
+
+  private keep(bytes: Uint8Array | null): void {
+    if (bytes === null) return;
+    this.parts.push(bytes);
+    this.bytes += bytes.length;
+  }
+
+  /** Rows kept so far -> the pages of one row group. */
+  private flush(): Uint8Array {
+    this.keep(this.arrow.end());
+    const stream = joined(this.parts);
+    this.parts = [];
+    this.bytes = 0;
+    this.groups++;
+    // Both calls consume what they get, so nothing of it stays in the library's memory.
+    const properties = new WriterPropertiesBuilder()
+      .setCompression(Compression.ZSTD)
+      .setCreatedBy("tsdb")
+      // One file, one group, whatever the batches: the limits above are the size.
+      .setMaxRowGroupSize(Math.max(1, this.rows))
+      .build();
+    this.rows = 0;
+    return this.joiner.add(writeParquet(Table.fromIPCStream(stream), properties));
+  }
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
