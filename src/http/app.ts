@@ -1,0 +1,74 @@
+// The HTTP surface as one Elysia app. What holds for every request stands in `border`: headers of every answer, OPTIONS, HEAD, counting.
+import { type AnyElysia, Elysia } from "elysia";
+import { docsRoutes } from "./docs.ts";
+import { failureOf } from "./errors.ts";
+import { infoRoutes } from "./info.ts";
+import { pathOf } from "./query-string.ts";
+import { errorJson, text } from "./respond.ts";
+import type { AppServices } from "./services.ts";
+import { v1WriteRoutes } from "./v1/write.ts";
+import { v2WriteRoutes } from "./v2/write.ts";
+import { querySqlRoutes } from "./v3/query-sql.ts";
+import { v3WriteRoutes } from "./v3/write.ts";
+
+export type App = AnyElysia;
+
+const PREFLIGHT = {
+  "access-control-allow-methods": "*",
+  "access-control-allow-headers": "*",
+  "access-control-max-age": "86400",
+};
+
+const notFound = () => text(404, "Not found");
+
+/** All routes over `services`. `handle(request)` answers without a socket; server.ts listens. */
+export function createApp(services: AppServices): App {
+  const routes = { paths: new Set<string>(), headPaths: new Set<string>() };
+  const app: App = new Elysia({
+    name: "http",
+    strictPath: true,
+    // Otherwise the router looks for the path behind the 11th character and misses it after a short host name.
+    handler: { standardHostname: false },
+  })
+    .wrap((next) => border(services, routes, next as unknown as Handler))
+    .onError(({ error, code, request }) => {
+      if (code === "NOT_FOUND") return notFound();
+      const failure = failureOf(error);
+      if (failure.isBug) services.reportBug(error, `${request.method} ${pathOf(request.url)}`);
+      return errorJson(failure);
+    })
+    .use(v3WriteRoutes(services))
+    .use(v2WriteRoutes(services))
+    .use(v1WriteRoutes(services))
+    .use(querySqlRoutes(services))
+    .use(infoRoutes(services))
+    .use(docsRoutes(services, () => app.routes));
+  for (const { method, path } of app.routes) {
+    routes.paths.add(path);
+    if (method === "HEAD") routes.headPaths.add(path);
+  }
+  return app;
+}
+
+type Handler = (request: Request) => Response | Promise<Response>;
+
+/** Around the router: adds the headers that every answer carries, and counts by route pattern. */
+function border(services: AppServices, routes: { paths: ReadonlySet<string>; headPaths: ReadonlySet<string> }, next: Handler): Handler {
+  return (request) => {
+    const startedMs = services.now();
+    const path = pathOf(request.url);
+    const finish = (response: Response): Response => {
+      const { headers } = response;
+      headers.set("cluster-uuid", services.clusterUuid);
+      headers.set("access-control-allow-origin", "*");
+      const seconds = (services.now() - startedMs) / 1000;
+      services.metrics.request(request.method, routes.paths.has(path) ? path : "other", response.status, seconds);
+      return response;
+    };
+    if (request.method === "OPTIONS") return finish(new Response(null, { status: 204, headers: PREFLIGHT }));
+    // The router would answer HEAD with what GET says; here HEAD is a method like any other, and mostly not offered.
+    if (request.method === "HEAD" && !routes.headPaths.has(path)) return finish(notFound());
+    const response = next(request);
+    return response instanceof Promise ? response.then(finish) : finish(response);
+  };
+}

@@ -1,0 +1,20 @@
+// GET /openapi.json and GET /docs, both made from what the routes say about themselves.
+import { Elysia } from "elysia";
+import { renderDocs } from "./docs-page.ts";
+import { type DocumentedRoute, openApi } from "./openapi.ts";
+import { json } from "./respond.ts";
+import type { AppServices } from "./services.ts";
+
+/** `routes` is asked at the first request, when all of them are registered. */
+export const docsRoutes = (services: AppServices, routes: () => readonly DocumentedRoute[]) => {
+  const document = once(() => openApi(routes(), services.edition));
+  const page = once(() => renderDocs(document()));
+  return new Elysia({ name: "http.docs" })
+    .get("/openapi.json", () => json(200, document()), { detail: { hide: true } })
+    .get("/docs", () => new Response(page(), { headers: { "content-type": "text/html; charset=utf-8" } }), { detail: { hide: true } });
+};
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}

@@ -1,0 +1,45 @@
+// The one map from an error's kind to a status, and what becomes of everything else that a handler may throw.
+import { type ErrorKind, TsdbError } from "../model/errors.ts";
+
+export const STATUS = {
+  bad_request: 400,
+  bad_query: 400,
+  bad_format: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  unknown_database: 404,
+  unknown_table: 404,
+  not_found: 404,
+  method_not_allowed: 405,
+  already_exists: 409,
+  too_large: 413,
+  limit_exceeded: 422,
+  query_limit: 422,
+  cancelled: 499, // nobody reads it; kept apart in the metrics
+  overloaded: 503,
+  unavailable: 503,
+  corrupt_file: 500,
+  config: 500,
+  io: 500,
+} as const satisfies Record<ErrorKind, number>;
+
+/** Anything thrown, ready for a dialect to put into words. */
+export interface Failure {
+  readonly status: number;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Not the client's doing and not the world's: the message is bare and the error belongs in the log. */
+  readonly isBug: boolean;
+}
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof TsdbError) {
+    const canRetry = error.kind === "overloaded" || error.kind === "unavailable";
+    return { status: STATUS[error.kind], message: error.message, headers: canRetry ? { "retry-after": "1" } : {}, isBug: false };
+  }
+  // The connection closed while its body was being read.
+  if (error instanceof DOMException && error.name === "AbortError") {
+    return { status: STATUS.cancelled, message: "the client closed the connection", headers: {}, isBug: false };
+  }
+  return { status: 500, message: "internal error", headers: {}, isBug: true };
+}

@@ -1,0 +1,199 @@
+// What the server counts, in the text format that scrapers read. Made before the services: routes, log and queries push into it,
+// and gauges are read from them when somebody scrapes.
+import { Counter, Gauge, Registry } from "prom-client";
+import { METRIC_ALIASES } from "./aliases.ts";
+import { Buckets, registerHistogram } from "./plain-histogram.ts";
+
+/** Sizes at this moment; read at each scrape, so it must be cheap. */
+export interface ServerStats {
+  readonly bufferBytes: number;
+  readonly bufferRows: number;
+  /** Bytes of the kernel's shared memory. */
+  readonly kernelBytes: number;
+  readonly walBytes: number;
+  readonly walSegments: number;
+  readonly files: number;
+  readonly fileBytes: number;
+  readonly databases: number;
+  readonly tables: number;
+  readonly series: number;
+}
+
+export type WriteOutcome = "stored" | "partial" | "rejected" | "failed";
+export type QueryOutcome = "answered" | "refused" | "failed" | "cancelled";
+
+const LATENCY_BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const METHODS = new Set(["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]);
+
+const GAUGES: readonly (readonly [name: string, help: string, key: keyof ServerStats])[] = [
+  ["tsdb_buffer_bytes", "Bytes of rows that are not in a file yet", "bufferBytes"],
+  ["tsdb_buffer_rows", "Rows that are not in a file yet", "bufferRows"],
+  ["tsdb_kernel_memory_bytes", "Bytes of the memory shared by parser, buffer and scans", "kernelBytes"],
+  ["tsdb_wal_bytes", "Bytes of the write-ahead log", "walBytes"],
+  ["tsdb_wal_segments", "Segments of the write-ahead log", "walSegments"],
+  ["tsdb_files", "Data files in the manifest", "files"],
+  ["tsdb_file_bytes", "Bytes of the data files in the manifest", "fileBytes"],
+  ["tsdb_databases", "Databases", "databases"],
+  ["tsdb_tables", "Tables of all databases", "tables"],
+  ["tsdb_series", "Series in memory", "series"],
+];
+
+interface RouteCount {
+  readonly labels: { readonly method: string; readonly path: string; readonly status: string };
+  readonly seconds: Buckets;
+  requests: number;
+}
+
+/** All families of one server. Label values are bounded: known methods, route patterns and statuses, never raw paths or names. */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #routes = new Map<string, RouteCount>();
+  readonly #requestSeconds = new Map<string, Buckets>();
+  readonly #walSyncSeconds = new Buckets({}, LATENCY_BUCKETS_SECONDS);
+  readonly #queryFirstByteSeconds = new Buckets({}, LATENCY_BUCKETS_SECONDS);
+  readonly #writes: Record<WriteOutcome, number> = { stored: 0, partial: 0, rejected: 0, failed: 0 };
+  readonly #queries: Record<QueryOutcome, number> = { answered: 0, refused: 0, failed: 0, cancelled: 0 };
+  #lines = 0;
+  #rejectedLines = 0;
+  #writeBytes = 0;
+  #walSyncedBytes = 0;
+  #queriesRunning = 0;
+
+  constructor(stats: () => ServerStats) {
+    const histogram = (name: string, help: string, all: () => Iterable<Buckets>) => registerHistogram(this.#registry, { name, help }, all);
+    histogram("http_request_duration_seconds", "Time from a request's head to its answer's head", () => this.#requestSeconds.values());
+    histogram("tsdb_wal_sync_duration_seconds", "Time of one sync of the write-ahead log", () => [this.#walSyncSeconds]);
+    histogram("tsdb_query_first_byte_seconds", "Time from a query's arrival to its first bytes", () => [this.#queryFirstByteSeconds]);
+    this.#registerWrites();
+    this.#registerRequests();
+    this.#registerGauges(stats);
+    this.#registerProcess();
+  }
+
+  /** A request answered. `path` is the route's pattern, or "other". */
+  request(method: string, path: string, status: number, seconds: number): void {
+    const known = METHODS.has(method) ? method : "other";
+    const key = `${known} ${path} ${status}`;
+    const count = this.#routes.get(key) ?? this.#addRoute(key, { method: known, path, status: String(status) });
+    count.requests++;
+    count.seconds.observe(seconds);
+  }
+
+  /** A body that was parsed. `bytes` is its decompressed size. */
+  write(outcome: WriteOutcome, counts: { rows: number; rejected: number; bytes: number }): void {
+    this.#writes[outcome]++;
+    this.#lines += counts.rows;
+    this.#rejectedLines += counts.rejected;
+    this.#writeBytes += counts.bytes;
+  }
+
+  /** One sync of the log, for whoever owns the log to call. */
+  walSynced(seconds: number, bytes: number): void {
+    this.#walSyncSeconds.observe(seconds);
+    this.#walSyncedBytes += bytes;
+  }
+
+  queryStarted(): void {
+    this.#queriesRunning++;
+  }
+
+  /** The query has its first bytes, or an error instead of them. */
+  queryDecided(outcome: QueryOutcome, seconds: number): void {
+    this.#queriesRunning--;
+    this.#queries[outcome]++;
+    this.#queryFirstByteSeconds.observe(seconds);
+  }
+
+  /** The whole page. */
+  async render(): Promise<{ readonly contentType: string; readonly text: string }> {
+    return { contentType: this.#registry.contentType, text: `${await this.#registry.metrics()}# EOF\n` };
+  }
+
+  #addRoute(key: string, labels: RouteCount["labels"]): RouteCount {
+    const { method, path } = labels;
+    const timed = `${method} ${path}`;
+    const seconds = this.#requestSeconds.get(timed) ?? new Buckets({ method, path }, LATENCY_BUCKETS_SECONDS);
+    this.#requestSeconds.set(timed, seconds);
+    const count = { labels, seconds, requests: 0 };
+    this.#routes.set(key, count);
+    return count;
+  }
+
+  #registerWrites(): void {
+    this.#total("tsdb_write_lines_total", "Lines stored", () => this.#lines);
+    this.#total("tsdb_write_lines_rejected_total", "Lines rejected", () => this.#rejectedLines);
+    this.#total("tsdb_write_bytes_total", "Bytes of line protocol taken, decompressed", () => this.#writeBytes);
+    this.#total("tsdb_wal_synced_bytes_total", "Bytes made durable in the write-ahead log", () => this.#walSyncedBytes);
+    this.#byOutcome("tsdb_writes_total", "Bodies taken, by what became of them", this.#writes);
+    this.#byOutcome("tsdb_queries_total", "Queries, by what became of them", this.#queries);
+  }
+
+  #registerRequests(): void {
+    const routes = this.#routes;
+    new Counter({
+      name: "http_requests_total",
+      help: "Requests answered",
+      labelNames: ["method", "path", "status"],
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        for (const { labels, requests } of routes.values()) this.inc(labels, requests);
+      },
+    });
+  }
+
+  #registerGauges(stats: () => ServerStats): void {
+    for (const [name, help, key] of GAUGES) this.#gauge(name, help, () => stats()[key]);
+    this.#gauge("tsdb_queries_running", "Queries that have no first byte yet", () => this.#queriesRunning);
+  }
+
+  #registerProcess(): void {
+    const startedAt = Math.floor(Date.now() / 1000 - process.uptime());
+    this.#gauge("process_start_time_seconds", "Start of the process since 1970", () => startedAt);
+    this.#gauge("process_resident_memory_bytes", "Resident memory", () => process.memoryUsage.rss());
+    this.#total("process_cpu_seconds_total", "Processor time, user and system", () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1e6;
+    });
+  }
+
+  #gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
+  /** A counter that is kept as a plain number where it is hot, under each of its names. */
+  #total(name: string, help: string, read: () => number): void {
+    const alias = (METRIC_ALIASES as Readonly<Record<string, string>>)[name];
+    for (const each of alias === undefined ? [name] : [name, alias]) {
+      new Counter({
+        name: each,
+        help,
+        registers: [this.#registry],
+        collect() {
+          this.reset();
+          this.inc(read());
+        },
+      });
+    }
+  }
+
+  #byOutcome(name: string, help: string, counts: Readonly<Record<string, number>>): void {
+    new Counter({
+      name,
+      help,
+      labelNames: ["outcome"],
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        for (const [outcome, count] of Object.entries(counts)) this.inc({ outcome }, count);
+      },
+    });
+  }
+}

@@ -1,0 +1,55 @@
+// Turns the schemas that the routes read with into the OpenAPI form of the route, so that reading and documenting cannot differ.
+import type { TObject, TSchema } from "@sinclair/typebox";
+import type { DocumentDecoration } from "elysia";
+
+export interface OperationSource {
+  readonly tag: "Write" | "Query" | "Server";
+  readonly summary: string;
+  readonly description?: string;
+  readonly query?: TObject;
+  readonly headers?: TObject;
+  /** Body by media type. */
+  readonly body?: Readonly<Record<string, TSchema>>;
+  /** What each status means, with the body's schema by media type where there is one. */
+  readonly answers: Readonly<Record<number, Answer>>;
+}
+
+export interface Answer {
+  readonly description: string;
+  readonly content?: Readonly<Record<string, TSchema>>;
+}
+
+export function operation(source: OperationSource): { detail: DocumentDecoration } {
+  const detail = {
+    tags: [source.tag],
+    summary: source.summary,
+    ...(source.description === undefined ? {} : { description: source.description }),
+    parameters: [...parameters("query", source.query), ...parameters("header", source.headers)],
+    ...(source.body === undefined ? {} : { requestBody: { required: true, content: content(source.body) } }),
+    responses: Object.fromEntries(
+      Object.entries(source.answers).map(([status, answer]) => [
+        status,
+        { description: answer.description, ...(answer.content === undefined ? {} : { content: content(answer.content) }) },
+      ]),
+    ),
+  };
+  return { detail: detail as unknown as DocumentDecoration };
+}
+
+function parameters(place: "query" | "header", schema: TObject | undefined): object[] {
+  if (schema === undefined) return [];
+  const required = new Set<string>(schema.required ?? []);
+  return Object.entries(schema.properties).map(([name, property]) => {
+    const { description, ...type } = plain(property);
+    return { name, in: place, required: required.has(name), ...(description === undefined ? {} : { description }), schema: type };
+  });
+}
+
+function content(byType: Readonly<Record<string, TSchema>>): Record<string, { schema: unknown }> {
+  return Object.fromEntries(Object.entries(byType).map(([type, schema]) => [type, { schema: plain(schema) }]));
+}
+
+/** The schema as JSON: TypeBox keeps its own marks under symbols, which JSON drops. */
+function plain(schema: TSchema): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(schema)) as Record<string, unknown>;
+}

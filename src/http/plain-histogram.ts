@@ -1,0 +1,46 @@
+// A histogram whose observe() is an array increment: prom-client's own hashes labels on each call, 1.3 µs, which is felt at
+// 50,000 requests a second. It registers as a metric and prints the same.
+import type { Metric, Registry } from "prom-client";
+
+/** The buckets of one set of labels. */
+export class Buckets {
+  readonly counts: Float64Array;
+  sum = 0;
+
+  constructor(
+    readonly labels: Readonly<Record<string, string>>,
+    readonly bounds: readonly number[],
+  ) {
+    this.counts = new Float64Array(bounds.length + 1);
+  }
+
+  observe(value: number): void {
+    let index = 0;
+    while (index < this.bounds.length && value > this.bounds[index]!) index++;
+    this.counts[index]!++;
+    this.sum += value;
+  }
+}
+
+interface Sample {
+  readonly metricName: string;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+}
+
+/** Registers a histogram family over `all`, which may grow. */
+export function registerHistogram(registry: Registry, family: { name: string; help: string }, all: () => Iterable<Buckets>): void {
+  const { name, help } = family;
+  const get = async () => ({ name, help, type: "histogram", values: [...all()].flatMap((each) => samples(name, each)), aggregator: "sum" });
+  // The registry asks a metric for its name and for get(), nothing else.
+  registry.registerMetric({ name, help, get } as unknown as Metric);
+}
+
+function samples(name: string, { labels, bounds, counts, sum }: Buckets): Sample[] {
+  let below = 0;
+  const buckets = [...bounds, "+Inf"].map((le, index) => {
+    below += counts[index]!;
+    return { metricName: `${name}_bucket`, labels: { le, ...labels }, value: below };
+  });
+  return [...buckets, { metricName: `${name}_sum`, labels, value: sum }, { metricName: `${name}_count`, labels, value: below }];
+}

@@ -1,0 +1,27 @@
+// The few shapes of an answer. Headers that every answer carries are added in one place, app.ts.
+import type { Failure } from "./errors.ts";
+
+export const JSON_TYPE = "application/json";
+export const TEXT_TYPE = "text/plain; charset=utf-8";
+
+export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(JSON.stringify(body), { status, headers: { "content-type": JSON_TYPE, ...headers } });
+}
+
+export function text(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(body, { status, headers: { "content-type": TEXT_TYPE, ...headers } });
+}
+
+export function noContent(): Response {
+  return new Response(null, { status: 204 });
+}
+
+/** `{"error": …}`, the JSON form of an error on the v1 and v3 endpoints. */
+export function errorJson(failure: Failure): Response {
+  return json(failure.status, { error: failure.message }, failure.headers);
+}
+
+/** The message alone, the form in which the query endpoints report what is wrong with a statement. */
+export function errorText(failure: Failure): Response {
+  return text(failure.status, failure.message, failure.headers);
+}

@@ -1,0 +1,72 @@
+// Listens: puts the app behind Bun's HTTP server, with the limits and the end that the app does not know.
+import type { Server } from "bun";
+import { TsdbError } from "../model/errors.ts";
+import type { App } from "./app.ts";
+
+export interface ListenOptions {
+  readonly hostname: string;
+  /** 0 = any free port. */
+  readonly port: number;
+  /** PEM texts. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+  /** A connection that is silent for longer is closed; queries lift it for themselves. At most 255. */
+  readonly idleTimeoutSeconds?: number;
+}
+
+export interface HttpServer {
+  readonly hostname: string;
+  readonly port: number;
+  /** `http://127.0.0.1:8181`, without a slash at the end. */
+  readonly url: string;
+  /** Stops accepting and waits for running requests, at most `graceMs`; then closes what is left. */
+  stop(graceMs: number): Promise<void>;
+}
+
+const IDLE_TIMEOUT_SECONDS = 60;
+
+/** @throws TsdbError config when the address cannot be listened on */
+export function startHttpServer(app: App, options: ListenOptions): HttpServer {
+  const server = listen(app, options);
+  // Routes reach the server through their context, to lift the idle limit of one request.
+  app.server = server;
+  const { url } = server;
+  return {
+    hostname: options.hostname,
+    port: server.port ?? options.port,
+    url: url.origin,
+    stop: (graceMs) => stop(server, graceMs),
+  };
+}
+
+function listen(app: App, { hostname, port, tls, idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS }: ListenOptions): Server<undefined> {
+  try {
+    return Bun.serve({
+      hostname: hostname.replace(/^\[(.*)\]$/, "$1"),
+      port,
+      ...(tls === undefined ? {} : { tls }),
+      idleTimeout: idleTimeoutSeconds,
+      // The routes refuse large bodies themselves, with a body that says why; Bun's own refusal is empty.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      development: false,
+      reusePort: false,
+      fetch: app.fetch,
+    });
+  } catch (error) {
+    throw new TsdbError(
+      "config",
+      `cannot listen on ${hostname}:${port}: ${(error as Error).message}`,
+      { hostname, port },
+      { cause: error },
+    );
+  }
+}
+
+async function stop(server: Server<undefined>, graceMs: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<"late">((resolve) => {
+    timer = setTimeout(() => resolve("late"), graceMs);
+  });
+  const ended = server.stop(false).then(() => "ended" as const);
+  if ((await Promise.race([ended, late])) === "late") await server.stop(true);
+  clearTimeout(timer);
+}

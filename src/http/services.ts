@@ -1,0 +1,32 @@
+// What the routes need from the rest of the server. main.ts fills it; tests fill it with fakes.
+import type { QueryService } from "../model/query.ts";
+import type { WriteService } from "../model/write.ts";
+import type { Edition } from "./aliases.ts";
+import type { Metrics } from "./metrics.ts";
+
+export interface ServerStatus {
+  readonly state: "replaying" | "ready" | "failed" | "stopping";
+  /** One line for people: how far the replay is, which log failed and why. */
+  readonly reason?: string;
+}
+
+export interface AppServices {
+  readonly write: WriteService;
+  readonly query: QueryService;
+  readonly status: () => ServerStatus;
+  /** The catalog's uuid: on every response. */
+  readonly clusterUuid: string;
+  /** A new uuid at each start of the process. */
+  readonly processId: string;
+  readonly edition: Edition;
+  /** Short hash of the build. */
+  readonly revision: string;
+  /** Counters and gauges; made before the services because they feed it. */
+  readonly metrics: Metrics;
+  /** Bound on a body's bytes, as sent and again decompressed. */
+  readonly maxRequestBytes: number;
+  /** Milliseconds of a clock that never goes back; for durations only. */
+  readonly now: () => number;
+  /** Called with an error that is nobody's fault but ours; the client sees a bare 500. */
+  readonly reportBug: (error: unknown, where: string) => void;
+}

@@ -1,0 +1,60 @@
+// POST /write, the endpoint of v1 clients: `db` and `rp` name the database, errors list the rejected lines.
+import { Elysia, t } from "elysia";
+import { TsdbError } from "../../model/errors.ts";
+import { Precision } from "../../model/precision.ts";
+import { operation } from "../operation.ts";
+import { V1_PRECISIONS } from "../precisions.ts";
+import { readQueryString } from "../query-string.ts";
+import { errorJson, json } from "../respond.ts";
+import type { AppServices } from "../services.ts";
+import { readPrecision, rejectedStatus, rejectionRecords, takeWrite, type WriteDialect, type WriteTarget } from "../write.ts";
+import { acceptPartial, LINE_PROTOCOL, noSync, precision, Rejections, WriteHeaders, writeAnswers } from "../write-schemas.ts";
+import { withRetentionPolicy } from "./retention-policy.ts";
+
+const PREFIX = "failed to deserialize db/rp/precision in request: ";
+
+export const V1WriteQuery = t.Object({
+  db: t.String({ description: "Database; made by the first write." }),
+  rp: t.Optional(
+    t.String({ description: "Retention policy. Empty, autogen and default are the database itself, any other the database `db/rp`." }),
+  ),
+  precision: precision(V1_PRECISIONS, "ns"),
+  accept_partial: acceptPartial,
+  no_sync: noSync,
+  consistency: t.Optional(t.String({ description: "Ignored." })),
+  u: t.Optional(t.String({ description: "User name; ignored." })),
+  p: t.Optional(t.String({ description: "Password: the token." })),
+});
+
+function target(url: string): WriteTarget {
+  const query = readQueryString(V1WriteQuery, url, PREFIX);
+  if (query === null) throw new TsdbError("bad_request", "no db destination provided");
+  return {
+    database: withRetentionPolicy(query.db, query.rp),
+    precision: readPrecision(V1_PRECISIONS, query.precision, Precision.nanosecond),
+    acceptPartial: query.accept_partial ?? true,
+    noSync: query.no_sync ?? false,
+  };
+}
+
+const DIALECT: WriteDialect = {
+  target,
+  rejected: (result) => {
+    const error = result.rowCount === 0 ? "write of line protocol failed" : "partial write of line protocol occurred";
+    return json(rejectedStatus(result), { error, data: rejectionRecords(result) });
+  },
+  failed: errorJson,
+};
+
+export const v1WriteRoutes = (services: AppServices) =>
+  new Elysia({ name: "http.v1.write" }).post("/write", ({ request }) => takeWrite(services, DIALECT, request), {
+    parse: "none",
+    ...operation({
+      tag: "Write",
+      summary: "Write line protocol (v1)",
+      query: V1WriteQuery,
+      headers: WriteHeaders,
+      body: LINE_PROTOCOL,
+      answers: writeAnswers(Rejections),
+    }),
+  });

@@ -1,0 +1,75 @@
+// POST /api/v2/write, the endpoint of v2 clients: `bucket` names the database, errors are a code and a message.
+import { Elysia, t } from "elysia";
+import { TsdbError } from "../../model/errors.ts";
+import { Precision } from "../../model/precision.ts";
+import type { WriteResult } from "../../model/write.ts";
+import { operation } from "../operation.ts";
+import { V2_PRECISIONS } from "../precisions.ts";
+import { readQueryString } from "../query-string.ts";
+import { json } from "../respond.ts";
+import type { AppServices } from "../services.ts";
+import { readPrecision, rejectedStatus, takeWrite, type WriteDialect, type WriteTarget } from "../write.ts";
+import { acceptPartial, LINE_PROTOCOL, noSync, precision, WriteHeaders, writeAnswers } from "../write-schemas.ts";
+
+export const V2WriteQuery = t.Object({
+  bucket: t.String({ description: "Database; made by the first write." }),
+  org: t.Optional(t.String({ description: "Ignored." })),
+  precision: precision(V2_PRECISIONS, "ns"),
+  accept_partial: acceptPartial,
+  no_sync: noSync,
+});
+
+export const V2Error = t.Object({ code: t.String(), message: t.String() });
+
+/** The codes that v2 clients know, by status. */
+const CODES: Readonly<Record<number, string>> = {
+  400: "invalid",
+  401: "unauthorized",
+  403: "forbidden",
+  404: "not found",
+  413: "request too large",
+  422: "unprocessable entity",
+  503: "unavailable",
+};
+
+function target(url: string): WriteTarget {
+  const query = readQueryString(t.Partial(V2WriteQuery), url);
+  if (query === null) throw new TsdbError("bad_request", "no org/bucket destination provided");
+  if (query.bucket === undefined || query.bucket === "") throw new TsdbError("bad_request", "missing bucket value");
+  return {
+    database: query.bucket,
+    precision: readPrecision(V2_PRECISIONS, query.precision, Precision.nanosecond),
+    acceptPartial: query.accept_partial ?? true,
+    noSync: query.no_sync ?? false,
+  };
+}
+
+/** The first bad line in the words that clients match on, then what became of the rest. */
+function rejectionMessage(result: WriteResult): string {
+  const first = result.lineErrors[0];
+  const reason = first === undefined ? "no line could be stored" : `${first.errorMessage} (line ${first.lineNumber})`;
+  return `write buffer error: line protocol parse failed: ${reason}; rejected lines: ${result.rejectedCount}, stored lines: ${result.rowCount}`;
+}
+
+function errorBody(status: number, message: string, headers: Readonly<Record<string, string>> = {}): Response {
+  return json(status, { code: CODES[status] ?? "internal error", message }, headers);
+}
+
+const DIALECT: WriteDialect = {
+  target,
+  rejected: (result) => errorBody(rejectedStatus(result), rejectionMessage(result)),
+  failed: (failure) => errorBody(failure.status, failure.message, failure.headers),
+};
+
+export const v2WriteRoutes = (services: AppServices) =>
+  new Elysia({ name: "http.v2.write" }).post("/api/v2/write", ({ request }) => takeWrite(services, DIALECT, request), {
+    parse: "none",
+    ...operation({
+      tag: "Write",
+      summary: "Write line protocol (v2)",
+      query: V2WriteQuery,
+      headers: WriteHeaders,
+      body: LINE_PROTOCOL,
+      answers: writeAnswers(V2Error),
+    }),
+  });

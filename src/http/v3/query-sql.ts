@@ -1,0 +1,182 @@
+// GET and POST /api/v3/query_sql: one statement in, its rows out in the form that `format` or Accept asks for, streamed.
+import { Elysia, t } from "elysia";
+import { near, TsdbError } from "../../model/errors.ts";
+import type { QueryRequest } from "../../model/query.ts";
+import { readBody } from "../body.ts";
+import { failureOf, STATUS } from "../errors.ts";
+import type { QueryOutcome } from "../metrics.ts";
+import { operation } from "../operation.ts";
+import { chooseFormat, FORMATS } from "../query-format.ts";
+import { checkParams, parseJson } from "../query-params.ts";
+import { readQueryString } from "../query-string.ts";
+import { errorJson, errorText, json } from "../respond.ts";
+import type { AppServices } from "../services.ts";
+import { requireReady } from "../write.ts";
+import { ErrorBody } from "../write-schemas.ts";
+
+const PATH = "/api/v3/query_sql";
+const FORMAT = { enum: Object.keys(FORMATS), description: "Form of the answer; wins over Accept. Default: the results object." };
+
+export const QuerySqlQuery = t.Object({
+  db: t.String({ description: "Database." }),
+  q: t.String({ description: "One SQL statement." }),
+  format: t.Optional(t.String(FORMAT)),
+  params: t.Optional(t.String({ description: "Values of `$name` placeholders, a JSON object of scalars." })),
+});
+
+export const QuerySqlBody = t.Object({
+  db: t.String({ description: "Database." }),
+  q: t.String({ description: "One SQL statement." }),
+  format: t.Optional(t.String(FORMAT)),
+  params: t.Optional(
+    t.Record(t.String(), t.Union([t.String(), t.Number(), t.Boolean(), t.Null()]), { description: "Values of `$name` placeholders." }),
+  ),
+});
+
+/** The seed's shape: what application/json is unless `format=json` asks for row objects. */
+export const SqlResults = t.Object({
+  results: t.Array(
+    t.Object({
+      series: t.Array(t.Object({ name: t.String(), columns: t.Array(t.String()), values: t.Array(t.Array(t.Any())) })),
+    }),
+  ),
+});
+
+type Statement = Omit<QueryRequest, "signal">;
+
+function statementFromUrl(request: Request): Statement {
+  const query = readQueryString(QuerySqlQuery, request.url);
+  if (query === null) throw new TsdbError("bad_request", "missing query parameters 'db' and 'q'");
+  return {
+    database: query.db,
+    statement: query.q,
+    format: chooseFormat(query.format, request.headers.get("accept")),
+    params: query.params === undefined ? {} : checkParams(parseJson(query.params)),
+  };
+}
+
+/** The content type is not looked at: clients send JSON under any name. */
+async function statementFromBody(request: Request, bytesMax: number): Promise<Statement> {
+  const body = await readBody(request, bytesMax);
+  const fields = parseJson(decodeUtf8(body));
+  if (typeof fields !== "object" || fields === null || Array.isArray(fields)) {
+    throw new TsdbError("bad_request", "serde json error: the body must be an object with the members `db` and `q`");
+  }
+  const { db, q, format, params } = fields as Record<string, unknown>;
+  return {
+    database: requiredString("db", db),
+    statement: requiredString("q", q),
+    format: chooseFormat(
+      format === undefined || format === null ? undefined : requiredString("format", format),
+      request.headers.get("accept"),
+    ),
+    params: checkParams(params),
+  };
+}
+
+function requiredString(name: string, value: unknown): string {
+  if (value === undefined) throw new TsdbError("bad_request", `serde json error: missing field \`${name}\``);
+  if (typeof value !== "string")
+    throw new TsdbError("bad_request", `serde json error: \`${name}\` must be a string, got ${near(String(value))}`);
+  return value;
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new TsdbError("bad_request", "body content is not valid utf8");
+  }
+}
+
+/** Runs the statement that `read` finds. `liftIdleLimit` keeps the connection open while a query is silent. */
+async function takeQuery(
+  services: AppServices,
+  request: Request,
+  read: () => Statement | Promise<Statement>,
+  liftIdleLimit: () => void,
+): Promise<Response> {
+  const startedMs = services.now();
+  const decided = (outcome: QueryOutcome) => services.metrics.queryDecided(outcome, (services.now() - startedMs) / 1000);
+  services.metrics.queryStarted();
+  let statement: Statement | undefined;
+  try {
+    statement = await read();
+    requireReady(services.status());
+    liftIdleLimit();
+    const answer = await services.query.query({ ...statement, signal: request.signal });
+    decided("answered");
+    return new Response(answer.body, { headers: { "content-type": answer.contentType } });
+  } catch (error) {
+    const failure = failureOf(error);
+    decided(failure.status === STATUS.cancelled ? "cancelled" : failure.status < 500 ? "refused" : "failed");
+    if (failure.isBug) services.reportBug(error, PATH);
+    if (statement !== undefined && error instanceof TsdbError && error.kind === "unknown_database") {
+      return errorJson({ ...failure, message: `query error: database not found: ${statement.database}` });
+    }
+    return failure.status === 400 ? errorText(failure) : errorJson(failure);
+  }
+}
+
+const ANSWERS = {
+  200: {
+    description: "The rows, streamed. An error after the first byte breaks the connection.",
+    content: {
+      "application/json": SqlResults,
+      "application/jsonl": t.String({ description: "A row object a line." }),
+      "text/csv": t.String(),
+      "text/plain": t.String({ description: "A table for people." }),
+      "application/vnd.apache.parquet": t.String({ format: "binary" }),
+      "application/vnd.apache.arrow.stream": t.String({ format: "binary" }),
+    },
+  },
+  400: { description: "The statement, a parameter, the format or Accept is wrong.", content: { "text/plain": t.String() } },
+  404: { description: "The database does not exist.", content: { "application/json": ErrorBody } },
+  405: { description: "Another method than GET or POST.", content: { "application/json": ErrorBody } },
+  422: { description: "The statement needs more memory or time than it may have.", content: { "application/json": ErrorBody } },
+  503: { description: "The server is replaying its log or stopping.", content: { "application/json": ErrorBody } },
+};
+
+const QueryHeaders = t.Object({
+  Accept: t.Optional(t.String({ description: "Form of the answer when `format` is absent." })),
+});
+
+export const querySqlRoutes = (services: AppServices) => {
+  const notAllowed = () => json(STATUS.method_not_allowed, { error: "method not allowed" }, { allow: "GET, POST" });
+  return new Elysia({ name: "http.v3.query-sql" })
+    .get(
+      PATH,
+      ({ request, server }) =>
+        takeQuery(
+          services,
+          request,
+          () => statementFromUrl(request),
+          () => server?.timeout(request, 0),
+        ),
+      {
+        ...operation({ tag: "Query", summary: "Query with SQL", query: QuerySqlQuery, headers: QueryHeaders, answers: ANSWERS }),
+      },
+    )
+    .post(
+      PATH,
+      ({ request, server }) =>
+        takeQuery(
+          services,
+          request,
+          () => statementFromBody(request, services.maxRequestBytes),
+          () => server?.timeout(request, 0),
+        ),
+      {
+        parse: "none",
+        ...operation({
+          tag: "Query",
+          summary: "Query with SQL",
+          headers: QueryHeaders,
+          body: { "application/json": QuerySqlBody },
+          answers: ANSWERS,
+        }),
+      },
+    )
+    .head(PATH, notAllowed, { detail: { hide: true } })
+    .all(PATH, notAllowed, { parse: "none", detail: { hide: true } });
+};

@@ -1,0 +1,76 @@
+// What the three write endpoints share: read the body, hand it to the write path, count, answer. A dialect brings its
+// parameters and its error bodies.
+import { TsdbError } from "../model/errors.ts";
+import { validateDatabaseName } from "../model/names.ts";
+import type { Precision } from "../model/precision.ts";
+import type { WriteResult } from "../model/write.ts";
+import { readBody } from "./body.ts";
+import { type Failure, failureOf } from "./errors.ts";
+import { pathOf } from "./query-string.ts";
+import { noContent } from "./respond.ts";
+import type { AppServices, ServerStatus } from "./services.ts";
+
+/** Where and how a body is to be written. */
+export interface WriteTarget {
+  readonly database: string;
+  readonly precision: Precision;
+  readonly acceptPartial: boolean;
+  readonly noSync: boolean;
+}
+
+export interface WriteDialect {
+  /** @throws TsdbError bad_request */
+  readonly target: (url: string) => WriteTarget;
+  /** The answer when lines were rejected. */
+  readonly rejected: (result: WriteResult, target: WriteTarget) => Response;
+  /** The answer when the body as a whole was refused or failed. */
+  readonly failed: (failure: Failure) => Response;
+}
+
+export async function takeWrite(services: AppServices, dialect: WriteDialect, request: Request): Promise<Response> {
+  try {
+    const target = dialect.target(request.url);
+    validateDatabaseName(target.database);
+    requireReady(services.status());
+    const body = await readBody(request, services.maxRequestBytes);
+    const bytes = body.byteLength;
+    const result = await services.write.write({ ...target, body });
+    if (result.empty) throw new TsdbError("bad_request", "incoming write was empty");
+    const outcome = result.rejectedCount === 0 ? "stored" : result.rowCount === 0 ? "rejected" : "partial";
+    services.metrics.write(outcome, { rows: result.rowCount, rejected: result.rejectedCount, bytes });
+    return result.rejectedCount === 0 ? noContent() : dialect.rejected(result, target);
+  } catch (error) {
+    services.metrics.write("failed", { rows: 0, rejected: 0, bytes: 0 });
+    const failure = failureOf(error);
+    if (failure.isBug) services.reportBug(error, `write to ${pathOf(request.url)}`);
+    return dialect.failed(failure);
+  }
+}
+
+/** @throws TsdbError unavailable */
+export function requireReady(status: ServerStatus): void {
+  if (status.state === "ready") return;
+  throw new TsdbError("unavailable", `the server is not ready: ${status.reason ?? status.state}`);
+}
+
+/** The precision that a parameter names. Absent means `absent`.
+ *  @throws TsdbError bad_request */
+export function readPrecision(names: Readonly<Record<string, Precision>>, value: string | undefined, absent: Precision): Precision {
+  if (value === undefined) return absent;
+  if (!Object.hasOwn(names, value)) throw new TsdbError("bad_request", `unrecognized precision unit: ${value}`);
+  return names[value]!;
+}
+
+/** Status of a body whose lines were rejected: 422 when a schema limit did it. */
+export function rejectedStatus(result: WriteResult): number {
+  return result.schemaLimit ? 422 : 400;
+}
+
+/** The rejected lines in the members that clients read. */
+export function rejectionRecords(result: WriteResult): { error_message: string; line_number: number; original_line: string }[] {
+  return result.lineErrors.map((line) => ({
+    error_message: line.errorMessage,
+    line_number: line.lineNumber,
+    original_line: line.originalLine,
+  }));
+}

@@ -1,0 +1,95 @@
+// Fake services that record what the routes ask and answer what a test tells them to.
+import { createApp } from "../../src/http/app.ts";
+import { Metrics, type ServerStats } from "../../src/http/metrics.ts";
+import type { AppServices, ServerStatus } from "../../src/http/services.ts";
+import type { QueryAnswer, QueryRequest } from "../../src/model/query.ts";
+import type { LineError, WriteRequest, WriteResult } from "../../src/model/write.ts";
+
+export const CLUSTER_UUID = "9b8f6c1e-0000-4000-8000-000000000001";
+export const PROCESS_ID = "9b8f6c1e-0000-4000-8000-000000000002";
+
+const STATS: ServerStats = {
+  bufferBytes: 11,
+  bufferRows: 12,
+  kernelBytes: 13,
+  walBytes: 14,
+  walSegments: 15,
+  files: 16,
+  fileBytes: 17,
+  databases: 18,
+  tables: 19,
+  series: 20,
+};
+
+export const STORED: WriteResult = { rowCount: 1, rejectedCount: 0, lineErrors: [], schemaLimit: false, empty: false };
+
+/** `count` rejected lines beside `rowCount` stored ones. */
+export function rejected(count: number, rowCount: number, over: Partial<WriteResult> = {}): WriteResult {
+  const lineErrors: LineError[] = Array.from({ length: Math.min(count, 100) }, (_, index) => ({
+    errorMessage: "No fields were provided",
+    lineNumber: index + 1,
+    originalLine: `cpu,host=${index}`,
+  }));
+  return { rowCount, rejectedCount: count, lineErrors, schemaLimit: false, empty: false, ...over };
+}
+
+export interface Fakes {
+  /** Requests the write service got; bodies copied to text. */
+  readonly writes: (Omit<WriteRequest, "body"> & { readonly body: string })[];
+  readonly queries: QueryRequest[];
+  readonly bugs: { readonly error: unknown; readonly where: string }[];
+  readonly services: AppServices;
+  /** Sends a request through the app, without a socket. */
+  send(method: string, path: string, init?: { body?: BodyInit; headers?: Record<string, string> }): Promise<Response>;
+}
+
+export interface FakeOptions {
+  readonly write?: (request: WriteRequest) => WriteResult | Promise<WriteResult>;
+  readonly query?: (request: QueryRequest) => QueryAnswer | Promise<QueryAnswer>;
+  readonly status?: () => ServerStatus;
+  readonly edition?: AppServices["edition"];
+  readonly maxRequestBytes?: number;
+}
+
+export function answer(text: string, contentType = "application/json"): QueryAnswer {
+  return { contentType, body: new Response(text).body! };
+}
+
+export function fakes(options: FakeOptions = {}): Fakes {
+  const writes: Fakes["writes"] = [];
+  const queries: QueryRequest[] = [];
+  const bugs: Fakes["bugs"] = [];
+  const services: AppServices = {
+    write: {
+      write: async (request) => {
+        writes.push({ ...request, body: new TextDecoder().decode(request.body) });
+        return (options.write ?? (() => STORED))(request);
+      },
+    },
+    query: {
+      query: async (request) => {
+        queries.push(request);
+        return (options.query ?? (() => answer("[]")))(request);
+      },
+    },
+    status: options.status ?? (() => ({ state: "ready" })),
+    clusterUuid: CLUSTER_UUID,
+    processId: PROCESS_ID,
+    edition: options.edition ?? "enterprise",
+    revision: "abc1234",
+    metrics: new Metrics(() => STATS),
+    maxRequestBytes: options.maxRequestBytes ?? 1000,
+    now: () => performance.now(),
+    reportBug: (error, where) => bugs.push({ error, where }),
+  };
+  const app = createApp(services);
+  const send: Fakes["send"] = async (method, path, init = {}) =>
+    app.handle(new Request(`http://localhost:8181${path}`, { method, ...init }));
+  return { writes, queries, bugs, services, send };
+}
+
+/** Status and body, the body parsed when it says that it is JSON. */
+export async function outcome(response: Response): Promise<[status: number, body: unknown]> {
+  const text = await response.text();
+  return [response.status, response.headers.get("content-type") === "application/json" ? JSON.parse(text) : text];
+}

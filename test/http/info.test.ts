@@ -1,0 +1,152 @@
+// Health, ping, metrics, the documentation, and what holds on every path.
+import { expect, test } from "bun:test";
+import type { ServerStatus } from "../../src/http/services.ts";
+import { CLUSTER_UUID, fakes, outcome, PROCESS_ID, rejected } from "./fakes.ts";
+
+const STATES: [status: ServerStatus, code: number, body: string][] = [
+  [{ state: "ready" }, 200, "OK"],
+  [{ state: "replaying" }, 500, "replaying"],
+  [{ state: "replaying", reason: "40 % of the log" }, 500, "replaying: 40 % of the log"],
+  [{ state: "failed", reason: "cannot sync wal/3: disk full" }, 500, "failed: cannot sync wal/3: disk full"],
+  [{ state: "stopping" }, 500, "stopping"],
+];
+
+test.each(STATES)("health of %j is %d", async (status, code, body) => {
+  const { send } = fakes({ status: () => status });
+  for (const path of ["/health", "/api/v1/health"]) {
+    const response = await send("GET", path);
+    expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(await outcome(response)).toEqual([code, body]);
+  }
+});
+
+test.each([
+  ["enterprise", "3.9.0", "Enterprise"],
+  ["core", "3.8.0", "Core"],
+] as const)("ping of the %s edition", async (edition, version, build) => {
+  const { send } = fakes({ edition });
+  for (const method of ["GET", "POST"]) {
+    const response = await send(method, "/ping");
+    expect(await outcome(response)).toEqual([200, { version: `v${version}`, revision: "abc1234", process_id: PROCESS_ID }]);
+    const { headers } = response;
+    expect([headers.get("x-tsdb-version"), headers.get("x-tsdb-build")]).toEqual([`v${version}`, build]);
+    expect([headers.get("x-influxdb-version"), headers.get("x-influxdb-build")]).toEqual([version, build]);
+    expect(headers.get("x-request-id")).toBe(headers.get("request-id"));
+  }
+});
+
+const NOT_FOUND: [method: string, path: string][] = [
+  ["GET", "/"],
+  ["GET", "/nothing"],
+  ["GET", "/api/v3/write_lp?db=d"],
+  ["PUT", "/write?db=d"],
+  ["DELETE", "/ping"],
+  ["POST", "/health"],
+  ["GET", "/health/"],
+  ["GET", "/Health"],
+  ["GET", "//health"],
+  ["PURGE", "/ping"],
+];
+
+test.each(NOT_FOUND)("%s %s is not found", async (method, path) => {
+  const { send } = fakes();
+  const response = await send(method, path);
+  expect(await outcome(response)).toEqual([404, "Not found"]);
+  expect(response.headers.get("cluster-uuid")).toBe(CLUSTER_UUID);
+});
+
+test.each(["/ping", "/health", "/metrics", "/docs", "/write", "/nothing"])("HEAD %s is not found", async (path) => {
+  expect((await fakes().send("HEAD", path)).status).toBe(404);
+});
+
+test.each(["/ping", "/api/v3/query_sql", "/api/v3/write_lp?db=d", "/nothing/at/all"])("OPTIONS %s", async (path) => {
+  const response = await fakes().send("OPTIONS", path);
+  expect([response.status, await response.text()]).toEqual([204, ""]);
+  expect(Object.fromEntries(response.headers)).toEqual({
+    "access-control-allow-headers": "*",
+    "access-control-allow-methods": "*",
+    "access-control-allow-origin": "*",
+    "access-control-max-age": "86400",
+    "cluster-uuid": CLUSTER_UUID,
+  });
+});
+
+test("metrics count by route pattern, never by raw path", async () => {
+  let next = rejected(0, 10);
+  const { send, services } = fakes({ write: () => next });
+  await send("POST", "/api/v3/write_lp?db=d", { body: "x".repeat(40) });
+  next = rejected(3, 7);
+  await send("POST", "/write?db=d", { body: "x".repeat(60) });
+  await send("GET", "/api/v3/query_sql?db=d&q=a");
+  await send("GET", "/api/v3/query_sql?db=d");
+  await send("GET", "/secret/1");
+  await send("GET", "/secret/2");
+  await send("PURGE", "/secret/3");
+  services.metrics.walSynced(0.002, 100);
+  const response = await send("GET", "/metrics");
+  expect(response.headers.get("content-type")).toStartWith("text/plain; version=0.0.4");
+  const page = await response.text();
+  const lines = page.split("\n");
+  for (const line of [
+    'http_requests_total{method="POST",path="/api/v3/write_lp",status="204"} 1',
+    'http_requests_total{method="POST",path="/write",status="400"} 1',
+    'http_requests_total{method="GET",path="/api/v3/query_sql",status="200"} 1',
+    'http_requests_total{method="GET",path="/api/v3/query_sql",status="400"} 1',
+    'http_requests_total{method="GET",path="other",status="404"} 2',
+    'http_requests_total{method="other",path="other",status="404"} 1',
+    'http_request_duration_seconds_count{method="GET",path="/api/v3/query_sql"} 2',
+    'http_request_duration_seconds_bucket{le="+Inf",method="GET",path="other"} 2',
+    "tsdb_write_lines_total 17",
+    "influxdb3_write_lines_total 17",
+    "tsdb_write_lines_rejected_total 3",
+    "influxdb3_write_lines_rejected_total 3",
+    "tsdb_write_bytes_total 100",
+    "influxdb3_write_bytes_total 100",
+    'tsdb_writes_total{outcome="stored"} 1',
+    'tsdb_writes_total{outcome="partial"} 1',
+    'tsdb_queries_total{outcome="answered"} 1',
+    'tsdb_queries_total{outcome="refused"} 1',
+    "tsdb_queries_running 0",
+    "tsdb_query_first_byte_seconds_count 2",
+    'tsdb_wal_sync_duration_seconds_bucket{le="0.001"} 0',
+    'tsdb_wal_sync_duration_seconds_bucket{le="0.0025"} 1',
+    "tsdb_wal_sync_duration_seconds_sum 0.002",
+    "tsdb_wal_synced_bytes_total 100",
+    "tsdb_buffer_bytes 11",
+    "tsdb_series 20",
+  ]) {
+    expect(lines).toContain(line);
+  }
+  expect(page).not.toContain("secret");
+  expect(page).toEndWith("# EOF\n");
+});
+
+test("the documents name every route and load nothing from elsewhere", async () => {
+  const { send } = fakes();
+  const document = (await (await send("GET", "/openapi.json")).json()) as {
+    openapi: string;
+    paths: Record<string, Record<string, unknown>>;
+  };
+  expect(document.openapi).toBe("3.1.0");
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
+  expect(operations.sort()).toEqual([
+    "get /api/v1/health",
+    "get /api/v3/query_sql",
+    "get /health",
+    "get /metrics",
+    "get /ping",
+    "post /api/v2/write",
+    "post /api/v3/query_sql",
+    "post /api/v3/write_lp",
+    "post /ping",
+    "post /write",
+  ]);
+  expect(document.paths["/write"]!["post"]).toMatchObject({
+    parameters: expect.arrayContaining([
+      { name: "db", in: "query", required: true, description: "Database; made by the first write.", schema: { type: "string" } },
+    ]),
+  });
+  const page = await (await send("GET", "/docs")).text();
+  for (const path of Object.keys(document.paths)) expect(page).toContain(`<code>${path}</code>`);
+  expect(page).not.toMatch(/<script|<link|<img|@import|url\(|src=/);
+});
