@@ -19,6 +19,79 @@ export const PRECISION_SECOND = 4;
 export const PRECISION_MINUTE = 5;
 export const PRECISION_HOUR = 6;
 
+// Line parser (assembly/line). All words are u32 unless said.
+// The parser's block begins with the one field the host writes: | receiveTimeNs i64 | private ...
+// Result of lineParse: | lineCount | rowCount | tableCount | errorCount | errorsPtr | 0 | 0 | 0 | tables ...
+//   errorCount counts the kept errors, at most LINE_ERRORS_KEPT; lineCount - rowCount is the number of bad lines.
+export const PARSED_LINE_COUNT = 0;
+export const PARSED_ROW_COUNT = 1;
+export const PARSED_TABLE_COUNT = 2;
+export const PARSED_ERROR_COUNT = 3;
+export const PARSED_ERRORS_PTR = 4;
+export const PARSED_HEADER_WORDS = 8;
+// a table, followed by its columns with a value in this body:
+// | index | namePtr | nameBytes | rowCount | seriesPtr | timePtr | lineOffsetsPtr | newSeriesFirst | newSeriesCount | newSeriesRecordsPtr
+// | tagCount | tagNamesPtr -> tagCount x (pointer to | namePtr | nameBytes |) | columnCount | columns ...
+export const PARSED_TABLE_INDEX = 0;
+export const PARSED_TABLE_NAME_PTR = 1;
+export const PARSED_TABLE_NAME_BYTES = 2;
+export const PARSED_TABLE_ROW_COUNT = 3;
+export const PARSED_TABLE_SERIES_PTR = 4;
+export const PARSED_TABLE_TIME_PTR = 5;
+export const PARSED_TABLE_LINES_PTR = 6;
+export const PARSED_TABLE_NEW_FIRST = 7;
+export const PARSED_TABLE_NEW_COUNT = 8;
+export const PARSED_TABLE_NEW_RECORDS_PTR = 9;
+export const PARSED_TABLE_TAG_COUNT = 10;
+export const PARSED_TABLE_TAG_NAMES_PTR = 11;
+export const PARSED_TABLE_COLUMN_COUNT = 12;
+export const PARSED_TABLE_WORDS = 13;
+// a column: | index | namePtr | nameBytes | type | dataPtr | validityPtr | presentCount |
+export const PARSED_COLUMN_INDEX = 0;
+export const PARSED_COLUMN_NAME_PTR = 1;
+export const PARSED_COLUMN_NAME_BYTES = 2;
+export const PARSED_COLUMN_TYPE = 3;
+export const PARSED_COLUMN_DATA_PTR = 4;
+export const PARSED_COLUMN_VALIDITY_PTR = 5;
+export const PARSED_COLUMN_PRESENT = 6;
+export const PARSED_COLUMN_WORDS = 7;
+// a bad line: | lineOffset | lineBytes | code | textPtr | textBytes | detail (column type, or byte offset in the line) |
+export const LINE_ERROR_OFFSET = 0;
+export const LINE_ERROR_BYTES = 1;
+export const LINE_ERROR_CODE = 2;
+export const LINE_ERROR_TEXT_PTR = 3;
+export const LINE_ERROR_TEXT_BYTES = 4;
+export const LINE_ERROR_DETAIL = 5;
+export const LINE_ERROR_WORDS = 6;
+/** Errors described per body; later bad lines are only counted. */
+export const LINE_ERRORS_KEPT = 100;
+/** Tags and fields of one line; with `time` a table's most columns. */
+export const LINE_COLUMNS_MAX = 499;
+/** Bytes of one name, tag value or string value. */
+export const LINE_STRING_BYTES_MAX = 1 << 20;
+/** Readable bytes that must follow a body, the first of them writable: wide loads run past its end. */
+export const LINE_BODY_PADDING = 64;
+export const LINE_BAD_TABLE_NAME = 1;
+export const LINE_BAD_ENDS_WITH_BACKSLASH = 2;
+export const LINE_BAD_STRING_TOO_LONG = 3;
+export const LINE_BAD_UTF8 = 4;
+export const LINE_BAD_TAG_KEY = 5;
+export const LINE_BAD_TAG_VALUE = 6;
+export const LINE_BAD_NO_EQUALS_SIGN = 7;
+export const LINE_BAD_NO_SPACE = 8;
+export const LINE_BAD_NO_FIELDS = 9;
+export const LINE_BAD_INTEGER = 10;
+export const LINE_BAD_UNSIGNED = 11;
+export const LINE_BAD_FLOAT = 12;
+export const LINE_BAD_TIMESTAMP = 13;
+export const LINE_BAD_TRAILING = 14;
+export const LINE_BAD_DUPLICATE_TAG = 15;
+export const LINE_BAD_DUPLICATE_FIELD = 16;
+export const LINE_BAD_RESERVED = 17;
+export const LINE_BAD_TAG_AND_FIELD = 18;
+export const LINE_BAD_TIME_RANGE = 19;
+export const LINE_BAD_TOO_MANY_COLUMNS = 20;
+
 // A string view is DuckDB's string_t, 16 bytes:
 //   | byteLength u32 | 12 bytes of text, zero padded            |  byteLength <= 12
 //   | byteLength u32 | first 4 bytes | native address u64        |  longer

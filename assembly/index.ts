@@ -1,4 +1,6 @@
 // The kernel's exports, folder by folder; no logic here.
+export { lineCreate, lineMemoryBytes, lineRelease, lineSeriesRecord } from "./line/parser";
+export { lineParse } from "./line/parse";
 export { copyBits, countBits, gatherBits, presentRows, setBits } from "./memory/bits";
 export { copyBytes, fillBytes } from "./memory/bytes";
 export { setMemoryBase } from "./memory/host";

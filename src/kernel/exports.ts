@@ -41,15 +41,25 @@ export interface MemoryExports {
   seriesTakeRetired(dictionary: number): number;
 }
 
-export interface KernelExports extends MemoryExports {}
+/** assembly/line. Pointers are signed when they come back. */
+export interface LineExports {
+  lineCreate(powersPtr: number): number;
+  lineParse(parserPtr: number, bodyPtr: number, bodyBytes: number, precision: number): number;
+  lineSeriesRecord(parserPtr: number, tableIndex: number, seriesId: number): number;
+  lineMemoryBytes(parserPtr: number): number;
+  lineRelease(parserPtr: number): void;
+}
 
-/** What the kernel may ask of its host: memory, nothing else. Allocation throws TsdbError("overloaded") through the kernel, which
+export interface KernelExports extends MemoryExports, LineExports {}
+
+/** What the kernel may ask of its host: memory, and decimal numbers of more than 19 digits. Allocation throws TsdbError("overloaded") through the kernel, which
  *  therefore allocates before it changes any state. */
 export function kernelImports(memory: WebAssembly.Memory, heap: Heap): Record<string, unknown> {
   return {
     memory,
     hostAlloc: (bytes: number) => heap.alloc(bytes >>> 0),
     hostFree: (ptr: number, bytes: number) => heap.free(ptr >>> 0, bytes >>> 0),
+    hostParseFloat: (ptr: number, bytes: number) => Number(Buffer.from(memory.buffer, ptr >>> 0, bytes >>> 0).toString("latin1")),
     abort: (_message: number, _file: number, line: number, column: number) => {
       throw new Error(`BUG: kernel abort at ${line}:${column}`);
     },

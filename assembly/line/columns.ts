@@ -1,0 +1,270 @@
+// Tables, columns and rows of the body in hand: growing them, keeping track of which rows have a value, undoing a line.
+//
+// A column is in one of three states, told by nextRow: unused in this body; dense, every row below nextRow has a value; sparse, a bitmap
+// says which rows below sparseRow have one. Values of a row are written only after markPresent or the equal test in parse.ts.
+import { TYPE_BOOLEAN, TYPE_STRING } from "../abi";
+import { addEntry, findEntry } from "./dictionary";
+import {
+  Column,
+  FieldEntry,
+  KIND_SHARED,
+  OWNER_TABLES,
+  Parser,
+  ROW_SPARSE,
+  ROW_UNUSED,
+  Table,
+  TagEntry,
+  allocate,
+  arenaAlloc,
+  ownerOfFields,
+  ownerOfTags,
+  reallocate,
+  release,
+} from "./structures";
+
+const ROWS_MIN: u32 = 64;
+
+// @ts-ignore: decorator
+@inline
+export function valueBytes(kind: u32): u32 {
+  const type = kind & ~KIND_SHARED;
+  return type == TYPE_BOOLEAN ? 1 : type == TYPE_STRING ? 16 : 8;
+}
+
+export function findOrAddTable(parser: Parser, namePtr: usize, nameBytes: u32): Table {
+  const found = findEntry(parser, OWNER_TABLES, namePtr, nameBytes);
+  if (found != 0) return changetype<Table>(found);
+  if (parser.tableCount == parser.tablesCapacity) {
+    const capacity = max<u32>(16, parser.tablesCapacity * 2);
+    parser.tablesPtr = reallocate(parser, parser.tablesPtr, parser.tablesCapacity << 2, capacity << 2, parser.tableCount << 2);
+    parser.tablesCapacity = capacity;
+  }
+  const table = changetype<Table>(addEntry(parser, OWNER_TABLES, namePtr, nameBytes, offsetof<Table>(), 0));
+  table.index = parser.tableCount;
+  store<u32>(parser.tablesPtr + (parser.tableCount << 2), changetype<u32>(table));
+  parser.tableCount++;
+  return table;
+}
+
+/** Tag column of the table by name; a new name gets the next index. */
+export function findOrAddTag(parser: Parser, table: Table, namePtr: usize, nameBytes: u32): u32 {
+  const found = findEntry(parser, ownerOfTags(table.index), namePtr, nameBytes);
+  if (found != 0) return changetype<TagEntry>(found).tagIndex;
+  if (table.tagCount == table.tagsCapacity) {
+    const capacity = max<u32>(16, table.tagsCapacity * 2);
+    table.tagsPtr = reallocate(parser, table.tagsPtr, table.tagsCapacity << 2, capacity << 2, table.tagCount << 2);
+    table.tagsCapacity = capacity;
+  }
+  const tag = changetype<TagEntry>(addEntry(parser, ownerOfTags(table.index), namePtr, nameBytes, offsetof<TagEntry>(), 0));
+  tag.tagIndex = table.tagCount;
+  store<u32>(table.tagsPtr + (table.tagCount << 2), changetype<u32>(tag));
+  if (findEntry(parser, ownerOfFields(table.index), namePtr, nameBytes) != 0) table.nameClash = 1;
+  return table.tagCount++;
+}
+
+/** Field column of the table by name and type, made when it does not exist. */
+export function findOrAddColumn(parser: Parser, table: Table, namePtr: usize, nameBytes: u32, type: u32): Column {
+  const owner = ownerOfFields(table.index);
+  let ptr = findEntry(parser, owner, namePtr, nameBytes);
+  if (ptr == 0) {
+    ptr = addEntry(parser, owner, namePtr, nameBytes, offsetof<FieldEntry>(), 0x3d);
+    if (findEntry(parser, ownerOfTags(table.index), namePtr, nameBytes) != 0) table.nameClash = 1;
+  }
+  const entry = changetype<FieldEntry>(ptr);
+  let at = entry.columns;
+  while (at != 0) {
+    const column = changetype<Column>(at);
+    if ((column.kind & ~KIND_SHARED) == type) return column;
+    at = column.sibling;
+  }
+  return addColumn(parser, table, entry, type);
+}
+
+function addColumn(parser: Parser, table: Table, entry: FieldEntry, type: u32): Column {
+  if (table.columnCount == table.columnsCapacity) {
+    const capacity = max<u32>(16, table.columnsCapacity * 2);
+    table.columnsPtr = reallocate(parser, table.columnsPtr, table.columnsCapacity << 2, capacity << 2, table.columnCount << 2);
+    table.columnsCapacity = capacity;
+  }
+  const ptr = arenaAlloc(parser, offsetof<Column>());
+  memory.fill(ptr, 0, offsetof<Column>());
+  const column = changetype<Column>(ptr);
+  column.keyPtr = entry.keyPtr;
+  column.keyBytes = entry.keyBytes + 1;
+  column.kind = type;
+  column.nextRow = ROW_UNUSED;
+  column.index = table.columnCount;
+  column.entry = changetype<u32>(entry);
+  column.sibling = entry.columns;
+  fillNameAndMask(column);
+  for (let at = column.sibling; at != 0; at = changetype<Column>(at).sibling) {
+    changetype<Column>(at).kind |= KIND_SHARED;
+    column.kind |= KIND_SHARED;
+  }
+  entry.columns = ptr;
+  store<u32>(table.columnsPtr + (table.columnCount << 2), ptr);
+  table.columnCount++;
+  return column;
+}
+
+/** What parse.ts compares with the body. A name that is written with escapes must never match: the byte 0xff occurs in no UTF-8 text. */
+function fillNameAndMask(column: Column): void {
+  let plain = true;
+  for (let i: u32 = 0; i + 1 < column.keyBytes; i++) {
+    const c: u32 = load<u8>(column.keyPtr + i);
+    if (c == 0x5c || c == 0x2c || c == 0x3d || c == 0x20) plain = false;
+  }
+  const name = changetype<usize>(column);
+  const mask = name + offsetof<Column>("mask0");
+  if (plain) memory.copy(name, column.keyPtr, min<u32>(16, column.keyBytes));
+  else store<u8>(name, 0xff);
+  memory.fill(mask, 0xff, <usize>(plain ? min<u32>(16, column.keyBytes) : 1));
+}
+
+/** Makes room for twice as many rows. */
+export function growRows(parser: Parser, table: Table): void {
+  const old = table.rowCapacity;
+  const rows = max<u32>(ROWS_MIN, old * 2);
+  // a table has one capacity, so the three arrays succeed or fail together
+  const series = allocate(parser, rows * 16);
+  const time = series + rows * 4 + rows * 4;
+  const lines = series + rows * 4;
+  if (old != 0) {
+    memory.copy(series, table.seriesPtr, old * 4);
+    memory.copy(lines, table.linesPtr, old * 4);
+    memory.copy(time, table.timePtr, old * 8);
+    release(parser, table.seriesPtr, old * 16);
+  }
+  table.seriesPtr = series;
+  table.linesPtr = lines;
+  table.timePtr = time;
+  table.rowCapacity = rows;
+  for (let i: u32 = 0; i < table.columnCount; i++) {
+    const column = changetype<Column>(load<u32>(table.columnsPtr + (i << 2)));
+    if (column.nextRow == ROW_UNUSED) continue;
+    growColumn(parser, column, rows);
+    if (column.nextRow == ROW_SPARSE) growBitmap(parser, column, rows);
+  }
+}
+
+function growColumn(parser: Parser, column: Column, rows: u32): void {
+  if (column.capacityRows >= rows) return;
+  const bytes = valueBytes(column.kind);
+  const kept = column.nextRow == ROW_UNUSED ? 0 : column.capacityRows * bytes;
+  column.dataPtr = reallocate(parser, column.dataPtr, column.capacityRows * bytes, rows * bytes, kept);
+  column.capacityRows = rows;
+}
+
+/** Rows are a multiple of 64, so bitmaps are whole words. */
+function growBitmap(parser: Parser, column: Column, rows: u32): void {
+  if (column.bitmapRows >= rows) return;
+  column.bitmapPtr = reallocate(parser, column.bitmapPtr, column.bitmapRows >> 3, rows >> 3, column.bitmapRows >> 3);
+  column.bitmapRows = rows;
+}
+
+/** Notes that `row` has a value in the column, whose memory is then ready for it. False: it has one already. */
+export function markPresent(parser: Parser, table: Table, column: Column, row: u32): bool {
+  if (column.nextRow == row) {
+    column.nextRow = row + 1;
+    return true;
+  }
+  if (column.nextRow == ROW_UNUSED) {
+    growColumn(parser, column, table.rowCapacity);
+    if (row == 0) {
+      column.nextRow = 1;
+      return true;
+    }
+    growBitmap(parser, column, table.rowCapacity);
+    column.sparseRow = 0;
+    column.nextRow = ROW_SPARSE;
+  } else if (column.nextRow != ROW_SPARSE) {
+    if (column.nextRow > row) return false;
+    makeSparse(parser, column, table.rowCapacity);
+  }
+  if (column.sparseRow > row) return false;
+  clearBits(column.bitmapPtr, column.sparseRow, row);
+  const at = column.bitmapPtr + (row >> 3);
+  // the first bit of a byte begins it, whatever an earlier body left there
+  store<u8>(at, <u8>(((row & 7) == 0 ? 0 : <u32>load<u8>(at)) | (1 << (row & 7))));
+  column.sparseRow = row + 1;
+  return true;
+}
+
+/** True when another column of the same name has a value in `row`. */
+export function siblingPresent(column: Column, row: u32): bool {
+  for (let at = changetype<FieldEntry>(column.entry).columns; at != 0; at = changetype<Column>(at).sibling) {
+    const other = changetype<Column>(at);
+    if (other != column && isPresentLast(other, row)) return true;
+  }
+  return false;
+}
+
+/** True when `row`, the row in hand, has a value. */
+function isPresentLast(column: Column, row: u32): bool {
+  return column.nextRow == ROW_SPARSE ? column.sparseRow == row + 1 : column.nextRow == row + 1;
+}
+
+/** Forgets the values of `row`, the row in hand: the line turned out to need the careful path. */
+export function undoRow(table: Table, row: u32): void {
+  for (let i: u32 = 0; i < table.columnCount; i++) {
+    const column = changetype<Column>(load<u32>(table.columnsPtr + (i << 2)));
+    if (!isPresentLast(column, row)) continue;
+    if (column.nextRow == ROW_SPARSE) column.sparseRow = row;
+    else column.nextRow = row == 0 ? ROW_UNUSED : row;
+  }
+}
+
+/** Ends the body for a column: every row of the table gets its bit if one lacks a value. Returns how many rows have a value. */
+export function finishColumn(parser: Parser, table: Table, column: Column): u32 {
+  const rows = table.rowCount;
+  if (column.nextRow == ROW_UNUSED) return 0;
+  if (column.nextRow == rows) return rows;
+  if (column.nextRow != ROW_SPARSE) makeSparse(parser, column, table.rowCapacity);
+  const padded = (rows + 63) & ~63;
+  clearBits(column.bitmapPtr, column.sparseRow, padded);
+  column.sparseRow = padded;
+  let present: u32 = 0;
+  for (let at: u32 = 0; at < padded >> 3; at += 8) present += <u32>popcnt(load<u64>(column.bitmapPtr + at));
+  return present;
+}
+
+/** Makes the table empty for the next body. */
+export function resetTable(table: Table): void {
+  table.rowCount = 0;
+  table.newSeriesFirst = table.seriesCount;
+  table.recordsBytes = 0;
+  for (let i: u32 = 0; i < table.columnCount; i++) changetype<Column>(load<u32>(table.columnsPtr + (i << 2))).nextRow = ROW_UNUSED;
+}
+
+function makeSparse(parser: Parser, column: Column, rows: u32): void {
+  growBitmap(parser, column, rows);
+  const present = column.nextRow;
+  memory.fill(column.bitmapPtr, 0xff, (present + 7) >> 3);
+  if ((present & 7) != 0) store<u8>(column.bitmapPtr + (present >> 3), <u8>((<u32>1 << (present & 7)) - 1));
+  column.sparseRow = present;
+  column.nextRow = ROW_SPARSE;
+}
+
+/** Clears bits from .. to - 1. Bytes that begin at or behind `from` may hold anything before. */
+function clearBits(bitmapPtr: u32, from: u32, to: u32): void {
+  if (from >= to) return;
+  if ((from & 7) != 0) {
+    const at = bitmapPtr + (from >> 3);
+    store<u8>(at, <u8>(<u32>load<u8>(at) & ((1 << (from & 7)) - 1)));
+    from = (from + 7) & ~7;
+  }
+  if (from < to) memory.fill(bitmapPtr + (from >> 3), 0, (to + 7 - from) >> 3);
+}
+
+export function releaseTable(parser: Parser, table: Table): void {
+  for (let i: u32 = 0; i < table.columnCount; i++) {
+    const column = changetype<Column>(load<u32>(table.columnsPtr + (i << 2)));
+    release(parser, column.dataPtr, column.capacityRows * valueBytes(column.kind));
+    release(parser, column.bitmapPtr, column.bitmapRows >> 3);
+  }
+  release(parser, table.seriesPtr, table.rowCapacity * 16);
+  release(parser, table.columnsPtr, table.columnsCapacity << 2);
+  release(parser, table.tagsPtr, table.tagsCapacity << 2);
+  release(parser, table.seriesEntriesPtr, table.seriesEntriesCapacity << 2);
+  release(parser, table.recordsPtr, table.recordsCapacity);
+}

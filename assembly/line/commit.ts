@@ -1,0 +1,128 @@
+// Takes a line that check.ts found good into the parser: table, series, tag and field columns that are new, then the row.
+import { LINE_COLUMNS_MAX } from "../abi";
+import { checkSeries, seriesEnd, tableNameBytes, tableNamePtr, tagCount, timeNs, tokenCount } from "./check";
+import { findOrAddColumn, findOrAddTable, findOrAddTag, growRows, markPresent, valueBytes } from "./columns";
+import { addEntry, findEntry } from "./dictionary";
+import {
+  Column,
+  FieldEntry,
+  OWNER_SERIES,
+  Parser,
+  SeriesEntry,
+  TOKEN_BYTES,
+  Table,
+  Token,
+  reallocate,
+} from "./structures";
+
+// @ts-ignore: decorator
+@inline
+function tokenAt(parser: Parser, index: u32): Token {
+  return changetype<Token>(parser.tokensPtr + index * TOKEN_BYTES);
+}
+
+/** Adds the checked line as a row. `keyPtr` is its first byte that is not blank. Returns its series. */
+export function commitLine(parser: Parser, lineStart: usize, keyPtr: usize): SeriesEntry {
+  const table = findOrAddTable(parser, tableNamePtr, tableNameBytes);
+  // the key's length counts the space behind it
+  const keyBytes = <u32>(seriesEnd - keyPtr) + 1;
+  const found = findEntry(parser, OWNER_SERIES, keyPtr, keyBytes);
+  const series = found != 0 ? changetype<SeriesEntry>(found) : addSeries(parser, table, keyPtr, keyBytes);
+  if (table.rowCount == table.rowCapacity) growRows(parser, table);
+  const row = table.rowCount;
+  // where the prediction of the next column is kept
+  let slot = changetype<usize>(table) + offsetof<Table>("firstColumn");
+  for (let i = tagCount; i < tokenCount; i++) {
+    const token = tokenAt(parser, i);
+    const column = findOrAddColumn(parser, table, token.namePtr, token.nameBytes, token.type);
+    markPresent(parser, table, column, row);
+    const bytes = valueBytes(column.kind);
+    memory.copy(column.dataPtr + row * bytes, changetype<usize>(token), bytes);
+    changetype<FieldEntry>(column.entry).lastColumn = changetype<u32>(column);
+    store<u32>(slot, changetype<u32>(column));
+    slot = changetype<usize>(column) + offsetof<Column>("next");
+  }
+  endRow(parser, table, series, lineStart, timeNs);
+  return series;
+}
+
+/** The row's series, time and place in the body; the row counts from here on. */
+// @ts-ignore: decorator
+@inline
+export function endRow(parser: Parser, table: Table, series: SeriesEntry, lineStart: usize, time: i64): void {
+  const row = table.rowCount;
+  store<u32>(table.seriesPtr + (row << 2), series.seriesId);
+  store<u32>(table.linesPtr + (row << 2), <u32>lineStart - parser.bodyPtr);
+  store<i64>(table.timePtr + (row << 3), time);
+  if (row == 0) touch(parser, table);
+  table.rowCount = row + 1;
+}
+
+/** Appends the table to the list of this body's tables. */
+function touch(parser: Parser, table: Table): void {
+  table.nextTouched = 0;
+  if (parser.firstTouched == 0) parser.firstTouched = changetype<u32>(table);
+  else changetype<Table>(parser.lastTouched).nextTouched = changetype<u32>(table);
+  parser.lastTouched = changetype<u32>(table);
+}
+
+function addSeries(parser: Parser, table: Table, keyPtr: usize, keyBytes: u32): SeriesEntry {
+  if (table.seriesCount == table.seriesEntriesCapacity) {
+    const capacity = max<u32>(16, table.seriesEntriesCapacity * 2);
+    const bytes = table.seriesEntriesCapacity << 2;
+    table.seriesEntriesPtr = reallocate(parser, table.seriesEntriesPtr, bytes, capacity << 2, bytes);
+    table.seriesEntriesCapacity = capacity;
+  }
+  const wanted = table.recordsBytes + recordBytes(tagCount);
+  if (wanted > table.recordsCapacity) {
+    const capacity = max<u32>(1024, max<u32>(wanted, table.recordsCapacity * 2));
+    table.recordsPtr = reallocate(parser, table.recordsPtr, table.recordsCapacity, capacity, table.recordsBytes);
+    table.recordsCapacity = capacity;
+  }
+  const series = changetype<SeriesEntry>(addEntry(parser, OWNER_SERIES, keyPtr, keyBytes, offsetof<SeriesEntry>(), 0));
+  series.table = changetype<u32>(table);
+  series.seriesId = table.seriesCount;
+  writeRecord(parser, table, table.recordsPtr + table.recordsBytes);
+  table.recordsBytes = wanted;
+  store<u32>(table.seriesEntriesPtr + (table.seriesCount << 2), changetype<u32>(series));
+  table.seriesCount++;
+  return series;
+}
+
+// @ts-ignore: decorator
+@inline
+function recordBytes(tags: u32): u32 {
+  return 4 + tags * 12;
+}
+
+/** The tag tokens as a series record: | tagCount | tagCount x | tag index | valuePtr | valueBytes |. */
+function writeRecord(parser: Parser, table: Table, target: usize): void {
+  store<u32>(target, tagCount);
+  for (let i: u32 = 0; i < tagCount; i++) {
+    const token = tokenAt(parser, i);
+    const at = target + 4 + i * 12;
+    store<u32>(at, findOrAddTag(parser, table, token.namePtr, token.nameBytes));
+    // value0 is | valuePtr | valueBytes |
+    store<u64>(at, token.value0, 4);
+  }
+}
+
+/** The record of a series that the parser knows, valid until the next call. The stored key is read again: nobody asks often. */
+export function describeSeries(parser: Parser, table: Table, seriesId: u32): u32 {
+  const series = changetype<SeriesEntry>(load<u32>(table.seriesEntriesPtr + (seriesId << 2)));
+  const wanted = recordBytes(LINE_COLUMNS_MAX) + series.keyBytes + 16;
+  if (wanted > parser.recordBytes) {
+    parser.recordPtr = reallocate(parser, parser.recordPtr, parser.recordBytes, wanted, 0);
+    parser.recordBytes = wanted;
+  }
+  // values with escapes are unescaped behind the record instead of among the texts of the body
+  const scratchPtr = parser.scratchPtr;
+  const scratchUsed = parser.scratchUsed;
+  parser.scratchPtr = parser.recordPtr + recordBytes(LINE_COLUMNS_MAX);
+  parser.scratchUsed = 0;
+  checkSeries(parser, series.keyPtr);
+  parser.scratchPtr = scratchPtr;
+  parser.scratchUsed = scratchUsed;
+  writeRecord(parser, table, parser.recordPtr);
+  return parser.recordPtr;
+}

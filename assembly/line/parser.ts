@@ -1,0 +1,52 @@
+// Life of a parser: made and freed by the host, which owns the body and calls lineParse (parse.ts).
+import { ERRORS_BYTES, Parser, SEEN_SLOTS, SeriesEntry, TOKENS_BYTES, Table, arenaRelease, release } from "./structures";
+import { hostAlloc, hostFree } from "../memory/host";
+import { describeSeries } from "./commit";
+import { releaseSlots } from "./dictionary";
+import { releaseTable } from "./columns";
+import { releaseScratch } from "./text";
+
+// | Parser | root SeriesEntry | tokens | seen names | errors |, each at a multiple of 16: one block, so that it is there whole or not at all
+const ROOT_AT: u32 = (offsetof<Parser>() + 15) & ~15;
+const TOKENS_AT: u32 = ROOT_AT + offsetof<SeriesEntry>();
+const SEEN_AT: u32 = TOKENS_AT + TOKENS_BYTES;
+const ERRORS_AT: u32 = SEEN_AT + SEEN_SLOTS * 2;
+const BLOCK_BYTES: u32 = ERRORS_AT + ERRORS_BYTES;
+
+/** A parser that knows nothing. `powersPtr`: the powers of five that float.ts wants, which must outlive the parser. */
+export function lineCreate(powersPtr: u32): u32 {
+  const ptr = hostAlloc(BLOCK_BYTES);
+  memory.fill(ptr, 0, TOKENS_AT);
+  const parser = changetype<Parser>(ptr);
+  parser.memoryBytes = BLOCK_BYTES;
+  parser.powersPtr = powersPtr;
+  parser.lastSeries = ptr + ROOT_AT;
+  parser.tokensPtr = ptr + TOKENS_AT;
+  parser.seenPtr = ptr + SEEN_AT;
+  parser.errorsPtr = ptr + ERRORS_AT;
+  return ptr;
+}
+
+/** Frees everything, the parser too. */
+export function lineRelease(ptr: u32): void {
+  const parser = changetype<Parser>(ptr);
+  for (let i: u32 = 0; i < parser.tableCount; i++) releaseTable(parser, changetype<Table>(load<u32>(parser.tablesPtr + (i << 2))));
+  release(parser, parser.tablesPtr, parser.tablesCapacity << 2);
+  release(parser, parser.resultPtr, parser.resultBytes);
+  release(parser, parser.recordPtr, parser.recordBytes);
+  releaseScratch(parser);
+  releaseSlots(parser);
+  arenaRelease(parser);
+  hostFree(ptr, BLOCK_BYTES);
+}
+
+/** Address of the record of a series that the parser knows, valid until the next call. */
+export function lineSeriesRecord(ptr: u32, tableIndex: u32, seriesId: u32): u32 {
+  const parser = changetype<Parser>(ptr);
+  return describeSeries(parser, changetype<Table>(load<u32>(parser.tablesPtr + (tableIndex << 2))), seriesId);
+}
+
+/** Bytes of the host's heap that the parser holds, the body apart. */
+export function lineMemoryBytes(ptr: u32): u32 {
+  return changetype<Parser>(ptr).memoryBytes;
+}

@@ -1,0 +1,123 @@
+// The wrapper's promises: ids, reuse, reset and memory. What the lines mean is tested in test/conformance.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { KernelReader } from "../../test/conformance/parsed-lines.ts";
+import { ColumnType } from "../model/column.ts";
+import { Precision } from "../model/precision.ts";
+import { Kernel } from "./kernel.ts";
+import { LineParser } from "./line-parser.ts";
+
+const OPTIONS = { precision: Precision.nanosecond, receiveTimeNs: 77n };
+const kernel = Kernel.create();
+let parser: LineParser;
+let before: number;
+
+beforeEach(() => {
+  parser = new LineParser(kernel);
+  parse("m v=1"); // the table of powers of five is made once and stays
+  parser.reset();
+  before = kernel.heap.usedBytes;
+});
+
+afterEach(() => {
+  parser.release();
+  expect(kernel.heap.usedBytes).toBe(before);
+});
+
+const parse = (text: string) => parser.parse(new TextEncoder().encode(text), OPTIONS);
+
+test("series, tag and column indexes are dense and kept from body to body", () => {
+  const [first] = parse("cpu,host=a,zone=z v=1 1\ncpu,host=b v=1,w=2i 2\n").tables;
+  expect(first).toMatchObject({ index: 0, name: "cpu", tagColumns: ["host", "zone"], newSeriesFirst: 0, newSeriesCount: 2 });
+  expect(first!.columns).toMatchObject([
+    { index: 0, name: "v", type: ColumnType.float, validityPtr: 0, presentCount: 2 },
+    { index: 1, name: "w", type: ColumnType.integer, presentCount: 1 },
+  ]);
+  const body = parse("mem used=1u\ncpu,host=b w=3i\ncpu,rack=1,host=c v=2i");
+  expect(body.tables.map(({ index, name }) => [index, name])).toEqual([
+    [1, "mem"],
+    [0, "cpu"],
+  ]);
+  const cpu = body.tables[1]!;
+  expect(cpu).toMatchObject({ rowCount: 2, tagColumns: ["host", "zone", "rack"], newSeriesFirst: 2, newSeriesCount: 1 });
+  expect([...kernel.u32.subarray(cpu.seriesPtr / 4, cpu.seriesPtr / 4 + 2)]).toEqual([1, 2]);
+  expect(cpu.columns).toMatchObject([
+    { index: 1, name: "w", type: ColumnType.integer },
+    { index: 2, name: "v", type: ColumnType.integer },
+  ]);
+});
+
+test("a bad line leaves no table, series, tag, column or row", () => {
+  const { tables, errors, lineCount, rowCount } = parse("cpu,host=a v=1 1\ncpu,host=a,x=1 w=1,y=\nmem,a=1 b=\ncpu,host=b v=2,z=1 1x\n");
+  expect({ lineCount, rowCount, errors: errors.length }).toEqual({ lineCount: 4, rowCount: 1, errors: 3 });
+  expect(tables.length).toBe(1);
+  expect(tables[0]).toMatchObject({ name: "cpu", rowCount: 1, tagColumns: ["host"], newSeriesCount: 1 });
+  expect(tables[0]!.columns.map(({ name }) => name)).toEqual(["v"]);
+});
+
+test("seriesRecordPtr finds the tags of a series in any later body", () => {
+  const reader = new KernelReader(kernel, parser);
+  reader.parse(new TextEncoder().encode("cpu,host=a\\ b,zone=a\\,long\\ value\\ with\\ escapes v=1\ncpu v=1\ncpu,zone=y v=1"), OPTIONS);
+  parse("mem v=1");
+  const tags = [0, 1, 2].map((seriesId) => reader.readRecord(parser.seriesRecordPtr({ tableIndex: 0, seriesId }), ["host", "zone"]).tags);
+  expect(tags).toEqual([
+    [
+      ["host", "a b"],
+      ["zone", "a,long value with escapes"],
+    ],
+    [],
+    [["zone", "y"]],
+  ]);
+});
+
+test("reset forgets everything and ids start again", () => {
+  parse("cpu,host=a v=1\nmem v=1");
+  const { generation } = parser;
+  parser.reset();
+  expect(parser.generation).not.toBe(generation);
+  expect(parse("mem,x=y w=1i").tables).toMatchObject([
+    { index: 0, name: "mem", tagColumns: ["x"], newSeriesFirst: 0, columns: [{ index: 0, name: "w" }] },
+  ]);
+});
+
+test("memoryBytes grows with what is kept and stays when the same comes again", () => {
+  const empty = parser.memoryBytes;
+  expect(empty).toBe(0);
+  const body = Array.from({ length: 5000 }, (_, i) => `cpu,host=${i} v=${i}`).join("\n");
+  parse(body);
+  const full = parser.memoryBytes;
+  expect(full).toBeGreaterThan(empty + 5000 * 32);
+  parse(body);
+  parse(body);
+  expect(parser.memoryBytes).toBe(full);
+});
+
+test("at most 100 errors are kept, all are counted", () => {
+  const { errors, lineCount, rowCount } = parse(`${"bad\n".repeat(250)}cpu v=1`);
+  expect({ errors: errors.length, lineCount, rowCount }).toEqual({ errors: 100, lineCount: 251, rowCount: 1 });
+});
+
+test("when memory is full, parse throws, forgets, and works again", () => {
+  parse("cpu v=1");
+  const { generation } = parser;
+  const alloc = kernel.heap.alloc;
+  const body = new TextEncoder().encode(Array.from({ length: 2000 }, (_, i) => `cpu,host=${i} v${i % 400}=${i}`).join("\n"));
+  for (let allowed = 0, failed = true; failed; allowed += 7) {
+    let left = allowed;
+    failed = false;
+    kernel.heap.alloc = (bytes) => {
+      if (left-- > 0) return alloc.call(kernel.heap, bytes);
+      failed = true;
+      kernel.heap.alloc = alloc;
+      throw new Error("full");
+    };
+    try {
+      const { rowCount } = parser.parse(body, OPTIONS);
+      expect(failed).toBe(false);
+      expect(rowCount).toBe(2000);
+    } catch (error) {
+      expect((error as Error).message).toBe("full");
+    }
+    kernel.heap.alloc = alloc;
+  }
+  expect(parser.generation).not.toBe(generation);
+});

@@ -1,0 +1,67 @@
+// Where lines are in a body, for error records: the parser gives offsets, clients want line numbers and the line itself.
+
+const TAB = 0x09;
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const EQUALS = 0x3d;
+const BACKSLASH = 0x5c;
+
+/** 1-based physical line of the byte at `offset`: comments, blank lines and lines inside strings count. */
+export function lineNumberAt(body: Uint8Array, offset: number): number {
+  return lineNumbersAt(body, [offset])[0]!;
+}
+
+/** Line numbers of ascending offsets, in one pass over the body. */
+export function lineNumbersAt(body: Uint8Array, offsets: readonly number[]): number[] {
+  let lineNumber = 1;
+  let newline = body.indexOf(NEWLINE);
+  return offsets.map((offset) => {
+    while (newline >= 0 && newline < offset) {
+      lineNumber++;
+      newline = body.indexOf(NEWLINE, newline + 1);
+    }
+    return lineNumber;
+  });
+}
+
+/** The line that begins at `offset`, without its line end; bytes that are no UTF-8 become U+FFFD. */
+export function lineTextAt(body: Uint8Array, offset: number): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(body.subarray(offset, lineEndAt(body, offset)));
+}
+
+/** Offset behind the text of the line that begins at `offset`: of its `\n` or `\r\n`, or the body's length.
+ *  A line ends at the first newline outside a quoted string. A quoted string opens at `="` behind the first space and closes at the next
+ *  quote without a backslash; one that never closes does not hide its first newline, so that a forgotten quote costs one line. */
+export function lineEndAt(body: Uint8Array, offset: number): number {
+  const newline = newlineAt(body, offset);
+  return newline > offset && body[newline - 1] === RETURN ? newline - 1 : newline;
+}
+
+function newlineAt(body: Uint8Array, offset: number): number {
+  let at = offset;
+  while (body[at] === SPACE || body[at] === TAB) at++;
+  let inFields = false;
+  let quoted = false;
+  let afterEquals = false;
+  let newlineInQuotes = -1;
+  for (; at < body.length; at++) {
+    const c = body[at]!;
+    if (c === NEWLINE) {
+      if (!quoted) return at;
+      if (newlineInQuotes < 0) newlineInQuotes = at;
+    } else if (c === BACKSLASH) {
+      if (body[at + 1] !== NEWLINE) at++;
+    } else if (quoted) {
+      quoted = c !== QUOTE;
+    } else if (c === QUOTE && inFields && afterEquals) {
+      quoted = true;
+      newlineInQuotes = -1;
+    } else if (c === SPACE) {
+      inFields = true;
+    }
+    afterEquals = c === EQUALS && !quoted;
+  }
+  return quoted && newlineInQuotes >= 0 ? newlineInQuotes : body.length;
+}
