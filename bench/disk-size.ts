@@ -1,0 +1,49 @@
+// How many bytes does a value take on disk once everything is flushed? A row of the data set has 10 field values; its time and its tags are
+// not counted as values, but their bytes are.
+import { type Answer, type Bench, short } from "./support/bench.ts";
+import { type Contestant, checkRows, withServer } from "./support/contestant.ts";
+import { type DataSet, dataSets, FIELDS_PER_ROW } from "./support/data-sets.ts";
+import { INFLUX } from "./support/influx.ts";
+import { Loader } from "./support/loader.ts";
+import { OURS } from "./support/ours.ts";
+import { VICTORIA } from "./support/victoria.ts";
+
+const GOAL_BYTES_PER_VALUE = 1;
+
+export const diskSize: Bench = {
+  name: "disk-size",
+  async run(size, say) {
+    const answers: Answer[] = [];
+    for (const dataSet of dataSets(size)) {
+      const loader = await Loader.create(dataSet.options);
+      try {
+        const ours = await bytesPerValue(OURS, dataSet, loader);
+        const peers: string[] = [];
+        for (const peer of [VICTORIA, INFLUX]) {
+          if (peer.start === undefined) say(`${peer.name} is not installed: left out`);
+          else peers.push(`${peer.name} ${short(await bytesPerValue(peer, dataSet, loader))}`);
+        }
+        say(`${dataSet.name}: ${short(ours)} bytes a value`);
+        answers.push({
+          ...{ what: `size on disk, ${dataSet.name}`, value: ours, unit: "bytes/value" },
+          // a small data set is mostly headers
+          ...(size === "real" ? { goal: { atMost: GOAL_BYTES_PER_VALUE } } : {}),
+          detail: peers.join(", "),
+        });
+      } finally {
+        loader.close();
+      }
+    }
+    return answers;
+  },
+};
+
+function bytesPerValue(contestant: Contestant, { options }: DataSet, loader: Loader): Promise<number> {
+  return withServer(contestant, async (server) => {
+    await loader.run(server.writeUrl);
+    await checkRows(contestant, server, options.rows);
+    const bytes = await server.diskBytes();
+    if (bytes === undefined) throw new Error(`${contestant.name} keeps nothing`);
+    return bytes / (options.rows * FIELDS_PER_ROW);
+  });
+}

@@ -1,0 +1,79 @@
+// How much slower is a scan while the server takes all the writes that two connections can send? The query reads a database that nobody
+// writes to meanwhile, so its answer must stay the same; the writes go to new databases, pass after pass.
+import { TestServer } from "../test/support/server.ts";
+import { type Bench, median, short } from "./support/bench.ts";
+import { DATABASE } from "./support/contestant.ts";
+import { dataSets } from "./support/data-sets.ts";
+import { PASS } from "./support/load-worker.ts";
+import { Loader } from "./support/loader.ts";
+import { countRows, writeUrlOf } from "./support/ours.ts";
+
+const GOAL = 3;
+const STATEMENT = `SELECT date_bin(INTERVAL '1 hour', time) AS hour, hostname, avg(usage_user) AS mean FROM cpu
+  GROUP BY hour, hostname ORDER BY hour, hostname`;
+
+export const queryUnderLoad: Bench = {
+  name: "query-under-load",
+  async run(size, say) {
+    const { name, options } = dataSets(size)[0]!;
+    const repeats = size === "real" ? 15 : 3;
+    const loader = await Loader.create(options);
+    const server = await TestServer.start();
+    try {
+      await loader.run(writeUrlOf(server));
+      const found = await countRows(server);
+      if (found !== options.rows) throw new Error(`the server holds ${found} rows of ${options.rows}`);
+      const expected = await answer(server);
+      const idleMs = await medianMs(server, expected, repeats);
+      const load = loader.runUntilStopped(writeUrlOf(server, `load${PASS}`));
+      // a load that failed would otherwise be waited for without end
+      await Promise.race([firstRows(server), load.ended]);
+      const loadedMs = await medianMs(server, expected, repeats);
+      const { rowsPerSecond } = await load.stop();
+      say(`${name}: ${short(idleMs)} ms idle, ${short(loadedMs)} ms while ${short(rowsPerSecond)} rows/s came in`);
+      return [
+        {
+          ...{
+            what: `scan of ${short(options.rows)} rows under full ingest ÷ idle, ${name}`,
+            value: loadedMs / idleMs,
+            unit: "×" as const,
+          },
+          ...(size === "real" ? { goal: { atMost: GOAL } } : {}),
+          detail: `${short(loadedMs)} ÷ ${short(idleMs)} ms, beside ${short(rowsPerSecond)} rows/s`,
+        },
+      ];
+    } finally {
+      loader.close();
+      await server.dispose();
+    }
+  },
+};
+
+async function answer(server: TestServer): Promise<string> {
+  const parameters = new URLSearchParams({ db: DATABASE, q: STATEMENT, format: "csv" });
+  const response = await fetch(`${server.url}/api/v3/query_sql?${parameters}`);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`the query failed: ${response.status} ${text}\n${server.output}`);
+  return text;
+}
+
+async function medianMs(server: TestServer, expected: string, repeats: number): Promise<number> {
+  const milliseconds: number[] = [];
+  for (let i = 0; i < repeats; i++) {
+    const startedMs = performance.now();
+    const found = await answer(server);
+    milliseconds.push(performance.now() - startedMs);
+    if (found !== expected) throw new Error("the answer changed although nobody wrote to its table");
+  }
+  return median(milliseconds);
+}
+
+/** Waits until the load has arrived: its first database answers. */
+async function firstRows(server: TestServer): Promise<void> {
+  for (;;) {
+    const response = await fetch(`${server.url}/api/v3/query_sql?${new URLSearchParams({ db: "load0", q: "SELECT 1" })}`);
+    await response.arrayBuffer();
+    if (response.ok) return;
+    await Bun.sleep(5);
+  }
+}

@@ -1,0 +1,31 @@
+// `npm run bench [-- --smoke] [name …]`: runs the benches one after another and prints one table. Exits with 1 when a checked answer was wrong.
+import { cpus } from "node:os";
+import { parseArgs } from "node:util";
+import { BENCHES } from "./benches.ts";
+import { type Answer, formatTable } from "./support/bench.ts";
+
+const { values, positionals } = parseArgs({ args: process.argv.slice(2), options: { smoke: { type: "boolean" } }, allowPositionals: true });
+const unknown = positionals.filter((name) => !BENCHES.some((bench) => bench.name === name));
+if (unknown.length > 0) {
+  console.error(`no bench is named ${unknown.join(", ")}; there are ${BENCHES.map((bench) => bench.name).join(", ")}`);
+  process.exit(2);
+}
+
+const answers: Answer[] = [];
+const failures: string[] = [];
+for (const bench of BENCHES.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
+  console.log(`\n${bench.name}`);
+  try {
+    answers.push(...(await bench.run(values.smoke ? "smoke" : "real", (line) => console.log(`  ${line}`))));
+  } catch (error) {
+    failures.push(`${bench.name}: ${error instanceof Error ? error.message : String(error)}`);
+    console.log(`  failed: ${failures.at(-1)}`);
+  }
+}
+
+console.log(
+  `\n${cpus()[0]?.model ?? "unknown processor"}, ${cpus().length} cores, ${process.platform}-${process.arch}, Bun ${Bun.version}\n`,
+);
+if (answers.length > 0) console.log(formatTable(answers));
+for (const failure of failures) console.error(`\nfailed: ${failure}`);
+process.exit(failures.length > 0 ? 1 : 0);

@@ -1,0 +1,66 @@
+// What a bench is: a question with a smoke and a real size, answered by numbers that were measured side by side in one run.
+
+/** `smoke` takes a second and runs in the tests, so that benches cannot rot; `real` is what the numbers are quoted from. */
+export type Size = "smoke" | "real";
+
+export interface Answer {
+  /** What was measured, with the data it was measured on. */
+  readonly what: string;
+  /** The number that has a goal: a ratio, or an absolute number with its unit. */
+  readonly value: number;
+  readonly unit: "×" | "bytes/value" | "ms" | "rows/s";
+  readonly goal?: { readonly atLeast: number } | { readonly atMost: number };
+  /** The measured numbers behind a ratio, for reading only: machines differ. */
+  readonly detail: string;
+}
+
+export interface Bench {
+  readonly name: string;
+  /** Measures and returns answers; `say` takes progress and what was left out.  @throws Error when a checked answer is wrong */
+  run(size: Size, say: (line: string) => void): Promise<Answer[]>;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  if (sorted.length === 0) throw new Error("median of nothing");
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/** Runs every contestant once a round, the order reversed each round, because what runs first finds another machine than what runs last.
+ *  Returns the median of each, in the order given. */
+export async function alternate(rounds: number, contestants: readonly (() => Promise<number>)[]): Promise<number[]> {
+  const results: number[][] = contestants.map(() => []);
+  for (let round = 0; round < rounds; round++) {
+    const order = contestants.map((_, i) => i);
+    if (round % 2 === 1) order.reverse();
+    for (const i of order) results[i]!.push(await contestants[i]!());
+  }
+  return results.map(median);
+}
+
+/** 1234567 → "1.23 M", 12345 → "12.3 k". */
+export function short(value: number): string {
+  if (value >= 1e6) return `${(value / 1e6).toPrecision(3)} M`;
+  if (value >= 1e4) return `${(value / 1e3).toPrecision(3)} k`;
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
+}
+
+export function meetsGoal({ value, goal }: Answer): boolean | undefined {
+  if (goal === undefined) return undefined;
+  return "atLeast" in goal ? value >= goal.atLeast : value <= goal.atMost;
+}
+
+/** A table of fixed-width columns, readable in a terminal and as Markdown. */
+export function formatTable(answers: readonly Answer[]): string {
+  const rows = answers.map((answer) => {
+    const { what, value, unit, goal, detail } = answer;
+    const wanted = goal === undefined ? "" : "atLeast" in goal ? `≥ ${short(goal.atLeast)}` : `≤ ${short(goal.atMost)}`;
+    const met = meetsGoal(answer);
+    return [what, `${short(value)} ${unit}`, wanted, met === undefined ? "" : met ? "yes" : "NO", detail];
+  });
+  const table = [["question", "result", "goal", "met", "measured"], ...rows];
+  const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
+  const line = (row: readonly string[]) => `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`;
+  return [line(table[0]!), `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`, ...table.slice(1).map(line)].join("\n");
+}

@@ -1,0 +1,70 @@
+// InfluxDB 1.x (Debian's package `influxdb`) as a contestant, as it is configured by default but for folders, ports and reports.
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Contestant, DATABASE, type RunningServer } from "./contestant.ts";
+import { folderBytes, freePort, pollUntil, startPeer } from "./peer-process.ts";
+
+const PROGRAM = Bun.which("influxd");
+
+export const INFLUX: Contestant = { name: "InfluxDB 1", start: PROGRAM === null ? undefined : () => start(PROGRAM) };
+
+async function start(program: string): Promise<RunningServer> {
+  const url = `http://127.0.0.1:${freePort()}`;
+  const peer = await startPeer({
+    name: "influxd",
+    command: (folder) => {
+      const file = join(folder, "influxdb.conf");
+      writeFileSync(file, configuration(folder, new URL(url).port));
+      return [program, "run", "-config", file];
+    },
+    readyUrl: `${url}/ping`,
+  });
+  await query(url, `CREATE DATABASE ${DATABASE}`, "POST");
+  return {
+    writeUrl: `${url}/write?db=${DATABASE}&precision=ns`,
+    countRows: (expected) =>
+      pollUntil(expected, async () => {
+        const { results } = await query(url, "SELECT count(usage_user) FROM cpu");
+        return results[0]?.series?.[0]?.values[0]?.[1] ?? 0;
+      }),
+    // the cache goes to files a second after the last write, then its log is removed
+    diskBytes: async () => {
+      const walFiles = () => readdirSync(join(peer.folder, "wal"), { recursive: true }).filter((name) => String(name).endsWith(".wal"));
+      await pollUntil(true, async () => walFiles().length === 0 || folderBytes(join(peer.folder, "wal")) === 0);
+      return folderBytes(join(peer.folder, "data")) + folderBytes(join(peer.folder, "wal"));
+    },
+    stop: peer.stop,
+  };
+}
+
+function configuration(folder: string, port: string): string {
+  return `
+reporting-disabled = true
+bind-address = "127.0.0.1:${freePort()}"
+[meta]
+  dir = "${folder}/meta"
+[data]
+  dir = "${folder}/data"
+  wal-dir = "${folder}/wal"
+  query-log-enabled = false
+  cache-snapshot-write-cold-duration = "1s"
+[monitor]
+  store-enabled = false
+[http]
+  bind-address = "127.0.0.1:${port}"
+  log-enabled = false
+[logging]
+  level = "error"
+`;
+}
+
+interface InfluxAnswer {
+  readonly results: readonly { readonly series?: readonly { readonly values: readonly (readonly [string, number])[] }[] }[];
+}
+
+async function query(url: string, statement: string, method = "GET"): Promise<InfluxAnswer> {
+  const response = await fetch(`${url}/query?${new URLSearchParams({ db: DATABASE, q: statement })}`, { method });
+  const text = await response.text();
+  if (!response.ok || text.includes('"error"')) throw new Error(`influxd: ${statement}: ${response.status} ${text}`);
+  return JSON.parse(text) as InfluxAnswer;
+}

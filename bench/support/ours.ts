@@ -1,0 +1,29 @@
+// This project's server as a contestant.
+import { TestServer } from "../../test/support/server.ts";
+import { type Contestant, DATABASE, type RunningServer } from "./contestant.ts";
+import { folderBytes } from "./peer-process.ts";
+
+export const OURS: Contestant = { name: "tsdb", start };
+
+export const writeUrlOf = (server: TestServer, database: string = DATABASE) =>
+  `${server.url}/api/v3/write_lp?db=${database}&precision=nanosecond`;
+
+async function start(): Promise<RunningServer> {
+  const server = await TestServer.start();
+  return {
+    writeUrl: writeUrlOf(server),
+    countRows: () => countRows(server),
+    // a clean stop flushes
+    diskBytes: async () => {
+      const code = await server.stop();
+      if (code !== 0) throw new Error(`the server stopped with exit code ${code}\n${server.output}`);
+      return folderBytes(server.dataDir);
+    },
+    stop: () => server.dispose(),
+  };
+}
+
+export async function countRows(server: TestServer, database = DATABASE): Promise<number> {
+  const [row] = await server.sql<{ n: number }>(database, "SELECT count(*) AS n FROM cpu");
+  return row?.n ?? 0;
+}
