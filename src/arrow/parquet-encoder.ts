@@ -1,8 +1,8 @@
 // Answers as a Parquet file, a row group at a time: batches gather as an Arrow stream until a group is full, parquet-wasm
 // makes a small file of it, and the pages of that leave at once.
-import initialize, { Compression, Table, WriterPropertiesBuilder, writeParquet } from "parquet-wasm/esm";
+import initialize, { Compression, Table, type WriterProperties, WriterPropertiesBuilder, writeParquet } from "parquet-wasm/esm";
 import wasmPath from "parquet-wasm/esm/parquet_wasm_bg.wasm" with { type: "file" };
-import { TsdbError } from "../model/errors.ts";
+import { near, TsdbError } from "../model/errors.ts";
 import type { ResultBatch, ResultSchema } from "../model/result-batch.ts";
 import type { AnswerEncoder } from "./answer-encoder.ts";
 import { ArrowEncoder } from "./arrow-encoder.ts";
@@ -98,7 +98,15 @@ export class ParquetEncoder implements AnswerEncoder {
       .setMaxRowGroupSize(Math.max(1, this.rows))
       .build();
     this.rows = 0;
-    return this.joiner.add(writeParquet(Table.fromIPCStream(stream), properties));
+    return this.joiner.add(writeFile(stream, properties));
+  }
+}
+
+function writeFile(stream: Uint8Array, properties: WriterProperties): Uint8Array {
+  try {
+    return writeParquet(Table.fromIPCStream(stream), properties);
+  } catch (cause) {
+    throw new TsdbError("bad_format", `parquet cannot hold this answer: ${near(String(cause), 200)}`, {}, { cause });
   }
 }
 

@@ -99,5 +99,7 @@ function linesOf(text: string): string[] {
 }
 
 function widthOf(text: string): number {
-  return Math.max(...linesOf(text).map((line) => Bun.stringWidth(line)));
+  let width = 0;
+  for (const line of linesOf(text)) width = Math.max(width, Bun.stringWidth(line));
+  return width;
 }

@@ -1,0 +1,290 @@
+// Arrow streams and Parquet files, opened by readers that are not ours.
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { type Table, tableFromIPC } from "apache-arrow";
+import { readParquet } from "parquet-wasm/esm";
+import type { AnswerEncoder } from "../../src/arrow/answer-encoder.ts";
+import { intervalText } from "../../src/arrow/clock-text.ts";
+import { createEncoder } from "../../src/arrow/encode.ts";
+import { ParquetEncoder } from "../../src/arrow/parquet-encoder.ts";
+import { decimalText } from "../../src/arrow/wide-text.ts";
+import type { QueryFormat } from "../../src/model/query.ts";
+import type { ResultField } from "../../src/model/result-batch.ts";
+import { readColumn } from "../support/arrow-read.ts";
+import { EVERY_KIND, everyKindRows } from "../support/every-kind.ts";
+import { prng } from "../support/prng.ts";
+import { batchOf, Dictionaries, type Plain, schemaOf } from "../support/result-batch.ts";
+
+const SEED = Number(process.env["SEED"] ?? 23);
+const SCHEMA = schemaOf("every", EVERY_KIND);
+const folder = mkdtempSync(join(tmpdir(), "tsdb-readers-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+type Rows = readonly (readonly Plain[])[];
+
+function encodeAll(encoder: AnswerEncoder, fields: readonly ResultField[], batches: readonly Rows[]): Buffer {
+  const dictionaries = new Dictionaries();
+  const parts = [encoder.begin(), ...batches.map((rows) => encoder.batch(batchOf(fields, rows, dictionaries))), encoder.end()];
+  return Buffer.concat(parts.filter((part) => part !== null));
+}
+
+/** Some batches of differing size, the first and an inner one empty. */
+function sampleBatches(): Plain[][][] {
+  const below = prng(SEED);
+  return [0, 1, 100, 0, 7, 64].map((count) => everyKindRows(below, count));
+}
+
+/** What Parquet stores for a value, where it differs: text for intervals, milliseconds for seconds. */
+function inParquet(field: ResultField, value: Plain): Plain {
+  if (value === null) return null;
+  const { type } = field;
+  if (type.kind === "interval") return intervalText(...(value as [number, number, bigint]));
+  if (type.kind === "timestamp" && type.unit === "s") return (value as bigint) * 1000n;
+  if (type.kind === "time" && type.unit === "s") return Number(value) * 1000;
+  return type.kind === "time" && type.unit === "ms" ? Number(value) : value;
+}
+
+function inArrow(field: ResultField, value: Plain): Plain {
+  const small = field.type.kind === "time" && (field.type.unit === "s" || field.type.unit === "ms");
+  return value !== null && small ? Number(value) : value;
+}
+
+function expectRows(table: Table, rows: Rows, stored: (field: ResultField, value: Plain) => Plain): void {
+  expect(table.numRows).toBe(rows.length);
+  for (const [index, field] of EVERY_KIND.entries()) {
+    expect([field.name, readColumn(table, index)]).toEqual([field.name, rows.map((row) => stored(field, row[index]!))]);
+  }
+}
+
+function openParquet(file: Uint8Array): Table {
+  return tableFromIPC(readParquet(file).intoIPCStream());
+}
+
+const batches = sampleBatches();
+const rows = batches.flat();
+
+describe(`every kind, seed ${SEED}`, () => {
+  test("arrow stream, by apache-arrow", async () => {
+    expectRows(tableFromIPC(encodeAll(await createEncoder("arrow", SCHEMA), EVERY_KIND, batches)), rows, inArrow);
+  });
+
+  test("parquet in one row group, by parquet-wasm", async () => {
+    expectRows(openParquet(encodeAll(await createEncoder("parquet", SCHEMA), EVERY_KIND, batches)), rows, inParquet);
+  });
+
+  test("parquet in many row groups, by parquet-wasm", async () => {
+    const encoder = await ParquetEncoder.create(SCHEMA, { rows: 50, bytes: 1 << 20 });
+    expectRows(openParquet(encodeAll(encoder, EVERY_KIND, batches)), rows, inParquet);
+  });
+
+  test("parquet in row groups by bytes, by parquet-wasm", async () => {
+    const encoder = await ParquetEncoder.create(SCHEMA, { rows: 1 << 20, bytes: 1 });
+    expectRows(openParquet(encodeAll(encoder, EVERY_KIND, batches)), rows, inParquet);
+  });
+
+  test("parquet, by DuckDB", async () => {
+    const encoder = await ParquetEncoder.create(SCHEMA, { rows: 50, bytes: 1 << 20 });
+    const path = join(folder, "every.parquet");
+    await Bun.write(path, encodeAll(encoder, EVERY_KIND, batches));
+    const connection = await (await DuckDBInstance.create()).connect();
+    const columns = "i64, u64, huge, f64, decimal, text, tag, epoch_ns(time), epoch_us(time_us), date - date '1970-01-01', list, interval";
+    const reader = await connection.runAndReadAll(`select ${columns} from read_parquet('${path}')`);
+    const index = (name: string) => EVERY_KIND.findIndex((field) => field.name === name);
+    const expected = rows.map((row) => {
+      const at = (name: string) => row[index(name)]!;
+      const interval = at("interval");
+      return [
+        ...["i64", "u64"].map((name) => at(name)),
+        at("huge") === null ? null : String(at("huge")),
+        at("f64"),
+        at("decimal") === null ? null : decimalText(at("decimal") as bigint, 3),
+        ...["text", "tag", "time", "time_us"].map(at),
+        at("date") === null ? null : BigInt(at("date") as number),
+        at("list"),
+        interval === null ? null : intervalText(...(interval as [number, number, bigint])),
+      ];
+    });
+    const got = reader.getRows().map((row) => row.map((value, column) => duckValue(value, column)));
+    expect(got).toEqual(expected as unknown[][]);
+    connection.closeSync();
+  });
+});
+
+/** DuckDB's value classes as plain values: decimals as text, lists as arrays. */
+function duckValue(value: unknown, column: number): unknown {
+  if (value === null) return null;
+  if (column === 2 || column === 4) return String(value);
+  return typeof value === "object" && "items" in value ? value.items : value;
+}
+
+describe("without rows", () => {
+  test("arrow", async () => {
+    const table = tableFromIPC(encodeAll(await createEncoder("arrow", SCHEMA), EVERY_KIND, []));
+    expect([table.numRows, table.schema.fields.map(({ name }) => name)]).toEqual([0, EVERY_KIND.map(({ name }) => name)]);
+  });
+
+  test.each([
+    ["no batch", []],
+    ["an empty batch", [[]]],
+  ] as [string, Rows[]][])("parquet from %s", async (_name, empty) => {
+    const table = openParquet(encodeAll(await createEncoder("parquet", SCHEMA), EVERY_KIND, empty));
+    expect([table.numRows, table.schema.fields.map(({ name }) => name)]).toEqual([0, EVERY_KIND.map(({ name }) => name)]);
+  });
+});
+
+test("the vendor's column kind is in the field's metadata, in both formats", async () => {
+  const fields: ResultField[] = [{ name: "host", type: { kind: "dictionary" }, columnKind: "iox::column_type::tag" }];
+  for (const [format, open] of [
+    ["arrow", tableFromIPC],
+    ["parquet", openParquet],
+  ] as const) {
+    const table = open(encodeAll(await createEncoder(format, schemaOf("t", fields)), fields, [[["a"]]]));
+    expect(table.schema.fields[0]!.metadata.get("iox::column::type")).toBe("iox::column_type::tag");
+    expect(String(table.schema.fields[0]!.type)).toBe("Dictionary<Int32, Utf8>");
+  }
+});
+
+describe("dictionaries", () => {
+  const fields: ResultField[] = [{ name: "tag", type: { kind: "dictionary" } }];
+  const one = (text: string | null): Plain[] => [text];
+
+  /** The strings of each dictionary in the stream, and the column read back. */
+  async function throughArrow(sources: readonly { dictionary: readonly string[]; codes: readonly number[] }[]) {
+    const encoder = await createEncoder("arrow", schemaOf("t", fields));
+    const parts = [encoder.begin()];
+    for (const { dictionary, codes } of sources) {
+      const column = { validity: null, values: Uint32Array.from(codes), dictionary };
+      parts.push(encoder.batch({ rowCount: codes.length, columns: [column] }));
+    }
+    parts.push(encoder.end());
+    const table = tableFromIPC(Buffer.concat(parts.filter((part) => part !== null)));
+    return { sizes: table.batches.map((batch) => batch.data.children[0]!.dictionary!.length), column: readColumn(table, 0), parts };
+  }
+
+  test("only strings that occur are sent, once while they suffice", async () => {
+    const dictionary = Array.from({ length: 100_000 }, (_, code) => `host_${code}`);
+    const codes = [99_999, 5, 5, 99_999];
+    const { sizes, column, parts } = await throughArrow([
+      { dictionary, codes },
+      { dictionary, codes: codes.toReversed() },
+      { dictionary, codes: [7] },
+    ]);
+    expect(sizes).toEqual([2, 2, 3]);
+    expect(column).toEqual([...codes, ...codes.toReversed(), 7].map((code) => `host_${code}`));
+    expect(parts[2]!.length).toBeLessThan(parts[1]!.length);
+  });
+
+  test("a large one starts anew instead of growing for ever", async () => {
+    const dictionary = Array.from({ length: 10_000 }, (_, code) => `h${code}`);
+    const range = (start: number, count: number) => Array.from({ length: count }, (_, index) => start + index);
+    const { sizes, column } = await throughArrow([
+      { dictionary, codes: range(0, 1000) },
+      { dictionary, codes: range(1000, 2000) },
+      { dictionary, codes: range(0, 10) },
+    ]);
+    expect(sizes).toEqual([1000, 2000, 10]);
+    expect(column).toEqual([...range(0, 3000), ...range(0, 10)].map((code) => `h${code}`));
+  });
+
+  test("the engine's dictionary grows, shrinks or changes under the codes", async () => {
+    const { sizes, column } = await throughArrow([
+      { dictionary: ["a", "b"], codes: [1] },
+      { dictionary: ["a", "b", "c"], codes: [1, 2] },
+      { dictionary: ["x", "b", "c"], codes: [0] },
+      { dictionary: ["b", "x"], codes: [0, 1] },
+      { dictionary: [], codes: [] },
+      { dictionary: ["z"], codes: [0] },
+    ]);
+    expect(column).toEqual(["b", "b", "c", "x", "b", "x", "z"]);
+    expect(sizes).toEqual([1, 2, 3, 2, 1]);
+  });
+
+  test("a column of nulls alone", async () => {
+    const bytes = encodeAll(await createEncoder("arrow", schemaOf("t", fields)), fields, [[one(null)], [one("a"), one(null)], [one(null)]]);
+    expect(readColumn(tableFromIPC(bytes), 0)).toEqual([null, "a", null, null]);
+  });
+});
+
+const REFUSED: [name: string, field: ResultField, value: Plain, formats: readonly QueryFormat[], message: string][] = [
+  ["an integer of 39 digits", { name: "v", type: { kind: "hugeint", signed: true } }, 10n ** 38n, ["arrow", "parquet"], "38 digits"],
+  ["an interval beyond nanoseconds", { name: "v", type: { kind: "interval" } }, [0, 0, 2n ** 62n], ["arrow"], "292 years"],
+  [
+    "a second beyond milliseconds",
+    { name: "v", type: { kind: "timestamp", unit: "s", zone: null } },
+    2n ** 62n,
+    ["parquet"],
+    "cannot hold the time",
+  ],
+];
+
+test.each(REFUSED)("%s is refused, and as NULL is not looked at", async (_name, field, value, formats, message) => {
+  for (const format of formats) {
+    const encoder = await createEncoder(format, schemaOf("t", [field]));
+    encoder.begin();
+    encoder.batch(batchOf([field], [[null]]));
+    expect(() => encoder.batch(batchOf([field], [[value]]))).toThrow(message);
+  }
+});
+
+test("parquet refuses what has no columns", async () => {
+  await expect(ParquetEncoder.create(schemaOf("t", []))).rejects.toThrow("parquet cannot hold an answer without columns");
+});
+
+test("each row group leaves when it is full", async () => {
+  const encoder = await ParquetEncoder.create(SCHEMA, { rows: 64, bytes: 1 << 20 });
+  const below = prng(SEED);
+  const batch = batchOf(EVERY_KIND, everyKindRows(below, 64));
+  const parts: (Uint8Array | null)[] = [encoder.begin()];
+  for (let group = 0; group < 40; group++) parts.push(encoder.batch(batch));
+  const pages = parts.slice(1);
+  expect(pages.every((part) => part !== null && part.length < 64 * 1024)).toBe(true);
+  parts.push(encoder.end());
+  const table = openParquet(Buffer.concat(parts.filter((part) => part !== null)));
+  expect(table.numRows).toBe(64 * 40);
+});
+
+/** Checks the same files with pyarrow, and prints how many rows and columns were equal. */
+const PYTHON = `
+import json, sys
+import pyarrow as pa, pyarrow.parquet as pq
+folder = sys.argv[1]
+with pa.ipc.open_stream(folder + "/every.arrow") as reader:
+    stream = reader.read_all()
+stream.validate(full=True)
+parquet = pq.read_table(folder + "/every-python.parquet")
+parquet.validate(full=True)
+assert pq.ParquetFile(folder + "/every-python.parquet").num_row_groups > 1
+want = json.load(open(folder + "/every.json"))
+def plain(column):
+    if pa.types.is_dictionary(column.type): column = column.cast(column.type.value_type)
+    if pa.types.is_timestamp(column.type) or pa.types.is_time64(column.type): column = column.cast(pa.int64())
+    return [None if value is None else str(value) for value in column.to_pylist()]
+for name, values in want.items():
+    for table in (stream, parquet):
+        got = plain(table.column(name))
+        assert got == values, (name, [pair for pair in zip(got, values) if pair[0] != pair[1]][:3])
+print(stream.num_rows, len(want))
+`;
+
+const python = Bun.spawnSync(["python3", "-c", "import pyarrow"], { stderr: "ignore" }).success;
+if (python) {
+  test("arrow stream and parquet, by pyarrow", async () => {
+    const names = ["i64", "u64", "huge", "text", "tag", "time", "time_us", "time_ms", "clock_us"];
+    const want = names.map((name) => {
+      const index = EVERY_KIND.findIndex((field) => field.name === name);
+      return [name, rows.map((row) => (row[index] === null ? null : String(row[index])))];
+    });
+    await Bun.write(join(folder, "every.json"), JSON.stringify(Object.fromEntries(want)));
+    await Bun.write(join(folder, "every.arrow"), encodeAll(await createEncoder("arrow", SCHEMA), EVERY_KIND, batches));
+    const encoder = await ParquetEncoder.create(SCHEMA, { rows: 50, bytes: 1 << 20 });
+    await Bun.write(join(folder, "every-python.parquet"), encodeAll(encoder, EVERY_KIND, batches));
+    const run = Bun.spawnSync(["python3", "-c", PYTHON, folder]);
+    expect(run.stderr.toString()).toBe("");
+    expect(run.stdout.toString()).toBe(`${rows.length} ${names.length}\n`);
+  });
+} else {
+  console.log("readers: python3 has no pyarrow here; its check of Arrow streams and Parquet is left out");
+}
