@@ -1,5 +1,5 @@
-// How many rows a second get from a client's memory into a durable acknowledgement, beside a server that only receives and beside the peers?
-// Every round starts a fresh server on an empty folder and counts the rows afterwards by a query.
+// How many rows a second get from a client's memory into a durable acknowledgement, beside a server that only receives and beside the
+// peers? Every round starts a fresh server on an empty folder and counts the rows afterwards by a query.
 import { type Answer, alternate, type Bench, type Size, short } from "./support/bench.ts";
 import { type Contestant, checkRows, withServer } from "./support/contestant.ts";
 import { type DataSet, dataSets } from "./support/data-sets.ts";

@@ -1,5 +1,5 @@
-// The loading thread: holds a data set's bodies in memory and sends them over a few connections, so that neither making them nor the bench's
-// own thread is part of what is measured.
+// The loading thread: holds a data set's bodies in memory and sends them over a few connections, so that neither making them nor the
+// bench's own thread is part of what is measured.
 import { type TsbsCpuOptions, tsbsCpu } from "../data/tsbs-cpu.ts";
 
 declare const self: Worker;

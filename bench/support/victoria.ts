@@ -1,5 +1,5 @@
-// VictoriaMetrics (Debian's package `victoria-metrics`) as a contestant. It has no log: what it acknowledged in the last seconds is lost with
-// the process, so its durability is weaker than what it is compared with.
+// VictoriaMetrics (Debian's package `victoria-metrics`) as a contestant. It has no log: what it acknowledged in the last seconds is lost
+// with the process, so its durability is weaker than what it is compared with.
 import { type Contestant, DATABASE, type RunningServer } from "./contestant.ts";
 import { folderBytes, freePort, pollUntil, startPeer } from "./peer-process.ts";
 
