@@ -26,3 +26,17 @@ export {
   seriesWriteKeys,
 } from "./memory/series-dictionary";
 export { copyViews, textBytes } from "./memory/views";
+export {
+  mergeCount,
+  mergeMarkSeries,
+  mergeNumber,
+  mergeOffsets,
+  mergePlace,
+  mergeSort,
+  mergeUnsortedMax,
+  scatter1,
+  scatter8,
+  scatter16,
+} from "./scan/merge";
+export { selectionCreate, selectionFree, selectionNext } from "./scan/select";
+export { gatherTags, matchCodes, narrowSeries } from "./scan/tags";

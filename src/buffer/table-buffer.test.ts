@@ -1,59 +1,26 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
-import { Arena, readRun, type TestRow, type TestValue, writeBatch } from "../../test/support/rows.ts";
+import { ALL_TYPES, randomRows } from "../../test/support/random-rows.ts";
+import { Arena, readRun, type TestRow, writeBatch } from "../../test/support/rows.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import { SeriesDictionary } from "../kernel/series-dictionary.ts";
-import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/column.ts";
+import { ColumnType } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { Run } from "../model/run.ts";
 import { Pins } from "./pins.ts";
 import { TableBuffer } from "./table-buffer.ts";
 
 const I64_MIN = -(2n ** 63n);
-const I64_MAX = 2n ** 63n - 1n;
 const kernel = Kernel.create();
 const arena = new Arena(kernel);
 afterEach(() => arena.free());
 
-const COLUMNS: ColumnDef[] = [
-  TIME_COLUMN,
-  { id: 1, name: "host", type: ColumnType.tag },
-  { id: 2, name: "f", type: ColumnType.float },
-  { id: 3, name: "i", type: ColumnType.integer },
-  { id: 4, name: "u", type: ColumnType.unsigned },
-  { id: 5, name: "s", type: ColumnType.string },
-  { id: 6, name: "b", type: ColumnType.boolean },
-  { id: 7, name: "region", type: ColumnType.tag },
-  { id: 8, name: "s2", type: ColumnType.string },
-];
+const COLUMNS = ALL_TYPES;
 
 function setUp(): { pins: Pins; dictionary: SeriesDictionary; buffer: TableBuffer } {
   const pins = new Pins();
   const dictionary = new SeriesDictionary(kernel, { lastTimeFloorNs: I64_MIN, reclaimer: pins });
   return { pins, dictionary, buffer: new TableBuffer(kernel, dictionary, pins) };
-}
-
-function randomValue(type: ColumnType, below: (n: number) => number): TestValue {
-  if (type === ColumnType.float) return [0, -0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, below(1e6) / 7][below(6)]!;
-  if (type === ColumnType.integer) return [0n, -1n, I64_MIN, I64_MAX, BigInt(below(1e9))][below(5)]!;
-  if (type === ColumnType.unsigned) return [0n, 2n ** 64n - 1n, BigInt(below(1e9))][below(3)]!;
-  if (type === ColumnType.boolean) return below(2) === 1;
-  return ["", "é", "x".repeat(12), "y".repeat(13), `text ${below(1000)}`, "z".repeat(below(300))][below(6)]!;
-}
-
-/** Rows of which each field column is in none, some or all. */
-function randomRows(below: (n: number) => number, count: number): TestRow[] {
-  const density = Object.fromEntries(COLUMNS.map(({ name }) => [name, [0, 1, 1, 3][below(4)]!]));
-  return Array.from({ length: count }, () => {
-    const fields: Record<string, TestValue> = {};
-    for (const { name, type } of COLUMNS) {
-      if (type === ColumnType.time || type === ColumnType.tag || density[name] === 0 || below(density[name]!) > 0) continue;
-      fields[name] = randomValue(type, below);
-    }
-    const tags: Record<string, string> = below(5) === 0 ? {} : { host: `host-${below(9)}` };
-    if (below(3) === 0) tags["region"] = "a region with a long name";
-    return { timeNs: BigInt(below(1000)), tags, fields };
-  });
 }
 
 const rowsOf = (runs: readonly Run[]) => runs.flatMap((run) => readRun(kernel, COLUMNS, run));
@@ -67,7 +34,7 @@ describe("TableBuffer", () => {
     const snapshots: [runs: Run[], rowCount: number][] = [];
     const pin = pins.take(); // arrays that move must outlive the snapshots
     for (let sequence = 1; sequence <= 25; sequence++) {
-      const rows = randomRows(below, [0, 1, 2, 7, 8, 9, 63, 64, 200, 700][below(10)]!);
+      const rows = randomRows(below, { count: [0, 1, 2, 7, 8, 9, 63, 64, 200, 700][below(10)]!, times: 1000, hosts: 9 });
       const batch = writeBatch(arena, dictionary, COLUMNS, rows);
       buffer.append(batch, sequence);
       arena.free(); // the buffer has copied everything, text too
@@ -205,7 +172,7 @@ describe("TableBuffer", () => {
     const { dictionary, buffer } = setUp();
     const first = [row(1n), row(2n, { s: "a text of more than 12 bytes" })];
     buffer.append(writeBatch(arena, dictionary, COLUMNS, first), 1);
-    const rows = randomRows(prng(4), 900).map((some, i) => ({ ...some, timeNs: BigInt(i + 10) }));
+    const rows = randomRows(prng(4), { count: 900, times: 1, hosts: 9 }).map((some, i) => ({ ...some, timeNs: BigInt(i + 10) }));
     const batch = writeBatch(arena, dictionary, COLUMNS, rows);
     const alloc = kernel.heap.alloc.bind(kernel.heap);
     let failed = 0;

@@ -50,7 +50,55 @@ export interface LineExports {
   lineRelease(parserPtr: number): void;
 }
 
-export interface KernelExports extends MemoryExports, LineExports {}
+/** assembly/scan */
+export interface ScanExports {
+  selectionCreate(
+    series: number,
+    times: number,
+    rowCount: number,
+    sorted: number,
+    wanted: number,
+    seriesCount: number,
+    minTimeNs: bigint,
+    maxTimeNs: bigint,
+  ): number;
+  selectionFree(selection: number): void;
+  selectionNext(selection: number, target: number, max: number): number;
+  gatherTags(
+    series: number,
+    first: number,
+    rows: number,
+    count: number,
+    codes: number,
+    values: number,
+    targetViews: number,
+    targetValidity: number,
+  ): number;
+  matchCodes(values: number, valueCount: number, wanted: number, wantedCount: number, target: number): void;
+  narrowSeries(codes: number, seriesCount: number, match: number, wanted: number): number;
+  mergeMarkSeries(series: number, rows: number, count: number, used: number): void;
+  mergeCount(series: number, rows: number, count: number, map: number, counts: number): void;
+  mergeOffsets(counts: number, seriesCount: number): void;
+  mergePlace(
+    series: number,
+    times: number,
+    rows: number,
+    count: number,
+    map: number,
+    offsets: number,
+    base: number,
+    outTimes: number,
+    outNumbers: number,
+  ): void;
+  mergeUnsortedMax(times: number, ends: number, seriesCount: number): number;
+  mergeSort(times: number, numbers: number, ends: number, seriesCount: number, scratch: number, scratchRows: number): void;
+  mergeNumber(times: number, numbers: number, ends: number, seriesCount: number, outSeries: number, places: number): number;
+  scatter1(source: number, validity: number, rows: number, count: number, places: number, out: number, outValidity: number): void;
+  scatter8(source: number, validity: number, rows: number, count: number, places: number, out: number, outValidity: number): void;
+  scatter16(source: number, validity: number, rows: number, count: number, places: number, out: number, outValidity: number): void;
+}
+
+export interface KernelExports extends MemoryExports, LineExports, ScanExports {}
 
 /** What the kernel may ask of its host: memory, and decimal numbers of more than 19 digits. Allocation throws TsdbError("overloaded") through the kernel, which
  *  therefore allocates before it changes any state. */

@@ -36,7 +36,7 @@ export interface Run {
   readonly timePtr: number;
   readonly columns: readonly ColumnRun[];
   readonly dictionary: DictionaryView;
-  /** Sorted by series id, then time. */
+  /** Sorted by series id, then time, each pair once: what a merge makes and a file holds. */
   readonly sorted: boolean;
   /** False when a row of this run may have the series and time of another row, in this run or in one of a lower sequence. */
   readonly unique: boolean;

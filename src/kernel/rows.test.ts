@@ -1,0 +1,72 @@
+import { afterEach, expect, test } from "bun:test";
+import { prng } from "../../test/support/prng.ts";
+import { Arena, isPresent } from "../../test/support/rows.ts";
+import { Kernel } from "./kernel.ts";
+import { bitmapBytes, countPresent, gatherBitmap, gatherValues, isSorted, presentRows, timeRange } from "./rows.ts";
+
+const kernel = Kernel.create();
+const arena = new Arena(kernel);
+afterEach(() => arena.free());
+
+const COUNTS = [0, 1, 7, 8, 9, 63, 64, 65, 200];
+
+test.each([1, 4, 8, 16])("gathers values of %i bytes, to a target and in place", (width) => {
+  const below = prng(width);
+  for (const count of COUNTS) {
+    const source = Uint8Array.from({ length: 300 * width }, () => below(256));
+    const rows = Array.from({ length: count }, () => below(300)).toSorted((a, b) => a - b);
+    const expected = Buffer.concat(rows.map((row) => source.subarray(row * width, (row + 1) * width)));
+    const sourcePtr = arena.bytes(source);
+    const rowsPtr = arena.u32(rows);
+    const targetPtr = arena.alloc(count * width);
+    gatherValues(kernel, width, { sourcePtr, rowsPtr, count, targetPtr });
+    expect(Buffer.from(kernel.copyOut(targetPtr, count * width))).toEqual(expected);
+    const distinct = [...new Set(rows)];
+    gatherValues(kernel, width, { sourcePtr, rowsPtr: arena.u32(distinct), count: distinct.length, targetPtr: sourcePtr });
+    const inPlace = Buffer.concat(distinct.map((row) => source.subarray(row * width, (row + 1) * width)));
+    expect(Buffer.from(kernel.copyOut(sourcePtr, distinct.length * width))).toEqual(inPlace);
+  }
+});
+
+test("bitmaps: gather, rows, count, copy and set at every offset", () => {
+  const below = prng(7);
+  for (const count of COUNTS) {
+    const bits = Array.from({ length: count }, () => below(3) > 0);
+    const bitmap = arena.bits(bits);
+    const rows = Array.from({ length: 100 }, () => below(Math.max(1, count)));
+    const gathered = arena.alloc(bitmapBytes(100));
+    gatherBitmap(kernel, { sourcePtr: bitmap, rowsPtr: arena.u32(rows), count: count === 0 ? 0 : 100, targetPtr: gathered });
+    if (count > 0) expect(rows.map((_, i) => isPresent(kernel, gathered, i))).toEqual(rows.map((row) => bits[row]!));
+    const found = arena.alloc(count * 4);
+    const present = bits.flatMap((bit, row) => (bit ? [row] : []));
+    expect(presentRows(kernel, bitmap, count, found)).toBe(present.length);
+    expect([...kernel.u32.slice(found / 4, found / 4 + present.length)]).toEqual(present);
+    for (let from = 0; from < 10 && from < count; from++) {
+      const part = bits.slice(from);
+      expect(countPresent(kernel, bitmap, from, part.length)).toBe(part.filter(Boolean).length);
+      for (let to = 0; to < 17; to++) {
+        const bytes = bitmapBytes(to + part.length + 1);
+        const copied = arena.alloc(bytes);
+        kernel.call.copyBits(bitmap, from, copied, to, part.length);
+        const set = arena.alloc(bytes);
+        kernel.call.setBits(set, to, part.length);
+        for (let i = 0; i < bytes * 8; i++) {
+          const inside = i >= to && i < to + part.length;
+          if (isPresent(kernel, copied, i) !== (inside && part[i - to]!)) throw new Error(`copyBits ${from} → ${to}, bit ${i}`);
+          if (isPresent(kernel, set, i) !== inside) throw new Error(`setBits ${to} + ${part.length}, bit ${i}`);
+        }
+      }
+    }
+  }
+});
+
+test("range and order of times", () => {
+  const times = [5n, -(2n ** 63n), 2n ** 63n - 1n, 0n];
+  expect(timeRange(kernel, arena.i64(times), 4)).toEqual({ minNs: times[1]!, maxNs: times[2]! });
+  expect(timeRange(kernel, arena.i64(times), 1)).toEqual({ minNs: 5n, maxNs: 5n });
+  const sorted = (series: number[], values: bigint[]) => isSorted(kernel, arena.u32(series), arena.i64(values), series.length);
+  expect(sorted([], [])).toBe(true);
+  expect(sorted([0, 0, 1], [5n, 5n, 1n])).toBe(true);
+  expect(sorted([0, 0], [5n, 4n])).toBe(false);
+  expect(sorted([1, 0], [1n, 2n])).toBe(false);
+});

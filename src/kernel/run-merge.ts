@@ -1,0 +1,227 @@
+// Makes one run of many: series unified by their tags, rows in order of series and time, duplicates merged field by field.
+import { assert } from "../model/assert.ts";
+import { type ColumnDef, ColumnType, VALUE_BYTES } from "../model/column.ts";
+import { RECLAIM_AT_ONCE } from "../model/reclaimer.ts";
+import type { ColumnRun, DictionaryView, Run } from "../model/run.ts";
+import { ALL_TIME, type TagPredicate, type TimeRange } from "../model/scan.ts";
+import { Blocks } from "./blocks.ts";
+import { nextDictionaryId } from "./dictionary-id.ts";
+import type { Kernel } from "./kernel.ts";
+import { bitmapBytes, timeRange } from "./rows.ts";
+import { SeriesDictionary } from "./series-dictionary.ts";
+import { SeriesFilter } from "./series-filter.ts";
+
+/** A run with memory of its own. Its text (tag values without `ownDictionary`, string fields) stays in the runs it was made of. */
+export type OwnedRun = Run & { release(): void };
+
+export interface MergeOptions {
+  /** Rows outside are left out. */
+  readonly range?: TimeRange;
+  /** Rows of other series are left out. */
+  readonly tags?: readonly TagPredicate[];
+  /** True: the result's dictionary is its own and holds just its series, also when all runs share one. For files. */
+  readonly ownDictionary?: boolean;
+}
+
+/** The taken rows of one run. */
+interface Input {
+  readonly run: Run;
+  /** u32 row numbers; 0 = all rows. */
+  readonly rowsPtr: number;
+  readonly count: number;
+  /** Number of its first row among all inputs. */
+  readonly base: number;
+}
+
+/** Merges `runs`: of two rows with equal series and time the later one's present fields win, later meaning the run of higher sequence (of
+ *  equal sequences the one that comes later in `runs`), then the later row. The result has the field columns of `columns` that occur, is
+ *  sorted, and holds each (series, time) once; it is `unique` when all `runs` were, that is, unless its rows may equal rows of lower
+ *  sequence elsewhere. The runs must outlive it. @throws TsdbError overloaded */
+export function mergeRuns(kernel: Kernel, runs: readonly Run[], columns: readonly ColumnDef[], options: MergeOptions = {}): OwnedRun {
+  const blocks = new Blocks(kernel);
+  const scratch = new Blocks(kernel);
+  const filter = new SeriesFilter(kernel, options.tags ?? []);
+  try {
+    const inputs = takeRows(kernel, runs, { range: options.range ?? ALL_TIME, filter, blocks: scratch });
+    if (isDone(inputs, options)) return { ...inputs[0]!.run, columns: project(inputs[0]!.run, columns), release: () => {} };
+    const series = unifySeries(kernel, inputs, { own: options.ownDictionary ?? false, blocks: scratch });
+    try {
+      return { ...mergeInputs(kernel, inputs, columns, series, { blocks, scratch }), release: releaseOnce([blocks, series]) };
+    } catch (error) {
+      series.release();
+      throw error;
+    }
+  } catch (error) {
+    blocks.release();
+    throw error;
+  } finally {
+    scratch.release();
+    filter.release();
+  }
+}
+
+function releaseOnce(owned: { release(): void }[]): () => void {
+  let parts = owned;
+  return () => {
+    for (const part of parts) part.release();
+    parts = [];
+  };
+}
+
+/** A single sorted run of which every row is taken is its own merge. */
+function isDone(inputs: readonly Input[], options: MergeOptions): boolean {
+  const [only] = inputs;
+  return inputs.length === 1 && only!.run.sorted && only!.rowsPtr === 0 && !options.ownDictionary;
+}
+
+function project(run: Run, columns: readonly ColumnDef[]): ColumnRun[] {
+  return run.columns.filter(({ columnId }) => columns.some(({ id }) => id === columnId));
+}
+
+/** The wanted rows of each run that has any, in order of sequence. */
+function takeRows(
+  kernel: Kernel,
+  runs: readonly Run[],
+  { range, filter, blocks }: { range: TimeRange; filter: SeriesFilter; blocks: Blocks },
+) {
+  const inputs: Input[] = [];
+  let base = 0;
+  for (const run of runs.toSorted((a, b) => a.seqMin - b.seqMin || a.seqMax - b.seqMax)) {
+    if (run.rowCount === 0 || run.minTimeNs > range.maxNs || run.maxTimeNs < range.minNs) continue;
+    const { none, wantedPtr } = filter.wanted(run.dictionary);
+    if (none) continue;
+    let { rowsPtr, count } = { rowsPtr: 0, count: run.rowCount };
+    if (wantedPtr !== 0 || run.minTimeNs < range.minNs || run.maxTimeNs > range.maxNs) {
+      rowsPtr = blocks.alloc(run.rowCount * 4);
+      count = selectAll(kernel, run, { range, wantedPtr, rowsPtr });
+      if (count === run.rowCount) rowsPtr = 0;
+    }
+    if (count === 0) continue;
+    inputs.push({ run, rowsPtr, count, base });
+    base += count;
+  }
+  return inputs;
+}
+
+function selectAll(
+  kernel: Kernel,
+  run: Run,
+  { range, wantedPtr, rowsPtr }: { range: TimeRange; wantedPtr: number; rowsPtr: number },
+): number {
+  const selection = openSelection(kernel, run, range, wantedPtr);
+  const count = kernel.call.selectionNext(selection, rowsPtr, run.rowCount);
+  kernel.call.selectionFree(selection);
+  return count;
+}
+
+/** A selection of assembly/scan/select.ts over a run; free it with selectionFree. */
+export function openSelection(kernel: Kernel, run: Run, range: TimeRange, wantedPtr: number): number {
+  const { seriesPtr, timePtr, rowCount, sorted, dictionary } = run;
+  const { seriesCount } = dictionary;
+  return kernel.call.selectionCreate(seriesPtr, timePtr, rowCount, sorted ? 1 : 0, wantedPtr, seriesCount, range.minNs, range.maxNs) >>> 0;
+}
+
+interface UnifiedSeries {
+  readonly dictionary: DictionaryView;
+  /** u32 per series of an input's dictionary, by dictionary id; 0 = the same ids. */
+  readonly maps: ReadonlyMap<number, number>;
+  release(): void;
+}
+
+function unifySeries(kernel: Kernel, inputs: readonly Input[], { own, blocks }: { own: boolean; blocks: Blocks }): UnifiedSeries {
+  // views of one dictionary from different moments share their ids: the longest holds all of them
+  const views = new Map<number, DictionaryView>();
+  for (const { run } of inputs) {
+    const known = views.get(run.dictionary.id);
+    if (known === undefined || known.seriesCount < run.dictionary.seriesCount) views.set(run.dictionary.id, run.dictionary);
+  }
+  if (views.size === 0)
+    return { dictionary: { id: nextDictionaryId(kernel), seriesCount: 0, tags: [] }, maps: new Map(), release: () => {} };
+  if (views.size === 1 && !own) return { dictionary: [...views.values()][0]!, maps: new Map(), release: () => {} };
+  const unified = new SeriesDictionary(kernel, { lastTimeFloorNs: 0n, reclaimer: RECLAIM_AT_ONCE });
+  try {
+    const maps = new Map<number, number>();
+    for (const view of views.values()) {
+      const used = blocks.allocZeroed(view.seriesCount);
+      const map = blocks.alloc(view.seriesCount * 4);
+      for (const { run, rowsPtr, count } of inputs) {
+        if (run.dictionary.id === view.id) kernel.call.mergeMarkSeries(run.seriesPtr, rowsPtr, count, used);
+      }
+      unified.importSeries(view, used, map);
+      maps.set(view.id, map);
+    }
+    return { dictionary: unified.view(), maps, release: () => unified.release() };
+  } catch (error) {
+    unified.release();
+    throw error;
+  }
+}
+
+function mergeInputs(
+  kernel: Kernel,
+  inputs: readonly Input[],
+  columns: readonly ColumnDef[],
+  { dictionary, maps }: UnifiedSeries,
+  { blocks, scratch }: { blocks: Blocks; scratch: Blocks },
+): Run {
+  const { call } = kernel;
+  const { seriesCount } = dictionary;
+  const total = inputs.reduce((sum, { count }) => sum + count, 0);
+  const timePtr = blocks.alloc(total * 8);
+  const seriesPtr = blocks.alloc(total * 4);
+  const numbers = scratch.alloc(total * 4);
+  const places = scratch.alloc(total * 4);
+  const offsets = scratch.allocZeroed(seriesCount * 4);
+  const mapOf = (run: Run) => maps.get(run.dictionary.id) ?? 0;
+  for (const { run, rowsPtr, count } of inputs) call.mergeCount(run.seriesPtr, rowsPtr, count, mapOf(run), offsets);
+  call.mergeOffsets(offsets, seriesCount);
+  for (const { run, rowsPtr, count, base } of inputs) {
+    call.mergePlace(run.seriesPtr, run.timePtr, rowsPtr, count, mapOf(run), offsets, base, timePtr, numbers);
+  }
+  const unsortedMax = call.mergeUnsortedMax(timePtr, offsets, seriesCount);
+  if (unsortedMax > 0) {
+    call.mergeSort(timePtr, numbers, offsets, seriesCount, scratch.alloc(unsortedMax * 12), unsortedMax);
+  }
+  const rowCount = call.mergeNumber(timePtr, numbers, offsets, seriesCount, seriesPtr, places);
+  const merged = columns.flatMap((column) => mergeColumn(kernel, inputs, { column, rowCount, places, blocks }) ?? []);
+  const { minNs, maxNs } = rowCount === 0 ? { minNs: ALL_TIME.maxNs, maxNs: ALL_TIME.minNs } : timeRange(kernel, timePtr, rowCount);
+  return {
+    rowCount,
+    seriesPtr,
+    timePtr,
+    columns: merged,
+    dictionary,
+    sorted: true,
+    unique: inputs.every(({ run }) => run.unique),
+    minTimeNs: minNs,
+    maxTimeNs: maxNs,
+    seqMin: inputs[0]?.run.seqMin ?? 0,
+    seqMax: inputs.reduce((max, { run }) => Math.max(max, run.seqMax), 0),
+  };
+}
+
+/** A field column of the result; undefined when no input has it, or it is no field. */
+function mergeColumn(
+  kernel: Kernel,
+  inputs: readonly Input[],
+  { column, rowCount, places, blocks }: { column: ColumnDef; rowCount: number; places: number; blocks: Blocks },
+): ColumnRun | undefined {
+  const { id, type } = column;
+  if (type === ColumnType.tag || type === ColumnType.time) return undefined;
+  const sources = inputs.map(({ run }) => run.columns.find(({ columnId }) => columnId === id));
+  if (sources.every((source) => source === undefined)) return undefined;
+  const width = VALUE_BYTES[type];
+  const allPresent = sources.every((source) => source?.validityPtr === 0);
+  const validityPtr = allPresent ? 0 : blocks.allocZeroed(bitmapBytes(rowCount));
+  // absent values are 0, so that equal rows make equal files
+  const dataPtr = allPresent ? blocks.alloc(rowCount * width) : blocks.allocZeroed(rowCount * width);
+  const scatter = { 1: kernel.call.scatter1, 8: kernel.call.scatter8, 16: kernel.call.scatter16 }[width];
+  assert(scatter !== undefined, `no scatter of ${width} bytes`);
+  inputs.forEach(({ rowsPtr, count, base }, i) => {
+    const source = sources[i];
+    if (source === undefined) return;
+    assert(source.type === type, `column ${id} has type ${source.type} in a run, ${type} in the table`);
+    scatter(source.dataPtr, source.validityPtr, rowsPtr, count, places + base * 4, dataPtr, validityPtr);
+  });
+  return { columnId: id, type, dataPtr, validityPtr };
+}

@@ -1,0 +1,229 @@
+// The scan of a table: runs as chunks of at most one vector, projected and filtered. Without a filter, chunks point straight into the run;
+// otherwise the wanted rows are selected and gathered into scratch.
+import { assert } from "../model/assert.ts";
+import { type ColumnDef, ColumnType, VALUE_BYTES } from "../model/column.ts";
+import { LIMITS } from "../model/limits.ts";
+import type { ColumnRun, Run, TagColumnView } from "../model/run.ts";
+import { ALL_TIME, type ScanChunk, type ScanColumn, type ScanCursor, type ScanRequest, type TimeRange } from "../model/scan.ts";
+import { Blocks } from "./blocks.ts";
+import type { Kernel } from "./kernel.ts";
+import { bitmapBytes, gatherBitmap, gatherColumn } from "./rows.ts";
+import { mergeRuns, openSelection } from "./run-merge.ts";
+import { planMerges, type RunSummary } from "./scan-plan.ts";
+import { SeriesFilter } from "./series-filter.ts";
+
+const CHUNK_ROWS = LIMITS.vectorRows;
+const NULL_COLUMN: ScanColumn = { dataPtr: 0, validityPtr: 0 };
+const EMPTY: ScanCursor = { next: () => null, close: () => {} };
+
+/** Rows [first, first + count), or those listed at rowsPtr when it is not 0. */
+interface ChunkRows {
+  readonly first: number;
+  readonly rowsPtr: number;
+  readonly count: number;
+}
+
+/** Fills one column of a chunk. */
+type ColumnReader = (rows: ChunkRows) => ScanColumn;
+
+/** Rows of `run` within the request's range whose series satisfy its tag predicates. A `filter` made from the request's predicates may be
+ *  shared by cursors; without one the cursor has its own. The run must stay pinned until `close`. */
+export function openRunCursor(kernel: Kernel, run: Run, request: ScanRequest, filter?: SeriesFilter): ScanCursor {
+  const { range } = request;
+  if (run.rowCount === 0 || run.minTimeNs > range.maxNs || run.maxTimeNs < range.minNs || range.minNs > range.maxNs) return EMPTY;
+  const blocks = new Blocks(kernel);
+  const ownFilter = filter === undefined ? new SeriesFilter(kernel, request.tags) : undefined;
+  let selection = 0;
+  const close = () => {
+    blocks.release();
+    ownFilter?.release();
+    if (selection !== 0) kernel.call.selectionFree(selection);
+  };
+  try {
+    const { none, wantedPtr } = (filter ?? ownFilter!).wanted(run.dictionary);
+    if (none) {
+      close();
+      return EMPTY;
+    }
+    const isWhole = wantedPtr === 0 && run.minTimeNs >= range.minNs && run.maxTimeNs <= range.maxNs;
+    if (!isWhole) selection = openSelection(kernel, run, range, wantedPtr);
+    const readers = request.columns.map((column) => columnReader(kernel, run, column, blocks));
+    return new RunCursor(kernel, run.rowCount, { selection, rowsPtr: isWhole ? 0 : blocks.alloc(CHUNK_ROWS * 4), readers, close });
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+interface CursorParts {
+  /** 0 when every row is wanted. */
+  readonly selection: number;
+  /** Row numbers of a chunk. */
+  readonly rowsPtr: number;
+  readonly readers: readonly ColumnReader[];
+  close(): void;
+}
+
+class RunCursor implements ScanCursor {
+  private nextRow = 0;
+  private closed = false;
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly rowCount: number,
+    private readonly parts: CursorParts,
+  ) {}
+
+  next(): ScanChunk | null {
+    assert(!this.closed, "a closed cursor was asked for rows");
+    const rows = this.nextRows();
+    return rows.count === 0 ? null : { rowCount: rows.count, columns: this.parts.readers.map((read) => read(rows)) };
+  }
+
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.parts.close();
+  }
+
+  private nextRows(): ChunkRows {
+    const { selection, rowsPtr } = this.parts;
+    if (selection === 0) {
+      const first = this.nextRow;
+      const count = Math.min(CHUNK_ROWS, this.rowCount - first);
+      this.nextRow += count;
+      return { first, rowsPtr: 0, count };
+    }
+    const count = this.kernel.call.selectionNext(selection, rowsPtr, CHUNK_ROWS);
+    if (count === 0) return { first: 0, rowsPtr: 0, count };
+    const { u32 } = this.kernel;
+    const first = u32[rowsPtr / 4]!;
+    const isContiguous = u32[rowsPtr / 4 + count - 1]! - first === count - 1;
+    return { first, rowsPtr: isContiguous ? 0 : rowsPtr, count };
+  }
+}
+
+function columnReader(kernel: Kernel, run: Run, { id, type }: ColumnDef, blocks: Blocks): ColumnReader {
+  if (type === ColumnType.tag) {
+    const tag = run.dictionary.tags.find(({ columnId }) => columnId === id);
+    return tag === undefined ? () => NULL_COLUMN : tagReader(kernel, run, tag, blocks);
+  }
+  if (type === ColumnType.time) {
+    return valueReader(kernel, { columnId: id, type, dataPtr: run.timePtr, validityPtr: 0 }, blocks);
+  }
+  const column = run.columns.find(({ columnId }) => columnId === id);
+  assert(column === undefined || column.type === type, `column ${id} has type ${column?.type} in a run, ${type} in the table`);
+  return column === undefined ? () => NULL_COLUMN : valueReader(kernel, column, blocks);
+}
+
+function valueReader(kernel: Kernel, { type, dataPtr, validityPtr }: ColumnRun, blocks: Blocks): ColumnReader {
+  const width = VALUE_BYTES[type];
+  // scratch is allocated by the first chunk that needs it
+  let dataScratch = 0;
+  let validityScratch = 0;
+  return ({ first, rowsPtr, count }) => {
+    if (validityPtr !== 0 && validityScratch === 0 && (rowsPtr !== 0 || first % 64 !== 0)) {
+      validityScratch = blocks.alloc(bitmapBytes(CHUNK_ROWS));
+    }
+    if (rowsPtr === 0) {
+      const data = dataPtr + first * width;
+      if (validityPtr === 0) return { dataPtr: data, validityPtr: 0 };
+      if (first % 64 === 0) return { dataPtr: data, validityPtr: validityPtr + first / 8 };
+      kernel.call.fillBytes(validityScratch, 0, bitmapBytes(count));
+      kernel.call.copyBits(validityPtr, first, validityScratch, 0, count);
+      return { dataPtr: data, validityPtr: validityScratch };
+    }
+    if (dataScratch === 0) dataScratch = blocks.alloc(CHUNK_ROWS * width);
+    gatherColumn(kernel, type, { sourcePtr: dataPtr, rowsPtr, count, targetPtr: dataScratch });
+    if (validityPtr === 0) return { dataPtr: dataScratch, validityPtr: 0 };
+    gatherBitmap(kernel, { sourcePtr: validityPtr, rowsPtr, count, targetPtr: validityScratch });
+    return { dataPtr: dataScratch, validityPtr: validityScratch };
+  };
+}
+
+function tagReader(kernel: Kernel, { seriesPtr }: Run, { codesPtr, valuesPtr }: TagColumnView, blocks: Blocks): ColumnReader {
+  const views = blocks.alloc(CHUNK_ROWS * VALUE_BYTES[ColumnType.tag]);
+  const validity = blocks.alloc(bitmapBytes(CHUNK_ROWS));
+  return ({ first, rowsPtr, count }) => {
+    const present = kernel.call.gatherTags(seriesPtr, first, rowsPtr, count, codesPtr, valuesPtr, views, validity);
+    if (present === 0) return NULL_COLUMN;
+    return { dataPtr: views, validityPtr: present === count ? 0 : validity };
+  };
+}
+
+/** The whole scan of a table's pinned runs: what cannot hold duplicates is read as it lies, the rest is merged when its turn comes.
+ *  Every (series, time) appears once. The runs must stay pinned until `close`. */
+export function openScan(kernel: Kernel, runs: readonly Run[], request: ScanRequest): ScanCursor {
+  const { range } = request;
+  const overlapping = runs.filter((run) => run.rowCount > 0 && run.minTimeNs <= range.maxNs && run.maxTimeNs >= range.minNs);
+  // Rows outside the range are left out of a merge, so overlaps outside it do not count.
+  const plan = planMerges(overlapping.map((run) => clip(run, range)));
+  const filter = new SeriesFilter(kernel, request.tags);
+  return new Cursors(
+    [
+      ...plan.alone.map((i) => () => openRunCursor(kernel, overlapping[i]!, request, filter)),
+      ...plan.groups.map(
+        (group) => () =>
+          openMerged(
+            kernel,
+            group.map((i) => overlapping[i]!),
+            request,
+          ),
+      ),
+    ],
+    () => filter.release(),
+  );
+}
+
+function openMerged(kernel: Kernel, runs: readonly Run[], { columns, range, tags }: ScanRequest): ScanCursor {
+  const merged = mergeRuns(kernel, runs, columns, { range, tags });
+  try {
+    const cursor = openRunCursor(kernel, merged, { columns, range: ALL_TIME, tags: [] });
+    const close = () => {
+      cursor.close();
+      merged.release();
+    };
+    return { next: () => cursor.next(), close };
+  } catch (error) {
+    merged.release();
+    throw error;
+  }
+}
+
+function clip({ minTimeNs, maxTimeNs, unique, sorted }: Run, { minNs, maxNs }: TimeRange): RunSummary {
+  const clipped = { minTimeNs, maxTimeNs, unique, sorted };
+  if (minTimeNs < minNs) clipped.minTimeNs = minNs;
+  if (maxTimeNs > maxNs) clipped.maxTimeNs = maxNs;
+  return clipped;
+}
+
+/** Cursors one after the other, each opened when its turn comes. */
+class Cursors implements ScanCursor {
+  private current: ScanCursor = EMPTY;
+  private at = 0;
+  private closed = false;
+
+  constructor(
+    private readonly openers: readonly (() => ScanCursor)[],
+    private readonly release: () => void,
+  ) {}
+
+  next(): ScanChunk | null {
+    assert(!this.closed, "a closed cursor was asked for rows");
+    for (;;) {
+      const chunk = this.current.next();
+      if (chunk !== null) return chunk;
+      this.current.close();
+      this.current = EMPTY;
+      if (this.at === this.openers.length) return null;
+      this.current = this.openers[this.at++]!();
+    }
+  }
+
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.current.close();
+    this.release();
+  }
+}
