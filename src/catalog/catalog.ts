@@ -2,9 +2,10 @@
 // durable through the operation log; whoever acknowledges something that depends on them waits for `durable`.
 import { assert } from "../model/assert.ts";
 import type { TableDef } from "../model/column.ts";
-import { TsdbError } from "../model/errors.ts";
+import type { TsdbError } from "../model/errors.ts";
 import type { ObjectStore } from "../object-store/object-store.ts";
 import { type OperationLog, openOperationLog } from "../object-store/operation-log.ts";
+import { inFile } from "../object-store/operation-values.ts";
 import { type CatalogOperation, readOperation } from "./operations.ts";
 import { CatalogState, type DatabaseDef, type TableSchema } from "./state.ts";
 
@@ -134,15 +135,5 @@ export class Catalog {
   /** Waits for what is under way; nothing may be applied afterwards. */
   close(): Promise<void> {
     return this.log.close();
-  }
-}
-
-/** Adds the file to a corruption error of its content. */
-function inFile<T>(file: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof TsdbError && error.kind === "corrupt_file")) throw error;
-    throw new TsdbError("corrupt_file", `${file}: ${error.message}`, { ...error.details, file, offset: 0 }, { cause: error });
   }
 }

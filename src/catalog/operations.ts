@@ -2,7 +2,7 @@
 // reading the log needs no rule of the server that wrote it.
 
 import type { ColumnType } from "../model/column.ts";
-import { TsdbError } from "../model/errors.ts";
+import { badValue, readArray, readCount, readObject, readText } from "../object-store/operation-values.ts";
 
 /** Column types as the log spells them; `time` is every table's column 0 and never written. */
 export const COLUMN_TYPE_NAME = { tag: 1, float: 2, integer: 3, unsigned: 4, string: 5, boolean: 6 } as const satisfies Record<
@@ -57,32 +57,11 @@ export interface AddColumns {
 
 export type CatalogOperation = CreateCluster | CreateDatabase | CreateTable | AddColumns;
 
-function bad(what: string, value: unknown, want: string): never {
-  throw new TsdbError("corrupt_file", `${what} is ${JSON.stringify(value)}, want ${want}`, { got: value, want });
-}
-
-export function readObject(what: string, value: unknown): Record<string, unknown> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return bad(what, value, "an object");
-  return value as Record<string, unknown>;
-}
-
-export function readArray(what: string, value: unknown): unknown[] {
-  return Array.isArray(value) ? value : bad(what, value, "an array");
-}
-
-export function readId(what: string, value: unknown): number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : bad(what, value, "a whole number");
-}
-
-export function readText(what: string, value: unknown): string {
-  return typeof value === "string" ? value : bad(what, value, "a text");
-}
-
 export function readColumn(what: string, value: unknown): ColumnOperation {
   const column = readObject(what, value);
   const type = readText(`${what}.type`, column["type"]);
-  if (!Object.hasOwn(COLUMN_TYPE_NAME, type)) bad(`${what}.type`, type, Object.keys(COLUMN_TYPE_NAME).join(", "));
-  return { id: readId(`${what}.id`, column["id"]), name: readText(`${what}.name`, column["name"]), type: type as ColumnTypeName };
+  if (!Object.hasOwn(COLUMN_TYPE_NAME, type)) badValue(`${what}.type`, type, Object.keys(COLUMN_TYPE_NAME).join(", "));
+  return { id: readCount(`${what}.id`, column["id"]), name: readText(`${what}.name`, column["name"]), type: type as ColumnTypeName };
 }
 
 /** An operation read from the log. Members it does not know are ignored; a kind it does not know is an error, because the state
@@ -96,22 +75,22 @@ export function readOperation(value: unknown): CatalogOperation {
     case "create_database":
       return {
         kind,
-        id: readId("id", operation["id"]),
-        namespace: readId("namespace", operation["namespace"]),
+        id: readCount("id", operation["id"]),
+        namespace: readCount("namespace", operation["namespace"]),
         name: readText("name", operation["name"]),
       };
     case "create_table":
       return {
         kind,
-        id: readId("id", operation["id"]),
-        databaseId: readId("databaseId", operation["databaseId"]),
+        id: readCount("id", operation["id"]),
+        databaseId: readCount("databaseId", operation["databaseId"]),
         name: readText("name", operation["name"]),
       };
     case "add_columns": {
       const columns = readArray("columns", operation["columns"]).map((column, i) => readColumn(`columns[${i}]`, column));
-      return { kind, tableId: readId("tableId", operation["tableId"]), columns };
+      return { kind, tableId: readCount("tableId", operation["tableId"]), columns };
     }
     default:
-      return bad("operation kind", kind, "one this server knows: the log was written by a newer one, or is damaged");
+      badValue("operation kind", kind, "one this server knows: the log was written by a newer one, or is damaged");
   }
 }

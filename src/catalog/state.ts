@@ -3,16 +3,8 @@
 import { assert } from "../model/assert.ts";
 import { type ColumnDef, type TableDef, TIME_COLUMN } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
-import {
-  type CatalogOperation,
-  COLUMN_TYPE_NAME,
-  columnTypeName,
-  readArray,
-  readColumn,
-  readId,
-  readObject,
-  readText,
-} from "./operations.ts";
+import { readArray, readCount, readObject, readText } from "../object-store/operation-values.ts";
+import { type CatalogOperation, COLUMN_TYPE_NAME, columnTypeName, readColumn } from "./operations.ts";
 
 export interface DatabaseDef {
   readonly id: number;
@@ -176,23 +168,23 @@ export class CatalogState {
     state.clusterUuid = readText("clusterUuid", snapshot["clusterUuid"]);
     for (const item of readArray("databases", snapshot["databases"])) {
       const database = readObject("database", item);
-      const id = readId("database.id", database["id"]);
-      const namespace = readId("database.namespace", database["namespace"]);
+      const id = readCount("database.id", database["id"]);
+      const namespace = readCount("database.namespace", database["namespace"]);
       state.createDatabase({ id, namespace, name: readText("database.name", database["name"]) });
     }
     for (const item of readArray("tables", snapshot["tables"])) {
       const table = readObject("table", item);
-      const id = readId("table.id", table["id"]);
-      const databaseId = readId("table.databaseId", table["databaseId"]);
+      const id = readCount("table.id", table["id"]);
+      const databaseId = readCount("table.databaseId", table["databaseId"]);
       state.createTable({ id, databaseId, name: readText("table.name", table["name"]) });
       const columns = readArray("table.columns", table["columns"]).map((column) => columnDef(readColumn("column", column)));
       state.addColumns(id, columns);
       const entry = state.tablesById.get(id);
       assert(entry !== undefined, `table ${id} was just made`);
-      entry.nextColumnId = Math.max(entry.nextColumnId, readId("table.nextColumnId", table["nextColumnId"]));
+      entry.nextColumnId = Math.max(entry.nextColumnId, readCount("table.nextColumnId", table["nextColumnId"]));
     }
-    state.nextDatabaseId = Math.max(state.nextDatabaseId, readId("nextDatabaseId", snapshot["nextDatabaseId"]));
-    state.nextTableId = Math.max(state.nextTableId, readId("nextTableId", snapshot["nextTableId"]));
+    state.nextDatabaseId = Math.max(state.nextDatabaseId, readCount("nextDatabaseId", snapshot["nextDatabaseId"]));
+    state.nextTableId = Math.max(state.nextTableId, readCount("nextTableId", snapshot["nextTableId"]));
     return state;
   }
 }

@@ -1,0 +1,160 @@
+// The real disk and the test disk answer alike; the test disk forgets what was not synced; one server per folder.
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { FaultyDisk } from "../../test/support/faulty-disk.ts";
+import { TsdbError } from "../model/errors.ts";
+import type { Disk } from "./disk.ts";
+import { parentOf } from "./disk.ts";
+import { codeOf } from "./io-error.ts";
+import { lockFolder } from "./lock.ts";
+import { NodeDisk } from "./node-disk.ts";
+
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+function temporaryFolder(): string {
+  const folder = mkdtempSync(`${tmpdir()}/tsdb-disk-`);
+  folders.push(folder);
+  return folder;
+}
+
+async function codeOfRejection(promise: Promise<unknown>): Promise<string> {
+  const error = await promise.then(
+    () => null,
+    (caught: unknown) => caught,
+  );
+  if (!(error instanceof TsdbError && error.kind === "io")) return "not an io error";
+  return codeOf(error) ?? "no code";
+}
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+const DISKS: [name: string, make: () => { disk: Disk; root: string }][] = [
+  ["real disk", () => ({ disk: new NodeDisk(), root: temporaryFolder() })],
+  ["test disk", () => ({ disk: new FaultyDisk(), root: "root" })],
+];
+describe.each(DISKS)("%s", (_name, make) => {
+  test("append, read, truncate, stat", async () => {
+    const { disk, root } = make();
+    await disk.makeFolder(`${root}/a/b`);
+    const path = `${root}/a/b/f`;
+    const file = await disk.openAppend(path, { exclusive: true });
+    await file.append(bytes("hello "));
+    await file.append(bytes("world"));
+    await file.sync();
+    await file.close();
+    const more = await disk.openAppend(path);
+    await more.append(bytes("!"));
+    await more.close();
+    expect(new TextDecoder().decode(await disk.readFile(path))).toBe("hello world!");
+    const reader = await disk.openRead(path);
+    expect(reader.sizeBytes).toBe(12);
+    const part = new Uint8Array(5);
+    expect(await reader.read(6, part)).toBe(5);
+    expect(new TextDecoder().decode(part)).toBe("world");
+    expect(await reader.read(10, part)).toBe(2);
+    expect(await reader.read(99, part)).toBe(0);
+    await reader.close();
+    await disk.truncate(path, 5);
+    await disk.syncFile(path);
+    expect(await disk.stat(path)).toEqual({ isFolder: false, sizeBytes: 5 });
+    expect((await disk.stat(`${root}/a`))?.isFolder).toBe(true);
+    expect(await disk.stat(`${root}/x`)).toBeNull();
+  });
+
+  test("list, link, rename, unlink", async () => {
+    const { disk, root } = make();
+    await disk.makeFolder(`${root}/sub`);
+    for (const name of ["b", "a"]) await (await disk.openAppend(`${root}/${name}`)).close();
+    await disk.link(`${root}/a`, `${root}/c`);
+    expect(await codeOfRejection(disk.link(`${root}/a`, `${root}/b`))).toBe("EEXIST");
+    await disk.rename(`${root}/a`, `${root}/b`);
+    await disk.unlink(`${root}/c`);
+    await disk.syncFolder(root);
+    expect(await disk.list(root)).toEqual([
+      { name: "b", isFolder: false },
+      { name: "sub", isFolder: true },
+    ]);
+    expect(await disk.list(`${root}/nothing`)).toEqual([]);
+  });
+
+  test("errors are io errors with the system's code", async () => {
+    const { disk, root } = make();
+    await disk.makeFolder(root);
+    await (await disk.openAppend(`${root}/f`)).close();
+    expect(await codeOfRejection(disk.openAppend(`${root}/f`, { exclusive: true }))).toBe("EEXIST");
+    expect(await codeOfRejection(disk.openAppend(`${root}/missing/f`))).toBe("ENOENT");
+    expect(await codeOfRejection(disk.openRead(`${root}/x`))).toBe("ENOENT");
+    expect(await codeOfRejection(disk.readFile(`${root}/x`))).toBe("ENOENT");
+    expect(await codeOfRejection(disk.unlink(`${root}/x`))).toBe("ENOENT");
+    expect(await codeOfRejection(disk.rename(`${root}/x`, `${root}/y`))).toBe("ENOENT");
+    expect(await codeOfRejection(disk.truncate(`${root}/x`, 0))).toBe("ENOENT");
+  });
+});
+
+describe("test disk after a crash", () => {
+  test("content lasts from its sync, an entry from its folder's sync", async () => {
+    const disk = new FaultyDisk();
+    await disk.makeFolder("d");
+    const file = await disk.openAppend("d/f");
+    await file.append(bytes("durable"));
+    await file.sync();
+    expect(disk.afterCrash().paths()).toEqual([]);
+    await disk.syncFolder("d");
+    await file.append(bytes(" lost"));
+    await disk.rename("d/f", "d/g");
+    const after = disk.afterCrash();
+    expect(after.paths()).toEqual(["d/f"]);
+    expect(new TextDecoder().decode(after.peek("d/f"))).toBe("durable");
+    await disk.syncFolder("d");
+    expect(disk.afterCrash().paths()).toEqual(["d/g"]);
+  });
+
+  test("the Nth call fails, and every later one", async () => {
+    const disk = new FaultyDisk({ failAt: 2 });
+    const file = await disk.openAppend("f");
+    expect(await codeOfRejection(file.append(bytes("12345678")))).toBe("EIO");
+    expect(disk.fired).toBe(true);
+    expect(new TextDecoder().decode(disk.peek("f"))).toBe("1234"); // torn
+    expect(await codeOfRejection(file.sync())).toBe("EIO");
+  });
+});
+
+test("parentOf", () => {
+  expect(["a/b/c", "/a", "a", "/a/b"].map(parentOf)).toEqual(["a/b", "/", "", "/a"]);
+});
+
+describe("folder lock", () => {
+  test("a second server is refused until the first lets go", () => {
+    const folder = temporaryFolder();
+    const lock = lockFolder(folder);
+    try {
+      lockFolder(folder);
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toMatchObject({ kind: "config", message: `data folder ${folder} is in use by another server` });
+    }
+    lock.release();
+    lock.release();
+    lockFolder(folder).release();
+  });
+
+  test("another process holds it; when it is killed the folder is free", async () => {
+    const folder = temporaryFolder();
+    const script = `import { lockFolder } from ${JSON.stringify(`${import.meta.dir}/lock.ts`)};
+      lockFolder(${JSON.stringify(folder)}); Bun.gc(true); console.log("locked"); setInterval(() => {}, 1000);`;
+    const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
+    const { value } = await child.stdout.getReader().read();
+    expect(new TextDecoder().decode(value)).toBe("locked\n");
+    expect(() => lockFolder(folder)).toThrow("in use by another server");
+    child.kill("SIGKILL");
+    await child.exited;
+    lockFolder(folder).release();
+  });
+
+  test("a folder that is not there", () => {
+    expect(() => lockFolder(`${temporaryFolder()}/missing`)).toThrow("cannot lock");
+  });
+});

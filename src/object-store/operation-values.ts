@@ -1,0 +1,43 @@
+// Reading JSON that an operation log brought back: each reader checks one value and says what it wanted instead.
+import { near, TsdbError } from "../model/errors.ts";
+
+/** @throws TsdbError corrupt_file */
+export function badValue(what: string, value: unknown, want: string): never {
+  throw new TsdbError("corrupt_file", `${what} is ${near(JSON.stringify(value) ?? "missing", 80)}, want ${want}`, { got: value, want });
+}
+
+export function readObject(what: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) badValue(what, value, "an object");
+  return value as Readonly<Record<string, unknown>>;
+}
+
+export function readArray(what: string, value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) badValue(what, value, "an array");
+  return value;
+}
+
+/** An id, a count, a size, a sequence. */
+export function readCount(what: string, value: unknown): number {
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) badValue(what, value, "a whole number");
+  return value;
+}
+
+export function readText(what: string, value: unknown): string {
+  if (typeof value !== "string") badValue(what, value, "a text");
+  return value;
+}
+
+export function readBoolean(what: string, value: unknown): boolean {
+  if (typeof value !== "boolean") badValue(what, value, "true or false");
+  return value;
+}
+
+/** Runs `read`, adding the file's name to a corruption error about its content. */
+export function inFile<T>(file: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof TsdbError && error.kind === "corrupt_file")) throw error;
+    throw new TsdbError("corrupt_file", `${file}: ${error.message}`, { ...error.details, file, offset: 0 }, { cause: error });
+  }
+}
