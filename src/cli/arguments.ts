@@ -1,0 +1,93 @@
+// From argument list and environment to the text of each flag, with the name under which the user gave it. Written out instead of
+// node:util's parseArgs, whose messages name neither the value wanted nor the flag that was meant.
+import { TsdbError } from "../model/errors.ts";
+import { environmentName, FLAGS, type Flag, type FlagName } from "./flags.ts";
+
+export interface Given {
+  readonly text: string;
+  /** `--http-bind` or the variable's name: what a complaint about the text begins with. */
+  readonly source: string;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const KNOWN: readonly Flag[] = FLAGS;
+
+/** What was given for each flag: the last flag, else our variable, else another's, else the default.
+ *  @throws TsdbError config */
+export function readFlags(args: readonly string[], environment: Environment): ReadonlyMap<FlagName, Given> {
+  const found = new Map<FlagName, Given>();
+  for (const flag of KNOWN) {
+    const given = fromEnvironment(flag, environment) ?? (flag.default === null ? null : { text: flag.default, source: `--${flag.name}` });
+    if (given !== null) found.set(flag.name as FlagName, given);
+  }
+  for (const [flag, given] of fromArguments(args)) found.set(flag, given);
+  return found;
+}
+
+function fromEnvironment(flag: Flag, environment: Environment): Given | null {
+  for (const source of [environmentName(flag.name), ...(flag.aliases ?? [])]) {
+    const text = environment[source];
+    if (text !== undefined && text !== "") return { text, source };
+  }
+  return null;
+}
+
+function* fromArguments(args: readonly string[]): Generator<[FlagName, Given]> {
+  for (let at = 0; at < args.length; at++) {
+    const argument = args[at]!;
+    if (!/^--./.test(argument)) throw new TsdbError("config", `unexpected argument "${argument}"; flags begin with --`);
+    const equals = argument.indexOf("=");
+    const source = equals < 0 ? argument : argument.slice(0, equals);
+    const flag = knownFlag(source);
+    const name = flag.name as FlagName;
+    if (equals >= 0) {
+      yield [name, { text: argument.slice(equals + 1), source }];
+    } else if (flag.value === null) {
+      // A switch alone is on; `--switch false` is how some write it.
+      const next = args[at + 1];
+      const hasValue = next === "true" || next === "false";
+      if (hasValue) at++;
+      yield [name, { text: hasValue ? next : "true", source }];
+    } else {
+      const text = args[++at];
+      if (text === undefined || text.startsWith("--")) throw new TsdbError("config", `${source} needs a value: ${source} ${flag.value}`);
+      yield [name, { text, source }];
+    }
+  }
+}
+
+function knownFlag(source: string): Flag {
+  const name = source.slice(2);
+  const flag = KNOWN.find((each) => each.name === name);
+  if (flag !== undefined) return flag;
+  const nearest = nearestName(
+    name,
+    KNOWN.map((each) => each.name),
+  );
+  const hint = nearest === null ? "tsdb serve --help lists them" : `did you mean --${nearest}?`;
+  throw new TsdbError("config", `unknown flag ${source}; ${hint}`);
+}
+
+/** The name that a typing mistake most likely meant: few edits away for its length, or the only one that begins or ends like it. */
+export function nearestName(name: string, names: readonly string[]): string | null {
+  const byDistance = names.map((each) => ({ each, distance: editDistance(name, each) })).sort((a, b) => a.distance - b.distance);
+  const best = byDistance[0];
+  if (best !== undefined && best.distance <= Math.max(2, Math.floor(best.each.length / 3))) return best.each;
+  const similar = name.length < 3 ? [] : names.filter((each) => each.startsWith(name) || each.endsWith(name));
+  return similar.length === 1 ? similar[0]! : null;
+}
+
+/** Insertions, deletions and replacements between two short words. */
+function editDistance(from: string, to: string): number {
+  let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= from.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= to.length; column++) {
+      const replaced = previous[column - 1]! + (from[row - 1] === to[column - 1] ? 0 : 1);
+      current.push(Math.min(replaced, previous[column]! + 1, current[column - 1]! + 1));
+    }
+    previous = current;
+  }
+  return previous[to.length]!;
+}

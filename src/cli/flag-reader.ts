@@ -1,0 +1,123 @@
+// Reads one flag's text as what it has to be. A complaint is one line that begins with the flag or variable it is about.
+import { near, TsdbError } from "../model/errors.ts";
+import type { Given } from "./arguments.ts";
+import type { FlagName } from "./flags.ts";
+import { type LogFilter, parseLogFilter } from "./log-filter.ts";
+import { type Address, parseAddress, parseDurationMs, parseSize, showBytes } from "./units.ts";
+
+const YES: ReadonlySet<string> = new Set(["true", "1", "yes", "on"]);
+const NO: ReadonlySet<string> = new Set(["false", "0", "no", "off"]);
+
+/** Every method throws TsdbError config for text that it cannot take. */
+export class FlagReader {
+  constructor(
+    readonly given: ReadonlyMap<FlagName, Given>,
+    readonly memoryBytes: number,
+    readonly readFile: (path: string) => string,
+  ) {}
+
+  text(name: FlagName): string {
+    const given = this.#required(name);
+    if (given.text.trim() === "") throw bad(given, "must not be empty");
+    return given.text;
+  }
+
+  /** For flags without a default. */
+  optional(name: FlagName): string | null {
+    return this.given.has(name) ? this.text(name) : null;
+  }
+
+  matching(name: FlagName, pattern: RegExp, wanted: string): string {
+    const given = this.#required(name);
+    if (!pattern.test(given.text)) throw bad(given, `must be ${wanted}, got "${near(given.text)}"`);
+    return given.text;
+  }
+
+  oneOf<T extends string>(name: FlagName, values: readonly T[]): T {
+    const given = this.#required(name);
+    const value = values.find((each) => each === given.text.toLowerCase());
+    if (value === undefined) throw bad(given, `must be ${values.join(" or ")}, got "${near(given.text)}"`);
+    return value;
+  }
+
+  boolean(name: FlagName): boolean {
+    const given = this.#required(name);
+    const text = given.text.toLowerCase();
+    if (YES.has(text)) return true;
+    if (NO.has(text)) return false;
+    throw bad(given, `must be true or false, got "${near(given.text)}"`);
+  }
+
+  bytes(name: FlagName, { min, max, absent }: { min: number; max: number; absent?: number }): number {
+    if (absent !== undefined && !this.given.has(name)) return absent;
+    const given = this.#required(name);
+    const bytes = parseSize(given.text, this.memoryBytes);
+    if (bytes === null) throw bad(given, `cannot read "${near(given.text)}" as a size; write bytes, 512kb, 10MiB or 20%`);
+    if (bytes < min) throw bad(given, `must be at least ${showBytes(min)}, got ${near(given.text)}`);
+    if (bytes > max) throw bad(given, `must be at most ${showBytes(max)}, got ${near(given.text)}`);
+    return bytes;
+  }
+
+  durationMs(name: FlagName, { min, max }: { min: number; max: number }): number {
+    const given = this.#required(name);
+    const durationMs = parseDurationMs(given.text);
+    if (durationMs === null) throw bad(given, `cannot read "${near(given.text)}" as a duration; write 100ms, 10s, 5m or 1h30m`);
+    if (durationMs < min) throw bad(given, `must be at least ${min / 1000}s, got ${near(given.text)}`);
+    if (durationMs > max) throw bad(given, `must be at most ${max / 1000}s, got ${near(given.text)}`);
+    return durationMs;
+  }
+
+  count(name: FlagName, { max, absent }: { max: number; absent: number }): number {
+    const given = this.given.get(name);
+    if (given === undefined) return Math.min(absent, max);
+    const count = /^\d{1,9}$/.test(given.text) ? Number(given.text) : 0;
+    if (count < 1 || count > max) throw bad(given, `must be a whole number from 1 to ${max}, got "${near(given.text)}"`);
+    return count;
+  }
+
+  address(name: FlagName): Address {
+    const given = this.#required(name);
+    const address = parseAddress(given.text);
+    if (address === null) throw bad(given, `cannot read "${near(given.text)}" as an address; write 127.0.0.1:8181 or [::1]:8181`);
+    return address;
+  }
+
+  logFilter(name: FlagName): LogFilter {
+    const given = this.#required(name);
+    const filter = parseLogFilter(given.text);
+    if (filter === null)
+      throw bad(given, `cannot read "${near(given.text)}"; write trace, debug, info, warn, error or off, or as info,wal=debug`);
+    return filter;
+  }
+
+  /** Certificate and key: both or none, and both readable. */
+  tls(certName: FlagName, keyName: FlagName): { readonly cert: string; readonly key: string } | null {
+    const cert = this.given.get(certName);
+    const key = this.given.get(keyName);
+    if (cert === undefined && key === undefined) return null;
+    if (cert === undefined) throw bad(key!, `needs --${certName} beside it`);
+    if (key === undefined) throw bad(cert, `needs --${keyName} beside it`);
+    return { cert: this.#pem(cert, "CERTIFICATE"), key: this.#pem(key, "PRIVATE KEY") };
+  }
+
+  #pem(given: Given, what: string): string {
+    let text: string;
+    try {
+      text = this.readFile(given.text);
+    } catch (error) {
+      throw bad(given, `cannot read the file: ${(error as Error).message}`);
+    }
+    if (!text.includes(`${what}-----`)) throw bad(given, `${near(given.text, 200)} holds no PEM ${what.toLowerCase()}`);
+    return text;
+  }
+
+  #required(name: FlagName): Given {
+    const given = this.given.get(name);
+    if (given === undefined) throw new Error(`BUG: --${name} has no default`);
+    return given;
+  }
+}
+
+function bad({ source }: Given, complaint: string): TsdbError {
+  return new TsdbError("config", `${source}: ${complaint}`);
+}

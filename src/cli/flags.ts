@@ -1,0 +1,188 @@
+// The flags of `tsdb serve`: one table for the parser, the environment and the help text.
+import { LIMITS } from "../model/limits.ts";
+import { showBytes } from "./units.ts";
+
+export interface Flag {
+  readonly name: string;
+  readonly group: "Network" | "Storage" | "Memory and queries" | "Logging and the rest";
+  /** What stands for the value in the help; null = a switch. */
+  readonly value: string | null;
+  readonly help: string;
+  /** As the user would write it; null = none, or worked out from the machine. */
+  readonly default: string | null;
+  /** What the help says in place of a default. */
+  readonly defaultNote?: string;
+  /** Environment variables of existing installations that mean the same, first found wins. TSDB_ names win over them. */
+  readonly aliases?: readonly string[];
+}
+
+export const FLAGS = [
+  {
+    name: "http-bind",
+    group: "Network",
+    value: "ADDRESS",
+    help: "Address to listen on, as 127.0.0.1:8181 or [::1]:8181. Port 0 takes a free one.",
+    default: "127.0.0.1:8181",
+    aliases: ["INFLUXDB3_HTTP_BIND_ADDR"],
+  },
+  {
+    name: "without-auth",
+    group: "Network",
+    value: null,
+    help: "Serve everyone who can reach the address. Needed for any address but loopback.",
+    default: "false",
+    aliases: ["INFLUXDB3_WITHOUT_AUTH", "INFLUXDB3_START_WITHOUT_AUTH"],
+  },
+  {
+    name: "tls-cert",
+    group: "Network",
+    value: "FILE",
+    help: "Certificate chain (PEM). With --tls-key the server speaks https.",
+    default: null,
+    aliases: ["INFLUXDB3_TLS_CERT"],
+  },
+  { name: "tls-key", group: "Network", value: "FILE", help: "Private key (PEM).", default: null, aliases: ["INFLUXDB3_TLS_KEY"] },
+  {
+    name: "max-http-request-size",
+    group: "Network",
+    value: "SIZE",
+    help: `Largest body, as sent and again decompressed; at most ${showBytes(LIMITS.bodyBytesMax)}.`,
+    default: showBytes(LIMITS.bodyBytesDefault),
+    aliases: ["INFLUXDB3_MAX_HTTP_REQUEST_SIZE"],
+  },
+  {
+    name: "tcp-listener-file-path",
+    group: "Network",
+    value: "FILE",
+    help: "Write the bound address into this file.",
+    default: null,
+    aliases: ["INFLUXDB3_TCP_LISTENER_FILE_PATH", "INFLUXDB3_TCP_LISTINER_FILE_PATH"],
+  },
+  {
+    name: "node-id",
+    group: "Storage",
+    value: "NAME",
+    help: "Name of this server in the object store. Keep it for the life of the data.",
+    default: "node0",
+    aliases: ["INFLUXDB3_NODE_ID", "INFLUXDB3_NODE_IDENTIFIER_PREFIX"],
+  },
+  {
+    name: "object-store",
+    group: "Storage",
+    value: "file|memory",
+    help: "Where data lives. With memory it is gone at the end.",
+    default: "file",
+    aliases: ["INFLUXDB3_OBJECT_STORE"],
+  },
+  {
+    name: "data-dir",
+    group: "Storage",
+    value: "FOLDER",
+    help: "Folder of the file store.",
+    default: "./.tsdb",
+    aliases: ["INFLUXDB3_DATA_DIR", "INFLUXDB3_DB_DIR"],
+  },
+  {
+    name: "wal-flush-interval",
+    group: "Storage",
+    value: "DURATION",
+    help: "How long a group of writes may wait for company before it is synced.",
+    default: "0",
+    defaultNote: "0: as soon as the previous sync ends",
+    aliases: ["INFLUXDB3_WAL_FLUSH_INTERVAL"],
+  },
+  {
+    name: "wal-replay-fail-on-error",
+    group: "Storage",
+    value: null,
+    help: "Refuse to start on a corrupt log; =false skips what is corrupt and reports the loss.",
+    default: "true",
+    aliases: ["INFLUXDB3_WAL_REPLAY_FAIL_ON_ERROR"],
+  },
+  {
+    name: "gen0-duration",
+    group: "Storage",
+    value: "DURATION",
+    help: "Greatest age of rows that are only in the log and in memory.",
+    default: "10m",
+  },
+  {
+    name: "buffer-mem-limit",
+    group: "Memory and queries",
+    value: "SIZE",
+    help: `Memory for rows that are not in a file yet; at most ${showBytes(LIMITS.bufferBytesMax)}.`,
+    default: null,
+    defaultNote: `${showBytes(LIMITS.bufferBytesDefault)}, or a quarter of a smaller machine`,
+  },
+  {
+    name: "exec-mem-pool-bytes",
+    group: "Memory and queries",
+    value: "SIZE",
+    help: "Memory for all running queries together.",
+    default: "20%",
+    aliases: ["INFLUXDB3_EXEC_MEM_POOL_BYTES", "INFLUXDB3_EXEC_MEM_POOL_SIZE"],
+  },
+  {
+    name: "query-workers",
+    group: "Memory and queries",
+    value: "COUNT",
+    help: "Workers that answer queries.",
+    default: null,
+    defaultNote: "half the processors, at least 1",
+  },
+  {
+    name: "query-threads",
+    group: "Memory and queries",
+    value: "COUNT",
+    help: "Threads of one worker's query engine.",
+    default: null,
+    defaultNote: "the number of processors",
+    aliases: ["INFLUXDB3_NUM_DATAFUSION_THREADS", "INFLUXDB3_DATAFUSION_NUM_THREADS"],
+  },
+  {
+    name: "log-filter",
+    group: "Logging and the rest",
+    value: "FILTER",
+    help: "Least level to log: trace, debug, info, warn, error or off; also by part, as info,wal=debug.",
+    default: "info",
+    aliases: ["LOG_FILTER"],
+  },
+  {
+    name: "log-format",
+    group: "Logging and the rest",
+    value: "full|json",
+    help: "Lines for people or for programs.",
+    default: "full",
+    aliases: ["LOG_FORMAT"],
+  },
+  {
+    name: "edition",
+    group: "Logging and the rest",
+    value: "enterprise|core",
+    help: "Which edition's endpoints and version to offer.",
+    default: "enterprise",
+  },
+  {
+    name: "use-pacha-tree",
+    group: "Logging and the rest",
+    value: null,
+    help: "Open the endpoints that belong to the upgraded storage engine; there is only that one here.",
+    default: "false",
+    aliases: ["INFLUXDB3_USE_PACHA_TREE"],
+  },
+  {
+    name: "shutdown-timeout",
+    group: "Logging and the rest",
+    value: "DURATION",
+    help: "How long running requests may take to finish at the end.",
+    default: "30s",
+    aliases: ["INFLUXDB3_SHUTDOWN_TIMEOUT"],
+  },
+] as const satisfies readonly Flag[];
+
+export type FlagName = (typeof FLAGS)[number]["name"];
+
+/** `--http-bind` is TSDB_HTTP_BIND. */
+export function environmentName(flag: string): string {
+  return `TSDB_${flag.toUpperCase().replaceAll("-", "_")}`;
+}

@@ -1,0 +1,65 @@
+// The log: levels by part, a line an entry, and values that cannot pretend to be more than a value.
+import { expect, test } from "bun:test";
+import { parseLogFilter } from "./log-filter.ts";
+import { createLogs } from "./logger.ts";
+
+test.each([
+  ["info", "info", {}],
+  ["WARN", "warn", {}],
+  [" off , wal = trace ", "off", { wal: "trace" }],
+  ["wal=debug", "info", { wal: "debug" }],
+  ["debug,a=off,b-c=error", "debug", { a: "off", "b-c": "error" }],
+])("filter %j", (text, level, parts) => {
+  const filter = parseLogFilter(text)!;
+  expect([filter.level, Object.fromEntries(filter.parts)]).toEqual([level, parts]);
+});
+
+test.each(["", "loud", "info,", "wal=", "=info", "wal=debug=info", "wal debug"])("filter %j is refused", (text) => {
+  expect(parseLogFilter(text)).toBeNull();
+});
+
+function collect(filter: string, format: "full" | "json") {
+  const lines: string[] = [];
+  return { lines, logs: createLogs({ filter: parseLogFilter(filter)!, format, write: (line) => lines.push(line) }) };
+}
+
+test("levels hold by part", () => {
+  const { lines, logs } = collect("warn,wal=debug,http=off", "json");
+  for (const part of ["wal", "http", "query"]) {
+    logs(part).trace("trace");
+    logs(part).debug("debug");
+    logs(part).info("info");
+    logs(part).error("error");
+  }
+  expect(lines.map((line) => JSON.parse(line)).map(({ part, level }) => `${part} ${level}`)).toEqual([
+    "wal debug",
+    "wal info",
+    "wal error",
+    "query error",
+  ]);
+});
+
+test("JSON entries", () => {
+  const { lines, logs } = collect("info", "json");
+  logs("wal").info("replayed", { rows: 12, file: "a b" });
+  const { time, ...entry } = JSON.parse(lines[0]!);
+  expect(entry).toEqual({ level: "info", part: "wal", msg: "replayed", rows: 12, file: "a b" });
+  expect(new Date(time).toISOString()).toBe(time);
+  expect(lines[0]).toEndWith("}\n");
+});
+
+test("lines for people", () => {
+  const { lines, logs } = collect("info", "full");
+  logs("wal").info("replayed", { rows: 12, file: "a", quoted: 'x" level="error', empty: "", list: [1] });
+  logs("http").error("failed\nfake line\u001b[31m", { err: new Error("boom") });
+  const [first, second] = lines.map((line) => line.replace(/^\S+ /, ""));
+  expect(first).toBe(' INFO wal: replayed rows=12 file=a quoted="x\\" level=\\"error" empty="" list=[1]\n');
+  expect(second).toStartWith("ERROR http: failed\\nfake line\\u001b[31m\n    Error: boom\n        at ");
+  expect(
+    second!
+      .trimEnd()
+      .split("\n")
+      .slice(1)
+      .every((line) => line.startsWith("    ")),
+  ).toBe(true);
+});

@@ -1,0 +1,84 @@
+// The server's log: pino with levels by part, as lines for people or as JSON. No worker transports: they do not survive in one executable.
+import pino, { type Logger as Pino } from "pino";
+import type { LogFilter, LogFormat, LogLevel } from "./log-filter.ts";
+
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** One part's log. The message is for people, the fields for programs; an error under `err` is written with its stack. */
+export interface Log {
+  trace(message: string, fields?: LogFields): void;
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+}
+
+export interface LogOptions {
+  readonly filter: LogFilter;
+  readonly format: LogFormat;
+  /** Takes whole lines. Default: standard output, written before the call returns, so that nothing is lost at a crash. */
+  readonly write?: (line: string) => void;
+}
+
+/** Returns the log of a part by its name: `logs("wal").info("replayed", { rows })`. */
+export function createLogs({ filter, format, write = standardOutput() }: LogOptions): (part: string) => Log {
+  const stream = { write: format === "json" ? write : (line: string) => write(fullLine(JSON.parse(line) as Entry)) };
+  const root = pino(
+    {
+      level: "trace",
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: pino.stdSerializers.err },
+    },
+    stream,
+  );
+  const logs = new Map<string, Log>();
+  return (part) => {
+    const known = logs.get(part);
+    if (known !== undefined) return known;
+    const log = partLog(root.child({ part }, { level: pinoLevel(filter.parts.get(part) ?? filter.level) }));
+    logs.set(part, log);
+    return log;
+  };
+}
+
+function partLog(logger: Pino): Log {
+  const at = (level: Exclude<LogLevel, "off">) => (message: string, fields?: LogFields) =>
+    fields === undefined ? logger[level](message) : logger[level](fields, message);
+  return { trace: at("trace"), debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+function pinoLevel(level: LogLevel): string {
+  return level === "off" ? "silent" : level;
+}
+
+function standardOutput(): (line: string) => void {
+  const destination = pino.destination({ dest: 1, sync: true });
+  return (line) => void destination.write(line);
+}
+
+interface Entry {
+  readonly level: string;
+  readonly time: string;
+  readonly part: string;
+  readonly msg: string;
+  readonly err?: { readonly stack?: string; readonly message?: string };
+  readonly [field: string]: unknown;
+}
+
+/** `2026-01-31T12:00:00.000Z  INFO wal: replayed rows=12`, the stack of an error indented below it. */
+function fullLine({ level, time, part, msg, err, ...fields }: Entry): string {
+  const pairs = Object.entries(fields).map(([name, value]) => ` ${name}=${fieldText(value)}`);
+  const stack = err === undefined ? "" : `\n    ${(err.stack ?? err.message ?? "").replaceAll("\n", "\n    ")}`;
+  return `${time} ${level.toUpperCase().padStart(5)} ${part}: ${oneLine(msg)}${pairs.join("")}${stack}\n`;
+}
+
+/** Text without spaces stands bare, everything else as JSON, so that a value cannot pretend to be another field or line. */
+function fieldText(value: unknown): string {
+  return typeof value === "string" && /^[^\s"=\p{Cc}]+$/u.test(value) ? value : JSON.stringify(value);
+}
+
+function oneLine(message: string): string {
+  return message.replaceAll(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1));
+}

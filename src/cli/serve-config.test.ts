@@ -1,0 +1,169 @@
+// Flags and environment of `tsdb serve`: what they mean, which wins, and the one line about each mistake.
+import { expect, test } from "bun:test";
+import { TsdbError } from "../model/errors.ts";
+import { FLAGS, type Flag } from "./flags.ts";
+import { type Machine, parseServeFlags, type ServeConfig } from "./serve-config.ts";
+
+const GIB = 2 ** 30;
+const PEM: Readonly<Record<string, string>> = {
+  "c.pem": "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n",
+  "k.pem": "-----BEGIN EC PRIVATE KEY-----\nAA==\n-----END EC PRIVATE KEY-----\n",
+  "text.pem": "hello",
+};
+const MACHINE: Machine = {
+  processors: 6,
+  memoryBytes: 10 * GIB,
+  readFile: (path) => {
+    const text = PEM[path];
+    if (text === undefined) throw new Error("no such file");
+    return text;
+  },
+};
+
+const parse = (args: string, environment = {}, machine: Partial<Machine> = {}) =>
+  parseServeFlags(args === "" ? [] : args.split(" "), environment, { ...MACHINE, ...machine });
+
+test("defaults", () => {
+  expect(parse("")).toEqual({
+    nodeId: "node0",
+    objectStore: "file",
+    dataDir: "./.tsdb",
+    httpBind: { hostname: "127.0.0.1", port: 8181 },
+    tcpListenerFilePath: null,
+    tls: null,
+    withoutAuth: false,
+    maxRequestBytes: 10 * 2 ** 20,
+    walFlushIntervalMs: 0,
+    walReplayFailOnError: true,
+    gen0DurationMs: 600_000,
+    bufferBytesMax: GIB,
+    queryMemoryBytes: 2 * GIB,
+    queryWorkers: 3,
+    queryThreads: 6,
+    logFilter: { level: "info", parts: new Map() },
+    logFormat: "full",
+    edition: "enterprise",
+    usePachaTree: false,
+    shutdownTimeoutMs: 30_000,
+  });
+});
+
+test("defaults of a small machine", () => {
+  const config = parse("", {}, { processors: 1, memoryBytes: GIB / 2 });
+  expect([config.bufferBytesMax, config.queryWorkers, config.queryThreads]).toEqual([GIB / 8, 1, 1]);
+});
+
+const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<string, string>][] = [
+  // both ways to give a value
+  ["--node-id a-1", { nodeId: "a-1" }],
+  ["--node-id=a-1", { nodeId: "a-1" }],
+  ["--data-dir=/a=b", { dataDir: "/a=b" }],
+  ["--node-id a --node-id b", { nodeId: "b" }],
+  // switches
+  ["--without-auth", { withoutAuth: true }],
+  ["--without-auth=true", { withoutAuth: true }],
+  ["--without-auth=FALSE", { withoutAuth: false }],
+  ["--without-auth --use-pacha-tree", { withoutAuth: true, usePachaTree: true }],
+  ["--wal-replay-fail-on-error=false", { walReplayFailOnError: false }],
+  ["--wal-replay-fail-on-error false --without-auth", { walReplayFailOnError: false, withoutAuth: true }],
+  // addresses
+  ["--http-bind [::1]:0", { httpBind: { hostname: "::1", port: 0 } }],
+  ["--http-bind 0.0.0.0:80 --without-auth", { httpBind: { hostname: "0.0.0.0", port: 80 } }],
+  // units
+  ["--max-http-request-size 20mb", { maxRequestBytes: 20_000_000 }],
+  ["--buffer-mem-limit 20%", { bufferBytesMax: 2 * GIB }],
+  ["--buffer-mem-limit 3GiB", { bufferBytesMax: 3 * GIB }],
+  ["--exec-mem-pool-bytes 1000000000", { queryMemoryBytes: 1_000_000_000 }],
+  ["--wal-flush-interval 100ms --gen0-duration 1h30m", { walFlushIntervalMs: 100, gen0DurationMs: 5_400_000 }],
+  ["--query-workers 2 --query-threads 1", { queryWorkers: 2, queryThreads: 1 }],
+  // words
+  ["--object-store memory --edition core --log-format json", { objectStore: "memory", edition: "core", logFormat: "json" }],
+  [
+    "--log-filter warn,wal=debug,http=off",
+    {
+      logFilter: {
+        level: "warn",
+        parts: new Map([
+          ["wal", "debug"],
+          ["http", "off"],
+        ]),
+      },
+    },
+  ],
+  ["--tls-cert c.pem --tls-key k.pem", { tls: { cert: PEM["c.pem"]!, key: PEM["k.pem"]! } }],
+  // the environment
+  ["", { nodeId: "e" }, { TSDB_NODE_ID: "e" }],
+  ["--node-id f", { nodeId: "f" }, { TSDB_NODE_ID: "e" }],
+  ["", { nodeId: "e" }, { TSDB_NODE_ID: "e", INFLUXDB3_NODE_ID: "v" }],
+  ["", { nodeId: "v" }, { TSDB_NODE_ID: "", INFLUXDB3_NODE_ID: "v" }],
+  ["", { nodeId: "old" }, { INFLUXDB3_NODE_IDENTIFIER_PREFIX: "old" }],
+  ["", { withoutAuth: true }, { INFLUXDB3_START_WITHOUT_AUTH: "1" }],
+  ["", { dataDir: "/var/lib/x" }, { INFLUXDB3_DB_DIR: "/var/lib/x" }],
+  ["", { tcpListenerFilePath: "/tmp/a" }, { TSDB_TCP_LISTENER_FILE_PATH: "/tmp/a" }],
+];
+
+test.each(READ)("%j", (args, want, environment = {}) => expect(parse(args, environment)).toMatchObject(want));
+
+const WRONG: [args: string, message: string, environment?: Record<string, string>][] = [
+  ["--http-bnid x", "unknown flag --http-bnid; did you mean --http-bind?"],
+  ["--bind x", "unknown flag --bind; did you mean --http-bind?"],
+  ["--data x", "unknown flag --data; did you mean --data-dir?"],
+  ["--frobnicate", "unknown flag --frobnicate; tsdb serve --help lists them"],
+  ["--wal-flush-intervall=1s", "unknown flag --wal-flush-intervall; did you mean --wal-flush-interval?"],
+  ["extra", 'unexpected argument "extra"; flags begin with --'],
+  ["-x", 'unexpected argument "-x"; flags begin with --'],
+  ["--", 'unexpected argument "--"; flags begin with --'],
+  ["--node-id", "--node-id needs a value: --node-id NAME"],
+  ["--node-id --without-auth", "--node-id needs a value: --node-id NAME"],
+  ["--node-id=", '--node-id: must be 1 to 64 letters, digits, - and _, beginning with a letter or digit, got ""'],
+  ["--node-id ../x", '--node-id: must be 1 to 64 letters, digits, - and _, beginning with a letter or digit, got "../x"'],
+  ["--data-dir=", "--data-dir: must not be empty"],
+  ["--object-store s3", '--object-store: must be file or memory, got "s3"'],
+  ["--edition pro", '--edition: must be enterprise or core, got "pro"'],
+  ["--without-auth=maybe", '--without-auth: must be true or false, got "maybe"'],
+  ["--http-bind 8181", '--http-bind: cannot read "8181" as an address; write 127.0.0.1:8181 or [::1]:8181'],
+  [
+    "--http-bind 0.0.0.0:8181",
+    "--http-bind: 0.0.0.0 can be reached from other machines, and tokens are not there yet; add --without-auth to serve everyone, or bind 127.0.0.1",
+  ],
+  ["--max-http-request-size 10x", '--max-http-request-size: cannot read "10x" as a size; write bytes, 512kb, 10MiB or 20%'],
+  ["--max-http-request-size 0", "--max-http-request-size: must be at least 1, got 0"],
+  ["--max-http-request-size 1GiB", "--max-http-request-size: must be at most 256MiB, got 1GiB"],
+  ["--buffer-mem-limit 4GiB", "--buffer-mem-limit: must be at most 3GiB, got 4GiB"],
+  ["--buffer-mem-limit 1MiB", "--buffer-mem-limit: must be at least 64MiB, got 1MiB"],
+  ["--buffer-mem-limit 128MiB --max-http-request-size 100MiB", "--buffer-mem-limit: must be at least 200MiB, got 128MiB"],
+  ["--wal-flush-interval 1", '--wal-flush-interval: cannot read "1" as a duration; write 100ms, 10s, 5m or 1h30m'],
+  ["--wal-flush-interval 2m", "--wal-flush-interval: must be at most 60s, got 2m"],
+  ["--gen0-duration 1ms", "--gen0-duration: must be at least 1s, got 1ms"],
+  ["--query-workers 0", '--query-workers: must be a whole number from 1 to 64, got "0"'],
+  ["--query-threads 1.5", '--query-threads: must be a whole number from 1 to 1024, got "1.5"'],
+  ["--log-filter loud", '--log-filter: cannot read "loud"; write trace, debug, info, warn, error or off, or as info,wal=debug'],
+  ["--tls-cert c.pem", "--tls-cert: needs --tls-key beside it"],
+  ["--tls-key k.pem", "--tls-key: needs --tls-cert beside it"],
+  ["--tls-cert none.pem --tls-key k.pem", "--tls-cert: cannot read the file: no such file"],
+  ["--tls-cert c.pem --tls-key text.pem", "--tls-key: text.pem holds no PEM private key"],
+  // a variable is named as itself
+  ["", 'TSDB_OBJECT_STORE: must be file or memory, got "s3"', { TSDB_OBJECT_STORE: "s3" }],
+  ["", 'INFLUXDB3_OBJECT_STORE: must be file or memory, got "s3"', { INFLUXDB3_OBJECT_STORE: "s3" }],
+  ["", 'LOG_FORMAT: must be full or json, got "logfmt"', { LOG_FORMAT: "logfmt" }],
+];
+
+test.each(WRONG)("%j: %s", (args, message, environment = {}) => {
+  let thrown: unknown;
+  try {
+    parse(args, environment);
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toBeInstanceOf(TsdbError);
+  expect(thrown).toMatchObject({ kind: "config", message });
+});
+
+test("the real machine gives a valid configuration", () => {
+  expect(parseServeFlags([], {}).queryWorkers).toBeGreaterThanOrEqual(1);
+});
+
+test("no two flags share a variable", () => {
+  const names = (FLAGS as readonly Flag[]).flatMap(({ aliases = [] }) => aliases);
+  expect(new Set(names).size).toBe(names.length);
+});

@@ -1,0 +1,104 @@
+// The configuration of `tsdb serve`: text from flags and environment, checked and in plain units.
+import { readFileSync } from "node:fs";
+import os from "node:os";
+import type { Edition } from "../http/aliases.ts";
+import { TsdbError } from "../model/errors.ts";
+import { LIMITS } from "../model/limits.ts";
+import { type Environment, readFlags } from "./arguments.ts";
+import { FlagReader } from "./flag-reader.ts";
+import type { LogFilter, LogFormat } from "./log-filter.ts";
+import { type Address, isLoopback } from "./units.ts";
+
+export interface ServeConfig {
+  readonly nodeId: string;
+  readonly objectStore: "file" | "memory";
+  /** As given: may be relative to the working folder. */
+  readonly dataDir: string;
+  readonly httpBind: Address;
+  readonly tcpListenerFilePath: string | null;
+  /** PEM texts; null = plain http. */
+  readonly tls: { readonly cert: string; readonly key: string } | null;
+  readonly withoutAuth: boolean;
+  readonly maxRequestBytes: number;
+  /** 0 = a group is synced as soon as the previous sync ends. */
+  readonly walFlushIntervalMs: number;
+  readonly walReplayFailOnError: boolean;
+  readonly gen0DurationMs: number;
+  readonly bufferBytesMax: number;
+  readonly queryMemoryBytes: number;
+  readonly queryWorkers: number;
+  readonly queryThreads: number;
+  readonly logFilter: LogFilter;
+  readonly logFormat: LogFormat;
+  readonly edition: Edition;
+  readonly usePachaTree: boolean;
+  readonly shutdownTimeoutMs: number;
+}
+
+/** What the defaults depend on, and how files are read. */
+export interface Machine {
+  readonly processors: number;
+  readonly memoryBytes: number;
+  readonly readFile: (path: string) => string;
+}
+
+const MIB = 1024 * 1024;
+const BUFFER_BYTES_MIN = 64 * MIB;
+const QUERY_MEMORY_BYTES_MIN = 32 * MIB;
+
+export function thisMachine(): Machine {
+  // A container may be allowed less than the machine has; without a limit this is 0 or absurdly large.
+  const allowedBytes = process.constrainedMemory();
+  const memoryBytes = allowedBytes > 0 ? Math.min(os.totalmem(), allowedBytes) : os.totalmem();
+  return { processors: os.availableParallelism(), memoryBytes, readFile: (path) => readFileSync(path, "utf8") };
+}
+
+/** `args` are the arguments after `serve`.
+ *  @throws TsdbError config: one clear line, for exit code 2 */
+export function parseServeFlags(args: readonly string[], environment: Environment, machine = thisMachine()): ServeConfig {
+  const read = new FlagReader(readFlags(args, environment), machine.memoryBytes, machine.readFile);
+  const maxRequestBytes = read.bytes("max-http-request-size", { min: 1, max: LIMITS.bodyBytesMax });
+  const config: ServeConfig = {
+    nodeId: read.matching(
+      "node-id",
+      /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/,
+      "1 to 64 letters, digits, - and _, beginning with a letter or digit",
+    ),
+    objectStore: read.oneOf("object-store", ["file", "memory"]),
+    dataDir: read.text("data-dir"),
+    httpBind: read.address("http-bind"),
+    tcpListenerFilePath: read.optional("tcp-listener-file-path"),
+    tls: read.tls("tls-cert", "tls-key"),
+    withoutAuth: read.boolean("without-auth"),
+    maxRequestBytes,
+    walFlushIntervalMs: read.durationMs("wal-flush-interval", { min: 0, max: 60_000 }),
+    walReplayFailOnError: read.boolean("wal-replay-fail-on-error"),
+    gen0DurationMs: read.durationMs("gen0-duration", { min: 1000, max: 86_400_000 }),
+    bufferBytesMax: read.bytes("buffer-mem-limit", {
+      // A body's rows fit beside those of the body before it.
+      min: Math.max(BUFFER_BYTES_MIN, 2 * maxRequestBytes),
+      max: LIMITS.bufferBytesMax,
+      absent: Math.max(BUFFER_BYTES_MIN, 2 * maxRequestBytes, Math.min(LIMITS.bufferBytesDefault, Math.floor(machine.memoryBytes / 4))),
+    }),
+    queryMemoryBytes: read.bytes("exec-mem-pool-bytes", { min: QUERY_MEMORY_BYTES_MIN, max: Number.MAX_SAFE_INTEGER }),
+    queryWorkers: read.count("query-workers", { max: 64, absent: Math.max(1, Math.floor(machine.processors / 2)) }),
+    queryThreads: read.count("query-threads", { max: 1024, absent: machine.processors }),
+    logFilter: read.logFilter("log-filter"),
+    logFormat: read.oneOf("log-format", ["full", "json"]),
+    edition: read.oneOf("edition", ["enterprise", "core"]),
+    usePachaTree: read.boolean("use-pacha-tree"),
+    shutdownTimeoutMs: read.durationMs("shutdown-timeout", { min: 0, max: 3_600_000 }),
+  };
+  checkReach(config);
+  return config;
+}
+
+/** Without tokens, whoever reaches the address may do everything: that has to be said aloud. */
+function checkReach({ withoutAuth, httpBind }: ServeConfig): void {
+  if (withoutAuth || isLoopback(httpBind.hostname)) return;
+  throw new TsdbError(
+    "config",
+    `--http-bind: ${httpBind.hostname} can be reached from other machines, and tokens are not there yet; ` +
+      "add --without-auth to serve everyone, or bind 127.0.0.1",
+  );
+}
