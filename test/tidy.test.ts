@@ -17,7 +17,9 @@ const RANK: Readonly<Record<string, number>> = {
   ...{ sql: 3, tsdbql: 3, script: 3, auth: 3, cache: 3, store: 3, catalog: 3, wal: 3, buffer: 3 },
   ...{ plugins: 4, ingest: 4, query: 4, maintain: 4 },
   ...{ workers: 5, http: 5, flight: 5 },
-  ...{ "main.ts": 6, tools: 6, cli: 6 },
+  ...{ tools: 6, cli: 6 },
+  // puts the parts together; started by main.ts, which reads flags and environment
+  ...{ "server.ts": 7, "main.ts": 8 },
 };
 
 /** Files outside src/ that code in src/ may import, and who may. */

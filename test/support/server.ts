@@ -37,9 +37,11 @@ export class TestServer {
   private captured = "";
   private captures: Promise<void>[] = [];
   private startCount = 0;
+  private flags: readonly string[];
 
   private constructor(private readonly options: ServerOptions) {
     this.folder = mkdtempSync(join(tmpdir(), "tsdb-test-"));
+    this.flags = options.flags ?? [];
     this.dataDir = options.dataDir ?? join(this.folder, "data");
   }
 
@@ -85,10 +87,20 @@ export class TestServer {
     return code;
   }
 
-  /** Starts again on the same folder, after `kill` or `stop`. */
-  async restart(): Promise<void> {
+  /** Starts again on the same folder, after `kill` or `stop`. `flags` replace those it was made with. */
+  async restart(flags?: readonly string[]): Promise<void> {
     if (this.process !== undefined) await this.stop();
+    if (flags !== undefined) this.flags = flags;
     await this.spawn();
+  }
+
+  /** Starts again and kills after `milliseconds`, wherever the start has got to. */
+  async restartAndKill(milliseconds: number): Promise<void> {
+    if (this.process !== undefined) throw new Error("the server is running");
+    const child = this.launch(join(this.folder, `listener-${++this.startCount}`));
+    await Promise.race([Bun.sleep(milliseconds), child.exited]);
+    if (child.exitCode !== null) throw new Error(`the server ended (exit code ${child.exitCode}) while it started\n${this.report()}`);
+    await this.kill();
   }
 
   /** Ends the process whatever its state and removes the temporary folder. */
@@ -110,17 +122,15 @@ export class TestServer {
     return JSON.parse(text) as Row[];
   }
 
-  private async spawn(): Promise<void> {
+  private launch(listenerFile: string): Subprocess<"ignore", "pipe", "pipe"> {
     const command = this.options.command ?? [process.execPath, join(ROOT, "src/main.ts")];
-    const listenerFile = join(this.folder, `listener-${++this.startCount}`);
-    const startedMs = performance.now();
     const child = Bun.spawn(
       [
         ...command,
         "serve",
         ...["--data-dir", this.dataDir, "--http-bind", "127.0.0.1:0", "--tcp-listener-file-path", listenerFile],
         ...(this.options.withAuth ? [] : ["--without-auth"]),
-        ...(this.options.flags ?? []),
+        ...this.flags,
       ],
       {
         cwd: this.options.cwd ?? this.folder,
@@ -132,6 +142,13 @@ export class TestServer {
     );
     this.process = child;
     this.captures = [this.capture(child.stdout), this.capture(child.stderr)];
+    return child;
+  }
+
+  private async spawn(): Promise<void> {
+    const listenerFile = join(this.folder, `listener-${++this.startCount}`);
+    const startedMs = performance.now();
+    const child = this.launch(listenerFile);
     const deadlineMs = startedMs + START_DEADLINE_MS;
     const address = await this.poll(child, deadlineMs, "write its address", () => addressIn(listenerFile));
     this.url = `http://${address}`;
