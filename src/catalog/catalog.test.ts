@@ -197,7 +197,7 @@ describe("catalog", () => {
       },
       async (disk, acked) => {
         const store = new FileObjectStore(disk, "root");
-        await store.removeLeftovers();
+        await store.recover();
         const catalog = await open(store);
         expect(catalog.version).toBeGreaterThanOrEqual(Math.max(1, acked));
         const expected = await open(new MemoryObjectStore());

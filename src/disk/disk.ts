@@ -32,8 +32,9 @@ export interface FileStat {
   readonly sizeBytes: number;
 }
 
-/** Paths are '/'-separated. Everything rejects with TsdbError("io") whose details are { operation, path, code }: code is the system's, as "ENOSPC".
- *  An entry made, renamed or removed is durable only after `syncFolder` of the folder that holds it; content only after `sync`. */
+/** Paths are '/'-separated. Everything rejects with TsdbError("io") whose details are { operation, path, code }, code being the
+ *  system's, as "ENOSPC". An entry made, renamed or removed is durable only after `syncFolder` of the folder that holds it, content
+ *  only after `sync`. */
 export interface Disk {
   /** Opens for appending; the file is made when missing, or must be missing when `exclusive` (code "EEXIST"). */
   openAppend(path: string, options?: { exclusive?: boolean }): Promise<AppendFile>;

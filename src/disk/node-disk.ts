@@ -131,8 +131,8 @@ export class NodeDisk implements Disk {
 
   async makeFolder(path: string): Promise<void> {
     if (path === "" || path === "/" || path === ".") return;
-    if ((await this.stat(path))?.isFolder) return;
     const parent = parentOf(path);
+    if ((await this.stat(path))?.isFolder) return this.syncExisting(parent);
     await this.makeFolder(parent);
     await attempt("make folder", path, async () => {
       await fs.promises.mkdir(path).catch((cause: unknown) => {
@@ -140,6 +140,15 @@ export class NodeDisk implements Disk {
       });
     });
     await this.syncFolder(parent);
+  }
+
+  /** A folder that is there may have been made by a process killed before its sync. One above which we may not read was not made by us. */
+  private async syncExisting(parent: string): Promise<void> {
+    try {
+      await this.syncFolder(parent);
+    } catch (error) {
+      if (codeOf(error) !== "EACCES" && codeOf(error) !== "EPERM") throw error;
+    }
   }
 
   syncFolder(path: string): Promise<void> {

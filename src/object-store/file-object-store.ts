@@ -18,10 +18,18 @@ export class FileObjectStore implements ObjectStore {
     private readonly root: string,
   ) {}
 
-  /** Removes what puts cut short by a crash left behind. Called once at start, by the only server on this folder. */
-  async removeLeftovers(): Promise<void> {
+  /** Called once at start, by the only server on this folder, before anything is read: removes what puts cut short have left, and
+   *  makes durable the names that a killed server had given and not synced. What is read from now on cannot go away again. */
+  async recover(): Promise<void> {
     const folder = `${this.root}/${TEMPORARY}`;
     for (const entry of await this.disk.list(folder)) await this.disk.unlink(`${folder}/${entry.name}`);
+    await this.syncTree(this.root);
+  }
+
+  private async syncTree(folder: string): Promise<void> {
+    const entries = await this.disk.list(folder);
+    for (const { name, isFolder } of entries) if (isFolder) await this.syncTree(`${folder}/${name}`);
+    if (entries.length > 0) await this.disk.syncFolder(folder);
   }
 
   async put(key: string, bytes: Uint8Array, options: { ifAbsent?: boolean } = {}): Promise<void> {

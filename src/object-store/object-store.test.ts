@@ -57,10 +57,11 @@ describe("file store", () => {
         },
         async (disk, stored) => {
           const store = new FileObjectStore(disk, "root");
-          await store.removeLeftovers();
+          await store.recover();
           expect(disk.paths().filter((path) => path.includes(".tmp"))).toEqual([]);
           const found = await store.list("");
           expect(found.length).toBeGreaterThanOrEqual(stored);
+          expect(await new FileObjectStore(disk.afterCrash(), "root").list("")).toEqual(found); // what was found stays
           expect(found.map(({ key }) => key)).toEqual(objects.slice(0, found.length).map(({ key }) => key));
           for (const { key } of found) expect(await store.get(key)).toEqual(objects.find((object) => object.key === key)!.bytes);
         },

@@ -140,7 +140,7 @@ describe("operation log", () => {
       },
       async (disk, acked) => {
         const store = new FileObjectStore(disk, "root");
-        await store.removeLeftovers();
+        await store.recover();
         const { state, append, warnings } = await openList(store);
         expect(warnings).toEqual([]);
         expect(state.length).toBeGreaterThanOrEqual(acked);

@@ -184,7 +184,7 @@ describe("manifest", () => {
       },
       async (disk, acked) => {
         const store = new FileObjectStore(disk, "root");
-        await store.removeLeftovers();
+        await store.recover();
         const manifest = await open(store);
         const entries = Number((await store.list(`${keys.manifest}/log/`)).at(-1)?.key.slice(-25, -5) ?? 0);
         expect(entries).toBeGreaterThanOrEqual(acked);

@@ -18,7 +18,8 @@ export interface ReplayOptions {
 
 /** Something that was not as written. */
 export interface WalDamage {
-  /** tail: cut, and never acknowledged unless the disk damaged it; middle: bad bytes before good ones; missing: sequences that no file holds. */
+  /** tail: cut, and never acknowledged unless the disk damaged it; middle: bad bytes before good ones;
+   *  missing: sequences that no file holds. */
   readonly kind: "tail" | "middle" | "missing";
   readonly file: string;
   readonly offset: number;

@@ -107,7 +107,8 @@ export class SegmentReader {
     return this.load(offset, frameBytes);
   }
 
-  /** Gets `wantBytes` from `offset` on (fewer at the end of the file), and as much behind as fits, into the buffer. True when it had to read. */
+  /** Gets `wantBytes` from `offset` on (fewer at the end of the file), and as much behind as fits, into the buffer.
+   *  True when it had to read. */
   private async load(offset: number, wantBytes: number): Promise<boolean> {
     const kept = Math.max(0, this.bufferOffset + this.filled - offset);
     if (offset >= this.bufferOffset && kept >= Math.min(wantBytes, this.sizeBytes - offset)) return false;

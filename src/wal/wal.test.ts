@@ -150,6 +150,26 @@ describe("segments", () => {
     expect((await readBack(disk, { afterSequence: 7 })).frames).toEqual(framesOf(8, 8));
   });
 
+  test("a cut that stops halfway leaves no gap: the oldest segments go first", async () => {
+    for (let failAt = 1, clean = false; !clean; failAt++) {
+      const disk = new FaultyDisk();
+      const wal = await openWal(disk);
+      for (let sequence = 1; sequence <= 4; sequence++) {
+        await wal.append(payloadOf(sequence)).synced;
+        wal.rotate();
+      }
+      await wal.close();
+      const failing = disk.afterKill({ failAt });
+      await readBack(failing, { afterSequence: 0 })
+        .then(({ result }) => Wal.open(failing, WAL_FOLDER, result))
+        .then((reopened) => reopened.cut(3))
+        .catch(() => {});
+      clean = !failing.fired;
+      const numbers = failing.paths().map((path) => Number(path.slice(4, 24)));
+      expect(numbers).toEqual([1, 2, 3, 4].slice(-numbers.length));
+    }
+  });
+
   test("cut waits for frames that are on their way to a segment it deletes", async () => {
     const disk = new FaultyDisk();
     const wal = await openWal(disk);

@@ -37,7 +37,7 @@ export class FaultyDisk implements Disk {
   /** True once the fault was injected. */
   fired = false;
   private readonly entries: Map<string, Node>;
-  private readonly durableEntries: Map<string, Node>;
+  private durableEntries: Map<string, Node>;
   private pending: EntryChange[] = [];
 
   constructor(
@@ -70,6 +70,14 @@ export class FaultyDisk implements Disk {
       return made;
     };
     return new FaultyDisk(options, new Map([...entries].map(([path, node]) => [path, copy(node)])));
+  }
+
+  /** The disk as the next start finds it when only the process died: everything written is there, synced or not. Not a copy. */
+  afterKill(options: FaultyDiskOptions = {}): FaultyDisk {
+    const disk = new FaultyDisk(options, this.entries);
+    disk.durableEntries = this.durableEntries;
+    disk.pending = this.pending;
+    return disk;
   }
 
   /** Content as a program reads it, for checks; fails no test call. */
@@ -243,9 +251,11 @@ export class FaultyDisk implements Disk {
   }
 
   async makeFolder(path: string): Promise<void> {
-    if (path === "" || path === "/" || this.entries.get(path) === "folder") return;
-    await this.makeFolder(parentOf(path));
-    await this.call("make folder", path, () => this.change(path, (entries) => entries.set(path, "folder")));
+    if (path === "" || path === "/") return;
+    if (this.entries.get(path) !== "folder") {
+      await this.makeFolder(parentOf(path));
+      await this.call("make folder", path, () => this.change(path, (entries) => entries.set(path, "folder")));
+    }
     await this.syncFolder(parentOf(path));
   }
 
@@ -266,7 +276,8 @@ function survivingBytes(inode: Inode, below: ((n: number) => number) | undefined
   return kept;
 }
 
-/** Runs `scenario` with the 1st, 2nd, … call failing, and once with none; `check` looks at each disk after the crash. */
+/** Runs `scenario` with the 1st, 2nd, … call failing, and once with none; `check` looks at each disk after the power was cut, and
+ *  at the one that a killed process leaves. Returns the number of runs. */
 export async function faultLoop<T>(
   below: (n: number) => number,
   scenario: (disk: FaultyDisk) => Promise<T>,
@@ -276,6 +287,7 @@ export async function faultLoop<T>(
     const disk = new FaultyDisk({ failAt, below });
     const result = await scenario(disk);
     await check(disk.afterCrash(), result, failAt);
+    await check(disk.afterKill(), result, failAt);
     if (!disk.fired) return failAt;
   }
 }
