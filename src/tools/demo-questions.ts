@@ -19,11 +19,14 @@ ORDER BY location, year`,
     sql: `WITH growth AS (
   SELECT symbol, time, price, 100 * (price / lag(price, 12) OVER (PARTITION BY symbol ORDER BY time) - 1) AS percent
   FROM stocks
+), ranked AS (
+  SELECT symbol, time, price, percent, row_number() OVER (PARTITION BY symbol ORDER BY percent DESC) AS place
+  FROM growth
+  WHERE percent IS NOT NULL
 )
 SELECT symbol, time AS until, price, round(percent, 1) AS percent
-FROM growth
-WHERE percent IS NOT NULL
-QUALIFY row_number() OVER (PARTITION BY symbol ORDER BY percent DESC) = 1
+FROM ranked
+WHERE place = 1
 ORDER BY percent DESC`,
   },
 ];
