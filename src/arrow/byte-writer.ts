@@ -150,6 +150,21 @@ export class ByteWriter {
     this.padded(value, digitCount(value));
   }
 
+  /** A whole number 0 <= value < 2^31 in decimal, in one piece: most integers of most tables. */
+  uint31(value: number): void {
+    this.reserve(SMALL_BYTES);
+    const { bytes } = this;
+    const start = this.length;
+    let rest = value | 0;
+    const end = start + (rest < 10 ? 1 : rest < 100 ? 2 : rest < BILLION ? digitCount(rest) : 10);
+    for (let at = end - 1; at >= start; at--) {
+      const tenth = (rest / 10) | 0;
+      bytes[at] = 48 + rest - tenth * 10;
+      rest = tenth;
+    }
+    this.length = end;
+  }
+
   /** A whole number -2^53 < value < 2^53 in decimal. */
   int(value: number): void {
     if (value < 0) this.byte(0x2d);

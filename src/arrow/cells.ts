@@ -69,7 +69,7 @@ export class IntCells extends Cells {
 }
 
 export class Int64Cells extends Cells {
-  private words: Uint32Array = new Uint32Array(0);
+  private words: Int32Array = new Int32Array(0);
   constructor(
     out: ByteWriter,
     private readonly signed: boolean,
@@ -82,8 +82,9 @@ export class Int64Cells extends Cells {
   write(row: number): void {
     const low = this.words[row * 2]!;
     const high = this.words[row * 2 + 1]!;
-    if (this.signed) writeInt64(this.out, low, high | 0);
-    else writeUint64(this.out, low, high);
+    if (high === 0 && low >= 0) this.out.uint31(low);
+    else if (this.signed) writeInt64(this.out, low >>> 0, high);
+    else writeUint64(this.out, low >>> 0, high >>> 0);
   }
 }
 
@@ -166,7 +167,7 @@ abstract class QuotedCells extends Cells {
 }
 
 export class TimestampCells extends QuotedCells {
-  private words: Uint32Array = new Uint32Array(0);
+  private words: Int32Array = new Int32Array(0);
   private readonly text: TimestampText;
   constructor(out: ByteWriter, style: CellStyle, unit: TimeUnit, zone: ZoneOffsets | null) {
     super(out, style);
@@ -176,7 +177,7 @@ export class TimestampCells extends QuotedCells {
     this.words = wordsOf(column, rowCount);
   }
   protected writeText(row: number): void {
-    this.text.write(this.words[row * 2]!, this.words[row * 2 + 1]! | 0);
+    this.text.write(this.words[row * 2]! >>> 0, this.words[row * 2 + 1]!);
   }
 }
 
@@ -233,12 +234,12 @@ export class BinaryCells extends QuotedCells {
   }
 }
 
-/** The low and high 32-bit words of a column's 64-bit values. */
-function wordsOf(column: ResultColumn, rowCount: number): Uint32Array {
+/** The low and high 32-bit words of a column's 64-bit values, as i32: reading u32 would make doubles of them. */
+function wordsOf(column: ResultColumn, rowCount: number): Int32Array {
   const { values } = column;
   assert(values instanceof BigInt64Array || values instanceof BigUint64Array, "a 64-bit column has 64-bit values");
   assert(values.length >= rowCount, `${values.length} values for ${rowCount} rows`);
-  return new Uint32Array(values.buffer, values.byteOffset, rowCount * 2);
+  return new Int32Array(values.buffer, values.byteOffset, rowCount * 2);
 }
 
 /** The bytes of a column of 16-byte values. */
