@@ -80,11 +80,6 @@ function nextUnsorted(selection: Selection, target: u32, max: u32): u32 {
       store<u32>(out, row);
       out += <u32>(load<u64>(times + (row << 3)) - minTime <= span) << 2;
     }
-  } else if (span == u64.MAX_VALUE) {
-    for (; row < rowCount && out < limit; row++) {
-      store<u32>(out, row);
-      out += <u32>(load<u8>(wanted + load<u32>(series + (row << 2))) != 0) << 2;
-    }
   } else {
     for (; row < rowCount && out < limit; row++) {
       store<u32>(out, row);

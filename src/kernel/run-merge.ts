@@ -118,9 +118,7 @@ function selectAll(
 export function openSelection(kernel: Kernel, run: Run, range: TimeRange, wantedPtr: number): number {
   const { seriesPtr, timePtr, rowCount, sorted, dictionary } = run;
   const { seriesCount } = dictionary;
-  // all of time is a loop that reads no times
-  const { minNs, maxNs } = run.minTimeNs >= range.minNs && run.maxTimeNs <= range.maxNs ? ALL_TIME : range;
-  return kernel.call.selectionCreate(seriesPtr, timePtr, rowCount, sorted ? 1 : 0, wantedPtr, seriesCount, minNs, maxNs) >>> 0;
+  return kernel.call.selectionCreate(seriesPtr, timePtr, rowCount, sorted ? 1 : 0, wantedPtr, seriesCount, range.minNs, range.maxNs) >>> 0;
 }
 
 interface UnifiedSeries {

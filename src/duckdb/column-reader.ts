@@ -1,0 +1,153 @@
+// A reader per DuckDB type: copies one flat vector into Arrow's buffer layouts (model/result-batch.ts). Fixed-width columns are one copy.
+import type duckdbTypes from "@duckdb/node-bindings";
+import type { ResultColumn, ResultField, ResultType, ResultValues } from "../model/result-batch.ts";
+import { DuckType, duckdb } from "./binding.ts";
+import { createNestedReader } from "./nested-reader.ts";
+import { readStrings } from "./string-reader.ts";
+
+type LogicalType = duckdbTypes.LogicalType;
+type Vector = duckdbTypes.Vector;
+
+export interface ColumnReader {
+  readonly type: ResultType;
+  /** `rowCount` rows of `vector`. The column is owned by the caller. */
+  read(vector: Vector, rowCount: number): ResultColumn;
+}
+
+const NO_VALUES = new Uint8Array(0);
+
+/** The bitmap of a vector, copied; null when every row is present. */
+export function readValidity(vector: Vector, rowCount: number): Uint8Array | null {
+  const bytes = Math.ceil(rowCount / 64) * 8;
+  const borrowed = duckdb.vector_get_validity(vector, bytes) as Uint8Array | null;
+  if (borrowed === null) return null;
+  for (let row = 0; row < rowCount; row++) {
+    if ((row & 7) === 0 && row + 8 <= rowCount && borrowed[row >>> 3] === 0xff) row += 7;
+    else if (((borrowed[row >>> 3]! >>> (row & 7)) & 1) === 0) return borrowed.slice();
+  }
+  return null;
+}
+
+/** The bytes of a flat vector, borrowed from its chunk. */
+export function vectorBytes(vector: Vector, bytes: number): Uint8Array {
+  return duckdb.vector_get_data(vector, bytes);
+}
+
+type ArrayClass = {
+  new (buffer: ArrayBuffer): ResultValues;
+  readonly BYTES_PER_ELEMENT: number;
+};
+
+/** Fixed-width values: DuckDB's layout is Arrow's. `widthBytes` differs from the element size for values of 16 raw bytes. */
+function fixed(type: ResultType, ArrayOf: ArrayClass, widthBytes = ArrayOf.BYTES_PER_ELEMENT): ColumnReader {
+  return {
+    type,
+    read(vector, rowCount) {
+      const bytes = vectorBytes(vector, rowCount * widthBytes).slice();
+      return { validity: readValidity(vector, rowCount), values: new ArrayOf(bytes.buffer as ArrayBuffer) };
+    },
+  };
+}
+
+function text(type: ResultType): ColumnReader {
+  return {
+    type,
+    read(vector, rowCount) {
+      const validity = readValidity(vector, rowCount);
+      const { offsets, data } = readStrings(vectorBytes(vector, rowCount * 16), rowCount, validity);
+      return { validity, values: NO_VALUES, offsets, data };
+    },
+  };
+}
+
+/** Decimals are 2, 4, 8 or 16 bytes wide in DuckDB and leave as 16. */
+function decimal(logical: LogicalType): ColumnReader {
+  const internal = duckdb.decimal_internal_type(logical);
+  const widthBytes = internal === DuckType.SMALLINT ? 2 : internal === DuckType.INTEGER ? 4 : internal === DuckType.BIGINT ? 8 : 16;
+  const type: ResultType = { kind: "decimal", precision: duckdb.decimal_width(logical), scale: duckdb.decimal_scale(logical) };
+  return {
+    type,
+    read(vector, rowCount) {
+      const source = vectorBytes(vector, rowCount * widthBytes);
+      const values = new Uint8Array(rowCount * 16);
+      for (let row = 0; row < rowCount; row++) {
+        values.set(source.subarray(row * widthBytes, (row + 1) * widthBytes), row * 16);
+        const negative = source[(row + 1) * widthBytes - 1]! >= 0x80;
+        if (negative) values.fill(0xff, row * 16 + widthBytes, (row + 1) * 16);
+      }
+      return { validity: readValidity(vector, rowCount), values };
+    },
+  };
+}
+
+/** Enumerations leave as u32 codes and one dictionary array for the whole result. */
+function dictionary(logical: LogicalType): ColumnReader {
+  const internal = duckdb.enum_internal_type(logical);
+  const widthBytes = internal === DuckType.UTINYINT ? 1 : internal === DuckType.USMALLINT ? 2 : 4;
+  const strings = Array.from({ length: duckdb.enum_dictionary_size(logical) }, (_, i) => duckdb.enum_dictionary_value(logical, i));
+  return {
+    type: { kind: "dictionary" },
+    read(vector, rowCount) {
+      const bytes = vectorBytes(vector, rowCount * widthBytes).slice();
+      const codes = widthBytes === 1 ? bytes : widthBytes === 2 ? new Uint16Array(bytes.buffer) : new Uint32Array(bytes.buffer);
+      return {
+        validity: readValidity(vector, rowCount),
+        values: codes instanceof Uint32Array ? codes : Uint32Array.from(codes),
+        dictionary: strings,
+      };
+    },
+  };
+}
+
+const int = (bits: 8 | 16 | 32 | 64, signed: boolean): ResultType => ({ kind: "int", bits, signed });
+const timestamp = (unit: "s" | "ms" | "us" | "ns", zone: string | null = null): ResultType => ({ kind: "timestamp", unit, zone });
+
+/** Readers that need nothing but the type's number; they keep no state, so they are shared. */
+const SIMPLE: ReadonlyMap<number, ColumnReader> = new Map<number, ColumnReader>([
+  [DuckType.BOOLEAN, fixed({ kind: "bool" }, Uint8Array)],
+  [DuckType.TINYINT, fixed(int(8, true), Int8Array)],
+  [DuckType.SMALLINT, fixed(int(16, true), Int16Array)],
+  [DuckType.INTEGER, fixed(int(32, true), Int32Array)],
+  [DuckType.BIGINT, fixed(int(64, true), BigInt64Array)],
+  [DuckType.UTINYINT, fixed(int(8, false), Uint8Array)],
+  [DuckType.USMALLINT, fixed(int(16, false), Uint16Array)],
+  [DuckType.UINTEGER, fixed(int(32, false), Uint32Array)],
+  [DuckType.UBIGINT, fixed(int(64, false), BigUint64Array)],
+  [DuckType.HUGEINT, fixed({ kind: "hugeint", signed: true }, Uint8Array, 16)],
+  [DuckType.UHUGEINT, fixed({ kind: "hugeint", signed: false }, Uint8Array, 16)],
+  [DuckType.FLOAT, fixed({ kind: "float", bits: 32 }, Float32Array)],
+  [DuckType.DOUBLE, fixed({ kind: "float", bits: 64 }, Float64Array)],
+  [DuckType.TIMESTAMP_S, fixed(timestamp("s"), BigInt64Array)],
+  [DuckType.TIMESTAMP_MS, fixed(timestamp("ms"), BigInt64Array)],
+  [DuckType.TIMESTAMP, fixed(timestamp("us"), BigInt64Array)],
+  [DuckType.TIMESTAMP_NS, fixed(timestamp("ns"), BigInt64Array)],
+  [DuckType.TIMESTAMP_TZ, fixed(timestamp("us", "UTC"), BigInt64Array)],
+  [DuckType.DATE, fixed({ kind: "date" }, Int32Array)],
+  [DuckType.TIME, fixed({ kind: "time", unit: "us" }, BigInt64Array)],
+  [DuckType.TIME_NS, fixed({ kind: "time", unit: "ns" }, BigInt64Array)],
+  [DuckType.INTERVAL, fixed({ kind: "interval" }, Uint8Array, 16)],
+  [DuckType.VARCHAR, text({ kind: "utf8" })],
+  [DuckType.BLOB, text({ kind: "binary" })],
+  [DuckType.SQLNULL, { type: { kind: "null" }, read: (_vector, rowCount) => ({ validity: allNull(rowCount), values: NO_VALUES }) }],
+]);
+
+function allNull(rowCount: number): Uint8Array {
+  return new Uint8Array(Math.ceil(rowCount / 64) * 8);
+}
+
+/** The reader of a type that `castForReading` leaves alone. */
+export function createColumnReader(logical: LogicalType): ColumnReader {
+  const id = duckdb.get_type_id(logical);
+  const simple = SIMPLE.get(id);
+  if (simple !== undefined) return simple;
+  if (id === DuckType.DECIMAL) return decimal(logical);
+  if (id === DuckType.ENUM) return dictionary(logical);
+  const nested = createNestedReader(logical, id, createColumnReader);
+  if (nested === null) throw new Error(`BUG: no reader for DuckDB type ${id}; castForReading should have replaced it`);
+  return nested;
+}
+
+/** A field as nested types hold it. */
+export function fieldOf(name: string, reader: ColumnReader): ResultField {
+  return { name, type: reader.type };
+}

@@ -1,0 +1,66 @@
+// An in-memory DuckDB that may touch nothing but its own memory, its spill folder and the folders it is given.
+import type duckdbTypes from "@duckdb/node-bindings";
+import { duckdb } from "./binding.ts";
+import { Connection } from "./connection.ts";
+import { engineError } from "./errors.ts";
+
+export interface DatabaseOptions {
+  /** Memory for tables, hash tables and sorts; beyond it DuckDB spills to `tempDir` or fails. */
+  readonly memoryBytes: number;
+  readonly threads: number;
+  /** Where to spill; null: never. */
+  readonly tempDir: string | null;
+  /** Bytes of spill at most. */
+  readonly tempBytesMax?: number;
+  /** Folders whose Parquet files may be read. */
+  readonly readableDirs?: readonly string[];
+}
+
+export class Database {
+  private constructor(private readonly handle: duckdbTypes.Database) {}
+
+  /** Opens, runs `setup` (macros, table functions) on a first connection, then locks the configuration for good. */
+  static async open(options: DatabaseOptions, setup: (connection: Connection) => Promise<void> = async () => {}): Promise<Database> {
+    const config = duckdb.create_config();
+    duckdb.set_config(config, "threads", String(options.threads));
+    duckdb.set_config(config, "memory_limit", `${Math.floor(options.memoryBytes / 1024)}KiB`);
+    duckdb.set_config(config, "temp_directory", options.tempDir ?? "");
+    duckdb.set_config(config, "max_temp_directory_size", `${Math.floor((options.tempBytesMax ?? 64 * 2 ** 30) / 1024)}KiB`);
+    duckdb.set_config(config, "autoinstall_known_extensions", "false");
+    duckdb.set_config(config, "autoload_known_extensions", "false");
+    duckdb.set_config(config, "allow_community_extensions", "false");
+    const database = new Database(await duckdb.open(":memory:", config));
+    const connection = await database.connect();
+    const dirs = [...(options.readableDirs ?? []), ...(options.tempDir === null ? [] : [options.tempDir])];
+    // The order matters: once external access is off, the list of folders can no longer be set.
+    await connection.run(`SET allowed_directories = [${dirs.map((dir) => `'${dir.replaceAll("'", "''")}'`).join(", ")}]`);
+    for (const setting of SETTINGS) await connection.run(`SET GLOBAL ${setting}`);
+    await setup(connection);
+    await connection.run("SET enable_external_access = false");
+    await connection.run("SET lock_configuration = true");
+    connection.close();
+    return database;
+  }
+
+  async connect(): Promise<Connection> {
+    try {
+      return new Connection(await duckdb.connect(this.handle));
+    } catch (error) {
+      throw engineError(error);
+    }
+  }
+
+  /** Connections must be closed before. */
+  close(): void {
+    duckdb.close_sync(this.handle);
+  }
+}
+
+const SETTINGS: readonly string[] = [
+  "TimeZone = 'UTC'",
+  "Calendar = 'gregorian'",
+  // 7 / 2 is 3, as in the dialect; floats still divide as floats
+  "integer_division = true",
+  "errors_as_json = true",
+  "default_null_order = 'NULLS_LAST_ON_ASC_FIRST_ON_DESC'",
+];

@@ -1,0 +1,53 @@
+// DuckDB's errors as ours. The binding gives one message string; the databases we open send it as JSON, with a kind and a position.
+import { type ErrorKind, TsdbError } from "../model/errors.ts";
+
+/** What DuckDB said: `kind` is its exception type ("Binder", "Out of Memory" ...), `position` a byte offset in the SQL it was given. */
+export interface EngineMessage {
+  readonly kind: string;
+  readonly message: string;
+  readonly position: number | null;
+}
+
+/** Takes DuckDB's error text apart; plain text is kept with the kind in front of its first colon. */
+export function parseEngineMessage(text: string): EngineMessage {
+  const brace = text.indexOf("{");
+  if (brace >= 0) {
+    try {
+      const parsed = JSON.parse(text.slice(brace)) as { exception_type?: string; exception_message?: string; position?: string };
+      if (typeof parsed.exception_type === "string") {
+        const position = Number(parsed.position);
+        return {
+          kind: parsed.exception_type,
+          message: parsed.exception_message ?? "",
+          position: parsed.position === undefined || !Number.isSafeInteger(position) ? null : position,
+        };
+      }
+    } catch {
+      // not JSON after all: fall through to the plain form
+    }
+  }
+  const plain = /^([A-Za-z ]+?)(?: Error| exception)?: ([\s\S]*)$/.exec(text);
+  return plain === null ? { kind: "", message: text, position: null } : { kind: plain[1]!, message: plain[2]!, position: null };
+}
+
+const LIMIT_KINDS = new Set(["Out of Memory", "OutOfMemory"]);
+const BUG_KINDS = new Set(["INTERNAL", "Internal", "FATAL", "Fatal"]);
+
+/** The error family of a message; null when the fault is ours or DuckDB's. */
+export function errorKindOf(message: EngineMessage): ErrorKind | null {
+  if (LIMIT_KINDS.has(message.kind)) return "query_limit";
+  if (message.kind === "INTERRUPT" || message.kind === "Interrupt") return "cancelled";
+  if (BUG_KINDS.has(message.kind)) return null;
+  return "bad_query";
+}
+
+/** An operating error for DuckDB's `error`. @throws nothing; an internal error of DuckDB comes back as a plain Error. */
+export function engineError(error: unknown): Error {
+  if (error instanceof TsdbError) return error;
+  const text = error instanceof Error ? error.message : String(error);
+  const message = parseEngineMessage(text);
+  const kind = errorKindOf(message);
+  if (kind === null) return new Error(`BUG: DuckDB ${message.kind}: ${message.message}`, { cause: error });
+  const details = message.position === null ? {} : { position: message.position };
+  return new TsdbError(kind, message.message, { ...details, engineKind: message.kind }, { cause: error });
+}

@@ -1,0 +1,158 @@
+// One table function for every table of every statement: `__scan(handle)`. A handle names what the statement reads; DuckDB asks for the
+// columns it needs and for chunk after chunk, which are copied from the kernel's memory into its vectors.
+import type duckdbTypes from "@duckdb/node-bindings";
+import { ColumnType, VALUE_BYTES } from "../model/column.ts";
+import type { ScanChunk } from "../model/scan.ts";
+import { DuckType, duckdb } from "./binding.ts";
+import type { Connection } from "./connection.ts";
+
+export const SCAN_FUNCTION = "__scan";
+
+export interface ScanColumnSource {
+  /** As DuckDB shall see it. */
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+export interface ChunkCursor {
+  /** The next rows, borrowed until the next call; null at the end. */
+  next(): ScanChunk | null;
+  close(): void;
+}
+
+/** What a handle stands for. */
+export interface ScanSource {
+  readonly columns: readonly ScanColumnSource[];
+  readonly rowCountMax: number;
+  /** A cursor over the columns at `columnIndexes`, in that order; none for count(*). */
+  open(columnIndexes: readonly number[]): ChunkCursor;
+  /** Told what `open`, `next` threw, because DuckDB keeps only the text. */
+  failed(error: unknown): void;
+}
+
+const DUCK_TYPE: Readonly<Record<ColumnType, number>> = {
+  [ColumnType.time]: DuckType.TIMESTAMP_NS,
+  [ColumnType.tag]: DuckType.VARCHAR,
+  [ColumnType.float]: DuckType.DOUBLE,
+  [ColumnType.integer]: DuckType.BIGINT,
+  [ColumnType.unsigned]: DuckType.UBIGINT,
+  [ColumnType.string]: DuckType.VARCHAR,
+  [ColumnType.boolean]: DuckType.BOOLEAN,
+};
+
+/** A bitmap of one vector that says NULL everywhere. */
+const ALL_NULL = new ArrayBuffer(2048 / 8);
+
+interface ScanState {
+  readonly source: ScanSource;
+  /** Output vector and column of the cursor, per projected column that is really one of ours. */
+  readonly outputs: readonly { vector: number; column: number; widthBytes: number }[];
+  cursor: ChunkCursor | null;
+  opened: boolean;
+  readonly columnIndexes: readonly number[];
+}
+
+/** Sources by handle, for all statements of one database. */
+export class ScanRegistry {
+  private readonly sources = new Map<number, ScanSource>();
+  private nextHandle = 1;
+
+  /** `memory` holds what the pointers of the chunks point into. */
+  constructor(private readonly memory: WebAssembly.Memory) {}
+
+  add(source: ScanSource): number {
+    const handle = this.nextHandle++;
+    this.sources.set(handle, source);
+    return handle;
+  }
+
+  remove(handle: number): void {
+    this.sources.delete(handle);
+  }
+
+  /** Registers the function for the whole database. */
+  install(connection: Connection): void {
+    const fn = duckdb.create_table_function();
+    duckdb.table_function_set_name(fn, SCAN_FUNCTION);
+    duckdb.table_function_add_parameter(fn, duckdb.create_logical_type(DuckType.BIGINT));
+    duckdb.table_function_supports_projection_pushdown(fn, true);
+    duckdb.table_function_set_bind(fn, (info) => this.bind(info));
+    duckdb.table_function_set_init(fn, (info) => this.init(info));
+    duckdb.table_function_set_function(fn, (info, output) => this.fill(info, output));
+    duckdb.register_table_function(connection.handle, fn);
+  }
+
+  private bind(info: duckdbTypes.TableFunctionBindInfo): void {
+    const handle = Number(duckdb.get_int64(duckdb.bind_get_parameter(info, 0)));
+    const source = this.sources.get(handle);
+    if (source === undefined) {
+      duckdb.bind_set_error(info, "the statement has ended");
+      return;
+    }
+    for (const column of source.columns) {
+      duckdb.bind_add_result_column(info, column.name, duckdb.create_logical_type(DUCK_TYPE[column.type]));
+    }
+    duckdb.bind_set_cardinality(info, source.rowCountMax, false);
+    duckdb.bind_set_bind_data(info, source);
+  }
+
+  private init(info: duckdbTypes.TableFunctionInitInfo): void {
+    const source = duckdb.init_get_bind_data(info) as ScanSource;
+    const outputs: ScanState["outputs"][number][] = [];
+    const columnIndexes: number[] = [];
+    for (let vector = 0; vector < duckdb.init_get_column_count(info); vector++) {
+      const index = duckdb.init_get_column_index(info, vector);
+      const column = source.columns[index];
+      if (column === undefined) continue; // a virtual column: only the number of rows is wanted
+      outputs.push({ vector, column: columnIndexes.length, widthBytes: VALUE_BYTES[column.type] });
+      columnIndexes.push(index);
+    }
+    const state: ScanState = { source, outputs, cursor: null, opened: false, columnIndexes };
+    duckdb.init_set_init_data(info, state);
+    // The chunks come from one JavaScript thread; more would only wait for each other.
+    duckdb.init_set_max_threads(info, 1);
+  }
+
+  private fill(info: duckdbTypes.TableFunctionInfo, output: duckdbTypes.DataChunk): void {
+    const state = duckdb.function_get_init_data(info) as ScanState;
+    try {
+      if (!state.opened) {
+        state.opened = true;
+        state.cursor = state.source.open(state.columnIndexes);
+      }
+      const chunk = state.cursor?.next() ?? null;
+      if (chunk === null) {
+        state.cursor?.close();
+        state.cursor = null;
+        duckdb.data_chunk_set_size(output, 0);
+        return;
+      }
+      this.copy(chunk, state, output);
+    } catch (error) {
+      state.source.failed(error);
+      duckdb.function_set_error(info, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  private copy(chunk: ScanChunk, state: ScanState, output: duckdbTypes.DataChunk): void {
+    // The binding only wants bytes to copy from; shared memory serves as well as an ArrayBuffer.
+    const memory = this.memory.buffer as ArrayBuffer;
+    const rowCount = chunk.rowCount;
+    const validityBytes = Math.ceil(rowCount / 64) * 8;
+    for (const { vector: index, column, widthBytes } of state.outputs) {
+      const vector = duckdb.data_chunk_get_vector(output, index);
+      const { dataPtr, validityPtr } = chunk.columns[column]!;
+      if (dataPtr === 0) {
+        duckdb.vector_ensure_validity_writable(vector);
+        duckdb.copy_data_to_vector_validity(vector, 0, ALL_NULL, 0, validityBytes);
+        continue;
+      }
+      duckdb.copy_data_to_vector(vector, 0, memory, dataPtr, rowCount * widthBytes);
+      if (validityPtr !== 0) {
+        duckdb.vector_ensure_validity_writable(vector);
+        duckdb.copy_data_to_vector_validity(vector, 0, memory, validityPtr, validityBytes);
+      }
+    }
+    duckdb.data_chunk_set_size(output, rowCount);
+  }
+}

@@ -1,0 +1,227 @@
+// Decides on DuckDB's own tree what may run: walks every node, refuses what it does not know, and collects the tables and parameters.
+import { TsdbError } from "../model/errors.ts";
+import { DIALECT_FUNCTIONS } from "./dialect.ts";
+import { DUCKDB_FUNCTIONS, TABLE_FUNCTIONS } from "./functions.ts";
+import { decodeNames } from "./names.ts";
+import { unsupported } from "./print.ts";
+import type { BaseTable, Expression, Modifier, NodeBase, OrderBy, QueryNode, TableRef } from "./tree.ts";
+
+/** A table of a statement that is no CTE. `schema` is "iox" or "information_schema" or "system". */
+export interface TableName {
+  readonly schema: string;
+  readonly table: string;
+}
+
+export interface CheckResult {
+  /** Decoded names of user tables, each once. */
+  readonly tables: readonly string[];
+  /** True when the statement reads the list of tables. */
+  readonly readsCatalog: boolean;
+}
+
+/** Trees deeper than this would cost more to plan than any honest statement. */
+const DEPTH_MAX = 400;
+
+/** Names of CTEs visible at a node. */
+type CteNames = ReadonlySet<string>;
+
+const NO_CTES: CteNames = new Set();
+
+/** The schema and table of a reference as written; @throws TsdbError bad_query for names outside our catalog */
+export function tableNameOf(ref: BaseTable): TableName {
+  const table = decodeNames(ref.table_name);
+  const [catalog, schema] = [decodeNames(ref.catalog_name), decodeNames(ref.schema_name)];
+  const known = (catalog === "" || catalog === "public") && ["", "iox", "information_schema", "system"].includes(schema);
+  if (!known) throw unknownTable(catalog === "" ? "public" : catalog, schema, table);
+  return { schema: schema === "" ? "iox" : schema, table };
+}
+
+export function unknownTable(catalog: string, schema: string, table: string): TsdbError {
+  const name = `${catalog}.${schema}.${table}`;
+  return new TsdbError("bad_query", `Error during planning: table '${name}' not found`, { table: name });
+}
+
+/** Checks a query. @throws TsdbError bad_query for anything that is not allowed */
+export function checkQuery(node: QueryNode): CheckResult {
+  const checker = new Checker();
+  checker.query(node, NO_CTES);
+  return { tables: [...checker.tables], readsCatalog: checker.readsCatalog };
+}
+
+class Checker {
+  readonly tables = new Set<string>();
+  readsCatalog = false;
+  private depth = 0;
+
+  query(node: QueryNode, outer: CteNames): void {
+    this.enter();
+    const ctes = this.ctes(node, outer);
+    switch (node.type) {
+      case "SELECT_NODE":
+        this.expressions(node.select_list, ctes);
+        this.table(node.from_table, ctes);
+        this.expressions(node.group_expressions, ctes);
+        this.optional(ctes, node.where_clause, node.having, node.qualify);
+        if (!["STANDARD_HANDLING", "FORCE_AGGREGATES"].includes(node.aggregate_handling)) throw unsupported(node.aggregate_handling);
+        break;
+      case "SET_OPERATION_NODE":
+        if (!["UNION", "EXCEPT", "INTERSECT", "UNION_BY_NAME"].includes(node.setop_type)) throw unsupported(node.setop_type);
+        this.query(node.left, ctes);
+        this.query(node.right, ctes);
+        break;
+      case "RECURSIVE_CTE_NODE":
+        if (node.key_targets.length > 0) throw unsupported("USING KEY");
+        this.query(node.left, ctes);
+        this.query(node.right, new Set([...ctes, node.cte_name]));
+        break;
+      default:
+        throw unsupported(`query ${(node as { type: string }).type}`);
+    }
+    for (const modifier of node.modifiers) this.modifier(modifier, ctes);
+    this.depth--;
+  }
+
+  private ctes(node: NodeBase, outer: CteNames): CteNames {
+    let visible = outer;
+    for (const { key, value } of node.cte_map.map) {
+      if (value.key_targets.length > 0) throw unsupported("USING KEY");
+      this.query(value.query.node, visible);
+      visible = new Set([...visible, key]);
+    }
+    return visible;
+  }
+
+  private modifier(modifier: Modifier, ctes: CteNames): void {
+    if (modifier.type === "ORDER_MODIFIER") this.orders(modifier.orders, ctes);
+    else if (modifier.type === "DISTINCT_MODIFIER") this.expressions(modifier.distinct_on_targets, ctes);
+    else if (modifier.type === "LIMIT_MODIFIER" || modifier.type === "LIMIT_PERCENT_MODIFIER") {
+      this.optional(ctes, modifier.limit, modifier.offset);
+    } else throw unsupported((modifier as { type: string }).type);
+  }
+
+  private table(ref: TableRef, ctes: CteNames): void {
+    this.enter();
+    switch (ref.type) {
+      case "EMPTY":
+        break;
+      case "BASE_TABLE":
+        this.baseTable(ref, ctes);
+        break;
+      case "JOIN":
+        if (ref.alias !== "") throw unsupported("an alias of a join");
+        this.table(ref.left, ctes);
+        this.table(ref.right, ctes);
+        this.optional(ctes, ref.condition);
+        break;
+      case "SUBQUERY":
+        this.query(ref.subquery.node, ctes);
+        break;
+      case "TABLE_FUNCTION":
+        this.tableFunction(ref.function.function_name, ref.function.schema);
+        this.expressions(ref.function.children, ctes);
+        break;
+      case "EXPRESSION_LIST":
+        for (const row of ref.values) this.expressions(row, ctes);
+        break;
+      case "SHOW_REF":
+        throw unsupported("SHOW, DESCRIBE and SUMMARIZE inside a query");
+      default:
+        throw unsupported(`${(ref as { type: string }).type} in FROM`);
+    }
+    this.depth--;
+  }
+
+  private baseTable(ref: BaseTable, ctes: CteNames): void {
+    if (ref.at_clause !== null) throw unsupported("AT");
+    if (ref.schema_name === "" && ref.catalog_name === "" && ctes.has(ref.table_name)) return;
+    const name = tableNameOf(ref);
+    if (name.schema === "iox") this.tables.add(name.table);
+    else this.readsCatalog = true;
+  }
+
+  private tableFunction(name: string, schema: string): void {
+    if (!TABLE_FUNCTIONS.has(name) || (schema !== "" && schema !== "main")) {
+      throw new TsdbError("bad_query", `Error during planning: table function '${decodeNames(name)}' not found`);
+    }
+  }
+
+  private functionName(name: string, schema: string, catalog: string): void {
+    const known = DUCKDB_FUNCTIONS.has(name) || DIALECT_FUNCTIONS.has(name);
+    if (!known || catalog !== "" || (schema !== "" && schema !== "main")) {
+      throw new TsdbError("bad_query", `Error during planning: Invalid function '${decodeNames(name)}'`, { function: name });
+    }
+  }
+
+  private orders(orders: readonly OrderBy[], ctes: CteNames): void {
+    for (const order of orders) this.expression(order.expression, ctes);
+  }
+
+  private expressions(list: readonly Expression[], ctes: CteNames): void {
+    for (const expression of list) this.expression(expression, ctes);
+  }
+
+  private optional(ctes: CteNames, ...list: readonly (Expression | null)[]): void {
+    for (const expression of list) if (expression !== null) this.expression(expression, ctes);
+  }
+
+  private expression(node: Expression, ctes: CteNames): void {
+    this.enter();
+    switch (node.class) {
+      case "COLUMN_REF":
+      case "CONSTANT":
+      case "PARAMETER":
+      case "POSITIONAL_REFERENCE":
+        break;
+      case "FUNCTION":
+        if (node.export_state) throw unsupported("EXPORT_STATE");
+        this.functionName(node.function_name, node.schema, node.catalog);
+        this.expressions(node.children, ctes);
+        this.orders(node.order_bys.orders, ctes);
+        this.optional(ctes, node.filter);
+        break;
+      case "WINDOW":
+        this.functionName(node.function_name, node.schema, node.catalog);
+        this.expressions([...node.children, ...node.partitions], ctes);
+        this.orders([...node.orders, ...node.arg_orders], ctes);
+        this.optional(ctes, node.start_expr, node.end_expr, node.offset_expr, node.default_expr, node.filter_expr);
+        break;
+      case "CAST":
+      case "COLLATE":
+        this.expression(node.child, ctes);
+        break;
+      case "CASE":
+        for (const check of node.case_checks) this.expressions([check.when_expr, check.then_expr], ctes);
+        this.expression(node.else_expr, ctes);
+        break;
+      case "COMPARISON":
+        this.expressions([node.left, node.right], ctes);
+        break;
+      case "BETWEEN":
+        this.expressions([node.input, node.lower, node.upper], ctes);
+        break;
+      case "CONJUNCTION":
+      case "OPERATOR":
+        this.expressions(node.children, ctes);
+        break;
+      case "SUBQUERY":
+        this.optional(ctes, node.child);
+        this.query(node.subquery.node, ctes);
+        break;
+      case "STAR":
+        this.optional(ctes, node.expr);
+        for (const { value } of node.replace_list) this.expression(value, ctes);
+        break;
+      case "LAMBDA":
+        this.expressions([node.lhs, node.expr], ctes);
+        break;
+      default:
+        throw unsupported(`expression ${(node as { class: string }).class}`);
+    }
+    this.depth--;
+  }
+
+  private enter(): void {
+    if (++this.depth > DEPTH_MAX)
+      throw new TsdbError("bad_query", `Error during planning: the statement is nested too deeply (${DEPTH_MAX} levels)`);
+  }
+}

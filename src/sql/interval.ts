@@ -1,0 +1,131 @@
+// Interval literals. DuckDB's intervals end at the microsecond; ours keep nanoseconds until they meet a time.
+import { TsdbError } from "../model/errors.ts";
+
+/** Months and days have no fixed length in general; in UTC a day is 24 hours. */
+export interface Interval {
+  readonly months: number;
+  readonly days: number;
+  readonly ns: bigint;
+}
+
+const SECOND = 1_000_000_000n;
+export const DAY_NS = 86_400n * SECOND;
+
+/** Nanoseconds of a unit, or its months. Abbreviations are the vendor's. */
+const UNITS: Readonly<Record<string, { ns: bigint } | { days: number } | { months: number }>> = {
+  nanosecond: { ns: 1n },
+  ns: { ns: 1n },
+  microsecond: { ns: 1_000n },
+  us: { ns: 1_000n },
+  µs: { ns: 1_000n },
+  millisecond: { ns: 1_000_000n },
+  ms: { ns: 1_000_000n },
+  msec: { ns: 1_000_000n },
+  second: { ns: SECOND },
+  s: { ns: SECOND },
+  sec: { ns: SECOND },
+  minute: { ns: 60n * SECOND },
+  m: { ns: 60n * SECOND },
+  min: { ns: 60n * SECOND },
+  hour: { ns: 3600n * SECOND },
+  h: { ns: 3600n * SECOND },
+  hr: { ns: 3600n * SECOND },
+  day: { days: 1 },
+  d: { days: 1 },
+  week: { days: 7 },
+  w: { days: 7 },
+  month: { months: 1 },
+  mon: { months: 1 },
+  quarter: { months: 3 },
+  year: { months: 12 },
+  y: { months: 12 },
+  yr: { months: 12 },
+  decade: { months: 120 },
+  dec: { months: 120 },
+  century: { months: 1200 },
+  c: { months: 1200 },
+  millennium: { months: 12000 },
+};
+
+const PLURALS: Readonly<Record<string, string>> = { centuries: "century", millennia: "millennium" };
+
+function unitOf(word: string): (typeof UNITS)[string] | undefined {
+  const lower = word.toLowerCase();
+  const exact = UNITS[PLURALS[lower] ?? lower];
+  return exact ?? (lower.endsWith("s") ? UNITS[lower.slice(0, -1)] : undefined);
+}
+
+const PART = /\s*([+-]?\s*\d+(?:\.\d*)?|[+-]?\s*\.\d+)\s*([A-Za-zµ]+)?\s*(ago\b)?/y;
+const CLOCK = /\s*([+-])?(\d+):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?(?=\s|$)/y;
+
+/** `1 hour`, `1 day 02:30:00`, `-1.5 minutes`, `5 ns`; a number alone is seconds. Null when the text is none. */
+export function parseInterval(text: string): Interval | null {
+  let total: Interval = { months: 0, days: 0, ns: 0n };
+  let at = 0;
+  let parts = 0;
+  const end = text.trimEnd().length;
+  while (at < end) {
+    CLOCK.lastIndex = at;
+    const clock = CLOCK.exec(text);
+    if (clock !== null) {
+      total = addIntervals(total, clockInterval(clock));
+      at = CLOCK.lastIndex;
+    } else {
+      PART.lastIndex = at;
+      const part = PART.exec(text);
+      if (part === null) return null;
+      const interval = scaledUnit(part[1]!.replaceAll(/\s/g, ""), part[2] ?? "second");
+      if (interval === null) return null;
+      total = addIntervals(total, part[3] === undefined ? interval : negateInterval(interval));
+      at = PART.lastIndex;
+    }
+    parts++;
+  }
+  return parts === 0 ? null : total;
+}
+
+function clockInterval(match: RegExpExecArray): Interval {
+  const [, sign, hours, minutes, seconds = "0", fraction = ""] = match;
+  const ns = (BigInt(hours!) * 3600n + BigInt(minutes!) * 60n + BigInt(seconds)) * SECOND + BigInt(fraction.padEnd(9, "0"));
+  return { months: 0, days: 0, ns: sign === "-" ? -ns : ns };
+}
+
+/** `amount` (a decimal number) of a unit, exact: fractions of a month count 30 days, of a day 24 hours. */
+export function scaledUnit(amount: string, word: string): Interval | null {
+  const unit = unitOf(word);
+  const match = /^([+-])?(\d*)(?:\.(\d*))?$/.exec(amount);
+  if (unit === undefined || match === null) return null;
+  const sign = match[1] === "-" ? -1n : 1n;
+  const fraction = match[3] ?? "";
+  const scale = 10n ** BigInt(fraction.length);
+  const scaled = sign * BigInt(`${match[2] ?? ""}${fraction}` || "0");
+  if ("ns" in unit) return { months: 0, days: 0, ns: (scaled * unit.ns) / scale };
+  if ("days" in unit) return splitDays(scaled * BigInt(unit.days), scale, 0);
+  const months = (scaled * BigInt(unit.months)) / scale;
+  const rest = scaled * BigInt(unit.months) - months * scale;
+  return splitDays(rest * 30n, scale, Number(months));
+}
+
+function splitDays(scaledDays: bigint, scale: bigint, months: number): Interval {
+  const days = scaledDays / scale;
+  return { months, days: Number(days), ns: ((scaledDays - days * scale) * DAY_NS) / scale };
+}
+
+export function addIntervals(a: Interval, b: Interval): Interval {
+  return { months: a.months + b.months, days: a.days + b.days, ns: a.ns + b.ns };
+}
+
+export function negateInterval(a: Interval): Interval {
+  return { months: -a.months, days: -a.days, ns: -a.ns };
+}
+
+/** Nanoseconds of days and time. @throws TsdbError bad_query when months are involved, which have no fixed length */
+export function intervalNs(interval: Interval): bigint {
+  if (interval.months !== 0) throw new TsdbError("bad_query", "Error during planning: an interval with months has no fixed length");
+  return BigInt(interval.days) * DAY_NS + interval.ns;
+}
+
+/** As DuckDB's own literal: microseconds, the rest cut off. */
+export function duckInterval(interval: Interval): string {
+  return `${interval.months} months ${interval.days} days ${interval.ns / 1000n} microseconds`;
+}

@@ -1,0 +1,97 @@
+// What the rewriter knows about a value before DuckDB does: enough to choose between the meanings of an operator.
+import { type ColumnDef, ColumnType } from "../model/column.ts";
+import type { TimeRange } from "../model/scan.ts";
+import type { Interval } from "./interval.ts";
+import type { Expression, SqlType } from "./tree.ts";
+
+/** "time" is nanoseconds as TIMESTAMP_NS; "duration" is nanoseconds as BIGINT, what one time minus another gives. */
+export type Kind = "time" | "duration" | "interval" | "date" | "string" | "integer" | "float" | "boolean" | "other" | "unknown";
+
+export function kindOfColumn(type: ColumnType): Kind {
+  switch (type) {
+    case ColumnType.time:
+      return "time";
+    case ColumnType.tag:
+    case ColumnType.string:
+      return "string";
+    case ColumnType.float:
+      return "float";
+    case ColumnType.integer:
+    case ColumnType.unsigned:
+      return "integer";
+    case ColumnType.boolean:
+      return "boolean";
+  }
+}
+
+export function kindOfType(type: SqlType): Kind {
+  switch (type.id) {
+    case "TIMESTAMP":
+    case "TIMESTAMP_NS":
+    case "TIMESTAMP_MS":
+    case "TIMESTAMP_S":
+    case "TIMESTAMP WITH TIME ZONE":
+      return "time";
+    case "INTERVAL":
+      return "interval";
+    case "DATE":
+      return "date";
+    case "VARCHAR":
+      return "string";
+    case "FLOAT":
+    case "DOUBLE":
+    case "DECIMAL":
+      return "float";
+    case "BOOLEAN":
+      return "boolean";
+    case "TINYINT":
+    case "SMALLINT":
+    case "INTEGER":
+    case "BIGINT":
+    case "UTINYINT":
+    case "USMALLINT":
+    case "UINTEGER":
+    case "UBIGINT":
+    case "HUGEINT":
+    case "UHUGEINT":
+      return "integer";
+    default:
+      return type.id === "UNBOUND" ? "unknown" : "other";
+  }
+}
+
+/** A column of a scanned table, as an expression names it. */
+export interface ColumnSource {
+  readonly scan: ScanUse;
+  /** Index in `scan.defs`. */
+  readonly index: number;
+}
+
+/** What a WHERE clause says about one column: true for every row that passes. */
+export type Hint =
+  | { readonly kind: "time"; readonly scan: ScanUse; readonly range: TimeRange }
+  | { readonly kind: "tag"; readonly scan: ScanUse; readonly columnId: number; readonly values: readonly (string | null)[] };
+
+/** One reference to a table in the statement. Hints narrow what it reads. */
+export interface ScanUse {
+  readonly handle: number;
+  /** By name, not encoded. */
+  readonly defs: readonly ColumnDef[];
+  range: TimeRange;
+  tags: { columnId: number; values: readonly (string | null)[] }[];
+}
+
+/** A rewritten expression and what is known about its value. */
+export interface Typed {
+  node: Expression;
+  kind: Kind;
+  /** A plain column of a table. */
+  source?: ColumnSource;
+  /** Constants. */
+  timeNs?: bigint;
+  text?: string;
+  number?: number | bigint;
+  interval?: Interval;
+  /** Conditions: what holds when this one is true. */
+  hints?: readonly Hint[];
+}

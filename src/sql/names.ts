@@ -1,0 +1,33 @@
+// Names as DuckDB may see them. DuckDB compares identifiers without case even when they are quoted, and its tree no longer says what was
+// quoted, so a capital letter is written as an escape mark and its small letter: "Host" and "host" stay two columns.
+
+/** A private-use character: no key on a keyboard makes it, and in a user's own name it is doubled. */
+const MARK = "\u{E000}";
+const ENCODE = /[A-Z\u{E000}]/gu;
+const DECODE = /\u{E000}([a-z\u{E000}])/gu;
+
+/** Injective: two different names stay different for a reader that ignores ASCII case. */
+export function encodeName(name: string): string {
+  return name.replace(ENCODE, (char) => (char === MARK ? MARK + MARK : MARK + char.toLowerCase()));
+}
+
+/** Undoes `encodeName`, also in the middle of a text such as an error message. */
+export function decodeNames(text: string): string {
+  return text.includes(MARK) ? text.replace(DECODE, (_, char: string) => (char === MARK ? MARK : char.toUpperCase())) : text;
+}
+
+/** An unquoted identifier: ASCII letters become small, the rest stays. */
+export function foldName(name: string): string {
+  return name.replace(/[A-Z]/g, (char) => char.toLowerCase());
+}
+
+/** A quoted identifier for SQL text. */
+export function ident(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** A string literal for SQL text. A NUL byte cannot stand in SQL text, so it is put together from parts. */
+export function stringLiteral(text: string): string {
+  const quoted = `'${text.replaceAll("'", "''")}'`;
+  return text.includes("\0") ? `(${quoted.split("\0").join("' || chr(0) || '")})` : quoted;
+}

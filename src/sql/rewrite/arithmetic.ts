@@ -1,0 +1,115 @@
+// + - * / where a time, duration or interval takes part. Everything else is DuckDB's.
+
+import type { Interval } from "../interval.ts";
+import { addIntervals, DAY_NS, negateInterval } from "../interval.ts";
+import type { Typed } from "../kind.ts";
+import { addInterval, clampI64 } from "../time-text.ts";
+import type { Expression, FunctionCall } from "../tree.ts";
+import { bigintConstant, call, castTo, operator } from "../tree.ts";
+import { asTime, intervalConstant, timeConstant } from "./cast.ts";
+import { asDuration } from "./comparison.ts";
+import { typed } from "./rewriter.ts";
+
+/** The nanoseconds of a time as BIGINT. */
+export function nsOf(value: Typed): Expression {
+  return value.timeNs !== undefined ? bigintConstant(value.timeNs) : call("__ns", [value.node]);
+}
+
+/** A time from nanoseconds; whoever computes outside of i64 gets DuckDB's overflow error. */
+export function timeOfNs(ns: Expression): Typed {
+  return typed(call("make_timestamp_ns", [ns]), "time");
+}
+
+export function rewriteArithmetic(node: FunctionCall, left: Typed, right: Typed): Typed {
+  const special =
+    node.function_name === "+" ? add(left, right) : node.function_name === "-" ? subtract(left, right) : scale(node, left, right);
+  if (special !== null) return special;
+  const children = widened(left, right);
+  return typed({ ...node, children }, numericKind(left, right));
+}
+
+function numericKind(left: Typed, right: Typed): Typed["kind"] {
+  const kinds = [left.kind, right.kind];
+  if (kinds.every((kind) => kind === "integer")) return "integer";
+  if (kinds.includes("float") && kinds.every((kind) => kind === "float" || kind === "integer")) return "float";
+  return "unknown";
+}
+
+/** Arithmetic on literals alone is 64 bits wide, not DuckDB's 32. */
+function widened(left: Typed, right: Typed): Expression[] {
+  const literals = typeof left.number === "bigint" && typeof right.number === "bigint";
+  return literals ? [castTo(left.node, "BIGINT"), castTo(right.node, "BIGINT")] : [left.node, right.node];
+}
+
+function add(left: Typed, right: Typed): Typed | null {
+  if (left.kind === "interval" && right.kind === "interval") return combine(left, right, 1);
+  if (left.kind === "interval" || left.kind === "duration") {
+    if (right.kind === "time" || right.kind === "date") return shift(right, left, 1);
+  }
+  if (left.kind === "time" || left.kind === "date") {
+    if (right.kind === "interval" || right.kind === "duration") return shift(left, right, 1);
+  }
+  return durations("+", left, right);
+}
+
+function subtract(left: Typed, right: Typed): Typed | null {
+  if (left.kind === "time" && (right.kind === "time" || right.text !== undefined || right.kind === "date")) {
+    return typed(operator("-", nsOf(left), nsOf(asTime(right))), "duration");
+  }
+  if (right.kind === "time" && (left.text !== undefined || left.kind === "date")) {
+    return typed(operator("-", nsOf(asTime(left)), nsOf(right)), "duration");
+  }
+  if (left.kind === "interval" && right.kind === "interval") return combine(left, right, -1);
+  if ((left.kind === "time" || left.kind === "date") && (right.kind === "interval" || right.kind === "duration"))
+    return shift(left, right, -1);
+  return durations("-", left, right);
+}
+
+function durations(sign: "+" | "-", left: Typed, right: Typed): Typed | null {
+  if (left.kind !== "duration" && right.kind !== "duration") return null;
+  const compatible = (kind: Typed["kind"]): boolean => kind === "duration" || kind === "interval";
+  if (!compatible(left.kind) || !compatible(right.kind)) return null;
+  return typed(operator(sign, asDuration(left).node, asDuration(right).node), "duration");
+}
+
+function combine(left: Typed, right: Typed, sign: 1 | -1): Typed {
+  if (left.interval !== undefined && right.interval !== undefined) {
+    return intervalConstant(addIntervals(left.interval, sign === 1 ? right.interval : negateInterval(right.interval)));
+  }
+  return typed(operator(sign === 1 ? "+" : "-", left.node, right.node), "interval");
+}
+
+/** A time moved by an interval or duration. */
+function shift(from: Typed, by: Typed, sign: 1 | -1): Typed {
+  const time = asTime(from);
+  if (by.kind === "duration") return timeOfNs(operator(sign === 1 ? "+" : "-", nsOf(time), by.node));
+  if (by.interval === undefined) {
+    const interval = sign === 1 ? by.node : { ...call("-", [by.node]), is_operator: true };
+    return typed(call("__add_interval", [time.node, interval]), "time");
+  }
+  return shiftByConstant(time, sign === 1 ? by.interval : negateInterval(by.interval));
+}
+
+function shiftByConstant(time: Typed, interval: Interval): Typed {
+  if (time.timeNs !== undefined) return timeConstant(clampI64(addInterval(time.timeNs, interval)));
+  const ns = BigInt(interval.days) * DAY_NS + interval.ns;
+  if (interval.months === 0) return timeOfNs(operator("+", nsOf(time), bigintConstant(ns)));
+  const moved = call("__add_months", [time.node, bigintConstant(BigInt(interval.months))]);
+  return ns === 0n ? typed(moved, "time") : timeOfNs(operator("+", call("__ns", [moved]), bigintConstant(ns)));
+}
+
+/** duration * number, duration / number, duration / duration; interval * number is DuckDB's. */
+function scale(node: FunctionCall, left: Typed, right: Typed): Typed | null {
+  const isNumber = (value: Typed): boolean => value.kind === "integer" || value.kind === "float";
+  if (node.function_name === "/" && left.kind === "duration" && (right.kind === "duration" || right.kind === "interval")) {
+    return typed({ ...node, children: [left.node, asDuration(right).node] }, "integer");
+  }
+  const scaled =
+    (node.function_name === "*" && left.kind === "duration" && isNumber(right)) || (left.kind === "duration" && isNumber(right));
+  const mirrored = node.function_name === "*" && right.kind === "duration" && isNumber(left);
+  if (["*", "/", "%"].includes(node.function_name) && (scaled || mirrored)) {
+    return typed(castTo({ ...node, children: [left.node, right.node] }, "BIGINT"), "duration");
+  }
+  if (left.kind === "interval" || right.kind === "interval") return typed({ ...node, children: [left.node, right.node] }, "interval");
+  return null;
+}

@@ -1,0 +1,177 @@
+// Expressions, bottom-up: children first, then the rule for the node. A rule gives DuckDB's expression and the kind of its value.
+import { ColumnType } from "../../model/column.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { type Hint, type Kind, kindOfType, type Typed } from "../kind.ts";
+import { decodeNames } from "../names.ts";
+import type { Scope } from "../scope.ts";
+import type { Constant, Expression, Parameter, SqlValue, Star } from "../tree.ts";
+import { castTo, stringConstant } from "../tree.ts";
+import { rewriteCast } from "./cast.ts";
+import { rewriteBetween, rewriteComparison, rewriteIn } from "./comparison.ts";
+import { rewriteFunction } from "./function.ts";
+import { type RewriteContext, rewriteQuery, typed } from "./rewriter.ts";
+import { currentTime } from "./time-function.ts";
+import { rewriteWindow } from "./window.ts";
+
+export function rewriteExpression(node: Expression, context: RewriteContext, scope: Scope): Typed {
+  switch (node.class) {
+    case "COLUMN_REF": {
+      const resolved = scope.resolve(node.column_names);
+      if (!resolved.found && node.column_names.length === 1) {
+        const value = currentTime(node.column_names[0]!, context);
+        if (value !== null) return value;
+        if (SESSION_NAMES.has(node.column_names[0]!)) throw noField(node.column_names[0]!);
+      }
+      const ref: Expression = { ...node, column_names: resolved.names };
+      return { node: ref, kind: resolved.kind, ...(resolved.source === undefined ? {} : { source: resolved.source }) };
+    }
+    case "CONSTANT":
+      return typedConstant(node);
+    case "PARAMETER":
+      return typedConstant(parameterConstant(node, context));
+    case "FUNCTION":
+      return rewriteFunction(node, context, scope);
+    case "WINDOW":
+      return rewriteWindow(node, context, scope);
+    case "CAST":
+      return rewriteCast(node, rewriteExpression(node.child, context, scope));
+    case "CASE":
+      return rewriteCase(node, context, scope);
+    case "COMPARISON":
+      return rewriteComparison(node, rewriteExpression(node.left, context, scope), rewriteExpression(node.right, context, scope));
+    case "BETWEEN": {
+      const [input, lower, upper] = [node.input, node.lower, node.upper].map((child) => rewriteExpression(child, context, scope));
+      return rewriteBetween(node, input!, lower!, upper!);
+    }
+    case "CONJUNCTION": {
+      const children = node.children.map((child) => rewriteExpression(child, context, scope));
+      const hints = node.type === "CONJUNCTION_AND" ? children.flatMap((child) => child.hints ?? []) : [];
+      return { node: { ...node, children: children.map((child) => child.node) }, kind: "boolean", hints };
+    }
+    case "OPERATOR":
+      return rewriteOperator(node, context, scope);
+    case "SUBQUERY":
+      return rewriteSubquery(node, context, scope);
+    case "STAR":
+      return typed(rewriteStar(node, context, scope), "unknown");
+    case "LAMBDA":
+      return typed({ ...node, expr: rewriteExpression(node.expr, context, scope).node }, "unknown");
+    case "COLLATE":
+      return typed({ ...node, child: rewriteExpression(node.child, context, scope).node }, "string");
+    case "POSITIONAL_REFERENCE":
+      return typed(node, "unknown");
+  }
+}
+
+/** Names that DuckDB would answer with things of its own when no column has them. */
+const SESSION_NAMES: ReadonlySet<string> = new Set([
+  "current_catalog",
+  "current_role",
+  "current_schema",
+  "current_user",
+  "session_user",
+  "user",
+]);
+
+function noField(name: string): TsdbError {
+  return new TsdbError("bad_query", `Schema error: No field named ${decodeNames(name)}.`);
+}
+
+export function typedConstant(node: Constant): Typed {
+  const { value } = node;
+  if (value.is_null) return typed(node, "unknown");
+  if (value.type.id === "VARCHAR") return { node, kind: "string", text: String(value.value) };
+  const kind = kindOfType(value.type);
+  if (kind !== "integer" && kind !== "float") return typed(node, kind);
+  if (typeof value.value === "object") return typed(node, kind);
+  if (value.type.id === "DECIMAL") return { node, kind: "float", number: Number(value.value) / 10 ** (value.type.type_info?.scale ?? 0) };
+  return { node, kind, number: kind === "integer" ? BigInt(value.value as number | string) : Number(value.value) };
+}
+
+/** A parameter's value as a constant. @throws TsdbError bad_query when it has none */
+function parameterConstant(node: Parameter, context: RewriteContext): Constant {
+  const value = context.params[node.identifier];
+  if (value === undefined) {
+    throw new TsdbError("bad_query", `No value found for placeholder with name $${node.identifier}`, { parameter: node.identifier });
+  }
+  if (typeof value === "string") return stringConstant(value);
+  return { class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value: sqlValue(value) };
+}
+
+function sqlValue(value: number | bigint | boolean | null): SqlValue {
+  const of = (id: string, raw: number | string | boolean): SqlValue => ({ type: { id, type_info: null }, is_null: false, value: raw });
+  if (value === null) return { type: { id: "NULL", type_info: null }, is_null: true };
+  if (typeof value === "boolean") return of("BOOLEAN", value);
+  if (typeof value === "bigint" && value >= -(2n ** 63n) && value < 2n ** 64n) return of("BIGINT", String(value));
+  if (typeof value === "number" && Number.isSafeInteger(value)) return of("BIGINT", value);
+  return of("DOUBLE", Number(value));
+}
+
+/** The kind several values share, as far as it is known; NULLs do not count. */
+export function commonKind(kinds: readonly Kind[]): Kind {
+  const known = kinds.filter((kind) => kind !== "unknown");
+  const [first] = known;
+  if (first === undefined) return "unknown";
+  if (known.every((kind) => kind === first)) return first;
+  return known.every((kind) => kind === "integer" || kind === "float") ? "float" : "unknown";
+}
+
+function rewriteCase(node: Extract<Expression, { class: "CASE" }>, context: RewriteContext, scope: Scope): Typed {
+  const checks = node.case_checks.map((check) => ({
+    condition: rewriteExpression(check.when_expr, context, scope),
+    value: rewriteExpression(check.then_expr, context, scope),
+  }));
+  const otherwise = rewriteExpression(node.else_expr, context, scope);
+  const kind = commonKind([...checks.map(({ value }) => value.kind), otherwise.kind]);
+  // A result of small literals only would be 32 bits wide.
+  const widen = (value: Typed): Expression =>
+    kind === "integer" && value.number !== undefined ? castTo(value.node, "BIGINT") : value.node;
+  const case_checks = checks.map(({ condition, value }) => ({ when_expr: condition.node, then_expr: widen(value) }));
+  return typed({ ...node, case_checks, else_expr: widen(otherwise) }, kind);
+}
+
+function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, context: RewriteContext, scope: Scope): Typed {
+  const children = node.children.map((child) => rewriteExpression(child, context, scope));
+  if (node.type === "COMPARE_IN" || node.type === "COMPARE_NOT_IN") return rewriteIn(node, children);
+  const rewritten: Expression = { ...node, children: children.map((child) => child.node) };
+  switch (node.type) {
+    case "OPERATOR_COALESCE":
+      return typed(rewritten, commonKind(children.map(({ kind }) => kind)));
+    case "OPERATOR_IS_NULL": {
+      const hints = tagHints(children[0]!, [null]);
+      return { node: rewritten, kind: "boolean", hints };
+    }
+    case "OPERATOR_NOT":
+    case "OPERATOR_IS_NOT_NULL":
+      return typed(rewritten, "boolean");
+    case "ARRAY_EXTRACT":
+    case "ARRAY_SLICE":
+      // Bounds of a list are 64 bits wide whatever they look like.
+      return typed({ ...node, children: children.map((child) => child.node) }, "unknown");
+    case "GROUPING_FUNCTION":
+      return typed(rewritten, "integer");
+    default:
+      return typed(rewritten, "unknown");
+  }
+}
+
+/** A condition on a tag column: the row has one of `values`. */
+export function tagHints(column: Typed, values: readonly (string | null)[]): readonly Hint[] {
+  const { source } = column;
+  const def = source?.scan.defs[source.index];
+  if (source === undefined || def === undefined || def.type !== ColumnType.tag) return [];
+  return [{ kind: "tag", scan: source.scan, columnId: def.id, values }];
+}
+
+function rewriteSubquery(node: Extract<Expression, { class: "SUBQUERY" }>, context: RewriteContext, scope: Scope): Typed {
+  const columns = rewriteQuery(node.subquery.node, context, scope, scope.ctes);
+  const child = node.child === null ? null : rewriteExpression(node.child, context, scope).node;
+  return typed({ ...node, child }, node.subquery_type === "SCALAR" ? (columns?.[0]?.kind ?? "unknown") : "boolean");
+}
+
+function rewriteStar(node: Star, context: RewriteContext, scope: Scope): Star {
+  return {
+    ...node,
+    replace_list: node.replace_list.map(({ key, value }) => ({ key, value: rewriteExpression(value, context, scope).node })),
+  };
+}

@@ -1,0 +1,127 @@
+// FROM: tables become calls of the scan function under their own names, and the relations they make are what names resolve to.
+import { SCAN_FUNCTION } from "../../duckdb/table-function.ts";
+import { tableNameOf, unknownTable } from "../check.ts";
+import type { ScanUse } from "../kind.ts";
+import { kindOfColumn } from "../kind.ts";
+import { encodeName } from "../names.ts";
+import type { CteMap, OutputColumn, Relation } from "../scope.ts";
+import { Scope } from "../scope.ts";
+import type { BaseTable, ExpressionListRef, Join, Star, TableFunctionRef, TableRef } from "../tree.ts";
+import { call, castTo, integerConstant } from "../tree.ts";
+import { rewriteExpression } from "./expression.ts";
+import { type RewriteContext, renameColumns, rewriteQuery } from "./rewriter.ts";
+
+export interface From {
+  readonly ref: TableRef;
+  readonly relations: readonly Relation[];
+  /** Scans that a condition on their own columns may narrow. */
+  readonly narrowable: ReadonlySet<ScanUse>;
+}
+
+const NOTHING: ReadonlySet<ScanUse> = new Set();
+
+export function rewriteFrom(ref: TableRef, context: RewriteContext, outer: Scope | null, ctes: CteMap): From {
+  switch (ref.type) {
+    case "EMPTY":
+      return { ref, relations: [], narrowable: NOTHING };
+    case "BASE_TABLE":
+      return rewriteBaseTable(ref, context, ctes);
+    case "SUBQUERY": {
+      const columns = rewriteQuery(ref.subquery.node, context, outer, ctes);
+      return { ref, relations: [{ alias: ref.alias, columns: renameColumns(columns, ref.column_name_alias) }], narrowable: NOTHING };
+    }
+    case "EXPRESSION_LIST":
+      return rewriteValues(ref, context, outer, ctes);
+    case "TABLE_FUNCTION":
+      return rewriteTableFunction(ref, context, new Scope([], outer, ctes));
+    case "JOIN":
+      return rewriteJoin(ref, context, outer, ctes);
+    case "SHOW_REF":
+      throw new Error("BUG: check.ts refuses SHOW in FROM");
+  }
+}
+
+function rewriteBaseTable(ref: BaseTable, context: RewriteContext, ctes: CteMap): From {
+  const alias = ref.alias !== "" ? ref.alias : ref.table_name;
+  if (ref.schema_name === "" && ref.catalog_name === "") {
+    const cte = ctes.get(ref.table_name);
+    if (cte !== undefined) return { ref, relations: [{ alias, columns: renameColumns(cte, ref.column_name_alias) }], narrowable: NOTHING };
+  }
+  const { schema, table } = tableNameOf(ref);
+  const scan = context.tables.scanTable(schema, table);
+  if (scan === null) throw unknownTable("public", schema, table);
+  const columns: OutputColumn[] = scan.defs.map((column, index) => ({
+    name: encodeName(column.name),
+    kind: kindOfColumn(column.type),
+    ...(schema === "iox" ? { source: { scan, index } } : {}),
+  }));
+  const rewritten: TableFunctionRef = {
+    type: "TABLE_FUNCTION",
+    alias,
+    sample: ref.sample,
+    function: call(SCAN_FUNCTION, [integerConstant(scan.handle)], ref.query_location),
+    column_name_alias: ref.column_name_alias,
+    with_ordinality: "WITHOUT_ORDINALITY",
+  };
+  const relations = [{ alias, columns: renameColumns(columns, ref.column_name_alias) }];
+  // A sample is taken of the whole table
+  return { ref: rewritten, relations, narrowable: ref.sample === null ? new Set([scan]) : NOTHING };
+}
+
+function rewriteValues(ref: ExpressionListRef, context: RewriteContext, outer: Scope | null, ctes: CteMap): From {
+  const scope = new Scope([], outer, ctes);
+  const rows = ref.values.map((row) => row.map((value) => rewriteExpression(value, context, scope)));
+  // Integers are 64 bits wide in the dialect; DuckDB would take the narrowest type of the literals.
+  ref.values = rows.map((row) =>
+    row.map(({ node, kind }) => (kind === "integer" && node.class === "CONSTANT" ? castTo(node, "BIGINT") : node)),
+  );
+  if (ref.expected_names.length === 0) ref.expected_names = (rows[0] ?? []).map((_, i) => `column${i + 1}`);
+  const columns = ref.expected_names.map((name, i): OutputColumn => ({ name, kind: rows[0]?.[i]?.kind ?? "unknown" }));
+  return { ref, relations: [{ alias: ref.alias, columns }], narrowable: NOTHING };
+}
+
+function rewriteTableFunction(ref: TableFunctionRef, context: RewriteContext, scope: Scope): From {
+  ref.function.children = ref.function.children.map((child) => {
+    const { node, kind } = rewriteExpression(child, context, scope);
+    // DuckDB's series of times are series of microseconds
+    return kind === "time" ? castTo(node, "TIMESTAMP") : node;
+  });
+  const alias = ref.alias !== "" ? ref.alias : ref.function.function_name;
+  return { ref, relations: [{ alias, columns: null }], narrowable: NOTHING };
+}
+
+function rewriteJoin(join: Join, context: RewriteContext, outer: Scope | null, ctes: CteMap): From {
+  const left = rewriteFrom(join.left, context, outer, ctes);
+  // The right side may use the columns of the left (LATERAL).
+  const right = rewriteFrom(join.right, context, new Scope(left.relations, outer, ctes), ctes);
+  join.left = left.ref;
+  join.right = right.ref;
+  const onlyLeft = join.join_type === "SEMI" || join.join_type === "ANTI";
+  const relations = [...left.relations, ...right.relations];
+  if (join.condition !== null) join.condition = rewriteExpression(join.condition, context, new Scope(relations, outer, ctes)).node;
+  // Which row an ASOF or positional join picks depends on the rows that a condition after it would drop.
+  const dependsOnAll = join.ref_type === "ASOF" || join.ref_type === "POSITIONAL";
+  return {
+    ref: join,
+    relations: onlyLeft ? left.relations : relations,
+    narrowable: dependsOnAll ? NOTHING : new Set([...left.narrowable, ...right.narrowable]),
+  };
+}
+
+/** The columns `*` stands for; null when some are unknown. */
+export function starColumns(star: Star, scope: Scope): OutputColumn[] | null {
+  if (star.columns || star.rename_list.length > 0) return null;
+  const relations = star.relation_name === "" ? scope.relations : scope.relations.filter(({ alias }) => alias === star.relation_name);
+  const replaced = new Set(star.replace_list.map(({ key }) => key));
+  const excluded = new Set([...star.exclude_list, ...star.qualified_exclude_list.map(({ column }) => column)]);
+  const columns: OutputColumn[] = [];
+  for (const relation of relations) {
+    if (relation.columns === null) return null;
+    for (const column of relation.columns) {
+      if (excluded.has(column.name)) continue;
+      columns.push(replaced.has(column.name) ? { name: column.name, kind: "unknown" } : column);
+    }
+  }
+  // USING and NATURAL show a shared column once: positions are then DuckDB's to say
+  return new Set(columns.map(({ name }) => name)).size === columns.length ? columns : null;
+}

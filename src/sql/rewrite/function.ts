@@ -1,0 +1,158 @@
+// Function calls: renames, the rules of time-function.ts, and what kind of value comes out.
+import { ColumnType } from "../../model/column.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { RENAMED_FUNCTIONS } from "../dialect.ts";
+import type { Kind, Typed } from "../kind.ts";
+import type { Scope } from "../scope.ts";
+import type { FunctionCall } from "../tree.ts";
+import { castTo, integerConstant, operator } from "../tree.ts";
+import { rewriteArithmetic } from "./arithmetic.ts";
+import { commonKind, rewriteExpression } from "./expression.ts";
+import { type RewriteContext, rewriteOrders, typed } from "./rewriter.ts";
+import { guardSize } from "./size-guard.ts";
+import { TIME_RULES } from "./time-function.ts";
+
+/** What a rule gets: the call with its arguments already rewritten. */
+export interface RuleInput {
+  readonly node: FunctionCall;
+  readonly args: readonly Typed[];
+  readonly context: RewriteContext;
+}
+/** Null: the rule does not apply to these arguments. */
+export type Rule = (input: RuleInput) => Typed | null;
+
+export function rewriteFunction(node: FunctionCall, context: RewriteContext, scope: Scope): Typed {
+  const args = node.children.map((child) => {
+    const value = rewriteExpression(child, context, scope);
+    // the name of a named argument
+    return child.alias === "" ? value : { ...value, node: { ...value.node, alias: child.alias } };
+  });
+  const name = RENAMED_FUNCTIONS[node.function_name] ?? node.function_name;
+  const rewritten: FunctionCall = {
+    ...node,
+    function_name: name,
+    children: args.map((arg) => arg.node),
+    filter: node.filter === null ? null : rewriteExpression(node.filter, context, scope).node,
+    order_bys: { ...node.order_bys, orders: rewriteOrders(node.order_bys.orders, context, scope) },
+  };
+  if (node.is_operator) return rewriteOperatorCall(rewritten, args);
+  const rule = TIME_RULES[name] ?? VALUE_RULES[name];
+  const result = rule?.({ node: rewritten, args, context }) ?? null;
+  if (result !== null) return result;
+  return typed(guardSize(rewritten, args), resultKind(name, args));
+}
+
+function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[]): Typed {
+  const [left, right] = args;
+  if (right !== undefined && ["+", "-", "*", "/", "%"].includes(node.function_name)) return rewriteArithmetic(node, left!, right);
+  if (right === undefined && (node.function_name === "-" || node.function_name === "+"))
+    return typed(node, left!.kind === "time" ? "unknown" : left!.kind);
+  return typed(node, OPERATOR_KIND[node.function_name] ?? "unknown");
+}
+
+const OPERATOR_KIND: Readonly<Record<string, Kind>> = {
+  "||": "unknown",
+  "~~": "boolean",
+  "!~~": "boolean",
+  "~~*": "boolean",
+  "!~~*": "boolean",
+  "**": "float",
+  "^": "float",
+};
+
+/** Functions that give back one of their values. */
+const FIRST_ARGUMENT = new Set(
+  `any_value arbitrary arg_max arg_min first first_value greatest lag last last_value lead least list_extract max max_by min min_by mode nth_value
+   nullif ifnull quantile_disc`.split(/\s+/),
+);
+const INTEGERS = new Set(
+  `approx_count_distinct bit_length count count_if count_star countif dense_rank length len ntile octet_length ord position rank row_number strlen
+   strpos instr date_diff datediff year month day hour minute`.split(/\s+/),
+);
+const FLOATS = new Set(
+  "avg mean stddev stddev_pop stddev_samp variance var_pop var_samp sqrt exp ln log log2 log10 pow power random pi corr".split(/\s+/),
+);
+const TEXTS = new Set(
+  "concat concat_ws lower upper substr substring trim ltrim rtrim replace strftime left right lpad rpad split_part".split(/\s+/),
+);
+const BOOLEANS = new Set(
+  "contains starts_with ends_with regexp_matches regexp_full_match bool_and bool_or isnan isfinite isinf".split(/\s+/),
+);
+
+/** The kind of a function's value; "unknown" is always right. */
+export function resultKind(name: string, args: readonly Typed[]): Kind {
+  const first = args[0]?.kind ?? "unknown";
+  if (FIRST_ARGUMENT.has(name))
+    return name === "greatest" || name === "least" || name === "ifnull" ? commonKind(args.map(({ kind }) => kind)) : first;
+  if (INTEGERS.has(name)) return "integer";
+  if (FLOATS.has(name)) return first === "duration" ? "duration" : "float";
+  if (TEXTS.has(name)) return "string";
+  if (BOOLEANS.has(name)) return "boolean";
+  if (name === "sum" || name === "abs") return first === "integer" || first === "float" || first === "duration" ? first : "unknown";
+  return "unknown";
+}
+
+/** A quantile: DuckDB takes FLOAT fractions only. */
+function approxQuantile(value: Typed, fraction: FunctionCall["children"][number], node: FunctionCall): Typed {
+  return typed({ ...node, function_name: "approx_quantile", children: [value.node, castTo(fraction, "FLOAT")] }, value.kind);
+}
+
+const VALUE_RULES: Readonly<Record<string, Rule>> = {
+  approx_percentile_cont: ({ node, args }) => {
+    // approx_percentile_cont(p) WITHIN GROUP (ORDER BY x)
+    const [order] = node.order_bys.orders;
+    if (args.length === 1 && order !== undefined) {
+      const plain = { ...node, order_bys: { ...node.order_bys, orders: [] } };
+      const fraction = order.type === "DESCENDING" ? operator("-", castTo(integerConstant(1), "DOUBLE"), args[0]!.node) : args[0]!.node;
+      return approxQuantile(typed(order.expression, "unknown"), fraction, plain);
+    }
+    // the third argument is a number of centroids: a hint, and DuckDB chooses its own
+    if (args.length < 2 || args.length > 3) throw argumentCount("approx_percentile_cont", "2 or 3", args.length);
+    return approxQuantile(args[0]!, args[1]!.node, node);
+  },
+  approx_quantile: ({ node, args }) =>
+    args.length === 2 && args[1]!.kind === "float" ? approxQuantile(args[0]!, args[1]!.node, node) : null,
+  approx_median: ({ node, args }) => approxQuantile(args[0]!, { ...castTo(integerConstant(0), "FLOAT"), child: halfConstant() }, node),
+  avg: ({ node, args }) => (args[0]?.kind === "duration" ? typed(castTo(node, "BIGINT"), "duration") : null),
+  mean: ({ node, args }) => (args[0]?.kind === "duration" ? typed(castTo(node, "BIGINT"), "duration") : null),
+  // The dialect has no 128-bit integers: a sum of integers is one, and too large a sum is an error.
+  sum: ({ node, args }) => sumRule(node, args),
+  iszero: ({ node, args }) =>
+    typed(
+      { class: "COMPARISON", type: "COMPARE_EQUAL", alias: "", left: args[0]!.node, right: integerConstant(0), ...locationOf(node) },
+      "boolean",
+    ),
+  nvl2: ({ args }) => {
+    const [value, present, absent] = args;
+    if (value === undefined || present === undefined || absent === undefined) throw argumentCount("nvl2", "3", args.length);
+    const when_expr = { class: "OPERATOR" as const, type: "OPERATOR_IS_NOT_NULL", alias: "", children: [value.node] };
+    const node = {
+      class: "CASE" as const,
+      type: "CASE_EXPR" as const,
+      alias: "",
+      case_checks: [{ when_expr, then_expr: present.node }],
+      else_expr: absent.node,
+    };
+    return typed(node, commonKind([present.kind, absent.kind]));
+  },
+};
+
+function halfConstant(): FunctionCall {
+  return operator("/", castTo(integerConstant(1), "DOUBLE"), castTo(integerConstant(2), "DOUBLE"));
+}
+
+function sumRule(node: FunctionCall, args: readonly Typed[]): Typed | null {
+  const kind = args[0]?.kind;
+  if (kind !== "integer" && kind !== "duration") return null;
+  const { source } = args[0]!;
+  const unsigned = source !== undefined && source.scan.defs[source.index]?.type === ColumnType.unsigned;
+  return typed(castTo(node, unsigned ? "UBIGINT" : "BIGINT"), kind);
+}
+
+function locationOf(node: FunctionCall): { query_location?: number | string } {
+  return node.query_location === undefined ? {} : { query_location: node.query_location };
+}
+
+export function argumentCount(name: string, want: string, got: number): TsdbError {
+  return new TsdbError("bad_query", `Error during planning: Function '${name}' expects ${want} arguments but received ${got}`);
+}

@@ -1,0 +1,192 @@
+// From the checked tree of the dialect to a tree DuckDB understands: tables become scans, parameters and now() constants, operators on
+// times keep their nanoseconds. Works in place on a tree of its own.
+
+import type { QueryParams } from "../../model/query.ts";
+import { displayName } from "../display-name.ts";
+import type { Hint, Kind, ScanUse, Typed } from "../kind.ts";
+import { decodeNames, encodeName } from "../names.ts";
+import type { CteMap, OutputColumn } from "../scope.ts";
+import { Scope } from "../scope.ts";
+import type { Expression, Modifier, OrderBy, QueryNode, SelectNode } from "../tree.ts";
+import { castTo } from "../tree.ts";
+import { rewriteExpression } from "./expression.ts";
+import { rewriteFrom, starColumns } from "./from.ts";
+
+/** What a statement's tables are, for the rewriter. */
+export interface TableCatalog {
+  /** A scan of a user table, registered under a new handle; null when there is no such table. `name` is decoded. */
+  scanTable(schema: string, name: string): ScanUse | null;
+}
+
+export interface RewriteContext {
+  readonly tables: TableCatalog;
+  readonly params: QueryParams;
+  /** now() of the statement. */
+  readonly nowNs: bigint;
+}
+
+/** Rewrites a query in place. Gives its columns; null where only DuckDB knows them. */
+export function rewriteQuery(
+  node: QueryNode,
+  context: RewriteContext,
+  outer: Scope | null,
+  outerCtes: CteMap,
+): readonly OutputColumn[] | null {
+  const ctes = rewriteCtes(node, context, outer, outerCtes);
+  switch (node.type) {
+    case "SELECT_NODE":
+      return rewriteSelect(node, context, outer, ctes);
+    case "SET_OPERATION_NODE": {
+      const left = rewriteQuery(node.left, context, outer, ctes);
+      const right = rewriteQuery(node.right, context, outer, ctes);
+      const columns = node.setop_type === "UNION_BY_NAME" ? null : mergeSides(left, right);
+      rewriteModifiers(node.modifiers, context, new Scope([{ alias: "", columns }], outer, ctes));
+      return columns;
+    }
+    case "RECURSIVE_CTE_NODE": {
+      const left = renameColumns(rewriteQuery(node.left, context, outer, ctes), node.aliases);
+      rewriteQuery(node.right, context, outer, new Map([...ctes, [node.cte_name, left]]));
+      return left;
+    }
+  }
+}
+
+function rewriteCtes(node: QueryNode, context: RewriteContext, outer: Scope | null, outerCtes: CteMap): CteMap {
+  if (node.cte_map.map.length === 0) return outerCtes;
+  const visible = new Map(outerCtes);
+  for (const { key, value } of node.cte_map.map) {
+    const columns = rewriteQuery(value.query.node, context, outer, new Map(visible));
+    visible.set(key, renameColumns(columns, value.aliases));
+  }
+  return visible;
+}
+
+/** A union's column is a time only if it is one on both sides; it is no column of a table. */
+function mergeSides(left: readonly OutputColumn[] | null, right: readonly OutputColumn[] | null): readonly OutputColumn[] | null {
+  if (left === null || right === null) return null;
+  return left.map(({ name, kind }, i) => ({ name, kind: right[i]?.kind === kind ? kind : "unknown" }));
+}
+
+/** Columns under the names of an alias list; the first ones only, when it is shorter. */
+export function renameColumns(columns: readonly OutputColumn[] | null, names: readonly string[]): readonly OutputColumn[] | null {
+  if (columns === null || names.length === 0) return columns;
+  return columns.map((column, i) => (names[i] === undefined ? column : { ...column, name: names[i] }));
+}
+
+function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): readonly OutputColumn[] | null {
+  const from = rewriteFrom(node.from_table, context, outer, ctes);
+  node.from_table = from.ref;
+  const scope = new Scope(from.relations, outer, ctes);
+  const outputs = rewriteSelectList(node, context, scope);
+  if (node.where_clause !== null) {
+    const where = rewriteExpression(node.where_clause, context, scope);
+    node.where_clause = where.node;
+    if (node.sample === null) applyHints(where.hints ?? [], from.narrowable);
+  }
+  // A bare number is the place of a column and stays as it is.
+  node.group_expressions = node.group_expressions.map((group) => rewriteUnlessNumber(group, context, scope));
+  if (node.having !== null) node.having = rewriteExpression(node.having, context, scope).node;
+  if (node.qualify !== null) node.qualify = rewriteExpression(node.qualify, context, scope).node;
+  rewriteModifiers(node.modifiers, context, scope);
+  return outputs;
+}
+
+function rewriteSelectList(node: SelectNode, context: RewriteContext, scope: Scope): readonly OutputColumn[] | null {
+  let outputs: OutputColumn[] | null = [];
+  node.select_list = node.select_list.map((item) => {
+    const alias = item.alias !== "" ? item.alias : defaultAlias(item);
+    const typed = rewriteExpression(item, context, scope);
+    if (typed.node.class === "STAR") {
+      const columns = starColumns(typed.node, scope);
+      outputs = outputs === null || columns === null ? null : [...outputs, ...columns];
+      return typed.node;
+    }
+    if (containsStar(typed.node)) outputs = null;
+    const name = alias ?? lastName(item);
+    outputs?.push({ name, kind: typed.kind, ...(typed.source === undefined ? {} : { source: typed.source }) });
+    if (alias !== null && !scope.aliases.has(alias)) scope.aliases.set(alias, typed.kind);
+    // An integer literal is 64 bits wide in the dialect, not DuckDB's 32.
+    const value = typed.node.class === "CONSTANT" && typeof typed.number === "bigint" ? castTo(typed.node, "BIGINT") : typed.node;
+    return alias === null ? value : withAlias(value, alias);
+  });
+  return outputs;
+}
+
+/** The name of an expression without one, as the user wrote it; null for columns, which keep theirs, and for what makes several columns. */
+function defaultAlias(item: Expression): string | null {
+  if (item.class === "COLUMN_REF" || item.class === "STAR" || containsStar(item)) return null;
+  return encodeName(decodeNames(displayName(item)));
+}
+
+function lastName(item: Expression): string {
+  return item.class === "COLUMN_REF" ? item.column_names[item.column_names.length - 1]! : "";
+}
+
+export function containsStar(node: Expression): boolean {
+  switch (node.class) {
+    case "STAR":
+      return true;
+    case "FUNCTION":
+    case "OPERATOR":
+    case "CONJUNCTION":
+    case "WINDOW":
+      return node.children.some(containsStar);
+    case "CAST":
+    case "COLLATE":
+      return containsStar(node.child);
+    case "COMPARISON":
+      return containsStar(node.left) || containsStar(node.right);
+    case "BETWEEN":
+      return [node.input, node.lower, node.upper].some(containsStar);
+    case "CASE":
+      return (
+        containsStar(node.else_expr) || node.case_checks.some((check) => containsStar(check.when_expr) || containsStar(check.then_expr))
+      );
+    default:
+      return false;
+  }
+}
+
+/** `node` under a name; a copy, because a rewrite may use one node twice. */
+export function withAlias(node: Expression, alias: string): Expression {
+  return node.alias === alias ? node : { ...node, alias };
+}
+
+function rewriteUnlessNumber(node: Expression, context: RewriteContext, scope: Scope): Expression {
+  return node.class === "CONSTANT" ? node : rewriteExpression(node, context, scope).node;
+}
+
+export function rewriteOrders(orders: readonly OrderBy[], context: RewriteContext, scope: Scope): OrderBy[] {
+  return orders.map((order) => ({ ...order, expression: rewriteUnlessNumber(order.expression, context, scope) }));
+}
+
+function rewriteModifiers(modifiers: readonly Modifier[], context: RewriteContext, scope: Scope): void {
+  for (const modifier of modifiers) {
+    if (modifier.type === "ORDER_MODIFIER") modifier.orders = rewriteOrders(modifier.orders, context, scope);
+    else if (modifier.type === "DISTINCT_MODIFIER") {
+      modifier.distinct_on_targets = modifier.distinct_on_targets.map((target) => rewriteUnlessNumber(target, context, scope));
+    } else {
+      if (modifier.limit !== null) modifier.limit = rewriteExpression(modifier.limit, context, scope).node;
+      if (modifier.offset !== null) modifier.offset = rewriteExpression(modifier.offset, context, scope).node;
+    }
+  }
+}
+
+/** Narrows the scans of this SELECT. A scan of an outer query keeps its rows: there the condition holds for some of them only. */
+function applyHints(hints: readonly Hint[], narrowable: ReadonlySet<ScanUse>): void {
+  for (const hint of hints) {
+    if (!narrowable.has(hint.scan)) continue;
+    if (hint.kind === "tag") hint.scan.tags.push({ columnId: hint.columnId, values: hint.values });
+    else {
+      const { minNs, maxNs } = hint.scan.range;
+      hint.scan.range = {
+        minNs: hint.range.minNs > minNs ? hint.range.minNs : minNs,
+        maxNs: hint.range.maxNs < maxNs ? hint.range.maxNs : maxNs,
+      };
+    }
+  }
+}
+
+export function typed(node: Expression, kind: Kind): Typed {
+  return { node, kind };
+}

@@ -1,0 +1,210 @@
+// One running statement: its scans, its connection, its end. Whatever happens, close() leaves no thread of DuckDB that reads the tables.
+import type { Connection } from "../duckdb/connection.ts";
+import type { ResultStream } from "../duckdb/result-stream.ts";
+import { castForReading } from "../duckdb/type-text.ts";
+import { TsdbError } from "../model/errors.ts";
+import type { ResultBatch, ResultSchema } from "../model/result-batch.ts";
+import type { ScanTable } from "../model/scan.ts";
+import { openCatalogTable } from "./catalog-tables.ts";
+import { unknownTable } from "./check.ts";
+import type { SqlAnswer, SqlEngine, SqlInput } from "./engine.ts";
+import { EXPLAIN_FIELDS, explainAnswer } from "./explain.ts";
+import { decodeNames, ident } from "./names.ts";
+import { queryOf, type SqlPlan } from "./plan.ts";
+import { printQuery, SqlWriter } from "./print.ts";
+import { ResultShape } from "./result-shape.ts";
+import { rewriteQuery } from "./rewrite/rewriter.ts";
+import type { OutputColumn } from "./scope.ts";
+import { TableScan } from "./table-scan.ts";
+import type { TextTable } from "./text-table.ts";
+
+const NO_PARENT_CTES = new Map();
+
+export class SqlRun implements SqlAnswer {
+  schema: ResultSchema = { fields: [], tableName: "" };
+  private readonly scans: TableScan[] = [];
+  private readonly ownTables: TextTable[] = [];
+  private stream: ResultStream | null = null;
+  private shape: ResultShape | null = null;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private state: "running" | "cancelled" | "timed out" | "closed" = "running";
+  private finished = false;
+  private writer = new SqlWriter();
+
+  constructor(
+    private readonly engine: SqlEngine,
+    private readonly connection: Connection,
+    private readonly plan: SqlPlan,
+    private readonly input: SqlInput,
+  ) {}
+
+  async start(): Promise<void> {
+    const { signal, timeoutMs } = this.input;
+    if (signal?.aborted) this.state = "cancelled";
+    this.throwIfStopped();
+    signal?.addEventListener("abort", this.onAbort);
+    if (timeoutMs !== undefined) this.timer = setTimeout(() => this.stop("timed out"), timeoutMs);
+    const { statement } = this.plan;
+    if (statement.kind === "show") this.checkShown(statement.table);
+    const outputs = this.translate();
+    if (statement.kind === "explain") {
+      await this.execute(`EXPLAIN ${statement.analyze ? "ANALYZE " : ""}${this.writer.toString()}`, null);
+    } else await this.execute(this.writer.toString(), outputs);
+  }
+
+  /** Rewrites the plan's tree over this input's tables. */
+  private translate(): readonly OutputColumn[] | null {
+    const query = queryOf(this.plan.json, this.plan.statement.text);
+    const nowNs = this.input.nowNs ?? BigInt(Date.now()) * 1_000_000n;
+    const tables = { scanTable: (schema: string, name: string) => this.scan(schema, name) };
+    const outputs = rewriteQuery(query, { tables, params: this.input.params, nowNs }, null, NO_PARENT_CTES);
+    printQuery(this.writer, query);
+    return outputs;
+  }
+
+  private scan(schema: string, name: string): TableScan | null {
+    const table = this.findTable(schema, name);
+    if (table === null) return null;
+    const scan = new TableScan(table);
+    scan.handle = this.engine.registry.add(scan);
+    this.scans.push(scan);
+    return scan;
+  }
+
+  private findTable(schema: string, name: string): ScanTable | null {
+    if (schema === "iox") return this.input.tables.find((table) => table.name === name) ?? null;
+    if (schema !== "information_schema") return null;
+    const table = openCatalogTable(this.engine.kernel, name, this.input.databaseTables ?? []);
+    if (table !== null) this.ownTables.push(table);
+    return table;
+  }
+
+  private checkShown(shown: { schema: string; table: string } | null): void {
+    if (shown === null || shown.schema === "information_schema") return;
+    const exists = shown.schema === "iox" && (this.input.databaseTables ?? []).some(({ name }) => name === shown.table);
+    if (!exists) throw unknownTable("public", shown.schema, shown.table);
+  }
+
+  private async execute(sql: string, outputs: readonly OutputColumn[] | null): Promise<void> {
+    let statement = await this.connection.prepare(sql);
+    try {
+      const columns = statement.columns();
+      const casts = columns.map(({ type }) => castForReading(type));
+      if (casts.some((cast) => cast !== null)) {
+        // Types that no client knows leave as text; the columns are named by position, because names may repeat.
+        const names = columns.map((_, i) => ident(`c${i}`));
+        const list = columns.map(({ name }, i) => `${casts[i] === null ? names[i] : `CAST(${names[i]} AS ${casts[i]})`} AS ${ident(name)}`);
+        statement.close();
+        statement = await this.connection.prepare(`SELECT ${list.join(", ")} FROM (${sql}) AS t(${names.join(", ")})`);
+      }
+      this.throwIfStopped();
+      this.stream = await statement.execute();
+    } finally {
+      statement.close();
+    }
+    this.shape = new ResultShape(this.stream.fields, outputs);
+    const fields = this.plan.statement.kind === "explain" ? EXPLAIN_FIELDS : this.shape.fields;
+    this.schema = { fields, tableName: this.tableName() };
+  }
+
+  private tableName(): string {
+    const names = new Set(this.scans.map(({ table }) => table));
+    const [only] = names;
+    return names.size === 1 && this.ownTables.length === 0 && only !== undefined ? only.name : "";
+  }
+
+  get batches(): AsyncIterable<ResultBatch> {
+    return this.readBatches();
+  }
+
+  private async *readBatches(): AsyncGenerator<ResultBatch> {
+    try {
+      if (this.plan.statement.kind === "explain") {
+        const answer = await explainAnswer(this.stream!, this.plan.statement.analyze);
+        this.finished = true;
+        yield answer;
+        return;
+      }
+      for (;;) {
+        this.throwIfStopped();
+        const batch = await this.stream!.next();
+        this.throwIfStopped();
+        if (batch === null) break;
+        yield this.shape!.apply(batch);
+      }
+      this.finished = true;
+    } catch (error) {
+      throw this.explain(error);
+    }
+  }
+
+  /** The error a user should see for one that ended this statement. */
+  explain(error: unknown): unknown {
+    const stopped = this.stopError();
+    if (stopped !== null) return stopped;
+    const own = this.scans.find((scan) => scan.error !== undefined)?.error;
+    if (own !== undefined) return own;
+    if (!(error instanceof TsdbError) || error.details["engineKind"] === undefined) return error;
+    return translateError(error, this.writer, this.plan);
+  }
+
+  private readonly onAbort = (): void => this.stop("cancelled");
+
+  private stop(why: "cancelled" | "timed out"): void {
+    if (this.state !== "running") return;
+    this.state = why;
+    this.connection.interrupt();
+  }
+
+  private stopError(): TsdbError | null {
+    if (this.state === "cancelled") return new TsdbError("cancelled", "the query was cancelled");
+    if (this.state === "timed out") return new TsdbError("query_limit", `the query ran longer than ${this.input.timeoutMs} ms`);
+    return null;
+  }
+
+  private throwIfStopped(): void {
+    const error = this.stopError();
+    if (error !== null) throw error;
+    if (this.state === "closed") throw new Error("BUG: batches of a closed answer are read");
+  }
+
+  async close(): Promise<void> {
+    if (this.state === "closed") return;
+    clearTimeout(this.timer);
+    this.input.signal?.removeEventListener("abort", this.onAbort);
+    const started = this.stream !== null;
+    this.state = "closed";
+    if (started && !this.finished) this.connection.interrupt();
+    for (const scan of this.scans) this.engine.registry.remove(scan.handle);
+    // The next statement on a connection ends the one before and waits for its threads.
+    await this.connection.run("SELECT 1");
+    for (const scan of this.scans) scan.end();
+    for (const table of this.ownTables) table.release();
+    this.engine.release(this.connection);
+  }
+}
+
+/** DuckDB's message in the words of the statement, with the place in it. */
+function translateError(error: TsdbError, writer: SqlWriter, plan: SqlPlan): TsdbError {
+  const message = cleanMessage(error.message);
+  if (error.kind === "query_limit") return new TsdbError("query_limit", `Resources exhausted: ${message}`, {}, { cause: error });
+  const engineKind = String(error.details["engineKind"]);
+  const prefix = PLANNING.has(engineKind) ? "Error during planning: " : "Execution error: ";
+  const position = error.details["position"];
+  const source = typeof position === "number" ? writer.sourceOf(position) : null;
+  if (source === null) return new TsdbError(error.kind, `${prefix}${message}`, {}, { cause: error });
+  const place = plan.statement.text.locate(source);
+  return new TsdbError(error.kind, `${prefix}${message} at Line: ${place.line}, Column: ${place.column}`, { ...place }, { cause: error });
+}
+
+const PLANNING: ReadonlySet<string> = new Set(["Binder", "Catalog", "Parser", "Not implemented", "Syntax"]);
+
+/** Encoded names decoded, names of our own macros and functions left out, DuckDB's long lists of candidates cut. */
+function cleanMessage(text: string): string {
+  return decodeNames(text)
+    .replace(/\s*\n\s*Candidate functions:[\s\S]*$/, "")
+    .replace(/\n*Possible solutions:[\s\S]*$/, "")
+    .replace(/\n+/g, " ")
+    .replace(/\b__[a-z_]+/g, "function")
+    .trim();
+}

@@ -1,0 +1,83 @@
+// Which names an expression may use, and what kind of value each stands for. Where a relation's columns are unknown (COLUMNS(…), table
+// functions) the answer is "unknown", and the rewriter leaves the decision to DuckDB.
+import type { ColumnSource, Kind } from "./kind.ts";
+
+export interface OutputColumn {
+  /** Encoded (names.ts). */
+  readonly name: string;
+  readonly kind: Kind;
+  readonly source?: ColumnSource;
+}
+
+/** Something in FROM. `columns` null: unknown. */
+export interface Relation {
+  readonly alias: string;
+  readonly columns: readonly OutputColumn[] | null;
+}
+
+/** What a WITH entry gives; null: unknown columns. */
+export type CteMap = ReadonlyMap<string, readonly OutputColumn[] | null>;
+
+export interface Resolved {
+  /** The names without a schema in front. */
+  readonly names: string[];
+  readonly kind: Kind;
+  readonly source?: ColumnSource;
+  readonly found: boolean;
+}
+
+export class Scope {
+  /** Aliases of the select list met so far. */
+  readonly aliases = new Map<string, Kind>();
+
+  constructor(
+    readonly relations: readonly Relation[],
+    readonly parent: Scope | null,
+    readonly ctes: CteMap,
+  ) {}
+
+  resolve(written: readonly string[]): Resolved {
+    const names = this.withoutSchema(written);
+    for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {
+      const found = scope.lookUp(names);
+      if (found !== null) return found;
+    }
+    return { names, kind: "unknown", found: false };
+  }
+
+  /** `iox.cpu.usage` and `public.iox.cpu.usage` are `cpu.usage` where cpu is in scope: functions in FROM have no schema. */
+  private withoutSchema(names: readonly string[]): string[] {
+    const prefix = names[0] === "public" && names[1] === "iox" ? 2 : names[0] === "iox" ? 1 : 0;
+    const table = names[prefix];
+    if (prefix === 0 || table === undefined || names.length <= prefix + 1) return [...names];
+    for (let scope: Scope | null = this; scope !== null; scope = scope.parent) {
+      if (scope.relations.some((relation) => relation.alias === table)) return names.slice(prefix);
+    }
+    return [...names];
+  }
+
+  private lookUp(names: string[]): Resolved | null {
+    const [first, second] = names;
+    if (second !== undefined) {
+      const relation = this.relations.find(({ alias }) => alias === first);
+      if (relation !== undefined) {
+        const column = relation.columns?.find(({ name }) => name === second);
+        if (column === undefined) return { names, kind: "unknown", found: true };
+        return names.length === 2 ? describe(names, column) : { names, kind: "unknown", found: true };
+      }
+    }
+    for (const relation of this.relations) {
+      const column = relation.columns?.find(({ name }) => name === first);
+      if (column !== undefined) return names.length === 1 ? describe(names, column) : { names, kind: "unknown", found: true };
+    }
+    const alias = this.aliases.get(first!);
+    if (alias !== undefined) return { names, kind: names.length === 1 ? alias : "unknown", found: true };
+    // an unknown relation may hold it: do not look further out
+    if (this.relations.some(({ columns }) => columns === null)) return { names, kind: "unknown", found: true };
+    return null;
+  }
+}
+
+function describe(names: string[], column: OutputColumn): Resolved {
+  return { names, kind: column.kind, found: true, ...(column.source === undefined ? {} : { source: column.source }) };
+}

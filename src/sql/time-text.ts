@@ -1,0 +1,85 @@
+// Time literals: the RFC 3339 forms that people write, to the nanosecond, and calendar arithmetic on i64 nanoseconds in UTC.
+import type { Interval } from "./interval.ts";
+import { DAY_NS } from "./interval.ts";
+
+const I64_MIN = -(2n ** 63n);
+const I64_MAX = 2n ** 63n - 1n;
+const TIME_TEXT =
+  /^\s*([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})(?:[Tt ]\s*(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:[.,](\d+))?)?)?)?\s*(Z|z|UTC|utc|GMT|[+-]\d{2}(?::?\d{2})?)?\s*$/;
+const DAYS_BEFORE = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
+
+/** Days from 1970-01-01 to a date of the Gregorian calendar (month 1 to 12). Source: Howard Hinnant, "chrono-compatible date algorithms". */
+export function daysOf(year: number, month: number, day: number): number {
+  const y = month <= 2 ? year - 1 : year;
+  const era = Math.floor(y / 400);
+  const yearOfEra = y - era * 400;
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
+  return era * 146097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - 719468;
+}
+
+/** The date of a day number. */
+export function dateOf(days: number): { year: number; month: number; day: number } {
+  const z = days + 719468;
+  const era = Math.floor(z / 146097);
+  const dayOfEra = z - era * 146097;
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36524) - Math.floor(dayOfEra / 146096)) / 365,
+  );
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const shifted = Math.floor((5 * dayOfYear + 2) / 153);
+  const month = shifted < 10 ? shifted + 3 : shifted - 9;
+  return { year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day: dayOfYear - Math.floor((153 * shifted + 2) / 5) + 1 };
+}
+
+function daysInMonth(year: number, month: number): number {
+  return month === 12 ? 31 : month === 2 ? (isLeap(year) ? 29 : 28) : DAYS_BEFORE[month]! - DAYS_BEFORE[month - 1]!;
+}
+
+function isLeap(year: number): boolean {
+  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+}
+
+/** Nanoseconds since 1970 of a date or date and time; without a zone it is UTC. Digits past the ninth are cut.
+ *  Null when the text is no time; "range" when it lies outside 1677 to 2262. */
+export function parseTimeText(text: string): bigint | "range" | null {
+  const match = TIME_TEXT.exec(text);
+  if (match === null) return null;
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
+  const [hour, minute, second] = [Number(match[4] ?? 0), Number(match[5] ?? 0), Number(match[6] ?? 0)];
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return null;
+  // 24:00:00 is midnight of the next day, 23:59:60 a leap second: both count on
+  if (hour > 24 || minute > 59 || second > 60 || (hour === 24 && (minute > 0 || second > 0))) return null;
+  const seconds = BigInt(daysOf(year, month, day)) * 86400n + BigInt(hour * 3600 + minute * 60 + second - zoneSeconds(match[8]));
+  const ns = seconds * 1_000_000_000n + BigInt((match[7] ?? "").slice(0, 9).padEnd(9, "0"));
+  return ns < I64_MIN || ns > I64_MAX ? "range" : ns;
+}
+
+function zoneSeconds(zone: string | undefined): number {
+  if (zone === undefined || !/^[+-]/.test(zone)) return 0;
+  const digits = zone.replace(":", "");
+  const seconds = Number(digits.slice(1, 3)) * 3600 + Number(digits.slice(3, 5) || 0) * 60;
+  return zone.startsWith("-") ? -seconds : seconds;
+}
+
+/** `timeNs` moved by an interval: months first (a day past the month's end becomes its last), then days and nanoseconds. */
+export function addInterval(timeNs: bigint, interval: Interval): bigint {
+  let base = timeNs;
+  if (interval.months !== 0) {
+    const dayNumber = floorDiv(timeNs, DAY_NS);
+    const { year, month, day } = dateOf(Number(dayNumber));
+    const index = year * 12 + month - 1 + interval.months;
+    const [newYear, newMonth] = [Math.floor(index / 12), index - Math.floor(index / 12) * 12 + 1];
+    const days = daysOf(newYear, newMonth, Math.min(day, daysInMonth(newYear, newMonth)));
+    base = BigInt(days) * DAY_NS + (timeNs - dayNumber * DAY_NS);
+  }
+  return base + BigInt(interval.days) * DAY_NS + interval.ns;
+}
+
+export function floorDiv(a: bigint, b: bigint): bigint {
+  const quotient = a / b;
+  return a % b !== 0n && a < 0n !== b < 0n ? quotient - 1n : quotient;
+}
+
+export function clampI64(value: bigint): bigint {
+  return value < I64_MIN ? I64_MIN : value > I64_MAX ? I64_MAX : value;
+}

@@ -1,0 +1,76 @@
+// A table of plain rows in the kernel's memory, scanned like a table of a snapshot, and answers of the SQL engine as plain values.
+import type { Kernel } from "../../src/kernel/kernel.ts";
+import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../src/model/column.ts";
+import { LIMITS } from "../../src/model/limits.ts";
+import type { ScanColumn, ScanCursor, ScanRequest, ScanTable } from "../../src/model/scan.ts";
+import { Arena, type TestValue, writeColumn } from "./rows.ts";
+
+/** Values by column name; what is absent is NULL. */
+export type FakeRow = Readonly<Record<string, TestValue | null>>;
+
+/** Column types by name, in order of appearance. */
+export function columnDefs(types: Readonly<Record<string, ColumnType>>): ColumnDef[] {
+  return Object.entries(types).map(([name, type], index) => ({ id: type === ColumnType.time ? 0 : index + 100, name, type }));
+}
+
+/** Ignores the hints of a request, which are only hints, and keeps the requests for tests to look at. */
+export class FakeTable implements ScanTable {
+  readonly columns: readonly ColumnDef[];
+  readonly rowCountMax: number;
+  readonly requests: ScanRequest[] = [];
+  openCursors = 0;
+  /** Called before every chunk. */
+  onChunk: (chunk: number) => void = () => {};
+  private readonly arena: Arena;
+  private readonly data = new Map<number, ScanColumn>();
+
+  constructor(
+    kernel: Kernel,
+    readonly name: string,
+    types: Readonly<Record<string, ColumnType>>,
+    rows: readonly FakeRow[],
+  ) {
+    this.columns = columnDefs(types);
+    this.rowCountMax = rows.length;
+    this.arena = new Arena(kernel);
+    for (const column of this.columns) {
+      const values = rows.map((row) => row[column.name] ?? null);
+      const allNull = values.every((value) => value === null);
+      // a tag in a chunk is a string view, like a string
+      const asString = column.type === ColumnType.tag ? { ...column, type: ColumnType.string } : column;
+      this.data.set(column.id, allNull ? { dataPtr: 0, validityPtr: 0 } : writeColumn(this.arena, asString, values));
+    }
+  }
+
+  open(request: ScanRequest): ScanCursor {
+    this.requests.push(request);
+    this.openCursors++;
+    let row = 0;
+    let closed = false;
+    return {
+      next: () => {
+        if (row >= this.rowCountMax) return null;
+        this.onChunk(row / LIMITS.vectorRows);
+        const first = row;
+        const rowCount = Math.min(LIMITS.vectorRows, this.rowCountMax - row);
+        row += rowCount;
+        return { rowCount, columns: request.columns.map((column) => this.slice(column, first)) };
+      },
+      close: () => {
+        if (closed) throw new Error("a cursor was closed twice");
+        closed = true;
+        this.openCursors--;
+      },
+    };
+  }
+
+  free(): void {
+    this.arena.free();
+  }
+
+  private slice(column: ColumnDef, first: number): ScanColumn {
+    const { dataPtr, validityPtr } = this.data.get(column.id)!;
+    if (dataPtr === 0) return { dataPtr: 0, validityPtr: 0 };
+    return { dataPtr: dataPtr + first * VALUE_BYTES[column.type], validityPtr: validityPtr === 0 ? 0 : validityPtr + first / 8 };
+  }
+}
