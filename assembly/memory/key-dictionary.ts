@@ -34,20 +34,21 @@ export class KeyDictionary {
   retired: u32;
 }
 
-/** A dictionary whose ids start at `firstId` (ids below it have empty views). */
-export function createKeys(firstId: u32, retired: u32): KeyDictionary {
-  const keys = changetype<KeyDictionary>(hostAlloc(offsetof<KeyDictionary>()));
-  memory.fill(changetype<usize>(keys), 0, offsetof<KeyDictionary>());
-  keys.bytes = offsetof<KeyDictionary>();
+export const KEYS_BYTES: u32 = offsetof<KeyDictionary>();
+
+/** An empty dictionary in KEYS_BYTES at `ptr`; its ids start at `firstId` (the views of ids below it are empty). The rest is allocated
+ *  by the first key, so that nothing is lost when memory is full. */
+export function initKeys(ptr: u32, firstId: u32, retired: u32): KeyDictionary {
+  memory.fill(ptr, 0, KEYS_BYTES);
+  const keys = changetype<KeyDictionary>(ptr);
+  keys.bytes = KEYS_BYTES;
   keys.retired = retired;
   keys.count = firstId;
-  reserveViews(keys);
-  memory.fill(keys.views, 0, firstId * VIEW_BYTES);
-  reserveSlots(keys);
   return keys;
 }
 
-export function freeKeys(keys: KeyDictionary): void {
+/** Frees all but the KEYS_BYTES that initKeys was given. */
+export function clearKeys(keys: KeyDictionary): void {
   if (keys.slots != 0) hostFree(keys.slots, (keys.slotMask + 1) * SLOT_BYTES);
   if (keys.views != 0) hostFree(keys.views, keys.viewCapacity * VIEW_BYTES);
   let chunk = keys.chunk;
@@ -56,7 +57,6 @@ export function freeKeys(keys: KeyDictionary): void {
     hostFree(chunk, load<u32>(chunk, 4));
     chunk = previous;
   }
-  hostFree(<u32>changetype<usize>(keys), offsetof<KeyDictionary>());
 }
 
 // @ts-ignore: decorator
@@ -67,6 +67,7 @@ export function keyView(keys: KeyDictionary, id: u32): u32 {
 
 /** The id of a key, or NO_ID. */
 export function findKey(keys: KeyDictionary, ptr: u32, bytes: u32, hash: u32): u32 {
+  if (keys.slots == 0) return NO_ID;
   const mask = keys.slotMask;
   let at = hash & mask;
   while (true) {
@@ -136,6 +137,8 @@ function reserveViews(keys: KeyDictionary): void {
     memory.copy(views, keys.views, keys.count * VIEW_BYTES);
     if (keys.retired != 0) retire(changetype<Retired>(keys.retired), keys.views, old * VIEW_BYTES);
     else hostFree(keys.views, old * VIEW_BYTES);
+  } else {
+    memory.fill(views, 0, keys.count * VIEW_BYTES);
   }
   keys.views = views;
   keys.viewCapacity = wanted;

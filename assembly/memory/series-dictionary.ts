@@ -3,7 +3,7 @@
 // Canonical key: | columnId u32 | valueBytes u32 | value | per present tag, ascending by column id.
 import { copyShort, hashBytes } from "./bytes";
 import { hostAlloc, hostFree } from "./host";
-import { addKey, createKeys, findKey, freeKeys, KeyDictionary, keyView, NO_ID } from "./key-dictionary";
+import { addKey, clearKeys, findKey, initKeys, KEYS_BYTES, KeyDictionary, keyView, NO_ID } from "./key-dictionary";
 import { Retired, reserveRetired, retire } from "./retired";
 import { viewBytes, viewText } from "./views";
 
@@ -36,6 +36,8 @@ class SeriesDictionary {
   scratch: u32;
   scratchBytes: u32;
   retired: Retired;
+  /** A KeyDictionary for the next tag column, kept when the allocation after it failed; or 0. */
+  spareValues: u32;
   /** Codes and head; values and keys count themselves. */
   bytes: u32;
   lastTimeFloor: i64;
@@ -47,15 +49,16 @@ function tagAt(dictionary: SeriesDictionary, index: u32): TagColumn {
   return changetype<TagColumn>(dictionary.tags + index * offsetof<TagColumn>());
 }
 
+const HEAD_BYTES: u32 = offsetof<SeriesDictionary>() + offsetof<Retired>() + KEYS_BYTES;
+
 export function seriesCreate(lastTimeFloor: i64): u32 {
-  const retired = hostAlloc(offsetof<Retired>());
-  memory.fill(retired, 0, offsetof<Retired>());
-  const ptr = hostAlloc(offsetof<SeriesDictionary>());
-  memory.fill(ptr, 0, offsetof<SeriesDictionary>());
+  // one block, so that a dictionary is made whole or not at all
+  const ptr = hostAlloc(HEAD_BYTES);
+  memory.fill(ptr, 0, HEAD_BYTES);
   const dictionary = changetype<SeriesDictionary>(ptr);
-  dictionary.retired = changetype<Retired>(retired);
-  dictionary.keys = createKeys(0, 0);
-  dictionary.bytes = offsetof<Retired>() + offsetof<SeriesDictionary>();
+  dictionary.retired = changetype<Retired>(ptr + offsetof<SeriesDictionary>());
+  dictionary.keys = initKeys(ptr + offsetof<SeriesDictionary>() + offsetof<Retired>(), 0, 0);
+  dictionary.bytes = HEAD_BYTES - KEYS_BYTES;
   dictionary.lastTimeFloor = lastTimeFloor;
   return ptr;
 }
@@ -64,18 +67,19 @@ export function seriesCreate(lastTimeFloor: i64): u32 {
 export function seriesFree(dictionary: SeriesDictionary): void {
   for (let i: u32 = 0; i < dictionary.tagCount; i++) {
     const tag = tagAt(dictionary, i);
-    if (tag.codes != 0) hostFree(tag.codes, tag.codesCapacity << 2);
-    freeKeys(tag.values);
+    hostFree(tag.codes, tag.codesCapacity << 2);
+    clearKeys(tag.values);
+    hostFree(<u32>changetype<usize>(tag.values), KEYS_BYTES);
   }
+  if (dictionary.spareValues != 0) hostFree(dictionary.spareValues, KEYS_BYTES);
   if (dictionary.tags != 0) hostFree(dictionary.tags, dictionary.tagCapacity * offsetof<TagColumn>());
   if (dictionary.lastTimes != 0) hostFree(dictionary.lastTimes, dictionary.lastTimesCapacity << 3);
   if (dictionary.stamps != 0) hostFree(dictionary.stamps, dictionary.stampsCapacity << 2);
   if (dictionary.scratch != 0) hostFree(dictionary.scratch, dictionary.scratchBytes);
-  freeKeys(dictionary.keys);
+  clearKeys(dictionary.keys);
   const retired = dictionary.retired;
   if (retired.blocks != 0) hostFree(retired.blocks, retired.capacity << 3);
-  hostFree(<u32>changetype<usize>(retired), offsetof<Retired>());
-  hostFree(<u32>changetype<usize>(dictionary), offsetof<SeriesDictionary>());
+  hostFree(<u32>changetype<usize>(dictionary), HEAD_BYTES);
 }
 
 export function seriesCount(dictionary: SeriesDictionary): u32 {
@@ -120,7 +124,7 @@ function tagIndex(dictionary: SeriesDictionary, columnId: u32, from: u32): u32 {
   if (index < dictionary.tagCount && tagAt(dictionary, index).columnId == columnId) return index;
   if (dictionary.tagCount == dictionary.tagCapacity) growTags(dictionary);
   const capacity = max(SERIES_MIN, dictionary.lastTimesCapacity);
-  const values = createKeys(1, <u32>changetype<usize>(dictionary.retired));
+  if (dictionary.spareValues == 0) dictionary.spareValues = hostAlloc(KEYS_BYTES);
   const codes = hostAlloc(capacity << 2);
   memory.fill(codes, 0, capacity << 2);
   const at = dictionary.tags + index * offsetof<TagColumn>();
@@ -129,7 +133,8 @@ function tagIndex(dictionary: SeriesDictionary, columnId: u32, from: u32): u32 {
   tag.columnId = columnId;
   tag.codes = codes;
   tag.codesCapacity = capacity;
-  tag.values = values;
+  tag.values = initKeys(dictionary.spareValues, 1, <u32>changetype<usize>(dictionary.retired));
+  dictionary.spareValues = 0;
   dictionary.tagCount++;
   dictionary.bytes += capacity << 2;
   return index;

@@ -1,7 +1,7 @@
-// Merging runs into one that is sorted by series and time and holds each (series, time) once. Rows are ordered by a stable counting sort
-// over series and a natural merge sort over times within a series; then every input row knows its output row, and columns are scattered in
-// input order: the later write of a field wins, and NULL overwrites nothing. `rows` lists the rows taken of a run (0 = all of them), `map`
-// gives the merged series of a run's series (0 = the same).
+// Merging runs into one that is sorted by series and time and holds each (series, time) once. Rows are ordered by a counting sort over
+// series and a natural merge sort over times within a series; then every input row knows its output row, and columns are scattered in
+// input order: the later write of a field wins, and NULL overwrites nothing. So rows of equal time may be sorted in any order.
+// `rows` lists the rows taken of a run (0 = all of them), `map` gives the merged series of a run's series (0 = the same).
 import { bitAt, putBit } from "../memory/bits";
 
 // @ts-ignore: decorator
@@ -74,7 +74,7 @@ export function mergeUnsortedMax(times: u32, ends: u32, seriesCount: u32): u32 {
   return longest;
 }
 
-/** Sorts each series by time; rows of equal times keep their order. Scratch: 12 bytes × mergeUnsortedMax. */
+/** Sorts each series by time. Scratch: 12 bytes × mergeUnsortedMax. */
 export function mergeSort(times: u32, numbers: u32, ends: u32, seriesCount: u32, scratch: u32, scratchRows: u32): void {
   let from: u32 = 0;
   for (let series: u32 = 0; series < seriesCount; series++) {
@@ -123,7 +123,7 @@ function sortRange(times: u32, numbers: u32, from: u32, to: u32, scratchTimes: u
   }
 }
 
-/** Makes an ascending stretch at `start`: reverses a strictly descending one (no equal times, so order is kept), extends a short one. */
+/** Makes an ascending stretch at `start`: reverses a descending one, extends a short one by insertion. Returns its end. */
 function prepareStretch(times: u32, numbers: u32, start: u32, to: u32): u32 {
   let end = start + 1;
   while (end < to && timeAt(times, end) < timeAt(times, end - 1)) end++;
@@ -155,7 +155,7 @@ function swapRows(times: u32, numbers: u32, a: u32, b: u32): void {
   store<u32>(numbers + (b << 2), number);
 }
 
-/** Merges [from, middle) and [middle, to), the first before the second where times are equal. */
+/** Merges the ascending stretches [from, middle) and [middle, to). */
 function mergeStretches(times: u32, numbers: u32, from: u32, middle: u32, to: u32, scratchTimes: u32, scratchNumbers: u32): void {
   // rows of the first stretch that are not behind the whole second one are in place already
   from = placeAfter(times, from, middle, timeAt(times, middle));
@@ -212,9 +212,14 @@ export function mergeNumber(times: u32, numbers: u32, ends: u32, seriesCount: u3
   return next;
 }
 
-// Scatter a column of one run: out[places[i]] = source[row i] where it is present. outValidity 0: every row is.
+// Scatter a column of one run: out[places[i]] = source[row i] where it is present. outValidity 0: every row of every run is, which is
+// common enough for a loop of its own.
 
 export function scatter1(source: u32, validity: u32, rows: u32, count: u32, places: u32, out: u32, outValidity: u32): void {
+  if (rows == 0 && outValidity == 0) {
+    for (let i: u32 = 0; i < count; i++) store<u8>(out + load<u32>(places + (i << 2)), load<u8>(source + i));
+    return;
+  }
   for (let i: u32 = 0; i < count; i++) {
     const row = rowAt(rows, i);
     if (validity != 0 && !bitAt(validity, row)) continue;
@@ -225,6 +230,10 @@ export function scatter1(source: u32, validity: u32, rows: u32, count: u32, plac
 }
 
 export function scatter8(source: u32, validity: u32, rows: u32, count: u32, places: u32, out: u32, outValidity: u32): void {
+  if (rows == 0 && outValidity == 0) {
+    for (let i: u32 = 0; i < count; i++) store<u64>(out + (load<u32>(places + (i << 2)) << 3), load<u64>(source + (i << 3)));
+    return;
+  }
   for (let i: u32 = 0; i < count; i++) {
     const row = rowAt(rows, i);
     if (validity != 0 && !bitAt(validity, row)) continue;
@@ -235,6 +244,10 @@ export function scatter8(source: u32, validity: u32, rows: u32, count: u32, plac
 }
 
 export function scatter16(source: u32, validity: u32, rows: u32, count: u32, places: u32, out: u32, outValidity: u32): void {
+  if (rows == 0 && outValidity == 0) {
+    for (let i: u32 = 0; i < count; i++) v128.store(out + (load<u32>(places + (i << 2)) << 4), v128.load(source + (i << 4)));
+    return;
+  }
   for (let i: u32 = 0; i < count; i++) {
     const row = rowAt(rows, i);
     if (validity != 0 && !bitAt(validity, row)) continue;

@@ -49,7 +49,7 @@ export function selectionFree(ptr: u32): void {
   hostFree(ptr, offsetof<Selection>());
 }
 
-/** Writes the next row numbers, ascending, at most `max`, to `target`. Returns how many; fewer than `max` means that these were the last. */
+/** Writes the next row numbers, ascending, at most `max`, to `target`. Returns how many; fewer than `max`: these were the last. */
 export function selectionNext(selection: Selection, target: u32, max: u32): u32 {
   if (selection.sorted == 0) return nextUnsorted(selection, target, max);
   let out = target;
@@ -79,6 +79,11 @@ function nextUnsorted(selection: Selection, target: u32, max: u32): u32 {
     for (; row < rowCount && out < limit; row++) {
       store<u32>(out, row);
       out += <u32>(load<u64>(times + (row << 3)) - minTime <= span) << 2;
+    }
+  } else if (span == u64.MAX_VALUE) {
+    for (; row < rowCount && out < limit; row++) {
+      store<u32>(out, row);
+      out += <u32>(load<u8>(wanted + load<u32>(series + (row << 2))) != 0) << 2;
     }
   } else {
     for (; row < rowCount && out < limit; row++) {

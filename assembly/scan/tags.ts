@@ -1,7 +1,6 @@
 // Tags during a scan: values of a column by row, and which series a predicate wants. Code 0 is "absent" and its view is never read.
 import { VIEW_BYTES } from "../abi";
 import { hashBytes } from "../memory/bytes";
-import { addKey, createKeys, findKey, freeKeys, NO_ID } from "../memory/key-dictionary";
 import { equalViews, viewBytes, viewText } from "../memory/views";
 
 /** Views and validity of a tag column for rows `rows[i]`, or first + i when `rows` is 0. Returns how many are present. */
@@ -35,12 +34,25 @@ export function gatherTags(
   return present;
 }
 
-// Up to so many wanted values are compared one after the other; more go through a hash map.
-const COMPARED_MAX: u32 = 4;
-
-/** target[code] = 1 when the value of that code is one of the wanted views, else 0, for codes 1 .. valueCount - 1. */
-export function matchCodes(values: u32, valueCount: u32, wanted: u32, wantedCount: u32, target: u32): void {
-  if (wantedCount > COMPARED_MAX) return matchByHash(values, valueCount, wanted, wantedCount, target);
+/** target[code] = 1 when the value of that code is one of the wanted views, else 0, for codes 1 .. valueCount - 1. A few wanted values are
+ *  compared one after the other (slotCount 0); more go through a hash map of slotCount (a power of two above wantedCount) zeroed slots
+ *  | hash u32 | view u32 | at `slots`. */
+export function matchCodes(
+  values: u32,
+  valueCount: u32,
+  wanted: u32,
+  wantedCount: u32,
+  target: u32,
+  slots: u32,
+  slotCount: u32,
+): void {
+  if (slotCount != 0) {
+    for (let i: u32 = 0; i < wantedCount; i++) hashedView(slots, slotCount - 1, wanted + i * VIEW_BYTES, true);
+    for (let code: u32 = 1; code < valueCount; code++) {
+      store<u8>(target + code, <u32>hashedView(slots, slotCount - 1, values + code * VIEW_BYTES, false));
+    }
+    return;
+  }
   for (let code: u32 = 1; code < valueCount; code++) {
     let match: u32 = 0;
     for (let i: u32 = 0; i < wantedCount; i++) match |= <u32>equalViews(values + code * VIEW_BYTES, wanted + i * VIEW_BYTES);
@@ -48,19 +60,19 @@ export function matchCodes(values: u32, valueCount: u32, wanted: u32, wantedCoun
   }
 }
 
-function matchByHash(values: u32, valueCount: u32, wanted: u32, wantedCount: u32, target: u32): void {
-  const keys = createKeys(0, 0);
-  for (let i: u32 = 0; i < wantedCount; i++) {
-    const view = wanted + i * VIEW_BYTES;
-    const hash = hashBytes(viewText(view), viewBytes(view));
-    if (findKey(keys, viewText(view), viewBytes(view), hash) == NO_ID) addKey(keys, viewText(view), viewBytes(view), hash);
+/** True when the text of `view` is in the map; when it is not and `add` is set, it is put there. */
+function hashedView(slots: u32, mask: u32, view: u32, add: bool): bool {
+  const hash = hashBytes(viewText(view), viewBytes(view));
+  let slot = slots + ((hash & mask) << 3);
+  while (load<u32>(slot, 4) != 0) {
+    if (load<u32>(slot) == hash && equalViews(load<u32>(slot, 4), view)) return true;
+    slot = slots + (((((slot - slots) >> 3) + 1) & mask) << 3);
   }
-  for (let code: u32 = 1; code < valueCount; code++) {
-    const view = values + code * VIEW_BYTES;
-    const hash = hashBytes(viewText(view), viewBytes(view));
-    store<u8>(target + code, <u32>(findKey(keys, viewText(view), viewBytes(view), hash) != NO_ID));
+  if (add) {
+    store<u32>(slot, hash);
+    store<u32>(slot, view, 4);
   }
-  freeKeys(keys);
+  return false;
 }
 
 /** wanted[series] &= match[code of the series]. Returns how many series are still wanted. */

@@ -1,3 +1,4 @@
+// Pins free what was replaced with the last reader that could see it: cases, and a comparison with lists of readers.
 import { describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
 import { Pins } from "./pins.ts";

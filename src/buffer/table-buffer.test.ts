@@ -1,3 +1,4 @@
+// The buffer gives back what was appended, in every snapshot, for every type and sparseness, also when memory runs out at any allocation.
 import { afterEach, describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
 import { ALL_TYPES, randomRows } from "../../test/support/random-rows.ts";

@@ -74,7 +74,15 @@ export interface ScanExports {
     targetViews: number,
     targetValidity: number,
   ): number;
-  matchCodes(values: number, valueCount: number, wanted: number, wantedCount: number, target: number): void;
+  matchCodes(
+    values: number,
+    valueCount: number,
+    wanted: number,
+    wantedCount: number,
+    target: number,
+    slots: number,
+    slotCount: number,
+  ): void;
   narrowSeries(codes: number, seriesCount: number, match: number, wanted: number): number;
   mergeMarkSeries(series: number, rows: number, count: number, used: number): void;
   mergeCount(series: number, rows: number, count: number, map: number, counts: number): void;

@@ -1,3 +1,4 @@
+// Row operations compared with the same done on plain arrays, at every width and bit offset.
 import { afterEach, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
 import { Arena, isPresent } from "../../test/support/rows.ts";

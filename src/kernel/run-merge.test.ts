@@ -1,3 +1,4 @@
+// Merged runs compared with a map from series and time to fields: duplicates, NULLs, several dictionaries, all types, hostile shapes.
 import { afterEach, describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
 import { ALL_TYPES, randomRows } from "../../test/support/random-rows.ts";
@@ -143,6 +144,18 @@ describe("mergeRuns", () => {
       expect([run.unique, run.seqMin, run.seqMax]).toEqual([unique, 1, 2]);
       run.release();
     }
+  });
+
+  test("another thread's kernel merges the same memory", () => {
+    const other = Kernel.attach(kernel.shared);
+    const rows = [cpu(2n, { s: "a text of more than 12 bytes" }), cpu(1n, { f: 1 })];
+    const runs = [writeRun(arena, ALL_TYPES, rows), writeRun(arena, ALL_TYPES, [cpu(2n, { i: 1n }, { host: "b" })], { seqMin: 2 })];
+    const merged = mergeRuns(other, runs, ALL_TYPES);
+    const expected = [cpu(1n, { f: 1 }), cpu(2n, { s: "a text of more than 12 bytes" }), cpu(2n, { i: 1n }, { host: "b" })];
+    expect(readRun(other, ALL_TYPES, merged)).toEqual(expected);
+    expect(readRun(kernel, ALL_TYPES, merged)).toEqual(expected);
+    expect(runs.map(({ dictionary }) => dictionary.id)).not.toContain(merged.dictionary.id);
+    merged.release();
   });
 
   test("500 columns, each run with some of them", () => {

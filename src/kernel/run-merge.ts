@@ -118,7 +118,9 @@ function selectAll(
 export function openSelection(kernel: Kernel, run: Run, range: TimeRange, wantedPtr: number): number {
   const { seriesPtr, timePtr, rowCount, sorted, dictionary } = run;
   const { seriesCount } = dictionary;
-  return kernel.call.selectionCreate(seriesPtr, timePtr, rowCount, sorted ? 1 : 0, wantedPtr, seriesCount, range.minNs, range.maxNs) >>> 0;
+  // all of time is a loop that reads no times
+  const { minNs, maxNs } = run.minTimeNs >= range.minNs && run.maxTimeNs <= range.maxNs ? ALL_TIME : range;
+  return kernel.call.selectionCreate(seriesPtr, timePtr, rowCount, sorted ? 1 : 0, wantedPtr, seriesCount, minNs, maxNs) >>> 0;
 }
 
 interface UnifiedSeries {

@@ -1,3 +1,4 @@
+// The merge plan: hand-made overlaps, and a comparison with components that are joined pair by pair.
 import { describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
 import { planMerges, type RunSummary } from "./scan-plan.ts";

@@ -1,3 +1,4 @@
+// Scans compared with filtering and projecting rows one by one: sorted and unsorted runs, ranges, tag predicates, whole tables.
 import { afterEach, describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
 import { ALL_TYPES, randomRows } from "../../test/support/random-rows.ts";

@@ -1,3 +1,4 @@
+// Series ids, tags, key records and last times compared with plain maps; growth under readers; memory that runs out.
 import { afterEach, describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
 import { Arena, canonicalKey, readSeries } from "../../test/support/rows.ts";
@@ -158,6 +159,62 @@ describe("SeriesDictionary", () => {
     expect(dictionary.view().tags.map(({ valueCount }) => valueCount)).toEqual([3, 4, 5, 6, 10_001, 8, 9, 10, 11, 12]);
     dictionary.release();
   });
+});
+
+test("keys of equal hash and length are different series", () => {
+  // 300,000 keys have some ten pairs of equal 32-bit hashes: n² / 2^33
+  const count = 300_000;
+  const keyBytes = 14;
+  const [keys, out] = [arena.alloc(count * (8 + keyBytes)), arena.alloc(count * 8)];
+  const view = new DataView(kernel.memory.buffer);
+  for (let i = 0, at = keys; i < count; i++, at += 8 + keyBytes) {
+    view.setUint32(at, i, true);
+    view.setUint32(at + 4, keyBytes, true);
+    view.setUint32(at + 8, 7, true);
+    view.setUint32(at + 12, keyBytes - 8, true);
+    kernel.u8.set(Buffer.from(String(i).padStart(6, "0")), at + 16);
+  }
+  const dictionary = create();
+  dictionary.insertRecords(keys, count * (8 + keyBytes), out);
+  expect(dictionary.seriesCount).toBe(count);
+  expect(dictionary.view().tags[0]!.valueCount).toBe(count + 1);
+  dictionary.release();
+});
+
+// every allocation in turn finds the memory full
+test("a failed allocation loses no memory, and the next try succeeds", () => {
+  const below = prng(5);
+  const series = Array.from({ length: 60 }, () => randomTags(below));
+  const records = writeRecords(series, below);
+  const [columnIds, out] = [arena.u32(TAGS.map(({ id }) => id)), arena.alloc(series.length * 4)];
+  const alloc = kernel.heap.alloc.bind(kernel.heap);
+  const before = kernel.heap.usedBytes;
+  let failed = 0;
+  for (let failAt = 1, done = false; !done; failAt++) {
+    let calls = 0;
+    let dictionary: SeriesDictionary | undefined;
+    kernel.heap.alloc = (bytes) => {
+      if (++calls === failAt) throw new Error("full");
+      return alloc(bytes);
+    };
+    try {
+      dictionary = create();
+      dictionary.resolveRecords(records, series.length, columnIds, out);
+      done = true;
+    } catch (error) {
+      expect((error as Error).message).toBe("full");
+      failed++;
+    } finally {
+      kernel.heap.alloc = alloc;
+    }
+    dictionary?.resolveRecords(records, series.length, columnIds, out);
+    series.forEach((tags, i) => {
+      if (dictionary !== undefined) expect(readSeries(kernel, TAGS, dictionary.view(), kernel.u32[out / 4 + i]!)).toEqual(tags);
+    });
+    dictionary?.release();
+    expect(kernel.heap.usedBytes).toBe(before);
+  }
+  expect(failed).toBeGreaterThan(20);
 });
 
 describe("unseenKeys", () => {

@@ -10,7 +10,7 @@ import type { Kernel } from "./kernel.ts";
 const TAG_BYTES = 16;
 
 export interface SeriesDictionaryOptions {
-  /** Rows are taken for possible duplicates unless they are newer: the table's durable maximum, or the minimum of i64 when it has no rows. */
+  /** Rows are possible duplicates unless they are newer: the table's durable maximum, or the minimum of i64 when it has no rows. */
   readonly lastTimeFloorNs: bigint;
   /** Frees arrays that readers of a view may still need. */
   readonly reclaimer: Reclaimer;

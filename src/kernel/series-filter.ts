@@ -1,4 +1,4 @@
-// Which series of a dictionary satisfy a statement's tag predicates: found once per dictionary, by value, and kept for all runs that share it.
+// Which series of a dictionary satisfy a statement's tag predicates: found once per dictionary, by value, for all runs that share it.
 import type { DictionaryView } from "../model/run.ts";
 import type { TagPredicate } from "../model/scan.ts";
 import { Blocks } from "./blocks.ts";
@@ -12,6 +12,9 @@ export interface WantedSeries {
 
 const ALL: WantedSeries = { none: false, wantedPtr: 0 };
 const NONE: WantedSeries = { none: true, wantedPtr: 0 };
+
+/** Up to so many wanted values are compared one after the other: cheaper than hashing every value of the column. */
+const COMPARED_MAX = 4;
 
 export class SeriesFilter {
   private readonly blocks: Blocks;
@@ -58,7 +61,10 @@ export class SeriesFilter {
       try {
         const match = scratch.alloc(tag.valueCount);
         const views = scratch.allocViews(texts);
-        this.kernel.call.matchCodes(tag.valuesPtr, tag.valueCount, views, texts.length, match);
+        // half of the slots stay empty
+        const slotCount = texts.length <= COMPARED_MAX ? 0 : 2 ** Math.ceil(Math.log2(texts.length * 2));
+        const slots = slotCount === 0 ? 0 : scratch.allocZeroed(slotCount * 8);
+        this.kernel.call.matchCodes(tag.valuesPtr, tag.valueCount, views, texts.length, match, slots, slotCount);
         this.kernel.u8[match] = nullWanted ? 1 : 0;
         if (this.kernel.call.narrowSeries(tag.codesPtr, seriesCount, match, wantedPtr) === 0) return NONE;
       } finally {
