@@ -1,3 +1,4 @@
+// Times as text: the ends of every unit, calendars before and after ours, zones around the change of the clock.
 import { describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
 import type { TimeUnit } from "../model/result-batch.ts";

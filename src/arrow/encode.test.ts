@@ -1,3 +1,4 @@
+// Text answers: one document in each format, every kind of cell, and what each format does without rows.
 import { describe, expect, test } from "bun:test";
 import { batchOf, Dictionaries, type Plain, schemaOf } from "../../test/support/result-batch.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -44,19 +45,17 @@ const ROWS: Rows = [
 ];
 const COLUMNS = [TIME, HOST, USAGE, OK, N];
 
+const JSON_ROWS = [
+  '{"time":"2065-01-07T17:28:51","host":"a","usage":1.0}',
+  '{"time":"2065-01-07T17:28:51.000690067","host":"b","usage":0.5,"ok":true,"n":7}',
+];
+const SEED_HEAD = '{"results":[{"series":[{"name":"cpu","columns":["time","host","usage","ok","n"],"values":[';
+const SEED_ROWS = ['["2065-01-07T17:28:51","a",1.0,null,null]', '["2065-01-07T17:28:51.000690067","b",0.5,true,7]'];
+
 const DOCUMENTS: [format: QueryFormat, text: string][] = [
-  [
-    "json",
-    '[{"time":"2065-01-07T17:28:51","host":"a","usage":1.0},{"time":"2065-01-07T17:28:51.000690067","host":"b","usage":0.5,"ok":true,"n":7}]',
-  ],
-  [
-    "jsonl",
-    '{"time":"2065-01-07T17:28:51","host":"a","usage":1.0}\n{"time":"2065-01-07T17:28:51.000690067","host":"b","usage":0.5,"ok":true,"n":7}\n',
-  ],
-  [
-    "seed",
-    '{"results":[{"series":[{"name":"cpu","columns":["time","host","usage","ok","n"],"values":[["2065-01-07T17:28:51","a",1.0,null,null],["2065-01-07T17:28:51.000690067","b",0.5,true,7]]}]}]}',
-  ],
+  ["json", `[${JSON_ROWS.join(",")}]`],
+  ["jsonl", `${JSON_ROWS.join("\n")}\n`],
+  ["seed", `${SEED_HEAD}${SEED_ROWS.join(",")}]}]}]}`],
   ["csv", "time,host,usage,ok,n\n2065-01-07T17:28:51,a,1.0,,\n2065-01-07T17:28:51.000690067,b,0.5,true,7\n"],
   [
     "pretty",

@@ -1,3 +1,4 @@
+// Floats as text: the layout by table, and that every text reads back to the same bits.
 import { describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
 import { ByteWriter } from "./byte-writer.ts";

@@ -1,27 +1,16 @@
 // Answers as a Parquet file, a row group at a time: batches gather as an Arrow stream until a group is full, parquet-wasm
 // makes a small file of it, and the pages of that leave at once.
-import initialize, { Compression, Table, type WriterProperties, WriterPropertiesBuilder, writeParquet } from "parquet-wasm/esm";
-import wasmPath from "parquet-wasm/esm/parquet_wasm_bg.wasm" with { type: "file" };
+import { Compression, Table, type WriterProperties, WriterPropertiesBuilder, writeParquet } from "parquet-wasm/esm";
 import { near, TsdbError } from "../model/errors.ts";
 import type { ResultBatch, ResultSchema } from "../model/result-batch.ts";
 import type { AnswerEncoder } from "./answer-encoder.ts";
 import { ArrowEncoder } from "./arrow-encoder.ts";
 import { ParquetJoiner } from "./parquet-joiner.ts";
+import { loadParquetLibrary } from "./parquet-library.ts";
 
 /** A row group ends at either. The bytes are there twice at once, here and in the library, beside the pages made of them. */
 const GROUP_ROWS = 122_880;
 const GROUP_BYTES = 32 << 20;
-
-let loading: Promise<unknown> | null = null;
-
-/** Loads the library once. The default entry of parquet-wasm finds its .wasm in node_modules, which a compiled binary has
- *  not: the file is embedded and handed over instead. */
-async function loadLibrary(): Promise<void> {
-  loading ??= Bun.file(wasmPath)
-    .arrayBuffer()
-    .then((bytes) => initialize({ module_or_path: bytes }));
-  await loading;
-}
 
 export interface GroupLimits {
   readonly rows: number;
@@ -52,7 +41,7 @@ export class ParquetEncoder implements AnswerEncoder {
         `parquet cannot hold ${empty === undefined ? "an answer" : `struct '${empty.name}'`} without columns`,
       );
     }
-    await loadLibrary();
+    await loadParquetLibrary();
     return new ParquetEncoder(schema, limits);
   }
 

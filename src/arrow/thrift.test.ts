@@ -1,3 +1,4 @@
+// Thrift's compact protocol against bytes worked out by hand, and against itself.
 import { expect, test } from "bun:test";
 import { readThrift, type ThriftStruct, ThriftType, writeThrift } from "./thrift.ts";
 
