@@ -100,5 +100,30 @@ export const LINE_BAD_TOO_MANY_COLUMNS = 20;
 export const VIEW_BYTES = 16;
 export const VIEW_INLINE_MAX = 12;
 
+// Column codec (assembly/codec). These numbers are on disk: never reordered, never reused.
+/** A column of u32: series ids, codes, row offsets. Only the codec knows it. */
+export const TYPE_U32 = 7;
+export const INTS_PLAIN = 1;
+export const INTS_CONSTANT = 2;
+export const INTS_FRAME = 3;
+export const INTS_DELTA = 4;
+export const INTS_DELTA2 = 5;
+export const FLOATS_PLAIN = 16;
+export const FLOATS_CONSTANT = 17;
+export const FLOATS_ALP = 18;
+export const FLOATS_XOR = 19;
+export const BITS_PLAIN = 32;
+export const BITS_CONSTANT = 33;
+export const BITS_RUNS = 34;
+export const STRINGS_PLAIN = 48;
+export const STRINGS_DICTIONARY = 49;
+// An encoded column: | type u8 | 0 u8 | 0 u16 | rowCount u32 | presentCount u32 | payloadBytes u32 | payload |
+export const CODEC_HEADER_BYTES = 16;
+export const CODEC_ROW_COUNT = 4;
+export const CODEC_PRESENT_COUNT = 8;
+export const CODEC_PAYLOAD_BYTES = 12;
+/** The encoded bytes are damaged. */
+export const CODEC_CORRUPT = -1;
+
 // The first 1 MiB of memory belongs to the compiler's static data; no allocation lies below it.
 export const HEAP_START = 1 << 20;

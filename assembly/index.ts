@@ -1,4 +1,5 @@
 // The kernel's exports, folder by folder; no logic here.
+export { codecBytesMax, codecColumnBytes, codecDecode, codecEncode, codecTextBytes, codecWorkBytes } from "./codec/column";
 export { lineCreate, lineMemoryBytes, lineRelease, lineSeriesRecord } from "./line/parser";
 export { lineParse } from "./line/parse";
 export { copyBits, countBits, gatherBits, presentRows, setBits } from "./memory/bits";

@@ -106,7 +106,27 @@ export interface ScanExports {
   scatter16(source: number, validity: number, rows: number, count: number, places: number, out: number, outValidity: number): void;
 }
 
-export interface KernelExports extends MemoryExports, LineExports, ScanExports {}
+/** assembly/codec: pointers and counts are u32; a result below 0 is CODEC_CORRUPT. */
+export interface CodecExports {
+  codecWorkBytes(rowCount: number): number;
+  codecBytesMax(type: number, data: number, validity: number, rowCount: number): number;
+  codecEncode(type: number, data: number, validity: number, rowCount: number, work: number, target: number): number;
+  codecColumnBytes(source: number, sourceBytes: number): number;
+  codecTextBytes(source: number, sourceBytes: number, rowCount: number, work: number): number;
+  codecDecode(
+    type: number,
+    source: number,
+    sourceBytes: number,
+    rowCount: number,
+    work: number,
+    data: number,
+    validity: number,
+    text: number,
+    textBytes: number,
+  ): number;
+}
+
+export interface KernelExports extends MemoryExports, LineExports, ScanExports, CodecExports {}
 
 /** What the kernel may ask of its host: memory, and decimal numbers of more than 19 digits. Allocation throws TsdbError("overloaded") through the kernel, which
  *  therefore allocates before it changes any state. */

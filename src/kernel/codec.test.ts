@@ -1,0 +1,381 @@
+// Round trips of every encoding on columns made to be awkward, which encoding is chosen, and damaged bytes.
+import { afterAll, describe, expect, test } from "bun:test";
+import {
+  BITS_CONSTANT,
+  BITS_PLAIN,
+  BITS_RUNS,
+  CODEC_HEADER_BYTES,
+  FLOATS_ALP,
+  FLOATS_CONSTANT,
+  FLOATS_PLAIN,
+  FLOATS_XOR,
+  INTS_CONSTANT,
+  INTS_DELTA,
+  INTS_DELTA2,
+  INTS_FRAME,
+  INTS_PLAIN,
+  STRINGS_DICTIONARY,
+  STRINGS_PLAIN,
+} from "../../assembly/abi.ts";
+import { prng } from "../../test/support/prng.ts";
+import { Arena, isPresent, readView } from "../../test/support/rows.ts";
+import { ColumnType, VALUE_BYTES } from "../model/column.ts";
+import { TsdbError } from "../model/errors.ts";
+import { ColumnCodec, type EncodedSource, encodedColumnBytes } from "./codec.ts";
+import { Kernel } from "./kernel.ts";
+import { bitmapBytes } from "./rows.ts";
+
+const { float, integer, unsigned, boolean, string, time } = ColumnType;
+const kernel = Kernel.create();
+const codec = new ColumnCodec(kernel);
+afterAll(() => codec.release());
+
+/** Values as bits (integers, floats), 0n or 1n (booleans) or text; null = absent. */
+type Values = readonly (bigint | string | null)[];
+
+const GUARD = 0xa5;
+const I64_MIN = -(2n ** 63n);
+const I64_MAX = 2n ** 63n - 1n;
+const U64_MAX = 2n ** 64n - 1n;
+const bitsOf = (value: number) => new BigInt64Array(new Float64Array([value]).buffer)[0]!;
+const floats = (values: readonly (number | null)[]): Values => values.map((value) => (value === null ? null : bitsOf(value)));
+const range = <T>(count: number, value: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => value(i));
+
+/** Writes values; slots of absent rows hold rubbish, which must not matter. */
+function write(arena: Arena, type: ColumnType, values: Values) {
+  const validityPtr = values.includes(null) ? arena.bits(values.map((value) => value !== null)) : 0;
+  if (type === string) {
+    const dataPtr = arena.views(values as string[]);
+    values.forEach((value, i) => {
+      if (value === null) kernel.u8.fill(0xee, dataPtr + i * 16, dataPtr + i * 16 + 16);
+    });
+    return { type, dataPtr, validityPtr, rowCount: values.length };
+  }
+  const width = VALUE_BYTES[type];
+  const dataPtr = arena.alloc(values.length * width);
+  values.forEach((value, i) => {
+    if (width === 1) kernel.u8[dataPtr + i] = value === null ? 1 : Number(value);
+    else kernel.i64[dataPtr / 8 + i] = value === null ? 0x7eadbeefn * BigInt(i) : BigInt.asIntN(64, value as bigint);
+  });
+  return { type, dataPtr, validityPtr, rowCount: values.length };
+}
+
+/** Encodes behind some other bytes, and checks that nothing past the bound is touched. */
+function encode(arena: Arena, type: ColumnType, values: Values): EncodedSource {
+  const column = write(arena, type, values);
+  const bytesMax = codec.bytesMax(column);
+  const from = 24;
+  const ptr = arena.alloc(from + bytesMax + 64) + from;
+  kernel.u8.fill(GUARD, ptr - from, ptr + bytesMax + 64);
+  const bytes = codec.encode(column, ptr);
+  expect(bytes).toBeLessThanOrEqual(bytesMax);
+  expect(kernel.u8.subarray(ptr - from, ptr).every((byte) => byte === GUARD)).toBe(true);
+  expect(kernel.u8.subarray(ptr + bytesMax, ptr + bytesMax + 64).every((byte) => byte === GUARD)).toBe(true);
+  expect(encodedColumnBytes(kernel.copyOut(ptr, bytes))).toBe(bytes);
+  return { ptr, bytes, rowCount: values.length };
+}
+
+function decode(arena: Arena, type: ColumnType, source: EncodedSource): { values: Values; hasNulls: boolean } {
+  const { rowCount } = source;
+  const dataBytes = rowCount * VALUE_BYTES[type];
+  const dataPtr = arena.alloc(dataBytes + 64);
+  const validityPtr = arena.alloc(bitmapBytes(rowCount) + 64);
+  kernel.u8.fill(GUARD, dataPtr, dataPtr + dataBytes + 64);
+  kernel.u8.fill(GUARD, validityPtr, validityPtr + bitmapBytes(rowCount) + 64);
+  try {
+    const textBytes = type === string ? codec.decodedTextBytes(source) : 0;
+    // damaged bytes may ask for any amount of text; what is not given must be refused
+    const textPtr = textBytes > 0 ? arena.alloc(Math.min(textBytes, 1 << 21)) : 0;
+    const target = { type, dataPtr, validityPtr, textPtr, textBytes: Math.min(textBytes, 1 << 21) };
+    const { hasNulls } = codec.decode(source, target);
+    const values = range(rowCount, (i) => {
+      const present = isPresent(kernel, validityPtr, i);
+      if (type === string) return present ? readView(kernel, dataPtr + i * 16) : null;
+      const value = VALUE_BYTES[type] === 1 ? BigInt(kernel.u8[dataPtr + i]!) : kernel.i64[dataPtr / 8 + i]!;
+      if (!present && value !== 0n) throw new Error(`absent row ${i} holds ${value}`);
+      return present ? value : null;
+    });
+    return { values, hasNulls };
+  } finally {
+    expect(kernel.u8.subarray(dataPtr + dataBytes, dataPtr + dataBytes + 64).every((byte) => byte === GUARD)).toBe(true);
+    const bitsEnd = validityPtr + bitmapBytes(rowCount);
+    expect(kernel.u8.subarray(bitsEnd, bitsEnd + 64).every((byte) => byte === GUARD)).toBe(true);
+  }
+}
+
+function checkRoundTrip(type: ColumnType, values: Values): { bytes: number; encoding: number } {
+  const arena = new Arena(kernel);
+  const source = encode(arena, type, values);
+  const { values: back, hasNulls } = decode(arena, type, source);
+  expect(back).toEqual(values.map((value) => (typeof value === "bigint" ? BigInt.asIntN(64, value) : value)));
+  expect(hasNulls).toBe(values.includes(null));
+  const encoding = kernel.u8[source.ptr + CODEC_HEADER_BYTES]!;
+  arena.free();
+  return { bytes: source.bytes, encoding };
+}
+
+// Counts on both sides of blocks (128 values), words of bitmaps (64) and pages.
+const COUNTS = [1, 2, 3, 4, 5, 63, 64, 65, 127, 128, 129, 130, 131, 257, 1000, 16385];
+const below = prng(7);
+const random64 = () => (BigInt(below(2 ** 32)) << 32n) | BigInt(below(2 ** 32));
+
+const INTEGERS: Record<string, (i: number) => bigint> = {
+  zero: () => 0n,
+  "one value": () => -5n,
+  alternating: (i) => (i % 2 === 0 ? I64_MIN : I64_MAX),
+  "alternating by one": (i) => I64_MAX - BigInt(i % 2),
+  counter: (i) => BigInt(i) * 3n - 7n,
+  "counter down across zero": (i) => 100n - BigInt(i) * 1000003n,
+  "small random": () => BigInt(below(100)),
+  "random signs": () => BigInt(below(2001) - 1000),
+  "random 64 bits": random64,
+  "random widths": () => random64() >> BigInt(below(64)),
+  "rare giants": () => (below(100) === 0 ? random64() : BigInt(below(8))),
+  "jump in the last row": (i) => (i > 2 ? I64_MIN : BigInt(i)),
+  "seconds with jitter": (i) => BigInt(1_700_000_000 + i * 10 + below(2)) * 1_000_000_000n,
+  "common divisor": () => BigInt(below(50)) * 4096n - 77n,
+  "divisor with one offender": (i) => BigInt(i) * 4096n + (i === 200 ? 1n : 0n),
+  "two intervals": (i) => BigInt(i < 500 ? i * 10 : 5000 + (i - 500) * 600) * 1_000_000n,
+  squares: (i) => BigInt(i) * BigInt(i),
+};
+const FLOATS: Record<string, (i: number) => number> = {
+  "positive zero": () => 0,
+  "negative zero": () => -0,
+  "mixed zeros": (i) => (i % 3 === 0 ? -0 : 0),
+  "one decimal": () => below(1000) / 10,
+  "two decimals with signs": () => (below(20001) - 10000) / 100,
+  "decimals with holes": (i) => (i % 50 === 0 ? Number.NaN : below(1000) / 10),
+  "decimals of growing length": (i) => below(10 ** (i % 9)) / 10 ** (i % 9),
+  infinities: (i) => (i % 2 === 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY),
+  subnormals: (i) => Number.MIN_VALUE * (i + 1),
+  largest: (i) => (i % 2 === 0 ? Number.MAX_VALUE : -Number.MAX_VALUE),
+  "many digits": () => below(2 ** 32) / 7 + below(1000),
+  sine: (i) => Math.sin(i / 100),
+  "whole and large": (i) => (i + 1) * 1e15,
+  "2^51": (i) => 2 ** 51 - 4 + i,
+  thirds: (i) => i / 3,
+};
+
+describe("integers", () => {
+  test.each(Object.entries(INTEGERS))("%s", (_, value) => {
+    for (const count of COUNTS) {
+      const values = range(count, value);
+      checkRoundTrip(integer, values);
+      checkRoundTrip(unsigned, values);
+      checkRoundTrip(
+        time,
+        values.map((value, i) => (i % 7 === 3 ? null : value)),
+      );
+    }
+  });
+
+  test("extremes of u64", () => {
+    checkRoundTrip(unsigned, [0n, U64_MAX, 2n ** 63n, 2n ** 63n - 1n, 1n, U64_MAX - 1n]);
+    // neighbours of 2^63 are far apart only when they are taken for signed
+    expect(
+      checkRoundTrip(
+        unsigned,
+        range(128, (i) => 2n ** 63n - 64n + BigInt(i % 2 === 0 ? i : 127 - i)),
+      ).bytes,
+    ).toBeLessThan(200);
+  });
+});
+
+describe("floats", () => {
+  test.each(Object.entries(FLOATS))("%s", (_, value) => {
+    for (const count of COUNTS) {
+      const values = floats(range(count, value));
+      checkRoundTrip(float, values);
+      checkRoundTrip(
+        float,
+        values.map((value, i) => (i % 5 === 2 ? null : value)),
+      );
+    }
+  });
+
+  test("any bits, NaN payloads among them", () => {
+    for (const count of COUNTS) checkRoundTrip(float, range(count, random64));
+    checkRoundTrip(float, [0x7ff8000000000001n, 0xfff8000000000002n, 0x7ff0000000000001n, 0x7ff8000000000000n, bitsOf(1.5)]);
+  });
+});
+
+describe("booleans and presence", () => {
+  const PRESENT: Record<string, (i: number) => boolean> = {
+    all: () => true,
+    none: () => false,
+    alternating: (i) => i % 2 === 0,
+    "first only": (i) => i === 0,
+    "last absent": (i) => i % 1000 !== 999,
+    "long runs": (i) => Math.floor(i / 700) % 2 === 1,
+    random: () => below(2) === 0,
+  };
+  test.each(Object.entries(PRESENT))("%s", (_, present) => {
+    for (const count of COUNTS) {
+      const bits = range(count, present);
+      checkRoundTrip(
+        boolean,
+        bits.map((bit) => (bit ? 1n : 0n)),
+      );
+      checkRoundTrip(
+        boolean,
+        bits.map((bit, i) => (bit ? BigInt(i % 2) : null)),
+      );
+      checkRoundTrip(
+        integer,
+        bits.map((bit, i) => (bit ? BigInt(i) : null)),
+      );
+      checkRoundTrip(
+        string,
+        bits.map((bit, i) => (bit ? `value ${i}`.repeat(1 + (i % 3)) : null)),
+      );
+    }
+  });
+});
+
+describe("strings", () => {
+  const STRINGS: Record<string, (i: number) => string> = {
+    empty: () => "",
+    "one value": () => "the same text in every row",
+    "few values": (i) => ["ok", "warning", "a state with a long name", "ошибка"][i % 4]!,
+    distinct: (i) => `host_${i}`,
+    "around the inline length": (i) => "x".repeat(10 + (i % 6)),
+    unicode: (i) => "é漢🙂".repeat(i % 4),
+    "same prefix, same length": (i) => `prefix prefix prefix ${String(i % 10).padStart(3, "0")}`,
+  };
+  test.each(Object.entries(STRINGS))("%s", (_, value) => {
+    for (const count of COUNTS) {
+      checkRoundTrip(string, range(count, value));
+      checkRoundTrip(
+        string,
+        range(count, (i) => (i % 3 === 1 ? null : value(i))),
+      );
+    }
+  });
+
+  test("1 MiB beside the empty one", () => {
+    checkRoundTrip(string, ["", "x".repeat(1 << 20), null, "é".repeat(1 << 19), ""]);
+  });
+
+  test("zero bytes count", () => {
+    checkRoundTrip(string, ["a", "a\0", "a\0\0", "", "\0", "a", "a\0", ""]);
+  });
+});
+
+test("no rows", () => {
+  for (const type of [time, float, integer, unsigned, string, boolean]) {
+    const arena = new Arena(kernel);
+    const source = encode(arena, type, []);
+    expect(source.bytes).toBe(CODEC_HEADER_BYTES);
+    expect(decode(arena, type, source)).toEqual({ values: [], hasNulls: false });
+    arena.free();
+  }
+});
+
+test("u32 columns", () => {
+  for (const value of [
+    (i: number) => i,
+    (i: number) => i % 100,
+    () => below(2 ** 32),
+    () => 2 ** 32 - 1,
+    (i: number) => Math.floor(i / 300),
+  ]) {
+    for (const count of COUNTS) {
+      const arena = new Arena(kernel);
+      const values = range(count, value);
+      const ptr = arena.alloc(codec.u32BytesMax(count));
+      const bytes = codec.encodeU32(arena.u32(values), count, ptr);
+      const back = arena.alloc(count * 4);
+      codec.decodeU32({ ptr, bytes, rowCount: count }, back);
+      expect([...kernel.u32.subarray(back / 4, back / 4 + count)]).toEqual(values);
+      arena.free();
+    }
+  }
+});
+
+// The encoding that each kind of data is for, and a size that it should reach: bytes of 16,384 rows, 16 of them the head.
+const CHOICES: [name: string, type: ColumnType, values: Values, encoding: number, bytesMax: number][] = [
+  ["constant", integer, range(16384, () => 12n), INTS_CONSTANT, 30],
+  // 7 bits a value
+  ["0..99 unordered", integer, range(16384, () => BigInt(below(100))), INTS_FRAME, 14_700],
+  // equal intervals cost the heads of 128 blocks
+  ["regular times", time, range(16384, (i) => 1_700_000_000_000_000_000n + BigInt(i) * 10_000_000_000n), INTS_DELTA, 320],
+  // 100 rows a series: an exception a series in blocks of nothing else
+  ["times of 164 series", time, range(16384, (i) => BigInt(i % 100) * 10_000_000_000n), INTS_DELTA, 900],
+  // an interval per 400 rows, each another: an exception a change
+  ["times of many intervals", time, range(16384, (i) => BigInt((i % 400) * ((i / 400) | 0) * 1013 * 1_000_000)), INTS_DELTA2, 900],
+  ["random", integer, range(16384, random64), INTS_PLAIN, 16384 * 8 + 20],
+  ["float constant", float, floats(range(16384, () => 0.1)), FLOATS_CONSTANT, 30],
+  // 0.0 .. 99.9: 10 bits
+  ["one decimal", float, floats(range(16384, () => below(1000) / 10)), FLOATS_ALP, 21_000],
+  ["smooth", float, floats(range(16384, (i) => 1 + Math.sin(i / 1e5))), FLOATS_XOR, 16384 * 7],
+  ["random bits", float, range(16384, random64), FLOATS_PLAIN, 16384 * 8 + 20],
+  ["true", boolean, range(16384, () => 1n), BITS_CONSTANT, 20],
+  ["random booleans", boolean, range(16384, () => BigInt(below(2))), BITS_PLAIN, 2048 + 20],
+  ["long runs", boolean, range(16384, (i) => BigInt(Math.floor(i / 2000) % 2)), BITS_RUNS, 50],
+  ["few strings", string, range(16384, (i) => `state ${i % 5}`), STRINGS_DICTIONARY, 16384 * 0.4 + 400],
+  ["distinct strings", string, range(16384, (i) => `${i}`), STRINGS_PLAIN, 16384 * 6],
+];
+test.each(CHOICES)("encoding of: %s", (_, type, values, encoding, bytesMax) => {
+  const got = checkRoundTrip(type, values);
+  expect(got.encoding).toBe(encoding);
+  expect(got.bytes).toBeLessThanOrEqual(bytesMax);
+});
+
+test("absent rows cost their bit only", () => {
+  const dense = checkRoundTrip(
+    integer,
+    range(8192, () => BigInt(below(100))),
+  );
+  const sparse = checkRoundTrip(
+    integer,
+    range(16384, (i) => (i % 2 === 0 ? BigInt(below(100)) : null)),
+  );
+  expect(sparse.bytes).toBeLessThan(dense.bytes + 16384 / 8 + 64);
+});
+
+describe("damaged bytes", () => {
+  const SEED = Number(process.env["SEED"] ?? 20);
+  const ROUNDS = Number(process.env["ROUNDS"] ?? 150);
+  const SUBJECTS: [type: ColumnType, values: Values][] = [
+    [integer, range(300, () => BigInt(below(100)))],
+    [time, range(300, (i) => (below(20) === 0 ? null : BigInt(i % 100) * 10_000_000_000n))],
+    [unsigned, range(200, (i) => BigInt(i) * BigInt(i) * 1000n)],
+    [float, floats(range(300, (i) => (i % 40 === 0 ? Number.NaN : below(1000) / 10)))],
+    [float, floats(range(300, (i) => Math.sin(i / 1e5)))],
+    [boolean, range(3000, (i) => (i % 900 === 0 ? null : BigInt(Math.floor(i / 500) % 2)))],
+    [string, range(300, (i) => (i % 10 === 0 ? null : `a state of some length ${i % 5}`))],
+    [string, range(100, (i) => `text number ${i * 1001}`)],
+  ];
+  test.each(SUBJECTS.map(([type, values], i) => [i, type, values] as const))(`subject %i, seed ${SEED}`, (_, type, values) => {
+    const below = prng(SEED);
+    const arena = new Arena(kernel);
+    const { ptr, bytes, rowCount } = encode(arena, type, values);
+    const good = kernel.copyOut(ptr, bytes);
+    const outcome = (damaged: Uint8Array) => {
+      const attempt = new Arena(kernel);
+      try {
+        // at the end of a block of exactly this size, so that a guard behind it would be read by an overrun
+        const copy = attempt.bytes(damaged);
+        decode(attempt, type, { ptr: copy, bytes: damaged.length, rowCount });
+        return "decoded";
+      } catch (error) {
+        if (error instanceof TsdbError) return error.kind;
+        throw error;
+      } finally {
+        attempt.free();
+      }
+    };
+    expect(outcome(good)).toBe("decoded");
+    for (let cut = 0; cut < bytes; cut += 1 + Math.floor(bytes / 200)) expect(outcome(good.subarray(0, cut))).toBe("corrupt_file");
+    for (let round = 0; round < ROUNDS; round++) {
+      const damaged = good.slice();
+      for (let hits = 1 + below(4); hits > 0; hits--) {
+        // heads are where the damage does most
+        const at = below(below(2) === 0 ? Math.min(bytes, 64) : bytes);
+        damaged[at] = below(3) === 0 ? below(256) : damaged[at]! ^ (1 << below(8));
+      }
+      expect(["decoded", "corrupt_file"]).toContain(outcome(damaged));
+    }
+    arena.free();
+  });
+});
