@@ -34,7 +34,7 @@ export function createApp(services: AppServices): App {
     .onError(({ error, code, request }) => {
       if (code === "NOT_FOUND") return notFound();
       const failure = failureOf(error);
-      if (failure.isBug) services.reportBug(error, `${request.method} ${pathOf(request.url)}`);
+      if (failure.isOurs) services.report(error, `${request.method} ${pathOf(request.url)}`);
       return errorJson(failure);
     })
     .use(v3WriteRoutes(services))
@@ -56,6 +56,8 @@ type Handler = (request: Request) => Response | Promise<Response>;
 function border(services: AppServices, routes: { paths: ReadonlySet<string>; headPaths: ReadonlySet<string> }, next: Handler): Handler {
   return (request) => {
     const startedMs = services.now();
+    // The router finds the path by counting the characters of http://, and would take one of the slashes of https:// for it.
+    if (request.url.startsWith("https:")) Object.defineProperty(request, "url", { value: `http:${request.url.slice("https:".length)}` });
     const path = pathOf(request.url);
     const finish = (response: Response): Response => {
       const { headers } = response;

@@ -28,18 +28,19 @@ export interface Failure {
   readonly status: number;
   readonly message: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Not the client's doing and not the world's: the message is bare and the error belongs in the log. */
-  readonly isBug: boolean;
+  /** The operator has to know: a bug, a broken file, a failing disk. Of a bug the client learns nothing. */
+  readonly isOurs: boolean;
 }
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof TsdbError) {
     const canRetry = error.kind === "overloaded" || error.kind === "unavailable";
-    return { status: STATUS[error.kind], message: error.message, headers: canRetry ? { "retry-after": "1" } : {}, isBug: false };
+    const status = STATUS[error.kind];
+    return { status, message: error.message, headers: canRetry ? { "retry-after": "1" } : {}, isOurs: status === 500 };
   }
   // The connection closed while its body was being read.
   if (error instanceof DOMException && error.name === "AbortError") {
-    return { status: STATUS.cancelled, message: "the client closed the connection", headers: {}, isBug: false };
+    return { status: STATUS.cancelled, message: "the client closed the connection", headers: {}, isOurs: false };
   }
-  return { status: 500, message: "internal error", headers: {}, isBug: true };
+  return { status: 500, message: "internal error", headers: {}, isOurs: true };
 }

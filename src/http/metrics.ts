@@ -51,6 +51,7 @@ export class Metrics {
   readonly #requestSeconds = new Map<string, Buckets>();
   readonly #walSyncSeconds = new Buckets({}, LATENCY_BUCKETS_SECONDS);
   readonly #queryFirstByteSeconds = new Buckets({}, LATENCY_BUCKETS_SECONDS);
+  readonly #querySeconds = new Buckets({}, LATENCY_BUCKETS_SECONDS);
   readonly #writes: Record<WriteOutcome, number> = { stored: 0, partial: 0, rejected: 0, failed: 0 };
   readonly #queries: Record<QueryOutcome, number> = { answered: 0, refused: 0, failed: 0, cancelled: 0 };
   #lines = 0;
@@ -58,12 +59,14 @@ export class Metrics {
   #writeBytes = 0;
   #walSyncedBytes = 0;
   #queriesRunning = 0;
+  #answerBytes = 0;
 
   constructor(stats: () => ServerStats) {
     const histogram = (name: string, help: string, all: () => Iterable<Buckets>) => registerHistogram(this.#registry, { name, help }, all);
     histogram("http_request_duration_seconds", "Time from a request's head to its answer's head", () => this.#requestSeconds.values());
     histogram("tsdb_wal_sync_duration_seconds", "Time of one sync of the write-ahead log", () => [this.#walSyncSeconds]);
     histogram("tsdb_query_first_byte_seconds", "Time from a query's arrival to its first bytes", () => [this.#queryFirstByteSeconds]);
+    histogram("tsdb_query_duration_seconds", "Time from a query's arrival to the end of its answer", () => [this.#querySeconds]);
     this.#registerWrites();
     this.#registerRequests();
     this.#registerGauges(stats);
@@ -97,11 +100,17 @@ export class Metrics {
     this.#queriesRunning++;
   }
 
-  /** The query has its first bytes, or an error instead of them. */
-  queryDecided(outcome: QueryOutcome, seconds: number): void {
+  /** The answer's first bytes are there. */
+  queryAnswered(seconds: number): void {
+    this.#queryFirstByteSeconds.observe(seconds);
+  }
+
+  /** The query is over: read to its end, refused, broken or left. */
+  queryEnded(outcome: QueryOutcome, { seconds, bytes }: { seconds: number; bytes: number }): void {
     this.#queriesRunning--;
     this.#queries[outcome]++;
-    this.#queryFirstByteSeconds.observe(seconds);
+    this.#querySeconds.observe(seconds);
+    this.#answerBytes += bytes;
   }
 
   /** The whole page. */
@@ -125,6 +134,7 @@ export class Metrics {
     this.#total("tsdb_write_bytes_total", "Bytes of line protocol taken, decompressed", () => this.#writeBytes);
     this.#total("tsdb_wal_synced_bytes_total", "Bytes made durable in the write-ahead log", () => this.#walSyncedBytes);
     this.#byOutcome("tsdb_writes_total", "Bodies taken, by what became of them", this.#writes);
+    this.#total("tsdb_query_bytes_total", "Bytes of answers", () => this.#answerBytes);
     this.#byOutcome("tsdb_queries_total", "Queries, by what became of them", this.#queries);
   }
 
@@ -144,7 +154,7 @@ export class Metrics {
 
   #registerGauges(stats: () => ServerStats): void {
     for (const [name, help, key] of GAUGES) this.#gauge(name, help, () => stats()[key]);
-    this.#gauge("tsdb_queries_running", "Queries that have no first byte yet", () => this.#queriesRunning);
+    this.#gauge("tsdb_queries_running", "Queries that are not over", () => this.#queriesRunning);
   }
 
   #registerProcess(): void {

@@ -2,6 +2,7 @@
 import type { Server } from "bun";
 import { TsdbError } from "../model/errors.ts";
 import type { App } from "./app.ts";
+import { noteIdleLimit } from "./idle-limit.ts";
 
 export interface ListenOptions {
   readonly hostname: string;
@@ -29,6 +30,7 @@ export function startHttpServer(app: App, options: ListenOptions): HttpServer {
   const server = listen(app, options);
   // Routes reach the server through their context, to lift the idle limit of one request.
   app.server = server;
+  noteIdleLimit(server, options.idleTimeoutSeconds ?? IDLE_TIMEOUT_SECONDS);
   const { url } = server;
   return {
     hostname: options.hostname,
@@ -50,6 +52,8 @@ function listen(app: App, { hostname, port, tls, idleTimeoutSeconds = IDLE_TIMEO
       development: false,
       reusePort: false,
       fetch: app.fetch,
+      // Only for what escapes the app's own handler, as a stream that broke after its first bytes: reported there, and not told to clients.
+      error: () => new Response("internal error", { status: 500 }),
     });
   } catch (error) {
     throw new TsdbError(

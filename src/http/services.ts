@@ -27,6 +27,6 @@ export interface AppServices {
   readonly maxRequestBytes: number;
   /** Milliseconds of a clock that never goes back; for durations only. */
   readonly now: () => number;
-  /** Called with an error that is nobody's fault but ours; the client sees a bare 500. */
-  readonly reportBug: (error: unknown, where: string) => void;
+  /** Called with every error that ends as a 500 or breaks an answer half way, for the log. */
+  readonly report: (error: unknown, where: string) => void;
 }

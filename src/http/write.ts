@@ -42,7 +42,7 @@ export async function takeWrite(services: AppServices, dialect: WriteDialect, re
   } catch (error) {
     services.metrics.write("failed", { rows: 0, rejected: 0, bytes: 0 });
     const failure = failureOf(error);
-    if (failure.isBug) services.reportBug(error, `write to ${pathOf(request.url)}`);
+    if (failure.isOurs) services.report(error, `write to ${pathOf(request.url)}`);
     return dialect.failed(failure);
   }
 }

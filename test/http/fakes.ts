@@ -37,7 +37,7 @@ export interface Fakes {
   /** Requests the write service got; bodies copied to text. */
   readonly writes: (Omit<WriteRequest, "body"> & { readonly body: string })[];
   readonly queries: QueryRequest[];
-  readonly bugs: { readonly error: unknown; readonly where: string }[];
+  readonly reports: { readonly error: unknown; readonly where: string }[];
   readonly services: AppServices;
   /** Sends a request through the app, without a socket. */
   send(method: string, path: string, init?: { body?: BodyInit; headers?: Record<string, string> }): Promise<Response>;
@@ -58,7 +58,7 @@ export function answer(text: string, contentType = "application/json"): QueryAns
 export function fakes(options: FakeOptions = {}): Fakes {
   const writes: Fakes["writes"] = [];
   const queries: QueryRequest[] = [];
-  const bugs: Fakes["bugs"] = [];
+  const reports: Fakes["reports"] = [];
   const services: AppServices = {
     write: {
       write: async (request) => {
@@ -80,12 +80,12 @@ export function fakes(options: FakeOptions = {}): Fakes {
     metrics: new Metrics(() => STATS),
     maxRequestBytes: options.maxRequestBytes ?? 1000,
     now: () => performance.now(),
-    reportBug: (error, where) => bugs.push({ error, where }),
+    report: (error, where) => reports.push({ error, where }),
   };
   const app = createApp(services);
   const send: Fakes["send"] = async (method, path, init = {}) =>
     app.handle(new Request(`http://localhost:8181${path}`, { method, ...init }));
-  return { writes, queries, bugs, services, send };
+  return { writes, queries, reports, services, send };
 }
 
 /** Status and body, the body parsed when it says that it is JSON. */

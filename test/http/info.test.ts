@@ -77,7 +77,7 @@ test("metrics count by route pattern, never by raw path", async () => {
   await send("POST", "/api/v3/write_lp?db=d", { body: "x".repeat(40) });
   next = rejected(3, 7);
   await send("POST", "/write?db=d", { body: "x".repeat(60) });
-  await send("GET", "/api/v3/query_sql?db=d&q=a");
+  await (await send("GET", "/api/v3/query_sql?db=d&q=a")).text();
   await send("GET", "/api/v3/query_sql?db=d");
   await send("GET", "/secret/1");
   await send("GET", "/secret/2");
@@ -107,7 +107,9 @@ test("metrics count by route pattern, never by raw path", async () => {
     'tsdb_queries_total{outcome="answered"} 1',
     'tsdb_queries_total{outcome="refused"} 1',
     "tsdb_queries_running 0",
-    "tsdb_query_first_byte_seconds_count 2",
+    "tsdb_query_first_byte_seconds_count 1",
+    "tsdb_query_duration_seconds_count 2",
+    "tsdb_query_bytes_total 2",
     'tsdb_wal_sync_duration_seconds_bucket{le="0.001"} 0',
     'tsdb_wal_sync_duration_seconds_bucket{le="0.0025"} 1',
     "tsdb_wal_sync_duration_seconds_sum 0.002",

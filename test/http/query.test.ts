@@ -97,11 +97,11 @@ const REFUSED: [how: "GET" | "POST", input: string, status: number, body: unknow
 ];
 
 test.each(REFUSED)("%s %j: %d %j", async (how, input, status, body, headers = {}) => {
-  const { send, queries, bugs } = fakes();
+  const { send, queries, reports } = fakes();
   const response = await (how === "GET" ? send("GET", PATH + input, { headers }) : send("POST", PATH, { headers, body: input }));
   expect(await outcome(response)).toEqual([status, body]);
   expect(response.headers.get("cluster-uuid")).toBe(CLUSTER_UUID);
-  expect([queries, bugs]).toEqual([[], []]);
+  expect([queries, reports]).toEqual([[], []]);
 });
 
 test("bytes that are not UTF-8", async () => {
@@ -120,20 +120,17 @@ const SERVICE_ERRORS: [kind: ErrorKind, status: number, body: unknown][] = [
 ];
 
 test.each(SERVICE_ERRORS)("an error of the query path: %s is %d", async (kind, status, body) => {
-  const { send, bugs } = fakes({
-    query: () => {
-      throw new TsdbError(kind, "because");
-    },
-  });
+  const error = new TsdbError(kind, "because");
+  const { send, reports } = fakes({ query: () => Promise.reject(error) });
   expect(await outcome(await send("GET", Q))).toEqual([status, body]);
-  expect(bugs).toEqual([]);
+  expect(reports).toEqual(status === 500 ? [{ error, where: PATH }] : []);
 });
 
 test("a bug is a bare 500 and is reported", async () => {
   const bug = new TypeError("undefined is not a function");
-  const { send, bugs } = fakes({ query: () => Promise.reject(bug) });
+  const { send, reports } = fakes({ query: () => Promise.reject(bug) });
   expect(await outcome(await send("POST", PATH, { body: '{"db":"d","q":"a"}' }))).toEqual([500, { error: "internal error" }]);
-  expect(bugs).toEqual([{ error: bug, where: PATH }]);
+  expect(reports).toEqual([{ error: bug, where: PATH }]);
 });
 
 test.each(["PUT", "DELETE", "PATCH", "HEAD"])("%s is 405", async (method) => {
@@ -160,4 +157,17 @@ test("nothing is asked before the log is replayed", async () => {
   const { send, queries } = fakes({ status: () => ({ state: "replaying" }) });
   expect(await outcome(await send("GET", Q))).toEqual([503, { error: "the server is not ready: replaying" }]);
   expect(queries).toEqual([]);
+});
+
+test("an answer that breaks half way is reported and counted", async () => {
+  const error = new TsdbError("corrupt_file", "bad block");
+  const body = new ReadableStream<Uint8Array>({ pull: () => Promise.reject(error) }, { highWaterMark: 0 });
+  const { send, reports, services } = fakes({ query: () => ({ contentType: "text/csv", body }) });
+  const response = await send("GET", Q);
+  expect(response.status).toBe(200);
+  await expect(response.text()).rejects.toThrow("bad block");
+  expect(reports).toEqual([{ error, where: `${PATH}, half way` }]);
+  const page = (await services.metrics.render()).text;
+  expect(page).toContain('tsdb_queries_total{outcome="failed"} 1');
+  expect(page).toContain("tsdb_queries_running 0");
 });

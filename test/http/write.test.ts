@@ -118,12 +118,12 @@ const REFUSED: [path: string, status: number, body: unknown, over?: { body?: str
 ];
 
 test.each(REFUSED)("%s: %d %j", async (path, status, body, over = {}) => {
-  const { send, writes, bugs } = fakes();
+  const { send, writes, reports } = fakes();
   const response = await send("POST", path, { body: LINE, ...over });
   expect(await outcome(response)).toEqual([status, body]);
   expect(response.headers.get("cluster-uuid")).toBe(CLUSTER_UUID);
   expect(response.headers.get("access-control-allow-origin")).toBe("*");
-  expect([writes, bugs]).toEqual([[], []]);
+  expect([writes, reports]).toEqual([[], []]);
 });
 
 const record = (index: number) => ({
@@ -219,10 +219,10 @@ test.each(SERVICE_ERRORS)("an error of the write path: %s is %d in every dialect
 
 test("a bug is a bare 500 and is reported", async () => {
   const bug = new Error("BUG: secret detail");
-  const { send, bugs } = fakes({ write: () => Promise.reject(bug) });
+  const { send, reports } = fakes({ write: () => Promise.reject(bug) });
   expect(await outcome(await send("POST", `${V3}?db=d`, { body: LINE }))).toEqual([500, { error: "internal error" }]);
   expect(await outcome(await send("POST", `${V2}?bucket=d`, { body: LINE }))).toEqual([500, v2Error("internal error", "internal error")]);
-  expect(bugs).toEqual([
+  expect(reports).toEqual([
     { error: bug, where: "write to /api/v3/write_lp" },
     { error: bug, where: "write to /api/v2/write" },
   ]);

@@ -1,9 +1,11 @@
 // GET and POST /api/v3/query_sql: one statement in, its rows out in the form that `format` or Accept asks for, streamed.
+import type { Server } from "bun";
 import { Elysia, t } from "elysia";
 import { near, TsdbError } from "../../model/errors.ts";
 import type { QueryRequest } from "../../model/query.ts";
 import { readBody } from "../body.ts";
-import { failureOf, STATUS } from "../errors.ts";
+import { type Failure, failureOf, STATUS } from "../errors.ts";
+import { liftIdleLimit } from "../idle-limit.ts";
 import type { QueryOutcome } from "../metrics.ts";
 import { operation } from "../operation.ts";
 import { chooseFormat, FORMATS } from "../query-format.ts";
@@ -11,6 +13,7 @@ import { checkParams, parseJson } from "../query-params.ts";
 import { readQueryString } from "../query-string.ts";
 import { errorJson, errorText, json } from "../respond.ts";
 import type { AppServices } from "../services.ts";
+import { watchStream } from "../watched-stream.ts";
 import { requireReady } from "../write.ts";
 import { ErrorBody } from "../write-schemas.ts";
 
@@ -89,33 +92,51 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** Runs the statement that `read` finds. `liftIdleLimit` keeps the connection open while a query is silent. */
+/** Runs the statement that `read` finds, and counts it until its answer is over. */
 async function takeQuery(
   services: AppServices,
-  request: Request,
+  { request, server }: { request: Request; server: Server<unknown> | null },
   read: () => Statement | Promise<Statement>,
-  liftIdleLimit: () => void,
 ): Promise<Response> {
   const startedMs = services.now();
-  const decided = (outcome: QueryOutcome) => services.metrics.queryDecided(outcome, (services.now() - startedMs) / 1000);
+  const seconds = () => (services.now() - startedMs) / 1000;
+  let restoreIdleLimit = () => {};
+  const ended = (outcome: QueryOutcome, bytes: number) => {
+    restoreIdleLimit();
+    services.metrics.queryEnded(outcome, { seconds: seconds(), bytes });
+  };
   services.metrics.queryStarted();
   let statement: Statement | undefined;
   try {
     statement = await read();
     requireReady(services.status());
-    liftIdleLimit();
+    restoreIdleLimit = liftIdleLimit(server, request);
     const answer = await services.query.query({ ...statement, signal: request.signal });
-    decided("answered");
-    return new Response(answer.body, { headers: { "content-type": answer.contentType } });
+    services.metrics.queryAnswered(seconds());
+    const body = watchStream(answer.body, (how, bytes, error) => {
+      const outcome = how === "complete" ? "answered" : how === "left" ? "cancelled" : outcomeOf(failureOf(error));
+      if (outcome === "failed") services.report(error, `${PATH}, half way`);
+      ended(outcome, bytes);
+    });
+    return new Response(body, { headers: { "content-type": answer.contentType } });
   } catch (error) {
     const failure = failureOf(error);
-    decided(failure.status === STATUS.cancelled ? "cancelled" : failure.status < 500 ? "refused" : "failed");
-    if (failure.isBug) services.reportBug(error, PATH);
-    if (statement !== undefined && error instanceof TsdbError && error.kind === "unknown_database") {
-      return errorJson({ ...failure, message: `query error: database not found: ${statement.database}` });
-    }
-    return failure.status === 400 ? errorText(failure) : errorJson(failure);
+    ended(outcomeOf(failure), 0);
+    if (failure.isOurs) services.report(error, PATH);
+    return refused(failure, error, statement);
   }
+}
+
+function outcomeOf({ status }: Failure): QueryOutcome {
+  return status === STATUS.cancelled ? "cancelled" : status < 500 ? "refused" : "failed";
+}
+
+/** What is wrong with a statement is plain text; everything else has the JSON form. */
+function refused(failure: Failure, error: unknown, statement: Statement | undefined): Response {
+  if (statement !== undefined && error instanceof TsdbError && error.kind === "unknown_database") {
+    return errorJson({ ...failure, message: `query error: database not found: ${statement.database}` });
+  }
+  return failure.status === 400 ? errorText(failure) : errorJson(failure);
 }
 
 const ANSWERS = {
@@ -146,37 +167,19 @@ export const querySqlRoutes = (services: AppServices) => {
   return new Elysia({ name: "http.v3.query-sql" })
     .get(
       PATH,
-      ({ request, server }) =>
-        takeQuery(
-          services,
-          request,
-          () => statementFromUrl(request),
-          () => server?.timeout(request, 0),
-        ),
-      {
-        ...operation({ tag: "Query", summary: "Query with SQL", query: QuerySqlQuery, headers: QueryHeaders, answers: ANSWERS }),
-      },
+      (context) => takeQuery(services, context, () => statementFromUrl(context.request)),
+      operation({ tag: "Query", summary: "Query with SQL", query: QuerySqlQuery, headers: QueryHeaders, answers: ANSWERS }),
     )
-    .post(
-      PATH,
-      ({ request, server }) =>
-        takeQuery(
-          services,
-          request,
-          () => statementFromBody(request, services.maxRequestBytes),
-          () => server?.timeout(request, 0),
-        ),
-      {
-        parse: "none",
-        ...operation({
-          tag: "Query",
-          summary: "Query with SQL",
-          headers: QueryHeaders,
-          body: { "application/json": QuerySqlBody },
-          answers: ANSWERS,
-        }),
-      },
-    )
+    .post(PATH, (context) => takeQuery(services, context, () => statementFromBody(context.request, services.maxRequestBytes)), {
+      parse: "none",
+      ...operation({
+        tag: "Query",
+        summary: "Query with SQL",
+        headers: QueryHeaders,
+        body: { "application/json": QuerySqlBody },
+        answers: ANSWERS,
+      }),
+    })
     .head(PATH, notAllowed, { detail: { hide: true } })
     .all(PATH, notAllowed, { parse: "none", detail: { hide: true } });
 };

@@ -1,0 +1,44 @@
+// A stream that tells when it is over: read to its end, broken, or left by its reader. Chunks pass through untouched and unhurried.
+
+export type StreamEnd = "complete" | "broken" | "left";
+
+/** `source`, with `ended` called exactly once. Nothing is read ahead of the reader. */
+export function watchStream(
+  source: ReadableStream<Uint8Array>,
+  ended: (how: StreamEnd, bytes: number, error?: unknown) => void,
+): ReadableStream<Uint8Array> {
+  const reader = source.getReader();
+  let bytes = 0;
+  let isOver = false;
+  const end = (how: StreamEnd, error?: unknown) => {
+    if (isOver) return;
+    isOver = true;
+    ended(how, bytes, error);
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        let next: Awaited<ReturnType<typeof reader.read>>;
+        try {
+          next = await reader.read();
+        } catch (error) {
+          end("broken", error);
+          throw error;
+        }
+        if (isOver) return; // the reader left while this read was under way
+        if (next.done) {
+          end("complete");
+          controller.close();
+        } else {
+          bytes += next.value.byteLength;
+          controller.enqueue(next.value);
+        }
+      },
+      cancel(reason) {
+        end("left");
+        return reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
