@@ -1,0 +1,124 @@
+// Every table that has rows in memory: its series dictionary, its open buffer and, while a flush runs, its sealed rows.
+
+import type { Kernel } from "../kernel/kernel.ts";
+import { SeriesDictionary } from "../kernel/series-dictionary.ts";
+import type { TableDef } from "../model/column.ts";
+import type { Run } from "../model/run.ts";
+import type { Pins } from "./pins.ts";
+import { type BufferBatch, type SealedBuffer, TableBuffer } from "./table-buffer.ts";
+
+export interface LiveTable {
+  readonly tableId: number;
+  readonly databaseId: number;
+  readonly dictionary: SeriesDictionary;
+  readonly buffer: TableBuffer;
+}
+
+/** The rows of all tables at log sequence `sequence`, out of the way of new ones. */
+export interface SealedRows {
+  /** Every row logged up to here is in `tables` or in a file. */
+  readonly sequence: number;
+  readonly tables: ReadonlyMap<number, SealedTable>;
+}
+
+export interface SealedTable {
+  readonly databaseId: number;
+  readonly buffer: SealedBuffer;
+}
+
+export class LiveTables {
+  private readonly tables = new Map<number, LiveTable>();
+  private sealed_: SealedRows | undefined;
+  private oldestRowMs_: number | undefined;
+  private openBytes_ = 0;
+  private openRows_ = 0;
+  private sealedBytes_ = 0;
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly pins: Pins,
+    /** Newest time of the table in any file: without knowledge of its series, only newer rows are certainly not duplicates. */
+    private readonly durableMaxTimeNs: (tableId: number) => bigint,
+  ) {}
+
+  /** Rows not sealed. */
+  get openRows(): number {
+    return this.openRows_;
+  }
+
+  /** Bytes of rows, sealed or not. */
+  get bytes(): number {
+    return this.openBytes_ + this.sealedBytes_;
+  }
+
+  /** Bytes of rows that are not sealed. */
+  get openBytes(): number {
+    return this.openBytes_;
+  }
+
+  /** Rows become visible to the statements that follow. `nowMs` dates the oldest unsealed row. */
+  append(table: LiveTable, batch: BufferBatch, position: { sequence: number; nowMs: number }): void {
+    const before = table.buffer.bytes;
+    table.buffer.append(batch, position.sequence);
+    this.openBytes_ += table.buffer.bytes - before;
+    this.openRows_ += batch.rowCount;
+    this.oldestRowMs_ ??= position.nowMs;
+  }
+
+  get sealed(): SealedRows | undefined {
+    return this.sealed_;
+  }
+
+  /** When the oldest unsealed row came in, in milliseconds of the clock that `append` was told. */
+  get oldestRowMs(): number | undefined {
+    return this.oldestRowMs_;
+  }
+
+  get seriesCount(): number {
+    let count = 0;
+    for (const table of this.tables.values()) count += table.dictionary.seriesCount;
+    return count;
+  }
+
+  find(tableId: number): LiveTable | undefined {
+    return this.tables.get(tableId);
+  }
+
+  ensure(table: TableDef): LiveTable {
+    let live = this.tables.get(table.id);
+    if (live === undefined) {
+      const dictionary = new SeriesDictionary(this.kernel, { lastTimeFloorNs: this.durableMaxTimeNs(table.id), reclaimer: this.pins });
+      live = { tableId: table.id, databaseId: table.databaseId, dictionary, buffer: new TableBuffer(this.kernel, dictionary, this.pins) };
+      this.tables.set(table.id, live);
+    }
+    return live;
+  }
+
+  /** Runs of a table in log order. */
+  runs(tableId: number): Run[] {
+    const sealed = this.sealed_?.tables.get(tableId)?.buffer.runs() ?? [];
+    return [...sealed, ...(this.tables.get(tableId)?.buffer.runs() ?? [])];
+  }
+
+  /** Sets all rows up to log sequence `sequence` aside for a flush. */
+  seal(sequence: number): SealedRows {
+    const tables = new Map<number, SealedTable>();
+    for (const table of this.tables.values()) {
+      if (table.buffer.rowCount > 0) tables.set(table.tableId, { databaseId: table.databaseId, buffer: table.buffer.seal() });
+    }
+    this.sealed_ = { sequence, tables };
+    this.sealedBytes_ = this.openBytes_;
+    this.openBytes_ = 0;
+    this.openRows_ = 0;
+    this.oldestRowMs_ = undefined;
+    return this.sealed_;
+  }
+
+  /** Frees the sealed rows once no statement reads them. */
+  dropSealed(): void {
+    if (this.sealed_ === undefined) return;
+    for (const table of this.sealed_.tables.values()) table.buffer.release();
+    this.sealed_ = undefined;
+    this.sealedBytes_ = 0;
+  }
+}

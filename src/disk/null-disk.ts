@@ -1,0 +1,35 @@
+// A disk that keeps nothing: under `--object-store memory` the log goes here, because nothing is promised past the process.
+import type { AppendFile, Disk } from "./disk.ts";
+import { ioError } from "./io-error.ts";
+
+const nothing = () => Promise.resolve();
+
+export class NullDisk implements Disk {
+  openAppend(path: string): Promise<AppendFile> {
+    return Promise.resolve({ path, append: nothing, sync: nothing, close: nothing });
+  }
+
+  openRead(path: string): Promise<never> {
+    return this.readFile(path);
+  }
+
+  readFile(path: string): Promise<never> {
+    return Promise.reject(ioError("open", path, Object.assign(new Error("nothing is kept in memory"), { code: "ENOENT" })));
+  }
+
+  list(): Promise<[]> {
+    return Promise.resolve([]);
+  }
+
+  stat(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
+  truncate = nothing;
+  syncFile = nothing;
+  link = nothing;
+  rename = nothing;
+  unlink = nothing;
+  makeFolder = nothing;
+  syncFolder = nothing;
+}

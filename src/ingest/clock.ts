@@ -1,0 +1,15 @@
+// Receive times: nanoseconds that only grow, so that two bodies without timestamps never overwrite each other's rows.
+
+export class MonotonicClock {
+  private last = 0n;
+
+  /** `nowMs`: the wall clock. */
+  constructor(private readonly nowMs: () => number) {}
+
+  /** The wall clock in nanoseconds, or one more than the time before. */
+  nextNs(): bigint {
+    const now = BigInt(this.nowMs()) * 1_000_000n;
+    this.last = now > this.last ? now : this.last + 1n;
+    return this.last;
+  }
+}

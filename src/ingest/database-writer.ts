@@ -1,0 +1,297 @@
+// Parse and resolve: turns one body for one database into batches of rows whose tables, columns and series the catalog knows. Everything
+// here is one synchronous step; what it decides is logged and buffered by ingest.ts before anything else runs.
+import type { LiveTable, LiveTables } from "../buffer/live-tables.ts";
+import type { BufferBatch } from "../buffer/table-buffer.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { CatalogOperation } from "../catalog/operations.ts";
+import { type FinishedPlan, isSchemaLimit, SchemaPlan } from "../catalog/resolve.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { LineParser, type ParsedColumn, type ParsedTable } from "../kernel/line-parser.ts";
+import { bitmapBytes, gatherBitmap, gatherColumn, gatherValues } from "../kernel/rows.ts";
+import type { Scratch } from "../kernel/scratch.ts";
+import { assert } from "../model/assert.ts";
+import type { ColumnRun } from "../model/run.ts";
+import type { WriteRequest } from "../model/write.ts";
+import { TableLink, type UnresolvedSeries } from "./table-link.ts";
+
+/** A line that is not stored, and why. */
+export interface RejectedLine {
+  /** Byte offset of the line in the body. */
+  readonly lineOffset: number;
+  readonly message: string;
+}
+
+export interface TableBatch {
+  readonly live: LiveTable;
+  readonly batch: BufferBatch;
+}
+
+/** What becomes of a body. Batches are borrowed until the next body of the database. */
+export interface ResolvedBody {
+  readonly batches: readonly TableBatch[];
+  /** Rejected lines, more than LIMITS.lineErrorsReported only if there are many. */
+  readonly rejected: readonly RejectedLine[];
+  /** How many lines are rejected in all. */
+  readonly rejectedCount: number;
+  readonly lineCount: number;
+  readonly schemaLimit: boolean;
+  /** Resolves when the schema the batches rely on is durable. */
+  readonly schemaDurable: Promise<void> | undefined;
+}
+
+export interface WriterParts {
+  readonly kernel: Kernel;
+  readonly catalog: Catalog;
+  readonly tables: LiveTables;
+  readonly scratch: Scratch;
+}
+
+/** A table of the body on its way through the schema step. */
+interface TableWork {
+  readonly parsed: ParsedTable;
+  readonly link: TableLink;
+  /** Rows to store, ascending; undefined = all. */
+  keep?: Uint32Array;
+}
+
+/** A table that brings something the links do not know, in the terms of SchemaPlan. */
+interface SchemaWork {
+  readonly work: TableWork;
+  /** Parser tag column by plan tag. */
+  readonly tagColumns: readonly number[];
+  /** Series of this body that are not resolved, by parser series. */
+  readonly unresolved: ReadonlyMap<number, UnresolvedSeries>;
+}
+
+export class DatabaseWriter {
+  private readonly parser: LineParser;
+  private links: TableLink[] = [];
+
+  constructor(
+    private readonly databaseName: string,
+    private readonly parts: WriterParts,
+  ) {
+    this.parser = new LineParser(parts.kernel);
+  }
+
+  get memoryBytes(): number {
+    return this.parser.memoryBytes;
+  }
+
+  /** Parses and resolves a body. With acceptPartial=false and a bad line nothing has changed and `batches` is empty.
+   *  @throws TsdbError overloaded, limit_exceeded, unavailable: nothing is stored then */
+  take(request: WriteRequest, receiveTimeNs: bigint): ResolvedBody {
+    try {
+      const parsed = this.parser.parse(request.body, { precision: request.precision, receiveTimeNs });
+      const rejected: RejectedLine[] = parsed.errors.map(({ lineOffset, message }) => ({ lineOffset, message }));
+      const tables = parsed.tables.map((table) => this.begin(table));
+      const { lineCount } = parsed;
+      const badLines = lineCount - parsed.rowCount;
+      const schema = tables.filter((work) => !isKnown(work)).map((work) => this.schemaWork(work));
+      const plan = schema.length === 0 ? undefined : this.plan(schema, rejected);
+      if (rejected.length > 0 && !request.acceptPartial) return this.refuse(tables, rejected, lineCount);
+      const schemaDurable = plan === undefined ? undefined : this.extend(schema, plan);
+      const batches = tables.flatMap((work) => this.batch(work) ?? []);
+      const rejectedCount = badLines + rejected.length - parsed.errors.length;
+      return { batches, rejected, rejectedCount, lineCount, schemaLimit: anySchemaLimit(rejected), schemaDurable };
+    } catch (error) {
+      // the parser may know series that no link has resolved: begin anew
+      this.reset();
+      throw error;
+    }
+  }
+
+  /** Forgets what the parser has learned: needed when tables have gone. */
+  reset(): void {
+    this.parser.reset();
+    for (const link of this.links) link.release();
+    this.links = [];
+  }
+
+  release(): void {
+    this.reset();
+    this.parser.release();
+  }
+
+  private begin(parsed: ParsedTable): TableWork {
+    let link = this.links[parsed.index];
+    if (link === undefined) {
+      link = new TableLink(this.parts.kernel);
+      this.links[parsed.index] = link;
+    }
+    link.grow(parsed);
+    return { parsed, link };
+  }
+
+  /** All or nothing, and it is nothing: keeps only what the parser will not report again. */
+  private refuse(tables: readonly TableWork[], rejected: readonly RejectedLine[], lineCount: number): ResolvedBody {
+    for (const { parsed, link } of tables) for (let i = 0; i < parsed.newSeriesCount; i++) link.pending.add(parsed.newSeriesFirst + i);
+    return { batches: [], rejected, rejectedCount: lineCount, lineCount, schemaLimit: anySchemaLimit(rejected), schemaDurable: undefined };
+  }
+
+  private schemaWork(work: TableWork): SchemaWork {
+    const { parsed, link } = work;
+    const unresolved = new Map<number, UnresolvedSeries>();
+    if (link.pending.size > 0) {
+      const used = new Set(this.parts.kernel.u32.subarray(parsed.seriesPtr / 4, parsed.seriesPtr / 4 + parsed.rowCount));
+      for (const seriesId of link.pending) {
+        if (!used.has(seriesId)) continue;
+        unresolved.set(seriesId, { seriesId, tagColumns: link.tagColumnsAt(this.pendingRecord(parsed, seriesId)), recordPtr: 0 });
+      }
+    }
+    for (const series of link.newSeries(parsed)) unresolved.set(series.seriesId, series);
+    const tagColumns = new Set<number>();
+    for (const series of unresolved.values()) for (const tag of series.tagColumns) tagColumns.add(tag);
+    return { work, tagColumns: [...tagColumns].sort((a, b) => a - b), unresolved };
+  }
+
+  /** Finds what is missing and which rows cannot be stored; adds those to `rejected`. */
+  private plan(schema: readonly SchemaWork[], rejected: RejectedLine[]): SchemaPlan {
+    const plan = new SchemaPlan(
+      this.parts.catalog,
+      this.databaseName,
+      schema.map(({ work, tagColumns }) => ({
+        name: work.parsed.name,
+        tags: tagColumns.map((tag) => work.parsed.tagColumns[tag]!),
+        fields: work.parsed.columns,
+      })),
+    );
+    schema.forEach((table, tableIndex) => {
+      if (plan.needsRows(tableIndex)) this.chooseRows(plan, tableIndex, table, rejected);
+    });
+    return plan;
+  }
+
+  /** Row by row, in the body's order: only for tables in which something conflicts. */
+  private chooseRows(plan: SchemaPlan, tableIndex: number, { work, tagColumns, unresolved }: SchemaWork, rejected: RejectedLine[]): void {
+    const { parsed } = work;
+    const { u32, u8 } = this.parts.kernel;
+    const planTag = new Map(tagColumns.map((tag, i) => [tag, i]));
+    const tagsOf = new Map<number, number[]>();
+    for (const series of unresolved.values())
+      tagsOf.set(
+        series.seriesId,
+        series.tagColumns.map((tag) => planTag.get(tag)!),
+      );
+    const keep = new Uint32Array(parsed.rowCount);
+    let keepCount = 0;
+    const fields: number[] = [];
+    for (let row = 0; row < parsed.rowCount; row++) {
+      fields.length = 0;
+      parsed.columns.forEach((column, i) => {
+        if (isPresent(u8, column, row)) fields.push(i);
+      });
+      const reason = plan.acceptRow(tableIndex, tagsOf.get(u32[parsed.seriesPtr / 4 + row]!) ?? [], fields);
+      if (reason === null) keep[keepCount++] = row;
+      else rejected.push({ lineOffset: u32[parsed.lineOffsetsPtr / 4 + row]!, message: reason });
+    }
+    if (keepCount < parsed.rowCount) work.keep = keep.subarray(0, keepCount);
+  }
+
+  /** The record of a pending series: borrowed until the next call. */
+  private pendingRecord(parsed: ParsedTable, seriesId: number): number {
+    return this.parser.seriesRecordPtr({ tableIndex: parsed.index, seriesId });
+  }
+
+  /** Applies the plan to the catalog and the links. */
+  private extend(schema: readonly SchemaWork[], plan: SchemaPlan): Promise<void> | undefined {
+    const { catalog } = this.parts;
+    const finished = plan.finish();
+    const durable = applyOperations(catalog, finished.operations);
+    for (const [i, table] of schema.entries()) this.link(table, finished.targets[i]!);
+    return durable;
+  }
+
+  private link({ work, tagColumns, unresolved }: SchemaWork, target: FinishedPlan["targets"][number]): void {
+    const { parsed, link, keep } = work;
+    if (target === null) {
+      assert(keep?.length === 0, `no row of table ${parsed.name} was accepted`);
+      for (const series of unresolved.values()) link.pending.add(series.seriesId);
+      return;
+    }
+    const table = this.parts.catalog.tableById(target.tableId);
+    assert(table !== undefined, `table ${target.tableId} was just planned`);
+    link.live = this.parts.tables.ensure(table);
+    tagColumns.forEach((tag, i) => {
+      if (target.tagColumnIds[i]! >= 0) link.setTagColumnId(tag, target.tagColumnIds[i]!);
+    });
+    parsed.columns.forEach((column, i) => {
+      link.fieldColumnIds[column.index] = target.fieldColumnIds[i]!;
+    });
+    if (keep === undefined && link.pending.size === 0) return; // `batch` resolves all new series at once
+    const seriesBase = parsed.seriesPtr / 4;
+    const { u32 } = this.parts.kernel;
+    const used = keep === undefined ? undefined : new Set(Array.from(keep, (row) => u32[seriesBase + row]!));
+    for (const series of unresolved.values()) {
+      if (used !== undefined && !used.has(series.seriesId)) link.pending.add(series.seriesId);
+      else link.resolve(series.seriesId, series.recordPtr === 0 ? this.pendingRecord(parsed, series.seriesId) : series.recordPtr);
+    }
+  }
+
+  /** The rows of a table as the buffer takes them; undefined when none is left. */
+  private batch(work: TableWork): TableBatch | undefined {
+    const { parsed, link, keep } = work;
+    const { kernel } = this.parts;
+    if (parsed.rowCount === 0 || keep?.length === 0) return undefined;
+    if (keep === undefined && parsed.newSeriesCount > 0 && !link.isResolved(parsed.newSeriesFirst)) link.resolveNew(parsed);
+    const live = link.live;
+    assert(live !== undefined, `table ${parsed.name} has rows and is linked`);
+    const rowCount = keep?.length ?? parsed.rowCount;
+    const columns = keep === undefined ? this.wholeColumns(work) : this.keptColumns(work, keep);
+    live.dictionary.mapSeries(link.seriesMapPtr, parsed.seriesPtr, rowCount, parsed.seriesPtr);
+    const unique = live.dictionary.noteTimes(parsed.seriesPtr, parsed.timePtr, rowCount);
+    assert(kernel.u32[parsed.seriesPtr / 4]! < live.dictionary.seriesCount, "series are resolved");
+    return { live, batch: { rowCount, seriesPtr: parsed.seriesPtr, timePtr: parsed.timePtr, columns, unique } };
+  }
+
+  private wholeColumns({ parsed, link }: TableWork): ColumnRun[] {
+    return parsed.columns.map(({ index, type, dataPtr, validityPtr }) => {
+      const columnId = link.fieldColumnIds[index]!;
+      assert(columnId > 0, `column ${index} of table ${parsed.name} is linked`);
+      return { columnId, type, dataPtr, validityPtr };
+    });
+  }
+
+  /** Closes the gaps of rejected rows, in place. */
+  private keptColumns({ parsed, link }: TableWork, keep: Uint32Array): ColumnRun[] {
+    const { kernel, scratch } = this.parts;
+    const count = keep.length;
+    const rowsPtr = scratch.alloc(count * 4);
+    kernel.u32.set(keep, rowsPtr / 4);
+    gatherValues(kernel, 4, { sourcePtr: parsed.seriesPtr, rowsPtr, count, targetPtr: parsed.seriesPtr });
+    gatherValues(kernel, 8, { sourcePtr: parsed.timePtr, rowsPtr, count, targetPtr: parsed.timePtr });
+    const columns: ColumnRun[] = [];
+    for (const { index, type, dataPtr, validityPtr } of parsed.columns) {
+      const columnId = link.fieldColumnIds[index] ?? -1;
+      if (columnId < 0) continue; // only rejected rows had it
+      gatherColumn(kernel, type, { sourcePtr: dataPtr, rowsPtr, count, targetPtr: dataPtr });
+      let keptValidityPtr = 0;
+      if (validityPtr !== 0) {
+        keptValidityPtr = scratch.alloc(bitmapBytes(count));
+        gatherBitmap(kernel, { sourcePtr: validityPtr, rowsPtr, count, targetPtr: keptValidityPtr });
+      }
+      columns.push({ columnId, type, dataPtr, validityPtr: keptValidityPtr });
+    }
+    return columns;
+  }
+}
+
+/** True when the links know every column and series of the table, or can resolve its series at once. */
+function isKnown({ parsed, link }: TableWork): boolean {
+  if (link.live === undefined || link.pending.size > 0) return false;
+  for (const { index } of parsed.columns) if ((link.fieldColumnIds[index] ?? -1) < 0) return false;
+  if (parsed.newSeriesCount === 0) return true;
+  return parsed.tagColumns.every((_, tag) => link.tagIsKnown(tag));
+}
+
+function isPresent(u8: Uint8Array, { validityPtr }: ParsedColumn, row: number): boolean {
+  return validityPtr === 0 || ((u8[validityPtr + (row >>> 3)]! >>> (row & 7)) & 1) === 1;
+}
+
+function anySchemaLimit(rejected: readonly RejectedLine[]): boolean {
+  return rejected.some(({ message }) => isSchemaLimit(message));
+}
+
+function applyOperations(catalog: Catalog, operations: readonly CatalogOperation[]): Promise<void> | undefined {
+  return operations.length === 0 ? undefined : catalog.apply(operations).durable;
+}

@@ -1,0 +1,217 @@
+// The payload of a log frame: the rows of one body, column by column, with the keys of series that the log segment has not named before.
+// FORMAT.md draws the bytes. Ids of series are process-local numbers that mean something only together with the keys of their segment.
+import type { LiveTable } from "../buffer/live-tables.ts";
+import type { BufferBatch } from "../buffer/table-buffer.ts";
+import type { ColumnCodec } from "../kernel/codec.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { KernelWriter } from "../kernel/kernel-writer.ts";
+import { bitmapBytes } from "../kernel/rows.ts";
+import { Scratch } from "../kernel/scratch.ts";
+import { ColumnType, TIME_COLUMN, VALUE_BYTES } from "../model/column.ts";
+import { TsdbError } from "../model/errors.ts";
+import { LIMITS } from "../model/limits.ts";
+import type { ColumnRun } from "../model/run.ts";
+
+export const FRAME_FORMAT = 1;
+
+export class FrameEncoder {
+  private readonly writer: KernelWriter;
+  private stamp = 0;
+  private stampedSegment = -1;
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly codec: ColumnCodec,
+  ) {
+    this.writer = new KernelWriter(kernel);
+  }
+
+  /** The payload for the batches of one body; `segment` is the log segment it goes to. Owned by the caller. */
+  encode(batches: readonly { readonly live: LiveTable; readonly batch: BufferBatch }[], segment: number): Uint8Array<ArrayBuffer> {
+    if (segment !== this.stampedSegment) {
+      this.stampedSegment = segment;
+      this.stamp += 1;
+    }
+    const { writer } = this;
+    writer.clear();
+    writer.writeU8(FRAME_FORMAT);
+    writer.writeU32(batches.length);
+    for (const { live, batch } of batches) this.encodeTable(live, batch);
+    return writer.toBytes();
+  }
+
+  private encodeTable(live: LiveTable, batch: BufferBatch): void {
+    const { writer } = this;
+    const { rowCount } = batch;
+    writer.writeU64(live.databaseId);
+    writer.writeU32(live.tableId);
+    writer.writeU32(rowCount);
+    this.encodeKeys(live, batch);
+    this.encodeSeries(batch);
+    this.encodeColumn({ type: ColumnType.time, dataPtr: batch.timePtr, validityPtr: 0, rowCount });
+    writer.writeU32(batch.columns.length);
+    for (const { columnId, type, dataPtr, validityPtr } of batch.columns) {
+      writer.writeU32(columnId);
+      writer.writeU8(type);
+      this.encodeColumn({ type, dataPtr, validityPtr, rowCount });
+    }
+  }
+
+  private encodeKeys(live: LiveTable, batch: BufferBatch): void {
+    const { writer, kernel } = this;
+    const keys = live.dictionary.unseenKeys(batch.seriesPtr, batch.rowCount, this.stamp);
+    try {
+      writer.writeU32(keys.bytes);
+      const target = writer.reserve(keys.bytes);
+      kernel.u8.copyWithin(target, keys.ptr, keys.ptr + keys.bytes);
+      writer.advance(keys.bytes);
+    } finally {
+      keys.release();
+    }
+  }
+
+  private encodeSeries(batch: BufferBatch): void {
+    const { writer, codec } = this;
+    const lengthAt = writer.skipU32();
+    const target = writer.reserve(codec.u32BytesMax(batch.rowCount));
+    const bytes = codec.encodeU32(batch.seriesPtr, batch.rowCount, target);
+    writer.advance(bytes);
+    writer.patchU32(lengthAt, bytes);
+  }
+
+  private encodeColumn(column: { type: ColumnType; dataPtr: number; validityPtr: number; rowCount: number }): void {
+    const { writer, codec } = this;
+    const lengthAt = writer.skipU32();
+    const target = writer.reserve(codec.bytesMax(column));
+    const bytes = codec.encode(column, target);
+    writer.advance(bytes);
+    writer.patchU32(lengthAt, bytes);
+  }
+}
+
+/** One table of a decoded frame. Pointers are in the decoder's scratch memory: borrowed until the next frame. */
+export interface DecodedTable {
+  readonly databaseId: number;
+  readonly tableId: number;
+  readonly rowCount: number;
+  /** Records | seriesId u32 | keyBytes u32 | key | of series that the segment names here for the first time. */
+  readonly keysPtr: number;
+  readonly keysBytes: number;
+  /** u32 per row: ids by the segment's keys. */
+  readonly seriesPtr: number;
+  readonly timePtr: number;
+  readonly columns: readonly ColumnRun[];
+}
+
+export class FrameDecoder {
+  private readonly scratch: Scratch;
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly codec: ColumnCodec,
+  ) {
+    this.scratch = new Scratch(kernel);
+  }
+
+  /** @throws TsdbError corrupt_file when the payload is not a frame: its checksum was right, so a newer server wrote it, or a bug */
+  decode(payload: Uint8Array): DecodedTable[] {
+    this.scratch.reset();
+    const start = this.scratch.alloc(payload.byteLength);
+    this.kernel.u8.set(payload, start);
+    const reader = new FrameReader(payload, start);
+    const format = reader.u8();
+    if (format !== FRAME_FORMAT) reader.fail(`frame format ${format}, want ${FRAME_FORMAT}`);
+    const tables: DecodedTable[] = [];
+    for (let left = reader.u32(); left > 0; left--) tables.push(this.decodeTable(reader));
+    if (reader.left !== 0) reader.fail(`${reader.left} bytes behind the last table`);
+    return tables;
+  }
+
+  release(): void {
+    this.scratch.release();
+  }
+
+  private decodeTable(reader: FrameReader): DecodedTable {
+    const { codec, scratch } = this;
+    const databaseId = reader.u64();
+    const tableId = reader.u32();
+    const rowCount = reader.u32();
+    if (rowCount > LIMITS.bodyBytesMax) reader.fail(`${rowCount} rows`);
+    const keys = reader.block();
+    const series = reader.block();
+    const seriesPtr = scratch.alloc(rowCount * 4);
+    codec.decodeU32({ ...series, rowCount }, seriesPtr);
+    const time = this.decodeColumn(reader, TIME_COLUMN.id, ColumnType.time, rowCount);
+    const columns: ColumnRun[] = [];
+    for (let left = reader.u32(); left > 0; left--) {
+      const columnId = reader.u32();
+      const type = reader.u8();
+      if (!isFieldType(type)) reader.fail(`column ${columnId} has type ${type}`);
+      columns.push(this.decodeColumn(reader, columnId, type as ColumnType, rowCount));
+    }
+    return { databaseId, tableId, rowCount, keysPtr: keys.ptr, keysBytes: keys.bytes, seriesPtr, timePtr: time.dataPtr, columns };
+  }
+
+  private decodeColumn(reader: FrameReader, columnId: number, type: ColumnType, rowCount: number): ColumnRun {
+    const { codec, scratch } = this;
+    const source = { ...reader.block(), rowCount };
+    const dataPtr = scratch.alloc(rowCount * VALUE_BYTES[type]);
+    const validityPtr = scratch.alloc(bitmapBytes(rowCount));
+    const textBytes = type === ColumnType.string ? codec.decodedTextBytes(source) : 0;
+    const textPtr = textBytes === 0 ? 0 : scratch.alloc(textBytes);
+    const { hasNulls } = codec.decode(source, { type, dataPtr, validityPtr, textPtr, textBytes });
+    return { columnId, type, dataPtr, validityPtr: hasNulls ? validityPtr : 0 };
+  }
+}
+
+function isFieldType(type: number): boolean {
+  return type >= ColumnType.float && type <= ColumnType.boolean;
+}
+
+/** Walks a payload whose bytes also lie in kernel memory at `start`. */
+class FrameReader {
+  private at = 0;
+  private readonly view: DataView;
+
+  constructor(
+    private readonly payload: Uint8Array,
+    private readonly start: number,
+  ) {
+    this.view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+  }
+
+  get left(): number {
+    return this.payload.byteLength - this.at;
+  }
+
+  u8(): number {
+    return this.view.getUint8(this.take(1));
+  }
+
+  u32(): number {
+    return this.view.getUint32(this.take(4), true);
+  }
+
+  u64(): number {
+    const value = this.view.getBigUint64(this.take(8), true);
+    if (value > Number.MAX_SAFE_INTEGER) this.fail(`id ${value}`);
+    return Number(value);
+  }
+
+  /** | bytes u32 | bytes | as a pointer into kernel memory. */
+  block(): { ptr: number; bytes: number } {
+    const bytes = this.u32();
+    return { ptr: this.start + this.take(bytes), bytes };
+  }
+
+  fail(what: string): never {
+    throw new TsdbError("corrupt_file", `a frame of the log cannot be read at byte ${this.at}: ${what}`, { offset: this.at });
+  }
+
+  private take(bytes: number): number {
+    if (bytes > this.left) this.fail(`${bytes} bytes wanted, ${this.left} left`);
+    const at = this.at;
+    this.at += bytes;
+    return at;
+  }
+}

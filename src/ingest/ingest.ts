@@ -1,0 +1,125 @@
+// The write path, in order: admit, parse and resolve, log, buffer, acknowledge. From parse to buffer it is one synchronous step, so the
+// order of bodies here is the order of the log and of "the later write wins".
+import type { LiveTables } from "../buffer/live-tables.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { ColumnCodec } from "../kernel/codec.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { lineNumbersAt, lineTextAt } from "../kernel/line-text.ts";
+import { Scratch } from "../kernel/scratch.ts";
+import { LIMITS } from "../model/limits.ts";
+import type { LineError, WriteRequest, WriteResult, WriteService } from "../model/write.ts";
+import type { Wal } from "../wal/wal.ts";
+import { DatabaseWriter, type RejectedLine } from "./database-writer.ts";
+import { FrameEncoder } from "./frame.ts";
+
+export interface IngestStats {
+  writes: number;
+  rows: number;
+  bytes: number;
+  rejectedLines: number;
+}
+
+export interface IngestParts {
+  readonly kernel: Kernel;
+  readonly catalog: Catalog;
+  readonly tables: LiveTables;
+  readonly wal: Wal;
+  /** Strictly increasing: two bodies without timestamps never share one. */
+  readonly clockNs: () => bigint;
+  /** Waits until there is memory for a body of this size. @throws TsdbError overloaded, unavailable */
+  readonly admit: (bodyBytes: number) => Promise<void> | undefined;
+  /** Rows are logged but could not be buffered: what is in memory no longer is what is logged. */
+  readonly onFatal: (error: unknown) => void;
+  readonly onRows: () => void;
+}
+
+export class Ingest implements WriteService {
+  readonly stats: IngestStats = { writes: 0, rows: 0, bytes: 0, rejectedLines: 0 };
+  private readonly writers = new Map<string, DatabaseWriter>();
+  private readonly scratch: Scratch;
+  private readonly encoder: FrameEncoder;
+
+  constructor(private readonly parts: IngestParts) {
+    this.scratch = new Scratch(parts.kernel);
+    this.encoder = new FrameEncoder(parts.kernel, new ColumnCodec(parts.kernel));
+  }
+
+  async write(request: WriteRequest): Promise<WriteResult> {
+    const wait = this.parts.admit(request.body.byteLength);
+    if (wait !== undefined) await wait;
+    const { result, synced } = this.store(request);
+    if (synced !== undefined && !request.noSync) await synced;
+    return result;
+  }
+
+  /** The synchronous step. */
+  private store(request: WriteRequest): { result: WriteResult; synced: Promise<void> | undefined } {
+    const { catalog, wal, tables, clockNs, onFatal } = this.parts;
+    try {
+      const nowNs = clockNs();
+      const body = this.writer(request.database).take(request, nowNs);
+      let rowCount = 0;
+      let synced: Promise<void> | undefined;
+      if (body.batches.length > 0) {
+        const payload = this.encoder.encode(body.batches, wal.segmentNumber);
+        // a body that needs no new schema may still rely on one whose operation is on its way
+        const after = body.schemaDurable ?? catalog.durable(catalog.version);
+        const appended = wal.append(payload, { after });
+        synced = appended.synced;
+        if (request.noSync) synced.catch(() => {}); // the log's failure handler stops the process
+        try {
+          const position = { sequence: appended.sequence, nowMs: Number(nowNs / 1_000_000n) };
+          for (const { live, batch } of body.batches) {
+            tables.append(live, batch, position);
+            rowCount += batch.rowCount;
+          }
+        } catch (error) {
+          onFatal(error);
+          throw error;
+        }
+      }
+      const { rejectedCount } = body;
+      this.stats.writes += 1;
+      this.stats.rows += rowCount;
+      this.stats.bytes += request.body.byteLength;
+      this.stats.rejectedLines += rejectedCount;
+      if (rowCount > 0) this.parts.onRows();
+      return {
+        synced,
+        result: {
+          rowCount,
+          rejectedCount,
+          lineErrors: rejectedCount === 0 ? [] : describeRejected(request.body, body.rejected),
+          schemaLimit: body.schemaLimit,
+          empty: body.lineCount === 0,
+        },
+      };
+    } finally {
+      this.scratch.reset();
+    }
+  }
+
+  private writer(database: string): DatabaseWriter {
+    let writer = this.writers.get(database);
+    if (writer === undefined) {
+      const { kernel, catalog, tables } = this.parts;
+      writer = new DatabaseWriter(database, { kernel, catalog, tables, scratch: this.scratch });
+      this.writers.set(database, writer);
+    }
+    return writer;
+  }
+}
+
+/** The first rejected lines in the body's order, with their text and line number. */
+function describeRejected(body: Uint8Array, rejected: readonly RejectedLine[]): LineError[] {
+  const first = rejected.toSorted((a, b) => a.lineOffset - b.lineOffset).slice(0, LIMITS.lineErrorsReported);
+  const numbers = lineNumbersAt(
+    body,
+    first.map(({ lineOffset }) => lineOffset),
+  );
+  return first.map(({ lineOffset, message }, i) => ({
+    errorMessage: message,
+    lineNumber: numbers[i]!,
+    originalLine: lineTextAt(body, lineOffset),
+  }));
+}

@@ -1,0 +1,99 @@
+// Puts the frames of the log back into the buffer at start. Each log segment has its own series ids: they are mapped to those of the
+// table's dictionary by the keys that the segment's frames carry.
+import type { LiveTable, LiveTables } from "../buffer/live-tables.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { ColumnCodec } from "../kernel/codec.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { Scratch } from "../kernel/scratch.ts";
+import { TsdbError } from "../model/errors.ts";
+import { type DecodedTable, FrameDecoder } from "./frame.ts";
+import { KernelU32List, UNRESOLVED } from "./kernel-list.ts";
+
+export class Replayer {
+  /** Rows put back. */
+  rowCount = 0;
+  /** Rows of tables that are gone. */
+  droppedRows = 0;
+  private readonly decoder: FrameDecoder;
+  private readonly scratch: Scratch;
+  private segment = -1;
+  /** By table: series id of the dictionary per series id of the segment. */
+  private readonly seriesMaps = new Map<number, KernelU32List>();
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly catalog: Catalog,
+    private readonly tables: LiveTables,
+    private readonly nowMs: number,
+  ) {
+    this.decoder = new FrameDecoder(kernel, new ColumnCodec(kernel));
+    this.scratch = new Scratch(kernel);
+  }
+
+  /** @throws TsdbError corrupt_file, overloaded */
+  frame(sequence: number, payload: Uint8Array, segment: number): void {
+    if (segment !== this.segment) this.startSegment(segment);
+    for (const table of this.decoder.decode(payload)) {
+      const def = this.catalog.tableById(table.tableId);
+      if (def === undefined || def.databaseId !== table.databaseId) this.droppedRows += table.rowCount;
+      else this.append(this.tables.ensure(def), table, sequence);
+    }
+    this.scratch.reset();
+  }
+
+  release(): void {
+    this.startSegment(-1);
+    this.decoder.release();
+    this.scratch.release();
+  }
+
+  private append(live: LiveTable, table: DecodedTable, sequence: number): void {
+    const { dictionary } = live;
+    const map = this.learnKeys(live, table);
+    const largest = maxOf(this.kernel.u32.subarray(table.seriesPtr / 4, table.seriesPtr / 4 + table.rowCount));
+    if (table.rowCount > 0 && largest >= map.length) unknownSeries(table, largest);
+    dictionary.mapSeries(map.ptr, table.seriesPtr, table.rowCount, table.seriesPtr);
+    const mapped = maxOf(this.kernel.u32.subarray(table.seriesPtr / 4, table.seriesPtr / 4 + table.rowCount));
+    if (table.rowCount > 0 && mapped === UNRESOLVED) unknownSeries(table, largest);
+    const unique = dictionary.noteTimes(table.seriesPtr, table.timePtr, table.rowCount);
+    const { rowCount, seriesPtr, timePtr, columns } = table;
+    this.tables.append(live, { rowCount, seriesPtr, timePtr, columns, unique }, { sequence, nowMs: this.nowMs });
+    this.rowCount += rowCount;
+  }
+
+  private learnKeys(live: LiveTable, table: DecodedTable): KernelU32List {
+    let map = this.seriesMaps.get(live.tableId);
+    if (map === undefined) {
+      map = new KernelU32List(this.kernel);
+      this.seriesMaps.set(live.tableId, map);
+    }
+    if (table.keysBytes === 0) return map;
+    const pairsPtr = this.scratch.alloc(table.keysBytes);
+    const count = live.dictionary.insertRecords(table.keysPtr, table.keysBytes, pairsPtr);
+    const pairs = this.kernel.u32.slice(pairsPtr / 4, pairsPtr / 4 + count * 2);
+    let length = map.length;
+    for (let i = 0; i < pairs.length; i += 2) length = Math.max(length, pairs[i]! + 1);
+    map.grow(length);
+    for (let i = 0; i < pairs.length; i += 2) map.set(pairs[i]!, pairs[i + 1]!);
+    return map;
+  }
+
+  private startSegment(segment: number): void {
+    this.segment = segment;
+    for (const map of this.seriesMaps.values()) map.release();
+    this.seriesMaps.clear();
+  }
+}
+
+function maxOf(values: Uint32Array): number {
+  let max = 0;
+  for (const value of values) if (value > max) max = value;
+  return max;
+}
+
+function unknownSeries(table: DecodedTable, series: number): never {
+  throw new TsdbError(
+    "corrupt_file",
+    `a frame of the log names series ${series} of table ${table.tableId}, which its segment does not define`,
+  );
+}

@@ -1,0 +1,96 @@
+// How one table of a database's parser maps to the catalog: parser column → column id, parser series → series id of the table.
+// Links live as long as the parser; a body that brings nothing new finds everything here.
+import type { LiveTable } from "../buffer/live-tables.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import type { ParsedTable } from "../kernel/line-parser.ts";
+import { assert } from "../model/assert.ts";
+import { KernelU32List, UNRESOLVED } from "./kernel-list.ts";
+
+/** A parser series that the table's dictionary does not hold. */
+export interface UnresolvedSeries {
+  readonly seriesId: number;
+  readonly tagColumns: readonly number[];
+  /** Pointer to its record in the body's new series; 0 for a pending series, whose record the parser makes again when asked. */
+  readonly recordPtr: number;
+}
+
+export class TableLink {
+  live: LiveTable | undefined;
+  /** Catalog column id by parser column index; -1 = not known, or in conflict with the catalog. */
+  readonly fieldColumnIds: number[] = [];
+  /** Parser series that only rejected rows have used so far: the parser reports a new series once. */
+  readonly pending = new Set<number>();
+  private readonly tagColumnIds: KernelU32List;
+  private readonly seriesIds: KernelU32List;
+
+  constructor(private readonly kernel: Kernel) {
+    this.tagColumnIds = new KernelU32List(kernel);
+    this.seriesIds = new KernelU32List(kernel);
+  }
+
+  /** u32 per parser series: id in the table's dictionary, or UNRESOLVED. Borrowed until the next `grow`. */
+  get seriesMapPtr(): number {
+    return this.seriesIds.ptr;
+  }
+
+  /** Makes room for everything the parser knows of the table. */
+  grow(parsed: ParsedTable): void {
+    this.seriesIds.grow(parsed.newSeriesFirst + parsed.newSeriesCount);
+    this.tagColumnIds.grow(parsed.tagColumns.length);
+  }
+
+  tagIsKnown(tagColumn: number): boolean {
+    return this.tagColumnIds.get(tagColumn) !== UNRESOLVED;
+  }
+
+  setTagColumnId(tagColumn: number, columnId: number): void {
+    this.tagColumnIds.set(tagColumn, columnId);
+  }
+
+  isResolved(seriesId: number): boolean {
+    return this.seriesIds.get(seriesId) !== UNRESOLVED;
+  }
+
+  /** Resolves all new series of a body whose tag columns are known. */
+  resolveNew(parsed: ParsedTable): void {
+    if (parsed.newSeriesCount === 0) return;
+    const { dictionary } = this.linked();
+    const out = this.seriesIds.ptr + parsed.newSeriesFirst * 4;
+    dictionary.resolveRecords(parsed.newSeriesRecordsPtr, parsed.newSeriesCount, this.tagColumnIds.ptr, out);
+  }
+
+  /** Resolves one series by its record. */
+  resolve(seriesId: number, recordPtr: number): void {
+    this.linked().dictionary.resolveRecords(recordPtr, 1, this.tagColumnIds.ptr, this.seriesIds.ptr + seriesId * 4);
+    this.pending.delete(seriesId);
+  }
+
+  /** The tag columns that a record (layout of newSeriesRecordsPtr) names. */
+  tagColumnsAt(recordPtr: number): number[] {
+    const { u32 } = this.kernel;
+    const tagCount = u32[recordPtr / 4]!;
+    return Array.from({ length: tagCount }, (_, tag) => u32[recordPtr / 4 + 1 + tag * 3]!);
+  }
+
+  /** The new series of a body as objects: for the slow path, and for what tags they bring. */
+  newSeries(parsed: ParsedTable): UnresolvedSeries[] {
+    const list: UnresolvedSeries[] = [];
+    let recordPtr = parsed.newSeriesRecordsPtr;
+    for (let i = 0; i < parsed.newSeriesCount; i++) {
+      const tagColumns = this.tagColumnsAt(recordPtr);
+      list.push({ seriesId: parsed.newSeriesFirst + i, tagColumns, recordPtr });
+      recordPtr += 4 + tagColumns.length * 12;
+    }
+    return list;
+  }
+
+  release(): void {
+    this.tagColumnIds.release();
+    this.seriesIds.release();
+  }
+
+  private linked(): LiveTable {
+    assert(this.live !== undefined, "the table is linked before its series are resolved");
+    return this.live;
+  }
+}

@@ -1,0 +1,50 @@
+// Short-lived kernel memory: many blocks of one step, given back together. The memory itself is kept for the next step.
+import type { Kernel } from "./kernel.ts";
+
+const CHUNK_BYTES_MIN = 256 * 1024;
+/** What is kept between steps at most, so that one huge body does not hold memory for ever. */
+const KEPT_BYTES_MAX = 64 * 1024 * 1024;
+
+export class Scratch {
+  private chunks: { ptr: number; bytes: number }[] = [];
+  private at = 0;
+  private end = 0;
+
+  constructor(private readonly kernel: Kernel) {}
+
+  /** A block of at least `bytes` at a multiple of 64, contents undefined; valid until `reset`. @throws TsdbError overloaded */
+  alloc(bytes: number): number {
+    const rounded = (bytes + 63) & ~63;
+    if (this.end - this.at < rounded) this.addChunk(rounded);
+    const ptr = this.at;
+    this.at += rounded;
+    return ptr;
+  }
+
+  /** Gives back every block. After a step that needed several chunks the next one finds a single chunk of their size. */
+  reset(): void {
+    if (this.chunks.length > 1 || (this.chunks[0]?.bytes ?? 0) > KEPT_BYTES_MAX) {
+      const total = this.chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
+      this.release();
+      if (total <= KEPT_BYTES_MAX) this.addChunk(total);
+    }
+    const chunk = this.chunks[0];
+    this.at = chunk?.ptr ?? 0;
+    this.end = chunk === undefined ? 0 : chunk.ptr + chunk.bytes;
+  }
+
+  release(): void {
+    for (const { ptr, bytes } of this.chunks) this.kernel.heap.free(ptr, bytes);
+    this.chunks = [];
+    this.at = 0;
+    this.end = 0;
+  }
+
+  private addChunk(bytesMin: number): void {
+    const bytes = Math.max(bytesMin, CHUNK_BYTES_MIN);
+    const ptr = this.kernel.heap.alloc(bytes);
+    this.chunks.push({ ptr, bytes });
+    this.at = ptr;
+    this.end = ptr + bytes;
+  }
+}

@@ -1,0 +1,155 @@
+// Flush: all buffered rows become one `.pt` file of generation 0, one manifest entry makes it true, then the log is cut.
+// A crash at any point leaves either the log or the file in charge of a row, never both, because replay starts after `flushedSequence`.
+import type { LiveTables, SealedRows } from "../buffer/live-tables.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { assert } from "../model/assert.ts";
+import type { ColumnDef } from "../model/column.ts";
+import type { Run } from "../model/run.ts";
+import type { ObjectStore } from "../object-store/object-store.ts";
+import type { FileMeta, Manifest } from "../store/manifest.ts";
+import type { PtDirectory } from "../store/pt-file.ts";
+import type { Wal } from "../wal/wal.ts";
+
+export interface FlushLimits {
+  /** Flush when the open buffer holds this many bytes: half of what all rows may take, so that writes go on meanwhile. */
+  readonly openBytesMax: number;
+  /** Flush when the oldest unflushed row is this old. */
+  readonly ageMsMax: number;
+  /** Flush when the log is this long, so that a replay stays short. */
+  readonly walBytesMax: number;
+}
+
+export interface FlushState {
+  readonly openBytes: number;
+  readonly openRows: number;
+  readonly oldestRowMs: number | undefined;
+  readonly walBytes: number;
+}
+
+export type FlushReason = "size" | "age" | "log" | "shutdown";
+
+/** Whether the buffer is due. Pure. */
+export function planFlush(state: FlushState, nowMs: number, limits: FlushLimits): FlushReason | undefined {
+  if (state.openRows === 0) return undefined;
+  if (state.openBytes >= limits.openBytesMax) return "size";
+  if (state.walBytes >= limits.walBytesMax) return "log";
+  if (state.oldestRowMs !== undefined && nowMs - state.oldestRowMs >= limits.ageMsMax) return "age";
+  return undefined;
+}
+
+export interface FlushTableInput {
+  readonly databaseId: number;
+  readonly tableId: number;
+  readonly columns: readonly ColumnDef[];
+  readonly runs: readonly Run[];
+}
+
+export interface FlushParts {
+  readonly tables: LiveTables;
+  readonly catalog: Catalog;
+  readonly wal: Wal;
+  readonly manifest: Manifest;
+  readonly store: ObjectStore;
+  /** Object key of a `.pt` file. */
+  readonly ptKey: (fileId: number) => string;
+  readonly limits: FlushLimits;
+  readonly nowMs: () => number;
+  /** Sorts and encodes, in the maintenance worker. */
+  readonly encode: (tables: readonly FlushTableInput[]) => Promise<{ bytes: Uint8Array; directory: PtDirectory }>;
+  readonly onFlushed: (flush: { reason: FlushReason; rowCount: number; bytes: number; milliseconds: number }) => void;
+  /** A flush failed; its rows stay readable and in the log, and the next check tries again. */
+  readonly onError: (error: unknown) => void;
+}
+
+export class Flusher {
+  private running: Promise<void> | undefined;
+  private waiters: (() => void)[] = [];
+
+  constructor(private readonly parts: FlushParts) {}
+
+  /** Starts a flush when one is due and none runs. */
+  check(): void {
+    if (this.running !== undefined) return;
+    const { tables, wal, limits, nowMs } = this.parts;
+    const state = {
+      openBytes: tables.openBytes,
+      openRows: tables.openRows,
+      oldestRowMs: tables.oldestRowMs,
+      walBytes: wal.segmentBytes,
+    };
+    // rows that a failed flush left sealed come first
+    const reason = tables.sealed !== undefined ? "size" : planFlush(state, nowMs(), limits);
+    if (reason !== undefined) void this.start(reason);
+  }
+
+  /** Flushes everything buffered now; resolves when it is in files. */
+  async flushAll(): Promise<void> {
+    await this.running;
+    while (this.parts.tables.openRows > 0 || this.parts.tables.sealed !== undefined) {
+      const done = this.start("shutdown");
+      await done.promise;
+      if (done.error !== undefined) throw done.error;
+    }
+  }
+
+  /** Resolves when the flush that runs has ended, well or not. */
+  async settled(): Promise<void> {
+    if (this.running === undefined) return;
+    await new Promise<void>((resolve) => this.waiters.push(resolve));
+  }
+
+  private start(reason: FlushReason): { promise: Promise<void>; error: unknown } {
+    assert(this.running === undefined, "one flush at a time");
+    const outcome: { promise: Promise<void>; error: unknown } = { promise: Promise.resolve(), error: undefined };
+    outcome.promise = this.flush(reason)
+      .catch((error: unknown) => {
+        outcome.error = error;
+        this.parts.onError(error);
+      })
+      .finally(() => {
+        this.running = undefined;
+        for (const waiter of this.waiters.splice(0)) waiter();
+      });
+    this.running = outcome.promise;
+    return outcome;
+  }
+
+  private async flush(reason: FlushReason): Promise<void> {
+    const { tables, catalog, wal, manifest, store, nowMs } = this.parts;
+    const startMs = nowMs();
+    let sealed = tables.sealed;
+    if (sealed === undefined) {
+      sealed = tables.seal(wal.lastSequence);
+      wal.rotate();
+    }
+    const input = flushInput(sealed, catalog);
+    const added: FileMeta[] = [];
+    let rowCount = 0;
+    if (input.length > 0) {
+      const { bytes, directory } = await this.parts.encode(input);
+      // the file names columns by id: they must be durable first
+      await catalog.durable(catalog.version);
+      const id = manifest.allocateFileId();
+      const key = this.parts.ptKey(id);
+      await store.put(key, bytes);
+      added.push({ id, key, bytes: bytes.byteLength, generation: 0, blocks: directory.blocks });
+      for (const block of directory.blocks) rowCount += block.rowCount;
+    }
+    // a flushedSequence never runs ahead of the log: what is not in the log yet would be taken for written after a crash
+    await wal.flushed();
+    await manifest.commit({ added, removed: [], flushedSequence: sealed.sequence }, () => tables.dropSealed());
+    await wal.cut(sealed.sequence);
+    const bytes = added.reduce((sum, file) => sum + file.bytes, 0);
+    this.parts.onFlushed({ reason, rowCount, bytes, milliseconds: nowMs() - startMs });
+  }
+}
+
+/** Rows of tables that still exist. */
+function flushInput(sealed: SealedRows, catalog: Catalog): FlushTableInput[] {
+  const input: FlushTableInput[] = [];
+  for (const [tableId, { databaseId, buffer }] of sealed.tables) {
+    const table = catalog.tableById(tableId);
+    if (table !== undefined) input.push({ databaseId, tableId, columns: table.columns, runs: buffer.runs() });
+  }
+  return input;
+}

@@ -1,0 +1,78 @@
+// A statement's road inside the query worker: plan → pinned snapshot → scans → engine → encoded parts.
+import { createEncoder } from "../arrow/encode.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import type { QueryFormat, QueryParams } from "../model/query.ts";
+import type { SqlEngine } from "../sql/engine.ts";
+import type { DatabaseSnapshot } from "./snapshot.ts";
+import { TableScan } from "./table-scan.ts";
+
+export interface StatementRequest {
+  readonly statement: string;
+  readonly format: QueryFormat;
+  readonly params: QueryParams;
+  readonly signal: AbortSignal;
+  /** Asks the main thread for the tables' rows and files of this moment. Names as the statement means them (case kept). */
+  readonly snapshot: (tables: readonly string[], wholeCatalog: boolean) => Promise<DatabaseSnapshot>;
+}
+
+export interface StatementAnswer {
+  readonly contentType: string;
+  readonly parts: AsyncIterable<Uint8Array>;
+  /** Rows of the answer so far. */
+  rowCount(): number;
+  /** Frees what the statement holds; called once, also after an error. Once it resolves, nothing reads the snapshot any more. */
+  close(): Promise<void>;
+}
+
+export class QueryRunner {
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly engine: SqlEngine,
+  ) {}
+
+  /** @throws TsdbError bad_query, query_limit, cancelled */
+  async run(request: StatementRequest): Promise<StatementAnswer> {
+    const plan = await this.engine.plan(request.statement);
+    const snapshot = await request.snapshot(plan.tables, plan.readsCatalog);
+    const scans = snapshot.tables.map((table) => new TableScan(this.kernel, table));
+    const closeScans = () => {
+      for (const scan of scans) scan.close();
+    };
+    let closeResult: () => Promise<void> = () => Promise.resolve();
+    const close = async () => {
+      await closeResult();
+      closeScans();
+    };
+    try {
+      const result = await this.engine.run(plan, {
+        tables: scans,
+        databaseTables: snapshot.catalog,
+        params: request.params,
+        signal: request.signal,
+      });
+      closeResult = () => result.close();
+      const encoder = await createEncoder(request.format, result.schema);
+      let rowCount = 0;
+      const parts = async function* (): AsyncGenerator<Uint8Array> {
+        const head = encoder.begin();
+        if (head !== null) yield head;
+        for await (const batch of result.batches) {
+          rowCount += batch.rowCount;
+          const bytes = encoder.batch(batch);
+          if (bytes !== null) yield bytes;
+        }
+        const tail = encoder.end();
+        if (tail !== null) yield tail;
+      };
+      return {
+        contentType: encoder.contentType,
+        parts: parts(),
+        rowCount: () => rowCount,
+        close,
+      };
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  }
+}

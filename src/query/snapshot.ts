@@ -1,0 +1,33 @@
+// What a statement may see: rows and files of one moment, pinned on the main thread, described by plain values so that it crosses to a
+// worker.
+import type { ColumnDef, TableDef } from "../model/column.ts";
+import type { Run } from "../model/run.ts";
+
+/** Where a worker reads a stored object: a local file, or bytes in shared memory. */
+export type ObjectSource = { readonly kind: "path"; readonly path: string } | { readonly kind: "bytes"; readonly bytes: Uint8Array };
+
+/** A block of a `.pt` file that holds rows of the table. */
+export interface BlockSnapshot {
+  readonly fileId: number;
+  readonly source: ObjectSource;
+  readonly blockIndex: number;
+  readonly rowCount: number;
+  readonly minTimeNs: bigint;
+  readonly maxTimeNs: bigint;
+  readonly seqMin: number;
+  readonly seqMax: number;
+  readonly unique: boolean;
+}
+
+export interface TableSnapshot {
+  readonly table: TableDef;
+  /** Buffer segments, oldest first. */
+  readonly runs: readonly Run[];
+  readonly blocks: readonly BlockSnapshot[];
+}
+
+export interface DatabaseSnapshot {
+  readonly tables: readonly TableSnapshot[];
+  /** Every table of the database, for SHOW and information_schema; empty unless asked for. */
+  readonly catalog: readonly { readonly name: string; readonly columns: readonly ColumnDef[] }[];
+}

@@ -1,0 +1,60 @@
+// Takes the snapshots that statements run on: which rows and files of a table exist at this moment, pinned until released. Main thread.
+import type { LiveTables } from "../buffer/live-tables.ts";
+import type { Pins } from "../buffer/pins.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { TableDef } from "../model/column.ts";
+import { TsdbError } from "../model/errors.ts";
+import type { Manifest } from "../store/manifest.ts";
+import type { BlockSnapshot, DatabaseSnapshot, ObjectSource, TableSnapshot } from "./snapshot.ts";
+
+export interface SnapshotParts {
+  readonly catalog: Catalog;
+  readonly tables: LiveTables;
+  readonly manifest: Manifest;
+  readonly pins: Pins;
+  /** Where a worker reads the object of this key. */
+  readonly objectSource: (key: string) => ObjectSource;
+}
+
+export class Snapshots {
+  constructor(private readonly parts: SnapshotParts) {}
+
+  /** @throws TsdbError unknown_database */
+  checkDatabase(database: string): void {
+    this.database(database);
+  }
+
+  /** Pins the named tables (those that exist) as they are now. @throws TsdbError unknown_database */
+  take(database: string, tableNames: readonly string[], wholeCatalog: boolean): { snapshot: DatabaseSnapshot; release(): void } {
+    const { catalog, pins } = this.parts;
+    const { id } = this.database(database);
+    const tables: TableSnapshot[] = [];
+    for (const name of new Set(tableNames)) {
+      const table = catalog.findTable(id, name);
+      if (table !== undefined) tables.push(this.table(table));
+    }
+    const all = wholeCatalog ? catalog.tables(id).map(({ name, columns }) => ({ name, columns })) : [];
+    const pin = pins.take();
+    return { snapshot: { tables, catalog: all }, release: () => pin.release() };
+  }
+
+  private database(name: string) {
+    const database = this.parts.catalog.findDatabase(name);
+    if (database === undefined) throw new TsdbError("unknown_database", `database not found: ${name}`, { database: name });
+    return database;
+  }
+
+  private table(table: TableDef): TableSnapshot {
+    const { manifest, tables, objectSource } = this.parts;
+    const blocks: BlockSnapshot[] = [];
+    for (const file of manifest.filesOf(table.id)) {
+      const source = objectSource(file.key);
+      file.blocks.forEach((block, blockIndex) => {
+        if (block.tableId !== table.id) return;
+        const { rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique } = block;
+        blocks.push({ fileId: file.id, source, blockIndex, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique });
+      });
+    }
+    return { table, runs: tables.runs(table.id), blocks };
+  }
+}

@@ -1,0 +1,318 @@
+// Puts the parts together: folder, catalog, manifest, kernel, log, buffer, workers, HTTP — and takes them apart again in an order in which
+// nothing acknowledged is lost. The only file that knows them all.
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { LiveTables } from "./buffer/live-tables.ts";
+import { Pins } from "./buffer/pins.ts";
+import { Catalog } from "./catalog/catalog.ts";
+import type { Log } from "./cli/logger.ts";
+import type { ServeConfig } from "./cli/serve-config.ts";
+import type { Disk } from "./disk/disk.ts";
+import { lockFolder } from "./disk/lock.ts";
+import { NodeDisk } from "./disk/node-disk.ts";
+import { NullDisk } from "./disk/null-disk.ts";
+import { createApp } from "./http/app.ts";
+import { Metrics, type ServerStats } from "./http/metrics.ts";
+import { type HttpServer, startHttpServer } from "./http/server.ts";
+import type { ServerStatus } from "./http/services.ts";
+import { Admission } from "./ingest/admission.ts";
+import { MonotonicClock } from "./ingest/clock.ts";
+import { Ingest } from "./ingest/ingest.ts";
+import { Replayer } from "./ingest/replay.ts";
+import { Kernel } from "./kernel/kernel.ts";
+import { Flusher } from "./maintain/flush.ts";
+import { TsdbError } from "./model/errors.ts";
+import { LIMITS } from "./model/limits.ts";
+import { FileObjectStore } from "./object-store/file-object-store.ts";
+import { MemoryObjectStore } from "./object-store/memory-object-store.ts";
+import type { ObjectStore } from "./object-store/object-store.ts";
+import type { ObjectSource } from "./query/snapshot.ts";
+import { Snapshots } from "./query/snapshots.ts";
+import { Manifest } from "./store/manifest.ts";
+import { type LocalPaths, localPaths, objectKeys } from "./store/paths.ts";
+import { type ReplayResult, replay } from "./wal/replay.ts";
+import { Wal } from "./wal/wal.ts";
+import { MaintenanceClient } from "./workers/maintenance-client.ts";
+import { QueryClient } from "./workers/query-client.ts";
+
+const FLUSH_CHECK_MS = 1000;
+const READER_STALL_MS = 300_000;
+const PROGRESS_LOG_MS = 1000;
+
+export type Logs = (part: string) => Log;
+
+/** What a stored object is on this server, for readers in workers. */
+interface Storage {
+  readonly store: FileObjectStore | MemoryObjectStore;
+  readonly walDisk: Disk;
+  readonly objectSource: (key: string) => ObjectSource;
+  release(): void;
+}
+
+export class Server {
+  /** Settles when the server cannot go on: the process must end. */
+  readonly failed: Promise<Error>;
+  private status: ServerStatus = { state: "replaying", reason: "starting" };
+  private fail: (error: Error) => void = () => {};
+  private wal: Wal | undefined;
+  private ingest: Ingest | undefined;
+  private queries: QueryClient | undefined;
+  private maintenance: MaintenanceClient | undefined;
+  private flusher: Flusher | undefined;
+  private flushTimer: ReturnType<typeof setInterval> | undefined;
+  private http: HttpServer | undefined;
+  private readonly kernel = Kernel.create();
+  private readonly pins = new Pins();
+  private readonly tables: LiveTables;
+  private readonly metrics: Metrics;
+
+  private constructor(
+    private readonly config: ServeConfig,
+    private readonly logs: Logs,
+    private readonly paths: LocalPaths,
+    private readonly storage: Storage,
+    private readonly catalog: Catalog,
+    private readonly manifest: Manifest,
+  ) {
+    this.failed = new Promise((resolveFailed) => {
+      this.fail = (error) => {
+        if (this.status.state === "failed") return;
+        this.status = { state: "failed", reason: error.message };
+        this.logs("server").error("cannot go on", { err: error });
+        resolveFailed(error);
+      };
+    });
+    const durableMaxTimeNs = (tableId: number) => manifest.tableMaxTimeNs(tableId) ?? -(2n ** 63n);
+    this.tables = new LiveTables(this.kernel, this.pins, durableMaxTimeNs);
+    this.metrics = new Metrics(() => this.stats());
+  }
+
+  /** Opens the data folder and listens; `ready` resolves when the log is replayed and writes and queries are taken.
+   *  @throws TsdbError config, io, corrupt_file */
+  static async start(config: ServeConfig, logs: Logs): Promise<{ server: Server; ready: Promise<void> }> {
+    const dataFolder = resolve(config.dataDir);
+    const paths = localPaths(dataFolder, config.nodeId);
+    const storage = await openStorage(config, dataFolder, paths);
+    try {
+      const keys = objectKeys(config.nodeId);
+      let server: Server | undefined;
+      const onFailure = (error: TsdbError) => server?.fail(error);
+      const catalog = await Catalog.open(storage.store, { prefix: keys.catalog, onFailure });
+      const manifest = await Manifest.open(storage.store, { prefix: keys.manifest, onFailure });
+      await removeOrphans(storage.store, manifest, keys.data);
+      for (const warning of [...catalog.warnings, ...manifest.warnings]) logs("store").warn(warning);
+      server = new Server(config, logs, paths, storage, catalog, manifest);
+      server.listen();
+      return { server, ready: server.begin() };
+    } catch (error) {
+      storage.release();
+      throw error;
+    }
+  }
+
+  get url(): string {
+    return this.http?.url ?? "";
+  }
+
+  /** Stops accepting, finishes what runs (at most `shutdownTimeoutMs`), flushes, and lets go of the folder. */
+  async stop(): Promise<void> {
+    const { config } = this;
+    if (this.status.state !== "failed") this.status = { state: "stopping" };
+    clearInterval(this.flushTimer);
+    await this.http?.stop(config.shutdownTimeoutMs);
+    this.queries?.close();
+    if (this.wal !== undefined && this.wal.failed === null) {
+      await this.flusher?.flushAll();
+      await this.wal.close();
+      await this.manifest.close();
+      await this.catalog.close();
+    }
+    this.maintenance?.close();
+    this.storage.release();
+  }
+
+  private listen(): void {
+    const { config, logs } = this;
+    const unavailable = () => new TsdbError("unavailable", `the server is ${this.status.state}: ${this.status.reason ?? ""}`.trim());
+    const app = createApp({
+      write: { write: (request) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.ingest.write(request)) },
+      query: { query: (request) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.queries!.query(request)) },
+      status: () => this.status,
+      clusterUuid: this.catalog.clusterUuid,
+      processId: crypto.randomUUID(),
+      edition: config.edition,
+      revision: process.env["TSDB_REVISION"] ?? "source",
+      metrics: this.metrics,
+      maxRequestBytes: config.maxRequestBytes,
+      now: () => performance.now(),
+      report: (error, where) => logs("http").error("request failed", { where, err: error }),
+    });
+    const { hostname, port } = config.httpBind;
+    this.http = startHttpServer(app, { hostname, port, ...(config.tls === null ? {} : { tls: config.tls }) });
+    if (config.tcpListenerFilePath !== null) {
+      const shown = hostname.includes(":") ? `[${hostname.replace(/^\[|\]$/g, "")}]` : hostname;
+      writeFileSync(config.tcpListenerFilePath, `${shown}:${this.http.port}`);
+    }
+  }
+
+  /** Replays the log while the workers start. */
+  private async begin(): Promise<void> {
+    const { config, kernel } = this;
+    const snapshots = new Snapshots({
+      catalog: this.catalog,
+      tables: this.tables,
+      manifest: this.manifest,
+      pins: this.pins,
+      objectSource: this.storage.objectSource,
+    });
+    this.queries = new QueryClient({
+      workerCount: config.queryWorkers,
+      workerOptions: {
+        shared: kernel.shared,
+        memoryBytes: Math.floor(config.queryMemoryBytes / config.queryWorkers),
+        threads: config.queryThreads,
+        tempDir: this.paths.temporary,
+      },
+      snapshots,
+      readerStallMs: READER_STALL_MS,
+      onWorkerFailure: (error) => this.logs("query").error("a query worker was replaced", { err: error }),
+      onQueryEnd: (outcome) => this.logs("query").debug("query ended", outcome),
+    });
+    this.maintenance = new MaintenanceClient(kernel.shared);
+    const replayed = await this.replay();
+    const wal = await Wal.open(this.storage.walDisk, this.paths.wal, replayed, {
+      flushIntervalMs: config.walFlushIntervalMs,
+      onFailure: (error) => this.fail(error),
+      onGroup: ({ syncSeconds, bytes }) => this.metrics.walSynced(syncSeconds, bytes),
+    });
+    this.wal = wal;
+    const flusher = this.createFlusher(wal, this.maintenance);
+    this.flusher = flusher;
+    const clock = new MonotonicClock(() => Date.now());
+    const admission = new Admission({
+      bytesMax: config.bufferBytesMax,
+      bufferBytes: () => this.tables.bytes,
+      kernelBytes: () => kernel.extents.usedBytes,
+      flush: () => flusher.check(),
+      flushSettled: () => flusher.settled(),
+    });
+    this.ingest = new Ingest({
+      kernel,
+      catalog: this.catalog,
+      tables: this.tables,
+      wal,
+      clockNs: () => clock.nextNs(),
+      admit: (bodyBytes) => admission.admit(bodyBytes),
+      onFatal: (error) => this.fail(error instanceof Error ? error : new Error(String(error))),
+      onRows: () => flusher.check(),
+    });
+    this.flushTimer = setInterval(() => flusher.check(), FLUSH_CHECK_MS);
+    await this.queries.ready();
+    if (this.status.state === "replaying") this.status = { state: "ready" };
+  }
+
+  private createFlusher(wal: Wal, maintenance: MaintenanceClient): Flusher {
+    const { config, logs } = this;
+    const keys = objectKeys(config.nodeId);
+    return new Flusher({
+      tables: this.tables,
+      catalog: this.catalog,
+      wal,
+      manifest: this.manifest,
+      store: this.storage.store,
+      ptKey: (fileId) => keys.ptFile(fileId),
+      limits: {
+        openBytesMax: Math.floor(config.bufferBytesMax / 2),
+        ageMsMax: config.gen0DurationMs,
+        walBytesMax: LIMITS.walSegmentBytes,
+      },
+      nowMs: () => Date.now(),
+      encode: (input) => maintenance.encode(input),
+      onFlushed: (flush) => logs("flush").info("flushed", flush),
+      onError: (error) => logs("flush").error("flush failed, will try again", { err: error }),
+    });
+  }
+
+  private async replay(): Promise<ReplayResult> {
+    const log = this.logs("replay");
+    const replayer = new Replayer(this.kernel, this.catalog, this.tables, Date.now());
+    const startMs = performance.now();
+    let loggedMs = startMs;
+    const result = await replay(this.storage.walDisk, this.paths.wal, {
+      afterSequence: this.manifest.flushedSequence,
+      failOnError: this.config.walReplayFailOnError,
+      onFrame: (sequence, payload, segment) => replayer.frame(sequence, payload, segment),
+      onProgress: (bytesDone, bytesTotal) => {
+        const percent = bytesTotal === 0 ? 100 : Math.floor((bytesDone / bytesTotal) * 100);
+        if (this.status.state === "replaying") this.status = { state: "replaying", reason: `${percent} % of ${bytesTotal} bytes of log` };
+        if (performance.now() - loggedMs < PROGRESS_LOG_MS) return;
+        loggedMs = performance.now();
+        log.info("replaying", { percent, rows: replayer.rowCount, bytesTotal });
+      },
+    });
+    replayer.release();
+    for (const damage of result.damage) log.warn(`the log was damaged: ${damage.reason}`, { ...damage });
+    const milliseconds = Math.round(performance.now() - startMs);
+    if (replayer.rowCount > 0 || replayer.droppedRows > 0) {
+      log.info("replayed", { rows: replayer.rowCount, droppedRows: replayer.droppedRows, bytes: result.payloadBytes, milliseconds });
+    }
+    return result;
+  }
+
+  private stats(): ServerStats {
+    const files = this.manifest.files();
+    return {
+      bufferBytes: this.tables.bytes,
+      bufferRows: this.tables.openRows,
+      kernelBytes: this.kernel.extents.usedBytes,
+      walBytes: this.wal?.segmentBytes ?? 0,
+      walSegments: this.wal === undefined ? 0 : 1,
+      files: files.length,
+      fileBytes: files.reduce((sum, file) => sum + file.bytes, 0),
+      databases: this.catalog.databaseCount,
+      tables: this.catalog.tableCount,
+      series: this.tables.seriesCount,
+    };
+  }
+}
+
+/** Makes the folders, takes the lock. @throws TsdbError config when the folder cannot be used */
+async function openStorage(config: ServeConfig, dataFolder: string, paths: LocalPaths): Promise<Storage> {
+  if (config.objectStore === "memory") {
+    const store = new MemoryObjectStore();
+    makeFolder(paths.temporary);
+    return {
+      store,
+      walDisk: new NullDisk(),
+      objectSource: (key) => ({ kind: "bytes", bytes: store.sharedBytes(key) }),
+      release: () => rmSync(paths.temporary, { recursive: true, force: true }),
+    };
+  }
+  makeFolder(dataFolder);
+  const lock = lockFolder(dataFolder);
+  try {
+    const disk = new NodeDisk();
+    const store = new FileObjectStore(disk, paths.objects);
+    await store.recover();
+    rmSync(paths.temporary, { recursive: true, force: true });
+    makeFolder(paths.temporary);
+    return { store, walDisk: disk, objectSource: (key) => ({ kind: "path", path: store.localPath(key) }), release: () => lock.release() };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** Data files that a crash left between their put and their commit. */
+async function removeOrphans(store: ObjectStore, manifest: Manifest, prefix: string): Promise<void> {
+  const known = new Set(manifest.files().map(({ key }) => key));
+  for (const { key } of await store.list(prefix)) if (!known.has(key)) await store.delete(key);
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (cause) {
+    throw new TsdbError("config", `--data-dir: cannot make the folder ${path}: ${(cause as Error).message}`, { path }, { cause });
+  }
+}

@@ -1,0 +1,70 @@
+// The messages between the main thread and its workers. Everything is structured-cloneable; bytes are transferred, not copied.
+import type { SharedMemory } from "../kernel/extents.ts";
+import type { ColumnDef } from "../model/column.ts";
+import type { ErrorKind } from "../model/errors.ts";
+import type { QueryFormat, QueryParams } from "../model/query.ts";
+import type { Run } from "../model/run.ts";
+import type { DatabaseSnapshot } from "../query/snapshot.ts";
+import type { PtDirectory } from "../store/pt-file.ts";
+
+/** An error as it crosses a thread border; "bug" marks anything that is not a TsdbError. */
+export interface WireError {
+  readonly kind: ErrorKind | "bug";
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+// Query worker ------------------------------------------------------------------------------------------------------------------
+
+export interface QueryWorkerOptions {
+  readonly shared: SharedMemory;
+  readonly memoryBytes: number;
+  readonly threads: number;
+  readonly tempDir: string;
+}
+
+export type ToQueryWorker =
+  | { readonly type: "init"; readonly options: QueryWorkerOptions }
+  | {
+      readonly type: "query";
+      readonly id: number;
+      readonly statement: string;
+      readonly format: QueryFormat;
+      readonly params: QueryParams;
+    }
+  | { readonly type: "snapshot"; readonly id: number; readonly snapshot: DatabaseSnapshot }
+  /** The reader took `bytes` bytes: as many more may be sent. */
+  | { readonly type: "credit"; readonly id: number; readonly bytes: number }
+  | { readonly type: "cancel"; readonly id: number };
+
+export type FromQueryWorker =
+  | { readonly type: "ready" }
+  /** Which tables the statement reads; main answers with a pinned snapshot. */
+  | { readonly type: "pin"; readonly id: number; readonly tables: readonly string[]; readonly wholeCatalog: boolean }
+  | { readonly type: "head"; readonly id: number; readonly contentType: string }
+  | { readonly type: "bytes"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly type: "end"; readonly id: number; readonly rowCount: number }
+  | { readonly type: "error"; readonly id: number; readonly error: WireError };
+
+/** Bytes of an answer that may be on their way to a reader that does not read. */
+export const ANSWER_WINDOW_BYTES = 1 << 20;
+/** Batches are joined to messages of about this size. */
+export const ANSWER_MESSAGE_BYTES = 128 << 10;
+
+// Maintenance worker ------------------------------------------------------------------------------------------------------------
+
+export interface FlushTable {
+  readonly databaseId: number;
+  readonly tableId: number;
+  readonly columns: readonly ColumnDef[];
+  readonly runs: readonly Run[];
+}
+
+export type ToMaintenanceWorker =
+  | { readonly type: "init"; readonly shared: SharedMemory }
+  | { readonly type: "flush"; readonly id: number; readonly tables: readonly FlushTable[] };
+
+export type FromMaintenanceWorker =
+  | { readonly type: "ready" }
+  | { readonly type: "flushed"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer>; readonly directory: PtDirectory }
+  | { readonly type: "error"; readonly id: number; readonly error: WireError };

@@ -1,0 +1,280 @@
+// The main thread's side of the query workers: implements QueryService by messages, hands out snapshots, and turns the worker's bytes into
+// a stream under credit: at most ANSWER_WINDOW_BYTES of an answer wait for a slow reader.
+import { assert } from "../model/assert.ts";
+import { TsdbError } from "../model/errors.ts";
+import type { QueryAnswer, QueryRequest, QueryService } from "../model/query.ts";
+import type { DatabaseSnapshot } from "../query/snapshot.ts";
+import type { FromQueryWorker, QueryWorkerOptions, ToQueryWorker, WireError } from "./messages.ts";
+
+/** A pinned snapshot; `release` lets go of the pin. */
+export interface PinnedSnapshot {
+  readonly snapshot: DatabaseSnapshot;
+  release(): void;
+}
+
+export interface SnapshotSource {
+  /** @throws TsdbError unknown_database */
+  checkDatabase(database: string): void;
+  /** Tables that do not exist are left out: the engine names them in its error. @throws TsdbError unknown_database */
+  take(database: string, tables: readonly string[], wholeCatalog: boolean): PinnedSnapshot;
+}
+
+export interface QueryClientOptions {
+  readonly workerCount: number;
+  readonly workerOptions: QueryWorkerOptions;
+  readonly snapshots: SnapshotSource;
+  /** A reader that takes nothing for this long loses its query, and with it the pin. */
+  readonly readerStallMs: number;
+  /** A worker died: the queries it ran have failed already. */
+  readonly onWorkerFailure: (error: Error) => void;
+  readonly onQueryEnd: (outcome: { milliseconds: number; ok: boolean; rowCount: number }) => void;
+}
+
+interface WorkerSlot {
+  worker: Worker;
+  ready: Promise<void>;
+  readonly queries: Map<number, ActiveQuery>;
+}
+
+export class QueryClient implements QueryService {
+  private readonly slots: WorkerSlot[] = [];
+  private nextId = 1;
+  private closed = false;
+
+  constructor(private readonly options: QueryClientOptions) {
+    for (let i = 0; i < options.workerCount; i++) this.slots.push(this.startWorker());
+  }
+
+  /** Resolves when every worker can take statements. */
+  async ready(): Promise<void> {
+    await Promise.all(this.slots.map((slot) => slot.ready));
+  }
+
+  get activeCount(): number {
+    return this.slots.reduce((sum, slot) => sum + slot.queries.size, 0);
+  }
+
+  async query(request: QueryRequest): Promise<QueryAnswer> {
+    this.options.snapshots.checkDatabase(request.database);
+    if (this.closed) throw new TsdbError("unavailable", "the server is stopping");
+    if (request.signal.aborted) throw new TsdbError("cancelled", "the client went away");
+    const slot = this.slots.reduce((least, other) => (other.queries.size < least.queries.size ? other : least));
+    await slot.ready;
+    const id = this.nextId++;
+    const query = new ActiveQuery(id, request, slot.worker, this.options, () => slot.queries.delete(id));
+    slot.queries.set(id, query);
+    return query.start();
+  }
+
+  close(): void {
+    this.closed = true;
+    for (const slot of this.slots) {
+      slot.worker.terminate();
+      for (const query of [...slot.queries.values()]) query.workerGone(new TsdbError("unavailable", "the server is stopping"));
+    }
+  }
+
+  private startWorker(): WorkerSlot {
+    const worker = new Worker(new URL("./query.ts", import.meta.url).href);
+    const queries = new Map<number, ActiveQuery>();
+    let markReady = () => {};
+    const slot: WorkerSlot = {
+      worker,
+      queries,
+      ready: new Promise((resolve) => {
+        markReady = resolve;
+      }),
+    };
+    worker.onmessage = (event: MessageEvent<FromQueryWorker>) => {
+      if (event.data.type === "ready") markReady();
+      else queries.get(event.data.id)?.receive(event.data);
+    };
+    worker.onerror = (event) => this.replaceWorker(slot, new Error(`query worker failed: ${event.message}`));
+    worker.postMessage({ type: "init", options: this.options.workerOptions } satisfies ToQueryWorker);
+    return slot;
+  }
+
+  private replaceWorker(slot: WorkerSlot, error: Error): void {
+    if (this.closed) return;
+    slot.worker.terminate();
+    for (const query of [...slot.queries.values()]) query.workerGone(error);
+    this.slots[this.slots.indexOf(slot)] = this.startWorker();
+    this.options.onWorkerFailure(error);
+  }
+}
+
+/** One statement on its way through a worker. The client's side and the worker's side end separately: the pin is held until the worker
+ *  has said its last word, because until then it may read the pinned memory. */
+class ActiveQuery {
+  private pinned: PinnedSnapshot | undefined;
+  private controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  private contentType = "";
+  private readonly queue: Uint8Array[] = [];
+  private pullWaiting: (() => void) | undefined;
+  private settleHead: { resolve: (answer: QueryAnswer) => void; reject: (error: unknown) => void } | undefined;
+  private clientDone = false;
+  private workerDone = false;
+  private rowCount = 0;
+  private stallTimer: ReturnType<typeof setTimeout> | undefined;
+  private readonly startedMs = performance.now();
+  private readonly onAbort = () => this.abandon(new TsdbError("cancelled", "the client went away"));
+
+  constructor(
+    private readonly id: number,
+    private readonly request: QueryRequest,
+    private readonly worker: Worker,
+    private readonly options: QueryClientOptions,
+    /** The worker is done with this query. */
+    private readonly onWorkerDone: () => void,
+  ) {}
+
+  start(): Promise<QueryAnswer> {
+    return new Promise((resolve, reject) => {
+      this.settleHead = { resolve, reject };
+      this.request.signal.addEventListener("abort", this.onAbort, { once: true });
+      const { statement, format, params } = this.request;
+      this.post({ type: "query", id: this.id, statement, format, params });
+    });
+  }
+
+  receive(message: Exclude<FromQueryWorker, { type: "ready" }>): void {
+    switch (message.type) {
+      case "pin":
+        if (!this.clientDone) this.pin(message.tables, message.wholeCatalog);
+        return;
+      case "head":
+        this.contentType = message.contentType;
+        return;
+      case "bytes":
+        if (this.clientDone) return;
+        this.queue.push(message.bytes);
+        this.answerHead();
+        this.deliver();
+        return;
+      case "end":
+        this.rowCount = message.rowCount;
+        this.endWorker();
+        if (this.clientDone) return;
+        this.answerHead();
+        this.deliver();
+        return;
+      case "error":
+        this.endWorker();
+        this.failClient(toError(message.error));
+        return;
+    }
+  }
+
+  /** The worker is gone or will be: nothing reads the pinned memory any more. */
+  workerGone(error: Error): void {
+    this.endWorker();
+    this.failClient(error);
+  }
+
+  /** Nobody wants the answer: tells the client why and the worker to stop; the worker's last message ends the rest. */
+  private abandon(error: TsdbError): void {
+    if (this.clientDone) return;
+    if (!this.workerDone) this.post({ type: "cancel", id: this.id });
+    this.failClient(error);
+  }
+
+  private pin(tables: readonly string[], wholeCatalog: boolean): void {
+    assert(this.pinned === undefined, `query ${this.id} pinned twice`);
+    try {
+      this.pinned = this.options.snapshots.take(this.request.database, tables, wholeCatalog);
+      this.post({ type: "snapshot", id: this.id, snapshot: this.pinned.snapshot });
+    } catch (error) {
+      this.abandon(error instanceof TsdbError ? error : new TsdbError("bad_query", String(error)));
+    }
+  }
+
+  /** The first bytes (or the end) are here: the route may send its status now. */
+  private answerHead(): void {
+    if (this.settleHead === undefined) return;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.controller = controller;
+        },
+        pull: () => this.pull(),
+        cancel: () => this.abandon(new TsdbError("cancelled", "the client went away")),
+      },
+      { highWaterMark: 0 },
+    );
+    this.settleHead.resolve({ contentType: this.contentType, body });
+    this.settleHead = undefined;
+    this.watchReader();
+  }
+
+  /** The reader wants bytes: one message's worth now, or as soon as it comes. */
+  private pull(): Promise<void> {
+    return new Promise((resolve) => {
+      this.pullWaiting = resolve;
+      this.deliver();
+    });
+  }
+
+  private deliver(): void {
+    const controller = this.controller;
+    if (controller === undefined || this.clientDone) return;
+    if (this.pullWaiting !== undefined) {
+      const next = this.queue.shift();
+      if (next !== undefined) {
+        controller.enqueue(next);
+        if (!this.workerDone) this.post({ type: "credit", id: this.id, bytes: next.byteLength });
+        this.pullWaiting();
+        this.pullWaiting = undefined;
+        this.watchReader();
+      }
+    }
+    if (this.workerDone && this.queue.length === 0) {
+      this.endClient(true);
+      controller.close();
+    }
+  }
+
+  /** Starts the clock again in which the reader must take something, if something waits for it. */
+  private watchReader(): void {
+    clearTimeout(this.stallTimer);
+    const { readerStallMs } = this.options;
+    this.stallTimer = setTimeout(() => {
+      if (this.queue.length === 0) this.watchReader();
+      else this.abandon(new TsdbError("cancelled", `the reader took nothing for ${readerStallMs} ms`));
+    }, readerStallMs);
+  }
+
+  private failClient(error: Error): void {
+    if (this.clientDone) return;
+    this.endClient(false);
+    if (this.settleHead !== undefined) this.settleHead.reject(error);
+    else this.controller?.error(error);
+    this.settleHead = undefined;
+  }
+
+  private endClient(ok: boolean): void {
+    this.clientDone = true;
+    this.queue.length = 0;
+    clearTimeout(this.stallTimer);
+    this.request.signal.removeEventListener("abort", this.onAbort);
+    this.pullWaiting?.();
+    this.pullWaiting = undefined;
+    this.options.onQueryEnd({ milliseconds: performance.now() - this.startedMs, ok, rowCount: this.rowCount });
+  }
+
+  private endWorker(): void {
+    if (this.workerDone) return;
+    this.workerDone = true;
+    this.pinned?.release();
+    this.pinned = undefined;
+    this.onWorkerDone();
+  }
+
+  private post(message: ToQueryWorker): void {
+    this.worker.postMessage(message);
+  }
+}
+
+function toError(error: WireError): Error {
+  if (error.kind === "bug") return new Error(error.message);
+  return new TsdbError(error.kind, error.message, error.details);
+}

@@ -1,0 +1,131 @@
+// Entry point of the query worker: DuckDB, statement rewriting and the answer's encoding live here, so that the main thread only ingests.
+import { Kernel } from "../kernel/kernel.ts";
+import { describeError, TsdbError } from "../model/errors.ts";
+import { QueryRunner } from "../query/query.ts";
+import type { DatabaseSnapshot } from "../query/snapshot.ts";
+import { SqlEngine } from "../sql/engine.ts";
+import { ANSWER_MESSAGE_BYTES, ANSWER_WINDOW_BYTES, type FromQueryWorker, type ToQueryWorker } from "./messages.ts";
+
+declare const self: Worker;
+
+/** A running statement: what main may still say about it. */
+class RunningQuery {
+  readonly cancelled = new AbortController();
+  private snapshotReady: ((snapshot: DatabaseSnapshot) => void) | undefined;
+  private creditBytes = ANSWER_WINDOW_BYTES;
+  private creditReady: (() => void) | undefined;
+  private pending: Uint8Array[] = [];
+  private pendingBytes = 0;
+
+  constructor(readonly id: number) {}
+
+  /** Asks main for a pinned snapshot. */
+  snapshot(tables: readonly string[], wholeCatalog: boolean): Promise<DatabaseSnapshot> {
+    return new Promise((resolve, reject) => {
+      this.snapshotReady = resolve;
+      this.cancelled.signal.addEventListener("abort", () => reject(cancelledError()), { once: true });
+      post({ type: "pin", id: this.id, tables, wholeCatalog });
+    });
+  }
+
+  deliver(snapshot: DatabaseSnapshot): void {
+    this.snapshotReady?.(snapshot);
+  }
+
+  addCredit(bytes: number): void {
+    this.creditBytes += bytes;
+    if (this.creditBytes > 0) this.creditReady?.();
+  }
+
+  /** Queues bytes for the reader; resolves at once until the window is full, then when the reader has taken some. */
+  async send(bytes: Uint8Array): Promise<void> {
+    this.pending.push(bytes);
+    this.pendingBytes += bytes.byteLength;
+    if (this.pendingBytes >= ANSWER_MESSAGE_BYTES) this.flush();
+    while (this.creditBytes <= 0) {
+      if (this.cancelled.signal.aborted) throw cancelledError();
+      await new Promise<void>((resolve) => {
+        this.creditReady = resolve;
+        this.cancelled.signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+    }
+  }
+
+  flush(): void {
+    if (this.pendingBytes === 0) return;
+    const bytes = new Uint8Array(this.pendingBytes);
+    let at = 0;
+    for (const part of this.pending) {
+      bytes.set(part, at);
+      at += part.byteLength;
+    }
+    this.pending = [];
+    this.pendingBytes = 0;
+    this.creditBytes -= bytes.byteLength;
+    self.postMessage({ type: "bytes", id: this.id, bytes } satisfies FromQueryWorker, [bytes.buffer]);
+  }
+}
+
+const running = new Map<number, RunningQuery>();
+let runner: QueryRunner | undefined;
+
+function post(message: FromQueryWorker): void {
+  self.postMessage(message);
+}
+
+function cancelledError(): TsdbError {
+  return new TsdbError("cancelled", "the query was cancelled");
+}
+
+async function runQuery(message: Extract<ToQueryWorker, { type: "query" }>): Promise<void> {
+  const query = new RunningQuery(message.id);
+  running.set(message.id, query);
+  try {
+    if (runner === undefined) throw new TsdbError("unavailable", "the query engine is still starting");
+    const answer = await runner.run({
+      statement: message.statement,
+      format: message.format,
+      params: message.params,
+      signal: query.cancelled.signal,
+      snapshot: (tables, wholeCatalog) => query.snapshot(tables, wholeCatalog),
+    });
+    try {
+      post({ type: "head", id: message.id, contentType: answer.contentType });
+      for await (const bytes of answer.parts) await query.send(bytes);
+      query.flush();
+    } finally {
+      await answer.close();
+    }
+    post({ type: "end", id: message.id, rowCount: answer.rowCount() });
+  } catch (error) {
+    post({ type: "error", id: message.id, error: describeError(query.cancelled.signal.aborted ? cancelledError() : error) });
+  } finally {
+    running.delete(message.id);
+  }
+}
+
+self.onmessage = async (event: MessageEvent<ToQueryWorker>) => {
+  const message = event.data;
+  switch (message.type) {
+    case "init": {
+      const { shared, memoryBytes, threads, tempDir } = message.options;
+      const kernel = Kernel.attach(shared);
+      const engine = await SqlEngine.open(kernel, { memoryBytes, threads, tempDir });
+      runner = new QueryRunner(kernel, engine);
+      post({ type: "ready" });
+      return;
+    }
+    case "query":
+      await runQuery(message);
+      return;
+    case "snapshot":
+      running.get(message.id)?.deliver(message.snapshot);
+      return;
+    case "credit":
+      running.get(message.id)?.addCredit(message.bytes);
+      return;
+    case "cancel":
+      running.get(message.id)?.cancelled.abort();
+      return;
+  }
+};
