@@ -9,7 +9,8 @@ export function noteIdleLimit(server: Server<unknown>, seconds: number): void {
   LIMIT_SECONDS.set(server, seconds);
 }
 
-/** Lets the connection of `request` be silent until the returned function is called. Without a socket (`server` is null) it does nothing. */
+/** Lets the connection of `request` be silent until the returned function is called.
+ *  Without a socket (`server` is null) it does nothing. */
 export function liftIdleLimit(server: Server<unknown> | null, request: Request): () => void {
   const seconds = server === null ? undefined : LIMIT_SECONDS.get(server);
   if (server === null || seconds === undefined) return () => {};
