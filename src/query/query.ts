@@ -24,6 +24,8 @@ export interface StatementAnswer {
   close(): Promise<void>;
 }
 
+const NOTHING: DatabaseSnapshot = { tables: [], catalog: [] };
+
 export class QueryRunner {
   constructor(
     private readonly kernel: Kernel,
@@ -33,7 +35,8 @@ export class QueryRunner {
   /** @throws TsdbError bad_query, query_limit, cancelled */
   async run(request: StatementRequest): Promise<StatementAnswer> {
     const plan = await this.engine.plan(request.statement);
-    const snapshot = await request.snapshot(plan.tables, plan.readsCatalog);
+    const readsNothing = plan.tables.length === 0 && !plan.readsCatalog;
+    const snapshot = readsNothing ? NOTHING : await request.snapshot(plan.tables, plan.readsCatalog);
     const scans = snapshot.tables.map((table) => new TableScan(this.kernel, table));
     const closeScans = () => {
       for (const scan of scans) scan.close();
