@@ -26,22 +26,20 @@ export function readStrings(views: Uint8Array, rowCount: number, validity: Uint8
   }
   const data = new Uint8Array(total);
   const heap = new HeapWindow(words, offsets);
-  for (let row = 0; row < rowCount; row++) {
+  for (let row = 0; row < rowCount; ) {
     const at = offsets[row]!;
     const bytes = offsets[row + 1]! - at;
-    if (bytes === 0) continue;
     if (bytes <= INLINE_MAX) {
       const from = row * 16 + 4;
       for (let i = 0; i < bytes; i++) data[at + i] = views[from + i]!;
-    } else {
-      heap.copy(row, bytes, data, at);
-    }
+      row++;
+    } else row = heap.copy(row, data);
   }
   return { offsets, data };
 }
 
 /** A view of the part of DuckDB's heap that holds the next long strings. Consecutive strings mostly lie one after the other,
- *  so one view serves many rows. */
+ *  so one view serves many rows, and often one copy does. */
 class HeapWindow {
   private start = 0;
   private bytes: Uint8Array = new Uint8Array(0);
@@ -51,16 +49,28 @@ class HeapWindow {
     private readonly offsets: Int32Array,
   ) {}
 
-  copy(row: number, bytes: number, target: Uint8Array, at: number): void {
+  /** Copies the string of `row` and those of the following rows that lie right behind it. Returns the row after them. */
+  copy(row: number, target: Uint8Array): number {
+    const { offsets } = this;
+    const at = offsets[row]!;
     const address = this.address(row);
     let from = address - this.start;
-    if (from < 0 || from + bytes > this.bytes.length) {
-      this.open(row, address, bytes);
+    if (from < 0 || from + offsets[row + 1]! - at > this.bytes.length) {
+      this.open(row, address);
       from = 0;
+    }
+    let next = row + 1;
+    let bytes = offsets[next]! - at;
+    for (; next < offsets.length - 1; next++) {
+      const nextBytes = offsets[next + 1]! - offsets[next]!;
+      if (nextBytes === 0) continue; // empty or NULL: nothing to copy
+      if (nextBytes <= INLINE_MAX || this.address(next) !== address + bytes || from + bytes + nextBytes > this.bytes.length) break;
+      bytes += nextBytes;
     }
     const source = this.bytes;
     if (bytes > LOOP_MAX) target.set(source.subarray(from, from + bytes), at);
     else for (let i = 0; i < bytes; i++) target[at + i] = source[from + i]!;
+    return next;
   }
 
   private address(row: number): number {
@@ -68,8 +78,8 @@ class HeapWindow {
   }
 
   /** Opens the window at `address` and as far as the following rows continue it upwards. */
-  private open(row: number, address: number, bytes: number): void {
-    let end = address + bytes;
+  private open(row: number, address: number): void {
+    let end = address + this.offsets[row + 1]! - this.offsets[row]!;
     const rowCount = this.offsets.length - 1;
     for (let next = row + 1; next < rowCount; next++) {
       const nextBytes = this.offsets[next + 1]! - this.offsets[next]!;

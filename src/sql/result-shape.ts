@@ -1,4 +1,5 @@
-// From DuckDB's columns to the dialect's: names decoded, no 128-bit integers, durations as ISO 8601 text, and what is known of plain columns.
+// From DuckDB's columns to the dialect's: names decoded, no 128-bit integers, durations as ISO 8601 text, and what is known of plain
+// columns.
 
 import { COLUMN_TYPE_LABEL } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";

@@ -4,11 +4,14 @@ import { DAY_NS } from "./interval.ts";
 
 const I64_MIN = -(2n ** 63n);
 const I64_MAX = 2n ** 63n - 1n;
-const TIME_TEXT =
-  /^\s*([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})(?:[Tt ]\s*(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:[.,](\d+))?)?)?)?\s*(Z|z|UTC|utc|GMT|[+-]\d{2}(?::?\d{2})?)?\s*$/;
+const DATE = String.raw`([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})`;
+const CLOCK = String.raw`(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:[.,](\d+))?)?)?`;
+const ZONE = String.raw`(Z|z|UTC|utc|GMT|[+-]\d{2}(?::?\d{2})?)`;
+const TIME_TEXT = new RegExp(String.raw`^\s*${DATE}(?:[Tt ]\s*${CLOCK})?\s*${ZONE}?\s*$`);
 const DAYS_BEFORE = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
-/** Days from 1970-01-01 to a date of the Gregorian calendar (month 1 to 12). Source: Howard Hinnant, "chrono-compatible date algorithms". */
+/** Days from 1970-01-01 to a date of the Gregorian calendar (month 1 to 12).
+ *  Source: Howard Hinnant, "chrono-compatible low-level date algorithms". */
 export function daysOf(year: number, month: number, day: number): number {
   const y = month <= 2 ? year - 1 : year;
   const era = Math.floor(y / 400);

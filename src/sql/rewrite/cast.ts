@@ -2,7 +2,7 @@
 import { near, TsdbError } from "../../model/errors.ts";
 import type { Interval } from "../interval.ts";
 import { duckInterval, parseInterval } from "../interval.ts";
-import { kindOfType, type Typed } from "../kind.ts";
+import { type Kind, kindOfType, type Typed } from "../kind.ts";
 import { parseTimeText } from "../time-text.ts";
 import type { Cast, Expression } from "../tree.ts";
 import { call, castTo, integerConstant, stringConstant } from "../tree.ts";
@@ -50,8 +50,19 @@ export function rewriteCast(node: Cast, child: Typed): Typed {
     return intervalConstant(interval);
   }
   if (child.kind === "time") return castFromTime(same, child);
-  if (kind === "boolean" && child.text !== undefined) return { node: same, kind };
-  return { node: same, kind, ...(child.number !== undefined && kind === child.kind ? { number: child.number } : {}) };
+  const number = castNumber(kind, child);
+  return { node: same, kind, ...(number === undefined ? {} : { number }) };
+}
+
+/** The number a constant becomes: `INTERVAL '1' DAY` is parsed as to_days(CAST(trunc(CAST('1' AS DOUBLE)) AS INTEGER)). */
+function castNumber(kind: Kind, child: Typed): number | bigint | undefined {
+  if (kind === "float") {
+    if (child.number !== undefined) return Number(child.number);
+    return child.text !== undefined && /^\s*-?\d+(\.\d+)?\s*$/.test(child.text) ? Number(child.text) : undefined;
+  }
+  if (kind !== "integer") return undefined;
+  if (typeof child.number === "bigint") return child.number;
+  return child.number !== undefined && Number.isSafeInteger(child.number) ? BigInt(child.number) : undefined;
 }
 
 function castToTime(node: Cast, child: Typed): Typed {

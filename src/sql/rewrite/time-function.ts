@@ -1,8 +1,8 @@
 // Functions of time, exact to the nanosecond where DuckDB's own stop at the microsecond. The macros they call are in macros.ts.
 import { TsdbError } from "../../model/errors.ts";
-import { DAY_NS, intervalNs, scaledUnit } from "../interval.ts";
+import { DAY_NS, intervalNs, parseInterval, scaledUnit } from "../interval.ts";
 import type { Typed } from "../kind.ts";
-import { floorDiv } from "../time-text.ts";
+import { clampI64, dateOf, daysOf, floorDiv } from "../time-text.ts";
 import { bigintConstant, call, castTo, operator } from "../tree.ts";
 import { nsOf, timeOfNs } from "./arithmetic.ts";
 import { asTime, intervalConstant, timeConstant } from "./cast.ts";
@@ -47,34 +47,57 @@ const TRUNC_UNITS: Readonly<Record<string, { ns: bigint; originNs?: bigint } | {
   decade: { months: 120n },
 };
 
+const I64_MIN = -(2n ** 63n);
+const I64_MAX = 2n ** 63n - 1n;
+/** The remainder and its shift must stay in i64: a third of it, 97 years. Longer bins are counted in months. */
+const STEP_MAX = I64_MAX / 3n;
+
+/** The start of the bin of `stepNs` from `originNs` that holds `time`; NULL where that lies before the first time there is. */
 function bin(time: Typed, stepNs: bigint, originNs: bigint): Typed {
-  if (time.timeNs !== undefined) return timeConstant(originNs + floorDiv(time.timeNs - originNs, stepNs) * stepNs);
-  if (originNs === 0n) return typed(call("__bin", [bigintConstant(stepNs), time.node]), "time");
-  return typed(call("__bin_from", [bigintConstant(stepNs), time.node, bigintConstant(originNs)]), "time");
+  if (stepNs <= 0n) throw planError("DATE_BIN stride must be non-zero and positive");
+  if (stepNs > STEP_MAX) throw planError("DATE_BIN stride is longer than 97 years");
+  if (stepNs === 1n) return time;
+  const startOf = (ns: bigint): bigint => originNs + floorDiv(ns - originNs, stepNs) * stepNs;
+  if (time.timeNs !== undefined) return timeConstant(clampI64(startOf(time.timeNs)));
+  const remainder = originNs - floorDiv(originNs, stepNs) * stepNs;
+  const first = startOf(I64_MIN + 1n) + stepNs;
+  const args = [bigintConstant(stepNs), bigintConstant(remainder === 0n ? stepNs : 2n * stepNs - remainder), time.node];
+  return typed(call("__bin", [...args, timeConstant(first).node, timeConstant(startOf(I64_MAX)).node]), "time");
+}
+
+const MICROSECOND = 1_000n;
+/** October 1677, in months since year 0: the first month that begins within i64 nanoseconds. */
+const FIRST_MONTH = 1677n * 12n + 9n;
+
+/** Bins of whole months. */
+function binMonths(time: Typed, months: bigint, originNs: bigint): Typed {
+  if (months <= 0n) throw planError("DATE_BIN stride must be non-zero and positive");
+  const dayNumber = floorDiv(originNs, DAY_NS);
+  const { year, month, day } = dateOf(Number(dayNumber));
+  const rest = originNs - floorDiv(originNs, MICROSECOND) * MICROSECOND;
+  const origin = castTo(timeConstant(originNs - rest).node, "TIMESTAMP");
+  const n = bigintConstant(months);
+  if (day === 1 && dayNumber * DAY_NS === originNs) {
+    const originIndex = BigInt(year * 12 + month - 1);
+    const firstIndex = originIndex - floorDiv(originIndex - FIRST_MONTH, months) * months;
+    const first = BigInt(daysOf(Number(floorDiv(firstIndex, 12n)), Number(firstIndex % 12n) + 1, 1)) * DAY_NS;
+    return typed(call("__bin_months", [castTo(n, "INTEGER"), time.node, origin, timeConstant(first).node]), "time");
+  }
+  return typed(call("__bin_months_from", [n, time.node, origin, bigintConstant(rest), bigintConstant(BigInt(year * 12 + month))]), "time");
 }
 
 function dateBin({ args }: RuleInput): Typed {
   const [stride, time, origin] = args;
   if (stride === undefined || time === undefined || args.length > 3) throw argumentCount("date_bin", "2 or 3", args.length);
-  const interval = stride.interval ?? (stride.text === undefined ? undefined : scaledInterval(stride.text));
-  if (interval === undefined) throw planError("DATE_BIN expects the stride to be an interval literal");
-  const start = origin === undefined ? timeConstant(0n) : asTime(origin);
-  const from = start.timeNs;
-  if (from === undefined) throw planError("DATE_BIN expects the origin to be a constant");
+  const interval = stride.interval ?? (stride.text === undefined ? null : parseInterval(stride.text));
+  if (interval === null) throw planError("DATE_BIN expects the stride to be an interval literal");
+  const originNs = origin === undefined ? 0n : asTime(origin).timeNs;
+  if (originNs === undefined) throw planError("DATE_BIN expects the origin to be a constant");
   const value = asTime(time);
-  if (interval.months !== 0) {
-    if (interval.days !== 0 || interval.ns !== 0n)
-      throw planError("DATE_BIN stride does not support combination of month, day and nanosecond intervals");
-    if (interval.months < 0) throw planError("DATE_BIN stride must be non-zero and positive");
-    return typed(call("__bin_months", [bigintConstant(BigInt(interval.months)), value.node, start.node]), "time");
-  }
-  const stepNs = intervalNs(interval);
-  if (stepNs <= 0n) throw planError("DATE_BIN stride must be non-zero and positive");
-  return bin(value, stepNs, from);
-}
-
-function scaledInterval(text: string): ReturnType<typeof scaledUnit> & object {
-  throw planError(`DATE_BIN expects the stride to be an interval, not the text '${text}'`);
+  if (interval.months === 0) return bin(value, intervalNs(interval), originNs);
+  if (interval.days !== 0 || interval.ns !== 0n)
+    throw planError("DATE_BIN stride does not support combination of month, day and nanosecond intervals");
+  return binMonths(value, BigInt(interval.months), originNs);
 }
 
 function planError(message: string): TsdbError {
@@ -93,7 +116,7 @@ function dateTrunc({ args }: RuleInput): Typed | null {
   if (rule === undefined) throw planError(`Unsupported date_trunc granularity: ${unit?.text ?? "not a constant"}`);
   const time = asTime(value);
   if ("ns" in rule) return bin(time, rule.ns, rule.originNs ?? 0n);
-  return typed(call("__bin_months", [bigintConstant(rule.months), time.node, timeConstant(0n).node]), "time");
+  return binMonths(time, rule.months, 0n);
 }
 
 const PART_NAMES: Readonly<Record<string, string>> = { dow: "dow", doy: "doy", isodow: "isodow", msec: "millisecond", usec: "microsecond" };
