@@ -37,9 +37,12 @@ export function sameBytes(a: usize, b: usize, bytes: u32): bool {
     return (differing & ((1 << bytes) - 1)) == 0;
   }
   const last = bytes - 16;
-  for (let i: u32 = 0; i < last; i += 16) {
-    if (v128.any_true(v128.xor(v128.load(a + i), v128.load(b + i)))) return false;
+  let i: u32 = 0;
+  for (; i + 16 < last; i += 32) {
+    const first = v128.xor(v128.load(a + i), v128.load(b + i));
+    if (v128.any_true(v128.or(first, v128.xor(v128.load(a + i, 16), v128.load(b + i, 16))))) return false;
   }
+  if (i < last && v128.any_true(v128.xor(v128.load(a + i), v128.load(b + i)))) return false;
   // the last 16 bytes overlap the ones before: no mask is needed
   return !v128.any_true(v128.xor(v128.load(a + last), v128.load(b + last)));
 }
@@ -48,10 +51,20 @@ export function sameBytes(a: usize, b: usize, bytes: u32): bool {
 export function hashBytes(p: usize, bytes: u32, seed: u32): u32 {
   const prime: u64 = 0x9e3779b97f4a7c15;
   let hash: u64 = (<u64>seed ^ (<u64>bytes << 32)) * prime;
+  let other: u64 = hash ^ prime;
   const end = p + bytes;
-  for (; p + 8 <= end; p += 8) {
+  // two chains, so that one multiplication need not wait for the other
+  for (; p + 16 <= end; p += 16) {
+    hash = (hash ^ load<u64>(p)) * prime;
+    other = (other ^ load<u64>(p, 8)) * prime;
+    hash ^= hash >> 29;
+    other ^= other >> 31;
+  }
+  hash ^= rotl(other, 17);
+  if (p + 8 <= end) {
     hash = (hash ^ load<u64>(p)) * prime;
     hash ^= hash >> 29;
+    p += 8;
   }
   if (p < end) {
     hash = (hash ^ (load<u64>(p) << (64 - ((end - p) << 3)))) * prime;

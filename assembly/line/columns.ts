@@ -4,6 +4,7 @@
 // says which rows below sparseRow have one. Values of a row are written only after markPresent or the equal test in parse.ts.
 import { TYPE_BOOLEAN, TYPE_STRING } from "../abi";
 import { addEntry, findEntry } from "./dictionary";
+import { releasePlan } from "./plan";
 import {
   Column,
   FieldEntry,
@@ -23,6 +24,8 @@ import {
 } from "./structures";
 
 const ROWS_MIN: u32 = 64;
+const CACHE_LINE: u32 = 64;
+const SKEWS: u32 = 32;
 
 // @ts-ignore: decorator
 @inline
@@ -121,19 +124,25 @@ function fillNameAndMask(column: Column): void {
   memory.fill(mask, 0xff, <usize>(plain ? min<u32>(16, column.keyBytes) : 1));
 }
 
+// @ts-ignore: decorator
+@inline
+function rowsBytes(rows: u32): u32 {
+  return rows * 16 + 2 * CACHE_LINE;
+}
+
 /** Makes room for twice as many rows. */
 export function growRows(parser: Parser, table: Table): void {
   const old = table.rowCapacity;
   const rows = max<u32>(ROWS_MIN, old * 2);
-  // a table has one capacity, so the three arrays succeed or fail together
-  const series = allocate(parser, rows * 16);
-  const time = series + rows * 4 + rows * 4;
-  const lines = series + rows * 4;
+  // one block, so that the three arrays succeed or fail together: | time | series | lines |, each a cache line further than it need be
+  const time = allocate(parser, rowsBytes(rows));
+  const series = time + rows * 8 + CACHE_LINE;
+  const lines = series + rows * 4 + CACHE_LINE;
   if (old != 0) {
     memory.copy(series, table.seriesPtr, old * 4);
     memory.copy(lines, table.linesPtr, old * 4);
     memory.copy(time, table.timePtr, old * 8);
-    release(parser, table.seriesPtr, old * 16);
+    release(parser, table.timePtr, rowsBytes(old));
   }
   table.seriesPtr = series;
   table.linesPtr = lines;
@@ -147,11 +156,29 @@ export function growRows(parser: Parser, table: Table): void {
   }
 }
 
-function growColumn(parser: Parser, column: Column, rows: u32): void {
-  if (column.capacityRows >= rows) return;
-  const bytes = valueBytes(column.kind);
-  const kept = column.nextRow == ROW_UNUSED ? 0 : column.capacityRows * bytes;
-  column.dataPtr = reallocate(parser, column.dataPtr, column.capacityRows * bytes, rows * bytes, kept);
+/** A line writes one value into each of many arrays of one size. Blocks of the heap begin at multiples of large powers of two, where all those
+ *  values would fall into one set of the processor's cache; so columns begin at different cache lines of their blocks. */
+// @ts-ignore: decorator
+@inline
+function skew(column: Column): u32 {
+  return (2 + (column.index & (SKEWS - 1))) * CACHE_LINE;
+}
+
+// @ts-ignore: decorator
+@inline
+function dataBytes(column: Column, rows: u32): u32 {
+  return rows * valueBytes(column.kind) + (SKEWS + 2) * CACHE_LINE;
+}
+
+export function growColumn(parser: Parser, column: Column, rows: u32): void {
+  const old = column.capacityRows;
+  if (old >= rows) return;
+  const fresh = allocate(parser, dataBytes(column, rows)) + skew(column);
+  if (old != 0) {
+    if (column.nextRow != ROW_UNUSED) memory.copy(fresh, column.dataPtr, old * valueBytes(column.kind));
+    release(parser, column.dataPtr - skew(column), dataBytes(column, old));
+  }
+  column.dataPtr = fresh;
   column.capacityRows = rows;
 }
 
@@ -184,10 +211,30 @@ export function markPresent(parser: Parser, table: Table, column: Column, row: u
   if (column.sparseRow > row) return false;
   clearBits(column.bitmapPtr, column.sparseRow, row);
   const at = column.bitmapPtr + (row >> 3);
-  // the first bit of a byte begins it, whatever an earlier body left there
-  store<u8>(at, <u8>(((row & 7) == 0 ? 0 : <u32>load<u8>(at)) | (1 << (row & 7))));
+  store<u8>(at, <u8>(<u32>load<u8>(at) | (1 << (row & 7))));
   column.sparseRow = row + 1;
   return true;
+}
+
+/** Notes that the rows from `first` to the table's last have values in the column. Either it is unused in this body and `first` is 0, or it has
+ *  a value in the row before `first`. */
+export function markRows(table: Table, column: Column, first: u32): void {
+  const rows = table.rowCount;
+  if (column.nextRow != ROW_SPARSE) {
+    column.nextRow = rows;
+    return;
+  }
+  for (let row = first; row < rows; ) {
+    const at = column.bitmapPtr + (row >> 3);
+    if ((row & 7) == 0 && row + 8 <= rows) {
+      store<u8>(at, 0xff);
+      row += 8;
+    } else {
+      store<u8>(at, <u8>(<u32>load<u8>(at) | (1 << (row & 7))));
+      row++;
+    }
+  }
+  column.sparseRow = rows;
 }
 
 /** True when another column of the same name has a value in `row`. */
@@ -245,7 +292,7 @@ function makeSparse(parser: Parser, column: Column, rows: u32): void {
   column.nextRow = ROW_SPARSE;
 }
 
-/** Clears bits from .. to - 1. Bytes that begin at or behind `from` may hold anything before. */
+/** Clears bits from .. to - 1, and those behind `from` in its byte: bits from sparseRow on mean nothing yet, whatever they are. */
 function clearBits(bitmapPtr: u32, from: u32, to: u32): void {
   if (from >= to) return;
   if ((from & 7) != 0) {
@@ -259,12 +306,13 @@ function clearBits(bitmapPtr: u32, from: u32, to: u32): void {
 export function releaseTable(parser: Parser, table: Table): void {
   for (let i: u32 = 0; i < table.columnCount; i++) {
     const column = changetype<Column>(load<u32>(table.columnsPtr + (i << 2)));
-    release(parser, column.dataPtr, column.capacityRows * valueBytes(column.kind));
+    if (column.capacityRows != 0) release(parser, column.dataPtr - skew(column), dataBytes(column, column.capacityRows));
     release(parser, column.bitmapPtr, column.bitmapRows >> 3);
   }
-  release(parser, table.seriesPtr, table.rowCapacity * 16);
+  release(parser, table.timePtr, rowsBytes(table.rowCapacity));
   release(parser, table.columnsPtr, table.columnsCapacity << 2);
   release(parser, table.tagsPtr, table.tagsCapacity << 2);
   release(parser, table.seriesEntriesPtr, table.seriesEntriesCapacity << 2);
   release(parser, table.recordsPtr, table.recordsCapacity);
+  releasePlan(parser, table);
 }

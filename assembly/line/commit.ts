@@ -3,6 +3,7 @@ import { LINE_COLUMNS_MAX } from "../abi";
 import { checkSeries, seriesEnd, tableNameBytes, tableNamePtr, tagCount, timeNs, tokenCount } from "./check";
 import { findOrAddColumn, findOrAddTable, findOrAddTag, growRows, markPresent, valueBytes } from "./columns";
 import { addEntry, findEntry } from "./dictionary";
+import { settlePlan } from "./plan";
 import {
   Column,
   FieldEntry,
@@ -28,6 +29,8 @@ export function commitLine(parser: Parser, lineStart: usize, keyPtr: usize): Ser
   const keyBytes = <u32>(seriesEnd - keyPtr) + 1;
   const found = findEntry(parser, OWNER_SERIES, keyPtr, keyBytes);
   const series = found != 0 ? changetype<SeriesEntry>(found) : addSeries(parser, table, keyPtr, keyBytes);
+  settlePlan(table);
+  table.planCount = 0;
   if (table.rowCount == table.rowCapacity) growRows(parser, table);
   const row = table.rowCount;
   // where the prediction of the next column is kept
@@ -42,6 +45,7 @@ export function commitLine(parser: Parser, lineStart: usize, keyPtr: usize): Ser
     store<u32>(slot, changetype<u32>(column));
     slot = changetype<usize>(column) + offsetof<Column>("next");
   }
+  table.lastColumn = 0;
   endRow(parser, table, series, lineStart, timeNs);
   return series;
 }

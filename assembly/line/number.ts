@@ -78,9 +78,27 @@ function readDigits(p: usize, limit: u64): usize {
   return p;
 }
 
-/** -?digits, an i64. */
+/** A timestamp of 19 digits, as nanoseconds since 2001 have; anything else as parseSigned does. */
 // @ts-ignore: decorator
 @inline
+export function parseTimestamp(p: usize, target: usize): usize {
+  const first = digits(p);
+  const second = digits(p + 8);
+  const rest = load<u32>(p + 16) ^ 0x30303030;
+  // no carry leaves a byte as long as all below it are digits, so 0 means that all are
+  const others = (((first + 0x7676767676767676) | first | (second + 0x7676767676767676) | second) & 0x8080808080808080) |
+    <u64>(((rest + 0x767676) | rest) & 0x808080);
+  if (others == 0 && rest >> 24 > 9) {
+    const low = (rest & 0xff) * 100 + ((rest >> 8) & 0xff) * 10 + ((rest >> 16) & 0xff);
+    const value = (valueOf8(first) * 100000000 + valueOf8(second)) * 1000 + <u64>low;
+    if (<i64>value < 0) return 0;
+    store<u64>(target, value);
+    return p + 19;
+  }
+  return parseSigned(p, target);
+}
+
+/** -?digits, an i64. */
 export function parseSigned(p: usize, target: usize): usize {
   if (<u32>load<u8>(p) == MINUS) {
     p = readDigits(p + 1, <u64>1 << 63);
@@ -120,6 +138,35 @@ export function parseUnsigned(p: usize, target: usize): usize {
   store<u64>(target, digitsValue);
   return p + 1;
 }
+
+/** digits.digits of at most seven bytes that `separator` follows. Returns the address behind the separator, or 0 for every other number. */
+// @ts-ignore: decorator
+@inline
+export function parseShortFloat(p: usize, target: usize, separator: u32): usize {
+  const eight = digits(p);
+  // bytes that are no digit; after a "." the next one is found as surely as the first, because "." carries nothing
+  const others = ((eight + 0x7676767676767676) | eight) & 0x8080808080808080;
+  const dotBits = ctz(others) & ~7;
+  const endBits = ctz(others & (others - 1)) & ~7;
+  // `digits` has turned "." into 0x1e and the separator into separator ^ 0x30
+  if (endBits > 56 || dotBits == 0 || endBits == dotBits + 8) return 0;
+  if (((eight >> dotBits) & 0xff) != 0x1e || ((eight >> endBits) & 0xff) != <u64>(separator ^ 0x30)) return 0;
+  const whole = eight & ((<u64>1 << dotBits) - 1);
+  // the fraction moves one byte down over the dot, then the last digit up to the highest byte
+  const both = whole | ((eight >> 8) & ~((<u64>1 << dotBits) - 1));
+  const value = valueOf8(both << (72 - endBits));
+  store<f64>(target, <f64>value / powerOf10AsFloat(<u32>(endBits - dotBits) >> 3));
+  return p + <usize>(endBits >> 3) + 1;
+}
+
+/** 10^(n - 1) for n of 1..7: a fraction's bytes with its dot. */
+// @ts-ignore: decorator
+@inline
+function powerOf10AsFloat(n: u32): f64 {
+  return load<f64>(FRACTION_POWERS + (n << 3));
+}
+
+const FRACTION_POWERS = memory.data<f64>([1, 1, 10, 100, 1000, 10000, 100000, 1000000]);
 
 /** -?digits[.digits][(e|E)[+|-]digits], correctly rounded. The text ends before a "." or an exponent that lacks its digits. */
 export function parseFloat64(p: usize, target: usize, powersPtr: usize): usize {

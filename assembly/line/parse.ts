@@ -1,16 +1,18 @@
 // The fast path: lines whose series, table and columns are known are read in one pass by comparing them with what came last time.
 // Anything else, and anything wrong, goes to check.ts and commit.ts. Nothing here decides that a line is bad.
-import { LINE_BAD_UTF8, LINE_ERRORS_KEPT, LINE_ERROR_WORDS, PRECISION_NANO, TYPE_BOOLEAN, TYPE_FLOAT, TYPE_INTEGER, TYPE_STRING, TYPE_UNSIGNED } from "../abi";
+import { LINE_BAD_UTF8, LINE_ERRORS_KEPT, LINE_ERROR_WORDS } from "../abi";
 import { BACKSLASH, COMMA, EQUALS, HASH, NEWLINE, RETURN, SPACE, TAB, isLineEnd, sameBytes, skipSpaces } from "./bytes";
 import { checkLine, faultCode, faultDetail, faultEnd, faultPtr, findLineEnd } from "./check";
 import { growRows, markPresent, resetTable, siblingPresent, undoRow } from "./columns";
 import { commitLine, endRow } from "./commit";
 import { createSlots, findEntry } from "./dictionary";
-import { parseBoolean, parseFloat64, parseInteger, parseSigned, parseUnsigned } from "./number";
+import { parseTimestamp } from "./number";
+import { PLAN_IDLE, followPlan, makePlan, settlePlan, startPlan } from "./plan";
 import { writeResult } from "./result";
 import { Column, FieldEntry, KIND_SHARED, OWNER_SERIES, Parser, SeriesEntry, Table, ownerOfFields } from "./structures";
-import { parseString, resetScratch } from "./text";
+import { resetScratch } from "./text";
 import { scaleTime } from "./time";
+import { parseValue } from "./value";
 
 /** Parses a body that is followed by LINE_BODY_PADDING writable bytes. Returns the result (abi.ts), valid until the next call. */
 export function lineParse(parserPtr: usize, bodyPtr: u32, bodyBytes: u32, precision: u32): u32 {
@@ -38,12 +40,11 @@ export function lineParse(parserPtr: usize, bodyPtr: u32, bodyBytes: u32, precis
       }
       series = changetype<SeriesEntry>(findSeries(parser, keyPtr));
     }
-    parser.lineCount++;
     if (changetype<u32>(series) != 0) {
       const scratchUsed = parser.scratchUsed;
       p = parseKnown(parser, lineStart, keyPtr, series);
       if (p != 0) {
-        last.next = changetype<u32>(series);
+        if (last.next != changetype<u32>(series)) last.next = changetype<u32>(series);
         last = series;
         continue;
       }
@@ -79,8 +80,9 @@ function begin(parser: Parser, bodyPtr: u32, end: usize, precision: u32): void {
   parser.bodyEnd = <u32>end;
   parser.precision = precision;
   parser.errorCount = 0;
-  parser.lineCount = 0;
-  parser.rowCount = 0;
+  parser.badLineCount = 0;
+  // the precision may be another one
+  parser.lastTime2 = 0;
   resetScratch(parser);
   if (parser.slotsPtr == 0) createSlots(parser);
 }
@@ -109,28 +111,52 @@ function findSeries(parser: Parser, p: usize): u32 {
 /** Reads a line of a known series. Returns the address of the next line; 0 when something is new or wrong, and the row is to be undone. */
 function parseKnown(parser: Parser, lineStart: usize, keyPtr: usize, series: SeriesEntry): usize {
   const table = changetype<Table>(series.table);
+  if (table.rowCount == table.rowCapacity) {
+    settlePlan(table);
+    growRows(parser, table);
+  }
+  const fields = skipSpaces(keyPtr + series.keyBytes);
+  if (table.planCount != 0) {
+    if (table.planRow == PLAN_IDLE) startPlan(parser, table);
+    const p = followPlan(parser, table, fields);
+    if (p != 0) return parseEnd(parser, table, series, lineStart, p);
+    settlePlan(table);
+    table.planCount = 0;
+  }
+  return parseFields(parser, lineStart, fields, series);
+}
+
+/** Reads the fields at `p` one by one, each where it was last time or wherever it is. Result as of parseKnown. */
+function parseFields(parser: Parser, lineStart: usize, p: usize, series: SeriesEntry): usize {
+  const table = changetype<Table>(series.table);
   if (table.nameClash != 0) return 0;
   const row = table.rowCount;
-  if (row == table.rowCapacity) growRows(parser, table);
-  let p = skipSpaces(keyPtr + series.keyBytes);
+  let asPredicted = true;
+  let column: Column;
   // where the prediction of the next column is kept
   let slot = changetype<usize>(table) + offsetof<Table>("firstColumn");
   while (true) {
-    let column = changetype<Column>(load<u32>(slot));
+    column = changetype<Column>(load<u32>(slot));
     if (changetype<u32>(column) == 0 || !nameMatches(p, column)) {
       column = changetype<Column>(findColumn(parser, table, p));
       if (changetype<u32>(column) == 0) return 0;
       store<u32>(slot, changetype<u32>(column));
+      asPredicted = false;
     }
     slot = changetype<usize>(column) + offsetof<Column>("next");
-    if (column.nextRow == row) column.nextRow = row + 1;
-    else if (!markPresent(parser, table, column, row)) return 0;
+    if (!markPresent(parser, table, column, row)) return 0;
+    if ((column.kind & KIND_SHARED) != 0 && siblingPresent(column, row)) return 0;
     p = parseValue(parser, column, p + column.keyBytes, row);
     if (p == 0) return 0;
     if (<u32>load<u8>(p) != COMMA) break;
     p++;
   }
-  return parseEnd(parser, table, series, lineStart, p);
+  p = parseEnd(parser, table, series, lineStart, p);
+  if (p == 0) return 0;
+  // twice the same shape: the next line is likely to have it too
+  if (asPredicted && table.lastColumn == changetype<u32>(column)) makePlan(parser, table, column);
+  table.lastColumn = changetype<u32>(column);
+  return p;
 }
 
 // @ts-ignore: decorator
@@ -156,50 +182,25 @@ function findColumn(parser: Parser, table: Table, p: usize): u32 {
   return entry == 0 ? 0 : changetype<FieldEntry>(entry).lastColumn;
 }
 
-/** Reads the value at `p`, of the column's type. Returns the address behind it, or 0. */
-// @ts-ignore: decorator
-@inline
-function parseValue(parser: Parser, column: Column, p: usize, row: u32): usize {
-  const kind = column.kind;
-  if (kind == TYPE_INTEGER) return parseInteger(p, column.dataPtr + (row << 3));
-  if (kind == TYPE_FLOAT) return parseFloat64(p, column.dataPtr + (row << 3), parser.powersPtr);
-  return parseOtherValue(parser, column, p, row);
-}
-
-function parseOtherValue(parser: Parser, column: Column, p: usize, row: u32): usize {
-  const kind = column.kind;
-  if ((kind & KIND_SHARED) != 0 && siblingPresent(column, row)) return 0;
-  const target = column.dataPtr + (row << 3);
-  switch (kind & ~KIND_SHARED) {
-    case TYPE_INTEGER:
-      return parseInteger(p, target);
-    case TYPE_FLOAT:
-      return parseFloat64(p, target, parser.powersPtr);
-    case TYPE_UNSIGNED:
-      return parseUnsigned(p, target);
-    case TYPE_BOOLEAN:
-      return parseBoolean(p, column.dataPtr + row);
-    case TYPE_STRING:
-      return load<u8>(p) == 0x22 ? parseString(parser, p + 1, column.dataPtr + (row << 4)) : 0;
-    default:
-      return 0;
-  }
-}
-
 /** Reads what follows the fields and adds the row. Returns the address of the next line, or 0. */
 // @ts-ignore: decorator
 @inline
 function parseEnd(parser: Parser, table: Table, series: SeriesEntry, lineStart: usize, p: usize): usize {
+  if (<u32>load<u8>(p) == SPACE && isLastTime(parser, p + 1) && <u32>load<u8>(p + 20) == NEWLINE) {
+    endRow(parser, table, series, lineStart, parser.lastTimeNs);
+    return p + 21;
+  }
+  return parseOtherEnd(parser, table, series, lineStart, p);
+}
+
+function parseOtherEnd(parser: Parser, table: Table, series: SeriesEntry, lineStart: usize, p: usize): usize {
   const space = p;
   p = skipSpaces(p);
   let time = parser.receiveTimeNs;
   if (p != space && !isLineEnd(p)) {
-    // the row is not counted yet: its time may be written and read back
-    const target = table.timePtr + (table.rowCount << 3);
-    p = parseSigned(p, target);
+    p = parseNewTime(parser, p);
     if (p == 0) return 0;
-    if (parser.precision != PRECISION_NANO && !scaleTime(load<i64>(target), parser.precision, target)) return 0;
-    time = load<i64>(target);
+    time = parser.lastTimeNs;
     p = skipSpaces(p);
   }
   if (<u32>load<u8>(p) == RETURN) p++;
@@ -208,9 +209,33 @@ function parseEnd(parser: Parser, table: Table, series: SeriesEntry, lineStart: 
   return p + 1;
 }
 
+/** True when the 19 digits of the last timestamp are at `p`, and no more: many lines share one. */
+// @ts-ignore: decorator
+@inline
+function isLastTime(parser: Parser, p: usize): bool {
+  const last = changetype<usize>(parser) + offsetof<Parser>("lastTime0");
+  return !v128.any_true(v128.xor(v128.load(p), v128.load(last))) && load<u32>(p, 16) == parser.lastTime2;
+}
+
+/** Reads the timestamp at `p` into lastTimeNs. Returns the address behind it, or 0. */
+function parseNewTime(parser: Parser, p: usize): usize {
+  const target = changetype<usize>(parser) + offsetof<Parser>("lastTimeNs");
+  const end = parseTimestamp(p, target);
+  // a text that occurs nowhere, until this one is known to be good
+  parser.lastTime2 = 0;
+  if (end == 0 || !scaleTime(parser.lastTimeNs, parser.precision, target)) return 0;
+  if (end == p + 19) {
+    parser.lastTime0 = load<u64>(p);
+    parser.lastTime1 = load<u64>(p, 8);
+    parser.lastTime2 = load<u32>(p, 16);
+  }
+  return end;
+}
+
 /** Counts the bad line that begins at `lineStart`, and keeps what is wrong with it. Returns the address of the next line. */
 function reject(parser: Parser, lineStart: usize, end: usize): usize {
   const newline = findLineEnd(lineStart, end);
+  parser.badLineCount++;
   if (parser.errorCount < <u32>LINE_ERRORS_KEPT) {
     const lineEnd = newline > lineStart && <u32>load<u8>(newline - 1) == RETURN ? newline - 1 : newline;
     const at = parser.errorsPtr + parser.errorCount * LINE_ERROR_WORDS * 4;

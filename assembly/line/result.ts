@@ -1,6 +1,7 @@
 // Ends a body: one array of words that tells the host where everything is, so that a body costs one read across the border.
 import { PARSED_COLUMN_WORDS, PARSED_HEADER_WORDS, PARSED_TABLE_WORDS } from "../abi";
 import { finishColumn } from "./columns";
+import { settlePlan } from "./plan";
 import { Column, Parser, Table, reallocate } from "./structures";
 
 /** Writes the result as abi.ts draws it and returns its address. */
@@ -12,13 +13,14 @@ export function writeResult(parser: Parser): u32 {
   let touched = parser.firstTouched;
   while (touched != 0) {
     const table = changetype<Table>(touched);
+    settlePlan(table);
     at = writeTable(parser, table, at);
     rows += table.rowCount;
     tables++;
     touched = table.nextTouched;
   }
   const header: usize = parser.resultPtr;
-  store<u32>(header, parser.lineCount);
+  store<u32>(header, rows + parser.badLineCount);
   store<u32>(header, rows, 4);
   store<u32>(header, tables, 8);
   store<u32>(header, parser.errorCount, 12);

@@ -115,6 +115,13 @@ export class Table extends Entry {
   recordsBytes: u32;
   recordsCapacity: u32;
   nextTouched: u32;
+  /** Column that ended the last line. */
+  lastColumn: u32;
+  /** The plan, see plan.ts: steps, how many, room for how many, the first row that followed it. */
+  planPtr: u32;
+  planCount: u32;
+  planCapacity: u32;
+  planRow: u32;
 }
 
 /** A tag or a field of the line in hand: `value` is | valuePtr | valueBytes | of a tag, the value or string view of a field. */
@@ -137,6 +144,11 @@ if (SEEN_SLOTS < 2 * LINE_COLUMNS_MAX) ERROR("SEEN_SLOTS: the set of a line's na
 export class Parser {
   /** Written by the host before a body. */
   receiveTimeNs: i64;
+  /** The last timestamp of 19 digits: its text with the byte behind it, 20 bytes, and what it stands for. */
+  lastTimeNs: i64;
+  lastTime0: u64;
+  lastTime1: u64;
+  lastTime2: u32;
   precision: u32;
   bodyPtr: u32;
   bodyEnd: u32;
@@ -164,8 +176,7 @@ export class Parser {
   seenPtr: u32;
   errorsPtr: u32;
   errorCount: u32;
-  lineCount: u32;
-  rowCount: u32;
+  badLineCount: u32;
   resultPtr: u32;
   resultBytes: u32;
   recordPtr: u32;

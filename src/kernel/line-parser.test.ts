@@ -83,12 +83,21 @@ test("memoryBytes grows with what is kept and stays when the same comes again", 
   const empty = parser.memoryBytes;
   expect(empty).toBe(0);
   const body = Array.from({ length: 5000 }, (_, i) => `cpu,host=${i} v=${i}`).join("\n");
-  parse(body);
+  for (let i = 0; i < 3; i++) parse(body);
   const full = parser.memoryBytes;
   expect(full).toBeGreaterThan(empty + 5000 * 32);
   parse(body);
   parse(body);
   expect(parser.memoryBytes).toBe(full);
+});
+
+test("a time learned in one precision is not taken for another", () => {
+  const body = new TextEncoder().encode("m v=1 0000000001465839830\nm v=2 0000000001465839830");
+  for (const precision of [Precision.nanosecond, Precision.nanosecond, Precision.second, Precision.auto, Precision.millisecond]) {
+    const { timePtr } = parser.parse(body, { precision, receiveTimeNs: 0n }).tables[0]!;
+    const unit = { [Precision.nanosecond]: 1n, [Precision.millisecond]: 1_000_000n }[precision as 1 | 3] ?? 1_000_000_000n;
+    expect([...kernel.i64.subarray(timePtr / 8, timePtr / 8 + 2)]).toEqual([1465839830n * unit, 1465839830n * unit]);
+  }
 });
 
 test("at most 100 errors are kept, all are counted", () => {
