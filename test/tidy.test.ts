@@ -65,6 +65,8 @@ export function withoutLiterals(text: string): string {
   return text.replace(token, (found) => (found.startsWith("/") ? found : found.replace(/[^\n]+/g, "")));
 }
 
+const REGEXP_ALONE = /^\s*\/[^/*].*\/[a-z]*[,;]?$/;
+
 const isTest = (path: string) => /\.test\.ts$/.test(path) || path.startsWith("test/");
 
 /** Why `importer` must not import `imported`, or undefined when it may. */
@@ -141,7 +143,9 @@ describe("text", () => {
     const long = code.flatMap(({ path, text }) =>
       withoutLiterals(text)
         .split("\n")
-        .flatMap((line, i) => (line.length > LINE_LENGTH_MAX ? [`${path}:${i + 1}: ${line.trim().slice(0, 100)}`] : [])),
+        .flatMap((line, i) =>
+          line.length > LINE_LENGTH_MAX && !REGEXP_ALONE.test(line) ? [`${path}:${i + 1}: ${line.trim().slice(0, 100)}`] : [],
+        ),
     );
     expect(long).toEqual([]);
   });

@@ -74,6 +74,14 @@ export class TestServer {
     await process.exited;
   }
 
+  /** Asks the server to stop and kills it `milliseconds` later, wherever the stop has got to. */
+  async stopAndKill(milliseconds: number): Promise<void> {
+    const process = this.running();
+    process.kill("SIGTERM");
+    await Promise.race([Bun.sleep(milliseconds), process.exited]);
+    await this.kill("SIGKILL");
+  }
+
   /** Asks the server to stop, as a supervisor would. Returns its exit code. @throws Error when it does not end within 30 s */
   async stop(): Promise<number> {
     const process = this.running();
