@@ -96,8 +96,9 @@ export class SqlEngine {
     try {
       await run.start();
     } catch (error) {
+      const explained = run.explain(error);
       await run.close();
-      throw run.explain(error);
+      throw explained;
     }
     return run;
   }

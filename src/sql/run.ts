@@ -177,7 +177,7 @@ export class SqlRun implements SqlAnswer {
     if (started && !this.finished) this.connection.interrupt();
     for (const scan of this.scans) this.engine.registry.remove(scan.handle);
     // The next statement on a connection ends the one before and waits for its threads.
-    await this.connection.run("SELECT 1");
+    if (!this.finished || this.scans.length > 0) await this.connection.run("SELECT 1");
     for (const scan of this.scans) scan.end();
     for (const table of this.ownTables) table.release();
     this.engine.release(this.connection);
@@ -205,6 +205,7 @@ function cleanMessage(text: string): string {
     .replace(/\s*\n\s*Candidate functions:[\s\S]*$/, "")
     .replace(/\n*Possible solutions:[\s\S]*$/, "")
     .replace(/\n+/g, " ")
+    .replace(/Type INT128 with value (-?\d+) can't be cast.*/, "Arithmetic overflow: $1 does not fit a 64-bit integer")
     .replace(/\b__[a-z_]+/g, "function")
     .trim();
 }
