@@ -7,11 +7,13 @@ const PLACES: u32 = 4;
 const NEIGHBOURS: u32 = 4;
 const RETRIES: u32 = 4;
 
-/** Divides all differences to `base`, the largest of which is `range`, by a divisor that they share: target[i] = (values[i] - base) / divisor. Returns it, or 1 when there is
- *  none worth the 8 bytes that it takes; `target` holds nothing of use then. */
+/** Divides all differences to `base`, the largest of which is `range`, by a divisor that they share:
+ *  target[i] = (values[i] - base) / divisor. Returns it, or 1 when there is none worth the 8 bytes that it takes; `target` holds nothing of
+ *  use then. */
 export function divideByCommon(values: u32, count: u32, base: u64, range: u64, target: u32): u64 {
   if (!worth(range, count)) return 1;
-  let divisor: u64 = 0;
+  // range is one of the differences, so it may begin; and it is not 0 when every sampled value is the smallest
+  let divisor: u64 = range;
   const step = count / PLACES;
   for (let i: u32 = 0, samples = min(count, PLACES * NEIGHBOURS); i < samples; i++) {
     const row = count <= PLACES * NEIGHBOURS ? i : (i / NEIGHBOURS) * step + (i % NEIGHBOURS);

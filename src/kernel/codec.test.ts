@@ -169,6 +169,10 @@ describe("integers", () => {
     }
   });
 
+  test("one value that the sample misses, among many of the smallest", () => {
+    for (const count of [129, 1000]) for (const at of [5, count - 1]) checkRoundTrip(integer, range(count, (i) => (i === at ? 77n : 3n)));
+  });
+
   test("extremes of u64", () => {
     checkRoundTrip(unsigned, [0n, U64_MAX, 2n ** 63n, 2n ** 63n - 1n, 1n, U64_MAX - 1n]);
     // neighbours of 2^63 are far apart only when they are taken for signed
