@@ -41,3 +41,15 @@ export {
 } from "./scan/merge";
 export { selectionCreate, selectionFree, selectionNext } from "./scan/select";
 export { gatherTags, matchCodes, narrowSeries } from "./scan/tags";
+export { areBelow, blockCodes, blockSeries, fillSeries, isOffsets, seriesOfRow } from "./store/block";
+export {
+  countDays,
+  dayOf,
+  orderRows,
+  orderSeriesByTag,
+  pageTextMax,
+  placeDays,
+  rankCodes,
+  seriesStarts,
+  sortViews,
+} from "./store/order";

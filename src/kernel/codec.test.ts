@@ -170,7 +170,12 @@ describe("integers", () => {
   });
 
   test("one value that the sample misses, among many of the smallest", () => {
-    for (const count of [129, 1000]) for (const at of [5, count - 1]) checkRoundTrip(integer, range(count, (i) => (i === at ? 77n : 3n)));
+    for (const count of [129, 1000])
+      for (const at of [5, count - 1])
+        checkRoundTrip(
+          integer,
+          range(count, (i) => (i === at ? 77n : 3n)),
+        );
   });
 
   test("extremes of u64", () => {

@@ -126,7 +126,36 @@ export interface CodecExports {
   ): number;
 }
 
-export interface KernelExports extends MemoryExports, LineExports, ScanExports, CodecExports {}
+/** assembly/store */
+export interface StoreExports {
+  sortViews(views: number, count: number, numbers: number, scratch: number): void;
+  rankCodes(sorted: number, valueCount: number, ranks: number): void;
+  orderSeriesByTag(order: number, count: number, codes: number, ranks: number, valueCount: number, counts: number, target: number): void;
+  seriesStarts(series: number, rowCount: number, seriesCount: number, starts: number): void;
+  orderRows(order: number, seriesCount: number, starts: number, rows: number): void;
+  dayOf(time: bigint): number;
+  countDays(times: number, rowCount: number, firstDay: number, counts: number): void;
+  placeDays(times: number, rows: number, count: number, firstDay: number, offsets: number, target: number): void;
+  pageTextMax(views: number, validity: number, rows: number, count: number, pageRows: number): number;
+  blockSeries(series: number, rows: number, count: number, ids: number, offsets: number): number;
+  blockCodes(
+    codes: number,
+    ids: number,
+    count: number,
+    ranks: number,
+    sorted: number,
+    valueCount: number,
+    map: number,
+    target: number,
+    views: number,
+  ): number;
+  isOffsets(offsets: number, count: number, last: number): number;
+  areBelow(codes: number, count: number, limit: number): number;
+  fillSeries(offsets: number, firstSeries: number, from: number, count: number, target: number): void;
+  seriesOfRow(offsets: number, seriesCount: number, row: number): number;
+}
+
+export interface KernelExports extends MemoryExports, LineExports, ScanExports, CodecExports, StoreExports {}
 
 /** What the kernel may ask of its host: memory, and decimal numbers of more than 19 digits. Allocation throws TsdbError("overloaded") through the kernel, which
  *  therefore allocates before it changes any state. */

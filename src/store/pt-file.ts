@@ -1,40 +1,27 @@
-// The `.pt` file as the rest of the server sees it.
+// The `.pt` file as the rest of the server sees it: what a flush writes and the manifest lists, and what a query reads.
 import type { Kernel } from "../kernel/kernel.ts";
-import type { OwnedRun } from "../kernel/run-merge.ts";
-import type { ColumnDef } from "../model/column.ts";
-import { TsdbError } from "../model/errors.ts";
-import type { Run } from "../model/run.ts";
-import type { TagPredicate, TimeRange } from "../model/scan.ts";
 import type { BlockMeta } from "./manifest-entry.ts";
+import { columnIdsOf, dayStartNs, type PtBlock } from "./pt-format.ts";
+import { encodePt, type PtTableInput } from "./pt-writer.ts";
 
+export { type BlockRequest, type ByteSource, type DecodedRun, PtReader } from "./pt-reader.ts";
+export type { PtTableInput } from "./pt-writer.ts";
+
+/** The blocks of a file, in its own order. */
 export interface PtDirectory {
   readonly blocks: readonly BlockMeta[];
 }
 
-export interface PtTableInput {
-  readonly databaseId: number;
-  readonly tableId: number;
-  readonly columns: readonly ColumnDef[];
-  readonly runs: readonly Run[];
+/** Writes the rows of `tables` as one file, whose bytes are all of their buffer; tables without rows leave no block. The runs are borrowed
+ *  for the call. @throws TsdbError overloaded */
+export function writePt(kernel: Kernel, tables: readonly PtTableInput[]): { bytes: Uint8Array<ArrayBuffer>; directory: PtDirectory } {
+  const { bytes, directory } = encodePt(kernel, tables);
+  return { bytes, directory: { blocks: directory.blocks.map(blockMeta) } };
 }
 
-export interface ByteSource {
-  readonly name: string;
-  readonly size: number;
-  read(offset: number, byteCount: number): Uint8Array;
-}
-
-export function writePt(_kernel: Kernel, tables: readonly PtTableInput[]): { bytes: Uint8Array<ArrayBuffer>; directory: PtDirectory } {
-  throw new TsdbError("unavailable", `files are not written yet: ${tables.length} tables stay in the log`);
-}
-
-export class PtReader {
-  constructor(
-    private readonly kernel: Kernel,
-    private readonly source: ByteSource,
-  ) {}
-
-  decodeBlock(block: number, _request: { columnIds: readonly number[]; range: TimeRange; tags: readonly TagPredicate[] }): OwnedRun | null {
-    throw new TsdbError("corrupt_file", `${this.source.name}: block ${block} cannot be read into ${this.kernel.extents.usedBytes} bytes`);
-  }
+/** What the manifest keeps of a block. */
+export function blockMeta(block: PtBlock): BlockMeta {
+  const { databaseId, tableId, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique } = block;
+  const columnIds = columnIdsOf(block);
+  return { databaseId, tableId, dayStartNs: dayStartNs(block), rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, columnIds };
 }

@@ -1,0 +1,208 @@
+// One block of a .pt file: the series of one table's day with their tag values, then each column in pages.
+
+import { crc32 } from "../disk/crc32.ts";
+import { Blocks } from "../kernel/blocks.ts";
+import type { ColumnCodec } from "../kernel/codec.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { bitmapBytes, gatherBitmap, gatherColumn, timeRange } from "../kernel/rows.ts";
+import { ColumnType, TIME_COLUMN, VALUE_BYTES } from "../model/column.ts";
+import { LIMITS } from "../model/limits.ts";
+import type { ColumnRun, Run } from "../model/run.ts";
+import { type PtBlock, type PtColumn, type PtExtent, type PtPage, type PtTag, timesOf } from "./pt-format.ts";
+import type { DayRows, RankedTag } from "./pt-order.ts";
+import type { PtOutput } from "./pt-output.ts";
+
+// Decoding a page takes its text in one piece; pages of long strings hold fewer rows.
+const PAGE_TEXT_MAX = 16 << 20;
+// The least that keeps pages on whole words of bitmaps: 64 strings of 1 MiB
+const PAGE_ROWS_MIN = 64;
+
+export interface PtBlockInput {
+  /** Sorted by series ids and time, each pair once. */
+  readonly run: Run;
+  readonly tags: readonly RankedTag[];
+  readonly rows: DayRows;
+  readonly output: PtOutput;
+}
+
+type BlockContents = Pick<PtBlock, "rowCount" | "seriesCount" | "minTimeNs" | "maxTimeNs" | "dictionary" | "tags" | "pages" | "columns">;
+
+interface PageRows {
+  readonly first: number;
+  readonly rowsPtr: number;
+  readonly count: number;
+}
+
+interface Series {
+  readonly count: number;
+  /** Ids in the run. */
+  readonly idsPtr: number;
+  /** u32[count + 1] rows of the block. */
+  readonly offsetsPtr: number;
+}
+
+/** Used once. */
+export class PtBlockWriter {
+  private readonly blocks: Blocks;
+  private targetPtr = 0;
+  private targetBytes = 0;
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly codec: ColumnCodec,
+    private readonly input: PtBlockInput,
+  ) {
+    this.blocks = new Blocks(kernel);
+  }
+
+  /** Appends the block to the output. @throws TsdbError overloaded */
+  write(): BlockContents {
+    try {
+      const { run, rows } = this.input;
+      const series = this.numberSeries();
+      const { dictionary, tags } = this.writeDictionary(series);
+      const pageRows = this.cutPages();
+      const time: ColumnRun = { columnId: TIME_COLUMN.id, type: ColumnType.time, dataPtr: run.timePtr, validityPtr: 0 };
+      const pages: PtPage[] = [];
+      const columns = [this.writeColumn(time, pageRows, (page, ptr) => pages.push(this.describePage(page, ptr, series)))];
+      for (const column of run.columns.toSorted((a, b) => a.columnId - b.columnId)) {
+        const written = this.writeColumn(column, pageRows);
+        // a column of which this day has no value is not there
+        if (written.hasValues) columns.push(written);
+      }
+      return {
+        rowCount: rows.count,
+        seriesCount: series.count,
+        ...timesOf(pages),
+        dictionary,
+        tags,
+        pages,
+        columns: columns.map(({ columnId, type, chunks }) => ({ columnId, type, chunks })),
+      };
+    } finally {
+      this.blocks.release();
+    }
+  }
+
+  private numberSeries(): Series {
+    const { run, rows } = this.input;
+    const countMax = Math.min(rows.count, run.dictionary.seriesCount);
+    const idsPtr = this.blocks.alloc(countMax * 4);
+    const offsetsPtr = this.blocks.alloc((countMax + 1) * 4);
+    const count = this.kernel.call.blockSeries(run.seriesPtr, rows.rowsPtr, rows.count, idsPtr, offsetsPtr) >>> 0;
+    return { count, idsPtr, offsetsPtr };
+  }
+
+  /** Row offsets of the series, then codes and values of each tag column that any of them has. */
+  private writeDictionary({ count, idsPtr, offsetsPtr }: Series): { dictionary: PtExtent; tags: PtTag[] } {
+    const { tags, output } = this.input;
+    const offset = output.bytes;
+    let crc = this.emitU32(offsetsPtr, count + 1).crc;
+    const written: PtTag[] = [];
+    const scratch = new Blocks(this.kernel);
+    try {
+      for (const { columnId, codesPtr, ranksPtr, sortedPtr, valueCount, valuesPtr } of tags) {
+        const mapPtr = scratch.alloc(valueCount * 4);
+        const codes = scratch.alloc(count * 4);
+        const views = scratch.alloc(valueCount * 4);
+        const { call } = this.kernel;
+        const used = call.blockCodes(codesPtr, idsPtr, count, ranksPtr, sortedPtr, valueCount, mapPtr, codes, views) >>> 0;
+        if (used === 0) continue;
+        const values = scratch.alloc(used * VALUE_BYTES[ColumnType.tag]);
+        call.gather16(valuesPtr, views, used, values);
+        crc = this.emitU32(codes, count, crc).crc;
+        crc = this.emitColumn({ columnId, type: ColumnType.tag, dataPtr: values, validityPtr: 0 }, used, crc).crc;
+        written.push({ columnId, valueCount: used });
+      }
+    } finally {
+      scratch.release();
+    }
+    return { dictionary: { offset, bytes: output.bytes - offset, crc }, tags: written };
+  }
+
+  private cutPages(): PageRows[] {
+    const { run, rows } = this.input;
+    const strings = run.columns.filter(({ type }) => type === ColumnType.string);
+    let size: number = LIMITS.pageRowsMax;
+    for (const { dataPtr, validityPtr } of strings) {
+      const text = () => this.kernel.call.pageTextMax(dataPtr, validityPtr, rows.rowsPtr, rows.count, size);
+      while (size > PAGE_ROWS_MIN && text() > PAGE_TEXT_MAX) size /= 2;
+    }
+    return Array.from({ length: Math.ceil(rows.count / size) }, (_, i) => ({
+      first: i * size,
+      rowsPtr: rows.rowsPtr + i * size * 4,
+      count: Math.min(size, rows.count - i * size),
+    }));
+  }
+
+  /** Encodes a column page by page; `each` sees every page's gathered values. */
+  private writeColumn(
+    { columnId, type, dataPtr, validityPtr }: ColumnRun,
+    pages: readonly PageRows[],
+    each?: (page: PageRows, valuesPtr: number) => void,
+  ): PtColumn & { hasValues: boolean } {
+    const scratch = new Blocks(this.kernel);
+    try {
+      const count = pages[0]!.count;
+      const values = scratch.alloc(count * VALUE_BYTES[type]);
+      const bits = validityPtr === 0 ? 0 : scratch.alloc(bitmapBytes(count));
+      if (validityPtr !== 0 && !this.hasAny(validityPtr, pages, bits)) return { columnId, type, chunks: [], hasValues: false };
+      const chunks = pages.map((page) => {
+        const { rowsPtr, count } = page;
+        gatherColumn(this.kernel, type, { sourcePtr: dataPtr, rowsPtr, count, targetPtr: values });
+        if (bits !== 0) gatherBitmap(this.kernel, { sourcePtr: validityPtr, rowsPtr, count, targetPtr: bits });
+        each?.(page, values);
+        return this.emitColumn({ columnId, type, dataPtr: values, validityPtr: bits }, count);
+      });
+      return { columnId, type, chunks, hasValues: true };
+    } finally {
+      scratch.release();
+    }
+  }
+
+  private hasAny(validityPtr: number, pages: readonly PageRows[], bits: number): boolean {
+    return pages.some(({ rowsPtr, count }) => {
+      gatherBitmap(this.kernel, { sourcePtr: validityPtr, rowsPtr, count, targetPtr: bits });
+      return this.kernel.call.countBits(bits, 0, count) > 0;
+    });
+  }
+
+  private describePage({ first, count }: PageRows, timePtr: number, { offsetsPtr, count: seriesCount }: Series): PtPage {
+    const { minNs, maxNs } = timeRange(this.kernel, timePtr, count);
+    return {
+      rowCount: count,
+      firstSeries: this.kernel.call.seriesOfRow(offsetsPtr, seriesCount, first) >>> 0,
+      lastSeries: this.kernel.call.seriesOfRow(offsetsPtr, seriesCount, first + count - 1) >>> 0,
+      minTimeNs: minNs,
+      maxTimeNs: maxNs,
+    };
+  }
+
+  private emitColumn({ type, dataPtr, validityPtr }: ColumnRun, rowCount: number, crc = 0): PtExtent {
+    const column = { type, dataPtr, validityPtr, rowCount };
+    const target = this.reserve(this.codec.bytesMax(column));
+    return this.emit(target, this.codec.encode(column, target), crc);
+  }
+
+  private emitU32(dataPtr: number, rowCount: number, crc = 0): PtExtent {
+    const target = this.reserve(this.codec.u32BytesMax(rowCount));
+    return this.emit(target, this.codec.encodeU32(dataPtr, rowCount, target), crc);
+  }
+
+  /** Appends encoded bytes; the checksum continues from `crc`. */
+  private emit(ptr: number, bytes: number, crc: number): PtExtent {
+    const { output } = this.input;
+    const offset = output.bytes;
+    const encoded = this.kernel.u8.subarray(ptr, ptr + bytes);
+    output.append(encoded);
+    return { offset, bytes, crc: crc32(encoded, crc) };
+  }
+
+  private reserve(bytes: number): number {
+    if (bytes > this.targetBytes) {
+      this.targetBytes = Math.max(bytes, this.targetBytes * 2, 256 * 1024);
+      this.targetPtr = this.blocks.alloc(this.targetBytes);
+    }
+    return this.targetPtr;
+  }
+}

@@ -1,0 +1,123 @@
+// Little-endian numbers to bytes and back, for the directory of a .pt file. The writer grows; the reader throws plain errors on running out.
+
+export class ByteWriter {
+  length = 0;
+  private bytes: Uint8Array;
+  private data: DataView;
+
+  constructor(capacity: number) {
+    this.bytes = new Uint8Array(capacity);
+    this.data = new DataView(this.bytes.buffer);
+  }
+
+  u32(value: number): void {
+    const at = this.grow(4);
+    this.data.setUint32(at, value, true);
+  }
+
+  /** Overwrites a number that was written before. */
+  setU32(at: number, value: number): void {
+    this.data.setUint32(at, value, true);
+  }
+
+  i32(value: number): void {
+    const at = this.grow(4);
+    this.data.setInt32(at, value, true);
+  }
+
+  u64(value: bigint): void {
+    const at = this.grow(8);
+    this.data.setBigUint64(at, value, true);
+  }
+
+  i64(value: bigint): void {
+    const at = this.grow(8);
+    this.data.setBigInt64(at, value, true);
+  }
+
+  /** | byteLength u32 | UTF-8 | */
+  text(value: string): void {
+    const encoded = Buffer.from(value);
+    this.u32(encoded.length);
+    const at = this.grow(encoded.length);
+    this.bytes.set(encoded, at);
+  }
+
+  /** What was written so far; borrowed until the next write. */
+  view(): Uint8Array {
+    return this.bytes.subarray(0, this.length);
+  }
+
+  /** What was written, owned. */
+  take(): Uint8Array {
+    return this.bytes.slice(0, this.length);
+  }
+
+  /** Where `bytes` bytes may be written; before it returns, `data` may be of other bytes. */
+  private grow(bytes: number): number {
+    const at = this.length;
+    this.length += bytes;
+    if (this.length > this.bytes.length) {
+      const grown = new Uint8Array(Math.max(this.length, this.bytes.length * 2));
+      grown.set(this.bytes);
+      this.bytes = grown;
+      this.data = new DataView(grown.buffer);
+    }
+    return at;
+  }
+}
+
+export class ByteReader {
+  private at = 0;
+  private readonly data: DataView;
+
+  constructor(private readonly bytes: Uint8Array) {
+    this.data = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  get left(): number {
+    return this.bytes.length - this.at;
+  }
+
+  u32(): number {
+    return this.data.getUint32(this.take(4), true);
+  }
+
+  i32(): number {
+    return this.data.getInt32(this.take(4), true);
+  }
+
+  u64(): bigint {
+    return this.data.getBigUint64(this.take(8), true);
+  }
+
+  i64(): bigint {
+    return this.data.getBigInt64(this.take(8), true);
+  }
+
+  /** A u64 that is an id, a sequence or an offset: numbers that a double holds exactly. */
+  count(): number {
+    const value = this.u64();
+    if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new Error(`number ${value} is out of range`);
+    return Number(value);
+  }
+
+  text(): string {
+    const bytes = this.u32();
+    const at = this.take(bytes);
+    return Buffer.from(this.bytes.subarray(at, at + bytes)).toString();
+  }
+
+  /** `count` items, each of at least a byte: a wild count is found before memory is taken for it. */
+  list<T>(count: number, read: () => T): T[] {
+    if (count > this.left) throw new Error(`${count} entries in ${this.left} bytes`);
+    return Array.from({ length: count }, read);
+  }
+
+  private take(bytes: number): number {
+    if (bytes > this.left) throw new Error(`cut off: ${bytes} bytes wanted, ${this.left} left`);
+    const at = this.at;
+    this.at += bytes;
+    return at;
+  }
+}

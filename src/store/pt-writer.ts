@@ -1,0 +1,82 @@
+// Writes sealed rows as one .pt file in memory: per table one merge, an order, and blocks by UTC day, encoded page by page. What becomes of
+// the bytes, and which rows they hold, is the caller's.
+import { Blocks } from "../kernel/blocks.ts";
+import { ColumnCodec } from "../kernel/codec.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { mergeRuns } from "../kernel/run-merge.ts";
+import type { ColumnDef } from "../model/column.ts";
+import type { Run } from "../model/run.ts";
+import type { TimeRange } from "../model/scan.ts";
+import { PtBlockWriter } from "./pt-block-writer.ts";
+import { encodeDirectory, encodeHeader, type PtBlock, type PtDirectory } from "./pt-format.ts";
+import { type DayRows, orderTable } from "./pt-order.ts";
+import { PtOutput } from "./pt-output.ts";
+
+const DAY_NS = 86_400_000_000_000n;
+
+/** Rows of one table. Runs of one table have disjoint ranges of sequences; of equal sequences the run that comes later is the later. */
+export interface PtTableInput {
+  readonly databaseId: number;
+  readonly tableId: number;
+  /** For people who look into the file. */
+  readonly tableName?: string;
+  readonly columns: readonly ColumnDef[];
+  readonly runs: readonly Run[];
+}
+
+/** A file; the bytes are owned by the caller, and all of their buffer. */
+export interface PtFile {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly directory: PtDirectory;
+}
+
+/** Writes the rows of `tables`; tables without rows leave no block. The runs are borrowed for the call. @throws TsdbError overloaded */
+export function encodePt(kernel: Kernel, tables: readonly PtTableInput[]): PtFile {
+  const output = new PtOutput();
+  const codec = new ColumnCodec(kernel);
+  try {
+    output.append(encodeHeader());
+    const blocks = tables.flatMap((table) => writeTable(kernel, codec, table, output));
+    const directory = { blocks };
+    output.append(encodeDirectory(directory, output.bytes));
+    return { bytes: output.take(), directory };
+  } finally {
+    codec.release();
+  }
+}
+
+function writeTable(kernel: Kernel, codec: ColumnCodec, table: PtTableInput, output: PtOutput): PtBlock[] {
+  if (table.runs.every(({ rowCount }) => rowCount === 0)) return [];
+  const merged = mergeRuns(kernel, table.runs, table.columns, { ownDictionary: true });
+  const blocks = new Blocks(kernel);
+  try {
+    const { tags, days } = orderTable(kernel, merged, blocks);
+    return days.map((rows) => {
+      const writer = new PtBlockWriter(kernel, codec, { run: merged, tags, rows, output });
+      return { ...identify(table, rows), ...writer.write() };
+    });
+  } finally {
+    blocks.release();
+    merged.release();
+  }
+}
+
+/** What a block says about the runs that its day's rows can come from: rows of a later log sequence are not in it, though some it counts may
+ *  have none in this day. */
+function identify({ databaseId, tableId, tableName = "", runs }: PtTableInput, { day }: DayRows) {
+  const range = { minNs: BigInt(day) * DAY_NS, maxNs: (BigInt(day) + 1n) * DAY_NS - 1n };
+  const sources = runs.filter((run) => overlaps(run, range));
+  return {
+    databaseId,
+    tableId,
+    tableName,
+    day,
+    unique: sources.every(({ unique }) => unique),
+    seqMin: Math.min(...sources.map(({ seqMin }) => seqMin)),
+    seqMax: Math.max(...sources.map(({ seqMax }) => seqMax)),
+  };
+}
+
+function overlaps({ rowCount, minTimeNs, maxTimeNs }: Run, { minNs, maxNs }: TimeRange): boolean {
+  return rowCount > 0 && minTimeNs <= maxNs && maxTimeNs >= minNs;
+}
