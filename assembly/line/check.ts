@@ -57,7 +57,7 @@ const STOP_AT_COMMA: u32 = 2;
 let namePtr: usize = 0;
 let nameBytes: u32 = 0;
 
-function fault(code: u32, ptr: usize, end: usize): usize {
+export function fault(code: u32, ptr: usize, end: usize): usize {
   faultCode = code;
   faultPtr = ptr;
   faultEnd = end;

@@ -23,9 +23,7 @@ import {
   release,
 } from "./structures";
 
-const ROWS_MIN: u32 = 64;
-const CACHE_LINE: u32 = 64;
-const SKEWS: u32 = 32;
+const ROWS_MIN: u32 = 16;
 
 // @ts-ignore: decorator
 @inline
@@ -74,13 +72,20 @@ export function findOrAddColumn(parser: Parser, table: Table, namePtr: usize, na
     if (findEntry(parser, ownerOfTags(table.index), namePtr, nameBytes) != 0) table.nameClash = 1;
   }
   const entry = changetype<FieldEntry>(ptr);
+  const column = columnOfType(entry, type);
+  return column != 0 ? changetype<Column>(column) : addColumn(parser, table, entry, type);
+}
+
+/** True when the table knows the field column. */
+export function hasColumn(parser: Parser, table: Table, namePtr: usize, nameBytes: u32, type: u32): bool {
+  const entry = findEntry(parser, ownerOfFields(table.index), namePtr, nameBytes);
+  return entry != 0 && columnOfType(changetype<FieldEntry>(entry), type) != 0;
+}
+
+function columnOfType(entry: FieldEntry, type: u32): u32 {
   let at = entry.columns;
-  while (at != 0) {
-    const column = changetype<Column>(at);
-    if ((column.kind & ~KIND_SHARED) == type) return column;
-    at = column.sibling;
-  }
-  return addColumn(parser, table, entry, type);
+  while (at != 0 && (changetype<Column>(at).kind & ~KIND_SHARED) != type) at = changetype<Column>(at).sibling;
+  return at;
 }
 
 function addColumn(parser: Parser, table: Table, entry: FieldEntry, type: u32): Column {
@@ -124,25 +129,19 @@ function fillNameAndMask(column: Column): void {
   memory.fill(mask, 0xff, <usize>(plain ? min<u32>(16, column.keyBytes) : 1));
 }
 
-// @ts-ignore: decorator
-@inline
-function rowsBytes(rows: u32): u32 {
-  return rows * 16 + 2 * CACHE_LINE;
-}
-
 /** Makes room for twice as many rows. */
 export function growRows(parser: Parser, table: Table): void {
   const old = table.rowCapacity;
   const rows = max<u32>(ROWS_MIN, old * 2);
-  // one block, so that the three arrays succeed or fail together: | time | series | lines |, each a cache line further than it need be
-  const time = allocate(parser, rowsBytes(rows));
-  const series = time + rows * 8 + CACHE_LINE;
-  const lines = series + rows * 4 + CACHE_LINE;
+  // one block, so that the three arrays succeed or fail together: | time | series | lines |
+  const time = allocate(parser, rows * 16);
+  const series = time + rows * 8;
+  const lines = series + rows * 4;
   if (old != 0) {
     memory.copy(series, table.seriesPtr, old * 4);
     memory.copy(lines, table.linesPtr, old * 4);
     memory.copy(time, table.timePtr, old * 8);
-    release(parser, table.timePtr, rowsBytes(old));
+    release(parser, table.timePtr, old * 16);
   }
   table.seriesPtr = series;
   table.linesPtr = lines;
@@ -156,34 +155,18 @@ export function growRows(parser: Parser, table: Table): void {
   }
 }
 
-/** A line writes one value into each of many arrays of one size. Blocks of the heap begin at multiples of large powers of two, where all those
- *  values would fall into one set of the processor's cache; so columns begin at different cache lines of their blocks. */
-// @ts-ignore: decorator
-@inline
-function skew(column: Column): u32 {
-  return (2 + (column.index & (SKEWS - 1))) * CACHE_LINE;
-}
-
-// @ts-ignore: decorator
-@inline
-function dataBytes(column: Column, rows: u32): u32 {
-  return rows * valueBytes(column.kind) + (SKEWS + 2) * CACHE_LINE;
-}
-
 export function growColumn(parser: Parser, column: Column, rows: u32): void {
   const old = column.capacityRows;
   if (old >= rows) return;
-  const fresh = allocate(parser, dataBytes(column, rows)) + skew(column);
-  if (old != 0) {
-    if (column.nextRow != ROW_UNUSED) memory.copy(fresh, column.dataPtr, old * valueBytes(column.kind));
-    release(parser, column.dataPtr - skew(column), dataBytes(column, old));
-  }
-  column.dataPtr = fresh;
+  const bytes = valueBytes(column.kind);
+  const kept = column.nextRow == ROW_UNUSED ? 0 : old * bytes;
+  column.dataPtr = reallocate(parser, column.dataPtr, old * bytes, rows * bytes, kept);
   column.capacityRows = rows;
 }
 
-/** Rows are a multiple of 64, so bitmaps are whole words. */
+/** Bitmaps are whole words of 64 rows. */
 function growBitmap(parser: Parser, column: Column, rows: u32): void {
+  rows = max<u32>(64, rows);
   if (column.bitmapRows >= rows) return;
   column.bitmapPtr = reallocate(parser, column.bitmapPtr, column.bitmapRows >> 3, rows >> 3, column.bitmapRows >> 3);
   column.bitmapRows = rows;
@@ -306,10 +289,10 @@ function clearBits(bitmapPtr: u32, from: u32, to: u32): void {
 export function releaseTable(parser: Parser, table: Table): void {
   for (let i: u32 = 0; i < table.columnCount; i++) {
     const column = changetype<Column>(load<u32>(table.columnsPtr + (i << 2)));
-    if (column.capacityRows != 0) release(parser, column.dataPtr - skew(column), dataBytes(column, column.capacityRows));
+    release(parser, column.dataPtr, column.capacityRows * valueBytes(column.kind));
     release(parser, column.bitmapPtr, column.bitmapRows >> 3);
   }
-  release(parser, table.timePtr, rowsBytes(table.rowCapacity));
+  release(parser, table.timePtr, table.rowCapacity * 16);
   release(parser, table.columnsPtr, table.columnsCapacity << 2);
   release(parser, table.tagsPtr, table.tagsCapacity << 2);
   release(parser, table.seriesEntriesPtr, table.seriesEntriesCapacity << 2);

@@ -1,13 +1,14 @@
 // Takes a line that check.ts found good into the parser: table, series, tag and field columns that are new, then the row.
-import { LINE_COLUMNS_MAX } from "../abi";
-import { checkSeries, seriesEnd, tableNameBytes, tableNamePtr, tagCount, timeNs, tokenCount } from "./check";
-import { findOrAddColumn, findOrAddTable, findOrAddTag, growRows, markPresent, valueBytes } from "./columns";
+import { LINE_BAD_TOO_MANY_COLUMNS, LINE_COLUMNS_MAX, LINE_KEPT_COLUMNS_MAX } from "../abi";
+import { checkSeries, fault, seriesEnd, tableNameBytes, tableNamePtr, tagCount, timeNs, tokenCount } from "./check";
+import { findOrAddColumn, findOrAddTable, findOrAddTag, growRows, hasColumn, markPresent, valueBytes } from "./columns";
 import { addEntry, findEntry } from "./dictionary";
 import { settlePlan } from "./plan";
 import {
   Column,
   FieldEntry,
   OWNER_SERIES,
+  OWNER_TABLES,
   Parser,
   SeriesEntry,
   TOKEN_BYTES,
@@ -20,6 +21,24 @@ import {
 @inline
 function tokenAt(parser: Parser, index: u32): Token {
   return changetype<Token>(parser.tokensPtr + index * TOKEN_BYTES);
+}
+
+/** False, with the fault set, when the checked line would give its table more columns than a parser keeps: names that no table took would
+ *  otherwise pile up for ever. */
+export function hasRoom(parser: Parser): bool {
+  const found = findEntry(parser, OWNER_TABLES, tableNamePtr, tableNameBytes);
+  if (found == 0) return true;
+  const table = changetype<Table>(found);
+  let columns = table.columnCount;
+  if (columns + tokenCount - tagCount <= <u32>LINE_KEPT_COLUMNS_MAX) return true;
+  for (let i = tagCount; i < tokenCount; i++) {
+    const token = tokenAt(parser, i);
+    if (!hasColumn(parser, table, token.namePtr, token.nameBytes, token.type)) columns++;
+  }
+  if (columns <= <u32>LINE_KEPT_COLUMNS_MAX) return true;
+  fault(LINE_BAD_TOO_MANY_COLUMNS, 0, 0);
+  parser.crowded = 1;
+  return false;
 }
 
 /** Adds the checked line as a row. `keyPtr` is its first byte that is not blank. Returns its series. */

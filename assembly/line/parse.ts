@@ -4,7 +4,7 @@ import { LINE_BAD_UTF8, LINE_ERRORS_KEPT, LINE_ERROR_WORDS } from "../abi";
 import { BACKSLASH, COMMA, EQUALS, HASH, NEWLINE, RETURN, SPACE, TAB, isLineEnd, sameBytes, skipSpaces } from "./bytes";
 import { checkLine, faultCode, faultDetail, faultEnd, faultPtr, findLineEnd } from "./check";
 import { growRows, markPresent, resetTable, siblingPresent, undoRow } from "./columns";
-import { commitLine, endRow } from "./commit";
+import { commitLine, endRow, hasRoom } from "./commit";
 import { createSlots, findEntry } from "./dictionary";
 import { parseTimestamp } from "./number";
 import { PLAN_IDLE, followPlan, makePlan, settlePlan, startPlan } from "./plan";
@@ -53,7 +53,7 @@ export function lineParse(parserPtr: usize, bodyPtr: u32, bodyBytes: u32, precis
       parser.scratchUsed = scratchUsed;
     }
     p = checkLine(parser, keyPtr);
-    if (p != 0) {
+    if (p != 0 && hasRoom(parser)) {
       series = commitLine(parser, lineStart, keyPtr);
       last.next = changetype<u32>(series);
       last = series;

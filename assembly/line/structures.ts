@@ -177,6 +177,8 @@ export class Parser {
   errorsPtr: u32;
   errorCount: u32;
   badLineCount: u32;
+  /** Not 0: a line was refused because its table keeps too many columns. */
+  crowded: u32;
   resultPtr: u32;
   resultBytes: u32;
   recordPtr: u32;

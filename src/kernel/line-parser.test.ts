@@ -100,6 +100,21 @@ test("a time learned in one precision is not taken for another", () => {
   }
 });
 
+test("a flood of column names is refused, and gone after a reset", () => {
+  const flood = (from: number, count: number) => Array.from({ length: count }, (_, i) => `m f${from + i}=1`).join("\n");
+  expect(parse(flood(0, 4000)).rowCount).toBe(4000);
+  expect(parser.wantsReset).toBe(false);
+  const { rowCount, errors } = parse(`${flood(4000, 97)}\nm f1=1,f2=2 1\nm f1=1i\nn f9999=1`);
+  expect(rowCount).toBe(98);
+  expect(errors.map(({ message }) => message)).toEqual(
+    Array(2).fill("Update to schema would exceed number of columns per table limit of 500 columns"),
+  );
+  expect(parser.wantsReset).toBe(true);
+  parser.reset();
+  expect(parser.wantsReset).toBe(false);
+  expect(parse(flood(5000, 10)).rowCount).toBe(10);
+});
+
 test("at most 100 errors are kept, all are counted", () => {
   const { errors, lineCount, rowCount } = parse(`${"bad\n".repeat(250)}cpu v=1`);
   expect({ errors: errors.length, lineCount, rowCount }).toEqual({ errors: 100, lineCount: 251, rowCount: 1 });

@@ -99,8 +99,15 @@ export class LineParser {
   private bodyCapacity = 0;
   private known: KnownTable[] = [];
   private generation_ = 0;
+  private wantsReset_ = false;
 
   constructor(private readonly kernel: Kernel) {}
+
+  /** True when the parser keeps so many names that most must have been rejected. It should then be reset before the next body: it refuses
+   *  lines with more columns than a table can have. */
+  get wantsReset(): boolean {
+    return this.wantsReset_;
+  }
 
   /** Changes whenever indexes and series ids start again: at `reset`, and when `parse` throws. */
   get generation(): number {
@@ -149,6 +156,7 @@ export class LineParser {
     this.ptr = 0;
     this.bodyCapacity = 0;
     this.known = [];
+    this.wantsReset_ = false;
     this.generation_++;
   }
 
@@ -165,6 +173,7 @@ export class LineParser {
 
   private readResult(at: number, precision: Precision): ParsedBody {
     const words = this.kernel.u32;
+    this.wantsReset_ = words[at + abi.PARSED_CROWDED] !== 0;
     const tables: ParsedTable[] = [];
     let tableAt = at + abi.PARSED_HEADER_WORDS;
     for (let left = words[at + abi.PARSED_TABLE_COUNT]!; left > 0; left--) {
