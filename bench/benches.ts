@@ -1,9 +1,10 @@
 // Every bench, in the order of the table.
 import { diskSize } from "./disk-size.ts";
 import { ingest } from "./ingest.ts";
+import { parseLine } from "./parse-line.ts";
 import { queryUnderLoad } from "./query-under-load.ts";
 import { replay } from "./replay.ts";
 import { start } from "./start.ts";
 import type { Bench } from "./support/bench.ts";
 
-export const BENCHES: readonly Bench[] = [ingest, diskSize, queryUnderLoad, replay, start];
+export const BENCHES: readonly Bench[] = [parseLine, ingest, diskSize, queryUnderLoad, replay, start];
