@@ -18,6 +18,7 @@ export class FrameEncoder {
   private readonly writer: KernelWriter;
   private stamp = 0;
   private stampedSegment = -1;
+  private isLogged = true;
 
   constructor(
     private readonly kernel: Kernel,
@@ -28,16 +29,23 @@ export class FrameEncoder {
 
   /** The payload for the batches of one body; `segment` is the log segment it goes to. Owned by the caller. */
   encode(batches: readonly { readonly live: LiveTable; readonly batch: BufferBatch }[], segment: number): Uint8Array<ArrayBuffer> {
-    if (segment !== this.stampedSegment) {
+    // keys of a frame that did not reach the log are unknown to the segment: name all again
+    if (segment !== this.stampedSegment || !this.isLogged) {
       this.stampedSegment = segment;
       this.stamp += 1;
     }
     const { writer } = this;
+    this.isLogged = false;
     writer.clear();
     writer.writeU8(FRAME_FORMAT);
     writer.writeU32(batches.length);
     for (const { live, batch } of batches) this.encodeTable(live, batch);
     return writer.toBytes();
+  }
+
+  /** The payload of the last `encode` is in the log. */
+  logged(): void {
+    this.isLogged = true;
   }
 
   private encodeTable(live: LiveTable, batch: BufferBatch): void {

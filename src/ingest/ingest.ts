@@ -65,6 +65,7 @@ export class Ingest implements WriteService {
         // a body that needs no new schema may still rely on one whose operation is on its way
         const after = body.schemaDurable ?? catalog.durable(catalog.version);
         const appended = wal.append(payload, { after });
+        this.encoder.logged();
         synced = appended.synced;
         if (request.noSync) synced.catch(() => {}); // the log's failure handler stops the process
         try {

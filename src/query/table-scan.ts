@@ -9,7 +9,7 @@ import { type ColumnDef, ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { Run } from "../model/run.ts";
 import { ALL_TIME, type ScanChunk, type ScanCursor, type ScanRequest, type ScanTable, type TimeRange } from "../model/scan.ts";
-import { type ByteSource, PtReader } from "../store/pt-file.ts";
+import { type ByteSource, type DecodedRun, PtReader } from "../store/pt-file.ts";
 import type { BlockSnapshot, ObjectSource, TableSnapshot } from "./snapshot.ts";
 
 /** A part of the table in log order: rows in memory, or a block that is read when its turn comes. */
@@ -60,6 +60,7 @@ export class TableScan implements ScanTable {
     for (const cursor of this.cursors) cursor.close();
     for (const source of this.sources) source.close();
     this.cursors.clear();
+    this.readers.clear();
     this.sources.length = 0;
   }
 
@@ -103,7 +104,7 @@ export class TableScan implements ScanTable {
     }
   }
 
-  private decode(block: BlockSnapshot, request: ScanRequest): OwnedRun | null {
+  private decode(block: BlockSnapshot, request: ScanRequest): DecodedRun | null {
     let reader = this.readers.get(block.fileId);
     if (reader === undefined) {
       reader = new PtReader(this.kernel, this.source(block.source));

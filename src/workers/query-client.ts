@@ -31,8 +31,9 @@ export interface QueryClientOptions {
 }
 
 interface WorkerSlot {
-  worker: Worker;
-  ready: Promise<void>;
+  readonly worker: Worker;
+  /** Rejects when the worker fails before it can take statements. */
+  readonly ready: Promise<void>;
   readonly queries: Map<number, ActiveQuery>;
 }
 
@@ -40,6 +41,8 @@ export class QueryClient implements QueryService {
   private readonly slots: WorkerSlot[] = [];
   private nextId = 1;
   private closed = false;
+  /** Why no further worker is started. */
+  private startFailed: Error | undefined;
 
   constructor(private readonly options: QueryClientOptions) {
     for (let i = 0; i < options.workerCount; i++) this.slots.push(this.startWorker());
@@ -77,19 +80,22 @@ export class QueryClient implements QueryService {
   private startWorker(): WorkerSlot {
     const worker = new Worker(new URL("./query.ts", import.meta.url).href);
     const queries = new Map<number, ActiveQuery>();
-    let markReady = () => {};
-    const slot: WorkerSlot = {
-      worker,
-      queries,
-      ready: new Promise((resolve) => {
-        markReady = resolve;
-      }),
-    };
+    const ready = Promise.withResolvers<void>();
+    ready.promise.catch(() => {}); // whoever waits for the worker is told
+    const slot: WorkerSlot = { worker, queries, ready: ready.promise };
+    let isReady = false;
     worker.onmessage = (event: MessageEvent<FromQueryWorker>) => {
-      if (event.data.type === "ready") markReady();
-      else queries.get(event.data.id)?.receive(event.data);
+      if (event.data.type !== "ready") return queries.get(event.data.id)?.receive(event.data);
+      isReady = true;
+      ready.resolve();
     };
-    worker.onerror = (event) => this.replaceWorker(slot, new Error(`query worker failed: ${event.message}`));
+    worker.onerror = (event) => {
+      const error = new Error(`query worker failed: ${event.message}`);
+      ready.reject(error);
+      // one that cannot even start would fail again at once
+      if (!isReady) this.startFailed = error;
+      this.replaceWorker(slot, error);
+    };
     worker.postMessage({ type: "init", options: this.options.workerOptions } satisfies ToQueryWorker);
     return slot;
   }
@@ -98,8 +104,8 @@ export class QueryClient implements QueryService {
     if (this.closed) return;
     slot.worker.terminate();
     for (const query of [...slot.queries.values()]) query.workerGone(error);
-    this.slots[this.slots.indexOf(slot)] = this.startWorker();
     this.options.onWorkerFailure(error);
+    if (this.startFailed === undefined) this.slots[this.slots.indexOf(slot)] = this.startWorker();
   }
 }
 

@@ -1,0 +1,93 @@
+// Flush: when it is due, and that no row is lost or doubled whichever call of the disk fails.
+import { describe, expect, test } from "bun:test";
+import { FaultyDisk, faultLoop } from "../../test/support/faulty-disk.ts";
+import { prng } from "../../test/support/prng.ts";
+import { WritePath } from "../../test/support/write-path.ts";
+import { type FlushLimits, type FlushReason, type FlushState, planFlush } from "./flush.ts";
+
+const LIMITS: FlushLimits = { openBytesMax: 1000, ageMsMax: 60_000, walBytesMax: 5000 };
+const NOW_MS = 1_000_000;
+
+const PLANS: [why: string, state: Partial<FlushState>, reason: FlushReason | undefined][] = [
+  ["nothing buffered", { openRows: 0, openBytes: 0, walBytes: 9999, oldestRowMs: undefined }, undefined],
+  ["small and young", {}, undefined],
+  ["one byte below the size", { openBytes: 999 }, undefined],
+  ["at the size", { openBytes: 1000 }, "size"],
+  ["almost too old", { oldestRowMs: NOW_MS - 59_999 }, undefined],
+  ["too old", { oldestRowMs: NOW_MS - 60_000 }, "age"],
+  ["a long log", { walBytes: 5000 }, "log"],
+  ["a clock that went back", { oldestRowMs: NOW_MS + 5000 }, undefined],
+];
+
+describe("planFlush", () => {
+  test.each(PLANS)("%s", (_, state, reason) => {
+    expect(planFlush({ openBytes: 10, openRows: 1, oldestRowMs: NOW_MS, walBytes: 10, ...state }, NOW_MS, LIMITS)).toBe(reason);
+  });
+});
+
+/** Bodies of two rows each; row i of the model is what body i wrote, later bodies overwrite earlier fields of series a. */
+async function scenario(disk: FaultyDisk): Promise<number> {
+  let acknowledged = 0;
+  try {
+    const path = await WritePath.open(disk);
+    for (let i = 0; i < 6; i++) {
+      await path.write(
+        `t,s=a last=${i}i,f${i % 3}=${i}i 1\nt,s=b${i} v=${i}i,text="some text that is not short" ${i * 86_400_000_000_000}`,
+      );
+      acknowledged = i + 1;
+      if (i === 1 || i === 3) await path.flush();
+    }
+    await path.close();
+  } catch {
+    // the disk is gone: what was acknowledged must be there at the next start
+  }
+  return acknowledged;
+}
+
+test("whichever call fails, acknowledged bodies are there once, whole, and merged in order", async () => {
+  const runs = await faultLoop(prng(11), scenario, async (disk, acknowledged, failAt) => {
+    const path = await WritePath.open(disk);
+    const rows = await path.rows("t");
+    const bodies = rows.filter(({ tags }) => tags["s"] !== "a");
+    const found = bodies.length;
+    const context = `call ${failAt}: ${acknowledged} acknowledged, ${found} found`;
+    expect(found, context).toBeGreaterThanOrEqual(acknowledged);
+    // a prefix, each body once
+    expect(bodies.map(({ fields }) => fields["v"]).sort(), context).toEqual(Array.from({ length: found }, (_, i) => BigInt(i)));
+    for (const { timeNs, fields } of bodies) {
+      expect(timeNs, context).toBe((fields["v"] as bigint) * 86_400_000_000_000n);
+      expect(fields["text"], context).toBe("some text that is not short");
+    }
+    const series = rows.filter(({ tags }) => tags["s"] === "a");
+    expect(series.length, context).toBe(found > 0 ? 1 : 0);
+    if (found > 0) {
+      const expected: Record<string, bigint> = { last: BigInt(found - 1) };
+      for (let i = 0; i < found; i++) expected[`f${i % 3}`] = BigInt(i);
+      expect(series[0]!.fields, context).toEqual(expected);
+    }
+    // and the server goes on from there
+    await path.write("t,s=after v=100i 1");
+    await path.flush();
+    expect((await path.rows("t")).length, context).toBe(rows.length + 1);
+    await path.close();
+  });
+  expect(runs).toBeGreaterThan(50);
+});
+
+test("every snapshot taken during a flush sees each row once", async () => {
+  const path = await WritePath.open(new FaultyDisk());
+  await path.write("t,h=a v=1 1\nt,h=b v=2 2");
+  const counts = new Set<number>();
+  let isFlushed = false;
+  const flush = path.flush().then(() => {
+    isFlushed = true;
+  });
+  while (!isFlushed) {
+    counts.add((await path.rows("t")).length);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await flush;
+  counts.add((await path.rows("t")).length);
+  expect(counts).toEqual(new Set([2]));
+  await path.close();
+});
