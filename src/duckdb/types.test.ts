@@ -181,7 +181,7 @@ describe("closed to the outside", () => {
     "RESET memory_limit",
   ];
   test.each(REFUSED)("%s", async (sql) => {
-    expect(connection.run(sql)).rejects.toBeInstanceOf(TsdbError);
+    await expect(connection.run(sql)).rejects.toBeInstanceOf(TsdbError);
   });
 
   test("a folder that was allowed stays readable", async () => {
@@ -190,7 +190,7 @@ describe("closed to the outside", () => {
     const other = await Database.open({ memoryBytes: 64 << 20, threads: 1, tempDir: null, readableDirs: [allowed] });
     const reader = await other.connect();
     await reader.run(`SELECT * FROM read_csv('${join(allowed, "in.csv")}')`);
-    expect(reader.run(`SELECT * FROM read_csv('${join(folder, "outside.csv")}')`)).rejects.toThrow("disabled by configuration");
+    await expect(reader.run(`SELECT * FROM read_csv('${join(folder, "outside.csv")}')`)).rejects.toThrow("disabled by configuration");
     reader.close();
     other.close();
     rmSync(allowed, { recursive: true });

@@ -25,6 +25,10 @@ export const RENAMED_FUNCTIONS: Readonly<Record<string, string>> = {
 
 /** Names that have a rule of their own in rewrite/. */
 const RULES = [
+  "<!~*>",
+  "<!~>",
+  "<~*>",
+  "<~>",
   "approx_median",
   "approx_percentile_cont",
   "date_bin",

@@ -73,7 +73,8 @@ function castText(node: Extract<Expression, { class: "CAST" }>): string {
 
 function functionText(node: FunctionCall): string {
   const [left, right] = node.children;
-  if (node.is_operator && right !== undefined) return `${operand(left!)} ${node.function_name} ${operand(right)}`;
+  if (node.is_operator && right !== undefined)
+    return `${operand(left!)} ${node.function_name.replace(/^<(!?~\*?)>$/, "$1")} ${operand(right)}`;
   if (node.is_operator) return `${node.function_name.replace("__postfix", "")}${operand(left!)}`;
   const name = node.function_name === "count_star" ? "count" : node.function_name;
   const args = node.function_name === "count_star" ? "*" : list(node.children);

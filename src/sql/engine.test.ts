@@ -59,7 +59,35 @@ const STATEMENTS: [sql: string, rows: SqlValue[][]][] = [
   ['SELECT "Host", host, "select" FROM "CPU"', [["upper", "lower", 1]]],
   ["SELECT v FROM empty", []],
   ["SELECT count(*), sum(v) FROM empty", [[0n, null]]],
-  ["SELECT 7 / 2, 7.0 / 2, -7 / 2, 1.5", [[3n, 3.5, -3n, 1.5]]],
+  ["SELECT 7 / 2, 7.0 / 2, -7 / 2, 1.5, 1.1 + 2.2", [[3n, 3.5, -3n, 1.5, 1.1 + 2.2]]],
+  [
+    "SELECT count / 2, usage / 2, total / 2, 2147483647 + 1 FROM cpu WHERE host = 'a' AND count = 1",
+    [[0n, 0.25, U64_MAX / 2n, 2147483648n]],
+  ],
+  ["SELECT total FROM cpu WHERE total > 9223372036854775807", [[U64_MAX]]],
+  ["SELECT total FROM cpu WHERE total = 18446744073709551615", [[U64_MAX]]],
+  ["SELECT sum(total) FROM cpu WHERE count IN (1, 2) AND total < 5", [[1n]]],
+  ["SELECT CASE WHEN idle THEN 1 ELSE 0 END FROM cpu WHERE count = 1", [[1n]]],
+  ["SELECT * FROM (VALUES (1), (3000000000)) AS v ORDER BY 1", [[1n], [3000000000n]]],
+  // missing values come last going up and first going down
+  ["SELECT usage FROM cpu ORDER BY usage", [[0.5], [1.5], [2.5], [null]]],
+  ["SELECT usage FROM cpu ORDER BY usage DESC", [[null], [2.5], [1.5], [0.5]]],
+  // the dialect's functions
+  ["SELECT approx_distinct(host), median(usage), approx_median(usage), mean(usage) FROM cpu", [[2n, 1.5, 1.5, 1.5]]],
+  ["SELECT approx_percentile_cont(usage, 0.5), approx_percentile_cont(usage, 1.0, 100) FROM cpu", [[1.5, 2.5]]],
+  ["SELECT approx_percentile_cont(0.5) WITHIN GROUP (ORDER BY usage) FROM cpu", [[1.5]]],
+  ["SELECT stddev(usage), var_pop(usage), var_population(usage), stddev_pop(usage) FROM cpu", [[1, 2 / 3, 2 / 3, Math.sqrt(2 / 3)]]],
+  [
+    "SELECT nvl(note, 'none'), nvl2(note, 1, 2), btrim('  x '), iszero(0.0), signum(-2.5) FROM cpu WHERE count = 2",
+    [["none", 2n, "x", true, -1]],
+  ],
+  ["SELECT host FROM cpu WHERE host ~ '^a$' OR note ~ 'an.a' ORDER BY time", [["a"], ["a"]]],
+  ["SELECT count FROM cpu WHERE host !~ 'long' AND host ~* 'A'", [[1n], [null]]],
+  ["SELECT 'abc' ~ 'b', 'abc' !~ 'B', 'abc' ~* 'B', 'abc' !~* 'x', 'abc' SIMILAR TO 'b'", [[true, true, true, true, false]]],
+  ["SELECT DISTINCT host FROM cpu WHERE host IN ('a', 'b') OR host IS NULL ORDER BY 1", [["a"], [null]]],
+  ["SELECT c.host, e.v FROM cpu AS c LEFT JOIN empty AS e USING (time) WHERE c.count = 1", [["a", null]]],
+  ["SELECT (SELECT max(usage) FROM cpu AS i WHERE i.host = o.host) FROM cpu AS o WHERE count = 1", [[2.5]]],
+  ["WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT count(*) FROM cpu, r", [[12n]]],
 ];
 test.each(STATEMENTS)("%s", async (sql, rows) => expect((await ask(sql)).rows).toEqual(rows));
 
@@ -89,5 +117,5 @@ test("only the columns that are needed are scanned", async () => {
 
 test("a parameter without a value is named", async () => {
   expect((await ask("SELECT usage FROM cpu WHERE host = $h AND usage > $u", { h: "a", u: 0.9 })).rows).toEqual([[2.5]]);
-  expect(ask("SELECT usage FROM cpu WHERE host = $h")).rejects.toThrow("No value found for placeholder with name $h");
+  await expect(ask("SELECT usage FROM cpu WHERE host = $h")).rejects.toThrow("No value found for placeholder with name $h");
 });

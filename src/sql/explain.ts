@@ -13,7 +13,11 @@ export async function explainAnswer(stream: ResultStream, analyze: boolean): Pro
   const decoder = new TextDecoder();
   let text = "";
   for (let batch = await stream.next(); batch !== null; batch = await stream.next()) text += decoder.decode(batch.columns[1]!.data!);
-  const plan = decodeNames(text).replaceAll("__SCAN", "SCAN  ").replaceAll("__scan", "scan  ");
+  const plan = decodeNames(text)
+    // EXPLAIN ANALYZE repeats the statement as DuckDB got it
+    .replace(/^EXPLAIN ANALYZE [\s\S]*?(?=┌)/m, "")
+    .replaceAll("__SCAN", "SCAN  ")
+    .replaceAll("__scan", "scan  ");
   return { rowCount: 1, columns: [analyze ? "Plan with Metrics" : "physical_plan", plan].map(textColumn) };
 }
 

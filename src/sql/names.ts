@@ -3,17 +3,21 @@
 
 /** A private-use character: no key on a keyboard makes it, and in a user's own name it is doubled. */
 const MARK = "\u{E000}";
-const ENCODE = /[A-Z\u{E000}]/gu;
-const DECODE = /\u{E000}([a-z\u{E000}])/gu;
+// A NUL would end the name in DuckDB's interface; it is written as a zero.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is the character meant
+const ENCODE = /[A-Z\u{E000}\0]/gu;
+const DECODE = /\u{E000}([a-z0\u{E000}])/gu;
 
 /** Injective: two different names stay different for a reader that ignores ASCII case. */
 export function encodeName(name: string): string {
-  return name.replace(ENCODE, (char) => (char === MARK ? MARK + MARK : MARK + char.toLowerCase()));
+  return name.replace(ENCODE, (char) => (char === MARK ? MARK + MARK : char === "\0" ? `${MARK}0` : MARK + char.toLowerCase()));
 }
 
 /** Undoes `encodeName`, also in the middle of a text such as an error message. */
 export function decodeNames(text: string): string {
-  return text.includes(MARK) ? text.replace(DECODE, (_, char: string) => (char === MARK ? MARK : char.toUpperCase())) : text;
+  return text.includes(MARK)
+    ? text.replace(DECODE, (_, char: string) => (char === MARK ? MARK : char === "0" ? "\0" : char.toUpperCase()))
+    : text;
 }
 
 /** An unquoted identifier: ASCII letters become small, the rest stays. */

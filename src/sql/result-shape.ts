@@ -3,7 +3,7 @@
 
 import { COLUMN_TYPE_LABEL } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
-import type { ResultBatch, ResultColumn, ResultField } from "../model/result-batch.ts";
+import type { ResultBatch, ResultColumn, ResultField, ResultType } from "../model/result-batch.ts";
 import { decodeNames } from "./names.ts";
 import type { OutputColumn } from "./scope.ts";
 
@@ -31,13 +31,26 @@ export class ResultShape {
 
 function shapeField(field: ResultField, output: OutputColumn | undefined): { field: ResultField; convert: Convert | null } {
   const name = decodeNames(field.name);
+  const type = decodeType(field.type);
   if (output?.kind === "duration" && field.type.kind === "int" && field.type.bits === 64) {
     return { field: { name, type: { kind: "utf8" } }, convert: durationTexts };
+  }
+  if (output?.isWide === true && field.type.kind === "int" && field.type.bits < 64) {
+    return { field: { name, type: { ...field.type, bits: 64 } }, convert: widen };
   }
   if (field.type.kind === "hugeint") return { field: { name, type: { kind: "int", bits: 64, signed: true } }, convert: narrow };
   const def = output?.source?.scan.defs[output.source.index];
   const columnKind = def === undefined ? {} : { columnKind: COLUMN_TYPE_LABEL[def.type] };
-  return { field: { name, type: field.type, ...columnKind }, convert: null };
+  return { field: { name, type, ...columnKind }, convert: null };
+}
+
+/** Members of structs have names too. */
+function decodeType(type: ResultType): ResultType {
+  const decode = (field: ResultField): ResultField => ({ ...field, name: decodeNames(field.name), type: decodeType(field.type) });
+  if (type.kind === "struct") return { ...type, children: type.children.map(decode) };
+  if (type.kind === "list") return { ...type, child: decode(type.child) };
+  if (type.kind === "map") return { ...type, key: decode(type.key), value: decode(type.value) };
+  return type;
 }
 
 /** 128-bit integers as 64-bit ones. @throws TsdbError bad_query when one does not fit */
@@ -53,6 +66,10 @@ function narrow(column: ResultColumn, rowCount: number): ResultColumn {
     values[row] = low;
   }
   return { validity: column.validity, values };
+}
+
+function widen(column: ResultColumn): ResultColumn {
+  return { validity: column.validity, values: BigInt64Array.from(column.values as Int32Array, BigInt) };
 }
 
 const encoder = new TextEncoder();

@@ -65,7 +65,7 @@ export class SqlRun implements SqlAnswer {
   private scan(schema: string, name: string): TableScan | null {
     const table = this.findTable(schema, name);
     if (table === null) return null;
-    const scan = new TableScan(table);
+    const scan = new TableScan(table, schema === "iox");
     scan.handle = this.engine.registry.add(scan);
     this.scans.push(scan);
     return scan;

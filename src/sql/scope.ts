@@ -7,6 +7,8 @@ export interface OutputColumn {
   readonly name: string;
   readonly kind: Kind;
   readonly source?: ColumnSource;
+  /** An integer that the statement did not make narrow itself: 64 bits wide in the dialect, whatever DuckDB's literals are. */
+  readonly isWide?: boolean;
 }
 
 /** Something in FROM. `columns` null: unknown. */

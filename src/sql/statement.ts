@@ -1,6 +1,7 @@
 // The first words of a statement: EXPLAIN, SHOW and DESCRIBE are ours to understand, the rest is a query for DuckDB's parser.
 import { near, TsdbError } from "../model/errors.ts";
 import { stringLiteral } from "./names.ts";
+import { applyTokenRules } from "./token-rules.ts";
 import { EncodedText, type Token, tokenize } from "./tokens.ts";
 
 export type Statement =
@@ -25,7 +26,7 @@ const DESCRIBE = "SELECT column_name, data_type, is_nullable FROM information_sc
 
 /** One statement. @throws TsdbError bad_query for none, several, or a kind that does not only read */
 export function parseStatement(sql: string): Statement {
-  const tokens = tokenize(sql);
+  const tokens = applyTokenRules(tokenize(sql));
   while (isSymbol(tokens[tokens.length - 1], ";")) tokens.pop();
   if (tokens.length === 0) throw new TsdbError("bad_query", "Error during planning: No SQL statements were provided in the query string");
   const second = tokens.findIndex((token) => isSymbol(token, ";"));

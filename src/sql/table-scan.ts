@@ -13,7 +13,6 @@ const EMPTY: ChunkCursor = { next: () => null, close: () => {} };
 
 /** One reference to a table in a running statement. */
 export class TableScan implements ScanSource {
-  /** By name. */
   readonly defs: readonly ColumnDef[];
   readonly columns: ScanSource["columns"];
   /** Set by the rewriter before the statement starts. */
@@ -24,8 +23,12 @@ export class TableScan implements ScanSource {
   private ended = false;
   error: unknown;
 
-  constructor(readonly table: ScanTable) {
-    this.defs = [...table.columns].sort((a, b) => compareNames(a.name, b.name));
+  /** `sorted`: `*` is in the order of names, as for all tables of users. */
+  constructor(
+    readonly table: ScanTable,
+    sorted: boolean,
+  ) {
+    this.defs = sorted ? [...table.columns].sort((a, b) => compareNames(a.name, b.name)) : table.columns;
     this.columns = this.defs.map(({ name, type }) => ({ name: encodeName(name), type }));
   }
 

@@ -45,7 +45,8 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
     }
     case "CONJUNCTION": {
       const children = node.children.map((child) => rewriteExpression(child, context, scope));
-      const hints = node.type === "CONJUNCTION_AND" ? children.flatMap((child) => child.hints ?? []) : [];
+      const all = children.map((child) => child.hints ?? []);
+      const hints = node.type === "CONJUNCTION_AND" ? all.flat() : anyOfHints(all);
       return { node: { ...node, children: children.map((child) => child.node) }, kind: "boolean", hints };
     }
     case "OPERATOR":
@@ -61,6 +62,29 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
     case "POSITIONAL_REFERENCE":
       return typed(node, "unknown");
   }
+}
+
+/** What holds when one of several conditions does: what all of them say something about, taken together. */
+function anyOfHints(alternatives: readonly (readonly Hint[])[]): Hint[] {
+  const [first = [], ...others] = alternatives;
+  return first.flatMap((hint): Hint[] => {
+    const same = others.map((hints) => hints.find((other) => sameColumn(hint, other)));
+    if (same.some((other) => other === undefined)) return [];
+    return [same.reduce<Hint>((union, other) => unite(union, other!), hint)];
+  });
+}
+
+function sameColumn(a: Hint, b: Hint): boolean {
+  if (a.scan !== b.scan) return false;
+  return a.kind === "tag" ? b.kind === "tag" && a.columnId === b.columnId : b.kind === "time";
+}
+
+function unite(a: Hint, b: Hint): Hint {
+  if (a.kind === "tag" && b.kind === "tag") return { ...a, values: [...a.values, ...b.values] };
+  if (a.kind !== "time" || b.kind !== "time") return a;
+  const minNs = a.range.minNs < b.range.minNs ? a.range.minNs : b.range.minNs;
+  const maxNs = a.range.maxNs > b.range.maxNs ? a.range.maxNs : b.range.maxNs;
+  return { ...a, range: { minNs, maxNs } };
 }
 
 /** Names that DuckDB would answer with things of its own when no column has them. */

@@ -5,7 +5,7 @@ import { RENAMED_FUNCTIONS } from "../dialect.ts";
 import type { Kind, Typed } from "../kind.ts";
 import type { Scope } from "../scope.ts";
 import type { FunctionCall } from "../tree.ts";
-import { castTo, integerConstant, operator } from "../tree.ts";
+import { call, castTo, integerConstant, operator, stringConstant } from "../tree.ts";
 import { rewriteArithmetic } from "./arithmetic.ts";
 import { commonKind, rewriteExpression } from "./expression.ts";
 import { type RewriteContext, rewriteOrders, typed } from "./rewriter.ts";
@@ -45,9 +45,24 @@ export function rewriteFunction(node: FunctionCall, context: RewriteContext, sco
 function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[]): Typed {
   const [left, right] = args;
   if (right !== undefined && ["+", "-", "*", "/", "%"].includes(node.function_name)) return rewriteArithmetic(node, left!, right);
+  const regex = REGEX_OPERATORS[node.function_name];
+  if (regex !== undefined && right !== undefined) return regexMatch(left!, right, regex);
   if (right === undefined && (node.function_name === "-" || node.function_name === "+"))
     return typed(node, left!.kind === "time" ? "unknown" : left!.kind);
   return typed(node, OPERATOR_KIND[node.function_name] ?? "unknown");
+}
+
+/** The operators of token-rules.ts: case-blind or not, negated or not. */
+const REGEX_OPERATORS: Readonly<Record<string, { negated: boolean; flags: string }>> = {
+  "<~>": { negated: false, flags: "" },
+  "<!~>": { negated: true, flags: "" },
+  "<~*>": { negated: false, flags: "i" },
+  "<!~*>": { negated: true, flags: "i" },
+};
+
+function regexMatch(text: Typed, pattern: Typed, { negated, flags }: { negated: boolean; flags: string }): Typed {
+  const match = call("regexp_matches", [text.node, pattern.node, ...(flags === "" ? [] : [stringConstant(flags)])]);
+  return typed(negated ? { class: "OPERATOR", type: "OPERATOR_NOT", alias: "", children: [match] } : match, "boolean");
 }
 
 const OPERATOR_KIND: Readonly<Record<string, Kind>> = {

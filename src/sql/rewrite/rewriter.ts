@@ -103,7 +103,12 @@ function rewriteSelectList(node: SelectNode, context: RewriteContext, scope: Sco
     }
     if (containsStar(typed.node)) outputs = null;
     const name = alias ?? lastName(item);
-    outputs?.push({ name, kind: typed.kind, ...(typed.source === undefined ? {} : { source: typed.source }) });
+    outputs?.push({
+      name,
+      kind: typed.kind,
+      ...(typed.source === undefined ? {} : { source: typed.source }),
+      isWide: typed.kind === "integer" && item.class !== "CAST" && item.class !== "COLUMN_REF",
+    });
     if (alias !== null && !scope.aliases.has(alias)) scope.aliases.set(alias, typed.kind);
     // An integer literal is 64 bits wide in the dialect, not DuckDB's 32.
     const value = typed.node.class === "CONSTANT" && typeof typed.number === "bigint" ? castTo(typed.node, "BIGINT") : typed.node;

@@ -1,0 +1,273 @@
+// Names of every kind, and what SHOW, DESCRIBE, EXPLAIN and information_schema tell about tables.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { FakeTable } from "../../test/support/fake-table.ts";
+import { prng } from "../../test/support/prng.ts";
+import { readRows } from "../../test/support/sql-rows.ts";
+import { Kernel } from "../kernel/kernel.ts";
+import { ColumnType } from "../model/column.ts";
+import { SqlEngine } from "./engine.ts";
+
+const { time, tag, float, integer, unsigned, string, boolean } = ColumnType;
+
+let engine: SqlEngine;
+let kernel: Kernel;
+let tables: FakeTable[];
+beforeAll(async () => {
+  kernel = Kernel.create();
+  engine = await SqlEngine.open(kernel, { memoryBytes: 256 << 20, threads: 2, tempDir: null });
+  tables = [
+    new FakeTable(kernel, "home", { time, room: tag, temp: float, n: integer, u: unsigned, s: string, ok: boolean }, [
+      { time: 1n, room: "Kitchen", temp: 21.5, n: 1n, u: 2n, s: "warm", ok: true },
+    ]),
+    new FakeTable(kernel, "Home", { time, Room: tag }, [{ time: 2n, Room: "Attic" }]),
+  ];
+});
+afterAll(() => engine.close());
+
+async function ask(sql: string, given = tables): Promise<{ names: string[]; rows: unknown[][]; table: string }> {
+  const plan = await engine.plan(sql);
+  const used = given.filter(({ name }) => plan.tables.includes(name));
+  const answer = await engine.run(plan, { tables: used, databaseTables: given, params: {} });
+  try {
+    return { rows: await readRows(answer), names: answer.schema.fields.map(({ name }) => name), table: answer.schema.tableName };
+  } finally {
+    await answer.close();
+  }
+}
+
+const INFORMATION_VIEWS = ["columns", "df_settings", "parameters", "routines", "schemata", "tables", "views"];
+
+describe("the list of tables", () => {
+  test("SHOW TABLES", async () => {
+    const { names, rows, table } = await ask("SHOW TABLES");
+    expect(names).toEqual(["table_catalog", "table_schema", "table_name", "table_type"]);
+    expect(rows).toEqual([
+      ["public", "iox", "Home", "BASE TABLE"],
+      ["public", "iox", "home", "BASE TABLE"],
+      ...INFORMATION_VIEWS.map((view) => ["public", "information_schema", view, "VIEW"]),
+    ]);
+    expect(table).toBe("");
+  });
+
+  test.each(["SHOW COLUMNS FROM home", "show columns in public.iox.home", 'SHOW COLUMNS FROM "home";'])("%s", async (sql) => {
+    const { names, rows } = await ask(sql);
+    expect(names).toEqual(["table_catalog", "table_schema", "table_name", "column_name", "data_type", "is_nullable"]);
+    expect(rows).toEqual(
+      [
+        ["n", "Int64", "YES"],
+        ["ok", "Boolean", "YES"],
+        ["room", "Dictionary(Int32, Utf8)", "YES"],
+        ["s", "Utf8", "YES"],
+        ["temp", "Float64", "YES"],
+        ["time", "Timestamp(Nanosecond, None)", "NO"],
+        ["u", "UInt64", "YES"],
+      ].map((row) => ["public", "iox", "home", ...row]),
+    );
+  });
+
+  test("DESCRIBE", async () => {
+    const expected = [
+      ["Room", "Dictionary(Int32, Utf8)", "YES"],
+      ["time", "Timestamp(Nanosecond, None)", "NO"],
+    ];
+    expect(await ask('DESCRIBE "Home"')).toEqual({ names: ["column_name", "data_type", "is_nullable"], rows: expected, table: "" });
+  });
+
+  test.each(["SHOW COLUMNS FROM nothing", "DESCRIBE nothing", "DESCRIBE HOMES"])("%s: no such table", async (sql) => {
+    await expect(ask(sql)).rejects.toThrow(/^Error during planning: table 'public\.iox\.\w+' not found$/);
+  });
+
+  test("information_schema joins with itself", async () => {
+    const sql = `SELECT t.table_name, count(*) FROM information_schema.tables AS t JOIN information_schema.columns AS c
+      USING (table_catalog, table_schema, table_name) WHERE t.table_schema = 'iox' GROUP BY 1 ORDER BY 1`;
+    expect((await ask(sql)).rows).toEqual([
+      ["Home", 2n],
+      ["home", 7n],
+    ]);
+    expect((await ask("SELECT schema_name FROM information_schema.schemata ORDER BY 1")).rows.flat()).toEqual([
+      "information_schema",
+      "iox",
+      "system",
+    ]);
+    expect((await ask("SELECT * FROM information_schema.tables")).names).toEqual([
+      "table_catalog",
+      "table_schema",
+      "table_name",
+      "table_type",
+    ]);
+  });
+
+  test("thousands of tables", async () => {
+    const many = Array.from({ length: 5000 }, (_, i) => ({ name: `table_${i}_with_a_name`, columns: tables[0]!.columns }));
+    const plan = await engine.plan("SELECT count(*), min(column_name) FROM information_schema.columns WHERE table_name LIKE 'table_4%'");
+    const answer = await engine.run(plan, { tables: [], databaseTables: many, params: {} });
+    expect(await readRows(answer)).toEqual([[BigInt(1111 * 7), "n"]]);
+    await answer.close();
+  });
+});
+
+describe("EXPLAIN", () => {
+  test.each([
+    "EXPLAIN SELECT room FROM home WHERE temp > 20",
+    "EXPLAIN ANALYZE SELECT room FROM home WHERE temp > 20",
+    "DESCRIBE SELECT room FROM home",
+  ])("%s shows the plan without our names", async (sql) => {
+    const { names, rows } = await ask(sql);
+    expect(names).toEqual(["plan_type", "plan"]);
+    expect(rows.length).toBe(1);
+    expect(String(rows[0]![1])).toContain("SCAN");
+    expect(String(rows[0]![1])).not.toMatch(/__|\u{E000}/u);
+  });
+});
+
+const MISSING: [sql: string, message: RegExp][] = [
+  ["SELECT * FROM nothing", /^Error during planning: table 'public\.iox\.nothing' not found$/],
+  ["SELECT * FROM HOMES", /table 'public\.iox\.homes' not found/],
+  ['SELECT * FROM "HOME"', /table 'public\.iox\.HOME' not found/],
+  ["SELECT * FROM system.nothing", /table 'public\.system\.nothing' not found/],
+  ["SELECT * FROM information_schema.nothing", /table 'public\.information_schema\.nothing' not found/],
+  ['SELECT "Temp" FROM home', /"Temp" not found.* at Line: 1, Column: 8$/],
+  ["SELECT\n  room,\n  foo FROM home", /"foo" not found.* at Line: 3, Column: 3$/],
+  ["SELECT x.room FROM home", /Referenced table "x" not found.* at Line: 1, Column: 8$/],
+  ["SELECT room FROM home WHERE", /^SQL error: syntax error .* at Line: 1, Column: \d+$/],
+  ["SELEC room", /^SQL error: syntax error at or near "selec" at Line: 1, Column: 1$/],
+  ["SELECT room FROM home GROUP BY temp", /"room" must appear in the GROUP BY clause/],
+  ["SELECT nofunction(room) FROM home", /Invalid function 'nofunction'/],
+  ["SELECT room + 1 FROM home", /Could not convert string|No function matches/],
+];
+test.each(MISSING)("%s", async (sql, message) => expect(ask(sql)).rejects.toThrow(message));
+
+describe("names", () => {
+  /** What could go wrong in quoting, folding, encoding or C strings. */
+  const HOSTILE = [
+    ...[
+      "a",
+      "A",
+      "select",
+      "SELECT",
+      "order by",
+      'qu"ote',
+      "qu'ote",
+      "semi;colon",
+      "--",
+      "/*",
+      "*/",
+      "new\nline",
+      "tab\t",
+      "nul\0nul",
+      "\0",
+    ],
+    ...[
+      "ä",
+      "Ä",
+      "ß",
+      "ẞ",
+      "İ",
+      "ı",
+      "日本",
+      "😀",
+      "\u{E000}",
+      "\u{E000}a",
+      "\u{E000}A",
+      "a\u{E000}",
+      "$1",
+      "$$",
+      "?",
+      "%",
+      "\\",
+      "a.b",
+      ".",
+      " ",
+      "  ",
+      "0",
+      "1a",
+      "rowid",
+    ],
+    ...[
+      "x".repeat(300),
+      "X".repeat(300),
+      "__scan",
+      "t",
+      "T",
+      "information_schema",
+      "NULL",
+      "true",
+      "*",
+      "(",
+      ")",
+      "[",
+      "{",
+      ":",
+      "::",
+      "a::b",
+    ],
+  ];
+
+  test("a table with all of them as columns", async () => {
+    const values = Object.fromEntries(HOSTILE.map((name, i) => [name, BigInt(i)]));
+    const types = Object.fromEntries(HOSTILE.map((name) => [name, integer]));
+    const table = new FakeTable(kernel, "Ta\"b'le; --", { time, ...types }, [{ time: 0n, ...values }]);
+    const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+    const { names, rows } = await ask(`SELECT * FROM ${quoted(table.name)}`, [table]);
+    expect(Object.fromEntries(names.map((name, i) => [name, rows[0]![i]]))).toEqual({ time: 0n, ...values });
+    expect(names).toEqual([...HOSTILE, "time"].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
+    // A NUL cannot stand in a statement
+    const writable = HOSTILE.filter((name) => !name.includes("\0"));
+    const list = await ask(`SELECT ${writable.map(quoted).join(", ")} FROM ${quoted(table.name)} AS "T" WHERE "T"."A" = 1`, [table]);
+    expect(list.names).toEqual(writable);
+    expect(list.rows).toEqual([writable.map((name) => values[name]!)]);
+    table.free();
+  });
+
+  test("tables by every name", async () => {
+    const writable = HOSTILE.filter((name) => !name.includes("\0"));
+    const named = writable.map((name, i) => new FakeTable(kernel, name, { time }, [{ time: BigInt(i) }]));
+    for (const [i, table] of named.entries()) {
+      const answer = await ask(`SELECT time FROM "${table.name.replaceAll('"', '""')}"`, named);
+      expect(answer).toEqual({ names: ["time"], rows: [[BigInt(i)]], table: table.name });
+    }
+    for (const table of named) table.free();
+  });
+
+  test("random mixtures of case, quotes and aliases resolve like a naive reading", async () => {
+    const below = prng(5);
+    const pool = ["ab", "Ab", "aB", "AB"];
+    const table = new FakeTable(kernel, "mix", { time, ...Object.fromEntries(pool.map((name) => [name, string])) }, [
+      { time: 0n, ...Object.fromEntries(pool.map((name) => [name, name])) },
+    ]);
+    for (let round = 0; round < 60; round++) {
+      const picked = Array.from({ length: 1 + below(3) }, () => ({
+        name: pool[below(4)]!,
+        isQuoted: below(2) === 0,
+        isQualified: below(2) === 0,
+      }));
+      const written = picked.map(({ name, isQuoted, isQualified }) => `${isQualified ? "Mix." : ""}${isQuoted ? `"${name}"` : name}`);
+      const { rows, names } = await ask(`SELECT ${written.join(", ")} FROM MIX`, [table]);
+      const expected = picked.map(({ name, isQuoted }) => (isQuoted ? name : name.toLowerCase()));
+      expect({ written, rows, names }).toEqual({ written, rows: [expected], names: expected });
+    }
+    table.free();
+  });
+});
+
+test("names of results without an alias", async () => {
+  const NAMES: [select: string, name: string][] = [
+    ["count(*)", "count(*)"],
+    ["COUNT( DISTINCT Room )", "count(DISTINCT room)"],
+    ["temp+1", "temp + 1"],
+    ["(temp + 1) * 2", "(temp + 1) * 2"],
+    ["home.temp", "temp"],
+    ["1", "1"],
+    ["'x'", "'x'"],
+    ["now()", "now()"],
+    ["avg(temp) FILTER (WHERE n > 0)", "avg(temp)"],
+    ["CAST(n AS DOUBLE)", "CAST(n AS DOUBLE)"],
+    ["date_bin(INTERVAL '1 hour', time)", "date_bin(INTERVAL '1 hour', time)"],
+    ["room IS NULL", "room IS NULL"],
+    ["s || 'x'", "s || 'x'"],
+    ["row_number() OVER (ORDER BY time)", "row_number() OVER ()"],
+    ["s ~ 'w.*'", "s ~ 'w.*'"],
+  ];
+  for (const [select, name] of NAMES)
+    expect((await ask(`SELECT ${select} FROM home${/\(DISTINCT|avg|count/i.test(select) ? "" : " LIMIT 1"}`)).names).toEqual([name]);
+});

@@ -1,0 +1,81 @@
+// What DuckDB's grammar refuses or understands otherwise, put right between the token pass and its parser. A rule takes the tokens and
+// gives tokens; positions stay those of the statement.
+import type { Token } from "./tokens.ts";
+
+/** All rules in order. */
+export function applyTokenRules(tokens: readonly Token[]): Token[] {
+  return orderedPercentiles(regexOperators(tokens));
+}
+
+const OPERATOR_CHARS = new Set("+-*/<>=~!@#%^&|`?");
+
+/** PostgreSQL's `a ~ b` looks for the pattern anywhere; DuckDB's matches the whole text. These operators are ours (rewrite/function.ts). */
+const REGEX_OPERATORS: Readonly<Record<string, string>> = { "~": "<~>", "!~": "<!~>", "~*": "<~*>", "!~*": "<!~*>" };
+
+function regexOperators(tokens: readonly Token[]): Token[] {
+  const out: Token[] = [];
+  for (let i = 0; i < tokens.length; ) {
+    let end = i;
+    while (end < tokens.length && isOperatorChar(tokens[end]!) && (end === i || tokens[end]!.start === tokens[end - 1]!.end)) end++;
+    if (end === i) {
+      out.push(tokens[i++]!);
+      continue;
+    }
+    const group = tokens.slice(i, end);
+    const text = REGEX_OPERATORS[group.map((token) => token.text).join("")];
+    if (text !== undefined && endsOperand(out[out.length - 1])) {
+      out.push({ kind: "symbol", text, start: group[0]!.start, end: group[group.length - 1]!.end });
+    } else out.push(...group);
+    i = end;
+  }
+  return out;
+}
+
+function isOperatorChar(token: Token): boolean {
+  return token.kind === "symbol" && OPERATOR_CHARS.has(token.text);
+}
+
+/** Between two operands an operator is binary; `~5` is not. */
+function endsOperand(token: Token | undefined): boolean {
+  if (token === undefined) return false;
+  if (token.kind === "symbol") return token.text === ")" || token.text === "]";
+  return token.kind !== "word" || !BEFORE_OPERAND.has(token.text);
+}
+
+const BEFORE_OPERAND = new Set([
+  "select",
+  "where",
+  "and",
+  "or",
+  "not",
+  "on",
+  "when",
+  "then",
+  "else",
+  "by",
+  "having",
+  "in",
+  "case",
+  "distinct",
+  "all",
+]);
+
+/** `approx_percentile_cont(p) WITHIN GROUP (ORDER BY x)`: DuckDB's grammar knows the exact percentile in this form, which will do. */
+function orderedPercentiles(tokens: readonly Token[]): Token[] {
+  return tokens.map((token, i) => {
+    if (token.kind !== "word" || token.text !== "approx_percentile_cont" || tokens[i + 1]?.text !== "(") return token;
+    const close = closingParenthesis(tokens, i + 1);
+    const within = tokens[close + 1]?.kind === "word" && tokens[close + 1]!.text === "within";
+    return within ? { ...token, text: "percentile_cont" } : token;
+  });
+}
+
+function closingParenthesis(tokens: readonly Token[], open: number): number {
+  let depth = 0;
+  for (let i = open; i < tokens.length; i++) {
+    if (tokens[i]!.kind !== "symbol") continue;
+    if (tokens[i]!.text === "(") depth++;
+    else if (tokens[i]!.text === ")" && --depth === 0) return i;
+  }
+  return tokens.length;
+}
