@@ -30,6 +30,7 @@ export function parseEngineMessage(text: string): EngineMessage {
   return plain === null ? { kind: "", message: text, position: null } : { kind: plain[1]!, message: plain[2]!, position: null };
 }
 
+const BUG_PREFIX = "BUG: DuckDB";
 const LIMIT_KINDS = new Set(["Out of Memory", "OutOfMemory"]);
 const BUG_KINDS = new Set(["INTERNAL", "Internal", "FATAL", "Fatal"]);
 
@@ -41,13 +42,18 @@ export function errorKindOf(message: EngineMessage): ErrorKind | null {
   return "bad_query";
 }
 
+/** True for what `engineError` makes of DuckDB's internal errors: after one, a database may refuse everything. */
+export function isEngineBug(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith(BUG_PREFIX);
+}
+
 /** An operating error for DuckDB's `error`. @throws nothing; an internal error of DuckDB comes back as a plain Error. */
 export function engineError(error: unknown): Error {
   if (error instanceof TsdbError) return error;
   const text = error instanceof Error ? error.message : String(error);
   const message = parseEngineMessage(text);
   const kind = errorKindOf(message);
-  if (kind === null) return new Error(`BUG: DuckDB ${message.kind}: ${message.message}`, { cause: error });
+  if (kind === null) return new Error(`${BUG_PREFIX} ${message.kind}: ${message.message}`, { cause: error });
   const details = message.position === null ? {} : { position: message.position };
   return new TsdbError(kind, message.message, { ...details, engineKind: message.kind }, { cause: error });
 }

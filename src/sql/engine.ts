@@ -2,6 +2,7 @@
 // on a connection of its own. I/O and snapshots are the caller's.
 import type { Connection, Statement as DuckStatement } from "../duckdb/connection.ts";
 import { Database } from "../duckdb/database.ts";
+import { isEngineBug } from "../duckdb/errors.ts";
 import { ScanRegistry } from "../duckdb/table-function.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { QueryParams } from "../model/query.ts";
@@ -44,29 +45,34 @@ export interface SqlAnswer {
   close(): Promise<void>;
 }
 
-const PLANS_KEPT = 512;
+/** Plans are kept up to this many characters of JSON: some thousand ordinary statements. */
+const PLAN_CHARS_KEPT = 16 << 20;
 const IDLE_CONNECTIONS = 8;
+
+/** A DuckDB with our functions in it. */
+interface Instance {
+  readonly database: Database;
+  readonly parser: DuckStatement;
+  readonly idle: Connection[];
+}
 
 export class SqlEngine {
   private readonly plans = new Map<string, SqlPlan>();
-  private readonly idle: Connection[] = [];
+  private planChars = 0;
+  private serializing: Promise<unknown> = Promise.resolve();
+  /** Set when DuckDB has met a bug of its own: it answers nothing any more and the next statement gets a new one. */
+  private isBroken = false;
 
   private constructor(
     readonly kernel: Kernel,
-    private readonly database: Database,
+    private readonly options: SqlEngineOptions,
     readonly registry: ScanRegistry,
-    private readonly parser: DuckStatement,
+    private instance: Instance,
   ) {}
 
   static async open(kernel: Kernel, options: SqlEngineOptions): Promise<SqlEngine> {
     const registry = new ScanRegistry(kernel.memory);
-    const database = await Database.open(options, async (connection) => {
-      registry.install(connection);
-      for (const macro of MACROS) await connection.run(macro);
-    });
-    const parserConnection = await database.connect();
-    const parser = await parserConnection.prepare("SELECT json_serialize_sql(CAST($1 AS VARCHAR))");
-    const engine = new SqlEngine(kernel, database, registry, parser);
+    const engine = new SqlEngine(kernel, options, registry, await openInstance(options, registry));
     // The first statement pays for DuckDB's start; better nobody's.
     const answer = await engine.run(await engine.plan("SELECT 1"), { tables: [], params: {} });
     for await (const _ of answer.batches);
@@ -84,15 +90,16 @@ export class SqlEngine {
       return known;
     }
     const plan = await planStatement(statement, (sql) => this.serialize(sql));
-    if (statement.length <= 16384) this.plans.set(statement, plan);
-    if (this.plans.size > PLANS_KEPT) this.plans.delete(this.plans.keys().next().value!);
+    this.remember(statement, plan);
     return plan;
   }
 
   /** Starts a plan. @throws TsdbError bad_query, query_limit, cancelled; then nothing needs to be closed */
   async run(plan: SqlPlan, input: SqlInput): Promise<SqlAnswer> {
-    const connection = this.idle.pop() ?? (await this.database.connect());
-    const run = new SqlRun(this, connection, plan, input);
+    if (this.isBroken) await this.reopen();
+    const { instance } = this;
+    const connection = instance.idle.pop() ?? (await instance.database.connect());
+    const run = new SqlRun(this, connection, plan, input, () => this.release(instance, connection));
     try {
       await run.start();
     } catch (error) {
@@ -103,30 +110,66 @@ export class SqlEngine {
     return run;
   }
 
-  /** Takes back a connection on which nothing runs. */
-  release(connection: Connection): void {
-    if (this.idle.length < IDLE_CONNECTIONS) this.idle.push(connection);
-    else connection.close();
+  /** Told of every error that ended a statement. */
+  noticeError(error: unknown): void {
+    if (isEngineBug(error)) this.isBroken = true;
   }
 
   /** No statement may be running. */
   close(): void {
-    this.parser.close();
-    for (const connection of this.idle) connection.close();
-    this.database.close();
+    closeInstance(this.instance);
   }
 
-  private serializing: Promise<unknown> = Promise.resolve();
+  private async reopen(): Promise<void> {
+    this.isBroken = false;
+    const broken = this.instance;
+    this.instance = await openInstance(this.options, this.registry);
+    // Statements that still run there keep it alive and close their connections themselves.
+    for (const connection of broken.idle.splice(0)) connection.close();
+  }
+
+  private release(instance: Instance, connection: Connection): void {
+    if (instance === this.instance && instance.idle.length < IDLE_CONNECTIONS) instance.idle.push(connection);
+    else connection.close();
+  }
+
+  private remember(statement: string, plan: SqlPlan): void {
+    if (plan.json.length > PLAN_CHARS_KEPT / 64 || this.plans.has(statement)) return;
+    this.plans.set(statement, plan);
+    this.planChars += plan.json.length;
+    for (const [oldest, { json }] of this.plans) {
+      if (this.planChars <= PLAN_CHARS_KEPT) break;
+      this.plans.delete(oldest);
+      this.planChars -= json.length;
+    }
+  }
 
   /** One at a time: they share a prepared statement. */
   private serialize(sql: string): Promise<string> {
     const result = this.serializing.then(async () => {
-      this.parser.bindVarchar(1, sql);
-      const stream = await this.parser.execute();
+      if (this.isBroken) await this.reopen();
+      const { parser } = this.instance;
+      parser.bindVarchar(1, sql);
+      const stream = await parser.execute();
       const batch = await stream.next();
       return new TextDecoder().decode(batch!.columns[0]!.data!);
     });
-    this.serializing = result.catch(() => {});
+    this.serializing = result.catch((error) => this.noticeError(error));
     return result;
   }
+}
+
+async function openInstance(options: SqlEngineOptions, registry: ScanRegistry): Promise<Instance> {
+  const database = await Database.open(options, async (connection) => {
+    registry.install(connection);
+    for (const macro of MACROS) await connection.run(macro);
+  });
+  const connection = await database.connect();
+  return { database, parser: await connection.prepare("SELECT json_serialize_sql(CAST($1 AS VARCHAR))"), idle: [] };
+}
+
+function closeInstance(instance: Instance): void {
+  instance.parser.close();
+  for (const connection of instance.idle) connection.close();
+  instance.database.close();
 }

@@ -176,6 +176,24 @@ test("errors of values name the value, not our functions", async () => {
   expect((await failure(ask("SELECT sum(n) FROM (VALUES (9223372036854775807), (1)) AS v(n)"))).message).not.toContain("__");
 });
 
+test("after a bug inside DuckDB the next statement gets a new one, and a running one still ends", async () => {
+  const running = await start("SELECT time, host, n, host FROM big");
+  const batches = running.batches[Symbol.asyncIterator]();
+  await batches.next();
+  engine.noticeError(new Error("BUG: DuckDB INTERNAL: invalidated"));
+  expect(await ask("SELECT count(*), date_bin(INTERVAL '1 hour', max(time)) FROM big")).toEqual([[BigInt(ROWS), 0n]]);
+  expect(await ask("SELECT 4")).toEqual([[4n]]);
+  expect((await batches.next()).done).toBe(false);
+  await running.close();
+});
+
+test("the order of rows survives types that leave as text", async () => {
+  const order = "FROM range(20000) AS r(i) ORDER BY hash(i)";
+  const [plain, cast] = [await ask(`SELECT i ${order}`), await ask(`SELECT i, CAST(i % 2 AS BIT) AS i ${order}`)];
+  expect(cast.map(([i]) => i)).toEqual(plain.map(([i]) => i));
+  expect(typeof cast[0]![1]).toBe("string");
+});
+
 test("the same plan over other tables", async () => {
   const plan = await engine.plan("SELECT count(*), max(time) FROM big");
   const small = new FakeTable(kernel, "big", { time: ColumnType.time }, [{ time: 7n }]);

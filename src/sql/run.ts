@@ -36,6 +36,7 @@ export class SqlRun implements SqlAnswer {
     private readonly connection: Connection,
     private readonly plan: SqlPlan,
     private readonly input: SqlInput,
+    private readonly release: () => void,
   ) {}
 
   async start(): Promise<void> {
@@ -140,6 +141,7 @@ export class SqlRun implements SqlAnswer {
 
   /** The error a user should see for one that ended this statement. */
   explain(error: unknown): unknown {
+    this.engine.noticeError(error);
     const stopped = this.stopError();
     if (stopped !== null) return stopped;
     const own = this.scans.find((scan) => scan.error !== undefined)?.error;
@@ -177,10 +179,10 @@ export class SqlRun implements SqlAnswer {
     if (started && !this.finished) this.connection.interrupt();
     for (const scan of this.scans) this.engine.registry.remove(scan.handle);
     // The next statement on a connection ends the one before and waits for its threads.
-    if (!this.finished || this.scans.length > 0) await this.connection.run("SELECT 1");
+    if (!this.finished || this.scans.length > 0) await this.connection.run("SELECT 1").catch((error) => this.engine.noticeError(error));
     for (const scan of this.scans) scan.end();
     for (const table of this.ownTables) table.release();
-    this.engine.release(this.connection);
+    this.release();
   }
 }
 

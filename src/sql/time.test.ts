@@ -197,6 +197,8 @@ const VALUES: [expression: string, value: SqlValue][] = [
   ["extract(epoch FROM time)", 1_706_745_600],
   ["year(time)", 2024n],
   ["to_unixtime(time)", 1706745599n],
+  ["time::timestamp(0)", at("2024-01-31T23:59:59")],
+  ["time::timestamp(3)", at("2024-01-31T23:59:59", 999_000_000n)],
   ["time::varchar", "2024-01-31T23:59:59.999999999"],
   ["time::bigint", A],
   ["epoch_ns(time)", A],

@@ -6,6 +6,7 @@ import { type Kind, kindOfType, type Typed } from "../kind.ts";
 import { parseTimeText } from "../time-text.ts";
 import type { Cast, Expression } from "../tree.ts";
 import { call, castTo, integerConstant, stringConstant } from "../tree.ts";
+import { bin } from "./time-function.ts";
 
 const I64_MAX = 2n ** 63n - 1n;
 
@@ -65,7 +66,12 @@ function castNumber(kind: Kind, child: Typed): number | bigint | undefined {
   return child.number !== undefined && Number.isSafeInteger(child.number) ? BigInt(child.number) : undefined;
 }
 
+/** Nanoseconds of the types that are coarser than a nanosecond and say so. */
+const COARSE: Readonly<Record<string, bigint>> = { TIMESTAMP_S: 1_000_000_000n, TIMESTAMP_MS: 1_000_000n };
+
 function castToTime(node: Cast, child: Typed): Typed {
+  const unitNs = COARSE[node.cast_type.id];
+  if (unitNs !== undefined) return bin(castToTime({ ...node, cast_type: { id: "TIMESTAMP", type_info: null } }, child), unitNs, 0n);
   if (child.kind === "time") return child;
   if (child.text !== undefined && !node.try_cast) return timeConstant(timeOfText(child.text));
   // An integer is nanoseconds since 1970

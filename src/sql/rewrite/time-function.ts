@@ -53,7 +53,7 @@ const I64_MAX = 2n ** 63n - 1n;
 const STEP_MAX = I64_MAX / 3n;
 
 /** The start of the bin of `stepNs` from `originNs` that holds `time`; NULL where that lies before the first time there is. */
-function bin(time: Typed, stepNs: bigint, originNs: bigint): Typed {
+export function bin(time: Typed, stepNs: bigint, originNs: bigint): Typed {
   if (stepNs <= 0n) throw planError("DATE_BIN stride must be non-zero and positive");
   if (stepNs > STEP_MAX) throw planError("DATE_BIN stride is longer than 97 years");
   if (stepNs === 1n) return time;
