@@ -67,8 +67,8 @@ export const LINE_ERROR_DETAIL = 5;
 export const LINE_ERROR_WORDS = 6;
 /** Errors described per body; later bad lines are only counted. */
 export const LINE_ERRORS_KEPT = 100;
-/** Tags and fields of one line; with `time` a table's most columns. */
-export const LINE_COLUMNS_MAX = 499;
+/** Tags and fields of one line: a table's most columns, `time` not counted. */
+export const LINE_COLUMNS_MAX = 500;
 /** Field columns that a parser keeps for a table, by name and type: lines with further ones are bad until it is reset. */
 export const LINE_KEPT_COLUMNS_MAX = 4096;
 /** Tables beyond which a parser is crowded. */

@@ -10,6 +10,7 @@ import { LineParser, type ParsedColumn, type ParsedTable } from "../kernel/line-
 import { bitmapBytes, gatherBitmap, gatherColumn, gatherValues } from "../kernel/rows.ts";
 import type { Scratch } from "../kernel/scratch.ts";
 import { assert } from "../model/assert.ts";
+import { LIMITS } from "../model/limits.ts";
 import type { ColumnRun } from "../model/run.ts";
 import type { WriteRequest } from "../model/write.ts";
 import { TableLink, type UnresolvedSeries } from "./table-link.ts";
@@ -66,6 +67,8 @@ interface SchemaWork {
 export class DatabaseWriter {
   private readonly parser: LineParser;
   private links: TableLink[] = [];
+  /** The parser knows more columns of some table than can be in it, and would soon refuse good ones for lack of room. */
+  private crowded = false;
 
   constructor(
     private readonly databaseName: string,
@@ -82,6 +85,7 @@ export class DatabaseWriter {
    *  @throws TsdbError overloaded, limit_exceeded, unavailable: nothing is stored then */
   take(request: WriteRequest, receiveTimeNs: bigint): ResolvedBody {
     try {
+      if (this.crowded) this.reset();
       const parsed = this.parser.parse(request.body, { precision: request.precision, receiveTimeNs });
       const rejected: RejectedLine[] = parsed.errors.map(({ lineOffset, message }) => ({ lineOffset, message }));
       const tables = parsed.tables.map((table) => this.begin(table));
@@ -106,6 +110,7 @@ export class DatabaseWriter {
     this.parser.reset();
     for (const link of this.links) link.release();
     this.links = [];
+    this.crowded = false;
   }
 
   release(): void {
@@ -120,6 +125,7 @@ export class DatabaseWriter {
       this.links[parsed.index] = link;
     }
     link.grow(parsed);
+    if (parsed.columns.some(({ index }) => index >= LIMITS.columnsPerTableMax)) this.crowded = true;
     return { parsed, link };
   }
 

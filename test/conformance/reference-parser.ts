@@ -97,7 +97,7 @@ function takeTags(cursor: Cursor): [string, string][] {
     const key = takeName(cursor, /[^\\,= \t\n]/);
     if (key === "") fail(`Expected tag key, got ${quoteOrEnd(keyAt)}`);
     if (cursor.take(/=/) === null) fail(`Tag set malformed: could not find equals sign in ${quote(tagSet)}`);
-    if (tags.length + 1 >= COLUMNS_MAX) tooManyColumns();
+    if (tags.length >= COLUMNS_MAX) tooManyColumns();
     const valueAt = cursor.rest;
     const value = takeName(cursor, /[^\\, \t\n]/);
     if (value === "") fail(`Expected tag value, got ${quoteOrEnd(valueAt)}`);
@@ -117,7 +117,7 @@ function takeFields(cursor: Cursor, tagCount: number): Field[] {
       fields.length === 0 ? "No fields were provided" : `Could not parse entire line. Found trailing content: ${quote(trailing)}`;
     const key = takeName(cursor, /[^\\,= \t\n]/);
     if (key === "" || cursor.take(/=/) === null) fail(noField);
-    if (tagCount + fields.length + 1 >= COLUMNS_MAX) tooManyColumns();
+    if (tagCount + fields.length >= COLUMNS_MAX) tooManyColumns();
     const value = takeValue(cursor);
     if (value === null) fail(noField);
     fields.push([key, ...value]);
