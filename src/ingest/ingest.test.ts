@@ -300,3 +300,15 @@ class Model {
       .sort();
   }
 }
+
+test("what parsers of many databases remember is bounded, and what was forgotten is parsed as before", async () => {
+  const path = await open();
+  const body = `t,h=a s="${"x".repeat(LIMITS.stringFieldBytesMax)}" 1\n`.repeat(8);
+  const databases = Array.from({ length: 40 }, (_, i) => `d${i}`);
+  for (const database of databases) await path.write(body, { database });
+  const used = path.kernel.extents.usedBytes;
+  // 40 bodies of 8 MiB lie in 40 parsers of 16 MiB each, if all are kept
+  expect(used).toBeLessThan(LIMITS.parserBytesMax + 40 * 8 * (LIMITS.stringFieldBytesMax + 4096) + 64 * 1024 * 1024);
+  for (const database of databases) await path.write("t,h=a v=1 1\nt,h=b v=2 2", { database });
+  for (const database of databases) expect(path.schema("t", database)).toEqual(["time:0", "h:1", "s:5", "v:2"]);
+});

@@ -12,6 +12,9 @@ import type { Wal } from "../wal/wal.ts";
 import { DatabaseWriter, type RejectedLine } from "./database-writer.ts";
 import { FrameEncoder } from "./frame.ts";
 
+/** Databases whose line parsers are kept. */
+const WRITERS_MAX = 1000;
+
 export interface IngestStats {
   writes: number;
   rows: number;
@@ -35,7 +38,9 @@ export interface IngestParts {
 
 export class Ingest implements WriteService {
   readonly stats: IngestStats = { writes: 0, rows: 0, bytes: 0, rejectedLines: 0 };
-  private readonly writers = new Map<string, DatabaseWriter>();
+  /** Least recently used first, with the memory each held when it was last used. */
+  private readonly writers = new Map<string, { readonly writer: DatabaseWriter; bytes: number }>();
+  private writerBytes = 0;
   private readonly scratch: Scratch;
   private readonly encoder: FrameEncoder;
 
@@ -97,17 +102,31 @@ export class Ingest implements WriteService {
       };
     } finally {
       this.scratch.reset();
+      this.forgetIdleWriters();
     }
   }
 
   private writer(database: string): DatabaseWriter {
-    let writer = this.writers.get(database);
-    if (writer === undefined) {
-      const { kernel, catalog, tables } = this.parts;
-      writer = new DatabaseWriter(database, { kernel, catalog, tables, scratch: this.scratch });
-      this.writers.set(database, writer);
+    const known = this.writers.get(database);
+    const { kernel, catalog, tables } = this.parts;
+    const entry = known ?? { writer: new DatabaseWriter(database, { kernel, catalog, tables, scratch: this.scratch }), bytes: 0 };
+    this.writers.delete(database);
+    this.writers.set(database, entry);
+    return entry.writer;
+  }
+
+  /** Bounds what parsers remember: one a database, each with room for its largest body, would fill the memory for ever. */
+  private forgetIdleWriters(): void {
+    const last = [...this.writers.values()].at(-1);
+    if (last === undefined) return;
+    this.writerBytes += last.writer.memoryBytes - last.bytes;
+    last.bytes = last.writer.memoryBytes;
+    for (const [database, { writer, bytes }] of this.writers) {
+      if (this.writerBytes <= LIMITS.parserBytesMax && this.writers.size <= WRITERS_MAX) return;
+      writer.release();
+      this.writers.delete(database);
+      this.writerBytes -= bytes;
     }
-    return writer;
   }
 }
 

@@ -26,6 +26,8 @@ export const LIMITS = {
   walFrameBytesMax: 512 * MIB,
   /** The kernel's memory: the address space of wasm32 is 4 GiB; the rest is scratch for decoding. */
   kernelBytesMax: 4 * GIB,
+  /** What line parsers of all databases may keep from one body to the next; the least recently used are forgotten first. */
+  parserBytesMax: 256 * MIB,
   bufferBytesDefault: 1 * GIB,
   bufferBytesMax: 3 * GIB,
 } as const;
