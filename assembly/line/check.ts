@@ -30,7 +30,8 @@ import {
   TYPE_TAG,
   TYPE_UNSIGNED,
 } from "../abi";
-import { BACKSLASH, COMMA, EQUALS, MINUS, QUOTE, RETURN, NEWLINE, SPACE, TAB, ZERO, hashBytes, isLineEnd, sameBytes, skipSpaces } from "./bytes";
+import { BACKSLASH, COMMA, EQUALS, MINUS, NEWLINE, QUOTE, RETURN, SPACE, TAB, ZERO } from "./bytes";
+import { hashBytes, isLineEnd, sameBytes, skipSpaces } from "./bytes";
 import { parseBoolean, parseFloat64, parseInteger, parseSigned, parseUnsigned } from "./number";
 import { Parser, SEEN_SLOTS, TOKEN_BYTES, Token } from "./structures";
 import { STRING_NOT_UTF8, STRING_TOO_LONG, findBadUtf8, parseString, scratch, stringFault, stringFaultPtr, unescapeName } from "./text";

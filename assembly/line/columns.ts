@@ -199,8 +199,8 @@ export function markPresent(parser: Parser, table: Table, column: Column, row: u
   return true;
 }
 
-/** Notes that the rows from `first` to the table's last have values in the column. Either it is unused in this body and `first` is 0, or it has
- *  a value in the row before `first`. */
+/** Notes that the rows from `first` to the table's last have values in the column. Either it is unused in this body and `first` is 0, or
+ *  it has a value in the row before `first`. */
 export function markRows(table: Table, column: Column, first: u32): void {
   const rows = table.rowCount;
   if (column.nextRow != ROW_SPARSE) {

@@ -21,8 +21,8 @@ export function findEntry(parser: Parser, owner: u32, keyPtr: usize, keyBytes: u
   }
 }
 
-/** A new entry of `entryBytes` zeroed bytes with a copy of the key, which must not be in the dictionary. `suffix` 1..255 is one byte that is
- *  stored behind the key without counting as part of it. */
+/** A new entry of `entryBytes` zeroed bytes with a copy of the key, which must not be in the dictionary. `suffix` is a byte that is stored
+ *  behind the key without counting as part of it. */
 export function addEntry(parser: Parser, owner: u32, keyPtr: usize, keyBytes: u32, entryBytes: u32, suffix: u32): u32 {
   if (parser.entryCount * 2 >= parser.slotCount) growSlots(parser);
   const ptr = arenaAlloc(parser, entryBytes + keyBytes + 1);

@@ -157,8 +157,8 @@ export interface StoreExports {
 
 export interface KernelExports extends MemoryExports, LineExports, ScanExports, CodecExports, StoreExports {}
 
-/** What the kernel may ask of its host: memory, and decimal numbers of more than 19 digits. Allocation throws TsdbError("overloaded") through the kernel, which
- *  therefore allocates before it changes any state. */
+/** What the kernel may ask of its host: memory, and decimal numbers of more than 19 digits. Allocation throws TsdbError("overloaded")
+ *  through the kernel, which therefore allocates before it changes any state. */
 export function kernelImports(memory: WebAssembly.Memory, heap: Heap): Record<string, unknown> {
   return {
     memory,

@@ -1,5 +1,5 @@
-// The table behind the kernel's float parser (assembly/line/float.ts): 5^q for q of -342 .. 308, as the top 128 bits of a number whose first
-// bit is 1. Computed instead of listed: exact integers are shorter to read than 1302 constants.
+// The table behind the kernel's float parser (assembly/line/float.ts): 5^q for q of -342 .. 308, as the top 128 bits of a number whose
+// first bit is 1. Computed instead of listed: exact integers are shorter to read than 1302 constants.
 import type { Kernel } from "./kernel.ts";
 
 const POWER_MIN = -342;

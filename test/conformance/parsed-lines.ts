@@ -1,4 +1,4 @@
-// A parsed body as plain objects: what the reference parser gives, and what is read back from the kernel's, so that the two can be compared.
+// A parsed body as plain objects: what the reference parser gives, and what is read back from the kernel's, so that they can be compared.
 import type { Kernel } from "../../src/kernel/kernel.ts";
 import type { LineParser, ParsedBody, ParsedColumn, ParsedTable, ParseOptions } from "../../src/kernel/line-parser.ts";
 import { ColumnType } from "../../src/model/column.ts";

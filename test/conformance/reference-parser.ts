@@ -1,5 +1,5 @@
-// The slow, obvious parser of line protocol: the grammar of the specification as regular expressions over one line at a time. The kernel must
-// agree with it on every row and every message. Bytes are handled as one character each (latin1) until a name or string is complete.
+// The slow, obvious parser of line protocol: the grammar of the specification as regular expressions over one line at a time. The kernel
+// must agree with it on every row and message. Bytes are handled as one character each (latin1) until a name or string is complete.
 import { ColumnType } from "../../src/model/column.ts";
 import { Precision } from "../../src/model/precision.ts";
 import { byName, type FieldValue, type PlainBody, type PlainParser, type PlainRow } from "./parsed-lines.ts";
@@ -193,8 +193,17 @@ function takeName(cursor: Cursor, character: RegExp): string {
 
 function checkUtf8(raw: string, start: number): void {
   // Unicode Standard, table 3-7: well-formed UTF-8 byte sequences
-  const wellFormed =
-    /^(?:[\0-\x7f]+|[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2})*/;
+  const sequences = [
+    "[\\0-\\x7f]+",
+    "[\\xc2-\\xdf][\\x80-\\xbf]",
+    "\\xe0[\\xa0-\\xbf][\\x80-\\xbf]",
+    "[\\xe1-\\xec\\xee\\xef][\\x80-\\xbf]{2}",
+    "\\xed[\\x80-\\x9f][\\x80-\\xbf]",
+    "\\xf0[\\x90-\\xbf][\\x80-\\xbf]{2}",
+    "[\\xf1-\\xf3][\\x80-\\xbf]{3}",
+    "\\xf4[\\x80-\\x8f][\\x80-\\xbf]{2}",
+  ];
+  const wellFormed = new RegExp(`^(?:${sequences.join("|")})*`);
   const goodBytes = raw.match(wellFormed)![0].length;
   if (goodBytes !== raw.length) fail(`Invalid UTF-8 at byte ${start + goodBytes} of the line`);
 }
