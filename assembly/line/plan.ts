@@ -113,8 +113,8 @@ function planOther(parser: Parser, step: Step, p: usize, row: u32): usize {
   return p != 0 && <u32>load<u8>(p) == step.suffix >> 8 ? p + 1 : 0;
 }
 
-/** Reads an integer, its suffix and the separator behind it. One digit and two are told apart by branches: a guessed length lets the processor
- *  go on with the next field, a computed one makes it wait. */
+/** Reads an integer, its suffix and the separator behind it. One digit and two are told apart by branches: a guessed length lets the
+ *  processor go on with the next field, a computed one makes it wait. */
 // @ts-ignore: decorator
 @inline
 function planInteger(step: Step, p: usize, row: u32): usize {
