@@ -3,11 +3,9 @@
 import type { LiveTables, SealedRows } from "../buffer/live-tables.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { assert } from "../model/assert.ts";
-import type { ColumnDef } from "../model/column.ts";
-import type { Run } from "../model/run.ts";
 import type { ObjectStore } from "../object-store/object-store.ts";
 import type { FileMeta, Manifest } from "../store/manifest.ts";
-import type { PtDirectory } from "../store/pt-file.ts";
+import type { PtDirectory, PtTableInput } from "../store/pt-file.ts";
 import type { Wal } from "../wal/wal.ts";
 
 export interface FlushLimits {
@@ -37,13 +35,6 @@ export function planFlush(state: FlushState, nowMs: number, limits: FlushLimits)
   return undefined;
 }
 
-export interface FlushTableInput {
-  readonly databaseId: number;
-  readonly tableId: number;
-  readonly columns: readonly ColumnDef[];
-  readonly runs: readonly Run[];
-}
-
 export interface FlushParts {
   readonly tables: LiveTables;
   readonly catalog: Catalog;
@@ -55,7 +46,7 @@ export interface FlushParts {
   readonly limits: FlushLimits;
   readonly nowMs: () => number;
   /** Sorts and encodes, in the maintenance worker. */
-  readonly encode: (tables: readonly FlushTableInput[]) => Promise<{ bytes: Uint8Array; directory: PtDirectory }>;
+  readonly encode: (tables: readonly PtTableInput[]) => Promise<{ bytes: Uint8Array; directory: PtDirectory }>;
   readonly onFlushed: (flush: { reason: FlushReason; rowCount: number; bytes: number; milliseconds: number }) => void;
   /** A flush failed; its rows stay readable and in the log, and the next check tries again. */
   readonly onError: (error: unknown) => void;
@@ -145,11 +136,11 @@ export class Flusher {
 }
 
 /** Rows of tables that still exist. */
-function flushInput(sealed: SealedRows, catalog: Catalog): FlushTableInput[] {
-  const input: FlushTableInput[] = [];
+function flushInput(sealed: SealedRows, catalog: Catalog): PtTableInput[] {
+  const input: PtTableInput[] = [];
   for (const [tableId, { databaseId, buffer }] of sealed.tables) {
     const table = catalog.tableById(tableId);
-    if (table !== undefined) input.push({ databaseId, tableId, columns: table.columns, runs: buffer.runs() });
+    if (table !== undefined) input.push({ databaseId, tableId, tableName: table.name, columns: table.columns, runs: buffer.runs() });
   }
   return input;
 }

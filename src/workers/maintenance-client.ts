@@ -2,8 +2,8 @@
 
 import type { SharedMemory } from "../kernel/extents.ts";
 import { TsdbError } from "../model/errors.ts";
-import type { PtDirectory } from "../store/pt-file.ts";
-import type { FlushTable, FromMaintenanceWorker, ToMaintenanceWorker } from "./messages.ts";
+import type { PtDirectory, PtTableInput } from "../store/pt-file.ts";
+import type { FromMaintenanceWorker, ToMaintenanceWorker } from "./messages.ts";
 
 export interface EncodedFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -25,7 +25,7 @@ export class MaintenanceClient {
   }
 
   /** Sorts and encodes sealed rows, which the caller keeps pinned until the promise settles. */
-  encode(tables: readonly FlushTable[]): Promise<EncodedFile> {
+  encode(tables: readonly PtTableInput[]): Promise<EncodedFile> {
     return new Promise((resolve, reject) => {
       const id = this.nextId++;
       this.jobs.set(id, { resolve, reject });

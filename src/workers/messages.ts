@@ -1,11 +1,9 @@
 // The messages between the main thread and its workers. Everything is structured-cloneable; bytes are transferred, not copied.
 import type { SharedMemory } from "../kernel/extents.ts";
-import type { ColumnDef } from "../model/column.ts";
 import type { ErrorKind } from "../model/errors.ts";
 import type { QueryFormat, QueryParams } from "../model/query.ts";
-import type { Run } from "../model/run.ts";
 import type { DatabaseSnapshot } from "../query/snapshot.ts";
-import type { PtDirectory } from "../store/pt-file.ts";
+import type { PtDirectory, PtTableInput } from "../store/pt-file.ts";
 
 /** An error as it crosses a thread border; "bug" marks anything that is not a TsdbError. */
 export interface WireError {
@@ -53,16 +51,9 @@ export const ANSWER_MESSAGE_BYTES = 128 << 10;
 
 // Maintenance worker ------------------------------------------------------------------------------------------------------------
 
-export interface FlushTable {
-  readonly databaseId: number;
-  readonly tableId: number;
-  readonly columns: readonly ColumnDef[];
-  readonly runs: readonly Run[];
-}
-
 export type ToMaintenanceWorker =
   | { readonly type: "init"; readonly shared: SharedMemory }
-  | { readonly type: "flush"; readonly id: number; readonly tables: readonly FlushTable[] };
+  | { readonly type: "flush"; readonly id: number; readonly tables: readonly PtTableInput[] };
 
 export type FromMaintenanceWorker =
   | { readonly type: "ready" }
