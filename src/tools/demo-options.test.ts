@@ -5,7 +5,7 @@ import { ProgressBar, progressLine } from "./demo-progress.ts";
 import { urlIn } from "./demo-server.ts";
 
 test("nothing given", () => {
-  expect(parseOptions([])).toEqual({ host: null, database: "demo", seconds: 5, follow: false, flights: false, help: false });
+  expect(parseOptions([])).toEqual({ host: null, database: "showcase", seconds: 5, follow: false, flights: false, help: false });
 });
 
 test.each([

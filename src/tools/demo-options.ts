@@ -34,7 +34,7 @@ export function parseOptions(args: readonly string[]): DemoOptions {
   if (!Number.isInteger(seconds) || seconds < 0) throw new DemoError(`--seconds must be a whole number, got '${values.seconds}'`);
   return {
     host: values.host === undefined ? null : urlOf(values.host),
-    database: values.database ?? "demo",
+    database: values.database ?? "showcase",
     seconds,
     follow: values.follow ?? false,
     flights: values.flights ?? false,
