@@ -129,10 +129,13 @@ export class WritePath {
   }
 
   /** Rows of a table in the order of the scan. */
-  async rows(table: string, { range = ALL_TIME, tags = [] }: { range?: TimeRange; tags?: TagPredicate[] } = {}): Promise<TestRow[]> {
-    if (this.catalog.findDatabase("db") === undefined) return [];
+  async rows(
+    table: string,
+    { database = "db", range = ALL_TIME, tags = [] }: { database?: string; range?: TimeRange; tags?: TagPredicate[] } = {},
+  ): Promise<TestRow[]> {
+    if (this.catalog.findDatabase(database) === undefined) return [];
     for (const { key } of this.manifest.files()) if (!this.objects.has(key)) this.objects.set(key, await this.store.get(key));
-    const { snapshot, release } = this.snapshots.take("db", [table], false);
+    const { snapshot, release } = this.snapshots.take(database, [table], false);
     const rows: TestRow[] = [];
     try {
       for (const tableSnapshot of snapshot.tables) {
