@@ -71,7 +71,7 @@ export const LINE_ERRORS_KEPT = 100;
 export const LINE_COLUMNS_MAX = 500;
 /** Field columns that a parser keeps for a table, by name and type: lines with further ones are bad until it is reset. */
 export const LINE_KEPT_COLUMNS_MAX = 4096;
-/** Tables beyond which a parser is crowded. */
+/** Tables that a parser keeps: lines of further ones are bad until it is reset. */
 export const LINE_KEPT_TABLES_MAX = 1 << 16;
 /** Bytes of one name, tag value or string value. */
 export const LINE_STRING_BYTES_MAX = 1 << 20;
@@ -97,6 +97,7 @@ export const LINE_BAD_RESERVED = 17;
 export const LINE_BAD_TAG_AND_FIELD = 18;
 export const LINE_BAD_TIME_RANGE = 19;
 export const LINE_BAD_TOO_MANY_COLUMNS = 20;
+export const LINE_BAD_TOO_MANY_TABLES = 21;
 
 // A string view is DuckDB's string_t, 16 bytes:
 //   | byteLength u32 | 12 bytes of text, zero padded            |  byteLength <= 12

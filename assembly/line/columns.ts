@@ -234,13 +234,14 @@ function isPresentLast(column: Column, row: u32): bool {
   return column.nextRow == ROW_SPARSE ? column.sparseRow == row + 1 : column.nextRow == row + 1;
 }
 
-/** Forgets the values of `row`, the row in hand: the line turned out to need the careful path. */
-export function undoRow(table: Table, row: u32): void {
-  for (let i: u32 = 0; i < table.columnCount; i++) {
-    const column = changetype<Column>(load<u32>(table.columnsPtr + (i << 2)));
-    if (!isPresentLast(column, row)) continue;
+/** Forgets the values of `row`, the row in hand, in the first `count` of the predicted columns, which are those of the line so far. */
+export function undoRow(table: Table, row: u32, count: u32): void {
+  let at = table.firstColumn;
+  for (let i: u32 = 0; i < count; i++) {
+    const column = changetype<Column>(at);
     if (column.nextRow == ROW_SPARSE) column.sparseRow = row;
     else column.nextRow = row == 0 ? ROW_UNUSED : row;
+    at = column.next;
   }
 }
 

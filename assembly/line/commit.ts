@@ -1,5 +1,5 @@
 // Takes a line that check.ts found good into the parser: table, series, tag and field columns that are new, then the row.
-import { LINE_BAD_TOO_MANY_COLUMNS, LINE_COLUMNS_MAX, LINE_KEPT_COLUMNS_MAX } from "../abi";
+import { LINE_BAD_TOO_MANY_COLUMNS, LINE_BAD_TOO_MANY_TABLES, LINE_COLUMNS_MAX, LINE_KEPT_COLUMNS_MAX, LINE_KEPT_TABLES_MAX } from "../abi";
 import { checkSeries, fault, seriesEnd, tableNameBytes, tableNamePtr, tagCount, timeNs, tokenCount } from "./check";
 import { findOrAddColumn, findOrAddTable, findOrAddTag, growRows, hasColumn, markPresent, valueBytes } from "./columns";
 import { addEntry, findEntry } from "./dictionary";
@@ -23,11 +23,16 @@ function tokenAt(parser: Parser, index: u32): Token {
   return changetype<Token>(parser.tokensPtr + index * TOKEN_BYTES);
 }
 
-/** False, with the fault set, when the checked line would give its table more columns than a parser keeps: names that no table took would
- *  otherwise pile up for ever. */
+/** False, with the fault set, when the checked line would bring more tables or columns than a parser keeps: names that no database took
+ *  would otherwise pile up for ever. */
 export function hasRoom(parser: Parser): bool {
   const found = findEntry(parser, OWNER_TABLES, tableNamePtr, tableNameBytes);
-  if (found == 0) return true;
+  if (found == 0) {
+    if (parser.tableCount < <u32>LINE_KEPT_TABLES_MAX) return true;
+    fault(LINE_BAD_TOO_MANY_TABLES, 0, 0);
+    parser.crowded = 1;
+    return false;
+  }
   const table = changetype<Table>(found);
   let columns = table.columnCount;
   if (columns + tokenCount - tagCount <= <u32>LINE_KEPT_COLUMNS_MAX) return true;

@@ -48,8 +48,6 @@ export function lineParse(parserPtr: usize, bodyPtr: u32, bodyBytes: u32, precis
         last = series;
         continue;
       }
-      const table = changetype<Table>(series.table);
-      undoRow(table, table.rowCount);
       parser.scratchUsed = scratchUsed;
     }
     p = checkLine(parser, keyPtr);
@@ -108,7 +106,7 @@ function findSeries(parser: Parser, p: usize): u32 {
   }
 }
 
-/** Reads a line of a known series. Returns the address of the next line; 0 when something is new or wrong, and the row is to be undone. */
+/** Reads a line of a known series. Returns the address of the next line; 0 when something is new or wrong, and nothing is changed then. */
 function parseKnown(parser: Parser, lineStart: usize, keyPtr: usize, series: SeriesEntry): usize {
   const table = changetype<Table>(series.table);
   if (table.rowCount == table.rowCapacity) {
@@ -123,13 +121,19 @@ function parseKnown(parser: Parser, lineStart: usize, keyPtr: usize, series: Ser
     settlePlan(table);
     table.planCount = 0;
   }
-  return parseFields(parser, lineStart, fields, series);
+  if (table.nameClash != 0) return 0;
+  markedColumns = 0;
+  const next = parseFields(parser, lineStart, fields, series);
+  if (next == 0) undoRow(table, table.rowCount, markedColumns);
+  return next;
 }
 
-/** Reads the fields at `p` one by one, each where it was last time or wherever it is. Result as of parseKnown. */
+/** Columns that parseFields has marked for the row in hand. */
+let markedColumns: u32 = 0;
+
+/** Reads the fields at `p` one by one, each where it was last time or wherever it is. Returns the address of the next line, or 0. */
 function parseFields(parser: Parser, lineStart: usize, p: usize, series: SeriesEntry): usize {
   const table = changetype<Table>(series.table);
-  if (table.nameClash != 0) return 0;
   const row = table.rowCount;
   let asPredicted = true;
   let column: Column;
@@ -145,6 +149,7 @@ function parseFields(parser: Parser, lineStart: usize, p: usize, series: SeriesE
     }
     slot = changetype<usize>(column) + offsetof<Column>("next");
     if (!markPresent(parser, table, column, row)) return 0;
+    markedColumns++;
     if ((column.kind & KIND_SHARED) != 0 && siblingPresent(column, row)) return 0;
     p = parseValue(parser, column, p + column.keyBytes, row);
     if (p == 0) return 0;

@@ -1,5 +1,5 @@
 // Ends a body: one array of words that tells the host where everything is, so that a body costs one read across the border.
-import { LINE_KEPT_TABLES_MAX, PARSED_COLUMN_WORDS, PARSED_HEADER_WORDS, PARSED_TABLE_WORDS } from "../abi";
+import { PARSED_COLUMN_WORDS, PARSED_HEADER_WORDS, PARSED_TABLE_WORDS } from "../abi";
 import { finishColumn } from "./columns";
 import { settlePlan } from "./plan";
 import { Column, Parser, Table, reallocate } from "./structures";
@@ -25,7 +25,7 @@ export function writeResult(parser: Parser): u32 {
   store<u32>(header, tables, 8);
   store<u32>(header, parser.errorCount, 12);
   store<u32>(header, parser.errorsPtr, 16);
-  store<u32>(header, parser.tableCount > <u32>LINE_KEPT_TABLES_MAX ? 1 : parser.crowded, 20);
+  store<u32>(header, parser.crowded, 20);
   return parser.resultPtr;
 }
 

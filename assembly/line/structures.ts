@@ -177,7 +177,7 @@ export class Parser {
   errorsPtr: u32;
   errorCount: u32;
   badLineCount: u32;
-  /** Not 0: a line was refused because its table keeps too many columns. */
+  /** Not 0: a line was refused because too many tables or columns are kept. */
   crowded: u32;
   resultPtr: u32;
   resultBytes: u32;

@@ -25,7 +25,8 @@ export type LineFault =
   | typeof abi.LINE_BAD_RESERVED
   | typeof abi.LINE_BAD_TAG_AND_FIELD
   | typeof abi.LINE_BAD_TIME_RANGE
-  | typeof abi.LINE_BAD_TOO_MANY_COLUMNS;
+  | typeof abi.LINE_BAD_TOO_MANY_COLUMNS
+  | typeof abi.LINE_BAD_TOO_MANY_TABLES;
 
 /** `text` is the part of the line that the message quotes; `detail` the field's type or the offset of a bad byte, by fault. */
 export interface LineFaultDetails {
@@ -76,6 +77,10 @@ export function lineErrorMessage(fault: LineFault, { text, detail, precision }: 
       return `timestamp, ${text}, out of range for precision: ${PRECISION_LABEL[precision]}`;
     case abi.LINE_BAD_TOO_MANY_COLUMNS:
       return `Update to schema would exceed number of columns per table limit of ${LIMITS.columnsPerTableMax} columns`;
+    case abi.LINE_BAD_TOO_MANY_TABLES: {
+      const max = LIMITS.tablesMax;
+      return `Update to schema would exceed number of tables limit: attempted to create table but already have ${max} table(s) (limit: ${max})`;
+    }
     default:
       return unreachable(fault);
   }

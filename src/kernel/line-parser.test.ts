@@ -91,6 +91,18 @@ test("memoryBytes grows with what is kept and stays when the same comes again", 
   expect(parser.memoryBytes).toBe(full);
 });
 
+test("a flood of table names is refused, and gone after a reset", () => {
+  const { rowCount, lineCount, errors } = parse(Array.from({ length: 65_540 }, (_, i) => `t${i} v=1`).join("\n"));
+  expect([rowCount, lineCount, errors.length]).toEqual([65_536, 65_540, 4]);
+  expect(errors[0]!.message).toStartWith(
+    "Update to schema would exceed number of tables limit: attempted to create table but already have",
+  );
+  expect(parse("t7 v=2\nu v=1").rowCount).toBe(1);
+  expect(parser.wantsReset).toBe(true);
+  parser.reset();
+  expect(parse("u v=1").rowCount).toBe(1);
+});
+
 test("a time learned in one precision is not taken for another", () => {
   const body = new TextEncoder().encode("m v=1 0000000001465839830\nm v=2 0000000001465839830");
   for (const precision of [Precision.nanosecond, Precision.nanosecond, Precision.second, Precision.auto, Precision.millisecond]) {

@@ -10,6 +10,7 @@ import { type LineFault, lineErrorMessage } from "./line-error.ts";
 import { powersOfFivePtr } from "./powers-of-five.ts";
 
 assert(abi.LINE_COLUMNS_MAX === LIMITS.columnsPerTableMax, "a line holds at most a table's columns");
+assert(abi.LINE_KEPT_TABLES_MAX > LIMITS.tablesMax, "a parser keeps every table that a database can have");
 assert(abi.LINE_STRING_BYTES_MAX === LIMITS.stringFieldBytesMax, "the kernel knows the limit of strings");
 assert(abi.LINE_ERRORS_KEPT >= LIMITS.lineErrorsReported, "every error that is reported is kept");
 
