@@ -12,6 +12,13 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
+// the servers that run are ended on exit; by default a signal skips that
+for (const [signal, code] of [
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)
+  process.on(signal, () => process.exit(code));
+
 const answers: Answer[] = [];
 const failures: string[] = [];
 for (const bench of BENCHES.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {

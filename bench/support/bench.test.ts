@@ -27,6 +27,12 @@ test("rounds run in alternating order and give the median of each contestant", a
   expect(order.join("")).toBe("abbaab");
 });
 
+test("a contestant without patience left has its first round and no other", async () => {
+  let calls = 0;
+  expect(await alternate(3, [async () => ++calls], 0)).toEqual([1]);
+  expect(calls).toBe(1);
+});
+
 test.each([
   [1_234_567, "1.23 M"],
   [177_000, "177 k"],

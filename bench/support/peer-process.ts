@@ -2,7 +2,7 @@
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { plainEnvironment } from "../../test/support/server.ts";
+import { endWithThisProcess, plainEnvironment } from "../../test/support/server.ts";
 
 const READY_DEADLINE_MS = 30_000;
 const STOP_DEADLINE_MS = 30_000;
@@ -30,6 +30,7 @@ export async function startPeer({ name, command, readyUrl }: PeerOptions): Promi
     stdout: Bun.file(join(folder, "output.log")),
     stderr: Bun.file(join(folder, "errors.log")),
   });
+  endWithThisProcess(child);
   const stop = async () => {
     child.kill("SIGTERM");
     const patience = setTimeout(() => child.kill("SIGKILL"), STOP_DEADLINE_MS);

@@ -149,6 +149,7 @@ export class TestServer {
       },
     );
     this.process = child;
+    endWithThisProcess(child);
     this.captures = [this.capture(child.stdout), this.capture(child.stderr)];
     return child;
   }
@@ -205,6 +206,13 @@ export class TestServer {
     if (this.process === undefined) throw new Error("the server is not running");
     return this.process;
   }
+}
+
+/** Kills the child when this process exits before it, by an error or a signal that ends in `process.exit`. */
+export function endWithThisProcess(child: Subprocess): void {
+  const kill = () => child.kill("SIGKILL");
+  process.once("exit", kill);
+  void child.exited.then(() => process.off("exit", kill));
 }
 
 /** The address in the file, once its line is complete. */
