@@ -1,4 +1,5 @@
 // Every bench, in the order of the table.
+import { codec } from "./codec.ts";
 import { diskSize } from "./disk-size.ts";
 import { ingest } from "./ingest.ts";
 import { parseLine } from "./parse-line.ts";
@@ -7,4 +8,4 @@ import { replay } from "./replay.ts";
 import { start } from "./start.ts";
 import type { Bench } from "./support/bench.ts";
 
-export const BENCHES: readonly Bench[] = [parseLine, ingest, diskSize, queryUnderLoad, replay, start];
+export const BENCHES: readonly Bench[] = [parseLine, codec, ingest, diskSize, queryUnderLoad, replay, start];

@@ -1,12 +1,33 @@
-// Bit packing. A full block of 128 values is packed vertically, lane k holding values k, k + 4, k + 8 ..., so that four values move per
+// Bit packing. 128 values are a pack: packed vertically, lane k holding values k, k + 4, k + 8 ..., so that four values move per
 // instruction: widths to 32 bits are `width` vectors of four u32; wider values are all low halves, then the high halves packed the same way.
-// A shorter tail is packed as one stream of bits, lowest bit first, so that small batches pay for no padding.
+// Fewer are packed as one stream of bits, lowest bit first, so that small batches pay for no padding.
+import { PACK_VALUES } from "./work";
 
 /** Bytes that `count` values of `width` bits take. */
 // @ts-ignore: decorator
 @inline
 export function packedBytes(count: u32, width: u32): u32 {
   return (count * width + 7) >> 3;
+}
+
+/** Packs `count` u64, each below 2^width, into packedBytes(count, width) bytes; may write 7 bytes more. */
+export function packValues(values: u32, count: u32, width: u32, target: u32): void {
+  for (; count >= PACK_VALUES; count -= PACK_VALUES) {
+    packFull(values, width, target);
+    values += PACK_VALUES << 3;
+    target += width << 4;
+  }
+  packTail(values, count, width, target);
+}
+
+/** Reads nothing at or past `end`, the end of all encoded bytes; the caller has checked that the packed bytes lie before it. */
+export function unpackValues(source: u32, end: u32, count: u32, width: u32, values: u32): void {
+  for (; count >= PACK_VALUES; count -= PACK_VALUES) {
+    unpackFull(source, width, values);
+    values += PACK_VALUES << 3;
+    source += width << 4;
+  }
+  unpackTail(source, end, count, width, values);
 }
 
 /** Packs u64[128], each below 2^width, into 16 x width bytes. */
@@ -124,8 +145,7 @@ function unpackHigh(source: u32, width: u32, values: u32): void {
   }
 }
 
-/** Packs `count` u64, each below 2^width, into packedBytes(count, width) bytes; may write 7 bytes more. */
-export function packTail(values: u32, count: u32, width: u32, target: u32): void {
+function packTail(values: u32, count: u32, width: u32, target: u32): void {
   let packed: u64 = 0;
   let used: u32 = 0;
   for (const end = values + (count << 3); values < end; values += 8) {
@@ -142,8 +162,7 @@ export function packTail(values: u32, count: u32, width: u32, target: u32): void
   if (used != 0) store<u64>(target, packed);
 }
 
-/** Reads nothing at or past `end`, the end of all encoded bytes; the caller has checked that the packed bytes lie before it. */
-export function unpackTail(source: u32, end: u32, count: u32, width: u32, values: u32): void {
+function unpackTail(source: u32, end: u32, count: u32, width: u32, values: u32): void {
   const mask: u64 = width == 64 ? ~0 : ((<u64>1) << width) - 1;
   for (let bit: u32 = 0, last = count * width; bit < last; bit += width, values += 8) {
     const at = source + (bit >> 3);

@@ -11,7 +11,7 @@ import { decodeXor, encodeXor } from "./xor";
 // @ts-ignore: decorator
 @inline
 export function floatsBytesMax(count: u32): u32 {
-  // ALP's exceptions: a quarter of the values at 12 bytes, beside digits for all; xor: a shift and a head per 128 values
+  // ALP's exceptions: a quarter of the values at 12 bytes, beside digits for all; xor: a shift and a head per 384 values
   return (count << 3) + (count << 2) + (count >> 4) + 128;
 }
 

@@ -17,7 +17,7 @@ import { decodeFrame, encodeFrame } from "./frame";
 // @ts-ignore: decorator
 @inline
 export function intsBytesMax(count: u32): u32 {
-  // heads of blocks are 2 bytes per 128 values
+  // heads and bridges between exceptions: 11 bytes per 384 values
   return (count << 3) + (count >> 5) + 64;
 }
 

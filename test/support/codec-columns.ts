@@ -1,0 +1,107 @@
+// Columns for tests of the codec: plain values to shared memory, encoded, decoded and compared, with guards around everything that is written.
+import { expect } from "bun:test";
+import { CODEC_HEADER_BYTES } from "../../assembly/abi.ts";
+import { ColumnCodec, type EncodedSource, encodedColumnBytes } from "../../src/kernel/codec.ts";
+import { Kernel } from "../../src/kernel/kernel.ts";
+import { bitmapBytes } from "../../src/kernel/rows.ts";
+import { ColumnType, VALUE_BYTES } from "../../src/model/column.ts";
+import { Arena, isPresent, readView } from "./rows.ts";
+
+/** Values as bits (integers, floats), 0n or 1n (booleans) or text; null = absent. */
+export type Values = readonly (bigint | string | null)[];
+
+export const bitsOf = (value: number) => new BigInt64Array(new Float64Array([value]).buffer)[0]!;
+export const floats = (values: readonly (number | null)[]): Values => values.map((value) => (value === null ? null : bitsOf(value)));
+export const range = <T>(count: number, value: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => value(i));
+
+export const kernel = Kernel.create();
+export const codec = new ColumnCodec(kernel);
+
+const { string } = ColumnType;
+const GUARD = 0xa5;
+const GUARD_BYTES = 64;
+
+/** A block with a guard behind it. */
+function allocGuarded(arena: Arena, bytes: number): number {
+  const ptr = arena.alloc(bytes + GUARD_BYTES);
+  kernel.u8.fill(GUARD, ptr, ptr + bytes + GUARD_BYTES);
+  return ptr;
+}
+
+function checkGuard(ptr: number, bytes: number): void {
+  const guard = kernel.u8.subarray(ptr + bytes, ptr + bytes + GUARD_BYTES);
+  if (!guard.every((byte) => byte === GUARD)) throw new Error(`bytes behind ${bytes} at ${ptr} were written`);
+}
+
+/** Writes values; slots of absent rows hold rubbish, which must not matter. */
+function write(arena: Arena, type: ColumnType, values: Values) {
+  const validityPtr = values.includes(null) ? arena.bits(values.map((value) => value !== null)) : 0;
+  if (type === string) {
+    const dataPtr = arena.views(values as string[]);
+    values.forEach((value, i) => {
+      if (value === null) kernel.u8.fill(0xee, dataPtr + i * 16, dataPtr + i * 16 + 16);
+    });
+    return { type, dataPtr, validityPtr, rowCount: values.length };
+  }
+  const width = VALUE_BYTES[type];
+  const dataPtr = arena.alloc(values.length * width);
+  values.forEach((value, i) => {
+    if (width === 1) kernel.u8[dataPtr + i] = value === null ? 1 : Number(value);
+    else kernel.i64[dataPtr / 8 + i] = value === null ? 0x7eadbeefn * BigInt(i) : BigInt.asIntN(64, value as bigint);
+  });
+  return { type, dataPtr, validityPtr, rowCount: values.length };
+}
+
+/** Encodes behind some other bytes, and checks that nothing past the bound is touched. */
+export function encode(arena: Arena, type: ColumnType, values: Values): EncodedSource {
+  const column = write(arena, type, values);
+  const bytesMax = codec.bytesMax(column);
+  const from = 24;
+  const block = allocGuarded(arena, from + bytesMax);
+  const ptr = block + from;
+  const bytes = codec.encode(column, ptr);
+  expect(bytes).toBeLessThanOrEqual(bytesMax);
+  checkGuard(block, from + bytesMax);
+  if (!kernel.u8.subarray(block, ptr).every((byte) => byte === GUARD)) throw new Error("bytes before the target were written");
+  expect(encodedColumnBytes(kernel.copyOut(ptr, bytes))).toBe(bytes);
+  return { ptr, bytes, rowCount: values.length };
+}
+
+/** @throws TsdbError corrupt_file */
+export function decode(arena: Arena, type: ColumnType, source: EncodedSource): { values: Values; hasNulls: boolean } {
+  const { rowCount } = source;
+  const dataBytes = rowCount * VALUE_BYTES[type];
+  const dataPtr = allocGuarded(arena, dataBytes);
+  const validityPtr = allocGuarded(arena, bitmapBytes(rowCount));
+  // damaged bytes may ask for any amount of text; what is not given must be refused
+  const textBytes = type === string ? Math.min(codec.decodedTextBytes(source), 1 << 21) : 0;
+  const textPtr = textBytes > 0 ? allocGuarded(arena, textBytes) : 0;
+  try {
+    const target = { type, dataPtr, validityPtr, textPtr, textBytes };
+    const { hasNulls } = codec.decode(source, target);
+    const values = range(rowCount, (i) => {
+      const present = isPresent(kernel, validityPtr, i);
+      if (type === string) return present ? readView(kernel, dataPtr + i * 16) : null;
+      const value = VALUE_BYTES[type] === 1 ? BigInt(kernel.u8[dataPtr + i]!) : kernel.i64[dataPtr / 8 + i]!;
+      if (!present && value !== 0n) throw new Error(`absent row ${i} holds ${value}`);
+      return present ? value : null;
+    });
+    return { values, hasNulls };
+  } finally {
+    checkGuard(dataPtr, dataBytes);
+    checkGuard(validityPtr, bitmapBytes(rowCount));
+    if (textPtr !== 0) checkGuard(textPtr, textBytes);
+  }
+}
+
+/** Encodes, decodes and compares. Returns the size, and the encoding of what comes first in the payload. */
+export function checkRoundTrip(type: ColumnType, values: Values): { bytes: number; encoding: number } {
+  const arena = new Arena(kernel);
+  const source = encode(arena, type, values);
+  const { values: back, hasNulls } = decode(arena, type, source);
+  expect(back).toEqual(values.map((value) => (typeof value === "bigint" ? BigInt.asIntN(64, value) : value)));
+  expect(hasNulls).toBe(values.includes(null));
+  const encoding = kernel.u8[source.ptr + CODEC_HEADER_BYTES]!;
+  arena.free();
+  return { bytes: source.bytes, encoding };
+}
