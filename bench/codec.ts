@@ -1,5 +1,5 @@
-// How small and how fast is a column? TSBS fields, in the order of a file (by host) and of a body (by time), beside zlib at its fastest on the
-// same bytes: what one would use without a codec.
+// How small and how fast is a column? TSBS fields, in the order of a file (by host) and of a body (by time), beside zlib at its fastest
+// on the same bytes: what one would use without a codec.
 import { deflateSync } from "node:zlib";
 import { ColumnCodec } from "../src/kernel/codec.ts";
 import { Kernel } from "../src/kernel/kernel.ts";

@@ -1,5 +1,5 @@
-// Floats that were decimals: 23.5 is 235 / 10. An exponent e is found at which most values are d / 10^e for an integer d; division by a power
-// of ten up to 10^22 of an integer below 2^53 is correctly rounded, so it gives back the very float that the decimal was read as.
+// Floats that were decimals: 23.5 is 235 / 10. An exponent e is found at which most values are d / 10^e for an integer d; division by a
+// power of ten up to 10^22 of an integer below 2^53 is correctly rounded, so it gives back the very float that the decimal was read as.
 // The digits d are integers and are coded as such. A value that does not come back bit for bit (-0, NaN, infinities, more digits) is an
 // exception, kept whole; its digits repeat a neighbour's.
 //   | 18 u8 | e u8 | 0 u16 | exceptionCount u32 | digits: ints section | positions u32 x n | bits u64 x n |

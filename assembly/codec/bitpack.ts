@@ -1,6 +1,6 @@
 // Bit packing. 128 values are a pack: packed vertically, lane k holding values k, k + 4, k + 8 ..., so that four values move per
-// instruction: widths to 32 bits are `width` vectors of four u32; wider values are all low halves, then the high halves packed the same way.
-// Fewer are packed as one stream of bits, lowest bit first, so that small batches pay for no padding.
+// instruction: widths to 32 bits are `width` vectors of four u32; wider values are all low halves, then the high halves packed the same
+// way. Fewer are packed as one stream of bits, lowest bit first, so that small batches pay for no padding.
 import { PACK_VALUES } from "./work";
 
 /** Bytes that `count` values of `width` bits take. */

@@ -89,7 +89,8 @@ function storeVarint(value: u32, target: u32): u32 {
   return target + 1;
 }
 
-/** Decodes a section of `count` >= 1 bits into a bitmap padded with 0 to 8 bytes. Returns its end, or 0 when the bytes are no such section. */
+/** Decodes a section of `count` >= 1 bits into a bitmap padded with 0 to 8 bytes. Returns its end, or 0 when the bytes are no such
+ *  section. */
 export function decodeBits(source: u32, end: u32, count: u32, bitmap: u32): u32 {
   const paddedBytes = ((count + 63) >> 6) << 3;
   memory.fill(bitmap, 0, paddedBytes);

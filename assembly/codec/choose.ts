@@ -1,5 +1,6 @@
-// Which integer encoding is smallest, judged by a sample: up to 64 neighbouring values, or four stretches of 16 of a longer column. Looked at
-// in groups of eight, of which the widest value counts: near to what a block is packed at, while a jump spoils one group of many.
+// Which integer encoding is smallest, judged by a sample: up to 64 neighbouring values, or four stretches of 16 of a longer column.
+// Looked at in groups of eight, of which the widest value counts: near to what a block is packed at, while a jump spoils one group of
+// many.
 import { INTS_DELTA, INTS_DELTA2, INTS_FRAME, INTS_PLAIN } from "../abi";
 import { zigzag } from "./delta";
 import { bitsOf, sampleWork } from "./work";

@@ -50,8 +50,8 @@ function narrow(at: u32): v128 {
 // 2^52: or-ed to an integer below it, the bits are that of a float 2^52 greater
 const MAGIC: f64 = 4503599627370496;
 
-/** Unpacks u64[384]. Divides in floats: a group is below 2^32 and the half that is added keeps the quotient off whole numbers by 0.5 / radix,
- *  a thousand million times more than products are rounded by. */
+/** Unpacks u64[384]. Divides in floats: the half that is added keeps quotients 0.5 / radix off whole numbers, and a group below 2^32 is
+ *  rounded by at most 2^-19 / radix. */
 export function unpackGroups(source: u32, radix: u32, groupBits: u32, values: u32): void {
   const groups = groupWork();
   unpackFull(source, groupBits, groups);

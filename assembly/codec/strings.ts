@@ -46,7 +46,8 @@ export function encodeStrings(views: u32, count: u32, work: u32, target: u32): u
   return encodeEntries(entries, count, work + (count << 3), target);
 }
 
-/** Numbers the values by first appearance: u64 codes, u32 view of each entry. Returns the entries, or 0 when more than half of the values are. */
+/** Numbers the values by first appearance: u64 codes, u32 view of each entry. Returns the entries, or 0 when more than half of the values
+ *  are. */
 function findDistinct(views: u32, count: u32, codes: u32, entries: u32, slots: u32): u32 {
   // at most half of the values are entries, so at most half of the slots are taken; fewer than 2 x count slots
   const slotCount: u32 = 1 << bitsOf(count - 1);

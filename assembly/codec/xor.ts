@@ -1,5 +1,5 @@
-// Floats that are no decimals: neighbours often share sign, exponent and leading digits, so each value is XORed with the one before, and the
-// zeros that a block of results has in common at the low end are cut off. Gorilla's idea, cut into blocks that unpack four at a time.
+// Floats that are no decimals: neighbours often share sign, exponent and leading digits, so each value is XORed with the one before, and
+// the zeros that a block of results has in common at the low end are cut off. Gorilla's idea, cut into blocks that unpack four at a time.
 //   | 19 u8 | 0 u8 | 0 u16 | first u64 | (shift u8, block of (bits[i] ^ bits[i-1]) >> shift) for 384 values each, i >= 1 |
 // Source: Pelkonen et al., "Gorilla", VLDB 2015, section 4.1.2.
 import { FLOATS_XOR } from "../abi";

@@ -1,7 +1,7 @@
 // The series of one block: numbered from 0 in the order of the block's rows, with a dictionary of just the tag values they have.
 
-/** Numbers the series of `count` rows that are ordered by series: ids of the table to `ids`, first row of each to `offsets`, whose last entry
- *  is `count`. Returns how many there are. */
+/** Numbers the series of `count` rows that are ordered by series: ids of the table to `ids`, first row of each to `offsets`, whose last
+ *  entry is `count`. Returns how many there are. */
 export function blockSeries(series: u32, rows: u32, count: u32, ids: u32, offsets: u32): u32 {
   let found: u32 = 0;
   let last: u32 = 0;

@@ -100,8 +100,8 @@ export function dayOf(time: i64): i32 {
   return <i32>(day * DAY_NS > time ? day - 1 : day);
 }
 
-// The day of the row before: neighbours are mostly of one day, and a comparison is cheaper than a division. Bounds are inclusive and cut at the
-// ends of i64, where a day's would wrap around into the other end.
+// The day of the row before: neighbours are mostly of one day, and a comparison is cheaper than a division. Bounds are inclusive and cut
+// at the ends of i64, where a day's would wrap around into the other end.
 let day: i32 = 0;
 let dayMin: i64 = 1;
 let dayMax: i64 = 0;

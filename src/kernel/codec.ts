@@ -6,7 +6,8 @@ import type { ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { Kernel } from "./kernel.ts";
 
-/** A column in shared memory: VALUE_BYTES[type] x rowCount bytes at dataPtr; validityPtr 0 = all present. What absent rows hold is ignored. */
+/** A column in shared memory: VALUE_BYTES[type] x rowCount bytes at dataPtr; validityPtr 0 = all present. What absent rows hold is
+ *  ignored. */
 export interface CodecColumn {
   readonly type: ColumnType;
   readonly dataPtr: number;
@@ -58,7 +59,8 @@ export class ColumnCodec {
     return this.kernel.call.codecBytesMax(TYPE_U32, 0, 0, rowCount);
   }
 
-  /** Encodes u32[rowCount]: series ids, codes, offsets. Room as u32BytesMax says; returns the bytes written. @throws TsdbError overloaded */
+  /** Encodes u32[rowCount]: series ids, codes, offsets. Room as u32BytesMax says; returns the bytes written.
+   *  @throws TsdbError overloaded */
   encodeU32(dataPtr: number, rowCount: number, targetPtr: number): number {
     const work = this.reserve(rowCount);
     const bytes = this.kernel.call.codecEncode(TYPE_U32, dataPtr, 0, rowCount, work, targetPtr) >>> 0;
@@ -79,8 +81,8 @@ export class ColumnCodec {
     return checked(textBytes, "the head of its text");
   }
 
-  /** Decodes a column of exactly `rowCount` rows; absent rows become 0 (the empty view, false). Nothing outside source and target is touched,
-   *  whatever the bytes say. @throws TsdbError corrupt_file, overloaded; the target is partly written then */
+  /** Decodes a column of exactly `rowCount` rows; absent rows become 0 (the empty view, false). Nothing outside source and target is
+   *  touched, whatever the bytes say. @throws TsdbError corrupt_file, overloaded; the target is partly written then */
   decode({ ptr, bytes, rowCount }: EncodedSource, { type, dataPtr, validityPtr, textPtr, textBytes }: DecodeTarget): { hasNulls: boolean } {
     const work = this.reserve(rowCount);
     const status = this.kernel.call.codecDecode(type, ptr, bytes, rowCount, work, dataPtr, validityPtr, textPtr, textBytes);
@@ -118,7 +120,8 @@ export class ColumnCodec {
   }
 }
 
-/** Bytes of an encoded column by its head alone, for readers that have not copied it to shared memory; undefined when `head` is too short. */
+/** Bytes of an encoded column by its head alone, for readers that have not copied it to shared memory; undefined when `head` is too
+ *  short. */
 export function encodedColumnBytes(head: Uint8Array): number | undefined {
   if (head.byteLength < CODEC_HEADER_BYTES) return undefined;
   return CODEC_HEADER_BYTES + new DataView(head.buffer, head.byteOffset).getUint32(CODEC_PAYLOAD_BYTES, true);

@@ -1,4 +1,5 @@
-// Little-endian numbers to bytes and back, for the directory of a .pt file. The writer grows; the reader throws plain errors on running out.
+// Little-endian numbers to bytes and back, for the directory of a .pt file. The writer grows; the reader throws plain errors on running
+// out.
 
 export class ByteWriter {
   length = 0;

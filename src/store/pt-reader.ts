@@ -18,8 +18,8 @@ import {
   parseTrailer,
 } from "./pt-format.ts";
 
-/** A file's bytes, wherever they are. `read` returns what was asked for, or less where the file is shorter than its size said; borrowed until
- *  the next call. @throws TsdbError io */
+/** A file's bytes, wherever they are. `read` returns what was asked for, or less where the file is shorter than its size said; borrowed
+ *  until the next call. @throws TsdbError io */
 export interface ByteSource {
   /** For messages. */
   readonly name: string;

@@ -61,8 +61,7 @@ function writeTable(kernel: Kernel, codec: ColumnCodec, table: PtTableInput, out
   }
 }
 
-/** What a block says about the runs that its day's rows can come from: rows of a later log sequence are not in it, though some it counts may
- *  have none in this day. */
+/** What a block says of the runs that overlap its day in time, which is all that its rows can come from. */
 function identify({ databaseId, tableId, tableName = "", runs }: PtTableInput, { day }: DayRows) {
   const range = { minNs: BigInt(day) * DAY_NS, maxNs: (BigInt(day) + 1n) * DAY_NS - 1n };
   const sources = runs.filter((run) => overlaps(run, range));

@@ -1,4 +1,5 @@
-// Columns for tests of the codec: plain values to shared memory, encoded, decoded and compared, with guards around everything that is written.
+// Columns for tests of the codec: plain values to shared memory, encoded, decoded and compared, with guards around everything that is
+// written.
 import { expect } from "bun:test";
 import { CODEC_HEADER_BYTES } from "../../assembly/abi.ts";
 import { ColumnCodec, type EncodedSource, encodedColumnBytes } from "../../src/kernel/codec.ts";
