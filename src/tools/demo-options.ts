@@ -11,7 +11,7 @@ Loads real tables (weather, stocks, flights, ...) into a server, collects this m
 questions about them. Without a server at ${DEFAULT_HOST} it starts one of its own on a temporary folder.
 
   --host URL        the server; then none is started (default ${DEFAULT_HOST})
-  --database NAME   where the tables go (default demo)
+  --database NAME   where the tables go (default showcase)
   --seconds N       how long to collect counters (default ${SECONDS_DEFAULT})
   --follow          collect every second until Ctrl-C
   --flights         load three million flights too
