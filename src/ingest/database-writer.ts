@@ -85,7 +85,7 @@ export class DatabaseWriter {
    *  @throws TsdbError overloaded, limit_exceeded, unavailable: nothing is stored then */
   take(request: WriteRequest, receiveTimeNs: bigint): ResolvedBody {
     try {
-      if (this.crowded) this.reset();
+      if (this.crowded || this.parser.wantsReset) this.reset();
       const parsed = this.parser.parse(request.body, { precision: request.precision, receiveTimeNs });
       const rejected: RejectedLine[] = parsed.errors.map(({ lineOffset, message }) => ({ lineOffset, message }));
       const tables = parsed.tables.map((table) => this.begin(table));

@@ -15,13 +15,6 @@ import { FrameEncoder } from "./frame.ts";
 /** Databases whose line parsers are kept. */
 const WRITERS_MAX = 1000;
 
-export interface IngestStats {
-  writes: number;
-  rows: number;
-  bytes: number;
-  rejectedLines: number;
-}
-
 export interface IngestParts {
   readonly kernel: Kernel;
   readonly catalog: Catalog;
@@ -36,10 +29,15 @@ export interface IngestParts {
   readonly onRows: () => void;
 }
 
+interface WriterEntry {
+  readonly writer: DatabaseWriter;
+  bytes: number;
+}
+
 export class Ingest implements WriteService {
-  readonly stats: IngestStats = { writes: 0, rows: 0, bytes: 0, rejectedLines: 0 };
   /** Least recently used first, with the memory each held when it was last used. */
-  private readonly writers = new Map<string, { readonly writer: DatabaseWriter; bytes: number }>();
+  private readonly writers = new Map<string, WriterEntry>();
+  private lastUsed: WriterEntry | undefined;
   private writerBytes = 0;
   private readonly scratch: Scratch;
   private readonly encoder: FrameEncoder;
@@ -85,10 +83,6 @@ export class Ingest implements WriteService {
         }
       }
       const { rejectedCount } = body;
-      this.stats.writes += 1;
-      this.stats.rows += rowCount;
-      this.stats.bytes += request.body.byteLength;
-      this.stats.rejectedLines += rejectedCount;
       if (rowCount > 0) this.parts.onRows();
       return {
         synced,
@@ -112,12 +106,13 @@ export class Ingest implements WriteService {
     const entry = known ?? { writer: new DatabaseWriter(database, { kernel, catalog, tables, scratch: this.scratch }), bytes: 0 };
     this.writers.delete(database);
     this.writers.set(database, entry);
+    this.lastUsed = entry;
     return entry.writer;
   }
 
   /** Bounds what parsers remember: one a database, each with room for its largest body, would fill the memory for ever. */
   private forgetIdleWriters(): void {
-    const last = [...this.writers.values()].at(-1);
+    const last = this.lastUsed;
     if (last === undefined) return;
     this.writerBytes += last.writer.memoryBytes - last.bytes;
     last.bytes = last.writer.memoryBytes;
