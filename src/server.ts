@@ -172,6 +172,7 @@ export class Server {
         memoryBytes: Math.floor(config.queryMemoryBytes / config.queryWorkers),
         threads: config.queryThreads,
         tempDir: this.paths.temporary,
+        nativeCallsMax: Math.floor(LIMITS.nativeCallsMax / config.queryWorkers),
       },
       snapshots,
       readerStallMs: READER_STALL_MS,

@@ -18,8 +18,8 @@ const RANK: Readonly<Record<string, number>> = {
   ...{ plugins: 4, ingest: 4, query: 4, maintain: 4 },
   ...{ workers: 5, http: 5, flight: 5 },
   ...{ tools: 6, cli: 6 },
-  // puts the parts together; started by main.ts, which reads flags and environment
-  ...{ "server.ts": 7, "main.ts": 8 },
+  // puts the parts together; started by program.ts, which reads flags and environment, and that by main.ts
+  ...{ "server.ts": 7, "program.ts": 8, "main.ts": 9 },
 };
 
 /** Files outside src/ that code in src/ may import, and who may. */

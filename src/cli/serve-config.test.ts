@@ -135,7 +135,7 @@ const WRONG: [args: string, message: string, environment?: Record<string, string
   ["--wal-flush-interval 1", '--wal-flush-interval: cannot read "1" as a duration; write 100ms, 10s, 5m or 1h30m'],
   ["--wal-flush-interval 2m", "--wal-flush-interval: must be at most 60s, got 2m"],
   ["--gen0-duration 1ms", "--gen0-duration: must be at least 1s, got 1ms"],
-  ["--query-workers 0", '--query-workers: must be a whole number from 1 to 64, got "0"'],
+  ["--query-workers 0", '--query-workers: must be a whole number from 1 to 32, got "0"'],
   ["--query-threads 1.5", '--query-threads: must be a whole number from 1 to 1024, got "1.5"'],
   ["--log-filter loud", '--log-filter: cannot read "loud"; write trace, debug, info, warn, error or off, or as info,wal=debug'],
   ["--tls-cert c.pem", "--tls-cert: needs --tls-key beside it"],

@@ -81,7 +81,10 @@ export function parseServeFlags(args: readonly string[], environment: Environmen
       absent: Math.max(BUFFER_BYTES_MIN, 2 * maxRequestBytes, Math.min(LIMITS.bufferBytesDefault, Math.floor(machine.memoryBytes / 4))),
     }),
     queryMemoryBytes: read.bytes("exec-mem-pool-bytes", { min: QUERY_MEMORY_BYTES_MIN, max: Number.MAX_SAFE_INTEGER }),
-    queryWorkers: read.count("query-workers", { max: 64, absent: Math.max(1, Math.floor(machine.processors / 2)) }),
+    queryWorkers: read.count("query-workers", {
+      max: LIMITS.nativeCallsMax,
+      absent: Math.min(LIMITS.nativeCallsMax, Math.max(1, Math.floor(machine.processors / 2))),
+    }),
     queryThreads: read.count("query-threads", { max: 1024, absent: machine.processors }),
     logFilter: read.logFilter("log-filter"),
     logFormat: read.oneOf("log-format", ["full", "json"]),

@@ -2,6 +2,7 @@
 import type duckdbTypes from "@duckdb/node-bindings";
 import { duckdb } from "./binding.ts";
 import { engineError } from "./errors.ts";
+import { nativeCalls } from "./native-calls.ts";
 import { ResultStream } from "./result-stream.ts";
 
 export interface StatementColumn {
@@ -12,7 +13,7 @@ export interface StatementColumn {
 export class Connection {
   constructor(readonly handle: duckdbTypes.Connection) {}
 
-  /** Runs a statement whose rows are of no interest. */
+  /** Runs a statement whose rows are of no interest, and at once: it must be a short one. */
   async run(sql: string): Promise<void> {
     try {
       await duckdb.query(this.handle, sql);
@@ -24,7 +25,7 @@ export class Connection {
   /** @throws TsdbError bad_query with `position` in `sql` where DuckDB knows it */
   async prepare(sql: string): Promise<Statement> {
     try {
-      return new Statement(await duckdb.prepare(this.handle, sql));
+      return new Statement(await nativeCalls.run(this, () => duckdb.prepare(this.handle, sql)), this);
     } catch (error) {
       throw engineError(error);
     }
@@ -32,6 +33,7 @@ export class Connection {
 
   /** Stops what runs on this connection, if anything does; it fails with `cancelled`. May be called at any time. */
   interrupt(): void {
+    nativeCalls.cancel(this);
     duckdb.interrupt(this.handle);
   }
 
@@ -41,12 +43,18 @@ export class Connection {
 }
 
 export class Statement {
-  constructor(private readonly handle: duckdbTypes.PreparedStatement) {}
+  constructor(
+    private readonly handle: duckdbTypes.PreparedStatement,
+    private readonly connection: Connection,
+  ) {}
 
-  /** The columns of the answer. */
+  get columnCount(): number {
+    return duckdb.prepared_statement_column_count(this.handle);
+  }
+
+  /** The columns of the answer. Takes time with the square of their count: DuckDB goes through all of them for each. */
   columns(): StatementColumn[] {
-    const count = duckdb.prepared_statement_column_count(this.handle);
-    return Array.from({ length: count }, (_, i) => ({
+    return Array.from({ length: this.columnCount }, (_, i) => ({
       name: duckdb.prepared_statement_column_name(this.handle, i),
       type: duckdb.prepared_statement_column_logical_type(this.handle, i),
     }));
@@ -59,7 +67,8 @@ export class Statement {
   /** Starts the statement; rows are computed as the stream is read. */
   async execute(): Promise<ResultStream> {
     try {
-      return new ResultStream(await duckdb.execute_prepared_streaming(this.handle));
+      const result = await nativeCalls.run(this.connection, () => duckdb.execute_prepared_streaming(this.handle));
+      return new ResultStream(result, this.connection);
     } catch (error) {
       throw engineError(error);
     }

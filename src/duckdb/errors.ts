@@ -47,6 +47,14 @@ export function isEngineBug(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith(BUG_PREFIX);
 }
 
+/** `engineKind` of an error whose reason the binding does not give. */
+export const UNKNOWN_REASON = "Unknown";
+
+/** For a result that broke while it was read: the binding tells no more than that. */
+export function brokenResult(): TsdbError {
+  return new TsdbError("bad_query", "the statement failed while its rows were read", { engineKind: UNKNOWN_REASON });
+}
+
 /** An operating error for DuckDB's `error`. @throws nothing; an internal error of DuckDB comes back as a plain Error. */
 export function engineError(error: unknown): Error {
   if (error instanceof TsdbError) return error;

@@ -21,6 +21,12 @@ export const LIMITS = {
   databasesMax: 10_000,
   databaseNameBytesMax: 511,
   lineErrorsReported: 100,
+  /** Threads of the process for file and native calls. */
+  poolThreads: 64,
+  /** Of these, how many may be held by DuckDB's calls, over all query workers. */
+  nativeCallsMax: 32,
+  /** Columns of an answer: eight whole tables beside each other. */
+  answerColumnsMax: 4096,
   /** A WAL segment is closed at this size; one body's frame always fits a segment. */
   walSegmentBytes: 512 * MIB,
   walFrameBytesMax: 512 * MIB,
@@ -35,4 +41,5 @@ export const LIMITS = {
 assert(LIMITS.segmentRowsMax % LIMITS.vectorRows === 0, "a segment is whole vectors");
 assert(LIMITS.pageRowsMax % LIMITS.vectorRows === 0, "a page is whole vectors");
 assert(LIMITS.walFrameBytesMax > LIMITS.bodyBytesMax, "one body's frame always fits");
+assert(LIMITS.nativeCallsMax < LIMITS.poolThreads, "the log finds a thread whatever queries do");
 assert(LIMITS.bufferBytesMax < LIMITS.kernelBytesMax, "scratch remains beside the buffer");

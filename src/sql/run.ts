@@ -1,8 +1,10 @@
 // One running statement: its scans, its connection, its end. Whatever happens, close() leaves no thread of DuckDB that reads the tables.
 import type { Connection } from "../duckdb/connection.ts";
+import { UNKNOWN_REASON } from "../duckdb/errors.ts";
 import type { ResultStream } from "../duckdb/result-stream.ts";
 import { castForReading } from "../duckdb/type-text.ts";
 import { TsdbError } from "../model/errors.ts";
+import { LIMITS } from "../model/limits.ts";
 import type { ResultBatch, ResultSchema } from "../model/result-batch.ts";
 import type { ScanTable } from "../model/scan.ts";
 import { openCatalogTable } from "./catalog-tables.ts";
@@ -30,6 +32,8 @@ export class SqlRun implements SqlAnswer {
   private state: "running" | "cancelled" | "timed out" | "closed" = "running";
   private finished = false;
   private writer = new SqlWriter();
+  /** What DuckDB was asked, without casts for reading. */
+  private executed = "";
 
   constructor(
     private readonly engine: SqlEngine,
@@ -89,6 +93,13 @@ export class SqlRun implements SqlAnswer {
   private async execute(sql: string, outputs: readonly OutputColumn[] | null): Promise<void> {
     let statement = await this.connection.prepare(sql);
     try {
+      const { columnCount } = statement;
+      if (columnCount > LIMITS.answerColumnsMax) {
+        throw new TsdbError(
+          "bad_query",
+          `Error during planning: the answer has ${columnCount} columns, more than the ${LIMITS.answerColumnsMax} there may be`,
+        );
+      }
       const columns = statement.columns();
       const casts = columns.map(({ type }) => castForReading(type));
       if (casts.some((cast) => cast !== null)) {
@@ -99,6 +110,7 @@ export class SqlRun implements SqlAnswer {
         statement = await this.connection.prepare(`SELECT ${list.join(", ")} FROM (${sql}) AS t(${names.join(", ")})`);
       }
       this.throwIfStopped();
+      this.executed = sql;
       this.stream = await statement.execute();
     } finally {
       statement.close();
@@ -135,7 +147,26 @@ export class SqlRun implements SqlAnswer {
       }
       this.finished = true;
     } catch (error) {
-      throw this.explain(error);
+      throw this.explain(await this.withReason(error));
+    }
+  }
+
+  /** The error itself, or, when rows broke off without a reason, what DuckDB says when the statement runs again without an answer. */
+  private async withReason(error: unknown): Promise<unknown> {
+    if (!(error instanceof TsdbError) || error.details["engineKind"] !== UNKNOWN_REASON) return error;
+    if (this.state !== "running" || this.scans.some((scan) => scan.error !== undefined)) return error;
+    try {
+      const statement = await this.connection.prepare(`EXPLAIN ANALYZE ${this.executed}`);
+      try {
+        await statement.execute();
+      } finally {
+        statement.close();
+      }
+      return error;
+    } catch (reason) {
+      if (!(reason instanceof TsdbError)) return reason;
+      // a position would count from the words put before the statement
+      return new TsdbError(reason.kind, reason.message, { engineKind: reason.details["engineKind"] }, { cause: error });
     }
   }
 

@@ -19,6 +19,8 @@ export interface QueryWorkerOptions {
   readonly memoryBytes: number;
   readonly threads: number;
   readonly tempDir: string;
+  /** Calls of DuckDB that this worker may have running at a time. */
+  readonly nativeCallsMax: number;
 }
 
 export type ToQueryWorker =

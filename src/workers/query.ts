@@ -1,4 +1,5 @@
 // Entry point of the query worker: DuckDB, statement rewriting and the answer's encoding live here, so that the main thread only ingests.
+import { nativeCalls } from "../duckdb/native-calls.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import { describeError, TsdbError } from "../model/errors.ts";
 import { QueryRunner } from "../query/query.ts";
@@ -108,7 +109,8 @@ self.onmessage = async (event: MessageEvent<ToQueryWorker>) => {
   const message = event.data;
   switch (message.type) {
     case "init": {
-      const { shared, memoryBytes, threads, tempDir } = message.options;
+      const { shared, memoryBytes, threads, tempDir, nativeCallsMax } = message.options;
+      nativeCalls.limit(nativeCallsMax);
       const kernel = Kernel.attach(shared);
       const engine = await SqlEngine.open(kernel, { memoryBytes, threads, tempDir });
       runner = new QueryRunner(kernel, engine);

@@ -1,0 +1,43 @@
+// DuckDB's asynchronous calls each hold a thread of the process's pool until they are done, which may be never. Here they wait for their
+// turn, so that threads remain for the log and for files whatever queries do.
+import { TsdbError } from "../model/errors.ts";
+import { LIMITS } from "../model/limits.ts";
+
+interface Waiter {
+  readonly owner: object;
+  readonly resolve: () => void;
+  readonly reject: (error: TsdbError) => void;
+}
+
+export class NativeCalls {
+  private free: number = LIMITS.nativeCallsMax;
+  private readonly waiters: Waiter[] = [];
+
+  /** How many calls there may be at a time; set before the first. */
+  limit(callsMax: number): void {
+    this.free = callsMax;
+  }
+
+  /** Makes the call when it is its turn, first come first served. @throws TsdbError cancelled when `cancel` came first */
+  async run<T>(owner: object, call: () => Promise<T>): Promise<T> {
+    if (this.free > 0) this.free -= 1;
+    else await new Promise<void>((resolve, reject) => this.waiters.push({ owner, resolve, reject }));
+    try {
+      return await call();
+    } finally {
+      const next = this.waiters.shift();
+      if (next === undefined) this.free += 1;
+      else next.resolve();
+    }
+  }
+
+  /** Takes the owner's call out of the queue, if it waits there. */
+  cancel(owner: object): void {
+    const at = this.waiters.findIndex((waiter) => waiter.owner === owner);
+    if (at < 0) return;
+    const [waiter] = this.waiters.splice(at, 1);
+    waiter!.reject(new TsdbError("cancelled", "the query was cancelled"));
+  }
+}
+
+export const nativeCalls = new NativeCalls();

@@ -1,0 +1,61 @@
+// The program: reads the command line, starts what it asks for, ends with the right exit code.
+import { parseCommandLine } from "./cli/command-line.ts";
+import { createLogs } from "./cli/logger.ts";
+import type { ServeConfig } from "./cli/serve-config.ts";
+import { TsdbError } from "./model/errors.ts";
+import { Server } from "./server.ts";
+
+const EXIT_USAGE = 2;
+const EXIT_FAILURE = 1;
+
+async function main(): Promise<void> {
+  try {
+    const command = parseCommandLine(process.argv.slice(2), process.env);
+    if (command.name === "print") process.stdout.write(command.text.endsWith("\n") ? command.text : `${command.text}\n`);
+    else await serve(command.config);
+  } catch (error) {
+    if (!(error instanceof TsdbError)) throw error;
+    console.error(`tsdb: ${error.message}`);
+    process.exit(error.kind === "config" || error.kind === "io" ? EXIT_USAGE : EXIT_FAILURE);
+  }
+}
+
+async function serve(config: ServeConfig): Promise<void> {
+  const logs = createLogs({ filter: config.logFilter, format: config.logFormat });
+  const log = logs("server");
+  const { server, ready } = await Server.start(config, logs);
+  let stopping = false;
+  const stop = async (signal: string) => {
+    if (stopping) return;
+    stopping = true;
+    log.info("stopping", { signal });
+    try {
+      await server.stop();
+    } catch (error) {
+      log.error("could not stop cleanly; what was acknowledged is in the log", { err: error });
+      process.exit(EXIT_FAILURE);
+    }
+    log.info("stopped");
+    process.exit(0);
+  };
+  process.on("SIGTERM", () => void stop("SIGTERM"));
+  process.on("SIGINT", () => void stop("SIGINT"));
+  void server.failed.then(() => process.exit(EXIT_FAILURE));
+  await ready;
+  log.info("ready");
+  announce(config, server.url);
+}
+
+function announce(config: ServeConfig, url: string): void {
+  const data = config.objectStore === "memory" ? "in memory, gone when the server stops" : config.dataDir;
+  const lines = [
+    `tsdb listens on ${url}`,
+    `data: ${data}`,
+    "try:",
+    `  curl '${url}/api/v3/write_lp?db=demo' --data-binary 'weather,city=Oslo temp=21.5'`,
+    `  curl '${url}/api/v3/query_sql?db=demo&format=pretty' --get --data-urlencode 'q=SELECT * FROM weather'`,
+  ];
+  if (config.logFormat === "full") console.log(lines.join("\n"));
+}
+
+await main();
