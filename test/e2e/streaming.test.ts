@@ -1,0 +1,151 @@
+// Long answers and long statements: bounded memory for slow readers, an end for those whose reader has gone, and room for everyone else.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { eventually, head, RawClient, settled } from "../http/sockets.ts";
+import { TestServer } from "../support/server.ts";
+import { metric, post, query, residentBytes, scalar, store, untilMetric, write } from "./client.ts";
+
+setDefaultTimeout(120_000);
+
+const MIB = 1 << 20;
+/** 4,000 x 4,000 rows of some 14 bytes: more than 200 MB of CSV. */
+const LARGE = "SELECT a.v AS a, b.v AS b FROM t a CROSS JOIN t b";
+const LARGE_ROWS = 16_000_000;
+/** Computes for hours. */
+const ENDLESS = "SELECT count(*) FROM t a, t b, t c, t d WHERE a.v + b.v + c.v + d.v < 0";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await TestServer.start();
+  await store(server, "db", Array.from({ length: 4000 }, (_, i) => `t,h=h${i % 50} v=${i},s="text of row ${i}" ${i}`).join("\n"));
+});
+afterAll(() => server.dispose());
+
+const others = async () => {
+  expect(await scalar(server, "db", "SELECT count(*) FROM t")).toBe(4000);
+  await store(server, "db", "other v=1 1");
+};
+
+describe("a reader", () => {
+  test("that stops reading costs bounded memory, others go on, and it gets the rest when it reads again", async () => {
+    const port = Number(new URL(server.url).port);
+    const client = await RawClient.open(port);
+    let bytes = 0;
+    client.socket.removeAllListeners("data");
+    client.socket.on("data", (data) => {
+      bytes += String(data).length;
+    });
+    const before = await residentBytes(server);
+    client.send(head(`GET /api/v3/query_sql?db=db&format=csv&q=${encodeURIComponent(LARGE)}`, "Connection: close"));
+    await eventually(() => bytes > MIB);
+    client.socket.pause();
+    await settled(() => bytes);
+    const stalled = bytes;
+    for (let i = 0; i < 20; i++) await others();
+    expect(stalled).toBeLessThan(100 * MIB);
+    expect(await metric(server, "tsdb_queries_running")).toBe(1);
+    let peak = await residentBytes(server);
+    client.socket.resume();
+    while (!client.closed) {
+      peak = Math.max(peak, await residentBytes(server));
+      await Bun.sleep(20);
+    }
+    // head + "a,b" + rows, each chunk with its frame
+    expect(bytes).toBeGreaterThan(200_000_000);
+    expect(peak - before).toBeLessThan(160 * MIB);
+    await untilMetric(server, "tsdb_queries_running", (running) => running === 0);
+  });
+
+  test("gets every row of a long answer", async () => {
+    const response = await post(server, "db", `SELECT sum(1) OVER () AS n, b.v FROM t a CROSS JOIN (SELECT * FROM t LIMIT 200) b`, {
+      format: "csv",
+    });
+    let lines = 0;
+    for await (const chunk of response.body!) for (const byte of chunk) if (byte === 10) lines++;
+    expect(lines).toBe(1 + 4000 * 200);
+  });
+
+  test("that goes away half way stops its query", async () => {
+    for (let i = 0; i < 5; i++) {
+      const controller = new AbortController();
+      const response = await post(server, "db", LARGE, { format: "jsonl", signal: controller.signal });
+      await response.body!.getReader().read();
+      controller.abort();
+    }
+    await untilMetric(server, "tsdb_queries_running", (running) => running === 0);
+    await others();
+  });
+
+  test("that goes away before the first byte stops its query", async () => {
+    const controllers = Array.from({ length: 4 }, () => new AbortController());
+    const asked = controllers.map((controller) => query(server, "db", ENDLESS, { signal: controller.signal }).catch((error) => error.name));
+    await untilMetric(server, "tsdb_queries_running", (running) => running === 4);
+    await others();
+    for (const controller of controllers) controller.abort();
+    expect(await Promise.all(asked)).toEqual(controllers.map(() => "AbortError"));
+    await untilMetric(server, "tsdb_queries_running", (running) => running === 0);
+    await others();
+  });
+
+  test("of a broken answer learns of it: an error half way is no end", async () => {
+    // the division by zero of an integer column comes late in the answer
+    const statement = `SELECT CAST(CASE WHEN a.v = 3999 AND b.v = 300 THEN 'x' ELSE '1' END AS BIGINT) AS n FROM (SELECT * FROM t ORDER BY v) a CROSS JOIN (SELECT * FROM t LIMIT 500) b`;
+    const response = await post(server, "db", statement, { format: "csv" });
+    const outcome = await response.text().then(
+      (text) => `whole answer of ${text.length}`,
+      () => "broken",
+    );
+    expect([response.status, outcome]).toEqual([200, "broken"]);
+    await others();
+  });
+});
+
+test("a query that is silent for longer than the idle limit is answered", async () => {
+  // the limit of Bun's own server is ten seconds
+  const startedMs = performance.now();
+  const rows = server.sql("db", "SELECT count(*) AS n FROM t a, t b WHERE a.s || b.s ~ '^(x+x+)+y$'");
+  let others_ = 0;
+  while (others_ < 10) {
+    await others();
+    others_++;
+  }
+  expect(await rows).toEqual([{ n: 0 }]);
+  expect(performance.now()).toBeGreaterThan(startedMs);
+});
+
+describe("many at once", () => {
+  test("64 connections write small bodies while others query: every acknowledged row is there", async () => {
+    let acknowledged = 0;
+    const writers = Array.from({ length: 64 }, async (_, writer) => {
+      for (let i = 0; i < 25; i++) {
+        const { status } = await write(server, "many", `m,w=w${writer} v=${i} ${writer * 1000 + i}`, { params: { precision: "ns" } });
+        expect(status).toBe(204);
+        acknowledged++;
+      }
+    });
+    const readers = Array.from({ length: 4 }, async () => {
+      let last = 0;
+      while (acknowledged < 64 * 25) {
+        const least = acknowledged;
+        const { status, text } = await query(server, "many", "SELECT count(*) FROM m", { format: "csv" });
+        if (status === 404 || status === 400) continue; // before the first body
+        const count = Number(text.split("\n")[1]);
+        expect(count).toBeGreaterThanOrEqual(Math.max(least, last));
+        last = count;
+      }
+    });
+    await Promise.all([...writers, ...readers]);
+    expect(await scalar(server, "many", "SELECT count(*) FROM m")).toBe(1600);
+  });
+
+  test("200 queries at once are all answered", async () => {
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => scalar(server, "db", `SELECT sum(v) FROM t WHERE v <= ${i}`)));
+    expect(answers).toEqual(Array.from({ length: 200 }, (_, i) => (i * (i + 1)) / 2));
+  });
+});
+
+test("the default output of a large answer is whole JSON", async () => {
+  const { text } = await query(server, "db", `SELECT a.v, b.s FROM t a CROSS JOIN (SELECT * FROM t LIMIT 25) b`);
+  const { results } = JSON.parse(text) as { results: { series: { values: unknown[][] }[] }[] };
+  expect(results[0]!.series[0]!.values).toHaveLength(100_000);
+  expect(LARGE_ROWS).toBe(4000 * 4000);
+});
