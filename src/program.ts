@@ -3,7 +3,7 @@ import { parseCommandLine } from "./cli/command-line.ts";
 import { createLogs } from "./cli/logger.ts";
 import type { ServeConfig } from "./cli/serve-config.ts";
 import { TsdbError } from "./model/errors.ts";
-import { Server } from "./server.ts";
+import { spawnQueryWorker } from "./workers/spawn.ts";
 
 const EXIT_USAGE = 2;
 const EXIT_FAILURE = 1;
@@ -23,7 +23,10 @@ async function main(): Promise<void> {
 async function serve(config: ServeConfig): Promise<void> {
   const logs = createLogs({ filter: config.logFilter, format: config.logFormat });
   const log = logs("server");
-  const { server, ready } = await Server.start(config, logs);
+  // the worker loads on another processor what the server's own modules leave time for
+  const firstWorker = spawnQueryWorker();
+  const { Server } = await import("./server.ts");
+  const { server, ready } = await Server.start(config, logs, firstWorker);
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) return;

@@ -34,6 +34,7 @@ import { type ReplayResult, replay } from "./wal/replay.ts";
 import { Wal } from "./wal/wal.ts";
 import { MaintenanceClient } from "./workers/maintenance-client.ts";
 import { QueryClient } from "./workers/query-client.ts";
+import type { SpawnedWorker } from "./workers/spawn.ts";
 
 const FLUSH_CHECK_MS = 1000;
 const READER_STALL_MS = 300_000;
@@ -89,7 +90,11 @@ export class Server {
 
   /** Opens the data folder and listens; `ready` resolves when the log is replayed and writes and queries are taken.
    *  @throws TsdbError config, io, corrupt_file */
-  static async start(config: ServeConfig, logs: Logs): Promise<{ server: Server; ready: Promise<void> }> {
+  static async start(
+    config: ServeConfig,
+    logs: Logs,
+    firstWorker: SpawnedWorker | undefined,
+  ): Promise<{ server: Server; ready: Promise<void> }> {
     const dataFolder = resolve(config.dataDir);
     const paths = localPaths(dataFolder, config.nodeId);
     const storage = await openStorage(config, dataFolder, paths);
@@ -103,7 +108,7 @@ export class Server {
       for (const warning of [...catalog.warnings, ...manifest.warnings]) logs("store").warn(warning);
       server = new Server(config, logs, paths, storage, catalog, manifest);
       server.listen();
-      return { server, ready: server.begin() };
+      return { server, ready: server.begin(firstWorker) };
     } catch (error) {
       storage.release();
       throw error;
@@ -156,7 +161,7 @@ export class Server {
   }
 
   /** Replays the log while the workers start. */
-  private async begin(): Promise<void> {
+  private async begin(firstWorker: SpawnedWorker | undefined): Promise<void> {
     const { config, kernel } = this;
     const snapshots = new Snapshots({
       catalog: this.catalog,
@@ -167,6 +172,7 @@ export class Server {
     });
     this.queries = new QueryClient({
       workerCount: config.queryWorkers,
+      firstWorker,
       workerOptions: {
         shared: kernel.shared,
         memoryBytes: Math.floor(config.queryMemoryBytes / config.queryWorkers),

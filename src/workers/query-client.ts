@@ -5,6 +5,7 @@ import { TsdbError } from "../model/errors.ts";
 import type { QueryAnswer, QueryRequest, QueryService } from "../model/query.ts";
 import type { DatabaseSnapshot } from "../query/snapshot.ts";
 import type { FromQueryWorker, QueryWorkerOptions, ToQueryWorker, WireError } from "./messages.ts";
+import { type SpawnedWorker, spawnQueryWorker } from "./spawn.ts";
 
 /** A pinned snapshot; `release` lets go of the pin. */
 export interface PinnedSnapshot {
@@ -21,6 +22,8 @@ export interface SnapshotSource {
 
 export interface QueryClientOptions {
   readonly workerCount: number;
+  /** One that was spawned early. */
+  readonly firstWorker: SpawnedWorker | undefined;
   readonly workerOptions: QueryWorkerOptions;
   readonly snapshots: SnapshotSource;
   /** A reader that takes nothing for this long loses its query, and with it the pin. */
@@ -44,7 +47,11 @@ export class QueryClient implements QueryService {
   /** Why no further worker is started. */
   private startFailed: Error | undefined;
 
+  /** Spawned before there was a client; the first slot takes it. */
+  private waitingWorker: SpawnedWorker | undefined;
+
   constructor(private readonly options: QueryClientOptions) {
+    this.waitingWorker = options.firstWorker;
     for (let i = 0; i < options.workerCount; i++) this.slots.push(this.startWorker());
   }
 
@@ -78,7 +85,8 @@ export class QueryClient implements QueryService {
   }
 
   private startWorker(): WorkerSlot {
-    const worker = new Worker(new URL("./query.ts", import.meta.url).href);
+    const { worker, failure } = this.waitingWorker ?? spawnQueryWorker();
+    this.waitingWorker = undefined;
     const queries = new Map<number, ActiveQuery>();
     const ready = Promise.withResolvers<void>();
     ready.promise.catch(() => {}); // whoever waits for the worker is told
@@ -89,13 +97,16 @@ export class QueryClient implements QueryService {
       isReady = true;
       ready.resolve();
     };
-    worker.onerror = (event) => {
-      const error = new Error(`query worker failed: ${event.message}`);
+    const fail = (message: string) => {
+      const error = new Error(`query worker failed: ${message}`);
       ready.reject(error);
       // one that cannot even start would fail again at once
       if (!isReady) this.startFailed = error;
       this.replaceWorker(slot, error);
     };
+    worker.onerror = (event) => fail(event.message);
+    const earlier = failure();
+    if (earlier !== undefined) queueMicrotask(() => fail(earlier));
     worker.postMessage({ type: "init", options: this.options.workerOptions } satisfies ToQueryWorker);
     return slot;
   }
