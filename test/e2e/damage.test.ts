@@ -38,7 +38,7 @@ async function killed(): Promise<TestServer> {
 async function startAndEnd(server: TestServer, flags: readonly string[] = []) {
   const args = ["serve", "--data-dir", server.dataDir, "--http-bind", "127.0.0.1:0", ...flags];
   const child = Bun.spawn([process.execPath, MAIN, ...args], { env: plainEnvironment(), stdout: "pipe", stderr: "pipe" });
-  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const [stdout, stderr, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
   return { output: stdout + stderr, code };
 }
 

@@ -26,7 +26,7 @@ async function run(args: readonly string[], env: Record<string, string> = {}) {
     stdout: "pipe",
     stderr: "pipe",
   });
-  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const [stdout, stderr, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
   return { stdout, stderr, code };
 }
 
@@ -97,7 +97,7 @@ describe("a start", () => {
     expect(commands).toHaveLength(2);
     for (const command of commands) {
       const child = Bun.spawn(["sh", "-c", `${command} --silent --fail`], { stdout: "pipe", stderr: "pipe" });
-      const [stdout, code] = await Promise.all([child.stdout.text(), child.exited]);
+      const [stdout, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
       expect(code).toBe(0);
       if (command === commands[1]) expect(stdout).toContain("| Oslo | 21.5 |");
     }
@@ -149,7 +149,7 @@ describe("a start", () => {
       child.kill("SIGTERM");
     }
     expect(await child.exited).toBe(0);
-    expect(await child.stdout.text()).toContain("tsdb listens on https://");
+    expect(await new Response(child.stdout).text()).toContain("tsdb listens on https://");
   });
 
   const hasIpv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === "::1"));
