@@ -5,6 +5,7 @@ import { Database } from "../duckdb/database.ts";
 import { isEngineBug } from "../duckdb/errors.ts";
 import { ScanRegistry } from "../duckdb/table-function.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { TsdbError } from "../model/errors.ts";
 import type { QueryParams } from "../model/query.ts";
 import type { ResultBatch, ResultSchema } from "../model/result-batch.ts";
 import type { ScanTable } from "../model/scan.ts";
@@ -150,7 +151,15 @@ export class SqlEngine {
       if (this.isBroken) await this.reopen();
       const { parser } = this.instance;
       parser.bindVarchar(1, sql);
-      const stream = await parser.execute();
+      const stream = await parser.execute().catch((error) => {
+        if (!(error instanceof TsdbError) || error.kind !== "query_limit") throw error;
+        throw new TsdbError(
+          "query_limit",
+          "Resources exhausted: the statement takes more memory than there is for queries",
+          {},
+          { cause: error },
+        );
+      });
       const batch = await stream.next();
       return new TextDecoder().decode(batch!.columns[0]!.data!);
     });

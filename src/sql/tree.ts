@@ -1,5 +1,6 @@
 // DuckDB's parse tree as json_serialize_sql writes it, as far as we accept it: what is not declared here is refused by check.ts.
 // Names of members are DuckDB's.
+import { TsdbError } from "../model/errors.ts";
 
 export interface Located {
   /** Byte offset in the serialized text; absent where DuckDB does not know it. */
@@ -295,11 +296,16 @@ export interface SerializedSql {
   statements?: { node: QueryNode }[];
 }
 
-const BIG_NUMBERS = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g;
+/** Texts, to be skipped; integers that a double cannot hold; what the serializer writes for numbers beyond a double's range. */
+const BIG_NUMBERS = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])|Infinity/g;
 
-/** Parses the serializer's text; integers that a double cannot hold stay text. */
+/** Parses the serializer's text; integers that a double cannot hold stay text. @throws TsdbError bad_query for a number out of range */
 export function parseTree(json: string): SerializedSql {
-  return JSON.parse(json.replace(BIG_NUMBERS, (match) => (match.startsWith('"') ? match : `"${match}"`))) as SerializedSql;
+  const exact = json.replace(BIG_NUMBERS, (match) => {
+    if (match === "Infinity") throw new TsdbError("bad_query", "SQL error: a number is out of the range of a 64-bit float");
+    return match.startsWith('"') ? match : `"${match}"`;
+  });
+  return JSON.parse(exact) as SerializedSql;
 }
 
 /** A call built by a rewrite. */
