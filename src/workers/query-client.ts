@@ -98,7 +98,9 @@ export class QueryClient implements QueryService {
       ready.resolve();
     };
     const fail = (message: string) => {
-      const error = new Error(`query worker failed: ${message}`);
+      const error = isReady
+        ? new Error(`query worker failed: ${message}`)
+        : new TsdbError("io", `the query engine cannot start: ${causeLine(message)}`, { message });
       ready.reject(error);
       // one that cannot even start would fail again at once
       if (!isReady) this.startFailed = error;
@@ -115,8 +117,9 @@ export class QueryClient implements QueryService {
     if (this.closed) return;
     slot.worker.terminate();
     for (const query of [...slot.queries.values()]) query.workerGone(error);
+    if (this.startFailed !== undefined) return;
     this.options.onWorkerFailure(error);
-    if (this.startFailed === undefined) this.slots[this.slots.indexOf(slot)] = this.startWorker();
+    this.slots[this.slots.indexOf(slot)] = this.startWorker();
   }
 }
 
@@ -294,4 +297,11 @@ class ActiveQuery {
 function toError(error: WireError): Error {
   if (error.kind === "bug") return new Error(error.message);
   return new TsdbError(error.kind, error.message, error.details);
+}
+
+/** What went wrong, out of the lines of code and stack that a worker's failure comes with. */
+function causeLine(message: string): string {
+  const lines = message.split("\n");
+  const found = lines.find((line) => /^\s*\w*error: /i.test(line)) ?? lines[0]!;
+  return found.replace(/^\s*\w*error: /i, "").trim();
 }
