@@ -38,6 +38,8 @@ import type { SpawnedWorker } from "./workers/spawn.ts";
 
 const FLUSH_CHECK_MS = 1000;
 const READER_STALL_MS = 300_000;
+/** A cancelled statement ends within tens of milliseconds; one that does not must not hold up the flush. */
+const QUERIES_CLOSE_MS = 3000;
 const PROGRESS_LOG_MS = 1000;
 
 export type Logs = (part: string) => Log;
@@ -125,7 +127,7 @@ export class Server {
     if (this.status.state !== "failed") this.status = { state: "stopping" };
     clearInterval(this.flushTimer);
     await this.http?.stop(config.shutdownTimeoutMs);
-    this.queries?.close();
+    await this.queries?.close(QUERIES_CLOSE_MS);
     if (this.wal !== undefined && this.wal.failed === null) {
       await this.flusher?.flushAll();
       await this.wal.close();

@@ -33,6 +33,8 @@ export interface QueryClientOptions {
   readonly onQueryEnd: (outcome: { milliseconds: number; ok: boolean; rowCount: number }) => void;
 }
 
+const CLOSE_POLL_MS = 5;
+
 interface WorkerSlot {
   readonly worker: Worker;
   /** Rejects when the worker fails before it can take statements. */
@@ -76,12 +78,15 @@ export class QueryClient implements QueryService {
     return query.start();
   }
 
-  close(): void {
+  /** Takes no more statements and cancels those that run. Resolves when the workers are done with them, or after `graceMs`.
+   *  A worker is ended only when it is idle: DuckDB's threads call into it, and would take the process with them. */
+  async close(graceMs: number): Promise<void> {
     this.closed = true;
-    for (const slot of this.slots) {
-      slot.worker.terminate();
-      for (const query of [...slot.queries.values()]) query.workerGone(new TsdbError("unavailable", "the server is stopping"));
-    }
+    const stopping = new TsdbError("unavailable", "the server is stopping");
+    for (const slot of this.slots) for (const query of [...slot.queries.values()]) query.abandon(stopping);
+    const deadlineMs = performance.now() + graceMs;
+    while (this.activeCount > 0 && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, CLOSE_POLL_MS));
+    for (const slot of this.slots) if (slot.queries.size === 0) slot.worker.terminate();
   }
 
   private startWorker(): WorkerSlot {
@@ -192,7 +197,7 @@ class ActiveQuery {
   }
 
   /** Nobody wants the answer: tells the client why and the worker to stop; the worker's last message ends the rest. */
-  private abandon(error: TsdbError): void {
+  abandon(error: TsdbError): void {
     if (this.clientDone) return;
     if (!this.workerDone) this.post({ type: "cancel", id: this.id });
     this.failClient(error);

@@ -1,4 +1,5 @@
-// Statements that are too long, too deep, too wide, or never end: an error that says why, or a cancel that works, and a server that is well.
+// Statements that are too long, too deep, too wide, or never end: an error that says why, or a cancel that works, and a server that is
+// well.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { TestServer } from "../support/server.ts";
 import { metric, query, residentBytes, scalar, store, untilMetric } from "./client.ts";
