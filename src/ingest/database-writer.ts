@@ -67,7 +67,8 @@ interface SchemaWork {
 export class DatabaseWriter {
   private readonly parser: LineParser;
   private links: TableLink[] = [];
-  /** The parser knows more columns of some table than can be in it, and would soon refuse good ones for lack of room. */
+  /** The parser knows more columns of some table than the catalog lets a table have. Earlier than the parser's own `wantsReset`, which
+   *  comes with the first good line that found no room. */
   private crowded = false;
 
   constructor(

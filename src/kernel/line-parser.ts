@@ -104,8 +104,8 @@ export class LineParser {
 
   constructor(private readonly kernel: Kernel) {}
 
-  /** True when the parser keeps so many names that most must have been rejected. It should then be reset before the next body: it refuses
-   *  lines with more columns than a table can have. */
+  /** True when the parser has refused lines of the last body because it keeps no more names. Most of those it keeps must have been
+   *  rejected: it should be reset before the next body. */
   get wantsReset(): boolean {
     return this.wantsReset_;
   }
