@@ -1,4 +1,5 @@
 // The physical operator under every language: rows of one table as chunks in shared memory, columns as the caller projected them.
+import type { AggregateRequest } from "./aggregate.ts";
 import type { ColumnDef } from "./column.ts";
 
 /** Half-open is hard to get right at the ends of i64, so both bounds are inclusive. */
@@ -15,11 +16,27 @@ export interface TagPredicate {
   readonly values: readonly (string | null)[];
 }
 
+export type ComparisonOperator = "=" | "!=" | "<" | "<=" | ">" | ">=";
+
+/** A field column compared with a constant of its own type: number for floats, bigint for integers and unsigned, boolean. NULL satisfies
+ *  none. NaN is equal to itself and greater than all other numbers, as DuckDB orders floats. */
+export interface FieldPredicate {
+  readonly columnId: number;
+  readonly operator: ComparisonOperator;
+  readonly value: number | bigint | boolean;
+}
+
+/** What a scan reads. `range` is exact; `tags` and `fields` are hints, all of which a wanted row satisfies: other rows may come too, the
+ *  engine filters again. */
 export interface ScanRequest {
   /** Columns of the table, in the order of ScanChunk.columns. */
   readonly columns: readonly ColumnDef[];
   readonly range: TimeRange;
   readonly tags: readonly TagPredicate[];
+  /** Judged by the row as it is after all its writes are merged. */
+  readonly fields?: readonly FieldPredicate[];
+  /** True: of every series only its newest row within the range is wanted (a hint too: older ones may come). */
+  readonly newestOnly?: boolean;
 }
 
 /** VALUE_BYTES[type] × rowCount at dataPtr (tags and strings as views); validityPtr is an LSB-first bitmap, 0 = all present.
@@ -47,4 +64,7 @@ export interface ScanTable {
   /** Rows at most, before any predicate. */
   readonly rowCountMax: number;
   open(request: ScanRequest): ScanCursor;
+  /** The groups of a whole aggregation, or null where the scan cannot make them (too many groups, a sum that does not fit): the engine
+   *  aggregates the rows itself then. Chunks hold the columns of `aggregateColumns(request)`. Absent: never. */
+  aggregate?(request: AggregateRequest): ScanCursor | null;
 }

@@ -2,6 +2,7 @@
 // worker.
 import type { ColumnDef, TableDef } from "../model/column.ts";
 import type { Run } from "../model/run.ts";
+import type { Tombstone } from "../model/tombstone.ts";
 
 /** Where a worker reads a stored object: a local file, or bytes in shared memory. */
 export type ObjectSource = { readonly kind: "path"; readonly path: string } | { readonly kind: "bytes"; readonly bytes: Uint8Array };
@@ -9,6 +10,8 @@ export type ObjectSource = { readonly kind: "path"; readonly path: string } | { 
 /** A block of a `.pt` file that holds rows of the table. */
 export interface BlockSnapshot {
   readonly fileId: number;
+  /** 0 = flushed, above = compacted. */
+  readonly generation: number;
   readonly source: ObjectSource;
   readonly blockIndex: number;
   readonly rowCount: number;
@@ -21,6 +24,10 @@ export interface BlockSnapshot {
 
 export interface TableSnapshot {
   readonly table: TableDef;
+  /** Rows before it are past their retention: they do not exist any more. */
+  readonly retentionMinNs: bigint;
+  /** Deletions that have not been applied to all files, ascending ids. */
+  readonly tombstones: readonly Tombstone[];
   /** Buffer segments, oldest first. */
   readonly runs: readonly Run[];
   readonly blocks: readonly BlockSnapshot[];

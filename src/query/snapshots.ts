@@ -4,6 +4,7 @@ import type { Pins } from "../buffer/pins.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { TableDef } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
+import { ALL_TIME } from "../model/scan.ts";
 import type { Manifest } from "../store/manifest.ts";
 import type { BlockSnapshot, DatabaseSnapshot, ObjectSource, TableSnapshot } from "./snapshot.ts";
 
@@ -52,9 +53,20 @@ export class Snapshots {
       file.blocks.forEach((block, blockIndex) => {
         if (block.tableId !== table.id) return;
         const { rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique } = block;
-        blocks.push({ fileId: file.id, source, blockIndex, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique });
+        blocks.push({
+          fileId: file.id,
+          generation: file.generation,
+          source,
+          blockIndex,
+          rowCount,
+          minTimeNs,
+          maxTimeNs,
+          seqMin,
+          seqMax,
+          unique,
+        });
       });
     }
-    return { table, runs: tables.runs(table.id), blocks };
+    return { table, retentionMinNs: ALL_TIME.minNs, tombstones: [], runs: tables.runs(table.id), blocks };
   }
 }
