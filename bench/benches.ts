@@ -3,9 +3,10 @@ import { codec } from "./codec.ts";
 import { diskSize } from "./disk-size.ts";
 import { ingest } from "./ingest.ts";
 import { parseLine } from "./parse-line.ts";
+import { query } from "./query.ts";
 import { queryUnderLoad } from "./query-under-load.ts";
 import { replay } from "./replay.ts";
 import { start } from "./start.ts";
 import type { Bench } from "./support/bench.ts";
 
-export const BENCHES: readonly Bench[] = [parseLine, codec, ingest, diskSize, queryUnderLoad, replay, start];
+export const BENCHES: readonly Bench[] = [parseLine, codec, ingest, diskSize, query, queryUnderLoad, replay, start];

@@ -1,11 +1,21 @@
-// `npm run bench [-- --smoke] [name …]`: runs the benches one after another and prints one table. Exits with 1 when a checked answer was
-// wrong.
+// `npm run bench [-- --smoke] [--rows N] [--only TEXT] [--no-peers] [name …]`: runs the benches one after another and prints one table.
+// Exits with 1 when a checked answer was wrong.
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { BENCHES } from "./benches.ts";
 import { type Answer, formatTable } from "./support/bench.ts";
 
-const { values, positionals } = parseArgs({ args: process.argv.slice(2), options: { smoke: { type: "boolean" } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  args: process.argv.slice(2),
+  options: { smoke: { type: "boolean" }, rows: { type: "string" }, only: { type: "string" }, peers: { type: "boolean", default: true } },
+  allowPositionals: true,
+  allowNegative: true,
+});
+const options = { rows: values.rows === undefined ? undefined : Number(values.rows), only: values.only, peers: values.peers };
+if (options.rows !== undefined && !(Number.isSafeInteger(options.rows) && options.rows > 0)) {
+  console.error(`--rows must be a positive integer, got ${values.rows}`);
+  process.exit(2);
+}
 const unknown = positionals.filter((name) => !BENCHES.some((bench) => bench.name === name));
 if (unknown.length > 0) {
   console.error(`no bench is named ${unknown.join(", ")}; there are ${BENCHES.map((bench) => bench.name).join(", ")}`);
@@ -24,7 +34,7 @@ const failures: string[] = [];
 for (const bench of BENCHES.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
   console.log(`\n${bench.name}`);
   try {
-    answers.push(...(await bench.run(values.smoke ? "smoke" : "real", (line) => console.log(`  ${line}`))));
+    answers.push(...(await bench.run(values.smoke ? "smoke" : "real", (line) => console.log(`  ${line}`), options)));
   } catch (error) {
     failures.push(`${bench.name}: ${error instanceof Error ? error.message : String(error)}`);
     console.log(`  failed: ${failures.at(-1)}`);

@@ -31,6 +31,22 @@ export const TSBS_CPU_FIELDS = [
   "usage_guest_nice",
 ] as const;
 
+export const TSBS_CPU_TAGS = [
+  "hostname",
+  "region",
+  "datacenter",
+  "rack",
+  "os",
+  "arch",
+  "team",
+  "service",
+  "service_version",
+  "service_environment",
+] as const;
+
+export const TSBS_START_NS = 1451606400000000000n;
+export const TSBS_STEP_NS = 10_000_000_000n;
+
 export interface TsbsCpuOptions {
   readonly hosts: number;
   /** Lines in all. */
@@ -48,7 +64,7 @@ export interface TsbsCpuOptions {
 
 /** Yields bodies of `bodyLines` lines (the last may be shorter), each owned by the caller, every line ended by a newline. */
 export function* tsbsCpu(options: TsbsCpuOptions): Generator<Uint8Array> {
-  const { hosts, rows, seed, floats = false, startNs = 1451606400000000000n, stepNs = 10_000_000_000n, bodyLines = 10_000 } = options;
+  const { hosts, rows, seed, floats = false, startNs = TSBS_START_NS, stepNs = TSBS_STEP_NS, bodyLines = 10_000 } = options;
   const below = prng(seed);
   const keys = Array.from({ length: hosts }, (_, host) => seriesKey(host, below));
   // hundredths, so that both kinds of value come from the same walk

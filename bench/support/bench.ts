@@ -14,10 +14,20 @@ export interface Answer {
   readonly detail: string;
 }
 
+/** What the command line may ask for besides the size; a bench takes what it knows. */
+export interface BenchOptions {
+  /** Rows of the data. */
+  readonly rows?: number | undefined;
+  /** Only the questions whose name has this in it. */
+  readonly only?: string | undefined;
+  /** False: this server alone. */
+  readonly peers?: boolean | undefined;
+}
+
 export interface Bench {
   readonly name: string;
   /** Measures and returns answers; `say` takes progress and what was left out.  @throws Error when a checked answer is wrong */
-  run(size: Size, say: (line: string) => void): Promise<Answer[]>;
+  run(size: Size, say: (line: string) => void, options?: BenchOptions): Promise<Answer[]>;
 }
 
 export function median(values: readonly number[]): number {

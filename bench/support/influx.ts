@@ -6,9 +6,17 @@ import { folderBytes, freePort, pollUntil, startPeer } from "./peer-process.ts";
 
 const PROGRAM = Bun.which("influxd");
 
-export const INFLUX: Contestant = { name: "InfluxDB 1", start: PROGRAM === null ? undefined : () => start(PROGRAM) };
+export interface RunningInflux extends RunningServer {
+  /** The answer of `/query` as it came, after its status was checked. */
+  ask(statement: string): Promise<string>;
+}
 
-async function start(program: string): Promise<RunningServer> {
+/** Undefined when it is not installed. */
+export const startInflux = PROGRAM === null ? undefined : () => start(PROGRAM);
+
+export const INFLUX: Contestant = { name: "InfluxDB 1", start: startInflux };
+
+async function start(program: string): Promise<RunningInflux> {
   const url = `http://127.0.0.1:${freePort()}`;
   const peer = await startPeer({
     name: "influxd",
@@ -24,7 +32,7 @@ async function start(program: string): Promise<RunningServer> {
     writeUrl: `${url}/write?db=${DATABASE}&precision=ns`,
     countRows: (expected) =>
       pollUntil(expected, async () => {
-        const { results } = await query(url, "SELECT count(usage_user) FROM cpu");
+        const { results } = JSON.parse(await query(url, "SELECT count(usage_user) FROM cpu")) as InfluxCounts;
         return results[0]?.series?.[0]?.values[0]?.[1] ?? 0;
       }),
     // the cache goes to files a second after the last write, then its log is removed
@@ -33,6 +41,7 @@ async function start(program: string): Promise<RunningServer> {
       await pollUntil(true, async () => walFiles().length === 0 || folderBytes(join(peer.folder, "wal")) === 0);
       return folderBytes(join(peer.folder, "data")) + folderBytes(join(peer.folder, "wal"));
     },
+    ask: (statement) => query(url, statement),
     stop: peer.stop,
   };
 }
@@ -58,13 +67,13 @@ bind-address = "127.0.0.1:${freePort()}"
 `;
 }
 
-interface InfluxAnswer {
+interface InfluxCounts {
   readonly results: readonly { readonly series?: readonly { readonly values: readonly (readonly [string, number])[] }[] }[];
 }
 
-async function query(url: string, statement: string, method = "GET"): Promise<InfluxAnswer> {
+async function query(url: string, statement: string, method = "GET"): Promise<string> {
   const response = await fetch(`${url}/query?${new URLSearchParams({ db: DATABASE, q: statement })}`, { method });
   const text = await response.text();
-  if (!response.ok || text.includes('"error"')) throw new Error(`influxd: ${statement}: ${response.status} ${text}`);
-  return JSON.parse(text) as InfluxAnswer;
+  if (!response.ok || text.includes('"error"')) throw new Error(`influxd: ${statement}: ${response.status} ${text.slice(0, 500)}`);
+  return text;
 }

@@ -27,3 +27,11 @@ export async function countRows(server: TestServer, database = DATABASE): Promis
   const [row] = await server.sql<{ n: number }>(database, "SELECT count(*) AS n FROM cpu");
   return row?.n ?? 0;
 }
+
+/** The answer of `/api/v3/query_sql` with `format=json` as it came, after its status was checked. */
+export async function askOurs(server: TestServer, statement: string, database = DATABASE): Promise<string> {
+  const response = await fetch(`${server.url}/api/v3/query_sql?${new URLSearchParams({ db: database, q: statement, format: "json" })}`);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${statement}: ${response.status} ${text.slice(0, 500)}`);
+  return text;
+}

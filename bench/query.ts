@@ -1,0 +1,154 @@
+// How long do the queries of TSBS take, beside InfluxDB 1 on the same rows? Every execution draws its hosts and times anew, asks both, and
+// compares the answers value by value.
+import { prng } from "../test/support/prng.ts";
+import { TestServer } from "../test/support/server.ts";
+import { TSBS_START_NS, TSBS_STEP_NS } from "./data/tsbs-cpu.ts";
+import { TSBS_QUERIES, type TsbsExtent, type TsbsQuery, type TsbsStatement } from "./data/tsbs-queries.ts";
+import { answerOfInflux, answerOfSql, difference } from "./support/answers.ts";
+import { type Answer, type Bench, median, type Size, short } from "./support/bench.ts";
+import { type RunningInflux, startInflux } from "./support/influx.ts";
+import { Loader } from "./support/loader.ts";
+import { askOurs, countRows, writeUrlOf } from "./support/ours.ts";
+
+const HOSTS = 100;
+const WARM_UPS = 3;
+/** InfluxDB's quickest answers may take us this much longer. */
+const QUICK_MS = 3;
+const QUICK_RATIO = 1.5;
+
+export const query: Bench = {
+  name: "query",
+  async run(size, say, { rows = size === "real" ? 1_000_000 : 20_000, only, peers = true } = {}) {
+    const extent = { hosts: HOSTS, startNs: TSBS_START_NS, endNs: TSBS_START_NS + BigInt(Math.ceil(rows / HOSTS)) * TSBS_STEP_NS };
+    const server = await TestServer.start();
+    let influx: RunningInflux | undefined;
+    try {
+      if (startInflux === undefined) say("InfluxDB 1 is not installed: left out");
+      else if (peers) influx = await startInflux();
+      await load(rows, server, influx);
+      // a clean stop flushes
+      await server.restart();
+      const answers: Answer[] = [];
+      for (const question of TSBS_QUERIES.filter(({ name }) => name.includes(only ?? ""))) {
+        if (question.mayBeRefused && (await isRefused(server, question, extent))) {
+          say(`${question.name}: the dialect has not got it; left out`);
+          continue;
+        }
+        const measured = await measure(question, extent, size, server, influx);
+        answers.push(...judge(question, measured, size, rows));
+        say(`${question.name}: ${short(measured.oursMs)} ms${influx === undefined ? "" : `, InfluxDB 1 ${short(measured.influxMs)} ms`}`);
+      }
+      return answers;
+    } finally {
+      await influx?.stop();
+      await server.dispose();
+    }
+  },
+};
+
+async function load(rows: number, server: TestServer, influx: RunningInflux | undefined): Promise<void> {
+  const loader = await Loader.create({ hosts: HOSTS, rows, seed: 1 });
+  try {
+    await loader.run(writeUrlOf(server));
+    const found = await countRows(server);
+    if (found !== rows) throw new Error(`the server holds ${found} rows of ${rows}`);
+    if (influx === undefined) return;
+    await loader.run(influx.writeUrl);
+    const theirs = await influx.countRows(rows);
+    if (theirs !== rows) throw new Error(`InfluxDB 1 holds ${theirs} rows of ${rows}`);
+    // its cache is in files then
+    await influx.diskBytes();
+  } finally {
+    loader.close();
+  }
+}
+
+async function isRefused(server: TestServer, question: TsbsQuery, extent: TsbsExtent): Promise<boolean> {
+  return await askOurs(server, question.statement(extent, prng(1)).sql).then(
+    () => false,
+    (error: unknown) => /Invalid function|does not exist/.test(String(error)),
+  );
+}
+
+interface Measured {
+  readonly oursMs: number;
+  /** NaN when it was not asked. */
+  readonly influxMs: number;
+  readonly rowCount: number;
+}
+
+/** Medians over executions with the same parameters on both sides, the one that goes first alternating. */
+async function measure(
+  question: TsbsQuery,
+  extent: TsbsExtent,
+  size: Size,
+  server: TestServer,
+  influx: RunningInflux | undefined,
+): Promise<Measured> {
+  const oursMs: number[] = [];
+  const influxMs: number[] = [];
+  let rowCount = 0;
+  const [least, most, budgetMs] = size === "real" ? [9, 31, 4000] : [2, 2, 0];
+  const endMs = performance.now() + budgetMs;
+  for (let execution = 0; execution < least + WARM_UPS || (performance.now() < endMs && execution < most + WARM_UPS); execution++) {
+    const statement = question.statement(extent, prng(execution + 1));
+    const [ours, theirs] = await both(
+      execution % 2 === 0,
+      () => timed(() => askOurs(server, statement.sql)),
+      influx === undefined ? undefined : () => timed(() => influx.ask(statement.influxql)),
+    );
+    rowCount = compare(question, statement, ours.text, theirs?.text);
+    if (execution < WARM_UPS) continue;
+    oursMs.push(ours.tookMs);
+    if (theirs !== undefined) influxMs.push(theirs.tookMs);
+  }
+  return { oursMs: median(oursMs), influxMs: influxMs.length === 0 ? Number.NaN : median(influxMs), rowCount };
+}
+
+interface Timed {
+  readonly text: string;
+  readonly tookMs: number;
+}
+
+async function timed(ask: () => Promise<string>): Promise<Timed> {
+  const startedMs = performance.now();
+  const text = await ask();
+  return { text, tookMs: performance.now() - startedMs };
+}
+
+async function both<T>(oursFirst: boolean, ours: () => Promise<T>, theirs: (() => Promise<T>) | undefined): Promise<[T, T | undefined]> {
+  if (theirs === undefined) return [await ours(), undefined];
+  if (oursFirst) return [await ours(), await theirs()];
+  const second = await theirs();
+  return [await ours(), second];
+}
+
+/** @throws Error unless both found the same. Returns the number of rows. */
+function compare({ name }: TsbsQuery, statement: TsbsStatement, oursText: string, theirsText: string | undefined): number {
+  const ours = answerOfSql(oursText, statement);
+  const wrong = theirsText === undefined ? undefined : difference(ours, answerOfInflux(theirsText, statement));
+  if (wrong !== undefined) throw new Error(`${name}: ${wrong}\n${statement.sql}\n${statement.influxql}`);
+  return ours.size;
+}
+
+function judge({ name, timesFaster, atMostMs }: TsbsQuery, { oursMs, influxMs, rowCount }: Measured, size: Size, rows: number): Answer[] {
+  const answers: Answer[] = [];
+  const where = `${short(rows)} rows`;
+  const withGoal = (goal: Answer["goal"]) => (size === "real" && goal !== undefined ? { goal } : {});
+  if (!Number.isNaN(influxMs)) {
+    const ratio = timesFaster > 1 ? 1 / timesFaster : influxMs < QUICK_MS ? QUICK_RATIO : 1;
+    answers.push({
+      ...{ what: `${name} ÷ InfluxDB 1, ${where}`, value: oursMs / influxMs, unit: "×" },
+      ...withGoal({ atMost: ratio }),
+      detail: `${short(oursMs)} ÷ ${short(influxMs)} ms, ${rowCount} rows`,
+    });
+  }
+  if (Number.isNaN(influxMs) || atMostMs !== undefined) {
+    answers.push({
+      ...{ what: `${name}, ${where}`, value: oursMs, unit: "ms" },
+      ...withGoal(atMostMs === undefined ? undefined : { atMost: atMostMs }),
+      detail: `${rowCount} rows`,
+    });
+  }
+  return answers;
+}
