@@ -3,15 +3,17 @@
 import type { ColumnDef, TableDef } from "../model/column.ts";
 import type { Run } from "../model/run.ts";
 import type { Tombstone } from "../model/tombstone.ts";
+import type { ObjectSource } from "../store/byte-source.ts";
+import type { DataFormat } from "../store/data-file.ts";
 
-/** Where a worker reads a stored object: a local file, or bytes in shared memory. */
-export type ObjectSource = { readonly kind: "path"; readonly path: string } | { readonly kind: "bytes"; readonly bytes: Uint8Array };
+export type { ObjectSource } from "../store/byte-source.ts";
 
-/** A block of a `.pt` file that holds rows of the table. */
+/** A block of a data file that holds rows of the table. */
 export interface BlockSnapshot {
   readonly fileId: number;
   /** 0 = flushed, above = compacted. */
   readonly generation: number;
+  readonly format: DataFormat;
   readonly source: ObjectSource;
   readonly blockIndex: number;
   readonly rowCount: number;

@@ -5,6 +5,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { TableDef } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import { ALL_TIME } from "../model/scan.ts";
+import { formatOf } from "../store/data-file.ts";
 import type { Manifest } from "../store/manifest.ts";
 import type { BlockSnapshot, DatabaseSnapshot, ObjectSource, TableSnapshot } from "./snapshot.ts";
 
@@ -50,12 +51,14 @@ export class Snapshots {
     const blocks: BlockSnapshot[] = [];
     for (const file of manifest.filesOf(table.id)) {
       const source = objectSource(file.key);
+      const format = formatOf(file.key);
       file.blocks.forEach((block, blockIndex) => {
         if (block.tableId !== table.id) return;
         const { rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique } = block;
         blocks.push({
           fileId: file.id,
           generation: file.generation,
+          format,
           source,
           blockIndex,
           rowCount,

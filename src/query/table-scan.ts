@@ -1,16 +1,18 @@
 // A table of a snapshot as the engine sees it: the buffer segments and file blocks that can hold wanted rows, duplicates merged where there
 // can be any, handed on chunk by chunk. Runs in the query worker.
-import { closeSync, openSync, readSync } from "node:fs";
 import type { Kernel } from "../kernel/kernel.ts";
-import { mergeRuns, type OwnedRun } from "../kernel/run-merge.ts";
+import { mergeRuns } from "../kernel/run-merge.ts";
 import { openRunCursor } from "../kernel/scan.ts";
 import { planMerges } from "../kernel/scan-plan.ts";
+import { SeriesFilter } from "../kernel/series-filter.ts";
 import { type ColumnDef, ColumnType } from "../model/column.ts";
-import { TsdbError } from "../model/errors.ts";
 import type { Run } from "../model/run.ts";
 import { ALL_TIME, type ScanChunk, type ScanCursor, type ScanRequest, type ScanTable, type TimeRange } from "../model/scan.ts";
-import { type ByteSource, type DecodedRun, PtReader } from "../store/pt-file.ts";
-import type { BlockSnapshot, ObjectSource, TableSnapshot } from "./snapshot.ts";
+import { openByteSource } from "../store/byte-source.ts";
+import type { DataFile } from "../store/data-block.ts";
+import { openDataFile } from "../store/data-file.ts";
+import { type BlockRuns, decodeBlock } from "./block-runs.ts";
+import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
 
 /** A part of the table in log order: rows in memory, or a block that is read when its turn comes. */
 type Part = { readonly run: Run } | { readonly block: BlockSnapshot };
@@ -19,8 +21,7 @@ export class TableScan implements ScanTable {
   readonly name: string;
   readonly columns: readonly ColumnDef[];
   readonly rowCountMax: number;
-  private readonly readers = new Map<number, PtReader>();
-  private readonly sources: FileSource[] = [];
+  private readonly files = new Map<number, DataFile>();
   private readonly cursors = new Set<ScanCursor>();
 
   constructor(
@@ -58,22 +59,26 @@ export class TableScan implements ScanTable {
   /** Frees everything the scans hold. */
   close(): void {
     for (const cursor of this.cursors) cursor.close();
-    for (const source of this.sources) source.close();
+    for (const file of this.files.values()) file.close();
     this.cursors.clear();
-    this.readers.clear();
-    this.sources.length = 0;
+    this.files.clear();
   }
 
   /** A part that shares no series and time with another is read in place. */
   private openAlone(part: Part, request: ScanRequest): ScanCursor | null {
     if ("run" in part) return openRunCursor(this.kernel, part.run, request);
-    const run = this.decode(part.block, request);
-    return run === null ? null : ownedCursor(run, () => openRunCursor(this.kernel, run, request));
+    const { runs, release } = this.decode(part.block, request);
+    const cursor = new TableCursor(runs.map((run) => () => openRunCursor(this.kernel, run, request)));
+    const close = () => {
+      cursor.close();
+      release();
+    };
+    return { next: () => cursor.next(), close };
   }
 
   /** Parts that may hold the same series and time are merged when their turn comes. The result points into the text of its inputs. */
   private openMerged(parts: readonly Part[], request: ScanRequest): ScanCursor | null {
-    const owned: OwnedRun[] = [];
+    const owned: { release(): void }[] = [];
     const release = () => {
       for (const run of owned.splice(0)) run.release();
     };
@@ -82,10 +87,9 @@ export class TableScan implements ScanTable {
       for (const part of parts) {
         if ("run" in part) runs.push(part.run);
         else {
-          const run = this.decode(part.block, request);
-          if (run === null) continue;
-          owned.push(run);
-          runs.push(run);
+          const block = this.decode(part.block, request);
+          owned.push(block);
+          runs.push(...block.runs);
         }
       }
       if (runs.length === 0) return null;
@@ -104,21 +108,19 @@ export class TableScan implements ScanTable {
     }
   }
 
-  private decode(block: BlockSnapshot, request: ScanRequest): DecodedRun | null {
-    let reader = this.readers.get(block.fileId);
-    if (reader === undefined) {
-      reader = new PtReader(this.kernel, this.source(block.source));
-      this.readers.set(block.fileId, reader);
+  private decode(meta: BlockSnapshot, request: ScanRequest): BlockRuns {
+    let file = this.files.get(meta.fileId);
+    if (file === undefined) {
+      file = openDataFile(this.kernel, openByteSource(meta.source), meta.format);
+      this.files.set(meta.fileId, file);
     }
-    const columnIds = request.columns.filter(({ type }) => type !== ColumnType.tag && type !== ColumnType.time).map(({ id }) => id);
-    return reader.decodeBlock(block.blockIndex, { columnIds, range: request.range, tags: request.tags });
-  }
-
-  private source(source: ObjectSource): ByteSource {
-    if (source.kind === "bytes") return memorySource(source.bytes);
-    const file = new FileSource(source.path);
-    this.sources.push(file);
-    return file;
+    const fieldIds = request.columns.filter(({ type }) => type !== ColumnType.tag && type !== ColumnType.time).map(({ id }) => id);
+    const filter = new SeriesFilter(this.kernel, request.tags);
+    try {
+      return decodeBlock(this.kernel, file.block(meta.blockIndex), { meta, fieldIds, range: request.range, filter });
+    } finally {
+      filter.release();
+    }
   }
 }
 
@@ -126,21 +128,6 @@ function summary(part: Part, { minNs, maxNs }: TimeRange) {
   const { minTimeNs, maxTimeNs, unique } = "run" in part ? part.run : part.block;
   const sorted = "run" in part ? part.run.sorted : true;
   return { minTimeNs: minTimeNs < minNs ? minNs : minTimeNs, maxTimeNs: maxTimeNs > maxNs ? maxNs : maxTimeNs, unique, sorted };
-}
-
-/** The cursor over a run that is freed with it. */
-function ownedCursor(run: OwnedRun, open: () => ScanCursor): ScanCursor {
-  try {
-    const cursor = open();
-    const close = () => {
-      cursor.close();
-      run.release();
-    };
-    return { next: () => cursor.next(), close };
-  } catch (error) {
-    run.release();
-    throw error;
-  }
 }
 
 /** Goes through groups one after the other; each is opened when its turn comes and freed before the next. */
@@ -168,44 +155,6 @@ class TableCursor implements ScanCursor {
     this.current = null;
     this.at = this.groups.length;
   }
-}
-
-/** A local file, opened at the first read. */
-class FileSource implements ByteSource {
-  private descriptor: number | undefined;
-  private size_: number | undefined;
-
-  constructor(readonly name: string) {}
-
-  get size(): number {
-    this.size_ ??= Bun.file(this.name).size;
-    return this.size_;
-  }
-
-  read(offset: number, byteCount: number): Uint8Array {
-    const bytes = new Uint8Array(byteCount);
-    try {
-      this.descriptor ??= openSync(this.name, "r");
-      let at = 0;
-      while (at < byteCount) {
-        const count = readSync(this.descriptor, bytes, at, byteCount - at, offset + at);
-        if (count === 0) break;
-        at += count;
-      }
-      return at === byteCount ? bytes : bytes.subarray(0, at);
-    } catch (cause) {
-      throw new TsdbError("io", `cannot read ${this.name}: ${(cause as Error).message}`, { file: this.name, offset }, { cause });
-    }
-  }
-
-  close(): void {
-    if (this.descriptor !== undefined) closeSync(this.descriptor);
-    this.descriptor = undefined;
-  }
-}
-
-function memorySource(bytes: Uint8Array): ByteSource {
-  return { name: "memory", size: bytes.byteLength, read: (offset, byteCount) => bytes.subarray(offset, offset + byteCount) };
 }
 
 function sum(counts: readonly number[]): number {

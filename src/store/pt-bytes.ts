@@ -109,6 +109,12 @@ export class ByteReader {
     return Buffer.from(this.bytes.subarray(at, at + bytes)).toString();
   }
 
+  /** The next `bytes` bytes, borrowed. */
+  piece(bytes: number): Uint8Array {
+    const at = this.take(bytes);
+    return this.bytes.subarray(at, at + bytes);
+  }
+
   /** `count` items, each of at least a byte: a wild count is found before memory is taken for it. */
   list<T>(count: number, read: () => T): T[] {
     if (count > this.left) throw new Error(`${count} entries in ${this.left} bytes`);

@@ -1,10 +1,9 @@
-// The `.pt` file as the rest of the server sees it: what a flush writes and the manifest lists, and what a query reads.
+// The `.pt` file as a flush writes it and the manifest lists it. Reading: data-file.ts.
 import type { Kernel } from "../kernel/kernel.ts";
 import type { BlockMeta } from "./manifest-entry.ts";
 import { columnIdsOf, dayStartNs, type PtBlock } from "./pt-format.ts";
 import { encodePt, type PtTableInput } from "./pt-writer.ts";
 
-export { type BlockRequest, type ByteSource, type DecodedRun, PtReader } from "./pt-reader.ts";
 export type { PtTableInput } from "./pt-writer.ts";
 
 /** The blocks of a file, in its own order. */

@@ -1,7 +1,7 @@
 // What a .pt file is: magic numbers, the directory at its end, and its bytes. FORMAT.md draws the same for readers of hex dumps.
 import { crc32 } from "../disk/crc32.ts";
 import { assert } from "../model/assert.ts";
-import { ColumnType } from "../model/column.ts";
+import { ColumnType, TIME_COLUMN } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import { ByteReader, ByteWriter } from "./pt-bytes.ts";
@@ -71,6 +71,11 @@ export interface PtBlock {
   readonly pages: readonly PtPage[];
   /** Time first, then ascending column ids. */
   readonly columns: readonly PtColumn[];
+}
+
+/** A block out of a file. */
+export interface StoredBlock extends PtBlock {
+  readonly columns: readonly StoredColumn[];
 }
 
 export interface PtDirectory {
@@ -202,8 +207,12 @@ export class PtDirectoryReader {
   /** Blocks and their data lie before. */
   private readonly dataEnd: number;
 
+  get byteLength(): number {
+    return this.bytes.length;
+  }
+
   /** A checked block: every offset lies in the data, every count fits. @throws Error with the cause alone */
-  block(index: number): PtBlock {
+  block(index: number): StoredBlock {
     if (index >= this.blockCount) throw new Error(`block ${index} of ${this.blockCount}`);
     const offset = new ByteReader(this.bytes.subarray(4 + index * 4)).u32();
     return parseBlock(new ByteReader(this.bytes.subarray(offset)), this.dataEnd);
@@ -243,7 +252,7 @@ export function hex(crc: number): string {
   return crc.toString(16).padStart(8, "0");
 }
 
-function parseBlock(reader: ByteReader, dataEnd: number): PtBlock {
+function parseBlock(reader: ByteReader, dataEnd: number): StoredBlock {
   const extent = (offset: number, bytes: number, crc: number): PtExtent => {
     if (offset < PT_HEADER_BYTES || offset + bytes > dataEnd) throw new Error(`${bytes} bytes at ${offset} lie outside the data`);
     return { offset, bytes, crc };
@@ -277,20 +286,53 @@ function parseBlock(reader: ByteReader, dataEnd: number): PtBlock {
   const columns = reader.list(columnCount, () => {
     const columnId = reader.u32();
     const type = readType(reader.u32());
-    let offset = reader.count();
-    const chunks = pages.map(() => {
-      const chunk = extent(offset, reader.u32(), reader.u32());
-      offset += chunk.bytes;
-      return chunk;
-    });
-    return { columnId, type, chunks };
+    const column = new StoredColumn(columnId, type, reader.count(), reader.piece(pageCount * 8));
+    extent(column.offset, column.bytes, 0);
+    return column;
   });
-  if (columns[0]?.type !== ColumnType.time) throw new Error("no time column");
+  if (columns[0]?.type !== ColumnType.time || columns[0].columnId !== TIME_COLUMN.id) throw new Error("no time column");
   const block = { databaseId, tableId, day, rowCount, seriesCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, tableName };
   return { ...block, dictionary, tags, pages, columns };
 }
 
-/** Pages lie side by side in decoded columns, so all but the last end on a whole word of a bitmap. */
+/** A column in the bytes of a directory. Where its chunks lie is worked out when it is asked for: most are never read, and a file may hold
+ *  millions. */
+export class StoredColumn implements PtColumn {
+  private readonly entries: DataView;
+
+  /** `entries`: | bytes u32 | crc u32 | per page. */
+  constructor(
+    readonly columnId: number,
+    readonly type: ColumnType,
+    readonly offset: number,
+    entries: Uint8Array,
+  ) {
+    this.entries = new DataView(entries.buffer, entries.byteOffset, entries.byteLength);
+  }
+
+  /** Of all chunks. */
+  get bytes(): number {
+    return this.bytesBefore(this.entries.byteLength / 8);
+  }
+
+  get chunks(): PtExtent[] {
+    return Array.from({ length: this.entries.byteLength / 8 }, (_, page) => this.chunk(page));
+  }
+
+  chunk(page: number): PtExtent {
+    const at = page * 8;
+    const offset = this.offset + this.bytesBefore(page);
+    return { offset, bytes: this.entries.getUint32(at, true), crc: this.entries.getUint32(at + 4, true) };
+  }
+
+  private bytesBefore(page: number): number {
+    let bytes = 0;
+    for (let at = page * 8 - 8; at >= 0; at -= 8) bytes += this.entries.getUint32(at, true);
+    return bytes;
+  }
+}
+
+/** Readers of pages count on full words of bitmaps: all pages but the last are whole. */
 function checkPages(pages: readonly PtPage[], rowCount: number, seriesCount: number): void {
   let rows = 0;
   pages.forEach((page, i) => {

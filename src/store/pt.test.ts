@@ -5,14 +5,16 @@ import { join } from "node:path";
 import { prng } from "../../test/support/prng.ts";
 import { Arena, readRun, type TestRow, type TestValue, writeRun } from "../../test/support/rows.ts";
 import { crc32 } from "../disk/crc32.ts";
+import { Blocks } from "../kernel/blocks.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { Run } from "../model/run.ts";
-import { ALL_TIME } from "../model/scan.ts";
+import type { ByteSource } from "./byte-source.ts";
+import type { DataBlock } from "./data-block.ts";
 import { columnIdsOf, dayStartNs, encodeDirectory, type PtDirectory, type PtExtent, parseDirectory } from "./pt-format.ts";
-import { type BlockRequest, type ByteSource, PtReader } from "./pt-reader.ts";
+import { PtReader } from "./pt-reader.ts";
 import { encodePt, type PtFile } from "./pt-writer.ts";
 
 const kernel = Kernel.create();
@@ -28,8 +30,7 @@ const COLUMNS: readonly ColumnDef[] = [
   { id: 6, name: "state", type: ColumnType.string },
   { id: 8, name: "up", type: ColumnType.boolean },
 ];
-const ALL_IDS = COLUMNS.map(({ id }) => id);
-const EVERYTHING: BlockRequest = { columnIds: ALL_IDS, range: ALL_TIME, tags: [] };
+const FIELD_IDS = COLUMNS.filter(({ type }) => type !== ColumnType.time && type !== ColumnType.tag).map(({ id }) => id);
 
 function bytesOf({ bytes }: PtFile): Uint8Array {
   expect(bytes.buffer.byteLength).toBe(bytes.length);
@@ -47,6 +48,7 @@ function sourceOf(file: Uint8Array): ByteSource & { readBytes: number } {
       this.readBytes += bytes;
       return file.slice(offset, offset + bytes);
     },
+    close: () => {},
   };
 }
 
@@ -61,17 +63,31 @@ function writeRows(runs: readonly (readonly TestRow[])[], options: Parameters<ty
 }
 
 /** Rows of each block. */
-function readRows(file: Uint8Array, request: BlockRequest = EVERYTHING): TestRow[][] {
+function readRows(file: Uint8Array): TestRow[][] {
   const reader = new PtReader(kernel, sourceOf(file));
-  return Array.from({ length: reader.blockCount }, (_, block) => {
-    const run = reader.decodeBlock(block, request);
-    if (run === null) return [];
-    expect(run.sorted).toBe(true);
-    const rows = readRun(kernel, COLUMNS, run);
-    run.release();
-    run.release();
-    return rows;
-  });
+  return Array.from({ length: reader.blockCount }, (_, index) =>
+    decoded(reader.block(index), (runs) => runs.flatMap((run) => readRun(kernel, COLUMNS, run))),
+  );
+}
+
+/** Calls `read` with a run of each page. */
+function decoded<T>(block: DataBlock, read: (runs: Run[]) => T): T {
+  const memory = new Blocks(kernel);
+  try {
+    const { dictionary, offsetsPtr } = block.readSeries(memory);
+    const runs = block.pages.map(({ rowCount, firstRow, minTimeNs, maxTimeNs }, page) => {
+      const seriesPtr = memory.alloc(rowCount * 4);
+      const firstSeries = kernel.call.seriesOfRow(offsetsPtr, block.seriesCount, firstRow);
+      kernel.call.fillSeries(offsetsPtr, firstSeries, firstRow, rowCount, seriesPtr);
+      const timePtr = block.readColumn(page, TIME_COLUMN.id, memory)!.dataPtr;
+      const columns = FIELD_IDS.flatMap((id) => block.readColumn(page, id, memory) ?? []);
+      const run = { rowCount, seriesPtr, timePtr, columns, dictionary, sorted: true, unique: true, minTimeNs, maxTimeNs };
+      return { ...run, seqMin: 0, seqMax: 0 };
+    });
+    return read(runs);
+  } finally {
+    memory.release();
+  }
 }
 
 // The model: what a block holds, in plain words.
@@ -204,7 +220,6 @@ describe("pages", () => {
   });
   const file = bytesOf(writeRows([rows], { unique: true }));
   const [all] = modelBlocks([rows]);
-  const key = ({ timeNs, tags }: TestRow) => `${tags["host"]} ${timeNs}`;
 
   test("hold at most pageRowsMax rows and tell what is in them", () => {
     const [block] = parseDirectory(file).blocks;
@@ -220,39 +235,19 @@ describe("pages", () => {
     expect(readRows(file)).toEqual([all!]);
   });
 
-  const REQUESTS: [name: string, request: Partial<BlockRequest>, wanted: (row: TestRow) => boolean, rowCount: number][] = [
-    ["one host in the last page", { tags: [{ columnId: 7, values: ["host_39"] }] }, ({ tags }) => tags["host"] === "host_39", 7232],
-    [
-      "hosts in the outer pages",
-      { tags: [{ columnId: 7, values: ["host_00", "host_38", null] }] },
-      ({ tags }) => /host_(00|38)/.test(tags["host"]!),
-      23_616,
-    ],
-    ["a host that is not there", { tags: [{ columnId: 7, values: ["host"] }] }, () => false, 0],
-    ["a tag that no series has", { tags: [{ columnId: 2, values: ["eu"] }] }, () => false, 0],
-    ["absence of that tag", { tags: [{ columnId: 2, values: [null] }] }, () => true, 40_000],
-    ["times before", { range: { minNs: 0n, maxNs: DAY_0 - 1n } }, () => false, 0],
-    ["the first instant", { range: { minNs: DAY_0, maxNs: DAY_0 } }, ({ timeNs }) => timeNs === DAY_0, 40_000],
-  ];
-  test.each(REQUESTS)("%s", (_, request, wanted, rowCount) => {
-    const [got] = readRows(file, { ...EVERYTHING, ...request });
-    expect(got!.length).toBe(rowCount);
-    const keys = new Set(got!.map(key));
-    // in order, none missing, none made up
-    expect(got).toEqual(all!.filter((row) => keys.has(key(row))));
-    expect(all!.filter((row) => wanted(row) && !keys.has(key(row)))).toEqual([]);
-  });
-
   test("only what is asked for is read", () => {
     const source = sourceOf(file);
     const reader = new PtReader(kernel, source);
+    const { columns } = reader.stored(0);
     const block = reader.block(0);
+    const memory = new Blocks(kernel);
     const before = source.readBytes;
-    const run = reader.decodeBlock(0, { columnIds: [4], range: ALL_TIME, tags: [{ columnId: 7, values: ["host_39"] }] })!;
-    const [time, count] = [block.columns[0]!, block.columns.find(({ columnId }) => columnId === 4)!];
-    expect(source.readBytes - before).toBe(block.dictionary.bytes + time.chunks[2]!.bytes + count.chunks[2]!.bytes);
-    expect(run.columns.map(({ columnId }) => columnId)).toEqual([4]);
-    run.release();
+    const count = columns.find(({ columnId }) => columnId === 4)!;
+    expect(block.readColumn(2, 4, memory)!.columnId).toBe(4);
+    expect(block.readColumn(2, 3, memory)).toBe(null);
+    expect(source.readBytes - before).toBe(count.chunk(2).bytes);
+    expect(reader.bytesRead).toBe(source.readBytes);
+    memory.release();
   });
 
   test("of long strings hold fewer rows", () => {
@@ -275,7 +270,6 @@ test("memory is given back", () => {
   const file = bytesOf(writeRows(runs));
   expect(kernel.heap.usedBytes).toBe(before);
   readRows(file);
-  readRows(file, { ...EVERYTHING, tags: [{ columnId: 7, values: ["nobody"] }] });
   expect(kernel.heap.usedBytes).toBe(before);
 });
 
@@ -343,7 +337,7 @@ describe("damage", () => {
     const before = kernel.heap.usedBytes;
     try {
       const reader = new PtReader(kernel, sourceOf(file));
-      for (let block = 0; block < reader.blockCount; block++) reader.decodeBlock(block, EVERYTHING)?.release();
+      for (let block = 0; block < reader.blockCount; block++) decoded(reader.block(block), () => {});
       return "decoded";
     } catch (error) {
       if (error instanceof TsdbError) return error.kind;
