@@ -3,6 +3,8 @@
 import { assert } from "../model/assert.ts";
 import type { TableDef } from "../model/column.ts";
 import type { TsdbError } from "../model/errors.ts";
+import { ALL_TIME } from "../model/scan.ts";
+import type { Tombstone } from "../model/tombstone.ts";
 import type { ObjectStore } from "../object-store/object-store.ts";
 import { type OperationLog, openOperationLog } from "../object-store/operation-log.ts";
 import { inFile } from "../object-store/operation-values.ts";
@@ -107,8 +109,41 @@ export class Catalog {
   }
 
   /** Ids that the next operations must carry, for planners; valid within the same synchronous step. */
-  get nextIds(): { readonly databaseId: number; readonly tableId: number } {
-    return { databaseId: this.state.nextDatabaseId, tableId: this.state.nextTableId };
+  get nextIds(): { readonly databaseId: number; readonly tableId: number; readonly tombstoneId: number } {
+    const { nextDatabaseId, nextTableId, tombstones } = this.state;
+    return { databaseId: nextDatabaseId, tableId: nextTableId, tombstoneId: tombstones.nextId };
+  }
+
+  /** Deletions that have not been applied to all files, ascending ids. The list stays as it is. */
+  tombstonesOf(tableId: number): readonly Tombstone[] {
+    return this.state.tombstones.ofTable(tableId);
+  }
+
+  /** Of all tables, ascending ids. */
+  tombstones(): Tombstone[] {
+    return this.state.tombstones.all();
+  }
+
+  /** How many deletions there are that leave some rows of their table: what LIMITS.tombstonesMax bounds. */
+  get partialTombstoneCount(): number {
+    return this.state.tombstones.partialCount;
+  }
+
+  hasTombstone(id: number): boolean {
+    return this.state.tombstones.has(id);
+  }
+
+  /** Rows of the table before this time are past their retention: they do not exist any more. */
+  retentionMinNs(tableId: number, nowMs: number): bigint {
+    const retentionNs = this.state.retentionNs(tableId);
+    if (retentionNs === null) return ALL_TIME.minNs;
+    const minNs = BigInt(Math.floor(nowMs)) * 1_000_000n - retentionNs;
+    return minNs < ALL_TIME.minNs ? ALL_TIME.minNs : minNs;
+  }
+
+  /** The period that was set for the database or table itself; null = none, 0 = for ever. */
+  retentionNs(of: "database" | "table", id: number): bigint | null {
+    return this.state.ownRetentionNs(of, id);
   }
 
   /** Changes the state at once. The operations were planned against this very state, so one that does not fit is our bug.

@@ -2,7 +2,9 @@
 // reading the log needs no rule of the server that wrote it.
 
 import type { ColumnType } from "../model/column.ts";
-import { badValue, readArray, readCount, readObject, readText } from "../object-store/operation-values.ts";
+import type { TagPredicate } from "../model/scan.ts";
+import type { Tombstone } from "../model/tombstone.ts";
+import { badValue, readArray, readCount, readNs, readObject, readText } from "../object-store/operation-values.ts";
 
 /** Column types as the log spells them; `time` is every table's column 0 and never written. */
 export const COLUMN_TYPE_NAME = { tag: 1, float: 2, integer: 3, unsigned: 4, string: 5, boolean: 6 } as const satisfies Record<
@@ -55,7 +57,69 @@ export interface AddColumns {
   readonly columns: readonly ColumnOperation[];
 }
 
-export type CatalogOperation = CreateCluster | CreateDatabase | CreateTable | AddColumns;
+/** A tombstone. Those of the same table that it covers (model/tombstone.ts) go with it. */
+export interface DeleteRows {
+  readonly kind: "delete_rows";
+  /** Ascending over the whole log. */
+  readonly id: number;
+  readonly tableId: number;
+  /** Of the write-ahead log: rows up to it are meant. */
+  readonly sequence: number;
+  /** Inclusive bounds, decimal nanoseconds. */
+  readonly minTimeNs: string;
+  readonly maxTimeNs: string;
+  readonly tags: readonly TagPredicate[];
+}
+
+/** These tombstones have been applied to every file. */
+export interface RetireTombstones {
+  readonly kind: "retire_tombstones";
+  readonly ids: readonly number[];
+}
+
+/** Decimal nanoseconds: rows older than that do not exist any more. "0" = kept for ever. null = not set: a database's rows are kept for
+ *  ever, a table's as long as its database says. */
+export interface SetRetention {
+  readonly kind: "set_retention";
+  readonly of: "database" | "table";
+  readonly id: number;
+  readonly retentionNs: string | null;
+}
+
+export type CatalogOperation = CreateCluster | CreateDatabase | CreateTable | AddColumns | DeleteRows | RetireTombstones | SetRetention;
+
+export function deleteRowsOperation({ id, tableId, sequence, range, tags }: Tombstone): DeleteRows {
+  return { kind: "delete_rows", id, tableId, sequence, minTimeNs: String(range.minNs), maxTimeNs: String(range.maxNs), tags };
+}
+
+/** The tombstone that an operation, or an item of a snapshot, stands for. @throws TsdbError corrupt_file */
+export function readTombstone(value: unknown): Tombstone {
+  const item = readObject("tombstone", value);
+  return {
+    id: readCount("id", item["id"]),
+    tableId: readCount("tableId", item["tableId"]),
+    sequence: readCount("sequence", item["sequence"]),
+    range: { minNs: readNs("minTimeNs", item["minTimeNs"]), maxNs: readNs("maxTimeNs", item["maxTimeNs"]) },
+    tags: readArray("tags", item["tags"]).map((predicate, i) => readPredicate(`tags[${i}]`, predicate)),
+  };
+}
+
+function readPredicate(what: string, value: unknown): TagPredicate {
+  const predicate = readObject(what, value);
+  const values = readArray(`${what}.values`, predicate["values"]);
+  return {
+    columnId: readCount(`${what}.columnId`, predicate["columnId"]),
+    values: values.map((text, i) => (text === null ? null : readText(`${what}.values[${i}]`, text))),
+  };
+}
+
+/** @throws TsdbError corrupt_file */
+export function readRetention(what: string, value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  const ns = readNs(what, value);
+  if (ns < 0n) badValue(what, value, "0 or more");
+  return String(ns);
+}
 
 export function readColumn(what: string, value: unknown): ColumnOperation {
   const column = readObject(what, value);
@@ -89,6 +153,15 @@ export function readOperation(value: unknown): CatalogOperation {
     case "add_columns": {
       const columns = readArray("columns", operation["columns"]).map((column, i) => readColumn(`columns[${i}]`, column));
       return { kind, tableId: readCount("tableId", operation["tableId"]), columns };
+    }
+    case "delete_rows":
+      return deleteRowsOperation(readTombstone(operation));
+    case "retire_tombstones":
+      return { kind, ids: readArray("ids", operation["ids"]).map((id) => readCount("ids", id)) };
+    case "set_retention": {
+      const of = operation["of"];
+      if (of !== "database" && of !== "table") badValue("of", of, "database or table");
+      return { kind, of, id: readCount("id", operation["id"]), retentionNs: readRetention("retentionNs", operation["retentionNs"]) };
     }
     default:
       badValue("operation kind", kind, "one this server knows: the log was written by a newer one, or is damaged");

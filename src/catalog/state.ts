@@ -1,10 +1,21 @@
 // The catalog as a state machine: `apply` is the only way it changes, and the same operations give the same state on every server.
 // No clock, no I/O; catalog.ts is the shell around it.
 import { assert } from "../model/assert.ts";
-import { type ColumnDef, type TableDef, TIME_COLUMN } from "../model/column.ts";
+import { type ColumnDef, ColumnType, type TableDef, TIME_COLUMN } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
+import type { Tombstone } from "../model/tombstone.ts";
 import { readArray, readCount, readObject, readText } from "../object-store/operation-values.ts";
-import { type CatalogOperation, COLUMN_TYPE_NAME, columnTypeName, readColumn } from "./operations.ts";
+import {
+  type CatalogOperation,
+  COLUMN_TYPE_NAME,
+  columnTypeName,
+  deleteRowsOperation,
+  readColumn,
+  readRetention,
+  readTombstone,
+  type SetRetention,
+} from "./operations.ts";
+import { TombstoneSet } from "./tombstones.ts";
 
 export interface DatabaseDef {
   readonly id: number;
@@ -24,10 +35,14 @@ interface MutableTable extends TableSchema {
   def: TableDef;
   columnsByName: Map<string, ColumnDef>;
   nextColumnId: number;
+  /** null = as the database says; 0 = for ever. */
+  retentionNs: bigint | null;
 }
 
 interface DatabaseEntry {
   readonly def: DatabaseDef;
+  /** null or 0 = for ever. */
+  retentionNs: bigint | null;
   readonly tablesByName: Map<string, MutableTable>;
 }
 
@@ -43,6 +58,7 @@ export class CatalogState {
   /** By namespace, then name. */
   private readonly databasesByName = new Map<number, Map<string, DatabaseEntry>>();
   private readonly tablesById = new Map<number, MutableTable>();
+  private readonly tombstones_ = new TombstoneSet();
 
   get databaseCount(): number {
     return this.databasesById.size;
@@ -78,6 +94,23 @@ export class CatalogState {
     return [...(this.databasesById.get(databaseId)?.tablesByName.values() ?? [])].map((table) => table.def);
   }
 
+  get tombstones(): Pick<TombstoneSet, "nextId" | "partialCount" | "ofTable" | "has" | "all"> {
+    return this.tombstones_;
+  }
+
+  /** How long rows of the table are kept, null = for ever. */
+  retentionNs(tableId: number): bigint | null {
+    const table = this.tablesById.get(tableId);
+    if (table === undefined) return null;
+    const retentionNs = table.retentionNs ?? this.databasesById.get(table.def.databaseId)?.retentionNs ?? null;
+    return retentionNs === 0n ? null : retentionNs;
+  }
+
+  /** What was set for the database or the table itself. */
+  ownRetentionNs(of: "database" | "table", id: number): bigint | null {
+    return (of === "database" ? this.databasesById : this.tablesById).get(id)?.retentionNs ?? null;
+  }
+
   /** All or nothing: an operation that does not fit the state leaves it as it was. @throws TsdbError corrupt_file */
   apply(operation: CatalogOperation): void {
     switch (operation.kind) {
@@ -94,6 +127,15 @@ export class CatalogState {
       case "add_columns":
         this.addColumns(operation.tableId, operation.columns.map(columnDef));
         return;
+      case "delete_rows":
+        this.deleteRows(readTombstone(operation));
+        return;
+      case "retire_tombstones":
+        this.retireTombstones(operation.ids);
+        return;
+      case "set_retention":
+        this.setRetention(operation);
+        return;
     }
   }
 
@@ -101,7 +143,7 @@ export class CatalogState {
     const { id, namespace, name } = def;
     if (id < this.nextDatabaseId) violated(`database id ${id} of ${JSON.stringify(name)} was used before`);
     if (this.findDatabase(name, namespace) !== undefined) violated(`a second database ${JSON.stringify(name)}`);
-    const entry: DatabaseEntry = { def: { id, namespace, name }, tablesByName: new Map() };
+    const entry: DatabaseEntry = { def: { id, namespace, name }, retentionNs: null, tablesByName: new Map() };
     let byName = this.databasesByName.get(namespace);
     if (byName === undefined) {
       byName = new Map();
@@ -122,6 +164,7 @@ export class CatalogState {
       def: { id, databaseId, name, columns: [TIME_COLUMN] },
       columnsByName: new Map([[TIME_COLUMN.name, TIME_COLUMN]]),
       nextColumnId: TIME_COLUMN.id + 1,
+      retentionNs: null,
     };
     database.tablesByName.set(name, entry);
     this.tablesById.set(id, entry);
@@ -144,20 +187,48 @@ export class CatalogState {
     table.nextColumnId = nextColumnId;
   }
 
+  private deleteRows(tombstone: Tombstone): void {
+    const { id, tableId, range, tags } = tombstone;
+    const table = this.tablesById.get(tableId);
+    if (table === undefined) violated(`a deletion in table ${tableId}, which does not exist`);
+    if (id < this.tombstones_.nextId) violated(`deletion id ${id} was used before`);
+    if (range.minNs > range.maxNs) violated(`deletion ${id} ends before it begins`);
+    for (const { columnId } of tags) {
+      const type = table.def.columns.find((column) => column.id === columnId)?.type;
+      if (type !== ColumnType.tag) violated(`deletion ${id} asks for tag ${columnId}, which table ${tableId} does not have`);
+    }
+    this.tombstones_.add(tombstone);
+  }
+
+  private retireTombstones(ids: readonly number[]): void {
+    for (const id of ids) if (!this.tombstones_.has(id)) violated(`deletion ${id} is retired and was not there`);
+    if (new Set(ids).size < ids.length) violated("a deletion is retired twice");
+    for (const id of ids) this.tombstones_.remove(id);
+  }
+
+  private setRetention({ of, id, retentionNs }: SetRetention): void {
+    const owner = (of === "database" ? this.databasesById : this.tablesById).get(id);
+    if (owner === undefined) violated(`a retention period for ${of} ${id}, which does not exist`);
+    owner.retentionNs = retentionNs === null ? null : BigInt(retentionNs);
+  }
+
   /** JSON of the state, for a snapshot. Counters are part of it: an id is not reused when its owner is gone. */
   toSnapshot(): unknown {
     return {
       clusterUuid: this.clusterUuid,
       nextDatabaseId: this.nextDatabaseId,
       nextTableId: this.nextTableId,
-      databases: this.databases(),
-      tables: [...this.tablesById.values()].map(({ def, nextColumnId }) => ({
+      nextTombstoneId: this.tombstones_.nextId,
+      databases: [...this.databasesById.values()].map(({ def, retentionNs }) => ({ ...def, ...retentionToJson(retentionNs) })),
+      tables: [...this.tablesById.values()].map(({ def, nextColumnId, retentionNs }) => ({
         id: def.id,
         databaseId: def.databaseId,
         name: def.name,
         nextColumnId,
+        ...retentionToJson(retentionNs),
         columns: def.columns.slice(1).map(({ id, name, type }) => ({ id, name, type: columnTypeName(type) })),
       })),
+      tombstones: this.tombstones_.all().map(deleteRowsOperation),
     };
   }
 
@@ -171,6 +242,8 @@ export class CatalogState {
       const id = readCount("database.id", database["id"]);
       const namespace = readCount("database.namespace", database["namespace"]);
       state.createDatabase({ id, namespace, name: readText("database.name", database["name"]) });
+      const retentionNs = readRetention("database.retentionNs", database["retentionNs"]);
+      state.setRetention({ kind: "set_retention", of: "database", id, retentionNs });
     }
     for (const item of readArray("tables", snapshot["tables"])) {
       const table = readObject("table", item);
@@ -182,11 +255,21 @@ export class CatalogState {
       const entry = state.tablesById.get(id);
       assert(entry !== undefined, `table ${id} was just made`);
       entry.nextColumnId = Math.max(entry.nextColumnId, readCount("table.nextColumnId", table["nextColumnId"]));
+      const retentionNs = readRetention("table.retentionNs", table["retentionNs"]);
+      state.setRetention({ kind: "set_retention", of: "table", id, retentionNs });
     }
+    // snapshots of servers that could not delete do not have these two
+    for (const item of readArray("tombstones", snapshot["tombstones"] ?? [])) state.deleteRows(readTombstone(item));
+    const nextTombstoneId = readCount("nextTombstoneId", snapshot["nextTombstoneId"] ?? 1);
+    state.tombstones_.nextId = Math.max(state.tombstones_.nextId, nextTombstoneId);
     state.nextDatabaseId = Math.max(state.nextDatabaseId, readCount("nextDatabaseId", snapshot["nextDatabaseId"]));
     state.nextTableId = Math.max(state.nextTableId, readCount("nextTableId", snapshot["nextTableId"]));
     return state;
   }
+}
+
+function retentionToJson(retentionNs: bigint | null): { retentionNs?: string } {
+  return retentionNs === null ? {} : { retentionNs: String(retentionNs) };
 }
 
 function columnDef(column: { id: number; name: string; type: keyof typeof COLUMN_TYPE_NAME }): ColumnDef {

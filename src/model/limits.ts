@@ -20,6 +20,11 @@ export const LIMITS = {
   tablesMax: 10_000,
   databasesMax: 10_000,
   databaseNameBytesMax: 511,
+  /** Deletions of some rows of a table that compaction has not applied yet; every scan and every file written looks at them. */
+  tombstonesMax: 1000,
+  /** Tag values of one deletion, together: all deletions are in memory, in the catalog's log and in every snapshot of their table. */
+  tombstoneValuesMax: 10_000,
+  tombstoneTextBytesMax: 256 * KIB,
   lineErrorsReported: 100,
   /** Threads of the process for file and native calls. */
   poolThreads: 64,

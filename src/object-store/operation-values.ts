@@ -22,6 +22,17 @@ export function readCount(what: string, value: unknown): number {
   return value;
 }
 
+const INT64_MIN = -(2n ** 63n);
+const INT64_MAX = 2n ** 63n - 1n;
+
+/** Nanoseconds, which do not fit JSON's numbers. */
+export function readNs(what: string, value: unknown): bigint {
+  if (typeof value !== "string" || !/^-?\d{1,19}$/.test(value)) badValue(what, value, "nanoseconds as a decimal text");
+  const ns = BigInt(value);
+  if (ns < INT64_MIN || ns > INT64_MAX) badValue(what, value, "64 bits");
+  return ns;
+}
+
 export function readText(what: string, value: unknown): string {
   if (typeof value !== "string") badValue(what, value, "a text");
   return value;

@@ -1,5 +1,5 @@
 // What the manifest's log is made of, in memory and as JSON. Nanoseconds are decimal strings in JSON: they do not fit its numbers.
-import { badValue, readArray, readBoolean, readCount, readObject, readText } from "../object-store/operation-values.ts";
+import { badValue, readArray, readBoolean, readCount, readNs, readObject, readText } from "../object-store/operation-values.ts";
 
 /** A block of a data file: rows of one table and one UTC day. Bounds are inclusive. */
 export interface BlockMeta {
@@ -17,6 +17,8 @@ export interface BlockMeta {
   readonly unique: boolean;
   /** Columns that the block holds, `time` included. */
   readonly columnIds: readonly number[];
+  /** All tombstones of the table up to this id were applied when the block was written; absent = none. */
+  readonly appliedTombstone?: number;
 }
 
 /** A data file. `blocks` is in the order of the file's own directory. */
@@ -38,16 +40,6 @@ export interface ManifestEntry {
   readonly flushedSequence: number;
 }
 
-const INT64_MIN = -(2n ** 63n);
-const INT64_MAX = 2n ** 63n - 1n;
-
-function readNs(what: string, value: unknown): bigint {
-  if (typeof value !== "string" || !/^-?\d{1,19}$/.test(value)) badValue(what, value, "nanoseconds as a decimal text");
-  const ns = BigInt(value);
-  if (ns < INT64_MIN || ns > INT64_MAX) badValue(what, value, "64 bits");
-  return ns;
-}
-
 function readBlock(what: string, value: unknown): BlockMeta {
   const block = readObject(what, value);
   const count = (name: string) => readCount(`${what}.${name}`, block[name]);
@@ -63,6 +55,7 @@ function readBlock(what: string, value: unknown): BlockMeta {
     seqMax: count("seqMax"),
     unique: readBoolean(`${what}.unique`, block["unique"]),
     columnIds: readArray(`${what}.columnIds`, block["columnIds"]).map((id) => readCount(`${what}.columnIds`, id)),
+    ...(block["appliedTombstone"] === undefined ? {} : { appliedTombstone: count("appliedTombstone") }),
   };
 }
 
