@@ -132,5 +132,19 @@ export const CODEC_PAYLOAD_BYTES = 12;
 /** The encoded bytes are damaged. */
 export const CODEC_CORRUPT = -1;
 
+// Row selection (assembly/scan).
+// Rows hidden by a deletion: | minTimeNs i64 | maxTimeNs i64 | u32 pointer to a byte per series, not 0 = hidden; 0 = every series | 0 u32 |
+export const EXCLUSION_BYTES = 24;
+// A column compared with a constant: | kind u32 | negated u32 (0 or 1) | dataPtr u32 | validityPtr u32 | low u64 | span u64 |
+//   integers: value - low <= span, unsigned; floats: low is the constant's bits; booleans: bit `value` of low, never negated
+export const PREDICATE_BYTES = 32;
+export const PREDICATE_INTEGER = 0;
+export const PREDICATE_FLOAT_BELOW = 1;
+export const PREDICATE_FLOAT_UP_TO = 2;
+export const PREDICATE_FLOAT_EQUAL = 3;
+/** Not NaN. */
+export const PREDICATE_FLOAT_NUMBER = 4;
+export const PREDICATE_BOOLEAN = 5;
+
 // The first 1 MiB of memory belongs to the compiler's static data; no allocation lies below it.
 export const HEAP_START = 1 << 20;

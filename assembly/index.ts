@@ -39,7 +39,7 @@ export {
   scatter8,
   scatter16,
 } from "./scan/merge";
-export { selectionCreate, selectionFree, selectionNext } from "./scan/select";
+export { selectionCreate, selectionExclude, selectionFree, selectionNext, selectionRanges, selectionWhere } from "./scan/select";
 export { gatherTags, matchCodes, narrowSeries } from "./scan/tags";
 export { areBelow, blockCodes, blockSeries, fillSeries, isOffsets, seriesOfRow } from "./store/block";
 export {

@@ -1,6 +1,12 @@
-// Which rows of a run a scan wants: those of wanted series within a range of times. An unsorted run is read row by row; in one sorted by
-// series and time, binary search finds the range of each wanted series.
+// Which rows of a run a scan wants: those of wanted series within a range of times that no deletion hides and whose fields satisfy
+// predicates. An unsorted run is read row by row; in one sorted by series and time, binary search finds the ranges of each wanted series.
+import { PREDICATE_BYTES } from "../abi";
 import { hostAlloc, hostFree } from "../memory/host";
+import { exclusionAt, hides, keepVisible } from "./exclusion";
+import { keepMatching, Predicate } from "./predicate";
+
+/** | series u32 | first row u32 | end u32 | */
+export const RANGE_BYTES: u32 = 12;
 
 @unmanaged
 class Selection {
@@ -14,6 +20,10 @@ class Selection {
   wanted: u32;
   seriesCount: u32;
   sorted: u32;
+  exclusions: u32;
+  exclusionCount: u32;
+  predicates: u32;
+  predicateCount: u32;
   /** Rows [at, end) are selected and not yet given out; rows from `end` on are not yet looked at. Unsorted: at = end. */
   at: u32;
   end: u32;
@@ -40,6 +50,10 @@ export function selectionCreate(
   selection.wanted = wanted;
   selection.seriesCount = seriesCount;
   selection.sorted = sorted;
+  selection.exclusions = 0;
+  selection.exclusionCount = 0;
+  selection.predicates = 0;
+  selection.predicateCount = 0;
   selection.at = 0;
   selection.end = 0;
   return ptr;
@@ -49,9 +63,56 @@ export function selectionFree(ptr: u32): void {
   hostFree(ptr, offsetof<Selection>());
 }
 
+/** Leaves out what `count` exclusions (drawn in abi.ts) hide. The list belongs to the caller and is read until the selection is freed. */
+export function selectionExclude(selection: Selection, exclusions: u32, count: u32): void {
+  selection.exclusions = exclusions;
+  selection.exclusionCount = count;
+}
+
+/** Leaves out what does not satisfy all of `count` predicates (drawn in abi.ts), which stay the caller's as well. Row numbers only:
+ *  selectionRanges knows nothing of them. */
+export function selectionWhere(selection: Selection, predicates: u32, count: u32): void {
+  selection.predicates = predicates;
+  selection.predicateCount = count;
+}
+
 /** Writes the next row numbers, ascending, at most `max`, to `target`. Returns how many; fewer than `max`: these were the last. */
 export function selectionNext(selection: Selection, target: u32, max: u32): u32 {
-  if (selection.sorted == 0) return nextUnsorted(selection, target, max);
+  let kept: u32 = 0;
+  for (let more = true; more; ) {
+    const rows = target + (kept << 2);
+    const room = max - kept;
+    const found = selection.sorted != 0 ? nextSorted(selection, rows, room) : nextUnsorted(selection, rows, room);
+    let left = found;
+    if (selection.sorted == 0) {
+      for (let i: u32 = 0; i < selection.exclusionCount; i++) {
+        left = keepVisible(exclusionAt(selection.exclusions, i), selection.series, selection.times, rows, left);
+      }
+    }
+    for (let i: u32 = 0; i < selection.predicateCount; i++) {
+      left = keepMatching(changetype<Predicate>(selection.predicates + i * PREDICATE_BYTES), rows, left);
+    }
+    kept += left;
+    more = found == room && kept < max;
+  }
+  return kept;
+}
+
+/** Of a sorted run: writes the next ranges | series u32 | first row u32 | end u32 |, ascending, at most `max`. A series may have several.
+ *  Returns how many; fewer than `max`: these were the last. Not to be mixed with selectionNext. */
+export function selectionRanges(selection: Selection, target: u32, max: u32): u32 {
+  let count: u32 = 0;
+  while (count < max && nextRange(selection)) {
+    const at = target + count * RANGE_BYTES;
+    store<u32>(at, load<u32>(selection.series + (selection.at << 2)));
+    store<u32>(at, selection.at, 4);
+    store<u32>(at, selection.end, 8);
+    count++;
+  }
+  return count;
+}
+
+function nextSorted(selection: Selection, target: u32, max: u32): u32 {
   let out = target;
   const limit = target + (max << 2);
   while (out < limit) {
@@ -114,19 +175,40 @@ function nextRange(selection: Selection): bool {
       continue;
     }
     const seriesEnd = seriesFrom(series, row, rowCount, id + 1);
-    const first = timeFrom(selection.times, row, seriesEnd, minTime);
+    const first = minTime == i64.MIN_VALUE ? row : timeFrom(selection.times, row, seriesEnd, minTime);
     const last = maxTime == i64.MAX_VALUE ? seriesEnd : timeFrom(selection.times, first, seriesEnd, maxTime + 1);
-    if (first < last) {
-      selection.at = first;
-      selection.end = last;
-      // The rest of the series is skipped by the next call: its times lie behind the range.
-      return true;
-    }
+    if (first < last && selectVisible(selection, id, first, last)) return true;
     row = seriesEnd;
   }
   selection.at = rowCount;
   selection.end = rowCount;
   return false;
+}
+
+/** Sets [at, end) to the first rows in [first, last) of series `id` that no exclusion hides. The rest of the series is looked at by the
+ *  next call: what lies behind the range of times is skipped then. False when all are hidden. */
+function selectVisible(selection: Selection, id: u32, first: u32, last: u32): bool {
+  const times = selection.times;
+  const count = selection.exclusionCount;
+  let end = last;
+  for (let i: u32 = 0; i < count; i++) {
+    const exclusion = exclusionAt(selection.exclusions, i);
+    if (!hides(exclusion, id)) continue;
+    const time = load<i64>(times + (first << 3));
+    if (exclusion.minTime > time) {
+      end = timeFrom(times, first, end, exclusion.minTime);
+    } else if (exclusion.maxTime >= time) {
+      if (exclusion.maxTime == i64.MAX_VALUE) return false;
+      first = timeFrom(times, first, last, exclusion.maxTime + 1);
+      if (first == last) return false;
+      // what ended behind the old beginning says nothing about the new one
+      end = last;
+      i = u32.MAX_VALUE;
+    }
+  }
+  selection.at = first;
+  selection.end = end;
+  return true;
 }
 
 /** First row in [from, to) whose series is at least `id`: doubling steps, then halving, as series are often short. */

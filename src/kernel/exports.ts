@@ -62,7 +62,10 @@ export interface ScanExports {
     minTimeNs: bigint,
     maxTimeNs: bigint,
   ): number;
+  selectionExclude(selection: number, exclusions: number, count: number): void;
+  selectionWhere(selection: number, predicates: number, count: number): void;
   selectionFree(selection: number): void;
+  selectionRanges(selection: number, target: number, max: number): number;
   selectionNext(selection: number, target: number, max: number): number;
   gatherTags(
     series: number,

@@ -6,7 +6,9 @@ import type { ColumnRun, DictionaryView, Run } from "../model/run.ts";
 import { ALL_TIME, type TagPredicate, type TimeRange } from "../model/scan.ts";
 import { Blocks } from "./blocks.ts";
 import { nextDictionaryId } from "./dictionary-id.ts";
+import type { HiddenRows } from "./hidden-rows.ts";
 import type { Kernel } from "./kernel.ts";
+import { type RowChoice, RowSelection } from "./row-selection.ts";
 import { bitmapBytes, timeRange } from "./rows.ts";
 import { SeriesDictionary } from "./series-dictionary.ts";
 import { SeriesFilter } from "./series-filter.ts";
@@ -19,6 +21,8 @@ export interface MergeOptions {
   readonly range?: TimeRange;
   /** Rows of other series are left out. */
   readonly tags?: readonly TagPredicate[];
+  /** Rows that deletions hide are left out before anything is merged, of each run by its own sequence. */
+  readonly hidden?: HiddenRows | undefined;
   /** True: the result's dictionary is its own and holds just its series, also when all runs share one. For files. */
   readonly ownDictionary?: boolean;
 }
@@ -42,7 +46,7 @@ export function mergeRuns(kernel: Kernel, runs: readonly Run[], columns: readonl
   const scratch = new Blocks(kernel);
   const filter = new SeriesFilter(kernel, options.tags ?? []);
   try {
-    const inputs = takeRows(kernel, runs, { range: options.range ?? ALL_TIME, filter, blocks: scratch });
+    const inputs = takeRows(kernel, runs, { range: options.range ?? ALL_TIME, filter, hidden: options.hidden }, scratch);
     if (isDone(inputs, options)) return { ...inputs[0]!.run, columns: project(inputs[0]!.run, columns), release: () => {} };
     const series = unifySeries(kernel, inputs, { own: options.ownDictionary ?? false, blocks: scratch });
     try {
@@ -79,21 +83,20 @@ function project(run: Run, columns: readonly ColumnDef[]): ColumnRun[] {
 }
 
 /** The wanted rows of each run that has any, in order of sequence. */
-function takeRows(
-  kernel: Kernel,
-  runs: readonly Run[],
-  { range, filter, blocks }: { range: TimeRange; filter: SeriesFilter; blocks: Blocks },
-) {
+function takeRows(kernel: Kernel, runs: readonly Run[], choice: RowChoice, blocks: Blocks): Input[] {
   const inputs: Input[] = [];
   let base = 0;
   for (const run of runs.toSorted((a, b) => a.seqMin - b.seqMin || a.seqMax - b.seqMax)) {
-    if (run.rowCount === 0 || run.minTimeNs > range.maxNs || run.maxTimeNs < range.minNs) continue;
-    const { none, wantedPtr } = filter.wanted(run.dictionary);
-    if (none) continue;
+    const selection = RowSelection.open(kernel, run, choice);
+    if (selection === "none") continue;
     let { rowsPtr, count } = { rowsPtr: 0, count: run.rowCount };
-    if (wantedPtr !== 0 || run.minTimeNs < range.minNs || run.maxTimeNs > range.maxNs) {
-      rowsPtr = blocks.alloc(run.rowCount * 4);
-      count = selectAll(kernel, run, { range, wantedPtr, rowsPtr });
+    if (selection !== "all") {
+      try {
+        rowsPtr = blocks.alloc(run.rowCount * 4);
+        count = selection.next(rowsPtr, run.rowCount);
+      } finally {
+        selection.release();
+      }
       if (count === run.rowCount) rowsPtr = 0;
     }
     if (count === 0) continue;
@@ -101,26 +104,6 @@ function takeRows(
     base += count;
   }
   return inputs;
-}
-
-function selectAll(
-  kernel: Kernel,
-  run: Run,
-  { range, wantedPtr, rowsPtr }: { range: TimeRange; wantedPtr: number; rowsPtr: number },
-): number {
-  const selection = openSelection(kernel, run, range, wantedPtr);
-  const count = kernel.call.selectionNext(selection, rowsPtr, run.rowCount);
-  kernel.call.selectionFree(selection);
-  return count;
-}
-
-/** A selection of assembly/scan/select.ts over a run; free it with selectionFree. */
-export function openSelection(kernel: Kernel, run: Run, range: TimeRange, wantedPtr: number): number {
-  const { seriesPtr, timePtr, rowCount, sorted, dictionary } = run;
-  const { seriesCount } = dictionary;
-  // all of time is a loop that reads no times
-  const { minNs, maxNs } = run.minTimeNs >= range.minNs && run.maxTimeNs <= range.maxNs ? ALL_TIME : range;
-  return kernel.call.selectionCreate(seriesPtr, timePtr, rowCount, sorted ? 1 : 0, wantedPtr, seriesCount, minNs, maxNs) >>> 0;
 }
 
 interface UnifiedSeries {

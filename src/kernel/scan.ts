@@ -6,9 +6,11 @@ import { LIMITS } from "../model/limits.ts";
 import type { ColumnRun, Run, TagColumnView } from "../model/run.ts";
 import { ALL_TIME, type ScanChunk, type ScanColumn, type ScanCursor, type ScanRequest, type TimeRange } from "../model/scan.ts";
 import { Blocks } from "./blocks.ts";
+import type { HiddenRows } from "./hidden-rows.ts";
 import type { Kernel } from "./kernel.ts";
+import { RowSelection } from "./row-selection.ts";
 import { bitmapBytes, gatherBitmap, gatherColumn } from "./rows.ts";
-import { mergeRuns, openSelection } from "./run-merge.ts";
+import { mergeRuns } from "./run-merge.ts";
 import { planMerges, type RunSummary } from "./scan-plan.ts";
 import { SeriesFilter } from "./series-filter.ts";
 
@@ -26,29 +28,41 @@ interface ChunkRows {
 /** Fills one column of a chunk. */
 type ColumnReader = (rows: ChunkRows) => ScanColumn;
 
-/** Rows of `run` within the request's range whose series satisfy its tag predicates. A `filter` made from the request's predicates may be
- *  shared by cursors; without one the cursor has its own. The run must stay pinned until `close`. */
-export function openRunCursor(kernel: Kernel, run: Run, request: ScanRequest, filter?: SeriesFilter): ScanCursor {
-  const { range } = request;
-  if (run.rowCount === 0 || run.minTimeNs > range.maxNs || run.maxTimeNs < range.minNs || range.minNs > range.maxNs) return EMPTY;
+/** What cursors of one scan may share. */
+export interface CursorOptions {
+  /** Made from the request's tag predicates; without one the cursor has its own. */
+  readonly filter?: SeriesFilter;
+  /** Rows that deletions hide. */
+  readonly hidden?: HiddenRows | undefined;
+}
+
+/** Rows of `run` within the request's range whose series satisfy its tag predicates and whose fields satisfy its field predicates, all of
+ *  them exactly, and that are not hidden. A column that the run does not have is NULL; predicates may be of columns that are not projected.
+ *  The run, and what `options` holds, must stay until `close`. @throws TsdbError overloaded */
+export function openRunCursor(kernel: Kernel, run: Run, request: ScanRequest, options: CursorOptions = {}): ScanCursor {
+  const { range, fields } = request;
   const blocks = new Blocks(kernel);
-  const ownFilter = filter === undefined ? new SeriesFilter(kernel, request.tags) : undefined;
-  let selection = 0;
+  const ownFilter = options.filter === undefined ? new SeriesFilter(kernel, request.tags) : undefined;
+  let selection: ReturnType<typeof RowSelection.open> = "none";
   const close = () => {
     blocks.release();
     ownFilter?.release();
-    if (selection !== 0) kernel.call.selectionFree(selection);
+    if (typeof selection !== "string") selection.release();
   };
   try {
-    const { none, wantedPtr } = (filter ?? ownFilter!).wanted(run.dictionary);
-    if (none) {
+    selection = RowSelection.open(kernel, run, {
+      range,
+      filter: options.filter ?? ownFilter!,
+      ...(fields === undefined ? {} : { fields }),
+      hidden: options.hidden,
+    });
+    if (selection === "none") {
       close();
       return EMPTY;
     }
-    const isWhole = wantedPtr === 0 && run.minTimeNs >= range.minNs && run.maxTimeNs <= range.maxNs;
-    if (!isWhole) selection = openSelection(kernel, run, range, wantedPtr);
     const readers = request.columns.map((column) => columnReader(kernel, run, column, blocks));
-    return new RunCursor(kernel, run.rowCount, { selection, rowsPtr: isWhole ? 0 : blocks.alloc(CHUNK_ROWS * 4), readers, close });
+    const rowsPtr = selection === "all" ? 0 : blocks.alloc(CHUNK_ROWS * 4);
+    return new RunCursor(kernel, run.rowCount, { selection, rowsPtr, readers, close });
   } catch (error) {
     close();
     throw error;
@@ -56,8 +70,7 @@ export function openRunCursor(kernel: Kernel, run: Run, request: ScanRequest, fi
 }
 
 interface CursorParts {
-  /** 0 when every row is wanted. */
-  readonly selection: number;
+  readonly selection: RowSelection | "all";
   /** Row numbers of a chunk. */
   readonly rowsPtr: number;
   readonly readers: readonly ColumnReader[];
@@ -88,13 +101,13 @@ class RunCursor implements ScanCursor {
 
   private nextRows(): ChunkRows {
     const { selection, rowsPtr } = this.parts;
-    if (selection === 0) {
+    if (selection === "all") {
       const first = this.nextRow;
       const count = Math.min(CHUNK_ROWS, this.rowCount - first);
       this.nextRow += count;
       return { first, rowsPtr: 0, count };
     }
-    const count = this.kernel.call.selectionNext(selection, rowsPtr, CHUNK_ROWS);
+    const count = selection.next(rowsPtr, CHUNK_ROWS);
     if (count === 0) return { first: 0, rowsPtr: 0, count };
     const { u32 } = this.kernel;
     const first = u32[rowsPtr / 4]!;
@@ -152,33 +165,40 @@ function tagReader(kernel: Kernel, { seriesPtr }: Run, { codesPtr, valuesPtr }: 
 }
 
 /** The whole scan of a table's pinned runs: what cannot hold duplicates is read as it lies, the rest is merged when its turn comes.
- *  Every (series, time) appears once. The runs must stay pinned until `close`. */
-export function openScan(kernel: Kernel, runs: readonly Run[], request: ScanRequest): ScanCursor {
+ *  Every (series, time) appears once. The runs, and `hidden`, must stay until `close`. */
+export function openScan(kernel: Kernel, runs: readonly Run[], request: ScanRequest, hidden?: HiddenRows): ScanCursor {
   const { range } = request;
   const overlapping = runs.filter((run) => run.rowCount > 0 && run.minTimeNs <= range.maxNs && run.maxTimeNs >= range.minNs);
   // Rows outside the range are left out of a merge, so overlaps outside it do not count.
   const plan = planMerges(overlapping.map((run) => clip(run, range)));
   const filter = new SeriesFilter(kernel, request.tags);
+  const runsOf = (group: readonly number[]) => group.map((i) => overlapping[i]!);
   return new Cursors(
     [
-      ...plan.alone.map((i) => () => openRunCursor(kernel, overlapping[i]!, request, filter)),
-      ...plan.groups.map(
-        (group) => () =>
-          openMerged(
-            kernel,
-            group.map((i) => overlapping[i]!),
-            request,
-          ),
-      ),
+      ...plan.alone.map((i) => () => openRunCursor(kernel, overlapping[i]!, request, { filter, hidden })),
+      ...plan.groups.map((group) => () => openMerged(kernel, runsOf(group), request, hidden)),
     ],
     () => filter.release(),
   );
 }
 
-function openMerged(kernel: Kernel, runs: readonly Run[], { columns, range, tags }: ScanRequest): ScanCursor {
-  const merged = mergeRuns(kernel, runs, columns, { range, tags });
+/** The columns that a merge for `request` must make: the projected ones, and those that its field predicates test, because those are for
+ *  the rows as the merge makes them. */
+export function columnsToMerge(runs: readonly Run[], { columns, fields = [] }: Pick<ScanRequest, "columns" | "fields">): ColumnDef[] {
+  const wanted = [...columns];
+  for (const { columnId } of fields) {
+    if (wanted.some(({ id }) => id === columnId)) continue;
+    const found = runs.flatMap((run) => run.columns).find((column) => column.columnId === columnId);
+    if (found !== undefined) wanted.push({ id: columnId, name: "", type: found.type });
+  }
+  return wanted;
+}
+
+function openMerged(kernel: Kernel, runs: readonly Run[], request: ScanRequest, hidden: HiddenRows | undefined): ScanCursor {
+  const { columns, range, tags, fields = [] } = request;
+  const merged = mergeRuns(kernel, runs, columnsToMerge(runs, request), { range, tags, hidden });
   try {
-    const cursor = openRunCursor(kernel, merged, { columns, range: ALL_TIME, tags: [] });
+    const cursor = openRunCursor(kernel, merged, { columns, range: ALL_TIME, tags: [], fields });
     const close = () => {
       cursor.close();
       merged.release();

@@ -44,6 +44,7 @@ export class SeriesFilter {
 
   private find({ seriesCount, tags }: DictionaryView): WantedSeries {
     let wantedPtr = 0;
+    let left = seriesCount;
     for (const predicate of this.predicates) {
       const tag = tags.find(({ columnId }) => columnId === predicate.columnId);
       const nullWanted = predicate.values.includes(null);
@@ -66,11 +67,12 @@ export class SeriesFilter {
         const slots = slotCount === 0 ? 0 : scratch.allocZeroed(slotCount * 8);
         this.kernel.call.matchCodes(tag.valuesPtr, tag.valueCount, views, texts.length, match, slots, slotCount);
         this.kernel.u8[match] = nullWanted ? 1 : 0;
-        if (this.kernel.call.narrowSeries(tag.codesPtr, seriesCount, match, wantedPtr) === 0) return NONE;
+        left = this.kernel.call.narrowSeries(tag.codesPtr, seriesCount, match, wantedPtr);
+        if (left === 0) return NONE;
       } finally {
         scratch.release();
       }
     }
-    return wantedPtr === 0 ? ALL : { none: false, wantedPtr };
+    return left === seriesCount ? ALL : { none: false, wantedPtr };
   }
 }

@@ -1,0 +1,79 @@
+// Which rows of a run a statement wants, exactly: assembly/scan/select.ts over one run, with what it points to.
+import { EXCLUSION_BYTES } from "../../assembly/abi.ts";
+import type { Run } from "../model/run.ts";
+import { ALL_TIME, type FieldPredicate, type TimeRange } from "../model/scan.ts";
+import { Blocks } from "./blocks.ts";
+import { writePredicates } from "./field-predicates.ts";
+import type { Exclusion, HiddenRows } from "./hidden-rows.ts";
+import type { Kernel } from "./kernel.ts";
+import type { SeriesFilter } from "./series-filter.ts";
+
+export interface RowChoice {
+  readonly range: TimeRange;
+  /** Of the tag predicates. */
+  readonly filter: SeriesFilter;
+  readonly fields?: readonly FieldPredicate[];
+  readonly hidden?: HiddenRows | undefined;
+}
+
+/** Rows of a run in ascending order, given out once. Owned: call `release`. What the choice consists of must outlive it. */
+export class RowSelection {
+  private constructor(
+    private readonly kernel: Kernel,
+    private readonly ptr: number,
+    private readonly blocks: Blocks,
+  ) {}
+
+  /** "none", "all": of the run's rows. @throws TsdbError overloaded */
+  static open(kernel: Kernel, run: Run, { range, filter, fields = [], hidden }: RowChoice): RowSelection | "none" | "all" {
+    if (run.rowCount === 0 || range.minNs > range.maxNs || run.minTimeNs > range.maxNs || run.maxTimeNs < range.minNs) return "none";
+    const { none, wantedPtr } = filter.wanted(run.dictionary);
+    if (none) return "none";
+    const exclusions = hidden?.of(run) ?? [];
+    if (exclusions === "all") return "none";
+    const isWithin = run.minTimeNs >= range.minNs && run.maxTimeNs <= range.maxNs;
+    if (isWithin && wantedPtr === 0 && exclusions.length === 0 && fields.length === 0) return "all";
+    const blocks = new Blocks(kernel);
+    try {
+      const predicates = writePredicates(kernel, run, fields, blocks);
+      if (predicates === null) {
+        blocks.release();
+        return "none";
+      }
+      const exclusionsPtr = writeExclusions(kernel, exclusions, blocks);
+      const { seriesPtr, timePtr, rowCount, sorted, dictionary } = run;
+      // all of time is a loop that reads no times
+      const { minNs, maxNs } = isWithin ? ALL_TIME : range;
+      const sortedFlag = sorted ? 1 : 0;
+      const ptr =
+        kernel.call.selectionCreate(seriesPtr, timePtr, rowCount, sortedFlag, wantedPtr, dictionary.seriesCount, minNs, maxNs) >>> 0;
+      kernel.call.selectionExclude(ptr, exclusionsPtr, exclusions.length);
+      kernel.call.selectionWhere(ptr, predicates.ptr, predicates.count);
+      return new RowSelection(kernel, ptr, blocks);
+    } catch (error) {
+      blocks.release();
+      throw error;
+    }
+  }
+
+  /** Writes the next row numbers (u32), at most `max`, to `targetPtr`. Returns how many; fewer than `max`: these were the last. */
+  next(targetPtr: number, max: number): number {
+    return this.kernel.call.selectionNext(this.ptr, targetPtr, max);
+  }
+
+  release(): void {
+    this.kernel.call.selectionFree(this.ptr);
+    this.blocks.release();
+  }
+}
+
+function writeExclusions(kernel: Kernel, exclusions: readonly Exclusion[], blocks: Blocks): number {
+  if (exclusions.length === 0) return 0;
+  const ptr = blocks.allocZeroed(exclusions.length * EXCLUSION_BYTES);
+  exclusions.forEach(({ seriesPtr, minNs, maxNs }, i) => {
+    const at = ptr + i * EXCLUSION_BYTES;
+    kernel.i64.set([minNs, maxNs], at / 8);
+    kernel.u32[at / 4 + 4] = seriesPtr;
+  });
+  return ptr;
+}

@@ -1,0 +1,93 @@
+// What a scan has to answer, row by row: predicates, deletions, merging. Slow and obvious on purpose.
+import { type ColumnDef, ColumnType } from "../../src/model/column.ts";
+import type { FieldPredicate, TagPredicate, TimeRange } from "../../src/model/scan.ts";
+import type { Tombstone } from "../../src/model/tombstone.ts";
+import { ALL_TYPES, randomValue } from "./random-rows.ts";
+import { canonicalKey, type TestRow, type TestValue } from "./rows.ts";
+
+type Below = (n: number) => number;
+
+export interface NaiveChoice {
+  readonly range: TimeRange;
+  readonly tags: readonly TagPredicate[];
+  readonly fields?: readonly FieldPredicate[];
+}
+
+const nameOf = (columns: readonly ColumnDef[], columnId: number) => columns.find(({ id }) => id === columnId)?.name ?? "";
+
+export function isWanted(row: TestRow, { range, tags, fields = [] }: NaiveChoice, columns = ALL_TYPES): boolean {
+  if (row.timeNs < range.minNs || row.timeNs > range.maxNs) return false;
+  if (!tags.every(({ columnId, values }) => values.includes(row.tags[nameOf(columns, columnId)] ?? null))) return false;
+  return fields.every((predicate) => satisfies(row.fields[nameOf(columns, predicate.columnId)] ?? null, predicate));
+}
+
+/** NaN equals itself and is greater than every other number. */
+export function satisfies(value: TestValue | null, { operator, value: wanted }: FieldPredicate): boolean {
+  if (value === null) return false;
+  const sign = compareValues(value, wanted);
+  return { "=": sign === 0, "!=": sign !== 0, "<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0 }[operator];
+}
+
+export function compareValues(a: TestValue, b: TestValue): number {
+  if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export function isHiddenRow(row: TestRow, sequence: number, tombstones: readonly Tombstone[]): boolean {
+  return tombstones.some((tombstone) => sequence <= tombstone.sequence && isWanted(row, tombstone));
+}
+
+/** Rows in log order as a table shows them: one per series and time, of each field the latest present value. */
+export function mergeRows(rows: readonly TestRow[], columns = ALL_TYPES): TestRow[] {
+  const merged = new Map<string, TestRow>();
+  for (const row of rows) {
+    const key = `${Buffer.from(canonicalKey(columns, row.tags)).toString("latin1")}@${row.timeNs}`;
+    const fields: Record<string, TestValue | null> = { ...merged.get(key)?.fields };
+    for (const [name, value] of Object.entries(row.fields)) if (value !== null) fields[name] = value;
+    merged.set(key, { ...row, fields });
+  }
+  return [...merged.values()];
+}
+
+/** Field predicates of ALL_TYPES, often with a constant that occurs or lies at an edge of the type; sometimes of a column no row has. */
+export function randomFields(below: Below): FieldPredicate[] {
+  const tested = ALL_TYPES.filter(
+    ({ type }) => type !== ColumnType.time && type !== ColumnType.tag && type !== ColumnType.string && below(4) === 0,
+  );
+  return tested.map(({ id, type }) => ({
+    columnId: id,
+    operator: (["=", "!=", "<", "<=", ">", ">="] as const)[below(6)]!,
+    value: randomValue(type, below) as number | bigint | boolean,
+  }));
+}
+
+export function randomTags(below: Below): TagPredicate[] {
+  const hosts = Array.from({ length: below(8) }, () => (below(6) === 0 ? null : `host-${below(9)}`));
+  const choices: TagPredicate[][] = [
+    [],
+    [{ columnId: 1, values: hosts }],
+    [
+      { columnId: 1, values: hosts },
+      { columnId: 7, values: ["a region with a long name", null] },
+    ],
+    [{ columnId: 9, values: below(2) === 0 ? [null] : ["x"] }], // a tag column that no row has
+  ];
+  return choices[below(4)]!;
+}
+
+/** Tombstones with sequences 1 .. `sequences`, over times 0 .. `times` or all of it. */
+export function randomTombstones(
+  below: Below,
+  { count, sequences, times }: { count: number; sequences: number; times: number },
+): Tombstone[] {
+  return Array.from({ length: count }, (_, id) => {
+    const minNs = BigInt(below(times));
+    const ends = [
+      { minNs, maxNs: minNs + BigInt(below(times)) },
+      { minNs: -(2n ** 63n), maxNs: minNs },
+      { minNs, maxNs: 2n ** 63n - 1n },
+      { minNs, maxNs: minNs },
+    ];
+    return { id, tableId: 1, sequence: 1 + below(sequences), range: ends[below(4)]!, tags: randomTags(below) };
+  });
+}
