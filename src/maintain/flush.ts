@@ -123,12 +123,13 @@ export class Flusher {
       const id = manifest.allocateFileId();
       const key = this.parts.ptKey(id);
       await store.put(key, bytes);
-      added.push({ id, key, bytes: bytes.byteLength, generation: 0, blocks: directory.blocks });
+      const blocks = directory.blocks.map((block) => ({ ...block, flushedMinMs: startMs, flushedMaxMs: startMs }));
+      added.push({ id, key, bytes: bytes.byteLength, generation: 0, blocks });
       for (const block of directory.blocks) rowCount += block.rowCount;
     }
     // a flushedSequence never runs ahead of the log: what is not in the log yet would be taken for written after a crash
     await wal.flushed();
-    await manifest.commit({ added, removed: [], flushedSequence: sealed.sequence }, () => tables.dropSealed());
+    await manifest.commit({ added, flushedSequence: sealed.sequence }, () => tables.dropSealed());
     await wal.cut(sealed.sequence);
     const bytes = added.reduce((sum, file) => sum + file.bytes, 0);
     this.parts.onFlushed({ reason, rowCount, bytes, milliseconds: nowMs() - startMs });

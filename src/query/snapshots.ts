@@ -48,28 +48,22 @@ export class Snapshots {
 
   private table(table: TableDef): TableSnapshot {
     const { manifest, tables, objectSource } = this.parts;
-    const blocks: BlockSnapshot[] = [];
-    for (const file of manifest.filesOf(table.id)) {
-      const source = objectSource(file.key);
-      const format = formatOf(file.key);
-      file.blocks.forEach((block, blockIndex) => {
-        if (block.tableId !== table.id) return;
-        const { rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique } = block;
-        blocks.push({
-          fileId: file.id,
-          generation: file.generation,
-          format,
-          source,
-          blockIndex,
-          rowCount,
-          minTimeNs,
-          maxTimeNs,
-          seqMin,
-          seqMax,
-          unique,
-        });
-      });
-    }
+    const blocks = manifest.blocksOf(table.id).map(({ file, block }): BlockSnapshot => {
+      const { index, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique } = block;
+      return {
+        fileId: file.id,
+        generation: file.generation,
+        format: formatOf(file.key),
+        source: objectSource(file.key),
+        blockIndex: index,
+        rowCount,
+        minTimeNs,
+        maxTimeNs,
+        seqMin,
+        seqMax,
+        unique,
+      };
+    });
     return { table, retentionMinNs: ALL_TIME.minNs, tombstones: [], runs: tables.runs(table.id), blocks };
   }
 }

@@ -3,6 +3,8 @@ import { badValue, readArray, readBoolean, readCount, readNs, readObject, readTe
 
 /** A block of a data file: rows of one table and one UTC day. Bounds are inclusive. */
 export interface BlockMeta {
+  /** Place in the file's directory. */
+  readonly index: number;
   readonly databaseId: number;
   readonly tableId: number;
   /** Start of the UTC day. */
@@ -17,11 +19,16 @@ export interface BlockMeta {
   readonly unique: boolean;
   /** Columns that the block holds, `time` included. */
   readonly columnIds: readonly number[];
+  /** 0 = not known. */
+  readonly seriesCount: number;
+  /** When the first and the last of its rows came into a file, in milliseconds since 1970; 0 = not known, long ago. */
+  readonly flushedMinMs: number;
+  readonly flushedMaxMs: number;
   /** All tombstones of the table up to this id were applied when the block was written; absent = none. */
   readonly appliedTombstone?: number;
 }
 
-/** A data file. `blocks` is in the order of the file's own directory. */
+/** A data file. `blocks` are those that are part of the data, in the order of the file's own directory. */
 export interface FileMeta {
   readonly id: number;
   /** Object key. */
@@ -32,19 +39,31 @@ export interface FileMeta {
   readonly blocks: readonly BlockMeta[];
 }
 
+/** Blocks of one file. */
+export interface BlocksOfFile {
+  readonly fileId: number;
+  /** Places in the file's directory. */
+  readonly blocks: readonly number[];
+}
+
 /** One atomic change. `flushedSequence`: frames of the WAL up to it are in files. */
 export interface ManifestEntry {
   readonly added: readonly FileMeta[];
   /** Ids of files that are no longer part of the data. */
   readonly removed: readonly number[];
+  /** Blocks that are no longer part of the data; a file goes with its last block. */
+  readonly removedBlocks: readonly BlocksOfFile[];
   readonly flushedSequence: number;
 }
 
-function readBlock(what: string, value: unknown): BlockMeta {
+/** Members that the first entries did not have may be missing: `position` is the place in the file then, the others are not known. */
+function readBlock(what: string, value: unknown, position: number): BlockMeta {
   const block = readObject(what, value);
-  const count = (name: string) => readCount(`${what}.${name}`, block[name]);
+  const count = (name: string, absent?: number) =>
+    absent !== undefined && block[name] === undefined ? absent : readCount(`${what}.${name}`, block[name]);
   const ns = (name: string) => readNs(`${what}.${name}`, block[name]);
   return {
+    index: count("index", position),
     databaseId: count("databaseId"),
     tableId: count("tableId"),
     dayStartNs: ns("dayStartNs"),
@@ -55,6 +74,9 @@ function readBlock(what: string, value: unknown): BlockMeta {
     seqMax: count("seqMax"),
     unique: readBoolean(`${what}.unique`, block["unique"]),
     columnIds: readArray(`${what}.columnIds`, block["columnIds"]).map((id) => readCount(`${what}.columnIds`, id)),
+    seriesCount: count("seriesCount", 0),
+    flushedMinMs: count("flushedMinMs", 0),
+    flushedMaxMs: count("flushedMaxMs", 0),
     ...(block["appliedTombstone"] === undefined ? {} : { appliedTombstone: count("appliedTombstone") }),
   };
 }
@@ -69,18 +91,29 @@ export function readFile(value: unknown): FileMeta {
     key: readText(`${what}.key`, file["key"]),
     bytes: readCount(`${what}.bytes`, file["bytes"]),
     generation: readCount(`${what}.generation`, file["generation"]),
-    blocks: readArray(`${what}.blocks`, file["blocks"]).map((block, i) => readBlock(`${what}.blocks[${i}]`, block)),
+    blocks: readArray(`${what}.blocks`, file["blocks"]).map((block, i) => readBlock(`${what}.blocks[${i}]`, block, i)),
   };
 }
 
 /** Members that it does not know are ignored. @throws TsdbError corrupt_file */
 export function readEntry(value: unknown): ManifestEntry {
   const entry = readObject("entry", value);
-  if (entry["kind"] !== "change_files") badValue("entry.kind", entry["kind"], "one this server knows: was it written by a newer one?");
+  const { kind } = entry;
+  if (kind !== "change_files" && kind !== "change_blocks")
+    badValue("entry.kind", kind, "one this server knows: was it written by a newer one?");
   return {
     added: readArray("entry.added", entry["added"]).map(readFile),
     removed: readArray("entry.removed", entry["removed"]).map((id) => readCount("entry.removed", id)),
+    removedBlocks: kind === "change_files" ? [] : readArray("entry.removedBlocks", entry["removedBlocks"]).map(readBlocks),
     flushedSequence: readCount("entry.flushedSequence", entry["flushedSequence"]),
+  };
+}
+
+function readBlocks(value: unknown): BlocksOfFile {
+  const { fileId, blocks } = readObject("entry.removedBlocks", value);
+  return {
+    fileId: readCount("entry.removedBlocks.fileId", fileId),
+    blocks: readArray("entry.removedBlocks.blocks", blocks).map((index) => readCount("entry.removedBlocks.blocks", index)),
   };
 }
 
@@ -92,16 +125,29 @@ export function fileToJson(file: FileMeta): unknown {
     key,
     bytes,
     generation,
-    blocks: file.blocks.map((block) => ({
-      ...block,
-      dayStartNs: String(block.dayStartNs),
-      minTimeNs: String(block.minTimeNs),
-      maxTimeNs: String(block.maxTimeNs),
-    })),
+    blocks: file.blocks.map(blockToJson),
   };
 }
 
+/** What a reader takes for granted is left out. */
+function blockToJson({ index, seriesCount, flushedMinMs, flushedMaxMs, appliedTombstone, ...block }: BlockMeta, position: number): unknown {
+  return {
+    ...block,
+    dayStartNs: String(block.dayStartNs),
+    minTimeNs: String(block.minTimeNs),
+    maxTimeNs: String(block.maxTimeNs),
+    index: index === position ? undefined : index,
+    seriesCount: seriesCount || undefined,
+    flushedMinMs: flushedMinMs || undefined,
+    flushedMaxMs: flushedMaxMs || undefined,
+    appliedTombstone,
+  };
+}
+
+/** An entry that takes blocks out of files is of another kind: a server that would leave them in must not read on. */
 export function entryToJson(entry: ManifestEntry): unknown {
-  const { removed, flushedSequence } = entry;
-  return { kind: "change_files", added: entry.added.map(fileToJson), removed, flushedSequence };
+  const { removed, removedBlocks, flushedSequence } = entry;
+  const added = entry.added.map(fileToJson);
+  if (removedBlocks.length === 0) return { kind: "change_files", added, removed, flushedSequence };
+  return { kind: "change_blocks", added, removed, removedBlocks, flushedSequence };
 }

@@ -9,7 +9,7 @@ import { FileObjectStore } from "../object-store/file-object-store.ts";
 import { MemoryObjectStore } from "../object-store/memory-object-store.ts";
 import type { ObjectStore } from "../object-store/object-store.ts";
 import { encodeEntry, numberedName } from "../object-store/operation-file.ts";
-import { type BlockMeta, type FileMeta, Manifest, type ManifestEntry, type ManifestOptions } from "./manifest.ts";
+import { type BlockMeta, type FileMeta, Manifest, type ManifestChange, type ManifestEntry, type ManifestOptions } from "./manifest.ts";
 import { entryToJson } from "./manifest-entry.ts";
 import { localPaths, objectKeys } from "./paths.ts";
 
@@ -20,6 +20,7 @@ const DAY_NS = 86_400_000_000_000n;
 function block(tableId: number, day: bigint, seq = 1): BlockMeta {
   const dayStartNs = day * DAY_NS;
   return {
+    index: 0,
     databaseId: 1,
     tableId,
     dayStartNs,
@@ -30,14 +31,17 @@ function block(tableId: number, day: bigint, seq = 1): BlockMeta {
     seqMax: seq + 4,
     unique: day % 2n === 0n,
     columnIds: [0, 1, 5],
+    seriesCount: 0,
+    flushedMinMs: 0,
+    flushedMaxMs: 0,
   };
 }
 function file(id: number, blocks: BlockMeta[], generation = 0): FileMeta {
-  return { id, key: keys.ptFile(id), bytes: 1000 + id, generation, blocks };
+  return { id, key: keys.ptFile(id), bytes: 1000 + id, generation, blocks: blocks.map((item, index) => ({ ...item, index })) };
 }
 
-/** Flushes, a compaction of the first two files, a table that loses its last file, extremes of time. */
-const HISTORY: ManifestEntry[] = [
+/** As the first release had it: flushes, a compaction of the first two files, a table that loses its last file, extremes of time. */
+const FIRST: Omit<ManifestEntry, "removedBlocks">[] = [
   { added: [file(1, [block(1, 19_700n), block(2, 19_700n)])], removed: [], flushedSequence: 5 },
   { added: [file(2, [block(1, 19_701n, 6), block(1, 19_699n, 6)])], removed: [], flushedSequence: 10 },
   { added: [file(4, [block(1, 19_700n)], 1)], removed: [1, 2], flushedSequence: 10 },
@@ -49,12 +53,39 @@ const HISTORY: ManifestEntry[] = [
   },
 ];
 
+const day = 19_700n;
+const WITH_MORE = { seriesCount: 7, flushedMinMs: 1_700_000_000_000, flushedMaxMs: 1_700_000_000_999, appliedTombstone: 3 };
+/** Compactions that take blocks out of files: the middle of a file, then its rest together with a part of another. */
+const BLOCKS: ManifestEntry[] = [
+  {
+    added: [file(6, [block(1, day, 21), block(2, day, 21), block(3, day, 21)]), file(7, [block(1, day, 26), block(2, day, 26)])],
+    removed: [],
+    removedBlocks: [],
+    flushedSequence: 30,
+  },
+  { added: [], removed: [], removedBlocks: [{ fileId: 6, blocks: [1] }], flushedSequence: 30 },
+  {
+    added: [file(9, [{ ...block(1, day, 21), ...WITH_MORE }], 1)],
+    removed: [5],
+    removedBlocks: [
+      { fileId: 7, blocks: [0] },
+      { fileId: 6, blocks: [2, 0] },
+    ],
+    flushedSequence: 31,
+  },
+];
+
+const HISTORY: ManifestEntry[] = [...FIRST.map((entry) => ({ ...entry, removedBlocks: [] })), ...BLOCKS];
+
 /** The state after `count` entries of HISTORY, worked out plainly. */
 function expected(count: number) {
   let files: FileMeta[] = [];
   let flushedSequence = 0;
   for (const entry of HISTORY.slice(0, count)) {
-    files = [...files.filter(({ id }) => !entry.removed.includes(id)), ...entry.added];
+    const isGone = (fileId: number, index: number) =>
+      entry.removed.includes(fileId) || entry.removedBlocks.some((gone) => gone.fileId === fileId && gone.blocks.includes(index));
+    const left = files.map((item) => ({ ...item, blocks: item.blocks.filter(({ index }) => !isGone(item.id, index)) }));
+    files = [...left.filter(({ blocks }) => blocks.length > 0), ...entry.added];
     flushedSequence = entry.flushedSequence;
   }
   return { files, flushedSequence };
@@ -65,9 +96,13 @@ function check(manifest: Manifest, count: number): void {
   expect(manifest.files()).toEqual(files);
   expect(manifest.flushedSequence).toBe(flushedSequence);
   for (const tableId of [1, 2, 3]) {
-    const ofTable = files.filter(({ blocks }) => blocks.some((item) => item.tableId === tableId));
-    expect(manifest.filesOf(tableId)).toEqual(ofTable);
-    const times = ofTable.flatMap(({ blocks }) => blocks.filter((item) => item.tableId === tableId).map(({ maxTimeNs }) => maxTimeNs));
+    const ofTable = files.flatMap((item) =>
+      item.blocks.filter((each) => each.tableId === tableId).map((each) => ({ file: item, block: each })),
+    );
+    const found = manifest.blocksOf(tableId).sort((a, b) => a.file.id - b.file.id || a.block.index - b.block.index);
+    expect(found).toEqual(ofTable);
+    expect([...manifest.tableIds()].includes(tableId)).toBe(ofTable.length > 0);
+    const times = ofTable.map((each) => each.block.maxTimeNs);
     const max = times.reduce<bigint | undefined>((most, time) => (most === undefined || time > most ? time : most), undefined);
     expect(manifest.tableMaxTimeNs(tableId)).toBe(max as bigint);
   }
@@ -111,28 +146,34 @@ describe("manifest", () => {
     const manifest = await open(store, { snapshotEntries: 2 });
     expect([manifest.allocateFileId(), manifest.allocateFileId()]).toEqual([1, 2]);
     for (const entry of HISTORY) await manifest.commit(entry);
-    await manifest.commit({ added: [], removed: [5], flushedSequence: 20 });
+    await manifest.commit({ added: [], removed: [9] });
     await manifest.close();
-    expect((await open(store)).allocateFileId()).toBe(6);
+    expect((await open(store)).allocateFileId()).toBe(10);
   });
 
-  const UNFIT: [title: string, entry: ManifestEntry][] = [
+  const UNFIT: [title: string, change: ManifestChange][] = [
     ["a file added twice", { added: [file(1, [block(1, 1n)])], removed: [], flushedSequence: 5 }],
     ["twice in one entry", { added: [file(7, [block(1, 1n)]), file(7, [block(1, 1n)])], removed: [], flushedSequence: 5 }],
     ["a file removed that is not there", { added: [], removed: [9], flushedSequence: 5 }],
     ["a file removed twice", { added: [], removed: [1, 1], flushedSequence: 5 }],
     ["a flushed sequence that goes back", { added: [], removed: [], flushedSequence: 4 }],
+    ["a block removed that is not there", { added: [], removedBlocks: [{ fileId: 1, blocks: [2] }] }],
+    ["a block removed twice", { added: [], removedBlocks: [{ fileId: 1, blocks: [0, 0] }] }],
+    ["a block removed with its file", { added: [], removed: [1], removedBlocks: [{ fileId: 1, blocks: [0] }] }],
+    ["a block of a file that is not there", { added: [], removedBlocks: [{ fileId: 9, blocks: [0] }] }],
+    ["blocks out of order", { added: [{ ...file(7, []), blocks: [{ ...block(1, 1n), index: 1 }, block(1, 2n)] }] }],
   ];
-  test.each(UNFIT)("%s is our bug when committed, corruption when read", async (_title, entry) => {
+  test.each(UNFIT)("%s is our bug when committed, corruption when read", async (_title, change) => {
     const store = new MemoryObjectStore();
     const manifest = await open(store);
     await manifest.commit(HISTORY[0]!);
-    expect(await kindOf(manifest.commit(entry))).toBe("bug");
+    expect(await kindOf(manifest.commit(change))).toBe("bug");
+    const entry = { removed: [], removedBlocks: [], ...change, flushedSequence: 4 };
     check(manifest, 1);
     await manifest.commit(HISTORY[1]!); // the manifest goes on
     check(manifest, 2);
     const key = `${keys.manifest}/log/${numberedName(3)}.json`;
-    await store.put(key, encodeEntry({ kind: "manifest", first: 3, operations: [entryToJson({ ...entry, flushedSequence: 4 })] }));
+    await store.put(key, encodeEntry({ kind: "manifest", first: 3, operations: [entryToJson(entry)] }));
     const error = await open(store).catch((caught: unknown) => caught as TsdbError);
     expect(error).toMatchObject({ kind: "corrupt_file", details: { file: key } });
   });
@@ -207,6 +248,17 @@ describe("manifest", () => {
 
   test("format 1: the entry written by the first release still reads, and today's bytes are the same", async () => {
     const golden = `${import.meta.dir}/../../test/golden/format-v1/manifest-entry.json`;
+    const written = encodeEntry({ kind: "manifest", first: 1, operations: HISTORY.slice(0, FIRST.length).map(entryToJson) });
+    if (process.env["UPDATE"] === "1") writeFileSync(golden, written);
+    const kept = new Uint8Array(readFileSync(golden));
+    expect(written).toEqual(kept);
+    const store = new MemoryObjectStore();
+    await store.put(`${keys.manifest}/log/${numberedName(1)}.json`, kept);
+    check(await open(store), FIRST.length);
+  });
+
+  test("entries that take blocks out of files, as they were first written", async () => {
+    const golden = `${import.meta.dir}/../../test/golden/format-v1/manifest-entry-blocks.json`;
     const written = encodeEntry({ kind: "manifest", first: 1, operations: HISTORY.map(entryToJson) });
     if (process.env["UPDATE"] === "1") writeFileSync(golden, written);
     const kept = new Uint8Array(readFileSync(golden));
@@ -214,6 +266,17 @@ describe("manifest", () => {
     const store = new MemoryObjectStore();
     await store.put(`${keys.manifest}/log/${numberedName(1)}.json`, kept);
     check(await open(store), HISTORY.length);
+  });
+
+  test("a compaction's change keeps the flushed sequence of its turn", async () => {
+    const manifest = await open(new MemoryObjectStore());
+    const flush = manifest.commit(HISTORY[0]!);
+    const compaction = manifest.commit({ added: [], removedBlocks: [{ fileId: 1, blocks: [0] }] });
+    await Promise.all([flush, compaction]);
+    expect(manifest.flushedSequence).toBe(5);
+    expect(manifest.blocksOf(1)).toEqual([]);
+    expect(manifest.changesOf(1)).toBe(2);
+    expect(manifest.changesOf(2)).toBe(2);
   });
 });
 

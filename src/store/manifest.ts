@@ -5,9 +5,33 @@ import { TsdbError } from "../model/errors.ts";
 import type { ObjectStore } from "../object-store/object-store.ts";
 import { type OperationLog, openOperationLog } from "../object-store/operation-log.ts";
 import { inFile, readArray, readCount, readObject } from "../object-store/operation-values.ts";
-import { entryToJson, type FileMeta, fileToJson, type ManifestEntry, readEntry, readFile } from "./manifest-entry.ts";
+import {
+  type BlockMeta,
+  type BlocksOfFile,
+  entryToJson,
+  type FileMeta,
+  fileToJson,
+  type ManifestEntry,
+  readEntry,
+  readFile,
+} from "./manifest-entry.ts";
 
-export type { BlockMeta, FileMeta, ManifestEntry } from "./manifest-entry.ts";
+export type { BlockMeta, BlocksOfFile, FileMeta, ManifestEntry } from "./manifest-entry.ts";
+
+/** A change as its maker sees it. */
+export interface ManifestChange {
+  readonly added: readonly FileMeta[];
+  readonly removed?: readonly number[];
+  readonly removedBlocks?: readonly BlocksOfFile[];
+  /** Absent: as it is when the change's turn comes. */
+  readonly flushedSequence?: number;
+}
+
+/** A block with the file that holds it. */
+export interface BlockOfTable {
+  readonly file: FileMeta;
+  readonly block: BlockMeta;
+}
 
 export interface ManifestOptions {
   /** Key prefix of the log in the store. */
@@ -22,31 +46,28 @@ class ManifestState {
   flushedSequence = 0;
   nextFileId = 1;
   readonly files = new Map<number, FileMeta>();
-  readonly filesByTable = new Map<number, Map<number, FileMeta>>();
+  /** By table, then by file. */
+  readonly blocksByTable = new Map<number, Map<number, readonly BlockMeta[]>>();
   private readonly maxTimeByTable = new Map<number, bigint>();
+  /** How often the table's blocks have changed. */
+  readonly changesByTable = new Map<number, number>();
 
   /** @throws TsdbError corrupt_file when it does not fit: nothing is changed then */
   apply(entry: ManifestEntry): void {
     const contradiction = this.contradiction(entry);
     if (contradiction !== null) throw new TsdbError("corrupt_file", `the manifest contradicts itself: ${contradiction}`, {});
     const touched = new Set<number>();
-    for (const id of entry.removed) {
-      const file = this.files.get(id)!;
-      this.files.delete(id);
-      for (const { tableId } of file.blocks) {
-        this.filesByTable.get(tableId)?.delete(id);
-        touched.add(tableId);
-      }
-    }
+    const replace = (id: number, file: FileMeta | undefined) => {
+      for (const tableId of this.unlist(id)) touched.add(tableId);
+      if (file === undefined) this.files.delete(id);
+      else this.files.set(id, file);
+      if (file !== undefined) for (const tableId of this.list(file)) touched.add(tableId);
+    };
+    for (const id of entry.removed) replace(id, undefined);
+    for (const { fileId, blocks } of entry.removedBlocks) replace(fileId, withoutBlocks(this.files.get(fileId)!, blocks));
     for (const file of entry.added) {
-      this.files.set(file.id, file);
+      replace(file.id, file);
       this.nextFileId = Math.max(this.nextFileId, file.id + 1);
-      for (const { tableId } of file.blocks) {
-        const files = this.filesByTable.get(tableId) ?? new Map<number, FileMeta>();
-        files.set(file.id, file);
-        this.filesByTable.set(tableId, files);
-        touched.add(tableId);
-      }
     }
     for (const tableId of touched) this.updateTable(tableId);
     this.flushedSequence = entry.flushedSequence;
@@ -56,29 +77,56 @@ class ManifestState {
     if (entry.flushedSequence < this.flushedSequence) {
       return `flushed sequence ${entry.flushedSequence} behind ${this.flushedSequence}`;
     }
-    const removed = new Set(entry.removed);
-    if (removed.size < entry.removed.length) return "a file is removed twice";
-    for (const id of removed) if (!this.files.has(id)) return `file ${id} is removed and was not there`;
+    const changed = new Set<number>();
+    for (const id of entry.removed) {
+      if (changed.has(id)) return `file ${id} is removed twice`;
+      if (!this.files.has(id)) return `file ${id} is removed and was not there`;
+      changed.add(id);
+    }
+    for (const { fileId, blocks } of entry.removedBlocks) {
+      if (changed.has(fileId)) return `blocks of file ${fileId} are removed twice`;
+      const known = new Set(this.files.get(fileId)?.blocks.map(({ index }) => index));
+      for (const index of blocks) if (!known.delete(index)) return `block ${index} of file ${fileId} is removed and was not there`;
+      changed.add(fileId);
+    }
     const added = new Set<number>();
-    for (const { id } of entry.added) {
+    for (const { id, blocks } of entry.added) {
       if (this.files.has(id) || added.has(id)) return `file ${id} is added twice`;
+      for (const [i, { index }] of blocks.entries()) if (i > 0 && index <= blocks[i - 1]!.index) return `blocks of file ${id} out of order`;
       added.add(id);
     }
     return null;
   }
 
+  /** Enters a file's blocks; returns their tables. */
+  private list({ id, blocks }: FileMeta): Iterable<number> {
+    const byTable = Map.groupBy(blocks, ({ tableId }) => tableId);
+    for (const [tableId, ofTable] of byTable) {
+      const files = this.blocksByTable.get(tableId) ?? new Map<number, readonly BlockMeta[]>();
+      files.set(id, ofTable);
+      this.blocksByTable.set(tableId, files);
+    }
+    return byTable.keys();
+  }
+
+  /** Forgets a file's blocks; returns their tables. */
+  private unlist(id: number): Set<number> {
+    const tables = new Set(this.files.get(id)?.blocks.map(({ tableId }) => tableId));
+    for (const tableId of tables) this.blocksByTable.get(tableId)?.delete(id);
+    return tables;
+  }
+
   private updateTable(tableId: number): void {
-    const files = this.filesByTable.get(tableId);
+    this.changesByTable.set(tableId, (this.changesByTable.get(tableId) ?? 0) + 1);
+    const files = this.blocksByTable.get(tableId);
     if (files === undefined || files.size === 0) {
-      this.filesByTable.delete(tableId);
+      this.blocksByTable.delete(tableId);
       this.maxTimeByTable.delete(tableId);
       return;
     }
     let max: bigint | undefined;
-    for (const { blocks } of files.values()) {
-      for (const block of blocks) {
-        if (block.tableId === tableId && (max === undefined || block.maxTimeNs > max)) max = block.maxTimeNs;
-      }
+    for (const blocks of files.values()) {
+      for (const { maxTimeNs } of blocks) if (max === undefined || maxTimeNs > max) max = maxTimeNs;
     }
     assert(max !== undefined, `table ${tableId} has files without a block of it`);
     this.maxTimeByTable.set(tableId, max);
@@ -90,13 +138,22 @@ class ManifestState {
 
   /** JSON of the state, with `pending` applied to it (it stays as it is). */
   toSnapshot(pending: ManifestEntry | null): unknown {
-    const added = pending?.added ?? [];
-    const removed = new Set(pending?.removed ?? []);
-    const files = [...[...this.files.values()].filter(({ id }) => !removed.has(id)), ...added];
+    const files = new Map(this.files);
+    let { nextFileId } = this;
+    for (const id of pending?.removed ?? []) files.delete(id);
+    for (const { fileId, blocks } of pending?.removedBlocks ?? []) {
+      const left = withoutBlocks(files.get(fileId)!, blocks);
+      if (left === undefined) files.delete(fileId);
+      else files.set(fileId, left);
+    }
+    for (const file of pending?.added ?? []) {
+      files.set(file.id, file);
+      nextFileId = Math.max(nextFileId, file.id + 1);
+    }
     return {
       flushedSequence: pending?.flushedSequence ?? this.flushedSequence,
-      nextFileId: added.reduce((next, { id }) => Math.max(next, id + 1), this.nextFileId),
-      files: files.map(fileToJson),
+      nextFileId,
+      files: [...files.values()].map(fileToJson),
     };
   }
 
@@ -104,10 +161,18 @@ class ManifestState {
     const snapshot = readObject("state", value);
     const state = new ManifestState();
     const added = readArray("state.files", snapshot["files"]).map(readFile);
-    state.apply({ added, removed: [], flushedSequence: readCount("state.flushedSequence", snapshot["flushedSequence"]) });
+    const flushedSequence = readCount("state.flushedSequence", snapshot["flushedSequence"]);
+    state.apply({ added, removed: [], removedBlocks: [], flushedSequence });
     state.nextFileId = Math.max(state.nextFileId, readCount("state.nextFileId", snapshot["nextFileId"]));
     return state;
   }
+}
+
+/** What is left of a file; undefined when nothing is. */
+function withoutBlocks(file: FileMeta, gone: readonly number[]): FileMeta | undefined {
+  const indices = new Set(gone);
+  const blocks = file.blocks.filter(({ index }) => !indices.has(index));
+  return blocks.length === 0 ? undefined : { ...file, blocks };
 }
 
 export class Manifest {
@@ -141,9 +206,24 @@ export class Manifest {
     return [...this.state.files.values()];
   }
 
-  /** Files that hold a block of the table, in order of commit. */
-  filesOf(tableId: number): FileMeta[] {
-    return [...(this.state.filesByTable.get(tableId)?.values() ?? [])];
+  /** Blocks of the table, in no certain order. */
+  blocksOf(tableId: number): BlockOfTable[] {
+    const found: BlockOfTable[] = [];
+    for (const [fileId, blocks] of this.state.blocksByTable.get(tableId) ?? []) {
+      const file = this.state.files.get(fileId)!;
+      for (const block of blocks) found.push({ file, block });
+    }
+    return found;
+  }
+
+  /** Tables that have blocks. */
+  tableIds(): Iterable<number> {
+    return this.state.blocksByTable.keys();
+  }
+
+  /** Changes with every change of the table's blocks. */
+  changesOf(tableId: number): number {
+    return this.state.changesByTable.get(tableId) ?? 0;
   }
 
   fileById(id: number): FileMeta | undefined {
@@ -168,8 +248,9 @@ export class Manifest {
   /** Makes the change durable, then visible; `onVisible` runs in the same synchronous step in which `files()` changes, so that the
    *  caller can let go of the rows that the new files hold and no snapshot sees them twice.
    *  @throws TsdbError unavailable: nothing has become visible, and nothing ever will again */
-  commit(entry: ManifestEntry, onVisible?: () => void): Promise<void> {
+  commit(change: ManifestChange, onVisible?: () => void): Promise<void> {
     const done = this.tail.then(async () => {
+      const entry = { removed: [], removedBlocks: [], flushedSequence: this.state.flushedSequence, ...change };
       const contradiction = this.state.contradiction(entry);
       assert(contradiction === null, `manifest entry: ${contradiction}`);
       this.pending = entry;

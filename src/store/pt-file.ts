@@ -18,9 +18,11 @@ export function writePt(kernel: Kernel, tables: readonly PtTableInput[]): { byte
   return { bytes, directory: { blocks: directory.blocks.map(blockMeta) } };
 }
 
-/** What the manifest keeps of a block. */
-export function blockMeta(block: PtBlock): BlockMeta {
-  const { databaseId, tableId, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique } = block;
+/** What the manifest takes from a file's directory; when its rows came is for the caller to say. */
+export function blockMeta(block: PtBlock, index: number): BlockMeta {
+  const { databaseId, tableId, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, seriesCount } = block;
   const columnIds = columnIdsOf(block);
-  return { databaseId, tableId, dayStartNs: dayStartNs(block), rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, columnIds };
+  const span = { dayStartNs: dayStartNs(block), minTimeNs, maxTimeNs, seqMin, seqMax };
+  const history = { flushedMinMs: 0, flushedMaxMs: 0 };
+  return { index, databaseId, tableId, rowCount, seriesCount, ...span, unique, columnIds, ...history };
 }
