@@ -50,5 +50,6 @@ export interface DataFile {
   readonly bytesRead: number;
   /** @throws TsdbError corrupt_file */
   block(index: number): DataBlock;
+  /** Lets go of descriptor and scratch memory; reading again takes both again. */
   close(): void;
 }

@@ -1,10 +1,10 @@
 // Decoding of one block of a .pt file: its dictionary, and a page's column at a time. Nothing here trusts the bytes: checksums find
 // accidents, and whatever passes them still cannot make the kernel touch memory that is not its target.
-import { Blocks } from "../kernel/blocks.ts";
-import { ColumnCodec, type DecodeTarget, type EncodedSource } from "../kernel/codec.ts";
+import type { ColumnCodec, DecodeTarget, EncodedSource } from "../kernel/codec.ts";
 import { nextDictionaryId } from "../kernel/dictionary-id.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { bitmapBytes } from "../kernel/rows.ts";
+import type { Scratch } from "../kernel/scratch.ts";
 import { ColumnType, VALUE_BYTES } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { ColumnRun, TagColumnView } from "../model/run.ts";
@@ -14,6 +14,9 @@ import { corrupt, type PtExtent, type StoredBlock, type StoredColumn } from "./p
 /** The file that a block is in. */
 export interface OpenFile {
   readonly kernel: Kernel;
+  readonly codec: ColumnCodec;
+  /** For one call of a reader; kept until the file is closed, because making room anew for each column would scatter the memory. */
+  readonly scratch: Scratch;
   readonly name: string;
   /** The checked bytes of an extent, borrowed until the next read. @throws TsdbError corrupt_file, io */
   read(extent: PtExtent): Uint8Array;
@@ -69,25 +72,29 @@ export class PtBlockReader implements DataBlock {
     const { rowCount } = this.pages[page]!;
     const { type } = column;
     return this.decoding(column.chunk(page), (encoded) => {
+      const { kernel, scratch } = this.file;
+      const bitmap = scratch.alloc(bitmapBytes(rowCount));
       const dataPtr = memory.alloc(rowCount * VALUE_BYTES[type]);
-      const validityPtr = memory.alloc(bitmapBytes(rowCount));
-      const target = { type, dataPtr, validityPtr };
+      const target = { type, dataPtr, validityPtr: bitmap };
       const { hasNulls } = type === ColumnType.string ? encoded.text(rowCount, target, memory) : encoded.values(rowCount, target);
-      if (hasNulls && type === ColumnType.time) throw new Error("rows without a time");
-      return { columnId, type, dataPtr, validityPtr: hasNulls ? validityPtr : 0 };
+      if (!hasNulls) return { columnId, type, dataPtr, validityPtr: 0 };
+      if (type === ColumnType.time) throw new Error("rows without a time");
+      const validityPtr = memory.alloc(bitmapBytes(rowCount));
+      kernel.call.copyBytes(validityPtr, bitmap, bitmapBytes(rowCount));
+      return { columnId, type, dataPtr, validityPtr };
     });
   }
 
   /** Errors about the extent's bytes name the file and the place. */
   private decoding<T>(extent: PtExtent, decode: (encoded: Encoded) => T): T {
-    const encoded = new Encoded(this.file.kernel, this.file.read(extent));
+    const bytes = this.file.read(extent);
     try {
-      return decode(encoded);
+      return decode(new Encoded(this.file, bytes));
     } catch (error) {
       const isOurs = error instanceof TsdbError && error.kind !== "corrupt_file";
       throw isOurs ? error : corrupt(this.file.name, extent.offset, error);
     } finally {
-      encoded.release();
+      this.file.scratch.reset();
     }
   }
 }
@@ -96,15 +103,13 @@ type Place = Pick<DecodeTarget, "type" | "dataPtr" | "validityPtr">;
 
 /** Encoded columns, one behind the other, copied to the kernel and taken one by one. */
 class Encoded {
-  private readonly blocks: Blocks;
   private readonly codec: ColumnCodec;
   private at: number;
   private left: number;
 
-  constructor(kernel: Kernel, bytes: Uint8Array) {
-    this.codec = new ColumnCodec(kernel);
-    this.blocks = new Blocks(kernel);
-    this.at = this.blocks.alloc(Math.max(1, bytes.length));
+  constructor({ kernel, codec, scratch }: OpenFile, bytes: Uint8Array) {
+    this.codec = codec;
+    this.at = scratch.alloc(bytes.length);
     this.left = bytes.length;
     kernel.u8.set(bytes, this.at);
   }
@@ -127,11 +132,6 @@ class Encoded {
     if (textBytes > source.bytes) throw new Error(`${textBytes} bytes of text in ${source.bytes} encoded ones`);
     const textPtr = textBytes === 0 ? 0 : memory.alloc(textBytes);
     return this.codec.decode(source, { ...place, textPtr, textBytes });
-  }
-
-  release(): void {
-    this.blocks.release();
-    this.codec.release();
   }
 
   private next(rowCount: number): EncodedSource {

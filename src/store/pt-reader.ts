@@ -1,6 +1,8 @@
 // A .pt file as a DataFile: its directory, read and checked when it is opened, and its blocks.
 import { crc32 } from "../disk/crc32.ts";
+import { ColumnCodec } from "../kernel/codec.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { Scratch } from "../kernel/scratch.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { ByteSource } from "./byte-source.ts";
 import type { DataFile } from "./data-block.ts";
@@ -17,16 +19,20 @@ import {
   type StoredBlock,
 } from "./pt-format.ts";
 
-/** Reads one file. Holds no kernel memory between calls. */
+/** Reads one file. */
 export class PtReader implements DataFile {
   bytesRead = 0;
   private readonly directory: PtDirectoryReader;
+  private readonly codec: ColumnCodec;
+  private readonly scratch: Scratch;
 
   /** Reads the directory. @throws TsdbError corrupt_file, io; the source is closed then */
   constructor(
     private readonly kernel: Kernel,
     private readonly source: ByteSource,
   ) {
+    this.codec = new ColumnCodec(kernel);
+    this.scratch = new Scratch(kernel);
     try {
       this.directory = this.openDirectory();
     } catch (error) {
@@ -53,12 +59,14 @@ export class PtReader implements DataFile {
   }
 
   block(index: number): PtBlockReader {
-    const { kernel, source } = this;
-    return new PtBlockReader({ kernel, name: source.name, read: (extent) => this.read(extent) }, this.stored(index));
+    const { kernel, codec, scratch, source } = this;
+    return new PtBlockReader({ kernel, codec, scratch, name: source.name, read: (extent) => this.read(extent) }, this.stored(index));
   }
 
   close(): void {
     this.source.close();
+    this.codec.release();
+    this.scratch.release();
   }
 
   /** The bytes of an extent, checked; borrowed until the next read. */

@@ -65,9 +65,13 @@ function writeRows(runs: readonly (readonly TestRow[])[], options: Parameters<ty
 /** Rows of each block. */
 function readRows(file: Uint8Array): TestRow[][] {
   const reader = new PtReader(kernel, sourceOf(file));
-  return Array.from({ length: reader.blockCount }, (_, index) =>
-    decoded(reader.block(index), (runs) => runs.flatMap((run) => readRun(kernel, COLUMNS, run))),
-  );
+  try {
+    return Array.from({ length: reader.blockCount }, (_, index) =>
+      decoded(reader.block(index), (runs) => runs.flatMap((run) => readRun(kernel, COLUMNS, run))),
+    );
+  } finally {
+    reader.close();
+  }
 }
 
 /** Calls `read` with a run of each page. */
@@ -247,6 +251,7 @@ describe("pages", () => {
     expect(block.readColumn(2, 3, memory)).toBe(null);
     expect(source.readBytes - before).toBe(count.chunk(2).bytes);
     expect(reader.bytesRead).toBe(source.readBytes);
+    reader.close();
     memory.release();
   });
 
@@ -335,14 +340,16 @@ describe("damage", () => {
 
   function decodeAll(file: Uint8Array): string {
     const before = kernel.heap.usedBytes;
+    let reader: PtReader | undefined;
     try {
-      const reader = new PtReader(kernel, sourceOf(file));
+      reader = new PtReader(kernel, sourceOf(file));
       for (let block = 0; block < reader.blockCount; block++) decoded(reader.block(block), () => {});
       return "decoded";
     } catch (error) {
       if (error instanceof TsdbError) return error.kind;
       throw error;
     } finally {
+      reader?.close();
       expect(kernel.heap.usedBytes).toBe(before);
     }
   }
