@@ -11,7 +11,8 @@ import type { ResultBatch, ResultSchema } from "../model/result-batch.ts";
 import type { ScanTable } from "../model/scan.ts";
 import type { DatabaseTable } from "./catalog-tables.ts";
 import { MACROS } from "./macros.ts";
-import { planStatement, type SqlPlan } from "./plan.ts";
+import type { SqlPlan } from "./plan.ts";
+import { PlanCache } from "./plan-cache.ts";
 import { SqlRun } from "./run.ts";
 
 export type { DatabaseTable } from "./catalog-tables.ts";
@@ -46,8 +47,8 @@ export interface SqlAnswer {
   close(): Promise<void>;
 }
 
-/** Plans are kept up to this many characters of JSON: some thousand ordinary statements. */
-const PLAN_CHARS_KEPT = 16 << 20;
+/** What plans are kept may take: some thousand shapes of ordinary statements. */
+const PLAN_BYTES_KEPT = 32 << 20;
 const IDLE_CONNECTIONS = 8;
 
 /** A DuckDB with our functions in it. */
@@ -58,8 +59,7 @@ interface Instance {
 }
 
 export class SqlEngine {
-  private readonly plans = new Map<string, SqlPlan>();
-  private planChars = 0;
+  private readonly plans = new PlanCache((sql) => this.serialize(sql), PLAN_BYTES_KEPT);
   private serializing: Promise<unknown> = Promise.resolve();
   /** Set when DuckDB has met a bug of its own: it answers nothing any more and the next statement gets a new one. */
   private isBroken = false;
@@ -82,17 +82,8 @@ export class SqlEngine {
   }
 
   /** Parses and checks a statement. @throws TsdbError bad_query */
-  async plan(statement: string): Promise<SqlPlan> {
-    const known = this.plans.get(statement);
-    if (known !== undefined) {
-      // most recently used last
-      this.plans.delete(statement);
-      this.plans.set(statement, known);
-      return known;
-    }
-    const plan = await planStatement(statement, (sql) => this.serialize(sql));
-    this.remember(statement, plan);
-    return plan;
+  plan(statement: string): Promise<SqlPlan> {
+    return this.plans.plan(statement);
   }
 
   /** Starts a plan. @throws TsdbError bad_query, query_limit, cancelled; then nothing needs to be closed */
@@ -132,17 +123,6 @@ export class SqlEngine {
   private release(instance: Instance, connection: Connection): void {
     if (instance === this.instance && instance.idle.length < IDLE_CONNECTIONS) instance.idle.push(connection);
     else connection.close();
-  }
-
-  private remember(statement: string, plan: SqlPlan): void {
-    if (plan.json.length > PLAN_CHARS_KEPT / 64 || this.plans.has(statement)) return;
-    this.plans.set(statement, plan);
-    this.planChars += plan.json.length;
-    for (const [oldest, { json }] of this.plans) {
-      if (this.planChars <= PLAN_CHARS_KEPT) break;
-      this.plans.delete(oldest);
-      this.planChars -= json.length;
-    }
   }
 
   /** One at a time: they share a prepared statement. */

@@ -1,11 +1,12 @@
-// A statement parsed and checked: what depends on its text alone, so it can be kept for the next time.
-
+// A statement parsed and checked. What depends on its shape alone is kept (plan-cache.ts): statements mostly differ in their literals.
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import { checkQuery } from "./check.ts";
+import type { EncodedText, Place } from "./encoded-text.ts";
+import type { Literal } from "./literals.ts";
 import { decodeNames } from "./names.ts";
-import { parseStatement, type Statement } from "./statement.ts";
-import type { EncodedText } from "./tokens.ts";
+import type { Statement } from "./statement.ts";
+import { Template } from "./template.ts";
 import { parseTree, type QueryNode } from "./tree.ts";
 
 /** `tables`: the tables the statement reads, decoded, each once; those that do not exist are simply not given to run().
@@ -14,24 +15,46 @@ export interface SqlPlan {
   readonly tables: readonly string[];
   readonly readsCatalog: boolean;
   readonly statement: Statement;
-  /** DuckDB's tree as JSON: every run works on a tree of its own. */
-  readonly json: string;
+  /** A tree of the caller's own: every run rewrites one. Its locations are for `placeOf`. */
+  tree(): QueryNode;
+  /** Where a location of the tree lies in the user's text. */
+  placeOf(location: number): Place;
+}
+
+/** DuckDB's json_serialize_sql. */
+export type Serialize = (sql: string) => Promise<string>;
+
+/** What statements of one shape have in common. */
+export interface ParsedShape {
+  readonly tables: readonly string[];
+  readonly readsCatalog: boolean;
+  readonly template: Template;
+  /** Length of DuckDB's JSON, for what the template takes in memory. */
+  readonly jsonChars: number;
 }
 
 export const STATEMENT_CHARS_MAX = 1 << 20;
 
-/** Parses `sql`; `serialize` is DuckDB's json_serialize_sql. @throws TsdbError bad_query */
-export async function planStatement(sql: string, serialize: (sql: string) => Promise<string>): Promise<SqlPlan> {
-  if (sql.length > STATEMENT_CHARS_MAX)
-    throw new TsdbError("bad_query", `SQL error: the statement is longer than ${STATEMENT_CHARS_MAX} characters`);
-  const statement = parseStatement(sql);
-  const json = await serialize(statement.text.sql);
-  const { tables, readsCatalog } = checkQuery(queryOf(json, statement.text));
+/** Parses and checks a text whose literals are `literals`. @throws TsdbError bad_query with line and column for a syntax error */
+export async function parseShape(text: EncodedText, literals: readonly Literal[], serialize: Serialize): Promise<ParsedShape> {
+  const json = await serialize(text.sql);
+  const node = queryOf(json, text);
+  const { tables, readsCatalog } = checkQuery(node);
   if (tables.length > LIMITS.tablesMax) throw new TsdbError("bad_query", "Error during planning: too many tables");
-  return { tables, readsCatalog, statement, json };
+  return { tables, readsCatalog, template: Template.from(node, text, literals), jsonChars: json.length };
 }
 
-/** The tree of a plan. @throws TsdbError bad_query with line and column for a syntax error */
+export function makePlan(statement: Statement, shape: ParsedShape, literals: readonly Literal[]): SqlPlan {
+  return {
+    tables: shape.tables,
+    readsCatalog: shape.readsCatalog,
+    statement,
+    tree: () => shape.template.fill(literals),
+    placeOf: (location) => statement.text.placeOf(location),
+  };
+}
+
+/** The query in DuckDB's JSON. @throws TsdbError bad_query */
 export function queryOf(json: string, text: EncodedText): QueryNode {
   const tree = parseTree(json);
   if (tree.error) throw syntaxError(tree.error_message ?? "syntax error", tree.position, text);
@@ -44,6 +67,6 @@ function syntaxError(message: string, position: string | undefined, text: Encode
   const decoded = decodeNames(message);
   const offset = Number(position);
   if (position === undefined || !Number.isSafeInteger(offset)) return new TsdbError("bad_query", `SQL error: ${decoded}`);
-  const place = text.locate(offset);
+  const place = text.placeOf(text.tokenAt(offset));
   return new TsdbError("bad_query", `SQL error: ${decoded} at Line: ${place.line}, Column: ${place.column}`, { ...place });
 }

@@ -16,16 +16,16 @@ export class SqlWriter {
     return this;
   }
 
-  /** What follows stems from byte `location` of the serialized statement. */
-  mark(location: number | string | undefined): void {
-    if (typeof location === "number") this.marks.push([this.length, location]);
+  /** What follows stems from `location` in the statement. */
+  mark(location: number | undefined): void {
+    if (location !== undefined) this.marks.push([this.length, location]);
   }
 
   toString(): string {
     return this.parts.join("");
   }
 
-  /** The place in the serialized statement of a byte offset in this text; null when nothing before it is marked. */
+  /** The location in the statement of a byte offset in this text; null when nothing before it is marked. */
   sourceOf(byteOffset: number): number | null {
     const char = Buffer.from(this.toString(), "utf8").subarray(0, byteOffset).toString("utf8").length;
     let found: number | null = null;

@@ -12,7 +12,7 @@ import { unknownTable } from "./check.ts";
 import type { SqlAnswer, SqlEngine, SqlInput } from "./engine.ts";
 import { EXPLAIN_FIELDS, explainAnswer } from "./explain.ts";
 import { decodeNames, ident } from "./names.ts";
-import { queryOf, type SqlPlan } from "./plan.ts";
+import type { SqlPlan } from "./plan.ts";
 import { printQuery, SqlWriter } from "./print.ts";
 import { ResultShape } from "./result-shape.ts";
 import { rewriteQuery } from "./rewrite/rewriter.ts";
@@ -59,7 +59,7 @@ export class SqlRun implements SqlAnswer {
 
   /** Rewrites the plan's tree over this input's tables. */
   private translate(): readonly OutputColumn[] | null {
-    const query = queryOf(this.plan.json, this.plan.statement.text);
+    const query = this.plan.tree();
     const nowNs = this.input.nowNs ?? BigInt(Date.now()) * 1_000_000n;
     const tables = { scanTable: (schema: string, name: string) => this.scan(schema, name) };
     const outputs = rewriteQuery(query, { tables, params: this.input.params, nowNs }, null, NO_PARENT_CTES);
@@ -226,7 +226,7 @@ function translateError(error: TsdbError, writer: SqlWriter, plan: SqlPlan): Tsd
   const position = error.details["position"];
   const source = typeof position === "number" ? writer.sourceOf(position) : null;
   if (source === null) return new TsdbError(error.kind, `${prefix}${message}`, {}, { cause: error });
-  const place = plan.statement.text.locate(source);
+  const place = plan.placeOf(source);
   return new TsdbError(error.kind, `${prefix}${message} at Line: ${place.line}, Column: ${place.column}`, { ...place }, { cause: error });
 }
 

@@ -1,8 +1,9 @@
 // The first words of a statement: EXPLAIN, SHOW and DESCRIBE are ours to understand, the rest is a query for DuckDB's parser.
 import { near, TsdbError } from "../model/errors.ts";
+import { EncodedText } from "./encoded-text.ts";
 import { stringLiteral } from "./names.ts";
 import { applyTokenRules } from "./token-rules.ts";
-import { EncodedText, type Token, tokenize } from "./tokens.ts";
+import { type Token, tokenize } from "./tokens.ts";
 
 export type Statement =
   | { readonly kind: "query"; readonly text: EncodedText }
@@ -26,8 +27,7 @@ const DESCRIBE = "SELECT column_name, data_type, is_nullable FROM information_sc
 
 /** One statement. @throws TsdbError bad_query for none, several, or a kind that does not only read */
 export function parseStatement(sql: string): Statement {
-  const tokens = applyTokenRules(tokenize(sql));
-  while (isSymbol(tokens[tokens.length - 1], ";")) tokens.pop();
+  const tokens = withoutEnd(applyTokenRules(tokenize(sql)));
   if (tokens.length === 0) throw new TsdbError("bad_query", "Error during planning: No SQL statements were provided in the query string");
   const second = tokens.findIndex((token) => isSymbol(token, ";"));
   if (second >= 0) {
@@ -40,7 +40,7 @@ export function parseStatement(sql: string): Statement {
   if (head === "describe" || head === "desc") return parseDescribe(sql, tokens);
   if (OTHER_STATEMENTS.has(head)) throw notAQuery(tokens[0]!);
   // whatever else it is, DuckDB's parser says what is wrong with it; only a SELECT comes back as a tree
-  return { kind: "query", text: EncodedText.from(sql, tokens) };
+  return { kind: "query", text: new EncodedText(sql, tokens) };
 }
 
 /** What a query can begin with, after EXPLAIN and DESCRIBE. */
@@ -61,6 +61,13 @@ function notAQuery(token: Token): TsdbError {
   });
 }
 
+/** Semicolons at the end say nothing. */
+function withoutEnd(tokens: readonly Token[]): readonly Token[] {
+  let count = tokens.length;
+  while (isSymbol(tokens[count - 1], ";")) count--;
+  return count === tokens.length ? tokens : tokens.slice(0, count);
+}
+
 function isSymbol(token: Token | undefined, text: string): boolean {
   return token?.kind === "symbol" && token.text === text;
 }
@@ -70,7 +77,7 @@ function wordOf(token: Token | undefined): string {
 }
 
 function ownText(sql: string): EncodedText {
-  return EncodedText.from(sql, tokenize(sql));
+  return new EncodedText(sql, tokenize(sql));
 }
 
 function parseExplain(sql: string, tokens: readonly Token[]): Statement {
@@ -81,7 +88,7 @@ function parseExplain(sql: string, tokens: readonly Token[]): Statement {
   if (!isSymbol(rest[0], "(") && !QUERY_WORDS.has(wordOf(rest[0]))) {
     throw rest[0] === undefined ? new TsdbError("bad_query", "SQL error: EXPLAIN of nothing") : notAQuery(rest[0]);
   }
-  return { kind: "explain", analyze, text: EncodedText.from(sql, rest) };
+  return { kind: "explain", analyze, text: new EncodedText(sql, rest) };
 }
 
 function parseShow(tokens: readonly Token[]): Statement {
@@ -106,7 +113,7 @@ function parseShow(tokens: readonly Token[]): Statement {
 function parseDescribe(sql: string, tokens: readonly Token[]): Statement {
   const rest = wordOf(tokens[1]) === "table" ? tokens.slice(2) : tokens.slice(1);
   if (QUERY_WORDS.has(wordOf(rest[0])) || isSymbol(rest[0], "("))
-    return { kind: "explain", analyze: false, text: EncodedText.from(sql, rest) };
+    return { kind: "explain", analyze: false, text: new EncodedText(sql, rest) };
   return showColumns(DESCRIBE, describedTable(rest));
 }
 

@@ -1,12 +1,13 @@
 // The parts that work on text alone: names, tokens, intervals, times, the first words of a statement.
 import { describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
+import { EncodedText } from "./encoded-text.ts";
 import { parseInterval, scaledUnit } from "./interval.ts";
 import { decodeNames, encodeName, ident, stringLiteral } from "./names.ts";
 import { durationText } from "./result-shape.ts";
 import { parseStatement } from "./statement.ts";
 import { addInterval, clampI64, dateOf, daysOf, parseTimeText } from "./time-text.ts";
-import { EncodedText, tokenize } from "./tokens.ts";
+import { tokenize } from "./tokens.ts";
 
 describe("names", () => {
   test("encoding is injective without regard to case, and is undone", () => {
@@ -42,13 +43,13 @@ describe("tokens", () => {
     ["SELECT x'AB'", "select x'AB'"],
     ["Ünicode", "Ünicode"],
   ];
-  test.each(ENCODED)("%s", (sql, encoded) => expect(EncodedText.from(sql, tokenize(sql)).sql).toBe(encoded));
+  test.each(ENCODED)("%s", (sql, encoded) => expect(new EncodedText(sql, tokenize(sql)).sql).toBe(encoded));
 
   test("positions lead back to the statement", () => {
     const sql = 'SELECT "Käse"\n  FROM  "Tisch" WHERE x';
-    const text = EncodedText.from(sql, tokenize(sql));
+    const text = new EncodedText(sql, tokenize(sql));
     const offset = Buffer.byteLength(text.sql.slice(0, text.sql.indexOf("where")));
-    expect(text.locate(offset)).toEqual({ line: 2, column: 17, position: sql.indexOf("WHERE") });
+    expect(text.placeOf(text.tokenAt(offset))).toEqual({ line: 2, column: 17, position: sql.indexOf("WHERE") });
   });
 });
 

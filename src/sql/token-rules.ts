@@ -3,8 +3,9 @@
 import type { Token } from "./tokens.ts";
 
 /** All rules in order. */
-export function applyTokenRules(tokens: readonly Token[]): Token[] {
-  return orderedPercentiles(regexOperators(tokens));
+export function applyTokenRules(tokens: readonly Token[]): readonly Token[] {
+  const operators = tokens.some(({ kind, text }) => kind === "symbol" && text === "~") ? regexOperators(tokens) : tokens;
+  return operators.some(isApproximatePercentile) ? orderedPercentiles(operators) : operators;
 }
 
 const OPERATOR_CHARS = new Set("+-*/<>=~!@#%^&|`?");
@@ -63,11 +64,15 @@ const BEFORE_OPERAND = new Set([
 /** `approx_percentile_cont(p) WITHIN GROUP (ORDER BY x)`: DuckDB's grammar knows the exact percentile in this form, which will do. */
 function orderedPercentiles(tokens: readonly Token[]): Token[] {
   return tokens.map((token, i) => {
-    if (token.kind !== "word" || token.text !== "approx_percentile_cont" || tokens[i + 1]?.text !== "(") return token;
+    if (!isApproximatePercentile(token) || tokens[i + 1]?.text !== "(") return token;
     const close = closingParenthesis(tokens, i + 1);
     const within = tokens[close + 1]?.kind === "word" && tokens[close + 1]!.text === "within";
     return within ? { ...token, text: "percentile_cont" } : token;
   });
+}
+
+function isApproximatePercentile({ kind, text }: Token): boolean {
+  return kind === "word" && text === "approx_percentile_cont";
 }
 
 function closingParenthesis(tokens: readonly Token[], open: number): number {

@@ -1,7 +1,7 @@
-// The token pass: cuts a statement as DuckDB's lexer does, folds unquoted identifiers and encodes quoted ones (names.ts).
+// The token pass: cuts a statement as DuckDB's lexer does and folds unquoted identifiers.
 // A mistake here can only spoil a name: what may run is decided on DuckDB's own tree.
 import { TsdbError } from "../model/errors.ts";
-import { encodeName, foldName, ident } from "./names.ts";
+import { foldName } from "./names.ts";
 
 export type TokenKind = "word" | "quoted" | "string" | "number" | "parameter" | "symbol";
 
@@ -14,42 +14,67 @@ export interface Token {
   readonly end: number;
 }
 
-const WORD_START = /[A-Za-z_\u0080-\uffff]/;
-const WORD = /[A-Za-z0-9_$\u0080-\uffff]*/y;
 const NUMBER = /(?:\d[\d_]*)?(?:\.\d[\d_]*)?(?:[eE][+-]?\d+)?/y;
 const DOLLAR_TAG = /\$(?:[A-Za-z_\u0080-\uffff][A-Za-z0-9_\u0080-\uffff]*)?\$/y;
 const PARAMETER = /\$[A-Za-z0-9_\u0080-\uffff]+/y;
+
+const QUOTE = 0x27;
+const DOUBLE_QUOTE = 0x22;
+const DOLLAR = 0x24;
+const DASH = 0x2d;
+const DOT = 0x2e;
+const SLASH = 0x2f;
+
+/** Classes of the ASCII characters; all others are letters unless they are white space. */
+const SPACE = 1;
+const LETTER = 2;
+const DIGIT = 3;
+const UPPER = 4;
+const CLASSES = (() => {
+  const classes = new Uint8Array(128);
+  for (const space of " \t\n\v\f\r") classes[space.charCodeAt(0)] = SPACE;
+  classes.fill(LETTER, 0x61, 0x7b);
+  classes.fill(UPPER, 0x41, 0x5b);
+  classes.fill(DIGIT, 0x30, 0x3a);
+  classes[0x5f] = LETTER;
+  return classes;
+})();
+
+function classOf(code: number): number {
+  return code < 128 ? CLASSES[code]! : LETTER;
+}
 
 /** The tokens of a statement, without white space and comments. @throws TsdbError bad_query for an open quote or comment */
 export function tokenize(sql: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
   while (at < sql.length) {
-    const char = sql[at]!;
-    if (/\s/.test(char)) {
+    const code = sql.charCodeAt(at);
+    if (code < 128 ? CLASSES[code] === SPACE : /\s/.test(sql[at]!)) {
       at++;
       continue;
     }
-    const comment = skipComment(sql, at);
+    const comment = code === DASH || code === SLASH ? skipComment(sql, at) : at;
     if (comment > at) {
       at = comment;
       continue;
     }
-    const token = nextToken(sql, at, char);
+    const token = nextToken(sql, at, code);
     tokens.push(token);
     at = token.end;
   }
   return tokens;
 }
 
-function nextToken(sql: string, start: number, char: string): Token {
-  if (char === '"') {
-    const end = endOfQuote(sql, start, '"', false);
+function nextToken(sql: string, start: number, code: number): Token {
+  if (code === DOUBLE_QUOTE) {
+    const end = endOfQuote(sql, start, '"');
     return { kind: "quoted", text: sql.slice(start + 1, end - 1).replaceAll('""', '"'), start, end };
   }
-  if (char === "'") return token("string", sql, start, endOfQuote(sql, start, "'", false));
-  if ((char === "e" || char === "E") && sql[start + 1] === "'") return token("string", sql, start, endOfQuote(sql, start + 1, "'", true));
-  if (char === "$") {
+  if (code === QUOTE) return token("string", sql, start, endOfQuote(sql, start, "'"));
+  if ((code === 0x65 || code === 0x45) && sql.charCodeAt(start + 1) === QUOTE)
+    return token("string", sql, start, endOfEscapedString(sql, start));
+  if (code === DOLLAR) {
     const tag = matchAt(DOLLAR_TAG, sql, start);
     if (tag !== "") {
       const close = sql.indexOf(tag, start + tag.length);
@@ -59,14 +84,25 @@ function nextToken(sql: string, start: number, char: string): Token {
     const parameter = matchAt(PARAMETER, sql, start);
     if (parameter !== "") return token("parameter", sql, start, start + parameter.length);
   }
-  if (WORD_START.test(char)) {
-    const text = matchAt(WORD, sql, start);
-    return { kind: "word", text: foldName(text), start, end: start + text.length };
-  }
-  if (/\d/.test(char) || (char === "." && /\d/.test(sql[start + 1] ?? ""))) {
+  const kind = classOf(code);
+  if (kind === LETTER || kind === UPPER) return word(sql, start);
+  if (kind === DIGIT || (code === DOT && classOf(sql.charCodeAt(start + 1)) === DIGIT)) {
     return token("number", sql, start, start + Math.max(1, matchAt(NUMBER, sql, start).length));
   }
   return token("symbol", sql, start, start + 1);
+}
+
+function word(sql: string, start: number): Token {
+  let end = start;
+  let hasUpper = false;
+  for (; end < sql.length; end++) {
+    const code = sql.charCodeAt(end);
+    const kind = classOf(code);
+    if (kind === UPPER) hasUpper = true;
+    else if (kind !== LETTER && kind !== DIGIT && code !== DOLLAR) break;
+  }
+  const text = sql.slice(start, end);
+  return { kind: "word", text: hasUpper ? foldName(text) : text, start, end };
 }
 
 function token(kind: TokenKind, sql: string, start: number, end: number): Token {
@@ -100,53 +136,28 @@ function skipComment(sql: string, at: number): number {
   return i;
 }
 
-function endOfQuote(sql: string, start: number, quote: string, backslash: boolean): number {
-  for (let i = start + 1; i < sql.length; i++) {
-    if (backslash && sql[i] === "\\") i++;
-    else if (sql[i] === quote) {
-      if (sql[i + 1] !== quote) return i + 1;
+/** The position after the quoted text that starts at `start`; a doubled quote stands for itself. */
+function endOfQuote(sql: string, start: number, quote: string): number {
+  for (let from = start + 1; ; ) {
+    const at = sql.indexOf(quote, from);
+    if (at < 0) throw open(quote === '"' ? "quoted identifier" : "string", start);
+    if (sql[at + 1] !== quote) return at + 1;
+    from = at + 2;
+  }
+}
+
+/** The same for `E'…'`, where a backslash escapes what follows. */
+function endOfEscapedString(sql: string, start: number): number {
+  for (let i = start + 2; i < sql.length; i++) {
+    if (sql[i] === "\\") i++;
+    else if (sql[i] === "'") {
+      if (sql[i + 1] !== "'") return i + 1;
       i++;
     }
   }
-  throw open(quote === '"' ? "quoted identifier" : "string", start);
+  throw open("string", start + 1);
 }
 
 function open(what: string, position: number): TsdbError {
   return new TsdbError("bad_query", `SQL error: unterminated ${what} at position ${position + 1}`, { position });
-}
-
-/** A statement with its identifiers encoded, and the way back from positions in it. */
-export class EncodedText {
-  private constructor(
-    readonly sql: string,
-    private readonly original: string,
-    /** [position in `sql`, position in `original`] of every token, ascending. */
-    private readonly marks: readonly (readonly [number, number])[],
-  ) {}
-
-  /** Joins `tokens` of `original` again, with a space or line end between tokens that were apart. */
-  static from(original: string, tokens: readonly Token[]): EncodedText {
-    const marks: [number, number][] = [];
-    let sql = "";
-    let end = -1;
-    for (const token of tokens) {
-      // 'a' 'b' is one string only across a line end
-      if (end >= 0 && token.start > end) sql += original.slice(end, token.start).includes("\n") ? "\n" : " ";
-      marks.push([sql.length, token.start]);
-      sql += token.kind === "quoted" ? ident(encodeName(token.text)) : token.text;
-      end = token.end;
-    }
-    marks.push([sql.length, Math.max(end, 0)]);
-    return new EncodedText(sql, original, marks);
-  }
-
-  /** Line and column (from 1) in the original of a byte offset in `sql`. */
-  locate(byteOffset: number): { line: number; column: number; position: number } {
-    const char = Buffer.from(this.sql, "utf8").subarray(0, byteOffset).toString("utf8").length;
-    let mark = this.marks[0]!;
-    for (const candidate of this.marks) if (candidate[0] <= char) mark = candidate;
-    const position = mark[1];
-    const before = this.original.slice(0, position);
-    return { line: before.split("\n").length, column: position - (before.lastIndexOf("\n") + 1) + 1, position };
-  }
 }

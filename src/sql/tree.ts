@@ -3,8 +3,8 @@
 import { TsdbError } from "../model/errors.ts";
 
 export interface Located {
-  /** Byte offset in the serialized text; absent where DuckDB does not know it. */
-  query_location?: number | string;
+  /** The number of a token of the statement (template.ts; DuckDB gives a byte offset); absent where DuckDB does not know it. */
+  query_location?: number;
   alias: string;
 }
 
@@ -309,7 +309,7 @@ export function parseTree(json: string): SerializedSql {
 }
 
 /** A call built by a rewrite. */
-export function call(name: string, children: Expression[], location?: number | string): FunctionCall {
+export function call(name: string, children: Expression[], location?: number): FunctionCall {
   return {
     class: "FUNCTION",
     type: "FUNCTION",

@@ -164,7 +164,7 @@ function sumRule(node: FunctionCall, args: readonly Typed[]): Typed | null {
   return typed(castTo(node, unsigned ? "UBIGINT" : "BIGINT"), kind);
 }
 
-function locationOf(node: FunctionCall): { query_location?: number | string } {
+function locationOf(node: FunctionCall): { query_location?: number } {
   return node.query_location === undefined ? {} : { query_location: node.query_location };
 }
 

@@ -1,0 +1,84 @@
+// A statement as DuckDB's parser gets it, its names encoded (names.ts), and the way back from places in it to the user's text.
+import { encodeName, ident } from "./names.ts";
+import type { Token } from "./tokens.ts";
+
+const LINE_FEED = 0x0a;
+
+/** From 1, and in characters from 0. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+  readonly position: number;
+}
+
+export class EncodedText {
+  private joined: string | undefined;
+  private starts: readonly number[] | undefined;
+
+  /** `tokens` of `original`, which may have been cut, dropped and changed; positions are those of `original`. */
+  constructor(
+    private readonly original: string,
+    readonly tokens: readonly Token[],
+  ) {}
+
+  /** The tokens with a space or line end between those that were apart. */
+  get sql(): string {
+    this.joined ??= this.join();
+    return this.joined;
+  }
+
+  /** What stands between a token and the one before it. */
+  gapBefore(index: number): "" | " " | "\n" {
+    if (index === 0) return "";
+    const [from, to] = [this.tokens[index - 1]!.end, this.tokens[index]!.start];
+    if (to <= from) return "";
+    // 'a' 'b' is one string only across a line end
+    for (let at = from; at < to; at++) if (this.original.charCodeAt(at) === LINE_FEED) return "\n";
+    return " ";
+  }
+
+  /** The last token that starts at or before a byte of `sql`; the number of tokens for its end. */
+  tokenAt(byteOffset: number): number {
+    this.starts ??= this.byteStarts();
+    const { starts } = this;
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (starts[middle]! <= byteOffset) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  /** Where a token, or the end behind the last one, stands in the user's text. */
+  placeOf(token: number): Place {
+    const position = this.tokens[token]?.start ?? this.tokens[this.tokens.length - 1]?.end ?? 0;
+    const before = this.original.slice(0, position);
+    return { line: before.split("\n").length, column: position - (before.lastIndexOf("\n") + 1) + 1, position };
+  }
+
+  private join(): string {
+    let sql = "";
+    for (const [index, token] of this.tokens.entries()) sql += this.gapBefore(index) + encodedToken(token);
+    return sql;
+  }
+
+  /** Where each token begins in `sql`, in bytes of UTF-8, and where the last one ends. */
+  private byteStarts(): number[] {
+    const starts: number[] = [];
+    let at = 0;
+    for (const [index, token] of this.tokens.entries()) {
+      at += this.gapBefore(index).length;
+      starts.push(at);
+      at += Buffer.byteLength(encodedToken(token));
+    }
+    starts.push(at);
+    return starts;
+  }
+}
+
+/** A token as DuckDB gets it. */
+export function encodedToken(token: Token): string {
+  return token.kind === "quoted" ? ident(encodeName(token.text)) : token.text;
+}

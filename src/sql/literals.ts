@@ -1,0 +1,117 @@
+// Literals lifted out of a statement: what is left is the same for statements that differ in values alone, so their tree is made once.
+// Only literals whose tree depends on their value in one known way are lifted; all others stay in the text (template.ts).
+import { type EncodedText, encodedToken } from "./encoded-text.ts";
+import type { Token } from "./tokens.ts";
+import type { SqlValue, TypeInfo } from "./tree.ts";
+
+/** DuckDB's type of a literal: VARCHAR, INTEGER, BIGINT, DECIMAL. */
+export type LiteralKind = "s" | "i" | "b" | "d";
+
+export interface Literal {
+  /** Its place among the tokens. */
+  readonly token: number;
+  readonly kind: LiteralKind;
+  /** As written. */
+  readonly text: string;
+}
+
+export interface LiftedText {
+  /** The text with the kind of each literal in its place: two statements of one shape differ in their literals only. */
+  readonly shape: string;
+  readonly literals: readonly Literal[];
+}
+
+/** Stands before the kind of a literal. */
+const MARK = "\0";
+/** The most digits for which a decimal's number is exact as a double. */
+const DECIMAL_DIGITS_MAX = 15;
+const INTEGER_DIGITS_MAX = 18;
+const INT32_MAX = 2147483647;
+/** Integers of so many digits arrive from DuckDB as text (tree.ts). */
+const TEXT_DIGITS = 16;
+
+/** Null for a text that has a NUL of its own. */
+export function liftLiterals(text: EncodedText): LiftedText | null {
+  const { tokens } = text;
+  const literals: Literal[] = [];
+  let shape = "";
+  for (let i = 0; i < tokens.length; i++) {
+    const token = tokens[i]!;
+    const kind = kindOf(tokens, i);
+    if (kind === null && token.text.includes(MARK)) return null;
+    shape += text.gapBefore(i);
+    if (kind === null) shape += encodedToken(token);
+    else {
+      shape += MARK + kind;
+      literals.push({ token: i, kind, text: token.text });
+    }
+  }
+  return { shape, literals };
+}
+
+function kindOf(tokens: readonly Token[], index: number): LiteralKind | null {
+  const { kind, text } = tokens[index]!;
+  if ((kind !== "string" && kind !== "number") || !standsAlone(tokens, index)) return null;
+  return kind === "string" ? stringKind(tokens, index) : numberKind(text);
+}
+
+/** Nothing grows together with it: `x'AB'`, `u&'…'`, `0xFF`, `1..2`, `#1`. */
+function standsAlone(tokens: readonly Token[], index: number): boolean {
+  const [before, token, after] = [tokens[index - 1], tokens[index]!, tokens[index + 1]];
+  if (before !== undefined && before.end === token.start && (before.kind !== "symbol" || "&#.$@".includes(before.text))) return false;
+  return after === undefined || after.start !== token.end || (after.kind === "symbol" && !".$".includes(after.text));
+}
+
+function stringKind(tokens: readonly Token[], index: number): LiteralKind | null {
+  const { text } = tokens[index]!;
+  if (!text.startsWith("'") || text.includes(MARK) || !text.isWellFormed()) return null;
+  // strings in a row may be one
+  if (tokens[index - 1]?.kind === "string" || tokens[index + 1]?.kind === "string") return null;
+  return "s";
+}
+
+function numberKind(text: string): LiteralKind | null {
+  const isWhole = /^(?:0|[1-9]\d*)$/.test(text);
+  if (isWhole) return text.length > INTEGER_DIGITS_MAX ? null : Number(text) <= INT32_MAX ? "i" : "b";
+  return /^\d*\.\d*$/.test(text) && text.length - 1 <= DECIMAL_DIGITS_MAX ? "d" : null;
+}
+
+/** The value of a literal in DuckDB's tree. `negative`: a minus stood before it, which DuckDB's parser has taken in. */
+export function literalValue({ kind, text }: Literal, negative: boolean): SqlValue {
+  switch (kind) {
+    case "s":
+      return { type: VARCHAR, is_null: false, value: text.slice(1, -1).replaceAll("''", "'") };
+    case "i":
+      return { type: INTEGER, is_null: false, value: signed(Number(text), negative) };
+    case "b":
+      return {
+        type: BIGINT,
+        is_null: false,
+        value: text.length < TEXT_DIGITS ? signed(Number(text), negative) : `${negative ? "-" : ""}${text}`,
+      };
+    case "d": {
+      const point = text.indexOf(".");
+      const width = text.length - 1;
+      const info: TypeInfo = { ...DECIMAL_INFO, width, scale: width - point };
+      const unscaled = Number(text.slice(0, point) + text.slice(point + 1));
+      return { type: { id: "DECIMAL", type_info: info }, is_null: false, value: signed(unscaled, negative) };
+    }
+  }
+}
+
+const VARCHAR = { id: "VARCHAR", type_info: null };
+const INTEGER = { id: "INTEGER", type_info: null };
+const BIGINT = { id: "BIGINT", type_info: null };
+const DECIMAL_INFO = { type: "DECIMAL_TYPE_INFO", alias: "", extension_info: null };
+
+function signed(value: number, negative: boolean): number {
+  return negative && value !== 0 ? -value : value;
+}
+
+/** Whether DuckDB made of a literal what `literalValue` does. */
+export function isValueOf(value: SqlValue, literal: Literal, negative: boolean): boolean {
+  const expected = literalValue(literal, negative);
+  if (value.type.id !== expected.type.id || value.is_null || value.value !== expected.value) return false;
+  const [info, wanted] = [value.type.type_info, expected.type.type_info];
+  return info?.width === wanted?.width && info?.scale === wanted?.scale;
+}

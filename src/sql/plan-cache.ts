@@ -1,0 +1,82 @@
+// Plans by the shape of their statements: the least recently used go first, within a bound in bytes.
+import { TsdbError } from "../model/errors.ts";
+import { type Literal, liftLiterals } from "./literals.ts";
+import { makePlan, type ParsedShape, parseShape, type Serialize, type SqlPlan, STATEMENT_CHARS_MAX } from "./plan.ts";
+import { parseStatement } from "./statement.ts";
+
+/** A template of objects takes about 1.3 bytes a character of the JSON it was made of. */
+const TEMPLATE_BYTES_PER_CHAR = 2;
+
+/** `shape` is null for the note which literals are fixed in all templates of a shape. */
+interface Entry {
+  readonly fixed: readonly number[];
+  readonly shape: ParsedShape | null;
+  readonly bytes: number;
+}
+
+export class PlanCache {
+  /** Least recently used first. */
+  private readonly entries = new Map<string, Entry>();
+  private bytes = 0;
+
+  constructor(
+    private readonly serialize: Serialize,
+    private readonly bytesMax: number,
+  ) {}
+
+  get keptBytes(): number {
+    return this.bytes;
+  }
+
+  /** Parses and checks a statement. @throws TsdbError bad_query */
+  async plan(sql: string): Promise<SqlPlan> {
+    if (sql.length > STATEMENT_CHARS_MAX)
+      throw new TsdbError("bad_query", `SQL error: the statement is longer than ${STATEMENT_CHARS_MAX} characters`);
+    const statement = parseStatement(sql);
+    const lifted = liftLiterals(statement.text);
+    if (lifted === null) return makePlan(statement, await parseShape(statement.text, [], this.serialize), []);
+    const { shape, literals } = lifted;
+    const known = this.find(shape, literals) ?? this.keep(shape, literals, await parseShape(statement.text, literals, this.serialize));
+    return makePlan(statement, known, literals);
+  }
+
+  private find(shape: string, literals: readonly Literal[]): ParsedShape | null {
+    const note = this.use(shape);
+    return note === undefined ? null : (this.use(keyOf(shape, literals, note.fixed))?.shape ?? null);
+  }
+
+  private use(key: string): Entry | undefined {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return undefined;
+    this.entries.delete(key);
+    this.entries.set(key, entry);
+    return entry;
+  }
+
+  private keep(shape: string, literals: readonly Literal[], parsed: ParsedShape): ParsedShape {
+    // What one statement of the shape showed to be fixed is fixed in all.
+    const fixed = [...new Set([...(this.entries.get(shape)?.fixed ?? []), ...parsed.template.fixed])].sort((a, b) => a - b);
+    const key = keyOf(shape, literals, fixed);
+    const bytes = parsed.jsonChars * TEMPLATE_BYTES_PER_CHAR + key.length;
+    if (bytes + shape.length > this.bytesMax / 8) return parsed;
+    this.put(shape, { fixed, shape: null, bytes: shape.length + fixed.length * 8 });
+    this.put(key, { fixed, shape: parsed, bytes });
+    for (const [oldest, entry] of this.entries) {
+      if (this.bytes <= this.bytesMax) break;
+      this.entries.delete(oldest);
+      this.bytes -= entry.bytes;
+    }
+    return parsed;
+  }
+
+  private put(key: string, entry: Entry): void {
+    this.bytes += entry.bytes - (this.entries.get(key)?.bytes ?? 0);
+    this.entries.delete(key);
+    this.entries.set(key, entry);
+  }
+}
+
+/** The shape with its fixed literals. A shape ends without a mark, and literals hold none, so no key is another one's. */
+function keyOf(shape: string, literals: readonly Literal[], fixed: readonly number[]): string {
+  return `${shape}\0=${fixed.map((i) => literals[i]!.text).join("\0")}`;
+}

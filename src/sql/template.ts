@@ -1,0 +1,106 @@
+// DuckDB's tree of a statement with places for its literals: statements that differ in values alone share one.
+//
+// A literal may vary where the tree holds it as a constant at the literal's own place and with the value that we expect of it: DuckDB's
+// parser then did nothing with it but to pass it on. All others are fixed, that is, part of the template: a type's width, a sample's size,
+// a string that is a name, and what stands in GROUP BY, where the parser looks for equal expressions.
+import type { EncodedText } from "./encoded-text.ts";
+import { isValueOf, type Literal, literalValue } from "./literals.ts";
+import type { QueryNode, SqlValue } from "./tree.ts";
+
+type Node = { readonly [member: string]: unknown };
+
+/** Stands in the tree for the value of a literal. */
+class Slot {
+  constructor(
+    readonly literal: number,
+    /** The parser took in the minus before it. */
+    readonly negative: boolean,
+  ) {}
+}
+
+export class Template {
+  private constructor(
+    private readonly root: Node,
+    /** Which literals all statements of this template have in common; ascending. */
+    readonly fixed: readonly number[],
+  ) {}
+
+  /** `tree` is that of `text`, whose literals are `literals`. */
+  static from(tree: QueryNode, text: EncodedText, literals: readonly Literal[]): Template {
+    const builder = new Builder(text, literals);
+    const root = builder.build(tree as unknown as Node, false);
+    return new Template(
+      root,
+      literals.map((_, i) => i).filter((i) => !builder.varying.has(i) || builder.fixed.has(i)),
+    );
+  }
+
+  /** A tree of the caller's own with these literals in it; locations are numbers of tokens. */
+  fill(literals: readonly Literal[]): QueryNode {
+    return fillNode(this.root, literals) as unknown as QueryNode;
+  }
+}
+
+class Builder {
+  /** Literals that are constants of the tree. */
+  readonly varying = new Set<number>();
+  /** Those among them that must stay what they are. */
+  readonly fixed = new Set<number>();
+  private readonly byToken: ReadonlyMap<number, number>;
+
+  constructor(
+    private readonly text: EncodedText,
+    private readonly literals: readonly Literal[],
+  ) {
+    this.byToken = new Map(literals.map(({ token }, i) => [token, i]));
+  }
+
+  build(node: Node, isGrouped: boolean): Node {
+    const built: Record<string, unknown> = {};
+    for (const key in node) {
+      const value = node[key];
+      if (key !== "query_location") built[key] = this.member(value, isGrouped || key === "group_expressions");
+      // where DuckDB knows no location it writes a number that arrives as text
+      else if (typeof value === "number") built[key] = this.text.tokenAt(value);
+    }
+    if (node["class"] === "CONSTANT") built["value"] = this.slot(node, built["query_location"], isGrouped) ?? node["value"];
+    return built;
+  }
+
+  private member(value: unknown, isGrouped: boolean): unknown {
+    if (value === null || typeof value !== "object") return value;
+    if (Array.isArray(value)) return value.map((item) => this.member(item, isGrouped));
+    return this.build(value as Node, isGrouped);
+  }
+
+  private slot(node: Node, token: unknown, isGrouped: boolean): Slot | null {
+    if (typeof token !== "number") return null;
+    const own = this.byToken.get(token);
+    const signed = own === undefined && this.text.tokens[token]?.text === "-" ? this.byToken.get(token + 1) : undefined;
+    const index = own ?? signed;
+    if (index === undefined) return null;
+    const negative = own === undefined;
+    const matches = isValueOf(node["value"] as SqlValue, this.literals[index]!, negative);
+    if (!matches || isGrouped) this.fixed.add(index);
+    if (matches) this.varying.add(index);
+    return matches ? new Slot(index, negative) : null;
+  }
+}
+
+function fillNode(node: Node, literals: readonly Literal[]): Node {
+  const filled: Record<string, unknown> = {};
+  for (const key in node) {
+    const value = node[key];
+    if (value === null || typeof value !== "object") filled[key] = value;
+    else if (value instanceof Slot) filled[key] = literalValue(literals[value.literal]!, value.negative);
+    else filled[key] = Array.isArray(value) ? fillList(value, literals) : fillNode(value as Node, literals);
+  }
+  return filled;
+}
+
+function fillList(list: readonly unknown[], literals: readonly Literal[]): unknown[] {
+  return list.map((item) => {
+    if (item === null || typeof item !== "object") return item;
+    return Array.isArray(item) ? fillList(item, literals) : fillNode(item as Node, literals);
+  });
+}
