@@ -17,12 +17,16 @@ import { type HttpServer, startHttpServer } from "./http/server.ts";
 import type { ServerStatus } from "./http/services.ts";
 import { Admission } from "./ingest/admission.ts";
 import { MonotonicClock } from "./ingest/clock.ts";
+import { NamedData } from "./ingest/data-service.ts";
+import { Deletions } from "./ingest/deletions.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { Replayer } from "./ingest/replay.ts";
 import { Kernel } from "./kernel/kernel.ts";
 import { Flusher } from "./maintain/flush.ts";
+import type { DataService } from "./model/deletion.ts";
 import { TsdbError } from "./model/errors.ts";
 import { LIMITS } from "./model/limits.ts";
+import type { Tombstone } from "./model/tombstone.ts";
 import { FileObjectStore } from "./object-store/file-object-store.ts";
 import { MemoryObjectStore } from "./object-store/memory-object-store.ts";
 import type { ObjectStore } from "./object-store/object-store.ts";
@@ -59,6 +63,7 @@ export class Server {
   private fail: (error: Error) => void = () => {};
   private wal: Wal | undefined;
   private ingest: Ingest | undefined;
+  private deletions: Deletions | undefined;
   private queries: QueryClient | undefined;
   private maintenance: MaintenanceClient | undefined;
   private flusher: Flusher | undefined;
@@ -121,6 +126,12 @@ export class Server {
     return this.http?.url ?? "";
   }
 
+  /** Deletions and retention. @throws TsdbError unavailable before the log is replayed */
+  get data(): DataService {
+    if (this.deletions === undefined) throw this.unavailable();
+    return new NamedData(this.catalog, this.deletions);
+  }
+
   /** Stops accepting, finishes what runs (at most `shutdownTimeoutMs`), flushes, and lets go of the folder. */
   async stop(): Promise<void> {
     const { config } = this;
@@ -140,7 +151,7 @@ export class Server {
 
   private listen(): void {
     const { config, logs } = this;
-    const unavailable = () => new TsdbError("unavailable", `the server is ${this.status.state}: ${this.status.reason ?? ""}`.trim());
+    const unavailable = () => this.unavailable();
     const app = createApp({
       write: { write: (request) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.ingest.write(request)) },
       query: { query: (request) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.queries!.query(request)) },
@@ -162,6 +173,14 @@ export class Server {
     }
   }
 
+  private unavailable(): TsdbError {
+    return new TsdbError("unavailable", `the server is ${this.status.state}: ${this.status.reason ?? ""}`.trim());
+  }
+
+  private tombstonesOf(tableId: number): readonly Tombstone[] {
+    return (this.deletions ?? this.catalog).tombstonesOf(tableId);
+  }
+
   /** Replays the log while the workers start. */
   private async begin(firstWorker: SpawnedWorker | undefined): Promise<void> {
     const { config, kernel } = this;
@@ -170,6 +189,8 @@ export class Server {
       tables: this.tables,
       manifest: this.manifest,
       pins: this.pins,
+      tombstonesOf: (tableId) => this.tombstonesOf(tableId),
+      nowMs: () => Date.now(),
       objectSource: this.storage.objectSource,
     });
     this.queries = new QueryClient({
@@ -195,6 +216,8 @@ export class Server {
       onGroup: ({ syncSeconds, bytes }) => this.metrics.walSynced(syncSeconds, bytes),
     });
     this.wal = wal;
+    const deletions = new Deletions({ catalog: this.catalog, tables: this.tables, wal, manifest: this.manifest });
+    this.deletions = deletions;
     const flusher = this.createFlusher(wal, this.maintenance);
     this.flusher = flusher;
     const clock = new MonotonicClock(() => Date.now());
@@ -229,6 +252,7 @@ export class Server {
       wal,
       manifest: this.manifest,
       store: this.storage.store,
+      tombstonesOf: (tableId) => this.tombstonesOf(tableId),
       ptKey: (fileId) => keys.ptFile(fileId),
       limits: {
         openBytesMax: Math.floor(config.bufferBytesMax / 2),
@@ -237,7 +261,10 @@ export class Server {
       },
       nowMs: () => Date.now(),
       encode: (input) => maintenance.encode(input),
-      onFlushed: (flush) => logs("flush").info("flushed", flush),
+      onFlushed: (flush) => {
+        logs("flush").info("flushed", flush);
+        this.deletions?.retireApplied();
+      },
       onError: (error) => logs("flush").error("flush failed, will try again", { err: error }),
     });
   }
@@ -249,6 +276,7 @@ export class Server {
     let loggedMs = startMs;
     const result = await replay(this.storage.walDisk, this.paths.wal, {
       afterSequence: this.manifest.flushedSequence,
+      takenSequences: this.catalog.tombstones().map(({ sequence }) => sequence),
       failOnError: this.config.walReplayFailOnError,
       onFrame: (sequence, payload, segment) => replayer.frame(sequence, payload, segment),
       onProgress: (bytesDone, bytesTotal) => {

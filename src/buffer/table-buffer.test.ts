@@ -91,6 +91,52 @@ describe("TableBuffer", () => {
     dictionary.release();
   });
 
+  test.each([1, 2, 3])("rows on both sides of a cut share no run, seed %i", (seed) => {
+    const below = prng(seed);
+    const { dictionary, buffer } = setUp();
+    const all: TestRow[] = [];
+    const cuts: number[] = [];
+    for (let sequence = 1; sequence <= 60; sequence++) {
+      const rows = randomRows(below, { count: below(40), times: 1000, hosts: 9 });
+      buffer.append(writeBatch(arena, dictionary, COLUMNS, rows), sequence);
+      arena.free();
+      all.push(...rows);
+      if (below(3) > 0) continue;
+      buffer.cut();
+      if (below(2) === 0) buffer.cut();
+      cuts.push(sequence);
+    }
+    const runs = buffer.runs();
+    expect(rowsOf(runs)).toEqual(all);
+    for (const cut of cuts)
+      for (const { seqMin, seqMax } of runs) expect(seqMax <= cut || seqMin > cut, `${seqMin} to ${seqMax}`).toBe(true);
+    expect(runs.length).toBeLessThanOrEqual(cuts.length + 2);
+    const sealed = buffer.seal();
+    expect(sealed.runs()).toHaveLength(runs.length);
+    // a new buffer is open again
+    buffer.append(writeBatch(arena, dictionary, COLUMNS, [row(1n)]), 61);
+    buffer.append(writeBatch(arena, dictionary, COLUMNS, [row(2n)]), 62);
+    expect(buffer.runs().map(({ seqMin, seqMax }) => [seqMin, seqMax])).toEqual([[61, 62]]);
+    sealed.release();
+    buffer.dropAll();
+    dictionary.release();
+  });
+
+  test("a table that is cut often has small segments, one that is not has large ones again", () => {
+    const { dictionary, buffer } = setUp();
+    const rows = (count: number) => Array.from({ length: count }, (_, i) => row(BigInt(i)));
+    for (let i = 0; i < 8; i++) buffer.append(writeBatch(arena, dictionary, COLUMNS, rows(4000)), 1);
+    const pace = buffer.bytes / buffer.rowCount;
+    for (let i = 0; i < 100; i++) {
+      buffer.cut();
+      buffer.append(writeBatch(arena, dictionary, COLUMNS, rows(200)), 2 + i);
+    }
+    // 256 rows of room for 200, and what they came behind
+    expect(buffer.bytes / buffer.rowCount).toBeLessThan(pace * 3);
+    buffer.dropAll();
+    dictionary.release();
+  });
+
   test("a segment is unique as long as all its batches are", () => {
     const { dictionary, buffer } = setUp();
     const uniqueAfter = (rows: TestRow[], sequence: number) => {

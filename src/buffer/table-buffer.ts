@@ -29,6 +29,10 @@ export class TableBuffer {
   private segments: Segment[] = [];
   private rowCount_ = 0;
   private seqMax_ = 0;
+  /** Segments before this one take no more rows. */
+  private openFrom = 0;
+  /** Rows in segments from `openFrom` on. */
+  private openRows = 0;
   /** Capacity of the next new segment. */
   private nextRows = SEGMENT_ROWS_MIN;
   private dictionary_: SeriesDictionary;
@@ -55,6 +59,11 @@ export class TableBuffer {
     return this.rowCount_;
   }
 
+  /** Of the newest row there ever was; 0 before the first. */
+  get lastSequence(): number {
+    return this.seqMax_;
+  }
+
   /** Kernel memory of the rows; the dictionary counts itself. */
   get bytes(): number {
     return this.segments.reduce((sum, segment) => sum + segment.bytes, 0);
@@ -73,7 +82,15 @@ export class TableBuffer {
     const pieces = this.reserve(batch);
     for (const { segment, from, count } of pieces) segment.append(batch, { from, count }, sequence);
     this.rowCount_ += batch.rowCount;
+    this.openRows += batch.rowCount;
     this.seqMax_ = sequence;
+  }
+
+  /** Rows that are appended later share no run with those so far: a deletion lies between them. */
+  cut(): void {
+    if (this.openRows === 0) return;
+    this.openFrom = this.segments.findLastIndex(({ rowCount }) => rowCount > 0) + 1;
+    this.startOver(this.openRows);
   }
 
   /** A snapshot: rows appended later are not in it. In log order: of runs with equal sequences (one batch over several segments) the later
@@ -85,10 +102,9 @@ export class TableBuffer {
   /** Takes all rows out. They stay readable through the result, which the caller releases when they are in a file. */
   seal(): SealedBuffer {
     const segments = this.segments;
-    // A table keeps its pace: its next buffer starts with segments of a quarter of what this one held.
-    const quarter = 2 ** Math.floor(Math.log2(Math.max(1, this.rowCount_ / 4)));
-    this.nextRows = Math.min(LIMITS.segmentRowsMax, Math.max(SEGMENT_ROWS_MIN, quarter));
+    this.startOver(this.rowCount_);
     this.segments = [];
+    this.openFrom = 0;
     this.rowCount_ = 0;
     return sealed(runsOf(segments, this.dictionary_), segments, this.pins);
   }
@@ -98,11 +114,19 @@ export class TableBuffer {
     this.seal().release();
   }
 
+  /** A table keeps its pace: new segments start at a quarter of the rows that came since they did so before. So a table that is cut often
+   *  has small ones, of which little is left empty. */
+  private startOver(rowCount: number): void {
+    const quarter = 2 ** Math.floor(Math.log2(Math.max(1, rowCount / 4)));
+    this.nextRows = Math.min(LIMITS.segmentRowsMax, Math.max(SEGMENT_ROWS_MIN, quarter));
+    this.openRows = 0;
+  }
+
   /** Finds or makes room for every row of the batch, without a visible change. */
   private reserve(batch: BufferBatch): { segment: Segment; from: number; count: number }[] {
     const pieces: { segment: Segment; from: number; count: number }[] = [];
     let from = 0;
-    let index = this.segments.length === 0 ? 0 : this.segments.findIndex(({ rowCount, capacity }) => rowCount < capacity);
+    let index = this.segments.findIndex(({ rowCount, capacity }, i) => i >= this.openFrom && rowCount < capacity);
     if (index < 0) index = this.segments.length;
     for (; from < batch.rowCount; index++) {
       if (index === this.segments.length) this.segments.push(this.newSegment(batch.rowCount - from));

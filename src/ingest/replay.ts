@@ -56,9 +56,17 @@ export class Replayer {
     const mapped = maxOf(this.kernel.u32.subarray(table.seriesPtr / 4, table.seriesPtr / 4 + table.rowCount));
     if (table.rowCount > 0 && mapped === UNRESOLVED) unknownSeries(table, largest);
     const unique = dictionary.noteTimes(table.seriesPtr, table.timePtr, table.rowCount);
+    this.cutAtDeletion(live, sequence);
     const { rowCount, seriesPtr, timePtr, columns } = table;
     this.tables.append(live, { rowCount, seriesPtr, timePtr, columns, unique }, { sequence, nowMs: this.nowMs });
     this.rowCount += rowCount;
+  }
+
+  /** Rows before and after a deletion share no run, as they did not when it was made. */
+  private cutAtDeletion({ tableId, buffer }: LiveTable, sequence: number): void {
+    for (const deletion of this.catalog.tombstonesOf(tableId)) {
+      if (deletion.sequence >= buffer.lastSequence && deletion.sequence < sequence) buffer.cut();
+    }
   }
 
   private learnKeys(live: LiveTable, table: DecodedTable): KernelU32List {

@@ -3,6 +3,8 @@
 import type { LiveTables, SealedRows } from "../buffer/live-tables.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { assert } from "../model/assert.ts";
+import type { Run } from "../model/run.ts";
+import type { Tombstone } from "../model/tombstone.ts";
 import type { ObjectStore } from "../object-store/object-store.ts";
 import type { FileMeta, Manifest } from "../store/manifest.ts";
 import type { PtDirectory, PtTableInput } from "../store/pt-file.ts";
@@ -41,6 +43,8 @@ export interface FlushParts {
   readonly wal: Wal;
   readonly manifest: Manifest;
   readonly store: ObjectStore;
+  /** Deletions that may still hide rows of a table. */
+  readonly tombstonesOf: (tableId: number) => readonly Tombstone[];
   /** Object key of a `.pt` file. */
   readonly ptKey: (fileId: number) => string;
   readonly limits: FlushLimits;
@@ -113,7 +117,7 @@ export class Flusher {
       sealed = tables.seal(wal.lastSequence);
       wal.rotate();
     }
-    const input = flushInput(sealed, catalog);
+    const input = flushInput(sealed, this.parts);
     const added: FileMeta[] = [];
     let rowCount = 0;
     if (input.length > 0) {
@@ -136,12 +140,21 @@ export class Flusher {
   }
 }
 
-/** Rows of tables that still exist. */
-function flushInput(sealed: SealedRows, catalog: Catalog): PtTableInput[] {
+/** Rows of tables that still exist. Those before and after a deletion become blocks of their own: it hides rows of the former only. */
+function flushInput(sealed: SealedRows, { catalog, tombstonesOf }: FlushParts): PtTableInput[] {
   const input: PtTableInput[] = [];
   for (const [tableId, { databaseId, buffer }] of sealed.tables) {
     const table = catalog.tableById(tableId);
-    if (table !== undefined) input.push({ databaseId, tableId, tableName: table.name, columns: table.columns, runs: buffer.runs() });
+    if (table === undefined) continue;
+    const { name: tableName, columns } = table;
+    for (const runs of splitAtDeletions(buffer.runs(), tombstonesOf(tableId)))
+      input.push({ databaseId, tableId, tableName, columns, runs });
   }
   return input;
+}
+
+/** `runs` in log order, none of which has rows on both sides of a deletion. */
+function splitAtDeletions(runs: readonly Run[], tombstones: readonly Tombstone[]): Run[][] {
+  const parts = Map.groupBy(runs, ({ seqMin }) => tombstones.filter(({ sequence }) => sequence < seqMin).length);
+  return [...parts.values()];
 }

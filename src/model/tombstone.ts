@@ -27,6 +27,12 @@ export function canHide({ id, sequence, range }: Tombstone, { minTimeNs, maxTime
   return seqMax <= sequence && appliedTombstone < id && minTimeNs <= range.maxNs && maxTimeNs >= range.minNs;
 }
 
+/** True: every row of the run or block is hidden by it. */
+export function hidesWhole(tombstone: Tombstone, rows: Rows): boolean {
+  const { range, tags } = tombstone;
+  return tags.length === 0 && rows.minTimeNs >= range.minNs && rows.maxTimeNs <= range.maxNs && canHide(tombstone, rows);
+}
+
 /** Whether a later tombstone of the same table makes an earlier one needless: it hides all that the other does. */
 export function covers(later: Tombstone, earlier: Tombstone): boolean {
   const { range, tags, sequence } = later;

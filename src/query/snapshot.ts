@@ -22,13 +22,15 @@ export interface BlockSnapshot {
   readonly seqMin: number;
   readonly seqMax: number;
   readonly unique: boolean;
+  /** Tombstones up to this id need not be applied to it. */
+  readonly appliedTombstone?: number;
 }
 
 export interface TableSnapshot {
   readonly table: TableDef;
   /** Rows before it are past their retention: they do not exist any more. */
   readonly retentionMinNs: bigint;
-  /** Deletions that have not been applied to all files, ascending ids. */
+  /** Deletions that hide some of the rows, ascending ids. What is hidden as a whole, or past its retention, is not listed below. */
   readonly tombstones: readonly Tombstone[];
   /** Buffer segments, oldest first. */
   readonly runs: readonly Run[];

@@ -4,7 +4,7 @@ import type { Pins } from "../buffer/pins.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { TableDef } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
-import { ALL_TIME } from "../model/scan.ts";
+import { canHide, hidesWhole, type Tombstone } from "../model/tombstone.ts";
 import { formatOf } from "../store/data-file.ts";
 import type { Manifest } from "../store/manifest.ts";
 import type { BlockSnapshot, DatabaseSnapshot, ObjectSource, TableSnapshot } from "./snapshot.ts";
@@ -14,9 +14,15 @@ export interface SnapshotParts {
   readonly tables: LiveTables;
   readonly manifest: Manifest;
   readonly pins: Pins;
+  /** Deletions that may still hide rows of a table, ascending ids. */
+  readonly tombstonesOf: (tableId: number) => readonly Tombstone[];
+  /** What retention periods are counted back from. */
+  readonly nowMs: () => number;
   /** Where a worker reads the object of this key. */
   readonly objectSource: (key: string) => ObjectSource;
 }
+
+type Rows = Parameters<typeof canHide>[1];
 
 export class Snapshots {
   constructor(private readonly parts: SnapshotParts) {}
@@ -47,9 +53,14 @@ export class Snapshots {
   }
 
   private table(table: TableDef): TableSnapshot {
-    const { manifest, tables, objectSource } = this.parts;
-    const blocks = manifest.blocksOf(table.id).map(({ file, block }): BlockSnapshot => {
-      const { index, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique } = block;
+    const { manifest, tables, objectSource, catalog, nowMs } = this.parts;
+    const known = this.parts.tombstonesOf(table.id);
+    const retentionMinNs = catalog.retentionMinNs(table.id, nowMs());
+    const isThere = (rows: Rows) => rows.maxTimeNs >= retentionMinNs && !known.some((tombstone) => hidesWhole(tombstone, rows));
+    const runs = tables.runs(table.id).filter(isThere);
+    const stored = manifest.blocksOf(table.id).filter(({ block }) => isThere(block));
+    const blocks = stored.map(({ file, block }): BlockSnapshot => {
+      const { index, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, appliedTombstone } = block;
       return {
         fileId: file.id,
         generation: file.generation,
@@ -62,8 +73,10 @@ export class Snapshots {
         seqMin,
         seqMax,
         unique,
+        ...(appliedTombstone === undefined ? {} : { appliedTombstone }),
       };
     });
-    return { table, retentionMinNs: ALL_TIME.minNs, tombstones: [], runs: tables.runs(table.id), blocks };
+    const hidesSome = (tombstone: Tombstone) => [...runs, ...blocks].some((rows) => canHide(tombstone, rows));
+    return { table, retentionMinNs, tombstones: known.filter(hidesSome), runs, blocks };
   }
 }

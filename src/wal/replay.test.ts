@@ -243,6 +243,22 @@ describe("corruption is named, or skipped on demand", () => {
     expect((await readBack(diskWith([[7, SECOND]]), { afterSequence: 7 })).frames).toEqual(framesOf(8, 9));
   });
 
+  test("the log continues behind what is taken, and the gap that this leaves is none", async () => {
+    const disk = diskWith([[1, ONE_TO_SIX]]);
+    expect((await readBack(disk, { takenSequences: [3, 5] })).result.lastSequence).toBe(6);
+    const { result, frames } = await readBack(disk, { takenSequences: [9, 4] });
+    expect([result.lastSequence, frames]).toEqual([9, framesOf(1, 6)]);
+    const wal = await Wal.open(disk, WAL_FOLDER, result);
+    expect(wal.append(payloadOf(10)).sequence).toBe(10);
+    await wal.close();
+    const again = await readBack(disk, { takenSequences: [4, 9] });
+    expect([again.frames, again.result.damage]).toEqual([[...framesOf(1, 6), ...framesOf(10, 10)], []]);
+    // any other gap is one
+    for (const takenSequences of [[], [8], [10]]) {
+      await expect(readBack(disk, { takenSequences })).rejects.toMatchObject({ kind: "corrupt_file", details: { kind: "missing" } });
+    }
+  });
+
   test("text that looks like a frame is no frame: the salt is not known to who wrote it", async () => {
     const forged = new Uint8Array(FRAME_HEADER_BYTES + 4);
     writeFrame(forged, 0, { sequence: 3, groupOffset: 0, salt: 0, payloadBytes: 4 }, [new Uint8Array(4)]);

@@ -11,6 +11,9 @@ export interface ReplayOptions {
   readonly afterSequence: number;
   /** True: corruption is an error. False: it is skipped and reported. */
   readonly failOnError: boolean;
+  /** Sequences that something durable outside the log refers to, as deletions do: the log continues behind them, whatever was lost of it,
+   *  so that no new frame is taken for an older one. */
+  readonly takenSequences?: readonly number[];
   /** Called for every frame in order. `payload` is borrowed until it returns or its promise settles. */
   readonly onFrame: FrameSink;
   readonly onProgress?: (bytesDone: number, bytesTotal: number) => void;
@@ -30,7 +33,7 @@ export interface WalDamage {
 }
 
 export interface ReplayResult {
-  /** The newest sequence that exists, at least `afterSequence`; new frames continue behind it. */
+  /** The newest sequence that exists, at least `afterSequence` and all that are taken; new frames continue behind it. */
   readonly lastSequence: number;
   /** Frames handed out, and the bytes of their payloads. */
   readonly frameCount: number;
@@ -77,7 +80,8 @@ class Replay {
       if (await this.readSegment(segment, isLast)) kept.push(segment);
     }
     const { last, frameCount, payloadBytes, damage } = this;
-    return { lastSequence: last, frameCount, payloadBytes, segments: kept, damage };
+    const lastSequence = (this.options.takenSequences ?? []).reduce((max, taken) => Math.max(max, taken), last);
+    return { lastSequence, frameCount, payloadBytes, segments: kept, damage };
   }
 
   /** False when the segment held nothing and was deleted. */
@@ -106,7 +110,8 @@ class Replay {
   /** Hands out the segment's frames. Returns the offset behind the last good byte. */
   private async readFrames(reader: SegmentReader, isLast: boolean): Promise<number> {
     const { number, path } = reader.segment;
-    if (number > this.last + 1) this.missing(path, SEGMENT_HEADER_BYTES, number);
+    // a gap up to a taken sequence is where an earlier start continued, having reported what was lost before it
+    if (number > this.last + 1 && !this.options.takenSequences?.includes(number - 1)) this.missing(path, SEGMENT_HEADER_BYTES, number);
     let expected = number;
     const take: FrameSink = (sequence, payload, segmentNumber) => {
       expected = sequence + 1;

@@ -33,8 +33,8 @@ export function compareValues(a: TestValue, b: TestValue): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-export function isHiddenRow(row: TestRow, sequence: number, tombstones: readonly Tombstone[]): boolean {
-  return tombstones.some((tombstone) => sequence <= tombstone.sequence && isWanted(row, tombstone));
+export function isHiddenRow(row: TestRow, sequence: number, tombstones: readonly Tombstone[], columns = ALL_TYPES): boolean {
+  return tombstones.some((tombstone) => sequence <= tombstone.sequence && isWanted(row, tombstone, columns));
 }
 
 /** Rows in log order as a table shows them: one per series and time, of each field the latest present value. */

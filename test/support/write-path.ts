@@ -4,6 +4,8 @@ import { LiveTables } from "../../src/buffer/live-tables.ts";
 import { Pins } from "../../src/buffer/pins.ts";
 import { Catalog } from "../../src/catalog/catalog.ts";
 import type { Disk } from "../../src/disk/disk.ts";
+import { NamedData } from "../../src/ingest/data-service.ts";
+import { Deletions } from "../../src/ingest/deletions.ts";
 import { Ingest } from "../../src/ingest/ingest.ts";
 import { Replayer } from "../../src/ingest/replay.ts";
 import { Kernel } from "../../src/kernel/kernel.ts";
@@ -13,6 +15,8 @@ import { Precision } from "../../src/model/precision.ts";
 import { ALL_TIME, type TagPredicate, type TimeRange } from "../../src/model/scan.ts";
 import type { WriteRequest, WriteResult } from "../../src/model/write.ts";
 import { FileObjectStore } from "../../src/object-store/file-object-store.ts";
+import type { ObjectInfo, ObjectStore } from "../../src/object-store/object-store.ts";
+import type { TableSnapshot } from "../../src/query/snapshot.ts";
 import { Snapshots } from "../../src/query/snapshots.ts";
 import { TableScan } from "../../src/query/table-scan.ts";
 import { Manifest } from "../../src/store/manifest.ts";
@@ -20,6 +24,7 @@ import { objectKeys } from "../../src/store/paths.ts";
 import { writePt } from "../../src/store/pt-file.ts";
 import { replay } from "../../src/wal/replay.ts";
 import { Wal } from "../../src/wal/wal.ts";
+import { naiveRows } from "./naive-table.ts";
 import { readChunk, type TestRow, type TestValue } from "./rows.ts";
 
 const I64_MIN = -(2n ** 63n);
@@ -27,25 +32,61 @@ const FIRST_RECEIVE_NS = 1_700_000_000_000_000_000n;
 const KEYS = objectKeys("n");
 const encoder = new TextEncoder();
 
+/** Keeps what it puts and gets, so that a snapshot can be read in one step. */
+class RememberingStore implements ObjectStore {
+  readonly objects = new Map<string, Uint8Array>();
+
+  constructor(private readonly store: ObjectStore) {}
+
+  async put(key: string, bytes: Uint8Array, options?: { ifAbsent?: boolean }): Promise<void> {
+    await this.store.put(key, bytes, options);
+    this.objects.set(key, bytes);
+  }
+
+  async get(key: string): Promise<Uint8Array> {
+    const bytes = await this.store.get(key);
+    this.objects.set(key, bytes);
+    return bytes;
+  }
+
+  getRange(key: string, offset: number, byteCount: number): Promise<Uint8Array> {
+    return this.store.getRange(key, offset, byteCount);
+  }
+
+  localPath(key: string): string | undefined {
+    return this.store.localPath(key);
+  }
+
+  list(prefix: string): Promise<ObjectInfo[]> {
+    return this.store.list(prefix);
+  }
+
+  delete(key: string): Promise<void> {
+    return this.store.delete(key);
+  }
+}
+
 /** One kernel for all paths of a test file: memory is freed by `close`. */
 let sharedKernel: Kernel | undefined;
 
 export class WritePath {
   private readonly flusher: Flusher;
   private readonly snapshots: Snapshots;
-  /** Objects as a worker would read them, by key. */
-  private readonly objects = new Map<string, Uint8Array>();
   private flushError: unknown;
 
   private constructor(
     readonly kernel: Kernel,
-    private readonly store: FileObjectStore,
+    store: RememberingStore,
     readonly catalog: Catalog,
     readonly manifest: Manifest,
     readonly tables: LiveTables,
     readonly wal: Wal,
     readonly ingest: Ingest,
+    readonly deletions: Deletions,
+    readonly data: NamedData,
     pins: Pins,
+    /** What retention periods are counted back from. */
+    nowMs: () => number,
     /** Rows that came back from the log. */
     readonly replayedRows: number,
   ) {
@@ -55,6 +96,7 @@ export class WritePath {
       wal,
       manifest,
       store,
+      tombstonesOf: (tableId) => deletions.tombstonesOf(tableId),
       ptKey: (fileId) => KEYS.ptFile(fileId),
       limits: { openBytesMax: Number.MAX_SAFE_INTEGER, ageMsMax: Number.MAX_SAFE_INTEGER, walBytesMax: Number.MAX_SAFE_INTEGER },
       nowMs: () => 0,
@@ -64,23 +106,27 @@ export class WritePath {
         this.flushError = error;
       },
     });
-    const objectSource = (key: string) => ({ kind: "bytes" as const, bytes: this.objects.get(key)! });
-    this.snapshots = new Snapshots({ catalog, tables, manifest, pins, objectSource });
+    const objectSource = (key: string) => ({ kind: "bytes" as const, bytes: store.objects.get(key)! });
+    const tombstonesOf = (tableId: number) => deletions.tombstonesOf(tableId);
+    this.snapshots = new Snapshots({ catalog, tables, manifest, pins, objectSource, tombstonesOf, nowMs });
   }
 
   /** Starts as a server does. @throws TsdbError corrupt_file, io, unavailable */
-  static async open(disk: Disk): Promise<WritePath> {
+  static async open(disk: Disk, nowMs: () => number = () => Number(FIRST_RECEIVE_NS / 1_000_000n)): Promise<WritePath> {
     sharedKernel ??= Kernel.create();
     const kernel = sharedKernel;
-    const store = new FileObjectStore(disk, "objects");
-    await store.recover();
-    const catalog = await Catalog.open(store, { prefix: KEYS.catalog });
-    const manifest = await Manifest.open(store, { prefix: KEYS.manifest });
+    const files = new FileObjectStore(disk, "objects");
+    await files.recover();
+    const store = new RememberingStore(files);
+    const catalog = await Catalog.open(files, { prefix: KEYS.catalog });
+    const manifest = await Manifest.open(files, { prefix: KEYS.manifest });
+    for (const { key } of manifest.files()) await store.get(key);
     const pins = new Pins();
     const tables = new LiveTables(kernel, pins, (tableId) => manifest.tableMaxTimeNs(tableId) ?? I64_MIN);
     const replayer = new Replayer(kernel, catalog, tables, 0);
     const replayed = await replay(disk, "wal", {
       afterSequence: manifest.flushedSequence,
+      takenSequences: catalog.tombstones().map(({ sequence }) => sequence),
       failOnError: true,
       onFrame: (sequence, payload, segment) => replayer.frame(sequence, payload, segment),
     });
@@ -99,7 +145,9 @@ export class WritePath {
       },
       onRows: () => {},
     });
-    return new WritePath(kernel, store, catalog, manifest, tables, wal, ingest, pins, replayer.rowCount);
+    const deletions = new Deletions({ catalog, tables, wal, manifest });
+    const data = new NamedData(catalog, deletions);
+    return new WritePath(kernel, store, catalog, manifest, tables, wal, ingest, deletions, data, pins, nowMs, replayer.rowCount);
   }
 
   write(body: string | Uint8Array, options: Partial<WriteRequest> = {}): Promise<WriteResult> {
@@ -129,27 +177,40 @@ export class WritePath {
   }
 
   /** Rows of a table in the order of the scan. */
-  async rows(
+  rows(
     table: string,
     { database = "db", range = ALL_TIME, tags = [] }: { database?: string; range?: TimeRange; tags?: TagPredicate[] } = {},
   ): Promise<TestRow[]> {
-    if (this.catalog.findDatabase(database) === undefined) return [];
-    for (const { key } of this.manifest.files()) if (!this.objects.has(key)) this.objects.set(key, await this.store.get(key));
-    const { snapshot, release } = this.snapshots.take(database, [table], false);
     const rows: TestRow[] = [];
-    try {
-      for (const tableSnapshot of snapshot.tables) {
-        const scan = new TableScan(this.kernel, tableSnapshot);
-        const cursor = scan.open({ columns: scan.columns, range, tags });
-        for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {
-          for (const values of readChunk(this.kernel, scan.columns, chunk)) rows.push(toRow(scan.columns, values));
-        }
-        scan.close();
+    this.withSnapshot(table, database, (tableSnapshot) => {
+      const scan = new TableScan(this.kernel, tableSnapshot);
+      const cursor = scan.open({ columns: scan.columns, range, tags });
+      for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {
+        for (const values of readChunk(this.kernel, scan.columns, chunk)) rows.push(toRow(scan.columns, values));
       }
+      scan.close();
+    });
+    return Promise.resolve(rows);
+  }
+
+  /** Rows of a table as naive-table.ts finds them, in no order that matters. */
+  naiveRows(table: string, database = "db"): TestRow[] {
+    let rows: TestRow[] = [];
+    this.withSnapshot(table, database, (tableSnapshot) => {
+      rows = naiveRows(this.kernel, tableSnapshot);
+    });
+    return rows;
+  }
+
+  /** Hands over what a statement would see of the table, if it exists; valid until `use` returns. */
+  withSnapshot(table: string, database: string, use: (snapshot: TableSnapshot) => void): void {
+    if (this.catalog.findDatabase(database) === undefined) return;
+    const { snapshot, release } = this.snapshots.take(database, [table], false);
+    try {
+      for (const found of snapshot.tables) use(found);
     } finally {
       release();
     }
-    return rows;
   }
 }
 

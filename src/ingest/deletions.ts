@@ -1,0 +1,174 @@
+// Deletions by predicate. A deletion has its place in the order of writes: it means the rows that the log had when it was asked for. It is
+// visible in that very step, and acknowledged once it is durable in the catalog; files lose the rows when compaction comes to them.
+import type { LiveTables } from "../buffer/live-tables.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { deleteRowsOperation } from "../catalog/operations.ts";
+import { assert } from "../model/assert.ts";
+import { ColumnType } from "../model/column.ts";
+import { TsdbError } from "../model/errors.ts";
+import { LIMITS } from "../model/limits.ts";
+import { ALL_TIME, type TagPredicate, type TimeRange } from "../model/scan.ts";
+import { canHide, hidesAll, type Tombstone } from "../model/tombstone.ts";
+import type { Manifest } from "../store/manifest.ts";
+import type { Wal } from "../wal/wal.ts";
+
+/** Rows of a table to delete: those in `range` that satisfy all of `tags`, exactly. */
+export interface Deletion {
+  readonly tableId: number;
+  readonly range: TimeRange;
+  readonly tags: readonly TagPredicate[];
+}
+
+export interface DeletionParts {
+  readonly catalog: Catalog;
+  readonly tables: LiveTables;
+  readonly wal: Pick<Wal, "lastSequence" | "flushed">;
+  readonly manifest: Pick<Manifest, "blocksOf" | "flushedSequence">;
+}
+
+const NONE: readonly Tombstone[] = [];
+
+export class Deletions {
+  /** By table, ascending ids: in force, and not in the catalog before the rows they hide are durable in the log. */
+  private readonly waiting = new Map<number, Tombstone[]>();
+  private waitingPartial = 0;
+  private nextId = 1;
+  /** Deletions become durable in their order. */
+  private tail: Promise<unknown> = Promise.resolve();
+
+  /** To be made when the log is replayed and before anything is written: the rows put back end where the last deletion is. */
+  constructor(private readonly parts: DeletionParts) {
+    for (const { tableId, sequence } of parts.catalog.tombstones()) {
+      const buffer = parts.tables.find(tableId)?.buffer;
+      if (buffer !== undefined && sequence >= buffer.lastSequence) buffer.cut();
+    }
+  }
+
+  /** Every deletion that may still hide something, ascending ids. */
+  tombstonesOf(tableId: number): readonly Tombstone[] {
+    const known = this.parts.catalog.tombstonesOf(tableId);
+    const waiting = this.waiting.get(tableId) ?? NONE;
+    return waiting.length === 0 ? known : [...known, ...waiting];
+  }
+
+  /** Takes effect in this step, for all or none of `deletions`; resolves when it is durable, as one whole.
+   *  @throws TsdbError unknown_table, bad_request, limit_exceeded, unavailable */
+  deleteRows(deletions: readonly Deletion[]): Promise<void> {
+    try {
+      return this.begin(deletions);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** Deletes all rows of these tables; their schema stays. @throws as deleteRows */
+  deleteData(tableIds: readonly number[]): Promise<void> {
+    return this.deleteRows(tableIds.map((tableId) => ({ tableId, range: ALL_TIME, tags: [] })));
+  }
+
+  /** Resolves when every deletion so far is durable: what is made with it may replace the rows it hides.
+   *  @throws TsdbError unavailable */
+  async durable(): Promise<void> {
+    await this.tail;
+    await this.parts.catalog.durable(this.parts.catalog.version);
+  }
+
+  /** Forgets the deletions that can hide nothing any more: every row they mean is in files, and no file has any that they would hide.
+   *  Returns how many there were. */
+  retireApplied(): number {
+    const { catalog, manifest } = this.parts;
+    const ids = catalog
+      .tombstones()
+      .filter((tombstone) => tombstone.sequence <= manifest.flushedSequence && !this.isInFiles(tombstone))
+      .map(({ id }) => id);
+    if (ids.length > 0) catalog.apply([{ kind: "retire_tombstones", ids }]).durable.catch(() => {}); // the catalog's failure stops the server
+    return ids.length;
+  }
+
+  private begin(deletions: readonly Deletion[]): Promise<void> {
+    const { catalog, tables, wal } = this.parts;
+    for (const deletion of deletions) this.check(deletion);
+    const sequence = wal.lastSequence;
+    let id = Math.max(this.nextId, catalog.nextIds.tombstoneId);
+    const tombstones: Tombstone[] = [];
+    for (const { tableId, range, tags } of deletions) {
+      const tombstone: Tombstone = { id, tableId, sequence, range, tags: tags.map(withoutRepeats) };
+      if (!this.isInBuffer(tombstone) && !this.isInFiles(tombstone)) continue;
+      tombstones.push(tombstone);
+      id += 1;
+    }
+    if (tombstones.length === 0) return Promise.resolve();
+    const partial = tombstones.filter((tombstone) => !hidesAll(tombstone)).length;
+    const pending = catalog.partialTombstoneCount + this.waitingPartial;
+    if (pending + partial > LIMITS.tombstonesMax) {
+      const message = `too many deletions wait to be applied to files: ${pending} of at most ${LIMITS.tombstonesMax}, try again later`;
+      throw new TsdbError("limit_exceeded", message, { got: pending + partial, max: LIMITS.tombstonesMax });
+    }
+    this.nextId = id;
+    for (const tombstone of tombstones) {
+      // what is written from now on shares no run with the rows that are meant
+      tables.find(tombstone.tableId)?.buffer.cut();
+      this.waiting.set(tombstone.tableId, [...(this.waiting.get(tombstone.tableId) ?? NONE), tombstone]);
+    }
+    this.waitingPartial += partial;
+    const done = this.commit(tombstones, this.tail);
+    done.catch(() => {}); // the caller is told; those that follow fail with it
+    this.tail = done;
+    return done;
+  }
+
+  /** The log comes first: its end is what the next start finds, and a deletion beyond it would hide rows that are written then. */
+  private async commit(tombstones: readonly Tombstone[], before: Promise<unknown>): Promise<void> {
+    const { catalog, wal } = this.parts;
+    await wal.flushed();
+    await before;
+    const { durable } = catalog.apply(
+      tombstones.filter(({ tableId }) => catalog.tableById(tableId) !== undefined).map(deleteRowsOperation),
+    );
+    for (const { tableId, id } of tombstones) {
+      const left = (this.waiting.get(tableId) ?? NONE).filter((tombstone) => tombstone.id !== id);
+      if (left.length === 0) this.waiting.delete(tableId);
+      else this.waiting.set(tableId, left);
+    }
+    this.waitingPartial -= tombstones.filter((tombstone) => !hidesAll(tombstone)).length;
+    await durable;
+  }
+
+  private isInBuffer(tombstone: Tombstone): boolean {
+    return this.parts.tables.runs(tombstone.tableId).some((run) => canHide(tombstone, run));
+  }
+
+  private isInFiles(tombstone: Tombstone): boolean {
+    return this.parts.manifest.blocksOf(tombstone.tableId).some(({ block }) => canHide(tombstone, block));
+  }
+
+  private check({ tableId, range, tags }: Deletion): void {
+    const table = this.parts.catalog.tableById(tableId);
+    if (table === undefined) throw new TsdbError("unknown_table", `no table has the id ${tableId}`, { tableId });
+    assert(range.minNs >= ALL_TIME.minNs && range.maxNs <= ALL_TIME.maxNs, `a range of 64 bits: ${range.minNs} to ${range.maxNs}`);
+    if (range.minNs > range.maxNs) {
+      throw new TsdbError("bad_request", `a deletion's range of time ends (${range.maxNs}) before it begins (${range.minNs})`, {});
+    }
+    let [valueCount, textBytes] = [0, 0];
+    for (const { columnId, values } of tags) {
+      const column = table.columns.find(({ id }) => id === columnId);
+      if (column?.type !== ColumnType.tag) {
+        const what = column === undefined ? `no column has the id ${columnId}` : `${column.name} is not a tag`;
+        throw new TsdbError("bad_request", `rows of ${table.name} cannot be deleted by it: ${what}`, { columnId });
+      }
+      valueCount += values.length;
+      for (const value of values) textBytes += value === null ? 0 : Buffer.byteLength(value);
+    }
+    if (valueCount > LIMITS.tombstoneValuesMax || textBytes > LIMITS.tombstoneTextBytesMax) {
+      const { tombstoneValuesMax, tombstoneTextBytesMax } = LIMITS;
+      const message =
+        `a deletion names ${valueCount} tag values of ${textBytes} bytes, ` +
+        `at most ${tombstoneValuesMax} of ${tombstoneTextBytesMax} bytes are possible`;
+      throw new TsdbError("limit_exceeded", message, { valueCount, textBytes });
+    }
+  }
+}
+
+function withoutRepeats({ columnId, values }: TagPredicate): TagPredicate {
+  return { columnId, values: [...new Set(values)] };
+}
