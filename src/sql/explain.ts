@@ -1,7 +1,7 @@
 // EXPLAIN: DuckDB's plan as the vendor's two columns, without our internal names.
 import type { ResultStream } from "../duckdb/result-stream.ts";
 import type { ResultBatch, ResultField } from "../model/result-batch.ts";
-import { decodeNames } from "./names.ts";
+import { decodeNames, withoutInternalMarks } from "./names.ts";
 
 export const EXPLAIN_FIELDS: readonly ResultField[] = [
   { name: "plan_type", type: { kind: "utf8" } },
@@ -13,7 +13,7 @@ export async function explainAnswer(stream: ResultStream, analyze: boolean): Pro
   const decoder = new TextDecoder();
   let text = "";
   for (let batch = await stream.next(); batch !== null; batch = await stream.next()) text += decoder.decode(batch.columns[1]!.data!);
-  const plan = decodeNames(text)
+  const plan = decodeNames(withoutInternalMarks(text))
     // EXPLAIN ANALYZE repeats the statement as DuckDB got it
     .replace(/^EXPLAIN ANALYZE [\s\S]*?(?=┌)/m, "")
     .replaceAll("__SCAN", "SCAN  ")

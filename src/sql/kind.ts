@@ -1,6 +1,7 @@
 // What the rewriter knows about a value before DuckDB does: enough to choose between the meanings of an operator.
+import type { AggregateRequest } from "../model/aggregate.ts";
 import { type ColumnDef, ColumnType } from "../model/column.ts";
-import type { TimeRange } from "../model/scan.ts";
+import type { FieldPredicate, TimeRange } from "../model/scan.ts";
 import type { Interval } from "./interval.ts";
 import type { Expression, SqlType } from "./tree.ts";
 
@@ -70,7 +71,8 @@ export interface ColumnSource {
 /** What a WHERE clause says about one column: true for every row that passes. */
 export type Hint =
   | { readonly kind: "time"; readonly scan: ScanUse; readonly range: TimeRange }
-  | { readonly kind: "tag"; readonly scan: ScanUse; readonly columnId: number; readonly values: readonly (string | null)[] };
+  | { readonly kind: "tag"; readonly scan: ScanUse; readonly columnId: number; readonly values: readonly (string | null)[] }
+  | { readonly kind: "field"; readonly scan: ScanUse; readonly predicate: FieldPredicate };
 
 /** One reference to a table in the statement. Hints narrow what it reads. */
 export interface ScanUse {
@@ -79,6 +81,25 @@ export interface ScanUse {
   readonly defs: readonly ColumnDef[];
   range: TimeRange;
   tags: { columnId: number; values: readonly (string | null)[] }[];
+  fields: FieldPredicate[];
+}
+
+/** Groups of a table's rows, made by the storage. */
+export interface GroupSource {
+  readonly request: AggregateRequest;
+  /** Of the groups' columns, encoded, in the order of `aggregateColumns`. */
+  readonly columnNames: readonly string[];
+  /** Times of rows that the request leaves out although they pass, because their bins have no start: none may be there. */
+  readonly unbinned: TimeRange;
+}
+
+/** The start of the bin that a table's time column lies in. */
+export interface TimeBin {
+  readonly scan: ScanUse;
+  readonly widthNs: bigint;
+  readonly originNs: bigint;
+  /** Below it a bin's start is NULL, because it would lie before the first time there is. */
+  readonly firstNs: bigint;
 }
 
 /** A rewritten expression and what is known about its value. */
@@ -91,7 +112,11 @@ export interface Typed {
   timeNs?: bigint;
   text?: string;
   number?: number | bigint;
+  boolean?: boolean;
   interval?: Interval;
+  bin?: TimeBin;
   /** Conditions: what holds when this one is true. */
   hints?: readonly Hint[];
+  /** Conditions: true exactly where all hints hold. */
+  isExact?: boolean;
 }

@@ -6,11 +6,22 @@ const MARK = "\u{E000}";
 // A NUL would end the name in DuckDB's interface; it is written as a zero.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is the character meant
 const ENCODE = /[A-Z\u{E000}\0]/gu;
+const INTERNAL = /\u{E000}1\.\d+/gu;
 const DECODE = /\u{E000}([a-z0\u{E000}])/gu;
 
 /** Injective: two different names stay different for a reader that ignores ASCII case. */
 export function encodeName(name: string): string {
   return name.replace(ENCODE, (char) => (char === MARK ? MARK + MARK : char === "\0" ? `${MARK}0` : MARK + char.toLowerCase()));
+}
+
+/** A name that no user's name is, once encoded: for columns of ours beside theirs. */
+export function internalName(text: string, index: number): string {
+  return `${text}${MARK}1.${index}`;
+}
+
+/** A text of ours with blanks for what `internalName` appended. */
+export function withoutInternalMarks(text: string): string {
+  return text.replace(INTERNAL, (mark) => " ".repeat(mark.length));
 }
 
 /** Undoes `encodeName`, also in the middle of a text such as an error message. */

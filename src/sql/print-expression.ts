@@ -331,7 +331,8 @@ function doubleText(value: number): string {
   return value < 0 ? `(${withExponent})` : withExponent;
 }
 
-function decimalValue(value: SqlValue): number {
+/** The double nearest to a DECIMAL constant. */
+export function decimalValue(value: SqlValue): number {
   const { scale = 0 } = value.type.type_info ?? {};
   const raw = value.value as number | string | { upper: number | string; lower: number | string };
   const digits = typeof raw === "object" ? (BigInt(raw.upper) << 64n) | BigInt.asUintN(64, BigInt(raw.lower)) : BigInt(raw);

@@ -6,8 +6,6 @@ import { castForReading } from "../duckdb/type-text.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { ResultBatch, ResultSchema } from "../model/result-batch.ts";
-import type { ScanTable } from "../model/scan.ts";
-import { openCatalogTable } from "./catalog-tables.ts";
 import { unknownTable } from "./check.ts";
 import type { SqlAnswer, SqlEngine, SqlInput } from "./engine.ts";
 import { EXPLAIN_FIELDS, explainAnswer } from "./explain.ts";
@@ -17,15 +15,13 @@ import { printQuery, SqlWriter } from "./print.ts";
 import { ResultShape } from "./result-shape.ts";
 import { rewriteQuery } from "./rewrite/rewriter.ts";
 import type { OutputColumn } from "./scope.ts";
-import { TableScan } from "./table-scan.ts";
-import type { TextTable } from "./text-table.ts";
+import { StatementScans } from "./statement-scans.ts";
 
 const NO_PARENT_CTES = new Map();
 
 export class SqlRun implements SqlAnswer {
   schema: ResultSchema = { fields: [], tableName: "" };
-  private readonly scans: TableScan[] = [];
-  private readonly ownTables: TextTable[] = [];
+  private readonly scans: StatementScans;
   private stream: ResultStream | null = null;
   private shape: ResultShape | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -41,7 +37,9 @@ export class SqlRun implements SqlAnswer {
     private readonly plan: SqlPlan,
     private readonly input: SqlInput,
     private readonly release: () => void,
-  ) {}
+  ) {
+    this.scans = new StatementScans(engine, input.tables, input.databaseTables ?? []);
+  }
 
   async start(): Promise<void> {
     const { signal, timeoutMs } = this.input;
@@ -59,29 +57,19 @@ export class SqlRun implements SqlAnswer {
 
   /** Rewrites the plan's tree over this input's tables. */
   private translate(): readonly OutputColumn[] | null {
-    const query = this.plan.tree();
     const nowNs = this.input.nowNs ?? BigInt(Date.now()) * 1_000_000n;
-    const tables = { scanTable: (schema: string, name: string) => this.scan(schema, name) };
-    const outputs = rewriteQuery(query, { tables, params: this.input.params, nowNs }, null, NO_PARENT_CTES);
-    printQuery(this.writer, query);
-    return outputs;
-  }
-
-  private scan(schema: string, name: string): TableScan | null {
-    const table = this.findTable(schema, name);
-    if (table === null) return null;
-    const scan = new TableScan(table, schema === "iox");
-    scan.handle = this.engine.registry.add(scan);
-    this.scans.push(scan);
-    return scan;
-  }
-
-  private findTable(schema: string, name: string): ScanTable | null {
-    if (schema === "iox") return this.input.tables.find((table) => table.name === name) ?? null;
-    if (schema !== "information_schema") return null;
-    const table = openCatalogTable(this.engine.kernel, name, this.input.databaseTables ?? []);
-    if (table !== null) this.ownTables.push(table);
-    return table;
+    const { statement } = this.plan;
+    for (;;) {
+      const query = this.plan.tree();
+      const outputs = rewriteQuery(query, { tables: this.scans, params: this.input.params, nowNs }, null, NO_PARENT_CTES);
+      const runs = statement.kind !== "explain" || statement.analyze;
+      if (runs && !this.scans.prepareGroups()) {
+        this.scans.restart();
+        continue;
+      }
+      printQuery(this.writer, query);
+      return outputs;
+    }
   }
 
   private checkShown(shown: { schema: string; table: string } | null): void {
@@ -117,13 +105,7 @@ export class SqlRun implements SqlAnswer {
     }
     this.shape = new ResultShape(this.stream.fields, outputs);
     const fields = this.plan.statement.kind === "explain" ? EXPLAIN_FIELDS : this.shape.fields;
-    this.schema = { fields, tableName: this.tableName() };
-  }
-
-  private tableName(): string {
-    const names = new Set(this.scans.map(({ table }) => table));
-    const [only] = names;
-    return names.size === 1 && this.ownTables.length === 0 && only !== undefined ? only.name : "";
+    this.schema = { fields, tableName: this.scans.tableName };
   }
 
   get batches(): AsyncIterable<ResultBatch> {
@@ -154,7 +136,7 @@ export class SqlRun implements SqlAnswer {
   /** The error itself, or, when rows broke off without a reason, what DuckDB says when the statement runs again without an answer. */
   private async withReason(error: unknown): Promise<unknown> {
     if (!(error instanceof TsdbError) || error.details["engineKind"] !== UNKNOWN_REASON) return error;
-    if (this.state !== "running" || this.scans.some((scan) => scan.error !== undefined)) return error;
+    if (this.state !== "running" || this.scans.error !== undefined) return error;
     try {
       const statement = await this.connection.prepare(`EXPLAIN ANALYZE ${this.executed}`);
       try {
@@ -175,7 +157,7 @@ export class SqlRun implements SqlAnswer {
     this.engine.noticeError(error);
     const stopped = this.stopError();
     if (stopped !== null) return stopped;
-    const own = this.scans.find((scan) => scan.error !== undefined)?.error;
+    const own = this.scans.error;
     if (own !== undefined) return own;
     if (!(error instanceof TsdbError) || error.details["engineKind"] === undefined) return error;
     return translateError(error, this.writer, this.plan);
@@ -208,11 +190,10 @@ export class SqlRun implements SqlAnswer {
     const started = this.stream !== null;
     this.state = "closed";
     if (started && !this.finished) this.connection.interrupt();
-    for (const scan of this.scans) this.engine.registry.remove(scan.handle);
+    this.scans.unregister();
     // The next statement on a connection ends the one before and waits for its threads.
-    if (!this.finished || this.scans.length > 0) await this.connection.run("SELECT 1").catch((error) => this.engine.noticeError(error));
-    for (const scan of this.scans) scan.end();
-    for (const table of this.ownTables) table.release();
+    if (!this.finished || !this.scans.isEmpty) await this.connection.run("SELECT 1").catch((error) => this.engine.noticeError(error));
+    this.scans.end();
     this.release();
   }
 }

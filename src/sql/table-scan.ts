@@ -1,34 +1,45 @@
 // A table of the snapshot as DuckDB's table function sees it: columns by name, cursors opened with what the WHERE clause said.
 import type { ChunkCursor, ScanSource } from "../duckdb/table-function.ts";
 import type { ColumnDef } from "../model/column.ts";
-import { ALL_TIME, type ScanTable, type TimeRange } from "../model/scan.ts";
+import { ALL_TIME, type FieldPredicate, type ScanTable, type TimeRange } from "../model/scan.ts";
+import type { ScanUse } from "./kind.ts";
 import { encodeName } from "./names.ts";
+import { OpenCursors } from "./open-cursors.ts";
 
 /** The dialect's order of `*`: by name, byte for byte. */
 export function compareNames(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-const EMPTY: ChunkCursor = { next: () => null, close: () => {} };
+export const EMPTY_CURSOR: ChunkCursor = { next: () => null, close: () => {} };
+
+/** What a statement reads: rows of a table, or groups of them. */
+export interface StatementScan extends ScanSource {
+  readonly table: ScanTable;
+  handle: number;
+  /** The first error of its cursors. */
+  error: unknown;
+  end(): void;
+}
 
 /** One reference to a table in a running statement. */
-export class TableScan implements ScanSource {
+export class TableScan implements StatementScan, ScanUse {
   readonly defs: readonly ColumnDef[];
   readonly columns: ScanSource["columns"];
   /** Set by the rewriter before the statement starts. */
   range: TimeRange = ALL_TIME;
-  tags: { columnId: number; values: readonly (string | null)[] }[] = [];
+  tags: ScanUse["tags"] = [];
+  fields: FieldPredicate[] = [];
   handle = 0;
-  private readonly open_ = new Set<ChunkCursor>();
-  private ended = false;
   error: unknown;
+  private readonly cursors = new OpenCursors();
 
   /** `sorted`: `*` is in the order of names, as for all tables of users. */
   constructor(
     readonly table: ScanTable,
     sorted: boolean,
   ) {
-    this.defs = sorted ? [...table.columns].sort((a, b) => compareNames(a.name, b.name)) : table.columns;
+    this.defs = sorted ? sortedColumns(table) : table.columns;
     this.columns = this.defs.map(({ name, type }) => ({ name: encodeName(name), type }));
   }
 
@@ -37,18 +48,10 @@ export class TableScan implements ScanSource {
   }
 
   open(columnIndexes: readonly number[]): ChunkCursor {
-    if (this.ended) throw new Error("the statement has ended");
-    if (this.range.minNs > this.range.maxNs) return EMPTY;
-    const cursor = this.table.open({ columns: columnIndexes.map((index) => this.defs[index]!), range: this.range, tags: this.tags });
-    const tracked: ChunkCursor = {
-      // a straggling thread of DuckDB must not read memory whose pin is gone
-      next: () => (this.ended ? null : cursor.next()),
-      close: () => {
-        if (this.open_.delete(tracked)) cursor.close();
-      },
-    };
-    this.open_.add(tracked);
-    return tracked;
+    this.cursors.throwIfEnded();
+    if (this.range.minNs > this.range.maxNs) return EMPTY_CURSOR;
+    const columns = columnIndexes.map((index) => this.defs[index]!);
+    return this.cursors.track(this.table.open({ columns, range: this.range, tags: this.tags, fields: this.fields }));
   }
 
   failed(error: unknown): void {
@@ -57,7 +60,11 @@ export class TableScan implements ScanSource {
 
   /** Closes what is open; nothing is read after it. */
   end(): void {
-    this.ended = true;
-    for (const cursor of [...this.open_]) cursor.close();
+    this.cursors.end();
   }
+}
+
+/** A table's columns in the order of `*`. */
+export function sortedColumns(table: ScanTable): readonly ColumnDef[] {
+  return [...table.columns].sort((a, b) => compareNames(a.name, b.name));
 }

@@ -51,6 +51,8 @@ export function rewriteCast(node: Cast, child: Typed): Typed {
     return intervalConstant(interval);
   }
   if (child.kind === "time") return castFromTime(same, child);
+  // TRUE is parsed as a cast of 't'
+  if (kind === "boolean" && (child.text === "t" || child.text === "f")) return { node: same, kind, boolean: child.text === "t" };
   const number = castNumber(kind, child);
   return { node: same, kind, ...(number === undefined ? {} : { number }) };
 }

@@ -1,15 +1,17 @@
 // Expressions, bottom-up: children first, then the rule for the node. A rule gives DuckDB's expression and the kind of its value.
-import { ColumnType } from "../../model/column.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { type Hint, type Kind, kindOfType, type Typed } from "../kind.ts";
 import { decodeNames } from "../names.ts";
+import { decimalValue } from "../print-expression.ts";
 import type { Scope } from "../scope.ts";
 import type { Constant, Expression, Parameter, SqlValue, Star } from "../tree.ts";
 import { castTo, stringConstant } from "../tree.ts";
 import { rewriteCast } from "./cast.ts";
-import { rewriteBetween, rewriteComparison, rewriteIn } from "./comparison.ts";
-import { rewriteFunction } from "./function.ts";
+import { condition, rewriteBetween, rewriteComparison, rewriteIn } from "./comparison.ts";
+import { rewriteFunction, rewriteSelectorCall } from "./function.ts";
+import { presenceHint, tagHint, truthHint } from "./hints.ts";
 import { type RewriteContext, rewriteQuery, typed } from "./rewriter.ts";
+import { selectorPart } from "./selector.ts";
 import { currentTime } from "./time-function.ts";
 import { rewriteWindow } from "./window.ts";
 
@@ -45,9 +47,12 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
     }
     case "CONJUNCTION": {
       const children = node.children.map((child) => rewriteExpression(child, context, scope));
-      const all = children.map((child) => child.hints ?? []);
-      const hints = node.type === "CONJUNCTION_AND" ? all.flat() : anyOfHints(all);
-      return { node: { ...node, children: children.map((child) => child.node) }, kind: "boolean", hints };
+      const rewritten: Expression = { ...node, children: children.map((child) => child.node) };
+      const conditions = children.map(asCondition);
+      const all = conditions.map((child) => child.hints ?? []);
+      const areExact = conditions.every(({ isExact }) => isExact === true);
+      if (node.type === "CONJUNCTION_AND") return { node: rewritten, kind: "boolean", hints: all.flat(), isExact: areExact };
+      return anyOf(rewritten, all, areExact);
     }
     case "OPERATOR":
       return rewriteOperator(node, context, scope);
@@ -64,23 +69,34 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
   }
 }
 
+/** A value where a condition is expected: a boolean column says something about itself, a constant nothing. */
+export function asCondition(value: Typed): Typed {
+  if (value.hints !== undefined || value.kind !== "boolean") return value;
+  if (value.boolean === true) return { ...value, hints: [], isExact: true };
+  const hint = truthHint(value, true);
+  return hint === null ? value : condition(value.node, [hint]);
+}
+
 /** What holds when one of several conditions does: what all of them say something about, taken together. */
-function anyOfHints(alternatives: readonly (readonly Hint[])[]): Hint[] {
+function anyOf(node: Expression, alternatives: readonly (readonly Hint[])[], areExact: boolean): Typed {
   const [first = [], ...others] = alternatives;
-  return first.flatMap((hint): Hint[] => {
+  const hints = first.flatMap((hint): Hint[] => {
     const same = others.map((hints) => hints.find((other) => sameColumn(hint, other)));
     if (same.some((other) => other === undefined)) return [];
+    if (hint.kind === "tag") return [{ ...hint, values: [hint, ...same].flatMap((other) => (other?.kind === "tag" ? other.values : [])) }];
     return [same.reduce<Hint>((union, other) => unite(union, other!), hint)];
   });
+  // Lists of values of one tag join to one list; ranges may leave a gap between them.
+  const isExact = areExact && hints.length === 1 && hints[0]!.kind === "tag" && alternatives.every(({ length }) => length === 1);
+  return { node, kind: "boolean", hints, isExact };
 }
 
 function sameColumn(a: Hint, b: Hint): boolean {
-  if (a.scan !== b.scan) return false;
-  return a.kind === "tag" ? b.kind === "tag" && a.columnId === b.columnId : b.kind === "time";
+  if (a.scan !== b.scan || a.kind !== b.kind || a.kind === "field") return false;
+  return a.kind === "time" || (b.kind === "tag" && a.columnId === b.columnId);
 }
 
 function unite(a: Hint, b: Hint): Hint {
-  if (a.kind === "tag" && b.kind === "tag") return { ...a, values: [...a.values, ...b.values] };
   if (a.kind !== "time" || b.kind !== "time") return a;
   const minNs = a.range.minNs < b.range.minNs ? a.range.minNs : b.range.minNs;
   const maxNs = a.range.maxNs > b.range.maxNs ? a.range.maxNs : b.range.maxNs;
@@ -106,9 +122,10 @@ export function typedConstant(node: Constant): Typed {
   if (value.is_null) return typed(node, "unknown");
   if (value.type.id === "VARCHAR") return { node, kind: "string", text: String(value.value) };
   const kind = kindOfType(value.type);
+  if (kind === "boolean") return { node, kind, boolean: value.value === true };
   if (kind !== "integer" && kind !== "float") return typed(node, kind);
   if (typeof value.value === "object") return typed(node, kind);
-  if (value.type.id === "DECIMAL") return { node, kind: "float", number: Number(value.value) / 10 ** (value.type.type_info?.scale ?? 0) };
+  if (value.type.id === "DECIMAL") return { node, kind: "float", number: decimalValue(value) };
   return { node, kind, number: kind === "integer" ? BigInt(value.value as number | string) : Number(value.value) };
 }
 
@@ -155,19 +172,20 @@ function rewriteCase(node: Extract<Expression, { class: "CASE" }>, context: Rewr
 }
 
 function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, context: RewriteContext, scope: Scope): Typed {
+  const part = selectorPart(node);
+  if (part !== null) return rewriteSelectorCall(part.selector, context, scope, part.part);
   const children = node.children.map((child) => rewriteExpression(child, context, scope));
   if (node.type === "COMPARE_IN" || node.type === "COMPARE_NOT_IN") return rewriteIn(node, children);
   const rewritten: Expression = { ...node, children: children.map((child) => child.node) };
   switch (node.type) {
     case "OPERATOR_COALESCE":
       return typed(rewritten, commonKind(children.map(({ kind }) => kind)));
-    case "OPERATOR_IS_NULL": {
-      const hints = tagHints(children[0]!, [null]);
-      return { node: rewritten, kind: "boolean", hints };
-    }
-    case "OPERATOR_NOT":
+    case "OPERATOR_IS_NULL":
+      return condition(rewritten, [tagHint(children[0]!, [null])]);
     case "OPERATOR_IS_NOT_NULL":
-      return typed(rewritten, "boolean");
+      return condition(rewritten, [presenceHint(children[0]!)]);
+    case "OPERATOR_NOT":
+      return condition(rewritten, [truthHint(children[0]!, false)]);
     case "ARRAY_EXTRACT":
     case "ARRAY_SLICE":
       // Bounds of a list are 64 bits wide whatever they look like.
@@ -177,14 +195,6 @@ function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, conte
     default:
       return typed(rewritten, "unknown");
   }
-}
-
-/** A condition on a tag column: the row has one of `values`. */
-export function tagHints(column: Typed, values: readonly (string | null)[]): readonly Hint[] {
-  const { source } = column;
-  const def = source?.scan.defs[source.index];
-  if (source === undefined || def === undefined || def.type !== ColumnType.tag) return [];
-  return [{ kind: "tag", scan: source.scan, columnId: def.id, values }];
 }
 
 function rewriteSubquery(node: Extract<Expression, { class: "SUBQUERY" }>, context: RewriteContext, scope: Scope): Typed {

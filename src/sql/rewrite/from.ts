@@ -1,24 +1,23 @@
 // FROM: tables become calls of the scan function under their own names, and the relations they make are what names resolve to.
 import { SCAN_FUNCTION } from "../../duckdb/table-function.ts";
 import { tableNameOf, unknownTable } from "../check.ts";
-import type { ScanUse } from "../kind.ts";
-import { kindOfColumn } from "../kind.ts";
+import { kindOfColumn, type ScanUse } from "../kind.ts";
 import { encodeName } from "../names.ts";
 import type { CteMap, OutputColumn, Relation } from "../scope.ts";
 import { Scope } from "../scope.ts";
 import type { BaseTable, ExpressionListRef, Join, Star, TableFunctionRef, TableRef } from "../tree.ts";
 import { call, castTo, integerConstant } from "../tree.ts";
-import { rewriteExpression } from "./expression.ts";
+import { asCondition, rewriteExpression } from "./expression.ts";
+import { applyJoinHints, type Narrowable, narrowableAfter } from "./narrow.ts";
 import { type RewriteContext, renameColumns, rewriteQuery } from "./rewriter.ts";
 
 export interface From {
   readonly ref: TableRef;
   readonly relations: readonly Relation[];
-  /** Scans that a condition on their own columns may narrow. */
-  readonly narrowable: ReadonlySet<ScanUse>;
+  readonly narrowable: Narrowable;
 }
 
-const NOTHING: ReadonlySet<ScanUse> = new Set();
+const NOTHING: Narrowable = new Map();
 
 export function rewriteFrom(ref: TableRef, context: RewriteContext, outer: Scope | null, ctes: CteMap): From {
   switch (ref.type) {
@@ -55,17 +54,21 @@ function rewriteBaseTable(ref: BaseTable, context: RewriteContext, ctes: CteMap)
     kind: kindOfColumn(column.type),
     ...(schema === "iox" ? { source: { scan, index } } : {}),
   }));
-  const rewritten: TableFunctionRef = {
-    type: "TABLE_FUNCTION",
-    alias,
-    sample: ref.sample,
-    function: call(SCAN_FUNCTION, [integerConstant(scan.handle)], ref.query_location),
-    column_name_alias: ref.column_name_alias,
-    with_ordinality: "WITHOUT_ORDINALITY",
-  };
   const relations = [{ alias, columns: renameColumns(columns, ref.column_name_alias) }];
   // A sample is taken of the whole table
-  return { ref: rewritten, relations, narrowable: ref.sample === null ? new Set([scan]) : NOTHING };
+  return { ref: scanOf(scan, alias, ref), relations, narrowable: ref.sample === null ? new Map([[scan, "always"]]) : NOTHING };
+}
+
+/** The call that reads a scan, in the place of a table. */
+export function scanOf(scan: ScanUse, alias: string, { sample, column_name_alias, query_location }: BaseTable): TableFunctionRef {
+  return {
+    type: "TABLE_FUNCTION",
+    alias,
+    sample,
+    function: call(SCAN_FUNCTION, [integerConstant(scan.handle)], query_location),
+    column_name_alias,
+    with_ordinality: "WITHOUT_ORDINALITY",
+  };
 }
 
 function rewriteValues(ref: ExpressionListRef, context: RewriteContext, outer: Scope | null, ctes: CteMap): From {
@@ -98,13 +101,17 @@ function rewriteJoin(join: Join, context: RewriteContext, outer: Scope | null, c
   join.right = right.ref;
   const onlyLeft = join.join_type === "SEMI" || join.join_type === "ANTI";
   const relations = [...left.relations, ...right.relations];
-  if (join.condition !== null) join.condition = rewriteExpression(join.condition, context, new Scope(relations, outer, ctes)).node;
+  if (join.condition !== null) {
+    const condition = asCondition(rewriteExpression(join.condition, context, new Scope(relations, outer, ctes)));
+    join.condition = condition.node;
+    if (join.ref_type === "REGULAR") applyJoinHints(join.join_type, condition.hints ?? [], left.narrowable, right.narrowable);
+  }
   // Which row an ASOF or positional join picks depends on the rows that a condition after it would drop.
   const dependsOnAll = join.ref_type === "ASOF" || join.ref_type === "POSITIONAL";
   return {
     ref: join,
     relations: onlyLeft ? left.relations : relations,
-    narrowable: dependsOnAll ? NOTHING : new Set([...left.narrowable, ...right.narrowable]),
+    narrowable: dependsOnAll ? NOTHING : narrowableAfter(join.join_type, left.narrowable, right.narrowable),
   };
 }
 

@@ -9,6 +9,7 @@ import { call, castTo, integerConstant, operator, stringConstant } from "../tree
 import { rewriteArithmetic } from "./arithmetic.ts";
 import { commonKind, rewriteExpression } from "./expression.ts";
 import { type RewriteContext, rewriteOrders, typed } from "./rewriter.ts";
+import { rewriteSelector, rewriteSelectorPart } from "./selector.ts";
 import { guardSize } from "./size-guard.ts";
 import { TIME_RULES } from "./time-function.ts";
 
@@ -22,24 +23,36 @@ export interface RuleInput {
 export type Rule = (input: RuleInput) => Typed | null;
 
 export function rewriteFunction(node: FunctionCall, context: RewriteContext, scope: Scope): Typed {
-  const args = node.children.map((child) => {
-    const value = rewriteExpression(child, context, scope);
-    // the name of a named argument
-    return child.alias === "" ? value : { ...value, node: { ...value.node, alias: child.alias } };
-  });
-  const name = RENAMED_FUNCTIONS[node.function_name] ?? node.function_name;
-  const rewritten: FunctionCall = {
-    ...node,
-    function_name: name,
-    children: args.map((arg) => arg.node),
-    filter: node.filter === null ? null : rewriteExpression(node.filter, context, scope).node,
-    order_bys: { ...node.order_bys, orders: rewriteOrders(node.order_bys.orders, context, scope) },
-  };
+  const { rewritten, args } = rewriteParts(node, context, scope);
+  const name = rewritten.function_name;
   if (node.is_operator) return rewriteOperatorCall(rewritten, args);
   const rule = TIME_RULES[name] ?? VALUE_RULES[name];
   const result = rule?.({ node: rewritten, args, context }) ?? null;
   if (result !== null) return result;
   return typed(guardSize(rewritten, args), resultKind(name, args));
+}
+
+/** The call under DuckDB's name, and its arguments. */
+function rewriteParts(node: FunctionCall, context: RewriteContext, scope: Scope): { rewritten: FunctionCall; args: Typed[] } {
+  const args = node.children.map((child) => {
+    const value = rewriteExpression(child, context, scope);
+    // the name of a named argument
+    return child.alias === "" ? value : { ...value, node: { ...value.node, alias: child.alias } };
+  });
+  const rewritten: FunctionCall = {
+    ...node,
+    function_name: RENAMED_FUNCTIONS[node.function_name] ?? node.function_name,
+    children: args.map((arg) => arg.node),
+    filter: node.filter === null ? null : rewriteExpression(node.filter, context, scope).node,
+    order_bys: { ...node.order_bys, orders: rewriteOrders(node.order_bys.orders, context, scope) },
+  };
+  return { rewritten, args };
+}
+
+/** One part of a selector's pair. */
+export function rewriteSelectorCall(node: FunctionCall, context: RewriteContext, scope: Scope, part: "value" | "time"): Typed {
+  const { rewritten, args } = rewriteParts(node, context, scope);
+  return rewriteSelectorPart(rewritten, args, part);
 }
 
 function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[]): Typed {
@@ -132,6 +145,13 @@ const VALUE_RULES: Readonly<Record<string, Rule>> = {
   mean: ({ node, args }) => (args[0]?.kind === "duration" ? typed(castTo(node, "BIGINT"), "duration") : null),
   // The dialect has no 128-bit integers: a sum of integers is one, and too large a sum is an error.
   sum: ({ node, args }) => sumRule(node, args),
+  // as aggregates; with OVER they are DuckDB's
+  first_value: ({ node, args }) => typed({ ...node, function_name: "first" }, args[0]?.kind ?? "unknown"),
+  last_value: ({ node, args }) => typed({ ...node, function_name: "last" }, args[0]?.kind ?? "unknown"),
+  selector_first: ({ node, args }) => rewriteSelector(node, args),
+  selector_last: ({ node, args }) => rewriteSelector(node, args),
+  selector_max: ({ node, args }) => rewriteSelector(node, args),
+  selector_min: ({ node, args }) => rewriteSelector(node, args),
   iszero: ({ node, args }) =>
     typed(
       { class: "COMPARISON", type: "COMPARE_EQUAL", alias: "", left: args[0]!.node, right: integerConstant(0), ...locationOf(node) },

@@ -1,21 +1,32 @@
 // From the checked tree of the dialect to a tree DuckDB understands: tables become scans, parameters and now() constants, operators on
 // times keep their nanoseconds. Works in place on a tree of its own.
 
+import type { ColumnDef } from "../../model/column.ts";
 import type { QueryParams } from "../../model/query.ts";
 import { displayName } from "../display-name.ts";
-import type { Hint, Kind, ScanUse, Typed } from "../kind.ts";
+import type { GroupSource, Kind, ScanUse, Typed } from "../kind.ts";
 import { decodeNames, encodeName } from "../names.ts";
 import type { CteMap, OutputColumn } from "../scope.ts";
 import { Scope } from "../scope.ts";
 import type { Expression, Modifier, OrderBy, QueryNode, SelectNode } from "../tree.ts";
 import { castTo } from "../tree.ts";
-import { rewriteExpression } from "./expression.ts";
+import { asCondition, rewriteExpression } from "./expression.ts";
 import { rewriteFrom, starColumns } from "./from.ts";
+import { applyHints } from "./narrow.ts";
+import { pushAggregate } from "./push-aggregate.ts";
 
 /** What a statement's tables are, for the rewriter. */
 export interface TableCatalog {
   /** A scan of a user table, registered under a new handle; null when there is no such table. `name` is decoded. */
   scanTable(schema: string, name: string): ScanUse | null;
+  /** A table whose groups its storage makes; null: it does not. */
+  groupable(schema: string, name: string): GroupableTable | null;
+}
+
+export interface GroupableTable {
+  readonly defs: readonly ColumnDef[];
+  /** A scan of groups, registered under a new handle; null when this statement has to do without. */
+  groups(source: GroupSource): ScanUse | null;
 }
 
 export interface RewriteContext {
@@ -74,12 +85,12 @@ export function renameColumns(columns: readonly OutputColumn[] | null, names: re
 }
 
 function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): readonly OutputColumn[] | null {
-  const from = rewriteFrom(node.from_table, context, outer, ctes);
+  const from = pushAggregate(node, context, outer, ctes) ?? rewriteFrom(node.from_table, context, outer, ctes);
   node.from_table = from.ref;
   const scope = new Scope(from.relations, outer, ctes);
   const outputs = rewriteSelectList(node, context, scope);
   if (node.where_clause !== null) {
-    const where = rewriteExpression(node.where_clause, context, scope);
+    const where = asCondition(rewriteExpression(node.where_clause, context, scope));
     node.where_clause = where.node;
     if (node.sample === null) applyHints(where.hints ?? [], from.narrowable);
   }
@@ -94,7 +105,7 @@ function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope |
 function rewriteSelectList(node: SelectNode, context: RewriteContext, scope: Scope): readonly OutputColumn[] | null {
   let outputs: OutputColumn[] | null = [];
   node.select_list = node.select_list.map((item) => {
-    const alias = item.alias !== "" ? item.alias : defaultAlias(item);
+    const alias = itemAlias(item);
     const typed = rewriteExpression(item, context, scope);
     if (typed.node.class === "STAR") {
       const columns = starColumns(typed.node, scope);
@@ -115,6 +126,11 @@ function rewriteSelectList(node: SelectNode, context: RewriteContext, scope: Sco
     return alias === null ? value : withAlias(value, alias);
   });
   return outputs;
+}
+
+/** The name that a select list gives an item; null when the item has its own. */
+export function itemAlias(item: Expression): string | null {
+  return item.alias !== "" ? item.alias : defaultAlias(item);
 }
 
 /** The name of an expression without one, as the user wrote it; null for columns, which keep theirs, and for what makes several columns. */
@@ -173,21 +189,6 @@ function rewriteModifiers(modifiers: readonly Modifier[], context: RewriteContex
     } else {
       if (modifier.limit !== null) modifier.limit = rewriteExpression(modifier.limit, context, scope).node;
       if (modifier.offset !== null) modifier.offset = rewriteExpression(modifier.offset, context, scope).node;
-    }
-  }
-}
-
-/** Narrows the scans of this SELECT. A scan of an outer query keeps its rows: there the condition holds for some of them only. */
-function applyHints(hints: readonly Hint[], narrowable: ReadonlySet<ScanUse>): void {
-  for (const hint of hints) {
-    if (!narrowable.has(hint.scan)) continue;
-    if (hint.kind === "tag") hint.scan.tags.push({ columnId: hint.columnId, values: hint.values });
-    else {
-      const { minNs, maxNs } = hint.scan.range;
-      hint.scan.range = {
-        minNs: hint.range.minNs > minNs ? hint.range.minNs : minNs,
-        maxNs: hint.range.maxNs < maxNs ? hint.range.maxNs : maxNs,
-      };
     }
   }
 }

@@ -62,7 +62,10 @@ export function bin(time: Typed, stepNs: bigint, originNs: bigint): Typed {
   const remainder = originNs - floorDiv(originNs, stepNs) * stepNs;
   const first = startOf(I64_MIN + 1n) + stepNs;
   const args = [bigintConstant(stepNs), bigintConstant(remainder === 0n ? stepNs : 2n * stepNs - remainder), time.node];
-  return typed(call("__bin", [...args, timeConstant(first).node, timeConstant(startOf(I64_MAX)).node]), "time");
+  const node = call("__bin", [...args, timeConstant(first).node, timeConstant(startOf(I64_MAX)).node]);
+  const { source } = time;
+  if (source === undefined) return typed(node, "time");
+  return { node, kind: "time", bin: { scan: source.scan, widthNs: stepNs, originNs: remainder, firstNs: first } };
 }
 
 const MICROSECOND = 1_000n;
@@ -98,6 +101,19 @@ function dateBin({ args }: RuleInput): Typed {
   if (interval.days !== 0 || interval.ns !== 0n)
     throw planError("DATE_BIN stride does not support combination of month, day and nanosecond intervals");
   return binMonths(value, BigInt(interval.months), originNs);
+}
+
+const MONDAY_OF_2000_NS = 946_857_600_000_000_000n;
+const NEW_YEAR_OF_2000_NS = 946_684_800_000_000_000n;
+
+/** DuckDB's own name for bins, with its origins but to the nanosecond; `time_bucket(width, time, interval)` stays DuckDB's. */
+function timeBucket({ args }: RuleInput): Typed | null {
+  const [width, time, origin] = args;
+  const interval = width?.interval;
+  const originNs = origin === undefined ? undefined : origin.text === undefined ? origin.timeNs : asTime(origin).timeNs;
+  if (interval === undefined || time?.kind !== "time" || args.length > 3 || (origin !== undefined && originNs === undefined)) return null;
+  if (interval.months === 0) return bin(time, intervalNs(interval), originNs ?? MONDAY_OF_2000_NS);
+  return interval.days === 0 && interval.ns === 0n ? binMonths(time, BigInt(interval.months), originNs ?? NEW_YEAR_OF_2000_NS) : null;
 }
 
 function planError(message: string): TsdbError {
@@ -195,6 +211,7 @@ export const TIME_RULES: Readonly<Record<string, Rule>> = {
   from_unixtime: epochRule(1_000_000_000n),
   make_timestamp_ns: ({ node }) => typed(node, "time"),
   now: ({ context }) => timeConstant(context.nowNs),
+  time_bucket: timeBucket,
   today: ({ context }) => today(context),
   to_timestamp: epochRule(1n),
   to_timestamp_nanos: epochRule(1n),

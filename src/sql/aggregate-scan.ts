@@ -1,0 +1,134 @@
+// The groups of one table as DuckDB's table function sees them: the storage aggregates, DuckDB gets a row per group.
+import type { ChunkCursor, ScanSource } from "../duckdb/table-function.ts";
+import { Blocks } from "../kernel/blocks.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { aggregateColumns } from "../model/aggregate.ts";
+import type { ColumnDef } from "../model/column.ts";
+import { TsdbError } from "../model/errors.ts";
+import { ALL_TIME, type FieldPredicate, type ScanChunk, type ScanCursor, type ScanTable, type TimeRange } from "../model/scan.ts";
+import type { GroupSource, ScanUse } from "./kind.ts";
+import { OpenCursors } from "./open-cursors.ts";
+import { EMPTY_CURSOR, type StatementScan } from "./table-scan.ts";
+
+/** A column of groups has no id of its own: group keys keep the tag's, all others have none. */
+const NO_ID = -1;
+
+export class AggregateScan implements StatementScan, ScanUse {
+  readonly defs: readonly ColumnDef[];
+  readonly columns: ScanSource["columns"];
+  readonly range: TimeRange = ALL_TIME;
+  readonly tags: ScanUse["tags"] = [];
+  readonly fields: FieldPredicate[] = [];
+  handle = 0;
+  error: unknown;
+  private readonly cursors = new OpenCursors();
+  private readonly blocks: Blocks;
+  /** The groups that were made before the statement started. */
+  private prepared: ScanCursor | null = null;
+
+  constructor(
+    private readonly kernel: Kernel,
+    readonly table: ScanTable,
+    private readonly source: GroupSource,
+  ) {
+    this.blocks = new Blocks(kernel);
+    const { request } = source;
+    const firstTag = request.bins === null ? 0 : 1;
+    this.defs = aggregateColumns(request).map((type, i) => ({
+      id: request.groupBy[i - firstTag]?.id ?? NO_ID,
+      name: source.columnNames[i]!,
+      type,
+    }));
+    this.columns = this.defs.map(({ name, type }) => ({ name, type }));
+  }
+
+  get rowCountMax(): number {
+    return this.table.rowCountMax;
+  }
+
+  /** Makes the groups. False: the storage cannot, and whoever asked must aggregate the rows. */
+  prepare(): boolean {
+    if (this.hasUnbinnedRows()) return false;
+    if (this.isEmpty) return true;
+    this.prepared = this.aggregate();
+    return this.prepared !== null;
+  }
+
+  open(columnIndexes: readonly number[]): ChunkCursor {
+    this.cursors.throwIfEnded();
+    const groups = this.isEmpty ? EMPTY_CURSOR : (this.prepared ?? this.aggregate());
+    this.prepared = null;
+    // what was possible before the statement started is possible still: the rows are pinned
+    if (groups === null) throw new TsdbError("query_limit", "Resources exhausted: too many groups");
+    return this.cursors.track(new GroupCursor(groups, columnIndexes, this.isGlobal ? () => this.noRows() : () => null));
+  }
+
+  failed(error: unknown): void {
+    this.error ??= error;
+  }
+
+  end(): void {
+    this.prepared?.close();
+    this.prepared = null;
+    this.cursors.end();
+    this.blocks.release();
+  }
+
+  private get isGlobal(): boolean {
+    const { bins, groupBy } = this.source.request;
+    return bins === null && groupBy.length === 0;
+  }
+
+  private get isEmpty(): boolean {
+    const { range, tags } = this.source.request;
+    return range.minNs > range.maxNs || tags.some(({ values }) => values.length === 0);
+  }
+
+  private aggregate(): ScanCursor | null {
+    return this.table.aggregate?.(this.source.request) ?? null;
+  }
+
+  /** Rows whose bin would begin before the first time there is: they are a group of NULL, which the storage does not make. */
+  private hasUnbinnedRows(): boolean {
+    const { request, unbinned } = this.source;
+    if (unbinned.minNs > unbinned.maxNs) return false;
+    const count = { fn: "count", column: null } as const;
+    const rows = this.table.aggregate?.({ ...request, range: unbinned, bins: null, groupBy: [], aggregates: [count] }) ?? null;
+    if (rows === null) return true;
+    try {
+      const chunk = rows.next();
+      return chunk !== null && this.kernel.i64[chunk.columns[0]!.dataPtr / 8] !== 0n;
+    } finally {
+      rows.close();
+    }
+  }
+
+  /** What aggregates without groups make of no rows: counts are 0, all else is NULL. */
+  private noRows(): ScanChunk {
+    const zero = this.blocks.allocZeroed(8);
+    const { aggregates } = this.source.request;
+    return { rowCount: 1, columns: aggregates.map(({ fn }) => ({ dataPtr: fn === "count" ? zero : 0, validityPtr: 0 })) };
+  }
+}
+
+/** The wanted columns of the groups. */
+class GroupCursor implements ChunkCursor {
+  private isFirst = true;
+
+  constructor(
+    private readonly groups: ChunkCursor,
+    private readonly columnIndexes: readonly number[],
+    /** What stands for no groups at all. */
+    private readonly whenNone: () => ScanChunk | null,
+  ) {}
+
+  next(): ScanChunk | null {
+    const chunk = this.groups.next() ?? (this.isFirst ? this.whenNone() : null);
+    this.isFirst = false;
+    return chunk === null ? null : { rowCount: chunk.rowCount, columns: this.columnIndexes.map((index) => chunk.columns[index]!) };
+  }
+
+  close(): void {
+    this.groups.close();
+  }
+}

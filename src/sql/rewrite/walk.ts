@@ -1,0 +1,81 @@
+// Going through expressions without knowing every kind of node.
+import type { Expression, OrderBy } from "../tree.ts";
+
+/** A copy of `node` with its direct children replaced; queries inside are left as they are. */
+export function mapChildren(node: Expression, map: (child: Expression) => Expression): Expression {
+  const optional = (child: Expression | null): Expression | null => (child === null ? null : map(child));
+  const orders = (list: readonly OrderBy[]): OrderBy[] => list.map((order) => ({ ...order, expression: map(order.expression) }));
+  switch (node.class) {
+    case "COLUMN_REF":
+    case "CONSTANT":
+    case "PARAMETER":
+    case "POSITIONAL_REFERENCE":
+      return node;
+    case "FUNCTION":
+      return {
+        ...node,
+        children: node.children.map(map),
+        filter: optional(node.filter),
+        order_bys: { ...node.order_bys, orders: orders(node.order_bys.orders) },
+      };
+    case "WINDOW":
+      return {
+        ...node,
+        children: node.children.map(map),
+        partitions: node.partitions.map(map),
+        orders: orders(node.orders),
+        arg_orders: orders(node.arg_orders),
+        start_expr: optional(node.start_expr),
+        end_expr: optional(node.end_expr),
+        offset_expr: optional(node.offset_expr),
+        default_expr: optional(node.default_expr),
+        filter_expr: optional(node.filter_expr),
+      };
+    case "CAST":
+    case "COLLATE":
+      return { ...node, child: map(node.child) };
+    case "CASE": {
+      const case_checks = node.case_checks.map(({ when_expr, then_expr }) => ({ when_expr: map(when_expr), then_expr: map(then_expr) }));
+      return { ...node, case_checks, else_expr: map(node.else_expr) };
+    }
+    case "COMPARISON":
+      return { ...node, left: map(node.left), right: map(node.right) };
+    case "BETWEEN":
+      return { ...node, input: map(node.input), lower: map(node.lower), upper: map(node.upper) };
+    case "CONJUNCTION":
+    case "OPERATOR":
+      return { ...node, children: node.children.map(map) };
+    case "SUBQUERY":
+      return { ...node, child: optional(node.child) };
+    case "STAR": {
+      const replace_list = node.replace_list.map(({ key, value }) => ({ key, value: map(value) }));
+      return { ...node, expr: optional(node.expr), replace_list };
+    }
+    case "LAMBDA":
+      return { ...node, lhs: map(node.lhs), expr: map(node.expr) };
+  }
+}
+
+/** Whether `node` or one below it, in the same query, is one `is` looks for. */
+export function someNode(node: Expression, is: (node: Expression) => boolean): boolean {
+  let found = is(node);
+  if (!found) {
+    mapChildren(node, (child) => {
+      found ||= someNode(child, is);
+      return child;
+    });
+  }
+  return found;
+}
+
+/** The conditions that AND joins, however nested. */
+export function conjuncts(node: Expression): Expression[] {
+  return node.class === "CONJUNCTION" && node.type === "CONJUNCTION_AND" ? node.children.flatMap(conjuncts) : [node];
+}
+
+/** All of `conditions`; null for none. */
+export function conjunction(conditions: readonly Expression[]): Expression | null {
+  const [first] = conditions;
+  if (first === undefined || conditions.length === 1) return first ?? null;
+  return { class: "CONJUNCTION", type: "CONJUNCTION_AND", alias: "", children: [...conditions] };
+}

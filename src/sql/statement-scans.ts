@@ -1,0 +1,106 @@
+// What one running statement reads: its tables as the rewriter asks for them, under handles that DuckDB's scan function knows.
+import type { ScanRegistry } from "../duckdb/table-function.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import type { ScanTable } from "../model/scan.ts";
+import { AggregateScan } from "./aggregate-scan.ts";
+import { type DatabaseTable, openCatalogTable } from "./catalog-tables.ts";
+import type { GroupSource } from "./kind.ts";
+import type { GroupableTable, TableCatalog } from "./rewrite/rewriter.ts";
+import { type StatementScan, sortedColumns, TableScan } from "./table-scan.ts";
+import type { TextTable } from "./text-table.ts";
+
+export interface ScanOwner {
+  readonly kernel: Kernel;
+  readonly registry: ScanRegistry;
+}
+
+export class StatementScans implements TableCatalog {
+  private scans: StatementScan[] = [];
+  private ownTables: TextTable[] = [];
+  /** Groupings that the storage could not make, by their place in the order in which the rewriter finds them. */
+  private readonly refused = new Set<number>();
+  private groupings: { readonly place: number; readonly scan: AggregateScan }[] = [];
+  private places = 0;
+
+  constructor(
+    private readonly owner: ScanOwner,
+    private readonly tables: readonly ScanTable[],
+    private readonly databaseTables: readonly DatabaseTable[],
+  ) {}
+
+  scanTable(schema: string, name: string): TableScan | null {
+    const table = this.findTable(schema, name);
+    return table === null ? null : this.register(new TableScan(table, schema === "iox"));
+  }
+
+  groupable(schema: string, name: string): GroupableTable | null {
+    const table = schema === "iox" ? this.findTable(schema, name) : null;
+    if (table?.aggregate === undefined) return null;
+    return { defs: sortedColumns(table), groups: (source) => this.groups(table, source) };
+  }
+
+  private groups(table: ScanTable, source: GroupSource): AggregateScan | null {
+    const place = this.places++;
+    if (this.refused.has(place)) return null;
+    const scan = this.register(new AggregateScan(this.owner.kernel, table, source));
+    this.groupings.push({ place, scan });
+    return scan;
+  }
+
+  /** Lets the storage make all groups. False: it could not make some, and the statement must be rewritten anew, on new scans. */
+  prepareGroups(): boolean {
+    for (const { place, scan } of this.groupings) if (!scan.prepare()) this.refused.add(place);
+    return !this.groupings.some(({ place }) => this.refused.has(place));
+  }
+
+  /** Ends all scans; the next rewrite begins with none. */
+  restart(): void {
+    this.unregister();
+    this.end();
+  }
+
+  /** Nobody may find them any more; those who have found them may still read. */
+  unregister(): void {
+    for (const scan of this.scans) this.owner.registry.remove(scan.handle);
+  }
+
+  /** Nothing is read after it. */
+  end(): void {
+    for (const scan of this.scans) scan.end();
+    for (const table of this.ownTables) table.release();
+    this.scans = [];
+    this.ownTables = [];
+    this.groupings = [];
+    this.places = 0;
+  }
+
+  get isEmpty(): boolean {
+    return this.scans.length === 0;
+  }
+
+  /** What the storage threw, of which DuckDB keeps only the text. */
+  get error(): unknown {
+    return this.scans.find((scan) => scan.error !== undefined)?.error;
+  }
+
+  /** The single table that is read; "" for several, none, or tables of ours. */
+  get tableName(): string {
+    const names = new Set(this.scans.map(({ table }) => table.name));
+    const [only] = names;
+    return names.size === 1 && this.ownTables.length === 0 && only !== undefined ? only : "";
+  }
+
+  private register<S extends StatementScan>(scan: S): S {
+    scan.handle = this.owner.registry.add(scan);
+    this.scans.push(scan);
+    return scan;
+  }
+
+  private findTable(schema: string, name: string): ScanTable | null {
+    if (schema === "iox") return this.tables.find((table) => table.name === name) ?? null;
+    if (schema !== "information_schema") return null;
+    const table = openCatalogTable(this.owner.kernel, name, this.databaseTables);
+    if (table !== null) this.ownTables.push(table);
+    return table;
+  }
+}

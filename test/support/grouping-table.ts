@@ -1,0 +1,136 @@
+// A fake table that makes groups too, by the letter of model/aggregate.ts and as slowly as it pleases.
+import type { Kernel } from "../../src/kernel/kernel.ts";
+import { type Aggregate, type AggregateRequest, aggregateColumns } from "../../src/model/aggregate.ts";
+import { ColumnType } from "../../src/model/column.ts";
+import type { FieldPredicate, ScanCursor } from "../../src/model/scan.ts";
+import { type FakeRow, FakeTable } from "./fake-table.ts";
+import { Arena, type TestValue, writeColumn } from "./rows.ts";
+
+/** Rows of a chunk: few, so that most answers have several. */
+const CHUNK_ROWS = 64;
+
+export class GroupingTable extends FakeTable {
+  readonly aggregations: AggregateRequest[] = [];
+  openGroups = 0;
+  /** True: this request gets null. */
+  refuses: (request: AggregateRequest) => boolean = () => false;
+
+  constructor(
+    private readonly kernel: Kernel,
+    name: string,
+    types: Readonly<Record<string, ColumnType>>,
+    private readonly rows: readonly FakeRow[],
+  ) {
+    super(kernel, name, types, rows);
+  }
+
+  aggregate(request: AggregateRequest): ScanCursor | null {
+    this.aggregations.push(request);
+    if (this.refuses(request)) return null;
+    const groups = this.groups(request);
+    if (groups === null) return null;
+    const types = aggregateColumns(request);
+    const arena = new Arena(this.kernel);
+    this.openGroups++;
+    let at = 0;
+    return {
+      next: () => {
+        if (at >= groups.length) return null;
+        const rows = groups.slice(at, at + CHUNK_ROWS);
+        at += rows.length;
+        const columns = types.map((type, i) => {
+          const values = rows.map((row) => row[i]!);
+          if (values.every((value) => value === null)) return { dataPtr: 0, validityPtr: 0 };
+          return writeColumn(arena, { id: 0, name: "", type: type === ColumnType.tag ? ColumnType.string : type }, values);
+        });
+        return { rowCount: rows.length, columns };
+      },
+      close: () => {
+        this.openGroups--;
+        arena.free();
+      },
+    };
+  }
+
+  /** Rows of values, in no useful order; null when a sum does not fit. */
+  private groups(request: AggregateRequest): (TestValue | null)[][] | null {
+    const nameOf = (id: number) => this.columns.find((column) => column.id === id)!.name;
+    const { bins } = request;
+    const passing = this.rows.filter((row) => {
+      const time = row["time"] as bigint;
+      if (time < request.range.minNs || time > request.range.maxNs) return false;
+      if (!request.tags.every(({ columnId, values }) => values.includes((row[nameOf(columnId)] ?? null) as string | null))) return false;
+      return request.fields.every((predicate) => satisfies(row[nameOf(predicate.columnId)] ?? null, predicate));
+    });
+    const groups = new Map<string, { key: (TestValue | null)[]; rows: FakeRow[] }>();
+    for (const row of passing) {
+      const time = row["time"] as bigint;
+      const bin = bins === null ? [] : [time - mod(time - bins.originNs, bins.widthNs)];
+      const key = [...bin, ...request.groupBy.map(({ name }) => row[name] ?? null)];
+      const text = JSON.stringify(key.map((value) => (value === null ? null : String(value))));
+      if (!groups.has(text)) groups.set(text, { key, rows: [] });
+      groups.get(text)!.rows.push(row);
+    }
+    const out: (TestValue | null)[][] = [];
+    for (const { key, rows } of groups.values()) {
+      const values = request.aggregates.map((aggregate) => compute(aggregate, rows));
+      if (values.includes("overflow")) return null;
+      out.push([...key, ...values]);
+    }
+    return out.reverse();
+  }
+}
+
+function mod(a: bigint, b: bigint): bigint {
+  return ((a % b) + b) % b;
+}
+
+/** NaN is greater than all other numbers. */
+export function compareValues(a: TestValue, b: TestValue): number {
+  if (typeof a === "number" && typeof b === "number") {
+    if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
+    return a < b ? -1 : a > b ? 1 : 0;
+  }
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function satisfies(value: TestValue | null, { operator, value: constant }: FieldPredicate): boolean {
+  if (value === null) return false;
+  if (typeof value !== typeof constant) throw new Error(`a ${typeof value} is compared with a ${typeof constant}`);
+  const order = compareValues(value, constant);
+  return { "=": order === 0, "!=": order !== 0, "<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0 }[operator];
+}
+
+function compute({ fn, column }: Aggregate, rows: readonly FakeRow[]): TestValue | null {
+  if (column === null) return BigInt(rows.length);
+  const present = rows.filter((row) => (row[column.name] ?? null) !== null);
+  const values = present.map((row) => row[column.name]!);
+  const byTime = [...present].sort((a, b) => compareValues(a["time"]!, b["time"]!));
+  if (fn === "count") return BigInt(values.length);
+  if (values.length === 0) return null;
+  switch (fn) {
+    case "sum":
+    case "mean": {
+      if (column.type === ColumnType.float) {
+        const sum = (values as number[]).reduce((a, b) => a + b, 0);
+        return fn === "sum" ? sum : sum / values.length;
+      }
+      const sum = (values as bigint[]).reduce((a, b) => a + b, 0n);
+      if (fn === "mean") return Number(sum) / values.length;
+      const fits = column.type === ColumnType.integer ? BigInt.asIntN(64, sum) === sum : BigInt.asUintN(64, sum) === sum;
+      return fits ? sum : "overflow";
+    }
+    case "min":
+      return values.reduce((a, b) => (compareValues(a, b) <= 0 ? a : b));
+    case "max":
+      return values.reduce((a, b) => (compareValues(a, b) >= 0 ? a : b));
+    case "first":
+      return byTime[0]![column.name]!;
+    case "last":
+      return byTime.at(-1)![column.name]!;
+    case "firstTime":
+      return byTime[0]!["time"]!;
+    case "lastTime":
+      return byTime.at(-1)!["time"]!;
+  }
+}

@@ -1,0 +1,87 @@
+// One statement over two tables of the same rows, of which one makes groups in the storage: both must answer the same.
+import { expect } from "bun:test";
+import type { Kernel } from "../../src/kernel/kernel.ts";
+import { ColumnType } from "../../src/model/column.ts";
+import { describeError } from "../../src/model/errors.ts";
+import type { QueryParams } from "../../src/model/query.ts";
+import type { ScanTable } from "../../src/model/scan.ts";
+import type { SqlEngine } from "../../src/sql/engine.ts";
+import { type FakeRow, FakeTable } from "./fake-table.ts";
+import { GroupingTable } from "./grouping-table.ts";
+import { readRows, type SqlValue } from "./sql-rows.ts";
+
+const { time, tag, float, integer, unsigned, string, boolean } = ColumnType;
+/** A table with every type and two tags. */
+export const TWIN_COLUMNS = { time, host: tag, Region: tag, f: float, i: integer, u: unsigned, s: string, b: boolean };
+
+export interface TwinAnswer {
+  readonly fields: unknown;
+  readonly rows: readonly string[];
+}
+
+export class Twins {
+  readonly rows: FakeTable;
+  readonly groups: GroupingTable;
+
+  constructor(
+    kernel: Kernel,
+    private readonly engine: SqlEngine,
+    name: string,
+    rows: readonly FakeRow[],
+  ) {
+    this.rows = new FakeTable(kernel, name, TWIN_COLUMNS, rows);
+    this.groups = new GroupingTable(kernel, name, TWIN_COLUMNS, rows);
+  }
+
+  /** The answer, the same from both tables, and how often the storage was asked for groups and for rows. */
+  async ask(statement: string, params: QueryParams = {}): Promise<TwinAnswer & { aggregations: number; scans: number }> {
+    const isOrdered = /\bORDER BY [^()]*$/.test(statement);
+    const expected = await this.answer(this.rows, statement, params, isOrdered);
+    this.groups.aggregations.length = 0;
+    this.groups.requests.length = 0;
+    const found = await this.answer(this.groups, statement, params, isOrdered);
+    expect(found, statement).toEqual(expected);
+    expect([this.groups.openCursors, this.groups.openGroups]).toEqual([0, 0]);
+    return { ...found, aggregations: this.groups.aggregations.length, scans: this.groups.requests.length };
+  }
+
+  private async answer(table: ScanTable, statement: string, params: QueryParams, isOrdered: boolean): Promise<TwinAnswer> {
+    try {
+      const plan = await this.engine.plan(statement);
+      const answer = await this.engine.run(plan, { tables: [table], params, nowNs: 1_700_000_000_000_000_000n });
+      try {
+        const rows = (await readRows(answer)).map((row) => row.map(valueText).join(" | "));
+        return { fields: [answer.schema, rows.length], rows: isOrdered ? rows : rows.sort() };
+      } finally {
+        await answer.close();
+      }
+    } catch (error) {
+      const { kind, message } = describeError(error);
+      if (kind === "bug") throw error;
+      return { fields: "error", rows: [`${kind}: ${message}`] };
+    }
+  }
+}
+
+/** Sums of floats depend on their order in the last digits. */
+function valueText(value: SqlValue): string {
+  if (typeof value === "number") return Object.is(value, -0) ? "0" : value.toPrecision(13);
+  if (typeof value === "object" && value !== null)
+    return JSON.stringify(Object.entries(value).map(([key, part]) => [key, valueText(part)]));
+  return typeof value === "string" ? JSON.stringify(value) : String(value);
+}
+
+/** Rows with NULLs, absent tags and times on both sides of 1970. */
+export function twinRows(below: (n: number) => number, count: number): FakeRow[] {
+  const maybe = <T>(value: T): T | null => (below(4) === 0 ? null : value);
+  return Array.from({ length: count }, () => ({
+    time: BigInt(below(600) - 300) * 1_000_000_000n + BigInt(below(3) - 1),
+    host: maybe(["a", "b", "host with a long name", "é", "B"][below(5)]!),
+    Region: maybe(["eu", "us"][below(2)]!),
+    f: maybe([below(400) / 4 - 50, below(400) / 4 - 50, 0, -0.5, Number.NaN, Number.POSITIVE_INFINITY][below(6)]!),
+    i: maybe(BigInt(below(100) - 50)),
+    u: maybe(BigInt(below(100))),
+    s: maybe(`text ${below(5)}`),
+    b: maybe(below(2) === 0),
+  }));
+}
