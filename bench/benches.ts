@@ -2,6 +2,8 @@
 import { codec } from "./codec.ts";
 import { diskSize } from "./disk-size.ts";
 import { ingest } from "./ingest.ts";
+import { ingestShapes } from "./ingest-shapes.ts";
+import { ingestSmall } from "./ingest-small.ts";
 import { parseLine } from "./parse-line.ts";
 import { query } from "./query.ts";
 import { queryUnderLoad } from "./query-under-load.ts";
@@ -9,4 +11,15 @@ import { replay } from "./replay.ts";
 import { start } from "./start.ts";
 import type { Bench } from "./support/bench.ts";
 
-export const BENCHES: readonly Bench[] = [parseLine, codec, ingest, diskSize, query, queryUnderLoad, replay, start];
+export const BENCHES: readonly Bench[] = [
+  parseLine,
+  codec,
+  ingest,
+  ingestShapes,
+  ingestSmall,
+  diskSize,
+  query,
+  queryUnderLoad,
+  replay,
+  start,
+];

@@ -25,7 +25,7 @@ export const queryUnderLoad: Bench = {
       if (found !== options.rows) throw new Error(`the server holds ${found} rows of ${options.rows}`);
       const expected = await answer(server);
       const idleMs = await medianMs(server, expected, repeats);
-      const load = loader.runUntilStopped(writeUrlOf(server, `load${PASS}`));
+      const load = loader.begin(writeUrlOf(server, `load${PASS}`), { endless: true });
       // a load that failed would otherwise be waited for without end
       await Promise.race([firstRows(server), load.ended]);
       const loadedMs = await medianMs(server, expected, repeats);

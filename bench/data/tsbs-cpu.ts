@@ -66,7 +66,7 @@ export interface TsbsCpuOptions {
 export function* tsbsCpu(options: TsbsCpuOptions): Generator<Uint8Array> {
   const { hosts, rows, seed, floats = false, startNs = TSBS_START_NS, stepNs = TSBS_STEP_NS, bodyLines = 10_000 } = options;
   const below = prng(seed);
-  const keys = Array.from({ length: hosts }, (_, host) => seriesKey(host, below));
+  const tags = Array.from({ length: hosts }, (_, host) => seriesTags(host, below));
   // hundredths, so that both kinds of value come from the same walk
   const walks = Array.from({ length: hosts }, () => TSBS_CPU_FIELDS.map(() => below(10_001)));
   const encoder = new TextEncoder();
@@ -74,7 +74,8 @@ export function* tsbsCpu(options: TsbsCpuOptions): Generator<Uint8Array> {
   for (let row = 0; row < rows; row++) {
     const host = row % hosts;
     const timestampNs = startNs + BigInt(Math.floor(row / hosts)) * stepNs;
-    lines.push(`${keys[host]} ${fields(walks[host]!, floats, below)} ${timestampNs}\n`);
+    stepWalk(walks[host]!, below);
+    lines.push(`cpu,${tags[host]} ${fieldsText(walks[host]!, floats)} ${timestampNs}\n`);
     if (lines.length === bodyLines || row === rows - 1) {
       yield encoder.encode(lines.join(""));
       lines = [];
@@ -82,30 +83,27 @@ export function* tsbsCpu(options: TsbsCpuOptions): Generator<Uint8Array> {
   }
 }
 
-function seriesKey(host: number, below: (n: number) => number): string {
+/** The tags of a host as text, without the table. */
+export function seriesTags(host: number, below: (n: number) => number): string {
   const [region, zones] = REGIONS[below(REGIONS.length)]!;
   const zone = String.fromCharCode("a".charCodeAt(0) + below(zones));
-  const tags = [
-    `hostname=host_${host}`,
-    `region=${region}`,
-    `datacenter=${region}${zone}`,
-    `rack=${below(100)}`,
-    `os=${SYSTEMS[below(SYSTEMS.length)]}`,
-    `arch=${ARCHITECTURES[below(ARCHITECTURES.length)]}`,
-    `team=${TEAMS[below(TEAMS.length)]}`,
-    `service=${below(20)}`,
-    `service_version=${below(2)}`,
-    `service_environment=${ENVIRONMENTS[below(ENVIRONMENTS.length)]}`,
+  const values = [
+    ...[`host_${host}`, region, `${region}${zone}`, below(100), SYSTEMS[below(SYSTEMS.length)]],
+    ...[ARCHITECTURES[below(ARCHITECTURES.length)], TEAMS[below(TEAMS.length)], below(20), below(2)],
+    ENVIRONMENTS[below(ENVIRONMENTS.length)],
   ];
-  return `cpu,${tags.join(",")}`;
+  return TSBS_CPU_TAGS.map((tag, i) => `${tag}=${values[i]}`).join(",");
 }
 
-function fields(walk: number[], floats: boolean, below: (n: number) => number): string {
+/** Every value of `walk` (hundredths) goes on by at most ±1.00, kept within 0..100. */
+export function stepWalk(walk: number[], below: (n: number) => number): void {
+  for (let i = 0; i < walk.length; i++) walk[i] = Math.min(10_000, Math.max(0, walk[i]! + below(201) - 100));
+}
+
+export function fieldsText(walk: readonly number[], floats: boolean): string {
   let text = "";
   for (let i = 0; i < walk.length; i++) {
-    // one step is at most ±1.00, kept within 0..100
-    const value = Math.min(10_000, Math.max(0, walk[i]! + below(201) - 100));
-    walk[i] = value;
+    const value = walk[i]!;
     text += `${i === 0 ? "" : ","}${TSBS_CPU_FIELDS[i]}=${floats ? value / 100 : `${Math.floor(value / 100)}i`}`;
   }
   return text;

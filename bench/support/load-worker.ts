@@ -1,27 +1,52 @@
 // The loading thread: holds a data set's bodies in memory and sends them over a few connections, so that neither making them nor the
 // bench's own thread is part of what is measured.
-import { type TsbsCpuOptions, tsbsCpu } from "../data/tsbs-cpu.ts";
+import { type Shape, shapedLines } from "../data/shapes.ts";
+import { TSBS_START_NS, TSBS_STEP_NS, type TsbsCpuOptions, tsbsCpu } from "../data/tsbs-cpu.ts";
+import { type Body, moveInTime, withLineEnds } from "./load-body.ts";
 
 declare const self: Worker;
 
 /** A place in a URL that is replaced by the number of the pass over the data. */
 export const PASS = "{pass}";
 
+export interface LoadData extends TsbsCpuOptions {
+  /** Absent: TSBS's own lines. */
+  readonly shape?: Shape | undefined;
+}
+
+export interface RunOptions {
+  readonly url: string;
+  readonly connections: number;
+  /** How often the data is sent; default once, and with `endless` until stopped. */
+  readonly passes?: number;
+  readonly endless?: boolean;
+  /** Each pass goes on in time where the last one ended; otherwise all have the same times. */
+  readonly goOnInTime?: boolean;
+  /** Bodies wait for their turn at this speed; absent: as fast as they are taken. */
+  readonly rowsPerSecond?: number;
+}
+
+/** Places in `control`, an i32 array that both threads see. */
+export const STOP = 0;
+export const ROWS_DONE = 1;
+
 export type ToLoadWorker =
-  | { readonly type: "prepare"; readonly data: TsbsCpuOptions }
-  /** With `stop` (one i32), passes repeat until it is not 0; without, there is one. */
-  | { readonly type: "run"; readonly url: string; readonly connections: number; readonly stop?: Int32Array };
+  | { readonly type: "prepare"; readonly data: LoadData }
+  | { readonly type: "run"; readonly options: RunOptions; readonly control: Int32Array };
 
 export type FromLoadWorker =
   | { readonly type: "prepared"; readonly bytes: number }
   | { readonly type: "done"; readonly milliseconds: number; readonly rowCount: number }
   | { readonly type: "failed"; readonly message: string };
 
-let bodies: { readonly bytes: Uint8Array<ArrayBuffer>; readonly rowCount: number }[] = [];
+let bodies: Body[] = [];
+/** Time from a pass to the next. */
+let passSeconds = 0;
 
 self.onmessage = async (event: MessageEvent<ToLoadWorker>) => {
+  const message = event.data;
   try {
-    post(event.data.type === "prepare" ? prepare(event.data.data) : await run(event.data));
+    post(message.type === "prepare" ? prepare(message.data) : await run(message.options, message.control));
   } catch (error) {
     post({ type: "failed", message: error instanceof Error ? error.message : String(error) });
   }
@@ -31,32 +56,53 @@ function post(message: FromLoadWorker): void {
   self.postMessage(message);
 }
 
-function prepare(data: TsbsCpuOptions): FromLoadWorker {
+function prepare(data: LoadData): FromLoadWorker {
+  const { shape, hosts, rows, startNs = TSBS_START_NS, stepNs = TSBS_STEP_NS } = data;
   bodies = [];
-  const bodyLines = data.bodyLines ?? 10_000;
-  let rowsLeft = data.rows;
-  for (const bytes of tsbsCpu({ ...data, bodyLines })) {
-    bodies.push({ bytes: new Uint8Array(bytes), rowCount: Math.min(bodyLines, rowsLeft) });
-    rowsLeft -= bodyLines;
-  }
+  for (const bytes of shape === undefined ? tsbsCpu(data) : shapedLines(shape, data)) bodies.push(withLineEnds(bytes));
+  passSeconds = Number((BigInt(Math.ceil(rows / hosts)) * stepNs) / 1_000_000_000n);
+  const found = bodies.reduce((sum, body) => sum + body.lineEnds.length, 0);
+  if (found !== rows || startNs % 1_000_000_000n !== 0n) throw new Error(`${found} lines of ${rows} from ${startNs}`);
   return { type: "prepared", bytes: bodies.reduce((sum, body) => sum + body.bytes.byteLength, 0) };
 }
 
-async function run({ url, connections, stop }: Extract<ToLoadWorker, { type: "run" }>): Promise<FromLoadWorker> {
-  const stopped = () => stop !== undefined && Atomics.load(stop, 0) !== 0;
+async function run(options: RunOptions, control: Int32Array): Promise<FromLoadWorker> {
+  const { url, connections, passes = 1, endless = false, goOnInTime = false, rowsPerSecond } = options;
+  const stopped = () => Atomics.load(control, STOP) !== 0;
+  const bodiesMax = endless ? Number.POSITIVE_INFINITY : passes * bodies.length;
+  const busy = new Map<Body, Promise<unknown>>();
   let next = 0;
+  let rowsSent = 0;
   let rowCount = 0;
   const startedMs = performance.now();
+  async function send(body: Body, pass: number): Promise<void> {
+    const response = await fetch(url.replace(PASS, String(pass)), { method: "POST", body: body.bytes });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text.slice(0, 500)}`);
+    rowCount += body.lineEnds.length;
+    Atomics.store(control, ROWS_DONE, rowCount);
+  }
   async function connection(): Promise<void> {
-    while (!stopped() && (stop !== undefined || next < bodies.length)) {
+    while (!stopped() && next < bodiesMax) {
       const pass = Math.floor(next / bodies.length);
       const body = bodies[next++ % bodies.length]!;
-      const response = await fetch(url.replace(PASS, String(pass)), { method: "POST", body: body.bytes });
-      const text = await response.text();
-      if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text.slice(0, 500)}`);
-      rowCount += body.rowCount;
+      if (rowsPerSecond !== undefined) {
+        const dueMs = startedMs + (rowsSent / rowsPerSecond) * 1000;
+        rowsSent += body.lineEnds.length;
+        if (dueMs > performance.now()) await Bun.sleep(dueMs - performance.now());
+      }
+      if (goOnInTime) {
+        // its bytes may still be on their way
+        await busy.get(body);
+        moveInTime(body, pass * passSeconds);
+      }
+      const sent = send(body, pass);
+      if (goOnInTime) busy.set(body, sent);
+      await sent;
     }
   }
   await Promise.all(Array.from({ length: connections }, connection));
+  // the next run finds the times as they were
+  if (goOnInTime) for (const body of bodies) moveInTime(body, 0);
   return { type: "done", milliseconds: performance.now() - startedMs, rowCount };
 }

@@ -1,6 +1,5 @@
 // The bench's side of the loading thread. One loader serves every contestant of a bench, so all get the same bytes in the same way.
-import type { TsbsCpuOptions } from "../data/tsbs-cpu.ts";
-import type { FromLoadWorker, ToLoadWorker } from "./load-worker.ts";
+import { type FromLoadWorker, type LoadData, ROWS_DONE, type RunOptions, STOP, type ToLoadWorker } from "./load-worker.ts";
 
 export const CONNECTIONS = 2;
 export const BODY_LINES = 10_000;
@@ -10,35 +9,48 @@ export interface LoadResult {
   readonly rowsPerSecond: number;
 }
 
+export interface RunningLoad {
+  /** Rows acknowledged so far. */
+  readonly rowsDone: number;
+  /** Resolves when the last answer is in. @throws Error unless every answer was a success */
+  readonly ended: Promise<LoadResult>;
+  /** No body is begun any more; gives `ended`. */
+  stop(): Promise<LoadResult>;
+}
+
+export type LoadOptions = Omit<RunOptions, "url" | "connections"> & { readonly connections?: number };
+
 export class Loader {
   private readonly worker = new Worker(new URL("./load-worker.ts", import.meta.url).href);
 
   /** Makes the bodies of a data set, in place of the last one's. */
-  static async create(data: TsbsCpuOptions): Promise<Loader> {
+  static async create(data: LoadData): Promise<Loader> {
     const loader = new Loader();
     await loader.prepare(data);
     return loader;
   }
 
-  async prepare(data: TsbsCpuOptions): Promise<void> {
+  async prepare(data: LoadData): Promise<void> {
     await this.ask({ type: "prepare", data: { ...data, bodyLines: data.bodyLines ?? BODY_LINES } });
   }
 
-  /** Sends every body once. @throws Error unless every answer is a success */
-  async run(url: string, connections = CONNECTIONS): Promise<LoadResult> {
-    return result(await this.ask({ type: "run", url, connections }));
+  /** Sends every body, once unless the options say otherwise. @throws Error unless every answer is a success */
+  run(url: string, options: LoadOptions = {}): Promise<LoadResult> {
+    return this.begin(url, options).ended;
   }
 
-  /** Sends pass after pass until `stop` is called; its promise resolves when the last answer is in. */
-  runUntilStopped(url: string, connections = CONNECTIONS): { stop(): Promise<LoadResult>; ended: Promise<LoadResult> } {
-    const stop = new Int32Array(new SharedArrayBuffer(4));
-    const ended = this.ask({ type: "run", url, connections, stop }).then(result);
+  begin(url: string, options: LoadOptions = {}): RunningLoad {
+    const control = new Int32Array(new SharedArrayBuffer(8));
+    const ended = this.ask({ type: "run", options: { connections: CONNECTIONS, ...options, url }, control }).then(result);
     // whoever waits for it gets the failure; until then it is not an unhandled one
     ended.catch(() => {});
     return {
       ended,
+      get rowsDone() {
+        return Atomics.load(control, ROWS_DONE);
+      },
       stop: () => {
-        Atomics.store(stop, 0, 1);
+        Atomics.store(control, STOP, 1);
         return ended;
       },
     };

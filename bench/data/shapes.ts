@@ -1,0 +1,101 @@
+// Line protocol that is not as well-behaved as TSBS's: the same hosts, tags and values, but with something about it that a fast path for
+// the usual case does not see. Seeded like the plain data.
+import { prng } from "../../test/support/prng.ts";
+import { fieldsText, seriesTags, stepWalk, TSBS_CPU_FIELDS, TSBS_START_NS, TSBS_STEP_NS, type TsbsCpuOptions } from "./tsbs-cpu.ts";
+
+export const TABLES_OF_MANY = 200;
+/** Fields of the wide table; a line has as many as one of TSBS, which ones depends on its host. */
+export const WIDE_FIELDS = 100;
+/** Lines of which the order is lost in `out of order`: 500 s of 100 hosts. */
+const LATE_LINES = 5000;
+
+/** What is unusual about a line's fields, and in which table and order lines come. */
+export type Shape =
+  | "many tables"
+  | "fields in changing order"
+  | "missing fields"
+  | "string fields"
+  | "shuffled hosts"
+  | "out-of-order time"
+  | "wide table";
+
+export const HOSTILE_SHAPES = [
+  "many tables",
+  "fields in changing order",
+  "missing fields",
+  "string fields",
+  "shuffled hosts",
+  "out-of-order time",
+] as const satisfies readonly Shape[];
+
+/** Tables that a shape's rows lie in. */
+export function tablesOf(shape: Shape | undefined): string[] {
+  return shape === "many tables" ? Array.from({ length: TABLES_OF_MANY }, (_, i) => `cpu${i}`) : ["cpu"];
+}
+
+/** As `tsbsCpu`: bodies of `bodyLines` lines. No two lines have the same table, tags and time. */
+export function* shapedLines(shape: Shape, options: TsbsCpuOptions): Generator<Uint8Array> {
+  const { hosts, rows, seed, startNs = TSBS_START_NS, stepNs = TSBS_STEP_NS, bodyLines = 10_000 } = options;
+  const below = prng(seed);
+  const tags = Array.from({ length: hosts }, (_, host) => seriesTags(host, below));
+  const walks = Array.from({ length: hosts }, () => TSBS_CPU_FIELDS.map(() => below(10_001)));
+  const order = Array.from({ length: hosts }, (_, host) => host);
+  const encoder = new TextEncoder();
+  const blockLines = shape === "out-of-order time" ? Math.max(LATE_LINES, bodyLines) : bodyLines;
+  let lines: string[] = [];
+  for (let row = 0; row < rows; row++) {
+    if (shape === "shuffled hosts" && row % hosts === 0) shuffle(order, below);
+    const host = order[row % hosts]!;
+    stepWalk(walks[host]!, below);
+    const table = shape === "many tables" ? `cpu${row % TABLES_OF_MANY}` : "cpu";
+    const timestampNs = startNs + BigInt(Math.floor(row / hosts)) * stepNs;
+    lines.push(`${table},${tags[host]} ${shapedFields(shape, host, walks[host]!, below)} ${timestampNs}\n`);
+    if (lines.length < blockLines && row < rows - 1) continue;
+    if (shape === "out-of-order time") shuffle(lines, below);
+    for (let at = 0; at < lines.length; at += bodyLines) yield encoder.encode(lines.slice(at, at + bodyLines).join(""));
+    lines = [];
+  }
+}
+
+function shapedFields(shape: Shape, host: number, walk: readonly number[], below: (n: number) => number): string {
+  if (shape === "string fields") return stringFields(walk, below);
+  if (shape === "wide table") {
+    const first = (host * TSBS_CPU_FIELDS.length) % WIDE_FIELDS;
+    return walk.map((value, i) => `f${first + i}=${Math.floor(value / 100)}i`).join(",");
+  }
+  const pairs = fieldsText(walk, false).split(",");
+  if (shape === "fields in changing order") shuffle(pairs, below);
+  if (shape !== "missing fields") return pairs.join(",");
+  // every other one on average, but never none
+  const kept = pairs.filter(() => below(2) === 0);
+  return (kept.length === 0 ? pairs : kept).join(",");
+}
+
+const WORDS = [
+  "timeout",
+  "retry",
+  "connection reset by peer",
+  "ok",
+  "cache miss",
+  "user=42",
+  "GET /index.html",
+  "slow query: 812 ms",
+] as const;
+
+/** Half of the fields as text, of which one is different in every line. */
+function stringFields(walk: readonly number[], below: (n: number) => number): string {
+  return walk
+    .map((value, i) => {
+      const name = TSBS_CPU_FIELDS[i];
+      if (i % 2 === 0) return `${name}=${Math.floor(value / 100)}i`;
+      return i === 1 ? `${name}="request ${below(1 << 30).toString(36)} took ${value} ms"` : `${name}="${WORDS[below(WORDS.length)]}"`;
+    })
+    .join(",");
+}
+
+function shuffle<T>(items: T[], below: (n: number) => number): void {
+  for (let i = items.length - 1; i > 0; i--) {
+    const j = below(i + 1);
+    [items[i], items[j]] = [items[j]!, items[i]!];
+  }
+}

@@ -1,0 +1,68 @@
+// Does ingest keep its speed when the data is not as well-behaved as TSBS's? Rows a second of each unusual shape ÷ those of the plain one:
+// a million series in a wide table, and what a fast path for the usual line does not see. Every round starts a fresh server.
+import { TestServer } from "../test/support/server.ts";
+import { HOSTILE_SHAPES, type Shape, tablesOf } from "./data/shapes.ts";
+import { type Answer, alternate, type Bench, short } from "./support/bench.ts";
+import { DATABASE } from "./support/contestant.ts";
+import { Loader, type LoadOptions } from "./support/loader.ts";
+import { writeUrlOf } from "./support/ours.ts";
+
+const GOAL_WIDE = 0.4;
+/** The same class of speed: less than twice as slow. */
+const GOAL_SHAPE = 0.5;
+
+interface Candidate {
+  readonly name: string;
+  readonly shape: Shape;
+  readonly hosts: number;
+  readonly passes: number;
+  readonly goal: number;
+}
+
+export const ingestShapes: Bench = {
+  name: "ingest-shapes",
+  async run(size, say, { rows = size === "real" ? 1_000_000 : 20_000, only = "" } = {}) {
+    const wide: Candidate = {
+      // each series is made once and met once again
+      ...{ name: `${short(rows)} series, 10 of 100 fields a line`, shape: "wide table", hosts: rows, passes: 2, goal: GOAL_WIDE },
+    };
+    const hostile = HOSTILE_SHAPES.map((shape): Candidate => ({ name: shape, shape, hosts: 100, passes: 1, goal: GOAL_SHAPE }));
+    const plainLoader = await Loader.create({ hosts: 100, rows, seed: 1 });
+    const answers: Answer[] = [];
+    try {
+      for (const { name, shape, hosts, passes, goal } of [wide, ...hostile].filter((candidate) => candidate.name.includes(only))) {
+        const loader = await Loader.create({ hosts, rows, seed: 1, shape });
+        try {
+          const [plainRate, rate] = await alternate(size === "real" ? 3 : 1, [
+            () => rowsPerSecond(plainLoader, undefined, rows, { passes, goOnInTime: true }),
+            () => rowsPerSecond(loader, shape, rows, { passes, goOnInTime: true }),
+          ]);
+          say(`${name}: ${short(rate!)} rows/s, plain ${short(plainRate!)}`);
+          answers.push({
+            ...{ what: `durable ingest ÷ that of 100 hosts, ${name}`, value: rate! / plainRate!, unit: "×" },
+            ...(size === "real" ? { goal: { atLeast: goal } } : {}),
+            detail: `${short(rate!)} ÷ ${short(plainRate!)} rows/s`,
+          });
+        } finally {
+          loader.close();
+        }
+      }
+    } finally {
+      plainLoader.close();
+    }
+    return answers;
+  },
+};
+
+async function rowsPerSecond(loader: Loader, shape: Shape | undefined, rows: number, options: LoadOptions): Promise<number> {
+  await using server = await TestServer.start();
+  const { rowsPerSecond, rowCount } = await loader.run(writeUrlOf(server), options);
+  if (rowCount !== rows * (options.passes ?? 1)) throw new Error(`${rowCount} rows were sent`);
+  let found = 0;
+  for (const table of tablesOf(shape)) {
+    const [row] = await server.sql<{ n: number }>(DATABASE, `SELECT count(*) AS n FROM ${table}`);
+    found += row?.n ?? 0;
+  }
+  if (found !== rowCount) throw new Error(`${shape ?? "plain"}: the server holds ${found} rows of ${rowCount}`);
+  return rowsPerSecond;
+}
