@@ -28,6 +28,20 @@ export {
 } from "./memory/series-dictionary";
 export { copyViews, textBytes } from "./memory/views";
 export {
+  cellsCount,
+  cellsCreate,
+  cellsCut,
+  cellsDescribe,
+  cellsFree,
+  cellsFull,
+  cellsHash,
+  cellsOfRows,
+  cellsWithRows,
+  groupsMarkRanges,
+  groupsMarkRows,
+} from "./scan/cells";
+export { fillWords, groupsBoolean, groupsFlipped, groupsMean, groupsPresent } from "./scan/groups";
+export {
   mergeCount,
   mergeMarkSeries,
   mergeNumber,
@@ -39,6 +53,19 @@ export {
   scatter8,
   scatter16,
 } from "./scan/merge";
+export { rowsFirst, rowsLast, spansFirst, spansLast } from "./scan/reduce-ends";
+export {
+  rowsLeastFloat,
+  rowsLeastInteger,
+  rowsMostFloat,
+  rowsMostInteger,
+  spansLeastFloat,
+  spansLeastInteger,
+  spansMostFloat,
+  spansMostInteger,
+} from "./scan/reduce-extremes";
+export { rowsSumInteger, rowsSumUnsigned, spansSumInteger, spansSumUnsigned } from "./scan/reduce-integers";
+export { rowsCount, rowsCountTrue, rowsSumFloat, spansCount, spansCountTrue, spansSumFloat } from "./scan/reduce-sum";
 export { selectionCreate, selectionExclude, selectionFree, selectionNext, selectionRanges, selectionWhere } from "./scan/select";
 export { gatherTags, matchCodes, narrowSeries } from "./scan/tags";
 export { areBelow, blockCodes, blockSeries, fillSeries, isOffsets, seriesOfRow } from "./store/block";

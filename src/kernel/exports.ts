@@ -50,7 +50,82 @@ export interface LineExports {
   lineRelease(parserPtr: number): void;
 }
 
-/** assembly/scan */
+/** What both ways of reducing share: pointers are u32. */
+type SpanReducer = (spans: number, count: number, data: number, validity: number, target: number) => number;
+type RowReducer = (cells: number, rows: number, first: number, count: number, data: number, validity: number, target: number) => number;
+
+/** assembly/scan: aggregation. Reducers of sums return not 0 on overflow, the others nothing. */
+export interface AggregateExports {
+  cellsCreate(originNs: bigint, widthNs: bigint, bins: number, cellsMax: number): number;
+  cellsFree(cells: number): void;
+  cellsCount(cells: number): number;
+  cellsFull(cells: number): number;
+  cellsHash(cells: number, list: number, count: number): void;
+  cellsDescribe(cells: number, list: number, count: number, groups: number, times: number): void;
+  cellsCut(cells: number, ranges: number, rangeCount: number, times: number, map: number, spans: number, max: number): number;
+  cellsOfRows(cells: number, series: number, times: number, rows: number, first: number, count: number, map: number, target: number): void;
+  cellsWithRows(rowCounts: number, from: number, cellCount: number, target: number, max: number): number;
+  groupsMarkRanges(ranges: number, count: number, map: number, used: number): number;
+  groupsMarkRows(series: number, rows: number, first: number, count: number, map: number, used: number): number;
+  groupsPresent(counts: number, list: number, count: number, bitmap: number): number;
+  groupsMean(sums: number, type: number, counts: number, list: number, count: number, target: number): void;
+  groupsFlipped(values: number, list: number, count: number, flip: bigint, target: number): void;
+  groupsBoolean(trues: number, counts: number, list: number, count: number, most: number, target: number): void;
+  fillWords(target: number, value: bigint, count: number): void;
+  spansCount(spans: number, count: number, validity: number, counts: number): void;
+  rowsCount(cells: number, rows: number, first: number, count: number, validity: number, counts: number): void;
+  spansCountTrue: SpanReducer;
+  spansSumFloat: SpanReducer;
+  spansSumInteger: SpanReducer;
+  spansSumUnsigned: SpanReducer;
+  spansLeastFloat: SpanReducer;
+  spansMostFloat: SpanReducer;
+  spansLeastInteger(spans: number, count: number, data: number, validity: number, target: number, flip: bigint): void;
+  spansMostInteger(spans: number, count: number, data: number, validity: number, target: number, flip: bigint): void;
+  spansFirst(
+    spans: number,
+    count: number,
+    data: number,
+    validity: number,
+    width: number,
+    rowTimes: number,
+    times: number,
+    values: number,
+  ): void;
+  spansLast: AggregateExports["spansFirst"];
+  rowsCountTrue: RowReducer;
+  rowsSumFloat: RowReducer;
+  rowsSumInteger: RowReducer;
+  rowsSumUnsigned: RowReducer;
+  rowsLeastFloat: RowReducer;
+  rowsMostFloat: RowReducer;
+  rowsLeastInteger(
+    cells: number,
+    rows: number,
+    first: number,
+    count: number,
+    data: number,
+    validity: number,
+    target: number,
+    flip: bigint,
+  ): void;
+  rowsMostInteger: AggregateExports["rowsLeastInteger"];
+  rowsFirst(
+    cells: number,
+    rows: number,
+    first: number,
+    count: number,
+    data: number,
+    validity: number,
+    width: number,
+    rowTimes: number,
+    times: number,
+    values: number,
+  ): void;
+  rowsLast: AggregateExports["rowsFirst"];
+}
+
+/** assembly/scan: selection, tags, merging. */
 export interface ScanExports {
   selectionCreate(
     series: number,
@@ -158,7 +233,7 @@ export interface StoreExports {
   seriesOfRow(offsets: number, seriesCount: number, row: number): number;
 }
 
-export interface KernelExports extends MemoryExports, LineExports, ScanExports, CodecExports, StoreExports {}
+export interface KernelExports extends MemoryExports, LineExports, ScanExports, AggregateExports, CodecExports, StoreExports {}
 
 /** What the kernel may ask of its host: memory, and decimal numbers of more than 19 digits. Allocation throws TsdbError("overloaded")
  *  through the kernel, which therefore allocates before it changes any state. */

@@ -1,5 +1,6 @@
 // Which rows of a run a statement wants, exactly: assembly/scan/select.ts over one run, with what it points to.
 import { EXCLUSION_BYTES } from "../../assembly/abi.ts";
+import { assert } from "../model/assert.ts";
 import type { Run } from "../model/run.ts";
 import { ALL_TIME, type FieldPredicate, type TimeRange } from "../model/scan.ts";
 import { Blocks } from "./blocks.ts";
@@ -25,14 +26,31 @@ export class RowSelection {
   ) {}
 
   /** "none", "all": of the run's rows. @throws TsdbError overloaded */
-  static open(kernel: Kernel, run: Run, { range, filter, fields = [], hidden }: RowChoice): RowSelection | "none" | "all" {
+  static open(kernel: Kernel, run: Run, choice: RowChoice): RowSelection | "none" | "all" {
+    return RowSelection.choose(kernel, run, choice, true);
+  }
+
+  /** For `nextRanges`, over a sorted run, without predicates on fields. @throws TsdbError overloaded */
+  static openRanges(kernel: Kernel, run: Run, choice: Omit<RowChoice, "fields">): RowSelection | "none" {
+    assert(run.sorted, "only a sorted run has ranges");
+    const selection = RowSelection.choose(kernel, run, { ...choice, fields: [] }, false);
+    assert(selection !== "all", "a selection was asked for");
+    return selection;
+  }
+
+  private static choose(
+    kernel: Kernel,
+    run: Run,
+    { range, filter, fields = [], hidden }: RowChoice,
+    allIsEnough: boolean,
+  ): RowSelection | "none" | "all" {
     if (run.rowCount === 0 || range.minNs > range.maxNs || run.minTimeNs > range.maxNs || run.maxTimeNs < range.minNs) return "none";
     const { none, wantedPtr } = filter.wanted(run.dictionary);
     if (none) return "none";
     const exclusions = hidden?.of(run) ?? [];
     if (exclusions === "all") return "none";
     const isWithin = run.minTimeNs >= range.minNs && run.maxTimeNs <= range.maxNs;
-    if (isWithin && wantedPtr === 0 && exclusions.length === 0 && fields.length === 0) return "all";
+    if (allIsEnough && isWithin && wantedPtr === 0 && exclusions.length === 0 && fields.length === 0) return "all";
     const blocks = new Blocks(kernel);
     try {
       const predicates = writePredicates(kernel, run, fields, blocks);
@@ -41,12 +59,8 @@ export class RowSelection {
         return "none";
       }
       const exclusionsPtr = writeExclusions(kernel, exclusions, blocks);
-      const { seriesPtr, timePtr, rowCount, sorted, dictionary } = run;
       // all of time is a loop that reads no times
-      const { minNs, maxNs } = isWithin ? ALL_TIME : range;
-      const sortedFlag = sorted ? 1 : 0;
-      const ptr =
-        kernel.call.selectionCreate(seriesPtr, timePtr, rowCount, sortedFlag, wantedPtr, dictionary.seriesCount, minNs, maxNs) >>> 0;
+      const ptr = create(kernel, run, isWithin ? ALL_TIME : range, wantedPtr);
       kernel.call.selectionExclude(ptr, exclusionsPtr, exclusions.length);
       kernel.call.selectionWhere(ptr, predicates.ptr, predicates.count);
       return new RowSelection(kernel, ptr, blocks);
@@ -61,10 +75,21 @@ export class RowSelection {
     return this.kernel.call.selectionNext(this.ptr, targetPtr, max);
   }
 
+  /** Writes the next ranges | series u32 | first row u32 | end u32 |, each of one series, at most `max`, to `targetPtr`. Returns how many;
+   *  fewer than `max`: these were the last. */
+  nextRanges(targetPtr: number, max: number): number {
+    return this.kernel.call.selectionRanges(this.ptr, targetPtr, max);
+  }
+
   release(): void {
     this.kernel.call.selectionFree(this.ptr);
     this.blocks.release();
   }
+}
+
+function create({ call }: Kernel, run: Run, { minNs, maxNs }: TimeRange, wantedPtr: number): number {
+  const { seriesPtr, timePtr, rowCount, dictionary } = run;
+  return call.selectionCreate(seriesPtr, timePtr, rowCount, run.sorted ? 1 : 0, wantedPtr, dictionary.seriesCount, minNs, maxNs) >>> 0;
 }
 
 function writeExclusions(kernel: Kernel, exclusions: readonly Exclusion[], blocks: Blocks): number {

@@ -1,0 +1,301 @@
+// Which cell of an aggregation a row belongs to: the group of its series and the bin of its time. Dense: cell = group * bins + bin.
+// Hashed, for many bins of which few have rows: cells are numbered as they appear, through linear probing over
+//   slot: | hash u32 | cell + 1 u32, 0 = empty |     key of a cell: | bin u64 | group u32 | 0 u32 |
+import { hostAlloc, hostFree } from "../memory/host";
+import { RANGE_BYTES } from "./select";
+
+/** | cell u32 | first row u32 | end u32 |: rows side by side that belong to one cell. */
+export const SPAN_BYTES: u32 = 12;
+export const NO_GROUP: u32 = 0xffffffff;
+const KEY_BYTES: u32 = 16;
+const CELLS_MIN: u32 = 1024;
+
+@unmanaged
+export class Cells {
+  /** Begin of bin 0, wrapped: time - origin, unsigned, is a row's offset. */
+  origin: u64;
+  /** Nanoseconds of a bin. */
+  width: u64;
+  /** Bins of a group; 1 = times do not matter; 0 = hashed. */
+  bins: u32;
+  slots: u32;
+  slotMask: u32;
+  keys: u32;
+  keyCapacity: u32;
+  /** Hashed: cells so far. */
+  count: u32;
+  /** Hashed: no cell beyond this many. */
+  cellsMax: u32;
+  /** Not 0: a row found no cell, because there would be too many. */
+  full: u32;
+  /** Where cellsCut goes on: range, and row within it; 0 = its begin. */
+  cutRange: u32;
+  cutRow: u32;
+}
+
+/** `bins` 0: hashed. */
+export function cellsCreate(origin: i64, width: u64, bins: u32, cellsMax: u32): u32 {
+  const ptr = hostAlloc(offsetof<Cells>());
+  memory.fill(ptr, 0, offsetof<Cells>());
+  const cells = changetype<Cells>(ptr);
+  cells.origin = <u64>origin;
+  cells.width = width;
+  cells.bins = bins;
+  cells.cellsMax = cellsMax;
+  return ptr;
+}
+
+export function cellsFree(cells: Cells): void {
+  if (cells.slots != 0) hostFree(cells.slots, (cells.slotMask + 1) << 3);
+  if (cells.keys != 0) hostFree(cells.keys, cells.keyCapacity * KEY_BYTES);
+  hostFree(<u32>changetype<usize>(cells), offsetof<Cells>());
+}
+
+/** Hashed: cells so far. */
+export function cellsCount(cells: Cells): u32 {
+  return cells.count;
+}
+
+export function cellsFull(cells: Cells): u32 {
+  return cells.full;
+}
+
+/** Turns dense cells into hashed ones: the dense cell list[i] becomes cell i. */
+export function cellsHash(cells: Cells, list: u32, count: u32): void {
+  const bins = cells.bins;
+  cells.bins = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const cell = load<u32>(list + (i << 2));
+    hashedCell(cells, cell / bins, cell % bins);
+  }
+}
+
+/** Group and begin of the bin of each cell listed; groups or times 0 = not wanted. */
+export function cellsDescribe(cells: Cells, list: u32, count: u32, groups: u32, times: u32): void {
+  const bins = cells.bins;
+  for (let i: u32 = 0; i < count; i++) {
+    const cell = load<u32>(list + (i << 2));
+    const key = cells.keys + cell * KEY_BYTES;
+    const group = bins != 0 ? cell / bins : load<u32>(key, 8);
+    const bin = bins != 0 ? <u64>(cell - group * bins) : load<u64>(key);
+    if (groups != 0) store<u32>(groups + (i << 2), group);
+    if (times != 0) store<u64>(times + (i << 3), cells.origin + bin * cells.width);
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function cellOf(cells: Cells, group: u32, bin: u64): u32 {
+  return cells.bins != 0 ? group * cells.bins + <u32>bin : hashedCell(cells, group, bin);
+}
+
+function hashedCell(cells: Cells, group: u32, bin: u64): u32 {
+  let mixed = (bin ^ ((<u64>group << 32) | group)) * 0x9e3779b97f4a7c15;
+  mixed ^= mixed >> 32;
+  const hash = <u32>(mixed * 0xd6e8feb86659fd93 >> 32);
+  if (cells.slots != 0) {
+    for (let at = hash & cells.slotMask; ; at = (at + 1) & cells.slotMask) {
+      const slot = cells.slots + (at << 3);
+      const tagged = load<u32>(slot, 4);
+      if (tagged == 0) break;
+      const key = cells.keys + (tagged - 1) * KEY_BYTES;
+      if (load<u32>(slot) == hash && load<u64>(key) == bin && load<u32>(key, 8) == group) return tagged - 1;
+    }
+  }
+  return addCell(cells, group, bin, hash);
+}
+
+function addCell(cells: Cells, group: u32, bin: u64, hash: u32): u32 {
+  const cell = cells.count;
+  if (cell >= cells.cellsMax) {
+    cells.full = 1;
+    return 0;
+  }
+  if (cell == cells.keyCapacity) growCells(cells);
+  const key = cells.keys + cell * KEY_BYTES;
+  store<u64>(key, bin);
+  store<u32>(key, group, 8);
+  store<u32>(key, 0, 12);
+  putCell(cells.slots, cells.slotMask, hash, cell + 1);
+  cells.count = cell + 1;
+  return cell;
+}
+
+function putCell(slots: u32, mask: u32, hash: u32, tagged: u32): void {
+  let at = hash & mask;
+  while (load<u32>(slots + (at << 3), 4) != 0) at = (at + 1) & mask;
+  store<u32>(slots + (at << 3), hash);
+  store<u32>(slots + (at << 3), tagged, 4);
+}
+
+/** Doubles keys and slots: twice as many slots as keys. */
+function growCells(cells: Cells): void {
+  const old = cells.keyCapacity;
+  const capacity = max(CELLS_MIN, old << 1);
+  const keys = hostAlloc(capacity * KEY_BYTES);
+  const slots = hostAlloc(capacity << 4);
+  memory.fill(slots, 0, capacity << 4);
+  const mask = (capacity << 1) - 1;
+  if (old != 0) {
+    memory.copy(keys, cells.keys, old * KEY_BYTES);
+    for (let i: u32 = 0; i <= cells.slotMask; i++) {
+      const slot = cells.slots + (i << 3);
+      const tagged = load<u32>(slot, 4);
+      if (tagged != 0) putCell(slots, mask, load<u32>(slot), tagged);
+    }
+    hostFree(cells.slots, (cells.slotMask + 1) << 3);
+    hostFree(cells.keys, old * KEY_BYTES);
+  }
+  cells.keys = keys;
+  cells.keyCapacity = capacity;
+  cells.slots = slots;
+  cells.slotMask = mask;
+}
+
+/** Marks in `used` (u8 per series) the series of the ranges that `map` gives no group yet. Returns how many. */
+export function groupsMarkRanges(ranges: u32, count: u32, map: u32, used: u32): u32 {
+  let marked: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) marked += mark(load<u32>(ranges + i * RANGE_BYTES), map, used);
+  return marked;
+}
+
+/** The same for the rows listed, or rows [first, first + count) when `rows` is 0. */
+export function groupsMarkRows(series: u32, rows: u32, first: u32, count: u32, map: u32, used: u32): u32 {
+  let marked: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const row = rows != 0 ? load<u32>(rows + (i << 2)) : first + i;
+    marked += mark(load<u32>(series + (row << 2)), map, used);
+  }
+  return marked;
+}
+
+// @ts-ignore: decorator
+@inline
+function mark(series: u32, map: u32, used: u32): u32 {
+  if (load<u32>(map + (series << 2)) != NO_GROUP || load<u8>(used + series) != 0) return 0;
+  store<u8>(used + series, 1);
+  return 1;
+}
+
+/** Cuts the ranges of a sorted run where bins end. Writes at most `max` spans; fewer: these were the last, and the next call begins with
+ *  new ranges. `map`: u32 group per series; 0 = one group. */
+export function cellsCut(cells: Cells, ranges: u32, rangeCount: u32, times: u32, map: u32, spans: u32, max: u32): u32 {
+  let count: u32 = 0;
+  const width = cells.width;
+  const origin = cells.origin;
+  // the rows of the last span: times are mostly regular
+  let guess: u32 = 1;
+  for (let i = cells.cutRange; i < rangeCount; i++) {
+    const range = ranges + i * RANGE_BYTES;
+    const to = load<u32>(range, 8);
+    const group = map != 0 ? load<u32>(map + (load<u32>(range) << 2)) : 0;
+    let row = cells.cutRow != 0 ? cells.cutRow : load<u32>(range, 4);
+    cells.cutRow = 0;
+    let bin: u64 = 0;
+    let begin: u64 = 0;
+    let end = to;
+    while (row < to) {
+      if (count == max) {
+        cells.cutRange = i;
+        cells.cutRow = row;
+        return count;
+      }
+      if (cells.bins != 1) {
+        const time = load<u64>(times + (row << 3));
+        const offset = time - origin;
+        if (offset - begin >= width) {
+          if (offset - begin - width < width) {
+            bin++;
+            begin += width;
+          } else {
+            bin = offset / width;
+            begin = bin * width;
+          }
+        }
+        end = spanEnd(times, row, to, begin + width - offset, guess);
+        guess = end - row;
+      }
+      const span = spans + count * SPAN_BYTES;
+      store<u32>(span, cellOf(cells, group, bin));
+      store<u32>(span, row, 4);
+      store<u32>(span, end, 8);
+      count++;
+      row = end;
+    }
+  }
+  // when the last span was the last that fits, the next call finds nothing and begins anew
+  cells.cutRange = count == max ? rangeCount : 0;
+  return count;
+}
+
+/** First row in (row, to] that lies `left` nanoseconds or more behind `row`, or `to`. */
+function spanEnd(times: u32, row: u32, to: u32, left: u64, guess: u32): u32 {
+  const time = load<u64>(times + (row << 3));
+  // low is within, high is not, or is `to`
+  let low = row;
+  let high = to;
+  const probe = row + guess;
+  if (probe < to) {
+    if (load<u64>(times + ((probe - 1) << 3)) - time < left) {
+      if (load<u64>(times + (probe << 3)) - time >= left) return probe;
+      low = probe;
+    } else {
+      high = probe - 1;
+    }
+  } else if (load<u64>(times + ((to - 1) << 3)) - time < left) {
+    return to;
+  }
+  let step: u32 = 1;
+  while (low + step < high && load<u64>(times + ((low + step) << 3)) - time < left) {
+    low += step;
+    step <<= 1;
+  }
+  high = min(high, low + step);
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (load<u64>(times + (middle << 3)) - time < left) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/** target[i] = cell of the row listed, or of row first + i when `rows` is 0. */
+export function cellsOfRows(
+  cells: Cells,
+  series: u32,
+  times: u32,
+  rows: u32,
+  first: u32,
+  count: u32,
+  map: u32,
+  target: u32,
+): void {
+  const width = cells.width;
+  const origin = cells.origin;
+  const bins = cells.bins;
+  let bin: u64 = 0;
+  let begin: u64 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const row = rows != 0 ? load<u32>(rows + (i << 2)) : first + i;
+    const group = map != 0 ? load<u32>(map + (load<u32>(series + (row << 2)) << 2)) : 0;
+    if (bins != 1) {
+      const offset = load<u64>(times + (row << 3)) - origin;
+      if (offset - begin >= width) {
+        bin = offset / width;
+        begin = bin * width;
+      }
+    }
+    store<u32>(target + (i << 2), cellOf(cells, group, bin));
+  }
+}
+
+/** Lists the cells from `from` on that have rows, at most `max`. Returns how many; fewer: these were the last. */
+export function cellsWithRows(rowCounts: u32, from: u32, cellCount: u32, target: u32, max: u32): u32 {
+  let out = target;
+  const limit = target + (max << 2);
+  for (let cell = from; cell < cellCount && out < limit; cell++) {
+    store<u32>(out, cell);
+    out += <u32>(load<u64>(rowCounts + (cell << 3)) != 0) << 2;
+  }
+  return (out - target) >> 2;
+}

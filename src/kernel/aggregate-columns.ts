@@ -1,0 +1,156 @@
+// What an aggregation keeps per column and cell, and how rows are added to it. Aggregates that need the same facts share them.
+import { assert } from "../model/assert.ts";
+import { type ColumnDef, ColumnType, VALUE_BYTES } from "../model/column.ts";
+import type { ColumnRun, Run } from "../model/run.ts";
+import type { CellArray, CellArrays } from "./aggregate-arrays.ts";
+import type { Kernel } from "./kernel.ts";
+
+/** Rows of a run with their cells: spans | cell u32 | first row u32 | end u32 | of a sorted run, or a cell (u32) for each of the rows
+ *  listed (rows first .. first + count - 1 when rowsPtr is 0). */
+export type CellRows =
+  | { readonly kind: "spans"; readonly ptr: number; readonly count: number }
+  | { readonly kind: "rows"; readonly cellsPtr: number; readonly rowsPtr: number; readonly first: number; readonly count: number };
+
+/** trues: how many booleans are. first, last: a value with its time; firstTime, lastTime: the time alone. */
+export type Fact = "sum" | "least" | "most" | "trues" | "first" | "last" | "firstTime" | "lastTime";
+
+const I64_MIN = -(2n ** 63n);
+const I64_MAX = 2n ** 63n - 1n;
+const NAN_BITS = 0x7ff8000000000000n;
+const MINUS_INFINITY_BITS = 0xfff0000000000000n;
+const HIGHEST_BIT = 2n ** 63n;
+
+/** One column's facts. */
+export class ColumnFacts {
+  /** Present values per cell; null = every row has had one so far, so that the rows' counts are theirs. */
+  counts: CellArray | null = null;
+  private readonly arrays = new Map<Fact, CellArray>();
+  private readonly times = new Map<Fact, CellArray>();
+
+  constructor(
+    private readonly kernel: Kernel,
+    readonly column: ColumnDef,
+    private readonly cells: CellArrays,
+  ) {}
+
+  /** What unsigned integers are exclusive-ored with in their cells, to compare as signed ones. */
+  get flip(): bigint {
+    return this.column.type === ColumnType.unsigned ? HIGHEST_BIT : 0n;
+  }
+
+  /** Keeps a fact from now on. */
+  need(fact: Fact): void {
+    if (this.arrays.has(fact)) return;
+    if (fact === "first" || fact === "last") {
+      this.times.set(fact, this.addWords(fact === "first" ? I64_MAX : I64_MIN));
+      this.arrays.set(fact, this.addOf(VALUE_BYTES[this.column.type]));
+    } else if (fact === "firstTime") this.arrays.set(fact, this.addWords(I64_MAX));
+    else if (fact === "lastTime") this.arrays.set(fact, this.addWords(I64_MIN));
+    else if (fact === "least") this.arrays.set(fact, this.addWords(this.isFloat ? NAN_BITS : I64_MAX));
+    else if (fact === "most") this.arrays.set(fact, this.addWords(this.isFloat ? MINUS_INFINITY_BITS : I64_MIN));
+    else this.arrays.set(fact, this.addWords(0n));
+  }
+
+  array(fact: Fact): CellArray {
+    const found = this.arrays.get(fact);
+    assert(found !== undefined, `${fact} of column ${this.column.name} was not asked for`);
+    return found;
+  }
+
+  /** The column in a run; undefined: every row is NULL. */
+  of(run: Run): ColumnRun | undefined {
+    const { id, type } = this.column;
+    if (type === ColumnType.time) return { columnId: id, type, dataPtr: run.timePtr, validityPtr: 0 };
+    const column = run.columns.find(({ columnId }) => columnId === id);
+    assert(column === undefined || column.type === type, `column ${id} has type ${column?.type} in a run, ${type} in the table`);
+    return column;
+  }
+
+  /** Before a run of which not every row has a value: from now on present values are counted. False: beyond the budget. */
+  countApart(rowCounts: CellArray): boolean {
+    if (this.counts !== null) return true;
+    this.counts = this.cells.add(8);
+    if (this.counts === null) return false;
+    this.kernel.call.copyBytes(this.counts.ptr, rowCounts.ptr, this.cells.capacity * 8);
+    return true;
+  }
+
+  /** Adds the rows' values. False: a sum of integers overflowed. */
+  add(rows: CellRows, { dataPtr, validityPtr }: ColumnRun, timePtr: number): boolean {
+    if (this.counts !== null) countRows(this.kernel, rows, validityPtr, this.counts);
+    let fine = true;
+    for (const [fact, { ptr }] of this.arrays) {
+      const times = this.times.get(fact)?.ptr ?? ptr;
+      fine &&= this.addFact(fact, rows, { dataPtr, validityPtr, timePtr, targetPtr: ptr, timesPtr: times });
+    }
+    return fine;
+  }
+
+  private get isFloat(): boolean {
+    return this.column.type === ColumnType.float;
+  }
+
+  private addWords(initial: bigint): CellArray {
+    return this.cells.add(8, initial)!;
+  }
+
+  private addOf(width: number): CellArray {
+    assert(width === 1 || width === 8 || width === 16, `values of ${width} bytes`);
+    return this.cells.add(width)!;
+  }
+
+  private addFact(
+    fact: Fact,
+    rows: CellRows,
+    at: { dataPtr: number; validityPtr: number; timePtr: number; targetPtr: number; timesPtr: number },
+  ): boolean {
+    const { call } = this.kernel;
+    const { type } = this.column;
+    const { dataPtr, validityPtr, timePtr, targetPtr, timesPtr } = at;
+    if (fact === "first" || fact === "last" || fact === "firstTime" || fact === "lastTime") {
+      const isFirst = fact === "first" || fact === "firstTime";
+      const width = fact === "first" || fact === "last" ? VALUE_BYTES[type] : 0;
+      if (rows.kind === "spans") {
+        const reduce = isFirst ? call.spansFirst : call.spansLast;
+        reduce(rows.ptr, rows.count, dataPtr, validityPtr, width, timePtr, timesPtr, targetPtr);
+      } else {
+        const reduce = isFirst ? call.rowsFirst : call.rowsLast;
+        reduce(rows.cellsPtr, rows.rowsPtr, rows.first, rows.count, dataPtr, validityPtr, width, timePtr, timesPtr, targetPtr);
+      }
+      return true;
+    }
+    if (rows.kind === "spans") {
+      const { ptr, count } = rows;
+      if (fact === "trues") call.spansCountTrue(ptr, count, dataPtr, validityPtr, targetPtr);
+      else if (fact === "sum") {
+        if (type === ColumnType.integer) return call.spansSumInteger(ptr, count, dataPtr, validityPtr, targetPtr) === 0;
+        if (type === ColumnType.unsigned) return call.spansSumUnsigned(ptr, count, dataPtr, validityPtr, targetPtr) === 0;
+        call.spansSumFloat(ptr, count, dataPtr, validityPtr, targetPtr);
+      } else if (this.isFloat) {
+        (fact === "least" ? call.spansLeastFloat : call.spansMostFloat)(ptr, count, dataPtr, validityPtr, targetPtr);
+      } else {
+        (fact === "least" ? call.spansLeastInteger : call.spansMostInteger)(ptr, count, dataPtr, validityPtr, targetPtr, this.flip);
+      }
+      return true;
+    }
+    const { cellsPtr, rowsPtr, first, count } = rows;
+    if (fact === "trues") call.rowsCountTrue(cellsPtr, rowsPtr, first, count, dataPtr, validityPtr, targetPtr);
+    else if (fact === "sum") {
+      if (type === ColumnType.integer) return call.rowsSumInteger(cellsPtr, rowsPtr, first, count, dataPtr, validityPtr, targetPtr) === 0;
+      if (type === ColumnType.unsigned) return call.rowsSumUnsigned(cellsPtr, rowsPtr, first, count, dataPtr, validityPtr, targetPtr) === 0;
+      call.rowsSumFloat(cellsPtr, rowsPtr, first, count, dataPtr, validityPtr, targetPtr);
+    } else if (this.isFloat) {
+      (fact === "least" ? call.rowsLeastFloat : call.rowsMostFloat)(cellsPtr, rowsPtr, first, count, dataPtr, validityPtr, targetPtr);
+    } else {
+      const reduce = fact === "least" ? call.rowsLeastInteger : call.rowsMostInteger;
+      reduce(cellsPtr, rowsPtr, first, count, dataPtr, validityPtr, targetPtr, this.flip);
+    }
+    return true;
+  }
+}
+
+/** counts[cell] += present values; validityPtr 0: as many as rows. */
+export function countRows({ call }: Kernel, rows: CellRows, validityPtr: number, { ptr }: CellArray): void {
+  if (rows.kind === "spans") call.spansCount(rows.ptr, rows.count, validityPtr, ptr);
+  else call.rowsCount(rows.cellsPtr, rows.rowsPtr, rows.first, rows.count, validityPtr, ptr);
+}

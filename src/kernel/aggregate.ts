@@ -1,0 +1,208 @@
+// Aggregation inside the scan: rows of any number of runs become one row per group and bin of time. Sorted runs are walked series by series
+// and bin by bin, and each stretch of a column is reduced as a whole; of other runs each row's cell is found once for all columns.
+import { type AggregateRequest, aggregateColumns } from "../model/aggregate.ts";
+import { assert } from "../model/assert.ts";
+import { ColumnType } from "../model/column.ts";
+import { LIMITS } from "../model/limits.ts";
+import type { Run } from "../model/run.ts";
+import { ALL_TIME, type ScanCursor, type TimeRange } from "../model/scan.ts";
+import { type CellArray, CellArrays } from "./aggregate-arrays.ts";
+import { AggregateCells, planBins } from "./aggregate-cells.ts";
+import { type CellRows, ColumnFacts, countRows } from "./aggregate-columns.ts";
+import { AggregateGroups } from "./aggregate-groups.ts";
+import { factOf, GroupCursor } from "./aggregate-output.ts";
+import { Blocks } from "./blocks.ts";
+import type { HiddenRows } from "./hidden-rows.ts";
+import type { Kernel } from "./kernel.ts";
+import { RowSelection } from "./row-selection.ts";
+import { SeriesFilter } from "./series-filter.ts";
+
+/** Rows whose cells are found before their columns are read: a page, so that what is found stays in the cache. */
+const BLOCK_ROWS = LIMITS.pageRowsMax;
+const RANGES_MAX = 2048;
+const SPANS_MAX = 4096;
+const RANGE_BYTES = 12;
+const SPAN_BYTES = 12;
+
+export interface AggregatorOptions {
+  /** Kernel memory for cells at most; what holds the groups' tag values counts as well, and as much again. */
+  readonly memoryBytesMax: number;
+  /** Rows that will come at most, before any predicate; when it is known, the layout of the cells suits it. */
+  readonly rowCountMax?: number;
+}
+
+/** How one run is added. */
+export interface AddOptions {
+  /** Only the rows within, and within the request's range. */
+  readonly range?: TimeRange;
+  /** Rows that deletions hide. Not for the result of a merge that has left them out. */
+  readonly hidden?: HiddenRows | undefined;
+}
+
+/** Accumulates `request` over runs that share no (series, time): what may is merged before. Owned: call `release`, or close the cursor that
+ *  `finish` gives. */
+export class Aggregator {
+  /** True: first and last of strings are views of the runs' text, so that all runs must outlive the aggregator and its cursor. */
+  readonly keepsText: boolean;
+  private readonly range: TimeRange;
+  private readonly scratch: Blocks;
+  private readonly filter: SeriesFilter;
+  private readonly arrays: CellArrays;
+  private readonly columns = new Map<number, ColumnFacts>();
+  private readonly groups: AggregateGroups;
+  private readonly rowCounts: CellArray | null;
+  /** Null: the request cannot be accumulated. */
+  private readonly cells: AggregateCells | null = null;
+  private readonly rangesPtr: number;
+  private readonly blockPtr: number;
+  private failed = false;
+  private released = false;
+
+  /** `range` holds the times of all rows that will come, as far as they lie in the request's range. @throws TsdbError overloaded */
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly request: AggregateRequest,
+    range: TimeRange,
+    private readonly options: AggregatorOptions,
+  ) {
+    aggregateColumns(request);
+    this.range = intersect(range, request.range);
+    this.keepsText = request.aggregates.some(({ fn, column }) => (fn === "first" || fn === "last") && column?.type === ColumnType.string);
+    this.scratch = new Blocks(kernel);
+    this.filter = new SeriesFilter(kernel, request.tags);
+    this.arrays = new CellArrays(kernel, options.memoryBytesMax);
+    this.rowCounts = this.arrays.add(8);
+    this.addColumns();
+    this.groups = new AggregateGroups(kernel, request.groupBy);
+    try {
+      this.rangesPtr = this.scratch.alloc(Math.max(RANGES_MAX * RANGE_BYTES, BLOCK_ROWS * 4));
+      this.blockPtr = this.scratch.alloc(Math.max(SPANS_MAX * SPAN_BYTES, BLOCK_ROWS * 4));
+      const bins = planBins(request.bins, this.range);
+      if (bins !== null && this.rowCounts !== null) {
+        const { memoryBytesMax: bytesMax, rowCountMax = Number.POSITIVE_INFINITY } = options;
+        this.cells = new AggregateCells(kernel, bins, { arrays: this.arrays, rowCounts: this.rowCounts, bytesMax, rowCountMax });
+      }
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+    this.failed = this.cells === null;
+  }
+
+  /** Adds the rows of `run` that satisfy every predicate of the request. False: the aggregation has failed, `finish` will give null, and no
+   *  more runs are needed. @throws TsdbError overloaded: only `release` is allowed then */
+  add(run: Run, { range = ALL_TIME, hidden }: AddOptions = {}): boolean {
+    assert(!this.released, "a run for an aggregator that was released");
+    if (this.failed) return false;
+    const choice = { range: intersect(range, this.range), filter: this.filter, hidden };
+    const { fields } = this.request;
+    if (run.sorted && fields.length === 0) {
+      const selection = RowSelection.openRanges(this.kernel, run, choice);
+      if (selection === "none") return true;
+      try {
+        this.failed = !(this.prepare(run) && this.addRanges(run, selection));
+      } finally {
+        selection.release();
+      }
+    } else {
+      const selection = RowSelection.open(this.kernel, run, { ...choice, fields });
+      if (selection === "none") return true;
+      try {
+        this.failed = !(this.prepare(run) && this.addRows(run, selection));
+      } finally {
+        if (selection !== "all") selection.release();
+      }
+    }
+    return !this.failed;
+  }
+
+  /** The groups that have rows, with the columns of `aggregateColumns`; null when a sum of integers (an intermediate one even) does not fit
+   *  64 bits, when the cells do not fit the memory allowed, or when bins begin before the least time. The cursor owns what was accumulated;
+   *  nothing may be added any more. @throws TsdbError overloaded */
+  finish(): ScanCursor | null {
+    assert(!this.released, "finish after release");
+    const { request, groups, cells, rowCounts, columns } = this;
+    if (this.failed || cells === null || rowCounts === null) {
+      this.release();
+      return null;
+    }
+    return new GroupCursor(this.kernel, { request, groups, cells, rowCounts, columns }, () => this.release());
+  }
+
+  release(): void {
+    if (this.released) return;
+    this.released = true;
+    this.scratch.release();
+    this.filter.release();
+    this.arrays.release();
+    this.groups.release();
+    this.cells?.release();
+  }
+
+  private addColumns(): void {
+    for (const aggregate of this.request.aggregates) {
+      const { column } = aggregate;
+      if (column === null) continue;
+      const facts = this.columns.get(column.id) ?? new ColumnFacts(this.kernel, column, this.arrays);
+      this.columns.set(column.id, facts);
+      const fact = factOf(aggregate);
+      if (fact !== null) facts.need(fact);
+    }
+  }
+
+  /** Columns of which this run has NULLs begin to count their values. False: beyond the budget. */
+  private prepare(run: Run): boolean {
+    return [...this.columns.values()].every((facts) => facts.of(run)?.validityPtr === 0 || facts.countApart(this.rowCounts!));
+  }
+
+  private addRanges(run: Run, selection: RowSelection): boolean {
+    const { rangesPtr, blockPtr } = this;
+    const cells = this.cells!;
+    for (let count = RANGES_MAX; count === RANGES_MAX; ) {
+      count = selection.nextRanges(rangesPtr, RANGES_MAX);
+      if (count === 0) return true;
+      const mapPtr = this.groups.ofRanges(run.dictionary, rangesPtr, count);
+      if (!this.reserveGroups()) return false;
+      for (let spans = SPANS_MAX; spans === SPANS_MAX; ) {
+        const target = { timePtr: run.timePtr, mapPtr, targetPtr: blockPtr, max: SPANS_MAX };
+        const found = cells.cut({ ptr: rangesPtr, count }, target);
+        if (found === null) return false;
+        spans = found;
+        if (!this.reduce(run, { kind: "spans", ptr: blockPtr, count: spans })) return false;
+      }
+    }
+    return true;
+  }
+
+  private addRows(run: Run, selection: RowSelection | "all"): boolean {
+    const { rangesPtr, blockPtr } = this;
+    const cells = this.cells!;
+    for (let first = 0, count = BLOCK_ROWS; count === BLOCK_ROWS; first += BLOCK_ROWS) {
+      if (selection === "all") count = Math.max(0, Math.min(BLOCK_ROWS, run.rowCount - first));
+      else count = selection.next(rangesPtr, BLOCK_ROWS);
+      if (count === 0) return true;
+      const rows = { rowsPtr: selection === "all" ? 0 : rangesPtr, first, count };
+      const mapPtr = this.groups.ofRows(run.dictionary, run.seriesPtr, rows);
+      if (!this.reserveGroups() || !cells.ofRows(run, rows, { mapPtr, targetPtr: blockPtr })) return false;
+      if (!this.reduce(run, { kind: "rows", cellsPtr: blockPtr, ...rows })) return false;
+    }
+    return true;
+  }
+
+  private reserveGroups(): boolean {
+    return this.groups.memoryBytes <= this.options.memoryBytesMax && this.cells!.reserveGroups(this.groups.count);
+  }
+
+  private reduce(run: Run, rows: CellRows): boolean {
+    countRows(this.kernel, rows, 0, this.rowCounts!);
+    for (const facts of this.columns.values()) {
+      const column = facts.of(run);
+      if (column !== undefined && !facts.add(rows, column, run.timePtr)) return false;
+    }
+    return true;
+  }
+}
+
+function intersect(a: TimeRange, b: TimeRange): TimeRange {
+  return { minNs: a.minNs > b.minNs ? a.minNs : b.minNs, maxNs: a.maxNs < b.maxNs ? a.maxNs : b.maxNs };
+}
