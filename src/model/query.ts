@@ -16,8 +16,8 @@ export interface QueryRequest {
 
 export interface QueryAnswer {
   readonly contentType: string;
-  /** The answer's bytes as the engine makes them, under back-pressure. An error after the first bytes breaks the stream. */
-  readonly body: ReadableStream<Uint8Array>;
+  /** A short answer whole, a long one as the engine makes it, under back-pressure; an error after the first bytes breaks the stream. */
+  readonly body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
 }
 
 export interface QueryService {

@@ -4,6 +4,7 @@ import type { ErrorKind } from "../model/errors.ts";
 import type { QueryFormat, QueryParams } from "../model/query.ts";
 import type { DatabaseSnapshot } from "../query/snapshot.ts";
 import type { PtDirectory, PtTableInput } from "../store/pt-file.ts";
+import type { TableNeed } from "./table-guess.ts";
 
 /** An error as it crosses a thread border; "bug" marks anything that is not a TsdbError. */
 export interface WireError {
@@ -31,6 +32,8 @@ export type ToQueryWorker =
       readonly statement: string;
       readonly format: QueryFormat;
       readonly params: QueryParams;
+      /** A pinned snapshot of the tables that the statement probably reads. */
+      readonly early?: { readonly need: TableNeed; readonly snapshot: DatabaseSnapshot };
     }
   | { readonly type: "snapshot"; readonly id: number; readonly snapshot: DatabaseSnapshot }
   /** The reader took `bytes` bytes: as many more may be sent. */
@@ -39,8 +42,16 @@ export type ToQueryWorker =
 
 export type FromQueryWorker =
   | { readonly type: "ready" }
-  /** Which tables the statement reads; main answers with a pinned snapshot. */
-  | { readonly type: "pin"; readonly id: number; readonly tables: readonly string[]; readonly wholeCatalog: boolean }
+  /** Which tables the statement reads; main answers with a pinned snapshot in place of the early one. */
+  | { readonly type: "pin"; readonly id: number; readonly need: TableNeed }
+  /** A whole answer that fits into one message; `end` follows when the worker has let go of the snapshot. */
+  | {
+      readonly type: "answer";
+      readonly id: number;
+      readonly contentType: string;
+      readonly bytes: Uint8Array<ArrayBuffer>;
+      readonly rowCount: number;
+    }
   | { readonly type: "head"; readonly id: number; readonly contentType: string }
   | { readonly type: "bytes"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly type: "end"; readonly id: number; readonly rowCount: number }

@@ -1,11 +1,11 @@
 // The main thread's side of the query workers: implements QueryService by messages, hands out snapshots, and turns the worker's bytes into
 // a stream under credit: at most ANSWER_WINDOW_BYTES of an answer wait for a slow reader.
-import { assert } from "../model/assert.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { QueryAnswer, QueryRequest, QueryService } from "../model/query.ts";
 import type { DatabaseSnapshot } from "../query/snapshot.ts";
 import type { FromQueryWorker, QueryWorkerOptions, ToQueryWorker, WireError } from "./messages.ts";
 import { type SpawnedWorker, spawnQueryWorker } from "./spawn.ts";
+import { TableGuess, type TableNeed } from "./table-guess.ts";
 
 /** A pinned snapshot; `release` lets go of the pin. */
 export interface PinnedSnapshot {
@@ -44,6 +44,7 @@ interface WorkerSlot {
 
 export class QueryClient implements QueryService {
   private readonly slots: WorkerSlot[] = [];
+  private readonly guess = new TableGuess();
   private nextId = 1;
   private closed = false;
   /** Why no further worker is started. */
@@ -73,7 +74,7 @@ export class QueryClient implements QueryService {
     const slot = this.slots.reduce((least, other) => (other.queries.size < least.queries.size ? other : least));
     await slot.ready;
     const id = this.nextId++;
-    const query = new ActiveQuery(id, request, slot.worker, this.options, () => slot.queries.delete(id));
+    const query = new ActiveQuery(id, request, slot.worker, { ...this.options, guess: this.guess }, () => slot.queries.delete(id));
     slot.queries.set(id, query);
     return query.start();
   }
@@ -148,7 +149,7 @@ class ActiveQuery {
     private readonly id: number,
     private readonly request: QueryRequest,
     private readonly worker: Worker,
-    private readonly options: QueryClientOptions,
+    private readonly options: QueryClientOptions & { readonly guess: TableGuess },
     /** The worker is done with this query. */
     private readonly onWorkerDone: () => void,
   ) {}
@@ -158,14 +159,27 @@ class ActiveQuery {
       this.settleHead = { resolve, reject };
       this.request.signal.addEventListener("abort", this.onAbort, { once: true });
       const { statement, format, params } = this.request;
-      this.post({ type: "query", id: this.id, statement, format, params });
+      try {
+        const early = this.takeEarly();
+        this.post({ type: "query", id: this.id, statement, format, params, ...(early === undefined ? {} : { early }) });
+      } catch (error) {
+        this.endWorker();
+        this.failClient(error as Error);
+      }
     });
   }
 
   receive(message: Exclude<FromQueryWorker, { type: "ready" }>): void {
     switch (message.type) {
       case "pin":
-        if (!this.clientDone) this.pin(message.tables, message.wholeCatalog);
+        if (!this.clientDone) this.pin(message.need);
+        return;
+      case "answer":
+        if (this.clientDone) return;
+        this.rowCount = message.rowCount;
+        this.settleHead?.resolve({ contentType: message.contentType, body: message.bytes });
+        this.settleHead = undefined;
+        this.endClient(true);
         return;
       case "head":
         this.contentType = message.contentType;
@@ -203,10 +217,21 @@ class ActiveQuery {
     this.failClient(error);
   }
 
-  private pin(tables: readonly string[], wholeCatalog: boolean): void {
-    assert(this.pinned === undefined, `query ${this.id} pinned twice`);
+  /** What the worker will probably ask for. @throws TsdbError unknown_database */
+  private takeEarly(): { need: TableNeed; snapshot: DatabaseSnapshot } | undefined {
+    const need = this.options.guess.find(this.request.statement);
+    if (need === undefined) return undefined;
+    this.pinned = this.options.snapshots.take(this.request.database, need.tables, need.wholeCatalog);
+    return { need, snapshot: this.pinned.snapshot };
+  }
+
+  private pin(need: TableNeed): void {
     try {
-      this.pinned = this.options.snapshots.take(this.request.database, tables, wholeCatalog);
+      // the worker does not read what it was guessed to read
+      this.pinned?.release();
+      this.pinned = undefined;
+      this.options.guess.learn(this.request.statement, need);
+      this.pinned = this.options.snapshots.take(this.request.database, need.tables, need.wholeCatalog);
       this.post({ type: "snapshot", id: this.id, snapshot: this.pinned.snapshot });
     } catch (error) {
       this.abandon(error instanceof TsdbError ? error : new TsdbError("bad_query", String(error)));

@@ -6,26 +6,36 @@ import { QueryRunner } from "../query/query.ts";
 import type { DatabaseSnapshot } from "../query/snapshot.ts";
 import { SqlEngine } from "../sql/engine.ts";
 import { ANSWER_MESSAGE_BYTES, ANSWER_WINDOW_BYTES, type FromQueryWorker, type ToQueryWorker } from "./messages.ts";
+import { covers, type TableNeed } from "./table-guess.ts";
 
 declare const self: Worker;
 
-/** A running statement: what main may still say about it. */
+type StatementMessage = Extract<ToQueryWorker, { type: "query" }>;
+
+/** A running statement: what main may still say about it, and its answer on the way there. */
 class RunningQuery {
   readonly cancelled = new AbortController();
+  private streams = false;
   private snapshotReady: ((snapshot: DatabaseSnapshot) => void) | undefined;
   private creditBytes = ANSWER_WINDOW_BYTES;
   private creditReady: (() => void) | undefined;
   private pending: Uint8Array[] = [];
   private pendingBytes = 0;
 
-  constructor(readonly id: number) {}
+  constructor(private readonly message: StatementMessage) {}
 
-  /** Asks main for a pinned snapshot. */
-  snapshot(tables: readonly string[], wholeCatalog: boolean): Promise<DatabaseSnapshot> {
+  get id(): number {
+    return this.message.id;
+  }
+
+  /** A pinned snapshot: the one that came with the statement if it will do, else main is asked for one. */
+  async snapshot(need: TableNeed): Promise<DatabaseSnapshot> {
+    const { early } = this.message;
+    if (early !== undefined && covers(early.need, need)) return early.snapshot;
     return new Promise((resolve, reject) => {
       this.snapshotReady = resolve;
       this.cancelled.signal.addEventListener("abort", () => reject(cancelledError()), { once: true });
-      post({ type: "pin", id: this.id, tables, wholeCatalog });
+      post({ type: "pin", id: this.id, need });
     });
   }
 
@@ -39,10 +49,13 @@ class RunningQuery {
   }
 
   /** Queues bytes for the reader; resolves at once until the window is full, then when the reader has taken some. */
-  async send(bytes: Uint8Array): Promise<void> {
+  async send(bytes: Uint8Array, contentType: string): Promise<void> {
     this.pending.push(bytes);
     this.pendingBytes += bytes.byteLength;
-    if (this.pendingBytes >= ANSWER_MESSAGE_BYTES) this.flush();
+    if (this.pendingBytes < ANSWER_MESSAGE_BYTES) return;
+    if (!this.streams) post({ type: "head", id: this.id, contentType });
+    this.streams = true;
+    this.flush();
     while (this.creditBytes <= 0) {
       if (this.cancelled.signal.aborted) throw cancelledError();
       await new Promise<void>((resolve) => {
@@ -52,8 +65,24 @@ class RunningQuery {
     }
   }
 
-  flush(): void {
+  /** Sends what is left; the whole answer, when nothing was sent before. */
+  finish(contentType: string, rowCount: number): void {
+    if (this.streams) {
+      this.flush();
+      return;
+    }
+    const bytes = this.take();
+    self.postMessage({ type: "answer", id: this.id, contentType, bytes, rowCount } satisfies FromQueryWorker, [bytes.buffer]);
+  }
+
+  private flush(): void {
     if (this.pendingBytes === 0) return;
+    const bytes = this.take();
+    this.creditBytes -= bytes.byteLength;
+    self.postMessage({ type: "bytes", id: this.id, bytes } satisfies FromQueryWorker, [bytes.buffer]);
+  }
+
+  private take(): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(this.pendingBytes);
     let at = 0;
     for (const part of this.pending) {
@@ -62,8 +91,7 @@ class RunningQuery {
     }
     this.pending = [];
     this.pendingBytes = 0;
-    this.creditBytes -= bytes.byteLength;
-    self.postMessage({ type: "bytes", id: this.id, bytes } satisfies FromQueryWorker, [bytes.buffer]);
+    return bytes;
   }
 }
 
@@ -78,8 +106,8 @@ function cancelledError(): TsdbError {
   return new TsdbError("cancelled", "the query was cancelled");
 }
 
-async function runQuery(message: Extract<ToQueryWorker, { type: "query" }>): Promise<void> {
-  const query = new RunningQuery(message.id);
+async function runQuery(message: StatementMessage): Promise<void> {
+  const query = new RunningQuery(message);
   running.set(message.id, query);
   try {
     if (runner === undefined) throw new TsdbError("unavailable", "the query engine is still starting");
@@ -88,12 +116,12 @@ async function runQuery(message: Extract<ToQueryWorker, { type: "query" }>): Pro
       format: message.format,
       params: message.params,
       signal: query.cancelled.signal,
-      snapshot: (tables, wholeCatalog) => query.snapshot(tables, wholeCatalog),
+      snapshot: (tables, wholeCatalog) => query.snapshot({ tables, wholeCatalog }),
     });
     try {
-      post({ type: "head", id: message.id, contentType: answer.contentType });
-      for await (const bytes of answer.parts) await query.send(bytes);
-      query.flush();
+      const { contentType } = answer;
+      for await (const bytes of answer.parts) await query.send(bytes, contentType);
+      query.finish(contentType, answer.rowCount());
     } finally {
       await answer.close();
     }

@@ -143,6 +143,37 @@ describe("many at once", () => {
   });
 });
 
+describe("statements that look alike", () => {
+  test("read their own tables at their own time", async () => {
+    await store(server, "alike", "t1 v=1 1\nt2 v=2 1\n1 v=10 1\n2 v=20 1");
+    await store(server, "other", "t1 v=3 1");
+    for (let round = 0; round < 3; round++) {
+      expect(await scalar(server, "alike", "SELECT sum(v) FROM t1 WHERE v < 100")).toBe(1);
+      expect(await scalar(server, "alike", "SELECT sum(v) FROM t2 WHERE v < 100")).toBe(2);
+      // a guess takes these two for one
+      expect(await scalar(server, "alike", 'SELECT sum(v) FROM "1" WHERE v < 100')).toBe(10);
+      expect(await scalar(server, "alike", 'SELECT sum(v) FROM "2" WHERE v < 100')).toBe(20);
+      expect(await scalar(server, "other", "SELECT sum(v) FROM t1 WHERE v < 100")).toBe(3 + round);
+      await store(server, "other", `t1 v=1 ${round + 2}`);
+      expect((await query(server, "alike", `SELECT v FROM missing_${round}`)).status).toBe(400);
+      expect((await query(server, "none", "SELECT sum(v) FROM t1 WHERE v < 100")).status).toBe(404);
+    }
+    await store(server, "alike", "t9 v=9 1");
+    const tables = "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'iox' AND table_name LIKE 't%'";
+    expect(await scalar(server, "alike", tables)).toBe(3);
+    await store(server, "alike", "t8 v=9 1");
+    expect(await scalar(server, "alike", tables)).toBe(4);
+  });
+
+  test("have a length when they are short and none when they are long", async () => {
+    const short = await post(server, "db", "SELECT v FROM t ORDER BY v LIMIT 2", { format: "csv" });
+    expect([short.headers.get("content-length"), await short.text()]).toEqual(["10", "v\n0.0\n1.0\n"]);
+    const long = await post(server, "db", "SELECT a.v FROM t a CROSS JOIN (SELECT * FROM t LIMIT 25) b", { format: "csv" });
+    expect(long.headers.get("content-length")).toBeNull();
+    expect((await long.text()).split("\n")).toHaveLength(100_002);
+  });
+});
+
 test("the default output of a large answer is whole JSON", async () => {
   const { text } = await query(server, "db", `SELECT a.v, b.s FROM t a CROSS JOIN (SELECT * FROM t LIMIT 25) b`);
   const { results } = JSON.parse(text) as { results: { series: { values: unknown[][] }[] }[] };

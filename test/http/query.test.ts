@@ -153,6 +153,21 @@ test("the answer's bytes and type pass through", async () => {
   expect(await response.text()).toBe("a,b\n1,2\n");
 });
 
+test("a short answer comes whole and is counted", async () => {
+  const body = new TextEncoder().encode("a,b\n1,2\n");
+  const { send, services } = fakes({ query: () => ({ contentType: "text/csv", body }) });
+  const response = await send("GET", Q);
+  expect(Object.fromEntries(response.headers)).toEqual({
+    "access-control-allow-origin": "*",
+    "cluster-uuid": CLUSTER_UUID,
+    "content-type": "text/csv",
+  });
+  expect(await response.text()).toBe("a,b\n1,2\n");
+  const page = (await services.metrics.render()).text;
+  expect(page).toContain('tsdb_queries_total{outcome="answered"} 1');
+  expect(page).toContain("tsdb_queries_running 0");
+});
+
 test("nothing is asked before the log is replayed", async () => {
   const { send, queries } = fakes({ status: () => ({ state: "replaying" }) });
   expect(await outcome(await send("GET", Q))).toEqual([503, { error: "the server is not ready: replaying" }]);

@@ -113,12 +113,17 @@ async function takeQuery(
     restoreIdleLimit = liftIdleLimit(server, request);
     const answer = await services.query.query({ ...statement, signal: request.signal });
     services.metrics.queryAnswered(seconds());
+    const { contentType } = answer;
+    if (answer.body instanceof Uint8Array) {
+      ended("answered", answer.body.byteLength);
+      return new Response(answer.body, { headers: { "content-type": contentType } });
+    }
     const body = watchStream(answer.body, (how, bytes, error) => {
       const outcome = how === "complete" ? "answered" : how === "left" ? "cancelled" : outcomeOf(failureOf(error));
       if (outcome === "failed") services.report(error, `${PATH}, half way`);
       ended(outcome, bytes);
     });
-    return new Response(body, { headers: { "content-type": answer.contentType } });
+    return new Response(body, { headers: { "content-type": contentType } });
   } catch (error) {
     const failure = failureOf(error);
     ended(outcomeOf(failure), 0);

@@ -1,0 +1,58 @@
+// Which tables a statement will read, guessed from what earlier ones of its looks did: the snapshot then travels with the statement, and
+// the worker need not ask for it. A wrong guess costs a message, never a wrong answer: the worker asks for what it misses.
+
+/** What a statement reads of its database. */
+export interface TableNeed {
+  readonly tables: readonly string[];
+  readonly wholeCatalog: boolean;
+}
+
+/** Longer statements are not looked at: this runs on the main thread. */
+const STATEMENT_CHARS_MAX = 8 << 10;
+const KEPT_CHARS_MAX = 1 << 20;
+/** Literals, by and large. */
+const VALUES = /'[^']*'|\b\d[\d.]*/g;
+
+export class TableGuess {
+  /** Least recently learnt first. */
+  private readonly needs = new Map<string, TableNeed>();
+  private keptChars = 0;
+
+  constructor(private readonly keptCharsMax = KEPT_CHARS_MAX) {}
+
+  find(statement: string): TableNeed | undefined {
+    return statement.length > STATEMENT_CHARS_MAX ? undefined : this.needs.get(looksOf(statement));
+  }
+
+  learn(statement: string, need: TableNeed): void {
+    if (statement.length > STATEMENT_CHARS_MAX) return;
+    const looks = looksOf(statement);
+    this.forget(looks);
+    this.needs.set(looks, need);
+    this.keptChars += charsOf(looks, need);
+    for (const oldest of this.needs.keys()) {
+      if (this.keptChars <= this.keptCharsMax) break;
+      this.forget(oldest);
+    }
+  }
+
+  private forget(looks: string): void {
+    const need = this.needs.get(looks);
+    if (need === undefined) return;
+    this.needs.delete(looks);
+    this.keptChars -= charsOf(looks, need);
+  }
+}
+
+function looksOf(statement: string): string {
+  return statement.replace(VALUES, "?");
+}
+
+function charsOf(looks: string, { tables }: TableNeed): number {
+  return looks.length + tables.reduce((sum, table) => sum + table.length, 0);
+}
+
+/** True when a snapshot of `guess` holds all of `need`. */
+export function covers(guess: TableNeed, need: TableNeed): boolean {
+  return (guess.wholeCatalog || !need.wholeCatalog) && need.tables.every((table) => guess.tables.includes(table));
+}
