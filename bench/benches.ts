@@ -6,6 +6,7 @@ import { ingestShapes } from "./ingest-shapes.ts";
 import { ingestSmall } from "./ingest-small.ts";
 import { parseLine } from "./parse-line.ts";
 import { query } from "./query.ts";
+import { queryHalfLoad } from "./query-half-load.ts";
 import { queryUnderLoad } from "./query-under-load.ts";
 import { replay } from "./replay.ts";
 import { start } from "./start.ts";
@@ -19,6 +20,7 @@ export const BENCHES: readonly Bench[] = [
   ingestSmall,
   diskSize,
   query,
+  queryHalfLoad,
   queryUnderLoad,
   replay,
   start,

@@ -2,13 +2,14 @@
 // compares the answers value by value.
 import { prng } from "../test/support/prng.ts";
 import { TestServer } from "../test/support/server.ts";
-import { TSBS_START_NS, TSBS_STEP_NS } from "./data/tsbs-cpu.ts";
-import { TSBS_QUERIES, type TsbsExtent, type TsbsQuery, type TsbsStatement } from "./data/tsbs-queries.ts";
+import { extentOf, type TsbsExtent, type TsbsQuery, type TsbsStatement } from "./data/tsbs-queries.ts";
 import { answerOfInflux, answerOfSql, difference } from "./support/answers.ts";
 import { type Answer, type Bench, median, type Size, short } from "./support/bench.ts";
 import { type RunningInflux, startInflux } from "./support/influx.ts";
 import { Loader } from "./support/loader.ts";
 import { askOurs, countRows, writeUrlOf } from "./support/ours.ts";
+import { questionsFor } from "./support/questions.ts";
+import { timed } from "./support/timed.ts";
 
 const HOSTS = 100;
 const WARM_UPS = 3;
@@ -19,7 +20,7 @@ const QUICK_RATIO = 1.5;
 export const query: Bench = {
   name: "query",
   async run(size, say, { rows = size === "real" ? 1_000_000 : 20_000, only, peers = true } = {}) {
-    const extent = { hosts: HOSTS, startNs: TSBS_START_NS, endNs: TSBS_START_NS + BigInt(Math.ceil(rows / HOSTS)) * TSBS_STEP_NS };
+    const extent = extentOf({ hosts: HOSTS, rows });
     const server = await TestServer.start();
     let influx: RunningInflux | undefined;
     try {
@@ -29,11 +30,7 @@ export const query: Bench = {
       // a clean stop flushes
       await server.restart();
       const answers: Answer[] = [];
-      for (const question of TSBS_QUERIES.filter(({ name }) => name.includes(only ?? ""))) {
-        if (question.mayBeRefused && (await isRefused(server, question, extent))) {
-          say(`${question.name}: the dialect has not got it; left out`);
-          continue;
-        }
+      for (const question of await questionsFor(server, extent, only, say)) {
         const measured = await measure(question, extent, size, server, influx);
         answers.push(...judge(question, measured, size, rows));
         say(`${question.name}: ${short(measured.oursMs)} ms${influx === undefined ? "" : `, InfluxDB 1 ${short(measured.influxMs)} ms`}`);
@@ -61,13 +58,6 @@ async function load(rows: number, server: TestServer, influx: RunningInflux | un
   } finally {
     loader.close();
   }
-}
-
-async function isRefused(server: TestServer, question: TsbsQuery, extent: TsbsExtent): Promise<boolean> {
-  return await askOurs(server, question.statement(extent, prng(1)).sql).then(
-    () => false,
-    (error: unknown) => /Invalid function|does not exist/.test(String(error)),
-  );
 }
 
 interface Measured {
@@ -103,17 +93,6 @@ async function measure(
     if (theirs !== undefined) influxMs.push(theirs.tookMs);
   }
   return { oursMs: median(oursMs), influxMs: influxMs.length === 0 ? Number.NaN : median(influxMs), rowCount };
-}
-
-interface Timed {
-  readonly text: string;
-  readonly tookMs: number;
-}
-
-async function timed(ask: () => Promise<string>): Promise<Timed> {
-  const startedMs = performance.now();
-  const text = await ask();
-  return { text, tookMs: performance.now() - startedMs };
 }
 
 async function both<T>(oursFirst: boolean, ours: () => Promise<T>, theirs: (() => Promise<T>) | undefined): Promise<[T, T | undefined]> {

@@ -1,12 +1,16 @@
 // The queries of TSBS "devops, cpu-only", each as a user of the v3 SQL endpoint would write it and as TSBS's own generator writes it in
 // InfluxQL. Hosts and times are drawn anew for every execution, the same for both languages.
-import { TSBS_CPU_FIELDS, TSBS_CPU_TAGS } from "./tsbs-cpu.ts";
+import { TSBS_CPU_FIELDS, TSBS_CPU_TAGS, TSBS_START_NS, TSBS_STEP_NS } from "./tsbs-cpu.ts";
 
 /** What the rows lie in: hosts `host_0` … and times from `startNs` to before `endNs`. */
 export interface TsbsExtent {
   readonly hosts: number;
   readonly startNs: bigint;
   readonly endNs: bigint;
+}
+
+export function extentOf({ hosts, rows }: { readonly hosts: number; readonly rows: number }): TsbsExtent {
+  return { hosts, startNs: TSBS_START_NS, endNs: TSBS_START_NS + BigInt(Math.ceil(rows / hosts)) * TSBS_STEP_NS };
 }
 
 export interface TsbsStatement {
@@ -25,6 +29,8 @@ export interface TsbsQuery {
   readonly atMostMs?: number;
   /** Uses a function that the dialect need not have. */
   readonly mayBeRefused?: boolean;
+  /** Rows that are written later with later times change the answer. */
+  readonly readsNewest?: boolean;
   /** `below(n)` gives a random integer in 0 .. n-1. */
   statement(extent: TsbsExtent, below: (n: number) => number): TsbsStatement;
 }
@@ -139,6 +145,7 @@ function lastPoint(form: string, sql: string): TsbsQuery {
     name: `lastpoint, ${form}`,
     timesFaster: 1,
     atMostMs: 5,
+    readsNewest: true,
     mayBeRefused: form === "selector_last" || form === "last_value",
     statement: () => ({
       sql: sql.includes(" FROM ") ? sql : `${sql} FROM cpu GROUP BY hostname`,

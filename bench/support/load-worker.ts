@@ -22,6 +22,8 @@ export interface RunOptions {
   readonly endless?: boolean;
   /** Each pass goes on in time where the last one ended; otherwise all have the same times. */
   readonly goOnInTime?: boolean;
+  /** The number of the first pass, where it goes on from what was sent before; default 0. */
+  readonly firstPass?: number;
   /** Bodies wait for their turn at this speed; absent: as fast as they are taken. */
   readonly rowsPerSecond?: number;
 }
@@ -67,7 +69,7 @@ function prepare(data: LoadData): FromLoadWorker {
 }
 
 async function run(options: RunOptions, control: Int32Array): Promise<FromLoadWorker> {
-  const { url, connections, passes = 1, endless = false, goOnInTime = false, rowsPerSecond } = options;
+  const { url, connections, passes = 1, endless = false, goOnInTime = false, firstPass = 0, rowsPerSecond } = options;
   const stopped = () => Atomics.load(control, STOP) !== 0;
   const bodiesMax = endless ? Number.POSITIVE_INFINITY : passes * bodies.length;
   const busy = new Map<Body, Promise<unknown>>();
@@ -84,7 +86,7 @@ async function run(options: RunOptions, control: Int32Array): Promise<FromLoadWo
   }
   async function connection(): Promise<void> {
     while (!stopped() && next < bodiesMax) {
-      const pass = Math.floor(next / bodies.length);
+      const pass = firstPass + Math.floor(next / bodies.length);
       const body = bodies[next++ % bodies.length]!;
       if (rowsPerSecond !== undefined) {
         const dueMs = startedMs + (rowsSent / rowsPerSecond) * 1000;

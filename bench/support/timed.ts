@@ -1,0 +1,12 @@
+// How long an answer takes, from the request to its last byte.
+
+export interface Timed {
+  readonly text: string;
+  readonly tookMs: number;
+}
+
+export async function timed(ask: () => Promise<string>): Promise<Timed> {
+  const startedMs = performance.now();
+  const text = await ask();
+  return { text, tookMs: performance.now() - startedMs };
+}
