@@ -16,6 +16,7 @@ import { Metrics, type ServerStats } from "./http/metrics.ts";
 import { type HttpServer, startHttpServer } from "./http/server.ts";
 import type { ServerStatus } from "./http/services.ts";
 import { Admission } from "./ingest/admission.ts";
+import { BodyMemory } from "./ingest/body-memory.ts";
 import { MonotonicClock } from "./ingest/clock.ts";
 import { NamedData } from "./ingest/data-service.ts";
 import { Deletions } from "./ingest/deletions.ts";
@@ -153,7 +154,7 @@ export class Server {
     const { config, logs } = this;
     const unavailable = () => this.unavailable();
     const app = createApp({
-      write: { write: (request) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.ingest.write(request)) },
+      write: { receive: (bytes) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.ingest.receive(bytes)) },
       query: { query: (request) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.queries!.query(request)) },
       status: () => this.status,
       clusterUuid: this.catalog.clusterUuid,
@@ -233,6 +234,7 @@ export class Server {
       catalog: this.catalog,
       tables: this.tables,
       wal,
+      bodies: new BodyMemory(kernel, { bytesMax: LIMITS.bodyMemoryBytesMax, bodyBytesMax: config.maxRequestBytes }),
       clockNs: () => clock.nextNs(),
       admit: (bodyBytes) => admission.admit(bodyBytes),
       onFatal: (error) => this.fail(error instanceof Error ? error : new Error(String(error))),

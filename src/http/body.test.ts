@@ -1,9 +1,9 @@
 // Bodies: bounded as sent and again as decompressed, whatever they claim.
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import zlib from "node:zlib";
 import { prng } from "../../test/support/prng.ts";
 import { TsdbError } from "../model/errors.ts";
-import { readBody } from "./body.ts";
+import { readBody, readWhole } from "./body.ts";
 
 const MAX = 1 << 20;
 const noise = (bytes: number, seed: number) => {
@@ -31,7 +31,7 @@ function requests(body: Uint8Array<ArrayBuffer>, encoding: string | null): Reque
 
 async function read(request: Request): Promise<Uint8Array | string> {
   try {
-    return new Uint8Array(await readBody(request, MAX));
+    return new Uint8Array(await readWhole(request, MAX, () => 0));
   } catch (error) {
     expect(error).toBeInstanceOf(TsdbError);
     return `${(error as TsdbError).kind}: ${(error as TsdbError).message}`;
@@ -105,4 +105,31 @@ test("an endless body is left at the limit", async () => {
   });
   expect(await read(new Request("http://localhost/write", { method: "POST", body }))).toBe(TOO_LARGE);
   expect(cancelled).toBe(true);
+});
+
+describe("a body that holds memory has to come on", () => {
+  const SLOW: [what: string, memoryBytes: number, msPerPiece: number, want: string][] = [
+    ["at once", 10 << 20, 0, "taken"],
+    ["slowly, but it is small", 4096, 100_000, "taken"],
+    ["within the first 30 seconds", 10 << 20, 9_000, "taken"],
+    // 1,000 bytes are less than 16 for each of the 1,000 ms beyond 30 s
+    ["much too slowly", 10 << 20, 31_000, "too_slow: the body comes too slowly: 1000 bytes in 31 seconds"],
+  ];
+  test.each(SLOW)("%s", async (_, memoryBytes, msPerPiece, want) => {
+    let nowMs = 0;
+    let pieces = 0;
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      nowMs += msPerPiece;
+      if (++pieces > 3) controller.close();
+      else controller.enqueue(new Uint8Array(1000));
+    };
+    const body = new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 });
+    const target = { byteCount: 0, memoryBytes, append: () => {} };
+    const request = new Request("http://localhost/write", { method: "POST", body });
+    const got = await readBody(request, MAX, target, () => nowMs).then(
+      () => "taken",
+      (error: TsdbError) => `${error.kind}: ${error.message}`,
+    );
+    expect(got).toBe(want);
+  });
 });

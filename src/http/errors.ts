@@ -12,6 +12,7 @@ export const STATUS = {
   not_found: 404,
   method_not_allowed: 405,
   already_exists: 409,
+  too_slow: 408,
   too_large: 413,
   limit_exceeded: 422,
   query_limit: 422,

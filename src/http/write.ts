@@ -3,8 +3,8 @@
 import { TsdbError } from "../model/errors.ts";
 import { validateDatabaseName } from "../model/names.ts";
 import type { Precision } from "../model/precision.ts";
-import type { WriteResult } from "../model/write.ts";
-import { readBody } from "./body.ts";
+import type { IncomingBody, WriteResult } from "../model/write.ts";
+import { announcedBytes, readBody } from "./body.ts";
 import { type Failure, failureOf } from "./errors.ts";
 import { pathOf } from "./query-string.ts";
 import { noContent } from "./respond.ts";
@@ -28,13 +28,16 @@ export interface WriteDialect {
 }
 
 export async function takeWrite(services: AppServices, dialect: WriteDialect, request: Request): Promise<Response> {
+  let body: IncomingBody | undefined;
   try {
     const target = dialect.target(request.url);
     validateDatabaseName(target.database);
     requireReady(services.status());
-    const body = await readBody(request, services.maxRequestBytes);
-    const bytes = body.byteLength;
-    const result = await services.write.write({ ...target, body });
+    const place = services.write.receive(announcedBytes(request, services.maxRequestBytes));
+    body = place instanceof Promise ? await place : place;
+    await readBody(request, services.maxRequestBytes, body, services.now);
+    const bytes = body.byteCount;
+    const result = await body.write(target);
     if (result.empty) throw new TsdbError("bad_request", "incoming write was empty");
     const outcome = result.rejectedCount === 0 ? "stored" : result.rowCount === 0 ? "rejected" : "partial";
     services.metrics.write(outcome, { rows: result.rowCount, rejected: result.rejectedCount, bytes });
@@ -44,6 +47,8 @@ export async function takeWrite(services: AppServices, dialect: WriteDialect, re
     const failure = failureOf(error);
     if (failure.isOurs) services.report(error, `write to ${pathOf(request.url)}`);
     return dialect.failed(failure);
+  } finally {
+    body?.release();
   }
 }
 

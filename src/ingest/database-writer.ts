@@ -13,6 +13,7 @@ import { assert } from "../model/assert.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { ColumnRun } from "../model/run.ts";
 import type { WriteRequest } from "../model/write.ts";
+import type { BodyBytes } from "./body-memory.ts";
 import { TableLink, type UnresolvedSeries } from "./table-link.ts";
 
 /** A line that is not stored, and why. */
@@ -82,12 +83,12 @@ export class DatabaseWriter {
     return this.parser.memoryBytes;
   }
 
-  /** Parses and resolves a body. With acceptPartial=false and a bad line nothing has changed and `batches` is empty.
-   *  @throws TsdbError overloaded, limit_exceeded, unavailable: nothing is stored then */
-  take(request: WriteRequest, receiveTimeNs: bigint): ResolvedBody {
+  /** Parses and resolves a body; the batches point into it. With acceptPartial=false and a bad line nothing has changed and `batches` is
+   *  empty. @throws TsdbError overloaded, limit_exceeded, unavailable: nothing is stored then */
+  take(body: BodyBytes, request: WriteRequest, receiveTimeNs: bigint): ResolvedBody {
     try {
       if (this.crowded || this.parser.wantsReset) this.reset();
-      const parsed = this.parser.parse(request.body, { precision: request.precision, receiveTimeNs });
+      const parsed = this.parser.parseAt(body, { precision: request.precision, receiveTimeNs });
       const rejected: RejectedLine[] = parsed.errors.map(({ lineOffset, message }) => ({ lineOffset, message }));
       const tables = parsed.tables.map((table) => this.begin(table));
       const { lineCount } = parsed;

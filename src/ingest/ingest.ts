@@ -7,8 +7,9 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { lineNumbersAt, lineTextAt } from "../kernel/line-text.ts";
 import { Scratch } from "../kernel/scratch.ts";
 import { LIMITS } from "../model/limits.ts";
-import type { LineError, WriteRequest, WriteResult, WriteService } from "../model/write.ts";
+import type { IncomingBody, LineError, WriteRequest, WriteResult, WriteService } from "../model/write.ts";
 import type { Wal } from "../wal/wal.ts";
+import type { BodyBytes, BodyMemory } from "./body-memory.ts";
 import { DatabaseWriter, type RejectedLine } from "./database-writer.ts";
 import { FrameEncoder } from "./frame.ts";
 
@@ -20,6 +21,7 @@ export interface IngestParts {
   readonly catalog: Catalog;
   readonly tables: LiveTables;
   readonly wal: Wal;
+  readonly bodies: BodyMemory;
   /** Strictly increasing: two bodies without timestamps never share one. */
   readonly clockNs: () => bigint;
   /** Waits until there is memory for a body of this size. @throws TsdbError overloaded, unavailable */
@@ -47,20 +49,36 @@ export class Ingest implements WriteService {
     this.encoder = new FrameEncoder(parts.kernel, new ColumnCodec(parts.kernel));
   }
 
-  async write(request: WriteRequest): Promise<WriteResult> {
-    const wait = this.parts.admit(request.body.byteLength);
-    if (wait !== undefined) await wait;
-    const { result, synced } = this.store(request);
-    if (synced !== undefined && !request.noSync) await synced;
-    return result;
+  receive(announcedBytes: number | undefined): IncomingBody | Promise<IncomingBody> {
+    const wait = this.parts.admit(announcedBytes ?? 0);
+    return wait === undefined ? this.place(announcedBytes) : wait.then(() => this.place(announcedBytes));
+  }
+
+  private place(announcedBytes: number | undefined): IncomingBody | Promise<IncomingBody> {
+    const bytes = this.parts.bodies.receive(announcedBytes);
+    return bytes instanceof Promise ? bytes.then((late) => new ReceivedBody(late, this)) : new ReceivedBody(bytes, this);
+  }
+
+  /** Releases `bytes` as soon as the lines are rows. */
+  async write(bytes: BodyBytes, request: WriteRequest): Promise<WriteResult> {
+    let stored: { result: WriteResult; synced: Promise<void> | undefined };
+    try {
+      const wait = this.parts.admit(bytes.byteCount); // time has passed since the body began
+      if (wait !== undefined) await wait;
+      stored = this.store(bytes, request);
+    } finally {
+      bytes.release();
+    }
+    if (stored.synced !== undefined && !request.noSync) await stored.synced;
+    return stored.result;
   }
 
   /** The synchronous step. */
-  private store(request: WriteRequest): { result: WriteResult; synced: Promise<void> | undefined } {
+  private store(bytes: BodyBytes, request: WriteRequest): { result: WriteResult; synced: Promise<void> | undefined } {
     const { catalog, wal, tables, clockNs, onFatal } = this.parts;
     try {
       const nowNs = clockNs();
-      const body = this.writer(request.database).take(request, nowNs);
+      const body = this.writer(request.database).take(bytes, request, nowNs);
       let rowCount = 0;
       let synced: Promise<void> | undefined;
       if (body.batches.length > 0) {
@@ -89,7 +107,7 @@ export class Ingest implements WriteService {
         result: {
           rowCount,
           rejectedCount,
-          lineErrors: rejectedCount === 0 ? [] : describeRejected(request.body, body.rejected),
+          lineErrors: rejectedCount === 0 ? [] : describeRejected(bytes.bytes, body.rejected),
           schemaLimit: body.schemaLimit,
           empty: body.lineCount === 0,
         },
@@ -122,6 +140,34 @@ export class Ingest implements WriteService {
       this.writers.delete(database);
       this.writerBytes -= bytes;
     }
+  }
+}
+
+/** What the routes fill: bytes that know where they go. */
+class ReceivedBody implements IncomingBody {
+  constructor(
+    private readonly bytes: BodyBytes,
+    private readonly ingest: Ingest,
+  ) {}
+
+  get byteCount(): number {
+    return this.bytes.byteCount;
+  }
+
+  get memoryBytes(): number {
+    return this.bytes.memoryBytes;
+  }
+
+  append(bytes: Uint8Array): void {
+    this.bytes.append(bytes);
+  }
+
+  write(request: WriteRequest): Promise<WriteResult> {
+    return this.ingest.write(this.bytes, request);
+  }
+
+  release(): void {
+    this.bytes.release();
   }
 }
 

@@ -75,6 +75,15 @@ export interface ParseOptions {
   readonly receiveTimeNs: bigint;
 }
 
+/** Bytes behind a body that the parser may overwrite. */
+export const BODY_PADDING_BYTES: number = abi.LINE_BODY_PADDING;
+
+/** Where a body lies in kernel memory, BODY_PADDING_BYTES before the end of its block. */
+export interface BodyLocation {
+  readonly ptr: number;
+  readonly byteCount: number;
+}
+
 /** Names the host has read once. */
 interface KnownTable {
   readonly name: string;
@@ -120,18 +129,24 @@ export class LineParser {
     return this.ptr === 0 ? 0 : (this.kernel.call.lineMemoryBytes(this.ptr) >>> 0) + this.bodyCapacity;
   }
 
-  /** Reads a whole body; `body` is copied. Bad lines are data, they never throw.
-   *  @throws TsdbError overloaded when kernel memory is full; the parser has then forgotten everything, as after `reset` */
-  parse(body: Uint8Array, { precision, receiveTimeNs }: ParseOptions): ParsedBody {
+  /** Reads a whole body, of which a copy is made. @throws as `parseAt` */
+  parse(body: Uint8Array, options: ParseOptions): ParsedBody {
     this.reserveBody(body.byteLength);
-    if (this.ptr === 0) this.ptr = this.kernel.call.lineCreate(powersOfFivePtr(this.kernel)) >>> 0;
+    this.kernel.u8.set(body, this.bodyPtr);
+    return this.parseAt({ ptr: this.bodyPtr, byteCount: body.byteLength }, options);
+  }
+
+  /** Reads a whole body that lies in kernel memory with BODY_PADDING_BYTES bytes behind it, which are overwritten. Strings of the result
+   *  point into it. Bad lines are data, they never throw.
+   *  @throws TsdbError overloaded when kernel memory is full; the parser has then forgotten everything, as after `reset` */
+  parseAt(body: BodyLocation, { precision, receiveTimeNs }: ParseOptions): ParsedBody {
     const kernel = this.kernel;
-    kernel.u8.set(body, this.bodyPtr);
+    if (this.ptr === 0) this.ptr = kernel.call.lineCreate(powersOfFivePtr(kernel)) >>> 0;
     const unit = UNIT_NS[precision];
     kernel.i64[this.ptr >>> 3] = unit === 1n ? receiveTimeNs : (receiveTimeNs / unit) * unit;
     let result: number;
     try {
-      result = kernel.call.lineParse(this.ptr, this.bodyPtr, body.byteLength, precision) >>> 2;
+      result = kernel.call.lineParse(this.ptr, body.ptr, body.byteCount, precision) >>> 2;
     } catch (error) {
       this.reset();
       throw error;
@@ -162,7 +177,7 @@ export class LineParser {
   }
 
   private reserveBody(bytes: number): void {
-    const wanted = bytes + abi.LINE_BODY_PADDING;
+    const wanted = bytes + BODY_PADDING_BYTES;
     if (wanted <= this.bodyCapacity) return;
     let capacity = Math.max(BODY_BYTES_MIN, this.bodyCapacity);
     while (capacity < wanted) capacity *= 2;

@@ -28,7 +28,8 @@ export function lineNumbersAt(body: Uint8Array, offsets: readonly number[]): num
 
 /** The line that begins at `offset`, without its line end; bytes that are no UTF-8 become U+FFFD. */
 export function lineTextAt(body: Uint8Array, offset: number): string {
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(body.subarray(offset, lineEndAt(body, offset)));
+  // TextDecoder refuses shared memory, where bodies are: copy
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(body.slice(offset, lineEndAt(body, offset)));
 }
 
 /** Offset behind the text of the line that begins at `offset`: of its `\n` or `\r\n`, or the body's length.

@@ -11,6 +11,7 @@ export type ErrorKind =
   | "already_exists"
   | "method_not_allowed"
   | "too_large" // a body over the size limit, compressed or decompressed
+  | "too_slow" // a body that holds memory and does not come on
   | "limit_exceeded" // schema limits: columns, tables, databases
   | "unauthenticated"
   | "forbidden"

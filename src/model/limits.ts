@@ -15,6 +15,8 @@ export const LIMITS = {
   bodyBytesDefault: 10 * MIB,
   /** Largest value of --max-http-request-size: a body, its batch and its frame fit the kernel's memory several times. */
   bodyBytesMax: 256 * MIB,
+  /** Bodies on their way in, together. */
+  bodyMemoryBytesMax: 512 * MIB,
   stringFieldBytesMax: 1 * MIB,
   columnsPerTableMax: 500,
   tablesMax: 10_000,
@@ -46,5 +48,6 @@ export const LIMITS = {
 assert(LIMITS.segmentRowsMax % LIMITS.vectorRows === 0, "a segment is whole vectors");
 assert(LIMITS.pageRowsMax % LIMITS.vectorRows === 0, "a page is whole vectors");
 assert(LIMITS.walFrameBytesMax > LIMITS.bodyBytesMax, "one body's frame always fits");
+assert(LIMITS.bodyMemoryBytesMax >= 1.5 * LIMITS.bodyBytesMax, "a body without a length may grow from half of the largest to all of it");
 assert(LIMITS.nativeCallsMax < LIMITS.poolThreads, "the log finds a thread whatever queries do");
 assert(LIMITS.bufferBytesMax < LIMITS.kernelBytesMax, "scratch remains beside the buffer");

@@ -4,8 +4,6 @@ import type { Precision } from "./precision.ts";
 export interface WriteRequest {
   /** Database name, already validated; made by the write when it does not exist. */
   readonly database: string;
-  /** Line protocol, decompressed. Borrowed until `write` returns its promise (the kernel copies it synchronously). */
-  readonly body: Uint8Array;
   readonly precision: Precision;
   /** False: nothing is stored when any line is bad. */
   readonly acceptPartial: boolean;
@@ -33,7 +31,22 @@ export interface WriteResult {
   readonly empty: boolean;
 }
 
-export interface WriteService {
-  /** Resolves when the rows are visible and (unless noSync) durable. @throws TsdbError overloaded, unavailable, limit_exceeded */
+/** A body on its way in: line protocol, decompressed, in memory that the write path owns. Ends with `write` or `release`. */
+export interface IncomingBody {
+  readonly byteCount: number;
+  /** Bytes that it keeps from others, at least byteCount. */
+  readonly memoryBytes: number;
+  /** Copies bytes behind those before. @throws TsdbError overloaded */
+  append(bytes: Uint8Array): void;
+  /** Takes the lines. Resolves when the rows are visible and (unless noSync) durable.
+   *  @throws TsdbError overloaded, unavailable, limit_exceeded */
   write(request: WriteRequest): Promise<WriteResult>;
+  /** Gives the memory back. Idempotent; `write` does it too. */
+  release(): void;
+}
+
+export interface WriteService {
+  /** A place for a body, as soon as there is room for one. `announcedBytes` is what the client says it will send, undefined when it does
+   *  not; more or less may come. @throws TsdbError overloaded, unavailable */
+  receive(announcedBytes: number | undefined): IncomingBody | Promise<IncomingBody>;
 }

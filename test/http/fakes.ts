@@ -3,7 +3,7 @@ import { createApp } from "../../src/http/app.ts";
 import { Metrics, type ServerStats } from "../../src/http/metrics.ts";
 import type { AppServices, ServerStatus } from "../../src/http/services.ts";
 import type { QueryAnswer, QueryRequest } from "../../src/model/query.ts";
-import type { LineError, WriteRequest, WriteResult } from "../../src/model/write.ts";
+import type { IncomingBody, LineError, WriteRequest, WriteResult } from "../../src/model/write.ts";
 
 export const CLUSTER_UUID = "9b8f6c1e-0000-4000-8000-000000000001";
 export const PROCESS_ID = "9b8f6c1e-0000-4000-8000-000000000002";
@@ -35,7 +35,9 @@ export function rejected(count: number, rowCount: number, over: Partial<WriteRes
 
 export interface Fakes {
   /** Requests the write service got; bodies copied to text. */
-  readonly writes: (Omit<WriteRequest, "body"> & { readonly body: string })[];
+  readonly writes: (WriteRequest & { readonly body: string })[];
+  /** Bodies that were received and not given back. */
+  readonly bodiesHeld: () => number;
   readonly queries: QueryRequest[];
   readonly reports: { readonly error: unknown; readonly where: string }[];
   readonly services: AppServices;
@@ -59,11 +61,16 @@ export function fakes(options: FakeOptions = {}): Fakes {
   const writes: Fakes["writes"] = [];
   const queries: QueryRequest[] = [];
   const reports: Fakes["reports"] = [];
+  const bodies: FakeBody[] = [];
   const services: AppServices = {
     write: {
-      write: async (request) => {
-        writes.push({ ...request, body: new TextDecoder().decode(request.body) });
-        return (options.write ?? (() => STORED))(request);
+      receive: () => {
+        const body = new FakeBody(async (request, text) => {
+          writes.push({ ...request, body: text });
+          return (options.write ?? (() => STORED))(request);
+        });
+        bodies.push(body);
+        return body;
       },
     },
     query: {
@@ -85,7 +92,33 @@ export function fakes(options: FakeOptions = {}): Fakes {
   const app = createApp(services);
   const send: Fakes["send"] = async (method, path, init = {}) =>
     app.handle(new Request(`http://localhost:8181${path}`, { method, ...init }));
-  return { writes, queries, reports, services, send };
+  const bodiesHeld = () => bodies.filter(({ released }) => !released).length;
+  return { writes, bodiesHeld, queries, reports, services, send };
+}
+
+class FakeBody implements IncomingBody {
+  byteCount = 0;
+  released = false;
+  private readonly pieces: Uint8Array[] = [];
+
+  constructor(private readonly onWrite: (request: WriteRequest, body: string) => Promise<WriteResult>) {}
+
+  get memoryBytes(): number {
+    return this.byteCount;
+  }
+
+  append(bytes: Uint8Array): void {
+    this.pieces.push(bytes.slice());
+    this.byteCount += bytes.byteLength;
+  }
+
+  write(request: WriteRequest): Promise<WriteResult> {
+    return this.onWrite(request, Buffer.concat(this.pieces).toString());
+  }
+
+  release(): void {
+    this.released = true;
+  }
 }
 
 /** Status and body, the body parsed when it says that it is JSON. */

@@ -60,8 +60,9 @@ function unitRows(path: string, database: string, names: Record<string, keyof ty
 }
 
 test.each(TARGETS)("%s", async (path, want) => {
-  const { send, writes } = fakes();
+  const { send, writes, bodiesHeld } = fakes();
   const response = await send("POST", path, { body: LINE });
+  expect(bodiesHeld()).toBe(0);
   expect(await outcome(response)).toEqual([204, ""]);
   expect(response.headers.get("cluster-uuid")).toBe(CLUSTER_UUID);
   expect(writes).toMatchObject([{ ...want, body: LINE }]);
@@ -118,9 +119,10 @@ const REFUSED: [path: string, status: number, body: unknown, over?: { body?: str
 ];
 
 test.each(REFUSED)("%s: %d %j", async (path, status, body, over = {}) => {
-  const { send, writes, reports } = fakes();
+  const { send, writes, reports, bodiesHeld } = fakes();
   const response = await send("POST", path, { body: LINE, ...over });
   expect(await outcome(response)).toEqual([status, body]);
+  expect(bodiesHeld()).toBe(0);
   expect(response.headers.get("cluster-uuid")).toBe(CLUSTER_UUID);
   expect(response.headers.get("access-control-allow-origin")).toBe("*");
   expect([writes, reports]).toEqual([[], []]);

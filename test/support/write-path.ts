@@ -4,6 +4,7 @@ import { LiveTables } from "../../src/buffer/live-tables.ts";
 import { Pins } from "../../src/buffer/pins.ts";
 import { Catalog } from "../../src/catalog/catalog.ts";
 import type { Disk } from "../../src/disk/disk.ts";
+import { BodyMemory } from "../../src/ingest/body-memory.ts";
 import { NamedData } from "../../src/ingest/data-service.ts";
 import { Deletions } from "../../src/ingest/deletions.ts";
 import { Ingest } from "../../src/ingest/ingest.ts";
@@ -11,9 +12,10 @@ import { Replayer } from "../../src/ingest/replay.ts";
 import { Kernel } from "../../src/kernel/kernel.ts";
 import { Flusher } from "../../src/maintain/flush.ts";
 import { ColumnType } from "../../src/model/column.ts";
+import { LIMITS } from "../../src/model/limits.ts";
 import { Precision } from "../../src/model/precision.ts";
 import { ALL_TIME, type TagPredicate, type TimeRange } from "../../src/model/scan.ts";
-import type { WriteRequest, WriteResult } from "../../src/model/write.ts";
+import type { IncomingBody, WriteRequest, WriteResult } from "../../src/model/write.ts";
 import { FileObjectStore } from "../../src/object-store/file-object-store.ts";
 import type { ObjectInfo, ObjectStore } from "../../src/object-store/object-store.ts";
 import type { TableSnapshot } from "../../src/query/snapshot.ts";
@@ -138,6 +140,7 @@ export class WritePath {
       catalog,
       tables,
       wal,
+      bodies: new BodyMemory(kernel, { bytesMax: LIMITS.bodyMemoryBytesMax, bodyBytesMax: LIMITS.bodyBytesMax }),
       clockNs: () => nowNs++,
       admit: () => undefined,
       onFatal: (error) => {
@@ -150,10 +153,15 @@ export class WritePath {
     return new WritePath(kernel, store, catalog, manifest, tables, wal, ingest, deletions, data, pins, nowMs, replayer.rowCount);
   }
 
-  write(body: string | Uint8Array, options: Partial<WriteRequest> = {}): Promise<WriteResult> {
-    const bytes = typeof body === "string" ? encoder.encode(body) : body;
+  write(text: string | Uint8Array, options: Partial<WriteRequest> = {}): Promise<WriteResult> {
+    const bytes = typeof text === "string" ? encoder.encode(text) : text;
     const defaults = { database: "db", precision: Precision.nanosecond, acceptPartial: true, noSync: false };
-    return this.ingest.write({ ...defaults, ...options, body: bytes });
+    const take = (body: IncomingBody) => {
+      body.append(bytes);
+      return body.write({ ...defaults, ...options });
+    };
+    const place = this.ingest.receive(bytes.byteLength);
+    return place instanceof Promise ? place.then(take) : take(place);
   }
 
   /** Puts everything buffered into a file. @throws what the disk threw */

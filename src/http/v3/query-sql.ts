@@ -3,7 +3,7 @@ import type { Server } from "bun";
 import { Elysia, t } from "elysia";
 import { near, TsdbError } from "../../model/errors.ts";
 import type { QueryRequest } from "../../model/query.ts";
-import { readBody } from "../body.ts";
+import { readWhole } from "../body.ts";
 import { type Failure, failureOf, STATUS } from "../errors.ts";
 import { liftIdleLimit } from "../idle-limit.ts";
 import type { QueryOutcome } from "../metrics.ts";
@@ -60,7 +60,7 @@ function statementFromUrl(request: Request): Statement {
 
 /** The content type is not looked at: clients send JSON under any name. */
 async function statementFromBody(request: Request, bytesMax: number): Promise<Statement> {
-  const body = await readBody(request, bytesMax);
+  const body = await readWhole(request, bytesMax, () => performance.now());
   const fields = parseJson(decodeUtf8(body));
   if (typeof fields !== "object" || fields === null || Array.isArray(fields)) {
     throw new TsdbError("bad_request", "serde json error: the body must be an object with the members `db` and `q`");
