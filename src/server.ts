@@ -27,6 +27,7 @@ import { Flusher } from "./maintain/flush.ts";
 import type { DataService } from "./model/deletion.ts";
 import { TsdbError } from "./model/errors.ts";
 import { LIMITS } from "./model/limits.ts";
+import type { QueryTelemetry } from "./model/query-telemetry.ts";
 import type { Tombstone } from "./model/tombstone.ts";
 import { FileObjectStore } from "./object-store/file-object-store.ts";
 import { MemoryObjectStore } from "./object-store/memory-object-store.ts";
@@ -70,6 +71,8 @@ export class Server {
   private flusher: Flusher | undefined;
   private flushTimer: ReturnType<typeof setInterval> | undefined;
   private http: HttpServer | undefined;
+  /** Of the most recent statement. */
+  private lastQuery: QueryTelemetry | undefined;
   private readonly kernel = Kernel.create();
   private readonly pins = new Pins();
   private readonly tables: LiveTables;
@@ -121,6 +124,11 @@ export class Server {
       storage.release();
       throw error;
     }
+  }
+
+  /** Of the most recent statement that was answered to its end. */
+  get telemetry(): QueryTelemetry | undefined {
+    return this.lastQuery;
   }
 
   get url(): string {
@@ -202,13 +210,19 @@ export class Server {
         memoryBytes: Math.floor(config.queryMemoryBytes / config.queryWorkers),
         threads: config.queryThreads,
         tempDir: this.paths.temporary,
+        cacheBytes: Math.floor(config.fileCacheBytes / config.queryWorkers),
         nativeCallsMax: Math.floor(LIMITS.nativeCallsMax / config.queryWorkers),
       },
       snapshots,
       readerStallMs: READER_STALL_MS,
       onWorkerFailure: (error) => this.logs("query").error("a query worker was replaced", { err: error }),
       onQueryEnd: (outcome) => this.logs("query").debug("query ended", outcome),
+      onTelemetry: (telemetry) => {
+        this.lastQuery = telemetry;
+        this.logs("query").debug("query telemetry", { ...telemetry });
+      },
     });
+    this.metrics.watchFileCache(() => this.queries!.cache);
     this.maintenance = new MaintenanceClient(kernel.shared);
     const replayed = await this.replay();
     const wal = await Wal.open(this.storage.walDisk, this.paths.wal, replayed, {

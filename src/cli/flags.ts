@@ -115,6 +115,15 @@ export const FLAGS = [
     defaultNote: `${showBytes(LIMITS.bufferBytesDefault)}, or a quarter of a smaller machine`,
   },
   {
+    name: "file-cache-size",
+    group: "Memory and queries",
+    value: "SIZE",
+    help: `Memory for decoded data of files, of all query workers together; at most ${showBytes(LIMITS.fileCacheBytesMax)}.`,
+    default: null,
+    defaultNote: `20% up to ${showBytes(LIMITS.fileCacheBytesMax)}, and what the write buffer leaves of ${showBytes(LIMITS.bufferAndCacheBytesMax)}`,
+    aliases: ["INFLUXDB3_FILE_CACHE_SIZE"],
+  },
+  {
     name: "exec-mem-pool-bytes",
     group: "Memory and queries",
     value: "SIZE",

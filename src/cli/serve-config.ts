@@ -25,6 +25,8 @@ export interface ServeConfig {
   readonly walReplayFailOnError: boolean;
   readonly gen0DurationMs: number;
   readonly bufferBytesMax: number;
+  /** Of all query workers together; 0 = nothing decoded is kept. */
+  readonly fileCacheBytes: number;
   readonly queryMemoryBytes: number;
   readonly queryWorkers: number;
   readonly queryThreads: number;
@@ -58,6 +60,16 @@ export function thisMachine(): Machine {
 export function parseServeFlags(args: readonly string[], environment: Environment, machine = thisMachine()): ServeConfig {
   const read = new FlagReader(readFlags(args, environment), machine.memoryBytes, machine.readFile);
   const maxRequestBytes = read.bytes("max-http-request-size", { min: 1, max: LIMITS.bodyBytesMax });
+  const bufferBytesMax = read.bytes("buffer-mem-limit", {
+    // A body's rows fit beside those of the body before it.
+    min: Math.max(BUFFER_BYTES_MIN, 2 * maxRequestBytes),
+    max: LIMITS.bufferBytesMax,
+    absent: Math.max(BUFFER_BYTES_MIN, 2 * maxRequestBytes, Math.min(LIMITS.bufferBytesDefault, Math.floor(machine.memoryBytes / 4))),
+  });
+  const fileCacheBytesMax = Math.min(
+    LIMITS.fileCacheBytesMax,
+    Math.max(LIMITS.fileCacheBytesBeside, LIMITS.bufferAndCacheBytesMax - bufferBytesMax),
+  );
   const config: ServeConfig = {
     nodeId: read.matching(
       "node-id",
@@ -74,11 +86,11 @@ export function parseServeFlags(args: readonly string[], environment: Environmen
     walFlushIntervalMs: read.durationMs("wal-flush-interval", { min: 0, max: 60_000 }),
     walReplayFailOnError: read.boolean("wal-replay-fail-on-error"),
     gen0DurationMs: read.durationMs("gen0-duration", { min: 1000, max: 86_400_000 }),
-    bufferBytesMax: read.bytes("buffer-mem-limit", {
-      // A body's rows fit beside those of the body before it.
-      min: Math.max(BUFFER_BYTES_MIN, 2 * maxRequestBytes),
-      max: LIMITS.bufferBytesMax,
-      absent: Math.max(BUFFER_BYTES_MIN, 2 * maxRequestBytes, Math.min(LIMITS.bufferBytesDefault, Math.floor(machine.memoryBytes / 4))),
+    bufferBytesMax,
+    fileCacheBytes: read.bytes("file-cache-size", {
+      min: 0,
+      max: fileCacheBytesMax,
+      absent: Math.min(fileCacheBytesMax, Math.floor(machine.memoryBytes / 5)),
     }),
     queryMemoryBytes: read.bytes("exec-mem-pool-bytes", { min: QUERY_MEMORY_BYTES_MIN, max: Number.MAX_SAFE_INTEGER }),
     queryWorkers: read.count("query-workers", {

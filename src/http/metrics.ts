@@ -19,6 +19,16 @@ export interface ServerStats {
   readonly series: number;
 }
 
+/** Decoded data of files in memory: bytes now, the rest since the start. */
+export interface FileCacheStats {
+  readonly bytes: number;
+  readonly gen0Hits: number;
+  readonly gen0Misses: number;
+  readonly compactedHits: number;
+  readonly compactedMisses: number;
+  readonly bytesRead: number;
+}
+
 export type WriteOutcome = "stored" | "partial" | "rejected" | "failed";
 export type QueryOutcome = "answered" | "refused" | "failed" | "cancelled";
 
@@ -111,6 +121,34 @@ export class Metrics {
     this.#queries[outcome]++;
     this.#querySeconds.observe(seconds);
     this.#answerBytes += bytes;
+  }
+
+  /** The cache of decoded data, read at each scrape. */
+  watchFileCache(read: () => FileCacheStats): void {
+    this.#gauge("tsdb_file_cache_bytes", "Bytes of the cache of decoded data of files", () => read().bytes);
+    const registers = [this.#registry];
+    const labelNames = ["generation"] as const;
+    const hits = { name: "tsdb_file_cache_hits_total", help: "Columns of pages and dictionaries that were found decoded" };
+    const misses = { name: "tsdb_file_cache_misses_total", help: "Columns of pages and dictionaries that had to be read and decoded" };
+    const families = [
+      { ...hits, gen0: "gen0Hits", compacted: "compactedHits" },
+      { ...misses, gen0: "gen0Misses", compacted: "compactedMisses" },
+    ] as const;
+    for (const { name, help, gen0, compacted } of families) {
+      new Counter({
+        name,
+        help,
+        labelNames,
+        registers,
+        collect() {
+          this.reset();
+          const stats = read();
+          this.inc({ generation: "gen0" }, stats[gen0]);
+          this.inc({ generation: "compacted" }, stats[compacted]);
+        },
+      });
+    }
+    this.#total("tsdb_file_read_bytes_total", "Bytes that statements have read from data files", () => read().bytesRead);
   }
 
   /** The whole page. */

@@ -43,6 +43,12 @@ export const LIMITS = {
   parserBytesMax: 256 * MIB,
   bufferBytesDefault: 1 * GIB,
   bufferBytesMax: 3 * GIB,
+  /** Decoded data of files, kept for the next statement. */
+  fileCacheBytesMax: 1 * GIB,
+  /** Beside the largest buffer there is still room for so much. */
+  fileCacheBytesBeside: 64 * MIB,
+  /** Buffer and cache together: the rest of the kernel's memory is for dictionaries, parsers, merges and encoding. */
+  bufferAndCacheBytesMax: 3 * GIB,
 } as const;
 
 assert(LIMITS.segmentRowsMax % LIMITS.vectorRows === 0, "a segment is whole vectors");
@@ -50,4 +56,5 @@ assert(LIMITS.pageRowsMax % LIMITS.vectorRows === 0, "a page is whole vectors");
 assert(LIMITS.walFrameBytesMax > LIMITS.bodyBytesMax, "one body's frame always fits");
 assert(LIMITS.bodyMemoryBytesMax >= 1.5 * LIMITS.bodyBytesMax, "a body without a length may grow from half of the largest to all of it");
 assert(LIMITS.nativeCallsMax < LIMITS.poolThreads, "the log finds a thread whatever queries do");
+assert(LIMITS.bufferAndCacheBytesMax + LIMITS.fileCacheBytesBeside < LIMITS.kernelBytesMax, "buffer and cache leave room");
 assert(LIMITS.bufferBytesMax < LIMITS.kernelBytesMax, "scratch remains beside the buffer");

@@ -8,7 +8,7 @@ export interface ScanRecord {
   /** A table's part of one file, of one UTC day. */
   blocksSeen: number;
   blocksRead: number;
-  /** Pages of `.pt` blocks and row groups of Parquet files. */
+  /** Pages of `.pt` blocks and row groups of Parquet files; seen are those of blocks that were opened. */
   pagesSeen: number;
   pagesRead: number;
   /** Runs of rows in memory. */

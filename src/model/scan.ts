@@ -1,6 +1,7 @@
 // The physical operator under every language: rows of one table as chunks in shared memory, columns as the caller projected them.
 import type { AggregateRequest } from "./aggregate.ts";
 import type { ColumnDef } from "./column.ts";
+import type { ScanRecord } from "./scan-record.ts";
 
 /** Half-open is hard to get right at the ends of i64, so both bounds are inclusive. */
 export interface TimeRange {
@@ -67,4 +68,6 @@ export interface ScanTable {
   /** The groups of a whole aggregation, or null where the scan cannot make them (too many groups, a sum that does not fit): the engine
    *  aggregates the rows itself then. Chunks hold the columns of `aggregateColumns(request)`. Absent: never. */
   aggregate?(request: AggregateRequest): ScanCursor | null;
+  /** What its scans have done so far. */
+  records?(): readonly ScanRecord[];
 }

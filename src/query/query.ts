@@ -2,7 +2,9 @@
 import { createEncoder } from "../arrow/encode.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { QueryFormat, QueryParams } from "../model/query.ts";
+import type { ScanRecord } from "../model/scan-record.ts";
 import type { SqlEngine } from "../sql/engine.ts";
+import type { BlockCache } from "../store/block-cache.ts";
 import type { DatabaseSnapshot } from "./snapshot.ts";
 import { TableScan } from "./table-scan.ts";
 
@@ -20,6 +22,8 @@ export interface StatementAnswer {
   readonly parts: AsyncIterable<Uint8Array>;
   /** Rows of the answer so far. */
   rowCount(): number;
+  /** What the scans of its tables have done so far. */
+  records(): readonly ScanRecord[];
   /** Frees what the statement holds; called once, also after an error. Once it resolves, nothing reads the snapshot any more. */
   close(): Promise<void>;
 }
@@ -30,6 +34,7 @@ export class QueryRunner {
   constructor(
     private readonly kernel: Kernel,
     private readonly engine: SqlEngine,
+    private readonly cache: BlockCache,
   ) {}
 
   /** @throws TsdbError bad_query, query_limit, cancelled */
@@ -37,7 +42,7 @@ export class QueryRunner {
     const plan = await this.engine.plan(request.statement);
     const readsNothing = plan.tables.length === 0 && !plan.readsCatalog;
     const snapshot = readsNothing ? NOTHING : await request.snapshot(plan.tables, plan.readsCatalog);
-    const scans = snapshot.tables.map((table) => new TableScan(this.kernel, table));
+    const scans = snapshot.tables.map((table) => new TableScan(this.kernel, table, this.cache));
     const closeScans = () => {
       for (const scan of scans) scan.close();
     };
@@ -71,6 +76,7 @@ export class QueryRunner {
         contentType: encoder.contentType,
         parts: parts(),
         rowCount: () => rowCount,
+        records: () => scans.flatMap((scan) => scan.records()),
         close,
       };
     } catch (error) {

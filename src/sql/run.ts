@@ -115,7 +115,11 @@ export class SqlRun implements SqlAnswer {
   private async *readBatches(): AsyncGenerator<ResultBatch> {
     try {
       if (this.plan.statement.kind === "explain") {
-        const answer = await explainAnswer(this.stream!, this.plan.statement.analyze);
+        const { analyze } = this.plan.statement;
+        const answer = await explainAnswer(this.stream!, {
+          analyze,
+          scans: () => this.input.tables.flatMap((table) => table.records?.() ?? []),
+        });
         this.finished = true;
         yield answer;
         return;

@@ -6,7 +6,6 @@ import type { ColumnCodec } from "../kernel/codec.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { bitmapBytes, gatherBitmap, gatherColumn, timeRange } from "../kernel/rows.ts";
 import { ColumnType, TIME_COLUMN, VALUE_BYTES } from "../model/column.ts";
-import { LIMITS } from "../model/limits.ts";
 import type { ColumnRun, Run } from "../model/run.ts";
 import { type PtBlock, type PtColumn, type PtExtent, type PtPage, type PtTag, timesOf } from "./pt-format.ts";
 import type { DayRows, RankedTag } from "./pt-order.ts";
@@ -23,6 +22,8 @@ export interface PtBlockInput {
   readonly tags: readonly RankedTag[];
   readonly rows: DayRows;
   readonly output: PtOutput;
+  /** A power of two from 64 on. */
+  readonly pageRowsMax: number;
 }
 
 type BlockContents = Pick<PtBlock, "rowCount" | "seriesCount" | "minTimeNs" | "maxTimeNs" | "dictionary" | "tags" | "pages" | "columns">;
@@ -123,7 +124,7 @@ export class PtBlockWriter {
   private cutPages(): PageRows[] {
     const { run, rows } = this.input;
     const strings = run.columns.filter(({ type }) => type === ColumnType.string);
-    let size: number = LIMITS.pageRowsMax;
+    let size = this.input.pageRowsMax;
     for (const { dataPtr, validityPtr } of strings) {
       const text = () => this.kernel.call.pageTextMax(dataPtr, validityPtr, rows.rowsPtr, rows.count, size);
       while (size > PAGE_ROWS_MIN && text() > PAGE_TEXT_MAX) size /= 2;

@@ -5,6 +5,7 @@ import { ColumnCodec } from "../kernel/codec.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { mergeRuns } from "../kernel/run-merge.ts";
 import type { ColumnDef } from "../model/column.ts";
+import { LIMITS } from "../model/limits.ts";
 import type { Run } from "../model/run.ts";
 import type { TimeRange } from "../model/scan.ts";
 import { PtBlockWriter } from "./pt-block-writer.ts";
@@ -30,13 +31,22 @@ export interface PtFile {
   readonly directory: PtDirectory;
 }
 
+export interface PtWriterOptions {
+  /** A power of two from 64 on: smaller pages than usual, for tests. */
+  readonly pageRowsMax?: number;
+}
+
 /** Writes the rows of `tables`; tables without rows leave no block. The runs are borrowed for the call. @throws TsdbError overloaded */
-export function encodePt(kernel: Kernel, tables: readonly PtTableInput[]): PtFile {
+export function encodePt(
+  kernel: Kernel,
+  tables: readonly PtTableInput[],
+  { pageRowsMax = LIMITS.pageRowsMax }: PtWriterOptions = {},
+): PtFile {
   const output = new PtOutput();
   const codec = new ColumnCodec(kernel);
   try {
     output.append(encodeHeader());
-    const blocks = tables.flatMap((table) => writeTable(kernel, codec, table, output));
+    const blocks = tables.flatMap((table) => writeTable({ kernel, codec, output, pageRowsMax }, table));
     const directory = { blocks };
     output.append(encodeDirectory(directory, output.bytes));
     return { bytes: output.take(), directory };
@@ -45,14 +55,21 @@ export function encodePt(kernel: Kernel, tables: readonly PtTableInput[]): PtFil
   }
 }
 
-function writeTable(kernel: Kernel, codec: ColumnCodec, table: PtTableInput, output: PtOutput): PtBlock[] {
+interface Writing {
+  readonly kernel: Kernel;
+  readonly codec: ColumnCodec;
+  readonly output: PtOutput;
+  readonly pageRowsMax: number;
+}
+
+function writeTable({ kernel, codec, output, pageRowsMax }: Writing, table: PtTableInput): PtBlock[] {
   if (table.runs.every(({ rowCount }) => rowCount === 0)) return [];
   const merged = mergeRuns(kernel, table.runs, table.columns, { ownDictionary: true });
   const blocks = new Blocks(kernel);
   try {
     const { tags, days } = orderTable(kernel, merged, blocks);
     return days.map((rows) => {
-      const writer = new PtBlockWriter(kernel, codec, { run: merged, tags, rows, output });
+      const writer = new PtBlockWriter(kernel, codec, { run: merged, tags, rows, output, pageRowsMax });
       return { ...identify(table, rows), ...writer.write() };
     });
   } finally {

@@ -2,7 +2,9 @@
 import type { SharedMemory } from "../kernel/extents.ts";
 import type { ErrorKind } from "../model/errors.ts";
 import type { QueryFormat, QueryParams } from "../model/query.ts";
+import type { ScanRecord } from "../model/scan-record.ts";
 import type { DatabaseSnapshot } from "../query/snapshot.ts";
+import type { CacheCounts } from "../store/block-cache.ts";
 import type { PtDirectory, PtTableInput } from "../store/pt-file.ts";
 import type { TableNeed } from "./table-guess.ts";
 
@@ -20,6 +22,8 @@ export interface QueryWorkerOptions {
   readonly memoryBytes: number;
   readonly threads: number;
   readonly tempDir: string;
+  /** For decoded data of files. */
+  readonly cacheBytes: number;
   /** Calls of DuckDB that this worker may have running at a time. */
   readonly nativeCallsMax: number;
 }
@@ -54,8 +58,19 @@ export type FromQueryWorker =
     }
   | { readonly type: "head"; readonly id: number; readonly contentType: string }
   | { readonly type: "bytes"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
-  | { readonly type: "end"; readonly id: number; readonly rowCount: number }
+  | {
+      readonly type: "end";
+      readonly id: number;
+      readonly rowCount: number;
+      readonly scans: readonly ScanRecord[];
+      readonly cache: CacheState;
+    }
   | { readonly type: "error"; readonly id: number; readonly error: WireError };
+
+/** Of one worker's cache of decoded data: bytes now, and counts since its start. */
+export interface CacheState extends CacheCounts {
+  readonly bytes: number;
+}
 
 /** Bytes of an answer that may be on their way to a reader that does not read. */
 export const ANSWER_WINDOW_BYTES = 1 << 20;

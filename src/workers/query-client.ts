@@ -2,8 +2,9 @@
 // a stream under credit: at most ANSWER_WINDOW_BYTES of an answer wait for a slow reader.
 import { TsdbError } from "../model/errors.ts";
 import type { QueryAnswer, QueryRequest, QueryService } from "../model/query.ts";
+import { type QueryTelemetry, telemetryOf } from "../model/query-telemetry.ts";
 import type { DatabaseSnapshot } from "../query/snapshot.ts";
-import type { FromQueryWorker, QueryWorkerOptions, ToQueryWorker, WireError } from "./messages.ts";
+import type { CacheState, FromQueryWorker, QueryWorkerOptions, ToQueryWorker, WireError } from "./messages.ts";
 import { type SpawnedWorker, spawnQueryWorker } from "./spawn.ts";
 import { TableGuess, type TableNeed } from "./table-guess.ts";
 
@@ -30,7 +31,10 @@ export interface QueryClientOptions {
   readonly readerStallMs: number;
   /** A worker died: the queries it ran have failed already. */
   readonly onWorkerFailure: (error: Error) => void;
+  /** The client has its answer, or an error, or is gone. */
   readonly onQueryEnd: (outcome: { milliseconds: number; ok: boolean; rowCount: number }) => void;
+  /** A worker has done all it had to for a statement. */
+  readonly onTelemetry: (telemetry: QueryTelemetry) => void;
 }
 
 const CLOSE_POLL_MS = 5;
@@ -40,7 +44,11 @@ interface WorkerSlot {
   /** Rejects when the worker fails before it can take statements. */
   readonly ready: Promise<void>;
   readonly queries: Map<number, ActiveQuery>;
+  /** As of the last statement that it ended. */
+  cache: CacheState;
 }
+
+const NO_CACHE: CacheState = { bytes: 0, gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
 
 export class QueryClient implements QueryService {
   private readonly slots: WorkerSlot[] = [];
@@ -65,6 +73,13 @@ export class QueryClient implements QueryService {
 
   get activeCount(): number {
     return this.slots.reduce((sum, slot) => sum + slot.queries.size, 0);
+  }
+
+  /** Of all workers' caches of decoded data. What a worker counted before it was replaced is lost. */
+  get cache(): CacheState {
+    const sum = { ...NO_CACHE };
+    for (const { cache } of this.slots) for (const key of Object.keys(sum) as (keyof CacheState)[]) sum[key] += cache[key];
+    return sum;
   }
 
   async query(request: QueryRequest): Promise<QueryAnswer> {
@@ -96,9 +111,10 @@ export class QueryClient implements QueryService {
     const queries = new Map<number, ActiveQuery>();
     const ready = Promise.withResolvers<void>();
     ready.promise.catch(() => {}); // whoever waits for the worker is told
-    const slot: WorkerSlot = { worker, queries, ready: ready.promise };
+    const slot: WorkerSlot = { worker, queries, ready: ready.promise, cache: NO_CACHE };
     let isReady = false;
     worker.onmessage = (event: MessageEvent<FromQueryWorker>) => {
+      if (event.data.type === "end") slot.cache = event.data.cache;
       if (event.data.type !== "ready") return queries.get(event.data.id)?.receive(event.data);
       isReady = true;
       ready.resolve();
@@ -143,6 +159,7 @@ class ActiveQuery {
   private rowCount = 0;
   private stallTimer: ReturnType<typeof setTimeout> | undefined;
   private readonly startedMs = performance.now();
+  private readonly queryId = crypto.randomUUID();
   private readonly onAbort = () => this.abandon(new TsdbError("cancelled", "the client went away"));
 
   constructor(
@@ -192,6 +209,7 @@ class ActiveQuery {
         return;
       case "end":
         this.rowCount = message.rowCount;
+        this.options.onTelemetry(telemetryOf(this.queryId, Math.round((performance.now() - this.startedMs) * 1000), message.scans));
         this.endWorker();
         if (this.clientDone) return;
         this.answerHead();

@@ -5,6 +5,7 @@ import { describeError, TsdbError } from "../model/errors.ts";
 import { QueryRunner } from "../query/query.ts";
 import type { DatabaseSnapshot } from "../query/snapshot.ts";
 import { SqlEngine } from "../sql/engine.ts";
+import { BlockCache } from "../store/block-cache.ts";
 import { ANSWER_MESSAGE_BYTES, ANSWER_WINDOW_BYTES, type FromQueryWorker, type ToQueryWorker } from "./messages.ts";
 import { covers, type TableNeed } from "./table-guess.ts";
 
@@ -97,6 +98,7 @@ class RunningQuery {
 
 const running = new Map<number, RunningQuery>();
 let runner: QueryRunner | undefined;
+let cache: BlockCache | undefined;
 
 function post(message: FromQueryWorker): void {
   self.postMessage(message);
@@ -125,7 +127,8 @@ async function runQuery(message: StatementMessage): Promise<void> {
     } finally {
       await answer.close();
     }
-    post({ type: "end", id: message.id, rowCount: answer.rowCount() });
+    const state = { ...cache!.counts, bytes: cache!.bytes };
+    post({ type: "end", id: message.id, rowCount: answer.rowCount(), scans: answer.records(), cache: state });
   } catch (error) {
     post({ type: "error", id: message.id, error: describeError(query.cancelled.signal.aborted ? cancelledError() : error) });
   } finally {
@@ -137,11 +140,12 @@ self.onmessage = async (event: MessageEvent<ToQueryWorker>) => {
   const message = event.data;
   switch (message.type) {
     case "init": {
-      const { shared, memoryBytes, threads, tempDir, nativeCallsMax } = message.options;
+      const { shared, memoryBytes, threads, tempDir, cacheBytes, nativeCallsMax } = message.options;
       nativeCalls.limit(nativeCallsMax);
       const kernel = Kernel.attach(shared);
       const engine = await SqlEngine.open(kernel, { memoryBytes, threads, tempDir });
-      runner = new QueryRunner(kernel, engine);
+      cache = new BlockCache(kernel, cacheBytes);
+      runner = new QueryRunner(kernel, engine, cache);
       post({ type: "ready" });
       return;
     }

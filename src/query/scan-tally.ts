@@ -1,0 +1,56 @@
+// Counts what one scan of a table looks at. What it comes back to, for another slice of time, counts once.
+import { emptyScanRecord, type ScanRecord } from "../model/scan-record.ts";
+import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
+
+export class ScanTally {
+  readonly record: ScanRecord;
+  private readonly files = new Set<number>();
+  private readonly blocks = new Map<BlockSnapshot, { opened: boolean; readonly pages: Set<number> }>();
+  private readonly segments = new Set<number>();
+
+  constructor({ table, blocks, runs }: TableSnapshot) {
+    this.record = emptyScanRecord(table.name);
+    this.record.filesSeen = new Set(blocks.map(({ fileId }) => fileId)).size;
+    this.record.blocksSeen = blocks.length;
+    this.record.segmentsSeen = runs.length;
+  }
+
+  /** A block's pages are known. */
+  opened(block: BlockSnapshot, pageCount: number): void {
+    const known = this.entry(block);
+    if (!known.opened) this.record.pagesSeen += pageCount;
+    known.opened = true;
+  }
+
+  page(block: BlockSnapshot, page: number, rowCount: number): void {
+    const { pages } = this.entry(block);
+    if (pages.has(page)) return;
+    if (pages.size === 0) this.record.blocksRead++;
+    pages.add(page);
+    this.record.pagesRead++;
+    this.record.rowsRead += rowCount;
+    this.files.add(block.fileId);
+    this.record.filesRead = this.files.size;
+  }
+
+  /** By its first column, which no other segment has. */
+  segment({ timePtr, rowCount }: { readonly timePtr: number; readonly rowCount: number }): void {
+    if (this.segments.has(timePtr)) return;
+    this.segments.add(timePtr);
+    this.record.segmentsRead++;
+    this.record.rowsRead += rowCount;
+  }
+
+  returned(rowCount: number): void {
+    this.record.rowsReturned += rowCount;
+  }
+
+  private entry(block: BlockSnapshot) {
+    let entry = this.blocks.get(block);
+    if (entry === undefined) {
+      entry = { opened: false, pages: new Set() };
+      this.blocks.set(block, entry);
+    }
+    return entry;
+  }
+}

@@ -1,0 +1,279 @@
+// Scans of a table that lies in files and in memory, against filtering and merging plain rows; what is read of it, to the page; damage.
+import { describe, expect, test } from "bun:test";
+import { isHiddenRow, isWanted, mergeRows, randomFields, randomTags, randomTombstones } from "../../test/support/naive-scan.ts";
+import { prng } from "../../test/support/prng.ts";
+import { ALL_TYPES, randomRows } from "../../test/support/random-rows.ts";
+import { readChunk, type TestRow, type TestValue } from "../../test/support/rows.ts";
+import { type TablePart, TestSnapshot } from "../../test/support/table-snapshot.ts";
+import { Kernel } from "../kernel/kernel.ts";
+import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/column.ts";
+import { TsdbError } from "../model/errors.ts";
+import { LIMITS } from "../model/limits.ts";
+import { ALL_TIME, type ScanCursor, type ScanRequest } from "../model/scan.ts";
+import type { ScanRecord } from "../model/scan-record.ts";
+import type { Tombstone } from "../model/tombstone.ts";
+import { BlockCache } from "../store/block-cache.ts";
+import { TableScan } from "./table-scan.ts";
+
+const kernel = Kernel.create();
+const SEED = Number(process.env["SEED"] ?? 1);
+const HOUR_NS = 3_600_000_000_000n;
+
+type Values = (TestValue | null)[];
+type Below = (n: number) => number;
+
+function drain(cursor: ScanCursor, columns: readonly ColumnDef[]): Values[] {
+  const rows: Values[] = [];
+  for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {
+    expect(chunk.rowCount).toBeGreaterThan(0);
+    expect(chunk.rowCount).toBeLessThanOrEqual(LIMITS.vectorRows);
+    rows.push(...readChunk(kernel, columns, chunk));
+  }
+  expect(cursor.next()).toBeNull();
+  cursor.close();
+  return rows;
+}
+
+const project = (columns: readonly ColumnDef[], row: TestRow): Values =>
+  columns.map(({ name, type }) => {
+    if (type === ColumnType.time) return row.timeNs;
+    return (type === ColumnType.tag ? row.tags[name] : row.fields[name]) ?? null;
+  });
+
+/** Rows as a set that keeps how often each occurs. */
+const sorted = (rows: readonly Values[]) =>
+  rows
+    .map((row) => JSON.stringify(row, (_, value) => (typeof value === "bigint" ? `${value}n` : Object.is(value, -0) ? "-0" : `${value}`)))
+    .sort();
+
+/** Some parts of batches; each batch keeps to a stretch of time, and sometimes comes back to an earlier one. */
+function randomParts(below: Below): TablePart[] {
+  let start = 0;
+  const batch = (): TestRow[] => {
+    start += below(4) === 0 ? -below(30) : below(30);
+    const rows = randomRows(below, { count: below(10) === 0 ? 0 : 1 + below(150), times: 1 + below(40), hosts: 1 + below(9) });
+    return rows.map((row) => ({ ...row, timeNs: (row.timeNs + BigInt(start)) * HOUR_NS }));
+  };
+  const files = Array.from({ length: below(4) }, (): TablePart => ({ kind: "file", batches: Array.from({ length: 1 + below(3) }, batch) }));
+  return [...files, { kind: "memory", batches: Array.from({ length: below(4) }, batch) }];
+}
+
+function randomRequest(below: Below): ScanRequest {
+  const minNs = BigInt(below(160) - 20) * HOUR_NS;
+  const ranges = [ALL_TIME, { minNs, maxNs: minNs + BigInt(below(40)) * HOUR_NS }, { ...ALL_TIME, minNs }, { ...ALL_TIME, maxNs: minNs }];
+  const columns = ALL_TYPES.filter(() => below(3) > 0);
+  return {
+    columns: below(8) === 0 ? [] : columns.toReversed(),
+    range: ranges[below(4)]!,
+    tags: randomTags(below),
+    ...(below(2) === 0 ? {} : { fields: randomFields(below) }),
+  };
+}
+
+/** A deletion seals what is in memory first: no file has rows of lower and of higher sequences. */
+function randomDeletions(below: Below, parts: readonly TablePart[]): Tombstone[] {
+  let sequence = 0;
+  const ends = parts.flatMap(({ kind, batches }) => {
+    sequence += batches.length;
+    return kind === "file" ? [sequence] : batches.map((_, i) => sequence - batches.length + i + 1);
+  });
+  if (ends.length === 0) return [];
+  const hours = (ns: bigint) => (ns > 10_000n || ns < -10_000n ? ns : ns * HOUR_NS);
+  return randomTombstones(below, { count: below(4), sequences: 1, times: 200 }).map((tombstone) => {
+    const { minNs, maxNs } = tombstone.range;
+    return { ...tombstone, sequence: ends[below(ends.length)]!, range: { minNs: hours(minNs), maxNs: hours(maxNs) } };
+  });
+}
+
+describe("agrees with merging and filtering row by row", () => {
+  const CACHES: [name: string, bytes: number][] = [
+    ["no cache", 0],
+    ["a tiny cache", 30_000],
+    ["a cache for all", 64 << 20],
+  ];
+  test.each(CACHES)(`%s, seed ${SEED}`, (_, cacheBytes) => {
+    const below = prng(SEED);
+    const before = kernel.heap.usedBytes;
+    for (let round = 0; round < 25; round++) {
+      const parts = randomParts(below);
+      const batches = parts.flatMap((part) => part.batches);
+      const tombstones = randomDeletions(below, parts);
+      const retentionMinNs = below(3) === 0 ? BigInt(below(60)) * HOUR_NS : ALL_TIME.minNs;
+      const snapshot = new TestSnapshot(kernel, parts, { columns: ALL_TYPES, pageRowsMax: 64, tombstones, retentionMinNs });
+      const left = batches.flatMap((rows, i) => rows.filter((row) => !isHiddenRow(row, i + 1, tombstones)));
+      const merged = mergeRows(left).filter(({ timeNs }) => timeNs >= retentionMinNs);
+      const cache = new BlockCache(kernel, cacheBytes);
+      const scan = new TableScan(kernel, snapshot.table, cache);
+      for (let each = 0; each < 8; each++) {
+        const request = randomRequest(below);
+        const expected = merged.filter((row) => isWanted(row, request)).map((row) => project(request.columns, row));
+        const found = drain(scan.open(request), request.columns);
+        expect(sorted(found)).toEqual(sorted(expected));
+        expect(cache.bytes).toBeLessThanOrEqual(cacheBytes);
+        const record = scan.records().at(-1)!;
+        expect(record.rowsReturned).toBe(expected.length);
+        expect(record.rowsRead).toBeGreaterThanOrEqual(expected.length);
+      }
+      scan.close();
+      for (const { fileId } of snapshot.table.blocks) cache.dropFile(fileId);
+      snapshot.free();
+    }
+    expect(kernel.heap.usedBytes).toBe(before);
+  });
+
+  test("scans of one table at a time, left half way", () => {
+    const below = prng(SEED);
+    const before = kernel.heap.usedBytes;
+    const cache = new BlockCache(kernel, 100_000);
+    for (let round = 0; round < 30; round++) {
+      const snapshot = new TestSnapshot(kernel, randomParts(below), { columns: ALL_TYPES, pageRowsMax: 64, firstFileId: 10 * round });
+      const scan = new TableScan(kernel, snapshot.table, cache);
+      const cursors = Array.from({ length: 3 }, () => scan.open(randomRequest(below)));
+      for (let step = 0; step < 20; step++) cursors[below(3)]!.next();
+      if (below(2) === 0) cursors[below(3)]!.close();
+      scan.close();
+      expect(cache.bytes).toBeLessThanOrEqual(100_000);
+      for (const { fileId } of snapshot.table.blocks) cache.dropFile(fileId);
+      snapshot.free();
+    }
+    expect(cache.bytes).toBe(0);
+    expect(kernel.heap.usedBytes).toBe(before);
+  });
+});
+
+// Four days in a file each, 40 hosts, a row each 15 minutes: 3,840 rows and 4 pages a day, and a fifth day in memory.
+const COLUMNS: readonly ColumnDef[] = [
+  TIME_COLUMN,
+  { id: 1, name: "host", type: ColumnType.tag },
+  { id: 2, name: "load", type: ColumnType.float },
+  { id: 3, name: "used", type: ColumnType.integer },
+];
+const HOSTS = 40;
+const DAY_NS = 24n * HOUR_NS;
+const hostName = (host: number) => `host_${String(host).padStart(2, "0")}`;
+const dayRows = (day: number) =>
+  Array.from({ length: HOSTS * 96 }, (_, i): TestRow => {
+    const [step, host] = [Math.floor(i / HOSTS), i % HOSTS];
+    const timeNs = BigInt(day) * DAY_NS + BigInt(step) * (HOUR_NS / 4n);
+    return { timeNs, tags: { host: hostName(host) }, fields: { load: i / 2, used: BigInt(i) } };
+  });
+const days = new TestSnapshot(
+  kernel,
+  [
+    ...[0, 1, 2, 3].map((day): TablePart => ({ kind: "file", batches: [dayRows(day)] })),
+    { kind: "memory", batches: [dayRows(4).slice(0, 3000), dayRows(4).slice(3000)] },
+  ],
+  { columns: COLUMNS, pageRowsMax: 1024 },
+);
+const ALL_DAYS: Partial<ScanRecord> = { filesSeen: 4, blocksSeen: 4, segmentsSeen: 2 };
+const columnsOf = (...names: string[]) => COLUMNS.filter(({ name }) => names.includes(name));
+
+function scanDays(request: Partial<ScanRequest>, cache = new BlockCache(kernel, 0)): ScanRecord {
+  const scan = new TableScan(kernel, days.table, cache);
+  const columns = request.columns ?? columnsOf("load");
+  const rows = drain(scan.open({ range: ALL_TIME, tags: [], ...request, columns }), columns);
+  scan.close();
+  const [record] = scan.records();
+  expect(record!.rowsReturned).toBe(rows.length);
+  return record!;
+}
+
+describe("what is read", () => {
+  const host = (...hosts: number[]) => [{ columnId: 1, values: hosts.map(hostName) }];
+  const ROWS: [name: string, request: Partial<ScanRequest>, record: Partial<ScanRecord>][] = [
+    [
+      // 96 rows of each host: host 3 has rows 288 to 383, in the first of four pages
+      "a host and an hour: a page of a file, its series, times and one field",
+      { tags: host(3), range: { minNs: DAY_NS + 3n * HOUR_NS, maxNs: DAY_NS + 4n * HOUR_NS - 1n } },
+      { filesRead: 1, blocksRead: 1, pagesSeen: 4, pagesRead: 1, segmentsRead: 0, rowsRead: 1024, rowsReturned: 4, gen0Misses: 3 },
+    ],
+    [
+      "a host whose rows lie over two pages",
+      { tags: host(10), range: { minNs: DAY_NS, maxNs: 2n * DAY_NS - 1n } },
+      { filesRead: 1, pagesRead: 2, rowsReturned: 96, gen0Misses: 1 + 2 * 2 },
+    ],
+    [
+      "hosts at both ends",
+      { tags: host(0, 39), range: { minNs: 0n, maxNs: 2n * DAY_NS - 1n } },
+      { filesRead: 2, blocksRead: 2, pagesSeen: 8, pagesRead: 4, rowsReturned: 4 * 96, segmentsRead: 0 },
+    ],
+    [
+      "a host that is nowhere: dictionaries only",
+      { tags: host(77) },
+      { filesRead: 0, pagesSeen: 16, pagesRead: 0, rowsRead: 0, gen0Misses: 4 },
+    ],
+    [
+      "a day in memory: no file",
+      { range: { minNs: 4n * DAY_NS, maxNs: 5n * DAY_NS } },
+      { filesRead: 0, pagesSeen: 0, segmentsRead: 2, bytesRead: 0 },
+    ],
+    ["times before all", { range: { minNs: -5n, maxNs: -1n } }, { filesRead: 0, segmentsRead: 0, rowsRead: 0, bytesRead: 0 }],
+    [
+      "a field of all rows: it alone is decoded",
+      {},
+      { filesRead: 4, pagesRead: 16, segmentsRead: 2, gen0Misses: 16, rowsReturned: 5 * 3840 },
+    ],
+    ["no column at all: rows are counted by the directory", { columns: [] }, { pagesRead: 16, gen0Misses: 0, rowsReturned: 5 * 3840 }],
+    ["times and hosts of all rows", { columns: columnsOf("time", "host") }, { pagesRead: 16, gen0Misses: 4 + 16, rowsReturned: 5 * 3840 }],
+    [
+      "a field that is tested and not shown",
+      { columns: [], fields: [{ columnId: 3, operator: "<", value: 100n }], range: { minNs: 0n, maxNs: DAY_NS - 1n } },
+      { filesRead: 1, pagesRead: 4, rowsReturned: 100 },
+    ],
+  ];
+  test.each(ROWS)("%s", (_, request, record) => {
+    const found = scanDays(request);
+    expect(found).toMatchObject({ ...ALL_DAYS, ...record, gen0Hits: found.gen0Hits, compactedHits: 0, compactedMisses: 0 });
+    if (record.bytesRead === undefined) expect(found.bytesRead).toBeGreaterThan(0);
+  });
+
+  test("from the cache the second time", () => {
+    const cache = new BlockCache(kernel, 256 << 20);
+    const request = { tags: host(3, 20), columns: columnsOf("time", "load") };
+    const first = scanDays(request, cache);
+    // of each of the four files the series, and times and loads of two pages
+    expect(first).toMatchObject({ gen0Hits: 0, gen0Misses: 4 * (1 + 2 * 2), rowsReturned: 2 * 5 * 96 });
+    expect(scanDays(request, cache)).toEqual({ ...first, gen0Hits: first.gen0Misses, gen0Misses: 0, bytesRead: 0 });
+    for (const fileId of [1, 2, 3, 4]) cache.dropFile(fileId);
+    expect(cache.bytes).toBe(0);
+  });
+
+  test("a pass over all of it holds a page at a time", () => {
+    const cache = new BlockCache(kernel, 0);
+    const scan = new TableScan(kernel, days.table, cache);
+    const cursor = scan.open({ columns: COLUMNS, range: { minNs: 0n, maxNs: 4n * DAY_NS - 1n }, tags: [] });
+    let most = 0;
+    while (cursor.next() !== null) most = Math.max(most, cache.bytes);
+    scan.close();
+    // a page decoded takes 1,024 × 28 bytes, its block's series and directory a few thousand
+    expect(most).toBeGreaterThan(1024 * 28);
+    expect(most).toBeLessThan(2 * 1024 * 28);
+  });
+});
+
+test("damage in the middle of a scan is an error naming file and offset", () => {
+  const before = kernel.heap.usedBytes;
+  const snapshot = new TestSnapshot(kernel, [{ kind: "file", batches: [dayRows(0)] }], { columns: COLUMNS, pageRowsMax: 1024 });
+  const [bytes] = snapshot.files;
+  const block = snapshot.table.blocks[0]!;
+  const damaged = bytes!.slice();
+  // the loads of a later page: columns stand in order of ids
+  damaged[Math.floor(bytes!.length * 0.7)]! ^= 8;
+  const source = { kind: "bytes" as const, bytes: damaged };
+  const scan = new TableScan(kernel, { ...snapshot.table, blocks: [{ ...block, source }] });
+  const cursor = scan.open({ columns: COLUMNS, range: ALL_TIME, tags: [] });
+  let rows = 0;
+  let thrown: unknown;
+  try {
+    for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) rows += chunk.rowCount;
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toBeInstanceOf(TsdbError);
+  expect(thrown).toMatchObject({ kind: "corrupt_file", details: { file: "object in memory", offset: expect.any(Number) } });
+  expect(rows).toBeGreaterThan(0);
+  expect(rows).toBeLessThan(3840);
+  scan.close();
+  snapshot.free();
+  expect(kernel.heap.usedBytes).toBe(before);
+});

@@ -1,0 +1,73 @@
+// A snapshot of a table made of batches of plain rows in log order: some in files of small pages, some in memory.
+import type { Kernel } from "../../src/kernel/kernel.ts";
+import type { ColumnDef } from "../../src/model/column.ts";
+import type { Run } from "../../src/model/run.ts";
+import { ALL_TIME } from "../../src/model/scan.ts";
+import type { Tombstone } from "../../src/model/tombstone.ts";
+import type { BlockSnapshot, TableSnapshot } from "../../src/query/snapshot.ts";
+import { encodePt } from "../../src/store/pt-writer.ts";
+import { Arena, canonicalKey, type TestRow, writeRun } from "./rows.ts";
+
+/** Batches that are flushed together, or that lie in memory, each a segment; the batches' sequences count up from 1 over all parts. */
+export interface TablePart {
+  readonly kind: "file" | "memory";
+  readonly batches: readonly (readonly TestRow[])[];
+}
+
+export interface SnapshotOptions {
+  readonly columns: readonly ColumnDef[];
+  readonly pageRowsMax?: number;
+  readonly tombstones?: readonly Tombstone[];
+  readonly retentionMinNs?: bigint;
+  /** Of the first file; they count up. */
+  readonly firstFileId?: number;
+  readonly generation?: number;
+}
+
+export class TestSnapshot {
+  readonly table: TableSnapshot;
+  /** The bytes of the files, in order. */
+  readonly files: Uint8Array[] = [];
+  private readonly arena: Arena;
+
+  constructor(kernel: Kernel, parts: readonly TablePart[], options: SnapshotOptions) {
+    const { columns, pageRowsMax, tombstones = [], retentionMinNs = ALL_TIME.minNs, firstFileId = 1, generation = 0 } = options;
+    this.arena = new Arena(kernel);
+    const seen = new Set<string>();
+    const runs: Run[] = [];
+    const blocks: BlockSnapshot[] = [];
+    let sequence = 0;
+    for (const { kind, batches } of parts) {
+      const written = batches.map((rows) => {
+        sequence += 1;
+        return writeRun(this.arena, columns, rows, { seqMin: sequence, unique: isUnique(rows, columns, seen) });
+      });
+      if (kind === "memory") {
+        runs.push(...written.filter(({ rowCount }) => rowCount > 0));
+        continue;
+      }
+      const tables = [{ databaseId: 1, tableId: 1, columns, runs: written }];
+      const { bytes, directory } = encodePt(kernel, tables, pageRowsMax === undefined ? {} : { pageRowsMax });
+      const fileId = firstFileId + this.files.push(bytes) - 1;
+      blocks.push(
+        ...directory.blocks.map(({ rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique }, blockIndex) => {
+          const place = { fileId, generation, format: "pt" as const, source: { kind: "bytes" as const, bytes }, blockIndex };
+          return { ...place, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique };
+        }),
+      );
+    }
+    this.table = { table: { id: 1, databaseId: 1, name: "cpu", columns }, retentionMinNs, tombstones, runs, blocks };
+  }
+
+  /** Frees the rows in memory. */
+  free(): void {
+    this.arena.free();
+  }
+}
+
+/** Whether no row has the series and time of another of the batch, or of an earlier batch. */
+function isUnique(rows: readonly TestRow[], columns: readonly ColumnDef[], seen: Set<string>): boolean {
+  const before = seen.size;
+  for (const { tags, timeNs } of rows) seen.add(`${Buffer.from(canonicalKey(columns, tags)).toString("latin1")}@${timeNs}`);
+  return seen.size === before + rows.length;
+}
