@@ -8,6 +8,7 @@ import { type Answer, type Bench, median, type Size, short } from "./support/ben
 import { type RunningInflux, startInflux } from "./support/influx.ts";
 import { Loader } from "./support/loader.ts";
 import { askOurs, countRows, writeUrlOf } from "./support/ours.ts";
+import { cpuMsOf } from "./support/process-stats.ts";
 import { questionsFor } from "./support/questions.ts";
 import { timed } from "./support/timed.ts";
 
@@ -33,7 +34,9 @@ export const query: Bench = {
       for (const question of await questionsFor(server, extent, only, say)) {
         const measured = await measure(question, extent, size, server, influx);
         answers.push(...judge(question, measured, size, rows));
-        say(`${question.name}: ${short(measured.oursMs)} ms${influx === undefined ? "" : `, InfluxDB 1 ${short(measured.influxMs)} ms`}`);
+        say(
+          `${question.name}: ${short(measured.oursMs)} ms (${short(measured.cpuMs)} ms of processor time)${influx === undefined ? "" : `, InfluxDB 1 ${short(measured.influxMs)} ms`}`,
+        );
       }
       return answers;
     } finally {
@@ -64,6 +67,8 @@ interface Measured {
   readonly oursMs: number;
   /** NaN when it was not asked. */
   readonly influxMs: number;
+  /** Processor time of our server for one execution; NaN where the system does not say. */
+  readonly cpuMs: number;
   readonly rowCount: number;
 }
 
@@ -77,6 +82,7 @@ async function measure(
 ): Promise<Measured> {
   const oursMs: number[] = [];
   const influxMs: number[] = [];
+  const cpuMs: number[] = [];
   let rowCount = 0;
   const [least, most, budgetMs] = size === "real" ? [9, 31, 4000] : [2, 2, 0];
   const endMs = performance.now() + budgetMs;
@@ -84,7 +90,12 @@ async function measure(
     const statement = question.statement(extent, prng(execution + 1));
     const [ours, theirs] = await both(
       execution % 2 === 0,
-      () => timed(() => askOurs(server, statement.sql)),
+      async () => {
+        const before = cpuMsOf(server.pid) ?? Number.NaN;
+        const answer = await timed(() => askOurs(server, statement.sql));
+        cpuMs.push((cpuMsOf(server.pid) ?? Number.NaN) - before);
+        return answer;
+      },
       influx === undefined ? undefined : () => timed(() => influx.ask(statement.influxql)),
     );
     rowCount = compare(question, statement, ours.text, theirs?.text);
@@ -92,7 +103,12 @@ async function measure(
     oursMs.push(ours.tookMs);
     if (theirs !== undefined) influxMs.push(theirs.tookMs);
   }
-  return { oursMs: median(oursMs), influxMs: influxMs.length === 0 ? Number.NaN : median(influxMs), rowCount };
+  return {
+    oursMs: median(oursMs),
+    influxMs: influxMs.length === 0 ? Number.NaN : median(influxMs),
+    cpuMs: median(cpuMs.slice(WARM_UPS)),
+    rowCount,
+  };
 }
 
 async function both<T>(oursFirst: boolean, ours: () => Promise<T>, theirs: (() => Promise<T>) | undefined): Promise<[T, T | undefined]> {
@@ -110,7 +126,12 @@ function compare({ name }: TsbsQuery, statement: TsbsStatement, oursText: string
   return ours.size;
 }
 
-function judge({ name, timesFaster, atMostMs }: TsbsQuery, { oursMs, influxMs, rowCount }: Measured, size: Size, rows: number): Answer[] {
+function judge(
+  { name, timesFaster, atMostMs }: TsbsQuery,
+  { oursMs, influxMs, cpuMs, rowCount }: Measured,
+  size: Size,
+  rows: number,
+): Answer[] {
   const answers: Answer[] = [];
   const where = `${short(rows)} rows`;
   const withGoal = (goal: Answer["goal"]) => (size === "real" && goal !== undefined ? { goal } : {});
@@ -119,7 +140,7 @@ function judge({ name, timesFaster, atMostMs }: TsbsQuery, { oursMs, influxMs, r
     answers.push({
       ...{ what: `${name} ÷ InfluxDB 1, ${where}`, value: oursMs / influxMs, unit: "×" },
       ...withGoal({ atMost: ratio }),
-      detail: `${short(oursMs)} ÷ ${short(influxMs)} ms, ${rowCount} rows`,
+      detail: `${short(oursMs)} ÷ ${short(influxMs)} ms, ${short(cpuMs)} ms of processor time, ${rowCount} rows`,
     });
   }
   if (Number.isNaN(influxMs) || atMostMs !== undefined) {

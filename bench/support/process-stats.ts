@@ -1,0 +1,29 @@
+// What the system says about a process: processor time and resident memory. On Linux only; elsewhere undefined.
+import { readdirSync, readFileSync } from "node:fs";
+
+const NS_PER_MS = 1e6;
+
+/** Processor time of all threads that live, in ms: what a busy machine does not lengthen as it does waiting. */
+export function cpuMsOf(pid: number): number | undefined {
+  try {
+    let nanoseconds = 0;
+    for (const thread of readdirSync(`/proc/${pid}/task`)) {
+      // time on a processor, time waiting for one, number of turns
+      nanoseconds += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]);
+    }
+    return nanoseconds / NS_PER_MS;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Resident bytes now, and the most there ever were. */
+export function residentBytesOf(pid: number): { readonly now: number; readonly peak: number } | undefined {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    const kib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]);
+    return { now: kib("VmRSS") * 1024, peak: kib("VmHWM") * 1024 };
+  } catch {
+    return undefined;
+  }
+}
