@@ -264,6 +264,7 @@ export class Server {
     const keys = objectKeys(config.nodeId);
     return new Flusher({
       tables: this.tables,
+      pins: this.pins,
       catalog: this.catalog,
       wal,
       manifest: this.manifest,

@@ -114,6 +114,19 @@ export class LiveTables {
     return this.sealed_;
   }
 
+  /** Frees everything: no row is read or written any more. */
+  release(): void {
+    this.dropSealed();
+    for (const { buffer, dictionary } of this.tables.values()) {
+      buffer.dropAll();
+      dictionary.release();
+    }
+    this.tables.clear();
+    this.openBytes_ = 0;
+    this.openRows_ = 0;
+    this.oldestRowMs_ = undefined;
+  }
+
   /** Frees the sealed rows once no statement reads them. */
   dropSealed(): void {
     if (this.sealed_ === undefined) return;

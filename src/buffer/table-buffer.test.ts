@@ -196,6 +196,22 @@ describe("TableBuffer", () => {
     expect(kernel.heap.usedBytes).toBe(before);
   });
 
+  test("sealed rows are read with the dictionary as it is then: its arrays move as it grows", () => {
+    const { dictionary, buffer } = setUp();
+    const hosts = (from: number, count: number): TestRow[] =>
+      Array.from({ length: count }, (_, i) => ({ timeNs: 1n, tags: { host: `a long name of host ${from + i}` }, fields: { f: from + i } }));
+    buffer.append(writeBatch(arena, dictionary, COLUMNS, hosts(0, 20)), 1);
+    const sealed = buffer.seal();
+    buffer.append(writeBatch(arena, dictionary, COLUMNS, hosts(20, 3000)), 2);
+    // what was freed is used again
+    const used = arena.alloc(1 << 20);
+    kernel.u8.fill(0xff, used, used + (1 << 20));
+    expect(rowsOf(sealed.runs())).toEqual(hosts(0, 20));
+    sealed.release();
+    buffer.dropAll();
+    dictionary.release();
+  });
+
   test("the next buffer has a dictionary of its own when the old one is evicted", () => {
     const { dictionary, buffer, pins } = setUp();
     buffer.append(writeBatch(arena, dictionary, COLUMNS, [row(1n)]), 1);

@@ -18,6 +18,7 @@ type Span = Pick<Run, "minTimeNs" | "maxTimeNs" | "seqMin" | "seqMax">;
 
 /** What a flush writes: immutable, still visible to queries until it is released. */
 export interface SealedBuffer extends Span {
+  /** Valid for pins taken before the dictionary's next change: it goes on growing with the table. */
   runs(): Run[];
   readonly rowCount: number;
   readonly bytes: number;
@@ -49,7 +50,8 @@ export class TableBuffer {
     return this.dictionary_;
   }
 
-  /** Puts another dictionary in place (eviction at a flush); the buffer must be empty. The old one is the caller's to release. */
+  /** Puts another dictionary in place (eviction at a flush); the buffer must be empty. The old one is the caller's to release, when no
+   *  sealed rows are left that use it. */
   replaceDictionary(dictionary: SeriesDictionary): void {
     assert(this.rowCount_ === 0, `dictionary replaced under ${this.rowCount_} buffered rows`);
     this.dictionary_ = dictionary;
@@ -106,7 +108,7 @@ export class TableBuffer {
     this.segments = [];
     this.openFrom = 0;
     this.rowCount_ = 0;
-    return sealed(runsOf(segments, this.dictionary_), segments, this.pins);
+    return sealed(segments, this.dictionary_, this.pins);
   }
 
   /** Forgets all rows: the table was deleted. */
@@ -153,13 +155,13 @@ function runsOf(segments: readonly Segment[], dictionary: SeriesDictionary): Run
   return segments.filter((segment) => segment.rowCount > 0).map((segment) => segment.run(view));
 }
 
-function sealed(runs: readonly Run[], segments: readonly Segment[], pins: Reclaimer): SealedBuffer {
+function sealed(segments: readonly Segment[], dictionary: SeriesDictionary, pins: Reclaimer): SealedBuffer {
   let released = false;
   return {
-    runs: () => [...runs],
-    rowCount: runs.reduce((sum, run) => sum + run.rowCount, 0),
+    runs: () => runsOf(segments, dictionary),
+    rowCount: segments.reduce((sum, segment) => sum + segment.rowCount, 0),
     bytes: segments.reduce((sum, segment) => sum + segment.bytes, 0),
-    ...spanOf(runs),
+    ...spanOf(segments.filter(({ rowCount }) => rowCount > 0)),
     release: () => {
       if (released) return;
       released = true;

@@ -74,6 +74,28 @@ test("whichever call fails, acknowledged bodies are there once, whole, and merge
   expect(runs).toBeGreaterThan(50);
 });
 
+test("series that come while a flush is encoded do not disturb it, nor the statements meanwhile", async () => {
+  const path = await WritePath.open(new FaultyDisk());
+  // values too long to be kept in a view, and enough of both that every array of the dictionary moves
+  const body = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, i) => `t,host=a\\ host\\ with\\ a\\ long\\ name\\ ${from + i} v=${from + i}i 1`).join("\n");
+  const hosts = async () => {
+    return (await path.rows("t")).map(({ tags, fields }) => `${tags["host"]}=${fields["v"]}`).sort();
+  };
+  const expected = (count: number) => Array.from({ length: count }, (_, i) => `a host with a long name ${i}=${i}`).sort();
+  await path.write(body(0, 50));
+  let meanwhile: string[] = [];
+  path.beforeEncode = async () => {
+    path.beforeEncode = () => Promise.resolve();
+    await path.write(body(50, 3000));
+    meanwhile = await hosts();
+  };
+  await path.flush();
+  expect(meanwhile).toEqual(expected(3000));
+  expect(await hosts()).toEqual(expected(3000));
+  await path.close();
+});
+
 test("every snapshot taken during a flush sees each row once", async () => {
   const path = await WritePath.open(new FaultyDisk());
   await path.write("t,h=a v=1 1\nt,h=b v=2 2");

@@ -1,6 +1,7 @@
 // Flush: all buffered rows become one `.pt` file of generation 0, one manifest entry makes it true, then the log is cut.
 // A crash at any point leaves either the log or the file in charge of a row, never both, because replay starts after `flushedSequence`.
 import type { LiveTables, SealedRows } from "../buffer/live-tables.ts";
+import type { Pins } from "../buffer/pins.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { assert } from "../model/assert.ts";
 import type { Run } from "../model/run.ts";
@@ -39,6 +40,7 @@ export function planFlush(state: FlushState, nowMs: number, limits: FlushLimits)
 
 export interface FlushParts {
   readonly tables: LiveTables;
+  readonly pins: Pins;
   readonly catalog: Catalog;
   readonly wal: Wal;
   readonly manifest: Manifest;
@@ -117,11 +119,11 @@ export class Flusher {
       sealed = tables.seal(wal.lastSequence);
       wal.rotate();
     }
-    const input = flushInput(sealed, this.parts);
     const added: FileMeta[] = [];
     let rowCount = 0;
-    if (input.length > 0) {
-      const { bytes, directory } = await this.parts.encode(input);
+    const encoded = await this.encode(sealed);
+    if (encoded !== null) {
+      const { bytes, directory } = encoded;
       // the file names columns by id: they must be durable first
       await catalog.durable(catalog.version);
       const id = manifest.allocateFileId();
@@ -137,6 +139,18 @@ export class Flusher {
     await wal.cut(sealed.sequence);
     const bytes = added.reduce((sum, file) => sum + file.bytes, 0);
     this.parts.onFlushed({ reason, rowCount, bytes, milliseconds: nowMs() - startMs });
+  }
+
+  /** The rows as a file's bytes, null when there are none. Series that come meanwhile move the dictionaries' arrays: those that the rows
+   *  were handed over with are pinned. */
+  private async encode(sealed: SealedRows): Promise<{ bytes: Uint8Array; directory: PtDirectory } | null> {
+    const pin = this.parts.pins.take();
+    try {
+      const input = flushInput(sealed, this.parts);
+      return input.length === 0 ? null : await this.parts.encode(input);
+    } finally {
+      pin.release();
+    }
   }
 }
 

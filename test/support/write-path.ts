@@ -11,10 +11,10 @@ import { Ingest } from "../../src/ingest/ingest.ts";
 import { Replayer } from "../../src/ingest/replay.ts";
 import { Kernel } from "../../src/kernel/kernel.ts";
 import { Flusher } from "../../src/maintain/flush.ts";
-import { ColumnType } from "../../src/model/column.ts";
+import { type ColumnDef, ColumnType } from "../../src/model/column.ts";
 import { LIMITS } from "../../src/model/limits.ts";
 import { Precision } from "../../src/model/precision.ts";
-import { ALL_TIME, type TagPredicate, type TimeRange } from "../../src/model/scan.ts";
+import { ALL_TIME, type ScanRequest } from "../../src/model/scan.ts";
 import type { IncomingBody, WriteRequest, WriteResult } from "../../src/model/write.ts";
 import { FileObjectStore } from "../../src/object-store/file-object-store.ts";
 import type { ObjectInfo, ObjectStore } from "../../src/object-store/object-store.ts";
@@ -75,6 +75,8 @@ export class WritePath {
   private readonly flusher: Flusher;
   private readonly snapshots: Snapshots;
   private flushError: unknown;
+  /** What happens while the worker is on its way to encode sealed rows. */
+  beforeEncode: () => Promise<void> = () => Promise.resolve();
 
   private constructor(
     readonly kernel: Kernel,
@@ -94,6 +96,7 @@ export class WritePath {
   ) {
     this.flusher = new Flusher({
       tables,
+      pins,
       catalog,
       wal,
       manifest,
@@ -102,7 +105,10 @@ export class WritePath {
       ptKey: (fileId) => KEYS.ptFile(fileId),
       limits: { openBytesMax: Number.MAX_SAFE_INTEGER, ageMsMax: Number.MAX_SAFE_INTEGER, walBytesMax: Number.MAX_SAFE_INTEGER },
       nowMs: () => 0,
-      encode: (input) => Promise.resolve(writePt(kernel, input)),
+      encode: async (input) => {
+        await this.beforeEncode();
+        return writePt(kernel, input);
+      },
       onFlushed: () => {},
       onError: (error) => {
         this.flushError = error;
@@ -175,6 +181,12 @@ export class WritePath {
     await this.wal.close();
     await this.manifest.close();
     await this.catalog.close();
+    this.release();
+  }
+
+  /** Gives the memory of the rows back, for a path that is not closed; it is not used any more. */
+  release(): void {
+    this.tables.release();
   }
 
   /** Columns of a table as `name:type number`, in the catalog's order; undefined when there is no such table. */
@@ -184,17 +196,20 @@ export class WritePath {
     return def?.columns.map(({ name, type }) => `${name}:${type}`);
   }
 
+  columns(table: string, database = "db"): readonly ColumnDef[] {
+    const found = this.catalog.findDatabase(database);
+    return (found === undefined ? undefined : this.catalog.findTable(found.id, table)?.columns) ?? [];
+  }
+
   /** Rows of a table in the order of the scan. */
-  rows(
-    table: string,
-    { database = "db", range = ALL_TIME, tags = [] }: { database?: string; range?: TimeRange; tags?: TagPredicate[] } = {},
-  ): Promise<TestRow[]> {
+  rows(table: string, { database = "db", columns, ...request }: Partial<ScanRequest> & { database?: string } = {}): Promise<TestRow[]> {
     const rows: TestRow[] = [];
     this.withSnapshot(table, database, (tableSnapshot) => {
       const scan = new TableScan(this.kernel, tableSnapshot);
-      const cursor = scan.open({ columns: scan.columns, range, tags });
+      const projected = columns ?? scan.columns;
+      const cursor = scan.open({ range: ALL_TIME, tags: [], ...request, columns: projected });
       for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {
-        for (const values of readChunk(this.kernel, scan.columns, chunk)) rows.push(toRow(scan.columns, values));
+        for (const values of readChunk(this.kernel, projected, chunk)) rows.push(toRow(projected, values));
       }
       scan.close();
     });
