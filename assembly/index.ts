@@ -35,6 +35,7 @@ export {
   cellsFree,
   cellsFull,
   cellsHash,
+  cellsJoin,
   cellsOfRows,
   cellsWithRows,
   groupsMarkRanges,

@@ -259,7 +259,8 @@ function spanEnd(times: u32, row: u32, to: u32, left: u64, guess: u32): u32 {
   return high;
 }
 
-/** target[i] = cell of the row listed, or of row first + i when `rows` is 0. */
+/** target[i] = cell of the row listed, or of row first + i when `rows` is 0. Returns how many: fewer than `count` when the next row is of a
+ *  series without a group yet. */
 export function cellsOfRows(
   cells: Cells,
   series: u32,
@@ -269,7 +270,7 @@ export function cellsOfRows(
   count: u32,
   map: u32,
   target: u32,
-): void {
+): u32 {
   const width = cells.width;
   const origin = cells.origin;
   const bins = cells.bins;
@@ -277,7 +278,11 @@ export function cellsOfRows(
   let begin: u64 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const row = rows != 0 ? load<u32>(rows + (i << 2)) : first + i;
-    const group = map != 0 ? load<u32>(map + (load<u32>(series + (row << 2)) << 2)) : 0;
+    let group: u32 = 0;
+    if (map != 0) {
+      group = load<u32>(map + (load<u32>(series + (row << 2)) << 2));
+      if (group == NO_GROUP) return i;
+    }
     if (bins != 1) {
       const offset = load<u64>(times + (row << 3)) - origin;
       if (offset - begin >= width) {
@@ -285,8 +290,27 @@ export function cellsOfRows(
         begin = bin * width;
       }
     }
-    store<u32>(target + (i << 2), cellOf(cells, group, bin));
+    store<u32>(target + (i << 2), bins != 0 ? group * bins + <u32>bin : hashedCell(cells, group, bin));
   }
+  return count;
+}
+
+/** Joins rows side by side of one cell to spans. Returns how many, or 0 when they would be more than `max`. */
+export function cellsJoin(cells: u32, rows: u32, first: u32, count: u32, spans: u32, max: u32): u32 {
+  let found: u32 = 0;
+  for (let i: u32 = 0; i < count; ) {
+    if (found == max) return 0;
+    const cell = load<u32>(cells + (i << 2));
+    const row = rows != 0 ? load<u32>(rows + (i << 2)) : first + i;
+    let end = row + 1;
+    for (i++; i < count && load<u32>(cells + (i << 2)) == cell && (rows == 0 || load<u32>(rows + (i << 2)) == end); i++) end++;
+    const span = spans + found * SPAN_BYTES;
+    store<u32>(span, cell);
+    store<u32>(span, row, 4);
+    store<u32>(span, end, 8);
+    found++;
+  }
+  return found;
 }
 
 /** Lists the cells from `from` on that have rows, at most `max`. Returns how many; fewer: these were the last. */

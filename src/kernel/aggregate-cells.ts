@@ -80,14 +80,15 @@ export class AggregateCells {
     return this.reserveFound() ? count : null;
   }
 
-  /** Writes the cell (u32) of each row. False: too many cells. */
+  /** Writes the cell (u32) of each row. "unknown": the series of one has no group yet. Null: too many cells. */
   ofRows(
     { seriesPtr, timePtr }: { readonly seriesPtr: number; readonly timePtr: number },
-    rows: { readonly rowsPtr: number; readonly first: number; readonly count: number },
+    { rowsPtr, first, count }: { readonly rowsPtr: number; readonly first: number; readonly count: number },
     { mapPtr, targetPtr }: { mapPtr: number; targetPtr: number },
-  ): boolean {
-    this.kernel.call.cellsOfRows(this.ptr, seriesPtr, timePtr, rows.rowsPtr, rows.first, rows.count, mapPtr, targetPtr);
-    return this.reserveFound();
+  ): "known" | "unknown" | null {
+    const found = this.kernel.call.cellsOfRows(this.ptr, seriesPtr, timePtr, rowsPtr, first, count, mapPtr, targetPtr);
+    if (!this.reserveFound()) return null;
+    return found === count ? "known" : "unknown";
   }
 
   /** Lists cells from `from` on that have rows (u32 each), at most `max`. Returns how many; fewer: these were the last. */

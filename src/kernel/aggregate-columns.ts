@@ -20,6 +20,22 @@ const NAN_BITS = 0x7ff8000000000000n;
 const MINUS_INFINITY_BITS = 0xfff0000000000000n;
 const HIGHEST_BIT = 2n ** 63n;
 
+/** Where values come from and go to. */
+interface Place {
+  readonly dataPtr: number;
+  readonly validityPtr: number;
+  readonly targetPtr: number;
+}
+
+interface TimePlace {
+  /** Of the rows. */
+  readonly timePtr: number;
+  /** Of the cells. */
+  readonly timesPtr: number;
+}
+
+const isOfTime = (fact: Fact) => fact === "first" || fact === "last" || fact === "firstTime" || fact === "lastTime";
+
 /** One column's facts. */
 export class ColumnFacts {
   /** Present values per cell; null = every row has had one so far, so that the rows' counts are theirs. */
@@ -75,13 +91,14 @@ export class ColumnFacts {
     return true;
   }
 
-  /** Adds the rows' values. False: a sum of integers overflowed. */
-  add(rows: CellRows, { dataPtr, validityPtr }: ColumnRun, timePtr: number): boolean {
+  /** Adds the rows' values; `inTime` are the same rows, of which spans ascend in time. False: a sum of integers overflowed. */
+  add({ rows, inTime }: { rows: CellRows; inTime: CellRows }, { dataPtr, validityPtr }: ColumnRun, timePtr: number): boolean {
     if (this.counts !== null) countRows(this.kernel, rows, validityPtr, this.counts);
     let fine = true;
     for (const [fact, { ptr }] of this.arrays) {
-      const times = this.times.get(fact)?.ptr ?? ptr;
-      fine &&= this.addFact(fact, rows, { dataPtr, validityPtr, timePtr, targetPtr: ptr, timesPtr: times });
+      const at = { dataPtr, validityPtr, targetPtr: ptr };
+      if (isOfTime(fact)) this.addOfTime(fact, inTime, { ...at, timePtr, timesPtr: this.times.get(fact)?.ptr ?? ptr });
+      else fine &&= this.addValues(fact, rows, at);
     }
     return fine;
   }
@@ -99,26 +116,23 @@ export class ColumnFacts {
     return this.cells.add(width)!;
   }
 
-  private addFact(
-    fact: Fact,
-    rows: CellRows,
-    at: { dataPtr: number; validityPtr: number; timePtr: number; targetPtr: number; timesPtr: number },
-  ): boolean {
+  private addOfTime(fact: Fact, rows: CellRows, { dataPtr, validityPtr, timePtr, targetPtr, timesPtr }: Place & TimePlace): void {
+    const { call } = this.kernel;
+    const isFirst = fact === "first" || fact === "firstTime";
+    const width = fact === "first" || fact === "last" ? VALUE_BYTES[this.column.type] : 0;
+    if (rows.kind === "spans") {
+      const reduce = isFirst ? call.spansFirst : call.spansLast;
+      reduce(rows.ptr, rows.count, dataPtr, validityPtr, width, timePtr, timesPtr, targetPtr);
+    } else {
+      const reduce = isFirst ? call.rowsFirst : call.rowsLast;
+      reduce(rows.cellsPtr, rows.rowsPtr, rows.first, rows.count, dataPtr, validityPtr, width, timePtr, timesPtr, targetPtr);
+    }
+  }
+
+  /** False: a sum of integers overflowed. */
+  private addValues(fact: Fact, rows: CellRows, { dataPtr, validityPtr, targetPtr }: Place): boolean {
     const { call } = this.kernel;
     const { type } = this.column;
-    const { dataPtr, validityPtr, timePtr, targetPtr, timesPtr } = at;
-    if (fact === "first" || fact === "last" || fact === "firstTime" || fact === "lastTime") {
-      const isFirst = fact === "first" || fact === "firstTime";
-      const width = fact === "first" || fact === "last" ? VALUE_BYTES[type] : 0;
-      if (rows.kind === "spans") {
-        const reduce = isFirst ? call.spansFirst : call.spansLast;
-        reduce(rows.ptr, rows.count, dataPtr, validityPtr, width, timePtr, timesPtr, targetPtr);
-      } else {
-        const reduce = isFirst ? call.rowsFirst : call.rowsLast;
-        reduce(rows.cellsPtr, rows.rowsPtr, rows.first, rows.count, dataPtr, validityPtr, width, timePtr, timesPtr, targetPtr);
-      }
-      return true;
-    }
     if (rows.kind === "spans") {
       const { ptr, count } = rows;
       if (fact === "trues") call.spansCountTrue(ptr, count, dataPtr, validityPtr, targetPtr);

@@ -35,19 +35,24 @@ export class AggregateGroups {
     return this.groups?.memoryBytes ?? 0;
   }
 
-  /** Groups of the series that ranges of a run are of, as a map (u32 per series) or 0 when there is one group. Borrowed until the next call
-   *  for this dictionary. @throws TsdbError overloaded */
-  ofRanges(dictionary: DictionaryView, rangesPtr: number, count: number): number {
-    return this.of(dictionary, (map, used) => this.kernel.call.groupsMarkRanges(rangesPtr, count, map, used));
+  /** The groups of a dictionary's series known so far: u32 per series, 0xffffffff = not known; or 0 when there is one group. Borrowed until
+   *  the next call for this dictionary. @throws TsdbError overloaded */
+  mapOf(dictionary: DictionaryView): number {
+    return this.groups === undefined ? 0 : this.ownMap(dictionary).ptr;
+  }
+
+  /** Makes the groups of the series known that ranges of a sorted run are of. @throws TsdbError overloaded */
+  learnRanges(dictionary: DictionaryView, rangesPtr: number, count: number): void {
+    this.learn(dictionary, (map, used) => this.kernel.call.groupsMarkRanges(rangesPtr, count, map, used));
   }
 
   /** The same for the rows listed, or rows [first, first + count) when rowsPtr is 0. */
-  ofRows(
+  learnRows(
     dictionary: DictionaryView,
     seriesPtr: number,
     { rowsPtr, first, count }: { rowsPtr: number; first: number; count: number },
-  ): number {
-    return this.of(dictionary, (map, used) => this.kernel.call.groupsMarkRows(seriesPtr, rowsPtr, first, count, map, used));
+  ): void {
+    this.learn(dictionary, (map, used) => this.kernel.call.groupsMarkRows(seriesPtr, rowsPtr, first, count, map, used));
   }
 
   /** A tag grouped by, with a code per group; undefined when every group lacks it. */
@@ -63,20 +68,17 @@ export class AggregateGroups {
     this.groups?.release();
   }
 
-  private of(dictionary: DictionaryView, mark: Mark): number {
-    if (this.groups === undefined) return 0;
-    const { call } = this.kernel;
-    const { ptr } = this.mapOf(dictionary);
+  private learn(dictionary: DictionaryView, mark: Mark): void {
+    if (this.groups === undefined) return;
+    const { ptr } = this.ownMap(dictionary);
     const usedPtr = this.usedOf(dictionary.seriesCount);
-    if (mark(ptr, usedPtr) > 0) {
-      const tags = dictionary.tags.filter(({ columnId }) => this.groupBy.some(({ id }) => id === columnId));
-      this.groups.importSeries({ ...dictionary, tags }, usedPtr, ptr);
-      call.fillBytes(usedPtr, 0, dictionary.seriesCount);
-    }
-    return ptr;
+    if (mark(ptr, usedPtr) === 0) return;
+    const tags = dictionary.tags.filter(({ columnId }) => this.groupBy.some(({ id }) => id === columnId));
+    this.groups.importSeries({ ...dictionary, tags }, usedPtr, ptr);
+    this.kernel.call.fillBytes(usedPtr, 0, dictionary.seriesCount);
   }
 
-  private mapOf({ id, seriesCount }: DictionaryView): GroupMap {
+  private ownMap({ id, seriesCount }: DictionaryView): GroupMap {
     const known = this.maps.get(id);
     if (known !== undefined && known.seriesCount >= seriesCount) return known;
     const { heap, call } = this.kernel;

@@ -21,6 +21,8 @@ import { SeriesFilter } from "./series-filter.ts";
 const BLOCK_ROWS = LIMITS.pageRowsMax;
 const RANGES_MAX = 2048;
 const SPANS_MAX = 4096;
+/** Rows that follow each other and belong to one cell are reduced as spans when there are so many for a span; a page then has SPANS_MAX. */
+const SPAN_ROWS_MIN = BLOCK_ROWS / SPANS_MAX;
 const RANGE_BYTES = 12;
 const SPAN_BYTES = 12;
 
@@ -55,6 +57,7 @@ export class Aggregator {
   private readonly cells: AggregateCells | null = null;
   private readonly rangesPtr: number;
   private readonly blockPtr: number;
+  private readonly spansPtr: number;
   private failed = false;
   private released = false;
 
@@ -76,7 +79,8 @@ export class Aggregator {
     this.groups = new AggregateGroups(kernel, request.groupBy);
     try {
       this.rangesPtr = this.scratch.alloc(Math.max(RANGES_MAX * RANGE_BYTES, BLOCK_ROWS * 4));
-      this.blockPtr = this.scratch.alloc(Math.max(SPANS_MAX * SPAN_BYTES, BLOCK_ROWS * 4));
+      this.blockPtr = this.scratch.alloc(BLOCK_ROWS * 4);
+      this.spansPtr = this.scratch.alloc(SPANS_MAX * SPAN_BYTES);
       const bins = planBins(request.bins, this.range);
       if (bins !== null && this.rowCounts !== null) {
         const { memoryBytesMax: bytesMax, rowCountMax = Number.POSITIVE_INFINITY } = options;
@@ -156,19 +160,20 @@ export class Aggregator {
   }
 
   private addRanges(run: Run, selection: RowSelection): boolean {
-    const { rangesPtr, blockPtr } = this;
+    const { rangesPtr, spansPtr } = this;
     const cells = this.cells!;
     for (let count = RANGES_MAX; count === RANGES_MAX; ) {
       count = selection.nextRanges(rangesPtr, RANGES_MAX);
       if (count === 0) return true;
-      const mapPtr = this.groups.ofRanges(run.dictionary, rangesPtr, count);
+      this.groups.learnRanges(run.dictionary, rangesPtr, count);
       if (!this.reserveGroups()) return false;
+      const mapPtr = this.groups.mapOf(run.dictionary);
       for (let spans = SPANS_MAX; spans === SPANS_MAX; ) {
-        const target = { timePtr: run.timePtr, mapPtr, targetPtr: blockPtr, max: SPANS_MAX };
+        const target = { timePtr: run.timePtr, mapPtr, targetPtr: spansPtr, max: SPANS_MAX };
         const found = cells.cut({ ptr: rangesPtr, count }, target);
         if (found === null) return false;
         spans = found;
-        if (!this.reduce(run, { kind: "spans", ptr: blockPtr, count: spans })) return false;
+        if (!this.reduce(run, { kind: "spans", ptr: spansPtr, count: spans })) return false;
       }
     }
     return true;
@@ -182,9 +187,18 @@ export class Aggregator {
       else count = selection.next(rangesPtr, BLOCK_ROWS);
       if (count === 0) return true;
       const rows = { rowsPtr: selection === "all" ? 0 : rangesPtr, first, count };
-      const mapPtr = this.groups.ofRows(run.dictionary, run.seriesPtr, rows);
-      if (!this.reserveGroups() || !cells.ofRows(run, rows, { mapPtr, targetPtr: blockPtr })) return false;
-      if (!this.reduce(run, { kind: "rows", cellsPtr: blockPtr, ...rows })) return false;
+      if (!this.reserveGroups()) return false;
+      let found = cells.ofRows(run, rows, { mapPtr: this.groups.mapOf(run.dictionary), targetPtr: blockPtr });
+      if (found === "unknown") {
+        this.groups.learnRows(run.dictionary, run.seriesPtr, rows);
+        // all cells anew: they may be numbered otherwise now
+        if (!this.reserveGroups()) return false;
+        found = cells.ofRows(run, rows, { mapPtr: this.groups.mapOf(run.dictionary), targetPtr: blockPtr });
+      }
+      if (found === null) return false;
+      const byRow: CellRows = { kind: "rows", cellsPtr: blockPtr, ...rows };
+      const spans = this.kernel.call.cellsJoin(blockPtr, rows.rowsPtr, first, count, this.spansPtr, Math.ceil(count / SPAN_ROWS_MIN));
+      if (!this.reduce(run, spans === 0 ? byRow : { kind: "spans", ptr: this.spansPtr, count: spans }, byRow)) return false;
     }
     return true;
   }
@@ -193,11 +207,12 @@ export class Aggregator {
     return this.groups.memoryBytes <= this.options.memoryBytesMax && this.cells!.reserveGroups(this.groups.count);
   }
 
-  private reduce(run: Run, rows: CellRows): boolean {
+  /** Adds rows to every column; `inTime` are the same rows for what depends on the order of time, which spans of unsorted runs lack. */
+  private reduce(run: Run, rows: CellRows, inTime = rows): boolean {
     countRows(this.kernel, rows, 0, this.rowCounts!);
     for (const facts of this.columns.values()) {
       const column = facts.of(run);
-      if (column !== undefined && !facts.add(rows, column, run.timePtr)) return false;
+      if (column !== undefined && !facts.add({ rows, inTime }, column, run.timePtr)) return false;
     }
     return true;
   }

@@ -63,7 +63,17 @@ export interface AggregateExports {
   cellsHash(cells: number, list: number, count: number): void;
   cellsDescribe(cells: number, list: number, count: number, groups: number, times: number): void;
   cellsCut(cells: number, ranges: number, rangeCount: number, times: number, map: number, spans: number, max: number): number;
-  cellsOfRows(cells: number, series: number, times: number, rows: number, first: number, count: number, map: number, target: number): void;
+  cellsOfRows(
+    cells: number,
+    series: number,
+    times: number,
+    rows: number,
+    first: number,
+    count: number,
+    map: number,
+    target: number,
+  ): number;
+  cellsJoin(cells: number, rows: number, first: number, count: number, spans: number, max: number): number;
   cellsWithRows(rowCounts: number, from: number, cellCount: number, target: number, max: number): number;
   groupsMarkRanges(ranges: number, count: number, map: number, used: number): number;
   groupsMarkRows(series: number, rows: number, first: number, count: number, map: number, used: number): number;
