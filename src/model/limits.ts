@@ -45,6 +45,8 @@ export const LIMITS = {
   bufferBytesMax: 3 * GIB,
   /** Decoded data of files, kept for the next statement. */
   fileCacheBytesMax: 1 * GIB,
+  /** Groups of one aggregation within the storage; of more, the engine takes the rows. Text that they show counts apart, as much again. */
+  aggregateBytesMax: 128 * MIB,
   /** Beside the largest buffer there is still room for so much. */
   fileCacheBytesBeside: 64 * MIB,
   /** Buffer and cache together: the rest of the kernel's memory is for dictionaries, parsers, merges and encoding. */

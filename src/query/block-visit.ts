@@ -17,8 +17,6 @@ import type { BlockSnapshot } from "./snapshot.ts";
 export interface RunNeeds {
   readonly range: TimeRange;
   readonly tags: readonly TagPredicate[];
-  /** Deletions that may hide rows of the table. */
-  readonly tombstones: readonly Tombstone[];
   /** Field columns that are handed on or tested. */
   readonly fields: readonly ColumnDef[];
   /** The rows' series, or times, are looked at whichever rows are chosen. */
@@ -26,10 +24,12 @@ export interface RunNeeds {
   readonly time: boolean;
 }
 
-export interface ScanParts {
+export interface VisitParts {
   readonly kernel: Kernel;
   readonly cache: BlockCache;
   readonly tally: ScanTally;
+  /** Deletions that may hide rows of the table. */
+  readonly tombstones: readonly Tombstone[];
 }
 
 export class BlockVisit {
@@ -39,23 +39,22 @@ export class BlockVisit {
   private readonly lease: Lease;
   private readonly pageLease: Lease;
   private readonly block: OpenBlock;
+  private readonly tombstones: readonly Tombstone[];
   private series: BlockSeries | undefined;
   private readonly emptyDictionary: DictionaryView;
 
   /** @throws TsdbError corrupt_file, io */
   constructor(
-    private readonly parts: ScanParts,
+    private readonly parts: VisitParts,
     private readonly meta: BlockSnapshot,
     private readonly needs: RunNeeds,
   ) {
-    const { kernel, cache, tally } = parts;
+    const { kernel, cache, tally, tombstones } = parts;
     this.lease = cache.lease(tally.record);
     this.pageLease = cache.lease(tally.record);
     this.filter = new SeriesFilter(kernel, needs.tags);
-    this.hidden = new HiddenRows(
-      kernel,
-      needs.tombstones.filter((tombstone) => concerns(tombstone, meta)),
-    );
+    this.tombstones = tombstones.filter((tombstone) => concerns(tombstone, meta));
+    this.hidden = new HiddenRows(kernel, this.tombstones);
     this.emptyDictionary = { id: -1, seriesCount: 0, tags: [] };
     try {
       this.block = cache.open(meta, this.lease);
@@ -66,18 +65,20 @@ export class BlockVisit {
     tally.opened(meta, this.block.pages.length);
   }
 
-  /** A run per page that can hold wanted rows within the range; valid until the next is asked for.
+  /** A run per page that can hold wanted rows within the range; valid until `releasePage`, or `release`.
    *  @throws TsdbError corrupt_file naming file and offset, io, overloaded */
   *runs(range: TimeRange): Generator<Run> {
-    for (const page of this.choosePages(range)) {
-      this.pageLease.release();
-      yield this.run(page, range, this.pageLease);
-    }
+    for (const page of this.choosePages(range)) yield this.run(page, range);
   }
 
-  /** All of them at once, valid until `release`. */
-  allRuns(range: TimeRange): Run[] {
-    return this.choosePages(range).map((page) => this.run(page, range, this.lease));
+  /** What is held for the runs so far. */
+  get bytes(): number {
+    return this.pageLease.bytes;
+  }
+
+  /** Lets go of the runs so far. */
+  releasePage(): void {
+    this.pageLease.release();
   }
 
   /** Idempotent. */
@@ -103,8 +104,8 @@ export class BlockVisit {
     });
   }
 
-  private run(page: number, range: TimeRange, lease: Lease): Run {
-    const { needs, block, meta } = this;
+  private run(page: number, range: TimeRange): Run {
+    const { needs, block, meta, pageLease: lease } = this;
     const { rowCount, minTimeNs, maxTimeNs } = block.pages[page]!;
     const { unique, seqMin, seqMax } = meta;
     this.parts.tally.page(meta, page, rowCount);
@@ -120,7 +121,7 @@ export class BlockVisit {
   private takesWhole({ minTimeNs, maxTimeNs }: BlockPage, { minNs, maxNs }: TimeRange): boolean {
     if (minTimeNs < minNs || maxTimeNs > maxNs) return false;
     if (this.needs.tags.length > 0 && this.filter.wanted(this.readSeries().dictionary).wantedPtr !== 0) return false;
-    return !this.needs.tombstones.some((tombstone) => concerns(tombstone, this.meta));
+    return this.tombstones.length === 0;
   }
 
   private readSeries(): BlockSeries {

@@ -1,11 +1,13 @@
 // Scans of a table that lies in files and in memory, against filtering and merging plain rows; what is read of it, to the page; damage.
 import { describe, expect, test } from "bun:test";
+import { aggregateRows, expectGroups } from "../../test/support/naive-aggregate.ts";
 import { isHiddenRow, isWanted, mergeRows, randomFields, randomTags, randomTombstones } from "../../test/support/naive-scan.ts";
 import { prng } from "../../test/support/prng.ts";
 import { ALL_TYPES, randomRows } from "../../test/support/random-rows.ts";
 import { readChunk, type TestRow, type TestValue } from "../../test/support/rows.ts";
 import { type TablePart, TestSnapshot } from "../../test/support/table-snapshot.ts";
 import { Kernel } from "../kernel/kernel.ts";
+import { type Aggregate, type AggregateFunction, type AggregateRequest, aggregateColumns, aggregateType } from "../model/aggregate.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
@@ -70,6 +72,32 @@ function randomRequest(below: Below): ScanRequest {
   };
 }
 
+const FUNCTIONS: readonly AggregateFunction[] = ["count", "sum", "mean", "min", "max", "first", "last", "firstTime", "lastTime"];
+const EVERY: readonly Aggregate[] = [
+  { fn: "count", column: null },
+  ...ALL_TYPES.flatMap((column) => FUNCTIONS.map((fn) => ({ fn, column }))).filter((aggregate) => aggregateType(aggregate) !== null),
+];
+
+function randomGrouping(below: Below): Pick<AggregateRequest, "bins" | "groupBy" | "aggregates"> {
+  const bins = { originNs: BigInt(below(9)), widthNs: BigInt(1 + below(50)) * HOUR_NS };
+  const tags = ALL_TYPES.filter(({ type }) => type === ColumnType.tag && below(2) === 0);
+  return { bins: below(3) === 0 ? null : bins, groupBy: tags, aggregates: EVERY.filter(() => below(5) === 0) };
+}
+
+/** Sums of integers at the ends of 64 bits overflow, and then the scan makes no groups. */
+function checkGroups(scan: TableScan, merged: readonly TestRow[], request: AggregateRequest): void {
+  const cursor = scan.aggregate(request);
+  const { groups } = aggregateRows(merged, request);
+  const sums = request.aggregates.some(({ fn, column }) => (fn === "sum" || fn === "mean") && column?.type !== ColumnType.float);
+  if (cursor === null) {
+    expect(sums).toBe(true);
+    return;
+  }
+  const columns = aggregateColumns(request).map((type, id) => ({ id, name: "", type }));
+  expectGroups(drain(cursor, columns), groups, request);
+  expect(scan.records().at(-1)!.rowsReturned).toBe(groups.size);
+}
+
 /** A deletion seals what is in memory first: no file has rows of lower and of higher sequences. */
 function randomDeletions(below: Below, parts: readonly TablePart[]): Tombstone[] {
   let sequence = 0;
@@ -113,6 +141,7 @@ describe("agrees with merging and filtering row by row", () => {
         const record = scan.records().at(-1)!;
         expect(record.rowsReturned).toBe(expected.length);
         expect(record.rowsRead).toBeGreaterThanOrEqual(expected.length);
+        checkGroups(scan, merged, { ...randomGrouping(below), range: request.range, tags: request.tags, fields: request.fields ?? [] });
       }
       scan.close();
       for (const { fileId } of snapshot.table.blocks) cache.dropFile(fileId);
@@ -177,6 +206,38 @@ function scanDays(request: Partial<ScanRequest>, cache = new BlockCache(kernel, 
   expect(record!.rowsReturned).toBe(rows.length);
   return record!;
 }
+
+describe("groups", () => {
+  const load = columnsOf("load")[0]!;
+  const groupsOf = (request: Partial<AggregateRequest>, cache = new BlockCache(kernel, 0)) => {
+    const scan = new TableScan(kernel, days.table, cache);
+    const aggregates = [{ fn: "max", column: load } as const];
+    const cursor = scan.aggregate({ range: ALL_TIME, tags: [], fields: [], bins: null, groupBy: [], aggregates, ...request });
+    const found = cursor === null ? null : drain(cursor, [{ id: 0, name: "", type: ColumnType.float }]);
+    scan.close();
+    return { found, record: scan.records()[0]! };
+  };
+
+  test("of a host and an hour: a page of a file", () => {
+    const range = { minNs: 2n * DAY_NS + 3n * HOUR_NS, maxNs: 2n * DAY_NS + 4n * HOUR_NS - 1n };
+    const { found, record } = groupsOf({ range, tags: [{ columnId: 1, values: [hostName(3)] }] });
+    // its last row of that hour is that of step 15
+    expect(found).toEqual([[(15 * HOSTS + 3) / 2]]);
+    expect(record).toMatchObject({ ...ALL_DAYS, filesRead: 1, pagesRead: 1, rowsRead: 1024, rowsReturned: 1, gen0Misses: 3 });
+  });
+
+  test("of nothing: none", () => {
+    expect(groupsOf({ range: { minNs: -9n, maxNs: -1n } }).found).toEqual([]);
+    expect(groupsOf({ range: { minNs: 9n, maxNs: 1n } }).found).toEqual([]);
+    expect(groupsOf({ tags: [{ columnId: 1, values: [] }] }).found).toEqual([]);
+  });
+
+  test("a pass over all of it keeps nothing without a cache", () => {
+    const cache = new BlockCache(kernel, 0);
+    expect(groupsOf({}, cache).found).toEqual([[(HOSTS * 96 - 1) / 2]]);
+    expect(cache.bytes).toBe(0);
+  });
+});
 
 describe("what is read", () => {
   const host = (...hosts: number[]) => [{ columnId: 1, values: hosts.map(hostName) }];

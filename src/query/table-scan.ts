@@ -1,29 +1,22 @@
-// A table of a snapshot as the engine sees it: the buffer segments and file blocks that can hold wanted rows, duplicates merged where there
-// can be any, handed on chunk by chunk. Runs in the query worker.
-import { HiddenRows } from "../kernel/hidden-rows.ts";
+// A table of a snapshot as the engine sees it: rows chunk by chunk, or groups of them. Runs in the query worker.
+import { Aggregator } from "../kernel/aggregate.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { mergeRuns } from "../kernel/run-merge.ts";
-import { columnsToMerge, openRunCursor } from "../kernel/scan.ts";
-import { planMerges } from "../kernel/scan-plan.ts";
-import { SeriesFilter } from "../kernel/series-filter.ts";
+import { openRunCursor } from "../kernel/scan.ts";
+import type { AggregateRequest } from "../model/aggregate.ts";
 import { type ColumnDef, ColumnType } from "../model/column.ts";
-import type { Run } from "../model/run.ts";
+import { LIMITS } from "../model/limits.ts";
 import { ALL_TIME, type ScanChunk, type ScanCursor, type ScanRequest, type ScanTable, type TimeRange } from "../model/scan.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
 import { BlockCache } from "../store/block-cache.ts";
-import { BlockVisit, type RunNeeds, type ScanParts } from "./block-visit.ts";
-import { ScanTally } from "./scan-tally.ts";
-import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
-
-/** A part of the table in log order: rows in memory, or a block that is read when its turn comes. */
-type Part = { readonly run: Run } | { readonly block: BlockSnapshot };
+import { type PieceRequest, TablePieces } from "./pieces.ts";
+import type { TableSnapshot } from "./snapshot.ts";
 
 export class TableScan implements ScanTable {
   readonly name: string;
   readonly columns: readonly ColumnDef[];
   readonly rowCountMax: number;
   private readonly cursors = new Set<ScanCursor>();
-  private readonly tallies: ScanTally[] = [];
+  private readonly scans: TablePieces[] = [];
 
   constructor(
     private readonly kernel: Kernel,
@@ -36,20 +29,39 @@ export class TableScan implements ScanTable {
   }
 
   open(request: ScanRequest): ScanCursor {
-    const { minNs, maxNs } = request.range;
-    const { retentionMinNs } = this.snapshot;
-    const range = { minNs: minNs < retentionMinNs ? retentionMinNs : minNs, maxNs };
-    const tally = new ScanTally(this.snapshot);
-    this.tallies.push(tally);
-    const parts = { kernel: this.kernel, cache: this.cache, tally };
-    const cursor = new ChainedCursor(this.pieces({ ...request, range }, parts), tally);
-    this.cursors.add(cursor);
-    return cursor;
+    const { columns, tags, fields = [] } = request;
+    const ids = new Set([...columns.map(({ id }) => id), ...fields.map(({ columnId }) => columnId)]);
+    const looked = this.columns.filter(({ id }) => ids.has(id));
+    const range = this.retained(request.range);
+    const pieces = this.pieces({
+      range,
+      tags,
+      fields: looked.filter(isField),
+      // rows are chosen by fields series by series
+      series: fields.length > 0 || looked.some(({ type }) => type === ColumnType.tag),
+      time: looked.some(({ type }) => type === ColumnType.time),
+      keepsText: false,
+    });
+    return this.track(new PieceCursor(this.kernel, { ...request, range }, pieces));
+  }
+
+  aggregate(request: AggregateRequest): ScanCursor | null {
+    const range = this.retained(request.range);
+    const pieces = this.pieces({ range, tags: request.tags, ...this.aggregateNeeds(request) });
+    try {
+      const groups = this.group({ ...request, range }, pieces);
+      if (groups !== null) return this.track(new GroupsCursor(groups, pieces));
+      pieces.release();
+      return null;
+    } catch (error) {
+      pieces.release();
+      throw error;
+    }
   }
 
   /** What the scans have done so far, in the order in which they were opened. */
   records(): ScanRecord[] {
-    return this.tallies.map(({ record }) => record);
+    return this.scans.map(({ tally }) => tally.record);
   }
 
   /** Frees everything the scans hold. */
@@ -58,124 +70,85 @@ export class TableScan implements ScanTable {
     this.cursors.clear();
   }
 
-  /** Cursors over what the table is made of, each opened when the one before has been read and closed. */
-  private *pieces(request: ScanRequest, parts: ScanParts): Generator<ScanCursor> {
-    const { range } = request;
-    if (range.minNs > range.maxNs) return;
-    const overlaps = (rows: { minTimeNs: bigint; maxTimeNs: bigint }) => rows.minTimeNs <= range.maxNs && rows.maxTimeNs >= range.minNs;
-    const candidates: Part[] = [
-      ...this.snapshot.blocks.filter(overlaps).map((block) => ({ block })),
-      ...this.snapshot.runs.filter(overlaps).map((run) => ({ run })),
-    ];
-    // rows outside the range are left out of a merge, so overlaps outside it do not count
-    const plan = planMerges(candidates.map((part) => summary(part, range)));
-    const needs = this.needs(request);
-    const filter = new SeriesFilter(this.kernel, request.tags);
-    const hidden = new HiddenRows(this.kernel, this.snapshot.tombstones);
-    try {
-      for (const index of plan.alone) {
-        const part = candidates[index]!;
-        if ("run" in part) {
-          if (filter.wanted(part.run.dictionary).none) continue;
-          parts.tally.segment(part.run);
-          yield openRunCursor(this.kernel, part.run, request, { filter, hidden });
-        } else yield* this.blockPieces(part.block, request, needs, parts);
-      }
-      for (const group of plan.groups) {
-        const members = group.map((index) => candidates[index]!);
-        yield* this.mergedPieces(members, request, needs, { ...parts, filter });
-      }
-    } finally {
-      filter.release();
-      hidden.release();
-    }
-  }
-
-  /** Pages of a block that shares no series and time with another part, one after the other. */
-  private *blockPieces(meta: BlockSnapshot, request: ScanRequest, needs: RunNeeds, parts: ScanParts): Generator<ScanCursor> {
-    const visit = new BlockVisit(parts, meta, needs);
-    try {
-      const { filter, hidden } = visit;
-      for (const run of visit.runs(request.range)) yield openRunCursor(this.kernel, run, request, { filter, hidden });
-    } finally {
-      visit.release();
-    }
-  }
-
-  /** Parts that may hold the same series and time are merged when their turn comes. The result points into the text of its inputs. */
-  private *mergedPieces(
-    members: readonly Part[],
-    request: ScanRequest,
-    needs: RunNeeds,
-    { filter, ...parts }: ScanParts & { filter: SeriesFilter },
-  ): Generator<ScanCursor> {
-    const { columns, range, tags, fields } = request;
-    const hidden = new HiddenRows(this.kernel, this.snapshot.tombstones);
-    const owned: { release(): void }[] = [hidden];
-    try {
-      const runs = members.flatMap((part): readonly Run[] => {
-        if ("run" in part) {
-          if (filter.wanted(part.run.dictionary).none) return [];
-          parts.tally.segment(part.run);
-          return [part.run];
-        }
-        // a merge looks at series and time of every row
-        const visit = new BlockVisit(parts, part.block, { ...needs, series: true, time: true });
-        owned.push(visit);
-        return visit.allRuns(range);
-      });
-      if (runs.length === 0) return;
-      const merged = this.cache.withRoom(() => mergeRuns(this.kernel, runs, columnsToMerge(runs, request), { range, tags, hidden }));
-      owned.push(merged);
-      yield openRunCursor(this.kernel, merged, { columns, range: ALL_TIME, tags: [], ...(fields === undefined ? {} : { fields }) });
-    } finally {
-      for (const each of owned.reverse()) each.release();
-    }
-  }
-
-  private needs({ columns, range, tags, fields = [] }: ScanRequest): RunNeeds {
-    const ids = new Set([...columns.map(({ id }) => id), ...fields.map(({ columnId }) => columnId)]);
-    const wanted = this.columns.filter(({ id }) => ids.has(id));
+  private aggregateNeeds({ aggregates, fields }: AggregateRequest): Pick<PieceRequest, "fields" | "series" | "time" | "keepsText"> {
+    const ids = new Set([...aggregates.map(({ column }) => column?.id), ...fields.map(({ columnId }) => columnId)]);
     return {
-      range,
-      tags,
-      tombstones: this.snapshot.tombstones,
-      fields: wanted.filter(({ type }) => type !== ColumnType.tag && type !== ColumnType.time),
-      // rows are chosen by fields series by series
-      series: fields.length > 0 || wanted.some(({ type }) => type === ColumnType.tag),
-      time: wanted.some(({ type }) => type === ColumnType.time),
+      fields: this.columns.filter((column) => ids.has(column.id) && isField(column)),
+      series: true,
+      time: true,
+      keepsText: aggregates.some(({ fn, column }) => (fn === "first" || fn === "last") && column?.type === ColumnType.string),
     };
   }
+
+  /** The groups of all pieces; null when there are too many, or sums do not fit. */
+  private group(request: AggregateRequest, pieces: TablePieces): ScanCursor | null {
+    const { times, rowCountMax } = pieces;
+    if (times === null) return NO_ROWS;
+    const options = { memoryBytesMax: LIMITS.aggregateBytesMax, rowCountMax };
+    const aggregator = this.cache.withRoom(() => new Aggregator(this.kernel, request, times, options));
+    try {
+      for (const { run, isMerged, hidden } of pieces.all()) {
+        const isFine = aggregator.add(run, isMerged ? {} : { hidden });
+        if (isFine && pieces.keptBytes <= LIMITS.aggregateBytesMax) continue;
+        aggregator.release();
+        return null;
+      }
+      return aggregator.finish();
+    } catch (error) {
+      aggregator.release();
+      throw error;
+    }
+  }
+
+  /** Rows past their retention do not exist. */
+  private retained({ minNs, maxNs }: TimeRange): TimeRange {
+    const { retentionMinNs } = this.snapshot;
+    return { minNs: minNs < retentionMinNs ? retentionMinNs : minNs, maxNs };
+  }
+
+  private pieces(request: PieceRequest): TablePieces {
+    const pieces = new TablePieces(this.kernel, this.cache, this.snapshot, request);
+    this.scans.push(pieces);
+    return pieces;
+  }
+
+  private track(cursor: ScanCursor): ScanCursor {
+    this.cursors.add(cursor);
+    return cursor;
+  }
 }
 
-function summary(part: Part, { minNs, maxNs }: TimeRange) {
-  const { minTimeNs, maxTimeNs, unique } = "run" in part ? part.run : part.block;
-  const sorted = "run" in part ? part.run.sorted : true;
-  return { minTimeNs: minTimeNs < minNs ? minNs : minTimeNs, maxTimeNs: maxTimeNs > maxNs ? maxNs : maxTimeNs, unique, sorted };
-}
+const NO_ROWS: ScanCursor = { next: () => null, close: () => {} };
 
-/** Cursors one after the other; each is closed before the next is opened. */
-class ChainedCursor implements ScanCursor {
+/** Rows of the pieces, one piece after the other. */
+class PieceCursor implements ScanCursor {
+  private readonly left: ReturnType<TablePieces["all"]>;
   private current: ScanCursor | null = null;
   private isDone = false;
 
   constructor(
-    private readonly cursors: Generator<ScanCursor>,
-    private readonly tally: ScanTally,
-  ) {}
+    private readonly kernel: Kernel,
+    private readonly request: ScanRequest,
+    private readonly pieces: TablePieces,
+  ) {
+    this.left = pieces.all();
+  }
 
   next(): ScanChunk | null {
     while (!this.isDone) {
       const chunk = this.current?.next() ?? null;
       if (chunk !== null) {
-        this.tally.returned(chunk.rowCount);
+        this.pieces.tally.returned(chunk.rowCount);
         return chunk;
       }
+      // before its rows go
       this.current?.close();
       this.current = null;
-      const { value, done } = this.cursors.next();
+      const { value: piece, done } = this.left.next();
       if (done) this.isDone = true;
-      else this.current = value;
+      // a merge has taken the wanted rows, but for fields: those it has made
+      else if (piece.isMerged) this.current = openRunCursor(this.kernel, piece.run, { ...this.request, range: ALL_TIME, tags: [] });
+      else this.current = openRunCursor(this.kernel, piece.run, this.request, piece);
     }
     return null;
   }
@@ -184,8 +157,36 @@ class ChainedCursor implements ScanCursor {
     this.isDone = true;
     this.current?.close();
     this.current = null;
-    this.cursors.return(undefined);
+    this.left.return(undefined);
+    this.pieces.release();
   }
+}
+
+/** Groups, which may show text of the pieces. */
+class GroupsCursor implements ScanCursor {
+  private isClosed = false;
+
+  constructor(
+    private readonly groups: ScanCursor,
+    private readonly pieces: TablePieces,
+  ) {}
+
+  next(): ScanChunk | null {
+    const chunk = this.isClosed ? null : this.groups.next();
+    if (chunk !== null) this.pieces.tally.returned(chunk.rowCount);
+    return chunk;
+  }
+
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.groups.close();
+    this.pieces.release();
+  }
+}
+
+function isField({ type }: ColumnDef): boolean {
+  return type !== ColumnType.tag && type !== ColumnType.time;
 }
 
 function sum(counts: readonly number[]): number {

@@ -140,6 +140,11 @@ export class Lease {
     private readonly counts: readonly CacheCounts[],
   ) {}
 
+  /** Of what it holds; what was asked for twice counts twice. */
+  get bytes(): number {
+    return this.entries.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
   /** Takes over a pin. */
   hold(entry: LruEntry): void {
     this.entries.push(entry);
