@@ -21,6 +21,7 @@ import type { ObjectInfo, ObjectStore } from "../../src/object-store/object-stor
 import type { TableSnapshot } from "../../src/query/snapshot.ts";
 import { Snapshots } from "../../src/query/snapshots.ts";
 import { TableScan } from "../../src/query/table-scan.ts";
+import { BlockCache } from "../../src/store/block-cache.ts";
 import { Manifest } from "../../src/store/manifest.ts";
 import { objectKeys } from "../../src/store/paths.ts";
 import { writePt } from "../../src/store/pt-file.ts";
@@ -31,6 +32,8 @@ import { readChunk, type TestRow, type TestValue } from "./rows.ts";
 
 const I64_MIN = -(2n ** 63n);
 const FIRST_RECEIVE_NS = 1_700_000_000_000_000_000n;
+/** Small enough to be full in tests that write some thousand rows. */
+const CACHE_BYTES = 256 * 1024;
 const KEYS = objectKeys("n");
 const encoder = new TextEncoder();
 
@@ -75,6 +78,8 @@ export class WritePath {
   private readonly flusher: Flusher;
   private readonly snapshots: Snapshots;
   private flushError: unknown;
+  private readonly cache: BlockCache;
+  private readonly filesRead = new Set<number>();
   /** What happens while the worker is on its way to encode sealed rows. */
   beforeEncode: () => Promise<void> = () => Promise.resolve();
 
@@ -94,6 +99,7 @@ export class WritePath {
     /** Rows that came back from the log. */
     readonly replayedRows: number,
   ) {
+    this.cache = new BlockCache(kernel, CACHE_BYTES);
     this.flusher = new Flusher({
       tables,
       pins,
@@ -186,6 +192,7 @@ export class WritePath {
 
   /** Gives the memory of the rows back, for a path that is not closed; it is not used any more. */
   release(): void {
+    for (const fileId of this.filesRead) this.cache.dropFile(fileId);
     this.tables.release();
   }
 
@@ -205,7 +212,8 @@ export class WritePath {
   rows(table: string, { database = "db", columns, ...request }: Partial<ScanRequest> & { database?: string } = {}): Promise<TestRow[]> {
     const rows: TestRow[] = [];
     this.withSnapshot(table, database, (tableSnapshot) => {
-      const scan = new TableScan(this.kernel, tableSnapshot);
+      for (const { fileId } of tableSnapshot.blocks) this.filesRead.add(fileId);
+      const scan = new TableScan(this.kernel, tableSnapshot, this.cache);
       const projected = columns ?? scan.columns;
       const cursor = scan.open({ range: ALL_TIME, tags: [], ...request, columns: projected });
       for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {

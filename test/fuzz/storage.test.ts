@@ -1,0 +1,339 @@
+// One random stream of writes, deletions, retention, flushes, restarts and crashes goes to the storage and to a list of points; random
+// questions must get the same answers from both. `ROUNDS=… SEED=… bun test test/fuzz/storage.test.ts` runs longer or again.
+import { expect, test } from "bun:test";
+import { type ColumnDef, ColumnType } from "../../src/model/column.ts";
+import type { DeleteRequest } from "../../src/model/deletion.ts";
+import { ALL_TIME, type FieldPredicate, type TagPredicate, type TimeRange } from "../../src/model/scan.ts";
+import { FaultyDisk } from "../support/faulty-disk.ts";
+import { isWanted } from "../support/naive-scan.ts";
+import { prng } from "../support/prng.ts";
+import type { TestRow, TestValue } from "../support/rows.ts";
+import { lineText, type ModelField, type ModelLine, rowText, StorageModel } from "../support/storage-model.ts";
+import { WritePath } from "../support/write-path.ts";
+
+const SEED = Number(process.env["SEED"] ?? 1);
+const STEPS = Number(process.env["ROUNDS"] ?? 150);
+const SEEDS = [SEED, SEED + 1, SEED + 2, SEED + 3];
+/** Long runs take as long as they take. */
+const TIMEOUT_MS = 30_000 + STEPS * 100;
+
+/** More than a vector, in long runs more than a page. */
+const LARGE_BODY_LINES = STEPS > 1000 ? 20_000 : 2500;
+const SECOND_NS = 1_000_000_000n;
+const HOUR_NS = 3600n * SECOND_NS;
+const DAY_NS = 24n * HOUR_NS;
+const START_MS = 1_700_000_000_000;
+const DATABASE = "db";
+const TABLES = ["cpu", "disk"];
+/** More points than this make every question slow: then old ones are deleted. */
+const POINTS_MAX = 4000;
+
+type Below = (n: number) => number;
+
+const pick = <T>(below: Below, items: readonly T[]): T => items[below(items.length)]!;
+
+const FLOATS = [0, -0, 1.5, -2.25, 1e300, 5e-324, 0.1, 12_345.678];
+const INTEGERS = [0n, -1n, 7n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n];
+const TEXTS = ["", "short", "exactly12byt", "thirteen bytes", 'with "quotes", a \\ and = signs', "é🚀", "x".repeat(300)];
+
+function randomValue(below: Below, type: ColumnType): TestValue {
+  if (type === ColumnType.float) return below(3) === 0 ? pick(below, FLOATS) : below(1000) / 8;
+  if (type === ColumnType.integer) return below(3) === 0 ? pick(below, INTEGERS) : BigInt(below(1000) - 500);
+  if (type === ColumnType.unsigned) return below(4) === 0 ? 2n ** 64n - 1n : BigInt(below(1000));
+  if (type === ColumnType.boolean) return below(2) === 1;
+  return below(3) === 0 ? `text ${below(50)}` : pick(below, TEXTS);
+}
+
+const FIELDS: readonly [name: string, type: ColumnType][] = [
+  ["f", ColumnType.float],
+  ["i", ColumnType.integer],
+  ["u", ColumnType.unsigned],
+  ["s", ColumnType.string],
+  ["b", ColumnType.boolean],
+  ["late", ColumnType.float],
+];
+
+class Storage {
+  readonly model = new StorageModel();
+  private path!: WritePath;
+  private disk: FaultyDisk;
+  private nowMs = START_MS;
+  private step = 0;
+  /** A flush that runs beside what follows. */
+  private background: Promise<void> = Promise.resolve();
+  /** The worker answers a flush some steps later, or when it is waited for. */
+  private readonly answers: { readonly step: number; readonly give: () => void }[] = [];
+  private isWaiting = false;
+
+  constructor(private readonly below: Below) {
+    this.disk = new FaultyDisk({ below });
+  }
+
+  async open(): Promise<void> {
+    this.path = await WritePath.open(this.disk, () => this.nowMs);
+    this.path.beforeEncode = () => this.answer();
+  }
+
+  async close(): Promise<void> {
+    await this.settle();
+    await this.path.close();
+  }
+
+  private answer(): Promise<void> {
+    if (this.isWaiting) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.answers.push({ step: this.step + this.below(6), give: resolve });
+    return promise;
+  }
+
+  /** Waits for what runs in the background. */
+  private async settle(): Promise<void> {
+    this.isWaiting = true;
+    for (const { give } of this.answers.splice(0)) give();
+    await this.background;
+    this.isWaiting = false;
+  }
+
+  private get nowNs(): bigint {
+    return BigInt(this.nowMs) * 1_000_000n;
+  }
+
+  /** One random thing happens. */
+  async next(): Promise<string> {
+    const { below } = this;
+    this.step += 1;
+    while (this.answers[0] !== undefined && this.answers[0].step <= this.step) this.answers.shift()!.give();
+    if (this.step > 1 && [...this.model.tables.values()].some(({ points }) => points.size > POINTS_MAX)) return this.deleteOld();
+    const dice = below(100);
+    if (dice < 60 || this.model.tables.size < TABLES.length) return this.write();
+    if (dice < 72) return this.delete();
+    if (dice < 73) return this.deleteData();
+    if (dice < 75) return this.shorten();
+    if (dice < 85) return this.flush();
+    if (dice < 91) return this.wait();
+    return this.restart();
+  }
+
+  private async write(): Promise<string> {
+    const { below } = this;
+    const count = below(100) === 0 ? LARGE_BODY_LINES : below(30) === 0 ? 600 : 1 + below(12);
+    const lines = Array.from({ length: count }, () => this.line());
+    const stored = this.model.write(lines);
+    const result = this.path.write(lines.map(lineText).join("\n"), { database: DATABASE, noSync: below(3) === 0 });
+    const { rowCount, rejectedCount } = await result;
+    const storedCount = stored.filter(Boolean).length;
+    expect([rowCount, rejectedCount]).toEqual([storedCount, count - storedCount]);
+    return `write ${count}`;
+  }
+
+  private line(): ModelLine {
+    const { below, step } = this;
+    const tags: Record<string, string> = {};
+    if (below(8) > 0) tags["host"] = `host ${below(6)}`;
+    if (below(3) === 0) tags["region"] = pick(below, ["eu", "us=east", "a region with a long, long name"]);
+    if (step > 40 && below(4) === 0) tags["rack"] = `r${below(3)}`;
+    const fields: Record<string, ModelField> = {};
+    for (const [name, type] of FIELDS) {
+      if (below(2) === 0 || (name === "late" && step < 60)) continue;
+      const given = below(60) === 0 ? ColumnType.integer : type;
+      fields[name] = { type: given, value: randomValue(below, given) };
+    }
+    // a field with the name of a tag
+    if (below(150) === 0) fields["host"] = { type: ColumnType.float, value: 1 };
+    if (Object.keys(fields).length === 0) fields["i"] = { type: ColumnType.integer, value: BigInt(step) };
+    return { table: pick(below, TABLES), tags, fields, timeNs: this.time() };
+  }
+
+  /** Mostly about now, often the same again, sometimes hours or days ago. */
+  private time(): bigint {
+    const { below, nowNs } = this;
+    if (below(6) > 0) return nowNs - (nowNs % SECOND_NS) - BigInt(below(5)) * SECOND_NS;
+    const day = nowNs / DAY_NS - BigInt(below(4));
+    return day * DAY_NS + pick(below, [0n, DAY_NS - 1n, BigInt(below(40)) * SECOND_NS]);
+  }
+
+  private range(): TimeRange {
+    const { below } = this;
+    const from = this.time();
+    return pick(below, [
+      ALL_TIME,
+      { minNs: from, maxNs: from },
+      { minNs: ALL_TIME.minNs, maxNs: from },
+      { minNs: from, maxNs: ALL_TIME.maxNs },
+      { minNs: from, maxNs: from + HOUR_NS },
+      { minNs: from - (from % DAY_NS), maxNs: from - (from % DAY_NS) + DAY_NS - 1n },
+    ]);
+  }
+
+  private table(): string {
+    return pick(this.below, [...this.model.tables.keys()]);
+  }
+
+  private tags(): DeleteRequest["tags"] {
+    const { below } = this;
+    const hosts = [null, ...Array.from({ length: 6 }, (_, i) => `host ${i}`)].filter(() => below(3) === 0);
+    return pick(below, [
+      [],
+      [{ tag: "host", values: hosts }],
+      [{ tag: "host", values: [`host ${below(7)}`] }],
+      [{ tag: "region", values: pick(below, [[null], ["eu", "nowhere"], ["us=east", null]]) }],
+      [
+        { tag: "host", values: hosts },
+        { tag: "rack", values: pick(below, [[null], ["r1"], ["r0", "r2", null]]) },
+      ],
+    ]);
+  }
+
+  private async delete(): Promise<string> {
+    const [table, range, tags] = [this.table(), this.range(), this.tags()];
+    const done = this.path.data.deleteRows({ database: DATABASE, table, range, tags });
+    this.model.delete({ table, range, tags });
+    // what is written in the same moment comes after it
+    if (this.below(3) === 0) await this.write();
+    await done;
+    return "delete";
+  }
+
+  private async deleteData(): Promise<string> {
+    const tables = this.below(2) === 0 ? [this.table()] : undefined;
+    const done = this.path.data.deleteData({ database: DATABASE, ...(tables === undefined ? {} : { table: tables[0]! }) });
+    for (const table of tables ?? this.model.tables.keys()) this.model.delete({ table, range: ALL_TIME, tags: [] });
+    await done;
+    return "delete data";
+  }
+
+  private async deleteOld(): Promise<string> {
+    const range = { minNs: ALL_TIME.minNs, maxNs: this.nowNs - 10n * SECOND_NS };
+    for (const table of this.model.tables.keys()) {
+      this.model.delete({ table, range, tags: [] });
+      await this.path.data.deleteRows({ database: DATABASE, table, range, tags: [] });
+    }
+    return "delete old";
+  }
+
+  /** Retention only ever gets shorter here: what is past it may be gone or not. */
+  private async shorten(): Promise<string> {
+    const { below, model, nowNs } = this;
+    const retentionNs = BigInt(1 + below(72)) * HOUR_NS;
+    const table = below(2) === 0 ? this.table() : undefined;
+    const before = [...model.tables.keys()].map((name) => model.keptFromNs(name, nowNs));
+    const owner = table === undefined ? model : model.tables.get(table)!;
+    const old = owner.retentionNs;
+    owner.retentionNs = retentionNs;
+    if ([...model.tables.keys()].some((name, i) => model.keptFromNs(name, nowNs) < before[i]!)) owner.retentionNs = old;
+    else await this.path.data.setRetention({ database: DATABASE, ...(table === undefined ? {} : { table }) }, retentionNs);
+    return "shorten";
+  }
+
+  private async flush(): Promise<string> {
+    await this.settle();
+    this.background = this.path.flush();
+    if (this.below(3) > 0) return "flush beside";
+    await this.settle();
+    return "flush";
+  }
+
+  private wait(): Promise<string> {
+    this.nowMs += pick(this.below, [1000, 60_000, 3_600_000, 8 * 3_600_000]);
+    return Promise.resolve("wait");
+  }
+
+  private async restart(): Promise<string> {
+    const { below } = this;
+    const isCrash = below(2) === 0;
+    const old = this.path;
+    if (isCrash) {
+      // everything was answered, and what was not waited for is written
+      await old.wal.flushed();
+      this.disk = this.disk.afterCrash({ below });
+      await this.settle();
+      old.release();
+    } else {
+      await this.settle();
+      await old.close();
+    }
+    await this.open();
+    return isCrash ? "crash" : "restart";
+  }
+
+  /** A random question to a random table. */
+  async ask(): Promise<void> {
+    const { below, model } = this;
+    const table = this.table();
+    const columns = this.path.columns(table, DATABASE);
+    const tags = this.tags().flatMap(({ tag, values }): TagPredicate[] => {
+      const column = columns.find(({ name }) => name === tag);
+      return column === undefined ? [] : [{ columnId: column.id, values }];
+    });
+    const request = { range: this.range(), tags, fields: this.fieldPredicates(columns) };
+    const tested = new Set([...tags, ...request.fields].map(({ columnId }) => columnId));
+    const projected = columns.filter(({ id, type }) => type === ColumnType.time || tested.has(id) || below(2) === 0);
+    const names = new Set(projected.map(({ name }) => name));
+    const found = await this.path.rows(table, { database: DATABASE, columns: projected, ...request });
+    const all = model.rows(table, this.nowNs).filter((row) => isWanted(row, { range: request.range, tags: [] }, columns));
+    const text = (row: TestRow) => rowText(row, names);
+    const wanted = (rows: readonly TestRow[]) => rows.filter((row) => isWanted(row, request, columns)).map(text);
+    expect(wanted(found).sort()).toEqual(wanted(all).sort());
+    expectSome(found.map(text), all.map(text));
+  }
+
+  private fieldPredicates(columns: readonly ColumnDef[]): FieldPredicate[] {
+    const { below } = this;
+    const numbers = columns.filter(({ type }) => type !== ColumnType.time && type !== ColumnType.tag && type !== ColumnType.string);
+    if (below(3) > 0 || numbers.length === 0) return [];
+    const { id: columnId, type } = pick(below, numbers);
+    const operator = pick(below, ["=", "!=", "<", "<=", ">", ">="] as const);
+    return [{ columnId, operator, value: randomValue(below, type) as FieldPredicate["value"] }];
+  }
+
+  /** Everything, read by the scan and without it. */
+  async checkAll(): Promise<void> {
+    for (const table of this.model.tables.keys()) {
+      const expected = this.model
+        .rows(table, this.nowNs)
+        .map((row) => rowText(row))
+        .sort();
+      expect((await this.path.rows(table, { database: DATABASE })).map((row) => rowText(row)).sort(), table).toEqual(expected);
+      expect(
+        this.path
+          .naiveRows(table, DATABASE)
+          .map((row) => rowText(row))
+          .sort(),
+        table,
+      ).toEqual(expected);
+    }
+  }
+}
+
+/** Each of `found` is one of `all`, none more often. */
+function expectSome(found: readonly string[], all: readonly string[]): void {
+  const left = new Map<string, number>();
+  for (const row of all) left.set(row, (left.get(row) ?? 0) + 1);
+  const extra = found.filter((row) => {
+    const count = left.get(row) ?? 0;
+    left.set(row, count - 1);
+    return count <= 0;
+  });
+  expect(extra, "rows that the table does not have").toEqual([]);
+}
+
+test.each(SEEDS)(
+  `storage and a list of points agree over ${STEPS} steps, seed %i`,
+  async (seed) => {
+    const storage = new Storage(prng(seed));
+    await storage.open();
+    const story: string[] = [];
+    for (let step = 0; step < STEPS; step++) {
+      try {
+        story.push(await storage.next());
+        await storage.ask();
+        if (step % 10 === 0) await storage.checkAll();
+      } catch (error) {
+        throw new Error(`seed ${seed}, step ${step} (${story.slice(-12).join(", ")}): ${(error as Error).message}`, { cause: error });
+      }
+    }
+    await storage.checkAll();
+    await storage.close();
+  },
+  TIMEOUT_MS,
+);
