@@ -54,6 +54,7 @@ export {
   scatter8,
   scatter16,
 } from "./scan/merge";
+export { newestAscending, newestSorted, newestUnordered } from "./scan/newest";
 export { rowsFirst, rowsLast, spansFirst, spansLast } from "./scan/reduce-ends";
 export {
   rowsLeastFloat,

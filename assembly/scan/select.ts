@@ -9,7 +9,7 @@ import { keepMatching, Predicate } from "./predicate";
 export const RANGE_BYTES: u32 = 12;
 
 @unmanaged
-class Selection {
+export class Selection {
   minTime: i64;
   /** maxTime - minTime, so that one unsigned comparison tests both ends. */
   timeSpan: u64;
@@ -159,7 +159,7 @@ function nextUnsorted(selection: Selection, target: u32, max: u32): u32 {
 }
 
 /** Moves [at, end) to the next selected rows of one series. False when there are none. */
-function nextRange(selection: Selection): bool {
+export function nextRange(selection: Selection): bool {
   const rowCount = selection.rowCount;
   const series = selection.series;
   const wanted = selection.wanted;

@@ -101,7 +101,7 @@ export class Aggregator {
     const choice = { range: intersect(range, this.range), filter: this.filter, hidden };
     const { fields } = this.request;
     if (run.sorted && fields.length === 0) {
-      const selection = RowSelection.openRanges(this.kernel, run, choice);
+      const selection = RowSelection.openBySeries(this.kernel, run, choice);
       if (selection === "none") return true;
       try {
         this.failed = !(this.prepare(run) && this.addRanges(run, selection));

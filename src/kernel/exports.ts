@@ -152,6 +152,9 @@ export interface ScanExports {
   selectionFree(selection: number): void;
   selectionRanges(selection: number, target: number, max: number): number;
   selectionNext(selection: number, target: number, max: number): number;
+  newestSorted(selection: number, target: number): number;
+  newestAscending(selection: number, found: number, target: number): number;
+  newestUnordered(selection: number, best: number, target: number): number;
   gatherTags(
     series: number,
     first: number,

@@ -254,3 +254,58 @@ describe("merging", () => {
     }
   });
 });
+
+describe("the newest row of every series", () => {
+  const seriesOf = (row: TestRow) => JSON.stringify([row.tags["host"] ?? null, row.tags["region"] ?? null]);
+
+  /** Later rows win at equal times. */
+  function newest(rows: readonly TestRow[]): TestRow[] {
+    const best = new Map<string, TestRow>();
+    for (const row of rows) {
+      const known = best.get(seriesOf(row));
+      if (known === undefined || row.timeNs >= known.timeNs) best.set(seriesOf(row), row);
+    }
+    return [...best.values()];
+  }
+
+  function checkNewest(run: Run, request: ScanRequest, tombstones: readonly Tombstone[]): void {
+    const before = kernel.heap.usedBytes;
+    const rows = readRun(kernel, ALL_TYPES, run).filter((row) => isWanted(row, request) && !isHiddenRow(row, run.seqMax, tombstones));
+    const hidden = new HiddenRows(kernel, tombstones);
+    const found = drain(openRunCursor(kernel, run, { ...request, newestOnly: true }, { hidden }), request.columns);
+    hidden.release();
+    const expected = (request.fields ?? []).length > 0 ? rows : newest(rows);
+    expect(sorted(found)).toEqual(sorted(expected.map((row) => project(request.columns, row))));
+    expect(kernel.heap.usedBytes).toBe(before);
+  }
+
+  test.each([1, 2, 3, 4, 5, 6])("agrees with looking at every row, seed %i", (seed) => {
+    const below = prng(seed);
+    for (const count of [1, 30, 900, 5000]) {
+      const rows = randomRows(below, { count, times: 100, hosts: [1, 9, 3000][below(3)]! });
+      const raw = writeRun(arena, ALL_TYPES, rows, { seqMin: 3, seqMax: 5 });
+      const merged = mergeRuns(kernel, [raw], ALL_TYPES);
+      // rows of each series ascend in time, as in a segment in which nothing is late
+      const log = readRun(kernel, ALL_TYPES, merged).toSorted((a, b) => (a.timeNs < b.timeNs ? -1 : a.timeNs > b.timeNs ? 1 : 0));
+      const ascending = writeRun(arena, ALL_TYPES, log, { seqMin: 3, seqMax: 5, unique: true });
+      for (let round = 0; round < 10; round++) {
+        const tombstones = randomTombstones(below, { count: below(4), sequences: 8, times: 100 });
+        const request = randomRequest(below);
+        for (const run of [raw, merged, ascending]) checkNewest(run, request, tombstones);
+      }
+      merged.release();
+    }
+  });
+
+  test("a whole scan merges before it looks for the newest", () => {
+    const tags = { host: "a" };
+    const early = writeRun(arena, ALL_TYPES, [
+      { timeNs: 1n, tags, fields: { i: 1n } },
+      { timeNs: 2n, tags, fields: { i: 2n, f: 0.5 } },
+    ]);
+    const late = writeRun(arena, ALL_TYPES, [{ timeNs: 2n, tags, fields: { i: 3n } }], { seqMin: 2 });
+    const columns = ALL_TYPES.filter(({ name }) => ["time", "i", "f"].includes(name));
+    const request: ScanRequest = { columns, range: ALL_TIME, tags: [], newestOnly: true };
+    expect(drain(openScan(kernel, [early, late], request), columns)).toEqual([[2n, 0.5, 3n]]);
+  });
+});

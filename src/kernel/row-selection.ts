@@ -21,6 +21,7 @@ export interface RowChoice {
 export class RowSelection {
   private constructor(
     private readonly kernel: Kernel,
+    private readonly run: Run,
     private readonly ptr: number,
     private readonly blocks: Blocks,
   ) {}
@@ -30,9 +31,8 @@ export class RowSelection {
     return RowSelection.choose(kernel, run, choice, true);
   }
 
-  /** For `nextRanges`, over a sorted run, without predicates on fields. @throws TsdbError overloaded */
-  static openRanges(kernel: Kernel, run: Run, choice: Omit<RowChoice, "fields">): RowSelection | "none" {
-    assert(run.sorted, "only a sorted run has ranges");
+  /** For `nextRanges` over a sorted run, or for `newest`: without predicates on fields. @throws TsdbError overloaded */
+  static openBySeries(kernel: Kernel, run: Run, choice: Omit<RowChoice, "fields">): RowSelection | "none" {
     const selection = RowSelection.choose(kernel, run, { ...choice, fields: [] }, false);
     assert(selection !== "all", "a selection was asked for");
     return selection;
@@ -63,7 +63,7 @@ export class RowSelection {
       const ptr = create(kernel, run, isWithin ? ALL_TIME : range, wantedPtr);
       kernel.call.selectionExclude(ptr, exclusionsPtr, exclusions.length);
       kernel.call.selectionWhere(ptr, predicates.ptr, predicates.count);
-      return new RowSelection(kernel, ptr, blocks);
+      return new RowSelection(kernel, run, ptr, blocks);
     } catch (error) {
       blocks.release();
       throw error;
@@ -78,7 +78,20 @@ export class RowSelection {
   /** Writes the next ranges | series u32 | first row u32 | end u32 |, each of one series, at most `max`, to `targetPtr`. Returns how many;
    *  fewer than `max`: these were the last. */
   nextRanges(targetPtr: number, max: number): number {
+    assert(this.run.sorted, "only a sorted run has ranges");
     return this.kernel.call.selectionRanges(this.ptr, targetPtr, max);
+  }
+
+  /** The newest row of every series, ascending row numbers (u32), borrowed until `release`. To be called once, and instead of the others.
+   *  @throws TsdbError overloaded */
+  newest(): { rowsPtr: number; count: number } {
+    const { kernel, run, blocks, ptr } = this;
+    const { seriesCount } = run.dictionary;
+    const rowsPtr = blocks.alloc(Math.min(seriesCount, run.rowCount) * 4);
+    if (run.sorted) return { rowsPtr, count: kernel.call.newestSorted(ptr, rowsPtr) };
+    // each series' rows ascend in time: every row was newer than its series' last one when it came
+    if (run.unique) return { rowsPtr, count: kernel.call.newestAscending(ptr, blocks.allocZeroed(seriesCount), rowsPtr) };
+    return { rowsPtr, count: kernel.call.newestUnordered(ptr, blocks.allocZeroed(seriesCount * 4), rowsPtr) };
   }
 
   release(): void {

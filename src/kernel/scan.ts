@@ -8,7 +8,7 @@ import { ALL_TIME, type ScanChunk, type ScanColumn, type ScanCursor, type ScanRe
 import { Blocks } from "./blocks.ts";
 import type { HiddenRows } from "./hidden-rows.ts";
 import type { Kernel } from "./kernel.ts";
-import { RowSelection } from "./row-selection.ts";
+import { type RowChoice, RowSelection } from "./row-selection.ts";
 import { bitmapBytes, gatherBitmap, gatherColumn } from "./rows.ts";
 import { mergeRuns } from "./run-merge.ts";
 import { planMerges, type RunSummary } from "./scan-plan.ts";
@@ -37,82 +37,102 @@ export interface CursorOptions {
 }
 
 /** Rows of `run` within the request's range whose series satisfy its tag predicates and whose fields satisfy its field predicates, all of
- *  them exactly, and that are not hidden. A column that the run does not have is NULL; predicates may be of columns that are not projected.
- *  The run, and what `options` holds, must stay until `close`. @throws TsdbError overloaded */
+ *  them exactly, and that are not hidden; of each series only the newest one of them if that is all that is wanted and no field is tested.
+ *  A column that the run does not have is NULL; predicates may be of columns that are not projected. The run, and what `options` holds,
+ *  must stay until `close`. @throws TsdbError overloaded */
 export function openRunCursor(kernel: Kernel, run: Run, request: ScanRequest, options: CursorOptions = {}): ScanCursor {
-  const { range, fields } = request;
   const blocks = new Blocks(kernel);
   const ownFilter = options.filter === undefined ? new SeriesFilter(kernel, request.tags) : undefined;
-  let selection: ReturnType<typeof RowSelection.open> = "none";
+  const owned: { release(): void }[] = ownFilter === undefined ? [blocks] : [blocks, ownFilter];
   const close = () => {
-    blocks.release();
-    ownFilter?.release();
-    if (typeof selection !== "string") selection.release();
+    for (const each of owned) each.release();
   };
   try {
-    selection = RowSelection.open(kernel, run, {
-      range,
-      filter: options.filter ?? ownFilter!,
-      ...(fields === undefined ? {} : { fields }),
-      hidden: options.hidden,
-    });
-    if (selection === "none") {
+    const choice = { range: request.range, filter: options.filter ?? ownFilter!, hidden: options.hidden };
+    const rows = openRows(kernel, run, request, { choice, blocks, owned });
+    if (rows === null) {
       close();
       return EMPTY;
     }
     const readers = request.columns.map((column) => columnReader(kernel, run, column, blocks));
-    const rowsPtr = selection === "all" ? 0 : blocks.alloc(CHUNK_ROWS * 4);
-    return new RunCursor(kernel, run.rowCount, { selection, rowsPtr, readers, close });
+    return new RunCursor(rows, readers, close);
   } catch (error) {
     close();
     throw error;
   }
 }
 
-interface CursorParts {
-  readonly selection: RowSelection | "all";
-  /** Row numbers of a chunk. */
-  readonly rowsPtr: number;
-  readonly readers: readonly ColumnReader[];
-  close(): void;
+/** The rows of the next chunk; count 0 at the end. */
+type RowSource = () => ChunkRows;
+
+/** Null: none. What the source needs is added to `owned`. */
+function openRows(
+  kernel: Kernel,
+  run: Run,
+  { fields = [], newestOnly = false }: ScanRequest,
+  { choice, blocks, owned }: { choice: RowChoice; blocks: Blocks; owned: { release(): void }[] },
+): RowSource | null {
+  if (newestOnly && fields.length === 0) {
+    const selection = RowSelection.openBySeries(kernel, run, choice);
+    if (selection === "none") return null;
+    owned.push(selection);
+    return listedRows(kernel, selection.newest());
+  }
+  const selection = RowSelection.open(kernel, run, { ...choice, fields });
+  if (selection === "none") return null;
+  if (selection === "all") return allRows(run.rowCount);
+  owned.push(selection);
+  const rowsPtr = blocks.alloc(CHUNK_ROWS * 4);
+  return () => chunkOf(kernel, rowsPtr, selection.next(rowsPtr, CHUNK_ROWS));
+}
+
+function allRows(rowCount: number): RowSource {
+  let next = 0;
+  return () => {
+    const first = next;
+    const count = Math.min(CHUNK_ROWS, rowCount - first);
+    next += count;
+    return { first, rowsPtr: 0, count };
+  };
+}
+
+function listedRows(kernel: Kernel, list: { rowsPtr: number; count: number }): RowSource {
+  let done = 0;
+  return () => {
+    const rowsPtr = list.rowsPtr + done * 4;
+    const count = Math.min(CHUNK_ROWS, list.count - done);
+    done += count;
+    return chunkOf(kernel, rowsPtr, count);
+  };
+}
+
+/** Rows that are listed, ascending; side by side they need no list. */
+function chunkOf({ u32 }: Kernel, rowsPtr: number, count: number): ChunkRows {
+  if (count === 0) return { first: 0, rowsPtr: 0, count };
+  const first = u32[rowsPtr / 4]!;
+  const isContiguous = u32[rowsPtr / 4 + count - 1]! - first === count - 1;
+  return { first, rowsPtr: isContiguous ? 0 : rowsPtr, count };
 }
 
 class RunCursor implements ScanCursor {
-  private nextRow = 0;
   private closed = false;
 
   constructor(
-    private readonly kernel: Kernel,
-    private readonly rowCount: number,
-    private readonly parts: CursorParts,
+    private readonly rows: RowSource,
+    private readonly readers: readonly ColumnReader[],
+    private readonly release: () => void,
   ) {}
 
   next(): ScanChunk | null {
     assert(!this.closed, "a closed cursor was asked for rows");
-    const rows = this.nextRows();
-    return rows.count === 0 ? null : { rowCount: rows.count, columns: this.parts.readers.map((read) => read(rows)) };
+    const rows = this.rows();
+    return rows.count === 0 ? null : { rowCount: rows.count, columns: this.readers.map((read) => read(rows)) };
   }
 
   close(): void {
     if (this.closed) return;
     this.closed = true;
-    this.parts.close();
-  }
-
-  private nextRows(): ChunkRows {
-    const { selection, rowsPtr } = this.parts;
-    if (selection === "all") {
-      const first = this.nextRow;
-      const count = Math.min(CHUNK_ROWS, this.rowCount - first);
-      this.nextRow += count;
-      return { first, rowsPtr: 0, count };
-    }
-    const count = selection.next(rowsPtr, CHUNK_ROWS);
-    if (count === 0) return { first: 0, rowsPtr: 0, count };
-    const { u32 } = this.kernel;
-    const first = u32[rowsPtr / 4]!;
-    const isContiguous = u32[rowsPtr / 4 + count - 1]! - first === count - 1;
-    return { first, rowsPtr: isContiguous ? 0 : rowsPtr, count };
+    this.release();
   }
 }
 
@@ -195,10 +215,10 @@ export function columnsToMerge(runs: readonly Run[], { columns, fields = [] }: P
 }
 
 function openMerged(kernel: Kernel, runs: readonly Run[], request: ScanRequest, hidden: HiddenRows | undefined): ScanCursor {
-  const { columns, range, tags, fields = [] } = request;
+  const { columns, range, tags, fields = [], newestOnly = false } = request;
   const merged = mergeRuns(kernel, runs, columnsToMerge(runs, request), { range, tags, hidden });
   try {
-    const cursor = openRunCursor(kernel, merged, { columns, range: ALL_TIME, tags: [], fields });
+    const cursor = openRunCursor(kernel, merged, { columns, range: ALL_TIME, tags: [], fields, newestOnly });
     const close = () => {
       cursor.close();
       merged.release();

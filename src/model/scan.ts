@@ -36,7 +36,8 @@ export interface ScanRequest {
   readonly tags: readonly TagPredicate[];
   /** Judged by the row as it is after all its writes are merged. */
   readonly fields?: readonly FieldPredicate[];
-  /** True: of every series only its newest row within the range is wanted (a hint too: older ones may come). */
+  /** True: of every series only its newest row within the range is wanted (a hint too: older ones may come, and do when fields are
+   *  tested). */
   readonly newestOnly?: boolean;
 }
 
