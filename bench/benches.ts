@@ -4,12 +4,15 @@ import { diskSize } from "./disk-size.ts";
 import { ingest } from "./ingest.ts";
 import { ingestShapes } from "./ingest-shapes.ts";
 import { ingestSmall } from "./ingest-small.ts";
+import { memory } from "./memory.ts";
 import { parseLine } from "./parse-line.ts";
 import { query } from "./query.ts";
 import { queryHalfLoad } from "./query-half-load.ts";
 import { queryUnderLoad } from "./query-under-load.ts";
 import { replay } from "./replay.ts";
+import { stalls } from "./stalls.ts";
 import { start } from "./start.ts";
+import { startFull } from "./start-full.ts";
 import type { Bench } from "./support/bench.ts";
 
 export const BENCHES: readonly Bench[] = [
@@ -22,6 +25,9 @@ export const BENCHES: readonly Bench[] = [
   query,
   queryHalfLoad,
   queryUnderLoad,
+  memory,
+  stalls,
   replay,
   start,
+  startFull,
 ];

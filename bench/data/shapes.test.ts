@@ -19,7 +19,7 @@ function parse(line: string) {
   return { key: key!, pairs: fields!.split(",").map((pair) => pair.split("=")), timeNs: BigInt(time!) };
 }
 
-test.each([...HOSTILE_SHAPES, "wide table" as const])("%s: every point once, in its tables", (shape) => {
+test.each([...HOSTILE_SHAPES, "wide table" as const, "random floats" as const])("%s: every point once, in its tables", (shape) => {
   const lines = linesOf(shape).map(parse);
   expect(new Set(lines.map(({ key, timeNs }) => `${key} ${timeNs}`)).size).toBe(ROWS);
   expect(new Set(lines.map(({ key }) => key.slice(0, key.indexOf(",")))).size).toBe(tablesOf(shape).length);

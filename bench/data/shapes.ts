@@ -17,7 +17,8 @@ export type Shape =
   | "string fields"
   | "shuffled hosts"
   | "out-of-order time"
-  | "wide table";
+  | "wide table"
+  | "random floats";
 
 export const HOSTILE_SHAPES = [
   "many tables",
@@ -58,6 +59,7 @@ export function* shapedLines(shape: Shape, options: TsbsCpuOptions): Generator<U
 }
 
 function shapedFields(shape: Shape, host: number, walk: readonly number[], below: (n: number) => number): string {
+  if (shape === "random floats") return TSBS_CPU_FIELDS.map((name) => `${name}=${randomFloat(below) * 100}`).join(",");
   if (shape === "string fields") return stringFields(walk, below);
   if (shape === "wide table") {
     const first = (host * TSBS_CPU_FIELDS.length) % WIDE_FIELDS;
@@ -69,6 +71,11 @@ function shapedFields(shape: Shape, host: number, walk: readonly number[], below
   // every other one on average, but never none
   const kept = pairs.filter(() => below(2) === 0);
   return (kept.length === 0 ? pairs : kept).join(",");
+}
+
+/** 53 bits of chance: what no codec makes smaller. */
+function randomFloat(below: (n: number) => number): number {
+  return (below(2 ** 32) * 2 ** 21 + below(2 ** 21)) / 2 ** 53;
 }
 
 const WORDS = [

@@ -1,0 +1,89 @@
+// Does memory stay flat while rows flow in for long? Resident memory is sampled all the time; its greatest value after the first 5 M rows
+// is compared with the greatest one before.
+import { TestServer } from "../test/support/server.ts";
+import { type Bench, short } from "./support/bench.ts";
+import { Loader, type RunningLoad } from "./support/loader.ts";
+import { countRows, writeUrlOf } from "./support/ours.ts";
+import { residentBytesOf } from "./support/process-stats.ts";
+
+const HOSTS = 100;
+const GOAL_RATIO = 1.2;
+const SAMPLE_MS = 10;
+const MIB = 1 << 20;
+
+interface Sample {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+export const memory: Bench = {
+  name: "memory",
+  async run(size, say, { rows = size === "real" ? 50_000_000 : 100_000 } = {}) {
+    const passRows = Math.min(rows, size === "real" ? 1_000_000 : 20_000);
+    const firstRows = Math.min(5_000_000, rows / 5);
+    const passes = Math.ceil(rows / passRows);
+    const loader = await Loader.create({ hosts: HOSTS, rows: passRows, seed: 1 });
+    const server = await TestServer.start();
+    try {
+      const load = loader.begin(writeUrlOf(server), { passes, goOnInTime: true });
+      const samples = await sampleUntilEnd(server.pid, load);
+      if (samples.length === 0) {
+        say("the system does not tell a process's memory: left out");
+        return [];
+      }
+      const { rowsPerSecond, rowCount } = await load.ended;
+      const found = await countRows(server);
+      if (found !== rowCount) throw new Error(`the server holds ${found} rows of ${rowCount}`);
+      const before = greatest(samples.filter((sample) => sample.rows <= firstRows));
+      const after = greatest(samples.filter((sample) => sample.rows > firstRows));
+      const last = greatest(samples.filter((sample) => sample.rows > rowCount * 0.8));
+      const mib = (bytes: number) => `${(bytes / MIB).toFixed(0)} MiB`;
+      say(`${short(rowCount)} rows at ${short(rowsPerSecond)} rows/s: ${profile(samples, rowCount).map(mib).join(", ")}`);
+      return [
+        {
+          ...{
+            what: `resident memory after the first ${short(firstRows)} of ${short(rowCount)} rows ÷ before`,
+            value: after / before,
+            unit: "×",
+          },
+          ...(size === "real" ? { goal: { atMost: GOAL_RATIO } } : {}),
+          detail: `${mib(after)} ÷ ${mib(before)}; in the last fifth ${mib(last)}; ${short(rowsPerSecond)} rows/s`,
+        },
+      ];
+    } finally {
+      loader.close();
+      await server.dispose();
+    }
+  },
+};
+
+async function sampleUntilEnd(pid: number, load: RunningLoad): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  let ended = false;
+  const end = load.ended.then(
+    () => {
+      ended = true;
+    },
+    () => {
+      ended = true;
+    },
+  );
+  while (!ended) {
+    const rows = load.rowsDone;
+    const bytes = residentBytesOf(pid)?.now;
+    if (bytes !== undefined) samples.push({ rows, bytes });
+    await Promise.race([Bun.sleep(SAMPLE_MS), end]);
+  }
+  return samples;
+}
+
+function greatest(samples: readonly Sample[]): number {
+  return samples.reduce((most, { bytes }) => Math.max(most, bytes), 0);
+}
+
+/** The greatest value of each tenth of the rows; few rows leave tenths without a sample out. */
+function profile(samples: readonly Sample[], rowCount: number): number[] {
+  return Array.from({ length: 10 }, (_, tenth) =>
+    greatest(samples.filter(({ rows }) => Math.min(9, Math.floor((rows / rowCount) * 10)) === tenth)),
+  ).filter((bytes) => bytes > 0);
+}
