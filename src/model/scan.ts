@@ -65,6 +65,8 @@ export interface ScanTable {
   readonly columns: readonly ColumnDef[];
   /** Rows at most, before any predicate. */
   readonly rowCountMax: number;
+  /** True: no row comes that does not satisfy `tags` and `fields` of its request (`newestOnly` stays a hint). Absent: false. */
+  readonly selectsExactly?: boolean;
   open(request: ScanRequest): ScanCursor;
   /** The groups of a whole aggregation, or null where the scan cannot make them (too many groups, a sum that does not fit): the engine
    *  aggregates the rows itself then. Chunks hold the columns of `aggregateColumns(request)`. Absent: never. */

@@ -12,6 +12,7 @@ import { type PieceRequest, TablePieces } from "./pieces.ts";
 import type { TableSnapshot } from "./snapshot.ts";
 
 export class TableScan implements ScanTable {
+  readonly selectsExactly = true;
   readonly name: string;
   readonly columns: readonly ColumnDef[];
   readonly rowCountMax: number;

@@ -19,6 +19,7 @@ export class AggregateScan implements StatementScan, ScanUse {
   readonly range: TimeRange = ALL_TIME;
   readonly tags: ScanUse["tags"] = [];
   readonly fields: FieldPredicate[] = [];
+  readonly selectsExactly = false;
   handle = 0;
   error: unknown;
   private readonly cursors = new OpenCursors();

@@ -10,6 +10,7 @@ import type { QueryParams } from "../model/query.ts";
 import type { ResultBatch, ResultSchema } from "../model/result-batch.ts";
 import type { ScanTable } from "../model/scan.ts";
 import type { DatabaseTable } from "./catalog-tables.ts";
+import { DuckAnswer } from "./duck-answer.ts";
 import { MACROS } from "./macros.ts";
 import type { SqlPlan } from "./plan.ts";
 import { PlanCache } from "./plan-cache.ts";
@@ -88,10 +89,7 @@ export class SqlEngine {
 
   /** Starts a plan. @throws TsdbError bad_query, query_limit, cancelled; then nothing needs to be closed */
   async run(plan: SqlPlan, input: SqlInput): Promise<SqlAnswer> {
-    if (this.isBroken) await this.reopen();
-    const { instance } = this;
-    const connection = instance.idle.pop() ?? (await instance.database.connect());
-    const run = new SqlRun(this, connection, plan, input, () => this.release(instance, connection));
+    const run = new SqlRun(this, plan, input);
     try {
       await run.start();
     } catch (error) {
@@ -100,6 +98,14 @@ export class SqlEngine {
       throw explained;
     }
     return run;
+  }
+
+  /** A connection for one statement. */
+  async lease(): Promise<DuckAnswer> {
+    if (this.isBroken) await this.reopen();
+    const { instance } = this;
+    const connection = instance.idle.pop() ?? (await instance.database.connect());
+    return new DuckAnswer(connection, () => this.release(instance, connection));
   }
 
   /** Told of every error that ended a statement. */

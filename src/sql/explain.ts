@@ -9,11 +9,13 @@ export const EXPLAIN_FIELDS: readonly ResultField[] = [
   { name: "plan", type: { kind: "utf8" } },
 ];
 
+export interface ExplainOptions {
+  readonly analyze: boolean;
+  readonly scans: () => readonly ScanRecord[];
+}
+
 /** The whole plan as one row; behind it, when the statement was run, a line of each scan. */
-export async function explainAnswer(
-  stream: ResultStream,
-  { analyze, scans }: { analyze: boolean; scans: () => readonly ScanRecord[] },
-): Promise<ResultBatch> {
+export async function explainAnswer(stream: ResultStream, { analyze, scans }: ExplainOptions): Promise<ResultBatch> {
   const decoder = new TextDecoder();
   let text = "";
   for (let batch = await stream.next(); batch !== null; batch = await stream.next()) text += decoder.decode(batch.columns[1]!.data!);

@@ -79,6 +79,8 @@ export interface ScanUse {
   readonly handle: number;
   /** By name, not encoded. */
   readonly defs: readonly ColumnDef[];
+  /** What narrows it need not be looked at again. */
+  readonly selectsExactly: boolean;
   range: TimeRange;
   tags: { columnId: number; values: readonly (string | null)[] }[];
   fields: FieldPredicate[];

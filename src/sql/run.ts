@@ -1,42 +1,40 @@
-// One running statement: its scans, its connection, its end. Whatever happens, close() leaves no thread of DuckDB that reads the tables.
-import type { Connection } from "../duckdb/connection.ts";
-import { UNKNOWN_REASON } from "../duckdb/errors.ts";
-import type { ResultStream } from "../duckdb/result-stream.ts";
-import { castForReading } from "../duckdb/type-text.ts";
+// One running statement: its scans, its road, its end. What needs nothing of DuckDB any more after the rewrite is answered without it.
+// Whatever happens, close() leaves no thread of DuckDB that reads the tables.
 import { TsdbError } from "../model/errors.ts";
-import { LIMITS } from "../model/limits.ts";
 import type { ResultBatch, ResultSchema } from "../model/result-batch.ts";
 import { unknownTable } from "./check.ts";
+import { checkColumnCount, type DuckAnswer } from "./duck-answer.ts";
 import type { SqlAnswer, SqlEngine, SqlInput } from "./engine.ts";
-import { EXPLAIN_FIELDS, explainAnswer } from "./explain.ts";
-import { decodeNames, ident } from "./names.ts";
+import { translateError } from "./engine-error.ts";
+import { EXPLAIN_FIELDS } from "./explain.ts";
 import type { SqlPlan } from "./plan.ts";
 import { printQuery, SqlWriter } from "./print.ts";
 import { ResultShape } from "./result-shape.ts";
 import { rewriteQuery } from "./rewrite/rewriter.ts";
 import type { OutputColumn } from "./scope.ts";
 import { StatementScans } from "./statement-scans.ts";
+import { StraightAnswer } from "./straight-answer.ts";
+import { straightPlan } from "./straight-plan.ts";
+import type { QueryNode } from "./tree.ts";
 
 const NO_PARENT_CTES = new Map();
+/** How long an answer without DuckDB may keep this thread from hearing of a cancel. */
+const BREATH_MS = 5;
 
 export class SqlRun implements SqlAnswer {
   schema: ResultSchema = { fields: [], tableName: "" };
   private readonly scans: StatementScans;
-  private stream: ResultStream | null = null;
+  private duck: DuckAnswer | null = null;
+  private straight: StraightAnswer | null = null;
   private shape: ResultShape | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private state: "running" | "cancelled" | "timed out" | "closed" = "running";
-  private finished = false;
   private writer = new SqlWriter();
-  /** What DuckDB was asked, without casts for reading. */
-  private executed = "";
 
   constructor(
     private readonly engine: SqlEngine,
-    private readonly connection: Connection,
     private readonly plan: SqlPlan,
     private readonly input: SqlInput,
-    private readonly release: () => void,
   ) {
     this.scans = new StatementScans(engine, input.tables, input.databaseTables ?? []);
   }
@@ -49,27 +47,43 @@ export class SqlRun implements SqlAnswer {
     if (timeoutMs !== undefined) this.timer = setTimeout(() => this.stop("timed out"), timeoutMs);
     const { statement } = this.plan;
     if (statement.kind === "show") this.checkShown(statement.table);
-    const outputs = this.translate();
-    if (statement.kind === "explain") {
-      await this.execute(`EXPLAIN ${statement.analyze ? "ANALYZE " : ""}${this.writer.toString()}`, null);
-    } else await this.execute(this.writer.toString(), outputs);
+    const { query, outputs } = this.translate();
+    if (statement.kind !== "explain" && this.startStraight(query, outputs)) return;
+    printQuery(this.writer, query);
+    const explain = statement.kind !== "explain" ? "" : statement.analyze ? "EXPLAIN ANALYZE " : "EXPLAIN ";
+    this.duck = await this.engine.lease();
+    this.throwIfStopped();
+    const fields = await this.duck.start(explain + this.writer.toString(), () => this.throwIfStopped());
+    this.shape = new ResultShape(fields, outputs);
+    this.schema = { fields: explain === "" ? this.shape.fields : EXPLAIN_FIELDS, tableName: this.scans.tableName };
   }
 
   /** Rewrites the plan's tree over this input's tables. */
-  private translate(): readonly OutputColumn[] | null {
+  private translate(): { query: QueryNode; outputs: readonly OutputColumn[] | null } {
     const nowNs = this.input.nowNs ?? BigInt(Date.now()) * 1_000_000n;
     const { statement } = this.plan;
     for (;;) {
       const query = this.plan.tree();
       const outputs = rewriteQuery(query, { tables: this.scans, params: this.input.params, nowNs }, null, NO_PARENT_CTES);
-      const runs = statement.kind !== "explain" || statement.analyze;
-      if (runs && !this.scans.prepareGroups()) {
-        this.scans.restart();
-        continue;
-      }
-      printQuery(this.writer, query);
-      return outputs;
+      const isRun = statement.kind !== "explain" || statement.analyze;
+      if (!isRun || this.scans.prepareGroups()) return { query, outputs };
+      this.scans.restart();
     }
+  }
+
+  /** False: DuckDB must answer. */
+  private startStraight(query: QueryNode, outputs: readonly OutputColumn[] | null): boolean {
+    const plan = straightPlan(query, this.scans.all);
+    if (plan === null) return false;
+    checkColumnCount(plan.outputs.length);
+    this.straight = new StraightAnswer(this.engine.kernel, plan);
+    if (!this.straight.start()) {
+      this.straight = null;
+      return false;
+    }
+    this.shape = new ResultShape(this.straight.fields, outputs);
+    this.schema = { fields: this.shape.fields, tableName: this.scans.tableName };
+    return true;
   }
 
   private checkShown(shown: { schema: string; table: string } | null): void {
@@ -78,81 +92,33 @@ export class SqlRun implements SqlAnswer {
     if (!exists) throw unknownTable("public", shown.schema, shown.table);
   }
 
-  private async execute(sql: string, outputs: readonly OutputColumn[] | null): Promise<void> {
-    let statement = await this.connection.prepare(sql);
-    try {
-      const { columnCount } = statement;
-      if (columnCount > LIMITS.answerColumnsMax) {
-        throw new TsdbError(
-          "bad_query",
-          `Error during planning: the answer has ${columnCount} columns, more than the ${LIMITS.answerColumnsMax} there may be`,
-        );
-      }
-      const columns = statement.columns();
-      const casts = columns.map(({ type }) => castForReading(type));
-      if (casts.some((cast) => cast !== null)) {
-        // Types that no client knows leave as text; the columns are named by position, because names may repeat.
-        const names = columns.map((_, i) => ident(`c${i}`));
-        const list = columns.map(({ name }, i) => `${casts[i] === null ? names[i] : `CAST(${names[i]} AS ${casts[i]})`} AS ${ident(name)}`);
-        statement.close();
-        statement = await this.connection.prepare(`SELECT ${list.join(", ")} FROM (${sql}) AS t(${names.join(", ")})`);
-      }
-      this.throwIfStopped();
-      this.executed = sql;
-      this.stream = await statement.execute();
-    } finally {
-      statement.close();
-    }
-    this.shape = new ResultShape(this.stream.fields, outputs);
-    const fields = this.plan.statement.kind === "explain" ? EXPLAIN_FIELDS : this.shape.fields;
-    this.schema = { fields, tableName: this.scans.tableName };
-  }
-
   get batches(): AsyncIterable<ResultBatch> {
     return this.readBatches();
   }
 
   private async *readBatches(): AsyncGenerator<ResultBatch> {
+    const { statement } = this.plan;
     try {
-      if (this.plan.statement.kind === "explain") {
-        const { analyze } = this.plan.statement;
-        const answer = await explainAnswer(this.stream!, {
-          analyze,
-          scans: () => this.input.tables.flatMap((table) => table.records?.() ?? []),
-        });
-        this.finished = true;
-        yield answer;
+      if (statement.kind === "explain") {
+        const { analyze } = statement;
+        yield await this.duck!.explanation({ analyze, scans: () => this.input.tables.flatMap((table) => table.records?.() ?? []) });
         return;
       }
+      let breathAt = performance.now() + BREATH_MS;
       for (;;) {
         this.throwIfStopped();
-        const batch = await this.stream!.next();
+        const batch = this.straight === null ? await this.duck!.next() : this.straight.next();
         this.throwIfStopped();
         if (batch === null) break;
         yield this.shape!.apply(batch);
+        if (this.straight !== null && performance.now() > breathAt) {
+          await new Promise(setImmediate);
+          breathAt = performance.now() + BREATH_MS;
+        }
       }
-      this.finished = true;
     } catch (error) {
-      throw this.explain(await this.withReason(error));
-    }
-  }
-
-  /** The error itself, or, when rows broke off without a reason, what DuckDB says when the statement runs again without an answer. */
-  private async withReason(error: unknown): Promise<unknown> {
-    if (!(error instanceof TsdbError) || error.details["engineKind"] !== UNKNOWN_REASON) return error;
-    if (this.state !== "running" || this.scans.error !== undefined) return error;
-    try {
-      const statement = await this.connection.prepare(`EXPLAIN ANALYZE ${this.executed}`);
-      try {
-        await statement.execute();
-      } finally {
-        statement.close();
-      }
-      return error;
-    } catch (reason) {
-      if (!(reason instanceof TsdbError)) return reason;
-      // a position would count from the words put before the statement
-      return new TsdbError(reason.kind, reason.message, { engineKind: reason.details["engineKind"] }, { cause: error });
+      const isReasonKnown = this.duck === null || this.state !== "running" || this.scans.error !== undefined;
+      throw this.explain(isReasonKnown ? error : await this.duck!.withReason(error));
     }
   }
 
@@ -172,7 +138,7 @@ export class SqlRun implements SqlAnswer {
   private stop(why: "cancelled" | "timed out"): void {
     if (this.state !== "running") return;
     this.state = why;
-    this.connection.interrupt();
+    this.duck?.interrupt();
   }
 
   private stopError(): TsdbError | null {
@@ -191,39 +157,10 @@ export class SqlRun implements SqlAnswer {
     if (this.state === "closed") return;
     clearTimeout(this.timer);
     this.input.signal?.removeEventListener("abort", this.onAbort);
-    const started = this.stream !== null;
     this.state = "closed";
-    if (started && !this.finished) this.connection.interrupt();
     this.scans.unregister();
-    // The next statement on a connection ends the one before and waits for its threads.
-    if (!this.finished || !this.scans.isEmpty) await this.connection.run("SELECT 1").catch((error) => this.engine.noticeError(error));
+    this.straight?.close();
+    await this.duck?.close(!this.scans.isEmpty, (error) => this.engine.noticeError(error));
     this.scans.end();
-    this.release();
   }
-}
-
-/** DuckDB's message in the words of the statement, with the place in it. */
-function translateError(error: TsdbError, writer: SqlWriter, plan: SqlPlan): TsdbError {
-  const message = cleanMessage(error.message);
-  if (error.kind === "query_limit") return new TsdbError("query_limit", `Resources exhausted: ${message}`, {}, { cause: error });
-  const engineKind = String(error.details["engineKind"]);
-  const prefix = PLANNING.has(engineKind) ? "Error during planning: " : "Execution error: ";
-  const position = error.details["position"];
-  const source = typeof position === "number" ? writer.sourceOf(position) : null;
-  if (source === null) return new TsdbError(error.kind, `${prefix}${message}`, {}, { cause: error });
-  const place = plan.placeOf(source);
-  return new TsdbError(error.kind, `${prefix}${message} at Line: ${place.line}, Column: ${place.column}`, { ...place }, { cause: error });
-}
-
-const PLANNING: ReadonlySet<string> = new Set(["Binder", "Catalog", "Parser", "Not implemented", "Syntax"]);
-
-/** Encoded names decoded, names of our own macros and functions left out, DuckDB's long lists of candidates cut. */
-function cleanMessage(text: string): string {
-  return decodeNames(text)
-    .replace(/\s*\n\s*Candidate functions:[\s\S]*$/, "")
-    .replace(/\n*Possible solutions:[\s\S]*$/, "")
-    .replace(/\n+/g, " ")
-    .replace(/Type INT128 with value (-?\d+) can't be cast.*/, "Arithmetic overflow: $1 does not fit a 64-bit integer")
-    .replace(/\b__[a-z_]+/g, "function")
-    .trim();
 }

@@ -74,6 +74,10 @@ export class StatementScans implements TableCatalog {
     this.places = 0;
   }
 
+  get all(): readonly StatementScan[] {
+    return this.scans;
+  }
+
   get isEmpty(): boolean {
     return this.scans.length === 0;
   }

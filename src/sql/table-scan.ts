@@ -43,6 +43,10 @@ export class TableScan implements StatementScan, ScanUse {
     this.columns = this.defs.map(({ name, type }) => ({ name: encodeName(name), type }));
   }
 
+  get selectsExactly(): boolean {
+    return this.table.selectsExactly === true;
+  }
+
   get rowCountMax(): number {
     return this.table.rowCountMax;
   }

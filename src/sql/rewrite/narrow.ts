@@ -7,15 +7,20 @@ import type { Hint, ScanUse } from "../kind.ts";
  *  place, so a condition that NULL satisfies says nothing about them. */
 export type Narrowable = ReadonlyMap<ScanUse, "always" | "unless null">;
 
-/** Narrows those scans by what `hints` say. A scan of an outer query keeps its rows: there the condition holds for some of them only. */
-export function applyHints(hints: readonly Hint[], narrowable: Narrowable): void {
+/** Narrows those scans by what `hints` say. A scan of an outer query keeps its rows: there the condition holds for some of them only.
+ *  True: only rows come now for which all of them hold. */
+export function applyHints(hints: readonly Hint[], narrowable: Narrowable): boolean {
+  let isDone = true;
   for (const hint of hints) {
-    const when = narrowable.get(hint.scan);
+    const { scan } = hint;
+    const when = narrowable.get(scan);
+    isDone &&= when === "always" && scan.selectsExactly;
     if (when === undefined) continue;
-    if (hint.kind === "time") hint.scan.range = intersect(hint.scan.range, hint.range);
-    else if (hint.kind === "field") hint.scan.fields.push(hint.predicate);
-    else if (when === "always" || !hint.values.includes(null)) hint.scan.tags.push({ columnId: hint.columnId, values: hint.values });
+    if (hint.kind === "time") scan.range = intersect(scan.range, hint.range);
+    else if (hint.kind === "field") scan.fields.push(hint.predicate);
+    else if (when === "always" || !hint.values.includes(null)) scan.tags.push({ columnId: hint.columnId, values: hint.values });
   }
+  return isDone;
 }
 
 export function intersect(a: TimeRange, b: TimeRange): TimeRange {

@@ -82,7 +82,7 @@ class Grouping {
     outer: Scope | null,
     ctes: CteMap,
   ) {
-    this.rows = { handle: 0, defs: table.defs, range: ALL_TIME, tags: [], fields: [] };
+    this.rows = { handle: 0, defs: table.defs, selectsExactly: false, range: ALL_TIME, tags: [], fields: [] };
     this.alias = from.alias !== "" ? from.alias : from.table_name;
     const columns = table.defs.map(({ name, type }, index): OutputColumn => {
       return { name: encodeName(name), kind: kindOfColumn(type), source: { scan: this.rows, index } };

@@ -12,8 +12,9 @@ import type { Expression, Modifier, OrderBy, QueryNode, SelectNode } from "../tr
 import { castTo } from "../tree.ts";
 import { asCondition, rewriteExpression } from "./expression.ts";
 import { rewriteFrom, starColumns } from "./from.ts";
-import { applyHints } from "./narrow.ts";
+import { applyHints, type Narrowable } from "./narrow.ts";
 import { pushAggregate } from "./push-aggregate.ts";
+import { conjunction, conjuncts } from "./walk.ts";
 
 /** What a statement's tables are, for the rewriter. */
 export interface TableCatalog {
@@ -89,17 +90,25 @@ function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope |
   node.from_table = from.ref;
   const scope = new Scope(from.relations, outer, ctes);
   const outputs = rewriteSelectList(node, context, scope);
-  if (node.where_clause !== null) {
-    const where = asCondition(rewriteExpression(node.where_clause, context, scope));
-    node.where_clause = where.node;
-    if (node.sample === null) applyHints(where.hints ?? [], from.narrowable);
-  }
+  if (node.where_clause !== null)
+    node.where_clause = rewriteWhere(node.where_clause, context, scope, node.sample === null ? from.narrowable : null);
   // A bare number is the place of a column and stays as it is.
   node.group_expressions = node.group_expressions.map((group) => rewriteUnlessNumber(group, context, scope));
   if (node.having !== null) node.having = rewriteExpression(node.having, context, scope).node;
   if (node.qualify !== null) node.qualify = rewriteExpression(node.qualify, context, scope).node;
   rewriteModifiers(node.modifiers, context, scope);
   return outputs;
+}
+
+/** What is left of a WHERE clause when the scans have been narrowed by it. `narrowable` null: the rows are sampled before. */
+function rewriteWhere(where: Expression, context: RewriteContext, scope: Scope, narrowable: Narrowable | null): Expression | null {
+  const left: Expression[] = [];
+  for (const part of conjuncts(where)) {
+    const { node, hints = [], isExact } = asCondition(rewriteExpression(part, context, scope));
+    const isDone = narrowable !== null && applyHints(hints, narrowable) && isExact === true;
+    if (!isDone) left.push(node);
+  }
+  return conjunction(left);
 }
 
 function rewriteSelectList(node: SelectNode, context: RewriteContext, scope: Scope): readonly OutputColumn[] | null {

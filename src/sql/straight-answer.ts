@@ -1,0 +1,130 @@
+// The rows of a straight plan, as batches of an answer: read from the scan, sorted here if need be.
+
+import type { ChunkCursor, ScanSource } from "../duckdb/table-function.ts";
+import { takeRows } from "../duckdb/take-rows.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import type { ColumnType } from "../model/column.ts";
+import { LIMITS } from "../model/limits.ts";
+import type { ResultBatch, ResultColumn, ResultField, ResultType } from "../model/result-batch.ts";
+import type { ScanChunk } from "../model/scan.ts";
+import { RESULT_TYPE, readChunkColumn } from "./chunk-reader.ts";
+import { concatColumns, sortRows } from "./row-order.ts";
+import type { PlannedScan, StraightPlan } from "./straight-plan.ts";
+
+/** Above it DuckDB sorts better, and within its memory limit. */
+const SORTED_ROWS_MAX = 100_000;
+const SORTED_BYTES_MAX = 32 << 20;
+
+type Plan = StraightPlan<PlannedScan & ScanSource>;
+
+export class StraightAnswer {
+  readonly fields: readonly ResultField[];
+  private readonly columnTypes: readonly ColumnType[];
+  private readonly types: readonly ResultType[];
+  private cursor: ChunkCursor | null = null;
+  private sorted: { readonly columns: readonly ResultColumn[]; readonly rows: Uint32Array | null; readonly rowCount: number } | null = null;
+  /** Rows to skip, and then to give. */
+  private skip: number;
+  private left: number;
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly plan: Plan,
+  ) {
+    this.columnTypes = plan.columnIndexes.map((index) => plan.scan.columns[index]!.type);
+    this.types = this.columnTypes.map((type) => RESULT_TYPE[type]);
+    this.fields = plan.outputs.map(({ name, column }) => ({ name, type: this.types[column]! }));
+    this.skip = plan.offset;
+    this.left = plan.limit;
+  }
+
+  /** Opens the scan, and reads it if its rows are to be sorted. False: they are too many. */
+  start(): boolean {
+    this.cursor = this.plan.scan.open(this.plan.columnIndexes);
+    if (this.plan.keys.length === 0) return true;
+    const parts: { columns: ResultColumn[]; rowCount: number }[] = [];
+    let rows = 0;
+    let bytes = 0;
+    for (let chunk = this.cursor.next(); chunk !== null; chunk = this.cursor.next()) {
+      const columns = this.read(chunk);
+      parts.push({ columns, rowCount: chunk.rowCount });
+      rows += chunk.rowCount;
+      for (const { values, data } of columns) bytes += values.byteLength + (data?.length ?? 0);
+      if (rows > SORTED_ROWS_MAX || bytes > SORTED_BYTES_MAX) {
+        this.close();
+        return false;
+      }
+    }
+    this.close();
+    this.sorted = this.sort(parts, rows);
+    return true;
+  }
+
+  next(): ResultBatch | null {
+    for (;;) {
+      if (this.left === 0) {
+        this.close();
+        return null;
+      }
+      const batch = this.sorted === null ? this.nextChunk() : this.nextSorted();
+      if (batch === null || batch.rowCount > 0) return batch;
+    }
+  }
+
+  close(): void {
+    this.cursor?.close();
+    this.cursor = null;
+  }
+
+  private read(chunk: ScanChunk): ResultColumn[] {
+    return this.columnTypes.map((type, i) => readChunkColumn(this.kernel, type, chunk.columns[i]!, chunk.rowCount));
+  }
+
+  private nextChunk(): ResultBatch | null {
+    const chunk = this.cursor?.next() ?? null;
+    if (chunk === null) return null;
+    const { rowCount } = chunk;
+    const first = Math.min(this.skip, rowCount);
+    const count = Math.min(rowCount - first, this.left);
+    this.skip -= first;
+    this.left -= count;
+    if (count === 0) return { rowCount: 0, columns: [] };
+    const columns = this.read(chunk);
+    if (count === rowCount) return { rowCount, columns: this.outputs(columns) };
+    return this.take(
+      columns,
+      Uint32Array.from({ length: count }, (_, i) => first + i),
+    );
+  }
+
+  private sort(parts: readonly { columns: ResultColumn[]; rowCount: number }[], rowCount: number) {
+    if (rowCount === 0) return { columns: [], rows: null, rowCount };
+    const columns = this.types.map((type, i) =>
+      concatColumns(
+        type,
+        parts.map((part) => ({ column: part.columns[i]!, rowCount: part.rowCount })),
+      ),
+    );
+    return { columns, rows: sortRows(columns, this.types, rowCount, this.plan.keys), rowCount };
+  }
+
+  private nextSorted(): ResultBatch | null {
+    const { columns, rows, rowCount } = this.sorted!;
+    const first = this.skip;
+    const count = Math.min(rowCount - first, this.left, LIMITS.vectorRows);
+    if (count <= 0) return null;
+    this.skip += count;
+    this.left -= count;
+    if (rows === null && count === rowCount) return { rowCount, columns: this.outputs(columns) };
+    return this.take(columns, rows?.subarray(first, first + count) ?? Uint32Array.from({ length: count }, (_, i) => first + i));
+  }
+
+  private take(columns: readonly ResultColumn[], rows: Uint32Array): ResultBatch {
+    const taken = columns.map((column, i) => takeRows(column, this.types[i]!, rows));
+    return { rowCount: rows.length, columns: this.outputs(taken) };
+  }
+
+  private outputs(columns: readonly ResultColumn[]): ResultColumn[] {
+    return this.plan.outputs.map(({ column }) => columns[column]!);
+  }
+}
