@@ -146,5 +146,28 @@ export const PREDICATE_FLOAT_EQUAL = 3;
 export const PREDICATE_FLOAT_NUMBER = 4;
 export const PREDICATE_BOOLEAN = 5;
 
+// Rows as text (assembly/text). All words are u32.
+// | rowCount | columnCount | columnsPtr | isCsv | skipsNulls | startPtr | startBytes | endPtr | endBytes | nullPtr | nullBytes | powersPtr
+// | fixedBytesMax | nextRow | outEnd |; every text has 15 bytes to spare behind it
+export const TEXT_ROWS_WORDS = 16;
+export const TEXT_ROWS_NEXT = 13;
+export const TEXT_ROWS_END = 14;
+// a column: | kind | valuesPtr | validityPtr, 0 = all present | dataPtr | labelPtr | labelBytes | what its writer keeps: 56 bytes |
+//   times begin with | units in a second u64 | digits of a unit u32 | 0 u32 |, floats with | decimals to try first u32 | 0 u32 |
+export const TEXT_COLUMN_BYTES = 80;
+export const TEXT_COLUMN_STATE = 6;
+export const TEXT_INTEGER = 0;
+export const TEXT_UNSIGNED = 1;
+export const TEXT_INTEGER_32 = 2;
+export const TEXT_UNSIGNED_32 = 3;
+export const TEXT_FLOAT = 4;
+export const TEXT_TIME = 5;
+/** A byte a row. */
+export const TEXT_BOOLEAN = 6;
+/** values: rowCount + 1 u32 offsets into data. */
+export const TEXT_STRING = 7;
+/** Bytes of any value but a string, with the blocks it is written in. */
+export const TEXT_VALUE_BYTES_MAX = 96;
+
 // The first 1 MiB of memory belongs to the compiler's static data; no allocation lies below it.
 export const HEAP_START = 1 << 20;

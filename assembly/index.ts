@@ -82,3 +82,4 @@ export {
   seriesStarts,
   sortViews,
 } from "./store/order";
+export { textRows } from "./text/rows";

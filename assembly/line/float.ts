@@ -25,7 +25,7 @@ export function decimalToFloat(mantissa: u64, exponent: i32, powersPtr: usize): 
 }
 
 /** High half of the 128-bit product. */
-function multiplyHigh(a: u64, b: u64): u64 {
+export function multiplyHigh(a: u64, b: u64): u64 {
   const aLow = a & 0xffffffff;
   const aHigh = a >> 32;
   const bLow = b & 0xffffffff;

@@ -1,5 +1,6 @@
 // Answers as CSV: a header line and rows, `\n` after each; quotes only where they are needed, NULL is empty.
 import type { ResultBatch, ResultSchema } from "../model/result-batch.ts";
+import type { RowText, RowTextMaker } from "../model/row-text.ts";
 import type { AnswerEncoder } from "./answer-encoder.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import type { Cells } from "./cells.ts";
@@ -7,6 +8,7 @@ import { createCells } from "./create-cells.ts";
 import { bindAll } from "./json-encoder.ts";
 import { writeText } from "./text-cells.ts";
 
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const COMMA = 0x2c;
 const LINE_FEED = 0x0a;
 
@@ -15,11 +17,18 @@ export class CsvEncoder implements AnswerEncoder {
   readonly contentType = "text/csv";
   private readonly out = new ByteWriter();
   private readonly cells: readonly Cells[];
+  private readonly text: RowText | null;
   private started = false;
 
   /** @throws TsdbError bad_format for nested columns */
-  constructor(private readonly schema: ResultSchema) {
+  constructor(
+    private readonly schema: ResultSchema,
+    kernel?: RowTextMaker,
+  ) {
     this.cells = createCells(schema, this.out, { style: "csv", omitNulls: false });
+    const labels = schema.fields.map((_, index) => utf8(index > 0 ? "," : ""));
+    const layout = { isCsv: true, skipsNulls: false, rowStart: utf8(""), rowEnd: utf8("\n"), nullText: utf8(""), labels };
+    this.text = kernel?.make(schema.fields, layout) ?? null;
   }
 
   begin(): null {
@@ -28,11 +37,13 @@ export class CsvEncoder implements AnswerEncoder {
 
   batch(batch: ResultBatch): Uint8Array | null {
     if (batch.rowCount === 0) return null;
-    bindAll(this.cells, batch);
     if (!this.started) {
       this.started = true;
       this.writeHeader();
     }
+    const rows = this.text?.rows(batch) ?? null;
+    if (rows !== null) return this.out.length === 0 ? rows : Buffer.concat([this.out.take(), rows]);
+    bindAll(this.cells, batch);
     for (let row = 0; row < batch.rowCount; row++) this.writeRow(row);
     return this.out.take();
   }

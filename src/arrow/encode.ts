@@ -2,6 +2,7 @@
 import { unreachable } from "../model/assert.ts";
 import type { QueryFormat } from "../model/query.ts";
 import type { ResultSchema } from "../model/result-batch.ts";
+import type { RowTextMaker } from "../model/row-text.ts";
 import type { AnswerEncoder } from "./answer-encoder.ts";
 import { CsvEncoder } from "./csv-encoder.ts";
 import { JsonEncoder, SeriesEncoder } from "./json-encoder.ts";
@@ -9,19 +10,19 @@ import { PrettyEncoder } from "./pretty-encoder.ts";
 
 export type { AnswerEncoder } from "./answer-encoder.ts";
 
-/** A fresh encoder for one answer. Arrow and Parquet load their libraries on first use, because importing them takes
- *  longer than the rest of a server start.
+/** A fresh encoder for one answer; with `kernel`, rows of JSON and CSV are written by it where it can. Arrow and Parquet
+ *  load their libraries on first use, because importing them takes longer than the rest of a server start.
  *  @throws TsdbError bad_format when the format cannot hold a column's type */
-export function createEncoder(format: QueryFormat, schema: ResultSchema): AnswerEncoder | Promise<AnswerEncoder> {
+export function createEncoder(format: QueryFormat, schema: ResultSchema, kernel?: RowTextMaker): AnswerEncoder | Promise<AnswerEncoder> {
   switch (format) {
     case "seed":
-      return new SeriesEncoder(schema);
+      return new SeriesEncoder(schema, kernel);
     case "json":
-      return new JsonEncoder(schema, false);
+      return new JsonEncoder(schema, false, kernel);
     case "jsonl":
-      return new JsonEncoder(schema, true);
+      return new JsonEncoder(schema, true, kernel);
     case "csv":
-      return new CsvEncoder(schema);
+      return new CsvEncoder(schema, kernel);
     case "pretty":
       return new PrettyEncoder(schema);
     case "arrow":

@@ -2,12 +2,14 @@
 // the default answer (`seed`).
 import { assert } from "../model/assert.ts";
 import type { ResultBatch, ResultSchema } from "../model/result-batch.ts";
+import type { RowText, RowTextMaker } from "../model/row-text.ts";
 import type { AnswerEncoder } from "./answer-encoder.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import type { Cells } from "./cells.ts";
 import { createCells } from "./create-cells.ts";
 import { writeText } from "./text-cells.ts";
 
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const COMMA = 0x2c;
 const LINE_FEED = 0x0a;
 const OPEN = 0x7b;
@@ -22,11 +24,13 @@ export class JsonEncoder implements AnswerEncoder {
   private readonly cells: readonly Cells[];
   /** `,"name":` by column; the comma is skipped for a row's first member. */
   private readonly labels: readonly Uint8Array[];
+  private readonly text: RowText | null;
   private any = false;
 
   constructor(
     schema: ResultSchema,
     private readonly lines: boolean,
+    kernel?: RowTextMaker,
   ) {
     this.contentType = lines ? "application/jsonl" : "application/json";
     this.cells = createCells(schema, this.out, { style: "json", omitNulls: true });
@@ -37,6 +41,9 @@ export class JsonEncoder implements AnswerEncoder {
       label.ascii(":");
       return label.take();
     });
+    const rowStart = utf8(lines ? "{" : ",{");
+    const layout = { isCsv: false, skipsNulls: true, rowStart, rowEnd: utf8(lines ? "}\n" : "}"), nullText: utf8(""), labels: this.labels };
+    this.text = kernel?.make(schema.fields, layout) ?? null;
   }
 
   begin(): Uint8Array | null {
@@ -46,6 +53,13 @@ export class JsonEncoder implements AnswerEncoder {
   }
 
   batch(batch: ResultBatch): Uint8Array | null {
+    if (batch.rowCount === 0) return null;
+    const rows = this.text?.rows(batch) ?? null;
+    if (rows !== null) {
+      const skip = this.any || this.lines ? 0 : 1;
+      this.any = true;
+      return rows.subarray(skip);
+    }
     bindAll(this.cells, batch);
     const { out } = this;
     for (let row = 0; row < batch.rowCount; row++) {
@@ -84,10 +98,17 @@ export class SeriesEncoder implements AnswerEncoder {
   readonly contentType = "application/json";
   private readonly out = new ByteWriter();
   private readonly cells: readonly Cells[];
+  private readonly text: RowText | null;
   private any = false;
 
-  constructor(private readonly schema: ResultSchema) {
+  constructor(
+    private readonly schema: ResultSchema,
+    kernel?: RowTextMaker,
+  ) {
     this.cells = createCells(schema, this.out, { style: "json", omitNulls: false });
+    const labels = schema.fields.map((_, index) => utf8(index > 0 ? "," : ""));
+    const layout = { isCsv: false, skipsNulls: false, rowStart: utf8(",["), rowEnd: utf8("]"), nullText: utf8("null"), labels };
+    this.text = kernel?.make(schema.fields, layout) ?? null;
   }
 
   begin(): Uint8Array {
@@ -104,6 +125,13 @@ export class SeriesEncoder implements AnswerEncoder {
   }
 
   batch(batch: ResultBatch): Uint8Array | null {
+    if (batch.rowCount === 0) return null;
+    const rows = this.text?.rows(batch) ?? null;
+    if (rows !== null) {
+      const skip = this.any ? 0 : 1;
+      this.any = true;
+      return rows.subarray(skip);
+    }
     bindAll(this.cells, batch);
     const { out, cells } = this;
     for (let row = 0; row < batch.rowCount; row++) {

@@ -246,7 +246,12 @@ export interface StoreExports {
   seriesOfRow(offsets: number, seriesCount: number, row: number): number;
 }
 
-export interface KernelExports extends MemoryExports, LineExports, ScanExports, AggregateExports, CodecExports, StoreExports {}
+/** assembly/text: pointers are u32. */
+export interface TextExports {
+  textRows(rows: number, row: number, out: number, outEnd: number): void;
+}
+
+export interface KernelExports extends MemoryExports, LineExports, ScanExports, AggregateExports, CodecExports, StoreExports, TextExports {}
 
 /** What the kernel may ask of its host: memory, and decimal numbers of more than 19 digits. Allocation throws TsdbError("overloaded")
  *  through the kernel, which therefore allocates before it changes any state. */

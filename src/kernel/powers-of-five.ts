@@ -1,9 +1,10 @@
-// The table behind the kernel's float parser (assembly/line/float.ts): 5^q for q of -342 .. 308, as the top 128 bits of a number whose
-// first bit is 1. Computed instead of listed: exact integers are shorter to read than 1302 constants.
+// The table behind the kernel's floats, read (assembly/line/float.ts) and written (assembly/text/double.ts): 5^q for q of -342 .. 324, as
+// the top 128 bits of a number whose first bit is 1. Computed instead of listed: exact integers are shorter to read than 1302 constants.
 import type { Kernel } from "./kernel.ts";
 
 const POWER_MIN = -342;
-const POWER_MAX = 308;
+/** The parser needs them up to 308; 5e-324 is written with the last. */
+const POWER_MAX = 324;
 
 const tables = new WeakMap<Kernel, number>();
 

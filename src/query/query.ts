@@ -1,6 +1,7 @@
 // A statement's road inside the query worker: plan → pinned snapshot → scans → engine → encoded parts.
 import { createEncoder } from "../arrow/encode.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { KernelRowText } from "../kernel/row-text.ts";
 import type { QueryFormat, QueryParams } from "../model/query.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
 import type { SqlEngine } from "../sql/engine.ts";
@@ -31,11 +32,15 @@ export interface StatementAnswer {
 const NOTHING: DatabaseSnapshot = { tables: [], catalog: [] };
 
 export class QueryRunner {
+  private readonly rowText: KernelRowText;
+
   constructor(
     private readonly kernel: Kernel,
     private readonly engine: SqlEngine,
     private readonly cache: BlockCache,
-  ) {}
+  ) {
+    this.rowText = new KernelRowText(kernel);
+  }
 
   /** @throws TsdbError bad_query, query_limit, cancelled */
   async run(request: StatementRequest): Promise<StatementAnswer> {
@@ -59,7 +64,7 @@ export class QueryRunner {
         signal: request.signal,
       });
       closeResult = () => result.close();
-      const encoder = await createEncoder(request.format, result.schema);
+      const encoder = await createEncoder(request.format, result.schema, this.rowText);
       let rowCount = 0;
       const parts = async function* (): AsyncGenerator<Uint8Array> {
         const head = encoder.begin();

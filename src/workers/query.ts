@@ -84,6 +84,12 @@ class RunningQuery {
   }
 
   private take(): Uint8Array<ArrayBuffer> {
+    const [only] = this.pending;
+    if (only !== undefined && this.pending.length === 1 && isWhole(only)) {
+      this.pending = [];
+      this.pendingBytes = 0;
+      return only;
+    }
     const bytes = new Uint8Array(this.pendingBytes);
     let at = 0;
     for (const part of this.pending) {
@@ -94,6 +100,11 @@ class RunningQuery {
     this.pendingBytes = 0;
     return bytes;
   }
+}
+
+/** True for bytes that are all of their buffer, which then may leave with them. */
+function isWhole(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
+  return bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;
 }
 
 const running = new Map<number, RunningQuery>();

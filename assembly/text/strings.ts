@@ -1,0 +1,92 @@
+// Strings as JSON and CSV write them. Sources have 15 bytes to spare behind them, and so have targets.
+
+const QUOTE: u8 = 0x22;
+const COMMA: u8 = 0x2c;
+const BACKSLASH: u8 = 0x5c;
+const LINE_FEED: u8 = 0x0a;
+const RETURN: u8 = 0x0d;
+const LETTER_U: u8 = 0x75;
+const ZERO: u8 = 0x30;
+/** The letters behind the backslash for the bytes 8 .. 13; 0 where there is none. */
+const LETTERS = memory.data<u8>([0x62, 0x74, 0x6e, 0, 0x66, 0x72]);
+
+/** UTF-8 as a JSON string with its quotes, at most six bytes a byte and two. Escapes what JSON demands and nothing more. */
+export function writeJsonString(at: u32, source: u32, bytes: u32): u32 {
+  store<u8>(at++, QUOTE);
+  const end = source + bytes;
+  while (source < end) {
+    const block = v128.load(source);
+    v128.store(at, block);
+    const left = end - source;
+    const inside: i32 = left < 16 ? (1 << left) - 1 : 0xffff;
+    const special = i8x16.bitmask(jsonSpecials(block)) & inside;
+    if (special == 0) {
+      const count = min<u32>(left, 16);
+      at += count;
+      source += count;
+    } else {
+      const count = <u32>ctz(special);
+      at = writeEscape(at + count, load<u8>(source + count));
+      source += count + 1;
+    }
+  }
+  store<u8>(at, QUOTE);
+  return at + 1;
+}
+
+// @ts-ignore: decorator
+@inline
+function jsonSpecials(block: v128): v128 {
+  const quotes = v128.or(i8x16.eq(block, i8x16.splat(QUOTE)), i8x16.eq(block, i8x16.splat(BACKSLASH)));
+  return v128.or(quotes, i8x16.lt_u(block, i8x16.splat(0x20)));
+}
+
+function writeEscape(at: u32, byte: u8): u32 {
+  store<u8>(at, BACKSLASH);
+  const letter: u8 = byte >= 0x20 ? byte : byte >= 8 && byte <= 13 ? load<u8>(LETTERS + byte - 8) : 0;
+  if (letter != 0) {
+    store<u8>(at + 1, letter);
+    return at + 2;
+  }
+  store<u8>(at + 1, LETTER_U);
+  store<u16>(at + 2, 0x3030);
+  store<u8>(at + 4, ZERO + (byte >> 4));
+  store<u8>(at + 5, hexDigit(byte & 15));
+  return at + 6;
+}
+
+function hexDigit(value: u8): u8 {
+  return value < 10 ? ZERO + value : 0x61 + value - 10;
+}
+
+/** UTF-8 as a cell of CSV, at most two bytes a byte and two: in quotes where a comma, a quote or a line end demands it. */
+export function writeCsvString(at: u32, source: u32, bytes: u32): u32 {
+  const start = at;
+  for (let from: u32 = 0; from < bytes; from += 16) {
+    const block = v128.load(source + from);
+    v128.store(at, block);
+    const left = bytes - from;
+    const inside: i32 = left < 16 ? (1 << left) - 1 : 0xffff;
+    if ((i8x16.bitmask(csvSpecials(block)) & inside) != 0) return writeQuoted(start, source, bytes);
+    at += min<u32>(left, 16);
+  }
+  return at;
+}
+
+// @ts-ignore: decorator
+@inline
+function csvSpecials(block: v128): v128 {
+  const marks = v128.or(i8x16.eq(block, i8x16.splat(COMMA)), i8x16.eq(block, i8x16.splat(QUOTE)));
+  return v128.or(marks, v128.or(i8x16.eq(block, i8x16.splat(LINE_FEED)), i8x16.eq(block, i8x16.splat(RETURN))));
+}
+
+function writeQuoted(at: u32, source: u32, bytes: u32): u32 {
+  store<u8>(at++, QUOTE);
+  for (let i: u32 = 0; i < bytes; i++) {
+    const byte = load<u8>(source + i);
+    if (byte == QUOTE) store<u8>(at++, QUOTE);
+    store<u8>(at++, byte);
+  }
+  store<u8>(at, QUOTE);
+  return at + 1;
+}

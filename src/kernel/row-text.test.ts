@@ -1,0 +1,160 @@
+// Rows written by the kernel against the same rows written cell by cell in TypeScript: byte for byte, in every text format.
+import { beforeAll, describe, expect, test } from "bun:test";
+import { prng } from "../../test/support/prng.ts";
+import { batchOf, type Plain, schemaOf } from "../../test/support/result-batch.ts";
+import { createEncoder } from "../arrow/encode.ts";
+import { doubleText } from "../arrow/float-text.ts";
+import type { QueryFormat } from "../model/query.ts";
+import type { ResultField, ResultType } from "../model/result-batch.ts";
+import type { RowText, RowTextMaker } from "../model/row-text.ts";
+import { Kernel } from "./kernel.ts";
+import { KernelRowText } from "./row-text.ts";
+
+const FORMATS: QueryFormat[] = ["seed", "json", "jsonl", "csv"];
+
+let maker: KernelRowText;
+beforeAll(() => {
+  maker = new KernelRowText(Kernel.create());
+});
+
+/** Counts the batches that the kernel wrote. */
+class Counting implements RowTextMaker {
+  written = 0;
+  make(...args: Parameters<RowTextMaker["make"]>): RowText | null {
+    const text = maker.make(...args);
+    if (text === null) return null;
+    return {
+      rows: (batch) => {
+        const rows = text.rows(batch);
+        if (rows !== null) this.written += 1;
+        return rows;
+      },
+    };
+  }
+}
+
+async function encoded(format: QueryFormat, fields: ResultField[], batches: Plain[][][], kernel?: RowTextMaker): Promise<string> {
+  const encoder = await createEncoder(format, schemaOf("table", fields), kernel);
+  const parts = [encoder.begin(), ...batches.map((rows) => encoder.batch(batchOf(fields, rows))), encoder.end()];
+  return Buffer.concat(parts.filter((part) => part !== null)).toString("latin1");
+}
+
+async function expectSame(fields: ResultField[], batches: Plain[][][]): Promise<void> {
+  const counting = new Counting();
+  for (const format of FORMATS) expect(await encoded(format, fields, batches, counting)).toBe(await encoded(format, fields, batches));
+  expect(counting.written).toBe(FORMATS.length * batches.filter((rows) => rows.length > 0).length);
+}
+
+const bits64 = (below: (n: number) => number): bigint => (BigInt(below(2 ** 32)) << 32n) | BigInt(below(2 ** 32));
+const float = (bits: bigint): number => new Float64Array(BigUint64Array.of(bits).buffer)[0]!;
+
+const TEXTS = [
+  "",
+  "a",
+  "Zürich 🏔",
+  "line\nbreak",
+  '"quoted", too',
+  "back\\slash",
+  "\r",
+  ",",
+  "\0\x01\x1f\b\t\f\x7f",
+  "fifteen bytes..",
+  "sixteen bytes...",
+];
+const SIZES = [0, 1, 9, 10, 99, 100, 9999, 99_999_999, 100_000_000, 4_294_967_295];
+
+const KINDS: [type: ResultType, make: (below: (n: number) => number) => Plain][] = [
+  [{ kind: "bool" }, (below) => below(2) === 1],
+  [{ kind: "int", bits: 32, signed: true }, (below) => (below(2) === 0 ? below(200) - 100 : below(2 ** 32) - 2 ** 31)],
+  [{ kind: "int", bits: 32, signed: false }, (below) => (below(2) === 0 ? SIZES[below(SIZES.length)]! : below(2 ** 32))],
+  [{ kind: "int", bits: 64, signed: true }, (below) => BigInt.asIntN(64, bits64(below)) >> BigInt(below(64))],
+  [{ kind: "int", bits: 64, signed: false }, (below) => bits64(below) >> BigInt(below(64))],
+  [{ kind: "float", bits: 64 }, (below) => [Number.NaN, Infinity, -Infinity, 0, -0, below(10_000) / 100, float(bits64(below))][below(7)]!],
+  [{ kind: "timestamp", unit: "ns", zone: null }, (below) => BigInt.asIntN(64, bits64(below)) >> BigInt(below(64))],
+  [{ kind: "timestamp", unit: "us", zone: null }, (below) => BigInt.asIntN(64, bits64(below)) >> BigInt(below(64))],
+  [{ kind: "timestamp", unit: "ms", zone: null }, (below) => BigInt.asIntN(64, bits64(below)) >> BigInt(below(64))],
+  [{ kind: "timestamp", unit: "s", zone: null }, (below) => BigInt.asIntN(64, bits64(below)) >> BigInt(below(64))],
+  [{ kind: "timestamp", unit: "ns", zone: null }, (below) => 1_700_000_000_000_000_000n + BigInt(below(1000)) * 10n ** BigInt(below(12))],
+  [{ kind: "utf8" }, (below) => TEXTS[below(TEXTS.length)]!.repeat(below(4))],
+];
+
+describe("random rows", () => {
+  for (const seed of [1, 2, 3]) {
+    test(`seed ${seed}`, async () => {
+      const below = prng(seed);
+      for (let round = 0; round < 40; round++) {
+        const kinds = Array.from({ length: 1 + below(round < 10 ? 1 : 8) }, () => KINDS[below(KINDS.length)]!);
+        const fields = kinds.map(([type], i) => ({ name: `${"c".repeat(below(20))}"ö${i}`, type }));
+        const nullEvery = below(5);
+        const cell = (make: (typeof KINDS)[number][1]) => (nullEvery > 0 && below(nullEvery) === 0 ? null : make(below));
+        const batches = Array.from({ length: below(4) }, () =>
+          Array.from({ length: below(70) }, () => kinds.map(([, make]) => cell(make))),
+        );
+        await expectSame(fields, batches);
+      }
+    });
+  }
+});
+
+describe("floats", () => {
+  const FLOAT: ResultField[] = [{ name: "v", type: { kind: "float", bits: 64 } }];
+
+  async function texts(values: number[]): Promise<string[]> {
+    const counting = new Counting();
+    const csv = await encoded("csv", FLOAT, [values.map((value) => [value])], counting);
+    expect(counting.written).toBe(1);
+    return csv.split("\n").slice(1, -1);
+  }
+
+  // Source of the hard ones: Giulietti, "The Schubfach way to render doubles", and the tests of the Ryu library.
+  const HARD = [
+    ...[5e-324, 1e-323, 2.2250738585072014e-308, 2.225073858507201e-308, 1.7976931348623157e308, 4.9406564584124654e-324],
+    ...[2e23, 1e23, 9e22, 8.41e21, 8.5e21, 4.35e-10, 9007199254740991, 9007199254740992, 1.8014398509481984e16],
+    ...[2 ** -1074, 2 ** 1023, 2 ** -1022, 1.5 * 2 ** -1022, 2 ** 53 + 2, 2 ** 60, 2 ** 63, 2 ** 64, 2 ** 89, 4.4501477170144023e-308],
+    ...[1e-5, 9.999999999999999e-6, 1e16, 9999999999999998, 1e15, 999999999999999.9, 0.1, 0.2, 0.3, 1 / 3, 123456789.125, 1e21, 1.1e-7],
+    ...[1.0000000000000002, 0.30000000000000004, 5e-5, 100, 120, 1200000, 0.001, 0.00012, 12e15, 1.2e17],
+  ];
+
+  test("hard ones", async () => {
+    const values = HARD.flatMap((value) => [value, -value]);
+    expect(await texts(values)).toEqual(values.map(doubleText));
+  });
+
+  test("every power of two and of ten, and their neighbours", async () => {
+    const near = (value: number) => {
+      const [bits] = new BigUint64Array(Float64Array.of(value).buffer);
+      return [float(bits! - 1n), value, float(bits! + 1n)];
+    };
+    const twos = Array.from({ length: 2097 }, (_, i) => 2 ** (i - 1073)).flatMap(near);
+    const tens = Array.from({ length: 631 }, (_, i) => Number(`1e${i - 322}`)).flatMap(near);
+    const values = [...twos, ...tens].filter(Number.isFinite);
+    expect(await texts(values)).toEqual(values.map(doubleText));
+  });
+
+  test("random bits, random decimals, seed 4", async () => {
+    const below = prng(4);
+    const values = Array.from({ length: 60_000 }, (_, i) => {
+      if (i % 3 === 0) return float(bits64(below));
+      if (i % 3 === 1) return (below(2 ** 32) - 2 ** 31) / 10 ** below(15);
+      return below(2 ** 30) / (1 + below(1000));
+    }).filter(Number.isFinite);
+    expect(await texts(values)).toEqual(values.map(doubleText));
+  });
+});
+
+test("rows longer than the room for them, beside short ones", async () => {
+  const fields: ResultField[] = [{ name: "s", type: { kind: "utf8" } }];
+  const long = '"\u0001,é'.repeat(60_000);
+  await expectSame(fields, [[["a"], [long], ["b"], [null], [long]], [["c"]], [[""]]]);
+});
+
+test("what the kernel leaves to others", () => {
+  const layout = { isCsv: true, skipsNulls: false, rowStart: new Uint8Array(0), rowEnd: new Uint8Array(1), nullText: new Uint8Array(0) };
+  const make = (type: ResultType) => maker.make([{ name: "a", type }], { ...layout, labels: [new Uint8Array(0)] });
+  expect(make({ kind: "date" })).toBeNull();
+  expect(make({ kind: "timestamp", unit: "us", zone: "UTC" })).toBeNull();
+  expect(make({ kind: "float", bits: 32 })).toBeNull();
+  const text: ResultField[] = [{ name: "a", type: { kind: "utf8" } }];
+  const huge = batchOf(text, [["x".repeat(9 << 20)]]);
+  expect(make({ kind: "utf8" })!.rows(huge)).toBeNull();
+});

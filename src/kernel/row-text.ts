@@ -1,0 +1,209 @@
+// Rows of an answer as JSON or CSV text, written by assembly/text: a batch is copied into kernel memory, its text copied out.
+import {
+  TEXT_BOOLEAN,
+  TEXT_COLUMN_BYTES,
+  TEXT_COLUMN_STATE,
+  TEXT_FLOAT,
+  TEXT_INTEGER,
+  TEXT_INTEGER_32,
+  TEXT_ROWS_END,
+  TEXT_ROWS_NEXT,
+  TEXT_ROWS_WORDS,
+  TEXT_STRING,
+  TEXT_TIME,
+  TEXT_UNSIGNED,
+  TEXT_UNSIGNED_32,
+  TEXT_VALUE_BYTES_MAX,
+} from "../../assembly/abi.ts";
+import { assert } from "../model/assert.ts";
+import { TsdbError } from "../model/errors.ts";
+import type { ResultBatch, ResultColumn, ResultField, ResultType, TimeUnit } from "../model/result-batch.ts";
+import type { RowLayout, RowText, RowTextMaker } from "../model/row-text.ts";
+import type { Kernel } from "./kernel.ts";
+import { powersOfFivePtr } from "./powers-of-five.ts";
+import { Scratch } from "./scratch.ts";
+
+/** Larger batches, of long strings, are not worth the copies. */
+const BATCH_BYTES_MAX = 8 << 20;
+const OUT_BYTES_MIN = 64 << 10;
+const OUT_BYTES_MAX = 1 << 20;
+/** Texts are copied in blocks of 16 bytes. */
+const SPARE_BYTES = 16;
+/** How many decimals the kernel tries first in a column of floats. */
+const DECIMALS = 2;
+
+const UNITS: Readonly<Record<TimeUnit, { perSecond: number; digits: number }>> = {
+  s: { perSecond: 1, digits: 0 },
+  ms: { perSecond: 1e3, digits: 3 },
+  us: { perSecond: 1e6, digits: 6 },
+  ns: { perSecond: 1e9, digits: 9 },
+};
+
+/** For one thread's kernel. */
+export class KernelRowText implements RowTextMaker {
+  private readonly scratch: Scratch;
+
+  private readonly powersPtr: number;
+
+  constructor(private readonly kernel: Kernel) {
+    this.scratch = new Scratch(kernel);
+    this.powersPtr = powersOfFivePtr(kernel);
+  }
+
+  make(fields: readonly ResultField[], layout: RowLayout): RowText | null {
+    const kinds = fields.map(({ type }) => kindOf(type));
+    if (kinds.some((kind) => kind === null)) return null;
+    return new Writer(this.kernel, this.scratch, this.powersPtr, fields, kinds as number[], layout);
+  }
+}
+
+function kindOf(type: ResultType): number | null {
+  switch (type.kind) {
+    case "bool":
+      return TEXT_BOOLEAN;
+    case "int":
+      if (type.bits === 64) return type.signed ? TEXT_INTEGER : TEXT_UNSIGNED;
+      return type.bits !== 32 ? null : type.signed ? TEXT_INTEGER_32 : TEXT_UNSIGNED_32;
+    case "float":
+      return type.bits === 64 ? TEXT_FLOAT : null;
+    case "timestamp":
+      return type.zone === null ? TEXT_TIME : null;
+    case "utf8":
+      return TEXT_STRING;
+    default:
+      return null;
+  }
+}
+
+class Writer implements RowText {
+  /** The layout's texts, each with its spare bytes, and where they begin: start, end, null, labels. */
+  private readonly texts: Uint8Array;
+  private readonly textOffsets: readonly number[];
+  private readonly fixedBytesMax: number;
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly scratch: Scratch,
+    private readonly powersPtr: number,
+    private readonly fields: readonly ResultField[],
+    private readonly kinds: readonly number[],
+    private readonly layout: RowLayout,
+  ) {
+    const texts = [layout.rowStart, layout.rowEnd, layout.nullText, ...layout.labels];
+    const offsets: number[] = [];
+    let at = 0;
+    for (const text of texts) {
+      offsets.push(at);
+      at += text.length + SPARE_BYTES;
+    }
+    this.texts = new Uint8Array(at);
+    for (const [i, text] of texts.entries()) this.texts.set(text, offsets[i]);
+    this.textOffsets = offsets;
+    this.fixedBytesMax = at + kinds.length * (TEXT_VALUE_BYTES_MAX + layout.nullText.length);
+  }
+
+  rows(batch: ResultBatch): Uint8Array<ArrayBuffer> | null {
+    if (bytesOf(batch) > BATCH_BYTES_MAX) return null;
+    try {
+      return this.write(batch);
+    } catch (error) {
+      // without memory for it here, the caller writes the rows itself
+      if (error instanceof TsdbError && error.kind === "overloaded") return null;
+      throw error;
+    } finally {
+      this.scratch.reset();
+    }
+  }
+
+  private write(batch: ResultBatch): Uint8Array<ArrayBuffer> {
+    const { kernel, scratch } = this;
+    const rows = this.describe(batch);
+    const parts: Uint8Array<ArrayBuffer>[] = [];
+    let outBytes = Math.min(OUT_BYTES_MAX, Math.max(OUT_BYTES_MIN, this.fixedBytesMax * batch.rowCount));
+    let out = scratch.alloc(outBytes);
+    for (let row = 0; row < batch.rowCount; ) {
+      kernel.call.textRows(rows, row, out, out + outBytes);
+      const next = kernel.u32[(rows >>> 2) + TEXT_ROWS_NEXT]!;
+      if (next > row) parts.push(kernel.copyOut(out, kernel.u32[(rows >>> 2) + TEXT_ROWS_END]! - out));
+      else {
+        // a row of long strings
+        outBytes *= 4;
+        out = scratch.alloc(outBytes);
+      }
+      row = next;
+    }
+    return parts.length === 1 ? parts[0]! : join(parts);
+  }
+
+  /** Puts batch and layout into kernel memory. Returns the description that `textRows` wants. */
+  private describe(batch: ResultBatch): number {
+    const { kernel, scratch, layout, textOffsets, kinds } = this;
+    const texts = this.copyIn(this.texts);
+    const columns = scratch.alloc(Math.max(1, kinds.length) * TEXT_COLUMN_BYTES);
+    for (let i = 0; i < kinds.length; i++) {
+      const column = batch.columns[i]!;
+      const kind = kinds[i]!;
+      const isText = kind === TEXT_STRING;
+      checkLengths(column, isText, batch.rowCount);
+      const values = this.copyIn(isText ? column.offsets! : column.values);
+      const validity = column.validity === null ? 0 : this.copyIn(column.validity);
+      const data = isText ? this.copyIn(column.data!) : 0;
+      const at = (columns + i * TEXT_COLUMN_BYTES) >>> 2;
+      const { u32 } = kernel;
+      u32.fill(0, at, at + TEXT_COLUMN_BYTES / 4);
+      u32[at] = kind;
+      u32[at + 1] = values;
+      u32[at + 2] = validity;
+      u32[at + 3] = data;
+      u32[at + 4] = texts + textOffsets[3 + i]!;
+      u32[at + 5] = layout.labels[i]!.length;
+      this.prepare(this.fields[i]!.type, at + TEXT_COLUMN_STATE);
+    }
+    const rows = scratch.alloc(TEXT_ROWS_WORDS * 4);
+    const { isCsv, skipsNulls, rowStart, rowEnd, nullText } = layout;
+    const texts3 = [rowStart, rowEnd, nullText].flatMap((text, i) => [texts + textOffsets[i]!, text.length]);
+    const words = [batch.rowCount, kinds.length, columns, Number(isCsv), Number(skipsNulls), ...texts3, this.powersPtr, this.fixedBytesMax];
+    kernel.u32.set(words, rows >>> 2);
+    return rows;
+  }
+
+  private prepare(type: ResultType, at: number): void {
+    const { u32 } = this.kernel;
+    if (type.kind === "float") u32[at] = DECIMALS;
+    if (type.kind !== "timestamp") return;
+    const { perSecond, digits } = UNITS[type.unit];
+    u32[at] = perSecond;
+    u32[at + 2] = digits;
+  }
+
+  private copyIn(source: ArrayBufferView): number {
+    const ptr = this.scratch.alloc(source.byteLength + SPARE_BYTES);
+    this.kernel.u8.set(new Uint8Array(source.buffer, source.byteOffset, source.byteLength), ptr);
+    return ptr;
+  }
+}
+
+/** The kernel reads as many values as there are rows. */
+function checkLengths({ values, offsets, data, validity }: ResultColumn, isText: boolean, rowCount: number): void {
+  assert(validity === null || validity.length * 8 >= rowCount, `validity covers ${rowCount} rows`);
+  if (!isText) assert(values.length >= rowCount, `${values.length} values for ${rowCount} rows`);
+  else assert(offsets !== undefined && data !== undefined && offsets.length > rowCount, "a string column has offsets and data");
+}
+
+function bytesOf({ columns }: ResultBatch): number {
+  return columns.reduce((sum, column) => sum + columnBytes(column), 0);
+}
+
+function columnBytes({ values, offsets, data }: ResultColumn): number {
+  return values.byteLength + (offsets?.byteLength ?? 0) + (data?.byteLength ?? 0);
+}
+
+function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}
