@@ -7,6 +7,7 @@ import { ingestSmall } from "./ingest-small.ts";
 import { memory } from "./memory.ts";
 import { parseLine } from "./parse-line.ts";
 import { query } from "./query.ts";
+import { queryGrowth } from "./query-growth.ts";
 import { queryHalfLoad } from "./query-half-load.ts";
 import { queryUnderLoad } from "./query-under-load.ts";
 import { replay } from "./replay.ts";
@@ -23,6 +24,7 @@ export const BENCHES: readonly Bench[] = [
   ingestSmall,
   diskSize,
   query,
+  queryGrowth,
   queryHalfLoad,
   queryUnderLoad,
   memory,

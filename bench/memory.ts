@@ -3,7 +3,7 @@
 import { TestServer } from "../test/support/server.ts";
 import { type Bench, short } from "./support/bench.ts";
 import { Loader, type RunningLoad } from "./support/loader.ts";
-import { countRows, writeUrlOf } from "./support/ours.ts";
+import { checkOurRows, writeUrlOf } from "./support/ours.ts";
 import { residentBytesOf } from "./support/process-stats.ts";
 
 const HOSTS = 100;
@@ -32,8 +32,7 @@ export const memory: Bench = {
         return [];
       }
       const { rowsPerSecond, rowCount } = await load.ended;
-      const found = await countRows(server);
-      if (found !== rowCount) throw new Error(`the server holds ${found} rows of ${rowCount}`);
+      await checkOurRows(server, rowCount);
       const before = greatest(samples.filter((sample) => sample.rows <= firstRows));
       const after = greatest(samples.filter((sample) => sample.rows > firstRows));
       const last = greatest(samples.filter((sample) => sample.rows > rowCount * 0.8));

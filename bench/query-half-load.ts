@@ -1,18 +1,14 @@
 // How much longer do TSBS's queries take while their table is written to at half the speed that the server can take? The new rows go on in
 // time where the old ones ended, so that a query of a time window must answer as it did before.
-import { prng } from "../test/support/prng.ts";
 import { TestServer } from "../test/support/server.ts";
-import { extentOf, type TsbsExtent, type TsbsQuery } from "./data/tsbs-queries.ts";
-import { answerOfSql, difference, type Answer as Rows } from "./support/answers.ts";
+import { extentOf } from "./data/tsbs-queries.ts";
 import { type Answer, type Bench, median, short } from "./support/bench.ts";
 import { Loader } from "./support/loader.ts";
-import { askOurs, countRows, writeUrlOf } from "./support/ours.ts";
-import { questionsFor } from "./support/questions.ts";
-import { timed } from "./support/timed.ts";
+import { checkOurRows, writeUrlOf } from "./support/ours.ts";
+import { type Measured, measureOurs, questionsFor } from "./support/questions.ts";
 
 const GOAL = 3;
 const HOSTS = 100;
-const WARM_UPS = 2;
 
 export const queryHalfLoad: Bench = {
   name: "query-half-load",
@@ -24,17 +20,16 @@ export const queryHalfLoad: Bench = {
     try {
       const full = await fullSpeed(server, loader, size === "real" ? 4 : 1);
       await loader.run(writeUrlOf(server));
-      const found = await countRows(server);
-      if (found !== rows) throw new Error(`the server holds ${found} rows of ${rows}`);
+      await checkOurRows(server, rows);
       await server.restart();
       const questions = await questionsFor(server, extent, only, say);
       const idle: Measured[] = [];
-      for (const question of questions) idle.push(await measure(server, question, extent, executions, undefined));
+      for (const question of questions) idle.push(await measureOurs(server, question, extent, executions, undefined));
       const load = loader.begin(writeUrlOf(server), { endless: true, goOnInTime: true, firstPass: 1, rowsPerSecond: full / 2 });
       const answers: Answer[] = [];
       for (const [i, question] of questions.entries()) {
         // a load that failed would leave the server idle
-        const loaded = await Promise.race([measure(server, question, extent, executions, idle[i]!.answers), failureOf(load.ended)]);
+        const loaded = await Promise.race([measureOurs(server, question, extent, executions, idle[i]!.answers), failureOf(load.ended)]);
         say(`${question.name}: ${short(idle[i]!.ms)} ms idle, ${short(loaded.ms)} ms loaded`);
         answers.push({
           ...{ what: `${question.name} while ingesting at half speed ÷ idle`, value: loaded.ms / idle[i]!.ms, unit: "×" },
@@ -62,32 +57,4 @@ async function fullSpeed(server: TestServer, loader: Loader, passes: number): Pr
   const rates: number[] = [];
   for (let pass = 0; pass < passes; pass++) rates.push((await loader.run(writeUrlOf(server, `speed${pass}`))).rowsPerSecond);
   return median(rates);
-}
-
-interface Measured {
-  readonly ms: number;
-  /** By execution. */
-  readonly answers: readonly Rows[];
-}
-
-/** @throws Error when an answer is not the expected one */
-async function measure(
-  server: TestServer,
-  { name, readsNewest, statement }: TsbsQuery,
-  extent: TsbsExtent,
-  executions: number,
-  expected: readonly Rows[] | undefined,
-): Promise<Measured> {
-  const milliseconds: number[] = [];
-  const answers: Rows[] = [];
-  for (let execution = 0; execution < executions + WARM_UPS; execution++) {
-    const asked = statement(extent, prng(execution + 1));
-    const { text, tookMs } = await timed(() => askOurs(server, asked.sql));
-    if (execution >= WARM_UPS) milliseconds.push(tookMs);
-    const answer = answerOfSql(text, asked);
-    answers.push(answer);
-    const wrong = expected === undefined || readsNewest ? undefined : difference(answer, expected[execution]!);
-    if (wrong !== undefined) throw new Error(`${name}: while rows came in: ${wrong}\n${asked.sql}`);
-  }
-  return { ms: median(milliseconds), answers };
 }

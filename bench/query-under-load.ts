@@ -6,7 +6,7 @@ import { DATABASE } from "./support/contestant.ts";
 import { dataSets } from "./support/data-sets.ts";
 import { PASS } from "./support/load-worker.ts";
 import { Loader } from "./support/loader.ts";
-import { countRows, writeUrlOf } from "./support/ours.ts";
+import { checkOurRows, writeUrlOf } from "./support/ours.ts";
 
 const GOAL = 3;
 const STATEMENT = `SELECT date_bin(INTERVAL '1 hour', time) AS hour, hostname, avg(usage_user) AS mean FROM cpu
@@ -21,8 +21,7 @@ export const queryUnderLoad: Bench = {
     const server = await TestServer.start();
     try {
       await loader.run(writeUrlOf(server));
-      const found = await countRows(server);
-      if (found !== options.rows) throw new Error(`the server holds ${found} rows of ${options.rows}`);
+      await checkOurRows(server, options.rows);
       const expected = await answer(server);
       const idleMs = await medianMs(server, expected, repeats);
       const load = loader.begin(writeUrlOf(server, `load${PASS}`), { endless: true });

@@ -7,7 +7,7 @@ import { answerOfInflux, answerOfSql, difference } from "./support/answers.ts";
 import { type Answer, type Bench, median, type Size, short } from "./support/bench.ts";
 import { type RunningInflux, startInflux } from "./support/influx.ts";
 import { Loader } from "./support/loader.ts";
-import { askOurs, countRows, writeUrlOf } from "./support/ours.ts";
+import { askOurs, checkOurRows, writeUrlOf } from "./support/ours.ts";
 import { cpuMsOf } from "./support/process-stats.ts";
 import { questionsFor } from "./support/questions.ts";
 import { timed } from "./support/timed.ts";
@@ -50,8 +50,7 @@ async function load(rows: number, server: TestServer, influx: RunningInflux | un
   const loader = await Loader.create({ hosts: HOSTS, rows, seed: 1 });
   try {
     await loader.run(writeUrlOf(server));
-    const found = await countRows(server);
-    if (found !== rows) throw new Error(`the server holds ${found} rows of ${rows}`);
+    await checkOurRows(server, rows);
     if (influx === undefined) return;
     await loader.run(influx.writeUrl);
     const theirs = await influx.countRows(rows);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { plainEnvironment, TestServer } from "../test/support/server.ts";
 import { type Answer, type Bench, short } from "./support/bench.ts";
 import { Loader, type LoadResult } from "./support/loader.ts";
-import { countRows, writeUrlOf } from "./support/ours.ts";
+import { checkOurRows, writeUrlOf } from "./support/ours.ts";
 
 const GOAL_MS = 50;
 const HOSTS = 100;
@@ -53,8 +53,7 @@ export const stalls: Bench = {
       await server.restart(["--buffer-mem-limit", "128MiB"]);
       const passes = Math.max(1, Math.floor(rows / passRows) - 2);
       await phase("ingest and flush", () => loader.run(writeUrlOf(server), { firstPass: 2, passes, goOnInTime: true }));
-      const found = await countRows(server);
-      if (found !== (passes + 2) * passRows) throw new Error(`the server holds ${found} rows of ${(passes + 2) * passRows}`);
+      await checkOurRows(server, (passes + 2) * passRows);
       return size === "real" ? answers.map((answer) => ({ ...answer, goal: { atMost: GOAL_MS } })) : answers;
     } finally {
       loader.close();

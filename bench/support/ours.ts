@@ -28,6 +28,12 @@ export async function countRows(server: TestServer, database = DATABASE): Promis
   return row?.n ?? 0;
 }
 
+/** @throws Error unless table `cpu` holds exactly so many rows */
+export async function checkOurRows(server: TestServer, expected: number, database = DATABASE): Promise<void> {
+  const found = await countRows(server, database);
+  if (found !== expected) throw new Error(`the server holds ${found} rows of ${expected}`);
+}
+
 /** The answer of `/api/v3/query_sql` with `format=json` as it came, after its status was checked. */
 export async function askOurs(server: TestServer, statement: string, database = DATABASE): Promise<string> {
   const response = await fetch(`${server.url}/api/v3/query_sql?${new URLSearchParams({ db: database, q: statement, format: "json" })}`);

@@ -1,8 +1,13 @@
-// Which of TSBS's queries this server is asked.
+// Which of TSBS's queries this server is asked, and how long it takes for them when it is alone.
 import { prng } from "../../test/support/prng.ts";
 import type { TestServer } from "../../test/support/server.ts";
 import { TSBS_QUERIES, type TsbsExtent, type TsbsQuery } from "../data/tsbs-queries.ts";
+import { type Answer, answerOfSql, difference } from "./answers.ts";
+import { median } from "./bench.ts";
 import { askOurs } from "./ours.ts";
+import { timed } from "./timed.ts";
+
+const WARM_UPS = 2;
 
 /** Those with `only` in their names, without those that use what the dialect has not got; `say` tells which. */
 export async function questionsFor(
@@ -25,4 +30,33 @@ async function isRefused(server: TestServer, question: TsbsQuery, extent: TsbsEx
     () => false,
     (error: unknown) => /Invalid function|does not exist/.test(String(error)),
   );
+}
+
+export interface Measured {
+  readonly ms: number;
+  /** By execution. */
+  readonly answers: readonly Answer[];
+}
+
+/** Median time of executions with parameters drawn anew, after two that are not counted. `expected` are the answers of an earlier call.
+ *  @throws Error when an answer is another one */
+export async function measureOurs(
+  server: TestServer,
+  { name, readsNewest, statement }: TsbsQuery,
+  extent: TsbsExtent,
+  executions: number,
+  expected: readonly Answer[] | undefined,
+): Promise<Measured> {
+  const milliseconds: number[] = [];
+  const answers: Answer[] = [];
+  for (let execution = 0; execution < executions + WARM_UPS; execution++) {
+    const asked = statement(extent, prng(execution + 1));
+    const { text, tookMs } = await timed(() => askOurs(server, asked.sql));
+    if (execution >= WARM_UPS) milliseconds.push(tookMs);
+    const answer = answerOfSql(text, asked);
+    answers.push(answer);
+    const wrong = expected === undefined || readsNewest ? undefined : difference(answer, expected[execution]!);
+    if (wrong !== undefined) throw new Error(`${name}: the answer has changed: ${wrong}\n${asked.sql}`);
+  }
+  return { ms: median(milliseconds), answers };
 }

@@ -1,0 +1,47 @@
+// How do TSBS's queries grow with the data: 1, 10 and 50 M rows of the same hosts, so 28 hours, 12 and 58 days? This server alone. Windows
+// lie anywhere in the data, so what is asked for is not always in a cache.
+import { TestServer } from "../test/support/server.ts";
+import { extentOf } from "./data/tsbs-queries.ts";
+import { type Answer, type Bench, short } from "./support/bench.ts";
+import { Loader } from "./support/loader.ts";
+import { checkOurRows, writeUrlOf } from "./support/ours.ts";
+import { measureOurs, questionsFor } from "./support/questions.ts";
+
+const HOSTS = 100;
+/** In passes over the data. */
+const SIZES = [1, 10, 50];
+
+export const queryGrowth: Bench = {
+  name: "query-growth",
+  async run(size, say, { rows = size === "real" ? 50_000_000 : 100_000, only } = {}) {
+    const passRows = Math.ceil(rows / SIZES.at(-1)!);
+    const loader = await Loader.create({ hosts: HOSTS, rows: passRows, seed: 1, bodyLines: Math.min(passRows, 10_000) });
+    const server = await TestServer.start();
+    const milliseconds = new Map<string, number[]>();
+    try {
+      let loaded = 0;
+      for (const passes of SIZES) {
+        await loader.run(writeUrlOf(server), { firstPass: loaded, passes: passes - loaded, goOnInTime: true });
+        loaded = passes;
+        await checkOurRows(server, passes * passRows);
+        await server.restart();
+        const extent = extentOf({ hosts: HOSTS, rows: passes * passRows });
+        for (const question of await questionsFor(server, extent, only, say)) {
+          const { ms } = await measureOurs(server, question, extent, size === "real" ? 11 : 1, undefined);
+          milliseconds.set(question.name, [...(milliseconds.get(question.name) ?? []), ms]);
+        }
+        say(`${short(passes * passRows)} rows measured`);
+      }
+    } finally {
+      loader.close();
+      await server.dispose();
+    }
+    const sizes = SIZES.map((passes) => short(passes * passRows)).join(", ");
+    return [...milliseconds].map(
+      ([name, found]): Answer => ({
+        ...{ what: `${name}, ${short(rows)} rows ÷ ${short(passRows)}`, value: found.at(-1)! / found[0]!, unit: "×" },
+        detail: `${found.map(short).join(", ")} ms of ${sizes} rows`,
+      }),
+    );
+  },
+};
