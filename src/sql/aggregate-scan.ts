@@ -2,7 +2,7 @@
 import type { ChunkCursor, ScanSource } from "../duckdb/table-function.ts";
 import { Blocks } from "../kernel/blocks.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { aggregateColumns } from "../model/aggregate.ts";
+import { type AggregateRequest, aggregateColumns } from "../model/aggregate.ts";
 import type { ColumnDef } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import { ALL_TIME, type FieldPredicate, type ScanChunk, type ScanCursor, type ScanTable, type TimeRange } from "../model/scan.ts";
@@ -17,9 +17,10 @@ export class AggregateScan implements StatementScan, ScanUse {
   readonly defs: readonly ColumnDef[];
   readonly columns: ScanSource["columns"];
   readonly range: TimeRange = ALL_TIME;
+  /** What is said about the keys from outside: whole groups fall away. */
   readonly tags: ScanUse["tags"] = [];
   readonly fields: FieldPredicate[] = [];
-  readonly selectsExactly = false;
+  readonly selectsExactly = true;
   handle = 0;
   error: unknown;
   private readonly cursors = new OpenCursors();
@@ -80,18 +81,24 @@ export class AggregateScan implements StatementScan, ScanUse {
     return bins === null && groupBy.length === 0;
   }
 
+  private get request(): AggregateRequest {
+    const { request } = this.source;
+    return this.tags.length === 0 ? request : { ...request, tags: [...request.tags, ...this.tags] };
+  }
+
   private get isEmpty(): boolean {
-    const { range, tags } = this.source.request;
+    const { range, tags } = this.request;
     return range.minNs > range.maxNs || tags.some(({ values }) => values.length === 0);
   }
 
   private aggregate(): ScanCursor | null {
-    return this.table.aggregate?.(this.source.request) ?? null;
+    return this.table.aggregate?.(this.request) ?? null;
   }
 
   /** Rows whose bin would begin before the first time there is: they are a group of NULL, which the storage does not make. */
   private hasUnbinnedRows(): boolean {
-    const { request, unbinned } = this.source;
+    const { request } = this;
+    const { unbinned } = this.source;
     if (unbinned.minNs > unbinned.maxNs) return false;
     const count = { fn: "count", column: null } as const;
     const rows = this.table.aggregate?.({ ...request, range: unbinned, bins: null, groupBy: [], aggregates: [count] }) ?? null;

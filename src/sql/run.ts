@@ -11,6 +11,7 @@ import type { SqlPlan } from "./plan.ts";
 import { printQuery, SqlWriter } from "./print.ts";
 import { ResultShape } from "./result-shape.ts";
 import { rewriteQuery } from "./rewrite/rewriter.ts";
+import { TableReferences } from "./rewrite/table-references.ts";
 import type { OutputColumn } from "./scope.ts";
 import { StatementScans } from "./statement-scans.ts";
 import { StraightAnswer } from "./straight-answer.ts";
@@ -64,7 +65,8 @@ export class SqlRun implements SqlAnswer {
     const { statement } = this.plan;
     for (;;) {
       const query = this.plan.tree();
-      const outputs = rewriteQuery(query, { tables: this.scans, params: this.input.params, nowNs }, null, NO_PARENT_CTES);
+      const context = { tables: this.scans, params: this.input.params, nowNs, references: new TableReferences(query) };
+      const { columns: outputs } = rewriteQuery(query, context, null, NO_PARENT_CTES);
       const isRun = statement.kind !== "explain" || statement.analyze;
       if (!isRun || this.scans.prepareGroups()) return { query, outputs };
       this.scans.restart();

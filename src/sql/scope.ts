@@ -1,6 +1,6 @@
 // Which names an expression may use, and what kind of value each stands for. Where a relation's columns are unknown (COLUMNS(…), table
 // functions) the answer is "unknown", and the rewriter leaves the decision to DuckDB.
-import type { ColumnSource, Kind } from "./kind.ts";
+import type { ColumnSource, Kind, ScanUse } from "./kind.ts";
 
 export interface OutputColumn {
   /** Encoded (names.ts). */
@@ -17,8 +17,19 @@ export interface Relation {
   readonly columns: readonly OutputColumn[] | null;
 }
 
-/** What a WITH entry gives; null: unknown columns. */
-export type CteMap = ReadonlyMap<string, readonly OutputColumn[] | null>;
+/** What a query gives as a table. `columns` null: unknown. */
+export interface Derived {
+  readonly columns: readonly OutputColumn[] | null;
+  /** Scans inside whose rows a condition on those columns may choose. */
+  readonly narrowable: Narrowable;
+}
+
+/** Scans that a condition on their own columns may narrow. "unless null": the rows went through an outer join that may put NULLs in their
+ *  place, so a condition that NULL satisfies says nothing about them. */
+export type Narrowable = ReadonlyMap<ScanUse, "always" | "unless null">;
+
+/** What the WITH entries give. */
+export type CteMap = ReadonlyMap<string, Derived>;
 
 export interface Resolved {
   /** The names without a schema in front. */

@@ -139,9 +139,9 @@ describe("not straight", () => {
 describe("the end", () => {
   test("a cancel is heard between chunks, however fast the reader is", async () => {
     const controller = new AbortController();
-    setTimeout(() => controller.abort(), 0);
-    many.onChunk = () => Bun.sleepSync(1);
     const answer = await engine.run(await engine.plan("SELECT * FROM many"), { tables: [many], params: {}, signal: controller.signal });
+    many.onChunk = () => Bun.sleepSync(1);
+    setTimeout(() => controller.abort(), 0);
     const error = await readRows(answer).catch((thrown: unknown) => thrown);
     await answer.close();
     many.onChunk = () => {};

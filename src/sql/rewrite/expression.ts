@@ -198,7 +198,7 @@ function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, conte
 }
 
 function rewriteSubquery(node: Extract<Expression, { class: "SUBQUERY" }>, context: RewriteContext, scope: Scope): Typed {
-  const columns = rewriteQuery(node.subquery.node, context, scope, scope.ctes);
+  const { columns } = rewriteQuery(node.subquery.node, context, scope, scope.ctes);
   const child = node.child === null ? null : rewriteExpression(node.child, context, scope).node;
   return typed({ ...node, child }, node.subquery_type === "SCALAR" ? (columns?.[0]?.kind ?? "unknown") : "boolean");
 }

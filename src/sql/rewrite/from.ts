@@ -3,12 +3,12 @@ import { SCAN_FUNCTION } from "../../duckdb/table-function.ts";
 import { tableNameOf, unknownTable } from "../check.ts";
 import { kindOfColumn, type ScanUse } from "../kind.ts";
 import { encodeName } from "../names.ts";
-import type { CteMap, OutputColumn, Relation } from "../scope.ts";
+import type { CteMap, Narrowable, OutputColumn, Relation } from "../scope.ts";
 import { Scope } from "../scope.ts";
 import type { BaseTable, ExpressionListRef, Join, Star, TableFunctionRef, TableRef } from "../tree.ts";
 import { call, castTo, integerConstant } from "../tree.ts";
 import { asCondition, rewriteExpression } from "./expression.ts";
-import { applyJoinHints, type Narrowable, narrowableAfter } from "./narrow.ts";
+import { applyJoinHints, narrowableAfter } from "./narrow.ts";
 import { type RewriteContext, renameColumns, rewriteQuery } from "./rewriter.ts";
 
 export interface From {
@@ -26,8 +26,12 @@ export function rewriteFrom(ref: TableRef, context: RewriteContext, outer: Scope
     case "BASE_TABLE":
       return rewriteBaseTable(ref, context, ctes);
     case "SUBQUERY": {
-      const columns = rewriteQuery(ref.subquery.node, context, outer, ctes);
-      return { ref, relations: [{ alias: ref.alias, columns: renameColumns(columns, ref.column_name_alias) }], narrowable: NOTHING };
+      const { columns, narrowable } = rewriteQuery(ref.subquery.node, context, outer, ctes);
+      return {
+        ref,
+        relations: [{ alias: ref.alias, columns: renameColumns(columns, ref.column_name_alias) }],
+        narrowable: ref.sample === null ? narrowable : NOTHING,
+      };
     }
     case "EXPRESSION_LIST":
       return rewriteValues(ref, context, outer, ctes);
@@ -44,7 +48,12 @@ function rewriteBaseTable(ref: BaseTable, context: RewriteContext, ctes: CteMap)
   const alias = ref.alias !== "" ? ref.alias : ref.table_name;
   if (ref.schema_name === "" && ref.catalog_name === "") {
     const cte = ctes.get(ref.table_name);
-    if (cte !== undefined) return { ref, relations: [{ alias, columns: renameColumns(cte, ref.column_name_alias) }], narrowable: NOTHING };
+    if (cte !== undefined) {
+      // what one reference does not want another may
+      const isOnly = ref.sample === null && context.references.count(ref.table_name) === 1;
+      const relations = [{ alias, columns: renameColumns(cte.columns, ref.column_name_alias) }];
+      return { ref, relations, narrowable: isOnly ? cte.narrowable : NOTHING };
+    }
   }
   const { schema, table } = tableNameOf(ref);
   const scan = context.tables.scanTable(schema, table);

@@ -1,11 +1,11 @@
 // Which scans a condition narrows. A scan may leave out rows that cannot take part in the answer: what is left out must not change what
 // an outer join makes up, what a limit counts, or what another reference to the same rows sees.
 import type { TimeRange } from "../../model/scan.ts";
-import type { Hint, ScanUse } from "../kind.ts";
-
-/** Scans that a condition on their own columns may narrow. "unless null": the rows went through an outer join that may put NULLs in their
- *  place, so a condition that NULL satisfies says nothing about them. */
-export type Narrowable = ReadonlyMap<ScanUse, "always" | "unless null">;
+import type { Hint } from "../kind.ts";
+import type { Narrowable } from "../scope.ts";
+import type { Modifier, SelectNode } from "../tree.ts";
+import { isAggregateCall } from "./aggregate-call.ts";
+import { someNode } from "./walk.ts";
 
 /** Narrows those scans by what `hints` say. A scan of an outer query keeps its rows: there the condition holds for some of them only.
  *  True: only rows come now for which all of them hold. */
@@ -52,6 +52,28 @@ export function narrowableAfter(joinType: string, left: Narrowable, right: Narro
     default:
       return new Map();
   }
+}
+
+/** Whether a condition on columns that a query passes on may choose among the rows that it reads: what it makes of the others must not show
+ *  in the rows that are left. */
+export function isTransparent(node: SelectNode): boolean {
+  const isPlain = node.sample === null && node.qualify === null && node.modifiers.every(keepsRows);
+  if (!isPlain || node.select_list.some((item) => someNode(item, ({ class: kind }) => kind === "WINDOW"))) return false;
+  // Columns of a grouping are its keys: rows of other keys are in other groups. Grouping sets put NULL in their place.
+  const isGrouped = node.group_expressions.length > 0;
+  if (isGrouped) return node.group_sets.length === 1 && node.group_sets[0]!.length === node.group_expressions.length;
+  return node.group_sets.length === 0 && node.aggregate_handling === "STANDARD_HANDLING" && !aggregatesAll(node);
+}
+
+/** One row of all. */
+function aggregatesAll({ select_list, having, modifiers }: SelectNode): boolean {
+  const orders = modifiers.flatMap((modifier) => (modifier.type === "ORDER_MODIFIER" ? modifier.orders : []));
+  return having !== null || [...select_list, ...orders.map(({ expression }) => expression)].some((node) => someNode(node, isAggregateCall));
+}
+
+/** A limit counts rows, DISTINCT ON chooses among them. */
+function keepsRows(modifier: Modifier): boolean {
+  return modifier.type === "ORDER_MODIFIER" || (modifier.type === "DISTINCT_MODIFIER" && modifier.distinct_on_targets.length === 0);
 }
 
 function nullable(side: Narrowable): Narrowable {

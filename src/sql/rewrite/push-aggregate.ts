@@ -290,7 +290,11 @@ class Grouping {
       const source = type === ColumnType.tag ? { source: { scan, index } } : {};
       return { name: columnNames[index]!, kind: kindOfColumn(type), ...source };
     });
-    return { ref: scanOf(scan, this.alias, this.from), relations: [{ alias: this.alias, columns }], narrowable: new Map() };
+    return {
+      ref: scanOf(scan, this.alias, this.from),
+      relations: [{ alias: this.alias, columns }],
+      narrowable: new Map([[scan, "always"]]),
+    };
   }
 }
 

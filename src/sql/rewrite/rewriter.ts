@@ -6,14 +6,15 @@ import type { QueryParams } from "../../model/query.ts";
 import { displayName } from "../display-name.ts";
 import type { GroupSource, Kind, ScanUse, Typed } from "../kind.ts";
 import { decodeNames, encodeName } from "../names.ts";
-import type { CteMap, OutputColumn } from "../scope.ts";
+import type { CteMap, Derived, Narrowable, OutputColumn } from "../scope.ts";
 import { Scope } from "../scope.ts";
 import type { Expression, Modifier, OrderBy, QueryNode, SelectNode } from "../tree.ts";
 import { castTo } from "../tree.ts";
 import { asCondition, rewriteExpression } from "./expression.ts";
 import { rewriteFrom, starColumns } from "./from.ts";
-import { applyHints, type Narrowable } from "./narrow.ts";
+import { applyHints, isTransparent } from "./narrow.ts";
 import { pushAggregate } from "./push-aggregate.ts";
+import type { TableReferences } from "./table-references.ts";
 import { conjunction, conjuncts } from "./walk.ts";
 
 /** What a statement's tables are, for the rewriter. */
@@ -33,17 +34,14 @@ export interface GroupableTable {
 export interface RewriteContext {
   readonly tables: TableCatalog;
   readonly params: QueryParams;
+  /** How often the statement names each WITH entry. */
+  readonly references: TableReferences;
   /** now() of the statement. */
   readonly nowNs: bigint;
 }
 
-/** Rewrites a query in place. Gives its columns; null where only DuckDB knows them. */
-export function rewriteQuery(
-  node: QueryNode,
-  context: RewriteContext,
-  outer: Scope | null,
-  outerCtes: CteMap,
-): readonly OutputColumn[] | null {
+/** Rewrites a query in place. */
+export function rewriteQuery(node: QueryNode, context: RewriteContext, outer: Scope | null, outerCtes: CteMap): Derived {
   const ctes = rewriteCtes(node, context, outer, outerCtes);
   switch (node.type) {
     case "SELECT_NODE":
@@ -51,24 +49,27 @@ export function rewriteQuery(
     case "SET_OPERATION_NODE": {
       const left = rewriteQuery(node.left, context, outer, ctes);
       const right = rewriteQuery(node.right, context, outer, ctes);
-      const columns = node.setop_type === "UNION_BY_NAME" ? null : mergeSides(left, right);
+      const columns = node.setop_type === "UNION_BY_NAME" ? null : mergeSides(left.columns, right.columns);
       rewriteModifiers(node.modifiers, context, new Scope([{ alias: "", columns }], outer, ctes));
-      return columns;
+      return { columns, narrowable: NOTHING };
     }
     case "RECURSIVE_CTE_NODE": {
-      const left = renameColumns(rewriteQuery(node.left, context, outer, ctes), node.aliases);
-      rewriteQuery(node.right, context, outer, new Map([...ctes, [node.cte_name, left]]));
-      return left;
+      const left = rewriteQuery(node.left, context, outer, ctes);
+      const derived: Derived = { columns: renameColumns(left.columns, node.aliases), narrowable: NOTHING };
+      rewriteQuery(node.right, context, outer, new Map([...ctes, [node.cte_name, derived]]));
+      return derived;
     }
   }
 }
+
+const NOTHING: Narrowable = new Map();
 
 function rewriteCtes(node: QueryNode, context: RewriteContext, outer: Scope | null, outerCtes: CteMap): CteMap {
   if (node.cte_map.map.length === 0) return outerCtes;
   const visible = new Map(outerCtes);
   for (const { key, value } of node.cte_map.map) {
-    const columns = rewriteQuery(value.query.node, context, outer, new Map(visible));
-    visible.set(key, renameColumns(columns, value.aliases));
+    const { columns, narrowable } = rewriteQuery(value.query.node, context, outer, new Map(visible));
+    visible.set(key, { columns: renameColumns(columns, value.aliases), narrowable });
   }
   return visible;
 }
@@ -85,11 +86,12 @@ export function renameColumns(columns: readonly OutputColumn[] | null, names: re
   return columns.map((column, i) => (names[i] === undefined ? column : { ...column, name: names[i] }));
 }
 
-function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): readonly OutputColumn[] | null {
+function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): Derived {
   const from = pushAggregate(node, context, outer, ctes) ?? rewriteFrom(node.from_table, context, outer, ctes);
   node.from_table = from.ref;
+  const narrowable = isTransparent(node) ? from.narrowable : NOTHING;
   const scope = new Scope(from.relations, outer, ctes);
-  const outputs = rewriteSelectList(node, context, scope);
+  const columns = rewriteSelectList(node, context, scope);
   if (node.where_clause !== null)
     node.where_clause = rewriteWhere(node.where_clause, context, scope, node.sample === null ? from.narrowable : null);
   // A bare number is the place of a column and stays as it is.
@@ -97,7 +99,7 @@ function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope |
   if (node.having !== null) node.having = rewriteExpression(node.having, context, scope).node;
   if (node.qualify !== null) node.qualify = rewriteExpression(node.qualify, context, scope).node;
   rewriteModifiers(node.modifiers, context, scope);
-  return outputs;
+  return { columns, narrowable };
 }
 
 /** What is left of a WHERE clause when the scans have been narrowed by it. `narrowable` null: the rows are sampled before. */
