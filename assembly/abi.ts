@@ -148,8 +148,8 @@ export const PREDICATE_BOOLEAN = 5;
 
 // Rows as text (assembly/text). All words are u32.
 // | rowCount | columnCount | columnsPtr | isCsv | skipsNulls | startPtr | startBytes | endPtr | endBytes | nullPtr | nullBytes | powersPtr
-// | fixedBytesMax | nextRow | outEnd |; every text has 15 bytes to spare behind it
-export const TEXT_ROWS_WORDS = 16;
+// | fixedBytesMax | nextRow | outEnd | 0 | 16 bytes of the kernel |; every text but that of views has 15 bytes to spare behind it
+export const TEXT_ROWS_WORDS = 20;
 export const TEXT_ROWS_NEXT = 13;
 export const TEXT_ROWS_END = 14;
 // a column: | kind | valuesPtr | validityPtr, 0 = all present | dataPtr | labelPtr | labelBytes | what its writer keeps: 56 bytes |
@@ -166,6 +166,8 @@ export const TEXT_TIME = 5;
 export const TEXT_BOOLEAN = 6;
 /** values: rowCount + 1 u32 offsets into data. */
 export const TEXT_STRING = 7;
+/** values: string views. */
+export const TEXT_VIEW = 8;
 /** Bytes of any value but a string, with the blocks it is written in. */
 export const TEXT_VALUE_BYTES_MAX = 96;
 

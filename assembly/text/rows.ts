@@ -9,13 +9,16 @@ import {
   TEXT_TIME,
   TEXT_UNSIGNED,
   TEXT_UNSIGNED_32,
+  TEXT_VIEW,
+  VIEW_BYTES,
 } from "../abi";
 import { bitAt } from "../memory/bits";
+import { viewBytes, viewText } from "../memory/views";
 import { writeTimestamp } from "./clock";
 import { copyBlocks } from "./copy";
 import { writeInteger, writeUnsigned } from "./digits";
 import { writeDouble } from "./double";
-import { writeCsvString, writeJsonString } from "./strings";
+import { setSpare, writeCsvString, writeJsonString } from "./strings";
 
 const QUOTE: u8 = 0x22;
 
@@ -40,7 +43,10 @@ class Rows {
   /** Answers of `textRows`. */
   nextRow: u32;
   outEnd: u32;
+  // one word and the 16 bytes of `setSpare`
 }
+
+const ROWS_SPARE: u32 = 64;
 
 @unmanaged
 class Column {
@@ -60,6 +66,7 @@ const COLUMN_STATE: u32 = 24;
 export function textRows(rowsPtr: u32, row: u32, out: u32, outEnd: u32): void {
   const rows = changetype<Rows>(<usize>rowsPtr);
   const room = <u64>outEnd;
+  setSpare(rowsPtr + ROWS_SPARE);
   let at = out;
   for (; row < rows.rowCount; row++) {
     if (<u64>at + rows.fixedBytesMax + stringBytesMax(rows, row) > room) break;
@@ -73,9 +80,12 @@ function stringBytesMax(rows: Rows, row: u32): u64 {
   let bytes: u64 = 0;
   let column = rows.columns;
   for (let i: u32 = 0; i < rows.columnCount; i++, column += TEXT_COLUMN_BYTES) {
-    if (load<u32>(column) != TEXT_STRING) continue;
-    const offsets = changetype<Column>(<usize>column).values + (row << 2);
-    bytes += load<u32>(offsets, 4) - load<u32>(offsets);
+    const values = changetype<Column>(<usize>column).values;
+    const kind = load<u32>(column);
+    if (kind == TEXT_VIEW) {
+      const validity = changetype<Column>(<usize>column).validity;
+      if (validity == 0 || bitAt(validity, row)) bytes += viewBytes(values + row * VIEW_BYTES);
+    } else if (kind == TEXT_STRING) bytes += load<u32>(values + (row << 2), 4) - load<u32>(values + (row << 2));
   }
   return bytes * 6;
 }
@@ -134,6 +144,11 @@ function writeValue(rows: Rows, column: Column, row: u32, at: u32): u32 {
     }
     case TEXT_BOOLEAN:
       return writeBoolean(at, load<u8>(values + row) != 0);
+    case TEXT_VIEW: {
+      const view = values + row * VIEW_BYTES;
+      const text = viewText(view);
+      return rows.isCsv != 0 ? writeCsvString(at, text, viewBytes(view)) : writeJsonString(at, text, viewBytes(view));
+    }
     default: {
       const offsets = values + (row << 2);
       const from = load<u32>(offsets);

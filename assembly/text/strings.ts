@@ -1,4 +1,4 @@
-// Strings as JSON and CSV write them. Sources have 15 bytes to spare behind them, and so have targets.
+// Strings as JSON and CSV write them. Targets have 15 bytes to spare behind them; sources may end where the memory does.
 
 const QUOTE: u8 = 0x22;
 const COMMA: u8 = 0x2c;
@@ -10,14 +10,36 @@ const ZERO: u8 = 0x30;
 /** The letters behind the backslash for the bytes 8 .. 13; 0 where there is none. */
 const LETTERS = memory.data<u8>([0x62, 0x74, 0x6e, 0, 0x66, 0x72]);
 
+let memoryEnd: u64 = 0;
+let spare: u32 = 0;
+
+/** 16 bytes of the caller's, for what follows; all threads share the memory, so there is no place of our own. */
+export function setSpare(ptr: u32): void {
+  memoryEnd = <u64>memory.size() << 16;
+  spare = ptr;
+}
+
+/** 16 bytes, of which `left` are the source's. */
+// @ts-ignore: decorator
+@inline
+function loadBlock(source: u32, left: u32): v128 {
+  return <u64>source + 16 <= memoryEnd ? v128.load(source) : loadLast(source, left);
+}
+
+function loadLast(source: u32, left: u32): v128 {
+  memory.copy(spare, source, min<u32>(left, 16));
+  return v128.load(spare);
+}
+
 /** UTF-8 as a JSON string with its quotes, at most six bytes a byte and two. Escapes what JSON demands and nothing more. */
 export function writeJsonString(at: u32, source: u32, bytes: u32): u32 {
   store<u8>(at++, QUOTE);
+  // a difference: the end may be that of all 4 GiB
   const end = source + bytes;
-  while (source < end) {
-    const block = v128.load(source);
-    v128.store(at, block);
+  while (source != end) {
     const left = end - source;
+    const block = loadBlock(source, left);
+    v128.store(at, block);
     const inside: i32 = left < 16 ? (1 << left) - 1 : 0xffff;
     const special = i8x16.bitmask(jsonSpecials(block)) & inside;
     if (special == 0) {
@@ -63,9 +85,9 @@ function hexDigit(value: u8): u8 {
 export function writeCsvString(at: u32, source: u32, bytes: u32): u32 {
   const start = at;
   for (let from: u32 = 0; from < bytes; from += 16) {
-    const block = v128.load(source + from);
-    v128.store(at, block);
     const left = bytes - from;
+    const block = loadBlock(source + from, left);
+    v128.store(at, block);
     const inside: i32 = left < 16 ? (1 << left) - 1 : 0xffff;
     if ((i8x16.bitmask(csvSpecials(block)) & inside) != 0) return writeQuoted(start, source, bytes);
     at += min<u32>(left, 16);

@@ -1,12 +1,17 @@
 // Rows written by the kernel against the same rows written cell by cell in TypeScript: byte for byte, in every text format.
 import { beforeAll, describe, expect, test } from "bun:test";
+import { FakeTable } from "../../test/support/fake-table.ts";
 import { prng } from "../../test/support/prng.ts";
 import { batchOf, type Plain, schemaOf } from "../../test/support/result-batch.ts";
 import { createEncoder } from "../arrow/encode.ts";
 import { doubleText } from "../arrow/float-text.ts";
+import { ColumnType } from "../model/column.ts";
 import type { QueryFormat } from "../model/query.ts";
 import type { ResultField, ResultType } from "../model/result-batch.ts";
 import type { RowText, RowTextMaker } from "../model/row-text.ts";
+import { ALL_TIME } from "../model/scan.ts";
+import { ChunkColumn, RESULT_TYPE } from "../sql/chunk-reader.ts";
+import { EXTENT_BYTES } from "./extents.ts";
 import { Kernel } from "./kernel.ts";
 import { KernelRowText } from "./row-text.ts";
 
@@ -146,6 +151,74 @@ test("rows longer than the room for them, beside short ones", async () => {
   const fields: ResultField[] = [{ name: "s", type: { kind: "utf8" } }];
   const long = '"\u0001,é'.repeat(60_000);
   await expectSame(fields, [[["a"], [long], ["b"], [null], [long]], [["c"]], [[""]]]);
+});
+
+describe("columns in the kernel's memory", () => {
+  test("rows of a table with every type, seed 5", async () => {
+    const kernel = Kernel.create();
+    const below = prng(5);
+    const { time, tag, float, integer, unsigned, string, boolean } = ColumnType;
+    const columns = { time, host: tag, f: float, i: integer, u: unsigned, s: string, b: boolean, nothing: string, never: float };
+    const orNull = <T>(value: T): T | null => (below(4) === 0 ? null : value);
+    const rows = Array.from({ length: 3000 }, (_, row) => ({
+      time: BigInt(row) * 1_000_000_007n,
+      host: orNull(`host_${below(100)}${below(2) === 0 ? "" : ", of many words"}`),
+      f: orNull(below(10_000) / 100),
+      i: orNull(BigInt(below(1000)) - 500n),
+      u: orNull(bits64(below)),
+      s: orNull(TEXTS[below(TEXTS.length)]!),
+      b: orNull(below(2) === 1),
+      nothing: null,
+      never: null,
+    }));
+    const table = new FakeTable(kernel, "t", columns, rows);
+    const cursor = table.open({ columns: table.columns, range: ALL_TIME, tags: [] });
+    const fields = table.columns.map(({ name, type }) => ({ name, type: RESULT_TYPE[type] }));
+    const own = new KernelRowText(kernel);
+    let chunks = 0;
+    for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next(), chunks++) {
+      const { rowCount } = chunk;
+      const batch = {
+        rowCount,
+        columns: chunk.columns.map((column, i) => new ChunkColumn(kernel, table.columns[i]!.type, column, rowCount)),
+      };
+      for (const format of FORMATS) {
+        const encode = async (kernelText?: RowTextMaker) => (await createEncoder(format, schemaOf("t", fields), kernelText)).batch(batch);
+        expect(Buffer.from((await encode(own))!).equals((await encode())!)).toBe(true);
+      }
+    }
+    expect(chunks).toBe(2);
+  });
+
+  test("strings that end where the memory does", async () => {
+    const kernel = Kernel.create();
+    const own = new KernelRowText(kernel);
+    const fields: ResultField[] = [{ name: "s", type: { kind: "utf8" } }];
+    const encode = async (format: QueryFormat, view: number, kernelText?: RowTextMaker) => {
+      const columns = [new ChunkColumn(kernel, ColumnType.string, { dataPtr: view, validityPtr: 0 }, 1)];
+      const bytes = (await createEncoder(format, schemaOf("t", fields), kernelText)).batch({ rowCount: 1, columns });
+      return Buffer.from(bytes!).toString("latin1");
+    };
+    // its own memory is taken before the rest is
+    await encode("csv", kernel.heap.allocZeroed(16), own);
+    const end = kernel.memory.buffer.byteLength;
+    while (kernel.heap.alloc(EXTENT_BYTES) + EXTENT_BYTES < end);
+    const put = (text: string, at: number, view: number) => {
+      kernel.u8.set(new TextEncoder().encode(text), at);
+      kernel.u32.set([text.length], view >>> 2);
+      if (text.length > 12) new DataView(kernel.memory.buffer).setBigUint64(view + 8, kernel.base + BigInt(at), true);
+      return view;
+    };
+    for (const text of ['"a long text", of 31 characters', "a text of twenty-two \n", "without special characters, of 46 letters or so"]) {
+      const view = put(text, end - text.length, end - 128);
+      for (const format of FORMATS) expect(await encode(format, view, own)).toBe(await encode(format, view));
+    }
+    for (const text of ["twelve\nbytes", "", "a"]) {
+      const view = put(text, end - 12, end - 16);
+      for (const format of FORMATS) expect(await encode(format, view, own)).toBe(await encode(format, view));
+    }
+    expect(kernel.memory.buffer.byteLength).toBe(end);
+  });
 });
 
 test("what the kernel leaves to others", () => {

@@ -14,6 +14,7 @@ import {
   TEXT_UNSIGNED,
   TEXT_UNSIGNED_32,
   TEXT_VALUE_BYTES_MAX,
+  TEXT_VIEW,
 } from "../../assembly/abi.ts";
 import { assert } from "../model/assert.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -141,13 +142,7 @@ class Writer implements RowText {
     const texts = this.copyIn(this.texts);
     const columns = scratch.alloc(Math.max(1, kinds.length) * TEXT_COLUMN_BYTES);
     for (let i = 0; i < kinds.length; i++) {
-      const column = batch.columns[i]!;
-      const kind = kinds[i]!;
-      const isText = kind === TEXT_STRING;
-      checkLengths(column, isText, batch.rowCount);
-      const values = this.copyIn(isText ? column.offsets! : column.values);
-      const validity = column.validity === null ? 0 : this.copyIn(column.validity);
-      const data = isText ? this.copyIn(column.data!) : 0;
+      const { kind, values, validity, data } = this.place(batch.columns[i]!, kinds[i]!, batch.rowCount);
       const at = (columns + i * TEXT_COLUMN_BYTES) >>> 2;
       const { u32 } = kernel;
       u32.fill(0, at, at + TEXT_COLUMN_BYTES / 4);
@@ -165,6 +160,20 @@ class Writer implements RowText {
     const words = [batch.rowCount, kinds.length, columns, Number(isCsv), Number(skipsNulls), ...texts3, this.powersPtr, this.fixedBytesMax];
     kernel.u32.set(words, rows >>> 2);
     return rows;
+  }
+
+  /** A column where the kernel can read it. */
+  private place(column: ResultColumn, kind: number, rowCount: number): { kind: number; values: number; validity: number; data: number } {
+    const isText = kind === TEXT_STRING;
+    if (column.inKernel !== undefined) {
+      const { dataPtr, validityPtr } = column.inKernel;
+      const validity = dataPtr === 0 ? this.copyIn(new Uint8Array((rowCount + 7) >> 3)) : validityPtr;
+      return { kind: isText ? TEXT_VIEW : kind, values: dataPtr, validity, data: 0 };
+    }
+    checkLengths(column, isText, rowCount);
+    const values = this.copyIn(isText ? column.offsets! : column.values);
+    const validity = column.validity === null ? 0 : this.copyIn(column.validity);
+    return { kind, values, validity, data: isText ? this.copyIn(column.data!) : 0 };
   }
 
   private prepare(type: ResultType, at: number): void {
@@ -194,7 +203,10 @@ function bytesOf({ columns }: ResultBatch): number {
   return columns.reduce((sum, column) => sum + columnBytes(column), 0);
 }
 
-function columnBytes({ values, offsets, data }: ResultColumn): number {
+/** What would have to be copied. */
+function columnBytes(column: ResultColumn): number {
+  if (column.inKernel !== undefined) return 0;
+  const { values, offsets, data } = column;
   return values.byteLength + (offsets?.byteLength ?? 0) + (data?.byteLength ?? 0);
 }
 

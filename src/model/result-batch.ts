@@ -1,5 +1,6 @@
 // One batch of a query's answer, in Arrow's buffer layouts: leaves duckdb/, enters arrow/, becomes the answer's bytes.
 // All buffers are borrowed: valid until the next batch is asked for.
+import type { ScanColumn } from "./scan.ts";
 
 export type TimeUnit = "s" | "ms" | "us" | "ns";
 
@@ -59,6 +60,8 @@ export interface ResultColumn {
   /** Strings by code, for kind "dictionary"; the same array object while the dictionary has not changed. */
   readonly dictionary?: readonly string[];
   readonly children?: readonly ResultColumn[];
+  /** The same values as a scan gave them, in the kernel's memory; the members above are then read from it when they are asked for. */
+  readonly inKernel?: ScanColumn;
 }
 
 export interface ResultBatch {

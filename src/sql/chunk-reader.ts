@@ -20,6 +20,36 @@ export const RESULT_TYPE: Readonly<Record<ColumnType, ResultType>> = {
 
 const NO_BYTES = new Uint8Array(0);
 
+/** A borrowed column that is read when somebody asks for its values: the kernel writes it as text where it lies. */
+export class ChunkColumn implements ResultColumn {
+  private column: ResultColumn | undefined;
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly type: ColumnType,
+    readonly inKernel: ScanColumn,
+    private readonly rowCount: number,
+  ) {}
+
+  get validity() {
+    return this.read().validity;
+  }
+  get values() {
+    return this.read().values;
+  }
+  get offsets() {
+    return this.read().offsets!;
+  }
+  get data() {
+    return this.read().data!;
+  }
+
+  private read(): ResultColumn {
+    this.column ??= readChunkColumn(this.kernel, this.type, this.inKernel, this.rowCount);
+    return this.column;
+  }
+}
+
 /** `rowCount` values of a borrowed column; owned by the caller. */
 export function readChunkColumn(kernel: Kernel, type: ColumnType, { dataPtr, validityPtr }: ScanColumn, rowCount: number): ResultColumn {
   if (dataPtr === 0) return allNull(type, rowCount);

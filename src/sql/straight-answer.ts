@@ -7,7 +7,7 @@ import type { ColumnType } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { ResultBatch, ResultColumn, ResultField, ResultType } from "../model/result-batch.ts";
 import type { ScanChunk } from "../model/scan.ts";
-import { RESULT_TYPE, readChunkColumn } from "./chunk-reader.ts";
+import { ChunkColumn, RESULT_TYPE, readChunkColumn } from "./chunk-reader.ts";
 import { concatColumns, sortRows } from "./row-order.ts";
 import type { PlannedScan, StraightPlan } from "./straight-plan.ts";
 
@@ -80,6 +80,11 @@ export class StraightAnswer {
     return this.columnTypes.map((type, i) => readChunkColumn(this.kernel, type, chunk.columns[i]!, chunk.rowCount));
   }
 
+  /** Valid until the next chunk. */
+  private borrow(chunk: ScanChunk): ResultColumn[] {
+    return this.columnTypes.map((type, i) => new ChunkColumn(this.kernel, type, chunk.columns[i]!, chunk.rowCount));
+  }
+
   private nextChunk(): ResultBatch | null {
     const chunk = this.cursor?.next() ?? null;
     if (chunk === null) return null;
@@ -89,10 +94,9 @@ export class StraightAnswer {
     this.skip -= first;
     this.left -= count;
     if (count === 0) return { rowCount: 0, columns: [] };
-    const columns = this.read(chunk);
-    if (count === rowCount) return { rowCount, columns: this.outputs(columns) };
+    if (count === rowCount) return { rowCount, columns: this.outputs(this.borrow(chunk)) };
     return this.take(
-      columns,
+      this.read(chunk),
       Uint32Array.from({ length: count }, (_, i) => first + i),
     );
   }
