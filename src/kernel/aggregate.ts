@@ -37,8 +37,10 @@ export interface AggregatorOptions {
 export interface AddOptions {
   /** Only the rows within, and within the request's range. */
   readonly range?: TimeRange;
-  /** Rows that deletions hide. Not for the result of a merge that has left them out. */
+  /** Rows that deletions hide. The result of a merge has left them out. */
   readonly hidden?: HiddenRows | undefined;
+  /** Times that are added elsewhere, as planSlices says. */
+  readonly except?: readonly TimeRange[];
 }
 
 /** Accumulates `request` over runs that share no (series, time): what may is merged before. Owned: call `release`, or close the cursor that
@@ -95,10 +97,10 @@ export class Aggregator {
 
   /** Adds the rows of `run` that satisfy every predicate of the request. False: the aggregation has failed, `finish` will give null, and no
    *  more runs are needed. @throws TsdbError overloaded: only `release` is allowed then */
-  add(run: Run, { range = ALL_TIME, hidden }: AddOptions = {}): boolean {
+  add(run: Run, { range = ALL_TIME, hidden, except }: AddOptions = {}): boolean {
     assert(!this.released, "a run for an aggregator that was released");
     if (this.failed) return false;
-    const choice = { range: intersect(range, this.range), filter: this.filter, hidden };
+    const choice = { range: intersect(range, this.range), filter: this.filter, hidden, except };
     const { fields } = this.request;
     if (run.sorted && fields.length === 0) {
       const selection = RowSelection.openBySeries(this.kernel, run, choice);

@@ -15,6 +15,8 @@ export interface RowChoice {
   readonly filter: SeriesFilter;
   readonly fields?: readonly FieldPredicate[];
   readonly hidden?: HiddenRows | undefined;
+  /** Times within `range` that are left out: what is read elsewhere. */
+  readonly except?: readonly TimeRange[] | undefined;
 }
 
 /** Rows of a run in ascending order, given out once. Owned: call `release`. What the choice consists of must outlive it. */
@@ -41,14 +43,17 @@ export class RowSelection {
   private static choose(
     kernel: Kernel,
     run: Run,
-    { range, filter, fields = [], hidden }: RowChoice,
+    { range, filter, fields = [], hidden, except = [] }: RowChoice,
     allIsEnough: boolean,
   ): RowSelection | "none" | "all" {
     if (run.rowCount === 0 || range.minNs > range.maxNs || run.minTimeNs > range.maxNs || run.maxTimeNs < range.minNs) return "none";
     const { none, wantedPtr } = filter.wanted(run.dictionary);
     if (none) return "none";
-    const exclusions = hidden?.of(run) ?? [];
-    if (exclusions === "all") return "none";
+    const hiddenRows = hidden?.of(run) ?? [];
+    if (hiddenRows === "all") return "none";
+    const leftOut = except.filter(({ minNs, maxNs }) => minNs <= run.maxTimeNs && maxNs >= run.minTimeNs);
+    if (leftOut.some(({ minNs, maxNs }) => minNs <= run.minTimeNs && maxNs >= run.maxTimeNs)) return "none";
+    const exclusions = [...hiddenRows, ...leftOut.map((times) => ({ ...times, seriesPtr: 0 }))];
     const isWithin = run.minTimeNs >= range.minNs && run.maxTimeNs <= range.maxNs;
     if (allIsEnough && isWithin && wantedPtr === 0 && exclusions.length === 0 && fields.length === 0) return "all";
     const blocks = new Blocks(kernel);

@@ -11,7 +11,7 @@ import type { Kernel } from "./kernel.ts";
 import { type RowChoice, RowSelection } from "./row-selection.ts";
 import { bitmapBytes, gatherBitmap, gatherColumn } from "./rows.ts";
 import { mergeRuns } from "./run-merge.ts";
-import { planMerges, type RunSummary } from "./scan-plan.ts";
+import { planSlices } from "./scan-slices.ts";
 import { SeriesFilter } from "./series-filter.ts";
 
 const CHUNK_ROWS = LIMITS.vectorRows;
@@ -34,6 +34,8 @@ export interface CursorOptions {
   readonly filter?: SeriesFilter;
   /** Rows that deletions hide. */
   readonly hidden?: HiddenRows | undefined;
+  /** Times that are read elsewhere, as planSlices says. */
+  readonly except?: readonly TimeRange[];
 }
 
 /** Rows of `run` within the request's range whose series satisfy its tag predicates and whose fields satisfy its field predicates, all of
@@ -48,7 +50,7 @@ export function openRunCursor(kernel: Kernel, run: Run, request: ScanRequest, op
     for (const each of owned) each.release();
   };
   try {
-    const choice = { range: request.range, filter: options.filter ?? ownFilter!, hidden: options.hidden };
+    const choice = { range: request.range, filter: options.filter ?? ownFilter!, hidden: options.hidden, except: options.except };
     const rows = openRows(kernel, run, request, { choice, blocks, owned });
     if (rows === null) {
       close();
@@ -187,16 +189,21 @@ function tagReader(kernel: Kernel, { seriesPtr }: Run, { codesPtr, valuesPtr }: 
 /** The whole scan of a table's pinned runs: what cannot hold duplicates is read as it lies, the rest is merged when its turn comes.
  *  Every (series, time) appears once. The runs, and `hidden`, must stay until `close`. */
 export function openScan(kernel: Kernel, runs: readonly Run[], request: ScanRequest, hidden?: HiddenRows): ScanCursor {
-  const { range } = request;
-  const overlapping = runs.filter((run) => run.rowCount > 0 && run.minTimeNs <= range.maxNs && run.maxTimeNs >= range.minNs);
-  // Rows outside the range are left out of a merge, so overlaps outside it do not count.
-  const plan = planMerges(overlapping.map((run) => clip(run, range)));
+  const plan = planSlices(runs, request.range);
   const filter = new SeriesFilter(kernel, request.tags);
-  const runsOf = (group: readonly number[]) => group.map((i) => overlapping[i]!);
+  const runsOf = (members: readonly number[]) => members.map((i) => runs[i]!);
   return new Cursors(
     [
-      ...plan.alone.map((i) => () => openRunCursor(kernel, overlapping[i]!, request, { filter, hidden })),
-      ...plan.groups.map((group) => () => openMerged(kernel, runsOf(group), request, hidden)),
+      ...plan.alone.map(
+        ({ index, range, except }) =>
+          () =>
+            openRunCursor(kernel, runs[index]!, { ...request, range }, { filter, hidden, except }),
+      ),
+      ...plan.merges.map(
+        ({ members, range }) =>
+          () =>
+            openMerged(kernel, runsOf(members), { ...request, range }, hidden),
+      ),
     ],
     () => filter.release(),
   );
@@ -228,13 +235,6 @@ function openMerged(kernel: Kernel, runs: readonly Run[], request: ScanRequest, 
     merged.release();
     throw error;
   }
-}
-
-function clip({ minTimeNs, maxTimeNs, unique, sorted }: Run, { minNs, maxNs }: TimeRange): RunSummary {
-  const clipped = { minTimeNs, maxTimeNs, unique, sorted };
-  if (minTimeNs < minNs) clipped.minTimeNs = minNs;
-  if (maxTimeNs > maxNs) clipped.maxTimeNs = maxNs;
-  return clipped;
 }
 
 /** Cursors one after the other, each opened when its turn comes. */
