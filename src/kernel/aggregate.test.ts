@@ -5,7 +5,7 @@ import { aggregateRows, expectGroups, type GroupValue } from "../../test/support
 import { isHiddenRow, randomFields, randomTags, randomTombstones } from "../../test/support/naive-scan.ts";
 import { prng } from "../../test/support/prng.ts";
 import { ALL_TYPES, randomRows } from "../../test/support/random-rows.ts";
-import { Arena, readChunk, type TestRow, writeRun } from "../../test/support/rows.ts";
+import { Arena, isPresent, readChunk, type TestRow, type TestValue, writeRun } from "../../test/support/rows.ts";
 import { type Aggregate, type AggregateFunction, type AggregateRequest, aggregateColumns, aggregateType } from "../model/aggregate.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
@@ -52,10 +52,23 @@ interface Part {
   readonly rows: readonly TestRow[];
 }
 
+/** What lies where values are absent is nobody's promise. */
+function scribble(run: Run): Run {
+  for (const { type, dataPtr, validityPtr } of run.columns) {
+    for (let row = 0; row < run.rowCount; row++) {
+      if (isPresent(kernel, validityPtr, row)) continue;
+      if (type === ColumnType.boolean) kernel.u8[dataPtr + row] = 1;
+      else if (type === ColumnType.float) kernel.f64[dataPtr / 8 + row] = [Number.NaN, -1e300, 1e300][row % 3]!;
+      else if (type !== ColumnType.string) kernel.i64[dataPtr / 8 + row] = [I64_MIN, I64_MAX, -1n][row % 3]!;
+    }
+  }
+  return run;
+}
+
 /** Rows as a run of its own; sorted ones are merged, so they have each (series, time) once. */
 function part(rows: readonly TestRow[], { sorted = false, sequence = 1 } = {}): Part {
   const raw = writeRun(arena, ALL_TYPES, rows, { seqMin: sequence });
-  if (!sorted) return { run: raw, rows };
+  if (!sorted) return { run: scribble(raw), rows };
   const merged = mergeRuns(kernel, [raw], ALL_TYPES);
   owned.push(merged);
   const latest = new Map<string, TestRow>();
@@ -63,7 +76,7 @@ function part(rows: readonly TestRow[], { sorted = false, sequence = 1 } = {}): 
     const key = JSON.stringify([`${row.timeNs}`, row.tags["host"] ?? null, row.tags["region"] ?? null]);
     latest.set(key, { ...row, fields: { ...latest.get(key)?.fields, ...row.fields } });
   }
-  return { run: merged, rows: [...latest.values()] };
+  return { run: scribble(merged), rows: [...latest.values()] };
 }
 
 function rangeOf(parts: readonly Part[]): TimeRange {
@@ -182,6 +195,22 @@ describe("random rows and requests", () => {
     const aggregates = EVERY.filter(({ column: of }) => of === null || of.name === "i" || of.name === "f");
     check(parts, request({ bins: { originNs: 0n, widthNs: 1n }, groupBy: [column("host")], aggregates }), { rowCountMax: 0 });
   });
+});
+
+test.each([1, 2, 3, 4, 5])("long stretches with NULLs in any pattern, seed %i", (seed) => {
+  const below = prng(seed);
+  const one = (oneIn: number, value: TestValue) => (below(oneIn) === 0 ? null : value);
+  for (const oneIn of [1000, 9, 2]) {
+    const rows = Array.from({ length: 333 }, (_, i): TestRow => {
+      const [f, b] = [below(1000) / 8 - 50, below(3) === 0];
+      const fields = { f: one(oneIn, f), i: one(oneIn, BigInt(below(1000) - 500)), u: one(oneIn, BigInt(below(1000))), b: one(oneIn, b) };
+      return { timeNs: BigInt(i), tags: {}, fields: { ...fields, s: "present" } };
+    });
+    for (const sorted of [false, true]) {
+      for (const widthNs of [1000n, 50n, 13n])
+        check([part(rows, { sorted })], request({ bins: { originNs: -3n, widthNs }, aggregates: EVERY }));
+    }
+  }
 });
 
 describe("bins", () => {
