@@ -170,6 +170,9 @@ export const TEXT_STRING = 7;
 export const TEXT_VIEW = 8;
 /** Bytes of any value but a string, with the blocks it is written in. */
 export const TEXT_VALUE_BYTES_MAX = 96;
+// Unification of sorted lists (assembly/store).
+/** A list is not in strictly ascending order; signed, as calls return it. */
+export const UNIFY_UNORDERED = -1;
 
 // The first 1 MiB of memory belongs to the compiler's static data; no allocation lies below it.
 export const HEAP_START = 1 << 20;

@@ -83,3 +83,5 @@ export {
   sortViews,
 } from "./store/order";
 export { textRows } from "./text/rows";
+export { placeValues1, placeValues8, placeValues16 } from "./store/place";
+export { moveText, placeViews, scatterCodes, unifySeries, unifyValues } from "./store/unify";

@@ -29,10 +29,12 @@ function mergeNumbers(views: u32, from: u32, left: u32, middle: u32, end: u32, t
   }
 }
 
-/** Bytes compare as unsigned, a text before the longer one that begins with it. */
 function isLess(views: u32, a: u32, b: u32): bool {
-  const viewA = views + a * VIEW_BYTES;
-  const viewB = views + b * VIEW_BYTES;
+  return isLessView(views + a * VIEW_BYTES, views + b * VIEW_BYTES);
+}
+
+/** Bytes compare as unsigned, a text before the longer one that begins with it. */
+export function isLessView(viewA: u32, viewB: u32): bool {
   // the prefix as a big-endian number compares as its bytes; padding is 0, which is no byte's successor
   const prefixA = bswap(load<u32>(viewA, 4));
   const prefixB = bswap(load<u32>(viewB, 4));

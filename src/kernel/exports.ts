@@ -244,6 +244,41 @@ export interface StoreExports {
   areBelow(codes: number, count: number, limit: number): number;
   fillSeries(offsets: number, firstSeries: number, from: number, count: number, target: number): void;
   seriesOfRow(offsets: number, seriesCount: number, row: number): number;
+  placeValues1(
+    source: number,
+    validity: number,
+    first: number,
+    count: number,
+    places: number,
+    limit: number,
+    out: number,
+    bits: number,
+  ): void;
+  placeValues8(
+    source: number,
+    validity: number,
+    first: number,
+    count: number,
+    places: number,
+    limit: number,
+    out: number,
+    bits: number,
+  ): void;
+  placeValues16(
+    source: number,
+    validity: number,
+    first: number,
+    count: number,
+    places: number,
+    limit: number,
+    out: number,
+    bits: number,
+  ): void;
+  unifyValues(viewsA: number, countA: number, viewsB: number, countB: number, mapA: number, mapB: number): number;
+  placeViews(views: number, count: number, map: number, target: number): number;
+  moveText(views: number, count: number, map: number, target: number, text: number): number;
+  unifySeries(tagCount: number, tagsA: number, countA: number, tagsB: number, countB: number, mapA: number, mapB: number): number;
+  scatterCodes(codes: number, count: number, map: number, target: number): void;
 }
 
 /** assembly/text: pointers are u32. */

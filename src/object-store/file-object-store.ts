@@ -1,13 +1,16 @@
 // Objects as files under a folder: the default store. A put is a temporary file, synced, then linked (or renamed) to its name, then
 // the folder synced; a reader or a crash sees the whole object or none.
-import type { Disk } from "../disk/disk.ts";
+import type { AppendFile, Disk } from "../disk/disk.ts";
 import { parentOf } from "../disk/disk.ts";
 import { codeOf } from "../disk/io-error.ts";
 import { TsdbError } from "../model/errors.ts";
-import { assertKey, type ObjectInfo, type ObjectStore } from "./object-store.ts";
+import { assertKey, type ObjectInfo, type ObjectStore, type ObjectWriter } from "./object-store.ts";
 
 /** Holds puts under way; no key part may start with a dot, so it is never listed. */
 const TEMPORARY = ".tmp";
+
+/** A large object is synced piece by piece: one sync of hundreds of megabytes would hold up those of the log for seconds. */
+const SYNC_BYTES = 16 << 20;
 
 export class FileObjectStore implements ObjectStore {
   private readonly knownFolders = new Set<string>();
@@ -36,9 +39,7 @@ export class FileObjectStore implements ObjectStore {
     assertKey(key);
     const target = this.localPath(key);
     const folder = parentOf(target);
-    await this.ensureFolder(folder);
-    await this.ensureFolder(`${this.root}/${TEMPORARY}`);
-    const temporary = `${this.root}/${TEMPORARY}/${crypto.randomUUID()}`;
+    const temporary = await this.temporaryFor(target);
     await this.writeTemporary(temporary, bytes);
     if (options.ifAbsent) {
       await this.linkIfAbsent(temporary, target, key);
@@ -48,6 +49,20 @@ export class FileObjectStore implements ObjectStore {
       await this.disk.rename(temporary, target);
       await this.disk.syncFolder(folder);
     }
+  }
+
+  async begin(key: string): Promise<ObjectWriter> {
+    assertKey(key);
+    const target = this.localPath(key);
+    const temporary = await this.temporaryFor(target);
+    return new FileObjectWriter(this.disk, await this.disk.openAppend(temporary, { exclusive: true }), target);
+  }
+
+  /** A new name for an object in the making, and the folders for both. */
+  private async temporaryFor(target: string): Promise<string> {
+    await this.ensureFolder(parentOf(target));
+    await this.ensureFolder(`${this.root}/${TEMPORARY}`);
+    return `${this.root}/${TEMPORARY}/${crypto.randomUUID()}`;
   }
 
   private async writeTemporary(temporary: string, bytes: Uint8Array): Promise<void> {
@@ -139,5 +154,39 @@ export class FileObjectStore implements ObjectStore {
       if (codeOf(error) === "ENOENT") throw new TsdbError("not_found", `object ${key} does not exist`, { key }, { cause: error });
       throw error;
     }
+  }
+}
+
+class FileObjectWriter implements ObjectWriter {
+  private unsyncedBytes = 0;
+  private isOpen = true;
+
+  constructor(
+    private readonly disk: Disk,
+    private readonly file: AppendFile,
+    private readonly target: string,
+  ) {}
+
+  async append(bytes: Uint8Array): Promise<void> {
+    await this.file.append(bytes);
+    this.unsyncedBytes += bytes.byteLength;
+    if (this.unsyncedBytes < SYNC_BYTES) return;
+    this.unsyncedBytes = 0;
+    await this.file.sync();
+  }
+
+  async finish(): Promise<void> {
+    await this.file.sync();
+    this.isOpen = false;
+    await this.file.close();
+    await this.disk.rename(this.file.path, this.target);
+    await this.disk.syncFolder(parentOf(this.target));
+  }
+
+  async abort(): Promise<void> {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    await this.file.close().catch(() => {});
+    await this.disk.unlink(this.file.path).catch(() => {}); // else removed at the next start
   }
 }

@@ -1,7 +1,7 @@
 // Objects in memory, gone with the process: `--object-store memory`, and tests. Bytes sit in SharedArrayBuffers, so that a worker
 // can be handed an object without a copy.
 import { TsdbError } from "../model/errors.ts";
-import { assertKey, type ObjectInfo, type ObjectStore } from "./object-store.ts";
+import { assertKey, type ObjectInfo, type ObjectStore, type ObjectWriter } from "./object-store.ts";
 
 export class MemoryObjectStore implements ObjectStore {
   private readonly objects = new Map<string, Uint8Array<SharedArrayBuffer>>();
@@ -12,6 +12,30 @@ export class MemoryObjectStore implements ObjectStore {
     const owned = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
     owned.set(bytes);
     this.objects.set(key, owned);
+  }
+
+  async begin(key: string): Promise<ObjectWriter> {
+    assertKey(key);
+    let pieces: Uint8Array[] = [];
+    const abort = async () => {
+      pieces = [];
+    };
+    return {
+      append: async (bytes) => {
+        pieces.push(bytes.slice());
+      },
+      finish: async () => {
+        const whole = new Uint8Array(new SharedArrayBuffer(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)));
+        let at = 0;
+        for (const piece of pieces) {
+          whole.set(piece, at);
+          at += piece.byteLength;
+        }
+        this.objects.set(key, whole);
+        await abort();
+      },
+      abort,
+    };
   }
 
   async get(key: string): Promise<Uint8Array> {

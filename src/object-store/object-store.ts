@@ -7,10 +7,22 @@ export interface ObjectInfo {
   readonly sizeBytes: number;
 }
 
+/** An object in the making. One call at a time. */
+export interface ObjectWriter {
+  /** Adds a piece, borrowed until the promise settles. @throws TsdbError io */
+  append(bytes: Uint8Array): Promise<void>;
+  /** The object is there, whole and durable, when it resolves; nothing is before. Replaces what is there. @throws TsdbError io */
+  finish(): Promise<void>;
+  /** Forgets an object that is not finished; idempotent, never rejects. */
+  abort(): Promise<void>;
+}
+
 export interface ObjectStore {
   /** Stores `bytes` (borrowed until the promise settles) under `key`, atomically; resolves when durable. Replaces what is there, unless
    *  `ifAbsent`. @throws TsdbError already_exists (ifAbsent, and the key is taken), io */
   put(key: string, bytes: Uint8Array, options?: { ifAbsent?: boolean }): Promise<void>;
+  /** Begins an object that is too large to be held in memory. @throws TsdbError io */
+  begin(key: string): Promise<ObjectWriter>;
   /** The whole object; never changed by the caller. @throws TsdbError not_found, io */
   get(key: string): Promise<Uint8Array>;
   /** `byteCount` bytes from `offset`, fewer at the end of the object; never changed by the caller. @throws TsdbError not_found, io */

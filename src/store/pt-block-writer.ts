@@ -1,15 +1,14 @@
 // One block of a .pt file: the series of one table's day with their tag values, then each column in pages.
-
-import { crc32 } from "../disk/crc32.ts";
 import { Blocks } from "../kernel/blocks.ts";
 import type { ColumnCodec } from "../kernel/codec.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { bitmapBytes, gatherBitmap, gatherColumn, timeRange } from "../kernel/rows.ts";
 import { ColumnType, TIME_COLUMN, VALUE_BYTES } from "../model/column.ts";
 import type { ColumnRun, Run } from "../model/run.ts";
-import { type PtBlock, type PtColumn, type PtExtent, type PtPage, type PtTag, timesOf } from "./pt-format.ts";
+import { type ByteSink, ColumnEmitter } from "./column-emitter.ts";
+import { type NumberedSeries, writeDictionary } from "./pt-dictionary.ts";
+import { type PtBlock, type PtColumn, type PtPage, timesOf } from "./pt-format.ts";
 import type { DayRows, RankedTag } from "./pt-order.ts";
-import type { PtOutput } from "./pt-output.ts";
 
 // Decoding a page takes its text in one piece; pages of long strings hold fewer rows.
 const PAGE_TEXT_MAX = 16 << 20;
@@ -21,9 +20,9 @@ export interface PtBlockInput {
   readonly run: Run;
   readonly tags: readonly RankedTag[];
   readonly rows: DayRows;
-  readonly output: PtOutput;
   /** A power of two from 64 on. */
   readonly pageRowsMax: number;
+  readonly output: ByteSink;
 }
 
 type BlockContents = Pick<PtBlock, "rowCount" | "seriesCount" | "minTimeNs" | "maxTimeNs" | "dictionary" | "tags" | "pages" | "columns">;
@@ -34,26 +33,18 @@ interface PageRows {
   readonly count: number;
 }
 
-interface Series {
-  readonly count: number;
-  /** Ids in the run. */
-  readonly idsPtr: number;
-  /** u32[count + 1] rows of the block. */
-  readonly offsetsPtr: number;
-}
-
 /** Used once. */
 export class PtBlockWriter {
   private readonly blocks: Blocks;
-  private targetPtr = 0;
-  private targetBytes = 0;
+  private readonly emitter: ColumnEmitter;
 
   constructor(
     private readonly kernel: Kernel,
-    private readonly codec: ColumnCodec,
+    codec: ColumnCodec,
     private readonly input: PtBlockInput,
   ) {
     this.blocks = new Blocks(kernel);
+    this.emitter = new ColumnEmitter(kernel, codec, input.output);
   }
 
   /** Appends the block to the output. @throws TsdbError overloaded */
@@ -61,7 +52,7 @@ export class PtBlockWriter {
     try {
       const { run, rows } = this.input;
       const series = this.numberSeries();
-      const { dictionary, tags } = this.writeDictionary(series);
+      const { dictionary, tags } = writeDictionary(this.kernel, this.emitter, series, this.input.tags);
       const pageRows = this.cutPages();
       const time: ColumnRun = { columnId: TIME_COLUMN.id, type: ColumnType.time, dataPtr: run.timePtr, validityPtr: 0 };
       const pages: PtPage[] = [];
@@ -82,43 +73,17 @@ export class PtBlockWriter {
       };
     } finally {
       this.blocks.release();
+      this.emitter.release();
     }
   }
 
-  private numberSeries(): Series {
+  private numberSeries(): NumberedSeries {
     const { run, rows } = this.input;
     const countMax = Math.min(rows.count, run.dictionary.seriesCount);
     const idsPtr = this.blocks.alloc(countMax * 4);
     const offsetsPtr = this.blocks.alloc((countMax + 1) * 4);
     const count = this.kernel.call.blockSeries(run.seriesPtr, rows.rowsPtr, rows.count, idsPtr, offsetsPtr) >>> 0;
     return { count, idsPtr, offsetsPtr };
-  }
-
-  /** Row offsets of the series, then codes and values of each tag column that any of them has. */
-  private writeDictionary({ count, idsPtr, offsetsPtr }: Series): { dictionary: PtExtent; tags: PtTag[] } {
-    const { tags, output } = this.input;
-    const offset = output.bytes;
-    let crc = this.emitU32(offsetsPtr, count + 1).crc;
-    const written: PtTag[] = [];
-    const scratch = new Blocks(this.kernel);
-    try {
-      for (const { columnId, codesPtr, ranksPtr, sortedPtr, valueCount, valuesPtr } of tags) {
-        const mapPtr = scratch.alloc(valueCount * 4);
-        const codes = scratch.alloc(count * 4);
-        const views = scratch.alloc(valueCount * 4);
-        const { call } = this.kernel;
-        const used = call.blockCodes(codesPtr, idsPtr, count, ranksPtr, sortedPtr, valueCount, mapPtr, codes, views) >>> 0;
-        if (used === 0) continue;
-        const values = scratch.alloc(used * VALUE_BYTES[ColumnType.tag]);
-        call.gather16(valuesPtr, views, used, values);
-        crc = this.emitU32(codes, count, crc).crc;
-        crc = this.emitColumn({ columnId, type: ColumnType.tag, dataPtr: values, validityPtr: 0 }, used, crc).crc;
-        written.push({ columnId, valueCount: used });
-      }
-    } finally {
-      scratch.release();
-    }
-    return { dictionary: { offset, bytes: output.bytes - offset, crc }, tags: written };
   }
 
   private cutPages(): PageRows[] {
@@ -153,7 +118,7 @@ export class PtBlockWriter {
         gatherColumn(this.kernel, type, { sourcePtr: dataPtr, rowsPtr, count, targetPtr: values });
         if (bits !== 0) gatherBitmap(this.kernel, { sourcePtr: validityPtr, rowsPtr, count, targetPtr: bits });
         each?.(page, values);
-        return this.emitColumn({ columnId, type, dataPtr: values, validityPtr: bits }, count);
+        return this.emitter.column({ type, dataPtr: values, validityPtr: bits, rowCount: count });
       });
       return { columnId, type, chunks, hasValues: true };
     } finally {
@@ -168,7 +133,7 @@ export class PtBlockWriter {
     });
   }
 
-  private describePage({ first, count }: PageRows, timePtr: number, { offsetsPtr, count: seriesCount }: Series): PtPage {
+  private describePage({ first, count }: PageRows, timePtr: number, { offsetsPtr, count: seriesCount }: NumberedSeries): PtPage {
     const { minNs, maxNs } = timeRange(this.kernel, timePtr, count);
     return {
       rowCount: count,
@@ -177,33 +142,5 @@ export class PtBlockWriter {
       minTimeNs: minNs,
       maxTimeNs: maxNs,
     };
-  }
-
-  private emitColumn({ type, dataPtr, validityPtr }: ColumnRun, rowCount: number, crc = 0): PtExtent {
-    const column = { type, dataPtr, validityPtr, rowCount };
-    const target = this.reserve(this.codec.bytesMax(column));
-    return this.emit(target, this.codec.encode(column, target), crc);
-  }
-
-  private emitU32(dataPtr: number, rowCount: number, crc = 0): PtExtent {
-    const target = this.reserve(this.codec.u32BytesMax(rowCount));
-    return this.emit(target, this.codec.encodeU32(dataPtr, rowCount, target), crc);
-  }
-
-  /** Appends encoded bytes; the checksum continues from `crc`. */
-  private emit(ptr: number, bytes: number, crc: number): PtExtent {
-    const { output } = this.input;
-    const offset = output.bytes;
-    const encoded = this.kernel.u8.subarray(ptr, ptr + bytes);
-    output.append(encoded);
-    return { offset, bytes, crc: crc32(encoded, crc) };
-  }
-
-  private reserve(bytes: number): number {
-    if (bytes > this.targetBytes) {
-      this.targetBytes = Math.max(bytes, this.targetBytes * 2, 256 * 1024);
-      this.targetPtr = this.blocks.alloc(this.targetBytes);
-    }
-    return this.targetPtr;
   }
 }

@@ -3,12 +3,12 @@
 
 export class ByteWriter {
   length = 0;
-  private bytes: Uint8Array;
+  private written: Uint8Array;
   private data: DataView;
 
   constructor(capacity: number) {
-    this.bytes = new Uint8Array(capacity);
-    this.data = new DataView(this.bytes.buffer);
+    this.written = new Uint8Array(capacity);
+    this.data = new DataView(this.written.buffer);
   }
 
   u32(value: number): void {
@@ -36,32 +36,36 @@ export class ByteWriter {
     this.data.setBigInt64(at, value, true);
   }
 
+  bytes(value: Uint8Array): void {
+    const at = this.grow(value.length);
+    this.written.set(value, at);
+  }
+
   /** | byteLength u32 | UTF-8 | */
   text(value: string): void {
     const encoded = Buffer.from(value);
     this.u32(encoded.length);
-    const at = this.grow(encoded.length);
-    this.bytes.set(encoded, at);
+    this.bytes(encoded);
   }
 
   /** What was written so far; borrowed until the next write. */
   view(): Uint8Array {
-    return this.bytes.subarray(0, this.length);
+    return this.written.subarray(0, this.length);
   }
 
   /** What was written, owned. */
   take(): Uint8Array {
-    return this.bytes.slice(0, this.length);
+    return this.written.slice(0, this.length);
   }
 
   /** Where `bytes` bytes may be written; before it returns, `data` may be of other bytes. */
   private grow(bytes: number): number {
     const at = this.length;
     this.length += bytes;
-    if (this.length > this.bytes.length) {
-      const grown = new Uint8Array(Math.max(this.length, this.bytes.length * 2));
-      grown.set(this.bytes);
-      this.bytes = grown;
+    if (this.length > this.written.length) {
+      const grown = new Uint8Array(Math.max(this.length, this.written.length * 2));
+      grown.set(this.written);
+      this.written = grown;
       this.data = new DataView(grown.buffer);
     }
     return at;

@@ -1,7 +1,7 @@
 // The `.pt` file as a flush writes it and the manifest lists it. Reading: data-file.ts.
 import type { Kernel } from "../kernel/kernel.ts";
 import type { BlockMeta } from "./manifest-entry.ts";
-import { columnIdsOf, dayStartNs, type PtBlock } from "./pt-format.ts";
+import { columnIdsOf, dayStartNs, type PtBlock, type PtGroupedBlock } from "./pt-format.ts";
 import { encodePt, type PtTableInput } from "./pt-writer.ts";
 
 export type { PtTableInput } from "./pt-writer.ts";
@@ -19,7 +19,7 @@ export function writePt(kernel: Kernel, tables: readonly PtTableInput[]): { byte
 }
 
 /** What the manifest takes from a file's directory; when its rows came is for the caller to say. */
-export function blockMeta(block: PtBlock, index: number): BlockMeta {
+export function blockMeta(block: PtBlock | PtGroupedBlock, index: number): BlockMeta {
   const { databaseId, tableId, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, seriesCount } = block;
   const columnIds = columnIdsOf(block);
   const span = { dayStartNs: dayStartNs(block), minTimeNs, maxTimeNs, seqMin, seqMax };

@@ -5,15 +5,21 @@ import { ColumnType, TIME_COLUMN } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import { ByteReader, ByteWriter } from "./pt-bytes.ts";
+import { GroupedColumn, type GroupedColumnEntries, PageGroups } from "./pt-groups.ts";
 
 /** "TSDBPT" and two zero bytes. */
 const MAGIC = 0x0000_5450_4244_5354n;
+/** What a flush writes: a column's chunks lie one behind the other. */
 export const PT_VERSION = 1;
+/** What a merge writes, whose blocks may be grouped (pt-groups.ts). */
+export const PT_VERSION_GROUPED = 2;
 /** | magic u64 | version u32 | 0 u32 | */
 export const PT_HEADER_BYTES = 16;
 /** | directoryOffset u64 | directoryBytes u32 | directoryCrc u32 | version u32 | 0 u32 | magic u64 | */
 export const PT_TRAILER_BYTES = 32;
 
+const FLAG_UNIQUE = 1;
+const FLAG_GROUPED = 2;
 const DAY_NS = 86_400_000_000_000n;
 const INT64_MIN = -(2n ** 63n);
 
@@ -73,23 +79,39 @@ export interface PtBlock {
   readonly columns: readonly PtColumn[];
 }
 
+/** A block written group by group. */
+export interface PtGroupedBlock extends Omit<PtBlock, "columns"> {
+  /** Pages of each group. */
+  readonly groups: readonly number[];
+  readonly columns: readonly GroupedColumnEntries[];
+}
+
+/** A column out of a directory. */
+export interface StoredColumn {
+  readonly columnId: number;
+  readonly type: ColumnType;
+  chunk(page: number): PtExtent;
+  /** What a page's values are numbers of, in formats that have such a thing. */
+  dictionary?(page: number): PtExtent | null;
+}
+
 /** A block out of a file. */
-export interface StoredBlock extends PtBlock {
+export interface StoredBlock extends Omit<PtBlock, "columns"> {
   readonly columns: readonly StoredColumn[];
 }
 
 export interface PtDirectory {
-  readonly blocks: readonly PtBlock[];
+  readonly blocks: readonly (PtBlock | PtGroupedBlock)[];
 }
 
 /** Start of a block's day; of the first day of the calendar's range only its end is representable. */
-export function dayStartNs({ day }: PtBlock): bigint {
+export function dayStartNs({ day }: Pick<PtBlock, "day">): bigint {
   const start = BigInt(day) * DAY_NS;
   return start < INT64_MIN ? INT64_MIN : start;
 }
 
 /** Ids of all columns in a block, tags included, ascending. */
-export function columnIdsOf({ tags, columns }: PtBlock): number[] {
+export function columnIdsOf({ tags, columns }: Pick<StoredBlock, "tags"> & { columns: readonly { columnId: number }[] }): number[] {
   return [...tags, ...columns].map(({ columnId }) => columnId).sort((a, b) => a - b);
 }
 
@@ -103,16 +125,16 @@ export function timesOf(pages: readonly PtPage[]): { minTimeNs: bigint; maxTimeN
   return { minTimeNs, maxTimeNs };
 }
 
-export function encodeHeader(): Uint8Array {
+export function encodeHeader(version = PT_VERSION): Uint8Array {
   const writer = new ByteWriter(PT_HEADER_BYTES);
   writer.u64(MAGIC);
-  writer.u32(PT_VERSION);
+  writer.u32(version);
   writer.u32(0);
   return writer.take();
 }
 
 /** Directory and trailer of a file whose blocks end at `offset`. */
-export function encodeDirectory(directory: PtDirectory, offset: number): Uint8Array {
+export function encodeDirectory(directory: PtDirectory, offset: number, version = PT_VERSION): Uint8Array {
   const writer = new ByteWriter(4096);
   const { blocks } = directory;
   writer.u32(blocks.length);
@@ -126,17 +148,17 @@ export function encodeDirectory(directory: PtDirectory, offset: number): Uint8Ar
   writer.u64(BigInt(offset));
   writer.u32(length);
   writer.u32(crc);
-  writer.u32(PT_VERSION);
+  writer.u32(version);
   writer.u32(0);
   writer.u64(MAGIC);
   return writer.take();
 }
 
-function encodeBlock(writer: ByteWriter, block: PtBlock): void {
+function encodeBlock(writer: ByteWriter, block: PtBlock | PtGroupedBlock): void {
   writer.u64(BigInt(block.databaseId));
   writer.u64(BigInt(block.tableId));
   writer.i32(block.day);
-  writer.u32(block.unique ? 1 : 0);
+  writer.u32((block.unique ? FLAG_UNIQUE : 0) | ("groups" in block ? FLAG_GROUPED : 0));
   writer.u32(block.rowCount);
   writer.u32(block.seriesCount);
   writer.i64(block.minTimeNs);
@@ -161,6 +183,21 @@ function encodeBlock(writer: ByteWriter, block: PtBlock): void {
     writer.i64(page.minTimeNs);
     writer.i64(page.maxTimeNs);
   }
+  if ("groups" in block) encodeGroups(writer, block);
+  else encodeChunks(writer, block);
+}
+
+function encodeGroups(writer: ByteWriter, { groups, columns }: PtGroupedBlock): void {
+  writer.u32(groups.length);
+  for (const pageCount of groups) writer.u32(pageCount);
+  for (const column of columns) {
+    writer.u32(column.columnId);
+    writer.u32(column.type);
+    writer.bytes(column.bytes());
+  }
+}
+
+function encodeChunks(writer: ByteWriter, block: PtBlock): void {
   for (const { columnId, type, chunks } of block.columns) {
     assert(chunks.length === block.pages.length, `${chunks.length} chunks of column ${columnId} for ${block.pages.length} pages`);
     writer.u32(columnId);
@@ -182,7 +219,7 @@ export function parseTrailer(trailer: Uint8Array, fileBytes: number): PtExtent {
   const version = reader.u32();
   reader.u32();
   if (reader.u64() !== MAGIC) throw new Error("no .pt trailer");
-  if (version !== PT_VERSION) throw new Error(`format version ${version}, this program reads ${PT_VERSION}`);
+  checkVersion(version);
   const end = fileBytes - PT_TRAILER_BYTES;
   if (offset < PT_HEADER_BYTES || offset + bytes !== end) throw new Error(`directory at ${offset} + ${bytes}, file ends at ${end}`);
   return { offset, bytes, crc };
@@ -192,10 +229,11 @@ export function parseTrailer(trailer: Uint8Array, fileBytes: number): PtExtent {
 export class PtDirectoryReader {
   readonly blockCount: number;
 
-  /** `bytes` is kept. @throws Error with the cause alone */
+  /** `bytes` is kept. Data begins at `dataStart` of the file. @throws Error with the cause alone */
   constructor(
     private readonly bytes: Uint8Array,
     { crc, offset }: PtExtent,
+    readonly dataStart = PT_HEADER_BYTES,
   ) {
     const got = crc32(bytes);
     if (got !== crc) throw new Error(`checksum of the directory ${hex(got)}, expected ${hex(crc)}`);
@@ -205,7 +243,7 @@ export class PtDirectoryReader {
   }
 
   /** Blocks and their data lie before. */
-  private readonly dataEnd: number;
+  readonly dataEnd: number;
 
   get byteLength(): number {
     return this.bytes.length;
@@ -215,16 +253,16 @@ export class PtDirectoryReader {
   block(index: number): StoredBlock {
     if (index >= this.blockCount) throw new Error(`block ${index} of ${this.blockCount}`);
     const offset = new ByteReader(this.bytes.subarray(4 + index * 4)).u32();
-    return parseBlock(new ByteReader(this.bytes.subarray(offset)), this.dataEnd);
+    return parseBlock(new ByteReader(this.bytes.subarray(offset)), this);
   }
 
-  all(): PtDirectory {
+  all(): { blocks: StoredBlock[] } {
     return { blocks: Array.from({ length: this.blockCount }, (_, index) => this.block(index)) };
   }
 }
 
 /** Reads the directory of a whole file in memory. @throws TsdbError corrupt_file */
-export function parseDirectory(file: Uint8Array, name = "file"): PtDirectory {
+export function parseDirectory(file: Uint8Array, name = "file"): { blocks: StoredBlock[] } {
   try {
     if (file.length < PT_HEADER_BYTES + PT_TRAILER_BYTES) throw new Error(`${file.length} bytes are no .pt file`);
     checkHeader(file.subarray(0, PT_HEADER_BYTES));
@@ -239,8 +277,12 @@ export function parseDirectory(file: Uint8Array, name = "file"): PtDirectory {
 export function checkHeader(header: Uint8Array): void {
   const reader = new ByteReader(header);
   if (reader.u64() !== MAGIC) throw new Error("no .pt header");
-  const version = reader.u32();
-  if (version !== PT_VERSION) throw new Error(`format version ${version}, this program reads ${PT_VERSION}`);
+  checkVersion(reader.u32());
+}
+
+function checkVersion(version: number): void {
+  if (version === PT_VERSION || version === PT_VERSION_GROUPED) return;
+  throw new Error(`format version ${version}, this program reads ${PT_VERSION} and ${PT_VERSION_GROUPED}`);
 }
 
 export function corrupt(file: string, offset: number, cause: unknown): TsdbError {
@@ -252,15 +294,16 @@ export function hex(crc: number): string {
   return crc.toString(16).padStart(8, "0");
 }
 
-function parseBlock(reader: ByteReader, dataEnd: number): StoredBlock {
+function parseBlock(reader: ByteReader, data: { readonly dataStart: number; readonly dataEnd: number }): StoredBlock {
+  const { dataStart, dataEnd } = data;
   const extent = (offset: number, bytes: number, crc: number): PtExtent => {
-    if (offset < PT_HEADER_BYTES || offset + bytes > dataEnd) throw new Error(`${bytes} bytes at ${offset} lie outside the data`);
+    if (offset < dataStart || offset + bytes > dataEnd) throw new Error(`${bytes} bytes at ${offset} lie outside the data`);
     return { offset, bytes, crc };
   };
   const databaseId = reader.count();
   const tableId = reader.count();
   const day = reader.i32();
-  const unique = reader.u32() === 1;
+  const flags = reader.u32();
   const rowCount = reader.u32();
   const seriesCount = reader.u32();
   const minTimeNs = reader.i64();
@@ -283,21 +326,31 @@ function parseBlock(reader: ByteReader, dataEnd: number): StoredBlock {
     maxTimeNs: reader.i64(),
   }));
   checkPages(pages, rowCount, seriesCount);
-  const columns = reader.list(columnCount, () => {
+  const groups = (flags & FLAG_GROUPED) === 0 ? null : readGroups(reader, pageCount);
+  const columns = reader.list(columnCount, (): StoredColumn => {
     const columnId = reader.u32();
     const type = readType(reader.u32());
-    const column = new StoredColumn(columnId, type, reader.count(), reader.piece(pageCount * 8));
+    if (groups !== null) return new GroupedColumn(columnId, type, groups, reader.piece(groups.entryBytes), data);
+    const column = new ChunkedColumn(columnId, type, reader.count(), reader.piece(pageCount * 8));
     extent(column.offset, column.bytes, 0);
     return column;
   });
   if (columns[0]?.type !== ColumnType.time || columns[0].columnId !== TIME_COLUMN.id) throw new Error("no time column");
+  const unique = (flags & FLAG_UNIQUE) !== 0;
   const block = { databaseId, tableId, day, rowCount, seriesCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, tableName };
   return { ...block, dictionary, tags, pages, columns };
 }
 
-/** A column in the bytes of a directory. Where its chunks lie is worked out when it is asked for: most are never read, and a file may hold
- *  millions. */
-export class StoredColumn implements PtColumn {
+function readGroups(reader: ByteReader, pageCount: number): PageGroups {
+  const pageCounts = reader.list(reader.u32(), () => reader.u32());
+  const total = pageCounts.reduce((sum, count) => sum + count, 0);
+  if (total !== pageCount || pageCounts.includes(0)) throw new Error(`groups of ${total} pages in a block of ${pageCount}`);
+  return new PageGroups(pageCounts);
+}
+
+/** A column in the bytes of a directory, whose chunks lie one behind the other. Where is worked out when it is asked for: most are never
+ *  read, and a file may hold millions. */
+class ChunkedColumn implements StoredColumn {
   private readonly entries: DataView;
 
   /** `entries`: | bytes u32 | crc u32 | per page. */
@@ -313,10 +366,6 @@ export class StoredColumn implements PtColumn {
   /** Of all chunks. */
   get bytes(): number {
     return this.bytesBefore(this.entries.byteLength / 8);
-  }
-
-  get chunks(): PtExtent[] {
-    return Array.from({ length: this.entries.byteLength / 8 }, (_, page) => this.chunk(page));
   }
 
   chunk(page: number): PtExtent {

@@ -13,7 +13,15 @@ import { LIMITS } from "../model/limits.ts";
 import type { Run } from "../model/run.ts";
 import type { ByteSource } from "./byte-source.ts";
 import type { DataBlock } from "./data-block.ts";
-import { columnIdsOf, dayStartNs, encodeDirectory, type PtDirectory, type PtExtent, parseDirectory } from "./pt-format.ts";
+import {
+  columnIdsOf,
+  dayStartNs,
+  encodeDirectory,
+  type PtExtent,
+  parseDirectory,
+  type StoredBlock,
+  type StoredColumn,
+} from "./pt-format.ts";
 import { PtReader } from "./pt-reader.ts";
 import { encodePt, type PtFile } from "./pt-writer.ts";
 
@@ -317,7 +325,7 @@ describe("damage", () => {
     for (let round = 0; round < 600; round++) {
       const damaged = good.slice();
       const [block] = directory.blocks;
-      const extents = [block!.dictionary, ...block!.columns.flatMap(({ chunks }) => chunks)];
+      const extents = [block!.dictionary, ...block!.columns.flatMap((column) => chunksOf(block!, column))];
       const hit = extents[below(extents.length)]!;
       for (let hits = 1 + below(3); hits > 0; hits--)
         damaged[hit.offset + below(Math.min(hit.bytes, below(2) === 0 ? 80 : 1e9))] = below(256);
@@ -354,8 +362,10 @@ describe("damage", () => {
     }
   }
 
+  const chunksOf = ({ pages }: StoredBlock, column: StoredColumn) => pages.map((_, page) => column.chunk(page));
+
   /** The file with checksums as its bytes are now. */
-  function withDirectory(file: Uint8Array, { blocks }: PtDirectory): Uint8Array {
+  function withDirectory(file: Uint8Array, { blocks }: { blocks: readonly StoredBlock[] }): Uint8Array {
     const fixed = ({ offset, bytes }: PtExtent) => ({ offset, bytes, crc: crc32(file.subarray(offset, offset + bytes)) });
     const dataEnd = Number(new DataView(file.buffer).getBigUint64(file.length - 32, true));
     const directory = encodeDirectory(
@@ -363,7 +373,11 @@ describe("damage", () => {
         blocks: blocks.map((block) => ({
           ...block,
           dictionary: fixed(block.dictionary),
-          columns: block.columns.map((column) => ({ ...column, chunks: column.chunks.map(fixed) })),
+          columns: block.columns.map((column) => ({
+            columnId: column.columnId,
+            type: column.type,
+            chunks: chunksOf(block, column).map(fixed),
+          })),
         })),
       },
       dataEnd,

@@ -42,6 +42,28 @@ export function objectStoreSuite(name: string, make: () => Promise<ObjectStore>)
       expect(textOf(await store.get("k"))).toBe("first");
     });
 
+    test("an object written in pieces is there when it is finished, and not before", async () => {
+      const store = await make();
+      const writer = await store.begin("a/large");
+      const piece = bytesOf("0123");
+      await writer.append(piece);
+      piece.fill(0);
+      await writer.append(bytesOf("456"));
+      expect(await store.list("")).toEqual([]);
+      await writer.finish();
+      expect(textOf(await store.get("a/large"))).toBe("0123456");
+      const second = await store.begin("a/large");
+      await second.append(bytesOf("other"));
+      await second.finish();
+      expect(textOf(await store.get("a/large"))).toBe("other");
+      await second.abort();
+      const given = await store.begin("a/given-up");
+      await given.append(bytesOf("lost"));
+      await given.abort();
+      await given.abort();
+      expect((await store.list("")).map(({ key }) => key)).toEqual(["a/large"]);
+    });
+
     test("empty objects, and bytes in shared memory", async () => {
       const store = await make();
       await store.put("empty", new Uint8Array(0));

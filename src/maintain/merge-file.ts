@@ -1,0 +1,143 @@
+// Makes one file of many blocks: opens the files they are in, merges what belongs together, and hands the bytes on as they come. Runs in
+// the maintenance worker, between flushes.
+import { ColumnCodec } from "../kernel/codec.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { assert } from "../model/assert.ts";
+import type { ColumnDef } from "../model/column.ts";
+import type { Tombstone } from "../model/tombstone.ts";
+import { type ObjectSource, openByteSource } from "../store/byte-source.ts";
+import type { DataFile } from "../store/data-block.ts";
+import { type DataFormat, openDataFile } from "../store/data-file.ts";
+import { FileOutput } from "../store/file-output.ts";
+import type { BlockMeta } from "../store/manifest.ts";
+import { blockMeta } from "../store/pt-file.ts";
+import { encodeDirectory, encodeHeader, PT_VERSION_GROUPED, type PtGroupedBlock } from "../store/pt-format.ts";
+import { type BlockIdentity, PtMergeSink } from "../store/pt-merge-writer.ts";
+import { type MergeLimits, mergeBlocks } from "./block-merge.ts";
+
+/** A block that is merged, and where it is read. */
+export interface BlockInput {
+  readonly fileId: number;
+  readonly format: DataFormat;
+  readonly source: ObjectSource;
+  readonly block: BlockMeta;
+}
+
+/** Blocks of one table and day that become one. */
+export interface MergeTask {
+  readonly databaseId: number;
+  readonly tableId: number;
+  readonly tableName: string;
+  readonly columns: readonly ColumnDef[];
+  /** Deletions that have not been applied to all files, ascending ids. */
+  readonly tombstones: readonly Tombstone[];
+  /** No rows of lower sequences are beside the inputs. */
+  readonly isFirst: boolean;
+  /** In order of sequence. */
+  readonly inputs: readonly BlockInput[];
+}
+
+/** A file to be made. Structured-cloneable. */
+export interface FileRequest {
+  readonly format: DataFormat;
+  readonly tasks: readonly MergeTask[];
+}
+
+export interface MergeOutput {
+  /** Takes a piece of the file, which is its own from then on; resolves when the next one may come. */
+  readonly write: (piece: Uint8Array<ArrayBuffer>) => Promise<void>;
+  /** Lets other work be done. */
+  readonly pace: () => Promise<void>;
+  readonly limits?: Partial<MergeLimits>;
+}
+
+export interface MergedFile {
+  readonly bytes: number;
+  readonly blocks: readonly BlockMeta[];
+}
+
+const DAY_NS = 86_400_000_000_000n;
+
+/** Returns what the manifest shall say of the file; no blocks when no row is left, whatever was written.
+ *  @throws TsdbError corrupt_file naming file and offset, io, overloaded */
+export async function writeMergedFile(kernel: Kernel, request: FileRequest, { write, pace, limits }: MergeOutput): Promise<MergedFile> {
+  assert(request.format === "pt", "BUG: no writer for this format");
+  const output = new FileOutput(write);
+  const files = new OpenFiles(kernel);
+  const codec = new ColumnCodec(kernel);
+  const written: { block: PtGroupedBlock; task: MergeTask }[] = [];
+  try {
+    output.append(encodeHeader(PT_VERSION_GROUPED));
+    for (const task of request.tasks) {
+      const sink = new PtMergeSink(kernel, codec, output, identityOf(task));
+      try {
+        const sources = task.inputs.map((input) => sourceOf(files, input));
+        const paced = async () => {
+          await output.drain();
+          await pace();
+        };
+        await mergeBlocks(kernel, { sources, tombstones: task.tombstones, sink, pace: paced, limits: limits ?? {} });
+        if (sink.block !== null) written.push({ block: sink.block, task });
+      } finally {
+        sink.release();
+      }
+    }
+    output.append(encodeDirectory({ blocks: written.map(({ block }) => block) }, output.bytes, PT_VERSION_GROUPED));
+    await output.end();
+    return { bytes: output.bytes, blocks: written.map(({ block, task }, index) => ({ ...blockMeta(block, index), ...historyOf(task) })) };
+  } finally {
+    codec.release();
+    files.close();
+  }
+}
+
+function identityOf({ databaseId, tableId, tableName, inputs, isFirst }: MergeTask): BlockIdentity {
+  const blocks = inputs.map(({ block }) => block);
+  const { dayStartNs } = blocks[0]!;
+  // rounded down, also before 1970
+  const day = Number((dayStartNs - (((dayStartNs % DAY_NS) + DAY_NS) % DAY_NS)) / DAY_NS);
+  return {
+    databaseId,
+    tableId,
+    tableName,
+    day,
+    seqMin: Math.min(...blocks.map(({ seqMin }) => seqMin)),
+    seqMax: Math.max(...blocks.map(({ seqMax }) => seqMax)),
+    unique: isFirst || blocks.every(({ unique }) => unique),
+  };
+}
+
+function historyOf({ inputs, tombstones }: MergeTask) {
+  const last = tombstones.at(-1);
+  return {
+    flushedMinMs: Math.min(...inputs.map(({ block }) => block.flushedMinMs)),
+    flushedMaxMs: Math.max(...inputs.map(({ block }) => block.flushedMaxMs)),
+    ...(last === undefined ? {} : { appliedTombstone: last.id }),
+  };
+}
+
+function sourceOf(files: OpenFiles, input: BlockInput) {
+  const { seqMax, minTimeNs, maxTimeNs } = input.block;
+  return { block: files.open(input).block(input.block.index), seqMax, minTimeNs, maxTimeNs };
+}
+
+/** Files that are read, each opened once. */
+class OpenFiles {
+  private readonly files = new Map<number, DataFile>();
+
+  constructor(private readonly kernel: Kernel) {}
+
+  open({ fileId, source, format }: BlockInput): DataFile {
+    let file = this.files.get(fileId);
+    if (file === undefined) {
+      file = openDataFile(this.kernel, openByteSource(source), format);
+      this.files.set(fileId, file);
+    }
+    return file;
+  }
+
+  close(): void {
+    for (const file of this.files.values()) file.close();
+    this.files.clear();
+  }
+}
