@@ -1,6 +1,6 @@
-// Values of a page to their places among merged rows: those of rows [first, first + count) whose place is below `limit` and that are present.
-// Pages are brought in order of their sequences, so of equal rows the later one's value stays, and an absent value overwrites nothing.
-// `bits` gets the bit of every place that is written; 0: every row has a value.
+// Values of a page to their places among merged rows: those of rows [first, first + count) whose place is below `limit` and that are
+// present. Pages are brought in order of their sequences, so of equal rows the later one's value stays, and an absent value overwrites
+// nothing. `bits` gets the bit of every place that is written; 0: every row has a value.
 import { bitAt, putBit } from "../memory/bits";
 
 export function placeValues1(source: u32, validity: u32, first: u32, count: u32, places: u32, limit: u32, out: u32, bits: u32): void {

@@ -8,8 +8,8 @@ const PAGE_TEXT_MAX = 16 << 20;
 /** Pages are whole words of bitmaps, but for the last of a block. */
 const WORD_ROWS = 64;
 
-/** Rows of each page, from the first on. The rest waits for the next slice: what is less than a word, a page or a group, as long as something
- *  is left before it; nothing waits for the next slice when there is none. */
+/** Rows of each page, from the first on. The rest waits for the next slice: what is less than a word, a page or a group, as long as
+ *  something is left before it. Nothing waits when there is no next slice. */
 export function cutPages(
   kernel: Kernel,
   texts: ReadonlyMap<number, ColumnRun>,

@@ -1,25 +1,97 @@
-// Entry point of the maintenance worker: sorting and encoding of sealed rows, so that the main thread never stalls for a flush.
+// Entry point of the maintenance worker: sorting and encoding of sealed rows, and merging of blocks, so that the main thread never stalls
+// for either. Writers wait for a flush, nobody for a merge: a merge gives way after each of its steps.
 import { Kernel } from "../kernel/kernel.ts";
-import { describeError } from "../model/errors.ts";
-import { writePt } from "../store/pt-file.ts";
-import type { FromMaintenanceWorker, ToMaintenanceWorker } from "./messages.ts";
+import { type FileRequest, writeMergedFile } from "../maintain/merge-file.ts";
+import { assert } from "../model/assert.ts";
+import { describeError, TsdbError } from "../model/errors.ts";
+import { type PtTableInput, writePt } from "../store/pt-file.ts";
+import { type FromMaintenanceWorker, MERGE_PIECES_MAX, type ToMaintenanceWorker } from "./messages.ts";
 
 declare const self: Worker;
 
+/** The merge that runs. */
+interface Merge {
+  readonly id: number;
+  isCancelled: boolean;
+  piecesSent: number;
+  /** Resumes it when a piece is taken. */
+  wake: () => void;
+}
+
 let kernel: Kernel | undefined;
+let merge: Merge | undefined;
+/** A merge that was given up may not have come to its end when the next one is asked for. */
+let merges: Promise<void> = Promise.resolve();
 
 self.onmessage = (event: MessageEvent<ToMaintenanceWorker>) => {
   const message = event.data;
-  if (message.type === "init") {
-    kernel = Kernel.attach(message.shared);
-    self.postMessage({ type: "ready" } satisfies FromMaintenanceWorker);
-    return;
-  }
-  try {
-    if (kernel === undefined) throw new Error("BUG: flush before init");
-    const { bytes, directory } = writePt(kernel, message.tables);
-    self.postMessage({ type: "flushed", id: message.id, bytes, directory } satisfies FromMaintenanceWorker, [bytes.buffer]);
-  } catch (error) {
-    self.postMessage({ type: "error", id: message.id, error: describeError(error) } satisfies FromMaintenanceWorker);
+  switch (message.type) {
+    case "init":
+      kernel = Kernel.attach(message.shared);
+      return post({ type: "ready" });
+    case "flush":
+      return flush(message.id, message.tables);
+    case "merge":
+      merges = merges.then(() => runMerge(message.id, message.request));
+      return;
+    case "taken":
+      if (merge?.id !== message.id) return;
+      merge.piecesSent -= 1;
+      return merge.wake();
+    case "cancel":
+      if (merge?.id !== message.id) return;
+      merge.isCancelled = true;
+      return merge.wake();
   }
 };
+
+function post(message: FromMaintenanceWorker, transfer: ArrayBuffer[] = []): void {
+  self.postMessage(message, transfer);
+}
+
+function flush(id: number, tables: readonly PtTableInput[]): void {
+  try {
+    assert(kernel !== undefined, "flush before init");
+    const { bytes, directory } = writePt(kernel, tables);
+    post({ type: "flushed", id, bytes, directory }, [bytes.buffer]);
+  } catch (error) {
+    post({ type: "error", id, error: describeError(error) });
+  }
+}
+
+async function runMerge(id: number, request: FileRequest): Promise<void> {
+  try {
+    assert(kernel !== undefined, "merge before init");
+    const own: Merge = { id, isCancelled: false, piecesSent: 0, wake: () => {} };
+    merge = own;
+    const file = await writeMergedFile(kernel, request, { write: (piece) => writePiece(own, piece), pace: () => giveWay(own) });
+    post({ type: "merged", id, file });
+  } catch (error) {
+    post({ type: "error", id, error: describeError(error) });
+  } finally {
+    merge = undefined;
+  }
+}
+
+async function writePiece(own: Merge, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  own.piecesSent += 1;
+  post({ type: "piece", id: own.id, bytes }, [bytes.buffer]);
+  while (own.piecesSent >= MERGE_PIECES_MAX && !own.isCancelled) {
+    await new Promise<void>((resolve) => {
+      own.wake = resolve;
+    });
+  }
+  checkCancelled(own);
+}
+
+/** Lets messages that have come be handled. */
+async function giveWay(own: Merge): Promise<void> {
+  await new Promise<void>((resolve) => {
+    setImmediate(resolve);
+  });
+  checkCancelled(own);
+}
+
+function checkCancelled({ isCancelled }: Merge): void {
+  if (isCancelled) throw new TsdbError("cancelled", "the merge was given up");
+}

@@ -1,5 +1,6 @@
 // The messages between the main thread and its workers. Everything is structured-cloneable; bytes are transferred, not copied.
 import type { SharedMemory } from "../kernel/extents.ts";
+import type { FileRequest, MergedFile } from "../maintain/merge-file.ts";
 import type { ErrorKind } from "../model/errors.ts";
 import type { QueryFormat, QueryParams } from "../model/query.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
@@ -81,9 +82,19 @@ export const ANSWER_MESSAGE_BYTES = 128 << 10;
 
 export type ToMaintenanceWorker =
   | { readonly type: "init"; readonly shared: SharedMemory }
-  | { readonly type: "flush"; readonly id: number; readonly tables: readonly PtTableInput[] };
+  | { readonly type: "flush"; readonly id: number; readonly tables: readonly PtTableInput[] }
+  /** At most one at a time. A flush goes before its next step. */
+  | { readonly type: "merge"; readonly id: number; readonly request: FileRequest }
+  /** A piece of the merge's file was stored: another one may be sent. */
+  | { readonly type: "taken"; readonly id: number }
+  | { readonly type: "cancel"; readonly id: number };
 
 export type FromMaintenanceWorker =
   | { readonly type: "ready" }
   | { readonly type: "flushed"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer>; readonly directory: PtDirectory }
+  | { readonly type: "piece"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly type: "merged"; readonly id: number; readonly file: MergedFile }
   | { readonly type: "error"; readonly id: number; readonly error: WireError };
+
+/** Pieces of a merge's file that may be on their way to the disk. */
+export const MERGE_PIECES_MAX = 8;

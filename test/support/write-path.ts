@@ -17,7 +17,7 @@ import { Precision } from "../../src/model/precision.ts";
 import { ALL_TIME, type ScanRequest } from "../../src/model/scan.ts";
 import type { IncomingBody, WriteRequest, WriteResult } from "../../src/model/write.ts";
 import { FileObjectStore } from "../../src/object-store/file-object-store.ts";
-import type { ObjectInfo, ObjectStore } from "../../src/object-store/object-store.ts";
+import type { ObjectInfo, ObjectStore, ObjectWriter } from "../../src/object-store/object-store.ts";
 import type { TableSnapshot } from "../../src/query/snapshot.ts";
 import { Snapshots } from "../../src/query/snapshots.ts";
 import { TableScan } from "../../src/query/table-scan.ts";
@@ -46,6 +46,22 @@ class RememberingStore implements ObjectStore {
   async put(key: string, bytes: Uint8Array, options?: { ifAbsent?: boolean }): Promise<void> {
     await this.store.put(key, bytes, options);
     this.objects.set(key, bytes);
+  }
+
+  async begin(key: string): Promise<ObjectWriter> {
+    const writer = await this.store.begin(key);
+    const pieces: Uint8Array[] = [];
+    return {
+      append: (bytes) => {
+        pieces.push(bytes);
+        return writer.append(bytes);
+      },
+      finish: async () => {
+        await writer.finish();
+        this.objects.set(key, Buffer.concat(pieces));
+      },
+      abort: () => writer.abort(),
+    };
   }
 
   async get(key: string): Promise<Uint8Array> {
