@@ -3,6 +3,7 @@ import { expect } from "bun:test";
 import type { Aggregate, AggregateRequest } from "../../src/model/aggregate.ts";
 import { type ColumnDef, ColumnType } from "../../src/model/column.ts";
 import { compareValues, isWanted } from "./naive-scan.ts";
+import { ALL_TYPES } from "./random-rows.ts";
 import type { TestRow, TestValue } from "./rows.ts";
 
 export type GroupValue = TestValue | null;
@@ -17,10 +18,11 @@ export interface NaiveGroup {
 export function aggregateRows(
   rows: readonly TestRow[],
   request: AggregateRequest,
+  columns = ALL_TYPES,
 ): { groups: Map<string, NaiveGroup>; overflows: boolean } {
   const members = new Map<string, { bin: bigint | null; tags: (string | null)[]; rows: TestRow[] }>();
   for (const row of rows) {
-    if (!isWanted(row, request)) continue;
+    if (!isWanted(row, request, columns)) continue;
     const bin = request.bins === null ? null : binOf(row.timeNs, request.bins.originNs, request.bins.widthNs);
     const tags = request.groupBy.map(({ name }) => row.tags[name] ?? null);
     const key = keyOf(bin, tags);

@@ -29,13 +29,14 @@ class ModelTable {
   readonly points = new Map<string, Point>();
   retentionNs: bigint | null = null;
 
-  /** False: a column of the line has another type; nothing has changed. */
+  /** False: a column of the line has another type, or two; nothing has changed. */
   write({ tags, fields, timeNs }: ModelLine): boolean {
     const types = [
       ...Object.keys(tags).map((name) => [name, ColumnType.tag] as const),
       ...Object.entries(fields).map(([name, { type }]) => [name, type] as const),
     ];
     if (types.some(([name, type]) => (this.columns.get(name) ?? type) !== type)) return false;
+    if (new Set(types.map(([name]) => name)).size < types.length) return false;
     for (const [name, type] of types) this.columns.set(name, type);
     const key = `${timeNs} ${JSON.stringify(Object.entries(tags).sort(([a], [b]) => (a < b ? -1 : 1)))}`;
     const point = this.points.get(key) ?? { tags, timeNs, fields: {} };

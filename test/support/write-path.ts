@@ -11,6 +11,7 @@ import { Ingest } from "../../src/ingest/ingest.ts";
 import { Replayer } from "../../src/ingest/replay.ts";
 import { Kernel } from "../../src/kernel/kernel.ts";
 import { Flusher } from "../../src/maintain/flush.ts";
+import { type AggregateRequest, aggregateColumns } from "../../src/model/aggregate.ts";
 import { type ColumnDef, ColumnType } from "../../src/model/column.ts";
 import { LIMITS } from "../../src/model/limits.ts";
 import { Precision } from "../../src/model/precision.ts";
@@ -24,7 +25,8 @@ import { TableScan } from "../../src/query/table-scan.ts";
 import { BlockCache } from "../../src/store/block-cache.ts";
 import { Manifest } from "../../src/store/manifest.ts";
 import { objectKeys } from "../../src/store/paths.ts";
-import { writePt } from "../../src/store/pt-file.ts";
+import { blockMeta } from "../../src/store/pt-file.ts";
+import { encodePt } from "../../src/store/pt-writer.ts";
 import { replay } from "../../src/wal/replay.ts";
 import { Wal } from "../../src/wal/wal.ts";
 import { naiveRows } from "./naive-table.ts";
@@ -96,6 +98,8 @@ export class WritePath {
   private flushError: unknown;
   private readonly cache: BlockCache;
   private readonly filesRead = new Set<number>();
+  /** Of the files that are flushed: a power of two from 64 on. */
+  pageRowsMax: number = LIMITS.pageRowsMax;
   /** What happens while the worker is on its way to encode sealed rows. */
   beforeEncode: () => Promise<void> = () => Promise.resolve();
 
@@ -129,7 +133,8 @@ export class WritePath {
       nowMs: () => 0,
       encode: async (input) => {
         await this.beforeEncode();
-        return writePt(kernel, input);
+        const { bytes, directory } = encodePt(kernel, input, { pageRowsMax: this.pageRowsMax });
+        return { bytes, directory: { blocks: directory.blocks.map(blockMeta) } };
       },
       onFlushed: () => {},
       onError: (error) => {
@@ -228,8 +233,7 @@ export class WritePath {
   rows(table: string, { database = "db", columns, ...request }: Partial<ScanRequest> & { database?: string } = {}): Promise<TestRow[]> {
     const rows: TestRow[] = [];
     this.withSnapshot(table, database, (tableSnapshot) => {
-      for (const { fileId } of tableSnapshot.blocks) this.filesRead.add(fileId);
-      const scan = new TableScan(this.kernel, tableSnapshot, this.cache);
+      const scan = this.scanOf(tableSnapshot);
       const projected = columns ?? scan.columns;
       const cursor = scan.open({ range: ALL_TIME, tags: [], ...request, columns: projected });
       for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {
@@ -238,6 +242,27 @@ export class WritePath {
       scan.close();
     });
     return Promise.resolve(rows);
+  }
+
+  /** The groups that a scan makes of a table, one value per column of the answer; null when it makes none. */
+  groups(table: string, database: string, request: AggregateRequest): (TestValue | null)[][] | null {
+    let groups: (TestValue | null)[][] | null = null;
+    this.withSnapshot(table, database, (tableSnapshot) => {
+      const scan = this.scanOf(tableSnapshot);
+      const cursor = scan.aggregate(request);
+      const columns = aggregateColumns(request).map((type, id) => ({ id, name: "", type }));
+      if (cursor !== null) {
+        groups = [];
+        for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) groups.push(...readChunk(this.kernel, columns, chunk));
+      }
+      scan.close();
+    });
+    return groups;
+  }
+
+  private scanOf(snapshot: TableSnapshot): TableScan {
+    for (const { fileId } of snapshot.blocks) this.filesRead.add(fileId);
+    return new TableScan(this.kernel, snapshot, this.cache);
   }
 
   /** Rows of a table as naive-table.ts finds them, in no order that matters. */
