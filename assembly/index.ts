@@ -38,9 +38,17 @@ export {
   cellsJoin,
   cellsOfRows,
   cellsWithRows,
-  groupsMarkRanges,
-  groupsMarkRows,
 } from "./scan/cells";
+export {
+  groupKeysBytes,
+  groupKeysCodes,
+  groupKeysCount,
+  groupKeysCreate,
+  groupKeysFree,
+  groupKeysLearnRanges,
+  groupKeysLearnRows,
+  groupKeysValues,
+} from "./scan/group-keys";
 export { fillWords, groupsBoolean, groupsFlipped, groupsMean, groupsPresent } from "./scan/groups";
 export {
   mergeCount,

@@ -2,11 +2,11 @@
 // Hashed, for many bins of which few have rows: cells are numbered as they appear, through linear probing over
 //   slot: | hash u32 | cell + 1 u32, 0 = empty |     key of a cell: | bin u64 | group u32 | 0 u32 |
 import { hostAlloc, hostFree } from "../memory/host";
+import { NO_GROUP } from "./group-keys";
 import { RANGE_BYTES } from "./select";
 
 /** | cell u32 | first row u32 | end u32 |: rows side by side that belong to one cell. */
 export const SPAN_BYTES: u32 = 12;
-export const NO_GROUP: u32 = 0xffffffff;
 const KEY_BYTES: u32 = 16;
 const CELLS_MIN: u32 = 1024;
 
@@ -150,31 +150,6 @@ function growCells(cells: Cells): void {
   cells.keyCapacity = capacity;
   cells.slots = slots;
   cells.slotMask = mask;
-}
-
-/** Marks in `used` (u8 per series) the series of the ranges that `map` gives no group yet. Returns how many. */
-export function groupsMarkRanges(ranges: u32, count: u32, map: u32, used: u32): u32 {
-  let marked: u32 = 0;
-  for (let i: u32 = 0; i < count; i++) marked += mark(load<u32>(ranges + i * RANGE_BYTES), map, used);
-  return marked;
-}
-
-/** The same for the rows listed, or rows [first, first + count) when `rows` is 0. */
-export function groupsMarkRows(series: u32, rows: u32, first: u32, count: u32, map: u32, used: u32): u32 {
-  let marked: u32 = 0;
-  for (let i: u32 = 0; i < count; i++) {
-    const row = rows != 0 ? load<u32>(rows + (i << 2)) : first + i;
-    marked += mark(load<u32>(series + (row << 2)), map, used);
-  }
-  return marked;
-}
-
-// @ts-ignore: decorator
-@inline
-function mark(series: u32, map: u32, used: u32): u32 {
-  if (load<u32>(map + (series << 2)) != NO_GROUP || load<u8>(used + series) != 0) return 0;
-  store<u8>(used + series, 1);
-  return 1;
 }
 
 /** Cuts the ranges of a sorted run where bins end. Writes at most `max` spans; fewer: these were the last, and the next call begins with

@@ -1,49 +1,61 @@
-// The groups of an aggregation: distinct values of the tags grouped by, found once per series of each dictionary, by value.
+// The groups of an aggregation: distinct values of the tags grouped by, found by value once per tag value and series of each dictionary.
 import type { ColumnDef } from "../model/column.ts";
-import { RECLAIM_AT_ONCE } from "../model/reclaimer.ts";
-import type { DictionaryView, TagColumnView } from "../model/run.ts";
+import type { DictionaryView } from "../model/run.ts";
 import type { Kernel } from "./kernel.ts";
-import { SeriesDictionary } from "./series-dictionary.ts";
 
-/** u32 per series: its group; 0xffffffff = not met yet. */
-interface GroupMap {
+// assembly/scan/group-keys.ts: | codes u32 | views u32 | map of codes u32 |
+const SOURCE_BYTES = 12;
+
+/** u32 each, 0xffffffff = not met yet. */
+interface Numbers {
   ptr: number;
-  seriesCount: number;
+  count: number;
 }
 
-/** Marks the series that rows of a run are of. */
-type Mark = (mapPtr: number, usedPtr: number) => number;
+/** What is known of one dictionary. Views of it from different moments share codes and series ids. */
+interface Source {
+  view: DictionaryView | undefined;
+  /** Group of a series. */
+  readonly groups: Numbers;
+  /** By tag grouped by: number of the value of a code. */
+  readonly values: readonly Numbers[];
+  /** The tags of `view`, for the kernel. */
+  readonly tagsPtr: number;
+}
 
 export class AggregateGroups {
-  /** By dictionary id: views of one dictionary share their series ids. */
-  private readonly maps = new Map<number, GroupMap>();
-  private readonly groups: SeriesDictionary | undefined;
-  private used: { ptr: number; bytes: number } = { ptr: 0, bytes: 0 };
+  /** By dictionary id. */
+  private readonly sources = new Map<number, Source>();
+  /** 0: one group. */
+  private readonly keys: number;
 
   constructor(
     private readonly kernel: Kernel,
     private readonly groupBy: readonly ColumnDef[],
   ) {
-    if (groupBy.length > 0) this.groups = new SeriesDictionary(kernel, { lastTimeFloorNs: 0n, reclaimer: RECLAIM_AT_ONCE });
+    this.keys = groupBy.length === 0 ? 0 : kernel.call.groupKeysCreate(groupBy.length) >>> 0;
   }
 
   get count(): number {
-    return this.groups === undefined ? 1 : this.groups.seriesCount;
+    return this.keys === 0 ? 1 : this.kernel.call.groupKeysCount(this.keys) >>> 0;
   }
 
+  /** Of the groups, not of what is known of dictionaries: that is 4 bytes a series and value. */
   get memoryBytes(): number {
-    return this.groups?.memoryBytes ?? 0;
+    return this.keys === 0 ? 0 : this.kernel.call.groupKeysBytes(this.keys) >>> 0;
   }
 
   /** The groups of a dictionary's series known so far: u32 per series, 0xffffffff = not known; or 0 when there is one group. Borrowed until
    *  the next call for this dictionary. @throws TsdbError overloaded */
   mapOf(dictionary: DictionaryView): number {
-    return this.groups === undefined ? 0 : this.ownMap(dictionary).ptr;
+    return this.keys === 0 ? 0 : this.sourceOf(dictionary).groups.ptr;
   }
 
   /** Makes the groups of the series known that ranges of a sorted run are of. @throws TsdbError overloaded */
   learnRanges(dictionary: DictionaryView, rangesPtr: number, count: number): void {
-    this.learn(dictionary, (map, used) => this.kernel.call.groupsMarkRanges(rangesPtr, count, map, used));
+    if (this.keys === 0) return;
+    const { tagsPtr, groups } = this.sourceOf(dictionary);
+    this.kernel.call.groupKeysLearnRanges(this.keys, tagsPtr, rangesPtr, count, groups.ptr);
   }
 
   /** The same for the rows listed, or rows [first, first + count) when rowsPtr is 0. */
@@ -52,54 +64,65 @@ export class AggregateGroups {
     seriesPtr: number,
     { rowsPtr, first, count }: { rowsPtr: number; first: number; count: number },
   ): void {
-    this.learn(dictionary, (map, used) => this.kernel.call.groupsMarkRows(seriesPtr, rowsPtr, first, count, map, used));
+    if (this.keys === 0) return;
+    const { tagsPtr, groups } = this.sourceOf(dictionary);
+    this.kernel.call.groupKeysLearnRows(this.keys, tagsPtr, seriesPtr, rowsPtr, first, count, groups.ptr);
   }
 
-  /** A tag grouped by, with a code per group; undefined when every group lacks it. */
-  tag({ id }: ColumnDef): TagColumnView | undefined {
-    return this.groups?.view().tags.find(({ columnId }) => columnId === id);
+  /** The tag at `index` of those grouped by: a code (u32) per group, 0 = absent, and a view per code. */
+  tag(index: number): { codesPtr: number; valuesPtr: number } {
+    const { call } = this.kernel;
+    return { codesPtr: call.groupKeysCodes(this.keys, index) >>> 0, valuesPtr: call.groupKeysValues(this.keys, index) >>> 0 };
   }
 
   release(): void {
-    for (const { ptr, seriesCount } of this.maps.values()) this.kernel.heap.free(ptr, seriesCount * 4);
-    this.maps.clear();
-    if (this.used.bytes > 0) this.kernel.heap.free(this.used.ptr, this.used.bytes);
-    this.used = { ptr: 0, bytes: 0 };
-    this.groups?.release();
-  }
-
-  private learn(dictionary: DictionaryView, mark: Mark): void {
-    if (this.groups === undefined) return;
-    const { ptr } = this.ownMap(dictionary);
-    const usedPtr = this.usedOf(dictionary.seriesCount);
-    if (mark(ptr, usedPtr) === 0) return;
-    const tags = dictionary.tags.filter(({ columnId }) => this.groupBy.some(({ id }) => id === columnId));
-    this.groups.importSeries({ ...dictionary, tags }, usedPtr, ptr);
-    this.kernel.call.fillBytes(usedPtr, 0, dictionary.seriesCount);
-  }
-
-  private ownMap({ id, seriesCount }: DictionaryView): GroupMap {
-    const known = this.maps.get(id);
-    if (known !== undefined && known.seriesCount >= seriesCount) return known;
     const { heap, call } = this.kernel;
-    const ptr = heap.alloc(seriesCount * 4);
-    call.fillBytes(ptr, 0xff, seriesCount * 4);
-    if (known !== undefined) {
-      call.copyBytes(ptr, known.ptr, known.seriesCount * 4);
-      heap.free(known.ptr, known.seriesCount * 4);
+    for (const { groups, values, tagsPtr } of this.sources.values()) {
+      for (const { ptr, count } of [groups, ...values]) if (count > 0) heap.free(ptr, count * 4);
+      heap.free(tagsPtr, this.groupBy.length * SOURCE_BYTES);
     }
-    const map = { ptr, seriesCount };
-    this.maps.set(id, map);
-    return map;
+    this.sources.clear();
+    if (this.keys !== 0) call.groupKeysFree(this.keys);
   }
 
-  /** A zeroed byte per series. */
-  private usedOf(seriesCount: number): number {
-    if (this.used.bytes < seriesCount) {
-      const ptr = this.kernel.heap.allocZeroed(seriesCount);
-      if (this.used.bytes > 0) this.kernel.heap.free(this.used.ptr, this.used.bytes);
-      this.used = { ptr, bytes: seriesCount };
+  private sourceOf(view: DictionaryView): Source {
+    let source = this.sources.get(view.id);
+    if (source === undefined) {
+      source = {
+        view: undefined,
+        groups: { ptr: 0, count: 0 },
+        values: this.groupBy.map(() => ({ ptr: 0, count: 0 })),
+        tagsPtr: this.kernel.heap.alloc(this.groupBy.length * SOURCE_BYTES),
+      };
+      this.sources.set(view.id, source);
     }
-    return this.used.ptr;
+    if (source.view !== view) {
+      this.describe(source, view);
+      source.view = view;
+    }
+    return source;
+  }
+
+  private describe({ groups, values, tagsPtr }: Source, { seriesCount, tags }: DictionaryView): void {
+    this.grow(groups, seriesCount);
+    this.groupBy.forEach(({ id }, i) => {
+      const tag = tags.find(({ columnId }) => columnId === id);
+      const map = values[i]!;
+      this.grow(map, tag?.valueCount ?? 0);
+      this.kernel.u32.set([tag?.codesPtr ?? 0, tag?.valuesPtr ?? 0, map.ptr], (tagsPtr + i * SOURCE_BYTES) / 4);
+    });
+  }
+
+  private grow(numbers: Numbers, count: number): void {
+    if (count <= numbers.count) return;
+    const { heap, call } = this.kernel;
+    const ptr = heap.alloc(count * 4);
+    call.fillBytes(ptr, 0xff, count * 4);
+    if (numbers.count > 0) {
+      call.copyBytes(ptr, numbers.ptr, numbers.count * 4);
+      heap.free(numbers.ptr, numbers.count * 4);
+    }
+    numbers.ptr = ptr;
+    numbers.count = count;
   }
 }

@@ -62,7 +62,7 @@ export class GroupCursor implements ScanCursor {
       this.timesPtr = request.bins === null ? 0 : this.blocks.alloc(CHUNK_ROWS * 8);
       this.writers = [
         ...(request.bins === null ? [] : [() => ({ dataPtr: this.timesPtr, validityPtr: 0 })]),
-        ...request.groupBy.map((column) => this.tagWriter(groups, column)),
+        ...request.groupBy.map((_, index) => this.tagWriter(groups, index)),
         ...request.aggregates.map((aggregate) => this.aggregateWriter(aggregate)),
       ];
     } catch (error) {
@@ -88,10 +88,9 @@ export class GroupCursor implements ScanCursor {
     this.release();
   }
 
-  private tagWriter(groups: AggregateGroups, column: ColumnDef): ColumnWriter {
+  private tagWriter(groups: AggregateGroups, index: number): ColumnWriter {
     const { call } = this.kernel;
-    const tag = groups.tag(column);
-    if (tag === undefined) return () => NULL_COLUMN;
+    const tag = groups.tag(index);
     const views = this.blocks.alloc(CHUNK_ROWS * VALUE_BYTES[ColumnType.tag]);
     const validity = this.blocks.alloc(bitmapBytes(CHUNK_ROWS));
     return (count) => {

@@ -21,6 +21,8 @@ import { SeriesFilter } from "./series-filter.ts";
 const BLOCK_ROWS = LIMITS.pageRowsMax;
 const RANGES_MAX = 2048;
 const SPANS_MAX = 4096;
+/** A sorted run with fewer rows a series is cheaper row by row. */
+const SERIES_ROWS_MIN = 8;
 /** Rows that follow each other and belong to one cell are reduced as spans when there are so many for a span; a page then has SPANS_MAX. */
 const SPAN_ROWS_MIN = BLOCK_ROWS / SPANS_MAX;
 const RANGE_BYTES = 12;
@@ -95,14 +97,15 @@ export class Aggregator {
     this.failed = this.cells === null;
   }
 
-  /** Adds the rows of `run` that satisfy every predicate of the request. False: the aggregation has failed, `finish` will give null, and no
-   *  more runs are needed. @throws TsdbError overloaded: only `release` is allowed then */
+  /** Adds the rows of `run` that satisfy every predicate of the request. The run's series and times are read whatever that is. False: the
+   *  aggregation has failed, `finish` will give null, and no more runs are needed. @throws TsdbError overloaded: only `release` is allowed
+   *  then */
   add(run: Run, { range = ALL_TIME, hidden, except }: AddOptions = {}): boolean {
     assert(!this.released, "a run for an aggregator that was released");
     if (this.failed) return false;
     const choice = { range: intersect(range, this.range), filter: this.filter, hidden, except };
     const { fields } = this.request;
-    if (run.sorted && fields.length === 0) {
+    if (fields.length === 0 && this.hasLongSeries(run)) {
       const selection = RowSelection.openBySeries(this.kernel, run, choice);
       if (selection === "none") return true;
       try {
@@ -143,6 +146,13 @@ export class Aggregator {
     this.arrays.release();
     this.groups.release();
     this.cells?.release();
+  }
+
+  /** Sorted, with several rows of each series; the highest series less the lowest tells how many there are at most. */
+  private hasLongSeries({ sorted, rowCount, seriesPtr }: Run): boolean {
+    if (!sorted || rowCount === 0) return false;
+    const { u32 } = this.kernel;
+    return rowCount >= (u32[seriesPtr / 4 + rowCount - 1]! - u32[seriesPtr / 4]! + 1) * SERIES_ROWS_MIN;
   }
 
   private addColumns(): void {

@@ -75,8 +75,14 @@ export interface AggregateExports {
   ): number;
   cellsJoin(cells: number, rows: number, first: number, count: number, spans: number, max: number): number;
   cellsWithRows(rowCounts: number, from: number, cellCount: number, target: number, max: number): number;
-  groupsMarkRanges(ranges: number, count: number, map: number, used: number): number;
-  groupsMarkRows(series: number, rows: number, first: number, count: number, map: number, used: number): number;
+  groupKeysCreate(tagCount: number): number;
+  groupKeysFree(keys: number): void;
+  groupKeysCount(keys: number): number;
+  groupKeysBytes(keys: number): number;
+  groupKeysCodes(keys: number, tag: number): number;
+  groupKeysValues(keys: number, tag: number): number;
+  groupKeysLearnRanges(keys: number, sources: number, ranges: number, count: number, map: number): void;
+  groupKeysLearnRows(keys: number, sources: number, series: number, rows: number, first: number, count: number, map: number): void;
   groupsPresent(counts: number, list: number, count: number, bitmap: number): number;
   groupsMean(sums: number, type: number, counts: number, list: number, count: number, target: number): void;
   groupsFlipped(values: number, list: number, count: number, flip: bigint, target: number): void;
