@@ -3,6 +3,8 @@ import type { ColumnDef } from "../model/column.ts";
 import type { DictionaryView } from "../model/run.ts";
 import type { Kernel } from "./kernel.ts";
 
+/** What is known of dictionaries is forgotten beyond this, the one at hand excepted: merges make a dictionary each. */
+const SOURCES_BYTES_MAX = 64 << 20;
 // assembly/scan/group-keys.ts: | codes u32 | views u32 | map of codes u32 |
 const SOURCE_BYTES = 12;
 
@@ -26,12 +28,14 @@ interface Source {
 export class AggregateGroups {
   /** By dictionary id. */
   private readonly sources = new Map<number, Source>();
+  private sourcesBytes = 0;
   /** 0: one group. */
   private readonly keys: number;
 
   constructor(
     private readonly kernel: Kernel,
     private readonly groupBy: readonly ColumnDef[],
+    private readonly sourcesBytesMax = SOURCES_BYTES_MAX,
   ) {
     this.keys = groupBy.length === 0 ? 0 : kernel.call.groupKeysCreate(groupBy.length) >>> 0;
   }
@@ -40,7 +44,7 @@ export class AggregateGroups {
     return this.keys === 0 ? 1 : this.kernel.call.groupKeysCount(this.keys) >>> 0;
   }
 
-  /** Of the groups, not of what is known of dictionaries: that is 4 bytes a series and value. */
+  /** Of the groups; what is known of dictionaries is bounded apart. */
   get memoryBytes(): number {
     return this.keys === 0 ? 0 : this.kernel.call.groupKeysBytes(this.keys) >>> 0;
   }
@@ -76,18 +80,24 @@ export class AggregateGroups {
   }
 
   release(): void {
-    const { heap, call } = this.kernel;
+    this.forget();
+    if (this.keys !== 0) this.kernel.call.groupKeysFree(this.keys);
+  }
+
+  private forget(): void {
+    const { heap } = this.kernel;
     for (const { groups, values, tagsPtr } of this.sources.values()) {
       for (const { ptr, count } of [groups, ...values]) if (count > 0) heap.free(ptr, count * 4);
       heap.free(tagsPtr, this.groupBy.length * SOURCE_BYTES);
     }
     this.sources.clear();
-    if (this.keys !== 0) call.groupKeysFree(this.keys);
+    this.sourcesBytes = 0;
   }
 
   private sourceOf(view: DictionaryView): Source {
     let source = this.sources.get(view.id);
     if (source === undefined) {
+      if (this.sourcesBytes > this.sourcesBytesMax) this.forget();
       source = {
         view: undefined,
         groups: { ptr: 0, count: 0 },
@@ -122,6 +132,7 @@ export class AggregateGroups {
       call.copyBytes(ptr, numbers.ptr, numbers.count * 4);
       heap.free(numbers.ptr, numbers.count * 4);
     }
+    this.sourcesBytes += (count - numbers.count) * 4;
     numbers.ptr = ptr;
     numbers.count = count;
   }
