@@ -21,6 +21,8 @@ export class AggregateScan implements StatementScan, ScanUse {
   readonly tags: ScanUse["tags"] = [];
   readonly fields: FieldPredicate[] = [];
   readonly selectsExactly = true;
+  newestOnly = false;
+  present: readonly ColumnDef[] = [];
   handle = 0;
   error: unknown;
   private readonly cursors = new OpenCursors();

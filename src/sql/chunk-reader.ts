@@ -72,6 +72,11 @@ function readValidity(kernel: Kernel, validityPtr: number, rowCount: number): Ui
   return null;
 }
 
+/** Whether no value of a borrowed column is NULL. */
+export function isAllPresent(kernel: Kernel, { dataPtr, validityPtr }: ScanColumn, rowCount: number): boolean {
+  return dataPtr !== 0 && readValidity(kernel, validityPtr, rowCount) === null;
+}
+
 function allNull(type: ColumnType, rowCount: number): ResultColumn {
   const validity = new Uint8Array(Math.ceil(rowCount / 8));
   if (type === ColumnType.tag || type === ColumnType.string) {

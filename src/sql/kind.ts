@@ -72,7 +72,9 @@ export interface ColumnSource {
 export type Hint =
   | { readonly kind: "time"; readonly scan: ScanUse; readonly range: TimeRange }
   | { readonly kind: "tag"; readonly scan: ScanUse; readonly columnId: number; readonly values: readonly (string | null)[] }
-  | { readonly kind: "field"; readonly scan: ScanUse; readonly predicate: FieldPredicate };
+  | { readonly kind: "field"; readonly scan: ScanUse; readonly predicate: FieldPredicate }
+  /** Only newest rows of their series pass. */
+  | { readonly kind: "newest"; readonly scan: ScanUse };
 
 /** One reference to a table in the statement. Hints narrow what it reads. */
 export interface ScanUse {
@@ -81,6 +83,9 @@ export interface ScanUse {
   readonly defs: readonly ColumnDef[];
   /** What narrows it need not be looked at again. */
   readonly selectsExactly: boolean;
+  /** Nothing shows of other rows than the newest of each series, if that has values in the columns of `present`. */
+  newestOnly: boolean;
+  present: readonly ColumnDef[];
   range: TimeRange;
   tags: { columnId: number; values: readonly (string | null)[] }[];
   fields: FieldPredicate[];
@@ -117,6 +122,8 @@ export interface Typed {
   boolean?: boolean;
   interval?: Interval;
   bin?: TimeBin;
+  /** A number of rows that is 1 only in newest rows of their series (rewrite/newest.ts). */
+  numbers?: ScanUse;
   /** Conditions: what holds when this one is true. */
   hints?: readonly Hint[];
   /** Conditions: true exactly where all hints hold. */

@@ -68,7 +68,7 @@ export class SqlRun implements SqlAnswer {
       const context = { tables: this.scans, params: this.input.params, nowNs, references: new TableReferences(query) };
       const { columns: outputs } = rewriteQuery(query, context, null, NO_PARENT_CTES);
       const isRun = statement.kind !== "explain" || statement.analyze;
-      if (!isRun || this.scans.prepareGroups()) return { query, outputs };
+      if (!isRun || this.scans.prepare()) return { query, outputs };
       this.scans.restart();
     }
   }

@@ -7,6 +7,7 @@ export interface OutputColumn {
   readonly name: string;
   readonly kind: Kind;
   readonly source?: ColumnSource;
+  readonly numbers?: ScanUse;
   /** An integer that the statement did not make narrow itself: 64 bits wide in the dialect, whatever DuckDB's literals are. */
   readonly isWide?: boolean;
 }
@@ -25,8 +26,9 @@ export interface Derived {
 }
 
 /** Scans that a condition on their own columns may narrow. "unless null": the rows went through an outer join that may put NULLs in their
- *  place, so a condition that NULL satisfies says nothing about them. */
-export type Narrowable = ReadonlyMap<ScanUse, "always" | "unless null">;
+ *  place, so a condition that NULL satisfies says nothing about them. "to newest": its rows are numbered, and all that may be said is that
+ *  only those with number 1 are wanted. */
+export type Narrowable = ReadonlyMap<ScanUse, "always" | "unless null" | "to newest">;
 
 /** What the WITH entries give. */
 export type CteMap = ReadonlyMap<string, Derived>;
@@ -36,6 +38,7 @@ export interface Resolved {
   readonly names: string[];
   readonly kind: Kind;
   readonly source?: ColumnSource;
+  readonly numbers?: ScanUse;
   readonly found: boolean;
 }
 
@@ -91,6 +94,6 @@ export class Scope {
   }
 }
 
-function describe(names: string[], column: OutputColumn): Resolved {
-  return { names, kind: column.kind, found: true, ...(column.source === undefined ? {} : { source: column.source }) };
+function describe(names: string[], { kind, source, numbers }: OutputColumn): Resolved {
+  return { names, kind, found: true, ...(source === undefined ? {} : { source }), ...(numbers === undefined ? {} : { numbers }) };
 }

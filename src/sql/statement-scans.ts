@@ -5,7 +5,7 @@ import type { ScanTable } from "../model/scan.ts";
 import { AggregateScan } from "./aggregate-scan.ts";
 import { type DatabaseTable, openCatalogTable } from "./catalog-tables.ts";
 import type { GroupSource } from "./kind.ts";
-import type { GroupableTable, TableCatalog } from "./rewrite/rewriter.ts";
+import type { TableCatalog, TableDescription } from "./rewrite/rewriter.ts";
 import { type StatementScan, sortedColumns, TableScan } from "./table-scan.ts";
 import type { TextTable } from "./text-table.ts";
 
@@ -30,16 +30,17 @@ export class StatementScans implements TableCatalog {
 
   scanTable(schema: string, name: string): TableScan | null {
     const table = this.findTable(schema, name);
-    return table === null ? null : this.register(new TableScan(table, schema === "iox"));
+    return table === null ? null : this.register(new TableScan(this.owner.kernel, table, schema === "iox"));
   }
 
-  groupable(schema: string, name: string): GroupableTable | null {
-    const table = schema === "iox" ? this.findTable(schema, name) : null;
+  describe(name: string): TableDescription | null {
+    const table = this.findTable("iox", name);
+    return table === null ? null : { defs: sortedColumns(table), rowCountMax: table.rowCountMax };
+  }
+
+  groups(name: string, source: GroupSource): AggregateScan | null {
+    const table = this.findTable("iox", name);
     if (table?.aggregate === undefined) return null;
-    return { defs: sortedColumns(table), groups: (source) => this.groups(table, source) };
-  }
-
-  private groups(table: ScanTable, source: GroupSource): AggregateScan | null {
     const place = this.places++;
     if (this.refused.has(place)) return null;
     const scan = this.register(new AggregateScan(this.owner.kernel, table, source));
@@ -48,7 +49,8 @@ export class StatementScans implements TableCatalog {
   }
 
   /** Lets the storage make all groups. False: it could not make some, and the statement must be rewritten anew, on new scans. */
-  prepareGroups(): boolean {
+  prepare(): boolean {
+    for (const scan of this.scans) if (scan instanceof TableScan) scan.prepare();
     for (const { place, scan } of this.groupings) if (!scan.prepare()) this.refused.add(place);
     return !this.groupings.some(({ place }) => this.refused.has(place));
   }

@@ -1,7 +1,9 @@
 // A table of the snapshot as DuckDB's table function sees it: columns by name, cursors opened with what the WHERE clause said.
 import type { ChunkCursor, ScanSource } from "../duckdb/table-function.ts";
+import type { Kernel } from "../kernel/kernel.ts";
 import type { ColumnDef } from "../model/column.ts";
-import { ALL_TIME, type FieldPredicate, type ScanTable, type TimeRange } from "../model/scan.ts";
+import { ALL_TIME, type FieldPredicate, type ScanRequest, type ScanTable, type TimeRange } from "../model/scan.ts";
+import { isAllPresent } from "./chunk-reader.ts";
 import type { ScanUse } from "./kind.ts";
 import { encodeName } from "./names.ts";
 import { OpenCursors } from "./open-cursors.ts";
@@ -30,12 +32,15 @@ export class TableScan implements StatementScan, ScanUse {
   range: TimeRange = ALL_TIME;
   tags: ScanUse["tags"] = [];
   fields: FieldPredicate[] = [];
+  newestOnly = false;
+  present: readonly ColumnDef[] = [];
   handle = 0;
   error: unknown;
   private readonly cursors = new OpenCursors();
 
   /** `sorted`: `*` is in the order of names, as for all tables of users. */
   constructor(
+    private readonly kernel: Kernel,
     readonly table: ScanTable,
     sorted: boolean,
   ) {
@@ -54,8 +59,30 @@ export class TableScan implements StatementScan, ScanUse {
   open(columnIndexes: readonly number[]): ChunkCursor {
     this.cursors.throwIfEnded();
     if (this.range.minNs > this.range.maxNs) return EMPTY_CURSOR;
-    const columns = columnIndexes.map((index) => this.defs[index]!);
-    return this.cursors.track(this.table.open({ columns, range: this.range, tags: this.tags, fields: this.fields }));
+    return this.cursors.track(this.table.open(this.request(columnIndexes.map((index) => this.defs[index]!))));
+  }
+
+  /** Before the first `open`: finds out whether newest rows are enough. */
+  prepare(): void {
+    if (this.newestOnly && this.present.length > 0 && this.range.minNs <= this.range.maxNs) this.newestOnly = this.areAllPresent();
+  }
+
+  private areAllPresent(): boolean {
+    const cursor = this.table.open(this.request(this.present));
+    try {
+      for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {
+        const { rowCount } = chunk;
+        if (!chunk.columns.every((column) => isAllPresent(this.kernel, column, rowCount))) return false;
+      }
+      return true;
+    } finally {
+      cursor.close();
+    }
+  }
+
+  private request(columns: readonly ColumnDef[]): ScanRequest {
+    const { range, tags, fields, newestOnly } = this;
+    return { columns, range, tags, fields, newestOnly };
   }
 
   failed(error: unknown): void {

@@ -16,7 +16,8 @@ export function columnDefs(types: Readonly<Record<string, ColumnType>>): ColumnD
 /** Ignores the hints of a request, which are only hints, and keeps the requests for tests to look at. */
 export class FakeTable implements ScanTable {
   readonly columns: readonly ColumnDef[];
-  readonly rowCountMax: number;
+  /** What it says of itself; may be changed. */
+  rowCountMax: number;
   readonly requests: ScanRequest[] = [];
   openCursors = 0;
   /** Called before every chunk. */
@@ -28,9 +29,10 @@ export class FakeTable implements ScanTable {
     kernel: Kernel,
     readonly name: string,
     types: Readonly<Record<string, ColumnType>>,
-    rows: readonly FakeRow[],
+    private readonly fakeRows: readonly FakeRow[],
   ) {
     this.columns = columnDefs(types);
+    const rows = fakeRows;
     this.rowCountMax = rows.length;
     this.arena = new Arena(kernel);
     for (const column of this.columns) {
@@ -49,10 +51,11 @@ export class FakeTable implements ScanTable {
     let closed = false;
     return {
       next: () => {
-        if (row >= this.rowCountMax) return null;
+        const total = this.fakeRows.length;
+        if (row >= total) return null;
         this.onChunk(row / LIMITS.vectorRows);
         const first = row;
-        const rowCount = Math.min(LIMITS.vectorRows, this.rowCountMax - row);
+        const rowCount = Math.min(LIMITS.vectorRows, total - row);
         row += rowCount;
         return { rowCount, columns: request.columns.map((column) => this.slice(column, first)) };
       },

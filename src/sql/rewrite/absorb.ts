@@ -31,7 +31,7 @@ export function absorb(where: Expression | null, scan: ScanUse, rewrite: (condit
     for (const hint of hints) {
       if (hint.kind === "time") range = intersect(range, hint.range);
       else if (hint.kind === "field") fields.push(hint.predicate);
-      else {
+      else if (hint.kind === "tag") {
         const values = new Set(hint.values);
         const known = tags.get(hint.columnId);
         tags.set(hint.columnId, known === undefined ? [...values] : known.filter((value) => values.has(value)));

@@ -1,6 +1,6 @@
 // Comparisons with times and durations, and what they tell the scan: conditions of the form column-operator-constant become hints.
 import { intervalNs } from "../interval.ts";
-import type { Hint, Typed } from "../kind.ts";
+import type { Hint, ScanUse, Typed } from "../kind.ts";
 import type { Between, Comparison, Operator } from "../tree.ts";
 import { bigintConstant, call } from "../tree.ts";
 import { asTime } from "./cast.ts";
@@ -27,7 +27,14 @@ export function rewriteComparison(node: Comparison, left: Typed, right: Typed): 
   if (node.type === "COMPARE_EQUAL" && a.number !== undefined && a.number === b.number) {
     return { node: rewritten, kind: "boolean", hints: [], isExact: true };
   }
+  const numbers = node.type === "COMPARE_EQUAL" ? numbersOne(a, b) : undefined;
+  if (numbers !== undefined) return { node: rewritten, kind: "boolean", hints: [{ kind: "newest", scan: numbers }], isExact: false };
   return condition(rewritten, [comparisonHint(node.type, a, b)]);
+}
+
+/** `number = 1` for a number of rows. */
+function numbersOne(a: Typed, b: Typed): ScanUse | undefined {
+  return b.number === 1n ? a.numbers : a.number === 1n ? b.numbers : undefined;
 }
 
 export function rewriteBetween(node: Between, input: Typed, lower: Typed, upper: Typed): Typed {

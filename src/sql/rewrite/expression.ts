@@ -25,7 +25,8 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
         if (SESSION_NAMES.has(node.column_names[0]!)) throw noField(node.column_names[0]!);
       }
       const ref: Expression = { ...node, column_names: resolved.names };
-      return { node: ref, kind: resolved.kind, ...(resolved.source === undefined ? {} : { source: resolved.source }) };
+      const { kind, source, numbers } = resolved;
+      return { node: ref, kind, ...(source === undefined ? {} : { source }), ...(numbers === undefined ? {} : { numbers }) };
     }
     case "CONSTANT":
       return typedConstant(node);
@@ -92,7 +93,7 @@ function anyOf(node: Expression, alternatives: readonly (readonly Hint[])[], are
 }
 
 function sameColumn(a: Hint, b: Hint): boolean {
-  if (a.scan !== b.scan || a.kind !== b.kind || a.kind === "field") return false;
+  if (a.scan !== b.scan || a.kind !== b.kind || a.kind === "field" || a.kind === "newest") return false;
   return a.kind === "time" || (b.kind === "tag" && a.columnId === b.columnId);
 }
 

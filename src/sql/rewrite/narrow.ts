@@ -15,7 +15,8 @@ export function applyHints(hints: readonly Hint[], narrowable: Narrowable): bool
     const { scan } = hint;
     const when = narrowable.get(scan);
     isDone &&= when === "always" && scan.selectsExactly;
-    if (when === undefined) continue;
+    if (hint.kind === "newest") scan.newestOnly ||= when === "to newest";
+    if (when === undefined || when === "to newest" || hint.kind === "newest") continue;
     if (hint.kind === "time") scan.range = intersect(scan.range, hint.range);
     else if (hint.kind === "field") scan.fields.push(hint.predicate);
     else if (when === "always" || !hint.values.includes(null)) scan.tags.push({ columnId: hint.columnId, values: hint.values });
@@ -77,5 +78,5 @@ function keepsRows(modifier: Modifier): boolean {
 }
 
 function nullable(side: Narrowable): Narrowable {
-  return new Map([...side.keys()].map((scan) => [scan, "unless null"]));
+  return new Map([...side].flatMap(([scan, when]) => (when === "to newest" ? [] : [[scan, "unless null"]])));
 }

@@ -11,9 +11,9 @@ import { Scope } from "../scope.ts";
 import type { Expression, Modifier, OrderBy, QueryNode, SelectNode } from "../tree.ts";
 import { castTo } from "../tree.ts";
 import { asCondition, rewriteExpression } from "./expression.ts";
-import { rewriteFrom, starColumns } from "./from.ts";
-import { applyHints, isTransparent } from "./narrow.ts";
-import { pushAggregate } from "./push-aggregate.ts";
+import { starColumns } from "./from.ts";
+import { applyHints } from "./narrow.ts";
+import { selectSource } from "./select-source.ts";
 import type { TableReferences } from "./table-references.ts";
 import { conjunction, conjuncts } from "./walk.ts";
 
@@ -21,14 +21,15 @@ import { conjunction, conjuncts } from "./walk.ts";
 export interface TableCatalog {
   /** A scan of a user table, registered under a new handle; null when there is no such table. `name` is decoded. */
   scanTable(schema: string, name: string): ScanUse | null;
-  /** A table whose groups its storage makes; null: it does not. */
-  groupable(schema: string, name: string): GroupableTable | null;
+  /** A user table, with its columns in the order of `*`; null when there is no such table. */
+  describe(name: string): TableDescription | null;
+  /** A scan of groups of a user table's rows, registered under a new handle; null when the statement has to do without. */
+  groups(name: string, source: GroupSource): ScanUse | null;
 }
 
-export interface GroupableTable {
+export interface TableDescription {
   readonly defs: readonly ColumnDef[];
-  /** A scan of groups, registered under a new handle; null when this statement has to do without. */
-  groups(source: GroupSource): ScanUse | null;
+  readonly rowCountMax: number;
 }
 
 export interface RewriteContext {
@@ -87,11 +88,9 @@ export function renameColumns(columns: readonly OutputColumn[] | null, names: re
 }
 
 function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): Derived {
-  const from = pushAggregate(node, context, outer, ctes) ?? rewriteFrom(node.from_table, context, outer, ctes);
-  node.from_table = from.ref;
-  const narrowable = isTransparent(node) ? from.narrowable : NOTHING;
+  const { from, narrowable, numbers } = selectSource(node, context, outer, ctes);
   const scope = new Scope(from.relations, outer, ctes);
-  const columns = rewriteSelectList(node, context, scope);
+  const columns = rewriteSelectList(node, context, scope, numbers);
   if (node.where_clause !== null)
     node.where_clause = rewriteWhere(node.where_clause, context, scope, node.sample === null ? from.narrowable : null);
   // A bare number is the place of a column and stays as it is.
@@ -113,7 +112,12 @@ function rewriteWhere(where: Expression, context: RewriteContext, scope: Scope, 
   return conjunction(left);
 }
 
-function rewriteSelectList(node: SelectNode, context: RewriteContext, scope: Scope): readonly OutputColumn[] | null {
+function rewriteSelectList(
+  node: SelectNode,
+  context: RewriteContext,
+  scope: Scope,
+  numbersOf: (item: Expression) => ScanUse | undefined,
+): readonly OutputColumn[] | null {
   let outputs: OutputColumn[] | null = [];
   node.select_list = node.select_list.map((item) => {
     const alias = itemAlias(item);
@@ -124,11 +128,12 @@ function rewriteSelectList(node: SelectNode, context: RewriteContext, scope: Sco
       return typed.node;
     }
     if (containsStar(typed.node)) outputs = null;
-    const name = alias ?? lastName(item);
+    const numbers = numbersOf(item) ?? typed.numbers;
     outputs?.push({
-      name,
+      name: alias ?? lastName(item),
       kind: typed.kind,
       ...(typed.source === undefined ? {} : { source: typed.source }),
+      ...(numbers === undefined ? {} : { numbers }),
       isWide: typed.kind === "integer" && item.class !== "CAST" && item.class !== "COLUMN_REF",
     });
     if (alias !== null && !scope.aliases.has(alias)) scope.aliases.set(alias, typed.kind);

@@ -1,0 +1,155 @@
+// Statements that show nothing but the newest row of each series: the table here then gives no other, so any that is needed is missed.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { FakeRow } from "../../test/support/fake-table.ts";
+import { prng } from "../../test/support/prng.ts";
+import { Twins, twinRows } from "../../test/support/sql-twins.ts";
+import { Kernel } from "../kernel/kernel.ts";
+import { SqlEngine } from "./engine.ts";
+
+let engine: SqlEngine;
+/** Values may be missing anywhere. */
+let cpu: Twins;
+/** All newest rows have a value of `f`. */
+let full: Twins;
+
+beforeAll(async () => {
+  const kernel = Kernel.create();
+  engine = await SqlEngine.open(kernel, { memoryBytes: 256 << 20, threads: 2, tempDir: null });
+  // no two rows of one time: which of them is the first would be anybody's choice
+  const rows = twinRows(prng(31), 400).map((row, i): FakeRow => ({ ...row, time: BigInt(((i * 7919) % 400) - 200) * 1_000_000_000n }));
+  cpu = new Twins(kernel, engine, "cpu", rows);
+  full = new Twins(
+    kernel,
+    engine,
+    "cpu",
+    rows.map((row, i) => ({ ...row, f: (row["time"] as bigint) > 0n ? i / 4 : (row["f"] ?? null) })),
+  );
+  // large enough that newest rows are preferred to groups over all
+  cpu.groups.rowCountMax = 1e9;
+  full.groups.rowCountMax = 1e9;
+});
+afterAll(() => engine.close());
+
+const NEWEST = [
+  // DISTINCT ON
+  'SELECT DISTINCT ON (host, "Region") * FROM cpu ORDER BY host, "Region", time DESC',
+  "SELECT DISTINCT ON (host) * FROM cpu ORDER BY host, time DESC",
+  "SELECT DISTINCT ON (host) host AS h, f + 1, s FROM cpu ORDER BY h DESC NULLS LAST, time DESC LIMIT 3",
+  'SELECT DISTINCT ON (upper("Region")) * FROM cpu ORDER BY time DESC',
+  "SELECT DISTINCT ON (host) time, host FROM cpu WHERE time < '1970-01-01' AND \"Region\" = 'eu' ORDER BY 2, 1 DESC",
+  "SELECT DISTINCT ON (1) host, i FROM cpu WHERE host LIKE '%a%' OR \"Region\" IS NULL ORDER BY host, time DESC, i",
+  // LIMIT 1
+  "SELECT * FROM cpu WHERE host = 'a' ORDER BY time DESC LIMIT 1",
+  'SELECT f FROM cpu ORDER BY "Region", host DESC, time DESC LIMIT 1',
+  // numbers
+  "SELECT * FROM cpu QUALIFY row_number() OVER (PARTITION BY host ORDER BY time DESC) = 1",
+  "SELECT *, rank() OVER (PARTITION BY host, \"Region\" ORDER BY time DESC) AS r FROM cpu WHERE host != 'b' QUALIFY 1 = r AND f > 3",
+  "SELECT host, f FROM cpu QUALIFY dense_rank() OVER (PARTITION BY upper(host) ORDER BY host, time DESC, f) = 1 ORDER BY 1, 2 LIMIT 3",
+  "SELECT * EXCLUDE (nth) FROM (SELECT *, row_number() OVER (PARTITION BY host ORDER BY time DESC) AS nth FROM cpu) WHERE nth = 1",
+  "SELECT host, f FROM (SELECT *, row_number() OVER (ORDER BY time DESC) nth FROM cpu WHERE time < '1970-01-01') WHERE nth = 1 AND f < 1000",
+  "WITH r AS (SELECT host, i, rank() OVER (PARTITION BY host ORDER BY time DESC) AS k FROM cpu) SELECT * FROM r WHERE k = 1 ORDER BY host",
+  "SELECT x.h FROM (SELECT host AS h, k FROM (SELECT *, row_number() OVER (PARTITION BY host ORDER BY time DESC) k FROM cpu)) x WHERE x.k = 1",
+  "SELECT a.k, b.m FROM (SELECT host, row_number() OVER (PARTITION BY host ORDER BY time DESC) k FROM cpu) a JOIN (SELECT 'a' m) b ON a.k = 1",
+  // aggregates
+  "SELECT host, max(time) FROM cpu GROUP BY host",
+  'SELECT host, last_value(f ORDER BY time), last(s ORDER BY time), max(time), first_value(i ORDER BY time DESC) FROM cpu GROUP BY host, "Region"',
+  "SELECT max(time), last_value(f + i ORDER BY time) FROM cpu WHERE host = 'a'",
+  "SELECT upper(host) AS h, last_value(\"Region\" ORDER BY time) FROM cpu GROUP BY h HAVING max(time) > '1970-01-01' ORDER BY max(time) DESC",
+  'SELECT host, selector_last("Region", time)[\'value\'], arg_max(upper("Region"), time) FROM cpu GROUP BY host',
+  'SELECT count(DISTINCT host), min("Region"), max(upper(host)), approx_distinct(host) FROM cpu',
+  "SELECT last_value(f ORDER BY time) FILTER (WHERE host > 'a') FROM cpu GROUP BY \"Region\"",
+  'SELECT host, "Region", max(time) FROM cpu GROUP BY ROLLUP (host, "Region")',
+  "SELECT host, rank() OVER (ORDER BY max(time)) FROM cpu GROUP BY host",
+  "SELECT host FROM cpu GROUP BY host",
+  "SELECT host, last_value(s ORDER BY time) FROM cpu GROUP BY ALL",
+];
+
+const NOT_NEWEST = [
+  // other keys, other orders
+  "SELECT DISTINCT ON (host) * FROM cpu ORDER BY host, time",
+  "SELECT DISTINCT ON (host) * FROM cpu ORDER BY host, f, time DESC",
+  "SELECT DISTINCT ON (s) * FROM cpu ORDER BY s, time DESC",
+  "SELECT DISTINCT ON (host, f) host, f, i FROM cpu ORDER BY host, f, time DESC",
+  "SELECT DISTINCT ON (host) time AS host, i FROM cpu ORDER BY host, cpu.time DESC",
+  "SELECT DISTINCT ON (host) i AS time, host FROM cpu ORDER BY host, time DESC, f, i, u, s",
+  "SELECT DISTINCT ON (host) *, sum(i) OVER (PARTITION BY host) FROM cpu ORDER BY host, time DESC",
+  "SELECT DISTINCT ON (host) unnest(CASE WHEN f > 0 THEN [1] ELSE [] END), host FROM cpu ORDER BY host, time DESC",
+  "SELECT DISTINCT host, i FROM cpu ORDER BY host, i DESC LIMIT 1",
+  // conditions that choose among the rows of a series
+  "SELECT DISTINCT ON (host) * FROM cpu WHERE f > 3 ORDER BY host, time DESC",
+  "SELECT DISTINCT ON (host) * FROM cpu WHERE s = 'text 1' ORDER BY host, time DESC",
+  "SELECT DISTINCT ON (host) * FROM cpu WHERE f IS NULL OR host = 'a' ORDER BY host, time DESC",
+  "SELECT DISTINCT ON (host) * FROM cpu WHERE time < '1970-01-01' OR time > '1970-01-01T00:01:00Z' ORDER BY host, time DESC",
+  "SELECT DISTINCT ON (host) * FROM cpu WHERE date_part('second', time) = 7 ORDER BY host, time DESC",
+  "SELECT max(time) FROM cpu WHERE f IS NOT NULL AND s IS NOT NULL",
+  // limits
+  "SELECT * FROM cpu ORDER BY time DESC LIMIT 2",
+  "SELECT * FROM cpu ORDER BY time DESC LIMIT 1 OFFSET 1",
+  "SELECT * FROM cpu ORDER BY time LIMIT 1",
+  "SELECT * FROM cpu WHERE i > 3 ORDER BY time DESC LIMIT 1",
+  // numbers
+  "SELECT * FROM cpu QUALIFY row_number() OVER (PARTITION BY host ORDER BY time DESC) = 2",
+  "SELECT * FROM cpu QUALIFY row_number() OVER (PARTITION BY host ORDER BY time DESC) <= 2",
+  "SELECT * FROM cpu QUALIFY row_number() OVER (PARTITION BY host ORDER BY time DESC) = 1 OR i = 3",
+  "SELECT * FROM cpu QUALIFY row_number() OVER (PARTITION BY host ORDER BY time) = 1",
+  "SELECT * FROM cpu QUALIFY row_number() OVER (PARTITION BY s ORDER BY time DESC) = 1",
+  "SELECT *, count(*) OVER (PARTITION BY host) FROM cpu QUALIFY row_number() OVER (PARTITION BY host ORDER BY time DESC) = 1",
+  "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY host ORDER BY time DESC) k FROM cpu) WHERE k = 2 OR k = 1",
+  "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY host ORDER BY time DESC) k FROM cpu ORDER BY time, i LIMIT 30) WHERE k = 1",
+  "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY host ORDER BY time DESC) k FROM cpu) LEFT JOIN (SELECT 'a' AS m) ON k = 1",
+  "SELECT m, k FROM (SELECT 'a' AS m) LEFT JOIN (SELECT *, row_number() OVER (ORDER BY time DESC) k FROM cpu) ON true WHERE k = 1 OR k = 3",
+  "WITH r AS (SELECT host, rank() OVER (PARTITION BY host ORDER BY time DESC) k FROM cpu) SELECT a.k, (SELECT count(*) FROM r) FROM r a WHERE k = 1",
+  "SELECT max(k) FROM (SELECT *, row_number() OVER (PARTITION BY host ORDER BY time DESC) k FROM cpu) HAVING max(k) > 0",
+  // aggregates
+  "SELECT host, min(time), max(s) FROM cpu GROUP BY host",
+  "SELECT host, max(time), count(s) FROM cpu GROUP BY host",
+  "SELECT s, max(time) FROM cpu GROUP BY s",
+  "SELECT date_bin(INTERVAL '1 minute', time) AS m, last_value(s ORDER BY time) FROM cpu GROUP BY m",
+  "SELECT host, last_value(s ORDER BY i, time) FROM cpu GROUP BY host",
+  "SELECT host, last_value(s ORDER BY time DESC) FROM cpu GROUP BY host",
+  "SELECT host, first_value(s ORDER BY time) FROM cpu GROUP BY host",
+  "SELECT max(time) FILTER (WHERE s > 'text 2') FROM cpu",
+  "SELECT count(DISTINCT s) FROM cpu",
+  "SELECT count(host), sum(DISTINCT i) FROM cpu",
+];
+
+describe("newest rows are enough", () => {
+  test.each(NEWEST)("%s", async (statement) => {
+    expect(await cpu.ask(statement)).toMatchObject({ scans: 1, aggregations: 0 });
+    expect(cpu.groups.requests.map(({ newestOnly }) => newestOnly)).toEqual([true]);
+  });
+});
+
+describe("other rows show", () => {
+  test.each(NOT_NEWEST)("%s", async (statement) => {
+    await cpu.ask(statement);
+    expect(cpu.groups.requests.some(({ newestOnly }) => newestOnly === true)).toBe(false);
+  });
+});
+
+describe("the last value that is there", () => {
+  const STATEMENTS = [
+    "SELECT host, selector_last(f, time)['value'], selector_last(f, time)['time'], last_value(s ORDER BY time) FROM cpu GROUP BY host",
+    'SELECT "Region", arg_max(f, time), arg_max("Region", time) FROM cpu GROUP BY "Region"',
+    "SELECT selector_last(f, time), count(DISTINCT host) FROM cpu WHERE time > '1970-01-01'",
+  ];
+  test.each(STATEMENTS)("%s", async (statement) => {
+    // looked whether all newest rows have one: they have, and are read
+    await full.ask(statement);
+    expect(full.groups.requests.map(({ newestOnly }) => newestOnly)).toEqual([true, true]);
+    // they have not: all rows are read
+    await cpu.ask(statement);
+    expect(cpu.groups.requests.map(({ newestOnly }) => newestOnly)).toEqual([true, false]);
+  });
+});
+
+test("a small table's groups are made of all its rows", async () => {
+  cpu.groups.rowCountMax = 400;
+  expect(await cpu.ask("SELECT host, max(time), last_value(f ORDER BY time) FROM cpu GROUP BY host")).toMatchObject({
+    aggregations: 1,
+    scans: 0,
+  });
+  expect(await cpu.ask("SELECT host, max(time), last_value(s ORDER BY time) FROM cpu GROUP BY host")).toMatchObject({ scans: 1 });
+  expect(cpu.groups.requests[0]).toMatchObject({ newestOnly: true });
+  cpu.groups.rowCountMax = 1e9;
+});

@@ -1,0 +1,135 @@
+// A SELECT over one table, looked at before its rewrite: what names in it mean, what its WHERE clause says of rows, what its groups are.
+// Nothing is changed and nothing is read.
+import { type ColumnDef, ColumnType } from "../../model/column.ts";
+import { ALL_TIME } from "../../model/scan.ts";
+import { tableNameOf } from "../check.ts";
+import { kindOfColumn, type ScanUse, type Typed } from "../kind.ts";
+import { encodeName } from "../names.ts";
+import { type CteMap, type OutputColumn, type Resolved, Scope } from "../scope.ts";
+import type { BaseTable, Expression, SelectNode } from "../tree.ts";
+import { type Absorbed, absorb } from "./absorb.ts";
+import { isAggregateCall } from "./aggregate-call.ts";
+import { rewriteExpression } from "./expression.ts";
+import { itemAlias, type RewriteContext, type TableDescription } from "./rewriter.ts";
+import { someNode } from "./walk.ts";
+
+/** Thrown when a part of a SELECT is not what is looked for. */
+export class Unfit extends Error {}
+
+export function unfit(): never {
+  throw new Unfit();
+}
+
+/** Functions whose value differs from call to call. */
+const VOLATILE: ReadonlySet<string> = new Set(["random", "gen_random_uuid", "uuid", "uuidv4", "uuidv7"]);
+
+export class OneTable {
+  /** The table as rows, for finding out what names mean. */
+  readonly rows: ScanUse;
+  readonly rowCountMax: number;
+  readonly alias: string;
+  /** Names of the select list's items; null: the item has its own. */
+  readonly itemNames: readonly (string | null)[];
+  private readonly scope: Scope;
+  private readonly items = new Map<string, Expression>();
+  private absorbed_: Absorbed | null = null;
+
+  private constructor(
+    readonly node: SelectNode,
+    readonly from: BaseTable,
+    readonly name: string,
+    { defs, rowCountMax }: TableDescription,
+    private readonly context: RewriteContext,
+    outer: Scope | null,
+    ctes: CteMap,
+  ) {
+    this.rows = { handle: 0, defs, selectsExactly: false, range: ALL_TIME, tags: [], fields: [], newestOnly: false, present: [] };
+    this.rowCountMax = rowCountMax;
+    this.alias = from.alias !== "" ? from.alias : from.table_name;
+    const columns = defs.map(({ name, type }, index): OutputColumn => {
+      return { name: encodeName(name), kind: kindOfColumn(type), source: { scan: this.rows, index } };
+    });
+    this.scope = new Scope([{ alias: this.alias, columns }], outer, ctes);
+    this.itemNames = node.select_list.map(itemAlias);
+    this.itemNames.forEach((name, i) => {
+      if (name !== null && !this.items.has(name)) this.items.set(name, node.select_list[i]!);
+    });
+  }
+
+  /** Null: it reads something else, or a sample. */
+  static of(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): OneTable | null {
+    const from = node.from_table;
+    if (from.type !== "BASE_TABLE" || from.sample !== null || node.sample !== null || from.column_name_alias.length > 0) return null;
+    if (from.schema_name === "" && from.catalog_name === "" && ctes.has(from.table_name)) return null;
+    const { schema, table } = tableNameOf(from);
+    const description = schema === "iox" ? context.tables.describe(table) : null;
+    return description === null ? null : new OneTable(node, from, table, description, context, outer, ctes);
+  }
+
+  /** The WHERE clause. @throws Unfit, TsdbError */
+  get absorbed(): Absorbed {
+    this.absorbed_ ??= absorb(this.node.where_clause, this.rows, (condition) => this.rewrite(condition));
+    return this.absorbed_;
+  }
+
+  /** What an expression over rows is. Queries inside would be rewritten for good. @throws Unfit, TsdbError */
+  rewrite(node: Expression): Typed {
+    if (someNode(node, ({ class: kind }) => kind === "SUBQUERY")) unfit();
+    return rewriteExpression(node, this.context, this.scope);
+  }
+
+  resolve(names: readonly string[]): Resolved {
+    return this.scope.resolve(names);
+  }
+
+  /** The column of the table that an expression names; null for anything else. */
+  column(node: Expression): ColumnDef | null {
+    if (node.class !== "COLUMN_REF") return null;
+    const { source } = this.resolve(node.column_names);
+    return source?.scan === this.rows ? this.rows.defs[source.index]! : null;
+  }
+
+  /** The item of the select list that is called so. */
+  item(node: Expression): Expression | undefined {
+    return node.class === "COLUMN_REF" && node.column_names.length === 1 ? this.items.get(node.column_names[0]!) : undefined;
+  }
+
+  /** The item of the select list at a place counted from 1. */
+  itemAt(node: Expression): Expression | undefined {
+    return node.class === "CONSTANT" ? this.node.select_list[Number(node.value.value) - 1] : undefined;
+  }
+
+  /** Whether all rows of a series have the same value of it: an expression over tags. */
+  isOfSeries(node: Expression): boolean {
+    return !someNode(node, (part) => {
+      switch (part.class) {
+        case "COLUMN_REF":
+          return this.column(part)?.type !== ColumnType.tag;
+        case "FUNCTION":
+          return VOLATILE.has(part.function_name) || isAggregateCall(part);
+        case "OPERATOR":
+          return part.type === "GROUPING_FUNCTION";
+        case "WINDOW":
+        case "SUBQUERY":
+        case "STAR":
+        case "LAMBDA":
+        case "POSITIONAL_REFERENCE":
+          return true;
+        default:
+          return false;
+      }
+    });
+  }
+}
+
+export function isVolatile(node: Expression): boolean {
+  return node.class === "FUNCTION" && VOLATILE.has(node.function_name);
+}
+
+export function hasAggregate(node: Expression): boolean {
+  return someNode(node, isAggregateCall);
+}
+
+export function isDistinct(node: SelectNode): boolean {
+  return node.modifiers.some((modifier) => modifier.type === "DISTINCT_MODIFIER" && modifier.distinct_on_targets.length === 0);
+}

@@ -1,0 +1,43 @@
+// What a SELECT reads: groups that the storage makes, the newest rows of its table, or what its FROM says.
+import type { ScanUse } from "../kind.ts";
+import type { CteMap, Narrowable, Scope } from "../scope.ts";
+import type { Expression, SelectNode } from "../tree.ts";
+import { type From, rewriteFrom } from "./from.ts";
+import { isTransparent } from "./narrow.ts";
+import { mayShowNewest, newestRows } from "./newest.ts";
+import { OneTable } from "./one-table.ts";
+import { pushAggregate } from "./push-aggregate.ts";
+import type { RewriteContext } from "./rewriter.ts";
+
+export interface SelectSource {
+  readonly from: From;
+  /** What a condition on the SELECT's columns, from outside, may narrow. */
+  readonly narrowable: Narrowable;
+  /** The scan whose rows an item of the select list numbers, 1 being the newest of its series. */
+  numbers(item: Expression): ScanUse | undefined;
+}
+
+const NOTHING: Narrowable = new Map();
+/** In smaller tables groups over all rows are made sooner than DuckDB makes them of the newest. */
+const NEWEST_ROWS_MIN = 1_000_000;
+
+/** Rewrites the FROM of `node`, and all of it where it reads groups. */
+export function selectSource(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): SelectSource {
+  const table = mayShowNewest(node) ? OneTable.of(node, context, outer, ctes) : null;
+  const push = () => (table === null ? null : pushAggregate(table, (source) => context.tables.groups(table.name, source)));
+  const isSmall = table !== null && table.rowCountMax < NEWEST_ROWS_MIN;
+  const small = isSmall ? push() : null;
+  const newest = table === null || small !== null ? null : newestRows(table);
+  const groups = small ?? (isSmall || newest !== null ? null : push());
+  const from = groups ?? rewriteFrom(node.from_table, context, outer, ctes);
+  node.from_table = from.ref;
+  const source = { from, narrowable: isTransparent(node) ? from.narrowable : NOTHING, numbers: () => undefined };
+  const [scan] = newest === null ? [] : from.narrowable.keys();
+  if (scan === undefined || newest === null) return source;
+  const { numbers, present } = newest;
+  if (numbers !== null)
+    return { from, narrowable: new Map([[scan, "to newest"]]), numbers: (item) => (numbers.has(item) ? scan : undefined) };
+  scan.newestOnly = true;
+  scan.present = present;
+  return source;
+}
