@@ -38,7 +38,8 @@ export interface Run {
   readonly dictionary: DictionaryView;
   /** Sorted by series id, then time, each pair once: what a merge makes and a file holds. */
   readonly sorted: boolean;
-  /** False when a row of this run may have the series and time of another row, in this run or in one of a lower sequence. */
+  /** False when a row of this run may have the series and time of another row, in this run or in one of a lower sequence. The rows of each
+   *  series ascend in time in a run that is unique, sorted or not. */
   readonly unique: boolean;
   readonly minTimeNs: bigint;
   readonly maxTimeNs: bigint;
