@@ -7,7 +7,7 @@ import { type ColumnDef, TIME_COLUMN } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { DictionaryView, Run } from "../model/run.ts";
 import type { TagPredicate, TimeRange } from "../model/scan.ts";
-import type { Tombstone } from "../model/tombstone.ts";
+import { canHide, type Tombstone } from "../model/tombstone.ts";
 import type { BlockCache, Lease, OpenBlock } from "../store/block-cache.ts";
 import type { BlockPage, BlockSeries } from "../store/data-block.ts";
 import type { ScanTally } from "./scan-tally.ts";
@@ -53,7 +53,7 @@ export class BlockVisit {
     this.lease = cache.lease(tally.record);
     this.pageLease = cache.lease(tally.record);
     this.filter = new SeriesFilter(kernel, needs.tags);
-    this.tombstones = tombstones.filter((tombstone) => concerns(tombstone, meta));
+    this.tombstones = tombstones.filter((tombstone) => canHide(tombstone, meta));
     this.hidden = new HiddenRows(kernel, this.tombstones);
     this.emptyDictionary = { id: -1, seriesCount: 0, tags: [] };
     try {
@@ -138,9 +138,4 @@ export class BlockVisit {
     }
     return column;
   }
-}
-
-/** Whether rows of the block may be hidden. */
-function concerns({ sequence, range }: Tombstone, { seqMax, minTimeNs, maxTimeNs }: BlockSnapshot): boolean {
-  return seqMax <= sequence && minTimeNs <= range.maxNs && maxTimeNs >= range.minNs;
 }
