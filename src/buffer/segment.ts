@@ -114,7 +114,6 @@ export class Segment {
     this.seqMax = sequence;
     this.unique &&= batch.unique;
     this.rowCount = at + count;
-    this.cachedColumns = undefined;
   }
 
   /** The rows so far; later rows stay hidden from it. */
@@ -156,6 +155,7 @@ export class Segment {
     // rows before its first value are NULL
     if (this.rowCount > 0) own.validityPtr = this.allocateBitmap();
     this.columns.set(columnId, own);
+    this.cachedColumns = undefined;
     return own;
   }
 

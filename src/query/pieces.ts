@@ -8,6 +8,7 @@ import { SeriesFilter } from "../kernel/series-filter.ts";
 import type { Run } from "../model/run.ts";
 import type { TimeRange } from "../model/scan.ts";
 import type { BlockCache } from "../store/block-cache.ts";
+import { BlockIndex } from "./block-index.ts";
 import { BlockVisit, type RunNeeds } from "./block-visit.ts";
 import { ScanTally } from "./scan-tally.ts";
 import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
@@ -50,12 +51,12 @@ export class TablePieces {
     private readonly request: PieceRequest,
   ) {
     const { minNs, maxNs } = request.range;
-    const overlaps = (rows: { minTimeNs: bigint; maxTimeNs: bigint }) =>
-      minNs <= maxNs && rows.minTimeNs <= maxNs && rows.maxTimeNs >= minNs;
     this.tally = new ScanTally(snapshot);
     this.parts = [
-      ...snapshot.blocks.filter(overlaps).map((block) => ({ block })),
-      ...snapshot.runs.filter(overlaps).map((run) => ({ run })),
+      ...BlockIndex.of(snapshot.blocks)
+        .within(request.range)
+        .map((block) => ({ block })),
+      ...snapshot.runs.filter((run) => minNs <= maxNs && run.minTimeNs <= maxNs && run.maxTimeNs >= minNs).map((run) => ({ run })),
     ];
     this.rowCountMax = this.parts.reduce((sum, part) => sum + rowsOf(part).rowCount, 0);
     this.filter = new SeriesFilter(kernel, request.tags);

@@ -1,5 +1,6 @@
 // Counts what one scan of a table looks at. What it comes back to, for another slice of time, counts once.
 import { emptyScanRecord, type ScanRecord } from "../model/scan-record.ts";
+import { BlockIndex } from "./block-index.ts";
 import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
 
 export class ScanTally {
@@ -10,7 +11,7 @@ export class ScanTally {
 
   constructor({ table, blocks, runs }: TableSnapshot) {
     this.record = emptyScanRecord(table.name);
-    this.record.filesSeen = new Set(blocks.map(({ fileId }) => fileId)).size;
+    this.record.filesSeen = BlockIndex.of(blocks).fileCount;
     this.record.blocksSeen = blocks.length;
     this.record.segmentsSeen = runs.length;
   }

@@ -5,9 +5,9 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { TableDef } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import { canHide, hidesWhole, type Tombstone } from "../model/tombstone.ts";
-import { formatOf } from "../store/data-file.ts";
 import type { Manifest } from "../store/manifest.ts";
-import type { BlockSnapshot, DatabaseSnapshot, ObjectSource, TableSnapshot } from "./snapshot.ts";
+import { BlockLists } from "./block-lists.ts";
+import type { DatabaseSnapshot, ObjectSource, TableSnapshot } from "./snapshot.ts";
 
 export interface SnapshotParts {
   readonly catalog: Catalog;
@@ -25,7 +25,11 @@ export interface SnapshotParts {
 type Rows = Parameters<typeof canHide>[1];
 
 export class Snapshots {
-  constructor(private readonly parts: SnapshotParts) {}
+  private readonly blocks: BlockLists;
+
+  constructor(private readonly parts: SnapshotParts) {
+    this.blocks = new BlockLists(parts.manifest, parts.objectSource);
+  }
 
   /** @throws TsdbError unknown_database */
   checkDatabase(database: string): void {
@@ -53,29 +57,13 @@ export class Snapshots {
   }
 
   private table(table: TableDef): TableSnapshot {
-    const { manifest, tables, objectSource, catalog, nowMs } = this.parts;
+    const { tables, catalog, nowMs } = this.parts;
     const known = this.parts.tombstonesOf(table.id);
     const retentionMinNs = catalog.retentionMinNs(table.id, nowMs());
     const isThere = (rows: Rows) => rows.maxTimeNs >= retentionMinNs && !known.some((tombstone) => hidesWhole(tombstone, rows));
     const runs = tables.runs(table.id).filter(isThere);
-    const stored = manifest.blocksOf(table.id).filter(({ block }) => isThere(block));
-    const blocks = stored.map(({ file, block }): BlockSnapshot => {
-      const { index, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, appliedTombstone } = block;
-      return {
-        fileId: file.id,
-        generation: file.generation,
-        format: formatOf(file.key),
-        source: objectSource(file.key),
-        blockIndex: index,
-        rowCount,
-        minTimeNs,
-        maxTimeNs,
-        seqMin,
-        seqMax,
-        unique,
-        ...(appliedTombstone === undefined ? {} : { appliedTombstone }),
-      };
-    });
+    const stored = this.blocks.of(table.id);
+    const blocks = known.length === 0 && stored.endMinNs >= retentionMinNs ? stored.blocks : stored.blocks.filter(isThere);
     const hidesSome = (tombstone: Tombstone) => [...runs, ...blocks].some((rows) => canHide(tombstone, rows));
     return { table, retentionMinNs, tombstones: known.filter(hidesSome), runs, blocks };
   }

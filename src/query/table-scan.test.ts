@@ -107,9 +107,9 @@ function randomDeletions(below: Below, parts: readonly TablePart[]): Tombstone[]
   });
   if (ends.length === 0) return [];
   const hours = (ns: bigint) => (ns > 10_000n || ns < -10_000n ? ns : ns * HOUR_NS);
-  return randomTombstones(below, { count: below(4), sequences: 1, times: 200 }).map((tombstone) => {
+  return randomTombstones(below, { count: below(4), sequences: 1, times: 200 }).map((tombstone, i) => {
     const { minNs, maxNs } = tombstone.range;
-    return { ...tombstone, sequence: ends[below(ends.length)]!, range: { minNs: hours(minNs), maxNs: hours(maxNs) } };
+    return { ...tombstone, id: 1 + i, sequence: ends[below(ends.length)]!, range: { minNs: hours(minNs), maxNs: hours(maxNs) } };
   });
 }
 

@@ -8,6 +8,7 @@ import { LIMITS } from "../model/limits.ts";
 import { ALL_TIME, type ScanChunk, type ScanCursor, type ScanRequest, type ScanTable, type TimeRange } from "../model/scan.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
 import { BlockCache } from "../store/block-cache.ts";
+import { BlockIndex } from "./block-index.ts";
 import { type PieceRequest, TablePieces } from "./pieces.ts";
 import type { TableSnapshot } from "./snapshot.ts";
 
@@ -26,7 +27,7 @@ export class TableScan implements ScanTable {
   ) {
     this.name = snapshot.table.name;
     this.columns = snapshot.table.columns;
-    this.rowCountMax = sum(snapshot.runs.map((run) => run.rowCount)) + sum(snapshot.blocks.map((block) => block.rowCount));
+    this.rowCountMax = sum(snapshot.runs.map((run) => run.rowCount)) + BlockIndex.of(snapshot.blocks).rowCount;
   }
 
   open(request: ScanRequest): ScanCursor {

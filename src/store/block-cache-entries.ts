@@ -26,6 +26,10 @@ export class FileSlot {
     return slot;
   }
 
+  entriesOf(blockIndex: number): LruEntry[] {
+    return this.blocks.get(blockIndex)?.entries() ?? [];
+  }
+
   entries(): LruEntry[] {
     const decoded = [...this.blocks.values()].flatMap((block) => block.entries());
     return this.directory === null ? decoded : [this.directory, ...decoded];

@@ -80,6 +80,11 @@ export class BlockCache {
     for (const entry of file.entries()) this.lru.forget(entry);
   }
 
+  /** A block that is no longer part of the data. */
+  dropBlock({ fileId, blockIndex }: Pick<BlockRef, "fileId" | "blockIndex">): void {
+    for (const entry of this.files.get(fileId)?.entriesOf(blockIndex) ?? []) this.lru.forget(entry);
+  }
+
   /** `make`, again with less in the cache as long as the kernel's memory is full. @throws what `make` throws */
   withRoom<T>(make: () => T): T {
     for (;;) {

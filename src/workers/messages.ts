@@ -4,9 +4,9 @@ import type { FileRequest, MergedFile } from "../maintain/merge-file.ts";
 import type { ErrorKind } from "../model/errors.ts";
 import type { QueryFormat, QueryParams } from "../model/query.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
-import type { DatabaseSnapshot } from "../query/snapshot.ts";
 import type { CacheCounts } from "../store/block-cache.ts";
 import type { PtDirectory, PtTableInput } from "../store/pt-file.ts";
+import type { WireSnapshot } from "./snapshot-wire.ts";
 import type { TableNeed } from "./table-guess.ts";
 
 /** An error as it crosses a thread border; "bug" marks anything that is not a TsdbError. */
@@ -38,9 +38,9 @@ export type ToQueryWorker =
       readonly format: QueryFormat;
       readonly params: QueryParams;
       /** A pinned snapshot of the tables that the statement probably reads. */
-      readonly early?: { readonly need: TableNeed; readonly snapshot: DatabaseSnapshot };
+      readonly early?: { readonly need: TableNeed; readonly snapshot: WireSnapshot };
     }
-  | { readonly type: "snapshot"; readonly id: number; readonly snapshot: DatabaseSnapshot }
+  | { readonly type: "snapshot"; readonly id: number; readonly snapshot: WireSnapshot }
   /** The reader took `bytes` bytes: as many more may be sent. */
   | { readonly type: "credit"; readonly id: number; readonly bytes: number }
   | { readonly type: "cancel"; readonly id: number };

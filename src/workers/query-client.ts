@@ -5,6 +5,7 @@ import type { QueryAnswer, QueryRequest, QueryService } from "../model/query.ts"
 import { type QueryTelemetry, telemetryOf } from "../model/query-telemetry.ts";
 import type { DatabaseSnapshot } from "../query/snapshot.ts";
 import type { CacheState, FromQueryWorker, QueryWorkerOptions, ToQueryWorker, WireError } from "./messages.ts";
+import { SnapshotSender, type WireSnapshot } from "./snapshot-wire.ts";
 import { type SpawnedWorker, spawnQueryWorker } from "./spawn.ts";
 import { TableGuess, type TableNeed } from "./table-guess.ts";
 
@@ -44,6 +45,8 @@ interface WorkerSlot {
   /** Rejects when the worker fails before it can take statements. */
   readonly ready: Promise<void>;
   readonly queries: Map<number, ActiveQuery>;
+  /** What was sent to the worker. */
+  readonly snapshots: SnapshotSender;
   /** As of the last statement that it ended. */
   cache: CacheState;
 }
@@ -89,7 +92,7 @@ export class QueryClient implements QueryService {
     const slot = this.slots.reduce((least, other) => (other.queries.size < least.queries.size ? other : least));
     await slot.ready;
     const id = this.nextId++;
-    const query = new ActiveQuery(id, request, slot.worker, { ...this.options, guess: this.guess }, () => slot.queries.delete(id));
+    const query = new ActiveQuery(id, request, slot, { ...this.options, guess: this.guess }, () => slot.queries.delete(id));
     slot.queries.set(id, query);
     return query.start();
   }
@@ -111,7 +114,7 @@ export class QueryClient implements QueryService {
     const queries = new Map<number, ActiveQuery>();
     const ready = Promise.withResolvers<void>();
     ready.promise.catch(() => {}); // whoever waits for the worker is told
-    const slot: WorkerSlot = { worker, queries, ready: ready.promise, cache: NO_CACHE };
+    const slot: WorkerSlot = { worker, queries, ready: ready.promise, snapshots: new SnapshotSender(), cache: NO_CACHE };
     let isReady = false;
     worker.onmessage = (event: MessageEvent<FromQueryWorker>) => {
       if (event.data.type === "end") slot.cache = event.data.cache;
@@ -165,7 +168,7 @@ class ActiveQuery {
   constructor(
     private readonly id: number,
     private readonly request: QueryRequest,
-    private readonly worker: Worker,
+    private readonly slot: Pick<WorkerSlot, "worker" | "snapshots">,
     private readonly options: QueryClientOptions & { readonly guess: TableGuess },
     /** The worker is done with this query. */
     private readonly onWorkerDone: () => void,
@@ -236,11 +239,11 @@ class ActiveQuery {
   }
 
   /** What the worker will probably ask for. @throws TsdbError unknown_database */
-  private takeEarly(): { need: TableNeed; snapshot: DatabaseSnapshot } | undefined {
+  private takeEarly(): { need: TableNeed; snapshot: WireSnapshot } | undefined {
     const need = this.options.guess.find(this.request.statement);
     if (need === undefined) return undefined;
     this.pinned = this.options.snapshots.take(this.request.database, need.tables, need.wholeCatalog);
-    return { need, snapshot: this.pinned.snapshot };
+    return { need, snapshot: this.slot.snapshots.encode(this.pinned.snapshot) };
   }
 
   private pin(need: TableNeed): void {
@@ -250,7 +253,7 @@ class ActiveQuery {
       this.pinned = undefined;
       this.options.guess.learn(this.request.statement, need);
       this.pinned = this.options.snapshots.take(this.request.database, need.tables, need.wholeCatalog);
-      this.post({ type: "snapshot", id: this.id, snapshot: this.pinned.snapshot });
+      this.post({ type: "snapshot", id: this.id, snapshot: this.slot.snapshots.encode(this.pinned.snapshot) });
     } catch (error) {
       this.abandon(error instanceof TsdbError ? error : new TsdbError("bad_query", String(error)));
     }
@@ -338,7 +341,7 @@ class ActiveQuery {
   }
 
   private post(message: ToQueryWorker): void {
-    this.worker.postMessage(message);
+    this.slot.worker.postMessage(message);
   }
 }
 

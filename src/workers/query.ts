@@ -7,6 +7,7 @@ import type { DatabaseSnapshot } from "../query/snapshot.ts";
 import { SqlEngine } from "../sql/engine.ts";
 import { BlockCache } from "../store/block-cache.ts";
 import { ANSWER_MESSAGE_BYTES, ANSWER_WINDOW_BYTES, type FromQueryWorker, type ToQueryWorker } from "./messages.ts";
+import { SnapshotReceiver } from "./snapshot-wire.ts";
 import { covers, type TableNeed } from "./table-guess.ts";
 
 declare const self: Worker;
@@ -23,15 +24,14 @@ class RunningQuery {
   private pending: Uint8Array[] = [];
   private pendingBytes = 0;
 
-  constructor(private readonly message: StatementMessage) {}
-
-  get id(): number {
-    return this.message.id;
-  }
+  constructor(
+    readonly id: number,
+    private readonly early: { readonly need: TableNeed; readonly snapshot: DatabaseSnapshot } | undefined,
+  ) {}
 
   /** A pinned snapshot: the one that came with the statement if it will do, else main is asked for one. */
   async snapshot(need: TableNeed): Promise<DatabaseSnapshot> {
-    const { early } = this.message;
+    const { early } = this;
     if (early !== undefined && covers(early.need, need)) return early.snapshot;
     return new Promise((resolve, reject) => {
       this.snapshotReady = resolve;
@@ -110,6 +110,7 @@ function isWhole(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
 const running = new Map<number, RunningQuery>();
 let runner: QueryRunner | undefined;
 let cache: BlockCache | undefined;
+const snapshots = new SnapshotReceiver((block) => cache?.dropBlock(block));
 
 function post(message: FromQueryWorker): void {
   self.postMessage(message);
@@ -120,7 +121,9 @@ function cancelledError(): TsdbError {
 }
 
 async function runQuery(message: StatementMessage): Promise<void> {
-  const query = new RunningQuery(message);
+  const { early } = message;
+  // at once and also if nobody will use it: what comes next is told in terms of it
+  const query = new RunningQuery(message.id, early && { need: early.need, snapshot: snapshots.decode(early.snapshot) });
   running.set(message.id, query);
   try {
     if (runner === undefined) throw new TsdbError("unavailable", "the query engine is still starting");
@@ -163,9 +166,11 @@ self.onmessage = async (event: MessageEvent<ToQueryWorker>) => {
     case "query":
       await runQuery(message);
       return;
-    case "snapshot":
-      running.get(message.id)?.deliver(message.snapshot);
+    case "snapshot": {
+      const snapshot = snapshots.decode(message.snapshot);
+      running.get(message.id)?.deliver(snapshot);
       return;
+    }
     case "credit":
       running.get(message.id)?.addCredit(message.bytes);
       return;

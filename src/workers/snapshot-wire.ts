@@ -1,0 +1,178 @@
+// A snapshot on its way to a worker. Most of it is what the worker was sent before: each list goes as places in the list before it, beside
+// what is new. Both sides remember the last snapshot of each table, in step because messages keep their order.
+import type { TableDef } from "../model/column.ts";
+import type { ColumnRun, DictionaryView, Run } from "../model/run.ts";
+import type { Tombstone } from "../model/tombstone.ts";
+import type { BlockSnapshot, DatabaseSnapshot, TableSnapshot } from "../query/snapshot.ts";
+
+/** Null: the list is as it was. A place below 0 is that of `added[-1 - place]`, others are places in the list before. */
+export type WireList<T> = { readonly places: Int32Array; readonly added: readonly T[] } | null;
+
+export interface WireTable {
+  readonly tableId: number;
+  readonly table: WireList<TableDef>;
+  readonly retentionMinNs: bigint;
+  readonly tombstones: readonly Tombstone[];
+  readonly dictionaries: WireList<DictionaryView>;
+  /** Of each run. */
+  readonly columns: WireList<readonly ColumnRun[]>;
+  /** RUN_NUMBERS of each run. */
+  readonly numbers: Float64Array;
+  /** Least and greatest time of each run. */
+  readonly times: BigInt64Array;
+  readonly blocks: WireList<BlockSnapshot>;
+}
+
+export interface WireSnapshot {
+  readonly tables: readonly WireTable[];
+  readonly catalog: DatabaseSnapshot["catalog"];
+  /** Tables that the sender has forgotten: the next list of such a table is all new. */
+  readonly forgotten: readonly number[];
+}
+
+// | rowCount | seriesPtr | timePtr | seqMin | seqMax | flags: 1 sorted, 2 unique | place in dictionaries |
+const RUN_NUMBERS = 7;
+const SORTED = 1;
+const UNIQUE = 2;
+
+/** Tables that are remembered: those used last. */
+const TABLES_MAX = 1000;
+
+/** One per worker, on the main thread. */
+export class SnapshotSender {
+  private readonly tables = new Map<number, TableSender>();
+
+  constructor(private readonly tablesMax = TABLES_MAX) {}
+
+  /** What is made must be sent, in order. */
+  encode({ tables, catalog }: DatabaseSnapshot): WireSnapshot {
+    const encoded = tables.map((table) => this.sender(table.table.id).encode(table));
+    const forgotten: number[] = [];
+    for (const tableId of this.tables.keys()) {
+      if (this.tables.size <= this.tablesMax) break;
+      this.tables.delete(tableId);
+      forgotten.push(tableId);
+    }
+    return { tables: encoded, catalog, forgotten };
+  }
+
+  private sender(tableId: number): TableSender {
+    const sender = this.tables.get(tableId) ?? new TableSender();
+    // most recently used last
+    this.tables.delete(tableId);
+    this.tables.set(tableId, sender);
+    return sender;
+  }
+}
+
+/** The worker's side. */
+export class SnapshotReceiver {
+  private readonly tables = new Map<number, TableReceiver>();
+
+  /** `onGone` is told of blocks that are no longer part of their table. */
+  constructor(private readonly onGone: (block: BlockSnapshot) => void) {}
+
+  decode({ tables, catalog, forgotten }: WireSnapshot): DatabaseSnapshot {
+    const decoded = tables.map((wire) => {
+      let receiver = this.tables.get(wire.tableId);
+      if (receiver === undefined) {
+        receiver = new TableReceiver(this.onGone);
+        this.tables.set(wire.tableId, receiver);
+      }
+      return receiver.decode(wire);
+    });
+    for (const tableId of forgotten) this.tables.delete(tableId);
+    return { tables: decoded, catalog };
+  }
+}
+
+class TableSender {
+  private readonly table = new ListSender<TableDef>();
+  private readonly dictionaries = new ListSender<DictionaryView>();
+  private readonly columns = new ListSender<readonly ColumnRun[]>();
+  private readonly blocks = new ListSender<BlockSnapshot>();
+
+  encode({ table, retentionMinNs, tombstones, runs, blocks }: TableSnapshot): WireTable {
+    const dictionaries = [...new Set(runs.map(({ dictionary }) => dictionary))];
+    const numbers = new Float64Array(runs.length * RUN_NUMBERS);
+    const times = new BigInt64Array(runs.length * 2);
+    runs.forEach(({ rowCount, seriesPtr, timePtr, seqMin, seqMax, sorted, unique, dictionary, minTimeNs, maxTimeNs }, i) => {
+      const flags = (sorted ? SORTED : 0) | (unique ? UNIQUE : 0);
+      numbers.set([rowCount, seriesPtr, timePtr, seqMin, seqMax, flags, dictionaries.indexOf(dictionary)], i * RUN_NUMBERS);
+      times[i * 2] = minTimeNs;
+      times[i * 2 + 1] = maxTimeNs;
+    });
+    return {
+      tableId: table.id,
+      table: this.table.encode([table]),
+      retentionMinNs,
+      tombstones,
+      dictionaries: this.dictionaries.encode(dictionaries),
+      columns: this.columns.encode(runs.map(({ columns }) => columns)),
+      numbers,
+      times,
+      blocks: this.blocks.encode(blocks),
+    };
+  }
+}
+
+class TableReceiver {
+  private table: readonly TableDef[] = [];
+  private dictionaries: readonly DictionaryView[] = [];
+  private columns: readonly (readonly ColumnRun[])[] = [];
+  private blocks: readonly BlockSnapshot[] = [];
+
+  constructor(private readonly onGone: (block: BlockSnapshot) => void) {}
+
+  decode({ table, retentionMinNs, tombstones, dictionaries, columns, numbers, times, blocks }: WireTable): TableSnapshot {
+    this.table = decodeList(this.table, table);
+    this.dictionaries = decodeList(this.dictionaries, dictionaries);
+    this.columns = decodeList(this.columns, columns);
+    if (blocks !== null) {
+      const kept = new Set(blocks.places);
+      this.blocks.forEach((block, place) => {
+        if (!kept.has(place)) this.onGone(block);
+      });
+    }
+    this.blocks = decodeList(this.blocks, blocks);
+    const runs = this.columns.map((runColumns, i): Run => {
+      const at = i * RUN_NUMBERS;
+      const flags = numbers[at + 5]!;
+      return {
+        rowCount: numbers[at]!,
+        seriesPtr: numbers[at + 1]!,
+        timePtr: numbers[at + 2]!,
+        columns: runColumns,
+        dictionary: this.dictionaries[numbers[at + 6]!]!,
+        sorted: (flags & SORTED) !== 0,
+        unique: (flags & UNIQUE) !== 0,
+        minTimeNs: times[i * 2]!,
+        maxTimeNs: times[i * 2 + 1]!,
+        seqMin: numbers[at + 3]!,
+        seqMax: numbers[at + 4]!,
+      };
+    });
+    return { table: this.table[0]!, retentionMinNs, tombstones, runs, blocks: this.blocks };
+  }
+}
+
+/** Things are the same when they are the same object. */
+class ListSender<T extends object> {
+  private sent: readonly T[] = [];
+  private places = new Map<T, number>();
+
+  encode(list: readonly T[]): WireList<T> {
+    const isSame = list.length === this.sent.length && list.every((item, i) => item === this.sent[i]);
+    if (isSame) return null;
+    const added: T[] = [];
+    const places = Int32Array.from(list, (item) => this.places.get(item) ?? -added.push(item));
+    this.sent = list;
+    this.places = new Map(list.map((item, place) => [item, place]));
+    return { places, added };
+  }
+}
+
+function decodeList<T>(before: readonly T[], wire: WireList<T>): readonly T[] {
+  if (wire === null) return before;
+  return Array.from(wire.places, (place) => (place < 0 ? wire.added[-1 - place]! : before[place]!));
+}
