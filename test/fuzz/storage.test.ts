@@ -1,5 +1,5 @@
-// One random stream of writes, deletions, retention, flushes, restarts and crashes goes to the storage and to a list of points; random
-// questions must get the same answers from both. `ROUNDS=… SEED=… bun test test/fuzz/storage.test.ts` runs longer or again.
+// One random stream of writes, deletions, retention, flushes, compactions, restarts and crashes goes to the storage and to a list of
+// points; random questions must get the same answers from both. `ROUNDS=… SEED=… bun test test/fuzz/storage.test.ts` runs longer or again.
 import { expect, test } from "bun:test";
 import { type AggregateRequest, aggregateType } from "../../src/model/aggregate.ts";
 import { type ColumnDef, ColumnType } from "../../src/model/column.ts";
@@ -63,9 +63,12 @@ class Storage {
   private disk: FaultyDisk;
   private nowMs = START_MS;
   private step = 0;
-  /** A flush that runs beside what follows. */
-  private background: Promise<void> = Promise.resolve();
-  /** The worker answers a flush some steps later, or when it is waited for. */
+  /** How often a file that compaction has made was there. */
+  mergedFiles = 0;
+  /** They run beside what follows. */
+  private flushing: Promise<void> = Promise.resolve();
+  private compacting: Promise<void> = Promise.resolve();
+  /** The worker answers some steps later, or when it is waited for. */
   private readonly answers: { readonly step: number; readonly give: () => void }[] = [];
   private isWaiting = false;
 
@@ -79,8 +82,13 @@ class Storage {
     this.path.pageRowsMax = 64;
   }
 
+  /** In the end every deletion is applied and forgotten. */
   async close(): Promise<void> {
     await this.settle();
+    await this.end(this.path.flush());
+    await this.end(this.path.compact());
+    expect(this.path.catalog.tombstones()).toEqual([]);
+    await this.checkAll();
     await this.path.close();
   }
 
@@ -91,12 +99,17 @@ class Storage {
     return promise;
   }
 
-  /** Waits for what runs in the background. */
-  private async settle(): Promise<void> {
+  private async end(work: Promise<unknown>): Promise<void> {
     this.isWaiting = true;
     for (const { give } of this.answers.splice(0)) give();
-    await this.background;
+    await work;
     this.isWaiting = false;
+  }
+
+  /** Waits for what runs in the background. */
+  private async settle(): Promise<void> {
+    await this.end(Promise.all([this.flushing, this.compacting]));
+    this.mergedFiles += this.path.manifest.files().filter(({ generation }) => generation > 0).length;
   }
 
   private get nowNs(): bigint {
@@ -114,8 +127,9 @@ class Storage {
     if (dice < 72) return this.delete();
     if (dice < 73) return this.deleteData();
     if (dice < 75) return this.shorten();
-    if (dice < 85) return this.flush();
-    if (dice < 91) return this.wait();
+    if (dice < 83) return this.flush();
+    if (dice < 88) return this.compact();
+    if (dice < 93) return this.wait();
     return this.restart();
   }
 
@@ -231,11 +245,19 @@ class Storage {
   }
 
   private async flush(): Promise<string> {
-    await this.settle();
-    this.background = this.path.flush();
+    await this.end(this.flushing);
+    this.flushing = this.path.flush();
     if (this.below(3) > 0) return "flush beside";
     await this.settle();
     return "flush";
+  }
+
+  private async compact(): Promise<string> {
+    await this.end(this.compacting);
+    this.compacting = this.path.compact({ mergeRunsMin: 2 + this.below(3), mergeGrowth: 1 + this.below(4) });
+    if (this.below(3) > 0) return "compact beside";
+    await this.settle();
+    return "compact";
   }
 
   private wait(): Promise<string> {
@@ -372,8 +394,9 @@ test.each(SEEDS)(
         throw new Error(`seed ${seed}, step ${step} (${story.slice(-12).join(", ")}): ${(error as Error).message}`, { cause: error });
       }
     }
-    await storage.checkAll();
     await storage.close();
+    // or it said nothing about compaction
+    expect(storage.mergedFiles).toBeGreaterThan(0);
   },
   TIMEOUT_MS,
 );

@@ -10,7 +10,10 @@ import { Deletions } from "../../src/ingest/deletions.ts";
 import { Ingest } from "../../src/ingest/ingest.ts";
 import { Replayer } from "../../src/ingest/replay.ts";
 import { Kernel } from "../../src/kernel/kernel.ts";
+import { Compactor } from "../../src/maintain/compactor.ts";
 import { Flusher } from "../../src/maintain/flush.ts";
+import { writeMergedFile } from "../../src/maintain/merge-file.ts";
+import { COMPACTION_LIMITS, type CompactionLimits } from "../../src/maintain/plan-compaction.ts";
 import { type AggregateRequest, aggregateColumns } from "../../src/model/aggregate.ts";
 import { type ColumnDef, ColumnType } from "../../src/model/column.ts";
 import { LIMITS } from "../../src/model/limits.ts";
@@ -36,6 +39,14 @@ const I64_MIN = -(2n ** 63n);
 const FIRST_RECEIVE_NS = 1_700_000_000_000_000_000n;
 /** Small enough to be full in tests that write some thousand rows. */
 const CACHE_BYTES = 256 * 1024;
+/** Merges whatever can be, but closes no day. */
+const EAGER_LIMITS: CompactionLimits = {
+  ...COMPACTION_LIMITS,
+  closeAfterMs: Number.MAX_SAFE_INTEGER,
+  mergeRunsMin: 2,
+  mergeGrowth: 1,
+  tombstoneMs: 0,
+};
 const KEYS = objectKeys("n");
 const encoder = new TextEncoder();
 
@@ -85,6 +96,7 @@ class RememberingStore implements ObjectStore {
   }
 
   delete(key: string): Promise<void> {
+    this.objects.delete(key);
     return this.store.delete(key);
   }
 }
@@ -96,11 +108,12 @@ export class WritePath {
   private readonly flusher: Flusher;
   private readonly snapshots: Snapshots;
   private flushError: unknown;
+  private readonly compactor: Compactor;
   private readonly cache: BlockCache;
   private readonly filesRead = new Set<number>();
   /** Of the files that are flushed: a power of two from 64 on. */
   pageRowsMax: number = LIMITS.pageRowsMax;
-  /** What happens while the worker is on its way to encode sealed rows. */
+  /** What happens while the worker is on its way to encode sealed rows, or to merge blocks. */
   beforeEncode: () => Promise<void> = () => Promise.resolve();
 
   private constructor(
@@ -141,6 +154,7 @@ export class WritePath {
         this.flushError = error;
       },
     });
+    this.compactor = this.createCompactor(store, pins, nowMs);
     const objectSource = (key: string) => ({ kind: "bytes" as const, bytes: store.objects.get(key)! });
     const tombstonesOf = (tableId: number) => deletions.tombstonesOf(tableId);
     this.snapshots = new Snapshots({ catalog, tables, manifest, pins, objectSource, tombstonesOf, nowMs });
@@ -202,6 +216,41 @@ export class WritePath {
     this.flushError = undefined;
     await this.flusher.flushAll();
     if (this.flushError !== undefined) throw this.flushError;
+  }
+
+  /** Does all of compaction's work that these limits make due. @throws what a job threw */
+  compact(limits: Partial<CompactionLimits> = {}): Promise<void> {
+    return this.compactor.compactAll({ ...EAGER_LIMITS, ...limits });
+  }
+
+  private createCompactor(store: RememberingStore, pins: Pins, nowMs: () => number): Compactor {
+    const { kernel, catalog, manifest, deletions } = this;
+    return new Compactor({
+      manifest,
+      store,
+      pins,
+      dataKey: (fileId) => KEYS.ptFile(fileId),
+      objectSource: (key) => ({ kind: "bytes", bytes: store.objects.get(key)! }),
+      tableState: (tableId, now) => ({
+        table: catalog.tableById(tableId),
+        retentionMinNs: catalog.retentionMinNs(tableId, now),
+        tombstones: deletions.tombstonesOf(tableId),
+      }),
+      stateVersion: () => ({}),
+      deletionsDurable: () => deletions.durable(),
+      retireDeletions: () => deletions.retireApplied(),
+      merge: async (request, write) => {
+        await this.beforeEncode();
+        return writeMergedFile(kernel, request, { write, pace: () => Promise.resolve() });
+      },
+      cancelMerge: () => {},
+      limits: EAGER_LIMITS,
+      graceMs: 0,
+      nowMs,
+      later: (_, run) => run(),
+      onCompacted: () => {},
+      onError: () => {}, // compactAll throws it
+    });
   }
 
   async close(): Promise<void> {
