@@ -3,7 +3,7 @@
 import { TestServer } from "../test/support/server.ts";
 import { type Bench, short } from "./support/bench.ts";
 import { Loader, type RunningLoad } from "./support/loader.ts";
-import { checkOurRows, writeUrlOf } from "./support/ours.ts";
+import { checkOurRows, withOutput, writeUrlOf } from "./support/ours.ts";
 import { residentBytesOf } from "./support/process-stats.ts";
 
 const HOSTS = 100;
@@ -49,6 +49,8 @@ export const memory: Bench = {
           detail: `${mib(after)} ÷ ${mib(before)}; in the last fifth ${mib(last)}; ${short(rowsPerSecond)} rows/s`,
         },
       ];
+    } catch (error) {
+      throw withOutput(error, server);
     } finally {
       loader.close();
       await server.dispose();

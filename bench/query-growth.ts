@@ -4,7 +4,7 @@ import { TestServer } from "../test/support/server.ts";
 import { extentOf } from "./data/tsbs-queries.ts";
 import { type Answer, type Bench, short } from "./support/bench.ts";
 import { Loader } from "./support/loader.ts";
-import { checkOurRows, writeUrlOf } from "./support/ours.ts";
+import { checkOurRows, withOutput, writeUrlOf } from "./support/ours.ts";
 import { measureOurs, questionsFor } from "./support/questions.ts";
 
 const HOSTS = 100;
@@ -32,6 +32,8 @@ export const queryGrowth: Bench = {
         }
         say(`${short(passes * passRows)} rows measured`);
       }
+    } catch (error) {
+      throw withOutput(error, server);
     } finally {
       loader.close();
       await server.dispose();

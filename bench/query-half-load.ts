@@ -4,7 +4,7 @@ import { TestServer } from "../test/support/server.ts";
 import { extentOf } from "./data/tsbs-queries.ts";
 import { type Answer, type Bench, median, short } from "./support/bench.ts";
 import { Loader } from "./support/loader.ts";
-import { checkOurRows, writeUrlOf } from "./support/ours.ts";
+import { checkOurRows, withOutput, writeUrlOf } from "./support/ours.ts";
 import { type Measured, measureOurs, questionsFor } from "./support/questions.ts";
 
 const GOAL = 3;
@@ -40,6 +40,8 @@ export const queryHalfLoad: Bench = {
       const { rowsPerSecond, rowCount } = await load.stop();
       say(`beside ${short(rowsPerSecond)} rows/s, ${short(rowCount)} rows in all; full speed is ${short(full)} rows/s`);
       return answers;
+    } catch (error) {
+      throw withOutput(error, server);
     } finally {
       loader.close();
       await server.dispose();

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { plainEnvironment, TestServer } from "../test/support/server.ts";
 import { type Answer, type Bench, short } from "./support/bench.ts";
 import { Loader, type LoadResult } from "./support/loader.ts";
-import { checkOurRows, writeUrlOf } from "./support/ours.ts";
+import { checkOurRows, withOutput, writeUrlOf } from "./support/ours.ts";
 
 const GOAL_MS = 50;
 const HOSTS = 100;
@@ -55,6 +55,8 @@ export const stalls: Bench = {
       await phase("ingest and flush", () => loader.run(writeUrlOf(server), { firstPass: 2, passes, goOnInTime: true }));
       await checkOurRows(server, (passes + 2) * passRows);
       return size === "real" ? answers.map((answer) => ({ ...answer, goal: { atMost: GOAL_MS } })) : answers;
+    } catch (error) {
+      throw withOutput(error, server);
     } finally {
       loader.close();
       await server.dispose();

@@ -34,6 +34,11 @@ export async function checkOurRows(server: TestServer, expected: number, databas
   if (found !== expected) throw new Error(`the server holds ${found} rows of ${expected}`);
 }
 
+/** The error with what the server said last: a connection that was reset says nothing. */
+export function withOutput(error: unknown, server: TestServer): Error {
+  return new Error(`${error instanceof Error ? error.message : error}\nthe server said:\n${server.output.slice(-3000)}`, { cause: error });
+}
+
 /** The answer of `/api/v3/query_sql` with `format=json` as it came, after its status was checked. */
 export async function askOurs(server: TestServer, statement: string, database = DATABASE): Promise<string> {
   const response = await fetch(`${server.url}/api/v3/query_sql?${new URLSearchParams({ db: database, q: statement, format: "json" })}`);
