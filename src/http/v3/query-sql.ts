@@ -169,22 +169,27 @@ const QueryHeaders = t.Object({
 
 export const querySqlRoutes = (services: AppServices) => {
   const notAllowed = () => json(STATUS.method_not_allowed, { error: "method not allowed" }, { allow: "GET, POST" });
+  // The context is taken apart at once: Elysia parses cookies, headers and query of every request whose handler might look at them.
   return new Elysia({ name: "http.v3.query-sql" })
     .get(
       PATH,
-      (context) => takeQuery(services, context, () => statementFromUrl(context.request)),
+      ({ request, server }) => takeQuery(services, { request, server }, () => statementFromUrl(request)),
       operation({ tag: "Query", summary: "Query with SQL", query: QuerySqlQuery, headers: QueryHeaders, answers: ANSWERS }),
     )
-    .post(PATH, (context) => takeQuery(services, context, () => statementFromBody(context.request, services.maxRequestBytes)), {
-      parse: "none",
-      ...operation({
-        tag: "Query",
-        summary: "Query with SQL",
-        headers: QueryHeaders,
-        body: { "application/json": QuerySqlBody },
-        answers: ANSWERS,
-      }),
-    })
+    .post(
+      PATH,
+      ({ request, server }) => takeQuery(services, { request, server }, () => statementFromBody(request, services.maxRequestBytes)),
+      {
+        parse: "none",
+        ...operation({
+          tag: "Query",
+          summary: "Query with SQL",
+          headers: QueryHeaders,
+          body: { "application/json": QuerySqlBody },
+          answers: ANSWERS,
+        }),
+      },
+    )
     .head(PATH, notAllowed, { detail: { hide: true } })
     .all(PATH, notAllowed, { parse: "none", detail: { hide: true } });
 };
