@@ -27,6 +27,29 @@ export {
   seriesWriteKeys,
 } from "./memory/series-dictionary";
 export { copyViews, textBytes } from "./memory/views";
+export { parquetDeltaBytesMax, parquetDeltaDecode, parquetDeltaEncode } from "./parquet/delta";
+export { parquetDistinct8, parquetDistinctText } from "./parquet/distinct";
+export { parquetNumbersBytesMax, parquetNumbersDecode, parquetNumbersEncode } from "./parquet/hybrid";
+export { parquetNumberTags, parquetTagCodes, parquetTagNumbers } from "./parquet/tags";
+export {
+  parquetLengthViews,
+  parquetPlainText,
+  parquetPlainViews,
+  parquetRangeText,
+  parquetTextBytes,
+  parquetTextLengths,
+  parquetTexts,
+} from "./parquet/text";
+export {
+  parquetJoin8,
+  parquetPackBits,
+  parquetRangeFloat,
+  parquetRangeUnsigned,
+  parquetSplit8,
+  parquetSpread,
+  parquetSqueeze,
+  parquetUnpackBits,
+} from "./parquet/values";
 export {
   cellsCount,
   cellsCreate,

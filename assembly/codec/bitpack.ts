@@ -145,7 +145,7 @@ function unpackHigh(source: u32, width: u32, values: u32): void {
   }
 }
 
-function packTail(values: u32, count: u32, width: u32, target: u32): void {
+export function packTail(values: u32, count: u32, width: u32, target: u32): void {
   let packed: u64 = 0;
   let used: u32 = 0;
   for (const end = values + (count << 3); values < end; values += 8) {
@@ -162,7 +162,7 @@ function packTail(values: u32, count: u32, width: u32, target: u32): void {
   if (used != 0) store<u64>(target, packed);
 }
 
-function unpackTail(source: u32, end: u32, count: u32, width: u32, values: u32): void {
+export function unpackTail(source: u32, end: u32, count: u32, width: u32, values: u32): void {
   const mask: u64 = width == 64 ? ~0 : ((<u64>1) << width) - 1;
   for (let bit: u32 = 0, last = count * width; bit < last; bit += width, values += 8) {
     const at = source + (bit >> 3);

@@ -18,7 +18,7 @@ import type { MergeLimits } from "./block-merge.ts";
 import { type BlockInput, type FileRequest, type MergedFile, type MergeTask, writeMergedFile } from "./merge-file.ts";
 
 const kernel = Kernel.create();
-const FORMATS: readonly DataFormat[] = ["pt"];
+const FORMATS: readonly DataFormat[] = ["pt", "parquet"];
 const TAGS = ALL_TYPES.filter(({ type }) => type === ColumnType.tag).sort((a, b) => a.id - b.id);
 
 /** A flushed file with the rows of one run; sequences are 10 n + 1 to 10 n + 10. */
@@ -93,6 +93,8 @@ function readBlock(block: DataBlock): TestRow[] {
 }
 
 function readAll({ file, format, blocks }: Written): TestRow[][] {
+  // of a file without blocks nothing is kept
+  if (blocks.length === 0) return [];
   const open = openDataFile(kernel, openByteSource({ kind: "bytes", bytes: file }), format);
   expect(open.blockCount).toBe(blocks.length);
   const rows = blocks.map(({ index, rowCount, seriesCount }) => {
@@ -189,9 +191,9 @@ for (const format of FORMATS) {
           tags: { host: `host-${i % hosts}` },
           fields: { i: BigInt(i), ...(i % 3 > 0 ? { f: i / 10 } : {}), ...(i % 50 === 0 ? { s: `text ${i} that is not short` } : {}) },
         }));
-      const runs = [rowsOf(0, 30_000, 2), rowsOf(1, 25_000, 2), rowsOf(0, 9000, 6)];
+      const runs = [rowsOf(0, 13_000, 2), rowsOf(1, 9000, 2), rowsOf(0, 3000, 6)];
       const inputs = runs.map((rows, n) => fileOf(rows, n));
-      for (const limits of [{}, { sliceRows: 40_000 }]) {
+      for (const limits of [{}, { sliceRows: 22_000 }]) {
         const merged = await write(format, [taskOf(inputs)], limits);
         expect(readAll(merged)).toEqual([modelRows(runs)]);
         const open = openDataFile(kernel, openByteSource({ kind: "bytes", bytes: merged.file }), format);
@@ -203,10 +205,7 @@ for (const format of FORMATS) {
     });
 
     test("pages of long text are smaller", async () => {
-      const rows = Array.from(
-        { length: 200 },
-        (_, i): TestRow => ({ timeNs: BigInt(i), tags: {}, fields: { s: `${i} `.repeat(100_000) } }),
-      );
+      const rows = Array.from({ length: 200 }, (_, i): TestRow => ({ timeNs: BigInt(i), tags: {}, fields: { s: `${i} `.repeat(60_000) } }));
       const runs = [rows.filter((_, i) => i % 2 === 0), rows.filter((_, i) => i % 2 === 1)];
       const merged = await write(format, [taskOf(runs.map((part, n) => fileOf(part, n)))]);
       const [found] = readAll(merged);

@@ -10,6 +10,8 @@ import type { DataFile } from "../store/data-block.ts";
 import { type DataFormat, openDataFile } from "../store/data-file.ts";
 import { FileOutput } from "../store/file-output.ts";
 import type { BlockMeta } from "../store/manifest.ts";
+import type { MergeSink } from "../store/merge-sink.ts";
+import { ParquetSink } from "../store/parquet-writer.ts";
 import { blockMeta } from "../store/pt-file.ts";
 import { encodeDirectory, encodeHeader, PT_VERSION_GROUPED, type PtGroupedBlock } from "../store/pt-format.ts";
 import { type BlockIdentity, PtMergeSink } from "../store/pt-merge-writer.ts";
@@ -61,34 +63,71 @@ const DAY_NS = 86_400_000_000_000n;
 /** Returns what the manifest shall say of the file; no blocks when no row is left, whatever was written.
  *  @throws TsdbError corrupt_file naming file and offset, io, overloaded */
 export async function writeMergedFile(kernel: Kernel, request: FileRequest, { write, pace, limits }: MergeOutput): Promise<MergedFile> {
-  assert(request.format === "pt", "BUG: no writer for this format");
   const output = new FileOutput(write);
-  const files = new OpenFiles(kernel);
-  const codec = new ColumnCodec(kernel);
-  const written: { block: PtGroupedBlock; task: MergeTask }[] = [];
+  const writing = {
+    kernel,
+    codec: new ColumnCodec(kernel),
+    files: new OpenFiles(kernel),
+    output,
+    limits: limits ?? {},
+    pace: async () => {
+      await output.drain();
+      await pace();
+    },
+  };
   try {
-    output.append(encodeHeader(PT_VERSION_GROUPED));
-    for (const task of request.tasks) {
-      const sink = new PtMergeSink(kernel, codec, output, identityOf(task));
-      try {
-        const sources = task.inputs.map((input) => sourceOf(files, input));
-        const paced = async () => {
-          await output.drain();
-          await pace();
-        };
-        await mergeBlocks(kernel, { sources, tombstones: task.tombstones, sink, pace: paced, limits: limits ?? {} });
-        if (sink.block !== null) written.push({ block: sink.block, task });
-      } finally {
-        sink.release();
-      }
-    }
-    output.append(encodeDirectory({ blocks: written.map(({ block }) => block) }, output.bytes, PT_VERSION_GROUPED));
+    const blocks = request.format === "pt" ? await writePtFile(writing, request.tasks) : await writeParquetFile(writing, request.tasks);
     await output.end();
-    return { bytes: output.bytes, blocks: written.map(({ block, task }, index) => ({ ...blockMeta(block, index), ...historyOf(task) })) };
+    return { bytes: output.bytes, blocks };
   } finally {
-    codec.release();
-    files.close();
+    writing.codec.release();
+    writing.files.close();
   }
+}
+
+interface Writing {
+  readonly kernel: Kernel;
+  readonly codec: ColumnCodec;
+  readonly files: OpenFiles;
+  readonly output: FileOutput;
+  readonly limits: Partial<MergeLimits>;
+  readonly pace: () => Promise<void>;
+}
+
+async function writePtFile(writing: Writing, tasks: readonly MergeTask[]): Promise<BlockMeta[]> {
+  const { kernel, codec, output } = writing;
+  const written: { block: PtGroupedBlock; task: MergeTask }[] = [];
+  output.append(encodeHeader(PT_VERSION_GROUPED));
+  for (const task of tasks) {
+    const sink = new PtMergeSink(kernel, codec, output, identityOf(task));
+    try {
+      await mergeInto(sink, task, writing);
+      if (sink.block !== null) written.push({ block: sink.block, task });
+    } finally {
+      sink.release();
+    }
+  }
+  output.append(encodeDirectory({ blocks: written.map(({ block }) => block) }, output.bytes, PT_VERSION_GROUPED));
+  return written.map(({ block, task }, index) => ({ ...blockMeta(block, index), ...historyOf(task) }));
+}
+
+async function writeParquetFile(writing: Writing, tasks: readonly MergeTask[]): Promise<BlockMeta[]> {
+  const [task] = tasks;
+  assert(task !== undefined && tasks.length === 1, "a Parquet file is of one table and day");
+  const sink = new ParquetSink(writing.kernel, writing.codec, writing.output, identityOf(task), task.columns);
+  try {
+    await mergeInto(sink, task, writing);
+    if (sink.block === null) return [];
+    await sink.finish();
+    return [{ ...blockMeta(sink.block, 0), ...historyOf(task) }];
+  } finally {
+    sink.release();
+  }
+}
+
+async function mergeInto(sink: MergeSink, task: MergeTask, { kernel, files, limits, pace }: Writing): Promise<void> {
+  const sources = task.inputs.map((input) => sourceOf(files, input));
+  await mergeBlocks(kernel, { sources, tombstones: task.tombstones, sink, pace, limits });
 }
 
 function identityOf({ databaseId, tableId, tableName, inputs, isFirst }: MergeTask): BlockIdentity {

@@ -12,6 +12,8 @@ export const LIMITS = {
   segmentRowsMax: 64 * KIB,
   /** Rows of one encoded page of a `.pt` block. */
   pageRowsMax: 16 * KIB,
+  /** Rows of a row group of a Parquet file: whole pages. */
+  rowGroupRows: 128 * KIB,
   bodyBytesDefault: 10 * MIB,
   /** Largest value of --max-http-request-size: a body, its batch and its frame fit the kernel's memory several times. */
   bodyBytesMax: 256 * MIB,
@@ -55,6 +57,7 @@ export const LIMITS = {
 
 assert(LIMITS.segmentRowsMax % LIMITS.vectorRows === 0, "a segment is whole vectors");
 assert(LIMITS.pageRowsMax % LIMITS.vectorRows === 0, "a page is whole vectors");
+assert(LIMITS.rowGroupRows % LIMITS.pageRowsMax === 0, "a row group is whole pages");
 assert(LIMITS.walFrameBytesMax > LIMITS.bodyBytesMax, "one body's frame always fits");
 assert(LIMITS.bodyMemoryBytesMax >= 1.5 * LIMITS.bodyBytesMax, "a body without a length may grow from half of the largest to all of it");
 assert(LIMITS.nativeCallsMax < LIMITS.poolThreads, "the log finds a thread whatever queries do");

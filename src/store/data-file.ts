@@ -3,6 +3,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { ByteSource } from "./byte-source.ts";
 import type { DataFile } from "./data-block.ts";
+import { ParquetReader } from "./parquet-reader.ts";
 import { PtReader } from "./pt-reader.ts";
 
 export type DataFormat = "pt" | "parquet";
@@ -16,10 +17,5 @@ export function formatOf(key: string): DataFormat {
 
 /** Opens a file and reads its directory. The source is the file's to close. @throws TsdbError corrupt_file naming file and offset, io */
 export function openDataFile(kernel: Kernel, source: ByteSource, format: DataFormat): DataFile {
-  if (format === "pt") return new PtReader(kernel, source);
-  source.close();
-  throw new TsdbError("corrupt_file", `cannot read ${source.name} at 0: files of format ${format} are not known yet`, {
-    file: source.name,
-    offset: 0,
-  });
+  return format === "pt" ? new PtReader(kernel, source) : new ParquetReader(kernel, source);
 }

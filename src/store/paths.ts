@@ -34,17 +34,20 @@ export interface ObjectKeys {
   readonly data: string;
   /** A `.pt` file. */
   ptFile(fileId: number): string;
+  parquetFile(fileId: number): string;
 }
 
 export function objectKeys(nodeId: string): ObjectKeys {
   assert(isSafeKeyPart(nodeId), `node id ${JSON.stringify(nodeId)}`);
+  const dataFile = (fileId: number, ending: string) => {
+    assert(Number.isSafeInteger(fileId) && fileId > 0, `file id ${fileId}`);
+    return `${nodeId}/data/${String(fileId).padStart(20, "0")}.${ending}`;
+  };
   return {
     catalog: `${nodeId}/catalog`,
     manifest: `${nodeId}/manifest`,
     data: `${nodeId}/data/`,
-    ptFile(fileId) {
-      assert(Number.isSafeInteger(fileId) && fileId > 0, `file id ${fileId}`);
-      return `${nodeId}/data/${String(fileId).padStart(20, "0")}.pt`;
-    },
+    ptFile: (fileId) => dataFile(fileId, "pt"),
+    parquetFile: (fileId) => dataFile(fileId, "parquet"),
   };
 }

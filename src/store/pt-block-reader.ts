@@ -30,7 +30,7 @@ export class PtBlockReader implements DataBlock {
   readonly columns: readonly StoredColumn[];
 
   constructor(
-    private readonly file: OpenFile,
+    protected readonly file: OpenFile,
     private readonly block: StoredBlock,
   ) {
     this.tableId = block.tableId;
@@ -87,14 +87,21 @@ export class PtBlockReader implements DataBlock {
 
   /** Errors about the extent's bytes name the file and the place. */
   private decoding<T>(extent: PtExtent, decode: (encoded: Encoded) => T): T {
+    try {
+      return this.locating(extent, (bytes) => decode(new Encoded(this.file, bytes)));
+    } finally {
+      this.file.scratch.reset();
+    }
+  }
+
+  /** Gives the bytes of an extent, borrowed until the next read, to `use`, whose errors about them then name the file and the place. */
+  protected locating<T>(extent: PtExtent, use: (bytes: Uint8Array) => T): T {
     const bytes = this.file.read(extent);
     try {
-      return decode(new Encoded(this.file, bytes));
+      return use(bytes);
     } catch (error) {
       const isOurs = error instanceof TsdbError && error.kind !== "corrupt_file";
       throw isOurs ? error : corrupt(this.file.name, extent.offset, error);
-    } finally {
-      this.file.scratch.reset();
     }
   }
 }

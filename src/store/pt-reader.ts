@@ -6,7 +6,7 @@ import { Scratch } from "../kernel/scratch.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { ByteSource } from "./byte-source.ts";
 import type { DataFile } from "./data-block.ts";
-import { PtBlockReader } from "./pt-block-reader.ts";
+import { type OpenFile, PtBlockReader } from "./pt-block-reader.ts";
 import {
   checkHeader,
   corrupt,
@@ -29,7 +29,7 @@ export class PtReader implements DataFile {
   /** Reads the directory. @throws TsdbError corrupt_file, io; the source is closed then */
   constructor(
     private readonly kernel: Kernel,
-    private readonly source: ByteSource,
+    protected readonly source: ByteSource,
   ) {
     this.codec = new ColumnCodec(kernel);
     this.scratch = new Scratch(kernel);
@@ -59,14 +59,33 @@ export class PtReader implements DataFile {
   }
 
   block(index: number): PtBlockReader {
-    const { kernel, codec, scratch, source } = this;
-    return new PtBlockReader({ kernel, codec, scratch, name: source.name, read: (extent) => this.read(extent) }, this.stored(index));
+    return new PtBlockReader(this.openFile, this.stored(index));
   }
 
   close(): void {
     this.source.close();
     this.codec.release();
     this.scratch.release();
+  }
+
+  protected get openFile(): OpenFile {
+    const { kernel, codec, scratch, source } = this;
+    return { kernel, codec, scratch, name: source.name, read: (extent) => this.read(extent) };
+  }
+
+  /** @throws TsdbError corrupt_file, io, Error with the cause alone */
+  protected readDirectory(): PtDirectoryReader {
+    const { size } = this.source;
+    if (size < PT_HEADER_BYTES + PT_TRAILER_BYTES) throw new Error(`${size} bytes are no .pt file`);
+    checkHeader(this.readWhole(0, PT_HEADER_BYTES));
+    return this.directoryBefore(size, PT_HEADER_BYTES);
+  }
+
+  /** The directory whose trailer ends at `end` of the file; data begins at `dataStart`. */
+  protected directoryBefore(end: number, dataStart: number): PtDirectoryReader {
+    const trailer = parseTrailer(this.readWhole(end - PT_TRAILER_BYTES, PT_TRAILER_BYTES), end);
+    // kept by the reader, so it must be its own
+    return new PtDirectoryReader(this.readWhole(trailer.offset, trailer.bytes).slice(), trailer, dataStart);
   }
 
   /** The bytes of an extent, checked; borrowed until the next read. */
@@ -78,23 +97,15 @@ export class PtReader implements DataFile {
   }
 
   private openDirectory(): PtDirectoryReader {
-    const { name, size } = this.source;
-    let offset = 0;
     try {
-      if (size < PT_HEADER_BYTES + PT_TRAILER_BYTES) throw new Error(`${size} bytes are no .pt file`);
-      checkHeader(this.readWhole(0, PT_HEADER_BYTES));
-      offset = size - PT_TRAILER_BYTES;
-      const trailer = parseTrailer(this.readWhole(offset, PT_TRAILER_BYTES), size);
-      offset = trailer.offset;
-      // kept by the reader, so it must be its own
-      return new PtDirectoryReader(this.readWhole(offset, trailer.bytes).slice(), trailer);
+      return this.readDirectory();
     } catch (error) {
       if (error instanceof TsdbError) throw error;
-      throw corrupt(name, offset, error);
+      throw corrupt(this.source.name, this.source.size, error);
     }
   }
 
-  private readWhole(offset: number, bytes: number): Uint8Array {
+  protected readWhole(offset: number, bytes: number): Uint8Array {
     const read = this.source.read(offset, bytes);
     this.bytesRead += read.length;
     if (read.length !== bytes) throw corrupt(this.source.name, offset, `cut off: ${read.length} of ${bytes} bytes are there`);

@@ -1,0 +1,226 @@
+// Merged rows as a Parquet file of one block, written as they come. Any reader sees an ordinary file: row groups with statistics, tags as
+// dictionaries with bloom filters. Between the last row group and the footer lies what our own scans go by (FORMAT.md): the dictionary
+// section and the directory of a .pt file, whose chunks are this file's pages.
+import { Blocks } from "../kernel/blocks.ts";
+import type { ColumnCodec } from "../kernel/codec.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { bitmapBytes } from "../kernel/rows.ts";
+import { type ColumnDef, ColumnType, VALUE_BYTES } from "../model/column.ts";
+import { LIMITS } from "../model/limits.ts";
+import type { ColumnRun, TagColumnView } from "../model/run.ts";
+import { ColumnEmitter } from "./column-emitter.ts";
+import type { FileOutput } from "./file-output.ts";
+import type { MergedColumn, MergedGroup, MergedSeries, MergeSink } from "./merge-sink.ts";
+import { BloomFilter } from "./parquet-bloom.ts";
+import { ChunkWriter, type WrittenChunk } from "./parquet-chunk.ts";
+import { PageWriter } from "./parquet-pages.ts";
+import { arrowSchema, PARQUET_MAGIC, type ParquetColumn, writeSchema } from "./parquet-schema.ts";
+import { chunkMetadata, textOf, textRange } from "./parquet-statistics.ts";
+import { writeDictionary } from "./pt-dictionary.ts";
+import { encodeDirectory, PT_VERSION_GROUPED, type PtExtent, type PtGroupedBlock, type PtPage, timesOf } from "./pt-format.ts";
+import { GroupedColumnEntries } from "./pt-groups.ts";
+import { type BlockIdentity, describePages, numberSeries, rankedTags, renumbered } from "./pt-merge-writer.ts";
+import { ThriftWriter } from "./thrift-writer.ts";
+
+const CREATED_BY = "tsdb version 3.9.0";
+const FOOTER_VERSION = 2;
+/** RowGroup.ordinal is an i16. */
+const ORDINAL_MAX = 32_767;
+
+/** Pages of the current group that are one row group. */
+interface RowGroup {
+  readonly firstRow: number;
+  readonly rowCount: number;
+  readonly pageRows: readonly number[];
+  /** ColumnChunk of the footer, by place in the schema. */
+  readonly chunks: Uint8Array[];
+  bytes: number;
+  plainBytes: number;
+  offset: number;
+}
+
+/** Writes one file. Used once. */
+export class ParquetSink implements MergeSink {
+  readonly groupRows = LIMITS.rowGroupRows;
+  /** After `end`. */
+  block: PtGroupedBlock | null = null;
+  private readonly emitter: ColumnEmitter;
+  private readonly chunkWriter: ChunkWriter;
+  private readonly thrift = new ThriftWriter();
+  private schema: readonly ParquetColumn[] = [];
+  private columns: readonly GroupedColumnEntries[] = [];
+  private series: MergedSeries = { seriesCount: 0, tags: [] };
+  private readonly pages: PtPage[] = [];
+  private readonly groupPages: number[] = [];
+  private current: RowGroup[] = [];
+  private readonly rowGroups: Uint8Array[] = [];
+
+  constructor(
+    private readonly kernel: Kernel,
+    codec: ColumnCodec,
+    private readonly output: FileOutput,
+    private readonly identity: BlockIdentity,
+    /** The table's, for their names. */
+    private readonly table: readonly ColumnDef[],
+  ) {
+    this.emitter = new ColumnEmitter(kernel, codec, output);
+    this.chunkWriter = new ChunkWriter(kernel, new PageWriter(kernel, output));
+    output.append(PARQUET_MAGIC);
+  }
+
+  begin(columns: readonly MergedColumn[], series: MergedSeries): void {
+    const tags = series.tags.map(({ columnId }) => ({ columnId, type: ColumnType.tag }));
+    const [time, ...fields] = columns;
+    this.schema = [time!, ...tags, ...fields].map(({ columnId, type }) => {
+      const name = this.table.find(({ id }) => id === columnId)?.name ?? `column_${columnId}`;
+      return { columnId, type, name };
+    });
+    this.columns = columns.map(({ columnId, type }) => new GroupedColumnEntries(columnId, type));
+    this.series = series;
+  }
+
+  beginGroup(group: MergedGroup): void {
+    this.pages.push(...describePages(this.kernel, group));
+    this.current = rowGroupsOf(group.pageRows);
+    for (const { pageRows } of this.current) this.groupPages.push(pageRows.length);
+    for (const tag of this.series.tags) {
+      for (const rows of this.current) this.writeTag(tag, rows, group);
+    }
+  }
+
+  writeColumn({ columnId, type, dataPtr, validityPtr }: ColumnRun): void {
+    for (const rows of this.current) {
+      const { firstRow, pageRows } = rows;
+      const data = { dataPtr: dataPtr + firstRow * VALUE_BYTES[type], validityPtr: validityPtr === 0 ? 0 : validityPtr + firstRow / 8 };
+      const chunk = this.chunkWriter.write({ columnId, type, ...data }, pageRows);
+      this.addChunk(rows, columnId, chunk, null);
+      this.columns.find((column) => column.columnId === columnId)!.addGroup(chunk.dictionary, chunk.pages);
+    }
+  }
+
+  endGroup(): void {
+    for (const { chunks, rowCount, bytes, plainBytes, offset } of this.current) {
+      this.thrift.encodedList(1, chunks).i64(2, plainBytes).i64(3, rowCount).i64(5, offset).i64(6, bytes);
+      if (this.rowGroups.length <= ORDINAL_MAX) this.thrift.i16(7, this.rowGroups.length);
+      this.rowGroups.push(this.thrift.end());
+    }
+    this.current = [];
+  }
+
+  end(rowCountsPtr: number): void {
+    const memory = new Blocks(this.kernel);
+    try {
+      const { seriesCount, tags } = this.series;
+      const { series, numbers } = numberSeries(this.kernel, seriesCount, rowCountsPtr, memory);
+      const { dictionary, tags: written } = writeDictionary(this.kernel, this.emitter, series, rankedTags(this.kernel, tags, memory));
+      const pages = numbers === null ? this.pages : this.pages.map((page) => renumbered(page, numbers));
+      this.block = {
+        ...this.identity,
+        rowCount: pages.reduce((sum, { rowCount }) => sum + rowCount, 0),
+        seriesCount: series.count,
+        ...timesOf(pages),
+        dictionary,
+        tags: written,
+        pages,
+        groups: this.groupPages,
+        columns: this.columns,
+      };
+    } finally {
+      memory.release();
+    }
+  }
+
+  /** The rest of the file, after `end`. */
+  async finish(): Promise<void> {
+    this.output.append(encodeDirectory({ blocks: [this.block!] }, this.output.bytes, PT_VERSION_GROUPED));
+    const { thrift, schema } = this;
+    const arrow = await arrowSchema(schema);
+    thrift.i32(1, FOOTER_VERSION);
+    writeSchema(thrift, 2, schema);
+    const footer = thrift
+      .i64(3, this.block!.rowCount)
+      .encodedList(4, this.rowGroups)
+      .structList(5, [{ key: "ARROW:schema", value: arrow }], (pair, { key, value }) => pair.binary(1, key).binary(2, value))
+      .binary(6, CREATED_BY)
+      .structList(7, schema, (order) => order.struct(1, () => {}))
+      .end();
+    this.output.append(footer);
+    const tail = new Uint8Array(8);
+    new DataView(tail.buffer).setUint32(0, footer.length, true);
+    tail.set(PARQUET_MAGIC, 4);
+    this.output.append(tail);
+  }
+
+  release(): void {
+    this.emitter.release();
+  }
+
+  private writeTag(tag: TagColumnView, rows: RowGroup, { seriesPtr, firstSeries }: MergedGroup): void {
+    const { kernel } = this;
+    const { call } = kernel;
+    const { firstRow, rowCount, pageRows } = rows;
+    const memory = new Blocks(kernel);
+    try {
+      const codes = memory.alloc(rowCount * 4);
+      const map = memory.allocZeroed(tag.valueCount * 4);
+      const used = memory.alloc(tag.valueCount * 4);
+      call.parquetTagCodes(seriesPtr + firstRow * 4, rowCount, tag.codesPtr + firstSeries * 4, codes, map);
+      const valueCount = call.parquetNumberTags(map, tag.valueCount, used) >>> 0;
+      const views = memory.alloc(Math.max(1, valueCount) * VALUE_BYTES[ColumnType.tag]);
+      call.gather16(tag.valuesPtr, used, valueCount, views);
+      const numbersPtr = memory.alloc(rowCount * 4);
+      let row = 0;
+      let first = 0;
+      const pages = pageRows.map((count) => {
+        const bitmapPtr = memory.alloc(bitmapBytes(count));
+        const present = call.parquetTagNumbers(codes + row * 4, count, map, numbersPtr + first * 4, bitmapPtr) >>> 0;
+        const page = { rowCount: count, levels: { kind: "optional", present, bitmapPtr } as const, first, count: present };
+        row += count;
+        first += present;
+        return page;
+      });
+      const bytes = valueCount * 4 + call.parquetTextBytes(views, valueCount);
+      const ptr = memory.alloc(Math.max(1, bytes));
+      call.parquetPlainText(views, valueCount, ptr);
+      const written = this.chunkWriter.writeNumbers({ valueCount, ptr, bytes, numbersPtr }, pages);
+      const range = valueCount === 0 ? null : textRange(textOf(kernel, views, 0), textOf(kernel, views, valueCount - 1));
+      const chunk = { ...written, valueCount: rowCount, statistics: { nullCount: rowCount - first, range } };
+      this.addChunk(rows, tag.columnId, chunk, this.writeBloom(views, valueCount));
+    } finally {
+      memory.release();
+    }
+  }
+
+  private writeBloom(views: number, valueCount: number): PtExtent {
+    const filter = new BloomFilter(valueCount);
+    for (let i = 0; i < valueCount; i++) filter.add(textOf(this.kernel, views, i));
+    const offset = this.output.bytes;
+    this.output.append(filter.encode());
+    return { offset, bytes: this.output.bytes - offset, crc: 0 };
+  }
+
+  private addChunk(rows: RowGroup, columnId: number, chunk: WrittenChunk, bloom: PtExtent | null): void {
+    const place = this.schema.findIndex((column) => column.columnId === columnId);
+    rows.chunks[place] = chunkMetadata(this.thrift, this.schema[place]!, chunk, bloom);
+    for (const page of chunk.dictionary === null ? chunk.pages : [chunk.dictionary, ...chunk.pages]) {
+      rows.bytes += page.bytes;
+      rows.plainBytes += page.plainBytes;
+      rows.offset = Math.min(rows.offset, page.offset);
+    }
+  }
+}
+
+function rowGroupsOf(pageRows: readonly number[]): RowGroup[] {
+  const groups: { firstRow: number; rowCount: number; pageRows: number[] }[] = [];
+  let row = 0;
+  for (const rows of pageRows) {
+    const last = groups.at(-1);
+    if (last === undefined || last.rowCount + rows > LIMITS.rowGroupRows) groups.push({ firstRow: row, rowCount: rows, pageRows: [rows] });
+    else {
+      last.pageRows.push(rows);
+      last.rowCount += rows;
+    }
+    row += rows;
+  }
+  return groups.map((group) => ({ ...group, chunks: [], bytes: 0, plainBytes: 0, offset: Number.MAX_SAFE_INTEGER }));
+}
