@@ -4,10 +4,12 @@ import type { Pins } from "../buffer/pins.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { TableDef } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
+import type { Run } from "../model/run.ts";
 import { canHide, hidesWhole, type Tombstone } from "../model/tombstone.ts";
 import type { Manifest } from "../store/manifest.ts";
 import { BlockLists } from "./block-lists.ts";
 import type { DatabaseSnapshot, ObjectSource, TableSnapshot } from "./snapshot.ts";
+import { VisibleBlocksOfTables } from "./visible-blocks.ts";
 
 export interface SnapshotParts {
   readonly catalog: Catalog;
@@ -22,10 +24,9 @@ export interface SnapshotParts {
   readonly objectSource: (key: string) => ObjectSource;
 }
 
-type Rows = Parameters<typeof canHide>[1];
-
 export class Snapshots {
   private readonly blocks: BlockLists;
+  private readonly visible = new VisibleBlocksOfTables();
 
   constructor(private readonly parts: SnapshotParts) {
     this.blocks = new BlockLists(parts.manifest, parts.objectSource);
@@ -60,11 +61,10 @@ export class Snapshots {
     const { tables, catalog, nowMs } = this.parts;
     const known = this.parts.tombstonesOf(table.id);
     const retentionMinNs = catalog.retentionMinNs(table.id, nowMs());
-    const isThere = (rows: Rows) => rows.maxTimeNs >= retentionMinNs && !known.some((tombstone) => hidesWhole(tombstone, rows));
+    const isThere = (run: Run) => run.maxTimeNs >= retentionMinNs && !known.some((tombstone) => hidesWhole(tombstone, run));
     const runs = tables.runs(table.id).filter(isThere);
-    const stored = this.blocks.of(table.id);
-    const blocks = known.length === 0 && stored.endMinNs >= retentionMinNs ? stored.blocks : stored.blocks.filter(isThere);
-    const hidesSome = (tombstone: Tombstone) => [...runs, ...blocks].some((rows) => canHide(tombstone, rows));
+    const { blocks, tombstones } = this.visible.of(this.blocks.of(table.id), known, retentionMinNs);
+    const hidesSome = (tombstone: Tombstone) => tombstones.has(tombstone) || runs.some((run) => canHide(tombstone, run));
     return { table, retentionMinNs, tombstones: known.filter(hidesSome), runs, blocks };
   }
 }
