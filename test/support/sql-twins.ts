@@ -35,31 +35,48 @@ export class Twins {
 
   /** The answer, the same from both tables, and how often the storage was asked for groups and for rows. */
   async ask(statement: string, params: QueryParams = {}): Promise<TwinAnswer & { aggregations: number; scans: number }> {
-    const isOrdered = /\bORDER BY [^()]*$/.test(statement);
-    const expected = await this.answer(this.rows, statement, params, isOrdered);
     this.groups.aggregations.length = 0;
     this.groups.requests.length = 0;
-    const found = await this.answer(this.groups, statement, params, isOrdered);
-    expect(found, statement).toEqual(expected);
+    const answer = await sameAnswer(this.engine, { expected: this.rows, found: this.groups }, statement, params);
     expect([this.groups.openCursors, this.groups.openGroups]).toEqual([0, 0]);
-    return { ...found, aggregations: this.groups.aggregations.length, scans: this.groups.requests.length };
+    return { ...answer, aggregations: this.groups.aggregations.length, scans: this.groups.requests.length };
   }
+}
 
-  private async answer(table: ScanTable, statement: string, params: QueryParams, isOrdered: boolean): Promise<TwinAnswer> {
+/** What both tables answer, or the error of both. */
+export async function sameAnswer(
+  engine: SqlEngine,
+  tables: { readonly expected: ScanTable; readonly found: ScanTable },
+  statement: string,
+  params: QueryParams = {},
+): Promise<TwinAnswer> {
+  const isOrdered = /\bORDER BY [^()]*$/.test(statement);
+  const expected = await answerOf(engine, tables.expected, statement, params, isOrdered);
+  const found = await answerOf(engine, tables.found, statement, params, isOrdered);
+  expect(found, statement).toEqual(expected);
+  return found;
+}
+
+async function answerOf(
+  engine: SqlEngine,
+  table: ScanTable,
+  statement: string,
+  params: QueryParams,
+  isOrdered: boolean,
+): Promise<TwinAnswer> {
+  try {
+    const plan = await engine.plan(statement);
+    const answer = await engine.run(plan, { tables: [table], params, nowNs: 1_700_000_000_000_000_000n });
     try {
-      const plan = await this.engine.plan(statement);
-      const answer = await this.engine.run(plan, { tables: [table], params, nowNs: 1_700_000_000_000_000_000n });
-      try {
-        const rows = (await readRows(answer)).map((row) => row.map(valueText).join(" | "));
-        return { fields: [answer.schema, rows.length], rows: isOrdered ? rows : rows.sort() };
-      } finally {
-        await answer.close();
-      }
-    } catch (error) {
-      const { kind, message } = describeError(error);
-      if (kind === "bug") throw error;
-      return { fields: "error", rows: [`${kind}: ${message}`] };
+      const rows = (await readRows(answer)).map((row) => row.map(valueText).join(" | "));
+      return { fields: [answer.schema, rows.length], rows: isOrdered ? rows : rows.sort() };
+    } finally {
+      await answer.close();
     }
+  } catch (error) {
+    const { kind, message } = describeError(error);
+    if (kind === "bug") throw error;
+    return { fields: "error", rows: [`${kind}: ${message}`] };
   }
 }
 

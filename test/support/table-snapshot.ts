@@ -33,14 +33,14 @@ export class TestSnapshot {
   constructor(kernel: Kernel, parts: readonly TablePart[], options: SnapshotOptions) {
     const { columns, pageRowsMax, tombstones = [], retentionMinNs = ALL_TIME.minNs, firstFileId = 1, generation = 0 } = options;
     this.arena = new Arena(kernel);
-    const seen = new Set<string>();
+    const lastNs = new Map<string, bigint>();
     const runs: Run[] = [];
     const blocks: BlockSnapshot[] = [];
     let sequence = 0;
     for (const { kind, batches } of parts) {
       const written = batches.map((rows) => {
         sequence += 1;
-        return writeRun(this.arena, columns, rows, { seqMin: sequence, unique: isUnique(rows, columns, seen) });
+        return writeRun(this.arena, columns, rows, { seqMin: sequence, unique: isUnique(rows, columns, lastNs) });
       });
       if (kind === "memory") {
         runs.push(...written.filter(({ rowCount }) => rowCount > 0));
@@ -65,9 +65,14 @@ export class TestSnapshot {
   }
 }
 
-/** Whether no row has the series and time of another of the batch, or of an earlier batch. */
-function isUnique(rows: readonly TestRow[], columns: readonly ColumnDef[], seen: Set<string>): boolean {
-  const before = seen.size;
-  for (const { tags, timeNs } of rows) seen.add(`${Buffer.from(canonicalKey(columns, tags)).toString("latin1")}@${timeNs}`);
-  return seen.size === before + rows.length;
+/** Whether every row is newer than all rows of its series before it, in the batch and in earlier ones; notes the last times. */
+function isUnique(rows: readonly TestRow[], columns: readonly ColumnDef[], lastNs: Map<string, bigint>): boolean {
+  let isNewer = true;
+  for (const { tags, timeNs } of rows) {
+    const key = Buffer.from(canonicalKey(columns, tags)).toString("latin1");
+    const last = lastNs.get(key);
+    isNewer &&= last === undefined || timeNs > last;
+    if (last === undefined || timeNs > last) lastNs.set(key, timeNs);
+  }
+  return isNewer;
 }
