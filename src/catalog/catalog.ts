@@ -124,13 +124,13 @@ export class Catalog {
     return this.state.tombstones.all();
   }
 
+  tablesWithTombstones(): Iterable<number> {
+    return this.state.tombstones.tableIds();
+  }
+
   /** How many deletions there are that leave some rows of their table: what LIMITS.tombstonesMax bounds. */
   get partialTombstoneCount(): number {
     return this.state.tombstones.partialCount;
-  }
-
-  hasTombstone(id: number): boolean {
-    return this.state.tombstones.has(id);
   }
 
   /** Rows of the table before this time are past their retention: they do not exist any more. */

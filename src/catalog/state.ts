@@ -94,7 +94,7 @@ export class CatalogState {
     return [...(this.databasesById.get(databaseId)?.tablesByName.values() ?? [])].map((table) => table.def);
   }
 
-  get tombstones(): Pick<TombstoneSet, "nextId" | "partialCount" | "ofTable" | "has" | "all"> {
+  get tombstones(): Pick<TombstoneSet, "nextId" | "partialCount" | "ofTable" | "tableIds" | "has" | "all"> {
     return this.tombstones_;
   }
 

@@ -18,6 +18,11 @@ export class TombstoneSet {
     return this.byTable.get(tableId) ?? [];
   }
 
+  /** Tables that have any. */
+  tableIds(): Iterable<number> {
+    return this.byTable.keys();
+  }
+
   has(id: number): boolean {
     return this.tableOf.has(id);
   }

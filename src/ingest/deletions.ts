@@ -23,7 +23,7 @@ export interface DeletionParts {
   readonly catalog: Catalog;
   readonly tables: LiveTables;
   readonly wal: Pick<Wal, "lastSequence" | "flushed">;
-  readonly manifest: Pick<Manifest, "blocksOf" | "flushedSequence">;
+  readonly manifest: Pick<Manifest, "blocksOf" | "changesOf" | "flushedSequence">;
 }
 
 const NONE: readonly Tombstone[] = [];
@@ -33,6 +33,8 @@ export class Deletions {
   private readonly waiting = new Map<number, Tombstone[]>();
   private waitingPartial = 0;
   private nextId = 1;
+  /** What `retireApplied` found nothing more to forget in, by table. */
+  private readonly lookedAt = new Map<number, { tombstones: readonly Tombstone[]; changes: number; flushedSequence: number }>();
   /** Deletions become durable in their order. */
   private tail: Promise<unknown> = Promise.resolve();
 
@@ -77,10 +79,20 @@ export class Deletions {
    *  Returns how many there were. */
   retireApplied(): number {
     const { catalog, manifest } = this.parts;
-    const ids = catalog
-      .tombstones()
-      .filter((tombstone) => tombstone.sequence <= manifest.flushedSequence && !this.isInFiles(tombstone))
-      .map(({ id }) => id);
+    const { flushedSequence } = manifest;
+    const ids: number[] = [];
+    for (const tableId of catalog.tablesWithTombstones()) {
+      const tombstones = catalog.tombstonesOf(tableId);
+      const changes = manifest.changesOf(tableId);
+      const last = this.lookedAt.get(tableId);
+      if (last?.tombstones === tombstones && last.changes === changes && last.flushedSequence === flushedSequence) continue;
+      this.lookedAt.set(tableId, { tombstones, changes, flushedSequence });
+      const blocks = manifest.blocksOf(tableId);
+      for (const tombstone of tombstones) {
+        if (tombstone.sequence <= flushedSequence && !blocks.some(({ block }) => canHide(tombstone, block))) ids.push(tombstone.id);
+      }
+    }
+    for (const tableId of this.lookedAt.keys()) if (catalog.tombstonesOf(tableId).length === 0) this.lookedAt.delete(tableId);
     if (ids.length > 0) catalog.apply([{ kind: "retire_tombstones", ids }]).durable.catch(() => {}); // the catalog's failure stops the server
     return ids.length;
   }
