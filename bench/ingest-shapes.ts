@@ -11,6 +11,8 @@ const GOAL_WIDE = 0.4;
 /** The same class of speed: less than twice as slow. */
 const GOAL_SHAPE = 0.5;
 
+let databases = 0;
+
 interface Candidate {
   readonly name: string;
   readonly shape: Shape;
@@ -29,13 +31,15 @@ export const ingestShapes: Bench = {
     const hostile = HOSTILE_SHAPES.map((shape): Candidate => ({ name: shape, shape, hosts: 100, passes: 1, goal: GOAL_SHAPE }));
     const plainLoader = await Loader.create({ hosts: 100, rows, seed: 1 });
     const answers: Answer[] = [];
+    const shared = size === "real" ? undefined : await TestServer.start();
     try {
       for (const { name, shape, hosts, passes, goal } of [wide, ...hostile].filter((candidate) => candidate.name.includes(only))) {
+        const options = { passes, goOnInTime: true };
         const loader = await Loader.create({ hosts, rows, seed: 1, shape });
         try {
           const [plainRate, rate] = await alternate(size === "real" ? 3 : 1, [
-            () => rowsPerSecond(plainLoader, undefined, rows, { passes, goOnInTime: true }),
-            () => rowsPerSecond(loader, shape, rows, { passes, goOnInTime: true }),
+            () => rowsPerSecond(plainLoader, { shape: undefined, rows, options, shared }),
+            () => rowsPerSecond(loader, { shape, rows, options, shared }),
           ]);
           say(`${name}: ${short(rate!)} rows/s, plain ${short(plainRate!)}`);
           answers.push({
@@ -49,20 +53,30 @@ export const ingestShapes: Bench = {
       }
     } finally {
       plainLoader.close();
+      await shared?.dispose();
     }
     return answers;
   },
 };
 
-async function rowsPerSecond(loader: Loader, shape: Shape | undefined, rows: number, options: LoadOptions): Promise<number> {
-  await using server = await TestServer.start();
-  const { rowsPerSecond, rowCount } = await loader.run(writeUrlOf(server), options);
-  if (rowCount !== rows * (options.passes ?? 1)) throw new Error(`${rowCount} rows were sent`);
-  let found = 0;
-  for (const table of tablesOf(shape)) {
-    const [row] = await server.sql<{ n: number }>(DATABASE, `SELECT count(*) AS n FROM ${table}`);
-    found += row?.n ?? 0;
+/** The shape's rows into a database of their own; a fresh server takes them unless there is one. */
+async function rowsPerSecond(
+  loader: Loader,
+  { shape, rows, options, shared }: { shape: Shape | undefined; rows: number; options: LoadOptions; shared: TestServer | undefined },
+): Promise<number> {
+  const server = shared ?? (await TestServer.start());
+  try {
+    const database = `${DATABASE}${databases++}`;
+    const { rowsPerSecond, rowCount } = await loader.run(writeUrlOf(server, database), options);
+    if (rowCount !== rows * (options.passes ?? 1)) throw new Error(`${rowCount} rows were sent`);
+    let found = 0;
+    for (const table of tablesOf(shape)) {
+      const [row] = await server.sql<{ n: number }>(database, `SELECT count(*) AS n FROM ${table}`);
+      found += row?.n ?? 0;
+    }
+    if (found !== rowCount) throw new Error(`${shape ?? "plain"}: the server holds ${found} rows of ${rowCount}`);
+    return rowsPerSecond;
+  } finally {
+    if (server !== shared) await server.dispose();
   }
-  if (found !== rowCount) throw new Error(`${shape ?? "plain"}: the server holds ${found} rows of ${rowCount}`);
-  return rowsPerSecond;
 }
