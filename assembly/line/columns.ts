@@ -5,6 +5,7 @@
 import { TYPE_BOOLEAN, TYPE_STRING } from "../abi";
 import { addEntry, findEntry } from "./dictionary";
 import { releasePlan } from "./plan";
+import { releaseTagPlan } from "./tag-plan";
 import {
   Column,
   FieldEntry,
@@ -56,7 +57,7 @@ export function findOrAddTag(parser: Parser, table: Table, namePtr: usize, nameB
     table.tagsPtr = reallocate(parser, table.tagsPtr, table.tagsCapacity << 2, capacity << 2, table.tagCount << 2);
     table.tagsCapacity = capacity;
   }
-  const tag = changetype<TagEntry>(addEntry(parser, ownerOfTags(table.index), namePtr, nameBytes, offsetof<TagEntry>(), 0));
+  const tag = changetype<TagEntry>(addEntry(parser, ownerOfTags(table.index), namePtr, nameBytes, offsetof<TagEntry>(), 0x3d));
   tag.tagIndex = table.tagCount;
   store<u32>(table.tagsPtr + (table.tagCount << 2), changetype<u32>(tag));
   if (findEntry(parser, ownerOfFields(table.index), namePtr, nameBytes) != 0) table.nameClash = 1;
@@ -299,4 +300,5 @@ export function releaseTable(parser: Parser, table: Table): void {
   release(parser, table.seriesEntriesPtr, table.seriesEntriesCapacity << 2);
   release(parser, table.recordsPtr, table.recordsCapacity);
   releasePlan(parser, table);
+  releaseTagPlan(parser, table);
 }

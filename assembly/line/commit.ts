@@ -2,8 +2,10 @@
 import { LINE_BAD_TOO_MANY_COLUMNS, LINE_BAD_TOO_MANY_TABLES, LINE_COLUMNS_MAX, LINE_KEPT_COLUMNS_MAX, LINE_KEPT_TABLES_MAX } from "../abi";
 import { checkSeries, fault, seriesEnd, tableNameBytes, tableNamePtr, tagCount, timeNs, tokenCount } from "./check";
 import { findOrAddColumn, findOrAddTable, findOrAddTag, growRows, hasColumn, markPresent, valueBytes } from "./columns";
-import { addEntry, findEntry } from "./dictionary";
+import { addHashed, findEntry, findHashed } from "./dictionary";
+import { hashBytes } from "./bytes";
 import { settlePlan } from "./plan";
+import { makeTagPlan } from "./tag-plan";
 import {
   Column,
   FieldEntry,
@@ -51,8 +53,9 @@ export function commitLine(parser: Parser, lineStart: usize, keyPtr: usize): Ser
   const table = findOrAddTable(parser, tableNamePtr, tableNameBytes);
   // the key's length counts the space behind it
   const keyBytes = <u32>(seriesEnd - keyPtr) + 1;
-  const found = findEntry(parser, OWNER_SERIES, keyPtr, keyBytes);
-  const series = found != 0 ? changetype<SeriesEntry>(found) : addSeries(parser, table, keyPtr, keyBytes);
+  const hash = hashBytes(keyPtr, keyBytes, OWNER_SERIES);
+  const found = findHashed(parser, OWNER_SERIES, keyPtr, keyBytes, hash);
+  const series = found != 0 ? changetype<SeriesEntry>(found) : addCheckedSeries(parser, table, keyPtr, keyBytes, hash);
   settlePlan(table);
   table.planCount = 0;
   if (table.rowCount == table.rowCapacity) growRows(parser, table);
@@ -94,24 +97,37 @@ function touch(parser: Parser, table: Table): void {
   parser.lastTouched = changetype<u32>(table);
 }
 
-function addSeries(parser: Parser, table: Table, keyPtr: usize, keyBytes: u32): SeriesEntry {
+/** A new series by the tag tokens. */
+function addCheckedSeries(parser: Parser, table: Table, keyPtr: usize, keyBytes: u32, hash: u32): SeriesEntry {
+  const record = reserveRecord(parser, table, tagCount);
+  writeRecord(parser, table, record);
+  makeTagPlan(parser, table, record);
+  return addSeries(parser, table, keyPtr, keyBytes, hash);
+}
+
+/** Room for the record of the next new series, behind those of this body. */
+export function reserveRecord(parser: Parser, table: Table, tags: u32): u32 {
+  const wanted = table.recordsBytes + recordBytes(tags);
+  if (wanted > table.recordsCapacity) {
+    const capacity = max<u32>(1024, max<u32>(wanted, table.recordsCapacity * 2));
+    table.recordsPtr = reallocate(parser, table.recordsPtr, table.recordsCapacity, capacity, table.recordsBytes);
+    table.recordsCapacity = capacity;
+  }
+  return table.recordsPtr + table.recordsBytes;
+}
+
+/** Adds the series whose record lies behind those of this body. */
+export function addSeries(parser: Parser, table: Table, keyPtr: usize, keyBytes: u32, hash: u32): SeriesEntry {
   if (table.seriesCount == table.seriesEntriesCapacity) {
     const capacity = max<u32>(16, table.seriesEntriesCapacity * 2);
     const bytes = table.seriesEntriesCapacity << 2;
     table.seriesEntriesPtr = reallocate(parser, table.seriesEntriesPtr, bytes, capacity << 2, bytes);
     table.seriesEntriesCapacity = capacity;
   }
-  const wanted = table.recordsBytes + recordBytes(tagCount);
-  if (wanted > table.recordsCapacity) {
-    const capacity = max<u32>(1024, max<u32>(wanted, table.recordsCapacity * 2));
-    table.recordsPtr = reallocate(parser, table.recordsPtr, table.recordsCapacity, capacity, table.recordsBytes);
-    table.recordsCapacity = capacity;
-  }
-  const series = changetype<SeriesEntry>(addEntry(parser, OWNER_SERIES, keyPtr, keyBytes, offsetof<SeriesEntry>(), 0));
+  const series = changetype<SeriesEntry>(addHashed(parser, OWNER_SERIES, keyPtr, keyBytes, hash, offsetof<SeriesEntry>(), 0));
   series.table = changetype<u32>(table);
   series.seriesId = table.seriesCount;
-  writeRecord(parser, table, table.recordsPtr + table.recordsBytes);
-  table.recordsBytes = wanted;
+  table.recordsBytes += recordBytes(load<u32>(table.recordsPtr + table.recordsBytes));
   store<u32>(table.seriesEntriesPtr + (table.seriesCount << 2), changetype<u32>(series));
   table.seriesCount++;
   return series;

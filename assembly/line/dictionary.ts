@@ -6,7 +6,11 @@ const SLOTS_MIN: u32 = 64;
 
 /** The entry of `owner` with this key, or 0. */
 export function findEntry(parser: Parser, owner: u32, keyPtr: usize, keyBytes: u32): u32 {
-  const hash = hashBytes(keyPtr, keyBytes, owner);
+  return findHashed(parser, owner, keyPtr, keyBytes, hashBytes(keyPtr, keyBytes, owner));
+}
+
+/** `findEntry` with the key's hash, which is hashBytes of it with its owner. */
+export function findHashed(parser: Parser, owner: u32, keyPtr: usize, keyBytes: u32, hash: u32): u32 {
   const mask = parser.slotCount - 1;
   let slot = hash & mask;
   while (true) {
@@ -24,6 +28,11 @@ export function findEntry(parser: Parser, owner: u32, keyPtr: usize, keyBytes: u
 /** A new entry of `entryBytes` zeroed bytes with a copy of the key, which must not be in the dictionary. `suffix` is a byte that is stored
  *  behind the key without counting as part of it. */
 export function addEntry(parser: Parser, owner: u32, keyPtr: usize, keyBytes: u32, entryBytes: u32, suffix: u32): u32 {
+  return addHashed(parser, owner, keyPtr, keyBytes, hashBytes(keyPtr, keyBytes, owner), entryBytes, suffix);
+}
+
+/** `addEntry` with the key's hash. */
+export function addHashed(parser: Parser, owner: u32, keyPtr: usize, keyBytes: u32, hash: u32, entryBytes: u32, suffix: u32): u32 {
   if (parser.entryCount * 2 >= parser.slotCount) growSlots(parser);
   const ptr = arenaAlloc(parser, entryBytes + keyBytes + 1);
   memory.fill(ptr, 0, entryBytes);
@@ -31,7 +40,7 @@ export function addEntry(parser: Parser, owner: u32, keyPtr: usize, keyBytes: u3
   entry.owner = owner;
   entry.keyBytes = keyBytes;
   entry.keyPtr = ptr + entryBytes;
-  entry.hash = hashBytes(keyPtr, keyBytes, owner);
+  entry.hash = hash;
   memory.copy(entry.keyPtr, keyPtr, keyBytes);
   store<u8>(entry.keyPtr + keyBytes, suffix);
   insert(parser.slotsPtr, parser.slotCount - 1, entry.hash, ptr);

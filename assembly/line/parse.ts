@@ -1,15 +1,17 @@
 // The fast path: lines whose series, table and columns are known are read in one pass by comparing them with what came last time.
 // Anything else, and anything wrong, goes to check.ts and commit.ts. Nothing here decides that a line is bad.
 import { LINE_BAD_UTF8, LINE_ERRORS_KEPT, LINE_ERROR_WORDS } from "../abi";
-import { BACKSLASH, COMMA, EQUALS, HASH, NEWLINE, RETURN, SPACE, TAB, isLineEnd, sameBytes, skipSpaces } from "./bytes";
+import { BACKSLASH, COMMA, EQUALS, HASH, NEWLINE, RETURN, SPACE, TAB } from "./bytes";
+import { hashBytes, isLineEnd, sameBytes, skipSpaces } from "./bytes";
 import { checkLine, faultCode, faultDetail, faultEnd, faultPtr, findLineEnd } from "./check";
 import { growRows, markPresent, resetTable, siblingPresent, undoRow } from "./columns";
-import { commitLine, endRow, hasRoom } from "./commit";
-import { createSlots, findEntry } from "./dictionary";
+import { addSeries, commitLine, endRow, hasRoom, reserveRecord } from "./commit";
+import { createSlots, findEntry, findHashed } from "./dictionary";
 import { parseTimestamp } from "./number";
 import { PLAN_IDLE, followPlan, makePlan, settlePlan, startPlan } from "./plan";
 import { writeResult } from "./result";
-import { Column, FieldEntry, KIND_SHARED, OWNER_SERIES, Parser, SeriesEntry, Table, ownerOfFields } from "./structures";
+import { Column, FieldEntry, KIND_SHARED, OWNER_SERIES, OWNER_TABLES, Parser, SeriesEntry, Table, ownerOfFields } from "./structures";
+import { followTagPlan } from "./tag-plan";
 import { resetScratch } from "./text";
 import { scaleTime } from "./time";
 import { parseValue } from "./value";
@@ -40,16 +42,19 @@ export function lineParse(parserPtr: usize, bodyPtr: u32, bodyBytes: u32, precis
       }
       series = changetype<SeriesEntry>(findSeries(parser, keyPtr));
     }
+    const scratchUsed = parser.scratchUsed;
     if (changetype<u32>(series) != 0) {
-      const scratchUsed = parser.scratchUsed;
       p = parseKnown(parser, lineStart, keyPtr, series);
-      if (p != 0) {
-        if (last.next != changetype<u32>(series)) last.next = changetype<u32>(series);
-        last = series;
-        continue;
-      }
-      parser.scratchUsed = scratchUsed;
+    } else {
+      p = parseNewSeries(parser, lineStart, keyPtr, last);
+      series = changetype<SeriesEntry>(newSeries);
     }
+    if (p != 0) {
+      if (last.next != changetype<u32>(series)) last.next = changetype<u32>(series);
+      last = series;
+      continue;
+    }
+    parser.scratchUsed = scratchUsed;
     p = checkLine(parser, keyPtr);
     if (p != 0 && hasRoom(parser)) {
       series = commitLine(parser, lineStart, keyPtr);
@@ -85,6 +90,10 @@ function begin(parser: Parser, bodyPtr: u32, end: usize, precision: u32): void {
   if (parser.slotsPtr == 0) createSlots(parser);
 }
 
+/** Of the key that findSeries did not find: its bytes with the space behind it, 0 when it has none, and its hash. */
+let missedBytes: u32 = 0;
+let missedHash: u32 = 0;
+
 /** The series whose key begins at `p`, or 0. */
 function findSeries(parser: Parser, p: usize): u32 {
   const spaces = i8x16.splat(<i8>SPACE);
@@ -100,7 +109,12 @@ function findSeries(parser: Parser, p: usize): u32 {
     }
     p += ctz(stops);
     const c: u32 = load<u8>(p);
-    if (c == SPACE) return findEntry(parser, OWNER_SERIES, start, <u32>(p - start) + 1);
+    if (c == SPACE) {
+      missedBytes = <u32>(p - start) + 1;
+      missedHash = hashBytes(start, missedBytes, OWNER_SERIES);
+      return findHashed(parser, OWNER_SERIES, start, missedBytes, missedHash);
+    }
+    missedBytes = 0;
     if (c == NEWLINE || <u32>load<u8>(p + 1) == NEWLINE) return 0;
     p += 2;
   }
@@ -126,6 +140,44 @@ function parseKnown(parser: Parser, lineStart: usize, keyPtr: usize, series: Ser
   const next = parseFields(parser, lineStart, fields, series);
   if (next == 0) undoRow(table, table.rowCount, markedColumns);
   return next;
+}
+
+/** Keys that are longer take the careful path, which knows the limits of names. */
+const PLANNED_KEY_BYTES_MAX: u32 = 4096;
+
+/** The series that parseNewSeries made. */
+let newSeries: u32 = 0;
+
+/** Reads a line whose series findSeries did not find, when its tags have the names that its table's last new series had, and makes the
+ *  series. Returns the address of the next line; 0 when anything else is new or wrong, and nothing is changed then. */
+function parseNewSeries(parser: Parser, lineStart: usize, keyPtr: usize, last: SeriesEntry): usize {
+  if (missedBytes == 0 || missedBytes > PLANNED_KEY_BYTES_MAX) return 0;
+  const table = changetype<Table>(findTable(parser, keyPtr, last));
+  if (changetype<u32>(table) == 0 || table.tagPlanCount == 0) return 0;
+  const record = reserveRecord(parser, table, table.tagPlanCount);
+  if (!followTagPlan(table, keyPtr + table.keyBytes, keyPtr + missedBytes - 1, record)) return 0;
+  const candidate = changetype<SeriesEntry>(parser.candidate);
+  candidate.keyBytes = missedBytes;
+  candidate.table = changetype<u32>(table);
+  candidate.seriesId = table.seriesCount;
+  const next = parseKnown(parser, lineStart, keyPtr, candidate);
+  if (next != 0) newSeries = changetype<u32>(addSeries(parser, table, keyPtr, missedBytes, missedHash));
+  return next;
+}
+
+/** The table whose name the key at `p` begins with as it is stored, with a comma behind it, or 0. */
+function findTable(parser: Parser, p: usize, last: SeriesEntry): u32 {
+  const start = p;
+  while (true) {
+    const c: u32 = load<u8>(p);
+    if (c == COMMA) break;
+    if (c == BACKSLASH || c <= SPACE) return 0;
+    p++;
+  }
+  const bytes = <u32>(p - start);
+  const table = changetype<Table>(last.table);
+  if (last.table != 0 && table.keyBytes == bytes && sameBytes(start, table.keyPtr, bytes)) return last.table;
+  return findEntry(parser, OWNER_TABLES, start, bytes);
 }
 
 /** Columns that parseFields has marked for the row in hand. */

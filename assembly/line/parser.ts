@@ -6,9 +6,10 @@ import { releaseSlots } from "./dictionary";
 import { releaseTable } from "./columns";
 import { releaseScratch } from "./text";
 
-// | Parser | root SeriesEntry | tokens | seen names | errors |, each at a multiple of 16: one block, there whole or not at all
+// | Parser | root SeriesEntry | candidate SeriesEntry | tokens | seen names | errors |, each at a multiple of 16: one block, there whole or not at all
 const ROOT_AT: u32 = (offsetof<Parser>() + 15) & ~15;
-const TOKENS_AT: u32 = ROOT_AT + offsetof<SeriesEntry>();
+const CANDIDATE_AT: u32 = ROOT_AT + offsetof<SeriesEntry>();
+const TOKENS_AT: u32 = CANDIDATE_AT + offsetof<SeriesEntry>();
 const SEEN_AT: u32 = TOKENS_AT + TOKENS_BYTES;
 const ERRORS_AT: u32 = SEEN_AT + SEEN_SLOTS * 2;
 const BLOCK_BYTES: u32 = ERRORS_AT + ERRORS_BYTES;
@@ -21,6 +22,7 @@ export function lineCreate(powersPtr: u32): u32 {
   parser.memoryBytes = BLOCK_BYTES;
   parser.powersPtr = powersPtr;
   parser.lastSeries = ptr + ROOT_AT;
+  parser.candidate = ptr + CANDIDATE_AT;
   parser.tokensPtr = ptr + TOKENS_AT;
   parser.seenPtr = ptr + SEEN_AT;
   parser.errorsPtr = ptr + ERRORS_AT;

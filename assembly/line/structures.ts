@@ -122,6 +122,10 @@ export class Table extends Entry {
   planCount: u32;
   planCapacity: u32;
   planRow: u32;
+  /** The tags of the last series that was made, see tag-plan.ts. */
+  tagPlanPtr: u32;
+  tagPlanCount: u32;
+  tagPlanCapacity: u32;
 }
 
 /** A tag or a field of the line in hand: `value` is | valuePtr | valueBytes | of a tag, the value or string view of a field. */
@@ -172,6 +176,8 @@ export class Parser {
   scratchUsed: u32;
   /** The last line's SeriesEntry; before any line an entry without a key. */
   lastSeries: u32;
+  /** A SeriesEntry that is in no dictionary: the series of the line in hand, while it is not known whether the line is good. */
+  candidate: u32;
   tokensPtr: u32;
   seenPtr: u32;
   errorsPtr: u32;

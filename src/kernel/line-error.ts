@@ -74,7 +74,7 @@ export function lineErrorMessage(fault: LineFault, { text, detail, precision }: 
     case abi.LINE_BAD_TAG_AND_FIELD:
       return `invalid column type for column '${text}', expected ${COLUMN_TYPE_LABEL[1]}, got ${COLUMN_TYPE_LABEL[detail as ColumnType]}`;
     case abi.LINE_BAD_TIME_RANGE:
-      return `timestamp, ${text}, out of range for precision: ${PRECISION_LABEL[precision]}`;
+      return `timestamp, ${BigInt(text)}, out of range for precision: ${PRECISION_LABEL[precision]}`;
     case abi.LINE_BAD_TOO_MANY_COLUMNS:
       return `Update to schema would exceed number of columns per table limit of ${LIMITS.columnsPerTableMax} columns`;
     case abi.LINE_BAD_TOO_MANY_TABLES: {

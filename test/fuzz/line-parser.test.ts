@@ -211,6 +211,48 @@ test(
   TIMEOUT_MS,
 );
 
+const TAG_NAMES = ["host", "region_of_more_than_16_bytes", "r", "é", "x\\ y", "q\\=w", "q=w"];
+const TAG_VALUES = [
+  "a",
+  "b\\ c",
+  "ü",
+  "eu-west-1",
+  "a=b",
+  "a longer value than sixteen bytes".replaceAll(" ", "_"),
+  "\u0001",
+  "tab\\\t",
+  '"q"',
+];
+const TAG_FAULTS = ["", " ", "\t", "\\", "\xff", "\r", "\0", ",", "=", "a,host=b"];
+
+test(`new series whose tags have the names of the last new one, nearly (seed ${SEED}, ${ROUNDS} rounds)`, () => {
+  const below = prng(SEED + 2);
+  const reader = new KernelReader(kernel, new LineParser(kernel));
+  for (let round = 0; round < ROUNDS; round++) {
+    const names = TAG_NAMES.slice(below(3), 3 + below(5));
+    const lines = Array.from({ length: 1 + below(30) }, (_, i) => {
+      const tags = names.map((name) => `${name}=${below(8) === 0 ? pick(below, TAG_VALUES) : `${below(round + 2)}`}`);
+      const spoilt = below(6) === 0 ? below(tags.length) : -1;
+      if (spoilt >= 0) tags[spoilt] = below(2) === 0 ? `${names[spoilt]}=${pick(below, TAG_FAULTS)}` : `${pick(below, TAG_NAMES)}=1`;
+      if (below(12) === 0) tags.reverse();
+      const table = below(10) === 0 ? pick(below, NAMES) : `t${below(2)}`;
+      // the fields are wrong at times too: a series of which no line is good must leave no trace
+      return `${table},${tags.join(",")} ${pick(below, ["a=1i", "a=1i,b=2.5", "a=1i", 'a=1i,c="x"', "a=1x", "", "time=1", "host=1"])} ${i}`;
+    });
+    expectAgreement(reader, Buffer.from(lines.join("\n"), below(2) === 0 ? "utf8" : "latin1"), Precision.nanosecond);
+    if (below(20) === 0) reader.parser.reset();
+  }
+  reader.parser.release();
+});
+
+test("a tag whose name needs escapes is not found in a text without them", () => {
+  const reader = new KernelReader(kernel, new LineParser(kernel));
+  for (const line of ["t,q\\=w=1 a=1i 1", "t,q=w=2 a=1i 2", "t,q\\,w=3 a=1i 3", "t,q,w=4 a=1i 4", "u\\,v,q=5 a=1i 5", "u,v,q=6 a=1i 6"]) {
+    expectAgreement(reader, Buffer.from(line), Precision.nanosecond);
+  }
+  reader.parser.release();
+});
+
 test(`one body cut at every offset (seed ${SEED})`, () => {
   const below = prng(SEED);
   const reader = new KernelReader(kernel, new LineParser(kernel));
