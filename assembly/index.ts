@@ -12,20 +12,22 @@ export {
   seriesCount,
   seriesCreate,
   seriesFree,
+  seriesNoteTimes,
+  seriesRetiredCount,
+  seriesTagCount,
+  seriesTags,
+  seriesTakeRetired,
+} from "./memory/series-dictionary";
+export {
   seriesImport,
   seriesInsert,
   seriesInsertRecords,
   seriesKeyBytes,
   seriesMarkUnseen,
-  seriesNoteTimes,
   seriesResolve,
-  seriesRetiredCount,
-  seriesTagCount,
-  seriesTags,
-  seriesTakeRetired,
   seriesUnmark,
   seriesWriteKeys,
-} from "./memory/series-dictionary";
+} from "./memory/series-records";
 export { copyViews, textBytes } from "./memory/views";
 export { parquetDeltaBytesMax, parquetDeltaDecode, parquetDeltaEncode } from "./parquet/delta";
 export { parquetDistinct8, parquetDistinctText } from "./parquet/distinct";

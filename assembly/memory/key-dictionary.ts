@@ -1,14 +1,12 @@
-// A hash map from byte strings to dense u32 ids: tag values of a column, keys of a table's series. Linear probing over
+// A hash map from byte strings to dense u32 ids: the tag values of a column. Linear probing over
 //   slot: | hash u32 | id + 1 u32, 0 = empty |
 // and a string view per id. Text lies in chunks that never move; the array of views moves when it doubles and is then retired, because
 // other threads read it.
 import { VIEW_BYTES } from "../abi";
-import { copyShort, equalBytes } from "./bytes";
+import { copyShort, equalBytes, hashBytes } from "./bytes";
 import { hostAlloc, hostFree } from "./host";
 import { Retired, reserveRetired, retire } from "./retired";
 import { INLINE_MAX, viewBytes, viewText, writeView } from "./views";
-
-export const NO_ID: u32 = 0xffffffff;
 
 const SLOT_BYTES: u32 = 8;
 const SLOTS_MIN: u32 = 8;
@@ -65,36 +63,112 @@ export function keyView(keys: KeyDictionary, id: u32): u32 {
   return keys.views + id * VIEW_BYTES;
 }
 
-/** The id of a key, or NO_ID. */
-export function findKey(keys: KeyDictionary, ptr: u32, bytes: u32, hash: u32): u32 {
-  if (keys.slots == 0) return NO_ID;
-  const mask = keys.slotMask;
-  let at = hash & mask;
-  while (true) {
-    const slot = keys.slots + at * SLOT_BYTES;
-    const tagged = load<u32>(slot, 4);
-    if (tagged == 0) return NO_ID;
-    if (load<u32>(slot) == hash) {
-      const view = keyView(keys, tagged - 1);
-      if (viewBytes(view) == bytes && equalBytes(viewText(view), ptr, bytes)) return tagged - 1;
-    }
-    at = (at + 1) & mask;
+// Text of up to 12 bytes as its view holds it: | bytes u32 | text, zero-padded |. Hashed and compared as two words.
+let short0: u64 = 0;
+let short1: u64 = 0;
+
+/** Sets short0 and short1; reads nothing beyond the text. */
+// @ts-ignore: decorator
+@inline
+function packShort(ptr: u32, bytes: u32): void {
+  let low: u64 = 0;
+  let high: u64 = 0;
+  if (bytes >= 8) {
+    low = load<u64>(ptr);
+    if (bytes > 8) high = load<u64>(ptr + bytes - 8) >> (128 - (bytes << 3));
+  } else if (bytes >= 4) {
+    low = <u64>load<u32>(ptr) | (((<u64>load<u32>(ptr + bytes - 4)) >> (64 - (bytes << 3))) << 32);
+  } else if (bytes != 0) {
+    const middle = bytes >> 1;
+    low = <u64>load<u8>(ptr) | (<u64>load<u8>(ptr + middle) << (middle << 3)) | (<u64>load<u8>(ptr + bytes - 1) << ((bytes - 1) << 3));
   }
+  short0 = <u64>bytes | (low << 32);
+  short1 = (low >> 32) | (high << 32);
 }
 
-/** Gives the next id to a key that is not in the dictionary. Throws (no memory) before anything has changed. */
-export function addKey(keys: KeyDictionary, ptr: u32, bytes: u32, hash: u32): u32 {
+/** The hash of a key, which `keyId` wants; for a short one it also sets short0 and short1. */
+export function keyHash(ptr: u32, bytes: u32): u32 {
+  if (bytes > INLINE_MAX) return hashBytes(ptr, bytes);
+  packShort(ptr, bytes);
+  const mixed = (short0 * 0x9e3779b97f4a7c15) ^ (short1 * 0xd6e8feb86659fd93);
+  return <u32>(((mixed ^ (mixed >> 32)) * 0xa0761d6478bd642f) >> 32);
+}
+
+/** The id of a key; the next one when it is new. Throws (no memory) before anything has changed. */
+export function keyId(keys: KeyDictionary, ptr: u32, bytes: u32): u32 {
+  return hashedKeyId(keys, ptr, bytes, keyHash(ptr, bytes));
+}
+
+/** `keyId` with the key's hash. */
+export function hashedKeyId(keys: KeyDictionary, ptr: u32, bytes: u32, hash: u32): u32 {
+  return bytes <= INLINE_MAX ? shortKeyId(keys, ptr, bytes, hash) : longKeyId(keys, ptr, bytes, hash);
+}
+
+/** Reads the slots of `count` hashes into the cache: these reads do not wait for each other, as those of lookups would. */
+export function touchSlots(slots: u32, mask: u32, hashes: u32, count: u32): void {
+  let sum: u32 = 0;
+  for (const end = hashes + (count << 2); hashes < end; hashes += 4) sum += load<u32>(slots + (load<u32>(hashes) & mask) * SLOT_BYTES, 4);
+  touched = sum;
+}
+
+/** Only so that the reads are not optimized away. */
+export let touched: u32 = 0;
+
+function shortKeyId(keys: KeyDictionary, ptr: u32, bytes: u32, hash: u32): u32 {
+  packShort(ptr, bytes);
+  const word0 = short0;
+  const word1 = short1;
+  if (keys.slots != 0) {
+    const mask = keys.slotMask;
+    let at = hash & mask;
+    while (true) {
+      const slot = keys.slots + at * SLOT_BYTES;
+      const tagged = load<u32>(slot, 4);
+      if (tagged == 0) break;
+      if (load<u32>(slot) == hash) {
+        const view = keyView(keys, tagged - 1);
+        if (load<u64>(view) == word0 && load<u64>(view, 8) == word1) return tagged - 1;
+      }
+      at = (at + 1) & mask;
+    }
+  }
   reserveViews(keys);
   reserveSlots(keys);
-  const id = keys.count;
-  let text = ptr;
-  if (bytes > INLINE_MAX) {
-    reserveText(keys, bytes);
-    text = keys.chunkNext;
-    copyShort(text, ptr, bytes);
-    keys.chunkNext += bytes;
+  const view = keyView(keys, keys.count);
+  store<u64>(view, word0);
+  store<u64>(view, word1, 8);
+  return addId(keys, hash);
+}
+
+function longKeyId(keys: KeyDictionary, ptr: u32, bytes: u32, hash: u32): u32 {
+  if (keys.slots != 0) {
+    const mask = keys.slotMask;
+    let at = hash & mask;
+    while (true) {
+      const slot = keys.slots + at * SLOT_BYTES;
+      const tagged = load<u32>(slot, 4);
+      if (tagged == 0) break;
+      if (load<u32>(slot) == hash) {
+        const view = keyView(keys, tagged - 1);
+        if (viewBytes(view) == bytes && equalBytes(viewText(view), ptr, bytes)) return tagged - 1;
+      }
+      at = (at + 1) & mask;
+    }
   }
-  writeView(keyView(keys, id), text, bytes);
+  reserveViews(keys);
+  reserveSlots(keys);
+  reserveText(keys, bytes);
+  copyShort(keys.chunkNext, ptr, bytes);
+  writeView(keyView(keys, keys.count), keys.chunkNext, bytes);
+  keys.chunkNext += bytes;
+  return addId(keys, hash);
+}
+
+/** Counts the key whose view has just been written. */
+// @ts-ignore: decorator
+@inline
+function addId(keys: KeyDictionary, hash: u32): u32 {
+  const id = keys.count;
   putSlot(keys.slots, keys.slotMask, hash, id + 1);
   keys.count = id + 1;
   return id;

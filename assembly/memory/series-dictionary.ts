@@ -1,28 +1,35 @@
-// The series of one table: canonical key -> dense id, and per tag column a dictionary of values and a code per series. One thread writes;
-// others read codes and views of the ids that a view captured, so arrays they read are retired, not freed, when they move.
-// Canonical key: | columnId u32 | valueBytes u32 | value | per present tag, ascending by column id.
-import { copyShort, hashBytes } from "./bytes";
+// The series of one table: its present tags -> dense id. Per tag column there is a dictionary of values and a code per series; a series is
+// found by a hash of its codes, so nothing is stored of it but them. One thread writes; others read codes and views of the ids that a view
+// captured, so arrays they read are retired, not freed, when they move.
+// series-records.ts has the ways in and out.
 import { hostAlloc, hostFree } from "./host";
-import { addKey, clearKeys, findKey, initKeys, KEYS_BYTES, KeyDictionary, keyView, NO_ID } from "./key-dictionary";
+import { clearKeys, initKeys, KEYS_BYTES, KeyDictionary, keyId } from "./key-dictionary";
 import { Retired, reserveRetired, retire } from "./retired";
-import { viewBytes, viewText } from "./views";
 
+const NO_ID: u32 = 0xffffffff;
 const SERIES_MIN: u32 = 8;
 const SCRATCH_MIN: u32 = 256;
+// slot: | hash u32 | id + 1 u32, 0 = empty |
+const SLOT_BYTES: u32 = 8;
 
 /** One per tag column, in one array ascending by columnId. */
 @unmanaged
-class TagColumn {
+export class TagColumn {
   columnId: u32;
   /** u32 per series, 0 = absent. */
   codes: u32;
   codesCapacity: u32;
   values: KeyDictionary;
+  /** The code of the series in hand, 0 = absent. */
+  code: u32;
 }
 
 @unmanaged
-class SeriesDictionary {
-  keys: KeyDictionary;
+export class SeriesDictionary {
+  count: u32;
+  /** Open addressing with linear probing, at most 3/4 full. */
+  slots: u32;
+  slotMask: u32;
   tags: u32;
   tagCount: u32;
   tagCapacity: u32;
@@ -32,24 +39,24 @@ class SeriesDictionary {
   /** u32 per series: the stamp of the last markUnseen that met it. */
   stamps: u32;
   stampsCapacity: u32;
-  /** Key of the record at hand, then its codes: reused. */
+  /** Order of a record's tags: reused. */
   scratch: u32;
   scratchBytes: u32;
   retired: Retired;
   /** A KeyDictionary for the next tag column, kept when the allocation after it failed; or 0. */
   spareValues: u32;
-  /** Codes and head; values and keys count themselves. */
+  /** Everything but the values, which count themselves. */
   bytes: u32;
   lastTimeFloor: i64;
 }
 
 // @ts-ignore: decorator
 @inline
-function tagAt(dictionary: SeriesDictionary, index: u32): TagColumn {
+export function tagAt(dictionary: SeriesDictionary, index: u32): TagColumn {
   return changetype<TagColumn>(dictionary.tags + index * offsetof<TagColumn>());
 }
 
-const HEAD_BYTES: u32 = offsetof<SeriesDictionary>() + offsetof<Retired>() + KEYS_BYTES;
+const HEAD_BYTES: u32 = offsetof<SeriesDictionary>() + offsetof<Retired>();
 
 export function seriesCreate(lastTimeFloor: i64): u32 {
   // one block, so that a dictionary is made whole or not at all
@@ -57,8 +64,7 @@ export function seriesCreate(lastTimeFloor: i64): u32 {
   memory.fill(ptr, 0, HEAD_BYTES);
   const dictionary = changetype<SeriesDictionary>(ptr);
   dictionary.retired = changetype<Retired>(ptr + offsetof<SeriesDictionary>());
-  dictionary.keys = initKeys(ptr + offsetof<SeriesDictionary>() + offsetof<Retired>(), 0, 0);
-  dictionary.bytes = HEAD_BYTES - KEYS_BYTES;
+  dictionary.bytes = HEAD_BYTES;
   dictionary.lastTimeFloor = lastTimeFloor;
   return ptr;
 }
@@ -76,18 +82,18 @@ export function seriesFree(dictionary: SeriesDictionary): void {
   if (dictionary.lastTimes != 0) hostFree(dictionary.lastTimes, dictionary.lastTimesCapacity << 3);
   if (dictionary.stamps != 0) hostFree(dictionary.stamps, dictionary.stampsCapacity << 2);
   if (dictionary.scratch != 0) hostFree(dictionary.scratch, dictionary.scratchBytes);
-  clearKeys(dictionary.keys);
+  if (dictionary.slots != 0) hostFree(dictionary.slots, (dictionary.slotMask + 1) * SLOT_BYTES);
   const retired = dictionary.retired;
   if (retired.blocks != 0) hostFree(retired.blocks, retired.capacity << 3);
   hostFree(<u32>changetype<usize>(dictionary), HEAD_BYTES);
 }
 
 export function seriesCount(dictionary: SeriesDictionary): u32 {
-  return dictionary.keys.count;
+  return dictionary.count;
 }
 
 export function seriesBytes(dictionary: SeriesDictionary): u32 {
-  let bytes = dictionary.bytes + dictionary.keys.bytes;
+  let bytes = dictionary.bytes;
   for (let i: u32 = 0; i < dictionary.tagCount; i++) bytes += tagAt(dictionary, i).values.bytes;
   return bytes;
 }
@@ -118,7 +124,7 @@ export function seriesTakeRetired(dictionary: SeriesDictionary): u32 {
 }
 
 /** Index of a tag column, made when it is new; `from` is where to begin, at most its index. */
-function tagIndex(dictionary: SeriesDictionary, columnId: u32, from: u32): u32 {
+export function tagIndex(dictionary: SeriesDictionary, columnId: u32, from: u32): u32 {
   let index = from;
   while (index < dictionary.tagCount && tagAt(dictionary, index).columnId < columnId) index++;
   if (index < dictionary.tagCount && tagAt(dictionary, index).columnId == columnId) return index;
@@ -133,6 +139,7 @@ function tagIndex(dictionary: SeriesDictionary, columnId: u32, from: u32): u32 {
   tag.columnId = columnId;
   tag.codes = codes;
   tag.codesCapacity = capacity;
+  tag.code = 0;
   tag.values = initKeys(dictionary.spareValues, 1, <u32>changetype<usize>(dictionary.retired));
   dictionary.spareValues = 0;
   dictionary.tagCount++;
@@ -156,7 +163,8 @@ export function seriesAddTag(dictionary: SeriesDictionary, columnId: u32): void 
 
 /** Room for one more series in every array. Each array keeps its own capacity, so a failure half way leaves a valid dictionary. */
 function reserveSeries(dictionary: SeriesDictionary): void {
-  const count = dictionary.keys.count;
+  const count = dictionary.count;
+  reserveSlots(dictionary);
   if (count < dictionary.lastTimesCapacity) return;
   const wanted = max(SERIES_MIN, dictionary.lastTimesCapacity << 1);
   for (let i: u32 = 0; i < dictionary.tagCount; i++) {
@@ -192,7 +200,7 @@ function growPrivate(old: u32, oldBytes: u32, newBytes: u32): u32 {
   return ptr;
 }
 
-function reserveScratch(dictionary: SeriesDictionary, bytes: u32): void {
+export function reserveScratch(dictionary: SeriesDictionary, bytes: u32): void {
   if (bytes <= dictionary.scratchBytes) return;
   const wanted = max(max(bytes, SCRATCH_MIN), dictionary.scratchBytes << 1);
   const scratch = hostAlloc(wanted);
@@ -202,150 +210,110 @@ function reserveScratch(dictionary: SeriesDictionary, bytes: u32): void {
   dictionary.scratchBytes = wanted;
 }
 
-/** The id of a canonical key; a new series when it has none. The key may lie in the scratch: codes are written from `codes` on. */
-function seriesOf(dictionary: SeriesDictionary, key: u32, keyBytes: u32, codes: u32): u32 {
-  const hash = hashBytes(key, keyBytes);
-  const found = findKey(dictionary.keys, key, keyBytes, hash);
-  if (found != NO_ID) return found;
-  reserveSeries(dictionary);
-  const end = key + keyBytes;
-  // Pass 1 may allocate and fail: it only adds values, which do no harm unused.
-  let index: u32 = 0;
-  let code = codes;
-  for (let at = key; at < end; code += 4) {
-    const bytes = load<u32>(at, 4);
-    index = tagIndex(dictionary, load<u32>(at), index);
-    store<u32>(code, valueCode(tagAt(dictionary, index).values, at + 8, bytes));
-    at += 8 + bytes;
+/** Room for one more slot. */
+function reserveSlots(dictionary: SeriesDictionary): void {
+  const old = dictionary.slots != 0 ? dictionary.slotMask + 1 : 0;
+  if ((dictionary.count + 1) << 2 <= old * 3) return;
+  const wanted = max(SERIES_MIN * 2, old << 1);
+  const slots = hostAlloc(wanted * SLOT_BYTES);
+  memory.fill(slots, 0, wanted * SLOT_BYTES);
+  for (let i: u32 = 0; i < old; i++) {
+    const slot = dictionary.slots + i * SLOT_BYTES;
+    const tagged = load<u32>(slot, 4);
+    if (tagged != 0) putSlot(slots, wanted - 1, load<u32>(slot), tagged);
   }
-  const id = addKey(dictionary.keys, key, keyBytes, hash);
-  // Pass 2 makes the series.
-  index = 0;
-  code = codes;
-  for (let at = key; at < end; code += 4) {
-    const columnId = load<u32>(at);
-    while (tagAt(dictionary, index).columnId != columnId) index++;
-    store<u32>(tagAt(dictionary, index).codes + (id << 2), load<u32>(code));
-    at += 8 + load<u32>(at, 4);
-  }
-  store<i64>(dictionary.lastTimes + (id << 3), dictionary.lastTimeFloor);
-  return id;
-}
-
-function valueCode(values: KeyDictionary, ptr: u32, bytes: u32): u32 {
-  const hash = hashBytes(ptr, bytes);
-  const found = findKey(values, ptr, bytes, hash);
-  return found != NO_ID ? found : addKey(values, ptr, bytes, hash);
-}
-
-/** Series ids (u32 each, to `target`) of the line parser's new-series records: | tagCount u32 | [ tagColumn | valuePtr | valueBytes ] |.
- *  `columnIds` gives the catalog's column id of a parser tag column. */
-export function seriesResolve(dictionary: SeriesDictionary, records: u32, count: u32, columnIds: u32, target: u32): void {
-  for (let i: u32 = 0; i < count; i++) {
-    const tagCount = load<u32>(records);
-    records += 4;
-    let keyBytes: u32 = 0;
-    for (let tag: u32 = 0; tag < tagCount; tag++) keyBytes += 8 + load<u32>(records + tag * 12, 8);
-    // scratch: | record pointers by column id | key | codes |
-    reserveScratch(dictionary, (tagCount << 2) + align4(keyBytes) + (tagCount << 2));
-    const order = dictionary.scratch;
-    sortTags(records, tagCount, columnIds, order);
-    const key = order + (tagCount << 2);
-    let at = key;
-    for (let tag: u32 = 0; tag < tagCount; tag++) {
-      const record = load<u32>(order + (tag << 2));
-      const bytes = load<u32>(record, 8);
-      store<u32>(at, load<u32>(columnIds + (load<u32>(record) << 2)));
-      store<u32>(at, bytes, 4);
-      copyShort(at + 8, load<u32>(record, 4), bytes);
-      at += 8 + bytes;
-    }
-    store<u32>(target + (i << 2), seriesOf(dictionary, key, keyBytes, key + align4(keyBytes)));
-    records += tagCount * 12;
-  }
+  if (old != 0) hostFree(dictionary.slots, old * SLOT_BYTES);
+  dictionary.slots = slots;
+  dictionary.slotMask = wanted - 1;
+  dictionary.bytes += (wanted - old) * SLOT_BYTES;
 }
 
 // @ts-ignore: decorator
 @inline
-function align4(bytes: u32): u32 {
-  return (bytes + 3) & ~3;
+function putSlot(slots: u32, mask: u32, hash: u32, tagged: u32): void {
+  let at = hash & mask;
+  while (load<u32>(slots + at * SLOT_BYTES, 4) != 0) at = (at + 1) & mask;
+  store<u32>(slots + at * SLOT_BYTES, hash);
+  store<u32>(slots + at * SLOT_BYTES, tagged, 4);
 }
 
-/** Pointers to the tags of a record, ascending by column id. Writers mostly keep one order, so insertion is nearly a copy. */
-function sortTags(tags: u32, tagCount: u32, columnIds: u32, order: u32): void {
-  for (let i: u32 = 0; i < tagCount; i++) {
-    const tag = tags + i * 12;
-    const columnId = load<u32>(columnIds + (load<u32>(tag) << 2));
-    let at = order + (i << 2);
-    while (at > order && load<u32>(columnIds + (load<u32>(load<u32>(at - 4)) << 2)) > columnId) {
-      store<u32>(at, load<u32>(at - 4));
-      at -= 4;
-    }
-    store<u32>(at, tag);
+/** Begins a series without tags. */
+export function beginSeries(dictionary: SeriesDictionary): void {
+  for (let i: u32 = 0; i < dictionary.tagCount; i++) tagAt(dictionary, i).code = 0;
+}
+
+/** Gives the series in hand a tag; `from` is at most the index of its column. Returns that index. What it adds does no harm when the series
+ *  is never made. */
+export function setTag(dictionary: SeriesDictionary, columnId: u32, value: u32, valueBytes: u32, from: u32): u32 {
+  const index = tagIndex(dictionary, columnId, from);
+  const code = keyId(tagAt(dictionary, index).values, value, valueBytes);
+  tagAt(dictionary, index).code = code;
+  return index;
+}
+
+// The hash of a series goes over its present tags, ascending by column id: a column added later changes none.
+export const HASH_START: u64 = 0x9e3779b97f4a7c15;
+// @ts-ignore: decorator
+@inline
+export function mixTag(mixed: u64, columnId: u32, code: u32): u64 {
+  const product = (mixed ^ ((<u64>columnId << 32) | code)) * 0xd6e8feb86659fd93;
+  return product ^ (product >> 32);
+}
+// @ts-ignore: decorator
+@inline
+export function hashOf(mixed: u64): u32 {
+  return <u32>((mixed * 0xa0761d6478bd642f) >> 32);
+}
+
+/** The id of the series in hand, made when it is new. */
+export function seriesInHand(dictionary: SeriesDictionary): u32 {
+  let mixed = HASH_START;
+  const end = dictionary.tags + dictionary.tagCount * offsetof<TagColumn>();
+  for (let at = dictionary.tags; at < end; at += offsetof<TagColumn>()) {
+    const tag = changetype<TagColumn>(at);
+    if (tag.code != 0) mixed = mixTag(mixed, tag.columnId, tag.code);
+  }
+  return seriesOfHash(dictionary, hashOf(mixed));
+}
+
+/** `seriesInHand` when its hash is known. */
+export function seriesOfHash(dictionary: SeriesDictionary, hash: u32): u32 {
+  const found = findSeries(dictionary, hash);
+  if (found != NO_ID) return found;
+  reserveSeries(dictionary);
+  const tags = dictionary.tags;
+  const end = tags + dictionary.tagCount * offsetof<TagColumn>();
+  const id = dictionary.count;
+  for (let at = tags; at < end; at += offsetof<TagColumn>()) {
+    const tag = changetype<TagColumn>(at);
+    store<u32>(tag.codes + (id << 2), tag.code);
+  }
+  store<i64>(dictionary.lastTimes + (id << 3), dictionary.lastTimeFloor);
+  putSlot(dictionary.slots, dictionary.slotMask, hash, id + 1);
+  dictionary.count = id + 1;
+  return id;
+}
+
+function findSeries(dictionary: SeriesDictionary, hash: u32): u32 {
+  if (dictionary.slots == 0) return NO_ID;
+  const mask = dictionary.slotMask;
+  let at = hash & mask;
+  while (true) {
+    const slot = dictionary.slots + at * SLOT_BYTES;
+    const tagged = load<u32>(slot, 4);
+    if (tagged == 0) return NO_ID;
+    if (load<u32>(slot) == hash && isInHand(dictionary, tagged - 1)) return tagged - 1;
+    at = (at + 1) & mask;
   }
 }
 
-/** The id of a canonical key that lies outside the scratch. */
-export function seriesInsert(dictionary: SeriesDictionary, key: u32, keyBytes: u32): u32 {
-  // at least 8 bytes of key per code
-  reserveScratch(dictionary, (keyBytes >> 3) << 2);
-  return seriesOf(dictionary, key, keyBytes, dictionary.scratch);
-}
-
-/** Ids of the key records | recordId u32 | keyBytes u32 | key | in `bytes` bytes, as pairs | recordId u32 | id u32 | to `target`.
- *  Returns how many. */
-export function seriesInsertRecords(dictionary: SeriesDictionary, records: u32, bytes: u32, target: u32): u32 {
-  const end = records + bytes;
-  let count: u32 = 0;
-  while (records < end) {
-    const keyBytes = load<u32>(records, 4);
-    const id = seriesInsert(dictionary, records + 8, keyBytes);
-    store<u32>(target + (count << 3), load<u32>(records));
-    store<u32>(target + (count << 3), id, 4);
-    records += 8 + keyBytes;
-    count++;
+function isInHand(dictionary: SeriesDictionary, id: u32): bool {
+  const end = dictionary.tags + dictionary.tagCount * offsetof<TagColumn>();
+  for (let at = dictionary.tags; at < end; at += offsetof<TagColumn>()) {
+    const tag = changetype<TagColumn>(at);
+    if (load<u32>(tag.codes + (id << 2)) != tag.code) return false;
   }
-  return count;
-}
-
-/** Stamps the series of the rows; lists those that had another stamp in `unseen` (u32 each). Returns how many. */
-export function seriesMarkUnseen(dictionary: SeriesDictionary, series: u32, rowCount: u32, stamp: u32, unseen: u32): u32 {
-  const stamps = dictionary.stamps;
-  let count: u32 = 0;
-  for (let row: u32 = 0; row < rowCount; row++) {
-    const id = load<u32>(series + (row << 2));
-    const at = stamps + (id << 2);
-    if (load<u32>(at) == stamp) continue;
-    store<u32>(at, stamp);
-    store<u32>(unseen + (count << 2), id);
-    count++;
-  }
-  return count;
-}
-
-/** Makes series unseen again, whatever stamp comes next. */
-export function seriesUnmark(dictionary: SeriesDictionary, ids: u32, count: u32): void {
-  for (let i: u32 = 0; i < count; i++) store<u32>(dictionary.stamps + (load<u32>(ids + (i << 2)) << 2), 0);
-}
-
-/** Bytes of the key records of `count` series. */
-export function seriesKeyBytes(dictionary: SeriesDictionary, ids: u32, count: u32): u32 {
-  let bytes: u32 = 0;
-  for (let i: u32 = 0; i < count; i++) bytes += 8 + viewBytes(keyView(dictionary.keys, load<u32>(ids + (i << 2))));
-  return bytes;
-}
-
-/** Writes | id u32 | keyBytes u32 | key | per series. */
-export function seriesWriteKeys(dictionary: SeriesDictionary, ids: u32, count: u32, target: u32): void {
-  for (let i: u32 = 0; i < count; i++) {
-    const id = load<u32>(ids + (i << 2));
-    const view = keyView(dictionary.keys, id);
-    const bytes = viewBytes(view);
-    store<u32>(target, id);
-    store<u32>(target, bytes, 4);
-    copyShort(target + 8, viewText(view), bytes);
-    target += 8 + bytes;
-  }
+  return true;
 }
 
 /** Raises the last times to those of the rows. 1 when every row was newer than its series' last time, so that no two rows can be equal. */
@@ -361,39 +329,4 @@ export function seriesNoteTimes(dictionary: SeriesDictionary, series: u32, times
     store<i64>(at, max(time, last));
   }
   return unique != 0;
-}
-
-// A tag column of another dictionary, as seriesTags writes it.
-const TAG_COLUMN_ID: u32 = 0;
-const TAG_CODES: u32 = 4;
-const TAG_VALUES: u32 = 8;
-const TAG_BYTES: u32 = 16;
-
-/** Adds those series 0 .. count - 1 of another dictionary whose byte in `used` is not 0 and writes their ids here to `target` (u32 per
- *  series). `tags` lists the other's tag columns as seriesTags does, ascending by column id. */
-export function seriesImport(dictionary: SeriesDictionary, tags: u32, tagCount: u32, count: u32, used: u32, target: u32): void {
-  for (let series: u32 = 0; series < count; series++) {
-    if (load<u8>(used + series) == 0) continue;
-    let keyBytes: u32 = 0;
-    for (let i: u32 = 0; i < tagCount; i++) {
-      const tag = tags + i * TAG_BYTES;
-      const code = load<u32>(load<u32>(tag + TAG_CODES) + (series << 2));
-      if (code != 0) keyBytes += 8 + viewBytes(load<u32>(tag + TAG_VALUES) + (code << 4));
-    }
-    reserveScratch(dictionary, align4(keyBytes) + (tagCount << 2));
-    let at = dictionary.scratch;
-    for (let i: u32 = 0; i < tagCount; i++) {
-      const tag = tags + i * TAG_BYTES;
-      const code = load<u32>(load<u32>(tag + TAG_CODES) + (series << 2));
-      if (code == 0) continue;
-      const view = load<u32>(tag + TAG_VALUES) + (code << 4);
-      const bytes = viewBytes(view);
-      store<u32>(at, load<u32>(tag + TAG_COLUMN_ID));
-      store<u32>(at, bytes, 4);
-      copyShort(at + 8, viewText(view), bytes);
-      at += 8 + bytes;
-    }
-    const key = dictionary.scratch;
-    store<u32>(target + (series << 2), seriesOf(dictionary, key, keyBytes, key + align4(keyBytes)));
-  }
 }
