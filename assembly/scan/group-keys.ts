@@ -1,9 +1,8 @@
 // The groups of an aggregation: distinct combinations of tag values, numbered as they appear, whichever dictionaries their series come
 // from. Values are found once per code of a dictionary; combinations by linear probing over
 //   slot: | hash u32 | group + 1 u32, 0 = empty |
-import { hashBytes } from "../memory/bytes";
 import { hostAlloc, hostFree } from "../memory/host";
-import { addKey, clearKeys, findKey, initKeys, KEYS_BYTES, KeyDictionary, NO_ID } from "../memory/key-dictionary";
+import { clearKeys, initKeys, KEYS_BYTES, KeyDictionary, keyId } from "../memory/key-dictionary";
 import { viewBytes, viewText } from "../memory/views";
 import { RANGE_BYTES } from "./select";
 
@@ -150,11 +149,7 @@ function valueOf(values: KeyDictionary, source: u32, code: u32): u32 {
   const known = load<u32>(at);
   if (known != NO_GROUP) return known;
   const view = load<u32>(source, SOURCE_VALUES) + (code << 4);
-  const text = viewText(view);
-  const bytes = viewBytes(view);
-  const hash = hashBytes(text, bytes);
-  let number = findKey(values, text, bytes, hash);
-  if (number == NO_ID) number = addKey(values, text, bytes, hash);
+  const number = keyId(values, viewText(view), viewBytes(view));
   store<u32>(at, number);
   return number;
 }
