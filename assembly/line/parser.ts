@@ -6,7 +6,8 @@ import { releaseSlots } from "./dictionary";
 import { releaseTable } from "./columns";
 import { releaseScratch } from "./text";
 
-// | Parser | root SeriesEntry | candidate SeriesEntry | tokens | seen names | errors |, each at a multiple of 16: one block, there whole or not at all
+// | Parser | root SeriesEntry | candidate SeriesEntry | tokens | seen names | errors |, each at a multiple of 16: one block, there whole or
+// not at all
 const ROOT_AT: u32 = (offsetof<Parser>() + 15) & ~15;
 const CANDIDATE_AT: u32 = ROOT_AT + offsetof<SeriesEntry>();
 const TOKENS_AT: u32 = CANDIDATE_AT + offsetof<SeriesEntry>();
