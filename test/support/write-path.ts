@@ -39,10 +39,12 @@ const I64_MIN = -(2n ** 63n);
 const FIRST_RECEIVE_NS = 1_700_000_000_000_000_000n;
 /** Small enough to be full in tests that write some thousand rows. */
 const CACHE_BYTES = 256 * 1024;
-/** Merges whatever can be, but closes no day. */
+/** Merges whatever can be, and closes every day that is over. */
 const EAGER_LIMITS: CompactionLimits = {
   ...COMPACTION_LIMITS,
-  closeAfterMs: Number.MAX_SAFE_INTEGER,
+  closeAfterMs: 0,
+  quietMs: 0,
+  lateMs: 0,
   mergeRunsMin: 2,
   mergeGrowth: 1,
   tombstoneMs: 0,
@@ -229,7 +231,7 @@ export class WritePath {
       manifest,
       store,
       pins,
-      dataKey: (fileId) => KEYS.ptFile(fileId),
+      dataKey: (fileId, format) => (format === "pt" ? KEYS.ptFile(fileId) : KEYS.parquetFile(fileId)),
       objectSource: (key) => ({ kind: "bytes", bytes: store.objects.get(key)! }),
       tableState: (tableId, now) => ({
         table: catalog.tableById(tableId),
