@@ -1,7 +1,10 @@
 // How fast do batches become an answer? One table: rows and bytes a second by format, for three columns (time, tag, float)
-// in batches of one DuckDB vector, checked by reading the answer back; beside it the same rows by string concatenation.
+// in batches of one DuckDB vector, checked by reading the answer back; beside it the text formats as the kernel writes them (the tag as
+// text, for dictionaries it leaves to others), and the same rows by string concatenation.
 //   bun bench/encode.ts [rows]
 import { createEncoder } from "../src/arrow/encode.ts";
+import { Kernel } from "../src/kernel/kernel.ts";
+import { KernelRowText } from "../src/kernel/row-text.ts";
 import { assert } from "../src/model/assert.ts";
 import { LIMITS } from "../src/model/limits.ts";
 import type { QueryFormat } from "../src/model/query.ts";
@@ -44,8 +47,18 @@ interface Result {
   readonly bytes: number;
 }
 
-async function encode(format: QueryFormat, batch: ResultBatch, batchCount: number): Promise<Result> {
-  const encoder = await createEncoder(format, SCHEMA);
+/** The same rows with the tag as text. */
+function withText({ rowCount, columns }: ResultBatch): ResultBatch {
+  const texts = Array.from({ length: rowCount }, (_, row) => `host_${row % HOSTS}`);
+  const offsets = Int32Array.from({ length: rowCount + 1 }, (_, row) => texts.slice(0, row).join("").length);
+  const tag = { validity: null, values: new Uint8Array(0), offsets, data: new TextEncoder().encode(texts.join("")) };
+  return { rowCount, columns: [columns[0]!, tag, columns[2]!] };
+}
+
+async function encode(format: QueryFormat, batch: ResultBatch, batchCount: number, kernel?: KernelRowText): Promise<Result> {
+  const isText = batch.columns[1]!.data !== undefined;
+  const fields = SCHEMA.fields.map((field) => (isText && field.name === "host" ? { ...field, type: { kind: "utf8" as const } } : field));
+  const encoder = await createEncoder(format, { ...SCHEMA, fields }, kernel);
   let bytes = 0;
   const start = performance.now();
   bytes += encoder.begin()?.length ?? 0;
@@ -115,6 +128,11 @@ export async function run(rowCount: number): Promise<void> {
     console.log(`time, tag, float with ${floats}: ${rows} rows`);
     for (const format of FORMATS) {
       line(format, await bestOf(() => encode(format, batch, batchCount)));
+    }
+    const kernel = new KernelRowText(Kernel.create());
+    const text = withText(batch);
+    for (const format of FORMATS.slice(0, 4)) {
+      line(`${format} by the kernel`, await bestOf(() => encode(format, text, batchCount, kernel)));
     }
     line("json by strings", await bestOf(async () => encodeByStrings(batch, batchCount)));
   }

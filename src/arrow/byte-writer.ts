@@ -3,7 +3,9 @@
 // the engine would become strings and bytes again.
 import { assert } from "../model/assert.ts";
 
-const FIRST_BYTES = 64 * 1024;
+/** Most writers hold a label or a head and no more; one that grows is for rows. */
+const FIRST_BYTES = 256;
+const GROWN_BYTES_MIN = 64 * 1024;
 /** Longest write without a length check of its own: an i64, a float or a timestamp with offset. */
 const SMALL_BYTES = 64;
 /** From here on the engine's own copy is faster than a loop. */
@@ -43,7 +45,7 @@ export class ByteWriter {
   reserve(count: number): void {
     const needed = this.length + count;
     if (needed <= this.bytes.length) return;
-    const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2));
+    const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2, GROWN_BYTES_MIN));
     grown.set(this.bytes.subarray(0, this.length));
     this.bytes = grown;
   }

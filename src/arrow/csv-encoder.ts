@@ -8,7 +8,8 @@ import { createCells } from "./create-cells.ts";
 import { bindAll } from "./json-encoder.ts";
 import { writeText } from "./text-cells.ts";
 
-const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const encoder = new TextEncoder();
+const utf8 = (text: string): Uint8Array => encoder.encode(text);
 const COMMA = 0x2c;
 const LINE_FEED = 0x0a;
 
@@ -16,7 +17,7 @@ const LINE_FEED = 0x0a;
 export class CsvEncoder implements AnswerEncoder {
   readonly contentType = "text/csv";
   private readonly out = new ByteWriter();
-  private readonly cells: readonly Cells[];
+  private made: readonly Cells[] | undefined;
   private readonly text: RowText | null;
   private started = false;
 
@@ -25,10 +26,15 @@ export class CsvEncoder implements AnswerEncoder {
     private readonly schema: ResultSchema,
     kernel?: RowTextMaker,
   ) {
-    this.cells = createCells(schema, this.out, { style: "csv", omitNulls: false });
     const labels = schema.fields.map((_, index) => utf8(index > 0 ? "," : ""));
     const layout = { isCsv: true, skipsNulls: false, rowStart: utf8(""), rowEnd: utf8("\n"), nullText: utf8(""), labels };
     this.text = kernel?.make(schema.fields, layout) ?? null;
+    if (this.text === null) this.made = this.makeCells();
+  }
+
+  /** For rows that the kernel does not write. */
+  private makeCells(): readonly Cells[] {
+    return createCells(this.schema, this.out, { style: "csv", omitNulls: false });
   }
 
   begin(): null {
@@ -43,8 +49,9 @@ export class CsvEncoder implements AnswerEncoder {
     }
     const rows = this.text?.rows(batch) ?? null;
     if (rows !== null) return this.out.length === 0 ? rows : Buffer.concat([this.out.take(), rows]);
-    bindAll(this.cells, batch);
-    for (let row = 0; row < batch.rowCount; row++) this.writeRow(row);
+    this.made ??= this.makeCells();
+    bindAll(this.made, batch);
+    for (let row = 0; row < batch.rowCount; row++) this.writeRow(this.made, row);
     return this.out.take();
   }
 
@@ -61,8 +68,8 @@ export class CsvEncoder implements AnswerEncoder {
     this.endLine(start);
   }
 
-  private writeRow(row: number): void {
-    const { out, cells } = this;
+  private writeRow(cells: readonly Cells[], row: number): void {
+    const { out } = this;
     const start = out.length;
     for (let index = 0; index < cells.length; index++) {
       if (index > 0) out.byte(COMMA);

@@ -9,7 +9,8 @@ import type { Cells } from "./cells.ts";
 import { createCells } from "./create-cells.ts";
 import { writeText } from "./text-cells.ts";
 
-const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const encoder = new TextEncoder();
+const utf8 = (text: string): Uint8Array => encoder.encode(text);
 const COMMA = 0x2c;
 const LINE_FEED = 0x0a;
 const OPEN = 0x7b;
@@ -21,19 +22,18 @@ const CLOSE_LIST = 0x5d;
 export class JsonEncoder implements AnswerEncoder {
   readonly contentType: string;
   private readonly out = new ByteWriter();
-  private readonly cells: readonly Cells[];
+  private made: readonly Cells[] | undefined;
   /** `,"name":` by column; the comma is skipped for a row's first member. */
   private readonly labels: readonly Uint8Array[];
   private readonly text: RowText | null;
   private any = false;
 
   constructor(
-    schema: ResultSchema,
+    private readonly schema: ResultSchema,
     private readonly lines: boolean,
     kernel?: RowTextMaker,
   ) {
     this.contentType = lines ? "application/jsonl" : "application/json";
-    this.cells = createCells(schema, this.out, { style: "json", omitNulls: true });
     this.labels = schema.fields.map(({ name }) => {
       const label = new ByteWriter();
       label.byte(COMMA);
@@ -44,6 +44,12 @@ export class JsonEncoder implements AnswerEncoder {
     const rowStart = utf8(lines ? "{" : ",{");
     const layout = { isCsv: false, skipsNulls: true, rowStart, rowEnd: utf8(lines ? "}\n" : "}"), nullText: utf8(""), labels: this.labels };
     this.text = kernel?.make(schema.fields, layout) ?? null;
+    if (this.text === null) this.made = this.makeCells();
+  }
+
+  /** For rows that the kernel does not write. */
+  private makeCells(): readonly Cells[] {
+    return createCells(this.schema, this.out, { style: "json", omitNulls: true });
   }
 
   begin(): Uint8Array | null {
@@ -60,12 +66,13 @@ export class JsonEncoder implements AnswerEncoder {
       this.any = true;
       return rows.subarray(skip);
     }
-    bindAll(this.cells, batch);
-    const { out } = this;
+    this.made ??= this.makeCells();
+    const { out, made: cells } = this;
+    bindAll(cells, batch);
     for (let row = 0; row < batch.rowCount; row++) {
       if (this.any && !this.lines) out.byte(COMMA);
       this.any = true;
-      this.writeRow(row);
+      this.writeRow(cells, row);
       if (this.lines) out.byte(LINE_FEED);
     }
     return out.takeIfAny();
@@ -77,8 +84,8 @@ export class JsonEncoder implements AnswerEncoder {
     return this.out.take();
   }
 
-  private writeRow(row: number): void {
-    const { out, cells, labels } = this;
+  private writeRow(cells: readonly Cells[], row: number): void {
+    const { out, labels } = this;
     out.byte(OPEN);
     let skip = 1;
     for (let index = 0; index < cells.length; index++) {
@@ -97,7 +104,7 @@ export class JsonEncoder implements AnswerEncoder {
 export class SeriesEncoder implements AnswerEncoder {
   readonly contentType = "application/json";
   private readonly out = new ByteWriter();
-  private readonly cells: readonly Cells[];
+  private made: readonly Cells[] | undefined;
   private readonly text: RowText | null;
   private any = false;
 
@@ -105,10 +112,15 @@ export class SeriesEncoder implements AnswerEncoder {
     private readonly schema: ResultSchema,
     kernel?: RowTextMaker,
   ) {
-    this.cells = createCells(schema, this.out, { style: "json", omitNulls: false });
     const labels = schema.fields.map((_, index) => utf8(index > 0 ? "," : ""));
     const layout = { isCsv: false, skipsNulls: false, rowStart: utf8(",["), rowEnd: utf8("]"), nullText: utf8("null"), labels };
     this.text = kernel?.make(schema.fields, layout) ?? null;
+    if (this.text === null) this.made = this.makeCells();
+  }
+
+  /** For rows that the kernel does not write. */
+  private makeCells(): readonly Cells[] {
+    return createCells(this.schema, this.out, { style: "json", omitNulls: false });
   }
 
   begin(): Uint8Array {
@@ -132,8 +144,9 @@ export class SeriesEncoder implements AnswerEncoder {
       this.any = true;
       return rows.subarray(skip);
     }
-    bindAll(this.cells, batch);
-    const { out, cells } = this;
+    this.made ??= this.makeCells();
+    const { out, made: cells } = this;
+    bindAll(cells, batch);
     for (let row = 0; row < batch.rowCount; row++) {
       if (this.any) out.byte(COMMA);
       this.any = true;

@@ -43,6 +43,11 @@ export class Extents {
     return new Extents(shared);
   }
 
+  /** Size of the memory: what lies below may be read. Much faster than asking the memory for its buffer. */
+  get memoryBytes(): number {
+    return Atomics.load(this.words, GROWN) * EXTENT_BYTES;
+  }
+
   /** Bytes in use by all threads. */
   get usedBytes(): number {
     return Atomics.load(this.words, USED) * EXTENT_BYTES;
@@ -122,7 +127,7 @@ export class Extents {
     } catch (cause) {
       throw new TsdbError("overloaded", `kernel memory cannot grow to ${target * EXTENT_BYTES} bytes`, {}, { cause });
     }
-    this.words[GROWN] = target;
+    Atomics.store(this.words, GROWN, target);
   }
 
   private lock(): void {

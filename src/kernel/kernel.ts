@@ -65,8 +65,7 @@ export class Kernel {
   }
 
   private current(): Views {
-    const buffer = this.memory.buffer;
-    if (this.views.buffer.byteLength !== buffer.byteLength) this.views = new Views(buffer);
+    if (this.views.bytes < this.extents.memoryBytes) this.views = new Views(this.memory.buffer);
     return this.views;
   }
 }
@@ -76,7 +75,9 @@ class Views {
   readonly u32: Uint32Array;
   readonly i64: BigInt64Array;
   readonly f64: Float64Array;
-  constructor(readonly buffer: ArrayBufferLike) {
+  readonly bytes: number;
+  constructor(buffer: ArrayBufferLike) {
+    this.bytes = buffer.byteLength;
     this.u8 = new Uint8Array(buffer);
     this.u32 = new Uint32Array(buffer);
     this.i64 = new BigInt64Array(buffer);

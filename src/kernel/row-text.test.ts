@@ -221,6 +221,20 @@ describe("columns in the kernel's memory", () => {
   });
 });
 
+test("large batches are written too, and their memory is given back", () => {
+  const kernel = Kernel.create();
+  const own = new KernelRowText(kernel);
+  const fields: ResultField[] = Array.from({ length: 600 }, (_, i) => ({ name: `c${i}`, type: { kind: "int", bits: 64, signed: true } }));
+  const none = new Uint8Array(0);
+  const labels = fields.map(() => Uint8Array.of(0x2c));
+  const text = own.make(fields, { isCsv: true, skipsNulls: false, rowStart: none, rowEnd: Uint8Array.of(0x0a), nullText: none, labels })!;
+  const before = kernel.heap.usedBytes;
+  const values = new BigInt64Array(2048).fill(7n);
+  const rows = text.rows({ rowCount: 2048, columns: fields.map(() => ({ validity: null, values })) })!;
+  expect(Buffer.from(rows).equals(Buffer.from(`${",7".repeat(600)}\n`.repeat(2048)))).toBe(true);
+  expect(kernel.heap.usedBytes).toBe(before);
+});
+
 test("what the kernel leaves to others", () => {
   const layout = { isCsv: true, skipsNulls: false, rowStart: new Uint8Array(0), rowEnd: new Uint8Array(1), nullText: new Uint8Array(0) };
   const make = (type: ResultType) => maker.make([{ name: "a", type }], { ...layout, labels: [new Uint8Array(0)] });
@@ -228,6 +242,6 @@ test("what the kernel leaves to others", () => {
   expect(make({ kind: "timestamp", unit: "us", zone: "UTC" })).toBeNull();
   expect(make({ kind: "float", bits: 32 })).toBeNull();
   const text: ResultField[] = [{ name: "a", type: { kind: "utf8" } }];
-  const huge = batchOf(text, [["x".repeat(9 << 20)]]);
+  const huge = batchOf(text, [["x".repeat(33 << 20)]]);
   expect(make({ kind: "utf8" })!.rows(huge)).toBeNull();
 });

@@ -25,7 +25,9 @@ import { powersOfFivePtr } from "./powers-of-five.ts";
 import { Scratch } from "./scratch.ts";
 
 /** Larger batches, of long strings, are not worth the copies. */
-const BATCH_BYTES_MAX = 8 << 20;
+const BATCH_BYTES_MAX = 32 << 20;
+/** What is kept from one batch to the next at most. */
+const KEPT_BYTES_MAX = 4 << 20;
 const OUT_BYTES_MIN = 64 << 10;
 const OUT_BYTES_MAX = 1 << 20;
 /** Texts are copied in blocks of 16 bytes. */
@@ -81,6 +83,8 @@ class Writer implements RowText {
   private readonly texts: Uint8Array;
   private readonly textOffsets: readonly number[];
   private readonly fixedBytesMax: number;
+  /** This batch takes more memory than is kept. */
+  private isLarge = false;
 
   constructor(
     private readonly kernel: Kernel,
@@ -104,7 +108,9 @@ class Writer implements RowText {
   }
 
   rows(batch: ResultBatch): Uint8Array<ArrayBuffer> | null {
-    if (bytesOf(batch) > BATCH_BYTES_MAX) return null;
+    const copiedBytes = bytesOf(batch);
+    if (copiedBytes > BATCH_BYTES_MAX) return null;
+    this.isLarge = copiedBytes + OUT_BYTES_MAX > KEPT_BYTES_MAX;
     try {
       return this.write(batch);
     } catch (error) {
@@ -112,7 +118,8 @@ class Writer implements RowText {
       if (error instanceof TsdbError && error.kind === "overloaded") return null;
       throw error;
     } finally {
-      this.scratch.reset();
+      if (this.isLarge) this.scratch.release();
+      else this.scratch.reset();
     }
   }
 
@@ -128,6 +135,7 @@ class Writer implements RowText {
       if (next > row) parts.push(kernel.copyOut(out, kernel.u32[(rows >>> 2) + TEXT_ROWS_END]! - out));
       else {
         // a row of long strings
+        this.isLarge = true;
         outBytes *= 4;
         out = scratch.alloc(outBytes);
       }

@@ -1,7 +1,7 @@
 // information_schema as tables whose rows are made in memory: what SHOW, DESCRIBE and the clients of other tools read.
 import type { Kernel } from "../kernel/kernel.ts";
 import { type ColumnDef, ColumnType } from "../model/column.ts";
-import { compareNames } from "./table-scan.ts";
+import { compareNames } from "./names.ts";
 import { TextTable } from "./text-table.ts";
 
 /** A user table, for the list of tables. */

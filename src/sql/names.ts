@@ -36,6 +36,24 @@ export function foldName(name: string): string {
   return name.replace(/[A-Z]/g, (char) => char.toLowerCase());
 }
 
+/** Surrogates and what lies above them change places: UTF-8 puts characters beyond U+FFFF last. */
+const SURROGATES = 0xd800;
+const ABOVE_SURROGATES = 0xe000;
+
+/** The dialect's order of `*`: by name, byte for byte of UTF-8. */
+export function compareNames(a: string, b: string): number {
+  const count = Math.min(a.length, b.length);
+  for (let i = 0; i < count; i++) {
+    const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)];
+    if (x !== y) return rank(x) - rank(y);
+  }
+  return a.length - b.length;
+}
+
+function rank(unit: number): number {
+  return unit < SURROGATES ? unit : unit < ABOVE_SURROGATES ? unit + 0x10000 : unit;
+}
+
 /** A quoted identifier for SQL text. */
 export function ident(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;

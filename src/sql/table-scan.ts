@@ -5,13 +5,8 @@ import type { ColumnDef } from "../model/column.ts";
 import { ALL_TIME, type FieldPredicate, type ScanRequest, type ScanTable, type TimeRange } from "../model/scan.ts";
 import { isAllPresent } from "./chunk-reader.ts";
 import type { ScanUse } from "./kind.ts";
-import { encodeName } from "./names.ts";
+import { compareNames, encodeName } from "./names.ts";
 import { OpenCursors } from "./open-cursors.ts";
-
-/** The dialect's order of `*`: by name, byte for byte. */
-export function compareNames(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
-}
 
 export const EMPTY_CURSOR: ChunkCursor = { next: () => null, close: () => {} };
 

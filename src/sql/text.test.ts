@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
 import { EncodedText } from "./encoded-text.ts";
 import { parseInterval, scaledUnit } from "./interval.ts";
-import { decodeNames, encodeName, ident, stringLiteral } from "./names.ts";
+import { compareNames, decodeNames, encodeName, ident, stringLiteral } from "./names.ts";
 import { durationText } from "./result-shape.ts";
 import { parseStatement } from "./statement.ts";
 import { addInterval, clampI64, dateOf, daysOf, parseTimeText } from "./time-text.ts";
@@ -24,6 +24,15 @@ describe("names", () => {
       const name = Array.from({ length: below(8) }, () => alphabet[below(alphabet.length)]).join("");
       expect(decodeNames(encodeName(name))).toBe(name);
       expect(encodeName(name)).not.toMatch(/[A-Z]/);
+    }
+  });
+
+  test("the order of names is that of their bytes, seed 12", () => {
+    const below = prng(12);
+    const alphabet = ["", "a", "A", "b", "_", "ä", "\u{D7FF}", "\u{E000}", "\u{FFFD}", "\u{FFFF}", "\u{10000}", "\u{1F3D4}", "\u{10FFFF}"];
+    for (let round = 0; round < 3000; round++) {
+      const [a, b] = [0, 1].map(() => Array.from({ length: below(4) }, () => alphabet[below(alphabet.length)]).join(""));
+      expect(Math.sign(compareNames(a!, b!))).toBe(Buffer.compare(Buffer.from(a!), Buffer.from(b!)));
     }
   });
 

@@ -95,14 +95,16 @@ function nextToken(sql: string, start: number, code: number): Token {
 function word(sql: string, start: number): Token {
   let end = start;
   let hasUpper = false;
+  let isAscii = true;
   for (; end < sql.length; end++) {
     const code = sql.charCodeAt(end);
     const kind = classOf(code);
     if (kind === UPPER) hasUpper = true;
     else if (kind !== LETTER && kind !== DIGIT && code !== DOLLAR) break;
+    else if (code >= 128) isAscii = false;
   }
   const text = sql.slice(start, end);
-  return { kind: "word", text: hasUpper ? foldName(text) : text, start, end };
+  return { kind: "word", text: !hasUpper ? text : isAscii ? text.toLowerCase() : foldName(text), start, end };
 }
 
 function token(kind: TokenKind, sql: string, start: number, end: number): Token {
