@@ -92,6 +92,7 @@ export class RowSelection {
   newest(): { rowsPtr: number; count: number } {
     const { kernel, run, blocks, ptr } = this;
     const { seriesCount } = run.dictionary;
+    assert(run.seriesPtr !== 0, "newest rows are found by their series");
     const rowsPtr = blocks.alloc(Math.min(seriesCount, run.rowCount) * 4);
     if (run.sorted) return { rowsPtr, count: kernel.call.newestSorted(ptr, rowsPtr) };
     // each series' rows ascend in time: every row was newer than its series' last one when it came

@@ -98,6 +98,31 @@ function checkGroups(scan: TableScan, merged: readonly TestRow[], request: Aggre
   expect(scan.records().at(-1)!.rowsReturned).toBe(groups.size);
 }
 
+/** The newest row of each series is found whichever columns are read; what else comes is of the wanted rows. */
+function checkNewest(scan: TableScan, merged: readonly TestRow[], { columns, range, tags }: ScanRequest): void {
+  const request: ScanRequest = { columns, range, tags };
+  const wanted = merged.filter((row) => isWanted(row, request));
+  const ofSeries = new Map<string, TestRow>();
+  for (const row of wanted) {
+    const key = JSON.stringify(Object.entries(row.tags).sort());
+    if (!((ofSeries.get(key)?.timeNs ?? row.timeNs) > row.timeNs)) ofSeries.set(key, row);
+  }
+  const texts = (rows: readonly TestRow[]) => sorted(rows.map((row) => project(request.columns, row)));
+  const found = sorted(drain(scan.open({ ...request, newestOnly: true }), request.columns));
+  expect(missing(found, texts([...ofSeries.values()]))).toEqual([]);
+  expect(missing(texts(wanted), found)).toEqual([]);
+}
+
+/** What of `some` is not in `all`, each as often as it occurs. */
+function missing(all: readonly string[], some: readonly string[]): string[] {
+  const left = [...all];
+  return some.filter((text) => {
+    const at = left.indexOf(text);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
+}
+
 /** A deletion seals what is in memory first: no file has rows of lower and of higher sequences. */
 function randomDeletions(below: Below, parts: readonly TablePart[]): Tombstone[] {
   let sequence = 0;
@@ -141,6 +166,7 @@ describe("agrees with merging and filtering row by row", () => {
         const record = scan.records().at(-1)!;
         expect(record.rowsReturned).toBe(expected.length);
         expect(record.rowsRead).toBeGreaterThanOrEqual(expected.length);
+        checkNewest(scan, merged, request);
         checkGroups(scan, merged, { ...randomGrouping(below), range: request.range, tags: request.tags, fields: request.fields ?? [] });
       }
       scan.close();
@@ -240,6 +266,17 @@ describe("groups", () => {
 });
 
 describe("what is read", () => {
+  test.each([[["load"]], [["time"]], [["time", "load", "used"]], [["host"]], [[]]])("newest rows, of them %p", (names) => {
+    const scan = new TableScan(kernel, days.table);
+    const columns = columnsOf(...names);
+    const rows = drain(scan.open({ columns, range: { minNs: 0n, maxNs: DAY_NS - 1n }, tags: [], newestOnly: true }), columns);
+    scan.close();
+    // 40 series on 4 pages, two of which go on on the next page
+    const ends = Array.from({ length: HOSTS }, (_, host) => dayRows(0)[95 * HOSTS + host]!);
+    expect(missing(sorted(rows), sorted(ends.map((row) => project(columns, row))))).toEqual([]);
+    expect(rows.length).toBe(HOSTS + 2);
+  });
+
   const host = (...hosts: number[]) => [{ columnId: 1, values: hosts.map(hostName) }];
   const ROWS: [name: string, request: Partial<ScanRequest>, record: Partial<ScanRecord>][] = [
     [

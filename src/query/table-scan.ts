@@ -31,7 +31,7 @@ export class TableScan implements ScanTable {
   }
 
   open(request: ScanRequest): ScanCursor {
-    const { columns, tags, fields = [] } = request;
+    const { columns, tags, fields = [], newestOnly = false } = request;
     const ids = new Set([...columns.map(({ id }) => id), ...fields.map(({ columnId }) => columnId)]);
     const looked = this.columns.filter(({ id }) => ids.has(id));
     const range = this.retained(request.range);
@@ -39,8 +39,8 @@ export class TableScan implements ScanTable {
       range,
       tags,
       fields: looked.filter(isField),
-      // rows are chosen by fields series by series
-      series: fields.length > 0 || looked.some(({ type }) => type === ColumnType.tag),
+      // rows are chosen by fields, or as the newest ones, series by series
+      series: fields.length > 0 || newestOnly || looked.some(({ type }) => type === ColumnType.tag),
       time: looked.some(({ type }) => type === ColumnType.time),
       keepsText: false,
     });
