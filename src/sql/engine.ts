@@ -38,6 +38,8 @@ export interface SqlInput {
   readonly timeoutMs?: number;
   /** now() of the statement; the clock's time when absent. */
   readonly nowNs?: bigint;
+  /** For tests: DuckDB makes everything, of rows. */
+  readonly isPlain?: boolean;
 }
 
 export interface SqlAnswer {

@@ -68,6 +68,38 @@ function numbersOf(values: ResultValues): Exclude<ResultValues, never> {
   return distances;
 }
 
+/** Of `rows` those that are the first with their values in `keys`; NULL, and NaN, are values like others. */
+export function firstOfEach(
+  columns: readonly ResultColumn[],
+  types: readonly ResultType[],
+  rows: Uint32Array,
+  keys: readonly number[],
+): Uint32Array {
+  const texts = keys.map((key) => valueTexts(columns[key]!, types[key]!));
+  const seen = new Set<string>();
+  return rows.filter((row) => {
+    // lengths keep "a" "bc" and "ab" "c" apart
+    let value = "";
+    for (const textOf of texts) {
+      const text = textOf(row);
+      value += text === null ? "-" : `${text.length}:${text}`;
+    }
+    if (seen.has(value)) return false;
+    seen.add(value);
+    return true;
+  });
+}
+
+/** Equal texts for equal values. */
+function valueTexts({ validity, values, offsets, data }: ResultColumn, type: ResultType): (row: number) => string | null {
+  const bytes = type.kind === "utf8" ? Buffer.from(data!.buffer, data!.byteOffset, data!.byteLength) : null;
+  return (row) => {
+    if (validity !== null && ((validity[row >>> 3]! >>> (row & 7)) & 1) === 0) return null;
+    // 0 and -0 have one text
+    return bytes === null ? String(values[row]) : bytes.toString("latin1", offsets![row]!, offsets![row + 1]!);
+  };
+}
+
 /** Columns of several batches as one. */
 export function concatColumns(
   type: ResultType,

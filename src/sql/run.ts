@@ -37,7 +37,7 @@ export class SqlRun implements SqlAnswer {
     private readonly plan: SqlPlan,
     private readonly input: SqlInput,
   ) {
-    this.scans = new StatementScans(engine, input.tables, input.databaseTables ?? []);
+    this.scans = new StatementScans(engine, input.tables, input.databaseTables ?? [], { isPlain: input.isPlain === true });
   }
 
   async start(): Promise<void> {
@@ -75,7 +75,7 @@ export class SqlRun implements SqlAnswer {
 
   /** False: DuckDB must answer. */
   private startStraight(query: QueryNode, outputs: readonly OutputColumn[] | null): boolean {
-    const plan = straightPlan(query, this.scans.all);
+    const plan = this.input.isPlain === true ? null : straightPlan(query, this.scans.all);
     if (plan === null) return false;
     checkColumnCount(plan.outputs.length);
     this.straight = new StraightAnswer(this.engine.kernel, plan);

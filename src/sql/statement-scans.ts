@@ -26,6 +26,7 @@ export class StatementScans implements TableCatalog {
     private readonly owner: ScanOwner,
     private readonly tables: readonly ScanTable[],
     private readonly databaseTables: readonly DatabaseTable[],
+    private readonly options: { readonly isPlain: boolean },
   ) {}
 
   scanTable(schema: string, name: string): TableScan | null {
@@ -34,7 +35,7 @@ export class StatementScans implements TableCatalog {
   }
 
   describe(name: string): TableDescription | null {
-    const table = this.findTable("iox", name);
+    const table = this.options.isPlain ? null : this.findTable("iox", name);
     return table === null ? null : { defs: sortedColumns(table), rowCountMax: table.rowCountMax };
   }
 

@@ -3,12 +3,12 @@
 import type { ChunkCursor, ScanSource } from "../duckdb/table-function.ts";
 import { takeRows } from "../duckdb/take-rows.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import type { ColumnType } from "../model/column.ts";
+import { ColumnType } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { ResultBatch, ResultColumn, ResultField, ResultType } from "../model/result-batch.ts";
 import type { ScanChunk } from "../model/scan.ts";
 import { ChunkColumn, RESULT_TYPE, readChunkColumn } from "./chunk-reader.ts";
-import { concatColumns, sortRows } from "./row-order.ts";
+import { concatColumns, firstOfEach, sortRows } from "./row-order.ts";
 import type { PlannedScan, StraightPlan } from "./straight-plan.ts";
 
 /** Above it DuckDB sorts better, and within its memory limit. */
@@ -33,7 +33,9 @@ export class StraightAnswer {
   ) {
     this.columnTypes = plan.columnIndexes.map((index) => plan.scan.columns[index]!.type);
     this.types = this.columnTypes.map((type) => RESULT_TYPE[type]);
-    this.fields = plan.outputs.map(({ name, column }) => ({ name, type: this.types[column]! }));
+    this.fields = plan.outputs.map((output) => {
+      return { name: output.name, type: "column" in output ? this.types[output.column]! : RESULT_TYPE[ColumnType.integer] };
+    });
     this.skip = plan.offset;
     this.left = plan.limit;
   }
@@ -94,7 +96,7 @@ export class StraightAnswer {
     this.skip -= first;
     this.left -= count;
     if (count === 0) return { rowCount: 0, columns: [] };
-    if (count === rowCount) return { rowCount, columns: this.outputs(this.borrow(chunk)) };
+    if (count === rowCount) return { rowCount, columns: this.outputs(this.borrow(chunk), rowCount) };
     return this.take(
       this.read(chunk),
       Uint32Array.from({ length: count }, (_, i) => first + i),
@@ -109,7 +111,11 @@ export class StraightAnswer {
         parts.map((part) => ({ column: part.columns[i]!, rowCount: part.rowCount })),
       ),
     );
-    return { columns, rows: sortRows(columns, this.types, rowCount, this.plan.keys), rowCount };
+    const sorted = sortRows(columns, this.types, rowCount, this.plan.keys);
+    const { distinctOn } = this.plan;
+    if (distinctOn === null) return { columns, rows: sorted, rowCount };
+    const rows = firstOfEach(columns, this.types, sorted ?? Uint32Array.from({ length: rowCount }, (_, row) => row), distinctOn);
+    return { columns, rows, rowCount: rows.length };
   }
 
   private nextSorted(): ResultBatch | null {
@@ -119,16 +125,19 @@ export class StraightAnswer {
     if (count <= 0) return null;
     this.skip += count;
     this.left -= count;
-    if (rows === null && count === rowCount) return { rowCount, columns: this.outputs(columns) };
+    if (rows === null && count === rowCount) return { rowCount, columns: this.outputs(columns, rowCount) };
     return this.take(columns, rows?.subarray(first, first + count) ?? Uint32Array.from({ length: count }, (_, i) => first + i));
   }
 
   private take(columns: readonly ResultColumn[], rows: Uint32Array): ResultBatch {
     const taken = columns.map((column, i) => takeRows(column, this.types[i]!, rows));
-    return { rowCount: rows.length, columns: this.outputs(taken) };
+    return { rowCount: rows.length, columns: this.outputs(taken, rows.length) };
   }
 
-  private outputs(columns: readonly ResultColumn[]): ResultColumn[] {
-    return this.plan.outputs.map(({ column }) => columns[column]!);
+  private outputs(columns: readonly ResultColumn[], rowCount: number): ResultColumn[] {
+    return this.plan.outputs.map((output) => {
+      if ("column" in output) return columns[output.column]!;
+      return { validity: null, values: new BigInt64Array(rowCount).fill(output.constant) };
+    });
   }
 }

@@ -1,7 +1,7 @@
 // Recognises, after the rewrite, what needs no DuckDB any more: plain columns of one scan, sorted by some of them, a part of the rows.
 import { SCAN_FUNCTION } from "../duckdb/table-function.ts";
 import type { SortKey } from "./row-order.ts";
-import type { ColumnRef, Expression, Modifier, OrderBy, QueryNode, SelectNode, TableFunctionRef } from "./tree.ts";
+import type { Expression, Modifier, OrderBy, QueryNode, SelectNode, Star, TableFunctionRef } from "./tree.ts";
 
 /** A scan as far as a plan needs to know it: by its handle, with encoded names. */
 export interface PlannedScan {
@@ -13,13 +13,19 @@ export interface StraightPlan<S extends PlannedScan> {
   readonly scan: S;
   /** Columns of the scan that are read: the answer's, and those only sorted by. */
   readonly columnIndexes: readonly number[];
-  /** Names of the answer's columns, encoded, and which of `columnIndexes` each is. */
-  readonly outputs: readonly { readonly name: string; readonly column: number }[];
+  readonly outputs: readonly StraightOutput[];
   /** Columns of `columnIndexes`; empty: as they come. */
   readonly keys: readonly SortKey[];
+  /** DISTINCT ON: of rows with equal values in these columns the first in the order of `keys`; null: all rows. */
+  readonly distinctOn: readonly number[] | null;
   readonly limit: number;
   readonly offset: number;
 }
+
+/** A column of the answer, named as DuckDB would, encoded. */
+export type StraightOutput =
+  /** One of `columnIndexes`. */
+  { readonly name: string; readonly column: number } | { readonly name: string; readonly constant: bigint };
 
 /** Null: DuckDB has something to do. */
 export function straightPlan<S extends PlannedScan>(query: QueryNode, scans: readonly S[]): StraightPlan<S> | null {
@@ -28,25 +34,54 @@ export function straightPlan<S extends PlannedScan>(query: QueryNode, scans: rea
   const { from_table: from } = query;
   if (from.type !== "TABLE_FUNCTION" || !readsScan(from, scan)) return null;
   const columns = new Columns(scan, from.alias);
-  const outputs: { name: string; column: number }[] = [];
+  const outputs: StraightOutput[] = [];
   for (const item of query.select_list) {
-    if (isPlainStar(item, from.alias)) {
-      for (const { name } of scan.columns) outputs.push({ name, column: columns.find([name])! });
-      continue;
-    }
-    const column = item.class === "COLUMN_REF" ? columns.find(item.column_names) : null;
-    if (column === null) return null;
-    outputs.push({ name: item.alias !== "" ? item.alias : (item as ColumnRef).column_names.at(-1)!, column });
-  }
-  let keys: SortKey[] = [];
-  let slice = { limit: Number.POSITIVE_INFINITY, offset: 0 };
-  for (const modifier of query.modifiers) {
-    const found = modifier.type === "ORDER_MODIFIER" ? sortKeys(modifier.orders, outputs, columns) : sliceOf(modifier);
+    const found = outputsOf(item, scan, from.alias, columns);
     if (found === null) return null;
-    if (Array.isArray(found)) keys = found;
-    else slice = found;
+    outputs.push(...found);
   }
-  return { scan, columnIndexes: columns.indexes, outputs, keys, ...slice };
+  const parts = {
+    keys: [] as readonly SortKey[],
+    distinctOn: null as readonly number[] | null,
+    limit: Number.POSITIVE_INFINITY,
+    offset: 0,
+  };
+  for (const modifier of query.modifiers) {
+    const part = modifierPart(modifier, outputs, columns);
+    if (part === null) return null;
+    Object.assign(parts, part);
+  }
+  // which rows are the first is not said then
+  if (parts.distinctOn !== null && parts.keys.length === 0) return null;
+  return { scan, columnIndexes: columns.indexes, outputs, ...parts };
+}
+
+function outputsOf(item: Expression, scan: PlannedScan, alias: string, columns: Columns): StraightOutput[] | null {
+  if (item.class === "STAR") return starOutputs(item, scan, alias, columns);
+  if (item.class === "COLUMN_REF") {
+    const column = columns.find(item.column_names);
+    return column === null ? null : [{ name: item.alias !== "" ? item.alias : item.column_names.at(-1)!, column }];
+  }
+  // integers of a select list are made 64 bits wide
+  const constant = item.class === "CAST" && item.cast_type.id === "BIGINT" && !item.try_cast ? wholeNumber(item.child) : null;
+  return constant === null || item.alias === "" ? null : [{ name: item.alias, constant: BigInt(constant) }];
+}
+
+type ModifierPart = Partial<Pick<StraightPlan<PlannedScan>, "keys" | "distinctOn" | "limit" | "offset">>;
+
+function modifierPart(modifier: Modifier, outputs: readonly StraightOutput[], columns: Columns): ModifierPart | null {
+  if (modifier.type === "ORDER_MODIFIER") {
+    const keys = sortKeys(modifier.orders, outputs, columns);
+    return keys === null ? null : { keys };
+  }
+  if (modifier.type !== "DISTINCT_MODIFIER") return sliceOf(modifier);
+  const distinctOn: number[] = [];
+  for (const target of modifier.distinct_on_targets) {
+    const column = sortColumn(target, outputs, columns);
+    if (column === null) return null;
+    distinctOn.push(column);
+  }
+  return distinctOn.length === 0 ? null : { distinctOn };
 }
 
 function isPlain(query: QueryNode): query is SelectNode {
@@ -63,10 +98,15 @@ function isPlain(query: QueryNode): query is SelectNode {
   );
 }
 
-function isPlainStar(node: Expression, alias: string): boolean {
-  if (node.class !== "STAR" || node.columns || node.expr !== null) return false;
-  const changes = [node.exclude_list, node.qualified_exclude_list, node.replace_list, node.rename_list];
-  return (node.relation_name === "" || node.relation_name === alias) && changes.every(({ length }) => length === 0);
+/** `*`, or all but some columns. */
+function starOutputs(star: Star, scan: PlannedScan, alias: string, columns: Columns): StraightOutput[] | null {
+  const { columns: isPattern, expr, relation_name, exclude_list, qualified_exclude_list, replace_list, rename_list } = star;
+  if (isPattern || expr !== null || (relation_name !== "" && relation_name !== alias)) return null;
+  if (qualified_exclude_list.length + replace_list.length + rename_list.length > 0) return null;
+  const shown = scan.columns.filter(({ name }) => !exclude_list.includes(name));
+  // a column to leave out that does not exist is an error
+  if (shown.length + exclude_list.length !== scan.columns.length) return null;
+  return shown.map(({ name }) => ({ name, column: columns.find([name])! }));
 }
 
 function readsScan({ function: call, sample, column_name_alias, with_ordinality }: TableFunctionRef, scan: PlannedScan): boolean {
@@ -100,7 +140,7 @@ class Columns {
   }
 }
 
-function sortKeys(orders: readonly OrderBy[], outputs: readonly { name: string; column: number }[], columns: Columns): SortKey[] | null {
+function sortKeys(orders: readonly OrderBy[], outputs: readonly StraightOutput[], columns: Columns): SortKey[] | null {
   const keys: SortKey[] = [];
   for (const { expression, type, null_order } of orders) {
     const column = sortColumn(expression, outputs, columns);
@@ -112,13 +152,17 @@ function sortKeys(orders: readonly OrderBy[], outputs: readonly { name: string; 
 }
 
 /** A number is a place in the answer, a bare name one of its columns before it is one of the table's. */
-function sortColumn(key: Expression, outputs: readonly { name: string; column: number }[], columns: Columns): number | null {
-  if (key.class === "CONSTANT") return outputs[(wholeNumber(key) ?? 0) - 1]?.column ?? null;
+function sortColumn(key: Expression, outputs: readonly StraightOutput[], columns: Columns): number | null {
+  if (key.class === "CONSTANT") return columnOf(outputs[(wholeNumber(key) ?? 0) - 1]);
   if (key.class !== "COLUMN_REF") return null;
   const [name] = key.column_names;
   const named = key.column_names.length === 1 ? outputs.filter((output) => output.name === name) : [];
   if (named.length > 1) return null;
-  return named[0]?.column ?? columns.find(key.column_names);
+  return named[0] === undefined ? columns.find(key.column_names) : columnOf(named[0]);
+}
+
+function columnOf(output: StraightOutput | undefined): number | null {
+  return output !== undefined && "column" in output ? output.column : null;
 }
 
 function sliceOf(modifier: Modifier): { limit: number; offset: number } | null {

@@ -73,6 +73,13 @@ const STRAIGHT = [
   "SELECT host AS time FROM cpu ORDER BY time LIMIT 100",
   "SELECT b FROM cpu ORDER BY 1 DESC NULLS FIRST",
   "SELECT n FROM many LIMIT 100001",
+  "SELECT 1, f, 2 AS two FROM cpu LIMIT 2",
+  "SELECT * EXCLUDE (f, host) FROM cpu LIMIT 100",
+  "SELECT 7 AS seven FROM cpu",
+  'SELECT DISTINCT ON (host) * FROM cpu ORDER BY host, time, s, f, i, u, b, "Region"',
+  'SELECT DISTINCT ON (host, "Region", b) s, 1 AS n FROM cpu ORDER BY f DESC, time, s, i, u, b, host, "Region" LIMIT 7 OFFSET 2',
+  'SELECT DISTINCT ON (f) f, i AS x FROM cpu ORDER BY x, 1, time, s, u, b, host, "Region"',
+  'SELECT DISTINCT ON (2) f, i FROM cpu ORDER BY i DESC, f, time, s, u, b, host, "Region"',
 ];
 
 /** DuckDB has something to do. */
@@ -89,11 +96,11 @@ const WITH_DUCKDB = [
   "SELECT f FROM cpu LIMIT 10 %",
   "SELECT row_number() OVER (ORDER BY time, s, f) FROM cpu",
   "SELECT x FROM cpu AS c(x)",
-  "SELECT * EXCLUDE (f) FROM cpu",
   "SELECT * REPLACE (1 AS f) FROM cpu",
   "SELECT COLUMNS('f') FROM cpu",
   "SELECT n FROM many ORDER BY time",
-  "SELECT 1 FROM cpu LIMIT 2",
+  "SELECT DISTINCT ON (host) f FROM cpu",
+  "SELECT DISTINCT ON (upper(host)) f FROM cpu ORDER BY upper(host), time",
 ];
 
 describe("straight", () => {

@@ -5,7 +5,7 @@ import { ColumnType } from "../../src/model/column.ts";
 import { describeError } from "../../src/model/errors.ts";
 import type { QueryParams } from "../../src/model/query.ts";
 import type { ScanTable } from "../../src/model/scan.ts";
-import type { SqlEngine } from "../../src/sql/engine.ts";
+import type { SqlEngine, SqlInput } from "../../src/sql/engine.ts";
 import { type FakeRow, FakeTable } from "./fake-table.ts";
 import { GroupingTable } from "./grouping-table.ts";
 import { readRows, type SqlValue } from "./sql-rows.ts";
@@ -51,22 +51,16 @@ export async function sameAnswer(
   params: QueryParams = {},
 ): Promise<TwinAnswer> {
   const isOrdered = /\bORDER BY [^()]*$/.test(statement);
-  const expected = await answerOf(engine, tables.expected, statement, params, isOrdered);
-  const found = await answerOf(engine, tables.found, statement, params, isOrdered);
+  const input = { params, nowNs: 1_700_000_000_000_000_000n };
+  const expected = await answerOf(engine, statement, { ...input, tables: [tables.expected], isPlain: true }, isOrdered);
+  const found = await answerOf(engine, statement, { ...input, tables: [tables.found] }, isOrdered);
   expect(found, statement).toEqual(expected);
   return found;
 }
 
-async function answerOf(
-  engine: SqlEngine,
-  table: ScanTable,
-  statement: string,
-  params: QueryParams,
-  isOrdered: boolean,
-): Promise<TwinAnswer> {
+async function answerOf(engine: SqlEngine, statement: string, input: SqlInput, isOrdered: boolean): Promise<TwinAnswer> {
   try {
-    const plan = await engine.plan(statement);
-    const answer = await engine.run(plan, { tables: [table], params, nowNs: 1_700_000_000_000_000_000n });
+    const answer = await engine.run(await engine.plan(statement), input);
     try {
       const rows = (await readRows(answer)).map((row) => row.map(valueText).join(" | "));
       return { fields: [answer.schema, rows.length], rows: isOrdered ? rows : rows.sort() };

@@ -1,7 +1,9 @@
 // What a SELECT reads: groups that the storage makes, the newest rows of its table, or what its FROM says.
 import type { ScanUse } from "../kind.ts";
+import { encodeName } from "../names.ts";
 import type { CteMap, Narrowable, Scope } from "../scope.ts";
 import type { Expression, SelectNode } from "../tree.ts";
+import { firstRowsOf } from "./first-rows.ts";
 import { type From, rewriteFrom } from "./from.ts";
 import { isTransparent } from "./narrow.ts";
 import { mayShowNewest, newestRows } from "./newest.ts";
@@ -23,6 +25,7 @@ const NEWEST_ROWS_MIN = 1_000_000;
 
 /** Rewrites the FROM of `node`, and all of it where it reads groups. */
 export function selectSource(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): SelectSource {
+  chooseFirstRows(node, context, outer, ctes);
   const table = mayShowNewest(node) ? OneTable.of(node, context, outer, ctes) : null;
   const push = () => (table === null ? null : pushAggregate(table, (source) => context.tables.groups(table.name, source)));
   const isSmall = table !== null && table.rowCountMax < NEWEST_ROWS_MIN;
@@ -40,4 +43,13 @@ export function selectSource(node: SelectNode, context: RewriteContext, outer: S
   scan.newestOnly = true;
   scan.present = present;
   return source;
+}
+
+/** Rows with number 1 as DISTINCT ON, where few rows remain to be looked at. */
+function chooseFirstRows(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): void {
+  const chosen = firstRowsOf(node);
+  const table = chosen === null ? null : OneTable.of(chosen.node, context, outer, ctes);
+  if (chosen === null || table === null || newestRows(table) === null) return;
+  const { number } = chosen;
+  if (number === null || !table.rows.defs.some(({ name }) => encodeName(name) === number)) Object.assign(node, chosen.node);
 }
