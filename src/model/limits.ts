@@ -49,6 +49,8 @@ export const LIMITS = {
   fileCacheBytesMax: 1 * GIB,
   /** Groups of one aggregation within the storage; of more, the engine takes the rows. Text that they show counts apart, as much again. */
   aggregateBytesMax: 128 * MIB,
+  /** What a scan merges at a time, about. */
+  mergeBytesMax: 128 * MIB,
   /** Beside the largest buffer there is still room for so much. */
   fileCacheBytesBeside: 64 * MIB,
   /** Buffer and cache together: the rest of the kernel's memory is for dictionaries, parsers, merges and encoding. */

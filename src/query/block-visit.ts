@@ -1,17 +1,24 @@
 // A block as a statement reads it: which of its pages can hold wanted rows, found before anything of them is decoded, and those as runs,
 // with no more columns than are looked at.
+import { Blocks } from "../kernel/blocks.ts";
 import { HiddenRows } from "../kernel/hidden-rows.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { RowSelection } from "../kernel/row-selection.ts";
+import type { OwnedRun } from "../kernel/run-merge.ts";
 import { SeriesFilter } from "../kernel/series-filter.ts";
-import { type ColumnDef, TIME_COLUMN } from "../model/column.ts";
+import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
-import type { DictionaryView, Run } from "../model/run.ts";
+import type { ColumnRun, DictionaryView, Run } from "../model/run.ts";
 import type { TagPredicate, TimeRange } from "../model/scan.ts";
 import { canHide, type Tombstone } from "../model/tombstone.ts";
 import type { BlockCache, Lease, OpenBlock } from "../store/block-cache.ts";
 import type { BlockPage, BlockSeries } from "../store/data-block.ts";
 import type { ScanTally } from "./scan-tally.ts";
 import type { BlockSnapshot } from "./snapshot.ts";
+import { takeRows } from "./taken-rows.ts";
+
+/** Blocks with fewer rows a series are read as they are when newest rows are wanted: the last rows alone would be too much of them. */
+const LAST_ROWS_SHARE = 4;
 
 /** What a scan wants of each run. */
 export interface RunNeeds {
@@ -22,6 +29,8 @@ export interface RunNeeds {
   /** The rows' series, or times, are looked at whichever rows are chosen. */
   readonly series: boolean;
   readonly time: boolean;
+  /** Text is looked at after the run has gone. */
+  readonly keepsText: boolean;
 }
 
 export interface VisitParts {
@@ -38,6 +47,7 @@ export class BlockVisit {
   readonly hidden: HiddenRows;
   private readonly lease: Lease;
   private readonly pageLease: Lease;
+  private readonly textLease: Lease;
   private readonly block: OpenBlock;
   private readonly tombstones: readonly Tombstone[];
   private series: BlockSeries | undefined;
@@ -51,7 +61,8 @@ export class BlockVisit {
   ) {
     const { kernel, cache, tally, tombstones } = parts;
     this.lease = cache.lease(tally.record);
-    this.pageLease = cache.lease(tally.record);
+    this.pageLease = this.lease.another();
+    this.textLease = this.lease.another();
     this.filter = new SeriesFilter(kernel, needs.tags);
     this.tombstones = tombstones.filter((tombstone) => canHide(tombstone, meta));
     this.hidden = new HiddenRows(kernel, this.tombstones);
@@ -65,18 +76,55 @@ export class BlockVisit {
     tally.opened(meta, this.block.pages.length);
   }
 
-  /** A run per page that can hold wanted rows within the range; valid until `releasePage`, or `release`.
+  /** A run per page that can hold wanted rows within the range, but for the times of `except`; valid until `releasePage`, or `release`.
    *  @throws TsdbError corrupt_file naming file and offset, io, overloaded */
-  *runs(range: TimeRange): Generator<Run> {
-    for (const page of this.choosePages(range)) yield this.run(page, range);
+  *runs(range: TimeRange, except: readonly TimeRange[]): Generator<Run> {
+    for (const page of this.choosePages(range, except)) yield this.run(page, range, except);
   }
 
-  /** What is held for the runs so far. */
-  get bytes(): number {
-    return this.pageLease.bytes;
+  /** The wanted rows within the range. Of pages that hold few of them just those are kept, which `owned` is given; other pages stay as
+   *  they are, until `release`. @throws as runs */
+  taken(range: TimeRange, owned: { release(): void }[]): Run[] {
+    const runs: Run[] = [];
+    for (const run of this.runs(range, [])) {
+      const taken = this.takeFew(run, range);
+      if (taken === "many") {
+        runs.push(run);
+        this.pageLease.handOver(this.lease);
+        continue;
+      }
+      if (taken !== null) {
+        owned.push(taken);
+        runs.push(taken);
+      }
+      this.releasePage();
+    }
+    return runs;
   }
 
-  /** Lets go of the runs so far. */
+  /** The last row of every series; null when a wanted row may be another, or few of them are wanted. Valid until `release`.
+   *  @throws as runs */
+  lastRun({ maxNs }: TimeRange, except: readonly TimeRange[]): Run | null {
+    const { needs, block, meta, lease, tombstones } = this;
+    const { minTimeNs, maxTimeNs, unique, seqMin, seqMax, rowCount } = meta;
+    const isCut = except.some((times) => times.minNs <= maxTimeNs && times.maxNs >= minTimeNs);
+    if (maxTimeNs > maxNs || isCut || tombstones.length > 0 || rowCount < block.seriesCount * LAST_ROWS_SHARE) return null;
+    const series = this.readSeries();
+    if (this.filter.wanted(series.dictionary).wantedPtr !== 0 || this.filter.wanted(series.dictionary).none) return null;
+    const time = block.lastRows(TIME_COLUMN.id, series, lease)!;
+    const columns = needs.fields.flatMap((field) => this.checked(block.lastRows(field.id, series, lease), field) ?? []);
+    const { dictionary } = series;
+    this.parts.tally.lastRows(meta, dictionary.seriesCount);
+    const rows = { rowCount: dictionary.seriesCount, seriesPtr: block.lastIds(series, lease), timePtr: time.dataPtr, columns, dictionary };
+    return { ...rows, sorted: true, unique, minTimeNs, maxTimeNs, seqMin, seqMax };
+  }
+
+  /** Of the text that is kept. */
+  get textBytes(): number {
+    return this.textLease.bytes;
+  }
+
+  /** Lets go of the run before. */
   releasePage(): void {
     this.pageLease.release();
   }
@@ -86,13 +134,17 @@ export class BlockVisit {
     this.filter.release();
     this.hidden.release();
     this.pageLease.release();
+    this.textLease.release();
     this.lease.release();
     this.block.close();
   }
 
-  private choosePages({ minNs, maxNs }: TimeRange): number[] {
+  private choosePages({ minNs, maxNs }: TimeRange, except: readonly TimeRange[]): number[] {
     const { pages } = this.block;
-    const inTime = pages.flatMap(({ minTimeNs, maxTimeNs }, page) => (minTimeNs <= maxNs && maxTimeNs >= minNs ? [page] : []));
+    const inTime = pages.flatMap(({ minTimeNs, maxTimeNs }, page) => {
+      if (minTimeNs > maxNs || maxTimeNs < minNs) return [];
+      return except.some((times) => times.minNs <= minTimeNs && times.maxNs >= maxTimeNs) ? [] : [page];
+    });
     if (inTime.length === 0 || this.needs.tags.length === 0) return inTime;
     const { none, wantedPtr } = this.filter.wanted(this.readSeries().dictionary);
     if (none) return [];
@@ -104,24 +156,42 @@ export class BlockVisit {
     });
   }
 
-  private run(page: number, range: TimeRange): Run {
+  private run(page: number, range: TimeRange, except: readonly TimeRange[]): Run {
     const { needs, block, meta, pageLease: lease } = this;
     const { rowCount, minTimeNs, maxTimeNs } = block.pages[page]!;
     const { unique, seqMin, seqMax } = meta;
     this.parts.tally.page(meta, page, rowCount);
-    const isWhole = this.takesWhole(block.pages[page]!, range);
+    const isWhole = this.takesWhole(block.pages[page]!, range, except);
     const dictionary = isWhole && !needs.series ? this.emptyDictionary : this.readSeries().dictionary;
     const seriesPtr = isWhole && !needs.series ? 0 : block.seriesIds(page, this.readSeries(), lease);
-    const timePtr = isWhole && !needs.time ? 0 : this.column(page, TIME_COLUMN, lease)!.dataPtr;
-    const columns = needs.fields.flatMap((field) => this.column(page, field, lease) ?? []);
+    const timePtr = isWhole && !needs.time ? 0 : this.column(page, TIME_COLUMN)!.dataPtr;
+    const columns = needs.fields.flatMap((field) => this.column(page, field) ?? []);
     return { rowCount, seriesPtr, timePtr, columns, dictionary, sorted: true, unique, minTimeNs, maxTimeNs, seqMin, seqMax };
   }
 
   /** No row of the page is left out because of its series or time. */
-  private takesWhole({ minTimeNs, maxTimeNs }: BlockPage, { minNs, maxNs }: TimeRange): boolean {
-    if (minTimeNs < minNs || maxTimeNs > maxNs) return false;
+  private takesWhole({ minTimeNs, maxTimeNs }: BlockPage, { minNs, maxNs }: TimeRange, except: readonly TimeRange[]): boolean {
+    if (minTimeNs < minNs || maxTimeNs > maxNs || except.some((times) => times.minNs <= maxTimeNs && times.maxNs >= minTimeNs))
+      return false;
     if (this.needs.tags.length > 0 && this.filter.wanted(this.readSeries().dictionary).wantedPtr !== 0) return false;
     return this.tombstones.length === 0;
+  }
+
+  private takeFew(run: Run, range: TimeRange): OwnedRun | "many" | null {
+    const { kernel, cache } = this.parts;
+    const selection = RowSelection.open(kernel, run, { range, filter: this.filter, hidden: this.hidden });
+    if (selection === "none") return null;
+    if (selection === "all") return "many";
+    const scratch = new Blocks(kernel);
+    try {
+      const rowsPtr = scratch.alloc(run.rowCount * 4);
+      const count = selection.next(rowsPtr, run.rowCount);
+      if (count === 0) return null;
+      return count > run.rowCount / 2 ? "many" : cache.withRoom(() => takeRows(kernel, run, { rowsPtr, count }));
+    } finally {
+      scratch.release();
+      selection.release();
+    }
   }
 
   private readSeries(): BlockSeries {
@@ -129,13 +199,15 @@ export class BlockVisit {
     return this.series;
   }
 
-  private column(page: number, { id, type }: ColumnDef, lease: Lease) {
-    const column = this.block.column(page, id, lease);
-    if (column !== null && column.type !== type) {
-      const { source } = this.meta;
-      const file = source.kind === "path" ? source.path : "object in memory";
-      throw new TsdbError("corrupt_file", `cannot read ${file}: column ${id} has type ${column.type}, the table's has ${type}`, { file });
-    }
-    return column;
+  private column(page: number, field: ColumnDef): ColumnRun | null {
+    const isKept = this.needs.keepsText && field.type === ColumnType.string;
+    return this.checked(this.block.column(page, field.id, isKept ? this.textLease : this.pageLease), field);
+  }
+
+  private checked(column: ColumnRun | null, { id, type }: ColumnDef): ColumnRun | null {
+    if (column === null || column.type === type) return column;
+    const { source } = this.meta;
+    const file = source.kind === "path" ? source.path : "object in memory";
+    throw new TsdbError("corrupt_file", `cannot read ${file}: column ${id} has type ${column.type}, the table's has ${type}`, { file });
   }
 }

@@ -1,28 +1,40 @@
-// The rows of a table that a scan can want, as runs in memory: buffer segments and pages of blocks as they lie, and merges of what may hold
-// a series and time twice. One after the other, so that little is held at a time.
+// The rows of a table that a scan can want, as runs in memory: buffer segments and pages of blocks as they lie, and merges of the times at
+// which a series and time may be there twice. One after the other, so that little is held at a time.
 import { HiddenRows } from "../kernel/hidden-rows.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { mergeRuns } from "../kernel/run-merge.ts";
-import { planMerges } from "../kernel/scan-plan.ts";
+import { type MergeSlice, planSlices } from "../kernel/scan-slices.ts";
 import { SeriesFilter } from "../kernel/series-filter.ts";
+import { VALUE_BYTES } from "../model/column.ts";
 import type { Run } from "../model/run.ts";
 import type { TimeRange } from "../model/scan.ts";
 import type { BlockCache } from "../store/block-cache.ts";
 import { BlockIndex } from "./block-index.ts";
 import { BlockVisit, type RunNeeds } from "./block-visit.ts";
+import { NewestSegments } from "./newest-segments.ts";
 import { ScanTally } from "./scan-tally.ts";
 import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
 
+export interface PieceLimits {
+  /** What a merge makes at a time, about. */
+  readonly mergeBytesMax: number;
+}
+
+/** With `keepsText`, text stays until `release`. */
 export interface PieceRequest extends RunNeeds {
-  /** Runs' text is looked at after the next piece was asked for: it stays until `release`. */
-  readonly keepsText: boolean;
+  /** Of every series only the newest row is wanted, and no field is tested. */
+  readonly newestOnly: boolean;
 }
 
 export interface Piece {
-  /** Holds rows that are not wanted too, unless it is merged. Valid until the next piece. */
+  /** Valid until the next piece. */
   readonly run: Run;
-  /** All rows are within the range, of wanted series, and not hidden. */
-  readonly isMerged: boolean;
+  /** Of the run all rows are within the range, of wanted series, and not hidden; otherwise those are to be chosen. */
+  readonly isExact: boolean;
+  /** What is wanted of the run. */
+  readonly range: TimeRange;
+  /** Times within the range that come with other pieces. */
+  readonly except: readonly TimeRange[];
   /** Of the tag predicates. */
   readonly filter: SeriesFilter;
   /** Rows that deletions hide. */
@@ -36,6 +48,9 @@ type Releasable = { release(): void };
 
 export class TablePieces {
   readonly tally: ScanTally;
+  private readonly kernel: Kernel;
+  private readonly cache: BlockCache;
+  private readonly limits: PieceLimits;
   /** Rows at most that the parts within the range have. */
   readonly rowCountMax: number;
   private readonly parts: readonly Part[];
@@ -45,11 +60,13 @@ export class TablePieces {
   private readonly kept: BlockVisit[] = [];
 
   constructor(
-    private readonly kernel: Kernel,
-    private readonly cache: BlockCache,
+    { kernel, cache, limits }: { readonly kernel: Kernel; readonly cache: BlockCache; readonly limits: PieceLimits },
     private readonly snapshot: TableSnapshot,
     private readonly request: PieceRequest,
   ) {
+    this.kernel = kernel;
+    this.cache = cache;
+    this.limits = limits;
     const { minNs, maxNs } = request.range;
     this.tally = new ScanTally(snapshot);
     this.parts = [
@@ -65,33 +82,34 @@ export class TablePieces {
 
   /** Times of all rows that can come; null when none can. */
   get times(): TimeRange | null {
-    const clipped = this.parts.map((part) => clip(part, this.request.range));
-    const [first] = clipped;
-    if (first === undefined) return null;
-    let { minTimeNs: minNs, maxTimeNs: maxNs } = first;
-    for (const { minTimeNs, maxTimeNs } of clipped) {
+    if (this.parts.length === 0) return null;
+    let [minNs, maxNs] = [2n ** 63n - 1n, -(2n ** 63n)];
+    for (const part of this.parts) {
+      const { minTimeNs, maxTimeNs } = rowsOf(part);
       if (minTimeNs < minNs) minNs = minTimeNs;
       if (maxTimeNs > maxNs) maxNs = maxTimeNs;
     }
-    return { minNs, maxNs };
+    const { range } = this.request;
+    return { minNs: minNs < range.minNs ? range.minNs : minNs, maxNs: maxNs > range.maxNs ? range.maxNs : maxNs };
   }
 
   /** Of what is kept for its text. */
   get keptBytes(): number {
-    return this.kept.reduce((sum, visit) => sum + visit.bytes, 0);
+    return this.kept.reduce((sum, visit) => sum + visit.textBytes, 0);
   }
 
   /** Once. @throws TsdbError corrupt_file naming file and offset, io, overloaded */
   *all(): Generator<Piece> {
-    const { range } = this.request;
-    // rows outside the range are left out of a merge, so overlaps outside it do not count
-    const plan = planMerges(this.parts.map((part) => clip(part, range)));
-    for (const index of plan.alone) {
-      const part = this.parts[index]!;
-      if ("block" in part) yield* this.pages(part.block);
-      else if (this.takesSegment(part.run)) yield { run: part.run, isMerged: false, filter: this.filter, hidden: this.hidden };
+    const { newestOnly, range } = this.request;
+    const { alone, merges } = planSlices(this.parts.map(summaryOf), range);
+    const newest = newestOnly ? new NewestSegments(this.kernel, { filter: this.filter, hidden: this.hidden }) : null;
+    for (const part of newest === null ? alone : alone.toSorted((a, b) => this.latestFirst(a.index, b.index))) {
+      const source = this.parts[part.index]!;
+      if ("block" in source) yield* this.pages(source.block, part);
+      else if (newest !== null) yield* this.newestOf(source.run, part, newest);
+      else if (this.takesSegment(source.run)) yield this.piece({ run: source.run, ...part });
     }
-    for (const group of plan.groups) yield* this.merged(group.map((index) => this.parts[index]!));
+    for (const slice of merges) for (const piece of this.cutMerge(slice)) yield* this.merged(piece);
   }
 
   /** Frees everything; idempotent. */
@@ -101,43 +119,85 @@ export class TablePieces {
     this.hidden.release();
   }
 
-  /** Pages of a block that shares no series and time with another part. */
-  private *pages(block: BlockSnapshot): Generator<Piece> {
+  private piece({ run, range, except }: Pick<Piece, "run" | "range" | "except">): Piece {
+    return { run, isExact: false, range, except, filter: this.filter, hidden: this.hidden };
+  }
+
+  /** Pages of a block, or the last rows of its series where they say all that is wanted. */
+  private *pages(block: BlockSnapshot, { range, except }: Times): Generator<Piece> {
     const visit = this.visit(block, this.request);
     try {
       const { filter, hidden } = visit;
-      for (const run of visit.runs(this.request.range)) {
-        yield { run, isMerged: false, filter, hidden };
-        if (!this.request.keepsText) visit.releasePage();
+      const last = this.request.newestOnly ? visit.lastRun(range, except) : null;
+      if (last !== null) {
+        yield { run: last, isExact: false, range, except: [], filter, hidden };
+        return;
+      }
+      for (const run of visit.runs(range, except)) {
+        yield { run, isExact: false, range, except, filter, hidden };
+        visit.releasePage();
       }
     } finally {
       this.leave(visit);
     }
   }
 
-  /** Parts that may hold the same series and time. The result points into the text of what it was made of. */
-  private *merged(parts: readonly Part[]): Generator<Piece> {
-    const { range, tags, fields } = this.request;
+  private *newestOf(run: Run, { range, except }: Times, newest: NewestSegments): Generator<Piece> {
+    if (!newest.canHold(run) || !this.takesSegment(run)) return;
+    const taken = newest.take(run, range, except);
+    if (taken === null) return;
+    try {
+      yield { ...this.piece({ run: taken, range, except: [] }), isExact: true };
+    } finally {
+      taken.release();
+    }
+  }
+
+  /** Times at which parts may hold the same series twice. The result points into the text of what it was made of. */
+  private *merged({ members, range }: MergeSlice): Generator<Piece> {
+    const { tags, fields } = this.request;
     const visits: BlockVisit[] = [];
     const owned: Releasable[] = [];
     try {
       const hidden = new HiddenRows(this.kernel, this.snapshot.tombstones);
       owned.push(hidden);
-      const runs = parts.flatMap((part): readonly Run[] => {
+      const runs = members.flatMap((index): Run[] => {
+        const part = this.parts[index]!;
         if ("run" in part) return this.takesSegment(part.run) ? [part.run] : [];
         // a merge looks at series and time of every row
-        const visit = this.visit(part.block, { ...this.request, series: true, time: true });
+        const visit = this.visit(part.block, { ...this.request, series: true, time: true, keepsText: true });
         visits.push(visit);
-        return [...visit.runs(range)];
+        return visit.taken(range, owned);
       });
       if (runs.length === 0) return;
       const run = this.cache.withRoom(() => mergeRuns(this.kernel, runs, fields, { range, tags, hidden }));
       owned.push(run);
-      yield { run, isMerged: true, filter: this.filter, hidden };
+      yield { run, isExact: true, range, except: [], filter: this.filter, hidden };
     } finally {
       for (const each of owned.reverse()) each.release();
       for (const visit of visits) this.leave(visit);
     }
+  }
+
+  /** Shorter slices of about as many rows as one merge may hold, as far as rows are spread evenly over time. */
+  private cutMerge({ members, range }: MergeSlice): MergeSlice[] {
+    const rowCount = members.reduce((sum, index) => sum + rowsWithin(rowsOf(this.parts[index]!), range), 0);
+    const spanNs = range.maxNs - range.minNs + 1n;
+    const wanted = BigInt(Math.ceil(rowCount / this.mergeRowsMax));
+    const count = wanted < spanNs ? Number(wanted) : Number(spanNs);
+    if (count <= 1) return [{ members, range }];
+    return Array.from({ length: count }, (_, i) => {
+      const minNs = range.minNs + (spanNs * BigInt(i)) / BigInt(count);
+      const maxNs = range.minNs + (spanNs * BigInt(i + 1)) / BigInt(count) - 1n;
+      const within = members.filter((index) => rowsWithin(rowsOf(this.parts[index]!), { minNs, maxNs }) > 0);
+      return { range: { minNs, maxNs }, members: within };
+    });
+  }
+
+  /** A merge holds its rows twice, with series, time and place beside their fields. */
+  private get mergeRowsMax(): number {
+    const width = this.request.fields.reduce((sum, { type }) => sum + VALUE_BYTES[type], 16);
+    return this.limits.mergeBytesMax / (2 * width);
   }
 
   private visit(block: BlockSnapshot, needs: RunNeeds): BlockVisit {
@@ -155,14 +215,30 @@ export class TablePieces {
     this.tally.segment(run);
     return true;
   }
+
+  private latestFirst(a: number, b: number): number {
+    const [left, right] = [rowsOf(this.parts[a]!).maxTimeNs, rowsOf(this.parts[b]!).maxTimeNs];
+    return left > right ? -1 : left < right ? 1 : 0;
+  }
 }
 
-function rowsOf(part: Part): Run | BlockSnapshot {
+type Times = Pick<Piece, "range" | "except">;
+
+type Rows = Pick<Run, "rowCount" | "minTimeNs" | "maxTimeNs" | "unique">;
+
+function rowsOf(part: Part): Rows {
   return "run" in part ? part.run : part.block;
 }
 
-function clip(part: Part, { minNs, maxNs }: TimeRange) {
+function summaryOf(part: Part) {
   const { minTimeNs, maxTimeNs, unique } = rowsOf(part);
-  const sorted = "run" in part ? part.run.sorted : true;
-  return { minTimeNs: minTimeNs < minNs ? minNs : minTimeNs, maxTimeNs: maxTimeNs > maxNs ? maxNs : maxTimeNs, unique, sorted };
+  return { minTimeNs, maxTimeNs, unique, sorted: "run" in part ? part.run.sorted : true };
+}
+
+/** Rows in the range if they are spread evenly over time; 0 only if there can be none. */
+function rowsWithin({ rowCount, minTimeNs, maxTimeNs }: Rows, { minNs, maxNs }: TimeRange): number {
+  const from = minTimeNs > minNs ? minTimeNs : minNs;
+  const to = maxTimeNs < maxNs ? maxTimeNs : maxNs;
+  if (from > to) return 0;
+  return Math.max(1, (rowCount * Number(to - from + 1n)) / Number(maxTimeNs - minTimeNs + 1n));
 }

@@ -34,6 +34,14 @@ export class ScanTally {
     this.record.filesRead = this.files.size;
   }
 
+  /** The last rows of a block's series were looked at, apart from the pages that they are in. */
+  lastRows(block: BlockSnapshot, rowCount: number): void {
+    this.record.blocksRead++;
+    this.record.rowsRead += rowCount;
+    this.files.add(block.fileId);
+    this.record.filesRead = this.files.size;
+  }
+
   /** By its first column, which no other segment has. */
   segment({ timePtr, rowCount }: { readonly timePtr: number; readonly rowCount: number }): void {
     if (this.segments.has(timePtr)) return;

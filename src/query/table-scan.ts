@@ -9,7 +9,7 @@ import { ALL_TIME, type ScanChunk, type ScanCursor, type ScanRequest, type ScanT
 import type { ScanRecord } from "../model/scan-record.ts";
 import { BlockCache } from "../store/block-cache.ts";
 import { BlockIndex } from "./block-index.ts";
-import { type PieceRequest, TablePieces } from "./pieces.ts";
+import { type PieceLimits, type PieceRequest, TablePieces } from "./pieces.ts";
 import type { TableSnapshot } from "./snapshot.ts";
 
 export class TableScan implements ScanTable {
@@ -24,6 +24,7 @@ export class TableScan implements ScanTable {
     private readonly kernel: Kernel,
     private readonly snapshot: TableSnapshot,
     private readonly cache = new BlockCache(kernel, 0),
+    private readonly limits: PieceLimits = LIMITS,
   ) {
     this.name = snapshot.table.name;
     this.columns = snapshot.table.columns;
@@ -43,13 +44,14 @@ export class TableScan implements ScanTable {
       series: fields.length > 0 || newestOnly || looked.some(({ type }) => type === ColumnType.tag),
       time: looked.some(({ type }) => type === ColumnType.time),
       keepsText: false,
+      newestOnly: request.newestOnly === true && fields.length === 0,
     });
     return this.track(new PieceCursor(this.kernel, { ...request, range }, pieces));
   }
 
   aggregate(request: AggregateRequest): ScanCursor | null {
     const range = this.retained(request.range);
-    const pieces = this.pieces({ range, tags: request.tags, ...this.aggregateNeeds(request) });
+    const pieces = this.pieces({ range, tags: request.tags, newestOnly: false, ...this.aggregateNeeds(request) });
     try {
       const groups = this.group({ ...request, range }, pieces);
       if (groups !== null) return this.track(new GroupsCursor(groups, pieces));
@@ -89,8 +91,8 @@ export class TableScan implements ScanTable {
     const options = { memoryBytesMax: LIMITS.aggregateBytesMax, rowCountMax };
     const aggregator = this.cache.withRoom(() => new Aggregator(this.kernel, request, times, options));
     try {
-      for (const { run, isMerged, hidden } of pieces.all()) {
-        const isFine = aggregator.add(run, isMerged ? {} : { hidden });
+      for (const { run, isExact, range, hidden, except } of pieces.all()) {
+        const isFine = aggregator.add(run, isExact ? {} : { range, hidden, except });
         if (isFine && pieces.keptBytes <= LIMITS.aggregateBytesMax) continue;
         aggregator.release();
         return null;
@@ -109,7 +111,7 @@ export class TableScan implements ScanTable {
   }
 
   private pieces(request: PieceRequest): TablePieces {
-    const pieces = new TablePieces(this.kernel, this.cache, this.snapshot, request);
+    const pieces = new TablePieces({ kernel: this.kernel, cache: this.cache, limits: this.limits }, this.snapshot, request);
     this.scans.push(pieces);
     return pieces;
   }
@@ -148,9 +150,9 @@ class PieceCursor implements ScanCursor {
       this.current = null;
       const { value: piece, done } = this.left.next();
       if (done) this.isDone = true;
-      // a merge has taken the wanted rows, but for fields: those it has made
-      else if (piece.isMerged) this.current = openRunCursor(this.kernel, piece.run, { ...this.request, range: ALL_TIME, tags: [] });
-      else this.current = openRunCursor(this.kernel, piece.run, this.request, piece);
+      // but for fields: those a merge has made
+      else if (piece.isExact) this.current = openRunCursor(this.kernel, piece.run, { ...this.request, range: ALL_TIME, tags: [] });
+      else this.current = openRunCursor(this.kernel, piece.run, { ...this.request, range: piece.range }, piece);
     }
     return null;
   }

@@ -48,6 +48,10 @@ export class FileSlot {
 /** What is decoded of a block. */
 export class BlockSlot {
   series: Decoded<BlockSeries> | null = null;
+  /** The last row of every series, by column. */
+  readonly last = new Map<number, Decoded<ColumnRun>>();
+  /** u32 per series: its own number. */
+  lastIds: Decoded<number> | null = null;
   /** By page. */
   readonly ids = new Map<number, Decoded<number>>();
   private readonly columns = new Map<number, Map<number, Decoded<ColumnRun>>>();
@@ -63,7 +67,8 @@ export class BlockSlot {
 
   entries(): LruEntry[] {
     const pages = [...this.columns.values()].flatMap((column) => [...column.values()]);
-    return [...(this.series === null ? [] : [this.series]), ...this.ids.values(), ...pages];
+    const single = [this.series, this.lastIds].filter((entry) => entry !== null);
+    return [...single, ...this.last.values(), ...this.ids.values(), ...pages];
   }
 }
 

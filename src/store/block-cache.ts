@@ -7,6 +7,7 @@ import { type BlockSlot, Decoded, Directory, EntryMemory, FileSlot } from "./blo
 import { type ObjectSource, openByteSource } from "./byte-source.ts";
 import type { BlockPage, BlockSeries, DataBlock, DecodeMemory } from "./data-block.ts";
 import { type DataFormat, openDataFile } from "./data-file.ts";
+import { readLastRows } from "./last-rows.ts";
 import { type LruEntry, SegmentedLru } from "./segmented-lru.ts";
 
 /** Which block of which file. */
@@ -145,6 +146,11 @@ export class Lease {
     private readonly counts: readonly CacheCounts[],
   ) {}
 
+  /** An empty lease with the same counts. */
+  another(): Lease {
+    return new Lease(this.lru, this.counts);
+  }
+
   /** Of what it holds; what was asked for twice counts twice. */
   get bytes(): number {
     return this.entries.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -170,6 +176,12 @@ export class Lease {
 
   read(bytes: number): void {
     for (const counts of this.counts) counts.bytesRead += bytes;
+  }
+
+  /** Another lease holds it all from now on. */
+  handOver(to: Lease): void {
+    to.entries.push(...this.entries);
+    this.entries = [];
   }
 
   /** Idempotent; the lease may be used again. */
@@ -201,6 +213,10 @@ export class OpenBlock {
 
   get pages(): readonly BlockPage[] {
     return this.block.pages;
+  }
+
+  get seriesCount(): number {
+    return this.block.seriesCount;
   }
 
   get columns(): DataBlock["columns"] {
@@ -257,6 +273,56 @@ export class OpenBlock {
     const entry = this.load(lease, (memory) => this.block.readColumn(page, columnId, memory)!);
     pages.set(page, entry);
     entry.onDrop = () => pages.delete(page);
+    return entry.value;
+  }
+
+  /** The values of a column in the last row of every series, in order of series; null when the block does not have the column. Only the
+   *  pages that hold such rows are decoded, and when this is there, none. @throws as series */
+  lastRows(columnId: number, series: BlockSeries, lease: Lease): ColumnRun | null {
+    const { last } = this.decoded;
+    const known = last.get(columnId);
+    if (known !== undefined) {
+      lease.asked(this.ref, true);
+      lease.found(known);
+      return known.value;
+    }
+    const column = this.block.columns.find((each) => each.columnId === columnId);
+    if (column === undefined) return null;
+    const { pages } = this.block;
+    const pageLease = lease.another();
+    const withColumn = (page: number, use: (values: ColumnRun) => void) => {
+      try {
+        use(this.column(page, columnId, pageLease)!);
+      } finally {
+        pageLease.release();
+      }
+    };
+    // what is read for it is counted by the pages
+    const entry = this.cache.load(this.file, lease, (memory) =>
+      readLastRows(this.kernel, { pages, series, ...column, withColumn }, memory),
+    );
+    last.set(columnId, entry);
+    entry.onDrop = () => last.delete(columnId);
+    return entry.value;
+  }
+
+  /** u32 per series: its own number. @throws TsdbError overloaded */
+  lastIds({ dictionary }: BlockSeries, lease: Lease): number {
+    const known = this.decoded.lastIds;
+    if (known !== null) {
+      lease.found(known);
+      return known.value;
+    }
+    const entry = this.cache.load(this.file, lease, (memory) => {
+      const ptr = memory.alloc(dictionary.seriesCount * 4);
+      const ids = this.kernel.u32.subarray(ptr / 4, ptr / 4 + dictionary.seriesCount);
+      for (let id = 0; id < ids.length; id++) ids[id] = id;
+      return ptr;
+    });
+    this.decoded.lastIds = entry;
+    entry.onDrop = () => {
+      this.decoded.lastIds = null;
+    };
     return entry.value;
   }
 

@@ -6,7 +6,7 @@ import { ALL_TIME } from "../../src/model/scan.ts";
 import type { Tombstone } from "../../src/model/tombstone.ts";
 import type { BlockSnapshot, TableSnapshot } from "../../src/query/snapshot.ts";
 import { encodePt } from "../../src/store/pt-writer.ts";
-import { Arena, canonicalKey, type TestRow, writeRun } from "./rows.ts";
+import { Arena, canonicalKey, type TestRow, writeDictionary, writeRun } from "./rows.ts";
 
 /** Batches that are flushed together, or that lie in memory, each a segment; the batches' sequences count up from 1 over all parts. */
 export interface TablePart {
@@ -34,7 +34,8 @@ export class TestSnapshot {
     const { columns, pageRowsMax, tombstones = [], retentionMinNs = ALL_TIME.minNs, firstFileId = 1, generation = 0 } = options;
     this.arena = new Arena(kernel);
     const lastNs = new Map<string, bigint>();
-    const runs: Run[] = [];
+    let runs: Run[] = [];
+    const memoryRows: TestRow[][] = [];
     const blocks: BlockSnapshot[] = [];
     let sequence = 0;
     for (const { kind, batches } of parts) {
@@ -44,6 +45,7 @@ export class TestSnapshot {
       });
       if (kind === "memory") {
         runs.push(...written.filter(({ rowCount }) => rowCount > 0));
+        memoryRows.push(...batches.filter((rows) => rows.length > 0).map((rows) => [...rows]));
         continue;
       }
       const tables = [{ databaseId: 1, tableId: 1, columns, runs: written }];
@@ -56,6 +58,13 @@ export class TestSnapshot {
         }),
       );
     }
+    // segments of one table share their dictionary
+    const { dictionary, series } = writeDictionary(this.arena, columns, memoryRows.flat());
+    let row = 0;
+    runs = runs.map((run) => {
+      row += run.rowCount;
+      return { ...run, dictionary, seriesPtr: this.arena.u32(series.slice(row - run.rowCount, row)) };
+    });
     this.table = { table: { id: 1, databaseId: 1, name: "cpu", columns }, retentionMinNs, tombstones, runs, blocks };
   }
 
