@@ -35,7 +35,7 @@ export class Deletions {
   private nextId = 1;
   /** What `retireApplied` found nothing more to forget in, by table. */
   private readonly lookedAt = new Map<number, { tombstones: readonly Tombstone[]; changes: number; flushedSequence: number }>();
-  /** Deletions become durable in their order. */
+  /** Deletions go to the catalog in their order; it makes those that wait durable together. */
   private tail: Promise<unknown> = Promise.resolve();
 
   /** To be made when the log is replayed and before anything is written: the rows put back end where the last deletion is. */
@@ -123,18 +123,19 @@ export class Deletions {
       this.waiting.set(tombstone.tableId, [...(this.waiting.get(tombstone.tableId) ?? NONE), tombstone]);
     }
     this.waitingPartial += partial;
-    const done = this.commit(tombstones, this.tail);
-    done.catch(() => {}); // the caller is told; those that follow fail with it
-    this.tail = done;
-    return done;
+    const applied = this.apply(tombstones, this.tail);
+    applied.catch(() => {}); // the caller is told; those that follow fail with it
+    this.tail = applied;
+    return applied.then((version) => this.parts.catalog.durable(version));
   }
 
-  /** The log comes first: its end is what the next start finds, and a deletion beyond it would hide rows that are written then. */
-  private async commit(tombstones: readonly Tombstone[], before: Promise<unknown>): Promise<void> {
+  /** Returns the catalog's version with them. The log comes first: its end is what the next start finds, and a deletion beyond it would
+   *  hide rows that are written then. */
+  private async apply(tombstones: readonly Tombstone[], before: Promise<unknown>): Promise<number> {
     const { catalog, wal } = this.parts;
     await wal.flushed();
     await before;
-    const { durable } = catalog.apply(
+    const { version } = catalog.apply(
       tombstones.filter(({ tableId }) => catalog.tableById(tableId) !== undefined).map(deleteRowsOperation),
     );
     for (const { tableId, id } of tombstones) {
@@ -143,7 +144,7 @@ export class Deletions {
       else this.waiting.set(tableId, left);
     }
     this.waitingPartial -= tombstones.filter((tombstone) => !hidesAll(tombstone)).length;
-    await durable;
+    return version;
   }
 
   private isInBuffer(tombstone: Tombstone): boolean {
