@@ -33,6 +33,8 @@ class RunningQuery {
   async snapshot(need: TableNeed): Promise<DatabaseSnapshot> {
     const { early } = this;
     if (early !== undefined && covers(early.need, need)) return early.snapshot;
+    // an abort that has happened already is not heard of again, and main does not answer who is cancelled
+    if (this.cancelled.signal.aborted) throw cancelledError();
     return new Promise((resolve, reject) => {
       this.snapshotReady = resolve;
       this.cancelled.signal.addEventListener("abort", () => reject(cancelledError()), { once: true });
