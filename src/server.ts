@@ -23,7 +23,9 @@ import { Deletions } from "./ingest/deletions.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { Replayer } from "./ingest/replay.ts";
 import { Kernel } from "./kernel/kernel.ts";
+import { Compactor } from "./maintain/compactor.ts";
 import { Flusher } from "./maintain/flush.ts";
+import { COMPACTION_LIMITS } from "./maintain/plan-compaction.ts";
 import type { DataService } from "./model/deletion.ts";
 import { TsdbError } from "./model/errors.ts";
 import { LIMITS } from "./model/limits.ts";
@@ -69,7 +71,9 @@ export class Server {
   private queries: QueryClient | undefined;
   private maintenance: MaintenanceClient | undefined;
   private flusher: Flusher | undefined;
+  private compactor: Compactor | undefined;
   private flushTimer: ReturnType<typeof setInterval> | undefined;
+  private compactionTimer: ReturnType<typeof setInterval> | undefined;
   private http: HttpServer | undefined;
   /** Of the most recent statement. */
   private lastQuery: QueryTelemetry | undefined;
@@ -146,8 +150,11 @@ export class Server {
     const { config } = this;
     if (this.status.state !== "failed") this.status = { state: "stopping" };
     clearInterval(this.flushTimer);
+    clearInterval(this.compactionTimer);
     await this.http?.stop(config.shutdownTimeoutMs);
     await this.queries?.close(QUERIES_CLOSE_MS);
+    // what it has not finished is begun anew at the next start
+    await this.compactor?.stop();
     if (this.wal !== undefined && this.wal.failed === null) {
       await this.flusher?.flushAll();
       await this.wal.close();
@@ -255,6 +262,9 @@ export class Server {
       onRows: () => flusher.check(),
     });
     this.flushTimer = setInterval(() => flusher.check(), FLUSH_CHECK_MS);
+    const compactor = this.createCompactor(this.maintenance, deletions);
+    this.compactor = compactor;
+    this.compactionTimer = setInterval(() => compactor.check(), config.compactionCheckMs);
     await this.queries.ready();
     if (this.status.state === "replaying") this.status = { state: "ready" };
   }
@@ -283,6 +293,40 @@ export class Server {
         this.deletions?.retireApplied();
       },
       onError: (error) => logs("flush").error("flush failed, will try again", { err: error }),
+    });
+  }
+
+  private createCompactor(maintenance: MaintenanceClient, deletions: Deletions): Compactor {
+    const { config, logs, catalog } = this;
+    const keys = objectKeys(config.nodeId);
+    return new Compactor({
+      manifest: this.manifest,
+      store: this.storage.store,
+      pins: this.pins,
+      dataKey: (fileId, format) => (format === "pt" ? keys.ptFile(fileId) : keys.parquetFile(fileId)),
+      objectSource: this.storage.objectSource,
+      tableState: (tableId, nowMs) => ({
+        table: catalog.tableById(tableId),
+        retentionMinNs: catalog.retentionMinNs(tableId, nowMs),
+        tombstones: deletions.tombstonesOf(tableId),
+      }),
+      stateVersion: () => catalog.version,
+      deletionsDurable: () => deletions.durable(),
+      retireDeletions: () => deletions.retireApplied(),
+      merge: (request, write) => maintenance.merge(request, write),
+      cancelMerge: () => maintenance.cancelMerge(),
+      limits: COMPACTION_LIMITS,
+      graceMs: config.compactionCleanupMs,
+      nowMs: () => Date.now(),
+      later: (milliseconds, run) => void setTimeout(run, milliseconds).unref(),
+      onCompacted: (report) => {
+        this.metrics.compacted(report);
+        logs("compact").info("compacted", { ...report });
+      },
+      onError: (error) => {
+        this.metrics.compactionFailed();
+        logs("compact").error("compaction failed, will try again", { err: error });
+      },
     });
   }
 

@@ -107,6 +107,22 @@ export const FLAGS = [
     default: "10m",
   },
   {
+    name: "compaction-check-interval",
+    group: "Storage",
+    value: "DURATION",
+    help: "How often to look for files to merge, and for rows past their retention.",
+    default: "10s",
+    aliases: ["INFLUXDB3_ENTERPRISE_COMPACTION_CHECK_INTERVAL", "INFLUXDB3_COMPACTION_CHECK_INTERVAL"],
+  },
+  {
+    name: "compaction-cleanup-wait",
+    group: "Storage",
+    value: "DURATION",
+    help: "How long a file stays after others have replaced it.",
+    default: "10m",
+    aliases: ["INFLUXDB3_ENTERPRISE_COMPACTION_CLEANUP_WAIT", "INFLUXDB3_COMPACTION_CLEANUP_WAIT"],
+  },
+  {
     name: "buffer-mem-limit",
     group: "Memory and queries",
     value: "SIZE",

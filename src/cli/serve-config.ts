@@ -24,6 +24,8 @@ export interface ServeConfig {
   readonly walFlushIntervalMs: number;
   readonly walReplayFailOnError: boolean;
   readonly gen0DurationMs: number;
+  readonly compactionCheckMs: number;
+  readonly compactionCleanupMs: number;
   readonly bufferBytesMax: number;
   /** Of all query workers together; 0 = nothing decoded is kept. */
   readonly fileCacheBytes: number;
@@ -86,6 +88,8 @@ export function parseServeFlags(args: readonly string[], environment: Environmen
     walFlushIntervalMs: read.durationMs("wal-flush-interval", { min: 0, max: 60_000 }),
     walReplayFailOnError: read.boolean("wal-replay-fail-on-error"),
     gen0DurationMs: read.durationMs("gen0-duration", { min: 1000, max: 86_400_000 }),
+    compactionCheckMs: read.durationMs("compaction-check-interval", { min: 100, max: 86_400_000 }),
+    compactionCleanupMs: read.durationMs("compaction-cleanup-wait", { min: 0, max: 86_400_000 }),
     bufferBytesMax,
     fileCacheBytes: read.bytes("file-cache-size", {
       min: 0,

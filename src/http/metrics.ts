@@ -69,6 +69,8 @@ export class Metrics {
   #writeBytes = 0;
   #walSyncedBytes = 0;
   #queriesRunning = 0;
+  readonly #compactions: Record<"done" | "failed", number> = { done: 0, failed: 0 };
+  readonly #compacted = { rowCount: 0, inputBytes: 0, outputBytes: 0, droppedBlocks: 0, milliseconds: 0 };
   #answerBytes = 0;
 
   constructor(stats: () => ServerStats) {
@@ -78,6 +80,7 @@ export class Metrics {
     histogram("tsdb_query_first_byte_seconds", "Time from a query's arrival to its first bytes", () => [this.#queryFirstByteSeconds]);
     histogram("tsdb_query_duration_seconds", "Time from a query's arrival to the end of its answer", () => [this.#querySeconds]);
     this.#registerWrites();
+    this.#registerCompactions();
     this.#registerRequests();
     this.#registerGauges(stats);
     this.#registerProcess();
@@ -121,6 +124,20 @@ export class Metrics {
     this.#queries[outcome]++;
     this.#querySeconds.observe(seconds);
     this.#answerBytes += bytes;
+  }
+
+  /** A job of compaction that is done. */
+  compacted(report: Readonly<Record<"rowCount" | "inputBytes" | "outputBytes" | "droppedBlocks" | "milliseconds", number>>): void {
+    this.#compactions.done++;
+    this.#compacted.rowCount += report.rowCount;
+    this.#compacted.inputBytes += report.inputBytes;
+    this.#compacted.outputBytes += report.outputBytes;
+    this.#compacted.droppedBlocks += report.droppedBlocks;
+    this.#compacted.milliseconds += report.milliseconds;
+  }
+
+  compactionFailed(): void {
+    this.#compactions.failed++;
   }
 
   /** The cache of decoded data, read at each scrape. */
@@ -174,6 +191,16 @@ export class Metrics {
     this.#byOutcome("tsdb_writes_total", "Bodies taken, by what became of them", this.#writes);
     this.#total("tsdb_query_bytes_total", "Bytes of answers", () => this.#answerBytes);
     this.#byOutcome("tsdb_queries_total", "Queries, by what became of them", this.#queries);
+  }
+
+  #registerCompactions(): void {
+    const done = this.#compacted;
+    this.#byOutcome("tsdb_compactions_total", "Jobs of compaction, by what became of them", this.#compactions);
+    this.#total("tsdb_compaction_rows_total", "Rows that compaction has written", () => done.rowCount);
+    this.#total("tsdb_compaction_read_bytes_total", "Bytes of blocks that compaction has replaced", () => done.inputBytes);
+    this.#total("tsdb_compaction_written_bytes_total", "Bytes of files that compaction has written", () => done.outputBytes);
+    this.#total("tsdb_dropped_blocks_total", "Blocks past their retention or deleted, dropped unread", () => done.droppedBlocks);
+    this.#total("tsdb_compaction_seconds_total", "Time that jobs of compaction have taken", () => done.milliseconds / 1000);
   }
 
   #registerRequests(): void {

@@ -241,11 +241,14 @@ export class Compactor {
     pins.defer(() => later(graceMs, () => void store.delete(key).catch(onError)));
   }
 
+  /** Of several tables it is not known whose fault it was: each is tried again by itself at once. */
   private noteFailure(job: CompactionJob): void {
     const now = this.parts.nowMs();
-    for (const tableId of tablesOf(job)) {
-      const count = (this.failures.get(tableId)?.count ?? 0) + 1;
-      this.failures.set(tableId, { count, untilMs: now + Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** (count - 1)) });
+    const tables = tablesOf(job);
+    for (const tableId of tables) {
+      const before = this.failures.get(tableId)?.count ?? 0;
+      const count = tables.size > 1 ? before : before + 1;
+      this.failures.set(tableId, { count, untilMs: count === 0 ? now : now + Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** (count - 1)) });
     }
   }
 }

@@ -61,6 +61,15 @@ export const COMPACTION_LIMITS: CompactionLimits = {
   tombstoneMs: 600_000,
 };
 
+/** Every day is closed, nothing waits: for tests. */
+export const COMPACT_EVERYTHING: CompactionLimits = {
+  ...COMPACTION_LIMITS,
+  closeAfterMs: Number.NEGATIVE_INFINITY,
+  quietMs: Number.NEGATIVE_INFINITY,
+  lateMs: Number.NEGATIVE_INFINITY,
+  tombstoneMs: Number.NEGATIVE_INFINITY,
+};
+
 /** What the planner is told of a table. */
 export interface TableState {
   readonly tableId: number;

@@ -117,6 +117,8 @@ export class WritePath {
   pageRowsMax: number = LIMITS.pageRowsMax;
   /** What happens while the worker is on its way to encode sealed rows, or to merge blocks. */
   beforeEncode: () => Promise<void> = () => Promise.resolve();
+  /** What happens between two steps of a merge. */
+  duringMerge: () => Promise<void> = () => Promise.resolve();
 
   private constructor(
     readonly kernel: Kernel,
@@ -128,7 +130,7 @@ export class WritePath {
     readonly ingest: Ingest,
     readonly deletions: Deletions,
     readonly data: NamedData,
-    pins: Pins,
+    readonly pins: Pins,
     /** What retention periods are counted back from. */
     nowMs: () => number,
     /** Rows that came back from the log. */
@@ -243,7 +245,7 @@ export class WritePath {
       retireDeletions: () => deletions.retireApplied(),
       merge: async (request, write) => {
         await this.beforeEncode();
-        return writeMergedFile(kernel, request, { write, pace: () => Promise.resolve() });
+        return writeMergedFile(kernel, request, { write, pace: () => this.duringMerge() });
       },
       cancelMerge: () => {},
       limits: EAGER_LIMITS,
