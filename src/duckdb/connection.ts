@@ -10,7 +10,14 @@ export interface StatementColumn {
   readonly type: duckdbTypes.LogicalType;
 }
 
+/** Statements that a connection keeps prepared, and how long they may be. */
+const KEPT_MAX = 16;
+const KEPT_CHARS_MAX = 16 << 10;
+
 export class Connection {
+  /** Least recently used first. */
+  private readonly kept = new Map<string, Statement>();
+
   constructor(readonly handle: duckdbTypes.Connection) {}
 
   /** Runs a statement whose rows are of no interest, and at once: it must be a short one. */
@@ -31,6 +38,32 @@ export class Connection {
     }
   }
 
+  /** The statement that was kept under this key. */
+  findKept(key: string): Statement | undefined {
+    const statement = this.kept.get(key);
+    if (statement !== undefined) {
+      this.kept.delete(key);
+      this.kept.set(key, statement);
+    }
+    return statement;
+  }
+
+  /** Keeps a statement prepared for the next time, instead of closing it. */
+  keep(key: string, statement: Statement): void {
+    if (key.length > KEPT_CHARS_MAX || this.kept.has(key)) {
+      statement.close();
+      return;
+    }
+    this.kept.set(key, statement);
+    const [oldest] = this.kept.keys();
+    if (this.kept.size > KEPT_MAX) this.forget(oldest!);
+  }
+
+  forget(key: string): void {
+    this.kept.get(key)?.close();
+    this.kept.delete(key);
+  }
+
   /** Stops what runs on this connection, if anything does; it fails with `cancelled`. May be called at any time. */
   interrupt(): void {
     nativeCalls.cancel(this);
@@ -38,6 +71,7 @@ export class Connection {
   }
 
   close(): void {
+    for (const key of [...this.kept.keys()]) this.forget(key);
     duckdb.disconnect_sync(this.handle);
   }
 }

@@ -40,6 +40,8 @@ const DUCK_TYPE: Readonly<Record<ColumnType, number>> = {
   [ColumnType.boolean]: DuckType.BOOLEAN,
 };
 
+const STATEMENT_ENDED = "the statement has ended";
+
 /** A bitmap of one vector that says NULL everywhere. */
 const ALL_NULL = new ArrayBuffer(2048 / 8);
 
@@ -52,21 +54,40 @@ interface ScanState {
   readonly columnIndexes: readonly number[];
 }
 
+/** What a plan of DuckDB's knows of a scan. It outlives its statement where the plan is kept for the next one (connection.ts). */
+interface BoundScan {
+  readonly handle: number;
+  readonly shape: string;
+}
+
+/** All that a kept plan relies on: which columns a scan has. */
+export function shapeOfScan({ columns }: Pick<ScanSource, "columns">): string {
+  return columns.map(({ name, type }) => `${type}${name}`).join("\0");
+}
+
 /** Sources by handle, for all statements of one database. */
 export class ScanRegistry {
-  private readonly sources = new Map<number, ScanSource>();
-  private nextHandle = 1;
+  /** Null: no thread may begin to read any more, but some may not have noticed yet. */
+  private readonly sources = new Map<number, ScanSource | null>();
 
   /** `memory` holds what the pointers of the chunks point into. */
   constructor(private readonly memory: WebAssembly.Memory) {}
 
+  /** The lowest free handle: statements that come one after the other have the same ones, and so the same text. */
   add(source: ScanSource): number {
-    const handle = this.nextHandle++;
+    let handle = 1;
+    while (this.sources.has(handle)) handle++;
     this.sources.set(handle, source);
     return handle;
   }
 
+  /** Nobody finds the source any more. */
   remove(handle: number): void {
+    this.sources.set(handle, null);
+  }
+
+  /** The handle may be another's: no thread of its statement is left. */
+  release(handle: number): void {
     this.sources.delete(handle);
   }
 
@@ -85,19 +106,24 @@ export class ScanRegistry {
   private bind(info: duckdbTypes.TableFunctionBindInfo): void {
     const handle = Number(duckdb.get_int64(duckdb.bind_get_parameter(info, 0)));
     const source = this.sources.get(handle);
-    if (source === undefined) {
-      duckdb.bind_set_error(info, "the statement has ended");
+    if (source === undefined || source === null) {
+      duckdb.bind_set_error(info, STATEMENT_ENDED);
       return;
     }
     for (const column of source.columns) {
       duckdb.bind_add_result_column(info, column.name, duckdb.create_logical_type(DUCK_TYPE[column.type]));
     }
     duckdb.bind_set_cardinality(info, source.rowCountMax, false);
-    duckdb.bind_set_bind_data(info, source);
+    duckdb.bind_set_bind_data(info, { handle, shape: shapeOfScan(source) } satisfies BoundScan);
   }
 
   private init(info: duckdbTypes.TableFunctionInitInfo): void {
-    const source = duckdb.init_get_bind_data(info) as ScanSource;
+    const bound = duckdb.init_get_bind_data(info) as BoundScan;
+    const source = this.sources.get(bound.handle);
+    if (source === undefined || source === null || shapeOfScan(source) !== bound.shape) {
+      duckdb.init_set_error(info, STATEMENT_ENDED);
+      return;
+    }
     const outputs: ScanState["outputs"][number][] = [];
     const columnIndexes: number[] = [];
     for (let vector = 0; vector < duckdb.init_get_column_count(info); vector++) {

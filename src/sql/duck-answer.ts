@@ -12,6 +12,8 @@ import { ident } from "./names.ts";
 export class DuckAnswer {
   private stream: ResultStream | null = null;
   private isFinished = false;
+  /** The key under which the connection keeps the statement. */
+  private keptAs: string | null = null;
   /** What DuckDB was asked, without casts for reading. */
   private executed = "";
 
@@ -20,14 +22,28 @@ export class DuckAnswer {
     private readonly release: () => void,
   ) {}
 
-  /** Starts `sql`; `check` throws when the statement was stopped meanwhile. Gives the columns. @throws TsdbError */
-  async start(sql: string, check: () => void): Promise<readonly ResultField[]> {
+  /** Starts `sql`; `check` throws when the statement was stopped meanwhile. Gives the columns. Statements of equal text and `keepAs` have
+   *  equal plans: DuckDB plans them once a connection; null: do not keep it. @throws TsdbError */
+  async start(sql: string, keepAs: string | null, check: () => void): Promise<readonly ResultField[]> {
+    this.executed = sql;
+    const key = keepAs === null ? null : `${sql}\0${keepAs}`;
+    const kept = key === null ? undefined : this.connection.findKept(key);
+    if (kept !== undefined) {
+      this.keptAs = key;
+      check();
+      this.stream = await kept.execute();
+    } else await this.prepareAndStart(sql, key, check);
+    return this.stream!.fields;
+  }
+
+  private async prepareAndStart(sql: string, key: string | null, check: () => void): Promise<void> {
     let statement = await this.connection.prepare(sql);
     try {
       checkColumnCount(statement.columnCount);
       const columns = statement.columns();
       const casts = columns.map(({ type }) => castForReading(type));
-      if (casts.some((cast) => cast !== null)) {
+      const isCast = casts.some((cast) => cast !== null);
+      if (isCast) {
         // Types that no client knows leave as text; the columns are named by position, because names may repeat.
         const names = columns.map((_, i) => ident(`c${i}`));
         const list = columns.map(({ name }, i) => `${casts[i] === null ? names[i] : `CAST(${names[i]} AS ${casts[i]})`} AS ${ident(name)}`);
@@ -35,12 +51,12 @@ export class DuckAnswer {
         statement = await this.connection.prepare(`SELECT ${list.join(", ")} FROM (${sql}) AS t(${names.join(", ")})`);
       }
       check();
-      this.executed = sql;
       this.stream = await statement.execute();
+      if (key !== null && !isCast) this.keptAs = key;
     } finally {
-      statement.close();
+      if (this.keptAs === null) statement.close();
+      else this.connection.keep(this.keptAs, statement);
     }
-    return this.stream.fields;
   }
 
   async next(): Promise<ResultBatch | null> {
@@ -81,6 +97,8 @@ export class DuckAnswer {
   /** `hasScans`: DuckDB's threads may be in the statement's scans. Once it resolves none is. */
   async close(hasScans: boolean, noticeError: (error: unknown) => void): Promise<void> {
     if (this.stream !== null && !this.isFinished) this.connection.interrupt();
+    // what failed or was left is not asked again
+    if (!this.isFinished && this.keptAs !== null) this.connection.forget(this.keptAs);
     // The next statement on a connection ends the one before and waits for its threads.
     if (!this.isFinished || hasScans) await this.connection.run("SELECT 1").catch(noticeError);
     this.release();

@@ -54,7 +54,9 @@ export class SqlRun implements SqlAnswer {
     const explain = statement.kind !== "explain" ? "" : statement.analyze ? "EXPLAIN ANALYZE " : "EXPLAIN ";
     this.duck = await this.engine.lease();
     this.throwIfStopped();
-    const fields = await this.duck.start(explain + this.writer.toString(), () => this.throwIfStopped());
+    const fields = await this.duck.start(explain + this.writer.toString(), explain === "" ? this.scans.shape : null, () =>
+      this.throwIfStopped(),
+    );
     this.shape = new ResultShape(fields, outputs);
     this.schema = { fields: explain === "" ? this.shape.fields : EXPLAIN_FIELDS, tableName: this.scans.tableName };
   }

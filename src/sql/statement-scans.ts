@@ -1,5 +1,5 @@
 // What one running statement reads: its tables as the rewriter asks for them, under handles that DuckDB's scan function knows.
-import type { ScanRegistry } from "../duckdb/table-function.ts";
+import { type ScanRegistry, shapeOfScan } from "../duckdb/table-function.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { ScanTable } from "../model/scan.ts";
 import { AggregateScan } from "./aggregate-scan.ts";
@@ -69,7 +69,10 @@ export class StatementScans implements TableCatalog {
 
   /** Nothing is read after it. */
   end(): void {
-    for (const scan of this.scans) scan.end();
+    for (const scan of this.scans) {
+      scan.end();
+      this.owner.registry.release(scan.handle);
+    }
     for (const table of this.ownTables) table.release();
     this.scans = [];
     this.ownTables = [];
@@ -79,6 +82,11 @@ export class StatementScans implements TableCatalog {
 
   get all(): readonly StatementScan[] {
     return this.scans;
+  }
+
+  /** What a plan of DuckDB's for these scans depends on, beside its text: their columns, and roughly how many rows they have. */
+  get shape(): string {
+    return this.scans.map((scan) => `${Math.ceil(Math.log2(scan.rowCountMax + 1))}\0${shapeOfScan(scan)}`).join("\0\0");
   }
 
   get isEmpty(): boolean {
