@@ -23,6 +23,7 @@ export class AggregateScan implements StatementScan, ScanUse {
   readonly selectsExactly = true;
   newestOnly = false;
   present: readonly ColumnDef[] = [];
+  stake: number | null = null;
   handle = 0;
   error: unknown;
   private readonly cursors = new OpenCursors();

@@ -86,6 +86,8 @@ export interface ScanUse {
   /** Nothing shows of other rows than the newest of each series, if that has values in the columns of `present`. */
   newestOnly: boolean;
   present: readonly ColumnDef[];
+  /** What to give up when it has not: null: only `newestOnly`; else the place of a choice (TableCatalog.choose). */
+  stake: number | null;
   range: TimeRange;
   tags: { columnId: number; values: readonly (string | null)[] }[];
   fields: FieldPredicate[];

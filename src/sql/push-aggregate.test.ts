@@ -99,7 +99,7 @@ const PUSHED = [
   "SELECT host, arg_max(f, time), arg_min(i, time), max_by(u, time), min_by(b, time) FROM cpu GROUP BY host",
   "SELECT selector_first(f, time)['value'], selector_last(f, time)['time'], selector_min(i, time)['value'] FROM cpu WHERE host = 'é'",
   "SELECT host, selector_max(i, time)['value'] AS v FROM cpu GROUP BY host ORDER BY v, host",
-  "SELECT max(time) AS time, host FROM cpu GROUP BY host ORDER BY 2",
+  "SELECT max(time) AS time, min(time), host FROM cpu GROUP BY host ORDER BY 3",
 ];
 
 /** Statements that need rows, and errors. */

@@ -4,7 +4,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import type { ScanTable } from "../model/scan.ts";
 import { AggregateScan } from "./aggregate-scan.ts";
 import { type DatabaseTable, openCatalogTable } from "./catalog-tables.ts";
-import type { GroupSource } from "./kind.ts";
+import type { GroupSource, ScanUse } from "./kind.ts";
 import type { TableCatalog, TableDescription } from "./rewrite/rewriter.ts";
 import { type StatementScan, sortedColumns, TableScan } from "./table-scan.ts";
 import type { TextTable } from "./text-table.ts";
@@ -15,11 +15,10 @@ export interface ScanOwner {
 }
 
 export class StatementScans implements TableCatalog {
-  private scans: StatementScan[] = [];
+  private scans: (StatementScan & ScanUse)[] = [];
   private ownTables: TextTable[] = [];
-  /** Groupings that the storage could not make, by their place in the order in which the rewriter finds them. */
+  /** Choices that turned out wrong, by their place in the order in which the rewriter makes them. */
   private readonly refused = new Set<number>();
-  private groupings: { readonly place: number; readonly scan: AggregateScan }[] = [];
   private places = 0;
 
   constructor(
@@ -39,21 +38,30 @@ export class StatementScans implements TableCatalog {
     return table === null ? null : { defs: sortedColumns(table), rowCountMax: table.rowCountMax };
   }
 
+  choose(): number | null {
+    const place = this.places++;
+    return this.refused.has(place) ? null : place;
+  }
+
   groups(name: string, source: GroupSource): AggregateScan | null {
     const table = this.findTable("iox", name);
-    if (table?.aggregate === undefined) return null;
-    const place = this.places++;
-    if (this.refused.has(place)) return null;
+    const place = table?.aggregate === undefined ? null : this.choose();
+    if (table === null || place === null) return null;
     const scan = this.register(new AggregateScan(this.owner.kernel, table, source));
-    this.groupings.push({ place, scan });
+    scan.stake = place;
     return scan;
   }
 
-  /** Lets the storage make all groups. False: it could not make some, and the statement must be rewritten anew, on new scans. */
+  /** Lets the storage make all groups, and look at newest rows. False: it could not make some, or they are not what they must be, and the
+   *  statement must be rewritten anew, on new scans. */
   prepare(): boolean {
-    for (const scan of this.scans) if (scan instanceof TableScan) scan.prepare();
-    for (const { place, scan } of this.groupings) if (!scan.prepare()) this.refused.add(place);
-    return !this.groupings.some(({ place }) => this.refused.has(place));
+    let isDone = true;
+    for (const scan of this.scans) {
+      if (scan.prepare()) continue;
+      isDone = false;
+      if (scan.stake !== null) this.refused.add(scan.stake);
+    }
+    return isDone;
   }
 
   /** Ends all scans; the next rewrite begins with none. */
@@ -76,7 +84,6 @@ export class StatementScans implements TableCatalog {
     for (const table of this.ownTables) table.release();
     this.scans = [];
     this.ownTables = [];
-    this.groupings = [];
     this.places = 0;
   }
 
@@ -105,7 +112,7 @@ export class StatementScans implements TableCatalog {
     return names.size === 1 && this.ownTables.length === 0 && only !== undefined ? only : "";
   }
 
-  private register<S extends StatementScan>(scan: S): S {
+  private register<S extends StatementScan & ScanUse>(scan: S): S {
     scan.handle = this.owner.registry.add(scan);
     this.scans.push(scan);
     return scan;

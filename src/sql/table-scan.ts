@@ -16,6 +16,8 @@ export interface StatementScan extends ScanSource {
   handle: number;
   /** The first error of its cursors. */
   error: unknown;
+  /** Before the first `open`; false: what was hoped of it cannot be. */
+  prepare(): boolean;
   end(): void;
 }
 
@@ -29,6 +31,7 @@ export class TableScan implements StatementScan, ScanUse {
   fields: FieldPredicate[] = [];
   newestOnly = false;
   present: readonly ColumnDef[] = [];
+  stake: number | null = null;
   handle = 0;
   error: unknown;
   private readonly cursors = new OpenCursors();
@@ -57,9 +60,11 @@ export class TableScan implements StatementScan, ScanUse {
     return this.cursors.track(this.table.open(this.request(columnIndexes.map((index) => this.defs[index]!))));
   }
 
-  /** Before the first `open`: finds out whether newest rows are enough. */
-  prepare(): void {
-    if (this.newestOnly && this.present.length > 0 && this.range.minNs <= this.range.maxNs) this.newestOnly = this.areAllPresent();
+  /** Before the first `open`: finds out whether newest rows are enough. False: they are not, and something was staked on it. */
+  prepare(): boolean {
+    if (!this.newestOnly || this.present.length === 0 || this.range.minNs > this.range.maxNs) return true;
+    this.newestOnly = this.areAllPresent();
+    return this.newestOnly || this.stake === null;
   }
 
   private areAllPresent(): boolean {

@@ -43,7 +43,17 @@ export class OneTable {
     outer: Scope | null,
     ctes: CteMap,
   ) {
-    this.rows = { handle: 0, defs, selectsExactly: false, range: ALL_TIME, tags: [], fields: [], newestOnly: false, present: [] };
+    this.rows = {
+      handle: 0,
+      defs,
+      selectsExactly: false,
+      range: ALL_TIME,
+      tags: [],
+      fields: [],
+      newestOnly: false,
+      present: [],
+      stake: null,
+    };
     this.rowCountMax = rowCountMax;
     this.alias = from.alias !== "" ? from.alias : from.table_name;
     const columns = defs.map(({ name, type }, index): OutputColumn => {

@@ -13,7 +13,7 @@ import { castTo } from "../tree.ts";
 import { asCondition, rewriteExpression } from "./expression.ts";
 import { starColumns } from "./from.ts";
 import { applyHints } from "./narrow.ts";
-import { selectSource } from "./select-source.ts";
+import { type SelectSource, selectSource } from "./select-source.ts";
 import type { TableReferences } from "./table-references.ts";
 import { conjunction, conjuncts } from "./walk.ts";
 
@@ -23,6 +23,8 @@ export interface TableCatalog {
   scanTable(schema: string, name: string): ScanUse | null;
   /** A user table, with its columns in the order of `*`; null when there is no such table. */
   describe(name: string): TableDescription | null;
+  /** Begins a choice that may turn out wrong when the storage is asked, and gives its place; null: it has. */
+  choose(): number | null;
   /** A scan of groups of a user table's rows, registered under a new handle; null when the statement has to do without. */
   groups(name: string, source: GroupSource): ScanUse | null;
 }
@@ -88,9 +90,9 @@ export function renameColumns(columns: readonly OutputColumn[] | null, names: re
 }
 
 function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): Derived {
-  const { from, narrowable, numbers } = selectSource(node, context, outer, ctes);
+  const { from, narrowable, numbers, isValue } = selectSource(node, context, outer, ctes);
   const scope = new Scope(from.relations, outer, ctes);
-  const columns = rewriteSelectList(node, context, scope, numbers);
+  const columns = rewriteSelectList(node, context, scope, { numbers, isValue });
   if (node.where_clause !== null)
     node.where_clause = rewriteWhere(node.where_clause, context, scope, node.sample === null ? from.narrowable : null);
   // A bare number is the place of a column and stays as it is.
@@ -116,7 +118,7 @@ function rewriteSelectList(
   node: SelectNode,
   context: RewriteContext,
   scope: Scope,
-  numbersOf: (item: Expression) => ScanUse | undefined,
+  known: Pick<SelectSource, "numbers" | "isValue">,
 ): readonly OutputColumn[] | null {
   let outputs: OutputColumn[] | null = [];
   node.select_list = node.select_list.map((item) => {
@@ -128,11 +130,11 @@ function rewriteSelectList(
       return typed.node;
     }
     if (containsStar(typed.node)) outputs = null;
-    const numbers = numbersOf(item) ?? typed.numbers;
+    const numbers = known.numbers(item) ?? typed.numbers;
     outputs?.push({
       name: alias ?? lastName(item),
       kind: typed.kind,
-      ...(typed.source === undefined ? {} : { source: typed.source }),
+      ...(typed.source === undefined || known.isValue(item) ? {} : { source: typed.source }),
       ...(numbers === undefined ? {} : { numbers }),
       isWide: typed.kind === "integer" && item.class !== "CAST" && item.class !== "COLUMN_REF",
     });

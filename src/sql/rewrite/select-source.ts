@@ -5,6 +5,7 @@ import type { CteMap, Narrowable, Scope } from "../scope.ts";
 import type { Expression, SelectNode } from "../tree.ts";
 import { firstRowsOf } from "./first-rows.ts";
 import { type From, rewriteFrom } from "./from.ts";
+import { lastRowsOf } from "./last-rows.ts";
 import { isTransparent } from "./narrow.ts";
 import { mayShowNewest, newestRows } from "./newest.ts";
 import { OneTable } from "./one-table.ts";
@@ -17,32 +18,53 @@ export interface SelectSource {
   readonly narrowable: Narrowable;
   /** The scan whose rows an item of the select list numbers, 1 being the newest of its series. */
   numbers(item: Expression): ScanUse | undefined;
+  /** Whether an item that looks like a column stands for a value of a group. */
+  isValue(item: Expression): boolean;
 }
 
 const NOTHING: Narrowable = new Map();
 /** In smaller tables groups over all rows are made sooner than DuckDB makes them of the newest. */
 const NEWEST_ROWS_MIN = 1_000_000;
 
-/** Rewrites the FROM of `node`, and all of it where it reads groups. */
+/** Rewrites the FROM of `node`, and more of it where it reads groups or newest rows. */
 export function selectSource(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): SelectSource {
   chooseFirstRows(node, context, outer, ctes);
   const table = mayShowNewest(node) ? OneTable.of(node, context, outer, ctes) : null;
+  const last = table === null ? null : chooseLastRows(table, context, outer, ctes);
+  if (last !== null) return last;
   const push = () => (table === null ? null : pushAggregate(table, (source) => context.tables.groups(table.name, source)));
   const isSmall = table !== null && table.rowCountMax < NEWEST_ROWS_MIN;
   const small = isSmall ? push() : null;
   const newest = table === null || small !== null ? null : newestRows(table);
-  const groups = small ?? (isSmall || newest !== null ? null : push());
-  const from = groups ?? rewriteFrom(node.from_table, context, outer, ctes);
+  const from = small ?? (isSmall || newest !== null ? null : push()) ?? rewriteFrom(node.from_table, context, outer, ctes);
   node.from_table = from.ref;
-  const source = { from, narrowable: isTransparent(node) ? from.narrowable : NOTHING, numbers: () => undefined };
+  const source = { from, narrowable: isTransparent(node) ? from.narrowable : NOTHING, numbers: () => undefined, isValue: () => false };
   const [scan] = newest === null ? [] : from.narrowable.keys();
   if (scan === undefined || newest === null) return source;
   const { numbers, present } = newest;
-  if (numbers !== null)
-    return { from, narrowable: new Map([[scan, "to newest"]]), numbers: (item) => (numbers.has(item) ? scan : undefined) };
-  scan.newestOnly = true;
-  scan.present = present;
+  if (numbers !== null) {
+    return { ...source, narrowable: new Map([[scan, "to newest"]]), numbers: (item) => (numbers.has(item) ? scan : undefined) };
+  }
+  Object.assign(scan, { newestOnly: true, present });
   return source;
+}
+
+/** Groups as DISTINCT ON, where only last rows show. */
+function chooseLastRows(table: OneTable, context: RewriteContext, outer: Scope | null, ctes: CteMap): SelectSource | null {
+  const last = lastRowsOf(table);
+  const chosen = last === null ? null : OneTable.of(last.node, context, outer, ctes);
+  if (last === null || chosen === null || newestRows(chosen) === null) return null;
+  const { present, values } = last;
+  const stake = present.length === 0 ? null : context.tables.choose();
+  if (present.length > 0 && stake === null) return null;
+  const { node } = table;
+  Object.assign(node, last.node);
+  const from = rewriteFrom(node.from_table, context, outer, ctes);
+  node.from_table = from.ref;
+  for (const scan of from.narrowable.keys()) Object.assign(scan, { newestOnly: true, present, stake });
+  // of its columns only keys are known as columns, and all rows of a key are in one group
+  const isWhole = node.modifiers.every(({ type }) => type === "DISTINCT_MODIFIER" || type === "ORDER_MODIFIER");
+  return { from, narrowable: isWhole ? from.narrowable : NOTHING, numbers: () => undefined, isValue: (item) => values.has(item) };
 }
 
 /** Rows with number 1 as DISTINCT ON, where few rows remain to be looked at. */

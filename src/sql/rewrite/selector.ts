@@ -55,5 +55,6 @@ function pairOf(node: FunctionCall, args: readonly Typed[]): { value: Typed; tim
   const isPresent: Expression = { class: "OPERATOR", type: "OPERATOR_IS_NOT_NULL", alias: "", children: [x.node] };
   const filter: Expression =
     node.filter === null ? isPresent : { class: "CONJUNCTION", type: "CONJUNCTION_AND", alias: "", children: [isPresent, node.filter] };
-  return { value: typed({ ...pair.value, filter }, x.kind), time: typed({ ...pair.time, filter }, "time") };
+  // the aggregates of the value pass over NULLs themselves
+  return { value: typed({ ...pair.value, filter: node.filter }, x.kind), time: typed({ ...pair.time, filter }, "time") };
 }
