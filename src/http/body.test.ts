@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import zlib from "node:zlib";
 import { prng } from "../../test/support/prng.ts";
 import { TsdbError } from "../model/errors.ts";
-import { readBody, readWhole } from "./body.ts";
+import { announcedBytes, readBody, readWhole } from "./body.ts";
 
 const MAX = 1 << 20;
 const noise = (bytes: number, seed: number) => {
@@ -132,4 +132,29 @@ describe("a body that holds memory has to come on", () => {
     );
     expect(got).toBe(want);
   });
+});
+
+test.each([
+  [null, undefined],
+  ["0", 0],
+  [String(MAX), MAX],
+  [String(MAX + 1), "too_large"],
+  ["99999999999999999999999", "too_large"],
+  // two headers
+  ["14, 14", "bad_request"],
+  ["14, 15", "bad_request"],
+  ["abc", "bad_request"],
+  ["-1", "bad_request"],
+  ["1e3", "bad_request"],
+  ["", "bad_request"],
+] as const)("the length %p is announced as %p", (length, want) => {
+  const headers = new Headers(length === null ? {} : { "content-length": length });
+  const announced = () => {
+    try {
+      return announcedBytes({ headers } as Request, MAX);
+    } catch (error) {
+      return (error as TsdbError).kind;
+    }
+  };
+  expect(announced()).toBe(want);
 });

@@ -24,10 +24,12 @@ export interface BodyTarget {
   append(bytes: Uint8Array): void;
 }
 
-/** Bytes that the client announces; undefined when it does not. @throws TsdbError too_large */
+/** Bytes that the client announces; undefined when it does not. @throws TsdbError too_large; bad_request when it is no number, as of two
+ *  lengths, which the runtime lets through */
 export function announcedBytes({ headers }: Request, bytesMax: number): number | undefined {
   const announced = headers.get("content-length");
   if (announced === null) return undefined;
+  if (!/^\d+$/.test(announced)) throw new TsdbError("bad_request", `invalid content-length: ${near(announced)}`);
   // Refused before a byte is read; the runtime discards what the client still sends.
   if (Number(announced) > bytesMax) throw tooLarge(bytesMax);
   return Number(announced);

@@ -91,6 +91,8 @@ export class QueryClient implements QueryService {
     if (request.signal.aborted) throw new TsdbError("cancelled", "the client went away");
     const slot = this.slots.reduce((least, other) => (other.queries.size < least.queries.size ? other : least));
     await slot.ready;
+    // an abort that has happened already is not heard of again
+    if (request.signal.aborted) throw new TsdbError("cancelled", "the client went away");
     const id = this.nextId++;
     const query = new ActiveQuery(id, request, slot, { ...this.options, guess: this.guess }, () => slot.queries.delete(id));
     slot.queries.set(id, query);
