@@ -1,6 +1,8 @@
-// A real server is killed with SIGKILL at random moments while clients write, delete what they have written, and write it again. What was
-// acknowledged is so after every start; what was under way has happened whole or not at all. `ROUNDS=… SEED=… bun test test/crash`.
+// A real server is killed with SIGKILL at random moments while clients write, delete what they have written, and write it again, and while
+// it merges its files. What was acknowledged is so after every start; what was under way has happened whole or not at all.
+// `ROUNDS=… SEED=… bun test test/crash` runs longer or again.
 import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
 import { dataOf, startDataServer } from "../support/data-server.ts";
 import { prng } from "../support/prng.ts";
 import type { TestServer } from "../support/server.ts";
@@ -11,12 +13,14 @@ const CLIENTS = 4;
 const BODY_LINES_MAX = 60;
 const DATABASE = "crash";
 const TABLES = ["first", "second"] as const;
+/** Files are merged as soon as there are two, and deletions applied to them. */
+const FLAGS = ["--compaction-check-interval", "100ms", "--compaction-cleanup-wait", "0s"];
 /** As in kill.test.ts: in the middle of it; in the flush of a stop; in a flush of old rows, or about then. */
 const ENDINGS = [
-  { runMs: [0, 150], stopMs: undefined, flags: [] },
-  { runMs: [0, 80], stopMs: 120, flags: [] },
-  { runMs: [0, 150], stopMs: undefined, flags: [] },
-  { runMs: [950, 1250], stopMs: undefined, flags: ["--gen0-duration", "1s"] },
+  { runMs: [0, 250], stopMs: undefined, flags: FLAGS },
+  { runMs: [0, 80], stopMs: 120, flags: FLAGS },
+  { runMs: [80, 120], stopMs: undefined, flags: FLAGS },
+  { runMs: [950, 1250], stopMs: undefined, flags: [...FLAGS, "--gen0-duration", "1s"] },
 ] as const;
 
 type Below = (n: number) => number;
@@ -36,7 +40,7 @@ interface Body {
 
 test(`${ROUNDS} rounds of SIGKILL under ${CLIENTS} clients that delete, seed ${SEED}`, async () => {
   const below = prng(SEED);
-  await using server = await startDataServer();
+  await using server = await startDataServer(FLAGS);
   const bodies: Body[] = [];
   const setUp = TABLES.map((table) => `${table},client=none body=-1i,first=true,again=true 1`).join("\n");
   expect((await fetch(`${server.url}/api/v3/write_lp?db=${DATABASE}`, { method: "POST", body: setUp })).status).toBe(204);
@@ -49,6 +53,8 @@ test(`${ROUNDS} rounds of SIGKILL under ${CLIENTS} clients that delete, seed ${S
   const count = (state: State) => bodies.filter(({ possible }) => possible[0] === state).length;
   // or the rounds were too short to say anything
   for (const state of ["none", "first", "again"] as const) expect(count(state), `bodies that are ${state}`).toBeGreaterThan(ROUNDS / 2);
+  const files = readdirSync(server.dataDir, { recursive: true }).map(String);
+  expect(files.filter((file) => file.endsWith(".parquet")).length, "days that were closed").toBeGreaterThan(0);
   expect(await server.stop()).toBe(0);
 }, 600_000);
 

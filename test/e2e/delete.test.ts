@@ -1,6 +1,7 @@
 // Deletions and retention as clients of a real server see them, through SQL: with and without an aggregate that storage makes, from the
 // buffer, from files and from both.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
 import { ALL_TIME } from "../../src/model/scan.ts";
 import { dataOf, startDataServer } from "../support/data-server.ts";
 import type { TestServer } from "../support/server.ts";
@@ -8,7 +9,7 @@ import { scalar, store } from "./client.ts";
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startDataServer();
+  server = await startDataServer(["--compaction-check-interval", "100ms", "--compaction-cleanup-wait", "0s"]);
 });
 afterAll(() => server.dispose());
 
@@ -101,3 +102,16 @@ test("rows past their retention are gone at once, and after a restart", async ()
   await store(server, "kept", `t,h=a v=9i ${nowNs - 3n * HOUR_NS}`);
   expect(await shown()).toEqual([0, 1]);
 });
+
+test("files go when none of their rows is left: deleted or past their retention", async () => {
+  const files = () => readdirSync(server.dataDir, { recursive: true }).filter((file) => /\.(pt|parquet)$/.test(String(file)));
+  await store(server, "gone", body("t"));
+  await server.restart();
+  expect(files().length).toBeGreaterThan(0);
+  for (const database of ["db", "whole", "kept"]) await dataOf(server).deleteData({ database });
+  await dataOf(server).setRetention({ database: "gone" }, HOUR_NS);
+  while (files().length > 0) await Bun.sleep(5);
+  expect(await scalar(server, "gone", "SELECT count(*) FROM t")).toBe(0);
+  await store(server, "gone", `t,host=h0 v=1i ${BigInt(Date.now()) * 1_000_000n}`);
+  expect(await scalar(server, "gone", "SELECT count(*) FROM t")).toBe(1);
+}, 30_000);

@@ -1,9 +1,10 @@
-// The server as src/program.ts starts it, with a second port for what has no endpoint of its own: deletions and retention. Started by
-// DataServer (data-server.ts), never imported.
+// The server as src/program.ts starts it, with a second port for what has no endpoint of its own: deletions and retention. It compacts
+// whatever it can, and closes days at once. Started by data-server.ts, never imported.
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseCommandLine } from "../../src/cli/command-line.ts";
 import { createLogs } from "../../src/cli/logger.ts";
+import { COMPACTION_LIMITS } from "../../src/maintain/plan-compaction.ts";
 import type { DataOwner, DeleteRequest } from "../../src/model/deletion.ts";
 import { describeError } from "../../src/model/errors.ts";
 import { Server } from "../../src/server.ts";
@@ -14,6 +15,8 @@ export type DataCall =
   | { readonly call: "deleteRows"; readonly request: Omit<DeleteRequest, "range"> & { readonly range: { minNs: string; maxNs: string } } }
   | { readonly call: "deleteData"; readonly request: DataOwner }
   | { readonly call: "setRetention"; readonly request: DataOwner & { readonly retentionNs: string | null } };
+
+Object.assign(COMPACTION_LIMITS, { closeAfterMs: 0, quietMs: 0, lateMs: 0, mergeRunsMin: 2, mergeGrowth: 1, tombstoneMs: 0 });
 
 const command = parseCommandLine(process.argv.slice(2), process.env);
 if (command.name === "print") throw new Error("want the arguments of serve");
