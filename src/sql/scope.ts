@@ -77,13 +77,13 @@ export class Scope {
     if (second !== undefined) {
       const relation = this.relations.find(({ alias }) => alias === first);
       if (relation !== undefined) {
-        const column = relation.columns?.find(({ name }) => name === second);
+        const column = columnOf(relation, second);
         if (column === undefined) return { names, kind: "unknown", found: true };
         return names.length === 2 ? describe(names, column) : { names, kind: "unknown", found: true };
       }
     }
     for (const relation of this.relations) {
-      const column = relation.columns?.find(({ name }) => name === first);
+      const column = columnOf(relation, first!);
       if (column !== undefined) return names.length === 1 ? describe(names, column) : { names, kind: "unknown", found: true };
     }
     const alias = this.aliases.get(first!);
@@ -96,4 +96,18 @@ export class Scope {
 
 function describe(names: string[], { kind, source, numbers }: OutputColumn): Resolved {
   return { names, kind, found: true, ...(source === undefined ? {} : { source }), ...(numbers === undefined ? {} : { numbers }) };
+}
+
+/** Columns of wide relations by name, the first of each name. */
+const byName = new WeakMap<readonly OutputColumn[], Map<string, OutputColumn>>();
+const WIDE = 32;
+
+function columnOf({ columns }: Relation, name: string): OutputColumn | undefined {
+  if (columns === null || columns.length < WIDE) return columns?.find((column) => column.name === name);
+  let index = byName.get(columns);
+  if (index === undefined) {
+    index = new Map(columns.toReversed().map((column) => [column.name, column]));
+    byName.set(columns, index);
+  }
+  return index.get(name);
 }

@@ -125,18 +125,27 @@ function readsScan({ function: call, sample, column_name_alias, with_ordinality 
 class Columns {
   readonly indexes: number[] = [];
 
+  private readonly indexByName: ReadonlyMap<string, number>;
+  private readonly places = new Map<number, number>();
+
   constructor(
-    private readonly scan: PlannedScan,
+    { columns }: PlannedScan,
     private readonly alias: string,
-  ) {}
+  ) {
+    this.indexByName = new Map(columns.map(({ name }, index) => [name, index]));
+  }
 
   /** The place of a column in `indexes`; null when it is none of the scan. */
   find(names: readonly string[]): number | null {
     if (names.length > 2 || (names.length === 2 && names[0] !== this.alias)) return null;
-    const index = this.scan.columns.findIndex(({ name }) => name === names.at(-1));
-    if (index < 0) return null;
-    const known = this.indexes.indexOf(index);
-    return known >= 0 ? known : this.indexes.push(index) - 1;
+    const index = this.indexByName.get(names.at(-1)!);
+    if (index === undefined) return null;
+    let place = this.places.get(index);
+    if (place === undefined) {
+      place = this.indexes.push(index) - 1;
+      this.places.set(index, place);
+    }
+    return place;
   }
 }
 
