@@ -28,6 +28,7 @@ export {
   seriesUnmark,
   seriesWriteKeys,
 } from "./memory/series-records";
+export { packValues, packViews, unpackValues } from "./memory/packed";
 export { copyViews, textBytes } from "./memory/views";
 export { parquetDeltaBytesMax, parquetDeltaDecode, parquetDeltaEncode } from "./parquet/delta";
 export { parquetDistinct8, parquetDistinctText } from "./parquet/distinct";

@@ -1,10 +1,12 @@
-// A fixed number of rows of one table in shared memory. Columns are allocated at their first value and never move, so a run that captured
-// the row count stays valid while rows are added behind it.
+// A fixed number of rows of one table in shared memory, in columns that are allocated at their first value. A run that captured the row
+// count stays valid while rows are added behind it: columns never move, but for packed ones, whose old place is given back when no pin
+// needs it.
 import { Heap } from "../kernel/heap.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { bitmapBytes, timeRange } from "../kernel/rows.ts";
 import { assert } from "../model/assert.ts";
 import { ColumnType, VALUE_BYTES } from "../model/column.ts";
+import type { Reclaimer } from "../model/reclaimer.ts";
 import type { ColumnRun, DictionaryView, Run } from "../model/run.ts";
 
 /** Rows of one table on their way into the buffer; all pointers are borrowed. */
@@ -23,10 +25,23 @@ export interface BufferBatch {
 interface SegmentColumn {
   readonly columnId: number;
   readonly type: ColumnType;
-  readonly dataPtr: number;
-  /** 0 while every row so far is present; from then on zero behind the last row. */
+  dataPtr: number;
+  /** 0 while every row so far is present; from then on zero behind the last row. Never 0 when packed. */
   validityPtr: number;
+  /** Of a column that few rows have, only the present values are held. */
+  readonly packed: PackedValues | undefined;
 }
+
+interface PackedValues {
+  count: number;
+  capacity: number;
+}
+
+/** A new column is packed when fewer rows of the segment have it, counted up to the end of the batch that brings it; and only in segments
+ *  in which that saves something. */
+const PACKED_BELOW = 1 / 4;
+const PACKED_CAPACITY_MIN = 4096;
+const PACKED_VALUES_MIN = 64;
 
 const TEXT_BYTES_MIN = 1024;
 const TEXT_BYTES_DOUBLING_MAX = 256 * 1024;
@@ -52,6 +67,7 @@ export class Segment {
   constructor(
     private readonly kernel: Kernel,
     readonly capacity: number,
+    private readonly reclaimer: Reclaimer,
   ) {
     this.seriesPtr = this.allocate(capacity * 4);
     try {
@@ -73,10 +89,12 @@ export class Segment {
     const listed = new Set<number>();
     let textBytes = 0;
     for (const column of batch.columns) {
-      if (column.validityPtr !== 0 && call.countBits(column.validityPtr, from, count) === 0) continue;
+      const presentCount = column.validityPtr === 0 ? count : call.countBits(column.validityPtr, from, count);
+      if (presentCount === 0) continue;
       listed.add(column.columnId);
-      const own = this.columns.get(column.columnId) ?? this.addColumn(column);
+      const own = this.columns.get(column.columnId) ?? this.addColumn(column, presentCount, this.rowCount + count);
       assert(own.type === column.type, `column ${column.columnId} has type ${column.type}, the segment's has ${own.type}`);
+      if (own.packed !== undefined) this.growPacked(own, own.packed, presentCount);
       if (column.validityPtr !== 0) this.needValidity(own);
       if (column.type === ColumnType.string) textBytes += call.textBytes(column.dataPtr, column.validityPtr, from, count) >>> 0;
     }
@@ -118,7 +136,9 @@ export class Segment {
 
   /** The rows so far; later rows stay hidden from it. */
   run(dictionary: DictionaryView): Run {
-    this.cachedColumns ??= [...this.columns.values()].map((column) => ({ ...column }));
+    this.cachedColumns ??= [...this.columns.values()].map(({ columnId, type, dataPtr, validityPtr, packed }) =>
+      packed === undefined ? { columnId, type, dataPtr, validityPtr } : { columnId, type, dataPtr, validityPtr, isPacked: true },
+    );
     return {
       rowCount: this.rowCount,
       seriesPtr: this.seriesPtr,
@@ -141,22 +161,48 @@ export class Segment {
 
   private copyValues(column: ColumnRun, own: SegmentColumn, from: number, count: number): void {
     const { call } = this.kernel;
-    const width = VALUE_BYTES[column.type];
-    const target = own.dataPtr + this.rowCount * width;
-    if (column.type === ColumnType.string) {
-      this.textNext = call.copyViews(column.dataPtr, column.validityPtr, from, count, target, this.textNext) >>> 0;
+    const { type, dataPtr, validityPtr } = column;
+    const width = VALUE_BYTES[type];
+    const target = own.dataPtr + (own.packed?.count ?? this.rowCount) * width;
+    const isPacking = own.packed !== undefined && validityPtr !== 0;
+    if (type === ColumnType.string) {
+      const copy = isPacking ? call.packViews : call.copyViews;
+      this.textNext = copy(dataPtr, validityPtr, from, count, target, this.textNext) >>> 0;
+    } else if (isPacking) {
+      call.packValues(width, dataPtr, validityPtr, from, count, target);
     } else {
-      call.copyBytes(target, column.dataPtr + from * width, count * width);
+      call.copyBytes(target, dataPtr + from * width, count * width);
     }
+    if (own.packed !== undefined) own.packed.count += validityPtr === 0 ? count : call.countBits(validityPtr, from, count);
   }
 
-  private addColumn({ columnId, type }: ColumnRun): SegmentColumn {
-    const own = { columnId, type, dataPtr: this.allocate(this.capacity * VALUE_BYTES[type]), validityPtr: 0 };
+  /** `presentCount` of the first `rowCount` rows have the column. */
+  private addColumn({ columnId, type }: ColumnRun, presentCount: number, rowCount: number): SegmentColumn {
+    const isPacked = this.capacity >= PACKED_CAPACITY_MIN && presentCount < rowCount * PACKED_BELOW;
     // rows before its first value are NULL
-    if (this.rowCount > 0) own.validityPtr = this.allocateBitmap();
+    const validityPtr = isPacked || this.rowCount > 0 ? this.allocateBitmap() : 0;
+    const valueCapacity = isPacked ? PACKED_VALUES_MIN : this.capacity;
+    const own = {
+      ...{ columnId, type, dataPtr: this.allocate(valueCapacity * VALUE_BYTES[type]), validityPtr },
+      packed: isPacked ? { count: 0, capacity: valueCapacity } : undefined,
+    };
     this.columns.set(columnId, own);
     this.cachedColumns = undefined;
     return own;
+  }
+
+  /** Room for `count` more values. What is visible of the column moves, the old place stays for those who read it. */
+  private growPacked(own: SegmentColumn, packed: PackedValues, count: number): void {
+    const wanted = packed.count + count;
+    if (wanted <= packed.capacity) return;
+    const width = VALUE_BYTES[own.type];
+    const capacity = Math.min(this.capacity, Math.max(wanted, packed.capacity * 2));
+    const fresh = this.allocate(capacity * width);
+    this.kernel.call.copyBytes(fresh, own.dataPtr, packed.count * width);
+    this.retire(own.dataPtr, packed.capacity * width);
+    own.dataPtr = fresh;
+    packed.capacity = capacity;
+    this.cachedColumns = undefined;
   }
 
   private needValidity(own: SegmentColumn): void {
@@ -172,6 +218,15 @@ export class Segment {
     const ptr = this.allocate(bytes);
     this.kernel.call.fillBytes(ptr, 0, bytes);
     return ptr;
+  }
+
+  private retire(ptr: number, bytes: number): void {
+    this.blocks.splice(
+      this.blocks.findIndex((block) => block.ptr === ptr),
+      1,
+    );
+    this.bytes_ -= Heap.footprint(bytes);
+    this.reclaimer.defer(() => this.kernel.heap.free(ptr, bytes));
   }
 
   private allocate(bytes: number): number {

@@ -1,15 +1,18 @@
 // The buffer gives back what was appended, in every snapshot, for every type and sparseness, also when memory runs out at any allocation.
 import { afterEach, describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
-import { ALL_TYPES, randomRows } from "../../test/support/random-rows.ts";
-import { Arena, readRun, type TestRow, writeBatch } from "../../test/support/rows.ts";
+import { ALL_TYPES, randomRows, randomValue } from "../../test/support/random-rows.ts";
+import { Arena, readRun, type TestRow, type TestValue, writeBatch } from "../../test/support/rows.ts";
+import { Blocks } from "../kernel/blocks.ts";
+import { denseRun } from "../kernel/dense-run.ts";
 import { Kernel } from "../kernel/kernel.ts";
+import { mergeRuns } from "../kernel/run-merge.ts";
 import { SeriesDictionary } from "../kernel/series-dictionary.ts";
-import { ColumnType } from "../model/column.ts";
+import { type ColumnDef, ColumnType } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { Run } from "../model/run.ts";
 import { Pins } from "./pins.ts";
-import { TableBuffer } from "./table-buffer.ts";
+import { type BufferBatch, TableBuffer } from "./table-buffer.ts";
 
 const I64_MIN = -(2n ** 63n);
 const kernel = Kernel.create();
@@ -17,11 +20,28 @@ const arena = new Arena(kernel);
 afterEach(() => arena.free());
 
 const COLUMNS = ALL_TYPES;
+const FIELD_TYPES = [ColumnType.integer, ColumnType.float, ColumnType.string, ColumnType.boolean, ColumnType.unsigned];
 
 function setUp(): { pins: Pins; dictionary: SeriesDictionary; buffer: TableBuffer } {
   const pins = new Pins();
   const dictionary = new SeriesDictionary(kernel, { lastTimeFloorNs: I64_MIN, reclaimer: pins });
   return { pins, dictionary, buffer: new TableBuffer(kernel, dictionary, pins) };
+}
+
+/** 24 field columns of every type. */
+const SPARSE: ColumnDef[] = [
+  { id: 1, name: "host", type: ColumnType.tag },
+  ...Array.from({ length: 24 }, (_, i) => ({ id: i + 2, name: `c${i}`, type: FIELD_TYPES[i % FIELD_TYPES.length]! })),
+];
+
+/** One to three fields of SPARSE; which ones are likely changes with time. */
+function sparseRow(below: (n: number) => number, time: number): TestRow {
+  const fields: Record<string, TestValue> = {};
+  for (let i = below(3); i >= 0; i--) {
+    const at = (below(12) + Math.floor(time / 1000) * 6) % 24;
+    fields[`c${at}`] = randomValue(FIELD_TYPES[at % FIELD_TYPES.length]!, below);
+  }
+  return { timeNs: BigInt(time), tags: { host: `h${below(5)}` }, fields };
 }
 
 const rowsOf = (runs: readonly Run[]) => runs.flatMap((run) => readRun(kernel, COLUMNS, run));
@@ -49,6 +69,49 @@ describe("TableBuffer", () => {
       const times = readRun(kernel, COLUMNS, run).map(({ timeNs }) => Number(timeNs));
       expect([run.minTimeNs, run.maxTimeNs]).toEqual([BigInt(Math.min(...times)), BigInt(Math.max(...times))]);
     }
+    buffer.dropAll();
+    dictionary.release();
+    pin.release();
+  });
+
+  test.each([1, 2])("columns that few rows have are packed, and given back like any other, seed %i", (seed) => {
+    const below = prng(seed);
+    const { dictionary, buffer, pins } = setUp();
+    const all: TestRow[] = [];
+    const snapshots: [runs: Run[], rowCount: number][] = [];
+    const pin = pins.take();
+    for (let sequence = 1; sequence <= 6; sequence++) {
+      const rows = Array.from({ length: sequence === 1 ? 2500 : [1, 64, 1500, 700][below(4)]! }, (_, i) =>
+        sparseRow(below, all.length + i),
+      );
+      buffer.append(writeBatch(arena, dictionary, SPARSE, rows), sequence);
+      arena.free();
+      all.push(...rows);
+      if (below(2) === 0) snapshots.push([buffer.runs(), all.length]);
+    }
+    const read = (runs: readonly Run[]) => runs.flatMap((run) => readRun(kernel, SPARSE, run));
+    const runs = buffer.runs();
+    expect(runs.some(({ columns }) => columns.some(({ isPacked }) => isPacked))).toBe(true);
+    expect(read(runs)).toEqual(all);
+    for (const [runs, rowCount] of snapshots) expect(read(runs)).toEqual(all.slice(0, rowCount));
+    // as merges and scans see them
+    const merged = mergeRuns(kernel, runs, SPARSE);
+    const inOrder = (rows: readonly TestRow[]) => rows.toSorted((a, b) => Number(a.timeNs - b.timeNs));
+    expect(inOrder(readRun(kernel, SPARSE, merged))).toEqual(all);
+    merged.release();
+    const blocks = new Blocks(kernel);
+    const wanted = new Set(SPARSE.filter((_, i) => i % 2 === 0).map(({ id }) => id));
+    const dense = runs.map((run) => denseRun(kernel, run, (columnId) => wanted.has(columnId), blocks));
+    expect(dense.some(({ columns }) => columns.some(({ isPacked }) => isPacked))).toBe(false);
+    const names = new Set(SPARSE.filter(({ id }) => wanted.has(id)).map(({ name }) => name));
+    const project = (row: TestRow) => ({
+      ...row,
+      fields: Object.fromEntries(Object.entries(row.fields).filter(([name]) => names.has(name))),
+    });
+    expect(read(dense).map(project)).toEqual(all.map(project));
+    blocks.release();
+    // a tenth of the columns in a row: much less than a value for every row and column
+    expect(buffer.bytes).toBeLessThan(all.length * (12 + (SPARSE.length * 16) / 3));
     buffer.dropAll();
     dictionary.release();
     pin.release();
@@ -133,6 +196,38 @@ describe("TableBuffer", () => {
     }
     // 256 rows of room for 200, and what they came behind
     expect(buffer.bytes / buffer.rowCount).toBeLessThan(pace * 3);
+    buffer.dropAll();
+    dictionary.release();
+  });
+
+  test("a body goes to the next segment whole when the rest of one is little", () => {
+    const { dictionary, buffer } = setUp();
+    const batchOf = (rowCount: number): BufferBatch => {
+      const series = arena.alloc(rowCount * 4);
+      const rows = { rowCount, seriesPtr: series, timePtr: arena.alloc(rowCount * 8), columns: [], unique: false };
+      return rows;
+    };
+    // 6 x 10,000 of 65,536 rows leave less than an eighth
+    let sequence = 1;
+    buffer.append(batchOf(LIMITS.segmentRowsMax), sequence++);
+    for (let i = 0; i < 14; i++) buffer.append(batchOf(10_000), sequence++);
+    expect(buffer.runs().map(({ rowCount, seqMin, seqMax }) => [rowCount, seqMin, seqMax])).toEqual([
+      [65_536, 1, 1],
+      [60_000, 2, 7],
+      [60_000, 8, 13],
+      [20_000, 14, 15],
+    ]);
+    // half full: it is continued, and the body lies on both sides
+    buffer.append(batchOf(50_000), sequence++);
+    expect(
+      buffer
+        .runs()
+        .map(({ rowCount, seqMin, seqMax }) => [rowCount, seqMin, seqMax])
+        .slice(3),
+    ).toEqual([
+      [65_536, 14, 16],
+      [4_464, 16, 16],
+    ]);
     buffer.dropAll();
     dictionary.release();
   });

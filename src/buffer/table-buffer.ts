@@ -130,6 +130,8 @@ export class TableBuffer {
     let from = 0;
     let index = this.segments.findIndex(({ rowCount, capacity }, i) => i >= this.openFrom && rowCount < capacity);
     if (index < 0) index = this.segments.length;
+    const open = this.segments[index];
+    if (open !== undefined && isNearlyFull(open) && open.rowCount + batch.rowCount > open.capacity) this.openFrom = ++index;
     for (; from < batch.rowCount; index++) {
       if (index === this.segments.length) this.segments.push(this.newSegment(batch.rowCount - from));
       const segment = this.segments[index]!;
@@ -143,10 +145,16 @@ export class TableBuffer {
 
   private newSegment(rowsLeft: number): Segment {
     const wanted = 2 ** Math.ceil(Math.log2(rowsLeft));
-    const segment = new Segment(this.kernel, Math.min(LIMITS.segmentRowsMax, Math.max(this.nextRows, wanted)));
+    const segment = new Segment(this.kernel, Math.min(LIMITS.segmentRowsMax, Math.max(this.nextRows, wanted)), this.pins);
     this.nextRows = Math.min(LIMITS.segmentRowsMax, segment.capacity * 2);
     return segment;
   }
+}
+
+/** A batch that does not fit into the little that is left goes to the next segment as a whole: where no batch lies on both sides, the
+ *  rows of a table can be written to a file in parts. */
+function isNearlyFull({ rowCount, capacity }: Segment): boolean {
+  return rowCount >= capacity - capacity / 8;
 }
 
 function runsOf(segments: readonly Segment[], dictionary: SeriesDictionary): Run[] {

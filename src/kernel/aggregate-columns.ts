@@ -3,6 +3,7 @@ import { assert } from "../model/assert.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../model/column.ts";
 import type { ColumnRun, Run } from "../model/run.ts";
 import type { CellArray, CellArrays } from "./aggregate-arrays.ts";
+import { assertDense } from "./dense-run.ts";
 import type { Kernel } from "./kernel.ts";
 
 /** Rows of a run with their cells: spans | cell u32 | first row u32 | end u32 | of a sorted run, or a cell (u32) for each of the rows
@@ -79,6 +80,7 @@ export class ColumnFacts {
     if (type === ColumnType.time) return { columnId: id, type, dataPtr: run.timePtr, validityPtr: 0 };
     const column = run.columns.find(({ columnId }) => columnId === id);
     assert(column === undefined || column.type === type, `column ${id} has type ${column?.type} in a run, ${type} in the table`);
+    if (column !== undefined) assertDense(column);
     return column;
   }
 

@@ -20,6 +20,9 @@ export interface MemoryExports {
   foundTimeMax(): bigint;
   isSorted(series: number, times: number, rowCount: number): number;
   textBytes(views: number, validity: number, from: number, count: number): number;
+  packValues(size: number, values: number, validity: number, from: number, count: number, target: number): void;
+  packViews(views: number, validity: number, from: number, count: number, target: number, text: number): number;
+  unpackValues(size: number, packed: number, validity: number, rowCount: number, target: number): void;
   copyViews(views: number, validity: number, from: number, count: number, target: number, text: number): number;
   seriesCreate(lastTimeFloorNs: bigint): number;
   seriesFree(dictionary: number): void;

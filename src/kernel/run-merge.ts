@@ -5,6 +5,7 @@ import { RECLAIM_AT_ONCE } from "../model/reclaimer.ts";
 import type { ColumnRun, DictionaryView, Run } from "../model/run.ts";
 import { ALL_TIME, type TagPredicate, type TimeRange } from "../model/scan.ts";
 import { Blocks } from "./blocks.ts";
+import { denseColumn } from "./dense-run.ts";
 import { nextDictionaryId } from "./dictionary-id.ts";
 import type { HiddenRows } from "./hidden-rows.ts";
 import type { Kernel } from "./kernel.ts";
@@ -202,11 +203,17 @@ function mergeColumn(
   const dataPtr = allPresent ? blocks.alloc(rowCount * width) : blocks.allocZeroed(rowCount * width);
   const scatter = { 1: kernel.call.scatter1, 8: kernel.call.scatter8, 16: kernel.call.scatter16 }[width];
   assert(scatter !== undefined, `no scatter of ${width} bytes`);
-  inputs.forEach(({ rowsPtr, count, base }, i) => {
-    const source = sources[i];
-    if (source === undefined) return;
-    assert(source.type === type, `column ${id} has type ${source.type} in a run, ${type} in the table`);
-    scatter(source.dataPtr, source.validityPtr, rowsPtr, count, places + base * 4, dataPtr, validityPtr);
+  const unpacked = new Blocks(kernel);
+  inputs.forEach(({ run, rowsPtr, count, base }, i) => {
+    const found = sources[i];
+    if (found === undefined) return;
+    assert(found.type === type, `column ${id} has type ${found.type} in a run, ${type} in the table`);
+    try {
+      const source = denseColumn(kernel, found, run.rowCount, unpacked);
+      scatter(source.dataPtr, source.validityPtr, rowsPtr, count, places + base * 4, dataPtr, validityPtr);
+    } finally {
+      unpacked.release();
+    }
   });
   return { columnId: id, type, dataPtr, validityPtr };
 }

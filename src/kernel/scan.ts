@@ -6,6 +6,7 @@ import { LIMITS } from "../model/limits.ts";
 import type { ColumnRun, Run, TagColumnView } from "../model/run.ts";
 import { ALL_TIME, type ScanChunk, type ScanColumn, type ScanCursor, type ScanRequest, type TimeRange } from "../model/scan.ts";
 import { Blocks } from "./blocks.ts";
+import { assertDense } from "./dense-run.ts";
 import type { HiddenRows } from "./hidden-rows.ts";
 import type { Kernel } from "./kernel.ts";
 import { type RowChoice, RowSelection } from "./row-selection.ts";
@@ -151,7 +152,9 @@ function columnReader(kernel: Kernel, run: Run, { id, type }: ColumnDef, blocks:
   return column === undefined ? () => NULL_COLUMN : valueReader(kernel, column, blocks);
 }
 
-function valueReader(kernel: Kernel, { type, dataPtr, validityPtr }: ColumnRun, blocks: Blocks): ColumnReader {
+function valueReader(kernel: Kernel, column: ColumnRun, blocks: Blocks): ColumnReader {
+  assertDense(column);
+  const { type, dataPtr, validityPtr } = column;
   const width = VALUE_BYTES[type];
   // scratch is allocated by the first chunk that needs it
   let dataScratch = 0;

@@ -3,7 +3,9 @@ import { describe, expect, test } from "bun:test";
 import { FaultyDisk, faultLoop } from "../../test/support/faulty-disk.ts";
 import { prng } from "../../test/support/prng.ts";
 import { WritePath } from "../../test/support/write-path.ts";
-import { type FlushLimits, type FlushReason, type FlushState, planFlush } from "./flush.ts";
+import { ColumnType } from "../model/column.ts";
+import type { Run } from "../model/run.ts";
+import { type FlushLimits, type FlushReason, type FlushState, planFlush, splitBySize } from "./flush.ts";
 
 const LIMITS: FlushLimits = { openBytesMax: 1000, ageMsMax: 60_000, walBytesMax: 5000 };
 const NOW_MS = 1_000_000;
@@ -22,6 +24,32 @@ const PLANS: [why: string, state: Partial<FlushState>, reason: FlushReason | und
 describe("planFlush", () => {
   test.each(PLANS)("%s", (_, state, reason) => {
     expect(planFlush({ openBytes: 10, openRows: 1, oldestRowMs: NOW_MS, walBytes: 10, ...state }, NOW_MS, LIMITS)).toBe(reason);
+  });
+});
+
+describe("splitBySize", () => {
+  /** A run of rows that take 12 bytes and 8 per column, by log sequences. */
+  const run = (rowCount: number, [seqMin, seqMax]: [number, number], columnIds: number[] = [1]): Run => ({
+    ...{ rowCount, seriesPtr: 0, timePtr: 0, dictionary: { id: 1, seriesCount: 1, tags: [] } },
+    columns: columnIds.map((columnId) => ({ columnId, type: ColumnType.float, dataPtr: 0, validityPtr: 0 })),
+    ...{ sorted: false, unique: true, minTimeNs: 0n, maxTimeNs: 0n, seqMin, seqMax },
+  });
+  // 20 bytes a row with one column: 100 rows are 2000 bytes
+  const SPLITS: [why: string, runs: Run[], parts: number[]][] = [
+    ["nothing", [], []],
+    ["all of it fits", [run(50, [1, 2]), run(50, [3, 4])], [2]],
+    ["a row too many", [run(50, [1, 2]), run(51, [3, 4])], [1, 1]],
+    ["one that is too large alone", [run(500, [1, 2])], [1]],
+    ["a body on both sides", [run(90, [1, 2]), run(90, [2, 3]), run(90, [4, 5])], [2, 1]],
+    ["three by three", Array.from({ length: 6 }, (_, i) => run(33, [i * 2 + 1, i * 2 + 2])), [3, 3]],
+    // two columns: 28 bytes a row of the part, 80 x 28 = 2240
+    ["other columns make every row wider", [run(40, [1, 1], [1]), run(40, [2, 2], [2])], [1, 1]],
+    ["the next part is as wide as its own columns", [run(60, [1, 1], [1, 2, 3]), run(50, [2, 2], [2]), run(50, [3, 3], [2])], [1, 2]],
+  ];
+  test.each(SPLITS)("%s", (_, runs, parts) => {
+    const split = splitBySize(runs, 2000);
+    expect(split.map(({ length }) => length)).toEqual(parts);
+    expect(split.flat()).toEqual(runs);
   });
 });
 

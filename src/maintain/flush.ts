@@ -4,6 +4,8 @@ import type { LiveTables, SealedRows } from "../buffer/live-tables.ts";
 import type { Pins } from "../buffer/pins.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { assert } from "../model/assert.ts";
+import { VALUE_BYTES } from "../model/column.ts";
+import { LIMITS } from "../model/limits.ts";
 import type { Run } from "../model/run.ts";
 import type { Tombstone } from "../model/tombstone.ts";
 import type { ObjectStore } from "../object-store/object-store.ts";
@@ -161,10 +163,42 @@ function flushInput(sealed: SealedRows, { catalog, tombstonesOf }: FlushParts): 
     const table = catalog.tableById(tableId);
     if (table === undefined) continue;
     const { name: tableName, columns } = table;
-    for (const runs of splitAtDeletions(buffer.runs(), tombstonesOf(tableId)))
-      input.push({ databaseId, tableId, tableName, columns, runs });
+    for (const part of splitAtDeletions(buffer.runs(), tombstonesOf(tableId)))
+      for (const runs of splitBySize(part, LIMITS.flushMergeBytes)) input.push({ databaseId, tableId, tableName, columns, runs });
   }
   return input;
+}
+
+/** `runs` in log order as parts whose merge takes about `bytesMax`: more when there is no place to part them, which is where no body has
+ *  rows on both sides, because blocks of one table are told apart by their sequences. */
+export function splitBySize(runs: readonly Run[], bytesMax: number): Run[][] {
+  const parts: Run[][] = [];
+  let part: Run[] = [];
+  let rowCount = 0;
+  let widths = new Map<number, number>();
+  for (const run of runs) {
+    const last = part.at(-1);
+    const wider = new Map([...widths, ...run.columns.map(({ columnId, type }) => [columnId, VALUE_BYTES[type]] as const)]);
+    if (last !== undefined && last.seqMax < run.seqMin && (rowCount + run.rowCount) * rowBytes(wider) > bytesMax) {
+      parts.push(part);
+      part = [];
+      rowCount = 0;
+      widths = new Map(run.columns.map(({ columnId, type }) => [columnId, VALUE_BYTES[type]] as const));
+    } else {
+      widths = wider;
+    }
+    part.push(run);
+    rowCount += run.rowCount;
+  }
+  if (part.length > 0) parts.push(part);
+  return parts;
+}
+
+/** Series, time and fields of a row that has them all. */
+function rowBytes(widths: ReadonlyMap<number, number>): number {
+  let bytes = 12;
+  for (const width of widths.values()) bytes += width;
+  return bytes;
 }
 
 /** `runs` in log order, none of which has rows on both sides of a deletion. */

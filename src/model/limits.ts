@@ -10,6 +10,8 @@ export const LIMITS = {
   vectorRows: 2048,
   /** Rows of one buffer segment at most. */
   segmentRowsMax: 64 * KIB,
+  /** A flush merges a table's rows in parts that take about this much, every column with a value for each row. */
+  flushMergeBytes: 384 * MIB,
   /** Rows of one encoded page of a `.pt` block. */
   pageRowsMax: 16 * KIB,
   /** Rows of a row group of a Parquet file: whole pages. */

@@ -9,6 +9,9 @@ export interface ColumnRun {
   readonly type: ColumnType;
   readonly dataPtr: number;
   readonly validityPtr: number;
+  /** Only the present rows' values lie at dataPtr, one after the other, and there is a bitmap. Buffer segments have such columns; merges
+   *  take them, everything else gets their runs from `denseRun` (kernel/dense-run.ts). */
+  readonly isPacked?: true;
 }
 
 /** A tag column of a dictionary: u32 code per series at codesPtr (0 = absent); string views at valuesPtr, one per

@@ -1,5 +1,7 @@
 // The rows of a table that a scan can want, as runs in memory: buffer segments and pages of blocks as they lie, and merges of the times at
 // which a series and time may be there twice. One after the other, so that little is held at a time.
+import { Blocks } from "../kernel/blocks.ts";
+import { denseRun } from "../kernel/dense-run.ts";
 import { HiddenRows } from "../kernel/hidden-rows.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { mergeRuns } from "../kernel/run-merge.ts";
@@ -106,8 +108,8 @@ export class TablePieces {
     for (const part of newest === null ? alone : alone.toSorted((a, b) => this.latestFirst(a.index, b.index))) {
       const source = this.parts[part.index]!;
       if ("block" in source) yield* this.pages(source.block, part);
-      else if (newest !== null) yield* this.newestOf(source.run, part, newest);
-      else if (this.takesSegment(source.run)) yield this.piece({ run: source.run, ...part });
+      else if (newest === null) yield* this.segment(source.run, part);
+      else yield* this.newestOf(source.run, part, newest);
     }
     for (const slice of merges) for (const piece of this.cutMerge(slice)) yield* this.merged(piece);
   }
@@ -142,14 +144,36 @@ export class TablePieces {
     }
   }
 
+  private *segment(run: Run, times: Times): Generator<Piece> {
+    if (!this.takesSegment(run)) return;
+    const blocks = new Blocks(this.kernel);
+    try {
+      yield this.piece({ run: this.dense(run, blocks), ...times });
+    } finally {
+      blocks.release();
+    }
+  }
+
+  /** The wanted fields of a segment, a value per row. */
+  private dense(run: Run, blocks: Blocks): Run {
+    const isWanted = (columnId: number) => this.request.fields.some(({ id }) => id === columnId);
+    return this.cache.withRoom(() => denseRun(this.kernel, run, isWanted, blocks));
+  }
+
   private *newestOf(run: Run, { range, except }: Times, newest: NewestSegments): Generator<Piece> {
     if (!newest.canHold(run) || !this.takesSegment(run)) return;
-    const taken = newest.take(run, range, except);
-    if (taken === null) return;
+    const blocks = new Blocks(this.kernel);
     try {
-      yield { ...this.piece({ run: taken, range, except: [] }), isExact: true };
+      const taken = newest.take(this.dense(run, blocks), range, except);
+      blocks.release();
+      if (taken === null) return;
+      try {
+        yield { ...this.piece({ run: taken, range, except: [] }), isExact: true };
+      } finally {
+        taken.release();
+      }
     } finally {
-      taken.release();
+      blocks.release();
     }
   }
 

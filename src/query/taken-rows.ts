@@ -1,5 +1,6 @@
 // Some rows of a run as a run of their own, so that the memory of the whole can go.
 import { Blocks } from "../kernel/blocks.ts";
+import { assertDense } from "../kernel/dense-run.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { bitmapBytes, gatherBitmap, gatherColumn, gatherValues, timeRange } from "../kernel/rows.ts";
 import type { OwnedRun } from "../kernel/run-merge.ts";
@@ -20,7 +21,9 @@ export function takeRows(kernel: Kernel, run: Run, { rowsPtr, count }: RowList):
     gatherValues(kernel, 4, { sourcePtr: run.seriesPtr, rowsPtr, count, targetPtr: seriesPtr });
     const timePtr = blocks.alloc(count * 8);
     gatherValues(kernel, 8, { sourcePtr: run.timePtr, rowsPtr, count, targetPtr: timePtr });
-    const columns = run.columns.map(({ columnId, type, dataPtr, validityPtr }): ColumnRun => {
+    const columns = run.columns.map((column): ColumnRun => {
+      assertDense(column);
+      const { columnId, type, dataPtr, validityPtr } = column;
       const targetPtr = blocks.alloc(count * VALUE_BYTES[type]);
       gatherColumn(kernel, type, { sourcePtr: dataPtr, rowsPtr, count, targetPtr });
       if (validityPtr === 0) return { columnId, type, dataPtr: targetPtr, validityPtr };

@@ -246,15 +246,22 @@ export function readSeries(
 
 /** A run as rows; fields hold only what is present. */
 export function readRun(kernel: Kernel, columns: readonly ColumnDef[], run: Run): TestRow[] {
+  const packedCounts = run.columns.map(() => 0);
   return Array.from({ length: run.rowCount }, (_, row) => {
     const fields: Record<string, TestValue> = {};
-    for (const column of run.columns) {
-      const value = readValue(kernel, column.type, column, row);
+    for (const [i, column] of run.columns.entries()) {
+      const value = column.isPacked ? readPacked(kernel, column, row, packedCounts, i) : readValue(kernel, column.type, column, row);
       if (value !== null) fields[columns.find(({ id }) => id === column.columnId)!.name] = value;
     }
     const series = kernel.u32[run.seriesPtr / 4 + row]!;
     return { timeNs: kernel.i64[run.timePtr / 8 + row]!, tags: readSeries(kernel, columns, run.dictionary, series), fields };
   });
+}
+
+/** The row's value of a packed column, or null; `counts[i]` is how many values came before. */
+function readPacked(kernel: Kernel, { type, dataPtr, validityPtr }: ColumnRun, row: number, counts: number[], i: number): TestValue | null {
+  if (!isPresent(kernel, validityPtr, row)) return null;
+  return readValue(kernel, type, { dataPtr, validityPtr: 0 }, counts[i]!++);
 }
 
 /** A chunk as rows of values in the order of `columns`; null = NULL. */
