@@ -11,7 +11,7 @@ import { TsdbError } from "../model/errors.ts";
 import type { ColumnRun, DictionaryView, Run } from "../model/run.ts";
 import type { TagPredicate, TimeRange } from "../model/scan.ts";
 import { canHide, type Tombstone } from "../model/tombstone.ts";
-import type { BlockCache, Lease, OpenBlock } from "../store/block-cache.ts";
+import type { BlockCache, CacheReader, Lease, OpenBlock } from "../store/block-cache.ts";
 import type { BlockPage, BlockSeries } from "../store/data-block.ts";
 import type { ScanTally } from "./scan-tally.ts";
 import type { BlockSnapshot } from "./snapshot.ts";
@@ -36,6 +36,8 @@ export interface RunNeeds {
 export interface VisitParts {
   readonly kernel: Kernel;
   readonly cache: BlockCache;
+  /** The scan's account there. */
+  readonly reader: CacheReader;
   readonly tally: ScanTally;
   /** Deletions that may hide rows of the table. */
   readonly tombstones: readonly Tombstone[];
@@ -59,10 +61,10 @@ export class BlockVisit {
     private readonly meta: BlockSnapshot,
     private readonly needs: RunNeeds,
   ) {
-    const { kernel, cache, tally, tombstones } = parts;
-    this.lease = cache.lease(tally.record);
-    this.pageLease = this.lease.another();
-    this.textLease = this.lease.another();
+    const { kernel, cache, reader, tally, tombstones } = parts;
+    this.lease = reader.lease();
+    this.pageLease = reader.lease();
+    this.textLease = reader.lease();
     this.filter = new SeriesFilter(kernel, needs.tags);
     this.tombstones = tombstones.filter((tombstone) => canHide(tombstone, meta));
     this.hidden = new HiddenRows(kernel, this.tombstones);

@@ -10,7 +10,7 @@ import { SeriesFilter } from "../kernel/series-filter.ts";
 import { VALUE_BYTES } from "../model/column.ts";
 import type { Run } from "../model/run.ts";
 import type { TimeRange } from "../model/scan.ts";
-import type { BlockCache } from "../store/block-cache.ts";
+import type { BlockCache, CacheReader } from "../store/block-cache.ts";
 import { BlockIndex } from "./block-index.ts";
 import { BlockVisit, type RunNeeds } from "./block-visit.ts";
 import { NewestSegments } from "./newest-segments.ts";
@@ -52,6 +52,7 @@ export class TablePieces {
   readonly tally: ScanTally;
   private readonly kernel: Kernel;
   private readonly cache: BlockCache;
+  private readonly reader: CacheReader;
   private readonly limits: PieceLimits;
   /** Rows at most that the parts within the range have. */
   readonly rowCountMax: number;
@@ -71,6 +72,7 @@ export class TablePieces {
     this.limits = limits;
     const { minNs, maxNs } = request.range;
     this.tally = new ScanTally(snapshot);
+    this.reader = cache.reader(this.tally.record);
     this.parts = [
       ...BlockIndex.of(snapshot.blocks)
         .within(request.range)
@@ -225,8 +227,8 @@ export class TablePieces {
   }
 
   private visit(block: BlockSnapshot, needs: RunNeeds): BlockVisit {
-    const { kernel, cache, tally } = this;
-    return new BlockVisit({ kernel, cache, tally, tombstones: this.snapshot.tombstones }, block, needs);
+    const { kernel, cache, reader, tally } = this;
+    return new BlockVisit({ kernel, cache, reader, tally, tombstones: this.snapshot.tombstones }, block, needs);
   }
 
   private leave(visit: BlockVisit): void {

@@ -50,16 +50,23 @@ export class TableScan implements ScanTable {
   }
 
   aggregate(request: AggregateRequest): ScanCursor | null {
+    const steps = this.aggregateInSteps(request);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+    }
+  }
+
+  *aggregateInSteps(request: AggregateRequest): Generator<void, ScanCursor | null, void> {
     const range = this.retained(request.range);
     const pieces = this.pieces({ range, tags: request.tags, newestOnly: false, ...this.aggregateNeeds(request) });
+    let groups: ScanCursor | null = null;
     try {
-      const groups = this.group({ ...request, range }, pieces);
-      if (groups !== null) return this.track(new GroupsCursor(groups, pieces));
-      pieces.release();
-      return null;
-    } catch (error) {
-      pieces.release();
-      throw error;
+      groups = yield* this.group({ ...request, range }, pieces);
+      return groups === null ? null : this.track(new GroupsCursor(groups, pieces));
+    } finally {
+      // refused, failed or left half way
+      if (groups === null) pieces.release();
     }
   }
 
@@ -85,22 +92,22 @@ export class TableScan implements ScanTable {
   }
 
   /** The groups of all pieces; null when there are too many, or sums do not fit. */
-  private group(request: AggregateRequest, pieces: TablePieces): ScanCursor | null {
+  private *group(request: AggregateRequest, pieces: TablePieces): Generator<void, ScanCursor | null, void> {
     const { times, rowCountMax } = pieces;
     if (times === null) return NO_ROWS;
     const options = { memoryBytesMax: LIMITS.aggregateBytesMax, rowCountMax };
     const aggregator = this.cache.withRoom(() => new Aggregator(this.kernel, request, times, options));
+    let isFinished = false;
     try {
       for (const { run, isExact, range, hidden, except } of pieces.all()) {
         const isFine = aggregator.add(run, isExact ? {} : { range, hidden, except });
-        if (isFine && pieces.keptBytes <= LIMITS.aggregateBytesMax) continue;
-        aggregator.release();
-        return null;
+        if (!isFine || pieces.keptBytes > LIMITS.aggregateBytesMax) return null;
+        yield;
       }
+      isFinished = true;
       return aggregator.finish();
-    } catch (error) {
-      aggregator.release();
-      throw error;
+    } finally {
+      if (!isFinished) aggregator.release();
     }
   }
 

@@ -8,7 +8,7 @@ import { TsdbError } from "../model/errors.ts";
 import { ALL_TIME, type FieldPredicate, type ScanChunk, type ScanCursor, type ScanTable, type TimeRange } from "../model/scan.ts";
 import type { GroupSource, ScanUse } from "./kind.ts";
 import { OpenCursors } from "./open-cursors.ts";
-import { EMPTY_CURSOR, type StatementScan } from "./table-scan.ts";
+import { type Breathe, EMPTY_CURSOR, type StatementScan } from "./table-scan.ts";
 
 /** A column of groups has no id of its own: group keys keep the tag's, all others have none. */
 const NO_ID = -1;
@@ -52,10 +52,10 @@ export class AggregateScan implements StatementScan, ScanUse {
   }
 
   /** Makes the groups. False: the storage cannot, and whoever asked must aggregate the rows. */
-  prepare(): boolean {
+  async prepare(breathe: Breathe): Promise<boolean> {
     if (this.hasUnbinnedRows()) return false;
     if (this.isEmpty) return true;
-    this.prepared = this.aggregate();
+    this.prepared = await this.aggregateWithPauses(breathe);
     return this.prepared !== null;
   }
 
@@ -96,6 +96,21 @@ export class AggregateScan implements StatementScan, ScanUse {
 
   private aggregate(): ScanCursor | null {
     return this.table.aggregate?.(this.request) ?? null;
+  }
+
+  private async aggregateWithPauses(breathe: Breathe): Promise<ScanCursor | null> {
+    const steps = this.table.aggregateInSteps?.(this.request);
+    if (steps === undefined) return this.aggregate();
+    try {
+      for (;;) {
+        const { done, value } = steps.next();
+        if (done) return value;
+        await breathe();
+      }
+    } finally {
+      // without effect when it has ended
+      steps.return(null);
+    }
   }
 
   /** Rows whose bin would begin before the first time there is: they are a group of NULL, which the storage does not make. */

@@ -40,6 +40,8 @@ export class SqlRun implements SqlAnswer {
     this.scans = new StatementScans(engine, input.tables, input.databaseTables ?? [], { isPlain: input.isPlain === true });
   }
 
+  private breathAtMs = performance.now() + BREATH_MS;
+
   async start(): Promise<void> {
     const { signal, timeoutMs } = this.input;
     if (signal?.aborted) this.state = "cancelled";
@@ -48,7 +50,7 @@ export class SqlRun implements SqlAnswer {
     if (timeoutMs !== undefined) this.timer = setTimeout(() => this.stop("timed out"), timeoutMs);
     const { statement } = this.plan;
     if (statement.kind === "show") this.checkShown(statement.table);
-    const { query, outputs } = this.translate();
+    const { query, outputs } = await this.translate();
     if (statement.kind !== "explain" && this.startStraight(query, outputs)) return;
     printQuery(this.writer, query);
     const explain = statement.kind !== "explain" ? "" : statement.analyze ? "EXPLAIN ANALYZE " : "EXPLAIN ";
@@ -62,7 +64,7 @@ export class SqlRun implements SqlAnswer {
   }
 
   /** Rewrites the plan's tree over this input's tables. */
-  private translate(): { query: QueryNode; outputs: readonly OutputColumn[] | null } {
+  private async translate(): Promise<{ query: QueryNode; outputs: readonly OutputColumn[] | null }> {
     const nowNs = this.input.nowNs ?? BigInt(Date.now()) * 1_000_000n;
     const { statement } = this.plan;
     for (;;) {
@@ -70,7 +72,7 @@ export class SqlRun implements SqlAnswer {
       const context = { tables: this.scans, params: this.input.params, nowNs, references: new TableReferences(query) };
       const { columns: outputs } = rewriteQuery(query, context, null, NO_PARENT_CTES);
       const isRun = statement.kind !== "explain" || statement.analyze;
-      if (!isRun || this.scans.prepare()) return { query, outputs };
+      if (!isRun || (await this.scans.prepare(() => this.breathe()))) return { query, outputs };
       this.scans.restart();
     }
   }
@@ -108,22 +110,28 @@ export class SqlRun implements SqlAnswer {
         yield await this.duck!.explanation({ analyze, scans: () => this.input.tables.flatMap((table) => table.records?.() ?? []) });
         return;
       }
-      let breathAt = performance.now() + BREATH_MS;
       for (;;) {
         this.throwIfStopped();
         const batch = this.straight === null ? await this.duck!.next() : this.straight.next();
         this.throwIfStopped();
         if (batch === null) break;
         yield this.shape!.apply(batch);
-        if (this.straight !== null && performance.now() > breathAt) {
-          await new Promise(setImmediate);
-          breathAt = performance.now() + BREATH_MS;
-        }
+        if (this.straight !== null) await this.breathe();
       }
     } catch (error) {
       const isReasonKnown = this.duck === null || this.state !== "running" || this.scans.error !== undefined;
       throw this.explain(isReasonKnown ? error : await this.duck!.withReason(error));
     }
+  }
+
+  /** When the statement has worked for a while, others have their turn. */
+  private breathe(): Promise<void> | null {
+    const nowMs = performance.now();
+    if (nowMs < this.breathAtMs) return null;
+    return new Promise((resolve) => setImmediate(resolve)).then(() => {
+      this.breathAtMs = performance.now() + BREATH_MS;
+      this.throwIfStopped();
+    });
   }
 
   /** The error a user should see for one that ended this statement. */

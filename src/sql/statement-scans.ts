@@ -6,7 +6,7 @@ import { AggregateScan } from "./aggregate-scan.ts";
 import { type DatabaseTable, openCatalogTable } from "./catalog-tables.ts";
 import type { GroupSource, ScanUse } from "./kind.ts";
 import type { TableCatalog, TableDescription } from "./rewrite/rewriter.ts";
-import { type StatementScan, sortedColumns, TableScan } from "./table-scan.ts";
+import { type Breathe, type StatementScan, sortedColumns, TableScan } from "./table-scan.ts";
 import type { TextTable } from "./text-table.ts";
 
 export interface ScanOwner {
@@ -54,10 +54,10 @@ export class StatementScans implements TableCatalog {
 
   /** Lets the storage make all groups, and look at newest rows. False: it could not make some, or they are not what they must be, and the
    *  statement must be rewritten anew, on new scans. */
-  prepare(): boolean {
+  async prepare(breathe: Breathe): Promise<boolean> {
     let isDone = true;
     for (const scan of this.scans) {
-      if (scan.prepare()) continue;
+      if (await scan.prepare(breathe)) continue;
       isDone = false;
       if (scan.stake !== null) this.refused.add(scan.stake);
     }

@@ -10,6 +10,9 @@ import { OpenCursors } from "./open-cursors.ts";
 
 export const EMPTY_CURSOR: ChunkCursor = { next: () => null, close: () => {} };
 
+/** Called between steps: null, or a pause in which others have their turn. @throws when the statement has been stopped */
+export type Breathe = () => Promise<void> | null;
+
 /** What a statement reads: rows of a table, or groups of them. */
 export interface StatementScan extends ScanSource {
   readonly table: ScanTable;
@@ -17,7 +20,7 @@ export interface StatementScan extends ScanSource {
   /** The first error of its cursors. */
   error: unknown;
   /** Before the first `open`; false: what was hoped of it cannot be. */
-  prepare(): boolean;
+  prepare(breathe: Breathe): boolean | Promise<boolean>;
   end(): void;
 }
 

@@ -5,7 +5,7 @@ import { Arena, type TestRow, writeRun } from "../../test/support/rows.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
-import { BlockCache, type BlockRef, type CacheCounts, type OpenBlock } from "./block-cache.ts";
+import { BlockCache, type BlockRef, type CacheCounts, type Lease, type OpenBlock } from "./block-cache.ts";
 import { encodePt } from "./pt-writer.ts";
 
 const COLUMNS: readonly ColumnDef[] = [
@@ -45,7 +45,7 @@ const file = fileOf(kernel);
 /** Reads a page's columns as a scan does and checks values of it. */
 function readPage(cache: BlockCache, ref: BlockRef, page: number, columnIds = [0, 2, 3]): CacheCounts {
   const counts = { ...NOTHING };
-  const lease = cache.lease(counts);
+  const lease = cache.reader(counts).lease();
   const block = cache.open(ref, lease);
   try {
     check(block, page, columnIds, lease);
@@ -56,7 +56,7 @@ function readPage(cache: BlockCache, ref: BlockRef, page: number, columnIds = [0
   }
 }
 
-function check(block: OpenBlock, page: number, columnIds: readonly number[], lease: ReturnType<BlockCache["lease"]>): void {
+function check(block: OpenBlock, page: number, columnIds: readonly number[], lease: Lease): void {
   const series = block.series(lease);
   const ids = block.seriesIds(page, series, lease);
   const columns = columnIds.map((id) => block.column(page, id, lease));
@@ -91,7 +91,7 @@ test("what was decoded once is found again, and the file is not read", () => {
 test("a column that the block does not have is no miss", () => {
   const cache = new BlockCache(kernel, 64 << 20);
   const counts = { ...NOTHING };
-  const lease = cache.lease(counts);
+  const lease = cache.reader(counts).lease();
   const block = cache.open(refOf(file), lease);
   expect(block.column(0, 99, lease)).toBe(null);
   expect(counts.gen0Misses).toBe(0);
@@ -120,7 +120,7 @@ test.each(SIZES)("within %d bytes, the same answers; nothing is lost of the memo
 test("what is in use survives the end of its file, and goes then", () => {
   const before = kernel.heap.usedBytes;
   const cache = new BlockCache(kernel, 64 << 20);
-  const lease = cache.lease({ ...NOTHING });
+  const lease = cache.reader({ ...NOTHING }).lease();
   const block = cache.open(refOf(file), lease);
   const column = block.column(0, 2, lease)!;
   cache.dropFile(1);
@@ -158,10 +158,38 @@ test("damage is an error each time, and leaves nothing behind", () => {
     }
     expect(broken).toBe(1);
   }
-  expect(() => cache.open({ ...refOf(file.subarray(0, 100)), fileId: 2 }, cache.lease({ ...NOTHING }))).toThrow(/object in memory/);
+  expect(() => cache.open({ ...refOf(file.subarray(0, 100)), fileId: 2 }, cache.reader({ ...NOTHING }).lease())).toThrow(
+    /object in memory/,
+  );
   cache.dropFile(1);
   expect(cache.bytes).toBe(0);
   expect(kernel.heap.usedBytes).toBe(before);
+});
+
+test("a scan of more than fits finds a part of it the next time, and leaves alone what others use", () => {
+  // a file takes some 2 MiB
+  const cache = new BlockCache(kernel, 10 << 20);
+  const counts = { ...NOTHING };
+  for (let round = 0; round < 2; round++) readPage(cache, refOf(file, 100), 0);
+  const passes = Array.from({ length: 5 }, () => {
+    const reader = cache.reader(counts);
+    const before = counts.gen0Hits;
+    for (let fileId = 1; fileId <= 20; fileId++) {
+      const lease = reader.lease();
+      const block = cache.open(refOf(file, fileId), lease);
+      for (const page of [0, 1, 2]) check(block, page, [0, 2, 3], lease);
+      lease.release();
+      block.close();
+    }
+    // the series of a file are asked for with each of three pages
+    return counts.gen0Hits - before - 20 * 2;
+  });
+  expect(readPage(cache, refOf(file, 100), 0)).toMatchObject({ gen0Hits: 4, gen0Misses: 0 });
+  expect(passes[0]).toBe(0);
+  // ten entries a file, of which four fit beside what is kept for others
+  for (const hits of passes.slice(1)) expect(hits).toBeGreaterThanOrEqual(30);
+  for (let fileId = 1; fileId <= 100; fileId++) cache.dropFile(fileId);
+  expect(cache.bytes).toBe(0);
 });
 
 test("when the kernel's memory is full, the cache gives way", () => {

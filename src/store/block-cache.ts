@@ -32,6 +32,9 @@ export interface CacheCounts {
 /** JavaScript's memory for a page and a column of an open block, roughly. */
 const PAGE_BYTES = 200;
 const COLUMN_BYTES = 100;
+/** Of what a scan has read and the cache has not had before, so much stays as other things do; the rest goes first. So a scan of more than
+ *  fits finds a part of it the next time, and does not drive out what others use. */
+const READER_SHARE = 0.25;
 /** What is given back at least when the kernel's memory is full: one large piece is found sooner than many small ones. */
 const ROOM_BYTES_MIN = 16 << 20;
 
@@ -43,7 +46,7 @@ export class BlockCache {
 
   constructor(
     private readonly kernel: Kernel,
-    bytesMax: number,
+    private readonly bytesMax: number,
   ) {
     this.lru = new SegmentedLru(bytesMax);
   }
@@ -53,9 +56,9 @@ export class BlockCache {
     return this.lru.bytes;
   }
 
-  /** Holds what is asked for on its behalf until it is released. `counts` is told of hits and misses. */
-  lease(counts: CacheCounts): Lease {
-    return new Lease(this.lru, [counts, this.counts]);
+  /** For one scan. `counts` is told of hits and misses. */
+  reader(counts: CacheCounts): CacheReader {
+    return new CacheReader(this.lru, [counts, this.counts], this.bytesMax * READER_SHARE);
   }
 
   /** Opens a block, which is closed by `close`; its file's directory is read if it is not there. @throws TsdbError corrupt_file, io */
@@ -110,6 +113,7 @@ export class BlockCache {
       }
     });
     file.entryCount++;
+    entry.isPassing = lease.reader.takesTooMuch(entry.bytes);
     this.lru.add(entry);
     lease.hold(entry);
     return entry;
@@ -120,7 +124,7 @@ export class BlockCache {
     let { directory } = file;
     if (directory === null) {
       const opened = openDataFile(this.kernel, openByteSource(ref.source), ref.format);
-      lease.read(opened.bytesRead);
+      lease.reader.read(opened.bytesRead);
       directory = new Directory(file, opened);
       file.directory = directory;
       file.entryCount++;
@@ -137,19 +141,47 @@ export class BlockCache {
   }
 }
 
+/** One scan's account. */
+export class CacheReader {
+  private loadedBytes = 0;
+
+  constructor(
+    private readonly lru: SegmentedLru,
+    private readonly counts: readonly CacheCounts[],
+    private readonly loadedBytesMax: number,
+  ) {}
+
+  /** Holds what is asked for on its behalf until it is released. */
+  lease(): Lease {
+    return new Lease(this.lru, this);
+  }
+
+  asked({ generation }: BlockRef, isHit: boolean): void {
+    for (const counts of this.counts) {
+      if (generation === 0) counts[isHit ? "gen0Hits" : "gen0Misses"]++;
+      else counts[isHit ? "compactedHits" : "compactedMisses"]++;
+    }
+  }
+
+  read(bytes: number): void {
+    for (const counts of this.counts) counts.bytesRead += bytes;
+  }
+
+  /** Something of `bytes` bytes is new in the cache. */
+  takesTooMuch(bytes: number): boolean {
+    this.loadedBytes += bytes;
+    return this.loadedBytes > this.loadedBytesMax;
+  }
+}
+
 /** What a scan uses at a time: pinned until `release`. */
 export class Lease {
   private entries: LruEntry[] = [];
 
   constructor(
     private readonly lru: SegmentedLru,
-    private readonly counts: readonly CacheCounts[],
+    readonly reader: CacheReader,
   ) {}
-
-  /** An empty lease with the same counts. */
-  another(): Lease {
-    return new Lease(this.lru, this.counts);
-  }
 
   /** Of what it holds; what was asked for twice counts twice. */
   get bytes(): number {
@@ -165,17 +197,6 @@ export class Lease {
   found(entry: LruEntry): void {
     this.lru.pin(entry);
     this.entries.push(entry);
-  }
-
-  asked({ generation }: BlockRef, isHit: boolean): void {
-    for (const counts of this.counts) {
-      if (generation === 0) counts[isHit ? "gen0Hits" : "gen0Misses"]++;
-      else counts[isHit ? "compactedHits" : "compactedMisses"]++;
-    }
-  }
-
-  read(bytes: number): void {
-    for (const counts of this.counts) counts.bytesRead += bytes;
   }
 
   /** Another lease holds it all from now on. */
@@ -226,7 +247,7 @@ export class OpenBlock {
   /** @throws TsdbError corrupt_file naming file and offset, io, overloaded */
   series(lease: Lease): BlockSeries {
     const known = this.decoded.series;
-    lease.asked(this.ref, known !== null);
+    lease.reader.asked(this.ref, known !== null);
     if (known !== null) {
       lease.found(known);
       return known.value;
@@ -264,12 +285,12 @@ export class OpenBlock {
     const pages = this.decoded.pagesOf(columnId);
     const known = pages.get(page);
     if (known !== undefined) {
-      lease.asked(this.ref, true);
+      lease.reader.asked(this.ref, true);
       lease.found(known);
       return known.value;
     }
     if (!this.block.columns.some((column) => column.columnId === columnId)) return null;
-    lease.asked(this.ref, false);
+    lease.reader.asked(this.ref, false);
     const entry = this.load(lease, (memory) => this.block.readColumn(page, columnId, memory)!);
     pages.set(page, entry);
     entry.onDrop = () => pages.delete(page);
@@ -282,14 +303,14 @@ export class OpenBlock {
     const { last } = this.decoded;
     const known = last.get(columnId);
     if (known !== undefined) {
-      lease.asked(this.ref, true);
+      lease.reader.asked(this.ref, true);
       lease.found(known);
       return known.value;
     }
     const column = this.block.columns.find((each) => each.columnId === columnId);
     if (column === undefined) return null;
     const { pages } = this.block;
-    const pageLease = lease.another();
+    const pageLease = lease.reader.lease();
     const withColumn = (page: number, use: (values: ColumnRun) => void) => {
       try {
         use(this.column(page, columnId, pageLease)!);
@@ -340,7 +361,7 @@ export class OpenBlock {
     try {
       return this.cache.load(this.file, lease, read);
     } finally {
-      lease.read((opened?.bytesRead ?? 0) - before);
+      lease.reader.read((opened?.bytesRead ?? 0) - before);
     }
   }
 }

@@ -10,6 +10,8 @@ export abstract class LruEntry {
   next: LruEntry | null = null;
   pins = 0;
   isProtected = false;
+  /** Came in with more than fits: it goes before all others, unless it is asked for again. */
+  isPassing = false;
   /** In neither list for good: goes as soon as nobody uses it. */
   isForgotten = false;
 
@@ -44,6 +46,7 @@ export class SegmentedLru {
   pin(entry: LruEntry): void {
     if (entry.pins++ === 0) this.listOf(entry).remove(entry);
     if (entry.isProtected) return;
+    entry.isPassing = false;
     entry.isProtected = true;
     this.protectedBytes += entry.bytes;
     while (this.protectedBytes > this.bytesMax * PROTECTED_SHARE) {
@@ -61,7 +64,8 @@ export class SegmentedLru {
       this.dropEntry(entry);
       return;
     }
-    this.listOf(entry).append(entry);
+    if (entry.isPassing) this.probation.prepend(entry);
+    else this.listOf(entry).append(entry);
     this.trim();
   }
 
@@ -129,6 +133,14 @@ class EntryList {
     if (this.newest === null) this.oldest = entry;
     else this.newest.next = entry;
     this.newest = entry;
+  }
+
+  prepend(entry: LruEntry): void {
+    entry.previous = null;
+    entry.next = this.oldest;
+    if (this.oldest === null) this.newest = entry;
+    else this.oldest.previous = entry;
+    this.oldest = entry;
   }
 
   remove(entry: LruEntry): void {
