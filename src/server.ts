@@ -315,7 +315,7 @@ export class Server {
       retireDeletions: () => deletions.retireApplied(),
       merge: (request, write) => maintenance.merge(request, write),
       cancelMerge: () => maintenance.cancelMerge(),
-      limits: COMPACTION_LIMITS,
+      limits: { ...COMPACTION_LIMITS, quietMs: config.compactionDelayMs },
       graceMs: config.compactionCleanupMs,
       nowMs: () => Date.now(),
       later: (milliseconds, run) => void setTimeout(run, milliseconds).unref(),

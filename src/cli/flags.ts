@@ -115,6 +115,13 @@ export const FLAGS = [
     aliases: ["INFLUXDB3_ENTERPRISE_COMPACTION_CHECK_INTERVAL", "INFLUXDB3_COMPACTION_CHECK_INTERVAL"],
   },
   {
+    name: "compaction-delay",
+    group: "Storage",
+    value: "DURATION",
+    help: "How long no rows must have come for a day that is over before its files become one Parquet file.",
+    default: "1m",
+  },
+  {
     name: "compaction-cleanup-wait",
     group: "Storage",
     value: "DURATION",

@@ -37,6 +37,7 @@ test("defaults", () => {
     walReplayFailOnError: true,
     gen0DurationMs: 600_000,
     compactionCheckMs: 10_000,
+    compactionDelayMs: 60_000,
     compactionCleanupMs: 600_000,
     bufferBytesMax: GIB,
     fileCacheBytes: GIB,

@@ -25,6 +25,7 @@ export interface ServeConfig {
   readonly walReplayFailOnError: boolean;
   readonly gen0DurationMs: number;
   readonly compactionCheckMs: number;
+  readonly compactionDelayMs: number;
   readonly compactionCleanupMs: number;
   readonly bufferBytesMax: number;
   /** Of all query workers together; 0 = nothing decoded is kept. */
@@ -89,6 +90,7 @@ export function parseServeFlags(args: readonly string[], environment: Environmen
     walReplayFailOnError: read.boolean("wal-replay-fail-on-error"),
     gen0DurationMs: read.durationMs("gen0-duration", { min: 1000, max: 86_400_000 }),
     compactionCheckMs: read.durationMs("compaction-check-interval", { min: 100, max: 86_400_000 }),
+    compactionDelayMs: read.durationMs("compaction-delay", { min: 0, max: 86_400_000 }),
     compactionCleanupMs: read.durationMs("compaction-cleanup-wait", { min: 0, max: 86_400_000 }),
     bufferBytesMax,
     fileCacheBytes: read.bytes("file-cache-size", {

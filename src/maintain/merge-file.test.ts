@@ -1,5 +1,7 @@
 // Merging of blocks against a naive model: any number of files, slices of any size, duplicates, deletions, long text, damage.
 import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { prng } from "../../test/support/prng.ts";
 import { ALL_TYPES, randomRows } from "../../test/support/random-rows.ts";
 import { Arena, readRun, type TestRow, type TestValue, writeRun } from "../../test/support/rows.ts";
@@ -284,4 +286,36 @@ test("a .pt file holds blocks of many tables and days", async () => {
   );
   expect(readAll(merged)).toEqual(tasks.map(({ runs }) => modelRows(runs)));
   expect(merged.blocks.map(({ tableId }) => tableId)).toEqual(tasks.map(({ task }) => task.tableId));
+});
+
+// Files of released formats are read for ever. UPDATE=1 writes a missing one; an existing one is never rewritten.
+describe("format 1 of merged files", () => {
+  const folder = join(import.meta.dir, "../../test/golden/format-v1");
+  const plain = (_: string, value: unknown): unknown => {
+    if (typeof value === "bigint") return `${value}n`;
+    if (Object.is(value, -0)) return "-0";
+    return typeof value === "number" && !Number.isFinite(value) ? `${value}` : value;
+  };
+  const below = prng(2016);
+  const runs = [0, 1, 2].map(() => randomRows(below, { count: 250, times: 300, hosts: 5 }));
+
+  test.each(FORMATS)("merged.%s", async (format) => {
+    const path = join(folder, `merged.${format}`);
+    const json = join(folder, "merged.json");
+    if (process.env["UPDATE"] === "1" && !existsSync(path)) {
+      // several groups, pages with and without absent values
+      const { file } = await write(format, [taskOf(runs.map((rows, n) => fileOf(rows, n)))], { sliceRows: 300 });
+      writeFileSync(path, file);
+      writeFileSync(
+        json,
+        `[\n${modelRows(runs)
+          .map((row) => JSON.stringify(row, plain))
+          .join(",\n")}\n]\n`,
+      );
+    }
+    const open = openDataFile(kernel, openByteSource({ kind: "path", path }), format);
+    const rows = readBlock(open.block(0));
+    open.close();
+    expect(JSON.parse(JSON.stringify(rows, plain))).toEqual(JSON.parse(readFileSync(json, "utf8")));
+  });
 });

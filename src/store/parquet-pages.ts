@@ -28,8 +28,10 @@ export interface WrittenPage extends PtExtent {
 /** Text is worth more time than numbers, which are packed already. */
 const TEXT_LEVEL = 3;
 const NUMBER_LEVEL = 1;
-/** Compression that saves less than an eighth costs more to undo than it is worth. */
+/** Compression that saves less than an eighth costs more to undo than it is worth; of floats, which take most of a disk, less than a
+ *  twentieth. */
 const WORTH = 7 / 8;
+const WORTH_FLOATS = 19 / 20;
 
 export class PageWriter {
   private readonly header = new ThriftWriter();
@@ -43,7 +45,8 @@ export class PageWriter {
     const plain = this.kernel.u8.subarray(valuesPtr, valuesPtr + valuesBytes);
     const isText = encoding === Parquet.deltaLengthByteArray;
     const packed = valuesBytes === 0 ? plain : Bun.zstdCompressSync(plain, { level: isText ? TEXT_LEVEL : NUMBER_LEVEL });
-    const isCompressed = packed.length < valuesBytes * WORTH;
+    const worth = encoding === Parquet.byteStreamSplit ? WORTH_FLOATS : WORTH;
+    const isCompressed = packed.length < valuesBytes * worth;
     const values = isCompressed ? packed : plain;
     const levelBytes = this.encodeLevels(rowCount, levels);
     const present = levels.kind === "required" ? rowCount : levels.present;

@@ -4,17 +4,23 @@ import { bitmapBytes } from "../kernel/rows.ts";
 import { ColumnType, VALUE_BYTES } from "../model/column.ts";
 import type { ColumnRun } from "../model/run.ts";
 import type { DecodeMemory } from "./data-block.ts";
+import { DictionaryPages } from "./parquet-dictionaries.ts";
 import { decompress, type PageHead, readPageHead } from "./parquet-page.ts";
 import { PARQUET_MAGIC, Parquet } from "./parquet-schema.ts";
-import { PtBlockReader } from "./pt-block-reader.ts";
-import { PT_TRAILER_BYTES, type PtDirectoryReader, type StoredColumn } from "./pt-format.ts";
+import { type OpenFile, PtBlockReader } from "./pt-block-reader.ts";
+import { PT_TRAILER_BYTES, type PtDirectoryReader, type StoredBlock, type StoredColumn } from "./pt-format.ts";
 import { PtReader } from "./pt-reader.ts";
 
 const TAIL_BYTES = 8;
+/** Of all files that this thread reads. */
+const dictionaries = new DictionaryPages();
+let fileCount = 0;
 
 export class ParquetReader extends PtReader {
+  private readonly fileNumber = ++fileCount;
+
   override block(index: number): ParquetBlockReader {
-    return new ParquetBlockReader(this.openFile, this.stored(index));
+    return new ParquetBlockReader(this.openFile, this.stored(index), this.fileNumber);
   }
 
   protected override readDirectory(): PtDirectoryReader {
@@ -41,6 +47,15 @@ interface PageValues {
 }
 
 class ParquetBlockReader extends PtBlockReader {
+  constructor(
+    file: OpenFile,
+    block: StoredBlock,
+    /** Unique among those that were opened by this thread. */
+    private readonly fileNumber: number,
+  ) {
+    super(file, block);
+  }
+
   override readColumn(page: number, columnId: number, memory: DecodeMemory): ColumnRun | null {
     const column = this.columns.find((each) => each.columnId === columnId);
     if (column === undefined) return null;
@@ -155,30 +170,27 @@ class ParquetBlockReader extends PtBlockReader {
     const extent = column.dictionary?.(page) ?? null;
     if (extent === null) throw new Error("a page's dictionary is missing");
     // another read: what was borrowed of the one before is not used any more
-    const { entries, count } = this.locating(extent, (bytes) => this.readDictionary(bytes, column.type, memory));
+    const plain = dictionaries.get(this.fileNumber, extent.offset, () => this.locating(extent, readDictionary));
+    const { entries, count } = this.openDictionary(plain, column.type, memory);
     if (!kernel.call.areBelow(numbers, present, count)) throw new Error(`numbers past a dictionary of ${count}`);
     if (column.type === ColumnType.float) kernel.call.gather8(entries, numbers, present, dataPtr);
     else kernel.call.gather16(entries, numbers, present, dataPtr);
   }
 
   /** Entries as values of the column, in scratch; the text of views is in `memory`. */
-  private readDictionary(bytes: Uint8Array, type: ColumnType, memory: DecodeMemory): { entries: number; count: number } {
+  private openDictionary(plain: Uint8Array, type: ColumnType, memory: DecodeMemory): { entries: number; count: number } {
     const { kernel, scratch } = this.file;
-    const head = readPageHead(bytes);
-    const count = head.valueCount;
-    if (head.type !== Parquet.dictionaryPage || head.encoding !== Parquet.plain || head.bytes + head.storedBytes !== bytes.length) {
-      throw new Error(`a dictionary of type ${head.type}, encoding ${head.encoding}`);
-    }
-    const plain = decompress(bytes.subarray(head.bytes), head.plainBytes);
+    const count = new DataView(plain.buffer, plain.byteOffset).getUint32(0, true);
+    const values = plain.subarray(4);
     if (type === ColumnType.float) {
-      if (plain.length !== count * 8) throw new Error(`${plain.length} bytes do not hold ${count} floats`);
-      return { entries: this.copyIn(plain), count };
+      if (values.length !== count * 8) throw new Error(`${values.length} bytes do not hold ${count} floats`);
+      return { entries: this.copyIn(values), count };
     }
-    if (type !== ColumnType.string || count > plain.length / 4) throw new Error(`${plain.length} bytes do not hold ${count} texts`);
-    const text = memory.alloc(Math.max(1, plain.length));
-    kernel.u8.set(plain, text);
+    if (type !== ColumnType.string || count > values.length / 4) throw new Error(`${values.length} bytes do not hold ${count} texts`);
+    const text = memory.alloc(Math.max(1, values.length));
+    kernel.u8.set(values, text);
     const entries = scratch.alloc(Math.max(1, count * VALUE_BYTES[type]));
-    if (kernel.call.parquetPlainViews(text, text + plain.length, count, entries) === 0)
+    if (kernel.call.parquetPlainViews(text, text + values.length, count, entries) === 0)
       throw new Error("texts of a dictionary are cut off");
     return { entries, count };
   }
@@ -188,4 +200,17 @@ class ParquetBlockReader extends PtBlockReader {
     this.file.kernel.u8.set(bytes, ptr);
     return ptr;
   }
+}
+
+/** Number of entries as u32, then the entries as PLAIN values. @throws Error with the cause alone */
+function readDictionary(bytes: Uint8Array): Uint8Array {
+  const head = readPageHead(bytes);
+  if (head.type !== Parquet.dictionaryPage || head.encoding !== Parquet.plain || head.bytes + head.storedBytes !== bytes.length) {
+    throw new Error(`a dictionary of type ${head.type}, encoding ${head.encoding}`);
+  }
+  const values = decompress(bytes.subarray(head.bytes), head.plainBytes);
+  const plain = new Uint8Array(4 + values.length);
+  new DataView(plain.buffer).setUint32(0, head.valueCount, true);
+  plain.set(values, 4);
+  return plain;
 }

@@ -14,14 +14,20 @@ const COLUMNS = 200;
 const DATABASE = "crash";
 /** A body is spread over them, so that a body that is cut between two tables shows. */
 const TABLES = ["first", "second"] as const;
-/** How a round ends: in the middle of writes; in the flush of a stop; in the flush of rows that have become too old, or about then. */
+/** How a round ends: in the middle of writes; in the flush of a stop; in the flush of rows that have become too old, or about then; in
+ *  the compaction of files that earlier rounds have left, or about then. */
 const ENDINGS = {
   writing: { writeMs: [0, 120], stopMs: undefined, flags: [] },
   stopping: { writeMs: [0, 60], stopMs: 120, flags: [] },
   ageing: { writeMs: [950, 1250], stopMs: undefined, flags: ["--gen0-duration", "1s"] },
+  compacting: {
+    writeMs: [0, 300],
+    stopMs: undefined,
+    flags: ["--compaction-check-interval", "100ms", "--compaction-delay", "0s", "--compaction-cleanup-wait", "0s"],
+  },
 } as const;
 /** The endings in their order; ageing takes long and comes seldom. */
-const SCHEDULE: readonly (keyof typeof ENDINGS)[] = ["writing", "stopping", "writing", "stopping", "writing", "ageing"];
+const SCHEDULE: readonly (keyof typeof ENDINGS)[] = ["writing", "stopping", "compacting", "stopping", "writing", "ageing", "compacting"];
 
 type Below = (n: number) => number;
 
@@ -49,8 +55,11 @@ test(`${ROUNDS} rounds of SIGKILL under ${WRITERS} writers, seed ${SEED}`, async
   }
   // or the rounds were too short to say anything
   expect(acknowledged).toBeGreaterThan(ROUNDS);
-  const files = readdirSync(server.dataDir, { recursive: true }).filter((file) => String(file).endsWith(".pt"));
-  if (ROUNDS >= SCHEDULE.length) expect(files.length, "flushes that were made before a kill").toBeGreaterThan(0);
+  const files = readdirSync(server.dataDir, { recursive: true }).map(String);
+  if (ROUNDS >= SCHEDULE.length) {
+    expect(files.filter((file) => file.endsWith(".pt")).length, "flushes that were made before a kill").toBeGreaterThan(0);
+    expect(files.filter((file) => file.endsWith(".parquet")).length, "compactions that were made before a kill").toBeGreaterThan(0);
+  }
   expect(await server.stop()).toBe(0);
 }, 600_000);
 
