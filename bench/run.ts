@@ -1,4 +1,4 @@
-// `npm run bench [-- --smoke] [--rows N] [--only TEXT] [--no-peers] [name …]`: runs the benches one after another and prints one table.
+// `npm run bench [-- --smoke] [--rows N] [--only TEXT] [--state S] [--no-peers] [name …]`: runs the benches one after another and prints one table.
 // Exits with 1 when a checked answer was wrong.
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
@@ -7,11 +7,23 @@ import { type Answer, formatTable } from "./support/bench.ts";
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2),
-  options: { smoke: { type: "boolean" }, rows: { type: "string" }, only: { type: "string" }, peers: { type: "boolean", default: true } },
+  options: {
+    ...{ smoke: { type: "boolean" }, rows: { type: "string" }, only: { type: "string" }, state: { type: "string" } },
+    peers: { type: "boolean", default: true },
+  },
   allowPositionals: true,
   allowNegative: true,
 });
-const options = { rows: values.rows === undefined ? undefined : Number(values.rows), only: values.only, peers: values.peers };
+const options = {
+  rows: values.rows === undefined ? undefined : Number(values.rows),
+  only: values.only,
+  state: values.state,
+  peers: values.peers,
+};
+if (options.state !== undefined && !["flushed", "compacted"].includes(options.state)) {
+  console.error(`--state must be flushed or compacted, got ${options.state}`);
+  process.exit(2);
+}
 if (options.rows !== undefined && !(Number.isSafeInteger(options.rows) && options.rows > 0)) {
   console.error(`--rows must be a positive integer, got ${values.rows}`);
   process.exit(2);

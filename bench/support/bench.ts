@@ -20,6 +20,8 @@ export interface BenchOptions {
   readonly rows?: number | undefined;
   /** Only the questions whose name has this in it. */
   readonly only?: string | undefined;
+  /** Only the data in this form: `flushed` or `compacted`. */
+  readonly state?: string | undefined;
   /** False: this server alone. */
   readonly peers?: boolean | undefined;
 }

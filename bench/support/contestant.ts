@@ -8,6 +8,8 @@ export interface RunningServer {
   countRows(expected: number): Promise<number | undefined>;
   /** Bytes on disk once everything has reached its final form, the server's log not counted twice. May stop the server. */
   diskBytes(): Promise<number | undefined>;
+  /** Bytes on disk once files that were flushed have been merged to what they stay; after `diskBytes`. Absent where that is the same. */
+  compactedBytes?(): Promise<number>;
   stop(): Promise<void>;
 }
 

@@ -1,5 +1,6 @@
 // This project's server as a contestant.
 import { TestServer } from "../../test/support/server.ts";
+import { compactAll } from "./compaction.ts";
 import { type Contestant, DATABASE, type RunningServer } from "./contestant.ts";
 import { folderBytes } from "./peer-process.ts";
 
@@ -14,13 +15,19 @@ async function start(): Promise<RunningServer> {
     writeUrl: writeUrlOf(server),
     countRows: () => countRows(server),
     // a clean stop flushes
-    diskBytes: async () => {
-      const code = await server.stop();
-      if (code !== 0) throw new Error(`the server stopped with exit code ${code}\n${server.output}`);
-      return folderBytes(server.dataDir);
+    diskBytes: () => bytesAfterStop(server),
+    compactedBytes: async () => {
+      await compactAll(server);
+      return bytesAfterStop(server);
     },
     stop: () => server.dispose(),
   };
+}
+
+async function bytesAfterStop(server: TestServer): Promise<number> {
+  const code = await server.stop();
+  if (code !== 0) throw new Error(`the server stopped with exit code ${code}\n${server.output}`);
+  return folderBytes(server.dataDir);
 }
 
 export async function countRows(server: TestServer, database = DATABASE): Promise<number> {

@@ -1,0 +1,36 @@
+// Compaction as a bench sees it: kept away while something else is measured, or waited for until every file is in its final form.
+import { readdirSync } from "node:fs";
+import type { TestServer } from "../../test/support/server.ts";
+
+/** Flags under which no file is merged: the first check comes after a day. */
+export const NO_COMPACTION = ["--compaction-check-interval", "24h"] as const;
+/** Flags under which compaction does what it can at once, and files that it has replaced go at once. */
+export const EAGER_COMPACTION = ["--compaction-check-interval", "200ms", "--compaction-cleanup-wait", "0s"] as const;
+
+/** A day is left alone for a minute after its last rows were flushed. */
+const DEADLINE_MS = 240_000;
+const POLL_MS = 200;
+
+/** Names of data files, by what they are. */
+export function dataFiles(server: TestServer): { readonly flushed: string[]; readonly compacted: string[] } {
+  const names = readdirSync(server.dataDir, { recursive: true }).map(String);
+  return { flushed: names.filter((name) => name.endsWith(".pt")), compacted: names.filter((name) => name.endsWith(".parquet")) };
+}
+
+/** Flushes, starts again with eager compaction and waits until all data, of days that are over, is in Parquet files.
+ *  @throws Error when that takes more than four minutes */
+export async function compactAll(server: TestServer): Promise<void> {
+  await server.restart(EAGER_COMPACTION);
+  await compacted(server);
+}
+
+/** Waits for the same of a server that was started with eager compaction. */
+export async function compacted(server: TestServer): Promise<void> {
+  const deadlineMs = performance.now() + DEADLINE_MS;
+  for (;;) {
+    const files = dataFiles(server);
+    if (files.flushed.length === 0 && files.compacted.length > 0) return;
+    if (performance.now() > deadlineMs) throw new Error(`not compacted: ${files.flushed.join(", ")}; ${files.compacted.length} files are`);
+    await Bun.sleep(POLL_MS);
+  }
+}
