@@ -1,5 +1,5 @@
-// `npm run bench [-- --smoke] [--rows N] [--only TEXT] [--state S] [--no-peers] [name …]`: runs the benches one after another and prints one table.
-// Exits with 1 when a checked answer was wrong.
+// `npm run bench [-- --smoke] [--rows N] [--only TEXT] [--state S] [--no-peers] [name …]`: runs the benches one after another and prints
+// one table. Exits with 1 when a checked answer was wrong.
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { BENCHES } from "./benches.ts";

@@ -1,6 +1,6 @@
 // Writes a data folder that has every kind of file and every kind of value in it, with the rows that must come out: what a server of today
 // leaves behind is kept, and every later one must read it. The rows are worked out here, point by point, without the server.
-import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Catalog } from "../../src/catalog/catalog.ts";
 import { deleteRowsOperation } from "../../src/catalog/operations.ts";
@@ -40,9 +40,25 @@ export function goldenStatement({ table, columns }: GoldenTable): string {
   return `SELECT ${shown.join(", ")} FROM "${table}" ORDER BY ${columns.map((_, i) => i + 1).join(", ")}`;
 }
 
-/** @param target folder to be made: the data folder as `data`, the rows as `expected.json` */
-export async function writeGoldenFolder(target: string): Promise<void> {
-  await using server = await TestServer.start({ flags: ["--gen0-duration", "1h"] });
+const AT_REST = ["--gen0-duration", "1h", "--compaction-check-interval", "24h"];
+export const EAGER_COMPACTION = ["--gen0-duration", "1h", "--compaction-check-interval", "100ms", "--compaction-cleanup-wait", "0s"];
+
+/** Resolves when no file is left as it was flushed. A day is left alone for a minute after its last rows were flushed.
+ *  @throws Error when that takes more than two minutes */
+export async function compacted(server: TestServer): Promise<void> {
+  const deadlineMs = performance.now() + 120_000;
+  for (;;) {
+    const names = readdirSync(server.dataDir, { recursive: true }).map(String);
+    if (names.some((name) => name.endsWith(".parquet")) && !names.some((name) => name.endsWith(".pt"))) return;
+    if (performance.now() > deadlineMs) throw new Error(`not compacted: ${names.join(", ")}\n${server.output}`);
+    await Bun.sleep(20);
+  }
+}
+
+/** @param target folder to be made: the data folder as `data`, the rows as `expected.json`
+ *  @param isCompacted the first files become Parquet, with a deletion applied, and another file lies on top */
+export async function writeGoldenFolder(target: string, isCompacted: boolean): Promise<void> {
+  await using server = await TestServer.start({ flags: AT_REST });
   const model = new Model();
   const write = async (points: readonly Point[], database = DATABASE) => {
     const body = points.map(lineOf).join("\n");
@@ -62,7 +78,13 @@ export async function writeGoldenFolder(target: string): Promise<void> {
   await server.stop();
   await deleteUnit2(server.dataDir);
   model.delete(DATABASE, "machine", (row) => row["unit"] === "2" && Number(row["time"]) < START_S + 2000);
-  await server.restart();
+  if (isCompacted) {
+    await server.restart(EAGER_COMPACTION);
+    await compacted(server);
+    await server.restart(AT_REST);
+    await write(again(0, 60));
+  }
+  await server.restart(AT_REST);
   // only in the log: some of what was deleted comes again, and a table comes that no file has
   await write([...again(20, 60), ...machines(10, 12)]);
   await write([{ table: "in_log_only", tags: {}, fields: { v: "1i" }, seconds: START_S }]);
