@@ -1,6 +1,6 @@
 // How many bytes does a value take on disk once everything is flushed? A row of the data set has 10 field values; its time and its tags are
 // not counted as values, but their bytes are.
-import { type Answer, type Bench, type Size, short } from "./support/bench.ts";
+import { type Answer, type Bench, short } from "./support/bench.ts";
 import { type Contestant, checkRows, withServer } from "./support/contestant.ts";
 import { type DataSet, dataSets, FIELDS_PER_ROW } from "./support/data-sets.ts";
 import { INFLUX } from "./support/influx.ts";
@@ -17,11 +17,11 @@ export const diskSize: Bench = {
     for (const dataSet of dataSets(size).filter(({ name }) => name.includes(only))) {
       const loader = await Loader.create(dataSet.options);
       try {
-        const ours = await bytesPerValue(OURS, dataSet, loader, size);
+        const ours = await bytesPerValue(OURS, dataSet, loader);
         const theirs = new Map<Contestant, number>();
         for (const peer of peers ? [VICTORIA, INFLUX] : []) {
           if (peer.start === undefined) say(`${peer.name} is not installed: left out`);
-          else theirs.set(peer, (await bytesPerValue(peer, dataSet, loader, size)).flushed);
+          else theirs.set(peer, (await bytesPerValue(peer, dataSet, loader)).flushed);
         }
         const influx = theirs.get(INFLUX);
         // decimals are judged by what the peer makes of them: how much chance is in them is the data's affair
@@ -46,18 +46,17 @@ export const diskSize: Bench = {
 
 interface BytesPerValue {
   readonly flushed: number;
-  /** Real sizes only: the tests do not wait for the minute of rest before a day is compacted. */
   readonly compacted?: number;
 }
 
-function bytesPerValue(contestant: Contestant, { options }: DataSet, loader: Loader, size: Size): Promise<BytesPerValue> {
+function bytesPerValue(contestant: Contestant, { options }: DataSet, loader: Loader): Promise<BytesPerValue> {
   return withServer(contestant, async (server) => {
     await loader.run(server.writeUrl);
     await checkRows(contestant, server, options.rows);
     const flushed = await server.diskBytes();
     if (flushed === undefined) throw new Error(`${contestant.name} keeps nothing`);
     const values = options.rows * FIELDS_PER_ROW;
-    if (size === "smoke" || server.compactedBytes === undefined) return { flushed: flushed / values };
+    if (server.compactedBytes === undefined) return { flushed: flushed / values };
     return { flushed: flushed / values, compacted: (await server.compactedBytes()) / values };
   });
 }

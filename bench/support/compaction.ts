@@ -5,9 +5,16 @@ import type { TestServer } from "../../test/support/server.ts";
 /** Flags under which no file is merged: the first check comes after a day. */
 export const NO_COMPACTION = ["--compaction-check-interval", "24h"] as const;
 /** Flags under which compaction does what it can at once, and files that it has replaced go at once. */
-export const EAGER_COMPACTION = ["--compaction-check-interval", "200ms", "--compaction-cleanup-wait", "0s"] as const;
+export const EAGER_COMPACTION = [
+  "--compaction-check-interval",
+  "200ms",
+  "--compaction-delay",
+  "0s",
+  "--compaction-cleanup-wait",
+  "0s",
+] as const;
 
-/** A day is left alone for a minute after its last rows were flushed. */
+/** A merge of a day takes a second or so. */
 const DEADLINE_MS = 240_000;
 const POLL_MS = 200;
 

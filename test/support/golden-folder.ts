@@ -41,9 +41,18 @@ export function goldenStatement({ table, columns }: GoldenTable): string {
 }
 
 const AT_REST = ["--gen0-duration", "1h", "--compaction-check-interval", "24h"];
-export const EAGER_COMPACTION = ["--gen0-duration", "1h", "--compaction-check-interval", "100ms", "--compaction-cleanup-wait", "0s"];
+export const EAGER_COMPACTION = [
+  "--gen0-duration",
+  "1h",
+  "--compaction-check-interval",
+  "100ms",
+  "--compaction-delay",
+  "0s",
+  "--compaction-cleanup-wait",
+  "0s",
+];
 
-/** Resolves when no file is left as it was flushed. A day is left alone for a minute after its last rows were flushed.
+/** Resolves when no file is left as it was flushed.
  *  @throws Error when that takes more than two minutes */
 export async function compacted(server: TestServer): Promise<void> {
   const deadlineMs = performance.now() + 120_000;
