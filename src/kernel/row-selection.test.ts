@@ -5,6 +5,7 @@ import { isHiddenRow, isWanted, mergeRows, randomFields, randomTags, randomTombs
 import { prng } from "../../test/support/prng.ts";
 import { ALL_TYPES, randomRows } from "../../test/support/random-rows.ts";
 import { Arena, readChunk, readRun, type TestRow, type TestValue, writeRun } from "../../test/support/rows.ts";
+import { openScan } from "../../test/support/run-scan.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { Run } from "../model/run.ts";
@@ -13,7 +14,7 @@ import type { Tombstone } from "../model/tombstone.ts";
 import { HiddenRows } from "./hidden-rows.ts";
 import { Kernel } from "./kernel.ts";
 import { mergeRuns } from "./run-merge.ts";
-import { openRunCursor, openScan } from "./scan.ts";
+import { openRunCursor } from "./scan.ts";
 
 const I64_MIN = -(2n ** 63n);
 const I64_MAX = 2n ** 63n - 1n;

@@ -5,15 +5,14 @@ import { isHiddenRow, isWanted, mergeRows, randomTombstones } from "../../test/s
 import { prng } from "../../test/support/prng.ts";
 import { ALL_TYPES, randomRows } from "../../test/support/random-rows.ts";
 import { Arena, readChunk, type TestRow, writeRun } from "../../test/support/rows.ts";
+import { openScan } from "../../test/support/run-scan.ts";
 import { ColumnType } from "../model/column.ts";
 import type { Run } from "../model/run.ts";
 import { ALL_TIME, type ScanRequest, type TimeRange } from "../model/scan.ts";
 import { HiddenRows } from "./hidden-rows.ts";
 import { Kernel } from "./kernel.ts";
 import { mergeRuns } from "./run-merge.ts";
-import { openScan } from "./scan.ts";
-import type { RunSummary } from "./scan-plan.ts";
-import { planSlices } from "./scan-slices.ts";
+import { planSlices, type RunSummary } from "./scan-slices.ts";
 
 /** [begin, end, "u"nique or "m"arked, and "s" when sorted] */
 type Short = [begin: number, end: number, flags: "u" | "m" | "us" | "ms"];

@@ -1,7 +1,10 @@
 // A scan's runs cut by time: when duplicates are possible the runs that hold them are merged, at all other times each is read as it lies. A
 // late minute of rows costs a merge of that minute, not of the day that it falls into.
+import type { Run } from "../model/run.ts";
 import type { TimeRange } from "../model/scan.ts";
-import type { RunSummary } from "./scan-plan.ts";
+
+/** What the plan depends on. A sorted run has no duplicates within itself. */
+export type RunSummary = Pick<Run, "minTimeNs" | "maxTimeNs" | "unique" | "sorted">;
 
 /** A run read as it lies, but for some times within. */
 export interface AlonePart {

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
 import { ALL_TYPES, randomRows } from "../../test/support/random-rows.ts";
 import { Arena, canonicalKey, readChunk, readRun, type TestRow, type TestValue, writeBatch, writeRun } from "../../test/support/rows.ts";
+import { openScan } from "../../test/support/run-scan.ts";
 import { TableBuffer } from "../buffer/table-buffer.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
@@ -11,7 +12,7 @@ import type { Run } from "../model/run.ts";
 import { ALL_TIME, type ScanCursor, type ScanRequest, type TagPredicate, type TimeRange } from "../model/scan.ts";
 import { Kernel } from "./kernel.ts";
 import { mergeRuns } from "./run-merge.ts";
-import { openRunCursor, openScan } from "./scan.ts";
+import { openRunCursor } from "./scan.ts";
 import { SeriesDictionary } from "./series-dictionary.ts";
 
 const I64_MIN = -(2n ** 63n);

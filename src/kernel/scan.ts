@@ -1,18 +1,16 @@
-// The scan of a table: runs as chunks of at most one vector, projected and filtered. Without a filter, chunks point straight into the run;
-// otherwise the wanted rows are selected and gathered into scratch.
+// The scan of a run: its rows as chunks of at most one vector, projected and filtered. Without a filter, chunks point straight into
+// the run; otherwise the wanted rows are selected and gathered into scratch.
 import { assert } from "../model/assert.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { ColumnRun, Run, TagColumnView } from "../model/run.ts";
-import { ALL_TIME, type ScanChunk, type ScanColumn, type ScanCursor, type ScanRequest, type TimeRange } from "../model/scan.ts";
+import type { ScanChunk, ScanColumn, ScanCursor, ScanRequest, TimeRange } from "../model/scan.ts";
 import { Blocks } from "./blocks.ts";
 import { assertDense } from "./dense-run.ts";
 import type { HiddenRows } from "./hidden-rows.ts";
 import type { Kernel } from "./kernel.ts";
 import { type RowChoice, RowSelection } from "./row-selection.ts";
 import { bitmapBytes, gatherBitmap, gatherColumn } from "./rows.ts";
-import { mergeRuns } from "./run-merge.ts";
-import { planSlices } from "./scan-slices.ts";
 import { SeriesFilter } from "./series-filter.ts";
 
 const CHUNK_ROWS = LIMITS.vectorRows;
@@ -189,29 +187,6 @@ function tagReader(kernel: Kernel, { seriesPtr }: Run, { codesPtr, valuesPtr }: 
   };
 }
 
-/** The whole scan of a table's pinned runs: what cannot hold duplicates is read as it lies, the rest is merged when its turn comes.
- *  Every (series, time) appears once. The runs, and `hidden`, must stay until `close`. */
-export function openScan(kernel: Kernel, runs: readonly Run[], request: ScanRequest, hidden?: HiddenRows): ScanCursor {
-  const plan = planSlices(runs, request.range);
-  const filter = new SeriesFilter(kernel, request.tags);
-  const runsOf = (members: readonly number[]) => members.map((i) => runs[i]!);
-  return new Cursors(
-    [
-      ...plan.alone.map(
-        ({ index, range, except }) =>
-          () =>
-            openRunCursor(kernel, runs[index]!, { ...request, range }, { filter, hidden, except }),
-      ),
-      ...plan.merges.map(
-        ({ members, range }) =>
-          () =>
-            openMerged(kernel, runsOf(members), { ...request, range }, hidden),
-      ),
-    ],
-    () => filter.release(),
-  );
-}
-
 /** The columns that a merge for `request` must make: the projected ones, and those that its field predicates test, because those are for
  *  the rows as the merge makes them. */
 export function columnsToMerge(runs: readonly Run[], { columns, fields = [] }: Pick<ScanRequest, "columns" | "fields">): ColumnDef[] {
@@ -222,51 +197,4 @@ export function columnsToMerge(runs: readonly Run[], { columns, fields = [] }: P
     if (found !== undefined) wanted.push({ id: columnId, name: "", type: found.type });
   }
   return wanted;
-}
-
-function openMerged(kernel: Kernel, runs: readonly Run[], request: ScanRequest, hidden: HiddenRows | undefined): ScanCursor {
-  const { columns, range, tags, fields = [], newestOnly = false } = request;
-  const merged = mergeRuns(kernel, runs, columnsToMerge(runs, request), { range, tags, hidden });
-  try {
-    const cursor = openRunCursor(kernel, merged, { columns, range: ALL_TIME, tags: [], fields, newestOnly });
-    const close = () => {
-      cursor.close();
-      merged.release();
-    };
-    return { next: () => cursor.next(), close };
-  } catch (error) {
-    merged.release();
-    throw error;
-  }
-}
-
-/** Cursors one after the other, each opened when its turn comes. */
-class Cursors implements ScanCursor {
-  private current: ScanCursor = EMPTY;
-  private at = 0;
-  private closed = false;
-
-  constructor(
-    private readonly openers: readonly (() => ScanCursor)[],
-    private readonly release: () => void,
-  ) {}
-
-  next(): ScanChunk | null {
-    assert(!this.closed, "a closed cursor was asked for rows");
-    for (;;) {
-      const chunk = this.current.next();
-      if (chunk !== null) return chunk;
-      this.current.close();
-      this.current = EMPTY;
-      if (this.at === this.openers.length) return null;
-      this.current = this.openers[this.at++]!();
-    }
-  }
-
-  close(): void {
-    if (this.closed) return;
-    this.closed = true;
-    this.current.close();
-    this.release();
-  }
 }
