@@ -30,6 +30,7 @@ export {
 } from "./memory/series-records";
 export { packValues, packViews, unpackValues } from "./memory/packed";
 export { copyViews, textBytes } from "./memory/views";
+export { parquetBloomAdd } from "./parquet/bloom";
 export { parquetDeltaBytesMax, parquetDeltaDecode, parquetDeltaEncode } from "./parquet/delta";
 export { parquetDistinct8, parquetDistinctText } from "./parquet/distinct";
 export { parquetNumbersBytesMax, parquetNumbersDecode, parquetNumbersEncode } from "./parquet/hybrid";

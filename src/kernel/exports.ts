@@ -297,6 +297,7 @@ export interface TextExports {
 
 /** assembly/parquet: pointers and counts are u32; decoders return where what they read ends, 0 for damage. */
 export interface ParquetExports {
+  parquetBloomAdd(views: number, count: number, filter: number, blocks: number): void;
   parquetDeltaBytesMax(count: number): number;
   parquetDeltaEncode(values: number, count: number, work: number, target: number): number;
   parquetDeltaDecode(source: number, end: number, count: number, target: number): number;

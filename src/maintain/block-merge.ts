@@ -188,7 +188,7 @@ class BlockMerge {
   ): Promise<void> {
     const { sink, pace } = this.request;
     const { seriesPtr, firstSeries, timePtr } = slice;
-    sink.beginGroup({ rowCount, seriesPtr, firstSeries, timePtr, pageRows });
+    await sink.beginGroup({ rowCount, seriesPtr, firstSeries, timePtr, pageRows }, pace);
     for (const column of this.columns) {
       const scratch = new Blocks(this.kernel);
       try {

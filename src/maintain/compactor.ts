@@ -65,6 +65,8 @@ interface Failure {
   readonly untilMs: number;
 }
 
+/** Some milliseconds of planning, between which other work of the main thread is done. */
+const BLOCKS_PER_STEP = 500;
 const RETRY_MS_MIN = 10_000;
 const RETRY_MS_MAX = 3_600_000;
 
@@ -114,8 +116,10 @@ export class Compactor {
     const errors: unknown[] = [];
     this.parts.retireDeletions();
     while (!this.isStopped) {
-      const job = nextJob(this.plan(limits), limits);
+      const job = nextJob(await this.plan(limits), limits);
       if (job === null) break;
+      // planning takes its time, and a flush may have come in between
+      if (!this.isCurrent(job)) continue;
       try {
         await this.run(job);
         for (const tableId of tablesOf(job)) this.failures.delete(tableId);
@@ -131,13 +135,14 @@ export class Compactor {
   }
 
   /** Plans of all tables but those that failed lately; of these one at a time, so that it does not spoil others' work. */
-  private plan(limits: CompactionLimits): TablePlan[] {
+  private async plan(limits: CompactionLimits): Promise<TablePlan[]> {
     const { manifest, nowMs, stateVersion } = this.parts;
     const now = nowMs();
     const version = stateVersion();
     const plans: TablePlan[] = [];
     const retried: TablePlan[] = [];
-    for (const tableId of manifest.tableIds()) {
+    let planned = 0;
+    for (const tableId of [...manifest.tableIds()]) {
       const failure = this.failures.get(tableId);
       if (failure !== undefined && failure.untilMs > now) continue;
       const changes = manifest.changesOf(tableId);
@@ -145,13 +150,24 @@ export class Compactor {
       if (cached === undefined || cached.changes !== changes || cached.version !== version || cached.plan.dueMs <= now) {
         cached = { plan: this.planTable(tableId, now, limits), changes, version };
         this.plans.set(tableId, cached);
+        planned += manifest.blockCountOf(tableId);
+        if (planned >= BLOCKS_PER_STEP) {
+          planned = 0;
+          await new Promise((resolve) => setImmediate(resolve));
+        }
       }
       if (failure === undefined) plans.push(cached.plan);
       else retried.push({ ...cached.plan, tasks: cached.plan.tasks.slice(0, 1) });
     }
-    for (const tableId of this.plans.keys()) if (manifest.changesOf(tableId) === 0) this.plans.delete(tableId);
+    for (const tableId of this.plans.keys()) if (manifest.blockCountOf(tableId) === 0) this.plans.delete(tableId);
     const firstRetried = retried.find(({ tasks, dropped }) => tasks.length + dropped.length > 0);
     return firstRetried === undefined ? plans : [firstRetried];
+  }
+
+  /** Whether the job was planned with the blocks that there are now. */
+  private isCurrent(job: CompactionJob): boolean {
+    const { manifest } = this.parts;
+    return [...tablesOf(job)].every((tableId) => this.plans.get(tableId)?.changes === manifest.changesOf(tableId));
   }
 
   private planTable(tableId: number, nowMs: number, limits: CompactionLimits): TablePlan {

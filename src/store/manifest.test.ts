@@ -102,6 +102,7 @@ function check(manifest: Manifest, count: number): void {
     const found = manifest.blocksOf(tableId).sort((a, b) => a.file.id - b.file.id || a.block.index - b.block.index);
     expect(found).toEqual(ofTable);
     expect([...manifest.tableIds()].includes(tableId)).toBe(ofTable.length > 0);
+    expect(manifest.blockCountOf(tableId)).toBe(ofTable.length);
     const times = ofTable.map((each) => each.block.maxTimeNs);
     const max = times.reduce<bigint | undefined>((most, time) => (most === undefined || time > most ? time : most), undefined);
     expect(manifest.tableMaxTimeNs(tableId)).toBe(max as bigint);

@@ -216,6 +216,12 @@ export class Manifest {
     return found;
   }
 
+  blockCountOf(tableId: number): number {
+    let count = 0;
+    for (const blocks of this.state.blocksByTable.get(tableId)?.values() ?? []) count += blocks.length;
+    return count;
+  }
+
   /** Tables that have blocks. */
   tableIds(): Iterable<number> {
     return this.state.blocksByTable.keys();

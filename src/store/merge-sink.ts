@@ -32,7 +32,8 @@ export interface MergeSink {
   readonly groupRows: number;
   /** Before the first group. `columns`: time first, then fields by ascending ids. `series` is borrowed until `end`. */
   begin(columns: readonly MergedColumn[], series: MergedSeries): void;
-  beginGroup(group: MergedGroup): void;
+  /** `pace` is called between steps of some 10 ms, if there are several. */
+  beginGroup(group: MergedGroup, pace: () => Promise<void>): Promise<void> | void;
   /** The group's rows of a column; columns come in the order of `begin`, each once a group. */
   writeColumn(column: ColumnRun): void;
   endGroup(): void;

@@ -11,7 +11,7 @@ import type { ColumnRun, TagColumnView } from "../model/run.ts";
 import { ColumnEmitter } from "./column-emitter.ts";
 import type { FileOutput } from "./file-output.ts";
 import type { MergedColumn, MergedGroup, MergedSeries, MergeSink } from "./merge-sink.ts";
-import { BloomFilter } from "./parquet-bloom.ts";
+import { encodeBloomFilter } from "./parquet-bloom.ts";
 import { ChunkWriter, type WrittenChunk } from "./parquet-chunk.ts";
 import { PageWriter } from "./parquet-pages.ts";
 import { arrowSchema, PARQUET_MAGIC, type ParquetColumn, writeSchema } from "./parquet-schema.ts";
@@ -79,12 +79,15 @@ export class ParquetSink implements MergeSink {
     this.series = series;
   }
 
-  beginGroup(group: MergedGroup): void {
+  async beginGroup(group: MergedGroup, pace: () => Promise<void>): Promise<void> {
     this.pages.push(...describePages(this.kernel, group));
     this.current = rowGroupsOf(group.pageRows);
     for (const { pageRows } of this.current) this.groupPages.push(pageRows.length);
     for (const tag of this.series.tags) {
-      for (const rows of this.current) this.writeTag(tag, rows, group);
+      for (const rows of this.current) {
+        this.writeTag(tag, rows, group);
+        await pace();
+      }
     }
   }
 
@@ -192,10 +195,8 @@ export class ParquetSink implements MergeSink {
   }
 
   private writeBloom(views: number, valueCount: number): PtExtent {
-    const filter = new BloomFilter(valueCount);
-    for (let i = 0; i < valueCount; i++) filter.add(textOf(this.kernel, views, i));
     const offset = this.output.bytes;
-    this.output.append(filter.encode());
+    this.output.append(encodeBloomFilter(this.kernel, views, valueCount));
     return { offset, bytes: this.output.bytes - offset, crc: 0 };
   }
 
