@@ -1,7 +1,7 @@
 // Tables, columns and rows of the body in hand: growing them, keeping track of which rows have a value, undoing a line.
 //
 // A column is in one of three states, told by nextRow: unused in this body; dense, every row below nextRow has a value; sparse, a bitmap
-// says which rows below sparseRow have one. Values of a row are written only after markPresent or the equal test in parse.ts.
+// says which rows have one, with zeros to its end. Values of a row are written only after markPresent.
 import { TYPE_BOOLEAN, TYPE_STRING } from "../abi";
 import { addEntry, findEntry } from "./dictionary";
 import { releasePlan } from "./plan";
@@ -165,39 +165,50 @@ export function growColumn(parser: Parser, column: Column, rows: u32): void {
   column.capacityRows = rows;
 }
 
-/** Bitmaps are whole words of 64 rows. */
+/** Room in the bitmap for `rows` rows, in whole words of 64; what is new is zero. */
 function growBitmap(parser: Parser, column: Column, rows: u32): void {
   rows = max<u32>(64, rows);
   if (column.bitmapRows >= rows) return;
-  column.bitmapPtr = reallocate(parser, column.bitmapPtr, column.bitmapRows >> 3, rows >> 3, column.bitmapRows >> 3);
+  const old = column.bitmapRows >> 3;
+  column.bitmapPtr = reallocate(parser, column.bitmapPtr, old, rows >> 3, old);
   column.bitmapRows = rows;
+  memory.fill(column.bitmapPtr + old, 0, (rows >> 3) - old);
 }
 
 /** Notes that `row` has a value in the column, whose memory is then ready for it. False: it has one already. */
+// @ts-ignore: decorator
+@inline
 export function markPresent(parser: Parser, table: Table, column: Column, row: u32): bool {
   if (column.nextRow == row) {
     column.nextRow = row + 1;
     return true;
   }
+  return column.nextRow == ROW_SPARSE ? markSparse(column, row) : markOther(parser, table, column, row);
+}
+
+// @ts-ignore: decorator
+@inline
+function markSparse(column: Column, row: u32): bool {
+  const at = column.bitmapPtr + (row >> 3);
+  const bits: u32 = load<u8>(at);
+  const bit: u32 = 1 << (row & 7);
+  store<u8>(at, <u8>(bits | bit));
+  return (bits & bit) == 0;
+}
+
+/** Of a column that is unused, or dense up to some earlier row. */
+function markOther(parser: Parser, table: Table, column: Column, row: u32): bool {
   if (column.nextRow == ROW_UNUSED) {
     growColumn(parser, column, table.rowCapacity);
     if (row == 0) {
       column.nextRow = 1;
       return true;
     }
-    growBitmap(parser, column, table.rowCapacity);
-    column.sparseRow = 0;
-    column.nextRow = ROW_SPARSE;
-  } else if (column.nextRow != ROW_SPARSE) {
-    if (column.nextRow > row) return false;
-    makeSparse(parser, column, table.rowCapacity);
+  } else if (column.nextRow > row) {
+    return false;
   }
-  if (column.sparseRow > row) return false;
-  clearBits(column.bitmapPtr, column.sparseRow, row);
-  const at = column.bitmapPtr + (row >> 3);
-  store<u8>(at, <u8>(<u32>load<u8>(at) | (1 << (row & 7))));
-  column.sparseRow = row + 1;
-  return true;
+  makeSparse(parser, column, table.rowCapacity);
+  return markSparse(column, row);
 }
 
 /** Notes that the rows from `first` to the table's last have values in the column. Either it is unused in this body and `first` is 0, or
@@ -218,7 +229,6 @@ export function markRows(table: Table, column: Column, first: u32): void {
       row++;
     }
   }
-  column.sparseRow = rows;
 }
 
 /** True when another column of the same name has a value in `row`. */
@@ -232,7 +242,8 @@ export function siblingPresent(column: Column, row: u32): bool {
 
 /** True when `row`, the row in hand, has a value. */
 function isPresentLast(column: Column, row: u32): bool {
-  return column.nextRow == ROW_SPARSE ? column.sparseRow == row + 1 : column.nextRow == row + 1;
+  if (column.nextRow != ROW_SPARSE) return column.nextRow == row + 1;
+  return ((<u32>load<u8>(column.bitmapPtr + (row >> 3)) >> (row & 7)) & 1) != 0;
 }
 
 /** Forgets the values of `row`, the row in hand, in the first `count` of the predicted columns, which are those of the line so far. */
@@ -240,7 +251,7 @@ export function undoRow(table: Table, row: u32, count: u32): void {
   let at = table.firstColumn;
   for (let i: u32 = 0; i < count; i++) {
     const column = changetype<Column>(at);
-    if (column.nextRow == ROW_SPARSE) column.sparseRow = row;
+    if (column.nextRow == ROW_SPARSE) clearBit(column.bitmapPtr, row);
     else column.nextRow = row == 0 ? ROW_UNUSED : row;
     at = column.next;
   }
@@ -253,8 +264,6 @@ export function finishColumn(parser: Parser, table: Table, column: Column): u32 
   if (column.nextRow == rows) return rows;
   if (column.nextRow != ROW_SPARSE) makeSparse(parser, column, table.rowCapacity);
   const padded = (rows + 63) & ~63;
-  clearBits(column.bitmapPtr, column.sparseRow, padded);
-  column.sparseRow = padded;
   let present: u32 = 0;
   for (let at: u32 = 0; at < padded >> 3; at += 8) present += <u32>popcnt(load<u64>(column.bitmapPtr + at));
   return present;
@@ -269,23 +278,19 @@ export function resetTable(table: Table): void {
 }
 
 function makeSparse(parser: Parser, column: Column, rows: u32): void {
+  // what is left of an earlier body is cleared as far as this one can reach; growBitmap clears the rest
+  const known = min(column.bitmapRows, max<u32>(64, rows));
+  memory.fill(column.bitmapPtr, 0, known >> 3);
   growBitmap(parser, column, rows);
-  const present = column.nextRow;
-  memory.fill(column.bitmapPtr, 0xff, (present + 7) >> 3);
+  const present = column.nextRow == ROW_UNUSED ? 0 : column.nextRow;
+  memory.fill(column.bitmapPtr, 0xff, present >> 3);
   if ((present & 7) != 0) store<u8>(column.bitmapPtr + (present >> 3), <u8>((<u32>1 << (present & 7)) - 1));
-  column.sparseRow = present;
   column.nextRow = ROW_SPARSE;
 }
 
-/** Clears bits from .. to - 1, and those behind `from` in its byte: bits from sparseRow on mean nothing yet, whatever they are. */
-function clearBits(bitmapPtr: u32, from: u32, to: u32): void {
-  if (from >= to) return;
-  if ((from & 7) != 0) {
-    const at = bitmapPtr + (from >> 3);
-    store<u8>(at, <u8>(<u32>load<u8>(at) & ((1 << (from & 7)) - 1)));
-    from = (from + 7) & ~7;
-  }
-  if (from < to) memory.fill(bitmapPtr + (from >> 3), 0, (to + 7 - from) >> 3);
+function clearBit(bitmapPtr: u32, row: u32): void {
+  const at = bitmapPtr + (row >> 3);
+  store<u8>(at, <u8>(<u32>load<u8>(at) & ~(1 << (row & 7))));
 }
 
 export function releaseTable(parser: Parser, table: Table): void {

@@ -160,8 +160,12 @@ function parseNewSeries(parser: Parser, lineStart: usize, keyPtr: usize, last: S
   candidate.keyBytes = missedBytes;
   candidate.table = changetype<u32>(table);
   candidate.seriesId = table.seriesCount;
+  candidate.firstColumn = table.firstColumn;
   const next = parseKnown(parser, lineStart, keyPtr, candidate);
-  if (next != 0) newSeries = changetype<u32>(addSeries(parser, table, keyPtr, missedBytes, missedHash));
+  if (next == 0) return 0;
+  const series = addSeries(parser, table, keyPtr, missedBytes, missedHash);
+  series.firstColumn = candidate.firstColumn;
+  newSeries = changetype<u32>(series);
   return next;
 }
 
@@ -187,19 +191,15 @@ let markedColumns: u32 = 0;
 function parseFields(parser: Parser, lineStart: usize, p: usize, series: SeriesEntry): usize {
   const table = changetype<Table>(series.table);
   const row = table.rowCount;
-  let asPredicted = true;
-  let column: Column;
-  // where the prediction of the next column is kept
-  let slot = changetype<usize>(table) + offsetof<Table>("firstColumn");
+  let column = changetype<Column>(series.firstColumn);
+  if (changetype<u32>(column) == 0 || !nameMatches(p, column)) {
+    column = changetype<Column>(findColumn(parser, table, p));
+    if (changetype<u32>(column) == 0) return 0;
+    series.firstColumn = changetype<u32>(column);
+  }
+  let asPredicted = table.firstColumn == changetype<u32>(column);
+  table.firstColumn = changetype<u32>(column);
   while (true) {
-    column = changetype<Column>(load<u32>(slot));
-    if (changetype<u32>(column) == 0 || !nameMatches(p, column)) {
-      column = changetype<Column>(findColumn(parser, table, p));
-      if (changetype<u32>(column) == 0) return 0;
-      store<u32>(slot, changetype<u32>(column));
-      asPredicted = false;
-    }
-    slot = changetype<usize>(column) + offsetof<Column>("next");
     if (!markPresent(parser, table, column, row)) return 0;
     markedColumns++;
     if ((column.kind & KIND_SHARED) != 0 && siblingPresent(column, row)) return 0;
@@ -207,6 +207,16 @@ function parseFields(parser: Parser, lineStart: usize, p: usize, series: SeriesE
     if (p == 0) return 0;
     if (<u32>load<u8>(p) != COMMA) break;
     p++;
+    const next = changetype<Column>(column.next);
+    if (column.next != 0 && nameMatches(p, next)) {
+      column = next;
+      continue;
+    }
+    const found = findColumn(parser, table, p);
+    if (found == 0) return 0;
+    column.next = found;
+    column = changetype<Column>(found);
+    asPredicted = false;
   }
   p = parseEnd(parser, table, series, lineStart, p);
   if (p == 0) return 0;

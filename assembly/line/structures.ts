@@ -33,7 +33,8 @@ export class SeriesEntry extends Entry {
   seriesId: u32;
   /** SeriesEntry that followed this one last time: the prediction. */
   next: u32;
-  unused: u32;
+  /** Column that began its last line, or 0. */
+  firstColumn: u32;
 }
 
 @unmanaged
@@ -78,8 +79,7 @@ export class Column {
   capacityRows: u32;
   bitmapPtr: u32;
   bitmapRows: u32;
-  /** ROW_SPARSE: rows below this one have their bit. */
-  sparseRow: u32;
+  pad3: u32;
   index: u32;
   entry: u32;
   sibling: u32;
@@ -96,7 +96,7 @@ export class Table extends Entry {
   seriesPtr: u32;
   timePtr: u32;
   linesPtr: u32;
-  /** Column that began the last line: the prediction. */
+  /** Column that began the last line. */
   firstColumn: u32;
   /** Some field has the name of some tag: every line needs the check of the careful path. */
   nameClash: u32;
