@@ -1,5 +1,16 @@
 // The kernel's exports, folder by folder; no logic here.
-export { codecBytesMax, codecColumnBytes, codecDecode, codecEncode, codecTextBytes, codecWorkBytes } from "./codec/column";
+export {
+  codecBytesMax,
+  codecColumnBytes,
+  codecDecode,
+  codecDecodePacked,
+  codecEncode,
+  codecEncodePacked,
+  codecPackedBytesMax,
+  codecPresentCount,
+  codecTextBytes,
+  codecWorkBytes,
+} from "./codec/column";
 export { lineCreate, lineMemoryBytes, lineRelease, lineSeriesRecord } from "./line/parser";
 export { lineParse } from "./line/parse";
 export { copyBits, countBits, gatherBits, presentRows, setBits } from "./memory/bits";
@@ -28,7 +39,7 @@ export {
   seriesUnmark,
   seriesWriteKeys,
 } from "./memory/series-records";
-export { packValues, packViews, unpackValues } from "./memory/packed";
+export { keepPacked, packValues, packViews, spreadValues, spreadViews, unpackValues } from "./memory/packed";
 export { copyViews, textBytes } from "./memory/views";
 export { parquetBloomAdd } from "./parquet/bloom";
 export { parquetDeltaBytesMax, parquetDeltaDecode, parquetDeltaEncode } from "./parquet/delta";

@@ -49,15 +49,29 @@ export function codecBytesMax(type: u32, data: u32, validity: u32, rowCount: u32
   return head + (type == TYPE_FLOAT ? floatsBytesMax(rowCount) : intsBytesMax(rowCount));
 }
 
+/** The same for a column of which only the `present` values of the present rows are at `data`, one after the other. */
+export function codecPackedBytesMax(type: u32, data: u32, present: u32, rowCount: u32): f64 {
+  return codecBytesMax(type, data, 0, present) + bitsBytesMax(rowCount);
+}
+
 /** Encodes a column to `target`, which has room for codecBytesMax. Returns the bytes written. */
 export function codecEncode(type: u32, data: u32, validity: u32, rowCount: u32, work: u32, target: u32): u32 {
+  return encodeColumn(type, data, validity, rowCount, false, work, target);
+}
+
+/** The same for a packed column, and with the same result: `target` has room for codecPackedBytesMax, `validity` is not 0. */
+export function codecEncodePacked(type: u32, data: u32, validity: u32, rowCount: u32, work: u32, target: u32): u32 {
+  return encodeColumn(type, data, validity, rowCount, true, work, target);
+}
+
+function encodeColumn(type: u32, data: u32, validity: u32, rowCount: u32, isPacked: bool, work: u32, target: u32): u32 {
   useWork(work);
   let scratch = columnWork();
   const present = validity == 0 ? rowCount : countOnes(validity, rowCount);
   let out = target + CODEC_HEADER_BYTES;
   if (present != 0) {
-    if (present != rowCount) {
-      out = encodeBits(validity, rowCount, out);
+    if (present != rowCount) out = encodeBits(validity, rowCount, out);
+    if (present != rowCount && !isPacked) {
       const size = valueBytes(type);
       squeeze(data, validity, rowCount, size, scratch);
       data = scratch;
@@ -107,6 +121,28 @@ export function codecTextBytes(source: u32, sourceBytes: u32, rowCount: u32, wor
   return source == 0 ? CODEC_CORRUPT : <f64>stringsLongBytes(source, end);
 }
 
+/** Values of the encoded column, which decoding it packed takes room for, or CODEC_CORRUPT. */
+export function codecPresentCount(source: u32, sourceBytes: u32, rowCount: u32): f64 {
+  if (codecColumnBytes(source, sourceBytes) < 0 || load<u32>(source + CODEC_ROW_COUNT) != rowCount) return CODEC_CORRUPT;
+  const present = load<u32>(source + CODEC_PRESENT_COUNT);
+  return present > rowCount ? CODEC_CORRUPT : present;
+}
+
+/** Decodes a column as codecDecode does, but only the values of present rows, one after the other; `validity` is not 0. */
+export function codecDecodePacked(
+  type: u32,
+  source: u32,
+  sourceBytes: u32,
+  rowCount: u32,
+  work: u32,
+  data: u32,
+  validity: u32,
+  text: u32,
+  textBytes: u32,
+): i32 {
+  return decodeColumn(type, source, sourceBytes, rowCount, true, work, data, validity, text, textBytes);
+}
+
 /** Decodes a column of `rowCount` rows to `data`; absent rows become 0. `validity` 0: not wanted, else bits padded to 8 bytes. Strings take
  *  `textBytes` at `text`. Returns 1 when rows are absent, 0 when none is, or CODEC_CORRUPT, with the targets partly written. */
 export function codecDecode(
@@ -114,6 +150,21 @@ export function codecDecode(
   source: u32,
   sourceBytes: u32,
   rowCount: u32,
+  work: u32,
+  data: u32,
+  validity: u32,
+  text: u32,
+  textBytes: u32,
+): i32 {
+  return decodeColumn(type, source, sourceBytes, rowCount, false, work, data, validity, text, textBytes);
+}
+
+function decodeColumn(
+  type: u32,
+  source: u32,
+  sourceBytes: u32,
+  rowCount: u32,
+  isPacked: bool,
   work: u32,
   data: u32,
   validity: u32,
@@ -131,7 +182,7 @@ export function codecDecode(
   const scratch = columnWork() + (((rowCount + 63) >> 6) << 3);
   const size = type == TYPE_U32 ? 4 : valueBytes(type);
   if (present == 0) {
-    memory.fill(data, 0, rowCount * size);
+    if (!isPacked) memory.fill(data, 0, rowCount * size);
     if (validity != 0) memory.fill(validity, 0, ((rowCount + 63) >> 6) << 3);
     return source == end ? <i32>(rowCount > 0) : CODEC_CORRUPT;
   }
@@ -144,7 +195,7 @@ export function codecDecode(
     setBits(validity, 0, rowCount);
   }
   if (decodeValues(type, source, end, present, scratch, text, textBytes, data) != end) return CODEC_CORRUPT;
-  if (present != rowCount) spread(data, presence, rowCount, size, present);
+  if (present != rowCount && !isPacked) spread(data, presence, rowCount, size, present);
   return <i32>(present != rowCount);
 }
 

@@ -1,7 +1,7 @@
 // Tables, columns and rows of the body in hand: growing them, keeping track of which rows have a value, undoing a line.
 //
 // A column is in one of three states, told by nextRow: unused in this body; dense, every row below nextRow has a value; sparse, a bitmap
-// says which rows have one, with zeros to its end. Values of a row are written only after markPresent.
+// says which rows have one, with zeros to its end. Values lie one after the other, so that a column takes no room for rows without one.
 import { TYPE_BOOLEAN, TYPE_STRING } from "../abi";
 import { addEntry, findEntry } from "./dictionary";
 import { releasePlan } from "./plan";
@@ -25,12 +25,11 @@ import {
 } from "./structures";
 
 const ROWS_MIN: u32 = 16;
+const VALUES_MIN: u32 = 16;
 
-// @ts-ignore: decorator
-@inline
-export function valueBytes(kind: u32): u32 {
-  const type = kind & ~KIND_SHARED;
-  return type == TYPE_BOOLEAN ? 1 : type == TYPE_STRING ? 16 : 8;
+/** Log2 of the bytes of a value. */
+function shiftOf(type: u32): u32 {
+  return type == TYPE_BOOLEAN ? 0 : type == TYPE_STRING ? 4 : 3;
 }
 
 export function findOrAddTable(parser: Parser, namePtr: usize, nameBytes: u32): Table {
@@ -101,6 +100,7 @@ function addColumn(parser: Parser, table: Table, entry: FieldEntry, type: u32): 
   column.keyPtr = entry.keyPtr;
   column.keyBytes = entry.keyBytes + 1;
   column.kind = type;
+  column.shift = shiftOf(type);
   column.nextRow = ROW_UNUSED;
   column.index = table.columnCount;
   column.entry = changetype<u32>(entry);
@@ -151,18 +151,26 @@ export function growRows(parser: Parser, table: Table): void {
   for (let i: u32 = 0; i < table.columnCount; i++) {
     const column = changetype<Column>(load<u32>(table.columnsPtr + (i << 2)));
     if (column.nextRow == ROW_UNUSED) continue;
-    growColumn(parser, column, rows);
     if (column.nextRow == ROW_SPARSE) growBitmap(parser, column, rows);
+    else growColumn(parser, column, rows);
   }
 }
 
-export function growColumn(parser: Parser, column: Column, rows: u32): void {
-  const old = column.capacityRows;
-  if (old >= rows) return;
-  const bytes = valueBytes(column.kind);
-  const kept = column.nextRow == ROW_UNUSED ? 0 : old * bytes;
-  column.dataPtr = reallocate(parser, column.dataPtr, old * bytes, rows * bytes, kept);
-  column.capacityRows = rows;
+/** How many values the column has. */
+// @ts-ignore: decorator
+@inline
+export function valueCount(column: Column): u32 {
+  if (column.nextRow == ROW_SPARSE) return column.count;
+  return column.nextRow == ROW_UNUSED ? 0 : column.nextRow;
+}
+
+/** Room for `count` values. */
+export function growColumn(parser: Parser, column: Column, count: u32): void {
+  const old = column.capacity;
+  if (old >= count) return;
+  const bytes = old << column.shift;
+  column.dataPtr = reallocate(parser, column.dataPtr, bytes, count << column.shift, valueCount(column) << column.shift);
+  column.capacity = count;
 }
 
 /** Room in the bitmap for `rows` rows, in whole words of 64; what is new is zero. */
@@ -175,40 +183,44 @@ function growBitmap(parser: Parser, column: Column, rows: u32): void {
   memory.fill(column.bitmapPtr + old, 0, (rows >> 3) - old);
 }
 
-/** Notes that `row` has a value in the column, whose memory is then ready for it. False: it has one already. */
+/** Notes that `row` has a value in the column. Returns where it is to be written; 0 when there is one already. */
 // @ts-ignore: decorator
 @inline
-export function markPresent(parser: Parser, table: Table, column: Column, row: u32): bool {
+export function placeValue(parser: Parser, table: Table, column: Column, row: u32): u32 {
   if (column.nextRow == row) {
     column.nextRow = row + 1;
-    return true;
+    return column.dataPtr + (row << column.shift);
   }
-  return column.nextRow == ROW_SPARSE ? markSparse(column, row) : markOther(parser, table, column, row);
+  return column.nextRow == ROW_SPARSE ? placeSparse(parser, column, row) : placeOther(parser, table, column, row);
 }
 
 // @ts-ignore: decorator
 @inline
-function markSparse(column: Column, row: u32): bool {
+function placeSparse(parser: Parser, column: Column, row: u32): u32 {
   const at = column.bitmapPtr + (row >> 3);
   const bits: u32 = load<u8>(at);
   const bit: u32 = 1 << (row & 7);
+  if ((bits & bit) != 0) return 0;
+  const count = column.count;
+  if (count == column.capacity) growColumn(parser, column, max(VALUES_MIN, count * 2));
   store<u8>(at, <u8>(bits | bit));
-  return (bits & bit) == 0;
+  column.count = count + 1;
+  return column.dataPtr + (count << column.shift);
 }
 
 /** Of a column that is unused, or dense up to some earlier row. */
-function markOther(parser: Parser, table: Table, column: Column, row: u32): bool {
+function placeOther(parser: Parser, table: Table, column: Column, row: u32): u32 {
   if (column.nextRow == ROW_UNUSED) {
-    growColumn(parser, column, table.rowCapacity);
     if (row == 0) {
+      growColumn(parser, column, table.rowCapacity);
       column.nextRow = 1;
-      return true;
+      return column.dataPtr;
     }
   } else if (column.nextRow > row) {
-    return false;
+    return 0;
   }
   makeSparse(parser, column, table.rowCapacity);
-  return markSparse(column, row);
+  return placeSparse(parser, column, row);
 }
 
 /** Notes that the rows from `first` to the table's last have values in the column. Either it is unused in this body and `first` is 0, or
@@ -219,6 +231,7 @@ export function markRows(table: Table, column: Column, first: u32): void {
     column.nextRow = rows;
     return;
   }
+  column.count += rows - first;
   for (let row = first; row < rows; ) {
     const at = column.bitmapPtr + (row >> 3);
     if ((row & 7) == 0 && row + 8 <= rows) {
@@ -251,22 +264,23 @@ export function undoRow(table: Table, row: u32, count: u32): void {
   let at = table.firstColumn;
   for (let i: u32 = 0; i < count; i++) {
     const column = changetype<Column>(at);
-    if (column.nextRow == ROW_SPARSE) clearBit(column.bitmapPtr, row);
-    else column.nextRow = row == 0 ? ROW_UNUSED : row;
+    if (column.nextRow != ROW_SPARSE) {
+      column.nextRow = row == 0 ? ROW_UNUSED : row;
+    } else {
+      const bits = column.bitmapPtr + (row >> 3);
+      store<u8>(bits, <u8>(<u32>load<u8>(bits) & ~(1 << (row & 7))));
+      column.count--;
+    }
     at = column.next;
   }
 }
 
-/** Ends the body for a column: every row of the table gets its bit if one lacks a value. Returns how many rows have a value. */
+/** Ends the body for a column: it is sparse if a row of the table lacks a value. Returns how many rows have one. */
 export function finishColumn(parser: Parser, table: Table, column: Column): u32 {
-  const rows = table.rowCount;
-  if (column.nextRow == ROW_UNUSED) return 0;
-  if (column.nextRow == rows) return rows;
-  if (column.nextRow != ROW_SPARSE) makeSparse(parser, column, table.rowCapacity);
-  const padded = (rows + 63) & ~63;
-  let present: u32 = 0;
-  for (let at: u32 = 0; at < padded >> 3; at += 8) present += <u32>popcnt(load<u64>(column.bitmapPtr + at));
-  return present;
+  if (column.nextRow != ROW_UNUSED && column.nextRow != ROW_SPARSE && column.nextRow != table.rowCount) {
+    makeSparse(parser, column, table.rowCapacity);
+  }
+  return valueCount(column);
 }
 
 /** Makes the table empty for the next body. */
@@ -282,21 +296,17 @@ function makeSparse(parser: Parser, column: Column, rows: u32): void {
   const known = min(column.bitmapRows, max<u32>(64, rows));
   memory.fill(column.bitmapPtr, 0, known >> 3);
   growBitmap(parser, column, rows);
-  const present = column.nextRow == ROW_UNUSED ? 0 : column.nextRow;
+  const present = valueCount(column);
   memory.fill(column.bitmapPtr, 0xff, present >> 3);
   if ((present & 7) != 0) store<u8>(column.bitmapPtr + (present >> 3), <u8>((<u32>1 << (present & 7)) - 1));
+  column.count = present;
   column.nextRow = ROW_SPARSE;
-}
-
-function clearBit(bitmapPtr: u32, row: u32): void {
-  const at = bitmapPtr + (row >> 3);
-  store<u8>(at, <u8>(<u32>load<u8>(at) & ~(1 << (row & 7))));
 }
 
 export function releaseTable(parser: Parser, table: Table): void {
   for (let i: u32 = 0; i < table.columnCount; i++) {
     const column = changetype<Column>(load<u32>(table.columnsPtr + (i << 2)));
-    release(parser, column.dataPtr, column.capacityRows * valueBytes(column.kind));
+    release(parser, column.dataPtr, column.capacity << column.shift);
     release(parser, column.bitmapPtr, column.bitmapRows >> 3);
   }
   release(parser, table.timePtr, table.rowCapacity * 16);

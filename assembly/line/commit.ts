@@ -1,7 +1,7 @@
 // Takes a line that check.ts found good into the parser: table, series, tag and field columns that are new, then the row.
 import { LINE_BAD_TOO_MANY_COLUMNS, LINE_BAD_TOO_MANY_TABLES, LINE_COLUMNS_MAX, LINE_KEPT_COLUMNS_MAX, LINE_KEPT_TABLES_MAX } from "../abi";
 import { checkSeries, fault, seriesEnd, tableNameBytes, tableNamePtr, tagCount, timeNs, tokenCount } from "./check";
-import { findOrAddColumn, findOrAddTable, findOrAddTag, growRows, hasColumn, markPresent, valueBytes } from "./columns";
+import { findOrAddColumn, findOrAddTable, findOrAddTag, growRows, hasColumn, placeValue } from "./columns";
 import { addHashed, findEntry, findHashed } from "./dictionary";
 import { hashBytes } from "./bytes";
 import { settlePlan } from "./plan";
@@ -65,9 +65,7 @@ export function commitLine(parser: Parser, lineStart: usize, keyPtr: usize): Ser
   for (let i = tagCount; i < tokenCount; i++) {
     const token = tokenAt(parser, i);
     const column = findOrAddColumn(parser, table, token.namePtr, token.nameBytes, token.type);
-    markPresent(parser, table, column, row);
-    const bytes = valueBytes(column.kind);
-    memory.copy(column.dataPtr + row * bytes, changetype<usize>(token), bytes);
+    memory.copy(placeValue(parser, table, column, row), changetype<usize>(token), 1 << column.shift);
     changetype<FieldEntry>(column.entry).lastColumn = changetype<u32>(column);
     store<u32>(slot, changetype<u32>(column));
     slot = changetype<usize>(column) + offsetof<Column>("next");

@@ -4,13 +4,14 @@ import { LINE_BAD_UTF8, LINE_ERRORS_KEPT, LINE_ERROR_WORDS } from "../abi";
 import { BACKSLASH, COMMA, EQUALS, HASH, NEWLINE, RETURN, SPACE, TAB } from "./bytes";
 import { hashBytes, isLineEnd, sameBytes, skipSpaces } from "./bytes";
 import { checkLine, faultCode, faultDetail, faultEnd, faultPtr, findLineEnd } from "./check";
-import { growRows, markPresent, resetTable, siblingPresent, undoRow } from "./columns";
+import { growRows, placeValue, resetTable, siblingPresent, undoRow } from "./columns";
 import { addSeries, commitLine, endRow, hasRoom, reserveRecord } from "./commit";
 import { createSlots, findEntry, findHashed } from "./dictionary";
 import { parseTimestamp } from "./number";
 import { PLAN_IDLE, followPlan, makePlan, settlePlan, startPlan } from "./plan";
 import { writeResult } from "./result";
-import { Column, FieldEntry, KIND_SHARED, OWNER_SERIES, OWNER_TABLES, Parser, SeriesEntry, Table, ownerOfFields } from "./structures";
+import { Column, FieldEntry, KIND_SHARED, NAME_SLOTS, OWNER_SERIES, OWNER_TABLES, Parser, SeriesEntry, Table } from "./structures";
+import { ownerOfFields } from "./structures";
 import { followTagPlan } from "./tag-plan";
 import { resetScratch } from "./text";
 import { scaleTime } from "./time";
@@ -200,10 +201,11 @@ function parseFields(parser: Parser, lineStart: usize, p: usize, series: SeriesE
   let asPredicted = table.firstColumn == changetype<u32>(column);
   table.firstColumn = changetype<u32>(column);
   while (true) {
-    if (!markPresent(parser, table, column, row)) return 0;
+    const target = placeValue(parser, table, column, row);
+    if (target == 0) return 0;
     markedColumns++;
     if ((column.kind & KIND_SHARED) != 0 && siblingPresent(column, row)) return 0;
-    p = parseValue(parser, column, p + column.keyBytes, row);
+    p = parseValue(parser, column, p + column.keyBytes, target);
     if (p == 0) return 0;
     if (<u32>load<u8>(p) != COMMA) break;
     p++;
@@ -236,7 +238,31 @@ function nameMatches(p: usize, column: Column): bool {
 }
 
 /** The column last used for the field name at `p`, or 0. */
+// @ts-ignore: decorator
+@inline
 function findColumn(parser: Parser, table: Table, p: usize): u32 {
+  const block = v128.load(p);
+  const ends = i8x16.bitmask(i8x16.eq(block, i8x16.splat(<i8>EQUALS)));
+  let word0 = i64x2.extract_lane(block, 0);
+  let word1 = i64x2.extract_lane(block, 1);
+  const end = <u32>ctz(ends);
+  // what is behind the name does not count; ctz of 0 is 32
+  if (end < 8) {
+    word0 &= ((<i64>1) << (end << 3)) - 1;
+    word1 = 0;
+  } else if (end < 16) {
+    word1 &= ((<i64>1) << ((end - 8) << 3)) - 1;
+  }
+  const mixed = (<u64>word0 * 0x9e3779b97f4a7c15) ^ ((<u64>word1 ^ table.index) * 0xd6e8feb86659fd93);
+  const slot = parser.namesPtr + ((<u32>(mixed >> 40) & (NAME_SLOTS - 1)) << 2);
+  const known = changetype<FieldEntry>(load<u32>(slot));
+  if (changetype<u32>(known) != 0 && known.owner == ownerOfFields(table.index)) {
+    if (nameMatches(p, changetype<Column>(known.lastColumn))) return known.lastColumn;
+  }
+  return lookUpColumn(parser, table, p, slot);
+}
+
+function lookUpColumn(parser: Parser, table: Table, p: usize, slot: u32): u32 {
   const start = p;
   while (true) {
     const c: u32 = load<u8>(p);
@@ -246,7 +272,9 @@ function findColumn(parser: Parser, table: Table, p: usize): u32 {
     p++;
   }
   const entry = findEntry(parser, ownerOfFields(table.index), start, <u32>(p - start));
-  return entry == 0 ? 0 : changetype<FieldEntry>(entry).lastColumn;
+  const column = entry == 0 ? 0 : changetype<FieldEntry>(entry).lastColumn;
+  if (column != 0) store<u32>(slot, entry);
+  return column;
 }
 
 /** Reads what follows the fields and adds the row. Returns the address of the next line, or 0. */

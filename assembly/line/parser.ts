@@ -1,18 +1,19 @@
 // Life of a parser: made and freed by the host, which owns the body and calls lineParse (parse.ts).
-import { ERRORS_BYTES, Parser, SEEN_SLOTS, SeriesEntry, TOKENS_BYTES, Table, arenaRelease, release } from "./structures";
+import { ERRORS_BYTES, NAME_SLOTS, Parser, SEEN_SLOTS, SeriesEntry, TOKENS_BYTES, Table, arenaRelease, release } from "./structures";
 import { hostAlloc, hostFree } from "../memory/host";
 import { describeSeries } from "./commit";
 import { releaseSlots } from "./dictionary";
 import { releaseTable } from "./columns";
 import { releaseScratch } from "./text";
 
-// | Parser | root SeriesEntry | candidate SeriesEntry | tokens | seen names | errors |, each at a multiple of 16: one block, there whole or
-// not at all
+// | Parser | root SeriesEntry | candidate SeriesEntry | tokens | seen names | field names | errors |, each at a multiple of 16: one block,
+// there whole or not at all
 const ROOT_AT: u32 = (offsetof<Parser>() + 15) & ~15;
 const CANDIDATE_AT: u32 = ROOT_AT + offsetof<SeriesEntry>();
 const TOKENS_AT: u32 = CANDIDATE_AT + offsetof<SeriesEntry>();
 const SEEN_AT: u32 = TOKENS_AT + TOKENS_BYTES;
-const ERRORS_AT: u32 = SEEN_AT + SEEN_SLOTS * 2;
+const NAMES_AT: u32 = SEEN_AT + SEEN_SLOTS * 2;
+const ERRORS_AT: u32 = NAMES_AT + NAME_SLOTS * 4;
 const BLOCK_BYTES: u32 = ERRORS_AT + ERRORS_BYTES;
 
 /** A parser that knows nothing. `powersPtr`: the powers of five that float.ts wants, which must outlive the parser. */
@@ -26,6 +27,8 @@ export function lineCreate(powersPtr: u32): u32 {
   parser.candidate = ptr + CANDIDATE_AT;
   parser.tokensPtr = ptr + TOKENS_AT;
   parser.seenPtr = ptr + SEEN_AT;
+  parser.namesPtr = ptr + NAMES_AT;
+  memory.fill(parser.namesPtr, 0, NAME_SLOTS * 4);
   parser.errorsPtr = ptr + ERRORS_AT;
   return ptr;
 }

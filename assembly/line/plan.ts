@@ -3,7 +3,7 @@
 // many rows at once. A line that leaves the plan has changed nothing and is read again without it (parse.ts).
 import { TYPE_FLOAT, TYPE_INTEGER } from "../abi";
 import { COMMA, SPACE, sameBytes } from "./bytes";
-import { growColumn, markRows } from "./columns";
+import { growColumn, markRows, valueCount } from "./columns";
 import { parseFloat64, parseInteger, parseShortFloat } from "./number";
 import { Column, Parser, Table, reallocate, release } from "./structures";
 import { parseOtherValue } from "./value";
@@ -19,12 +19,13 @@ class Step {
   mask1: u64;
   keyBytes: u32;
   kind: u32;
+  /** Where the value of row 0 would be, if the rows before the plan's had one. */
   dataPtr: u32;
   /** "i" and the separator behind the value, in the low two bytes. */
   suffix: u32;
   column: u32;
   keyPtr: u32;
-  pad0: u32;
+  shift: u32;
   pad1: u32;
 }
 
@@ -49,6 +50,7 @@ export function makePlan(parser: Parser, table: Table, last: Column): void {
     step.suffix = 0x69 | ((i + 1 == count ? SPACE : COMMA) << 8);
     step.column = ptr;
     step.keyPtr = column.keyPtr;
+    step.shift = column.shift;
     ptr = column.next;
   }
   table.planCount = count;
@@ -60,8 +62,10 @@ export function startPlan(parser: Parser, table: Table): void {
   for (let i: u32 = 0; i < table.planCount; i++) {
     const step = changetype<Step>(table.planPtr + i * STEP_BYTES);
     const column = changetype<Column>(step.column);
-    growColumn(parser, column, table.rowCapacity);
-    step.dataPtr = column.dataPtr;
+    const count = valueCount(column);
+    growColumn(parser, column, count + table.rowCapacity - table.rowCount);
+    // rows follow each other without a gap, and so do their values
+    step.dataPtr = column.dataPtr + ((count - table.rowCount) << column.shift);
   }
   table.planRow = table.rowCount;
 }
@@ -102,13 +106,13 @@ export function followPlan(parser: Parser, table: Table, p: usize): usize {
 
 /** Reads a value that is no integer and the separator behind it. */
 function planOther(parser: Parser, step: Step, p: usize, row: u32): usize {
+  const target = step.dataPtr + (row << step.shift);
   if (step.kind == TYPE_FLOAT) {
-    const target = step.dataPtr + (row << 3);
     const end = parseShortFloat(p, target, step.suffix >> 8);
     if (end != 0) return end;
     p = parseFloat64(p, target, parser.powersPtr);
   } else {
-    p = parseOtherValue(parser, changetype<Column>(step.column), p, row);
+    p = parseOtherValue(parser, step.kind, p, target);
   }
   return p != 0 && <u32>load<u8>(p) == step.suffix >> 8 ? p + 1 : 0;
 }

@@ -76,14 +76,17 @@ export class Column {
   next: u32;
   /** The name with its "=", readable to 16 bytes. */
   keyPtr: u32;
-  capacityRows: u32;
+  /** Values that it has room for. */
+  capacity: u32;
   bitmapPtr: u32;
   bitmapRows: u32;
-  pad3: u32;
+  /** ROW_SPARSE: how many values it has. */
+  count: u32;
   index: u32;
   entry: u32;
   sibling: u32;
-  pad0: u32;
+  /** Log2 of the bytes of a value. */
+  shift: u32;
   pad1: u32;
   pad2: u32;
 }
@@ -140,6 +143,8 @@ export class Token {
 }
 
 export const TOKEN_BYTES: u32 = offsetof<Token>();
+/** FieldEntry by a hash of its table and the first 16 bytes of its text: where findColumn (parse.ts) looks first. */
+export const NAME_SLOTS: u32 = 1024;
 /** u16 slots of the set of names of one line; twice as many as names. */
 export const SEEN_SLOTS: u32 = 1024;
 if (SEEN_SLOTS < 2 * LINE_COLUMNS_MAX) ERROR("SEEN_SLOTS: the set of a line's names must stay half empty");
@@ -180,6 +185,7 @@ export class Parser {
   candidate: u32;
   tokensPtr: u32;
   seenPtr: u32;
+  namesPtr: u32;
   errorsPtr: u32;
   errorCount: u32;
   badLineCount: u32;

@@ -1,4 +1,4 @@
-// Reads a value into the row in hand of a column whose type is known.
+// Reads a value of a column whose type is known to where it belongs.
 import { TYPE_BOOLEAN, TYPE_FLOAT, TYPE_INTEGER, TYPE_STRING, TYPE_UNSIGNED } from "../abi";
 import { QUOTE } from "./bytes";
 import { parseBoolean, parseFloat64, parseInteger, parseUnsigned } from "./number";
@@ -8,22 +8,22 @@ import { parseString } from "./text";
 /** Returns the address behind the value, or 0 when there is none of the column's type. */
 // @ts-ignore: decorator
 @inline
-export function parseValue(parser: Parser, column: Column, p: usize, row: u32): usize {
-  const kind = column.kind & ~KIND_SHARED;
-  if (kind == TYPE_INTEGER) return parseInteger(p, column.dataPtr + (row << 3));
-  if (kind == TYPE_FLOAT) return parseFloat64(p, column.dataPtr + (row << 3), parser.powersPtr);
-  return parseOtherValue(parser, column, p, row);
+export function parseValue(parser: Parser, column: Column, p: usize, target: usize): usize {
+  const type = column.kind & ~KIND_SHARED;
+  if (type == TYPE_INTEGER) return parseInteger(p, target);
+  if (type == TYPE_FLOAT) return parseFloat64(p, target, parser.powersPtr);
+  return parseOtherValue(parser, type, p, target);
 }
 
 /** The same for every type but integer and float. */
-export function parseOtherValue(parser: Parser, column: Column, p: usize, row: u32): usize {
-  switch (column.kind & ~KIND_SHARED) {
+export function parseOtherValue(parser: Parser, type: u32, p: usize, target: usize): usize {
+  switch (type) {
     case TYPE_UNSIGNED:
-      return parseUnsigned(p, column.dataPtr + (row << 3));
+      return parseUnsigned(p, target);
     case TYPE_BOOLEAN:
-      return parseBoolean(p, column.dataPtr + row);
+      return parseBoolean(p, target);
     case TYPE_STRING:
-      return <u32>load<u8>(p) == QUOTE ? parseString(parser, p + 1, column.dataPtr + (row << 4)) : 0;
+      return <u32>load<u8>(p) == QUOTE ? parseString(parser, p + 1, target) : 0;
     default:
       return 0;
   }

@@ -16,7 +16,7 @@ export interface BufferBatch {
   readonly seriesPtr: number;
   /** i64 per row: nanoseconds since 1970. */
   readonly timePtr: number;
-  /** Field columns, each at most once. A column that is not listed is NULL in every row. */
+  /** Field columns, each at most once, packed or not. A column that is not listed is NULL in every row. */
   readonly columns: readonly ColumnRun[];
   /** What SeriesDictionary.noteTimes said: no row has the series and time of an earlier one. */
   readonly unique: boolean;
@@ -96,7 +96,7 @@ export class Segment {
       assert(own.type === column.type, `column ${column.columnId} has type ${column.type}, the segment's has ${own.type}`);
       if (own.packed !== undefined) this.growPacked(own, own.packed, presentCount);
       if (column.validityPtr !== 0) this.needValidity(own);
-      if (column.type === ColumnType.string) textBytes += call.textBytes(column.dataPtr, column.validityPtr, from, count) >>> 0;
+      if (column.type === ColumnType.string) textBytes += this.textBytes(column, { from, count, presentCount });
     }
     for (const own of this.columns.values()) if (!listed.has(own.columnId)) this.needValidity(own);
     if (this.textEnd - this.textNext < textBytes) {
@@ -159,21 +159,37 @@ export class Segment {
     this.blocks.length = 0;
   }
 
+  /** Text beside the views of a batch's rows. */
+  private textBytes({ dataPtr, validityPtr, isPacked }: ColumnRun, rows: { from: number; count: number; presentCount: number }): number {
+    const { call } = this.kernel;
+    if (!isPacked) return call.textBytes(dataPtr, validityPtr, rows.from, rows.count) >>> 0;
+    return call.textBytes(dataPtr, 0, call.countBits(validityPtr, 0, rows.from), rows.presentCount) >>> 0;
+  }
+
   private copyValues(column: ColumnRun, own: SegmentColumn, from: number, count: number): void {
     const { call } = this.kernel;
     const { type, dataPtr, validityPtr } = column;
     const width = VALUE_BYTES[type];
     const target = own.dataPtr + (own.packed?.count ?? this.rowCount) * width;
-    const isPacking = own.packed !== undefined && validityPtr !== 0;
-    if (type === ColumnType.string) {
-      const copy = isPacking ? call.packViews : call.copyViews;
-      this.textNext = copy(dataPtr, validityPtr, from, count, target, this.textNext) >>> 0;
-    } else if (isPacking) {
-      call.packValues(width, dataPtr, validityPtr, from, count, target);
+    const presentCount = validityPtr === 0 ? count : call.countBits(validityPtr, from, count);
+    // the first of the values as they lie there
+    const first = dataPtr + (column.isPacked ? call.countBits(validityPtr, 0, from) : from) * width;
+    const isString = type === ColumnType.string;
+    if (validityPtr === 0 || (column.isPacked && own.packed !== undefined)) {
+      if (isString) this.textNext = call.copyViews(first, 0, 0, presentCount, target, this.textNext) >>> 0;
+      else call.copyBytes(target, first, presentCount * width);
+    } else if (column.isPacked) {
+      if (isString) this.textNext = call.spreadViews(first, validityPtr, from, count, target, this.textNext) >>> 0;
+      else call.spreadValues(width, first, validityPtr, from, count, target);
+    } else if (own.packed !== undefined) {
+      if (isString) this.textNext = call.packViews(dataPtr, validityPtr, from, count, target, this.textNext) >>> 0;
+      else call.packValues(width, dataPtr, validityPtr, from, count, target);
+    } else if (isString) {
+      this.textNext = call.copyViews(dataPtr, validityPtr, from, count, target, this.textNext) >>> 0;
     } else {
-      call.copyBytes(target, dataPtr + from * width, count * width);
+      call.copyBytes(target, first, count * width);
     }
-    if (own.packed !== undefined) own.packed.count += validityPtr === 0 ? count : call.countBits(validityPtr, from, count);
+    if (own.packed !== undefined) own.packed.count += presentCount;
   }
 
   /** `presentCount` of the first `rowCount` rows have the column. */

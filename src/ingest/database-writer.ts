@@ -10,6 +10,7 @@ import { LineParser, type ParsedColumn, type ParsedTable } from "../kernel/line-
 import { bitmapBytes, gatherBitmap, gatherColumn, gatherValues } from "../kernel/rows.ts";
 import type { Scratch } from "../kernel/scratch.ts";
 import { assert } from "../model/assert.ts";
+import { VALUE_BYTES } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { ColumnRun } from "../model/run.ts";
 import type { WriteRequest } from "../model/write.ts";
@@ -253,10 +254,10 @@ export class DatabaseWriter {
   }
 
   private wholeColumns({ parsed, link }: TableWork): ColumnRun[] {
-    return parsed.columns.map(({ index, type, dataPtr, validityPtr }) => {
+    return parsed.columns.map(({ index, type, dataPtr, validityPtr }): ColumnRun => {
       const columnId = link.fieldColumnIds[index]!;
       assert(columnId > 0, `column ${index} of table ${parsed.name} is linked`);
-      return { columnId, type, dataPtr, validityPtr };
+      return columnRun({ columnId, type, dataPtr, validityPtr });
     });
   }
 
@@ -272,16 +273,24 @@ export class DatabaseWriter {
     for (const { index, type, dataPtr, validityPtr } of parsed.columns) {
       const columnId = link.fieldColumnIds[index] ?? -1;
       if (columnId < 0) continue; // only rejected rows had it
-      gatherColumn(kernel, type, { sourcePtr: dataPtr, rowsPtr, count, targetPtr: dataPtr });
-      let keptValidityPtr = 0;
-      if (validityPtr !== 0) {
-        keptValidityPtr = scratch.alloc(bitmapBytes(count));
-        gatherBitmap(kernel, { sourcePtr: validityPtr, rowsPtr, count, targetPtr: keptValidityPtr });
+      if (validityPtr === 0) {
+        gatherColumn(kernel, type, { sourcePtr: dataPtr, rowsPtr, count, targetPtr: dataPtr });
+        columns.push({ columnId, type, dataPtr, validityPtr });
+        continue;
       }
-      columns.push({ columnId, type, dataPtr, validityPtr: keptValidityPtr });
+      const kept = kernel.call.keepPacked(VALUE_BYTES[type], dataPtr, validityPtr, rowsPtr, count);
+      if (kept === 0) continue;
+      const keptValidityPtr = scratch.alloc(bitmapBytes(count));
+      gatherBitmap(kernel, { sourcePtr: validityPtr, rowsPtr, count, targetPtr: keptValidityPtr });
+      columns.push(columnRun({ columnId, type, dataPtr, validityPtr: keptValidityPtr }));
     }
     return columns;
   }
+}
+
+/** As the parser lays columns out: what has a bitmap is packed. */
+function columnRun(column: ColumnRun): ColumnRun {
+  return column.validityPtr === 0 ? column : { ...column, isPacked: true };
 }
 
 /** True when the links know every column and series of the table, or can resolve its series at once. */

@@ -5,7 +5,7 @@ import type { BufferBatch } from "../buffer/table-buffer.ts";
 import type { ColumnCodec } from "../kernel/codec.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { KernelWriter } from "../kernel/kernel-writer.ts";
-import { bitmapBytes } from "../kernel/rows.ts";
+import { bitmapBytes, countPresent } from "../kernel/rows.ts";
 import { Scratch } from "../kernel/scratch.ts";
 import { ColumnType, TIME_COLUMN, VALUE_BYTES } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -58,10 +58,11 @@ export class FrameEncoder {
     this.encodeSeries(batch);
     this.encodeColumn({ type: ColumnType.time, dataPtr: batch.timePtr, validityPtr: 0, rowCount });
     writer.writeU32(batch.columns.length);
-    for (const { columnId, type, dataPtr, validityPtr } of batch.columns) {
-      writer.writeU32(columnId);
-      writer.writeU8(type);
-      this.encodeColumn({ type, dataPtr, validityPtr, rowCount });
+    for (const column of batch.columns) {
+      writer.writeU32(column.columnId);
+      writer.writeU8(column.type);
+      if (column.isPacked) this.encodePacked(column, rowCount);
+      else this.encodeColumn({ ...column, rowCount });
     }
   }
 
@@ -83,6 +84,16 @@ export class FrameEncoder {
     const lengthAt = writer.skipU32();
     const target = writer.reserve(codec.u32BytesMax(batch.rowCount));
     const bytes = codec.encodeU32(batch.seriesPtr, batch.rowCount, target);
+    writer.advance(bytes);
+    writer.patchU32(lengthAt, bytes);
+  }
+
+  private encodePacked({ type, dataPtr, validityPtr }: ColumnRun, rowCount: number): void {
+    const { writer, codec } = this;
+    const column = { type, dataPtr, validityPtr, rowCount };
+    const lengthAt = writer.skipU32();
+    const target = writer.reserve(codec.packedBytesMax(column, countPresent(this.kernel, validityPtr, 0, rowCount)));
+    const bytes = codec.encodePacked(column, target);
     writer.advance(bytes);
     writer.patchU32(lengthAt, bytes);
   }
@@ -163,12 +174,12 @@ export class FrameDecoder {
   private decodeColumn(reader: FrameReader, columnId: number, type: ColumnType, rowCount: number): ColumnRun {
     const { codec, scratch } = this;
     const source = { ...reader.block(), rowCount };
-    const dataPtr = scratch.alloc(rowCount * VALUE_BYTES[type]);
+    const dataPtr = scratch.alloc(codec.presentCount(source) * VALUE_BYTES[type]);
     const validityPtr = scratch.alloc(bitmapBytes(rowCount));
     const textBytes = type === ColumnType.string ? codec.decodedTextBytes(source) : 0;
     const textPtr = textBytes === 0 ? 0 : scratch.alloc(textBytes);
-    const { hasNulls } = codec.decode(source, { type, dataPtr, validityPtr, textPtr, textBytes });
-    return { columnId, type, dataPtr, validityPtr: hasNulls ? validityPtr : 0 };
+    const { hasNulls } = codec.decodePacked(source, { type, dataPtr, validityPtr, textPtr, textBytes });
+    return hasNulls ? { columnId, type, dataPtr, validityPtr, isPacked: true } : { columnId, type, dataPtr, validityPtr: 0 };
   }
 }
 

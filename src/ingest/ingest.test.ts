@@ -301,6 +301,18 @@ class Model {
   }
 }
 
+test("lines spread over as many fields as a table may have take room for their values, not for all fields of all lines", async () => {
+  const path = await open();
+  const before = path.kernel.extents.usedBytes;
+  const [fields, rows] = [499, 60_000];
+  const lines = Array.from({ length: rows }, (_, i) => `t f${i % fields}=${i}i ${i}`);
+  expect(await path.write(lines.join("\n"))).toMatchObject({ rowCount: rows, rejectedCount: 0 });
+  // 60,000 rows of 499 values of 8 bytes would be 240 MB
+  expect(path.kernel.extents.usedBytes - before).toBeLessThan(48 * 1024 * 1024);
+  const found = await path.rows("t", { range: { minNs: 1234n, maxNs: 1235n } });
+  expect(plain(found)).toEqual(["1234 {} {f236=1234}", "1235 {} {f237=1235}"]);
+});
+
 test("what parsers of many databases remember is bounded, and what was forgotten is parsed as before", async () => {
   const path = await open();
   // a comment costs little but room in the parser: 16 MiB in each of 24, if all are kept

@@ -55,6 +55,20 @@ export class ColumnCodec {
     return bytes;
   }
 
+  /** Upper bound of what `encodePacked` writes for a column of `presentCount` values. */
+  packedBytesMax({ type, dataPtr, rowCount }: CodecColumn, presentCount: number): number {
+    return this.kernel.call.codecPackedBytesMax(type, dataPtr, presentCount, rowCount);
+  }
+
+  /** `encode` for a column of which only the present rows' values are at dataPtr, one after the other; it has a bitmap. The bytes are the
+   *  same. @throws TsdbError overloaded */
+  encodePacked({ type, dataPtr, validityPtr, rowCount }: CodecColumn, targetPtr: number): number {
+    const work = this.reserve(rowCount);
+    const bytes = this.kernel.call.codecEncodePacked(type, dataPtr, validityPtr, rowCount, work, targetPtr) >>> 0;
+    this.trim();
+    return bytes;
+  }
+
   u32BytesMax(rowCount: number): number {
     return this.kernel.call.codecBytesMax(TYPE_U32, 0, 0, rowCount);
   }
@@ -86,6 +100,20 @@ export class ColumnCodec {
   decode({ ptr, bytes, rowCount }: EncodedSource, { type, dataPtr, validityPtr, textPtr, textBytes }: DecodeTarget): { hasNulls: boolean } {
     const work = this.reserve(rowCount);
     const status = this.kernel.call.codecDecode(type, ptr, bytes, rowCount, work, dataPtr, validityPtr, textPtr, textBytes);
+    this.trim();
+    return { hasNulls: checked(status, `type ${type}, ${rowCount} rows`) === 1 };
+  }
+
+  /** Values of an encoded column: rows that are not NULL. @throws TsdbError corrupt_file */
+  presentCount({ ptr, bytes, rowCount }: EncodedSource): number {
+    return checked(this.kernel.call.codecPresentCount(ptr, bytes, rowCount), "its head");
+  }
+
+  /** `decode`, but only the values of present rows, one after the other: dataPtr has room for presentCount(source). With a bitmap. */
+  decodePacked({ ptr, bytes, rowCount }: EncodedSource, target: DecodeTarget): { hasNulls: boolean } {
+    const { type, dataPtr, validityPtr, textPtr, textBytes } = target;
+    const work = this.reserve(rowCount);
+    const status = this.kernel.call.codecDecodePacked(type, ptr, bytes, rowCount, work, dataPtr, validityPtr, textPtr, textBytes);
     this.trim();
     return { hasNulls: checked(status, `type ${type}, ${rowCount} rows`) === 1 };
   }

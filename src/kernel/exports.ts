@@ -22,6 +22,9 @@ export interface MemoryExports {
   textBytes(views: number, validity: number, from: number, count: number): number;
   packValues(size: number, values: number, validity: number, from: number, count: number, target: number): void;
   packViews(views: number, validity: number, from: number, count: number, target: number, text: number): number;
+  spreadValues(size: number, packed: number, validity: number, from: number, count: number, target: number): void;
+  spreadViews(packed: number, validity: number, from: number, count: number, target: number, text: number): number;
+  keepPacked(size: number, packed: number, validity: number, rows: number, count: number): number;
   unpackValues(size: number, packed: number, validity: number, rowCount: number, target: number): void;
   copyViews(views: number, validity: number, from: number, count: number, target: number, text: number): number;
   seriesCreate(lastTimeFloorNs: bigint): number;
@@ -211,9 +214,23 @@ export interface CodecExports {
   codecWorkBytes(rowCount: number): number;
   codecBytesMax(type: number, data: number, validity: number, rowCount: number): number;
   codecEncode(type: number, data: number, validity: number, rowCount: number, work: number, target: number): number;
+  codecPackedBytesMax(type: number, data: number, present: number, rowCount: number): number;
+  codecEncodePacked(type: number, data: number, validity: number, rowCount: number, work: number, target: number): number;
+  codecPresentCount(source: number, sourceBytes: number, rowCount: number): number;
   codecColumnBytes(source: number, sourceBytes: number): number;
   codecTextBytes(source: number, sourceBytes: number, rowCount: number, work: number): number;
   codecDecode(
+    type: number,
+    source: number,
+    sourceBytes: number,
+    rowCount: number,
+    work: number,
+    data: number,
+    validity: number,
+    text: number,
+    textBytes: number,
+  ): number;
+  codecDecodePacked(
     type: number,
     source: number,
     sourceBytes: number,

@@ -15,7 +15,8 @@ assert(abi.LINE_STRING_BYTES_MAX === LIMITS.stringFieldBytesMax, "the kernel kno
 assert(abi.LINE_ERRORS_KEPT >= LIMITS.lineErrorsReported, "every error that is reported is kept");
 
 /** A field column with a value in this body. The same name with another type is another column; who owns the table decides which stays.
- *  `dataPtr`: VALUE_BYTES[type] × rowCount, rows without a value hold anything; `validityPtr`: LSB-first bitmap, 0 = all have a value. */
+ *  `dataPtr`: VALUE_BYTES[type] × presentCount, the values one after the other; `validityPtr`: LSB-first bitmap of the rows that have one,
+ *  0 = all have. */
 export interface ParsedColumn {
   /** Dense from 0 per table, stable until `reset`. */
   readonly index: number;

@@ -29,6 +29,40 @@ test.each([1, 4, 8, 16])("gathers values of %i bytes, to a target and in place",
   }
 });
 
+test.each([1, 8])("packed values of %i bytes: from dense, to dense, of some rows, at every offset", (width) => {
+  const below = prng(width);
+  for (const rowCount of [1, 63, 64, 65, 200]) {
+    const bits = Array.from({ length: rowCount }, () => below(4) === 0);
+    const dense = Uint8Array.from({ length: rowCount * width }, () => below(256));
+    const valuesOf = (rows: number[]) => Buffer.concat(rows.map((row) => dense.subarray(row * width, (row + 1) * width)));
+    const [validity, densePtr] = [arena.bits(bits), arena.bytes(dense)];
+    const present = bits.flatMap((bit, row) => (bit ? [row] : []));
+    for (let from = 0; from < rowCount; from += 1 + below(20)) {
+      const count = 1 + below(rowCount - from);
+      const within = present.filter((row) => row >= from && row < from + count);
+      const packed = arena.alloc(within.length * width);
+      kernel.call.packValues(width, densePtr, validity, from, count, packed);
+      expect(Buffer.from(kernel.copyOut(packed, within.length * width))).toEqual(valuesOf(within));
+      // absent rows keep what is there
+      const spread = arena.bytes(new Uint8Array(count * width).fill(0x55));
+      kernel.call.spreadValues(width, packed, validity, from, count, spread);
+      const wanted = Buffer.alloc(count * width, 0x55);
+      for (const row of within) wanted.set(dense.subarray(row * width, (row + 1) * width), (row - from) * width);
+      expect(Buffer.from(kernel.copyOut(spread, count * width))).toEqual(wanted);
+    }
+    const all = arena.bytes(valuesOf(present));
+    const unpacked = arena.bytes(new Uint8Array(rowCount * width).fill(0x55));
+    kernel.call.unpackValues(width, all, validity, rowCount, unpacked);
+    const wanted = Buffer.alloc(rowCount * width);
+    for (const row of present) wanted.set(dense.subarray(row * width, (row + 1) * width), row * width);
+    expect(Buffer.from(kernel.copyOut(unpacked, rowCount * width))).toEqual(wanted);
+    const kept = Array.from({ length: rowCount }, (_, row) => row).filter(() => below(2) === 0);
+    const keptPresent = kept.filter((row) => bits[row]);
+    expect(kernel.call.keepPacked(width, all, validity, arena.u32(kept), kept.length)).toBe(keptPresent.length);
+    expect(Buffer.from(kernel.copyOut(all, keptPresent.length * width))).toEqual(valuesOf(keptPresent));
+  }
+});
+
 test("bitmaps: gather, rows, count, copy and set at every offset", () => {
   const below = prng(7);
   for (const count of COUNTS) {

@@ -69,8 +69,8 @@ export class KernelReader {
       let presentCount = 0;
       rows.forEach(({ fields }, row) => {
         if (!this.isPresent(column, row)) return;
+        fields.push([column.name, column.type, this.readValue(column, presentCount)]);
         presentCount++;
-        fields.push([column.name, column.type, this.readValue(column, row)]);
       });
       if (presentCount !== column.presentCount || presentCount === 0) {
         throw new Error(`${column.name}: ${presentCount} values, presentCount ${column.presentCount}`);
@@ -107,6 +107,7 @@ export class KernelReader {
     return column.validityPtr === 0 || ((this.kernel.u8[column.validityPtr + (row >> 3)]! >> (row & 7)) & 1) === 1;
   }
 
+  /** `row`: among the rows that have a value. */
   private readValue({ type, dataPtr }: ParsedColumn, row: number): FieldValue {
     const { u8, u32, i64, f64, base } = this.kernel;
     if (type === ColumnType.boolean) return u8[dataPtr + row] === 1;

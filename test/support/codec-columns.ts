@@ -95,6 +95,33 @@ export function decode(arena: Arena, type: ColumnType, source: EncodedSource): {
   }
 }
 
+/** The column with only its present values must make the same bytes, and come back from them. */
+function checkPacked(arena: Arena, type: ColumnType, values: Values, source: EncodedSource): void {
+  const held = values.filter((value) => value !== null);
+  const column = { ...write(arena, type, held), rowCount: values.length, validityPtr: arena.bits(values.map((value) => value !== null)) };
+  const bytesMax = codec.packedBytesMax(column, held.length);
+  const ptr = allocGuarded(arena, bytesMax);
+  const bytes = codec.encodePacked(column, ptr);
+  checkGuard(ptr, bytesMax);
+  const same = Buffer.from(kernel.copyOut(ptr, bytes)).equals(kernel.copyOut(source.ptr, source.bytes));
+  if (!same) throw new Error(`a packed column of type ${type} makes other bytes`);
+  expect(codec.presentCount(source)).toBe(held.length);
+  const dataBytes = held.length * VALUE_BYTES[type];
+  const dataPtr = allocGuarded(arena, dataBytes);
+  const validityPtr = allocGuarded(arena, bitmapBytes(values.length));
+  const textBytes = type === string ? codec.decodedTextBytes(source) : 0;
+  const textPtr = textBytes > 0 ? allocGuarded(arena, textBytes) : 0;
+  codec.decodePacked(source, { type, dataPtr, validityPtr, textPtr, textBytes });
+  checkGuard(dataPtr, dataBytes);
+  checkGuard(validityPtr, bitmapBytes(values.length));
+  if (!values.every((value, i) => isPresent(kernel, validityPtr, i) === (value !== null))) throw new Error("other rows are present");
+  const back = held.map((_, i): bigint | string => {
+    if (type === string) return readView(kernel, dataPtr + i * 16);
+    return VALUE_BYTES[type] === 1 ? BigInt(kernel.u8[dataPtr + i]!) : kernel.i64[dataPtr / 8 + i]!;
+  });
+  expect(back).toEqual(held.map((value) => (typeof value === "bigint" ? BigInt.asIntN(64, value) : value)));
+}
+
 /** Encodes, decodes and compares. Returns the size, and the encoding of what comes first in the payload. */
 export function checkRoundTrip(type: ColumnType, values: Values): { bytes: number; encoding: number } {
   const arena = new Arena(kernel);
@@ -102,6 +129,7 @@ export function checkRoundTrip(type: ColumnType, values: Values): { bytes: numbe
   const { values: back, hasNulls } = decode(arena, type, source);
   expect(back).toEqual(values.map((value) => (typeof value === "bigint" ? BigInt.asIntN(64, value) : value)));
   expect(hasNulls).toBe(values.includes(null));
+  checkPacked(arena, type, values, source);
   const encoding = kernel.u8[source.ptr + CODEC_HEADER_BYTES]!;
   arena.free();
   return { bytes: source.bytes, encoding };

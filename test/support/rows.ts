@@ -106,6 +106,19 @@ export function writeColumn(arena: Arena, { id, type }: ColumnDef, values: reado
   return { columnId: id, type, dataPtr, validityPtr };
 }
 
+/** The column with the present rows' values only; itself when it has no bitmap. */
+export function packColumn(arena: Arena, column: ColumnRun, rowCount: number): ColumnRun {
+  const { type, dataPtr, validityPtr } = column;
+  if (validityPtr === 0) return column;
+  const width = VALUE_BYTES[type];
+  const { kernel } = arena;
+  const values: Uint8Array[] = [];
+  for (let row = 0; row < rowCount; row++) {
+    if (isPresent(kernel, validityPtr, row)) values.push(kernel.copyOut(dataPtr + row * width, width));
+  }
+  return { ...column, dataPtr: arena.bytes(new Uint8Array(Buffer.concat(values))), isPacked: true };
+}
+
 /** The field columns of rows that have any value. */
 export function writeFields(arena: Arena, columns: readonly ColumnDef[], rows: readonly TestRow[]): ColumnRun[] {
   return columns.flatMap((column) => {
