@@ -282,7 +282,7 @@ export class Server {
       tombstonesOf: (tableId) => this.tombstonesOf(tableId),
       ptKey: (fileId) => keys.ptFile(fileId),
       limits: {
-        openBytesMax: Math.floor(config.bufferBytesMax / 2),
+        openBytesMax: Math.floor(config.bufferBytesMax / 4),
         ageMsMax: config.gen0DurationMs,
         walBytesMax: LIMITS.walSegmentBytes,
       },

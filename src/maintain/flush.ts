@@ -14,7 +14,7 @@ import type { PtDirectory, PtTableInput } from "../store/pt-file.ts";
 import type { Wal } from "../wal/wal.ts";
 
 export interface FlushLimits {
-  /** Flush when the open buffer holds this many bytes: half of what all rows may take, so that writes go on meanwhile. */
+  /** Flush when the open buffer holds this many bytes: a quarter of what all rows may take, so that writes go on meanwhile. */
   readonly openBytesMax: number;
   /** Flush when the oldest unflushed row is this old. */
   readonly ageMsMax: number;
