@@ -25,7 +25,7 @@ export function nextJob(plans: Iterable<TablePlan>, limits: CompactionLimits): C
     for (const block of plan.dropped) dropped.push(block);
     for (const task of plan.tasks) tasks.push(task);
   }
-  if (dropped.length > 0) return { files: [], dropped };
+  if (dropped.length > 0) return { files: [], dropped: dropped.slice(0, limits.jobBlocksMax) };
   const sharing = sharingTables(tasks, limits);
   const isSmall = ({ rowCount }: CompactionTask) => rowCount < limits.smallRows;
   const toPt = tasks.filter((task) => task.output === "pt" || (sharing.has(dayKey(task)) && isSmall(task) && !task.isResting));
@@ -50,14 +50,16 @@ function dayKey({ dayStartNs, output }: CompactionTask): string {
   return output === "closed" ? String(dayStartNs) : "";
 }
 
-/** The smallest tasks up to a job's rows, one at least. */
-function takeRows(tasks: readonly CompactionTask[], { jobRowsMax }: CompactionLimits): CompactionTask[] {
+/** The smallest tasks up to what a job may have, one at least. */
+function takeRows(tasks: readonly CompactionTask[], { jobRowsMax, jobBlocksMax }: CompactionLimits): CompactionTask[] {
   let rows = 0;
+  let blocks = 0;
   return tasks
-    .toSorted((a, b) => a.rowCount - b.rowCount)
-    .filter((task, i) => {
-      rows += task.rowCount;
-      return i === 0 || rows <= jobRowsMax;
+    .toSorted((a, b) => a.rowCount - b.rowCount || byTableAndDay(a, b))
+    .filter(({ rowCount, inputs }, i) => {
+      rows += rowCount;
+      blocks += inputs.length;
+      return i === 0 || (rows <= jobRowsMax && blocks <= jobBlocksMax);
     });
 }
 

@@ -133,11 +133,14 @@ describe("a closed day", () => {
     [
       "once a day at least",
       [
-        { rows: 4e9, parquet: true },
+        { rows: 4e8, parquet: true },
         { rows: 1, first: NOW - 24 * HOUR },
       ],
       ["0 1 -> closed"],
     ],
+    ["a day that no block can hold is cut", flushes(3, 2e8), ["0 1 -> closed"]],
+    ["between runs", [{ rows: 4e8, parquet: true }, ...flushes(2, 2e8)], ["1 2 -> closed"]],
+    ["and left then", [4e8, 4e8].map((rows) => ({ rows, parquet: true })), []],
     ["many waiting runs are merged meanwhile", [base, ...flushes(8, 10, { first: NOW })], ["1 2 3 4 5 6 7 8 -> pt"]],
   ];
   test.each(CASES)("%s", (_, runs, tasks) => {
@@ -256,6 +259,14 @@ describe("jobs", () => {
       planTable(stateOf(blocksOf(flushes(8), { tableId: i + 1 }), { tableId: i + 1 }), CLOSED - 1, LIMITS),
     );
     expect(nextJob(open, LIMITS)!.files.map(({ tasks }) => tasks.length)).toEqual([200]);
+  });
+
+  test("a job has so many blocks: some files are better than a stall", () => {
+    const plans = many(600, flushes(8, 100));
+    const job = nextJob(plans, LIMITS)!;
+    expect(job.files.map(({ format, tasks }) => [format, tasks.length])).toEqual([["pt", 250]]);
+    const gone = nextJob([planOf(flushes(3000, 1), 1, { table: undefined })], LIMITS)!;
+    expect(gone.dropped.length).toBe(2000);
   });
 
   test("a job has so many rows, or one task", () => {

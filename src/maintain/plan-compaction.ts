@@ -25,6 +25,8 @@ export interface CompactionLimits {
   readonly mergedRowsMax: number;
   /** ... unless there are more runs than this: then those are merged that cost least for each run that goes. */
   readonly runsMax: number;
+  /** No block has more rows: a larger day stays in several. */
+  readonly blockRowsMax: number;
   /** Late rows are merged into a closed day when they are this part of it ... */
   readonly lateFraction: number;
   /** ... or this old, for every `lateRowsPerWait` rows that have to be rewritten, at most `lateWaitsMax` times. */
@@ -34,8 +36,9 @@ export interface CompactionLimits {
   /** A table's day of fewer rows is small. When more than `smallTablesMax` tables have a small one, they share a `.pt` file. */
   readonly smallRows: number;
   readonly smallTablesMax: number;
-  /** Tasks are joined to one job up to so many rows. */
+  /** Tasks are joined to one job up to so many rows, and blocks: the main thread handles a job's blocks in one go. */
   readonly jobRowsMax: number;
+  readonly jobBlocksMax: number;
   /** A deletion is applied to files so long after it was first seen, if no merge has done it before. */
   readonly tombstoneMs: number;
 }
@@ -51,6 +54,7 @@ export const COMPACTION_LIMITS: CompactionLimits = {
   mergeGrowth: 4,
   mergedRowsMax: 16_000_000,
   runsMax: 32,
+  blockRowsMax: 500_000_000,
   lateFraction: 0.05,
   lateMs: HOUR_MS,
   lateRowsPerWait: 10_000_000,
@@ -58,6 +62,7 @@ export const COMPACTION_LIMITS: CompactionLimits = {
   smallRows: 65_536,
   smallTablesMax: 64,
   jobRowsMax: 4_000_000,
+  jobBlocksMax: 2000,
   tombstoneMs: 600_000,
 };
 
@@ -194,17 +199,15 @@ function planDay(
     return { tableId: state.tableId, dayStartNs, inputs, rowCount: rowsOf(runs.slice(from, end)), output, isResting, isFirst: from === 0 };
   };
   const endMs = Number((dayStartNs + DAY_NS) / 1_000_000n);
-  if (clock.hasCome(endMs + limits.closeAfterMs)) {
-    const [only] = runs;
-    const isSettled = runs.length === 1 && only!.isParquet;
-    if (!isSettled && shouldClose(runs, clock, limits)) {
-      if (runs.length <= limits.mergeRunsMax) {
-        return [task(0, runs.length, "closed", runs.length === 1 && only!.rowCount < limits.smallRows)];
-      }
-      // too many to read at once: the smallest neighbours first
-      const from = smallestWindow(runs, limits.mergeRunsMax);
-      return [task(from, from + limits.mergeRunsMax, "pt")];
-    }
+  const isClosed = clock.hasCome(endMs + limits.closeAfterMs);
+  for (const { from, end } of isClosed ? partsOf(runs, limits) : []) {
+    const part = runs.slice(from, end);
+    const isSingle = part.length === 1;
+    if ((isSingle && part[0]!.isParquet) || !shouldClose(part, clock, limits)) continue;
+    if (part.length <= limits.mergeRunsMax) return [task(from, end, "closed", isSingle && part[0]!.rowCount < limits.smallRows)];
+    // too many to read at once: the smallest neighbours first
+    const first = from + smallestWindow(part, limits.mergeRunsMax);
+    return [task(first, first + limits.mergeRunsMax, "pt")];
   }
   const window = mergeWindow(runs, limits);
   if (window !== null) return [task(window.from, window.end, "pt")];
@@ -212,7 +215,23 @@ function planDay(
   return old < 0 ? [] : [task(old, old + 1, runs[old]!.isParquet ? "parquet" : "pt")];
 }
 
-/** Whether a closed day shall become one file now. */
+/** A day in parts that a block may hold: one, unless it is huge. */
+function partsOf(runs: readonly PlannedRun[], { blockRowsMax }: CompactionLimits): { from: number; end: number }[] {
+  const parts: { from: number; end: number }[] = [];
+  let rows = 0;
+  runs.forEach(({ rowCount }, i) => {
+    rows += rowCount;
+    const last = parts.at(-1);
+    if (last !== undefined && rows <= blockRowsMax) last.end = i + 1;
+    else {
+      parts.push({ from: i, end: i + 1 });
+      rows = rowCount;
+    }
+  });
+  return parts;
+}
+
+/** Whether a closed day, or a part of it, shall become one file now. */
 function shouldClose(runs: readonly PlannedRun[], clock: DueClock, limits: CompactionLimits): boolean {
   const late = runs.filter(({ isParquet }) => !isParquet);
   const closedRows = rowsOf(runs) - rowsOf(late);
@@ -244,13 +263,14 @@ function mergeWindow(runs: readonly PlannedRun[], limits: CompactionLimits): Win
   return best ?? (runs.length > limits.runsMax ? cheapest : null);
 }
 
-function* windows(runs: readonly PlannedRun[], { mergeRunsMin, mergeRunsMax }: CompactionLimits): Generator<Window> {
+function* windows(runs: readonly PlannedRun[], { mergeRunsMin, mergeRunsMax, blockRowsMax }: CompactionLimits): Generator<Window> {
   for (let from = 0; from < runs.length; from++) {
     let total = 0;
     let largest = 0;
     for (let end = from + 1; end <= Math.min(runs.length, from + mergeRunsMax) && !runs[end - 1]!.isParquet; end++) {
       total += runs[end - 1]!.rowCount;
       largest = Math.max(largest, runs[end - 1]!.rowCount);
+      if (total > blockRowsMax) break;
       if (end - from >= mergeRunsMin) yield { from, end, total, largest };
     }
   }
