@@ -20,9 +20,8 @@ export function newestSorted(selection: Selection, target: u32): u32 {
   return (out - target) >> 2;
 }
 
-/** Of an unsorted run of which each series' rows ascend in time; `found` is a zeroed byte per series. */
-export function newestAscending(selection: Selection, found: u32, target: u32): u32 {
-  let left = wantedCount(selection);
+/** Of an unsorted run of which each series' rows ascend in time; `found` is a zeroed byte per series, of which `left` are wanted. */
+export function newestAscending(selection: Selection, left: u32, found: u32, target: u32): u32 {
   const limit = target + (min(left, selection.rowCount) << 2);
   let out = limit;
   for (let row = selection.rowCount; row > 0 && left > 0; ) {
@@ -56,13 +55,6 @@ export function newestUnordered(selection: Selection, best: u32, target: u32): u
     out += 4;
   }
   return (out - target) >> 2;
-}
-
-function wantedCount(selection: Selection): u32 {
-  if (selection.wanted == 0) return selection.seriesCount;
-  let count: u32 = 0;
-  for (let id: u32 = 0; id < selection.seriesCount; id++) count += <u32>(load<u8>(selection.wanted + id) != 0);
-  return count;
 }
 
 /** Predicates on fields are not judged. */

@@ -37,6 +37,8 @@ export interface AggregatorOptions {
 
 /** How one run is added. */
 export interface AddOptions {
+  /** Of the request's tag predicates, with what it has found of the run's dictionary already. */
+  readonly filter?: SeriesFilter;
   /** Only the rows within, and within the request's range. */
   readonly range?: TimeRange;
   /** Rows that deletions hide. The result of a merge has left them out. */
@@ -100,10 +102,10 @@ export class Aggregator {
   /** Adds the rows of `run` that satisfy every predicate of the request. The run's series and times are read whatever that is. False: the
    *  aggregation has failed, `finish` will give null, and no more runs are needed. @throws TsdbError overloaded: only `release` is allowed
    *  then */
-  add(run: Run, { range = ALL_TIME, hidden, except }: AddOptions = {}): boolean {
+  add(run: Run, { range = ALL_TIME, filter = this.filter, hidden, except }: AddOptions = {}): boolean {
     assert(!this.released, "a run for an aggregator that was released");
     if (this.failed) return false;
-    const choice = { range: intersect(range, this.range), filter: this.filter, hidden, except };
+    const choice = { range: intersect(range, this.range), filter, hidden, except };
     const { fields } = this.request;
     if (fields.length === 0 && this.hasLongSeries(run)) {
       const selection = RowSelection.openBySeries(this.kernel, run, choice);

@@ -165,7 +165,7 @@ export interface ScanExports {
   selectionRanges(selection: number, target: number, max: number): number;
   selectionNext(selection: number, target: number, max: number): number;
   newestSorted(selection: number, target: number): number;
-  newestAscending(selection: number, found: number, target: number): number;
+  newestAscending(selection: number, wantedCount: number, found: number, target: number): number;
   newestUnordered(selection: number, best: number, target: number): number;
   gatherTags(
     series: number,
@@ -177,7 +177,8 @@ export interface ScanExports {
     targetViews: number,
     targetValidity: number,
   ): number;
-  matchCodes(
+  findCodes(values: number, valueCount: number, wanted: number, wantedCount: number, target: number): number;
+  scanCodes(
     values: number,
     valueCount: number,
     wanted: number,
@@ -185,8 +186,11 @@ export interface ScanExports {
     target: number,
     slots: number,
     slotCount: number,
-  ): void;
-  narrowSeries(codes: number, seriesCount: number, match: number, wanted: number): number;
+  ): number;
+  chooseSeries(codes: number, seriesCount: number, list: number, codeCount: number, wanted: number, narrows: number): number;
+  markCodes(list: number, codeCount: number, match: number): void;
+  matchSeries(codes: number, seriesCount: number, match: number, wanted: number, narrows: number): number;
+  areAscending(views: number, count: number): number;
   mergeMarkSeries(series: number, rows: number, count: number, used: number): void;
   mergeCount(series: number, rows: number, count: number, map: number, counts: number): void;
   mergeOffsets(counts: number, seriesCount: number): void;

@@ -23,7 +23,7 @@ export interface RowChoice {
 export class RowSelection {
   private constructor(
     private readonly kernel: Kernel,
-    private readonly run: Run,
+    private readonly of: { readonly run: Run; readonly wantedCount: number },
     private readonly ptr: number,
     private readonly blocks: Blocks,
   ) {}
@@ -47,7 +47,7 @@ export class RowSelection {
     allIsEnough: boolean,
   ): RowSelection | "none" | "all" {
     if (run.rowCount === 0 || range.minNs > range.maxNs || run.minTimeNs > range.maxNs || run.maxTimeNs < range.minNs) return "none";
-    const { none, wantedPtr } = filter.wanted(run.dictionary);
+    const { none, wantedPtr, count } = filter.wanted(run.dictionary);
     if (none) return "none";
     const hiddenRows = hidden?.of(run) ?? [];
     if (hiddenRows === "all") return "none";
@@ -68,7 +68,7 @@ export class RowSelection {
       const ptr = create(kernel, run, isWithin ? ALL_TIME : range, wantedPtr);
       kernel.call.selectionExclude(ptr, exclusionsPtr, exclusions.length);
       kernel.call.selectionWhere(ptr, predicates.ptr, predicates.count);
-      return new RowSelection(kernel, run, ptr, blocks);
+      return new RowSelection(kernel, { run, wantedCount: count }, ptr, blocks);
     } catch (error) {
       blocks.release();
       throw error;
@@ -83,20 +83,21 @@ export class RowSelection {
   /** Writes the next ranges | series u32 | first row u32 | end u32 |, each of one series, at most `max`, to `targetPtr`. Returns how many;
    *  fewer than `max`: these were the last. */
   nextRanges(targetPtr: number, max: number): number {
-    assert(this.run.sorted, "only a sorted run has ranges");
+    assert(this.of.run.sorted, "only a sorted run has ranges");
     return this.kernel.call.selectionRanges(this.ptr, targetPtr, max);
   }
 
   /** The newest row of every series, ascending row numbers (u32), borrowed until `release`. To be called once, and instead of the others.
    *  @throws TsdbError overloaded */
   newest(): { rowsPtr: number; count: number } {
-    const { kernel, run, blocks, ptr } = this;
+    const { kernel, blocks, ptr } = this;
+    const { run, wantedCount } = this.of;
     const { seriesCount } = run.dictionary;
     assert(run.seriesPtr !== 0, "newest rows are found by their series");
-    const rowsPtr = blocks.alloc(Math.min(seriesCount, run.rowCount) * 4);
+    const rowsPtr = blocks.alloc(Math.min(wantedCount, run.rowCount) * 4);
     if (run.sorted) return { rowsPtr, count: kernel.call.newestSorted(ptr, rowsPtr) };
     // each series' rows ascend in time: every row was newer than its series' last one when it came
-    if (run.unique) return { rowsPtr, count: kernel.call.newestAscending(ptr, blocks.allocZeroed(seriesCount), rowsPtr) };
+    if (run.unique) return { rowsPtr, count: kernel.call.newestAscending(ptr, wantedCount, blocks.allocZeroed(seriesCount), rowsPtr) };
     return { rowsPtr, count: kernel.call.newestUnordered(ptr, blocks.allocZeroed(seriesCount * 4), rowsPtr) };
   }
 

@@ -1,5 +1,5 @@
 // Which series of a dictionary satisfy a statement's tag predicates: found once per dictionary, by value, for all runs that share it.
-import type { DictionaryView } from "../model/run.ts";
+import type { DictionaryView, TagColumnView } from "../model/run.ts";
 import type { TagPredicate } from "../model/scan.ts";
 import { Blocks } from "./blocks.ts";
 import type { Kernel } from "./kernel.ts";
@@ -8,13 +8,14 @@ import type { Kernel } from "./kernel.ts";
 export interface WantedSeries {
   readonly none: boolean;
   readonly wantedPtr: number;
+  /** How many are. */
+  readonly count: number;
 }
 
-const ALL: WantedSeries = { none: false, wantedPtr: 0 };
-const NONE: WantedSeries = { none: true, wantedPtr: 0 };
+const NONE: WantedSeries = { none: true, wantedPtr: 0, count: 0 };
 
-/** Up to so many wanted values are compared one after the other: cheaper than hashing every value of the column. */
-const COMPARED_MAX = 4;
+/** Up to so many codes are compared with those of four series at a time; more are looked up. */
+const COMPARED_MAX = 8;
 
 export class SeriesFilter {
   private readonly blocks: Blocks;
@@ -47,32 +48,58 @@ export class SeriesFilter {
     let left = seriesCount;
     for (const predicate of this.predicates) {
       const tag = tags.find(({ columnId }) => columnId === predicate.columnId);
-      const nullWanted = predicate.values.includes(null);
       if (tag === undefined) {
         // absent from every series
-        if (!nullWanted) return NONE;
+        if (!predicate.values.includes(null)) return NONE;
         continue;
       }
-      if (wantedPtr === 0) {
-        wantedPtr = this.blocks.alloc(seriesCount);
-        this.kernel.call.fillBytes(wantedPtr, 1, seriesCount);
-      }
-      const texts = predicate.values.filter((value) => value !== null);
       const scratch = new Blocks(this.kernel);
       try {
-        const match = scratch.alloc(tag.valueCount);
-        const views = scratch.allocViews(texts);
-        // half of the slots stay empty
-        const slotCount = texts.length <= COMPARED_MAX ? 0 : 2 ** Math.ceil(Math.log2(texts.length * 2));
-        const slots = slotCount === 0 ? 0 : scratch.allocZeroed(slotCount * 8);
-        this.kernel.call.matchCodes(tag.valuesPtr, tag.valueCount, views, texts.length, match, slots, slotCount);
-        this.kernel.u8[match] = nullWanted ? 1 : 0;
-        left = this.kernel.call.narrowSeries(tag.codesPtr, seriesCount, match, wantedPtr);
+        const list = this.codesOf(tag, predicate, scratch);
+        if (list.count === 0) return NONE;
+        const narrows = wantedPtr === 0 ? 0 : 1;
+        // what chooses writes fours
+        if (wantedPtr === 0) wantedPtr = this.blocks.alloc(seriesCount + 4);
+        left = this.choose(tag, seriesCount, { list, wantedPtr, narrows, scratch });
         if (left === 0) return NONE;
       } finally {
         scratch.release();
       }
     }
-    return left === seriesCount ? ALL : { none: false, wantedPtr };
+    return { none: false, wantedPtr: left === seriesCount ? 0 : wantedPtr, count: left };
   }
+
+  /** Codes (u32) of the wanted values that some series has. */
+  private codesOf({ valuesPtr, valueCount, isSorted }: TagColumnView, { values }: TagPredicate, scratch: Blocks): CodeList {
+    const { call } = this.kernel;
+    const texts = [...new Set(values)].filter((value) => value !== null);
+    const ptr = scratch.alloc((texts.length + 1) * 4);
+    const hasNull = texts.length < new Set(values).size;
+    if (hasNull) this.kernel.u32[ptr / 4] = 0;
+    const from = hasNull ? 1 : 0;
+    if (texts.length === 0) return { ptr, count: from };
+    const views = scratch.allocViews(texts);
+    if (isSorted) return { ptr, count: from + call.findCodes(valuesPtr, valueCount, views, texts.length, ptr + from * 4) };
+    // half of the slots stay empty
+    const slotCount = 2 ** Math.ceil(Math.log2(texts.length * 2 + 1));
+    const slots = scratch.allocZeroed(slotCount * 8);
+    return { ptr, count: from + call.scanCodes(valuesPtr, valueCount, views, texts.length, ptr + from * 4, slots, slotCount) };
+  }
+
+  private choose(
+    { codesPtr, valueCount }: TagColumnView,
+    seriesCount: number,
+    { list, wantedPtr, narrows, scratch }: { list: CodeList; wantedPtr: number; narrows: 0 | 1; scratch: Blocks },
+  ): number {
+    const { call } = this.kernel;
+    if (list.count <= COMPARED_MAX) return call.chooseSeries(codesPtr, seriesCount, list.ptr, list.count, wantedPtr, narrows);
+    const match = scratch.allocZeroed(valueCount);
+    call.markCodes(list.ptr, list.count, match);
+    return call.matchSeries(codesPtr, seriesCount, match, wantedPtr, narrows);
+  }
+}
+
+interface CodeList {
+  readonly ptr: number;
+  readonly count: number;
 }

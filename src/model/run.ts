@@ -21,6 +21,8 @@ export interface TagColumnView {
   readonly codesPtr: number;
   readonly valuesPtr: number;
   readonly valueCount: number;
+  /** Values ascend by code, bytes compared as unsigned. */
+  readonly isSorted?: true;
 }
 
 /** The series of a run: ids 0 .. seriesCount-1. Two runs with equal `id` share their series ids; otherwise series are matched by

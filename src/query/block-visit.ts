@@ -112,10 +112,10 @@ export class BlockVisit {
     const isCut = except.some((times) => times.minNs <= maxTimeNs && times.maxNs >= minTimeNs);
     if (maxTimeNs > maxNs || isCut || tombstones.length > 0 || rowCount < block.seriesCount * LAST_ROWS_SHARE) return null;
     const series = this.readSeries();
-    if (this.filter.wanted(series.dictionary).wantedPtr !== 0 || this.filter.wanted(series.dictionary).none) return null;
+    const { dictionary } = series;
+    if (this.filter.wanted(dictionary).count < dictionary.seriesCount) return null;
     const time = block.lastRows(TIME_COLUMN.id, series, lease)!;
     const columns = needs.fields.flatMap((field) => this.checked(block.lastRows(field.id, series, lease), field) ?? []);
-    const { dictionary } = series;
     this.parts.tally.lastRows(meta, dictionary.seriesCount);
     const rows = { rowCount: dictionary.seriesCount, seriesPtr: block.lastIds(series, lease), timePtr: time.dataPtr, columns, dictionary };
     return { ...rows, sorted: true, unique, minTimeNs, maxTimeNs, seqMin, seqMax };

@@ -60,14 +60,8 @@ export class NewestSegments {
   }
 
   private begin(dictionary: DictionaryView): Met {
-    const { wantedPtr } = this.choice.filter.wanted(dictionary);
-    const { seriesCount } = dictionary;
-    let leftCount = seriesCount;
-    if (wantedPtr !== 0) {
-      leftCount = 0;
-      for (const wanted of this.kernel.u8.subarray(wantedPtr, wantedPtr + seriesCount)) leftCount += wanted;
-    }
-    const met: Met = { series: new Uint8Array(seriesCount), leftCount, earliestNs: 2n ** 63n - 1n };
+    const { count } = this.choice.filter.wanted(dictionary);
+    const met: Met = { series: new Uint8Array(dictionary.seriesCount), leftCount: count, earliestNs: 2n ** 63n - 1n };
     this.met.set(dictionary, met);
     return met;
   }

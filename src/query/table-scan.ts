@@ -99,8 +99,8 @@ export class TableScan implements ScanTable {
     const aggregator = this.cache.withRoom(() => new Aggregator(this.kernel, request, times, options));
     let isFinished = false;
     try {
-      for (const { run, isExact, range, hidden, except } of pieces.all()) {
-        const isFine = aggregator.add(run, isExact ? {} : { range, hidden, except });
+      for (const { run, isExact, ...options } of pieces.all()) {
+        const isFine = aggregator.add(run, isExact ? {} : options);
         if (!isFine || pieces.keptBytes > LIMITS.aggregateBytesMax) return null;
         yield;
       }

@@ -60,7 +60,8 @@ export class PtBlockReader implements DataBlock {
         const valuesPtr = memory.alloc((valueCount + 1) * VALUE_BYTES[ColumnType.tag]);
         kernel.call.fillBytes(valuesPtr, 0, VALUE_BYTES[ColumnType.tag]);
         encoded.text(valueCount, { type: ColumnType.tag, dataPtr: valuesPtr + 16, validityPtr: 0 }, memory);
-        return { columnId, codesPtr, valuesPtr, valueCount: valueCount + 1 };
+        if (!kernel.call.areAscending(valuesPtr + 16, valueCount)) throw new Error(`values of tag column ${columnId} do not ascend`);
+        return { columnId, codesPtr, valuesPtr, valueCount: valueCount + 1, isSorted: true };
       });
       return { dictionary: { id: nextDictionaryId(kernel), seriesCount, tags: views }, offsetsPtr };
     });
