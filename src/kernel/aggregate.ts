@@ -47,6 +47,14 @@ export interface AddOptions {
   readonly except?: readonly TimeRange[];
 }
 
+/** All rows go to one cell, in any order: of runs whose rows are all wanted, series and times are not looked at. */
+export function isOneCell({ bins, groupBy, fields, aggregates }: AggregateRequest): boolean {
+  const isOfTime = aggregates.some(
+    ({ fn, column }) => fn.startsWith("first") || fn.startsWith("last") || (column?.type === ColumnType.time && fn !== "count"),
+  );
+  return bins === null && groupBy.length === 0 && fields.length === 0 && !isOfTime;
+}
+
 /** Accumulates `request` over runs that share no (series, time): what may is merged before. Owned: call `release`, or close the cursor that
  *  `finish` gives. */
 export class Aggregator {
@@ -99,14 +107,18 @@ export class Aggregator {
     this.failed = this.cells === null;
   }
 
-  /** Adds the rows of `run` that satisfy every predicate of the request. The run's series and times are read whatever that is. False: the
-   *  aggregation has failed, `finish` will give null, and no more runs are needed. @throws TsdbError overloaded: only `release` is allowed
-   *  then */
+  /** Adds the rows of `run` that satisfy every predicate of the request. The run's series and times are read, but as isOneCell says. False:
+   *  the aggregation has failed, `finish` will give null, and no more runs are needed. @throws TsdbError overloaded: only `release` is
+   *  allowed then */
   add(run: Run, { range = ALL_TIME, filter = this.filter, hidden, except }: AddOptions = {}): boolean {
     assert(!this.released, "a run for an aggregator that was released");
     if (this.failed) return false;
     const choice = { range: intersect(range, this.range), filter, hidden, except };
     const { fields } = this.request;
+    if (isOneCell(this.request) && RowSelection.isAll(run, choice)) {
+      this.failed = !(this.prepare(run) && this.addWhole(run));
+      return !this.failed;
+    }
     if (fields.length === 0 && this.hasLongSeries(run)) {
       const selection = RowSelection.openBySeries(this.kernel, run, choice);
       if (selection === "none") return true;
@@ -171,6 +183,13 @@ export class Aggregator {
   /** Columns of which this run has NULLs begin to count their values. False: beyond the budget. */
   private prepare(run: Run): boolean {
     return [...this.columns.values()].every((facts) => facts.of(run)?.validityPtr === 0 || facts.countApart(this.rowCounts!));
+  }
+
+  /** Every row of the run, in the only cell. */
+  private addWhole(run: Run): boolean {
+    if (!this.reserveGroups()) return false;
+    this.kernel.u32.set([0, 0, run.rowCount], this.spansPtr / 4);
+    return this.reduce(run, { kind: "spans", ptr: this.spansPtr, count: 1 });
   }
 
   private addRanges(run: Run, selection: RowSelection): boolean {

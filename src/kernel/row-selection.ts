@@ -40,6 +40,14 @@ export class RowSelection {
     return selection;
   }
 
+  /** Whether a selection without predicates on fields would be of all rows. @throws TsdbError overloaded */
+  static isAll(run: Run, { range, filter, hidden, except = [] }: Omit<RowChoice, "fields">): boolean {
+    if (run.rowCount === 0 || run.minTimeNs < range.minNs || run.maxTimeNs > range.maxNs) return false;
+    if (except.some(({ minNs, maxNs }) => minNs <= run.maxTimeNs && maxNs >= run.minTimeNs)) return false;
+    const { none, wantedPtr } = filter.wanted(run.dictionary);
+    return !none && wantedPtr === 0 && (hidden?.of(run) ?? []).length === 0;
+  }
+
   private static choose(
     kernel: Kernel,
     run: Run,

@@ -254,6 +254,14 @@ describe("groups", () => {
     expect(record).toMatchObject({ ...ALL_DAYS, filesRead: 1, pagesRead: 1, rowsRead: 1024, rowsReturned: 1, gen0Misses: 3 });
   });
 
+  test("of all rows, one: what is added up is decoded alone, to count nothing is", () => {
+    // 16 pages of 1,024 rows in files
+    expect(groupsOf({}).record).toMatchObject({ ...ALL_DAYS, pagesRead: 16, segmentsRead: 2, rowsRead: 5 * 3840, gen0Misses: 16 });
+    const count = groupsOf({ aggregates: [{ fn: "count", column: null }] });
+    expect(count.record).toMatchObject({ rowsRead: 5 * 3840, gen0Misses: 0 });
+    expect(count.found?.length).toBe(1);
+  });
+
   test("of nothing: none", () => {
     expect(groupsOf({ range: { minNs: -9n, maxNs: -1n } }).found).toEqual([]);
     expect(groupsOf({ range: { minNs: 9n, maxNs: 1n } }).found).toEqual([]);

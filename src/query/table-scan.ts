@@ -1,5 +1,5 @@
 // A table of a snapshot as the engine sees it: rows chunk by chunk, or groups of them. Runs in the query worker.
-import { Aggregator } from "../kernel/aggregate.ts";
+import { Aggregator, isOneCell } from "../kernel/aggregate.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { openRunCursor } from "../kernel/scan.ts";
 import type { AggregateRequest } from "../model/aggregate.ts";
@@ -81,12 +81,14 @@ export class TableScan implements ScanTable {
     this.cursors.clear();
   }
 
-  private aggregateNeeds({ aggregates, fields }: AggregateRequest): Pick<PieceRequest, "fields" | "series" | "time" | "keepsText"> {
+  private aggregateNeeds(request: AggregateRequest): Pick<PieceRequest, "fields" | "series" | "time" | "keepsText"> {
+    const { aggregates, fields } = request;
     const ids = new Set([...aggregates.map(({ column }) => column?.id), ...fields.map(({ columnId }) => columnId)]);
     return {
       fields: this.columns.filter((column) => ids.has(column.id) && isField(column)),
-      series: true,
-      time: true,
+      // where all rows of a run are wanted
+      series: !isOneCell(request),
+      time: !isOneCell(request),
       keepsText: aggregates.some(({ fn, column }) => (fn === "first" || fn === "last") && column?.type === ColumnType.string),
     };
   }
