@@ -15,18 +15,19 @@ export function parquetDeltaBytesMax(count: u32): u32 {
   return 64 + (count / BLOCK + 1) * (16 + (BLOCK << 3));
 }
 
-/** Encodes u64[count]; `work` is u64[128]. Returns the bytes written. */
-export function parquetDeltaEncode(values: u32, count: u32, work: u32, target: u32): u32 {
+/** Encodes u64[count]; `work` is u64[128]. Widths are multiples of `unit` bits: 1 for the fewest bytes, 8 where compression follows, which
+ *  finds what repeats in whole bytes only. Returns the bytes written. */
+export function parquetDeltaEncode(values: u32, count: u32, work: u32, unit: u32, target: u32): u32 {
   let at = putVarint(target, BLOCK);
   at = putVarint(at, MINIBLOCKS);
   at = putVarint(at, count);
   at = putVarint(at, zigzag(count == 0 ? 0 : load<i64>(values)));
-  for (let row: u32 = 1; row < count; row += BLOCK) at = encodeBlock(values + (row << 3), min(BLOCK, count - row), work, at);
+  for (let row: u32 = 1; row < count; row += BLOCK) at = encodeBlock(values + (row << 3), min(BLOCK, count - row), work, unit, at);
   return at - target;
 }
 
 /** `values` has another value before it. */
-function encodeBlock(values: u32, count: u32, work: u32, at: u32): u32 {
+function encodeBlock(values: u32, count: u32, work: u32, unit: u32, at: u32): u32 {
   let least = i64.MAX_VALUE;
   let before = load<i64>(values - 8);
   for (let i: u32 = 0; i < count; i++) {
@@ -48,7 +49,8 @@ function encodeBlock(values: u32, count: u32, work: u32, at: u32): u32 {
       store<u64>(work + (i << 3), rest);
       all |= rest;
     }
-    const width = 64 - <u32>clz(all);
+    const bits = 64 - <u32>clz(all);
+    const width = ((bits + unit - 1) / unit) * unit;
     store<u8>(widths, width);
     if (first >= count) continue;
     packTail(work + (first << 3), MINIBLOCK, width, at);

@@ -320,7 +320,7 @@ export interface TextExports {
 export interface ParquetExports {
   parquetBloomAdd(views: number, count: number, filter: number, blocks: number): void;
   parquetDeltaBytesMax(count: number): number;
-  parquetDeltaEncode(values: number, count: number, work: number, target: number): number;
+  parquetDeltaEncode(values: number, count: number, work: number, unit: number, target: number): number;
   parquetDeltaDecode(source: number, end: number, count: number, target: number): number;
   parquetNumbersBytesMax(count: number, width: number): number;
   parquetNumbersEncode(numbers: number, count: number, width: number, target: number): number;

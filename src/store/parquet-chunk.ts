@@ -4,7 +4,7 @@ import { Blocks } from "../kernel/blocks.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { ColumnType, VALUE_BYTES } from "../model/column.ts";
 import type { ColumnRun } from "../model/run.ts";
-import type { PageLevels, PageWriter, WrittenPage } from "./parquet-pages.ts";
+import { type DataPage, LEVEL_BITS, LEVEL_BYTES, type PageLevels, type PageWriter, type WrittenPage } from "./parquet-pages.ts";
 import { Parquet } from "./parquet-schema.ts";
 import { type ChunkStatistics, statisticsOf } from "./parquet-statistics.ts";
 
@@ -26,6 +26,8 @@ interface PageValues {
   readonly count: number;
 }
 
+type EncodedValues = Pick<DataPage, "valuesPtr" | "valuesBytes" | "level">;
+
 /** Distinct values of a chunk, as PLAIN pages have them, and each value's number. */
 interface ChunkDictionary {
   readonly valueCount: number;
@@ -38,6 +40,8 @@ interface ChunkDictionary {
 const DISTINCT_MAX = 1 << 14;
 const DISTINCT_TEXT_MAX = 256 << 10;
 const SLOTS = DISTINCT_MAX * 2;
+/** Pages that have to be decompressed and are hardly smaller do not pay. */
+const WORTH_UNPACKING = 9 / 10;
 
 export class ChunkWriter {
   constructor(
@@ -61,11 +65,12 @@ export class ChunkWriter {
       const dictionary = this.findDictionary(type, valuesPtr, count, blocks);
       if (dictionary !== null) return { ...this.writeNumbers(dictionary, pages), valueCount: rowCount, statistics };
       const encoding = ENCODING[type];
+      const unit = encoding === Parquet.deltaBinaryPacked ? this.chooseUnit(valuesPtr, pages[0]!.count) : 1;
       const written = pages.map((page) => {
         const from = valuesPtr + page.first * VALUE_BYTES[type];
         const memory = new Blocks(this.kernel);
         try {
-          return this.pages.data({ ...page, encoding, ...this.encode(type, from, page.count, memory) });
+          return this.pages.data({ ...page, encoding, ...this.encode(type, from, page.count, { memory, unit }) });
         } finally {
           memory.release();
         }
@@ -90,7 +95,7 @@ export class ChunkWriter {
         const target = memory.alloc(1 + this.kernel.call.parquetNumbersBytesMax(page.count, width));
         this.kernel.u8[target] = width;
         const valuesBytes = 1 + this.kernel.call.parquetNumbersEncode(numbersPtr + page.first * 4, page.count, width, target + 1);
-        return this.pages.data({ ...page, encoding, valuesPtr: target, valuesBytes });
+        return this.pages.data({ ...page, encoding, valuesPtr: target, valuesBytes, level: LEVEL_BITS });
       } finally {
         memory.release();
       }
@@ -133,31 +138,47 @@ export class ChunkWriter {
     return { valueCount, ptr, bytes, numbersPtr };
   }
 
-  private encode(type: ColumnType, valuesPtr: number, count: number, memory: Blocks): { valuesPtr: number; valuesBytes: number } {
+  /** Whether the widths of packed integers are best any number of bits, or whole bytes: where many short series follow each other, each
+   *  block has a step from one to the next, and its width is that of the step. What the first page shows goes for all. */
+  private chooseUnit(valuesPtr: number, count: number): 1 | 8 {
+    const memory = new Blocks(this.kernel);
+    try {
+      const [bits, bytes] = ([1, 8] as const).map((unit) => {
+        const encoded = this.encode(ColumnType.integer, valuesPtr, count, { memory, unit });
+        return this.pages.storedBytes(encoded);
+      });
+      return bytes! < bits! * WORTH_UNPACKING ? 8 : 1;
+    } finally {
+      memory.release();
+    }
+  }
+
+  private encode(type: ColumnType, valuesPtr: number, count: number, { memory, unit }: { memory: Blocks; unit: 1 | 8 }): EncodedValues {
     const { call } = this.kernel;
     if (type === ColumnType.boolean) {
       const valuesBytes = Math.ceil(count / 8);
       const target = memory.alloc(Math.max(1, valuesBytes));
       call.parquetPackBits(valuesPtr, count, target);
-      return { valuesPtr: target, valuesBytes };
+      return { valuesPtr: target, valuesBytes, level: LEVEL_BITS };
     }
     if (type === ColumnType.float) {
       const target = memory.alloc(Math.max(1, count * 8));
       call.parquetSplit8(valuesPtr, count, target);
-      return { valuesPtr: target, valuesBytes: count * 8 };
+      return { valuesPtr: target, valuesBytes: count * 8, level: LEVEL_BITS };
     }
     const work = memory.alloc(128 * 8);
     const numbersBytesMax = call.parquetDeltaBytesMax(count);
     if (type !== ColumnType.string) {
       const target = memory.alloc(numbersBytesMax);
-      return { valuesPtr: target, valuesBytes: call.parquetDeltaEncode(valuesPtr, count, work, target) };
+      const level = unit === 8 ? LEVEL_BYTES : LEVEL_BITS;
+      return { valuesPtr: target, valuesBytes: call.parquetDeltaEncode(valuesPtr, count, work, unit, target), level };
     }
     const lengths = memory.alloc(Math.max(1, count * 8));
     call.parquetTextLengths(valuesPtr, count, lengths);
     const target = memory.alloc(numbersBytesMax + call.parquetTextBytes(valuesPtr, count));
-    const lengthBytes = call.parquetDeltaEncode(lengths, count, work, target);
+    const lengthBytes = call.parquetDeltaEncode(lengths, count, work, unit, target);
     const end = call.parquetTexts(valuesPtr, count, target + lengthBytes) >>> 0;
-    return { valuesPtr: target, valuesBytes: end - target };
+    return { valuesPtr: target, valuesBytes: end - target, level: LEVEL_BYTES };
   }
 }
 

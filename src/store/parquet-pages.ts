@@ -18,6 +18,8 @@ export interface DataPage {
   /** Encoded values in kernel memory, borrowed. */
   readonly valuesPtr: number;
   readonly valuesBytes: number;
+  /** Level of zstd. */
+  readonly level: number;
 }
 
 /** Where a page is, and how long it would be without compression. */
@@ -25,9 +27,9 @@ export interface WrittenPage extends PtExtent {
   readonly plainBytes: number;
 }
 
-/** Text is worth more time than numbers, which are packed already. */
-const TEXT_LEVEL = 3;
-const NUMBER_LEVEL = 1;
+/** Levels of zstd: text and whole bytes are worth more time than what is packed to bits already. */
+export const LEVEL_BYTES = 3;
+export const LEVEL_BITS = 1;
 /** Compression that saves less than an eighth costs more to undo than it is worth; of floats, which take most of a disk, less than a
  *  twentieth. */
 const WORTH = 7 / 8;
@@ -41,10 +43,9 @@ export class PageWriter {
     private readonly output: ByteSink,
   ) {}
 
-  data({ rowCount, levels, encoding, valuesPtr, valuesBytes }: DataPage): WrittenPage {
+  data({ rowCount, levels, encoding, valuesPtr, valuesBytes, level }: DataPage): WrittenPage {
     const plain = this.kernel.u8.subarray(valuesPtr, valuesPtr + valuesBytes);
-    const isText = encoding === Parquet.deltaLengthByteArray;
-    const packed = valuesBytes === 0 ? plain : Bun.zstdCompressSync(plain, { level: isText ? TEXT_LEVEL : NUMBER_LEVEL });
+    const packed = valuesBytes === 0 ? plain : Bun.zstdCompressSync(plain, { level });
     const worth = encoding === Parquet.byteStreamSplit ? WORTH_FLOATS : WORTH;
     const isCompressed = packed.length < valuesBytes * worth;
     const values = isCompressed ? packed : plain;
@@ -67,9 +68,15 @@ export class PageWriter {
     return this.write([this.header.end(), levelBytes, values], levelBytes.length + valuesBytes);
   }
 
+  /** Bytes that values would take on disk. */
+  storedBytes({ valuesPtr, valuesBytes, level }: Pick<DataPage, "valuesPtr" | "valuesBytes" | "level">): number {
+    const plain = this.kernel.u8.subarray(valuesPtr, valuesPtr + valuesBytes);
+    return Math.min(valuesBytes, Bun.zstdCompressSync(plain, { level }).length);
+  }
+
   /** PLAIN values that pages of the chunk name by number. */
   dictionary(valueCount: number, valuesPtr: number, valuesBytes: number): WrittenPage {
-    const values = Bun.zstdCompressSync(this.kernel.u8.subarray(valuesPtr, valuesPtr + valuesBytes), { level: TEXT_LEVEL });
+    const values = Bun.zstdCompressSync(this.kernel.u8.subarray(valuesPtr, valuesPtr + valuesBytes), { level: LEVEL_BYTES });
     this.header
       .i32(1, Parquet.dictionaryPage)
       .i32(2, valuesBytes)

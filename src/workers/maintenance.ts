@@ -1,5 +1,7 @@
 // Entry point of the maintenance worker: sorting and encoding of sealed rows, and merging of blocks, so that the main thread never stalls
-// for either. Writers wait for a flush, nobody for a merge: a merge gives way after each of its steps.
+// for either. Writers wait for a flush, nobody for a merge: a merge gives way after each of its steps, and where processors are few it
+// rests as long as the step took, so that it takes half of one at most.
+import { availableParallelism } from "node:os";
 import { Kernel } from "../kernel/kernel.ts";
 import { type FileRequest, writeMergedFile } from "../maintain/merge-file.ts";
 import { assert } from "../model/assert.ts";
@@ -9,6 +11,10 @@ import { type FromMaintenanceWorker, MERGE_PIECES_MAX, type ToMaintenanceWorker 
 
 declare const self: Worker;
 
+const FEW_PROCESSORS = 2;
+/** A longer rest would let a flush that has come meanwhile begin late. */
+const REST_MS_MAX = 50;
+
 /** The merge that runs. */
 interface Merge {
   readonly id: number;
@@ -16,6 +22,8 @@ interface Merge {
   piecesSent: number;
   /** Resumes it when a piece is taken. */
   wake: () => void;
+  /** When its step began. */
+  stepMs: number;
 }
 
 let kernel: Kernel | undefined;
@@ -62,7 +70,7 @@ function flush(id: number, tables: readonly PtTableInput[]): void {
 async function runMerge(id: number, request: FileRequest): Promise<void> {
   try {
     assert(kernel !== undefined, "merge before init");
-    const own: Merge = { id, isCancelled: false, piecesSent: 0, wake: () => {} };
+    const own: Merge = { id, isCancelled: false, piecesSent: 0, wake: () => {}, stepMs: performance.now() };
     merge = own;
     const file = await writeMergedFile(kernel, request, { write: (piece) => writePiece(own, piece), pace: () => giveWay(own) });
     post({ type: "merged", id, file });
@@ -84,11 +92,12 @@ async function writePiece(own: Merge, bytes: Uint8Array<ArrayBuffer>): Promise<v
   checkCancelled(own);
 }
 
-/** Lets messages that have come be handled. */
+/** Lets messages that have come be handled, and others have the processor. */
 async function giveWay(own: Merge): Promise<void> {
-  await new Promise<void>((resolve) => {
-    setImmediate(resolve);
-  });
+  const tookMs = performance.now() - own.stepMs;
+  if (tookMs >= 1 && availableParallelism() <= FEW_PROCESSORS) await Bun.sleep(Math.min(REST_MS_MAX, tookMs));
+  else await new Promise<void>((resolve) => setImmediate(resolve));
+  own.stepMs = performance.now();
   checkCancelled(own);
 }
 
