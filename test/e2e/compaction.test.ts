@@ -1,4 +1,5 @@
-// Compaction in a real server: closed days become Parquet files under running queries, late rows join them, what is past its retention goes.
+// Compaction in a real server: closed days become Parquet files under running queries, late rows join them, what is past its retention
+// goes.
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { dataOf, startDataServer } from "../support/data-server.ts";
