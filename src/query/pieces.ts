@@ -116,6 +116,11 @@ export class TablePieces {
     for (const slice of merges) for (const piece of this.cutMerge(slice)) yield* this.merged(piece);
   }
 
+  /** For what is made of a piece: the cache gives way when the kernel's memory is full. */
+  withRoom<T>(make: () => T): T {
+    return this.cache.withRoom(make);
+  }
+
   /** Frees everything; idempotent. */
   release(): void {
     for (const visit of this.kept.splice(0)) visit.release();

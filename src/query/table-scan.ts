@@ -9,7 +9,7 @@ import { ALL_TIME, type ScanChunk, type ScanCursor, type ScanRequest, type ScanT
 import type { ScanRecord } from "../model/scan-record.ts";
 import { BlockCache } from "../store/block-cache.ts";
 import { BlockIndex } from "./block-index.ts";
-import { type PieceLimits, type PieceRequest, TablePieces } from "./pieces.ts";
+import { type Piece, type PieceLimits, type PieceRequest, TablePieces } from "./pieces.ts";
 import type { TableSnapshot } from "./snapshot.ts";
 
 export class TableScan implements ScanTable {
@@ -159,11 +159,15 @@ class PieceCursor implements ScanCursor {
       this.current = null;
       const { value: piece, done } = this.left.next();
       if (done) this.isDone = true;
-      // but for fields: those a merge has made
-      else if (piece.isExact) this.current = openRunCursor(this.kernel, piece.run, { ...this.request, range: ALL_TIME, tags: [] });
-      else this.current = openRunCursor(this.kernel, piece.run, { ...this.request, range: piece.range }, piece);
+      else this.current = this.pieces.withRoom(() => this.open(piece));
     }
     return null;
+  }
+
+  private open(piece: Piece): ScanCursor {
+    // but for fields: those a merge has made
+    if (piece.isExact) return openRunCursor(this.kernel, piece.run, { ...this.request, range: ALL_TIME, tags: [] });
+    return openRunCursor(this.kernel, piece.run, { ...this.request, range: piece.range }, piece);
   }
 
   close(): void {
