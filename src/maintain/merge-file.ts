@@ -11,10 +11,11 @@ import { type DataFormat, openDataFile } from "../store/data-file.ts";
 import { FileOutput } from "../store/file-output.ts";
 import type { BlockMeta } from "../store/manifest.ts";
 import type { MergeSink } from "../store/merge-sink.ts";
+import type { BlockIdentity } from "../store/merged-block.ts";
 import { ParquetSink } from "../store/parquet-writer.ts";
 import { blockMeta } from "../store/pt-file.ts";
 import { encodeDirectory, encodeHeader, PT_VERSION_GROUPED, type PtGroupedBlock } from "../store/pt-format.ts";
-import { type BlockIdentity, PtMergeSink } from "../store/pt-merge-writer.ts";
+import { PtMergeSink } from "../store/pt-merge-writer.ts";
 import { type MergeLimits, mergeBlocks } from "./block-merge.ts";
 
 /** A block that is merged, and where it is read. */

@@ -44,7 +44,7 @@ export class TableScan implements ScanTable {
       series: fields.length > 0 || newestOnly || looked.some(({ type }) => type === ColumnType.tag),
       time: looked.some(({ type }) => type === ColumnType.time),
       keepsText: false,
-      newestOnly: request.newestOnly === true && fields.length === 0,
+      newestOnly: newestOnly && fields.length === 0,
     });
     return this.track(new PieceCursor(this.kernel, { ...request, range }, pieces));
   }
@@ -101,8 +101,8 @@ export class TableScan implements ScanTable {
     const aggregator = this.cache.withRoom(() => new Aggregator(this.kernel, request, times, options));
     let isFinished = false;
     try {
-      for (const { run, isExact, ...options } of pieces.all()) {
-        const isFine = aggregator.add(run, isExact ? {} : options);
+      for (const { run, isExact, ...choice } of pieces.all()) {
+        const isFine = aggregator.add(run, isExact ? {} : choice);
         if (!isFine || pieces.keptBytes > LIMITS.aggregateBytesMax) return null;
         yield;
       }

@@ -11,15 +11,13 @@ import type { ColumnRun, TagColumnView } from "../model/run.ts";
 import { ColumnEmitter } from "./column-emitter.ts";
 import type { FileOutput } from "./file-output.ts";
 import type { MergedColumn, MergedGroup, MergedSeries, MergeSink } from "./merge-sink.ts";
+import { type BlockIdentity, MergedBlock } from "./merged-block.ts";
 import { encodeBloomFilter } from "./parquet-bloom.ts";
 import { ChunkWriter, type WrittenChunk } from "./parquet-chunk.ts";
 import { PageWriter } from "./parquet-pages.ts";
 import { arrowSchema, PARQUET_MAGIC, type ParquetColumn, writeSchema } from "./parquet-schema.ts";
 import { chunkMetadata, textOf, textRange } from "./parquet-statistics.ts";
-import { writeDictionary } from "./pt-dictionary.ts";
-import { encodeDirectory, PT_VERSION_GROUPED, type PtExtent, type PtGroupedBlock, type PtPage, timesOf } from "./pt-format.ts";
-import { GroupedColumnEntries } from "./pt-groups.ts";
-import { type BlockIdentity, describePages, numberSeries, rankedTags, renumbered } from "./pt-merge-writer.ts";
+import { encodeDirectory, PT_VERSION_GROUPED, type PtExtent, type PtGroupedBlock } from "./pt-format.ts";
 import { ThriftWriter } from "./thrift-writer.ts";
 
 const CREATED_BY = "tsdb version 3.9.0";
@@ -48,10 +46,7 @@ export class ParquetSink implements MergeSink {
   private readonly chunkWriter: ChunkWriter;
   private readonly thrift = new ThriftWriter();
   private schema: readonly ParquetColumn[] = [];
-  private columns: readonly GroupedColumnEntries[] = [];
-  private series: MergedSeries = { seriesCount: 0, tags: [] };
-  private readonly pages: PtPage[] = [];
-  private readonly groupPages: number[] = [];
+  private merged: MergedBlock | null = null;
   private current: RowGroup[] = [];
   private readonly rowGroups: Uint8Array[] = [];
 
@@ -75,15 +70,14 @@ export class ParquetSink implements MergeSink {
       const name = this.table.find(({ id }) => id === columnId)?.name ?? `column_${columnId}`;
       return { columnId, type, name };
     });
-    this.columns = columns.map(({ columnId, type }) => new GroupedColumnEntries(columnId, type));
-    this.series = series;
+    this.merged = new MergedBlock(this.kernel, this.identity, columns, series);
   }
 
   async beginGroup(group: MergedGroup, pace: () => Promise<void>): Promise<void> {
-    this.pages.push(...describePages(this.kernel, group));
     this.current = rowGroupsOf(group.pageRows);
-    for (const { pageRows } of this.current) this.groupPages.push(pageRows.length);
-    for (const tag of this.series.tags) {
+    const groups = this.current.map(({ pageRows }) => pageRows.length);
+    this.merged!.addPages(group, groups);
+    for (const tag of this.merged!.series.tags) {
       for (const rows of this.current) {
         this.writeTag(tag, rows, group);
         await pace();
@@ -97,7 +91,7 @@ export class ParquetSink implements MergeSink {
       const data = { dataPtr: dataPtr + firstRow * VALUE_BYTES[type], validityPtr: validityPtr === 0 ? 0 : validityPtr + firstRow / 8 };
       const chunk = this.chunkWriter.write({ columnId, type, ...data }, pageRows);
       this.addChunk(rows, columnId, chunk, null);
-      this.columns.find((column) => column.columnId === columnId)!.addGroup(chunk.dictionary, chunk.pages);
+      this.merged!.column(columnId).addGroup(chunk.dictionary, chunk.pages);
     }
   }
 
@@ -111,26 +105,7 @@ export class ParquetSink implements MergeSink {
   }
 
   end(rowCountsPtr: number): void {
-    const memory = new Blocks(this.kernel);
-    try {
-      const { seriesCount, tags } = this.series;
-      const { series, numbers } = numberSeries(this.kernel, seriesCount, rowCountsPtr, memory);
-      const { dictionary, tags: written } = writeDictionary(this.kernel, this.emitter, series, rankedTags(this.kernel, tags, memory));
-      const pages = numbers === null ? this.pages : this.pages.map((page) => renumbered(page, numbers));
-      this.block = {
-        ...this.identity,
-        rowCount: pages.reduce((sum, { rowCount }) => sum + rowCount, 0),
-        seriesCount: series.count,
-        ...timesOf(pages),
-        dictionary,
-        tags: written,
-        pages,
-        groups: this.groupPages,
-        columns: this.columns,
-      };
-    } finally {
-      memory.release();
-    }
+    this.block = this.merged!.end(this.emitter, rowCountsPtr);
   }
 
   /** The rest of the file, after `end`. */
