@@ -1,0 +1,99 @@
+// Tables of statements with the rows, or the error, that the dialect's documentation promises. `home` is the data set of the vendor's
+// public examples: two rooms, one row an hour, 2022-01-01 08:00 to 20:00 UTC.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Kernel } from "../../src/kernel/kernel.ts";
+import { ColumnType } from "../../src/model/column.ts";
+import { describeError } from "../../src/model/errors.ts";
+import type { QueryParams } from "../../src/model/query.ts";
+import { SqlEngine } from "../../src/sql/engine.ts";
+import { FakeTable } from "./fake-table.ts";
+import { readRows, type SqlValue } from "./sql-rows.ts";
+
+/** Rows in the answer's order; an Error holds text that the error's message must contain. */
+export type SqlCase = readonly [sql: string, expected: readonly (readonly SqlValue[])[] | Error, params?: QueryParams];
+
+/** now() of every statement of a suite. */
+export const SUITE_NOW_NS = 1_718_454_896_123_456_789n; // 2024-06-15T12:34:56.123456789Z
+
+/** Nanoseconds of a time in UTC, such as "2022-01-01T08:00:00", and nanoseconds of its second. */
+export function utc(text: string, ns = 0n): bigint {
+  return BigInt(Date.parse(`${text}Z`)) * 1_000_000n + ns;
+}
+
+/** temp, hum, co by hour. */
+const HOME: Readonly<Record<string, readonly (readonly [number, number, bigint])[]>> = {
+  Kitchen: [
+    [21.0, 35.9, 0n],
+    [23.0, 36.2, 0n],
+    [22.7, 36.1, 0n],
+    [22.4, 36.0, 0n],
+    [22.5, 36.0, 0n],
+    [22.8, 36.5, 1n],
+    [22.8, 36.3, 1n],
+    [22.7, 36.2, 3n],
+    [22.4, 36.0, 7n],
+    [22.7, 36.0, 9n],
+    [23.3, 36.9, 18n],
+    [23.1, 36.6, 22n],
+    [22.7, 36.5, 26n],
+  ],
+  "Living Room": [
+    [21.1, 35.9, 0n],
+    [21.4, 35.9, 0n],
+    [21.8, 36.0, 0n],
+    [22.2, 36.0, 0n],
+    [22.2, 35.9, 0n],
+    [22.4, 36.0, 0n],
+    [22.3, 36.1, 0n],
+    [22.3, 36.1, 1n],
+    [22.4, 36.0, 4n],
+    [22.6, 35.9, 5n],
+    [22.8, 36.2, 9n],
+    [22.5, 36.3, 14n],
+    [22.2, 36.4, 17n],
+  ],
+};
+
+export function homeTable(kernel: Kernel): FakeTable {
+  const { time, tag, float, integer } = ColumnType;
+  const rows = Object.entries(HOME).flatMap(([room, hours]) =>
+    hours.map(([temp, hum, co], hour) => ({ time: utc("2022-01-01T08:00:00") + BigInt(hour) * 3_600_000_000_000n, room, temp, hum, co })),
+  );
+  return new FakeTable(kernel, "home", { time, room: tag, temp: float, hum: float, co: integer }, rows);
+}
+
+/** One test a case. `tables`: what statements find beside `home`. */
+export function sqlSuite(title: string, cases: readonly SqlCase[], tables: (kernel: Kernel) => readonly FakeTable[] = () => []): void {
+  describe(title, () => {
+    let engine: SqlEngine;
+    let found: readonly FakeTable[];
+    beforeAll(async () => {
+      const kernel = Kernel.create();
+      engine = await SqlEngine.open(kernel, { memoryBytes: 256 << 20, threads: 2, tempDir: null });
+      found = [homeTable(kernel), ...tables(kernel)];
+    });
+    afterAll(() => engine.close());
+
+    test.each(cases.map(([sql, expected, params]) => ({ sql, expected, params })))("$sql", async ({ sql, expected, params = {} }) => {
+      if (expected instanceof Error) expect(await errorOf(engine, found, sql, params)).toContain(expected.message);
+      else expect(await rowsOf(engine, found, sql, params)).toEqual(expected.map((row) => [...row]));
+    });
+  });
+}
+
+async function rowsOf(engine: SqlEngine, tables: readonly FakeTable[], sql: string, params: QueryParams): Promise<SqlValue[][]> {
+  const answer = await engine.run(await engine.plan(sql), { tables, params, nowNs: SUITE_NOW_NS });
+  try {
+    return await readRows(answer);
+  } finally {
+    await answer.close();
+  }
+}
+
+async function errorOf(engine: SqlEngine, tables: readonly FakeTable[], sql: string, params: QueryParams): Promise<string> {
+  try {
+    return `no error, but ${(await rowsOf(engine, tables, sql, params)).length} rows`;
+  } catch (error) {
+    return describeError(error).message;
+  }
+}
