@@ -5,16 +5,13 @@
 import {
   Binary,
   Bool,
-  type Data,
   type DataType,
   DateDay,
   Decimal,
-  Dictionary,
   Field,
   Float32,
   Float64,
   Int,
-  Int32,
   IntervalMonthDayNano,
   List,
   Map_,
@@ -25,12 +22,13 @@ import {
   Timestamp,
   TimeUnit,
   Utf8,
-  type Vector,
   vectorFromArray,
 } from "apache-arrow";
 import { assert, unreachable } from "../model/assert.ts";
+import { COLUMN_TYPE_LABEL, ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { TimeUnit as ModelTimeUnit, ResultColumn, ResultField, ResultType } from "../model/result-batch.ts";
+import { type Convert, type Converter, isNull, nulls, TagStrings, UsedStrings } from "./arrow-dictionaries.ts";
 import { intervalText } from "./clock-text.ts";
 import { readInt128 } from "./wide-text.ts";
 
@@ -39,8 +37,6 @@ const COLUMN_KIND_KEY = "iox::column::type";
 /** Decimal128 holds 38 digits; DuckDB exports its 128-bit integers the same way. */
 const INT128_DIGITS = 38;
 const INT128_LIMIT = 10n ** 38n;
-/** A dictionary grows up to this many strings before it starts anew with those of one batch. */
-const DICTIONARY_KEPT_MAX = 1024;
 const UNITS: Readonly<Record<ModelTimeUnit, TimeUnit>> = {
   s: TimeUnit.SECOND,
   ms: TimeUnit.MILLISECOND,
@@ -55,19 +51,14 @@ export type ArrowTarget = "ipc" | "parquet";
 export interface ArrowColumn {
   readonly field: Field;
   /** Borrows `column`'s buffers. @throws TsdbError bad_format for a value beyond the Arrow type */
-  data(column: ResultColumn, rowCount: number): Data;
+  readonly data: Convert;
 }
 
 export function arrowColumn(result: ResultField, target: ArrowTarget): ArrowColumn {
   const metadata = result.columnKind === undefined ? null : new Map([[COLUMN_KIND_KEY, result.columnKind]]);
-  const { type, data } = converter(result.type, target);
+  const isTag = result.columnKind === COLUMN_TYPE_LABEL[ColumnType.tag] && result.type.kind === "utf8";
+  const { type, data } = isTag ? new TagStrings() : converter(result.type, target);
   return { field: new Field(result.name, type, true, metadata), data };
-}
-
-type Convert = ArrowColumn["data"];
-interface Converter {
-  readonly type: DataType;
-  readonly data: Convert;
 }
 
 function converter(type: ResultType, target: ArrowTarget): Converter {
@@ -192,71 +183,6 @@ function map(key: ResultField, value: ResultField, target: ArrowTarget): Convert
       });
     },
   };
-}
-
-/** Strings by code, as Dictionary<Int32, Utf8> of the strings that occurred: the engine's dictionary may hold a million of
- *  which the answer shows ten. A batch with new strings replaces the dictionary (not a delta: several readers refuse those);
- *  it grows while small, and else starts anew, so that it never holds more than a batch's strings or DICTIONARY_KEPT_MAX. */
-class UsedStrings implements Converter {
-  readonly type = new Dictionary(new Utf8(), new Int32());
-  private source: readonly string[] = [];
-  private strings: string[] = [];
-  /** The engine's code -> ours, -1 while it has none. */
-  private ours: Int32Array = new Int32Array(0);
-  private dictionary: Vector<Utf8> = vectorFromArray([""], new Utf8());
-
-  readonly data: Convert = (column, length) => {
-    assert(column.dictionary !== undefined, "a dictionary column has a dictionary");
-    if (column.dictionary !== this.source) this.follow(column.dictionary);
-    const codes = column.values as Uint32Array;
-    const known = this.strings.length;
-    this.learn(codes, column, length);
-    if (known > 0 && this.strings.length > known && this.strings.length > DICTIONARY_KEPT_MAX) {
-      this.restart();
-      this.learn(codes, column, length);
-    }
-    if (this.strings.length !== known || known === 0)
-      this.dictionary = vectorFromArray(this.strings.length === 0 ? [""] : this.strings, new Utf8());
-    const data = new Int32Array(length);
-    for (let row = 0; row < length; row++) data[row] = isNull(column, row) ? 0 : this.ours[codes[row]!]!;
-    return makeData({ type: this.type, length, data, dictionary: this.dictionary, ...nulls(column) });
-  };
-
-  private learn(codes: Uint32Array, column: ResultColumn, length: number): void {
-    for (let row = 0; row < length; row++) {
-      if (isNull(column, row)) continue;
-      const code = codes[row]!;
-      const text = this.source[code];
-      assert(text !== undefined, `code ${code} of a dictionary of ${this.source.length}`);
-      if (this.ours[code] === -1) this.ours[code] = this.strings.push(text) - 1;
-    }
-  }
-
-  /** A dictionary that only grew keeps its codes, and so do we. */
-  private follow(source: readonly string[]): void {
-    const before = this.ours;
-    this.source = source;
-    const grew = before.length <= source.length && before.every((our, code) => our === -1 || this.strings[our] === source[code]);
-    if (!grew) {
-      this.restart();
-      return;
-    }
-    this.ours = new Int32Array(source.length).fill(-1);
-    this.ours.set(before);
-  }
-
-  private restart(): void {
-    this.strings = [];
-    this.ours = new Int32Array(this.source.length).fill(-1);
-  }
-}
-
-function nulls(column: ResultColumn): { nullCount: number; nullBitmap?: Uint8Array } {
-  return column.validity === null ? { nullCount: 0 } : { nullCount: -1, nullBitmap: column.validity };
-}
-
-function isNull(column: ResultColumn, row: number): boolean {
-  return column.validity !== null && ((column.validity[row >> 3]! >> (row & 7)) & 1) === 0;
 }
 
 function bitsOf(column: ResultColumn, length: number): Uint8Array {

@@ -208,6 +208,58 @@ describe("dictionaries", () => {
   });
 });
 
+/** Tags come as text wherever the engine has no codes for them. */
+const TAG: ResultField = { name: "host", type: { kind: "utf8" }, columnKind: "iox::column_type::tag" };
+
+describe("tags that come as text", () => {
+  const fields = [TAG];
+
+  async function throughArrow(batches: readonly (readonly (string | null)[])[]) {
+    const rows = batches.map((batch) => batch.map((text) => [text]));
+    const table = tableFromIPC(encodeAll(await createEncoder("arrow", schemaOf("t", fields)), fields, rows));
+    expect(String(table.schema.fields[0]!.type)).toBe("Dictionary<Int32, Utf8>");
+    expect(table.schema.fields[0]!.metadata.get("iox::column::type")).toBe("iox::column_type::tag");
+    return { sizes: table.batches.map((batch) => batch.data.children[0]!.dictionary!.length), column: readColumn(table, 0) };
+  }
+
+  const CASES: [name: string, batches: (string | null)[][], sizes: number[]][] = [
+    ["each string once", [["a", "b", "a", "a", "b"]], [2]],
+    ["the dictionary grows", [["a"], ["a", "b"], ["a"]], [1, 2, 2]],
+    ["NULLs have no string", [[null, "a", null], [null]], [1, 1]],
+    ["nothing but NULLs, then a string", [[null, null], [null], ["a"]], [1, 1, 1]],
+    ["empty strings are strings", [["", "a", "", null]], [2]],
+    ["prefixes and lengths", [["a", "aa", "aaa", "ab", "b", "é", "e", "\u0000", "\u0000\u0000"]], [9]],
+  ];
+  test.each(CASES)("%s", async (_name, batches, sizes) => expect(await throughArrow(batches)).toEqual({ sizes, column: batches.flat() }));
+
+  test("a large dictionary starts anew instead of growing for ever", async () => {
+    const range = (start: number, count: number) => Array.from({ length: count }, (_, index) => `h${start + index}`);
+    const batches = [range(0, 1000), range(1000, 2000), range(0, 10)];
+    expect(await throughArrow(batches)).toEqual({ sizes: [1000, 2000, 10], column: batches.flat() });
+  });
+
+  test(`random strings come back, seed ${SEED}`, async () => {
+    const below = prng(SEED);
+    const pool = Array.from({ length: 3000 }, (_, i) => "xyz"[below(3)]!.repeat(below(5)) + (below(2) === 0 ? i : below(50)));
+    const batches = Array.from({ length: 12 }, () => {
+      const few = below(2) === 0 ? 20 : pool.length;
+      return Array.from({ length: below(2000) + 1 }, () => (below(9) === 0 ? null : pool[below(few)]!));
+    });
+    expect((await throughArrow(batches)).column).toEqual(batches.flat());
+  });
+
+  test("in Parquet they are a dictionary too, and other text is not", async () => {
+    const both = [TAG, { name: "note", type: { kind: "utf8" }, columnKind: "iox::column_type::field::string" }] as const;
+    const rows = [[["a", "x"]], [["b", null]]];
+    const table = openParquet(encodeAll(await createEncoder("parquet", schemaOf("t", both)), both, rows));
+    expect(table.schema.fields.map(({ type }) => String(type))).toEqual(["Dictionary<Int32, Utf8>", "Utf8"]);
+    expect([readColumn(table, 0), readColumn(table, 1)]).toEqual([
+      ["a", "b"],
+      ["x", null],
+    ]);
+  });
+});
+
 const REFUSED: [name: string, field: ResultField, value: Plain, formats: readonly QueryFormat[], message: string][] = [
   ["an integer of 39 digits", { name: "v", type: { kind: "hugeint", signed: true } }, 10n ** 38n, ["arrow", "parquet"], "38 digits"],
   ["an interval beyond nanoseconds", { name: "v", type: { kind: "interval" } }, [0, 0, 2n ** 62n], ["arrow"], "292 years"],
