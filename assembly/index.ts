@@ -11,7 +11,7 @@ export {
   codecTextBytes,
   codecWorkBytes,
 } from "./codec/column";
-export { lineCreate, lineMemoryBytes, lineRelease, lineSeriesRecord } from "./line/parser";
+export { lineCreate, lineMemoryBytes, lineRelease, lineSeriesRecord, lineSeriesRecordBytes } from "./line/parser";
 export { lineParse } from "./line/parse";
 export { copyBits, countBits, gatherBits, presentRows, setBits } from "./memory/bits";
 export { copyBytes, fillBytes } from "./memory/bytes";

@@ -2,7 +2,8 @@
 // All three read the same bodies in the same run, after their answers were found equal.
 //   bun bench/parse-line.ts [smoke|real]
 import { Kernel } from "../src/kernel/kernel.ts";
-import { LineParser, type ParsedTable } from "../src/kernel/line-parser.ts";
+import { LineParser } from "../src/kernel/line-parser.ts";
+import type { ParsedTable } from "../src/kernel/parser-view.ts";
 import { assert } from "../src/model/assert.ts";
 import { Precision } from "../src/model/precision.ts";
 import { KernelReader } from "../test/conformance/parsed-lines.ts";

@@ -149,22 +149,23 @@ function writeRecord(parser: Parser, table: Table, target: usize): void {
   }
 }
 
-/** The record of a series that the parser knows, valid until the next call. The stored key is read again: nobody asks often. */
-export function describeSeries(parser: Parser, table: Table, seriesId: u32): u32 {
-  const series = changetype<SeriesEntry>(load<u32>(table.seriesEntriesPtr + (seriesId << 2)));
-  const wanted = recordBytes(LINE_COLUMNS_MAX) + series.keyBytes + 16;
-  if (wanted > parser.recordBytes) {
-    parser.recordPtr = reallocate(parser, parser.recordPtr, parser.recordBytes, wanted, 0);
-    parser.recordBytes = wanted;
-  }
-  // values with escapes are unescaped behind the record instead of among the texts of the body
+/** Room that describeSeries wants for a series: its record, and behind it the text of values that have escapes. */
+export function describedBytes(table: Table, seriesId: u32): u32 {
+  return recordBytes(LINE_COLUMNS_MAX) + seriesAt(table, seriesId).keyBytes + 16;
+}
+
+/** Writes the record of a series that the parser knows to `target`. The stored key is read again: nobody asks often. */
+export function describeSeries(parser: Parser, table: Table, seriesId: u32, target: usize): void {
   const scratchPtr = parser.scratchPtr;
   const scratchUsed = parser.scratchUsed;
-  parser.scratchPtr = parser.recordPtr + recordBytes(LINE_COLUMNS_MAX);
+  parser.scratchPtr = <u32>target + recordBytes(LINE_COLUMNS_MAX);
   parser.scratchUsed = 0;
-  checkSeries(parser, series.keyPtr);
+  checkSeries(parser, seriesAt(table, seriesId).keyPtr);
   parser.scratchPtr = scratchPtr;
   parser.scratchUsed = scratchUsed;
-  writeRecord(parser, table, parser.recordPtr);
-  return parser.recordPtr;
+  writeRecord(parser, table, target);
+}
+
+function seriesAt(table: Table, seriesId: u32): SeriesEntry {
+  return changetype<SeriesEntry>(load<u32>(table.seriesEntriesPtr + (seriesId << 2)));
 }

@@ -1,7 +1,7 @@
 // Life of a parser: made and freed by the host, which owns the body and calls lineParse (parse.ts).
 import { ERRORS_BYTES, NAME_SLOTS, Parser, SEEN_SLOTS, SeriesEntry, TOKENS_BYTES, Table, arenaRelease, release } from "./structures";
 import { hostAlloc, hostFree } from "../memory/host";
-import { describeSeries } from "./commit";
+import { describeSeries, describedBytes } from "./commit";
 import { releaseSlots } from "./dictionary";
 import { releaseTable } from "./columns";
 import { releaseScratch } from "./text";
@@ -39,17 +39,25 @@ export function lineRelease(ptr: u32): void {
   for (let i: u32 = 0; i < parser.tableCount; i++) releaseTable(parser, changetype<Table>(load<u32>(parser.tablesPtr + (i << 2))));
   release(parser, parser.tablesPtr, parser.tablesCapacity << 2);
   release(parser, parser.resultPtr, parser.resultBytes);
-  release(parser, parser.recordPtr, parser.recordBytes);
   releaseScratch(parser);
   releaseSlots(parser);
   arenaRelease(parser);
   hostFree(ptr, BLOCK_BYTES);
 }
 
-/** Address of the record of a series that the parser knows, valid until the next call. */
-export function lineSeriesRecord(ptr: u32, tableIndex: u32, seriesId: u32): u32 {
+/** Bytes that lineSeriesRecord writes at most. */
+export function lineSeriesRecordBytes(ptr: u32, tableIndex: u32, seriesId: u32): u32 {
+  return describedBytes(tableAt(changetype<Parser>(ptr), tableIndex), seriesId);
+}
+
+/** Writes the record of a series that the parser knows to `target`. Allocates nothing: another thread's heap may be the parser's. */
+export function lineSeriesRecord(ptr: u32, tableIndex: u32, seriesId: u32, target: u32): void {
   const parser = changetype<Parser>(ptr);
-  return describeSeries(parser, changetype<Table>(load<u32>(parser.tablesPtr + (tableIndex << 2))), seriesId);
+  describeSeries(parser, tableAt(parser, tableIndex), seriesId, target);
+}
+
+function tableAt(parser: Parser, index: u32): Table {
+  return changetype<Table>(load<u32>(parser.tablesPtr + (index << 2)));
 }
 
 /** Bytes of the host's heap that the parser holds, the body apart. */

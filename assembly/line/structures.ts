@@ -193,8 +193,6 @@ export class Parser {
   crowded: u32;
   resultPtr: u32;
   resultBytes: u32;
-  recordPtr: u32;
-  recordBytes: u32;
 }
 
 export const TOKENS_BYTES: u32 = (LINE_COLUMNS_MAX + 1) * TOKEN_BYTES;

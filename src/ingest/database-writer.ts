@@ -1,20 +1,18 @@
-// Parse and resolve: turns one body for one database into batches of rows whose tables, columns and series the catalog knows. Everything
-// here is one synchronous step; what it decides is logged and buffered by ingest.ts before anything else runs.
+// Resolve: turns a parsed body for one database into batches of rows whose tables, columns and series the catalog knows. Everything here is
+// one synchronous step; what it decides is logged and buffered by ingest.ts before anything else runs.
 import type { LiveTable, LiveTables } from "../buffer/live-tables.ts";
 import type { BufferBatch } from "../buffer/table-buffer.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogOperation } from "../catalog/operations.ts";
 import { type FinishedPlan, isSchemaLimit, SchemaPlan } from "../catalog/resolve.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { LineParser, type ParsedColumn, type ParsedTable } from "../kernel/line-parser.ts";
+import type { ParsedBody, ParsedColumn, ParsedTable, ParserView } from "../kernel/parser-view.ts";
 import { bitmapBytes, gatherBitmap, gatherColumn, gatherValues } from "../kernel/rows.ts";
 import type { Scratch } from "../kernel/scratch.ts";
 import { assert } from "../model/assert.ts";
 import { VALUE_BYTES } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { ColumnRun } from "../model/run.ts";
-import type { WriteRequest } from "../model/write.ts";
-import type { BodyBytes } from "./body-memory.ts";
 import { TableLink, type UnresolvedSeries } from "./table-link.ts";
 
 /** A line that is not stored, and why. */
@@ -66,37 +64,49 @@ interface SchemaWork {
   readonly unresolved: ReadonlyMap<number, UnresolvedSeries>;
 }
 
+/** A parser that learns the names and series of one database, body by body. */
+export interface BodyParser {
+  readonly view: ParserView;
+  /** Bytes of kernel memory that it holds. */
+  readonly memoryBytes: number;
+  /** Forgets tables, series and columns; ids start again. */
+  reset(): void;
+  /** Gives all memory back. */
+  release(): void;
+}
+
 export class DatabaseWriter {
-  private readonly parser: LineParser;
   private links: TableLink[] = [];
   /** The parser knows more columns of some table than the catalog lets a table have. Earlier than the parser's own `wantsReset`, which
    *  comes with the first good line that found no room. */
   private crowded = false;
+  /** Of the scratch, where records of pending series are written. */
+  private recordPtr = 0;
+  private recordBytes = 0;
 
   constructor(
     private readonly databaseName: string,
+    private readonly parser: BodyParser,
     private readonly parts: WriterParts,
-  ) {
-    this.parser = new LineParser(parts.kernel);
+  ) {}
+
+  /** True when it should be reset before the next body is parsed. */
+  get wantsReset(): boolean {
+    return this.crowded || this.parser.view.wantsReset;
   }
 
-  get memoryBytes(): number {
-    return this.parser.memoryBytes;
-  }
-
-  /** Parses and resolves a body; the batches point into it. With acceptPartial=false and a bad line nothing has changed and `batches` is
-   *  empty. @throws TsdbError overloaded, limit_exceeded, unavailable: nothing is stored then */
-  take(body: BodyBytes, request: WriteRequest, receiveTimeNs: bigint): ResolvedBody {
+  /** Resolves what the parser has just made of a body; the batches point there and into the body. With acceptPartial=false and a bad line
+   *  nothing has changed and `batches` is empty. @throws TsdbError overloaded, limit_exceeded, unavailable: nothing is stored then */
+  take(parsed: ParsedBody, { acceptPartial }: { acceptPartial: boolean }): ResolvedBody {
+    this.recordBytes = 0;
     try {
-      if (this.crowded || this.parser.wantsReset) this.reset();
-      const parsed = this.parser.parseAt(body, { precision: request.precision, receiveTimeNs });
       const rejected: RejectedLine[] = parsed.errors.map(({ lineOffset, message }) => ({ lineOffset, message }));
       const tables = parsed.tables.map((table) => this.begin(table));
       const { lineCount } = parsed;
       const badLines = lineCount - parsed.rowCount;
       const schema = tables.filter((work) => !isKnown(work)).map((work) => this.schemaWork(work));
       const plan = schema.length === 0 ? undefined : this.plan(schema, rejected);
-      if (rejected.length > 0 && !request.acceptPartial) return this.refuse(tables, rejected, lineCount);
+      if (rejected.length > 0 && !acceptPartial) return this.refuse(tables, rejected, lineCount);
       const schemaDurable = plan === undefined ? undefined : this.extend(schema, plan);
       const batches = tables.flatMap((work) => this.batch(work) ?? []);
       const rejectedCount = badLines + rejected.length - parsed.errors.length;
@@ -199,7 +209,15 @@ export class DatabaseWriter {
 
   /** The record of a pending series: borrowed until the next call. */
   private pendingRecord(parsed: ParsedTable, seriesId: number): number {
-    return this.parser.seriesRecordPtr({ tableIndex: parsed.index, seriesId });
+    const { view } = this.parser;
+    const series = { tableIndex: parsed.index, seriesId };
+    const bytes = view.seriesRecordBytes(series);
+    if (bytes > this.recordBytes) {
+      this.recordPtr = this.parts.scratch.alloc(bytes);
+      this.recordBytes = bytes;
+    }
+    view.writeSeriesRecord(series, this.recordPtr);
+    return this.recordPtr;
   }
 
   /** Applies the plan to the catalog and the links. */

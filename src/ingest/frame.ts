@@ -27,8 +27,9 @@ export class FrameEncoder {
     this.writer = new KernelWriter(kernel);
   }
 
-  /** The payload for the batches of one body; `segment` is the log segment it goes to. Owned by the caller. */
-  encode(batches: readonly { readonly live: LiveTable; readonly batch: BufferBatch }[], segment: number): Uint8Array<ArrayBuffer> {
+  /** The payload for the batches of one body; `segment` is the log segment it goes to. Borrowed until the next call; on shared
+   *  memory. */
+  encode(batches: readonly { readonly live: LiveTable; readonly batch: BufferBatch }[], segment: number): Uint8Array {
     // keys of a frame that did not reach the log are unknown to the segment: name all again
     if (segment !== this.stampedSegment || !this.isLogged) {
       this.stampedSegment = segment;
@@ -40,7 +41,7 @@ export class FrameEncoder {
     writer.writeU8(FRAME_FORMAT);
     writer.writeU32(batches.length);
     for (const { live, batch } of batches) this.encodeTable(live, batch);
-    return writer.toBytes();
+    return writer.bytes;
   }
 
   /** The payload of the last `encode` is in the log. */

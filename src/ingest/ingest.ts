@@ -10,11 +10,10 @@ import { LIMITS } from "../model/limits.ts";
 import type { IncomingBody, LineError, WriteRequest, WriteResult, WriteService } from "../model/write.ts";
 import type { Wal } from "../wal/wal.ts";
 import type { BodyBytes, BodyMemory } from "./body-memory.ts";
-import { DatabaseWriter, type RejectedLine } from "./database-writer.ts";
+import type { RejectedLine } from "./database-writer.ts";
 import { FrameEncoder } from "./frame.ts";
-
-/** Databases whose line parsers are kept. */
-const WRITERS_MAX = 1000;
+import { LocalWriters } from "./local-writers.ts";
+import { WriterMemory } from "./writer-memory.ts";
 
 export interface IngestParts {
   readonly kernel: Kernel;
@@ -31,22 +30,17 @@ export interface IngestParts {
   readonly onRows: () => void;
 }
 
-interface WriterEntry {
-  readonly writer: DatabaseWriter;
-  bytes: number;
-}
-
 export class Ingest implements WriteService {
-  /** Least recently used first, with the memory each held when it was last used. */
-  private readonly writers = new Map<string, WriterEntry>();
-  private lastUsed: WriterEntry | undefined;
-  private writerBytes = 0;
+  private readonly memory = new WriterMemory();
+  private readonly writers: LocalWriters;
   private readonly scratch: Scratch;
   private readonly encoder: FrameEncoder;
 
   constructor(private readonly parts: IngestParts) {
-    this.scratch = new Scratch(parts.kernel);
-    this.encoder = new FrameEncoder(parts.kernel, new ColumnCodec(parts.kernel));
+    const { kernel, catalog, tables } = parts;
+    this.scratch = new Scratch(kernel);
+    this.writers = new LocalWriters({ kernel, catalog, tables, scratch: this.scratch }, this.memory);
+    this.encoder = new FrameEncoder(kernel, new ColumnCodec(kernel));
   }
 
   receive(announcedBytes: number | undefined): IncomingBody | Promise<IncomingBody> {
@@ -76,9 +70,10 @@ export class Ingest implements WriteService {
   /** The synchronous step. */
   private store(bytes: BodyBytes, request: WriteRequest): { result: WriteResult; synced: Promise<void> | undefined } {
     const { catalog, wal, tables, clockNs, onFatal } = this.parts;
+    const writer = this.writers.use(request.database);
     try {
       const nowNs = clockNs();
-      const body = this.writer(request.database).take(bytes, request, nowNs);
+      const body = writer.take(bytes, request, nowNs);
       let rowCount = 0;
       let synced: Promise<void> | undefined;
       if (body.batches.length > 0) {
@@ -114,31 +109,7 @@ export class Ingest implements WriteService {
       };
     } finally {
       this.scratch.reset();
-      this.forgetIdleWriters();
-    }
-  }
-
-  private writer(database: string): DatabaseWriter {
-    const known = this.writers.get(database);
-    const { kernel, catalog, tables } = this.parts;
-    const entry = known ?? { writer: new DatabaseWriter(database, { kernel, catalog, tables, scratch: this.scratch }), bytes: 0 };
-    this.writers.delete(database);
-    this.writers.set(database, entry);
-    this.lastUsed = entry;
-    return entry.writer;
-  }
-
-  /** Bounds what parsers remember: one a database, each with room for its largest body, would fill the memory for ever. */
-  private forgetIdleWriters(): void {
-    const last = this.lastUsed;
-    if (last === undefined) return;
-    this.writerBytes += last.writer.memoryBytes - last.bytes;
-    last.bytes = last.writer.memoryBytes;
-    for (const [database, { writer, bytes }] of this.writers) {
-      if (this.writerBytes <= LIMITS.parserBytesMax && this.writers.size <= WRITERS_MAX) return;
-      writer.release();
-      this.writers.delete(database);
-      this.writerBytes -= bytes;
+      this.memory.settle(writer);
     }
   }
 }

@@ -2,7 +2,7 @@
 // Links live as long as the parser; a body that brings nothing new finds everything here.
 import type { LiveTable } from "../buffer/live-tables.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import type { ParsedTable } from "../kernel/line-parser.ts";
+import type { ParsedTable } from "../kernel/parser-view.ts";
 import { assert } from "../model/assert.ts";
 import { KernelU32List, UNRESOLVED } from "./kernel-list.ts";
 

@@ -51,7 +51,8 @@ export interface MemoryExports {
 export interface LineExports {
   lineCreate(powersPtr: number): number;
   lineParse(parserPtr: number, bodyPtr: number, bodyBytes: number, precision: number): number;
-  lineSeriesRecord(parserPtr: number, tableIndex: number, seriesId: number): number;
+  lineSeriesRecordBytes(parserPtr: number, tableIndex: number, seriesId: number): number;
+  lineSeriesRecord(parserPtr: number, tableIndex: number, seriesId: number, target: number): void;
   lineMemoryBytes(parserPtr: number): number;
   lineRelease(parserPtr: number): void;
 }

@@ -71,6 +71,11 @@ export class KernelWriter {
     u8[at + 3] = value >>> 24;
   }
 
+  /** Everything written, where it lies: borrowed until the next change of this writer. */
+  get bytes(): Uint8Array {
+    return this.kernel.u8.subarray(this.ptr, this.ptr + this.length_);
+  }
+
   /** A copy of everything written: owned by the caller. */
   toBytes(): Uint8Array<ArrayBuffer> {
     return this.kernel.copyOut(this.ptr, this.length_);

@@ -54,11 +54,18 @@ test("a bad line leaves no table, series, tag, column or row", () => {
   expect(tables[0]!.columns.map(({ name }) => name)).toEqual(["v"]);
 });
 
-test("seriesRecordPtr finds the tags of a series in any later body", () => {
+test("records tell the tags of a series in any later body", () => {
   const reader = new KernelReader(kernel, parser);
   reader.parse(new TextEncoder().encode("cpu,host=a\\ b,zone=a\\,long\\ value\\ with\\ escapes v=1\ncpu v=1\ncpu,zone=y v=1"), OPTIONS);
   parse("mem v=1");
-  const tags = [0, 1, 2].map((seriesId) => reader.readRecord(parser.seriesRecordPtr({ tableIndex: 0, seriesId }), ["host", "zone"]).tags);
+  const tags = [0, 1, 2].map((seriesId) => {
+    const bytes = parser.view.seriesRecordBytes({ tableIndex: 0, seriesId });
+    const target = kernel.heap.alloc(bytes);
+    parser.view.writeSeriesRecord({ tableIndex: 0, seriesId }, target);
+    const { tags } = reader.readRecord(target, ["host", "zone"]);
+    kernel.heap.free(target, bytes);
+    return tags;
+  });
   expect(tags).toEqual([
     [
       ["host", "a b"],
@@ -98,7 +105,7 @@ test("a flood of table names is refused, and gone after a reset", () => {
     "Update to schema would exceed number of tables limit: attempted to create table but already have",
   );
   expect(parse("t7 v=2\nu v=1").rowCount).toBe(1);
-  expect(parser.wantsReset).toBe(true);
+  expect(parser.view.wantsReset).toBe(true);
   parser.reset();
   expect(parse("u v=1").rowCount).toBe(1);
 });
@@ -115,15 +122,15 @@ test("a time learned in one precision is not taken for another", () => {
 test("a flood of column names is refused, and gone after a reset", () => {
   const flood = (from: number, count: number) => Array.from({ length: count }, (_, i) => `m f${from + i}=1`).join("\n");
   expect(parse(flood(0, 4000)).rowCount).toBe(4000);
-  expect(parser.wantsReset).toBe(false);
+  expect(parser.view.wantsReset).toBe(false);
   const { rowCount, errors } = parse(`${flood(4000, 97)}\nm f1=1,f2=2 1\nm f1=1i\nn f9999=1`);
   expect(rowCount).toBe(98);
   expect(errors.map(({ message }) => message)).toEqual(
     Array(2).fill("Update to schema would exceed number of columns per table limit of 500 columns"),
   );
-  expect(parser.wantsReset).toBe(true);
+  expect(parser.view.wantsReset).toBe(true);
   parser.reset();
-  expect(parser.wantsReset).toBe(false);
+  expect(parser.view.wantsReset).toBe(false);
   expect(parse(flood(5000, 10)).rowCount).toBe(10);
 });
 

@@ -1,0 +1,67 @@
+// Writers of databases whose bodies are parsed on this thread: one a database.
+import { LineParser } from "../kernel/line-parser.ts";
+import type { ParsedBody } from "../kernel/parser-view.ts";
+import type { WriteRequest } from "../model/write.ts";
+import type { BodyBytes } from "./body-memory.ts";
+import { DatabaseWriter, type ResolvedBody, type WriterParts } from "./database-writer.ts";
+import type { KeptWriter, WriterMemory } from "./writer-memory.ts";
+
+export class LocalWriters {
+  private readonly writers = new Map<string, LocalWriter>();
+
+  constructor(
+    private readonly parts: WriterParts,
+    private readonly memory: WriterMemory,
+  ) {}
+
+  /** The writer of a database, from now on the one used last. */
+  use(database: string): LocalWriter {
+    let writer = this.writers.get(database);
+    if (writer === undefined) {
+      writer = new LocalWriter(database, this.parts, () => this.writers.delete(database));
+      this.writers.set(database, writer);
+    }
+    this.memory.use(writer);
+    return writer;
+  }
+}
+
+export class LocalWriter implements KeptWriter {
+  readonly isBusy = false;
+  private readonly parser: LineParser;
+  private readonly writer: DatabaseWriter;
+
+  constructor(
+    database: string,
+    parts: WriterParts,
+    private readonly onForgotten: () => void,
+  ) {
+    this.parser = new LineParser(parts.kernel);
+    this.writer = new DatabaseWriter(database, this.parser, parts);
+  }
+
+  get memoryBytes(): number {
+    return this.parser.memoryBytes;
+  }
+
+  /** Parses and resolves a body: DatabaseWriter.take says how. @throws as that */
+  take(body: BodyBytes, request: WriteRequest, receiveTimeNs: bigint): ResolvedBody {
+    return this.writer.take(this.parse(body, request, receiveTimeNs), request);
+  }
+
+  forget(): void {
+    this.writer.release();
+    this.onForgotten();
+  }
+
+  private parse(body: BodyBytes, { precision }: WriteRequest, receiveTimeNs: bigint): ParsedBody {
+    const { writer } = this;
+    if (writer.wantsReset) writer.reset();
+    try {
+      return this.parser.parseAt(body, { precision, receiveTimeNs });
+    } catch (error) {
+      writer.reset(); // the parser has forgotten what the links map
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// Bounds what parsers remember: one a database, each with room for its largest body, would fill the memory for ever.
+import { LIMITS } from "../model/limits.ts";
+
+/** Databases whose line parsers are kept. */
+const WRITERS_MAX = 1000;
+
+/** A database's writer with its parser. */
+export interface KeptWriter {
+  readonly memoryBytes: number;
+  /** A body is in its hands: it must stay. */
+  readonly isBusy: boolean;
+  /** Gives everything back. It is not used any more. */
+  forget(): void;
+}
+
+export class WriterMemory {
+  /** Least recently used first, with the memory each held when it was last used. */
+  private readonly kept = new Map<KeptWriter, number>();
+  private bytes = 0;
+
+  /** The writer takes a body: it is the last one to be forgotten. */
+  use(writer: KeptWriter): void {
+    const bytes = this.kept.get(writer) ?? 0;
+    this.kept.delete(writer);
+    this.kept.set(writer, bytes);
+  }
+
+  /** The writer has taken a body: looks how much it holds now, and forgets idle ones if all together are beyond the bound. */
+  settle(writer: KeptWriter): void {
+    const { memoryBytes } = writer;
+    this.bytes += memoryBytes - (this.kept.get(writer) ?? 0);
+    this.kept.set(writer, memoryBytes);
+    if (this.hasRoom()) return;
+    for (const idle of this.kept.keys()) {
+      if (idle.isBusy) continue;
+      this.drop(idle);
+      idle.forget();
+      if (this.hasRoom()) return;
+    }
+  }
+
+  /** The writer is gone. */
+  drop(writer: KeptWriter): void {
+    this.bytes -= this.kept.get(writer) ?? 0;
+    this.kept.delete(writer);
+  }
+
+  private hasRoom(): boolean {
+    return this.bytes <= LIMITS.parserBytesMax && this.kept.size <= WRITERS_MAX;
+  }
+}
