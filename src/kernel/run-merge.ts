@@ -43,25 +43,77 @@ interface Input {
  *  sorted, and holds each (series, time) once; it is `unique` when all `runs` were, that is, unless its rows may equal rows of lower
  *  sequence elsewhere. The runs must outlive it. @throws TsdbError overloaded */
 export function mergeRuns(kernel: Kernel, runs: readonly Run[], columns: readonly ColumnDef[], options: MergeOptions = {}): OwnedRun {
+  const merge = RunMerge.open(kernel, runs, options);
+  if (!(merge instanceof RunMerge)) return { ...merge, columns: project(merge, columns), release: () => {} };
   const blocks = new Blocks(kernel);
-  const scratch = new Blocks(kernel);
-  const filter = new SeriesFilter(kernel, options.tags ?? []);
   try {
-    const inputs = takeRows(kernel, runs, { range: options.range ?? ALL_TIME, filter, hidden: options.hidden }, scratch);
-    if (isDone(inputs, options)) return { ...inputs[0]!.run, columns: project(inputs[0]!.run, columns), release: () => {} };
-    const series = unifySeries(kernel, inputs, { own: options.ownDictionary ?? false, blocks: scratch });
-    try {
-      return { ...mergeInputs(kernel, inputs, columns, series, { blocks, scratch }), release: releaseOnce([blocks, series]) };
-    } catch (error) {
-      series.release();
-      throw error;
-    }
+    const merged = columns.flatMap((column) => merge.column(column, blocks) ?? []);
+    merge.forgetSources();
+    return { ...merge.rows, columns: merged, release: releaseOnce([blocks, merge]) };
   } catch (error) {
     blocks.release();
+    merge.release();
     throw error;
-  } finally {
-    scratch.release();
-    filter.release();
+  }
+}
+
+/** A merge whose rows are in order and whose columns are made one at a time, so that who writes them needs memory for one only. */
+export class RunMerge {
+  private constructor(
+    private readonly kernel: Kernel,
+    /** Without columns. Gone at `release`. */
+    readonly rows: Run,
+    private readonly inputs: readonly Input[],
+    /** u32 per row of all inputs: its row of the merge. */
+    private readonly placesPtr: number,
+    /** What rows, sources and places lie in. */
+    private readonly owned: { readonly rows: Blocks; readonly sources: Blocks; readonly series: { release(): void } },
+  ) {}
+
+  /** As `mergeRuns`; the run itself when nothing is to be done. @throws TsdbError overloaded */
+  static open(kernel: Kernel, runs: readonly Run[], options: MergeOptions & { readonly ownDictionary: true }): RunMerge;
+  static open(kernel: Kernel, runs: readonly Run[], options: MergeOptions): RunMerge | Run;
+  static open(kernel: Kernel, runs: readonly Run[], options: MergeOptions): RunMerge | Run {
+    const sources = new Blocks(kernel);
+    const rows = new Blocks(kernel);
+    const scratch = new Blocks(kernel);
+    const filter = new SeriesFilter(kernel, options.tags ?? []);
+    try {
+      const inputs = takeRows(kernel, runs, { range: options.range ?? ALL_TIME, filter, hidden: options.hidden }, sources);
+      if (isDone(inputs, options)) return inputs[0]!.run;
+      const series = unifySeries(kernel, inputs, { own: options.ownDictionary ?? false, blocks: scratch });
+      try {
+        const placesPtr = sources.alloc(inputs.reduce((sum, { count }) => sum + count, 0) * 4);
+        const merged = orderInputs(kernel, inputs, series, { rows, placesPtr, scratch });
+        return new RunMerge(kernel, merged, inputs, placesPtr, { rows, sources, series });
+      } catch (error) {
+        series.release();
+        throw error;
+      }
+    } catch (error) {
+      rows.release();
+      sources.release();
+      throw error;
+    } finally {
+      scratch.release();
+      filter.release();
+    }
+  }
+
+  /** A field column, in memory of `blocks`; undefined when no input has it, or it is no field. @throws TsdbError overloaded */
+  column(column: ColumnDef, blocks: Blocks): ColumnRun | undefined {
+    return mergeColumn(this.kernel, this.inputs, { column, rowCount: this.rows.rowCount, places: this.placesPtr, blocks });
+  }
+
+  /** No more columns: the order is kept, what made it is not. */
+  forgetSources(): void {
+    this.owned.sources.release();
+  }
+
+  release(): void {
+    this.owned.sources.release();
+    this.owned.rows.release();
+    this.owned.series.release();
   }
 }
 
@@ -143,20 +195,19 @@ function unifySeries(kernel: Kernel, inputs: readonly Input[], { own, blocks }: 
   }
 }
 
-function mergeInputs(
+/** Series and times of the merge, and to placesPtr the row of it that each row of the inputs becomes. */
+function orderInputs(
   kernel: Kernel,
   inputs: readonly Input[],
-  columns: readonly ColumnDef[],
   { dictionary, maps }: UnifiedSeries,
-  { blocks, scratch }: { blocks: Blocks; scratch: Blocks },
+  { rows, placesPtr, scratch }: { rows: Blocks; placesPtr: number; scratch: Blocks },
 ): Run {
   const { call } = kernel;
   const { seriesCount } = dictionary;
   const total = inputs.reduce((sum, { count }) => sum + count, 0);
-  const timePtr = blocks.alloc(total * 8);
-  const seriesPtr = blocks.alloc(total * 4);
+  const timePtr = rows.alloc(total * 8);
+  const seriesPtr = rows.alloc(total * 4);
   const numbers = scratch.alloc(total * 4);
-  const places = scratch.alloc(total * 4);
   const offsets = scratch.allocZeroed(seriesCount * 4);
   const mapOf = (run: Run) => maps.get(run.dictionary.id) ?? 0;
   for (const { run, rowsPtr, count } of inputs) call.mergeCount(run.seriesPtr, rowsPtr, count, mapOf(run), offsets);
@@ -168,14 +219,13 @@ function mergeInputs(
   if (unsortedMax > 0) {
     call.mergeSort(timePtr, numbers, offsets, seriesCount, scratch.alloc(unsortedMax * 12), unsortedMax);
   }
-  const rowCount = call.mergeNumber(timePtr, numbers, offsets, seriesCount, seriesPtr, places);
-  const merged = columns.flatMap((column) => mergeColumn(kernel, inputs, { column, rowCount, places, blocks }) ?? []);
+  const rowCount = call.mergeNumber(timePtr, numbers, offsets, seriesCount, seriesPtr, placesPtr);
   const { minNs, maxNs } = rowCount === 0 ? { minNs: ALL_TIME.maxNs, maxNs: ALL_TIME.minNs } : timeRange(kernel, timePtr, rowCount);
   return {
     rowCount,
     seriesPtr,
     timePtr,
-    columns: merged,
+    columns: [],
     dictionary,
     sorted: true,
     unique: inputs.every(({ run }) => run.unique),
@@ -186,7 +236,6 @@ function mergeInputs(
   };
 }
 
-/** A field column of the result; undefined when no input has it, or it is no field. */
 function mergeColumn(
   kernel: Kernel,
   inputs: readonly Input[],

@@ -16,8 +16,10 @@ const PAGE_TEXT_MAX = 16 << 20;
 const PAGE_ROWS_MIN = 64;
 
 export interface PtBlockInput {
-  /** Sorted by series ids and time, each pair once. */
+  /** Sorted by series ids and time, each pair once. Its columns come one by one. */
   readonly run: Run;
+  /** Those of strings, of which the pages' sizes depend. */
+  readonly strings: readonly ColumnRun[];
   readonly tags: readonly RankedTag[];
   readonly rows: DayRows;
   /** A power of two from 64 on. */
@@ -33,11 +35,15 @@ interface PageRows {
   readonly count: number;
 }
 
-/** Used once. */
+/** Used once: the constructor writes dictionary and times, then come the field columns in order of their ids. */
 export class PtBlockWriter {
   private readonly blocks: Blocks;
   private readonly emitter: ColumnEmitter;
+  private readonly begun: Omit<BlockContents, "columns">;
+  private readonly pageRows: readonly PageRows[];
+  private readonly columns: PtColumn[] = [];
 
+  /** @throws TsdbError overloaded */
   constructor(
     private readonly kernel: Kernel,
     codec: ColumnCodec,
@@ -45,36 +51,35 @@ export class PtBlockWriter {
   ) {
     this.blocks = new Blocks(kernel);
     this.emitter = new ColumnEmitter(kernel, codec, input.output);
-  }
-
-  /** Appends the block to the output. @throws TsdbError overloaded */
-  write(): BlockContents {
     try {
-      const { run, rows } = this.input;
+      const { run, rows } = input;
       const series = this.numberSeries();
-      const { dictionary, tags } = writeDictionary(this.kernel, this.emitter, series, this.input.tags);
-      const pageRows = this.cutPages();
+      const { dictionary, tags } = writeDictionary(kernel, this.emitter, series, input.tags);
+      this.pageRows = this.cutPages();
       const time: ColumnRun = { columnId: TIME_COLUMN.id, type: ColumnType.time, dataPtr: run.timePtr, validityPtr: 0 };
       const pages: PtPage[] = [];
-      const columns = [this.writeColumn(time, pageRows, (page, ptr) => pages.push(this.describePage(page, ptr, series)))];
-      for (const column of run.columns.toSorted((a, b) => a.columnId - b.columnId)) {
-        const written = this.writeColumn(column, pageRows);
-        // a column of which this day has no value is not there
-        if (written.hasValues) columns.push(written);
-      }
-      return {
-        rowCount: rows.count,
-        seriesCount: series.count,
-        ...timesOf(pages),
-        dictionary,
-        tags,
-        pages,
-        columns: columns.map(({ columnId, type, chunks }) => ({ columnId, type, chunks })),
-      };
-    } finally {
-      this.blocks.release();
-      this.emitter.release();
+      this.write(time, (page, ptr) => pages.push(this.describePage(page, ptr, series)));
+      this.begun = { rowCount: rows.count, seriesCount: series.count, ...timesOf(pages), dictionary, tags, pages };
+    } catch (error) {
+      this.release();
+      throw error;
     }
+  }
+
+  /** Appends a field column of the run. One of which this day has no value leaves nothing. @throws TsdbError overloaded */
+  write(column: ColumnRun, each?: (page: PageRows, valuesPtr: number) => void): void {
+    const chunks = this.writeChunks(column, each);
+    if (chunks !== null) this.columns.push({ columnId: column.columnId, type: column.type, chunks });
+  }
+
+  /** What the directory says of the block. */
+  end(): BlockContents {
+    return { ...this.begun, columns: this.columns };
+  }
+
+  release(): void {
+    this.blocks.release();
+    this.emitter.release();
   }
 
   private numberSeries(): NumberedSeries {
@@ -87,8 +92,7 @@ export class PtBlockWriter {
   }
 
   private cutPages(): PageRows[] {
-    const { run, rows } = this.input;
-    const strings = run.columns.filter(({ type }) => type === ColumnType.string);
+    const { strings, rows } = this.input;
     let size = this.input.pageRowsMax;
     for (const { dataPtr, validityPtr } of strings) {
       const text = () => this.kernel.call.pageTextMax(dataPtr, validityPtr, rows.rowsPtr, rows.count, size);
@@ -101,26 +105,25 @@ export class PtBlockWriter {
     }));
   }
 
-  /** Encodes a column page by page; `each` sees every page's gathered values. */
-  private writeColumn(
-    { columnId, type, dataPtr, validityPtr }: ColumnRun,
-    pages: readonly PageRows[],
-    each?: (page: PageRows, valuesPtr: number) => void,
-  ): PtColumn & { hasValues: boolean } {
+  /** Encodes a column page by page; `each` sees every page's gathered values. Null when the rows have no value. */
+  private writeChunks(
+    { type, dataPtr, validityPtr }: ColumnRun,
+    each: ((page: PageRows, valuesPtr: number) => void) | undefined,
+  ): PtColumn["chunks"] | null {
+    const pages = this.pageRows;
     const scratch = new Blocks(this.kernel);
     try {
       const count = pages[0]!.count;
       const values = scratch.alloc(count * VALUE_BYTES[type]);
       const bits = validityPtr === 0 ? 0 : scratch.alloc(bitmapBytes(count));
-      if (validityPtr !== 0 && !this.hasAny(validityPtr, pages, bits)) return { columnId, type, chunks: [], hasValues: false };
-      const chunks = pages.map((page) => {
+      if (validityPtr !== 0 && !this.hasAny(validityPtr, pages, bits)) return null;
+      return pages.map((page) => {
         const { rowsPtr, count } = page;
         gatherColumn(this.kernel, type, { sourcePtr: dataPtr, rowsPtr, count, targetPtr: values });
         if (bits !== 0) gatherBitmap(this.kernel, { sourcePtr: validityPtr, rowsPtr, count, targetPtr: bits });
         each?.(page, values);
         return this.emitter.column({ type, dataPtr: values, validityPtr: bits, rowCount: count });
       });
-      return { columnId, type, chunks, hasValues: true };
     } finally {
       scratch.release();
     }

@@ -1,10 +1,10 @@
-// Writes sealed rows as one .pt file in memory: per table one merge, an order, and blocks by UTC day, encoded page by page. What becomes of
-// the bytes, and which rows they hold, is the caller's.
+// Writes sealed rows as one .pt file in memory: per table one merge, an order, and blocks by UTC day, encoded column by column, page by
+// page. What becomes of the bytes, and which rows they hold, is the caller's.
 import { Blocks } from "../kernel/blocks.ts";
 import { ColumnCodec } from "../kernel/codec.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { mergeRuns } from "../kernel/run-merge.ts";
-import type { ColumnDef } from "../model/column.ts";
+import { RunMerge } from "../kernel/run-merge.ts";
+import { type ColumnDef, ColumnType } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { Run } from "../model/run.ts";
 import type { TimeRange } from "../model/scan.ts";
@@ -62,19 +62,34 @@ interface Writing {
   readonly pageRowsMax: number;
 }
 
+/** The blocks of all days column by column: only one is in memory at a time, beside the strings, whose views decide how long pages are. */
 function writeTable({ kernel, codec, output, pageRowsMax }: Writing, table: PtTableInput): PtBlock[] {
   if (table.runs.every(({ rowCount }) => rowCount === 0)) return [];
-  const merged = mergeRuns(kernel, table.runs, table.columns, { ownDictionary: true });
+  const merge = RunMerge.open(kernel, table.runs, { ownDictionary: true });
   const blocks = new Blocks(kernel);
+  const writers: { rows: DayRows; writer: PtBlockWriter }[] = [];
   try {
-    const { tags, days } = orderTable(kernel, merged, blocks);
-    return days.map((rows) => {
-      const writer = new PtBlockWriter(kernel, codec, { run: merged, tags, rows, output, pageRowsMax });
-      return { ...identify(table, rows), ...writer.write() };
-    });
+    const { tags, days } = orderTable(kernel, merge.rows, blocks);
+    const columns = table.columns.toSorted((a, b) => a.id - b.id);
+    const strings = columns.filter(({ type }) => type === ColumnType.string).flatMap((column) => merge.column(column, blocks) ?? []);
+    for (const rows of days) {
+      const writer = new PtBlockWriter(kernel, codec, { run: merge.rows, strings, tags, rows, output, pageRowsMax });
+      writers.push({ rows, writer });
+    }
+    for (const column of columns) {
+      const passing = new Blocks(kernel);
+      try {
+        const merged = strings.find(({ columnId }) => columnId === column.id) ?? merge.column(column, passing);
+        if (merged !== undefined) for (const { writer } of writers) writer.write(merged);
+      } finally {
+        passing.release();
+      }
+    }
+    return writers.map(({ rows, writer }) => ({ ...identify(table, rows), ...writer.end() }));
   } finally {
+    for (const { writer } of writers) writer.release();
     blocks.release();
-    merged.release();
+    merge.release();
   }
 }
 
