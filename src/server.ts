@@ -4,6 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { LiveTables } from "./buffer/live-tables.ts";
 import { Pins } from "./buffer/pins.ts";
+import { SeriesMemory } from "./buffer/series-memory.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import type { Log } from "./cli/logger.ts";
 import type { ServeConfig } from "./cli/serve-config.ts";
@@ -99,7 +100,7 @@ export class Server {
       };
     });
     const durableMaxTimeNs = (tableId: number) => manifest.tableMaxTimeNs(tableId) ?? -(2n ** 63n);
-    this.tables = new LiveTables(this.kernel, this.pins, durableMaxTimeNs);
+    this.tables = new LiveTables(this.kernel, this.pins, durableMaxTimeNs, new SeriesMemory(config.seriesBytesMax));
     this.metrics = new Metrics(() => this.stats());
   }
 
@@ -246,6 +247,7 @@ export class Server {
     const admission = new Admission({
       bytesMax: config.bufferBytesMax,
       bufferBytes: () => this.tables.bytes,
+      seriesMemory: this.tables.seriesMemory,
       kernelBytes: () => kernel.extents.usedBytes,
       flush: () => flusher.check(),
       flushSettled: () => flusher.settled(),
@@ -370,6 +372,8 @@ export class Server {
       databases: this.catalog.databaseCount,
       tables: this.catalog.tableCount,
       series: this.tables.seriesCount,
+      seriesBytes: this.tables.seriesMemory.bytes,
+      seriesEvictions: this.tables.seriesMemory.evictions,
     };
   }
 }

@@ -28,6 +28,7 @@ export interface ServeConfig {
   readonly compactionDelayMs: number;
   readonly compactionCleanupMs: number;
   readonly bufferBytesMax: number;
+  readonly seriesBytesMax: number;
   /** Of all query workers together; 0 = nothing decoded is kept. */
   readonly fileCacheBytes: number;
   readonly queryMemoryBytes: number;
@@ -49,6 +50,7 @@ export interface Machine {
 
 const MIB = 1024 * 1024;
 const BUFFER_BYTES_MIN = 64 * MIB;
+const SERIES_BYTES_MIN = 32 * MIB;
 const QUERY_MEMORY_BYTES_MIN = 32 * MIB;
 
 export function thisMachine(): Machine {
@@ -69,9 +71,14 @@ export function parseServeFlags(args: readonly string[], environment: Environmen
     max: LIMITS.bufferBytesMax,
     absent: Math.max(BUFFER_BYTES_MIN, 2 * maxRequestBytes, Math.min(LIMITS.bufferBytesDefault, Math.floor(machine.memoryBytes / 4))),
   });
+  const seriesBytesMax = read.bytes("series-mem-limit", {
+    min: SERIES_BYTES_MIN,
+    max: Math.min(LIMITS.seriesBytesMax, LIMITS.bufferSeriesCacheBytesMax - bufferBytesMax),
+    absent: Math.max(SERIES_BYTES_MIN, Math.min(LIMITS.seriesBytesDefault, Math.floor(machine.memoryBytes / 8))),
+  });
   const fileCacheBytesMax = Math.min(
     LIMITS.fileCacheBytesMax,
-    Math.max(LIMITS.fileCacheBytesBeside, LIMITS.bufferAndCacheBytesMax - bufferBytesMax),
+    Math.max(LIMITS.fileCacheBytesBeside, LIMITS.bufferSeriesCacheBytesMax - bufferBytesMax - seriesBytesMax),
   );
   const config: ServeConfig = {
     nodeId: read.matching(
@@ -93,6 +100,7 @@ export function parseServeFlags(args: readonly string[], environment: Environmen
     compactionDelayMs: read.durationMs("compaction-delay", { min: 0, max: 86_400_000 }),
     compactionCleanupMs: read.durationMs("compaction-cleanup-wait", { min: 0, max: 86_400_000 }),
     bufferBytesMax,
+    seriesBytesMax,
     fileCacheBytes: read.bytes("file-cache-size", {
       min: 0,
       max: fileCacheBytesMax,
