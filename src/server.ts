@@ -236,7 +236,7 @@ export class Server {
     const wal = await Wal.open(this.storage.walDisk, this.paths.wal, replayed, {
       flushIntervalMs: config.walFlushIntervalMs,
       onFailure: (error) => this.fail(error),
-      onGroup: ({ syncSeconds, bytes }) => this.metrics.walSynced(syncSeconds, bytes),
+      onGroup: ({ seconds, bytes }) => this.metrics.walSynced(seconds, bytes),
     });
     this.wal = wal;
     const deletions = new Deletions({ catalog: this.catalog, tables: this.tables, wal, manifest: this.manifest });

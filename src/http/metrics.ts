@@ -80,7 +80,7 @@ export class Metrics {
   constructor(stats: () => ServerStats) {
     const histogram = (name: string, help: string, all: () => Iterable<Buckets>) => registerHistogram(this.#registry, { name, help }, all);
     histogram("http_request_duration_seconds", "Time from a request's head to its answer's head", () => this.#requestSeconds.values());
-    histogram("tsdb_wal_sync_duration_seconds", "Time of one sync of the write-ahead log", () => [this.#walSyncSeconds]);
+    histogram("tsdb_wal_sync_duration_seconds", "Time of one write and sync of the log", () => [this.#walSyncSeconds]);
     histogram("tsdb_query_first_byte_seconds", "Time from a query's arrival to its first bytes", () => [this.#queryFirstByteSeconds]);
     histogram("tsdb_query_duration_seconds", "Time from a query's arrival to the end of its answer", () => [this.#querySeconds]);
     this.#registerWrites();
