@@ -133,7 +133,7 @@ const MISSING: [sql: string, message: RegExp][] = [
   ["SELEC room", /^SQL error: syntax error at or near "selec" at Line: 1, Column: 1$/],
   ["SELECT room FROM home GROUP BY temp", /"room" must appear in the GROUP BY clause/],
   ["SELECT nofunction(room) FROM home", /Invalid function 'nofunction'/],
-  ["SELECT room + 1 FROM home", /Could not convert string|No function matches/],
+  ["SELECT room + 1 FROM home", /Cannot coerce arithmetic expression/],
 ];
 test.each(MISSING)("%s", async (sql, message) => expect(ask(sql)).rejects.toThrow(message));
 

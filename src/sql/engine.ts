@@ -15,6 +15,7 @@ import { MACROS } from "./macros.ts";
 import type { SqlPlan } from "./plan.ts";
 import { PlanCache } from "./plan-cache.ts";
 import { SqlRun } from "./run.ts";
+import { VALUE_MACROS } from "./value-macros.ts";
 
 export type { DatabaseTable } from "./catalog-tables.ts";
 export type { SqlPlan } from "./plan.ts";
@@ -159,7 +160,7 @@ export class SqlEngine {
 async function openInstance(options: SqlEngineOptions, registry: ScanRegistry): Promise<Instance> {
   const database = await Database.open(options, async (connection) => {
     registry.install(connection);
-    for (const macro of MACROS) await connection.run(macro);
+    for (const macro of [...MACROS, ...VALUE_MACROS]) await connection.run(macro);
   });
   const connection = await database.connect();
   return { database, parser: await connection.prepare("SELECT json_serialize_sql(CAST($1 AS VARCHAR))"), idle: [] };

@@ -6,7 +6,21 @@ import type { Interval } from "./interval.ts";
 import type { Expression, SqlType } from "./tree.ts";
 
 /** "time" is nanoseconds as TIMESTAMP_NS; "duration" is nanoseconds as BIGINT, what one time minus another gives. */
-export type Kind = "time" | "duration" | "interval" | "date" | "string" | "integer" | "float" | "boolean" | "other" | "unknown";
+export type Kind =
+  | "time"
+  | "duration"
+  | "interval"
+  | "date"
+  | "string"
+  | "binary"
+  | "integer"
+  | "float"
+  | "boolean"
+  | "list"
+  | "map"
+  | "struct"
+  | "other"
+  | "unknown";
 
 export function kindOfColumn(type: ColumnType): Kind {
   switch (type) {
@@ -56,6 +70,15 @@ export function kindOfType(type: SqlType): Kind {
     case "HUGEINT":
     case "UHUGEINT":
       return "integer";
+    case "BLOB":
+      return "binary";
+    case "LIST":
+    case "ARRAY":
+      return "list";
+    case "MAP":
+      return "map";
+    case "STRUCT":
+      return "struct";
     default:
       return type.id === "UNBOUND" ? "unknown" : "other";
   }
@@ -124,6 +147,10 @@ export interface Typed {
   boolean?: boolean;
   interval?: Interval;
   bin?: TimeBin;
+  /** The vendor's name of the type, where DuckDB's type does not say it: a 64-bit integer that is an Int32 there. */
+  arrow?: string;
+  /** How many lists lie in each other; of a list whose depth is not known, absent. */
+  depth?: number;
   /** A number of rows that is 1 only in newest rows of their series (rewrite/newest.ts). */
   numbers?: ScanUse;
   /** Conditions: what holds when this one is true. */

@@ -30,7 +30,7 @@ const LATE: [why: string, statement: string, kind: string, message: string][] = 
     "a cast",
     `SELECT CAST(CASE WHEN i = 1500000 THEN 'x' ELSE '1' END AS BIGINT) AS n FROM ${ROWS}`,
     "bad_query",
-    "Could not convert string 'x' to INT64",
+    "Cannot cast string 'x' to value of Int64 type",
   ],
   ["an overflow", `SELECT 9223372036854775807 - 1500000 + i AS n FROM ${ROWS}`, "bad_query", "verflow"],
   ["memory", `SELECT i, array_agg(i) OVER (ORDER BY i) AS a FROM ${ROWS}`, "query_limit", "Resources exhausted"],

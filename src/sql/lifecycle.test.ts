@@ -171,7 +171,7 @@ test("an error of the scan comes out as it was thrown", async () => {
 });
 
 test("errors of values name the value, not our functions", async () => {
-  expect((await failure(ask("SELECT CAST(host AS BIGINT) FROM big"))).message).toContain("Could not convert string 'host-0-'");
+  expect((await failure(ask("SELECT CAST(host AS BIGINT) FROM big"))).message).toContain("Cannot cast string 'host-0-");
   expect((await failure(ask("SELECT sum(9223372036854775807) FROM range(2)"))).message).toContain("overflow");
   expect((await failure(ask("SELECT sum(n) FROM (VALUES (9223372036854775807), (1)) AS v(n)"))).message).not.toContain("__");
 });

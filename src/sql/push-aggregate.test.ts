@@ -246,7 +246,7 @@ describe("the storage cannot", () => {
     for (const column of ["i", "u"]) {
       const { rows, aggregations, scans } = await big.ask(`SELECT sum(${column}) FROM big`);
       expect({ rows, aggregations, scans }).toEqual({
-        rows: [expect.stringContaining("bad_query: Execution error: Arithmetic overflow")],
+        rows: [expect.stringContaining("bad_query: Arrow error: Arithmetic overflow")],
         aggregations: 1,
         scans: 1,
       });

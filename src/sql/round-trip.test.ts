@@ -39,7 +39,7 @@ const STATEMENTS: string[] = [
   "SELECT CAST([1, 2] AS BIGINT[]), CAST({'a': 1} AS STRUCT(a VARCHAR)), array_value(1, 2)::INTEGER[2]",
   "SELECT substring('hello' FROM 2 FOR 3), position('l' IN 'hello'), trim(BOTH 'x' FROM 'xax'), extract(year FROM DATE '2024-05-06')",
   "SELECT 'b' COLLATE NOCASE = 'B', 'abc'[2], length('äöü'), octet_length('a'::BLOB)",
-  "SELECT INTERVAL '1 day 2 hours', INTERVAL 3 MONTH, INTERVAL '2' HOUR, TIME '12:34:56.789', '\\xAB'::BLOB",
+  "SELECT INTERVAL '1 day 2 hours', INTERVAL 3 MONTH, INTERVAL '2' HOUR, TIME '12:34:56.789', unhex('AB')",
   // FROM
   `SELECT t.i, w FROM ${T} JOIN ${U} ON t.i = u.i ORDER BY 1`,
   `SELECT i, w FROM ${T} LEFT JOIN ${U} USING (i) ORDER BY i`,

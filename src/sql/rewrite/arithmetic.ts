@@ -1,5 +1,5 @@
-// + - * / where a time, duration or interval takes part. Everything else is DuckDB's.
-
+// + - * / %: with times, durations and intervals, and what is an error or infinite with numbers.
+import { ColumnType } from "../../model/column.ts";
 import type { Interval } from "../interval.ts";
 import { addIntervals, DAY_NS, negateInterval } from "../interval.ts";
 import type { Typed } from "../kind.ts";
@@ -9,6 +9,7 @@ import { bigintConstant, call, castTo, operator } from "../tree.ts";
 import { asTime, intervalConstant, timeConstant } from "./cast.ts";
 import { asDuration } from "./comparison.ts";
 import { typed } from "./rewriter.ts";
+import { planError } from "./rule.ts";
 
 /** The nanoseconds of a time as BIGINT. */
 export function nsOf(value: Typed): Expression {
@@ -24,8 +25,35 @@ export function rewriteArithmetic(node: FunctionCall, left: Typed, right: Typed)
   const special =
     node.function_name === "+" ? add(left, right) : node.function_name === "-" ? subtract(left, right) : scale(node, left, right);
   if (special !== null) return special;
-  const children = widened(left, right);
-  return typed({ ...node, children }, numericKind(left, right));
+  refuseTexts(node.function_name, left, right);
+  const kind = numericKind(left, right);
+  if (kind === "float" && node.function_name === "/") {
+    // the sign would divide as DuckDB divides integers, by zero to NULL; the function divides as IEEE 754 says
+    return typed(call("/", [left.node, right.node], node.query_location), kind);
+  }
+  const [a, b] = widened(left, right);
+  if (kind !== "integer") return typed({ ...node, children: [a, b] }, kind);
+  if (node.function_name === "/" || node.function_name === "%") return typed({ ...node, children: [a, divisor(b, right)] }, kind);
+  const mayBeNegative = node.function_name === "-" && isUnsigned(left) !== isUnsigned(right);
+  return typed({ ...node, children: mayBeNegative ? [castTo(a, "HUGEINT"), b] : [a, b] }, kind);
+}
+
+const NUMBERS: Partial<Record<Typed["kind"], string>> = { string: "Utf8", integer: "Int64", float: "Float64", boolean: "Boolean" };
+
+/** No number is read out of a text. @throws TsdbError bad_query */
+function refuseTexts(sign: string, left: Typed, right: Typed): void {
+  const [a, b] = [NUMBERS[left.kind], NUMBERS[right.kind]];
+  if (a === undefined || b === undefined || (left.kind !== "string" && right.kind !== "string")) return;
+  throw planError(`Cannot coerce arithmetic expression ${a} ${sign} ${b} to valid types`);
+}
+
+/** An error where it is zero. */
+function divisor(node: Expression, { number }: Typed): Expression {
+  return number !== undefined && number !== 0n ? node : call("__divisor", [node]);
+}
+
+function isUnsigned({ source, arrow }: Typed): boolean {
+  return arrow === "UInt64" || source?.scan.defs[source.index]?.type === ColumnType.unsigned;
 }
 
 function numericKind(left: Typed, right: Typed): Typed["kind"] {
@@ -36,7 +64,7 @@ function numericKind(left: Typed, right: Typed): Typed["kind"] {
 }
 
 /** Arithmetic on literals alone is 64 bits wide, not DuckDB's 32. */
-function widened(left: Typed, right: Typed): Expression[] {
+function widened(left: Typed, right: Typed): [Expression, Expression] {
   const literals = typeof left.number === "bigint" && typeof right.number === "bigint";
   return literals ? [castTo(left.node, "BIGINT"), castTo(right.node, "BIGINT")] : [left.node, right.node];
 }

@@ -1,10 +1,12 @@
 // Casts. The dialect's timestamps are nanoseconds without a zone, whatever the type was called; a constant is taken at its text.
 import { near, TsdbError } from "../../model/errors.ts";
+import { arrowTypeName } from "../arrow-type.ts";
 import type { Interval } from "../interval.ts";
 import { duckInterval, parseInterval } from "../interval.ts";
 import { type Kind, kindOfType, type Typed } from "../kind.ts";
+import { typeText } from "../print-expression.ts";
 import { parseTimeText } from "../time-text.ts";
-import type { Cast, Expression } from "../tree.ts";
+import type { Cast, Expression, SqlType } from "../tree.ts";
 import { call, castTo, integerConstant, stringConstant } from "../tree.ts";
 import { bin } from "./time-function.ts";
 
@@ -51,10 +53,47 @@ export function rewriteCast(node: Cast, child: Typed): Typed {
     return intervalConstant(interval);
   }
   if (child.kind === "time") return castFromTime(same, child);
-  // TRUE is parsed as a cast of 't'
-  if (kind === "boolean" && (child.text === "t" || child.text === "f")) return { node: same, kind, boolean: child.text === "t" };
+  if (kind === "boolean" && child.text !== undefined) return castToBoolean(same, child.text);
+  if (kind === "string" && child.kind !== "string") return { node: { ...same, child: textOf(child) }, kind };
+  if (kind === "binary" && child.kind === "string") return { node: call("encode", [child.node]), kind };
   const number = castNumber(kind, child);
-  return { node: same, kind, ...(number === undefined ? {} : { number }) };
+  const cast = kind === "integer" ? { ...same, child: wholeOf(same, child) } : same;
+  return { node: cast, kind, ...depthOf(node.cast_type), ...(number === undefined ? {} : { number }) };
+}
+
+/** TRUE is parsed as a cast of 't'. */
+function castToBoolean(node: Cast, text: string): Typed {
+  const boolean = BOOLEAN_TEXTS[text.trim().toLowerCase()];
+  return boolean === undefined
+    ? { node, kind: "boolean" }
+    : { node: { ...node, child: stringConstant(boolean ? "t" : "f") }, kind: "boolean", boolean };
+}
+
+/** As Arrow reads them; DuckDB knows some of them. */
+const BOOLEAN_TEXTS: Readonly<Record<string, boolean>> = Object.fromEntries([
+  ..."t tr tru true y ye yes on 1".split(" ").map((text) => [text, true]),
+  ..."f fa fal fals false n no of off 0".split(" ").map((text) => [text, false]),
+]);
+
+/** A value that DuckDB turns into text as the dialect does. */
+export function textOf(value: Typed): Expression {
+  if (value.kind === "float") return call("__float_text", [value.node]);
+  return value.kind === "binary" ? call("decode", [value.node]) : value.node;
+}
+
+/** A value that becomes an integer as in the dialect: floats are cut, where DuckDB would round; texts must be whole numbers. */
+function wholeOf(node: Cast, child: Typed): Expression {
+  if (child.kind === "float") return call("trunc", [child.node]);
+  if (child.kind !== "string") return child.node;
+  if (child.text !== undefined && /^\s*[+-]?\d+\s*$/.test(child.text)) return child.node;
+  if (node.try_cast) return call("regexp_extract", [child.node, stringConstant("^\\s*[+-]?[0-9]+\\s*$")]);
+  return call("__whole", [child.node, stringConstant(arrowTypeName(typeText(node.cast_type)))]);
+}
+
+function depthOf(type: SqlType): { depth?: number } {
+  let depth = 0;
+  for (let inner: SqlType | undefined = type; inner?.id === "LIST"; inner = inner.type_info?.child_type) depth++;
+  return depth === 0 ? {} : { depth };
 }
 
 /** The number a constant becomes: `INTERVAL '1' DAY` is parsed as to_days(CAST(trunc(CAST('1' AS DOUBLE)) AS INTEGER)). */

@@ -1,33 +1,28 @@
 // Function calls: renames, the rules of time-function.ts, and what kind of value comes out.
 import { ColumnType } from "../../model/column.ts";
-import { TsdbError } from "../../model/errors.ts";
 import { RENAMED_FUNCTIONS } from "../dialect.ts";
 import type { Kind, Typed } from "../kind.ts";
 import type { Scope } from "../scope.ts";
 import type { FunctionCall } from "../tree.ts";
 import { call, castTo, integerConstant, operator, stringConstant } from "../tree.ts";
 import { rewriteArithmetic } from "./arithmetic.ts";
+import { CONDITIONAL_RULES } from "./conditional-function.ts";
 import { commonKind, rewriteExpression } from "./expression.ts";
+import { MATH_RULES } from "./math-function.ts";
 import { type RewriteContext, rewriteOrders, typed } from "./rewriter.ts";
+import { argumentCount, not, type RuleInput, type Rules, wide } from "./rule.ts";
 import { rewriteSelector, rewriteSelectorPart } from "./selector.ts";
 import { guardSize } from "./size-guard.ts";
 import { TIME_RULES } from "./time-function.ts";
 
-/** What a rule gets: the call with its arguments already rewritten. */
-export interface RuleInput {
-  readonly node: FunctionCall;
-  readonly args: readonly Typed[];
-  readonly context: RewriteContext;
-}
-/** Null: the rule does not apply to these arguments. */
-export type Rule = (input: RuleInput) => Typed | null;
+export { argumentCount, type Rule, type RuleInput } from "./rule.ts";
 
 export function rewriteFunction(node: FunctionCall, context: RewriteContext, scope: Scope): Typed {
   const { rewritten, args } = rewriteParts(node, context, scope);
   const name = rewritten.function_name;
   if (node.is_operator) return rewriteOperatorCall(rewritten, args);
-  const rule = TIME_RULES[name] ?? VALUE_RULES[name];
-  const result = rule?.({ node: rewritten, args, context }) ?? null;
+  const input: RuleInput = { node: rewritten, args, context };
+  const result = VALUE_RULES[name]?.(input) ?? TIME_RULES[name]?.(input) ?? null;
   if (result !== null) return result;
   return typed(guardSize(rewritten, args), resultKind(name, args));
 }
@@ -60,6 +55,13 @@ function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[]): Typed 
   if (right !== undefined && ["+", "-", "*", "/", "%"].includes(node.function_name)) return rewriteArithmetic(node, left!, right);
   const regex = REGEX_OPERATORS[node.function_name];
   if (regex !== undefined && right !== undefined) return regexMatch(left!, right, regex);
+  if (node.function_name === "<=>" && right !== undefined) {
+    const same = { class: "COMPARISON" as const, type: "COMPARE_NOT_DISTINCT_FROM", alias: "", left: left!.node, right: right.node };
+    return typed(same, "boolean");
+  }
+  // DuckDB's ^ is a power
+  if (node.function_name === "^" && right !== undefined)
+    return typed(call("xor", [wide(left!), wide(right)], node.query_location), "integer");
   if (right === undefined && (node.function_name === "-" || node.function_name === "+"))
     return typed(node, left!.kind === "time" ? "unknown" : left!.kind);
   return typed(node, OPERATOR_KIND[node.function_name] ?? "unknown");
@@ -75,7 +77,7 @@ const REGEX_OPERATORS: Readonly<Record<string, { negated: boolean; flags: string
 
 function regexMatch(text: Typed, pattern: Typed, { negated, flags }: { negated: boolean; flags: string }): Typed {
   const match = call("regexp_matches", [text.node, pattern.node, ...(flags === "" ? [] : [stringConstant(flags)])]);
-  return typed(negated ? { class: "OPERATOR", type: "OPERATOR_NOT", alias: "", children: [match] } : match, "boolean");
+  return typed(negated ? not(match) : match, "boolean");
 }
 
 const OPERATOR_KIND: Readonly<Record<string, Kind>> = {
@@ -85,7 +87,11 @@ const OPERATOR_KIND: Readonly<Record<string, Kind>> = {
   "~~*": "boolean",
   "!~~*": "boolean",
   "**": "float",
-  "^": "float",
+  "&": "integer",
+  "|": "integer",
+  "<<": "integer",
+  ">>": "integer",
+  "~": "integer",
 };
 
 /** Functions that give back one of their values. */
@@ -125,7 +131,9 @@ function approxQuantile(value: Typed, fraction: FunctionCall["children"][number]
   return typed({ ...node, function_name: "approx_quantile", children: [value.node, castTo(fraction, "FLOAT")] }, value.kind);
 }
 
-const VALUE_RULES: Readonly<Record<string, Rule>> = {
+const VALUE_RULES: Rules = {
+  ...MATH_RULES,
+  ...CONDITIONAL_RULES,
   approx_percentile_cont: ({ node, args }) => {
     // approx_percentile_cont(p) WITHIN GROUP (ORDER BY x)
     const [order] = node.order_bys.orders;
@@ -152,24 +160,6 @@ const VALUE_RULES: Readonly<Record<string, Rule>> = {
   selector_last: ({ node, args }) => rewriteSelector(node, args),
   selector_max: ({ node, args }) => rewriteSelector(node, args),
   selector_min: ({ node, args }) => rewriteSelector(node, args),
-  iszero: ({ node, args }) =>
-    typed(
-      { class: "COMPARISON", type: "COMPARE_EQUAL", alias: "", left: args[0]!.node, right: integerConstant(0), ...locationOf(node) },
-      "boolean",
-    ),
-  nvl2: ({ args }) => {
-    const [value, present, absent] = args;
-    if (value === undefined || present === undefined || absent === undefined) throw argumentCount("nvl2", "3", args.length);
-    const when_expr = { class: "OPERATOR" as const, type: "OPERATOR_IS_NOT_NULL", alias: "", children: [value.node] };
-    const node = {
-      class: "CASE" as const,
-      type: "CASE_EXPR" as const,
-      alias: "",
-      case_checks: [{ when_expr, then_expr: present.node }],
-      else_expr: absent.node,
-    };
-    return typed(node, commonKind([present.kind, absent.kind]));
-  },
 };
 
 function halfConstant(): FunctionCall {
@@ -182,12 +172,4 @@ function sumRule(node: FunctionCall, args: readonly Typed[]): Typed | null {
   const { source } = args[0]!;
   const unsigned = source !== undefined && source.scan.defs[source.index]?.type === ColumnType.unsigned;
   return typed(castTo(node, unsigned ? "UBIGINT" : "BIGINT"), kind);
-}
-
-function locationOf(node: FunctionCall): { query_location?: number } {
-  return node.query_location === undefined ? {} : { query_location: node.query_location };
-}
-
-export function argumentCount(name: string, want: string, got: number): TsdbError {
-  return new TsdbError("bad_query", `Error during planning: Function '${name}' expects ${want} arguments but received ${got}`);
 }

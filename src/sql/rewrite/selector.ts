@@ -4,8 +4,8 @@ import type { Expression, FunctionCall, Operator } from "../tree.ts";
 import { call } from "../tree.ts";
 import { nsOf } from "./arithmetic.ts";
 import { asTime } from "./cast.ts";
-import { argumentCount } from "./function.ts";
 import { typed } from "./rewriter.ts";
+import { argumentCount } from "./rule.ts";
 
 /** The aggregates that find the value and its time. Of equal values the earliest row's counts. */
 const SELECTORS: Readonly<Record<string, (value: Typed, time: Typed) => { value: FunctionCall; time: FunctionCall }>> = {

@@ -6,8 +6,8 @@ import { clampI64, dateOf, daysOf, floorDiv } from "../time-text.ts";
 import { bigintConstant, call, castTo, operator } from "../tree.ts";
 import { nsOf, timeOfNs } from "./arithmetic.ts";
 import { asTime, intervalConstant, timeConstant } from "./cast.ts";
-import { argumentCount, type Rule, type RuleInput } from "./function.ts";
 import { type RewriteContext, typed } from "./rewriter.ts";
+import { argumentCount, type Rule, type RuleInput } from "./rule.ts";
 
 /** `current_timestamp` and its kin, which are written without parentheses. */
 export function currentTime(name: string, context: RewriteContext): Typed | null {

@@ -1,0 +1,82 @@
+// What the rules for function calls have in common: what a rule gets and gives, and the small steps most of them consist of.
+import { TsdbError } from "../../model/errors.ts";
+import type { Kind, Typed } from "../kind.ts";
+import type { Expression, FunctionCall } from "../tree.ts";
+import { call, castTo, stringConstant } from "../tree.ts";
+import type { RewriteContext } from "./rewriter.ts";
+
+/** What a rule gets: the call with its arguments already rewritten. */
+export interface RuleInput {
+  readonly node: FunctionCall;
+  readonly args: readonly Typed[];
+  readonly context: RewriteContext;
+}
+/** Null: the rule does not apply to these arguments. */
+export type Rule = (input: RuleInput) => Typed | null;
+export type Rules = Readonly<Record<string, Rule>>;
+
+export function planError(message: string): TsdbError {
+  return new TsdbError("bad_query", `Error during planning: ${message}`);
+}
+
+export function argumentCount(name: string, want: string, got: number): TsdbError {
+  return planError(`Function '${name}' expects ${want} arguments but received ${got}`);
+}
+
+/** @throws TsdbError bad_query for more or fewer arguments */
+export function expectArguments({ node, args }: RuleInput, least: number, most = least): void {
+  if (args.length >= least && args.length <= most) return;
+  const want = least === most ? String(least) : most === Number.POSITIVE_INFINITY ? `at least ${least}` : `${least} to ${most}`;
+  throw argumentCount(node.function_name, want, args.length);
+}
+
+/** A value as it goes into a list, a struct or an aggregate: an integer literal is 64 bits wide in the dialect, not DuckDB's 32. */
+export function wide(value: Typed): Expression {
+  return value.node.class === "CONSTANT" && typeof value.number === "bigint" ? castTo(value.node, "BIGINT") : value.node;
+}
+
+/** What DuckDB takes as INTEGER only: lengths and places. */
+export function narrow(value: Typed): Expression {
+  return value.node.class === "CONSTANT" ? value.node : castTo(value.node, "INTEGER");
+}
+
+/** `name` of the call's own arguments, at its place in the statement. */
+export function callAs(name: string, { node, args }: RuleInput, children: Expression[] = args.map(wide)): FunctionCall {
+  return call(name, children, node.query_location);
+}
+
+/** A call under DuckDB's name. `kind` "first": that of the first argument. `arrow`: see Typed. */
+export function simple(name: string, counts: readonly [number, number?], kind: Kind | "first", arrow?: string): Rule {
+  return (input) => {
+    expectArguments(input, counts[0], counts[1] ?? counts[0]);
+    const node = callAs(name, input);
+    return { node, kind: kind === "first" ? (input.args[0]?.kind ?? "unknown") : kind, ...(arrow === undefined ? {} : { arrow }) };
+  };
+}
+
+export function nullConstant(): Expression {
+  return { class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value: { type: { id: "NULL", type_info: null }, is_null: true } };
+}
+
+/** NULL as a value of a type. */
+export function nullOf(type: string): Expression {
+  return castTo(nullConstant(), type);
+}
+
+export function whenThen(checks: readonly (readonly [Expression, Expression])[], otherwise: Expression = nullConstant()): Expression {
+  const case_checks = checks.map(([when_expr, then_expr]) => ({ when_expr, then_expr }));
+  return { class: "CASE", type: "CASE_EXPR", alias: "", case_checks, else_expr: otherwise };
+}
+
+export function isNotNull(value: Expression): Expression {
+  return { class: "OPERATOR", type: "OPERATOR_IS_NOT_NULL", alias: "", children: [value] };
+}
+
+export function not(condition: Expression): Expression {
+  return { class: "OPERATOR", type: "OPERATOR_NOT", alias: "", children: [condition] };
+}
+
+/** An infinity or NaN. */
+export function specialFloat(text: "inf" | "-inf" | "nan"): Expression {
+  return castTo(stringConstant(text), "DOUBLE");
+}
