@@ -4,7 +4,6 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { LiveTables } from "./buffer/live-tables.ts";
 import { Pins } from "./buffer/pins.ts";
-import { SeriesMemory } from "./buffer/series-memory.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import type { Log } from "./cli/logger.ts";
 import type { ServeConfig } from "./cli/serve-config.ts";
@@ -12,7 +11,11 @@ import type { Disk } from "./disk/disk.ts";
 import { lockFolder } from "./disk/lock.ts";
 import { NodeDisk } from "./disk/node-disk.ts";
 import { NullDisk } from "./disk/null-disk.ts";
+import { showAddress } from "./flight/address.ts";
+import type { FlightThread } from "./flight/flight-thread.ts";
+import { startFlight } from "./flight/start-flight.ts";
 import { createApp } from "./http/app.ts";
+import { queryOutcome } from "./http/errors.ts";
 import { Metrics, type ServerStats } from "./http/metrics.ts";
 import { type HttpServer, startHttpServer } from "./http/server.ts";
 import type { ServerStatus } from "./http/services.ts";
@@ -76,6 +79,7 @@ export class Server {
   private flushTimer: ReturnType<typeof setInterval> | undefined;
   private compactionTimer: ReturnType<typeof setInterval> | undefined;
   private http: HttpServer | undefined;
+  private flight: FlightThread | undefined;
   /** Of the most recent statement. */
   private lastQuery: QueryTelemetry | undefined;
   private readonly kernel = Kernel.create();
@@ -100,7 +104,7 @@ export class Server {
       };
     });
     const durableMaxTimeNs = (tableId: number) => manifest.tableMaxTimeNs(tableId) ?? -(2n ** 63n);
-    this.tables = new LiveTables(this.kernel, this.pins, durableMaxTimeNs, new SeriesMemory(config.seriesBytesMax));
+    this.tables = new LiveTables(this.kernel, this.pins, durableMaxTimeNs);
     this.metrics = new Metrics(() => this.stats());
   }
 
@@ -140,6 +144,11 @@ export class Server {
     return this.http?.url ?? "";
   }
 
+  /** Of Arrow Flight, HTTP as well; null when it is off. */
+  get flightUrl(): string | null {
+    return this.flight?.url ?? null;
+  }
+
   /** Deletions and retention. @throws TsdbError unavailable before the log is replayed */
   get data(): DataService {
     if (this.deletions === undefined) throw this.unavailable();
@@ -152,7 +161,8 @@ export class Server {
     if (this.status.state !== "failed") this.status = { state: "stopping" };
     clearInterval(this.flushTimer);
     clearInterval(this.compactionTimer);
-    await this.http?.stop(config.shutdownTimeoutMs);
+    // together, because HTTP comes in by both
+    await Promise.all([this.flight?.stop(config.shutdownTimeoutMs), this.http?.stop(config.shutdownTimeoutMs)]);
     await this.queries?.close(QUERIES_CLOSE_MS);
     // what it has not finished is begun anew at the next start
     await this.compactor?.stop();
@@ -185,8 +195,7 @@ export class Server {
     const { hostname, port } = config.httpBind;
     this.http = startHttpServer(app, { hostname, port, ...(config.tls === null ? {} : { tls: config.tls }) });
     if (config.tcpListenerFilePath !== null) {
-      const shown = hostname.includes(":") ? `[${hostname.replace(/^\[|\]$/g, "")}]` : hostname;
-      writeFileSync(config.tcpListenerFilePath, `${shown}:${this.http.port}`);
+      writeFileSync(config.tcpListenerFilePath, showAddress(hostname, this.http.port));
     }
   }
 
@@ -236,7 +245,7 @@ export class Server {
     const wal = await Wal.open(this.storage.walDisk, this.paths.wal, replayed, {
       flushIntervalMs: config.walFlushIntervalMs,
       onFailure: (error) => this.fail(error),
-      onGroup: ({ seconds, bytes }) => this.metrics.walSynced(seconds, bytes),
+      onGroup: ({ syncSeconds, bytes }) => this.metrics.walSynced(syncSeconds, bytes),
     });
     this.wal = wal;
     const deletions = new Deletions({ catalog: this.catalog, tables: this.tables, wal, manifest: this.manifest });
@@ -247,7 +256,6 @@ export class Server {
     const admission = new Admission({
       bytesMax: config.bufferBytesMax,
       bufferBytes: () => this.tables.bytes,
-      seriesMemory: this.tables.seriesMemory,
       kernelBytes: () => kernel.extents.usedBytes,
       flush: () => flusher.check(),
       flushSettled: () => flusher.settled(),
@@ -269,6 +277,30 @@ export class Server {
     this.compactionTimer = setInterval(() => compactor.check(), config.compactionCheckMs);
     await this.queries.ready();
     if (this.status.state === "replaying") this.status = { state: "ready" };
+    await this.startFlight(snapshots);
+  }
+
+  /** Last, so that its thread's start delays nobody. @throws TsdbError config when its address was asked for and cannot be had */
+  private async startFlight(snapshots: Snapshots): Promise<void> {
+    const { config, metrics, http } = this;
+    if (config.flightBind === null || http === undefined) return;
+    this.flight = await startFlight(
+      {
+        bind: config.flightBind,
+        isOptional: config.flightIsOptional,
+        tls: config.tls,
+        http,
+        log: this.logs("flight"),
+        queryStarted: () => metrics.queryStarted(),
+        queryEnded: ({ error, ...cost }) => metrics.queryEnded(queryOutcome(error), cost),
+      },
+      {
+        check: (_token, database) => {
+          if (database !== null) snapshots.checkDatabase(database);
+        },
+        query: (request) => this.queries!.query(request),
+      },
+    );
   }
 
   private createFlusher(wal: Wal, maintenance: MaintenanceClient): Flusher {
@@ -372,8 +404,6 @@ export class Server {
       databases: this.catalog.databaseCount,
       tables: this.catalog.tableCount,
       series: this.tables.seriesCount,
-      seriesBytes: this.tables.seriesMemory.bytes,
-      seriesEvictions: this.tables.seriesMemory.evictions,
     };
   }
 }

@@ -82,6 +82,13 @@ export class FlagReader {
     return address;
   }
 
+  /** An address; null for `none` and for nothing at all. */
+  addressOrNone(name: FlagName, absent: Address): Address | null {
+    const text = this.given.get(name)?.text.trim().toLowerCase();
+    if (text === undefined) return absent;
+    return text === "" || text === "none" ? null : this.address(name);
+  }
+
   logFilter(name: FlagName): LogFilter {
     const given = this.#required(name);
     const filter = parseLogFilter(given.text);

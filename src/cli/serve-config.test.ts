@@ -29,6 +29,8 @@ test("defaults", () => {
     objectStore: "file",
     dataDir: "./.tsdb",
     httpBind: { hostname: "127.0.0.1", port: 8181 },
+    flightBind: { hostname: "127.0.0.1", port: 8183 },
+    flightIsOptional: true,
     tcpListenerFilePath: null,
     tls: null,
     withoutAuth: false,
@@ -40,7 +42,6 @@ test("defaults", () => {
     compactionDelayMs: 60_000,
     compactionCleanupMs: 600_000,
     bufferBytesMax: GIB,
-    seriesBytesMax: GIB / 2,
     fileCacheBytes: GIB,
     queryMemoryBytes: 2 * GIB,
     queryWorkers: 3,
@@ -55,7 +56,7 @@ test("defaults", () => {
 
 test("defaults of a small machine", () => {
   const config = parse("", {}, { processors: 1, memoryBytes: GIB / 2 });
-  expect([config.bufferBytesMax, config.seriesBytesMax, config.queryWorkers, config.queryThreads]).toEqual([GIB / 8, GIB / 16, 1, 1]);
+  expect([config.bufferBytesMax, config.queryWorkers, config.queryThreads]).toEqual([GIB / 8, 1, 1]);
 });
 
 const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<string, string>][] = [
@@ -72,6 +73,9 @@ const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<stri
   ["--wal-replay-fail-on-error=false", { walReplayFailOnError: false }],
   ["--wal-replay-fail-on-error false --without-auth", { walReplayFailOnError: false, withoutAuth: true }],
   // addresses
+  ["--flight-bind [::1]:0", { flightBind: { hostname: "::1", port: 0 }, flightIsOptional: false }],
+  ["--flight-bind none", { flightBind: null }],
+  ["--flight-bind=", { flightBind: null }],
   ["--http-bind [::1]:0", { httpBind: { hostname: "::1", port: 0 } }],
   ["--http-bind 0.0.0.0:80 --without-auth", { httpBind: { hostname: "0.0.0.0", port: 80 } }],
   // units
@@ -80,9 +84,7 @@ const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<stri
   ["--buffer-mem-limit 3GiB", { bufferBytesMax: 3 * GIB }],
   ["--file-cache-size 0", { fileCacheBytes: 0 }],
   ["--file-cache-size 5%", { fileCacheBytes: GIB / 2 }],
-  ["--series-mem-limit 1GiB", { seriesBytesMax: GIB }],
-  // what rows and series leave of 3.5 GiB
-  ["--buffer-mem-limit 1536MiB --series-mem-limit 1536MiB", { fileCacheBytes: GIB / 2 }],
+  // what the buffer leaves of 3 GiB
   ["--buffer-mem-limit 2560MiB", { fileCacheBytes: GIB / 2 }],
   ["--buffer-mem-limit 3GiB", { fileCacheBytes: 64 * 1024 * 1024 }],
   ["", { fileCacheBytes: 1000 }, { INFLUXDB3_FILE_CACHE_SIZE: "1000" }],
@@ -119,7 +121,7 @@ test.each(READ)("%j", (args, want, environment = {}) => expect(parse(args, envir
 
 const WRONG: [args: string, message: string, environment?: Record<string, string>][] = [
   ["--http-bnid x", "unknown flag --http-bnid; did you mean --http-bind?"],
-  ["--bind x", "unknown flag --bind; did you mean --http-bind?"],
+  ["--bind x", "unknown flag --bind; tsdb serve --help lists them"],
   ["--data x", "unknown flag --data; did you mean --data-dir?"],
   ["--frobnicate", "unknown flag --frobnicate; tsdb serve --help lists them"],
   ["--wal-flush-intervall=1s", "unknown flag --wal-flush-intervall; did you mean --wal-flush-interval?"],
@@ -145,9 +147,6 @@ const WRONG: [args: string, message: string, environment?: Record<string, string
   ["--buffer-mem-limit 4GiB", "--buffer-mem-limit: must be at most 3GiB, got 4GiB"],
   ["--buffer-mem-limit 1MiB", "--buffer-mem-limit: must be at least 64MiB, got 1MiB"],
   ["--buffer-mem-limit 128MiB --max-http-request-size 100MiB", "--buffer-mem-limit: must be at least 200MiB, got 128MiB"],
-  ["--series-mem-limit 16MiB", "--series-mem-limit: must be at least 32MiB, got 16MiB"],
-  ["--series-mem-limit 3GiB", "--series-mem-limit: must be at most 2GiB, got 3GiB"],
-  ["--series-mem-limit 1GiB --buffer-mem-limit 3GiB", "--series-mem-limit: must be at most 512MiB, got 1GiB"],
   ["--file-cache-size 2GiB", "--file-cache-size: must be at most 1GiB, got 2GiB"],
   ["--file-cache-size 1GiB --buffer-mem-limit 2560MiB", "--file-cache-size: must be at most 512MiB, got 1GiB"],
   ["--wal-flush-interval 1", '--wal-flush-interval: cannot read "1" as a duration; write 100ms, 10s, 5m or 1h30m'],

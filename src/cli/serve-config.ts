@@ -15,6 +15,10 @@ export interface ServeConfig {
   /** As given: may be relative to the working folder. */
   readonly dataDir: string;
   readonly httpBind: Address;
+  /** Arrow Flight; null = off. */
+  readonly flightBind: Address | null;
+  /** The address is a wish: without it the server starts all the same. */
+  readonly flightIsOptional: boolean;
   readonly tcpListenerFilePath: string | null;
   /** PEM texts; null = plain http. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
@@ -28,7 +32,6 @@ export interface ServeConfig {
   readonly compactionDelayMs: number;
   readonly compactionCleanupMs: number;
   readonly bufferBytesMax: number;
-  readonly seriesBytesMax: number;
   /** Of all query workers together; 0 = nothing decoded is kept. */
   readonly fileCacheBytes: number;
   readonly queryMemoryBytes: number;
@@ -48,9 +51,9 @@ export interface Machine {
   readonly readFile: (path: string) => string;
 }
 
+const FLIGHT_BIND: Address = { hostname: "127.0.0.1", port: 8183 };
 const MIB = 1024 * 1024;
 const BUFFER_BYTES_MIN = 64 * MIB;
-const SERIES_BYTES_MIN = 32 * MIB;
 const QUERY_MEMORY_BYTES_MIN = 32 * MIB;
 
 export function thisMachine(): Machine {
@@ -71,14 +74,9 @@ export function parseServeFlags(args: readonly string[], environment: Environmen
     max: LIMITS.bufferBytesMax,
     absent: Math.max(BUFFER_BYTES_MIN, 2 * maxRequestBytes, Math.min(LIMITS.bufferBytesDefault, Math.floor(machine.memoryBytes / 4))),
   });
-  const seriesBytesMax = read.bytes("series-mem-limit", {
-    min: SERIES_BYTES_MIN,
-    max: Math.min(LIMITS.seriesBytesMax, LIMITS.bufferSeriesCacheBytesMax - bufferBytesMax),
-    absent: Math.max(SERIES_BYTES_MIN, Math.min(LIMITS.seriesBytesDefault, Math.floor(machine.memoryBytes / 8))),
-  });
   const fileCacheBytesMax = Math.min(
     LIMITS.fileCacheBytesMax,
-    Math.max(LIMITS.fileCacheBytesBeside, LIMITS.bufferSeriesCacheBytesMax - bufferBytesMax - seriesBytesMax),
+    Math.max(LIMITS.fileCacheBytesBeside, LIMITS.bufferAndCacheBytesMax - bufferBytesMax),
   );
   const config: ServeConfig = {
     nodeId: read.matching(
@@ -89,6 +87,8 @@ export function parseServeFlags(args: readonly string[], environment: Environmen
     objectStore: read.oneOf("object-store", ["file", "memory"]),
     dataDir: read.text("data-dir"),
     httpBind: read.address("http-bind"),
+    flightBind: read.addressOrNone("flight-bind", FLIGHT_BIND),
+    flightIsOptional: !read.given.has("flight-bind"),
     tcpListenerFilePath: read.optional("tcp-listener-file-path"),
     tls: read.tls("tls-cert", "tls-key"),
     withoutAuth: read.boolean("without-auth"),
@@ -100,7 +100,6 @@ export function parseServeFlags(args: readonly string[], environment: Environmen
     compactionDelayMs: read.durationMs("compaction-delay", { min: 0, max: 86_400_000 }),
     compactionCleanupMs: read.durationMs("compaction-cleanup-wait", { min: 0, max: 86_400_000 }),
     bufferBytesMax,
-    seriesBytesMax,
     fileCacheBytes: read.bytes("file-cache-size", {
       min: 0,
       max: fileCacheBytesMax,
@@ -123,11 +122,17 @@ export function parseServeFlags(args: readonly string[], environment: Environmen
 }
 
 /** Without tokens, whoever reaches the address may do everything: that has to be said aloud. */
-function checkReach({ withoutAuth, httpBind }: ServeConfig): void {
-  if (withoutAuth || isLoopback(httpBind.hostname)) return;
-  throw new TsdbError(
-    "config",
-    `--http-bind: ${httpBind.hostname} can be reached from other machines, and tokens are not there yet; ` +
-      "add --without-auth to serve everyone, or bind 127.0.0.1",
-  );
+function checkReach({ withoutAuth, httpBind, flightBind }: ServeConfig): void {
+  if (withoutAuth) return;
+  for (const [flag, address] of [
+    ["--http-bind", httpBind],
+    ["--flight-bind", flightBind],
+  ] as const) {
+    if (address === null || isLoopback(address.hostname)) continue;
+    throw new TsdbError(
+      "config",
+      `${flag}: ${address.hostname} can be reached from other machines, and tokens are not there yet; ` +
+        "add --without-auth to serve everyone, or bind 127.0.0.1",
+    );
+  }
 }

@@ -45,3 +45,10 @@ export function failureOf(error: unknown): Failure {
   }
   return { status: 500, message: "internal error", headers: {}, isOurs: true };
 }
+
+/** How a query ended, for the metrics; `error`: what ended it, undefined when it was answered to its end. */
+export function queryOutcome(error: unknown): "answered" | "cancelled" | "refused" | "failed" {
+  if (error === undefined) return "answered";
+  const { status } = failureOf(error);
+  return status === STATUS.cancelled ? "cancelled" : status < 500 ? "refused" : "failed";
+}

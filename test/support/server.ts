@@ -24,11 +24,15 @@ export interface ServerOptions {
   readonly cwd?: string;
   /** Default: no tokens are asked for. */
   readonly withAuth?: boolean;
+  /** Arrow Flight on a free port; default: none. */
+  readonly withFlight?: boolean;
 }
 
 export class TestServer {
   /** `http://127.0.0.1:port`, another one after every start. */
   url = "";
+  /** `host:port` of Arrow Flight, when it was asked for. */
+  flightAddress = "";
   /** From spawn to the first healthy answer. */
   startMs = 0;
   readonly dataDir: string;
@@ -137,6 +141,7 @@ export class TestServer {
         ...command,
         "serve",
         ...["--data-dir", this.dataDir, "--http-bind", "127.0.0.1:0", "--tcp-listener-file-path", listenerFile],
+        ...["--flight-bind", this.options.withFlight ? "127.0.0.1:0" : "none"],
         ...(this.options.withAuth ? [] : ["--without-auth"]),
         ...this.flags,
       ],
@@ -167,6 +172,8 @@ export class TestServer {
       return health?.status === 200 ? true : undefined;
     });
     this.startMs = performance.now() - startedMs;
+    if (!this.options.withFlight) return;
+    this.flightAddress = await this.poll(child, deadlineMs, "listen for Arrow Flight", () => flightAddressIn(this.captured));
   }
 
   private async poll<T>(
@@ -213,6 +220,11 @@ export function endWithThisProcess(child: Subprocess): void {
   const kill = () => child.kill("SIGKILL");
   process.once("exit", kill);
   void child.exited.then(() => process.off("exit", kill));
+}
+
+/** The last address that the log says Arrow Flight is at. */
+function flightAddressIn(output: string): string | undefined {
+  return [...output.matchAll(/flight.*listening.*address=(\S+)/g)].at(-1)?.[1];
 }
 
 /** The address in the file, once its line is complete. */

@@ -3,13 +3,13 @@ import type { Server } from "bun";
 import { Elysia, t } from "elysia";
 import { near, TsdbError } from "../../model/errors.ts";
 import type { QueryRequest } from "../../model/query.ts";
+import { checkParams, parseJson } from "../../model/query-params.ts";
 import { readWhole } from "../body.ts";
-import { type Failure, failureOf, STATUS } from "../errors.ts";
+import { type Failure, failureOf, queryOutcome, STATUS } from "../errors.ts";
 import { liftIdleLimit } from "../idle-limit.ts";
 import type { QueryOutcome } from "../metrics.ts";
 import { operation } from "../operation.ts";
 import { chooseFormat, FORMATS } from "../query-format.ts";
-import { checkParams, parseJson } from "../query-params.ts";
 import { readQueryString } from "../query-string.ts";
 import { errorJson, errorText, json } from "../respond.ts";
 import type { AppServices } from "../services.ts";
@@ -119,21 +119,17 @@ async function takeQuery(
       return new Response(answer.body, { headers: { "content-type": contentType } });
     }
     const body = watchStream(answer.body, (how, bytes, error) => {
-      const outcome = how === "complete" ? "answered" : how === "left" ? "cancelled" : outcomeOf(failureOf(error));
+      const outcome = how === "complete" ? "answered" : how === "left" ? "cancelled" : queryOutcome(error);
       if (outcome === "failed") services.report(error, `${PATH}, half way`);
       ended(outcome, bytes);
     });
     return new Response(body, { headers: { "content-type": contentType } });
   } catch (error) {
     const failure = failureOf(error);
-    ended(outcomeOf(failure), 0);
+    ended(queryOutcome(error), 0);
     if (failure.isOurs) services.report(error, PATH);
     return refused(failure, error, statement);
   }
-}
-
-function outcomeOf({ status }: Failure): QueryOutcome {
-  return status === STATUS.cancelled ? "cancelled" : status < 500 ? "refused" : "failed";
 }
 
 /** What is wrong with a statement is plain text; everything else has the JSON form. */

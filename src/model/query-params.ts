@@ -1,6 +1,6 @@
-// Bind parameters and JSON request bodies. Integers beyond 2^53 are read from their digits, so none loses one.
-import { near, TsdbError } from "../model/errors.ts";
-import type { QueryParams } from "../model/query.ts";
+// Bind parameters and JSON of requests. Integers beyond 2^53 are read from their digits, so none loses one.
+import { near, TsdbError } from "./errors.ts";
+import type { QueryParams } from "./query.ts";
 
 type ExactReviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 

@@ -1,0 +1,23 @@
+// Addresses as people write them, and as this machine reaches them.
+
+export interface Address {
+  /** With or without the brackets of IPv6. */
+  readonly hostname: string;
+  readonly port: number;
+}
+
+/** `127.0.0.1:8183`, `[::1]:8183`. */
+export function showAddress(hostname: string, port: number): string {
+  const name = withoutBrackets(hostname);
+  return name.includes(":") ? `[${name}]:${port}` : `${name}:${port}`;
+}
+
+/** Where this machine reaches a server that listens on `hostname`. */
+export function reachable(hostname: string): string {
+  const name = withoutBrackets(hostname);
+  return name === "0.0.0.0" ? "127.0.0.1" : name === "::" ? "::1" : name;
+}
+
+function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, "$1");
+}

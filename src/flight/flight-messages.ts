@@ -1,0 +1,81 @@
+// Arrow Flight's messages (arrow: format/Flight.proto) and those of the vendor's tickets (influxdata.iox.querier.v1), field by field.
+import { type MessageOf, message, nested, optional, plain, repeated, repeatedMessage } from "./protobuf.ts";
+
+const FLIGHT = "arrow.flight.protocol";
+const QUERIER = "influxdata.iox.querier.v1";
+
+export const HandshakeMessage = message(`${FLIGHT}.HandshakeRequest`, { protocolVersion: plain(1, "uint64"), payload: plain(2, "bytes") });
+
+/** What a handshake's payload holds for some clients. */
+export const BasicAuth = message(`${FLIGHT}.BasicAuth`, { username: plain(2, "string"), password: plain(3, "string") });
+
+/** `type` of a descriptor. */
+export const DESCRIPTOR = { unknown: 0, path: 1, command: 2 } as const;
+export const FlightDescriptor = message(`${FLIGHT}.FlightDescriptor`, {
+  type: plain(1, "int32"),
+  command: plain(2, "bytes"),
+  path: repeated(3, "string"),
+});
+export type FlightDescriptor = MessageOf<typeof FlightDescriptor>;
+
+export const Ticket = message(`${FLIGHT}.Ticket`, { ticket: plain(1, "bytes") });
+
+export const FlightEndpoint = message(`${FLIGHT}.FlightEndpoint`, { ticket: nested(1, Ticket) });
+
+export const FlightInfo = message(`${FLIGHT}.FlightInfo`, {
+  schema: plain(1, "bytes"),
+  descriptor: nested(2, FlightDescriptor),
+  endpoints: repeatedMessage(3, FlightEndpoint),
+  totalRecords: plain(4, "int64"),
+  totalBytes: plain(5, "int64"),
+  ordered: plain(6, "bool"),
+});
+
+export const SchemaResult = message(`${FLIGHT}.SchemaResult`, { schema: plain(1, "bytes") });
+
+export const Action = message(`${FLIGHT}.Action`, { type: plain(1, "string"), body: plain(2, "bytes") });
+export const ActionType = message(`${FLIGHT}.ActionType`, { type: plain(1, "string"), description: plain(2, "string") });
+export const ActionResult = message(`${FLIGHT}.Result`, { body: plain(1, "bytes") });
+
+/** Of a client's DoPut. What DoGet sends is written by `flight-data.ts`. */
+export const FlightData = message(`${FLIGHT}.FlightData`, {
+  descriptor: nested(1, FlightDescriptor),
+  header: plain(2, "bytes"),
+  appMetadata: plain(3, "bytes"),
+  body: plain(1000, "bytes"),
+});
+export type FlightData = MessageOf<typeof FlightData>;
+
+export const PutResult = message(`${FLIGHT}.PutResult`, { appMetadata: plain(1, "bytes") });
+
+/** A message of any type: `typeUrl` ends with its name. */
+export const Any = message("google.protobuf.Any", { typeUrl: plain(1, "string"), value: plain(2, "bytes") });
+
+/** One of the values, all others absent; none at all is NULL as well. */
+export const QueryParam = message(`${QUERIER}.QueryParam`, {
+  name: plain(1, "string"),
+  null: optional(2, "int32"),
+  boolean: optional(3, "bool"),
+  uint64: optional(4, "uint64"),
+  int64: optional(5, "int64"),
+  float64: optional(6, "double"),
+  string: optional(7, "string"),
+});
+
+/** `queryType` of a ReadInfo. */
+export const QUERY_TYPE = { unspecified: 0, sql: 1, influxql: 2, flightSql: 3 } as const;
+export const ReadInfo = message(`${QUERIER}.ReadInfo`, {
+  database: plain(1, "string"),
+  query: plain(2, "string"),
+  queryType: plain(3, "int32"),
+  flightSqlCommand: plain(4, "bytes"),
+  isDebug: plain(5, "bool"),
+  params: repeatedMessage(6, QueryParam),
+});
+
+/** The handle of a prepared statement carries all there is to know, so that it outlives a restart: `params` is an Arrow IPC stream. */
+export const PreparedHandle = message(`${QUERIER}.FlightSqlPreparedStatementHandle`, {
+  query: plain(1, "string"),
+  params: optional(2, "bytes"),
+});
+export type PreparedHandle = MessageOf<typeof PreparedHandle>;

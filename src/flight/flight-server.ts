@@ -1,0 +1,33 @@
+// Arrow Flight on its port: what a thread runs, be it a worker's or a test's.
+import { GrpcServer } from "./grpc-server.ts";
+import { Port, type PortOptions } from "./port.ts";
+import { type FlightBackend, FlightService } from "./service.ts";
+
+export interface FlightServerOptions extends Omit<PortOptions, "onHttp2"> {
+  /** Called with every error of ours, for the log. */
+  readonly report: (error: unknown, where: string) => void;
+}
+
+export class FlightServer {
+  private constructor(
+    private readonly grpc: GrpcServer,
+    private readonly listener: Port,
+  ) {}
+
+  /** @throws TsdbError config when the address cannot be listened on */
+  static async start(options: FlightServerOptions, backend: FlightBackend): Promise<FlightServer> {
+    const grpc = new GrpcServer(new FlightService(backend), { report: options.report });
+    return new FlightServer(grpc, await Port.listen({ ...options, onHttp2: (connection) => grpc.accept(connection) }));
+  }
+
+  get port(): number {
+    return this.listener.port;
+  }
+
+  /** Takes no more connections and calls; those that run have `graceMs`. */
+  async stop(graceMs: number): Promise<void> {
+    this.listener.close();
+    await this.grpc.stop(graceMs);
+    this.listener.destroy();
+  }
+}

@@ -1,0 +1,188 @@
+// The service behind @grpc/grpc-js, which takes and gives raw bytes here: this folder reads and writes the messages. A call becomes what
+// the service understands, an answer writes that wait for the reader, an error a status. What is not registered is UNIMPLEMENTED.
+import type { Duplex } from "node:stream";
+import {
+  type ConnectionInjector,
+  type handleBidiStreamingCall,
+  type handleServerStreamingCall,
+  type handleUnaryCall,
+  Metadata,
+  Server,
+  ServerCredentials,
+  type ServerDuplexStream,
+  type ServiceDefinition,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
+import { encodeFlightData } from "./flight-data.ts";
+import { type AnyCall, GrpcCall } from "./grpc-call.ts";
+import type { FlightService } from "./service.ts";
+import { rpcFailure } from "./status.ts";
+
+/** Largest message that is taken, gRPC's own default. A statement has at most 1 MiB. */
+const RECEIVED_BYTES_MAX = 4 << 20;
+/** Of one connection. */
+const STREAMS_MAX = 100;
+const SHUTDOWN_POLL_MS = 10;
+
+type Shape = "unary" | "server stream" | "bidi stream";
+const METHODS = {
+  Handshake: "bidi stream",
+  GetFlightInfo: "unary",
+  GetSchema: "unary",
+  DoGet: "server stream",
+  DoPut: "bidi stream",
+  DoAction: "server stream",
+  ListActions: "server stream",
+} as const satisfies Record<string, Shape>;
+type MethodName = keyof typeof METHODS;
+
+const asIs = (bytes: Buffer) => bytes;
+
+const DEFINITION: ServiceDefinition = Object.fromEntries(
+  (Object.entries(METHODS) as [MethodName, Shape][]).map(([name, shape]) => [
+    name,
+    {
+      path: `/arrow.flight.protocol.FlightService/${name}`,
+      requestStream: shape === "bidi stream",
+      responseStream: shape !== "unary",
+      requestSerialize: asIs,
+      requestDeserialize: asIs,
+      responseSerialize: asIs,
+      responseDeserialize: asIs,
+    },
+  ]),
+);
+
+export interface GrpcOptions {
+  /** Called with every error of ours, for the log. */
+  readonly report: (error: unknown, where: string) => void;
+}
+
+export class GrpcServer {
+  private readonly server = new Server({
+    "grpc.max_receive_message_length": RECEIVED_BYTES_MAX,
+    "grpc.max_send_message_length": -1,
+    "grpc.max_concurrent_streams": STREAMS_MAX,
+  });
+  private readonly connections: ConnectionInjector;
+  private readonly running = new Set<GrpcCall>();
+
+  constructor(
+    private readonly service: FlightService,
+    private readonly options: GrpcOptions,
+  ) {
+    this.server.addService(DEFINITION, this.implementation());
+    // whoever accepts connections speaks TLS, if anybody does
+    this.connections = this.server.createConnectionInjector(ServerCredentials.createInsecure());
+  }
+
+  /** A connection whose client speaks HTTP/2. */
+  accept(connection: Duplex): void {
+    this.connections.injectConnection(connection);
+  }
+
+  /** Calls that run. */
+  get activeCount(): number {
+    return this.running.size;
+  }
+
+  /** Takes no more calls; those that run have `graceMs`. */
+  async stop(graceMs: number): Promise<void> {
+    this.connections.drain(graceMs);
+    const deadlineMs = performance.now() + graceMs;
+    while (this.running.size > 0 && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, SHUTDOWN_POLL_MS));
+    this.connections.destroy();
+    this.server.forceShutdown();
+  }
+
+  private implementation(): UntypedServiceImplementation {
+    const { service } = this;
+    return {
+      Handshake: this.conversation("Handshake", async (call, caller) => {
+        const { token, reply } = service.handshake(caller, await firstOf(call));
+        const metadata = new Metadata();
+        if (token !== null) metadata.set("authorization", `Bearer ${token}`);
+        call.sendMetadata(metadata);
+        await caller.write(call, reply);
+      }),
+      GetFlightInfo: this.unary("GetFlightInfo", (caller, request) => service.getFlightInfo(caller, request)),
+      GetSchema: this.unary("GetSchema", (caller, request) => service.getSchema(caller, request)),
+      DoGet: this.stream("DoGet", async (call, caller) => {
+        for await (const message of await service.doGet(caller, call.request)) await caller.write(call, encodeFlightData(message));
+      }),
+      DoPut: this.conversation("DoPut", async (call, caller) => caller.write(call, await service.doPut(caller, call))),
+      DoAction: this.stream("DoAction", async (call, caller) => {
+        for (const result of await service.doAction(caller, call.request)) await caller.write(call, result);
+      }),
+      ListActions: this.stream("ListActions", async (call, caller) => {
+        for (const type of service.listActions()) await caller.write(call, type);
+      }),
+    } satisfies Record<MethodName, unknown>;
+  }
+
+  private unary(name: MethodName, answer: (caller: GrpcCall, request: Buffer) => Promise<Uint8Array>): handleUnaryCall<Buffer, Uint8Array> {
+    return (call, callback) => {
+      const caller = this.begin(call);
+      answer(caller, call.request)
+        .then(
+          (reply) => callback(null, Buffer.from(reply.buffer, reply.byteOffset, reply.byteLength)),
+          (error) => callback(this.failure(error, name, caller)),
+        )
+        .finally(() => this.end(caller));
+    };
+  }
+
+  private stream(name: MethodName, answer: StreamAnswer): handleServerStreamingCall<Buffer, Uint8Array> {
+    return (call) => {
+      const caller = this.begin(call);
+      answer(call, caller)
+        .then(
+          () => call.end(),
+          (error) => void call.emit("error", this.failure(error, name, caller)),
+        )
+        .finally(() => this.end(caller));
+    };
+  }
+
+  private conversation(name: MethodName, answer: ConversationAnswer): handleBidiStreamingCall<Buffer, Uint8Array> {
+    return (call) => {
+      const caller = this.begin(call);
+      answer(call, caller)
+        .then(
+          () => call.end(),
+          (error) => void call.emit("error", this.failure(error, name, caller)),
+        )
+        .finally(() => this.end(caller));
+    };
+  }
+
+  private begin(call: AnyCall): GrpcCall {
+    const caller = new GrpcCall(call);
+    this.running.add(caller);
+    return caller;
+  }
+
+  private end(caller: GrpcCall): void {
+    caller.end();
+    this.running.delete(caller);
+  }
+
+  /** What grpc-js makes a status of. */
+  private failure(error: unknown, where: string, caller: GrpcCall): Error & { code: number; details: string } {
+    const { code, details, isOurs } = rpcFailure(error);
+    if (isOurs && !caller.signal.aborted) this.options.report(error, where);
+    return Object.assign(new Error(details), { code, details });
+  }
+}
+
+type StreamAnswer = (call: Parameters<handleServerStreamingCall<Buffer, Uint8Array>>[0], caller: GrpcCall) => Promise<void>;
+type ConversationAnswer = (call: ServerDuplexStream<Buffer, Uint8Array>, caller: GrpcCall) => Promise<void>;
+
+/** The first message of a client that may send none. */
+function firstOf(call: ServerDuplexStream<Buffer, Uint8Array>): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    call.once("data", resolve);
+    call.once("end", () => resolve(undefined));
+    call.once("error", reject);
+  });
+}

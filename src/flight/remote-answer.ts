@@ -1,0 +1,61 @@
+// An answer on its way from the main thread to the thread that speaks gRPC: pieces in, a stream out; what the reader takes is told.
+
+export interface RemoteAnswerEvents {
+  /** The reader took this many bytes. */
+  readonly onTaken: (bytes: number) => void;
+  /** The reader wants no more. */
+  readonly onCancel: () => void;
+}
+
+export class RemoteAnswer {
+  readonly body: ReadableStream<Uint8Array>;
+  private readonly queue: Uint8Array[] = [];
+  private controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  private isEnded = false;
+  private pulled: (() => void) | undefined;
+
+  constructor(private readonly events: RemoteAnswerEvents) {
+    this.body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.controller = controller;
+        },
+        pull: () =>
+          new Promise<void>((resolve) => {
+            this.pulled = resolve;
+            this.deliver();
+          }),
+        cancel: () => this.events.onCancel(),
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  push(bytes: Uint8Array): void {
+    this.queue.push(bytes);
+    this.deliver();
+  }
+
+  end(): void {
+    this.isEnded = true;
+    this.deliver();
+  }
+
+  /** What is not read yet is lost. */
+  fail(error: Error): void {
+    this.controller?.error(error);
+    this.pulled?.();
+  }
+
+  private deliver(): void {
+    if (this.pulled === undefined) return;
+    const next = this.queue.shift();
+    if (next !== undefined) {
+      this.controller?.enqueue(next);
+      this.events.onTaken(next.byteLength);
+    } else if (this.isEnded) this.controller?.close();
+    else return;
+    this.pulled();
+    this.pulled = undefined;
+  }
+}
