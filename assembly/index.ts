@@ -16,13 +16,14 @@ export { lineParse } from "./line/parse";
 export { copyBits, countBits, gatherBits, presentRows, setBits } from "./memory/bits";
 export { copyBytes, fillBytes } from "./memory/bytes";
 export { setMemoryBase } from "./memory/host";
-export { findTimeRange, foundTimeMax, foundTimeMin, gather1, gather4, gather8, gather16, isSorted } from "./memory/rows";
+export { findTimeRange, foundTimeMax, foundTimeMin, gather1, gather4, gather8, gather16, isSorted, unmappedIds } from "./memory/rows";
 export {
   seriesAddTag,
   seriesBytes,
   seriesCount,
   seriesCreate,
   seriesFree,
+  seriesGrowthMax,
   seriesNoteTimes,
   seriesRetiredCount,
   seriesTagCount,

@@ -4,6 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { LiveTables } from "./buffer/live-tables.ts";
 import { Pins } from "./buffer/pins.ts";
+import { SeriesMemory } from "./buffer/series-memory.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import type { Log } from "./cli/logger.ts";
 import type { ServeConfig } from "./cli/serve-config.ts";
@@ -104,7 +105,7 @@ export class Server {
       };
     });
     const durableMaxTimeNs = (tableId: number) => manifest.tableMaxTimeNs(tableId) ?? -(2n ** 63n);
-    this.tables = new LiveTables(this.kernel, this.pins, durableMaxTimeNs);
+    this.tables = new LiveTables(this.kernel, this.pins, durableMaxTimeNs, new SeriesMemory(config.seriesBytesMax));
     this.metrics = new Metrics(() => this.stats());
   }
 
@@ -245,7 +246,7 @@ export class Server {
     const wal = await Wal.open(this.storage.walDisk, this.paths.wal, replayed, {
       flushIntervalMs: config.walFlushIntervalMs,
       onFailure: (error) => this.fail(error),
-      onGroup: ({ syncSeconds, bytes }) => this.metrics.walSynced(syncSeconds, bytes),
+      onGroup: ({ seconds, bytes }) => this.metrics.walSynced(seconds, bytes),
     });
     this.wal = wal;
     const deletions = new Deletions({ catalog: this.catalog, tables: this.tables, wal, manifest: this.manifest });
@@ -256,6 +257,7 @@ export class Server {
     const admission = new Admission({
       bytesMax: config.bufferBytesMax,
       bufferBytes: () => this.tables.bytes,
+      seriesMemory: this.tables.seriesMemory,
       kernelBytes: () => kernel.extents.usedBytes,
       flush: () => flusher.check(),
       flushSettled: () => flusher.settled(),
@@ -282,22 +284,18 @@ export class Server {
 
   /** Last, so that its thread's start delays nobody. @throws TsdbError config when its address was asked for and cannot be had */
   private async startFlight(snapshots: Snapshots): Promise<void> {
-    const { config, metrics, http } = this;
-    if (config.flightBind === null || http === undefined) return;
+    const { metrics, http } = this;
+    const { flightBind: bind, flightIsOptional: isOptional, tls } = this.config;
+    if (bind === null || http === undefined) return;
     this.flight = await startFlight(
       {
-        bind: config.flightBind,
-        isOptional: config.flightIsOptional,
-        tls: config.tls,
-        http,
+        ...{ bind, isOptional, tls, http },
         log: this.logs("flight"),
         queryStarted: () => metrics.queryStarted(),
         queryEnded: ({ error, ...cost }) => metrics.queryEnded(queryOutcome(error), cost),
       },
       {
-        check: (_token, database) => {
-          if (database !== null) snapshots.checkDatabase(database);
-        },
+        check: (_token, database) => (database === null ? undefined : snapshots.checkDatabase(database)),
         query: (request) => this.queries!.query(request),
       },
     );
@@ -404,6 +402,8 @@ export class Server {
       databases: this.catalog.databaseCount,
       tables: this.catalog.tableCount,
       series: this.tables.seriesCount,
+      seriesBytes: this.tables.seriesMemory.bytes,
+      seriesEvictions: this.tables.seriesMemory.evictions,
     };
   }
 }

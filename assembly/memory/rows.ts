@@ -55,3 +55,14 @@ export function isSorted(series: u32, times: u32, rowCount: u32): bool {
   }
   return true;
 }
+
+/** Lists those of `count` ids whose entry in `map` is `empty` (u32 each, repeats as they come) at `target`. Returns how many. */
+export function unmappedIds(map: u32, ids: u32, count: u32, empty: u32, target: u32): u32 {
+  const first = target;
+  for (const end = ids + (count << 2); ids < end; ids += 4) {
+    const id = load<u32>(ids);
+    store<u32>(target, id);
+    if (load<u32>(map + (id << 2)) == empty) target += 4;
+  }
+  return (target - first) >> 2;
+}

@@ -98,6 +98,25 @@ export function seriesBytes(dictionary: SeriesDictionary): u32 {
   return bytes;
 }
 
+/** Bytes by which `count` more series of at most `tagCount` tags each can make a dictionary grow, but for long texts; of an empty one when
+ *  it is 0. */
+export function seriesGrowthMax(dictionary: SeriesDictionary, count: u32, tagCount: u32): f64 {
+  let old: u32 = 0;
+  let known: u32 = 0;
+  let capacity = SERIES_MIN;
+  let wanted = count;
+  if (changetype<usize>(dictionary) != 0) {
+    old = capacity = max(SERIES_MIN, dictionary.lastTimesCapacity);
+    known = dictionary.tagCount;
+    wanted += dictionary.count;
+  }
+  while (capacity < wanted) capacity <<= 1;
+  // per series a code of each column, a time, a stamp and up to four slots; a column that is new is there for the old series, too
+  const arrays = <f64>(capacity - old) * <f64>((known + tagCount) * 4 + 12 + 4 * SLOT_BYTES) + <f64>old * <f64>tagCount * 4;
+  // per value a view and up to four slots
+  return arrays + <f64>count * <f64>tagCount * (16 + 4 * SLOT_BYTES);
+}
+
 export function seriesTagCount(dictionary: SeriesDictionary): u32 {
   return dictionary.tagCount;
 }

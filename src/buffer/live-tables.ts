@@ -3,15 +3,24 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import { SeriesDictionary } from "../kernel/series-dictionary.ts";
 import type { TableDef } from "../model/column.ts";
+import { TsdbError } from "../model/errors.ts";
+import { LIMITS } from "../model/limits.ts";
 import type { Run } from "../model/run.ts";
 import type { Pins } from "./pins.ts";
+import { SeriesMemory } from "./series-memory.ts";
 import { type BufferBatch, type SealedBuffer, TableBuffer } from "./table-buffer.ts";
 
-export interface LiveTable {
-  readonly tableId: number;
-  readonly databaseId: number;
-  readonly dictionary: SeriesDictionary;
-  readonly buffer: TableBuffer;
+export class LiveTable {
+  constructor(
+    readonly tableId: number,
+    readonly databaseId: number,
+    readonly buffer: TableBuffer,
+  ) {}
+
+  /** Another one after each eviction: who keeps series ids keeps the dictionary with them, and compares. */
+  get dictionary(): SeriesDictionary {
+    return this.buffer.dictionary;
+  }
 }
 
 /** The rows of all tables at log sequence `sequence`, out of the way of new ones. */
@@ -39,6 +48,7 @@ export class LiveTables {
     private readonly pins: Pins,
     /** Newest time of the table in any file: without knowledge of its series, only newer rows are certainly not duplicates. */
     private readonly durableMaxTimeNs: (tableId: number) => bigint,
+    readonly seriesMemory: SeriesMemory = new SeriesMemory(LIMITS.seriesBytesDefault),
   ) {}
 
   /** Rows not sealed. */
@@ -87,8 +97,7 @@ export class LiveTables {
   ensure(table: TableDef): LiveTable {
     let live = this.tables.get(table.id);
     if (live === undefined) {
-      const dictionary = new SeriesDictionary(this.kernel, { lastTimeFloorNs: this.durableMaxTimeNs(table.id), reclaimer: this.pins });
-      live = { tableId: table.id, databaseId: table.databaseId, dictionary, buffer: new TableBuffer(this.kernel, dictionary, this.pins) };
+      live = new LiveTable(table.id, table.databaseId, new TableBuffer(this.kernel, this.newDictionary(table.id), this.pins));
       this.tables.set(table.id, live);
     }
     return live;
@@ -100,11 +109,14 @@ export class LiveTables {
     return [...sealed, ...(this.tables.get(tableId)?.buffer.runs() ?? [])];
   }
 
-  /** Sets all rows up to log sequence `sequence` aside for a flush. */
+  /** Sets all rows up to log sequence `sequence` aside for a flush. Dictionaries for which there is no more room are evicted: rows that
+   *  follow have other series ids, so they must go to another segment of the log. */
   seal(sequence: number): SealedRows {
     const tables = new Map<number, SealedTable>();
-    for (const table of this.tables.values()) {
-      if (table.buffer.rowCount > 0) tables.set(table.tableId, { databaseId: table.databaseId, buffer: table.buffer.seal() });
+    const fresh = this.replaceDictionaries();
+    for (const { tableId, databaseId, buffer } of this.tables.values()) {
+      if (buffer.rowCount > 0) tables.set(tableId, { databaseId, buffer: buffer.seal(fresh.get(tableId)) });
+      else if (fresh.has(tableId)) buffer.seal(fresh.get(tableId)).release();
     }
     this.sealed_ = { sequence, tables };
     this.sealedBytes_ = this.openBytes_;
@@ -112,6 +124,35 @@ export class LiveTables {
     this.openRows_ = 0;
     this.oldestRowMs_ = undefined;
     return this.sealed_;
+  }
+
+  /** Empty dictionaries for the tables whose own are evicted. */
+  private replaceDictionaries(): Map<number, SeriesDictionary> {
+    const { seriesMemory } = this;
+    const fresh = new Map<number, SeriesDictionary>();
+    if (!seriesMemory.isDue) return fresh;
+    const candidates = Array.from(this.tables.values(), ({ tableId, dictionary, buffer }) => {
+      return { tableId, bytes: dictionary.memoryBytes, isIdle: buffer.rowCount === 0, lastSequence: buffer.lastSequence };
+    });
+    try {
+      for (const tableId of seriesMemory.choose(candidates)) {
+        const { minTimeNs, maxTimeNs } = this.tables.get(tableId)!.buffer.span;
+        fresh.set(tableId, this.newDictionary(tableId, minTimeNs > maxTimeNs ? undefined : maxTimeNs));
+        seriesMemory.evictions++;
+      }
+    } catch (error) {
+      // not even room for empty ones: the rows that are flushed now make some, and the next flush evicts the others
+      if (!(error instanceof TsdbError && error.kind === "overloaded")) throw error;
+    }
+    return fresh;
+  }
+
+  /** `bufferedMaxTimeNs`: newest time of the table's rows that are in no file. */
+  private newDictionary(tableId: number, bufferedMaxTimeNs?: bigint): SeriesDictionary {
+    const durableMaxTimeNs = this.durableMaxTimeNs(tableId);
+    const isBuffered = bufferedMaxTimeNs !== undefined && bufferedMaxTimeNs > durableMaxTimeNs;
+    const lastTimeFloorNs = isBuffered ? bufferedMaxTimeNs : durableMaxTimeNs;
+    return new SeriesDictionary(this.kernel, { lastTimeFloorNs, reclaimer: this.pins, memory: this.seriesMemory });
   }
 
   /** Frees everything: no row is read or written any more. */

@@ -314,18 +314,17 @@ describe("TableBuffer", () => {
   test("the next buffer has a dictionary of its own when the old one is evicted", () => {
     const { dictionary, buffer, pins } = setUp();
     buffer.append(writeBatch(arena, dictionary, COLUMNS, [row(1n)]), 1);
-    expect(() => buffer.replaceDictionary(dictionary)).toThrow("BUG");
-    const sealed = buffer.seal();
     const next = new SeriesDictionary(kernel, { lastTimeFloorNs: 1n, reclaimer: pins });
-    buffer.replaceDictionary(next);
+    const sealed = buffer.seal(next);
+    expect(buffer.dictionary).toBe(next);
     const other: TestRow = { timeNs: 2n, tags: { host: "b" }, fields: { f: 2 } };
     buffer.append(writeBatch(arena, next, COLUMNS, [other]), 2);
     expect(rowsOf(buffer.runs())).toEqual([other]);
     expect(rowsOf(sealed.runs())).toEqual([row(1n)]);
     expect(sealed.runs()[0]!.dictionary.id).not.toBe(buffer.runs()[0]!.dictionary.id);
     sealed.release();
+    expect(() => dictionary.release()).toThrow("released twice"); // it went with its rows
     buffer.dropAll();
-    dictionary.release();
     next.release();
   });
 

@@ -18,7 +18,7 @@ type Span = Pick<Run, "minTimeNs" | "maxTimeNs" | "seqMin" | "seqMax">;
 
 /** What a flush writes: immutable, still visible to queries until it is released. */
 export interface SealedBuffer extends Span {
-  /** Valid for pins taken before the dictionary's next change: it goes on growing with the table. */
+  /** Valid for pins taken before the dictionary's next change: unless it was evicted it goes on growing with the table. */
   runs(): Run[];
   readonly rowCount: number;
   readonly bytes: number;
@@ -48,13 +48,6 @@ export class TableBuffer {
 
   get dictionary(): SeriesDictionary {
     return this.dictionary_;
-  }
-
-  /** Puts another dictionary in place (eviction at a flush); the buffer must be empty. The old one is the caller's to release, when no
-   *  sealed rows are left that use it. */
-  replaceDictionary(dictionary: SeriesDictionary): void {
-    assert(this.rowCount_ === 0, `dictionary replaced under ${this.rowCount_} buffered rows`);
-    this.dictionary_ = dictionary;
   }
 
   get rowCount(): number {
@@ -101,14 +94,17 @@ export class TableBuffer {
     return runsOf(this.segments, this.dictionary_);
   }
 
-  /** Takes all rows out. They stay readable through the result, which the caller releases when they are in a file. */
-  seal(): SealedBuffer {
+  /** Takes all rows out. They stay readable through the result, which the caller releases when they are in a file. With `next` they take
+   *  their dictionary along, which is released with them, and the buffer goes on with `next`: the old one is evicted. */
+  seal(next?: SeriesDictionary): SealedBuffer {
     const segments = this.segments;
+    const dictionary = this.dictionary_;
     this.startOver(this.rowCount_);
     this.segments = [];
     this.openFrom = 0;
     this.rowCount_ = 0;
-    return sealed(segments, this.dictionary_, this.pins);
+    this.dictionary_ = next ?? dictionary;
+    return sealed(segments, { dictionary, isEvicted: next !== undefined, pins: this.pins });
   }
 
   /** Forgets all rows: the table was deleted. */
@@ -163,7 +159,14 @@ function runsOf(segments: readonly Segment[], dictionary: SeriesDictionary): Run
   return segments.filter((segment) => segment.rowCount > 0).map((segment) => segment.run(view));
 }
 
-function sealed(segments: readonly Segment[], dictionary: SeriesDictionary, pins: Reclaimer): SealedBuffer {
+interface SealedParts {
+  readonly dictionary: SeriesDictionary;
+  /** Nothing but these rows uses the dictionary. */
+  readonly isEvicted: boolean;
+  readonly pins: Reclaimer;
+}
+
+function sealed(segments: readonly Segment[], { dictionary, isEvicted, pins }: SealedParts): SealedBuffer {
   let released = false;
   return {
     runs: () => runsOf(segments, dictionary),
@@ -176,6 +179,7 @@ function sealed(segments: readonly Segment[], dictionary: SeriesDictionary, pins
       pins.defer(() => {
         for (const segment of segments) segment.free();
       });
+      if (isEvicted) dictionary.release();
     },
   };
 }

@@ -146,12 +146,22 @@ export const FLAGS = [
     defaultNote: `${showBytes(LIMITS.bufferBytesDefault)}, or a quarter of a smaller machine`,
   },
   {
+    name: "series-mem-limit",
+    group: "Memory and queries",
+    value: "SIZE",
+    help:
+      `Memory for the series of tables that are written to, some 150 bytes each; at most ${showBytes(LIMITS.seriesBytesMax)}. ` +
+      "Where there are more, they are learned anew after a flush.",
+    default: null,
+    defaultNote: `${showBytes(LIMITS.seriesBytesDefault)}, or an eighth of a smaller machine`,
+  },
+  {
     name: "file-cache-size",
     group: "Memory and queries",
     value: "SIZE",
     help: `Memory for decoded data of files, of all query workers together; at most ${showBytes(LIMITS.fileCacheBytesMax)}.`,
     default: null,
-    defaultNote: `20% up to ${showBytes(LIMITS.fileCacheBytesMax)}, and what the write buffer leaves of ${showBytes(LIMITS.bufferAndCacheBytesMax)}`,
+    defaultNote: `20% up to ${showBytes(LIMITS.fileCacheBytesMax)}, and what rows and series leave of ${showBytes(LIMITS.bufferSeriesCacheBytesMax)}`,
     aliases: ["INFLUXDB3_FILE_CACHE_SIZE"],
   },
   {

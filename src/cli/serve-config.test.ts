@@ -42,6 +42,7 @@ test("defaults", () => {
     compactionDelayMs: 60_000,
     compactionCleanupMs: 600_000,
     bufferBytesMax: GIB,
+    seriesBytesMax: GIB / 2,
     fileCacheBytes: GIB,
     queryMemoryBytes: 2 * GIB,
     queryWorkers: 3,
@@ -56,7 +57,7 @@ test("defaults", () => {
 
 test("defaults of a small machine", () => {
   const config = parse("", {}, { processors: 1, memoryBytes: GIB / 2 });
-  expect([config.bufferBytesMax, config.queryWorkers, config.queryThreads]).toEqual([GIB / 8, 1, 1]);
+  expect([config.bufferBytesMax, config.seriesBytesMax, config.queryWorkers, config.queryThreads]).toEqual([GIB / 8, GIB / 16, 1, 1]);
 });
 
 const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<string, string>][] = [
@@ -84,7 +85,9 @@ const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<stri
   ["--buffer-mem-limit 3GiB", { bufferBytesMax: 3 * GIB }],
   ["--file-cache-size 0", { fileCacheBytes: 0 }],
   ["--file-cache-size 5%", { fileCacheBytes: GIB / 2 }],
-  // what the buffer leaves of 3 GiB
+  ["--series-mem-limit 1GiB", { seriesBytesMax: GIB }],
+  // what rows and series leave of 3.5 GiB
+  ["--buffer-mem-limit 1536MiB --series-mem-limit 1536MiB", { fileCacheBytes: GIB / 2 }],
   ["--buffer-mem-limit 2560MiB", { fileCacheBytes: GIB / 2 }],
   ["--buffer-mem-limit 3GiB", { fileCacheBytes: 64 * 1024 * 1024 }],
   ["", { fileCacheBytes: 1000 }, { INFLUXDB3_FILE_CACHE_SIZE: "1000" }],
@@ -147,6 +150,9 @@ const WRONG: [args: string, message: string, environment?: Record<string, string
   ["--buffer-mem-limit 4GiB", "--buffer-mem-limit: must be at most 3GiB, got 4GiB"],
   ["--buffer-mem-limit 1MiB", "--buffer-mem-limit: must be at least 64MiB, got 1MiB"],
   ["--buffer-mem-limit 128MiB --max-http-request-size 100MiB", "--buffer-mem-limit: must be at least 200MiB, got 128MiB"],
+  ["--series-mem-limit 16MiB", "--series-mem-limit: must be at least 32MiB, got 16MiB"],
+  ["--series-mem-limit 3GiB", "--series-mem-limit: must be at most 2GiB, got 3GiB"],
+  ["--series-mem-limit 1GiB --buffer-mem-limit 3GiB", "--series-mem-limit: must be at most 512MiB, got 1GiB"],
   ["--file-cache-size 2GiB", "--file-cache-size: must be at most 1GiB, got 2GiB"],
   ["--file-cache-size 1GiB --buffer-mem-limit 2560MiB", "--file-cache-size: must be at most 512MiB, got 1GiB"],
   ["--wal-flush-interval 1", '--wal-flush-interval: cannot read "1" as a duration; write 100ms, 10s, 5m or 1h30m'],

@@ -32,6 +32,7 @@ export interface ServeConfig {
   readonly compactionDelayMs: number;
   readonly compactionCleanupMs: number;
   readonly bufferBytesMax: number;
+  readonly seriesBytesMax: number;
   /** Of all query workers together; 0 = nothing decoded is kept. */
   readonly fileCacheBytes: number;
   readonly queryMemoryBytes: number;
@@ -54,6 +55,7 @@ export interface Machine {
 const FLIGHT_BIND: Address = { hostname: "127.0.0.1", port: 8183 };
 const MIB = 1024 * 1024;
 const BUFFER_BYTES_MIN = 64 * MIB;
+const SERIES_BYTES_MIN = 32 * MIB;
 const QUERY_MEMORY_BYTES_MIN = 32 * MIB;
 
 export function thisMachine(): Machine {
@@ -74,9 +76,14 @@ export function parseServeFlags(args: readonly string[], environment: Environmen
     max: LIMITS.bufferBytesMax,
     absent: Math.max(BUFFER_BYTES_MIN, 2 * maxRequestBytes, Math.min(LIMITS.bufferBytesDefault, Math.floor(machine.memoryBytes / 4))),
   });
+  const seriesBytesMax = read.bytes("series-mem-limit", {
+    min: SERIES_BYTES_MIN,
+    max: Math.min(LIMITS.seriesBytesMax, LIMITS.bufferSeriesCacheBytesMax - bufferBytesMax),
+    absent: Math.max(SERIES_BYTES_MIN, Math.min(LIMITS.seriesBytesDefault, Math.floor(machine.memoryBytes / 8))),
+  });
   const fileCacheBytesMax = Math.min(
     LIMITS.fileCacheBytesMax,
-    Math.max(LIMITS.fileCacheBytesBeside, LIMITS.bufferAndCacheBytesMax - bufferBytesMax),
+    Math.max(LIMITS.fileCacheBytesBeside, LIMITS.bufferSeriesCacheBytesMax - bufferBytesMax - seriesBytesMax),
   );
   const config: ServeConfig = {
     nodeId: read.matching(
@@ -100,6 +107,7 @@ export function parseServeFlags(args: readonly string[], environment: Environmen
     compactionDelayMs: read.durationMs("compaction-delay", { min: 0, max: 86_400_000 }),
     compactionCleanupMs: read.durationMs("compaction-cleanup-wait", { min: 0, max: 86_400_000 }),
     bufferBytesMax,
+    seriesBytesMax,
     fileCacheBytes: read.bytes("file-cache-size", {
       min: 0,
       max: fileCacheBytesMax,

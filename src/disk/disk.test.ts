@@ -64,6 +64,20 @@ describe.each(DISKS)("%s", (_name, make) => {
     expect(await disk.stat(`${root}/x`)).toBeNull();
   });
 
+  test("appends to a file that makes them durable itself", async () => {
+    const { disk, root } = make();
+    await disk.makeFolder(root);
+    const path = `${root}/f`;
+    const file = await disk.openAppend(path, { exclusive: true, durable: true });
+    await file.append(bytes("hello "));
+    await file.close();
+    const more = await disk.openAppend(path, { durable: true });
+    await more.append(bytes("world"));
+    await more.close();
+    expect(new TextDecoder().decode(await disk.readFile(path))).toBe("hello world");
+    expect(await codeOfRejection(disk.openAppend(path, { exclusive: true, durable: true }))).toBe("EEXIST");
+  });
+
   test("list, link, rename, unlink", async () => {
     const { disk, root } = make();
     await disk.makeFolder(`${root}/sub`);
@@ -110,6 +124,14 @@ describe("test disk after a crash", () => {
     expect(new TextDecoder().decode(after.peek("d/f"))).toBe("durable");
     await disk.syncFolder("d");
     expect(disk.afterCrash().paths()).toEqual(["d/g"]);
+  });
+
+  test("an append lasts at once in a file that makes it durable itself", async () => {
+    const disk = new FaultyDisk();
+    const file = await disk.openAppend("f", { durable: true });
+    await disk.syncFolder("");
+    await file.append(bytes("durable"));
+    expect(new TextDecoder().decode(disk.afterCrash().peek("f"))).toBe("durable");
   });
 
   test("the Nth call fails, and every later one", async () => {

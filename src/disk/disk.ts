@@ -4,7 +4,8 @@
 /** A file open for appending. Calls are made one after another by one owner, never two at a time. */
 export interface AppendFile {
   readonly path: string;
-  /** Appends all of `bytes` (borrowed until the promise settles). After a rejection any prefix of them may be in the file. */
+  /** Appends all of `bytes` (borrowed until the promise settles). After a rejection any prefix of them may be in the file. In a file that
+   *  was opened `durable` they are durable then, and a rejection means what one of `sync` does. */
   append(bytes: Uint8Array): Promise<void>;
   /** Makes the content durable (fdatasync). A rejection says nothing about what is durable: never try again, the kernel may have
    *  dropped the dirty pages (Rebello et al., "Can Applications Recover from fsync Failures?", ATC 2020). */
@@ -22,6 +23,13 @@ export interface ReadFile {
   close(): Promise<void>;
 }
 
+export interface AppendOptions {
+  /** The file must be missing (code "EEXIST"). */
+  readonly exclusive?: boolean;
+  /** Every append is durable when it resolves: one call of the system for what is two with `sync`. */
+  readonly durable?: boolean;
+}
+
 export interface DiskEntry {
   readonly name: string;
   readonly isFolder: boolean;
@@ -36,8 +44,8 @@ export interface FileStat {
  *  system's, as "ENOSPC". An entry made, renamed or removed is durable only after `syncFolder` of the folder that holds it, content
  *  only after `sync`. */
 export interface Disk {
-  /** Opens for appending; the file is made when missing, or must be missing when `exclusive` (code "EEXIST"). */
-  openAppend(path: string, options?: { exclusive?: boolean }): Promise<AppendFile>;
+  /** Opens for appending; the file is made when missing. */
+  openAppend(path: string, options?: AppendOptions): Promise<AppendFile>;
   openRead(path: string): Promise<ReadFile>;
   /** The whole file, owned by the caller. */
   readFile(path: string): Promise<Uint8Array<ArrayBuffer>>;

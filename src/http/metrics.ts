@@ -17,6 +17,9 @@ export interface ServerStats {
   readonly databases: number;
   readonly tables: number;
   readonly series: number;
+  readonly seriesBytes: number;
+  /** Since the start. */
+  readonly seriesEvictions: number;
 }
 
 /** Decoded data of files in memory: bytes now, the rest since the start. */
@@ -46,6 +49,7 @@ const GAUGES: readonly (readonly [name: string, help: string, key: keyof ServerS
   ["tsdb_databases", "Databases", "databases"],
   ["tsdb_tables", "Tables of all databases", "tables"],
   ["tsdb_series", "Series in memory", "series"],
+  ["tsdb_series_bytes", "Bytes of the series in memory", "seriesBytes"],
 ];
 
 interface RouteCount {
@@ -76,7 +80,7 @@ export class Metrics {
   constructor(stats: () => ServerStats) {
     const histogram = (name: string, help: string, all: () => Iterable<Buckets>) => registerHistogram(this.#registry, { name, help }, all);
     histogram("http_request_duration_seconds", "Time from a request's head to its answer's head", () => this.#requestSeconds.values());
-    histogram("tsdb_wal_sync_duration_seconds", "Time of one sync of the write-ahead log", () => [this.#walSyncSeconds]);
+    histogram("tsdb_wal_sync_duration_seconds", "Time of one write and sync of the log", () => [this.#walSyncSeconds]);
     histogram("tsdb_query_first_byte_seconds", "Time from a query's arrival to its first bytes", () => [this.#queryFirstByteSeconds]);
     histogram("tsdb_query_duration_seconds", "Time from a query's arrival to the end of its answer", () => [this.#querySeconds]);
     this.#registerWrites();
@@ -219,6 +223,7 @@ export class Metrics {
 
   #registerGauges(stats: () => ServerStats): void {
     for (const [name, help, key] of GAUGES) this.#gauge(name, help, () => stats()[key]);
+    this.#total("tsdb_series_evictions_total", "Tables whose series had to leave memory", () => stats().seriesEvictions);
     this.#gauge("tsdb_queries_running", "Queries that are not over", () => this.#queriesRunning);
   }
 

@@ -1,4 +1,5 @@
-// Memory's ceiling for writes: a body waits here while the buffer is full and a flush makes room; after that it is refused, not lost.
+// The ceiling of memory for writes: a body waits here while rows or series have no room and a flush makes some; after that it is refused.
+import type { SeriesMemory } from "../buffer/series-memory.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 
@@ -6,6 +7,7 @@ export interface AdmissionParts {
   /** Rows in memory may take this much. */
   readonly bytesMax: number;
   readonly bufferBytes: () => number;
+  readonly seriesMemory: Pick<SeriesMemory, "hasRoom" | "full">;
   /** Kernel memory in use by everyone. */
   readonly kernelBytes: () => number;
   /** Starts a flush when one is due. */
@@ -27,18 +29,19 @@ export class Admission {
   }
 
   private hasRoom(bodyBytes: number): boolean {
-    const { bufferBytes, kernelBytes, bytesMax } = this.parts;
+    const { bufferBytes, seriesMemory, kernelBytes, bytesMax } = this.parts;
     const wanted = bodyBytes * KERNEL_BYTES_PER_BODY_BYTE;
-    return bufferBytes() < bytesMax && kernelBytes() + wanted < LIMITS.kernelBytesMax;
+    return seriesMemory.hasRoom && bufferBytes() < bytesMax && kernelBytes() + wanted < LIMITS.kernelBytesMax;
   }
 
   private async wait(bodyBytes: number): Promise<void> {
-    const { flush, flushSettled, bufferBytes, kernelBytes, bytesMax } = this.parts;
+    const { flush, flushSettled, bufferBytes, seriesMemory, kernelBytes, bytesMax } = this.parts;
     for (let waited = 0; waited < FLUSHES_WAITED_FOR; waited++) {
       flush();
       await flushSettled();
       if (this.hasRoom(bodyBytes)) return;
     }
+    if (!seriesMemory.hasRoom) throw seriesMemory.full();
     throw new TsdbError("overloaded", `the write buffer is full: ${bufferBytes()} of ${bytesMax} bytes; try again in a few seconds`, {
       bufferBytes: bufferBytes(),
       bufferBytesMax: bytesMax,

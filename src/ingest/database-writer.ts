@@ -13,6 +13,7 @@ import { assert } from "../model/assert.ts";
 import { VALUE_BYTES } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { ColumnRun } from "../model/run.ts";
+import { UNRESOLVED } from "./kernel-list.ts";
 import { TableLink, type UnresolvedSeries } from "./table-link.ts";
 
 /** A line that is not stored, and why. */
@@ -138,6 +139,7 @@ export class DatabaseWriter {
       this.links[parsed.index] = link;
     }
     link.grow(parsed);
+    link.followDictionary();
     if (parsed.columns.some(({ index }) => index >= LIMITS.columnsPerTableMax)) this.crowded = true;
     return { parsed, link };
   }
@@ -207,7 +209,7 @@ export class DatabaseWriter {
     if (keepCount < parsed.rowCount) work.keep = keep.subarray(0, keepCount);
   }
 
-  /** The record of a pending series: borrowed until the next call. */
+  /** The record of a series that the parser did not report with this body: borrowed until the next call. */
   private pendingRecord(parsed: ParsedTable, seriesId: number): number {
     const { view } = this.parser;
     const series = { tableIndex: parsed.index, seriesId };
@@ -238,7 +240,7 @@ export class DatabaseWriter {
     }
     const table = this.parts.catalog.tableById(target.tableId);
     assert(table !== undefined, `table ${target.tableId} was just planned`);
-    link.live = this.parts.tables.ensure(table);
+    link.join(this.parts.tables.ensure(table));
     tagColumns.forEach((tag, i) => {
       if (target.tagColumnIds[i]! >= 0) link.setTagColumnId(tag, target.tagColumnIds[i]!);
     });
@@ -265,10 +267,22 @@ export class DatabaseWriter {
     assert(live !== undefined, `table ${parsed.name} has rows and is linked`);
     const rowCount = keep?.length ?? parsed.rowCount;
     const columns = keep === undefined ? this.wholeColumns(work) : this.keptColumns(work, keep);
+    if (link.hasForgotten) this.resolveForgotten(work, rowCount);
     live.dictionary.mapSeries(link.seriesMapPtr, parsed.seriesPtr, rowCount, parsed.seriesPtr);
     const unique = live.dictionary.noteTimes(parsed.seriesPtr, parsed.timePtr, rowCount);
     assert(kernel.u32[parsed.seriesPtr / 4]! < live.dictionary.seriesCount, "series are resolved");
     return { live, batch: { rowCount, seriesPtr: parsed.seriesPtr, timePtr: parsed.timePtr, columns, unique } };
+  }
+
+  /** Finds the series of the rows anew that were known before the table's dictionary was evicted. */
+  private resolveForgotten({ parsed, link }: TableWork, rowCount: number): void {
+    const { kernel, scratch } = this.parts;
+    const listPtr = scratch.alloc(rowCount * 4);
+    const count = kernel.call.unmappedIds(link.seriesMapPtr, parsed.seriesPtr, rowCount, UNRESOLVED, listPtr);
+    for (const seriesId of kernel.u32.slice(listPtr / 4, listPtr / 4 + count)) {
+      // a series of several rows is listed as often
+      if (!link.isResolved(seriesId)) link.resolve(seriesId, this.pendingRecord(parsed, seriesId));
+    }
   }
 
   private wholeColumns({ parsed, link }: TableWork): ColumnRun[] {

@@ -6,14 +6,18 @@ import { ColumnCodec } from "../kernel/codec.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { lineNumbersAt, lineTextAt } from "../kernel/line-text.ts";
 import { Scratch } from "../kernel/scratch.ts";
+import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { IncomingBody, LineError, WriteRequest, WriteResult, WriteService } from "../model/write.ts";
 import type { Wal } from "../wal/wal.ts";
 import type { BodyBytes, BodyMemory } from "./body-memory.ts";
-import type { RejectedLine } from "./database-writer.ts";
+import type { RejectedLine, ResolvedBody } from "./database-writer.ts";
 import { FrameEncoder } from "./frame.ts";
-import { LocalWriters } from "./local-writers.ts";
+import { type LocalWriter, LocalWriters } from "./local-writers.ts";
 import { WriterMemory } from "./writer-memory.ts";
+
+/** How often a body is parsed, a flush between two times, before it is refused for want of room for its series. */
+const STORE_TRIES = 2;
 
 export interface IngestParts {
   readonly kernel: Kernel;
@@ -28,6 +32,12 @@ export interface IngestParts {
   /** Rows are logged but could not be buffered: what is in memory no longer is what is logged. */
   readonly onFatal: (error: unknown) => void;
   readonly onRows: () => void;
+}
+
+/** What the synchronous step leaves to wait for. */
+interface StoredBody {
+  readonly result: WriteResult;
+  readonly synced: Promise<void> | undefined;
 }
 
 export class Ingest implements WriteService {
@@ -55,11 +65,13 @@ export class Ingest implements WriteService {
 
   /** Releases `bytes` as soon as the lines are rows. */
   async write(bytes: BodyBytes, request: WriteRequest): Promise<WriteResult> {
-    let stored: { result: WriteResult; synced: Promise<void> | undefined };
+    let stored: StoredBody | undefined;
     try {
-      const wait = this.parts.admit(bytes.byteCount); // time has passed since the body began
-      if (wait !== undefined) await wait;
-      stored = this.store(bytes, request);
+      for (let tries = 1; stored === undefined; tries++) {
+        const wait = this.parts.admit(bytes.byteCount); // time has passed since the body began
+        if (wait !== undefined) await wait;
+        stored = this.store(bytes, request, tries < STORE_TRIES);
+      }
     } finally {
       bytes.release();
     }
@@ -67,13 +79,14 @@ export class Ingest implements WriteService {
     return stored.result;
   }
 
-  /** The synchronous step. */
-  private store(bytes: BodyBytes, request: WriteRequest): { result: WriteResult; synced: Promise<void> | undefined } {
+  /** The synchronous step. Undefined if the body `mayWait`: its series have no room before `admit` says so, and nothing is stored. */
+  private store(bytes: BodyBytes, request: WriteRequest, mayWait: boolean): StoredBody | undefined {
     const { catalog, wal, tables, clockNs, onFatal } = this.parts;
     const writer = this.writers.use(request.database);
     try {
       const nowNs = clockNs();
-      const body = writer.take(bytes, request, nowNs);
+      const body = this.take(writer, bytes, request, { nowNs, mayWait });
+      if (body === undefined) return undefined;
       let rowCount = 0;
       let synced: Promise<void> | undefined;
       if (body.batches.length > 0) {
@@ -110,6 +123,21 @@ export class Ingest implements WriteService {
     } finally {
       this.scratch.reset();
       this.memory.settle(writer);
+    }
+  }
+
+  private take(
+    writer: LocalWriter,
+    bytes: BodyBytes,
+    request: WriteRequest,
+    { nowNs, mayWait }: { nowNs: bigint; mayWait: boolean },
+  ): ResolvedBody | undefined {
+    try {
+      return writer.take(bytes, request, nowNs);
+    } catch (error) {
+      const isFull = error instanceof TsdbError && error.kind === "overloaded" && !this.parts.tables.seriesMemory.hasRoom;
+      if (mayWait && isFull) return undefined;
+      throw error;
     }
   }
 }

@@ -32,6 +32,11 @@ export class KernelU32List {
     this.length_ = length;
   }
 
+  /** All elements UNRESOLVED again. */
+  clear(): void {
+    this.kernel.u32.fill(UNRESOLVED, this.ptr / 4, this.ptr / 4 + this.length_);
+  }
+
   get(index: number): number {
     assert(index < this.length, `index ${index} of ${this.length_}`);
     return this.kernel.u32[this.ptr / 4 + index]!;

@@ -3,6 +3,7 @@
 import type { LiveTable } from "../buffer/live-tables.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { ParsedTable } from "../kernel/parser-view.ts";
+import type { SeriesDictionary } from "../kernel/series-dictionary.ts";
 import { assert } from "../model/assert.ts";
 import { KernelU32List, UNRESOLVED } from "./kernel-list.ts";
 
@@ -15,7 +16,10 @@ export interface UnresolvedSeries {
 }
 
 export class TableLink {
-  live: LiveTable | undefined;
+  private live_: LiveTable | undefined;
+  /** Whose series ids `seriesMapPtr` has. */
+  private dictionary: SeriesDictionary | undefined;
+  private hasForgotten_ = false;
   /** Catalog column id by parser column index; -1 = not known, or in conflict with the catalog. */
   readonly fieldColumnIds: number[] = [];
   /** Parser series that only rejected rows have used so far: the parser reports a new series once. */
@@ -26,6 +30,30 @@ export class TableLink {
   constructor(private readonly kernel: Kernel) {
     this.tagColumnIds = new KernelU32List(kernel);
     this.seriesIds = new KernelU32List(kernel);
+  }
+
+  get live(): LiveTable | undefined {
+    return this.live_;
+  }
+
+  /** The table whose rows these are. */
+  join(live: LiveTable): void {
+    this.live_ = live;
+    this.dictionary ??= live.dictionary;
+    this.followDictionary();
+  }
+
+  /** Series ids of a dictionary that was evicted mean nothing any more: they have to be found in the one that took its place. */
+  followDictionary(): void {
+    if (this.live_ === undefined || this.live_.dictionary === this.dictionary) return;
+    this.dictionary = this.live_.dictionary;
+    this.seriesIds.clear();
+    this.hasForgotten_ = true;
+  }
+
+  /** Some series that are not pending may be unresolved. */
+  get hasForgotten(): boolean {
+    return this.hasForgotten_;
   }
 
   /** u32 per parser series: id in the table's dictionary, or UNRESOLVED. Borrowed until the next `grow`. */
@@ -55,13 +83,16 @@ export class TableLink {
   resolveNew(parsed: ParsedTable): void {
     if (parsed.newSeriesCount === 0) return;
     const { dictionary } = this.linked();
+    dictionary.checkRoom(parsed.newSeriesCount, this.tagColumnIds.length);
     const out = this.seriesIds.ptr + parsed.newSeriesFirst * 4;
     dictionary.resolveRecords(parsed.newSeriesRecordsPtr, parsed.newSeriesCount, this.tagColumnIds.ptr, out);
   }
 
   /** Resolves one series by its record. */
   resolve(seriesId: number, recordPtr: number): void {
-    this.linked().dictionary.resolveRecords(recordPtr, 1, this.tagColumnIds.ptr, this.seriesIds.ptr + seriesId * 4);
+    const { dictionary } = this.linked();
+    dictionary.checkRoom(1, this.tagColumnIds.length);
+    dictionary.resolveRecords(recordPtr, 1, this.tagColumnIds.ptr, this.seriesIds.ptr + seriesId * 4);
     this.pending.delete(seriesId);
   }
 
@@ -90,7 +121,7 @@ export class TableLink {
   }
 
   private linked(): LiveTable {
-    assert(this.live !== undefined, "the table is linked before its series are resolved");
-    return this.live;
+    assert(this.live_ !== undefined, "the table is linked before its series are resolved");
+    return this.live_;
   }
 }

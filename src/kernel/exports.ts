@@ -11,6 +11,7 @@ export interface MemoryExports {
   copyBits(source: number, sourceFrom: number, target: number, targetFrom: number, count: number): void;
   gatherBits(source: number, rows: number, count: number, target: number): void;
   presentRows(bitmap: number, rowCount: number, target: number): number;
+  unmappedIds(map: number, ids: number, count: number, empty: number, target: number): number;
   gather1(source: number, rows: number, count: number, target: number): void;
   gather4(source: number, rows: number, count: number, target: number): void;
   gather8(source: number, rows: number, count: number, target: number): void;
@@ -30,6 +31,7 @@ export interface MemoryExports {
   seriesCreate(lastTimeFloorNs: bigint): number;
   seriesFree(dictionary: number): void;
   seriesCount(dictionary: number): number;
+  seriesGrowthMax(dictionary: number, count: number, tagCount: number): number;
   seriesBytes(dictionary: number): number;
   seriesTagCount(dictionary: number): number;
   seriesTags(dictionary: number, target: number): void;

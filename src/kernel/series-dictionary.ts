@@ -3,6 +3,7 @@
 import { assert } from "../model/assert.ts";
 import type { Reclaimer } from "../model/reclaimer.ts";
 import type { DictionaryView, TagColumnView } from "../model/run.ts";
+import type { SeriesAllowance } from "../model/series-allowance.ts";
 import { nextDictionaryId } from "./dictionary-id.ts";
 import type { Kernel } from "./kernel.ts";
 
@@ -14,6 +15,8 @@ export interface SeriesDictionaryOptions {
   readonly lastTimeFloorNs: bigint;
   /** Frees arrays that readers of a view may still need. */
   readonly reclaimer: Reclaimer;
+  /** Is told of every change of `memoryBytes`. */
+  readonly memory?: SeriesAllowance;
 }
 
 /** Key records | seriesId u32 | keyBytes u32 | key |, without padding. Owned: call `release`. */
@@ -29,6 +32,9 @@ export class SeriesDictionary {
   readonly id: number;
   private readonly ptr: number;
   private readonly reclaimer: Reclaimer;
+  private readonly memory: SeriesAllowance | undefined;
+  /** What `memory` was told. */
+  private notedBytes = 0;
   private cached: DictionaryView | undefined;
   private released = false;
 
@@ -38,7 +44,9 @@ export class SeriesDictionary {
   ) {
     this.id = nextDictionaryId(kernel);
     this.reclaimer = options.reclaimer;
+    this.memory = options.memory;
     this.ptr = kernel.call.seriesCreate(options.lastTimeFloorNs) >>> 0;
+    this.noteMemory();
   }
 
   get seriesCount(): number {
@@ -53,6 +61,12 @@ export class SeriesDictionary {
   /** Makes a tag column known before a series has a value for it. Idempotent; implied by new series. */
   addTagColumn(columnId: number): void {
     this.change(() => this.kernel.call.seriesAddTag(this.ptr, columnId));
+  }
+
+  /** Asks whether there is memory for `count` new series of at most `tagCount` tags each. @throws TsdbError overloaded, too_large */
+  checkRoom(count: number, tagCount: number): void {
+    const bytesOf = (ptr: number) => this.kernel.call.seriesGrowthMax(ptr, count, tagCount);
+    this.memory?.check({ bytes: bytesOf(this.ptr), fromEmptyBytes: bytesOf(0) });
   }
 
   /** Series ids (u32[count] at outPtr) of the line parser's new-series records; columnIdsPtr: u32 catalog column id per parser tag column.
@@ -156,6 +170,7 @@ export class SeriesDictionary {
   release(): void {
     assert(!this.released, "series dictionary released twice");
     this.released = true;
+    this.memory?.note(-this.notedBytes);
     this.reclaimer.defer(() => this.kernel.call.seriesFree(this.ptr));
   }
 
@@ -165,7 +180,15 @@ export class SeriesDictionary {
       return call();
     } finally {
       this.retireMoved();
+      this.noteMemory();
     }
+  }
+
+  private noteMemory(): void {
+    if (this.memory === undefined) return;
+    const bytes = this.memoryBytes;
+    if (bytes !== this.notedBytes) this.memory.note(bytes - this.notedBytes);
+    this.notedBytes = bytes;
   }
 
   private retireMoved(): void {

@@ -10,6 +10,8 @@ import { type FlushLimits, type FlushReason, type FlushState, planFlush, splitBy
 const LIMITS: FlushLimits = { openBytesMax: 1000, ageMsMax: 60_000, walBytesMax: 5000 };
 const NOW_MS = 1_000_000;
 
+const IDLE = { seriesDue: false, walBytes: 10 };
+
 const PLANS: [why: string, state: Partial<FlushState>, reason: FlushReason | undefined][] = [
   ["nothing buffered", { openRows: 0, openBytes: 0, walBytes: 9999, oldestRowMs: undefined }, undefined],
   ["small and young", {}, undefined],
@@ -18,12 +20,14 @@ const PLANS: [why: string, state: Partial<FlushState>, reason: FlushReason | und
   ["almost too old", { oldestRowMs: NOW_MS - 59_999 }, undefined],
   ["too old", { oldestRowMs: NOW_MS - 60_000 }, "age"],
   ["a long log", { walBytes: 5000 }, "log"],
+  ["too many series", { seriesDue: true }, "series"],
+  ["too many series and no rows", { seriesDue: true, openRows: 0, openBytes: 0, walBytes: 0, oldestRowMs: undefined }, "series"],
   ["a clock that went back", { oldestRowMs: NOW_MS + 5000 }, undefined],
 ];
 
 describe("planFlush", () => {
   test.each(PLANS)("%s", (_, state, reason) => {
-    expect(planFlush({ openBytes: 10, openRows: 1, oldestRowMs: NOW_MS, walBytes: 10, ...state }, NOW_MS, LIMITS)).toBe(reason);
+    expect(planFlush({ ...IDLE, openBytes: 10, openRows: 1, oldestRowMs: NOW_MS, ...state }, NOW_MS, LIMITS)).toBe(reason);
   });
 });
 

@@ -23,16 +23,19 @@ export interface FlushLimits {
 }
 
 export interface FlushState {
+  /** Series dictionaries take too much, with or without rows to flush: only a flush evicts them. */
+  readonly seriesDue: boolean;
   readonly openBytes: number;
   readonly openRows: number;
   readonly oldestRowMs: number | undefined;
   readonly walBytes: number;
 }
 
-export type FlushReason = "size" | "age" | "log" | "shutdown";
+export type FlushReason = "size" | "series" | "age" | "log" | "shutdown";
 
 /** Whether the buffer is due. Pure. */
 export function planFlush(state: FlushState, nowMs: number, limits: FlushLimits): FlushReason | undefined {
+  if (state.seriesDue) return "series";
   if (state.openRows === 0) return undefined;
   if (state.openBytes >= limits.openBytesMax) return "size";
   if (state.walBytes >= limits.walBytesMax) return "log";
@@ -71,6 +74,7 @@ export class Flusher {
     if (this.running !== undefined) return;
     const { tables, wal, limits, nowMs } = this.parts;
     const state = {
+      seriesDue: tables.seriesMemory.isDue,
       openBytes: tables.openBytes,
       openRows: tables.openRows,
       oldestRowMs: tables.oldestRowMs,

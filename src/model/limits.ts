@@ -47,6 +47,9 @@ export const LIMITS = {
   parserBytesMax: 256 * MIB,
   bufferBytesDefault: 1 * GIB,
   bufferBytesMax: 3 * GIB,
+  /** Series dictionaries of all tables: 150 to 200 bytes a series of ten tags, so three million of them. */
+  seriesBytesDefault: 512 * MIB,
+  seriesBytesMax: 2 * GIB,
   /** Decoded data of files, kept for the next statement. */
   fileCacheBytesMax: 1 * GIB,
   /** Groups of one aggregation within the storage; of more, the engine takes the rows. Text that they show counts apart, as much again. */
@@ -55,8 +58,8 @@ export const LIMITS = {
   mergeBytesMax: 128 * MIB,
   /** Beside the largest buffer there is still room for so much. */
   fileCacheBytesBeside: 64 * MIB,
-  /** Buffer and cache together: the rest of the kernel's memory is for dictionaries, parsers, merges and encoding. */
-  bufferAndCacheBytesMax: 3 * GIB,
+  /** Buffer, series and cache together: the rest of the kernel's memory is for parsers, bodies, merges and encoding. */
+  bufferSeriesCacheBytesMax: 3.5 * GIB,
 } as const;
 
 assert(LIMITS.segmentRowsMax % LIMITS.vectorRows === 0, "a segment is whole vectors");
@@ -65,5 +68,20 @@ assert(LIMITS.rowGroupRows % LIMITS.pageRowsMax === 0, "a row group is whole pag
 assert(LIMITS.walFrameBytesMax > LIMITS.bodyBytesMax, "one body's frame always fits");
 assert(LIMITS.bodyMemoryBytesMax >= 1.5 * LIMITS.bodyBytesMax, "a body without a length may grow from half of the largest to all of it");
 assert(LIMITS.nativeCallsMax < LIMITS.poolThreads, "the log finds a thread whatever queries do");
-assert(LIMITS.bufferAndCacheBytesMax + LIMITS.fileCacheBytesBeside < LIMITS.kernelBytesMax, "buffer and cache leave room");
-assert(LIMITS.bufferBytesMax < LIMITS.kernelBytesMax, "scratch remains beside the buffer");
+assert(
+  LIMITS.bufferSeriesCacheBytesMax + LIMITS.fileCacheBytesBeside + LIMITS.parserBytesMax < LIMITS.kernelBytesMax,
+  "buffer, series, cache and parsers leave room",
+);
+assert(LIMITS.bufferBytesMax + LIMITS.seriesBytesDefault <= LIMITS.bufferSeriesCacheBytesMax, "the largest buffer leaves room for series");
+assert(
+  LIMITS.bufferBytesDefault +
+    LIMITS.seriesBytesDefault +
+    LIMITS.fileCacheBytesMax +
+    LIMITS.bodyMemoryBytesMax +
+    LIMITS.parserBytesMax +
+    LIMITS.flushMergeBytes +
+    LIMITS.mergeBytesMax +
+    2 * LIMITS.aggregateBytesMax <=
+    LIMITS.kernelBytesMax,
+  "with the defaults everything fits at once",
+);

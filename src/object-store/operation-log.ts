@@ -40,6 +40,8 @@ export interface Appended {
 const SNAPSHOT_ENTRIES_DEFAULT = 200;
 /** Entries are read this many at a time: enough to hide a store's latency, few enough to bound memory. */
 const READS_AT_ONCE = 16;
+/** One for all: it is asked for with every write. */
+const DURABLE = Promise.resolve();
 
 interface Waiting<Operation> {
   readonly operations: Operation[];
@@ -105,7 +107,7 @@ export class OperationLog<Operation> {
   /** Resolves when operation `sequence` and all before it are durable. @throws TsdbError unavailable */
   durable(sequence: number): Promise<void> {
     assert(sequence < this.nextSequence, `operation ${sequence} of ${this.last}`);
-    if (sequence <= this.durableThrough) return Promise.resolve();
+    if (sequence <= this.durableThrough) return DURABLE;
     if (this.failure !== null) return Promise.reject(this.failure);
     if (this.queued !== null && sequence >= this.queued.first) return this.queued.promise;
     assert(this.inFlight !== null, `operation ${sequence} is neither durable nor waiting`);

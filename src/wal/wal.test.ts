@@ -5,11 +5,20 @@ import { FaultyDisk, type FaultyDiskOptions } from "../../test/support/faulty-di
 import { prng } from "../../test/support/prng.ts";
 import { framesOf, payloadOf, readBack, WAL_FOLDER } from "../../test/support/wal.ts";
 import type { TsdbError } from "../model/errors.ts";
+import { untilQuiet } from "./company.ts";
 import { type GroupReport, Wal, type WalOptions } from "./wal.ts";
 
 async function openWal(disk: FaultyDisk, options: WalOptions = {}, afterSequence = 0): Promise<Wal> {
   const { result } = await readBack(disk, { afterSequence });
   return Wal.open(disk, WAL_FOLDER, result, options);
+}
+
+/** Everything that was ready to run has run. */
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** More turns than a group waits for company when none comes. */
+async function quiet(): Promise<void> {
+  for (let i = 0; i < 10; i++) await turn();
 }
 
 describe("append", () => {
@@ -47,14 +56,32 @@ describe("append", () => {
     const disk = new FaultyDisk();
     const groups: GroupReport[] = [];
     const wal = await openWal(disk, { onGroup: (report) => groups.push(report) });
-    const first = [1, 2, 3].map((sequence) => wal.append(payloadOf(sequence)).synced);
-    await Promise.resolve();
-    await Promise.resolve(); // the writer has taken the group
+    const { promise: after, resolve } = Promise.withResolvers<void>();
+    const first = [1, 2, 3].map((sequence) => wal.append(payloadOf(sequence), { after }).synced);
+    await quiet(); // the writer has taken the group
     const second = [4, 5].map((sequence) => wal.append(payloadOf(sequence)).synced);
+    resolve();
     expect(wal.pendingBytes).toBeGreaterThan(5 * 24);
     await Promise.all([...first, ...second]);
     expect(groups.map(({ frameCount }) => frameCount)).toEqual([3, 2]);
     expect(wal.pendingBytes).toBe(0);
+  });
+
+  test("frames that come turn by turn share a group until a turn brings none", async () => {
+    const groups: GroupReport[] = [];
+    const wal = await openWal(new FaultyDisk(), { onGroup: (report) => groups.push(report) });
+    const { synced } = wal.append(payloadOf(1));
+    await turn();
+    wal.append(payloadOf(2));
+    await synced;
+    expect(groups.map(({ frameCount }) => frameCount)).toEqual([2]);
+  });
+
+  test("frames that never pause do not hold up the first one", async () => {
+    let [frames, clockMs] = [0, 0];
+    const count = () => frames++;
+    await untilQuiet(count, () => (clockMs += 0.125));
+    expect(frames).toBe(9); // one look before the wait, then one a turn
   });
 
   test("with a flush interval a group waits for company, and close does not wait for the interval", async () => {
@@ -62,7 +89,7 @@ describe("append", () => {
     const disk = new FaultyDisk();
     const wal = await openWal(disk, { flushIntervalMs: 3_600_000, onGroup: (report) => groups.push(report) });
     wal.append(payloadOf(1));
-    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    await quiet();
     wal.append(payloadOf(2));
     expect(groups).toEqual([]);
     await wal.close();
@@ -78,7 +105,7 @@ describe("append", () => {
     void appended.synced.then(() => {
       synced = true;
     });
-    for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+    await quiet();
     expect(synced).toBe(false);
     expect(disk.paths()).toEqual([]);
     resolve();
@@ -182,26 +209,27 @@ describe("segments", () => {
 });
 
 describe("failure", () => {
-  test("a failed sync fails every waiting and later append, and nothing is written again", async () => {
+  test("a failed write or sync fails every waiting and later append, and nothing is written again", async () => {
     const counted = new FaultyDisk();
     await (await openWal(counted)).append(payloadOf(1)).synced;
-    const disk = new FaultyDisk({ failAt: counted.calls + 2, once: true }); // the second group's write succeeds, its sync fails
+    const disk = new FaultyDisk({ failAt: counted.calls + 1, once: true }); // the second group's write
     const failures: TsdbError[] = [];
     const wal = await openWal(disk, { onFailure: (error) => failures.push(error) });
     await wal.append(payloadOf(1)).synced;
-    const second = wal.append(payloadOf(2));
-    await Promise.resolve();
-    await Promise.resolve();
+    const { promise: after, resolve } = Promise.withResolvers<void>();
+    const second = wal.append(payloadOf(2), { after });
+    await quiet();
     const third = wal.append(payloadOf(3)); // in the next group
+    resolve();
     expect(await Promise.all([kindOf(second.synced), kindOf(third.synced)])).toEqual(["unavailable", "unavailable"]);
     expect(disk.fired).toBe(true);
     expect(failures.map(({ kind }) => kind)).toEqual(["unavailable"]);
-    expect(failures[0]!.message).toContain("cannot sync wal/00000000000000000001.wal");
+    expect(failures[0]!.message).toContain("cannot append to wal/00000000000000000001.wal");
     expect(() => wal.append(payloadOf(4))).toThrow("the write-ahead log has failed");
     expect(await kindOf(wal.flushed())).toBe("unavailable");
-    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
-    expect(disk.calls).toBe(counted.calls + 3); // the third is closing the file
-    expect((await readBack(disk)).frames).toEqual(framesOf(1, 2));
+    await quiet();
+    expect(disk.calls).toBe(counted.calls + 2); // the second is closing the file
+    expect((await readBack(disk)).frames).toEqual(framesOf(1, 1)); // what the write got done is a torn tail
   });
 
   const SEED = Number(process.env["SEED"] ?? 1);

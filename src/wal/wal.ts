@@ -4,6 +4,7 @@ import type { AppendFile, Disk } from "../disk/disk.ts";
 import { assert } from "../model/assert.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
+import { untilQuiet } from "./company.ts";
 import { encodeSegmentHeader, FRAME_HEADER_BYTES, SEGMENT_HEADER_BYTES } from "./frame.ts";
 import { BufferPool, Group } from "./group.ts";
 import type { ReplayResult } from "./replay.ts";
@@ -16,12 +17,13 @@ const GROUP_BYTES_MAX = 32 << 20;
 export interface GroupReport {
   readonly frameCount: number;
   readonly bytes: number;
-  readonly writeSeconds: number;
-  readonly syncSeconds: number;
+  /** From the write's begin to the sync's end. */
+  readonly seconds: number;
 }
 
 export interface WalOptions {
-  /** How long a group may wait for company, counted from its first frame. 0 (default): it starts when the sync before has ended. */
+  /** How long a group may wait for company, counted from its first frame. 0 (default): until the sync before has ended and no more frames
+   *  come at once. */
   readonly flushIntervalMs?: number;
   /** `segmentFull` turns true at this size. Default LIMITS.walSegmentBytes. */
   readonly segmentBytesMax?: number;
@@ -130,9 +132,10 @@ export class Wal {
     const group = this.openGroup(FRAME_HEADER_BYTES + payloadBytes);
     const sequence = this.nextSequence++;
     group.add(sequence, pieces, payloadBytes);
-    if (options.after !== undefined) {
-      options.after.catch(() => {}); // the writer sees it when the group's turn comes
-      group.after.push(options.after);
+    const { after } = options;
+    if (after !== undefined && after !== group.after.at(-1)) {
+      after.catch(() => {}); // the writer sees it when the group's turn comes
+      group.after.push(after);
     }
     this.currentBytes += FRAME_HEADER_BYTES + payloadBytes;
     this.waitingBytes += FRAME_HEADER_BYTES + payloadBytes;
@@ -173,7 +176,6 @@ export class Wal {
   /** Writes group after group until none is left. */
   private async write(): Promise<void> {
     try {
-      await Promise.resolve(); // frames of this synchronous step share a group
       for (let group = this.groups[0]; group !== undefined; group = this.groups[0]) {
         await this.waitForCompany(group);
         if (group === this.open) this.open = null;
@@ -190,9 +192,11 @@ export class Wal {
     }
   }
 
+  /** What clients have sent by now joins the group: a busy server makes few large groups of many small frames. */
   private async waitForCompany(group: Group): Promise<void> {
+    if (group !== this.open || this.closing) return;
     const { flushIntervalMs = 0 } = this.options;
-    if (flushIntervalMs <= 0 || group !== this.open || this.closing) return;
+    if (flushIntervalMs <= 0) return untilQuiet(() => group.frameCount);
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, flushIntervalMs - (performance.now() - group.openedMs));
     this.hurry = resolve;
@@ -205,15 +209,8 @@ export class Wal {
     const { file } = await this.segmentFor(group);
     const startMs = performance.now();
     await file.append(group.bytes);
-    const writtenMs = performance.now();
-    await file.sync();
-    const syncedMs = performance.now();
-    this.options.onGroup?.({
-      frameCount: group.frameCount,
-      bytes: group.usedBytes,
-      writeSeconds: (writtenMs - startMs) / 1000,
-      syncSeconds: (syncedMs - writtenMs) / 1000,
-    });
+    const seconds = (performance.now() - startMs) / 1000;
+    this.options.onGroup?.({ frameCount: group.frameCount, bytes: group.usedBytes, seconds });
   }
 
   /** The group's segment, open. A new one's header and name are durable before its first frame is written. */
@@ -221,10 +218,9 @@ export class Wal {
     const number = group.segmentNumber;
     if (this.onDisk?.number === number) return this.onDisk;
     await this.closeSegment();
-    const file = await this.disk.openAppend(segmentPath(this.folder, number), { exclusive: true });
+    const file = await this.disk.openAppend(segmentPath(this.folder, number), { exclusive: true, durable: true });
     this.onDisk = { number, file };
     await file.append(encodeSegmentHeader({ salt: group.salt, firstSequence: number }));
-    await file.sync();
     await this.disk.syncFolder(this.folder);
     return this.onDisk;
   }

@@ -1,6 +1,7 @@
 // One random stream of writes, deletions, retention, flushes, compactions, restarts and crashes goes to the storage and to a list of
 // points; random questions must get the same answers from both. `ROUNDS=… SEED=… bun test test/fuzz/storage.test.ts` runs longer or again.
 import { expect, test } from "bun:test";
+import { type EvictionCandidate, SeriesMemory } from "../../src/buffer/series-memory.ts";
 import { type AggregateRequest, aggregateType } from "../../src/model/aggregate.ts";
 import { type ColumnDef, ColumnType } from "../../src/model/column.ts";
 import type { DeleteRequest } from "../../src/model/deletion.ts";
@@ -61,6 +62,21 @@ const FIELDS: readonly [name: string, type: ColumnType][] = [
 /** Of all files there ever were. */
 const kindsOfFiles = new Set<string>();
 
+/** At each flush any table may lose its series. */
+class RandomEviction extends SeriesMemory {
+  constructor(private readonly below: Below) {
+    super(Number.MAX_SAFE_INTEGER);
+  }
+
+  override get isDue(): boolean {
+    return true;
+  }
+
+  override choose(tables: Iterable<EvictionCandidate>): Set<number> {
+    return new Set(Array.from(tables, ({ tableId }) => tableId).filter(() => this.below(2) === 0));
+  }
+}
+
 class Storage {
   readonly model = new StorageModel();
   private path!: WritePath;
@@ -79,7 +95,7 @@ class Storage {
   }
 
   async open(): Promise<void> {
-    this.path = await WritePath.open(this.disk, () => this.nowMs);
+    this.path = await WritePath.open(this.disk, () => this.nowMs, new RandomEviction(this.below));
     this.path.beforeEncode = () => this.answer();
     this.path.pageRowsMax = 64;
   }

@@ -19,6 +19,8 @@ const STATS: ServerStats = {
   databases: 18,
   tables: 19,
   series: 20,
+  seriesBytes: 21,
+  seriesEvictions: 22,
 };
 
 export const STORED: WriteResult = { rowCount: 1, rejectedCount: 0, lineErrors: [], schemaLimit: false, empty: false };

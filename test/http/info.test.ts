@@ -116,6 +116,8 @@ test("metrics count by route pattern, never by raw path", async () => {
     "tsdb_wal_synced_bytes_total 100",
     "tsdb_buffer_bytes 11",
     "tsdb_series 20",
+    "tsdb_series_bytes 21",
+    "tsdb_series_evictions_total 22",
   ]) {
     expect(lines).toContain(line);
   }

@@ -1,6 +1,6 @@
 // A disk in memory that knows what would survive a power cut, and that fails the Nth call made to it. A failing append leaves a
 // torn write behind. Used by every test of the kind "each I/O call gets to fail": see `faultLoop` at the end.
-import type { AppendFile, Disk, DiskEntry, FileStat, ReadFile } from "../../src/disk/disk.ts";
+import type { AppendFile, AppendOptions, Disk, DiskEntry, FileStat, ReadFile } from "../../src/disk/disk.ts";
 import { parentOf } from "../../src/disk/disk.ts";
 import { ioError } from "../../src/disk/io-error.ts";
 
@@ -138,7 +138,7 @@ export class FaultyDisk implements Disk {
     this.pending.push({ folder, apply });
   }
 
-  openAppend(path: string, options: { exclusive?: boolean } = {}): Promise<AppendFile> {
+  openAppend(path: string, options: AppendOptions = {}): Promise<AppendFile> {
     return this.call("open", path, () => {
       if (this.entries.has(path)) {
         if (options.exclusive) throw systemError("EEXIST");
@@ -146,11 +146,11 @@ export class FaultyDisk implements Disk {
         const inode: Inode = { bytes: new Uint8Array(0), durable: new Uint8Array(0) };
         this.change(path, (entries) => entries.set(path, inode));
       }
-      return this.appendFile(path, this.file(path));
+      return this.appendFile(path, this.file(path), options.durable === true);
     });
   }
 
-  private appendFile(path: string, inode: Inode): AppendFile {
+  private appendFile(path: string, inode: Inode, durable: boolean): AppendFile {
     const add = (bytes: Uint8Array) => {
       const grown = new Uint8Array(inode.bytes.byteLength + bytes.byteLength);
       grown.set(inode.bytes);
@@ -163,7 +163,10 @@ export class FaultyDisk implements Disk {
         this.call(
           "append to",
           path,
-          () => add(bytes),
+          () => {
+            add(bytes);
+            if (durable) this.makeDurable(inode);
+          },
           () => add(bytes.subarray(0, this.options.below?.(bytes.byteLength + 1) ?? bytes.byteLength >> 1)),
         ),
       sync: () => this.call("sync", path, () => this.makeDurable(inode)),

@@ -2,8 +2,10 @@
 // plain objects, read as a statement would read them.
 import { LiveTables } from "../../src/buffer/live-tables.ts";
 import { Pins } from "../../src/buffer/pins.ts";
+import { SeriesMemory } from "../../src/buffer/series-memory.ts";
 import { Catalog } from "../../src/catalog/catalog.ts";
 import type { Disk } from "../../src/disk/disk.ts";
+import { Admission } from "../../src/ingest/admission.ts";
 import { BodyMemory } from "../../src/ingest/body-memory.ts";
 import { NamedData } from "../../src/ingest/data-service.ts";
 import { Deletions } from "../../src/ingest/deletions.ts";
@@ -165,7 +167,11 @@ export class WritePath {
   }
 
   /** Starts as a server does. @throws TsdbError corrupt_file, io, unavailable */
-  static async open(disk: Disk, nowMs: () => number = () => Number(FIRST_RECEIVE_NS / 1_000_000n)): Promise<WritePath> {
+  static async open(
+    disk: Disk,
+    nowMs: () => number = () => Number(FIRST_RECEIVE_NS / 1_000_000n),
+    seriesMemory = new SeriesMemory(LIMITS.seriesBytesDefault),
+  ): Promise<WritePath> {
     sharedKernel ??= Kernel.create();
     const kernel = sharedKernel;
     const files = new FileObjectStore(disk, "objects");
@@ -175,7 +181,7 @@ export class WritePath {
     const manifest = await Manifest.open(files, { prefix: KEYS.manifest });
     for (const { key } of manifest.files()) await store.get(key);
     const pins = new Pins();
-    const tables = new LiveTables(kernel, pins, (tableId) => manifest.tableMaxTimeNs(tableId) ?? I64_MIN);
+    const tables = new LiveTables(kernel, pins, (tableId) => manifest.tableMaxTimeNs(tableId) ?? I64_MIN, seriesMemory);
     const replayer = new Replayer(kernel, catalog, tables, 0);
     const replayed = await replay(disk, "wal", {
       afterSequence: manifest.flushedSequence,
@@ -186,6 +192,15 @@ export class WritePath {
     replayer.release();
     const wal = await Wal.open(disk, "wal", replayed);
     let nowNs = FIRST_RECEIVE_NS;
+    let flusher: Flusher | undefined;
+    const admission = new Admission({
+      bytesMax: Number.MAX_SAFE_INTEGER,
+      bufferBytes: () => tables.bytes,
+      seriesMemory,
+      kernelBytes: () => kernel.extents.usedBytes,
+      flush: () => flusher?.check(),
+      flushSettled: () => flusher?.settled() ?? Promise.resolve(),
+    });
     const ingest = new Ingest({
       kernel,
       catalog,
@@ -193,7 +208,7 @@ export class WritePath {
       wal,
       bodies: new BodyMemory(kernel, { bytesMax: LIMITS.bodyMemoryBytesMax, bodyBytesMax: LIMITS.bodyBytesMax }),
       clockNs: () => nowNs++,
-      admit: () => undefined,
+      admit: (bodyBytes) => admission.admit(bodyBytes),
       onFatal: (error) => {
         throw error;
       },
@@ -201,7 +216,9 @@ export class WritePath {
     });
     const deletions = new Deletions({ catalog, tables, wal, manifest });
     const data = new NamedData(catalog, deletions);
-    return new WritePath(kernel, store, catalog, manifest, tables, wal, ingest, deletions, data, pins, nowMs, replayer.rowCount);
+    const path = new WritePath(kernel, store, catalog, manifest, tables, wal, ingest, deletions, data, pins, nowMs, replayer.rowCount);
+    flusher = path.flusher;
+    return path;
   }
 
   write(text: string | Uint8Array, options: Partial<WriteRequest> = {}): Promise<WriteResult> {
