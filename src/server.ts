@@ -1,6 +1,7 @@
 // Puts the parts together: folder, catalog, manifest, kernel, log, buffer, workers, HTTP — and takes them apart again in an order in which
 // nothing acknowledged is lost. The only file that knows them all.
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { LiveTables } from "./buffer/live-tables.ts";
 import { Pins } from "./buffer/pins.ts";
@@ -8,10 +9,6 @@ import { SeriesMemory } from "./buffer/series-memory.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import type { Log } from "./cli/logger.ts";
 import type { ServeConfig } from "./cli/serve-config.ts";
-import type { Disk } from "./disk/disk.ts";
-import { lockFolder } from "./disk/lock.ts";
-import { NodeDisk } from "./disk/node-disk.ts";
-import { NullDisk } from "./disk/null-disk.ts";
 import { showAddress } from "./flight/address.ts";
 import type { FlightThread } from "./flight/flight-thread.ts";
 import { startFlight } from "./flight/start-flight.ts";
@@ -36,11 +33,10 @@ import { TsdbError } from "./model/errors.ts";
 import { LIMITS } from "./model/limits.ts";
 import type { QueryTelemetry } from "./model/query-telemetry.ts";
 import type { Tombstone } from "./model/tombstone.ts";
-import { FileObjectStore } from "./object-store/file-object-store.ts";
-import { MemoryObjectStore } from "./object-store/memory-object-store.ts";
-import type { ObjectStore } from "./object-store/object-store.ts";
-import type { ObjectSource } from "./query/snapshot.ts";
+import { QueryLog } from "./query/query-log.ts";
 import { Snapshots } from "./query/snapshots.ts";
+import { type NodeInfo, systemRows } from "./query/system-tables.ts";
+import { openStorage, removeOrphans, type Storage } from "./storage.ts";
 import { Manifest } from "./store/manifest.ts";
 import { type LocalPaths, localPaths, objectKeys } from "./store/paths.ts";
 import { type ReplayResult, replay } from "./wal/replay.ts";
@@ -56,14 +52,6 @@ const QUERIES_CLOSE_MS = 3000;
 const PROGRESS_LOG_MS = 1000;
 
 export type Logs = (part: string) => Log;
-
-/** What a stored object is on this server, for readers in workers. */
-interface Storage {
-  readonly store: FileObjectStore | MemoryObjectStore;
-  readonly walDisk: Disk;
-  readonly objectSource: (key: string) => ObjectSource;
-  release(): void;
-}
 
 export class Server {
   /** Settles when the server cannot go on: the process must end. */
@@ -85,6 +73,7 @@ export class Server {
   private lastQuery: QueryTelemetry | undefined;
   private readonly kernel = Kernel.create();
   private readonly pins = new Pins();
+  private readonly processId = crypto.randomUUID();
   private readonly tables: LiveTables;
   private readonly metrics: Metrics;
 
@@ -185,7 +174,7 @@ export class Server {
       query: { query: (request) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.queries!.query(request)) },
       status: () => this.status,
       clusterUuid: this.catalog.clusterUuid,
-      processId: crypto.randomUUID(),
+      processId: this.processId,
       edition: config.edition,
       revision: process.env["TSDB_REVISION"] ?? "source",
       metrics: this.metrics,
@@ -211,6 +200,10 @@ export class Server {
   /** Replays the log while the workers start. */
   private async begin(firstWorker: SpawnedWorker | undefined): Promise<void> {
     const { config, kernel } = this;
+    const startedMs = Date.now();
+    const clockNs = () => BigInt(Date.now()) * 1_000_000n;
+    const log = new QueryLog({ entriesMax: config.queryLogEntries, clockNs, nowMs: () => performance.now() });
+    const nodes = () => [this.node(startedMs)];
     const snapshots = new Snapshots({
       catalog: this.catalog,
       tables: this.tables,
@@ -218,6 +211,7 @@ export class Server {
       pins: this.pins,
       tombstonesOf: (tableId) => this.tombstonesOf(tableId),
       nowMs: () => Date.now(),
+      systemRows: (names, database) => systemRows({ catalog: this.catalog, manifest: this.manifest, queries: log, nodes }, names, database),
       objectSource: this.storage.objectSource,
     });
     this.queries = new QueryClient({
@@ -231,6 +225,9 @@ export class Server {
         cacheBytes: Math.floor(config.fileCacheBytes / config.queryWorkers),
         nativeCallsMax: Math.floor(LIMITS.nativeCallsMax / config.queryWorkers),
       },
+      concurrentMax: config.concurrentQueriesMax,
+      timeoutMs: config.queryTimeoutMs,
+      log,
       snapshots,
       readerStallMs: READER_STALL_MS,
       onWorkerFailure: (error) => this.logs("query").error("a query worker was replaced", { err: error }),
@@ -299,6 +296,18 @@ export class Server {
         query: (request) => this.queries!.query(request),
       },
     );
+  }
+
+  private node(startedMs: number): NodeInfo {
+    const { nodeId, edition } = this.config;
+    const startedNs = BigInt(startedMs) * 1_000_000n;
+    return {
+      nodeId,
+      instanceId: this.processId,
+      modes: [edition === "core" ? "core" : "all"],
+      coreCount: availableParallelism(),
+      startedNs,
+    };
   }
 
   private createFlusher(wal: Wal, maintenance: MaintenanceClient): Flusher {
@@ -405,46 +414,5 @@ export class Server {
       seriesBytes: this.tables.seriesMemory.bytes,
       seriesEvictions: this.tables.seriesMemory.evictions,
     };
-  }
-}
-
-/** Makes the folders, takes the lock. @throws TsdbError config when the folder cannot be used */
-async function openStorage(config: ServeConfig, dataFolder: string, paths: LocalPaths): Promise<Storage> {
-  if (config.objectStore === "memory") {
-    const store = new MemoryObjectStore();
-    makeFolder(paths.temporary);
-    return {
-      store,
-      walDisk: new NullDisk(),
-      objectSource: (key) => ({ kind: "bytes", bytes: store.sharedBytes(key) }),
-      release: () => rmSync(paths.temporary, { recursive: true, force: true }),
-    };
-  }
-  makeFolder(dataFolder);
-  const lock = lockFolder(dataFolder);
-  try {
-    const disk = new NodeDisk();
-    const store = new FileObjectStore(disk, paths.objects);
-    await store.recover();
-    rmSync(paths.temporary, { recursive: true, force: true });
-    makeFolder(paths.temporary);
-    return { store, walDisk: disk, objectSource: (key) => ({ kind: "path", path: store.localPath(key) }), release: () => lock.release() };
-  } catch (error) {
-    lock.release();
-    throw error;
-  }
-}
-
-/** Data files that a crash left between their put and their commit. */
-async function removeOrphans(store: ObjectStore, manifest: Manifest, prefix: string): Promise<void> {
-  const known = new Set(manifest.files().map(({ key }) => key));
-  for (const { key } of await store.list(prefix)) if (!known.has(key)) await store.delete(key);
-}
-
-function makeFolder(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true });
-  } catch (cause) {
-    throw new TsdbError("config", `--data-dir: cannot make the folder ${path}: ${(cause as Error).message}`, { path }, { cause });
   }
 }

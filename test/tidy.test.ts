@@ -19,7 +19,7 @@ const RANK: Readonly<Record<string, number>> = {
   ...{ workers: 5, http: 5, flight: 5 },
   ...{ tools: 6, cli: 6 },
   // puts the parts together; started by program.ts, which reads flags and environment, and that by main.ts
-  ...{ "server.ts": 7, "program.ts": 8, "main.ts": 9 },
+  ...{ "storage.ts": 7, "server.ts": 8, "program.ts": 9, "main.ts": 10 },
 };
 
 /** Files outside src/ that code in src/ may import, and who may. */

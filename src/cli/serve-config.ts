@@ -38,6 +38,10 @@ export interface ServeConfig {
   readonly queryMemoryBytes: number;
   readonly queryWorkers: number;
   readonly queryThreads: number;
+  /** 0 = no limit. */
+  readonly queryTimeoutMs: number;
+  readonly concurrentQueriesMax: number;
+  readonly queryLogEntries: number;
   readonly logFilter: LogFilter;
   readonly logFormat: LogFormat;
   readonly edition: Edition;
@@ -119,6 +123,12 @@ export function parseServeFlags(args: readonly string[], environment: Environmen
       absent: Math.min(LIMITS.nativeCallsMax, Math.max(1, Math.floor(machine.processors / 2))),
     }),
     queryThreads: read.count("query-threads", { max: 1024, absent: machine.processors }),
+    queryTimeoutMs: read.durationMs("query-timeout", { min: 0, max: 86_400_000 }),
+    concurrentQueriesMax: read.count("max-concurrent-queries", {
+      max: LIMITS.concurrentQueriesMax,
+      absent: LIMITS.concurrentQueriesDefault,
+    }),
+    queryLogEntries: read.count("query-log-size", { max: LIMITS.queryLogMax, absent: LIMITS.queryLogDefault }),
     logFilter: read.logFilter("log-filter"),
     logFormat: read.oneOf("log-format", ["full", "json"]),
     edition: read.oneOf("edition", ["enterprise", "core"]),

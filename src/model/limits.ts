@@ -36,6 +36,12 @@ export const LIMITS = {
   poolThreads: 64,
   /** Of these, how many may be held by DuckDB's calls, over all query workers. */
   nativeCallsMax: 32,
+  /** Statements that run at a time, unless a flag says otherwise: as many as a busy server has clients. */
+  concurrentQueriesDefault: 1000,
+  concurrentQueriesMax: 100_000,
+  /** Statements that are remembered; their texts take 32 KiB each at most. */
+  queryLogDefault: 1000,
+  queryLogMax: 100_000,
   /** Columns of an answer: eight whole tables beside each other. */
   answerColumnsMax: 4096,
   /** A WAL segment is closed at this size; one body's frame always fits a segment. */

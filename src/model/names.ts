@@ -5,6 +5,9 @@ import { LIMITS } from "./limits.ts";
 /** Columns that the server makes itself. */
 export const RESERVED_COLUMNS: ReadonlySet<string> = new Set(["time", "__chunk_order"]);
 
+/** The server's own: it holds nothing but system tables about all databases. No user can choose the name. */
+export const INTERNAL_DATABASE = "_internal";
+
 const LETTER_OR_DIGIT = /^[A-Za-z0-9]/;
 const DATABASE_NAME = /^[A-Za-z0-9_/-]*$/;
 

@@ -10,6 +10,8 @@ export interface QueryRequest {
   readonly statement: string;
   readonly format: QueryFormat;
   readonly params: QueryParams;
+  /** What system.queries says of it; "sql" when absent. */
+  readonly queryType?: string;
   /** Aborts when the client goes away: interrupts the query. */
   readonly signal: AbortSignal;
 }

@@ -6,7 +6,7 @@ import type { QueryFormat, QueryParams } from "../model/query.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
 import type { SqlEngine } from "../sql/engine.ts";
 import type { BlockCache } from "../store/block-cache.ts";
-import type { DatabaseSnapshot } from "./snapshot.ts";
+import type { DatabaseSnapshot, SnapshotNeed } from "./snapshot.ts";
 import { TableScan } from "./table-scan.ts";
 
 export interface StatementRequest {
@@ -15,7 +15,9 @@ export interface StatementRequest {
   readonly params: QueryParams;
   readonly signal: AbortSignal;
   /** Asks the main thread for the tables' rows and files of this moment. Names as the statement means them (case kept). */
-  readonly snapshot: (tables: readonly string[], wholeCatalog: boolean) => Promise<DatabaseSnapshot>;
+  readonly snapshot: (need: SnapshotNeed) => Promise<DatabaseSnapshot>;
+  /** Told when the statement is planned and begins to read, so many milliseconds after `run`. */
+  readonly onPlanned: (planMs: number) => void;
 }
 
 export interface StatementAnswer {
@@ -25,11 +27,18 @@ export interface StatementAnswer {
   rowCount(): number;
   /** What the scans of its tables have done so far. */
   records(): readonly ScanRecord[];
+  /** Milliseconds from `run` to the start of the statement, and since then of computing and encoding. */
+  times(): StatementTimes;
   /** Frees what the statement holds; called once, also after an error. Once it resolves, nothing reads the snapshot any more. */
   close(): Promise<void>;
 }
 
-const NOTHING: DatabaseSnapshot = { tables: [], catalog: [] };
+export interface StatementTimes {
+  readonly planMs: number;
+  readonly computeMs: number;
+}
+
+const NOTHING: DatabaseSnapshot = { tables: [], catalog: [], isInternal: false, systemRows: {} };
 
 export class QueryRunner {
   private readonly rowText: KernelRowText;
@@ -44,13 +53,16 @@ export class QueryRunner {
 
   /** @throws TsdbError bad_query, query_limit, cancelled */
   async run(request: StatementRequest): Promise<StatementAnswer> {
+    const startMs = performance.now();
     const plan = await this.engine.plan(request.statement);
-    const readsNothing = plan.tables.length === 0 && !plan.readsCatalog;
-    const snapshot = readsNothing ? NOTHING : await request.snapshot(plan.tables, plan.readsCatalog);
+    const { tables, readsCatalog: wholeCatalog, systemTables } = plan;
+    const readsNothing = tables.length === 0 && !wholeCatalog && systemTables.length === 0;
+    const snapshot = readsNothing ? NOTHING : await request.snapshot({ tables, wholeCatalog, systemTables });
     const scans = snapshot.tables.map((table) => new TableScan(this.kernel, table, this.cache));
     const closeScans = () => {
       for (const scan of scans) scan.close();
     };
+    let planMs = 0;
     let closeResult: () => Promise<void> = () => Promise.resolve();
     const close = async () => {
       await closeResult();
@@ -60,20 +72,31 @@ export class QueryRunner {
       const result = await this.engine.run(plan, {
         tables: scans,
         databaseTables: snapshot.catalog,
+        isInternal: snapshot.isInternal,
+        systemRows: snapshot.systemRows,
         params: request.params,
         signal: request.signal,
+        onPlanned: () => {
+          planMs = performance.now() - startMs;
+          request.onPlanned(planMs);
+        },
       });
       closeResult = () => result.close();
       const encoder = await createEncoder(request.format, result.schema, this.rowText);
       let rowCount = 0;
+      let computeMs = performance.now() - startMs - planMs;
       const parts = async function* (): AsyncGenerator<Uint8Array> {
         const head = encoder.begin();
         if (head !== null) yield head;
+        let sinceMs = performance.now();
         for await (const batch of result.batches) {
           rowCount += batch.rowCount;
           const bytes = encoder.batch(batch);
+          computeMs += performance.now() - sinceMs;
           if (bytes !== null) yield bytes;
+          sinceMs = performance.now();
         }
+        computeMs += performance.now() - sinceMs;
         const tail = encoder.end();
         if (tail !== null) yield tail;
       };
@@ -82,6 +105,7 @@ export class QueryRunner {
         parts: parts(),
         rowCount: () => rowCount,
         records: () => scans.flatMap((scan) => scan.records()),
+        times: () => ({ planMs, computeMs }),
         close,
       };
     } catch (error) {

@@ -2,6 +2,7 @@
 // worker.
 import type { ColumnDef, TableDef } from "../model/column.ts";
 import type { Run } from "../model/run.ts";
+import type { SystemRow } from "../model/system-table.ts";
 import type { Tombstone } from "../model/tombstone.ts";
 import type { ObjectSource } from "../store/byte-source.ts";
 import type { DataFormat } from "../store/data-file.ts";
@@ -37,8 +38,21 @@ export interface TableSnapshot {
   readonly blocks: readonly BlockSnapshot[];
 }
 
+/** What a statement reads of its database. */
+export interface SnapshotNeed {
+  readonly tables: readonly string[];
+  /** Names and columns of all tables. */
+  readonly wholeCatalog: boolean;
+  /** Tables in schema `system`. */
+  readonly systemTables: readonly string[];
+}
+
 export interface DatabaseSnapshot {
   readonly tables: readonly TableSnapshot[];
   /** Every table of the database, for SHOW and information_schema; empty unless asked for. */
   readonly catalog: readonly { readonly name: string; readonly columns: readonly ColumnDef[] }[];
+  /** The server's own database. */
+  readonly isInternal: boolean;
+  /** Of those tables of schema `system` that were asked for. */
+  readonly systemRows: Readonly<Record<string, readonly SystemRow[]>>;
 }

@@ -2,13 +2,16 @@
 import type { LiveTables } from "../buffer/live-tables.ts";
 import type { Pins } from "../buffer/pins.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { DatabaseDef } from "../catalog/state.ts";
 import type { TableDef } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
+import { INTERNAL_DATABASE } from "../model/names.ts";
 import type { Run } from "../model/run.ts";
+import type { SystemRow } from "../model/system-table.ts";
 import { canHide, hidesWhole, type Tombstone } from "../model/tombstone.ts";
 import type { Manifest } from "../store/manifest.ts";
 import { BlockLists } from "./block-lists.ts";
-import type { DatabaseSnapshot, ObjectSource, TableSnapshot } from "./snapshot.ts";
+import type { DatabaseSnapshot, ObjectSource, SnapshotNeed, TableSnapshot } from "./snapshot.ts";
 import { VisibleBlocksOfTables } from "./visible-blocks.ts";
 
 export interface SnapshotParts {
@@ -20,6 +23,8 @@ export interface SnapshotParts {
   readonly tombstonesOf: (tableId: number) => readonly Tombstone[];
   /** What retention periods are counted back from. */
   readonly nowMs: () => number;
+  /** Rows of tables in schema `system`; `database` null: the server's own. */
+  readonly systemRows: (names: readonly string[], database: DatabaseDef | null) => Readonly<Record<string, readonly SystemRow[]>>;
   /** Where a worker reads the object of this key. */
   readonly objectSource: (key: string) => ObjectSource;
 }
@@ -38,20 +43,28 @@ export class Snapshots {
   }
 
   /** Pins the named tables (those that exist) as they are now. @throws TsdbError unknown_database */
-  take(database: string, tableNames: readonly string[], wholeCatalog: boolean): { snapshot: DatabaseSnapshot; release(): void } {
+  take(databaseName: string, need: SnapshotNeed): { snapshot: DatabaseSnapshot; release(): void } {
     const { catalog, pins } = this.parts;
-    const { id } = this.database(database);
+    const database = this.database(databaseName);
     const tables: TableSnapshot[] = [];
-    for (const name of new Set(tableNames)) {
-      const table = catalog.findTable(id, name);
+    for (const name of database === null ? [] : new Set(need.tables)) {
+      const table = catalog.findTable(database!.id, name);
       if (table !== undefined) tables.push(this.table(table));
     }
-    const all = wholeCatalog ? catalog.tables(id).map(({ name, columns }) => ({ name, columns })) : [];
+    const all = need.wholeCatalog && database !== null ? catalog.tables(database.id).map(({ name, columns }) => ({ name, columns })) : [];
+    const snapshot = {
+      tables,
+      catalog: all,
+      isInternal: database === null,
+      systemRows: this.parts.systemRows(need.systemTables, database),
+    };
     const pin = pins.take();
-    return { snapshot: { tables, catalog: all }, release: () => pin.release() };
+    return { snapshot, release: () => pin.release() };
   }
 
-  private database(name: string) {
+  /** Null: the server's own. */
+  private database(name: string): DatabaseDef | null {
+    if (name === INTERNAL_DATABASE) return null;
     const database = this.parts.catalog.findDatabase(name);
     if (database === undefined) throw new TsdbError("unknown_database", `database not found: ${name}`, { database: name });
     return database;

@@ -1,13 +1,22 @@
 // information_schema as tables whose rows are made in memory: what SHOW, DESCRIBE and the clients of other tools read.
-import type { Kernel } from "../kernel/kernel.ts";
 import { type ColumnDef, ColumnType } from "../model/column.ts";
+import { type SystemColumn, type SystemRow, type SystemType, type SystemValue, systemColumns } from "../model/system-table.ts";
+import { DIALECT_FUNCTIONS } from "./dialect.ts";
+import { DUCKDB_FUNCTIONS, functionType } from "./functions.ts";
 import { compareNames } from "./names.ts";
-import { TextTable } from "./text-table.ts";
+import { findSystemTable, systemTableNames } from "./system-schema.ts";
 
 /** A user table, for the list of tables. */
 export interface DatabaseTable {
   readonly name: string;
   readonly columns: readonly ColumnDef[];
+}
+
+/** What there is to be told of a database. */
+export interface DatabaseCatalog {
+  readonly tables: readonly DatabaseTable[];
+  /** The database `_internal`. */
+  readonly isInternal: boolean;
 }
 
 /** Arrow's names, as the vendor prints them. */
@@ -21,72 +30,123 @@ const DATA_TYPE: Readonly<Record<ColumnType, string>> = {
   [ColumnType.boolean]: "Boolean",
 };
 
-const VIEWS: Readonly<Record<string, readonly string[]>> = {
-  tables: ["table_catalog", "table_schema", "table_name", "table_type"],
-  columns: [
-    ...["table_catalog", "table_schema", "table_name", "column_name", "ordinal_position", "column_default", "is_nullable", "data_type"],
-    ...["character_maximum_length", "character_octet_length", "numeric_precision", "numeric_precision_radix", "numeric_scale"],
-    ...["datetime_precision", "interval_type"],
-  ],
-  views: ["table_catalog", "table_schema", "table_name", "definition"],
-  schemata: [
-    ...["catalog_name", "schema_name", "schema_owner", "default_character_set_catalog", "default_character_set_schema"],
-    ...["default_character_set_name", "sql_path"],
-  ],
-  df_settings: ["name", "value", "description"],
-  routines: [
-    ...["specific_catalog", "specific_schema", "specific_name", "routine_catalog", "routine_schema", "routine_name", "routine_type"],
-    ...["is_deterministic", "data_type", "function_type", "description", "syntax_example"],
-  ],
-  parameters: [
-    ...["specific_catalog", "specific_schema", "specific_name", "ordinal_position", "parameter_mode", "parameter_name", "data_type"],
-    ...["parameter_default", "is_variadic", "rid"],
-  ],
+const SYSTEM_DATA_TYPE: Readonly<Record<SystemType, string>> = {
+  text: "Utf8",
+  texts: "List(Utf8)",
+  integer: "Int64",
+  unsigned: "UInt64",
+  "unsigned 32": "UInt32",
+  boolean: "Boolean",
+  time: "Timestamp(Nanosecond, None)",
+  "zoned time": 'Timestamp(Microsecond, Some("UTC"))',
+  duration: "Duration(Nanosecond)",
 };
 
-const NUMBERS: ReadonlySet<string> = new Set(["ordinal_position"]);
+const CATALOG = "public";
 
-type Row = Readonly<Record<string, string | bigint | null>>;
+const VIEWS: Readonly<Record<string, readonly SystemColumn[]>> = {
+  tables: systemColumns("table_catalog:text, table_schema:text, table_name:text, table_type:text"),
+  columns: systemColumns(`table_catalog:text, table_schema:text, table_name:text, column_name:text, ordinal_position:unsigned,
+    column_default:text?, is_nullable:text, data_type:text, character_maximum_length:unsigned?, character_octet_length:unsigned?,
+    numeric_precision:unsigned?, numeric_precision_radix:unsigned?, numeric_scale:unsigned?, datetime_precision:unsigned?,
+    interval_type:text?`),
+  views: systemColumns("table_catalog:text, table_schema:text, table_name:text, definition:text?"),
+  schemata: systemColumns(`catalog_name:text, schema_name:text, schema_owner:text?, default_character_set_catalog:text?,
+    default_character_set_schema:text?, default_character_set_name:text?, sql_path:text?`),
+  df_settings: systemColumns("name:text, value:text?, description:text?"),
+  routines: systemColumns(`specific_catalog:text, specific_schema:text, specific_name:text, routine_catalog:text, routine_schema:text,
+    routine_name:text, routine_type:text, is_deterministic:boolean, data_type:text?, function_type:text, description:text?,
+    syntax_example:text?`),
+  parameters:
+    systemColumns(`specific_catalog:text, specific_schema:text, specific_name:text, ordinal_position:unsigned, parameter_mode:text,
+    parameter_name:text?, data_type:text, parameter_default:text?, is_variadic:boolean, rid:unsigned`),
+};
 
-/** A view of information_schema over `tables`; null when there is none of that name. Its memory is the kernel's until `release`. */
-export function openCatalogTable(kernel: Kernel, name: string, tables: readonly DatabaseTable[]): TextTable | null {
-  const columns = VIEWS[name];
-  if (columns === undefined) return null;
-  const defs = columns.map((column, id) => ({ id, name: column, type: NUMBERS.has(column) ? ColumnType.integer : ColumnType.string }));
-  const sorted = [...tables].sort((a, b) => compareNames(a.name, b.name));
-  return new TextTable(kernel, name, defs, rowsOf(name, sorted));
+/** How names are understood, under the names that tools of the dialect ask for. */
+const SETTINGS: readonly SystemRow[] = [
+  ["datafusion.catalog.default_catalog", CATALOG, "The catalog of tables named without one"],
+  ["datafusion.catalog.default_schema", "iox", "The schema of tables named without one"],
+  ["datafusion.catalog.information_schema", "true", "Whether there is an information_schema"],
+  ["datafusion.execution.time_zone", "+00:00", "The zone of times without one"],
+  ["datafusion.sql_parser.enable_ident_normalization", "true", "Whether unquoted names become lower case"],
+];
+
+/** The columns of a view; null when there is none of that name. */
+export function findView(name: string): readonly SystemColumn[] | null {
+  return Object.hasOwn(VIEWS, name) ? VIEWS[name]! : null;
 }
 
-function rowsOf(name: string, tables: readonly DatabaseTable[]): Row[] {
+/** The rows of a view that there is. */
+export function viewRows(name: string, { tables, isInternal }: DatabaseCatalog): SystemRow[] {
+  const sorted = [...tables].sort((a, b) => compareNames(a.name, b.name));
   switch (name) {
     case "tables":
       return [
-        ...tables.map((table) => tableRow("iox", table.name, "BASE TABLE")),
+        ...sorted.map((table) => tableRow("iox", table.name, "BASE TABLE")),
+        ...systemTableNames(isInternal).map((table) => tableRow("system", table, "BASE TABLE")),
         ...Object.keys(VIEWS)
           .sort()
           .map((view) => tableRow("information_schema", view, "VIEW")),
       ];
     case "columns":
-      return tables.flatMap((table) => columnRows(table));
+      return [
+        ...sorted.flatMap((table) => columnRows("iox", table.name, userColumns(table))),
+        ...systemTableNames(isInternal).flatMap((table) =>
+          columnRows("system", table, ownColumns(findSystemTable(table, isInternal)!.columns)),
+        ),
+        ...Object.keys(VIEWS)
+          .sort()
+          .flatMap((view) => columnRows("information_schema", view, ownColumns(VIEWS[view]!))),
+      ];
     case "schemata":
-      return ["information_schema", "iox", "system"].map((schema) => ({ catalog_name: "public", schema_name: schema }));
+      return ["information_schema", "iox", "system"].map((schema) => [CATALOG, schema]);
+    case "df_settings":
+      return [...SETTINGS];
+    case "routines":
+      return routineRows();
     default:
+      // there are no views of users, and of functions' parameters nothing is known
       return [];
   }
 }
 
-function tableRow(schema: string, table: string, type: string): Row {
-  return { table_catalog: "public", table_schema: schema, table_name: table, table_type: type };
+function tableRow(schema: string, table: string, type: string): SystemRow {
+  return [CATALOG, schema, table, type];
 }
 
-function columnRows(table: DatabaseTable): Row[] {
+interface DescribedColumn {
+  readonly name: string;
+  readonly dataType: string;
+  readonly isNullable: boolean;
+}
+
+function userColumns(table: DatabaseTable): DescribedColumn[] {
   return [...table.columns]
     .sort((a, b) => compareNames(a.name, b.name))
-    .map((column, i) => ({
-      ...tableRow("iox", table.name, "BASE TABLE"),
-      column_name: column.name,
-      ordinal_position: BigInt(i),
-      is_nullable: column.type === ColumnType.time ? "NO" : "YES",
-      data_type: DATA_TYPE[column.type],
-    }));
+    .map(({ name, type }) => ({ name, dataType: DATA_TYPE[type], isNullable: type !== ColumnType.time }));
+}
+
+function ownColumns(columns: readonly SystemColumn[]): DescribedColumn[] {
+  return columns.map(({ name, type, isNullable }) => ({ name, dataType: SYSTEM_DATA_TYPE[type], isNullable }));
+}
+
+function columnRows(schema: string, table: string, columns: readonly DescribedColumn[]): SystemRow[] {
+  return columns.map(({ name, dataType, isNullable }, i) => {
+    const octets = dataType === "Utf8" ? 2_147_483_647n : null;
+    const [precision, radix]: SystemValue[] = dataType === "Float64" ? [24n, 2n] : [null, null];
+    const position = BigInt(i);
+    return [CATALOG, schema, table, name, position, null, isNullable ? "YES" : "NO", dataType, null, octets, precision!, radix!];
+  });
+}
+
+/** Operators have no names of letters. */
+const FUNCTION_NAME = /^[a-z]/;
+const VOLATILE: ReadonlySet<string> = new Set(["random", "uuid", "gen_random_uuid", "uuidv4", "uuidv7"]);
+
+function routineRows(): SystemRow[] {
+  const names = [...new Set([...DUCKDB_FUNCTIONS, ...DIALECT_FUNCTIONS])].filter((name) => FUNCTION_NAME.test(name)).sort();
+  return names.map((name) => {
+    const place: SystemRow = [CATALOG, "iox", name];
+    return [...place, ...place, "FUNCTION", !VOLATILE.has(name), null, functionType(name)];
+  });
 }

@@ -17,6 +17,8 @@ export interface CheckResult {
   readonly tables: readonly string[];
   /** True when the statement reads the list of tables. */
   readonly readsCatalog: boolean;
+  /** Names in schema `system`, each once. */
+  readonly systemTables: readonly string[];
 }
 
 /** Trees deeper than this would cost more to plan than any honest statement. */
@@ -45,11 +47,12 @@ export function unknownTable(catalog: string, schema: string, table: string): Ts
 export function checkQuery(node: QueryNode): CheckResult {
   const checker = new Checker();
   checker.query(node, NO_CTES);
-  return { tables: [...checker.tables], readsCatalog: checker.readsCatalog };
+  return { tables: [...checker.tables], readsCatalog: checker.readsCatalog, systemTables: [...checker.systemTables] };
 }
 
 class Checker {
   readonly tables = new Set<string>();
+  readonly systemTables = new Set<string>();
   readsCatalog = false;
   private depth = 0;
 
@@ -136,6 +139,7 @@ class Checker {
     if (ref.schema_name === "" && ref.catalog_name === "" && ctes.has(ref.table_name)) return;
     const name = tableNameOf(ref);
     if (name.schema === "iox") this.tables.add(name.table);
+    else if (name.schema === "system") this.systemTables.add(name.table);
     else this.readsCatalog = true;
   }
 

@@ -9,6 +9,7 @@ import { TsdbError } from "../model/errors.ts";
 import type { QueryParams } from "../model/query.ts";
 import type { ResultBatch, ResultSchema } from "../model/result-batch.ts";
 import type { ScanTable } from "../model/scan.ts";
+import type { SystemRow } from "../model/system-table.ts";
 import type { DatabaseTable } from "./catalog-tables.ts";
 import { DuckAnswer } from "./duck-answer.ts";
 import { MACROS } from "./macros.ts";
@@ -32,6 +33,10 @@ export interface SqlInput {
   readonly tables: readonly ScanTable[];
   /** All tables of the database, when `plan.readsCatalog`. */
   readonly databaseTables?: readonly DatabaseTable[];
+  /** The database is `_internal`. */
+  readonly isInternal?: boolean;
+  /** Rows of those of `plan.systemTables` that the database has. */
+  readonly systemRows?: Readonly<Record<string, readonly SystemRow[]>>;
   readonly params: QueryParams;
   /** Aborting interrupts the statement: it fails with `cancelled`. */
   readonly signal?: AbortSignal;
@@ -39,6 +44,8 @@ export interface SqlInput {
   readonly timeoutMs?: number;
   /** now() of the statement; the clock's time when absent. */
   readonly nowNs?: bigint;
+  /** Told when the statement is planned and begins to read. */
+  readonly onPlanned?: () => void;
   /** For tests: DuckDB makes everything, of rows. */
   readonly isPlain?: boolean;
 }

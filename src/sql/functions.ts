@@ -82,6 +82,12 @@ export const DUCKDB_FUNCTIONS: ReadonlySet<string> = new Set([
 export const TABLE_FUNCTIONS: ReadonlySet<string> = new Set(["generate_series", "range", "unnest"]);
 
 const AGGREGATE_SET = new Set(AGGREGATES);
+const WINDOW_SET = new Set(WINDOWS);
+
+/** As information_schema tells it. */
+export function functionType(name: string): "AGGREGATE" | "WINDOW" | "SCALAR" {
+  return AGGREGATE_SET.has(name) ? "AGGREGATE" : WINDOW_SET.has(name) ? "WINDOW" : "SCALAR";
+}
 
 export function isAggregate(name: string): boolean {
   return AGGREGATE_SET.has(name);

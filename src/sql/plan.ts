@@ -1,7 +1,7 @@
 // A statement parsed and checked. What depends on its shape alone is kept (plan-cache.ts): statements mostly differ in their literals.
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
-import { checkQuery } from "./check.ts";
+import { type CheckResult, checkQuery } from "./check.ts";
 import type { EncodedText, Place } from "./encoded-text.ts";
 import type { Literal } from "./literals.ts";
 import { decodeNames } from "./names.ts";
@@ -10,10 +10,8 @@ import { Template } from "./template.ts";
 import { parseTree, type QueryNode } from "./tree.ts";
 
 /** `tables`: the tables the statement reads, decoded, each once; those that do not exist are simply not given to run().
- *  `readsCatalog`: it also reads the list of all tables (SHOW, information_schema). */
-export interface SqlPlan {
-  readonly tables: readonly string[];
-  readonly readsCatalog: boolean;
+ *  `readsCatalog`: it also reads the list of all tables (SHOW, information_schema). `systemTables`: of schema `system`. */
+export interface SqlPlan extends CheckResult {
   readonly statement: Statement;
   /** A tree of the caller's own: every run rewrites one. Its locations are for `placeOf`. */
   tree(): QueryNode;
@@ -26,8 +24,7 @@ export type Serialize = (sql: string) => Promise<string>;
 
 /** What statements of one shape have in common. */
 export interface ParsedShape {
-  readonly tables: readonly string[];
-  readonly readsCatalog: boolean;
+  readonly reads: CheckResult;
   readonly template: Template;
   /** Length of DuckDB's JSON, for what the template takes in memory. */
   readonly jsonChars: number;
@@ -39,15 +36,14 @@ export const STATEMENT_CHARS_MAX = 1 << 20;
 export async function parseShape(text: EncodedText, literals: readonly Literal[], serialize: Serialize): Promise<ParsedShape> {
   const json = await serialize(text.sql);
   const node = queryOf(json, text);
-  const { tables, readsCatalog } = checkQuery(node);
-  if (tables.length > LIMITS.tablesMax) throw new TsdbError("bad_query", "Error during planning: too many tables");
-  return { tables, readsCatalog, template: Template.from(node, text, literals), jsonChars: json.length };
+  const reads = checkQuery(node);
+  if (reads.tables.length > LIMITS.tablesMax) throw new TsdbError("bad_query", "Error during planning: too many tables");
+  return { reads, template: Template.from(node, text, literals), jsonChars: json.length };
 }
 
 export function makePlan(statement: Statement, shape: ParsedShape, literals: readonly Literal[]): SqlPlan {
   return {
-    tables: shape.tables,
-    readsCatalog: shape.readsCatalog,
+    ...shape.reads,
     statement,
     tree: () => shape.template.fill(literals),
     placeOf: (location) => statement.text.placeOf(location),

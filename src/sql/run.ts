@@ -30,6 +30,7 @@ export class SqlRun implements SqlAnswer {
   private shape: ResultShape | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private state: "running" | "cancelled" | "timed out" | "closed" = "running";
+  private isPlanned = false;
   private writer = new SqlWriter();
 
   constructor(
@@ -37,7 +38,7 @@ export class SqlRun implements SqlAnswer {
     private readonly plan: SqlPlan,
     private readonly input: SqlInput,
   ) {
-    this.scans = new StatementScans(engine, input.tables, input.databaseTables ?? [], { isPlain: input.isPlain === true });
+    this.scans = new StatementScans(engine, input);
   }
 
   private breathAtMs = performance.now() + BREATH_MS;
@@ -56,9 +57,10 @@ export class SqlRun implements SqlAnswer {
     const explain = statement.kind !== "explain" ? "" : statement.analyze ? "EXPLAIN ANALYZE " : "EXPLAIN ";
     this.duck = await this.engine.lease();
     this.throwIfStopped();
-    const fields = await this.duck.start(explain + this.writer.toString(), explain === "" ? this.scans.shape : null, () =>
-      this.throwIfStopped(),
-    );
+    const fields = await this.duck.start(explain + this.writer.toString(), explain === "" ? this.scans.shape : null, () => {
+      this.throwIfStopped();
+      this.planned();
+    });
     this.shape = new ResultShape(fields, outputs);
     this.schema = { fields: explain === "" ? this.shape.fields : EXPLAIN_FIELDS, tableName: this.scans.tableName };
   }
@@ -71,6 +73,7 @@ export class SqlRun implements SqlAnswer {
       const query = this.plan.tree();
       const context = { tables: this.scans, params: this.input.params, nowNs, references: new TableReferences(query) };
       const { columns: outputs } = rewriteQuery(query, context, null, NO_PARENT_CTES);
+      if (this.scans.makesGroups) this.planned();
       const isRun = statement.kind !== "explain" || statement.analyze;
       if (!isRun || (await this.scans.prepare(() => this.breathe()))) return { query, outputs };
       this.scans.restart();
@@ -82,6 +85,7 @@ export class SqlRun implements SqlAnswer {
     const plan = this.input.isPlain === true ? null : straightPlan(query, this.scans.all);
     if (plan === null) return false;
     checkColumnCount(plan.outputs.length);
+    this.planned();
     this.straight = new StraightAnswer(this.engine.kernel, plan);
     if (!this.straight.start()) {
       this.straight = null;
@@ -92,10 +96,13 @@ export class SqlRun implements SqlAnswer {
     return true;
   }
 
+  private planned(): void {
+    if (!this.isPlanned) this.input.onPlanned?.();
+    this.isPlanned = true;
+  }
+
   private checkShown(shown: { schema: string; table: string } | null): void {
-    if (shown === null || shown.schema === "information_schema") return;
-    const exists = shown.schema === "iox" && (this.input.databaseTables ?? []).some(({ name }) => name === shown.table);
-    if (!exists) throw unknownTable("public", shown.schema, shown.table);
+    if (shown !== null && !this.scans.has(shown.schema, shown.table)) throw unknownTable("public", shown.schema, shown.table);
   }
 
   get batches(): AsyncIterable<ResultBatch> {

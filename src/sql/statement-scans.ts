@@ -3,11 +3,12 @@ import { type ScanRegistry, shapeOfScan } from "../duckdb/table-function.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { ScanTable } from "../model/scan.ts";
 import { AggregateScan } from "./aggregate-scan.ts";
-import { type DatabaseTable, openCatalogTable } from "./catalog-tables.ts";
+import type { SqlInput } from "./engine.ts";
 import type { GroupSource, ScanUse } from "./kind.ts";
-import type { TableCatalog, TableDescription } from "./rewrite/rewriter.ts";
+import { type OwnData, ownColumns, ownTable } from "./own-tables.ts";
+import type { OwnScan, TableCatalog, TableDescription } from "./rewrite/rewriter.ts";
+import { RowTable } from "./row-table.ts";
 import { type Breathe, type StatementScan, sortedColumns, TableScan } from "./table-scan.ts";
-import type { TextTable } from "./text-table.ts";
 
 export interface ScanOwner {
   readonly kernel: Kernel;
@@ -16,25 +17,44 @@ export interface ScanOwner {
 
 export class StatementScans implements TableCatalog {
   private scans: (StatementScan & ScanUse)[] = [];
-  private ownTables: TextTable[] = [];
+  private ownTables: RowTable[] = [];
   /** Choices that turned out wrong, by their place in the order in which the rewriter makes them. */
   private readonly refused = new Set<number>();
   private places = 0;
 
+  private readonly tables: readonly ScanTable[];
+  private readonly isPlain: boolean;
+  private readonly own: OwnData;
+
   constructor(
     private readonly owner: ScanOwner,
-    private readonly tables: readonly ScanTable[],
-    private readonly databaseTables: readonly DatabaseTable[],
-    private readonly options: { readonly isPlain: boolean },
-  ) {}
+    { tables, databaseTables = [], isInternal = false, systemRows = {}, isPlain = false }: SqlInput,
+  ) {
+    this.tables = tables;
+    this.isPlain = isPlain;
+    this.own = { tables: databaseTables, isInternal, systemRows };
+  }
 
-  scanTable(schema: string, name: string): TableScan | null {
-    const table = this.findTable(schema, name);
-    return table === null ? null : this.register(new TableScan(this.owner.kernel, table, schema === "iox"));
+  /** Whether there is a table of this name, as far as `databaseTables` tells. */
+  has(schema: string, name: string): boolean {
+    return schema === "iox" ? this.own.tables.some((table) => table.name === name) : ownColumns(schema, name, this.own.isInternal) !== null;
+  }
+
+  scanTable(name: string): TableScan | null {
+    const table = this.findTable(name);
+    return table === null ? null : this.register(new TableScan(this.owner.kernel, table, true));
+  }
+
+  scanOwn(schema: string, name: string): OwnScan | null {
+    const found = ownTable(schema, name, this.own);
+    if (found === null) return null;
+    const table = new RowTable(this.owner.kernel, name, found.columns, found.rows);
+    this.ownTables.push(table);
+    return { scan: this.register(new TableScan(this.owner.kernel, table, false)), columns: found.columns };
   }
 
   describe(name: string): TableDescription | null {
-    const table = this.options.isPlain ? null : this.findTable("iox", name);
+    const table = this.isPlain ? null : this.findTable(name);
     return table === null ? null : { defs: sortedColumns(table), rowCountMax: table.rowCountMax };
   }
 
@@ -44,7 +64,7 @@ export class StatementScans implements TableCatalog {
   }
 
   groups(name: string, source: GroupSource): AggregateScan | null {
-    const table = this.findTable("iox", name);
+    const table = this.findTable(name);
     const place = table?.aggregate === undefined ? null : this.choose();
     if (table === null || place === null) return null;
     const scan = this.register(new AggregateScan(this.owner.kernel, table, source));
@@ -96,6 +116,11 @@ export class StatementScans implements TableCatalog {
     return this.scans.map((scan) => `${Math.ceil(Math.log2(scan.rowCountMax + 1))}\0${shapeOfScan(scan)}`).join("\0\0");
   }
 
+  /** Whether `prepare` has groups to make. */
+  get makesGroups(): boolean {
+    return this.scans.some((scan) => scan instanceof AggregateScan);
+  }
+
   get isEmpty(): boolean {
     return this.scans.length === 0;
   }
@@ -118,11 +143,7 @@ export class StatementScans implements TableCatalog {
     return scan;
   }
 
-  private findTable(schema: string, name: string): ScanTable | null {
-    if (schema === "iox") return this.tables.find((table) => table.name === name) ?? null;
-    if (schema !== "information_schema") return null;
-    const table = openCatalogTable(this.owner.kernel, name, this.databaseTables);
-    if (table !== null) this.ownTables.push(table);
-    return table;
+  private findTable(name: string): ScanTable | null {
+    return this.tables.find((table) => table.name === name) ?? null;
   }
 }

@@ -20,6 +20,8 @@ const SHOW_TABLES = `
   SELECT table_catalog, table_schema, table_name, table_type FROM information_schema.tables
   ORDER BY CASE table_schema WHEN 'iox' THEN 0 WHEN 'system' THEN 1 ELSE 2 END, table_name`;
 
+const SHOW_ALL = "SELECT name, value FROM information_schema.df_settings ORDER BY name";
+
 const SHOW_COLUMNS = `
   SELECT table_catalog, table_schema, table_name, column_name, data_type, is_nullable FROM information_schema.columns WHERE `;
 
@@ -94,6 +96,7 @@ function parseExplain(sql: string, tokens: readonly Token[]): Statement {
 function parseShow(tokens: readonly Token[]): Statement {
   const what = wordOf(tokens[1]);
   if (what === "tables" && tokens.length === 2) return { kind: "show", text: ownText(SHOW_TABLES), table: null };
+  if (what === "all" && tokens.length === 2) return { kind: "show", text: ownText(SHOW_ALL), table: null };
   const from = wordOf(tokens[2]);
   if ((what === "columns" || what === "fields") && (from === "from" || from === "in")) {
     return showColumns(SHOW_COLUMNS, describedTable(tokens.slice(3)));

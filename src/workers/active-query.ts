@@ -3,10 +3,12 @@
 import { TsdbError } from "../model/errors.ts";
 import type { QueryAnswer, QueryRequest } from "../model/query.ts";
 import { type QueryTelemetry, telemetryOf } from "../model/query-telemetry.ts";
-import type { DatabaseSnapshot } from "../query/snapshot.ts";
+import type { LoggedQuery } from "../query/query-log.ts";
+import type { DatabaseSnapshot, SnapshotNeed } from "../query/snapshot.ts";
 import type { FromQueryWorker, ToQueryWorker, WireError } from "./messages.ts";
 import type { SnapshotSender, WireSnapshot } from "./snapshot-wire.ts";
-import type { TableGuess, TableNeed } from "./table-guess.ts";
+import type { TableGuess } from "./table-guess.ts";
+import type { TimeLimit } from "./time-limit.ts";
 
 /** A pinned snapshot; `release` lets go of the pin. */
 export interface PinnedSnapshot {
@@ -18,7 +20,7 @@ export interface SnapshotSource {
   /** @throws TsdbError unknown_database */
   checkDatabase(database: string): void;
   /** Tables that do not exist are left out: the engine names them in its error. @throws TsdbError unknown_database */
-  take(database: string, tables: readonly string[], wholeCatalog: boolean): PinnedSnapshot;
+  take(database: string, need: SnapshotNeed): PinnedSnapshot;
 }
 
 export interface ActiveQueryOptions {
@@ -46,12 +48,13 @@ export class ActiveQuery {
   private rowCount = 0;
   private stallTimer: ReturnType<typeof setTimeout> | undefined;
   private readonly startedMs = performance.now();
-  private readonly queryId = crypto.randomUUID();
   private readonly onAbort = () => this.abandon(new TsdbError("cancelled", "the client went away"));
 
   constructor(
     private readonly id: number,
     private readonly request: QueryRequest,
+    private readonly log: LoggedQuery,
+    private readonly limit: TimeLimit,
     private readonly slot: { readonly worker: Worker; readonly snapshots: SnapshotSender },
     private readonly options: ActiveQueryOptions,
     /** The worker is done with this query. */
@@ -62,6 +65,10 @@ export class ActiveQuery {
     return new Promise((resolve, reject) => {
       this.settleHead = { resolve, reject };
       this.request.signal.addEventListener("abort", this.onAbort, { once: true });
+      this.limit.whenOver(() => {
+        const message = `the statement ran longer than ${this.limit.text}, the limit that --query-timeout sets`;
+        this.abandon(new TsdbError("query_limit", message, { limitMs: this.limit.limitMs }));
+      });
       const { statement, format, params } = this.request;
       try {
         const early = this.takeEarly();
@@ -81,9 +88,13 @@ export class ActiveQuery {
       case "answer":
         if (this.clientDone) return;
         this.rowCount = message.rowCount;
+        this.log.timed(message.times);
         this.settleHead?.resolve({ contentType: message.contentType, body: message.bytes });
         this.settleHead = undefined;
         this.endClient(true);
+        return;
+      case "planned":
+        this.log.planned(message.planMs);
         return;
       case "head":
         this.contentType = message.contentType;
@@ -91,12 +102,15 @@ export class ActiveQuery {
       case "bytes":
         if (this.clientDone) return;
         this.queue.push(message.bytes);
+        this.limit.pause();
         this.answerHead();
         this.deliver();
         return;
       case "end":
         this.rowCount = message.rowCount;
-        this.options.onTelemetry(telemetryOf(this.queryId, Math.round((performance.now() - this.startedMs) * 1000), message.scans));
+        this.log.timed(message.times);
+        this.log.fileCount = BigInt(message.scans.reduce((sum, { filesRead }) => sum + filesRead, 0));
+        this.options.onTelemetry(telemetryOf(this.log.id, Math.round((performance.now() - this.startedMs) * 1000), message.scans));
         this.endWorker();
         if (this.clientDone) return;
         this.answerHead();
@@ -123,20 +137,20 @@ export class ActiveQuery {
   }
 
   /** What the worker will probably ask for. @throws TsdbError unknown_database */
-  private takeEarly(): { need: TableNeed; snapshot: WireSnapshot } | undefined {
+  private takeEarly(): { need: SnapshotNeed; snapshot: WireSnapshot } | undefined {
     const need = this.options.guess.find(this.request.statement);
     if (need === undefined) return undefined;
-    this.pinned = this.options.snapshots.take(this.request.database, need.tables, need.wholeCatalog);
+    this.pinned = this.options.snapshots.take(this.request.database, need);
     return { need, snapshot: this.slot.snapshots.encode(this.pinned.snapshot) };
   }
 
-  private pin(need: TableNeed): void {
+  private pin(need: SnapshotNeed): void {
     try {
       // the worker does not read what it was guessed to read
       this.pinned?.release();
       this.pinned = undefined;
       this.options.guess.learn(this.request.statement, need);
-      this.pinned = this.options.snapshots.take(this.request.database, need.tables, need.wholeCatalog);
+      this.pinned = this.options.snapshots.take(this.request.database, need);
       this.post({ type: "snapshot", id: this.id, snapshot: this.slot.snapshots.encode(this.pinned.snapshot) });
     } catch (error) {
       this.abandon(error instanceof TsdbError ? error : new TsdbError("bad_query", String(error)));
@@ -180,6 +194,7 @@ export class ActiveQuery {
         this.pullWaiting();
         this.pullWaiting = undefined;
         this.watchReader();
+        if (this.queue.length === 0) this.limit.resume();
       }
     }
     if (this.workerDone && this.queue.length === 0) {
@@ -200,14 +215,16 @@ export class ActiveQuery {
 
   private failClient(error: Error): void {
     if (this.clientDone) return;
-    this.endClient(false);
+    this.endClient(false, error);
     if (this.settleHead !== undefined) this.settleHead.reject(error);
     else this.controller?.error(error);
     this.settleHead = undefined;
   }
 
-  private endClient(ok: boolean): void {
+  private endClient(ok: boolean, error?: Error): void {
     this.clientDone = true;
+    this.limit.pause();
+    this.log.ended(error);
     this.queue.length = 0;
     clearTimeout(this.stallTimer);
     this.request.signal.removeEventListener("abort", this.onAbort);

@@ -4,10 +4,11 @@ import type { FileRequest, MergedFile } from "../maintain/merge-file.ts";
 import type { ErrorKind } from "../model/errors.ts";
 import type { QueryFormat, QueryParams } from "../model/query.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
+import type { StatementTimes } from "../query/query.ts";
+import type { SnapshotNeed } from "../query/snapshot.ts";
 import type { CacheCounts } from "../store/block-cache.ts";
 import type { PtDirectory, PtTableInput } from "../store/pt-file.ts";
 import type { WireSnapshot } from "./snapshot-wire.ts";
-import type { TableNeed } from "./table-guess.ts";
 
 /** An error as it crosses a thread border; "bug" marks anything that is not a TsdbError. */
 export interface WireError {
@@ -38,7 +39,7 @@ export type ToQueryWorker =
       readonly format: QueryFormat;
       readonly params: QueryParams;
       /** A pinned snapshot of the tables that the statement probably reads. */
-      readonly early?: { readonly need: TableNeed; readonly snapshot: WireSnapshot };
+      readonly early?: { readonly need: SnapshotNeed; readonly snapshot: WireSnapshot };
     }
   | { readonly type: "snapshot"; readonly id: number; readonly snapshot: WireSnapshot }
   /** The reader took `bytes` bytes: as many more may be sent. */
@@ -48,7 +49,7 @@ export type ToQueryWorker =
 export type FromQueryWorker =
   | { readonly type: "ready" }
   /** Which tables the statement reads; main answers with a pinned snapshot in place of the early one. */
-  | { readonly type: "pin"; readonly id: number; readonly need: TableNeed }
+  | { readonly type: "pin"; readonly id: number; readonly need: SnapshotNeed }
   /** A whole answer that fits into one message; `end` follows when the worker has let go of the snapshot. */
   | {
       readonly type: "answer";
@@ -56,7 +57,10 @@ export type FromQueryWorker =
       readonly contentType: string;
       readonly bytes: Uint8Array<ArrayBuffer>;
       readonly rowCount: number;
+      readonly times: StatementTimes;
     }
+  /** A statement that takes long was begun, after so long. */
+  | { readonly type: "planned"; readonly id: number; readonly planMs: number }
   | { readonly type: "head"; readonly id: number; readonly contentType: string }
   | { readonly type: "bytes"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | {
@@ -64,6 +68,7 @@ export type FromQueryWorker =
       readonly id: number;
       readonly rowCount: number;
       readonly scans: readonly ScanRecord[];
+      readonly times: StatementTimes;
       readonly cache: CacheState;
     }
   | { readonly type: "error"; readonly id: number; readonly error: WireError };

@@ -2,17 +2,25 @@
 // (active-query.ts), and replaces workers that fail.
 import { TsdbError } from "../model/errors.ts";
 import type { QueryAnswer, QueryRequest, QueryService } from "../model/query.ts";
+import type { LoggedQuery, QueryLog } from "../query/query-log.ts";
 import { ActiveQuery, type ActiveQueryOptions } from "./active-query.ts";
 import type { CacheState, FromQueryWorker, QueryWorkerOptions, ToQueryWorker } from "./messages.ts";
+import { type Permit, Permits } from "./permits.ts";
 import { SnapshotSender } from "./snapshot-wire.ts";
 import { type SpawnedWorker, spawnQueryWorker } from "./spawn.ts";
 import { TableGuess } from "./table-guess.ts";
+import { TimeLimit } from "./time-limit.ts";
 
 export interface QueryClientOptions extends Omit<ActiveQueryOptions, "guess"> {
   readonly workerCount: number;
   /** One that was spawned early. */
   readonly firstWorker: SpawnedWorker | undefined;
   readonly workerOptions: QueryWorkerOptions;
+  /** Statements that run at a time; the others wait. */
+  readonly concurrentMax: number;
+  /** How long a statement may wait and run, without waiting for its reader; 0 = as long as it takes. */
+  readonly timeoutMs: number;
+  readonly log: QueryLog;
   /** A worker died: the queries it ran have failed already. */
   readonly onWorkerFailure: (error: Error) => void;
 }
@@ -35,6 +43,7 @@ const NO_CACHE: CacheState = { bytes: 0, gen0Hits: 0, gen0Misses: 0, compactedHi
 export class QueryClient implements QueryService {
   private readonly slots: WorkerSlot[] = [];
   private readonly guess = new TableGuess();
+  private readonly permits: Permits;
   private nextId = 1;
   private closed = false;
   /** Why no further worker is started. */
@@ -44,6 +53,7 @@ export class QueryClient implements QueryService {
   private waitingWorker: SpawnedWorker | undefined;
 
   constructor(private readonly options: QueryClientOptions) {
+    this.permits = new Permits(options.concurrentMax);
     this.waitingWorker = options.firstWorker;
     for (let i = 0; i < options.workerCount; i++) this.slots.push(this.startWorker());
   }
@@ -68,13 +78,51 @@ export class QueryClient implements QueryService {
     this.options.snapshots.checkDatabase(request.database);
     if (this.closed) throw new TsdbError("unavailable", "the server is stopping");
     if (request.signal.aborted) throw new TsdbError("cancelled", "the client went away");
-    const slot = this.slots.reduce((least, other) => (other.queries.size < least.queries.size ? other : least));
-    await slot.ready;
-    // an abort that has happened already is not heard of again
-    if (request.signal.aborted) throw new TsdbError("cancelled", "the client went away");
-    const id = this.nextId++;
-    const query = new ActiveQuery(id, request, slot, { ...this.options, guess: this.guess }, () => slot.queries.delete(id));
-    slot.queries.set(id, query);
+    const { database, statement, queryType = "sql" } = request;
+    const log = this.options.log.begin({ database, queryType, queryText: statement });
+    const limit = new TimeLimit(this.options.timeoutMs);
+    try {
+      const permit = this.permits.take();
+      if (permit.ready !== undefined) await this.waitForTurn(permit, request.signal, limit);
+      log.permitted();
+      return await this.run(request, log, limit);
+    } catch (error) {
+      limit.pause();
+      log.ended(error);
+      throw error;
+    }
+  }
+
+  private async waitForTurn({ ready, giveUp }: Permit, signal: AbortSignal, limit: TimeLimit): Promise<void> {
+    const onAbort = () => giveUp(new TsdbError("cancelled", "the client went away"));
+    signal.addEventListener("abort", onAbort, { once: true });
+    const message = `the statement waited ${limit.text} for its turn; --max-concurrent-queries and --query-timeout set the limits`;
+    limit.whenOver(() => giveUp(new TsdbError("overloaded", message)));
+    try {
+      await ready;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Hands a statement that has its permit to a worker. */
+  private async run(request: QueryRequest, log: LoggedQuery, limit: TimeLimit): Promise<QueryAnswer> {
+    let query: ActiveQuery;
+    try {
+      const slot = this.slots.reduce((least, other) => (other.queries.size < least.queries.size ? other : least));
+      await slot.ready;
+      // an abort that has happened already is not heard of again
+      if (request.signal.aborted) throw new TsdbError("cancelled", "the client went away");
+      const id = this.nextId++;
+      query = new ActiveQuery(id, request, log, limit, slot, { ...this.options, guess: this.guess }, () => {
+        slot.queries.delete(id);
+        this.permits.release();
+      });
+      slot.queries.set(id, query);
+    } catch (error) {
+      this.permits.release();
+      throw error;
+    }
     return query.start();
   }
 
@@ -83,6 +131,7 @@ export class QueryClient implements QueryService {
   async close(graceMs: number): Promise<void> {
     this.closed = true;
     const stopping = new TsdbError("unavailable", "the server is stopping");
+    this.permits.refuseAll(stopping);
     for (const slot of this.slots) for (const query of [...slot.queries.values()]) query.abandon(stopping);
     const deadlineMs = performance.now() + graceMs;
     while (this.activeCount > 0 && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, CLOSE_POLL_MS));

@@ -34,7 +34,8 @@ test("a statement that is cancelled before it has asked for its tables ends, wit
   const options = { shared, memoryBytes: 64 << 20, threads: 1, tempDir, cacheBytes: 0, nativeCallsMax: 4 };
   await exchange([{ type: "init", options }], ({ type }) => type === "ready");
   const statement = { type: "query", statement: "SELECT * FROM cpu", format: "json", params: {} } as const;
-  const early = { need: { tables: ["other"], wholeCatalog: false }, snapshot: { tables: [], catalog: [], forgotten: [] } };
+  const rest = { catalog: [], isInternal: false, systemRows: {} };
+  const early = { need: { tables: ["other"], wholeCatalog: false, systemTables: [] }, snapshot: { tables: [], rest, forgotten: [] } };
   for (const [id, message] of [statement, { ...statement, early }].entries()) {
     const heard = await exchange(
       [

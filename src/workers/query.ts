@@ -2,13 +2,13 @@
 import { nativeCalls } from "../duckdb/native-calls.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import { describeError, TsdbError } from "../model/errors.ts";
-import { QueryRunner } from "../query/query.ts";
-import type { DatabaseSnapshot } from "../query/snapshot.ts";
+import { QueryRunner, type StatementTimes } from "../query/query.ts";
+import type { DatabaseSnapshot, SnapshotNeed } from "../query/snapshot.ts";
 import { SqlEngine } from "../sql/engine.ts";
 import { BlockCache } from "../store/block-cache.ts";
 import { ANSWER_MESSAGE_BYTES, ANSWER_WINDOW_BYTES, type FromQueryWorker, type ToQueryWorker } from "./messages.ts";
 import { SnapshotReceiver } from "./snapshot-wire.ts";
-import { covers, type TableNeed } from "./table-guess.ts";
+import { covers } from "./table-guess.ts";
 
 declare const self: Worker;
 
@@ -17,6 +17,8 @@ type StatementMessage = Extract<ToQueryWorker, { type: "query" }>;
 /** A running statement: what main may still say about it, and its answer on the way there. */
 class RunningQuery {
   readonly cancelled = new AbortController();
+  /** How long it took to begin; null: it has not, or main knows. */
+  planMs: number | null = null;
   private streams = false;
   private snapshotReady: ((snapshot: DatabaseSnapshot) => void) | undefined;
   private creditBytes = ANSWER_WINDOW_BYTES;
@@ -26,11 +28,11 @@ class RunningQuery {
 
   constructor(
     readonly id: number,
-    private readonly early: { readonly need: TableNeed; readonly snapshot: DatabaseSnapshot } | undefined,
+    private readonly early: { readonly need: SnapshotNeed; readonly snapshot: DatabaseSnapshot } | undefined,
   ) {}
 
   /** A pinned snapshot: the one that came with the statement if it will do, else main is asked for one. */
-  async snapshot(need: TableNeed): Promise<DatabaseSnapshot> {
+  async snapshot(need: SnapshotNeed): Promise<DatabaseSnapshot> {
     const { early } = this;
     if (early !== undefined && covers(early.need, need)) return early.snapshot;
     // an abort that has happened already is not heard of again, and main does not answer who is cancelled
@@ -69,13 +71,13 @@ class RunningQuery {
   }
 
   /** Sends what is left; the whole answer, when nothing was sent before. */
-  finish(contentType: string, rowCount: number): void {
+  finish(contentType: string, rowCount: number, times: StatementTimes): void {
     if (this.streams) {
       this.flush();
       return;
     }
     const bytes = this.take();
-    self.postMessage({ type: "answer", id: this.id, contentType, bytes, rowCount } satisfies FromQueryWorker, [bytes.buffer]);
+    self.postMessage({ type: "answer", id: this.id, contentType, bytes, rowCount, times } satisfies FromQueryWorker, [bytes.buffer]);
   }
 
   private flush(): void {
@@ -109,6 +111,8 @@ function isWhole(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;
 }
 
+const TELL_PLANNED_MS = 100;
+
 const running = new Map<number, RunningQuery>();
 let runner: QueryRunner | undefined;
 let cache: BlockCache | undefined;
@@ -134,21 +138,32 @@ async function runQuery(message: StatementMessage): Promise<void> {
       format: message.format,
       params: message.params,
       signal: query.cancelled.signal,
-      snapshot: (tables, wholeCatalog) => query.snapshot({ tables, wholeCatalog }),
+      snapshot: (need) => query.snapshot(need),
+      onPlanned: (planMs) => {
+        query.planMs = planMs;
+      },
     });
     try {
       const { contentType } = answer;
       for await (const bytes of answer.parts) await query.send(bytes, contentType);
-      query.finish(contentType, answer.rowCount());
+      query.finish(contentType, answer.rowCount(), answer.times());
     } finally {
       await answer.close();
     }
     const state = { ...cache!.counts, bytes: cache!.bytes };
-    post({ type: "end", id: message.id, rowCount: answer.rowCount(), scans: answer.records(), cache: state });
+    post({ type: "end", id: message.id, rowCount: answer.rowCount(), scans: answer.records(), times: answer.times(), cache: state });
   } catch (error) {
     post({ type: "error", id: message.id, error: describeError(query.cancelled.signal.aborted ? cancelledError() : error) });
   } finally {
     running.delete(message.id);
+  }
+}
+
+/** Most statements have ended before anybody could want to know that they have begun. */
+function tellPlanned(): void {
+  for (const query of running.values()) {
+    if (query.planMs !== null) post({ type: "planned", id: query.id, planMs: query.planMs });
+    query.planMs = null;
   }
 }
 
@@ -162,6 +177,7 @@ self.onmessage = async (event: MessageEvent<ToQueryWorker>) => {
       const engine = await SqlEngine.open(kernel, { memoryBytes, threads, tempDir });
       cache = new BlockCache(kernel, cacheBytes);
       runner = new QueryRunner(kernel, engine, cache);
+      setInterval(tellPlanned, TELL_PLANNED_MS);
       post({ type: "ready" });
       return;
     }

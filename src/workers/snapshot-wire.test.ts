@@ -7,6 +7,8 @@ import { ALL_TIME } from "../model/scan.ts";
 import type { BlockSnapshot, DatabaseSnapshot, TableSnapshot } from "../query/snapshot.ts";
 import { SnapshotReceiver, SnapshotSender, type WireSnapshot } from "./snapshot-wire.ts";
 
+const REST = { catalog: [{ name: "t", columns: [] }], isInternal: true, systemRows: { queries: [["q", 1n, null]] } };
+
 const tableOf = (id: number): TableDef => ({ id, databaseId: 1, name: `t${id}`, columns: [TIME_COLUMN] });
 const dictionaryOf = (id: number): DictionaryView => ({
   id,
@@ -48,10 +50,10 @@ function pair(tablesMax?: number) {
   const receiver = new SnapshotReceiver(({ fileId }) => gone.push(fileId));
   const wires: WireSnapshot[] = [];
   const send = (...tables: TableSnapshot[]): DatabaseSnapshot => {
-    const wire = sender.encode({ tables, catalog: [] });
+    const wire = sender.encode({ tables, ...REST });
     wires.push(wire);
     const got = receiver.decode(structuredClone(wire));
-    expect(got).toEqual({ tables, catalog: [] });
+    expect(got).toEqual({ tables, ...REST });
     return got;
   };
   return { send, gone, last: () => wires.at(-1)!.tables[0]! };

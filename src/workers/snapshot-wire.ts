@@ -25,7 +25,8 @@ export interface WireTable {
 
 export interface WireSnapshot {
   readonly tables: readonly WireTable[];
-  readonly catalog: DatabaseSnapshot["catalog"];
+  /** What is not of its tables: of that nothing is remembered. */
+  readonly rest: Omit<DatabaseSnapshot, "tables">;
   /** Tables that the sender has forgotten: the next list of such a table is all new. */
   readonly forgotten: readonly number[];
 }
@@ -45,7 +46,7 @@ export class SnapshotSender {
   constructor(private readonly tablesMax = TABLES_MAX) {}
 
   /** What is made must be sent, in order. */
-  encode({ tables, catalog }: DatabaseSnapshot): WireSnapshot {
+  encode({ tables, ...rest }: DatabaseSnapshot): WireSnapshot {
     const encoded = tables.map((table) => this.sender(table.table.id).encode(table));
     const forgotten: number[] = [];
     for (const tableId of this.tables.keys()) {
@@ -53,7 +54,7 @@ export class SnapshotSender {
       this.tables.delete(tableId);
       forgotten.push(tableId);
     }
-    return { tables: encoded, catalog, forgotten };
+    return { tables: encoded, rest, forgotten };
   }
 
   private sender(tableId: number): TableSender {
@@ -72,7 +73,7 @@ export class SnapshotReceiver {
   /** `onGone` is told of blocks that are no longer part of their table. */
   constructor(private readonly onGone: (block: BlockSnapshot) => void) {}
 
-  decode({ tables, catalog, forgotten }: WireSnapshot): DatabaseSnapshot {
+  decode({ tables, rest, forgotten }: WireSnapshot): DatabaseSnapshot {
     const decoded = tables.map((wire) => {
       let receiver = this.tables.get(wire.tableId);
       if (receiver === undefined) {
@@ -82,7 +83,7 @@ export class SnapshotReceiver {
       return receiver.decode(wire);
     });
     for (const tableId of forgotten) this.tables.delete(tableId);
-    return { tables: decoded, catalog };
+    return { tables: decoded, ...rest };
   }
 }
 

@@ -2,9 +2,10 @@
 import { expect, test } from "bun:test";
 import { covers, TableGuess } from "./table-guess.ts";
 
-const CPU = { tables: ["cpu"], wholeCatalog: false };
-const BOTH = { tables: ["cpu", "mem"], wholeCatalog: false };
-const ALL = { tables: [], wholeCatalog: true };
+const CPU = { tables: ["cpu"], wholeCatalog: false, systemTables: [] };
+const BOTH = { tables: ["cpu", "mem"], wholeCatalog: false, systemTables: [] };
+const ALL = { tables: [], wholeCatalog: true, systemTables: [] };
+const SYSTEM = { ...CPU, systemTables: ["queries"] };
 
 const LIKE: [learnt: string, asked: string, isKnown: boolean][] = [
   ["SELECT a FROM cpu WHERE b = 'x'", "SELECT a FROM cpu WHERE b = 'it''s'", false],
@@ -52,4 +53,5 @@ test("a snapshot of more serves less", () => {
     true,
     true,
   ]);
+  expect([covers(SYSTEM, CPU), covers(CPU, SYSTEM), covers(SYSTEM, SYSTEM), covers(ALL, SYSTEM)]).toEqual([true, false, true, false]);
 });

@@ -1,11 +1,7 @@
 // Which tables a statement will read, guessed from what earlier ones of its looks did: the snapshot then travels with the statement, and
 // the worker need not ask for it. A wrong guess costs a message, never a wrong answer: the worker asks for what it misses.
 
-/** What a statement reads of its database. */
-export interface TableNeed {
-  readonly tables: readonly string[];
-  readonly wholeCatalog: boolean;
-}
+import type { SnapshotNeed } from "../query/snapshot.ts";
 
 /** Longer statements are not looked at: this runs on the main thread. */
 const STATEMENT_CHARS_MAX = 8 << 10;
@@ -15,16 +11,16 @@ const VALUES = /'[^']*'|\b\d[\d.]*/g;
 
 export class TableGuess {
   /** Least recently learnt first. */
-  private readonly needs = new Map<string, TableNeed>();
+  private readonly needs = new Map<string, SnapshotNeed>();
   private keptChars = 0;
 
   constructor(private readonly keptCharsMax = KEPT_CHARS_MAX) {}
 
-  find(statement: string): TableNeed | undefined {
+  find(statement: string): SnapshotNeed | undefined {
     return statement.length > STATEMENT_CHARS_MAX ? undefined : this.needs.get(looksOf(statement));
   }
 
-  learn(statement: string, need: TableNeed): void {
+  learn(statement: string, need: SnapshotNeed): void {
     if (statement.length > STATEMENT_CHARS_MAX) return;
     const looks = looksOf(statement);
     this.forget(looks);
@@ -48,11 +44,13 @@ function looksOf(statement: string): string {
   return statement.replace(VALUES, "?");
 }
 
-function charsOf(looks: string, { tables }: TableNeed): number {
+function charsOf(looks: string, { tables }: SnapshotNeed): number {
   return looks.length + tables.reduce((sum, table) => sum + table.length, 0);
 }
 
 /** True when a snapshot of `guess` holds all of `need`. */
-export function covers(guess: TableNeed, need: TableNeed): boolean {
-  return (guess.wholeCatalog || !need.wholeCatalog) && need.tables.every((table) => guess.tables.includes(table));
+export function covers(guess: SnapshotNeed, need: SnapshotNeed): boolean {
+  const holds = (guessed: readonly string[], needed: readonly string[]) => needed.every((table) => guessed.includes(table));
+  if (need.wholeCatalog && !guess.wholeCatalog) return false;
+  return holds(guess.tables, need.tables) && holds(guess.systemTables, need.systemTables);
 }

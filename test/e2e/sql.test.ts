@@ -225,7 +225,7 @@ describe("what there is", () => {
     expect((await rowsOf("SHOW TABLES")).slice(0, 3)).toEqual([
       { table_catalog: "public", table_schema: "iox", table_name: "cpu", table_type: "BASE TABLE" },
       { table_catalog: "public", table_schema: "iox", table_name: "hosts", table_type: "BASE TABLE" },
-      expect.objectContaining({ table_schema: "information_schema" }),
+      expect.objectContaining({ table_schema: "system" }),
     ]);
   });
 

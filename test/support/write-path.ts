@@ -163,7 +163,7 @@ export class WritePath {
     this.compactor = this.createCompactor(store, pins, nowMs);
     const objectSource = (key: string) => ({ kind: "bytes" as const, bytes: store.objects.get(key)! });
     const tombstonesOf = (tableId: number) => deletions.tombstonesOf(tableId);
-    this.snapshots = new Snapshots({ catalog, tables, manifest, pins, objectSource, tombstonesOf, nowMs });
+    this.snapshots = new Snapshots({ catalog, tables, manifest, pins, objectSource, tombstonesOf, nowMs, systemRows: () => ({}) });
   }
 
   /** Starts as a server does. @throws TsdbError corrupt_file, io, unavailable */
@@ -347,7 +347,7 @@ export class WritePath {
   /** Hands over what a statement would see of the table, if it exists; valid until `use` returns. */
   withSnapshot(table: string, database: string, use: (snapshot: TableSnapshot) => void): void {
     if (this.catalog.findDatabase(database) === undefined) return;
-    const { snapshot, release } = this.snapshots.take(database, [table], false);
+    const { snapshot, release } = this.snapshots.take(database, { tables: [table], wholeCatalog: false, systemTables: [] });
     try {
       for (const found of snapshot.tables) use(found);
     } finally {

@@ -1,11 +1,12 @@
 // FROM: tables become calls of the scan function under their own names, and the relations they make are what names resolve to.
 import { SCAN_FUNCTION } from "../../duckdb/table-function.ts";
-import { tableNameOf, unknownTable } from "../check.ts";
+import { type TableName, tableNameOf, unknownTable } from "../check.ts";
 import { kindOfColumn, type ScanUse } from "../kind.ts";
 import { encodeName } from "../names.ts";
+import { outputsOf, selectListOf } from "../own-tables.ts";
 import type { CteMap, Narrowable, OutputColumn, Relation } from "../scope.ts";
 import { Scope } from "../scope.ts";
-import type { BaseTable, ExpressionListRef, Join, Star, TableFunctionRef, TableRef } from "../tree.ts";
+import type { BaseTable, Expression, ExpressionListRef, Join, SelectNode, Star, TableFunctionRef, TableRef } from "../tree.ts";
 import { call, castTo, integerConstant } from "../tree.ts";
 import { asCondition, rewriteExpression } from "./expression.ts";
 import { applyJoinHints, narrowableAfter } from "./narrow.ts";
@@ -56,16 +57,46 @@ function rewriteBaseTable(ref: BaseTable, context: RewriteContext, ctes: CteMap)
     }
   }
   const { schema, table } = tableNameOf(ref);
-  const scan = context.tables.scanTable(schema, table);
+  if (schema !== "iox") return rewriteOwnTable(ref, { schema, table }, alias, context);
+  const scan = context.tables.scanTable(table);
   if (scan === null) throw unknownTable("public", schema, table);
   const columns: OutputColumn[] = scan.defs.map((column, index) => ({
     name: encodeName(column.name),
     kind: kindOfColumn(column.type),
-    ...(schema === "iox" ? { source: { scan, index } } : {}),
+    source: { scan, index },
   }));
   const relations = [{ alias, columns: renameColumns(columns, ref.column_name_alias) }];
   // A sample is taken of the whole table
   return { ref: scanOf(scan, alias, ref), relations, narrowable: ref.sample === null ? new Map([[scan, "always"]]) : NOTHING };
+}
+
+/** A table of information_schema or system: a scan, inside a query where its columns have types that a scan has not. */
+function rewriteOwnTable(ref: BaseTable, { schema, table }: TableName, alias: string, context: RewriteContext): From {
+  const own = context.tables.scanOwn(schema, table);
+  if (own === null) throw unknownTable("public", schema, table);
+  const relations = [{ alias, columns: renameColumns(outputsOf(own.columns), ref.column_name_alias) }];
+  const selectList = selectListOf(own.columns);
+  if (selectList === null) return { ref: scanOf(own.scan, alias, ref), relations, narrowable: NOTHING };
+  const { sample, column_name_alias } = ref;
+  const node = selectFrom(scanOf(own.scan, alias, { ...ref, sample: null, column_name_alias: [] }), selectList);
+  return { ref: { type: "SUBQUERY", alias, sample, subquery: { node }, column_name_alias }, relations, narrowable: NOTHING };
+}
+
+function selectFrom(from_table: TableRef, select_list: Expression[]): SelectNode {
+  return {
+    type: "SELECT_NODE",
+    modifiers: [],
+    cte_map: { map: [] },
+    select_list,
+    from_table,
+    where_clause: null,
+    group_expressions: [],
+    group_sets: [],
+    aggregate_handling: "STANDARD_HANDLING",
+    having: null,
+    sample: null,
+    qualify: null,
+  };
 }
 
 /** The call that reads a scan, in the place of a table. */

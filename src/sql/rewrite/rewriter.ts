@@ -3,6 +3,7 @@
 
 import type { ColumnDef } from "../../model/column.ts";
 import type { QueryParams } from "../../model/query.ts";
+import type { SystemColumn } from "../../model/system-table.ts";
 import { displayName } from "../display-name.ts";
 import type { GroupSource, Kind, ScanUse, Typed } from "../kind.ts";
 import { decodeNames, encodeName } from "../names.ts";
@@ -20,13 +21,20 @@ import { conjunction, conjuncts } from "./walk.ts";
 /** What a statement's tables are, for the rewriter. */
 export interface TableCatalog {
   /** A scan of a user table, registered under a new handle; null when there is no such table. `name` is decoded. */
-  scanTable(schema: string, name: string): ScanUse | null;
+  scanTable(name: string): ScanUse | null;
+  /** The same for a table of information_schema or system. */
+  scanOwn(schema: string, name: string): OwnScan | null;
   /** A user table, with its columns in the order of `*`; null when there is no such table. */
   describe(name: string): TableDescription | null;
   /** Begins a choice that may turn out wrong when the storage is asked, and gives its place; null: it has. */
   choose(): number | null;
   /** A scan of groups of a user table's rows, registered under a new handle; null when the statement has to do without. */
   groups(name: string, source: GroupSource): ScanUse | null;
+}
+
+export interface OwnScan {
+  readonly scan: ScanUse;
+  readonly columns: readonly SystemColumn[];
 }
 
 export interface TableDescription {

@@ -1,0 +1,123 @@
+// The last statements and what became of them, in memory: what system.queries shows. Main thread.
+import { TsdbError } from "../model/errors.ts";
+
+export type QueryPhase = "received" | "planned" | "permit" | "success" | "fail" | "cancel";
+
+/** Durations are in nanoseconds, null = not that far. */
+export interface QueryLogEntry {
+  readonly id: string;
+  readonly database: string;
+  /** "sql", "flightsql" … */
+  readonly queryType: string;
+  readonly queryText: string;
+  readonly issueTimeNs: bigint;
+  readonly phase: QueryPhase;
+  /** Files that were read. */
+  readonly fileCount: bigint | null;
+  readonly permitNs: bigint | null;
+  readonly planNs: bigint | null;
+  readonly executeNs: bigint | null;
+  readonly end2endNs: bigint | null;
+  readonly computeNs: bigint | null;
+}
+
+/** Longer statements are cut: a thousand of a megabyte each are not worth a gigabyte. */
+const TEXT_CHARS_MAX = 16 << 10;
+
+export interface QueryLogOptions {
+  /** Statements that are remembered, those that run among them. */
+  readonly entriesMax: number;
+  /** Nanoseconds since 1970. */
+  readonly clockNs: () => bigint;
+  /** Milliseconds of a clock that never goes back. */
+  readonly nowMs: () => number;
+}
+
+export class QueryLog {
+  /** In order of arrival. */
+  private readonly statements = new Set<LoggedQuery>();
+
+  constructor(private readonly options: QueryLogOptions) {}
+
+  begin(statement: { readonly database: string; readonly queryType: string; readonly queryText: string }): LoggedQuery {
+    const { clockNs, nowMs, entriesMax } = this.options;
+    const { queryText: text } = statement;
+    const queryText = text.length <= TEXT_CHARS_MAX ? text : `${text.slice(0, TEXT_CHARS_MAX)}…`;
+    const logged = new LoggedQuery({ ...statement, queryText }, clockNs(), nowMs);
+    this.statements.add(logged);
+    for (const oldest of this.statements) {
+      if (this.statements.size <= entriesMax) break;
+      this.statements.delete(oldest);
+    }
+    return logged;
+  }
+
+  /** In order of arrival. */
+  entries(): readonly QueryLogEntry[] {
+    return [...this.statements];
+  }
+}
+
+/** One statement: whoever runs it tells it how far it is. */
+export class LoggedQuery implements QueryLogEntry {
+  readonly id = crypto.randomUUID();
+  readonly database: string;
+  readonly queryType: string;
+  readonly queryText: string;
+  phase: QueryPhase = "received";
+  fileCount: bigint | null = null;
+  permitNs: bigint | null = null;
+  planNs: bigint | null = null;
+  executeNs: bigint | null = null;
+  end2endNs: bigint | null = null;
+  computeNs: bigint | null = null;
+  private readonly startedMs: number;
+  private permitMs = 0;
+
+  constructor(
+    statement: Pick<QueryLogEntry, "database" | "queryType" | "queryText">,
+    readonly issueTimeNs: bigint,
+    private readonly nowMs: () => number,
+  ) {
+    this.database = statement.database;
+    this.queryType = statement.queryType;
+    this.queryText = statement.queryText;
+    this.startedMs = nowMs();
+  }
+
+  /** It is its turn: statements run at the same time up to a number. */
+  permitted(): void {
+    this.permitMs = this.nowMs();
+    this.permitNs = nanoseconds(this.permitMs - this.startedMs);
+    this.phase = "permit";
+  }
+
+  /** Parsed, rewritten and begun, after so much time in its worker. */
+  planned(milliseconds: number): void {
+    if (this.end2endNs !== null || this.planNs !== null) return;
+    this.planNs = nanoseconds(milliseconds);
+    this.phase = "planned";
+  }
+
+  /** What its worker measured; also after the end, when the worker's last word comes later. */
+  timed({ planMs, computeMs }: { readonly planMs: number; readonly computeMs: number }): void {
+    this.planned(planMs);
+    this.computeNs = nanoseconds(computeMs);
+  }
+
+  /** Nothing of it is left. `error`: why it has no whole answer. */
+  ended(error?: unknown): void {
+    if (this.end2endNs !== null) return;
+    const endMs = this.nowMs();
+    this.end2endNs = nanoseconds(endMs - this.startedMs);
+    if (this.permitNs !== null && this.planNs !== null) {
+      const executeNs = nanoseconds(endMs - this.permitMs) - this.planNs;
+      this.executeNs = executeNs > 0n ? executeNs : 0n;
+    }
+    this.phase = error === undefined ? "success" : error instanceof TsdbError && error.kind === "cancelled" ? "cancel" : "fail";
+  }
+}
+
+function nanoseconds(milliseconds: number): bigint {
+  return BigInt(Math.max(0, Math.round(milliseconds * 1e6)));
+}

@@ -1,0 +1,69 @@
+// The tables of ours that a database has: information_schema and system, with what their columns are to a statement.
+import type { SystemColumn, SystemRow, SystemType } from "../model/system-table.ts";
+import { type DatabaseCatalog, findView, viewRows } from "./catalog-tables.ts";
+import type { Kind } from "./kind.ts";
+import { encodeName } from "./names.ts";
+import type { OutputColumn } from "./scope.ts";
+import { findSystemTable } from "./system-schema.ts";
+import { call, castTo, type Expression, stringConstant } from "./tree.ts";
+
+export interface OwnTable {
+  readonly columns: readonly SystemColumn[];
+  readonly rows: readonly SystemRow[];
+}
+
+export interface OwnData extends DatabaseCatalog {
+  /** Rows of the tables in schema `system`. */
+  readonly systemRows: Readonly<Record<string, readonly SystemRow[]>>;
+}
+
+/** Columns of a table of ours; null when there is none of that name. */
+export function ownColumns(schema: string, name: string, isInternal: boolean): readonly SystemColumn[] | null {
+  if (schema === "information_schema") return findView(name);
+  return schema === "system" ? (findSystemTable(name, isInternal)?.columns ?? null) : null;
+}
+
+/** Null: there is no such table. */
+export function ownTable(schema: string, name: string, data: OwnData): OwnTable | null {
+  const columns = ownColumns(schema, name, data.isInternal);
+  if (columns === null) return null;
+  return { columns, rows: schema === "system" ? (data.systemRows[name] ?? []) : viewRows(name, data) };
+}
+
+const KIND: Readonly<Record<SystemType, Kind>> = {
+  text: "string",
+  texts: "other",
+  integer: "integer",
+  unsigned: "integer",
+  "unsigned 32": "integer",
+  boolean: "boolean",
+  time: "time",
+  "zoned time": "unknown",
+  duration: "duration",
+};
+
+export function outputsOf(columns: readonly SystemColumn[]): OutputColumn[] {
+  return columns.map(({ name, type }) => ({ name: encodeName(name), kind: KIND[type] }));
+}
+
+const JSON_TEXTS = '["VARCHAR"]';
+
+/** The columns as a select list over the scanned rows; null when these are already what they should be. */
+export function selectListOf(columns: readonly SystemColumn[]): Expression[] | null {
+  if (columns.every(({ type }) => convert(type, "") === null)) return null;
+  return columns.map(({ name, type }) => {
+    const encoded = encodeName(name);
+    const value = convert(type, encoded) ?? columnRef(encoded);
+    return { ...value, alias: encoded };
+  });
+}
+
+function convert(type: SystemType, name: string): Expression | null {
+  if (type === "zoned time") return castTo(columnRef(name), "TIMESTAMP WITH TIME ZONE");
+  if (type === "unsigned 32") return castTo(columnRef(name), "UINTEGER");
+  return type === "texts" ? call("from_json", [columnRef(name), stringConstant(JSON_TEXTS)]) : null;
+}
+
+function columnRef(name: string): Expression {
+  return { class: "COLUMN_REF", type: "COLUMN_REF", alias: "", column_names: [name] };
+}

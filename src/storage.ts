@@ -1,0 +1,63 @@
+// Where a server's data lives: a locked folder, or memory.
+import { mkdirSync, rmSync } from "node:fs";
+import type { ServeConfig } from "./cli/serve-config.ts";
+import type { Disk } from "./disk/disk.ts";
+import { lockFolder } from "./disk/lock.ts";
+import { NodeDisk } from "./disk/node-disk.ts";
+import { NullDisk } from "./disk/null-disk.ts";
+import { TsdbError } from "./model/errors.ts";
+import { FileObjectStore } from "./object-store/file-object-store.ts";
+import { MemoryObjectStore } from "./object-store/memory-object-store.ts";
+import type { ObjectStore } from "./object-store/object-store.ts";
+import type { ObjectSource } from "./query/snapshot.ts";
+import type { Manifest } from "./store/manifest.ts";
+import type { LocalPaths } from "./store/paths.ts";
+
+export interface Storage {
+  readonly store: FileObjectStore | MemoryObjectStore;
+  readonly walDisk: Disk;
+  /** What a stored object is on this server, for readers in workers. */
+  readonly objectSource: (key: string) => ObjectSource;
+  release(): void;
+}
+
+/** Makes the folders, takes the lock. @throws TsdbError config when the folder cannot be used */
+export async function openStorage(config: ServeConfig, dataFolder: string, paths: LocalPaths): Promise<Storage> {
+  if (config.objectStore === "memory") {
+    const store = new MemoryObjectStore();
+    makeFolder(paths.temporary);
+    return {
+      store,
+      walDisk: new NullDisk(),
+      objectSource: (key) => ({ kind: "bytes", bytes: store.sharedBytes(key) }),
+      release: () => rmSync(paths.temporary, { recursive: true, force: true }),
+    };
+  }
+  makeFolder(dataFolder);
+  const lock = lockFolder(dataFolder);
+  try {
+    const disk = new NodeDisk();
+    const store = new FileObjectStore(disk, paths.objects);
+    await store.recover();
+    rmSync(paths.temporary, { recursive: true, force: true });
+    makeFolder(paths.temporary);
+    return { store, walDisk: disk, objectSource: (key) => ({ kind: "path", path: store.localPath(key) }), release: () => lock.release() };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** Data files that a crash left between their put and their commit. */
+export async function removeOrphans(store: ObjectStore, manifest: Manifest, prefix: string): Promise<void> {
+  const known = new Set(manifest.files().map(({ key }) => key));
+  for (const { key } of await store.list(prefix)) if (!known.has(key)) await store.delete(key);
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (cause) {
+    throw new TsdbError("config", `--data-dir: cannot make the folder ${path}: ${(cause as Error).message}`, { path }, { cause });
+  }
+}

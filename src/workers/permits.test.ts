@@ -1,0 +1,39 @@
+// Statements have their turn in order, and those that give up take no turn.
+import { expect, test } from "bun:test";
+import { Permits } from "./permits.ts";
+
+test("first come, first served; who gives up is passed over", async () => {
+  const permits = new Permits(2);
+  expect([permits.take().ready, permits.take().ready]).toEqual([undefined, undefined]);
+  const order: string[] = [];
+  const waiting = ["a", "b", "c"].map((name) => {
+    const permit = permits.take();
+    permit.ready!.then(
+      () => order.push(name),
+      (error: Error) => order.push(`${name}: ${error.message}`),
+    );
+    return permit;
+  });
+  expect(permits.waitingCount).toBe(3);
+  waiting[1]!.giveUp(new Error("gone"));
+  permits.release();
+  permits.release();
+  await Bun.sleep(0);
+  expect(order).toEqual(["b: gone", "a", "c"]);
+  expect(permits.waitingCount).toBe(0);
+  // three were given out and none is left over
+  waiting[0]!.giveUp(new Error("too late"));
+  permits.release();
+  expect(permits.take().ready).toBeUndefined();
+  expect(permits.take().ready).toBeDefined();
+});
+
+test("all are refused at the end", async () => {
+  const permits = new Permits(1);
+  permits.take();
+  const waiting = [permits.take(), permits.take()];
+  permits.refuseAll(new Error("stopping"));
+  for (const { ready } of waiting) await expect(ready!).rejects.toThrow("stopping");
+  permits.release();
+  expect(permits.take().ready).toBeUndefined();
+});
