@@ -46,14 +46,15 @@ async function serve(config: ServeConfig): Promise<void> {
   void server.failed.then(() => process.exit(EXIT_FAILURE));
   await ready;
   log.info("ready");
-  announce(config, server);
+  announce(config, server.url);
+  const flightUrl = await server.flightUrl();
+  if (flightUrl !== null && config.logFormat === "full") console.log(`v3 client libraries find Arrow Flight and HTTP at ${flightUrl}`);
 }
 
-function announce(config: ServeConfig, { url, flightUrl }: { readonly url: string; readonly flightUrl: string | null }): void {
+function announce(config: ServeConfig, url: string): void {
   const data = config.objectStore === "memory" ? "in memory, gone when the server stops" : config.dataDir;
   const lines = [
     `tsdb listens on ${url}`,
-    ...(flightUrl === null ? [] : [`for v3 client libraries, with Arrow Flight: ${flightUrl}`]),
     `data: ${data}`,
     "try:",
     `  curl '${url}/api/v3/write_lp?db=demo' --data-binary 'weather,city=Oslo temp=21.5'`,

@@ -68,7 +68,8 @@ export class Server {
   private flushTimer: ReturnType<typeof setInterval> | undefined;
   private compactionTimer: ReturnType<typeof setInterval> | undefined;
   private http: HttpServer | undefined;
-  private flight: FlightThread | undefined;
+  /** Started after all else: resolves to what it is, undefined when it is off. */
+  private flight: Promise<FlightThread | undefined> = Promise.resolve(undefined);
   /** Of the most recent statement. */
   private lastQuery: QueryTelemetry | undefined;
   private readonly kernel = Kernel.create();
@@ -134,9 +135,10 @@ export class Server {
     return this.http?.url ?? "";
   }
 
-  /** Of Arrow Flight, HTTP as well; null when it is off. */
-  get flightUrl(): string | null {
-    return this.flight?.url ?? null;
+  /** Of Arrow Flight, HTTP as well; null when it is off. To be asked for when the server is ready.
+   *  @throws TsdbError config when an address was asked for and cannot be had */
+  async flightUrl(): Promise<string | null> {
+    return (await this.flight)?.url ?? null;
   }
 
   /** Deletions and retention. @throws TsdbError unavailable before the log is replayed */
@@ -152,7 +154,8 @@ export class Server {
     clearInterval(this.flushTimer);
     clearInterval(this.compactionTimer);
     // together, because HTTP comes in by both
-    await Promise.all([this.flight?.stop(config.shutdownTimeoutMs), this.http?.stop(config.shutdownTimeoutMs)]);
+    const flight = this.flight.then((thread) => thread?.stop(config.shutdownTimeoutMs)).catch(() => {});
+    await Promise.all([flight, this.http?.stop(config.shutdownTimeoutMs)]);
     await this.queries?.close(QUERIES_CLOSE_MS);
     // what it has not finished is begun anew at the next start
     await this.compactor?.stop();
@@ -276,15 +279,17 @@ export class Server {
     this.compactionTimer = setInterval(() => compactor.check(), config.compactionCheckMs);
     await this.queries.ready();
     if (this.status.state === "replaying") this.status = { state: "ready" };
-    await this.startFlight(snapshots);
+    // whoever wants it is told
+    this.flight = this.startFlight(snapshots);
+    this.flight.catch(() => {});
   }
 
-  /** Last, so that its thread's start delays nobody. @throws TsdbError config when its address was asked for and cannot be had */
-  private async startFlight(snapshots: Snapshots): Promise<void> {
+  /** @throws TsdbError config when its address was asked for and cannot be had */
+  private async startFlight(snapshots: Snapshots): Promise<FlightThread | undefined> {
     const { metrics, http } = this;
     const { flightBind: bind, flightIsOptional: isOptional, tls } = this.config;
-    if (bind === null || http === undefined) return;
-    this.flight = await startFlight(
+    if (bind === null || http === undefined) return undefined;
+    return startFlight(
       {
         ...{ bind, isOptional, tls, http },
         log: this.logs("flight"),
