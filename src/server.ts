@@ -23,6 +23,7 @@ import { MonotonicClock } from "./ingest/clock.ts";
 import { NamedData } from "./ingest/data-service.ts";
 import { Deletions } from "./ingest/deletions.ts";
 import { Ingest } from "./ingest/ingest.ts";
+import type { LanesParts } from "./ingest/lanes.ts";
 import { Replayer } from "./ingest/replay.ts";
 import { Kernel } from "./kernel/kernel.ts";
 import { Compactor } from "./maintain/compactor.ts";
@@ -41,6 +42,7 @@ import { Manifest } from "./store/manifest.ts";
 import { type LocalPaths, localPaths, objectKeys } from "./store/paths.ts";
 import { type ReplayResult, replay } from "./wal/replay.ts";
 import { Wal } from "./wal/wal.ts";
+import { startIngestWorker } from "./workers/ingest-client.ts";
 import { MaintenanceClient } from "./workers/maintenance-client.ts";
 import { QueryClient } from "./workers/query-client.ts";
 import type { SpawnedWorker } from "./workers/spawn.ts";
@@ -159,6 +161,7 @@ export class Server {
     await this.queries?.close(QUERIES_CLOSE_MS);
     // what it has not finished is begun anew at the next start
     await this.compactor?.stop();
+    await this.ingest?.close();
     if (this.wal !== undefined && this.wal.failed === null) {
       await this.flusher?.flushAll();
       await this.wal.close();
@@ -272,6 +275,7 @@ export class Server {
       admit: (bodyBytes) => admission.admit(bodyBytes),
       onFatal: (error) => this.fail(error instanceof Error ? error : new Error(String(error))),
       onRows: () => flusher.check(),
+      lanes: this.lanes(),
     });
     this.flushTimer = setInterval(() => flusher.check(), FLUSH_CHECK_MS);
     const compactor = this.createCompactor(this.maintenance, deletions);
@@ -312,6 +316,18 @@ export class Server {
       modes: [edition === "core" ? "core" : "all"],
       coreCount: availableParallelism(),
       startedNs,
+    };
+  }
+
+  private lanes(): LanesParts | undefined {
+    const { ingestWorkers, ingestWorkerBodyMin } = this.config;
+    if (ingestWorkers === 0) return undefined;
+    return {
+      count: ingestWorkers,
+      bodyBytesMin: ingestWorkerBodyMin,
+      start: (owner, events) => startIngestWorker(this.kernel.shared, owner, events),
+      onFailure: (error, isLost) =>
+        this.logs("ingest").error(isLost ? "an ingest worker is lost" : "an ingest worker was replaced", { err: error }),
     };
   }
 
@@ -418,6 +434,7 @@ export class Server {
       series: this.tables.seriesCount,
       seriesBytes: this.tables.seriesMemory.bytes,
       seriesEvictions: this.tables.seriesMemory.evictions,
+      laneBodies: this.ingest?.laneBodies ?? 0,
     };
   }
 }

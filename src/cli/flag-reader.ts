@@ -67,11 +67,11 @@ export class FlagReader {
     return durationMs;
   }
 
-  count(name: FlagName, { max, absent }: { max: number; absent: number }): number {
+  count(name: FlagName, { min = 1, max, absent }: { min?: number; max: number; absent: number }): number {
     const given = this.given.get(name);
     if (given === undefined) return Math.min(absent, max);
-    const count = /^\d{1,9}$/.test(given.text) ? Number(given.text) : 0;
-    if (count < 1 || count > max) throw bad(given, `must be a whole number from 1 to ${max}, got "${near(given.text)}"`);
+    const count = /^\d{1,9}$/.test(given.text) ? Number(given.text) : -1;
+    if (count < min || count > max) throw bad(given, `must be a whole number from ${min} to ${max}, got "${near(given.text)}"`);
     return count;
   }
 

@@ -36,6 +36,10 @@ export interface ServeConfig {
   /** Of all query workers together; 0 = nothing decoded is kept. */
   readonly fileCacheBytes: number;
   readonly queryMemoryBytes: number;
+  /** 0 = the main thread parses and encodes everything. */
+  readonly ingestWorkers: number;
+  /** Smaller bodies stay on the main thread. */
+  readonly ingestWorkerBodyMin: number;
   readonly queryWorkers: number;
   readonly queryThreads: number;
   /** 0 = no limit. */
@@ -118,6 +122,8 @@ export function parseServeFlags(args: readonly string[], environment: Environmen
       absent: Math.min(fileCacheBytesMax, Math.floor(machine.memoryBytes / 5)),
     }),
     queryMemoryBytes: read.bytes("exec-mem-pool-bytes", { min: QUERY_MEMORY_BYTES_MIN, max: Number.MAX_SAFE_INTEGER }),
+    ingestWorkers: read.count("ingest-workers", { min: 0, max: LIMITS.ingestWorkersMax, absent: defaultIngestWorkers(machine.processors) }),
+    ingestWorkerBodyMin: read.bytes("ingest-worker-body-min", { min: 0, max: LIMITS.bodyBytesMax }),
     queryWorkers: read.count("query-workers", {
       max: LIMITS.nativeCallsMax,
       absent: Math.min(LIMITS.nativeCallsMax, Math.max(1, Math.floor(machine.processors / 2))),
@@ -137,6 +143,11 @@ export function parseServeFlags(args: readonly string[], environment: Environmen
   };
   checkReach(config);
   return config;
+}
+
+/** The main thread and a query have a processor each; more than a few workers cannot be fed by one main thread. */
+function defaultIngestWorkers(processors: number): number {
+  return processors <= 2 ? 0 : Math.min(4, Math.max(1, Math.floor((processors - 2) / 3)));
 }
 
 /** Without tokens, whoever reaches the address may do everything: that has to be said aloud. */

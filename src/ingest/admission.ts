@@ -17,7 +17,7 @@ export interface AdmissionParts {
 }
 
 /** A body is copied, parsed to columns, encoded and buffered: each at most a few times its size. */
-const KERNEL_BYTES_PER_BODY_BYTE = 16;
+export const KERNEL_BYTES_PER_BODY_BYTE = 16;
 const FLUSHES_WAITED_FOR = 3;
 
 export class Admission {

@@ -13,6 +13,7 @@ import { assert } from "../model/assert.ts";
 import { VALUE_BYTES } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { ColumnRun } from "../model/run.ts";
+import { encodedTablePtr } from "./frame-columns.ts";
 import { UNRESOLVED } from "./kernel-list.ts";
 import { TableLink, type UnresolvedSeries } from "./table-link.ts";
 
@@ -26,6 +27,8 @@ export interface RejectedLine {
 export interface TableBatch {
   readonly live: LiveTable;
   readonly batch: BufferBatch;
+  /** Where encodeBody has put its times and columns, if it did and all rows are taken. */
+  readonly encodedPtr: number | undefined;
 }
 
 /** What becomes of a body. Batches are borrowed until the next body of the database. */
@@ -52,6 +55,7 @@ export interface WriterParts {
 interface TableWork {
   readonly parsed: ParsedTable;
   readonly link: TableLink;
+  readonly encodedPtr: number | undefined;
   /** Rows to store, ascending; undefined = all. */
   keep?: Uint32Array;
 }
@@ -97,12 +101,15 @@ export class DatabaseWriter {
   }
 
   /** Resolves what the parser has just made of a body; the batches point there and into the body. With acceptPartial=false and a bad line
-   *  nothing has changed and `batches` is empty. @throws TsdbError overloaded, limit_exceeded, unavailable: nothing is stored then */
-  take(parsed: ParsedBody, { acceptPartial }: { acceptPartial: boolean }): ResolvedBody {
+   *  nothing has changed and `batches` is empty. `encodedPtr`: what encodeBody has made of it.
+   *  @throws TsdbError overloaded, limit_exceeded, unavailable: nothing is stored then */
+  take(parsed: ParsedBody, { acceptPartial }: { acceptPartial: boolean }, encodedPtr?: number): ResolvedBody {
     this.recordBytes = 0;
     try {
       const rejected: RejectedLine[] = parsed.errors.map(({ lineOffset, message }) => ({ lineOffset, message }));
-      const tables = parsed.tables.map((table) => this.begin(table));
+      const tables = parsed.tables.map((table, i) =>
+        this.begin(table, encodedPtr === undefined ? undefined : encodedTablePtr(this.parts.kernel, encodedPtr, i)),
+      );
       const { lineCount } = parsed;
       const badLines = lineCount - parsed.rowCount;
       const schema = tables.filter((work) => !isKnown(work)).map((work) => this.schemaWork(work));
@@ -132,7 +139,7 @@ export class DatabaseWriter {
     this.parser.release();
   }
 
-  private begin(parsed: ParsedTable): TableWork {
+  private begin(parsed: ParsedTable, encodedPtr: number | undefined): TableWork {
     let link = this.links[parsed.index];
     if (link === undefined) {
       link = new TableLink(this.parts.kernel);
@@ -141,7 +148,7 @@ export class DatabaseWriter {
     link.grow(parsed);
     link.followDictionary();
     if (parsed.columns.some(({ index }) => index >= LIMITS.columnsPerTableMax)) this.crowded = true;
-    return { parsed, link };
+    return { parsed, link, encodedPtr };
   }
 
   /** All or nothing, and it is nothing: keeps only what the parser will not report again. */
@@ -271,7 +278,8 @@ export class DatabaseWriter {
     live.dictionary.mapSeries(link.seriesMapPtr, parsed.seriesPtr, rowCount, parsed.seriesPtr);
     const unique = live.dictionary.noteTimes(parsed.seriesPtr, parsed.timePtr, rowCount);
     assert(kernel.u32[parsed.seriesPtr / 4]! < live.dictionary.seriesCount, "series are resolved");
-    return { live, batch: { rowCount, seriesPtr: parsed.seriesPtr, timePtr: parsed.timePtr, columns, unique } };
+    const batch = { rowCount, seriesPtr: parsed.seriesPtr, timePtr: parsed.timePtr, columns, unique };
+    return { live, batch, encodedPtr: keep === undefined ? work.encodedPtr : undefined };
   }
 
   /** Finds the series of the rows anew that were known before the table's dictionary was evicted. */

@@ -5,31 +5,41 @@ import type { BufferBatch } from "../buffer/table-buffer.ts";
 import type { ColumnCodec } from "../kernel/codec.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { KernelWriter } from "../kernel/kernel-writer.ts";
-import { bitmapBytes, countPresent } from "../kernel/rows.ts";
+import { bitmapBytes } from "../kernel/rows.ts";
 import { Scratch } from "../kernel/scratch.ts";
 import { ColumnType, TIME_COLUMN, VALUE_BYTES } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { ColumnRun } from "../model/run.ts";
+import { FrameColumns } from "./frame-columns.ts";
 
 export const FRAME_FORMAT = 1;
 
+/** Rows of a table on their way into a frame. */
+export interface FrameTable {
+  readonly live: LiveTable;
+  readonly batch: BufferBatch;
+  /** Blocks of the times and then of each column of the batch, where they are encoded already. */
+  readonly encodedPtr?: number | undefined;
+}
+
 export class FrameEncoder {
   private readonly writer: KernelWriter;
+  private readonly columns: FrameColumns;
   private stamp = 0;
   private stampedSegment = -1;
   private isLogged = true;
 
   constructor(
     private readonly kernel: Kernel,
-    private readonly codec: ColumnCodec,
+    codec: ColumnCodec,
   ) {
     this.writer = new KernelWriter(kernel);
+    this.columns = new FrameColumns(kernel, codec, this.writer);
   }
 
-  /** The payload for the batches of one body; `segment` is the log segment it goes to. Borrowed until the next call; on shared
-   *  memory. */
-  encode(batches: readonly { readonly live: LiveTable; readonly batch: BufferBatch }[], segment: number): Uint8Array {
+  /** The payload for the rows of one body; `segment` is the log segment it goes to. Borrowed until the next call; on shared memory. */
+  encode(tables: readonly FrameTable[], segment: number): Uint8Array {
     // keys of a frame that did not reach the log are unknown to the segment: name all again
     if (segment !== this.stampedSegment || !this.isLogged) {
       this.stampedSegment = segment;
@@ -39,8 +49,8 @@ export class FrameEncoder {
     this.isLogged = false;
     writer.clear();
     writer.writeU8(FRAME_FORMAT);
-    writer.writeU32(batches.length);
-    for (const { live, batch } of batches) this.encodeTable(live, batch);
+    writer.writeU32(tables.length);
+    for (const table of tables) this.encodeTable(table);
     return writer.bytes;
   }
 
@@ -49,21 +59,23 @@ export class FrameEncoder {
     this.isLogged = true;
   }
 
-  private encodeTable(live: LiveTable, batch: BufferBatch): void {
-    const { writer } = this;
+  private encodeTable({ live, batch, encodedPtr }: FrameTable): void {
+    const { writer, columns } = this;
     const { rowCount } = batch;
     writer.writeU64(live.databaseId);
     writer.writeU32(live.tableId);
     writer.writeU32(rowCount);
     this.encodeKeys(live, batch);
-    this.encodeSeries(batch);
-    this.encodeColumn({ type: ColumnType.time, dataPtr: batch.timePtr, validityPtr: 0, rowCount });
+    columns.series(batch.seriesPtr, rowCount);
+    let block = encodedPtr;
+    if (block === undefined) columns.times(batch.timePtr, rowCount);
+    else block = this.copyBlock(block);
     writer.writeU32(batch.columns.length);
     for (const column of batch.columns) {
       writer.writeU32(column.columnId);
       writer.writeU8(column.type);
-      if (column.isPacked) this.encodePacked(column, rowCount);
-      else this.encodeColumn({ ...column, rowCount });
+      if (block === undefined) columns.column(column, rowCount);
+      else block = this.copyBlock(block);
     }
   }
 
@@ -80,32 +92,12 @@ export class FrameEncoder {
     }
   }
 
-  private encodeSeries(batch: BufferBatch): void {
-    const { writer, codec } = this;
-    const lengthAt = writer.skipU32();
-    const target = writer.reserve(codec.u32BytesMax(batch.rowCount));
-    const bytes = codec.encodeU32(batch.seriesPtr, batch.rowCount, target);
-    writer.advance(bytes);
-    writer.patchU32(lengthAt, bytes);
-  }
-
-  private encodePacked({ type, dataPtr, validityPtr }: ColumnRun, rowCount: number): void {
-    const { writer, codec } = this;
-    const column = { type, dataPtr, validityPtr, rowCount };
-    const lengthAt = writer.skipU32();
-    const target = writer.reserve(codec.packedBytesMax(column, countPresent(this.kernel, validityPtr, 0, rowCount)));
-    const bytes = codec.encodePacked(column, target);
-    writer.advance(bytes);
-    writer.patchU32(lengthAt, bytes);
-  }
-
-  private encodeColumn(column: { type: ColumnType; dataPtr: number; validityPtr: number; rowCount: number }): void {
-    const { writer, codec } = this;
-    const lengthAt = writer.skipU32();
-    const target = writer.reserve(codec.bytesMax(column));
-    const bytes = codec.encode(column, target);
-    writer.advance(bytes);
-    writer.patchU32(lengthAt, bytes);
+  /** Returns the address behind the block. */
+  private copyBlock(ptr: number): number {
+    const { u8 } = this.kernel;
+    const bytes = 4 + ((u8[ptr]! | (u8[ptr + 1]! << 8) | (u8[ptr + 2]! << 16) | (u8[ptr + 3]! << 24)) >>> 0);
+    this.writer.writeFrom(ptr, bytes);
+    return ptr + bytes;
   }
 }
 

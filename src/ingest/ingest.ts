@@ -4,6 +4,7 @@ import type { LiveTables } from "../buffer/live-tables.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { ColumnCodec } from "../kernel/codec.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import type { ParseOptions } from "../kernel/line-parser.ts";
 import { lineNumbersAt, lineTextAt } from "../kernel/line-text.ts";
 import { Scratch } from "../kernel/scratch.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -13,7 +14,8 @@ import type { Wal } from "../wal/wal.ts";
 import type { BodyBytes, BodyMemory } from "./body-memory.ts";
 import type { RejectedLine, ResolvedBody } from "./database-writer.ts";
 import { FrameEncoder } from "./frame.ts";
-import { type LocalWriter, LocalWriters } from "./local-writers.ts";
+import { Lanes, type LanesParts, type LaneTurn } from "./lanes.ts";
+import { LocalWriters } from "./local-writers.ts";
 import { WriterMemory } from "./writer-memory.ts";
 
 /** How often a body is parsed, a flush between two times, before it is refused for want of room for its series. */
@@ -32,11 +34,14 @@ export interface IngestParts {
   /** Rows are logged but could not be buffered: what is in memory no longer is what is logged. */
   readonly onFatal: (error: unknown) => void;
   readonly onRows: () => void;
+  /** Ingest workers; absent: everything is parsed here. */
+  readonly lanes?: LanesParts | undefined;
 }
 
-/** What the synchronous step leaves to wait for. */
-interface StoredBody {
+/** A body that is in the log and visible. */
+interface Stored {
   readonly result: WriteResult;
+  /** Undefined when nothing was logged. */
   readonly synced: Promise<void> | undefined;
 }
 
@@ -45,12 +50,27 @@ export class Ingest implements WriteService {
   private readonly writers: LocalWriters;
   private readonly scratch: Scratch;
   private readonly encoder: FrameEncoder;
+  private readonly lanes: Lanes | undefined;
+  private isClosed = false;
 
   constructor(private readonly parts: IngestParts) {
     const { kernel, catalog, tables } = parts;
     this.scratch = new Scratch(kernel);
-    this.writers = new LocalWriters({ kernel, catalog, tables, scratch: this.scratch }, this.memory);
+    const writerParts = { kernel, catalog, tables, scratch: this.scratch };
+    this.writers = new LocalWriters(writerParts, this.memory);
+    if (parts.lanes !== undefined) this.lanes = new Lanes(parts.lanes, writerParts, this.memory);
     this.encoder = new FrameEncoder(kernel, new ColumnCodec(kernel));
+  }
+
+  /** Bodies that ingest workers have parsed. */
+  get laneBodies(): number {
+    return this.lanes?.bodyCount ?? 0;
+  }
+
+  /** Takes no more bodies; resolves when those that ingest workers have are stored, and no worker runs any more. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.lanes?.close();
   }
 
   receive(announcedBytes: number | undefined): IncomingBody | Promise<IncomingBody> {
@@ -65,81 +85,105 @@ export class Ingest implements WriteService {
 
   /** Releases `bytes` as soon as the lines are rows. */
   async write(bytes: BodyBytes, request: WriteRequest): Promise<WriteResult> {
-    let stored: StoredBody | undefined;
+    const { lanes, parts } = this;
+    let stored: Stored | undefined;
+    let turn: LaneTurn | undefined;
     try {
+      if (lanes?.takes(bytes.byteCount)) turn = await lanes.turn(request.database, bytes.byteCount);
       for (let tries = 1; stored === undefined; tries++) {
-        const wait = this.parts.admit(bytes.byteCount); // time has passed since the body began
+        const wait = parts.admit(bytes.byteCount); // time has passed since the body began
         if (wait !== undefined) await wait;
-        stored = this.store(bytes, request, tries < STORE_TRIES);
+        const nowNs = parts.clockNs();
+        if (turn !== undefined) await parseThere(turn, bytes, { precision: request.precision, receiveTimeNs: nowNs });
+        stored = this.store(bytes, request, { turn, nowNs, mayWait: tries < STORE_TRIES });
       }
     } finally {
       bytes.release();
+      turn?.end();
     }
     if (stored.synced !== undefined && !request.noSync) await stored.synced;
     return stored.result;
   }
 
-  /** The synchronous step. Undefined if the body `mayWait`: its series have no room before `admit` says so, and nothing is stored. */
-  private store(bytes: BodyBytes, request: WriteRequest, mayWait: boolean): StoredBody | undefined {
-    const { catalog, wal, tables, clockNs, onFatal } = this.parts;
+  /** The synchronous step, of a body that a lane has parsed already or from its bytes. Undefined if it `mayWait`: its series have no room
+   *  before `admit` says so, and nothing is stored. */
+  private store(
+    bytes: BodyBytes,
+    request: WriteRequest,
+    { turn, nowNs, mayWait }: { turn: LaneTurn | undefined; nowNs: bigint; mayWait: boolean },
+  ): Stored | undefined {
+    if (turn !== undefined) {
+      try {
+        const body = this.resolve(() => turn.take(request), mayWait);
+        return body && this.commit(body, { bytes, request, nowNs });
+      } finally {
+        this.scratch.reset();
+      }
+    }
+    if (this.isClosed) throw new TsdbError("unavailable", "the server is stopping");
     const writer = this.writers.use(request.database);
     try {
-      const nowNs = clockNs();
-      const body = this.take(writer, bytes, request, { nowNs, mayWait });
-      if (body === undefined) return undefined;
-      let rowCount = 0;
-      let synced: Promise<void> | undefined;
-      if (body.batches.length > 0) {
-        const payload = this.encoder.encode(body.batches, wal.segmentNumber);
-        // a body that needs no new schema may still rely on one whose operation is on its way
-        const after = body.schemaDurable ?? catalog.durable(catalog.version);
-        const appended = wal.append(payload, { after });
-        this.encoder.logged();
-        synced = appended.synced;
-        if (request.noSync) synced.catch(() => {}); // the log's failure handler stops the process
-        try {
-          const position = { sequence: appended.sequence, nowMs: Number(nowNs / 1_000_000n) };
-          for (const { live, batch } of body.batches) {
-            tables.append(live, batch, position);
-            rowCount += batch.rowCount;
-          }
-        } catch (error) {
-          onFatal(error);
-          throw error;
-        }
-      }
-      const { rejectedCount } = body;
-      if (rowCount > 0) this.parts.onRows();
-      return {
-        synced,
-        result: {
-          rowCount,
-          rejectedCount,
-          lineErrors: rejectedCount === 0 ? [] : describeRejected(bytes.bytes, body.rejected),
-          schemaLimit: body.schemaLimit,
-          empty: body.lineCount === 0,
-        },
-      };
+      const body = this.resolve(() => writer.take(bytes, request, nowNs), mayWait);
+      return body && this.commit(body, { bytes, request, nowNs });
     } finally {
       this.scratch.reset();
       this.memory.settle(writer);
     }
   }
 
-  private take(
-    writer: LocalWriter,
-    bytes: BodyBytes,
-    request: WriteRequest,
-    { nowNs, mayWait }: { nowNs: bigint; mayWait: boolean },
-  ): ResolvedBody | undefined {
+  private resolve(take: () => ResolvedBody, mayWait: boolean): ResolvedBody | undefined {
     try {
-      return writer.take(bytes, request, nowNs);
+      return take();
     } catch (error) {
       const isFull = error instanceof TsdbError && error.kind === "overloaded" && !this.parts.tables.seriesMemory.hasRoom;
       if (mayWait && isFull) return undefined;
       throw error;
     }
   }
+
+  /** Logs and buffers what was resolved in this same step. */
+  private commit(body: ResolvedBody, { bytes, request, nowNs }: { bytes: BodyBytes; request: WriteRequest; nowNs: bigint }): Stored {
+    const { catalog, wal, tables, onFatal } = this.parts;
+    let rowCount = 0;
+    let synced: Promise<void> | undefined;
+    if (body.batches.length > 0) {
+      const payload = this.encoder.encode(body.batches, wal.segmentNumber);
+      // a body that needs no new schema may still rely on one whose operation is on its way
+      const after = body.schemaDurable ?? catalog.durable(catalog.version);
+      const appended = wal.append(payload, { after });
+      this.encoder.logged();
+      synced = appended.synced;
+      if (request.noSync) synced.catch(() => {}); // the log's failure handler stops the process
+      try {
+        const position = { sequence: appended.sequence, nowMs: Number(nowNs / 1_000_000n) };
+        for (const { live, batch } of body.batches) {
+          tables.append(live, batch, position);
+          rowCount += batch.rowCount;
+        }
+      } catch (error) {
+        onFatal(error);
+        throw error;
+      }
+    }
+    const { rejectedCount } = body;
+    if (rowCount > 0) this.parts.onRows();
+    return {
+      synced,
+      result: {
+        rowCount,
+        rejectedCount,
+        lineErrors: rejectedCount === 0 ? [] : describeRejected(bytes.bytes, body.rejected),
+        schemaLimit: body.schemaLimit,
+        empty: body.lineCount === 0,
+      },
+    };
+  }
+}
+
+/** What was parsed while the writer was reset is of no use. */
+async function parseThere(turn: LaneTurn, bytes: BodyBytes, options: ParseOptions): Promise<void> {
+  do await turn.parse(bytes, options);
+  while (turn.isStale);
 }
 
 /** What the routes fill: bytes that know where they go. */

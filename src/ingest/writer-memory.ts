@@ -39,6 +39,11 @@ export class WriterMemory {
     }
   }
 
+  /** True when one more writer of that size would make nobody forgotten. */
+  hasRoomFor(memoryBytes: number): boolean {
+    return this.bytes + memoryBytes <= LIMITS.parserBytesMax && this.kept.size < WRITERS_MAX;
+  }
+
   /** The writer is gone. */
   drop(writer: KeptWriter): void {
     this.bytes -= this.kept.get(writer) ?? 0;

@@ -8,6 +8,7 @@ export const EXTENT_BYTES = 64 * 1024;
 const EXTENTS = 65536;
 const WORDS = EXTENTS / 32;
 // control words: | lock | next-fit cursor | extents in use | extents grown | bitmap, 1 = in use ... |
+// behind them bytes: | owner of each extent ... |
 const LOCK = 0;
 const CURSOR = 1;
 const USED = 2;
@@ -20,16 +21,23 @@ export interface SharedMemory {
   readonly control: SharedArrayBuffer;
 }
 
+/** Owner of extents that are given back one by one only. */
+export const NO_OWNER = 0;
+const OWNERS_MAX = 255;
+
 export class Extents {
   private readonly words: Int32Array;
+  private readonly owners: Uint8Array;
+  private readonly takenOwners = new Set<number>();
 
   private constructor(readonly shared: SharedMemory) {
-    this.words = new Int32Array(shared.control);
+    this.words = new Int32Array(shared.control, 0, BITMAP + WORDS);
+    this.owners = new Uint8Array(shared.control, this.words.byteLength, EXTENTS);
   }
 
   static create(): Extents {
     const memory = new WebAssembly.Memory({ initial: 256, maximum: EXTENTS, shared: true });
-    const control = new SharedArrayBuffer((BITMAP + WORDS) * 4);
+    const control = new SharedArrayBuffer((BITMAP + WORDS) * 4 + EXTENTS);
     const extents = new Extents({ memory, control });
     extents.words[GROWN] = 256;
     extents.mark(0, HEAP_START / EXTENT_BYTES, true);
@@ -53,8 +61,9 @@ export class Extents {
     return Atomics.load(this.words, USED) * EXTENT_BYTES;
   }
 
-  /** A run of whole extents of at least `bytes`, at a multiple of EXTENT_BYTES. @throws TsdbError overloaded when 4 GiB are in use. */
-  allocate(bytes: number): number {
+  /** A run of whole extents of at least `bytes`, at a multiple of EXTENT_BYTES. All extents of an `owner` can be given back at
+   *  once. @throws TsdbError overloaded when 4 GiB are in use. */
+  allocate(bytes: number, owner = NO_OWNER): number {
     const count = Math.max(1, Math.ceil(bytes / EXTENT_BYTES));
     this.lock();
     try {
@@ -69,6 +78,7 @@ export class Extents {
       }
       this.grow(first + count);
       this.mark(first, count, true);
+      this.owners.fill(owner, first, first + count);
       this.words[CURSOR] = first + count;
       return first * EXTENT_BYTES;
     } finally {
@@ -88,6 +98,39 @@ export class Extents {
     } finally {
       this.unlock();
     }
+  }
+
+  /** A number for a thread that may be ended. One thread hands them out. */
+  takeOwner(): number {
+    for (let owner = 1; owner <= OWNERS_MAX; owner++) {
+      if (this.takenOwners.has(owner)) continue;
+      this.takenOwners.add(owner);
+      return owner;
+    }
+    throw new Error(`BUG: ${OWNERS_MAX} threads have memory of their own`);
+  }
+
+  /** Frees every extent of an owner whose thread has ended: whatever it held, in whatever state. The owner's number may be taken again.
+   *  Returns the bytes. */
+  releaseOwner(owner: number): number {
+    let count = 0;
+    this.takenOwners.delete(owner);
+    this.lock();
+    try {
+      for (let i = 0; i < EXTENTS; i++) {
+        if (this.owners[i] !== owner || !this.isUsed(i)) continue;
+        this.mark(i, 1, false);
+        count++;
+      }
+      if (count > 0) this.words[CURSOR] = HEAP_START / EXTENT_BYTES;
+    } finally {
+      this.unlock();
+    }
+    return count * EXTENT_BYTES;
+  }
+
+  private isUsed(extent: number): boolean {
+    return ((this.words[BITMAP + (extent >>> 5)]! >>> (extent & 31)) & 1) === 1;
   }
 
   private findRun(count: number, from: number, to: number): number {

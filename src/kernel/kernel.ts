@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { instantiateSync } from "@assemblyscript/loader";
 import wasmPath from "../../wasm/tsdb.wasm" with { type: "file" };
 import { type KernelExports, kernelImports } from "./exports.ts";
-import { Extents, type SharedMemory } from "./extents.ts";
+import { Extents, NO_OWNER, type SharedMemory } from "./extents.ts";
 import { Heap } from "./heap.ts";
 
 let compiled: WebAssembly.Module | undefined;
@@ -19,9 +19,12 @@ export class Kernel {
   readonly base: bigint;
   private views: Views;
 
-  private constructor(readonly extents: Extents) {
+  private constructor(
+    readonly extents: Extents,
+    owner: number,
+  ) {
     this.memory = extents.shared.memory;
-    this.heap = new Heap(extents);
+    this.heap = new Heap(extents, owner);
     this.base = BigInt(nativeAddress(new Uint8Array(this.memory.buffer)));
     this.views = new Views(this.memory.buffer);
     compiled ??= new WebAssembly.Module(readFileSync(wasmPath));
@@ -30,12 +33,13 @@ export class Kernel {
   }
 
   static create(): Kernel {
-    return new Kernel(Extents.create());
+    return new Kernel(Extents.create(), NO_OWNER);
   }
 
-  /** A second instance, for another thread, on the memory of `shared`. */
-  static attach(shared: SharedMemory): Kernel {
-    return new Kernel(Extents.attach(shared));
+  /** A second instance, for another thread, on the memory of `shared`. With an owner all that it allocates can be freed at once when the
+   *  thread has ended (Extents.releaseOwner). */
+  static attach(shared: SharedMemory, owner = NO_OWNER): Kernel {
+    return new Kernel(Extents.attach(shared), owner);
   }
 
   get shared(): SharedMemory {

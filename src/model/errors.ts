@@ -36,10 +36,22 @@ export class TsdbError extends Error {
   }
 }
 
+/** An error as it crosses the border between threads; "bug" marks anything that is not a TsdbError. */
+export interface ErrorDescription {
+  readonly kind: ErrorKind | "bug";
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
 /** A kind and message from anything thrown: for logs and for the border between threads. */
-export function describeError(error: unknown): { kind: ErrorKind | "bug"; message: string; details: Record<string, unknown> } {
+export function describeError(error: unknown): ErrorDescription {
   if (error instanceof TsdbError) return { kind: error.kind, message: error.message, details: { ...error.details } };
   return { kind: "bug", message: error instanceof Error ? error.message : String(error), details: {} };
+}
+
+/** The error on the other side of the border. */
+export function errorOf({ kind, message, details }: ErrorDescription): Error {
+  return kind === "bug" ? new Error(message) : new TsdbError(kind, message, details);
 }
 
 /** Cuts text for a message to a few dozen characters. */

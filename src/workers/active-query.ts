@@ -1,11 +1,11 @@
 // One statement on its way through a query worker: the client's side and the worker's side of it, and the pinned snapshot between them.
 // The worker's bytes become a stream under credit: at most ANSWER_WINDOW_BYTES of an answer wait for a slow reader.
-import { TsdbError } from "../model/errors.ts";
+import { errorOf, TsdbError } from "../model/errors.ts";
 import type { QueryAnswer, QueryRequest } from "../model/query.ts";
 import { type QueryTelemetry, telemetryOf } from "../model/query-telemetry.ts";
 import type { LoggedQuery } from "../query/query-log.ts";
 import type { DatabaseSnapshot, SnapshotNeed } from "../query/snapshot.ts";
-import type { FromQueryWorker, ToQueryWorker, WireError } from "./messages.ts";
+import type { FromQueryWorker, ToQueryWorker } from "./messages.ts";
 import type { SnapshotSender, WireSnapshot } from "./snapshot-wire.ts";
 import type { TableGuess } from "./table-guess.ts";
 import type { TimeLimit } from "./time-limit.ts";
@@ -118,7 +118,7 @@ export class ActiveQuery {
         return;
       case "error":
         this.endWorker();
-        this.failClient(toError(message.error));
+        this.failClient(errorOf(message.error));
         return;
     }
   }
@@ -244,9 +244,4 @@ export class ActiveQuery {
   private post(message: ToQueryWorker): void {
     this.slot.worker.postMessage(message);
   }
-}
-
-function toError(error: WireError): Error {
-  if (error.kind === "bug") return new Error(error.message);
-  return new TsdbError(error.kind, error.message, error.details);
 }

@@ -2,9 +2,9 @@
 
 import type { SharedMemory } from "../kernel/extents.ts";
 import type { FileRequest, MergedFile } from "../maintain/merge-file.ts";
-import { TsdbError } from "../model/errors.ts";
+import { errorOf } from "../model/errors.ts";
 import type { PtDirectory, PtTableInput } from "../store/pt-file.ts";
-import type { FromMaintenanceWorker, ToMaintenanceWorker, WireError } from "./messages.ts";
+import type { FromMaintenanceWorker, ToMaintenanceWorker } from "./messages.ts";
 
 export interface EncodedFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -92,8 +92,4 @@ export class MaintenanceClient {
   private post(message: ToMaintenanceWorker): void {
     this.worker.postMessage(message);
   }
-}
-
-function errorOf({ kind, message, details }: WireError): Error {
-  return kind === "bug" ? new Error(message) : new TsdbError(kind, message, details);
 }

@@ -1,7 +1,8 @@
 // The messages between the main thread and its workers. Everything is structured-cloneable; bytes are transferred, not copied.
+import type { LaneReply, LaneRequest } from "../ingest/lane-work.ts";
 import type { SharedMemory } from "../kernel/extents.ts";
 import type { FileRequest, MergedFile } from "../maintain/merge-file.ts";
-import type { ErrorKind } from "../model/errors.ts";
+import type { ErrorDescription } from "../model/errors.ts";
 import type { QueryFormat, QueryParams } from "../model/query.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
 import type { StatementTimes } from "../query/query.ts";
@@ -9,13 +10,6 @@ import type { SnapshotNeed } from "../query/snapshot.ts";
 import type { CacheCounts } from "../store/block-cache.ts";
 import type { PtDirectory, PtTableInput } from "../store/pt-file.ts";
 import type { WireSnapshot } from "./snapshot-wire.ts";
-
-/** An error as it crosses a thread border; "bug" marks anything that is not a TsdbError. */
-export interface WireError {
-  readonly kind: ErrorKind | "bug";
-  readonly message: string;
-  readonly details: Readonly<Record<string, unknown>>;
-}
 
 // Query worker ------------------------------------------------------------------------------------------------------------------
 
@@ -71,7 +65,7 @@ export type FromQueryWorker =
       readonly times: StatementTimes;
       readonly cache: CacheState;
     }
-  | { readonly type: "error"; readonly id: number; readonly error: WireError };
+  | { readonly type: "error"; readonly id: number; readonly error: ErrorDescription };
 
 /** Of one worker's cache of decoded data: bytes now, and counts since its start. */
 export interface CacheState extends CacheCounts {
@@ -82,6 +76,12 @@ export interface CacheState extends CacheCounts {
 export const ANSWER_WINDOW_BYTES = 1 << 20;
 /** Batches are joined to messages of about this size. */
 export const ANSWER_MESSAGE_BYTES = 128 << 10;
+
+// Ingest worker -----------------------------------------------------------------------------------------------------------------
+
+export type ToIngestWorker = { readonly type: "init"; readonly shared: SharedMemory; readonly owner: number } | LaneRequest;
+
+export type FromIngestWorker = { readonly type: "ready" } | LaneReply;
 
 // Maintenance worker ------------------------------------------------------------------------------------------------------------
 
@@ -99,7 +99,7 @@ export type FromMaintenanceWorker =
   | { readonly type: "flushed"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer>; readonly directory: PtDirectory }
   | { readonly type: "piece"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly type: "merged"; readonly id: number; readonly file: MergedFile }
-  | { readonly type: "error"; readonly id: number; readonly error: WireError };
+  | { readonly type: "error"; readonly id: number; readonly error: ErrorDescription };
 
 /** Pieces of a merge's file that may be on their way to the disk. */
 export const MERGE_PIECES_MAX = 8;

@@ -34,6 +34,7 @@ import { blockMeta } from "../../src/store/pt-file.ts";
 import { encodePt } from "../../src/store/pt-writer.ts";
 import { replay } from "../../src/wal/replay.ts";
 import { Wal } from "../../src/wal/wal.ts";
+import type { LocalLanes } from "./local-lanes.ts";
 import { naiveRows } from "./naive-table.ts";
 import { readChunk, type TestRow, type TestValue } from "./rows.ts";
 
@@ -171,6 +172,7 @@ export class WritePath {
     disk: Disk,
     nowMs: () => number = () => Number(FIRST_RECEIVE_NS / 1_000_000n),
     seriesMemory = new SeriesMemory(LIMITS.seriesBytesDefault),
+    lanes?: LocalLanes,
   ): Promise<WritePath> {
     sharedKernel ??= Kernel.create();
     const kernel = sharedKernel;
@@ -213,6 +215,7 @@ export class WritePath {
         throw error;
       },
       onRows: () => {},
+      lanes: lanes?.parts(kernel),
     });
     const deletions = new Deletions({ catalog, tables, wal, manifest });
     const data = new NamedData(catalog, deletions);
@@ -275,6 +278,7 @@ export class WritePath {
   }
 
   async close(): Promise<void> {
+    await this.ingest.close();
     await this.wal.close();
     await this.manifest.close();
     await this.catalog.close();

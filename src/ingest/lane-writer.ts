@@ -1,0 +1,109 @@
+// A database's writer whose parser lives in a lane: links and what they resolve are here, series and columns of the parser are there. While
+// a body is in its hands the lane parses, then this thread reads; never both.
+import type { Kernel } from "../kernel/kernel.ts";
+import type { BodyLocation, ParseOptions } from "../kernel/line-parser.ts";
+import { ParserView } from "../kernel/parser-view.ts";
+import { type BodyParser, DatabaseWriter, type ResolvedBody, type WriterParts } from "./database-writer.ts";
+import type { LaneReply, LaneRequest } from "./lane-work.ts";
+import type { KeptWriter } from "./writer-memory.ts";
+
+export type ParseRequest = Extract<LaneRequest, { type: "parse" }>;
+export type ParsedReply = Extract<LaneReply, { type: "parsed" }>;
+
+/** How a writer reaches its parser. */
+export interface ParserLane {
+  /** @throws TsdbError as LineParser.parseAt; Error when the lane has failed */
+  parse(request: Omit<ParseRequest, "type" | "id">): Promise<ParsedReply>;
+  /** The parser is not used any more. */
+  forget(parserId: number): void;
+}
+
+let lastParserId = 0;
+
+export class LaneWriter implements KeptWriter {
+  isBusy = false;
+  private readonly parser: LaneParser;
+  private readonly writer: DatabaseWriter;
+  private parsed: { readonly reply: ParsedReply; readonly options: ParseOptions; readonly resets: number } | undefined;
+
+  constructor(
+    readonly database: string,
+    lane: ParserLane,
+    parts: WriterParts,
+    private readonly onForgotten: (writer: LaneWriter) => void,
+  ) {
+    this.parser = new LaneParser(lane, parts.kernel);
+    this.writer = new DatabaseWriter(database, this.parser, parts);
+  }
+
+  get memoryBytes(): number {
+    return this.parser.memoryBytes;
+  }
+
+  /** Has a body parsed. It stays where it is until the promise settles. @throws as ParserLane.parse */
+  async parse(body: BodyLocation, options: ParseOptions): Promise<void> {
+    const { parser, writer } = this;
+    if (writer.wantsReset) writer.reset();
+    const { resets } = parser;
+    try {
+      this.parsed = { reply: await parser.parse(body, options), options, resets };
+    } catch (error) {
+      writer.reset(); // the parser has forgotten what the links map
+      throw error;
+    }
+  }
+
+  /** True when the writer was reset after the parsing began: what was parsed is of no use, the body has to be parsed again. */
+  get isStale(): boolean {
+    return this.parsed?.resets !== this.parser.resets;
+  }
+
+  /** Resolves the body that was parsed: DatabaseWriter.take says how. @throws as that */
+  take(request: { acceptPartial: boolean }): ResolvedBody {
+    const { reply, options } = this.parsed!;
+    this.parser.view.ptr = reply.parserPtr;
+    return this.writer.take(this.parser.view.read(reply.resultPtr, options.precision), request, reply.encodedPtr);
+  }
+
+  forget(): void {
+    this.writer.release();
+    this.onForgotten(this);
+  }
+}
+
+/** The parser as seen from here. */
+class LaneParser implements BodyParser {
+  readonly view: ParserView;
+  /** As the lane said last. */
+  memoryBytes = 0;
+  /** How often it was reset. */
+  resets = 0;
+  private readonly id = ++lastParserId;
+  private isReset = false;
+
+  constructor(
+    private readonly lane: ParserLane,
+    kernel: Kernel,
+  ) {
+    this.view = new ParserView(kernel);
+  }
+
+  async parse({ ptr, byteCount }: BodyLocation, options: ParseOptions): Promise<ParsedReply> {
+    const { id, isReset } = this;
+    this.isReset = false;
+    const reply = await this.lane.parse({ parserId: id, isReset, bodyPtr: ptr, byteCount, ...options });
+    this.memoryBytes = reply.memoryBytes;
+    return reply;
+  }
+
+  reset(): void {
+    this.view.forget();
+    this.resets++;
+    this.isReset = true;
+  }
+
+  release(): void {
+    this.view.forget();
+    this.lane.forget(this.id);
+  }
+}

@@ -1,0 +1,158 @@
+// Bodies through ingest workers: who gets a turn, what happens to bodies whose worker fails, and that nothing of a worker's memory stays.
+import { describe, expect, test } from "bun:test";
+import { FaultyDisk } from "../../test/support/faulty-disk.ts";
+import { LocalLanes, type LocalLanesOptions } from "../../test/support/local-lanes.ts";
+import { prng } from "../../test/support/prng.ts";
+import { WritePath } from "../../test/support/write-path.ts";
+import { TsdbError } from "../model/errors.ts";
+import { LIMITS } from "../model/limits.ts";
+
+async function open(options: LocalLanesOptions): Promise<{ path: WritePath; lanes: LocalLanes }> {
+  const lanes = new LocalLanes(options);
+  return { path: await WritePath.open(new FaultyDisk(), undefined, undefined, lanes), lanes };
+}
+
+/** Values of `v` by time. */
+async function values(path: WritePath, table = "t", database = "db"): Promise<string[]> {
+  return (await path.rows(table, { database })).map(({ timeNs, fields }) => `${timeNs}=${fields["v"]}`).sort();
+}
+
+describe("turns", () => {
+  test("small bodies stay, large ones go", async () => {
+    const { path } = await open({ count: 1, bodyBytesMin: 12 });
+    await path.write("t v=1i 1"); // 8 bytes
+    expect(path.ingest.laneBodies).toBe(0);
+    await path.write("t v=2i 2\n\n\n\n"); // 12
+    expect(path.ingest.laneBodies).toBe(1);
+    expect(await values(path)).toEqual(["1=1", "2=2"]);
+    await path.close();
+  });
+
+  test("bodies at once, of several databases, are all there, and whoever waits for the answer is stored later", async () => {
+    const below = prng(3);
+    const { path } = await open({ count: 3, turns: () => below(5) });
+    const clients = Array.from({ length: 12 }, async (_, client) => {
+      for (let i = 0; i < 20; i++) {
+        // the same point again and again: the last one wins if they keep their order
+        const lines = [`t,c=${client} v=${i}i 1`, `t,c=${client} v=${i}i ${1000 + i}`];
+        expect(await path.write(lines.join("\n"), { database: `d${client % 3}` })).toMatchObject({ rowCount: 2, rejectedCount: 0 });
+      }
+    });
+    await Promise.all(clients);
+    for (let database = 0; database < 3; database++) {
+      const rows = await path.rows("t", { database: `d${database}` });
+      expect(rows.length).toBe(4 * 21);
+      expect(rows.filter(({ timeNs }) => timeNs === 1n).map(({ fields }) => fields["v"])).toEqual([19n, 19n, 19n, 19n]);
+    }
+    expect(path.ingest.laneBodies).toBe(240);
+    await path.close();
+  });
+
+  test("a database whose parser is large gets no second one, others go first", async () => {
+    const { path } = await open({ count: 2 });
+    // room for text without its escapes, as much as the body
+    const heavy = `h v=1i,s="\\"" 1\n#${"x".repeat(LIMITS.parserBytesMax * 0.6)}`;
+    await path.write(heavy, { database: "heavy" });
+    const before = path.kernel.extents.usedBytes;
+    const order: string[] = [];
+    const write = (database: string, i: number) => path.write(`h v=1i ${i}`, { database }).then(() => order.push(database));
+    await Promise.all([write("heavy", 2), write("heavy", 3), write("light", 1)]);
+    expect(order).toEqual(["heavy", "light", "heavy"]);
+    expect(path.kernel.extents.usedBytes - before).toBeLessThan(LIMITS.parserBytesMax * 0.1);
+    await path.close();
+  });
+});
+
+describe("a worker that fails", () => {
+  test("its bodies are answered with an error, and it starts anew with its memory given back", async () => {
+    let failing = false;
+    const { path, lanes } = await open({ count: 1, fails: (_, when) => failing && when === "after" });
+    const used = path.kernel.extents.usedBytes;
+    await path.write("t v=1i 1");
+    failing = true;
+    const both = await Promise.allSettled([path.write("t v=2i 2"), path.write("t v=3i 3")]);
+    for (const one of both) expect(String((one as PromiseRejectedResult).reason)).toContain("an ingest worker failed");
+    failing = false;
+    expect(lanes.failures).toMatchObject([{ isLost: false }]);
+    await until(() => lanes.startCount === 2);
+    await path.write("t v=4i 4");
+    expect(await values(path)).toEqual(["1=1", "4=4"]);
+    await path.close();
+    expect(lanes.runningCount).toBe(0);
+    // rows and dictionaries are small; a parser, its encoded columns or the table of powers would be seen
+    expect(path.kernel.extents.usedBytes - used).toBeLessThan(1 << 20);
+  });
+
+  test("a trap in the kernel is such a failure, a full memory is not", async () => {
+    let reply: "broken" | "refused" | undefined;
+    const { path, lanes } = await open({
+      count: 1,
+      answers: (request) => {
+        if (reply === undefined || request.type !== "parse") return undefined;
+        if (reply === "broken") return { type: "broken", error: { kind: "bug", message: "unreachable executed", details: {} } };
+        return { type: "refused", id: request.id, error: { kind: "overloaded", message: "memory is full", details: {} } };
+      },
+    });
+    await path.write("t,h=a v=1i 1");
+    reply = "refused";
+    const refused = path.write("t,h=b v=2i 2");
+    await expect(refused).rejects.toThrow(new TsdbError("overloaded", "memory is full"));
+    expect(lanes.failures).toEqual([]);
+    reply = undefined;
+    await path.write("t,h=b v=3i 3\nt,h=a v=4i 4");
+    reply = "broken";
+    await expect(path.write("t v=5i 5")).rejects.toThrow("an ingest worker failed: unreachable executed");
+    reply = undefined;
+    await path.write("t,h=b v=6i 6");
+    expect(await values(path)).toEqual(["1=1", "3=3", "4=4", "6=6"]);
+    await path.close();
+  });
+
+  test("bodies that wait when the last worker fails are parsed on the main thread", async () => {
+    const { path, lanes } = await open({ count: 1, fails: (_, when) => when === "before" });
+    const writes = await Promise.allSettled(Array.from({ length: 5 }, (_, i) => path.write(`t v=${i}i ${i}`)));
+    expect(writes.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled", "fulfilled", "fulfilled"]);
+    expect(await values(path)).toEqual(["2=2", "3=3", "4=4"]);
+    expect(lanes.failures.length).toBe(1);
+    await path.close();
+  });
+
+  test("random failures: what is acknowledged is there once, what is not is not (seed 5)", async () => {
+    const below = prng(5);
+    const { path, lanes } = await open({ count: 2, turns: () => below(4), fails: () => below(12) === 0 });
+    const acknowledged: string[] = [];
+    const clients = Array.from({ length: 6 }, async (_, client) => {
+      for (let i = 0; i < 40; i++) {
+        const time = client * 1000 + i;
+        const body = `t,c=${client} v=${time}i ${time}`;
+        await path.write(body).then(
+          () => acknowledged.push(`${time}=${time}`),
+          () => {},
+        );
+      }
+    });
+    await Promise.all(clients);
+    expect(await values(path)).toEqual(acknowledged.sort());
+    expect(lanes.failures.length).toBeGreaterThan(3);
+    await path.close();
+    expect(lanes.runningCount).toBe(0);
+  });
+});
+
+test("a stop refuses bodies that wait and stores those that run", async () => {
+  const { path, lanes } = await open({ count: 1 });
+  const writes = Array.from({ length: 5 }, (_, i) => path.write(`t v=${i}i ${i}`));
+  const closed = path.ingest.close();
+  const outcomes = await Promise.allSettled(writes);
+  expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "rejected", "rejected"]);
+  for (const outcome of outcomes.slice(2)) expect(outcome).toMatchObject({ reason: { kind: "unavailable" } });
+  await closed;
+  expect(lanes.runningCount).toBe(0);
+  expect(lanes.failures).toEqual([]);
+  await expect(path.write("t v=9i 9")).rejects.toMatchObject({ kind: "unavailable" });
+  expect(await values(path)).toEqual(["0=0", "1=1"]);
+});
+
+async function until(is: () => boolean): Promise<void> {
+  while (!is()) await new Promise<void>((resolve) => setImmediate(resolve));
+}
