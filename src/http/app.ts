@@ -4,8 +4,9 @@ import { docsRoutes } from "./docs.ts";
 import { failureOf } from "./errors.ts";
 import { infoRoutes } from "./info.ts";
 import { pathOf } from "./query-string.ts";
-import { errorJson, text } from "./respond.ts";
+import { commonHeaders, errorJson, isComplete, text } from "./respond.ts";
 import type { AppServices } from "./services.ts";
+import { UrlCache } from "./url-cache.ts";
 import { v1WriteRoutes } from "./v1/write.ts";
 import { v2WriteRoutes } from "./v2/write.ts";
 import { querySqlRoutes } from "./v3/query-sql.ts";
@@ -24,13 +25,15 @@ const notFound = () => text(404, "Not found");
 /** All routes over `services`. `handle(request)` answers without a socket; server.ts listens. */
 export function createApp(services: AppServices): App {
   const routes = { paths: new Set<string>(), headPaths: new Set<string>() };
+  // Elysia asks for the function around its router with every request.
+  const around = once((next: Handler) => border(services, routes, next));
   const app: App = new Elysia({
     name: "http",
     strictPath: true,
     // Otherwise the router looks for the path behind the 11th character and misses it after a short host name.
     handler: { standardHostname: false },
   })
-    .wrap((next) => border(services, routes, next as unknown as Handler))
+    .wrap((next) => around(next as unknown as Handler))
     .onError(({ error, code, request }) => {
       if (code === "NOT_FOUND") return notFound();
       const failure = failureOf(error);
@@ -50,27 +53,38 @@ export function createApp(services: AppServices): App {
   return app;
 }
 
+/** `make`, which is called again only for another argument than the last. */
+function once<T, R>(make: (argument: T) => R): (argument: T) => R {
+  let last: { argument: T; made: R } | undefined;
+  return (argument) => {
+    if (last === undefined || last.argument !== argument) last = { argument, made: make(argument) };
+    return last.made;
+  };
+}
+
 type Handler = (request: Request) => Response | Promise<Response>;
 
 /** Around the router: adds the headers that every answer carries, and counts by route pattern. */
 function border(services: AppServices, routes: { paths: ReadonlySet<string>; headPaths: ReadonlySet<string> }, next: Handler): Handler {
+  const headers = Object.entries(commonHeaders(services));
+  const paths = new UrlCache(pathOf);
+  const finish = (request: Request, path: string, startedMs: number, response: Response): Response => {
+    if (!isComplete(response)) for (const [name, value] of headers) response.headers.set(name, value);
+    const seconds = (services.now() - startedMs) / 1000;
+    services.metrics.request(request.method, routes.paths.has(path) ? path : "other", response.status, seconds);
+    return response;
+  };
   return (request) => {
     const startedMs = services.now();
     // The router finds the path by counting the characters of http://, and would take one of the slashes of https:// for it.
     if (request.url.startsWith("https:")) Object.defineProperty(request, "url", { value: `http:${request.url.slice("https:".length)}` });
-    const path = pathOf(request.url);
-    const finish = (response: Response): Response => {
-      const { headers } = response;
-      headers.set("cluster-uuid", services.clusterUuid);
-      headers.set("access-control-allow-origin", "*");
-      const seconds = (services.now() - startedMs) / 1000;
-      services.metrics.request(request.method, routes.paths.has(path) ? path : "other", response.status, seconds);
-      return response;
-    };
-    if (request.method === "OPTIONS") return finish(new Response(null, { status: 204, headers: PREFLIGHT }));
+    const path = paths.get(request.url);
+    if (request.method === "OPTIONS") return finish(request, path, startedMs, new Response(null, { status: 204, headers: PREFLIGHT }));
     // The router would answer HEAD with what GET says; here HEAD is a method like any other, and mostly not offered.
-    if (request.method === "HEAD" && !routes.headPaths.has(path)) return finish(notFound());
+    if (request.method === "HEAD" && !routes.headPaths.has(path)) return finish(request, path, startedMs, notFound());
     const response = next(request);
-    return response instanceof Promise ? response.then(finish) : finish(response);
+    return response instanceof Promise
+      ? response.then((answer) => finish(request, path, startedMs, answer))
+      : finish(request, path, startedMs, response);
   };
 }

@@ -3,6 +3,8 @@
 import { pipeline } from "node:stream/promises";
 import zlib from "node:zlib";
 import { near, TsdbError } from "../model/errors.ts";
+import { Arrivals } from "./arrivals.ts";
+import { patienceMs, tooSlow } from "./pace.ts";
 
 /** Bodies up to this size are read as a whole: a stream costs more than it saves. */
 const WHOLE_BYTES_MAX = 64 * 1024;
@@ -10,53 +12,91 @@ const WHOLE_BYTES_MAX = 64 * 1024;
  *  Larger ones go to the thread pool, so that the loop serves others meanwhile. */
 const SYNC_GUNZIP_BYTES_MAX = 8 * 1024;
 const GUNZIP_CHUNK_BYTES = 256 * 1024;
-/** A body that holds much memory has to come on: after this time, at this pace on average. */
-const PATIENCE_MS = 30_000;
-const BYTES_PER_MS_MIN = 16;
-const SMALL_BYTES = 64 * 1024;
 
 /** Where a body goes. */
 export interface BodyTarget {
   readonly byteCount: number;
-  /** What the body keeps from others while it comes. */
-  readonly memoryBytes: number;
   /** Copies the bytes. */
   append(bytes: Uint8Array): void;
 }
 
-/** Bytes that the client announces; undefined when it does not. @throws TsdbError too_large; bad_request when it is no number, as of two
- *  lengths, which the runtime lets through */
-export function announcedBytes({ headers }: Request, bytesMax: number): number | undefined {
-  const announced = headers.get("content-length");
-  if (announced === null) return undefined;
-  if (!/^\d+$/.test(announced)) throw new TsdbError("bad_request", `invalid content-length: ${near(announced)}`);
-  // Refused before a byte is read; the runtime discards what the client still sends.
-  if (Number(announced) > bytesMax) throw tooLarge(bytesMax);
-  return Number(announced);
+/** What the headers say of a body. */
+export interface BodyHead {
+  /** Bytes that the client will send; undefined when it does not say. */
+  readonly announcedBytes: number | undefined;
+  readonly isGzip: boolean;
 }
 
-/** Reads the body of `request` into `target`. `bytesMax` bounds what is sent and again what it decompresses to. `nowMs` is a monotonic
- *  clock.
- *  @throws TsdbError too_large; bad_request for another encoding or broken gzip; too_slow; cancelled when the client goes away; what
- *  `target` throws. */
-export async function readBody(request: Request, bytesMax: number, target: BodyTarget, nowMs: () => number): Promise<void> {
-  const isGzip = encodingIsGzip(request.headers.get("content-encoding"));
-  const announced = announcedBytes(request, bytesMax);
-  const bounded = new BoundedTarget(target, bytesMax);
-  if (announced !== undefined && announced <= WHOLE_BYTES_MAX) {
-    const whole = new Uint8Array(await request.arrayBuffer());
-    if (!isGzip)
-      bounded.append(whole); // too little to free: freeing costs some microseconds
-    else if (whole.byteLength <= SYNC_GUNZIP_BYTES_MAX) gunzipSmall(whole, bounded);
-    else await gunzip([whole], bounded);
-    return;
+/** Reads the bodies of one route. */
+export class BodyReader {
+  private readonly arrivals: Arrivals;
+
+  /** `bytesMax` bounds what is sent and again what it decompresses to. `nowMs` is a monotonic clock. */
+  constructor(
+    private readonly bytesMax: number,
+    private readonly nowMs: () => number,
+  ) {
+    this.arrivals = new Arrivals(nowMs);
   }
-  const pieces = paced(request.body ?? [], { bytesMax, target, nowMs });
-  if (isGzip) await gunzip(pieces, bounded);
-  else {
+
+  /** @throws TsdbError too_large; bad_request for another encoding, and when the length is no number, as of two lengths, which the runtime
+   *  lets through */
+  head({ headers }: Request): BodyHead {
+    const isGzip = encodingIsGzip(headers.get("content-encoding"));
+    const announced = headers.get("content-length");
+    if (announced === null) return { announcedBytes: undefined, isGzip };
+    if (!/^\d+$/.test(announced)) throw new TsdbError("bad_request", `invalid content-length: ${near(announced)}`);
+    const announcedBytes = Number(announced);
+    // Refused before a byte is read; the runtime discards what the client still sends.
+    if (announcedBytes > this.bytesMax) throw tooLarge(this.bytesMax);
+    return { announcedBytes, isGzip };
+  }
+
+  /** Reads the body of `request` into `target`.
+   *  @throws TsdbError too_large; bad_request for broken gzip; too_slow; cancelled when the client goes away; what `target` throws. */
+  read(request: Request, { announcedBytes, isGzip }: BodyHead, target: BodyTarget): Promise<void> {
+    if (announcedBytes === undefined || announcedBytes > WHOLE_BYTES_MAX) return this.readPieces(request, isGzip, target);
+    // too little to free: freeing costs some microseconds
+    if (!isGzip) return this.arrivals.take(request.bytes(), announcedBytes, (bytes) => target.append(bytes));
+    return this.readWholeGzip(request, announcedBytes, new BoundedTarget(target, this.bytesMax));
+  }
+
+  /** The body as bytes of the caller's. @throws as `head` and `read` */
+  async readWhole(request: Request): Promise<Uint8Array> {
+    const pieces = new Pieces();
+    await this.read(request, this.head(request), pieces);
+    return pieces.bytes;
+  }
+
+  private async readWholeGzip(request: Request, announcedBytes: number, target: BoundedTarget): Promise<void> {
+    let compressed: Uint8Array = new Uint8Array(0);
+    await this.arrivals.take(request.bytes(), announcedBytes, (bytes) => {
+      compressed = bytes;
+    });
+    if (compressed.byteLength <= SYNC_GUNZIP_BYTES_MAX) gunzipSmall(compressed, target);
+    else await gunzip([compressed], target);
+  }
+
+  private async readPieces(request: Request, isGzip: boolean, target: BodyTarget): Promise<void> {
+    const bounded = new BoundedTarget(target, this.bytesMax);
+    const pieces = this.paced(request.body ?? []);
+    if (isGzip) return gunzip(pieces, bounded);
     for await (const piece of pieces) {
       bounded.append(piece);
       free(piece);
+    }
+  }
+
+  /** The pieces as they are sent, counted, from a client that keeps up a pace. Leaving the loop cancels the stream. */
+  private async *paced(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const startedMs = this.nowMs();
+    let bytes = 0;
+    for await (const piece of stream) {
+      bytes += piece.byteLength;
+      if (bytes > this.bytesMax) throw tooLarge(this.bytesMax);
+      const elapsedMs = this.nowMs() - startedMs;
+      if (elapsedMs > patienceMs(bytes)) throw tooSlow(elapsedMs);
+      yield piece;
     }
   }
 }
@@ -65,13 +105,6 @@ export async function readBody(request: Request, bytesMax: number, target: BodyT
  *  nothing has touched before. */
 function free({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
-}
-
-/** The body as bytes of the caller's. @throws as readBody */
-export async function readWhole(request: Request, bytesMax: number, nowMs: () => number): Promise<Uint8Array> {
-  const pieces = new Pieces();
-  await readBody(request, bytesMax, pieces, nowMs);
-  return pieces.bytes;
 }
 
 export function tooLarge(bytesMax: number): TsdbError {
@@ -102,10 +135,6 @@ class Pieces implements BodyTarget {
   byteCount = 0;
   private readonly pieces: Uint8Array[] = [];
 
-  get memoryBytes(): number {
-    return this.byteCount;
-  }
-
   get bytes(): Uint8Array {
     return this.pieces.length === 1 ? this.pieces[0]! : Buffer.concat(this.pieces, this.byteCount);
   }
@@ -114,26 +143,6 @@ class Pieces implements BodyTarget {
     this.pieces.push(bytes.slice()); // whoever gave them may free them
     this.byteCount += bytes.byteLength;
   }
-}
-
-/** The pieces as they are sent, counted, from a client that keeps up a pace. Leaving the loop cancels the stream. */
-async function* paced(
-  stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  { bytesMax, target, nowMs }: { bytesMax: number; target: BodyTarget; nowMs: () => number },
-): AsyncGenerator<Uint8Array> {
-  const startedMs = nowMs();
-  let bytes = 0;
-  for await (const piece of stream) {
-    bytes += piece.byteLength;
-    if (bytes > bytesMax) throw tooLarge(bytesMax);
-    const lateMs = nowMs() - startedMs - PATIENCE_MS;
-    if (lateMs > 0 && target.memoryBytes > SMALL_BYTES && bytes < lateMs * BYTES_PER_MS_MIN) throw tooSlow(bytes, lateMs + PATIENCE_MS);
-    yield piece;
-  }
-}
-
-function tooSlow(bytes: number, milliseconds: number): TsdbError {
-  return new TsdbError("too_slow", `the body comes too slowly: ${bytes} bytes in ${Math.round(milliseconds / 1000)} seconds`);
 }
 
 /** All members of a gzip stream. Output stops at the target's bound, whatever the input promises. */

@@ -24,6 +24,13 @@ export const STATUS = {
   io: 500,
 } as const satisfies Record<ErrorKind, number>;
 
+const HEADERS: Partial<Record<ErrorKind, Readonly<Record<string, string>>>> = {
+  overloaded: { "retry-after": "1" },
+  unavailable: { "retry-after": "1" },
+  // nobody waits for the rest of its body
+  too_slow: { connection: "close" },
+};
+
 /** Anything thrown, ready for a dialect to put into words. */
 export interface Failure {
   readonly status: number;
@@ -35,9 +42,8 @@ export interface Failure {
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof TsdbError) {
-    const canRetry = error.kind === "overloaded" || error.kind === "unavailable";
     const status = STATUS[error.kind];
-    return { status, message: error.message, headers: canRetry ? { "retry-after": "1" } : {}, isOurs: status === 500 };
+    return { status, message: error.message, headers: HEADERS[error.kind] ?? {}, isOurs: status === 500 };
   }
   // The connection closed while its body was being read.
   if (error instanceof DOMException && error.name === "AbortError") {

@@ -60,10 +60,19 @@ interface RouteCount {
   requests: number;
 }
 
+interface RequestKind {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly count: RouteCount;
+}
+
 /** All families of one server. Label values are bounded: known methods, route patterns and statuses, never raw paths or names. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #routes = new Map<string, RouteCount>();
+  /** Most requests are like the one before. */
+  #lastRequest: RequestKind | undefined;
   readonly #requestSeconds = new Map<string, Buckets>();
   readonly #walSyncSeconds = new Buckets({}, LATENCY_BUCKETS_SECONDS);
   readonly #queryFirstByteSeconds = new Buckets({}, LATENCY_BUCKETS_SECONDS);
@@ -94,9 +103,9 @@ export class Metrics {
 
   /** A request answered. `path` is the route's pattern, or "other". */
   request(method: string, path: string, status: number, seconds: number): void {
-    const known = METHODS.has(method) ? method : "other";
-    const key = `${known} ${path} ${status}`;
-    const count = this.#routes.get(key) ?? this.#addRoute(key, { method: known, path, status: String(status) });
+    const last = this.#lastRequest;
+    const isAlike = last !== undefined && last.method === method && last.path === path && last.status === status;
+    const { count } = isAlike ? last : this.#findRoute(method, path, status);
     count.requests++;
     count.seconds.observe(seconds);
   }
@@ -177,6 +186,14 @@ export class Metrics {
   /** The whole page. */
   async render(): Promise<{ readonly contentType: string; readonly text: string }> {
     return { contentType: this.#registry.contentType, text: `${await this.#registry.metrics()}# EOF\n` };
+  }
+
+  #findRoute(method: string, path: string, status: number): RequestKind {
+    const known = METHODS.has(method) ? method : "other";
+    const key = `${known} ${path} ${status}`;
+    const count = this.#routes.get(key) ?? this.#addRoute(key, { method: known, path, status: String(status) });
+    this.#lastRequest = { method, path, status, count };
+    return this.#lastRequest;
   }
 
   #addRoute(key: string, labels: RouteCount["labels"]): RouteCount {

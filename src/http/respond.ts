@@ -1,4 +1,5 @@
-// The few shapes of an answer. Headers that every answer carries are added in one place, app.ts.
+// The few shapes of an answer. Headers that every answer carries are added in one place, app.ts, but to the one that is
+// given most.
 import type { Failure } from "./errors.ts";
 
 export const JSON_TYPE = "application/json";
@@ -12,8 +13,25 @@ export function text(status: number, body: string, headers: Readonly<Record<stri
   return new Response(body, { status, headers: { "content-type": TEXT_TYPE, ...headers } });
 }
 
-export function noContent(): Response {
-  return new Response(null, { status: 204 });
+/** The headers of every answer. */
+export function commonHeaders({ clusterUuid }: { readonly clusterUuid: string }): Readonly<Record<string, string>> {
+  return { "cluster-uuid": clusterUuid, "access-control-allow-origin": "*" };
+}
+
+const COMPLETE = Symbol("was made with the headers of every answer");
+
+/** Marks a response that was made with `commonHeaders`. */
+export function complete(response: Response): Response {
+  (response as Marked)[COMPLETE] = true;
+  return response;
+}
+
+export function isComplete(response: Response): boolean {
+  return (response as Marked)[COMPLETE] === true;
+}
+
+interface Marked extends Response {
+  [COMPLETE]?: boolean;
 }
 
 /** `{"error": …}`, the JSON form of an error on the v1 and v3 endpoints. */

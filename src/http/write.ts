@@ -4,11 +4,12 @@ import { TsdbError } from "../model/errors.ts";
 import { validateDatabaseName } from "../model/names.ts";
 import type { Precision } from "../model/precision.ts";
 import type { IncomingBody, WriteResult } from "../model/write.ts";
-import { announcedBytes, readBody } from "./body.ts";
+import { BodyReader } from "./body.ts";
 import { type Failure, failureOf } from "./errors.ts";
 import { pathOf } from "./query-string.ts";
-import { noContent } from "./respond.ts";
+import { commonHeaders, complete } from "./respond.ts";
 import type { AppServices, ServerStatus } from "./services.ts";
+import { UrlCache } from "./url-cache.ts";
 
 /** Where and how a body is to be written. */
 export interface WriteTarget {
@@ -27,28 +28,49 @@ export interface WriteDialect {
   readonly failed: (failure: Failure) => Response;
 }
 
-export async function takeWrite(services: AppServices, dialect: WriteDialect, request: Request): Promise<Response> {
-  let body: IncomingBody | undefined;
-  try {
-    const target = dialect.target(request.url);
-    validateDatabaseName(target.database);
-    requireReady(services.status());
-    const place = services.write.receive(announcedBytes(request, services.maxRequestBytes));
-    body = place instanceof Promise ? await place : place;
-    await readBody(request, services.maxRequestBytes, body, services.now);
-    const bytes = body.byteCount;
-    const result = await body.write(target);
-    if (result.empty) throw new TsdbError("bad_request", "incoming write was empty");
-    const outcome = result.rejectedCount === 0 ? "stored" : result.rowCount === 0 ? "rejected" : "partial";
-    services.metrics.write(outcome, { rows: result.rowCount, rejected: result.rejectedCount, bytes });
-    return result.rejectedCount === 0 ? noContent() : dialect.rejected(result, target);
-  } catch (error) {
-    services.metrics.write("failed", { rows: 0, rejected: 0, bytes: 0 });
-    const failure = failureOf(error);
-    if (failure.isOurs) services.report(error, `write to ${pathOf(request.url)}`);
-    return dialect.failed(failure);
-  } finally {
-    body?.release();
+/** Takes the bodies of one dialect. */
+export class WriteRoute {
+  private readonly targets: UrlCache<WriteTarget>;
+  private readonly reader: BodyReader;
+  private readonly written: ResponseInit;
+
+  constructor(
+    private readonly services: AppServices,
+    private readonly dialect: WriteDialect,
+  ) {
+    this.reader = new BodyReader(services.maxRequestBytes, services.now);
+    this.written = { status: 204, headers: new Headers(commonHeaders(services)) };
+    this.targets = new UrlCache((url) => {
+      const target = dialect.target(url);
+      validateDatabaseName(target.database);
+      return target;
+    });
+  }
+
+  async take(request: Request): Promise<Response> {
+    const { services, dialect, reader } = this;
+    let body: IncomingBody | undefined;
+    try {
+      const target = this.targets.get(request.url);
+      requireReady(services.status());
+      const head = reader.head(request);
+      const place = services.write.receive(head.announcedBytes);
+      body = place instanceof Promise ? await place : place;
+      await reader.read(request, head, body);
+      const bytes = body.byteCount;
+      const result = await body.write(target);
+      if (result.empty) throw new TsdbError("bad_request", "incoming write was empty");
+      const outcome = result.rejectedCount === 0 ? "stored" : result.rowCount === 0 ? "rejected" : "partial";
+      services.metrics.write(outcome, { rows: result.rowCount, rejected: result.rejectedCount, bytes });
+      return result.rejectedCount === 0 ? complete(new Response(null, this.written)) : dialect.rejected(result, target);
+    } catch (error) {
+      services.metrics.write("failed", { rows: 0, rejected: 0, bytes: 0 });
+      const failure = failureOf(error);
+      if (failure.isOurs) services.report(error, `write to ${pathOf(request.url)}`);
+      return dialect.failed(failure);
+    } finally {
+      body?.release();
+    }
   }
 }
 

@@ -54,6 +54,7 @@ export interface FakeOptions {
   readonly status?: () => ServerStatus;
   readonly edition?: AppServices["edition"];
   readonly maxRequestBytes?: number;
+  readonly now?: () => number;
 }
 
 export function answer(text: string, contentType = "application/json"): QueryAnswer {
@@ -89,7 +90,7 @@ export function fakes(options: FakeOptions = {}): Fakes {
     revision: "abc1234",
     metrics: new Metrics(() => STATS),
     maxRequestBytes: options.maxRequestBytes ?? 1000,
-    now: () => performance.now(),
+    now: options.now ?? (() => performance.now()),
     report: (error, where) => reports.push({ error, where }),
   };
   const app = createApp(services);

@@ -65,6 +65,20 @@ test("a slow client is waited for", async () => {
   expect(it.writes.map(({ body }) => body)).toEqual(["cpu v=1\n"]);
 });
 
+test("a small body that trickles is given up after a time, with its memory and its connection", async () => {
+  let nowMs = 0;
+  await using it = listening({ now: () => nowMs });
+  const clients = await Promise.all(Array.from({ length: 20 }, () => it.open()));
+  for (const client of clients) client.send(head(WRITE, "Content-Length: 900"), "c");
+  await eventually(() => it.bodiesHeld() === clients.length);
+  nowMs = 31_000;
+  for (const client of clients) {
+    client.send("p");
+    expect(await client.untilClosed()).toStartWith("HTTP/1.1 408 ");
+  }
+  expect([it.bodiesHeld(), it.writes, it.reports]).toEqual([0, [], []]);
+});
+
 test.each(["Content-Length: 8", "Transfer-Encoding: chunked"])(
   "an upload that breaks off writes nothing and is nobody's bug (%s)",
   async (how) => {

@@ -7,7 +7,7 @@ import { V1_PRECISIONS } from "../precisions.ts";
 import { readQueryString } from "../query-string.ts";
 import { errorJson, json } from "../respond.ts";
 import type { AppServices } from "../services.ts";
-import { readPrecision, rejectedStatus, rejectionRecords, takeWrite, type WriteDialect, type WriteTarget } from "../write.ts";
+import { readPrecision, rejectedStatus, rejectionRecords, type WriteDialect, WriteRoute, type WriteTarget } from "../write.ts";
 import { acceptPartial, LINE_PROTOCOL, noSync, precision, Rejections, WriteHeaders, writeAnswers } from "../write-schemas.ts";
 import { withRetentionPolicy } from "./retention-policy.ts";
 
@@ -46,8 +46,9 @@ const DIALECT: WriteDialect = {
   failed: errorJson,
 };
 
-export const v1WriteRoutes = (services: AppServices) =>
-  new Elysia({ name: "http.v1.write" }).post("/write", ({ request }) => takeWrite(services, DIALECT, request), {
+export const v1WriteRoutes = (services: AppServices) => {
+  const route = new WriteRoute(services, DIALECT);
+  return new Elysia({ name: "http.v1.write" }).post("/write", ({ request }) => route.take(request), {
     parse: "none",
     ...operation({
       tag: "Write",
@@ -58,3 +59,4 @@ export const v1WriteRoutes = (services: AppServices) =>
       answers: writeAnswers(Rejections),
     }),
   });
+};

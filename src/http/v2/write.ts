@@ -8,7 +8,7 @@ import { V2_PRECISIONS } from "../precisions.ts";
 import { readQueryString } from "../query-string.ts";
 import { json } from "../respond.ts";
 import type { AppServices } from "../services.ts";
-import { readPrecision, rejectedStatus, takeWrite, type WriteDialect, type WriteTarget } from "../write.ts";
+import { readPrecision, rejectedStatus, type WriteDialect, WriteRoute, type WriteTarget } from "../write.ts";
 import { acceptPartial, LINE_PROTOCOL, noSync, precision, WriteHeaders, writeAnswers } from "../write-schemas.ts";
 
 export const V2WriteQuery = t.Object({
@@ -61,8 +61,9 @@ const DIALECT: WriteDialect = {
   failed: (failure) => errorBody(failure.status, failure.message, failure.headers),
 };
 
-export const v2WriteRoutes = (services: AppServices) =>
-  new Elysia({ name: "http.v2.write" }).post("/api/v2/write", ({ request }) => takeWrite(services, DIALECT, request), {
+export const v2WriteRoutes = (services: AppServices) => {
+  const route = new WriteRoute(services, DIALECT);
+  return new Elysia({ name: "http.v2.write" }).post("/api/v2/write", ({ request }) => route.take(request), {
     parse: "none",
     ...operation({
       tag: "Write",
@@ -73,3 +74,4 @@ export const v2WriteRoutes = (services: AppServices) =>
       answers: writeAnswers(V2Error),
     }),
   });
+};

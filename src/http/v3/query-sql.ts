@@ -4,7 +4,7 @@ import { Elysia, t } from "elysia";
 import { near, TsdbError } from "../../model/errors.ts";
 import type { QueryRequest } from "../../model/query.ts";
 import { checkParams, parseJson } from "../../model/query-params.ts";
-import { readWhole } from "../body.ts";
+import { BodyReader } from "../body.ts";
 import { type Failure, failureOf, queryOutcome, STATUS } from "../errors.ts";
 import { liftIdleLimit } from "../idle-limit.ts";
 import type { QueryOutcome } from "../metrics.ts";
@@ -59,8 +59,8 @@ function statementFromUrl(request: Request): Statement {
 }
 
 /** The content type is not looked at: clients send JSON under any name. */
-async function statementFromBody(request: Request, bytesMax: number): Promise<Statement> {
-  const body = await readWhole(request, bytesMax, () => performance.now());
+async function statementFromBody(request: Request, reader: BodyReader): Promise<Statement> {
+  const body = await reader.readWhole(request);
   const fields = parseJson(decodeUtf8(body));
   if (typeof fields !== "object" || fields === null || Array.isArray(fields)) {
     throw new TsdbError("bad_request", "serde json error: the body must be an object with the members `db` and `q`");
@@ -164,6 +164,7 @@ const QueryHeaders = t.Object({
 });
 
 export const querySqlRoutes = (services: AppServices) => {
+  const reader = new BodyReader(services.maxRequestBytes, services.now);
   const notAllowed = () => json(STATUS.method_not_allowed, { error: "method not allowed" }, { allow: "GET, POST" });
   // The context is taken apart at once: Elysia parses cookies, headers and query of every request whose handler might look at them.
   return new Elysia({ name: "http.v3.query-sql" })
@@ -172,20 +173,16 @@ export const querySqlRoutes = (services: AppServices) => {
       ({ request, server }) => takeQuery(services, { request, server }, () => statementFromUrl(request)),
       operation({ tag: "Query", summary: "Query with SQL", query: QuerySqlQuery, headers: QueryHeaders, answers: ANSWERS }),
     )
-    .post(
-      PATH,
-      ({ request, server }) => takeQuery(services, { request, server }, () => statementFromBody(request, services.maxRequestBytes)),
-      {
-        parse: "none",
-        ...operation({
-          tag: "Query",
-          summary: "Query with SQL",
-          headers: QueryHeaders,
-          body: { "application/json": QuerySqlBody },
-          answers: ANSWERS,
-        }),
-      },
-    )
+    .post(PATH, ({ request, server }) => takeQuery(services, { request, server }, () => statementFromBody(request, reader)), {
+      parse: "none",
+      ...operation({
+        tag: "Query",
+        summary: "Query with SQL",
+        headers: QueryHeaders,
+        body: { "application/json": QuerySqlBody },
+        answers: ANSWERS,
+      }),
+    })
     .head(PATH, notAllowed, { detail: { hide: true } })
     .all(PATH, notAllowed, { parse: "none", detail: { hide: true } });
 };

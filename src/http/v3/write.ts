@@ -7,7 +7,7 @@ import { V3_PRECISIONS } from "../precisions.ts";
 import { readQueryString } from "../query-string.ts";
 import { errorJson, json } from "../respond.ts";
 import type { AppServices } from "../services.ts";
-import { readPrecision, rejectedStatus, rejectionRecords, takeWrite, type WriteDialect, type WriteTarget } from "../write.ts";
+import { readPrecision, rejectedStatus, rejectionRecords, type WriteDialect, WriteRoute, type WriteTarget } from "../write.ts";
 import { acceptPartial, LINE_PROTOCOL, noSync, precision, Rejections, WriteHeaders, writeAnswers } from "../write-schemas.ts";
 
 export const V3WriteQuery = t.Object({
@@ -40,8 +40,9 @@ const DIALECT: WriteDialect = {
   failed: errorJson,
 };
 
-export const v3WriteRoutes = (services: AppServices) =>
-  new Elysia({ name: "http.v3.write" }).post("/api/v3/write_lp", ({ request }) => takeWrite(services, DIALECT, request), {
+export const v3WriteRoutes = (services: AppServices) => {
+  const route = new WriteRoute(services, DIALECT);
+  return new Elysia({ name: "http.v3.write" }).post("/api/v3/write_lp", ({ request }) => route.take(request), {
     parse: "none",
     ...operation({
       tag: "Write",
@@ -53,3 +54,4 @@ export const v3WriteRoutes = (services: AppServices) =>
       answers: writeAnswers(Rejections),
     }),
   });
+};
