@@ -24,7 +24,6 @@ export {
   seriesCreate,
   seriesFree,
   seriesGrowthMax,
-  seriesNoteTimes,
   seriesRetiredCount,
   seriesTagCount,
   seriesTags,
@@ -40,6 +39,7 @@ export {
   seriesUnmark,
   seriesWriteKeys,
 } from "./memory/series-records";
+export { notedDoubtMax, notedDoubtMin, seriesNoteTimes } from "./memory/series-times";
 export { keepPacked, packValues, packViews, spreadValues, spreadViews, unpackValues } from "./memory/packed";
 export { copyViews, textBytes } from "./memory/views";
 export { parquetBloomAdd } from "./parquet/bloom";

@@ -9,6 +9,11 @@ import { Retired, reserveRetired, retire } from "./retired";
 const NO_ID: u32 = 0xffffffff;
 const SERIES_MIN: u32 = 8;
 const SCRATCH_MIN: u32 = 256;
+/** Of one series: series-times.ts. */
+export const GAPS_BYTES: u32 = 64;
+/** Up to so many series gaps are kept from the first row on (4 MiB), of more when rows have come out of order, up to so many (64 MiB). */
+const SERIES_FEW: u32 = 65536;
+const SERIES_MANY: u32 = 1048576;
 // slot: | hash u32 | id + 1 u32, 0 = empty |
 const SLOT_BYTES: u32 = 8;
 
@@ -36,6 +41,11 @@ export class SeriesDictionary {
   /** i64 per series: the newest time seen, or the floor. */
   lastTimes: u32;
   lastTimesCapacity: u32;
+  /** By series, where it has no rows: series-times.ts. Zero when nobody keeps them. */
+  gaps: u32;
+  gapsCapacity: u32;
+  /** 1 when a row has come that was not newer than its series' last one. */
+  isDisordered: u32;
   /** u32 per series: the stamp of the last markUnseen that met it. */
   stamps: u32;
   stampsCapacity: u32;
@@ -80,6 +90,7 @@ export function seriesFree(dictionary: SeriesDictionary): void {
   if (dictionary.spareValues != 0) hostFree(dictionary.spareValues, KEYS_BYTES);
   if (dictionary.tags != 0) hostFree(dictionary.tags, dictionary.tagCapacity * offsetof<TagColumn>());
   if (dictionary.lastTimes != 0) hostFree(dictionary.lastTimes, dictionary.lastTimesCapacity << 3);
+  if (dictionary.gaps != 0) hostFree(dictionary.gaps, dictionary.gapsCapacity * GAPS_BYTES);
   if (dictionary.stamps != 0) hostFree(dictionary.stamps, dictionary.stampsCapacity << 2);
   if (dictionary.scratch != 0) hostFree(dictionary.scratch, dictionary.scratchBytes);
   if (dictionary.slots != 0) hostFree(dictionary.slots, (dictionary.slotMask + 1) * SLOT_BYTES);
@@ -105,7 +116,11 @@ export function seriesGrowthMax(dictionary: SeriesDictionary, count: u32, tagCou
   let known: u32 = 0;
   let capacity = SERIES_MIN;
   let wanted = count;
+  let gaps: u32 = 0;
+  let isDisordered: u32 = 0;
   if (changetype<usize>(dictionary) != 0) {
+    gaps = dictionary.gapsCapacity;
+    isDisordered = dictionary.isDisordered;
     old = capacity = max(SERIES_MIN, dictionary.lastTimesCapacity);
     known = dictionary.tagCount;
     wanted += dictionary.count;
@@ -113,8 +128,13 @@ export function seriesGrowthMax(dictionary: SeriesDictionary, count: u32, tagCou
   while (capacity < wanted) capacity <<= 1;
   // per series a code of each column, a time, a stamp and up to four slots; a column that is new is there for the old series, too
   const arrays = <f64>(capacity - old) * <f64>((known + tagCount) * 4 + 12 + 4 * SLOT_BYTES) + <f64>old * <f64>tagCount * 4;
+  const gapsBytes = keepsGaps(capacity, isDisordered) ? <f64>(capacity - gaps) * GAPS_BYTES : 0;
   // per value a view and up to four slots
-  return arrays + <f64>count * <f64>tagCount * (16 + 4 * SLOT_BYTES);
+  return arrays + gapsBytes + <f64>count * <f64>tagCount * (16 + 4 * SLOT_BYTES);
+}
+
+export function keepsGaps(capacity: u32, isDisordered: u32): bool {
+  return capacity <= SERIES_FEW || (isDisordered != 0 && capacity <= SERIES_MANY);
 }
 
 export function seriesTagCount(dictionary: SeriesDictionary): u32 {
@@ -209,7 +229,7 @@ function reserveSeries(dictionary: SeriesDictionary): void {
 }
 
 /** A larger copy, zero at its end, of an array that no other thread reads. */
-function growPrivate(old: u32, oldBytes: u32, newBytes: u32): u32 {
+export function growPrivate(old: u32, oldBytes: u32, newBytes: u32): u32 {
   const ptr = hostAlloc(newBytes);
   if (oldBytes != 0) {
     memory.copy(ptr, old, oldBytes);
@@ -333,19 +353,4 @@ function isInHand(dictionary: SeriesDictionary, id: u32): bool {
     if (load<u32>(tag.codes + (id << 2)) != tag.code) return false;
   }
   return true;
-}
-
-/** Raises the last times to those of the rows. 1 when every row was newer than its series' last time, so that no two rows can be equal. */
-export function seriesNoteTimes(dictionary: SeriesDictionary, series: u32, times: u32, rowCount: u32): bool {
-  const lastTimes = dictionary.lastTimes;
-  let unique: u32 = 1;
-  const end = series + (rowCount << 2);
-  for (; series < end; series += 4, times += 8) {
-    const at = lastTimes + (load<u32>(series) << 3);
-    const last = load<i64>(at);
-    const time = load<i64>(times);
-    unique &= <u32>(time > last);
-    store<i64>(at, max(time, last));
-  }
-  return unique != 0;
 }

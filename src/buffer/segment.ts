@@ -7,10 +7,12 @@ import { bitmapBytes, timeRange } from "../kernel/rows.ts";
 import { assert } from "../model/assert.ts";
 import { ColumnType, VALUE_BYTES } from "../model/column.ts";
 import type { Reclaimer } from "../model/reclaimer.ts";
-import type { ColumnRun, DictionaryView, Run } from "../model/run.ts";
+import type { ColumnRun, DictionaryView, RowFacts, Run } from "../model/run.ts";
+import { ALL_TIME, type TimeRange } from "../model/scan.ts";
+import { intersection, joinNearest, union } from "../model/time-ranges.ts";
 
-/** Rows of one table on their way into the buffer; all pointers are borrowed. */
-export interface BufferBatch {
+/** Rows of one table on their way into the buffer, with what SeriesDictionary.noteTimes said of them; all pointers are borrowed. */
+export interface BufferBatch extends RowFacts {
   readonly rowCount: number;
   /** u32 per row: ids of the table's SeriesDictionary. */
   readonly seriesPtr: number;
@@ -18,8 +20,6 @@ export interface BufferBatch {
   readonly timePtr: number;
   /** Field columns, each at most once, packed or not. A column that is not listed is NULL in every row. */
   readonly columns: readonly ColumnRun[];
-  /** What SeriesDictionary.noteTimes said: no row has the series and time of an earlier one. */
-  readonly unique: boolean;
 }
 
 interface SegmentColumn {
@@ -43,6 +43,9 @@ const PACKED_BELOW = 1 / 4;
 const PACKED_CAPACITY_MIN = 4096;
 const PACKED_VALUES_MIN = 64;
 
+/** Ranges of times that are told apart: more make plans of scans long. */
+const DOUBTS_MAX = 8;
+
 const TEXT_BYTES_MIN = 1024;
 const TEXT_BYTES_DOUBLING_MAX = 256 * 1024;
 
@@ -61,7 +64,9 @@ export class Segment {
   private textNext = 0;
   private textEnd = 0;
   private textChunkBytes = 0;
-  private unique = true;
+  private ascending = true;
+  /** Of all rows. */
+  private doubts: readonly TimeRange[] = [];
   private cachedColumns: readonly ColumnRun[] | undefined;
 
   constructor(
@@ -130,7 +135,8 @@ export class Segment {
     if (maxNs > this.maxTimeNs) this.maxTimeNs = maxNs;
     if (at === 0) this.seqMin = sequence;
     this.seqMax = sequence;
-    this.unique &&= batch.unique;
+    this.ascending &&= batch.ascending === true;
+    if (!batch.unique) this.addDoubts(batch.doubts ?? [ALL_TIME], { minNs, maxNs });
     this.rowCount = at + count;
   }
 
@@ -146,7 +152,9 @@ export class Segment {
       columns: this.cachedColumns,
       dictionary,
       sorted: false,
-      unique: this.unique,
+      unique: this.doubts.length === 0,
+      doubts: this.doubts.length === 0 ? undefined : this.doubts,
+      ascending: this.ascending,
       minTimeNs: this.minTimeNs,
       maxTimeNs: this.maxTimeNs,
       seqMin: this.seqMin,
@@ -157,6 +165,12 @@ export class Segment {
   free(): void {
     for (const { ptr, bytes } of this.blocks) this.kernel.heap.free(ptr, bytes);
     this.blocks.length = 0;
+  }
+
+  /** A batch may lie in two segments: only doubts of the rows that came into this one count here. */
+  private addDoubts(doubts: readonly TimeRange[], rows: TimeRange): void {
+    const found = doubts.flatMap((doubt) => intersection(doubt, rows) ?? []);
+    if (found.length > 0) this.doubts = joinNearest(union([...this.doubts, ...found]), DOUBTS_MAX);
   }
 
   /** Text beside the views of a batch's rows. */

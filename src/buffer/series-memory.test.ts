@@ -70,11 +70,11 @@ function append(tables: LiveTables, host: string, time: bigint, sequence: number
   const [seriesPtr, timePtr] = [kernel.heap.alloc(4), kernel.heap.alloc(8)];
   kernel.u32[seriesPtr / 4] = insert(live, host);
   kernel.i64[timePtr / 8] = time;
-  const unique = live.dictionary.noteTimes(seriesPtr, timePtr, 1);
-  tables.append(live, { rowCount: 1, seriesPtr, timePtr, columns: [], unique }, { sequence, nowMs: 0 });
+  const facts = live.dictionary.noteTimes(seriesPtr, timePtr, 1);
+  tables.append(live, { rowCount: 1, seriesPtr, timePtr, columns: [], ...facts }, { sequence, nowMs: 0 });
   kernel.heap.free(seriesPtr, 4);
   kernel.heap.free(timePtr, 8);
-  return unique;
+  return facts.unique;
 }
 
 test("an evicted table takes what is not newer than all its rows for a possible duplicate", () => {

@@ -132,10 +132,10 @@ describe("TableBuffer", () => {
     const times = arena.i64(Array.from({ length: rowCount }, (_, i) => BigInt(i + 10)));
     const validityPtr = arena.alloc(rowCount / 8 + 8);
     kernel.u8.fill(0b01010101, validityPtr, validityPtr + Math.ceil(rowCount / 8));
-    const unique = dictionary.noteTimes(rows, times, rowCount);
-    expect(unique).toBe(true);
+    const facts = dictionary.noteTimes(rows, times, rowCount);
+    expect(facts.unique).toBe(true);
     const columns = [{ columnId: 3, type: ColumnType.integer, dataPtr: times, validityPtr }];
-    buffer.append({ rowCount, seriesPtr: rows, timePtr: times, columns, unique }, 4);
+    buffer.append({ rowCount, seriesPtr: rows, timePtr: times, columns, ...facts }, 4);
     const runs = buffer.runs();
     expect(runs.map((run) => [run.seqMin, run.seqMax, run.unique])).toEqual([
       [3, 4, true],

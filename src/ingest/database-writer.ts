@@ -276,9 +276,9 @@ export class DatabaseWriter {
     const columns = keep === undefined ? this.wholeColumns(work) : this.keptColumns(work, keep);
     if (link.hasForgotten) this.resolveForgotten(work, rowCount);
     live.dictionary.mapSeries(link.seriesMapPtr, parsed.seriesPtr, rowCount, parsed.seriesPtr);
-    const unique = live.dictionary.noteTimes(parsed.seriesPtr, parsed.timePtr, rowCount);
+    const facts = live.dictionary.noteTimes(parsed.seriesPtr, parsed.timePtr, rowCount);
     assert(kernel.u32[parsed.seriesPtr / 4]! < live.dictionary.seriesCount, "series are resolved");
-    const batch = { rowCount, seriesPtr: parsed.seriesPtr, timePtr: parsed.timePtr, columns, unique };
+    const batch = { rowCount, seriesPtr: parsed.seriesPtr, timePtr: parsed.timePtr, columns, ...facts };
     return { live, batch, encodedPtr: keep === undefined ? work.encodedPtr : undefined };
   }
 

@@ -55,10 +55,10 @@ export class Replayer {
     dictionary.mapSeries(map.ptr, table.seriesPtr, table.rowCount, table.seriesPtr);
     const mapped = maxOf(this.kernel.u32.subarray(table.seriesPtr / 4, table.seriesPtr / 4 + table.rowCount));
     if (table.rowCount > 0 && mapped === UNRESOLVED) unknownSeries(table, largest);
-    const unique = dictionary.noteTimes(table.seriesPtr, table.timePtr, table.rowCount);
+    const facts = dictionary.noteTimes(table.seriesPtr, table.timePtr, table.rowCount);
     this.cutAtDeletion(live, sequence);
     const { rowCount, seriesPtr, timePtr, columns } = table;
-    this.tables.append(live, { rowCount, seriesPtr, timePtr, columns, unique }, { sequence, nowMs: this.nowMs });
+    this.tables.append(live, { rowCount, seriesPtr, timePtr, columns, ...facts }, { sequence, nowMs: this.nowMs });
     this.rowCount += rowCount;
   }
 

@@ -9,7 +9,7 @@ import { ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import { ALL_TIME } from "../model/scan.ts";
 
-const LIMIT_BYTES = 160_000;
+const LIMIT_BYTES = 240_000;
 const NOW_MS = 1_700_000_000_000;
 
 function line(table: string, host: number, timeNs: bigint, value: number): ModelLine {
@@ -98,7 +98,7 @@ test("a point that comes again after its series was evicted merges with the old 
 });
 
 test("other databases and tables keep what they know when one is evicted", async () => {
-  const path = await WritePath.open(new FaultyDisk(), () => NOW_MS, new SeriesMemory(40_000));
+  const path = await WritePath.open(new FaultyDisk(), () => NOW_MS, new SeriesMemory(70_000));
   await path.write("t,h=a x=1 1\nu,h=a x=1 1", { database: "calm" });
   const calm = path.tables.find(1)!.dictionary;
   for (let body = 0; body < 5; body++) {
@@ -127,7 +127,7 @@ test("a body whose series would never fit is refused as too large; the same in p
 });
 
 test("a table whose rows are deleted again and again begins anew", async () => {
-  const path = await WritePath.open(new FaultyDisk(), () => NOW_MS, new SeriesMemory(20_000));
+  const path = await WritePath.open(new FaultyDisk(), () => NOW_MS, new SeriesMemory(32_000));
   for (let round = 0; round < 6; round++) {
     const lines = Array.from({ length: 60 }, (_, i) => lineText(line("t", round * 60 + i, 5n, round)));
     await path.write(lines.join("\n"));

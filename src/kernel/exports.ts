@@ -43,7 +43,10 @@ export interface MemoryExports {
   seriesUnmark(dictionary: number, ids: number, count: number): void;
   seriesKeyBytes(dictionary: number, ids: number, count: number): number;
   seriesWriteKeys(dictionary: number, ids: number, count: number, target: number): void;
+  /** 1 = unique, 2 = ascending. */
   seriesNoteTimes(dictionary: number, series: number, times: number, rowCount: number): number;
+  notedDoubtMin(): bigint;
+  notedDoubtMax(): bigint;
   seriesImport(dictionary: number, tags: number, tagCount: number, count: number, used: number, target: number): void;
   seriesRetiredCount(dictionary: number): number;
   seriesTakeRetired(dictionary: number): number;

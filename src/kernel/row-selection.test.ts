@@ -288,7 +288,7 @@ describe("the newest row of every series", () => {
       const merged = mergeRuns(kernel, [raw], ALL_TYPES);
       // rows of each series ascend in time, as in a segment in which nothing is late
       const log = readRun(kernel, ALL_TYPES, merged).toSorted((a, b) => (a.timeNs < b.timeNs ? -1 : a.timeNs > b.timeNs ? 1 : 0));
-      const ascending = writeRun(arena, ALL_TYPES, log, { seqMin: 3, seqMax: 5, unique: true });
+      const ascending = writeRun(arena, ALL_TYPES, log, { seqMin: 3, seqMax: 5, unique: true, ascending: true });
       for (let round = 0; round < 10; round++) {
         const tombstones = randomTombstones(below, { count: below(4), sequences: 8, times: 100 });
         const request = randomRequest(below);

@@ -104,8 +104,7 @@ export class RowSelection {
     assert(run.seriesPtr !== 0, "newest rows are found by their series");
     const rowsPtr = blocks.alloc(Math.min(wantedCount, run.rowCount) * 4);
     if (run.sorted) return { rowsPtr, count: kernel.call.newestSorted(ptr, rowsPtr) };
-    // each series' rows ascend in time: every row was newer than its series' last one when it came
-    if (run.unique) return { rowsPtr, count: kernel.call.newestAscending(ptr, wantedCount, blocks.allocZeroed(seriesCount), rowsPtr) };
+    if (run.ascending) return { rowsPtr, count: kernel.call.newestAscending(ptr, wantedCount, blocks.allocZeroed(seriesCount), rowsPtr) };
     return { rowsPtr, count: kernel.call.newestUnordered(ptr, blocks.allocZeroed(seriesCount * 4), rowsPtr) };
   }
 

@@ -80,7 +80,10 @@ export class RunMerge {
     const filter = new SeriesFilter(kernel, options.tags ?? []);
     try {
       const inputs = takeRows(kernel, runs, { range: options.range ?? ALL_TIME, filter, hidden: options.hidden }, sources);
-      if (isDone(inputs, options)) return inputs[0]!.run;
+      if (isDone(inputs, options)) {
+        sources.release();
+        return inputs[0]!.run;
+      }
       const series = unifySeries(kernel, inputs, { own: options.ownDictionary ?? false, blocks: scratch });
       try {
         const placesPtr = sources.alloc(inputs.reduce((sum, { count }) => sum + count, 0) * 4);

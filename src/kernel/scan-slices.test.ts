@@ -14,17 +14,18 @@ import { Kernel } from "./kernel.ts";
 import { mergeRuns } from "./run-merge.ts";
 import { planSlices, type RunSummary } from "./scan-slices.ts";
 
-/** [begin, end, "u"nique or "m"arked, and "s" when sorted] */
-type Short = [begin: number, end: number, flags: "u" | "m" | "us" | "ms"];
+/** [begin, end, "u"nique or "m"arked, and "s" when sorted, when marked the times in doubt if not all] */
+type Short = [begin: number, end: number, flags: "u" | "m" | "us" | "ms", ...doubts: [number, number][]];
 /** [run, begin, end, times within that are left out] */
 type Alone = [index: number, begin: number, end: number, ...except: [number, number][]];
 type Merge = [begin: number, end: number, ...members: number[]];
 
-const summary = ([begin, end, flags]: Short): RunSummary => ({
+const summary = ([begin, end, flags, ...doubts]: Short): RunSummary => ({
   minTimeNs: BigInt(begin),
   maxTimeNs: BigInt(end),
   unique: flags.startsWith("u"),
   sorted: flags.endsWith("s"),
+  doubts: doubts.length === 0 ? undefined : doubts.map(([min, max]) => ({ minNs: BigInt(min), maxNs: BigInt(max) })),
 });
 
 const PLANS: [what: string, runs: Short[], alone: Alone[], merges: Merge[], range: [number, number] | null][] = [
@@ -114,6 +115,43 @@ const PLANS: [what: string, runs: Short[], alone: Alone[], merges: Merge[], rang
     null,
   ],
   [
+    "a marked run collides only where it is in doubt",
+    [
+      [0, 100, "us"],
+      [50, 150, "m", [60, 60], [99, 120]],
+      [110, 200, "u"],
+    ],
+    [
+      [0, 0, 98, [60, 60]],
+      [1, 50, 150, [60, 60], [99, 120]],
+      [2, 121, 200],
+    ],
+    [
+      [60, 60, 0, 1],
+      [99, 120, 0, 1, 2],
+    ],
+    null,
+  ],
+  [
+    "a sorted one only where it meets another",
+    [
+      [0, 100, "us"],
+      [50, 150, "ms", [60, 60], [99, 120]],
+      [110, 200, "u"],
+    ],
+    [
+      [0, 0, 98, [60, 60]],
+      [1, 50, 150, [60, 60], [99, 100], [110, 120]],
+      [2, 121, 200],
+    ],
+    [
+      [60, 60, 0, 1],
+      [99, 100, 0, 1],
+      [110, 120, 1, 2],
+    ],
+    null,
+  ],
+  [
     "only times within the range matter",
     [
       [0, 50, "us"],
@@ -171,7 +209,9 @@ describe("planSlices", () => {
     for (let round = 0; round < 30; round++) {
       const runs = Array.from({ length: below(12) }, () => {
         const begin = below(60) - 30;
-        return summary([begin, begin + below(20), (["u", "us", "us", "m", "ms"] as const)[below(5)]!]);
+        const end = begin + below(20);
+        const doubts = Array.from({ length: below(3) }, (_, i): [number, number] => [begin + i * 8, begin + i * 8 + below(7)]);
+        return summary([begin, end, (["u", "us", "us", "m", "ms"] as const)[below(5)]!, ...doubts]);
       });
       const range = below(2) === 0 ? ALL_TIME : { minNs: BigInt(below(40) - 30), maxNs: BigInt(below(60) - 20) };
       const mergesMax = 1 + below(5);
@@ -185,7 +225,9 @@ describe("planSlices", () => {
         expect(slices.length).toBeLessThanOrEqual(1);
         const merged = slices.flatMap(({ members }) => members.filter((i) => present.includes(i)));
         expect([...merged, ...parts.map(({ index }) => index)].toSorted((a, b) => a - b)).toEqual(present);
-        const marked = present.filter((i) => !runs[i]!.unique);
+        const isDoubted = ({ unique, doubts }: RunSummary) =>
+          !unique && (doubts === undefined || doubts.some((one) => within(timeNs, one)));
+        const marked = present.filter((i) => isDoubted(runs[i]!));
         if (marked.length > 0 && (present.length > 1 || !runs[marked[0]!]!.sorted)) expect(merged).toEqual(present);
       }
     }

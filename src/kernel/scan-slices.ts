@@ -2,9 +2,10 @@
 // late minute of rows costs a merge of that minute, not of the day that it falls into.
 import type { Run } from "../model/run.ts";
 import type { TimeRange } from "../model/scan.ts";
+import { intersection, joinNearest, overlaps } from "../model/time-ranges.ts";
 
 /** What the plan depends on. A sorted run has no duplicates within itself. */
-export type RunSummary = Pick<Run, "minTimeNs" | "maxTimeNs" | "unique" | "sorted">;
+export type RunSummary = Pick<Run, "minTimeNs" | "maxTimeNs" | "unique" | "doubts" | "sorted">;
 
 /** A run read as it lies, but for some times within. */
 export interface AlonePart {
@@ -31,11 +32,12 @@ export interface SlicePlan {
 /** A merge has a price of its own, and reads the pages of a block that spans all slices once for each. */
 const MERGES_MAX = 64;
 
-/** Runs collide at a time at which two overlap of which one is marked (not unique), or at which a marked one is that is not sorted and so
- *  may have duplicates within itself. Equal series and times are thus in one merge slice, whatever runs they come from. Where more than
- *  `mergesMax` slices would result, those with the shortest gaps between them are joined. */
+/** A run that is not unique is in doubt at some times, or at all of its own. Runs collide at a time at which two overlap of which one is in
+ *  doubt, or at which one is in doubt that is not sorted and so may have duplicates within itself. Equal series and times are thus in one
+ *  merge slice, whatever runs they come from. Where more than `mergesMax` slices would result, those with the shortest gaps between them
+ *  are joined. */
 export function planSlices(runs: readonly RunSummary[], range: TimeRange, mergesMax = MERGES_MAX): SlicePlan {
-  const clipped = runs.map((run) => clip(run, range));
+  const clipped = runs.map(({ minTimeNs, maxTimeNs }) => intersection({ minNs: minTimeNs, maxNs: maxTimeNs }, range));
   const slices = joinNearest(collisions(runs, clipped), mergesMax);
   const alone = clipped.flatMap((part, index) => (part === null ? [] : (without(part, slices, index) ?? [])));
   const merges = slices.map((slice) => ({
@@ -45,45 +47,44 @@ export function planSlices(runs: readonly RunSummary[], range: TimeRange, merges
   return { alone, merges };
 }
 
-/** Null: nothing of the run lies within. */
-function clip({ minTimeNs, maxTimeNs }: RunSummary, { minNs, maxNs }: TimeRange): TimeRange | null {
-  const clipped = { minNs: minTimeNs > minNs ? minTimeNs : minNs, maxNs: maxTimeNs < maxNs ? maxTimeNs : maxNs };
-  return clipped.minNs <= clipped.maxNs ? clipped : null;
-}
+/** What a run is, at the times of which an event is the beginning or the end. */
+type Kind = "run" | "doubt" | "unsorted doubt";
 
-function overlaps(a: TimeRange, b: TimeRange): boolean {
-  return a.minNs <= b.maxNs && a.maxNs >= b.minNs;
-}
-
-/** A run that begins (+1), or has ended the nanosecond before (-1). */
+/** Begins (+1), or has ended the nanosecond before (-1). */
 interface Event {
   readonly atNs: bigint;
   readonly step: 1 | -1;
-  readonly run: RunSummary;
+  readonly kind: Kind;
+}
+
+function eventsOf(run: RunSummary, clipped: TimeRange): Event[] {
+  const between = ({ minNs, maxNs }: TimeRange, kind: Kind): Event[] => [
+    { atNs: minNs, step: 1, kind },
+    { atNs: maxNs + 1n, step: -1, kind },
+  ];
+  const events = between(clipped, "run");
+  if (run.unique) return events;
+  const kind = run.sorted ? "doubt" : "unsorted doubt";
+  for (const doubt of run.doubts ?? [clipped]) {
+    const range = intersection(doubt, clipped);
+    if (range !== null) events.push(...between(range, kind));
+  }
+  return events;
 }
 
 /** The longest ranges of times at which runs collide, ascending. */
 function collisions(runs: readonly RunSummary[], clipped: readonly (TimeRange | null)[]): TimeRange[] {
   if (runs.every(({ unique }) => unique)) return [];
-  const events = clipped.flatMap((part, i): Event[] => {
-    if (part === null) return [];
-    const run = runs[i]!;
-    return [
-      { atNs: part.minNs, step: 1, run },
-      { atNs: part.maxNs + 1n, step: -1, run },
-    ];
-  });
+  const events = clipped.flatMap((part, i) => (part === null ? [] : eventsOf(runs[i]!, part)));
   events.sort((a, b) => (a.atNs < b.atNs ? -1 : a.atNs > b.atNs ? 1 : 0));
   const found: TimeRange[] = [];
-  const active = { all: 0, marked: 0, unsorted: 0 };
+  const active = { run: 0, doubt: 0, "unsorted doubt": 0 };
   let beginNs: bigint | null = null;
-  for (const [i, { atNs, step, run }] of events.entries()) {
-    active.all += step;
-    if (!run.unique) active.marked += step;
-    if (!run.unique && !run.sorted) active.unsorted += step;
+  for (const [i, { atNs, step, kind }] of events.entries()) {
+    active[kind] += step;
     // what begins and ends at one time is judged together
     if (events[i + 1]?.atNs === atNs) continue;
-    const collide = active.unsorted > 0 || (active.marked > 0 && active.all > 1);
+    const collide = active["unsorted doubt"] > 0 || (active.doubt > 0 && active.run > 1);
     if (collide) beginNs ??= atNs;
     else if (beginNs !== null) {
       found.push({ minNs: beginNs, maxNs: atNs - 1n });
@@ -91,16 +92,6 @@ function collisions(runs: readonly RunSummary[], clipped: readonly (TimeRange | 
     }
   }
   return found;
-}
-
-/** At most `countMax` ranges: the largest gaps stay. */
-function joinNearest(ranges: readonly TimeRange[], countMax: number): TimeRange[] {
-  if (ranges.length <= countMax) return [...ranges];
-  const gapBefore = (i: number) => ranges[i]!.minNs - ranges[i - 1]!.maxNs;
-  const gaps = ranges.map((_, i) => i).slice(1);
-  gaps.sort((a, b) => (gapBefore(a) > gapBefore(b) ? -1 : gapBefore(a) < gapBefore(b) ? 1 : a - b));
-  const begins = [0, ...gaps.slice(0, countMax - 1).toSorted((a, b) => a - b)];
-  return begins.map((first, i) => ({ minNs: ranges[first]!.minNs, maxNs: ranges[(begins[i + 1] ?? ranges.length) - 1]!.maxNs }));
 }
 
 /** What slices leave of a run; null when they take all of it. */

@@ -273,49 +273,6 @@ describe("unseenKeys", () => {
   });
 });
 
-describe("noteTimes", () => {
-  const HOUR = 3_600_000_000_000n;
-  // series ids, times, whether every row is newer than what its series had
-  const STEPS: [floor: bigint, steps: [series: number[], times: bigint[], unique: boolean][]][] = [
-    // unknown last times: anything above the floor is new
-    [I64_MIN, [[[0, 1, 0], [1n, 1n, 2n], true]]],
-    [I64_MIN, [[[0], [I64_MIN], false]]],
-    [10n, [[[0], [10n], false]]],
-    [10n, [[[0], [11n], true]]],
-    // a repeated time, within the batch and across batches
-    [I64_MIN, [[[0, 0], [5n, 5n], false]]],
-    [
-      I64_MIN,
-      [
-        [[0, 1], [5n, 9n], true],
-        [[0, 1], [6n, 9n], false],
-        [[0, 1], [7n, 10n], true],
-      ],
-    ],
-    // an old row does not lower the last time
-    [
-      I64_MIN,
-      [
-        [[0], [HOUR], true],
-        [[0], [1n], false],
-        [[0], [2n], false],
-        [[0], [HOUR + 1n], true],
-      ],
-    ],
-    [I64_MIN, [[[0, 0], [2n ** 63n - 2n, 2n ** 63n - 1n], true]]],
-    [I64_MIN, [[[], [], true]]],
-  ];
-
-  test.each(STEPS)("floor %p: %p", (floor, steps) => {
-    const dictionary = create(floor);
-    resolve(dictionary, [{ tag7: "a" }, { tag7: "b" }], prng(1));
-    for (const [series, times, unique] of steps) {
-      expect(dictionary.noteTimes(arena.u32(series), arena.i64(times), times.length)).toBe(unique);
-    }
-    dictionary.release();
-  });
-});
-
 test("mapSeries maps batch-local ids, also in place", () => {
   const dictionary = create();
   const ids = arena.u32([2, 0, 1, 2]);

@@ -2,13 +2,17 @@
 // that writes; others read what a `view` points to, and arrays that move under them are freed through the reclaimer.
 import { assert } from "../model/assert.ts";
 import type { Reclaimer } from "../model/reclaimer.ts";
-import type { DictionaryView, TagColumnView } from "../model/run.ts";
+import type { DictionaryView, RowFacts, TagColumnView } from "../model/run.ts";
 import type { SeriesAllowance } from "../model/series-allowance.ts";
 import { nextDictionaryId } from "./dictionary-id.ts";
 import type { Kernel } from "./kernel.ts";
 
 // seriesTags: | columnId u32 | codes u32 | views u32 | valueCount u32 |
 const TAG_BYTES = 16;
+// seriesNoteTimes
+const UNIQUE = 1;
+const ASCENDING = 2;
+const ALL_NEWER: RowFacts = { unique: true, ascending: true };
 
 export interface SeriesDictionaryOptions {
   /** Rows are possible duplicates unless they are newer: the table's durable maximum, or the minimum of i64 when it has no rows. */
@@ -127,9 +131,15 @@ export class SeriesDictionary {
     this.kernel.heap.free(id, 4);
   }
 
-  /** Raises the series' last times. True when every row is newer than its series' last time: the batch's `unique`. */
-  noteTimes(seriesPtr: number, timePtr: number, rowCount: number): boolean {
-    return this.kernel.call.seriesNoteTimes(this.ptr, seriesPtr, timePtr, rowCount) !== 0;
+  /** Says of a batch's rows which of them may be there twice, from what it knows of earlier ones; they are known from then on.
+   *  @throws TsdbError overloaded, with nothing changed */
+  noteTimes(seriesPtr: number, timePtr: number, rowCount: number): RowFacts {
+    const { call } = this.kernel;
+    const noted = this.change(() => call.seriesNoteTimes(this.ptr, seriesPtr, timePtr, rowCount));
+    if (noted === (UNIQUE | ASCENDING)) return ALL_NEWER;
+    if ((noted & UNIQUE) !== 0) return { unique: true, ascending: false };
+    const doubts = [{ minNs: call.notedDoubtMin(), maxNs: call.notedDoubtMax() }];
+    return { unique: false, ascending: false, doubts };
   }
 
   /** Adds the series 0 .. seriesCount-1 of `other` whose byte at usedPtr is not 0; writes their ids here to outPtr (u32 per series). */

@@ -54,7 +54,8 @@ export const LIMITS = {
   ingestWorkersMax: 32,
   bufferBytesDefault: 1 * GIB,
   bufferBytesMax: 3 * GIB,
-  /** Series dictionaries of all tables: 150 to 200 bytes a series of ten tags, so three million of them. */
+  /** Series dictionaries of all tables: 150 to 200 bytes a series of ten tags, so three million of them; 64 more where rows come out of
+   *  order, of up to a million. */
   seriesBytesDefault: 512 * MIB,
   seriesBytesMax: 2 * GIB,
   /** Decoded data of files, kept for the next statement. */

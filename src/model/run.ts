@@ -1,6 +1,7 @@
 // Rows in the kernel's shared memory. A run is what a buffer segment, a decoded .pt block and the result of a merge have in common;
 // pointers are byte offsets into the shared memory, valid while the run's pin is held.
 import type { ColumnType } from "./column.ts";
+import type { TimeRange } from "./scan.ts";
 
 /** One field column of a run: VALUE_BYTES[type] × rowCount bytes at dataPtr; validityPtr is an LSB-first bitmap
  *  (1 = present), 0 = all present. */
@@ -33,7 +34,17 @@ export interface DictionaryView {
   readonly tags: readonly TagColumnView[];
 }
 
-export interface Run {
+/** What is known of rows beside each other and beside earlier ones. */
+export interface RowFacts {
+  /** False when a row may have the series and time of another row, among these or those of a lower sequence. */
+  readonly unique: boolean;
+  /** When not unique: all times of such rows lie in these ranges, which are ascending and apart; absent = they may have any time. */
+  readonly doubts?: readonly TimeRange[] | undefined;
+  /** True: the rows of each series ascend in time. Absent: not known. Of sorted rows it goes without saying. */
+  readonly ascending?: boolean;
+}
+
+export interface Run extends RowFacts {
   readonly rowCount: number;
   /** u32 per row: series id in `dictionary`. */
   readonly seriesPtr: number;
@@ -43,9 +54,6 @@ export interface Run {
   readonly dictionary: DictionaryView;
   /** Sorted by series id, then time, each pair once: what a merge makes and a file holds. */
   readonly sorted: boolean;
-  /** False when a row of this run may have the series and time of another row, in this run or in one of a lower sequence. The rows of each
-   *  series ascend in time in a run that is unique, sorted or not. */
-  readonly unique: boolean;
   readonly minTimeNs: bigint;
   readonly maxTimeNs: bigint;
   /** Log sequences of the rows; within one table runs are totally ordered by disjoint ranges, later wins. */

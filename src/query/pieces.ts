@@ -255,15 +255,15 @@ export class TablePieces {
 
 type Times = Pick<Piece, "range" | "except">;
 
-type Rows = Pick<Run, "rowCount" | "minTimeNs" | "maxTimeNs" | "unique">;
+type Rows = Pick<Run, "rowCount" | "minTimeNs" | "maxTimeNs" | "unique" | "doubts">;
 
 function rowsOf(part: Part): Rows {
   return "run" in part ? part.run : part.block;
 }
 
 function summaryOf(part: Part) {
-  const { minTimeNs, maxTimeNs, unique } = rowsOf(part);
-  return { minTimeNs, maxTimeNs, unique, sorted: "run" in part ? part.run.sorted : true };
+  const { minTimeNs, maxTimeNs, unique, doubts } = rowsOf(part);
+  return { minTimeNs, maxTimeNs, unique, doubts, sorted: "run" in part ? part.run.sorted : true };
 }
 
 /** Rows in the range if they are spread evenly over time; 0 only if there can be none. */

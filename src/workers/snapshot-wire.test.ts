@@ -37,6 +37,8 @@ const runOf = (number: number, dictionary: DictionaryView, columns?: Run["column
   dictionary,
   sorted: number % 2 === 0,
   unique: number % 3 === 0,
+  doubts: number % 3 === 1 ? [{ minNs: BigInt(-number), maxNs: 2n ** 63n - 1n }] : undefined,
+  ascending: number % 5 === 0,
   minTimeNs: BigInt(-number),
   maxTimeNs: 2n ** 63n - 1n,
   seqMin: number,

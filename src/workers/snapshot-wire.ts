@@ -2,6 +2,7 @@
 // what is new. Both sides remember the last snapshot of each table, in step because messages keep their order.
 import type { TableDef } from "../model/column.ts";
 import type { ColumnRun, DictionaryView, Run } from "../model/run.ts";
+import type { TimeRange } from "../model/scan.ts";
 import type { Tombstone } from "../model/tombstone.ts";
 import type { BlockSnapshot, DatabaseSnapshot, TableSnapshot } from "../query/snapshot.ts";
 
@@ -20,6 +21,8 @@ export interface WireTable {
   readonly numbers: Float64Array;
   /** Least and greatest time of each run. */
   readonly times: BigInt64Array;
+  /** Of the runs that have any, by place. */
+  readonly doubts: ReadonlyMap<number, readonly TimeRange[]>;
   readonly blocks: WireList<BlockSnapshot>;
 }
 
@@ -31,10 +34,11 @@ export interface WireSnapshot {
   readonly forgotten: readonly number[];
 }
 
-// | rowCount | seriesPtr | timePtr | seqMin | seqMax | flags: 1 sorted, 2 unique | place in dictionaries |
+// | rowCount | seriesPtr | timePtr | seqMin | seqMax | flags: 1 sorted, 2 unique, 4 ascending | place in dictionaries |
 const RUN_NUMBERS = 7;
 const SORTED = 1;
 const UNIQUE = 2;
+const ASCENDING = 4;
 
 /** Tables that are remembered: those used last. */
 const TABLES_MAX = 1000;
@@ -97,11 +101,14 @@ class TableSender {
     const dictionaries = [...new Set(runs.map(({ dictionary }) => dictionary))];
     const numbers = new Float64Array(runs.length * RUN_NUMBERS);
     const times = new BigInt64Array(runs.length * 2);
-    runs.forEach(({ rowCount, seriesPtr, timePtr, seqMin, seqMax, sorted, unique, dictionary, minTimeNs, maxTimeNs }, i) => {
-      const flags = (sorted ? SORTED : 0) | (unique ? UNIQUE : 0);
+    const doubts = new Map<number, readonly TimeRange[]>();
+    runs.forEach((run, i) => {
+      const { rowCount, seriesPtr, timePtr, seqMin, seqMax, dictionary, minTimeNs, maxTimeNs } = run;
+      const flags = (run.sorted ? SORTED : 0) | (run.unique ? UNIQUE : 0) | (run.ascending ? ASCENDING : 0);
       numbers.set([rowCount, seriesPtr, timePtr, seqMin, seqMax, flags, dictionaries.indexOf(dictionary)], i * RUN_NUMBERS);
       times[i * 2] = minTimeNs;
       times[i * 2 + 1] = maxTimeNs;
+      if (run.doubts !== undefined) doubts.set(i, run.doubts);
     });
     return {
       tableId: table.id,
@@ -112,6 +119,7 @@ class TableSender {
       columns: this.columns.encode(runs.map(({ columns }) => columns)),
       numbers,
       times,
+      doubts,
       blocks: this.blocks.encode(blocks),
     };
   }
@@ -125,7 +133,7 @@ class TableReceiver {
 
   constructor(private readonly onGone: (block: BlockSnapshot) => void) {}
 
-  decode({ table, retentionMinNs, tombstones, dictionaries, columns, numbers, times, blocks }: WireTable): TableSnapshot {
+  decode({ table, retentionMinNs, tombstones, dictionaries, columns, numbers, times, doubts, blocks }: WireTable): TableSnapshot {
     this.table = decodeList(this.table, table);
     this.dictionaries = decodeList(this.dictionaries, dictionaries);
     this.columns = decodeList(this.columns, columns);
@@ -147,6 +155,8 @@ class TableReceiver {
         dictionary: this.dictionaries[numbers[at + 6]!]!,
         sorted: (flags & SORTED) !== 0,
         unique: (flags & UNIQUE) !== 0,
+        doubts: doubts.get(i),
+        ascending: (flags & ASCENDING) !== 0,
         minTimeNs: times[i * 2]!,
         maxTimeNs: times[i * 2 + 1]!,
         seqMin: numbers[at + 3]!,

@@ -157,8 +157,8 @@ export function writeBatch(
   });
   const seriesPtr = arena.u32(series);
   const timePtr = arena.i64(rows.map(({ timeNs }) => timeNs));
-  const unique = dictionary.noteTimes(seriesPtr, timePtr, rows.length);
-  return { rowCount: rows.length, seriesPtr, timePtr, columns: writeFields(arena, columns, rows), unique };
+  const facts = dictionary.noteTimes(seriesPtr, timePtr, rows.length);
+  return { rowCount: rows.length, seriesPtr, timePtr, columns: writeFields(arena, columns, rows), ...facts };
 }
 
 /** A dictionary with the series of `rows` in order of first appearance, and the series id of each row. */
@@ -196,7 +196,7 @@ export function writeRun(
   arena: Arena,
   columns: readonly ColumnDef[],
   rows: readonly TestRow[],
-  options: Partial<Pick<Run, "sorted" | "unique" | "seqMin" | "seqMax">> = {},
+  options: Partial<Pick<Run, "sorted" | "unique" | "doubts" | "ascending" | "seqMin" | "seqMax">> = {},
 ): Run {
   const { dictionary, series } = writeDictionary(arena, columns, rows);
   const times = rows.map(({ timeNs }) => timeNs);
@@ -209,6 +209,8 @@ export function writeRun(
     dictionary,
     sorted: options.sorted ?? false,
     unique: options.unique ?? false,
+    doubts: options.doubts,
+    ascending: options.ascending ?? false,
     minTimeNs: ascending[0] ?? 2n ** 63n - 1n,
     maxTimeNs: ascending.at(-1) ?? -(2n ** 63n),
     seqMin: options.seqMin ?? 1,

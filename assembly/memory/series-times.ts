@@ -1,0 +1,119 @@
+// Whether rows can be there twice, decided as they come: by the newest time of each series, and by a few gaps behind it in which the series
+// has no row. Bodies that overtake each other leave such a gap and then fill it, so that they cost no merge although they come out of
+// order. A row that is neither newer nor in a known gap may be a duplicate: that is a doubt, never a mistake.
+import { hostFree } from "./host";
+import { GAPS_BYTES, growPrivate, keepsGaps, SeriesDictionary } from "./series-dictionary";
+
+/** A gap: | from i64 | to i64 |, both ends excluded; from >= to - 1 = none. A series has four, the longest first. */
+const GAP_BYTES: u32 = 16;
+const LAST_GAP: u32 = GAPS_BYTES - GAP_BYTES;
+/** A gap that lies so many times its length behind is given up for a shorter one. */
+const STALE_SHIFT: u64 = 4;
+
+export const NOTED_UNIQUE: u32 = 1;
+export const NOTED_ASCENDING: u32 = 2;
+
+// of the last call of seriesNoteTimes
+let doubtMin: i64 = i64.MAX_VALUE;
+let doubtMax: i64 = i64.MIN_VALUE;
+
+export function notedDoubtMin(): i64 {
+  return doubtMin;
+}
+
+export function notedDoubtMax(): i64 {
+  return doubtMax;
+}
+
+/** Notes the times of rows. NOTED_UNIQUE: no row has the series and time of another one, in the call or in an earlier one; else all those
+ *  that may lie between notedDoubtMin and notedDoubtMax. NOTED_ASCENDING: every row was newer than its series' last one. */
+export function seriesNoteTimes(dictionary: SeriesDictionary, series: u32, times: u32, rowCount: u32): u32 {
+  reserveGaps(dictionary);
+  const lastTimes = dictionary.lastTimes;
+  const gaps = dictionary.gaps;
+  let earliest = i64.MAX_VALUE;
+  let latest = i64.MIN_VALUE;
+  let noted = NOTED_UNIQUE | NOTED_ASCENDING;
+  for (const end = series + (rowCount << 2); series < end; series += 4, times += 8) {
+    const id = load<u32>(series);
+    const at = lastTimes + (id << 3);
+    const last = load<i64>(at);
+    const time = load<i64>(times);
+    if (time > last) {
+      if (gaps != 0) noteStep(gaps + id * GAPS_BYTES, last, time);
+      store<i64>(at, time);
+      continue;
+    }
+    noted &= ~NOTED_ASCENDING;
+    if (gaps != 0 && fillGap(gaps + id * GAPS_BYTES, time)) continue;
+    noted &= ~NOTED_UNIQUE;
+    earliest = min(earliest, time);
+    latest = max(latest, time);
+  }
+  if (noted != (NOTED_UNIQUE | NOTED_ASCENDING)) dictionary.isDisordered = 1;
+  doubtMin = earliest;
+  doubtMax = latest;
+  return noted;
+}
+
+/** Before anything is noted, because it may fail. */
+function reserveGaps(dictionary: SeriesDictionary): void {
+  const wanted = dictionary.lastTimesCapacity;
+  const capacity = dictionary.gapsCapacity;
+  if (capacity >= wanted) return;
+  if (!keepsGaps(wanted, dictionary.isDisordered)) {
+    // those that were few are many now
+    if (capacity != 0) freeGaps(dictionary);
+    return;
+  }
+  dictionary.gaps = growPrivate(dictionary.gaps, capacity * GAPS_BYTES, wanted * GAPS_BYTES);
+  dictionary.gapsCapacity = wanted;
+  dictionary.bytes += (wanted - capacity) * GAPS_BYTES;
+}
+
+function freeGaps(dictionary: SeriesDictionary): void {
+  hostFree(dictionary.gaps, dictionary.gapsCapacity * GAPS_BYTES);
+  dictionary.bytes -= dictionary.gapsCapacity * GAPS_BYTES;
+  dictionary.gaps = 0;
+  dictionary.gapsCapacity = 0;
+}
+
+// @ts-ignore: decorator
+@inline
+function lengthOf(gap: u32): u64 {
+  return load<u64>(gap, 8) - load<u64>(gap);
+}
+
+/** A series goes on from `last` to `time`: nothing lies between. Remembered when it is longer than the shortest gap known. */
+// @ts-ignore: decorator
+@inline
+function noteStep(gaps: u32, last: i64, time: i64): void {
+  const shortest = gaps + LAST_GAP;
+  const length = lengthOf(shortest);
+  const isStale = (<u64>time - load<u64>(shortest, 8)) >> STALE_SHIFT > length;
+  if (<u64>time - <u64>last > length || isStale) replaceShortest(gaps, last, time);
+}
+
+/** Gives the last gap's place to another one; the others move so that the longest is the first. */
+function replaceShortest(gaps: u32, from: i64, to: i64): void {
+  const length = <u64>to - <u64>from;
+  let at = gaps + LAST_GAP;
+  for (; at > gaps && lengthOf(at - GAP_BYTES) < length; at -= GAP_BYTES) v128.store(at, v128.load(at - GAP_BYTES));
+  store<i64>(at, from);
+  store<i64>(at, to, 8);
+}
+
+/** True when `time` lies in a gap, of which its two parts are left. */
+function fillGap(gaps: u32, time: i64): bool {
+  let at = gaps;
+  for (; at <= gaps + LAST_GAP; at += GAP_BYTES) if (load<i64>(at) < time && time < load<i64>(at, 8)) break;
+  if (at > gaps + LAST_GAP) return false;
+  const from = load<i64>(at);
+  const to = load<i64>(at, 8);
+  const last = gaps + LAST_GAP;
+  memory.copy(at, at + GAP_BYTES, last - at);
+  v128.store(last, i64x2.splat(0));
+  if (<u64>time - <u64>from > lengthOf(last)) replaceShortest(gaps, from, time);
+  if (<u64>to - <u64>time > lengthOf(last)) replaceShortest(gaps, time, to);
+  return true;
+}
