@@ -8,6 +8,7 @@ import { TsdbError } from "../model/errors.ts";
 import { ALL_TIME, type FieldPredicate, type ScanChunk, type ScanCursor, type ScanTable, type TimeRange } from "../model/scan.ts";
 import type { GroupSource, ScanUse } from "./kind.ts";
 import { OpenCursors } from "./open-cursors.ts";
+import { conditionTexts, groupTexts } from "./scan-text.ts";
 import { type Breathe, EMPTY_CURSOR, type StatementScan } from "./table-scan.ts";
 
 /** A column of groups has no id of its own: group keys keep the tag's, all others have none. */
@@ -66,6 +67,15 @@ export class AggregateScan implements StatementScan, ScanUse {
     // what was possible before the statement started is possible still: the rows are pinned
     if (groups === null) throw new TsdbError("query_limit", "Resources exhausted: too many groups");
     return this.cursors.track(new GroupCursor(groups, columnIndexes, this.isGlobal ? () => this.noRows() : () => null));
+  }
+
+  describe(): string {
+    const { request, table } = this;
+    const { bins, range } = request;
+    // bins begin a little after time does
+    const isFirst = bins !== null && range.minNs - ALL_TIME.minNs < bins.widthNs;
+    const conditions = isFirst ? { ...request, range: { ...range, minNs: ALL_TIME.minNs } } : request;
+    return `groups of ${table.name}: ${[...groupTexts(request), ...conditionTexts(conditions, table.columns)].join("; ")}`;
   }
 
   failed(error: unknown): void {

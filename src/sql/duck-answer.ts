@@ -6,7 +6,6 @@ import { castForReading } from "../duckdb/type-text.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { ResultBatch, ResultField } from "../model/result-batch.ts";
-import { type ExplainOptions, explainAnswer } from "./explain.ts";
 import { ident } from "./names.ts";
 
 export class DuckAnswer {
@@ -26,6 +25,7 @@ export class DuckAnswer {
    *  equal plans: DuckDB plans them once a connection; null: do not keep it. @throws TsdbError */
   async start(sql: string, keepAs: string | null, check: () => void): Promise<readonly ResultField[]> {
     this.executed = sql;
+    this.isFinished = false;
     const key = keepAs === null ? null : `${sql}\0${keepAs}`;
     const kept = key === null ? undefined : this.connection.findKept(key);
     if (kept !== undefined) {
@@ -65,11 +65,12 @@ export class DuckAnswer {
     return batch;
   }
 
-  /** The whole answer of an EXPLAIN. */
-  async explanation(options: ExplainOptions): Promise<ResultBatch> {
-    const answer = await explainAnswer(this.stream!, options);
-    this.isFinished = true;
-    return answer;
+  /** The whole answer of an EXPLAIN: the text of its second column. */
+  async explanation(): Promise<string> {
+    const decoder = new TextDecoder();
+    let text = "";
+    for (let batch = await this.next(); batch !== null; batch = await this.next()) text += decoder.decode(batch.columns[1]!.data!);
+    return text;
   }
 
   /** The error itself, or, when rows broke off without a reason, what DuckDB says when the statement runs again without an answer. */

@@ -1,22 +1,38 @@
 // One running statement: its scans, its road, its end. What needs nothing of DuckDB any more after the rewrite is answered without it.
 // Whatever happens, close() leaves no thread of DuckDB that reads the tables.
 import { TsdbError } from "../model/errors.ts";
-import type { ResultBatch, ResultSchema } from "../model/result-batch.ts";
+import type { ResultBatch, ResultField, ResultSchema } from "../model/result-batch.ts";
 import { unknownTable } from "./check.ts";
 import { checkColumnCount, type DuckAnswer } from "./duck-answer.ts";
 import type { SqlAnswer, SqlEngine, SqlInput } from "./engine.ts";
 import { translateError } from "./engine-error.ts";
-import { EXPLAIN_FIELDS } from "./explain.ts";
+import {
+  EXPLAIN_FIELDS,
+  type ExplainedPart,
+  explainBatch,
+  milliseconds,
+  planLines,
+  readable,
+  recordLine,
+  straightLines,
+} from "./explain.ts";
 import type { SqlPlan } from "./plan.ts";
 import { printQuery, SqlWriter } from "./print.ts";
 import { ResultShape } from "./result-shape.ts";
 import { rewriteQuery } from "./rewrite/rewriter.ts";
 import { TableReferences } from "./rewrite/table-references.ts";
 import type { OutputColumn } from "./scope.ts";
+import type { Statement } from "./statement.ts";
 import { StatementScans } from "./statement-scans.ts";
 import { StraightAnswer } from "./straight-answer.ts";
-import { straightPlan } from "./straight-plan.ts";
+import { type StraightPlan, straightPlan } from "./straight-plan.ts";
+import type { StatementScan } from "./table-scan.ts";
 import type { QueryNode } from "./tree.ts";
+
+type ExplainStatement = Extract<Statement, { kind: "explain" }>;
+
+const EXPLAIN = "EXPLAIN (FORMAT json) ";
+const ANALYZE = "EXPLAIN (ANALYZE, FORMAT json) ";
 
 const NO_PARENT_CTES = new Map();
 /** How long an answer without DuckDB may keep this thread from hearing of a cancel. */
@@ -31,6 +47,8 @@ export class SqlRun implements SqlAnswer {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private state: "running" | "cancelled" | "timed out" | "closed" = "running";
   private isPlanned = false;
+  private explained: (() => Promise<ExplainedPart[]>) | null = null;
+  private headChars = 0;
   private writer = new SqlWriter();
 
   constructor(
@@ -52,17 +70,59 @@ export class SqlRun implements SqlAnswer {
     const { statement } = this.plan;
     if (statement.kind === "show") this.checkShown(statement.table);
     const { query, outputs } = await this.translate();
-    if (statement.kind !== "explain" && this.startStraight(query, outputs)) return;
+    if (statement.kind === "explain") {
+      this.explained = await this.startExplain(statement, query);
+      this.schema = { fields: EXPLAIN_FIELDS, tableName: "" };
+      return;
+    }
+    if (this.startStraight(query, outputs)) return;
     printQuery(this.writer, query);
-    const explain = statement.kind !== "explain" ? "" : statement.analyze ? "EXPLAIN ANALYZE " : "EXPLAIN ";
+    this.shape = new ResultShape(await this.startDuck("", this.scans.shape), outputs);
+    this.schema = { fields: this.shape.fields, tableName: this.scans.tableName };
+  }
+
+  /** `head`: words before the statement that was written. */
+  private async startDuck(head: string, keepAs: string | null): Promise<readonly ResultField[]> {
     this.duck = await this.engine.lease();
     this.throwIfStopped();
-    const fields = await this.duck.start(explain + this.writer.toString(), explain === "" ? this.scans.shape : null, () => {
+    this.headChars = head.length;
+    return this.duck.start(head + this.writer.toString(), keepAs, () => {
       this.throwIfStopped();
       this.planned();
     });
-    this.shape = new ResultShape(fields, outputs);
-    this.schema = { fields: explain === "" ? this.shape.fields : EXPLAIN_FIELDS, tableName: this.scans.tableName };
+  }
+
+  /** What is left to do for the answer of an EXPLAIN. */
+  private async startExplain({ analyze, verbose }: ExplainStatement, query: QueryNode): Promise<() => Promise<ExplainedPart[]>> {
+    const reads = this.scans.all.map((scan) => `  ${scan.describe()}`);
+    const straight = this.findStraight(query);
+    printQuery(this.writer, query);
+    const part = (lines: readonly string[]): ExplainedPart[] => {
+      const records = analyze ? this.input.tables.flatMap((table) => table.records?.() ?? []).map(recordLine) : [];
+      const text = [...lines, ...(reads.length === 0 ? [] : ["reads", ...reads]), ...records].join("\n");
+      const plan = { type: analyze ? "Plan with Metrics" : "physical_plan", text };
+      return verbose ? [plan, { type: "engine_statement", text: readable(this.writer.toString()) }] : [plan];
+    };
+    if (straight !== null && !analyze) return async () => part(straightLines(straight));
+    if (straight !== null && this.startPlan(straight)) return async () => part(await this.runStraight(straight));
+    await this.startDuck(analyze ? ANALYZE : EXPLAIN, null);
+    return async () => part(planLines(await this.duck!.explanation(), analyze) ?? (await this.unmeasuredPlan()));
+  }
+
+  private async unmeasuredPlan(): Promise<string[]> {
+    await this.duck!.start(EXPLAIN + this.writer.toString(), null, () => this.throwIfStopped());
+    return planLines(await this.duck!.explanation(), false) ?? [];
+  }
+
+  private async runStraight(plan: StraightPlan<StatementScan>): Promise<string[]> {
+    const startMs = performance.now();
+    let rowCount = 0;
+    for (let batch = this.straight!.next(); batch !== null; batch = this.straight!.next()) {
+      rowCount += batch.rowCount;
+      await this.breathe();
+    }
+    const [line] = straightLines(plan);
+    return [`${line} [${rowCount} rows, ${milliseconds((performance.now() - startMs) / 1000)}]`];
   }
 
   /** Rewrites the plan's tree over this input's tables. */
@@ -82,18 +142,24 @@ export class SqlRun implements SqlAnswer {
 
   /** False: DuckDB must answer. */
   private startStraight(query: QueryNode, outputs: readonly OutputColumn[] | null): boolean {
-    const plan = this.input.isPlain === true ? null : straightPlan(query, this.scans.all);
-    if (plan === null) return false;
+    const plan = this.findStraight(query);
+    if (plan === null || !this.startPlan(plan)) return false;
+    this.shape = new ResultShape(this.straight!.fields, outputs);
+    this.schema = { fields: this.shape.fields, tableName: this.scans.tableName };
+    return true;
+  }
+
+  private findStraight(query: QueryNode): StraightPlan<StatementScan> | null {
+    return this.input.isPlain === true ? null : straightPlan(query, this.scans.all);
+  }
+
+  private startPlan(plan: StraightPlan<StatementScan>): boolean {
     checkColumnCount(plan.outputs.length);
     this.planned();
     this.straight = new StraightAnswer(this.engine.kernel, plan);
-    if (!this.straight.start()) {
-      this.straight = null;
-      return false;
-    }
-    this.shape = new ResultShape(this.straight.fields, outputs);
-    this.schema = { fields: this.shape.fields, tableName: this.scans.tableName };
-    return true;
+    if (this.straight.start()) return true;
+    this.straight = null;
+    return false;
   }
 
   private planned(): void {
@@ -110,11 +176,9 @@ export class SqlRun implements SqlAnswer {
   }
 
   private async *readBatches(): AsyncGenerator<ResultBatch> {
-    const { statement } = this.plan;
     try {
-      if (statement.kind === "explain") {
-        const { analyze } = statement;
-        yield await this.duck!.explanation({ analyze, scans: () => this.input.tables.flatMap((table) => table.records?.() ?? []) });
+      if (this.explained !== null) {
+        yield explainBatch(await this.explained());
         return;
       }
       for (;;) {
@@ -149,7 +213,7 @@ export class SqlRun implements SqlAnswer {
     const own = this.scans.error;
     if (own !== undefined) return own;
     if (!(error instanceof TsdbError) || error.details["engineKind"] === undefined) return error;
-    return translateError(error, this.writer, this.plan);
+    return translateError(error, { writer: this.writer, headChars: this.headChars }, this.plan);
   }
 
   private readonly onAbort = (): void => this.stop("cancelled");

@@ -7,7 +7,7 @@ import { type Token, tokenize } from "./tokens.ts";
 
 export type Statement =
   | { readonly kind: "query"; readonly text: EncodedText }
-  | { readonly kind: "explain"; readonly analyze: boolean; readonly text: EncodedText }
+  | { readonly kind: "explain"; readonly analyze: boolean; readonly verbose: boolean; readonly text: EncodedText }
   /** A query of ours over information_schema; `table` must exist for it. */
   | { readonly kind: "show"; readonly text: EncodedText; readonly table: DescribedTable | null };
 
@@ -44,6 +44,8 @@ export function parseStatement(sql: string): Statement {
   // whatever else it is, DuckDB's parser says what is wrong with it; only a SELECT comes back as a tree
   return { kind: "query", text: new EncodedText(sql, tokens) };
 }
+
+const EXPLAIN_WORDS: ReadonlySet<string> = new Set(["analyze", "verbose"]);
 
 /** What a query can begin with, after EXPLAIN and DESCRIBE. */
 const QUERY_WORDS: ReadonlySet<string> = new Set(["select", "with", "values", "from", "table"]);
@@ -84,13 +86,13 @@ function ownText(sql: string): EncodedText {
 
 function parseExplain(sql: string, tokens: readonly Token[]): Statement {
   let at = 1;
-  let analyze = false;
-  for (; wordOf(tokens[at]) === "analyze" || wordOf(tokens[at]) === "verbose"; at++) analyze ||= wordOf(tokens[at]) === "analyze";
+  const words = new Set<string>();
+  for (; EXPLAIN_WORDS.has(wordOf(tokens[at])); at++) words.add(wordOf(tokens[at]));
   const rest = tokens.slice(at);
   if (!isSymbol(rest[0], "(") && !QUERY_WORDS.has(wordOf(rest[0]))) {
     throw rest[0] === undefined ? new TsdbError("bad_query", "SQL error: EXPLAIN of nothing") : notAQuery(rest[0]);
   }
-  return { kind: "explain", analyze, text: new EncodedText(sql, rest) };
+  return { kind: "explain", analyze: words.has("analyze"), verbose: words.has("verbose"), text: new EncodedText(sql, rest) };
 }
 
 function parseShow(tokens: readonly Token[]): Statement {
@@ -116,7 +118,7 @@ function parseShow(tokens: readonly Token[]): Statement {
 function parseDescribe(sql: string, tokens: readonly Token[]): Statement {
   const rest = wordOf(tokens[1]) === "table" ? tokens.slice(2) : tokens.slice(1);
   if (QUERY_WORDS.has(wordOf(rest[0])) || isSymbol(rest[0], "("))
-    return { kind: "explain", analyze: false, text: new EncodedText(sql, rest) };
+    return { kind: "explain", analyze: false, verbose: false, text: new EncodedText(sql, rest) };
   return showColumns(DESCRIBE, describedTable(rest));
 }
 

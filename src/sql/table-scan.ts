@@ -7,6 +7,7 @@ import { isAllPresent } from "./chunk-reader.ts";
 import type { ScanUse } from "./kind.ts";
 import { compareNames, encodeName } from "./names.ts";
 import { OpenCursors } from "./open-cursors.ts";
+import { conditionTexts } from "./scan-text.ts";
 
 export const EMPTY_CURSOR: ChunkCursor = { next: () => null, close: () => {} };
 
@@ -22,6 +23,8 @@ export interface StatementScan extends ScanSource {
   /** Before the first `open`; false: what was hoped of it cannot be. */
   prepare(breathe: Breathe): boolean | Promise<boolean>;
   end(): void;
+  /** What it was told to read, in words. */
+  describe(): string;
 }
 
 /** One reference to a table in a running statement. */
@@ -86,6 +89,12 @@ export class TableScan implements StatementScan, ScanUse {
   private request(columns: readonly ColumnDef[]): ScanRequest {
     const { range, tags, fields, newestOnly } = this;
     return { columns, range, tags, fields, newestOnly };
+  }
+
+  describe(): string {
+    const { newestOnly, table } = this;
+    const parts = [...conditionTexts(this, this.defs), ...(newestOnly ? ["the newest row of each series"] : [])];
+    return `rows of ${table.name}${parts.length === 0 ? "" : `: ${parts.join("; ")}`}`;
   }
 
   failed(error: unknown): void {
