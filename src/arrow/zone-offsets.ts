@@ -1,13 +1,10 @@
 // The distance of a time zone's clock from UTC at an instant, for timestamps that carry a zone.
 import { TsdbError } from "../model/errors.ts";
+import { TimeZone } from "../model/time-zone.ts";
 
-const FIXED_OFFSET = /^([+-])(\d\d):?(\d\d)$/;
-const UTC_NAMES = new Set(["UTC", "Z", "GMT", "Etc/UTC"]);
-/** Zones change their clock only at quarters of an hour. */
-const QUARTER_SECONDS = 900;
-const CACHE_MAX = 4096;
-/** The last second that a JavaScript date can stand for; later ones take its offset. */
-const DATE_SECONDS_MAX = 8.64e12;
+const SECOND_NS = 1_000_000_000n;
+/** Timestamps of coarser units reach beyond i64 nanoseconds; there the outermost offset holds. */
+const SECONDS_MAX = 9_223_372_036;
 
 export interface ZoneOffsets {
   /** Seconds to add to UTC, a multiple of 60, at `epochSeconds`. */
@@ -16,46 +13,33 @@ export interface ZoneOffsets {
 
 /** `zone`: `UTC`, an offset such as `+02:00`, or an IANA name. @throws TsdbError bad_format for an unknown one */
 export function zoneOffsets(zone: string): ZoneOffsets {
-  if (UTC_NAMES.has(zone)) return { offsetSeconds: () => 0 };
-  const fixed = FIXED_OFFSET.exec(zone);
-  if (fixed !== null) {
-    const offset = (Number(fixed[2]) * 60 + Number(fixed[3])) * 60 * (fixed[1] === "-" ? -1 : 1);
-    return { offsetSeconds: () => offset };
-  }
-  return new NamedZone(zone);
+  const found = TimeZone.of(zone);
+  if (found === null) throw new TsdbError("bad_format", `unknown time zone '${zone}'`, { zone });
+  return new SpanOffsets(found);
 }
 
-class NamedZone implements ZoneOffsets {
-  private readonly format: Intl.DateTimeFormat;
-  private readonly known = new Map<number, number>();
-  private quarter = Number.NaN;
+/** Keeps the span of the last timestamp: neighbours mostly share it. */
+class SpanOffsets implements ZoneOffsets {
+  private from = 0;
+  /** Not past it; empty at first. */
+  private end = 0;
   private offset = 0;
 
-  constructor(zone: string) {
-    try {
-      this.format = new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "longOffset" });
-    } catch (cause) {
-      throw new TsdbError("bad_format", `unknown time zone '${zone}'`, { zone }, { cause });
-    }
-  }
+  constructor(private readonly zone: TimeZone) {}
 
   offsetSeconds(epochSeconds: number): number {
-    const quarter = Math.floor(epochSeconds / QUARTER_SECONDS);
-    if (quarter !== this.quarter) {
-      this.quarter = quarter;
-      this.offset = this.known.get(quarter) ?? this.learn(quarter);
-    }
+    if (epochSeconds < this.from || epochSeconds >= this.end) this.find(epochSeconds);
     return this.offset;
   }
 
-  private learn(quarter: number): number {
-    const seconds = Math.max(-DATE_SECONDS_MAX, Math.min(DATE_SECONDS_MAX, quarter * QUARTER_SECONDS));
-    const part = this.format.formatToParts(seconds * 1000).find(({ type }) => type === "timeZoneName");
-    // "GMT", "GMT+01:00", and "GMT-00:01:15" for local mean times, whose seconds an RFC 3339 offset has no room for.
-    const match = /GMT([+-])(\d\d):(\d\d)/.exec(part?.value ?? "");
-    const offset = match === null ? 0 : (Number(match[2]) * 60 + Number(match[3])) * 60 * (match[1] === "-" ? -1 : 1);
-    if (this.known.size >= CACHE_MAX) this.known.clear();
-    this.known.set(quarter, offset);
-    return offset;
+  private find(epochSeconds: number): void {
+    const { spans } = this.zone;
+    const seconds = Math.floor(Math.max(-SECONDS_MAX, Math.min(SECONDS_MAX, epochSeconds)));
+    const index = this.zone.indexAt(BigInt(seconds) * SECOND_NS);
+    const next = spans[index + 1];
+    this.from = index === 0 ? Number.NEGATIVE_INFINITY : Number(spans[index]!.fromNs / SECOND_NS);
+    this.end = next === undefined ? Number.POSITIVE_INFINITY : Number(next.fromNs / SECOND_NS);
+    // local mean times have seconds, which an RFC 3339 offset has no room for
+    this.offset = Math.trunc(Number(spans[index]!.offsetNs / SECOND_NS) / 60) * 60;
   }
 }

@@ -30,6 +30,7 @@ const RULES = [
   "approx_median",
   "approx_percentile_cont",
   "date_bin",
+  "date_bin_wallclock",
   "from_unixtime",
   "iszero",
   "nanvl",
@@ -45,8 +46,10 @@ const RULES = [
   "to_timestamp_millis",
   "to_timestamp_nanos",
   "to_timestamp_seconds",
+  "to_local_time",
   "to_unixtime",
   "today",
+  "tz",
 ];
 
 export const DIALECT_FUNCTIONS: ReadonlySet<string> = new Set([...Object.keys(RENAMED_FUNCTIONS), ...RULES]);

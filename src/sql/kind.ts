@@ -1,13 +1,16 @@
 // What the rewriter knows about a value before DuckDB does: enough to choose between the meanings of an operator.
 import type { AggregateRequest } from "../model/aggregate.ts";
 import { type ColumnDef, ColumnType } from "../model/column.ts";
+import type { TimeUnit } from "../model/result-batch.ts";
 import type { FieldPredicate, TimeRange } from "../model/scan.ts";
 import type { Interval } from "./interval.ts";
 import type { Expression, SqlType } from "./tree.ts";
 
-/** "time" is nanoseconds as TIMESTAMP_NS; "duration" is nanoseconds as BIGINT, what one time minus another gives. */
+/** "time" is nanoseconds as TIMESTAMP_NS, "coarse" a timestamp of another unit; "duration" is nanoseconds as BIGINT, what one time minus
+ *  another gives. */
 export type Kind =
   | "time"
+  | "coarse"
   | "duration"
   | "interval"
   | "date"
@@ -84,6 +87,25 @@ export function kindOfType(type: SqlType): Kind {
   }
 }
 
+/** What a timestamp's type says beside that it is one. */
+export interface Clock {
+  /** Of a "time": the zone that its type carries, by name. Its value is UTC all the same. */
+  readonly zone?: string;
+  /** Of a "coarse" one. */
+  readonly unit?: Exclude<TimeUnit, "ns">;
+}
+
+/** The clock of the first timestamp among `values`. */
+export function clockOf(values: readonly (Clock & { readonly kind: Kind })[]): Clock {
+  const first = values.find(({ kind }) => kind === "time" || kind === "coarse");
+  return { ...(first?.zone === undefined ? {} : { zone: first.zone }), ...(first?.unit === undefined ? {} : { unit: first.unit }) };
+}
+
+/** `value`, which is one of `values` or made of them; as a timestamp it has their clock. */
+export function withClock(value: Typed, values: readonly (Clock & { readonly kind: Kind })[]): Typed {
+  return value.kind === "time" || value.kind === "coarse" ? { ...value, ...clockOf(values) } : value;
+}
+
 /** A column of a scanned table, as an expression names it. */
 export interface ColumnSource {
   readonly scan: ScanUse;
@@ -135,12 +157,12 @@ export interface TimeBin {
 }
 
 /** A rewritten expression and what is known about its value. */
-export interface Typed {
+export interface Typed extends Clock {
   node: Expression;
   kind: Kind;
   /** A plain column of a table. */
   source?: ColumnSource;
-  /** Constants. */
+  /** Constants. A time may lie outside of i64: then it has no value, but there is an order of it. */
   timeNs?: bigint;
   text?: string;
   number?: number | bigint;
@@ -151,6 +173,8 @@ export interface Typed {
   arrow?: string;
   /** How many lists lie in each other; of a list whose depth is not known, absent. */
   depth?: number;
+  /** The times that it may have, where it is no column of a scan. */
+  times?: TimeRange;
   /** A number of rows that is 1 only in newest rows of their series (rewrite/newest.ts). */
   numbers?: ScanUse;
   /** Conditions: what holds when this one is true. */

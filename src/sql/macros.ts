@@ -10,20 +10,31 @@ export const MACROS: readonly string[] = [
      CASE t WHEN TIMESTAMP_NS 'infinity' THEN make_timestamp(9223372036854775)
             WHEN TIMESTAMP_NS '-infinity' THEN make_timestamp(-9223372036854776)
             ELSE CASE WHEN t >= TIMESTAMP_NS '1970-01-01' THEN CAST(t AS TIMESTAMP) ELSE make_timestamp((epoch_ns(t) + 1) // 1000 - 1) END END`,
+  `CREATE MACRO __fraction(f) AS
+     CASE WHEN f = 0 THEN '' WHEN f % 1000000 = 0 THEN printf('.%03d', f // 1000000)
+          WHEN f % 1000 = 0 THEN printf('.%06d', f // 1000) ELSE printf('.%09d', f) END`,
+  // as answers write it: 0, 3, 6 or 9 digits
+  `CREATE MACRO __time_text(t) AS
+     strftime(__us(t), '%Y-%m-%dT%H:%M:%S') || __fraction(((__ns(t) % 1000000000) + 1000000000) % 1000000000)`,
+  // leaves[k] for the k bounds that are not after ns, found by halves: `steps` are powers of two, falling
+  `CREATE MACRO __place(ns, bounds, steps) AS
+     1 + list_reduce(CAST(steps AS BIGINT[]), lambda p, s: p + CASE WHEN ns >= list_extract(CAST(bounds AS BIGINT[]), p + s) THEN s ELSE 0 END, 0)`,
+  "CREATE MACRO __choose_number(ns, bounds, steps, leaves) AS list_extract(CAST(leaves AS BIGINT[]), __place(ns, bounds, steps))",
+  "CREATE MACRO __choose_text(ns, bounds, steps, leaves) AS list_extract(CAST(leaves AS VARCHAR[]), __place(ns, bounds, steps))",
   "CREATE MACRO __epoch(t) AS CAST(__ns(t) AS DOUBLE) / 1e9",
   "CREATE MACRO __unixtime(t) AS CASE WHEN t >= TIMESTAMP_NS '1970-01-01' THEN __ns(t) // 1000000000 ELSE (__ns(t) + 1) // 1000000000 - 1 END",
   // of the minute, as date_part('nanosecond') counts
   "CREATE MACRO __second_ns(t) AS ((__ns(t) % 60000000000) + 60000000000) % 60000000000",
   // `shift` makes the remainder positive and carries the origin; below `first` the start of the bin is no time any more, so it is NULL
-  `CREATE MACRO __bin(step, shift, t, first, last) AS
+  `CREATE MACRO __bin(t, step, shift, first, last) AS
      CASE WHEN t >= first AND t < TIMESTAMP_NS 'infinity' THEN make_timestamp_ns(epoch_ns(t) - ((epoch_ns(t) % step) + shift) % step)
           WHEN t = TIMESTAMP_NS 'infinity' THEN last END`,
   // bins of n months from the first of a month
-  `CREATE MACRO __bin_months(n, t, origin, first) AS
+  `CREATE MACRO __bin_months(t, n, origin, first) AS
      CASE WHEN t >= first THEN make_timestamp_ns(epoch_us(time_bucket(to_months(n), __us(t), origin)) * 1000) END`,
   "CREATE MACRO __at_month(origin, rest, k) AS make_timestamp_ns(epoch_us(origin + to_months(CAST(k AS INTEGER))) * 1000 + rest)",
   // bins of n months from any time: the k-th month after the origin, or n months before that if it is not reached yet
-  `CREATE MACRO __bin_months_from(n, t, origin, rest, origin_month) AS
+  `CREATE MACRO __bin_months_from(t, n, origin, rest, origin_month) AS
      list_transform(
        [year(__us(t)) * 12 + month(__us(t)) - origin_month],
        lambda d: CASE WHEN __at_month(origin, rest, d - ((d % n) + n) % n) > t

@@ -38,6 +38,8 @@ function shapeField(field: ResultField, output: OutputColumn | undefined): { fie
   if (output?.isWide === true && field.type.kind === "int" && field.type.bits < 64) {
     return { field: { name, type: { ...field.type, bits: 64 } }, convert: widen };
   }
+  if (output?.zone !== undefined && type.kind === "timestamp")
+    return { field: { name, type: { ...type, zone: output.zone } }, convert: null };
   if (field.type.kind === "hugeint") return { field: { name, type: { kind: "int", bits: 64, signed: true } }, convert: narrow };
   const def = output?.source?.scan.defs[output.source.index];
   const columnKind = def === undefined ? {} : { columnKind: COLUMN_TYPE_LABEL[def.type] };

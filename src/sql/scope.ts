@@ -1,13 +1,15 @@
 // Which names an expression may use, and what kind of value each stands for. Where a relation's columns are unknown (COLUMNS(…), table
 // functions) the answer is "unknown", and the rewriter leaves the decision to DuckDB.
-import type { ColumnSource, Kind, ScanUse } from "./kind.ts";
+import type { TimeRange } from "../model/scan.ts";
+import type { Clock, ColumnSource, Kind, ScanUse } from "./kind.ts";
 
-export interface OutputColumn {
+export interface OutputColumn extends Clock {
   /** Encoded (names.ts). */
   readonly name: string;
   readonly kind: Kind;
   readonly source?: ColumnSource;
   readonly numbers?: ScanUse;
+  readonly times?: TimeRange;
   /** An integer that the statement did not make narrow itself: 64 bits wide in the dialect, whatever DuckDB's literals are. */
   readonly isWide?: boolean;
 }
@@ -33,18 +35,21 @@ export type Narrowable = ReadonlyMap<ScanUse, "always" | "unless null" | "to new
 /** What the WITH entries give. */
 export type CteMap = ReadonlyMap<string, Derived>;
 
-export interface Resolved {
+export interface Resolved extends Clock {
   /** The names without a schema in front. */
   readonly names: string[];
   readonly kind: Kind;
   readonly source?: ColumnSource;
   readonly numbers?: ScanUse;
+  readonly times?: TimeRange;
   readonly found: boolean;
 }
 
 export class Scope {
   /** Aliases of the select list met so far. */
-  readonly aliases = new Map<string, Kind>();
+  readonly aliases = new Map<string, Clock & { readonly kind: Kind }>();
+  /** The times of a scan's rows that expressions of this query see, as far as it is known. */
+  timeRange: (scan: ScanUse) => TimeRange = ({ range }) => range;
 
   constructor(
     readonly relations: readonly Relation[],
@@ -87,15 +92,15 @@ export class Scope {
       if (column !== undefined) return names.length === 1 ? describe(names, column) : { names, kind: "unknown", found: true };
     }
     const alias = this.aliases.get(first!);
-    if (alias !== undefined) return { names, kind: names.length === 1 ? alias : "unknown", found: true };
+    if (alias !== undefined) return names.length === 1 ? { names, ...alias, found: true } : { names, kind: "unknown", found: true };
     // an unknown relation may hold it: do not look further out
     if (this.relations.some(({ columns }) => columns === null)) return { names, kind: "unknown", found: true };
     return null;
   }
 }
 
-function describe(names: string[], { kind, source, numbers }: OutputColumn): Resolved {
-  return { names, kind, found: true, ...(source === undefined ? {} : { source }), ...(numbers === undefined ? {} : { numbers }) };
+function describe(names: string[], { name: _, isWide: __, ...column }: OutputColumn): Resolved {
+  return { names, ...column, found: true };
 }
 
 /** Columns of wide relations by name, the first of each name. */

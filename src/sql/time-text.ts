@@ -1,4 +1,5 @@
 // Time literals: the RFC 3339 forms that people write, to the nanosecond, and calendar arithmetic on i64 nanoseconds in UTC.
+import { TimeZone } from "../model/time-zone.ts";
 import type { Interval } from "./interval.ts";
 import { DAY_NS } from "./interval.ts";
 
@@ -6,8 +7,10 @@ const I64_MIN = -(2n ** 63n);
 const I64_MAX = 2n ** 63n - 1n;
 const DATE = String.raw`([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})`;
 const CLOCK = String.raw`(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:[.,](\d+))?)?)?`;
-const ZONE = String.raw`(Z|z|UTC|utc|GMT|[+-]\d{2}(?::?\d{2})?)`;
+const ZONE = String.raw`([+-]\d{1,2}(?::?\d{2})?|[A-Za-z]+(?:[/_+-][A-Za-z0-9]+)*)`;
 const TIME_TEXT = new RegExp(String.raw`^\s*${DATE}(?:[Tt ]\s*${CLOCK})?\s*${ZONE}?\s*$`);
+/** ISO 8601 without separators; a date alone would be a number. */
+const COMPACT = new RegExp(String.raw`^\s*(\d{4})(\d{2})(\d{2})[Tt](\d{2})(?:(\d{2})(?:(\d{2})(?:[.,](\d+))?)?)?\s*${ZONE}?\s*$`);
 const DAYS_BEFORE = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
 /** Days from 1970-01-01 to a date of the Gregorian calendar (month 1 to 12).
@@ -42,26 +45,22 @@ function isLeap(year: number): boolean {
   return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
 }
 
-/** Nanoseconds since 1970 of a date or date and time; without a zone it is UTC. Digits past the ninth are cut.
+/** Nanoseconds since 1970 of a date or date and time; without a zone of its own it is `zone`'s. Digits past the ninth are cut.
  *  Null when the text is no time; "range" when it lies outside 1677 to 2262. */
-export function parseTimeText(text: string): bigint | "range" | null {
-  const match = TIME_TEXT.exec(text);
+export function parseTimeText(text: string, zone = "UTC"): bigint | "range" | null {
+  const match = TIME_TEXT.exec(text) ?? COMPACT.exec(text);
   if (match === null) return null;
   const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
   const [hour, minute, second] = [Number(match[4] ?? 0), Number(match[5] ?? 0), Number(match[6] ?? 0)];
   if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return null;
   // 24:00:00 is midnight of the next day, 23:59:60 a leap second: both count on
   if (hour > 24 || minute > 59 || second > 60 || (hour === 24 && (minute > 0 || second > 0))) return null;
-  const seconds = BigInt(daysOf(year, month, day)) * 86400n + BigInt(hour * 3600 + minute * 60 + second - zoneSeconds(match[8]));
-  const ns = seconds * 1_000_000_000n + BigInt((match[7] ?? "").slice(0, 9).padEnd(9, "0"));
+  const seconds = BigInt(daysOf(year, month, day)) * 86400n + BigInt(hour * 3600 + minute * 60 + second);
+  const written = match[8];
+  const clock = TimeZone.of(written === undefined ? zone : /^(?:z|utc|gmt)$/i.test(written) ? "UTC" : written);
+  if (clock === null) return null;
+  const ns = clock.toUtc(seconds * 1_000_000_000n + BigInt((match[7] ?? "").slice(0, 9).padEnd(9, "0")));
   return ns < I64_MIN || ns > I64_MAX ? "range" : ns;
-}
-
-function zoneSeconds(zone: string | undefined): number {
-  if (zone === undefined || !/^[+-]/.test(zone)) return 0;
-  const digits = zone.replace(":", "");
-  const seconds = Number(digits.slice(1, 3)) * 3600 + Number(digits.slice(3, 5) || 0) * 60;
-  return zone.startsWith("-") ? -seconds : seconds;
 }
 
 /** `timeNs` moved by an interval: months first (a day past the month's end becomes its last), then days and nanoseconds. */

@@ -1,19 +1,23 @@
 // + - * / %: with times, durations and intervals, and what is an error or infinite with numbers.
 import { ColumnType } from "../../model/column.ts";
+import { ALL_TIME } from "../../model/scan.ts";
 import type { Interval } from "../interval.ts";
 import { addIntervals, DAY_NS, negateInterval } from "../interval.ts";
 import type { Typed } from "../kind.ts";
-import { addInterval, clampI64 } from "../time-text.ts";
+import { addInterval } from "../time-text.ts";
 import type { Expression, FunctionCall } from "../tree.ts";
 import { bigintConstant, call, castTo, operator } from "../tree.ts";
 import { asTime, intervalConstant, timeConstant } from "./cast.ts";
 import { asDuration } from "./comparison.ts";
 import { typed } from "./rewriter.ts";
 import { planError } from "./rule.ts";
+import { onClock } from "./time-bin.ts";
+import { nanosecondsOf, timeMacro } from "./time-macro.ts";
+import { inZone, zoneOf } from "./time-zone.ts";
 
 /** The nanoseconds of a time as BIGINT. */
 export function nsOf(value: Typed): Expression {
-  return value.timeNs !== undefined ? bigintConstant(value.timeNs) : call("__ns", [value.node]);
+  return value.timeNs !== undefined ? bigintConstant(value.timeNs) : nanosecondsOf(value.node);
 }
 
 /** A time from nanoseconds; whoever computes outside of i64 gets DuckDB's overflow error. */
@@ -72,25 +76,28 @@ function widened(left: Typed, right: Typed): [Expression, Expression] {
 function add(left: Typed, right: Typed): Typed | null {
   if (left.kind === "interval" && right.kind === "interval") return combine(left, right, 1);
   if (left.kind === "interval" || left.kind === "duration") {
-    if (right.kind === "time" || right.kind === "date") return shift(right, left, 1);
+    if (isTime(right) || right.kind === "date") return shift(right, left, 1);
   }
-  if (left.kind === "time" || left.kind === "date") {
+  if (isTime(left) || left.kind === "date") {
     if (right.kind === "interval" || right.kind === "duration") return shift(left, right, 1);
   }
   return durations("+", left, right);
 }
 
 function subtract(left: Typed, right: Typed): Typed | null {
-  if (left.kind === "time" && (right.kind === "time" || right.text !== undefined || right.kind === "date")) {
-    return typed(operator("-", nsOf(left), nsOf(asTime(right))), "duration");
+  if (isTime(left) && (isTime(right) || right.text !== undefined || right.kind === "date")) {
+    return typed(operator("-", nsOf(asTime(left)), nsOf(asTime(right, left.zone))), "duration");
   }
-  if (right.kind === "time" && (left.text !== undefined || left.kind === "date")) {
-    return typed(operator("-", nsOf(asTime(left)), nsOf(right)), "duration");
+  if (isTime(right) && (left.text !== undefined || left.kind === "date")) {
+    return typed(operator("-", nsOf(asTime(left, right.zone)), nsOf(asTime(right))), "duration");
   }
   if (left.kind === "interval" && right.kind === "interval") return combine(left, right, -1);
-  if ((left.kind === "time" || left.kind === "date") && (right.kind === "interval" || right.kind === "duration"))
-    return shift(left, right, -1);
+  if ((isTime(left) || left.kind === "date") && (right.kind === "interval" || right.kind === "duration")) return shift(left, right, -1);
   return durations("-", left, right);
+}
+
+function isTime({ kind }: Typed): boolean {
+  return kind === "time" || kind === "coarse";
 }
 
 function durations(sign: "+" | "-", left: Typed, right: Typed): Typed | null {
@@ -110,20 +117,31 @@ function combine(left: Typed, right: Typed, sign: 1 | -1): Typed {
 /** A time moved by an interval or duration. */
 function shift(from: Typed, by: Typed, sign: 1 | -1): Typed {
   const time = asTime(from);
-  if (by.kind === "duration") return timeOfNs(operator(sign === 1 ? "+" : "-", nsOf(time), by.node));
+  if (by.kind === "duration") return inZone(timeOfNs(operator(sign === 1 ? "+" : "-", nsOf(time), by.node)), time.zone);
   if (by.interval === undefined) {
     const interval = sign === 1 ? by.node : { ...call("-", [by.node]), is_operator: true };
-    return typed(call("__add_interval", [time.node, interval]), "time");
+    return onClock(time, ALL_TIME, 0n, ({ node }) => typed(timeMacro("__add_interval", node, interval), "time"));
   }
   return shiftByConstant(time, sign === 1 ? by.interval : negateInterval(by.interval));
 }
 
-function shiftByConstant(time: Typed, interval: Interval): Typed {
-  if (time.timeNs !== undefined) return timeConstant(clampI64(addInterval(time.timeNs, interval)));
-  const ns = BigInt(interval.days) * DAY_NS + interval.ns;
-  if (interval.months === 0) return timeOfNs(operator("+", nsOf(time), bigintConstant(ns)));
-  const moved = call("__add_months", [time.node, bigintConstant(BigInt(interval.months))]);
-  return ns === 0n ? typed(moved, "time") : timeOfNs(operator("+", call("__ns", [moved]), bigintConstant(ns)));
+/** Months and days are counted by the clock of the time's zone, hours and less by UTC. */
+function shiftByConstant(time: Typed, { months, days, ns }: Interval): Typed {
+  if (zoneOf(time) === null && time.timeNs === undefined) return inZone(shiftNode(time, months, BigInt(days) * DAY_NS + ns), time.zone);
+  const move = (local: Typed): Typed =>
+    local.timeNs === undefined
+      ? shiftNode(local, months, BigInt(days) * DAY_NS)
+      : timeConstant(addInterval(local.timeNs, { months, days, ns: 0n }));
+  const moved = months === 0 && days === 0 ? time : onClock(time, ALL_TIME, 0n, move);
+  if (ns === 0n) return moved;
+  const sum = moved.timeNs !== undefined ? timeConstant(moved.timeNs + ns) : timeOfNs(operator("+", nsOf(moved), bigintConstant(ns)));
+  return inZone(sum, time.zone);
+}
+
+function shiftNode(time: Typed, months: number, ns: bigint): Typed {
+  if (months === 0) return timeOfNs(operator("+", nsOf(time), bigintConstant(ns)));
+  const moved = timeMacro("__add_months", time.node, bigintConstant(BigInt(months)));
+  return ns === 0n ? typed(moved, "time") : timeOfNs(operator("+", nanosecondsOf(moved), bigintConstant(ns)));
 }
 
 /** duration * number, duration / number, duration / duration; interval * number is DuckDB's. */

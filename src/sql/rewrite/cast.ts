@@ -5,17 +5,24 @@ import type { Interval } from "../interval.ts";
 import { duckInterval, parseInterval } from "../interval.ts";
 import { type Kind, kindOfType, type Typed } from "../kind.ts";
 import { typeText } from "../print-expression.ts";
+import type { Scope } from "../scope.ts";
 import { parseTimeText } from "../time-text.ts";
 import type { Cast, Expression, SqlType } from "../tree.ts";
 import { call, castTo, integerConstant, stringConstant } from "../tree.ts";
-import { bin } from "./time-function.ts";
+import { bin } from "./time-bin.ts";
+import { nanosecondsOf, timeMacro } from "./time-macro.ts";
+import { timesOf, toClock, zonedText } from "./time-zone.ts";
 
+const I64_MIN = -(2n ** 63n);
 const I64_MAX = 2n ** 63n - 1n;
+const OUT_OF_RANGE = "Arithmetic overflow: a time outside of 1677-09-21 to 2262-04-11, the range of nanoseconds";
 
-/** A constant time. DuckDB calls the two outermost values infinite and makes them only from their names. */
+/** A constant time. DuckDB calls the two outermost values infinite and makes them only from their names. One outside of i64 can be compared
+ *  with; whoever asks for its value gets an error. */
 export function timeConstant(timeNs: bigint): Typed {
   let node: Expression;
-  if (timeNs === I64_MAX) node = castTo(stringConstant("infinity"), "TIMESTAMP_NS");
+  if (timeNs > I64_MAX || timeNs < I64_MIN) node = castTo(call("error", [stringConstant(OUT_OF_RANGE)]), "TIMESTAMP_NS");
+  else if (timeNs === I64_MAX) node = castTo(stringConstant("infinity"), "TIMESTAMP_NS");
   else if (timeNs === -I64_MAX) node = castTo(stringConstant("-infinity"), "TIMESTAMP_NS");
   else node = call("make_timestamp_ns", [castTo(integerConstant(timeNs), "BIGINT")]);
   return { node, kind: "time", timeNs };
@@ -25,9 +32,9 @@ export function intervalConstant(interval: Interval): Typed {
   return { node: castTo(stringConstant(duckInterval(interval)), "INTERVAL"), kind: "interval", interval };
 }
 
-/** The time a text stands for. @throws TsdbError bad_query */
-export function timeOfText(text: string): bigint {
-  const ns = parseTimeText(text);
+/** The time a text stands for; without a zone of its own it is `zone`'s. @throws TsdbError bad_query */
+export function timeOfText(text: string, zone?: string): bigint {
+  const ns = parseTimeText(text, zone);
   if (ns === null) throw new TsdbError("bad_query", `Parser error: Error parsing timestamp from '${near(text)}': error parsing date`);
   if (ns === "range") {
     throw new TsdbError("bad_query", `Parser error: Error parsing timestamp from '${near(text)}': outside of the range of nanoseconds`);
@@ -35,14 +42,15 @@ export function timeOfText(text: string): bigint {
   return ns;
 }
 
-/** `value` as a time: a text constant is parsed, anything else cast. */
-export function asTime(value: Typed): Typed {
+/** `value` as a time: a text constant is parsed, in `zone` if it says none itself, anything else cast. */
+export function asTime(value: Typed, zone?: string): Typed {
   if (value.kind === "time") return value;
-  if (value.text !== undefined) return timeConstant(timeOfText(value.text));
+  if (value.text !== undefined) return timeConstant(timeOfText(value.text, zone));
+  if (value.kind === "coarse" && value.timeNs !== undefined) return timeConstant(value.timeNs);
   return { node: castTo(value.node, "TIMESTAMP_NS"), kind: "time" };
 }
 
-export function rewriteCast(node: Cast, child: Typed): Typed {
+export function rewriteCast(node: Cast, child: Typed, scope: Scope): Typed {
   const kind = kindOfType(node.cast_type);
   const same: Cast = { ...node, child: child.node };
   if (kind === "time") return castToTime(same, child);
@@ -52,7 +60,7 @@ export function rewriteCast(node: Cast, child: Typed): Typed {
     if (interval === null) throw new TsdbError("bad_query", `Parser error: Invalid input syntax for type interval: '${near(child.text)}'`);
     return intervalConstant(interval);
   }
-  if (child.kind === "time") return castFromTime(same, child);
+  if (child.kind === "time") return castFromTime(same, child, scope);
   if (kind === "boolean" && child.text !== undefined) return castToBoolean(same, child.text);
   if (kind === "string" && child.kind !== "string") return { node: { ...same, child: textOf(child) }, kind };
   if (kind === "binary" && child.kind === "string") return { node: call("encode", [child.node]), kind };
@@ -116,19 +124,20 @@ function castToTime(node: Cast, child: Typed): Typed {
   if (child.kind === "time") return child;
   if (child.text !== undefined && !node.try_cast) return timeConstant(timeOfText(child.text));
   // An integer is nanoseconds since 1970
+  if (typeof child.number === "bigint") return timeConstant(child.number);
   if (child.kind === "integer" || child.kind === "duration")
     return { node: call("make_timestamp_ns", [castTo(child.node, "BIGINT")]), kind: "time" };
   return { node: { ...node, cast_type: { id: "TIMESTAMP_NS", type_info: null } }, kind: "time" };
 }
 
-function castFromTime(node: Cast, child: Typed): Typed {
+function castFromTime(node: Cast, time: Typed, scope: Scope): Typed {
   const kind = kindOfType(node.cast_type);
-  if (kind === "integer") return { node: { ...node, child: call("__ns", [child.node]) }, kind };
+  if (kind === "integer") return { node: { ...node, child: nanosecondsOf(time.node) }, kind };
+  const child = kind === "string" ? time : toClock(time, timesOf(time, scope));
   if (kind === "string") {
-    const text = call("replace", [node, stringConstant(" "), stringConstant("T")]);
-    return { node: text, kind };
+    return { node: { ...node, child: zonedText(child, scope) ?? timeMacro("__time_text", child.node) }, kind };
   }
   // DuckDB cuts to microseconds towards 1970, which is the wrong day just before midnight
-  if (kind === "date") return { node: { ...node, child: call("__us", [child.node]) }, kind };
+  if (kind === "date") return { node: { ...node, child: timeMacro("__us", child.node) }, kind };
   return { node, kind };
 }

@@ -1,14 +1,17 @@
 // Comparisons with times and durations, and what they tell the scan: conditions of the form column-operator-constant become hints.
 import { intervalNs } from "../interval.ts";
 import type { Hint, ScanUse, Typed } from "../kind.ts";
+import { clampI64 } from "../time-text.ts";
 import type { Between, Comparison, Operator } from "../tree.ts";
 import { bigintConstant, call } from "../tree.ts";
-import { asTime } from "./cast.ts";
+import { asTime, timeConstant } from "./cast.ts";
 import { comparisonHint, tagHint } from "./hints.ts";
 
 /** Brings two sides to one kind where the dialect says how; otherwise DuckDB decides. */
 function align(value: Typed, other: Typed): Typed {
-  if (other.kind === "time" && value.kind === "string" && value.text !== undefined) return asTime(value);
+  const isTime = other.kind === "time" || other.kind === "coarse";
+  if (isTime && value.text !== undefined) return asTime(value, other.zone);
+  if (isTime && value.kind === "coarse") return asTime(value);
   if (other.kind === "duration" && value.kind === "interval") return asDuration(value);
   return value;
 }
@@ -20,8 +23,13 @@ export function asDuration(value: Typed): Typed {
   return { node: call("__interval_ns", [value.node]), kind: "duration" };
 }
 
+/** A time outside of i64 as the nearest inside, for its order. */
+function inRange(value: Typed): Typed {
+  return value.timeNs === undefined ? value : { ...value, node: timeConstant(clampI64(value.timeNs)).node };
+}
+
 export function rewriteComparison(node: Comparison, left: Typed, right: Typed): Typed {
-  const [a, b] = [align(left, right), align(right, left)];
+  const [a, b] = [inRange(align(left, right)), inRange(align(right, left))];
   const rewritten: Comparison = { ...node, left: a.node, right: b.node };
   // `1 = 1`, which tools put before what they append
   if (node.type === "COMPARE_EQUAL" && a.number !== undefined && a.number === b.number) {
@@ -38,8 +46,8 @@ function numbersOne(a: Typed, b: Typed): ScanUse | undefined {
 }
 
 export function rewriteBetween(node: Between, input: Typed, lower: Typed, upper: Typed): Typed {
-  const [low, high] = [align(lower, input), align(upper, input)];
-  const value = align(align(input, low), high);
+  const [low, high] = [inRange(align(lower, input)), inRange(align(upper, input))];
+  const value = inRange(align(align(input, low), high));
   return condition({ ...node, input: value.node, lower: low.node, upper: high.node }, [
     comparisonHint("COMPARE_GREATERTHANOREQUALTO", value, low),
     comparisonHint("COMPARE_LESSTHANOREQUALTO", value, high),
@@ -48,8 +56,9 @@ export function rewriteBetween(node: Between, input: Typed, lower: Typed, upper:
 
 export function rewriteIn(node: Operator, children: readonly Typed[]): Typed {
   const [first, ...rest] = children;
-  const list = rest.map((child) => align(child, first!));
-  const rewritten: Operator = { ...node, children: [first!.node, ...list.map((child) => child.node)] };
+  const list = rest.map((child) => inRange(align(child, first!)));
+  const subject = list.some(({ kind }) => kind === "time") ? align(first!, list.find(({ kind }) => kind === "time")!) : first!;
+  const rewritten: Operator = { ...node, children: [subject.node, ...list.map((child) => child.node)] };
   if (node.type !== "COMPARE_IN") return { node: rewritten, kind: "boolean" };
   const texts: string[] = [];
   for (const { text } of list) if (text !== undefined) texts.push(text);

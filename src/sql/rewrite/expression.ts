@@ -1,6 +1,6 @@
 // Expressions, bottom-up: children first, then the rule for the node. A rule gives DuckDB's expression and the kind of its value.
 import { TsdbError } from "../../model/errors.ts";
-import { type Hint, type Kind, kindOfType, type Typed } from "../kind.ts";
+import { type Hint, type Kind, kindOfType, type Typed, withClock } from "../kind.ts";
 import { decodeNames } from "../names.ts";
 import { decimalValue } from "../print-expression.ts";
 import type { Scope } from "../scope.ts";
@@ -25,8 +25,8 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
         if (SESSION_NAMES.has(node.column_names[0]!)) throw noField(node.column_names[0]!);
       }
       const ref: Expression = { ...node, column_names: resolved.names };
-      const { kind, source, numbers } = resolved;
-      return { node: ref, kind, ...(source === undefined ? {} : { source }), ...(numbers === undefined ? {} : { numbers }) };
+      const { names: _, found: __, ...known } = resolved;
+      return { node: ref, ...known };
     }
     case "CONSTANT":
       return typedConstant(node);
@@ -37,7 +37,7 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
     case "WINDOW":
       return rewriteWindow(node, context, scope);
     case "CAST":
-      return rewriteCast(node, rewriteExpression(node.child, context, scope));
+      return rewriteCast(node, rewriteExpression(node.child, context, scope), scope);
     case "CASE":
       return rewriteCase(node, context, scope);
     case "COMPARISON":
@@ -169,7 +169,8 @@ function rewriteCase(node: Extract<Expression, { class: "CASE" }>, context: Rewr
   const widen = (value: Typed): Expression =>
     kind === "integer" && value.number !== undefined ? castTo(value.node, "BIGINT") : value.node;
   const case_checks = checks.map(({ condition, value }) => ({ when_expr: condition.node, then_expr: widen(value) }));
-  return typed({ ...node, case_checks, else_expr: widen(otherwise) }, kind);
+  const values = [...checks.map(({ value }) => value), otherwise];
+  return withClock(typed({ ...node, case_checks, else_expr: widen(otherwise) }, kind), values);
 }
 
 function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, context: RewriteContext, scope: Scope): Typed {
@@ -180,7 +181,7 @@ function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, conte
   const rewritten: Expression = { ...node, children: children.map((child) => child.node) };
   switch (node.type) {
     case "OPERATOR_COALESCE":
-      return typed(rewritten, commonKind(children.map(({ kind }) => kind)));
+      return withClock(typed(rewritten, commonKind(children.map(({ kind }) => kind))), children);
     case "OPERATOR_IS_NULL":
       return condition(rewritten, [tagHint(children[0]!, [null])]);
     case "OPERATOR_IS_NOT_NULL":
@@ -201,7 +202,9 @@ function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, conte
 function rewriteSubquery(node: Extract<Expression, { class: "SUBQUERY" }>, context: RewriteContext, scope: Scope): Typed {
   const { columns } = rewriteQuery(node.subquery.node, context, scope, scope.ctes);
   const child = node.child === null ? null : rewriteExpression(node.child, context, scope).node;
-  return typed({ ...node, child }, node.subquery_type === "SCALAR" ? (columns?.[0]?.kind ?? "unknown") : "boolean");
+  const column = columns?.[0];
+  if (node.subquery_type !== "SCALAR") return typed({ ...node, child }, "boolean");
+  return column === undefined ? typed({ ...node, child }, "unknown") : withClock(typed({ ...node, child }, column.kind), [column]);
 }
 
 function rewriteStar(node: Star, context: RewriteContext, scope: Scope): Star {

@@ -1,7 +1,7 @@
 // FROM: tables become calls of the scan function under their own names, and the relations they make are what names resolve to.
 import { SCAN_FUNCTION } from "../../duckdb/table-function.ts";
 import { type TableName, tableNameOf, unknownTable } from "../check.ts";
-import { kindOfColumn, type ScanUse } from "../kind.ts";
+import { clockOf, kindOfColumn, type ScanUse } from "../kind.ts";
 import { encodeName } from "../names.ts";
 import { outputsOf, selectListOf } from "../own-tables.ts";
 import type { CteMap, Narrowable, OutputColumn, Relation } from "../scope.ts";
@@ -119,7 +119,13 @@ function rewriteValues(ref: ExpressionListRef, context: RewriteContext, outer: S
     row.map(({ node, kind }) => (kind === "integer" && node.class === "CONSTANT" ? castTo(node, "BIGINT") : node)),
   );
   if (ref.expected_names.length === 0) ref.expected_names = (rows[0] ?? []).map((_, i) => `column${i + 1}`);
-  const columns = ref.expected_names.map((name, i): OutputColumn => ({ name, kind: rows[0]?.[i]?.kind ?? "unknown" }));
+  const columns = ref.expected_names.map(
+    (name, i): OutputColumn => ({
+      name,
+      kind: rows[0]?.[i]?.kind ?? "unknown",
+      ...clockOf(rows.flatMap((row) => row[i] ?? [])),
+    }),
+  );
   return { ref, relations: [{ alias: ref.alias, columns }], narrowable: NOTHING };
 }
 

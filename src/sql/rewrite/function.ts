@@ -1,7 +1,7 @@
 // Function calls: renames, the rules of time-function.ts, and what kind of value comes out.
 import { ColumnType } from "../../model/column.ts";
 import { RENAMED_FUNCTIONS } from "../dialect.ts";
-import type { Kind, Typed } from "../kind.ts";
+import { type Kind, type Typed, withClock } from "../kind.ts";
 import type { Scope } from "../scope.ts";
 import type { FunctionCall } from "../tree.ts";
 import { call, castTo, integerConstant, operator, stringConstant } from "../tree.ts";
@@ -21,10 +21,10 @@ export function rewriteFunction(node: FunctionCall, context: RewriteContext, sco
   const { rewritten, args } = rewriteParts(node, context, scope);
   const name = rewritten.function_name;
   if (node.is_operator) return rewriteOperatorCall(rewritten, args);
-  const input: RuleInput = { node: rewritten, args, context };
+  const input: RuleInput = { node: rewritten, args, context, scope };
   const result = VALUE_RULES[name]?.(input) ?? TIME_RULES[name]?.(input) ?? null;
   if (result !== null) return result;
-  return typed(guardSize(rewritten, args), resultKind(name, args));
+  return withClock(typed(guardSize(rewritten, args), resultKind(name, args)), args);
 }
 
 /** The call under DuckDB's name, and its arguments. */

@@ -2,7 +2,6 @@
 // where the comparison stays the same for every value of that type.
 import { ColumnType } from "../../model/column.ts";
 import type { ComparisonOperator, TimeRange } from "../../model/scan.ts";
-import { ALL_TIME } from "../../model/scan.ts";
 import type { Hint, Typed } from "../kind.ts";
 
 const OPERATORS: Readonly<Record<string, ComparisonOperator>> = {
@@ -82,21 +81,13 @@ export function truthHint(column: Typed, value: boolean): Hint | null {
 /** Nothing lies in it. */
 const NEVER: TimeRange = { minNs: I64_MAX, maxNs: I64_MIN };
 
+/** `at` may lie outside of i64. */
 function timeRange(operator: ComparisonOperator, at: bigint): TimeRange | null {
-  switch (operator) {
-    case "=":
-      return { minNs: at, maxNs: at };
-    case ">=":
-      return { minNs: at, maxNs: ALL_TIME.maxNs };
-    case ">":
-      return at === ALL_TIME.maxNs ? NEVER : { minNs: at + 1n, maxNs: ALL_TIME.maxNs };
-    case "<=":
-      return { minNs: ALL_TIME.minNs, maxNs: at };
-    case "<":
-      return at === ALL_TIME.minNs ? NEVER : { minNs: ALL_TIME.minNs, maxNs: at - 1n };
-    case "!=":
-      return null;
-  }
+  if (operator === "!=") return null;
+  const minNs = operator === "=" || operator === ">=" ? at : operator === ">" ? at + 1n : I64_MIN;
+  const maxNs = operator === "=" || operator === "<=" ? at : operator === "<" ? at - 1n : I64_MAX;
+  if (minNs > I64_MAX || maxNs < I64_MIN) return NEVER;
+  return { minNs: minNs < I64_MIN ? I64_MIN : minNs, maxNs: maxNs > I64_MAX ? I64_MAX : maxNs };
 }
 
 function fieldHint(column: Typed, type: ColumnType, operator: ComparisonOperator, constant: Typed): Hint | null {

@@ -1,7 +1,7 @@
 // A SELECT over one table, looked at before its rewrite: what names in it mean, what its WHERE clause says of rows, what its groups are.
 // Nothing is changed and nothing is read.
 import { type ColumnDef, ColumnType } from "../../model/column.ts";
-import { ALL_TIME } from "../../model/scan.ts";
+import { ALL_TIME, type TimeRange } from "../../model/scan.ts";
 import { tableNameOf } from "../check.ts";
 import { kindOfColumn, type ScanUse, type Typed } from "../kind.ts";
 import { encodeName } from "../names.ts";
@@ -33,6 +33,7 @@ export class OneTable {
   private readonly scope: Scope;
   private readonly items = new Map<string, Expression>();
   private absorbed_: Absorbed | null = null;
+  private isAbsorbing = false;
 
   private constructor(
     readonly node: SelectNode,
@@ -60,6 +61,7 @@ export class OneTable {
       return { name: encodeName(name), kind: kindOfColumn(type), source: { scan: this.rows, index } };
     });
     this.scope = new Scope([{ alias: this.alias, columns }], outer, ctes);
+    this.scope.timeRange = () => this.knownTimes();
     this.itemNames = node.select_list.map(itemAlias);
     this.itemNames.forEach((name, i) => {
       if (name !== null && !this.items.has(name)) this.items.set(name, node.select_list[i]!);
@@ -78,8 +80,20 @@ export class OneTable {
 
   /** The WHERE clause. @throws Unfit, TsdbError */
   get absorbed(): Absorbed {
-    this.absorbed_ ??= absorb(this.node.where_clause, this.rows, (condition) => this.rewrite(condition));
+    if (this.absorbed_ === null) {
+      this.isAbsorbing = true;
+      try {
+        this.absorbed_ = absorb(this.node.where_clause, this.rows, (condition) => this.rewrite(condition));
+      } finally {
+        this.isAbsorbing = false;
+      }
+    }
     return this.absorbed_;
+  }
+
+  /** The times of rows that pass WHERE; all, while the conditions themselves are looked at. */
+  private knownTimes(): TimeRange {
+    return this.isAbsorbing ? ALL_TIME : this.absorbed.range;
   }
 
   /** What an expression over rows is. Queries inside would be rewritten for good. @throws Unfit, TsdbError */

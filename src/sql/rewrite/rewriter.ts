@@ -3,9 +3,10 @@
 
 import type { ColumnDef } from "../../model/column.ts";
 import type { QueryParams } from "../../model/query.ts";
+import type { TimeRange } from "../../model/scan.ts";
 import type { SystemColumn } from "../../model/system-table.ts";
 import { displayName } from "../display-name.ts";
-import type { GroupSource, Kind, ScanUse, Typed } from "../kind.ts";
+import { clockOf, type GroupSource, type Hint, type Kind, type ScanUse, type Typed } from "../kind.ts";
 import { decodeNames, encodeName } from "../names.ts";
 import type { CteMap, Derived, Narrowable, OutputColumn } from "../scope.ts";
 import { Scope } from "../scope.ts";
@@ -13,10 +14,10 @@ import type { Expression, Modifier, OrderBy, QueryNode, SelectNode } from "../tr
 import { castTo } from "../tree.ts";
 import { asCondition, rewriteExpression } from "./expression.ts";
 import { starColumns } from "./from.ts";
-import { applyHints } from "./narrow.ts";
+import { applyHints, intersect } from "./narrow.ts";
 import { type SelectSource, selectSource } from "./select-source.ts";
 import type { TableReferences } from "./table-references.ts";
-import { conjunction, conjuncts } from "./walk.ts";
+import { conjunction, conjuncts, someNode } from "./walk.ts";
 
 /** What a statement's tables are, for the rewriter. */
 export interface TableCatalog {
@@ -88,7 +89,11 @@ function rewriteCtes(node: QueryNode, context: RewriteContext, outer: Scope | nu
 /** A union's column is a time only if it is one on both sides; it is no column of a table. */
 function mergeSides(left: readonly OutputColumn[] | null, right: readonly OutputColumn[] | null): readonly OutputColumn[] | null {
   if (left === null || right === null) return null;
-  return left.map(({ name, kind }, i) => ({ name, kind: right[i]?.kind === kind ? kind : "unknown" }));
+  return left.map((column, i) => ({
+    name: column.name,
+    kind: right[i]?.kind === column.kind ? column.kind : "unknown",
+    ...clockOf([column]),
+  }));
 }
 
 /** Columns under the names of an alias list; the first ones only, when it is shorter. */
@@ -100,9 +105,13 @@ export function renameColumns(columns: readonly OutputColumn[] | null, names: re
 function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): Derived {
   const { from, narrowable, numbers, isValue } = selectSource(node, context, outer, ctes);
   const scope = new Scope(from.relations, outer, ctes);
+  const times = timesUnder(node.where_clause, context, scope);
+  scope.timeRange = times;
   const columns = rewriteSelectList(node, context, scope, { numbers, isValue });
+  scope.timeRange = rangeOfScan;
   if (node.where_clause !== null)
     node.where_clause = rewriteWhere(node.where_clause, context, scope, node.sample === null ? from.narrowable : null);
+  scope.timeRange = times;
   // A bare number is the place of a column and stays as it is.
   node.group_expressions = node.group_expressions.map((group) => rewriteUnlessNumber(group, context, scope));
   if (node.having !== null) node.having = rewriteExpression(node.having, context, scope).node;
@@ -120,6 +129,32 @@ function rewriteWhere(where: Expression, context: RewriteContext, scope: Scope, 
     if (!isDone) left.push(node);
   }
   return conjunction(left);
+}
+
+function rangeOfScan({ range }: ScanUse): TimeRange {
+  return range;
+}
+
+/** The times of rows that pass a WHERE clause, the same whenever it is asked: equal expressions must stay equal. */
+function timesUnder(where: Expression | null, context: RewriteContext, scope: Scope): (scan: ScanUse) => TimeRange {
+  const known = new Map<ScanUse, TimeRange>();
+  let hints: readonly Hint[] | null = null;
+  return (scan) => {
+    // while the conditions themselves are looked at, nothing is known
+    const outer = scope.timeRange;
+    scope.timeRange = rangeOfScan;
+    hints ??= (where === null ? [] : conjuncts(where))
+      .filter((part) => !someNode(part, ({ class: kind }) => kind === "SUBQUERY"))
+      .flatMap((part) => asCondition(rewriteExpression(part, context, scope)).hints ?? []);
+    scope.timeRange = outer;
+    let range = known.get(scan);
+    if (range === undefined) {
+      range = scan.range;
+      for (const hint of hints) if (hint.kind === "time" && hint.scan === scan) range = intersect(range, hint.range);
+      known.set(scan, range);
+    }
+    return range;
+  };
 }
 
 function rewriteSelectList(
@@ -142,11 +177,13 @@ function rewriteSelectList(
     outputs?.push({
       name: alias ?? lastName(item),
       kind: typed.kind,
+      ...clockOf([typed]),
+      ...(typed.times === undefined ? {} : { times: typed.times }),
       ...(typed.source === undefined || known.isValue(item) ? {} : { source: typed.source }),
       ...(numbers === undefined ? {} : { numbers }),
       isWide: typed.kind === "integer" && item.class !== "CAST" && item.class !== "COLUMN_REF",
     });
-    if (alias !== null && !scope.aliases.has(alias)) scope.aliases.set(alias, typed.kind);
+    if (alias !== null && !scope.aliases.has(alias)) scope.aliases.set(alias, { kind: typed.kind, ...clockOf([typed]) });
     // An integer literal is 64 bits wide in the dialect, not DuckDB's 32.
     const value = typed.node.class === "CONSTANT" && typeof typed.number === "bigint" ? castTo(typed.node, "BIGINT") : typed.node;
     return alias === null ? value : withAlias(value, alias);

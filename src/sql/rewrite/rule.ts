@@ -1,6 +1,7 @@
 // What the rules for function calls have in common: what a rule gets and gives, and the small steps most of them consist of.
 import { TsdbError } from "../../model/errors.ts";
 import type { Kind, Typed } from "../kind.ts";
+import type { Scope } from "../scope.ts";
 import type { Expression, FunctionCall } from "../tree.ts";
 import { call, castTo, stringConstant } from "../tree.ts";
 import type { RewriteContext } from "./rewriter.ts";
@@ -10,6 +11,7 @@ export interface RuleInput {
   readonly node: FunctionCall;
   readonly args: readonly Typed[];
   readonly context: RewriteContext;
+  readonly scope: Scope;
 }
 /** Null: the rule does not apply to these arguments. */
 export type Rule = (input: RuleInput) => Typed | null;

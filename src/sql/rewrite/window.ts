@@ -2,7 +2,7 @@
 
 import { RENAMED_FUNCTIONS } from "../dialect.ts";
 import { intervalNs } from "../interval.ts";
-import type { Typed } from "../kind.ts";
+import { type Typed, withClock } from "../kind.ts";
 import type { Scope } from "../scope.ts";
 import type { Expression, Window } from "../tree.ts";
 import { bigintConstant, castTo } from "../tree.ts";
@@ -31,7 +31,7 @@ export function rewriteWindow(node: Window, context: RewriteContext, scope: Scop
   const framed = intervalFrame(node, rewritten, context, scope);
   const kind = resultKind(name, args);
   if (name === "sum" && (kind === "integer" || kind === "duration")) return typed(castTo(framed, "BIGINT"), kind);
-  return typed(framed, kind);
+  return withClock(typed(framed, kind), args);
 }
 
 function intervalFrame(node: Window, rewritten: Window, context: RewriteContext, scope: Scope): Window {
