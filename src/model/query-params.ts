@@ -1,16 +1,21 @@
-// Bind parameters and JSON of requests. Integers beyond 2^53 are read from their digits, so none loses one.
+// Bind parameters and JSON of requests. Integers are read from their digits, so none loses one, and 3.0 stays a float.
 import { near, TsdbError } from "./errors.ts";
 import type { QueryParams } from "./query.ts";
 
 type ExactReviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 
-const INTEGER = /^-?\d+$/;
+/** Not -0: that is a float. */
+const INTEGER = /^(?:0|-?[1-9]\d*)$/;
 
-/** JSON in which integers that a double cannot hold arrive as bigint.
+/** JSON in which integers arrive as bigint, and as number what has a fraction or an exponent.
  *  @throws TsdbError bad_request */
 export function parseJson(text: string): unknown {
-  const exact: ExactReviver = (_key, value, { source }) =>
-    typeof value === "number" && !Number.isSafeInteger(value) && source !== undefined && INTEGER.test(source) ? BigInt(source) : value;
+  const exact: ExactReviver = (_key, value, { source }) => {
+    if (typeof value !== "number" || source === undefined) return value;
+    if (INTEGER.test(source)) return BigInt(source);
+    if (!Number.isFinite(value)) throw new RangeError(`number out of range: ${near(source)}`);
+    return value;
+  };
   try {
     return JSON.parse(text, exact as (key: string, value: unknown) => unknown);
   } catch (error) {
@@ -37,5 +42,9 @@ export function checkParams(value: unknown): QueryParams {
 }
 
 function describe(value: unknown): string {
-  return Array.isArray(value) ? "an array" : typeof value === "object" ? "an object" : `a ${typeof value}`;
+  return Array.isArray(value)
+    ? "an array"
+    : typeof value === "object"
+      ? "an object"
+      : `a ${typeof value === "bigint" ? "number" : typeof value}`;
 }

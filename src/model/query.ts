@@ -2,7 +2,7 @@
 
 export type QueryFormat = "seed" | "json" | "jsonl" | "csv" | "pretty" | "parquet" | "arrow";
 
-/** Bind parameters: JSON scalars. Integers beyond 2^53 arrive as bigint. */
+/** Bind parameters: JSON scalars. Integers are bigint, a number is a float even if it is whole. */
 export type QueryParams = Readonly<Record<string, string | number | bigint | boolean | null>>;
 
 export interface QueryRequest {

@@ -326,9 +326,10 @@ function integerText(value: bigint): string {
 }
 
 function doubleText(value: number): string {
-  const text = String(value);
+  if (!Number.isFinite(value)) return `CAST('${value}' AS DOUBLE)`;
+  const text = Object.is(value, -0) ? "-0" : String(value);
   const withExponent = /[eE]/.test(text) ? text : `${text}e0`;
-  return value < 0 ? `(${withExponent})` : withExponent;
+  return text.startsWith("-") ? `(${withExponent})` : withExponent;
 }
 
 /** The double nearest to a DECIMAL constant. */

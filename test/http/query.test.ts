@@ -41,12 +41,12 @@ test.each(FORMATS)("format %p with Accept %p is %s, by GET and by POST", async (
 });
 
 test.each([
-  ['{"h":"a","u":0.9,"n":7,"yes":true,"none":null}', { h: "a", u: 0.9, n: 7, yes: true, none: null }],
+  ['{"h":"a","u":0.9,"n":7,"yes":true,"none":null}', { h: "a", u: 0.9, n: 7n, yes: true, none: null }],
   [
     '{"big":9007199254740993,"least":-9223372036854775808,"most":18446744073709551615}',
     { big: 9007199254740993n, least: -9223372036854775808n, most: 18446744073709551615n },
   ],
-  ['{"safe":9007199254740991,"float":1e300,"whole":3.0}', { safe: 9007199254740991, float: 1e300, whole: 3 }],
+  ['{"safe":9007199254740991,"float":1e300,"whole":3.0}', { safe: 9007199254740991n, float: 1e300, whole: 3 }],
   ["null", {}],
 ])("params %s", async (text, want) => {
   const { send, queries } = fakes();

@@ -2,6 +2,7 @@
 import { TsdbError } from "../../model/errors.ts";
 import { type Hint, type Kind, kindOfType, type Typed, withClock } from "../kind.ts";
 import { decodeNames } from "../names.ts";
+import { unsupported } from "../print.ts";
 import { decimalValue } from "../print-expression.ts";
 import type { Scope } from "../scope.ts";
 import type { Constant, Expression, Parameter, SqlValue, Star } from "../tree.ts";
@@ -13,6 +14,7 @@ import { presenceHint, tagHint, truthHint } from "./hints.ts";
 import { type RewriteContext, rewriteQuery, typed } from "./rewriter.ts";
 import { selectorPart } from "./selector.ts";
 import { currentTime } from "./time-function.ts";
+import { someNode } from "./walk.ts";
 import { rewriteWindow } from "./window.ts";
 
 export function rewriteExpression(node: Expression, context: RewriteContext, scope: Scope): Typed {
@@ -132,7 +134,7 @@ export function typedConstant(node: Constant): Typed {
 
 /** A parameter's value as a constant. @throws TsdbError bad_query when it has none */
 function parameterConstant(node: Parameter, context: RewriteContext): Constant {
-  const value = context.params[node.identifier];
+  const value = Object.hasOwn(context.params, node.identifier) ? context.params[node.identifier] : undefined;
   if (value === undefined) {
     throw new TsdbError("bad_query", `No value found for placeholder with name $${node.identifier}`, { parameter: node.identifier });
   }
@@ -144,8 +146,8 @@ function sqlValue(value: number | bigint | boolean | null): SqlValue {
   const of = (id: string, raw: number | string | boolean): SqlValue => ({ type: { id, type_info: null }, is_null: false, value: raw });
   if (value === null) return { type: { id: "NULL", type_info: null }, is_null: true };
   if (typeof value === "boolean") return of("BOOLEAN", value);
-  if (typeof value === "bigint" && value >= -(2n ** 63n) && value < 2n ** 64n) return of("BIGINT", String(value));
-  if (typeof value === "number" && Number.isSafeInteger(value)) return of("BIGINT", value);
+  if (typeof value === "bigint" && value >= -(2n ** 63n) && value < 2n ** 64n)
+    return of(value < 2n ** 63n ? "BIGINT" : "UBIGINT", String(value));
   return of("DOUBLE", Number(value));
 }
 
@@ -208,6 +210,8 @@ function rewriteSubquery(node: Extract<Expression, { class: "SUBQUERY" }>, conte
 }
 
 function rewriteStar(node: Star, context: RewriteContext, scope: Scope): Star {
+  // a value never stands for a name
+  if (node.expr !== null && someNode(node.expr, (part) => part.class === "PARAMETER")) throw unsupported("a placeholder in COLUMNS");
   return {
     ...node,
     replace_list: node.replace_list.map(({ key, value }) => ({ key, value: rewriteExpression(value, context, scope).node })),

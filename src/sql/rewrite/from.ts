@@ -10,7 +10,7 @@ import type { BaseTable, Expression, ExpressionListRef, Join, SelectNode, Star, 
 import { call, castTo, integerConstant } from "../tree.ts";
 import { asCondition, rewriteExpression } from "./expression.ts";
 import { applyJoinHints, narrowableAfter } from "./narrow.ts";
-import { type RewriteContext, renameColumns, rewriteQuery } from "./rewriter.ts";
+import { type RewriteContext, renameColumns, rewriteQuery, wideConstant } from "./rewriter.ts";
 
 export interface From {
   readonly ref: TableRef;
@@ -115,9 +115,7 @@ function rewriteValues(ref: ExpressionListRef, context: RewriteContext, outer: S
   const scope = new Scope([], outer, ctes);
   const rows = ref.values.map((row) => row.map((value) => rewriteExpression(value, context, scope)));
   // Integers are 64 bits wide in the dialect; DuckDB would take the narrowest type of the literals.
-  ref.values = rows.map((row) =>
-    row.map(({ node, kind }) => (kind === "integer" && node.class === "CONSTANT" ? castTo(node, "BIGINT") : node)),
-  );
+  ref.values = rows.map((row) => row.map(wideConstant));
   if (ref.expected_names.length === 0) ref.expected_names = (rows[0] ?? []).map((_, i) => `column${i + 1}`);
   const columns = ref.expected_names.map(
     (name, i): OutputColumn => ({

@@ -184,11 +184,19 @@ function rewriteSelectList(
       isWide: typed.kind === "integer" && item.class !== "CAST" && item.class !== "COLUMN_REF",
     });
     if (alias !== null && !scope.aliases.has(alias)) scope.aliases.set(alias, { kind: typed.kind, ...clockOf([typed]) });
-    // An integer literal is 64 bits wide in the dialect, not DuckDB's 32.
-    const value = typed.node.class === "CONSTANT" && typeof typed.number === "bigint" ? castTo(typed.node, "BIGINT") : typed.node;
+    const value = wideConstant(typed);
     return alias === null ? value : withAlias(value, alias);
   });
   return outputs;
+}
+
+const I64_MAX = 2n ** 63n - 1n;
+const U64_MAX = 2n ** 64n - 1n;
+
+/** An integer literal is 64 bits wide in the dialect, not DuckDB's 32; beyond those with a sign it has none. */
+export function wideConstant({ node, number }: Typed): Expression {
+  if (node.class !== "CONSTANT" || typeof number !== "bigint" || number > U64_MAX) return node;
+  return castTo(node, number > I64_MAX ? "UBIGINT" : "BIGINT");
 }
 
 /** The name that a select list gives an item; null when the item has its own. */
@@ -236,8 +244,12 @@ export function withAlias(node: Expression, alias: string): Expression {
   return node.alias === alias ? node : { ...node, alias };
 }
 
+/** A number in the statement is a place in the select list; one that comes as a parameter is a value. */
 function rewriteUnlessNumber(node: Expression, context: RewriteContext, scope: Scope): Expression {
-  return node.class === "CONSTANT" ? node : rewriteExpression(node, context, scope).node;
+  if (node.class === "CONSTANT") return node;
+  const rewritten = rewriteExpression(node, context, scope).node;
+  if (node.class !== "PARAMETER" || rewritten.class !== "CONSTANT") return rewritten;
+  return castTo(rewritten, rewritten.value.is_null ? "VARCHAR" : rewritten.value.type.id);
 }
 
 export function rewriteOrders(orders: readonly OrderBy[], context: RewriteContext, scope: Scope): OrderBy[] {
