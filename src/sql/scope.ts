@@ -1,9 +1,9 @@
 // Which names an expression may use, and what kind of value each stands for. Where a relation's columns are unknown (COLUMNS(…), table
 // functions) the answer is "unknown", and the rewriter leaves the decision to DuckDB.
 import type { TimeRange } from "../model/scan.ts";
-import type { Clock, ColumnSource, Kind, ScanUse } from "./kind.ts";
+import type { ColumnSource, Kind, ScanUse, TypeNote } from "./kind.ts";
 
-export interface OutputColumn extends Clock {
+export interface OutputColumn extends TypeNote {
   /** Encoded (names.ts). */
   readonly name: string;
   readonly kind: Kind;
@@ -35,7 +35,7 @@ export type Narrowable = ReadonlyMap<ScanUse, "always" | "unless null" | "to new
 /** What the WITH entries give. */
 export type CteMap = ReadonlyMap<string, Derived>;
 
-export interface Resolved extends Clock {
+export interface Resolved extends TypeNote {
   /** The names without a schema in front. */
   readonly names: string[];
   readonly kind: Kind;
@@ -47,7 +47,7 @@ export interface Resolved extends Clock {
 
 export class Scope {
   /** Aliases of the select list met so far. */
-  readonly aliases = new Map<string, Clock & { readonly kind: Kind }>();
+  readonly aliases = new Map<string, TypeNote & { readonly kind: Kind }>();
   /** The times of a scan's rows that expressions of this query see, as far as it is known. */
   timeRange: (scan: ScanUse) => TimeRange = ({ range }) => range;
 

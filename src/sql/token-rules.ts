@@ -4,7 +4,9 @@ import type { Token } from "./tokens.ts";
 
 /** All rules in order. */
 export function applyTokenRules(tokens: readonly Token[]): readonly Token[] {
-  const operators = tokens.some(({ kind, text }) => kind === "symbol" && text === "~") ? regexOperators(tokens) : tokens;
+  const binary = tokens.some(isHexMark) ? hexLiterals(tokens) : tokens;
+  const similar = binary.some((token) => isWord(token, "similar")) ? similarTo(binary) : binary;
+  const operators = similar.some(({ kind, text }) => kind === "symbol" && text === "~") ? regexOperators(similar) : similar;
   return operators.some(isApproximatePercentile) ? orderedPercentiles(operators) : operators;
 }
 
@@ -28,6 +30,43 @@ function regexOperators(tokens: readonly Token[]): Token[] {
       out.push({ kind: "symbol", text, start: group[0]!.start, end: group[group.length - 1]!.end });
     } else out.push(...group);
     i = end;
+  }
+  return out;
+}
+
+function isWord(token: Token | undefined, text: string): boolean {
+  return token?.kind === "word" && token.text === text;
+}
+
+/** The letter of `X'616263'`. */
+function isHexMark(token: Token, index: number, tokens: readonly Token[]): boolean {
+  const next = tokens[index + 1];
+  return isWord(token, "x") && next?.kind === "string" && next.start === token.end && next.text.startsWith("'");
+}
+
+/** Binary data; DuckDB makes a text of it. */
+function hexLiterals(tokens: readonly Token[]): Token[] {
+  return tokens.flatMap((token, i) => {
+    if (isHexMark(token, i, tokens)) return [{ ...token, text: "unhex" }, symbol("(", token.end)];
+    return i > 0 && isHexMark(tokens[i - 1]!, i - 1, tokens) ? [token, symbol(")", token.end)] : [token];
+  });
+}
+
+/** One that the statement does not have. */
+function symbol(text: string, at: number): Token {
+  return { kind: "symbol", text, start: at, end: at };
+}
+
+/** `a [NOT] SIMILAR TO b` is `a ~ b` in the dialect: a regular expression that may match anywhere. */
+function similarTo(tokens: readonly Token[]): Token[] {
+  const out: Token[] = [];
+  for (let i = 0; i < tokens.length; i++) {
+    const isNegated = isWord(tokens[i], "not");
+    const at = isNegated ? i + 1 : i;
+    if (isWord(tokens[at], "similar") && isWord(tokens[at + 1], "to") && endsOperand(out[out.length - 1])) {
+      out.push({ kind: "symbol", text: isNegated ? "<!~>" : "<~>", start: tokens[i]!.start, end: tokens[at + 1]!.end });
+      i = at + 1;
+    } else out.push(tokens[i]!);
   }
   return out;
 }

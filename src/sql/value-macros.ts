@@ -30,4 +30,62 @@ const MATH: readonly string[] = [
           ELSE error('Arrow error: Cast error: Cannot cast string ''' || left(s, 100) || ''' to value of ' || type || ' type') END`,
 ];
 
-export const VALUE_MACROS: readonly string[] = [...MATH];
+/** Bytes of one made value at most: DuckDB's memory limit does not see them (rewrite/size-guard.ts). */
+const SIZE_MAX = "1048576";
+
+const TEXT: readonly string[] = [
+  // what lies before the first character is nothing, but counts
+  `CREATE MACRO __substr(s, first, n) AS
+     CASE WHEN n < 0 THEN error('Execution error: negative substring length not allowed: ' || n)
+          ELSE substring(s, greatest(first, 1), greatest(first + n - greatest(first, 1), 0)) END`,
+  "CREATE MACRO __from(s, first) AS CASE WHEN first < 1 THEN error('Execution error: the start is counted from 1') ELSE substring(s, first) END",
+  `CREATE MACRO __overlay(s, other, first, n) AS
+     CASE WHEN first < 1 THEN error('Execution error: overlay start position must be at least 1: ' || first)
+          ELSE left(s, first - 1) || other || substring(s, greatest(first + n, 1)) END`,
+  `CREATE MACRO __split_part(s, delimiter, n) AS
+     CASE WHEN n = 0 THEN error('Execution error: field position must not be zero')
+          WHEN delimiter = '' THEN CASE WHEN abs(n) = 1 THEN s ELSE '' END
+          ELSE split_part(s, delimiter, n) END`,
+  `CREATE MACRO __substr_index(s, delimiter, n) AS
+     CASE WHEN n = 0 OR delimiter = '' THEN CASE WHEN s IS NOT NULL THEN '' END
+          WHEN n > 0 THEN array_to_string(string_split(s, delimiter)[:n], delimiter)
+          ELSE array_to_string(string_split(s, delimiter)[n:], delimiter) END`,
+  "CREATE MACRO __find_in_set(s, texts) AS CASE WHEN s || texts IS NOT NULL THEN coalesce(list_position(string_split(texts, ','), s), 0) END",
+  `CREATE MACRO __string_to_array(s, delimiter) AS
+     CASE WHEN s = '' THEN CAST([] AS VARCHAR[])
+          WHEN delimiter IS NULL THEN string_split(s, '')
+          WHEN delimiter = '' THEN [s]
+          ELSE string_split(s, delimiter) END`,
+  "CREATE MACRO __without_text(texts, absent) AS list_transform(texts, lambda x: nullif(x, absent))",
+  "CREATE MACRO __present(texts) AS list_filter(texts, lambda x: x IS NOT NULL)",
+  // words of letters and digits
+  `CREATE MACRO __initcap(s) AS
+     array_to_string(
+       list_transform(
+         regexp_extract_all(s, '[\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+'),
+         lambda word: upper(left(word, 1)) || lower(substring(word, 2))), '')`,
+  // DuckDB counts bytes, and keeps a matrix of both texts in memory that it does not limit
+  `CREATE MACRO __levenshtein_of(a, b) AS
+     CASE WHEN strlen(a) * strlen(b) > 16777216 THEN error('Execution error: the texts are too long for levenshtein')
+          WHEN strlen(a) = length(a) AND strlen(b) = length(b) THEN CAST(levenshtein(a, b) AS INTEGER)
+          ELSE __levenshtein(a, b) END`,
+  `CREATE MACRO __bounded_length(n) AS
+     CASE WHEN n > ${SIZE_MAX} THEN error('a value of more than ${SIZE_MAX} bytes or elements') ELSE CAST(n AS INTEGER) END`,
+  "CREATE MACRO __lpad(s, n, fill) AS CASE WHEN fill = '' THEN left(s, greatest(n, 0)) ELSE lpad(s, __bounded_length(n), fill) END",
+  "CREATE MACRO __rpad(s, n, fill) AS CASE WHEN fill = '' THEN left(s, greatest(n, 0)) ELSE rpad(s, __bounded_length(n), fill) END",
+  `CREATE MACRO __repeat(s, n) AS
+     CASE WHEN n * strlen(s) > ${SIZE_MAX} THEN error('a value of more than ${SIZE_MAX} bytes or elements')
+          ELSE repeat(s, n) END`,
+  "CREATE MACRO __to_hex(bytes) AS lower(hex(bytes))",
+  "CREATE MACRO __to_base64(bytes) AS rtrim(to_base64(bytes), '=')",
+  `CREATE MACRO __of_hex(s) AS
+     CASE WHEN regexp_full_match(s, '([0-9a-fA-F]{2})*') THEN unhex(s)
+          WHEN s IS NOT NULL THEN CAST(error('Execution error: Failed to decode value using hex') AS BLOB) END`,
+  // with or without its padding
+  `CREATE MACRO __of_base64(s) AS
+     CASE WHEN regexp_full_match(s, '[0-9a-zA-Z+/]*=*') AND strlen(rtrim(s, '=')) % 4 <> 1
+          THEN from_base64(rtrim(s, '=') || repeat('=', (4 - strlen(rtrim(s, '=')) % 4) % 4))
+          WHEN s IS NOT NULL THEN CAST(error('Execution error: Failed to decode value using base64') AS BLOB) END`,
+];
+
+export const VALUE_MACROS: readonly string[] = [...MATH, ...TEXT];

@@ -8,6 +8,7 @@ import { bitmapBytes } from "../kernel/rows.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { ColumnRun, TagColumnView } from "../model/run.ts";
+import { VERSION } from "../model/version.ts";
 import { ColumnEmitter } from "./column-emitter.ts";
 import type { FileOutput } from "./file-output.ts";
 import type { MergedColumn, MergedGroup, MergedSeries, MergeSink } from "./merge-sink.ts";
@@ -20,7 +21,7 @@ import { chunkMetadata, textOf, textRange } from "./parquet-statistics.ts";
 import { encodeDirectory, PT_VERSION_GROUPED, type PtExtent, type PtGroupedBlock } from "./pt-format.ts";
 import { ThriftWriter } from "./thrift-writer.ts";
 
-const CREATED_BY = "tsdb version 3.9.0";
+const CREATED_BY = `tsdb version ${VERSION}`;
 const FOOTER_VERSION = 2;
 /** RowGroup.ordinal is an i16. */
 const ORDINAL_MAX = 32_767;

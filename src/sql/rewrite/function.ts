@@ -4,16 +4,20 @@ import { RENAMED_FUNCTIONS } from "../dialect.ts";
 import { type Kind, type Typed, withClock } from "../kind.ts";
 import type { Scope } from "../scope.ts";
 import type { FunctionCall } from "../tree.ts";
-import { call, castTo, integerConstant, operator, stringConstant } from "../tree.ts";
+import { call, castTo, integerConstant, operator } from "../tree.ts";
 import { rewriteArithmetic } from "./arithmetic.ts";
+import { BINARY_RULES } from "./binary-function.ts";
 import { CONDITIONAL_RULES } from "./conditional-function.ts";
 import { commonKind, rewriteExpression } from "./expression.ts";
 import { MATH_RULES } from "./math-function.ts";
+import { REGEX_RULES, rewritePatternOperator } from "./regex-function.ts";
 import { type RewriteContext, rewriteOrders, typed } from "./rewriter.ts";
-import { argumentCount, not, type RuleInput, type Rules, wide } from "./rule.ts";
+import { argumentCount, type RuleInput, type Rules, wide } from "./rule.ts";
 import { rewriteSelector, rewriteSelectorPart } from "./selector.ts";
 import { guardSize } from "./size-guard.ts";
+import { STRING_RULES } from "./string-function.ts";
 import { TIME_RULES } from "./time-function.ts";
+import { TYPE_RULES } from "./type-function.ts";
 
 export { argumentCount, type Rule, type RuleInput } from "./rule.ts";
 
@@ -53,8 +57,8 @@ export function rewriteSelectorCall(node: FunctionCall, context: RewriteContext,
 function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[]): Typed {
   const [left, right] = args;
   if (right !== undefined && ["+", "-", "*", "/", "%"].includes(node.function_name)) return rewriteArithmetic(node, left!, right);
-  const regex = REGEX_OPERATORS[node.function_name];
-  if (regex !== undefined && right !== undefined) return regexMatch(left!, right, regex);
+  const patterns = right === undefined ? null : rewritePatternOperator(node, [left!, right]);
+  if (patterns !== null) return patterns;
   if (node.function_name === "<=>" && right !== undefined) {
     const same = { class: "COMPARISON" as const, type: "COMPARE_NOT_DISTINCT_FROM", alias: "", left: left!.node, right: right.node };
     return typed(same, "boolean");
@@ -65,19 +69,6 @@ function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[]): Typed 
   if (right === undefined && (node.function_name === "-" || node.function_name === "+"))
     return typed(node, left!.kind === "time" ? "unknown" : left!.kind);
   return typed(node, OPERATOR_KIND[node.function_name] ?? "unknown");
-}
-
-/** The operators of token-rules.ts: case-blind or not, negated or not. */
-const REGEX_OPERATORS: Readonly<Record<string, { negated: boolean; flags: string }>> = {
-  "<~>": { negated: false, flags: "" },
-  "<!~>": { negated: true, flags: "" },
-  "<~*>": { negated: false, flags: "i" },
-  "<!~*>": { negated: true, flags: "i" },
-};
-
-function regexMatch(text: Typed, pattern: Typed, { negated, flags }: { negated: boolean; flags: string }): Typed {
-  const match = call("regexp_matches", [text.node, pattern.node, ...(flags === "" ? [] : [stringConstant(flags)])]);
-  return typed(negated ? not(match) : match, "boolean");
 }
 
 const OPERATOR_KIND: Readonly<Record<string, Kind>> = {
@@ -113,6 +104,8 @@ const BOOLEANS = new Set(
   "contains starts_with ends_with regexp_matches regexp_full_match bool_and bool_or isnan isfinite isinf".split(/\s+/),
 );
 
+const BINARIES = new Set("unhex from_hex from_base64 unbin from_binary".split(" "));
+
 /** The kind of a function's value; "unknown" is always right. */
 export function resultKind(name: string, args: readonly Typed[]): Kind {
   const first = args[0]?.kind ?? "unknown";
@@ -122,6 +115,7 @@ export function resultKind(name: string, args: readonly Typed[]): Kind {
   if (FLOATS.has(name)) return first === "duration" ? "duration" : "float";
   if (TEXTS.has(name)) return "string";
   if (BOOLEANS.has(name)) return "boolean";
+  if (BINARIES.has(name)) return "binary";
   if (name === "sum" || name === "abs") return first === "integer" || first === "float" || first === "duration" ? first : "unknown";
   return "unknown";
 }
@@ -132,8 +126,12 @@ function approxQuantile(value: Typed, fraction: FunctionCall["children"][number]
 }
 
 const VALUE_RULES: Rules = {
-  ...MATH_RULES,
+  ...BINARY_RULES,
   ...CONDITIONAL_RULES,
+  ...MATH_RULES,
+  ...REGEX_RULES,
+  ...STRING_RULES,
+  ...TYPE_RULES,
   approx_percentile_cont: ({ node, args }) => {
     // approx_percentile_cont(p) WITHIN GROUP (ORDER BY x)
     const [order] = node.order_bys.orders;

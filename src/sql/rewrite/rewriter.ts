@@ -6,7 +6,7 @@ import type { QueryParams } from "../../model/query.ts";
 import type { TimeRange } from "../../model/scan.ts";
 import type { SystemColumn } from "../../model/system-table.ts";
 import { displayName } from "../display-name.ts";
-import { clockOf, type GroupSource, type Hint, type Kind, type ScanUse, type Typed } from "../kind.ts";
+import { clockOf, type GroupSource, type Hint, type Kind, type ScanUse, type Typed, typeNote } from "../kind.ts";
 import { decodeNames, encodeName } from "../names.ts";
 import type { CteMap, Derived, Narrowable, OutputColumn } from "../scope.ts";
 import { Scope } from "../scope.ts";
@@ -89,11 +89,15 @@ function rewriteCtes(node: QueryNode, context: RewriteContext, outer: Scope | nu
 /** A union's column is a time only if it is one on both sides; it is no column of a table. */
 function mergeSides(left: readonly OutputColumn[] | null, right: readonly OutputColumn[] | null): readonly OutputColumn[] | null {
   if (left === null || right === null) return null;
-  return left.map((column, i) => ({
-    name: column.name,
-    kind: right[i]?.kind === column.kind ? column.kind : "unknown",
-    ...clockOf([column]),
-  }));
+  return left.map((column, i) => {
+    const other = right[i];
+    const isSame = other?.kind === column.kind && other.arrow === column.arrow && other.depth === column.depth;
+    return {
+      name: column.name,
+      kind: other?.kind === column.kind ? column.kind : "unknown",
+      ...(isSame ? typeNote(column) : clockOf([column])),
+    };
+  });
 }
 
 /** Columns under the names of an alias list; the first ones only, when it is shorter. */
@@ -177,13 +181,13 @@ function rewriteSelectList(
     outputs?.push({
       name: alias ?? lastName(item),
       kind: typed.kind,
-      ...clockOf([typed]),
+      ...typeNote(typed),
       ...(typed.times === undefined ? {} : { times: typed.times }),
       ...(typed.source === undefined || known.isValue(item) ? {} : { source: typed.source }),
       ...(numbers === undefined ? {} : { numbers }),
       isWide: typed.kind === "integer" && item.class !== "CAST" && item.class !== "COLUMN_REF",
     });
-    if (alias !== null && !scope.aliases.has(alias)) scope.aliases.set(alias, { kind: typed.kind, ...clockOf([typed]) });
+    if (alias !== null && !scope.aliases.has(alias)) scope.aliases.set(alias, { kind: typed.kind, ...typeNote(typed) });
     const value = wideConstant(typed);
     return alias === null ? value : withAlias(value, alias);
   });

@@ -1,0 +1,87 @@
+// Sets of characters as ranges of code points, for what character classes of the dialect's regular expressions compute with sets.
+
+/** Ascending, apart from each other; both ends belong to a range. */
+export type CharSet = readonly (readonly [first: number, last: number])[];
+
+export const LAST_CODE_POINT = 0x10ffff;
+
+export function charSet(ranges: CharSet): CharSet {
+  const sorted = [...ranges].sort(([a], [b]) => a - b);
+  const joined: [number, number][] = [];
+  for (const [first, last] of sorted) {
+    const before = joined[joined.length - 1];
+    if (before !== undefined && first <= before[1] + 1) before[1] = Math.max(before[1], last);
+    else joined.push([first, last]);
+  }
+  return joined;
+}
+
+export function union(a: CharSet, b: CharSet): CharSet {
+  return charSet([...a, ...b]);
+}
+
+export function complement(set: CharSet): CharSet {
+  const out: [number, number][] = [];
+  let next = 0;
+  for (const [first, last] of set) {
+    if (first > next) out.push([next, first - 1]);
+    next = last + 1;
+  }
+  if (next <= LAST_CODE_POINT) out.push([next, LAST_CODE_POINT]);
+  return out;
+}
+
+export function intersection(a: CharSet, b: CharSet): CharSet {
+  return complement(union(complement(a), complement(b)));
+}
+
+export function difference(a: CharSet, b: CharSet): CharSet {
+  return intersection(a, complement(b));
+}
+
+/** For RE2. */
+export function classText(set: CharSet): string {
+  if (set.length === 0) return `[^\\x{0}-\\x{${LAST_CODE_POINT.toString(16)}}]`;
+  return `[${set.map(([first, last]) => `\\x{${first.toString(16)}}-\\x{${last.toString(16)}}`).join("")}]`;
+}
+
+/** All characters in order, without surrogates; made when first needed. */
+let everyCharacter = "";
+const properties = new Map<string, CharSet | null>();
+
+/** The characters that have a property of Unicode (`L`, `Greek`, `Alphabetic`); null when there is no such property. */
+export function propertySet(name: string): CharSet | null {
+  let set = properties.get(name);
+  if (set === undefined) {
+    set = computeProperty(name);
+    // names that are none are not kept: there is no end of them
+    if (set !== null) properties.set(name, set);
+  }
+  return set;
+}
+
+function computeProperty(name: string): CharSet | null {
+  const pattern = /^[\w=]+$/.test(name) ? (patternOf(`\\p{${name}}+`) ?? patternOf(`\\p{Script=${name}}+`)) : null;
+  if (pattern === null) return null;
+  if (everyCharacter === "") {
+    const parts: string[] = [];
+    for (let code = 0; code <= LAST_CODE_POINT; code++) if (code < 0xd800 || code > 0xdfff) parts.push(String.fromCodePoint(code));
+    everyCharacter = parts.join("");
+  }
+  const ranges: [number, number][] = [];
+  for (const [text] of everyCharacter.matchAll(pattern)) ranges.push([text.codePointAt(0)!, lastCodePoint(text)]);
+  return charSet(ranges);
+}
+
+function patternOf(source: string): RegExp | null {
+  try {
+    return new RegExp(source, "gu");
+  } catch {
+    return null;
+  }
+}
+
+function lastCodePoint(text: string): number {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xdc00 && last <= 0xdfff ? text.codePointAt(text.length - 2)! : last;
+}

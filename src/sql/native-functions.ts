@@ -1,0 +1,113 @@
+// Functions that DuckDB has not and that cannot be made of those it has: they are computed here, a vector at a time.
+import type { NativeFunction } from "../duckdb/scalar-function.ts";
+import { TsdbError } from "../model/errors.ts";
+import { arrowTypeName } from "./arrow-type.ts";
+import { blake3 } from "./blake3.ts";
+import { decodeNames } from "./names.ts";
+import { translateRegex, translateReplacement } from "./regex.ts";
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+/** The runtime's names of the dialect's algorithms. */
+const ALGORITHMS: Readonly<Record<string, Bun.SupportedCryptoAlgorithms>> = {
+  md5: "md5",
+  sha224: "sha224",
+  sha256: "sha256",
+  sha384: "sha384",
+  sha512: "sha512",
+  blake2b: "blake2b512",
+  blake2s: "blake2s256",
+};
+
+function digest(algorithm: string, bytes: Uint8Array): Uint8Array {
+  const name = algorithm.toLowerCase();
+  if (name === "blake3") return blake3(bytes);
+  const known = Object.hasOwn(ALGORITHMS, name) ? ALGORITHMS[name] : undefined;
+  if (known === undefined) {
+    const names = [...Object.keys(ALGORITHMS), "blake3"].join(", ");
+    throw new TsdbError(
+      "bad_query",
+      `Execution error: There is no built-in digest algorithm named '${algorithm}', must be one of: ${names}`,
+    );
+  }
+  return Bun.CryptoHasher.hash(known, bytes) as Uint8Array;
+}
+
+/** Edits between two texts, character by character, two rows of the table at a time. */
+export function editDistance(a: string, b: string): number {
+  const [left, right] = [[...a], [...b]];
+  let row = Uint32Array.from({ length: right.length + 1 }, (_, i) => i);
+  let next = new Uint32Array(right.length + 1);
+  for (let i = 1; i <= left.length; i++) {
+    next[0] = i;
+    for (let j = 1; j <= right.length; j++) {
+      const replaced = row[j - 1]! + (left[i - 1] === right[j - 1] ? 0 : 1);
+      next[j] = Math.min(replaced, row[j]! + 1, next[j - 1]! + 1);
+    }
+    [row, next] = [next, row];
+  }
+  return row[right.length]!;
+}
+
+/** The last few translations: a column of patterns holds few of them. */
+const KEPT_MAX = 256;
+
+function kept<T>(make: (...texts: string[]) => T): (args: readonly Uint8Array[]) => T {
+  const results = new Map<string, T>();
+  return (args) => {
+    const texts = args.map((bytes) => decoder.decode(bytes));
+    const key = JSON.stringify(texts);
+    let result = results.get(key);
+    if (result === undefined) {
+      result = make(...texts);
+      if (results.size >= KEPT_MAX) results.clear();
+      results.set(key, result);
+    }
+    return result;
+  };
+}
+
+const withoutGlobal = (flags: string): string => flags.replaceAll("g", "");
+
+export const NATIVE_FUNCTIONS: readonly NativeFunction[] = [
+  {
+    name: "__digest",
+    parameters: ["text", "bytes"],
+    result: "bytes",
+    compute: ([algorithm, bytes]) => digest(decoder.decode(algorithm), bytes!),
+  },
+  {
+    name: "__levenshtein",
+    parameters: ["text", "text"],
+    result: "integer",
+    compute: ([a, b]) => editDistance(decoder.decode(a), decoder.decode(b)),
+  },
+  {
+    name: "__arrow_type",
+    parameters: ["text"],
+    result: "text",
+    compute: kept((type) => encoder.encode(arrowTypeName(type!, decodeNames))),
+  },
+  // where a pattern or a replacement is no constant: what rewrite/regex-function.ts does with constants
+  {
+    name: "__regex",
+    parameters: ["text", "text"],
+    result: "text",
+    compute: kept((pattern, flags) => encoder.encode(translateRegex(pattern!, withoutGlobal(flags!)).pattern)),
+  },
+  {
+    name: "__regex_groups",
+    parameters: ["text"],
+    result: "integer",
+    compute: kept((pattern) => translateRegex(pattern!).groups.length),
+  },
+  {
+    name: "__regex_replacement",
+    parameters: ["text", "text", "text"],
+    result: "text",
+    compute: kept((pattern, flags, replacement) =>
+      encoder.encode(translateReplacement(replacement!, translateRegex(pattern!, withoutGlobal(flags!)).groups)),
+    ),
+  },
+];

@@ -1,0 +1,164 @@
+// Functions of texts. Expected values: the documentation's examples and counting characters; the vendor's engine for corner cases.
+import { type SqlCase, sqlSuite } from "../support/sql-suite.ts";
+
+const LENGTHS: readonly SqlCase[] = [
+  ["SELECT ascii('abc'), ascii(''), ascii('é'), ascii('🙂')", [[97, 0, 233, 128578]]],
+  ["SELECT bit_length('abc'), octet_length('é'), octet_length('abc'), bit_length('日')", [[24, 2, 3, 24]]],
+  ["SELECT length('é'), char_length('abc'), character_length('日本'), length(''), length(NULL)", [[1, 3, 2, 0, null]]],
+  [
+    "SELECT length(room), octet_length(room) FROM home GROUP BY room ORDER BY room",
+    [
+      [7, 7],
+      [11, 11],
+    ],
+  ],
+  ["SELECT instr('hello', 'l'), strpos('hello', 'x'), position('lo' IN 'hello'), strpos('日本語', '語')", [[3, 0, 4, 3]]],
+  [
+    "SELECT levenshtein('kitten', 'sitting'), levenshtein('', 'abc'), levenshtein('same', 'same'), levenshtein(NULL, 'a')",
+    [[3, 3, 0, null]],
+  ],
+  // by characters, not by bytes
+  ["SELECT levenshtein('é', 'e'), levenshtein('日本語', '日本'), levenshtein('äöü', 'aou')", [[1, 1, 3]]],
+  ["SELECT levenshtein(x, y) FROM (VALUES ('é', 'e'), (NULL, 'a'), ('flaw', 'lawn')) AS v(x, y)", [[1], [null], [2]]],
+  ["SELECT levenshtein(repeat('a', 100000), repeat('b', 100000))", new Error("too long for levenshtein")],
+  ["SELECT find_in_set('b', 'a,b,c'), find_in_set('x', 'a,b,c'), find_in_set('a,b', 'a,b')", [[2, 0, 0]]],
+  ["SELECT find_in_set('', 'a,,b'), find_in_set('a', ''), find_in_set('', ''), find_in_set(NULL, 'a')", [[2, 0, 1, null]]],
+];
+
+const PARTS: readonly SqlCase[] = [
+  ["SELECT btrim('  abc '), btrim('xxabcx', 'x'), trim(BOTH 'x' FROM 'xaxbx'), trim('  a ')", [["abc", "abc", "axb", "a"]]],
+  ["SELECT ltrim('xxa', 'x'), rtrim('axx', 'x'), ltrim('  a'), rtrim('a  ')", [["a", "a", "a", "a"]]],
+  ["SELECT trim(LEADING 'x' FROM 'xax'), trim(TRAILING 'x' FROM 'xax'), btrim('xyabcyx', 'xy')", [["ax", "xa", "abc"]]],
+  ["SELECT left('hello', 2), left('hello', -2), left('hello', 0), left('hello', 99), left('hello', -99)", [["he", "hel", "", "hello", ""]]],
+  [
+    "SELECT right('hello', 2), right('hello', -2), right('hello', 0), right('hello', -99), left('日本語', 1)",
+    [["lo", "llo", "", "", "日"]],
+  ],
+  [
+    "SELECT substr('alphabet', 3), substr('alphabet', 3, 2), substring('alphabet' FROM 2 FOR 3), substring('alphabet', 30)",
+    [["phabet", "ph", "lph", ""]],
+  ],
+  // places before the first character count, and are nothing
+  [
+    "SELECT substr('alphabet', 0), substr('alphabet', -3), substr('alphabet', 0, 3), substr('alphabet', -3, 5)",
+    [["alphabet", "alphabet", "al", "a"]],
+  ],
+  ["SELECT substr('alphabet', 1, 0), substr('日本語', 2, 1), substring('abc' FROM 2), substr(NULL, 1)", [["", "本", "bc", null]]],
+  ["SELECT overlay('abc' PLACING 'X' FROM 0)", new Error("overlay start position must be at least 1")],
+  ["SELECT substr('alphabet', 1, -1)", new Error("negative substring length not allowed")],
+  ["SELECT substr('alphabet', co - 9, 3) FROM home WHERE co IN (7, 9, 14) ORDER BY co", [[""], ["al"], ["al"], ["abe"]]],
+  [
+    "SELECT split_part('a,b,c', ',', 2), split_part('a,b,c', ',', -1), split_part('a,b,c', ',', 9), split_part('abc', '', 1)",
+    [["b", "c", "", "abc"]],
+  ],
+  ["SELECT split_part('a,b', ',', 0)", new Error("field position must not be zero")],
+  ["SELECT substr_index('www.apache.org', '.', 1), substr_index('www.apache.org', '.', 2)", [["www", "www.apache"]]],
+  ["SELECT substr_index('www.apache.org', '.', -1), substring_index('www.apache.org', '.', -2)", [["org", "apache.org"]]],
+  [
+    "SELECT substr_index('a.b', '.', 0), substr_index('a.b', '.', 9), substr_index('abc', 'x', 1), substr_index('', '.', 1)",
+    [["", "a.b", "abc", ""]],
+  ],
+  [
+    "SELECT substr_index('aXXbXXc', 'XX', 2), substr_index('aXXbXXc', 'XX', -1), substr_index('aXXbXXc', 'XX', -9)",
+    [["aXXb", "c", "aXXbXXc"]],
+  ],
+  [
+    "SELECT string_to_array('a,b,c', ','), string_to_array('a,NULL,c', ',', 'NULL'), string_to_list('a b', ' ')",
+    [
+      [
+        ["a", "b", "c"],
+        ["a", null, "c"],
+        ["a", "b"],
+      ],
+    ],
+  ],
+  [
+    "SELECT string_to_array('abc', ''), string_to_array('', ','), string_to_array('abc', NULL), string_to_array(NULL, ',')",
+    [[["abc"], [], ["a", "b", "c"], null]],
+  ],
+  [
+    "SELECT string_to_array('xx~^~yy~^~zz', '~^~'), string_to_array('xx~^~yy~^~zz', '~^~', 'yy')",
+    [
+      [
+        ["xx", "yy", "zz"],
+        ["xx", null, "zz"],
+      ],
+    ],
+  ],
+];
+
+const MADE: readonly SqlCase[] = [
+  ["SELECT chr(65), chr(8364), chr(128512)", [["A", "€", "😀"]]],
+  ["SELECT concat('a', NULL, 'b'), concat('a', 1, true, 2.5), concat(NULL, NULL)", [["ab", "a1true2.5", ""]]],
+  ["SELECT 'a' || NULL, 'a' || 1, 1 || 'a', 'a' || 'b' || 'c'", [[null, "a1", "1a", "abc"]]],
+  ["SELECT concat_ws('-', 'a', NULL, 'b'), concat_ws(NULL, 'a', 'b'), concat_ws('|', 'a', 'b', 'c')", [["a-b", null, "a|b|c"]]],
+  ["SELECT concat(room, ': ', temp) FROM home WHERE co = 26", [["Kitchen: 22.7"]]],
+  ["SELECT contains('abcdef', 'cd'), contains('abc', ''), contains('abc', 'x'), contains(NULL, 'a')", [[true, true, false, null]]],
+  ["SELECT starts_with('abc', 'ab'), starts_with('abc', 'b'), ends_with('abc', 'bc'), ends_with('abc', 'x')", [[true, false, true, false]]],
+  [
+    "SELECT initcap('hello world'), initcap('HELLO wORLD'), initcap('a-b_c d1e'), initcap('élan ünter'), initcap('it''s')",
+    [["Hello World", "Hello World", "A-B_C D1e", "Élan Ünter", "It'S"]],
+  ],
+  ["SELECT initcap(lower(room)) FROM home GROUP BY room ORDER BY room", [["Kitchen"], ["Living Room"]]],
+  ["SELECT lower('ABC É'), upper('abc é'), reverse('abc'), reverse('日本'), reverse('')", [["abc é", "ABC É", "cba", "本日", ""]]],
+  [
+    "SELECT lpad('hi', 5), lpad('hi', 5, 'xy'), lpad('hello', 2), lpad('hi', 5, ''), lpad('hi', 0), lpad('hi', -1)",
+    [["   hi", "xyxhi", "he", "hi", "", ""]],
+  ],
+  [
+    "SELECT rpad('hi', 5), rpad('hi', 5, 'xy'), rpad('hello', 2), rpad(room, 8, '.') FROM home GROUP BY room ORDER BY room",
+    [
+      ["hi   ", "hixyx", "he", "Kitchen."],
+      ["hi   ", "hixyx", "he", "Living R"],
+    ],
+  ],
+  ["SELECT lpad('a', 2000000)", new Error("a value of more than 1048576 bytes")],
+  ["SELECT repeat('ab', 3), repeat('ab', 0), repeat('ab', -1), repeat('', 5)", [["ababab", "", "", ""]]],
+  ["SELECT repeat('ab', 1000000)", new Error("a value of more than 1048576 bytes")],
+  [
+    "SELECT overlay('Txxxxas' PLACING 'hom' FROM 2 FOR 4), overlay('Txxxxas' PLACING 'hom' FROM 2), overlay('abc' PLACING 'X' FROM 1 FOR 0)",
+    [["Thomas", "Thomxas", "Xabc"]],
+  ],
+  [
+    "SELECT replace('abcabc', 'b', 'XY'), replace('abc', 'x', 'y'), translate('twice', 'wic', 'her'), translate('abc', 'abc', 'x')",
+    [["aXYcaXYc", "abc", "there", "x"]],
+  ],
+  ["SELECT to_hex(255), to_hex(0), to_hex(-1), to_hex(co) FROM home WHERE co = 26", [["ff", "0", "ffffffffffffffff", "1a"]]],
+  [
+    "SELECT length(uuid()), uuid() <> uuid(), uuid() ~ '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$'",
+    [[36, true, true]],
+  ],
+  [
+    "SELECT CAST(1e20 AS VARCHAR), CAST(0.1 AS VARCHAR), CAST(1e-7 AS VARCHAR), CAST(1e16 AS VARCHAR), CAST(100.0 AS VARCHAR)",
+    [["1e20", "0.1", "1e-7", "1e16", "100.0"]],
+  ],
+  [
+    "SELECT CAST('nan'::double AS VARCHAR), CAST('-inf'::double AS VARCHAR), CAST(true AS VARCHAR), CAST(-5 AS VARCHAR)",
+    [["NaN", "-inf", "true", "-5"]],
+  ],
+  ["SELECT E'a\\nb', 'it''s', ''", [["a\nb", "it's", ""]]],
+  // by bytes of UTF-8
+  ["SELECT 'a' < 'B', 'a' < 'b', 'Z' < 'a', 'é' > 'z', '' < 'a'", [[false, true, true, true, true]]],
+  ["SELECT lower('a', 'b')", new Error("Function 'lower' expects 1 arguments but received 2")],
+];
+
+const PATTERNS: readonly SqlCase[] = [
+  [
+    "SELECT 'abc' LIKE 'a%', 'abc' LIKE 'A%', 'abc' ILIKE 'A%', 'abc' NOT LIKE '_b_', 'abc' NOT ILIKE 'X%'",
+    [[true, false, true, false, true]],
+  ],
+  // a backslash takes the meaning of what follows
+  [
+    "SELECT 'a%c' LIKE 'a\\%c', 'axc' LIKE 'a\\%c', 'a_c' LIKE 'a\\_c', 'abc' LIKE 'a\\_c', 'A%' ILIKE 'a\\%'",
+    [[true, false, true, false, true]],
+  ],
+  ["SELECT 'a%c' LIKE 'a!%c' ESCAPE '!', 'abc' LIKE NULL, NULL LIKE 'a'", [[true, null, null]]],
+  ["SELECT 'ab' ~~ 'a%', 'ab' !~~ 'a%', 'ab' ~~* 'A%', 'ab' !~~* 'x'", [[true, false, true, true]]],
+  ["SELECT count(*) FROM home WHERE room LIKE 'Liv%' AND room NOT LIKE '%\\%%'", [[13n]]],
+  ["SELECT count(*) FROM home WHERE room LIKE substr(room, 1, 2) || '%'", [[26n]]],
+];
+
+sqlSuite("lengths and places", LENGTHS);
+sqlSuite("parts of texts", PARTS);
+sqlSuite("texts made of others", MADE);
+sqlSuite("LIKE", PATTERNS);
