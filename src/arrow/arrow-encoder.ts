@@ -10,6 +10,8 @@ export class ArrowEncoder implements AnswerEncoder {
   readonly contentType = "application/vnd.apache.arrow.stream";
   private readonly columns: readonly ArrowColumn[];
   private readonly schema: Schema;
+  /** The same columns under names of which no two are equal: the library takes columns of one name for one. Batches hold no names. */
+  private readonly unnamed: Schema;
   private readonly out = new ByteWriter();
   private readonly writer: StreamBytes;
 
@@ -17,6 +19,7 @@ export class ArrowEncoder implements AnswerEncoder {
   constructor(schema: ResultSchema, target: ArrowTarget = "ipc") {
     this.columns = schema.fields.map((field) => arrowColumn(field, target));
     this.schema = new Schema(this.columns.map(({ field }) => field));
+    this.unnamed = new Schema(this.columns.map(({ field }, index) => field.clone({ name: String(index) })));
     this.writer = new StreamBytes(this.out);
   }
 
@@ -26,12 +29,12 @@ export class ArrowEncoder implements AnswerEncoder {
   }
 
   batch(batch: ResultBatch): Uint8Array | null {
-    const { columns, schema } = this;
+    const { columns, unnamed } = this;
     assert(batch.columns.length === columns.length, `${batch.columns.length} columns, ${columns.length} in the schema`);
     if (batch.rowCount === 0) return null;
     const children = columns.map((column, index) => column.data(batch.columns[index]!, batch.rowCount));
-    const data = makeData({ type: new Struct(schema.fields), length: batch.rowCount, nullCount: 0, children });
-    this.writer.write(new RecordBatch(schema, data));
+    const data = makeData({ type: new Struct(unnamed.fields), length: batch.rowCount, nullCount: 0, children });
+    this.writer.writeBatch(new RecordBatch(unnamed, data));
     return this.out.take();
   }
 
@@ -46,6 +49,11 @@ export class ArrowEncoder implements AnswerEncoder {
 class StreamBytes extends RecordBatchStreamWriter {
   constructor(private readonly out: ByteWriter) {
     super({ autoDestroy: false });
+  }
+
+  /** Of the stream's schema, whatever the names. */
+  writeBatch(batch: RecordBatch): void {
+    this._writeRecordBatch(batch);
   }
 
   protected override _write(chunk: ArrayBufferView): this {
