@@ -5,7 +5,6 @@ import { FaultyDisk, type FaultyDiskOptions } from "../../test/support/faulty-di
 import { prng } from "../../test/support/prng.ts";
 import { framesOf, payloadOf, readBack, WAL_FOLDER } from "../../test/support/wal.ts";
 import type { TsdbError } from "../model/errors.ts";
-import { untilQuiet } from "./company.ts";
 import { type GroupReport, Wal, type WalOptions } from "./wal.ts";
 
 async function openWal(disk: FaultyDisk, options: WalOptions = {}, afterSequence = 0): Promise<Wal> {
@@ -75,13 +74,6 @@ describe("append", () => {
     wal.append(payloadOf(2));
     await synced;
     expect(groups.map(({ frameCount }) => frameCount)).toEqual([2]);
-  });
-
-  test("frames that never pause do not hold up the first one", async () => {
-    let [frames, clockMs] = [0, 0];
-    const count = () => frames++;
-    await untilQuiet(count, () => (clockMs += 0.125));
-    expect(frames).toBe(9); // one look before the wait, then one a turn
   });
 
   test("with a flush interval a group waits for company, and close does not wait for the interval", async () => {
