@@ -121,6 +121,11 @@ export class BlockVisit {
     return { ...rows, sorted: true, unique, minTimeNs, maxTimeNs, seqMin, seqMax };
   }
 
+  /** Of the block's series. @throws as runs */
+  get dictionary(): DictionaryView {
+    return this.readSeries().dictionary;
+  }
+
   /** Of the text that is kept. */
   get textBytes(): number {
     return this.textLease.bytes;

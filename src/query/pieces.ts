@@ -4,8 +4,8 @@ import { Blocks } from "../kernel/blocks.ts";
 import { denseRun } from "../kernel/dense-run.ts";
 import { HiddenRows } from "../kernel/hidden-rows.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { mergeRuns } from "../kernel/run-merge.ts";
-import { type MergeSlice, planSlices } from "../kernel/scan-slices.ts";
+import { mergeRuns, type OwnedRun } from "../kernel/run-merge.ts";
+import { type AlonePart, type MergeSlice, planSlices } from "../kernel/scan-slices.ts";
 import { SeriesFilter } from "../kernel/series-filter.ts";
 import { VALUE_BYTES } from "../model/column.ts";
 import type { Run } from "../model/run.ts";
@@ -13,13 +13,22 @@ import type { TimeRange } from "../model/scan.ts";
 import type { BlockCache, CacheReader } from "../store/block-cache.ts";
 import { BlockIndex } from "./block-index.ts";
 import { BlockVisit, type RunNeeds } from "./block-visit.ts";
-import { NewestSegments } from "./newest-segments.ts";
+import { type NewestChoice, NewestRows } from "./newest-rows.ts";
 import { ScanTally } from "./scan-tally.ts";
+import type { SeriesNumbers } from "./series-numbers.ts";
 import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
 
 export interface PieceLimits {
   /** What a merge makes at a time, about. */
   readonly mergeBytesMax: number;
+}
+
+export interface PieceParts {
+  readonly kernel: Kernel;
+  readonly cache: BlockCache;
+  readonly limits: PieceLimits;
+  /** Of the table's series. */
+  readonly numbers: SeriesNumbers;
 }
 
 /** With `keepsText`, text stays until `release`. */
@@ -54,6 +63,7 @@ export class TablePieces {
   private readonly cache: BlockCache;
   private readonly reader: CacheReader;
   private readonly limits: PieceLimits;
+  private readonly numbers: SeriesNumbers;
   /** Rows at most that the parts within the range have. */
   readonly rowCountMax: number;
   private readonly parts: readonly Part[];
@@ -63,13 +73,14 @@ export class TablePieces {
   private readonly kept: BlockVisit[] = [];
 
   constructor(
-    { kernel, cache, limits }: { readonly kernel: Kernel; readonly cache: BlockCache; readonly limits: PieceLimits },
+    { kernel, cache, limits, numbers }: PieceParts,
     private readonly snapshot: TableSnapshot,
     private readonly request: PieceRequest,
   ) {
     this.kernel = kernel;
     this.cache = cache;
     this.limits = limits;
+    this.numbers = numbers;
     const { minNs, maxNs } = request.range;
     this.tally = new ScanTally(snapshot);
     this.reader = cache.reader(this.tally.record);
@@ -106,14 +117,33 @@ export class TablePieces {
   *all(): Generator<Piece> {
     const { newestOnly, range } = this.request;
     const { alone, merges } = planSlices(this.parts.map(summaryOf), range);
-    const newest = newestOnly ? new NewestSegments(this.kernel, { filter: this.filter, hidden: this.hidden }) : null;
-    for (const part of newest === null ? alone : alone.toSorted((a, b) => this.latestFirst(a.index, b.index))) {
+    if (newestOnly) {
+      yield* this.newest(alone, merges);
+      return;
+    }
+    for (const part of alone) {
       const source = this.parts[part.index]!;
       if ("block" in source) yield* this.pages(source.block, part);
-      else if (newest === null) yield* this.segment(source.run, part);
-      else yield* this.newestOf(source.run, part, newest);
+      else yield* this.segment(source.run, part);
     }
     for (const slice of merges) for (const piece of this.cutMerge(slice)) yield* this.merged(piece);
+  }
+
+  /** What can hold newest rows of series, latest times first. */
+  private *newest(alone: readonly AlonePart[], merges: readonly MergeSlice[]): Generator<Piece> {
+    const newest = new NewestRows(this.kernel, { filter: this.filter, hidden: this.hidden }, this.numbers);
+    for (const part of alone.toSorted((a, b) => this.latestFirst(a.index, b.index))) {
+      const source = this.parts[part.index]!;
+      if ("block" in source) yield* this.newestOfBlock(source.block, part, newest);
+      else yield* this.newestOfSegment(source.run, part, newest);
+    }
+    for (const slice of merges) {
+      const canHold = slice.members.some((index) => {
+        const part = this.parts[index]!;
+        return "run" in part ? newest.canHold(part.run, slice.range.maxNs) : newest.canHoldBlock(part.block, slice.range.maxNs);
+      });
+      if (canHold) for (const piece of this.cutMerge(slice)) yield* this.merged(piece);
+    }
   }
 
   /** For what is made of a piece: the cache gives way when the kernel's memory is full. */
@@ -132,16 +162,10 @@ export class TablePieces {
     return { run, isExact: false, range, except, filter: this.filter, hidden: this.hidden };
   }
 
-  /** Pages of a block, or the last rows of its series where they say all that is wanted. */
   private *pages(block: BlockSnapshot, { range, except }: Times): Generator<Piece> {
     const visit = this.visit(block, this.request);
     try {
       const { filter, hidden } = visit;
-      const last = this.request.newestOnly ? visit.lastRun(range, except) : null;
-      if (last !== null) {
-        yield { run: last, isExact: false, range, except: [], filter, hidden };
-        return;
-      }
       for (const run of visit.runs(range, except)) {
         yield { run, isExact: false, range, except, filter, hidden };
         visit.releasePage();
@@ -167,18 +191,46 @@ export class TablePieces {
     return this.cache.withRoom(() => denseRun(this.kernel, run, isWanted, blocks));
   }
 
-  private *newestOf(run: Run, { range, except }: Times, newest: NewestSegments): Generator<Piece> {
+  /** The last rows of the block's series where they say all that is wanted, else the newest ones of its pages. */
+  private *newestOfBlock(block: BlockSnapshot, { range, except }: Times, newest: NewestRows): Generator<Piece> {
+    const latestNs = range.maxNs < block.maxTimeNs ? range.maxNs : block.maxTimeNs;
+    if (!newest.canHoldBlock(block, latestNs)) return;
+    const visit = this.visit(block, { ...this.request, series: true, time: true });
+    try {
+      if (!newest.canHoldBlock(block, latestNs, () => visit.dictionary)) return;
+      const { filter, hidden } = visit;
+      const last = visit.lastRun(range, except);
+      if (last !== null) {
+        newest.noteBlock(block, last);
+        yield { run: last, isExact: false, range, except: [], filter, hidden };
+        return;
+      }
+      for (const run of visit.runs(range, except)) {
+        yield* this.taken(newest.takeOfBlock(block, run, { range, except }, visit), range, visit);
+        // text of what was taken lies in its page
+        visit.releasePage();
+      }
+    } finally {
+      this.leave(visit);
+    }
+  }
+
+  private *taken(run: OwnedRun | null, range: TimeRange, { filter, hidden }: NewestChoice): Generator<Piece> {
+    if (run === null) return;
+    try {
+      yield { run, isExact: true, range, except: [], filter, hidden };
+    } finally {
+      run.release();
+    }
+  }
+
+  private *newestOfSegment(run: Run, { range, except }: Times, newest: NewestRows): Generator<Piece> {
     if (!newest.canHold(run) || !this.takesSegment(run)) return;
     const blocks = new Blocks(this.kernel);
     try {
       const taken = newest.take(this.dense(run, blocks), range, except);
       blocks.release();
-      if (taken === null) return;
-      try {
-        yield { ...this.piece({ run: taken, range, except: [] }), isExact: true };
-      } finally {
-        taken.release();
-      }
+      yield* this.taken(taken, range, { filter: this.filter, hidden: this.hidden });
     } finally {
       blocks.release();
     }

@@ -2,10 +2,12 @@
 import { createEncoder } from "../arrow/encode.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { KernelRowText } from "../kernel/row-text.ts";
+import { LIMITS } from "../model/limits.ts";
 import type { QueryFormat, QueryParams } from "../model/query.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
 import type { SqlEngine } from "../sql/engine.ts";
 import type { BlockCache } from "../store/block-cache.ts";
+import { SeriesNumbersOfTables } from "./series-numbers.ts";
 import type { DatabaseSnapshot, SnapshotNeed } from "./snapshot.ts";
 import { TableScan } from "./table-scan.ts";
 
@@ -42,6 +44,7 @@ const NOTHING: DatabaseSnapshot = { tables: [], catalog: [], isInternal: false, 
 
 export class QueryRunner {
   private readonly rowText: KernelRowText;
+  private readonly numbers: SeriesNumbersOfTables;
 
   constructor(
     private readonly kernel: Kernel,
@@ -49,6 +52,7 @@ export class QueryRunner {
     private readonly cache: BlockCache,
   ) {
     this.rowText = new KernelRowText(kernel);
+    this.numbers = new SeriesNumbersOfTables(kernel);
   }
 
   /** @throws TsdbError bad_query, query_limit, cancelled */
@@ -58,7 +62,7 @@ export class QueryRunner {
     const { tables, readsCatalog: wholeCatalog, systemTables } = plan;
     const readsNothing = tables.length === 0 && !wholeCatalog && systemTables.length === 0;
     const snapshot = readsNothing ? NOTHING : await request.snapshot({ tables, wholeCatalog, systemTables });
-    const scans = snapshot.tables.map((table) => new TableScan(this.kernel, table, this.cache));
+    const scans = snapshot.tables.map((table) => new TableScan(this.kernel, table, this.cache, LIMITS, this.numbers.of(table.table.id)));
     const closeScans = () => {
       for (const scan of scans) scan.close();
     };

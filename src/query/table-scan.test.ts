@@ -15,6 +15,7 @@ import { ALL_TIME, type ScanCursor, type ScanRequest } from "../model/scan.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
 import type { Tombstone } from "../model/tombstone.ts";
 import { BlockCache } from "../store/block-cache.ts";
+import { type SeriesNumbers, SeriesNumbersOfTables } from "./series-numbers.ts";
 import { TableScan } from "./table-scan.ts";
 
 const kernel = Kernel.create();
@@ -149,6 +150,7 @@ describe("agrees with merging and filtering row by row", () => {
   test.each(CACHES)(`%s, seed ${SEED}`, (_, cacheBytes) => {
     const below = prng(SEED);
     const before = kernel.heap.usedBytes;
+    const numbers = new SeriesNumbersOfTables(kernel);
     for (let round = 0; round < 15; round++) {
       const parts = randomParts(below);
       const batches = parts.flatMap((part) => part.batches);
@@ -158,7 +160,8 @@ describe("agrees with merging and filtering row by row", () => {
       const left = batches.flatMap((rows, i) => rows.filter((row) => !isHiddenRow(row, i + 1, tombstones)));
       const merged = mergeRows(left).filter(({ timeNs }) => timeNs >= retentionMinNs);
       const cache = new BlockCache(kernel, cacheBytes);
-      const scan = new TableScan(kernel, snapshot.table, cache, { mergeBytesMax: below(2) === 0 ? 10_000 : LIMITS.mergeBytesMax });
+      const limits = { mergeBytesMax: below(2) === 0 ? 10_000 : LIMITS.mergeBytesMax };
+      const scan = new TableScan(kernel, snapshot.table, cache, limits, numbers.of(below(3)));
       for (let each = 0; each < 8; each++) {
         const request = randomRequest(below);
         const expected = merged.filter((row) => isWanted(row, request)).map((row) => project(request.columns, row));
@@ -175,6 +178,7 @@ describe("agrees with merging and filtering row by row", () => {
       for (const { fileId } of snapshot.table.blocks) cache.dropFile(fileId);
       snapshot.free();
     }
+    numbers.release();
     expect(kernel.heap.usedBytes).toBe(before);
   });
 
@@ -225,8 +229,8 @@ const days = new TestSnapshot(
 const ALL_DAYS: Partial<ScanRecord> = { filesSeen: 4, blocksSeen: 4, segmentsSeen: 2 };
 const columnsOf = (...names: string[]) => COLUMNS.filter(({ name }) => names.includes(name));
 
-function scanDays(request: Partial<ScanRequest>, cache = new BlockCache(kernel, 0)): ScanRecord {
-  const scan = new TableScan(kernel, days.table, cache);
+function scanDays(request: Partial<ScanRequest>, cache = new BlockCache(kernel, 0), numbers?: SeriesNumbers): ScanRecord {
+  const scan = new TableScan(kernel, days.table, cache, LIMITS, numbers);
   const columns = request.columns ?? columnsOf("load");
   const rows = drain(scan.open({ range: ALL_TIME, tags: [], ...request, columns }), columns);
   scan.close();
@@ -359,6 +363,25 @@ describe("what is read", () => {
     // within a day their newest rows are elsewhere
     const range = { minNs: 0n, maxNs: DAY_NS + 12n * HOUR_NS };
     expect(scanDays({ ...request, range })).toMatchObject({ filesRead: 2, segmentsRead: 0 });
+  });
+
+  test("newest rows where series are numbered: dictionaries once, then only parts that hold a newest row", () => {
+    const tables = new SeriesNumbersOfTables(kernel);
+    const scan = (request: Partial<ScanRequest>) => {
+      const columns = columnsOf("host", "time", "load");
+      return scanDays({ columns, newestOnly: true, ...request }, new BlockCache(kernel, 0), tables.of(1));
+    };
+    expect(scan({})).toMatchObject({ filesRead: 0, gen0Misses: 4, segmentsRead: 1, rowsReturned: HOSTS });
+    expect(scan({})).toMatchObject({ filesRead: 0, gen0Misses: 0, segmentsRead: 1, rowsReturned: HOSTS });
+    expect(scan({ tags: host(3) })).toMatchObject({ filesRead: 0, gen0Misses: 0, segmentsRead: 1, rowsReturned: 1 });
+    // nobody has newer rows than the last of three days in files: whole, or up to noon, a page of one host
+    const days2 = { minNs: 0n, maxNs: 3n * DAY_NS - 1n };
+    expect(scan({ range: days2 })).toMatchObject({ filesRead: 1, pagesRead: 0, rowsReturned: HOSTS });
+    // host 21 has mornings in two pages: rows 2,016 to 2,047 and 2,048 to 2,064
+    expect(scan({ range: { ...days2, maxNs: 2n * DAY_NS + 12n * HOUR_NS } })).toMatchObject({ filesRead: 1, rowsReturned: HOSTS + 1 });
+    const half = { tags: host(3), range: { ...days2, maxNs: 2n * DAY_NS + 12n * HOUR_NS } };
+    expect(scan(half)).toMatchObject({ filesRead: 1, pagesRead: 1, rowsReturned: 1 });
+    tables.release();
   });
 
   test("a pass over all of it holds a page at a time", () => {

@@ -10,6 +10,7 @@ import type { ScanRecord } from "../model/scan-record.ts";
 import { BlockCache } from "../store/block-cache.ts";
 import { BlockIndex } from "./block-index.ts";
 import { type Piece, type PieceLimits, type PieceRequest, TablePieces } from "./pieces.ts";
+import { noSeriesNumbers, type SeriesNumbers } from "./series-numbers.ts";
 import type { TableSnapshot } from "./snapshot.ts";
 
 export class TableScan implements ScanTable {
@@ -25,6 +26,7 @@ export class TableScan implements ScanTable {
     private readonly snapshot: TableSnapshot,
     private readonly cache = new BlockCache(kernel, 0),
     private readonly limits: PieceLimits = LIMITS,
+    private readonly numbers: SeriesNumbers = noSeriesNumbers(kernel),
   ) {
     this.name = snapshot.table.name;
     this.columns = snapshot.table.columns;
@@ -120,7 +122,8 @@ export class TableScan implements ScanTable {
   }
 
   private pieces(request: PieceRequest): TablePieces {
-    const pieces = new TablePieces({ kernel: this.kernel, cache: this.cache, limits: this.limits }, this.snapshot, request);
+    const { kernel, cache, limits, numbers } = this;
+    const pieces = new TablePieces({ kernel, cache, limits, numbers }, this.snapshot, request);
     this.scans.push(pieces);
     return pieces;
   }

@@ -24,6 +24,7 @@ import { ALL_TIME, type ScanRequest } from "../../src/model/scan.ts";
 import type { IncomingBody, WriteRequest, WriteResult } from "../../src/model/write.ts";
 import { FileObjectStore } from "../../src/object-store/file-object-store.ts";
 import type { ObjectInfo, ObjectStore, ObjectWriter } from "../../src/object-store/object-store.ts";
+import { SeriesNumbersOfTables } from "../../src/query/series-numbers.ts";
 import type { TableSnapshot } from "../../src/query/snapshot.ts";
 import { Snapshots } from "../../src/query/snapshots.ts";
 import { TableScan } from "../../src/query/table-scan.ts";
@@ -115,6 +116,7 @@ export class WritePath {
   private flushError: unknown;
   private readonly compactor: Compactor;
   private readonly cache: BlockCache;
+  private readonly numbers: SeriesNumbersOfTables;
   private readonly filesRead = new Set<number>();
   /** Of the files that are flushed: a power of two from 64 on. */
   pageRowsMax: number = LIMITS.pageRowsMax;
@@ -140,6 +142,7 @@ export class WritePath {
     readonly replayedRows: number,
   ) {
     this.cache = new BlockCache(kernel, CACHE_BYTES);
+    this.numbers = new SeriesNumbersOfTables(kernel, { seriesMax: 200_000, seriesOfTableMax: 200 });
     this.flusher = new Flusher({
       tables,
       pins,
@@ -288,6 +291,7 @@ export class WritePath {
   /** Gives the memory of the rows back, for a path that is not closed; it is not used any more. */
   release(): void {
     for (const fileId of this.filesRead) this.cache.dropFile(fileId);
+    this.numbers.release();
     this.tables.release();
   }
 
@@ -336,7 +340,7 @@ export class WritePath {
 
   private scanOf(snapshot: TableSnapshot): TableScan {
     for (const { fileId } of snapshot.blocks) this.filesRead.add(fileId);
-    return new TableScan(this.kernel, snapshot, this.cache);
+    return new TableScan(this.kernel, snapshot, this.cache, LIMITS, this.numbers.of(snapshot.table.id));
   }
 
   /** Rows of a table as naive-table.ts finds them, in no order that matters. */
