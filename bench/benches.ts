@@ -2,6 +2,7 @@
 import { codec } from "./codec.ts";
 import { diskSize } from "./disk-size.ts";
 import { ingest } from "./ingest.ts";
+import { ingestLanes } from "./ingest-lanes.ts";
 import { ingestShapes } from "./ingest-shapes.ts";
 import { ingestSmall } from "./ingest-small.ts";
 import { memory } from "./memory.ts";
@@ -22,6 +23,7 @@ export const BENCHES: readonly Bench[] = [
   ingest,
   ingestShapes,
   ingestSmall,
+  ingestLanes,
   diskSize,
   query,
   queryGrowth,

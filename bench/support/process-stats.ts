@@ -6,15 +6,24 @@ const NS_PER_MS = 1e6;
 /** Processor time of all threads that live, in ms: what a busy machine does not lengthen as it does waiting. */
 export function cpuMsOf(pid: number): number | undefined {
   try {
-    let nanoseconds = 0;
-    for (const thread of readdirSync(`/proc/${pid}/task`)) {
-      // time on a processor, time waiting for one, number of turns
-      nanoseconds += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]);
-    }
-    return nanoseconds / NS_PER_MS;
+    return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + threadCpuMs(pid, thread), 0);
   } catch {
     return undefined;
   }
+}
+
+/** Processor time of the first thread, in ms. */
+export function mainCpuMsOf(pid: number): number | undefined {
+  try {
+    return threadCpuMs(pid, String(pid));
+  } catch {
+    return undefined;
+  }
+}
+
+function threadCpuMs(pid: number, thread: string): number {
+  // time on a processor, time waiting for one, number of turns
+  return Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]) / NS_PER_MS;
 }
 
 /** Resident bytes now, and the most there ever were. */
