@@ -34,7 +34,7 @@ const STATEMENTS: string[] = [
   "SELECT CAST('12' AS INTEGER), '1.5'::DOUBLE, TRY_CAST('x' AS INTEGER), '2024-02-29'::DATE, CAST(1 AS VARCHAR), 1.25::DECIMAL(5, 2)",
   "SELECT [1, 2, 3][2], [1, 2, 3][2:], [1, 2, 3][:2], [1, 2, 3, 4][1:-:2], list_transform([1, 2], lambda x: x + 1)",
   "SELECT list_reduce([1, 2, 3], lambda a, b: a + b), [x * 2 FOR x IN [1, 2, 3] IF x > 1]",
-  "SELECT {'a': 1, 'b': 'x'}, {'a': 1}.a, {'a': {'b': 2}}['a']['b'], struct_pack(k := 1), row(1, 'x')",
+  "SELECT {'a': 1, 'b': 'x'}, {'a': 1}.a, {'a': {'b': 2}}['a']['b'], struct_pack(k := 1)",
   "SELECT MAP {'k': 1, 'l': 2}, MAP {'k': 1}['k'], map_keys(MAP {'z': 1})",
   "SELECT CAST([1, 2] AS BIGINT[]), CAST({'a': 1} AS STRUCT(a VARCHAR)), array_value(1, 2)::INTEGER[2]",
   "SELECT substring('hello' FROM 2 FOR 3), position('l' IN 'hello'), trim(BOTH 'x' FROM 'xax'), extract(year FROM DATE '2024-05-06')",

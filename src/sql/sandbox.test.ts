@@ -143,7 +143,7 @@ const ATTACKS: Readonly<Record<string, string[]>> = {
     "SELECT repeat('x', CAST(usage * 1e9 AS BIGINT)) FROM cpu",
     "SELECT lpad('x', 1000000000, 'y')",
     "SELECT range(1000000000)",
-    "SELECT range(CAST(usage AS BIGINT)) FROM cpu",
+    "SELECT range(CAST(usage * 1e12 AS BIGINT) + 1000000000) FROM cpu",
     "SELECT len(generate_series(1, 1000000000))",
     "SELECT list_resize([1], 1000000000)",
     "SELECT printf('%900000000d', 1)",

@@ -4,7 +4,8 @@ import type { Token } from "./tokens.ts";
 
 /** All rules in order. */
 export function applyTokenRules(tokens: readonly Token[]): readonly Token[] {
-  const binary = tokens.some(isHexMark) ? hexLiterals(tokens) : tokens;
+  const structs = tokens.some(isStruct) ? structMembers(tokens) : tokens;
+  const binary = structs.some(isHexMark) ? hexLiterals(structs) : structs;
   const similar = binary.some((token) => isWord(token, "similar")) ? similarTo(binary) : binary;
   const operators = similar.some(({ kind, text }) => kind === "symbol" && text === "~") ? regexOperators(similar) : similar;
   return operators.some(isApproximatePercentile) ? orderedPercentiles(operators) : operators;
@@ -36,6 +37,58 @@ function regexOperators(tokens: readonly Token[]): Token[] {
 
 function isWord(token: Token | undefined, text: string): boolean {
   return token?.kind === "word" && token.text === text;
+}
+
+function isStruct(token: Token, index: number, tokens: readonly Token[]): boolean {
+  return isWord(token, "struct") && isSymbol(tokens[index + 1], "(");
+}
+
+/** `struct(a AS x, b)` is `struct(x := (a), b)` in DuckDB. */
+function structMembers(tokens: readonly Token[]): readonly Token[] {
+  const out: Token[] = [];
+  for (let i = 0; i < tokens.length; i++) {
+    out.push(tokens[i]!);
+    if (!isStruct(tokens[i]!, i, tokens)) continue;
+    const close = closingParenthesis(tokens, i + 1);
+    out.push(tokens[i + 1]!);
+    for (const [at, member] of argumentsOf(tokens, i + 2, close).entries()) {
+      if (at > 0) out.push(tokens[member.start - 1]!);
+      out.push(...namedMember(structMembers(tokens.slice(member.start, member.end))));
+    }
+    i = close - 1;
+  }
+  return out;
+}
+
+function namedMember(tokens: readonly Token[]): readonly Token[] {
+  const name = tokens[tokens.length - 1];
+  const isName = name?.kind === "word" || name?.kind === "quoted";
+  if (tokens.length < 3 || !isName || !isWord(tokens[tokens.length - 2], "as")) return tokens;
+  const value = tokens.slice(0, -2);
+  return [name, symbol(":=", name.end), symbol("(", name.end), ...value, symbol(")", value[value.length - 1]!.end)];
+}
+
+/** What commas part between two places. */
+function argumentsOf(tokens: readonly Token[], from: number, to: number): { start: number; end: number }[] {
+  const parts: { start: number; end: number }[] = [];
+  let start = from;
+  let depth = 0;
+  for (let i = from; i < to; i++) {
+    const token = tokens[i]!;
+    if (token.kind !== "symbol") continue;
+    if ("([{".includes(token.text)) depth++;
+    else if (")]}".includes(token.text)) depth--;
+    else if (token.text === "," && depth === 0) {
+      parts.push({ start, end: i });
+      start = i + 1;
+    }
+  }
+  parts.push({ start, end: to });
+  return parts;
+}
+
+function isSymbol(token: Token | undefined, text: string): boolean {
+  return token?.kind === "symbol" && token.text === text;
 }
 
 /** The letter of `X'616263'`. */

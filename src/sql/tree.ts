@@ -355,6 +355,12 @@ export function stringConstant(text: string): Constant {
   };
 }
 
+/** A list cast to a list of another type. */
+export function castToList(child: Expression, id: string): Cast {
+  const type_info: TypeInfo = { type: "LIST_TYPE_INFO", child_type: { id, type_info: null } };
+  return { ...castTo(child, "LIST"), cast_type: { id: "LIST", type_info } };
+}
+
 export function castTo(child: Expression, id: string): Cast {
   return { class: "CAST", type: "OPERATOR_CAST", alias: "", child, cast_type: { id, type_info: null }, try_cast: false };
 }

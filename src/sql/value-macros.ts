@@ -88,4 +88,52 @@ const TEXT: readonly string[] = [
           WHEN s IS NOT NULL THEN CAST(error('Execution error: Failed to decode value using base64') AS BLOB) END`,
 ];
 
-export const VALUE_MACROS: readonly string[] = [...MATH, ...TEXT];
+const TOO_LARGE = `error('a value of more than ${SIZE_MAX} bytes or elements')`;
+
+const LISTS: readonly string[] = [
+  "CREATE MACRO __if_present(value, result) AS CASE WHEN value IS NOT NULL THEN result END",
+  "CREATE MACRO __not_empty(list, result) AS CASE WHEN len(list) > 0 THEN result END",
+  "CREATE MACRO __joined(list, delimiter) AS CASE WHEN delimiter IS NOT NULL THEN array_to_string(list, delimiter) END",
+  "CREATE MACRO __list_empty(list) AS len(list) = 0",
+  "CREATE MACRO __pop_back(list) AS list[:len(list) - 1]",
+  "CREATE MACRO __pop_front(list) AS list[2:]",
+  "CREATE MACRO __texts(list, absent) AS list_transform(list, lambda x: coalesce(CAST(x AS VARCHAR), absent))",
+  // each value once, in the order in which they come first: sorted with their places, the first of equals, sorted by places
+  `CREATE MACRO __distinct(list) AS
+     list_transform(
+       [list_sort(list_transform(list, lambda x, i: {'x': x, 'i': i}), 'ASC', 'NULLS FIRST')],
+       lambda pairs: list_transform(
+         list_sort(list_transform(
+           list_filter(pairs, lambda pair, i: i = 1 OR pair.x IS DISTINCT FROM pairs[i - 1].x),
+           lambda pair: {'i': pair.i, 'x': pair.x})),
+         lambda pair: pair.x))[1]`,
+  "CREATE MACRO __union(a, b) AS __distinct(list_concat(a, b))",
+  "CREATE MACRO __except(a, b) AS list_filter(__distinct(a), lambda x: list_position(b, x) IS NULL)",
+  "CREATE MACRO __intersect(a, b) AS list_filter(__distinct(a), lambda x: list_position(b, x) IS NOT NULL)",
+  "CREATE MACRO __positions(list, x) AS list_filter(range(1, len(list) + 1), lambda i: list[i] IS NOT DISTINCT FROM x)",
+  `CREATE MACRO __nth_position(list, x, n) AS
+     CASE WHEN n <= 0 THEN 0 ELSE coalesce(__positions(list, x)[n], len(list)) END`,
+  `CREATE MACRO __position_from(list, x, first) AS
+     CASE WHEN first < 1 OR first > len(list) THEN error('Execution error: start_from out of bounds: ' || first)
+          ELSE list_position(list[first:], x) + first - 1 END`,
+  // up to a place, which must not be computed for each element
+  `CREATE MACRO __removed(list, x, place) AS
+     CASE WHEN x IS NULL THEN NULL
+          ELSE list_transform([coalesce(place, 0)], lambda most: list_filter(list, lambda e, i: i > most OR e IS DISTINCT FROM x))[1] END`,
+  `CREATE MACRO __replaced(list, x, y, place) AS
+     list_transform(
+       [coalesce(place, 0)],
+       lambda most: list_transform(list, lambda e, i: CASE WHEN i <= most AND e IS NOT DISTINCT FROM x THEN y ELSE e END))[1]`,
+  `CREATE MACRO __bounded_size(n) AS
+     CASE WHEN n > ${SIZE_MAX} THEN ${TOO_LARGE} WHEN n < 0 THEN error('Execution error: a list of negative length') ELSE n END`,
+  "CREATE MACRO __list_repeat(x, n) AS CASE WHEN n IS NOT NULL THEN list_resize([x], __bounded_size(greatest(n, 0)), x) END",
+  `CREATE MACRO __if_bounded(n, result) AS CASE WHEN n > ${SIZE_MAX} THEN ${TOO_LARGE} ELSE result END`,
+  `CREATE MACRO __step(a, b, step) AS
+     CASE WHEN step = 0 THEN error('Execution error: step can''t be 0') ELSE __if_bounded((CAST(b AS HUGEINT) - a) // step, step) END`,
+  "CREATE MACRO __range(a, b, step) AS range(a, b, __step(a, b, step))",
+  "CREATE MACRO __generate_series(a, b, step) AS generate_series(a, b, __step(a, b, step))",
+  "CREATE MACRO __times(list) AS list_transform(list, lambda t: make_timestamp_ns(t))",
+  "CREATE MACRO __map_extract(map, key) AS CASE WHEN map IS NOT NULL THEN [map[key]] END",
+];
+
+export const VALUE_MACROS: readonly string[] = [...MATH, ...TEXT, ...LISTS];

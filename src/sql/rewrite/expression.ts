@@ -1,18 +1,20 @@
 // Expressions, bottom-up: children first, then the rule for the node. A rule gives DuckDB's expression and the kind of its value.
 import { TsdbError } from "../../model/errors.ts";
-import { type Hint, type Kind, kindOfType, type Typed, withClock } from "../kind.ts";
+import { type Hint, type Kind, kindOfType, type Typed, typeNote, withClock } from "../kind.ts";
 import { decodeNames } from "../names.ts";
 import { unsupported } from "../print.ts";
 import { decimalValue } from "../print-expression.ts";
 import type { Scope } from "../scope.ts";
 import type { Constant, Expression, Parameter, SqlValue, Star } from "../tree.ts";
 import { castTo, stringConstant } from "../tree.ts";
+import { makeList } from "./array-function.ts";
 import { rewriteCast } from "./cast.ts";
 import { condition, rewriteBetween, rewriteComparison, rewriteIn } from "./comparison.ts";
 import { rewriteFunction, rewriteSelectorCall } from "./function.ts";
 import { presenceHint, tagHint, truthHint } from "./hints.ts";
-import { type RewriteContext, rewriteQuery, typed } from "./rewriter.ts";
+import { type RewriteContext, rewriteQuery, typed, wideConstant } from "./rewriter.ts";
 import { selectorPart } from "./selector.ts";
+import { partOf } from "./struct-function.ts";
 import { currentTime } from "./time-function.ts";
 import { someNode } from "./walk.ts";
 import { rewriteWindow } from "./window.ts";
@@ -183,7 +185,7 @@ function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, conte
   const rewritten: Expression = { ...node, children: children.map((child) => child.node) };
   switch (node.type) {
     case "OPERATOR_COALESCE":
-      return withClock(typed(rewritten, commonKind(children.map(({ kind }) => kind))), children);
+      return withClock(typed({ ...node, children: children.map(wideConstant) }, commonKind(children.map(({ kind }) => kind))), children);
     case "OPERATOR_IS_NULL":
       return condition(rewritten, [tagHint(children[0]!, [null])]);
     case "OPERATOR_IS_NOT_NULL":
@@ -191,11 +193,14 @@ function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, conte
     case "OPERATOR_NOT":
       return condition(rewritten, [truthHint(children[0]!, false)]);
     case "ARRAY_EXTRACT":
+    case "STRUCT_EXTRACT":
+      return partOf(children[0]!, children[1]!);
     case "ARRAY_SLICE":
-      // Bounds of a list are 64 bits wide whatever they look like.
-      return typed({ ...node, children: children.map((child) => child.node) }, "unknown");
+      return { node: rewritten, kind: children[0]!.kind, ...typeNote(children[0]!) };
+    case "ARRAY_CONSTRUCTOR":
+      return makeList({ ...node, children: children.map(wideConstant) }, children);
     case "GROUPING_FUNCTION":
-      return typed(rewritten, "integer");
+      return { node: rewritten, kind: "integer", arrow: "Int32" };
     default:
       return typed(rewritten, "unknown");
   }
@@ -203,10 +208,16 @@ function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, conte
 
 function rewriteSubquery(node: Extract<Expression, { class: "SUBQUERY" }>, context: RewriteContext, scope: Scope): Typed {
   const { columns } = rewriteQuery(node.subquery.node, context, scope, scope.ctes);
-  const child = node.child === null ? null : rewriteExpression(node.child, context, scope).node;
+  const child = node.child === null ? null : rewriteSought(node.child, context, scope);
   const column = columns?.[0];
   if (node.subquery_type !== "SCALAR") return typed({ ...node, child }, "boolean");
   return column === undefined ? typed({ ...node, child }, "unknown") : withClock(typed({ ...node, child }, column.kind), [column]);
+}
+
+/** What IN looks for. Several values in parentheses are no struct there. */
+function rewriteSought(node: Expression, context: RewriteContext, scope: Scope): Expression {
+  if (node.class !== "FUNCTION" || node.function_name !== "row") return rewriteExpression(node, context, scope).node;
+  return { ...node, children: node.children.map((child) => rewriteExpression(child, context, scope).node) };
 }
 
 function rewriteStar(node: Star, context: RewriteContext, scope: Scope): Star {

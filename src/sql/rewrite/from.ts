@@ -128,13 +128,23 @@ function rewriteValues(ref: ExpressionListRef, context: RewriteContext, outer: S
 }
 
 function rewriteTableFunction(ref: TableFunctionRef, context: RewriteContext, scope: Scope): From {
+  let isTimes = false;
   ref.function.children = ref.function.children.map((child) => {
     const { node, kind } = rewriteExpression(child, context, scope);
+    isTimes ||= kind !== "integer";
     // DuckDB's series of times are series of microseconds
     return kind === "time" ? castTo(node, "TIMESTAMP") : node;
   });
-  const alias = ref.alias !== "" ? ref.alias : ref.function.function_name;
-  return { ref, relations: [{ alias, columns: null }], narrowable: NOTHING };
+  const name = ref.function.function_name;
+  const alias = ref.alias !== "" ? ref.alias : name;
+  if (name !== "range" && name !== "generate_series") return { ref, relations: [{ alias, columns: null }], narrowable: NOTHING };
+  // DuckDB's column has the name of the function
+  if (ref.column_name_alias.length === 0) {
+    ref.alias = alias;
+    ref.column_name_alias = ["value"];
+  }
+  const columns: OutputColumn[] = [{ name: ref.column_name_alias[0]!, kind: isTimes ? "unknown" : "integer" }];
+  return { ref, relations: [{ alias, columns }], narrowable: NOTHING };
 }
 
 function rewriteJoin(join: Join, context: RewriteContext, outer: Scope | null, ctes: CteMap): From {

@@ -6,6 +6,7 @@ import type { Scope } from "../scope.ts";
 import type { FunctionCall } from "../tree.ts";
 import { call, castTo, integerConstant, operator } from "../tree.ts";
 import { rewriteArithmetic } from "./arithmetic.ts";
+import { ARRAY_RULES } from "./array-function.ts";
 import { BINARY_RULES } from "./binary-function.ts";
 import { CONDITIONAL_RULES } from "./conditional-function.ts";
 import { commonKind, rewriteExpression } from "./expression.ts";
@@ -16,6 +17,7 @@ import { argumentCount, type RuleInput, type Rules, wide } from "./rule.ts";
 import { rewriteSelector, rewriteSelectorPart } from "./selector.ts";
 import { guardSize } from "./size-guard.ts";
 import { STRING_RULES } from "./string-function.ts";
+import { STRUCT_RULES } from "./struct-function.ts";
 import { TIME_RULES } from "./time-function.ts";
 import { TYPE_RULES } from "./type-function.ts";
 
@@ -126,11 +128,13 @@ function approxQuantile(value: Typed, fraction: FunctionCall["children"][number]
 }
 
 const VALUE_RULES: Rules = {
+  ...ARRAY_RULES,
   ...BINARY_RULES,
   ...CONDITIONAL_RULES,
   ...MATH_RULES,
   ...REGEX_RULES,
   ...STRING_RULES,
+  ...STRUCT_RULES,
   ...TYPE_RULES,
   approx_percentile_cont: ({ node, args }) => {
     // approx_percentile_cont(p) WITHIN GROUP (ORDER BY x)

@@ -4,7 +4,7 @@ import type { Kind, Typed } from "../kind.ts";
 import type { Scope } from "../scope.ts";
 import type { Expression, FunctionCall } from "../tree.ts";
 import { call, castTo, stringConstant } from "../tree.ts";
-import type { RewriteContext } from "./rewriter.ts";
+import { type RewriteContext, wideConstant } from "./rewriter.ts";
 
 /** What a rule gets: the call with its arguments already rewritten. */
 export interface RuleInput {
@@ -34,7 +34,7 @@ export function expectArguments({ node, args }: RuleInput, least: number, most =
 
 /** A value as it goes into a list, a struct or an aggregate: an integer literal is 64 bits wide in the dialect, not DuckDB's 32. */
 export function wide(value: Typed): Expression {
-  return value.node.class === "CONSTANT" && typeof value.number === "bigint" ? castTo(value.node, "BIGINT") : value.node;
+  return wideConstant(value);
 }
 
 /** What DuckDB takes as INTEGER only: lengths and places. */

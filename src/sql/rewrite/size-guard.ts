@@ -1,5 +1,6 @@
 // DuckDB's memory limit does not see the strings and lists that a scalar function makes, so one call could take the whole machine.
-// Functions that make something as large as an argument says get that argument bounded.
+// Functions that make something as large as an argument says get that argument bounded: here DuckDB's own, those of the dialect in
+// value-macros.ts.
 import { TsdbError } from "../../model/errors.ts";
 import type { Typed } from "../kind.ts";
 import type { FunctionCall } from "../tree.ts";
@@ -11,7 +12,7 @@ const SIZE_MAX = 1n << 20n;
 const FORMAT_DIGITS_MAX = 4;
 
 /** Index of the argument that is a size, per function. */
-const SIZE_ARGUMENT: Readonly<Record<string, number>> = { repeat: 1, lpad: 1, rpad: 1, list_resize: 1, array_resize: 1, bitstring: 1 };
+const SIZE_ARGUMENT: Readonly<Record<string, number>> = { bitstring: 1 };
 
 export function guardSize(node: FunctionCall, args: readonly Typed[]): FunctionCall {
   const index = SIZE_ARGUMENT[node.function_name];
@@ -20,21 +21,8 @@ export function guardSize(node: FunctionCall, args: readonly Typed[]): FunctionC
     const bounded = call("__bounded", [size.node, bigintConstant(SIZE_MAX)]);
     return { ...node, children: node.children.map((child, i) => (i === index ? bounded : child)) };
   }
-  if (node.function_name === "range" || node.function_name === "generate_series") checkRange(node, args);
   if (node.function_name === "format" || node.function_name === "printf") checkFormat(args[0]);
   return node;
-}
-
-/** As a scalar function range makes a list; its length must be known. */
-function checkRange(node: FunctionCall, args: readonly Typed[]): void {
-  const numbers = args.map(({ number }) => number);
-  if (numbers.some((number) => typeof number !== "bigint")) {
-    throw new TsdbError("bad_query", `Error during planning: ${node.function_name} outside of FROM needs integer constants`);
-  }
-  const [first = 0n, second, step = 1n] = numbers as bigint[];
-  const length = second === undefined ? first : step === 0n ? 0n : (second - first) / step;
-  if (length > SIZE_MAX)
-    throw new TsdbError("bad_query", `Error during planning: ${node.function_name} makes more than ${SIZE_MAX} values`);
 }
 
 function checkFormat(format: Typed | undefined): void {
