@@ -272,7 +272,7 @@ export class Server {
       wal,
       bodies: new BodyMemory(kernel, { bytesMax: LIMITS.bodyMemoryBytesMax, bodyBytesMax: config.maxRequestBytes }),
       clockNs: () => clock.nextNs(),
-      admit: (bodyBytes) => admission.admit(bodyBytes),
+      admission,
       onFatal: (error) => this.fail(error instanceof Error ? error : new Error(String(error))),
       onRows: () => flusher.check(),
       lanes: this.lanes(),

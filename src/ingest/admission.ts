@@ -1,7 +1,9 @@
 // The ceiling of memory for writes: a body waits here while rows or series have no room and a flush makes some; after that it is refused.
+// It is asked twice: when a body begins, for its bytes, and when it has come, for what its lines take (body-cost.ts).
 import type { SeriesMemory } from "../buffer/series-memory.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
+import { bodyCost, COST_PER_BYTE_MAX } from "./body-cost.ts";
 
 export interface AdmissionParts {
   /** Rows in memory may take this much. */
@@ -16,36 +18,78 @@ export interface AdmissionParts {
   readonly flushSettled: () => Promise<void>;
 }
 
-/** A body is copied, parsed to columns, encoded and buffered: each at most a few times its size. */
-export const KERNEL_BYTES_PER_BODY_BYTE = 16;
+/** A body that is in memory already. */
+export interface ReceivedText {
+  readonly byteCount: number;
+  /** Borrowed. */
+  readonly bytes: Uint8Array;
+}
+
 const FLUSHES_WAITED_FOR = 3;
+/** A connection that is silent for longer than http/server.ts allows is closed: its client is to be told before. */
+const WAIT_MS_MAX = 20_000;
 
 export class Admission {
-  constructor(private readonly parts: AdmissionParts) {}
+  constructor(
+    private readonly parts: AdmissionParts,
+    private readonly waitMsMax: number = WAIT_MS_MAX,
+  ) {}
 
-  /** Undefined when there is room for a body of this size now, else a promise. @throws TsdbError overloaded */
-  admit(bodyBytes: number): Promise<void> | undefined {
+  /** Undefined when a body of this size may come now, else a promise. @throws TsdbError overloaded */
+  receive(bodyBytes: number): Promise<void> | undefined {
     return this.hasRoom(bodyBytes) ? undefined : this.wait(bodyBytes);
   }
 
-  private hasRoom(bodyBytes: number): boolean {
-    const { bufferBytes, seriesMemory, kernelBytes, bytesMax } = this.parts;
-    const wanted = bodyBytes * KERNEL_BYTES_PER_BODY_BYTE;
-    return seriesMemory.hasRoom && bufferBytes() < bytesMax && kernelBytes() + wanted < LIMITS.kernelBytesMax;
+  /** Undefined when a body that has come may become rows now, else a promise. @throws TsdbError overloaded; too_large when no flush could
+   *  make room for its lines */
+  store(body: ReceivedText): Promise<void> | undefined {
+    if (this.hasRoom(body.byteCount * COST_PER_BYTE_MAX)) return undefined;
+    const cost = bodyCost(body.bytes);
+    if (this.hasRoom(cost)) return undefined;
+    if (cost + body.byteCount > LIMITS.kernelBytesMax) return Promise.reject(tooManyLines(body.byteCount, cost));
+    return this.wait(cost);
   }
 
-  private async wait(bodyBytes: number): Promise<void> {
-    const { flush, flushSettled, bufferBytes, seriesMemory, kernelBytes, bytesMax } = this.parts;
-    for (let waited = 0; waited < FLUSHES_WAITED_FOR; waited++) {
-      flush();
-      await flushSettled();
-      if (this.hasRoom(bodyBytes)) return;
-    }
-    if (!seriesMemory.hasRoom) throw seriesMemory.full();
-    throw new TsdbError("overloaded", `the write buffer is full: ${bufferBytes()} of ${bytesMax} bytes; try again in a few seconds`, {
-      bufferBytes: bufferBytes(),
-      bufferBytesMax: bytesMax,
-      kernelBytes: kernelBytes(),
-    });
+  private hasRoom(wantedBytes: number): boolean {
+    const { bufferBytes, seriesMemory, kernelBytes, bytesMax } = this.parts;
+    return seriesMemory.hasRoom && bufferBytes() < bytesMax && kernelBytes() + wantedBytes < LIMITS.kernelBytesMax;
   }
+
+  private async wait(wantedBytes: number): Promise<void> {
+    const { flush, flushSettled } = this.parts;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<"late">((resolve) => {
+      timer = setTimeout(() => resolve("late"), this.waitMsMax);
+    });
+    try {
+      for (let waited = 0; waited < FLUSHES_WAITED_FOR; waited++) {
+        flush();
+        const end = await Promise.race([flushSettled(), late]);
+        if (this.hasRoom(wantedBytes)) return;
+        if (end === "late") break;
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+    throw this.overloaded(wantedBytes);
+  }
+
+  private overloaded(wantedBytes: number): TsdbError {
+    const { bufferBytes, seriesMemory, kernelBytes, bytesMax } = this.parts;
+    if (!seriesMemory.hasRoom) return seriesMemory.full();
+    const [buffered, used] = [bufferBytes(), kernelBytes()];
+    const what =
+      buffered < bytesMax
+        ? `memory is full: ${used} of ${LIMITS.kernelBytesMax} bytes, ${wantedBytes} wanted`
+        : `the write buffer is full: ${buffered} of ${bytesMax} bytes`;
+    const details = { bufferBytes: buffered, bufferBytesMax: bytesMax, kernelBytes: used, wantedBytes };
+    return new TsdbError("overloaded", `${what}; try again in a few seconds`, details);
+  }
+}
+
+function tooManyLines(bodyBytes: number, cost: number): TsdbError {
+  const message =
+    `the lines of a body of ${bodyBytes} bytes would take about ${cost} bytes of memory, more than there is: ` +
+    "send it as several smaller ones";
+  return new TsdbError("too_large", message, { bodyBytes, wantedBytes: cost });
 }

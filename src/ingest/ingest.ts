@@ -11,6 +11,7 @@ import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { IncomingBody, LineError, WriteRequest, WriteResult, WriteService } from "../model/write.ts";
 import type { Wal } from "../wal/wal.ts";
+import type { Admission } from "./admission.ts";
 import type { BodyBytes, BodyMemory } from "./body-memory.ts";
 import type { RejectedLine, ResolvedBody } from "./database-writer.ts";
 import { FrameEncoder } from "./frame.ts";
@@ -29,8 +30,8 @@ export interface IngestParts {
   readonly bodies: BodyMemory;
   /** Strictly increasing: two bodies without timestamps never share one. */
   readonly clockNs: () => bigint;
-  /** Waits until there is memory for a body of this size. @throws TsdbError overloaded, unavailable */
-  readonly admit: (bodyBytes: number) => Promise<void> | undefined;
+  /** Waits until there is memory. */
+  readonly admission: Pick<Admission, "receive" | "store">;
   /** Rows are logged but could not be buffered: what is in memory no longer is what is logged. */
   readonly onFatal: (error: unknown) => void;
   readonly onRows: () => void;
@@ -74,7 +75,7 @@ export class Ingest implements WriteService {
   }
 
   receive(announcedBytes: number | undefined): IncomingBody | Promise<IncomingBody> {
-    const wait = this.parts.admit(announcedBytes ?? 0);
+    const wait = this.parts.admission.receive(announcedBytes ?? 0);
     return wait === undefined ? this.place(announcedBytes) : wait.then(() => this.place(announcedBytes));
   }
 
@@ -91,7 +92,7 @@ export class Ingest implements WriteService {
     try {
       if (lanes?.takes(bytes.byteCount)) turn = await lanes.turn(request.database, bytes.byteCount);
       for (let tries = 1; stored === undefined; tries++) {
-        const wait = parts.admit(bytes.byteCount); // time has passed since the body began
+        const wait = parts.admission.store(bytes);
         if (wait !== undefined) await wait;
         const nowNs = parts.clockNs();
         if (turn !== undefined) await parseThere(turn, bytes, { precision: request.precision, receiveTimeNs: nowNs });
@@ -106,7 +107,7 @@ export class Ingest implements WriteService {
   }
 
   /** The synchronous step, of a body that a lane has parsed already or from its bytes. Undefined if it `mayWait`: its series have no room
-   *  before `admit` says so, and nothing is stored. */
+   *  before admission says so, and nothing is stored. */
   private store(
     bytes: BodyBytes,
     request: WriteRequest,

@@ -3,7 +3,7 @@
 import type { BodyLocation, ParseOptions } from "../kernel/line-parser.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
-import { KERNEL_BYTES_PER_BODY_BYTE } from "./admission.ts";
+import { COST_PER_BYTE_MAX } from "./body-cost.ts";
 import type { ResolvedBody, WriterParts } from "./database-writer.ts";
 import { Lane, type StartLane } from "./lane.ts";
 import type { LaneWriter } from "./lane-writer.ts";
@@ -111,7 +111,7 @@ export class Lanes {
   }
 
   private fits(bodyBytes: number): boolean {
-    return this.writers.kernel.extents.usedBytes + bodyBytes * KERNEL_BYTES_PER_BODY_BYTE < LIMITS.kernelBytesMax;
+    return this.writers.kernel.extents.usedBytes + bodyBytes * COST_PER_BYTE_MAX < LIMITS.kernelBytesMax;
   }
 
   /** In a lane that has least to do, one that knows the database if there is one. Else in one that knows it. */

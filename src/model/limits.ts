@@ -17,7 +17,7 @@ export const LIMITS = {
   /** Rows of a row group of a Parquet file: whole pages. */
   rowGroupRows: 128 * KIB,
   bodyBytesDefault: 10 * MIB,
-  /** Largest value of --max-http-request-size: a body, its batch and its frame fit the kernel's memory several times. */
+  /** Largest value of --max-http-request-size: with ordinary lines a body, its batch and its frame fit the kernel's memory. */
   bodyBytesMax: 256 * MIB,
   /** Bodies on their way in, together. */
   bodyMemoryBytesMax: 512 * MIB,

@@ -213,7 +213,7 @@ export class WritePath {
       wal,
       bodies: new BodyMemory(kernel, { bytesMax: LIMITS.bodyMemoryBytesMax, bodyBytesMax: LIMITS.bodyBytesMax }),
       clockNs: () => nowNs++,
-      admit: (bodyBytes) => admission.admit(bodyBytes),
+      admission,
       onFatal: (error) => {
         throw error;
       },
