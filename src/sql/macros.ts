@@ -21,6 +21,13 @@ export const MACROS: readonly string[] = [
      1 + list_reduce(CAST(steps AS BIGINT[]), lambda p, s: p + CASE WHEN ns >= list_extract(CAST(bounds AS BIGINT[]), p + s) THEN s ELSE 0 END, 0)`,
   "CREATE MACRO __choose_number(ns, bounds, steps, leaves) AS list_extract(CAST(leaves AS BIGINT[]), __place(ns, bounds, steps))",
   "CREATE MACRO __choose_text(ns, bounds, steps, leaves) AS list_extract(CAST(leaves AS VARCHAR[]), __place(ns, bounds, steps))",
+  // bins by their numbers (gapfill-bins.ts), and numbers in chunks of `size`
+  "CREATE MACRO __bin_index(t, base, step) AS (__ns(t) - base) // step",
+  "CREATE MACRO __bin_at(i, base, step) AS base + i * step",
+  "CREATE MACRO __chunks(lower, upper, size) AS range(lower // size, (upper - 1) // size + 1)",
+  "CREATE MACRO __chunk_from(lower, chunk, size) AS greatest(lower, chunk * size)",
+  "CREATE MACRO __chunk_to(upper, chunk, size) AS least(upper, (chunk + 1) * size)",
+  "CREATE MACRO __line(t, t0, v0, t1, v1) AS (v1 - v0) / CAST(t1 - t0 AS DOUBLE) * CAST(t - t0 AS DOUBLE) + v0",
   "CREATE MACRO __epoch(t) AS CAST(__ns(t) AS DOUBLE) / 1e9",
   "CREATE MACRO __unixtime(t) AS CASE WHEN t >= TIMESTAMP_NS '1970-01-01' THEN __ns(t) // 1000000000 ELSE (__ns(t) + 1) // 1000000000 - 1 END",
   // of the minute, as date_part('nanosecond') counts

@@ -57,6 +57,17 @@ const PUSHED = [
   "SELECT date_bin(INTERVAL '1 minute', time) + INTERVAL '30 seconds' AS middle, host, min(i) FROM cpu GROUP BY date_bin(INTERVAL '1 minute', time), host ORDER BY middle, host",
   "SELECT extract(minute FROM date_bin(INTERVAL '1 minute', time)) AS m, count(*) FROM cpu GROUP BY date_bin(INTERVAL '1 minute', time)",
   "SELECT count(*) FROM cpu GROUP BY date_bin(INTERVAL '1 minute', time), date_trunc('minute', time)",
+  // bins by the clock of a zone that is put forth or back by whole bins, or not at all while the rows last
+  "SELECT date_bin_wallclock(INTERVAL '1 minute', tz(time, '+05:30')) AS m, count(*) FROM cpu GROUP BY m ORDER BY m",
+  "SELECT date_bin_wallclock(INTERVAL '1 day', tz(time, 'Asia/Tokyo')), max(i) FROM cpu WHERE time >= '1969-01-01' AND time < '1971-01-01' GROUP BY 1",
+  "SELECT date_bin_wallclock(INTERVAL '1 minute', tz(time, 'Europe/Berlin')), max(i) FROM cpu WHERE time > '1955-01-01' AND time < '2030-01-01' GROUP BY 1 ORDER BY 1",
+  "SELECT date_trunc('hour', tz(time, 'Asia/Kolkata')) AS h, count(*) FROM cpu WHERE time >= '1960-01-01' GROUP BY h ORDER BY h",
+  // gaps are filled between groups that the storage makes
+  "SELECT date_bin_gapfill(INTERVAL '1 minute', time) AS m, max(f) FROM cpu WHERE time >= '1970-01-01' AND time < '1970-01-01T01:00:00Z' GROUP BY m",
+  `SELECT date_bin_gapfill(INTERVAL '1 minute', time) AS m, host, locf(avg(f)), interpolate(max(i)), count(*) FROM cpu
+   WHERE time >= '1970-01-01' AND time < '1970-01-01T01:00:00Z' AND f < 1000 GROUP BY 1, host HAVING count(*) > 1 OR count(*) IS NULL ORDER BY host, m`,
+  `SELECT date_bin_wallclock_gapfill(INTERVAL '1 hour', tz(time, 'Asia/Tokyo')) AS h, locf(selector_last(i, time)['value']) FROM cpu
+   WHERE time BETWEEN '1969-12-31' AND '1970-01-02' GROUP BY 1`,
   // what rows count
   "SELECT host, max(f) FROM cpu WHERE host IN ('a', 'b') AND time >= '1969-12-31T23:59:00Z' AND time < '1970-01-01T00:02:00Z' GROUP BY host",
   "SELECT max(i) FROM cpu WHERE host = 'a' OR host = 'b' OR host IN ('é', 'c')",

@@ -8,6 +8,7 @@ import { type GroupSource, kindOfColumn, type ScanUse, type TimeBin, type Typed 
 import { encodeName, internalName } from "../names.ts";
 import type { OutputColumn } from "../scope.ts";
 import type { ColumnRef, Expression, Modifier, SelectNode } from "../tree.ts";
+import { call, stringConstant } from "../tree.ts";
 import type { Absorbed } from "./absorb.ts";
 import { isAggregateCall, storageAggregate, storageSelectorPart } from "./aggregate-call.ts";
 import { type From, scanOf } from "./from.ts";
@@ -156,7 +157,10 @@ class Grouping {
         return unfit();
       case "FUNCTION":
         if (isAggregateCall(node)) return { ...(storageAggregate(node, this) ?? unfit()), alias: node.alias };
-        if (BIN_FUNCTIONS.has(node.function_name) && this.bin !== null && this.isBin(this.table.rewrite(node))) return this.ref(BIN_NAME);
+        if (BIN_FUNCTIONS.has(node.function_name) && this.bin !== null) {
+          const bin = this.table.rewrite(node);
+          if (this.isBin(bin)) return this.binAs(bin.zone);
+        }
         break;
       case "OPERATOR": {
         if (node.type === "GROUPING_FUNCTION") unfit();
@@ -166,6 +170,11 @@ class Grouping {
       }
     }
     return mapChildren(node, (child) => this.replace(child, clause));
+  }
+
+  /** The bin's start, as a time with the zone that the SELECT's has. */
+  private binAs(zone: string | undefined): Expression {
+    return zone === undefined ? this.ref(BIN_NAME) : call("tz", [this.ref(BIN_NAME), stringConstant(zone)]);
   }
 
   private isBin({ bin }: Typed): boolean {
@@ -237,7 +246,7 @@ class Grouping {
   }
 }
 
-const BIN_FUNCTIONS: ReadonlySet<string> = new Set(["date_bin", "date_trunc", "datetrunc", "time_bucket"]);
+const BIN_FUNCTIONS: ReadonlySet<string> = new Set(["date_bin", "date_bin_wallclock", "date_trunc", "datetrunc", "time_bucket"]);
 const BIN_NAME = internalName("time bin", 0);
 
 function sameBin(a: TimeBin, b: TimeBin): boolean {

@@ -14,6 +14,7 @@ import type { Expression, Modifier, OrderBy, QueryNode, SelectNode } from "../tr
 import { castTo } from "../tree.ts";
 import { asCondition, rewriteExpression } from "./expression.ts";
 import { starColumns } from "./from.ts";
+import { fillGaps } from "./gapfill.ts";
 import { applyHints, intersect } from "./narrow.ts";
 import { type SelectSource, selectSource } from "./select-source.ts";
 import type { TableReferences } from "./table-references.ts";
@@ -107,6 +108,7 @@ export function renameColumns(columns: readonly OutputColumn[] | null, names: re
 }
 
 function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): Derived {
+  fillGaps(node, context, ctes);
   const { from, narrowable, numbers, isValue } = selectSource(node, context, outer, ctes);
   const scope = new Scope(from.relations, outer, ctes);
   const times = timesUnder(node.where_clause, context, scope);

@@ -85,15 +85,15 @@ function binMonths(time: Typed, months: bigint, originNs: bigint): Typed {
   return inZone(typed(node, "time"), time.zone);
 }
 
-/** The latest of the times n * `months` from the origin that is not after `timeNs`. */
-function monthStart(timeNs: bigint, months: bigint, originNs: bigint): bigint {
+/** The latest of the times n * `months` from the origin that is not after `timeNs`, or the one `ahead` after it. */
+export function monthStart(timeNs: bigint, months: bigint, originNs: bigint, ahead = 0n): bigint {
   const monthOf = (ns: bigint): bigint => {
     const { year, month } = dateOf(Number(floorDiv(ns, DAY_NS)));
     return BigInt(year * 12 + month);
   };
   const startOf = (k: bigint): bigint => addInterval(originNs, { months: Number(k * months), days: 0, ns: 0n });
   const k = floorDiv(monthOf(timeNs) - monthOf(originNs), months);
-  return startOf(k) <= timeNs ? startOf(k) : startOf(k - 1n);
+  return startOf((startOf(k) <= timeNs ? k : k - 1n) + ahead);
 }
 
 interface BinArguments {
@@ -133,19 +133,19 @@ export function dateBinWallclock(input: RuleInput): Typed {
   if (interval.months !== 0) throw planError("DATE_BIN_WALLCLOCK does not support month-, year- or century-based intervals");
   if (input.args[2]?.zone !== undefined) throw planError("DATE_BIN_WALLCLOCK expects an origin without a time zone");
   const range = timesOf(time, input.scope);
-  return { ...wallclockBin(time, interval, originNs, range), times: withReach(range, intervalNs(interval)) };
+  return wallclockBin(time, { stepNs: intervalNs(interval), originNs, leastNs: leastOverlap(interval) }, range);
 }
 
 /** `range`: the times that `time` may have. */
-export function wallclockBin(time: Typed, interval: Interval, originNs: bigint, range: TimeRange): Typed {
-  const stepNs = intervalNs(interval);
+function wallclockBin(time: Typed, bins: ClockBins, range: TimeRange): Typed {
+  const { stepNs, originNs, leastNs } = bins;
   const zone = zoneOf(time);
-  if (zone === null) return bin(time, stepNs, originNs);
-  const leastNs = leastOverlap(interval);
-  if (time.timeNs !== undefined) return inZone(timeConstant(wallclockStart(time.timeNs, zone, { stepNs, originNs, leastNs })), time.zone);
-  const spans = zone.spansWithin(withReach(range, stepNs));
-  if (areFixed(spans, stepNs, originNs)) return bin(time, stepNs, originNs - spans[0]!.offsetNs);
-  return onClock(time, withReach(range, stepNs), leastNs, (local) => bin(local, stepNs, originNs));
+  const times = withReach(range, stepNs);
+  if (zone === null) return { ...bin(time, stepNs, originNs), times };
+  if (time.timeNs !== undefined) return inZone(timeConstant(wallclockStart(time.timeNs, zone, bins)), time.zone);
+  const spans = zone.spansWithin(times);
+  if (areFixed(spans, stepNs, originNs)) return { ...bin(time, stepNs, originNs - spans[0]!.offsetNs), times };
+  return { ...onClock(time, times, leastNs, (local) => bin(local, stepNs, originNs)), times };
 }
 
 /** Of hours that come twice, the first are meant, unless they are at least as long as the interval: then those of the time itself. */
@@ -225,8 +225,9 @@ export function dateTrunc({ args, scope }: RuleInput): Typed | null {
   const rule = TRUNC_UNITS[unitName(unit) ?? ""];
   if (rule === undefined) throw planError(`Unsupported date_trunc granularity: ${unit?.text ?? "not a constant"}`);
   const time = asTime(value);
-  const floor = (local: Typed): Typed => ("ns" in rule ? bin(local, rule.ns, rule.originNs ?? 0n) : binMonths(local, rule.months, 0n));
+  const range = timesOf(time, scope);
   // a time that comes twice stays in its own hour
-  const times = withReach(timesOf(time, scope), "ns" in rule ? rule.ns : rule.months * LONG_MONTH_NS);
-  return { ...onClock(time, times, 0n, floor), times };
+  if ("ns" in rule) return wallclockBin(time, { stepNs: rule.ns, originNs: rule.originNs ?? 0n, leastNs: 0n }, range);
+  const times = withReach(range, rule.months * LONG_MONTH_NS);
+  return { ...onClock(time, times, 0n, (local) => binMonths(local, rule.months, 0n)), times };
 }

@@ -5,6 +5,7 @@ import { floorDiv } from "../time-text.ts";
 import { bigintConstant, castTo, operator } from "../tree.ts";
 import { nsOf, timeOfNs } from "./arithmetic.ts";
 import { asTime, intervalConstant, timeConstant } from "./cast.ts";
+import { GAPFILL_RULES } from "./gapfill-rules.ts";
 import { type RewriteContext, typed } from "./rewriter.ts";
 import { argumentCount, planError, type Rule, type RuleInput } from "./rule.ts";
 import { dateBin, dateBinWallclock, dateTrunc, timeBucket, unitName } from "./time-bin.ts";
@@ -98,6 +99,7 @@ const calendarRule: Rule = ({ node, args }) => {
 };
 
 export const TIME_RULES: Readonly<Record<string, Rule>> = {
+  ...GAPFILL_RULES,
   ...Object.fromEntries(CALENDAR_PARTS.map((name) => [name, calendarRule])),
   date_bin: dateBin,
   date_bin_wallclock: dateBinWallclock,
