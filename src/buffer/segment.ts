@@ -49,7 +49,11 @@ const DOUBTS_MAX = 8;
 const TEXT_BYTES_MIN = 1024;
 const TEXT_BYTES_DOUBLING_MAX = 256 * 1024;
 
+/** On the one thread that has segments. */
+let lastNumber = 0;
+
 export class Segment {
+  private readonly number = ++lastNumber;
   rowCount = 0;
   minTimeNs = 2n ** 63n - 1n;
   maxTimeNs = -(2n ** 63n);
@@ -140,8 +144,8 @@ export class Segment {
     this.rowCount = at + count;
   }
 
-  /** The rows so far; later rows stay hidden from it. */
-  run(dictionary: DictionaryView): Run {
+  /** The rows so far; later rows stay hidden from it. `isClosed`: none will come. */
+  run(dictionary: DictionaryView, isClosed: boolean): Run {
     this.cachedColumns ??= [...this.columns.values()].map(({ columnId, type, dataPtr, validityPtr, packed }) =>
       packed === undefined ? { columnId, type, dataPtr, validityPtr } : { columnId, type, dataPtr, validityPtr, isPacked: true },
     );
@@ -155,6 +159,7 @@ export class Segment {
       unique: this.doubts.length === 0,
       doubts: this.doubts.length === 0 ? undefined : this.doubts,
       ascending: this.ascending,
+      segment: isClosed ? this.number : undefined,
       minTimeNs: this.minTimeNs,
       maxTimeNs: this.maxTimeNs,
       seqMin: this.seqMin,

@@ -91,7 +91,7 @@ export class TableBuffer {
   /** A snapshot: rows appended later are not in it. In log order: of runs with equal sequences (one batch over several segments) the later
    *  one in this list holds the later rows. Valid for pins taken before the next change of this buffer. */
   runs(): Run[] {
-    return runsOf(this.segments, this.dictionary_);
+    return runsOf(this.segments, this.dictionary_, this.openFrom);
   }
 
   /** Takes all rows out. They stay readable through the result, which the caller releases when they are in a file. With `next` they take
@@ -153,10 +153,14 @@ function isNearlyFull({ rowCount, capacity }: Segment): boolean {
   return rowCount >= capacity - capacity / 8;
 }
 
-function runsOf(segments: readonly Segment[], dictionary: SeriesDictionary): Run[] {
+/** Segments from `openFrom` on may take more rows as long as they are not full. */
+function runsOf(segments: readonly Segment[], dictionary: SeriesDictionary, openFrom: number): Run[] {
   const view = dictionary.view();
-  // a batch that did not fit into memory leaves empty segments behind, which the next one uses
-  return segments.filter((segment) => segment.rowCount > 0).map((segment) => segment.run(view));
+  return segments.flatMap((segment, i) => {
+    const { rowCount, capacity } = segment;
+    // a batch that did not fit into memory leaves empty segments behind, which the next one uses
+    return rowCount === 0 ? [] : [segment.run(view, i < openFrom || rowCount === capacity)];
+  });
 }
 
 interface SealedParts {
@@ -169,7 +173,7 @@ interface SealedParts {
 function sealed(segments: readonly Segment[], { dictionary, isEvicted, pins }: SealedParts): SealedBuffer {
   let released = false;
   return {
-    runs: () => runsOf(segments, dictionary),
+    runs: () => runsOf(segments, dictionary, segments.length),
     rowCount: segments.reduce((sum, segment) => sum + segment.rowCount, 0),
     bytes: segments.reduce((sum, segment) => sum + segment.bytes, 0),
     ...spanOf(segments.filter(({ rowCount }) => rowCount > 0)),

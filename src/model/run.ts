@@ -56,6 +56,9 @@ export interface Run extends RowFacts {
   readonly sorted: boolean;
   readonly minTimeNs: bigint;
   readonly maxTimeNs: bigint;
+  /** Of a segment that takes no more rows: runs of the same number are the same rows with the same columns. No two segments that there ever
+   *  were have the same. */
+  readonly segment?: number | undefined;
   /** Log sequences of the rows; within one table runs are totally ordered by disjoint ranges, later wins. */
   readonly seqMin: number;
   readonly seqMax: number;

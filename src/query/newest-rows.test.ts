@@ -20,7 +20,7 @@ const row = (host: number, hour: number): TestRow => {
 
 /** Hosts and hours of the rows that a question for newest ones gets. */
 function newest(snapshot: TestSnapshot, tables: SeriesNumbersOfTables): unknown[][] {
-  const scan = new TableScan(kernel, snapshot.table, new BlockCache(kernel, 0), LIMITS, tables.of(1));
+  const scan = new TableScan(kernel, snapshot.table, new BlockCache(kernel, 0), LIMITS, { numbers: tables.of(1), segments: null });
   const columns = COLUMNS.slice(1);
   const cursor = scan.open({ columns, range: ALL_TIME, tags: [], newestOnly: true });
   const rows: unknown[][] = [];

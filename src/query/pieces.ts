@@ -10,31 +10,39 @@ import { SeriesFilter } from "../kernel/series-filter.ts";
 import { VALUE_BYTES } from "../model/column.ts";
 import type { Run } from "../model/run.ts";
 import type { TimeRange } from "../model/scan.ts";
-import type { BlockCache, CacheReader } from "../store/block-cache.ts";
+import type { BlockCache, CacheReader, Lease } from "../store/block-cache.ts";
 import { BlockIndex } from "./block-index.ts";
 import { BlockVisit, type RunNeeds } from "./block-visit.ts";
 import { type NewestChoice, NewestRows } from "./newest-rows.ts";
 import { ScanTally } from "./scan-tally.ts";
 import type { SeriesNumbers } from "./series-numbers.ts";
 import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
+import type { SortedSegments } from "./sorted-segments.ts";
 
 export interface PieceLimits {
   /** What a merge makes at a time, about. */
   readonly mergeBytesMax: number;
 }
 
-export interface PieceParts {
+/** What is known of a table from earlier statements. */
+export interface KnownOfTable {
+  readonly numbers: SeriesNumbers;
+  /** Null: segments are read as they lie. */
+  readonly segments: SortedSegments | null;
+}
+
+export interface PieceParts extends KnownOfTable {
   readonly kernel: Kernel;
   readonly cache: BlockCache;
   readonly limits: PieceLimits;
-  /** Of the table's series. */
-  readonly numbers: SeriesNumbers;
 }
 
 /** With `keepsText`, text stays until `release`. */
 export interface PieceRequest extends RunNeeds {
   /** Of every series only the newest row is wanted, and no field is tested. */
   readonly newestOnly: boolean;
+  /** Rows are looked for, or at, series by series: sorted ones are worth more. */
+  readonly bySeries: boolean;
 }
 
 export interface Piece {
@@ -64,6 +72,7 @@ export class TablePieces {
   private readonly reader: CacheReader;
   private readonly limits: PieceLimits;
   private readonly numbers: SeriesNumbers;
+  private readonly segments: SortedSegments | null;
   /** Rows at most that the parts within the range have. */
   readonly rowCountMax: number;
   private readonly parts: readonly Part[];
@@ -73,7 +82,7 @@ export class TablePieces {
   private readonly kept: BlockVisit[] = [];
 
   constructor(
-    { kernel, cache, limits, numbers }: PieceParts,
+    { kernel, cache, limits, numbers, segments }: PieceParts,
     private readonly snapshot: TableSnapshot,
     private readonly request: PieceRequest,
   ) {
@@ -81,6 +90,7 @@ export class TablePieces {
     this.cache = cache;
     this.limits = limits;
     this.numbers = numbers;
+    this.segments = segments;
     const { minNs, maxNs } = request.range;
     this.tally = new ScanTally(snapshot);
     this.reader = cache.reader(this.tally.record);
@@ -178,16 +188,21 @@ export class TablePieces {
   private *segment(run: Run, times: Times): Generator<Piece> {
     if (!this.takesSegment(run)) return;
     const blocks = new Blocks(this.kernel);
+    const lease = this.reader.lease();
     try {
-      yield this.piece({ run: this.dense(run, blocks), ...times });
+      yield this.piece({ run: this.readable(run, blocks, lease), ...times });
     } finally {
       blocks.release();
+      lease.release();
     }
   }
 
-  /** The wanted fields of a segment, a value per row. */
-  private dense(run: Run, blocks: Blocks): Run {
-    const isWanted = (columnId: number) => this.request.fields.some(({ id }) => id === columnId);
+  /** A segment with its wanted fields, a value per row: sorted, if that is known. */
+  private readable(run: Run, blocks: Blocks, lease: Lease): Run {
+    const { fields, bySeries } = this.request;
+    const sorted = bySeries ? (this.segments?.find(run, fields, lease) ?? null) : null;
+    if (sorted !== null) return sorted;
+    const isWanted = (columnId: number) => fields.some(({ id }) => id === columnId);
     return this.cache.withRoom(() => denseRun(this.kernel, run, isWanted, blocks));
   }
 
@@ -227,13 +242,15 @@ export class TablePieces {
   private *newestOfSegment(run: Run, { range, except }: Times, newest: NewestRows): Generator<Piece> {
     if (!newest.canHold(run) || !this.takesSegment(run)) return;
     const blocks = new Blocks(this.kernel);
+    const lease = this.reader.lease();
+    let taken: OwnedRun | null;
     try {
-      const taken = newest.take(this.dense(run, blocks), range, except);
-      blocks.release();
-      yield* this.taken(taken, range, { filter: this.filter, hidden: this.hidden });
+      taken = newest.take(this.readable(run, blocks, lease), range, except);
     } finally {
       blocks.release();
+      lease.release();
     }
+    yield* this.taken(taken, range, { filter: this.filter, hidden: this.hidden });
   }
 
   /** Times at which parts may hold the same series twice. The result points into the text of what it was made of. */

@@ -8,7 +8,8 @@ import type { ScanRecord } from "../model/scan-record.ts";
 import type { SqlEngine } from "../sql/engine.ts";
 import type { BlockCache } from "../store/block-cache.ts";
 import { SeriesNumbersOfTables } from "./series-numbers.ts";
-import type { DatabaseSnapshot, SnapshotNeed } from "./snapshot.ts";
+import type { DatabaseSnapshot, SnapshotNeed, TableSnapshot } from "./snapshot.ts";
+import { SortedSegments } from "./sorted-segments.ts";
 import { TableScan } from "./table-scan.ts";
 
 export interface StatementRequest {
@@ -45,6 +46,8 @@ const NOTHING: DatabaseSnapshot = { tables: [], catalog: [], isInternal: false, 
 export class QueryRunner {
   private readonly rowText: KernelRowText;
   private readonly numbers: SeriesNumbersOfTables;
+  /** Is to be told which there are. */
+  readonly segments: SortedSegments;
 
   constructor(
     private readonly kernel: Kernel,
@@ -53,6 +56,12 @@ export class QueryRunner {
   ) {
     this.rowText = new KernelRowText(kernel);
     this.numbers = new SeriesNumbersOfTables(kernel);
+    this.segments = new SortedSegments(kernel, cache);
+  }
+
+  private scanOf(snapshot: TableSnapshot): TableScan {
+    const known = { numbers: this.numbers.of(snapshot.table.id), segments: this.segments };
+    return new TableScan(this.kernel, snapshot, this.cache, LIMITS, known);
   }
 
   /** @throws TsdbError bad_query, query_limit, cancelled */
@@ -62,7 +71,7 @@ export class QueryRunner {
     const { tables, readsCatalog: wholeCatalog, systemTables } = plan;
     const readsNothing = tables.length === 0 && !wholeCatalog && systemTables.length === 0;
     const snapshot = readsNothing ? NOTHING : await request.snapshot({ tables, wholeCatalog, systemTables });
-    const scans = snapshot.tables.map((table) => new TableScan(this.kernel, table, this.cache, LIMITS, this.numbers.of(table.table.id)));
+    const scans = snapshot.tables.map((table) => this.scanOf(table));
     const closeScans = () => {
       for (const scan of scans) scan.close();
     };

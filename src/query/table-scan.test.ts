@@ -15,7 +15,8 @@ import { ALL_TIME, type ScanCursor, type ScanRequest } from "../model/scan.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
 import type { Tombstone } from "../model/tombstone.ts";
 import { BlockCache } from "../store/block-cache.ts";
-import { type SeriesNumbers, SeriesNumbersOfTables } from "./series-numbers.ts";
+import { noSeriesNumbers, type SeriesNumbers, SeriesNumbersOfTables } from "./series-numbers.ts";
+import { SortedSegments } from "./sorted-segments.ts";
 import { TableScan } from "./table-scan.ts";
 
 const kernel = Kernel.create();
@@ -160,8 +161,10 @@ describe("agrees with merging and filtering row by row", () => {
       const left = batches.flatMap((rows, i) => rows.filter((row) => !isHiddenRow(row, i + 1, tombstones)));
       const merged = mergeRows(left).filter(({ timeNs }) => timeNs >= retentionMinNs);
       const cache = new BlockCache(kernel, cacheBytes);
+      const segments = new SortedSegments(kernel, cache, { rowsMin: below(50), rowsPerSeriesMin: below(2), scansMin: below(4) });
+      for (const { segment } of snapshot.table.runs) if (below(4) > 0) segments.begin(segment!);
       const limits = { mergeBytesMax: below(2) === 0 ? 10_000 : LIMITS.mergeBytesMax };
-      const scan = new TableScan(kernel, snapshot.table, cache, limits, numbers.of(below(3)));
+      const scan = new TableScan(kernel, snapshot.table, cache, limits, { numbers: numbers.of(below(3)), segments });
       for (let each = 0; each < 8; each++) {
         const request = randomRequest(below);
         const expected = merged.filter((row) => isWanted(row, request)).map((row) => project(request.columns, row));
@@ -176,6 +179,8 @@ describe("agrees with merging and filtering row by row", () => {
       }
       scan.close();
       for (const { fileId } of snapshot.table.blocks) cache.dropFile(fileId);
+      for (const { segment } of snapshot.table.runs) segments.end(segment!);
+      expect(cache.bytes).toBe(0);
       snapshot.free();
     }
     numbers.release();
@@ -230,7 +235,7 @@ const ALL_DAYS: Partial<ScanRecord> = { filesSeen: 4, blocksSeen: 4, segmentsSee
 const columnsOf = (...names: string[]) => COLUMNS.filter(({ name }) => names.includes(name));
 
 function scanDays(request: Partial<ScanRequest>, cache = new BlockCache(kernel, 0), numbers?: SeriesNumbers): ScanRecord {
-  const scan = new TableScan(kernel, days.table, cache, LIMITS, numbers);
+  const scan = new TableScan(kernel, days.table, cache, LIMITS, { numbers: numbers ?? noSeriesNumbers(kernel), segments: null });
   const columns = request.columns ?? columnsOf("load");
   const rows = drain(scan.open({ range: ALL_TIME, tags: [], ...request, columns }), columns);
   scan.close();

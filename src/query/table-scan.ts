@@ -9,8 +9,8 @@ import { ALL_TIME, type ScanChunk, type ScanCursor, type ScanRequest, type ScanT
 import type { ScanRecord } from "../model/scan-record.ts";
 import { BlockCache } from "../store/block-cache.ts";
 import { BlockIndex } from "./block-index.ts";
-import { type Piece, type PieceLimits, type PieceRequest, TablePieces } from "./pieces.ts";
-import { noSeriesNumbers, type SeriesNumbers } from "./series-numbers.ts";
+import { type KnownOfTable, type Piece, type PieceLimits, type PieceRequest, TablePieces } from "./pieces.ts";
+import { noSeriesNumbers } from "./series-numbers.ts";
 import type { TableSnapshot } from "./snapshot.ts";
 
 export class TableScan implements ScanTable {
@@ -26,7 +26,7 @@ export class TableScan implements ScanTable {
     private readonly snapshot: TableSnapshot,
     private readonly cache = new BlockCache(kernel, 0),
     private readonly limits: PieceLimits = LIMITS,
-    private readonly numbers: SeriesNumbers = noSeriesNumbers(kernel),
+    private readonly known: KnownOfTable = { numbers: noSeriesNumbers(kernel), segments: null },
   ) {
     this.name = snapshot.table.name;
     this.columns = snapshot.table.columns;
@@ -47,6 +47,7 @@ export class TableScan implements ScanTable {
       time: looked.some(({ type }) => type === ColumnType.time),
       keepsText: false,
       newestOnly: newestOnly && fields.length === 0,
+      bySeries: tags.length > 0 || newestOnly,
     });
     return this.track(new PieceCursor(this.kernel, { ...request, range }, pieces));
   }
@@ -83,7 +84,7 @@ export class TableScan implements ScanTable {
     this.cursors.clear();
   }
 
-  private aggregateNeeds(request: AggregateRequest): Pick<PieceRequest, "fields" | "series" | "time" | "keepsText"> {
+  private aggregateNeeds(request: AggregateRequest): Pick<PieceRequest, "fields" | "series" | "time" | "bySeries" | "keepsText"> {
     const { aggregates, fields } = request;
     const ids = new Set([...aggregates.map(({ column }) => column?.id), ...fields.map(({ columnId }) => columnId)]);
     return {
@@ -91,6 +92,7 @@ export class TableScan implements ScanTable {
       // where all rows of a run are wanted
       series: !isOneCell(request),
       time: !isOneCell(request),
+      bySeries: !isOneCell(request),
       keepsText: aggregates.some(({ fn, column }) => (fn === "first" || fn === "last") && column?.type === ColumnType.string),
     };
   }
@@ -122,8 +124,8 @@ export class TableScan implements ScanTable {
   }
 
   private pieces(request: PieceRequest): TablePieces {
-    const { kernel, cache, limits, numbers } = this;
-    const pieces = new TablePieces({ kernel, cache, limits, numbers }, this.snapshot, request);
+    const { kernel, cache, limits, known } = this;
+    const pieces = new TablePieces({ kernel, cache, limits, ...known }, this.snapshot, request);
     this.scans.push(pieces);
     return pieces;
   }

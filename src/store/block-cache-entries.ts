@@ -7,8 +7,16 @@ import { LruEntry } from "./segmented-lru.ts";
 /** JavaScript's memory for an entry, roughly, so that many small ones count too. */
 const ENTRY_BYTES = 300;
 
+/** What entries are of. */
+export interface CacheOwner {
+  /** How many there are. */
+  entryCount: number;
+  /** One of them has gone. */
+  tidy(): void;
+}
+
 /** All that is known of a file. It stays in the cache's table as long as it has entries. */
-export class FileSlot {
+export class FileSlot implements CacheOwner {
   directory: Directory | null = null;
   entryCount = 0;
   /** Blocks that are open. */
@@ -97,7 +105,7 @@ export class Decoded<T> extends LruEntry {
   onDrop: () => void = () => {};
 
   constructor(
-    private readonly file: FileSlot,
+    private readonly owner: CacheOwner,
     private readonly memory: EntryMemory,
     readonly value: T,
   ) {
@@ -108,8 +116,8 @@ export class Decoded<T> extends LruEntry {
   override drop(): void {
     this.memory.release();
     this.onDrop();
-    this.file.entryCount--;
-    this.file.tidy();
+    this.owner.entryCount--;
+    this.owner.tidy();
   }
 }
 

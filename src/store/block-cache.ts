@@ -3,7 +3,7 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { ColumnRun } from "../model/run.ts";
-import { type BlockSlot, Decoded, Directory, EntryMemory, FileSlot } from "./block-cache-entries.ts";
+import { type BlockSlot, type CacheOwner, Decoded, Directory, EntryMemory, FileSlot } from "./block-cache-entries.ts";
 import { type ObjectSource, openByteSource } from "./byte-source.ts";
 import type { BlockPage, BlockSeries, DataBlock, DecodeMemory } from "./data-block.ts";
 import { type DataFormat, openDataFile } from "./data-file.ts";
@@ -79,14 +79,17 @@ export class BlockCache {
 
   /** A file that is no longer part of the data. */
   dropFile(fileId: number): void {
-    const file = this.files.get(fileId);
-    if (file === undefined) return;
-    for (const entry of file.entries()) this.lru.forget(entry);
+    this.drop(this.files.get(fileId)?.entries() ?? []);
   }
 
   /** A block that is no longer part of the data. */
   dropBlock({ fileId, blockIndex }: Pick<BlockRef, "fileId" | "blockIndex">): void {
-    for (const entry of this.files.get(fileId)?.entriesOf(blockIndex) ?? []) this.lru.forget(entry);
+    this.drop(this.files.get(fileId)?.entriesOf(blockIndex) ?? []);
+  }
+
+  /** Nobody will ask for them again. */
+  drop(entries: readonly LruEntry[]): void {
+    for (const entry of entries) this.lru.forget(entry);
   }
 
   /** `make`, again with less in the cache as long as the kernel's memory is full. @throws what `make` throws */
@@ -101,8 +104,8 @@ export class BlockCache {
     }
   }
 
-  /** Decodes into memory of a new entry, which the lease holds. */
-  load<T>(file: FileSlot, lease: Lease, read: (memory: DecodeMemory) => T): Decoded<T> {
+  /** Decodes (or makes otherwise) into memory of a new entry, which the lease holds. */
+  load<T>(file: CacheOwner, lease: Lease, read: (memory: DecodeMemory) => T): Decoded<T> {
     const entry = this.withRoom(() => {
       const memory = new EntryMemory(this.kernel.heap);
       try {
@@ -154,6 +157,11 @@ export class CacheReader {
   /** Holds what is asked for on its behalf until it is released. */
   lease(): Lease {
     return new Lease(this.lru, this);
+  }
+
+  /** Whether more may stay that is not there yet. */
+  get hasRoom(): boolean {
+    return this.loadedBytes < this.loadedBytesMax;
   }
 
   asked({ generation }: BlockRef, isHit: boolean): void {

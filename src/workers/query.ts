@@ -116,7 +116,11 @@ const TELL_PLANNED_MS = 100;
 const running = new Map<number, RunningQuery>();
 let runner: QueryRunner | undefined;
 let cache: BlockCache | undefined;
-const snapshots = new SnapshotReceiver((block) => cache?.dropBlock(block));
+const snapshots = new SnapshotReceiver({
+  blockGone: (block) => cache?.dropBlock(block),
+  segmentCame: (segment) => runner?.segments.begin(segment),
+  segmentGone: (segment) => runner?.segments.end(segment),
+});
 
 function post(message: FromQueryWorker): void {
   self.postMessage(message);

@@ -39,6 +39,7 @@ const runOf = (number: number, dictionary: DictionaryView, columns?: Run["column
   unique: number % 3 === 0,
   doubts: number % 3 === 1 ? [{ minNs: BigInt(-number), maxNs: 2n ** 63n - 1n }] : undefined,
   ascending: number % 5 === 0,
+  segment: number % 2 === 0 ? undefined : number,
   minTimeNs: BigInt(-number),
   maxTimeNs: 2n ** 63n - 1n,
   seqMin: number,
@@ -49,7 +50,12 @@ const runOf = (number: number, dictionary: DictionaryView, columns?: Run["column
 function pair(tablesMax?: number) {
   const sender = new SnapshotSender(tablesMax);
   const gone: number[] = [];
-  const receiver = new SnapshotReceiver(({ fileId }) => gone.push(fileId));
+  const segments: number[] = [];
+  const receiver = new SnapshotReceiver({
+    blockGone: ({ fileId }) => gone.push(fileId),
+    segmentCame: (segment) => segments.push(segment),
+    segmentGone: (segment) => segments.splice(segments.indexOf(segment), 1),
+  });
   const wires: WireSnapshot[] = [];
   const send = (...tables: TableSnapshot[]): DatabaseSnapshot => {
     const wire = sender.encode({ tables, ...REST });
@@ -58,7 +64,7 @@ function pair(tablesMax?: number) {
     expect(got).toEqual({ tables, ...REST });
     return got;
   };
-  return { send, gone, last: () => wires.at(-1)!.tables[0]! };
+  return { send, gone, segments, last: () => wires.at(-1)!.tables[0]! };
 }
 
 const snapshot = (some: Partial<TableSnapshot> = {}): TableSnapshot => ({
@@ -112,6 +118,23 @@ test("tables are forgotten on both sides", () => {
   send(tables[2]!);
   expect(last().blocks).toBe(null);
   send(...tables);
+});
+
+test("who keeps something of segments is told when they come and go", () => {
+  const { send, segments } = pair(1);
+  const dictionary = dictionaryOf(1);
+  const runs = (...numbers: number[]) => numbers.map((number) => runOf(number, dictionary));
+  send(snapshot({ runs: runs(1, 3) }));
+  expect(segments).toEqual([1, 3]);
+  // the second one is open still
+  send(snapshot({ runs: runs(1, 3, 2) }));
+  expect(segments).toEqual([1, 3]);
+  send(snapshot({ runs: runs(3, 5) }));
+  expect(segments).toEqual([3, 5]);
+  send(snapshot({ table: tableOf(2), runs: runs(7) }));
+  expect(segments).toEqual([7]);
+  send(snapshot({ runs: runs(5) }));
+  expect(segments).toEqual([5]);
 });
 
 const SEED = Number(process.env["SEED"] ?? 1);

@@ -34,8 +34,8 @@ export interface WireSnapshot {
   readonly forgotten: readonly number[];
 }
 
-// | rowCount | seriesPtr | timePtr | seqMin | seqMax | flags: 1 sorted, 2 unique, 4 ascending | place in dictionaries |
-const RUN_NUMBERS = 7;
+// | rowCount | seriesPtr | timePtr | seqMin | seqMax | flags: 1 sorted, 2 unique, 4 ascending | place in dictionaries | segment, 0 = open |
+const RUN_NUMBERS = 8;
 const SORTED = 1;
 const UNIQUE = 2;
 const ASCENDING = 4;
@@ -70,23 +70,35 @@ export class SnapshotSender {
   }
 }
 
+/** Is told what the worker's tables consist of. */
+export interface PartWatcher {
+  /** A block is no longer part of its table. */
+  blockGone(block: BlockSnapshot): void;
+  /** A segment that takes no more rows (`Run.segment`) is part of a table, for the first time. */
+  segmentCame(segment: number): void;
+  /** It is no longer. */
+  segmentGone(segment: number): void;
+}
+
 /** The worker's side. */
 export class SnapshotReceiver {
   private readonly tables = new Map<number, TableReceiver>();
 
-  /** `onGone` is told of blocks that are no longer part of their table. */
-  constructor(private readonly onGone: (block: BlockSnapshot) => void) {}
+  constructor(private readonly watcher: PartWatcher) {}
 
   decode({ tables, rest, forgotten }: WireSnapshot): DatabaseSnapshot {
     const decoded = tables.map((wire) => {
       let receiver = this.tables.get(wire.tableId);
       if (receiver === undefined) {
-        receiver = new TableReceiver(this.onGone);
+        receiver = new TableReceiver(this.watcher);
         this.tables.set(wire.tableId, receiver);
       }
       return receiver.decode(wire);
     });
-    for (const tableId of forgotten) this.tables.delete(tableId);
+    for (const tableId of forgotten) {
+      this.tables.get(tableId)?.forget();
+      this.tables.delete(tableId);
+    }
     return { tables: decoded, ...rest };
   }
 }
@@ -105,7 +117,10 @@ class TableSender {
     runs.forEach((run, i) => {
       const { rowCount, seriesPtr, timePtr, seqMin, seqMax, dictionary, minTimeNs, maxTimeNs } = run;
       const flags = (run.sorted ? SORTED : 0) | (run.unique ? UNIQUE : 0) | (run.ascending ? ASCENDING : 0);
-      numbers.set([rowCount, seriesPtr, timePtr, seqMin, seqMax, flags, dictionaries.indexOf(dictionary)], i * RUN_NUMBERS);
+      numbers.set(
+        [rowCount, seriesPtr, timePtr, seqMin, seqMax, flags, dictionaries.indexOf(dictionary), run.segment ?? 0],
+        i * RUN_NUMBERS,
+      );
       times[i * 2] = minTimeNs;
       times[i * 2 + 1] = maxTimeNs;
       if (run.doubts !== undefined) doubts.set(i, run.doubts);
@@ -131,7 +146,9 @@ class TableReceiver {
   private columns: readonly (readonly ColumnRun[])[] = [];
   private blocks: readonly BlockSnapshot[] = [];
 
-  constructor(private readonly onGone: (block: BlockSnapshot) => void) {}
+  private segments: ReadonlySet<number> = new Set();
+
+  constructor(private readonly watcher: PartWatcher) {}
 
   decode({ table, retentionMinNs, tombstones, dictionaries, columns, numbers, times, doubts, blocks }: WireTable): TableSnapshot {
     this.table = decodeList(this.table, table);
@@ -140,7 +157,7 @@ class TableReceiver {
     if (blocks !== null) {
       const kept = new Set(blocks.places);
       this.blocks.forEach((block, place) => {
-        if (!kept.has(place)) this.onGone(block);
+        if (!kept.has(place)) this.watcher.blockGone(block);
       });
     }
     this.blocks = decodeList(this.blocks, blocks);
@@ -157,13 +174,26 @@ class TableReceiver {
         unique: (flags & UNIQUE) !== 0,
         doubts: doubts.get(i),
         ascending: (flags & ASCENDING) !== 0,
+        segment: numbers[at + 7]! || undefined,
         minTimeNs: times[i * 2]!,
         maxTimeNs: times[i * 2 + 1]!,
         seqMin: numbers[at + 3]!,
         seqMax: numbers[at + 4]!,
       };
     });
+    this.setSegments(new Set(runs.flatMap(({ segment }) => segment ?? [])));
     return { table: this.table[0]!, retentionMinNs, tombstones, runs, blocks: this.blocks };
+  }
+
+  /** The table is not heard of any more. */
+  forget(): void {
+    this.setSegments(new Set());
+  }
+
+  private setSegments(segments: ReadonlySet<number>): void {
+    for (const segment of segments) if (!this.segments.has(segment)) this.watcher.segmentCame(segment);
+    for (const segment of this.segments) if (!segments.has(segment)) this.watcher.segmentGone(segment);
+    this.segments = segments;
   }
 }
 

@@ -24,6 +24,8 @@ export interface SnapshotOptions {
   readonly generation?: number;
 }
 
+let lastSegment = 0;
+
 export class TestSnapshot {
   readonly table: TableSnapshot;
   /** The bytes of the files, in order. */
@@ -63,7 +65,7 @@ export class TestSnapshot {
     let row = 0;
     runs = runs.map((run) => {
       row += run.rowCount;
-      return { ...run, dictionary, seriesPtr: this.arena.u32(series.slice(row - run.rowCount, row)) };
+      return { ...run, segment: ++lastSegment, dictionary, seriesPtr: this.arena.u32(series.slice(row - run.rowCount, row)) };
     });
     this.table = { table: { id: 1, databaseId: 1, name: "cpu", columns }, retentionMinNs, tombstones, runs, blocks };
   }

@@ -27,6 +27,7 @@ import type { ObjectInfo, ObjectStore, ObjectWriter } from "../../src/object-sto
 import { SeriesNumbersOfTables } from "../../src/query/series-numbers.ts";
 import type { TableSnapshot } from "../../src/query/snapshot.ts";
 import { Snapshots } from "../../src/query/snapshots.ts";
+import { SortedSegments } from "../../src/query/sorted-segments.ts";
 import { TableScan } from "../../src/query/table-scan.ts";
 import { BlockCache } from "../../src/store/block-cache.ts";
 import { Manifest } from "../../src/store/manifest.ts";
@@ -117,6 +118,9 @@ export class WritePath {
   private readonly compactor: Compactor;
   private readonly cache: BlockCache;
   private readonly numbers: SeriesNumbersOfTables;
+  private readonly segments: SortedSegments;
+  /** Those that the last snapshot of a table had. */
+  private readonly segmentsOf = new Map<number, ReadonlySet<number>>();
   private readonly filesRead = new Set<number>();
   /** Of the files that are flushed: a power of two from 64 on. */
   pageRowsMax: number = LIMITS.pageRowsMax;
@@ -143,6 +147,7 @@ export class WritePath {
   ) {
     this.cache = new BlockCache(kernel, CACHE_BYTES);
     this.numbers = new SeriesNumbersOfTables(kernel, { seriesMax: 200_000, seriesOfTableMax: 200 });
+    this.segments = new SortedSegments(kernel, this.cache, { rowsMin: 1, rowsPerSeriesMin: 0, scansMin: 2 });
     this.flusher = new Flusher({
       tables,
       pins,
@@ -292,6 +297,7 @@ export class WritePath {
   release(): void {
     for (const fileId of this.filesRead) this.cache.dropFile(fileId);
     this.numbers.release();
+    for (const tableId of this.segmentsOf.keys()) this.setSegments(tableId, new Set());
     this.tables.release();
   }
 
@@ -340,7 +346,15 @@ export class WritePath {
 
   private scanOf(snapshot: TableSnapshot): TableScan {
     for (const { fileId } of snapshot.blocks) this.filesRead.add(fileId);
-    return new TableScan(this.kernel, snapshot, this.cache, LIMITS, this.numbers.of(snapshot.table.id));
+    const { segments } = this;
+    this.setSegments(snapshot.table.id, new Set(snapshot.runs.flatMap(({ segment }) => segment ?? [])));
+    return new TableScan(this.kernel, snapshot, this.cache, LIMITS, { numbers: this.numbers.of(snapshot.table.id), segments });
+  }
+
+  private setSegments(tableId: number, numbers: ReadonlySet<number>): void {
+    for (const number of numbers) this.segments.begin(number);
+    for (const number of this.segmentsOf.get(tableId) ?? []) if (!numbers.has(number)) this.segments.end(number);
+    this.segmentsOf.set(tableId, numbers);
   }
 
   /** Rows of a table as naive-table.ts finds them, in no order that matters. */
