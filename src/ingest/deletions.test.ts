@@ -382,7 +382,7 @@ describe("against a list of rows", () => {
 describe("retention", () => {
   test("hides old rows at once, whenever they were written, and shows them again when it is longer", async () => {
     let nowMs = NOW_MS;
-    const path = await WritePath.open(new FaultyDisk(), () => nowMs);
+    const path = await WritePath.open(new FaultyDisk(), { nowMs: () => nowMs });
     const nowNs = BigInt(NOW_MS) * 1_000_000n;
     const [old, young] = [nowNs - 3n * HOUR_NS, nowNs - HOUR_NS];
     await path.write(`t v=1 ${old}\nt v=2 ${young}\nu v=3 ${old}`);

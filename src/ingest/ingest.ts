@@ -4,7 +4,6 @@ import type { LiveTables } from "../buffer/live-tables.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { ColumnCodec } from "../kernel/codec.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import type { ParseOptions } from "../kernel/line-parser.ts";
 import { lineNumbersAt, lineTextAt } from "../kernel/line-text.ts";
 import { Scratch } from "../kernel/scratch.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -95,7 +94,7 @@ export class Ingest implements WriteService {
         const wait = parts.admission.store(bytes);
         if (wait !== undefined) await wait;
         const nowNs = parts.clockNs();
-        if (turn !== undefined) await parseThere(turn, bytes, { precision: request.precision, receiveTimeNs: nowNs });
+        if (turn !== undefined) await turn.parse(bytes, { precision: request.precision, receiveTimeNs: nowNs });
         stored = this.store(bytes, request, { turn, nowNs, mayWait: tries < STORE_TRIES });
       }
     } finally {
@@ -179,12 +178,6 @@ export class Ingest implements WriteService {
       },
     };
   }
-}
-
-/** What was parsed while the writer was reset is of no use. */
-async function parseThere(turn: LaneTurn, bytes: BodyBytes, options: ParseOptions): Promise<void> {
-  do await turn.parse(bytes, options);
-  while (turn.isStale);
 }
 
 /** What the routes fill: bytes that know where they go. */

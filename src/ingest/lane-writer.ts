@@ -3,6 +3,7 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import type { BodyLocation, ParseOptions } from "../kernel/line-parser.ts";
 import { ParserView } from "../kernel/parser-view.ts";
+import type { Precision } from "../model/precision.ts";
 import { type BodyParser, DatabaseWriter, type ResolvedBody, type WriterParts } from "./database-writer.ts";
 import type { LaneReply, LaneRequest } from "./lane-work.ts";
 import type { KeptWriter } from "./writer-memory.ts";
@@ -24,7 +25,7 @@ export class LaneWriter implements KeptWriter {
   isBusy = false;
   private readonly parser: LaneParser;
   private readonly writer: DatabaseWriter;
-  private parsed: { readonly reply: ParsedReply; readonly options: ParseOptions; readonly resets: number } | undefined;
+  private parsed: { readonly reply: ParsedReply; readonly precision: Precision } | undefined;
 
   constructor(
     readonly database: string,
@@ -44,25 +45,19 @@ export class LaneWriter implements KeptWriter {
   async parse(body: BodyLocation, options: ParseOptions): Promise<void> {
     const { parser, writer } = this;
     if (writer.wantsReset) writer.reset();
-    const { resets } = parser;
     try {
-      this.parsed = { reply: await parser.parse(body, options), options, resets };
+      this.parsed = { reply: await parser.parse(body, options), precision: options.precision };
     } catch (error) {
       writer.reset(); // the parser has forgotten what the links map
       throw error;
     }
   }
 
-  /** True when the writer was reset after the parsing began: what was parsed is of no use, the body has to be parsed again. */
-  get isStale(): boolean {
-    return this.parsed?.resets !== this.parser.resets;
-  }
-
   /** Resolves the body that was parsed: DatabaseWriter.take says how. @throws as that */
   take(request: { acceptPartial: boolean }): ResolvedBody {
-    const { reply, options } = this.parsed!;
+    const { reply, precision } = this.parsed!;
     this.parser.view.ptr = reply.parserPtr;
-    return this.writer.take(this.parser.view.read(reply.resultPtr, options.precision), request, reply.encodedPtr);
+    return this.writer.take(this.parser.view.read(reply.resultPtr, precision), request, reply.encodedPtr);
   }
 
   forget(): void {
@@ -76,9 +71,8 @@ class LaneParser implements BodyParser {
   readonly view: ParserView;
   /** As the lane said last. */
   memoryBytes = 0;
-  /** How often it was reset. */
-  resets = 0;
   private readonly id = ++lastParserId;
+  /** What the lane's parser knows is to be forgotten. */
   private isReset = false;
 
   constructor(
@@ -98,7 +92,6 @@ class LaneParser implements BodyParser {
 
   reset(): void {
     this.view.forget();
-    this.resets++;
     this.isReset = true;
   }
 

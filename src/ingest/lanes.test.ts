@@ -9,7 +9,7 @@ import { LIMITS } from "../model/limits.ts";
 
 async function open(options: LocalLanesOptions): Promise<{ path: WritePath; lanes: LocalLanes }> {
   const lanes = new LocalLanes(options);
-  return { path: await WritePath.open(new FaultyDisk(), undefined, undefined, lanes), lanes };
+  return { path: await WritePath.open(new FaultyDisk(), { lanes }), lanes };
 }
 
 /** Values of `v` by time. */
@@ -84,27 +84,44 @@ describe("a worker that fails", () => {
   });
 
   test("a trap in the kernel is such a failure, a full memory is not", async () => {
-    let reply: "broken" | "refused" | undefined;
-    const { path, lanes } = await open({
-      count: 1,
-      answers: (request) => {
-        if (reply === undefined || request.type !== "parse") return undefined;
-        if (reply === "broken") return { type: "broken", error: { kind: "bug", message: "unreachable executed", details: {} } };
-        return { type: "refused", id: request.id, error: { kind: "overloaded", message: "memory is full", details: {} } };
-      },
-    });
-    await path.write("t,h=a v=1i 1");
-    reply = "refused";
-    const refused = path.write("t,h=b v=2i 2");
-    await expect(refused).rejects.toThrow(new TsdbError("overloaded", "memory is full"));
+    let trouble: "full" | "trap" | undefined;
+    const { path, lanes } = await open({ count: 1, isFull: () => trouble === "full", traps: () => trouble === "trap" });
+    const rows = (host: string, from: number, count = 1) =>
+      Array.from({ length: count }, (_, i) => `t,h=${host} v=${from + i}i ${from + i}`).join("\n");
+    const expectRows = async (expected: string[]) => {
+      const found = (await path.rows("t")).map(({ timeNs, tags, fields }) => `${tags["h"]} ${timeNs}=${fields["v"]}`);
+      expect(found.sort()).toEqual(expected.sort());
+    };
+    await path.write(rows("a", 1));
+    trouble = "full";
+    // so many rows that the parser has to grow
+    await expect(path.write(rows("b", 1000, 3000))).rejects.toThrow(new TsdbError("overloaded", "memory is full"));
     expect(lanes.failures).toEqual([]);
-    reply = undefined;
-    await path.write("t,h=b v=3i 3\nt,h=a v=4i 4");
-    reply = "broken";
-    await expect(path.write("t v=5i 5")).rejects.toThrow("an ingest worker failed: unreachable executed");
-    reply = undefined;
-    await path.write("t,h=b v=6i 6");
-    expect(await values(path)).toEqual(["1=1", "3=3", "4=4", "6=6"]);
+    trouble = undefined;
+    await path.write(`${rows("b", 3)}\n${rows("a", 4)}`);
+    await expectRows(["a 1=1", "b 3=3", "a 4=4"]);
+    trouble = "trap";
+    await expect(path.write(rows("c", 1000, 3000))).rejects.toThrow("an ingest worker failed: unreachable executed");
+    expect(lanes.failures.length).toBe(1);
+    trouble = undefined;
+    await path.write(`${rows("c", 5)}\n${rows("b", 6)}`);
+    await expectRows(["a 1=1", "b 3=3", "a 4=4", "c 5=5", "b 6=6"]);
+    await path.close();
+  });
+
+  test("a body that the main thread cannot take makes the worker's parser begin anew", async () => {
+    const { path } = await open({ count: 1 });
+    await path.write("t,h=a v=1i 1");
+    const { catalog } = path;
+    const apply = catalog.apply.bind(catalog);
+    catalog.apply = () => {
+      throw new TsdbError("unavailable", "the catalog's log has failed");
+    };
+    await expect(path.write("t,h=b,x=new v=2i 2\nt,h=a v=3i 3")).rejects.toThrow("the catalog's log has failed");
+    catalog.apply = apply;
+    await path.write("t,h=b,x=new v=4i 4\nt,h=a v=5i 5");
+    const found = (await path.rows("t")).map(({ timeNs, tags, fields }) => `${timeNs} ${JSON.stringify(tags)} ${fields["v"]}`);
+    expect(found.sort()).toEqual(['1 {"h":"a"} 1', '4 {"h":"b","x":"new"} 4', '5 {"h":"a"} 5']);
     await path.close();
   });
 

@@ -177,11 +177,6 @@ export class LaneTurn {
     return this.writer.parse(body, options);
   }
 
-  /** Look at it right before `take`: when true the body has to be parsed again. */
-  get isStale(): boolean {
-    return this.writer.isStale;
-  }
-
   /** Resolves what was parsed; the batches are borrowed until `end`. @throws as DatabaseWriter.take */
   take(request: { acceptPartial: boolean }): ResolvedBody {
     return this.writer.take(request);

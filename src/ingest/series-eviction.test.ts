@@ -33,7 +33,7 @@ test.each([1, 2])("many times more series than there is room for, duplicates, de
   const disk = new FaultyDisk();
   const memory = () => new SeriesMemory(LIMIT_BYTES);
   const model = new StorageModel();
-  let path = await WritePath.open(disk, () => NOW_MS, memory());
+  let path = await WritePath.open(disk, { nowMs: () => NOW_MS, seriesMemory: memory() });
   let evictions = 0;
   let mostBytes = 0;
   let value = 0;
@@ -59,7 +59,7 @@ test.each([1, 2])("many times more series than there is room for, duplicates, de
       evictions += path.tables.seriesMemory.evictions;
       if (below(2) === 0) await path.close();
       else path.release();
-      path = await WritePath.open(disk, () => NOW_MS, memory());
+      path = await WritePath.open(disk, { nowMs: () => NOW_MS, seriesMemory: memory() });
     }
     if (body % 15 === 14) await expectModel(path, model);
   }
@@ -72,7 +72,7 @@ test.each([1, 2])("many times more series than there is room for, duplicates, de
 });
 
 test("a point that comes again after its series was evicted merges with the old one", async () => {
-  const path = await WritePath.open(new FaultyDisk(), () => NOW_MS, new SeriesMemory(1_000_000));
+  const path = await WritePath.open(new FaultyDisk(), { nowMs: () => NOW_MS, seriesMemory: new SeriesMemory(1_000_000) });
   const evictAll = async () => {
     path.tables.seriesMemory.note(1_000_000); // as if other tables had it all
     await path.flush();
@@ -98,7 +98,7 @@ test("a point that comes again after its series was evicted merges with the old 
 });
 
 test("other databases and tables keep what they know when one is evicted", async () => {
-  const path = await WritePath.open(new FaultyDisk(), () => NOW_MS, new SeriesMemory(70_000));
+  const path = await WritePath.open(new FaultyDisk(), { nowMs: () => NOW_MS, seriesMemory: new SeriesMemory(70_000) });
   await path.write("t,h=a x=1 1\nu,h=a x=1 1", { database: "calm" });
   const calm = path.tables.find(1)!.dictionary;
   for (let body = 0; body < 5; body++) {
@@ -114,7 +114,7 @@ test("other databases and tables keep what they know when one is evicted", async
 });
 
 test("a body whose series would never fit is refused as too large; the same in parts is taken", async () => {
-  const path = await WritePath.open(new FaultyDisk(), () => NOW_MS, new SeriesMemory(LIMIT_BYTES));
+  const path = await WritePath.open(new FaultyDisk(), { nowMs: () => NOW_MS, seriesMemory: new SeriesMemory(LIMIT_BYTES) });
   const lines = Array.from({ length: 4000 }, (_, i) => lineText(line("t", i, BigInt(i), i)));
   const refused = await path.write(lines.join("\n")).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(TsdbError);
@@ -127,7 +127,7 @@ test("a body whose series would never fit is refused as too large; the same in p
 });
 
 test("a table whose rows are deleted again and again begins anew", async () => {
-  const path = await WritePath.open(new FaultyDisk(), () => NOW_MS, new SeriesMemory(32_000));
+  const path = await WritePath.open(new FaultyDisk(), { nowMs: () => NOW_MS, seriesMemory: new SeriesMemory(32_000) });
   for (let round = 0; round < 6; round++) {
     const lines = Array.from({ length: 60 }, (_, i) => lineText(line("t", round * 60 + i, 5n, round)));
     await path.write(lines.join("\n"));

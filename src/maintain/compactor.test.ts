@@ -191,7 +191,7 @@ describe("deletions", () => {
 
 test("rows past their retention go when all of their block is", async () => {
   let nowMs = 1_700_000_000_000;
-  const path = await WritePath.open(new FaultyDisk(), () => nowMs);
+  const path = await WritePath.open(new FaultyDisk(), { nowMs: () => nowMs });
   const at = (msAgo: number) => BigInt(nowMs - msAgo) * 1_000_000n;
   const hour = 3_600_000;
   await path.write(`t v=1 ${at(100 * hour)}\nt v=2 ${at(1)}`);

@@ -8,6 +8,7 @@ import type { DeleteRequest } from "../../src/model/deletion.ts";
 import { ALL_TIME, type FieldPredicate, type TagPredicate, type TimeRange } from "../../src/model/scan.ts";
 import { formatOf } from "../../src/store/data-file.ts";
 import { FaultyDisk } from "../support/faulty-disk.ts";
+import { LocalLanes } from "../support/local-lanes.ts";
 import { aggregateRows, expectGroups } from "../support/naive-aggregate.ts";
 import { isWanted } from "../support/naive-scan.ts";
 import { prng } from "../support/prng.ts";
@@ -29,6 +30,8 @@ const DAY_NS = 24n * HOUR_NS;
 const START_MS = 1_700_000_000_000;
 const DATABASE = "db";
 const TABLES = ["cpu", "disk"];
+/** With workers, smaller bodies are parsed by the main thread: some of each. */
+const LANE_BYTES_MIN = 200;
 /** More points than this make every question slow: then old ones are deleted. */
 const POINTS_MAX = 4000;
 
@@ -90,12 +93,19 @@ class Storage {
   private readonly answers: { readonly step: number; readonly give: () => void }[] = [];
   private isWaiting = false;
 
-  constructor(private readonly below: Below) {
+  /** @param laneCount 0: the main thread parses bodies */
+  constructor(
+    private readonly below: Below,
+    private readonly laneCount: number,
+  ) {
     this.disk = new FaultyDisk({ below });
   }
 
   async open(): Promise<void> {
-    this.path = await WritePath.open(this.disk, () => this.nowMs, new RandomEviction(this.below));
+    const { below, laneCount } = this;
+    const lanes =
+      laneCount === 0 ? {} : { lanes: new LocalLanes({ count: laneCount, bodyBytesMin: LANE_BYTES_MIN, turns: () => below(4) }) };
+    this.path = await WritePath.open(this.disk, { nowMs: () => this.nowMs, seriesMemory: new RandomEviction(below), ...lanes });
     this.path.beforeEncode = () => this.answer();
     this.path.pageRowsMax = 64;
   }
@@ -299,6 +309,7 @@ class Storage {
       await old.wal.flushed();
       this.disk = this.disk.afterCrash({ below });
       await this.settle();
+      await old.ingest.close();
       old.release();
     } else {
       await this.settle();
@@ -404,10 +415,15 @@ function expectSome(found: readonly string[], all: readonly string[]): void {
   expect(extra, "rows that the table does not have").toEqual([]);
 }
 
-test.each(SEEDS)(
-  `storage and a list of points agree over ${STEPS} steps, seed %i`,
-  async (seed) => {
-    const storage = new Storage(prng(seed));
+const STREAMS: [seed: number, who: string, laneCount: number][] = [
+  ...SEEDS.map((seed): [number, string, number] => [seed, "the main thread", 0]),
+  ...SEEDS.slice(0, 2).map((seed): [number, string, number] => [seed, "workers", 2]),
+];
+
+test.each(STREAMS)(
+  `storage and a list of points agree over ${STEPS} steps, seed %i, parsed by %s`,
+  async (seed, _, laneCount) => {
+    const storage = new Storage(prng(seed), laneCount);
     await storage.open();
     const story: string[] = [];
     for (let step = 0; step < STEPS; step++) {

@@ -1,9 +1,10 @@
 // Ingest workers without threads: LaneWork on an instance of the kernel of its own, answering in a later turn of the loop, so that whatever
 // may happen on the main thread in between does. The test says when one fails.
 import type { LaneEvents, LaneThread } from "../../src/ingest/lane.ts";
-import { type LaneReply, type LaneRequest, LaneWork } from "../../src/ingest/lane-work.ts";
+import { type LaneRequest, LaneWork } from "../../src/ingest/lane-work.ts";
 import type { LanesParts } from "../../src/ingest/lanes.ts";
 import { Kernel } from "../../src/kernel/kernel.ts";
+import { TsdbError } from "../../src/model/errors.ts";
 
 export interface LocalLanesOptions {
   readonly count: number;
@@ -12,8 +13,10 @@ export interface LocalLanesOptions {
   readonly turns?: () => number;
   /** Asked before and after the work of each request: true = the thread ends there. */
   readonly fails?: (request: LaneRequest, when: "before" | "after") => boolean;
-  /** What is answered in place of the work. */
-  readonly answers?: (request: LaneRequest) => LaneReply | undefined;
+  /** True: it finds no memory for this request. */
+  readonly isFull?: () => boolean;
+  /** True: the kernel traps in this request. */
+  readonly traps?: () => boolean;
 }
 
 export class LocalLanes {
@@ -36,8 +39,15 @@ export class LocalLanes {
   }
 
   private start(kernel: Kernel, owner: number, events: LaneEvents): LaneThread {
-    const { fails = () => false, answers = () => undefined } = this.options;
-    const work = new LaneWork(Kernel.attach(kernel.shared, owner));
+    const { fails = () => false, isFull = () => false, traps = () => false } = this.options;
+    const own = Kernel.attach(kernel.shared, owner);
+    const alloc = own.heap.alloc.bind(own.heap);
+    own.heap.alloc = (bytes) => {
+      if (isFull()) throw new TsdbError("overloaded", "memory is full");
+      if (traps()) throw new WebAssembly.RuntimeError("unreachable executed");
+      return alloc(bytes);
+    };
+    const work = new LaneWork(own);
     let isRunning = true;
     this.startCount++;
     this.runningCount++;
@@ -57,7 +67,7 @@ export class LocalLanes {
       post: (request) =>
         later(() => {
           if (fails(request, "before")) return end(new Error("the thread ended before its work"));
-          const reply = answers(request) ?? work.handle(request);
+          const reply = work.handle(request);
           if (fails(request, "after")) return end(new Error("the thread ended after its work"));
           if (reply !== undefined) later(() => events.onReply(reply));
           return undefined;

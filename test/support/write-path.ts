@@ -111,6 +111,14 @@ class RememberingStore implements ObjectStore {
 /** One kernel for all paths of a test file: memory is freed by `close`. */
 let sharedKernel: Kernel | undefined;
 
+export interface WritePathOptions {
+  /** What retention periods are counted back from. */
+  readonly nowMs?: () => number;
+  readonly seriesMemory?: SeriesMemory;
+  /** Who parses bodies; absent: the main thread. */
+  readonly lanes?: LocalLanes;
+}
+
 export class WritePath {
   private readonly flusher: Flusher;
   private readonly snapshots: Snapshots;
@@ -176,12 +184,8 @@ export class WritePath {
   }
 
   /** Starts as a server does. @throws TsdbError corrupt_file, io, unavailable */
-  static async open(
-    disk: Disk,
-    nowMs: () => number = () => Number(FIRST_RECEIVE_NS / 1_000_000n),
-    seriesMemory = new SeriesMemory(LIMITS.seriesBytesDefault),
-    lanes?: LocalLanes,
-  ): Promise<WritePath> {
+  static async open(disk: Disk, options: WritePathOptions = {}): Promise<WritePath> {
+    const { nowMs = () => Number(FIRST_RECEIVE_NS / 1_000_000n), seriesMemory = new SeriesMemory(LIMITS.seriesBytesDefault) } = options;
     sharedKernel ??= Kernel.create();
     const kernel = sharedKernel;
     const files = new FileObjectStore(disk, "objects");
@@ -223,7 +227,7 @@ export class WritePath {
         throw error;
       },
       onRows: () => {},
-      lanes: lanes?.parts(kernel),
+      lanes: options.lanes?.parts(kernel),
     });
     const deletions = new Deletions({ catalog, tables, wal, manifest });
     const data = new NamedData(catalog, deletions);
