@@ -1,6 +1,7 @@
 // Listens: puts the app behind Bun's HTTP server, with the limits and the end that the app does not know.
 import type { Server } from "bun";
 import { TsdbError } from "../model/errors.ts";
+import { LIMITS } from "../model/limits.ts";
 import type { App } from "./app.ts";
 import { noteIdleLimit } from "./idle-limit.ts";
 
@@ -23,14 +24,12 @@ export interface HttpServer {
   stop(graceMs: number): Promise<void>;
 }
 
-const IDLE_TIMEOUT_SECONDS = 60;
-
 /** @throws TsdbError config when the address cannot be listened on */
 export function startHttpServer(app: App, options: ListenOptions): HttpServer {
   const server = listen(app, options);
   // Routes reach the server through their context, to lift the idle limit of one request.
   app.server = server;
-  noteIdleLimit(server, options.idleTimeoutSeconds ?? IDLE_TIMEOUT_SECONDS);
+  noteIdleLimit(server, options.idleTimeoutSeconds ?? LIMITS.connectionIdleSeconds);
   const { url } = server;
   return {
     hostname: options.hostname,
@@ -40,7 +39,7 @@ export function startHttpServer(app: App, options: ListenOptions): HttpServer {
   };
 }
 
-function listen(app: App, { hostname, port, tls, idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS }: ListenOptions): Server<undefined> {
+function listen(app: App, { hostname, port, tls, idleTimeoutSeconds = LIMITS.connectionIdleSeconds }: ListenOptions): Server<undefined> {
   try {
     return Bun.serve({
       hostname: hostname.replace(/^\[(.*)\]$/, "$1"),

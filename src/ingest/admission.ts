@@ -26,13 +26,11 @@ export interface ReceivedText {
 }
 
 const FLUSHES_WAITED_FOR = 3;
-/** A connection that is silent for longer than http/server.ts allows is closed: its client is to be told before. */
-const WAIT_MS_MAX = 20_000;
 
 export class Admission {
   constructor(
     private readonly parts: AdmissionParts,
-    private readonly waitMsMax: number = WAIT_MS_MAX,
+    private readonly waitMsMax: number = LIMITS.admissionWaitSeconds * 1000,
   ) {}
 
   /** Undefined when a body of this size may come now, else a promise. @throws TsdbError overloaded */

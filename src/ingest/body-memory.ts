@@ -5,6 +5,7 @@ import { Heap } from "../kernel/heap.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { BODY_PADDING_BYTES } from "../kernel/line-parser.ts";
 import { TsdbError } from "../model/errors.ts";
+import { LIMITS } from "../model/limits.ts";
 
 /** A body has room for this much at first, or for all of it, or an idle block. */
 const FIRST_BYTES = 64 << 10;
@@ -13,8 +14,6 @@ const QUADRUPLE_BYTES_MAX = 4 << 20;
 /** Smaller blocks are as quickly found by the heap. */
 const IDLE_BLOCK_BYTES_MIN = 64 << 10;
 const IDLE_BYTES_MAX = 32 << 20;
-/** A body waits this long for others to end. */
-const WAIT_MS = 5000;
 
 interface Block {
   readonly ptr: number;
@@ -62,14 +61,17 @@ export class BodyMemory {
     const bytes = Math.min(announcedBytes ?? FIRST_BYTES, this.options.bodyBytesMax) + BODY_PADDING_BYTES;
     if (this.waiters.length === 0 && this.claim(bytes)) return new BodyBytes(this.kernel, this, bytes);
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.waiters.splice(
-          this.waiters.findIndex((waiter) => waiter.timer === timer),
-          1,
-        );
-        reject(this.overloaded(bytes));
-        this.admitWaiters(); // those behind may ask for less
-      }, this.options.waitMs ?? WAIT_MS);
+      const timer = setTimeout(
+        () => {
+          this.waiters.splice(
+            this.waiters.findIndex((waiter) => waiter.timer === timer),
+            1,
+          );
+          reject(this.overloaded(bytes));
+          this.admitWaiters(); // those behind may ask for less
+        },
+        this.options.waitMs ?? LIMITS.bodyPlaceWaitSeconds * 1000,
+      );
       this.waiters.push({ bytes, resolve, timer });
     });
   }

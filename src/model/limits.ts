@@ -21,6 +21,12 @@ export const LIMITS = {
   bodyBytesMax: 256 * MIB,
   /** Bodies on their way in, together. */
   bodyMemoryBytesMax: 512 * MIB,
+  /** A connection that is silent for longer is closed, also while the server leaves a body unread; queries lift it for themselves. */
+  connectionIdleSeconds: 60,
+  /** A body waits so long for flushes to make room, */
+  admissionWaitSeconds: 20,
+  /** and so long for other bodies to end, before it is read. */
+  bodyPlaceWaitSeconds: 5,
   stringFieldBytesMax: 1 * MIB,
   columnsPerTableMax: 500,
   tablesMax: 10_000,
@@ -75,6 +81,10 @@ assert(LIMITS.pageRowsMax % LIMITS.vectorRows === 0, "a page is whole vectors");
 assert(LIMITS.rowGroupRows % LIMITS.pageRowsMax === 0, "a row group is whole pages");
 assert(LIMITS.walFrameBytesMax > LIMITS.bodyBytesMax, "one body's frame always fits");
 assert(LIMITS.bodyMemoryBytesMax >= 1.5 * LIMITS.bodyBytesMax, "a body without a length may grow from half of the largest to all of it");
+assert(
+  LIMITS.admissionWaitSeconds + LIMITS.bodyPlaceWaitSeconds < LIMITS.connectionIdleSeconds / 2,
+  "a client whose body is not read yet is answered before its connection counts as idle",
+);
 assert(LIMITS.nativeCallsMax < LIMITS.poolThreads, "the log finds a thread whatever queries do");
 assert(
   LIMITS.bufferSeriesCacheBytesMax + LIMITS.fileCacheBytesBeside + LIMITS.parserBytesMax < LIMITS.kernelBytesMax,

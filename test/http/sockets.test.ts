@@ -5,7 +5,7 @@ import { createApp } from "../../src/http/app.ts";
 import { startHttpServer } from "../../src/http/server.ts";
 import { TsdbError } from "../../src/model/errors.ts";
 import { CERTIFICATE, PRIVATE_KEY } from "./certificate.ts";
-import { answer } from "./fakes.ts";
+import { answer, STORED } from "./fakes.ts";
 import { eventually, head, listening, settled, turn } from "./sockets.ts";
 
 const WRITE = "POST /api/v3/write_lp?db=d";
@@ -170,6 +170,21 @@ test.concurrent.each(["GET", "POST"])(
     const statement = '{"db":"d","q":"a"}';
     client.send(method === "GET" ? head(QUERY) : head("POST /api/v3/query_sql", `Content-Length: ${statement.length}`) + statement);
     expect(await client.untilClosed()).toContain("late");
+  },
+  SLOW_TEST_MS,
+);
+
+test.concurrent(
+  "a write whose body has come may wait for the disk for longer than a connection may be idle, which counts again afterwards",
+  async () => {
+    const write = async () => {
+      await silence();
+      return STORED;
+    };
+    await using it = listening({ write }, IDLE);
+    const client = await it.open();
+    client.send(head(WRITE, "Content-Length: 7"), "cpu v=1");
+    expect(await client.untilClosed()).toStartWith("HTTP/1.1 204 ");
   },
   SLOW_TEST_MS,
 );
