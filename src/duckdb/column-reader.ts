@@ -15,6 +15,8 @@ export interface ColumnReader {
 }
 
 const NO_VALUES = new Uint8Array(0);
+/** Of a string in a vector (string-reader.ts). */
+const VIEW_BYTES = 16;
 
 /** The bitmap of a vector, copied; null when every row is present. */
 export function readValidity(vector: Vector, rowCount: number): Uint8Array | null {
@@ -58,6 +60,30 @@ function text(type: ResultType): ColumnReader {
       return { validity, values: NO_VALUES, offsets, data };
     },
   };
+}
+
+/** Bytes of the texts of some rows; NULLs have none. */
+export function textBytesOf(vector: Vector, from: number, to: number): number {
+  const validity = readValidity(vector, to);
+  const views = vectorBytes(vector, to * VIEW_BYTES);
+  const words = new Uint32Array(views.buffer, views.byteOffset, to * (VIEW_BYTES / 4));
+  let bytes = 0;
+  for (let row = from; row < to; row++) {
+    if (validity === null || (validity[row >>> 3]! >>> (row & 7)) & 1) bytes += words[row * (VIEW_BYTES / 4)]!;
+  }
+  return bytes;
+}
+
+/** Some rows of a column of texts. */
+export function readTextPart(vector: Vector, from: number, to: number): ResultColumn {
+  const whole = readValidity(vector, to);
+  const rowCount = to - from;
+  const validity = whole === null ? null : new Uint8Array(Math.ceil(rowCount / 64) * 8);
+  for (let row = 0; validity !== null && row < rowCount; row++) {
+    if ((whole![(from + row) >>> 3]! >>> ((from + row) & 7)) & 1) validity[row >>> 3]! |= 1 << (row & 7);
+  }
+  const { offsets, data } = readStrings(vectorBytes(vector, to * VIEW_BYTES).subarray(from * VIEW_BYTES), rowCount, validity);
+  return { validity, values: NO_VALUES, offsets, data };
 }
 
 /** Decimals are 2, 4, 8 or 16 bytes wide in DuckDB and leave as 16. */

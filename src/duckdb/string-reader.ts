@@ -2,8 +2,11 @@
 //   | byteLength u32 | 12 bytes of text |          byteLength <= 12
 //   | byteLength u32 | prefix | address u64 |      longer: the text lies in DuckDB's heap
 import { type Pointer, toArrayBuffer } from "bun:ffi";
+import { TsdbError } from "../model/errors.ts";
 
 const VIEW_WORDS = 4;
+/** Offsets have 31 bits, and nobody can use more in one piece. */
+const TEXT_BYTES_MAX = 1 << 30;
 const INLINE_MAX = 12;
 /** Two valid bytes less than a page apart have no unmapped page between them, so the gap may be read over. */
 const GAP_MAX = 2048;
@@ -23,6 +26,9 @@ export function readStrings(views: Uint8Array, rowCount: number, validity: Uint8
   for (let row = 0; row < rowCount; row++) {
     if (validity === null || (validity[row >>> 3]! >>> (row & 7)) & 1) total += words[row * VIEW_WORDS]!;
     offsets[row + 1] = total;
+  }
+  if (total > TEXT_BYTES_MAX) {
+    throw new TsdbError("query_limit", `Resources exhausted: texts of ${total} bytes in one value or group of rows`, { bytes: total });
   }
   const data = new Uint8Array(total);
   const heap = new HeapWindow(words, offsets);

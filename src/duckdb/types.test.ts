@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { prng } from "../../test/support/prng.ts";
 import { readRows } from "../../test/support/sql-rows.ts";
 import { TsdbError } from "../model/errors.ts";
+import { LIMITS } from "../model/limits.ts";
 import type { ResultBatch } from "../model/result-batch.ts";
 import type { Connection } from "./connection.ts";
 import { Database } from "./database.ts";
@@ -164,6 +165,38 @@ describe("strings and lists of random lengths", () => {
       const isRight = same && s.length === Number(length) && l.length === Number(count) && l.every((x, k) => x === BigInt(k) * i);
       if (!isRight) throw new Error(`row ${i}: ${s} ${l}`);
     }
+  });
+});
+
+describe("long texts", () => {
+  // 3,000 rows of 10 kB and of 1 MB, with NULLs, empty ones and a list between: a chunk of them would be tens of megabytes and gigabytes
+  test.each([10_000, 1_000_000])("of %d bytes come in batches of bounded size", async (bytes) => {
+    const count = bytes > 100_000 ? 40 : 3000;
+    const sql = `SELECT i, CASE WHEN i % 7 = 0 THEN NULL WHEN i % 7 = 1 THEN '' ELSE repeat(chr(CAST(97 + i % 26 AS INTEGER)), ${bytes} + CAST(i AS BIGINT)) END AS s,
+      [i, NULL] AS l, i % 2 = 0 AS b FROM range(${count}) AS r(i)`;
+    const statement = await connection.prepare(sql);
+    const stream = await statement.execute();
+    statement.close();
+    let row = 0;
+    for (let batch = await stream.next(); batch !== null; batch = await stream.next()) {
+      const [, text] = batch.columns;
+      expect(text!.data!.length).toBeLessThanOrEqual(Math.max(LIMITS.batchTextBytesMax, bytes + count));
+      const kinds = stream.fields;
+      for (const got of await readRows({
+        schema: { fields: kinds, tableName: "" },
+        batches: (async function* () {
+          yield batch!;
+        })(),
+      })) {
+        const [i, s, l, b] = got as [bigint, string | null, unknown[], boolean];
+        const letter = String.fromCharCode(97 + (row % 26));
+        const isRight =
+          row % 7 === 0 ? s === null : row % 7 === 1 ? s === "" : s!.length === bytes + row && s![0] === letter && s!.at(-1) === letter;
+        if (Number(i) !== row || !isRight || b !== (row % 2 === 0) || Number(l[0]) !== row || l[1] !== null) throw new Error(`row ${row}`);
+        row++;
+      }
+    }
+    expect(row).toBe(count);
   });
 });
 

@@ -48,6 +48,10 @@ export const LIMITS = {
   /** Statements that are remembered; their texts take 32 KiB each at most. */
   queryLogDefault: 1000,
   queryLogMax: 100_000,
+  /** Text of the rows that an operator of a query works on at a time, about. */
+  chunkTextBytesMax: 1 * MIB,
+  /** And of one batch of an answer. */
+  batchTextBytesMax: 4 * MIB,
   /** Columns of an answer: eight whole tables beside each other. */
   answerColumnsMax: 4096,
   /** A WAL segment is closed at this size; one body's frame always fits a segment. */

@@ -3,6 +3,7 @@ import type { ChunkCursor, ScanSource } from "../duckdb/table-function.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { ColumnDef } from "../model/column.ts";
 import { ALL_TIME, type FieldPredicate, type ScanRequest, type ScanTable, type TimeRange } from "../model/scan.ts";
+import { boundChunks } from "./bounded-chunks.ts";
 import { isAllPresent } from "./chunk-reader.ts";
 import type { ScanUse } from "./kind.ts";
 import { compareNames, encodeName } from "./names.ts";
@@ -63,7 +64,8 @@ export class TableScan implements StatementScan, ScanUse {
   open(columnIndexes: readonly number[]): ChunkCursor {
     this.cursors.throwIfEnded();
     if (this.range.minNs > this.range.maxNs) return EMPTY_CURSOR;
-    return this.cursors.track(this.table.open(this.request(columnIndexes.map((index) => this.defs[index]!))));
+    const columns = columnIndexes.map((index) => this.defs[index]!);
+    return this.cursors.track(boundChunks(this.kernel, this.table.open(this.request(columns)), columns));
   }
 
   /** Before the first `open`: finds out whether newest rows are enough. False: they are not, and something was staked on it. */
