@@ -3,6 +3,7 @@
 // A column is in one of three states, told by nextRow: unused in this body; dense, every row below nextRow has a value; sparse, a bitmap
 // says which rows have one, with zeros to its end. Values lie one after the other, so that a column takes no room for rows without one.
 import { TYPE_BOOLEAN, TYPE_STRING } from "../abi";
+import { PagedArray, freePages } from "../memory/paged-array";
 import { addEntry, findEntry } from "./dictionary";
 import { releasePlan } from "./plan";
 import { releaseTagPlan } from "./tag-plan";
@@ -14,6 +15,7 @@ import {
   Parser,
   ROW_SPARSE,
   ROW_UNUSED,
+  TABLE_BYTES,
   Table,
   TagEntry,
   allocate,
@@ -40,8 +42,9 @@ export function findOrAddTable(parser: Parser, namePtr: usize, nameBytes: u32): 
     parser.tablesPtr = reallocate(parser, parser.tablesPtr, parser.tablesCapacity << 2, capacity << 2, parser.tableCount << 2);
     parser.tablesCapacity = capacity;
   }
-  const table = changetype<Table>(addEntry(parser, OWNER_TABLES, namePtr, nameBytes, offsetof<Table>(), 0));
+  const table = changetype<Table>(addEntry(parser, OWNER_TABLES, namePtr, nameBytes, TABLE_BYTES, 0));
   table.index = parser.tableCount;
+  table.seriesEntries = changetype<PagedArray>(changetype<usize>(table) + offsetof<Table>());
   store<u32>(parser.tablesPtr + (parser.tableCount << 2), changetype<u32>(table));
   parser.tableCount++;
   return table;
@@ -312,7 +315,7 @@ export function releaseTable(parser: Parser, table: Table): void {
   release(parser, table.timePtr, table.rowCapacity * 16);
   release(parser, table.columnsPtr, table.columnsCapacity << 2);
   release(parser, table.tagsPtr, table.tagsCapacity << 2);
-  release(parser, table.seriesEntriesPtr, table.seriesEntriesCapacity << 2);
+  freePages(table.seriesEntries);
   release(parser, table.recordsPtr, table.recordsCapacity);
   releasePlan(parser, table);
   releaseTagPlan(parser, table);

@@ -2,6 +2,7 @@
 import { LINE_BAD_TOO_MANY_COLUMNS, LINE_BAD_TOO_MANY_TABLES, LINE_COLUMNS_MAX, LINE_KEPT_COLUMNS_MAX, LINE_KEPT_TABLES_MAX } from "../abi";
 import { checkSeries, fault, seriesEnd, tableNameBytes, tableNamePtr, tagCount, timeNs, tokenCount } from "./check";
 import { findOrAddColumn, findOrAddTable, findOrAddTag, growRows, hasColumn, placeValue } from "./columns";
+import { elementAt, pagedBytes, reserveIndex } from "../memory/paged-array";
 import { addHashed, findEntry, findHashed } from "./dictionary";
 import { hashBytes } from "./bytes";
 import { settlePlan } from "./plan";
@@ -116,17 +117,15 @@ export function reserveRecord(parser: Parser, table: Table, tags: u32): u32 {
 
 /** Adds the series whose record lies behind those of this body. */
 export function addSeries(parser: Parser, table: Table, keyPtr: usize, keyBytes: u32, hash: u32): SeriesEntry {
-  if (table.seriesCount == table.seriesEntriesCapacity) {
-    const capacity = max<u32>(16, table.seriesEntriesCapacity * 2);
-    const bytes = table.seriesEntriesCapacity << 2;
-    table.seriesEntriesPtr = reallocate(parser, table.seriesEntriesPtr, bytes, capacity << 2, bytes);
-    table.seriesEntriesCapacity = capacity;
-  }
+  const entries = table.seriesEntries;
+  parser.memoryBytes -= pagedBytes(entries);
+  reserveIndex(entries, table.seriesCount, 2);
+  parser.memoryBytes += pagedBytes(entries);
   const series = changetype<SeriesEntry>(addHashed(parser, OWNER_SERIES, keyPtr, keyBytes, hash, offsetof<SeriesEntry>(), 0));
   series.table = changetype<u32>(table);
   series.seriesId = table.seriesCount;
   table.recordsBytes += recordBytes(load<u32>(table.recordsPtr + table.recordsBytes));
-  store<u32>(table.seriesEntriesPtr + (table.seriesCount << 2), changetype<u32>(series));
+  store<u32>(elementAt(entries.pages, table.seriesCount, 2), changetype<u32>(series));
   table.seriesCount++;
   return series;
 }
@@ -167,5 +166,5 @@ export function describeSeries(parser: Parser, table: Table, seriesId: u32, targ
 }
 
 function seriesAt(table: Table, seriesId: u32): SeriesEntry {
-  return changetype<SeriesEntry>(load<u32>(table.seriesEntriesPtr + (seriesId << 2)));
+  return changetype<SeriesEntry>(load<u32>(elementAt(table.seriesEntries.pages, seriesId, 2)));
 }

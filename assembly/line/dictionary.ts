@@ -1,8 +1,7 @@
-// The parser's one dictionary: open addressing over | hash u32 | entry u32 | slots, at most half full, entries in the arena.
+// The parser's one dictionary: every name and series it knows, by owner and bytes. Slots hold addresses of entries, which are in the arena.
+import { SLOT_BYTES, putSlot, reserveSlot, segmentMask, segmentOf, segmentSlots } from "../memory/hash-slots";
 import { hashBytes, sameBytes } from "./bytes";
-import { Entry, Parser, allocate, arenaAlloc, release } from "./structures";
-
-const SLOTS_MIN: u32 = 64;
+import { Entry, Parser, arenaAlloc } from "./structures";
 
 /** The entry of `owner` with this key, or 0. */
 export function findEntry(parser: Parser, owner: u32, keyPtr: usize, keyBytes: u32): u32 {
@@ -11,10 +10,13 @@ export function findEntry(parser: Parser, owner: u32, keyPtr: usize, keyBytes: u
 
 /** `findEntry` with the key's hash, which is hashBytes of it with its owner. */
 export function findHashed(parser: Parser, owner: u32, keyPtr: usize, keyBytes: u32, hash: u32): u32 {
-  const mask = parser.slotCount - 1;
+  const segment = segmentOf(parser.slots, hash);
+  if (segment == 0) return 0;
+  const first = segmentSlots(segment);
+  const mask = segmentMask(segment);
   let slot = hash & mask;
   while (true) {
-    const at = parser.slotsPtr + (slot << 3);
+    const at = first + slot * SLOT_BYTES;
     const found = load<u32>(at, 4);
     if (found == 0) return 0;
     if (load<u32>(at) == hash) {
@@ -33,7 +35,7 @@ export function addEntry(parser: Parser, owner: u32, keyPtr: usize, keyBytes: u3
 
 /** `addEntry` with the key's hash. */
 export function addHashed(parser: Parser, owner: u32, keyPtr: usize, keyBytes: u32, hash: u32, entryBytes: u32, suffix: u32): u32 {
-  if (parser.entryCount * 2 >= parser.slotCount) growSlots(parser);
+  const reserved = reserveSlot(parser.slots, hash);
   const ptr = arenaAlloc(parser, entryBytes + keyBytes + 1);
   memory.fill(ptr, 0, entryBytes);
   const entry = changetype<Entry>(ptr);
@@ -43,38 +45,6 @@ export function addHashed(parser: Parser, owner: u32, keyPtr: usize, keyBytes: u
   entry.hash = hash;
   memory.copy(entry.keyPtr, keyPtr, keyBytes);
   store<u8>(entry.keyPtr + keyBytes, suffix);
-  insert(parser.slotsPtr, parser.slotCount - 1, entry.hash, ptr);
-  parser.entryCount++;
+  putSlot(parser.slots, reserved, hash, ptr);
   return ptr;
-}
-
-export function createSlots(parser: Parser): void {
-  parser.slotsPtr = allocate(parser, SLOTS_MIN << 3);
-  memory.fill(parser.slotsPtr, 0, SLOTS_MIN << 3);
-  parser.slotCount = SLOTS_MIN;
-}
-
-export function releaseSlots(parser: Parser): void {
-  release(parser, parser.slotsPtr, parser.slotCount << 3);
-}
-
-function growSlots(parser: Parser): void {
-  const count = parser.slotCount * 2;
-  const fresh = allocate(parser, count << 3);
-  memory.fill(fresh, 0, count << 3);
-  for (let i: u32 = 0; i < parser.slotCount; i++) {
-    const at = parser.slotsPtr + (i << 3);
-    const entry = load<u32>(at, 4);
-    if (entry != 0) insert(fresh, count - 1, load<u32>(at), entry);
-  }
-  release(parser, parser.slotsPtr, parser.slotCount << 3);
-  parser.slotsPtr = fresh;
-  parser.slotCount = count;
-}
-
-function insert(slotsPtr: u32, mask: u32, hash: u32, entry: u32): void {
-  let slot = hash & mask;
-  while (load<u32>(slotsPtr + (slot << 3), 4) != 0) slot = (slot + 1) & mask;
-  store<u32>(slotsPtr + (slot << 3), hash);
-  store<u32>(slotsPtr + (slot << 3), entry, 4);
 }

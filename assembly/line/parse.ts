@@ -6,7 +6,7 @@ import { hashBytes, isLineEnd, sameBytes, skipSpaces } from "./bytes";
 import { checkLine, faultCode, faultDetail, faultEnd, faultPtr, findLineEnd } from "./check";
 import { growRows, placeValue, resetTable, siblingPresent, undoRow } from "./columns";
 import { addSeries, commitLine, endRow, hasRoom, reserveRecord } from "./commit";
-import { createSlots, findEntry, findHashed } from "./dictionary";
+import { findEntry, findHashed } from "./dictionary";
 import { parseTimestamp } from "./number";
 import { PLAN_IDLE, followPlan, makePlan, settlePlan, startPlan } from "./plan";
 import { writeResult } from "./result";
@@ -88,7 +88,6 @@ function begin(parser: Parser, bodyPtr: u32, end: usize, precision: u32): void {
   // the precision may be another one
   parser.lastTime2 = 0;
   resetScratch(parser);
-  if (parser.slotsPtr == 0) createSlots(parser);
 }
 
 /** Of the key that findSeries did not find: its bytes with the space behind it, 0 when it has none, and its hash. */

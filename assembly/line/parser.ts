@@ -1,14 +1,15 @@
 // Life of a parser: made and freed by the host, which owns the body and calls lineParse (parse.ts).
 import { ERRORS_BYTES, NAME_SLOTS, Parser, SEEN_SLOTS, SeriesEntry, TOKENS_BYTES, Table, arenaRelease, release } from "./structures";
+import { HashSlots, freeSlots } from "../memory/hash-slots";
 import { hostAlloc, hostFree } from "../memory/host";
 import { describeSeries, describedBytes } from "./commit";
-import { releaseSlots } from "./dictionary";
 import { releaseTable } from "./columns";
 import { releaseScratch } from "./text";
 
-// | Parser | root SeriesEntry | candidate SeriesEntry | tokens | seen names | field names | errors |, each at a multiple of 16: one block,
-// there whole or not at all
-const ROOT_AT: u32 = (offsetof<Parser>() + 15) & ~15;
+// | Parser | HashSlots | root SeriesEntry | candidate SeriesEntry | tokens | seen names | field names | errors |, from the third on each at
+// a multiple of 16: one block, there whole or not at all
+const SLOTS_AT: u32 = offsetof<Parser>();
+const ROOT_AT: u32 = (SLOTS_AT + offsetof<HashSlots>() + 15) & ~15;
 const CANDIDATE_AT: u32 = ROOT_AT + offsetof<SeriesEntry>();
 const TOKENS_AT: u32 = CANDIDATE_AT + offsetof<SeriesEntry>();
 const SEEN_AT: u32 = TOKENS_AT + TOKENS_BYTES;
@@ -23,6 +24,7 @@ export function lineCreate(powersPtr: u32): u32 {
   const parser = changetype<Parser>(ptr);
   parser.memoryBytes = BLOCK_BYTES;
   parser.powersPtr = powersPtr;
+  parser.slots = changetype<HashSlots>(ptr + SLOTS_AT);
   parser.lastSeries = ptr + ROOT_AT;
   parser.candidate = ptr + CANDIDATE_AT;
   parser.tokensPtr = ptr + TOKENS_AT;
@@ -40,7 +42,7 @@ export function lineRelease(ptr: u32): void {
   release(parser, parser.tablesPtr, parser.tablesCapacity << 2);
   release(parser, parser.resultPtr, parser.resultBytes);
   releaseScratch(parser);
-  releaseSlots(parser);
+  freeSlots(parser.slots);
   arenaRelease(parser);
   hostFree(ptr, BLOCK_BYTES);
 }
@@ -62,5 +64,5 @@ function tableAt(parser: Parser, index: u32): Table {
 
 /** Bytes of the host's heap that the parser holds, the body apart. */
 export function lineMemoryBytes(ptr: u32): u32 {
-  return changetype<Parser>(ptr).memoryBytes;
+  return changetype<Parser>(ptr).memoryBytes + changetype<Parser>(ptr).slots.slotBytes;
 }

@@ -1,7 +1,9 @@
 // What a parser keeps, drawn once: everything here is unmanaged memory reached by pointer, so that the same code serves any number of
 // parsers. Entries and columns live in the parser's arena and never move; arrays are reallocated and must be read through their owner.
 import { LINE_COLUMNS_MAX, LINE_ERRORS_KEPT, LINE_ERROR_WORDS } from "../abi";
+import { HashSlots } from "../memory/hash-slots";
 import { hostAlloc, hostFree } from "../memory/host";
+import { PagedArray } from "../memory/paged-array";
 
 /** Owners of dictionary keys: series keys, table names, and per table its tag names and field names. */
 export const OWNER_SERIES: u32 = 0;
@@ -110,9 +112,8 @@ export class Table extends Entry {
   tagsPtr: u32;
   tagsCapacity: u32;
   seriesCount: u32;
-  /** SeriesEntry by series id. */
-  seriesEntriesPtr: u32;
-  seriesEntriesCapacity: u32;
+  /** Addresses of SeriesEntries by series id. */
+  seriesEntries: PagedArray;
   newSeriesFirst: u32;
   recordsPtr: u32;
   recordsBytes: u32;
@@ -130,6 +131,9 @@ export class Table extends Entry {
   tagPlanCount: u32;
   tagPlanCapacity: u32;
 }
+
+/** | Table | PagedArray of its series | */
+export const TABLE_BYTES: u32 = offsetof<Table>() + offsetof<PagedArray>();
 
 /** A tag or a field of the line in hand: `value` is | valuePtr | valueBytes | of a tag, the value or string view of a field. */
 @unmanaged
@@ -161,12 +165,11 @@ export class Parser {
   precision: u32;
   bodyPtr: u32;
   bodyEnd: u32;
+  /** But for the slots, which count themselves. */
   memoryBytes: u32;
   /** 128-bit powers of five for float.ts. */
   powersPtr: u32;
-  slotsPtr: u32;
-  slotCount: u32;
-  entryCount: u32;
+  slots: HashSlots;
   chunkPtr: u32;
   chunkUsed: u32;
   chunkBytes: u32;

@@ -1,62 +1,62 @@
 // The series of one table: its present tags -> dense id. Per tag column there is a dictionary of values and a code per series; a series is
-// found by a hash of its codes, so nothing is stored of it but them. One thread writes; others read codes and views of the ids that a view
-// captured, so arrays they read are retired, not freed, when they move.
+// found by a hash of its codes, so nothing is stored of it but them. Slots hold series id + 1. One thread writes; others read codes and
+// views of the ids that a view captured, so arrays they read are retired, not freed, when they have moved (moving-array.ts).
 // series-records.ts has the ways in and out.
+import { HashSlots, SLOT_BYTES, freeSlots, putSlot, reserveSlot, segmentMask, segmentOf, segmentSlots, slotGrowth } from "./hash-slots";
 import { hostAlloc, hostFree } from "./host";
-import { clearKeys, initKeys, KEYS_BYTES, KeyDictionary, keyId } from "./key-dictionary";
-import { Retired, reserveRetired, retire } from "./retired";
+import { clearKeys, initKeys, KEYS_BYTES, KeyDictionary, keyId, keysBytes } from "./key-dictionary";
+import { MovingArray, arrayBytes, arrayGrowthMax, freeArray, initZeros, nextReserve, reserveElement } from "./moving-array";
+import { PagedArray, elementAt, freePages, pagedBytes, reserveIndex, roomTo } from "./paged-array";
+import { Retired } from "./retired";
 
 const NO_ID: u32 = 0xffffffff;
-const SERIES_MIN: u32 = 8;
 const SCRATCH_MIN: u32 = 256;
-/** Of one series: series-times.ts. */
-export const GAPS_BYTES: u32 = 64;
+/** Of the gaps of one series: series-times.ts. */
+export const GAPS_LOG2: u32 = 6;
 /** Up to so many series gaps are kept from the first row on (4 MiB), of more when rows have come out of order, up to so many (64 MiB). */
 const SERIES_FEW: u32 = 65536;
 const SERIES_MANY: u32 = 1048576;
-// slot: | hash u32 | id + 1 u32, 0 = empty |
-const SLOT_BYTES: u32 = 8;
+const CODE_LOG2: u32 = 2;
+export const TIME_LOG2: u32 = 3;
+export const STAMP_LOG2: u32 = 2;
 
 /** One per tag column, in one array ascending by columnId. */
 @unmanaged
 export class TagColumn {
   columnId: u32;
-  /** u32 per series, 0 = absent. */
-  codes: u32;
-  codesCapacity: u32;
-  values: KeyDictionary;
   /** The code of the series in hand, 0 = absent. */
   code: u32;
+  /** u32 per series, 0 = absent: where `moving` is now. */
+  codes: u32;
+  moving: MovingArray;
+  values: KeyDictionary;
 }
 
+// Of a tag column, what must not move: | its values' KeyDictionary | its codes' MovingArray |
+const TAG_BLOCK_BYTES: u32 = KEYS_BYTES + offsetof<MovingArray>();
+
 @unmanaged
-export class SeriesDictionary {
+export class SeriesDictionary extends HashSlots {
   count: u32;
-  /** Open addressing with linear probing, at most 3/4 full. */
-  slots: u32;
-  slotMask: u32;
   tags: u32;
   tagCount: u32;
   tagCapacity: u32;
   /** i64 per series: the newest time seen, or the floor. */
-  lastTimes: u32;
-  lastTimesCapacity: u32;
-  /** By series, where it has no rows: series-times.ts. Zero when nobody keeps them. */
-  gaps: u32;
-  gapsCapacity: u32;
+  lastTimes: PagedArray;
+  /** Where a series has no rows: series-times.ts. Of the first series only, or of none. */
+  gaps: PagedArray;
   /** 1 when a row has come that was not newer than its series' last one. */
   isDisordered: u32;
   /** u32 per series: the stamp of the last markUnseen that met it. */
-  stamps: u32;
-  stampsCapacity: u32;
+  stamps: PagedArray;
   /** Order of a record's tags: reused. */
   scratch: u32;
   scratchBytes: u32;
   retired: Retired;
-  /** A KeyDictionary for the next tag column, kept when the allocation after it failed; or 0. */
-  spareValues: u32;
-  /** Everything but the values, which count themselves. */
-  bytes: u32;
+  /** A block for the next tag column, kept when the allocation after it failed; or 0. */
+  spareBlock: u32;
+  /** Up to this many series the arrays have room and need no care. */
+  calmTo: u32;
   lastTimeFloor: i64;
 }
 
@@ -66,15 +66,22 @@ export function tagAt(dictionary: SeriesDictionary, index: u32): TagColumn {
   return changetype<TagColumn>(dictionary.tags + index * offsetof<TagColumn>());
 }
 
-const HEAD_BYTES: u32 = offsetof<SeriesDictionary>() + offsetof<Retired>();
+// | SeriesDictionary | PagedArrays of times, stamps and gaps | Retired |
+const TIMES_AT: u32 = offsetof<SeriesDictionary>();
+const STAMPS_AT: u32 = TIMES_AT + offsetof<PagedArray>();
+const GAPS_AT: u32 = STAMPS_AT + offsetof<PagedArray>();
+const RETIRED_AT: u32 = GAPS_AT + offsetof<PagedArray>();
+const HEAD_BYTES: u32 = RETIRED_AT + offsetof<Retired>();
 
 export function seriesCreate(lastTimeFloor: i64): u32 {
   // one block, so that a dictionary is made whole or not at all
   const ptr = hostAlloc(HEAD_BYTES);
   memory.fill(ptr, 0, HEAD_BYTES);
   const dictionary = changetype<SeriesDictionary>(ptr);
-  dictionary.retired = changetype<Retired>(ptr + offsetof<SeriesDictionary>());
-  dictionary.bytes = HEAD_BYTES;
+  dictionary.lastTimes = changetype<PagedArray>(ptr + TIMES_AT);
+  dictionary.stamps = changetype<PagedArray>(ptr + STAMPS_AT);
+  dictionary.gaps = changetype<PagedArray>(ptr + GAPS_AT);
+  dictionary.retired = changetype<Retired>(ptr + RETIRED_AT);
   dictionary.lastTimeFloor = lastTimeFloor;
   return ptr;
 }
@@ -83,17 +90,17 @@ export function seriesCreate(lastTimeFloor: i64): u32 {
 export function seriesFree(dictionary: SeriesDictionary): void {
   for (let i: u32 = 0; i < dictionary.tagCount; i++) {
     const tag = tagAt(dictionary, i);
-    hostFree(tag.codes, tag.codesCapacity << 2);
+    freeArray(tag.moving, CODE_LOG2);
     clearKeys(tag.values);
-    hostFree(<u32>changetype<usize>(tag.values), KEYS_BYTES);
+    hostFree(<u32>changetype<usize>(tag.values), TAG_BLOCK_BYTES);
   }
-  if (dictionary.spareValues != 0) hostFree(dictionary.spareValues, KEYS_BYTES);
+  if (dictionary.spareBlock != 0) hostFree(dictionary.spareBlock, TAG_BLOCK_BYTES);
   if (dictionary.tags != 0) hostFree(dictionary.tags, dictionary.tagCapacity * offsetof<TagColumn>());
-  if (dictionary.lastTimes != 0) hostFree(dictionary.lastTimes, dictionary.lastTimesCapacity << 3);
-  if (dictionary.gaps != 0) hostFree(dictionary.gaps, dictionary.gapsCapacity * GAPS_BYTES);
-  if (dictionary.stamps != 0) hostFree(dictionary.stamps, dictionary.stampsCapacity << 2);
   if (dictionary.scratch != 0) hostFree(dictionary.scratch, dictionary.scratchBytes);
-  if (dictionary.slots != 0) hostFree(dictionary.slots, (dictionary.slotMask + 1) * SLOT_BYTES);
+  freePages(dictionary.lastTimes);
+  freePages(dictionary.stamps);
+  freePages(dictionary.gaps);
+  freeSlots(dictionary);
   const retired = dictionary.retired;
   if (retired.blocks != 0) hostFree(retired.blocks, retired.capacity << 3);
   hostFree(<u32>changetype<usize>(dictionary), HEAD_BYTES);
@@ -104,37 +111,46 @@ export function seriesCount(dictionary: SeriesDictionary): u32 {
 }
 
 export function seriesBytes(dictionary: SeriesDictionary): u32 {
-  let bytes = dictionary.bytes;
-  for (let i: u32 = 0; i < dictionary.tagCount; i++) bytes += tagAt(dictionary, i).values.bytes;
+  let bytes = HEAD_BYTES + dictionary.tagCapacity * offsetof<TagColumn>() + dictionary.scratchBytes + dictionary.slotBytes;
+  bytes += pagedBytes(dictionary.lastTimes) + pagedBytes(dictionary.stamps) + pagedBytes(dictionary.gaps);
+  for (let i: u32 = 0; i < dictionary.tagCount; i++) {
+    const tag = tagAt(dictionary, i);
+    bytes += offsetof<MovingArray>() + arrayBytes(tag.moving, CODE_LOG2) + keysBytes(tag.values);
+  }
   return bytes;
 }
 
-/** Bytes by which `count` more series of at most `tagCount` tags each can make a dictionary grow, but for long texts; of an empty one when
- *  it is 0. */
-export function seriesGrowthMax(dictionary: SeriesDictionary, count: u32, tagCount: u32): f64 {
-  let old: u32 = 0;
-  let known: u32 = 0;
-  let capacity = SERIES_MIN;
+/** Bytes by which `count` more series with tags of these columns can make a dictionary grow, of an empty one when it is 0; new values of
+ *  tags not counted. */
+export function seriesGrowthMax(dictionary: SeriesDictionary, count: u32, columnIds: u32, columnCount: u32): f64 {
+  let bytes = slotGrowth(count) + <f64>count * <f64>((1 << TIME_LOG2) + (1 << STAMP_LOG2));
+  let newColumns = columnCount;
   let wanted = count;
-  let gaps: u32 = 0;
   let isDisordered: u32 = 0;
   if (changetype<usize>(dictionary) != 0) {
-    gaps = dictionary.gapsCapacity;
-    isDisordered = dictionary.isDisordered;
-    old = capacity = max(SERIES_MIN, dictionary.lastTimesCapacity);
-    known = dictionary.tagCount;
     wanted += dictionary.count;
+    isDisordered = dictionary.isDisordered;
+    for (let i: u32 = 0; i < dictionary.tagCount; i++) bytes += arrayGrowthMax(tagAt(dictionary, i).moving, wanted, CODE_LOG2);
+    for (let i: u32 = 0; i < columnCount; i++) if (hasTag(dictionary, load<u32>(columnIds + (i << 2)))) newColumns--;
   }
-  while (capacity < wanted) capacity <<= 1;
-  // per series a code of each column, a time, a stamp and up to four slots; a column that is new is there for the old series, too
-  const arrays = <f64>(capacity - old) * <f64>((known + tagCount) * 4 + 12 + 4 * SLOT_BYTES) + <f64>old * <f64>tagCount * 4;
-  const gapsBytes = keepsGaps(capacity, isDisordered) ? <f64>(capacity - gaps) * GAPS_BYTES : 0;
-  // per value a view and up to four slots
-  return arrays + gapsBytes + <f64>count * <f64>tagCount * (16 + 4 * SLOT_BYTES);
+  if (keepsGaps(wanted, isDisordered)) bytes += <f64>count * <f64>(1 << GAPS_LOG2);
+  return bytes + <f64>newColumns * <f64>wanted * <f64>(3 << (CODE_LOG2 - 1));
 }
 
-export function keepsGaps(capacity: u32, isDisordered: u32): bool {
-  return capacity <= SERIES_FEW || (isDisordered != 0 && capacity <= SERIES_MANY);
+/** Of so many series. */
+export function keepsGaps(count: u32, isDisordered: u32): bool {
+  return count <= SERIES_FEW || (isDisordered != 0 && count <= SERIES_MANY);
+}
+
+function hasTag(dictionary: SeriesDictionary, columnId: u32): bool {
+  let low: u32 = 0;
+  let high = dictionary.tagCount;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (tagAt(dictionary, middle).columnId < columnId) low = middle + 1;
+    else high = middle;
+  }
+  return low < dictionary.tagCount && tagAt(dictionary, low).columnId == columnId;
 }
 
 export function seriesTagCount(dictionary: SeriesDictionary): u32 {
@@ -147,7 +163,7 @@ export function seriesTags(dictionary: SeriesDictionary, target: u32): void {
     const tag = tagAt(dictionary, i);
     store<u32>(target, tag.columnId);
     store<u32>(target, tag.codes, 4);
-    store<u32>(target, tag.values.views, 8);
+    store<u32>(target, tag.values.views.ptr, 8);
     store<u32>(target, tag.values.count, 12);
   }
 }
@@ -168,21 +184,25 @@ export function tagIndex(dictionary: SeriesDictionary, columnId: u32, from: u32)
   while (index < dictionary.tagCount && tagAt(dictionary, index).columnId < columnId) index++;
   if (index < dictionary.tagCount && tagAt(dictionary, index).columnId == columnId) return index;
   if (dictionary.tagCount == dictionary.tagCapacity) growTags(dictionary);
-  const capacity = max(SERIES_MIN, dictionary.lastTimesCapacity);
-  if (dictionary.spareValues == 0) dictionary.spareValues = hostAlloc(KEYS_BYTES);
-  const codes = hostAlloc(capacity << 2);
-  memory.fill(codes, 0, capacity << 2);
+  if (dictionary.spareBlock == 0) {
+    dictionary.spareBlock = hostAlloc(TAG_BLOCK_BYTES);
+    memory.fill(dictionary.spareBlock, 0, TAG_BLOCK_BYTES);
+  }
+  const block = dictionary.spareBlock;
+  const moving = changetype<MovingArray>(block + KEYS_BYTES);
+  moving.phase = dictionary.tagCount & 7;
+  initZeros(moving, dictionary.count, CODE_LOG2);
+  dictionary.spareBlock = 0;
   const at = dictionary.tags + index * offsetof<TagColumn>();
   memory.copy(at + offsetof<TagColumn>(), at, (dictionary.tagCount - index) * offsetof<TagColumn>());
   const tag = tagAt(dictionary, index);
   tag.columnId = columnId;
-  tag.codes = codes;
-  tag.codesCapacity = capacity;
   tag.code = 0;
-  tag.values = initKeys(dictionary.spareValues, 1, <u32>changetype<usize>(dictionary.retired));
-  dictionary.spareValues = 0;
+  tag.codes = moving.ptr;
+  tag.moving = moving;
+  tag.values = initKeys(block, 1, <u32>changetype<usize>(dictionary.retired));
   dictionary.tagCount++;
-  dictionary.bytes += capacity << 2;
+  dictionary.calmTo = 0;
   return index;
 }
 
@@ -191,7 +211,6 @@ function growTags(dictionary: SeriesDictionary): void {
   const tags = hostAlloc(capacity * offsetof<TagColumn>());
   memory.copy(tags, dictionary.tags, dictionary.tagCount * offsetof<TagColumn>());
   if (dictionary.tagCapacity != 0) hostFree(dictionary.tags, dictionary.tagCapacity * offsetof<TagColumn>());
-  dictionary.bytes += (capacity - dictionary.tagCapacity) * offsetof<TagColumn>();
   dictionary.tags = tags;
   dictionary.tagCapacity = capacity;
 }
@@ -203,40 +222,18 @@ export function seriesAddTag(dictionary: SeriesDictionary, columnId: u32): void 
 /** Room for one more series in every array. Each array keeps its own capacity, so a failure half way leaves a valid dictionary. */
 function reserveSeries(dictionary: SeriesDictionary): void {
   const count = dictionary.count;
-  reserveSlots(dictionary);
-  if (count < dictionary.lastTimesCapacity) return;
-  const wanted = max(SERIES_MIN, dictionary.lastTimesCapacity << 1);
-  for (let i: u32 = 0; i < dictionary.tagCount; i++) {
-    const tag = tagAt(dictionary, i);
-    if (tag.codesCapacity >= wanted) continue;
-    reserveRetired(dictionary.retired);
-    const codes = hostAlloc(wanted << 2);
-    memory.copy(codes, tag.codes, count << 2);
-    memory.fill(codes + (count << 2), 0, (wanted - count) << 2);
-    retire(dictionary.retired, tag.codes, tag.codesCapacity << 2);
-    dictionary.bytes += (wanted - tag.codesCapacity) << 2;
-    tag.codes = codes;
-    tag.codesCapacity = wanted;
+  const retired = <u32>changetype<usize>(dictionary.retired);
+  reserveIndex(dictionary.lastTimes, count, TIME_LOG2);
+  reserveIndex(dictionary.stamps, count, STAMP_LOG2);
+  let calmTo = min(roomTo(dictionary.lastTimes, TIME_LOG2), roomTo(dictionary.stamps, STAMP_LOG2));
+  const end = dictionary.tags + dictionary.tagCount * offsetof<TagColumn>();
+  for (let at = dictionary.tags; at < end; at += offsetof<TagColumn>()) {
+    const tag = changetype<TagColumn>(at);
+    reserveElement(tag.moving, count, CODE_LOG2, retired);
+    tag.codes = tag.moving.ptr;
+    calmTo = min(calmTo, nextReserve(tag.moving, count));
   }
-  if (dictionary.stampsCapacity < wanted) {
-    dictionary.stamps = growPrivate(dictionary.stamps, dictionary.stampsCapacity << 2, wanted << 2);
-    dictionary.bytes += (wanted - dictionary.stampsCapacity) << 2;
-    dictionary.stampsCapacity = wanted;
-  }
-  dictionary.lastTimes = growPrivate(dictionary.lastTimes, dictionary.lastTimesCapacity << 3, wanted << 3);
-  dictionary.bytes += (wanted - dictionary.lastTimesCapacity) << 3;
-  dictionary.lastTimesCapacity = wanted;
-}
-
-/** A larger copy, zero at its end, of an array that no other thread reads. */
-export function growPrivate(old: u32, oldBytes: u32, newBytes: u32): u32 {
-  const ptr = hostAlloc(newBytes);
-  if (oldBytes != 0) {
-    memory.copy(ptr, old, oldBytes);
-    hostFree(old, oldBytes);
-  }
-  memory.fill(ptr + oldBytes, 0, newBytes - oldBytes);
-  return ptr;
+  dictionary.calmTo = calmTo;
 }
 
 export function reserveScratch(dictionary: SeriesDictionary, bytes: u32): void {
@@ -244,36 +241,8 @@ export function reserveScratch(dictionary: SeriesDictionary, bytes: u32): void {
   const wanted = max(max(bytes, SCRATCH_MIN), dictionary.scratchBytes << 1);
   const scratch = hostAlloc(wanted);
   if (dictionary.scratch != 0) hostFree(dictionary.scratch, dictionary.scratchBytes);
-  dictionary.bytes += wanted - dictionary.scratchBytes;
   dictionary.scratch = scratch;
   dictionary.scratchBytes = wanted;
-}
-
-/** Room for one more slot. */
-function reserveSlots(dictionary: SeriesDictionary): void {
-  const old = dictionary.slots != 0 ? dictionary.slotMask + 1 : 0;
-  if ((dictionary.count + 1) << 2 <= old * 3) return;
-  const wanted = max(SERIES_MIN * 2, old << 1);
-  const slots = hostAlloc(wanted * SLOT_BYTES);
-  memory.fill(slots, 0, wanted * SLOT_BYTES);
-  for (let i: u32 = 0; i < old; i++) {
-    const slot = dictionary.slots + i * SLOT_BYTES;
-    const tagged = load<u32>(slot, 4);
-    if (tagged != 0) putSlot(slots, wanted - 1, load<u32>(slot), tagged);
-  }
-  if (old != 0) hostFree(dictionary.slots, old * SLOT_BYTES);
-  dictionary.slots = slots;
-  dictionary.slotMask = wanted - 1;
-  dictionary.bytes += (wanted - old) * SLOT_BYTES;
-}
-
-// @ts-ignore: decorator
-@inline
-function putSlot(slots: u32, mask: u32, hash: u32, tagged: u32): void {
-  let at = hash & mask;
-  while (load<u32>(slots + at * SLOT_BYTES, 4) != 0) at = (at + 1) & mask;
-  store<u32>(slots + at * SLOT_BYTES, hash);
-  store<u32>(slots + at * SLOT_BYTES, tagged, 4);
 }
 
 /** Begins a series without tags. */
@@ -319,7 +288,8 @@ export function seriesInHand(dictionary: SeriesDictionary): u32 {
 export function seriesOfHash(dictionary: SeriesDictionary, hash: u32): u32 {
   const found = findSeries(dictionary, hash);
   if (found != NO_ID) return found;
-  reserveSeries(dictionary);
+  if (dictionary.count >= dictionary.calmTo) reserveSeries(dictionary);
+  const reserved = reserveSlot(dictionary, hash);
   const tags = dictionary.tags;
   const end = tags + dictionary.tagCount * offsetof<TagColumn>();
   const id = dictionary.count;
@@ -327,18 +297,20 @@ export function seriesOfHash(dictionary: SeriesDictionary, hash: u32): u32 {
     const tag = changetype<TagColumn>(at);
     store<u32>(tag.codes + (id << 2), tag.code);
   }
-  store<i64>(dictionary.lastTimes + (id << 3), dictionary.lastTimeFloor);
-  putSlot(dictionary.slots, dictionary.slotMask, hash, id + 1);
+  store<i64>(elementAt(dictionary.lastTimes.pages, id, TIME_LOG2), dictionary.lastTimeFloor);
+  putSlot(dictionary, reserved, hash, id + 1);
   dictionary.count = id + 1;
   return id;
 }
 
 function findSeries(dictionary: SeriesDictionary, hash: u32): u32 {
-  if (dictionary.slots == 0) return NO_ID;
-  const mask = dictionary.slotMask;
+  const segment = segmentOf(dictionary, hash);
+  if (segment == 0) return NO_ID;
+  const first = segmentSlots(segment);
+  const mask = segmentMask(segment);
   let at = hash & mask;
   while (true) {
-    const slot = dictionary.slots + at * SLOT_BYTES;
+    const slot = first + at * SLOT_BYTES;
     const tagged = load<u32>(slot, 4);
     if (tagged == 0) return NO_ID;
     if (load<u32>(slot) == hash && isInHand(dictionary, tagged - 1)) return tagged - 1;

@@ -3,15 +3,19 @@
 // Canonical key, for the log: | columnId u32 | valueBytes u32 | value | per present tag, ascending by column id.
 import { VIEW_BYTES } from "../abi";
 import { copyShort } from "./bytes";
-import { KeyDictionary, hashedKeyId, keyHash, keyView, touchSlots } from "./key-dictionary";
+import { touchSlots } from "./hash-slots";
+import { KeyDictionary, hashedKeyId, keyHash, keyView } from "./key-dictionary";
+import { elementAt } from "./paged-array";
 import {
   HASH_START,
+  STAMP_LOG2,
   SeriesDictionary,
   TagColumn,
   beginSeries,
   hashOf,
   mixTag,
   reserveScratch,
+  seriesBytes,
   seriesInHand,
   seriesOfHash,
   setTag,
@@ -21,9 +25,18 @@ import {
 import { viewBytes, viewText } from "./views";
 
 /** Series ids (u32 each, to `target`) of the line parser's new-series records: | tagCount u32 | [ tagColumn | valuePtr | valueBytes ] |.
- *  `columnIds` gives the catalog's column id of a parser tag column. */
-export function seriesResolve(dictionary: SeriesDictionary, records: u32, count: u32, columnIds: u32, target: u32): void {
+ *  `columnIds` gives the catalog's column id of a parser tag column. Ends early when the dictionary takes more than `bytesMax` bytes.
+ *  Returns how many it has done. */
+export function seriesResolve(
+  dictionary: SeriesDictionary,
+  records: u32,
+  count: u32,
+  columnIds: u32,
+  target: u32,
+  bytesMax: f64,
+): u32 {
   for (let left = count; left > 0; ) {
+    if (<f64>seriesBytes(dictionary) > bytesMax) return count - left;
     const alike = countAlike(records, min(left, ALIKE_MAX));
     const recordBytes = 4 + load<u32>(records) * 12;
     if (alike >= ALIKE_MIN) {
@@ -37,6 +50,7 @@ export function seriesResolve(dictionary: SeriesDictionary, records: u32, count:
     target += alike << 2;
     left -= alike;
   }
+  return count;
 }
 
 // Records with the same tags are resolved a column at a time: a column's dictionary stays in the cache, and lookups need not wait for each
@@ -83,7 +97,7 @@ function resolveAlike(dictionary: SeriesDictionary, records: u32, count: u32, co
     }
   }
   for (let i: u32 = 0; i < count; i++) store<u32>(hashes + (i << 2), hashOf(load<u64>(mixed + (i << 3))));
-  if (dictionary.slots != 0) touchSlots(dictionary.slots, dictionary.slotMask, hashes, count);
+  touchSlots(dictionary, hashes, count);
   beginSeries(dictionary);
   for (let i: u32 = 0; i < count; i++) {
     index = 0;
@@ -102,7 +116,7 @@ function valueCodes(values: KeyDictionary, first: u32, recordBytes: u32, count: 
     const at = first + i * recordBytes;
     store<u32>(hashes + (i << 2), keyHash(load<u32>(at, 4), load<u32>(at, 8)));
   }
-  if (values.slots != 0) touchSlots(values.slots, values.slotMask, hashes, count);
+  touchSlots(values, hashes, count);
   for (let i: u32 = 0; i < count; i++) {
     const at = first + i * recordBytes;
     store<u32>(codes + (i << 2), hashedKeyId(values, load<u32>(at, 4), load<u32>(at, 8), load<u32>(hashes + (i << 2))));
@@ -167,11 +181,11 @@ export function seriesInsertRecords(dictionary: SeriesDictionary, records: u32, 
 
 /** Stamps the series of the rows; lists those that had another stamp in `unseen` (u32 each). Returns how many. */
 export function seriesMarkUnseen(dictionary: SeriesDictionary, series: u32, rowCount: u32, stamp: u32, unseen: u32): u32 {
-  const stamps = dictionary.stamps;
+  const stamps = dictionary.stamps.pages;
   let count: u32 = 0;
   for (let row: u32 = 0; row < rowCount; row++) {
     const id = load<u32>(series + (row << 2));
-    const at = stamps + (id << 2);
+    const at = elementAt(stamps, id, STAMP_LOG2);
     if (load<u32>(at) == stamp) continue;
     store<u32>(at, stamp);
     store<u32>(unseen + (count << 2), id);
@@ -182,7 +196,8 @@ export function seriesMarkUnseen(dictionary: SeriesDictionary, series: u32, rowC
 
 /** Makes series unseen again, whatever stamp comes next. */
 export function seriesUnmark(dictionary: SeriesDictionary, ids: u32, count: u32): void {
-  for (let i: u32 = 0; i < count; i++) store<u32>(dictionary.stamps + (load<u32>(ids + (i << 2)) << 2), 0);
+  const stamps = dictionary.stamps.pages;
+  for (let i: u32 = 0; i < count; i++) store<u32>(elementAt(stamps, load<u32>(ids + (i << 2)), STAMP_LOG2), 0);
 }
 
 /** Bytes of the key records of `count` series. */
@@ -191,7 +206,7 @@ export function seriesKeyBytes(dictionary: SeriesDictionary, ids: u32, count: u3
   const lastId = ids + (count << 2);
   for (let tag: u32 = 0; tag < dictionary.tagCount; tag++) {
     const codes = tagAt(dictionary, tag).codes;
-    const views = tagAt(dictionary, tag).values.views;
+    const views = tagAt(dictionary, tag).values.views.ptr;
     for (let at = ids; at < lastId; at += 4) {
       const code = load<u32>(codes + (load<u32>(at) << 2));
       if (code != 0) bytes += 8 + viewBytes(views + code * VIEW_BYTES);

@@ -1,14 +1,16 @@
 // Whether rows can be there twice, decided as they come: by the newest time of each series, and by a few gaps behind it in which the series
 // has no row. Bodies that overtake each other leave such a gap and then fill it, so that they cost no merge although they come out of
 // order. A row that is neither newer nor in a known gap may be a duplicate: that is a doubt, never a mistake.
-import { hostFree } from "./host";
-import { GAPS_BYTES, growPrivate, keepsGaps, SeriesDictionary } from "./series-dictionary";
+import { elementAt, freePages, reserveIndex, roomTo } from "./paged-array";
+import { GAPS_LOG2, keepsGaps, SeriesDictionary, TIME_LOG2 } from "./series-dictionary";
 
 /** A gap: | from i64 | to i64 |, both ends excluded; from >= to - 1 = none. A series has four, the longest first. */
 const GAP_BYTES: u32 = 16;
-const LAST_GAP: u32 = GAPS_BYTES - GAP_BYTES;
+const LAST_GAP: u32 = (1 << GAPS_LOG2) - GAP_BYTES;
 /** A gap that lies so many times its length behind is given up for a shorter one. */
 const STALE_SHIFT: u64 = 4;
+/** Gaps are kept of so many more series with each call, beside as many as it has rows, when rows turn out to be disordered: 4 MiB. */
+const GAPS_MORE: u32 = 65536;
 
 export const NOTED_UNIQUE: u32 = 1;
 export const NOTED_ASCENDING: u32 = 2;
@@ -28,24 +30,25 @@ export function notedDoubtMax(): i64 {
 /** Notes the times of rows. NOTED_UNIQUE: no row has the series and time of another one, in the call or in an earlier one; else all those
  *  that may lie between notedDoubtMin and notedDoubtMax. NOTED_ASCENDING: every row was newer than its series' last one. */
 export function seriesNoteTimes(dictionary: SeriesDictionary, series: u32, times: u32, rowCount: u32): u32 {
-  reserveGaps(dictionary);
-  const lastTimes = dictionary.lastTimes;
-  const gaps = dictionary.gaps;
+  reserveGaps(dictionary, rowCount);
+  const lastTimes = dictionary.lastTimes.pages;
+  const gaps = dictionary.gaps.pages;
+  const gapsTo = roomTo(dictionary.gaps, GAPS_LOG2);
   let earliest = i64.MAX_VALUE;
   let latest = i64.MIN_VALUE;
   let noted = NOTED_UNIQUE | NOTED_ASCENDING;
   for (const end = series + (rowCount << 2); series < end; series += 4, times += 8) {
     const id = load<u32>(series);
-    const at = lastTimes + (id << 3);
+    const at = elementAt(lastTimes, id, TIME_LOG2);
     const last = load<i64>(at);
     const time = load<i64>(times);
     if (time > last) {
-      if (gaps != 0) noteStep(gaps + id * GAPS_BYTES, last, time);
+      if (id < gapsTo) noteStep(elementAt(gaps, id, GAPS_LOG2), last, time);
       store<i64>(at, time);
       continue;
     }
     noted &= ~NOTED_ASCENDING;
-    if (gaps != 0 && fillGap(gaps + id * GAPS_BYTES, time)) continue;
+    if (id < gapsTo && fillGap(elementAt(gaps, id, GAPS_LOG2), time)) continue;
     noted &= ~NOTED_UNIQUE;
     earliest = min(earliest, time);
     latest = max(latest, time);
@@ -57,25 +60,16 @@ export function seriesNoteTimes(dictionary: SeriesDictionary, series: u32, times
 }
 
 /** Before anything is noted, because it may fail. */
-function reserveGaps(dictionary: SeriesDictionary): void {
-  const wanted = dictionary.lastTimesCapacity;
-  const capacity = dictionary.gapsCapacity;
-  if (capacity >= wanted) return;
-  if (!keepsGaps(wanted, dictionary.isDisordered)) {
+function reserveGaps(dictionary: SeriesDictionary, rowCount: u32): void {
+  const gaps = dictionary.gaps;
+  if (!keepsGaps(dictionary.count, dictionary.isDisordered)) {
     // those that were few are many now
-    if (capacity != 0) freeGaps(dictionary);
+    if (gaps.pageCount != 0) freePages(gaps);
     return;
   }
-  dictionary.gaps = growPrivate(dictionary.gaps, capacity * GAPS_BYTES, wanted * GAPS_BYTES);
-  dictionary.gapsCapacity = wanted;
-  dictionary.bytes += (wanted - capacity) * GAPS_BYTES;
-}
-
-function freeGaps(dictionary: SeriesDictionary): void {
-  hostFree(dictionary.gaps, dictionary.gapsCapacity * GAPS_BYTES);
-  dictionary.bytes -= dictionary.gapsCapacity * GAPS_BYTES;
-  dictionary.gaps = 0;
-  dictionary.gapsCapacity = 0;
+  let room = roomTo(gaps, GAPS_LOG2);
+  const wanted = min(dictionary.count, room + rowCount + GAPS_MORE);
+  for (; room < wanted; room = roomTo(gaps, GAPS_LOG2)) reserveIndex(gaps, room, GAPS_LOG2);
 }
 
 // @ts-ignore: decorator

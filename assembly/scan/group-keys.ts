@@ -2,7 +2,7 @@
 // from. Values are found once per code of a dictionary; combinations by linear probing over
 //   slot: | hash u32 | group + 1 u32, 0 = empty |
 import { hostAlloc, hostFree } from "../memory/host";
-import { clearKeys, initKeys, KEYS_BYTES, KeyDictionary, keyId } from "../memory/key-dictionary";
+import { clearKeys, initKeys, KEYS_BYTES, KeyDictionary, keyId, keysBytes } from "../memory/key-dictionary";
 import { viewBytes, viewText } from "../memory/views";
 import { RANGE_BYTES } from "./select";
 
@@ -76,7 +76,7 @@ export function groupKeysCount(keys: GroupKeys): u32 {
 
 export function groupKeysBytes(keys: GroupKeys): u32 {
   let bytes = blockBytes(keys, keys.capacity);
-  for (let i: u32 = 0; i < keys.tagCount; i++) bytes += tagAt(keys, i).values.bytes;
+  for (let i: u32 = 0; i < keys.tagCount; i++) bytes += keysBytes(tagAt(keys, i).values);
   return bytes;
 }
 
@@ -87,7 +87,7 @@ export function groupKeysCodes(keys: GroupKeys, tag: u32): u32 {
 
 /** A view per value number; the one of 0 is unused. */
 export function groupKeysValues(keys: GroupKeys, tag: u32): u32 {
-  return tagAt(keys, tag).values.views;
+  return tagAt(keys, tag).values.views.ptr;
 }
 
 /** Gives the series of the ranges (select.ts) their groups in `map` (u32 per series), as far as they have none. `sources`: the tags of the

@@ -34,10 +34,10 @@ describe("choose", () => {
   test.each(CHOICES)("%s", (_, tables, refused, chosen) => {
     const memory = new SeriesMemory(1000);
     for (const { bytes } of tables) memory.note(bytes);
-    const check = () => memory.check({ bytes: refused, fromEmptyBytes: 1 });
-    if (memory.bytes + refused > 1000) expect(check).toThrow(`the memory for series is full: ${memory.bytes} of 1000 bytes`);
-    else check();
-    expect(memory.hasRoom).toBe(memory.bytes + refused <= 1000);
+    const isRefused = refused > memory.roomBytes;
+    const message = `the memory for series is full: ${memory.bytes} of 1000 bytes; try again in a few seconds`;
+    if (isRefused) expect(memory.refuse({ bytes: refused, fromEmptyBytes: 1 })).toMatchObject({ kind: "overloaded", message });
+    expect(memory.hasRoom).toBe(!isRefused);
     expect([...memory.choose(tables)]).toEqual(chosen);
     expect(memory.choose(tables).size).toBe(memory.bytes < 750 ? 0 : chosen.length); // a refusal counts once
   });
@@ -45,8 +45,10 @@ describe("choose", () => {
   test("what would not even fit beside nothing is refused for good, and wants no flush", () => {
     const memory = new SeriesMemory(1000);
     memory.note(100);
-    memory.check({ bytes: 900, fromEmptyBytes: 900 });
-    expect(() => memory.check({ bytes: 901, fromEmptyBytes: 501 })).toThrow("501 bytes of the 1000 that there are for all series");
+    expect(memory.roomBytes).toBe(900);
+    const refused = memory.refuse({ bytes: 901, fromEmptyBytes: 501 });
+    expect(refused.kind).toBe("too_large");
+    expect(refused.message).toContain("501 bytes of the 1000 that there are for all series");
     expect([memory.hasRoom, memory.isDue]).toEqual([true, false]);
   });
 });

@@ -43,22 +43,25 @@ export class SeriesMemory implements SeriesAllowance {
     return this.bytes_ + this.wantedBytes <= this.bytesMax;
   }
 
+  get roomBytes(): number {
+    return this.bytesMax - this.bytes_;
+  }
+
   note(deltaBytes: number): void {
     this.bytes_ += deltaBytes;
   }
 
-  /** @throws TsdbError overloaded: when a flush has made room it may; too_large: never */
-  check({ bytes, fromEmptyBytes }: SeriesGrowth): void {
+  /** Overloaded: when a flush has made room it may. Too large: never. */
+  refuse({ bytes, fromEmptyBytes }: SeriesGrowth): TsdbError {
     const { bytesMax } = this;
-    if (this.bytes_ + bytes <= bytesMax) return;
     if (fromEmptyBytes > bytesMax * EVICT_TO) {
       const message =
-        `the new series of a body would take ${fromEmptyBytes} bytes of the ${bytesMax} that there are for all series: ` +
+        `the new series of a body would take ${Math.round(fromEmptyBytes)} bytes of the ${bytesMax} that there are for all series: ` +
         "send it as several smaller ones";
-      throw new TsdbError("too_large", message, { got: fromEmptyBytes, seriesBytesMax: bytesMax });
+      return new TsdbError("too_large", message, { got: fromEmptyBytes, seriesBytesMax: bytesMax });
     }
     this.wantedBytes = Math.max(this.wantedBytes, bytes);
-    throw this.full();
+    return this.full();
   }
 
   full(): TsdbError {

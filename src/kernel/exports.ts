@@ -31,12 +31,12 @@ export interface MemoryExports {
   seriesCreate(lastTimeFloorNs: bigint): number;
   seriesFree(dictionary: number): void;
   seriesCount(dictionary: number): number;
-  seriesGrowthMax(dictionary: number, count: number, tagCount: number): number;
+  seriesGrowthMax(dictionary: number, count: number, columnIds: number, columnCount: number): number;
   seriesBytes(dictionary: number): number;
   seriesTagCount(dictionary: number): number;
   seriesTags(dictionary: number, target: number): void;
   seriesAddTag(dictionary: number, columnId: number): void;
-  seriesResolve(dictionary: number, records: number, count: number, columnIds: number, target: number): void;
+  seriesResolve(dictionary: number, records: number, count: number, columnIds: number, target: number, bytesMax: number): number;
   seriesInsert(dictionary: number, key: number, keyBytes: number): number;
   seriesInsertRecords(dictionary: number, records: number, bytes: number, target: number): number;
   seriesMarkUnseen(dictionary: number, series: number, rowCount: number, stamp: number, unseen: number): number;

@@ -67,16 +67,26 @@ export class SeriesDictionary {
     this.change(() => this.kernel.call.seriesAddTag(this.ptr, columnId));
   }
 
-  /** Asks whether there is memory for `count` new series of at most `tagCount` tags each. @throws TsdbError overloaded, too_large */
-  checkRoom(count: number, tagCount: number): void {
-    const bytesOf = (ptr: number) => this.kernel.call.seriesGrowthMax(ptr, count, tagCount);
-    this.memory?.check({ bytes: bytesOf(this.ptr), fromEmptyBytes: bytesOf(0) });
+  /** Asks whether there is memory for `count` new series with tags of these columns (u32 ids), new values of tags not counted.
+   *  @throws TsdbError overloaded, too_large */
+  checkRoom(count: number, columnIdsPtr: number, columnCount: number): void {
+    const { memory } = this;
+    if (memory === undefined) return;
+    const bytesOf = (ptr: number) => this.kernel.call.seriesGrowthMax(ptr, count, columnIdsPtr, columnCount);
+    const bytes = bytesOf(this.ptr);
+    if (bytes > memory.roomBytes) throw memory.refuse({ bytes, fromEmptyBytes: bytesOf(0) });
   }
 
   /** Series ids (u32[count] at outPtr) of the line parser's new-series records; columnIdsPtr: u32 catalog column id per parser tag column.
-   *  @throws TsdbError overloaded: series before the failing one have been added, which does no harm. */
+   *  @throws TsdbError overloaded, too_large: series before the failing one have been added, which does no harm. */
   resolveRecords(recordsPtr: number, count: number, columnIdsPtr: number, outPtr: number): void {
-    this.change(() => this.kernel.call.seriesResolve(this.ptr, recordsPtr, count, columnIdsPtr, outPtr));
+    const { memory } = this;
+    const bytesMax = memory === undefined ? Number.POSITIVE_INFINITY : this.memoryBytes + memory.roomBytes;
+    const done = this.change(() => this.kernel.call.seriesResolve(this.ptr, recordsPtr, count, columnIdsPtr, outPtr, bytesMax));
+    if (done === count || memory === undefined) return;
+    // what all of them would take, by what those do that are there
+    const bytes = (this.memoryBytes / Math.max(1, this.seriesCount)) * count;
+    throw memory.refuse({ bytes, fromEmptyBytes: bytes });
   }
 
   /** The id of a canonical key (a new one when it is new). */
