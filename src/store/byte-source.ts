@@ -6,7 +6,7 @@ import { TsdbError } from "../model/errors.ts";
 export type ObjectSource = { readonly kind: "path"; readonly path: string } | { readonly kind: "bytes"; readonly bytes: Uint8Array };
 
 /** An object's bytes. `read` returns what was asked for, or less where the object is shorter than its size said; borrowed until the next
- *  call. @throws TsdbError io */
+ *  read of any source on this thread. @throws TsdbError io */
 export interface ByteSource {
   /** For messages. */
   readonly name: string;
@@ -18,6 +18,17 @@ export interface ByteSource {
 
 export function openByteSource(source: ObjectSource): ByteSource {
   return source.kind === "path" ? new FileSource(source.path) : memorySource(source.bytes);
+}
+
+/** Longer reads get memory of their own. */
+const SHARED_BYTES_MAX = 4 << 20;
+/** What this thread's files are read into: a merge reads a hundred MB piece by piece, and memory for each would wait for a collection. */
+let shared = new Uint8Array(64 << 10);
+
+function readBuffer(byteCount: number): Uint8Array {
+  if (byteCount > SHARED_BYTES_MAX) return new Uint8Array(byteCount);
+  if (byteCount > shared.length) shared = new Uint8Array(2 ** Math.ceil(Math.log2(byteCount)));
+  return shared.subarray(0, byteCount);
 }
 
 /** A local file, opened at the first read. */
@@ -39,7 +50,7 @@ class FileSource implements ByteSource {
   }
 
   read(offset: number, byteCount: number): Uint8Array {
-    const bytes = new Uint8Array(byteCount);
+    const bytes = readBuffer(byteCount);
     try {
       this.descriptor ??= openSync(this.name, "r");
       let at = 0;
