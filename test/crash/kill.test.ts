@@ -37,31 +37,41 @@ interface Sent {
   acknowledged: boolean;
 }
 
-test(`${ROUNDS} rounds of SIGKILL under ${WRITERS} writers, seed ${SEED}`, async () => {
-  const below = prng(SEED);
-  await using server = await TestServer.start();
-  let acknowledged = 0;
-  const kept: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    const sent = await writeUntilKilled(server, round, endingOf(round), below);
-    acknowledged += sent.filter((body) => body.acknowledged).length;
-    if (below(4) === 0) await server.restartAndKill(below(400));
-    await server.restart(endingOf(round + 1).flags);
-    kept.push(await checkRound(server, round, sent));
-  }
-  // what a round left is still there after all the kills that followed it
-  for (const [round, rowCount] of kept.entries()) {
-    if (rowCount > 0) expect(await rowsOfRound(server, round), `rows of round ${round} at the end`).toBe(rowCount);
-  }
-  // or the rounds were too short to say anything
-  expect(acknowledged).toBeGreaterThan(ROUNDS);
-  const files = readdirSync(server.dataDir, { recursive: true }).map(String);
-  if (ROUNDS >= SCHEDULE.length) {
-    expect(files.filter((file) => file.endsWith(".pt")).length, "flushes that were made before a kill").toBeGreaterThan(0);
-    expect(files.filter((file) => file.endsWith(".parquet")).length, "compactions that were made before a kill").toBeGreaterThan(0);
-  }
-  expect(await server.stop()).toBe(0);
-}, 600_000);
+/** Who parses bodies, and in how many rounds. */
+const PARSED_BY: [rounds: number, who: string, flags: readonly string[]][] = [
+  [ROUNDS, "by the main thread", ["--ingest-workers", "0"]],
+  [Math.ceil(ROUNDS / 3), "by ingest workers", ["--ingest-workers", "2", "--ingest-worker-body-min", "2000"]],
+];
+
+test.each(PARSED_BY)(
+  `%i rounds of SIGKILL under ${WRITERS} writers, bodies parsed %s, seed ${SEED}`,
+  async (rounds, _, flags) => {
+    const below = prng(SEED);
+    await using server = await TestServer.start({ flags });
+    let acknowledged = 0;
+    const kept: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const sent = await writeUntilKilled(server, round, endingOf(round), below);
+      acknowledged += sent.filter((body) => body.acknowledged).length;
+      if (below(4) === 0) await server.restartAndKill(below(400));
+      await server.restart([...flags, ...endingOf(round + 1).flags]);
+      kept.push(await checkRound(server, round, sent));
+    }
+    // what a round left is still there after all the kills that followed it
+    for (const [round, rowCount] of kept.entries()) {
+      if (rowCount > 0) expect(await rowsOfRound(server, round), `rows of round ${round} at the end`).toBe(rowCount);
+    }
+    // or the rounds were too short to say anything
+    expect(acknowledged).toBeGreaterThan(rounds);
+    const files = readdirSync(server.dataDir, { recursive: true }).map(String);
+    if (rounds >= SCHEDULE.length) {
+      expect(files.filter((file) => file.endsWith(".pt")).length, "flushes that were made before a kill").toBeGreaterThan(0);
+      expect(files.filter((file) => file.endsWith(".parquet")).length, "compactions that were made before a kill").toBeGreaterThan(0);
+    }
+    expect(await server.stop()).toBe(0);
+  },
+  600_000,
+);
 
 type Ending = (typeof ENDINGS)[keyof typeof ENDINGS];
 

@@ -116,7 +116,7 @@ export interface WritePathOptions {
   readonly nowMs?: () => number;
   readonly seriesMemory?: SeriesMemory;
   /** Who parses bodies; absent: the main thread. */
-  readonly lanes?: LocalLanes;
+  readonly lanes?: Pick<LocalLanes, "parts">;
 }
 
 export class WritePath {
