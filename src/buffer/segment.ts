@@ -6,10 +6,10 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { bitmapBytes, timeRange } from "../kernel/rows.ts";
 import { assert } from "../model/assert.ts";
 import { ColumnType, VALUE_BYTES } from "../model/column.ts";
+import { type Doubts, joinDoubts } from "../model/doubts.ts";
 import type { Reclaimer } from "../model/reclaimer.ts";
 import type { ColumnRun, DictionaryView, RowFacts, Run } from "../model/run.ts";
-import { ALL_TIME, type TimeRange } from "../model/scan.ts";
-import { intersection, joinNearest, union } from "../model/time-ranges.ts";
+import { ALL_TIME } from "../model/scan.ts";
 
 /** Rows of one table on their way into the buffer, with what SeriesDictionary.noteTimes said of them; all pointers are borrowed. */
 export interface BufferBatch extends RowFacts {
@@ -43,9 +43,6 @@ const PACKED_BELOW = 1 / 4;
 const PACKED_CAPACITY_MIN = 4096;
 const PACKED_VALUES_MIN = 64;
 
-/** Ranges of times that are told apart: more make plans of scans long. */
-const DOUBTS_MAX = 8;
-
 const TEXT_BYTES_MIN = 1024;
 const TEXT_BYTES_DOUBLING_MAX = 256 * 1024;
 
@@ -70,7 +67,7 @@ export class Segment {
   private textChunkBytes = 0;
   private ascending = true;
   /** Of all rows. */
-  private doubts: readonly TimeRange[] = [];
+  private doubts: Doubts = { unique: true };
   private cachedColumns: readonly ColumnRun[] | undefined;
 
   constructor(
@@ -140,7 +137,8 @@ export class Segment {
     if (at === 0) this.seqMin = sequence;
     this.seqMax = sequence;
     this.ascending &&= batch.ascending === true;
-    if (!batch.unique) this.addDoubts(batch.doubts ?? [ALL_TIME], { minNs, maxNs });
+    // a batch may lie in two segments: only doubts of the rows that came into this one count here
+    if (!batch.unique) this.addDoubts(joinDoubts([batch], { minNs, maxNs }));
     this.rowCount = at + count;
   }
 
@@ -156,8 +154,7 @@ export class Segment {
       columns: this.cachedColumns,
       dictionary,
       sorted: false,
-      unique: this.doubts.length === 0,
-      doubts: this.doubts.length === 0 ? undefined : this.doubts,
+      ...this.doubts,
       ascending: this.ascending,
       segment: isClosed ? this.number : undefined,
       minTimeNs: this.minTimeNs,
@@ -172,10 +169,8 @@ export class Segment {
     this.blocks.length = 0;
   }
 
-  /** A batch may lie in two segments: only doubts of the rows that came into this one count here. */
-  private addDoubts(doubts: readonly TimeRange[], rows: TimeRange): void {
-    const found = doubts.flatMap((doubt) => intersection(doubt, rows) ?? []);
-    if (found.length > 0) this.doubts = joinNearest(union([...this.doubts, ...found]), DOUBTS_MAX);
+  private addDoubts(doubts: Doubts): void {
+    this.doubts = joinDoubts([this.doubts, doubts], ALL_TIME);
   }
 
   /** Text beside the views of a batch's rows. */

@@ -4,6 +4,8 @@ import { ColumnCodec } from "../kernel/codec.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { assert } from "../model/assert.ts";
 import type { ColumnDef } from "../model/column.ts";
+import { joinDoubts } from "../model/doubts.ts";
+import { ALL_TIME } from "../model/scan.ts";
 import type { Tombstone } from "../model/tombstone.ts";
 import { type ObjectSource, openByteSource } from "../store/byte-source.ts";
 import type { DataFile } from "../store/data-block.ts";
@@ -143,7 +145,7 @@ function identityOf({ databaseId, tableId, tableName, inputs, isFirst }: MergeTa
     day,
     seqMin: Math.min(...blocks.map(({ seqMin }) => seqMin)),
     seqMax: Math.max(...blocks.map(({ seqMax }) => seqMax)),
-    unique: isFirst || blocks.every(({ unique }) => unique),
+    ...(isFirst ? { unique: true } : joinDoubts(blocks, ALL_TIME)),
   };
 }
 

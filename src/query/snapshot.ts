@@ -2,6 +2,7 @@
 // worker.
 import type { ColumnDef, TableDef } from "../model/column.ts";
 import type { Run } from "../model/run.ts";
+import type { TimeRange } from "../model/scan.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import type { Tombstone } from "../model/tombstone.ts";
 import type { ObjectSource } from "../store/byte-source.ts";
@@ -23,6 +24,7 @@ export interface BlockSnapshot {
   readonly seqMin: number;
   readonly seqMax: number;
   readonly unique: boolean;
+  readonly doubts?: readonly TimeRange[];
   /** Tombstones up to this id need not be applied to it. */
   readonly appliedTombstone?: number;
 }

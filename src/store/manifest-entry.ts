@@ -1,4 +1,5 @@
 // What the manifest's log is made of, in memory and as JSON. Nanoseconds are decimal strings in JSON: they do not fit its numbers.
+import type { TimeRange } from "../model/scan.ts";
 import { badValue, readArray, readBoolean, readCount, readNs, readObject, readText } from "../object-store/operation-values.ts";
 
 /** A block of a data file: rows of one table and one UTC day. Bounds are inclusive. */
@@ -17,6 +18,8 @@ export interface BlockMeta {
   readonly seqMax: number;
   /** No two rows of the block, and no row of a block of lower sequences, have its series and time. */
   readonly unique: boolean;
+  /** When not unique: all times of such rows, ascending and apart; absent = they may have any. */
+  readonly doubts?: readonly TimeRange[];
   /** Columns that the block holds, `time` included. */
   readonly columnIds: readonly number[];
   /** 0 = not known. */
@@ -73,11 +76,22 @@ function readBlock(what: string, value: unknown, position: number): BlockMeta {
     seqMin: count("seqMin"),
     seqMax: count("seqMax"),
     unique: readBoolean(`${what}.unique`, block["unique"]),
+    ...(block["doubts"] === undefined ? {} : { doubts: readArray(`${what}.doubts`, block["doubts"]).map(readRange(`${what}.doubts`)) }),
     columnIds: readArray(`${what}.columnIds`, block["columnIds"]).map((id) => readCount(`${what}.columnIds`, id)),
     seriesCount: count("seriesCount", 0),
     flushedMinMs: count("flushedMinMs", 0),
     flushedMaxMs: count("flushedMaxMs", 0),
     ...(block["appliedTombstone"] === undefined ? {} : { appliedTombstone: count("appliedTombstone") }),
+  };
+}
+
+/** | first time | last time | */
+function readRange(what: string): (value: unknown) => TimeRange {
+  return (value) => {
+    const ends = readArray(what, value).map((end) => readNs(what, end));
+    const [minNs, maxNs] = ends;
+    if (minNs === undefined || maxNs === undefined || ends.length > 2 || minNs > maxNs) badValue(what, value, "a first and a last time");
+    return { minNs, maxNs };
   };
 }
 
@@ -130,12 +144,14 @@ export function fileToJson(file: FileMeta): unknown {
 }
 
 /** What a reader takes for granted is left out. */
-function blockToJson({ index, seriesCount, flushedMinMs, flushedMaxMs, appliedTombstone, ...block }: BlockMeta, position: number): unknown {
+function blockToJson(meta: BlockMeta, position: number): unknown {
+  const { index, doubts, seriesCount, flushedMinMs, flushedMaxMs, appliedTombstone, ...block } = meta;
   return {
     ...block,
     dayStartNs: String(block.dayStartNs),
     minTimeNs: String(block.minTimeNs),
     maxTimeNs: String(block.maxTimeNs),
+    doubts: doubts?.map(({ minNs, maxNs }) => [String(minNs), String(maxNs)]),
     index: index === position ? undefined : index,
     seriesCount: seriesCount || undefined,
     flushedMinMs: flushedMinMs || undefined,

@@ -194,6 +194,9 @@ describe("manifest", () => {
     [withBlock({ maxTimeNs: "9223372036854775808" }), "want 64 bits"],
     [withBlock({ maxTimeNs: "0x10" }), "want nanoseconds as a decimal text"],
     [withBlock({ unique: 1 }), "file 1.blocks[0].unique is 1, want true or false"],
+    [withBlock({ doubts: [["1"]] }), 'file 1.blocks[0].doubts is ["1"], want a first and a last time'],
+    [withBlock({ doubts: [["2", "1"]] }), 'file 1.blocks[0].doubts is ["2","1"], want a first and a last time'],
+    [withBlock({ doubts: [[1, 2]] }), "file 1.blocks[0].doubts is 1, want nanoseconds as a decimal text"],
     [withBlock({ columnIds: "0" }), 'file 1.blocks[0].columnIds is "0", want an array'],
   ];
   test.each(UNREADABLE)("%j: %s", async (operation, message) => {
@@ -267,6 +270,23 @@ describe("manifest", () => {
     const store = new MemoryObjectStore();
     await store.put(`${keys.manifest}/log/${numberedName(1)}.json`, kept);
     check(await open(store), HISTORY.length);
+  });
+
+  test("blocks that are in doubt at some times, as they were first written", async () => {
+    const golden = `${import.meta.dir}/../../test/golden/format-v1/manifest-entry-doubts.json`;
+    const doubts = [
+      { minNs: -(2n ** 63n), maxNs: -1n },
+      { minNs: 5n, maxNs: 5n },
+    ];
+    const files = [file(1, [{ ...block(1, 19_701n), doubts }, block(1, 19_703n)])];
+    const entry = { added: files, removed: [], removedBlocks: [], flushedSequence: 5 };
+    const written = encodeEntry({ kind: "manifest", first: 1, operations: [entryToJson(entry)] });
+    if (process.env["UPDATE"] === "1") writeFileSync(golden, written);
+    const kept = new Uint8Array(readFileSync(golden));
+    expect(written).toEqual(kept);
+    const store = new MemoryObjectStore();
+    await store.put(`${keys.manifest}/log/${numberedName(1)}.json`, kept);
+    expect([...(await open(store)).files()]).toEqual(files);
   });
 
   test("a compaction's change keeps the flushed sequence of its turn", async () => {

@@ -11,7 +11,10 @@ import { type PtGroupedBlock, type PtPage, timesOf } from "./pt-format.ts";
 import { GroupedColumnEntries } from "./pt-groups.ts";
 import type { RankedTag } from "./pt-order.ts";
 
-export type BlockIdentity = Pick<PtGroupedBlock, "databaseId" | "tableId" | "tableName" | "day" | "seqMin" | "seqMax" | "unique">;
+export type BlockIdentity = Pick<
+  PtGroupedBlock,
+  "databaseId" | "tableId" | "tableName" | "day" | "seqMin" | "seqMax" | "unique" | "doubts"
+>;
 
 export class MergedBlock {
   private readonly columns: readonly GroupedColumnEntries[];

@@ -20,9 +20,20 @@ export function writePt(kernel: Kernel, tables: readonly PtTableInput[]): { byte
 
 /** What the manifest takes from a file's directory; when its rows came is for the caller to say. */
 export function blockMeta(block: PtBlock | PtGroupedBlock, index: number): BlockMeta {
-  const { databaseId, tableId, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, seriesCount } = block;
+  const { databaseId, tableId, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, doubts, seriesCount } = block;
   const columnIds = columnIdsOf(block);
   const span = { dayStartNs: dayStartNs(block), minTimeNs, maxTimeNs, seqMin, seqMax };
   const history = { flushedMinMs: 0, flushedMaxMs: 0 };
-  return { index, databaseId, tableId, rowCount, seriesCount, ...span, unique, columnIds, ...history };
+  return {
+    index,
+    databaseId,
+    tableId,
+    rowCount,
+    seriesCount,
+    ...span,
+    unique,
+    ...(doubts === undefined ? {} : { doubts }),
+    columnIds,
+    ...history,
+  };
 }

@@ -4,6 +4,7 @@ import { assert } from "../model/assert.ts";
 import { ColumnType, TIME_COLUMN } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
+import type { TimeRange } from "../model/scan.ts";
 import { ByteReader, ByteWriter } from "./pt-bytes.ts";
 import { GroupedColumn, type GroupedColumnEntries, PageGroups } from "./pt-groups.ts";
 
@@ -69,6 +70,8 @@ export interface PtBlock {
   readonly seqMax: number;
   /** False when rows may have the series and time of rows of lower sequences in other files. In itself a block holds each once. */
   readonly unique: boolean;
+  /** When not unique: all times of such rows, as far as that is known. Not in the file: the manifest has it. */
+  readonly doubts?: readonly TimeRange[];
   /** What the table was called when the file was written: for people who look into files; the catalog decides. */
   readonly tableName: string;
   readonly dictionary: PtExtent;

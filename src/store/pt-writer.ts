@@ -5,6 +5,7 @@ import { ColumnCodec } from "../kernel/codec.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { RunMerge } from "../kernel/run-merge.ts";
 import { type ColumnDef, ColumnType } from "../model/column.ts";
+import { joinDoubts } from "../model/doubts.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { Run } from "../model/run.ts";
 import type { TimeRange } from "../model/scan.ts";
@@ -102,7 +103,7 @@ function identify({ databaseId, tableId, tableName = "", runs }: PtTableInput, {
     tableId,
     tableName,
     day,
-    unique: sources.every(({ unique }) => unique),
+    ...joinDoubts(sources, range),
     seqMin: Math.min(...sources.map(({ seqMin }) => seqMin)),
     seqMax: Math.max(...sources.map(({ seqMax }) => seqMax)),
   };

@@ -1,8 +1,9 @@
 // A snapshot of a table made of batches of plain rows in log order: some in files of small pages, some in memory.
 import type { Kernel } from "../../src/kernel/kernel.ts";
 import type { ColumnDef } from "../../src/model/column.ts";
-import type { Run } from "../../src/model/run.ts";
+import type { RowFacts, Run } from "../../src/model/run.ts";
 import { ALL_TIME } from "../../src/model/scan.ts";
+import { union } from "../../src/model/time-ranges.ts";
 import type { Tombstone } from "../../src/model/tombstone.ts";
 import type { BlockSnapshot, TableSnapshot } from "../../src/query/snapshot.ts";
 import { encodePt } from "../../src/store/pt-writer.ts";
@@ -43,7 +44,7 @@ export class TestSnapshot {
     for (const { kind, batches } of parts) {
       const written = batches.map((rows) => {
         sequence += 1;
-        return writeRun(this.arena, columns, rows, { seqMin: sequence, unique: isUnique(rows, columns, lastNs) });
+        return writeRun(this.arena, columns, rows, { seqMin: sequence, ...factsOf(rows, columns, lastNs) });
       });
       if (kind === "memory") {
         runs.push(...written.filter(({ rowCount }) => rowCount > 0));
@@ -54,9 +55,9 @@ export class TestSnapshot {
       const { bytes, directory } = encodePt(kernel, tables, pageRowsMax === undefined ? {} : { pageRowsMax });
       const fileId = firstFileId + this.files.push(bytes) - 1;
       blocks.push(
-        ...directory.blocks.map(({ rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique }, blockIndex) => {
+        ...directory.blocks.map(({ rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, doubts }, blockIndex) => {
           const place = { fileId, generation, format: "pt" as const, source: { kind: "bytes" as const, bytes }, blockIndex };
-          return { ...place, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique };
+          return { ...place, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, ...(doubts === undefined ? {} : { doubts }) };
         }),
       );
     }
@@ -76,14 +77,19 @@ export class TestSnapshot {
   }
 }
 
-/** Whether every row is newer than all rows of its series before it, in the batch and in earlier ones; notes the last times. */
-function isUnique(rows: readonly TestRow[], columns: readonly ColumnDef[], lastNs: Map<string, bigint>): boolean {
-  let isNewer = true;
+/** Rows that are not newer than all rows of their series before them, in the batch and in earlier ones, are in doubt. Notes last times. */
+function factsOf(rows: readonly TestRow[], columns: readonly ColumnDef[], lastNs: Map<string, bigint>): RowFacts {
+  const doubted: bigint[] = [];
   for (const { tags, timeNs } of rows) {
     const key = Buffer.from(canonicalKey(columns, tags)).toString("latin1");
     const last = lastNs.get(key);
-    isNewer &&= last === undefined || timeNs > last;
     if (last === undefined || timeNs > last) lastNs.set(key, timeNs);
+    else doubted.push(timeNs);
   }
-  return isNewer;
+  if (doubted.length === 0) return { unique: true, ascending: true };
+  const times = doubted.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  // every single time, as far as there are few
+  const doubts =
+    times.length > 4 ? [{ minNs: times[0]!, maxNs: times.at(-1)! }] : union(times.map((time) => ({ minNs: time, maxNs: time })));
+  return { unique: false, doubts };
 }

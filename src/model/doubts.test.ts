@@ -1,0 +1,22 @@
+// What is known of rows of several parts, beside the times of which each part is in doubt.
+import { expect, test } from "bun:test";
+import { type Doubts, joinDoubts } from "./doubts.ts";
+
+const range = (min: number, max: number) => ({ minNs: BigInt(min), maxNs: BigInt(max) });
+const all: Doubts = { unique: false };
+const of = (...ranges: [number, number][]): Doubts => ({ unique: false, doubts: ranges.map(([min, max]) => range(min, max)) });
+const none: Doubts = { unique: true };
+const many = Array.from({ length: 10 }, (_, i): [number, number] => [i * i, i * i]);
+
+const CASES: [what: string, parts: Doubts[], within: [number, number], joined: Doubts][] = [
+  ["nothing", [], [0, 9], none],
+  ["nothing in doubt", [none, none], [0, 9], none],
+  ["in doubt as a whole", [none, all], [0, 9], of([0, 9])],
+  ["in doubt elsewhere", [of([10, 20])], [0, 9], none],
+  ["in part", [of([5, 20]), none, of([1, 2])], [0, 9], of([1, 2], [5, 9])],
+  ["overlapping and touching", [of([5, 6]), of([6, 7], [9, 9]), of([3, 4])], [0, 9], of([3, 7], [9, 9])],
+  ["more than are told apart: those with the shortest gaps are joined", [of(...many)], [0, 99], of([0, 4], ...many.slice(3))],
+];
+test.each(CASES)("%s", (_, parts, [min, max], joined) => {
+  expect(joinDoubts(parts, range(min, max))).toEqual(joined as ReturnType<typeof joinDoubts>);
+});
