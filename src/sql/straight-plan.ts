@@ -188,4 +188,4 @@ function wholeNumber(node: Expression): number | null {
   return Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-const INTEGERS: ReadonlySet<string> = new Set(["TINYINT", "SMALLINT", "INTEGER", "BIGINT"]);
+const INTEGERS: ReadonlySet<string> = new Set(["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UBIGINT"]);

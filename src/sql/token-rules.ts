@@ -1,5 +1,6 @@
 // What DuckDB's grammar refuses or understands otherwise, put right between the token pass and its parser. A rule takes the tokens and
-// gives tokens; positions stay those of the statement.
+// gives tokens; positions stay those of the statement. What concerns the calls of functions is in call-rules.ts.
+import { callRules, closingParenthesis, isSymbol, isWord, symbol } from "./call-rules.ts";
 import type { Token } from "./tokens.ts";
 
 /** All rules in order. */
@@ -8,7 +9,7 @@ export function applyTokenRules(tokens: readonly Token[]): readonly Token[] {
   const binary = structs.some(isHexMark) ? hexLiterals(structs) : structs;
   const similar = binary.some((token) => isWord(token, "similar")) ? similarTo(binary) : binary;
   const operators = similar.some(({ kind, text }) => kind === "symbol" && text === "~") ? regexOperators(similar) : similar;
-  return operators.some(isApproximatePercentile) ? orderedPercentiles(operators) : operators;
+  return callRules(operators);
 }
 
 const OPERATOR_CHARS = new Set("+-*/<>=~!@#%^&|`?");
@@ -33,10 +34,6 @@ function regexOperators(tokens: readonly Token[]): Token[] {
     i = end;
   }
   return out;
-}
-
-function isWord(token: Token | undefined, text: string): boolean {
-  return token?.kind === "word" && token.text === text;
 }
 
 function isStruct(token: Token, index: number, tokens: readonly Token[]): boolean {
@@ -87,10 +84,6 @@ function argumentsOf(tokens: readonly Token[], from: number, to: number): { star
   return parts;
 }
 
-function isSymbol(token: Token | undefined, text: string): boolean {
-  return token?.kind === "symbol" && token.text === text;
-}
-
 /** The letter of `X'616263'`. */
 function isHexMark(token: Token, index: number, tokens: readonly Token[]): boolean {
   const next = tokens[index + 1];
@@ -103,11 +96,6 @@ function hexLiterals(tokens: readonly Token[]): Token[] {
     if (isHexMark(token, i, tokens)) return [{ ...token, text: "unhex" }, symbol("(", token.end)];
     return i > 0 && isHexMark(tokens[i - 1]!, i - 1, tokens) ? [token, symbol(")", token.end)] : [token];
   });
-}
-
-/** One that the statement does not have. */
-function symbol(text: string, at: number): Token {
-  return { kind: "symbol", text, start: at, end: at };
 }
 
 /** `a [NOT] SIMILAR TO b` is `a ~ b` in the dialect: a regular expression that may match anywhere. */
@@ -152,27 +140,3 @@ const BEFORE_OPERAND = new Set([
   "distinct",
   "all",
 ]);
-
-/** `approx_percentile_cont(p) WITHIN GROUP (ORDER BY x)`: DuckDB's grammar knows the exact percentile in this form, which will do. */
-function orderedPercentiles(tokens: readonly Token[]): Token[] {
-  return tokens.map((token, i) => {
-    if (!isApproximatePercentile(token) || tokens[i + 1]?.text !== "(") return token;
-    const close = closingParenthesis(tokens, i + 1);
-    const within = tokens[close + 1]?.kind === "word" && tokens[close + 1]!.text === "within";
-    return within ? { ...token, text: "percentile_cont" } : token;
-  });
-}
-
-function isApproximatePercentile({ kind, text }: Token): boolean {
-  return kind === "word" && text === "approx_percentile_cont";
-}
-
-function closingParenthesis(tokens: readonly Token[], open: number): number {
-  let depth = 0;
-  for (let i = open; i < tokens.length; i++) {
-    if (tokens[i]!.kind !== "symbol") continue;
-    if (tokens[i]!.text === "(") depth++;
-    else if (tokens[i]!.text === ")" && --depth === 0) return i;
-  }
-  return tokens.length;
-}

@@ -136,4 +136,21 @@ const LISTS: readonly string[] = [
   "CREATE MACRO __map_extract(map, key) AS CASE WHEN map IS NOT NULL THEN [map[key]] END",
 ];
 
-export const VALUE_MACROS: readonly string[] = [...MATH, ...TEXT, ...LISTS];
+const AGGREGATES: readonly string[] = [
+  "CREATE MACRO __defined(x) AS CASE WHEN NOT isnan(x) THEN x END",
+  "CREATE MACRO __non_negative(x) AS CASE WHEN x >= 0 THEN x END",
+  "CREATE MACRO __between(ends, share) AS ends[1] + (ends[2] - ends[1]) * share",
+  // the least x for which the weights of it and all below reach their share; pairs are {x, w, found}
+  `CREATE MACRO __weighted_percentile(pairs, share) AS
+     list_transform(
+       [list_filter(pairs, lambda pair: pair.w > 0)],
+       lambda counted: list_reduce(
+         list_transform(list_sort(counted), lambda pair: {'x': pair.x, 'w': pair.w, 'found': CAST(NULL AS DOUBLE)}),
+         lambda sum, pair: CASE
+           WHEN sum.found IS NOT NULL THEN sum
+           ELSE {'x': pair.x, 'w': sum.w + pair.w,
+                 'found': CASE WHEN sum.w + pair.w >= share * list_sum(list_transform(counted, lambda c: c.w)) THEN pair.x END} END,
+         {'x': 0e0, 'w': 0e0, 'found': CAST(NULL AS DOUBLE)}).found)[1]`,
+];
+
+export const VALUE_MACROS: readonly string[] = [...MATH, ...TEXT, ...LISTS, ...AGGREGATES];

@@ -111,7 +111,7 @@ const CASES: readonly Case[] = [
     values: ['[[[1,2],[],null],[{"a":1,"B":["x"]}],{"o":{"i":{"k":true}}}]'],
     csv: new Error("csv cannot hold column 'l' of type list"),
     pretty: ["[[1, 2], [], ] | [{a: 1, B: [x]}] | {o: {i: {k: true}}}"],
-    columns: [[[[1, 2], [], null]], [[{ a: 1, B: ["x"] }]], [{ o: { i: { k: true } } }]],
+    columns: [[[[1n, 2n], [], null]], [[{ a: 1n, B: ["x"] }]], [{ o: { i: { k: true } } }]],
   },
   {
     sql: "SELECT MAP {1: 'a', 2: NULL} AS m, MAP {'k\"': [1]} AS k",
@@ -123,11 +123,11 @@ const CASES: readonly Case[] = [
     columns: [
       [
         [
-          [1, "a"],
-          [2, null],
+          [1n, "a"],
+          [2n, null],
         ],
       ],
-      [[['k"', [1]]]],
+      [[['k"', [1n]]]],
     ],
   },
   // columns of one name: all of them, in order, in every format

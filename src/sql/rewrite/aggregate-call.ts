@@ -16,7 +16,14 @@ export interface CallParts {
 }
 
 /** Aggregates that rewrite/ gives another name or makes of others. */
-const DIALECT_AGGREGATES: ReadonlySet<string> = new Set(["approx_median", "approx_percentile_cont", "first_value", "last_value"]);
+const DIALECT_AGGREGATES: ReadonlySet<string> = new Set([
+  "approx_median",
+  "approx_percentile_cont",
+  "approx_percentile_cont_with_weight",
+  "first_value",
+  "last_value",
+  "nth_value",
+]);
 
 /** Whether a call without OVER makes one value of many rows. */
 export function isAggregateCall(node: Expression): boolean {

@@ -131,7 +131,8 @@ export function typedConstant(node: Constant): Typed {
   if (kind !== "integer" && kind !== "float") return typed(node, kind);
   if (typeof value.value === "object") return typed(node, kind);
   if (value.type.id === "DECIMAL") return { node, kind: "float", number: decimalValue(value) };
-  return { node, kind, number: kind === "integer" ? BigInt(value.value as number | string) : Number(value.value) };
+  const arrow = value.type.id === "UBIGINT" ? { arrow: "UInt64" } : {};
+  return { node, kind, ...arrow, number: kind === "integer" ? BigInt(value.value as number | string) : Number(value.value) };
 }
 
 /** A parameter's value as a constant. @throws TsdbError bad_query when it has none */

@@ -113,8 +113,10 @@ function outputName(node: Expression): string | null {
   return node.class === "COLUMN_REF" ? node.column_names.at(-1)! : null;
 }
 
+/** A number of a row has no sign. */
 function one(alias: string): Expression {
-  return { ...integerConstant(1), alias };
+  const constant = integerConstant(1);
+  return { ...constant, alias, value: { ...constant.value, type: { id: "UBIGINT", type_info: null } } };
 }
 
 function distinctOn(node: SelectNode, window: Window, select_list: Expression[]): SelectNode | null {

@@ -1,10 +1,10 @@
 // Function calls: renames, the rules of time-function.ts, and what kind of value comes out.
-import { ColumnType } from "../../model/column.ts";
 import { RENAMED_FUNCTIONS } from "../dialect.ts";
 import { type Kind, type Typed, withClock } from "../kind.ts";
 import type { Scope } from "../scope.ts";
 import type { FunctionCall } from "../tree.ts";
-import { call, castTo, integerConstant, operator } from "../tree.ts";
+import { call } from "../tree.ts";
+import { AGGREGATE_RULES } from "./aggregate-function.ts";
 import { rewriteArithmetic } from "./arithmetic.ts";
 import { ARRAY_RULES } from "./array-function.ts";
 import { BINARY_RULES } from "./binary-function.ts";
@@ -13,8 +13,8 @@ import { commonKind, rewriteExpression } from "./expression.ts";
 import { MATH_RULES } from "./math-function.ts";
 import { REGEX_RULES, rewritePatternOperator } from "./regex-function.ts";
 import { type RewriteContext, rewriteOrders, typed } from "./rewriter.ts";
-import { argumentCount, type RuleInput, type Rules, wide } from "./rule.ts";
-import { rewriteSelector, rewriteSelectorPart } from "./selector.ts";
+import { type RuleInput, type Rules, wide } from "./rule.ts";
+import { rewriteSelectorPart } from "./selector.ts";
 import { guardSize } from "./size-guard.ts";
 import { STRING_RULES } from "./string-function.ts";
 import { STRUCT_RULES } from "./struct-function.ts";
@@ -97,7 +97,8 @@ const INTEGERS = new Set(
    strpos instr date_diff datediff year month day hour minute`.split(/\s+/),
 );
 const FLOATS = new Set(
-  "avg mean stddev stddev_pop stddev_samp variance var_pop var_samp sqrt exp ln log log2 log10 pow power random pi corr".split(/\s+/),
+  `avg corr covar_pop covar_samp mean regr_avgx regr_avgy regr_sxx regr_sxy regr_syy stddev stddev_pop stddev_samp variance var_pop var_samp
+   cume_dist percent_rank sqrt exp ln log log2 log10 pow power random pi`.split(/\s+/),
 );
 const TEXTS = new Set(
   "concat concat_ws lower upper substr substring trim ltrim rtrim replace strftime left right lpad rpad split_part".split(/\s+/),
@@ -122,12 +123,8 @@ export function resultKind(name: string, args: readonly Typed[]): Kind {
   return "unknown";
 }
 
-/** A quantile: DuckDB takes FLOAT fractions only. */
-function approxQuantile(value: Typed, fraction: FunctionCall["children"][number], node: FunctionCall): Typed {
-  return typed({ ...node, function_name: "approx_quantile", children: [value.node, castTo(fraction, "FLOAT")] }, value.kind);
-}
-
 const VALUE_RULES: Rules = {
+  ...AGGREGATE_RULES,
   ...ARRAY_RULES,
   ...BINARY_RULES,
   ...CONDITIONAL_RULES,
@@ -136,42 +133,4 @@ const VALUE_RULES: Rules = {
   ...STRING_RULES,
   ...STRUCT_RULES,
   ...TYPE_RULES,
-  approx_percentile_cont: ({ node, args }) => {
-    // approx_percentile_cont(p) WITHIN GROUP (ORDER BY x)
-    const [order] = node.order_bys.orders;
-    if (args.length === 1 && order !== undefined) {
-      const plain = { ...node, order_bys: { ...node.order_bys, orders: [] } };
-      const fraction = order.type === "DESCENDING" ? operator("-", castTo(integerConstant(1), "DOUBLE"), args[0]!.node) : args[0]!.node;
-      return approxQuantile(typed(order.expression, "unknown"), fraction, plain);
-    }
-    // the third argument is a number of centroids: a hint, and DuckDB chooses its own
-    if (args.length < 2 || args.length > 3) throw argumentCount("approx_percentile_cont", "2 or 3", args.length);
-    return approxQuantile(args[0]!, args[1]!.node, node);
-  },
-  approx_quantile: ({ node, args }) =>
-    args.length === 2 && args[1]!.kind === "float" ? approxQuantile(args[0]!, args[1]!.node, node) : null,
-  approx_median: ({ node, args }) => approxQuantile(args[0]!, { ...castTo(integerConstant(0), "FLOAT"), child: halfConstant() }, node),
-  avg: ({ node, args }) => (args[0]?.kind === "duration" ? typed(castTo(node, "BIGINT"), "duration") : null),
-  mean: ({ node, args }) => (args[0]?.kind === "duration" ? typed(castTo(node, "BIGINT"), "duration") : null),
-  // The dialect has no 128-bit integers: a sum of integers is one, and too large a sum is an error.
-  sum: ({ node, args }) => sumRule(node, args),
-  // as aggregates; with OVER they are DuckDB's
-  first_value: ({ node, args }) => typed({ ...node, function_name: "first" }, args[0]?.kind ?? "unknown"),
-  last_value: ({ node, args }) => typed({ ...node, function_name: "last" }, args[0]?.kind ?? "unknown"),
-  selector_first: ({ node, args }) => rewriteSelector(node, args),
-  selector_last: ({ node, args }) => rewriteSelector(node, args),
-  selector_max: ({ node, args }) => rewriteSelector(node, args),
-  selector_min: ({ node, args }) => rewriteSelector(node, args),
 };
-
-function halfConstant(): FunctionCall {
-  return operator("/", castTo(integerConstant(1), "DOUBLE"), castTo(integerConstant(2), "DOUBLE"));
-}
-
-function sumRule(node: FunctionCall, args: readonly Typed[]): Typed | null {
-  const kind = args[0]?.kind;
-  if (kind !== "integer" && kind !== "duration") return null;
-  const { source } = args[0]!;
-  const unsigned = source !== undefined && source.scan.defs[source.index]?.type === ColumnType.unsigned;
-  return typed(castTo(node, unsigned ? "UBIGINT" : "BIGINT"), kind);
-}

@@ -1,18 +1,23 @@
-// Window functions. A RANGE frame in intervals over times is computed on nanoseconds, because DuckDB would add to microseconds.
+// Window functions. An aggregate's rule is that of aggregate-function.ts, with the window put to each aggregate it consists of. A RANGE
+// frame in intervals over times is computed on nanoseconds, because DuckDB would add to microseconds.
 
 import { RENAMED_FUNCTIONS } from "../dialect.ts";
+import { isAggregate } from "../functions.ts";
 import { intervalNs } from "../interval.ts";
 import { type Typed, withClock } from "../kind.ts";
 import type { Scope } from "../scope.ts";
-import type { Expression, Window } from "../tree.ts";
-import { bigintConstant, castTo } from "../tree.ts";
+import type { Expression, FunctionCall, Window } from "../tree.ts";
+import { bigintConstant, call } from "../tree.ts";
+import { AGGREGATE_RULES } from "./aggregate-function.ts";
 import { nsOf } from "./arithmetic.ts";
+import { CHANGE_RULES } from "./change-function.ts";
 import { rewriteExpression } from "./expression.ts";
 import { resultKind } from "./function.ts";
 import { type RewriteContext, rewriteOrders, typed } from "./rewriter.ts";
+import { mapChildren } from "./walk.ts";
 
 export function rewriteWindow(node: Window, context: RewriteContext, scope: Scope): Typed {
-  const optional = (child: Expression | null): Expression | null => (child === null ? null : rewriteExpression(child, context, scope).node);
+  const optional = (child: Expression | null): Typed | null => (child === null ? null : rewriteExpression(child, context, scope));
   const args = node.children.map((child) => rewriteExpression(child, context, scope));
   const name = RENAMED_FUNCTIONS[node.function_name] ?? node.function_name;
   const rewritten: Window = {
@@ -22,16 +27,49 @@ export function rewriteWindow(node: Window, context: RewriteContext, scope: Scop
     partitions: node.partitions.map((child) => rewriteExpression(child, context, scope).node),
     orders: rewriteOrders(node.orders, context, scope),
     arg_orders: rewriteOrders(node.arg_orders, context, scope),
-    start_expr: optional(node.start_expr),
-    end_expr: optional(node.end_expr),
-    offset_expr: optional(node.offset_expr),
-    default_expr: optional(node.default_expr),
-    filter_expr: optional(node.filter_expr),
+    start_expr: optional(node.start_expr)?.node ?? null,
+    end_expr: optional(node.end_expr)?.node ?? null,
+    offset_expr: optional(node.offset_expr)?.node ?? null,
+    default_expr: optional(node.default_expr)?.node ?? null,
+    filter_expr: optional(node.filter_expr)?.node ?? null,
   };
   const framed = intervalFrame(node, rewritten, context, scope);
-  const kind = resultKind(name, args);
-  if (name === "sum" && (kind === "integer" || kind === "duration")) return typed(castTo(framed, "BIGINT"), kind);
-  return withClock(typed(framed, kind), args);
+  const change = CHANGE_RULES[name];
+  if (change !== undefined)
+    return change({ window: framed, args: withDetached(args, [node.offset_expr, node.default_expr].map(optional)) });
+  if (RANKS.has(name)) return { node: framed, kind: "integer", arrow: "UInt64" };
+  const made = OWN.has(name) ? null : ofAggregates(framed, args, context, scope);
+  return made ?? withClock(typed(framed, resultKind(name, args)), args);
+}
+
+/** Numbers of rows: 64 bits without a sign in the dialect. */
+const RANKS: ReadonlySet<string> = new Set(["dense_rank", "ntile", "rank", "row_number"]);
+/** Window functions of DuckDB's with the names of aggregates. */
+const OWN: ReadonlySet<string> = new Set(["first_value", "last_value", "nth_value"]);
+
+/** DuckDB's parser takes a second and third argument apart from the first. */
+function withDetached(args: readonly Typed[], detached: readonly (Typed | null)[]): Typed[] {
+  return [...args, ...detached.filter((arg) => arg !== null)];
+}
+
+/** An aggregate over the window; null: it has no rule. */
+function ofAggregates(window: Window, args: readonly Typed[], context: RewriteContext, scope: Scope): Typed | null {
+  const plain: FunctionCall = {
+    ...call(window.function_name, window.children, window.query_location),
+    filter: window.filter_expr,
+    distinct: window.distinct,
+    order_bys: { type: "ORDER_MODIFIER", orders: window.arg_orders },
+  };
+  const made = AGGREGATE_RULES[window.function_name]?.({ node: plain, args, context, scope }) ?? null;
+  return made === null ? null : { ...made, node: overWindow(made.node, window) };
+}
+
+function overWindow(node: Expression, window: Window): Expression {
+  if (node.class !== "FUNCTION" || node.is_operator || !isAggregate(node.function_name)) {
+    return mapChildren(node, (child) => overWindow(child, window));
+  }
+  const { function_name, children, filter, distinct, order_bys } = node;
+  return { ...window, function_name, children, distinct, filter_expr: filter, arg_orders: order_bys.orders, alias: "" };
 }
 
 function intervalFrame(node: Window, rewritten: Window, context: RewriteContext, scope: Scope): Window {
