@@ -4,6 +4,7 @@ import type { ResultColumn, ResultField, ResultType, ResultValues } from "../mod
 import { DuckType, duckdb } from "./binding.ts";
 import { createNestedReader } from "./nested-reader.ts";
 import { readStrings } from "./string-reader.ts";
+import { castForReading } from "./type-text.ts";
 
 type LogicalType = duckdbTypes.LogicalType;
 type Vector = duckdbTypes.Vector;
@@ -176,4 +177,13 @@ export function createColumnReader(logical: LogicalType): ColumnReader {
 /** A field as nested types hold it. */
 export function fieldOf(name: string, reader: ColumnReader): ResultField {
   return { name, type: reader.type };
+}
+
+/** Columns and parameters of a statement as fields. What DuckDB does not know the type of is a "null"; types that are only read as text
+ *  are text. */
+export function fieldsOf(columns: readonly { readonly name: string; readonly type: LogicalType | null }[]): ResultField[] {
+  return columns.map(({ name, type }) => {
+    if (type === null || duckdb.get_type_id(type) === DuckType.INVALID) return { name, type: { kind: "null" } };
+    return { name, type: castForReading(type) === null ? createColumnReader(type).type : { kind: "utf8" } };
+  });
 }

@@ -1,6 +1,6 @@
 // A connection runs one statement at a time; its result streams. Beginning another statement ends the one before.
 import type duckdbTypes from "@duckdb/node-bindings";
-import { duckdb } from "./binding.ts";
+import { DuckType, duckdb } from "./binding.ts";
 import { engineError } from "./errors.ts";
 import { nativeCalls } from "./native-calls.ts";
 import { ResultStream } from "./result-stream.ts";
@@ -92,6 +92,14 @@ export class Statement {
       name: duckdb.prepared_statement_column_name(this.handle, i),
       type: duckdb.prepared_statement_column_logical_type(this.handle, i),
     }));
+  }
+
+  /** The parameters; a type is null when the statement does not tell it. */
+  parameters(): { readonly name: string; readonly type: duckdbTypes.LogicalType | null }[] {
+    return Array.from({ length: duckdb.nparams(this.handle) }, (_, i) => {
+      const isKnown = duckdb.param_type(this.handle, i + 1) !== DuckType.INVALID;
+      return { name: duckdb.parameter_name(this.handle, i + 1), type: isKnown ? duckdb.param_logical_type(this.handle, i + 1) : null };
+    });
   }
 
   bindVarchar(index: number, text: string): void {

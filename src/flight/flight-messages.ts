@@ -73,9 +73,8 @@ export const ReadInfo = message(`${QUERIER}.ReadInfo`, {
   params: repeatedMessage(6, QueryParam),
 });
 
-/** The handle of a prepared statement carries all there is to know, so that it outlives a restart: `params` is an Arrow IPC stream. */
-export const PreparedHandle = message(`${QUERIER}.FlightSqlPreparedStatementHandle`, {
+/** Ours: clients pass it on as it is. */
+export const PreparedHandle = message("tsdb.flight.PreparedStatement", {
   query: plain(1, "string"),
-  params: optional(2, "bytes"),
+  params: repeatedMessage(2, QueryParam),
 });
-export type PreparedHandle = MessageOf<typeof PreparedHandle>;

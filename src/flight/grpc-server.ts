@@ -13,6 +13,7 @@ import {
   type ServiceDefinition,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { TsdbError } from "../model/errors.ts";
 import { encodeFlightData } from "./flight-data.ts";
 import { type AnyCall, GrpcCall } from "./grpc-call.ts";
 import type { FlightService } from "./service.ts";
@@ -37,6 +38,7 @@ const METHODS = {
 type MethodName = keyof typeof METHODS;
 
 const asIs = (bytes: Buffer) => bytes;
+const asBuffer = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 const DEFINITION: ServiceDefinition = Object.fromEntries(
   (Object.entries(METHODS) as [MethodName, Shape][]).map(([name, shape]) => [
@@ -45,9 +47,9 @@ const DEFINITION: ServiceDefinition = Object.fromEntries(
       path: `/arrow.flight.protocol.FlightService/${name}`,
       requestStream: shape === "bidi stream",
       responseStream: shape !== "unary",
-      requestSerialize: asIs,
+      requestSerialize: asBuffer,
       requestDeserialize: asIs,
-      responseSerialize: asIs,
+      responseSerialize: asBuffer,
       responseDeserialize: asIs,
     },
   ]),
@@ -99,7 +101,7 @@ export class GrpcServer {
     const { service } = this;
     return {
       Handshake: this.conversation("Handshake", async (call, caller) => {
-        const { token, reply } = service.handshake(caller, await firstOf(call));
+        const { token, reply } = service.handshake(caller, (await messagesOf(call, caller.signal).next()).value);
         const metadata = new Metadata();
         if (token !== null) metadata.set("authorization", `Bearer ${token}`);
         call.sendMetadata(metadata);
@@ -110,7 +112,9 @@ export class GrpcServer {
       DoGet: this.stream("DoGet", async (call, caller) => {
         for await (const message of await service.doGet(caller, call.request)) await caller.write(call, encodeFlightData(message));
       }),
-      DoPut: this.conversation("DoPut", async (call, caller) => caller.write(call, await service.doPut(caller, call))),
+      DoPut: this.conversation("DoPut", async (call, caller) =>
+        caller.write(call, await service.doPut(caller, messagesOf(call, caller.signal))),
+      ),
       DoAction: this.stream("DoAction", async (call, caller) => {
         for (const result of await service.doAction(caller, call.request)) await caller.write(call, result);
       }),
@@ -125,7 +129,7 @@ export class GrpcServer {
       const caller = this.begin(call);
       answer(caller, call.request)
         .then(
-          (reply) => callback(null, Buffer.from(reply.buffer, reply.byteOffset, reply.byteLength)),
+          (reply) => callback(null, reply),
           (error) => callback(this.failure(error, name, caller)),
         )
         .finally(() => this.end(caller));
@@ -178,11 +182,31 @@ export class GrpcServer {
 type StreamAnswer = (call: Parameters<handleServerStreamingCall<Buffer, Uint8Array>>[0], caller: GrpcCall) => Promise<void>;
 type ConversationAnswer = (call: ServerDuplexStream<Buffer, Uint8Array>, caller: GrpcCall) => Promise<void>;
 
-/** The first message of a client that may send none. */
-function firstOf(call: ServerDuplexStream<Buffer, Uint8Array>): Promise<Buffer | undefined> {
-  return new Promise((resolve, reject) => {
-    call.once("data", resolve);
-    call.once("end", () => resolve(undefined));
-    call.once("error", reject);
+/** A client's messages, each when it is asked for. The stream's own iterator would end the call with the last one, unanswered. */
+async function* messagesOf(call: ServerDuplexStream<Buffer, Uint8Array>, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const waiting: Buffer[] = [];
+  let isEnded = false;
+  let wake = () => {};
+  call.on("data", (message: Buffer) => {
+    waiting.push(message);
+    call.pause();
+    wake();
   });
+  call.once("end", () => {
+    isEnded = true;
+    wake();
+  });
+  signal.addEventListener("abort", () => wake(), { once: true });
+  for (;;) {
+    const next = waiting.shift();
+    if (next !== undefined) yield next;
+    else if (isEnded) return;
+    else if (signal.aborted) throw new TsdbError("cancelled", "the client went away");
+    else {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        call.resume();
+      });
+    }
+  }
 }

@@ -17,19 +17,17 @@ const NO_BYTES = new Uint8Array(0);
 export class IpcSplitter {
   /** What came and is not a whole message yet. */
   private rest: Uint8Array = NO_BYTES;
-  private isEnded = false;
 
-  /** The messages that are whole now. @throws Error for what is no IPC stream: it is our own, so that is a bug */
+  /** The messages that are whole now, without the marks of a stream's end. @throws Error for what is no IPC stream: it is our own, so that
+   *  is a bug */
   *push(piece: Uint8Array): Generator<IpcMessage> {
     let bytes = this.rest.length === 0 ? piece : joined(this.rest, piece);
     for (;;) {
-      const parts = this.isEnded ? null : messageAt(bytes);
+      const parts = messageAt(bytes);
       if (parts === null) break;
       bytes = bytes.subarray(parts.end);
-      if (parts.header.length === 0) this.isEnded = true;
-      else yield parts;
+      if (parts.header.length > 0) yield parts;
     }
-    assert(!this.isEnded || bytes.length === 0, "an IPC stream ends with its end mark");
     this.rest = bytes;
   }
 
@@ -39,7 +37,7 @@ export class IpcSplitter {
   }
 }
 
-/** The message at the start of `bytes`; null while it is not all there. The end mark has no header. */
+/** The message at the start of `bytes`; null while it is not all there. The mark of the end has no header. */
 function messageAt(bytes: Uint8Array): (IpcMessage & { readonly end: number }) | null {
   if (bytes.length < PREFIX_BYTES) return null;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -68,12 +66,13 @@ function bodyBytes(header: Uint8Array): number {
 
 /** One message as an IPC stream holds it. */
 export function encapsulated({ header, body }: IpcMessage): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(PREFIX_BYTES + header.length + body.length);
+  const headerBytes = Math.ceil(header.length / 8) * 8;
+  const bytes = new Uint8Array(PREFIX_BYTES + headerBytes + body.length);
   const view = new DataView(bytes.buffer);
   view.setUint32(0, CONTINUATION, true);
-  view.setUint32(4, header.length, true);
+  view.setUint32(4, headerBytes, true);
   bytes.set(header, PREFIX_BYTES);
-  bytes.set(body, PREFIX_BYTES + header.length);
+  bytes.set(body, PREFIX_BYTES + headerBytes);
   return bytes;
 }
 

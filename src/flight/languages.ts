@@ -11,6 +11,8 @@ export interface LanguageStatement {
   readonly database: string;
   readonly statement: string;
   readonly params: QueryParams;
+  /** It came as a command of Flight SQL. */
+  readonly isFlightSql?: boolean;
 }
 
 /** As tickets and headers name it; absent is SQL. @throws TsdbError bad_request */
@@ -21,7 +23,8 @@ export function languageOf(name: unknown): Language {
 }
 
 /** @throws Unimplemented for a language without an engine */
-export function arrowRequest({ language, database, statement, params }: LanguageStatement, signal: AbortSignal): QueryRequest {
+export function arrowRequest(asked: LanguageStatement, signal: AbortSignal): QueryRequest {
+  const { language, database, statement, params, isFlightSql = false } = asked;
   if (language !== "sql") throw new Unimplemented(`This feature is not implemented: query_type ${language}`);
-  return { database, statement, params, format: "arrow", signal };
+  return { database, statement, params, format: "arrow", queryType: isFlightSql ? "flightsql" : language, signal };
 }

@@ -1,12 +1,37 @@
 // The RPCs of Arrow Flight and Flight SQL, without gRPC: bytes of messages in, bytes of messages out. Statements are the query service's;
 // their answers pass through message by message, as the engine makes them.
+import { TsdbError } from "../model/errors.ts";
 import type { QueryAnswer, QueryService } from "../model/query.ts";
 import type { Access } from "./access.ts";
-import { BasicAuth, HandshakeMessage, Ticket } from "./flight-messages.ts";
-import { type IpcMessage, IpcSplitter } from "./ipc-messages.ts";
-import { arrowRequest, type LanguageStatement } from "./languages.ts";
+import type { MetadataCommand } from "./commands.ts";
+import {
+  Action,
+  ActionResult,
+  ActionType,
+  BasicAuth,
+  DESCRIPTOR,
+  FlightDescriptor,
+  FlightInfo,
+  HandshakeMessage,
+  PutResult,
+  SchemaResult,
+  Ticket,
+} from "./flight-messages.ts";
+import { encapsulated, type IpcMessage, IpcSplitter } from "./ipc-messages.ts";
+import { arrowRequest, type LanguageStatement, languageOf } from "./languages.ts";
+import { boundHandle, newHandle, preparedStatement, receivePut } from "./prepared.ts";
+import {
+  ClosePrepared,
+  CreatePrepared,
+  decodeCommand,
+  PreparedResult,
+  PutPreparedResult,
+  packAny,
+  type SqlCommand,
+  unpackAny,
+} from "./sql-messages.ts";
 import { Unimplemented } from "./status.ts";
-import { decodeTicket } from "./ticket.ts";
+import { decodeTicket, statementTicket, ticketFor } from "./ticket.ts";
 
 /** What the RPCs need from the rest of the server. */
 export interface FlightBackend extends Access, QueryService {}
@@ -20,6 +45,18 @@ export interface Caller {
   readonly signal: AbortSignal;
 }
 
+/** Headers that name the database of a Flight SQL call. */
+const DATABASE_HEADERS = ["database", "bucket", "bucket-name", "iox-namespace-name"] as const;
+const LANGUAGE_HEADER = "x-influxdata-query-language";
+/** What ordinary tables are to be called: some tools look for `TABLE`. */
+const BASE_TYPE_HEADER = "x-influxdata-base-table-type";
+const BASE_TYPES: readonly string[] = ["BASE TABLE", "TABLE"];
+
+const ACTIONS = {
+  CreatePreparedStatement: "Makes a prepared statement: ActionCreatePreparedStatementRequest, ActionCreatePreparedStatementResult.",
+  ClosePreparedStatement: "Forgets a prepared statement: ActionClosePreparedStatementRequest.",
+} as const;
+
 export class FlightService {
   constructor(private readonly backend: FlightBackend) {}
 
@@ -31,31 +68,67 @@ export class FlightService {
     return { token, reply: HandshakeMessage.encode(message) };
   }
 
+  /** FlightDescriptor → FlightInfo. @throws TsdbError, Unimplemented */
+  async getFlightInfo(caller: Caller, request: Uint8Array): Promise<Uint8Array> {
+    const descriptor = FlightDescriptor.decode(request);
+    const { command, bytes } = commandOf(descriptor);
+    const database = databaseOf(caller);
+    const language = languageOf(caller.header(LANGUAGE_HEADER));
+    const schema = await this.schema(caller, database, command, language);
+    const isForeign = command.is === "statement" && language !== "sql";
+    const ticket = isForeign ? statementTicket(database, language, command.query) : ticketFor(database, bytes);
+    return FlightInfo.encode({ schema, descriptor, endpoints: [{ ticket: { ticket } }], totalRecords: -1n, totalBytes: -1n });
+  }
+
+  /** FlightDescriptor → SchemaResult. @throws TsdbError, Unimplemented */
+  async getSchema(caller: Caller, request: Uint8Array): Promise<Uint8Array> {
+    const { command } = commandOf(FlightDescriptor.decode(request));
+    const language = languageOf(caller.header(LANGUAGE_HEADER));
+    return SchemaResult.encode({ schema: await this.schema(caller, databaseOf(caller), command, language) });
+  }
+
   /** The messages of the answer to a Ticket: the schema first. @throws TsdbError, Unimplemented */
-  async doGet(caller: Caller, ticket: Uint8Array): Promise<AsyncIterable<IpcMessage>> {
-    const request = decodeTicket(Ticket.decode(ticket).ticket);
-    if (request.is === "command") throw new Unimplemented(`Flight SQL command ${request.command.is}`);
-    return this.run(caller, request);
-  }
-
-  async getFlightInfo(_caller: Caller, _descriptor: Uint8Array): Promise<Uint8Array> {
-    throw new Unimplemented("GetFlightInfo");
-  }
-
-  async getSchema(_caller: Caller, _descriptor: Uint8Array): Promise<Uint8Array> {
-    throw new Unimplemented("GetSchema");
-  }
-
-  async doAction(_caller: Caller, _action: Uint8Array): Promise<Uint8Array[]> {
-    throw new Unimplemented("DoAction");
+  async doGet(caller: Caller, request: Uint8Array): Promise<AsyncIterable<IpcMessage> | Iterable<IpcMessage>> {
+    const asked = decodeTicket(Ticket.decode(request).ticket);
+    if (asked.is === "statement") return this.run(caller, asked);
+    const { command } = asked;
+    const database = asked.database ?? databaseOf(caller);
+    if (command.is === "statement" || command.is === "prepared") return this.run(caller, statementOf(database, command));
+    await this.backend.check(caller.token, database);
+    return this.metadata(caller, database, command);
   }
 
   listActions(): Uint8Array[] {
-    return [];
+    return Object.entries(ACTIONS).map(([type, description]) => ActionType.encode({ type, description }));
   }
 
-  async doPut(_caller: Caller, _messages: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-    throw new Unimplemented("DoPut");
+  /** Action → Results. @throws TsdbError, Unimplemented */
+  async doAction(caller: Caller, request: Uint8Array): Promise<Uint8Array[]> {
+    const { type, body } = Action.decode(request);
+    if (type === "CreatePreparedStatement") {
+      const { query, transactionId } = unpackAny(CreatePrepared, body);
+      if (transactionId !== undefined && transactionId.length > 0) throw new Unimplemented("there are no transactions");
+      const statement = { language: "sql", database: databaseOf(caller), statement: query, params: {}, isFlightSql: true } as const;
+      const { columns, parameters } = await this.describe(caller, statement);
+      const result = { handle: newHandle(statement), datasetSchema: encapsulated(columns), parameterSchema: encapsulated(parameters) };
+      return [ActionResult.encode({ body: packAny(PreparedResult, result) })];
+    }
+    if (type === "ClosePreparedStatement") {
+      preparedStatement(unpackAny(ClosePrepared, body).handle);
+      await this.backend.check(caller.token, databaseOf(caller));
+      return [];
+    }
+    throw new Unimplemented(`the action ${JSON.stringify(type.slice(0, 100))} is unknown; there are ${Object.keys(ACTIONS).join(" and ")}`);
+  }
+
+  /** The FlightData of parameters for a prepared statement → PutResult with a handle that has them. @throws TsdbError, Unimplemented */
+  async doPut(caller: Caller, messages: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+    const { descriptor, parameters } = await receivePut(messages);
+    const { command } = commandOf(descriptor);
+    if (command.is !== "prepared") throw new Unimplemented("only parameters of prepared statements can be put");
+    await this.backend.check(caller.token, databaseOf(caller));
+    const handle = boundHandle(command.handle, parameters);
+    return PutResult.encode({ appMetadata: PutPreparedResult.encode({ handle }) });
   }
 
   private async run(caller: Caller, statement: LanguageStatement): Promise<AsyncIterable<IpcMessage>> {
@@ -63,6 +136,74 @@ export class FlightService {
     await this.backend.check(caller.token, statement.database);
     return messagesOf(await this.backend.query(request));
   }
+
+  /** The schema messages of a statement's columns and of its parameters without a value. */
+  private async describe(caller: Caller, statement: LanguageStatement): Promise<{ columns: IpcMessage; parameters: IpcMessage }> {
+    const request = arrowRequest(statement, caller.signal);
+    await this.backend.check(caller.token, statement.database);
+    const found: IpcMessage[] = [];
+    for await (const message of messagesOf(await this.backend.query({ ...request, describe: true }))) found.push(message);
+    const [columns, parameters] = found;
+    if (columns === undefined || parameters === undefined) throw new Error("BUG: a description has two schemas");
+    return { columns, parameters };
+  }
+
+  /** The schema of a command's answer, as an IPC message with its prefix. */
+  private async schema(
+    caller: Caller,
+    database: string,
+    command: SqlCommand,
+    language: LanguageStatement["language"],
+  ): Promise<Uint8Array> {
+    if (command.is === "statement" || command.is === "prepared") {
+      const { columns } = await this.describe(caller, { ...statementOf(database, command), language });
+      return encapsulated(columns);
+    }
+    await this.backend.check(caller.token, database);
+    const { metadataSchema } = await import("./commands.ts");
+    return metadataSchema(command);
+  }
+
+  private async metadata(caller: Caller, database: string, command: MetadataCommand): Promise<IpcMessage[]> {
+    const baseType = caller.header(BASE_TYPE_HEADER) ?? BASE_TYPES[0]!;
+    if (!BASE_TYPES.includes(baseType)) throw new TsdbError("bad_request", `${BASE_TYPE_HEADER} must be ${BASE_TYPES.join(" or ")}`);
+    const { metadataAnswer, rowsOf } = await import("./commands.ts");
+    const ask = async (statement: string) => {
+      const request = arrowRequest({ language: "sql", database, statement, params: {}, isFlightSql: true }, caller.signal);
+      const { body } = await this.backend.query(request);
+      return rowsOf(body instanceof Uint8Array ? body : await new Response(body).bytes());
+    };
+    return metadataAnswer(command, { baseType, ask });
+  }
+}
+
+/** @throws TsdbError bad_request, Unimplemented */
+function commandOf(descriptor: FlightDescriptor): { readonly command: SqlCommand; readonly bytes: Uint8Array } {
+  const { type, command: bytes } = descriptor;
+  if (type !== DESCRIPTOR.command) throw new Unimplemented("a flight descriptor must be a command of Flight SQL");
+  const command = decodeCommand(bytes);
+  if (command === null) throw new Unimplemented("the descriptor's command is none that is known of Flight SQL");
+  return { command, bytes };
+}
+
+function statementOf(database: string, command: Extract<SqlCommand, { is: "statement" | "prepared" }>): LanguageStatement {
+  const asked = command.is === "prepared" ? preparedStatement(command.handle) : { statement: command.query, params: {} };
+  return { language: "sql", database, ...asked, isFlightSql: true };
+}
+
+/** The database that the call's metadata names. @throws TsdbError bad_request */
+function databaseOf(caller: Caller): string {
+  const given = DATABASE_HEADERS.flatMap((name) => {
+    const value = caller.header(name);
+    return value === undefined ? [] : [{ name, value }];
+  });
+  const [first] = given;
+  if (first === undefined) throw new TsdbError("bad_request", "no 'database' header in request");
+  if (given.some(({ value }) => value !== first.value)) {
+    const names = given.map(({ name }) => name).join(", ");
+    throw new TsdbError("bad_request", `More than one headers are found in request: ${names}. Please include only one of them`);
+  }
+  return first.value;
 }
 
 /** The password of a BasicAuth payload. */

@@ -3,7 +3,7 @@ import { near, TsdbError } from "../model/errors.ts";
 import type { QueryParams } from "../model/query.ts";
 import { checkParams, parseJson } from "../model/query-params.ts";
 import { Any, QUERY_TYPE, type QueryParam, ReadInfo } from "./flight-messages.ts";
-import { type LanguageStatement, languageOf } from "./languages.ts";
+import { type Language, type LanguageStatement, languageOf } from "./languages.ts";
 import type { MessageOf } from "./protobuf.ts";
 import { decodeCommand, isAnyOf, packAny, type SqlCommand, StatementTicket, unpackAny } from "./sql-messages.ts";
 
@@ -29,6 +29,11 @@ export function decodeTicket(ticket: Uint8Array): TicketRequest {
 /** The ticket for a Flight SQL command (an encoded Any) on a database. */
 export function ticketFor(database: string, command: Uint8Array): Uint8Array<ArrayBuffer> {
   return packAny(ReadInfo, { database, queryType: QUERY_TYPE.flightSql, flightSqlCommand: command });
+}
+
+/** The ticket for a statement in a language that Flight SQL does not know. */
+export function statementTicket(database: string, language: Language, query: string): Uint8Array<ArrayBuffer> {
+  return packAny(ReadInfo, { database, query, queryType: QUERY_TYPE[language] });
 }
 
 const BRACE = 0x7b;
@@ -93,11 +98,30 @@ function fromReadInfo(info: MessageOf<typeof ReadInfo>): TicketRequest {
     database,
     statement: query,
     language: queryType === QUERY_TYPE.influxql ? "influxql" : "sql",
-    params: Object.fromEntries(info.params.map((param) => [param.name, paramValue(param)])),
+    params: paramValues(info.params),
   };
 }
 
-function paramValue(param: MessageOf<typeof QueryParam>): QueryParams[string] {
-  const integer = param.uint64 ?? param.int64;
-  return param.string ?? param.boolean ?? param.float64 ?? integer ?? null;
+type Param = MessageOf<typeof QueryParam>;
+const NO_VALUE = {
+  ...{ null: undefined, boolean: undefined, uint64: undefined, int64: undefined, float64: undefined, string: undefined },
+};
+
+export function paramValues(params: readonly Param[]): QueryParams {
+  return Object.fromEntries(params.map((param) => [param.name, paramValue(param)]));
+}
+
+function paramValue({ string, boolean, float64, uint64, int64 }: Param): QueryParams[string] {
+  return string ?? boolean ?? float64 ?? uint64 ?? int64 ?? null;
+}
+
+export function paramMessages(params: QueryParams): Param[] {
+  return Object.entries(params).map(([name, value]) => ({ ...NO_VALUE, name, ...typedValue(value) }));
+}
+
+function typedValue(value: QueryParams[string]): Partial<Param> {
+  if (typeof value === "string") return { string: value };
+  if (typeof value === "boolean") return { boolean: value };
+  if (typeof value === "bigint") return value < 0n ? { int64: BigInt.asIntN(64, value) } : { uint64: BigInt.asUintN(64, value) };
+  return value === null ? { null: 0 } : { float64: value };
 }

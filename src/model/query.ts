@@ -10,6 +10,9 @@ export interface QueryRequest {
   readonly statement: string;
   readonly format: QueryFormat;
   readonly params: QueryParams;
+  /** Only what the answer would be is asked for, in format "arrow": an IPC stream without batches for its columns, and behind it one for
+   *  the parameters that have no value. */
+  readonly describe?: boolean;
   /** What system.queries says of it; "sql" when absent. */
   readonly queryType?: string;
   /** Aborts when the client goes away: interrupts the query. */

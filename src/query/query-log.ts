@@ -24,6 +24,8 @@ export interface QueryLogEntry {
 /** Longer statements are cut: a thousand of a megabyte each are not worth a gigabyte. */
 const TEXT_CHARS_MAX = 16 << 10;
 
+export type LoggedStatement = Pick<QueryLogEntry, "database" | "queryType" | "queryText">;
+
 export interface QueryLogOptions {
   /** Statements that are remembered, those that run among them. */
   readonly entriesMax: number;
@@ -39,11 +41,13 @@ export class QueryLog {
 
   constructor(private readonly options: QueryLogOptions) {}
 
-  begin(statement: { readonly database: string; readonly queryType: string; readonly queryText: string }): LoggedQuery {
+  /** What is only asked about, not run, is `unlisted`: nobody finds it. */
+  begin(statement: LoggedStatement, { unlisted = false }: { readonly unlisted?: boolean } = {}): LoggedQuery {
     const { clockNs, nowMs, entriesMax } = this.options;
     const { queryText: text } = statement;
     const queryText = text.length <= TEXT_CHARS_MAX ? text : `${text.slice(0, TEXT_CHARS_MAX)}…`;
     const logged = new LoggedQuery({ ...statement, queryText }, clockNs(), nowMs);
+    if (unlisted) return logged;
     this.statements.add(logged);
     for (const oldest of this.statements) {
       if (this.statements.size <= entriesMax) break;

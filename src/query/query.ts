@@ -5,7 +5,7 @@ import { KernelRowText } from "../kernel/row-text.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { QueryFormat, QueryParams } from "../model/query.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
-import type { SqlEngine } from "../sql/engine.ts";
+import type { SqlEngine, SqlInput, SqlPlan } from "../sql/engine.ts";
 import type { BlockCache } from "../store/block-cache.ts";
 import { SeriesNumbersOfTables } from "./series-numbers.ts";
 import type { DatabaseSnapshot, SnapshotNeed, TableSnapshot } from "./snapshot.ts";
@@ -16,6 +16,8 @@ export interface StatementRequest {
   readonly statement: string;
   readonly format: QueryFormat;
   readonly params: QueryParams;
+  /** Only the columns of the answer and the parameters are asked for, as QueryRequest has it. */
+  readonly describe: boolean;
   readonly signal: AbortSignal;
   /** Asks the main thread for the tables' rows and files of this moment. Names as the statement means them (case kept). */
   readonly snapshot: (need: SnapshotNeed) => Promise<DatabaseSnapshot>;
@@ -76,24 +78,26 @@ export class QueryRunner {
       for (const scan of scans) scan.close();
     };
     let planMs = 0;
+    const input: SqlInput = {
+      tables: scans,
+      databaseTables: snapshot.catalog,
+      isInternal: snapshot.isInternal,
+      systemRows: snapshot.systemRows,
+      params: request.params,
+      signal: request.signal,
+      onPlanned: () => {
+        planMs = performance.now() - startMs;
+        request.onPlanned(planMs);
+      },
+    };
     let closeResult: () => Promise<void> = () => Promise.resolve();
     const close = async () => {
       await closeResult();
       closeScans();
     };
     try {
-      const result = await this.engine.run(plan, {
-        tables: scans,
-        databaseTables: snapshot.catalog,
-        isInternal: snapshot.isInternal,
-        systemRows: snapshot.systemRows,
-        params: request.params,
-        signal: request.signal,
-        onPlanned: () => {
-          planMs = performance.now() - startMs;
-          request.onPlanned(planMs);
-        },
-      });
+      if (request.describe) return { ...(await this.description(plan, input)), close };
+      const result = await this.engine.run(plan, input);
       closeResult = () => result.close();
       const encoder = await createEncoder(request.format, result.schema, this.rowText);
       let rowCount = 0;
@@ -125,5 +129,19 @@ export class QueryRunner {
       await close();
       throw error;
     }
+  }
+
+  /** Two empty answers, one of the statement's columns and one of its parameters. */
+  private async description(plan: SqlPlan, input: SqlInput): Promise<Omit<StatementAnswer, "close">> {
+    const startMs = performance.now();
+    const { schema, parameters } = await this.engine.describe(plan, input);
+    const planMs = performance.now() - startMs;
+    const asWritten = parameters.map((field) => ({ ...field, name: `$${field.name}` }));
+    const encoders = [await createEncoder("arrow", schema), await createEncoder("arrow", { fields: asWritten, tableName: "" })];
+    const parts = async function* (): AsyncGenerator<Uint8Array> {
+      for (const encoder of encoders) for (const bytes of [encoder.begin(), encoder.end()]) if (bytes !== null) yield bytes;
+    };
+    const { contentType } = encoders[0]!;
+    return { contentType, parts: parts(), rowCount: () => 0, records: () => [], times: () => ({ planMs, computeMs: 0 }) };
   }
 }

@@ -1,5 +1,6 @@
 // A statement that DuckDB runs on a connection of its own until it is closed.
-import type { Connection } from "../duckdb/connection.ts";
+import { fieldsOf } from "../duckdb/column-reader.ts";
+import type { Connection, Statement } from "../duckdb/connection.ts";
 import { UNKNOWN_REASON } from "../duckdb/errors.ts";
 import type { ResultStream } from "../duckdb/result-stream.ts";
 import { castForReading } from "../duckdb/type-text.ts";
@@ -36,20 +37,39 @@ export class DuckAnswer {
     return this.stream!.fields;
   }
 
-  private async prepareAndStart(sql: string, key: string | null, check: () => void): Promise<void> {
-    let statement = await this.connection.prepare(sql);
+  /** The columns of `sql`'s answer, and its parameters. @throws TsdbError */
+  async describe(sql: string): Promise<{ readonly fields: readonly ResultField[]; readonly parameters: readonly ResultField[] }> {
+    const { statement } = await this.prepare(sql);
+    try {
+      return { fields: fieldsOf(statement.columns()), parameters: fieldsOf(statement.parameters()) };
+    } finally {
+      statement.close();
+    }
+  }
+
+  /** `isCast`: types that no client knows leave as text. */
+  private async prepare(sql: string): Promise<{ readonly statement: Statement; readonly isCast: boolean }> {
+    const statement = await this.connection.prepare(sql);
+    let isKept = false;
     try {
       checkColumnCount(statement.columnCount);
       const columns = statement.columns();
       const casts = columns.map(({ type }) => castForReading(type));
-      const isCast = casts.some((cast) => cast !== null);
-      if (isCast) {
-        // Types that no client knows leave as text; the columns are named by position, because names may repeat.
-        const names = columns.map((_, i) => ident(`c${i}`));
-        const list = columns.map(({ name }, i) => `${casts[i] === null ? names[i] : `CAST(${names[i]} AS ${casts[i]})`} AS ${ident(name)}`);
-        statement.close();
-        statement = await this.connection.prepare(`SELECT ${list.join(", ")} FROM (${sql}) AS t(${names.join(", ")})`);
-      }
+      isKept = casts.every((cast) => cast === null);
+      if (isKept) return { statement, isCast: false };
+      // the columns are named by position, because names may repeat
+      const names = columns.map((_, i) => ident(`c${i}`));
+      const list = columns.map(({ name }, i) => `${casts[i] === null ? names[i] : `CAST(${names[i]} AS ${casts[i]})`} AS ${ident(name)}`);
+      const cast = await this.connection.prepare(`SELECT ${list.join(", ")} FROM (${sql}) AS t(${names.join(", ")})`);
+      return { statement: cast, isCast: true };
+    } finally {
+      if (!isKept) statement.close();
+    }
+  }
+
+  private async prepareAndStart(sql: string, key: string | null, check: () => void): Promise<void> {
+    const { statement, isCast } = await this.prepare(sql);
+    try {
       check();
       this.stream = await statement.execute();
       if (key !== null && !isCast) this.keptAs = key;

@@ -12,6 +12,7 @@ import type { ResultBatch, ResultSchema } from "../model/result-batch.ts";
 import type { ScanTable } from "../model/scan.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import type { DatabaseTable } from "./catalog-tables.ts";
+import { describeStatement, type SqlDescription } from "./description.ts";
 import { DuckAnswer } from "./duck-answer.ts";
 import { MACROS } from "./macros.ts";
 import { NATIVE_FUNCTIONS } from "./native-functions.ts";
@@ -21,6 +22,7 @@ import { SqlRun } from "./run.ts";
 import { VALUE_MACROS } from "./value-macros.ts";
 
 export type { DatabaseTable } from "./catalog-tables.ts";
+export type { SqlDescription } from "./description.ts";
 export type { SqlPlan } from "./plan.ts";
 
 export interface SqlEngineOptions {
@@ -110,6 +112,11 @@ export class SqlEngine {
       throw explained;
     }
     return run;
+  }
+
+  /** What a plan would answer. @throws TsdbError bad_query */
+  describe(plan: SqlPlan, input: SqlInput): Promise<SqlDescription> {
+    return describeStatement(this, plan, input);
   }
 
   /** A connection for one statement. */

@@ -95,7 +95,9 @@ export function printExpression(out: SqlWriter, node: Expression): void {
       out.put(`#${node.index}`);
       return;
     case "PARAMETER":
-      throw new Error(`BUG: parameter ${node.identifier} was not replaced`);
+      // of a statement that is described; else its value has taken its place
+      out.put(`$${node.identifier}`);
+      return;
   }
 }
 

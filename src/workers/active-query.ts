@@ -69,10 +69,18 @@ export class ActiveQuery {
         const message = `the statement ran longer than ${this.limit.text}, the limit that --query-timeout sets`;
         this.abandon(new TsdbError("query_limit", message, { limitMs: this.limit.limitMs }));
       });
-      const { statement, format, params } = this.request;
+      const { statement, format, params, describe } = this.request;
       try {
         const early = this.takeEarly();
-        this.post({ type: "query", id: this.id, statement, format, params, ...(early === undefined ? {} : { early }) });
+        this.post({
+          type: "query",
+          id: this.id,
+          statement,
+          format,
+          params,
+          ...(describe ? { describe } : {}),
+          ...(early === undefined ? {} : { early }),
+        });
       } catch (error) {
         this.endWorker();
         this.failClient(error as Error);

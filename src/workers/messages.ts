@@ -32,6 +32,7 @@ export type ToQueryWorker =
       readonly statement: string;
       readonly format: QueryFormat;
       readonly params: QueryParams;
+      readonly describe?: boolean;
       /** A pinned snapshot of the tables that the statement probably reads. */
       readonly early?: { readonly need: SnapshotNeed; readonly snapshot: WireSnapshot };
     }

@@ -78,8 +78,8 @@ export class QueryClient implements QueryService {
     this.options.snapshots.checkDatabase(request.database);
     if (this.closed) throw new TsdbError("unavailable", "the server is stopping");
     if (request.signal.aborted) throw new TsdbError("cancelled", "the client went away");
-    const { database, statement, queryType = "sql" } = request;
-    const log = this.options.log.begin({ database, queryType, queryText: statement });
+    const { database, statement, queryType = "sql", describe: unlisted = false } = request;
+    const log = this.options.log.begin({ database, queryType, queryText: statement }, { unlisted });
     const limit = new TimeLimit(this.options.timeoutMs);
     try {
       const permit = this.permits.take();

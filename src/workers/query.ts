@@ -141,6 +141,7 @@ async function runQuery(message: StatementMessage): Promise<void> {
       statement: message.statement,
       format: message.format,
       params: message.params,
+      describe: message.describe === true,
       signal: query.cancelled.signal,
       snapshot: (need) => query.snapshot(need),
       onPlanned: (planMs) => {

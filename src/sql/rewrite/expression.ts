@@ -35,6 +35,7 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
     case "CONSTANT":
       return typedConstant(node);
     case "PARAMETER":
+      if (context.keepsParameters === true && !Object.hasOwn(context.params, node.identifier)) return typed(node, "unknown");
       return typedConstant(parameterConstant(node, context));
     case "FUNCTION":
       return rewriteFunction(node, context, scope);

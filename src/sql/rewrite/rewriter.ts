@@ -51,6 +51,8 @@ export interface RewriteContext {
   readonly references: TableReferences;
   /** now() of the statement. */
   readonly nowNs: bigint;
+  /** The statement is described, not run: parameters without a value stay parameters. */
+  readonly keepsParameters?: boolean;
 }
 
 /** Rewrites a query in place. */
