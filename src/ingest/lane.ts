@@ -28,6 +28,8 @@ export interface LaneParts {
   readonly start: StartLane;
   readonly writers: WriterParts;
   readonly memory: WriterMemory;
+  /** The lane takes bodies now. */
+  readonly onReady: () => void;
   /** The lane has failed; its memory is given back when `ended` resolves. */
   readonly onFailure: (lane: Lane, error: Error, ended: Promise<void>) => void;
 }
@@ -54,6 +56,7 @@ export class Lane implements ParserLane {
     this.thread = parts.start(this.owner, {
       onReady: () => {
         this.isReady = this.failure === undefined;
+        parts.onReady();
       },
       onReply: (reply) => this.receive(reply),
       onFailure: (error) => this.fail(error),

@@ -196,7 +196,7 @@ test("the log is the same to the byte, whoever parses (seed 2)", async () => {
   expect(main.frames.length).toBeGreaterThan(50);
 });
 
-/** All types, missing values, series of several tags, now and then a value of another type or no line at all. */
+/** All types, missing values and times, series of several tags, now and then a value of another type or no line at all. */
 function randomLine(below: (n: number) => number): string {
   if (below(60) === 0) return "no line";
   const tags = ["a", "b"].filter(() => below(3) > 0).map((tag) => `,${tag}=${tag}${below(5)}`);
@@ -209,7 +209,8 @@ function randomLine(below: (n: number) => number): string {
   ];
   if (below(100) === 0) fields[0] = "f=1i";
   const present = fields.filter(() => below(3) > 0);
-  return `t${below(3)}${tags.join("")} ${present.length === 0 ? "i=1i" : present.join(",")} ${1_700_000_000 + below(5000)}`;
+  const time = below(10) === 0 ? "" : ` ${1_700_000_000 + below(5000)}`;
+  return `t${below(3)}${tags.join("")} ${present.length === 0 ? "i=1i" : present.join(",")}${time}`;
 }
 
 async function until(is: () => boolean): Promise<void> {

@@ -51,7 +51,7 @@ export class Lanes {
 
   /** True for a body that should ask for its turn. */
   takes(byteCount: number): boolean {
-    return byteCount >= this.parts.bodyBytesMin && this.hasReady;
+    return byteCount >= this.parts.bodyBytesMin && this.lanes.length > 0;
   }
 
   /** The turn of a body of this size, in line with others; undefined when no lane is left to wait for: the caller parses it.
@@ -85,13 +85,9 @@ export class Lanes {
     else if (this.turnCount === 0) this.closing();
   }
 
-  private get hasReady(): boolean {
-    return this.lanes.some(({ isReady }) => isReady);
-  }
-
   /** Gives turns to as many as there are, in their order; one whose database has no writer to spare lets others go first. */
   private admit(): void {
-    if (!this.hasReady) {
+    if (this.lanes.length === 0) {
       for (const { resolve } of this.waiters.splice(0)) resolve(undefined);
       return;
     }
@@ -146,6 +142,7 @@ export class Lanes {
       start: this.parts.start,
       writers: this.writers,
       memory: this.memory,
+      onReady: () => this.admit(),
       onFailure: (lane, error, ended) => this.replace(lane, error, ended),
     });
   }
