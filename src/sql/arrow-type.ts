@@ -156,9 +156,20 @@ export function parseArrowType(text: string): ArrowType | null {
     case "List":
     case "LargeList":
       return list(match[1], args);
+    case "FixedSizeList":
+      return fixedList(args);
     default:
       return null;
   }
+}
+
+/** `FixedSizeList(3, Int64)`, `FixedSizeList(3 x Int64)` */
+function fixedList(args: readonly string[]): ArrowType | null {
+  const [, size, item] = /^(\d{1,6})(?: x |,)([\s\S]*)$/.exec(args.join(",")) ?? [];
+  const child = item === undefined ? null : parseArrowType(item);
+  if (child === null || Number(size) === 0) return null;
+  const type_info = { type: "ARRAY_TYPE_INFO", child_type: child.type, size: Number(size) };
+  return { type: { id: "ARRAY", type_info }, name: `FixedSizeList(${size} x ${child.name})` };
 }
 
 /** `Timestamp(Nanosecond, None)`, `Timestamp(ms)`, `Timestamp(Second, Some("+02:00"))`, `Timestamp(ns, "Europe/Berlin")` */

@@ -42,9 +42,9 @@ function arrowMessage(message: string): string | null {
   if (wide !== null) return `Arrow error: Arithmetic overflow: ${wide[1]} does not fit a 64-bit integer`;
   const overflow = /^Overflow (?:in \w+ of U?INT\d+ \((.*)\)!?|in division of (.*)|on (abs.*))$/.exec(message);
   if (overflow !== null) return `Arrow error: Arithmetic overflow: Overflow happened on: ${overflow[1] ?? overflow[2] ?? overflow[3]}`;
-  const text = /^Could not convert string '([\s\S]*)' to (\w+)$/.exec(message);
+  const text = /^Could not convert string '([\s\S]*)' to (\w+)(?: when casting from source column .*)?$/.exec(message);
   if (text !== null) return `Arrow error: Cast error: Cannot cast string '${near(text[1]!)}' to value of ${typeName(text[2]!)} type`;
-  const value = /^Type \w+ with value (\S+) can't be cast because .* type (\w+)$/.exec(message);
+  const value = /^Type \w+ with value (\S+) can't be cast because .* type (\w+)(?: when casting from source column .*)?$/.exec(message);
   return value === null ? null : `Arrow error: Cast error: Can't cast value ${value[1]} to type ${typeName(value[2]!)}`;
 }
 

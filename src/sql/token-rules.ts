@@ -5,7 +5,8 @@ import type { Token } from "./tokens.ts";
 
 /** All rules in order. */
 export function applyTokenRules(tokens: readonly Token[]): readonly Token[] {
-  const structs = tokens.some(isStruct) ? structMembers(tokens) : tokens;
+  const typed = tokens.some((token) => isWord(token, "unsigned")) ? unsignedTypes(tokens) : tokens;
+  const structs = typed.some(isStruct) ? structMembers(typed) : typed;
   const binary = structs.some(isHexMark) ? hexLiterals(structs) : structs;
   const similar = binary.some((token) => isWord(token, "similar")) ? similarTo(binary) : binary;
   const operators = similar.some(({ kind, text }) => kind === "symbol" && text === "~") ? regexOperators(similar) : similar;
@@ -34,6 +35,25 @@ function regexOperators(tokens: readonly Token[]): Token[] {
     i = end;
   }
   return out;
+}
+
+/** Of integers, by the dialect's names of them. */
+const UNSIGNED: Readonly<Record<string, string>> = {
+  bigint: "ubigint",
+  int: "uinteger",
+  integer: "uinteger",
+  smallint: "usmallint",
+  tinyint: "utinyint",
+};
+
+/** `BIGINT UNSIGNED` */
+function unsignedTypes(tokens: readonly Token[]): readonly Token[] {
+  return tokens.flatMap((token, i) => {
+    const name = token.kind === "word" && isWord(tokens[i + 1], "unsigned") ? UNSIGNED[token.text] : undefined;
+    if (name !== undefined) return [{ ...token, text: name }];
+    const before = tokens[i - 1];
+    return isWord(token, "unsigned") && before?.kind === "word" && UNSIGNED[before.text] !== undefined ? [] : [token];
+  });
 }
 
 function isStruct(token: Token, index: number, tokens: readonly Token[]): boolean {

@@ -3,7 +3,7 @@ import { intervalNs } from "../interval.ts";
 import type { Hint, ScanUse, Typed } from "../kind.ts";
 import { clampI64 } from "../time-text.ts";
 import type { Between, Comparison, Operator } from "../tree.ts";
-import { bigintConstant, call } from "../tree.ts";
+import { bigintConstant, call, stringConstant } from "../tree.ts";
 import { asTime, timeConstant } from "./cast.ts";
 import { comparisonHint, tagHint } from "./hints.ts";
 
@@ -13,8 +13,23 @@ function align(value: Typed, other: Typed): Typed {
   if (isTime && value.text !== undefined) return asTime(value, other.zone);
   if (isTime && value.kind === "coarse") return asTime(value);
   if (other.kind === "duration" && value.kind === "interval") return asDuration(value);
+  if (other.kind === "binary" && value.text !== undefined) return { node: call("encode", [value.node]), kind: "binary" };
   return value;
 }
+
+/** Whether a text equals a whole number is asked of texts: not every text is a number. */
+function alignEqual(value: Typed, other: Typed): Typed {
+  if (other.kind !== "string" || other.text !== undefined || typeof value.number !== "bigint") return align(value, other);
+  const text = String(value.number);
+  return { node: stringConstant(text), kind: "string", text };
+}
+
+const EQUALITIES: ReadonlySet<string> = new Set([
+  "COMPARE_EQUAL",
+  "COMPARE_NOTEQUAL",
+  "COMPARE_DISTINCT_FROM",
+  "COMPARE_NOT_DISTINCT_FROM",
+]);
 
 /** An interval as nanoseconds. */
 export function asDuration(value: Typed): Typed {
@@ -29,7 +44,8 @@ function inRange(value: Typed): Typed {
 }
 
 export function rewriteComparison(node: Comparison, left: Typed, right: Typed): Typed {
-  const [a, b] = [inRange(align(left, right)), inRange(align(right, left))];
+  const bring = EQUALITIES.has(node.type) ? alignEqual : align;
+  const [a, b] = [inRange(bring(left, right)), inRange(bring(right, left))];
   const rewritten: Comparison = { ...node, left: a.node, right: b.node };
   // `1 = 1`, which tools put before what they append
   if (node.type === "COMPARE_EQUAL" && a.number !== undefined && a.number === b.number) {
@@ -56,7 +72,7 @@ export function rewriteBetween(node: Between, input: Typed, lower: Typed, upper:
 
 export function rewriteIn(node: Operator, children: readonly Typed[]): Typed {
   const [first, ...rest] = children;
-  const list = rest.map((child) => inRange(align(child, first!)));
+  const list = rest.map((child) => inRange(alignEqual(child, first!)));
   const subject = list.some(({ kind }) => kind === "time") ? align(first!, list.find(({ kind }) => kind === "time")!) : first!;
   const rewritten: Operator = { ...node, children: [subject.node, ...list.map((child) => child.node)] };
   if (node.type !== "COMPARE_IN") return { node: rewritten, kind: "boolean" };

@@ -1,22 +1,22 @@
 // Functions that choose among their arguments.
 import type { Typed } from "../kind.ts";
-import { commonKind } from "./expression.ts";
-import { callAs, expectArguments, isNotNull, nullConstant, type RuleInput, type Rules, whenThen, wide } from "./rule.ts";
-
-const kindOf = (values: readonly Typed[]): Typed["kind"] => commonKind(values.map(({ kind }) => kind));
+import { unify } from "./expression.ts";
+import { callAs, expectArguments, isNotNull, nullConstant, type RuleInput, type Rules, whenThen } from "./rule.ts";
 
 /** greatest, least: NULLs do not count. */
 function choice(name: string): (input: RuleInput) => Typed {
   return (input) => {
     expectArguments(input, 1, Number.POSITIVE_INFINITY);
-    return { node: callAs(name, input), kind: kindOf(input.args) };
+    const { nodes, kind } = unify(input.args);
+    return { node: callAs(name, input, nodes), kind };
   };
 }
 
 /** The first that is not NULL, of two. */
 function ifNull(input: RuleInput): Typed {
   expectArguments(input, 2);
-  return { node: { class: "OPERATOR", type: "OPERATOR_COALESCE", alias: "", children: input.args.map(wide) }, kind: kindOf(input.args) };
+  const { nodes, kind } = unify(input.args);
+  return { node: { class: "OPERATOR", type: "OPERATOR_COALESCE", alias: "", children: nodes }, kind };
 }
 
 function nullIf(input: RuleInput): Typed {
@@ -31,7 +31,8 @@ function nullIf(input: RuleInput): Typed {
 function nvl2(input: RuleInput): Typed {
   expectArguments(input, 3);
   const [value, present, absent] = input.args;
-  return { node: whenThen([[isNotNull(value!.node), wide(present!)]], wide(absent!)), kind: kindOf([present!, absent!]) };
+  const { nodes, kind } = unify([present!, absent!]);
+  return { node: whenThen([[isNotNull(value!.node), nodes[0]!]], nodes[1]!), kind };
 }
 
 export const CONDITIONAL_RULES: Rules = {

@@ -8,7 +8,7 @@ import type { Scope } from "../scope.ts";
 import type { Constant, Expression, Parameter, SqlValue, Star } from "../tree.ts";
 import { castTo, stringConstant } from "../tree.ts";
 import { makeList } from "./array-function.ts";
-import { rewriteCast } from "./cast.ts";
+import { rewriteCast, textOf } from "./cast.ts";
 import { condition, rewriteBetween, rewriteComparison, rewriteIn } from "./comparison.ts";
 import { rewriteFunction, rewriteSelectorCall } from "./function.ts";
 import { presenceHint, tagHint, truthHint } from "./hints.ts";
@@ -170,13 +170,19 @@ function rewriteCase(node: Extract<Expression, { class: "CASE" }>, context: Rewr
     value: rewriteExpression(check.then_expr, context, scope),
   }));
   const otherwise = rewriteExpression(node.else_expr, context, scope);
-  const kind = commonKind([...checks.map(({ value }) => value.kind), otherwise.kind]);
-  // A result of small literals only would be 32 bits wide.
-  const widen = (value: Typed): Expression =>
-    kind === "integer" && value.number !== undefined ? castTo(value.node, "BIGINT") : value.node;
-  const case_checks = checks.map(({ condition, value }) => ({ when_expr: condition.node, then_expr: widen(value) }));
+  const { nodes, kind } = unify([...checks.map(({ value }) => value), otherwise]);
+  const case_checks = checks.map(({ condition }, i) => ({ when_expr: condition.node, then_expr: nodes[i]! }));
   const values = [...checks.map(({ value }) => value), otherwise];
-  return withClock(typed({ ...node, case_checks, else_expr: widen(otherwise) }, kind), values);
+  return withClock(typed({ ...node, case_checks, else_expr: nodes[checks.length]! }, kind), values);
+}
+
+/** Values of which one is chosen, brought to one kind: texts, if one of them is a text; integers are 64 bits wide. */
+export function unify(values: readonly Typed[]): { nodes: Expression[]; kind: Kind } {
+  const isNumber = ({ kind }: Typed): boolean => kind === "integer" || kind === "float";
+  const areTexts = values.some(({ kind }) => kind === "string") && values.some(isNumber);
+  if (!areTexts) return { nodes: values.map(wideConstant), kind: commonKind(values.map(({ kind }) => kind)) };
+  const nodes = values.map((value) => (isNumber(value) ? castTo(textOf({ ...value, node: wideConstant(value) }), "VARCHAR") : value.node));
+  return { nodes, kind: "string" };
 }
 
 function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, context: RewriteContext, scope: Scope): Typed {
@@ -186,8 +192,10 @@ function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, conte
   if (node.type === "COMPARE_IN" || node.type === "COMPARE_NOT_IN") return rewriteIn(node, children);
   const rewritten: Expression = { ...node, children: children.map((child) => child.node) };
   switch (node.type) {
-    case "OPERATOR_COALESCE":
-      return withClock(typed({ ...node, children: children.map(wideConstant) }, commonKind(children.map(({ kind }) => kind))), children);
+    case "OPERATOR_COALESCE": {
+      const { nodes, kind } = unify(children);
+      return withClock(typed({ ...node, children: nodes }, kind), children);
+    }
     case "OPERATOR_IS_NULL":
       return condition(rewritten, [tagHint(children[0]!, [null])]);
     case "OPERATOR_IS_NOT_NULL":

@@ -70,7 +70,8 @@ function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[]): Typed 
     return typed(call("xor", [wide(left!), wide(right)], node.query_location), "integer");
   if (right === undefined && (node.function_name === "-" || node.function_name === "+"))
     return typed(node, left!.kind === "time" ? "unknown" : left!.kind);
-  return typed(node, OPERATOR_KIND[node.function_name] ?? "unknown");
+  const isBitwise = right !== undefined && OPERATOR_KIND[node.function_name] === "integer";
+  return typed(isBitwise ? { ...node, children: args.map(wide) } : node, OPERATOR_KIND[node.function_name] ?? "unknown");
 }
 
 const OPERATOR_KIND: Readonly<Record<string, Kind>> = {

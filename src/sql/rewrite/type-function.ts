@@ -48,7 +48,7 @@ function arrowCast(input: RuleInput): Typed {
   }
   const { unitNs } = type;
   if (type.name.startsWith("Duration"))
-    return { node: operator("*", castTo(wide(value!), "BIGINT"), bigintConstant(unitNs!)), kind: "duration" };
+    return { node: operator("*", castTo(wide(value!), "BIGINT"), bigintConstant(unitNs!)), kind: "duration", arrow: type.name };
   if (unitNs !== undefined && value!.kind === "integer") {
     const time = timeOfNs(operator("*", castTo(wide(value!), "BIGINT"), bigintConstant(unitNs)));
     return { ...inZone(time, type.zone), arrow: type.name };
