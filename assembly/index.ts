@@ -13,7 +13,7 @@ export {
 } from "./codec/column";
 export { lineCreate, lineMemoryBytes, lineRelease, lineSeriesRecord, lineSeriesRecordBytes } from "./line/parser";
 export { lineParse } from "./line/parse";
-export { copyBits, countBits, gatherBits, presentRows, setBits } from "./memory/bits";
+export { copyBits, countBits, gatherBits, presentRows, rowBits, setBits } from "./memory/bits";
 export { copyBytes, fillBytes } from "./memory/bytes";
 export { setMemoryBase } from "./memory/host";
 export { findTimeRange, foundTimeMax, foundTimeMin, gather1, gather4, gather8, gather16, isSorted, unmappedIds } from "./memory/rows";

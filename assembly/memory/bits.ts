@@ -80,6 +80,12 @@ export function gatherBits(source: u32, rows: u32, count: u32, target: u32): voi
   }
 }
 
+/** Sets the bits of the rows listed (u32 each) in a bitmap of `rowCount` bits, in whole words of 64, and clears all others. */
+export function rowBits(rows: u32, count: u32, rowCount: u32, target: u32): void {
+  memory.fill(target, 0, ((rowCount + 63) >> 6) << 3);
+  for (const end = rows + (count << 2); rows < end; rows += 4) putBit(target, load<u32>(rows));
+}
+
 /** Row numbers of the set bits among the first `rowCount`, ascending, to `target`. Returns how many. */
 export function presentRows(bitmap: u32, rowCount: u32, target: u32): u32 {
   let out = target;

@@ -83,23 +83,52 @@ export function spreadViews(packed: u32, validity: u32, from: u32, count: u32, t
   return text;
 }
 
-/** Keeps the packed values of the rows listed (u32 each, ascending), in place. Returns how many are kept. */
-export function keepPacked(size: u32, packed: u32, validity: u32, rows: u32, count: u32): u32 {
-  let target = packed;
-  let before: u32 = 0; // values of the rows before the word at hand
-  let word: u32 = 0;
-  for (const end = rows + (count << 2); rows < end; rows += 4) {
-    const row = load<u32>(rows);
-    for (; word < row >> 6; word++) before += <u32>popcnt(load<u64>(validity + (word << 3)));
-    const bits = load<u64>(validity + (word << 3));
-    if (((bits >> (row & 63)) & 1) == 0) continue;
-    const source = packed + (before + <u32>popcnt(bits & (((<u64>1) << (row & 63)) - 1))) * size;
-    if (size == 8) store<u64>(target, load<u64>(source));
-    else if (size == 1) store<u8>(target, load<u8>(source));
-    else v128.store(target, v128.load(source));
-    target += size;
+/** Keeps the packed values of those of `rowCount` rows whose bit in `keep` is 1 (0 behind the last row), in place, and writes the bitmap of
+ *  the rows that are left to `target`, in whole words. Returns how many values are left. Costs little where few rows go. */
+export function keepPacked(size: u32, packed: u32, validity: u32, keep: u32, rowCount: u32, target: u32): u32 {
+  const first = packed;
+  let left = packed;
+  let word: u64 = 0;
+  let wordBits: u32 = 0;
+  for (let i: u32 = 0; i << 6 < rowCount; i++) {
+    const mask = load<u64>(keep + (i << 3));
+    const present = wordWithin(validity, i, 0, rowCount);
+    const count = <u32>popcnt(present);
+    if (present == (present & mask)) {
+      if (left != packed) memory.copy(left, packed, count * size);
+      left += count * size;
+    } else {
+      let at = packed;
+      for (let bits = present; bits != 0; bits &= bits - 1, at += size) {
+        if (((mask >> ctz(bits)) & 1) == 0) continue;
+        if (size == 8) store<u64>(left, load<u64>(at));
+        else if (size == 1) store<u8>(left, load<u8>(at));
+        else v128.store(left, v128.load(at));
+        left += size;
+      }
+    }
+    packed += count * size;
+    const kept = mask == ~(<u64>0) || present == 0 ? present : squeezed(present, mask);
+    const keptBits = <u32>popcnt(mask);
+    word |= kept << wordBits;
+    if (wordBits + keptBits < 64) {
+      wordBits += keptBits;
+      continue;
+    }
+    store<u64>(target, word);
+    target += 8;
+    word = wordBits == 0 ? 0 : kept >> (64 - wordBits);
+    wordBits += keptBits - 64;
   }
-  return (target - packed) / size;
+  if (wordBits != 0) store<u64>(target, word);
+  return (left - first) / size;
+}
+
+/** The bits of `word` where `mask` has ones, side by side. */
+function squeezed(word: u64, mask: u64): u64 {
+  let result: u64 = 0;
+  for (let to: u64 = 0; mask != 0; mask &= mask - 1, to++) result |= ((word >> ctz(mask)) & 1) << to;
+  return result;
 }
 
 /** Spreads packed values of `size` bytes (1, 8 or 16) over `rowCount` rows at `target`; absent rows become 0. */

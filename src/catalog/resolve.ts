@@ -127,7 +127,7 @@ export class SchemaPlan {
 
   /** Adds the column unless it is there. Returns why that cannot be, or null. */
   private place(table: TableWork, name: string, type: ColumnType): string | null {
-    const existing = table.schema?.columnsByName.get(name)?.type ?? table.added.get(name);
+    const existing = typeOf(table, name);
     if (existing === type) return null;
     if (existing !== undefined || RESERVED_COLUMNS.has(name)) return typeConflict(name, existing ?? ColumnType.time, type);
     if (table.columnCount >= this.limits.columnsPerTableMax) {
@@ -146,6 +146,19 @@ export class SchemaPlan {
   /** True when `acceptRow` must be asked for each row of this table. */
   needsRows(tableIndex: number): boolean {
     return this.work[tableIndex]!.needsRows;
+  }
+
+  /** True when the table has the tag column, with the rows accepted so far: no row is refused for it. */
+  tagFits(tableIndex: number, tagIndex: number): boolean {
+    const table = this.work[tableIndex]!;
+    return typeOf(table, table.parsed.tags[tagIndex]!) === ColumnType.tag;
+  }
+
+  /** The same of a field column. */
+  fieldFits(tableIndex: number, fieldIndex: number): boolean {
+    const table = this.work[tableIndex]!;
+    const { name, type } = table.parsed.fields[fieldIndex]!;
+    return typeOf(table, name) === type;
   }
 
   /** Takes or refuses the next row of the body: indexes into the table's `tags` and `fields` that the row has, in the row's order.
@@ -214,6 +227,11 @@ export class SchemaPlan {
     });
     return { databaseId, operations, targets };
   }
+}
+
+/** Of a column that exists or has been added. */
+function typeOf({ schema, added }: TableWork, name: string): ColumnType | undefined {
+  return schema?.columnsByName.get(name)?.type ?? added.get(name);
 }
 
 function finishTable(table: TableWork, tableId: number, operations: CatalogOperation[]): TableTarget {

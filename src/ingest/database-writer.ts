@@ -6,8 +6,8 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogOperation } from "../catalog/operations.ts";
 import { type FinishedPlan, isSchemaLimit, SchemaPlan } from "../catalog/resolve.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import type { ParsedBody, ParsedColumn, ParsedTable, ParserView } from "../kernel/parser-view.ts";
-import { bitmapBytes, gatherBitmap, gatherColumn, gatherValues } from "../kernel/rows.ts";
+import type { ParsedBody, ParsedTable, ParserView } from "../kernel/parser-view.ts";
+import { bitmapBytes, gatherColumn, gatherValues } from "../kernel/rows.ts";
 import type { Scratch } from "../kernel/scratch.ts";
 import { assert } from "../model/assert.ts";
 import { VALUE_BYTES } from "../model/column.ts";
@@ -15,6 +15,7 @@ import { LIMITS } from "../model/limits.ts";
 import type { ColumnRun } from "../model/run.ts";
 import { encodedTablePtr } from "./frame-columns.ts";
 import { UNRESOLVED } from "./kernel-list.ts";
+import { chooseRows } from "./row-choice.ts";
 import { TableLink, type UnresolvedSeries } from "./table-link.ts";
 
 /** A line that is not stored, and why. */
@@ -190,30 +191,22 @@ export class DatabaseWriter {
     return plan;
   }
 
-  /** Row by row, in the body's order: only for tables in which something conflicts. */
+  /** Only for tables in which something conflicts. */
   private chooseRows(plan: SchemaPlan, tableIndex: number, { work, tagColumns, unresolved }: SchemaWork, rejected: RejectedLine[]): void {
     const { parsed } = work;
-    const { u32, u8 } = this.parts.kernel;
+    const { u32 } = this.parts.kernel;
     const planTag = new Map(tagColumns.map((tag, i) => [tag, i]));
     const tagsOf = new Map<number, number[]>();
-    for (const series of unresolved.values())
+    for (const { seriesId, tagColumns: tags } of unresolved.values()) {
       tagsOf.set(
-        series.seriesId,
-        series.tagColumns.map((tag) => planTag.get(tag)!),
+        seriesId,
+        tags.map((tag) => planTag.get(tag)!),
       );
-    const keep = new Uint32Array(parsed.rowCount);
-    let keepCount = 0;
-    const fields: number[] = [];
-    for (let row = 0; row < parsed.rowCount; row++) {
-      fields.length = 0;
-      parsed.columns.forEach((column, i) => {
-        if (isPresent(u8, column, row)) fields.push(i);
-      });
-      const reason = plan.acceptRow(tableIndex, tagsOf.get(u32[parsed.seriesPtr / 4 + row]!) ?? [], fields);
-      if (reason === null) keep[keepCount++] = row;
-      else rejected.push({ lineOffset: u32[parsed.lineOffsetsPtr / 4 + row]!, message: reason });
     }
-    if (keepCount < parsed.rowCount) work.keep = keep.subarray(0, keepCount);
+    const keep = chooseRows({ plan, tableIndex, parsed, tagsOf, u32 }, (row, message) => {
+      rejected.push({ lineOffset: u32[parsed.lineOffsetsPtr / 4 + row]!, message });
+    });
+    if (keep.length < parsed.rowCount) work.keep = keep;
   }
 
   /** The record of a series that the parser did not report with this body: borrowed until the next call. */
@@ -309,7 +302,10 @@ export class DatabaseWriter {
     kernel.u32.set(keep, rowsPtr / 4);
     gatherValues(kernel, 4, { sourcePtr: parsed.seriesPtr, rowsPtr, count, targetPtr: parsed.seriesPtr });
     gatherValues(kernel, 8, { sourcePtr: parsed.timePtr, rowsPtr, count, targetPtr: parsed.timePtr });
+    const keptPtr = scratch.alloc(bitmapBytes(parsed.rowCount));
+    kernel.call.rowBits(rowsPtr, count, parsed.rowCount, keptPtr);
     const columns: ColumnRun[] = [];
+    let keptValidityPtr = 0;
     for (const { index, type, dataPtr, validityPtr } of parsed.columns) {
       const columnId = link.fieldColumnIds[index] ?? -1;
       if (columnId < 0) continue; // only rejected rows had it
@@ -318,11 +314,11 @@ export class DatabaseWriter {
         columns.push({ columnId, type, dataPtr, validityPtr });
         continue;
       }
-      const kept = kernel.call.keepPacked(VALUE_BYTES[type], dataPtr, validityPtr, rowsPtr, count);
+      keptValidityPtr ||= scratch.alloc(bitmapBytes(count));
+      const kept = kernel.call.keepPacked(VALUE_BYTES[type], dataPtr, validityPtr, keptPtr, parsed.rowCount, keptValidityPtr);
       if (kept === 0) continue;
-      const keptValidityPtr = scratch.alloc(bitmapBytes(count));
-      gatherBitmap(kernel, { sourcePtr: validityPtr, rowsPtr, count, targetPtr: keptValidityPtr });
       columns.push(columnRun({ columnId, type, dataPtr, validityPtr: keptValidityPtr }));
+      keptValidityPtr = 0;
     }
     return columns;
   }
@@ -339,10 +335,6 @@ function isKnown({ parsed, link }: TableWork): boolean {
   for (const { index } of parsed.columns) if ((link.fieldColumnIds[index] ?? -1) < 0) return false;
   if (parsed.newSeriesCount === 0) return true;
   return parsed.tagColumns.every((_, tag) => link.tagIsKnown(tag));
-}
-
-function isPresent(u8: Uint8Array, { validityPtr }: ParsedColumn, row: number): boolean {
-  return validityPtr === 0 || ((u8[validityPtr + (row >>> 3)]! >>> (row & 7)) & 1) === 1;
 }
 
 function anySchemaLimit(rejected: readonly RejectedLine[]): boolean {

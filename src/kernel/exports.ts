@@ -10,6 +10,7 @@ export interface MemoryExports {
   countBits(bitmap: number, from: number, count: number): number;
   copyBits(source: number, sourceFrom: number, target: number, targetFrom: number, count: number): void;
   gatherBits(source: number, rows: number, count: number, target: number): void;
+  rowBits(rows: number, count: number, rowCount: number, target: number): void;
   presentRows(bitmap: number, rowCount: number, target: number): number;
   unmappedIds(map: number, ids: number, count: number, empty: number, target: number): number;
   gather1(source: number, rows: number, count: number, target: number): void;
@@ -25,7 +26,7 @@ export interface MemoryExports {
   packViews(views: number, validity: number, from: number, count: number, target: number, text: number): number;
   spreadValues(size: number, packed: number, validity: number, from: number, count: number, target: number): void;
   spreadViews(packed: number, validity: number, from: number, count: number, target: number, text: number): number;
-  keepPacked(size: number, packed: number, validity: number, rows: number, count: number): number;
+  keepPacked(size: number, packed: number, validity: number, keep: number, rowCount: number, target: number): number;
   unpackValues(size: number, packed: number, validity: number, rowCount: number, target: number): void;
   copyViews(views: number, validity: number, from: number, count: number, target: number, text: number): number;
   seriesCreate(lastTimeFloorNs: bigint): number;

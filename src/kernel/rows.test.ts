@@ -56,10 +56,28 @@ test.each([1, 8])("packed values of %i bytes: from dense, to dense, of some rows
     const wanted = Buffer.alloc(rowCount * width);
     for (const row of present) wanted.set(dense.subarray(row * width, (row + 1) * width), row * width);
     expect(Buffer.from(kernel.copyOut(unpacked, rowCount * width))).toEqual(wanted);
-    const kept = Array.from({ length: rowCount }, (_, row) => row).filter(() => below(2) === 0);
-    const keptPresent = kept.filter((row) => bits[row]);
-    expect(kernel.call.keepPacked(width, all, validity, arena.u32(kept), kept.length)).toBe(keptPresent.length);
-    expect(Buffer.from(kernel.copyOut(all, keptPresent.length * width))).toEqual(valuesOf(keptPresent));
+  }
+});
+
+test.each([1, 8, 16])("packed values of %i bytes of which some rows go, none, all", (width) => {
+  const below = prng(width);
+  for (const rowCount of [1, 63, 64, 65, 128, 200, 1000]) {
+    for (const goes of [1, 2, 50, 2000]) {
+      for (const isThere of [1, 3, 100]) {
+        const bits = Array.from({ length: rowCount }, () => below(isThere) === 0);
+        const valueOf = (row: number) => Buffer.alloc(width, row);
+        const all = arena.bytes(Buffer.concat(bits.flatMap((bit, row) => (bit ? [valueOf(row)] : []))));
+        const kept = Array.from({ length: rowCount }, (_, row) => row).filter(() => goes === 1 || below(goes) > 0);
+        const keptPresent = kept.filter((row) => bits[row]);
+        const [keep, target] = [arena.alloc(bitmapBytes(rowCount)), arena.alloc(bitmapBytes(rowCount))];
+        kernel.call.rowBits(arena.u32(kept), kept.length, rowCount, keep);
+        // what is behind the last row of the column does not count
+        const validity = arena.bits([...bits, true, true, true]);
+        expect(kernel.call.keepPacked(width, all, validity, keep, rowCount, target)).toBe(keptPresent.length);
+        expect(Buffer.from(kernel.copyOut(all, keptPresent.length * width))).toEqual(Buffer.concat(keptPresent.map(valueOf)));
+        expect(kept.map((_, i) => isPresent(kernel, target, i))).toEqual(kept.map((row) => bits[row]!));
+      }
+    }
   }
 });
 
