@@ -1,6 +1,6 @@
-// Which rows of a table can be stored, when some of its columns do not fit: asked of the schema's plan in the body's order, because the first
-// row that brings a name decides its type. Most rows have nothing to ask: only values of columns that are not known to fit are looked at,
-// column by column.
+// Which rows of a table can be stored, when some of its columns do not fit: asked of the schema's plan in the body's order, because the
+// first row that brings a name decides its type. Most rows have nothing to ask: only values of columns that are not known to fit are looked
+// at, column by column.
 import type { SchemaPlan } from "../catalog/resolve.ts";
 import type { ParsedColumn, ParsedTable } from "../kernel/parser-view.ts";
 

@@ -65,8 +65,8 @@ test.each([1, 8, 16])("packed values of %i bytes of which some rows go, none, al
     for (const goes of [1, 2, 50, 2000]) {
       for (const isThere of [1, 3, 100]) {
         const bits = Array.from({ length: rowCount }, () => below(isThere) === 0);
-        const valueOf = (row: number) => Buffer.alloc(width, row);
-        const all = arena.bytes(Buffer.concat(bits.flatMap((bit, row) => (bit ? [valueOf(row)] : []))));
+        const valueBytes = (row: number) => Buffer.alloc(width, row);
+        const all = arena.bytes(Buffer.concat(bits.flatMap((bit, row) => (bit ? [valueBytes(row)] : []))));
         const kept = Array.from({ length: rowCount }, (_, row) => row).filter(() => goes === 1 || below(goes) > 0);
         const keptPresent = kept.filter((row) => bits[row]);
         const [keep, target] = [arena.alloc(bitmapBytes(rowCount)), arena.alloc(bitmapBytes(rowCount))];
@@ -74,7 +74,7 @@ test.each([1, 8, 16])("packed values of %i bytes of which some rows go, none, al
         // what is behind the last row of the column does not count
         const validity = arena.bits([...bits, true, true, true]);
         expect(kernel.call.keepPacked(width, all, validity, keep, rowCount, target)).toBe(keptPresent.length);
-        expect(Buffer.from(kernel.copyOut(all, keptPresent.length * width))).toEqual(Buffer.concat(keptPresent.map(valueOf)));
+        expect(Buffer.from(kernel.copyOut(all, keptPresent.length * width))).toEqual(Buffer.concat(keptPresent.map(valueBytes)));
         expect(kept.map((_, i) => isPresent(kernel, target, i))).toEqual(kept.map((row) => bits[row]!));
       }
     }
