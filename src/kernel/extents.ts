@@ -15,6 +15,9 @@ const USED = 2;
 const GROWN = 3;
 const BITMAP = 4;
 
+const SPINS_MAX = 1000;
+const WAIT_MS = 0.2;
+
 /** What another thread needs to share the memory; structured-cloneable. */
 export interface SharedMemory {
   readonly memory: WebAssembly.Memory;
@@ -174,8 +177,9 @@ export class Extents {
   }
 
   private lock(): void {
-    while (Atomics.compareExchange(this.words, LOCK, 0, 1) !== 0) {
-      // A holder is in a few microseconds of plain code and cannot be suspended by us: spin.
+    for (let spins = 1; Atomics.compareExchange(this.words, LOCK, 0, 1) !== 0; spins++) {
+      // A holder is in a few microseconds of plain code: spin. One that takes longer has lost its processor, perhaps to us.
+      if (spins % SPINS_MAX === 0) Atomics.wait(this.words, LOCK, 1, WAIT_MS);
     }
   }
 

@@ -8,6 +8,7 @@ import { assert } from "../model/assert.ts";
 import { describeError, TsdbError } from "../model/errors.ts";
 import { type PtTableInput, writePt } from "../store/pt-file.ts";
 import { type FromMaintenanceWorker, MERGE_PIECES_MAX, type ToMaintenanceWorker } from "./messages.ts";
+import { lowerPriority } from "./thread-priority.ts";
 
 declare const self: Worker;
 
@@ -36,6 +37,7 @@ self.onmessage = (event: MessageEvent<ToMaintenanceWorker>) => {
   switch (message.type) {
     case "init":
       kernel = Kernel.attach(message.shared);
+      lowerPriority();
       return post({ type: "ready" });
     case "flush":
       return flush(message.id, message.tables);
