@@ -58,8 +58,29 @@ function unitOf(word: string): (typeof UNITS)[string] | undefined {
 const PART = /\s*([+-]?\s*\d+(?:\.\d*)?|[+-]?\s*\.\d+)\s*([A-Za-zµ]+)?\s*(ago\b)?/y;
 const CLOCK = /\s*([+-])?(\d+):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?(?=\s|$)/y;
 
-/** `1 hour`, `1 day 02:30:00`, `-1.5 minutes`, `5 ns`; a number alone is seconds. Null when the text is none. */
+/** ISO 8601: `P1Y2M3DT4H5M6.5S`, each number with a sign of its own if it must. */
+const ISO = /^\s*([+-])?P(?=.)((?:[+-]?\d+(?:\.\d+)?[YMWD])*)(?:T((?:[+-]?\d+(?:\.\d+)?[HMS])+))?\s*$/;
+const ISO_DATE: Readonly<Record<string, string>> = { Y: "year", M: "month", W: "week", D: "day" };
+const ISO_CLOCK: Readonly<Record<string, string>> = { H: "hour", M: "minute", S: "second" };
+
+function parseIso(text: string): Interval | null {
+  const match = ISO.exec(text);
+  if (match === null) return null;
+  let total: Interval = { months: 0, days: 0, ns: 0n };
+  for (const [part, units] of [
+    [match[2] ?? "", ISO_DATE],
+    [match[3] ?? "", ISO_CLOCK],
+  ] as const) {
+    for (const [, amount, unit] of part.matchAll(/([+-]?\d+(?:\.\d+)?)([A-Z])/g))
+      total = addIntervals(total, scaledUnit(amount!, units[unit!]!)!);
+  }
+  return match[1] === "-" ? negateInterval(total) : total;
+}
+
+/** `1 hour`, `1 day 02:30:00`, `-1.5 minutes`, `5 ns`, `P1DT2H`; a number alone is seconds. Null when the text is none. */
 export function parseInterval(text: string): Interval | null {
+  const iso = parseIso(text);
+  if (iso !== null) return iso;
   let total: Interval = { months: 0, days: 0, ns: 0n };
   let at = 0;
   let parts = 0;
@@ -117,6 +138,15 @@ export function addIntervals(a: Interval, b: Interval): Interval {
 
 export function negateInterval(a: Interval): Interval {
   return { months: -a.months, days: -a.days, ns: -a.ns };
+}
+
+export function scaleInterval(a: Interval, factor: bigint): Interval {
+  return { months: a.months * Number(factor), days: a.days * Number(factor), ns: a.ns * factor };
+}
+
+/** Whether DuckDB's intervals cannot hold it. */
+export function isFine({ ns }: Interval): boolean {
+  return ns % 1000n !== 0n;
 }
 
 /** Nanoseconds of days and time. @throws TsdbError bad_query when months are involved, which have no fixed length */

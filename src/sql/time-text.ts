@@ -37,7 +37,7 @@ export function dateOf(days: number): { year: number; month: number; day: number
   return { year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day: dayOfYear - Math.floor((153 * shifted + 2) / 5) + 1 };
 }
 
-function daysInMonth(year: number, month: number): number {
+export function daysInMonth(year: number, month: number): number {
   return month === 12 ? 31 : month === 2 ? (isLeap(year) ? 29 : 28) : DAYS_BEFORE[month]! - DAYS_BEFORE[month - 1]!;
 }
 

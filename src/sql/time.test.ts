@@ -180,19 +180,19 @@ const VALUES: [expression: string, value: SqlValue][] = [
   ["date_trunc('YEAR', time)", at("2024-01-01T00:00:00")],
   ["datetrunc('day', time)", at("2024-01-31T00:00:00")],
   // parts
-  ["date_part('year', time)", 2024n],
-  ["datepart('month', time)", 1n],
-  ["extract(day FROM time)", 31n],
-  ["extract(hour FROM time)", 23n],
-  ["extract(minute FROM time)", 59n],
-  ["extract(second FROM time)", 59n],
-  ["date_part('millisecond', time)", 59_999n],
-  ["date_part('microsecond', time)", 59_999_999n],
+  ["date_part('year', time)", 2024],
+  ["datepart('month', time)", 1],
+  ["extract(day FROM time)", 31],
+  ["extract(hour FROM time)", 23],
+  ["extract(minute FROM time)", 59],
+  ["extract(second FROM time)", 59],
+  ["date_part('millisecond', time)", 59_999],
+  ["date_part('microsecond', time)", 59_999_999],
   ["date_part('nanosecond', time)", 59_999_999_999n],
-  ["extract(dow FROM time)", 3n],
-  ["extract(doy FROM time)", 31n],
-  ["extract(week FROM time)", 5n],
-  ["extract(quarter FROM time)", 1n],
+  ["extract(dow FROM time)", 3],
+  ["extract(doy FROM time)", 31],
+  ["extract(week FROM time)", 5],
+  ["extract(quarter FROM time)", 1],
   // the nearest double
   ["extract(epoch FROM time)", 1_706_745_600],
   ["year(time)", 2024n],
@@ -217,9 +217,7 @@ describe("values", () => {
       extract(hour FROM time), date_part('nanosecond', time), to_unixtime(time), time - INTERVAL '1 month',
       date_bin(INTERVAL '1 day', time, '1970-01-01T06:00:00Z') FROM t WHERE n = 0`;
     const december = -31n * DAY;
-    expect(await rowsOf(sql)).toEqual([
-      [-SECOND, -DAY, december, 1969n, -1, 23n, 59_999_999_999n, -1n, -1n - 30n * DAY - DAY, -18n * HOUR],
-    ]);
+    expect(await rowsOf(sql)).toEqual([[-SECOND, -DAY, december, 1969n, -1, 23, 59_999_999_999n, -1n, -1n - 30n * DAY - DAY, -18n * HOUR]]);
   });
 });
 

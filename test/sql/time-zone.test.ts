@@ -82,7 +82,7 @@ sqlSuite("columns with a zone", [
       [18994, 12n],
     ],
   ],
-  ["SELECT extract(hour FROM to_local_time(tz(time, 'Asia/Tokyo'))) FROM home ORDER BY time LIMIT 1", [[17n]]],
+  ["SELECT extract(hour FROM to_local_time(tz(time, 'Asia/Tokyo'))) FROM home ORDER BY time LIMIT 1", [[17]]],
   ["SELECT coalesce(NULL, tz(time, 'Asia/Tokyo'))::varchar FROM home ORDER BY time LIMIT 1", [["2022-01-01T17:00:00+09:00"]]],
   [
     "SELECT lag(tz(time, 'Asia/Tokyo')) OVER (ORDER BY time)::varchar FROM home ORDER BY time LIMIT 1 OFFSET 2",

@@ -2,7 +2,7 @@
 import { ColumnType } from "../../model/column.ts";
 import { ALL_TIME } from "../../model/scan.ts";
 import type { Interval } from "../interval.ts";
-import { addIntervals, DAY_NS, negateInterval } from "../interval.ts";
+import { addIntervals, DAY_NS, intervalNs, isFine, scaleInterval as multiplied, negateInterval } from "../interval.ts";
 import type { Typed } from "../kind.ts";
 import { addInterval } from "../time-text.ts";
 import type { Expression, FunctionCall } from "../tree.ts";
@@ -144,6 +144,15 @@ function shiftNode(time: Typed, months: number, ns: bigint): Typed {
   return ns === 0n ? typed(moved, "time") : timeOfNs(operator("+", nanosecondsOf(moved), bigintConstant(ns)));
 }
 
+/** A constant interval times a number: exact, where DuckDB would stop at the microsecond. */
+function scaleInterval(node: FunctionCall, left: Typed, right: Typed): Typed | null {
+  const [interval, factor] = left.interval !== undefined ? [left.interval, right] : [right.interval, left];
+  if (node.function_name !== "*" || interval === undefined) return null;
+  if (typeof factor.number === "bigint") return intervalConstant(multiplied(interval, factor.number));
+  if (!isFine(interval) || interval.months !== 0) return null;
+  return scale(node, { node: bigintConstant(intervalNs(interval)), kind: "duration" }, factor);
+}
+
 /** duration * number, duration / number, duration / duration; interval * number is DuckDB's. */
 function scale(node: FunctionCall, left: Typed, right: Typed): Typed | null {
   const isNumber = (value: Typed): boolean => value.kind === "integer" || value.kind === "float";
@@ -156,6 +165,6 @@ function scale(node: FunctionCall, left: Typed, right: Typed): Typed | null {
   if (["*", "/", "%"].includes(node.function_name) && (scaled || mirrored)) {
     return typed(castTo({ ...node, children: [left.node, right.node] }, "BIGINT"), "duration");
   }
-  if (left.kind === "interval" || right.kind === "interval") return typed({ ...node, children: [left.node, right.node] }, "interval");
-  return null;
+  if (left.kind !== "interval" && right.kind !== "interval") return null;
+  return scaleInterval(node, left, right) ?? typed({ ...node, children: [left.node, right.node] }, "interval");
 }

@@ -8,7 +8,7 @@ import { typeText } from "../print-expression.ts";
 import type { Scope } from "../scope.ts";
 import { parseTimeText } from "../time-text.ts";
 import type { Cast, Expression, SqlType } from "../tree.ts";
-import { call, castTo, integerConstant, stringConstant } from "../tree.ts";
+import { bigintConstant, call, castTo, integerConstant, operator, stringConstant } from "../tree.ts";
 import { bin } from "./time-bin.ts";
 import { nanosecondsOf, timeMacro } from "./time-macro.ts";
 import { timesOf, toClock, zonedText } from "./time-zone.ts";
@@ -47,6 +47,7 @@ export function asTime(value: Typed, zone?: string): Typed {
   if (value.kind === "time") return value;
   if (value.text !== undefined) return timeConstant(timeOfText(value.text, zone));
   if (value.kind === "coarse" && value.timeNs !== undefined) return timeConstant(value.timeNs);
+  if (value.kind === "string") return { node: timeMacro("__text_time", value.node), kind: "time" };
   return { node: castTo(value.node, "TIMESTAMP_NS"), kind: "time" };
 }
 
@@ -61,6 +62,7 @@ export function rewriteCast(node: Cast, child: Typed, scope: Scope): Typed {
     return intervalConstant(interval);
   }
   if (child.kind === "time") return castFromTime(same, child, scope);
+  if (child.kind === "coarse") return castFromCoarse(same, child);
   if (kind === "boolean" && child.text !== undefined) return castToBoolean(same, child.text);
   if (kind === "string" && child.kind !== "string") return { node: { ...same, child: textOf(child) }, kind };
   if (kind === "binary" && child.kind === "string") return { node: call("encode", [child.node]), kind };
@@ -121,13 +123,26 @@ const COARSE: Readonly<Record<string, bigint>> = { TIMESTAMP_S: 1_000_000_000n, 
 function castToTime(node: Cast, child: Typed): Typed {
   const unitNs = COARSE[node.cast_type.id];
   if (unitNs !== undefined) return bin(castToTime({ ...node, cast_type: { id: "TIMESTAMP", type_info: null } }, child), unitNs, 0n);
-  if (child.kind === "time") return child;
+  if (child.kind === "time" || child.kind === "coarse") return asTime(child);
   if (child.text !== undefined && !node.try_cast) return timeConstant(timeOfText(child.text));
   // An integer is nanoseconds since 1970
   if (typeof child.number === "bigint") return timeConstant(child.number);
   if (child.kind === "integer" || child.kind === "duration")
     return { node: call("make_timestamp_ns", [castTo(child.node, "BIGINT")]), kind: "time" };
+  if (child.kind === "string") return { node: timeMacro(node.try_cast ? "__read_time" : "__text_time", child.node), kind: "time" };
   return { node: { ...node, cast_type: { id: "TIMESTAMP_NS", type_info: null } }, kind: "time" };
+}
+
+/** Microseconds of the units that a timestamp may have. */
+const UNIT_US: Readonly<Record<"s" | "ms" | "us", bigint>> = { s: 1_000_000n, ms: 1_000n, us: 1n };
+
+/** Timestamps of coarser units reach further than times do. */
+function castFromCoarse(node: Cast, { node: value, unit = "us" }: Typed): Typed {
+  const kind = kindOfType(node.cast_type);
+  const us = castTo(value, "TIMESTAMP");
+  if (kind === "integer") return { node: { ...node, child: operator("//", call("epoch_us", [us]), bigintConstant(UNIT_US[unit])) }, kind };
+  if (kind === "string") return { node: { ...node, child: timeMacro("__us_text", us) }, kind };
+  return { node: { ...node, child: us }, kind };
 }
 
 function castFromTime(node: Cast, time: Typed, scope: Scope): Typed {

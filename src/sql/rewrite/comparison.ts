@@ -1,5 +1,5 @@
 // Comparisons with times and durations, and what they tell the scan: conditions of the form column-operator-constant become hints.
-import { intervalNs } from "../interval.ts";
+import { intervalNs, isFine } from "../interval.ts";
 import type { Hint, ScanUse, Typed } from "../kind.ts";
 import { clampI64 } from "../time-text.ts";
 import type { Between, Comparison, Operator } from "../tree.ts";
@@ -12,7 +12,8 @@ function align(value: Typed, other: Typed): Typed {
   const isTime = other.kind === "time" || other.kind === "coarse";
   if (isTime && value.text !== undefined) return asTime(value, other.zone);
   if (isTime && value.kind === "coarse") return asTime(value);
-  if (other.kind === "duration" && value.kind === "interval") return asDuration(value);
+  if (isTime && value.kind === "string") return asTime(value);
+  if (value.kind === "interval" && (other.kind === "duration" || areFine(value, other))) return asDuration(value);
   if (other.kind === "binary" && value.text !== undefined) return { node: call("encode", [value.node]), kind: "binary" };
   return value;
 }
@@ -30,6 +31,11 @@ const EQUALITIES: ReadonlySet<string> = new Set([
   "COMPARE_DISTINCT_FROM",
   "COMPARE_NOT_DISTINCT_FROM",
 ]);
+
+/** Constant intervals of which DuckDB would cut off nanoseconds. */
+function areFine({ interval: a }: Typed, { interval: b }: Typed): boolean {
+  return a !== undefined && b !== undefined && a.months === 0 && b.months === 0 && (isFine(a) || isFine(b));
+}
 
 /** An interval as nanoseconds. */
 export function asDuration(value: Typed): Typed {

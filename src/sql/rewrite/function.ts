@@ -1,5 +1,6 @@
 // Function calls: renames, the rules of time-function.ts, and what kind of value comes out.
 import { RENAMED_FUNCTIONS } from "../dialect.ts";
+import { negateInterval } from "../interval.ts";
 import { type Kind, type Typed, withClock } from "../kind.ts";
 import type { Scope } from "../scope.ts";
 import type { FunctionCall } from "../tree.ts";
@@ -8,6 +9,7 @@ import { AGGREGATE_RULES } from "./aggregate-function.ts";
 import { rewriteArithmetic } from "./arithmetic.ts";
 import { ARRAY_RULES } from "./array-function.ts";
 import { BINARY_RULES } from "./binary-function.ts";
+import { intervalConstant } from "./cast.ts";
 import { CONDITIONAL_RULES } from "./conditional-function.ts";
 import { commonKind, rewriteExpression } from "./expression.ts";
 import { MATH_RULES } from "./math-function.ts";
@@ -68,6 +70,8 @@ function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[]): Typed 
   // DuckDB's ^ is a power
   if (node.function_name === "^" && right !== undefined)
     return typed(call("xor", [wide(left!), wide(right)], node.query_location), "integer");
+  if (right === undefined && node.function_name === "-" && left!.interval !== undefined)
+    return intervalConstant(negateInterval(left!.interval));
   if (right === undefined && (node.function_name === "-" || node.function_name === "+"))
     return typed(node, left!.kind === "time" ? "unknown" : left!.kind);
   const isBitwise = right !== undefined && OPERATOR_KIND[node.function_name] === "integer";

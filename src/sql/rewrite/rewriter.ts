@@ -6,12 +6,14 @@ import type { QueryParams } from "../../model/query.ts";
 import type { TimeRange } from "../../model/scan.ts";
 import type { SystemColumn } from "../../model/system-table.ts";
 import { displayName } from "../display-name.ts";
+import { isFine } from "../interval.ts";
 import { clockOf, type GroupSource, type Hint, type Kind, type ScanUse, type Typed, typeNote } from "../kind.ts";
 import { decodeNames, encodeName } from "../names.ts";
 import type { CteMap, Derived, Narrowable, OutputColumn } from "../scope.ts";
 import { Scope } from "../scope.ts";
 import type { Expression, Modifier, OrderBy, QueryNode, SelectNode } from "../tree.ts";
 import { castTo } from "../tree.ts";
+import { asDuration } from "./comparison.ts";
 import { asCondition, rewriteExpression } from "./expression.ts";
 import { starColumns } from "./from.ts";
 import { fillGaps } from "./gapfill.ts";
@@ -174,7 +176,7 @@ function rewriteSelectList(
   let outputs: OutputColumn[] | null = [];
   node.select_list = node.select_list.map((item) => {
     const alias = itemAlias(item);
-    const typed = rewriteExpression(item, context, scope);
+    const typed = shownInterval(rewriteExpression(item, context, scope));
     if (typed.node.class === "STAR") {
       const columns = starColumns(typed.node, scope);
       outputs = outputs === null || columns === null ? null : [...outputs, ...columns];
@@ -205,6 +207,11 @@ const U64_MAX = 2n ** 64n - 1n;
 export function wideConstant({ node, number }: Typed): Expression {
   if (node.class !== "CONSTANT" || typeof number !== "bigint" || number > U64_MAX) return node;
   return castTo(node, number > I64_MAX ? "UBIGINT" : "BIGINT");
+}
+
+/** An interval of nanoseconds leaves as a duration: DuckDB's intervals end at the microsecond. */
+function shownInterval(value: Typed): Typed {
+  return value.interval !== undefined && value.interval.months === 0 && isFine(value.interval) ? asDuration(value) : value;
 }
 
 /** The name that a select list gives an item; null when the item has its own. */

@@ -55,8 +55,9 @@ export function bin(time: Typed, stepNs: bigint, originNs: bigint): Typed {
   return source === undefined ? value : { ...value, bin: { scan: source.scan, widthNs: stepNs, originNs: remainder, firstNs: first } };
 }
 
+/** DuckDB cannot make the first two times there are. */
 function constantBin(startNs: bigint): Typed {
-  return startNs < I64_MIN ? typed(nullOf("TIMESTAMP_NS"), "time") : timeConstant(startNs);
+  return startNs < I64_MIN + 2n ? typed(nullOf("TIMESTAMP_NS"), "time") : timeConstant(startNs);
 }
 
 const MICROSECOND = 1_000n;

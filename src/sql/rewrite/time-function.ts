@@ -2,14 +2,17 @@
 import { DAY_NS, scaledUnit } from "../interval.ts";
 import type { Typed } from "../kind.ts";
 import { floorDiv } from "../time-text.ts";
-import { bigintConstant, castTo, operator } from "../tree.ts";
-import { nsOf, timeOfNs } from "./arithmetic.ts";
-import { asTime, intervalConstant, timeConstant } from "./cast.ts";
+import { castTo } from "../tree.ts";
+import { nsOf } from "./arithmetic.ts";
+import { intervalConstant, timeConstant } from "./cast.ts";
 import { GAPFILL_RULES } from "./gapfill-rules.ts";
 import { type RewriteContext, typed } from "./rewriter.ts";
-import { argumentCount, planError, type Rule, type RuleInput } from "./rule.ts";
-import { dateBin, dateBinWallclock, dateTrunc, timeBucket, unitName } from "./time-bin.ts";
+import type { Rule } from "./rule.ts";
+import { dateBin, dateBinWallclock, dateTrunc, timeBucket } from "./time-bin.ts";
+import { fromUnixtime, makeDate, toDate, toTimestamp, toUnixtime } from "./time-convert.ts";
+import { toCharRule } from "./time-format.ts";
 import { timeMacro } from "./time-macro.ts";
+import { datePart } from "./time-part.ts";
 import { atTimeZoneRule, toLocalTimeRule, tzRule } from "./time-zone.ts";
 
 /** `current_timestamp` and its kin, which are written without parentheses. */
@@ -30,44 +33,6 @@ export function currentTime(name: string, context: RewriteContext): Typed | null
 
 function today(context: RewriteContext): Typed {
   return typed(castTo(timeConstant(floorDiv(context.nowNs, DAY_NS) * DAY_NS).node, "DATE"), "date");
-}
-
-const PART_NAMES: Readonly<Record<string, string>> = { dow: "dow", doy: "doy", isodow: "isodow", msec: "millisecond", usec: "microsecond" };
-
-function datePart({ node, args }: RuleInput): Typed | null {
-  const [unit, value] = args;
-  const part = unitName(unit);
-  if (value === undefined || part === null) return null;
-  if (value.kind === "duration") return durationPart(part, value);
-  if (value.kind !== "time" && (value.text === undefined || value.kind !== "string")) return null;
-  const time = asTime(value);
-  if (part === "epoch") return typed(timeMacro("__epoch", time.node), "float");
-  if (part === "nanosecond" || part === "n") return typed(timeMacro("__second_ns", time.node), "integer");
-  const microseconds = timeMacro("__us", time.node);
-  return typed({ ...node, children: [{ ...unit!.node, alias: "" }, microseconds] }, PART_NAMES[part] === undefined ? "integer" : "integer");
-}
-
-/** Parts of a duration: only the whole length has a meaning of its own. */
-function durationPart(part: string, value: Typed): Typed {
-  if (part !== "epoch") throw planError(`date_part '${part}' of a duration; use 'epoch'`);
-  return typed(operator("/", castTo(value.node, "DOUBLE"), castTo(bigintConstant(1_000_000_000n), "DOUBLE")), "float");
-}
-
-/** to_timestamp_seconds(x) and its kin: integers are `unitNs` each. */
-function epochRule(unitNs: bigint): Rule {
-  return ({ args }) => {
-    const [value] = args;
-    if (value === undefined) throw argumentCount("to_timestamp", "1", 0);
-    if (args.length > 1) throw planError("to_timestamp with a format is not supported");
-    if (typeof value.number === "bigint") return timeConstant(value.number * unitNs);
-    if (value.kind === "integer")
-      return timeOfNs(unitNs === 1n ? value.node : operator("*", castTo(value.node, "BIGINT"), bigintConstant(unitNs)));
-    if (value.kind === "float") {
-      const scaled = operator("*", value.node, castTo(bigintConstant(unitNs === 1n ? 1_000_000_000n : unitNs), "DOUBLE"));
-      return timeOfNs(castTo(scaled, "BIGINT"));
-    }
-    return asTime(value);
-  };
 }
 
 /** to_days(n) …: what `INTERVAL '1' DAY` and `INTERVAL 3 MONTH` are parsed as. */
@@ -105,21 +70,28 @@ export const TIME_RULES: Readonly<Record<string, Rule>> = {
   date_bin_wallclock: dateBinWallclock,
   date_trunc: dateTrunc,
   date_part: datePart,
+  date_format: toCharRule,
+  current_date: ({ context }) => today(context),
+  current_time: ({ context }) => currentTime("current_time", context),
+  current_timestamp: ({ context }) => timeConstant(context.nowNs),
   epoch: ({ args }) => (args[0]?.kind === "time" ? typed(timeMacro("__epoch", args[0].node), "float") : null),
   epoch_ns: ({ args }) => (args[0]?.kind === "time" ? typed(nsOf(args[0]), "integer") : null),
-  from_unixtime: epochRule(1_000_000_000n),
+  from_unixtime: fromUnixtime,
+  make_date: makeDate,
   make_timestamp_ns: ({ node }) => typed(node, "time"),
   now: ({ context }) => timeConstant(context.nowNs),
   time_bucket: timeBucket,
   today: ({ context }) => today(context),
   timezone: atTimeZoneRule,
   to_local_time: toLocalTimeRule,
-  to_timestamp: epochRule(1n),
-  to_timestamp_nanos: epochRule(1n),
-  to_timestamp_micros: epochRule(1_000n),
-  to_timestamp_millis: epochRule(1_000_000n),
-  to_timestamp_seconds: epochRule(1_000_000_000n),
-  to_unixtime: ({ args }) => (args[0] === undefined ? null : typed(timeMacro("__unixtime", asTime(args[0]).node), "integer")),
+  to_char: toCharRule,
+  to_date: toDate,
+  to_timestamp: toTimestamp("ns"),
+  to_timestamp_nanos: toTimestamp("ns"),
+  to_timestamp_micros: toTimestamp("us"),
+  to_timestamp_millis: toTimestamp("ms"),
+  to_timestamp_seconds: toTimestamp("s"),
+  to_unixtime: toUnixtime,
   trunc: truncRule,
   tz: tzRule,
   to_microseconds: intervalUnit("microsecond"),

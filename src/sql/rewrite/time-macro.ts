@@ -26,5 +26,5 @@ export function timeMacro(name: string, time: Expression, ...others: readonly Ex
 /** The nanoseconds of a time as BIGINT. */
 export function nanosecondsOf(time: Expression): Expression {
   if (time.class === "FUNCTION" && time.function_name === "make_timestamp_ns" && time.children.length === 1) return time.children[0]!;
-  return timeMacro("__ns", time);
+  return call("__ns", [time]);
 }

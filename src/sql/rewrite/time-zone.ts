@@ -11,7 +11,7 @@ import type { Expression } from "../tree.ts";
 import { bigintConstant, operator } from "../tree.ts";
 import { timeOfNs } from "./arithmetic.ts";
 import { asTime, timeConstant, timeOfText } from "./cast.ts";
-import { planError, type Rule } from "./rule.ts";
+import { planError, type RuleInput } from "./rule.ts";
 import { choose, type Leaf } from "./time-choice.ts";
 import { bind, nanosecondsOf, timeMacro } from "./time-macro.ts";
 
@@ -37,17 +37,17 @@ export function inZone(time: Typed, zone: string | undefined): Typed {
 const TIMES = new Set(["time", "coarse", "date", "string", "unknown"]);
 
 /** tz(time[, zone]): a time without a zone is UTC. */
-export const tzRule: Rule = ({ args }) => {
+export function tzRule({ args }: RuleInput): Typed {
   const [time, zone] = args;
   if (time === undefined || args.length > 2) throw planError(`tz expects 1 or 2 arguments, got ${args.length}`);
   if (!TIMES.has(time.kind)) throw planError(`TZ expects nanosecond timestamp data, got ${time.kind}`);
   if (zone === undefined) return inZone(asTime(time), "UTC");
   if (zone.text === undefined) throw planError("tz requires its second argument to be a timezone string, got an expression");
   return inZone(asTime(time), knownZone(zone.text).name);
-};
+}
 
 /** `time AT TIME ZONE zone`, which the parser calls timezone(zone, time): a time without a zone is what a clock there shows. */
-export const atTimeZoneRule: Rule = ({ args, scope }) => {
+export function atTimeZoneRule({ args, scope }: RuleInput): Typed {
   const [zone, time] = args;
   if (zone?.text === undefined || time === undefined || args.length > 2) throw planError("AT TIME ZONE expects a timezone string");
   const { name } = knownZone(zone.text);
@@ -56,16 +56,16 @@ export const atTimeZoneRule: Rule = ({ args, scope }) => {
   if (value.zone !== undefined) return inZone(value, name);
   const times = withReach(timesOf(value, scope), 0n);
   return { ...fromClock(inZone(value, name), times, null), times };
-};
+}
 
 /** to_local_time(time): what a clock in the time's zone shows. */
-export const toLocalTimeRule: Rule = ({ args, scope }) => {
+export function toLocalTimeRule({ args, scope }: RuleInput): Typed {
   const [time] = args;
   if (time === undefined || args.length > 1) throw planError(`to_local_time expects 1 argument, got ${args.length}`);
   const value = asTime(time);
   const range = timesOf(value, scope);
   return { ...toClock(value, range), times: withReach(range, 0n) };
-};
+}
 
 /** The times that a value may have: those of the rows that it is a column of. */
 export function timesOf({ timeNs, source, times }: Typed, scope: Scope): TimeRange {
@@ -120,12 +120,8 @@ const MINUTE_NS = 60_000_000_000n;
 
 /** A time with a zone as answers write it, with its offset; null: it has no zone. */
 export function zonedText(time: Typed, scope: Scope): Expression | null {
-  const { zone } = time;
-  if (zone === undefined) return null;
-  // an offset is written without the seconds of local mean time
-  const spans = knownZone(zone)
-    .spansWithin(timesOf(time, scope))
-    .map((span) => ({ ...span, offsetNs: (span.offsetNs / MINUTE_NS) * MINUTE_NS }));
+  if (time.zone === undefined) return null;
+  const spans = zoneSpans(time, scope);
   const bounds = spans.slice(1).map(({ fromNs }) => fromNs);
   return bind("instant", time.node, (at) => {
     const local = timeOfNs(operator("+", nanosecondsOf(at), offsetTree(at, spans)));
@@ -133,6 +129,12 @@ export function zonedText(time: Typed, scope: Scope): Expression | null {
     const offset = choose(at, bounds, texts);
     return operator("||", timeMacro("__time_text", local.node), offset);
   });
+}
+
+/** The spans of a time's zone that it may lie in, without the seconds of local mean time: an offset is written without them. */
+export function zoneSpans(time: Typed, scope: Scope): ZoneSpan[] {
+  const spans = knownZone(time.zone ?? "UTC").spansWithin(timesOf(time, scope));
+  return spans.map((span) => ({ ...span, offsetNs: (span.offsetNs / MINUTE_NS) * MINUTE_NS }));
 }
 
 /** `+02:00`; nothing at all is `Z`. */
