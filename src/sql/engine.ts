@@ -177,7 +177,7 @@ async function openInstance(options: SqlEngineOptions, registry: ScanRegistry): 
   const database = await Database.open(options, async (connection) => {
     registry.install(connection);
     for (const native of NATIVE_FUNCTIONS) registerScalarFunction(connection, native);
-    for (const macro of [...MACROS, ...VALUE_MACROS]) await connection.run(macro);
+    await connection.run([...MACROS, ...VALUE_MACROS].join(";\n"));
   });
   const connection = await database.connect();
   return { database, parser: await connection.prepare("SELECT json_serialize_sql(CAST($1 AS VARCHAR))"), idle: [] };

@@ -49,11 +49,16 @@ const UNSIGNED: Readonly<Record<string, string>> = {
 /** `BIGINT UNSIGNED` */
 function unsignedTypes(tokens: readonly Token[]): readonly Token[] {
   return tokens.flatMap((token, i) => {
-    const name = token.kind === "word" && isWord(tokens[i + 1], "unsigned") ? UNSIGNED[token.text] : undefined;
-    if (name !== undefined) return [{ ...token, text: name }];
-    const before = tokens[i - 1];
-    return isWord(token, "unsigned") && before?.kind === "word" && UNSIGNED[before.text] !== undefined ? [] : [token];
+    if (isUnsigned(tokens, i)) return [{ ...token, text: UNSIGNED[token.text]! }];
+    return isUnsigned(tokens, i - 1) ? [] : [token];
   });
+}
+
+/** A name of a type, as it stands in a cast. */
+function isUnsigned(tokens: readonly Token[], at: number): boolean {
+  const token = tokens[at];
+  const inCast = isWord(tokens[at - 1], "as") || isSymbol(tokens[at - 1], ":");
+  return inCast && token?.kind === "word" && UNSIGNED[token.text] !== undefined && isWord(tokens[at + 1], "unsigned");
 }
 
 function isStruct(token: Token, index: number, tokens: readonly Token[]): boolean {

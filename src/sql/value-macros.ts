@@ -34,14 +34,20 @@ const MATH: readonly string[] = [
 const SIZE_MAX = "1048576";
 
 const TEXT: readonly string[] = [
+  // DuckDB's places in texts have 32 bits
+  "CREATE MACRO __text_place(n) AS least(greatest(n, 0), 4294967295)",
   // what lies before the first character is nothing, but counts
   `CREATE MACRO __substr(s, first, n) AS
      CASE WHEN n < 0 THEN error('Execution error: negative substring length not allowed: ' || n)
-          ELSE substring(s, greatest(first, 1), greatest(first + n - greatest(first, 1), 0)) END`,
-  "CREATE MACRO __from(s, first) AS CASE WHEN first < 1 THEN error('Execution error: the start is counted from 1') ELSE substring(s, first) END",
+          WHEN first >= 1 THEN substring(s, __text_place(first), __text_place(n))
+          ELSE substring(s, 1, greatest(__text_place(n) + greatest(first, -4294967295) - 1, 0)) END`,
+  `CREATE MACRO __from(s, first) AS
+     CASE WHEN first < 1 THEN error('Execution error: the start is counted from 1') ELSE substring(s, __text_place(first)) END`,
+  "CREATE MACRO __after(s, first) AS substring(s, greatest(__text_place(first), 1))",
   `CREATE MACRO __overlay(s, other, first, n) AS
      CASE WHEN first < 1 THEN error('Execution error: overlay start position must be at least 1: ' || first)
-          ELSE left(s, first - 1) || other || substring(s, greatest(first + n, 1)) END`,
+          ELSE left(s, __text_place(first) - 1) || other
+               || substring(s, greatest(__text_place(__text_place(first) + least(n, 4294967295)), 1)) END`,
   `CREATE MACRO __split_part(s, delimiter, n) AS
      CASE WHEN n = 0 THEN error('Execution error: field position must not be zero')
           WHEN delimiter = '' THEN CASE WHEN abs(n) = 1 THEN s ELSE '' END
@@ -50,7 +56,8 @@ const TEXT: readonly string[] = [
      CASE WHEN n = 0 OR delimiter = '' THEN CASE WHEN s IS NOT NULL THEN '' END
           WHEN n > 0 THEN array_to_string(string_split(s, delimiter)[:n], delimiter)
           ELSE array_to_string(string_split(s, delimiter)[n:], delimiter) END`,
-  "CREATE MACRO __find_in_set(s, texts) AS CASE WHEN s || texts IS NOT NULL THEN coalesce(list_position(string_split(texts, ','), s), 0) END",
+  `CREATE MACRO __find_in_set(s, texts) AS
+     CASE WHEN s || texts IS NOT NULL THEN coalesce(list_position(string_split(texts, ','), s), 0) END`,
   `CREATE MACRO __string_to_array(s, delimiter) AS
      CASE WHEN s = '' THEN CAST([] AS VARCHAR[])
           WHEN delimiter IS NULL THEN string_split(s, '')
@@ -69,6 +76,9 @@ const TEXT: readonly string[] = [
      CASE WHEN strlen(a) * strlen(b) > 16777216 THEN error('Execution error: the texts are too long for levenshtein')
           WHEN strlen(a) = length(a) AND strlen(b) = length(b) THEN CAST(levenshtein(a, b) AS INTEGER)
           ELSE __levenshtein(a, b) END`,
+  `CREATE MACRO __damerau(a, b) AS
+     CASE WHEN strlen(a) * strlen(b) > 16777216 THEN error('Execution error: the texts are too long for damerau_levenshtein')
+          ELSE damerau_levenshtein(a, b) END`,
   `CREATE MACRO __bounded_length(n) AS
      CASE WHEN n > ${SIZE_MAX} THEN error('a value of more than ${SIZE_MAX} bytes or elements') ELSE CAST(n AS INTEGER) END`,
   "CREATE MACRO __lpad(s, n, fill) AS CASE WHEN fill = '' THEN left(s, greatest(n, 0)) ELSE lpad(s, __bounded_length(n), fill) END",

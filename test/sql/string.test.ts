@@ -21,6 +21,7 @@ const LENGTHS: readonly SqlCase[] = [
   ["SELECT levenshtein('é', 'e'), levenshtein('日本語', '日本'), levenshtein('äöü', 'aou')", [[1, 1, 3]]],
   ["SELECT levenshtein(x, y) FROM (VALUES ('é', 'e'), (NULL, 'a'), ('flaw', 'lawn')) AS v(x, y)", [[1], [null], [2]]],
   ["SELECT levenshtein(repeat('a', 100000), repeat('b', 100000))", new Error("too long for levenshtein")],
+  ["SELECT damerau_levenshtein(repeat('a', 100000), repeat('b', 100000))", new Error("too long")],
   ["SELECT find_in_set('b', 'a,b,c'), find_in_set('x', 'a,b,c'), find_in_set('a,b', 'a,b')", [[2, 0, 0]]],
   ["SELECT find_in_set('', 'a,,b'), find_in_set('a', ''), find_in_set('', ''), find_in_set(NULL, 'a')", [[2, 0, 1, null]]],
 ];
@@ -85,6 +86,13 @@ const PARTS: readonly SqlCase[] = [
       ],
     ],
   ],
+  // places and lengths as large as they come
+  [
+    "SELECT substr('abc', 2, 9223372036854775807), substr('abc', 9223372036854775807), substr('abc', -9223372036854775808, 3)",
+    [["bc", "", ""]],
+  ],
+  ["SELECT left('abc', -9223372036854775808), split_part('a', 'b', -9223372036854775808)", [["", ""]]],
+  ["SELECT overlay('abc' PLACING 'x' FROM 9223372036854775807 FOR 9223372036854775807)", [["abcx"]]],
 ];
 
 const MADE: readonly SqlCase[] = [

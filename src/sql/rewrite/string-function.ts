@@ -62,14 +62,11 @@ function pad(macro: string): Rule {
 function substr(input: RuleInput): Typed {
   expectArguments(input, 2, 3);
   const [value, from, length] = input.args;
-  const isPlain = typeof from!.number === "bigint" && from!.number > 0n;
   if (length === undefined) {
-    const start = isPlain ? from!.node : call("greatest", [from!.node, castTo(integerConstant(1), "BIGINT")]);
-    return { node: callAs("substring", input, [text(value!), start]), ...TEXT };
+    return { node: callAs("__after", input, [text(value!), wide(from!)]), ...TEXT };
   }
   if (typeof length.number === "bigint" && length.number < 0n) throw planError(`negative substring length not allowed: ${length.number}`);
-  const isConstant = isPlain && length.number !== undefined;
-  return { node: callAs(isConstant ? "substring" : "__substr", input, [text(value!), wide(from!), wide(length)]), ...TEXT };
+  return { node: callAs("__substr", input, [text(value!), wide(from!), wide(length)]), ...TEXT };
 }
 
 /** overlay(text PLACING other FROM place [FOR length]) */
@@ -135,6 +132,8 @@ export const STRING_RULES: Rules = {
   concat,
   concat_ws: ofTexts("concat_ws", [2, Number.POSITIVE_INFINITY], TEXT),
   contains: (input) => (input.args[0]?.kind === "list" || input.args[0]?.kind === "map" ? null : ofTexts("contains", [2], BOOLEAN)(input)),
+  damerau_levenshtein: ofTexts("__damerau", [2], INT32),
+  editdist3: ofTexts("__levenshtein_of", [2], INT32),
   ends_with: ofTexts("ends_with", [2], BOOLEAN),
   find_in_set: ofTexts("__find_in_set", [2], INT32),
   initcap: ofTexts("__initcap", [1], TEXT),
