@@ -24,6 +24,11 @@ export class FlightServer {
     return this.listener.port;
   }
 
+  /** Calls that run. */
+  get activeCount(): number {
+    return this.grpc.activeCount;
+  }
+
   /** Takes no more connections and calls; those that run have `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.listener.close();

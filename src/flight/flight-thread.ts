@@ -53,7 +53,9 @@ export class FlightThread {
     const started = Promise.withResolvers<number>();
     let isStarted = false;
     worker.onerror = ({ message }) => {
-      const error = new Error(`the thread of Arrow Flight failed: ${message}`);
+      // the message comes with lines of code and a stack
+      const cause = message.split("\n").find((line) => /^\w*error: /i.test(line)) ?? message;
+      const error = new Error(`the thread of Arrow Flight failed: ${cause}`);
       started.reject(error);
       if (isStarted) this.replace(error);
     };

@@ -23,6 +23,8 @@ export interface PortOptions {
 
 /** `PRI * HTTP/2.0…` is what every HTTP/2 client begins with; no method of HTTP/1 begins like this. */
 const PREFACE_START = Buffer.from("PRI * HTTP/2");
+/** Of TLS, the first that the client offers too: those that speak gRPC offer HTTP/2 alone, all others HTTP/1.1 as well. */
+const PROTOCOLS = ["http/1.1", "h2"];
 /** How long a connection may say nothing. */
 const FIRST_BYTES_MS = 30_000;
 
@@ -45,7 +47,7 @@ export class Port {
     const server =
       tls === null
         ? createTcpServer({ noDelay: true }, take)
-        : createTlsServer({ cert: tls.cert, key: tls.key, ALPNProtocols: ["h2", "http/1.1"], noDelay: true }, take);
+        : createTlsServer({ cert: tls.cert, key: tls.key, ALPNProtocols: PROTOCOLS, noDelay: true }, take);
     await new Promise<void>((resolve, reject) => {
       const fail = (cause: Error) =>
         reject(new TsdbError("config", `cannot listen on ${hostname}:${port}: ${cause.message}`, { hostname, port }, { cause }));

@@ -1,0 +1,97 @@
+// Arrow Flight over a backend that a test makes up, and a client of it that takes and gives bytes.
+import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { ArrowEncoder } from "../../src/arrow/arrow-encoder.ts";
+import { Ticket } from "../../src/flight/flight-messages.ts";
+import { FlightServer, type FlightServerOptions } from "../../src/flight/flight-server.ts";
+import type { FlightBackend } from "../../src/flight/service.ts";
+import type { QueryAnswer } from "../../src/model/query.ts";
+
+export const NO_HTTP = { hostname: "127.0.0.1", port: 1 };
+
+/** A server on a free port; errors of ours go to `reported`. */
+export async function startFlight(
+  query: FlightBackend["query"],
+  options: Partial<FlightServerOptions & Pick<FlightBackend, "check">> = {},
+): Promise<{ server: FlightServer; reported: unknown[] }> {
+  const reported: unknown[] = [];
+  const { check = () => {}, ...given } = options;
+  const server = await FlightServer.start(
+    { hostname: "127.0.0.1", port: 0, tls: null, http: NO_HTTP, report: (error) => void reported.push(error), ...given },
+    { check, query },
+  );
+  return { server, reported };
+}
+
+const ROWS = 8192;
+/** Of one batch that `batches` makes. */
+export const BATCH_BYTES = ROWS * 8;
+
+/** A stream of batches of 64 KiB, each made when it is asked for; `onBatch` may throw, which ends it with an error, or say false. */
+export function batches(onBatch: (made: number) => boolean | undefined, onCancel: () => void = () => {}): QueryAnswer {
+  const encoder = new ArrowEncoder({ fields: [{ name: "v", type: { kind: "float", bits: 64 } }], tableName: "t" });
+  const values = new Float64Array(ROWS);
+  let made = -1;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (made++ < 0) return controller.enqueue(encoder.begin()!);
+        if (onBatch(made) !== false) return controller.enqueue(encoder.batch({ rowCount: ROWS, columns: [{ validity: null, values }] })!);
+        controller.enqueue(encoder.end()!);
+        controller.close();
+      },
+      cancel: onCancel,
+    },
+    { highWaterMark: 0 },
+  );
+  return { contentType: "", body };
+}
+
+/** A DoGet's request for a statement on the database `d`. */
+export function ticketMessage(statement: string): Uint8Array<ArrayBuffer> {
+  return Ticket.encode({ ticket: new TextEncoder().encode(JSON.stringify({ database: "d", sql_query: statement })) });
+}
+
+export interface CallEnd {
+  readonly messages: Buffer[];
+  readonly code: status;
+  readonly details: string;
+}
+
+const asBuffer = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** A connection of its own. */
+export class FlightClient {
+  private readonly client: Client;
+
+  constructor(port: number, ca?: string) {
+    const trusted = ca === undefined ? credentials.createInsecure() : credentials.createSsl(Buffer.from(ca));
+    // a certificate is for a name
+    this.client = new Client(`localhost:${port}`, trusted, { "grpc.max_receive_message_length": -1, "grpc.use_local_subchannel_pool": 1 });
+  }
+
+  /** `cancelAfter`: messages after which the client wants no more. */
+  call(
+    method: string,
+    request: Uint8Array,
+    { headers = {}, deadline, cancelAfter }: { headers?: Record<string, string>; deadline?: number; cancelAfter?: number } = {},
+  ): Promise<CallEnd> {
+    const metadata = new Metadata();
+    for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+    return new Promise((resolve) => {
+      const path = `/arrow.flight.protocol.FlightService/${method}`;
+      const options = deadline === undefined ? {} : { deadline };
+      const call = this.client.makeServerStreamRequest<Uint8Array, Buffer>(path, asBuffer, asBuffer, request, metadata, options);
+      const messages: Buffer[] = [];
+      call.on("data", (message: Buffer) => {
+        messages.push(message);
+        if (messages.length === cancelAfter) call.cancel();
+      });
+      call.on("end", () => resolve({ messages, code: status.OK, details: "" }));
+      call.on("error", ({ code, details }: ServiceError) => resolve({ messages, code, details }));
+    });
+  }
+
+  close(): void {
+    this.client.close();
+  }
+}
