@@ -59,7 +59,11 @@ export function copyBits(source: u32, sourceFrom: u32, target: u32, targetFrom: 
   if (shift == 0) {
     memory.copy(to, from, whole);
   } else {
-    for (let i: u32 = 0; i < whole; i++, from++, to++) {
+    let left = whole;
+    for (; left >= 8; left -= 8, from += 8, to += 8) {
+      store<u64>(to, (load<u64>(from) >> shift) | (<u64>load<u8>(from, 8) << (64 - shift)));
+    }
+    for (; left > 0; left--, from++, to++) {
       store<u8>(to, (<u32>load<u8>(from) >> shift) | (<u32>load<u8>(from, 1) << (8 - shift)));
     }
   }
