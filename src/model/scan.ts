@@ -65,6 +65,8 @@ export interface ScanTable {
   readonly columns: readonly ColumnDef[];
   /** Rows at most, before any predicate. */
   readonly rowCountMax: number;
+  /** No row has another time. Absent: unknown. */
+  readonly times?: TimeRange;
   /** True: no row comes that does not satisfy `tags` and `fields` of its request (`newestOnly` stays a hint). Absent: false. */
   readonly selectsExactly?: boolean;
   open(request: ScanRequest): ScanCursor;

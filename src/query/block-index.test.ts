@@ -25,6 +25,13 @@ test.each([1, 2, 3, 4])("seed %i", (seed) => {
   expect(BlockIndex.of(blocks)).toBe(index);
   expect(index.rowCount).toBe((39 * 40) / 2);
   expect(index.fileCount).toBe(new Set(blocks.map(({ fileId }) => fileId)).size);
+  const [least, most] = [blocks.map((block) => block.minTimeNs), blocks.map((block) => block.maxTimeNs)].map((times) =>
+    times.sort((a, b) => (a < b ? -1 : 1)),
+  );
+  const { minNs: first, maxNs: last } = index.times!;
+  expect([first <= least![0]!, first >= least![0]! - 2_000_000n, last >= most!.at(-1)!, last <= most!.at(-1)! + 2_000_000n]).toEqual(
+    Array(4).fill(true),
+  );
   for (const minNs of instants) {
     for (const maxNs of instants) {
       const naive = blocks.filter((block) => minNs <= maxNs && block.minTimeNs <= maxNs && block.maxTimeNs >= minNs);
@@ -32,3 +39,5 @@ test.each([1, 2, 3, 4])("seed %i", (seed) => {
     }
   }
 });
+
+test("no blocks have no times", () => expect(BlockIndex.of([]).times).toBeNull());

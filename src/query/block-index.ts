@@ -8,6 +8,8 @@ export class BlockIndex {
   private static readonly known = new WeakMap<readonly BlockSnapshot[], BlockIndex>();
   readonly fileCount: number;
   readonly rowCount: number;
+  /** All rows' times lie in it; null: there are none. */
+  readonly times: TimeRange | null;
   /** Whole milliseconds around each block's times: comparing these costs a tenth of comparing nanoseconds, and rules out nearly all. */
   private readonly beginsMs: Float64Array;
   private readonly endsMs: Float64Array;
@@ -17,6 +19,9 @@ export class BlockIndex {
     this.rowCount = blocks.reduce((sum, { rowCount }) => sum + rowCount, 0);
     this.beginsMs = Float64Array.from(blocks, ({ minTimeNs }) => before(minTimeNs));
     this.endsMs = Float64Array.from(blocks, ({ maxTimeNs }) => after(maxTimeNs));
+    const first = this.beginsMs.reduce((least, ms) => Math.min(least, ms), Number.POSITIVE_INFINITY);
+    const last = this.endsMs.reduce((most, ms) => Math.max(most, ms), Number.NEGATIVE_INFINITY);
+    this.times = blocks.length === 0 ? null : { minNs: BigInt(first) * NS_PER_MS, maxNs: BigInt(last) * NS_PER_MS };
   }
 
   static of(blocks: readonly BlockSnapshot[]): BlockIndex {

@@ -33,6 +33,16 @@ export class TableScan implements ScanTable {
     this.rowCountMax = sum(snapshot.runs.map((run) => run.rowCount)) + BlockIndex.of(snapshot.blocks).rowCount;
   }
 
+  get times(): TimeRange {
+    const { runs, blocks } = this.snapshot;
+    const ofBlocks = BlockIndex.of(blocks).times;
+    const all = runs.map(({ minTimeNs, maxTimeNs }) => ({ minNs: minTimeNs, maxNs: maxTimeNs }));
+    if (ofBlocks !== null) all.push(ofBlocks);
+    const [first, ...others] = all;
+    if (first === undefined) return { minNs: 0n, maxNs: 0n };
+    return others.reduce((a, b) => ({ minNs: a.minNs < b.minNs ? a.minNs : b.minNs, maxNs: a.maxNs > b.maxNs ? a.maxNs : b.maxNs }), first);
+  }
+
   open(request: ScanRequest): ScanCursor {
     const { columns, tags, fields = [], newestOnly = false } = request;
     const ids = new Set([...columns.map(({ id }) => id), ...fields.map(({ columnId }) => columnId)]);

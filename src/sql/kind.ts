@@ -126,6 +126,8 @@ export interface ScanUse {
   readonly handle: number;
   /** By name, not encoded. */
   readonly defs: readonly ColumnDef[];
+  /** No row of the table has another time. Absent: unknown. */
+  readonly times?: TimeRange;
   /** What narrows it need not be looked at again. */
   readonly selectsExactly: boolean;
   /** Nothing shows of other rows than the newest of each series, if that has values in the columns of `present`. */

@@ -166,6 +166,19 @@ const NOT_PUSHED = [
   "SELECT max(max(i)) FROM cpu",
 ];
 
+test("bins by a clock need no condition where the table says its times", async () => {
+  const statement = "SELECT date_bin_wallclock(INTERVAL '1 day', tz(time, 'Asia/Tokyo')) AS d, count(*) FROM cpu GROUP BY d ORDER BY d";
+  const unknown = await cpu.ask(statement);
+  expect(unknown).toMatchObject({ aggregations: 0, scans: 1 });
+  cpu.rows.times = { minNs: -(86_400_000_000_000n * 400n), maxNs: 86_400_000_000_000n * 400n };
+  cpu.groups.times = cpu.rows.times;
+  const known = await cpu.ask(statement);
+  expect(known.rows).toEqual(unknown.rows);
+  expect([known.aggregations > 0, known.scans]).toEqual([true, 0]);
+  delete cpu.rows.times;
+  delete cpu.groups.times;
+});
+
 describe("made by the storage", () => {
   test.each(PUSHED)("%s", async (statement) => {
     const { aggregations, scans } = await cpu.ask(statement);

@@ -45,11 +45,16 @@ export interface Resolved extends TypeNote {
   readonly found: boolean;
 }
 
+/** The times of a scan's rows: those that its table has, and those that conditions left. */
+export function timesOfScan({ range, times = range }: ScanUse): TimeRange {
+  return { minNs: times.minNs > range.minNs ? times.minNs : range.minNs, maxNs: times.maxNs < range.maxNs ? times.maxNs : range.maxNs };
+}
+
 export class Scope {
   /** Aliases of the select list met so far. */
   readonly aliases = new Map<string, TypeNote & { readonly kind: Kind }>();
   /** The times of a scan's rows that expressions of this query see, as far as it is known. */
-  timeRange: (scan: ScanUse) => TimeRange = ({ range }) => range;
+  timeRange: (scan: ScanUse) => TimeRange = timesOfScan;
 
   constructor(
     readonly relations: readonly Relation[],

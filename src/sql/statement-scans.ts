@@ -55,7 +55,7 @@ export class StatementScans implements TableCatalog {
 
   describe(name: string): TableDescription | null {
     const table = this.isPlain ? null : this.findTable(name);
-    return table === null ? null : { defs: sortedColumns(table), rowCountMax: table.rowCountMax };
+    return table === null ? null : { defs: sortedColumns(table), rowCountMax: table.rowCountMax, times: table.times };
   }
 
   choose(): number | null {

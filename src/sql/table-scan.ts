@@ -53,6 +53,10 @@ export class TableScan implements StatementScan, ScanUse {
     this.columns = this.defs.map(({ name, type }) => ({ name: encodeName(name), type }));
   }
 
+  get times(): TimeRange {
+    return this.table.times ?? ALL_TIME;
+  }
+
   get selectsExactly(): boolean {
     return this.table.selectsExactly === true;
   }

@@ -2,7 +2,7 @@
 import type { Kernel } from "../../src/kernel/kernel.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../src/model/column.ts";
 import { LIMITS } from "../../src/model/limits.ts";
-import type { ScanColumn, ScanCursor, ScanRequest, ScanTable } from "../../src/model/scan.ts";
+import type { ScanColumn, ScanCursor, ScanRequest, ScanTable, TimeRange } from "../../src/model/scan.ts";
 import { Arena, type TestValue, writeColumn } from "./rows.ts";
 
 /** Values by column name; what is absent is NULL. */
@@ -18,6 +18,8 @@ export class FakeTable implements ScanTable {
   readonly columns: readonly ColumnDef[];
   /** What it says of itself; may be changed. */
   rowCountMax: number;
+  /** May be set. */
+  times?: TimeRange;
   readonly requests: ScanRequest[] = [];
   openCursors = 0;
   /** Called before every chunk. */

@@ -10,6 +10,7 @@ import type { BaseTable, Expression, SelectNode } from "../tree.ts";
 import { type Absorbed, absorb } from "./absorb.ts";
 import { isAggregateCall } from "./aggregate-call.ts";
 import { rewriteExpression } from "./expression.ts";
+import { intersect } from "./narrow.ts";
 import { itemAlias, type RewriteContext, type TableDescription } from "./rewriter.ts";
 import { someNode } from "./walk.ts";
 
@@ -34,12 +35,13 @@ export class OneTable {
   private readonly items = new Map<string, Expression>();
   private absorbed_: Absorbed | null = null;
   private isAbsorbing = false;
+  private readonly times: TimeRange;
 
   private constructor(
     readonly node: SelectNode,
     readonly from: BaseTable,
     readonly name: string,
-    { defs, rowCountMax }: TableDescription,
+    { defs, rowCountMax, times = ALL_TIME }: TableDescription,
     private readonly context: RewriteContext,
     outer: Scope | null,
     ctes: CteMap,
@@ -56,6 +58,7 @@ export class OneTable {
       stake: null,
     };
     this.rowCountMax = rowCountMax;
+    this.times = times;
     this.alias = from.alias !== "" ? from.alias : from.table_name;
     const columns = defs.map(({ name, type }, index): OutputColumn => {
       return { name: encodeName(name), kind: kindOfColumn(type), source: { scan: this.rows, index } };
@@ -93,7 +96,7 @@ export class OneTable {
 
   /** The times of rows that pass WHERE; all, while the conditions themselves are looked at. */
   private knownTimes(): TimeRange {
-    return this.isAbsorbing ? ALL_TIME : this.absorbed.range;
+    return this.isAbsorbing ? this.times : intersect(this.absorbed.range, this.times);
   }
 
   /** What an expression over rows is. Queries inside would be rewritten for good. @throws Unfit, TsdbError */

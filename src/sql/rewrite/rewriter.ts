@@ -10,7 +10,7 @@ import { isFine } from "../interval.ts";
 import { clockOf, type GroupSource, type Hint, type Kind, type ScanUse, type Typed, typeNote } from "../kind.ts";
 import { decodeNames, encodeName } from "../names.ts";
 import type { CteMap, Derived, Narrowable, OutputColumn } from "../scope.ts";
-import { Scope } from "../scope.ts";
+import { Scope, timesOfScan } from "../scope.ts";
 import type { Expression, Modifier, OrderBy, QueryNode, SelectNode } from "../tree.ts";
 import { castTo } from "../tree.ts";
 import { asDuration } from "./comparison.ts";
@@ -44,6 +44,8 @@ export interface OwnScan {
 export interface TableDescription {
   readonly defs: readonly ColumnDef[];
   readonly rowCountMax: number;
+  /** No row has another time. Absent: unknown. */
+  readonly times?: TimeRange | undefined;
 }
 
 export interface RewriteContext {
@@ -118,7 +120,7 @@ function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope |
   const times = timesUnder(node.where_clause, context, scope);
   scope.timeRange = times;
   const columns = rewriteSelectList(node, context, scope, { numbers, isValue });
-  scope.timeRange = rangeOfScan;
+  scope.timeRange = timesOfScan;
   if (node.where_clause !== null)
     node.where_clause = rewriteWhere(node.where_clause, context, scope, node.sample === null ? from.narrowable : null);
   scope.timeRange = times;
@@ -141,10 +143,6 @@ function rewriteWhere(where: Expression, context: RewriteContext, scope: Scope, 
   return conjunction(left);
 }
 
-function rangeOfScan({ range }: ScanUse): TimeRange {
-  return range;
-}
-
 /** The times of rows that pass a WHERE clause, the same whenever it is asked: equal expressions must stay equal. */
 function timesUnder(where: Expression | null, context: RewriteContext, scope: Scope): (scan: ScanUse) => TimeRange {
   const known = new Map<ScanUse, TimeRange>();
@@ -152,14 +150,14 @@ function timesUnder(where: Expression | null, context: RewriteContext, scope: Sc
   return (scan) => {
     // while the conditions themselves are looked at, nothing is known
     const outer = scope.timeRange;
-    scope.timeRange = rangeOfScan;
+    scope.timeRange = timesOfScan;
     hints ??= (where === null ? [] : conjuncts(where))
       .filter((part) => !someNode(part, ({ class: kind }) => kind === "SUBQUERY"))
       .flatMap((part) => asCondition(rewriteExpression(part, context, scope)).hints ?? []);
     scope.timeRange = outer;
     let range = known.get(scan);
     if (range === undefined) {
-      range = scan.range;
+      range = timesOfScan(scan);
       for (const hint of hints) if (hint.kind === "time" && hint.scan === scan) range = intersect(range, hint.range);
       known.set(scan, range);
     }
