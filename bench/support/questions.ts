@@ -55,11 +55,31 @@ export interface Measured {
   readonly answers: readonly Answer[];
 }
 
+/** Median times of the questions, which take turns: so many executions of each, and on until `leastMs` are over. `expected` are the answers
+ *  that measureOurs got, by question. @throws Error when an answer is another one */
+export async function measureInTurns(
+  server: TestServer,
+  questions: readonly TsbsQuery[],
+  extent: TsbsExtent,
+  { executions, leastMs }: { readonly executions: number; readonly leastMs: number },
+  expected: readonly (readonly Answer[])[],
+): Promise<number[]> {
+  const milliseconds = questions.map((): number[] => []);
+  const endMs = performance.now() + leastMs;
+  for (let turn = 0; turn < executions || performance.now() < endMs; turn++) {
+    for (const [i, question] of questions.entries()) {
+      const execution = turn % expected[i]!.length;
+      milliseconds[i]!.push((await execute(server, question, extent, execution, expected[i]![execution])).tookMs);
+    }
+  }
+  return milliseconds.map(median);
+}
+
 /** Median time of executions with parameters drawn anew, after two that are not counted. `expected` are the answers of an earlier call.
  *  @throws Error when an answer is another one */
 export async function measureOurs(
   server: TestServer,
-  { name, readsNewest, statement }: TsbsQuery,
+  question: TsbsQuery,
   extent: TsbsExtent,
   executions: number,
   expected: readonly Answer[] | undefined,
@@ -69,14 +89,25 @@ export async function measureOurs(
   const endMs = performance.now() + PATIENCE_MS;
   for (let execution = 0; execution < executions + WARM_UPS; execution++) {
     if (execution >= LEAST + WARM_UPS && performance.now() > endMs) break;
-    const asked = statement(extent, prng(execution + 1));
-    const { text, tookMs } = await timed(() => askOurs(server, asked.sql));
+    const { tookMs, answer } = await execute(server, question, extent, execution, expected?.[execution]);
     if (execution >= WARM_UPS) milliseconds.push(tookMs);
-    const answer = answerOfSql(text, asked);
     answers.push(answer);
-    const before = readsNewest ? undefined : expected?.[execution];
-    const wrong = before === undefined ? undefined : difference(answer, before);
-    if (wrong !== undefined) throw new Error(`${name}: the answer has changed: ${wrong}\n${asked.sql}`);
   }
   return { ms: median(milliseconds), answers };
+}
+
+/** One execution, with parameters of its own. @throws Error when the answer is another one than before */
+async function execute(
+  server: TestServer,
+  { name, readsNewest, statement }: TsbsQuery,
+  extent: TsbsExtent,
+  execution: number,
+  before: Answer | undefined,
+): Promise<{ tookMs: number; answer: Answer }> {
+  const asked = statement(extent, prng(execution + 1));
+  const { text, tookMs } = await timed(() => askOurs(server, asked.sql));
+  const answer = answerOfSql(text, asked);
+  const wrong = readsNewest || before === undefined ? undefined : difference(answer, before);
+  if (wrong !== undefined) throw new Error(`${name}: the answer has changed: ${wrong}\n${asked.sql}`);
+  return { tookMs, answer };
 }
