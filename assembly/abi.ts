@@ -99,6 +99,15 @@ export const LINE_BAD_TIME_RANGE = 19;
 export const LINE_BAD_TOO_MANY_COLUMNS = 20;
 export const LINE_BAD_TOO_MANY_TABLES = 21;
 
+// Where a segment of the buffer takes rows of known shape (assembly/line/known-rows.ts), u32 each:
+//   | seriesPtr | timePtr | columnCount | columnCount x | columnId | dataPtr | validityPtr, 0 = all rows have it | |
+// Values are 8 bytes wide, or booleans. All pointers are those of row 0.
+export const APPEND_SERIES_PTR = 0;
+export const APPEND_TIME_PTR = 4;
+export const APPEND_COLUMN_COUNT = 8;
+export const APPEND_HEADER_BYTES = 12;
+export const APPEND_COLUMN_BYTES = 12;
+
 // A string view is DuckDB's string_t, 16 bytes:
 //   | byteLength u32 | 12 bytes of text, zero padded            |  byteLength <= 12
 //   | byteLength u32 | first 4 bytes | native address u64        |  longer

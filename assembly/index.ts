@@ -11,6 +11,7 @@ export {
   codecTextBytes,
   codecWorkBytes,
 } from "./codec/column";
+export { appendRows, frameRows, frameRowsMax, hasColumnIds, hasSeriesIds } from "./line/known-rows";
 export { lineCreate, lineMemoryBytes, lineRelease, lineSeriesRecord, lineSeriesRecordBytes } from "./line/parser";
 export { lineParse } from "./line/parse";
 export { copyBits, countBits, gatherBits, presentRows, rowBits, setBits } from "./memory/bits";

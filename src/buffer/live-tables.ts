@@ -68,9 +68,12 @@ export class LiveTables {
 
   /** Rows become visible to the statements that follow. `nowMs` dates the oldest unsealed row. */
   append(table: LiveTable, batch: BufferBatch, position: { sequence: number; nowMs: number }): void {
-    const before = table.buffer.bytes;
-    table.buffer.append(batch, position.sequence);
-    this.openBytes_ += table.buffer.bytes - before;
+    const { buffer } = table;
+    if (!buffer.appendAlike(batch, position.sequence)) {
+      const before = buffer.bytes;
+      buffer.append(batch, position.sequence);
+      this.openBytes_ += buffer.bytes - before;
+    }
     this.openRows_ += batch.rowCount;
     this.oldestRowMs_ ??= position.nowMs;
   }

@@ -1,8 +1,10 @@
 // A fixed number of rows of one table in shared memory, in columns that are allocated at their first value. A run that captured the row
 // count stays valid while rows are added behind it: columns never move, but for packed ones, whose old place is given back when no pin
 // needs it.
+import { appendTargetsBytes, writeAppendTargets } from "../kernel/append-targets.ts";
 import { Heap } from "../kernel/heap.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { ParsedRows } from "../kernel/parsed-rows.ts";
 import { bitmapBytes, timeRange } from "../kernel/rows.ts";
 import { assert } from "../model/assert.ts";
 import { ColumnType, VALUE_BYTES } from "../model/column.ts";
@@ -69,6 +71,10 @@ export class Segment {
   /** Of all rows. */
   private doubts: Doubts = { unique: true };
   private cachedColumns: readonly ColumnRun[] | undefined;
+  /** Where the columns are, for the kernel (abi.ts); 0 = not written since they changed. */
+  private targetsPtr = 0;
+  private targetsBlock = 0;
+  private targetsRoom = 0;
 
   constructor(
     private readonly kernel: Kernel,
@@ -105,6 +111,7 @@ export class Segment {
       if (column.type === ColumnType.string) textBytes += this.textBytes(column, { from, count, presentCount });
     }
     for (const own of this.columns.values()) if (!listed.has(own.columnId)) this.needValidity(own);
+    if (batch instanceof ParsedRows) this.reserveTargets(batch.columns.length);
     if (this.textEnd - this.textNext < textBytes) {
       const doubled = Math.min(TEXT_BYTES_DOUBLING_MAX, Math.max(TEXT_BYTES_MIN, this.textChunkBytes * 2));
       const chunkBytes = Math.max(doubled, textBytes);
@@ -112,6 +119,15 @@ export class Segment {
       this.textEnd = this.textNext + chunkBytes;
       this.textChunkBytes = chunkBytes;
     }
+  }
+
+  /** Copies a batch that fits and has the very columns that rows before it had, each in every row: nothing is to be reserved. False, and
+   *  nothing is done, if it does not. */
+  appendAlike(rows: ParsedRows, sequence: number): boolean {
+    if (this.targetsPtr === 0 || this.rowCount + rows.rowCount > this.capacity) return false;
+    if (!rows.appendTo(this.targetsPtr, this.rowCount)) return false;
+    this.noteRows(rows, { from: 0, count: rows.rowCount }, sequence);
+    return true;
   }
 
   /** Copies rows [from, from + count) of a batch for which `reserve` was called. Allocates nothing, so it cannot fail half way. */
@@ -131,15 +147,21 @@ export class Segment {
       }
       this.copyValues(column, own, from, count);
     }
+    this.noteRows(batch, rows, sequence);
+    if (this.targetsPtr === 0 && this.targetsRoom >= this.columns.size) this.writeTargets(batch);
+  }
+
+  /** The rows are there. */
+  private noteRows(batch: BufferBatch, { from, count }: { from: number; count: number }, sequence: number): void {
     const { minNs, maxNs } = timeRange(this.kernel, batch.timePtr + from * 8, count);
     if (minNs < this.minTimeNs) this.minTimeNs = minNs;
     if (maxNs > this.maxTimeNs) this.maxTimeNs = maxNs;
-    if (at === 0) this.seqMin = sequence;
+    if (this.rowCount === 0) this.seqMin = sequence;
     this.seqMax = sequence;
     this.ascending &&= batch.ascending === true;
     // a batch may lie in two segments: only doubts of the rows that came into this one count here
     if (!batch.unique) this.addDoubts(joinDoubts([batch], { minNs, maxNs }));
-    this.rowCount = at + count;
+    this.rowCount += count;
   }
 
   /** The rows so far; later rows stay hidden from it. `isClosed`: none will come. */
@@ -217,7 +239,7 @@ export class Segment {
       packed: isPacked ? { count: 0, capacity: valueCapacity } : undefined,
     };
     this.columns.set(columnId, own);
-    this.cachedColumns = undefined;
+    this.columnsChanged();
     return own;
   }
 
@@ -232,7 +254,7 @@ export class Segment {
     this.retire(own.dataPtr, packed.capacity * width);
     own.dataPtr = fresh;
     packed.capacity = capacity;
-    this.cachedColumns = undefined;
+    this.columnsChanged();
   }
 
   private needValidity(own: SegmentColumn): void {
@@ -240,7 +262,12 @@ export class Segment {
     const validityPtr = this.allocateBitmap();
     this.kernel.call.setBits(validityPtr, 0, this.rowCount);
     own.validityPtr = validityPtr;
+    this.columnsChanged();
+  }
+
+  private columnsChanged(): void {
     this.cachedColumns = undefined;
+    this.targetsPtr = 0;
   }
 
   private allocateBitmap(): number {
@@ -248,6 +275,27 @@ export class Segment {
     const ptr = this.allocate(bytes);
     this.kernel.call.fillBytes(ptr, 0, bytes);
     return ptr;
+  }
+
+  /** Room to describe so many columns to `appendAlike`. */
+  private reserveTargets(columnCount: number): void {
+    if (columnCount <= this.targetsRoom) return;
+    this.targetsBlock = this.allocate(appendTargetsBytes(columnCount));
+    this.targetsRoom = columnCount;
+    this.targetsPtr = 0;
+  }
+
+  /** For batches that follow: describes the columns in the order of `batch`, if it has all of them and they are simple. */
+  private writeTargets({ columns }: BufferBatch): void {
+    if (columns.length !== this.columns.size) return;
+    const targets: SegmentColumn[] = [];
+    for (const { columnId } of columns) {
+      const own = this.columns.get(columnId);
+      if (own === undefined || own.packed !== undefined || own.type === ColumnType.string) return;
+      targets.push(own);
+    }
+    this.targetsPtr = this.targetsBlock;
+    writeAppendTargets(this.kernel, this.targetsPtr, { seriesPtr: this.seriesPtr, timePtr: this.timePtr, columns: targets });
   }
 
   private retire(ptr: number, bytes: number): void {

@@ -1,6 +1,7 @@
 // The rows of one table that are in no file yet: appended batch by batch in log order, read as runs, sealed as a whole for a flush.
 // Memory is given back through the pins, so a snapshot taken before stays readable.
 import type { Kernel } from "../kernel/kernel.ts";
+import { ParsedRows } from "../kernel/parsed-rows.ts";
 import type { SeriesDictionary } from "../kernel/series-dictionary.ts";
 import { assert } from "../model/assert.ts";
 import { LIMITS } from "../model/limits.ts";
@@ -76,8 +77,25 @@ export class TableBuffer {
     assert(sequence >= this.seqMax_, `sequence ${sequence} appended after ${this.seqMax_}`);
     const pieces = this.reserve(batch);
     for (const { segment, from, count } of pieces) segment.append(batch, { from, count }, sequence);
-    this.rowCount_ += batch.rowCount;
-    this.openRows += batch.rowCount;
+    this.count(batch.rowCount, sequence);
+  }
+
+  /** `append` of a batch that is like those before it and fits where they are: copies it in one call and takes no memory. False, and
+   *  nothing is done, if it does not. */
+  appendAlike(batch: BufferBatch, sequence: number): boolean {
+    const last = this.segments.length - 1;
+    if (!(batch instanceof ParsedRows) || last < this.openFrom) return false;
+    // rows go to the first segment that is open
+    if (last > this.openFrom && this.segments[last - 1]!.rowCount < this.segments[last - 1]!.capacity) return false;
+    assert(sequence >= this.seqMax_, `sequence ${sequence} appended after ${this.seqMax_}`);
+    if (!this.segments[last]!.appendAlike(batch, sequence)) return false;
+    this.count(batch.rowCount, sequence);
+    return true;
+  }
+
+  private count(rowCount: number, sequence: number): void {
+    this.rowCount_ += rowCount;
+    this.openRows += rowCount;
     this.seqMax_ = sequence;
   }
 

@@ -1,11 +1,11 @@
 // Resolve: turns a parsed body for one database into batches of rows whose tables, columns and series the catalog knows. Everything here is
 // one synchronous step; what it decides is logged and buffered by ingest.ts before anything else runs.
-import type { LiveTable, LiveTables } from "../buffer/live-tables.ts";
-import type { BufferBatch } from "../buffer/table-buffer.ts";
+import type { LiveTables } from "../buffer/live-tables.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogOperation } from "../catalog/operations.ts";
 import { type FinishedPlan, isSchemaLimit, SchemaPlan } from "../catalog/resolve.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { ParsedTables } from "../kernel/parsed-tables.ts";
 import type { ParsedBody, ParsedTable, ParserView } from "../kernel/parser-view.ts";
 import { bitmapBytes, gatherColumn, gatherValues } from "../kernel/rows.ts";
 import type { Scratch } from "../kernel/scratch.ts";
@@ -13,6 +13,7 @@ import { assert } from "../model/assert.ts";
 import { VALUE_BYTES } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { ColumnRun } from "../model/run.ts";
+import type { FrameTable } from "./frame.ts";
 import { encodedTablePtr } from "./frame-columns.ts";
 import { UNRESOLVED } from "./kernel-list.ts";
 import { chooseRows } from "./row-choice.ts";
@@ -25,16 +26,11 @@ export interface RejectedLine {
   readonly message: string;
 }
 
-export interface TableBatch {
-  readonly live: LiveTable;
-  readonly batch: BufferBatch;
-  /** Where encodeBody has put its times and columns, if it did and all rows are taken. */
-  readonly encodedPtr: number | undefined;
-}
+const NONE_REJECTED: readonly RejectedLine[] = [];
 
 /** What becomes of a body. Batches are borrowed until the next body of the database. */
 export interface ResolvedBody {
-  readonly batches: readonly TableBatch[];
+  readonly batches: readonly FrameTable[];
   /** Rejected lines, more than LIMITS.lineErrorsReported only if there are many. */
   readonly rejected: readonly RejectedLine[];
   /** How many lines are rejected in all. */
@@ -88,17 +84,38 @@ export class DatabaseWriter {
   private crowded = false;
   /** Of the scratch, where records of pending series are written. */
   private recordPtr = 0;
+  private readonly tables: ParsedTables;
   private recordBytes = 0;
 
   constructor(
     private readonly databaseName: string,
     private readonly parser: BodyParser,
     private readonly parts: WriterParts,
-  ) {}
+  ) {
+    this.tables = new ParsedTables(parts.kernel);
+  }
 
   /** True when it should be reset before the next body is parsed. */
   get wantsReset(): boolean {
     return this.crowded || this.parser.view.wantsReset;
+  }
+
+  /** Resolves what the parser has just made of a body that brings nothing but rows of what is linked already: most do. Undefined, and
+   *  nothing has changed, if it does not. @throws TsdbError overloaded: nothing is stored then */
+  takeKnown(resultPtr: number): ResolvedBody | undefined {
+    const { tables, links } = this;
+    if (!tables.begin(resultPtr)) return undefined;
+    while (tables.next()) if (!links[tables.index]?.knows(tables)) return undefined;
+    const batches: FrameTable[] = [];
+    tables.begin(resultPtr);
+    try {
+      while (tables.next()) batches.push(links[tables.index]!.knownRows(tables));
+    } catch (error) {
+      // of some tables the times are noted
+      this.reset();
+      throw error;
+    }
+    return { batches, rejected: NONE_REJECTED, rejectedCount: 0, lineCount: tables.bodyRows, schemaLimit: false, schemaDurable: undefined };
   }
 
   /** Resolves what the parser has just made of a body; the batches point there and into the body. With acceptPartial=false and a bad line
@@ -245,7 +262,7 @@ export class DatabaseWriter {
       if (target.tagColumnIds[i]! >= 0) link.setTagColumnId(tag, target.tagColumnIds[i]!);
     });
     parsed.columns.forEach((column, i) => {
-      link.fieldColumnIds[column.index] = target.fieldColumnIds[i]!;
+      link.setFieldColumnId(column.index, target.fieldColumnIds[i]!);
     });
     if (keep === undefined && link.pending.size === 0) return; // `batch` resolves all new series at once
     const seriesBase = parsed.seriesPtr / 4;
@@ -258,7 +275,7 @@ export class DatabaseWriter {
   }
 
   /** The rows of a table as the buffer takes them; undefined when none is left. */
-  private batch(work: TableWork): TableBatch | undefined {
+  private batch(work: TableWork): FrameTable | undefined {
     const { parsed, link, keep } = work;
     const { kernel } = this.parts;
     if (parsed.rowCount === 0 || keep?.length === 0) return undefined;
@@ -288,7 +305,7 @@ export class DatabaseWriter {
 
   private wholeColumns({ parsed, link }: TableWork): ColumnRun[] {
     return parsed.columns.map(({ index, type, dataPtr, validityPtr }): ColumnRun => {
-      const columnId = link.fieldColumnIds[index]!;
+      const columnId = link.fieldColumnId(index);
       assert(columnId > 0, `column ${index} of table ${parsed.name} is linked`);
       return columnRun({ columnId, type, dataPtr, validityPtr });
     });
@@ -307,7 +324,7 @@ export class DatabaseWriter {
     const columns: ColumnRun[] = [];
     let keptValidityPtr = 0;
     for (const { index, type, dataPtr, validityPtr } of parsed.columns) {
-      const columnId = link.fieldColumnIds[index] ?? -1;
+      const columnId = link.fieldColumnId(index);
       if (columnId < 0) continue; // only rejected rows had it
       if (validityPtr === 0) {
         gatherColumn(kernel, type, { sourcePtr: dataPtr, rowsPtr, count, targetPtr: dataPtr });
@@ -332,7 +349,7 @@ function columnRun(column: ColumnRun): ColumnRun {
 /** True when the links know every column and series of the table, or can resolve its series at once. */
 function isKnown({ parsed, link }: TableWork): boolean {
   if (link.live === undefined || link.pending.size > 0) return false;
-  for (const { index } of parsed.columns) if ((link.fieldColumnIds[index] ?? -1) < 0) return false;
+  for (const { index } of parsed.columns) if (link.fieldColumnId(index) < 0) return false;
   if (parsed.newSeriesCount === 0) return true;
   return parsed.tagColumns.every((_, tag) => link.tagIsKnown(tag));
 }

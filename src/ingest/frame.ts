@@ -5,6 +5,7 @@ import type { BufferBatch } from "../buffer/table-buffer.ts";
 import type { ColumnCodec } from "../kernel/codec.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { KernelWriter } from "../kernel/kernel-writer.ts";
+import { ParsedRows } from "../kernel/parsed-rows.ts";
 import { bitmapBytes } from "../kernel/rows.ts";
 import { Scratch } from "../kernel/scratch.ts";
 import { ColumnType, TIME_COLUMN, VALUE_BYTES } from "../model/column.ts";
@@ -19,7 +20,7 @@ export const FRAME_FORMAT = 1;
 export interface FrameTable {
   readonly live: LiveTable;
   readonly batch: BufferBatch;
-  /** Blocks of the times and then of each column of the batch, where they are encoded already. */
+  /** Blocks of the times and then of each column of the batch, where encodeBody has put them, if it did and all rows are taken. */
   readonly encodedPtr?: number | undefined;
 }
 
@@ -32,7 +33,7 @@ export class FrameEncoder {
 
   constructor(
     private readonly kernel: Kernel,
-    codec: ColumnCodec,
+    private readonly codec: ColumnCodec,
   ) {
     this.writer = new KernelWriter(kernel);
     this.columns = new FrameColumns(kernel, codec, this.writer);
@@ -66,6 +67,11 @@ export class FrameEncoder {
     writer.writeU32(live.tableId);
     writer.writeU32(rowCount);
     this.encodeKeys(live, batch);
+    if (batch instanceof ParsedRows && encodedPtr === undefined) {
+      const target = writer.reserve(this.codec.rowsBytesMax(batch));
+      writer.advance(this.codec.encodeRows(batch, target));
+      return;
+    }
     columns.series(batch.seriesPtr, rowCount);
     let block = encodedPtr;
     if (block === undefined) columns.times(batch.timePtr, rowCount);

@@ -1,6 +1,5 @@
 // Writers of databases whose bodies are parsed on this thread: one a database.
 import { LineParser } from "../kernel/line-parser.ts";
-import type { ParsedBody } from "../kernel/parser-view.ts";
 import type { WriteRequest } from "../model/write.ts";
 import type { BodyBytes } from "./body-memory.ts";
 import { DatabaseWriter, type ResolvedBody, type WriterParts } from "./database-writer.ts";
@@ -46,7 +45,8 @@ export class LocalWriter implements KeptWriter {
 
   /** Parses and resolves a body: DatabaseWriter.take says how. @throws as that */
   take(body: BodyBytes, request: WriteRequest, receiveTimeNs: bigint): ResolvedBody {
-    return this.writer.take(this.parse(body, request, receiveTimeNs), request);
+    const resultPtr = this.parse(body, request, receiveTimeNs);
+    return this.writer.takeKnown(resultPtr) ?? this.writer.take(this.parser.view.read(resultPtr, request.precision), request);
   }
 
   forget(): void {
@@ -54,11 +54,11 @@ export class LocalWriter implements KeptWriter {
     this.onForgotten();
   }
 
-  private parse(body: BodyBytes, { precision }: WriteRequest, receiveTimeNs: bigint): ParsedBody {
+  private parse(body: BodyBytes, { precision }: WriteRequest, receiveTimeNs: bigint): number {
     const { writer } = this;
     if (writer.wantsReset) writer.reset();
     try {
-      return this.parser.parseAt(body, { precision, receiveTimeNs });
+      return this.parser.parseRaw(body, { precision, receiveTimeNs });
     } catch (error) {
       writer.reset(); // the parser has forgotten what the links map
       throw error;

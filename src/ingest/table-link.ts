@@ -2,9 +2,12 @@
 // Links live as long as the parser; a body that brings nothing new finds everything here.
 import type { LiveTable } from "../buffer/live-tables.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { ParsedRows } from "../kernel/parsed-rows.ts";
+import type { ParsedTables } from "../kernel/parsed-tables.ts";
 import type { ParsedTable } from "../kernel/parser-view.ts";
 import type { SeriesDictionary } from "../kernel/series-dictionary.ts";
 import { assert } from "../model/assert.ts";
+import type { FrameTable } from "./frame.ts";
 import { KernelU32List, UNRESOLVED } from "./kernel-list.ts";
 
 /** A parser series that the table's dictionary does not hold. */
@@ -20,14 +23,15 @@ export class TableLink {
   /** Whose series ids `seriesMapPtr` has. */
   private dictionary: SeriesDictionary | undefined;
   private hasForgotten_ = false;
-  /** Catalog column id by parser column index; -1 = not known, or in conflict with the catalog. */
-  readonly fieldColumnIds: number[] = [];
   /** Parser series that only rejected rows have used so far: the parser reports a new series once. */
   readonly pending = new Set<number>();
+  /** Catalog column id by parser column index; UNRESOLVED: not known, or in conflict with the catalog. */
+  private readonly fieldColumnIds: KernelU32List;
   private readonly tagColumnIds: KernelU32List;
   private readonly seriesIds: KernelU32List;
 
   constructor(private readonly kernel: Kernel) {
+    this.fieldColumnIds = new KernelU32List(kernel);
     this.tagColumnIds = new KernelU32List(kernel);
     this.seriesIds = new KernelU32List(kernel);
   }
@@ -67,12 +71,47 @@ export class TableLink {
     this.tagColumnIds.grow(parsed.tagColumns.length);
   }
 
+  /** True when a body brings nothing but rows to this table: their columns are linked, their series resolved. */
+  knows({ tablePtr, rowCount, seriesPtr, newSeriesFirst, newSeriesCount }: ParsedTables): boolean {
+    const { live_, fieldColumnIds, seriesIds } = this;
+    if (live_ === undefined || live_.dictionary !== this.dictionary || this.pending.size > 0) return false;
+    if (rowCount === 0 || newSeriesCount > 0 || newSeriesFirst > seriesIds.length) return false;
+    const { call } = this.kernel;
+    return (
+      call.hasColumnIds(tablePtr, fieldColumnIds.ptr, fieldColumnIds.length, UNRESOLVED) !== 0 &&
+      call.hasSeriesIds(seriesIds.ptr, seriesPtr, rowCount, UNRESOLVED) !== 0
+    );
+  }
+
+  /** The rows of a table that is known, as the buffer takes them. @throws TsdbError overloaded */
+  knownRows(table: ParsedTables): FrameTable {
+    const live = this.linked();
+    const { dictionary } = live;
+    const { seriesPtr, timePtr, rowCount } = table;
+    dictionary.mapSeries(this.seriesIds.ptr, seriesPtr, rowCount, seriesPtr);
+    const facts = dictionary.noteTimes(seriesPtr, timePtr, rowCount);
+    return { live, batch: new ParsedRows(this.kernel, table, this.fieldColumnIds.ptr, facts) };
+  }
+
   tagIsKnown(tagColumn: number): boolean {
     return this.tagColumnIds.get(tagColumn) !== UNRESOLVED;
   }
 
   setTagColumnId(tagColumn: number, columnId: number): void {
     this.tagColumnIds.set(tagColumn, columnId);
+  }
+
+  /** -1: not known, or in conflict with the catalog. */
+  fieldColumnId(column: number): number {
+    if (column >= this.fieldColumnIds.length) return -1;
+    const columnId = this.fieldColumnIds.get(column);
+    return columnId === UNRESOLVED ? -1 : columnId;
+  }
+
+  /** `columnId`: -1 in conflict with the catalog. */
+  setFieldColumnId(column: number, columnId: number): void {
+    this.fieldColumnIds.grow(column + 1);
+    this.fieldColumnIds.set(column, columnId < 0 ? UNRESOLVED : columnId);
   }
 
   isResolved(seriesId: number): boolean {
@@ -116,6 +155,7 @@ export class TableLink {
   }
 
   release(): void {
+    this.fieldColumnIds.release();
     this.tagColumnIds.release();
     this.seriesIds.release();
   }

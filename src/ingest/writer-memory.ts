@@ -17,9 +17,12 @@ export class WriterMemory {
   /** Least recently used first, with the memory each held when it was last used. */
   private readonly kept = new Map<KeptWriter, number>();
   private bytes = 0;
+  private last: KeptWriter | undefined;
 
   /** The writer takes a body: it is the last one to be forgotten. */
   use(writer: KeptWriter): void {
+    if (writer === this.last) return;
+    this.last = writer;
     const bytes = this.kept.get(writer) ?? 0;
     this.kept.delete(writer);
     this.kept.set(writer, bytes);
@@ -28,7 +31,9 @@ export class WriterMemory {
   /** The writer has taken a body: looks how much it holds now, and forgets idle ones if all together are beyond the bound. */
   settle(writer: KeptWriter): void {
     const { memoryBytes } = writer;
-    this.bytes += memoryBytes - (this.kept.get(writer) ?? 0);
+    const known = this.kept.get(writer);
+    if (known === memoryBytes) return;
+    this.bytes += memoryBytes - (known ?? 0);
     this.kept.set(writer, memoryBytes);
     if (this.hasRoom()) return;
     for (const idle of this.kept.keys()) {
@@ -48,6 +53,7 @@ export class WriterMemory {
   drop(writer: KeptWriter): void {
     this.bytes -= this.kept.get(writer) ?? 0;
     this.kept.delete(writer);
+    if (this.last === writer) this.last = undefined;
   }
 
   private hasRoom(): boolean {

@@ -5,6 +5,7 @@ import { assert } from "../model/assert.ts";
 import type { ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { Kernel } from "./kernel.ts";
+import type { ParsedRows } from "./parsed-rows.ts";
 
 /** A column in shared memory: VALUE_BYTES[type] x rowCount bytes at dataPtr; validityPtr 0 = all present. What absent rows hold is
  *  ignored. */
@@ -65,6 +66,20 @@ export class ColumnCodec {
   encodePacked({ type, dataPtr, validityPtr, rowCount }: CodecColumn, targetPtr: number): number {
     const work = this.reserve(rowCount);
     const bytes = this.kernel.call.codecEncodePacked(type, dataPtr, validityPtr, rowCount, work, targetPtr) >>> 0;
+    this.trim();
+    return bytes;
+  }
+
+  /** Upper bound of what `encodeRows` writes. */
+  rowsBytesMax({ tablePtr }: ParsedRows): number {
+    return this.kernel.call.frameRowsMax(tablePtr);
+  }
+
+  /** Encodes series, times and columns as a log frame holds them (ingest/FORMAT.md). Returns the bytes written.
+   *  @throws TsdbError overloaded */
+  encodeRows({ tablePtr, columnIdsPtr, rowCount }: ParsedRows, targetPtr: number): number {
+    const work = this.reserve(rowCount);
+    const bytes = this.kernel.call.frameRows(tablePtr, columnIdsPtr, work, targetPtr) >>> 0;
     this.trim();
     return bytes;
   }

@@ -61,6 +61,12 @@ export interface LineExports {
   lineSeriesRecord(parserPtr: number, tableIndex: number, seriesId: number, target: number): void;
   lineMemoryBytes(parserPtr: number): number;
   lineRelease(parserPtr: number): void;
+  /** Of tables as lineParse describes them; booleans are 0 or 1. */
+  hasColumnIds(tablePtr: number, idsPtr: number, count: number, unknown: number): number;
+  hasSeriesIds(mapPtr: number, idsPtr: number, count: number, unknown: number): number;
+  frameRowsMax(tablePtr: number): number;
+  frameRows(tablePtr: number, idsPtr: number, workPtr: number, target: number): number;
+  appendRows(tablePtr: number, idsPtr: number, targets: number, rowCount: number): number;
 }
 
 /** What both ways of reducing share: pointers are u32. */

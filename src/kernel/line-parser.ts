@@ -71,19 +71,22 @@ export class LineParser {
   /** Reads a whole body that lies in kernel memory with BODY_PADDING_BYTES bytes behind it, which are overwritten. Strings of the result
    *  point into it. Bad lines are data, they never throw.
    *  @throws TsdbError overloaded when kernel memory is full; the parser has then forgotten everything, as after `reset` */
-  parseAt(body: BodyLocation, { precision, receiveTimeNs }: ParseOptions): ParsedBody {
+  parseAt(body: BodyLocation, options: ParseOptions): ParsedBody {
+    return this.view.read(this.parseRaw(body, options), options.precision);
+  }
+
+  /** `parseAt`, whose result is left where it is: for the view, or for ParsedTables. */
+  parseRaw(body: BodyLocation, { precision, receiveTimeNs }: ParseOptions): number {
     const { kernel, view } = this;
     if (view.ptr === 0) view.ptr = kernel.call.lineCreate(powersOfFivePtr(kernel)) >>> 0;
     const unit = UNIT_NS[precision];
     kernel.i64[view.ptr >>> 3] = unit === 1n ? receiveTimeNs : (receiveTimeNs / unit) * unit;
-    let resultPtr: number;
     try {
-      resultPtr = kernel.call.lineParse(view.ptr, body.ptr, body.byteCount, precision) >>> 0;
+      return kernel.call.lineParse(view.ptr, body.ptr, body.byteCount, precision) >>> 0;
     } catch (error) {
       this.reset();
       throw error;
     }
-    return view.read(resultPtr, precision);
   }
 
   /** Forgets tables, series and columns; ids start again. */

@@ -31,6 +31,8 @@ export interface KeyRecords {
   release(): void;
 }
 
+const NO_KEYS: KeyRecords = { ptr: 0, bytes: 0, count: 0, release: () => {} };
+
 export class SeriesDictionary {
   /** Unique in the process. */
   readonly id: number;
@@ -114,8 +116,8 @@ export class SeriesDictionary {
     const ids = heap.alloc(idsBytes);
     try {
       const count = call.seriesMarkUnseen(this.ptr, seriesPtr, rowCount, stamp, ids);
+      if (count === 0) return NO_KEYS;
       const bytes = call.seriesKeyBytes(this.ptr, ids, count) >>> 0;
-      if (count === 0) return { ptr: 0, bytes: 0, count: 0, release: () => {} };
       let ptr: number;
       try {
         ptr = heap.alloc(bytes);
