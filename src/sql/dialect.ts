@@ -45,7 +45,6 @@ export const DOCUMENTED_FUNCTIONS = {
 
 /** Same arguments, other name. */
 export const RENAMED_FUNCTIONS: Readonly<Record<string, string>> = {
-  approx_distinct: "approx_count_distinct",
   array_has: "list_has",
   covar: "covar_samp",
   datepart: "date_part",

@@ -1,5 +1,6 @@
 // The functions a statement may call, by DuckDB's names. An allow-list: what DuckDB adds later, and what reads files, settings or its own
 // catalog, is refused until somebody looks at it. rewrite/ adds the dialect's own names.
+import { DOCUMENTED_FUNCTIONS } from "./dialect.ts";
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
@@ -82,11 +83,12 @@ export const DUCKDB_FUNCTIONS: ReadonlySet<string> = new Set([
 export const TABLE_FUNCTIONS: ReadonlySet<string> = new Set(["generate_series", "range", "unnest"]);
 
 const AGGREGATE_SET = new Set(AGGREGATES);
-const WINDOW_SET = new Set(WINDOWS);
+const KNOWN_AGGREGATES: ReadonlySet<string> = new Set([...AGGREGATES, ...DOCUMENTED_FUNCTIONS.aggregate]);
+const KNOWN_WINDOWS: ReadonlySet<string> = new Set([...WINDOWS, ...DOCUMENTED_FUNCTIONS.window]);
 
 /** As information_schema tells it. */
 export function functionType(name: string): "AGGREGATE" | "WINDOW" | "SCALAR" {
-  return AGGREGATE_SET.has(name) ? "AGGREGATE" : WINDOW_SET.has(name) ? "WINDOW" : "SCALAR";
+  return KNOWN_AGGREGATES.has(name) ? "AGGREGATE" : KNOWN_WINDOWS.has(name) ? "WINDOW" : "SCALAR";
 }
 
 export function isAggregate(name: string): boolean {

@@ -137,6 +137,10 @@ const STATISTICS: readonly SqlCase[] = [
 const APPROXIMATE: readonly SqlCase[] = [
   ["SELECT approx_distinct(co), approx_distinct(room) FROM home", [[12n, 2n]]],
   [
+    "SELECT approx_distinct(x % 1000), approx_distinct(x % 200) FILTER (WHERE x > 5000) FROM generate_series(1, 10000) AS t(x)",
+    [[1000n, 200n]],
+  ],
+  [
     "SELECT approx_median(temp), approx_percentile_cont(temp, 0.5), approx_percentile_cont(temp, 0.5, 200) FROM home",
     [[22.45, 22.45, 22.45]],
   ],

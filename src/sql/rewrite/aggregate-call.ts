@@ -17,6 +17,7 @@ export interface CallParts {
 
 /** Aggregates that rewrite/ gives another name or makes of others. */
 const DIALECT_AGGREGATES: ReadonlySet<string> = new Set([
+  "approx_distinct",
   "approx_median",
   "approx_percentile_cont",
   "approx_percentile_cont_with_weight",

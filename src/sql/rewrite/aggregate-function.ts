@@ -47,6 +47,12 @@ function count({ node, args }: RuleInput): Typed | null {
   return { node: aggregate(node, "count", [whenThen([[present, value]])]), kind: "integer" };
 }
 
+/** Exactly: DuckDB's approximation is off by a tenth and more, and takes as long. */
+function distinctCount(input: RuleInput): Typed {
+  expectArguments(input, 1);
+  return { node: { ...aggregate(input.node, "count"), distinct: true }, kind: "integer", arrow: "UInt64" };
+}
+
 /** nth_value(x, n ORDER BY …): of all rows in their order; negative numbers count from the last. */
 function nthValue({ node, args }: RuleInput): Typed {
   const [value, place] = args;
@@ -173,7 +179,7 @@ function end(name: "first" | "last"): Rule {
 const selector: Rule = ({ node, args }) => rewriteSelector(node, args);
 
 export const AGGREGATE_RULES: Rules = {
-  approx_count_distinct: unsigned,
+  approx_distinct: distinctCount,
   approx_median: (input) => approximate(input.node, input.args[0] ?? failCount(input), 0.5),
   approx_percentile_cont: percentile,
   approx_percentile_cont_with_weight: weightedPercentile,
