@@ -184,8 +184,8 @@ export interface Typed extends TypeNote {
   boolean?: boolean;
   interval?: Interval;
   bin?: TimeBin;
-  /** The times that it may have, where it is no column of a scan. */
-  times?: TimeRange;
+  /** The times that it may have, where it is no column of a scan; worked out when somebody asks. */
+  times?: () => TimeRange;
   /** A number of rows that is 1 only in newest rows of their series (rewrite/newest.ts). */
   numbers?: ScanUse;
   /** Conditions: what holds when this one is true. */

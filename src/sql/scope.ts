@@ -9,7 +9,7 @@ export interface OutputColumn extends TypeNote {
   readonly kind: Kind;
   readonly source?: ColumnSource;
   readonly numbers?: ScanUse;
-  readonly times?: TimeRange;
+  readonly times?: () => TimeRange;
   /** An integer that the statement did not make narrow itself: 64 bits wide in the dialect, whatever DuckDB's literals are. */
   readonly isWide?: boolean;
 }
@@ -41,7 +41,7 @@ export interface Resolved extends TypeNote {
   readonly kind: Kind;
   readonly source?: ColumnSource;
   readonly numbers?: ScanUse;
-  readonly times?: TimeRange;
+  readonly times?: () => TimeRange;
   readonly found: boolean;
 }
 

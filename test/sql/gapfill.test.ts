@@ -411,6 +411,11 @@ const ERRORS: readonly (readonly [sql: string, message: string])[] = [
     `SELECT ${gap("1 hour")} FROM home WHERE time >= '2022-01-01' AND time < (SELECT max(time) FROM home) GROUP BY 1`,
     "upper time bound for gap fill query must evaluate to a scalar",
   ],
+  // bounds of what a column is made of are not the column's own
+  [
+    `WITH b AS (SELECT date_bin(INTERVAL '1 hour', time) AS time, temp FROM home WHERE ${BOUND}) SELECT ${gap("1 hour")} FROM b GROUP BY 1`,
+    "gap-filling query is missing both upper and lower time bounds",
+  ],
   [`SELECT ${gap("0 s")} FROM home WHERE ${BOUND} GROUP BY 1`, "stride must be non-zero and positive"],
   [`SELECT ${gap("1 month 1 day")} FROM home WHERE ${BOUND} GROUP BY 1`, "stride does not support combination"],
   [

@@ -97,7 +97,7 @@ class BoundsFinder {
         const index = from.column_name_alias.indexOf(names.at(-1)!);
         const found = index >= 0 ? columns[index] : columns.find(({ name }) => name === names.at(-1));
         if (found === undefined || found.kind !== "time") break;
-        return { range: found.times ?? found.source?.scan.range ?? ALL_TIME, ...(found.zone === undefined ? {} : { zone: found.zone }) };
+        return { range: found.source?.scan.range ?? ALL_TIME, ...(found.zone === undefined ? {} : { zone: found.zone }) };
       }
       case "SUBQUERY": {
         if ((names.length > 1 && names.at(-2) !== from.alias) || from.subquery.node.type !== "SELECT_NODE") break;

@@ -1,9 +1,10 @@
 // Bins of time: date_bin by an interval from an origin, in UTC or by a zone's clock, date_trunc, and DuckDB's time_bucket with its origins.
 // The macros that they call are in macros.ts.
-import type { TimeRange } from "../../model/scan.ts";
+import { ALL_TIME, type TimeRange } from "../../model/scan.ts";
 import type { TimeZone, ZoneSpan } from "../../model/time-zone.ts";
 import { DAY_NS, type Interval, intervalNs, parseInterval } from "../interval.ts";
 import type { Typed } from "../kind.ts";
+import type { Scope } from "../scope.ts";
 import { addInterval, clampI64, dateOf, daysOf, floorDiv } from "../time-text.ts";
 import { bigintConstant, castTo, operator } from "../tree.ts";
 import { timeOfNs } from "./arithmetic.ts";
@@ -123,7 +124,7 @@ export function dateBin(input: RuleInput): Typed {
   const { months } = interval;
   const value = months === 0 ? bin(time, intervalNs(interval), originNs) : binMonths(time, BigInt(months), originNs);
   const reachNs = months === 0 ? intervalNs(interval) : BigInt(months) * LONG_MONTH_NS;
-  return { ...value, times: withReach(timesOf(time, input.scope), reachNs) };
+  return { ...value, times: () => withReach(timesOf(time, input.scope), reachNs) };
 }
 
 const LONG_MONTH_NS = 31n * DAY_NS;
@@ -133,20 +134,18 @@ export function dateBinWallclock(input: RuleInput): Typed {
   const { interval, time, originNs } = binArguments("date_bin_wallclock", input);
   if (interval.months !== 0) throw planError("DATE_BIN_WALLCLOCK does not support month-, year- or century-based intervals");
   if (input.args[2]?.zone !== undefined) throw planError("DATE_BIN_WALLCLOCK expects an origin without a time zone");
-  const range = timesOf(time, input.scope);
-  return wallclockBin(time, { stepNs: intervalNs(interval), originNs, leastNs: leastOverlap(interval) }, range);
+  return wallclockBin(time, { stepNs: intervalNs(interval), originNs, leastNs: leastOverlap(interval) }, input.scope);
 }
 
-/** `range`: the times that `time` may have. */
-function wallclockBin(time: Typed, bins: ClockBins, range: TimeRange): Typed {
+function wallclockBin(time: Typed, bins: ClockBins, scope: Scope): Typed {
   const { stepNs, originNs, leastNs } = bins;
   const zone = zoneOf(time);
-  const times = withReach(range, stepNs);
+  const times = (): TimeRange => withReach(timesOf(time, scope), stepNs);
   if (zone === null) return { ...bin(time, stepNs, originNs), times };
   if (time.timeNs !== undefined) return inZone(timeConstant(wallclockStart(time.timeNs, zone, bins)), time.zone);
-  const spans = zone.spansWithin(times);
+  const spans = zone.spansWithin(times());
   if (areFixed(spans, stepNs, originNs)) return { ...bin(time, stepNs, originNs - spans[0]!.offsetNs), times };
-  return { ...onClock(time, times, leastNs, (local) => bin(local, stepNs, originNs)), times };
+  return { ...onClock(time, times(), leastNs, (local) => bin(local, stepNs, originNs)), times };
 }
 
 /** Of hours that come twice, the first are meant, unless they are at least as long as the interval: then those of the time itself. */
@@ -226,9 +225,9 @@ export function dateTrunc({ args, scope }: RuleInput): Typed | null {
   const rule = TRUNC_UNITS[unitName(unit) ?? ""];
   if (rule === undefined) throw planError(`Unsupported date_trunc granularity: ${unit?.text ?? "not a constant"}`);
   const time = asTime(value);
-  const range = timesOf(time, scope);
   // a time that comes twice stays in its own hour
-  if ("ns" in rule) return wallclockBin(time, { stepNs: rule.ns, originNs: rule.originNs ?? 0n, leastNs: 0n }, range);
-  const times = withReach(range, rule.months * LONG_MONTH_NS);
-  return { ...onClock(time, times, 0n, (local) => binMonths(local, rule.months, 0n)), times };
+  if ("ns" in rule) return wallclockBin(time, { stepNs: rule.ns, originNs: rule.originNs ?? 0n, leastNs: 0n }, scope);
+  const times = (): TimeRange => withReach(timesOf(time, scope), rule.months * LONG_MONTH_NS);
+  const range = zoneOf(time) === null ? ALL_TIME : times();
+  return { ...onClock(time, range, 0n, (local) => binMonths(local, rule.months, 0n)), times };
 }

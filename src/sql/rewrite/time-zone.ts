@@ -55,7 +55,7 @@ export function atTimeZoneRule({ args, scope }: RuleInput): Typed {
   const value = asTime(time);
   if (value.zone !== undefined) return inZone(value, name);
   const times = withReach(timesOf(value, scope), 0n);
-  return { ...fromClock(inZone(value, name), times, null), times };
+  return { ...fromClock(inZone(value, name), times, null), times: () => times };
 }
 
 /** to_local_time(time): what a clock in the time's zone shows. */
@@ -63,14 +63,15 @@ export function toLocalTimeRule({ args, scope }: RuleInput): Typed {
   const [time] = args;
   if (time === undefined || args.length > 1) throw planError(`to_local_time expects 1 argument, got ${args.length}`);
   const value = asTime(time);
+  if (zoneOf(value) === null) return inZone(value, undefined);
   const range = timesOf(value, scope);
-  return { ...toClock(value, range), times: withReach(range, 0n) };
+  return { ...toClock(value, range), times: () => withReach(range, 0n) };
 }
 
 /** The times that a value may have: those of the rows that it is a column of. */
 export function timesOf({ timeNs, source, times }: Typed, scope: Scope): TimeRange {
   if (timeNs !== undefined) return { minNs: timeNs, maxNs: timeNs };
-  if (times !== undefined) return times;
+  if (times !== undefined) return times();
   return source === undefined ? ALL_TIME : scope.timeRange(source.scan);
 }
 
