@@ -53,6 +53,34 @@ sqlSuite("tz and AT TIME ZONE, as documented", [
   ["SELECT time AT TIME ZONE 'Mars/Olympus' FROM home", new Error("TZ requires a valid timezone string")],
 ]);
 
+const UTC = `arrow_cast('2024-01-01 00:00:00', 'Timestamp(Nanosecond, Some("UTC"))')`;
+
+sqlSuite("arrow_cast, as documented", [
+  text(`${UTC} AT TIME ZONE 'America/Los_Angeles'`, "2023-12-31T16:00:00-08:00"),
+  [`SELECT to_local_time((${UTC}) AT TIME ZONE 'America/Los_Angeles') AS "local time"`, [[utc("2023-12-31T16:00:00")]]],
+  [`SELECT to_local_time('2024-01-01 00:00:00'::TIMESTAMP) AS "local time"`, [[utc("2024-01-01T00:00:00")]]],
+  [
+    `SELECT (date_bin(interval '1 day', time, to_local_time(0::TIMESTAMP)) AT TIME ZONE 'America/Los_Angeles')::varchar AS time, avg(f1), avg(f2) FROM
+     (VALUES (${UTC} + INTERVAL '12 hours', 1.23, 4.56), (${UTC} + INTERVAL '13 hours', 2.46, 8.1), (${UTC} + INTERVAL '14 hours', 4.81, 16.2))
+     AS data(time, f1, f2) GROUP BY 1`,
+    [["2023-12-31T16:00:00-08:00", 2.8333333333333335, 9.62]],
+  ],
+  ["SELECT '2024-01-01 00:00:00' AT TIME ZONE 'America/Los_Angeles' AS 'Local time with TZ offset'", [[utc("2024-01-01T08:00:00")]]],
+  ["SELECT time AT TIME ZONE 'America/Los_Angeles' FROM home ORDER BY time LIMIT 1", [[utc("2022-01-01T16:00:00")]]],
+  [
+    `SELECT tz('2020-10-25T02:29:00+01:00', 'Europe/Paris') AS original_time,
+       date_bin_wallclock(INTERVAL '1 hour', tz('2020-10-25T02:29:00+01:00', 'Europe/Paris'), '1970-01-01T00:30:00') AT TIME ZONE 'UTC' AS utc_bin_time
+     UNION
+     SELECT tz('2020-10-25T02:30:00+01:00', 'Europe/Paris') AS original_time,
+       date_bin_wallclock(INTERVAL '1 hour', tz('2020-10-25T02:30:00+01:00', 'Europe/Paris'), '1970-01-01T00:30:00') AT TIME ZONE 'UTC' AS utc_bin_time
+     ORDER BY original_time`,
+    [
+      [utc("2020-10-25T01:29:00"), utc("2020-10-24T23:30:00")],
+      [utc("2020-10-25T01:30:00"), utc("2020-10-25T01:30:00")],
+    ],
+  ],
+]);
+
 sqlSuite("columns with a zone", [
   [
     "SELECT tz(time, 'Australia/Sydney')::varchar, time FROM home WHERE room = 'Kitchen' ORDER BY time LIMIT 2",
