@@ -6,6 +6,9 @@ import type { AnswerEncoder } from "./answer-encoder.ts";
 import { type ArrowColumn, type ArrowTarget, arrowColumn } from "./arrow-columns.ts";
 import { ByteWriter } from "./byte-writer.ts";
 
+/** Larger batches leave as several: a client of gRPC refuses a message above 4 MiB unless it is told otherwise. */
+const BATCH_BYTES_MAX = 2 << 20;
+
 export class ArrowEncoder implements AnswerEncoder {
   readonly contentType = "application/vnd.apache.arrow.stream";
   private readonly columns: readonly ArrowColumn[];
@@ -16,7 +19,11 @@ export class ArrowEncoder implements AnswerEncoder {
   private readonly writer: StreamBytes;
 
   /** `target`: whether the stream leaves as it is or is to become Parquet. */
-  constructor(schema: ResultSchema, target: ArrowTarget = "ipc") {
+  constructor(
+    schema: ResultSchema,
+    target: ArrowTarget = "ipc",
+    private readonly batchBytesMax = target === "ipc" ? BATCH_BYTES_MAX : Number.POSITIVE_INFINITY,
+  ) {
     this.columns = schema.fields.map((field) => arrowColumn(field, target));
     this.schema = new Schema(this.columns.map(({ field }) => field));
     this.unnamed = new Schema(this.columns.map(({ field }, index) => field.clone({ name: String(index) })));
@@ -34,8 +41,16 @@ export class ArrowEncoder implements AnswerEncoder {
     if (batch.rowCount === 0) return null;
     const children = columns.map((column, index) => column.data(batch.columns[index]!, batch.rowCount));
     const data = makeData({ type: new Struct(unnamed.fields), length: batch.rowCount, nullCount: 0, children });
-    this.writer.writeBatch(new RecordBatch(unnamed, data));
+    for (const part of this.partsOf(new RecordBatch(unnamed, data))) this.writer.writeBatch(part);
     return this.out.take();
+  }
+
+  /** Rows in eights, so that no bitmap has to be shifted; one alone may still be larger. */
+  private *partsOf(batch: RecordBatch): Generator<RecordBatch> {
+    const { byteLength } = batch.data;
+    const rows = Math.max(8, Math.floor((batch.numRows * this.batchBytesMax) / byteLength / 8) * 8);
+    if (byteLength <= this.batchBytesMax || rows >= batch.numRows) yield batch;
+    else for (let start = 0; start < batch.numRows; start += rows) yield batch.slice(start, start + rows);
   }
 
   end(): Uint8Array {

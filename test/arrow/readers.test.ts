@@ -7,10 +7,12 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { type Table, tableFromIPC } from "apache-arrow";
 import { readParquet } from "parquet-wasm/esm";
 import type { AnswerEncoder } from "../../src/arrow/answer-encoder.ts";
+import { ArrowEncoder } from "../../src/arrow/arrow-encoder.ts";
 import { intervalText } from "../../src/arrow/clock-text.ts";
 import { createEncoder } from "../../src/arrow/encode.ts";
 import { ParquetEncoder } from "../../src/arrow/parquet-encoder.ts";
 import { decimalText } from "../../src/arrow/wide-text.ts";
+import { splitWhole } from "../../src/flight/ipc-messages.ts";
 import type { QueryFormat } from "../../src/model/query.ts";
 import type { ResultField } from "../../src/model/result-batch.ts";
 import { readColumn } from "../support/arrow-read.ts";
@@ -69,6 +71,21 @@ const rows = batches.flat();
 describe(`every kind, seed ${SEED}`, () => {
   test("arrow stream, by apache-arrow", async () => {
     expectRows(tableFromIPC(encodeAll(await createEncoder("arrow", SCHEMA), EVERY_KIND, batches)), rows, inArrow);
+  });
+
+  test("arrow stream of batches cut small, by apache-arrow", () => {
+    const table = tableFromIPC(encodeAll(new ArrowEncoder(SCHEMA, "ipc", 1000), EVERY_KIND, batches));
+    expectRows(table, rows, inArrow);
+    // 1, 100, 7 and 64 rows, eight at a time
+    expect(table.batches.map(({ numRows }) => numRows)).toEqual([1, ...Array(12).fill(8), 4, 7, ...Array(8).fill(8)]);
+  });
+
+  test("arrow stream of batches cut by size, by apache-arrow", () => {
+    const all = encodeAll(new ArrowEncoder(SCHEMA, "ipc", 20_000), EVERY_KIND, batches);
+    const table = tableFromIPC(all);
+    expectRows(table, rows, inArrow);
+    expect(table.batches.length).toBeGreaterThan(4);
+    expect(Math.max(...splitWhole(all).map(({ body }) => body.length))).toBeLessThan(25_000);
   });
 
   test("parquet in one row group, by parquet-wasm", async () => {

@@ -162,6 +162,7 @@ export class TestServer {
   private async spawn(): Promise<void> {
     const listenerFile = join(this.folder, `listener-${++this.startCount}`);
     const startedMs = performance.now();
+    const earlier = flightAddressesIn(this.captured).length;
     const child = this.launch(listenerFile);
     const deadlineMs = startedMs + START_DEADLINE_MS;
     const address = await this.poll(child, deadlineMs, "write its address", () => addressIn(listenerFile));
@@ -173,7 +174,8 @@ export class TestServer {
     });
     this.startMs = performance.now() - startedMs;
     if (!this.options.withFlight) return;
-    this.flightAddress = await this.poll(child, deadlineMs, "listen for Arrow Flight", () => flightAddressIn(this.captured));
+    const newAddress = () => flightAddressesIn(this.captured)[earlier];
+    this.flightAddress = await this.poll(child, deadlineMs, "listen for Arrow Flight", newAddress);
   }
 
   private async poll<T>(
@@ -222,9 +224,9 @@ export function endWithThisProcess(child: Subprocess): void {
   void child.exited.then(() => process.off("exit", kill));
 }
 
-/** The last address that the log says Arrow Flight is at. */
-function flightAddressIn(output: string): string | undefined {
-  return [...output.matchAll(/flight.*listening.*address=(\S+)/g)].at(-1)?.[1];
+/** Where the log says that Arrow Flight is, a place for each start. */
+function flightAddressesIn(output: string): string[] {
+  return [...output.matchAll(/flight.*listening.*address=(\S+)/g)].map(([, address]) => address!);
 }
 
 /** The address in the file, once its line is complete. */
