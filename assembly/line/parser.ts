@@ -17,6 +17,8 @@ const NAMES_AT: u32 = SEEN_AT + SEEN_SLOTS * 2;
 const ERRORS_AT: u32 = NAMES_AT + NAME_SLOTS * 4;
 const BLOCK_BYTES: u32 = ERRORS_AT + ERRORS_BYTES;
 
+const SLOTS_FULL_AT: u32 = 12;
+
 /** A parser that knows nothing. `powersPtr`: the powers of five that float.ts wants, which must outlive the parser. */
 export function lineCreate(powersPtr: u32): u32 {
   const ptr = hostAlloc(BLOCK_BYTES);
@@ -25,6 +27,7 @@ export function lineCreate(powersPtr: u32): u32 {
   parser.memoryBytes = BLOCK_BYTES;
   parser.powersPtr = powersPtr;
   parser.slots = changetype<HashSlots>(ptr + SLOTS_AT);
+  parser.slots.fullAt = SLOTS_FULL_AT;
   parser.lastSeries = ptr + ROOT_AT;
   parser.candidate = ptr + CANDIDATE_AT;
   parser.tokensPtr = ptr + TOKENS_AT;

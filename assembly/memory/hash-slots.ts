@@ -3,8 +3,9 @@
 // A directory of 2^depth entries is indexed by the top bits of the hash; an entry names a segment, which is searched from the low bits
 // on by linear probing:
 //   entry: segment's address, a multiple of 64, + log2 of its slots      info: keys of the segment x 32 + its depth
-// A segment of depth d is named by 2^(depth - d) entries side by side, and counted at the first of them. One that is 3/4 full becomes
-// twice as long up to 4096 slots; then it is split by the next bit of the hash.
+// A segment of depth d is named by 2^(depth - d) entries side by side, and counted at the first of them. One that is full becomes twice
+// as long up to 4096 slots; then it is split by the next bit of the hash. As hashes are spread evenly, all segments of a table are full at
+// about the same time: tables that grow together differ in what full is, so that their turns do not coincide.
 import { hostAlloc, hostFree } from "./host";
 
 export const SLOT_BYTES: u32 = 8;
@@ -19,6 +20,8 @@ const KEYS_PER_ENTRY_MIN: u32 = 512;
 @unmanaged
 export class HashSlots {
   depth: u32;
+  /** Sixteenths of its slots that a segment may have in use. Set by the owner: 10 to 12. */
+  fullAt: u32;
   /** The only segment while the depth is 0; 0 before the first key. */
   root: u32;
   rootInfo: u32;
@@ -76,7 +79,7 @@ export function touchSlots(slots: HashSlots, hashes: u32, count: u32): void {
 /** Only so that the reads are not optimized away. */
 export let touched: u32 = 0;
 
-/** Room for one more slot with this hash, at a load of at most 3/4. Returns what `putSlot` wants. Throws (no memory) with nothing lost. */
+/** Room for one more slot with this hash. Returns what `putSlot` wants. Throws (no memory) with nothing lost. */
 export function reserveSlot(slots: HashSlots, hash: u32): u32 {
   if (slots.root == 0) begin(slots);
   while (true) {
@@ -85,7 +88,7 @@ export function reserveSlot(slots: HashSlots, hash: u32): u32 {
     const infoPtr = infoAt(slots, firstEntry(slots, index));
     const info = load<u32>(infoPtr);
     const log2 = segment & 63;
-    if (((info >> 5) + 1) << 2 <= (<u32>3 << log2)) return infoPtr;
+    if (((info >> 5) + 1) << 4 <= slots.fullAt << log2) return infoPtr;
     // one that is longer has keys of equal hashes, which no split would part
     if (log2 == SEGMENT_LOG2 && maySplit(slots, info & 31)) split(slots, index);
     else lengthen(slots, index);
@@ -113,7 +116,7 @@ export function freeSlots(slots: HashSlots): void {
   if (slots.depth != 0) hostFree(slots.directory, 8 << slots.depth);
 }
 
-/** Bytes that `count` more keys make it grow by, about: a segment that has just been split is 3/8 full. */
+/** Bytes that `count` more keys make it grow by, about: a segment that has just been split is a third full. */
 export function slotGrowth(count: u32): f64 {
   return <f64>count * <f64>(3 * SLOT_BYTES);
 }

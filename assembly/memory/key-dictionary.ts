@@ -9,6 +9,8 @@ import { INLINE_MAX, viewBytes, viewText, writeView } from "./views";
 
 const VIEW_LOG2: u32 = 4;
 if (1 << VIEW_LOG2 != VIEW_BYTES) ERROR("VIEW_LOG2: a view has VIEW_BYTES");
+/** Less than what is full for series (series-dictionary.ts) and for the line parser. */
+const SLOTS_FULL_AT: u32 = 10;
 // chunk: | previous chunk u32 | bytes of this chunk u32 | text ... |
 const CHUNK_HEAD: u32 = 8;
 const CHUNK_MIN: u32 = 256;
@@ -37,6 +39,7 @@ export function initKeys(ptr: u32, firstId: u32, retired: u32): KeyDictionary {
   memory.fill(ptr, 0, KEYS_BYTES);
   const keys = changetype<KeyDictionary>(ptr);
   keys.views = changetype<MovingArray>(ptr + VIEWS_AT);
+  keys.fullAt = SLOTS_FULL_AT;
   keys.retired = retired;
   keys.count = firstId;
   return keys;

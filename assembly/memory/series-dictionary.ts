@@ -16,6 +16,7 @@ export const GAPS_LOG2: u32 = 6;
 /** Up to so many series gaps are kept from the first row on (4 MiB), of more when rows have come out of order, up to so many (64 MiB). */
 const SERIES_FEW: u32 = 65536;
 const SERIES_MANY: u32 = 1048576;
+const SLOTS_FULL_AT: u32 = 11;
 const CODE_LOG2: u32 = 2;
 export const TIME_LOG2: u32 = 3;
 export const STAMP_LOG2: u32 = 2;
@@ -82,6 +83,7 @@ export function seriesCreate(lastTimeFloor: i64): u32 {
   dictionary.stamps = changetype<PagedArray>(ptr + STAMPS_AT);
   dictionary.gaps = changetype<PagedArray>(ptr + GAPS_AT);
   dictionary.retired = changetype<Retired>(ptr + RETIRED_AT);
+  dictionary.fullAt = SLOTS_FULL_AT;
   dictionary.lastTimeFloor = lastTimeFloor;
   return ptr;
 }
