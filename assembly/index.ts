@@ -40,7 +40,7 @@ export {
   seriesUnmark,
   seriesWriteKeys,
 } from "./memory/series-records";
-export { notedDoubtMax, notedDoubtMin, seriesNoteTimes } from "./memory/series-times";
+export { notedDoubtMax, notedDoubtMin, seriesNoteTimes, seriesSetGaps } from "./memory/series-times";
 export { keepPacked, packValues, packViews, spreadValues, spreadViews, unpackValues } from "./memory/packed";
 export { copyViews, textBytes } from "./memory/views";
 export { parquetBloomAdd } from "./parquet/bloom";

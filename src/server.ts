@@ -96,8 +96,8 @@ export class Server {
         resolveFailed(error);
       };
     });
-    const durableMaxTimeNs = (tableId: number) => manifest.tableMaxTimeNs(tableId) ?? -(2n ** 63n);
-    this.tables = new LiveTables(this.kernel, this.pins, durableMaxTimeNs, new SeriesMemory(config.seriesBytesMax));
+    const durableTimes = (tableId: number) => manifest.tableTimes(tableId);
+    this.tables = new LiveTables(this.kernel, this.pins, durableTimes, new SeriesMemory(config.seriesBytesMax));
     this.metrics = new Metrics(() => this.stats());
   }
 

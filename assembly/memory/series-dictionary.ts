@@ -48,6 +48,8 @@ export class SeriesDictionary extends HashSlots {
   gaps: PagedArray;
   /** 1 when a row has come that was not newer than its series' last one. */
   isDisordered: u32;
+  /** Series from this one on have had no row yet. */
+  notedCount: u32;
   /** u32 per series: the stamp of the last markUnseen that met it. */
   stamps: PagedArray;
   /** Order of a record's tags: reused. */
@@ -67,12 +69,18 @@ export function tagAt(dictionary: SeriesDictionary, index: u32): TagColumn {
   return changetype<TagColumn>(dictionary.tags + index * offsetof<TagColumn>());
 }
 
-// | SeriesDictionary | PagedArrays of times, stamps and gaps | Retired |
+// | SeriesDictionary | PagedArrays of times, stamps and gaps | Retired | gaps of a series without rows |
 const TIMES_AT: u32 = offsetof<SeriesDictionary>();
 const STAMPS_AT: u32 = TIMES_AT + offsetof<PagedArray>();
 const GAPS_AT: u32 = STAMPS_AT + offsetof<PagedArray>();
 const RETIRED_AT: u32 = GAPS_AT + offsetof<PagedArray>();
-const HEAD_BYTES: u32 = RETIRED_AT + offsetof<Retired>();
+const FIRST_GAPS_AT: u32 = RETIRED_AT + offsetof<Retired>();
+const HEAD_BYTES: u32 = FIRST_GAPS_AT + (1 << GAPS_LOG2);
+
+/** The gaps that every series has before its first row. */
+export function firstGaps(dictionary: SeriesDictionary): u32 {
+  return <u32>changetype<usize>(dictionary) + FIRST_GAPS_AT;
+}
 
 export function seriesCreate(lastTimeFloor: i64): u32 {
   // one block, so that a dictionary is made whole or not at all

@@ -2,7 +2,7 @@
 // has no row. Bodies that overtake each other leave such a gap and then fill it, so that they cost no merge although they come out of
 // order. A row that is neither newer nor in a known gap may be a duplicate: that is a doubt, never a mistake.
 import { elementAt, freePages, reserveIndex, roomTo } from "./paged-array";
-import { GAPS_LOG2, keepsGaps, SeriesDictionary, TIME_LOG2 } from "./series-dictionary";
+import { firstGaps, GAPS_LOG2, keepsGaps, SeriesDictionary, TIME_LOG2 } from "./series-dictionary";
 
 /** A gap: | from i64 | to i64 |, both ends excluded; from >= to - 1 = none. A series has four, the longest first. */
 const GAP_BYTES: u32 = 16;
@@ -14,6 +14,11 @@ const GAPS_MORE: u32 = 65536;
 
 export const NOTED_UNIQUE: u32 = 1;
 export const NOTED_ASCENDING: u32 = 2;
+
+/** For a new dictionary: at most four gaps, the longest first, in which the table has no row. */
+export function seriesSetGaps(dictionary: SeriesDictionary, gaps: u32, count: u32): void {
+  memory.copy(firstGaps(dictionary), gaps, min(count * GAP_BYTES, 1 << GAPS_LOG2));
+}
 
 // of the last call of seriesNoteTimes
 let doubtMin: i64 = i64.MAX_VALUE;
@@ -54,6 +59,7 @@ export function seriesNoteTimes(dictionary: SeriesDictionary, series: u32, times
     latest = max(latest, time);
   }
   if (noted != (NOTED_UNIQUE | NOTED_ASCENDING)) dictionary.isDisordered = 1;
+  dictionary.notedCount = dictionary.count;
   doubtMin = earliest;
   doubtMax = latest;
   return noted;
@@ -69,7 +75,15 @@ function reserveGaps(dictionary: SeriesDictionary, rowCount: u32): void {
   }
   let room = roomTo(gaps, GAPS_LOG2);
   const wanted = min(dictionary.count, room + rowCount + GAPS_MORE);
-  for (; room < wanted; room = roomTo(gaps, GAPS_LOG2)) reserveIndex(gaps, room, GAPS_LOG2);
+  while (room < wanted) {
+    reserveIndex(gaps, room, GAPS_LOG2);
+    const end = roomTo(gaps, GAPS_LOG2);
+    // of a series that has rows nobody knows what they have filled
+    for (room = max(room, dictionary.notedCount); room < end; room++) {
+      memory.copy(elementAt(gaps.pages, room, GAPS_LOG2), firstGaps(dictionary), 1 << GAPS_LOG2);
+    }
+    room = end;
+  }
 }
 
 // @ts-ignore: decorator

@@ -6,6 +6,8 @@ import type { TableDef } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { Run } from "../model/run.ts";
+import { ALL_TIME, type TimeRange } from "../model/scan.ts";
+import { union } from "../model/time-ranges.ts";
 import type { Pins } from "./pins.ts";
 import { SeriesMemory } from "./series-memory.ts";
 import { type BufferBatch, type SealedBuffer, TableBuffer } from "./table-buffer.ts";
@@ -46,8 +48,9 @@ export class LiveTables {
   constructor(
     private readonly kernel: Kernel,
     private readonly pins: Pins,
-    /** Newest time of the table in any file: without knowledge of its series, only newer rows are certainly not duplicates. */
-    private readonly durableMaxTimeNs: (tableId: number) => bigint,
+    /** Few ranges that hold all times of the table in files, ascending and apart: without knowledge of its series, only rows outside are
+     *  certainly not duplicates. */
+    private readonly durableTimes: (tableId: number) => readonly TimeRange[],
     readonly seriesMemory: SeriesMemory = new SeriesMemory(LIMITS.seriesBytesDefault),
   ) {}
 
@@ -140,7 +143,7 @@ export class LiveTables {
     try {
       for (const tableId of seriesMemory.choose(candidates)) {
         const { minTimeNs, maxTimeNs } = this.tables.get(tableId)!.buffer.span;
-        fresh.set(tableId, this.newDictionary(tableId, minTimeNs > maxTimeNs ? undefined : maxTimeNs));
+        fresh.set(tableId, this.newDictionary(tableId, minTimeNs > maxTimeNs ? [] : [{ minNs: minTimeNs, maxNs: maxTimeNs }]));
         seriesMemory.evictions++;
       }
     } catch (error) {
@@ -150,12 +153,11 @@ export class LiveTables {
     return fresh;
   }
 
-  /** `bufferedMaxTimeNs`: newest time of the table's rows that are in no file. */
-  private newDictionary(tableId: number, bufferedMaxTimeNs?: bigint): SeriesDictionary {
-    const durableMaxTimeNs = this.durableMaxTimeNs(tableId);
-    const isBuffered = bufferedMaxTimeNs !== undefined && bufferedMaxTimeNs > durableMaxTimeNs;
-    const lastTimeFloorNs = isBuffered ? bufferedMaxTimeNs : durableMaxTimeNs;
-    return new SeriesDictionary(this.kernel, { lastTimeFloorNs, reclaimer: this.pins, memory: this.seriesMemory });
+  /** `buffered`: times of the table's rows that are in no file. */
+  private newDictionary(tableId: number, buffered: readonly TimeRange[] = []): SeriesDictionary {
+    const takenTimes = union([...this.durableTimes(tableId), ...buffered]);
+    const lastTimeFloorNs = takenTimes.at(-1)?.maxNs ?? ALL_TIME.minNs;
+    return new SeriesDictionary(this.kernel, { lastTimeFloorNs, takenTimes, reclaimer: this.pins, memory: this.seriesMemory });
   }
 
   /** Frees everything: no row is read or written any more. */

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { Kernel } from "../kernel/kernel.ts";
 import { ColumnType, type TableDef } from "../model/column.ts";
+import { ALL_TIME } from "../model/scan.ts";
 import { LiveTables } from "./live-tables.ts";
 import { Pins } from "./pins.ts";
 import { type EvictionCandidate, SeriesMemory } from "./series-memory.ts";
@@ -83,7 +84,7 @@ test("an evicted table takes what is not newer than all its rows for a possible 
   const memory = new SeriesMemory(1); // always due
   const [usedBefore, pins] = [kernel.heap.usedBytes, new Pins()];
   let durableMaxNs = 40n;
-  const tables = new LiveTables(kernel, pins, () => durableMaxNs, memory);
+  const tables = new LiveTables(kernel, pins, () => [{ minNs: ALL_TIME.minNs, maxNs: durableMaxNs }], memory);
   expect(append(tables, "a", 41n, 1)).toBe(true);
   expect(append(tables, "b", 50n, 2)).toBe(true);
   expect(append(tables, "a", 42n, 3)).toBe(true);
@@ -106,10 +107,20 @@ test("an evicted table takes what is not newer than all its rows for a possible 
   expect([memory.bytes, kernel.heap.usedBytes]).toEqual([0, usedBefore]);
 });
 
+test("an evicted table knows at which times it has no rows, neither in files nor in memory", () => {
+  const tables = new LiveTables(kernel, new Pins(), () => [{ minNs: 100n, maxNs: 200n }], new SeriesMemory(1));
+  expect([append(tables, "a", 250n, 1), append(tables, "a", 150n, 2), append(tables, "a", 90n, 3)]).toEqual([true, false, true]);
+  tables.seal(3);
+  // files have 100 to 200, the sealed rows 90 to 250
+  expect([append(tables, "a", 89n, 4), append(tables, "a", 95n, 5), append(tables, "a", 240n, 6)]).toEqual([true, false, false]);
+  tables.dropSealed();
+  tables.release();
+});
+
 test("a table without rows is evicted, too; its dictionary stays for a statement that reads it", () => {
   const memory = new SeriesMemory(1);
   const [usedBefore, pins] = [kernel.heap.usedBytes, new Pins()];
-  const tables = new LiveTables(kernel, pins, () => 0n, memory);
+  const tables = new LiveTables(kernel, pins, () => [], memory);
   append(tables, "a text that lies outside of its view", 1n, 1);
   const pin = pins.take();
   const [run] = tables.runs(7);
@@ -127,7 +138,7 @@ test("a table without rows is evicted, too; its dictionary stays for a statement
 
 test("when there is no memory for an empty dictionary the rows are sealed all the same", () => {
   const memory = new SeriesMemory(1);
-  const tables = new LiveTables(kernel, new Pins(), () => 0n, memory);
+  const tables = new LiveTables(kernel, new Pins(), () => [], memory);
   append(tables, "a", 1n, 1);
   const alloc = kernel.heap.alloc.bind(kernel.heap);
   const { extents } = kernel;

@@ -46,6 +46,7 @@ export interface MemoryExports {
   seriesWriteKeys(dictionary: number, ids: number, count: number, target: number): void;
   /** 1 = unique, 2 = ascending. */
   seriesNoteTimes(dictionary: number, series: number, times: number, rowCount: number): number;
+  seriesSetGaps(dictionary: number, gaps: number, count: number): void;
   notedDoubtMin(): bigint;
   notedDoubtMax(): bigint;
   seriesImport(dictionary: number, tags: number, tagCount: number, count: number, used: number, target: number): void;

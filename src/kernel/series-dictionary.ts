@@ -3,12 +3,16 @@
 import { assert } from "../model/assert.ts";
 import type { Reclaimer } from "../model/reclaimer.ts";
 import type { DictionaryView, RowFacts, TagColumnView } from "../model/run.ts";
+import { ALL_TIME, type TimeRange } from "../model/scan.ts";
 import type { SeriesAllowance } from "../model/series-allowance.ts";
 import { nextDictionaryId } from "./dictionary-id.ts";
 import type { Kernel } from "./kernel.ts";
 
 // seriesTags: | columnId u32 | codes u32 | views u32 | valueCount u32 |
 const TAG_BYTES = 16;
+// seriesSetGaps: | from i64 | to i64 |, both excluded
+const GAP_BYTES = 16;
+const GAPS_MAX = 4;
 // seriesNoteTimes
 const UNIQUE = 1;
 const ASCENDING = 2;
@@ -17,6 +21,8 @@ const ALL_NEWER: RowFacts = { unique: true, ascending: true };
 export interface SeriesDictionaryOptions {
   /** Rows are possible duplicates unless they are newer: the table's durable maximum, or the minimum of i64 when it has no rows. */
   readonly lastTimeFloorNs: bigint;
+  /** Ranges that hold the times of all rows that the table has; ascending, apart, and up to the floor. Absent: it may have rows at any. */
+  readonly takenTimes?: readonly TimeRange[];
   /** Frees arrays that readers of a view may still need. */
   readonly reclaimer: Reclaimer;
   /** Is told of every change of `memoryBytes`. */
@@ -52,6 +58,7 @@ export class SeriesDictionary {
     this.reclaimer = options.reclaimer;
     this.memory = options.memory;
     this.ptr = kernel.call.seriesCreate(options.lastTimeFloorNs) >>> 0;
+    this.setGaps(gapsBetween(options.takenTimes ?? []));
     this.noteMemory();
   }
 
@@ -196,6 +203,18 @@ export class SeriesDictionary {
     this.reclaimer.defer(() => this.kernel.call.seriesFree(this.ptr));
   }
 
+  private setGaps(gaps: readonly TimeRange[]): void {
+    if (gaps.length === 0) return;
+    const { kernel } = this;
+    const bytes = gaps.length * GAP_BYTES;
+    const ptr = kernel.heap.alloc(bytes);
+    gaps.forEach(({ minNs, maxNs }, i) => {
+      kernel.i64.set([minNs, maxNs], (ptr + i * GAP_BYTES) / 8);
+    });
+    kernel.call.seriesSetGaps(this.ptr, ptr, gaps.length);
+    kernel.heap.free(ptr, bytes);
+  }
+
   /** Runs a call that may add series, and hands the arrays it moved to the reclaimer, also when it failed half way. */
   private change<T>(call: () => T): T {
     try {
@@ -223,4 +242,11 @@ export class SeriesDictionary {
       for (let i = 0; i < blocks.length; i += 2) this.kernel.heap.free(blocks[i]!, blocks[i + 1]!);
     });
   }
+}
+
+/** Where nothing is, before and between ranges: the longest gaps, the ends of which are excluded. */
+function gapsBetween(ranges: readonly TimeRange[]): TimeRange[] {
+  const gaps = ranges.map(({ minNs }, i) => ({ minNs: ranges[i - 1]?.maxNs ?? ALL_TIME.minNs, maxNs: minNs }));
+  const length = ({ minNs, maxNs }: TimeRange) => maxNs - minNs;
+  return gaps.sort((a, b) => (length(a) > length(b) ? -1 : 1)).slice(0, GAPS_MAX);
 }

@@ -4,6 +4,8 @@ import { prng } from "../../test/support/prng.ts";
 import { Arena, canonicalKey } from "../../test/support/rows.ts";
 import { type ColumnDef, ColumnType } from "../model/column.ts";
 import { RECLAIM_AT_ONCE } from "../model/reclaimer.ts";
+import type { TimeRange } from "../model/scan.ts";
+import { union } from "../model/time-ranges.ts";
 import { Kernel } from "./kernel.ts";
 import { SeriesDictionary } from "./series-dictionary.ts";
 
@@ -14,8 +16,8 @@ const arena = new Arena(kernel);
 afterEach(() => arena.free());
 
 /** Of series 0 .. hosts - 1. */
-function create(hosts: number, lastTimeFloorNs = I64_MIN): SeriesDictionary {
-  const dictionary = new SeriesDictionary(kernel, { lastTimeFloorNs, reclaimer: RECLAIM_AT_ONCE });
+function create(hosts: number, lastTimeFloorNs = I64_MIN, takenTimes: readonly TimeRange[] = []): SeriesDictionary {
+  const dictionary = new SeriesDictionary(kernel, { lastTimeFloorNs, takenTimes, reclaimer: RECLAIM_AT_ONCE });
   for (let host = 0; host < hosts; host++) {
     const key = canonicalKey([HOST], { host: `${host}` });
     dictionary.insertKey(arena.bytes(key), key.length);
@@ -130,6 +132,43 @@ describe("noteTimes", () => {
     dictionary.release();
   });
 
+  test("times at which the table has no row are gaps of every series that is new", () => {
+    const range = (min: number, max: number) => ({ minNs: BigInt(min), maxNs: BigInt(max) });
+    const taken = [range(100, 200), range(210, 220), range(300, 400)];
+    const dictionary = create(2, 400n, taken);
+    const note = (series: number, ...times: number[]) => {
+      const { unique, doubts } = dictionary.noteTimes(arena.u32(times.map(() => series)), arena.i64(times.map(BigInt)), times.length);
+      return unique ? "unique" : [Number(doubts![0]!.minNs), Number(doubts![0]!.maxNs)];
+    };
+    expect(note(0, 50, 51, 99, 205, 299, 401)).toBe("unique");
+    expect(note(0, 50, 205)).toEqual([50, 205]);
+    expect(note(1, 100, 150, 300, 400)).toEqual([100, 400]);
+    expect(note(1, 98, 97, 230, 209, 500)).toBe("unique");
+    expect(note(1, 97)).toEqual([97, 97]);
+    // one that is made later has had no rows either
+    const key = canonicalKey([HOST], { host: "new" });
+    const id = dictionary.insertKey(arena.bytes(key), key.length);
+    expect(note(id, 97, 230, 450)).toBe("unique");
+    expect(note(id, 230, 200)).toEqual([200, 230]);
+    dictionary.release();
+  });
+
+  test("of a series that had rows before gaps were kept nothing is known", () => {
+    const hosts = 65_537;
+    const dictionary = create(hosts, 400n, [{ minNs: 100n, maxNs: 400n }]);
+    const note = (series: number, time: bigint) => dictionary.noteTimes(arena.u32([series]), arena.i64([time]), 1).unique;
+    expect(note(0, 50n)).toBe(false); // the first that is out of order: from now on gaps are kept
+    expect(note(0, 50n)).toBe(false);
+    expect(note(1, 50n)).toBe(false);
+    const key = canonicalKey([HOST], { host: "new" });
+    const id = dictionary.insertKey(arena.bytes(key), key.length);
+    // gaps are kept of more and more series
+    note(0, 500n);
+    expect(note(id, 50n)).toBe(true);
+    expect(note(id, 50n)).toBe(false);
+    dictionary.release();
+  });
+
   test("an outage that is longer than any gap between bodies does not hide those for ever", () => {
     const dictionary = create(1);
     const note = (...times: bigint[]) => dictionary.noteTimes(arena.u32(times.map(() => 0)), arena.i64(times), times.length);
@@ -169,9 +208,17 @@ describe("noteTimes", () => {
   test.each([1, 2, 3, 4, 5, 6, 7, 8])("no point is there twice unnoticed, seed %i", (seed) => {
     const below = prng(seed);
     for (let round = 0; round < 20; round++) {
-      const floor = BigInt(below(40));
+      // what files hold: anything up to the floor, or within some ranges
+      const taken = union(
+        Array.from({ length: below(8) }, () => ({ minNs: BigInt(below(300)), maxNs: BigInt(300 + below(5)) - BigInt(below(300)) })).filter(
+          ({ minNs, maxNs }) => minNs <= maxNs,
+        ),
+      );
+      const isKnown = below(2) === 0;
+      const floor = taken.at(-1)?.maxNs ?? BigInt(below(40));
+      const isTaken = (time: bigint) => time <= floor && (!isKnown || taken.some(({ minNs, maxNs }) => minNs <= time && time <= maxNs));
       const [hosts, step, jitter, bodyRows] = [1 + below(4), 1 + below(9), below(3), 1 + below(30)];
-      const dictionary = create(hosts, floor);
+      const dictionary = create(hosts, floor, isKnown ? taken : []);
       // bodies that follow each other in time, some of them late, some sent again, with outages in between
       const bodies: { series: number[]; times: bigint[] }[] = [];
       let now = 30;
@@ -196,7 +243,7 @@ describe("noteTimes", () => {
         let ascending = true;
         series.forEach((id, i) => {
           const time = times[i]!;
-          const isRepeated = known.has(`${id} ${time}`) || time <= floor;
+          const isRepeated = known.has(`${id} ${time}`) || isTaken(time);
           const isDoubted = (facts.doubts ?? []).some(({ minNs, maxNs }) => minNs <= time && time <= maxNs);
           if (isRepeated) expect([facts.unique, isDoubted]).toEqual([false, true]);
           ascending &&= time > (last.get(id) ?? floor);

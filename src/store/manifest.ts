@@ -2,6 +2,8 @@
 // atomic, so a flush or a compaction is there as a whole or not at all.
 import { assert } from "../model/assert.ts";
 import { TsdbError } from "../model/errors.ts";
+import type { TimeRange } from "../model/scan.ts";
+import { joinNearest, union } from "../model/time-ranges.ts";
 import type { ObjectStore } from "../object-store/object-store.ts";
 import { type OperationLog, openOperationLog } from "../object-store/operation-log.ts";
 import { inFile, readArray, readCount, readObject } from "../object-store/operation-values.ts";
@@ -17,6 +19,8 @@ import {
 } from "./manifest-entry.ts";
 
 export type { BlockMeta, BlocksOfFile, FileMeta, ManifestEntry } from "./manifest-entry.ts";
+
+const TABLE_TIMES_MAX = 4;
 
 /** A change as its maker sees it. */
 export interface ManifestChange {
@@ -48,7 +52,6 @@ class ManifestState {
   readonly files = new Map<number, FileMeta>();
   /** By table, then by file. */
   readonly blocksByTable = new Map<number, Map<number, readonly BlockMeta[]>>();
-  private readonly maxTimeByTable = new Map<number, bigint>();
   /** How often the table's blocks have changed. */
   readonly changesByTable = new Map<number, number>();
 
@@ -119,21 +122,7 @@ class ManifestState {
   private updateTable(tableId: number): void {
     this.changesByTable.set(tableId, (this.changesByTable.get(tableId) ?? 0) + 1);
     const files = this.blocksByTable.get(tableId);
-    if (files === undefined || files.size === 0) {
-      this.blocksByTable.delete(tableId);
-      this.maxTimeByTable.delete(tableId);
-      return;
-    }
-    let max: bigint | undefined;
-    for (const blocks of files.values()) {
-      for (const { maxTimeNs } of blocks) if (max === undefined || maxTimeNs > max) max = maxTimeNs;
-    }
-    assert(max !== undefined, `table ${tableId} has files without a block of it`);
-    this.maxTimeByTable.set(tableId, max);
-  }
-
-  tableMaxTimeNs(tableId: number): bigint | undefined {
-    return this.maxTimeByTable.get(tableId);
+    if (files?.size === 0) this.blocksByTable.delete(tableId);
   }
 
   /** JSON of the state, with `pending` applied to it (it stays as it is). */
@@ -241,9 +230,10 @@ export class Manifest {
     return this.state.flushedSequence;
   }
 
-  /** Newest time of the table in files; undefined when it has none. */
-  tableMaxTimeNs(tableId: number): bigint | undefined {
-    return this.state.tableMaxTimeNs(tableId);
+  /** At most `countMax` ranges that hold all times of the table in files, ascending and apart, with the longest gaps between them. */
+  tableTimes(tableId: number, countMax = TABLE_TIMES_MAX): TimeRange[] {
+    const ranges = this.blocksOf(tableId).map(({ block }) => ({ minNs: block.minTimeNs, maxNs: block.maxTimeNs }));
+    return joinNearest(union(ranges), countMax);
   }
 
   /** An id for a new file. An object may be there already under its key, left over from a crash before its commit: put without ifAbsent. */

@@ -40,7 +40,6 @@ import type { LocalLanes } from "./local-lanes.ts";
 import { naiveRows } from "./naive-table.ts";
 import { readChunk, type TestRow, type TestValue } from "./rows.ts";
 
-const I64_MIN = -(2n ** 63n);
 const FIRST_RECEIVE_NS = 1_700_000_000_000_000_000n;
 /** Small enough to be full in tests that write some thousand rows. */
 const CACHE_BYTES = 256 * 1024;
@@ -195,7 +194,7 @@ export class WritePath {
     const manifest = await Manifest.open(files, { prefix: KEYS.manifest });
     for (const { key } of manifest.files()) await store.get(key);
     const pins = new Pins();
-    const tables = new LiveTables(kernel, pins, (tableId) => manifest.tableMaxTimeNs(tableId) ?? I64_MIN, seriesMemory);
+    const tables = new LiveTables(kernel, pins, (tableId) => manifest.tableTimes(tableId), seriesMemory);
     const replayer = new Replayer(kernel, catalog, tables, 0);
     const replayed = await replay(disk, "wal", {
       afterSequence: manifest.flushedSequence,
