@@ -37,6 +37,7 @@ import type { Tombstone } from "./model/tombstone.ts";
 import { QueryLog } from "./query/query-log.ts";
 import { Snapshots } from "./query/snapshots.ts";
 import { type NodeInfo, systemRows } from "./query/system-tables.ts";
+import { functionBytesOf } from "./sql/engine.ts";
 import { openStorage, removeOrphans, type Storage } from "./storage.ts";
 import { Manifest } from "./store/manifest.ts";
 import { type LocalPaths, localPaths, objectKeys } from "./store/paths.ts";
@@ -229,6 +230,7 @@ export class Server {
         threads: config.queryThreads,
         tempDir: this.paths.temporary,
         cacheBytes: Math.floor(config.fileCacheBytes / config.queryWorkers),
+        processBytesMax: LIMITS.programBytes + config.queryMemoryBytes + functionBytesOf({ memoryBytes: config.queryMemoryBytes }),
         nativeCallsMax: Math.floor(LIMITS.nativeCallsMax / config.queryWorkers),
       },
       concurrentMax: config.concurrentQueriesMax,

@@ -48,6 +48,8 @@ export const LIMITS = {
   /** Statements that are remembered; their texts take 32 KiB each at most. */
   queryLogDefault: 1000,
   queryLogMax: 100_000,
+  /** The program itself, at most: its code, its threads, requests on their way. */
+  programBytes: 1 * GIB,
   /** Text of the rows that an operator of a query works on at a time, about. */
   chunkTextBytesMax: 1 * MIB,
   /** And of one batch of an answer. */

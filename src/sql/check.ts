@@ -19,10 +19,28 @@ export interface CheckResult {
   readonly readsCatalog: boolean;
   /** Names in schema `system`, each once. */
   readonly systemTables: readonly string[];
+  /** Nothing in it could make large values or a large plan: few functions, and none of text or lists (guard.ts). */
+  readonly isSimple: boolean;
 }
+
+const SIMPLE_FUNCTIONS_MAX = 40;
+const SIMPLE_INTERVALS_MAX = 2;
+/** What most statements of dashboards are made of. */
+const SIMPLE_FUNCTIONS: ReadonlySet<string> = new Set(
+  `+ - * / % avg count count_star date_bin date_part date_trunc first_value last_value max mean median min now round abs selector_first
+   selector_last selector_max selector_min stddev sum approx_distinct approx_median approx_percentile_cont row_number`.split(/\s+/),
+);
 
 /** Trees deeper than this would cost more to plan than any honest statement. */
 const DEPTH_MAX = 400;
+
+/** DuckDB plans what is inside of these more than once, level by level. */
+const NESTED_SUBQUERIES_MAX = 12;
+const NESTED_LAMBDAS_MAX = 6;
+
+function tooNested(what: string, most: number): TsdbError {
+  return new TsdbError("bad_query", `Error during planning: more than ${most} ${what} inside of each other`);
+}
 
 /** Names of CTEs visible at a node. */
 type CteNames = ReadonlySet<string>;
@@ -47,7 +65,12 @@ export function unknownTable(catalog: string, schema: string, table: string): Ts
 export function checkQuery(node: QueryNode): CheckResult {
   const checker = new Checker();
   checker.query(node, NO_CTES);
-  return { tables: [...checker.tables], readsCatalog: checker.readsCatalog, systemTables: [...checker.systemTables] };
+  return {
+    tables: [...checker.tables],
+    readsCatalog: checker.readsCatalog,
+    systemTables: [...checker.systemTables],
+    isSimple: checker.isSimple,
+  };
 }
 
 class Checker {
@@ -55,6 +78,17 @@ class Checker {
   readonly systemTables = new Set<string>();
   readsCatalog = false;
   private depth = 0;
+  private functions = 0;
+  private usesOthers = false;
+  /** Around the node. */
+  private subqueries = 0;
+  private lambdas = 0;
+  /** Months make adding them long. */
+  private intervals = 0;
+
+  get isSimple(): boolean {
+    return !this.usesOthers && this.functions <= SIMPLE_FUNCTIONS_MAX && this.intervals <= SIMPLE_INTERVALS_MAX;
+  }
 
   query(node: QueryNode, outer: CteNames): void {
     this.enter();
@@ -150,6 +184,8 @@ class Checker {
   }
 
   private functionName(name: string, schema: string, catalog: string): void {
+    this.functions++;
+    if (!SIMPLE_FUNCTIONS.has(name)) this.usesOthers = true;
     const known = DUCKDB_FUNCTIONS.has(name) || DIALECT_FUNCTIONS.has(name);
     if (!known || catalog !== "" || (schema !== "" && schema !== "main")) {
       throw new TsdbError("bad_query", `Error during planning: Invalid function '${decodeNames(name)}'`, { function: name });
@@ -190,6 +226,9 @@ class Checker {
         this.optional(ctes, node.start_expr, node.end_expr, node.offset_expr, node.default_expr, node.filter_expr);
         break;
       case "CAST":
+        if (node.cast_type.id === "INTERVAL") this.intervals++;
+        this.expression(node.child, ctes);
+        break;
       case "COLLATE":
         this.expression(node.child, ctes);
         break;
@@ -209,14 +248,18 @@ class Checker {
         break;
       case "SUBQUERY":
         this.optional(ctes, node.child);
+        if (++this.subqueries > NESTED_SUBQUERIES_MAX) throw tooNested("subqueries", NESTED_SUBQUERIES_MAX);
         this.query(node.subquery.node, ctes);
+        this.subqueries--;
         break;
       case "STAR":
         this.optional(ctes, node.expr);
         for (const { value } of node.replace_list) this.expression(value, ctes);
         break;
       case "LAMBDA":
+        if (++this.lambdas > NESTED_LAMBDAS_MAX) throw tooNested("lambdas", NESTED_LAMBDAS_MAX);
         this.expressions([node.lhs, node.expr], ctes);
+        this.lambdas--;
         break;
       default:
         throw unsupported(`expression ${(node as { class: string }).class}`);

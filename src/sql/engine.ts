@@ -14,6 +14,8 @@ import type { SystemRow } from "../model/system-table.ts";
 import type { DatabaseTable } from "./catalog-tables.ts";
 import { describeStatement, type SqlDescription } from "./description.ts";
 import { DuckAnswer } from "./duck-answer.ts";
+import { FunctionMemory } from "./function-memory.ts";
+import { GUARD_MACROS } from "./guard-macros.ts";
 import { MACROS } from "./macros.ts";
 import { NATIVE_FUNCTIONS } from "./native-functions.ts";
 import type { SqlPlan } from "./plan.ts";
@@ -65,6 +67,7 @@ export interface SqlAnswer {
 /** What plans are kept may take: some thousand shapes of ordinary statements. */
 const PLAN_BYTES_KEPT = 32 << 20;
 const IDLE_CONNECTIONS = 8;
+const FUNCTION_BYTES_MIN = 1 << 30;
 
 /** A DuckDB with our functions in it. */
 interface Instance {
@@ -74,6 +77,8 @@ interface Instance {
 }
 
 export class SqlEngine {
+  /** What running statements may make of it. */
+  readonly functionMemory: FunctionMemory;
   private readonly plans = new PlanCache((sql) => this.serialize(sql), PLAN_BYTES_KEPT);
   private serializing: Promise<unknown> = Promise.resolve();
   /** Set when DuckDB has met a bug of its own: it answers nothing any more and the next statement gets a new one. */
@@ -84,7 +89,9 @@ export class SqlEngine {
     private readonly options: SqlEngineOptions,
     readonly registry: ScanRegistry,
     private instance: Instance,
-  ) {}
+  ) {
+    this.functionMemory = new FunctionMemory(functionBytesOf(options));
+  }
 
   static async open(kernel: Kernel, options: SqlEngineOptions): Promise<SqlEngine> {
     const registry = new ScanRegistry(kernel.memory);
@@ -94,6 +101,11 @@ export class SqlEngine {
     for await (const _ of answer.batches);
     await answer.close();
     return engine;
+  }
+
+  /** Bytes of text and lists that the functions of a statement may make at a time: they are in no limit of DuckDB's. */
+  get functionBytesMax(): number {
+    return functionBytesOf(this.options);
   }
 
   /** Parses and checks a statement. @throws TsdbError bad_query */
@@ -173,11 +185,15 @@ export class SqlEngine {
   }
 }
 
+export function functionBytesOf({ memoryBytes }: Pick<SqlEngineOptions, "memoryBytes">): number {
+  return Math.max(FUNCTION_BYTES_MIN, memoryBytes);
+}
+
 async function openInstance(options: SqlEngineOptions, registry: ScanRegistry): Promise<Instance> {
   const database = await Database.open(options, async (connection) => {
     registry.install(connection);
     for (const native of NATIVE_FUNCTIONS) registerScalarFunction(connection, native);
-    await connection.run([...MACROS, ...VALUE_MACROS].join(";\n"));
+    await connection.run([...MACROS, ...VALUE_MACROS, ...GUARD_MACROS].join(";\n"));
   });
   const connection = await database.connect();
   return { database, parser: await connection.prepare("SELECT json_serialize_sql(CAST($1 AS VARCHAR))"), idle: [] };

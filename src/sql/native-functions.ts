@@ -3,6 +3,7 @@ import type { NativeFunction } from "../duckdb/scalar-function.ts";
 import { TsdbError } from "../model/errors.ts";
 import { arrowTypeName } from "./arrow-type.ts";
 import { blake3 } from "./blake3.ts";
+import { regexOf } from "./guard-patterns.ts";
 import { decodeNames } from "./names.ts";
 import { translateRegex, translateReplacement } from "./regex.ts";
 
@@ -95,6 +96,13 @@ export const NATIVE_FUNCTIONS: readonly NativeFunction[] = [
     parameters: ["text", "text"],
     result: "text",
     compute: kept((pattern, flags) => encoder.encode(translateRegex(pattern!, withoutGlobal(flags!)).pattern)),
+  },
+  // a pattern of LIKE and its escape character (guard-patterns.ts)
+  {
+    name: "__like_regex",
+    parameters: ["text", "text"],
+    result: "text",
+    compute: kept((pattern, mark) => encoder.encode(regexOf(pattern!, mark!))),
   },
   {
     name: "__regex_groups",

@@ -31,6 +31,8 @@ export interface ParsedShape {
 }
 
 export const STATEMENT_CHARS_MAX = 1 << 20;
+/** Constants of a short statement are short, however often they leave with its rows. */
+const SIMPLE_CHARS_MAX = 16 << 10;
 
 /** Parses and checks a text whose literals are `literals`. @throws TsdbError bad_query with line and column for a syntax error */
 export async function parseShape(text: EncodedText, literals: readonly Literal[], serialize: Serialize): Promise<ParsedShape> {
@@ -44,6 +46,7 @@ export async function parseShape(text: EncodedText, literals: readonly Literal[]
 export function makePlan(statement: Statement, shape: ParsedShape, literals: readonly Literal[]): SqlPlan {
   return {
     ...shape.reads,
+    isSimple: shape.reads.isSimple && statement.text.sql.length <= SIMPLE_CHARS_MAX,
     statement,
     tree: () => shape.template.fill(literals),
     placeOf: (location) => statement.text.placeOf(location),

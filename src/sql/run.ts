@@ -1,6 +1,7 @@
 // One running statement: its scans, its road, its end. What needs nothing of DuckDB any more after the rewrite is answered without it.
 // Whatever happens, close() leaves no thread of DuckDB that reads the tables.
 import { TsdbError } from "../model/errors.ts";
+import type { QueryParams } from "../model/query.ts";
 import type { ResultBatch, ResultField, ResultSchema } from "../model/result-batch.ts";
 import { unknownTable } from "./check.ts";
 import { checkColumnCount, type DuckAnswer } from "./duck-answer.ts";
@@ -16,6 +17,7 @@ import {
   recordLine,
   straightLines,
 } from "./explain.ts";
+import { guardQuery } from "./guard.ts";
 import type { SqlPlan } from "./plan.ts";
 import { printQuery, SqlWriter } from "./print.ts";
 import { ResultShape } from "./result-shape.ts";
@@ -49,6 +51,8 @@ export class SqlRun implements SqlAnswer {
   private isPlanned = false;
   private explained: (() => Promise<ExplainedPart[]>) | null = null;
   private headChars = 0;
+  /** Of functions' memory. */
+  private reservedBytes = 0;
   private writer = new SqlWriter();
 
   constructor(
@@ -133,6 +137,7 @@ export class SqlRun implements SqlAnswer {
       const query = this.plan.tree();
       const context = { tables: this.scans, params: this.input.params, nowNs, references: new TableReferences(query) };
       const { columns: outputs } = rewriteQuery(query, context, null, NO_PARENT_CTES);
+      if (!this.plan.isSimple || hasLongTexts(this.input.params)) this.guard(query);
       if (this.scans.makesGroups) this.planned();
       const isRun = statement.kind !== "explain" || statement.analyze;
       if (!isRun || (await this.scans.prepare(() => this.breathe()))) return { query, outputs };
@@ -160,6 +165,15 @@ export class SqlRun implements SqlAnswer {
     if (this.straight.start()) return true;
     this.straight = null;
     return false;
+  }
+
+  private guard(query: QueryNode): void {
+    const columnsOf = (handle: number) => this.scans.all.find((scan) => scan.handle === handle)?.columns ?? null;
+    const bytes = guardQuery(query, { bytesMax: this.engine.functionBytesMax, columnsOf });
+    this.engine.functionMemory.give(this.reservedBytes);
+    this.reservedBytes = 0;
+    this.engine.functionMemory.take(bytes);
+    this.reservedBytes = bytes;
   }
 
   private planned(): void {
@@ -245,5 +259,13 @@ export class SqlRun implements SqlAnswer {
     this.straight?.close();
     await this.duck?.close(!this.scans.isEmpty, (error) => this.engine.noticeError(error));
     this.scans.end();
+    this.engine.functionMemory.give(this.reservedBytes);
   }
+}
+
+/** Too long to leave with every row unseen. */
+const LONG_TEXT_CHARS = 1000;
+
+function hasLongTexts(params: QueryParams): boolean {
+  return Object.values(params).some((value) => typeof value === "string" && value.length > LONG_TEXT_CHARS);
 }

@@ -20,6 +20,8 @@ export interface QueryWorkerOptions {
   readonly tempDir: string;
   /** For decoded data of files. */
   readonly cacheBytes: number;
+  /** Resident memory of the process beside the kernel's, beyond which statements are stopped. */
+  readonly processBytesMax: number;
   /** Calls of DuckDB that this worker may have running at a time. */
   readonly nativeCallsMax: number;
 }

@@ -6,6 +6,7 @@ import { QueryRunner, type StatementTimes } from "../query/query.ts";
 import type { DatabaseSnapshot, SnapshotNeed } from "../query/snapshot.ts";
 import { SqlEngine } from "../sql/engine.ts";
 import { BlockCache } from "../store/block-cache.ts";
+import { MemoryWatch } from "./memory-watch.ts";
 import { ANSWER_MESSAGE_BYTES, ANSWER_WINDOW_BYTES, type FromQueryWorker, type ToQueryWorker } from "./messages.ts";
 import { SnapshotReceiver } from "./snapshot-wire.ts";
 import { covers } from "./table-guess.ts";
@@ -17,6 +18,8 @@ type StatementMessage = Extract<ToQueryWorker, { type: "query" }>;
 /** A running statement: what main may still say about it, and its answer on the way there. */
 class RunningQuery {
   readonly cancelled = new AbortController();
+  /** Why it was stopped, unless somebody cancelled it. */
+  private reason: TsdbError | undefined;
   /** How long it took to begin; null: it has not, or main knows. */
   planMs: number | null = null;
   private streams = false;
@@ -42,6 +45,16 @@ class RunningQuery {
       this.cancelled.signal.addEventListener("abort", () => reject(cancelledError()), { once: true });
       post({ type: "pin", id: this.id, need });
     });
+  }
+
+  stop(reason: TsdbError): void {
+    this.reason ??= reason;
+    this.cancelled.abort();
+  }
+
+  /** What ended a statement that has been stopped. */
+  get stopError(): TsdbError {
+    return this.reason ?? cancelledError();
   }
 
   deliver(snapshot: DatabaseSnapshot): void {
@@ -111,7 +124,8 @@ function isWhole(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;
 }
 
-const TELL_PLANNED_MS = 100;
+const TICK_MS = 100;
+let memory: MemoryWatch | undefined;
 
 const running = new Map<number, RunningQuery>();
 let runner: QueryRunner | undefined;
@@ -158,10 +172,17 @@ async function runQuery(message: StatementMessage): Promise<void> {
     const state = { ...cache!.counts, bytes: cache!.bytes };
     post({ type: "end", id: message.id, rowCount: answer.rowCount(), scans: answer.records(), times: answer.times(), cache: state });
   } catch (error) {
-    post({ type: "error", id: message.id, error: describeError(query.cancelled.signal.aborted ? cancelledError() : error) });
+    post({ type: "error", id: message.id, error: describeError(query.cancelled.signal.aborted ? query.stopError : error) });
   } finally {
     running.delete(message.id);
   }
+}
+
+/** Ends what takes more memory than there is for statements, whoever it is. */
+function stopForMemory(): void {
+  if (running.size === 0 || memory?.isOver() !== true) return;
+  const error = new TsdbError("query_limit", "Resources exhausted: the statements that run take more memory than there is for queries");
+  for (const query of running.values()) query.stop(error);
 }
 
 /** Most statements have ended before anybody could want to know that they have begun. */
@@ -182,7 +203,16 @@ self.onmessage = async (event: MessageEvent<ToQueryWorker>) => {
       const engine = await SqlEngine.open(kernel, { memoryBytes, threads, tempDir });
       cache = new BlockCache(kernel, cacheBytes);
       runner = new QueryRunner(kernel, engine, cache);
-      setInterval(tellPlanned, TELL_PLANNED_MS);
+      memory = new MemoryWatch({
+        bytesMax: message.options.processBytesMax,
+        residentBytes: () => process.memoryUsage.rss(),
+        kernelBytes: () => kernel.memory.buffer.byteLength,
+        nowMs: () => performance.now(),
+      });
+      setInterval(() => {
+        tellPlanned();
+        stopForMemory();
+      }, TICK_MS);
       post({ type: "ready" });
       return;
     }

@@ -17,7 +17,6 @@ import { REGEX_RULES, rewritePatternOperator } from "./regex-function.ts";
 import { type RewriteContext, rewriteOrders, typed } from "./rewriter.ts";
 import { type RuleInput, type Rules, wide } from "./rule.ts";
 import { rewriteSelectorPart } from "./selector.ts";
-import { guardSize } from "./size-guard.ts";
 import { STRING_RULES } from "./string-function.ts";
 import { STRUCT_RULES } from "./struct-function.ts";
 import { TIME_RULES } from "./time-function.ts";
@@ -32,7 +31,7 @@ export function rewriteFunction(node: FunctionCall, context: RewriteContext, sco
   const input: RuleInput = { node: rewritten, args, context, scope };
   const result = VALUE_RULES[name]?.(input) ?? TIME_RULES[name]?.(input) ?? null;
   if (result !== null) return result;
-  return withClock(typed(guardSize(rewritten, args), resultKind(name, args)), args);
+  return withClock(typed(rewritten, resultKind(name, args)), args);
 }
 
 /** The call under DuckDB's name, and its arguments. */

@@ -1,4 +1,4 @@
-// range and generate_series as functions of values: lists of numbers, of times or of dates. Their length is bounded (size-guard.ts).
+// range and generate_series as functions of values: lists of numbers, of times or of dates. Their length is bounded.
 import { DAY_NS, type Interval } from "../interval.ts";
 import type { Typed } from "../kind.ts";
 import { bigintConstant, call, castTo, castToList, type Expression, operator } from "../tree.ts";

@@ -1,0 +1,409 @@
+// The last look at a rewritten statement: what would cost more than any limit of DuckDB's sees is made cheaper or refused.
+// - Macros in macros: their arguments are planned as often as they are mentioned (macro-weights.ts); a heavy one is bound once.
+// - Texts and lists: memory that functions take for a chunk of rows is in no limit (size-rules.ts); a statement may have so much of it.
+// - Patterns of LIKE: DuckDB goes back and forth in them, which for some takes for ever; RE2 does not.
+import { SCAN_FUNCTION } from "../duckdb/table-function.ts";
+import { ColumnType } from "../model/column.ts";
+import { TsdbError } from "../model/errors.ts";
+import { LIMITS } from "../model/limits.ts";
+import { saferPattern } from "./guard-patterns.ts";
+import { MACRO_WEIGHTS } from "./macro-weights.ts";
+import { internalName } from "./names.ts";
+import { mapChildren } from "./rewrite/walk.ts";
+import {
+  constantOf,
+  elementsOf,
+  GATHERING,
+  MADE_ON_THE_WAY,
+  MAKES_NESTED,
+  SIZE_RULES,
+  type SizedArgument,
+  VALUE_BYTES,
+} from "./size-rules.ts";
+import type { Expression, ExpressionListRef, FunctionCall, Lambda, QueryNode, SelectNode, TableRef } from "./tree.ts";
+import { call } from "./tree.ts";
+
+export interface GuardOptions {
+  /** Bytes that functions may make of a chunk of rows, all of a statement together. */
+  readonly bytesMax: number;
+  /** Columns of a scan by its handle, encoded. */
+  readonly columnsOf: (handle: number) => readonly { readonly name: string; readonly type: ColumnType }[] | null;
+}
+
+/** Expressions that DuckDB may have to plan. */
+const WEIGHT_MAX = 200_000;
+/** An argument is bound when mentioning it would make so many expressions more. */
+const BIND_WEIGHT = 300;
+/** What an aggregate gathers is within DuckDB's limit; so much of it may be worked on further. */
+const GATHERED_BYTES = 64 << 20;
+const COLUMN_BYTES = LIMITS.chunkTextBytesMax;
+const FUNCTION_BYTES_MIN = 64;
+
+/** Changes `query` in place. Gives how many bytes its functions may make at a time. @throws TsdbError bad_query for what stays too much */
+export function guardQuery(query: QueryNode, options: GuardOptions): number {
+  const guard = new Guard(options);
+  guard.query(query, { rows: LIMITS.vectorRows, columns: NO_COLUMNS, ctes: new Map(), depth: 0 });
+  return guard.bytes;
+}
+
+/** Columns of relations, and parameters of lambdas, by their bytes; of several with one name the largest. */
+interface Columns {
+  readonly byName: ReadonlyMap<string, number>;
+  /** Of any, and of those that are not known. */
+  readonly most: number;
+}
+
+const NO_COLUMNS: Columns = { byName: new Map(), most: 0 };
+const UNKNOWN_COLUMNS: Columns = { byName: new Map(), most: COLUMN_BYTES };
+
+/** What names stand for at a node. */
+interface Sizes {
+  /** Of a chunk. */
+  readonly rows: number;
+  readonly columns: Columns;
+  readonly ctes: ReadonlyMap<string, Columns>;
+  /** Of arguments bound around it. */
+  readonly depth: number;
+}
+
+function together(...all: readonly Columns[]): Columns {
+  const byName = new Map<string, number>();
+  for (const columns of all) for (const [name, bytes] of columns.byName) byName.set(name, Math.max(bytes, byName.get(name) ?? 0));
+  return { byName, most: all.reduce((most, columns) => Math.max(most, columns.most), 0) };
+}
+
+function columnsFrom(entries: readonly (readonly [name: string, bytes: number])[]): Columns {
+  return together({ byName: new Map(), most: 0 }, ...entries.map(([name, bytes]) => ({ byName: new Map([[name, bytes]]), most: bytes })));
+}
+
+/** `AS t(a, b)`: the first columns have other names. */
+function renamed(columns: Columns, names: readonly string[]): Columns {
+  return names.length === 0 ? columns : { byName: new Map(names.map((name) => [name, columns.most])), most: columns.most };
+}
+
+interface Part extends SizedArgument {
+  readonly weight: number;
+  /** The same for all rows: `bytes` are those of one. */
+  readonly isConstant?: boolean;
+}
+
+class Guard {
+  bytes = 0;
+  private weight = 0;
+
+  constructor(private readonly options: GuardOptions) {}
+
+  /** Its columns. */
+  query(node: QueryNode, outer: Sizes): Columns {
+    const ctes = new Map(outer.ctes);
+    const sizes: Sizes = { ...outer, ctes };
+    for (const { key, value } of node.cte_map.map) {
+      // an entry may read itself
+      ctes.set(key, UNKNOWN_COLUMNS);
+      ctes.set(key, renamed(this.query(value.query.node, sizes), value.aliases));
+    }
+    let columns: Columns;
+    let inside = sizes;
+    if (node.type === "SELECT_NODE") ({ columns, inside } = this.select(node, sizes));
+    else {
+      const right = node.type === "RECURSIVE_CTE_NODE" ? { ...sizes, ctes: new Map([...ctes, [node.cte_name, UNKNOWN_COLUMNS]]) } : sizes;
+      const { byName } = this.query(node.left, sizes);
+      columns = together({ byName, most: 0 }, this.query(node.right, right));
+      columns = {
+        byName: new Map([...columns.byName].map(([name]) => [name, columns.most])),
+        most: Math.max(columns.most, ...byName.values()),
+      };
+      inside = { ...sizes, columns };
+    }
+    this.modifiers(node, inside);
+    return columns;
+  }
+
+  private modifiers({ modifiers }: QueryNode, sizes: Sizes): void {
+    for (const modifier of modifiers) {
+      if (modifier.type === "ORDER_MODIFIER") {
+        for (const order of modifier.orders) order.expression = this.whole(order.expression, sizes).node;
+      } else if (modifier.type === "DISTINCT_MODIFIER") {
+        modifier.distinct_on_targets = modifier.distinct_on_targets.map((target) => this.whole(target, sizes).node);
+      } else {
+        if (modifier.limit !== null) modifier.limit = this.whole(modifier.limit, sizes).node;
+        if (modifier.offset !== null) modifier.offset = this.whole(modifier.offset, sizes).node;
+      }
+    }
+  }
+
+  private select(node: SelectNode, outer: Sizes): { columns: Columns; inside: Sizes } {
+    const from = this.table(node.from_table, outer);
+    // without FROM there is one row
+    const rows = node.from_table.type === "EMPTY" ? 1 : LIMITS.vectorRows;
+    const inside = { ...outer, rows, columns: together(from, outer.columns) };
+    const shown: (readonly [string, number])[] = [];
+    node.select_list = node.select_list.map((item) => {
+      const part = this.whole(item, inside);
+      // it leaves in every row
+      if (part.isConstant === true) this.made(part.bytes * rows);
+      if (item.class === "STAR") shown.push(...from.byName, ["", from.most]);
+      else shown.push([item.alias !== "" || item.class !== "COLUMN_REF" ? item.alias : item.column_names.at(-1)!, part.bytes]);
+      return part.node.alias === item.alias ? part.node : { ...part.node, alias: item.alias };
+    });
+    node.group_expressions = node.group_expressions.map((group) => this.whole(group, inside).node);
+    if (node.where_clause !== null) node.where_clause = this.whole(node.where_clause, inside).node;
+    if (node.having !== null) node.having = this.whole(node.having, inside).node;
+    if (node.qualify !== null) node.qualify = this.whole(node.qualify, inside).node;
+    return { columns: columnsFrom(shown), inside };
+  }
+
+  private table(ref: TableRef, sizes: Sizes): Columns {
+    switch (ref.type) {
+      case "BASE_TABLE":
+        return renamed(sizes.ctes.get(ref.table_name) ?? UNKNOWN_COLUMNS, ref.column_name_alias);
+      case "SUBQUERY":
+        return renamed(this.query(ref.subquery.node, sizes), ref.column_name_alias);
+      case "JOIN": {
+        const left = this.table(ref.left, sizes);
+        // the right side may use the columns of the left
+        const columns = together(left, this.table(ref.right, { ...sizes, columns: together(left, sizes.columns) }));
+        if (ref.condition !== null) ref.condition = this.whole(ref.condition, { ...sizes, columns: together(columns, sizes.columns) }).node;
+        return columns;
+      }
+      case "TABLE_FUNCTION":
+        return renamed(this.tableFunction(ref.function, sizes), ref.column_name_alias);
+      case "EXPRESSION_LIST":
+        return this.values(ref, sizes);
+      default:
+        return NO_COLUMNS;
+    }
+  }
+
+  private tableFunction(node: FunctionCall, sizes: Sizes): Columns {
+    const [handle] = node.children;
+    const scanned =
+      node.function_name === SCAN_FUNCTION && handle !== undefined ? this.options.columnsOf(Number(constantOf(handle))) : null;
+    if (scanned !== null)
+      return columnsFrom(scanned.map(({ name, type }) => [name, isText(type) ? COLUMN_BYTES : VALUE_BYTES * LIMITS.vectorRows]));
+    const args = node.children.map((child) => this.whole(child, { ...sizes, rows: 1 }));
+    node.children = args.map((arg) => arg.node);
+    return { byName: new Map(), most: args.reduce((most, { bytes }) => Math.max(most, bytes), VALUE_BYTES * LIMITS.vectorRows) };
+  }
+
+  private values(ref: ExpressionListRef, sizes: Sizes): Columns {
+    const bytes = ref.expected_names.map(() => 0);
+    ref.values = ref.values.map((row) =>
+      row.map((value, i) => {
+        const part = this.whole(value, { ...sizes, rows: 1 });
+        bytes[i] = (bytes[i] ?? 0) + part.bytes;
+        return part.node;
+      }),
+    );
+    return columnsFrom(ref.expected_names.map((name, i) => [name, bytes[i]!]));
+  }
+
+  /** One that stands alone. */
+  private whole(node: Expression, sizes: Sizes): Part {
+    const part = this.expression(node, sizes);
+    this.weight += part.weight;
+    if (this.weight > WEIGHT_MAX)
+      throw new TsdbError("bad_query", "Error during planning: the statement has too many functions in functions");
+    return part;
+  }
+
+  private expression(node: Expression, sizes: Sizes): Part {
+    switch (node.class) {
+      case "COLUMN_REF":
+        return { node, weight: 1, bytes: sizes.columns.byName.get(node.column_names.at(-1)!) ?? sizes.columns.most };
+      case "CONSTANT":
+        return { node, weight: 1, bytes: constantBytes(node), isConstant: true };
+      case "FUNCTION":
+        return this.function(node, sizes);
+      case "SUBQUERY": {
+        const { most } = this.query(node.subquery.node, sizes);
+        const child = node.child === null ? null : this.expression(node.child, sizes).node;
+        return { node: { ...node, child }, weight: 1, bytes: node.subquery_type === "SCALAR" ? most : VALUE_BYTES * sizes.rows };
+      }
+      default:
+        return this.other(node, sizes);
+    }
+  }
+
+  private other(node: Expression, sizes: Sizes): Part {
+    const parts: Part[] = [];
+    const mapped = mapChildren(node, (child) => {
+      const part = this.expression(child, sizes);
+      parts.push(part);
+      return part.node;
+    });
+    const isConstant = parts.length > 0 && parts.every((part) => part.isConstant === true);
+    const rows = isConstant ? 1 : sizes.rows;
+    const weight = parts.reduce((all, part) => all + part.weight, 1);
+    const bytesOf = (part: Part) => (part.isConstant === true ? part.bytes * rows : part.bytes);
+    const most = parts.reduce((largest, part) => Math.max(largest, bytesOf(part)), 0);
+    const sum = parts.reduce((all, part) => all + bytesOf(part), 0);
+    if (node.class === "CAST") return { ...this.cast(mapped, weight, sum, rows), isConstant };
+    const isValue = node.class === "COMPARISON" || node.class === "CONJUNCTION" || node.class === "BETWEEN";
+    if (node.class === "WINDOW") {
+      const bytes = GATHERING.has(node.function_name) ? GATHERED_BYTES : most;
+      return { node: mapped, weight, bytes };
+    }
+    const isList = node.class === "OPERATOR" && node.type === "ARRAY_CONSTRUCTOR";
+    const bytes = isValue ? VALUE_BYTES * rows : isList ? this.made(sum + VALUE_BYTES * rows) : most;
+    return { node: mapped, weight, bytes, isConstant, ...(isList ? { elements: parts.length * rows } : {}) };
+  }
+
+  /** Numbers, times and structures as text are longer than they were. */
+  private cast(node: Expression, weight: number, bytes: number, rows: number): Part {
+    if (node.class !== "CAST" || node.cast_type.id !== "VARCHAR") return { node, weight, bytes };
+    const { child } = node;
+    const isNested =
+      (child.class === "OPERATOR" && child.type === "ARRAY_CONSTRUCTOR") ||
+      (child.class === "FUNCTION" && MAKES_NESTED.test(child.function_name));
+    return { node, weight, bytes: isNested ? this.made(bytes * 3 + FUNCTION_BYTES_MIN * rows) : bytes };
+  }
+
+  private function(node: FunctionCall, sizes: Sizes): Part {
+    const parts: Part[] = [];
+    const mapped = mapChildren(node, (child) => {
+      const part = child.class === "LAMBDA" ? this.lambda(child, parts[0], sizes) : this.expression(child, sizes);
+      parts.push(part);
+      return part.node;
+    }) as FunctionCall;
+    const isConstant = parts.length > 0 && parts.every((part) => part.isConstant === true);
+    const rows = isConstant ? 1 : sizes.rows;
+    const args = parts
+      .slice(0, node.children.length)
+      .map((part) => (part.isConstant === true ? { ...part, bytes: part.bytes * rows } : part));
+    const weight = parts.reduce((sum, part) => sum + part.weight, 1);
+    const pattern = saferPattern(mapped);
+    if (pattern !== null) return { node: { ...pattern, alias: node.alias }, weight: weight + 4, bytes: VALUE_BYTES * sizes.rows };
+    const guarded = withBoundedSizes(mapped);
+    const bytes = this.made(sizeOf(guarded, args, rows));
+    this.made((args[0]?.bytes ?? 0) * (MADE_ON_THE_WAY.get(node.function_name) ?? 0));
+    const elements = elementsOf(guarded.function_name, args, bytes, rows);
+    return { ...bind(guarded, parts, weight, sizes), bytes, isConstant, ...(elements === undefined ? {} : { elements }) };
+  }
+
+  /** Its body is computed for all elements of the list at a time. */
+  private lambda(node: Lambda, list: Part | undefined, sizes: Sizes): Part {
+    const listRows = list?.isConstant === true ? 1 : sizes.rows;
+    const listBytes = list?.bytes ?? 0;
+    const parameters = node.lhs.class === "FUNCTION" ? node.lhs.children : [node.lhs];
+    const rows = Math.max(listRows, list?.elements ?? listBytes / 8);
+    // what lies outside of the lambda is there for each element
+    const scale = rows / sizes.rows;
+    const { byName, most } = sizes.columns;
+    const outer = { byName: new Map([...byName].map(([name, bytes]) => [name, bytes * scale])), most: most * scale };
+    const own = columnsFrom(
+      parameters.flatMap((parameter) => (parameter.class === "COLUMN_REF" ? [[parameter.column_names[0]!, listBytes] as const] : [])),
+    );
+    const body = this.expression(node.expr, {
+      ...sizes,
+      rows,
+      columns: { byName: new Map([...outer.byName, ...own.byName]), most: outer.most },
+    });
+    // a constant is there for each element too
+    const bytes = body.isConstant === true ? this.made(body.bytes * rows) : body.bytes;
+    return {
+      node: { ...node, expr: body.node },
+      weight: body.weight,
+      bytes: Math.max(bytes, 8 * rows),
+      isConstant: list?.isConstant === true,
+    };
+  }
+
+  /** Counts what is made. */
+  private made(bytes: number): number {
+    this.bytes += bytes;
+    if (this.bytes > this.options.bytesMax) {
+      const most = Math.floor(this.options.bytesMax / (1 << 20));
+      throw new TsdbError(
+        "bad_query",
+        `Resources exhausted: functions of the statement might make more than ${most} MiB of text and lists at a time`,
+      );
+    }
+    return bytes;
+  }
+}
+
+function isText(type: ColumnType): boolean {
+  return type === ColumnType.tag || type === ColumnType.string;
+}
+
+function constantBytes(node: Expression): number {
+  const constant = constantOf(node);
+  return typeof constant === "string" ? constant.length * 3 : VALUE_BYTES;
+}
+
+const ITEMWISE = new Set(["list_transform", "list_apply", "array_transform", "array_apply", "apply"]);
+
+function sizeOf({ function_name: name }: FunctionCall, args: readonly SizedArgument[], rows: number): number {
+  if (GATHERING.has(name)) return GATHERED_BYTES;
+  if (ITEMWISE.has(name)) return args[1]?.bytes ?? 0;
+  const rule = SIZE_RULES.get(name);
+  if (rule !== undefined) return rule(args, rows);
+  return args.reduce((sum, { bytes }) => sum + bytes, FUNCTION_BYTES_MIN * rows);
+}
+
+/** Stricter forms where a size comes from rows. */
+const STRICTER: Readonly<Record<string, string>> = {
+  __repeat: "__short_repeat",
+  __range: "__short_range",
+  __generate_series: "__short_series",
+  __if_bounded: "__if_row_bounded",
+  __levenshtein_of: "__short_levenshtein",
+  __damerau: "__short_damerau",
+};
+/** Places of arguments, and the macro that bounds them unless they are constants. */
+const BOUNDED: Readonly<Record<string, readonly [index: number, macro: string]>> = {
+  __lpad: [1, "__row_length"],
+  __rpad: [1, "__row_length"],
+  __list_repeat: [1, "__row_size"],
+  list_resize: [1, "__row_size"],
+  array_resize: [1, "__row_size"],
+  replace: [2, "__short_text"],
+  regexp_replace: [2, "__short_text"],
+};
+
+function withBoundedSizes(node: FunctionCall): FunctionCall {
+  const { function_name: name, children } = node;
+  const isConstant = (index: number) => children[index] === undefined || constantOf(children[index]) !== null;
+  const stricter = STRICTER[name];
+  if (stricter !== undefined && !children.every((_, i) => (name === "__repeat" && i === 0) || isConstant(i))) {
+    return { ...node, function_name: stricter };
+  }
+  const bounded = BOUNDED[name];
+  if (bounded === undefined || isConstant(bounded[0])) return node;
+  return { ...node, children: children.map((child, i) => (i === bounded[0] ? call(bounded[1], [child]) : child)) };
+}
+
+/** `f(x)` as `list_transform([x], lambda v: f(v))[1]` for each heavy argument that the macro mentions more than once. */
+function bind(node: FunctionCall, parts: readonly Part[], weight: number, sizes: Sizes): Pick<Part, "node" | "weight"> {
+  const macro = MACRO_WEIGHTS.get(node.function_name);
+  if (macro === undefined) return { node, weight };
+  const isHeavy = node.children.map((_, i) => (parts[i]?.weight ?? 0) * ((macro.mentions[i] ?? 1) - 1) > BIND_WEIGHT);
+  const expanded = node.children.reduce(
+    (sum, _, i) => sum + (parts[i]?.weight ?? 1) * (isHeavy[i] ? 1 : (macro.mentions[i] ?? 1)),
+    macro.own,
+  );
+  const bound = isHeavy.flatMap((heavy, index) => (heavy ? [{ index, name: internalName("x", sizes.depth + index) }] : []));
+  const inner: Expression = {
+    ...node,
+    children: node.children.map((child, i) => (isHeavy[i] ? reference(internalName("x", sizes.depth + i)) : child)),
+  };
+  const outer = bound.reduceRight<Expression>((body, { index, name }) => bindOne(node.children[index]!, name, body), inner);
+  return { node: { ...outer, alias: node.alias }, weight: expanded + bound.length * 4 };
+}
+
+function bindOne(value: Expression, name: string, body: Expression): Expression {
+  const lambda: Expression = { class: "LAMBDA", type: "LAMBDA", alias: "", lhs: reference(name), expr: { ...body, alias: "" } };
+  const list: Expression = { class: "OPERATOR", type: "ARRAY_CONSTRUCTOR", alias: "", children: [{ ...value, alias: "" }] };
+  const one: Expression = {
+    class: "CONSTANT",
+    type: "VALUE_CONSTANT",
+    alias: "",
+    value: { type: { id: "INTEGER", type_info: null }, is_null: false, value: 1 },
+  };
+  return { class: "OPERATOR", type: "ARRAY_EXTRACT", alias: "", children: [call("list_transform", [list, lambda]), one] };
+}
+
+function reference(name: string): Expression {
+  return { class: "COLUMN_REF", type: "COLUMN_REF", alias: "", column_names: [name] };
+}
