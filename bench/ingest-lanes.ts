@@ -160,13 +160,14 @@ class BenchWorker {
   private ask({ ptr, byteCount }: BodyLocation, parserId: number): Promise<Extract<LaneReply, { type: "parsed" }>> {
     const id = ++this.lastId;
     return new Promise((resolve, reject) => {
-      this.answers.set(id, (reply) => (reply.type === "parsed" ? resolve(reply) : reject(new Error(reply.error.message))));
+      this.answers.set(id, (reply) => (reply.type === "parsed" ? resolve(reply) : reject(new Error(`a body was answered ${reply.type}`))));
       const options = { precision: PRECISION, receiveTimeNs: 0n, isReset: false };
       this.thread.post({ type: "parse", id, parserId, bodyPtr: ptr, byteCount, ...options });
     });
   }
 
   private receive(reply: LaneReply): void {
+    if (reply.type === "ended") return;
     if (reply.type === "broken") throw new Error(reply.error.message);
     this.answers.get(reply.id)?.(reply);
     this.answers.delete(reply.id);

@@ -22,7 +22,9 @@ export type LaneRequest =
       readonly precision: Precision;
       readonly receiveTimeNs: bigint;
     }
-  | { readonly type: "forget"; readonly parserId: number };
+  | { readonly type: "forget"; readonly parserId: number }
+  /** The last request: when it is answered the thread can be ended, because it holds no lock that others need. */
+  | { readonly type: "end" };
 
 export type LaneReply =
   | {
@@ -36,6 +38,7 @@ export type LaneReply =
       /** What the parser and its encoded columns hold. */
       readonly memoryBytes: number;
     }
+  | { readonly type: "ended" }
   /** The body cannot be taken now; the parser has forgotten everything. */
   | { readonly type: "refused"; readonly id: number; readonly error: ErrorDescription }
   /** Something that must not happen: nothing here can be trusted, the lane answers nothing more. */
@@ -61,6 +64,7 @@ export class LaneWork {
     if (this.isBroken) return undefined;
     try {
       if (request.type === "parse") return this.parse(request);
+      if (request.type === "end") return { type: "ended" };
       this.forget(request.parserId);
       return undefined;
     } catch (error) {

@@ -50,6 +50,9 @@ export class Lane implements ParserLane {
   private readonly running = new Map<number, Running>();
   private readonly writers = new Map<string, LaneWriter[]>();
   private lastId = 0;
+  /** It is to be ended, and has nothing to do any more. */
+  private onIdle: () => void = () => {};
+  private gone: Promise<void> | undefined;
 
   constructor(private readonly parts: LaneParts) {
     this.owner = parts.writers.kernel.extents.takeOwner();
@@ -91,18 +94,33 @@ export class Lane implements ParserLane {
     if (this.failure === undefined) this.thread.post({ type: "forget", parserId });
   }
 
-  /** Ends the thread, which must have nothing to do, and gives its memory back. */
+  /** Ends the thread, which must have no bodies, and gives its memory back. */
   async end(): Promise<void> {
-    const { kernel } = this.parts.writers;
+    if (this.failure === undefined) {
+      // a thread that is ended while it holds the lock of the memory would hold it for ever
+      await new Promise<void>((resolve) => {
+        this.onIdle = resolve;
+        this.thread.post({ type: "end" });
+      });
+    }
     this.failure ??= new Error("the ingest worker was ended");
-    await this.thread.end();
-    kernel.extents.releaseOwner(this.owner);
+    await this.giveBack();
+  }
+
+  private giveBack(): Promise<void> {
+    const { extents } = this.parts.writers.kernel;
+    this.gone ??= this.thread.end().then(() => void extents.releaseOwner(this.owner));
+    return this.gone;
   }
 
   private receive(reply: LaneReply): void {
     if (this.failure !== undefined) return;
     if (reply.type === "broken") {
       this.fail(errorOf(reply.error));
+      return;
+    }
+    if (reply.type === "ended") {
+      this.onIdle();
       return;
     }
     const running = this.running.get(reply.id);
@@ -120,8 +138,9 @@ export class Lane implements ParserLane {
       this.parts.memory.drop(writer);
       writer.forget();
     }
-    this.parts.onFailure(this, this.failure, this.end());
+    this.parts.onFailure(this, this.failure, this.giveBack());
     this.isReady = false;
+    this.onIdle();
   }
 
   private remove(writer: LaneWriter): void {
