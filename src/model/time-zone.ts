@@ -14,8 +14,9 @@ const I64_MAX = 2n ** 63n - 1n;
 const SECOND_NS = 1_000_000_000n;
 const UTC_NAMES: ReadonlySet<string> = new Set(["UTC", "Z", "GMT", "Etc/UTC"]);
 const FIXED_OFFSET = /^([+-])(\d{1,2})(?::?(\d{2}))?$/;
-/** Names and offsets that a client may make up; there are 600 real names. */
+/** Offsets and spellings that a client may make up; there are 600 real names. */
 const KEPT_MAX = 1000;
+const NAME_CHARS_MAX = 64;
 
 export class TimeZone {
   private constructor(
@@ -25,13 +26,15 @@ export class TimeZone {
     readonly spans: readonly ZoneSpan[],
   ) {}
 
+  /** By the names that were asked for, and by the zones' own. */
   private static readonly known = new Map<string, TimeZone>();
+  private static readonly spansOfZones = new Map<string, readonly ZoneSpan[]>();
 
   /** `UTC`, an offset such as `+02:00`, or an IANA name; null: there is none of that name. */
   static of(name: string): TimeZone | null {
     const known = TimeZone.known.get(name);
     if (known !== undefined) return known;
-    const spans = spansOf(name);
+    const spans = name.length > NAME_CHARS_MAX ? null : spansOf(name, TimeZone.spansOfZones);
     if (spans === null) return null;
     const zone = new TimeZone(name, spans);
     if (TimeZone.known.size >= KEPT_MAX) TimeZone.known.clear();
@@ -85,7 +88,7 @@ export class TimeZone {
 
 const DAY_NS = 86_400n * SECOND_NS;
 
-function spansOf(name: string): readonly ZoneSpan[] | null {
+function spansOf(name: string, known: Map<string, readonly ZoneSpan[]>): readonly ZoneSpan[] | null {
   if (UTC_NAMES.has(name)) return [{ fromNs: I64_MIN, offsetNs: 0n }];
   const fixed = FIXED_OFFSET.exec(name);
   if (fixed !== null) {
@@ -95,10 +98,11 @@ function spansOf(name: string): readonly ZoneSpan[] | null {
     return [{ fromNs: I64_MIN, offsetNs: BigInt(seconds) * SECOND_NS }];
   }
   // names only: no annotations, no offsets in other forms
-  return /^[A-Za-z]/.test(name) ? namedSpans(name) : null;
+  return /^[A-Za-z]/.test(name) ? namedSpans(name, known) : null;
 }
 
-function namedSpans(name: string): readonly ZoneSpan[] | null {
+/** `known`: by the name that all spellings have in common. */
+function namedSpans(name: string, known: Map<string, readonly ZoneSpan[]>): readonly ZoneSpan[] | null {
   let at: Temporal.ZonedDateTime | null;
   try {
     at = Temporal.Instant.fromEpochNanoseconds(I64_MIN).toZonedDateTimeISO(name);
@@ -106,10 +110,16 @@ function namedSpans(name: string): readonly ZoneSpan[] | null {
     if (error instanceof RangeError) return null;
     throw error;
   }
+  const kept = known.get(at.timeZoneId);
+  if (kept !== undefined) return kept;
+  const zone = at.timeZoneId;
   const spans: ZoneSpan[] = [{ fromNs: I64_MIN, offsetNs: BigInt(at.offsetNanoseconds) }];
   for (;;) {
     at = at.getTimeZoneTransition("next");
-    if (at === null || at.epochNanoseconds > I64_MAX) return spans;
+    if (at === null || at.epochNanoseconds > I64_MAX) {
+      known.set(zone, spans);
+      return spans;
+    }
     const offsetNs = BigInt(at.offsetNanoseconds);
     // a change of the name or of the law alone is none of the clock
     if (offsetNs !== spans.at(-1)!.offsetNs) spans.push({ fromNs: at.epochNanoseconds, offsetNs });

@@ -8,29 +8,48 @@ import { daysInMonth, daysOf } from "./time-text.ts";
 export type Group = "Y" | "C" | "y" | "m" | "b" | "d" | "j" | "H" | "I" | "p" | "M" | "S" | "s" | "z" | "left" | "ns";
 
 export interface Pattern {
-  /** Of the whole text. */
-  readonly source: string;
+  /** In order: each takes as much of the text as it can, as chrono does, and never gives anything back. */
+  readonly pieces: readonly Piece[];
   /** In the order of the groups, each once. */
   readonly groups: readonly Group[];
+}
+
+/** A regular expression with at most one group. */
+interface Piece {
+  readonly source: string;
+  readonly sticky: RegExp;
+  /** What its group holds; null: it has none. */
+  readonly group: Group | null;
+}
+
+const NEVER: Piece = { source: "[^\\s\\S]", sticky: /[^\s\S]/y, group: null };
+
+/** The whole text, for engines that need no steps to keep within linear time. */
+export function sourceOf({ pieces }: Pattern): string {
+  return `${pieces.map(({ source }) => source).join("")}\\s*`;
 }
 
 export const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const MONTH_NAMES = "january february march april may june july august september october november december".split(" ");
 const DAY_NAMES = "monday tuesday wednesday thursday friday saturday sunday".split(" ");
 
-/** Null for a format that is none, or says no date. */
+/** Null for a format that is none. One that says no date fits no text. */
 export function patternOf(format: string): Pattern | null {
   const parts = parseFormat(format);
   if (parts === null) return null;
   const groups: Group[] = [];
-  const source = parts.map((part) => pieceOf(part, groups)).join("");
+  const pieces = parts.map((part): Piece => {
+    const before = groups.length;
+    const source = sourceOfPart(part, groups);
+    return { source, sticky: new RegExp(source, "y"), group: groups[before] ?? null };
+  });
   const has = (...wanted: Group[]): boolean => wanted.every((group) => groups.includes(group));
   const hasYear = has("Y") || has("y");
   const hasDay = has("j") || ((has("m") || has("b")) && has("d"));
-  return has("s") || (hasYear && hasDay) ? { source, groups } : null;
+  return has("s") || (hasYear && hasDay) ? { pieces, groups } : { pieces: [NEVER], groups: [] };
 }
 
-function pieceOf(part: FormatPart, groups: Group[]): string {
+function sourceOfPart(part: FormatPart, groups: Group[]): string {
   if ("text" in part) return part.text.split(/\s+/).map(escaped).join("\\s*");
   if ("fraction" in part) {
     if (part.fraction === "all") return group("ns", "\\s*(\\d{1,9})", groups);
@@ -103,10 +122,17 @@ function anyCase(word: string): string {
 }
 
 /** Nanoseconds of a text by a pattern, of any size; null: it does not match, or says no time. */
-export function readByPattern({ source, groups }: Pattern, text: string): bigint | null {
-  const match = new RegExp(`^${source}\\s*$`).exec(text);
-  if (match === null) return null;
-  const found = new Map(groups.map((name, i) => [name, match[i + 1]]));
+export function readByPattern({ pieces }: Pattern, text: string): bigint | null {
+  const found = new Map<Group, string>();
+  let at = 0;
+  for (const { sticky, group: name } of pieces) {
+    sticky.lastIndex = at;
+    const match = sticky.exec(text);
+    if (match === null) return null;
+    at = sticky.lastIndex;
+    if (name !== null && match[1] !== undefined) found.set(name, match[1]);
+  }
+  if (text.slice(at).trim() !== "") return null;
   const number = (name: Group): number | null => (found.get(name) === undefined ? null : Number(found.get(name)));
   const fraction = found.get("left") === undefined ? BigInt(found.get("ns") ?? 0) : BigInt(found.get("left")!.slice(0, 9).padEnd(9, "0"));
   const offset = found.get("z");

@@ -63,8 +63,12 @@ const PADS: Readonly<Record<string, "" | " " | "0">> = { "-": "", _: " ", "0": "
 
 const ITEM = /%(?:(\.)([369])?f|([369])f|(::?|:::)z|#z|([-_0])?([A-Za-z%+]))|%/y;
 
-/** The parts of a format, equal ones beside each other joined; null for a field that there is not. */
+/** Longer ones would only cost time. */
+const FORMAT_CHARS_MAX = 1000;
+
+/** The parts of a format, texts beside each other joined; null for a field that there is not, and for a format that is too long. */
 export function parseFormat(format: string): FormatPart[] | null {
+  if (format.length > FORMAT_CHARS_MAX) return null;
   const parts: FormatPart[] = [];
   const text = (piece: string): void => {
     const last = parts.at(-1);

@@ -79,8 +79,21 @@ function parseIso(text: string): Interval | null {
 
 /** `1 hour`, `1 day 02:30:00`, `-1.5 minutes`, `5 ns`, `P1DT2H`; a number alone is seconds. Null when the text is none. */
 export function parseInterval(text: string): Interval | null {
-  const iso = parseIso(text);
-  if (iso !== null) return iso;
+  if (text.length > TEXT_CHARS_MAX) return null;
+  const interval = parseIso(text) ?? parseParts(text);
+  return interval === null || isTooLarge(interval) ? null : interval;
+}
+
+const TEXT_CHARS_MAX = 500;
+const I32_MAX = 2 ** 31 - 1;
+const I64_MAX = 2n ** 63n - 1n;
+
+/** Months and days are 32 bits wide in the dialect, nanoseconds 64. */
+export function isTooLarge({ months, days, ns }: Interval): boolean {
+  return Math.abs(months) > I32_MAX || Math.abs(days) > I32_MAX || ns > I64_MAX || ns < -I64_MAX;
+}
+
+function parseParts(text: string): Interval | null {
   let total: Interval = { months: 0, days: 0, ns: 0n };
   let at = 0;
   let parts = 0;

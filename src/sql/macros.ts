@@ -22,15 +22,18 @@ export const MACROS: readonly string[] = [
   // a time by the parts that a format names (time-parse.ts); NULL for parts that there are not
   "CREATE MACRO __nine_digits(digits) AS CAST(rpad(left(digits, 9), 9, '0') AS BIGINT)",
   "CREATE MACRO __century_year(c, y) AS CASE WHEN c IS NULL THEN y + CASE WHEN y < 70 THEN 2000 ELSE 1900 END ELSE c * 100 + y END",
-  "CREATE MACRO __day_of_year(y, j) AS CASE WHEN j >= 1 AND year(make_date(y, 1, 1) + CAST(j - 1 AS INTEGER)) = y THEN make_date(y, 1, 1) + CAST(j - 1 AS INTEGER) END",
+  // NULL where there is no such day; TRY(…) beside a subquery is more than DuckDB can plan
+  "CREATE MACRO __date_of(y, m, d) AS TRY_CAST(printf('%04d-%02d-%02d', y, m, d) AS DATE)",
+  "CREATE MACRO __day_of_year(y, j) AS CASE WHEN j >= 1 AND year(__date_of(y, 1, 1) + CAST(j - 1 AS INTEGER)) = y THEN __date_of(y, 1, 1) + CAST(j - 1 AS INTEGER) END",
+  "CREATE MACRO __epoch_text_ns(s) AS CASE WHEN TRY_CAST(s AS BIGINT) BETWEEN -9223372036 AND 9223372035 THEN CAST(s AS BIGINT) * 1000000000 END",
   "CREATE MACRO __hour_of_half(h, half) AS CASE WHEN h BETWEEN 1 AND 12 THEN h % 12 + CASE half WHEN 'p' THEN 12 WHEN 'a' THEN 0 END END",
   `CREATE MACRO __offset_seconds(z) AS
      CASE WHEN upper(z) = 'Z' THEN 0
           ELSE CASE WHEN z[1] = '-' THEN -1 ELSE 1 END *
                (CAST(right(z, 2) AS BIGINT) * 60 + CAST(replace(substring(z, 2, length(z) - 3), ':', '') AS BIGINT) * 3600) END`,
   `CREATE MACRO __ns_of_parts(d, h, m, s, fraction, off) AS
-     CASE WHEN h <= 23 AND m <= 59 AND s <= 60
-          THEN epoch_us(CAST(d AS TIMESTAMP)) * 1000 + (h * 3600 + m * 60 + s - off) * 1000000000 + fraction END`,
+     CASE WHEN h <= 23 AND m <= 59 AND s <= 60 AND d - DATE '1970-01-01' BETWEEN -106751 AND 106750
+          THEN (d - DATE '1970-01-01') * 86400000000000 + (h * 3600 + m * 60 + s - off) * 1000000000 + fraction END`,
   // a text as a time: as DuckDB reads it, or with an hour or a minute as its last part
   `CREATE MACRO __read_time(s) AS
      coalesce(TRY_CAST(s AS TIMESTAMP_NS),

@@ -9,6 +9,8 @@ const DATE = String.raw`([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})`;
 const CLOCK = String.raw`(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:[.,](\d+))?)?)?`;
 const ZONE = String.raw`([+-]\d{1,2}(?::?\d{2})?|[A-Za-z]+(?:[/_+-][A-Za-z0-9]+)*)`;
 const TIME_TEXT = new RegExp(String.raw`^\s*${DATE}(?:[Tt ]\s*${CLOCK})?\s*${ZONE}?\s*$`);
+/** The longest zone's name, and some blanks. */
+const TEXT_CHARS_MAX = 128;
 /** ISO 8601 without separators; a date alone would be a number. */
 const COMPACT = new RegExp(String.raw`^\s*(\d{4})(\d{2})(\d{2})[Tt](\d{2})(?:(\d{2})(?:(\d{2})(?:[.,](\d+))?)?)?\s*${ZONE}?\s*$`);
 const DAYS_BEFORE = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
@@ -48,6 +50,7 @@ function isLeap(year: number): boolean {
 /** Nanoseconds since 1970 of a date or date and time; without a zone of its own it is `zone`'s. Digits past the ninth are cut.
  *  Null when the text is no time; "range" when it lies outside 1677 to 2262. */
 export function parseTimeText(text: string, zone = "UTC"): bigint | "range" | null {
+  if (text.length > TEXT_CHARS_MAX) return null;
   const match = TIME_TEXT.exec(text) ?? COMPACT.exec(text);
   if (match === null) return null;
   const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];

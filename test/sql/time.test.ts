@@ -133,7 +133,7 @@ sqlSuite(
     ],
     ["SELECT from_unixtime(n), from_unixtime(n * 10000000000) FROM texts WHERE n = 2", [[2n * SECOND, 20_000_000_000n]]],
     [
-      "SELECT to_timestamp(odd, '%d-%b-%Y %I:%M %p %z', '%e-%B-%y %l:%M %P %z') FROM texts ORDER BY n",
+      "SELECT to_timestamp(odd, '%Y', '%d-%b-%Y %I:%M %p %z', '%e-%B-%y %l:%M %P %z') FROM texts ORDER BY n",
       [[utc("2024-01-01T07:32:00")], [utc("2024-02-29T00:00:00")], [utc("2070-01-01T00:00:00")], [utc("1970-05-01T12:30:00")]],
     ],
     ["SELECT to_timestamp_seconds(odd, '%d-%b-%Y %I:%M %p %z') FROM texts WHERE n = 1", [[utc("2024-01-01T07:32:00") / SECOND]]],
@@ -149,6 +149,7 @@ sqlSuite(
       "SELECT s::timestamp FROM texts WHERE to_timestamp(odd, '%d-%b-%Y') IS NULL",
       new Error("Error parsing timestamp from '1-Jan-2024 01:02 PM +0530' using formats: ['%d-%b-%Y']"),
     ],
+    ["SELECT to_timestamp(odd, '%Y') FROM texts", new Error("using formats: ['%Y']")],
     ["SELECT to_timestamp(odd) FROM texts", new Error("Error parsing timestamp from '1-Jan-2024 01:02 PM +0530'")],
     ["SELECT to_timestamp_seconds(n * 100000000000000) FROM texts", new Error("Overflow")],
   ],
@@ -202,13 +203,71 @@ sqlSuite("formats, as chrono documents them", [
   is("to_timestamp('70-01-01', '%y-%m-%d')", 0n),
   is("to_timestamp('2001-07-08 21:04:05 7', '%F %T %f')", utc("2001-07-08T21:04:05", 7n)),
   is("to_timestamp('2001-07-08 21:04:05.7', '%F %T%.f')", utc("2001-07-08T21:04:05", 700_000_000n)),
-  fails("to_timestamp('12:30 AM, 1 sept', '%I:%M %p, %d sept')", "is no format of a date"),
+  fails("to_timestamp('12:30 AM, 1 sept', '%I:%M %p, %d sept')", "Error parsing timestamp from '12:30 AM, 1 sept'"),
   is("to_timestamp('12:30 AM 2001-07-08', '%I:%M %p %F')", utc("2001-07-08T00:30:00")),
   fails("to_timestamp('2001-02-29', '%F')", "Execution error: Error parsing timestamp from '2001-02-29' using formats: ['%F']"),
   fails("to_timestamp('2001-07-08x', '%F', '%D')", "Error parsing timestamp from '2001-07-08x' using formats: ['%F', '%D']"),
   fails("to_timestamp('0 AM 2001-07-08', '%I %p %F')", "Error parsing timestamp"),
-  fails("to_timestamp('2001', '%Y')", "'%Y' is no format of a date"),
+  fails("to_timestamp('2001', '%Y')", "Error parsing timestamp from '2001' using formats: ['%Y']"),
+  is("to_timestamp('2001-07-08', '%Y', '%H:%M', '%F')", utc("2001-07-08T00:00:00")),
+  fails("to_timestamp('2001', '%Q')", "'%Q' is no valid format"),
+  fails("to_timestamp(now(), '%Y')", "unsupported data type with formats"),
+  // greedy, and never twice over the same text
+  fails(`to_timestamp('${"1".repeat(60)}x', '${"%d".repeat(60)}%Y')`, "Error parsing timestamp"),
 ]);
+
+/** Text read by a format, as a constant and as a column; null: it does not fit. */
+const READ: readonly (readonly [text: string, format: string, value: bigint | null])[] = [
+  ["2024-02-29", "%Y-%m-%d", utc("2024-02-29T00:00:00")],
+  ["2023-02-29", "%Y-%m-%d", null],
+  ["2024-13-01", "%F", null],
+  ["2024-1-2", "%F", utc("2024-01-02T00:00:00")],
+  ["20240102", "%Y%m%d", utc("2024-01-02T00:00:00")],
+  ["  2024 - 1-2", "%Y -%m-%d", utc("2024-01-02T00:00:00")],
+  ["2024-366", "%Y-%j", utc("2024-12-31T00:00:00")],
+  ["2023-366", "%Y-%j", null],
+  ["2024-0", "%Y-%j", null],
+  ["9 Feb 24", "%d %b %y", utc("2024-02-09T00:00:00")],
+  ["9 FEBRUARY 1969", "%e %B %Y", utc("1969-02-09T00:00:00")],
+  ["1969", "%C%y", null],
+  ["19690720", "%C%y%m%d", utc("1969-07-20T00:00:00")],
+  ["2024-01-02 23:59:59.5", "%F %T%.f", utc("2024-01-02T23:59:59", 500_000_000n)],
+  ["2024-01-02 23:59:59", "%F %T%.f", utc("2024-01-02T23:59:59")],
+  ["2024-01-02 23:59:59.1234567899", "%F %T%.3f", utc("2024-01-02T23:59:59", 123_456_789n)],
+  ["2024-01-02 23:59:59 000000042", "%F %T %f", utc("2024-01-02T23:59:59", 42n)],
+  ["2024-01-02 235959042", "%F %H%M%S%3f", utc("2024-01-02T23:59:59", 42_000_000n)],
+  ["2024-01-02 24:00", "%F %H:%M", null],
+  ["2024-01-02 23:60", "%F %H:%M", null],
+  ["2024-01-02 23:59:60", "%F %T", utc("2024-01-03T00:00:00")],
+  ["2024-01-02 12 am", "%F %I %P", utc("2024-01-02T00:00:00")],
+  ["2024-01-02 12 PM", "%F %l %p", utc("2024-01-02T12:00:00")],
+  ["2024-01-02 13 PM", "%F %I %p", null],
+  ["2024-01-02T03:04:05+0530", "%FT%T%z", utc("2024-01-01T21:34:05")],
+  ["2024-01-02T03:04:05-01:30", "%FT%T%:z", utc("2024-01-02T04:34:05")],
+  ["2024-01-02T03:04:05Z", "%+", utc("2024-01-02T03:04:05")],
+  ["2024-01-02 03:04:05 CET", "%F %T %Z", utc("2024-01-02T03:04:05")],
+  ["-1", "%s", -SECOND],
+  ["99999999999", "%s", null],
+  ["1.5", "%s%.f", SECOND + SECOND / 2n],
+  ["Tue, 2 Jan 2024", "%a, %d %b %Y", utc("2024-01-02T00:00:00")],
+  ["100% 2024-01-02", "100%% %F", utc("2024-01-02T00:00:00")],
+  ["a.b (2024-01-02) [x]", "a.b (%F) [x]", utc("2024-01-02T00:00:00")],
+  ["axb (2024-01-02) [x]", "a.b (%F) [x]", null],
+  ["3000-01-02", "%F", null],
+  ["2024-01-02", "%F %H", null],
+];
+
+sqlSuite(
+  "reading by formats, constants and columns",
+  READ.flatMap(([text, format, value]): SqlCase[] => {
+    const failure = new Error(`Error parsing timestamp from '${text}' using formats: ['${format}']`);
+    const expected = value === null ? failure : [[value]];
+    return [
+      [`SELECT to_timestamp('${text}', '${format}')`, expected],
+      [`SELECT to_timestamp(s, '${format}') FROM (VALUES ('${text}')) AS v(s)`, expected],
+    ];
+  }),
+);
 
 /** A Thursday in the 53rd week of its ISO year, 2020. */
 const P = "'2020-12-31T23:59:58.123456789Z'::timestamp";

@@ -2,7 +2,7 @@
 import { near, TsdbError } from "../../model/errors.ts";
 import { arrowTypeName } from "../arrow-type.ts";
 import type { Interval } from "../interval.ts";
-import { duckInterval, parseInterval } from "../interval.ts";
+import { duckInterval, isTooLarge, parseInterval } from "../interval.ts";
 import { type Kind, kindOfType, type Typed } from "../kind.ts";
 import { typeText } from "../print-expression.ts";
 import type { Scope } from "../scope.ts";
@@ -29,6 +29,8 @@ export function timeConstant(timeNs: bigint): Typed {
 }
 
 export function intervalConstant(interval: Interval): Typed {
+  if (isTooLarge(interval))
+    throw new TsdbError("bad_query", "Arrow error: Arithmetic overflow: an interval of more than 2147483647 months or days");
   return { node: castTo(stringConstant(duckInterval(interval)), "INTERVAL"), kind: "interval", interval };
 }
 

@@ -1,16 +1,20 @@
 // Text as times: by the forms that everybody writes, or by formats of chrono.ts, of which the first that fits counts. Constants are read
 // before the statement runs, columns by DuckDB.
 import { near, TsdbError } from "../../model/errors.ts";
-import { type Group, MONTHS, type Pattern, patternOf, readByPattern } from "../chrono-pattern.ts";
+import { type Group, MONTHS, type Pattern, patternOf, readByPattern, sourceOf } from "../chrono-pattern.ts";
 import type { Typed } from "../kind.ts";
+import { clampI64 } from "../time-text.ts";
 import type { Expression } from "../tree.ts";
 import { bigintConstant, call, castTo, integerConstant, operator, stringConstant } from "../tree.ts";
 import { timeConstant } from "./cast.ts";
 import { isNotNull, nullOf, planError, whenThen } from "./rule.ts";
 import { bind } from "./time-macro.ts";
 
+const FORMATS_MAX = 64;
+
 /** Reads `text` by the first of `formats` that fits it. @throws TsdbError bad_query */
 export function timeByFormats(name: string, text: Typed, formats: readonly Typed[]): Typed {
+  if (formats.length > FORMATS_MAX) throw planError(`${name} takes at most ${FORMATS_MAX} formats, got ${formats.length}`);
   const patterns = formats.map((format): Pattern => {
     if (format.text === undefined) throw planError(`${name} expects its formats to be constant strings`);
     return patternOf(format.text) ?? notAFormat(name, format.text);
@@ -19,7 +23,7 @@ export function timeByFormats(name: string, text: Typed, formats: readonly Typed
   if (text.text !== undefined) {
     for (const pattern of patterns) {
       const ns = readByPattern(pattern, text.text);
-      if (ns !== null) return timeConstant(ns);
+      if (ns !== null && ns === clampI64(ns)) return timeConstant(ns);
     }
     throw new TsdbError("bad_query", `Execution error: Error parsing timestamp from '${near(text.text)}' using formats: [${written}]`);
   }
@@ -28,36 +32,37 @@ export function timeByFormats(name: string, text: Typed, formats: readonly Typed
   return { node: columnByPatterns(text.node, patterns, `' using formats: [${written}]`), kind: "time" };
 }
 
-/** %c and %+ may be tried though they say more than is there; a format without a date never fits. */
 function notAFormat(name: string, format: string): never {
-  throw planError(`${name}: '${near(format)}' is no format of a date`);
+  throw planError(`${name}: '${near(format)}' is no valid format`);
 }
 
 function columnByPatterns(text: Expression, patterns: readonly Pattern[], problem: string): Expression {
   const value = castTo(text, "VARCHAR");
-  const readings = patterns.map((pattern): Expression => {
-    const match = call("regexp_full_match", [value, stringConstant(`${pattern.source}\\s*`)]);
-    return { class: "OPERATOR", type: "OPERATOR_TRY", alias: "", children: [whenThen([[match, nsByPattern(value, pattern)]])] };
+  const possible = patterns.filter(({ groups }) => groups.length > 0);
+  const readings = possible.map((pattern): Expression => {
+    const match = call("regexp_full_match", [value, stringConstant(sourceOf(pattern))]);
+    return whenThen([[match, nsByPattern(value, pattern)]]);
   });
   const message = concat(stringConstant("Execution error: Error parsing timestamp from '"), value, stringConstant(problem));
   const failure = whenThen([[isNotNull(value), castTo(call("error", [message]), "BIGINT")]]);
   return call("make_timestamp_ns", [coalesce([...readings, failure])]);
 }
 
-const SECOND_NS = 1_000_000_000n;
-
 /** Nanoseconds of a text that matches. */
-function nsByPattern(text: Expression, { source, groups }: Pattern): Expression {
-  const names = call("list_value", groups.map(stringConstant));
-  const found = call("regexp_extract", [text, stringConstant(`${source}\\s*`), names]);
-  return bind("found", found, (struct) => nsOfGroups(new Set(groups), (group) => call("struct_extract", [struct, stringConstant(group)])));
+function nsByPattern(text: Expression, pattern: Pattern): Expression {
+  const { groups } = pattern;
+  // DuckDB knows names without case
+  const nameOf = (group: Group): Expression => stringConstant(`g${groups.indexOf(group)}`);
+  const names = call("list_value", groups.map(nameOf));
+  const found = call("regexp_extract", [text, stringConstant(sourceOf(pattern)), names]);
+  return bind("found", found, (struct) => nsOfGroups(new Set(groups), (group) => call("struct_extract", [struct, nameOf(group)])));
 }
 
 function nsOfGroups(groups: ReadonlySet<Group>, textOf: (group: Group) => Expression): Expression {
   const has = (group: Group): boolean => groups.has(group);
   const number = (group: Group): Expression => castTo(textOf(group), "BIGINT");
   const fraction = has("left") ? call("__nine_digits", [textOf("left")]) : has("ns") ? number("ns") : bigintConstant(0n);
-  if (has("s")) return sum(times(number("s"), SECOND_NS), fraction);
+  if (has("s")) return operator("+", call("__epoch_text_ns", [textOf("s")]), fraction);
   const year = has("Y") ? number("Y") : call("__century_year", [has("C") ? number("C") : nullOf("BIGINT"), number("y")]);
   const month = has("b")
     ? call("list_position", [
@@ -67,7 +72,7 @@ function nsOfGroups(groups: ReadonlySet<Group>, textOf: (group: Group) => Expres
     : has("m")
       ? number("m")
       : bigintConstant(1n);
-  const date = has("j") ? call("__day_of_year", [year, number("j")]) : call("make_date", [year, month, number("d")]);
+  const date = has("j") ? call("__day_of_year", [year, number("j")]) : call("__date_of", [year, month, number("d")]);
   const half = has("p") ? call("lower", [textOf("p")]) : nullOf("VARCHAR");
   const hour = has("H") ? number("H") : has("I") ? call("__hour_of_half", [number("I"), half]) : bigintConstant(0n);
   const [minute, second] = [has("M") ? number("M") : bigintConstant(0n), has("S") ? number("S") : bigintConstant(0n)];
@@ -77,14 +82,6 @@ function nsOfGroups(groups: ReadonlySet<Group>, textOf: (group: Group) => Expres
 
 function concat(first: Expression, ...others: readonly Expression[]): Expression {
   return others.reduce((left, right) => operator("||", left, right), first);
-}
-
-function sum(left: Expression, right: Expression): Expression {
-  return operator("+", left, right);
-}
-
-function times(value: Expression, factor: bigint): Expression {
-  return operator("*", value, bigintConstant(factor));
 }
 
 function coalesce(children: Expression[]): Expression {
