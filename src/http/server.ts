@@ -64,12 +64,18 @@ function listen(app: App, { hostname, port, tls, idleTimeoutSeconds = LIMITS.con
   }
 }
 
+/** How often to look whether a request still runs. */
+const STOP_POLL_MS = 20;
+
+/** A connection without a request, or with half the head of one, is not waited for: only its idle limit would end it. */
 async function stop(server: Server<undefined>, graceMs: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<"late">((resolve) => {
-    timer = setTimeout(() => resolve("late"), graceMs);
+  const endMs = performance.now() + graceMs;
+  let hasEnded = false;
+  const ended = server.stop(false).then(() => {
+    hasEnded = true;
   });
-  const ended = server.stop(false).then(() => "ended" as const);
-  if ((await Promise.race([ended, late])) === "late") await server.stop(true);
-  clearTimeout(timer);
+  while (!hasEnded && server.pendingRequests > 0 && performance.now() < endMs) {
+    await Promise.race([ended, Bun.sleep(Math.min(STOP_POLL_MS, graceMs))]);
+  }
+  if (!hasEnded) await server.stop(true);
 }

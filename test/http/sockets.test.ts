@@ -298,6 +298,16 @@ test("stop waits for what runs and refuses what is new", async () => {
   await idle.untilClosed();
 });
 
+test("stop does not wait for connections without a request", async () => {
+  await using it = listening();
+  const [begun, kept] = [await it.open(), await it.open()];
+  begun.send("POST /api/v3/write_lp?db=d HTTP/1.1\r\nHost: x\r\nContent-");
+  kept.send("GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
+  await kept.until("OK");
+  await it.server.stop(600_000);
+  for (const client of [begun, kept]) await client.untilClosed();
+});
+
 test("stop does not wait for ever", async () => {
   const started = Promise.withResolvers<void>();
   await using it = listening({
