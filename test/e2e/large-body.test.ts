@@ -33,17 +33,28 @@ async function post(server: TestServer, database: string, framing: "length" | "c
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname);
   let received = "";
-  const answered = new Promise<void>((resolve) => {
+  let gone = false;
+  const answered = new Promise<void>((resolve, reject) => {
     socket.on("data", (data) => {
       received += String(data);
       if (received.includes("\r\n\r\n")) resolve();
     });
+    // A refused body is answered while it is still being sent, and the connection closed: what is written then meets a closed socket.
+    socket.on("error", (error) => {
+      gone = true;
+      reject(error);
+    });
+    socket.on("close", () => {
+      gone = true;
+      reject(new Error(`connection closed after ${JSON.stringify(received)}`));
+    });
   });
+  answered.catch(() => {});
   const send = (part: string | Uint8Array) => new Promise<void>((resolve) => socket.write(Buffer.from(part), () => resolve()));
   const how = framing === "length" ? `Content-Length: ${bytes}` : "Transfer-Encoding: chunked";
   await send(`POST /api/v3/write_lp?db=${database} HTTP/1.1\r\nHost: a\r\n${how}\r\n\r\n`);
   for (const piece of pieces(bytes)) {
-    if (received !== "") break;
+    if (received !== "" || gone) break;
     if (framing === "chunks") await send(`${piece.byteLength.toString(16)}\r\n`);
     await send(piece);
     if (framing === "chunks") await send("\r\n");
