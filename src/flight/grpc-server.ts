@@ -3,13 +3,12 @@
 import type { Duplex } from "node:stream";
 import {
   type ConnectionInjector,
-  type handleBidiStreamingCall,
-  type handleServerStreamingCall,
   type handleUnaryCall,
   Metadata,
   Server,
   ServerCredentials,
   type ServerDuplexStream,
+  type ServerWritableStream,
   type ServiceDefinition,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
@@ -100,7 +99,7 @@ export class GrpcServer {
   private implementation(): UntypedServiceImplementation {
     const { service } = this;
     return {
-      Handshake: this.conversation("Handshake", async (call, caller) => {
+      Handshake: this.stream("Handshake", async (call: Conversation, caller) => {
         const { token, reply } = service.handshake(caller, (await messagesOf(call, caller.signal).next()).value);
         const metadata = new Metadata();
         if (token !== null) metadata.set("authorization", `Bearer ${token}`);
@@ -109,16 +108,16 @@ export class GrpcServer {
       }),
       GetFlightInfo: this.unary("GetFlightInfo", (caller, request) => service.getFlightInfo(caller, request)),
       GetSchema: this.unary("GetSchema", (caller, request) => service.getSchema(caller, request)),
-      DoGet: this.stream("DoGet", async (call, caller) => {
+      DoGet: this.stream("DoGet", async (call: Subscription, caller) => {
         for await (const message of await service.doGet(caller, call.request)) await caller.write(call, encodeFlightData(message));
       }),
-      DoPut: this.conversation("DoPut", async (call, caller) =>
+      DoPut: this.stream("DoPut", async (call: Conversation, caller) =>
         caller.write(call, await service.doPut(caller, messagesOf(call, caller.signal))),
       ),
-      DoAction: this.stream("DoAction", async (call, caller) => {
+      DoAction: this.stream("DoAction", async (call: Subscription, caller) => {
         for (const result of await service.doAction(caller, call.request)) await caller.write(call, result);
       }),
-      ListActions: this.stream("ListActions", async (call, caller) => {
+      ListActions: this.stream("ListActions", async (call: Subscription, caller) => {
         for (const type of service.listActions()) await caller.write(call, type);
       }),
     } satisfies Record<MethodName, unknown>;
@@ -136,19 +135,8 @@ export class GrpcServer {
     };
   }
 
-  private stream(name: MethodName, answer: StreamAnswer): handleServerStreamingCall<Buffer, Uint8Array> {
-    return (call) => {
-      const caller = this.begin(call);
-      answer(call, caller)
-        .then(
-          () => call.end(),
-          (error) => void call.emit("error", this.failure(error, name, caller)),
-        )
-        .finally(() => this.end(caller));
-    };
-  }
-
-  private conversation(name: MethodName, answer: ConversationAnswer): handleBidiStreamingCall<Buffer, Uint8Array> {
+  /** Answers in a stream, whether the client sends one message or many. */
+  private stream<C extends StreamCall>(name: MethodName, answer: (call: C, caller: GrpcCall) => Promise<void>): (call: C) => void {
     return (call) => {
       const caller = this.begin(call);
       answer(call, caller)
@@ -179,11 +167,13 @@ export class GrpcServer {
   }
 }
 
-type StreamAnswer = (call: Parameters<handleServerStreamingCall<Buffer, Uint8Array>>[0], caller: GrpcCall) => Promise<void>;
-type ConversationAnswer = (call: ServerDuplexStream<Buffer, Uint8Array>, caller: GrpcCall) => Promise<void>;
+/** One message of the client, answered by many. */
+type Subscription = ServerWritableStream<Buffer, Uint8Array>;
+type Conversation = ServerDuplexStream<Buffer, Uint8Array>;
+type StreamCall = Subscription | Conversation;
 
 /** A client's messages, each when it is asked for. The stream's own iterator would end the call with the last one, unanswered. */
-async function* messagesOf(call: ServerDuplexStream<Buffer, Uint8Array>, signal: AbortSignal): AsyncGenerator<Buffer> {
+async function* messagesOf(call: Conversation, signal: AbortSignal): AsyncGenerator<Buffer> {
   const waiting: Buffer[] = [];
   let isEnded = false;
   let wake = () => {};
