@@ -54,17 +54,9 @@ export function codecPackedBytesMax(type: u32, data: u32, present: u32, rowCount
   return codecBytesMax(type, data, 0, present) + bitsBytesMax(rowCount);
 }
 
-/** Encodes a column to `target`, which has room for codecBytesMax. Returns the bytes written. */
-export function codecEncode(type: u32, data: u32, validity: u32, rowCount: u32, work: u32, target: u32): u32 {
-  return encodeColumn(type, data, validity, rowCount, false, work, target);
-}
-
-/** The same for a packed column, and with the same result: `target` has room for codecPackedBytesMax, `validity` is not 0. */
-export function codecEncodePacked(type: u32, data: u32, validity: u32, rowCount: u32, work: u32, target: u32): u32 {
-  return encodeColumn(type, data, validity, rowCount, true, work, target);
-}
-
-function encodeColumn(type: u32, data: u32, validity: u32, rowCount: u32, isPacked: bool, work: u32, target: u32): u32 {
+/** Encodes a column to `target`, which has room for codecBytesMax. Returns the bytes written. `isPacked`: only the values of present rows
+ *  are at `data`, one after the other; codecPackedBytesMax is enough then, `validity` is not 0, and the result is the same. */
+export function codecEncode(type: u32, data: u32, validity: u32, rowCount: u32, isPacked: bool, work: u32, target: u32): u32 {
   useWork(work);
   let scratch = columnWork();
   const present = validity == 0 ? rowCount : countOnes(validity, rowCount);
@@ -128,38 +120,10 @@ export function codecPresentCount(source: u32, sourceBytes: u32, rowCount: u32):
   return present > rowCount ? CODEC_CORRUPT : present;
 }
 
-/** Decodes a column as codecDecode does, but only the values of present rows, one after the other; `validity` is not 0. */
-export function codecDecodePacked(
-  type: u32,
-  source: u32,
-  sourceBytes: u32,
-  rowCount: u32,
-  work: u32,
-  data: u32,
-  validity: u32,
-  text: u32,
-  textBytes: u32,
-): i32 {
-  return decodeColumn(type, source, sourceBytes, rowCount, true, work, data, validity, text, textBytes);
-}
-
 /** Decodes a column of `rowCount` rows to `data`; absent rows become 0. `validity` 0: not wanted, else bits padded to 8 bytes. Strings take
- *  `textBytes` at `text`. Returns 1 when rows are absent, 0 when none is, or CODEC_CORRUPT, with the targets partly written. */
+ *  `textBytes` at `text`. `isPacked`: only the values of present rows, one after the other; `validity` is not 0 then.
+ *  Returns 1 when rows are absent, 0 when none is, or CODEC_CORRUPT, with the targets partly written. */
 export function codecDecode(
-  type: u32,
-  source: u32,
-  sourceBytes: u32,
-  rowCount: u32,
-  work: u32,
-  data: u32,
-  validity: u32,
-  text: u32,
-  textBytes: u32,
-): i32 {
-  return decodeColumn(type, source, sourceBytes, rowCount, false, work, data, validity, text, textBytes);
-}
-
-function decodeColumn(
   type: u32,
   source: u32,
   sourceBytes: u32,

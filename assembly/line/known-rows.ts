@@ -16,7 +16,7 @@ import {
   TYPE_TIME,
   TYPE_U32,
 } from "../abi";
-import { codecBytesMax, codecEncode, codecEncodePacked, codecPackedBytesMax } from "../codec/column";
+import { codecBytesMax, codecEncode, codecPackedBytesMax } from "../codec/column";
 import { setBits } from "../memory/bits";
 
 /** A column of a parsed table, as abi.ts draws it. */
@@ -107,7 +107,7 @@ export function frameRows(table: u32, ids: u32, work: u32, target: u32): u32 {
     if (column.validityPtr == 0) {
       out = frameBlock(column.type, column.dataPtr, rowCount, work, out);
     } else {
-      const bytes = codecEncodePacked(column.type, column.dataPtr, column.validityPtr, rowCount, work, out + 4);
+      const bytes = codecEncode(column.type, column.dataPtr, column.validityPtr, rowCount, true, work, out + 4);
       store<u32>(out, bytes);
       out += 4 + bytes;
     }
@@ -116,7 +116,7 @@ export function frameRows(table: u32, ids: u32, work: u32, target: u32): u32 {
 }
 
 function frameBlock(type: u32, data: u32, rowCount: u32, work: u32, target: u32): u32 {
-  const bytes = codecEncode(type, data, 0, rowCount, work, target + 4);
+  const bytes = codecEncode(type, data, 0, rowCount, false, work, target + 4);
   store<u32>(target, bytes);
   return target + 4 + bytes;
 }

@@ -7,10 +7,13 @@ import { TsdbError } from "../model/errors.ts";
 import type { Kernel } from "./kernel.ts";
 import type { ParsedRows } from "./parsed-rows.ts";
 
+/** TYPE_U32 is no column's type, but encoded as one. */
+type EncodedType = ColumnType | typeof TYPE_U32;
+
 /** A column in shared memory: VALUE_BYTES[type] x rowCount bytes at dataPtr; validityPtr 0 = all present. What absent rows hold is
  *  ignored. */
 export interface CodecColumn {
-  readonly type: ColumnType;
+  readonly type: EncodedType;
   readonly dataPtr: number;
   readonly validityPtr: number;
   readonly rowCount: number;
@@ -24,7 +27,7 @@ export interface EncodedSource {
 }
 
 export interface DecodeTarget {
-  readonly type: ColumnType;
+  readonly type: EncodedType;
   /** VALUE_BYTES[type] x rowCount bytes. */
   readonly dataPtr: number;
   /** bitmapBytes(rowCount), written whole; 0 = not wanted. */
@@ -49,11 +52,8 @@ export class ColumnCodec {
   }
 
   /** Encodes a column to `targetPtr`, where bytesMax(column) bytes are free. Returns the bytes written. @throws TsdbError overloaded */
-  encode({ type, dataPtr, validityPtr, rowCount }: CodecColumn, targetPtr: number): number {
-    const work = this.reserve(rowCount);
-    const bytes = this.kernel.call.codecEncode(type, dataPtr, validityPtr, rowCount, work, targetPtr) >>> 0;
-    this.trim();
-    return bytes;
+  encode(column: CodecColumn, targetPtr: number): number {
+    return this.encodeColumn(column, targetPtr, false);
   }
 
   /** Upper bound of what `encodePacked` writes for a column of `presentCount` values. */
@@ -63,11 +63,8 @@ export class ColumnCodec {
 
   /** `encode` for a column of which only the present rows' values are at dataPtr, one after the other; it has a bitmap. The bytes are the
    *  same. @throws TsdbError overloaded */
-  encodePacked({ type, dataPtr, validityPtr, rowCount }: CodecColumn, targetPtr: number): number {
-    const work = this.reserve(rowCount);
-    const bytes = this.kernel.call.codecEncodePacked(type, dataPtr, validityPtr, rowCount, work, targetPtr) >>> 0;
-    this.trim();
-    return bytes;
+  encodePacked(column: CodecColumn, targetPtr: number): number {
+    return this.encodeColumn(column, targetPtr, true);
   }
 
   /** Upper bound of what `encodeRows` writes. */
@@ -91,10 +88,7 @@ export class ColumnCodec {
   /** Encodes u32[rowCount]: series ids, codes, offsets. Room as u32BytesMax says; returns the bytes written.
    *  @throws TsdbError overloaded */
   encodeU32(dataPtr: number, rowCount: number, targetPtr: number): number {
-    const work = this.reserve(rowCount);
-    const bytes = this.kernel.call.codecEncode(TYPE_U32, dataPtr, 0, rowCount, work, targetPtr) >>> 0;
-    this.trim();
-    return bytes;
+    return this.encodeColumn({ type: TYPE_U32, dataPtr, validityPtr: 0, rowCount }, targetPtr, false);
   }
 
   /** Bytes of the column that begins at `ptr`, of which `bytes` are readable. @throws TsdbError corrupt_file */
@@ -112,11 +106,8 @@ export class ColumnCodec {
 
   /** Decodes a column of exactly `rowCount` rows; absent rows become 0 (the empty view, false). Nothing outside source and target is
    *  touched, whatever the bytes say. @throws TsdbError corrupt_file, overloaded; the target is partly written then */
-  decode({ ptr, bytes, rowCount }: EncodedSource, { type, dataPtr, validityPtr, textPtr, textBytes }: DecodeTarget): { hasNulls: boolean } {
-    const work = this.reserve(rowCount);
-    const status = this.kernel.call.codecDecode(type, ptr, bytes, rowCount, work, dataPtr, validityPtr, textPtr, textBytes);
-    this.trim();
-    return { hasNulls: checked(status, `type ${type}, ${rowCount} rows`) === 1 };
+  decode(source: EncodedSource, target: DecodeTarget): { hasNulls: boolean } {
+    return this.decodeColumn(source, target, false);
   }
 
   /** Values of an encoded column: rows that are not NULL. @throws TsdbError corrupt_file */
@@ -125,20 +116,13 @@ export class ColumnCodec {
   }
 
   /** `decode`, but only the values of present rows, one after the other: dataPtr has room for presentCount(source). With a bitmap. */
-  decodePacked({ ptr, bytes, rowCount }: EncodedSource, target: DecodeTarget): { hasNulls: boolean } {
-    const { type, dataPtr, validityPtr, textPtr, textBytes } = target;
-    const work = this.reserve(rowCount);
-    const status = this.kernel.call.codecDecodePacked(type, ptr, bytes, rowCount, work, dataPtr, validityPtr, textPtr, textBytes);
-    this.trim();
-    return { hasNulls: checked(status, `type ${type}, ${rowCount} rows`) === 1 };
+  decodePacked(source: EncodedSource, target: DecodeTarget): { hasNulls: boolean } {
+    return this.decodeColumn(source, target, true);
   }
 
   /** Decodes u32[rowCount]. @throws TsdbError corrupt_file, overloaded */
-  decodeU32({ ptr, bytes, rowCount }: EncodedSource, dataPtr: number): void {
-    const work = this.reserve(rowCount);
-    const status = this.kernel.call.codecDecode(TYPE_U32, ptr, bytes, rowCount, work, dataPtr, 0, 0, 0);
-    this.trim();
-    checked(status, `u32, ${rowCount} rows`);
+  decodeU32(source: EncodedSource, dataPtr: number): void {
+    this.decodeColumn(source, { type: TYPE_U32, dataPtr, validityPtr: 0, textPtr: 0, textBytes: 0 }, false);
   }
 
   /** Gives the scratch back; the codec may be used again. */
@@ -146,6 +130,23 @@ export class ColumnCodec {
     if (this.scratchBytes > 0) this.kernel.heap.free(this.scratchPtr, this.scratchBytes);
     this.scratchPtr = 0;
     this.scratchBytes = 0;
+  }
+
+  private encodeColumn({ type, dataPtr, validityPtr, rowCount }: CodecColumn, targetPtr: number, isPacked: boolean): number {
+    const work = this.reserve(rowCount);
+    const bytes = this.kernel.call.codecEncode(type, dataPtr, validityPtr, rowCount, Number(isPacked), work, targetPtr) >>> 0;
+    this.trim();
+    return bytes;
+  }
+
+  private decodeColumn(source: EncodedSource, target: DecodeTarget, isPacked: boolean): { hasNulls: boolean } {
+    const { ptr, bytes, rowCount } = source;
+    const { type, dataPtr, validityPtr, textPtr, textBytes } = target;
+    const work = this.reserve(rowCount);
+    const packed = Number(isPacked);
+    const status = this.kernel.call.codecDecode(type, ptr, bytes, rowCount, packed, work, dataPtr, validityPtr, textPtr, textBytes);
+    this.trim();
+    return { hasNulls: checked(status, `type ${type}, ${rowCount} rows`) === 1 };
   }
 
   private reserve(rowCount: number): number {

@@ -227,13 +227,12 @@ export interface ScanExports {
   scatter16(source: number, validity: number, rows: number, count: number, places: number, out: number, outValidity: number): void;
 }
 
-/** assembly/codec: pointers and counts are u32; a result below 0 is CODEC_CORRUPT. */
+/** assembly/codec: pointers and counts are u32, booleans 0 or 1; a result below 0 is CODEC_CORRUPT. */
 export interface CodecExports {
   codecWorkBytes(rowCount: number): number;
   codecBytesMax(type: number, data: number, validity: number, rowCount: number): number;
-  codecEncode(type: number, data: number, validity: number, rowCount: number, work: number, target: number): number;
+  codecEncode(type: number, data: number, validity: number, rowCount: number, isPacked: number, work: number, target: number): number;
   codecPackedBytesMax(type: number, data: number, present: number, rowCount: number): number;
-  codecEncodePacked(type: number, data: number, validity: number, rowCount: number, work: number, target: number): number;
   codecPresentCount(source: number, sourceBytes: number, rowCount: number): number;
   codecColumnBytes(source: number, sourceBytes: number): number;
   codecTextBytes(source: number, sourceBytes: number, rowCount: number, work: number): number;
@@ -242,17 +241,7 @@ export interface CodecExports {
     source: number,
     sourceBytes: number,
     rowCount: number,
-    work: number,
-    data: number,
-    validity: number,
-    text: number,
-    textBytes: number,
-  ): number;
-  codecDecodePacked(
-    type: number,
-    source: number,
-    sourceBytes: number,
-    rowCount: number,
+    isPacked: number,
     work: number,
     data: number,
     validity: number,
