@@ -1,4 +1,4 @@
-# A small container around the single executable: docker build -t tsdb . && docker run -p 8181:8181 -v tsdb-data:/data tsdb
+# A small container around the single executable: docker build -t tsdb . && docker run -p 8181:8181 -p 8183:8183 -v tsdb-data:/data tsdb
 FROM node:22-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json bunfig.toml ./
@@ -17,9 +17,10 @@ USER tsdb
 # where the executable unpacks DuckDB's library at its first start
 ENV TSDB_CACHE_DIR=/var/lib/tsdb/cache
 VOLUME /data
-EXPOSE 8181
+# HTTP, and Arrow Flight
+EXPOSE 8181 8183
 # the image has no curl; bash speaks TCP
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s CMD ["bash", "-c", \
   "exec 3<>/dev/tcp/127.0.0.1/8181 && printf 'GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' >&3 && head -n 1 <&3 | grep -q ' 200 '"]
 ENTRYPOINT ["tsdb"]
-CMD ["serve", "--data-dir", "/data", "--http-bind", "0.0.0.0:8181", "--without-auth"]
+CMD ["serve", "--data-dir", "/data", "--http-bind", "0.0.0.0:8181", "--flight-bind", "0.0.0.0:8183", "--without-auth"]

@@ -1,6 +1,7 @@
 // Every bench, in the order of the table.
 import { codec } from "./codec.ts";
 import { diskSize } from "./disk-size.ts";
+import { flight } from "./flight.ts";
 import { ingest } from "./ingest.ts";
 import { ingestLanes } from "./ingest-lanes.ts";
 import { ingestShapes } from "./ingest-shapes.ts";
@@ -29,6 +30,7 @@ export const BENCHES: readonly Bench[] = [
   queryGrowth,
   queryHalfLoad,
   queryUnderLoad,
+  flight,
   memory,
   stalls,
   replay,

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { InfluxDBClient } from "@influxdata/influxdb3-client";
 import { tableFromIPC } from "apache-arrow";
 import { buildBinary } from "../src/tools/build.ts";
 import { metric } from "./e2e/client.ts";
@@ -43,6 +44,7 @@ test("serves from an empty folder, without the source tree", async () => {
     cwd: join(scratch, "alone"),
     env: { HOME: join(scratch, "home"), PATH: process.env["PATH"] ?? "" },
     flags: ["--ingest-workers", "1", "--ingest-worker-body-min", "0"],
+    withFlight: true,
   });
   const written = await fetch(`${server.url}/api/v3/write_lp?db=d`, {
     ...{ method: "POST", body: "cpu,host=a usage=0.5,n=7i 1700000000000000000\ncpu,host=b usage=1.5 1700000000000000001" },
@@ -57,6 +59,10 @@ test("serves from an empty folder, without the source tree", async () => {
   expect([...arrow.getChild("host")!]).toEqual(["a", "b"]);
   const parquet = await answerIn(server, "parquet");
   expect(new TextDecoder().decode(parquet.subarray(0, 4))).toBe("PAR1");
+  expect(await overFlight(server, "SELECT host, usage, n FROM cpu ORDER BY host")).toEqual([
+    { host: "a", usage: 0.5, n: 7 },
+    { host: "b", usage: 1.5, n: null },
+  ]);
   for (const page of ["/health", "/metrics", "/docs", "/openapi.json"]) {
     const response = await fetch(server.url + page);
     expect(`${page} ${response.status}`, await response.text()).toBe(`${page} 200`);
@@ -102,4 +108,16 @@ async function answerIn(server: TestServer, format: string): Promise<Uint8Array>
   const response = await fetch(`${server.url}/api/v3/query_sql?${query}`);
   expect(response.status, format).toBe(200);
   return new Uint8Array(await response.arrayBuffer());
+}
+
+/** As the vendor's client library asks, with everything that gRPC loads late. */
+async function overFlight(server: TestServer, statement: string): Promise<Record<string, unknown>[]> {
+  const client = new InfluxDBClient({ host: `http://${server.flightAddress}`, token: "any", database: "d" });
+  try {
+    const rows: Record<string, unknown>[] = [];
+    for await (const row of client.query(statement, "d")) rows.push(row);
+    return rows;
+  } finally {
+    await client.close();
+  }
 }

@@ -46,9 +46,9 @@ export function batches(onBatch: (made: number) => boolean | undefined, onCancel
   return { contentType: "", body };
 }
 
-/** A DoGet's request for a statement on the database `d`. */
-export function ticketMessage(statement: string): Uint8Array<ArrayBuffer> {
-  return Ticket.encode({ ticket: new TextEncoder().encode(JSON.stringify({ database: "d", sql_query: statement })) });
+/** A DoGet's request for a statement. */
+export function ticketMessage(statement: string, database = "d"): Uint8Array<ArrayBuffer> {
+  return Ticket.encode({ ticket: new TextEncoder().encode(JSON.stringify({ database, sql_query: statement })) });
 }
 
 export interface CallEnd {
