@@ -1,8 +1,8 @@
 // The distance of a time zone's clock from UTC at an instant, for timestamps that carry a zone.
 import { TsdbError } from "../model/errors.ts";
+import { SECOND_NS } from "../model/time-units.ts";
 import { TimeZone } from "../model/time-zone.ts";
 
-const SECOND_NS = 1_000_000_000n;
 /** Timestamps of coarser units reach beyond i64 nanoseconds; there the outermost offset holds. */
 const SECONDS_MAX = 9_223_372_036;
 

@@ -6,6 +6,7 @@ import { assert } from "../model/assert.ts";
 import type { ColumnDef } from "../model/column.ts";
 import { joinDoubts } from "../model/doubts.ts";
 import { ALL_TIME } from "../model/scan.ts";
+import { DAY_NS } from "../model/time-units.ts";
 import type { Tombstone } from "../model/tombstone.ts";
 import { type ObjectSource, openByteSource } from "../store/byte-source.ts";
 import type { DataFile } from "../store/data-block.ts";
@@ -60,8 +61,6 @@ export interface MergedFile {
   readonly bytes: number;
   readonly blocks: readonly BlockMeta[];
 }
-
-const DAY_NS = 86_400_000_000_000n;
 
 /** Returns what the manifest shall say of the file; no blocks when no row is left, whatever was written.
  *  @throws TsdbError corrupt_file naming file and offset, io, overloaded */

@@ -7,6 +7,7 @@
 // come later stay a run on top of it until there are many of them or they are old.
 import type { ColumnDef } from "../model/column.ts";
 import { ALL_TIME } from "../model/scan.ts";
+import { DAY_NS } from "../model/time-units.ts";
 import { canHide, type Tombstone } from "../model/tombstone.ts";
 import { type DataFormat, formatOf } from "../store/data-file.ts";
 import type { BlockOfTable } from "../store/manifest.ts";
@@ -44,7 +45,6 @@ export interface CompactionLimits {
 }
 
 const HOUR_MS = 3_600_000;
-const DAY_NS = 86_400_000_000_000n;
 
 export const COMPACTION_LIMITS: CompactionLimits = {
   closeAfterMs: 4 * HOUR_MS,

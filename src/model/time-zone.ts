@@ -2,6 +2,7 @@
 // SQL and for answers alike, so that what is binned by a clock is written with the same clock.
 
 import type { TimeRange } from "./scan.ts";
+import { DAY_NS, SECOND_NS } from "./time-units.ts";
 
 /** From `fromNs` on, until the next span, `offsetNs` is added to UTC. */
 export interface ZoneSpan {
@@ -11,7 +12,6 @@ export interface ZoneSpan {
 
 const I64_MIN = -(2n ** 63n);
 const I64_MAX = 2n ** 63n - 1n;
-const SECOND_NS = 1_000_000_000n;
 const UTC_NAMES: ReadonlySet<string> = new Set(["UTC", "Z", "GMT", "Etc/UTC"]);
 const FIXED_OFFSET = /^([+-])(\d{1,2})(?::?(\d{2}))?$/;
 /** Offsets and spellings that a client may make up; there are 600 real names. */
@@ -85,8 +85,6 @@ export class TimeZone {
     throw new Error("BUG: the last span has no end");
   }
 }
-
-const DAY_NS = 86_400n * SECOND_NS;
 
 function spansOf(name: string, known: Map<string, readonly ZoneSpan[]>): readonly ZoneSpan[] | null {
   if (UTC_NAMES.has(name)) return [{ fromNs: I64_MIN, offsetNs: 0n }];

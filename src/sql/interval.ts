@@ -1,5 +1,6 @@
 // Interval literals. DuckDB's intervals end at the microsecond; ours keep nanoseconds until they meet a time.
 import { TsdbError } from "../model/errors.ts";
+import { DAY_NS, HOUR_NS, MINUTE_NS, SECOND_NS } from "../model/time-units.ts";
 
 /** Months and days have no fixed length in general; in UTC a day is 24 hours. */
 export interface Interval {
@@ -7,9 +8,6 @@ export interface Interval {
   readonly days: number;
   readonly ns: bigint;
 }
-
-const SECOND = 1_000_000_000n;
-export const DAY_NS = 86_400n * SECOND;
 
 /** Nanoseconds of a unit, or its months. Abbreviations are the vendor's. */
 const UNITS: Readonly<Record<string, { ns: bigint } | { days: number } | { months: number }>> = {
@@ -21,15 +19,15 @@ const UNITS: Readonly<Record<string, { ns: bigint } | { days: number } | { month
   millisecond: { ns: 1_000_000n },
   ms: { ns: 1_000_000n },
   msec: { ns: 1_000_000n },
-  second: { ns: SECOND },
-  s: { ns: SECOND },
-  sec: { ns: SECOND },
-  minute: { ns: 60n * SECOND },
-  m: { ns: 60n * SECOND },
-  min: { ns: 60n * SECOND },
-  hour: { ns: 3600n * SECOND },
-  h: { ns: 3600n * SECOND },
-  hr: { ns: 3600n * SECOND },
+  second: { ns: SECOND_NS },
+  s: { ns: SECOND_NS },
+  sec: { ns: SECOND_NS },
+  minute: { ns: MINUTE_NS },
+  m: { ns: MINUTE_NS },
+  min: { ns: MINUTE_NS },
+  hour: { ns: HOUR_NS },
+  h: { ns: HOUR_NS },
+  hr: { ns: HOUR_NS },
   day: { days: 1 },
   d: { days: 1 },
   week: { days: 7 },
@@ -47,7 +45,8 @@ const UNITS: Readonly<Record<string, { ns: bigint } | { days: number } | { month
   millennium: { months: 12000 },
 };
 
-const PLURALS: Readonly<Record<string, string>> = { centuries: "century", millennia: "millennium" };
+/** That no final s makes. */
+export const PLURALS: Readonly<Record<string, string>> = { centuries: "century", millennia: "millennium" };
 
 function unitOf(word: string): (typeof UNITS)[string] | undefined {
   const lower = word.toLowerCase();
@@ -120,7 +119,7 @@ function parseParts(text: string): Interval | null {
 
 function clockInterval(match: RegExpExecArray): Interval {
   const [, sign, hours, minutes, seconds = "0", fraction = ""] = match;
-  const ns = (BigInt(hours!) * 3600n + BigInt(minutes!) * 60n + BigInt(seconds)) * SECOND + BigInt(fraction.padEnd(9, "0"));
+  const ns = (BigInt(hours!) * 3600n + BigInt(minutes!) * 60n + BigInt(seconds)) * SECOND_NS + BigInt(fraction.padEnd(9, "0"));
   return { months: 0, days: 0, ns: sign === "-" ? -ns : ns };
 }
 

@@ -2,6 +2,7 @@
 import type { AggregateRequest } from "../model/aggregate.ts";
 import type { ColumnDef } from "../model/column.ts";
 import { ALL_TIME, type FieldPredicate, type TagPredicate, type TimeRange } from "../model/scan.ts";
+import { DAY_NS, HOUR_NS, MINUTE_NS, SECOND_NS } from "../model/time-units.ts";
 
 export interface ScanConditions {
   readonly range: TimeRange;
@@ -47,8 +48,6 @@ function cut(text: string): string {
   return text.length <= VALUE_CHARS_MAX ? text : `${text.slice(0, VALUE_CHARS_MAX)}…`;
 }
 
-const SECOND_NS = 1_000_000_000n;
-
 /** RFC 3339 with as many digits as there are. */
 export function timeText(ns: bigint): string {
   const seconds = ns / SECOND_NS - (ns % SECOND_NS < 0n ? 1n : 0n);
@@ -59,9 +58,9 @@ export function timeText(ns: bigint): string {
 }
 
 const UNITS: readonly (readonly [ns: bigint, name: string])[] = [
-  [86_400n * SECOND_NS, "d"],
-  [3600n * SECOND_NS, "h"],
-  [60n * SECOND_NS, "min"],
+  [DAY_NS, "d"],
+  [HOUR_NS, "h"],
+  [MINUTE_NS, "min"],
   [SECOND_NS, "s"],
   [1_000_000n, "ms"],
   [1000n, "us"],

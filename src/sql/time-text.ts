@@ -1,7 +1,7 @@
 // Time literals: the RFC 3339 forms that people write, to the nanosecond, and calendar arithmetic on i64 nanoseconds in UTC.
+import { DAY_NS } from "../model/time-units.ts";
 import { TimeZone } from "../model/time-zone.ts";
 import type { Interval } from "./interval.ts";
-import { DAY_NS } from "./interval.ts";
 
 const I64_MIN = -(2n ** 63n);
 const I64_MAX = 2n ** 63n - 1n;

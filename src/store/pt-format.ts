@@ -5,6 +5,7 @@ import { ColumnType, TIME_COLUMN } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { TimeRange } from "../model/scan.ts";
+import { DAY_NS } from "../model/time-units.ts";
 import { ByteReader, ByteWriter } from "./pt-bytes.ts";
 import { GroupedColumn, type GroupedColumnEntries, PageGroups } from "./pt-groups.ts";
 
@@ -21,7 +22,6 @@ export const PT_TRAILER_BYTES = 32;
 
 const FLAG_UNIQUE = 1;
 const FLAG_GROUPED = 2;
-const DAY_NS = 86_400_000_000_000n;
 const INT64_MIN = -(2n ** 63n);
 
 /** A checked piece of a file. */

@@ -9,12 +9,11 @@ import { joinDoubts } from "../model/doubts.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { Run } from "../model/run.ts";
 import type { TimeRange } from "../model/scan.ts";
+import { DAY_NS } from "../model/time-units.ts";
 import { PtBlockWriter } from "./pt-block-writer.ts";
 import { encodeDirectory, encodeHeader, type PtBlock, type PtDirectory } from "./pt-format.ts";
 import { type DayRows, orderTable } from "./pt-order.ts";
 import { PtOutput } from "./pt-output.ts";
-
-const DAY_NS = 86_400_000_000_000n;
 
 /** Rows of one table. Runs of one table have disjoint ranges of sequences; of equal sequences the run that comes later is the later. */
 export interface PtTableInput {

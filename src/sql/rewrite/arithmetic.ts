@@ -1,8 +1,9 @@
 // + - * / %: with times, durations and intervals, and what is an error or infinite with numbers.
 import { ColumnType } from "../../model/column.ts";
 import { ALL_TIME } from "../../model/scan.ts";
+import { DAY_NS } from "../../model/time-units.ts";
 import type { Interval } from "../interval.ts";
-import { addIntervals, DAY_NS, intervalNs, isFine, scaleInterval as multiplied, negateInterval } from "../interval.ts";
+import { addIntervals, intervalNs, isFine, scaleInterval as multiplied, negateInterval } from "../interval.ts";
 import type { Typed } from "../kind.ts";
 import { addInterval } from "../time-text.ts";
 import type { Expression, FunctionCall } from "../tree.ts";

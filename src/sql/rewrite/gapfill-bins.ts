@@ -1,8 +1,9 @@
 // The bins between two times, numbered from 0: what a gap-filling query has to show of each group. Bins by a zone's clock and bins of
 // months are not all of one length, so bins come in runs within which they are.
 import type { TimeRange } from "../../model/scan.ts";
+import { DAY_NS } from "../../model/time-units.ts";
 import type { TimeZone } from "../../model/time-zone.ts";
-import { DAY_NS, type Interval, intervalNs } from "../interval.ts";
+import { type Interval, intervalNs } from "../interval.ts";
 import { floorDiv } from "../time-text.ts";
 import type { Expression } from "../tree.ts";
 import { bigintConstant, call } from "../tree.ts";

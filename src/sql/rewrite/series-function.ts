@@ -1,5 +1,6 @@
 // range and generate_series as functions of values: lists of numbers, of times or of dates. Their length is bounded.
-import { DAY_NS, type Interval } from "../interval.ts";
+import { DAY_NS } from "../../model/time-units.ts";
+import type { Interval } from "../interval.ts";
 import type { Typed } from "../kind.ts";
 import { bigintConstant, call, castTo, castToList, type Expression, operator } from "../tree.ts";
 import { nsOf } from "./arithmetic.ts";

@@ -1,8 +1,9 @@
 // Bins of time: date_bin by an interval from an origin, in UTC or by a zone's clock, date_trunc, and DuckDB's time_bucket with its origins.
 // The macros that they call are in macros.ts.
 import { ALL_TIME, type TimeRange } from "../../model/scan.ts";
+import { DAY_NS } from "../../model/time-units.ts";
 import type { TimeZone, ZoneSpan } from "../../model/time-zone.ts";
-import { DAY_NS, type Interval, intervalNs, parseInterval } from "../interval.ts";
+import { type Interval, intervalNs, PLURALS, parseInterval } from "../interval.ts";
 import type { Typed } from "../kind.ts";
 import type { Scope } from "../scope.ts";
 import { addInterval, clampI64, dateOf, daysOf, floorDiv } from "../time-text.ts";
@@ -17,22 +18,12 @@ import { fromClock, inZone, offsetTree, timesOf, toClock, withReach, zoneOf } fr
 /** Midnight of a Monday, which weeks are counted from. */
 const MONDAY_NS = -3n * DAY_NS;
 
-const TRUNC_UNITS: Readonly<Record<string, { ns: bigint; originNs?: bigint } | { months: bigint }>> = {
-  nanosecond: { ns: 1n },
-  microsecond: { ns: 1_000n },
-  millisecond: { ns: 1_000_000n },
-  second: { ns: 1_000_000_000n },
-  minute: { ns: 60_000_000_000n },
-  hour: { ns: 3_600_000_000_000n },
-  day: { ns: DAY_NS },
-  week: { ns: 7n * DAY_NS, originNs: MONDAY_NS },
-  month: { months: 1n },
-  quarter: { months: 3n },
-  year: { months: 12n },
-  decade: { months: 120n },
-  century: { months: 1200n },
-  millennium: { months: 12_000n },
-};
+/** What date_trunc cuts to. */
+const TRUNC_UNITS: ReadonlyMap<string, Interval> = new Map(
+  "nanosecond microsecond millisecond second minute hour day week month quarter year decade century millennium"
+    .split(" ")
+    .map((unit) => [unit, parseInterval(`1 ${unit}`)!]),
+);
 
 const I64_MIN = -(2n ** 63n);
 const I64_MAX = 2n ** 63n - 1n;
@@ -216,18 +207,20 @@ export function unitName(value: Typed | undefined): string | null {
   return PLURALS[name] ?? name.replace(/s$/, "");
 }
 
-const PLURALS: Readonly<Record<string, string>> = { centuries: "century", millennia: "millennium" };
-
 export function dateTrunc({ args, scope }: RuleInput): Typed | null {
   const [unit, value] = args;
   if (args.length !== 2 || value === undefined) throw argumentCount("date_trunc", "2", args.length);
   if (!["time", "coarse", "date"].includes(value.kind) && value.text === undefined) return null;
-  const rule = TRUNC_UNITS[unitName(unit) ?? ""];
-  if (rule === undefined) throw planError(`Unsupported date_trunc granularity: ${unit?.text ?? "not a constant"}`);
+  const name = unitName(unit) ?? "";
+  const step = TRUNC_UNITS.get(name);
+  if (step === undefined) throw planError(`Unsupported date_trunc granularity: ${unit?.text ?? "not a constant"}`);
   const time = asTime(value);
   // a time that comes twice stays in its own hour
-  if ("ns" in rule) return wallclockBin(time, { stepNs: rule.ns, originNs: rule.originNs ?? 0n, leastNs: 0n }, scope);
-  const times = (): TimeRange => withReach(timesOf(time, scope), rule.months * LONG_MONTH_NS);
+  if (step.months === 0) {
+    return wallclockBin(time, { stepNs: intervalNs(step), originNs: name === "week" ? MONDAY_NS : 0n, leastNs: 0n }, scope);
+  }
+  const months = BigInt(step.months);
+  const times = (): TimeRange => withReach(timesOf(time, scope), months * LONG_MONTH_NS);
   const range = zoneOf(time) === null ? ALL_TIME : times();
-  return { ...onClock(time, range, 0n, (local) => binMonths(local, rule.months, 0n)), times };
+  return { ...onClock(time, range, 0n, (local) => binMonths(local, months, 0n)), times };
 }

@@ -1,5 +1,6 @@
 // A value by the stretch of time that an instant lies in: a tree of comparisons, which costs little for a row but much to plan. Of a long
 // table only the years that data mostly has become a tree; the others are searched in a list.
+import { DAY_NS } from "../../model/time-units.ts";
 import { daysOf } from "../time-text.ts";
 import type { Expression } from "../tree.ts";
 import { bigintConstant, call, stringConstant } from "../tree.ts";
@@ -11,7 +12,6 @@ import { nanosecondsOf } from "./time-macro.ts";
 export type Leaf = bigint | string | Expression;
 
 const TREE_LEAVES_MAX = 96;
-const DAY_NS = 86_400_000_000_000n;
 const COMMON_FROM_NS = BigInt(daysOf(2005, 1, 1)) * DAY_NS;
 const COMMON_END_NS = BigInt(daysOf(2040, 1, 1)) * DAY_NS;
 

@@ -1,5 +1,6 @@
 // Numbers and texts as times and dates, and back: to_timestamp and its kin, from_unixtime, to_unixtime, to_date, make_date.
 import { TsdbError } from "../../model/errors.ts";
+import { SECOND_NS } from "../../model/time-units.ts";
 import type { Clock, Typed } from "../kind.ts";
 import { floorDiv } from "../time-text.ts";
 import type { Expression } from "../tree.ts";
@@ -10,8 +11,6 @@ import { argumentCount, planError, type Rule, type RuleInput, whenThen } from ".
 import { nanosecondsOf } from "./time-macro.ts";
 import { timeByFormats } from "./time-parse.ts";
 import { inZone, tzRule } from "./time-zone.ts";
-
-const SECOND_NS = 1_000_000_000n;
 
 /** to_timestamp_seconds(x[, format …]) and its kin give times of their unit; plain to_timestamp and _nanos of nanoseconds. */
 export function toTimestamp(unit: NonNullable<Clock["unit"]> | "ns"): Rule {

@@ -1,5 +1,6 @@
 // Functions of time, exact to the nanosecond where DuckDB's own stop at the microsecond. The macros they call are in macros.ts.
-import { DAY_NS, scaledUnit } from "../interval.ts";
+import { DAY_NS } from "../../model/time-units.ts";
+import { scaledUnit } from "../interval.ts";
 import type { Typed } from "../kind.ts";
 import { floorDiv } from "../time-text.ts";
 import { castTo } from "../tree.ts";

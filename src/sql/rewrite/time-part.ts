@@ -1,4 +1,5 @@
 // date_part, datepart and extract: parts of times, dates, times of day, intervals and durations.
+import { DAY_NS, HOUR_NS, MINUTE_NS, SECOND_NS } from "../../model/time-units.ts";
 import type { Typed } from "../kind.ts";
 import type { Expression } from "../tree.ts";
 import { bigintConstant, call, castTo, integerConstant, operator, stringConstant } from "../tree.ts";
@@ -95,11 +96,11 @@ function ofDuckDb(part: string, value: Typed): Typed {
 }
 
 const DURATION_NS: Readonly<Record<string, bigint>> = {
-  week: 604_800_000_000_000n,
-  day: 86_400_000_000_000n,
-  hour: 3_600_000_000_000n,
-  minute: 60_000_000_000n,
-  second: 1_000_000_000n,
+  week: 7n * DAY_NS,
+  day: DAY_NS,
+  hour: HOUR_NS,
+  minute: MINUTE_NS,
+  second: SECOND_NS,
   millisecond: 1_000_000n,
   microsecond: 1_000n,
   nanosecond: 1n,
@@ -108,7 +109,7 @@ const DURATION_NS: Readonly<Record<string, bigint>> = {
 /** A duration has no fields: the whole of it in a unit, cut. */
 function durationPart(part: string, written: string, value: Typed): Typed {
   if (part === "epoch") {
-    return { node: operator("/", castTo(value.node, "DOUBLE"), castTo(bigintConstant(1_000_000_000n), "DOUBLE")), kind: "float" };
+    return { node: operator("/", castTo(value.node, "DOUBLE"), castTo(bigintConstant(SECOND_NS), "DOUBLE")), kind: "float" };
   }
   const unitNs = DURATION_NS[PARTS[part] ?? part];
   if (unitNs === undefined) throw planError(`Date part '${written}' of a duration is not supported`);

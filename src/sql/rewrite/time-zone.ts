@@ -2,8 +2,8 @@
 // the zone's own table of offsets: one offset where a scan's times lie between two changes, else a tree of comparisons.
 import { near } from "../../model/errors.ts";
 import { ALL_TIME, type TimeRange } from "../../model/scan.ts";
+import { DAY_NS, MINUTE_NS } from "../../model/time-units.ts";
 import { TimeZone, type ZoneSpan } from "../../model/time-zone.ts";
-import { DAY_NS } from "../interval.ts";
 import type { Typed } from "../kind.ts";
 import type { Scope } from "../scope.ts";
 import { clampI64 } from "../time-text.ts";
@@ -116,8 +116,6 @@ export function offsetTree(at: Expression, spans: readonly ZoneSpan[]): Expressi
   const leaves = spans.map(({ offsetNs }) => offsetNs);
   return choose(at, bounds, leaves);
 }
-
-const MINUTE_NS = 60_000_000_000n;
 
 /** A time with a zone as answers write it, with its offset; null: it has no zone. */
 export function zonedText(time: Typed, scope: Scope): Expression | null {
