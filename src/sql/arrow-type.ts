@@ -80,28 +80,30 @@ function splitOutside(text: string, separator: string): string[] {
   return parts;
 }
 
-const SIMPLE: Readonly<Record<string, string>> = {
-  Boolean: "BOOLEAN",
-  Int8: "TINYINT",
-  Int16: "SMALLINT",
-  Int32: "INTEGER",
-  Int64: "BIGINT",
-  UInt8: "UTINYINT",
-  UInt16: "USMALLINT",
-  UInt32: "UINTEGER",
-  UInt64: "UBIGINT",
-  Float16: "FLOAT",
-  Float32: "FLOAT",
-  Float64: "DOUBLE",
-  Utf8: "VARCHAR",
-  LargeUtf8: "VARCHAR",
-  Utf8View: "VARCHAR",
-  Binary: "BLOB",
-  LargeBinary: "BLOB",
-  BinaryView: "BLOB",
-  Date32: "DATE",
-  Date64: "DATE",
-};
+const SIMPLE: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    Boolean: "BOOLEAN",
+    Int8: "TINYINT",
+    Int16: "SMALLINT",
+    Int32: "INTEGER",
+    Int64: "BIGINT",
+    UInt8: "UTINYINT",
+    UInt16: "USMALLINT",
+    UInt32: "UINTEGER",
+    UInt64: "UBIGINT",
+    Float16: "FLOAT",
+    Float32: "FLOAT",
+    Float64: "DOUBLE",
+    Utf8: "VARCHAR",
+    LargeUtf8: "VARCHAR",
+    Utf8View: "VARCHAR",
+    Binary: "BLOB",
+    LargeBinary: "BLOB",
+    BinaryView: "BLOB",
+    Date32: "DATE",
+    Date64: "DATE",
+  }),
+);
 
 export interface ArrowType {
   readonly type: SqlType;
@@ -112,22 +114,24 @@ export interface ArrowType {
   readonly zone?: string;
 }
 
-const UNITS: Readonly<Record<string, readonly [name: string, ns: bigint]>> = {
-  Second: ["s", 1_000_000_000n],
-  s: ["s", 1_000_000_000n],
-  Millisecond: ["ms", 1_000_000n],
-  ms: ["ms", 1_000_000n],
-  Microsecond: ["µs", 1_000n],
-  µs: ["µs", 1_000n],
-  us: ["µs", 1_000n],
-  Nanosecond: ["ns", 1n],
-  ns: ["ns", 1n],
-};
+const UNITS: ReadonlyMap<string, readonly [name: string, ns: bigint]> = new Map(
+  Object.entries({
+    Second: ["s", 1_000_000_000n],
+    s: ["s", 1_000_000_000n],
+    Millisecond: ["ms", 1_000_000n],
+    ms: ["ms", 1_000_000n],
+    Microsecond: ["µs", 1_000n],
+    µs: ["µs", 1_000n],
+    us: ["µs", 1_000n],
+    Nanosecond: ["ns", 1n],
+    ns: ["ns", 1n],
+  }),
+);
 
 /** What `arrow_cast` is told; null for what is no type of the dialect. */
 export function parseArrowType(text: string): ArrowType | null {
   const trimmed = text.trim();
-  const simple = SIMPLE[trimmed];
+  const simple = SIMPLE.get(trimmed);
   if (simple !== undefined) return { type: { id: simple, type_info: null }, name: trimmed };
   const match = /^(\w+)\(([\s\S]*)\)$/.exec(trimmed);
   if (match === null) return null;
@@ -136,12 +140,12 @@ export function parseArrowType(text: string): ArrowType | null {
     case "Timestamp":
       return timestamp(args);
     case "Duration": {
-      const unit = args.length === 1 ? UNITS[args[0]!] : undefined;
+      const unit = args.length === 1 ? UNITS.get(args[0]!) : undefined;
       return unit === undefined ? null : { type: { id: "BIGINT", type_info: null }, name: `Duration(${unit[0]})`, unitNs: unit[1] };
     }
     case "Time32":
     case "Time64": {
-      const unit = args.length === 1 ? UNITS[args[0]!] : undefined;
+      const unit = args.length === 1 ? UNITS.get(args[0]!) : undefined;
       return unit === undefined ? null : { type: { id: "TIME", type_info: null }, name: `${match[1]}(${unit[0]})` };
     }
     case "Interval":
@@ -174,7 +178,7 @@ function fixedList(args: readonly string[]): ArrowType | null {
 
 /** `Timestamp(Nanosecond, None)`, `Timestamp(ms)`, `Timestamp(Second, Some("+02:00"))`, `Timestamp(ns, "Europe/Berlin")` */
 function timestamp([unitName, zoneText, ...rest]: readonly string[]): ArrowType | null {
-  const unit = UNITS[unitName ?? ""];
+  const unit = UNITS.get(unitName ?? "");
   if (unit === undefined || rest.length > 0) return null;
   const type = { id: "TIMESTAMP_NS", type_info: null };
   if (zoneText === undefined || zoneText === "None") return { type, name: `Timestamp(${unit[0]})`, unitNs: unit[1] };

@@ -9,49 +9,53 @@ export interface Interval {
   readonly ns: bigint;
 }
 
-/** Nanoseconds of a unit, or its months. Abbreviations are the vendor's. */
-const UNITS: Readonly<Record<string, { ns: bigint } | { days: number } | { months: number }>> = {
-  nanosecond: { ns: 1n },
-  ns: { ns: 1n },
-  microsecond: { ns: 1_000n },
-  us: { ns: 1_000n },
-  µs: { ns: 1_000n },
-  millisecond: { ns: 1_000_000n },
-  ms: { ns: 1_000_000n },
-  msec: { ns: 1_000_000n },
-  second: { ns: SECOND_NS },
-  s: { ns: SECOND_NS },
-  sec: { ns: SECOND_NS },
-  minute: { ns: MINUTE_NS },
-  m: { ns: MINUTE_NS },
-  min: { ns: MINUTE_NS },
-  hour: { ns: HOUR_NS },
-  h: { ns: HOUR_NS },
-  hr: { ns: HOUR_NS },
-  day: { days: 1 },
-  d: { days: 1 },
-  week: { days: 7 },
-  w: { days: 7 },
-  month: { months: 1 },
-  mon: { months: 1 },
-  quarter: { months: 3 },
-  year: { months: 12 },
-  y: { months: 12 },
-  yr: { months: 12 },
-  decade: { months: 120 },
-  dec: { months: 120 },
-  century: { months: 1200 },
-  c: { months: 1200 },
-  millennium: { months: 12000 },
-};
+type UnitLength = { readonly ns: bigint } | { readonly days: number } | { readonly months: number };
+
+/** Abbreviations are the vendor's. */
+const UNITS: ReadonlyMap<string, UnitLength> = new Map(
+  Object.entries({
+    nanosecond: { ns: 1n },
+    ns: { ns: 1n },
+    microsecond: { ns: 1_000n },
+    us: { ns: 1_000n },
+    µs: { ns: 1_000n },
+    millisecond: { ns: 1_000_000n },
+    ms: { ns: 1_000_000n },
+    msec: { ns: 1_000_000n },
+    second: { ns: SECOND_NS },
+    s: { ns: SECOND_NS },
+    sec: { ns: SECOND_NS },
+    minute: { ns: MINUTE_NS },
+    m: { ns: MINUTE_NS },
+    min: { ns: MINUTE_NS },
+    hour: { ns: HOUR_NS },
+    h: { ns: HOUR_NS },
+    hr: { ns: HOUR_NS },
+    day: { days: 1 },
+    d: { days: 1 },
+    week: { days: 7 },
+    w: { days: 7 },
+    month: { months: 1 },
+    mon: { months: 1 },
+    quarter: { months: 3 },
+    year: { months: 12 },
+    y: { months: 12 },
+    yr: { months: 12 },
+    decade: { months: 120 },
+    dec: { months: 120 },
+    century: { months: 1200 },
+    c: { months: 1200 },
+    millennium: { months: 12000 },
+  }),
+);
 
 /** That no final s makes. */
-export const PLURALS: Readonly<Record<string, string>> = { centuries: "century", millennia: "millennium" };
+export const PLURALS: ReadonlyMap<string, string> = new Map(Object.entries({ centuries: "century", millennia: "millennium" }));
 
-function unitOf(word: string): (typeof UNITS)[string] | undefined {
+function unitOf(word: string): UnitLength | undefined {
   const lower = word.toLowerCase();
-  const exact = UNITS[PLURALS[lower] ?? lower];
-  return exact ?? (lower.endsWith("s") ? UNITS[lower.slice(0, -1)] : undefined);
+  const exact = UNITS.get(PLURALS.get(lower) ?? lower);
+  return exact ?? (lower.endsWith("s") ? UNITS.get(lower.slice(0, -1)) : undefined);
 }
 
 const PART = /\s*([+-]?\s*\d+(?:\.\d*)?|[+-]?\s*\.\d+)\s*([A-Za-zµ]+)?\s*(ago\b)?/y;

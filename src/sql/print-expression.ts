@@ -368,18 +368,20 @@ export function typeText(type: SqlType): string {
 
 function unboundTypeText(type: SqlType): string {
   const name = type.type_info?.name ?? "";
-  const known = USER_TYPE_NAMES[name.toLowerCase()];
+  const known = USER_TYPE_NAMES.get(name.toLowerCase());
   if (known === undefined) throw unsupported(`type ${name}`);
   return known;
 }
 
 /** Names of other systems for our types. */
-const USER_TYPE_NAMES: Readonly<Record<string, string>> = {
-  string: "VARCHAR",
-  text: "VARCHAR",
-  json: "VARCHAR",
-  uuid: "UUID",
-};
+const USER_TYPE_NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    string: "VARCHAR",
+    text: "VARCHAR",
+    json: "VARCHAR",
+    uuid: "UUID",
+  }),
+);
 
 const SIMPLE_TYPES: ReadonlySet<string> = new Set([
   "BOOLEAN",

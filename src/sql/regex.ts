@@ -60,36 +60,38 @@ function regexError(what: string): TsdbError {
 }
 
 /** Long names of properties, of which RE2 knows the short ones. */
-const PROPERTIES: Readonly<Record<string, string>> = {
-  letter: "L",
-  mark: "M",
-  number: "N",
-  punctuation: "P",
-  punct: "P",
-  symbol: "S",
-  separator: "Z",
-  other: "C",
-  lowercase_letter: "Ll",
-  uppercase_letter: "Lu",
-  titlecase_letter: "Lt",
-  modifier_letter: "Lm",
-  other_letter: "Lo",
-  nonspacing_mark: "Mn",
-  spacing_mark: "Mc",
-  decimal_number: "Nd",
-  letter_number: "Nl",
-  other_number: "No",
-  math_symbol: "Sm",
-  currency_symbol: "Sc",
-  control: "Cc",
-  lowercase: "Ll",
-  lower: "Ll",
-  uppercase: "Lu",
-  upper: "Lu",
-  alphabetic: "L",
-  alpha: "L",
-  white_space: "Z",
-};
+const PROPERTIES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    letter: "L",
+    mark: "M",
+    number: "N",
+    punctuation: "P",
+    punct: "P",
+    symbol: "S",
+    separator: "Z",
+    other: "C",
+    lowercase_letter: "Ll",
+    uppercase_letter: "Lu",
+    titlecase_letter: "Lt",
+    modifier_letter: "Lm",
+    other_letter: "Lo",
+    nonspacing_mark: "Mn",
+    spacing_mark: "Mc",
+    decimal_number: "Nd",
+    letter_number: "Nl",
+    other_number: "No",
+    math_symbol: "Sm",
+    currency_symbol: "Sc",
+    control: "Cc",
+    lowercase: "Ll",
+    lower: "Ll",
+    uppercase: "Lu",
+    upper: "Lu",
+    alphabetic: "L",
+    alpha: "L",
+    white_space: "Z",
+  }),
+);
 
 const HEX = /^[0-9a-fA-F]+$/;
 
@@ -252,7 +254,7 @@ class Translator {
     const name = this.chars.slice(this.at + 1, close).join("");
     this.at = close + 1;
     const plain = name.replace(/^(?:gc|general_category|sc|script)[=:]/i, "").trim();
-    return `\\${kind}{${PROPERTIES[plain.toLowerCase().replace(/[ -]/g, "_")] ?? plain}}`;
+    return `\\${kind}{${PROPERTIES.get(plain.toLowerCase().replace(/[ -]/g, "_")) ?? plain}}`;
   }
 
   /** `[…]`. What RE2 has no way to write, sets in sets and what they have in common, becomes a list of characters. */
@@ -406,26 +408,28 @@ const NAMED_SETS: Readonly<Record<string, () => CharSet>> = {
     ]),
 };
 
-const POSIX: Readonly<Record<string, string>> = {
-  alnum: "AZaz09",
-  alpha: "AZaz",
-  ascii: "\0\x7f",
-  blank: "\t\t  ",
-  cntrl: "\0\x1f\x7f\x7f",
-  digit: "09",
-  graph: "!~",
-  lower: "az",
-  print: " ~",
-  punct: "!/:@[`{~",
-  space: "\t\r  ",
-  upper: "AZ",
-  word: "AZaz09__",
-  xdigit: "09AFaf",
-};
+const POSIX: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    alnum: "AZaz09",
+    alpha: "AZaz",
+    ascii: "\0\x7f",
+    blank: "\t\t  ",
+    cntrl: "\0\x1f\x7f\x7f",
+    digit: "09",
+    graph: "!~",
+    lower: "az",
+    print: " ~",
+    punct: "!/:@[`{~",
+    space: "\t\r  ",
+    upper: "AZ",
+    word: "AZaz09__",
+    xdigit: "09AFaf",
+  }),
+);
 
 function posixSet(name: string): CharSet {
   const isNegated = name[2] === "^";
-  const ends = POSIX[name.slice(isNegated ? 3 : 2, -2)];
+  const ends = POSIX.get(name.slice(isNegated ? 3 : 2, -2));
   if (ends === undefined) throw regexError(`no class ${name}`);
   const ranges = Array.from({ length: ends.length / 2 }, (_, i) => [ends.charCodeAt(i * 2), ends.charCodeAt(i * 2 + 1)] as const);
   return isNegated ? complement(charSet(ranges)) : charSet(ranges);

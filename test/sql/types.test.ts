@@ -199,7 +199,22 @@ const MEETING: readonly SqlCase[] = [
   ["SELECT 2 EXCEPT SELECT 1", [[2n]]],
 ];
 
+/** Words that every JavaScript object knows are as unknown as others. */
+const OF_OBJECTS: readonly SqlCase[] = [
+  ["SELECT arrow_cast(1, 'constructor')", new Error("Unsupported type 'constructor'")],
+  ["SELECT arrow_cast(now(), 'Timestamp(constructor, None)')", new Error("Unsupported type 'Timestamp(constructor, None)'")],
+  ["SELECT arrow_cast(1, 'Duration(__proto__)')", new Error("Unsupported type 'Duration(__proto__)'")],
+  ["SELECT CAST('1' AS constructor)", new Error("type constructor")],
+  ["SELECT CAST('constructor' AS BOOLEAN)", new Error("Cannot cast string 'constructor' to value of Boolean type")],
+  ["SELECT date_trunc('constructor', now())", new Error("Unsupported date_trunc granularity: constructor")],
+  ["SELECT date_part('constructor', now())", new Error("Date part 'constructor' not supported")],
+  ["SELECT date_part('constructor', now() - now())", new Error("Date part 'constructor' of a duration is not supported")],
+  ["SELECT INTERVAL '1 constructor'", new Error("Invalid input syntax for type interval: '1 constructor'")],
+  ["SELECT 'a' ~ '[[:constructor:]&&[a]]'", new Error("no class [:constructor:]")],
+];
+
 sqlSuite("names of types", NAMES);
 sqlSuite("arrow_cast", ARROW_CASTS);
 sqlSuite("casts", CASTS);
 sqlSuite("values of two types", MEETING);
+sqlSuite("words that objects know", OF_OBJECTS);

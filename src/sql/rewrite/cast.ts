@@ -75,16 +75,16 @@ export function rewriteCast(node: Cast, child: Typed, scope: Scope): Typed {
 
 /** TRUE is parsed as a cast of 't'. */
 function castToBoolean(node: Cast, text: string): Typed {
-  const boolean = BOOLEAN_TEXTS[text.trim().toLowerCase()];
+  const boolean = BOOLEAN_TEXTS.get(text.trim().toLowerCase());
   return boolean === undefined
     ? { node, kind: "boolean" }
     : { node: { ...node, child: stringConstant(boolean ? "t" : "f") }, kind: "boolean", boolean };
 }
 
 /** As Arrow reads them; DuckDB knows some of them. */
-const BOOLEAN_TEXTS: Readonly<Record<string, boolean>> = Object.fromEntries([
-  ..."t tr tru true y ye yes on 1".split(" ").map((text) => [text, true]),
-  ..."f fa fal fals false n no of off 0".split(" ").map((text) => [text, false]),
+const BOOLEAN_TEXTS: ReadonlyMap<string, boolean> = new Map([
+  ..."t tr tru true y ye yes on 1".split(" ").map((text) => [text, true] as const),
+  ..."f fa fal fals false n no of off 0".split(" ").map((text) => [text, false] as const),
 ]);
 
 /** A value that DuckDB turns into text as the dialect does. */

@@ -204,7 +204,7 @@ export function timeBucket({ args }: RuleInput): Typed | null {
 export function unitName(value: Typed | undefined): string | null {
   if (value?.text === undefined) return null;
   const name = value.text.trim().toLowerCase();
-  return PLURALS[name] ?? name.replace(/s$/, "");
+  return PLURALS.get(name) ?? name.replace(/s$/, "");
 }
 
 export function dateTrunc({ args, scope }: RuleInput): Typed | null {

@@ -10,44 +10,46 @@ import { timeMacro } from "./time-macro.ts";
 import { timesOf, toClock } from "./time-zone.ts";
 
 /** DuckDB's names of the parts, by the dialect's. */
-const PARTS: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    "year isoyear quarter month week day doy dow isodow hour minute second millisecond microsecond decade century millennium era julian"
-      .split(" ")
-      .map((part) => [part, part]),
-  ),
-  dayofweek: "dow",
-  weekday: "dow",
-  dayofyear: "doy",
-  weekofyear: "week",
-  yr: "year",
-  y: "year",
-  mon: "month",
-  w: "week",
-  d: "day",
-  h: "hour",
-  hr: "hour",
-  m: "minute",
-  min: "minute",
-  sec: "second",
-  milli: "millisecond",
-  msec: "millisecond",
-  micro: "microsecond",
-  usec: "microsecond",
-  u: "microsecond",
-};
+const PARTS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ...Object.fromEntries(
+      "year isoyear quarter month week day doy dow isodow hour minute second millisecond microsecond decade century millennium era julian"
+        .split(" ")
+        .map((part) => [part, part]),
+    ),
+    dayofweek: "dow",
+    weekday: "dow",
+    dayofyear: "doy",
+    weekofyear: "week",
+    yr: "year",
+    y: "year",
+    mon: "month",
+    w: "week",
+    d: "day",
+    h: "hour",
+    hr: "hour",
+    m: "minute",
+    min: "minute",
+    sec: "second",
+    milli: "millisecond",
+    msec: "millisecond",
+    micro: "microsecond",
+    usec: "microsecond",
+    u: "microsecond",
+  }),
+);
 
 /** Units in the plural lose their s, so `s`, `ms`, `us` and `ns` come here without it. */
-const SHORT: Readonly<Record<string, string>> = { s: "second", ms: "millisecond", us: "microsecond", ns: "nanosecond" };
+const SHORT: ReadonlyMap<string, string> = new Map(Object.entries({ s: "second", ms: "millisecond", us: "microsecond", ns: "nanosecond" }));
 
 export function datePart(input: RuleInput): Typed {
   const [unit, value] = input.args;
   if (value === undefined || input.args.length > 2) throw argumentCount("date_part", "2", input.args.length);
   if (unit?.text === undefined) throw planError("First argument of `DATE_PART` must be non-null scalar Utf8");
   const written = unit.text.trim().toLowerCase();
-  const name = SHORT[written] ?? unitName(unit)!;
+  const name = SHORT.get(written) ?? unitName(unit)!;
   if (value.kind === "duration") return durationPart(name, unit.text, value);
-  const part = name === "epoch" || name === "nanosecond" ? name : PARTS[name];
+  const part = name === "epoch" || name === "nanosecond" ? name : PARTS.get(name);
   if (part === undefined) throw planError(`Date part '${unit.text}' not supported`);
   if (value.kind === "interval" || value.kind === "other") return ofDuckDb(part, value);
   return partOf(part, value, input);
@@ -95,23 +97,25 @@ function ofDuckDb(part: string, value: Typed): Typed {
   return { node: isNs ? operator("*", node, bigintConstant(1000n)) : node, kind: "integer" };
 }
 
-const DURATION_NS: Readonly<Record<string, bigint>> = {
-  week: 7n * DAY_NS,
-  day: DAY_NS,
-  hour: HOUR_NS,
-  minute: MINUTE_NS,
-  second: SECOND_NS,
-  millisecond: 1_000_000n,
-  microsecond: 1_000n,
-  nanosecond: 1n,
-};
+const DURATION_NS: ReadonlyMap<string, bigint> = new Map(
+  Object.entries({
+    week: 7n * DAY_NS,
+    day: DAY_NS,
+    hour: HOUR_NS,
+    minute: MINUTE_NS,
+    second: SECOND_NS,
+    millisecond: 1_000_000n,
+    microsecond: 1_000n,
+    nanosecond: 1n,
+  }),
+);
 
 /** A duration has no fields: the whole of it in a unit, cut. */
 function durationPart(part: string, written: string, value: Typed): Typed {
   if (part === "epoch") {
     return { node: operator("/", castTo(value.node, "DOUBLE"), castTo(bigintConstant(SECOND_NS), "DOUBLE")), kind: "float" };
   }
-  const unitNs = DURATION_NS[PARTS[part] ?? part];
+  const unitNs = DURATION_NS.get(PARTS.get(part) ?? part);
   if (unitNs === undefined) throw planError(`Date part '${written}' of a duration is not supported`);
   return { node: operator("//", value.node, bigintConstant(unitNs)), kind: "integer" };
 }
