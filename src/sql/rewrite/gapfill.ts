@@ -320,7 +320,8 @@ class GapFilling {
     ];
     for (const value of this.values.values()) {
       const x = column(value.name);
-      items.push(named(whenThen([[isBin, x]]), value.name));
+      const elsewhere = isCount(value.expression) ? bigintConstant(0n) : nullConstant();
+      items.push(named(whenThen([[isBin, x]], elsewhere), value.name));
       if (value.fills.has("locf")) items.push(named(whenThen([[isAfter, column(carried(value, "last"))]]), fillName(value, "locf")));
       if (value.fills.has("interpolate")) {
         const isPresent: Expression = { class: "CONJUNCTION", type: "CONJUNCTION_AND", alias: "", children: [isBin, isNotNull(x)] };
@@ -357,6 +358,13 @@ function countBins(node: Expression): number {
     return false;
   });
   return count;
+}
+
+/** Aggregates that are never NULL: a bin without rows has their value of no rows. */
+const COUNTS: ReadonlySet<string> = new Set(["count", "count_star", "approx_distinct", "regr_count"]);
+
+function isCount(node: Expression): boolean {
+  return node.class === "FUNCTION" && COUNTS.has(node.function_name);
 }
 
 function isSelectorCall(node: Expression): boolean {
