@@ -77,7 +77,23 @@ export function plain<K extends ScalarName>(number: number, kind: K): ProtoField
 
 /** A member that may be absent. */
 export function optional<K extends ScalarName>(number: number, kind: K): ProtoField<Scalars[K] | undefined> {
-  const scalar = SCALARS[kind] as Scalar<Scalars[K]>;
+  return single(number, SCALARS[kind] as Scalar<Scalars[K]>);
+}
+
+export function repeated<K extends ScalarName>(number: number, kind: K): ProtoField<readonly Scalars[K][]> {
+  return list(number, SCALARS[kind] as Scalar<Scalars[K]>, kind !== "string" && kind !== "bytes");
+}
+
+/** A message in a message. */
+export function nested<M>(number: number, message: ProtoMessage<M>): ProtoField<M | undefined> {
+  return single(number, messageScalar(message));
+}
+
+export function repeatedMessage<M>(number: number, message: ProtoMessage<M>): ProtoField<readonly M[]> {
+  return list(number, messageScalar(message), false);
+}
+
+function single<T>(number: number, scalar: Scalar<T>): ProtoField<T | undefined> {
   return {
     number,
     wireType: scalar.wireType,
@@ -88,29 +104,6 @@ export function optional<K extends ScalarName>(number: number, kind: K): ProtoFi
       if (value !== undefined) writeTagged(writer, number, scalar, value);
     },
   };
-}
-
-export function repeated<K extends ScalarName>(number: number, kind: K): ProtoField<readonly Scalars[K][]> {
-  return list(number, SCALARS[kind] as Scalar<Scalars[K]>, kind !== "string" && kind !== "bytes");
-}
-
-/** A message in a message. */
-export function nested<M>(number: number, message: ProtoMessage<M>): ProtoField<M | undefined> {
-  const scalar = messageScalar(message);
-  return {
-    number,
-    wireType: WireType.LengthDelimited,
-    packed: false,
-    empty: () => undefined,
-    read: (reader) => scalar.read(reader),
-    write: (writer, value) => {
-      if (value !== undefined) writeTagged(writer, number, scalar, value);
-    },
-  };
-}
-
-export function repeatedMessage<M>(number: number, message: ProtoMessage<M>): ProtoField<readonly M[]> {
-  return list(number, messageScalar(message), false);
 }
 
 function messageScalar<M>(message: ProtoMessage<M>): Scalar<M> {

@@ -1,7 +1,7 @@
 // What a DoGet asks for: the vendor's tickets, as JSON or protobuf, and those that GetFlightInfo gives out.
-import { near, TsdbError } from "../model/errors.ts";
+import { TsdbError } from "../model/errors.ts";
 import type { QueryParams } from "../model/query.ts";
-import { checkParams, parseJson } from "../model/query-params.ts";
+import { checkParams, decodeUtf8, parseJson, requiredString } from "../model/query-params.ts";
 import { Any, QUERY_TYPE, type QueryParam, ReadInfo } from "./flight-messages.ts";
 import { type Language, type LanguageStatement, languageOf } from "./languages.ts";
 import type { MessageOf } from "./protobuf.ts";
@@ -52,7 +52,7 @@ function commandIn(ticket: Uint8Array): SqlCommand | null {
 
 /** {"database":"d","sql_query":"SELECT 1","query_type":"sql","params":{},"is_debug":false}; other members are passed over. */
 function fromJson(ticket: Uint8Array): TicketRequest {
-  const members = parseJson(decodeUtf8(ticket)) as Record<string, unknown>;
+  const members = parseJson(decodeUtf8(ticket, "the ticket is not valid UTF-8")) as Record<string, unknown>;
   const given = DATABASE_MEMBERS.filter((name) => Object.hasOwn(members, name));
   if (given.length > 1) throw new TsdbError("bad_request", `the database is given twice, as ${given.join(" and ")}`);
   const { is_debug: isDebug } = members;
@@ -64,21 +64,6 @@ function fromJson(ticket: Uint8Array): TicketRequest {
     language: languageOf(members["query_type"]),
     params: checkParams(members["params"]),
   };
-}
-
-function requiredString(members: Record<string, unknown>, name: string): string {
-  const value = members[name];
-  if (value === undefined) throw new TsdbError("bad_request", `missing field \`${name}\``);
-  if (typeof value !== "string") throw new TsdbError("bad_request", `\`${name}\` must be a string, got ${near(String(value))}`);
-  return value;
-}
-
-function decodeUtf8(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw new TsdbError("bad_request", "the ticket is not valid UTF-8");
-  }
 }
 
 function fromReadInfo(info: MessageOf<typeof ReadInfo>): TicketRequest {

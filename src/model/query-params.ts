@@ -23,6 +23,23 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** A member of such JSON, which has to be there. @throws TsdbError bad_request */
+export function requiredString(members: Readonly<Record<string, unknown>>, name: string): string {
+  const value = members[name];
+  if (value === undefined) throw new TsdbError("bad_request", `serde json error: missing field \`${name}\``);
+  if (typeof value === "string") return value;
+  throw new TsdbError("bad_request", `serde json error: \`${name}\` must be a string, got ${near(String(value))}`);
+}
+
+/** The text of a request. @throws TsdbError bad_request saying `refusal`: it is no UTF-8 */
+export function decodeUtf8(bytes: Uint8Array, refusal: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new TsdbError("bad_request", refusal);
+  }
+}
+
 /** The parameters of a statement: an object of scalars.
  *  @throws TsdbError bad_request */
 export function checkParams(value: unknown): QueryParams {

@@ -77,18 +77,10 @@ function sourceOfPart(part: FormatPart, groups: Group[]): string {
       return group("j", "\\s*(\\d{1,3})", groups);
     case "b":
     case "B":
-      return group(
-        "b",
-        `(${MONTH_NAMES.flatMap((name) => [name, name.slice(0, 3)])
-          .map(anyCase)
-          .join("|")})`,
-        groups,
-      );
+      return group("b", `(${wholeOrShort(MONTH_NAMES)})`, groups);
     case "a":
     case "A":
-      return `(?:${DAY_NAMES.flatMap((name) => [name, name.slice(0, 3)])
-        .map(anyCase)
-        .join("|")})`;
+      return `(?:${wholeOrShort(DAY_NAMES)})`;
     case "p":
     case "P":
       return group("p", "([AaPp])[Mm]", groups);
@@ -115,6 +107,14 @@ function group(name: Group, text: string, groups: Group[]): string {
 
 function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+}
+
+/** The names, or their first three letters, in any case. */
+function wholeOrShort(names: readonly string[]): string {
+  return names
+    .flatMap((name) => [name, name.slice(0, 3)])
+    .map(anyCase)
+    .join("|");
 }
 
 function anyCase(word: string): string {

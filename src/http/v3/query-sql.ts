@@ -1,9 +1,9 @@
 // GET and POST /api/v3/query_sql: one statement in, its rows out in the form that `format` or Accept asks for, streamed.
 import type { Server } from "bun";
 import { Elysia, t } from "elysia";
-import { near, TsdbError } from "../../model/errors.ts";
+import { TsdbError } from "../../model/errors.ts";
 import type { QueryRequest } from "../../model/query.ts";
-import { checkParams, parseJson } from "../../model/query-params.ts";
+import { checkParams, decodeUtf8, parseJson, requiredString } from "../../model/query-params.ts";
 import { BodyReader } from "../body.ts";
 import { type Failure, failureOf, queryOutcome, STATUS } from "../errors.ts";
 import { liftIdleLimit } from "../idle-limit.ts";
@@ -61,35 +61,21 @@ function statementFromUrl(request: Request): Statement {
 /** The content type is not looked at: clients send JSON under any name. */
 async function statementFromBody(request: Request, reader: BodyReader): Promise<Statement> {
   const body = await reader.readWhole(request);
-  const fields = parseJson(decodeUtf8(body));
+  const fields = parseJson(decodeUtf8(body, "body content is not valid utf8"));
   if (typeof fields !== "object" || fields === null || Array.isArray(fields)) {
     throw new TsdbError("bad_request", "serde json error: the body must be an object with the members `db` and `q`");
   }
-  const { db, q, format, params } = fields as Record<string, unknown>;
+  const members = fields as Record<string, unknown>;
+  const { format, params } = members;
   return {
-    database: requiredString("db", db),
-    statement: requiredString("q", q),
+    database: requiredString(members, "db"),
+    statement: requiredString(members, "q"),
     format: chooseFormat(
-      format === undefined || format === null ? undefined : requiredString("format", format),
+      format === undefined || format === null ? undefined : requiredString(members, "format"),
       request.headers.get("accept"),
     ),
     params: checkParams(params),
   };
-}
-
-function requiredString(name: string, value: unknown): string {
-  if (value === undefined) throw new TsdbError("bad_request", `serde json error: missing field \`${name}\``);
-  if (typeof value !== "string")
-    throw new TsdbError("bad_request", `serde json error: \`${name}\` must be a string, got ${near(String(value))}`);
-  return value;
-}
-
-function decodeUtf8(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw new TsdbError("bad_request", "body content is not valid utf8");
-  }
 }
 
 /** Runs the statement that `read` finds, and counts it until its answer is over. */
