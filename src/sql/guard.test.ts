@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeTable } from "../../test/support/fake-table.ts";
 import { prng } from "../../test/support/prng.ts";
-import { readRows } from "../../test/support/sql-rows.ts";
+import { askRows } from "../../test/support/sql-rows.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import { ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -33,12 +33,7 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 async function ask(sql: string, params: QueryParams = {}): Promise<unknown[][]> {
-  const answer = await engine.run(await engine.plan(sql), { tables: [table], databaseTables: [table], params });
-  try {
-    return await readRows(answer);
-  } finally {
-    await answer.close();
-  }
+  return askRows(engine, sql, { tables: [table], databaseTables: [table], params });
 }
 
 /** LIKE, letter by letter. */

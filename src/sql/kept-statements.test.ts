@@ -1,7 +1,7 @@
 // Statements that DuckDB has planned before: their plan is used again, for other rows and other values, and never for other columns.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { FakeTable } from "../../test/support/fake-table.ts";
-import { readRows, type SqlValue } from "../../test/support/sql-rows.ts";
+import { askRows, readRows, type SqlValue } from "../../test/support/sql-rows.ts";
 import { type Connection, Statement } from "../duckdb/connection.ts";
 import { Database } from "../duckdb/database.ts";
 import { Kernel } from "../kernel/kernel.ts";
@@ -22,12 +22,7 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 async function ask(sql: string, tables: readonly ScanTable[], params: QueryParams = {}): Promise<SqlValue[][]> {
-  const answer = await engine.run(await engine.plan(sql), { tables, params });
-  try {
-    return await readRows(answer);
-  } finally {
-    await answer.close();
-  }
+  return askRows(engine, sql, { tables, params });
 }
 
 const SQL = "SELECT n * 2 AS twice FROM t WHERE n > 0 ORDER BY twice";

@@ -1,7 +1,7 @@
 // Statements that do not simply run to their end: cancelled, timed out, abandoned, interleaved, out of memory, failing underneath.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { FakeTable } from "../../test/support/fake-table.ts";
-import { readRows } from "../../test/support/sql-rows.ts";
+import { askRows, readRows } from "../../test/support/sql-rows.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import { ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -37,12 +37,7 @@ async function start(sql: string, input: Partial<SqlInput> = {}): Promise<SqlAns
 }
 
 async function ask(sql: string, input: Partial<SqlInput> = {}): Promise<unknown[][]> {
-  const answer = await start(sql, input);
-  try {
-    return await readRows(answer);
-  } finally {
-    await answer.close();
-  }
+  return askRows(engine, sql, { tables: [big], params: {}, ...input });
 }
 
 async function failure(promise: Promise<unknown>): Promise<TsdbError> {

@@ -1,7 +1,7 @@
 // Functions computed here, in statements that are broken off, fail or run side by side; and edit distances against a table of all prefixes.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
-import { readRows, type SqlValue } from "../../test/support/sql-rows.ts";
+import { askRows, readRows, type SqlValue } from "../../test/support/sql-rows.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
 import { blake3 } from "./blake3.ts";
@@ -14,17 +14,14 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
+const NO_TABLES: SqlInput = { tables: [], params: {} };
+
 async function start(sql: string, input: Partial<SqlInput> = {}) {
-  return engine.run(await engine.plan(sql), { tables: [], params: {}, ...input });
+  return engine.run(await engine.plan(sql), { ...NO_TABLES, ...input });
 }
 
 async function rowsOf(sql: string): Promise<SqlValue[][]> {
-  const answer = await start(sql);
-  try {
-    return await readRows(answer);
-  } finally {
-    await answer.close();
-  }
+  return askRows(engine, sql, NO_TABLES);
 }
 
 const ENDLESS = "SELECT digest(CAST(value AS VARCHAR), 'sha224') AS d FROM generate_series(1, 1000000000)";

@@ -2,7 +2,7 @@
 // and sets of characters against membership, one by one.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
-import { readRows } from "../../test/support/sql-rows.ts";
+import { askRows } from "../../test/support/sql-rows.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
 import { type CharSet, charSet, complement, difference, intersection, union } from "./char-set.ts";
@@ -93,9 +93,7 @@ describe("random patterns", () => {
     });
     for (let from = 0; from < items.length; from += 20) {
       const sql = `SELECT [${items.slice(from, from + 20).join(", ")}] AS found FROM (VALUES ('')) AS v(x)`;
-      const answer = await engine.run(await engine.plan(sql), { tables: [], params: {} });
-      const [[found]] = (await readRows(answer)) as [[{ c0: boolean; c1: string; c2: string }[]]];
-      await answer.close();
+      const [[found]] = (await askRows(engine, sql, { tables: [], params: {} })) as [[{ c0: boolean; c1: string; c2: string }[]]];
       for (const [i, { text, rust, js }] of cases.slice(from, from + 20).entries()) {
         const regex = new RegExp(js, "v");
         const replaced = text.replace(regex, "<$&>");

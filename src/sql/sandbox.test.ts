@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FakeTable } from "../../test/support/fake-table.ts";
-import { readRows } from "../../test/support/sql-rows.ts";
+import { askRows } from "../../test/support/sql-rows.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import { ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -174,13 +174,7 @@ afterAll(() => {
 });
 
 async function ask(sql: string): Promise<unknown[][]> {
-  const plan = await engine.plan(sql);
-  const answer = await engine.run(plan, { tables: [cpu], databaseTables: [cpu], params: {} });
-  try {
-    return await readRows(answer);
-  } finally {
-    await answer.close();
-  }
+  return askRows(engine, sql, { tables: [cpu], databaseTables: [cpu], params: {} });
 }
 
 for (const [group, statements] of Object.entries(ATTACKS)) {

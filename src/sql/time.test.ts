@@ -1,7 +1,7 @@
 // Times to the nanosecond: comparisons, arithmetic, bins and parts, with expected values from calendar arithmetic.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeTable } from "../../test/support/fake-table.ts";
-import { readRows, type SqlValue } from "../../test/support/sql-rows.ts";
+import { askRows, type SqlValue } from "../../test/support/sql-rows.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import { ColumnType } from "../model/column.ts";
 import type { QueryParams } from "../model/query.ts";
@@ -47,13 +47,7 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 async function rowsOf(sql: string, params: QueryParams = {}): Promise<SqlValue[][]> {
-  const plan = await engine.plan(sql);
-  const answer = await engine.run(plan, { tables: [t, extremes], params, nowNs: NOW });
-  try {
-    return await readRows(answer);
-  } finally {
-    await answer.close();
-  }
+  return askRows(engine, sql, { tables: [t, extremes], params, nowNs: NOW });
 }
 
 /** The n of the rows of t that pass. */

@@ -6,7 +6,7 @@ import { ColumnType } from "../../src/model/column.ts";
 import { SqlEngine } from "../../src/sql/engine.ts";
 import { FakeTable } from "../support/fake-table.ts";
 import { prng } from "../support/prng.ts";
-import { readRows, type SqlValue } from "../support/sql-rows.ts";
+import { askRows, type SqlValue } from "../support/sql-rows.ts";
 
 const SEED = Number(process.env["SEED"] ?? 4);
 const ROUNDS = Number(process.env["ROUNDS"] ?? 60);
@@ -134,9 +134,7 @@ test(`${ROUNDS} random statements, seed ${SEED}`, async () => {
       { time, k: tag, v: integer },
       unique.map((row) => ({ ...row })),
     );
-    const answer = await engine.run(await engine.plan(sql), { tables: [table], params: {} });
-    const found = await readRows(answer);
-    await answer.close();
+    const found = await askRows(engine, sql, { tables: [table], params: {} });
     table.free();
     expect({ sql, rows: found }).toEqual({ sql, rows: expected });
   }

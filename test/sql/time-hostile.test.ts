@@ -5,7 +5,7 @@ import { describeError } from "../../src/model/errors.ts";
 import { SqlEngine } from "../../src/sql/engine.ts";
 import type { FakeTable } from "../support/fake-table.ts";
 import { prng } from "../support/prng.ts";
-import { readRows } from "../support/sql-rows.ts";
+import { askRows } from "../support/sql-rows.ts";
 import { homeTable, SUITE_NOW_NS } from "../support/sql-suite.ts";
 
 const SEED = Number(process.env["SEED"] ?? 3);
@@ -241,13 +241,8 @@ test(`${ROUNDS} hostile statements, seed ${SEED}`, async () => {
 /** "rows", or the kind of the error. */
 async function kindOf(sql: string): Promise<string> {
   try {
-    const answer = await engine.run(await engine.plan(sql), { tables: [home], params: {}, nowNs: SUITE_NOW_NS, timeoutMs: 20_000 });
-    try {
-      await readRows(answer);
-      return "rows";
-    } finally {
-      await answer.close();
-    }
+    await askRows(engine, sql, { tables: [home], params: {}, nowNs: SUITE_NOW_NS, timeoutMs: 20_000 });
+    return "rows";
   } catch (error) {
     const { kind, message } = describeError(error);
     return kind === "bug" || kind === "query_limit" ? `bug: ${kind} ${message}` : kind;

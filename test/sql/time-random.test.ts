@@ -7,7 +7,7 @@ import { ColumnType } from "../../src/model/column.ts";
 import { SqlEngine } from "../../src/sql/engine.ts";
 import { FakeTable } from "../support/fake-table.ts";
 import { prng } from "../support/prng.ts";
-import { readRows, type SqlValue } from "../support/sql-rows.ts";
+import { askRows, type SqlValue } from "../support/sql-rows.ts";
 
 const SEED = Number(process.env["SEED"] ?? 8);
 const ROUNDS = Number(process.env["ROUNDS"] ?? 30);
@@ -196,12 +196,7 @@ function randomCase(below: Below): Case {
 
 async function ask(sql: string, table: FakeTable): Promise<SqlValue[][] | Error> {
   try {
-    const answer = await engine.run(await engine.plan(sql), { tables: [table], params: {} });
-    try {
-      return await readRows(answer);
-    } finally {
-      await answer.close();
-    }
+    return await askRows(engine, sql, { tables: [table], params: {} });
   } catch (error) {
     return error as Error;
   }

@@ -1,5 +1,6 @@
 // Result columns as plain JavaScript values, for tests that compare whole answers.
 import type { ResultBatch, ResultColumn, ResultSchema, ResultType } from "../../src/model/result-batch.ts";
+import type { SqlEngine, SqlInput } from "../../src/sql/engine.ts";
 
 /** bigint for 64 bits and more and for times, string for text and decimals, [months, days, micros] for intervals, arrays and objects for
  *  nested values, null. */
@@ -15,6 +16,16 @@ export async function readRows(answer: { schema: ResultSchema; batches: AsyncIte
     for (let row = 0; row < batch.rowCount; row++) rows.push(columns.map((column) => column[row]!));
   }
   return rows;
+}
+
+/** All rows of a statement's answer. */
+export async function askRows(engine: SqlEngine, sql: string, input: SqlInput): Promise<SqlValue[][]> {
+  const answer = await engine.run(await engine.plan(sql), input);
+  try {
+    return await readRows(answer);
+  } finally {
+    await answer.close();
+  }
 }
 
 const decoder = new TextDecoder();

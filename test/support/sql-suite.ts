@@ -7,7 +7,7 @@ import { describeError } from "../../src/model/errors.ts";
 import type { QueryParams } from "../../src/model/query.ts";
 import { SqlEngine } from "../../src/sql/engine.ts";
 import { FakeTable } from "./fake-table.ts";
-import { readRows, type SqlValue } from "./sql-rows.ts";
+import { askRows, type SqlValue } from "./sql-rows.ts";
 
 /** Rows in the answer's order; an Error holds text that the error's message must contain. */
 export type SqlCase = readonly [sql: string, expected: readonly (readonly SqlValue[])[] | Error, params?: QueryParams];
@@ -82,12 +82,7 @@ export function sqlSuite(title: string, cases: readonly SqlCase[], tables: (kern
 }
 
 async function rowsOf(engine: SqlEngine, tables: readonly FakeTable[], sql: string, params: QueryParams): Promise<SqlValue[][]> {
-  const answer = await engine.run(await engine.plan(sql), { tables, params, nowNs: SUITE_NOW_NS });
-  try {
-    return await readRows(answer);
-  } finally {
-    await answer.close();
-  }
+  return askRows(engine, sql, { tables, params, nowNs: SUITE_NOW_NS });
 }
 
 async function errorOf(engine: SqlEngine, tables: readonly FakeTable[], sql: string, params: QueryParams): Promise<string> {
