@@ -185,3 +185,6 @@ export const UNIFY_UNORDERED = -1;
 
 // The first 1 MiB of memory belongs to the compiler's static data; no allocation lies below it.
 export const HEAP_START = 1 << 20;
+/** Random keys of hashes (assembly/memory/hash.ts), the end of it: 16 bytes for each of more tags than a row can have. */
+export const HASH_KEYS_BYTES = 8192;
+export const HASH_KEYS = HEAP_START - HASH_KEYS_BYTES;

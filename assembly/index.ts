@@ -10,10 +10,11 @@ export {
   codecWorkBytes,
 } from "./codec/column";
 export { appendRows, frameRows, frameRowsMax, hasColumnIds, hasSeriesIds } from "./line/known-rows";
-export { lineCreate, lineMemoryBytes, lineRelease, lineSeriesRecord, lineSeriesRecordBytes } from "./line/parser";
+export { lineCreate, lineMemoryBytes, lineProbeSteps, lineRelease, lineSeriesRecord, lineSeriesRecordBytes } from "./line/parser";
 export { lineParse } from "./line/parse";
 export { copyBits, countBits, gatherBits, presentRows, rowBits, setBits } from "./memory/bits";
 export { copyBytes, fillBytes } from "./memory/bytes";
+export { hashText } from "./memory/hash";
 export { setMemoryBase } from "./memory/host";
 export { findTimeRange, foundTimeMax, foundTimeMin, gather1, gather4, gather8, gather16, isSorted, unmappedIds } from "./memory/rows";
 export {
@@ -23,6 +24,7 @@ export {
   seriesCreate,
   seriesFree,
   seriesGrowthMax,
+  seriesProbeSteps,
   seriesRetiredCount,
   seriesTagCount,
   seriesTags,

@@ -5,8 +5,8 @@
 // bytes: what the views of decoded values need beside themselves.
 import { STRINGS_DICTIONARY, STRINGS_PLAIN, VIEW_BYTES } from "../abi";
 import { bitAt } from "../memory/bits";
-import { copyShort, hashBytes } from "../memory/bytes";
-import { INLINE_MAX, equalViews, viewText, writeView } from "../memory/views";
+import { copyShort } from "../memory/bytes";
+import { INLINE_MAX, equalViews, hashView, viewText, writeView } from "../memory/views";
 import { decodeInts, encodeInts, intsBytesMax } from "./ints";
 import { bitsOf } from "./work";
 
@@ -73,15 +73,6 @@ function findDistinct(views: u32, count: u32, codes: u32, entries: u32, slots: u
     store<u64>(codes + (i << 3), code - 1);
   }
   return distinct;
-}
-
-// @ts-ignore: decorator
-@inline
-function hashView(view: u32): u32 {
-  const bytes = load<u32>(view);
-  if (bytes > INLINE_MAX) return hashBytes(viewText(view), bytes);
-  const mixed = (load<u64>(view) * 0x9e3779b97f4a7c15) ^ (load<u64>(view, 8) * 0xd6e8feb86659fd93);
-  return <u32>((mixed * 0xa0761d6478bd642f) >> 32);
 }
 
 function isDictionarySmaller(views: u32, count: u32, entries: u32, distinct: u32): bool {

@@ -46,30 +46,3 @@ export function sameBytes(a: usize, b: usize, bytes: u32): bool {
   // the last 16 bytes overlap the ones before: no mask is needed
   return !v128.any_true(v128.xor(v128.load(a + last), v128.load(b + last)));
 }
-
-/** 64-bit hash of `bytes` bytes, folded to 32; readable to 8 bytes past the end. */
-export function hashBytes(p: usize, bytes: u32, seed: u32): u32 {
-  const prime: u64 = 0x9e3779b97f4a7c15;
-  let hash: u64 = (<u64>seed ^ (<u64>bytes << 32)) * prime;
-  let other: u64 = hash ^ prime;
-  const end = p + bytes;
-  // two chains, so that one multiplication need not wait for the other
-  for (; p + 16 <= end; p += 16) {
-    hash = (hash ^ load<u64>(p)) * prime;
-    other = (other ^ load<u64>(p, 8)) * prime;
-    hash ^= hash >> 29;
-    other ^= other >> 31;
-  }
-  hash ^= rotl(other, 17);
-  if (p + 8 <= end) {
-    hash = (hash ^ load<u64>(p)) * prime;
-    hash ^= hash >> 29;
-    p += 8;
-  }
-  if (p < end) {
-    hash = (hash ^ (load<u64>(p) << (64 - ((end - p) << 3)))) * prime;
-    hash ^= hash >> 29;
-  }
-  hash *= prime;
-  return <u32>(hash >> 32) ^ <u32>hash;
-}

@@ -30,8 +30,9 @@ import {
   TYPE_TAG,
   TYPE_UNSIGNED,
 } from "../abi";
+import { hashText } from "../memory/hash";
 import { BACKSLASH, COMMA, EQUALS, MINUS, NEWLINE, QUOTE, RETURN, SPACE, TAB, ZERO } from "./bytes";
-import { hashBytes, isLineEnd, sameBytes, skipSpaces } from "./bytes";
+import { isLineEnd, sameBytes, skipSpaces } from "./bytes";
 import { parseBoolean, parseFloat64, parseInteger, parseSigned, parseUnsigned } from "./number";
 import { Parser, SEEN_SLOTS, TOKEN_BYTES, Token } from "./structures";
 import { STRING_NOT_UTF8, STRING_TOO_LONG, findBadUtf8, parseString, scratch, stringFault, stringFaultPtr, unescapeName } from "./text";
@@ -263,7 +264,7 @@ function pushToken(parser: Parser, type: u32): Token | null {
   token.namePtr = <u32>namePtr;
   token.nameBytes = nameBytes;
   token.type = type;
-  token.hash = hashBytes(namePtr, nameBytes, 0);
+  token.hash = hashText(namePtr, nameBytes, 0);
   return token;
 }
 

@@ -2,9 +2,9 @@
 import { LINE_BAD_TOO_MANY_COLUMNS, LINE_BAD_TOO_MANY_TABLES, LINE_COLUMNS_MAX, LINE_KEPT_COLUMNS_MAX, LINE_KEPT_TABLES_MAX } from "../abi";
 import { checkSeries, fault, seriesEnd, tableNameBytes, tableNamePtr, tagCount, timeNs, tokenCount } from "./check";
 import { findOrAddColumn, findOrAddTable, findOrAddTag, growRows, hasColumn, placeValue } from "./columns";
+import { hashText } from "../memory/hash";
 import { elementAt, pagedBytes, reserveIndex } from "../memory/paged-array";
 import { addHashed, findEntry, findHashed } from "./dictionary";
-import { hashBytes } from "./bytes";
 import { settlePlan } from "./plan";
 import { makeTagPlan } from "./tag-plan";
 import {
@@ -54,7 +54,7 @@ export function commitLine(parser: Parser, lineStart: usize, keyPtr: usize): Ser
   const table = findOrAddTable(parser, tableNamePtr, tableNameBytes);
   // the key's length counts the space behind it
   const keyBytes = <u32>(seriesEnd - keyPtr) + 1;
-  const hash = hashBytes(keyPtr, keyBytes, OWNER_SERIES);
+  const hash = hashText(keyPtr, keyBytes, OWNER_SERIES);
   const found = findHashed(parser, OWNER_SERIES, keyPtr, keyBytes, hash);
   const series = found != 0 ? changetype<SeriesEntry>(found) : addCheckedSeries(parser, table, keyPtr, keyBytes, hash);
   settlePlan(table);

@@ -1,14 +1,15 @@
 // The parser's one dictionary: every name and series it knows, by owner and bytes. Slots hold addresses of entries, which are in the arena.
+import { hashText } from "../memory/hash";
 import { SLOT_BYTES, putSlot, reserveSlot, segmentMask, segmentOf, segmentSlots } from "../memory/hash-slots";
-import { hashBytes, sameBytes } from "./bytes";
+import { sameBytes } from "./bytes";
 import { Entry, Parser, arenaAlloc } from "./structures";
 
 /** The entry of `owner` with this key, or 0. */
 export function findEntry(parser: Parser, owner: u32, keyPtr: usize, keyBytes: u32): u32 {
-  return findHashed(parser, owner, keyPtr, keyBytes, hashBytes(keyPtr, keyBytes, owner));
+  return findHashed(parser, owner, keyPtr, keyBytes, hashText(keyPtr, keyBytes, owner));
 }
 
-/** `findEntry` with the key's hash, which is hashBytes of it with its owner. */
+/** `findEntry` with the key's hash, which is hashText of it with its owner. */
 export function findHashed(parser: Parser, owner: u32, keyPtr: usize, keyBytes: u32, hash: u32): u32 {
   const segment = segmentOf(parser.slots, hash);
   if (segment == 0) return 0;
@@ -30,7 +31,7 @@ export function findHashed(parser: Parser, owner: u32, keyPtr: usize, keyBytes: 
 /** A new entry of `entryBytes` zeroed bytes with a copy of the key, which must not be in the dictionary. `suffix` is a byte that is stored
  *  behind the key without counting as part of it. */
 export function addEntry(parser: Parser, owner: u32, keyPtr: usize, keyBytes: u32, entryBytes: u32, suffix: u32): u32 {
-  return addHashed(parser, owner, keyPtr, keyBytes, hashBytes(keyPtr, keyBytes, owner), entryBytes, suffix);
+  return addHashed(parser, owner, keyPtr, keyBytes, hashText(keyPtr, keyBytes, owner), entryBytes, suffix);
 }
 
 /** `addEntry` with the key's hash. */

@@ -1,8 +1,9 @@
 // The fast path: lines whose series, table and columns are known are read in one pass by comparing them with what came last time.
 // Anything else, and anything wrong, goes to check.ts and commit.ts. Nothing here decides that a line is bad.
 import { LINE_BAD_UTF8, LINE_ERRORS_KEPT, LINE_ERROR_WORDS } from "../abi";
+import { hashText } from "../memory/hash";
 import { BACKSLASH, COMMA, EQUALS, HASH, NEWLINE, RETURN, SPACE, TAB } from "./bytes";
-import { hashBytes, isLineEnd, sameBytes, skipSpaces } from "./bytes";
+import { isLineEnd, sameBytes, skipSpaces } from "./bytes";
 import { checkLine, faultCode, faultDetail, faultEnd, faultPtr, findLineEnd } from "./check";
 import { growRows, placeValue, resetTable, siblingPresent, undoRow } from "./columns";
 import { addSeries, commitLine, endRow, hasRoom, reserveRecord } from "./commit";
@@ -111,7 +112,7 @@ function findSeries(parser: Parser, p: usize): u32 {
     const c: u32 = load<u8>(p);
     if (c == SPACE) {
       missedBytes = <u32>(p - start) + 1;
-      missedHash = hashBytes(start, missedBytes, OWNER_SERIES);
+      missedHash = hashText(start, missedBytes, OWNER_SERIES);
       return findHashed(parser, OWNER_SERIES, start, missedBytes, missedHash);
     }
     missedBytes = 0;

@@ -1,6 +1,6 @@
 // Life of a parser: made and freed by the host, which owns the body and calls lineParse (parse.ts).
 import { ERRORS_BYTES, NAME_SLOTS, Parser, SEEN_SLOTS, SeriesEntry, TOKENS_BYTES, Table, arenaRelease, release } from "./structures";
-import { HashSlots, freeSlots } from "../memory/hash-slots";
+import { HashSlots, freeSlots, probeSteps } from "../memory/hash-slots";
 import { hostAlloc, hostFree } from "../memory/host";
 import { describeSeries, describedBytes } from "./commit";
 import { releaseTable } from "./columns";
@@ -68,4 +68,9 @@ function tableAt(parser: Parser, index: u32): Table {
 /** Bytes of the host's heap that the parser holds, the body apart. */
 export function lineMemoryBytes(ptr: u32): u32 {
   return changetype<Parser>(ptr).memoryBytes + changetype<Parser>(ptr).slots.slotBytes;
+}
+
+/** probeSteps of everything that the parser knows. */
+export function lineProbeSteps(ptr: u32): f64 {
+  return probeSteps(changetype<Parser>(ptr).slots);
 }

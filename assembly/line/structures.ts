@@ -147,7 +147,8 @@ export class Token {
 }
 
 export const TOKEN_BYTES: u32 = offsetof<Token>();
-/** FieldEntry by a hash of its table and the first 16 bytes of its text: where findColumn (parse.ts) looks first. */
+/** FieldEntry by a hash of its table and the first 16 bytes of its text: where findColumn (parse.ts) looks first. Names that were chosen to
+ *  share a slot only make it look in the dictionary each time. */
 export const NAME_SLOTS: u32 = 1024;
 /** u16 slots of the set of names of one line; twice as many as names. */
 export const SEEN_SLOTS: u32 = 1024;

@@ -1,22 +1,4 @@
-// Short byte strings: hash, comparison, copy. Nothing here reads past the end of its input: the memory may end there.
-
-/** A 32-bit hash. Each step multiplies by an odd constant and folds the high half back, so that all bits reach the slot index. */
-export function hashBytes(ptr: u32, bytes: u32): u32 {
-  let hash: u64 = 0x9e3779b97f4a7c15 ^ bytes;
-  let left = bytes;
-  while (left >= 8) {
-    hash = (hash ^ load<u64>(ptr)) * 0xd6e8feb86659fd93;
-    hash ^= hash >> 32;
-    ptr += 8;
-    left -= 8;
-  }
-  if (left != 0) {
-    hash = (hash ^ loadTail(ptr, left)) * 0xd6e8feb86659fd93;
-    hash ^= hash >> 32;
-  }
-  hash *= 0xa0761d6478bd642f;
-  return <u32>(hash >> 32);
-}
+// Short byte strings: comparison, copy. Nothing here reads past the end of its input: the memory may end there.
 
 /** The 1 to 7 bytes at `ptr` as an integer. */
 // @ts-ignore: decorator

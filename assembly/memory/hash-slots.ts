@@ -116,6 +116,21 @@ export function freeSlots(slots: HashSlots): void {
   if (slots.depth != 0) hostFree(slots.directory, 8 << slots.depth);
 }
 
+/** How far all keys together lie from the slots that their hashes name: less than two a key, unless hashes are alike. */
+export function probeSteps(slots: HashSlots): f64 {
+  if (slots.root == 0) return 0;
+  let steps: f64 = 0;
+  for (let index: u32 = 0; index < <u32>1 << slots.depth; index += sharers(slots, index)) {
+    const segment = load<u32>(slots.directory + (index << 2));
+    const mask = segmentMask(segment);
+    for (let at: u32 = 0; at <= mask; at++) {
+      const slot = segmentSlots(segment) + at * SLOT_BYTES;
+      if (load<u32>(slot, 4) != 0) steps += <f64>((at - load<u32>(slot)) & mask);
+    }
+  }
+  return steps;
+}
+
 /** Bytes that `count` more keys make it grow by, about: a segment that has just been split is a third full. */
 export function slotGrowth(count: u32): f64 {
   return <f64>count * <f64>(3 * SLOT_BYTES);

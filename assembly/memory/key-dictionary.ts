@@ -1,7 +1,8 @@
 // A hash map from byte strings to dense u32 ids: the tag values of a column. Slots hold id + 1, and there is a string view per id. Text
 // lies in chunks that never move; the array of views moves as it grows, and its old place is retired, because other threads read it.
 import { VIEW_BYTES } from "../abi";
-import { copyShort, equalBytes, hashBytes } from "./bytes";
+import { copyShort, equalBytes } from "./bytes";
+import { hashText, hashWords } from "./hash";
 import { HashSlots, SLOT_BYTES, freeSlots, putSlot, reserveSlot, segmentMask, segmentOf, segmentSlots } from "./hash-slots";
 import { hostAlloc, hostFree } from "./host";
 import { MovingArray, arrayBytes, freeArray, initZeros, reserveElement } from "./moving-array";
@@ -93,10 +94,9 @@ function packShort(ptr: u32, bytes: u32): void {
 
 /** The hash of a key, which `keyId` wants; for a short one it also sets short0 and short1. */
 export function keyHash(ptr: u32, bytes: u32): u32 {
-  if (bytes > INLINE_MAX) return hashBytes(ptr, bytes);
+  if (bytes > INLINE_MAX) return hashText(ptr, bytes, 0);
   packShort(ptr, bytes);
-  const mixed = (short0 * 0x9e3779b97f4a7c15) ^ (short1 * 0xd6e8feb86659fd93);
-  return <u32>(((mixed ^ (mixed >> 32)) * 0xa0761d6478bd642f) >> 32);
+  return hashWords(short0, short1);
 }
 
 /** The id of a key; the next one when it is new. Throws (no memory) before anything has changed. */

@@ -2,7 +2,9 @@
 // found by a hash of its codes, so nothing is stored of it but them. Slots hold series id + 1. One thread writes; others read codes and
 // views of the ids that a view captured, so arrays they read are retired, not freed, when they have moved (moving-array.ts).
 // series-records.ts has the ways in and out.
-import { HashSlots, SLOT_BYTES, freeSlots, putSlot, reserveSlot, segmentMask, segmentOf, segmentSlots, slotGrowth } from "./hash-slots";
+import { hashOf, hashPair } from "./hash";
+import { HashSlots, SLOT_BYTES, freeSlots, probeSteps, putSlot, reserveSlot, slotGrowth } from "./hash-slots";
+import { segmentMask, segmentOf, segmentSlots } from "./hash-slots";
 import { hostAlloc, hostFree } from "./host";
 import { clearKeys, initKeys, KEYS_BYTES, KeyDictionary, keyId, keysBytes } from "./key-dictionary";
 import { MovingArray, arrayBytes, arrayGrowthMax, freeArray, initZeros, nextReserve, reserveElement } from "./moving-array";
@@ -118,6 +120,13 @@ export function seriesFree(dictionary: SeriesDictionary): void {
 
 export function seriesCount(dictionary: SeriesDictionary): u32 {
   return dictionary.count;
+}
+
+/** probeSteps of the series and of all their tags' values. */
+export function seriesProbeSteps(dictionary: SeriesDictionary): f64 {
+  let steps = probeSteps(dictionary);
+  for (let i: u32 = 0; i < dictionary.tagCount; i++) steps += probeSteps(tagAt(dictionary, i).values);
+  return steps;
 }
 
 export function seriesBytes(dictionary: SeriesDictionary): u32 {
@@ -269,29 +278,17 @@ export function setTag(dictionary: SeriesDictionary, columnId: u32, value: u32, 
   return index;
 }
 
-// The hash of a series goes over its present tags, ascending by column id: a column added later changes none.
-export const HASH_START: u64 = 0x9e3779b97f4a7c15;
-// @ts-ignore: decorator
-@inline
-export function mixTag(mixed: u64, columnId: u32, code: u32): u64 {
-  const product = (mixed ^ ((<u64>columnId << 32) | code)) * 0xd6e8feb86659fd93;
-  return product ^ (product >> 32);
-}
-// @ts-ignore: decorator
-@inline
-export function hashOf(mixed: u64): u32 {
-  return <u32>((mixed * 0xa0761d6478bd642f) >> 32);
-}
-
-/** The id of the series in hand, made when it is new. */
+/** The id of the series in hand, made when it is new. Its hash is of pairs | columnId | code |, one per present tag, ascending by column
+ *  id: a column added later changes none. */
 export function seriesInHand(dictionary: SeriesDictionary): u32 {
-  let mixed = HASH_START;
+  let sum: u64 = 0;
+  let present: u32 = 0;
   const end = dictionary.tags + dictionary.tagCount * offsetof<TagColumn>();
   for (let at = dictionary.tags; at < end; at += offsetof<TagColumn>()) {
     const tag = changetype<TagColumn>(at);
-    if (tag.code != 0) mixed = mixTag(mixed, tag.columnId, tag.code);
+    if (tag.code != 0) sum += hashPair(present++, tag.columnId, tag.code);
   }
-  return seriesOfHash(dictionary, hashOf(mixed));
+  return seriesOfHash(dictionary, hashOf(sum));
 }
 
 /** `seriesInHand` when its hash is known. */

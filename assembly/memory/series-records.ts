@@ -3,17 +3,15 @@
 // Canonical key, for the log: | columnId u32 | valueBytes u32 | value | per present tag, ascending by column id.
 import { VIEW_BYTES } from "../abi";
 import { copyShort } from "./bytes";
+import { hashOf, hashPair } from "./hash";
 import { touchSlots } from "./hash-slots";
 import { KeyDictionary, hashedKeyId, keyHash, keyView } from "./key-dictionary";
 import { elementAt } from "./paged-array";
 import {
-  HASH_START,
   STAMP_LOG2,
   SeriesDictionary,
   TagColumn,
   beginSeries,
-  hashOf,
-  mixTag,
   reserveScratch,
   seriesBytes,
   seriesInHand,
@@ -75,15 +73,15 @@ function countAlike(records: u32, count: u32): u32 {
 function resolveAlike(dictionary: SeriesDictionary, records: u32, count: u32, columnIds: u32, target: u32): void {
   const tagCount = load<u32>(records);
   const recordBytes: u32 = 4 + tagCount * 12;
-  // scratch: | order u32 x tagCount, a pad to 8 | mixed u64 x count | hashes u32 x count | codes u32 x count, per tag |
+  // scratch: | order u32 x tagCount, a pad to 8 | sums of hashes u64 x count | hashes u32 x count | codes u32 x count, per tag |
   const orderBytes = ((tagCount << 2) + 7) & ~7;
   reserveScratch(dictionary, orderBytes + count * 12 + tagCount * (count << 2));
   const order = dictionary.scratch;
-  const mixed = order + orderBytes;
-  const hashes = mixed + (count << 3);
+  const sums = order + orderBytes;
+  const hashes = sums + (count << 3);
   const codes = hashes + (count << 2);
   sortTags(records + 4, tagCount, columnIds, order);
-  for (let i: u32 = 0; i < count; i++) store<u64>(mixed + (i << 3), HASH_START);
+  memory.fill(sums, 0, count << 3);
   let index: u32 = 0;
   for (let tag: u32 = 0; tag < tagCount; tag++) {
     const first = load<u32>(order + (tag << 2));
@@ -92,11 +90,11 @@ function resolveAlike(dictionary: SeriesDictionary, records: u32, count: u32, co
     const column = codes + tag * (count << 2);
     valueCodes(tagAt(dictionary, index).values, first, recordBytes, count, hashes, column);
     for (let i: u32 = 0; i < count; i++) {
-      const at = mixed + (i << 3);
-      store<u64>(at, mixTag(load<u64>(at), columnId, load<u32>(column + (i << 2))));
+      const at = sums + (i << 3);
+      store<u64>(at, load<u64>(at) + hashPair(tag, columnId, load<u32>(column + (i << 2))));
     }
   }
-  for (let i: u32 = 0; i < count; i++) store<u32>(hashes + (i << 2), hashOf(load<u64>(mixed + (i << 3))));
+  for (let i: u32 = 0; i < count; i++) store<u32>(hashes + (i << 2), hashOf(load<u64>(sums + (i << 3))));
   touchSlots(dictionary, hashes, count);
   beginSeries(dictionary);
   for (let i: u32 = 0; i < count; i++) {

@@ -2,6 +2,7 @@
 import { VIEW_BYTES, VIEW_INLINE_MAX } from "../abi";
 import { bitAt } from "./bits";
 import { copyShort, equalBytes } from "./bytes";
+import { hashText, hashWords } from "./hash";
 import { memoryBase } from "./host";
 
 // abi.ts says it in a type that both compilers know; lengths are u32 here.
@@ -39,6 +40,14 @@ export function equalViews(a: u32, b: u32): bool {
   if (load<u64>(a, 8) == load<u64>(b, 8)) return true;
   const bytes = load<u32>(a);
   return bytes > INLINE_MAX && equalBytes(viewText(a), viewText(b), bytes);
+}
+
+/** The hash of a view's text; only to be compared with others of this function. */
+// @ts-ignore: decorator
+@inline
+export function hashView(view: u32): u32 {
+  const bytes = load<u32>(view);
+  return bytes > INLINE_MAX ? hashText(viewText(view), bytes, 0) : hashWords(load<u64>(view), load<u64>(view, 8));
 }
 
 /** Bytes of text outside the views of the present rows [from, from + count). */

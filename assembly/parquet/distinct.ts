@@ -1,20 +1,18 @@
 // Dictionaries: the distinct values of a column, numbered by first appearance. `slots` are u32, a power of two of them that is at least
 // twice `max`, all 0. Both return how many there are, or TOO_MANY as soon as there are more than `max`.
 import { VIEW_BYTES } from "../abi";
-import { hashBytes } from "../memory/bytes";
-import { equalViews, viewBytes, viewText } from "../memory/views";
+import { hashWord } from "../memory/hash";
+import { equalViews, hashView, viewBytes } from "../memory/views";
 
 const TOO_MANY: u32 = 0xffffffff;
 
 /** Values of 8 bytes: distinct ones to `entries`, u64[max], the number of each value's to `numbers`, u32[count]. */
 export function parquetDistinct8(values: u32, count: u32, slots: u32, slotCount: u32, entries: u32, max: u32, numbers: u32): u32 {
-  const shift = 32 - ctz(slotCount);
   const mask = slotCount - 1;
   let distinct: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const value = load<u64>(values + (i << 3));
-    const mixed = value * 0x9e3779b97f4a7c15;
-    let slot = <u32>((mixed ^ (mixed << 29)) >> 32) >> shift;
+    let slot = hashWord(value) & mask;
     let number: u32 = 0;
     while (true) {
       number = load<u32>(slots + (slot << 2));
@@ -49,7 +47,7 @@ export function parquetDistinctText(
   for (let i: u32 = 0; i < count; i++) {
     const view = views + i * VIEW_BYTES;
     const bytes = viewBytes(view);
-    let slot = hashBytes(viewText(view), bytes) & mask;
+    let slot = hashView(view) & mask;
     let number: u32 = 0;
     while (true) {
       number = load<u32>(slots + (slot << 2));

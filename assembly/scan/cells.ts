@@ -1,6 +1,7 @@
 // Which cell of an aggregation a row belongs to: the group of its series and the bin of its time. Dense: cell = group * bins + bin.
 // Hashed, for many bins of which few have rows: cells are numbered as they appear, through linear probing over
 //   slot: | hash u32 | cell + 1 u32, 0 = empty |     key of a cell: | bin u64 | group u32 | 0 u32 |
+import { hashOf, hashPair } from "../memory/hash";
 import { hostAlloc, hostFree } from "../memory/host";
 import { NO_GROUP } from "./group-keys";
 import { RANGE_BYTES } from "./select";
@@ -90,9 +91,7 @@ function cellOf(cells: Cells, group: u32, bin: u64): u32 {
 }
 
 function hashedCell(cells: Cells, group: u32, bin: u64): u32 {
-  let mixed = (bin ^ ((<u64>group << 32) | group)) * 0x9e3779b97f4a7c15;
-  mixed ^= mixed >> 32;
-  const hash = <u32>(mixed * 0xd6e8feb86659fd93 >> 32);
+  const hash = hashOf(hashPair(0, <u32>bin, <u32>(bin >> 32)) + hashPair(1, group, 0));
   if (cells.slots != 0) {
     for (let at = hash & cells.slotMask; ; at = (at + 1) & cells.slotMask) {
       const slot = cells.slots + (at << 3);

@@ -1,6 +1,7 @@
 // The groups of an aggregation: distinct combinations of tag values, numbered as they appear, whichever dictionaries their series come
 // from. Values are found once per code of a dictionary; combinations by linear probing over
 //   slot: | hash u32 | group + 1 u32, 0 = empty |
+import { hashOf, hashPair } from "../memory/hash";
 import { hostAlloc, hostFree } from "../memory/host";
 import { clearKeys, initKeys, KEYS_BYTES, KeyDictionary, keyId, keysBytes } from "../memory/key-dictionary";
 import { viewBytes, viewText } from "../memory/views";
@@ -112,27 +113,26 @@ function learn(keys: GroupKeys, sources: u32, series: u32, map: u32): void {
 }
 
 function groupOf(keys: GroupKeys, sources: u32, series: u32): u32 {
-  let hash: u64 = 0x9e3779b97f4a7c15;
+  let sum: u64 = 0;
   for (let i: u32 = 0; i < keys.tagCount; i++) {
     const source = sources + i * SOURCE_BYTES;
     const codes = load<u32>(source);
     const code = codes != 0 ? load<u32>(codes + (series << 2)) : 0;
     const tag = tagAt(keys, i);
     tag.code = code != 0 ? valueOf(tag.values, source, code) : 0;
-    hash = (hash ^ tag.code) * 0xd6e8feb86659fd93;
-    hash ^= hash >> 32;
+    sum += hashPair(i, tag.code, 0);
   }
-  const short = <u32>hash;
+  const hash = hashOf(sum);
   if (keys.capacity != 0) {
     const mask = (keys.capacity << 1) - 1;
-    for (let at = short & mask; ; at = (at + 1) & mask) {
+    for (let at = hash & mask; ; at = (at + 1) & mask) {
       const slot = keys.slots + (at << 3);
       const tagged = load<u32>(slot, 4);
       if (tagged == 0) break;
-      if (load<u32>(slot) == short && isGroup(keys, tagged - 1)) return tagged - 1;
+      if (load<u32>(slot) == hash && isGroup(keys, tagged - 1)) return tagged - 1;
     }
   }
-  return addGroup(keys, short);
+  return addGroup(keys, hash);
 }
 
 function isGroup(keys: GroupKeys, group: u32): bool {

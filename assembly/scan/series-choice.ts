@@ -1,7 +1,7 @@
 // Which series of a dictionary a predicate on a tag wants: the codes of its values, then the series that have them. Code 0 is "absent" and
 // its view is never read.
 import { VIEW_BYTES } from "../abi";
-import { INLINE_MAX, equalViews, viewText } from "../memory/views";
+import { equalViews, hashView } from "../memory/views";
 import { isLessView } from "../store/order";
 
 /** Codes of those of the wanted views that are among values 1 .. valueCount - 1, which ascend: u32 each to `target`. Returns how many. */
@@ -40,7 +40,7 @@ export function scanCodes(
   let found: u32 = 0;
   for (let code: u32 = 1; code < valueCount && found < left; code++) {
     const view = values + code * VIEW_BYTES;
-    const hash = viewHash(view);
+    const hash = hashView(view);
     let slot = slots + ((hash & mask) << 3);
     while (load<u32>(slot, 4) != 0) {
       if (load<u32>(slot) == hash && equalViews(load<u32>(slot, 4), view)) {
@@ -56,7 +56,7 @@ export function scanCodes(
 
 /** False when the text is there already. */
 function addView(slots: u32, mask: u32, view: u32): bool {
-  const hash = viewHash(view);
+  const hash = hashView(view);
   let slot = slots + ((hash & mask) << 3);
   while (load<u32>(slot, 4) != 0) {
     if (load<u32>(slot) == hash && equalViews(load<u32>(slot, 4), view)) return false;
@@ -65,18 +65,6 @@ function addView(slots: u32, mask: u32, view: u32): bool {
   store<u32>(slot, hash);
   store<u32>(slot, view, 4);
   return true;
-}
-
-/** Of length, prefix and the last eight bytes: what hosts and their kin differ in, without reading longer texts whole. */
-// @ts-ignore: decorator
-@inline
-function viewHash(view: u32): u32 {
-  const bytes = load<u32>(view);
-  const head = load<u64>(view);
-  const tail = bytes <= INLINE_MAX ? load<u64>(view, 8) : load<u64>(viewText(view) + bytes - 8);
-  let hash = (head ^ (tail * 0xd6e8feb86659fd93)) * 0xa0761d6478bd642f;
-  hash ^= hash >> 29;
-  return <u32>((hash * 0xd6e8feb86659fd93) >> 32);
 }
 
 /** Of `codeCount` codes, at least one: wanted[series] = 1 when the series has one of them, else 0; or, when not all series were wanted

@@ -3,8 +3,9 @@
 import { ByteWriter } from "./byte-writer.ts";
 
 const SLOTS_MIN = 64;
-const FNV_OFFSET = 0x811c9dc5 | 0;
-const FNV_PRIME = 0x01000193;
+
+/** One for each byte of a text. Random, so that nobody knows which texts have the same sum of bytes x keys. */
+const KEYS = crypto.getRandomValues(new Int32Array(256));
 
 export class StringCodes {
   /** Strings known. */
@@ -21,10 +22,9 @@ export class StringCodes {
   /** The code of the string at `source[start, end)`, a new one when it was not there before. */
   codeOf(source: Uint8Array, start: number, end: number): number {
     if (this.last >= 0 && this.isString(this.last, source, start, end)) return this.last;
-    let hash = FNV_OFFSET;
-    for (let at = start; at < end; at++) hash = Math.imul(hash ^ source[at]!, FNV_PRIME);
+    const hash = hashOf(source, start, end);
     const mask = this.slots.length - 1;
-    for (let slot = (hash ^ (hash >>> 15)) & mask; ; slot = (slot + 1) & mask) {
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const code = this.slots[slot]! - 1;
       if (code < 0) {
         this.last = this.add(slot, hash, source, start, end);
@@ -77,12 +77,23 @@ export class StringCodes {
     this.slots = new Int32Array(this.slots.length * 2);
     const mask = this.slots.length - 1;
     for (let code = 0; code < this.count; code++) {
-      const hash = this.hashes[code]!;
-      let slot = (hash ^ (hash >>> 15)) & mask;
+      let slot = this.hashes[code]! & mask;
       while (this.slots[slot] !== 0) slot = (slot + 1) & mask;
       this.slots[slot] = code + 1;
     }
   }
+}
+
+function hashOf(source: Uint8Array, start: number, end: number): number {
+  let hash = end - start;
+  for (let from = start; from < end; ) {
+    const to = Math.min(end, from + KEYS.length);
+    // + 1: a byte of 0 counts
+    for (let i = 0; from < to; i++, from++) hash = (hash + Math.imul(KEYS[i]!, source[from]! + 1)) | 0;
+    // what is longer than the keys goes on with what it has come to
+    hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  }
+  return hash ^ (hash >>> 16);
 }
 
 function grown(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {

@@ -4,6 +4,8 @@ import type { Heap } from "./heap.ts";
 /** assembly/memory: pointers and counts are u32, booleans 0 or 1. */
 export interface MemoryExports {
   setMemoryBase(base: bigint): void;
+  /** For its test: hashes never leave the kernel's memory. */
+  hashText(ptr: number, bytes: number, owner: number): number;
   copyBytes(target: number, source: number, bytes: number): void;
   fillBytes(target: number, value: number, bytes: number): void;
   setBits(bitmap: number, from: number, count: number): void;
@@ -34,6 +36,7 @@ export interface MemoryExports {
   seriesCount(dictionary: number): number;
   seriesGrowthMax(dictionary: number, count: number, columnIds: number, columnCount: number): number;
   seriesBytes(dictionary: number): number;
+  seriesProbeSteps(dictionary: number): number;
   seriesTagCount(dictionary: number): number;
   seriesTags(dictionary: number, target: number): void;
   seriesAddTag(dictionary: number, columnId: number): void;
@@ -61,6 +64,7 @@ export interface LineExports {
   lineSeriesRecordBytes(parserPtr: number, tableIndex: number, seriesId: number): number;
   lineSeriesRecord(parserPtr: number, tableIndex: number, seriesId: number, target: number): void;
   lineMemoryBytes(parserPtr: number): number;
+  lineProbeSteps(parserPtr: number): number;
   lineRelease(parserPtr: number): void;
   /** Of tables as lineParse describes them; booleans are 0 or 1. */
   hasColumnIds(tablePtr: number, idsPtr: number, count: number, unknown: number): number;

@@ -1,6 +1,7 @@
 // Hands out the kernel's shared memory in extents of 64 KiB to every thread. State is a bitmap in a SharedArrayBuffer behind a
 // spin lock: sections are microseconds long and allocations rare, because Heap keeps small blocks to itself.
-import { HEAP_START } from "../../assembly/abi.ts";
+import { HASH_KEYS, HASH_KEYS_BYTES, HEAP_START } from "../../assembly/abi.ts";
+import { assert } from "../model/assert.ts";
 import { TsdbError } from "../model/errors.ts";
 
 /** One extent is one WebAssembly page. */
@@ -38,10 +39,13 @@ export class Extents {
     this.owners = new Uint8Array(shared.control, this.words.byteLength, EXTENTS);
   }
 
-  static create(): Extents {
+  /** @param hashKeys what the kernel hashes with, HASH_KEYS_BYTES; random ones, so that no client knows which of its texts collide */
+  static create(hashKeys: Uint8Array = crypto.getRandomValues(new Uint8Array(HASH_KEYS_BYTES))): Extents {
+    assert(hashKeys.length === HASH_KEYS_BYTES, `BUG: ${hashKeys.length} bytes of hash keys, ${HASH_KEYS_BYTES} wanted`);
     const memory = new WebAssembly.Memory({ initial: 256, maximum: EXTENTS, shared: true });
     const control = new SharedArrayBuffer((BITMAP + WORDS) * 4 + EXTENTS);
     const extents = new Extents({ memory, control });
+    new Uint8Array(memory.buffer).set(hashKeys, HASH_KEYS);
     extents.words[GROWN] = 256;
     extents.mark(0, HEAP_START / EXTENT_BYTES, true);
     extents.words[CURSOR] = HEAP_START / EXTENT_BYTES;

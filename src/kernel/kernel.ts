@@ -32,8 +32,9 @@ export class Kernel {
     this.call.setMemoryBase(this.base);
   }
 
-  static create(): Kernel {
-    return new Kernel(Extents.create(), NO_OWNER);
+  /** @param hashKeys HASH_KEYS_BYTES, random ones when left out */
+  static create(hashKeys?: Uint8Array): Kernel {
+    return new Kernel(Extents.create(hashKeys), NO_OWNER);
   }
 
   /** A second instance, for another thread, on the memory of `shared`. With an owner all that it allocates can be freed at once when the

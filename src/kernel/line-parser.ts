@@ -61,6 +61,11 @@ export class LineParser {
     return this.view.memoryBytes + this.bodyCapacity;
   }
 
+  /** How far names and series lie from where they are looked for first, all together: less than two each. */
+  get probeSteps(): number {
+    return this.view.ptr === 0 ? 0 : this.kernel.call.lineProbeSteps(this.view.ptr);
+  }
+
   /** Reads a whole body, of which a copy is made. @throws as `parseAt` */
   parse(body: Uint8Array, options: ParseOptions): ParsedBody {
     this.reserveBody(body.byteLength);

@@ -71,6 +71,11 @@ export class SeriesDictionary {
     return this.kernel.call.seriesBytes(this.ptr) >>> 0;
   }
 
+  /** How far series and values of tags lie from where they are looked for first, all together: less than two each. */
+  get probeSteps(): number {
+    return this.kernel.call.seriesProbeSteps(this.ptr);
+  }
+
   /** Makes a tag column known before a series has a value for it. Idempotent; implied by new series. */
   addTagColumn(columnId: number): void {
     this.change(() => this.kernel.call.seriesAddTag(this.ptr, columnId));

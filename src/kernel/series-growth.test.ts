@@ -1,5 +1,5 @@
-// Dictionaries that grow far: hash tables that split, arrays that move bit by bit while others read them, keys that were chosen to collide,
-// memory that runs out at any moment.
+// Dictionaries that grow far: hash tables that split, arrays that move bit by bit while others read them, memory that runs out at any
+// moment.
 import { afterEach, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
 import { Arena, readSeries } from "../../test/support/rows.ts";
@@ -105,40 +105,6 @@ test.each([1, 2])("120,000 series, looked up, dated and read by pinned views all
   expect(dictionary.memoryBytes / dictionary.seriesCount).toBeLessThan(260);
   dictionary.release();
   expect([pins.waitingCount, kernel.heap.usedBytes]).toEqual([0, usedBefore]);
-});
-
-/** Values of 12 bytes of which all have one hash. The kernel (key-dictionary.ts) makes it of (word 0 x C0) xor (word 1 x C1), where word 0
- *  is | 12 u32 | first 4 bytes | and word 1 the other 8 bytes: for any first bytes there are others that go with them. */
-function collidingValues(count: number): Buffer[] {
-  const [c0, c1, mask] = [0x9e3779b97f4a7c15n, 0xd6e8feb86659fd93n, 2n ** 64n - 1n];
-  let inverse = 1n;
-  for (let i = 0; i < 6; i++) inverse = (inverse * (2n - c1 * inverse)) & mask;
-  return Array.from({ length: count }, (_, i) => {
-    const value = Buffer.alloc(12);
-    value.writeUInt32LE(i);
-    const word0 = 12n | (BigInt(i) << 32n);
-    value.writeBigUInt64LE((inverse * ((12_345n ^ (word0 * c0)) & mask)) & mask, 4);
-    return value;
-  });
-}
-
-test("values that were chosen to have one hash take no more memory than others", () => {
-  const bytesOf = (values: readonly Buffer[]) => {
-    const dictionary = new SeriesDictionary(kernel, { lastTimeFloorNs: 0n, reclaimer: RECLAIM_AT_ONCE });
-    const records = Buffer.concat(
-      values.flatMap((value, i) => [new Uint8Array(new Uint32Array([i, 8 + value.length, 3, value.length]).buffer), value]),
-    );
-    const [ptr, out] = [arena.bytes(records), arena.alloc(values.length * 8)];
-    for (let twice = 0; twice < 2; twice++) {
-      expect(dictionary.insertRecords(ptr, records.length, out)).toBe(values.length);
-      expect(values.every((_, i) => kernel.u32[out / 4 + 2 * i + 1] === i)).toBe(true);
-    }
-    const bytes = dictionary.memoryBytes;
-    dictionary.release();
-    return bytes;
-  };
-  const usual = bytesOf(Array.from({ length: 6000 }, (_, i) => Buffer.from(String(i).padStart(12, "0"))));
-  expect(bytesOf(collidingValues(6000))).toBeLessThan(usual * 1.5);
 });
 
 test.each([1, 2, 3])("40,000 series although memory is full again and again, seed %i", (seed) => {
