@@ -4,7 +4,6 @@ import type { AppendFile, Disk } from "../disk/disk.ts";
 import { assert } from "../model/assert.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
-import { Company } from "./company.ts";
 import { encodeSegmentHeader, FRAME_HEADER_BYTES, SEGMENT_HEADER_BYTES } from "./frame.ts";
 import { BufferPool, Group } from "./group.ts";
 import type { ReplayResult } from "./replay.ts";
@@ -22,8 +21,8 @@ export interface GroupReport {
 }
 
 export interface WalOptions {
-  /** How long a group may wait for company, counted from its first frame. 0 (default): until the sync before has ended, and then as
-   *  company.ts says. */
+  /** How long a group may wait for company, counted from its first frame. 0 (default): until the sync before has ended, and then for what
+   *  this turn of the event loop brings. */
   readonly flushIntervalMs?: number;
   /** `segmentFull` turns true at this size. Default LIMITS.walSegmentBytes. */
   readonly segmentBytesMax?: number;
@@ -64,7 +63,6 @@ export class Wal {
   private writing = false;
   private onDisk: OpenSegment | null = null;
   private readonly pool = new BufferPool();
-  private readonly company = new Company();
   private failure: TsdbError | null = null;
   private closing = false;
   private hurry: () => void = () => {};
@@ -138,7 +136,6 @@ export class Wal {
       after.catch(() => {}); // the writer sees it when the group's turn comes
       group.after.push(after);
     }
-    this.company.joined(group);
     this.currentBytes += FRAME_HEADER_BYTES + payloadBytes;
     this.waitingBytes += FRAME_HEADER_BYTES + payloadBytes;
     if (!this.writing) {
@@ -163,7 +160,6 @@ export class Wal {
 
   private sealGroup(): void {
     this.open = null;
-    this.company.hurry();
     this.hurry();
   }
 
@@ -199,7 +195,7 @@ export class Wal {
   private async waitForCompany(group: Group): Promise<void> {
     if (group !== this.open || this.closing) return;
     const { flushIntervalMs = 0 } = this.options;
-    if (flushIntervalMs <= 0) return this.company.gather(group);
+    if (flushIntervalMs <= 0) return new Promise((resolve) => setImmediate(resolve));
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, flushIntervalMs - (performance.now() - group.openedMs));
     this.hurry = resolve;
@@ -212,9 +208,8 @@ export class Wal {
     const { file } = await this.segmentFor(group);
     const startMs = performance.now();
     await file.append(group.bytes);
-    const syncMs = performance.now() - startMs;
-    this.company.answered(group, syncMs, this.open?.frameCount ?? 0);
-    this.options.onGroup?.({ frameCount: group.frameCount, bytes: group.usedBytes, seconds: syncMs / 1000 });
+    const seconds = (performance.now() - startMs) / 1000;
+    this.options.onGroup?.({ frameCount: group.frameCount, bytes: group.usedBytes, seconds });
   }
 
   /** The group's segment, open. A new one's header and name are durable before its first frame is written. */
@@ -271,7 +266,6 @@ export class Wal {
   /** Writes what waits, then closes the file. Nothing may be appended afterwards. @throws TsdbError unavailable */
   async close(): Promise<void> {
     this.closing = true;
-    this.company.hurry();
     this.hurry();
     await this.flushed();
     await this.closeSegment();
