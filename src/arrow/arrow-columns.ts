@@ -58,7 +58,7 @@ export function arrowColumn(result: ResultField, target: ArrowTarget): ArrowColu
   const metadata = result.columnKind === undefined ? null : new Map([[COLUMN_KIND_KEY, result.columnKind]]);
   const isTag = result.columnKind === COLUMN_TYPE_LABEL[ColumnType.tag] && result.type.kind === "utf8";
   const { type, data } = isTag ? new TagStrings() : converter(result.type, target);
-  return { field: new Field(result.name, type, true, metadata), data };
+  return { field: new Field(result.name, type, result.hasNoNulls !== true, metadata), data };
 }
 
 function converter(type: ResultType, target: ArrowTarget): Converter {

@@ -27,6 +27,8 @@ export interface ResultField {
   readonly type: ResultType;
   /** The vendor's column kind (`iox::column_type::tag` …) where the column is a plain one of a table; goes into Arrow's metadata. */
   readonly columnKind?: string;
+  /** Every row has a value, and whoever reads the schema may know it. */
+  readonly hasNoNulls?: boolean;
 }
 
 /** The columns of an answer; known before the first batch. `tableName` is the single source table, else "". */

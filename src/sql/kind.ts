@@ -177,6 +177,8 @@ export interface Typed extends TypeNote {
   kind: Kind;
   /** A plain column of a table. */
   source?: ColumnSource;
+  /** Of such a column: see OutputColumn. */
+  isOptional?: boolean;
   /** Constants. A time may lie outside of i64: then it has no value, but there is an order of it. */
   timeNs?: bigint;
   text?: string;

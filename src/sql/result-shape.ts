@@ -1,7 +1,7 @@
 // From DuckDB's columns to the dialect's: names decoded, no 128-bit integers, durations as ISO 8601 text, and what is known of plain
 // columns.
 
-import { COLUMN_TYPE_LABEL } from "../model/column.ts";
+import { COLUMN_TYPE_LABEL, ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { ResultBatch, ResultColumn, ResultField, ResultType } from "../model/result-batch.ts";
 import { decodeNames } from "./names.ts";
@@ -47,7 +47,8 @@ function shapeField(field: ResultField, output: OutputColumn | undefined): { fie
   if (field.type.kind === "hugeint") return { field: { name, type: { kind: "int", bits: 64, signed: true } }, convert: narrow };
   const def = output?.source?.scan.defs[output.source.index];
   const columnKind = def === undefined ? {} : { columnKind: COLUMN_TYPE_LABEL[def.type] };
-  return { field: { name, type, ...columnKind }, convert: null };
+  const hasNoNulls = def?.type === ColumnType.time && output?.isOptional !== true ? { hasNoNulls: true } : {};
+  return { field: { name, type, ...columnKind, ...hasNoNulls }, convert: null };
 }
 
 /** What is 64 bits wide in DuckDB and another integer in the dialect; values that do not fit there do not occur. */

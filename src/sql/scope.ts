@@ -8,6 +8,8 @@ export interface OutputColumn extends TypeNote {
   readonly name: string;
   readonly kind: Kind;
   readonly source?: ColumnSource;
+  /** NULL may be in the place of its value: it comes from a side of a join that some rows have no match in, or is left out of a group. */
+  readonly isOptional?: boolean;
   readonly numbers?: ScanUse;
   readonly times?: () => TimeRange;
   /** An integer that the statement did not make narrow itself: 64 bits wide in the dialect, whatever DuckDB's literals are. */
@@ -40,6 +42,7 @@ export interface Resolved extends TypeNote {
   readonly names: string[];
   readonly kind: Kind;
   readonly source?: ColumnSource;
+  readonly isOptional?: boolean;
   readonly numbers?: ScanUse;
   readonly times?: () => TimeRange;
   readonly found: boolean;

@@ -53,7 +53,11 @@ function tableOf({ messages, code, details }: CallEnd) {
 const rowsOf = (end: CallEnd) => tableOf(end).toArray().map((row) => ({ ...row.toJSON() })); // biome-ignore format: one step
 
 const fieldsOf = (schema: Uint8Array) =>
-  tableFromIPC(schema).schema.fields.map((field) => [field.name, String(field.type), field.metadata.get("iox::column::type")]);
+  tableFromIPC(schema).schema.fields.map(({ name, type, metadata, nullable }) => [
+    ...[name, String(type), metadata.get("iox::column::type")],
+    // of tables that are made for the statement nothing is promised
+    metadata.size > 0 && nullable,
+  ]);
 
 /** Info first, then its ticket, as drivers do. */
 async function run(asks: Uint8Array, who = client): Promise<object[]> {

@@ -154,7 +154,10 @@ function rewriteJoin(join: Join, context: RewriteContext, outer: Scope | null, c
   join.left = left.ref;
   join.right = right.ref;
   const onlyLeft = join.join_type === "SEMI" || join.join_type === "ANTI";
-  const relations = [...left.relations, ...right.relations];
+  const relations = [
+    ...left.relations.map((relation) => (mayMiss(join, "LEFT") ? optional(relation) : relation)),
+    ...right.relations.map((relation) => (mayMiss(join, "RIGHT") ? optional(relation) : relation)),
+  ];
   if (join.condition !== null) {
     const condition = asCondition(rewriteExpression(join.condition, context, new Scope(relations, outer, ctes)));
     join.condition = condition.node;
@@ -167,6 +170,16 @@ function rewriteJoin(join: Join, context: RewriteContext, outer: Scope | null, c
     relations: onlyLeft ? left.relations : relations,
     narrowable: dependsOnAll ? NOTHING : narrowableAfter(join.join_type, left.narrowable, right.narrowable),
   };
+}
+
+/** Whether a join's row may have none of that side in it. */
+function mayMiss({ join_type, ref_type }: Join, side: "LEFT" | "RIGHT"): boolean {
+  if (ref_type === "POSITIONAL") return true;
+  return !["INNER", "SEMI", "ANTI", side].includes(join_type);
+}
+
+function optional({ alias, columns }: Relation): Relation {
+  return { alias, columns: columns?.map((column) => ({ ...column, isOptional: true })) ?? null };
 }
 
 /** The columns `*` stands for; null when some are unknown. */

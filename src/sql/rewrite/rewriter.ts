@@ -74,7 +74,9 @@ export function rewriteQuery(node: QueryNode, context: RewriteContext, outer: Sc
     }
     case "RECURSIVE_CTE_NODE": {
       const left = rewriteQuery(node.left, context, outer, ctes);
-      const derived: Derived = { columns: renameColumns(left.columns, node.aliases), narrowable: NOTHING };
+      // later rows are made of earlier ones: they need not be as the table's
+      const columns = left.columns?.map(({ source: _, times: __, numbers: ___, ...column }) => column) ?? null;
+      const derived: Derived = { columns: renameColumns(columns, node.aliases), narrowable: NOTHING };
       rewriteQuery(node.right, context, outer, new Map([...ctes, [node.cte_name, derived]]));
       return derived;
     }
@@ -188,6 +190,7 @@ function rewriteSelectList(
       ...typeNote(typed),
       ...(typed.times === undefined ? {} : { times: typed.times }),
       ...(typed.source === undefined || known.isValue(item) ? {} : { source: typed.source }),
+      ...(typed.isOptional === true || node.group_sets.length > 1 ? { isOptional: true } : {}),
       ...(numbers === undefined ? {} : { numbers }),
       isWide: typed.kind === "integer" && item.class !== "CAST" && item.class !== "COLUMN_REF",
     });

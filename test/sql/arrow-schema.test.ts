@@ -1,0 +1,73 @@
+// What the schema of an answer says of its columns beyond their types' names. In the vendor's schemas time alone is never NULL; joins,
+// groups and unions may bring NULLs into its column.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Field, tableFromIPC } from "apache-arrow";
+import { createEncoder } from "../../src/arrow/encode.ts";
+import { Kernel } from "../../src/kernel/kernel.ts";
+import { SqlEngine } from "../../src/sql/engine.ts";
+import { homeTable, SUITE_NOW_NS } from "../support/sql-suite.ts";
+
+let kernel: Kernel;
+let engine: SqlEngine;
+beforeAll(async () => {
+  kernel = Kernel.create();
+  engine = await SqlEngine.open(kernel, { memoryBytes: 256 << 20, threads: 2, tempDir: null });
+});
+afterAll(() => engine.close());
+
+/** The answer in Arrow's form, decoded; a description has the same columns. `isPlain`: all of it is left to DuckDB. */
+async function answerOf(sql: string, isPlain: boolean) {
+  const input = { tables: [homeTable(kernel)], params: {}, nowNs: SUITE_NOW_NS, isPlain };
+  const answer = await engine.run(await engine.plan(sql), input);
+  const encoder = await createEncoder("arrow", answer.schema);
+  const pieces = [encoder.begin()!];
+  for await (const batch of answer.batches) pieces.push(encoder.batch(batch) ?? new Uint8Array(0));
+  pieces.push(encoder.end()!);
+  await answer.close();
+  const { schema } = await engine.describe(await engine.plan(sql), input);
+  expect(schema.fields).toEqual([...answer.schema.fields]);
+  return tableFromIPC(Buffer.concat(pieces));
+}
+
+const HOME = "home AS a";
+const OTHER = "(SELECT time, room, temp FROM home WHERE temp > 23) AS b";
+
+const TIMES: [sql: string, nullable: readonly boolean[]][] = [
+  ["SELECT time, room, temp, co FROM home", [false, true, true, true]],
+  ["SELECT * FROM home LIMIT 0", [true, true, true, true, false]],
+  ["SELECT time AS t FROM (SELECT * FROM home) AS h ORDER BY t LIMIT 3", [false]],
+  ["WITH h AS (SELECT time FROM home WHERE temp > 22) SELECT time FROM h", [false]],
+  ["SELECT time, count(*) AS n FROM home GROUP BY time", [false, true]],
+  ["SELECT DISTINCT ON (room) time FROM home ORDER BY room, time DESC", [false]],
+  [`SELECT a.time, b.time AS t FROM ${HOME} JOIN ${OTHER} ON a.time = b.time`, [false, false]],
+  // what may be missing
+  ["SELECT time FROM home AS a RIGHT JOIN (SELECT time, temp FROM home) AS b USING (time)", [true]],
+  ["SELECT a.time, b.time AS t FROM home AS a POSITIONAL JOIN (SELECT time FROM home LIMIT 2) AS b", [true, true]],
+  [
+    "SELECT a.time, b.time AS t FROM home AS a ASOF LEFT JOIN (SELECT time FROM home WHERE temp > 100) AS b ON a.time >= b.time",
+    [false, true],
+  ],
+  [`SELECT a.time, b.time AS t FROM ${HOME} LEFT JOIN ${OTHER} ON a.time = b.time`, [false, true]],
+  [`SELECT a.time, b.time AS t FROM ${HOME} RIGHT JOIN ${OTHER} ON a.time = b.time AND a.temp < 0`, [true, false]],
+  [`SELECT a.time, b.time AS t FROM ${HOME} FULL JOIN ${OTHER} ON a.time = b.time AND a.temp < 0`, [true, true]],
+  ["SELECT t FROM (SELECT b.time AS t FROM home AS a LEFT JOIN home AS b ON a.temp = b.co) AS x", [true]],
+  ["SELECT time, room, count(*) AS n FROM home GROUP BY ROLLUP (time, room)", [true, true, true]],
+  ["SELECT time FROM home UNION ALL SELECT NULL", [true]],
+  [
+    "WITH RECURSIVE r AS (SELECT time FROM home UNION ALL SELECT CAST(NULL AS TIMESTAMP) FROM r WHERE time IS NOT NULL) SELECT time FROM r",
+    [true],
+  ],
+  ["SELECT max(time) AS t FROM home WHERE temp > 100", [true]],
+  ["SELECT lag(time) OVER (ORDER BY time) AS t FROM home", [true]],
+  ["SELECT (SELECT time FROM home WHERE temp > 100) AS t", [true]],
+  ["SELECT date_bin(INTERVAL '1 hour', time) AS t, time + INTERVAL '1 s' AS u FROM home", [true, true]],
+];
+
+describe("time is never NULL", () => {
+  test.each(TIMES)("%s", async (sql, nullable) => {
+    for (const isPlain of [false, true]) {
+      const { schema } = await answerOf(sql, isPlain);
+      expect(schema.fields.map((field: Field) => field.nullable)).toEqual([...nullable]);
+    }
+  });
+});
