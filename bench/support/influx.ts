@@ -2,7 +2,7 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Contestant, DATABASE, type RunningServer } from "./contestant.ts";
-import { folderBytes, freePort, pollUntil, startPeer } from "./peer-process.ts";
+import { folderBytes, freePort, type PeerProcess, pollUntil, startPeer } from "./peer-process.ts";
 
 const PROGRAM = Bun.which("influxd");
 
@@ -16,7 +16,8 @@ export const startInflux = PROGRAM === null ? undefined : () => start(PROGRAM);
 
 export const INFLUX: Contestant = { name: "InfluxDB 1", start: startInflux };
 
-async function start(program: string): Promise<RunningInflux> {
+/** The server alone, with nothing in it. */
+export async function startInfluxd(program: string): Promise<PeerProcess & { readonly url: string }> {
   const url = `http://127.0.0.1:${freePort()}`;
   const peer = await startPeer({
     name: "influxd",
@@ -27,6 +28,12 @@ async function start(program: string): Promise<RunningInflux> {
     },
     readyUrl: `${url}/ping`,
   });
+  return { ...peer, url };
+}
+
+async function start(program: string): Promise<RunningInflux> {
+  const peer = await startInfluxd(program);
+  const { url } = peer;
   await query(url, `CREATE DATABASE ${DATABASE}`, "POST");
   return {
     writeUrl: `${url}/write?db=${DATABASE}&precision=ns`,

@@ -140,8 +140,9 @@ export interface SelectField {
   readonly alias: string | null;
 }
 
-/** `time(d, offset)` is a call, `*` a wildcard. */
-export type Dimension = VarRef | Call | Wildcard | RegexLiteral;
+/** `time(d, offset)` is a call, `*` a wildcard; a reference or a regular expression names tags. The grammar lets anything else pass, too:
+ *  to refuse it is the statement's error, not the text's. */
+export type Dimension = Expression;
 
 export type Fill = { readonly kind: "null" | "none" | "previous" | "linear" } | { readonly kind: "value"; readonly value: number | bigint };
 

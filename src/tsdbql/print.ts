@@ -1,0 +1,97 @@
+// Expressions as 1.x prints them: in errors, in plans, and where a name is made of what is printed.
+import type { Binary, Expression, SelectField } from "./ast.ts";
+import { formatDuration } from "./durations.ts";
+import { quoteIdent, quoteString } from "./quote.ts";
+
+/** Chains may be long, so their left sides are not descended into. */
+export function printExpression(expression: Expression): string {
+  switch (expression.kind) {
+    case "ref":
+      return quoteIdent(expression.name) + (expression.cast === null ? "" : `::${expression.cast}`);
+    case "call":
+      return `${expression.name}(${expression.args.map(printExpression).join(", ")})`;
+    case "binary":
+      return printChain(expression);
+    case "paren":
+      return `(${printExpression(expression.inner)})`;
+    case "wildcard":
+      return expression.of === null ? "*" : `*::${expression.of}`;
+    case "distinct":
+      return `DISTINCT ${expression.name}`;
+    case "number":
+      return printFloat(expression.value);
+    case "integer":
+      return String(expression.value);
+    case "string":
+      return quoteString(expression.value);
+    case "boolean":
+      return String(expression.value);
+    case "duration":
+      return formatDuration(expression.ns);
+    case "time":
+      return `'${formatTime(expression.ns)}'`;
+    case "regex":
+      return `/${expression.source.replaceAll("/", "\\/")}/`;
+  }
+}
+
+function printChain(expression: Binary): string {
+  const parts: string[] = [];
+  let left: Expression = expression;
+  for (; left.kind === "binary"; left = left.left) parts.push(`${left.operator} ${printExpression(left.right)}`);
+  return [printExpression(left), ...parts.reverse()].join(" ");
+}
+
+/** Three digits behind the point, whatever there are; a half goes to the even one. */
+function printFloat(value: number): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
+  const sign = value < 0 || Object.is(value, -0) ? "-" : "";
+  const size = Math.abs(value);
+  if (size >= 1e21) return `${sign}${BigInt(size)}.000`;
+  const thousands = size * 1000;
+  const isTie = size < 1e9 && (size * 16) % 1 === 0 && thousands % 2 === 0.5;
+  return sign + (isTie ? (Math.floor(thousands) / 1000).toFixed(3) : size.toFixed(3));
+}
+
+/** RFC 3339 in UTC without trailing zeros. */
+export function formatTime(ns: bigint): string {
+  const fraction = ((ns % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n;
+  const seconds = new Date(Number((ns - fraction) / 1_000_000n)).toISOString().slice(0, 19);
+  const digits = String(fraction).padStart(9, "0").replace(/0+$/, "");
+  return `${seconds}${digits === "" ? "" : `.${digits}`}Z`;
+}
+
+export function printField({ expression, alias }: SelectField): string {
+  return printExpression(expression) + (alias === null ? "" : ` AS ${quoteIdent(alias)}`);
+}
+
+/** The column's name: the alias, else the call's or the column's name, of arithmetic those of its operands; "" of a literal. */
+export function fieldName({ expression, alias }: SelectField): string {
+  if (alias !== null && alias !== "") return alias;
+  switch (expression.kind) {
+    case "call":
+      return expression.name;
+    case "ref":
+      return expression.name;
+    case "paren":
+      return fieldName({ expression: expression.inner, alias: null });
+    case "binary":
+      return operandNames(expression).join("_");
+    default:
+      return "";
+  }
+}
+
+function operandNames(expression: Expression): string[] {
+  switch (expression.kind) {
+    case "call":
+    case "ref":
+      return [expression.name];
+    case "paren":
+      return operandNames(expression.inner);
+    case "binary":
+      return [...operandNames(expression.left), ...operandNames(expression.right)];
+    default:
+      return [];
+  }
+}
