@@ -21,14 +21,13 @@ import { Admission } from "./ingest/admission.ts";
 import { BodyMemory } from "./ingest/body-memory.ts";
 import { MonotonicClock } from "./ingest/clock.ts";
 import { NamedData } from "./ingest/data-service.ts";
+import { NamedDatabases } from "./ingest/database-service.ts";
 import { Deletions } from "./ingest/deletions.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import type { LanesParts } from "./ingest/lanes.ts";
 import { Replayer } from "./ingest/replay.ts";
 import { Kernel } from "./kernel/kernel.ts";
-import { Compactor } from "./maintain/compactor.ts";
-import { Flusher } from "./maintain/flush.ts";
-import { COMPACTION_LIMITS } from "./maintain/plan-compaction.ts";
+import type { DatabaseService } from "./model/databases.ts";
 import type { DataService } from "./model/deletion.ts";
 import { TsdbError } from "./model/errors.ts";
 import { LIMITS } from "./model/limits.ts";
@@ -41,6 +40,7 @@ import { functionBytesOf } from "./sql/engine.ts";
 import { openStorage, removeOrphans, type Storage } from "./storage.ts";
 import { Manifest } from "./store/manifest.ts";
 import { type LocalPaths, localPaths, objectKeys } from "./store/paths.ts";
+import { Upkeep } from "./upkeep.ts";
 import { type ReplayResult, replay } from "./wal/replay.ts";
 import { Wal } from "./wal/wal.ts";
 import { startIngestWorker } from "./workers/ingest-client.ts";
@@ -48,7 +48,6 @@ import { MaintenanceClient } from "./workers/maintenance-client.ts";
 import { QueryClient } from "./workers/query-client.ts";
 import type { SpawnedWorker } from "./workers/spawn.ts";
 
-const FLUSH_CHECK_MS = 1000;
 const READER_STALL_MS = 300_000;
 /** A cancelled statement ends within tens of milliseconds; one that does not must not hold up the flush. */
 const QUERIES_CLOSE_MS = 3000;
@@ -66,10 +65,7 @@ export class Server {
   private deletions: Deletions | undefined;
   private queries: QueryClient | undefined;
   private maintenance: MaintenanceClient | undefined;
-  private flusher: Flusher | undefined;
-  private compactor: Compactor | undefined;
-  private flushTimer: ReturnType<typeof setInterval> | undefined;
-  private compactionTimer: ReturnType<typeof setInterval> | undefined;
+  private upkeep: Upkeep | undefined;
   private http: HttpServer | undefined;
   /** Started after all else: resolves to what it is, undefined when it is off. */
   private flight: Promise<FlightThread | undefined> = Promise.resolve(undefined);
@@ -150,21 +146,27 @@ export class Server {
     return new NamedData(this.catalog, this.deletions);
   }
 
+  /** Databases and tables as a whole. @throws TsdbError unavailable before the log is replayed */
+  get databases(): DatabaseService {
+    const { catalog, tables, deletions, upkeep } = this;
+    if (deletions === undefined || upkeep === undefined) throw this.unavailable();
+    return new NamedDatabases({ catalog, tables, deletions, nowMs: () => Date.now(), onScheduled: () => upkeep.hardDeletes.check() });
+  }
+
   /** Stops accepting, finishes what runs (at most `shutdownTimeoutMs`), flushes, and lets go of the folder. */
   async stop(): Promise<void> {
     const { config } = this;
     if (this.status.state !== "failed") this.status = { state: "stopping" };
-    clearInterval(this.flushTimer);
-    clearInterval(this.compactionTimer);
+    this.upkeep?.stopTimers();
     // together, because HTTP comes in by both
     const flight = this.flight.then((thread) => thread?.stop(config.shutdownTimeoutMs)).catch(() => {});
     await Promise.all([flight, this.http?.stop(config.shutdownTimeoutMs)]);
     await this.queries?.close(QUERIES_CLOSE_MS);
     // what it has not finished is begun anew at the next start
-    await this.compactor?.stop();
+    await this.upkeep?.compactor.stop();
     await this.ingest?.close();
     if (this.wal !== undefined && this.wal.failed === null) {
-      await this.flusher?.flushAll();
+      await this.upkeep?.flusher.flushAll();
       await this.wal.close();
       await this.manifest.close();
       await this.catalog.close();
@@ -256,8 +258,8 @@ export class Server {
     this.wal = wal;
     const deletions = new Deletions({ catalog: this.catalog, tables: this.tables, wal, manifest: this.manifest });
     this.deletions = deletions;
-    const flusher = this.createFlusher(wal, this.maintenance);
-    this.flusher = flusher;
+    const upkeep = this.startUpkeep(wal, deletions, this.maintenance);
+    const { flusher } = upkeep;
     const clock = new MonotonicClock(() => Date.now());
     const admission = new Admission({
       bytesMax: config.bufferBytesMax,
@@ -279,10 +281,7 @@ export class Server {
       onRows: () => flusher.check(),
       lanes: this.lanes(),
     });
-    this.flushTimer = setInterval(() => flusher.check(), FLUSH_CHECK_MS);
-    const compactor = this.createCompactor(this.maintenance, deletions);
-    this.compactor = compactor;
-    this.compactionTimer = setInterval(() => compactor.check(), config.compactionCheckMs);
+    upkeep.startTimers();
     await this.queries.ready();
     if (this.status.state === "replaying") this.status = { state: "ready" };
     // whoever wants it is told
@@ -333,65 +332,10 @@ export class Server {
     };
   }
 
-  private createFlusher(wal: Wal, maintenance: MaintenanceClient): Flusher {
-    const { config, logs } = this;
-    const keys = objectKeys(config.nodeId);
-    return new Flusher({
-      tables: this.tables,
-      pins: this.pins,
-      catalog: this.catalog,
-      wal,
-      manifest: this.manifest,
-      store: this.storage.store,
-      tombstonesOf: (tableId) => this.tombstonesOf(tableId),
-      ptKey: (fileId) => keys.ptFile(fileId),
-      limits: {
-        openBytesMax: Math.floor(config.bufferBytesMax / 4),
-        ageMsMax: config.gen0DurationMs,
-        walBytesMax: LIMITS.walSegmentBytes,
-      },
-      nowMs: () => Date.now(),
-      encode: (input) => maintenance.encode(input),
-      onFlushed: (flush) => {
-        logs("flush").info("flushed", flush);
-        this.deletions?.retireApplied();
-      },
-      onError: (error) => logs("flush").error("flush failed, will try again", { err: error }),
-    });
-  }
-
-  private createCompactor(maintenance: MaintenanceClient, deletions: Deletions): Compactor {
-    const { config, logs, catalog } = this;
-    const keys = objectKeys(config.nodeId);
-    return new Compactor({
-      manifest: this.manifest,
-      store: this.storage.store,
-      pins: this.pins,
-      dataKey: (fileId, format) => (format === "pt" ? keys.ptFile(fileId) : keys.parquetFile(fileId)),
-      objectSource: this.storage.objectSource,
-      tableState: (tableId, nowMs) => ({
-        table: catalog.tableById(tableId),
-        retentionMinNs: catalog.retentionMinNs(tableId, nowMs),
-        tombstones: deletions.tombstonesOf(tableId),
-      }),
-      stateVersion: () => catalog.version,
-      deletionsDurable: () => deletions.durable(),
-      retireDeletions: () => deletions.retireApplied(),
-      merge: (request, write) => maintenance.merge(request, write),
-      cancelMerge: () => maintenance.cancelMerge(),
-      limits: { ...COMPACTION_LIMITS, quietMs: config.compactionDelayMs },
-      graceMs: config.compactionCleanupMs,
-      nowMs: () => Date.now(),
-      later: (milliseconds, run) => void setTimeout(run, milliseconds).unref(),
-      onCompacted: (report) => {
-        this.metrics.compacted(report);
-        logs("compact").info("compacted", { ...report });
-      },
-      onError: (error) => {
-        this.metrics.compactionFailed();
-        logs("compact").error("compaction failed, will try again", { err: error });
-      },
-    });
+  private startUpkeep(wal: Wal, deletions: Deletions, maintenance: MaintenanceClient): Upkeep {
+    const { config, logs, storage, catalog, manifest, pins, tables, metrics } = this;
+    this.upkeep = new Upkeep({ config, logs, storage, catalog, manifest, pins, tables, metrics, wal, deletions, maintenance });
+    return this.upkeep;
   }
 
   private async replay(): Promise<ReplayResult> {

@@ -13,6 +13,9 @@ import { SeriesMemory } from "./series-memory.ts";
 import { type BufferBatch, type SealedBuffer, TableBuffer } from "./table-buffer.ts";
 
 export class LiveTable {
+  /** Grows when the table gets another name or goes: who found it by name has to look again. */
+  nameChanges = 0;
+
   constructor(
     readonly tableId: number,
     readonly databaseId: number,
@@ -38,8 +41,12 @@ export interface SealedTable {
 }
 
 export class LiveTables {
+  /** Grows with the `nameChanges` of any table. */
+  nameChanges = 0;
   private readonly tables = new Map<number, LiveTable>();
   private sealed_: SealedRows | undefined;
+  /** Of tables that are gone but for sealed rows. */
+  private readonly dropped: SeriesDictionary[] = [];
   private oldestRowMs_: number | undefined;
   private openBytes_ = 0;
   private openRows_ = 0;
@@ -107,6 +114,29 @@ export class LiveTables {
       this.tables.set(table.id, live);
     }
     return live;
+  }
+
+  /** The table, or its database, is called otherwise from now on. */
+  renamed(tableId: number): void {
+    const live = this.tables.get(tableId);
+    if (live === undefined) return;
+    live.nameChanges += 1;
+    this.nameChanges += 1;
+  }
+
+  /** Forgets a table that is gone from the catalog; its rows are freed once no statement reads them. What is sealed goes with its flush. */
+  drop(tableId: number): void {
+    const live = this.tables.get(tableId);
+    if (live === undefined) return;
+    this.renamed(tableId);
+    this.tables.delete(tableId);
+    this.openBytes_ -= live.buffer.bytes;
+    this.openRows_ -= live.buffer.rowCount;
+    if (this.openRows_ === 0) this.oldestRowMs_ = undefined;
+    const { dictionary } = live;
+    live.buffer.dropAll();
+    if (this.sealed_?.tables.has(tableId)) this.dropped.push(dictionary);
+    else dictionary.release();
   }
 
   /** Runs of a table in log order. */
@@ -177,6 +207,7 @@ export class LiveTables {
   dropSealed(): void {
     if (this.sealed_ === undefined) return;
     for (const table of this.sealed_.tables.values()) table.buffer.release();
+    for (const dictionary of this.dropped.splice(0)) dictionary.release();
     this.sealed_ = undefined;
     this.sealedBytes_ = 0;
   }

@@ -9,7 +9,7 @@ import type { ObjectStore } from "../object-store/object-store.ts";
 import { type OperationLog, openOperationLog } from "../object-store/operation-log.ts";
 import { inFile } from "../object-store/operation-values.ts";
 import { type CatalogOperation, readOperation } from "./operations.ts";
-import { CatalogState, type DatabaseDef, type TableSchema } from "./state.ts";
+import { CatalogState, type DatabaseDef, type DeletedObject, type TableSchema } from "./state.ts";
 
 /** Where the default organization's databases live: what port 8181 sees. */
 export const DEFAULT_NAMESPACE = 0;
@@ -76,6 +76,22 @@ export class Catalog {
     return this.state.findDatabase(name, namespace);
   }
 
+  /** A soft-deleted one, by the name it has now. */
+  findDeletedDatabase(name: string, namespace = DEFAULT_NAMESPACE): DeletedObject | undefined {
+    return this.state.findDeletedDatabase(name, namespace);
+  }
+
+  /** @see findDeletedDatabase */
+  findDeletedTable(databaseId: number, name: string): DeletedObject | undefined {
+    return this.state.findDeletedTable(databaseId, name);
+  }
+
+  /** Everything that is soft-deleted; tables of a deleted database only if they were deleted on their own. */
+  deleted(): DeletedObject[] {
+    return this.state.deleted();
+  }
+
+  /** Deleted ones too. */
   databaseById(id: number): DatabaseDef | undefined {
     return this.state.databaseById(id);
   }
@@ -89,6 +105,7 @@ export class Catalog {
     return this.state.findTable(databaseId, name)?.def;
   }
 
+  /** Deleted ones too. */
   tableById(id: number): TableDef | undefined {
     return this.state.tableById(id)?.def;
   }
@@ -96,6 +113,11 @@ export class Catalog {
   /** In order of creation. */
   tables(databaseId: number): TableDef[] {
     return this.state.tables(databaseId);
+  }
+
+  /** The same with deleted ones. */
+  allTables(databaseId: number): TableDef[] {
+    return this.state.allTables(databaseId);
   }
 
   /** A table with its name index. Borrowed: read it within the same synchronous step. */

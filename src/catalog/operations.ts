@@ -86,7 +86,53 @@ export interface SetRetention {
   readonly retentionNs: string | null;
 }
 
-export type CatalogOperation = CreateCluster | CreateDatabase | CreateTable | AddColumns | DeleteRows | RetireTombstones | SetRetention;
+/** The object is out of the way under another name, and can be restored until it is dropped. */
+export interface SoftDelete {
+  readonly kind: "soft_delete";
+  readonly of: "database" | "table";
+  readonly id: number;
+  /** What it is called from now on. */
+  readonly name: string;
+  readonly deletedMs: number;
+  /** When it is dropped; null = never. */
+  readonly hardDeleteMs: number | null;
+}
+
+/** Of a soft-deleted object: when it is dropped. */
+export interface ScheduleDrop {
+  readonly kind: "schedule_drop";
+  readonly of: "database" | "table";
+  readonly id: number;
+  readonly hardDeleteMs: number | null;
+}
+
+/** A soft-deleted object is there again, as `name`. */
+export interface Restore {
+  readonly kind: "restore";
+  readonly of: "database" | "table";
+  readonly id: number;
+  readonly name: string;
+}
+
+/** A soft-deleted object is gone, with everything in it. */
+export interface Drop {
+  readonly kind: "drop";
+  readonly of: "database" | "table";
+  readonly id: number;
+}
+
+export type CatalogOperation =
+  | CreateCluster
+  | CreateDatabase
+  | CreateTable
+  | AddColumns
+  | DeleteRows
+  | RetireTombstones
+  | SetRetention
+  | SoftDelete
+  | ScheduleDrop
+  | Restore
+  | Drop;
 
 export function deleteRowsOperation({ id, tableId, sequence, range, tags }: Tombstone): DeleteRows {
   return { kind: "delete_rows", id, tableId, sequence, minTimeNs: String(range.minNs), maxTimeNs: String(range.maxNs), tags };
@@ -119,6 +165,16 @@ export function readRetention(what: string, value: unknown): string | null {
   const ns = readNs(what, value);
   if (ns < 0n) badValue(what, value, "0 or more");
   return String(ns);
+}
+
+function readOwner({ of, id }: Readonly<Record<string, unknown>>): { of: "database" | "table"; id: number } {
+  if (of !== "database" && of !== "table") badValue("of", of, "database or table");
+  return { of, id: readCount("id", id) };
+}
+
+/** @throws TsdbError corrupt_file */
+export function readHardDelete(value: unknown): number | null {
+  return value === null || value === undefined ? null : readCount("hardDeleteMs", value);
 }
 
 export function readColumn(what: string, value: unknown): ColumnOperation {
@@ -158,11 +214,22 @@ export function readOperation(value: unknown): CatalogOperation {
       return deleteRowsOperation(readTombstone(operation));
     case "retire_tombstones":
       return { kind, ids: readArray("ids", operation["ids"]).map((id) => readCount("ids", id)) };
-    case "set_retention": {
-      const of = operation["of"];
-      if (of !== "database" && of !== "table") badValue("of", of, "database or table");
-      return { kind, of, id: readCount("id", operation["id"]), retentionNs: readRetention("retentionNs", operation["retentionNs"]) };
-    }
+    case "set_retention":
+      return { kind, ...readOwner(operation), retentionNs: readRetention("retentionNs", operation["retentionNs"]) };
+    case "soft_delete":
+      return {
+        kind,
+        ...readOwner(operation),
+        name: readText("name", operation["name"]),
+        deletedMs: readCount("deletedMs", operation["deletedMs"]),
+        hardDeleteMs: readHardDelete(operation["hardDeleteMs"]),
+      };
+    case "schedule_drop":
+      return { kind, ...readOwner(operation), hardDeleteMs: readHardDelete(operation["hardDeleteMs"]) };
+    case "restore":
+      return { kind, ...readOwner(operation), name: readText("name", operation["name"]) };
+    case "drop":
+      return { kind, ...readOwner(operation) };
     default:
       badValue("operation kind", kind, "one this server knows: the log was written by a newer one, or is damaged");
   }

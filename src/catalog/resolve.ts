@@ -53,7 +53,10 @@ export interface FinishedPlan {
 }
 
 /** What the catalog is asked; a Catalog fits. */
-export type CatalogView = Pick<Catalog, "findDatabase" | "findSchema" | "nextIds" | "databaseCount" | "tableCount">;
+export type CatalogView = Pick<
+  Catalog,
+  "findDatabase" | "findDeletedDatabase" | "findSchema" | "findDeletedTable" | "nextIds" | "databaseCount" | "tableCount"
+>;
 
 export function typeConflict(name: string, want: ColumnType, got: ColumnType): string {
   if (RESERVED_COLUMNS.has(name)) return `'${name}' is a reserved column`;
@@ -75,6 +78,8 @@ interface TableWork {
   needsRows: boolean;
   /** The table exists or is made by this plan. */
   accepted: boolean;
+  /** The name is that of a soft-deleted table: no row is stored. */
+  readonly isDeleted: boolean;
 }
 
 export class SchemaPlan {
@@ -82,7 +87,7 @@ export class SchemaPlan {
   private readonly work: TableWork[];
   private newTableCount = 0;
 
-  /** @throws TsdbError limit_exceeded when the database does not exist and there may be no more */
+  /** @throws TsdbError limit_exceeded when the database does not exist and there may be no more, bad_request when it is soft-deleted */
   constructor(
     private readonly catalog: CatalogView,
     private readonly databaseName: string,
@@ -90,16 +95,20 @@ export class SchemaPlan {
     private readonly limits: SchemaLimits = LIMITS,
   ) {
     this.database = catalog.findDatabase(databaseName);
+    if (catalog.findDeletedDatabase(databaseName) !== undefined) {
+      const message = `cannot write to soft-deleted database '${databaseName}' - it is marked for deletion`;
+      throw new TsdbError("bad_request", message, { database: databaseName });
+    }
     if (this.database === undefined && catalog.databaseCount >= limits.databasesMax) {
       throw new TsdbError("limit_exceeded", `Adding a new database would exceed limit of ${limits.databasesMax} databases`, {
         limit: limits.databasesMax,
       });
     }
     this.work = tables.map((parsed) => this.begin(parsed));
-    const newTables = this.work.filter(({ schema }) => schema === undefined);
+    const newTables = this.work.filter(({ schema, isDeleted }) => schema === undefined && !isDeleted);
     const tooMany = newTables.length > 0 && catalog.tableCount + newTables.length > limits.tablesMax;
     for (const table of this.work) {
-      if ((tooMany && table.schema === undefined) || !this.fits(table)) this.restart(table);
+      if (table.isDeleted || (tooMany && table.schema === undefined) || !this.fits(table)) this.restart(table);
       else if (table.schema === undefined) this.newTableCount += 1;
     }
   }
@@ -107,7 +116,8 @@ export class SchemaPlan {
   private begin(parsed: ParsedTable): TableWork {
     const schema = this.database && this.catalog.findSchema(this.database.id, parsed.name);
     const columnCount = schema === undefined ? 0 : schema.def.columns.length - 1;
-    return { parsed, schema, added: new Map(), columnCount, needsRows: false, accepted: true };
+    const isDeleted = this.database !== undefined && this.catalog.findDeletedTable(this.database.id, parsed.name) !== undefined;
+    return { parsed, schema, added: new Map(), columnCount, needsRows: false, accepted: true, isDeleted };
   }
 
   /** The fast way: true when every column of the table exists with its type or can be added. */
@@ -166,6 +176,7 @@ export class SchemaPlan {
   acceptRow(tableIndex: number, tagIndexes: ArrayLike<number>, fieldIndexes: ArrayLike<number>): string | null {
     const table = this.work[tableIndex]!;
     assert(table.needsRows, `table ${tableIndex} needs no look at its rows`);
+    if (table.isDeleted) return `cannot write to soft-deleted table '${table.parsed.name}' - it is marked for deletion`;
     if (!table.accepted && table.schema === undefined) {
       const tableCount = this.catalog.tableCount + this.newTableCount;
       if (tableCount >= this.limits.tablesMax) {

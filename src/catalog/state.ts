@@ -9,11 +9,16 @@ import {
   type CatalogOperation,
   COLUMN_TYPE_NAME,
   columnTypeName,
+  type Drop,
   deleteRowsOperation,
+  type Restore,
   readColumn,
+  readHardDelete,
   readRetention,
   readTombstone,
+  type ScheduleDrop,
   type SetRetention,
+  type SoftDelete,
 } from "./operations.ts";
 import { TombstoneSet } from "./tombstones.ts";
 
@@ -22,6 +27,19 @@ export interface DatabaseDef {
   readonly namespace: number;
   readonly name: string;
 }
+
+/** Of an object that was deleted and can be restored. */
+export interface SoftDeletion {
+  /** What it was called before. */
+  readonly formerName: string;
+  readonly deletedMs: number;
+  /** When it will be dropped; null = never. */
+  readonly hardDeleteMs: number | null;
+}
+
+/** A soft-deleted database or table, with the table's database. */
+export type DeletedObject = SoftDeletion &
+  ({ readonly of: "database"; readonly def: DatabaseDef } | { readonly of: "table"; readonly def: TableDef });
 
 /** A table with its index. `def` is replaced, never changed, when columns are added: whoever holds one has a fixed schema, and
  *  `def` being the same object means that nothing has changed. */
@@ -37,12 +55,15 @@ interface MutableTable extends TableSchema {
   nextColumnId: number;
   /** null = as the database says; 0 = for ever. */
   retentionNs: bigint | null;
+  deletion: SoftDeletion | null;
 }
 
 interface DatabaseEntry {
-  readonly def: DatabaseDef;
+  def: DatabaseDef;
   /** null or 0 = for ever. */
   retentionNs: bigint | null;
+  deletion: SoftDeletion | null;
+  /** Deleted ones too, by the name they have now. */
   readonly tablesByName: Map<string, MutableTable>;
 }
 
@@ -54,44 +75,78 @@ export class CatalogState {
   clusterUuid = "";
   nextDatabaseId = 1;
   nextTableId = 1;
+  private databaseCount_ = 0;
+  private tableCount_ = 0;
   private readonly databasesById = new Map<number, DatabaseEntry>();
-  /** By namespace, then name. */
+  /** By namespace, then name: deleted ones too. */
   private readonly databasesByName = new Map<number, Map<string, DatabaseEntry>>();
   private readonly tablesById = new Map<number, MutableTable>();
   private readonly tombstones_ = new TombstoneSet();
 
+  /** Without deleted ones. */
   get databaseCount(): number {
-    return this.databasesById.size;
+    return this.databaseCount_;
   }
 
+  /** Without deleted ones and those of deleted databases. */
   get tableCount(): number {
-    return this.tablesById.size;
+    return this.tableCount_;
   }
 
   findDatabase(name: string, namespace: number): DatabaseDef | undefined {
-    return this.databasesByName.get(namespace)?.get(name)?.def;
+    const entry = this.databasesByName.get(namespace)?.get(name);
+    return entry?.deletion === null ? entry.def : undefined;
   }
 
+  /** A soft-deleted one, by the name it has now. */
+  findDeletedDatabase(name: string, namespace: number): DeletedObject | undefined {
+    const entry = this.databasesByName.get(namespace)?.get(name);
+    return entry === undefined || entry.deletion === null ? undefined : { of: "database", def: entry.def, ...entry.deletion };
+  }
+
+  /** The same of a table, whether or not its database is deleted. */
+  findDeletedTable(databaseId: number, name: string): DeletedObject | undefined {
+    const table = this.databasesById.get(databaseId)?.tablesByName.get(name);
+    return table === undefined || table.deletion === null ? undefined : { of: "table", def: table.def, ...table.deletion };
+  }
+
+  /** Everything that is soft-deleted, in order of creation. Tables of a deleted database only if they were deleted on their own. */
+  deleted(): DeletedObject[] {
+    const found: DeletedObject[] = [];
+    for (const { def, deletion } of this.databasesById.values()) if (deletion !== null) found.push({ of: "database", def, ...deletion });
+    for (const { def, deletion } of this.tablesById.values()) if (deletion !== null) found.push({ of: "table", def, ...deletion });
+    return found;
+  }
+
+  /** Deleted ones too. */
   databaseById(id: number): DatabaseDef | undefined {
     return this.databasesById.get(id)?.def;
   }
 
   findTable(databaseId: number, name: string): TableSchema | undefined {
-    return this.databasesById.get(databaseId)?.tablesByName.get(name);
+    const table = this.databasesById.get(databaseId)?.tablesByName.get(name);
+    return table?.deletion === null ? table : undefined;
   }
 
+  /** Deleted ones too. */
   tableById(id: number): TableSchema | undefined {
     return this.tablesById.get(id);
   }
 
   /** In order of creation. */
   databases(): DatabaseDef[] {
-    return [...this.databasesById.values()].map((entry) => entry.def);
+    return [...this.databasesById.values()].filter(({ deletion }) => deletion === null).map(({ def }) => def);
   }
 
   /** In order of creation. */
   tables(databaseId: number): TableDef[] {
-    return [...(this.databasesById.get(databaseId)?.tablesByName.values() ?? [])].map((table) => table.def);
+    const tables = [...(this.databasesById.get(databaseId)?.tablesByName.values() ?? [])];
+    return byId(tables.filter(({ deletion }) => deletion === null).map(({ def }) => def));
+  }
+
+  /** The same with deleted ones. */
+  allTables(databaseId: number): TableDef[] {
+    return byId([...(this.databasesById.get(databaseId)?.tablesByName.values() ?? [])].map(({ def }) => def));
   }
 
   get tombstones(): Pick<TombstoneSet, "nextId" | "partialCount" | "ofTable" | "tableIds" | "has" | "all"> {
@@ -136,21 +191,34 @@ export class CatalogState {
       case "set_retention":
         this.setRetention(operation);
         return;
+      case "soft_delete":
+        this.softDelete(operation);
+        return;
+      case "schedule_drop":
+        this.scheduleDrop(operation);
+        return;
+      case "restore":
+        this.restore(operation);
+        return;
+      case "drop":
+        this.drop(operation);
+        return;
     }
   }
 
   private createDatabase(def: DatabaseDef): void {
     const { id, namespace, name } = def;
     if (id < this.nextDatabaseId) violated(`database id ${id} of ${JSON.stringify(name)} was used before`);
-    if (this.findDatabase(name, namespace) !== undefined) violated(`a second database ${JSON.stringify(name)}`);
-    const entry: DatabaseEntry = { def: { id, namespace, name }, retentionNs: null, tablesByName: new Map() };
     let byName = this.databasesByName.get(namespace);
     if (byName === undefined) {
       byName = new Map();
       this.databasesByName.set(namespace, byName);
     }
+    if (byName.has(name)) violated(`a second database ${JSON.stringify(name)}`);
+    const entry: DatabaseEntry = { def: { id, namespace, name }, retentionNs: null, deletion: null, tablesByName: new Map() };
     byName.set(name, entry);
     this.databasesById.set(id, entry);
+    this.databaseCount_ += 1;
     this.nextDatabaseId = id + 1;
   }
 
@@ -165,9 +233,11 @@ export class CatalogState {
       columnsByName: new Map([[TIME_COLUMN.name, TIME_COLUMN]]),
       nextColumnId: TIME_COLUMN.id + 1,
       retentionNs: null,
+      deletion: null,
     };
     database.tablesByName.set(name, entry);
     this.tablesById.set(id, entry);
+    if (database.deletion === null) this.tableCount_ += 1;
     this.nextTableId = id + 1;
   }
 
@@ -212,6 +282,79 @@ export class CatalogState {
     owner.retentionNs = retentionNs === null ? null : BigInt(retentionNs);
   }
 
+  private softDelete({ of, id, name, deletedMs, hardDeleteMs }: SoftDelete): void {
+    const owner = this.owner(of, id);
+    if (owner.deletion !== null) violated(`${of} ${id} is deleted twice`);
+    const formerName = owner.def.name;
+    this.rename(of, id, name);
+    this.setDeletion(of, id, { formerName, deletedMs, hardDeleteMs });
+  }
+
+  /** From there to deleted, or back. */
+  private setDeletion(of: "database" | "table", id: number, deletion: SoftDeletion | null): void {
+    const change = deletion === null ? 1 : -1;
+    if (of === "database") {
+      this.databasesById.get(id)!.deletion = deletion;
+      this.databaseCount_ += change;
+      this.tableCount_ += change * this.tables(id).length;
+    } else {
+      const table = this.tablesById.get(id)!;
+      table.deletion = deletion;
+      if (this.databasesById.get(table.def.databaseId)!.deletion === null) this.tableCount_ += change;
+    }
+  }
+
+  private scheduleDrop({ of, id, hardDeleteMs }: ScheduleDrop): void {
+    const owner = this.owner(of, id);
+    if (owner.deletion === null) violated(`${of} ${id} is to be dropped and was not deleted`);
+    owner.deletion = { ...owner.deletion, hardDeleteMs };
+  }
+
+  private restore({ of, id, name }: Restore): void {
+    const owner = this.owner(of, id);
+    if (owner.deletion === null) violated(`${of} ${id} is restored and was not deleted`);
+    this.rename(of, id, name);
+    this.setDeletion(of, id, null);
+  }
+
+  private drop({ of, id }: Drop): void {
+    const owner = this.owner(of, id);
+    if (owner.deletion === null) violated(`${of} ${id} is dropped and was not deleted`);
+    if (of === "table") {
+      this.forgetTable(id);
+      return;
+    }
+    const database = this.databasesById.get(id)!;
+    for (const { def } of [...database.tablesByName.values()]) this.forgetTable(def.id);
+    this.databasesByName.get(database.def.namespace)!.delete(database.def.name);
+    this.databasesById.delete(id);
+  }
+
+  private forgetTable(id: number): void {
+    const { def } = this.tablesById.get(id)!;
+    this.tombstones_.removeTable(id);
+    this.databasesById.get(def.databaseId)!.tablesByName.delete(def.name);
+    this.tablesById.delete(id);
+  }
+
+  private owner(of: "database" | "table", id: number): DatabaseEntry | MutableTable {
+    const owner = (of === "database" ? this.databasesById : this.tablesById).get(id);
+    if (owner === undefined) violated(`${of} ${id} does not exist`);
+    return owner;
+  }
+
+  private rename(of: "database" | "table", id: number, name: string): void {
+    if (of === "database") {
+      const database = this.databasesById.get(id)!;
+      const byName = this.databasesByName.get(database.def.namespace)!;
+      move(byName, database, name, `a second database ${JSON.stringify(name)}`);
+    } else {
+      const table = this.tablesById.get(id)!;
+      const byName = this.databasesById.get(table.def.databaseId)!.tablesByName;
+      move(byName, table, name, `a second table ${JSON.stringify(name)} in database ${table.def.databaseId}`);
+    }
+  }
+
   /** JSON of the state, for a snapshot. Counters are part of it: an id is not reused when its owner is gone. */
   toSnapshot(): unknown {
     return {
@@ -219,13 +362,18 @@ export class CatalogState {
       nextDatabaseId: this.nextDatabaseId,
       nextTableId: this.nextTableId,
       nextTombstoneId: this.tombstones_.nextId,
-      databases: [...this.databasesById.values()].map(({ def, retentionNs }) => ({ ...def, ...retentionToJson(retentionNs) })),
-      tables: [...this.tablesById.values()].map(({ def, nextColumnId, retentionNs }) => ({
+      databases: [...this.databasesById.values()].map(({ def, retentionNs, deletion }) => ({
+        ...def,
+        ...retentionToJson(retentionNs),
+        ...deletionToJson(deletion),
+      })),
+      tables: [...this.tablesById.values()].map(({ def, nextColumnId, retentionNs, deletion }) => ({
         id: def.id,
         databaseId: def.databaseId,
         name: def.name,
         nextColumnId,
         ...retentionToJson(retentionNs),
+        ...deletionToJson(deletion),
         columns: def.columns.slice(1).map(({ id, name, type }) => ({ id, name, type: columnTypeName(type) })),
       })),
       tombstones: this.tombstones_.all().map(deleteRowsOperation),
@@ -244,6 +392,8 @@ export class CatalogState {
       state.createDatabase({ id, namespace, name: readText("database.name", database["name"]) });
       const retentionNs = readRetention("database.retentionNs", database["retentionNs"]);
       state.setRetention({ kind: "set_retention", of: "database", id, retentionNs });
+      const deletion = readDeletion(database["deletion"]);
+      if (deletion !== null) state.setDeletion("database", id, deletion);
     }
     for (const item of readArray("tables", snapshot["tables"])) {
       const table = readObject("table", item);
@@ -257,6 +407,8 @@ export class CatalogState {
       entry.nextColumnId = Math.max(entry.nextColumnId, readCount("table.nextColumnId", table["nextColumnId"]));
       const retentionNs = readRetention("table.retentionNs", table["retentionNs"]);
       state.setRetention({ kind: "set_retention", of: "table", id, retentionNs });
+      const deletion = readDeletion(table["deletion"]);
+      if (deletion !== null) state.setDeletion("table", id, deletion);
     }
     // snapshots of servers that could not delete do not have these two
     for (const item of readArray("tombstones", snapshot["tombstones"] ?? [])) state.deleteRows(readTombstone(item));
@@ -270,6 +422,33 @@ export class CatalogState {
 
 function retentionToJson(retentionNs: bigint | null): { retentionNs?: string } {
   return retentionNs === null ? {} : { retentionNs: String(retentionNs) };
+}
+
+function deletionToJson(deletion: SoftDeletion | null): { deletion?: SoftDeletion } {
+  return deletion === null ? {} : { deletion };
+}
+
+/** @throws TsdbError corrupt_file */
+function readDeletion(value: unknown): SoftDeletion | null {
+  if (value === undefined) return null;
+  const deletion = readObject("deletion", value);
+  return {
+    formerName: readText("deletion.formerName", deletion["formerName"]),
+    deletedMs: readCount("deletion.deletedMs", deletion["deletedMs"]),
+    hardDeleteMs: readHardDelete(deletion["hardDeleteMs"]),
+  };
+}
+
+function move<T extends { def: { readonly name: string } }>(byName: Map<string, T>, entry: T, name: string, offence: string): void {
+  if (byName.has(name)) violated(offence);
+  byName.delete(entry.def.name);
+  entry.def = { ...entry.def, name };
+  byName.set(name, entry);
+}
+
+/** By name they lie in the order in which they got it. */
+function byId(tables: TableDef[]): TableDef[] {
+  return tables.sort((a, b) => a.id - b.id);
 }
 
 function columnDef(column: { id: number; name: string; type: keyof typeof COLUMN_TYPE_NAME }): ColumnDef {

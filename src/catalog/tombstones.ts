@@ -55,6 +55,12 @@ export class TombstoneSet {
     else this.byTable.set(tableId, kept);
   }
 
+  /** Those of a table that is gone. */
+  removeTable(tableId: number): void {
+    for (const tombstone of this.ofTable(tableId)) this.forget(tombstone);
+    this.byTable.delete(tableId);
+  }
+
   private forget(tombstone: Tombstone): void {
     this.tableOf.delete(tombstone.id);
     if (!hidesAll(tombstone)) this.partial -= 1;

@@ -82,6 +82,10 @@ export class DatabaseWriter {
   /** The parser knows more columns of some table than the catalog lets a table have. Earlier than the parser's own `wantsReset`, which
    *  comes with the first good line that found no room. */
   private crowded = false;
+  /** Some link has lost its table. */
+  private hasLeft = false;
+  /** Of all tables, when no link was stale. */
+  private nameChanges = 0;
   /** Of the scratch, where records of pending series are written. */
   private recordPtr = 0;
   private readonly tables: ParsedTables;
@@ -97,7 +101,7 @@ export class DatabaseWriter {
 
   /** True when it should be reset before the next body is parsed. */
   get wantsReset(): boolean {
-    return this.crowded || this.parser.view.wantsReset;
+    return this.crowded || this.hasStaleLinks() || this.parser.view.wantsReset;
   }
 
   /** Resolves what the parser has just made of a body that brings nothing but rows of what is linked already: most do. Undefined, and
@@ -150,11 +154,22 @@ export class DatabaseWriter {
     for (const link of this.links) link.release();
     this.links = [];
     this.crowded = false;
+    this.hasLeft = false;
+    this.nameChanges = this.parts.tables.nameChanges;
   }
 
   release(): void {
     this.reset();
     this.parser.release();
+  }
+
+  /** Tables that some link means are called otherwise: all links are made anew, since what the parser knows of theirs is in doubt. */
+  private hasStaleLinks(): boolean {
+    const { nameChanges } = this.parts.tables;
+    if (nameChanges === this.nameChanges) return false;
+    if (this.hasLeft || this.links.some((link) => link?.isStale)) return true;
+    this.nameChanges = nameChanges;
+    return false;
   }
 
   private begin(parsed: ParsedTable, encodedPtr: number | undefined): TableWork {
@@ -164,6 +179,11 @@ export class DatabaseWriter {
       this.links[parsed.index] = link;
     }
     link.grow(parsed);
+    if (link.isStale) {
+      // the body was parsed before the table got another name: its series are looked up one by one, this once
+      link.leave(parsed.newSeriesFirst);
+      this.hasLeft = true;
+    }
     link.followDictionary();
     if (parsed.columns.some(({ index }) => index >= LIMITS.columnsPerTableMax)) this.crowded = true;
     return { parsed, link, encodedPtr };

@@ -20,6 +20,8 @@ export interface UnresolvedSeries {
 
 export class TableLink {
   private live_: LiveTable | undefined;
+  /** Of the table when it was joined. */
+  private nameChanges = 0;
   /** Whose series ids `seriesMapPtr` has. */
   private dictionary: SeriesDictionary | undefined;
   private hasForgotten_ = false;
@@ -43,8 +45,23 @@ export class TableLink {
   /** The table whose rows these are. */
   join(live: LiveTable): void {
     this.live_ = live;
+    this.nameChanges = live.nameChanges;
     this.dictionary ??= live.dictionary;
     this.followDictionary();
+  }
+
+  /** The table has another name now or is gone: what the parser calls so is another one. */
+  get isStale(): boolean {
+    return this.live_ !== undefined && this.live_.nameChanges !== this.nameChanges;
+  }
+
+  /** Knows no table any more; parser series up to `seriesCount` have to be resolved as they are used. */
+  leave(seriesCount: number): void {
+    this.live_ = undefined;
+    this.dictionary = undefined;
+    this.hasForgotten_ = false;
+    for (const list of [this.fieldColumnIds, this.tagColumnIds, this.seriesIds]) list.clear();
+    for (let seriesId = 0; seriesId < seriesCount; seriesId++) this.pending.add(seriesId);
   }
 
   /** Series ids of a dictionary that was evicted mean nothing any more: they have to be found in the one that took its place. */
@@ -74,7 +91,7 @@ export class TableLink {
   /** True when a body brings nothing but rows to this table: their columns are linked, their series resolved. */
   knows({ tablePtr, rowCount, seriesPtr, newSeriesFirst, newSeriesCount }: ParsedTables): boolean {
     const { live_, fieldColumnIds, seriesIds } = this;
-    if (live_ === undefined || live_.dictionary !== this.dictionary || this.pending.size > 0) return false;
+    if (live_ === undefined || this.isStale || live_.dictionary !== this.dictionary || this.pending.size > 0) return false;
     if (rowCount === 0 || newSeriesCount > 0 || newSeriesFirst > seriesIds.length) return false;
     const { call } = this.kernel;
     return (

@@ -32,6 +32,8 @@ export const LIMITS = {
   tablesMax: 10_000,
   databasesMax: 10_000,
   databaseNameBytesMax: 511,
+  /** Of tables and columns that are made by name; line protocol allows what a string may have. */
+  tableNameBytesMax: 65_535,
   /** Deletions of some rows of a table that compaction has not applied yet; every scan and every file written looks at them. */
   tombstonesMax: 1000,
   /** Tag values of one deletion, together: all deletions are in memory, in the catalog's log and in every snapshot of their table. */

@@ -31,3 +31,13 @@ export function validateDatabaseName(name: string): void {
   const message = databaseNameError(name);
   if (message !== null) throw new TsdbError("bad_request", message, { name });
 }
+
+/** The same rule as line protocol's. @throws TsdbError bad_request */
+export function validateTableName(name: string): void {
+  if (name === "") throw new TsdbError("bad_request", "table name cannot be empty", { name });
+  if (name.includes("\0")) throw new TsdbError("bad_request", "table name contains a NUL character", { name });
+  const bytes = Buffer.byteLength(name);
+  if (bytes > LIMITS.tableNameBytesMax) {
+    throw new TsdbError("bad_request", `table name too long: ${bytes} bytes, max ${LIMITS.tableNameBytesMax}`, {});
+  }
+}

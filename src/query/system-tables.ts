@@ -1,5 +1,6 @@
 // The rows of schema `system`: what the catalog, the manifest and the log of queries know, as of a statement's snapshot. Main thread.
 import type { Catalog } from "../catalog/catalog.ts";
+import type { SoftDeletion } from "../catalog/state.ts";
 import { type ColumnDef, ColumnType, type TableDef } from "../model/column.ts";
 import { INTERNAL_DATABASE } from "../model/names.ts";
 import type { SystemRow } from "../model/system-table.ts";
@@ -51,12 +52,25 @@ const ROWS: Readonly<Record<string, MakeRows>> = {
       .map(queryRow),
   tables: ({ catalog }, database) => {
     const databases = database === null ? catalog.databases() : [database];
-    return databases.flatMap(({ id, name }) => catalog.tables(id).map((table) => tableRow(name, table)));
+    const ids = new Map(databases.map(({ id, name }) => [id, name]));
+    const live = databases.flatMap(({ id, name }) => catalog.tables(id).map((table) => tableRow(name, table, null)));
+    const deleted = catalog.deleted().flatMap((object) => {
+      const name = object.of === "table" ? ids.get(object.def.databaseId) : undefined;
+      return name === undefined ? [] : [tableRow(name, object.def as TableDef, object)];
+    });
+    return [...live, ...deleted];
   },
-  databases: ({ catalog }) => [
-    [INTERNAL_DATABASE, null, false, null],
-    ...catalog.databases().map(({ id, name }): SystemRow => [name, catalog.retentionNs("database", id) || null, false, null]),
-  ],
+  databases: ({ catalog }) => {
+    const row = (def: { id: number; name: string }, deletion: SoftDeletion | null): SystemRow => {
+      return [def.name, catalog.retentionNs("database", def.id) || null, deletion !== null, dropTime(deletion)];
+    };
+    const deleted = catalog.deleted().filter(({ of }) => of === "database");
+    return [
+      [INTERNAL_DATABASE, null, false, null],
+      ...catalog.databases().map((def) => row(def, null)),
+      ...deleted.map((object) => row(object.def, object)),
+    ];
+  },
   nodes: ({ nodes }) =>
     nodes().map(({ nodeId, instanceId, modes, coreCount, startedNs }, index) => {
       return [nodeId, BigInt(index), instanceId, JSON.stringify(modes), BigInt(coreCount), "running", startedNs, null];
@@ -87,9 +101,15 @@ function fileRows(table: TableDef, blocks: readonly BlockOfTable[]): SystemRow[]
   });
 }
 
-function tableRow(database: string, { name, columns }: TableDef): SystemRow {
+/** Null: never, or the object is not deleted. */
+function dropTime(deletion: SoftDeletion | null): bigint | null {
+  const ms = deletion?.hardDeleteMs ?? null;
+  return ms === null ? null : BigInt(ms) * 1_000_000n;
+}
+
+function tableRow(database: string, { name, columns }: TableDef, deletion: SoftDeletion | null): SystemRow {
   const tags = columns.filter(({ type }: ColumnDef) => type === ColumnType.tag).map((column) => column.name);
-  return [database, name, BigInt(columns.length), tags.join(", "), 0n, 0n, false, null];
+  return [database, name, BigInt(columns.length), tags.join(", "), 0n, 0n, deletion !== null, dropTime(deletion)];
 }
 
 function queryRow(entry: QueryLogEntry): SystemRow {

@@ -1,0 +1,137 @@
+// What the server does of itself beside requests: flushes sealed rows, merges files, drops what was deleted. Each has its parts put
+// together here.
+import type { LiveTables } from "./buffer/live-tables.ts";
+import type { Pins } from "./buffer/pins.ts";
+import type { Catalog } from "./catalog/catalog.ts";
+import type { Log } from "./cli/logger.ts";
+import type { ServeConfig } from "./cli/serve-config.ts";
+import type { Metrics } from "./http/metrics.ts";
+import type { Deletions } from "./ingest/deletions.ts";
+import { Compactor } from "./maintain/compactor.ts";
+import { Flusher } from "./maintain/flush.ts";
+import { HardDeletes } from "./maintain/hard-deletes.ts";
+import { COMPACTION_LIMITS } from "./maintain/plan-compaction.ts";
+import { LIMITS } from "./model/limits.ts";
+import type { Storage } from "./storage.ts";
+import type { Manifest } from "./store/manifest.ts";
+import { objectKeys } from "./store/paths.ts";
+import type { Wal } from "./wal/wal.ts";
+import type { MaintenanceClient } from "./workers/maintenance-client.ts";
+
+export interface UpkeepParts {
+  readonly config: ServeConfig;
+  readonly logs: (component: string) => Log;
+  readonly storage: Storage;
+  readonly catalog: Catalog;
+  readonly manifest: Manifest;
+  readonly pins: Pins;
+  readonly tables: LiveTables;
+  readonly metrics: Metrics;
+  readonly wal: Wal;
+  readonly deletions: Deletions;
+  readonly maintenance: MaintenanceClient;
+}
+
+const FLUSH_CHECK_MS = 1000;
+
+export class Upkeep {
+  readonly flusher: Flusher;
+  readonly compactor: Compactor;
+  readonly hardDeletes: HardDeletes;
+  private flushTimer: ReturnType<typeof setInterval> | undefined;
+  private compactionTimer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(private readonly parts: UpkeepParts) {
+    this.flusher = createFlusher(parts);
+    this.compactor = createCompactor(parts);
+    this.hardDeletes = createHardDeletes(parts, () => this.compactor.check());
+  }
+
+  startTimers(): void {
+    this.flushTimer = setInterval(() => this.flusher.check(), FLUSH_CHECK_MS);
+    this.compactionTimer = setInterval(() => this.compactor.check(), this.parts.config.compactionCheckMs);
+    this.hardDeletes.check();
+  }
+
+  stopTimers(): void {
+    clearInterval(this.flushTimer);
+    clearInterval(this.compactionTimer);
+    this.hardDeletes.stop();
+  }
+}
+
+function createFlusher({ config, logs, storage, catalog, manifest, pins, tables, wal, deletions, maintenance }: UpkeepParts): Flusher {
+  const keys = objectKeys(config.nodeId);
+  return new Flusher({
+    tables,
+    pins,
+    catalog,
+    wal,
+    manifest,
+    store: storage.store,
+    tombstonesOf: (tableId) => deletions.tombstonesOf(tableId),
+    ptKey: (fileId) => keys.ptFile(fileId),
+    limits: {
+      openBytesMax: Math.floor(config.bufferBytesMax / 4),
+      ageMsMax: config.gen0DurationMs,
+      walBytesMax: LIMITS.walSegmentBytes,
+    },
+    nowMs: () => Date.now(),
+    encode: (input) => maintenance.encode(input),
+    onFlushed: (flush) => {
+      logs("flush").info("flushed", flush);
+      deletions.retireApplied();
+    },
+    onError: (error) => logs("flush").error("flush failed, will try again", { err: error }),
+  });
+}
+
+function createCompactor({ config, logs, storage, catalog, manifest, pins, metrics, deletions, maintenance }: UpkeepParts): Compactor {
+  const keys = objectKeys(config.nodeId);
+  return new Compactor({
+    manifest,
+    store: storage.store,
+    pins,
+    dataKey: (fileId, format) => (format === "pt" ? keys.ptFile(fileId) : keys.parquetFile(fileId)),
+    objectSource: storage.objectSource,
+    tableState: (tableId, nowMs) => ({
+      table: catalog.tableById(tableId),
+      retentionMinNs: catalog.retentionMinNs(tableId, nowMs),
+      tombstones: deletions.tombstonesOf(tableId),
+    }),
+    stateVersion: () => catalog.version,
+    deletionsDurable: () => deletions.durable(),
+    retireDeletions: () => deletions.retireApplied(),
+    merge: (request, write) => maintenance.merge(request, write),
+    cancelMerge: () => maintenance.cancelMerge(),
+    limits: { ...COMPACTION_LIMITS, quietMs: config.compactionDelayMs },
+    graceMs: config.compactionCleanupMs,
+    nowMs: () => Date.now(),
+    later: (milliseconds, run) => void setTimeout(run, milliseconds).unref(),
+    onCompacted: (report) => {
+      metrics.compacted(report);
+      logs("compact").info("compacted", { ...report });
+    },
+    onError: (error) => {
+      metrics.compactionFailed();
+      logs("compact").error("compaction failed, will try again", { err: error });
+    },
+  });
+}
+
+function createHardDeletes({ logs, catalog, tables }: UpkeepParts, onDropped: () => void): HardDeletes {
+  return new HardDeletes({
+    catalog,
+    tables,
+    nowMs: () => Date.now(),
+    later: (milliseconds, check) => {
+      const timer = setTimeout(check, milliseconds);
+      return () => clearTimeout(timer);
+    },
+    onDropped: ({ of, def, formerName }) => {
+      logs("catalog").info(`dropped a deleted ${of}`, { id: def.id, name: def.name, formerName });
+      onDropped();
+    },
+    onError: (error) => logs("catalog").error("a deleted object could not be dropped", { err: error }),
+  });
+}
