@@ -181,6 +181,8 @@ export class Server {
     const app = createApp({
       write: { receive: (bytes) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.ingest.receive(bytes)) },
       query: { query: (request) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.queries!.query(request)) },
+      databases: () => this.databases,
+      data: () => this.data,
       status: () => this.status,
       clusterUuid: this.catalog.clusterUuid,
       processId: this.processId,

@@ -2,18 +2,30 @@
 // No clock, no I/O; catalog.ts is the shell around it.
 import { assert } from "../model/assert.ts";
 import { type ColumnDef, ColumnType, type TableDef, TIME_COLUMN } from "../model/column.ts";
-import { TsdbError } from "../model/errors.ts";
 import type { Tombstone } from "../model/tombstone.ts";
 import { readArray, readCount, readObject, readText } from "../object-store/operation-values.ts";
 import {
+  byId,
+  columnDef,
+  type DatabaseDef,
+  type DatabaseEntry,
+  type DeletedObject,
+  deletionToJson,
+  type MutableTable,
+  move,
+  readDeletion,
+  retentionToJson,
+  type SoftDeletion,
+  type TableSchema,
+  violated,
+} from "./entries.ts";
+import {
   type CatalogOperation,
-  COLUMN_TYPE_NAME,
   columnTypeName,
   type Drop,
   deleteRowsOperation,
   type Restore,
   readColumn,
-  readHardDelete,
   readRetention,
   readTombstone,
   type ScheduleDrop,
@@ -22,54 +34,7 @@ import {
 } from "./operations.ts";
 import { TombstoneSet } from "./tombstones.ts";
 
-export interface DatabaseDef {
-  readonly id: number;
-  readonly namespace: number;
-  readonly name: string;
-}
-
-/** Of an object that was deleted and can be restored. */
-export interface SoftDeletion {
-  /** What it was called before. */
-  readonly formerName: string;
-  readonly deletedMs: number;
-  /** When it will be dropped; null = never. */
-  readonly hardDeleteMs: number | null;
-}
-
-/** A soft-deleted database or table, with the table's database. */
-export type DeletedObject = SoftDeletion &
-  ({ readonly of: "database"; readonly def: DatabaseDef } | { readonly of: "table"; readonly def: TableDef });
-
-/** A table with its index. `def` is replaced, never changed, when columns are added: whoever holds one has a fixed schema, and
- *  `def` being the same object means that nothing has changed. */
-export interface TableSchema {
-  readonly def: TableDef;
-  readonly columnsByName: ReadonlyMap<string, ColumnDef>;
-  readonly nextColumnId: number;
-}
-
-interface MutableTable extends TableSchema {
-  def: TableDef;
-  columnsByName: Map<string, ColumnDef>;
-  nextColumnId: number;
-  /** null = as the database says; 0 = for ever. */
-  retentionNs: bigint | null;
-  deletion: SoftDeletion | null;
-}
-
-interface DatabaseEntry {
-  def: DatabaseDef;
-  /** null or 0 = for ever. */
-  retentionNs: bigint | null;
-  deletion: SoftDeletion | null;
-  /** Deleted ones too, by the name they have now. */
-  readonly tablesByName: Map<string, MutableTable>;
-}
-
-function violated(message: string): never {
-  throw new TsdbError("corrupt_file", `the catalog log contradicts itself: ${message}`, {});
-}
+export type { DatabaseDef, DeletedObject, SoftDeletion, TableSchema } from "./entries.ts";
 
 export class CatalogState {
   clusterUuid = "";
@@ -418,39 +383,4 @@ export class CatalogState {
     state.nextTableId = Math.max(state.nextTableId, readCount("nextTableId", snapshot["nextTableId"]));
     return state;
   }
-}
-
-function retentionToJson(retentionNs: bigint | null): { retentionNs?: string } {
-  return retentionNs === null ? {} : { retentionNs: String(retentionNs) };
-}
-
-function deletionToJson(deletion: SoftDeletion | null): { deletion?: SoftDeletion } {
-  return deletion === null ? {} : { deletion };
-}
-
-/** @throws TsdbError corrupt_file */
-function readDeletion(value: unknown): SoftDeletion | null {
-  if (value === undefined) return null;
-  const deletion = readObject("deletion", value);
-  return {
-    formerName: readText("deletion.formerName", deletion["formerName"]),
-    deletedMs: readCount("deletion.deletedMs", deletion["deletedMs"]),
-    hardDeleteMs: readHardDelete(deletion["hardDeleteMs"]),
-  };
-}
-
-function move<T extends { def: { readonly name: string } }>(byName: Map<string, T>, entry: T, name: string, offence: string): void {
-  if (byName.has(name)) violated(offence);
-  byName.delete(entry.def.name);
-  entry.def = { ...entry.def, name };
-  byName.set(name, entry);
-}
-
-/** By name they lie in the order in which they got it. */
-function byId(tables: TableDef[]): TableDef[] {
-  return tables.sort((a, b) => a.id - b.id);
-}
-
-function columnDef(column: { id: number; name: string; type: keyof typeof COLUMN_TYPE_NAME }): ColumnDef {
-  return { id: column.id, name: column.name, type: COLUMN_TYPE_NAME[column.type] };
 }

@@ -9,6 +9,8 @@ import type { AppServices } from "./services.ts";
 import { UrlCache } from "./url-cache.ts";
 import { v1WriteRoutes } from "./v1/write.ts";
 import { v2WriteRoutes } from "./v2/write.ts";
+import { databaseRoutes } from "./v3/configure/database.ts";
+import { tableRoutes } from "./v3/configure/table.ts";
 import { querySqlRoutes } from "./v3/query-sql.ts";
 import { v3WriteRoutes } from "./v3/write.ts";
 
@@ -44,6 +46,8 @@ export function createApp(services: AppServices): App {
     .use(v2WriteRoutes(services))
     .use(v1WriteRoutes(services))
     .use(querySqlRoutes(services))
+    .use(databaseRoutes(services))
+    .use(tableRoutes(services))
     .use(infoRoutes(services))
     .use(docsRoutes(services, () => app.routes));
   for (const { method, path } of app.routes) {

@@ -3,7 +3,7 @@ import type { TObject, TSchema } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 
 export interface OperationSource {
-  readonly tag: "Write" | "Query" | "Server";
+  readonly tag: "Write" | "Query" | "Databases" | "Server";
   readonly summary: string;
   readonly description?: string;
   readonly query?: TObject;

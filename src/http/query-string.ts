@@ -24,6 +24,13 @@ export function readQueryString<T extends TObject>(schema: T, url: string, prefi
   return found as Static<T>;
 }
 
+/** The same where something is required. @throws TsdbError bad_request, also when there is no query string */
+export function readRequiredQuery<T extends TObject>(schema: T, url: string): Static<T> {
+  const found = readQueryString(schema, url);
+  if (found === null) throw new TsdbError("bad_request", `serde error: missing field \`${schema.required?.[0]}\``);
+  return found;
+}
+
 /** What follows the first `?`, without a fragment. */
 export function searchOf(url: string): string {
   const start = url.indexOf("?");

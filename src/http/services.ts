@@ -1,4 +1,6 @@
 // What the routes need from the rest of the server. main.ts fills it; tests fill it with fakes.
+import type { DatabaseService } from "../model/databases.ts";
+import type { DataService } from "../model/deletion.ts";
 import type { QueryService } from "../model/query.ts";
 import type { WriteService } from "../model/write.ts";
 import type { Edition } from "./aliases.ts";
@@ -13,6 +15,10 @@ export interface ServerStatus {
 export interface AppServices {
   readonly write: WriteService;
   readonly query: QueryService;
+  /** @throws TsdbError unavailable before the log is replayed */
+  readonly databases: () => DatabaseService;
+  /** @throws TsdbError unavailable before the log is replayed */
+  readonly data: () => DataService;
   readonly status: () => ServerStatus;
   /** The catalog's uuid: on every response. */
   readonly clusterUuid: string;

@@ -1,0 +1,90 @@
+// What the catalog's state has of each database and table, and how that is written in snapshots.
+import type { ColumnDef, TableDef } from "../model/column.ts";
+import { TsdbError } from "../model/errors.ts";
+import { readCount, readObject, readText } from "../object-store/operation-values.ts";
+import { COLUMN_TYPE_NAME, readHardDelete } from "./operations.ts";
+
+export interface DatabaseDef {
+  readonly id: number;
+  readonly namespace: number;
+  readonly name: string;
+}
+
+/** Of an object that was deleted and can be restored. */
+export interface SoftDeletion {
+  /** What it was called before. */
+  readonly formerName: string;
+  readonly deletedMs: number;
+  /** When it will be dropped; null = never. */
+  readonly hardDeleteMs: number | null;
+}
+
+/** A soft-deleted database or table, with the table's database. */
+export type DeletedObject = SoftDeletion &
+  ({ readonly of: "database"; readonly def: DatabaseDef } | { readonly of: "table"; readonly def: TableDef });
+
+/** A table with its index. `def` is replaced, never changed, when columns are added: whoever holds one has a fixed schema, and
+ *  `def` being the same object means that nothing has changed. */
+export interface TableSchema {
+  readonly def: TableDef;
+  readonly columnsByName: ReadonlyMap<string, ColumnDef>;
+  readonly nextColumnId: number;
+}
+
+export interface MutableTable extends TableSchema {
+  def: TableDef;
+  columnsByName: Map<string, ColumnDef>;
+  nextColumnId: number;
+  /** null = as the database says; 0 = for ever. */
+  retentionNs: bigint | null;
+  deletion: SoftDeletion | null;
+}
+
+export interface DatabaseEntry {
+  def: DatabaseDef;
+  /** null or 0 = for ever. */
+  retentionNs: bigint | null;
+  deletion: SoftDeletion | null;
+  /** Deleted ones too, by the name they have now. */
+  readonly tablesByName: Map<string, MutableTable>;
+}
+
+/** @throws TsdbError corrupt_file, always */
+export function violated(message: string): never {
+  throw new TsdbError("corrupt_file", `the catalog log contradicts itself: ${message}`, {});
+}
+
+export function retentionToJson(retentionNs: bigint | null): { retentionNs?: string } {
+  return retentionNs === null ? {} : { retentionNs: String(retentionNs) };
+}
+
+export function deletionToJson(deletion: SoftDeletion | null): { deletion?: SoftDeletion } {
+  return deletion === null ? {} : { deletion };
+}
+
+/** @throws TsdbError corrupt_file */
+export function readDeletion(value: unknown): SoftDeletion | null {
+  if (value === undefined) return null;
+  const deletion = readObject("deletion", value);
+  return {
+    formerName: readText("deletion.formerName", deletion["formerName"]),
+    deletedMs: readCount("deletion.deletedMs", deletion["deletedMs"]),
+    hardDeleteMs: readHardDelete(deletion["hardDeleteMs"]),
+  };
+}
+
+export function move<T extends { def: { readonly name: string } }>(byName: Map<string, T>, entry: T, name: string, offence: string): void {
+  if (byName.has(name)) violated(offence);
+  byName.delete(entry.def.name);
+  entry.def = { ...entry.def, name };
+  byName.set(name, entry);
+}
+
+/** By name they lie in the order in which they got it. */
+export function byId(tables: TableDef[]): TableDef[] {
+  return tables.sort((a, b) => a.id - b.id);
+}
+
+export function columnDef(column: { id: number; name: string; type: keyof typeof COLUMN_TYPE_NAME }): ColumnDef {
+  return { id: column.id, name: column.name, type: COLUMN_TYPE_NAME[column.type] };
+}

@@ -1,0 +1,40 @@
+// Reads a request's JSON body against a TypeBox schema, which also is the documentation and the type.
+import type { Static, TObject } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { near, TsdbError } from "../model/errors.ts";
+import { decodeUtf8 } from "../model/query-params.ts";
+import type { BodyReader } from "./body.ts";
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+
+/** The body has a type that is no JSON: answered 415. */
+export class UnacceptableType extends Error {
+  override readonly name = "UnacceptableType";
+  constructor() {
+    super("unacceptable content-type, expected: application/json");
+  }
+}
+
+/** Members that `schema` does not know are ignored.
+ *  @throws UnacceptableType; TsdbError bad_request naming the member; what reading throws */
+export async function readJsonBody<T extends TObject>(schema: T, request: Request, reader: BodyReader): Promise<Static<T>> {
+  if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) throw new UnacceptableType();
+  const text = decodeUtf8(await reader.readWhole(request), "body content is not valid utf8");
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new TsdbError("bad_request", `serde json error: ${(error as Error).message}`);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new TsdbError("bad_request", `serde json error: the body must be an object, got ${near(text)}`);
+  }
+  for (const name of schema.required ?? []) {
+    if (!Object.hasOwn(value, name)) throw new TsdbError("bad_request", `serde json error: missing field \`${name}\``);
+  }
+  const first = Value.Errors(schema, value).First();
+  if (first === undefined) return value as Static<T>;
+  const member = first.path.slice(1).replaceAll("/", ".");
+  const got = near(JSON.stringify(first.value) ?? "nothing");
+  throw new TsdbError("bad_request", `serde json error: \`${near(member)}\`: ${first.message.toLowerCase()}, got ${got}`);
+}

@@ -1,0 +1,209 @@
+// /api/v3/configure/database: databases are listed, made, changed, deleted and restored.
+import { Elysia, t } from "elysia";
+import { TsdbError } from "../../../model/errors.ts";
+import { parseHumanDuration } from "../../../model/human-duration.ts";
+import { INTERNAL_DATABASE } from "../../../model/names.ts";
+import { BodyReader } from "../../body.ts";
+import { readJsonBody } from "../../json-body.ts";
+import { operation } from "../../operation.ts";
+import { chooseFormat, FORMATS } from "../../query-format.ts";
+import { readRequiredQuery } from "../../query-string.ts";
+import type { AppServices } from "../../services.ts";
+import { requireReady } from "../../write.ts";
+import { configure, configureAnswers, configureFailed } from "./configure-route.ts";
+import { HardDelete, readHardDeleteAt } from "./hard-delete-at.ts";
+
+const PATH = "/api/v3/configure/database";
+
+const db = t.String({ description: "Database." });
+const retention = t.Optional(
+  t.Union([t.String({ description: "How long rows are kept, such as `30d`, `24h` or `1y`." }), t.Null()], {
+    description: "Absent or null: for ever.",
+  }),
+);
+
+const ListQuery = t.Object({
+  format: t.String({ enum: Object.keys(FORMATS), description: "Form of the list." }),
+  show_deleted: t.Optional(t.Boolean({ default: false, description: "Also list those that are deleted and not dropped yet." })),
+});
+const CreateBody = t.Object({ db, retention_period: retention });
+const DeleteQuery = t.Object({
+  db,
+  data_only: t.Optional(t.Boolean({ default: false, description: "Delete the rows only: database, tables and their columns stay." })),
+  remove_tables: t.Optional(t.Boolean({ default: false, description: "With data_only=true: delete the tables too." })),
+  hard_delete_at: HardDelete,
+});
+const RetentionQuery = t.Object({ db, duration: t.String({ description: "How long rows are kept, such as `30d`." }) });
+const OwnerQuery = t.Object({ db });
+const RestoreBody = t.Object({
+  db: t.String({ description: "The name that the deleted database has now, or the one it had." }),
+  new_name: t.Optional(t.Union([t.String(), t.Null()], { description: "What to call it; absent: as before." })),
+});
+
+const LIST = `SELECT database_name AS "iox::database"{deleted} FROM system.databases {where} ORDER BY {order}database_name`;
+
+/** The list as a statement over the server's own tables: so it comes in every format. */
+function listStatement(showDeleted: boolean): string {
+  const [deleted, where, order] = showDeleted ? [", deleted", "", "deleted, "] : ["", "WHERE NOT deleted", ""];
+  return LIST.replace("{deleted}", deleted).replace("{where}", where).replace("{order}", order);
+}
+
+export function retentionNs(period: string | null | undefined): bigint | null {
+  return period === null || period === undefined ? null : parseHumanDuration(period);
+}
+
+export const databaseRoutes = (services: AppServices) => {
+  const reader = new BodyReader(services.maxRequestBytes, services.now);
+  const list = async (request: Request): Promise<Response> => {
+    try {
+      const { format, show_deleted: showDeleted = false } = readRequiredQuery(ListQuery, request.url);
+      requireReady(services.status());
+      const { contentType, body } = await services.query.query({
+        database: INTERNAL_DATABASE,
+        statement: listStatement(showDeleted),
+        format: chooseFormat(format, null),
+        params: {},
+        signal: request.signal,
+      });
+      return new Response(body, { headers: { "content-type": contentType } });
+    } catch (error) {
+      return configureFailed(services, request, error);
+    }
+  };
+  const setRetention = (database: string, period: bigint | null) => {
+    if (database === INTERNAL_DATABASE) throw new TsdbError("bad_request", `cannot change internal database '${database}'`, {});
+    return services.data().setRetention({ database }, period);
+  };
+  return new Elysia({ name: "http.v3.configure.database" })
+    .get(
+      PATH,
+      ({ request }) => list(request),
+      operation({
+        tag: "Databases",
+        summary: "List databases",
+        query: ListQuery,
+        answers: configureAnswers({ 200: "The databases, by name; deleted ones last.", 400: "`format` is missing or not known." }),
+      }),
+    )
+    .post(
+      PATH,
+      ({ request }) =>
+        configure(services, request, 200, async () => {
+          const body = await readJsonBody(CreateBody, request, reader);
+          await services.databases().createDatabase({ name: body.db, retentionNs: retentionNs(body.retention_period) });
+        }),
+      {
+        parse: "none",
+        ...operation({
+          tag: "Databases",
+          summary: "Create a database",
+          body: { "application/json": CreateBody },
+          answers: configureAnswers({
+            200: "It exists now.",
+            400: "Its name or retention period cannot be understood.",
+            409: "There is one of this name.",
+            422: "There are as many databases as there may be.",
+          }),
+        }),
+      },
+    )
+    .put(
+      PATH,
+      ({ request }) =>
+        configure(services, request, 200, async () => {
+          const body = await readJsonBody(CreateBody, request, reader);
+          await setRetention(body.db, retentionNs(body.retention_period));
+        }),
+      {
+        parse: "none",
+        ...operation({
+          tag: "Databases",
+          summary: "Change how long a database keeps its rows",
+          body: { "application/json": CreateBody },
+          answers: configureAnswers({
+            200: "Changed, for the statements that follow; absent or null means for ever.",
+            400: "The period cannot be understood.",
+            404: "The database does not exist.",
+          }),
+        }),
+      },
+    )
+    .delete(
+      PATH,
+      ({ request }) =>
+        configure(services, request, 200, async () => {
+          const { db: database, data_only, remove_tables, hard_delete_at } = readRequiredQuery(DeleteQuery, request.url);
+          const hardDeleteAt = readHardDeleteAt(hard_delete_at);
+          const request_ = { database, dataOnly: data_only ?? false, removeTables: remove_tables ?? false, hardDeleteAt };
+          await services.databases().deleteDatabase(request_);
+        }),
+      operation({
+        tag: "Databases",
+        summary: "Delete a database",
+        description: "It is renamed, cannot be queried, and can be restored until it is dropped.",
+        query: DeleteQuery,
+        answers: configureAnswers({
+          200: "Deleted; of a deleted one, the time at which it is dropped is another one now.",
+          400: "A parameter cannot be understood.",
+          404: "The database does not exist.",
+          409: "It was deleted before, to be dropped at the same time.",
+        }),
+      }),
+    )
+    .post(
+      `${PATH}/restore`,
+      ({ request }) =>
+        configure(services, request, 200, async () => {
+          const body = await readJsonBody(RestoreBody, request, reader);
+          await services.databases().restoreDatabase({ database: body.db, newName: body.new_name ?? null });
+        }),
+      {
+        parse: "none",
+        ...operation({
+          tag: "Databases",
+          summary: "Restore a deleted database",
+          body: { "application/json": RestoreBody },
+          answers: configureAnswers({
+            200: "It is there again, with its tables and rows.",
+            400: "The new name is not possible, or several deleted databases had the name.",
+            404: "No deleted database has or had the name.",
+            409: "The name is taken, or the database is not deleted.",
+          }),
+        }),
+      },
+    )
+    .post(
+      `${PATH}/retention_period`,
+      ({ request }) =>
+        configure(services, request, 204, async () => {
+          const { db: database, duration } = readRequiredQuery(RetentionQuery, request.url);
+          await setRetention(database, parseHumanDuration(duration));
+        }),
+      {
+        parse: "none",
+        ...operation({
+          tag: "Databases",
+          summary: "Set how long a database keeps its rows",
+          query: RetentionQuery,
+          answers: configureAnswers({
+            204: "Set.",
+            400: "The duration cannot be understood.",
+            404: "The database does not exist.",
+          }),
+        }),
+      },
+    )
+    .delete(
+      `${PATH}/retention_period`,
+      ({ request }) =>
+        configure(services, request, 204, async () => {
+          await setRetention(readRequiredQuery(OwnerQuery, request.url).db, null);
+        }),
+      operation({
+        tag: "Databases",
+        summary: "Keep a database's rows for ever",
+        query: OwnerQuery,
+        answers: configureAnswers({ 204: "Set.", 404: "The database does not exist." }),
+      }),
+    );
+};
