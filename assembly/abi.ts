@@ -156,13 +156,21 @@ export const PREDICATE_FLOAT_NUMBER = 4;
 export const PREDICATE_BOOLEAN = 5;
 
 // Rows as text (assembly/text). All words are u32.
-// | rowCount | columnCount | columnsPtr | isCsv | skipsNulls | startPtr | startBytes | endPtr | endBytes | nullPtr | nullBytes | powersPtr
-// | fixedBytesMax | nextRow | outEnd | 0 | 16 bytes of the kernel |; every text but that of views has 15 bytes to spare behind it
+// | rowCount | columnCount | columnsPtr | style | skipsNulls | startPtr | startBytes | endPtr | endBytes | nullPtr | nullBytes | powersPtr
+// | fixedBytesMax | nextRow | outEnd | infinite | 16 bytes of the kernel |; every text but that of views has 15 bytes to spare behind it
 export const TEXT_ROWS_WORDS = 20;
 export const TEXT_ROWS_NEXT = 13;
 export const TEXT_ROWS_END = 14;
+/** A float that the style cannot write was met: 1 = +Inf, 2 = -Inf; else 0. */
+export const TEXT_ROWS_INFINITE = 15;
+// styles
+export const TEXT_JSON = 0;
+export const TEXT_CSV = 1;
+export const TEXT_V1_JSON = 2;
+export const TEXT_V1_CSV = 3;
 // a column: | kind | valuesPtr | validityPtr, 0 = all present | dataPtr | labelPtr | labelBytes | what its writer keeps: 56 bytes |
-//   times begin with | units in a second u64 | digits of a unit u32 | 0 u32 |, floats with | decimals to try first u32 | 0 u32 |
+//   times begin with | units in a second u64 | digits of a unit u32 | 0 u32 |, floats with | decimals to try first u32 | 0 u32 |,
+//   times as numbers with | divisor u64 |
 export const TEXT_COLUMN_BYTES = 80;
 export const TEXT_COLUMN_STATE = 6;
 export const TEXT_INTEGER = 0;
@@ -177,8 +185,12 @@ export const TEXT_BOOLEAN = 6;
 export const TEXT_STRING = 7;
 /** values: string views. */
 export const TEXT_VIEW = 8;
+/** A time as a number: i64, divided towards zero. */
+export const TEXT_EPOCH = 9;
 /** Bytes of any value but a string, with the blocks it is written in. */
 export const TEXT_VALUE_BYTES_MAX = 96;
+/** The same for a float without exponent: 17 digits behind 323 zeros, a sign and a point. */
+export const TEXT_PLAIN_FLOAT_BYTES_MAX = 384;
 // Unification of sorted lists (assembly/store).
 /** A list is not in strictly ascending order; signed, as calls return it. */
 export const UNIFY_UNORDERED = -1;

@@ -1,4 +1,5 @@
-// Timestamps as text, laid out as src/arrow/clock-text.ts does: ISO 8601, a fraction of 0, 3, 6 or 9 digits, no zone.
+// Timestamps as text, laid out as src/arrow/clock-text.ts does: ISO 8601, a fraction of 0, 3, 6 or 9 digits, no zone; or as the v1 API
+// does.
 import { copyBlocks } from "./copy";
 import { putPair, writePadded, writeUnsigned } from "./digits";
 
@@ -7,6 +8,7 @@ const PLUS: u8 = 0x2b;
 const COLON: u8 = 0x3a;
 const POINT: u8 = 0x2e;
 const LETTER_T: u8 = 0x54;
+const LETTER_Z: u8 = 0x5a;
 
 const DAY_SECONDS: i64 = 86_400;
 
@@ -19,6 +21,23 @@ const DATE: u32 = 24;
 
 /** Writes at most 64 bytes at `at` and gives the end. */
 export function writeTimestamp(at: u32, value: i64, column: u32): u32 {
+  const fraction = writeSeconds(at, value, column);
+  return clockEnd + writeFraction(clockEnd, fraction, load<u32>(column, DIGITS), 1000, 3);
+}
+
+/** RFC 3339 as Go writes it: no zeros at the end of the fraction, `Z` for the zone. */
+export function writeRfc3339(at: u32, value: i64, column: u32): u32 {
+  const fraction = writeSeconds(at, value, column);
+  const end = clockEnd + writeFraction(clockEnd, fraction, load<u32>(column, DIGITS), 10, 1);
+  store<u8>(end, LETTER_Z);
+  return end + 1;
+}
+
+/** Where `writeSeconds` ended. */
+let clockEnd: u32 = 0;
+
+/** Date and time of day without the fraction, whose units are returned. */
+function writeSeconds(at: u32, value: i64, column: u32): u32 {
   const perSecond = load<i64>(column);
   const seconds = floorDivide(value, perSecond);
   const day = floorDivide(seconds, DAY_SECONDS);
@@ -33,16 +52,22 @@ export function writeTimestamp(at: u32, value: i64, column: u32): u32 {
   putPair(at + 3, minutes - hours * 60);
   store<u8>(at, COLON, 5);
   putPair(at + 6, ofDay - minutes * 60);
-  at += 8;
-  let fraction = <u32>(value - seconds * perSecond);
-  if (fraction == 0) return at;
-  let digits = load<u32>(column, DIGITS);
-  for (let thousandth = fraction / 1000; thousandth * 1000 == fraction; thousandth = fraction / 1000) {
-    fraction = thousandth;
-    digits -= 3;
+  clockEnd = at + 8;
+  return <u32>(value - seconds * perSecond);
+}
+
+/** A point and the fraction, without groups of `step` zeros at its end. Returns the bytes written: none for 0. */
+// @ts-ignore: decorator
+@inline
+function writeFraction(at: u32, fraction: u32, digits: u32, group: u32, step: u32): u32 {
+  if (fraction == 0) return 0;
+  for (let rest = fraction / group; rest * group == fraction; rest = fraction / group) {
+    fraction = rest;
+    digits -= step;
   }
   store<u8>(at, POINT);
-  return writePadded(at + 1, fraction, digits);
+  writePadded(at + 1, fraction, digits);
+  return digits + 1;
 }
 
 function floorDivide(value: i64, by: i64): i64 {

@@ -2,23 +2,29 @@
 import {
   TEXT_BOOLEAN,
   TEXT_COLUMN_BYTES,
+  TEXT_CSV,
+  TEXT_EPOCH,
   TEXT_FLOAT,
   TEXT_INTEGER,
   TEXT_INTEGER_32,
+  TEXT_JSON,
   TEXT_STRING,
   TEXT_TIME,
   TEXT_UNSIGNED,
   TEXT_UNSIGNED_32,
+  TEXT_V1_CSV,
+  TEXT_V1_JSON,
   TEXT_VIEW,
   VIEW_BYTES,
 } from "../abi";
 import { bitAt } from "../memory/bits";
 import { viewBytes, viewText } from "../memory/views";
-import { writeTimestamp } from "./clock";
+import { writeRfc3339, writeTimestamp } from "./clock";
 import { copyBlocks } from "./copy";
 import { writeInteger, writeUnsigned } from "./digits";
 import { writeDouble } from "./double";
-import { setSpare, writeCsvString, writeJsonString } from "./strings";
+import { writeNumber } from "./number";
+import { setSpare, writeCsvString, writeJsonString, writeV1CsvString, writeV1JsonString } from "./strings";
 
 const QUOTE: u8 = 0x22;
 
@@ -27,8 +33,8 @@ class Rows {
   rowCount: u32;
   columnCount: u32;
   columns: u32;
-  /** Strings as CSV has them, else as JSON. */
-  isCsv: u32;
+  /** TEXT_JSON … */
+  style: u32;
   /** NULLs are left out with their labels, and the first label of a row without its first byte. */
   skipsNulls: u32;
   startPtr: u32;
@@ -43,7 +49,9 @@ class Rows {
   /** Answers of `textRows`. */
   nextRow: u32;
   outEnd: u32;
-  // one word and the 16 bytes of `setSpare`
+  /** 1 or 2 when an infinite float was met that the style cannot write. */
+  infinite: u32;
+  // the 16 bytes of `setSpare`
 }
 
 const ROWS_SPARE: u32 = 64;
@@ -108,7 +116,7 @@ function writeRow(rows: Rows, row: u32, at: u32): u32 {
       at += rows.nullBytes;
     } else at = writeValue(rows, column, row, at);
   }
-  if (rows.isCsv != 0 && at == start) {
+  if (rows.style == TEXT_CSV && at == start) {
     // a line with nothing on it would be no record to a reader
     store<u16>(at, 0x2222);
     at += 2;
@@ -128,34 +136,72 @@ function writeValue(rows: Rows, column: Column, row: u32, at: u32): u32 {
       return writeInteger(at, load<i32>(values + (row << 2)));
     case TEXT_UNSIGNED_32:
       return writeUnsigned(at, load<u32>(values + (row << 2)));
-    case TEXT_FLOAT: {
-      const value = load<f64>(values + (row << 3));
-      if (value - value != 0) return writeNonFinite(at, value, rows.isCsv != 0);
-      return writeDouble(at, value, <u32>changetype<usize>(column) + COLUMN_STATE, rows.powersPtr);
-    }
-    case TEXT_TIME: {
-      const state = <u32>changetype<usize>(column) + COLUMN_STATE;
-      const value = load<i64>(values + (row << 3));
-      if (rows.isCsv != 0) return writeTimestamp(at, value, state);
-      store<u8>(at, QUOTE);
-      at = writeTimestamp(at + 1, value, state);
-      store<u8>(at, QUOTE);
-      return at + 1;
-    }
+    case TEXT_FLOAT:
+      return writeFloat(rows, column, load<f64>(values + (row << 3)), at);
+    case TEXT_TIME:
+      return writeTime(rows, load<i64>(values + (row << 3)), stateOf(column), at);
+    case TEXT_EPOCH:
+      return writeInteger(at, load<i64>(values + (row << 3)) / load<i64>(stateOf(column)));
     case TEXT_BOOLEAN:
       return writeBoolean(at, load<u8>(values + row) != 0);
     case TEXT_VIEW: {
       const view = values + row * VIEW_BYTES;
-      const text = viewText(view);
-      return rows.isCsv != 0 ? writeCsvString(at, text, viewBytes(view)) : writeJsonString(at, text, viewBytes(view));
+      return writeString(rows.style, at, viewText(view), viewBytes(view));
     }
     default: {
       const offsets = values + (row << 2);
       const from = load<u32>(offsets);
-      const bytes = load<u32>(offsets, 4) - from;
-      return rows.isCsv != 0 ? writeCsvString(at, column.data + from, bytes) : writeJsonString(at, column.data + from, bytes);
+      return writeString(rows.style, at, column.data + from, load<u32>(offsets, 4) - from);
     }
   }
+}
+
+// @ts-ignore: decorator
+@inline
+function stateOf(column: Column): u32 {
+  return <u32>changetype<usize>(column) + COLUMN_STATE;
+}
+
+function writeString(style: u32, at: u32, text: u32, bytes: u32): u32 {
+  switch (style) {
+    case TEXT_JSON:
+      return writeJsonString(at, text, bytes);
+    case TEXT_CSV:
+      return writeCsvString(at, text, bytes);
+    case TEXT_V1_JSON:
+      return writeV1JsonString(at, text, bytes);
+    default:
+      return writeV1CsvString(at, text, bytes);
+  }
+}
+
+function writeTime(rows: Rows, value: i64, state: u32, at: u32): u32 {
+  if (rows.style == TEXT_CSV) return writeTimestamp(at, value, state);
+  store<u8>(at, QUOTE);
+  at = rows.style == TEXT_JSON ? writeTimestamp(at + 1, value, state) : writeRfc3339(at + 1, value, state);
+  store<u8>(at, QUOTE);
+  return at + 1;
+}
+
+function writeFloat(rows: Rows, column: Column, value: f64, at: u32): u32 {
+  const style = rows.style;
+  if (style == TEXT_JSON || style == TEXT_CSV) {
+    if (value - value != 0) return writeNonFinite(at, value, style == TEXT_CSV);
+    return writeDouble(at, value, stateOf(column), rows.powersPtr);
+  }
+  if (value - value != 0) return writeV1NonFinite(rows, at, value);
+  return writeNumber(at, value, style == TEXT_V1_CSV, stateOf(column), rows.powersPtr);
+}
+
+/** NaN is NULL; CSV has Go's words for the infinite. */
+function writeV1NonFinite(rows: Rows, at: u32, value: f64): u32 {
+  if (isNaN(value)) {
+    copyBlocks(rows.nullPtr, rows.nullBytes, at);
+    return at + rows.nullBytes;
+  }
+  if (rows.style == TEXT_V1_JSON) rows.infinite = value > 0 ? 1 : 2;
+  store<u32>(at, value > 0 ? 0x666e492b : 0x666e492d); // +Inf, -Inf
+  return at + 4;
 }
 
 function writeBoolean(at: u32, value: bool): u32 {

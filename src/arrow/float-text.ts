@@ -111,3 +111,15 @@ function layout(text: string, negative: boolean): string {
   if (digits.length <= exponent + 1) return `${sign}${digits.padEnd(exponent + 1, "0")}.0`;
   return `${sign}${digits.slice(0, exponent + 1)}.${digits.slice(exponent + 1)}`;
 }
+
+/** A finite double without an exponent and without a fraction that is zero: `-0`, `100000`, `0.0000001`. */
+export function plainNumberText(value: number): string {
+  const text = String(Math.abs(value));
+  const sign = value < 0 || Object.is(value, -0) ? "-" : "";
+  const mark = text.indexOf("e");
+  if (mark < 0) return sign + text;
+  const exponent = Number(text.slice(mark + 1));
+  const [whole = "", fraction = ""] = text.slice(0, mark).split(".");
+  if (exponent < 0) return `${sign}0.${"0".repeat(-exponent - 1)}${whole}${fraction}`;
+  return `${sign}${whole}${fraction.padEnd(exponent, "0")}`;
+}

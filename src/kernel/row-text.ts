@@ -3,23 +3,30 @@ import {
   TEXT_BOOLEAN,
   TEXT_COLUMN_BYTES,
   TEXT_COLUMN_STATE,
+  TEXT_CSV,
+  TEXT_EPOCH,
   TEXT_FLOAT,
   TEXT_INTEGER,
   TEXT_INTEGER_32,
+  TEXT_JSON,
+  TEXT_PLAIN_FLOAT_BYTES_MAX,
   TEXT_ROWS_END,
+  TEXT_ROWS_INFINITE,
   TEXT_ROWS_NEXT,
   TEXT_ROWS_WORDS,
   TEXT_STRING,
   TEXT_TIME,
   TEXT_UNSIGNED,
   TEXT_UNSIGNED_32,
+  TEXT_V1_CSV,
+  TEXT_V1_JSON,
   TEXT_VALUE_BYTES_MAX,
   TEXT_VIEW,
 } from "../../assembly/abi.ts";
 import { assert } from "../model/assert.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { ResultBatch, ResultColumn, ResultField, ResultType, TimeUnit } from "../model/result-batch.ts";
-import type { RowLayout, RowText, RowTextMaker } from "../model/row-text.ts";
+import { type RowLayout, type RowText, type RowTextMaker, unsupportedValue } from "../model/row-text.ts";
 import type { Kernel } from "./kernel.ts";
 import { powersOfFivePtr } from "./powers-of-five.ts";
 import { Scratch } from "./scratch.ts";
@@ -32,6 +39,7 @@ const OUT_BYTES_MIN = 64 << 10;
 const OUT_BYTES_MAX = 1 << 20;
 /** Texts are copied in blocks of 16 bytes. */
 const SPARE_BYTES = 16;
+const TWO_32 = 2 ** 32;
 /** How many decimals the kernel tries first in a column of floats. */
 const DECIMALS = 2;
 
@@ -54,7 +62,9 @@ export class KernelRowText implements RowTextMaker {
   }
 
   make(fields: readonly ResultField[], layout: RowLayout): RowText | null {
-    const kinds = fields.map(({ type }) => kindOf(type));
+    const { v1 } = layout;
+    const hasEpochs = v1 !== undefined && (layout.isCsv || v1.epochNs !== null);
+    const kinds = fields.map(({ type }) => (hasEpochs && isTime(type) ? TEXT_EPOCH : kindOf(type)));
     if (kinds.some((kind) => kind === null)) return null;
     return new Writer(this.kernel, this.scratch, this.powersPtr, fields, kinds as number[], layout);
   }
@@ -76,6 +86,11 @@ function kindOf(type: ResultType): number | null {
     default:
       return null;
   }
+}
+
+/** Of the unit in which the v1 API divides them. */
+function isTime(type: ResultType): boolean {
+  return type.kind === "timestamp" && type.unit === "ns";
 }
 
 class Writer implements RowText {
@@ -104,15 +119,17 @@ class Writer implements RowText {
     this.texts = new Uint8Array(at);
     for (const [i, text] of texts.entries()) this.texts.set(text, offsets[i]);
     this.textOffsets = offsets;
-    this.fixedBytesMax = at + kinds.length * (TEXT_VALUE_BYTES_MAX + layout.nullText.length);
+    const isPlain = layout.isCsv && layout.v1 !== undefined;
+    const bytesMax = (kind: number) => (isPlain && kind === TEXT_FLOAT ? TEXT_PLAIN_FLOAT_BYTES_MAX : TEXT_VALUE_BYTES_MAX);
+    this.fixedBytesMax = kinds.reduce((sum, kind) => sum + bytesMax(kind) + layout.nullText.length, at);
   }
 
-  rows(batch: ResultBatch): Uint8Array<ArrayBuffer> | null {
+  rows(batch: ResultBatch, from = 0, to = batch.rowCount): Uint8Array<ArrayBuffer> | null {
     const copiedBytes = bytesOf(batch);
     if (copiedBytes > BATCH_BYTES_MAX) return null;
     this.isLarge = copiedBytes + OUT_BYTES_MAX > KEPT_BYTES_MAX;
     try {
-      return this.write(batch);
+      return this.write(batch, from, to);
     } catch (error) {
       // without memory for it here, the caller writes the rows itself
       if (error instanceof TsdbError && error.kind === "overloaded") return null;
@@ -123,14 +140,17 @@ class Writer implements RowText {
     }
   }
 
-  private write(batch: ResultBatch): Uint8Array<ArrayBuffer> {
+  private write(batch: ResultBatch, from: number, to: number): Uint8Array<ArrayBuffer> {
+    assert(0 <= from && from <= to && to <= batch.rowCount, `rows ${from} to ${to} of ${batch.rowCount}`);
     const { kernel, scratch } = this;
-    const rows = this.describe(batch);
+    const rows = this.describe(batch, to);
     const parts: Uint8Array<ArrayBuffer>[] = [];
-    let outBytes = Math.min(OUT_BYTES_MAX, Math.max(OUT_BYTES_MIN, this.fixedBytesMax * batch.rowCount));
+    let outBytes = Math.min(OUT_BYTES_MAX, Math.max(OUT_BYTES_MIN, this.fixedBytesMax * (to - from)));
     let out = scratch.alloc(outBytes);
-    for (let row = 0; row < batch.rowCount; ) {
+    for (let row = from; row < to; ) {
       kernel.call.textRows(rows, row, out, out + outBytes);
+      const infinite = kernel.u32[(rows >>> 2) + TEXT_ROWS_INFINITE]!;
+      if (infinite !== 0) throw unsupportedValue(infinite === 1 ? "+Inf" : "-Inf");
       const next = kernel.u32[(rows >>> 2) + TEXT_ROWS_NEXT]!;
       if (next > row) parts.push(kernel.copyOut(out, kernel.u32[(rows >>> 2) + TEXT_ROWS_END]! - out));
       else {
@@ -145,7 +165,7 @@ class Writer implements RowText {
   }
 
   /** Puts batch and layout into kernel memory. Returns the description that `textRows` wants. */
-  private describe(batch: ResultBatch): number {
+  private describe(batch: ResultBatch, rowCount: number): number {
     const { kernel, scratch, layout, textOffsets, kinds } = this;
     const texts = this.copyIn(this.texts);
     const columns = scratch.alloc(Math.max(1, kinds.length) * TEXT_COLUMN_BYTES);
@@ -160,12 +180,13 @@ class Writer implements RowText {
       u32[at + 3] = data;
       u32[at + 4] = texts + textOffsets[3 + i]!;
       u32[at + 5] = layout.labels[i]!.length;
-      this.prepare(this.fields[i]!.type, at + TEXT_COLUMN_STATE);
+      this.prepare(kind, this.fields[i]!.type, at + TEXT_COLUMN_STATE);
     }
     const rows = scratch.alloc(TEXT_ROWS_WORDS * 4);
-    const { isCsv, skipsNulls, rowStart, rowEnd, nullText } = layout;
+    const { isCsv, skipsNulls, rowStart, rowEnd, nullText, v1 } = layout;
+    const style = v1 === undefined ? (isCsv ? TEXT_CSV : TEXT_JSON) : isCsv ? TEXT_V1_CSV : TEXT_V1_JSON;
     const texts3 = [rowStart, rowEnd, nullText].flatMap((text, i) => [texts + textOffsets[i]!, text.length]);
-    const words = [batch.rowCount, kinds.length, columns, Number(isCsv), Number(skipsNulls), ...texts3, this.powersPtr, this.fixedBytesMax];
+    const words = [rowCount, kinds.length, columns, style, Number(skipsNulls), ...texts3, this.powersPtr, this.fixedBytesMax, 0, 0, 0];
     kernel.u32.set(words, rows >>> 2);
     return rows;
   }
@@ -184,10 +205,16 @@ class Writer implements RowText {
     return { kind, values, validity, data: isText ? this.copyIn(column.data!) : 0 };
   }
 
-  private prepare(type: ResultType, at: number): void {
+  private prepare(kind: number, type: ResultType, at: number): void {
     const { u32 } = this.kernel;
     if (type.kind === "float") u32[at] = DECIMALS;
     if (type.kind !== "timestamp") return;
+    if (kind === TEXT_EPOCH) {
+      const divisor = this.layout.v1?.epochNs ?? 1;
+      u32[at] = divisor % TWO_32;
+      u32[at + 1] = divisor / TWO_32;
+      return;
+    }
     const { perSecond, digits } = UNITS[type.unit];
     u32[at] = perSecond;
     u32[at + 2] = digits;

@@ -1,21 +1,7 @@
-// What a statement answers, piece by piece: series with a name, tags and columns of values.
-import type { ResultBatch, ResultField } from "../model/result-batch.ts";
+// What a statement answers, piece by piece.
+import type { SeriesPiece } from "../model/series-piece.ts";
 
-export interface SeriesHead {
-  /** A measurement, or what a SHOW statement calls its list. */
-  readonly name: string;
-  /** GROUP BY tags in order of key; a missing value is "". Null when the statement groups by no tags. */
-  readonly tags: readonly (readonly [key: string, value: string])[] | null;
-  /** Of SELECT: `time` first (a timestamp of unit ns). */
-  readonly fields: readonly ResultField[];
-}
-
-/** Some rows of a series. Pieces of one series follow each other and share the same `head` object; another object is another series. */
-export interface SeriesPiece {
-  readonly head: SeriesHead;
-  /** At least one row. Borrowed until the next piece is asked for. */
-  readonly batch: ResultBatch;
-}
+export type { SeriesHead, SeriesPiece } from "../model/series-piece.ts";
 
 /** The answer of one statement. */
 export interface SeriesAnswer {
