@@ -1,15 +1,32 @@
 // What the routes ask of the query path, and what it answers.
+import type { V1Answer } from "./v1-answer.ts";
 
 export type QueryFormat = "seed" | "json" | "jsonl" | "csv" | "pretty" | "parquet" | "arrow";
 
 /** Bind parameters: JSON scalars. Integers are bigint, a number is a float even if it is whole. */
 export type QueryParams = Readonly<Record<string, string | number | bigint | boolean | null>>;
 
+/** What a statement of the v1-style language has beside its text. */
+export interface TsdbqlOptions {
+  /** Of the request; null: the default one. */
+  readonly retentionPolicy: string | null;
+  /** now() of all statements of a request. */
+  readonly nowNs: bigint;
+  /** Bind parameters as they came, a JSON object; null: none. */
+  readonly params: string | null;
+  /** How the answer is written: as /query does; as line protocol for INTO, of the measurement it names or, null, of each series' own; null:
+   *  in the request's format, with measurement and tags as columns. */
+  readonly answer: { readonly v1: V1Answer } | { readonly measurement: string | null } | null;
+}
+
 export interface QueryRequest {
+  /** Of a statement in the v1-style language it may be "": the statement has to name one. */
   readonly database: string;
   readonly statement: string;
   readonly format: QueryFormat;
   readonly params: QueryParams;
+  /** The statement is one of the v1-style language; absent: it is SQL. */
+  readonly tsdbql?: TsdbqlOptions;
   /** Only what the answer would be is asked for, in format "arrow": an IPC stream without batches for its columns, and behind it one for
    *  the parameters that have no value. */
   readonly describe?: boolean;

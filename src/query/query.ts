@@ -3,7 +3,7 @@ import { createEncoder } from "../arrow/encode.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { KernelRowText } from "../kernel/row-text.ts";
 import { LIMITS } from "../model/limits.ts";
-import type { QueryFormat, QueryParams } from "../model/query.ts";
+import type { QueryFormat, QueryParams, TsdbqlOptions } from "../model/query.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
 import type { SqlEngine, SqlInput, SqlPlan } from "../sql/engine.ts";
 import type { BlockCache } from "../store/block-cache.ts";
@@ -13,9 +13,12 @@ import { SortedSegments } from "./sorted-segments.ts";
 import { TableScan } from "./table-scan.ts";
 
 export interface StatementRequest {
+  readonly database: string;
   readonly statement: string;
   readonly format: QueryFormat;
   readonly params: QueryParams;
+  /** Of a statement of the v1-style language. */
+  readonly tsdbql?: TsdbqlOptions;
   /** Only the columns of the answer and the parameters are asked for, as QueryRequest has it. */
   readonly describe: boolean;
   readonly signal: AbortSignal;

@@ -42,6 +42,8 @@ export interface TableSnapshot {
 
 /** What a statement reads of its database. */
 export interface SnapshotNeed {
+  /** Another database than the request's. */
+  readonly database?: string;
   readonly tables: readonly string[];
   /** Names and columns of all tables. */
   readonly wholeCatalog: boolean;

@@ -37,7 +37,9 @@ export interface ActiveQueryOptions {
 /** The client's side and the worker's side end separately: the pin is held until the worker has said its last word, because until then it
  *  may read the pinned memory. */
 export class ActiveQuery {
-  private pinned: PinnedSnapshot | undefined;
+  /** The one that went with the statement. */
+  private early: PinnedSnapshot | undefined;
+  private readonly pinned: PinnedSnapshot[] = [];
   private controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   private contentType = "";
   private readonly queue: Uint8Array[] = [];
@@ -69,15 +71,17 @@ export class ActiveQuery {
         const message = `the statement ran longer than ${this.limit.text}, the limit that --query-timeout sets`;
         this.abandon(new TsdbError("query_limit", message, { limitMs: this.limit.limitMs }));
       });
-      const { statement, format, params, describe } = this.request;
+      const { database, statement, format, params, tsdbql, describe } = this.request;
       try {
         const early = this.takeEarly();
         this.post({
           type: "query",
           id: this.id,
+          database,
           statement,
           format,
           params,
+          ...(tsdbql === undefined ? {} : { tsdbql }),
           ...(describe ? { describe } : {}),
           ...(early === undefined ? {} : { early }),
         });
@@ -91,7 +95,7 @@ export class ActiveQuery {
   receive(message: Exclude<FromQueryWorker, { type: "ready" }>): void {
     switch (message.type) {
       case "pin":
-        if (!this.clientDone) this.pin(message.need);
+        if (!this.clientDone) this.pin(message.need, message.keepsEarly);
         return;
       case "answer":
         if (this.clientDone) return;
@@ -146,20 +150,29 @@ export class ActiveQuery {
 
   /** What the worker will probably ask for. @throws TsdbError unknown_database */
   private takeEarly(): { need: SnapshotNeed; snapshot: WireSnapshot } | undefined {
-    const need = this.options.guess.find(this.request.statement);
+    const need = this.options.guess.find(this.guessedBy);
     if (need === undefined) return undefined;
-    this.pinned = this.options.snapshots.take(this.request.database, need);
-    return { need, snapshot: this.slot.snapshots.encode(this.pinned.snapshot) };
+    this.early = this.options.snapshots.take(need.database ?? this.request.database, need);
+    return { need, snapshot: this.slot.snapshots.encode(this.early.snapshot) };
   }
 
-  private pin(need: SnapshotNeed): void {
+  /** Of a statement that names tables of several databases, what it reads first. */
+  private get guessedBy(): string {
+    const { statement, database, tsdbql } = this.request;
+    return tsdbql === undefined ? statement : `${database}/${tsdbql.retentionPolicy ?? ""}\n${statement}`;
+  }
+
+  private pin(need: SnapshotNeed, keepsEarly: boolean): void {
     try {
-      // the worker does not read what it was guessed to read
-      this.pinned?.release();
-      this.pinned = undefined;
-      this.options.guess.learn(this.request.statement, need);
-      this.pinned = this.options.snapshots.take(this.request.database, need);
-      this.post({ type: "snapshot", id: this.id, snapshot: this.slot.snapshots.encode(this.pinned.snapshot) });
+      if (!keepsEarly) {
+        // the worker does not read what it was guessed to read
+        this.early?.release();
+        this.early = undefined;
+        if (this.pinned.length === 0) this.options.guess.learn(this.guessedBy, need);
+      }
+      const pinned = this.options.snapshots.take(need.database ?? this.request.database, need);
+      this.pinned.push(pinned);
+      this.post({ type: "snapshot", id: this.id, snapshot: this.slot.snapshots.encode(pinned.snapshot) });
     } catch (error) {
       this.abandon(error instanceof TsdbError ? error : new TsdbError("bad_query", String(error)));
     }
@@ -244,8 +257,10 @@ export class ActiveQuery {
   private endWorker(): void {
     if (this.workerDone) return;
     this.workerDone = true;
-    this.pinned?.release();
-    this.pinned = undefined;
+    this.early?.release();
+    this.early = undefined;
+    for (const pinned of this.pinned) pinned.release();
+    this.pinned.length = 0;
     this.onWorkerDone();
   }
 

@@ -3,7 +3,7 @@ import type { LaneReply, LaneRequest } from "../ingest/lane-work.ts";
 import type { SharedMemory } from "../kernel/extents.ts";
 import type { FileRequest, MergedFile } from "../maintain/merge-file.ts";
 import type { ErrorDescription } from "../model/errors.ts";
-import type { QueryFormat, QueryParams } from "../model/query.ts";
+import type { QueryFormat, QueryParams, TsdbqlOptions } from "../model/query.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
 import type { StatementTimes } from "../query/query.ts";
 import type { SnapshotNeed } from "../query/snapshot.ts";
@@ -31,9 +31,11 @@ export type ToQueryWorker =
   | {
       readonly type: "query";
       readonly id: number;
+      readonly database: string;
       readonly statement: string;
       readonly format: QueryFormat;
       readonly params: QueryParams;
+      readonly tsdbql?: TsdbqlOptions;
       readonly describe?: boolean;
       /** A pinned snapshot of the tables that the statement probably reads. */
       readonly early?: { readonly need: SnapshotNeed; readonly snapshot: WireSnapshot };
@@ -45,8 +47,9 @@ export type ToQueryWorker =
 
 export type FromQueryWorker =
   | { readonly type: "ready" }
-  /** Which tables the statement reads; main answers with a pinned snapshot in place of the early one. */
-  | { readonly type: "pin"; readonly id: number; readonly need: SnapshotNeed }
+  /** Which tables the statement reads; main answers with a pinned snapshot, in place of the early one or, `keepsEarly`, beside it and those
+   *  of earlier requests. */
+  | { readonly type: "pin"; readonly id: number; readonly need: SnapshotNeed; readonly keepsEarly: boolean }
   /** A whole answer that fits into one message; `end` follows when the worker has let go of the snapshot. */
   | {
       readonly type: "answer";

@@ -75,7 +75,8 @@ export class QueryClient implements QueryService {
   }
 
   async query(request: QueryRequest): Promise<QueryAnswer> {
-    this.options.snapshots.checkDatabase(request.database);
+    // statements of the v1-style language name their databases themselves, and some none
+    if (request.tsdbql === undefined) this.options.snapshots.checkDatabase(request.database);
     if (this.closed) throw new TsdbError("unavailable", "the server is stopping");
     if (request.signal.aborted) throw new TsdbError("cancelled", "the client went away");
     const { database, statement, queryType = "sql", describe: unlisted = false } = request;

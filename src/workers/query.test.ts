@@ -33,7 +33,7 @@ test("a statement that is cancelled before it has asked for its tables ends, wit
   const { shared } = Kernel.create();
   const options = { shared, memoryBytes: 64 << 20, threads: 1, tempDir, cacheBytes: 0, processBytesMax: 2 ** 40, nativeCallsMax: 4 };
   await exchange([{ type: "init", options }], ({ type }) => type === "ready");
-  const statement = { type: "query", statement: "SELECT * FROM cpu", format: "json", params: {} } as const;
+  const statement = { type: "query", database: "d", statement: "SELECT * FROM cpu", format: "json", params: {} } as const;
   const rest = { catalog: [], isInternal: false, systemRows: {} };
   const early = { need: { tables: ["other"], wholeCatalog: false, systemTables: [] }, snapshot: { tables: [], rest, forgotten: [] } };
   for (const [id, message] of [statement, { ...statement, early }].entries()) {

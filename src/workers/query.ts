@@ -22,6 +22,7 @@ class RunningQuery {
   private reason: TsdbError | undefined;
   /** How long it took to begin; null: it has not, or main knows. */
   planMs: number | null = null;
+  private usesEarly = false;
   private streams = false;
   private snapshotReady: ((snapshot: DatabaseSnapshot) => void) | undefined;
   private creditBytes = ANSWER_WINDOW_BYTES;
@@ -31,19 +32,24 @@ class RunningQuery {
 
   constructor(
     readonly id: number,
-    private readonly early: { readonly need: SnapshotNeed; readonly snapshot: DatabaseSnapshot } | undefined,
+    private early: { readonly need: SnapshotNeed; readonly snapshot: DatabaseSnapshot } | undefined,
   ) {}
 
   /** A pinned snapshot: the one that came with the statement if it will do, else main is asked for one. */
   async snapshot(need: SnapshotNeed): Promise<DatabaseSnapshot> {
     const { early } = this;
-    if (early !== undefined && covers(early.need, need)) return early.snapshot;
+    if (early !== undefined && covers(early.need, need)) {
+      this.usesEarly = true;
+      return early.snapshot;
+    }
     // an abort that has happened already is not heard of again, and main does not answer who is cancelled
     if (this.cancelled.signal.aborted) throw cancelledError();
     return new Promise((resolve, reject) => {
       this.snapshotReady = resolve;
       this.cancelled.signal.addEventListener("abort", () => reject(cancelledError()), { once: true });
-      post({ type: "pin", id: this.id, need });
+      post({ type: "pin", id: this.id, need, keepsEarly: this.usesEarly });
+      // what is not used is given back
+      if (!this.usesEarly) this.early = undefined;
     });
   }
 
@@ -152,10 +158,12 @@ async function runQuery(message: StatementMessage): Promise<void> {
   try {
     if (runner === undefined) throw new TsdbError("unavailable", "the query engine is still starting");
     const answer = await runner.run({
+      database: message.database,
       statement: message.statement,
       format: message.format,
       params: message.params,
       describe: message.describe === true,
+      ...(message.tsdbql === undefined ? {} : { tsdbql: message.tsdbql }),
       signal: query.cancelled.signal,
       snapshot: (need) => query.snapshot(need),
       onPlanned: (planMs) => {

@@ -51,6 +51,7 @@ function charsOf(looks: string, { tables }: SnapshotNeed): number {
 /** True when a snapshot of `guess` holds all of `need`. */
 export function covers(guess: SnapshotNeed, need: SnapshotNeed): boolean {
   const holds = (guessed: readonly string[], needed: readonly string[]) => needed.every((table) => guessed.includes(table));
+  if (guess.database !== need.database) return false;
   if (need.wholeCatalog && !guess.wholeCatalog) return false;
   return holds(guess.tables, need.tables) && holds(guess.systemTables, need.systemTables);
 }

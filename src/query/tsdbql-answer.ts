@@ -1,0 +1,78 @@
+// A statement of the v1-style language inside the query worker: text → series, piece by piece → bytes of the form that was asked for.
+import { createEncoder } from "../arrow/encode.ts";
+import { LineEncoder } from "../arrow/line-text.ts";
+import type { PieceEncoder } from "../arrow/piece-encoder.ts";
+import { createV1Encoder } from "../arrow/v1-encode.ts";
+import { assert } from "../model/assert.ts";
+import type { QueryFormat, TsdbqlOptions } from "../model/query.ts";
+import type { RowTextMaker } from "../model/row-text.ts";
+import type { SeriesPiece } from "../model/series-piece.ts";
+import type { Statement } from "../tsdbql/ast.ts";
+import { NO_PARAMS, parseParams } from "../tsdbql/params.ts";
+import { parseQuery } from "../tsdbql/parser.ts";
+import { PieceRows } from "./piece-rows.ts";
+
+/** @throws TsdbError bad_query */
+export function statementOf(text: string, { params }: TsdbqlOptions): Statement {
+  const [only, ...others] = parseQuery(text, params === null ? NO_PARAMS : parseParams(params));
+  assert(only !== undefined && others.length === 0, "one statement at a time comes to a worker");
+  return only.statement;
+}
+
+export interface AnswerParts {
+  readonly contentType: string;
+  readonly parts: AsyncIterable<Uint8Array>;
+}
+
+const CONTENT_TYPES: Readonly<Record<QueryFormat, string>> = {
+  seed: "application/json",
+  json: "application/json",
+  jsonl: "application/jsonl",
+  csv: "text/csv",
+  pretty: "text/plain; charset=utf-8",
+  parquet: "application/vnd.apache.parquet",
+  arrow: "application/vnd.apache.arrow.stream",
+};
+
+/** Bytes of `pieces` in the form that was asked for. */
+export function encodePieces(
+  pieces: AsyncIterable<SeriesPiece>,
+  { answer }: TsdbqlOptions,
+  format: QueryFormat,
+  rowText: RowTextMaker,
+): AnswerParts {
+  if (answer === null) return { contentType: CONTENT_TYPES[format], parts: rowsOf(pieces, format, rowText) };
+  const encoder = "v1" in answer ? createV1Encoder(answer.v1, rowText) : new LineEncoder(answer.measurement);
+  return { contentType: encoder.contentType, parts: seriesOf(pieces, encoder) };
+}
+
+async function* seriesOf(pieces: AsyncIterable<SeriesPiece>, encoder: PieceEncoder): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    const bytes = encoder.piece(piece);
+    if (bytes !== null) yield bytes;
+  }
+  const end = encoder.end();
+  if (end !== null) yield end;
+}
+
+/** As a table. */
+async function* rowsOf(pieces: AsyncIterable<SeriesPiece>, format: QueryFormat, rowText: RowTextMaker): AsyncGenerator<Uint8Array> {
+  const rows = new PieceRows();
+  let encoder: Awaited<ReturnType<typeof createEncoder>> | undefined;
+  const begun = async () => {
+    encoder = await createEncoder(format, rows.schema, rowText);
+    return encoder.begin();
+  };
+  for await (const piece of pieces) {
+    const batch = rows.add(piece);
+    if (batch === null) continue;
+    const head = encoder === undefined ? await begun() : null;
+    if (head !== null) yield head;
+    const bytes = encoder!.batch(batch);
+    if (bytes !== null) yield bytes;
+  }
+  const rest = rows.flush();
+  const head = encoder === undefined ? await begun() : null;
+  const last = rest === null ? null : encoder!.batch(rest);
+  for (const bytes of [head, last, encoder!.end()]) if (bytes !== null) yield bytes;
+}
