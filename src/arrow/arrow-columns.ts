@@ -5,9 +5,11 @@
 import {
   Binary,
   Bool,
+  type Data,
   type DataType,
   DateDay,
   Decimal,
+  Duration,
   Field,
   Float32,
   Float64,
@@ -29,7 +31,7 @@ import { COLUMN_TYPE_LABEL, ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { TimeUnit as ModelTimeUnit, ResultColumn, ResultField, ResultType } from "../model/result-batch.ts";
 import { type Convert, type Converter, isNull, nulls, TagStrings, UsedStrings } from "./arrow-dictionaries.ts";
-import { intervalText } from "./clock-text.ts";
+import { durationText, intervalText } from "./clock-text.ts";
 import { readInt128 } from "./wide-text.ts";
 
 /** Arrow's own key for it in the vendor's files and answers. */
@@ -44,7 +46,7 @@ const UNITS: Readonly<Record<ModelTimeUnit, TimeUnit>> = {
   ns: TimeUnit.NANOSECOND,
 };
 
-/** Which readers the columns are for. Parquet has no seconds, and its writer no intervals: those become milliseconds and text. */
+/** Which readers the columns are for. Parquet has no seconds, its writer no intervals and durations: milliseconds and text. */
 export type ArrowTarget = "ipc" | "parquet";
 
 /** One column of the answer: its Arrow field, and the data of each batch. */
@@ -87,6 +89,10 @@ function converter(type: ResultType, target: ArrowTarget): Converter {
       return fixed(new DateDay());
     case "time":
       return time(type.unit, target);
+    case "duration":
+      return target === "parquet"
+        ? { type: new Utf8(), data: (column, length) => textData(column, length, (row) => durationAt(column, row, type.unit)) }
+        : fixed(new Duration(UNITS[type.unit]));
     case "interval":
       return target === "parquet" ? { type: new Utf8(), data: intervalStrings } : fixed(new IntervalMonthDayNano(), nanosOf);
     case "list":
@@ -229,13 +235,21 @@ function nanosOf(column: ResultColumn, length: number): Int32Array {
 
 const intervalStrings: Convert = (column, length) => {
   const view = viewOf(column, length);
-  const texts = Array.from({ length }, (_, row) => {
+  return textData(column, length, (row) => {
     const at = row * 16;
-    return isNull(column, row) ? "" : intervalText(view.getInt32(at, true), view.getInt32(at + 4, true), view.getBigInt64(at + 8, true));
+    return intervalText(view.getInt32(at, true), view.getInt32(at + 4, true), view.getBigInt64(at + 8, true));
   });
+};
+
+function durationAt({ values }: ResultColumn, row: number, unit: ModelTimeUnit): string {
+  return durationText((values as BigInt64Array)[row]!, unit);
+}
+
+function textData(column: ResultColumn, length: number, textAt: (row: number) => string): Data<Utf8> {
+  const texts = Array.from({ length }, (_, row) => (isNull(column, row) ? "" : textAt(row)));
   const { values, valueOffsets } = vectorFromArray(["", ...texts], new Utf8()).data[0]!;
   return makeData({ type: new Utf8(), length, valueOffsets: valueOffsets.subarray(1), data: values, ...nulls(column) });
-};
+}
 
 function viewOf({ values }: ResultColumn, length: number): DataView {
   assert(values.byteLength >= length * 16, `${values.byteLength} bytes for ${length} values of 16`);

@@ -2,7 +2,7 @@
 import { assert } from "../model/assert.ts";
 import type { ResultColumn, TimeUnit } from "../model/result-batch.ts";
 import type { ByteWriter } from "./byte-writer.ts";
-import { dateText, intervalText, TimestampText, writeTimeOfDay } from "./clock-text.ts";
+import { dateText, durationText, intervalText, TimestampText, writeTimeOfDay } from "./clock-text.ts";
 import { DoubleText, nonFiniteText, singleText } from "./float-text.ts";
 import { decimalText, readInt128, writeInt64, writeUint64 } from "./wide-text.ts";
 import type { ZoneOffsets } from "./zone-offsets.ts";
@@ -217,6 +217,23 @@ export class IntervalCells extends QuotedCells {
     const at = row * 16;
     const { view } = this;
     this.out.ascii(intervalText(view.getInt32(at, true), view.getInt32(at + 4, true), view.getBigInt64(at + 8, true)));
+  }
+}
+
+export class DurationCells extends QuotedCells {
+  private values: BigInt64Array = new BigInt64Array(0);
+  constructor(
+    out: ByteWriter,
+    style: CellStyle,
+    private readonly unit: TimeUnit,
+  ) {
+    super(out, style);
+  }
+  protected load(column: ResultColumn): void {
+    this.values = column.values as BigInt64Array;
+  }
+  protected writeText(row: number): void {
+    this.out.ascii(durationText(this.values[row]!, this.unit));
   }
 }
 

@@ -180,6 +180,15 @@ export function intervalText(months: number, days: number, microseconds: bigint)
   return `${negative ? "-" : ""}P${date}${units === 0n ? "" : `T${secondsText(units)}S`}`;
 }
 
+/** A duration of the vendor's engine: seconds with as many digits as needed, `PT0.032689S`; nothing at all `P0D`. */
+export function durationText(value: bigint, unit: TimeUnit): string {
+  if (value === 0n) return "P0D";
+  const { perSecond, digits } = UNITS[unit];
+  const size = value < 0n ? -value : value;
+  const fraction = (size % BigInt(perSecond)).toString().padStart(digits, "0").replace(/0+$/, "");
+  return `${value < 0n ? "-" : ""}PT${size / BigInt(perSecond)}${fraction === "" ? "" : `.${fraction}`}S`;
+}
+
 function secondsText(microseconds: bigint): string {
   const size = microseconds < 0n ? -microseconds : microseconds;
   const fraction = size % 1_000_000n;

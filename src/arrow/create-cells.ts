@@ -10,6 +10,7 @@ import {
   type Cells,
   DateCells,
   DoubleCells,
+  DurationCells,
   Int64Cells,
   Int128Cells,
   IntCells,
@@ -77,6 +78,8 @@ function cellsOf(type: ResultType, out: ByteWriter, options: CellOptions): Cells
       return new DateCells(out, style);
     case "time":
       return new TimeCells(out, style, type.unit);
+    case "duration":
+      return new DurationCells(out, style, type.unit);
     case "interval":
       return new IntervalCells(out, style);
     case "list":

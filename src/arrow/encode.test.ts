@@ -127,6 +127,8 @@ const CELLS: [name: string, type: ResultType, value: Plain, json: string, plain:
   ],
   ["date", { kind: "date" }, 18_000, '"2019-04-14"', "2019-04-14"],
   ["time", { kind: "time", unit: "us" }, 1n, '"00:00:00.000001"', "00:00:00.000001"],
+  ["duration", { kind: "duration", unit: "ns" }, -32_689_000n, '"-PT0.032689S"', "-PT0.032689S"],
+  ["duration of milliseconds", { kind: "duration", unit: "ms" }, 1_500n, '"PT1.5S"', "PT1.5S"],
   ["interval", { kind: "interval" }, [0, 0, 32_689n], '"PT0.032689S"', "PT0.032689S"],
   ["list", LIST, [1, null, -3], "[1,null,-3]", "[1, , -3]"],
   ["empty list", LIST, [], "[]", "[]"],

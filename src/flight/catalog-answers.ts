@@ -4,6 +4,7 @@ import {
   Bool,
   type DataType,
   Dictionary,
+  DurationNanosecond,
   Field,
   Float64,
   Int32,
@@ -108,7 +109,7 @@ async function arrowSchemasOf(ask: AskRows): Promise<ReadonlyMap<string, Schema>
   return new Map([...fields].map(([key, list]) => [key, new Schema(list)]));
 }
 
-/** information_schema's names of types, and the kind of a user table's column that has it. Durations are answered as text. */
+/** information_schema's names of types, and the kind of a user table's column that has it. */
 const ARROW_TYPES: Readonly<Record<string, { readonly type: DataType; readonly kind?: ColumnType }>> = {
   "Timestamp(Nanosecond, None)": { type: new Timestamp(TimeUnit.NANOSECOND), kind: ColumnType.time },
   "Dictionary(Int32, Utf8)": { type: new Dictionary(new Utf8(), new Int32()), kind: ColumnType.tag },
@@ -118,6 +119,7 @@ const ARROW_TYPES: Readonly<Record<string, { readonly type: DataType; readonly k
   Utf8: { type: text, kind: ColumnType.string },
   Boolean: { type: new Bool(), kind: ColumnType.boolean },
   UInt32: { type: new Uint32() },
+  "Duration(Nanosecond)": { type: new DurationNanosecond() },
   "List(Utf8)": { type: new List(new Field("item", text, true)) },
   'Timestamp(Microsecond, Some("UTC"))': { type: new Timestamp(TimeUnit.MICROSECOND, "UTC") },
 };

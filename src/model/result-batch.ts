@@ -17,6 +17,7 @@ export type ResultType =
   | { readonly kind: "timestamp"; readonly unit: TimeUnit; readonly zone: string | null } // BigInt64Array
   | { readonly kind: "date" } // Int32Array, days since 1970
   | { readonly kind: "time"; readonly unit: TimeUnit } // BigInt64Array since midnight
+  | { readonly kind: "duration"; readonly unit: TimeUnit } // BigInt64Array
   | { readonly kind: "interval" } // 16 bytes per row: i32 months, i32 days, i64 microseconds
   | { readonly kind: "list"; readonly child: ResultField } // offsets + children[0]
   | { readonly kind: "struct"; readonly children: readonly ResultField[] } // children

@@ -1,9 +1,9 @@
-// From DuckDB's columns to the dialect's: names decoded, no 128-bit integers, durations as ISO 8601 text, and what is known of plain
-// columns.
+// From DuckDB's columns to the dialect's: names decoded, no 128-bit integers, timestamps and durations in their units, and what is known of
+// plain columns.
 
 import { COLUMN_TYPE_LABEL, ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
-import type { ResultBatch, ResultColumn, ResultField, ResultType } from "../model/result-batch.ts";
+import type { ResultBatch, ResultColumn, ResultField, ResultType, TimeUnit } from "../model/result-batch.ts";
 import { decodeNames } from "./names.ts";
 import type { OutputColumn } from "./scope.ts";
 
@@ -33,7 +33,8 @@ function shapeField(field: ResultField, output: OutputColumn | undefined): { fie
   const name = decodeNames(field.name);
   const type = decodeType(field.type);
   if (output?.kind === "duration" && field.type.kind === "int" && field.type.bits === 64) {
-    return { field: { name, type: { kind: "utf8" } }, convert: durationTexts };
+    const unit = unitOf(output);
+    return { field: { name, type: { kind: "duration", unit } }, convert: inUnit(unit) };
   }
   const width = INTEGER_WIDTHS[output?.arrow ?? ""];
   if (width !== undefined && field.type.kind === "int" && field.type.signed && field.type.bits === 64) {
@@ -42,13 +43,36 @@ function shapeField(field: ResultField, output: OutputColumn | undefined): { fie
   if (output?.isWide === true && output.arrow === undefined && field.type.kind === "int" && field.type.bits < 64) {
     return { field: { name, type: { ...field.type, bits: 64 } }, convert: widen };
   }
-  if (output?.zone !== undefined && type.kind === "timestamp")
-    return { field: { name, type: { ...type, zone: output.zone } }, convert: null };
+  if (type.kind === "timestamp" && output !== undefined) {
+    const { zone = type.zone } = output;
+    const unit = type.unit === "ns" ? unitOf(output) : type.unit;
+    if (zone !== type.zone || unit !== type.unit) {
+      return { field: { name, type: { ...type, unit, zone } }, convert: unit === type.unit ? null : inUnit(unit) };
+    }
+  }
   if (field.type.kind === "hugeint") return { field: { name, type: { kind: "int", bits: 64, signed: true } }, convert: narrow };
   const def = output?.source?.scan.defs[output.source.index];
   const columnKind = def === undefined ? {} : { columnKind: COLUMN_TYPE_LABEL[def.type] };
   const hasNoNulls = def?.type === ColumnType.time && output?.isOptional !== true ? { hasNoNulls: true } : {};
   return { field: { name, type, ...columnKind, ...hasNoNulls }, convert: null };
+}
+
+const UNITS: Readonly<Record<string, { readonly unit: TimeUnit; readonly ns: bigint }>> = {
+  s: { unit: "s", ns: 1_000_000_000n },
+  ms: { unit: "ms", ns: 1_000_000n },
+  µs: { unit: "us", ns: 1_000n },
+};
+
+/** Of a timestamp or duration by its name: `Timestamp(ms, "UTC")`; all are nanoseconds in DuckDB. */
+function unitOf({ arrow = "" }: OutputColumn): TimeUnit {
+  return UNITS[/^(?:Timestamp|Duration)\((s|ms|µs)\b/.exec(arrow)?.[1] ?? ""]?.unit ?? "ns";
+}
+
+/** Nanoseconds in a unit that they are whole multiples of. */
+function inUnit(wanted: TimeUnit): Convert | null {
+  const found = Object.values(UNITS).find(({ unit }) => unit === wanted);
+  if (found === undefined) return null;
+  return ({ validity, values }) => ({ validity, values: BigInt64Array.from(values as BigInt64Array, (value) => value / found.ns) });
 }
 
 /** What is 64 bits wide in DuckDB and another integer in the dialect; values that do not fit there do not occur. */
@@ -89,29 +113,4 @@ function narrow(column: ResultColumn, rowCount: number): ResultColumn {
 
 function widen(column: ResultColumn): ResultColumn {
   return { validity: column.validity, values: BigInt64Array.from(column.values as Int32Array, BigInt) };
-}
-
-const encoder = new TextEncoder();
-
-function durationTexts(column: ResultColumn, rowCount: number): ResultColumn {
-  const source = column.values as BigInt64Array;
-  const texts: Uint8Array[] = [];
-  const offsets = new Int32Array(rowCount + 1);
-  for (let row = 0; row < rowCount; row++) {
-    const present = column.validity === null || (column.validity[row >>> 3]! >>> (row & 7)) & 1;
-    const text = encoder.encode(present ? durationText(source[row]!) : "");
-    texts.push(text);
-    offsets[row + 1] = offsets[row]! + text.length;
-  }
-  const data = new Uint8Array(offsets[rowCount]!);
-  for (const [row, text] of texts.entries()) data.set(text, offsets[row]!);
-  return { validity: column.validity, values: new Uint8Array(0), offsets, data };
-}
-
-/** Nanoseconds as the vendor prints a duration: seconds with as many digits as needed, `PT0.032689S`; nothing is `P0D`. */
-export function durationText(ns: bigint): string {
-  if (ns === 0n) return "P0D";
-  const abs = ns < 0n ? -ns : ns;
-  const fraction = (abs % 1_000_000_000n).toString().padStart(9, "0").replace(/0+$/, "");
-  return `${ns < 0n ? "-" : ""}PT${abs / 1_000_000_000n}${fraction === "" ? "" : `.${fraction}`}S`;
 }

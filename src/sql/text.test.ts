@@ -1,10 +1,10 @@
 // The parts that work on text alone: names, tokens, intervals, times, the first words of a statement.
 import { describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
+import { durationText } from "../arrow/clock-text.ts";
 import { EncodedText } from "./encoded-text.ts";
 import { parseInterval, scaledUnit } from "./interval.ts";
 import { compareNames, decodeNames, encodeName, ident, stringLiteral } from "./names.ts";
-import { durationText } from "./result-shape.ts";
 import { parseStatement } from "./statement.ts";
 import { addInterval, clampI64, dateOf, daysOf, parseTimeText } from "./time-text.ts";
 import { tokenize } from "./tokens.ts";
@@ -130,7 +130,7 @@ describe("times", () => {
     [90_000n * 1_000_000_000n, "PT90000S"],
     [-(2n ** 63n), "-PT9223372036.854775808S"],
   ];
-  test.each(DURATIONS)("%d is %s", (ns, text) => expect(durationText(ns)).toBe(text));
+  test.each(DURATIONS)("%d is %s", (ns, text) => expect(durationText(ns, "ns")).toBe(text));
 });
 
 describe("first words", () => {

@@ -71,3 +71,28 @@ describe("time is never NULL", () => {
     }
   });
 });
+
+/** The vendor's engine gives what was cast in the unit of the type, as apache-arrow names it; values in that unit. */
+const UNITS: [value: string, type: string, found: bigint][] = [
+  ["arrow_cast(time, 'Timestamp(Second, None)')", "Timestamp<SECOND>", 1_641_024_000n],
+  ["arrow_cast(time, 'Timestamp(Millisecond, None)')", "Timestamp<MILLISECOND>", 1_641_024_000_000n],
+  ["arrow_cast('1969-12-31T23:59:59.999999999Z', 'Timestamp(µs)')", "Timestamp<MICROSECOND>", -1n],
+  ["arrow_cast(time, 'Timestamp(Nanosecond, None)')", "Timestamp<NANOSECOND>", 1_641_024_000_000_000_000n],
+  ["arrow_cast(1700000000, 'Timestamp(Second, None)')", "Timestamp<SECOND>", 1_700_000_000n],
+  ["arrow_cast(time, 'Timestamp(Second, Some(\"Europe/Berlin\"))')", "Timestamp<SECOND, Europe/Berlin>", 1_641_024_000n],
+  ["t FROM (SELECT arrow_cast(time, 'Timestamp(ms)') AS t FROM home) AS x", "Timestamp<MILLISECOND>", 1_641_024_000_000n],
+  ["to_timestamp_seconds(1700000000)", "Timestamp<SECOND>", 1_700_000_000n],
+  ["tz(time, 'Europe/Berlin')", "Timestamp<NANOSECOND, Europe/Berlin>", 1_641_024_000_000_000_000n],
+  ["time - timestamp '2022-01-01T07:59:58.5Z'", "Duration<NANOSECOND>", 1_500_000_000n],
+  ["arrow_cast(-5, 'Duration(Second)')", "Duration<SECOND>", -5n],
+  ["arrow_cast(1500, 'Duration(Millisecond)')", "Duration<MILLISECOND>", 1500n],
+  ["INTERVAL '3 nanoseconds'", "Duration<NANOSECOND>", 3n],
+  ["max(time) - min(time)", "Duration<NANOSECOND>", 12n * 3_600_000_000_000n],
+];
+
+describe("times and durations leave in their unit", () => {
+  test.each(UNITS)("%s", async (value, type, found) => {
+    const table = await answerOf(`SELECT ${value}${value.includes("FROM") ? "" : " AS v FROM home"} LIMIT 1`, false);
+    expect([String(table.schema.fields[0]!.type), table.getChildAt(0)!.data[0]!.values[0]]).toEqual([type, found]);
+  });
+});

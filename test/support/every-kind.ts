@@ -37,6 +37,8 @@ const KINDS: [name: string, type: ResultType, make: (below: Below) => Plain][] =
   ["clock_ns", { kind: "time", unit: "ns" }, (below) => BigInt(below(2 ** 32)) * 20_000n],
   ["clock_ms", { kind: "time", unit: "ms" }, (below) => BigInt(below(86_400_000))],
   ["clock_s", { kind: "time", unit: "s" }, (below) => BigInt(below(86_400))],
+  ["took_ns", { kind: "duration", unit: "ns" }, (below) => BigInt.asIntN(64, bits64(below))],
+  ["took_s", { kind: "duration", unit: "s" }, (below) => BigInt(below(2 ** 32)) - 2n ** 31n],
   ["interval", { kind: "interval" }, (below) => [below(100) - 50, below(100) - 50, BigInt(below(2 ** 32)) - 2n ** 31n]],
   ["list", LIST, (below) => listOf(below)],
   [

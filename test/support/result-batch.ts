@@ -68,6 +68,7 @@ function buffersOf(field: ResultField, values: readonly Plain[], dictionaries: D
     case "decimal":
       return { values: int128sOf(values) };
     case "timestamp":
+    case "duration":
     case "time":
       return { values: BigInt64Array.from(values, (value) => (value === null ? -1n : BigInt(value as bigint))) };
     case "date":

@@ -1,9 +1,10 @@
 // Result columns as plain JavaScript values, for tests that compare whole answers.
+import { durationText } from "../../src/arrow/clock-text.ts";
 import type { ResultBatch, ResultColumn, ResultSchema, ResultType } from "../../src/model/result-batch.ts";
 import type { SqlEngine, SqlInput } from "../../src/sql/engine.ts";
 
-/** bigint for 64 bits and more and for times, string for text and decimals, [months, days, micros] for intervals, arrays and objects for
- *  nested values, null. */
+/** bigint for 64 bits and more and for times, string for text, decimals and durations, [months, days, micros] for intervals, arrays and
+ *  objects for nested values, null. */
 export type SqlValue = null | boolean | number | bigint | string | readonly SqlValue[] | { readonly [key: string]: SqlValue };
 
 /** Reads an answer to its end. */
@@ -46,6 +47,8 @@ function readValue(type: ResultType, column: ResultColumn, row: number): SqlValu
       return wide(values, row);
     case "decimal":
       return decimalText(wide(values, row), type.scale);
+    case "duration":
+      return durationText(values[row] as bigint, type.unit);
     case "interval": {
       const view = new DataView(values.buffer as ArrayBuffer, values.byteOffset + row * 16, 16);
       return [view.getInt32(0, true), view.getInt32(4, true), view.getBigInt64(8, true)];
