@@ -4,14 +4,14 @@
 // on by linear probing:
 //   entry: segment's address, a multiple of 64, + log2 of its slots      info: keys of the segment x 32 + its depth
 // A segment of depth d is named by 2^(depth - d) entries side by side, and counted at the first of them. One that is full becomes twice
-// as long up to 4096 slots; then it is split by the next bit of the hash. As hashes are spread evenly, all segments of a table are full at
+// as long up to 8192 slots; then it is split by the next bit of the hash. As hashes are spread evenly, all segments of a table are full at
 // about the same time: tables that grow together differ in what full is, so that their turns do not coincide.
 import { hostAlloc, hostFree } from "./host";
 
 export const SLOT_BYTES: u32 = 8;
 const SLOTS_MIN_LOG2: u32 = 3;
-/** 32 KiB: what the heap still hands out without rounding up to its extents. */
-const SEGMENT_LOG2: u32 = 12;
+/** 64 KiB: an extent, which other threads can use when the table has gone. */
+const SEGMENT_LOG2: u32 = 13;
 const SEGMENT_BYTES: u32 = SLOT_BYTES << SEGMENT_LOG2;
 /** The directory may have an entry for so many keys. It never needs more, unless keys were chosen to have equal hashes: then their segment
  *  grows instead. */

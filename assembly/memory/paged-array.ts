@@ -1,7 +1,8 @@
 // An array in pages that never move: for what one thread alone reads and writes. It begins small, as a single page that grows.
 import { hostAlloc, hostFree } from "./host";
 
-const PAGE_LOG2: u32 = 15;
+/** 64 KiB: an extent, as segments of hash tables are. */
+const PAGE_LOG2: u32 = 16;
 const PAGE_BYTES: u32 = 1 << PAGE_LOG2;
 const FIRST_PAGE_BYTES_MIN: u32 = 64;
 const PAGES_MIN: u32 = 4;

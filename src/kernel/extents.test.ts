@@ -1,5 +1,6 @@
-// Owners of extents: all that one holds is given back at once, and nothing of others.
+// Where runs of extents go, and owners of extents: all that one holds is given back at once, and nothing of others.
 import { expect, test } from "bun:test";
+import { prng } from "../../test/support/prng.ts";
 import { EXTENT_BYTES, Extents } from "./extents.ts";
 import { Heap } from "./heap.ts";
 
@@ -42,4 +43,73 @@ test("another thread's view of the memory knows the owners, too", () => {
   there.allocate(5 * EXTENT_BYTES, owner);
   expect(extents.releaseOwner(owner)).toBe(5 * EXTENT_BYTES);
   expect([extents.usedBytes, there.usedBytes]).toEqual([before, before]);
+});
+
+/** 4 GiB; the first MiB is static data, the last extent is never handed out. */
+const EXTENTS = 65536;
+const FIRST = 16;
+const LONG_RUNS = EXTENTS / 4;
+
+/** Where a run of `count` goes: the lowest place from the begin of its part on, else the lowest of all. */
+function placeOf(used: Uint8Array, count: number): number {
+  const lowest = (from: number) => {
+    for (let first = from; first + count < EXTENTS; first++) {
+      let free = 0;
+      while (free < count && used[first + free] === 0) free++;
+      if (free === count) return first;
+      first += free;
+    }
+    return -1;
+  };
+  const place = lowest(count <= 2 ? FIRST : LONG_RUNS);
+  return place >= 0 || count <= 2 ? place : lowest(FIRST);
+}
+
+// large: most of the memory is in use, so that runs go on in the other part, or find no room
+test.each([
+  { seed: 1, large: false },
+  { seed: 2, large: true },
+  { seed: 3, large: true },
+])("runs go to the lowest place of their part, $seed", ({ seed, large }) => {
+  const below = prng(seed);
+  const extents = Extents.create();
+  const other = Extents.attach(extents.shared);
+  const owner = extents.takeOwner();
+  const used = new Uint8Array(EXTENTS);
+  const runs: { first: number; count: number; owned: boolean }[] = [];
+  const mark = (first: number, count: number, value: 0 | 1) => used.fill(value, first, first + count);
+  let refused = 0;
+  if (large) {
+    // of the upper part all but 200 extents in one piece, of the lower one all but 40
+    for (const count of [EXTENTS - LONG_RUNS - 201, LONG_RUNS - FIRST - 40]) {
+      const first = placeOf(used, count);
+      expect(extents.allocate(count * EXTENT_BYTES)).toBe(first * EXTENT_BYTES);
+      mark(first, count, 1);
+    }
+  }
+  for (let step = 0; step < 1500; step++) {
+    if (below(5) < 3) {
+      const count = below(3) === 0 ? 3 + below(60) : 1 + below(2);
+      const owned = below(10) === 0;
+      const first = placeOf(used, count);
+      const allocate = () => [extents, other][below(2)]!.allocate(count * EXTENT_BYTES - below(EXTENT_BYTES), owned ? owner : undefined);
+      if (first < 0) {
+        refused++;
+        expect(allocate).toThrow("kernel memory is full");
+      } else {
+        expect(allocate() / EXTENT_BYTES).toBe(first);
+        mark(first, count, 1);
+        runs.push({ first, count, owned });
+      }
+    } else if (below(200) === 0) {
+      extents.releaseOwner(owner);
+      for (const { first, count } of runs.filter((run) => run.owned)) mark(first, count, 0);
+      runs.splice(0, runs.length, ...runs.filter((run) => !run.owned));
+    } else if (runs.length > 0) {
+      const [{ first, count }] = runs.splice(below(runs.length), 1) as [(typeof runs)[number]];
+      [extents, other][below(2)]!.release(first * EXTENT_BYTES, count * EXTENT_BYTES);
+      mark(first, count, 0);
+    }
+  }
+  expect(refused > 0).toBe(large);
 });

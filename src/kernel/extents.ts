@@ -1,5 +1,9 @@
 // Hands out the kernel's shared memory in extents of 64 KiB to every thread. State is a bitmap in a SharedArrayBuffer behind a
 // spin lock: sections are microseconds long and allocations rare, because Heap keeps small blocks to itself.
+//
+// A run goes to the lowest place that it fits: what is used again has been touched before, which costs far less than a first touch, and
+// what is left stays in one piece. Short runs, which are many and live long, begin at the bottom, the others a quarter up, so that
+// arrays of tens of megabytes find room between others when they move, whatever lies scattered below. Either goes on in the other's part.
 import { HASH_KEYS, HASH_KEYS_BYTES, HEAP_START } from "../../assembly/abi.ts";
 import { assert } from "../model/assert.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -8,13 +12,17 @@ import { TsdbError } from "../model/errors.ts";
 export const EXTENT_BYTES = 64 * 1024;
 const EXTENTS = 65536;
 const WORDS = EXTENTS / 32;
-// control words: | lock | next-fit cursor | extents in use | extents grown | bitmap, 1 = in use ... |
+/** Runs of up to so many extents are short. */
+const SHORT_RUN = 2;
+const LONG_RUNS = EXTENTS / 4;
+// control words: | lock | extents in use | extents grown | lowest that may be free | the same from LONG_RUNS on | bitmap, 1 = in use ... |
 // behind them bytes: | owner of each extent ... |
 const LOCK = 0;
-const CURSOR = 1;
-const USED = 2;
-const GROWN = 3;
-const BITMAP = 4;
+const USED = 1;
+const GROWN = 2;
+const LOWEST_FREE = 3;
+const LOWEST_FREE_LONG = 4;
+const BITMAP = 5;
 
 const SPINS_MAX = 1000;
 const WAIT_MS = 0.2;
@@ -48,7 +56,8 @@ export class Extents {
     new Uint8Array(memory.buffer).set(hashKeys, HASH_KEYS);
     extents.words[GROWN] = 256;
     extents.mark(0, HEAP_START / EXTENT_BYTES, true);
-    extents.words[CURSOR] = HEAP_START / EXTENT_BYTES;
+    extents.words[LOWEST_FREE] = HEAP_START / EXTENT_BYTES;
+    extents.words[LOWEST_FREE_LONG] = LONG_RUNS;
     // The last extent stays unused, so that one-past-the-end pointers never wrap to 0.
     extents.mark(EXTENTS - 1, 1, true);
     return extents;
@@ -74,9 +83,7 @@ export class Extents {
     const count = Math.max(1, Math.ceil(bytes / EXTENT_BYTES));
     this.lock();
     try {
-      const cursor = this.words[CURSOR]!;
-      let first = this.findRun(count, cursor, EXTENTS);
-      if (first < 0) first = this.findRun(count, 0, EXTENTS);
+      const first = this.findRun(count);
       if (first < 0) {
         throw new TsdbError(
           "overloaded",
@@ -86,7 +93,7 @@ export class Extents {
       this.grow(first + count);
       this.mark(first, count, true);
       this.owners.fill(owner, first, first + count);
-      this.words[CURSOR] = first + count;
+      this.noteTaken(first, count);
       return first * EXTENT_BYTES;
     } finally {
       this.unlock();
@@ -100,8 +107,7 @@ export class Extents {
     this.lock();
     try {
       this.mark(first, count, false);
-      // Reuse low, already touched memory first: the first touch of a page costs far more than its reuse.
-      if (first < this.words[CURSOR]!) this.words[CURSOR] = first;
+      this.noteFree(first, count);
     } finally {
       this.unlock();
     }
@@ -127,9 +133,9 @@ export class Extents {
       for (let i = 0; i < EXTENTS; i++) {
         if (this.owners[i] !== owner || !this.isUsed(i)) continue;
         this.mark(i, 1, false);
+        this.noteFree(i, 1);
         count++;
       }
-      if (count > 0) this.words[CURSOR] = HEAP_START / EXTENT_BYTES;
     } finally {
       this.unlock();
     }
@@ -140,21 +146,48 @@ export class Extents {
     return ((this.words[BITMAP + (extent >>> 5)]! >>> (extent & 31)) & 1) === 1;
   }
 
-  private findRun(count: number, from: number, to: number): number {
-    let run = 0;
-    let i = from;
-    while (i < to) {
-      const word = this.words[BITMAP + (i >>> 5)]!;
-      if (word === -1) {
-        run = 0;
+  /** First extent of a free run of `count`, or -1. */
+  private findRun(count: number): number {
+    const low = this.words[LOWEST_FREE]!;
+    if (count <= SHORT_RUN) return this.findRunFrom(count, low);
+    const high = this.findRunFrom(count, this.words[LOWEST_FREE_LONG]!);
+    return high >= 0 ? high : this.findRunFrom(count, low);
+  }
+
+  private findRunFrom(count: number, from: number): number {
+    for (let i = from; i < EXTENTS; ) {
+      const free = ~this.words[BITMAP + (i >>> 5)]! >>> (i & 31);
+      if (free === 0) {
         i = (i | 31) + 1;
         continue;
       }
-      if ((word >>> (i & 31)) & 1) run = 0;
-      else if (++run === count) return i - count + 1;
-      i++;
+      i += trailingZeros(free);
+      const end = this.runEnd(i, i + count);
+      if (end - i === count) return i;
+      i = end;
     }
     return -1;
+  }
+
+  /** Where the free run that begins at extent `i` ends; `max` when it goes further. */
+  private runEnd(i: number, max: number): number {
+    while (i < max) {
+      const used = this.words[BITMAP + (i >>> 5)]! >>> (i & 31);
+      if (used !== 0) return Math.min(max, i + trailingZeros(used));
+      i = (i | 31) + 1;
+    }
+    return max;
+  }
+
+  private noteTaken(first: number, count: number): void {
+    for (const word of [LOWEST_FREE, LOWEST_FREE_LONG]) if (this.words[word] === first) this.words[word] = first + count;
+  }
+
+  private noteFree(first: number, count: number): void {
+    if (first < this.words[LOWEST_FREE]!) this.words[LOWEST_FREE] = first;
+    if (first + count <= LONG_RUNS) return;
+    const firstLong = Math.max(first, LONG_RUNS);
+    if (firstLong < this.words[LOWEST_FREE_LONG]!) this.words[LOWEST_FREE_LONG] = firstLong;
   }
 
   private mark(first: number, count: number, used: boolean): void {
@@ -190,4 +223,9 @@ export class Extents {
   private unlock(): void {
     Atomics.store(this.words, LOCK, 0);
   }
+}
+
+/** Of a number that is not 0. */
+function trailingZeros(bits: number): number {
+  return 31 - Math.clz32(bits & -bits);
 }

@@ -201,6 +201,8 @@ describe("columns in the kernel's memory", () => {
     };
     // its own memory is taken before the rest is
     await encode("csv", kernel.heap.allocZeroed(16), own);
+    // and the memory grows to where runs of more than two extents begin
+    kernel.heap.alloc(3 * EXTENT_BYTES);
     const end = kernel.memory.buffer.byteLength;
     while (kernel.heap.alloc(EXTENT_BYTES) + EXTENT_BYTES < end);
     const put = (text: string, at: number, view: number) => {

@@ -194,14 +194,14 @@ test("a scan of more than fits finds a part of it the next time, and leaves alon
 
 test("when the kernel's memory is full, the cache gives way", () => {
   const filled: [ptr: number, bytes: number][] = [];
-  for (let bytes = 256 << 20; bytes >= 16 << 20; ) {
+  for (let bytes = 256 << 20; bytes >= 4 << 20; ) {
     try {
       filled.push([kernel.heap.alloc(bytes), bytes]);
     } catch {
       bytes /= 2;
     }
   }
-  // less than 16 MiB are left, and each file takes 2
+  // no 4 MiB in one piece are left, and each file takes 2
   const cache = new BlockCache(kernel, 1 << 30);
   for (let fileId = 1; fileId <= 30; fileId++) for (const page of [0, 1, 2]) readPage(cache, refOf(file, fileId), page);
   expect(cache.counts.gen0Misses).toBe(30 * (1 + 3 * 3));
