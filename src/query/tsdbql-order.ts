@@ -1,0 +1,152 @@
+// Rows put in order: by group, and within a group by time. Rows mostly come in stretches that are sorted already, one a series, so
+// stretches are merged.
+import { compareText } from "../tsdbql/plan-fields.ts";
+import type { TagCells } from "./tsdbql-columns.ts";
+
+export interface Groups {
+  /** Values of the tags that are grouped by, in order of the tags' names; groups are in order of these values. */
+  readonly tags: readonly (readonly string[])[];
+  /** Of each row. */
+  readonly groupOf: Uint32Array;
+}
+
+/** Groups by equal values in all of `columns`. */
+export function groupRows(columns: readonly TagCells[], rowCount: number): Groups {
+  if (columns.length === 0 || rowCount === 0) return { tags: rowCount === 0 ? [] : [[]], groupOf: new Uint32Array(rowCount) };
+  let ids = columns[0]!.codes;
+  let tags = columns[0]!.dictionary.map((value) => [value]);
+  for (const column of columns.slice(1)) {
+    const paired = new Map<number, number>();
+    const pairs: string[][] = [];
+    const combined = new Uint32Array(rowCount);
+    const width = column.dictionary.length;
+    for (let row = 0; row < rowCount; row++) {
+      const key = ids[row]! * width + column.codes[row]!;
+      let id = paired.get(key);
+      if (id === undefined) {
+        id = pairs.push([...tags[ids[row]!]!, column.dictionary[column.codes[row]!]!]) - 1;
+        paired.set(key, id);
+      }
+      combined[row] = id;
+    }
+    ids = combined;
+    tags = pairs;
+  }
+  return rank(tags, ids, rowCount);
+}
+
+/** Ids become places in the order of groups; values that no row has fall away. */
+function rank(tags: readonly (readonly string[])[], ids: Uint32Array, rowCount: number): Groups {
+  const used = new Uint8Array(tags.length);
+  for (let row = 0; row < rowCount; row++) used[ids[row]!] = 1;
+  const order = tags.map((_, id) => id).filter((id) => used[id] === 1);
+  order.sort((a, b) => compareTags(tags[a]!, tags[b]!));
+  const places = new Uint32Array(tags.length);
+  order.forEach((id, place) => {
+    places[id] = place;
+  });
+  const groupOf = new Uint32Array(rowCount);
+  for (let row = 0; row < rowCount; row++) groupOf[row] = places[ids[row]!]!;
+  return { tags: order.map((id) => tags[id]!), groupOf };
+}
+
+export function compareTags(a: readonly string[], b: readonly string[]): number {
+  for (let i = 0; i < a.length; i++) {
+    const order = compareText(a[i]!, b[i]!);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+export interface RowOrder {
+  /** Numbers of rows; null: they are in order already. */
+  readonly rows: Uint32Array | null;
+  /** Where each group begins, and behind the last where it ends. */
+  readonly starts: Uint32Array;
+}
+
+/** Rows of equal time stay in the order in which they came. */
+export function orderRows({ tags, groupOf }: Groups, times: BigInt64Array, descending: boolean): RowOrder {
+  const rowCount = times.length;
+  const starts = new Uint32Array(tags.length + 1);
+  for (let row = 0; row < rowCount; row++) starts[groupOf[row]! + 1]!++;
+  for (let group = 0; group < tags.length; group++) starts[group + 1]! += starts[group]!;
+  const distances = distancesOf(times, descending);
+  let isOrdered = true;
+  for (let row = 1; row < rowCount && isOrdered; row++) {
+    const step = groupOf[row]! - groupOf[row - 1]!;
+    isOrdered = step > 0 || (step === 0 && distances[row]! >= distances[row - 1]!);
+  }
+  // distances beyond 2^53 are not exact
+  if (isOrdered && isExact(distances)) return { rows: null, starts };
+  const places = starts.slice();
+  const rows = new Uint32Array(rowCount);
+  for (let row = 0; row < rowCount; row++) rows[places[groupOf[row]!]!++] = row;
+  const before = isExact(distances)
+    ? (a: number, b: number) => distances[b]! < distances[a]!
+    : (a: number, b: number) => (descending ? times[b]! > times[a]! : times[b]! < times[a]!);
+  const scratch = new Uint32Array(rowCount);
+  for (let group = 0; group < tags.length; group++) mergeRuns(rows, scratch, starts[group]!, starts[group + 1]!, before);
+  return { rows, starts };
+}
+
+function isExact(distances: Float64Array): boolean {
+  return distances.length === 0 || Math.abs(distances[distances.length - 1]!) < Number.MAX_SAFE_INTEGER;
+}
+
+/** Times as distances from the first row's, so that no bigints are made; falling times rise. One more than there are times: the greatest
+ *  size of a distance. */
+function distancesOf(times: BigInt64Array, descending: boolean): Float64Array {
+  const count = times.length;
+  const words = new Int32Array(times.buffer, times.byteOffset, count * 2);
+  const distances = new Float64Array(count + 1);
+  if (count === 0) return distances;
+  const baseHigh = words[1]!;
+  const baseLow = words[0]! >>> 0;
+  const sign = descending ? -1 : 1;
+  let most = 0;
+  for (let row = 0; row < count; row++) {
+    const distance = (words[row * 2 + 1]! - baseHigh) * 4294967296 + ((words[row * 2]! >>> 0) - baseLow);
+    distances[row] = sign * distance;
+    const size = distance < 0 ? -distance : distance;
+    if (size > most) most = size;
+  }
+  distances[count] = most;
+  return distances;
+}
+
+/** Sorts rows[from .. end), which is made of ascending stretches. `isAfter(a, b)`: row b belongs before row a. */
+function mergeRuns(rows: Uint32Array, scratch: Uint32Array, from: number, end: number, isAfter: (a: number, b: number) => boolean): void {
+  let bounds = [from];
+  for (let i = from + 1; i < end; i++) if (isAfter(rows[i - 1]!, rows[i]!)) bounds.push(i);
+  bounds.push(end);
+  let source = rows;
+  let target = scratch;
+  while (bounds.length > 2) {
+    const merged = [from];
+    for (let run = 0; run < bounds.length - 1; run += 2) {
+      const [start, middle] = [bounds[run]!, bounds[run + 1]!];
+      const stop = bounds[run + 2] ?? middle;
+      mergeTwo(source, target, start, middle, stop, isAfter);
+      merged.push(stop);
+    }
+    bounds = merged;
+    [source, target] = [target, source];
+  }
+  if (source !== rows) rows.set(source.subarray(from, end), from);
+}
+
+function mergeTwo(
+  source: Uint32Array,
+  target: Uint32Array,
+  start: number,
+  middle: number,
+  stop: number,
+  isAfter: (a: number, b: number) => boolean,
+): void {
+  let [left, right] = [start, middle];
+  for (let at = start; at < stop; at++) {
+    const takesRight = left >= middle || (right < stop && isAfter(source[left]!, source[right]!));
+    target[at] = takesRight ? source[right++]! : source[left++]!;
+  }
+}

@@ -1,0 +1,41 @@
+// Long work of a statement in steps: others of the worker have their turn in between, and a statement that is cancelled stops.
+import { TsdbError } from "../model/errors.ts";
+
+/** Without a pause. */
+const TURN_MS = 5;
+
+export class Turns {
+  private pauseAtMs = performance.now() + TURN_MS;
+
+  constructor(private readonly signal: AbortSignal) {}
+
+  /** @throws TsdbError cancelled */
+  check(): void {
+    if (this.signal.aborted) throw new TsdbError("cancelled", "the query was cancelled");
+  }
+
+  /** Null: it is not time for a pause yet. */
+  pause(): Promise<void> | null {
+    if (performance.now() < this.pauseAtMs) return null;
+    return new Promise((resolve) => setImmediate(resolve)).then(() => {
+      this.pauseAtMs = performance.now() + TURN_MS;
+      this.check();
+    });
+  }
+
+  /** What steps end with. They are left when the statement is cancelled. */
+  async run<T>(steps: Generator<void, T, void> | null): Promise<T | null> {
+    if (steps === null) return null;
+    try {
+      for (;;) {
+        const { done, value } = steps.next();
+        if (done) return value;
+        const pause = this.pause();
+        if (pause !== null) await pause;
+      }
+    } finally {
+      // without effect when they have ended
+      steps.return(null as T);
+    }
+  }
+}

@@ -1,0 +1,138 @@
+// What a condition asks of the rows of one measurement: of single tags, of single fields, and what only a whole row can answer.
+import type { BinaryOperator, Expression, Literal } from "./ast.ts";
+import { compileRegex } from "./plan-regex.ts";
+import { type ColumnKind, kindOf, type Schema } from "./plan-types.ts";
+
+export interface TagTest {
+  readonly tag: string;
+  /** The only value that passes; null where there may be others. */
+  readonly only: string | null;
+  /** "" is a tag that is absent. */
+  accepts(value: string): boolean;
+}
+
+export interface FieldTest {
+  readonly field: string;
+  readonly operator: "=" | "!=" | "<" | "<=" | ">" | ">=";
+  /** Of the field's own type. */
+  readonly value: number | bigint | boolean;
+}
+
+export interface Where {
+  /** No row at all satisfies it. */
+  readonly isNever: boolean;
+  readonly tags: readonly TagTest[];
+  readonly fields: readonly FieldTest[];
+  /** All of them must be true of a row; they may need any column. */
+  readonly rows: readonly Expression[];
+}
+
+export const EVERYTHING: Where = { isNever: false, tags: [], fields: [], rows: [] };
+
+export function planWhere(condition: Expression | null, schema: Schema): Where {
+  const tags: TagTest[] = [];
+  const fields: FieldTest[] = [];
+  const rows: Expression[] = [];
+  let isNever = false;
+  for (const part of condition === null ? [] : conjuncts(condition)) {
+    const simple = simpleTest(part, schema);
+    if (simple === false) isNever = true;
+    else if (simple === null) rows.push(part);
+    else if (simple !== true) {
+      if ("tag" in simple) tags.push(simple);
+      else fields.push(simple);
+    }
+  }
+  return { isNever, tags, fields, rows };
+}
+
+function conjuncts(condition: Expression): Expression[] {
+  const parts: Expression[] = [];
+  const left: Expression[] = [condition];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    if (next.kind === "paren") left.push(next.inner);
+    else if (next.kind === "binary" && next.operator === "AND") left.push(next.right, next.left);
+    else parts.push(next);
+  }
+  return parts;
+}
+
+/** True or false: of all rows. Null: it is not simple. */
+function simpleTest(part: Expression, schema: Schema): TagTest | FieldTest | boolean | null {
+  if (part.kind === "boolean") return part.value;
+  if (part.kind !== "binary") return null;
+  const { operator, left, right } = part;
+  if (left.kind === "ref" && isLiteral(right)) return refTest(left, operator, right, schema);
+  if (right.kind === "ref" && isLiteral(left)) return refTest(right, MIRRORED[operator] ?? operator, left, schema);
+  return null;
+}
+
+const MIRRORED: Partial<Record<BinaryOperator, BinaryOperator>> = { "<": ">", "<=": ">=", ">": "<", ">=": "<=" };
+
+export function isLiteral(expression: Expression): expression is Literal {
+  return !["ref", "call", "binary", "paren", "wildcard", "distinct"].includes(expression.kind);
+}
+
+function refTest(
+  ref: Expression & { readonly kind: "ref" },
+  operator: BinaryOperator,
+  value: Literal,
+  schema: Schema,
+): TagTest | FieldTest | boolean | null {
+  const kind = kindOf(ref, [schema]);
+  if (isTagLike(kind)) {
+    const test = tagTest(ref.name, operator, value);
+    if (test === false || (kind === "tag" && schema.tags.has(ref.name))) return test;
+    // a tag that no row has
+    return test.accepts("");
+  }
+  if (ref.cast !== null && schema.fields.get(ref.name) !== ref.cast && ref.cast !== "field") return null;
+  return fieldTest(ref.name, kind, operator, value);
+}
+
+/** What is no field counts as a tag, which may be absent everywhere. */
+export function isTagLike(kind: ColumnKind): kind is "tag" | null {
+  return kind === "tag" || kind === null;
+}
+
+/** False: nothing passes. */
+export function tagTest(tag: string, operator: BinaryOperator, value: Literal): TagTest | false {
+  if (value.kind === "string") {
+    const wanted = value.value;
+    if (operator === "=") return { tag, only: wanted, accepts: (text) => text === wanted };
+    return operator === "!=" ? { tag, only: null, accepts: (text) => text !== wanted } : false;
+  }
+  if (value.kind !== "regex" || (operator !== "=~" && operator !== "!~")) return false;
+  const regex = compileRegex(value.source);
+  return { tag, only: null, accepts: (text) => regex.test(text) === (operator === "=~") };
+}
+
+const COMPARISONS: ReadonlySet<string> = new Set(["=", "!=", "<", "<=", ">", ">="]);
+
+function fieldTest(field: string, kind: ColumnKind, operator: BinaryOperator, literal: Literal): FieldTest | boolean | null {
+  if (!COMPARISONS.has(operator)) return null;
+  const comparison = operator as FieldTest["operator"];
+  if (kind === "boolean" && literal.kind === "boolean" && (operator === "=" || operator === "!=")) {
+    return { field, operator: comparison, value: literal.value };
+  }
+  if (literal.kind !== "number" && literal.kind !== "integer") return null;
+  if (kind === "float") return { field, operator: comparison, value: Number(literal.value) };
+  if (kind !== "integer" && kind !== "unsigned") return null;
+  if (literal.kind === "number") {
+    // beyond 2^53 a comparison as floats is another one than as integers
+    if (!Number.isSafeInteger(literal.value)) return null;
+    return wholeTest(field, kind, comparison, BigInt(literal.value), null);
+  }
+  return wholeTest(field, kind, comparison, literal.value, null);
+}
+
+function wholeTest(
+  field: string,
+  kind: "integer" | "unsigned",
+  operator: FieldTest["operator"],
+  value: bigint,
+  beyond: null,
+): FieldTest | null {
+  const [least, greatest] = kind === "integer" ? [-(2n ** 63n), 2n ** 63n - 1n] : [0n, 2n ** 64n - 1n];
+  return value < least || value > greatest ? beyond : { field, operator, value };
+}
