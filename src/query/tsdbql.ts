@@ -30,7 +30,7 @@ export interface TsdbqlContext {
   readonly retentionPolicy: string | null;
   /** now() of all statements of a request. */
   readonly nowNs: bigint;
-  /** Rows and files of the moment, pinned until the answer is closed. Called once more only when the last call has resolved. `need.database`
+  /** Rows and files of the moment, pinned until the answer is closed. Called again only when the last call has resolved. `need.database`
    *  is always there. @throws TsdbError unknown_database */
   snapshot(need: SnapshotNeed & { readonly database: string }): Promise<DatabaseSnapshot>;
   scanOf(table: TableSnapshot): OpenTable;
