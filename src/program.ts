@@ -46,19 +46,23 @@ async function serve(config: ServeConfig): Promise<void> {
   void server.failed.then(() => process.exit(EXIT_FAILURE));
   await ready;
   log.info("ready");
-  announce(config, server.url);
+  announce(config, server.url, server.wantsOperator);
   const flightUrl = await server.flightUrl();
   if (flightUrl !== null && config.logFormat === "full") console.log(`v3 client libraries find Arrow Flight and HTTP at ${flightUrl}`);
 }
 
-function announce(config: ServeConfig, url: string): void {
+function announce(config: ServeConfig, url: string, wantsOperator: boolean): void {
   const data = config.objectStore === "memory" ? "in memory, gone when the server stops" : config.dataDir;
+  const header = config.withoutAuth ? "" : " -H 'Authorization: Bearer TOKEN'";
   const lines = [
     `tsdb listens on ${url}`,
     `data: ${data}`,
-    "try:",
-    `  curl '${url}/api/v3/write_lp?db=demo' --data-binary 'weather,city=Oslo temp=21.5'`,
-    `  curl '${url}/api/v3/query_sql?db=demo&format=pretty' --get --data-urlencode 'q=SELECT * FROM weather'`,
+    ...(wantsOperator
+      ? ["no token exists yet; the first one, for everything, is made by:", `  curl -X POST '${url}/api/v3/configure/token/admin'`]
+      : []),
+    config.withoutAuth ? "try:" : "try, with a token in place of TOKEN:",
+    `  curl '${url}/api/v3/write_lp?db=demo'${header} --data-binary 'weather,city=Oslo temp=21.5'`,
+    `  curl '${url}/api/v3/query_sql?db=demo&format=pretty'${header} --get --data-urlencode 'q=SELECT * FROM weather'`,
   ];
   if (config.logFormat === "full") console.log(lines.join("\n"));
 }

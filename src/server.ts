@@ -12,6 +12,7 @@ import type { ServeConfig } from "./cli/serve-config.ts";
 import { showAddress } from "./flight/address.ts";
 import type { FlightThread } from "./flight/flight-thread.ts";
 import { startFlight } from "./flight/start-flight.ts";
+import { Gate } from "./gate.ts";
 import { createApp } from "./http/app.ts";
 import { queryOutcome } from "./http/errors.ts";
 import { Metrics, type ServerStats } from "./http/metrics.ts";
@@ -27,6 +28,7 @@ import { Ingest } from "./ingest/ingest.ts";
 import type { LanesParts } from "./ingest/lanes.ts";
 import { Replayer } from "./ingest/replay.ts";
 import { Kernel } from "./kernel/kernel.ts";
+import type { TokenService } from "./model/access.ts";
 import type { DatabaseService } from "./model/databases.ts";
 import type { DataService } from "./model/deletion.ts";
 import { TsdbError } from "./model/errors.ts";
@@ -76,6 +78,7 @@ export class Server {
   private readonly processId = crypto.randomUUID();
   private readonly tables: LiveTables;
   private readonly metrics: Metrics;
+  private readonly gate: Gate;
 
   private constructor(
     private readonly config: ServeConfig,
@@ -96,6 +99,7 @@ export class Server {
     const durableTimes = (tableId: number) => manifest.tableTimes(tableId);
     this.tables = new LiveTables(this.kernel, this.pins, durableTimes, new SeriesMemory(config.seriesBytesMax));
     this.metrics = new Metrics(() => this.stats());
+    this.gate = new Gate({ config, catalog, log: logs("auth") });
   }
 
   /** Opens the data folder and listens; `ready` resolves when the log is replayed and writes and queries are taken.
@@ -146,6 +150,17 @@ export class Server {
     return new NamedData(this.catalog, this.deletions);
   }
 
+  /** @throws TsdbError unavailable before the log is replayed */
+  get tokens(): TokenService {
+    if (this.ingest === undefined) throw this.unavailable();
+    return this.gate.tokens;
+  }
+
+  /** Nobody can call: the first admin token is to be made. */
+  get wantsOperator(): boolean {
+    return this.gate.wantsOperator;
+  }
+
   /** Databases and tables as a whole. @throws TsdbError unavailable before the log is replayed */
   get databases(): DatabaseService {
     const { catalog, tables, deletions, upkeep } = this;
@@ -158,6 +173,7 @@ export class Server {
     const { config } = this;
     if (this.status.state !== "failed") this.status = { state: "stopping" };
     this.upkeep?.stopTimers();
+    this.gate.stop();
     // together, because HTTP comes in by both
     const flight = this.flight.then((thread) => thread?.stop(config.shutdownTimeoutMs)).catch(() => {});
     await Promise.all([flight, this.http?.stop(config.shutdownTimeoutMs)]);
@@ -183,6 +199,8 @@ export class Server {
       query: { query: (request) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.queries!.query(request)) },
       databases: () => this.databases,
       data: () => this.data,
+      tokens: () => this.tokens,
+      access: this.gate.access,
       status: () => this.status,
       clusterUuid: this.catalog.clusterUuid,
       processId: this.processId,
@@ -193,6 +211,7 @@ export class Server {
       now: () => performance.now(),
       report: (error, where) => logs("http").error("request failed", { where, err: error }),
     });
+    this.gate.listenForRecovery(() => this.tokens);
     const { hostname, port } = config.httpBind;
     this.http = startHttpServer(app, { hostname, port, ...(config.tls === null ? {} : { tls: config.tls }) });
     if (config.tcpListenerFilePath !== null) {
@@ -215,6 +234,7 @@ export class Server {
     const clockNs = () => BigInt(Date.now()) * 1_000_000n;
     const log = new QueryLog({ entriesMax: config.queryLogEntries, clockNs, nowMs: () => performance.now() });
     const nodes = () => [this.node(startedMs)];
+    const tokens = () => this.gate.tokenRows();
     const snapshots = new Snapshots({
       catalog: this.catalog,
       tables: this.tables,
@@ -222,7 +242,8 @@ export class Server {
       pins: this.pins,
       tombstonesOf: (tableId) => this.tombstonesOf(tableId),
       nowMs: () => Date.now(),
-      systemRows: (names, database) => systemRows({ catalog: this.catalog, manifest: this.manifest, queries: log, nodes }, names, database),
+      systemRows: (names, database) =>
+        systemRows({ catalog: this.catalog, manifest: this.manifest, queries: log, nodes, tokens }, names, database),
       objectSource: this.storage.objectSource,
     });
     this.queries = new QueryClient({
@@ -285,6 +306,7 @@ export class Server {
     });
     upkeep.startTimers();
     await this.queries.ready();
+    await this.gate.addGiven(this.databases);
     if (this.status.state === "replaying") this.status = { state: "ready" };
     // whoever wants it is told
     this.flight = this.startFlight(snapshots);
@@ -304,7 +326,10 @@ export class Server {
         queryEnded: ({ error, ...cost }) => metrics.queryEnded(queryOutcome(error), cost),
       },
       {
-        check: (_token, database) => (database === null ? undefined : snapshots.checkDatabase(database)),
+        check: (token, database) => {
+          this.gate.checkReader(token, database);
+          if (database !== null) snapshots.checkDatabase(database);
+        },
         query: (request) => this.queries!.query(request),
       },
     );

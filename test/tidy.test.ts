@@ -14,12 +14,12 @@ const RANK: Readonly<Record<string, number>> = {
   model: 0,
   ...{ kernel: 1, duckdb: 1, arrow: 1, disk: 1 },
   "object-store": 2,
-  ...{ sql: 3, tsdbql: 3, script: 3, auth: 3, cache: 3, store: 3, catalog: 3, wal: 3, buffer: 3 },
-  ...{ plugins: 4, ingest: 4, query: 4, maintain: 4 },
+  ...{ sql: 3, tsdbql: 3, script: 3, cache: 3, store: 3, catalog: 3, wal: 3, buffer: 3 },
+  ...{ auth: 4, plugins: 4, ingest: 4, query: 4, maintain: 4 },
   ...{ workers: 5, http: 5, flight: 5 },
   ...{ tools: 6, cli: 6 },
   // puts the parts together; started by program.ts, which reads flags and environment, and that by main.ts
-  ...{ "storage.ts": 7, "upkeep.ts": 8, "server.ts": 9, "program.ts": 10, "main.ts": 11 },
+  ...{ "storage.ts": 7, "upkeep.ts": 8, "gate.ts": 8, "server.ts": 9, "program.ts": 10, "main.ts": 11 },
 };
 
 /** Files outside src/ that code in src/ may import, and who may. */

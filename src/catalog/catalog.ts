@@ -1,5 +1,6 @@
 // The catalog: which databases, tables and columns exist. A shell around state.ts: operations change the state at once and become
 // durable through the operation log; whoever acknowledges something that depends on them waits for `durable`.
+import type { TokenDef } from "../model/access.ts";
 import { assert } from "../model/assert.ts";
 import type { TableDef } from "../model/column.ts";
 import type { TsdbError } from "../model/errors.ts";
@@ -131,9 +132,28 @@ export class Catalog {
   }
 
   /** Ids that the next operations must carry, for planners; valid within the same synchronous step. */
-  get nextIds(): { readonly databaseId: number; readonly tableId: number; readonly tombstoneId: number } {
-    const { nextDatabaseId, nextTableId, tombstones } = this.state;
-    return { databaseId: nextDatabaseId, tableId: nextTableId, tombstoneId: tombstones.nextId };
+  get nextIds(): {
+    readonly databaseId: number;
+    readonly tableId: number;
+    readonly tombstoneId: number;
+    readonly tokenId: number;
+  } {
+    const { nextDatabaseId, nextTableId, tombstones, tokens } = this.state;
+    return { databaseId: nextDatabaseId, tableId: nextTableId, tombstoneId: tombstones.nextId, tokenId: tokens.nextId };
+  }
+
+  findToken(name: string): TokenDef | undefined {
+    return this.state.tokens.find(name);
+  }
+
+  /** By the hash of its text. */
+  tokenByHash(hash: string): TokenDef | undefined {
+    return this.state.tokens.withHash(hash);
+  }
+
+  /** In order of creation. */
+  tokens(): TokenDef[] {
+    return this.state.tokens.all();
   }
 
   /** Deletions that have not been applied to all files, ascending ids. The list stays as it is. */

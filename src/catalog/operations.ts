@@ -1,10 +1,12 @@
 // What the catalog's log is made of. Kinds and field types are written out, and every operation carries the ids it makes, so that
 // reading the log needs no rule of the server that wrote it.
 
+import type { TokenDef } from "../model/access.ts";
 import type { ColumnType } from "../model/column.ts";
 import type { TagPredicate } from "../model/scan.ts";
 import type { Tombstone } from "../model/tombstone.ts";
 import { badValue, readArray, readCount, readNs, readObject, readText } from "../object-store/operation-values.ts";
+import { readHash, readToken } from "./tokens.ts";
 
 /** Column types as the log spells them; `time` is every table's column 0 and never written. */
 export const COLUMN_TYPE_NAME = { tag: 1, float: 2, integer: 3, unsigned: 4, string: 5, boolean: 6 } as const satisfies Record<
@@ -121,6 +123,24 @@ export interface Drop {
   readonly id: number;
 }
 
+/** `permissions` null: an admin. */
+export interface CreateToken extends Omit<TokenDef, "updatedMs"> {
+  readonly kind: "create_token";
+}
+
+/** Another text. */
+export interface ReplaceToken {
+  readonly kind: "replace_token";
+  readonly id: number;
+  readonly hash: string;
+  readonly updatedMs: number;
+}
+
+export interface DeleteToken {
+  readonly kind: "delete_token";
+  readonly id: number;
+}
+
 export type CatalogOperation =
   | CreateCluster
   | CreateDatabase
@@ -132,7 +152,10 @@ export type CatalogOperation =
   | SoftDelete
   | ScheduleDrop
   | Restore
-  | Drop;
+  | Drop
+  | CreateToken
+  | ReplaceToken
+  | DeleteToken;
 
 export function deleteRowsOperation({ id, tableId, sequence, range, tags }: Tombstone): DeleteRows {
   return { kind: "delete_rows", id, tableId, sequence, minTimeNs: String(range.minNs), maxTimeNs: String(range.maxNs), tags };
@@ -230,6 +253,19 @@ export function readOperation(value: unknown): CatalogOperation {
       return { kind, ...readOwner(operation), name: readText("name", operation["name"]) };
     case "drop":
       return { kind, ...readOwner(operation) };
+    case "create_token": {
+      const { updatedMs: _, ...token } = readToken(operation);
+      return { kind, ...token };
+    }
+    case "replace_token":
+      return {
+        kind,
+        id: readCount("id", operation["id"]),
+        hash: readHash(operation["hash"]),
+        updatedMs: readCount("updatedMs", operation["updatedMs"]),
+      };
+    case "delete_token":
+      return { kind, id: readCount("id", operation["id"]) };
     default:
       badValue("operation kind", kind, "one this server knows: the log was written by a newer one, or is damaged");
   }

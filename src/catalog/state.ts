@@ -1,5 +1,6 @@
 // The catalog as a state machine: `apply` is the only way it changes, and the same operations give the same state on every server.
 // No clock, no I/O; catalog.ts is the shell around it.
+import type { TokenDef } from "../model/access.ts";
 import { assert } from "../model/assert.ts";
 import { type ColumnDef, ColumnType, type TableDef, TIME_COLUMN } from "../model/column.ts";
 import type { Tombstone } from "../model/tombstone.ts";
@@ -32,6 +33,7 @@ import {
   type SetRetention,
   type SoftDelete,
 } from "./operations.ts";
+import { readToken, TokenSet } from "./tokens.ts";
 import { TombstoneSet } from "./tombstones.ts";
 
 export type { DatabaseDef, DeletedObject, SoftDeletion, TableSchema } from "./entries.ts";
@@ -47,6 +49,7 @@ export class CatalogState {
   private readonly databasesByName = new Map<number, Map<string, DatabaseEntry>>();
   private readonly tablesById = new Map<number, MutableTable>();
   private readonly tombstones_ = new TombstoneSet();
+  private readonly tokens_ = new TokenSet();
 
   /** Without deleted ones. */
   get databaseCount(): number {
@@ -118,6 +121,10 @@ export class CatalogState {
     return this.tombstones_;
   }
 
+  get tokens(): Pick<TokenSet, "nextId" | "find" | "withHash" | "all"> {
+    return this.tokens_;
+  }
+
   /** How long rows of the table are kept, null = for ever. */
   retentionNs(tableId: number): bigint | null {
     const table = this.tablesById.get(tableId);
@@ -167,6 +174,18 @@ export class CatalogState {
         return;
       case "drop":
         this.drop(operation);
+        return;
+      case "create_token":
+        this.createToken(readToken(operation));
+        return;
+      case "replace_token":
+        this.checkToken(operation.id);
+        if (this.tokens_.withHash(operation.hash) !== undefined) violated("a second token with the same hash");
+        this.tokens_.replace(operation.id, operation.hash, operation.updatedMs);
+        return;
+      case "delete_token":
+        this.checkToken(operation.id);
+        this.tokens_.remove(operation.id);
         return;
     }
   }
@@ -302,6 +321,16 @@ export class CatalogState {
     this.tablesById.delete(id);
   }
 
+  private createToken(token: TokenDef): void {
+    const offence = this.tokens_.offence(token);
+    if (offence !== null) violated(offence);
+    this.tokens_.add(token);
+  }
+
+  private checkToken(id: number): void {
+    if (this.tokens_.withId(id) === undefined) violated(`token ${id} does not exist`);
+  }
+
   private owner(of: "database" | "table", id: number): DatabaseEntry | MutableTable {
     const owner = (of === "database" ? this.databasesById : this.tablesById).get(id);
     if (owner === undefined) violated(`${of} ${id} does not exist`);
@@ -342,6 +371,8 @@ export class CatalogState {
         columns: def.columns.slice(1).map(({ id, name, type }) => ({ id, name, type: columnTypeName(type) })),
       })),
       tombstones: this.tombstones_.all().map(deleteRowsOperation),
+      nextTokenId: this.tokens_.nextId,
+      tokens: this.tokens_.all(),
     };
   }
 
@@ -379,6 +410,9 @@ export class CatalogState {
     for (const item of readArray("tombstones", snapshot["tombstones"] ?? [])) state.deleteRows(readTombstone(item));
     const nextTombstoneId = readCount("nextTombstoneId", snapshot["nextTombstoneId"] ?? 1);
     state.tombstones_.nextId = Math.max(state.tombstones_.nextId, nextTombstoneId);
+    // nor those of servers without tokens these
+    for (const item of readArray("tokens", snapshot["tokens"] ?? [])) state.createToken(readToken(item));
+    state.tokens_.nextId = Math.max(state.tokens_.nextId, readCount("nextTokenId", snapshot["nextTokenId"] ?? 0));
     state.nextDatabaseId = Math.max(state.nextDatabaseId, readCount("nextDatabaseId", snapshot["nextDatabaseId"]));
     state.nextTableId = Math.max(state.nextTableId, readCount("nextTableId", snapshot["nextTableId"]));
     return state;

@@ -40,6 +40,31 @@ export class FlagReader {
     return value;
   }
 
+  /** Some of `values`, separated by commas; none when the flag is absent. */
+  someOf<T extends string>(name: FlagName, values: readonly T[]): T[] {
+    const given = this.given.get(name);
+    const texts = (given?.text ?? "").split(",").map((text) => text.trim().toLowerCase());
+    return texts
+      .filter((text) => text !== "")
+      .map((text) => {
+        const value = values.find((each) => each === text);
+        if (value === undefined) throw bad(given!, `must be some of ${values.join(", ")}, got "${near(text)}"`);
+        return value;
+      });
+  }
+
+  /** What a file holds; null when the flag is absent. */
+  file<T>(name: FlagName, parse: (text: string) => T): T | null {
+    const given = this.given.get(name);
+    if (given === undefined) return null;
+    try {
+      return parse(this.#content(given));
+    } catch (error) {
+      if (!(error instanceof TsdbError)) throw error;
+      throw error.message.startsWith(given.source) ? error : bad(given, `${near(given.text, 200)}: ${error.message}`);
+    }
+  }
+
   boolean(name: FlagName): boolean {
     const given = this.#required(name);
     const text = given.text.toLowerCase();
@@ -108,14 +133,17 @@ export class FlagReader {
   }
 
   #pem(given: Given, what: string): string {
-    let text: string;
+    const text = this.#content(given);
+    if (!text.includes(`${what}-----`)) throw bad(given, `${near(given.text, 200)} holds no PEM ${what.toLowerCase()}`);
+    return text;
+  }
+
+  #content(given: Given): string {
     try {
-      text = this.readFile(given.text);
+      return this.readFile(given.text);
     } catch (error) {
       throw bad(given, `cannot read the file: ${(error as Error).message}`);
     }
-    if (!text.includes(`${what}-----`)) throw bad(given, `${near(given.text, 200)} holds no PEM ${what.toLowerCase()}`);
-    return text;
   }
 
   #required(name: FlagName): Given {

@@ -1,13 +1,14 @@
 // The configuration of `tsdb serve`: text from flags and environment, checked and in plain units.
 import { readFileSync } from "node:fs";
 import os from "node:os";
+import { type FileToken, type PermissionTokens, readAdminTokenFile, readPermissionTokensFile } from "../auth/token-file.ts";
 import type { Edition } from "../http/aliases.ts";
-import { TsdbError } from "../model/errors.ts";
+import { SYSTEM_PAGES, type SystemPage } from "../model/access.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type Environment, readFlags } from "./arguments.ts";
 import { FlagReader } from "./flag-reader.ts";
 import type { LogFilter, LogFormat } from "./log-filter.ts";
-import { type Address, isLoopback } from "./units.ts";
+import type { Address } from "./units.ts";
 
 export interface ServeConfig {
   readonly nodeId: string;
@@ -23,6 +24,13 @@ export interface ServeConfig {
   /** PEM texts; null = plain http. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
   readonly withoutAuth: boolean;
+  /** Pages that nobody needs a token for. */
+  readonly openPages: readonly SystemPage[];
+  /** For a server that has no admin token yet. */
+  readonly adminToken: FileToken | null;
+  readonly permissionTokens: PermissionTokens | null;
+  /** Where a lost admin token is replaced; null = nowhere. */
+  readonly recoveryBind: Address | null;
   readonly maxRequestBytes: number;
   /** 0 = a group is synced as soon as the previous sync ends. */
   readonly walFlushIntervalMs: number;
@@ -107,6 +115,10 @@ export function parseServeFlags(args: readonly string[], environment: Environmen
     tcpListenerFilePath: read.optional("tcp-listener-file-path"),
     tls: read.tls("tls-cert", "tls-key"),
     withoutAuth: read.boolean("without-auth"),
+    openPages: read.someOf("disable-authz", SYSTEM_PAGES),
+    adminToken: read.file("admin-token-file", readAdminTokenFile),
+    permissionTokens: read.file("permission-tokens-file", readPermissionTokensFile),
+    recoveryBind: read.given.has("admin-token-recovery-http-bind") ? read.address("admin-token-recovery-http-bind") : null,
     maxRequestBytes,
     walFlushIntervalMs: read.durationMs("wal-flush-interval", { min: 0, max: 60_000 }),
     walReplayFailOnError: read.boolean("wal-replay-fail-on-error"),
@@ -141,27 +153,10 @@ export function parseServeFlags(args: readonly string[], environment: Environmen
     usePachaTree: read.boolean("use-pacha-tree"),
     shutdownTimeoutMs: read.durationMs("shutdown-timeout", { min: 0, max: 3_600_000 }),
   };
-  checkReach(config);
   return config;
 }
 
 /** The main thread and a query have a processor each; more than a few workers cannot be fed by one main thread. */
 function defaultIngestWorkers(processors: number): number {
   return processors <= 2 ? 0 : Math.min(4, Math.max(1, Math.floor((processors - 2) / 3)));
-}
-
-/** Without tokens, whoever reaches the address may do everything: that has to be said aloud. */
-function checkReach({ withoutAuth, httpBind, flightBind }: ServeConfig): void {
-  if (withoutAuth) return;
-  for (const [flag, address] of [
-    ["--http-bind", httpBind],
-    ["--flight-bind", flightBind],
-  ] as const) {
-    if (address === null || isLoopback(address.hostname)) continue;
-    throw new TsdbError(
-      "config",
-      `${flag}: ${address.hostname} can be reached from other machines, and tokens are not there yet; ` +
-        "add --without-auth to serve everyone, or bind 127.0.0.1",
-    );
-  }
 }

@@ -1,8 +1,11 @@
 // The HTTP surface as one Elysia app. What holds for every request stands in `border`: headers of every answer, OPTIONS, HEAD, counting.
 import { type AnyElysia, Elysia } from "elysia";
+import type { AccessRule } from "../model/access.ts";
+import { AccessRules } from "./access.ts";
 import { docsRoutes } from "./docs.ts";
 import { failureOf } from "./errors.ts";
 import { infoRoutes } from "./info.ts";
+import { ACCESS } from "./operation.ts";
 import { pathOf } from "./query-string.ts";
 import { commonHeaders, errorJson, isComplete, text } from "./respond.ts";
 import type { AppServices } from "./services.ts";
@@ -11,6 +14,7 @@ import { v1WriteRoutes } from "./v1/write.ts";
 import { v2WriteRoutes } from "./v2/write.ts";
 import { databaseRoutes } from "./v3/configure/database.ts";
 import { tableRoutes } from "./v3/configure/table.ts";
+import { tokenRoutes } from "./v3/configure/token.ts";
 import { querySqlRoutes } from "./v3/query-sql.ts";
 import { v3WriteRoutes } from "./v3/write.ts";
 
@@ -26,7 +30,7 @@ const notFound = () => text(404, "Not found");
 
 /** All routes over `services`. `handle(request)` answers without a socket; server.ts listens. */
 export function createApp(services: AppServices): App {
-  const routes = { paths: new Set<string>(), headPaths: new Set<string>() };
+  const routes = { paths: new Set<string>(), headPaths: new Set<string>(), rules: new AccessRules() };
   // Elysia asks for the function around its router with every request.
   const around = once((next: Handler) => border(services, routes, next));
   const app: App = new Elysia({
@@ -48,13 +52,20 @@ export function createApp(services: AppServices): App {
     .use(querySqlRoutes(services))
     .use(databaseRoutes(services))
     .use(tableRoutes(services))
+    .use(tokenRoutes(services))
     .use(infoRoutes(services))
     .use(docsRoutes(services, () => app.routes));
-  for (const { method, path } of app.routes) {
+  for (const { method, path, hooks } of app.routes) {
+    routes.rules.add(method, path, accessOf(hooks));
     routes.paths.add(path);
     if (method === "HEAD") routes.headPaths.add(path);
   }
   return app;
+}
+
+/** Who may ask a route. One that does not say is an admin's. */
+export function accessOf(hooks: { readonly detail?: Readonly<Record<string, unknown>> } | undefined): AccessRule {
+  return (hooks?.detail?.[ACCESS] as AccessRule | undefined) ?? "admin";
 }
 
 /** `make`, which is called again only for another argument than the last. */
@@ -69,7 +80,11 @@ function once<T, R>(make: (argument: T) => R): (argument: T) => R {
 type Handler = (request: Request) => Response | Promise<Response>;
 
 /** Around the router: adds the headers that every answer carries, and counts by route pattern. */
-function border(services: AppServices, routes: { paths: ReadonlySet<string>; headPaths: ReadonlySet<string> }, next: Handler): Handler {
+function border(
+  services: AppServices,
+  routes: { paths: ReadonlySet<string>; headPaths: ReadonlySet<string>; rules: AccessRules },
+  next: Handler,
+): Handler {
   const headers = Object.entries(commonHeaders(services));
   const paths = new UrlCache(pathOf);
   const finish = (request: Request, path: string, startedMs: number, response: Response): Response => {
@@ -86,7 +101,8 @@ function border(services: AppServices, routes: { paths: ReadonlySet<string>; hea
     if (request.method === "OPTIONS") return finish(request, path, startedMs, new Response(null, { status: 204, headers: PREFLIGHT }));
     // The router would answer HEAD with what GET says; here HEAD is a method like any other, and mostly not offered.
     if (request.method === "HEAD" && !routes.headPaths.has(path)) return finish(request, path, startedMs, notFound());
-    const response = next(request);
+    const refused = services.access.isOn ? services.access.refuse(request, path, routes.rules.find(request.method, path)) : null;
+    const response = refused ?? next(request);
     return response instanceof Promise
       ? response.then((answer) => finish(request, path, startedMs, answer))
       : finish(request, path, startedMs, response);

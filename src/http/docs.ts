@@ -2,6 +2,7 @@
 import { Elysia } from "elysia";
 import { renderDocs } from "./docs-page.ts";
 import { type DocumentedRoute, openApi } from "./openapi.ts";
+import { HIDDEN } from "./operation.ts";
 import { json } from "./respond.ts";
 import type { AppServices } from "./services.ts";
 
@@ -10,8 +11,8 @@ export const docsRoutes = (services: AppServices, routes: () => readonly Documen
   const document = once(() => openApi(routes(), services.edition));
   const page = once(() => renderDocs(document()));
   return new Elysia({ name: "http.docs" })
-    .get("/openapi.json", () => json(200, document()), { detail: { hide: true } })
-    .get("/docs", () => new Response(page(), { headers: { "content-type": "text/html; charset=utf-8" } }), { detail: { hide: true } });
+    .get("/openapi.json", () => json(200, document()), HIDDEN)
+    .get("/docs", () => new Response(page(), { headers: { "content-type": "text/html; charset=utf-8" } }), HIDDEN);
 };
 
 function once<T>(make: () => T): () => T {

@@ -9,15 +9,18 @@ const Ping = t.Object({ version: t.String(), revision: t.String(), process_id: t
 
 const HEALTH = operation({
   tag: "Server",
+  access: "health",
   summary: "Whether the server takes writes and queries",
   answers: {
     200: { description: "Ready.", content: { "text/plain": t.String({ examples: ["OK"] }) } },
+    401: { description: "No token, and health is not in --disable-authz." },
     500: { description: "Replaying its log, stopping, or the log has failed; the body says which.", content: { "text/plain": t.String() } },
   },
 });
 
 const PING = operation({
   tag: "Server",
+  access: "ping",
   summary: "Version and identity",
   description: "Headers x-tsdb-version and x-tsdb-build name version and edition.",
   answers: { 200: { description: "The running version.", content: { "application/json": Ping } } },
@@ -47,6 +50,7 @@ export const infoRoutes = (services: AppServices) => {
       },
       operation({
         tag: "Server",
+        access: "metrics",
         summary: "Counters and gauges in the Prometheus text format",
         answers: { 200: { description: "All families.", content: { "text/plain": t.String() } } },
       }),

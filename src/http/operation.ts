@@ -1,10 +1,20 @@
 // Turns the schemas that the routes read with into the OpenAPI form of the route, so that reading and documenting cannot differ.
 import type { TObject, TSchema } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
+import type { AccessRule } from "../model/access.ts";
+
+/** Member of a route's description that says who may ask it. */
+export const ACCESS = "x-access";
+
+/** A route that is not described, and open to everybody. */
+export const HIDDEN = { detail: { hide: true, [ACCESS]: "open" } as DocumentDecoration };
+/** A route that is not described: any token will do. */
+export const HIDDEN_ANY = { detail: { hide: true, [ACCESS]: "any token" } as DocumentDecoration };
 
 export interface OperationSource {
-  readonly tag: "Write" | "Query" | "Databases" | "Server";
+  readonly tag: "Write" | "Query" | "Databases" | "Tokens" | "Server";
   readonly summary: string;
+  readonly access: AccessRule;
   readonly description?: string;
   readonly query?: TObject;
   readonly headers?: TObject;
@@ -23,6 +33,7 @@ export function operation(source: OperationSource): { detail: DocumentDecoration
   const detail = {
     tags: [source.tag],
     summary: source.summary,
+    [ACCESS]: source.access,
     ...(source.description === undefined ? {} : { description: source.description }),
     parameters: [...parameters("query", source.query), ...parameters("header", source.headers)],
     ...(source.body === undefined ? {} : { requestBody: { required: true, content: content(source.body) } }),

@@ -1,8 +1,10 @@
 // What the routes need from the rest of the server. main.ts fills it; tests fill it with fakes.
+import type { TokenService } from "../model/access.ts";
 import type { DatabaseService } from "../model/databases.ts";
 import type { DataService } from "../model/deletion.ts";
 import type { QueryService } from "../model/query.ts";
 import type { WriteService } from "../model/write.ts";
+import type { AccessControl } from "./access.ts";
 import type { Edition } from "./aliases.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -19,6 +21,9 @@ export interface AppServices {
   readonly databases: () => DatabaseService;
   /** @throws TsdbError unavailable before the log is replayed */
   readonly data: () => DataService;
+  /** @throws TsdbError unavailable before the log is replayed */
+  readonly tokens: () => TokenService;
+  readonly access: AccessControl;
   readonly status: () => ServerStatus;
   /** The catalog's uuid: on every response. */
   readonly clusterUuid: string;

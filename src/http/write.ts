@@ -53,6 +53,7 @@ export class WriteRoute {
     try {
       const target = this.targets.get(request.url);
       requireReady(services.status());
+      services.access.require(request, target.database, "write");
       const head = reader.head(request);
       const place = services.write.receive(head.announcedBytes);
       body = place instanceof Promise ? await place : place;

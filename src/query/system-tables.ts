@@ -22,6 +22,7 @@ export interface SystemTablesParts {
   readonly manifest: Manifest;
   readonly queries: QueryLog;
   readonly nodes: () => readonly NodeInfo[];
+  readonly tokens: () => SystemRow[];
 }
 
 /** `database` null: the internal one, which sees all of them. */
@@ -71,6 +72,7 @@ const ROWS: Readonly<Record<string, MakeRows>> = {
       ...deleted.map((object) => row(object.def, object)),
     ];
   },
+  tokens: ({ tokens }) => tokens(),
   nodes: ({ nodes }) =>
     nodes().map(({ nodeId, instanceId, modes, coreCount, startedNs }, index) => {
       return [nodeId, BigInt(index), instanceId, JSON.stringify(modes), BigInt(coreCount), "running", startedNs, null];

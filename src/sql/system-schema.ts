@@ -20,6 +20,8 @@ export const SYSTEM_TABLES: Readonly<Record<string, SystemTable>> = {
   tables: inEvery(`database_name:text, table_name:text, column_count:unsigned, series_key_columns:text, last_cache_count:unsigned,
     distinct_cache_count:unsigned, deleted:boolean, hard_deletion_time:zoned_time?`),
   databases: inInternal("database_name:text, retention_period_ns:unsigned?, deleted:boolean, hard_deletion_time:zoned_time?"),
+  tokens: inInternal(`token_id:unsigned, name:text, hash:text, created_at:time, created_by_token_id:unsigned?, updated_at:time?,
+    updated_by_token_id:unsigned?, expiry:time?, permissions:text`),
   nodes: inInternal(`node_id:text, node_catalog_id:unsigned_32, instance_id:text, mode:texts, core_count:unsigned, state:text,
     updated_at:time?, cli_params:text?`),
 };

@@ -1,7 +1,10 @@
 // Fake services that record what the routes ask and answer what a test tells them to.
+import { NO_AUTH } from "../../src/auth/tokens.ts";
+import { AccessControl } from "../../src/http/access.ts";
 import { createApp } from "../../src/http/app.ts";
 import { Metrics, type ServerStats } from "../../src/http/metrics.ts";
 import type { AppServices, ServerStatus } from "../../src/http/services.ts";
+import type { TokenService } from "../../src/model/access.ts";
 import type { QueryAnswer, QueryRequest } from "../../src/model/query.ts";
 import type { IncomingBody, LineError, WriteRequest, WriteResult } from "../../src/model/write.ts";
 
@@ -44,6 +47,8 @@ export interface Fakes {
   readonly queries: QueryRequest[];
   readonly reports: { readonly error: unknown; readonly where: string }[];
   readonly services: AppServices;
+  /** Every route that the app has. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
   /** Sends a request through the app, without a socket. */
   send(method: string, path: string, init?: { body?: BodyInit; headers?: Record<string, string> }): Promise<Response>;
 }
@@ -55,6 +60,8 @@ export interface FakeOptions {
   readonly edition?: AppServices["edition"];
   readonly maxRequestBytes?: number;
   readonly now?: () => number;
+  readonly access?: AccessControl;
+  readonly tokens?: TokenService;
 }
 
 export function answer(text: string, contentType = "application/json"): QueryAnswer {
@@ -85,6 +92,8 @@ export function fakes(options: FakeOptions = {}): Fakes {
     },
     databases: () => unused("databases"),
     data: () => unused("data"),
+    tokens: () => options.tokens ?? unused("tokens"),
+    access: options.access ?? new AccessControl(NO_AUTH, new Set()),
     status: options.status ?? (() => ({ state: "ready" })),
     clusterUuid: CLUSTER_UUID,
     processId: PROCESS_ID,
@@ -99,7 +108,7 @@ export function fakes(options: FakeOptions = {}): Fakes {
   const send: Fakes["send"] = async (method, path, init = {}) =>
     app.handle(new Request(`http://localhost:8181${path}`, { method, ...init }));
   const bodiesHeld = () => bodies.filter(({ released }) => !released).length;
-  return { writes, bodiesHeld, queries, reports, services, send };
+  return { writes, bodiesHeld, queries, reports, services, routes: app.routes, send };
 }
 
 /** Routes that change the catalog are tested with the real one. */

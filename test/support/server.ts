@@ -22,7 +22,7 @@ export interface ServerOptions {
   /** Kept when given; otherwise a temporary folder that goes with the server. */
   readonly dataDir?: string;
   readonly cwd?: string;
-  /** Default: no tokens are asked for. */
+  /** Default: no tokens are asked for. With it, only /health is open. */
   readonly withAuth?: boolean;
   /** Arrow Flight on a free port; default: none. */
   readonly withFlight?: boolean;
@@ -142,7 +142,7 @@ export class TestServer {
         "serve",
         ...["--data-dir", this.dataDir, "--http-bind", "127.0.0.1:0", "--tcp-listener-file-path", listenerFile],
         ...["--flight-bind", this.options.withFlight ? "127.0.0.1:0" : "none"],
-        ...(this.options.withAuth ? [] : ["--without-auth"]),
+        ...(this.options.withAuth ? ["--disable-authz", "health"] : ["--without-auth"]),
         ...this.flags,
       ],
       {

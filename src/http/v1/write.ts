@@ -52,6 +52,7 @@ export const v1WriteRoutes = (services: AppServices) => {
     parse: "none",
     ...operation({
       tag: "Write",
+      access: "database",
       summary: "Write line protocol (v1)",
       query: V1WriteQuery,
       headers: WriteHeaders,

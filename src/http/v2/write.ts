@@ -67,6 +67,7 @@ export const v2WriteRoutes = (services: AppServices) => {
     parse: "none",
     ...operation({
       tag: "Write",
+      access: "database",
       summary: "Write line protocol (v2)",
       query: V2WriteQuery,
       headers: WriteHeaders,

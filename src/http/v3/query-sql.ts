@@ -8,7 +8,7 @@ import { BodyReader } from "../body.ts";
 import { type Failure, failureOf, queryOutcome, STATUS } from "../errors.ts";
 import { liftIdleLimit } from "../idle-limit.ts";
 import type { QueryOutcome } from "../metrics.ts";
-import { operation } from "../operation.ts";
+import { HIDDEN_ANY, operation } from "../operation.ts";
 import { chooseFormat, FORMATS } from "../query-format.ts";
 import { readQueryString } from "../query-string.ts";
 import { errorJson, errorText, json } from "../respond.ts";
@@ -96,6 +96,7 @@ async function takeQuery(
   try {
     statement = await read();
     requireReady(services.status());
+    services.access.require(request, statement.database, "read");
     restoreIdleLimit = liftIdleLimit(server, request);
     const answer = await services.query.query({ ...statement, signal: request.signal });
     services.metrics.queryAnswered(seconds());
@@ -157,18 +158,26 @@ export const querySqlRoutes = (services: AppServices) => {
     .get(
       PATH,
       ({ request, server }) => takeQuery(services, { request, server }, () => statementFromUrl(request)),
-      operation({ tag: "Query", summary: "Query with SQL", query: QuerySqlQuery, headers: QueryHeaders, answers: ANSWERS }),
+      operation({
+        tag: "Query",
+        access: "database",
+        summary: "Query with SQL",
+        query: QuerySqlQuery,
+        headers: QueryHeaders,
+        answers: ANSWERS,
+      }),
     )
     .post(PATH, ({ request, server }) => takeQuery(services, { request, server }, () => statementFromBody(request, reader)), {
       parse: "none",
       ...operation({
         tag: "Query",
+        access: "database",
         summary: "Query with SQL",
         headers: QueryHeaders,
         body: { "application/json": QuerySqlBody },
         answers: ANSWERS,
       }),
     })
-    .head(PATH, notAllowed, { detail: { hide: true } })
-    .all(PATH, notAllowed, { parse: "none", detail: { hide: true } });
+    .head(PATH, notAllowed, HIDDEN_ANY)
+    .all(PATH, notAllowed, { parse: "none", ...HIDDEN_ANY });
 };

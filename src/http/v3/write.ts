@@ -46,6 +46,7 @@ export const v3WriteRoutes = (services: AppServices) => {
     parse: "none",
     ...operation({
       tag: "Write",
+      access: "database",
       summary: "Write line protocol",
       description: "With accept_partial=false `data` is one object, the first bad line, and nothing was stored.",
       query: V3WriteQuery,

@@ -30,7 +30,7 @@ export function configureFailed(services: AppServices, request: Request, error: 
   const failure = failureOf(error);
   if (failure.isOurs) services.report(error, `${request.method} ${pathOf(request.url)}`);
   const isName = error instanceof TsdbError && error.kind === "bad_request" && "name" in error.details;
-  return isName || failure.status === 422 || failure.status >= 500 ? errorJson(failure) : errorText(failure);
+  return isName || failure.status === 403 || failure.status === 422 || failure.status >= 500 ? errorJson(failure) : errorText(failure);
 }
 
 /** `when` by status, beside what every such route may answer. */

@@ -1,5 +1,6 @@
 // /api/v3/configure/database: databases are listed, made, changed, deleted and restored.
 import { Elysia, t } from "elysia";
+import { DATABASE_ACTIONS } from "../../../model/access.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { parseHumanDuration } from "../../../model/human-duration.ts";
 import { INTERNAL_DATABASE } from "../../../model/names.ts";
@@ -43,8 +44,11 @@ const RestoreBody = t.Object({
 const LIST = `SELECT database_name AS "iox::database"{deleted} FROM system.databases {where} ORDER BY {order}database_name`;
 
 /** The list as a statement over the server's own tables: so it comes in every format. */
-function listStatement(showDeleted: boolean): string {
-  const [deleted, where, order] = showDeleted ? [", deleted", "", "deleted, "] : ["", "WHERE NOT deleted", ""];
+function listStatement(showDeleted: boolean, visible: readonly string[] | null): string {
+  const [deleted, order] = showDeleted ? [", deleted", "deleted, "] : ["", ""];
+  const names = visible?.map((name) => `'${name.replaceAll("'", "''")}'`).join(", ");
+  const conditions = [showDeleted ? "" : "NOT deleted", names === undefined ? "" : `database_name IN (${names === "" ? "NULL" : names})`];
+  const where = conditions.some((condition) => condition !== "") ? `WHERE ${conditions.filter(Boolean).join(" AND ")}` : "";
   return LIST.replace("{deleted}", deleted).replace("{where}", where).replace("{order}", order);
 }
 
@@ -58,9 +62,18 @@ export const databaseRoutes = (services: AppServices) => {
     try {
       const { format, show_deleted: showDeleted = false } = readRequiredQuery(ListQuery, request.url);
       requireReady(services.status());
+      const caller = services.access.callerOf(request);
+      const all = caller === null || caller.isAdmin;
+      const names = all
+        ? null
+        : services
+            .databases()
+            .list({ showDeleted })
+            .map(({ name }) => name);
+      const visible = names?.filter((name) => DATABASE_ACTIONS.some((action) => caller!.allows("db", name, action))) ?? null;
       const { contentType, body } = await services.query.query({
         database: INTERNAL_DATABASE,
-        statement: listStatement(showDeleted),
+        statement: listStatement(showDeleted, visible),
         format: chooseFormat(format, null),
         params: {},
         signal: request.signal,
@@ -80,6 +93,7 @@ export const databaseRoutes = (services: AppServices) => {
       ({ request }) => list(request),
       operation({
         tag: "Databases",
+        access: "any token",
         summary: "List databases",
         query: ListQuery,
         answers: configureAnswers({ 200: "The databases, by name; deleted ones last.", 400: "`format` is missing or not known." }),
@@ -90,12 +104,14 @@ export const databaseRoutes = (services: AppServices) => {
       ({ request }) =>
         configure(services, request, 200, async () => {
           const body = await readJsonBody(CreateBody, request, reader);
+          services.access.require(request, body.db, "create");
           await services.databases().createDatabase({ name: body.db, retentionNs: retentionNs(body.retention_period) });
         }),
       {
         parse: "none",
         ...operation({
           tag: "Databases",
+          access: "database",
           summary: "Create a database",
           body: { "application/json": CreateBody },
           answers: configureAnswers({
@@ -112,12 +128,14 @@ export const databaseRoutes = (services: AppServices) => {
       ({ request }) =>
         configure(services, request, 200, async () => {
           const body = await readJsonBody(CreateBody, request, reader);
+          services.access.require(request, body.db, "create");
           await setRetention(body.db, retentionNs(body.retention_period));
         }),
       {
         parse: "none",
         ...operation({
           tag: "Databases",
+          access: "database",
           summary: "Change how long a database keeps its rows",
           body: { "application/json": CreateBody },
           answers: configureAnswers({
@@ -133,12 +151,14 @@ export const databaseRoutes = (services: AppServices) => {
       ({ request }) =>
         configure(services, request, 200, async () => {
           const { db: database, data_only, remove_tables, hard_delete_at } = readRequiredQuery(DeleteQuery, request.url);
+          services.access.require(request, database, "delete");
           const hardDeleteAt = readHardDeleteAt(hard_delete_at);
           const request_ = { database, dataOnly: data_only ?? false, removeTables: remove_tables ?? false, hardDeleteAt };
           await services.databases().deleteDatabase(request_);
         }),
       operation({
         tag: "Databases",
+        access: "database",
         summary: "Delete a database",
         description: "It is renamed, cannot be queried, and can be restored until it is dropped.",
         query: DeleteQuery,
@@ -155,12 +175,14 @@ export const databaseRoutes = (services: AppServices) => {
       ({ request }) =>
         configure(services, request, 200, async () => {
           const body = await readJsonBody(RestoreBody, request, reader);
+          for (const name of [body.db, body.new_name ?? body.db]) services.access.require(request, name, "create");
           await services.databases().restoreDatabase({ database: body.db, newName: body.new_name ?? null });
         }),
       {
         parse: "none",
         ...operation({
           tag: "Databases",
+          access: "database",
           summary: "Restore a deleted database",
           body: { "application/json": RestoreBody },
           answers: configureAnswers({
@@ -177,12 +199,14 @@ export const databaseRoutes = (services: AppServices) => {
       ({ request }) =>
         configure(services, request, 204, async () => {
           const { db: database, duration } = readRequiredQuery(RetentionQuery, request.url);
+          services.access.require(request, database, "create");
           await setRetention(database, parseHumanDuration(duration));
         }),
       {
         parse: "none",
         ...operation({
           tag: "Databases",
+          access: "database",
           summary: "Set how long a database keeps its rows",
           query: RetentionQuery,
           answers: configureAnswers({
@@ -197,10 +221,13 @@ export const databaseRoutes = (services: AppServices) => {
       `${PATH}/retention_period`,
       ({ request }) =>
         configure(services, request, 204, async () => {
-          await setRetention(readRequiredQuery(OwnerQuery, request.url).db, null);
+          const { db: database } = readRequiredQuery(OwnerQuery, request.url);
+          services.access.require(request, database, "create");
+          await setRetention(database, null);
         }),
       operation({
         tag: "Databases",
+        access: "database",
         summary: "Keep a database's rows for ever",
         query: OwnerQuery,
         answers: configureAnswers({ 204: "Set.", 404: "The database does not exist." }),

@@ -52,6 +52,7 @@ export const tableRoutes = (services: AppServices) => {
         configure(services, request, 200, async () => {
           const body = await readJsonBody(CreateBody, request, reader);
           const { db: database, table: name, tags, fields, retention_period: period } = body;
+          services.access.require(request, database, "create");
           await services.databases().createTable({
             ...{ database, table: name, tags, fields },
             retentionNs: isEnterprise ? retentionNs(period) : null,
@@ -61,6 +62,7 @@ export const tableRoutes = (services: AppServices) => {
         parse: "none",
         ...operation({
           tag: "Databases",
+          access: "database",
           summary: "Create a table",
           body: { "application/json": CreateBody },
           answers: configureAnswers({
@@ -78,11 +80,13 @@ export const tableRoutes = (services: AppServices) => {
       ({ request }) =>
         configure(services, request, 200, async () => {
           const { db: database, table: name, data_only, hard_delete_at } = readRequiredQuery(DeleteQuery, request.url);
+          services.access.require(request, database, "delete");
           const hardDeleteAt = readHardDeleteAt(hard_delete_at);
           await services.databases().deleteTable({ database, table: name, dataOnly: data_only ?? false, hardDeleteAt });
         }),
       operation({
         tag: "Databases",
+        access: "database",
         summary: "Delete a table",
         description: "It is renamed, cannot be queried, and can be restored until it is dropped.",
         query: DeleteQuery,
@@ -99,12 +103,14 @@ export const tableRoutes = (services: AppServices) => {
       ({ request }) =>
         configure(services, request, 200, async () => {
           const body = await readJsonBody(RestoreBody, request, reader);
+          services.access.require(request, body.db, "create");
           await services.databases().restoreTable({ database: body.db, table: body.table, newName: body.new_name ?? null });
         }),
       {
         parse: "none",
         ...operation({
           tag: "Databases",
+          access: "database",
           summary: "Restore a deleted table",
           body: { "application/json": RestoreBody },
           answers: configureAnswers({
@@ -123,12 +129,14 @@ export const tableRoutes = (services: AppServices) => {
       ({ request }) =>
         configure(services, request, 200, async () => {
           const { db: database, table: name, retention_period: period } = await readJsonBody(UpdateBody, request, reader);
+          services.access.require(request, database, "create");
           await services.data().setRetention({ database, table: name }, retentionNs(period));
         }),
       {
         parse: "none",
         ...operation({
           tag: "Databases",
+          access: "database",
           summary: "Change how long a table keeps its rows",
           body: { "application/json": UpdateBody },
           answers: configureAnswers({
@@ -144,12 +152,14 @@ export const tableRoutes = (services: AppServices) => {
       ({ request }) =>
         configure(services, request, 204, async () => {
           const { db: database, table: name, duration } = readRequiredQuery(RetentionQuery, request.url);
+          services.access.require(request, database, "create");
           await services.data().setRetention({ database, table: name }, parseHumanDuration(duration));
         }),
       {
         parse: "none",
         ...operation({
           tag: "Databases",
+          access: "database",
           summary: "Set how long a table keeps its rows",
           query: RetentionQuery,
           answers: configureAnswers({
@@ -165,10 +175,12 @@ export const tableRoutes = (services: AppServices) => {
       ({ request }) =>
         configure(services, request, 204, async () => {
           const { db: database, table: name } = readRequiredQuery(OwnerQuery, request.url);
+          services.access.require(request, database, "create");
           await services.data().setRetention({ database, table: name }, null);
         }),
       operation({
         tag: "Databases",
+        access: "database",
         summary: "Keep a table's rows as long as its database says",
         query: OwnerQuery,
         answers: configureAnswers({ 204: "Set.", 404: "The database or table does not exist." }),

@@ -1,0 +1,62 @@
+// Permissions: read from requests and from their short form `db:foo,bar:read,write`, and asked.
+import { DATABASE_ACTIONS, type Permission, type ResourceType, SYSTEM_PAGES, type TokenDef } from "../model/access.ts";
+import { near, TsdbError } from "../model/errors.ts";
+
+const ACTIONS: Readonly<Record<ResourceType, readonly string[]>> = { db: DATABASE_ACTIONS, system: ["read"] };
+const NAMES_MAX = 1000;
+
+/** @throws TsdbError bad_request saying what is wrong */
+export function checkPermission(resourceType: string, names: readonly string[], actions: readonly string[]): Permission {
+  if (resourceType !== "db" && resourceType !== "system") {
+    throw bad(`unknown resource type "${near(resourceType)}", expected db or system`);
+  }
+  if (names.length === 0) throw bad(`a permission of resource type ${resourceType} names nothing; \`*\` means all`);
+  if (names.length > NAMES_MAX) throw bad(`a permission names ${names.length} resources, at most ${NAMES_MAX} are possible`);
+  if (actions.length === 0) throw bad(`a permission for ${resourceType}:${near(names.join())} has no actions`);
+  for (const name of names) {
+    if (name === "") throw bad("a permission names a resource without a name");
+    if (resourceType === "system" && name !== "*" && !(SYSTEM_PAGES as readonly string[]).includes(name)) {
+      throw bad(`unknown system resource "${near(name)}", expected ${SYSTEM_PAGES.join(", ")} or *`);
+    }
+  }
+  const known = ACTIONS[resourceType];
+  for (const action of actions) {
+    if (action !== "*" && !known.includes(action)) {
+      throw bad(`unknown action "${near(action)}" for resource type ${resourceType}, expected ${known.join(", ")} or *`);
+    }
+  }
+  return { resourceType, names: [...new Set(names)], actions: [...new Set(actions)] };
+}
+
+/** `db:foo,bar:read,write`, `system:health:read`; `*:*:*` is everything: null. @throws TsdbError bad_request */
+export function parsePermission(text: string): Permission | null {
+  const parts = text.split(":");
+  if (parts.length !== 3) {
+    throw bad(`cannot read "${near(text)}" as a permission; write db:NAMES:ACTIONS or system:NAMES:read, such as db:home,work:read,write`);
+  }
+  const [resourceType, names, actions] = parts.map((part) => part.trim()) as [string, string, string];
+  if (resourceType === "*" && names === "*" && actions === "*") return null;
+  const list = (part: string) => part.split(",").map((item) => item.trim());
+  return checkPermission(resourceType, list(names), list(actions));
+}
+
+/** As tables and the command line show it. */
+export function permissionText({ resourceType, names, actions }: Permission): string {
+  return `${resourceType}:${names.join(",")}:${actions.join(",")}`;
+}
+
+/** Whether a token that is valid may do it. */
+export function isAllowed({ permissions }: TokenDef, resourceType: ResourceType, name: string, action: string): boolean {
+  if (permissions === null) return true;
+  return permissions.some((permission) => {
+    return permission.resourceType === resourceType && includes(permission.names, name) && includes(permission.actions, action);
+  });
+}
+
+function includes(list: readonly string[], item: string): boolean {
+  return list.includes("*") || list.includes(item);
+}
+
+function bad(message: string): TsdbError {
+  return new TsdbError("bad_request", message, {});
+}

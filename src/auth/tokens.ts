@@ -1,0 +1,115 @@
+// Tokens as users make and delete them, and who a token belongs to.
+import { timingSafeEqual } from "node:crypto";
+import type { Catalog } from "../catalog/catalog.ts";
+import {
+  type Authenticator,
+  type Caller,
+  type NewToken,
+  type NewTokenRequest,
+  OPERATOR_TOKEN,
+  type TokenDef,
+  type TokenService,
+} from "../model/access.ts";
+import { TsdbError } from "../model/errors.ts";
+import { isAllowed } from "./permissions.ts";
+import { hashToken, newTokenText } from "./token-text.ts";
+
+const NAME_BYTES_MAX = 256;
+const EXPIRY_SECONDS_MAX = 100 * 366 * 86_400;
+
+export interface TokensParts {
+  readonly catalog: Pick<Catalog, "apply" | "nextIds" | "findToken" | "tokenByHash" | "tokens">;
+  readonly nowMs: () => number;
+}
+
+export class Tokens implements TokenService, Authenticator {
+  readonly isOn = true;
+
+  constructor(private readonly parts: TokensParts) {}
+
+  /** Whether somebody could call. */
+  get hasOperator(): boolean {
+    return this.parts.catalog.findToken(OPERATOR_TOKEN) !== undefined;
+  }
+
+  callerOf(text: string): Caller | null {
+    const { catalog, nowMs } = this.parts;
+    const hash = hashToken(text);
+    const token = catalog.tokenByHash(hash);
+    if (token === undefined || !timingSafeEqual(Buffer.from(token.hash), Buffer.from(hash))) return null;
+    if (token.expiryMs !== null && token.expiryMs <= nowMs()) return null;
+    return callerWith(token);
+  }
+
+  createOperatorToken(): Promise<NewToken> {
+    return this.add({ name: OPERATOR_TOKEN, expirySeconds: null, permissions: null });
+  }
+
+  async regenerateOperatorToken(): Promise<NewToken> {
+    const { catalog, nowMs } = this.parts;
+    const token = catalog.findToken(OPERATOR_TOKEN);
+    if (token === undefined) throw new TsdbError("not_found", `there is no token ${OPERATOR_TOKEN} to regenerate`, {});
+    const text = newTokenText();
+    const hash = hashToken(text);
+    const updatedMs = nowMs();
+    await catalog.apply([{ kind: "replace_token", id: token.id, hash, updatedMs }]).durable;
+    return { id: token.id, name: token.name, token: text, hash, createdMs: updatedMs, expiryMs: token.expiryMs };
+  }
+
+  async createToken(request: NewTokenRequest): Promise<NewToken> {
+    const { name, expirySeconds } = request;
+    if (name === "") throw new TsdbError("bad_request", "a token's name cannot be empty", {});
+    if (Buffer.byteLength(name) > NAME_BYTES_MAX) {
+      throw new TsdbError("bad_request", `a token's name is too long: ${Buffer.byteLength(name)} bytes, max ${NAME_BYTES_MAX}`, {});
+    }
+    if (name === OPERATOR_TOKEN) throw nameTaken(name);
+    if (expirySeconds !== null && !(Number.isInteger(expirySeconds) && expirySeconds > 0 && expirySeconds <= EXPIRY_SECONDS_MAX)) {
+      throw new TsdbError("bad_request", `expiry_secs must be a whole number from 1 to ${EXPIRY_SECONDS_MAX}, got ${expirySeconds}`, {});
+    }
+    return this.add(request);
+  }
+
+  /** A token whose text somebody else made: from a file at the start. */
+  async addKnown(text: string, definition: Pick<TokenDef, "name" | "expiryMs" | "permissions">): Promise<void> {
+    const { catalog, nowMs } = this.parts;
+    const { tokenId: id } = catalog.nextIds;
+    await catalog.apply([{ kind: "create_token", id, hash: hashToken(text), createdMs: nowMs(), ...definition }]).durable;
+  }
+
+  async deleteToken(name: string): Promise<void> {
+    const { catalog } = this.parts;
+    if (name === OPERATOR_TOKEN) throw new TsdbError("method_not_allowed", "cannot delete operator token", {});
+    const token = catalog.findToken(name);
+    if (token === undefined) throw new TsdbError("not_found", `token not found: ${name}`, { name });
+    await catalog.apply([{ kind: "delete_token", id: token.id }]).durable;
+  }
+
+  private async add({ name, expirySeconds, permissions }: NewTokenRequest): Promise<NewToken> {
+    const { catalog, nowMs } = this.parts;
+    if (catalog.findToken(name) !== undefined) throw nameTaken(name);
+    const text = newTokenText();
+    const hash = hashToken(text);
+    const createdMs = nowMs();
+    const expiryMs = expirySeconds === null ? null : createdMs + expirySeconds * 1000;
+    const { tokenId: id } = catalog.nextIds;
+    await catalog.apply([{ kind: "create_token", id, name, hash, createdMs, expiryMs, permissions }]).durable;
+    return { id, name, token: text, hash, createdMs, expiryMs };
+  }
+}
+
+/** Everybody may do everything. */
+export const EVERYBODY: Caller = { token: null, isAdmin: true, allows: () => true };
+
+export const NO_AUTH: Authenticator = { isOn: false, callerOf: () => EVERYBODY };
+
+export function callerWith(token: TokenDef): Caller {
+  return {
+    token,
+    isAdmin: token.permissions === null,
+    allows: (resourceType, name, action) => isAllowed(token, resourceType, name, action),
+  };
+}
+
+function nameTaken(name: string): TsdbError {
+  return new TsdbError("already_exists", `token name already exists, ${name}`, { name });
+}

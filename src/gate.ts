@@ -1,0 +1,83 @@
+// Who may call the server: its tokens, those that files on the command line bring, and the way back for whoever lost the first one.
+import { permissionText } from "./auth/permissions.ts";
+import type { FileToken } from "./auth/token-file.ts";
+import { NO_AUTH, Tokens } from "./auth/tokens.ts";
+import type { Catalog } from "./catalog/catalog.ts";
+import type { Log } from "./cli/logger.ts";
+import type { ServeConfig } from "./cli/serve-config.ts";
+import { AccessControl } from "./http/access.ts";
+import { type RecoveryListener, startRecovery } from "./http/recovery.ts";
+import type { Authenticator, TokenService } from "./model/access.ts";
+import type { DatabaseService } from "./model/databases.ts";
+import { TsdbError } from "./model/errors.ts";
+import type { SystemRow } from "./model/system-table.ts";
+
+export interface GateParts {
+  readonly config: ServeConfig;
+  readonly catalog: Catalog;
+  readonly log: Log;
+}
+
+export class Gate {
+  readonly tokens: Tokens;
+  readonly access: AccessControl;
+  private readonly authenticator: Authenticator;
+  private recovery: RecoveryListener | undefined;
+
+  constructor(private readonly parts: GateParts) {
+    const { config, catalog } = parts;
+    this.tokens = new Tokens({ catalog, nowMs: () => Date.now() });
+    this.authenticator = config.withoutAuth ? NO_AUTH : this.tokens;
+    this.access = new AccessControl(this.authenticator, new Set(config.openPages));
+  }
+
+  /** Nobody can call: the first admin token is to be made. */
+  get wantsOperator(): boolean {
+    return this.authenticator.isOn && !this.tokens.hasOperator;
+  }
+
+  /** What files on the command line give to a server that does not have it yet. */
+  async addGiven(databases: DatabaseService): Promise<void> {
+    const { config, catalog } = this.parts;
+    const { adminToken, permissionTokens } = config;
+    const add = async ({ text, ...definition }: FileToken) => {
+      if (catalog.findToken(definition.name) === undefined) await this.tokens.addKnown(text, definition);
+    };
+    if (adminToken !== null && !catalog.tokens().some(({ permissions }) => permissions === null)) await add(adminToken);
+    for (const name of permissionTokens?.databases ?? []) {
+      if (catalog.findDatabase(name) === undefined) await databases.createDatabase({ name, retentionNs: null });
+    }
+    for (const token of permissionTokens?.tokens ?? []) await add(token);
+  }
+
+  /** @throws TsdbError config when the address cannot be listened on */
+  listenForRecovery(tokens: () => TokenService): void {
+    const { config, log } = this.parts;
+    if (config.recoveryBind === null || config.withoutAuth) return;
+    const onUsed = () => log.warn("the first admin token was replaced through the recovery address, which is closed now");
+    this.recovery = startRecovery(config.recoveryBind, tokens, onUsed);
+    log.warn("whoever reaches the recovery address can replace the first admin token, once", { url: this.recovery.url });
+  }
+
+  /** Whether a reader may read. @throws TsdbError unauthenticated, forbidden */
+  checkReader(token: string | null, database: string | null): void {
+    const { authenticator } = this;
+    const caller = token === null && authenticator.isOn ? null : authenticator.callerOf(token ?? "");
+    if (caller === null) throw new TsdbError("unauthenticated", "the request was not authenticated", {});
+    if (database === null || caller.allows("db", database, "read")) return;
+    throw new TsdbError("forbidden", "unauthorized to perform requested action with the token", { database });
+  }
+
+  /** Of system.tokens. */
+  tokenRows(): SystemRow[] {
+    const ns = (ms: number | null) => (ms === null ? null : BigInt(ms) * 1_000_000n);
+    return this.parts.catalog.tokens().map(({ id, name, hash, createdMs, updatedMs, expiryMs, permissions }) => {
+      const texts = permissions === null ? ["*:*:*"] : permissions.map(permissionText);
+      return [BigInt(id), name, hash, ns(createdMs), null, ns(updatedMs), null, ns(expiryMs), texts.join(" ")];
+    });
+  }
+
+  stop(): void {
+    this.recovery?.stop();
+  }
+}
