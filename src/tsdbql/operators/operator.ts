@@ -89,7 +89,7 @@ export interface Transform extends OperatorHead {
 export interface RowFunction {
   readonly name: string;
   readonly arity: readonly [least: number, most: number];
-  /** @throws TsdbError bad_query: `invalid argument type for the first argument in abs(): string` */
+  /** Of columns that are no numbers, all whose results are null, float. */
   resultType(args: readonly FieldType[]): FieldType;
   apply(args: readonly (Cells | Literal)[], rowCount: number): Cells;
 }

@@ -1,0 +1,165 @@
+// Forecasts by Holt and Winters' damped method: level, trend and, of a season of at least two points, its course, fitted to the points by
+// least squares.
+// Source: 1.x's documentation of HOLT_WINTERS(); Hyndman and Athanasopoulos, "Forecasting: principles and practice", damped multiplicative
+// Holt-Winters, with the starting values and the grid of first guesses that 1.x takes: they decide which fit is found.
+import { assert } from "../../model/assert.ts";
+import { TsdbError } from "../../model/errors.ts";
+import type { Literal } from "../ast.ts";
+import type { Points } from "../points.ts";
+import { integerOf } from "./arguments.ts";
+import { numbersOf, pointsOf } from "./columns.ts";
+import { minimize } from "./nelder-mead.ts";
+import { checkType, NUMBERS, type OperatorContext, type Transform } from "./operator.ts";
+
+const FIRST_GUESSES = [0.3, 0.3 + 0.4];
+const FIRST_WEIGHT = 0.5;
+const SPREAD = 1e-4;
+/** Parameters before the course of the season: alpha, beta, gamma, phi, level, trend. */
+const [ALPHA, BETA, GAMMA, PHI, LEVEL, TREND, SEASON] = [0, 1, 2, 3, 4, 5, 6];
+/** Of one call: a search goes over the points up to twice, and over the square of the parameters, a thousand times. Some seconds. */
+const STEPS_MAX = 2e9;
+const SEARCH_STEPS = 16 * 1000;
+
+function holtWinters(name: string, withFit: boolean): Transform {
+  const transform: Transform = {
+    ...{ name, arity: [3, 3], takes: NUMBERS, label: "holt_winters" },
+    resultType: () => "float",
+    windowsBefore: () => 0,
+    /** Arguments: how many points to forecast, how many make a season (less than 2: none). */
+    apply(points: Points, args: readonly Literal[], { intervalNs }: OperatorContext) {
+      checkType(transform, points.type);
+      assert(intervalNs !== null, "holt_winters without GROUP BY time was refused when it was planned");
+      const [ahead, season] = [integerOf(args[0]!), integerOf(args[1]!)];
+      const none = pointsOf("float", new BigInt64Array(0), new Float64Array(0));
+      const { times } = points;
+      if (times.length < 2 || (season >= 2 && times.length < season) || ahead <= 0) return none;
+      const observed = observations(times, numbersOf(points), intervalNs);
+      if (observed.length < 2) return none;
+      checkSize(name, observed.length + ahead, season);
+      const forecasts = forecast(observed, fit(observed, season), ahead);
+      const first = withFit ? 0 : observed.length;
+      const startNs = withFit ? times[0]! : times.at(-1)! + intervalNs;
+      return finitePoints(forecasts.subarray(first), startNs, intervalNs);
+    },
+  };
+  return transform;
+}
+
+function checkSize(name: string, points: number, season: number): void {
+  const steps = SEARCH_STEPS * (2 * points + (SEASON + season) ** 2);
+  if (steps <= STEPS_MAX) return;
+  const what = `${points} points and a season of ${season}`;
+  throw new TsdbError("query_limit", `${name}() over ${what} takes too long: ${steps.toExponential(1)} steps, at most ${STEPS_MAX}`);
+}
+
+/** Values at equal distances, NaN where there is none. Of several in one interval the first counts. */
+function observations(times: BigInt64Array, values: Float64Array, intervalNs: bigint): Float64Array {
+  const steps = (timeNs: bigint) => {
+    const remainder = timeNs % intervalNs;
+    return timeNs / intervalNs + (remainder > intervalNs / 2n ? 1n : 0n);
+  };
+  const first = steps(times[0]!);
+  const count = Number(steps(times.at(-1)!) - first);
+  checkSize("holt_winters", count, 0);
+  if (count <= 0) return new Float64Array(0);
+  const observed = new Float64Array(count + 1).fill(Number.NaN);
+  let last = -1;
+  for (let i = 0; i < times.length; i++) {
+    const at = Number(steps(times[i]!) - first);
+    if (at <= last) continue;
+    observed[at] = values[i]!;
+    last = at;
+  }
+  return observed;
+}
+
+/** The parameters that fit best, found from 16 first guesses. */
+function fit(observed: Float64Array, season: number): Float64Array {
+  const start = firstParameters(observed, season);
+  let best: { value: number; at: Float64Array } | null = null;
+  for (const alpha of FIRST_GUESSES)
+    for (const beta of FIRST_GUESSES)
+      for (const gamma of FIRST_GUESSES)
+        for (const phi of FIRST_GUESSES) {
+          start.set([alpha, beta, gamma, phi]);
+          const found = minimize((parameters) => squaredError(observed, parameters), start, SPREAD);
+          if (best === null || found.value < best.value) best = found;
+        }
+  return best!.at;
+}
+
+function firstParameters(observed: Float64Array, season: number): Float64Array {
+  const isSeasonal = season >= 2;
+  const parameters = new Float64Array(isSeasonal ? SEASON + season : SEASON);
+  let [level, trend] = [0, 0];
+  if (isSeasonal) {
+    for (let i = 0; i < season; i++) if (isThere(observed, i)) level += (1 / season) * observed[i]!;
+    for (let i = 0; i < season && season + i < observed.length; i++)
+      if (isThere(observed, i) && isThere(observed, season + i)) trend += (1 / (season * season)) * (observed[season + i]! - observed[i]!);
+    for (let i = 0; i < season; i++) parameters[SEASON + i] = isThere(observed, i) ? observed[i]! / level : 0;
+  } else {
+    level = FIRST_WEIGHT * observed[0]!;
+    if (isThere(observed, 1)) trend = FIRST_WEIGHT * (observed[1]! - observed[0]!);
+  }
+  parameters[LEVEL] = level;
+  parameters[TREND] = trend;
+  return parameters;
+}
+
+const isThere = (observed: Float64Array, index: number) => index < observed.length && !Number.isNaN(observed[index]!);
+
+/** Changes the parameters: the first four are brought between 0 and 1, the season's course goes on. */
+function squaredError(observed: Float64Array, parameters: Float64Array): number {
+  const forecasts = forecast(observed, parameters, 0);
+  let sum = 0;
+  for (let i = 0; i < observed.length; i++) {
+    if (Number.isNaN(observed[i]!)) continue;
+    if (Number.isNaN(forecasts[i]!)) return Number.POSITIVE_INFINITY;
+    sum += (forecasts[i]! - observed[i]!) ** 2;
+  }
+  return sum;
+}
+
+/** The fitted course from the first observation on, `ahead` points past the last. Changes the parameters as `squaredError` says. */
+function forecast(observed: Float64Array, parameters: Float64Array, ahead: number): Float64Array {
+  for (const index of [ALPHA, BETA, GAMMA, PHI]) parameters[index] = Math.min(1, Math.max(0, parameters[index]!));
+  const [alpha, beta, gamma, phi] = [parameters[ALPHA]!, parameters[BETA]!, parameters[GAMMA]!, parameters[PHI]!];
+  const course = parameters.subarray(SEASON);
+  const season = course.length;
+  const forecasts = new Float64Array(observed.length + ahead);
+  let [value, level, trend, damping, offset] = [observed[0]!, parameters[LEVEL]!, parameters[TREND]!, phi, season - 1];
+  forecasts[0] = value;
+  for (let t = 1; t < forecasts.length; t++) {
+    let [past, next] = [1, 1];
+    if (season > 0) {
+      past = course[(t + offset) % season]!;
+      next = course[(t + (t % season) + offset) % season]!;
+    }
+    const expected = level + phi * trend;
+    const newLevel = alpha * (value / past) + (1 - alpha) * expected;
+    const newTrend = beta * (newLevel - level) + (1 - beta) * phi * trend;
+    const newCourse = gamma * (value / expected) + (1 - gamma) * past;
+    value = (newLevel + damping * newTrend) * next;
+    level = newLevel;
+    trend = newTrend;
+    damping += phi ** t;
+    if (season > 0) {
+      course[(t + offset) % season] = newCourse;
+      offset++;
+    }
+    forecasts[t] = value;
+  }
+  return forecasts;
+}
+
+function finitePoints(forecasts: Float64Array, startNs: bigint, intervalNs: bigint): Points {
+  const kept = [...forecasts.keys()].filter((i) => !Number.isNaN(forecasts[i]!));
+  const times = BigInt64Array.from(kept, (i) => startNs + intervalNs * BigInt(i));
+  return pointsOf(
+    "float",
+    times,
+    Float64Array.from(kept, (i) => forecasts[i]!),
+  );
+}
+
+export const FORECASTS: readonly Transform[] = [holtWinters("holt_winters", false), holtWinters("holt_winters_with_fit", true)];

@@ -1,0 +1,105 @@
+// The simplex search of Nelder and Mead for parameters at which a function is least.
+// Source: Nelder and Mead, "A simplex method for function minimization", 1965, in the form published by M. F. Hutt (mikehutt.com/neldermead),
+// which 1.x refers to and whose every comparison decides which of several near minima is found.
+
+const ITERATIONS_MAX = 1000;
+const REFLECTION = 1;
+const CONTRACTION = 0.5;
+const EXPANSION = 2;
+
+export interface Minimum {
+  readonly value: number;
+  readonly at: Float64Array;
+}
+
+/** @param objective may change the parameters that it is given: bounds are put on them so
+ *  @param spread the search ends when the values at the corners differ by less (their standard deviation) */
+export function minimize(objective: (parameters: Float64Array) => number, start: Float64Array, spread: number): Minimum {
+  const count = start.length;
+  const corners = firstSimplex(start);
+  const values = Float64Array.from(corners, objective);
+  const [reflected, tried, center] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)];
+  for (let iteration = 1; iteration <= ITERATIONS_MAX; iteration++) {
+    const { worst, second, best } = extremes(values);
+    setCenter(center, corners, worst);
+    step(reflected, center, center, corners[worst]!, REFLECTION);
+    const atReflected = objective(reflected);
+    const replaceWorst = (by: Float64Array, value: number) => {
+      corners[worst]!.set(by);
+      values[worst] = value;
+    };
+    if (atReflected < values[second]! && atReflected >= values[best]!) replaceWorst(reflected, atReflected);
+    if (atReflected < values[best]!) {
+      step(tried, center, reflected, center, EXPANSION);
+      const atExpanded = objective(tried);
+      if (atExpanded < atReflected) replaceWorst(tried, atExpanded);
+      else replaceWorst(reflected, atReflected);
+    }
+    if (atReflected >= values[second]!) {
+      // outside the simplex if the reflection was better than the worst corner, else inside
+      if (atReflected < values[worst]!) step(tried, center, reflected, center, CONTRACTION);
+      else step(tried, center, corners[worst]!, center, CONTRACTION);
+      const atContracted = objective(tried);
+      if (atContracted < values[worst]!) replaceWorst(tried, atContracted);
+      else {
+        shrink(corners, best);
+        values[worst] = objective(corners[worst]!);
+        values[second] = objective(corners[second]!);
+      }
+    }
+    if (deviation(values) < spread) break;
+  }
+  const { best } = extremes(values);
+  const at = corners[best]!.slice();
+  return { value: objective(corners[best]!), at };
+}
+
+/** A regular simplex of edge 1 at `start`. */
+function firstSimplex(start: Float64Array): Float64Array[] {
+  const count = start.length;
+  const far = (Math.sqrt(count + 1) - 1 + count) / (count * Math.SQRT2);
+  const near = (Math.sqrt(count + 1) - 1) / (count * Math.SQRT2);
+  const corner = (i: number) => start.map((value, j) => (i === 0 ? value : (i - 1 === j ? far : near) + value));
+  return Array.from({ length: count + 1 }, (_, i) => corner(i));
+}
+
+/** The highest value, the highest below it, and the lowest. */
+function extremes(values: Float64Array): { worst: number; second: number; best: number } {
+  let [worst, best] = [0, 0];
+  for (let i = 0; i < values.length; i++) {
+    if (values[i]! > values[worst]!) worst = i;
+    if (values[i]! < values[best]!) best = i;
+  }
+  let second = best;
+  for (let i = 0; i < values.length; i++) if (values[i]! > values[second]! && values[i]! < values[worst]!) second = i;
+  return { worst, second, best };
+}
+
+function setCenter(center: Float64Array, corners: readonly Float64Array[], without: number): void {
+  for (let i = 0; i < center.length; i++) {
+    let sum = 0;
+    for (let corner = 0; corner < corners.length; corner++) if (corner !== without) sum += corners[corner]![i]!;
+    center[i] = sum / center.length;
+  }
+}
+
+/** From `base` by a part of the way that leads from `from` to `to`. */
+function step(target: Float64Array, base: Float64Array, to: Float64Array, from: Float64Array, part: number): void {
+  for (let i = 0; i < target.length; i++) target[i] = base[i]! + part * (to[i]! - from[i]!);
+}
+
+/** All corners half way to the best. */
+function shrink(corners: readonly Float64Array[], best: number): void {
+  const towards = corners[best]!;
+  for (const corner of corners)
+    if (corner !== towards) for (let i = 0; i < corner.length; i++) corner[i] = towards[i]! + (corner[i]! - towards[i]!) / 2;
+}
+
+function deviation(values: Float64Array): number {
+  let sum = 0;
+  for (const value of values) sum += value;
+  const mean = sum / values.length;
+  let variance = 0;
+  for (const value of values) variance += (value - mean) ** 2 / (values.length - 1);
+  return Math.sqrt(variance);
+}
