@@ -190,8 +190,9 @@ function efficiencyRatio(period: number): Indicator & { lastValue(): number; rea
   };
 }
 
-const FASTEST = 2 / (2 + 1);
-const SLOWEST = 2 / (30 + 1);
+/** Weights of averages over 30 and over 2 values, and what lies between them, 2 / 3 - 2 / 31, rounded once. */
+const SLOWEST = 2 / 31;
+const SLOWEST_TO_FASTEST = 56 / 93;
 
 function adaptiveAverage(period: number): Indicator {
   const ratio = efficiencyRatio(period);
@@ -201,7 +202,7 @@ function adaptiveAverage(period: number): Indicator {
     add(value) {
       // until there are enough values, it starts again at the one before
       if (!ratio.isWarm()) last = ratio.lastValue();
-      const smoothing = (ratio.add(value) * (FASTEST - SLOWEST) + SLOWEST) ** 2;
+      const smoothing = (ratio.add(value) * SLOWEST_TO_FASTEST + SLOWEST) ** 2;
       last += smoothing * (value - last);
       return last;
     },
@@ -241,7 +242,7 @@ function indicatorTransform({ name, label, hasWarmup, dropsInfinite, make }: Ind
   const transform: Transform = {
     ...{ name, arity: [2, hasWarmup ? 4 : 3], takes: NUMBERS, label },
     resultType: () => "float",
-    windowsBefore: (args) => integerOf(args[0]!) - 1,
+    windowsBefore: () => 1,
     apply(points: Points, args: readonly Literal[]) {
       checkType(transform, points.type);
       const indicator = make(integerOf(args[0]!), args.length > 2 ? (textOf(args[2]!) as Warmup) : null);
@@ -267,7 +268,7 @@ function indicatorTransform({ name, label, hasWarmup, dropsInfinite, make }: Ind
 const MOVING_AVERAGE: Transform = {
   ...{ name: "moving_average", arity: [2, 2], takes: NUMBERS, label: "moving average" },
   resultType: () => "float",
-  windowsBefore: (args) => integerOf(args[0]!) - 1,
+  windowsBefore: () => 1,
   apply(points: Points, args: readonly Literal[]) {
     checkType(MOVING_AVERAGE, points.type);
     const period = integerOf(args[0]!);

@@ -1,6 +1,6 @@
 // The simplex search of Nelder and Mead for parameters at which a function is least.
-// Source: Nelder and Mead, "A simplex method for function minimization", 1965, in the form published by M. F. Hutt (mikehutt.com/neldermead),
-// which 1.x refers to and whose every comparison decides which of several near minima is found.
+// Source: Nelder and Mead, "A simplex method for function minimization", 1965, in the form published by M. F. Hutt
+// (mikehutt.com/neldermead), which 1.x refers to and whose every comparison decides which of several near minima is found.
 
 const ITERATIONS_MAX = 1000;
 const REFLECTION = 1;

@@ -78,8 +78,8 @@ export interface Reducer extends OperatorHead {
 }
 
 export interface Transform extends OperatorHead {
-  /** How many windows before the first that is asked for (behind the last, if descending) it must see to answer for that one.
-   *  Infinity: the statement's range of time does not bound what it gives. */
+  /** How many windows before the first that is asked for (behind the last, if descending) it is given: enough for a difference from the
+   *  one before. An average over seven gets one as well, and gives nothing for the first five of the range, as in 1.x. */
   windowsBefore(args: readonly Literal[]): number;
   /** @param args those behind the column @throws TsdbError bad_query for a column of a type that it does not take */
   apply(points: Points, args: readonly Literal[], context: OperatorContext): Points;

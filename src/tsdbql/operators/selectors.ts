@@ -77,7 +77,7 @@ function extreme(name: "min" | "max"): SelectorKind {
   };
 }
 
-/** The point with the least or greatest time; of several at that time the one with the greatest value, of booleans `first` prefers false. */
+/** The point with the least or greatest time; of several at that time the one with the greatest value; `first` prefers false to true. */
 function outermost(name: "first" | "last"): SelectorKind {
   return {
     ...{ name, takes: ALL_TYPES, arity: [1, 1], times: "point", isList: false },

@@ -27,8 +27,9 @@ export function floatsOf(values: Integers): Float64Array {
 /** Whether each value is a float exactly. */
 export function areExact(values: Integers): boolean {
   const words = wordsOf(values);
-  // from -2^53 to 2^53 - 1
-  for (let i = 1; i < words.length; i += 2) if (words[i]! >= 0x200000 || words[i]! < -0x200000) return false;
+  // from -2^53 to 2^53 - 1; an unsigned high word below 0 stands for a large one
+  const least = values instanceof BigInt64Array ? -0x200000 : 0;
+  for (let i = 1; i < words.length; i += 2) if (words[i]! >= 0x200000 || words[i]! < least) return false;
   return true;
 }
 
