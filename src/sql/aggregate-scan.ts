@@ -5,26 +5,30 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { type AggregateRequest, aggregateColumns } from "../model/aggregate.ts";
 import type { ColumnDef } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
-import { ALL_TIME, type FieldPredicate, type ScanChunk, type ScanCursor, type ScanTable, type TimeRange } from "../model/scan.ts";
+import { ALL_TIME, type ScanChunk, type ScanCursor, type ScanTable } from "../model/scan.ts";
 import type { GroupSource, ScanUse } from "./kind.ts";
 import { OpenCursors } from "./open-cursors.ts";
+import type { PlannedScan, ScanSubject } from "./planned-scan.ts";
 import { conditionTexts, groupTexts } from "./scan-text.ts";
 import { type Breathe, EMPTY_CURSOR, type StatementScan } from "./table-scan.ts";
 
 /** A column of groups has no id of its own: group keys keep the tag's, all others have none. */
 const NO_ID = -1;
 
-export class AggregateScan implements StatementScan, ScanUse {
-  readonly defs: readonly ColumnDef[];
+type GroupSubject = Extract<ScanSubject, { kind: "groups" }>;
+
+/** The groups' columns. */
+export function aggregateDefs({ request, columnNames }: GroupSource): ColumnDef[] {
+  const firstTag = request.bins === null ? 0 : 1;
+  return aggregateColumns(request).map((type, i) => ({ id: request.groupBy[i - firstTag]?.id ?? NO_ID, name: columnNames[i]!, type }));
+}
+
+export class AggregateScan implements StatementScan {
   readonly columns: ScanSource["columns"];
-  readonly range: TimeRange = ALL_TIME;
+  readonly stake: number | null;
+  private readonly source: GroupSource;
   /** What is said about the keys from outside: whole groups fall away. */
-  readonly tags: ScanUse["tags"] = [];
-  readonly fields: FieldPredicate[] = [];
-  readonly selectsExactly = true;
-  newestOnly = false;
-  present: readonly ColumnDef[] = [];
-  stake: number | null = null;
+  private readonly tags: ScanUse["tags"];
   handle = 0;
   error: unknown;
   private readonly cursors = new OpenCursors();
@@ -35,17 +39,13 @@ export class AggregateScan implements StatementScan, ScanUse {
   constructor(
     private readonly kernel: Kernel,
     readonly table: ScanTable,
-    private readonly source: GroupSource,
+    planned: PlannedScan,
   ) {
     this.blocks = new Blocks(kernel);
-    const { request } = source;
-    const firstTag = request.bins === null ? 0 : 1;
-    this.defs = aggregateColumns(request).map((type, i) => ({
-      id: request.groupBy[i - firstTag]?.id ?? NO_ID,
-      name: source.columnNames[i]!,
-      type,
-    }));
-    this.columns = this.defs.map(({ name, type }) => ({ name, type }));
+    this.source = (planned.subject as GroupSubject).source.current;
+    this.columns = planned.columns;
+    this.tags = planned.tags;
+    this.stake = planned.stake;
   }
 
   get rowCountMax(): number {

@@ -5,11 +5,9 @@ import { unknownTable } from "./check.ts";
 import type { SqlEngine, SqlInput } from "./engine.ts";
 import { translateError } from "./engine-error.ts";
 import { EXPLAIN_FIELDS } from "./explain.ts";
+import { Rewrite } from "./kept-rewrite.ts";
 import type { SqlPlan } from "./plan.ts";
-import { printQuery, SqlWriter } from "./print.ts";
 import { ResultShape } from "./result-shape.ts";
-import { rewriteQuery } from "./rewrite/rewriter.ts";
-import { TableReferences } from "./rewrite/table-references.ts";
 import { StatementScans } from "./statement-scans.ts";
 
 export interface SqlDescription {
@@ -32,21 +30,21 @@ export async function describeStatement(engine: SqlEngine, plan: SqlPlan, input:
 async function describeWith(engine: SqlEngine, plan: SqlPlan, input: SqlInput): Promise<SqlDescription> {
   const { statement } = plan;
   const scans = new StatementScans(engine, { ...input, isPlain: true });
-  const writer = new SqlWriter();
+  let sourceOf = (_: number): number | null => null;
   try {
     if (statement.kind === "show" && statement.table !== null && !scans.has(statement.table.schema, statement.table.table)) {
       throw unknownTable("public", statement.table.schema, statement.table.table);
     }
-    const query = plan.tree();
     const nowNs = input.nowNs ?? BigInt(Date.now()) * 1_000_000n;
-    const context = { tables: scans, params: input.params, nowNs, references: new TableReferences(query), keepsParameters: true };
-    const { columns: outputs } = rewriteQuery(query, context, null, new Map());
-    printQuery(writer, query);
+    const values = { literals: plan.literals, params: input.params, nowNs };
+    const rewrite = Rewrite.of(plan, { values, tables: scans, functionBytesMax: null, keepsParameters: true });
+    const handles = scans.open(rewrite.scans);
+    sourceOf = (offset) => rewrite.sourceOf(offset, handles);
     const duck = await engine.lease();
     try {
-      const { fields, parameters } = await duck.describe(writer.toString());
+      const { fields, parameters } = await duck.describe(rewrite.text(handles));
       if (statement.kind === "explain") return { schema: { fields: EXPLAIN_FIELDS, tableName: "" }, parameters };
-      return { schema: { fields: new ResultShape(fields, outputs).fields, tableName: scans.tableName }, parameters };
+      return { schema: { fields: new ResultShape(fields, rewrite.outputs).fields, tableName: scans.tableName }, parameters };
     } finally {
       await duck.close(false, (error) => engine.noticeError(error));
     }
@@ -54,7 +52,7 @@ async function describeWith(engine: SqlEngine, plan: SqlPlan, input: SqlInput): 
     engine.noticeError(error);
     if (scans.error !== undefined) throw scans.error;
     if (!(error instanceof TsdbError) || error.details["engineKind"] === undefined) throw error;
-    throw translateError(error, { writer, headChars: 0 }, plan);
+    throw translateError(error, sourceOf, plan);
   } finally {
     scans.unregister();
     scans.end();

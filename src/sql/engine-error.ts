@@ -2,22 +2,16 @@
 import { near, TsdbError } from "../model/errors.ts";
 import { decodeNames, withoutInternalMarks } from "./names.ts";
 import type { SqlPlan } from "./plan.ts";
-import type { SqlWriter } from "./print.ts";
 
-/** What DuckDB complains of: a text with `headChars` before what `writer` wrote. */
-interface Executed {
-  readonly writer: SqlWriter;
-  readonly headChars: number;
-}
-
-export function translateError(error: TsdbError, { writer, headChars }: Executed, plan: SqlPlan): TsdbError {
+/** `sourceOf` gives the location in the statement of a byte offset in the text that DuckDB complains of. */
+export function translateError(error: TsdbError, sourceOf: (byteOffset: number) => number | null, plan: SqlPlan): TsdbError {
   const message = cleanMessage(error.message);
   if (error.kind === "query_limit") return new TsdbError("query_limit", `Resources exhausted: ${message}`, {}, { cause: error });
   const engineKind = String(error.details["engineKind"]);
   const isVendorsOwn = /^(?:Arrow|Execution|Parser) error: /.test(message);
   const prefix = isVendorsOwn ? "" : PLANNING.has(engineKind) ? "Error during planning: " : "Execution error: ";
   const position = error.details["position"];
-  const source = typeof position === "number" ? writer.sourceOf(position - headChars) : null;
+  const source = typeof position === "number" ? sourceOf(position) : null;
   if (source === null) return new TsdbError(error.kind, `${prefix}${message}`, {}, { cause: error });
   const place = plan.placeOf(source);
   return new TsdbError(error.kind, `${prefix}${message} at Line: ${place.line}, Column: ${place.column}`, { ...place }, { cause: error });

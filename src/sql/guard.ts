@@ -20,13 +20,25 @@ import {
   type SizedArgument,
   VALUE_BYTES,
 } from "./size-rules.ts";
-import type { Expression, ExpressionListRef, FunctionCall, Lambda, QueryNode, SelectNode, TableRef } from "./tree.ts";
+import { type Trace, TracedValue } from "./trace.ts";
+import type {
+  Constant,
+  Expression,
+  ExpressionListRef,
+  FunctionCall,
+  Lambda,
+  LateExpression,
+  QueryNode,
+  SelectNode,
+  TableRef,
+} from "./tree.ts";
 import { call } from "./tree.ts";
 
 export interface GuardOptions {
   /** Bytes that functions may make of a chunk of rows, all of a statement together. */
   readonly bytesMax: number;
   /** Columns of a scan by its handle, encoded. */
+  readonly trace: Trace;
   readonly columnsOf: (handle: number) => readonly { readonly name: string; readonly type: ColumnType }[] | null;
 }
 
@@ -220,9 +232,36 @@ class Guard {
         const child = node.child === null ? null : this.expression(node.child, sizes).node;
         return { node: { ...node, child }, weight: 1, bytes: node.subquery_type === "SCALAR" ? most : VALUE_BYTES * sizes.rows };
       }
+      case "LATE":
+        return this.late(node, sizes);
       default:
         return this.other(node, sizes);
     }
+  }
+
+  /** Looked at for each statement: other constants must not make more than the first ones did. */
+  private late(node: LateExpression, sizes: Sizes): Part {
+    let isFirst = true;
+    const looked = this.options.trace.step(
+      () => {
+        const { bytes } = this;
+        try {
+          const part = this.expression(node.made.current, sizes);
+          return { part, made: this.bytes - bytes };
+        } finally {
+          if (!isFirst) this.bytes = bytes;
+          isFirst = false;
+        }
+      },
+      (most, now) => now.made <= most.made && now.part.bytes <= most.part.bytes && now.part.weight <= most.part.weight,
+    );
+    const made = {
+      get current() {
+        return looked.current.part.node;
+      },
+      look: () => looked.look().part.node,
+    };
+    return { ...looked.current.part, node: { ...node, made } };
   }
 
   private other(node: Expression, sizes: Sizes): Part {
@@ -327,9 +366,9 @@ function isText(type: ColumnType): boolean {
   return type === ColumnType.tag || type === ColumnType.string;
 }
 
-function constantBytes(node: Expression): number {
-  const constant = constantOf(node);
-  return typeof constant === "string" ? constant.length * 3 : VALUE_BYTES;
+function constantBytes({ value }: Constant): number {
+  if (value.is_null || value.type.id !== "VARCHAR") return VALUE_BYTES;
+  return (value instanceof TracedValue ? value.charsMax() : String(value.value).length) * 3;
 }
 
 const ITEMWISE = new Set(["list_transform", "list_apply", "array_transform", "array_apply", "apply"]);

@@ -2,7 +2,7 @@
 // Only literals whose tree depends on their value in one known way are lifted; all others stay in the text (template.ts).
 import { type EncodedText, encodedToken } from "./encoded-text.ts";
 import type { Token } from "./tokens.ts";
-import type { SqlValue, TypeInfo } from "./tree.ts";
+import type { SqlType, SqlValue, TypeInfo } from "./tree.ts";
 
 /** DuckDB's type of a literal: VARCHAR, INTEGER, BIGINT, DECIMAL. */
 export type LiteralKind = "s" | "i" | "b" | "d";
@@ -106,6 +106,11 @@ const DECIMAL_INFO = { type: "DECIMAL_TYPE_INFO", alias: "", extension_info: nul
 
 function signed(value: number, negative: boolean): number {
   return negative && value !== 0 ? -value : value;
+}
+
+/** The type of literals of a kind; of decimals it depends on the literal. */
+export function literalType(kind: Exclude<LiteralKind, "d">): SqlType {
+  return kind === "s" ? VARCHAR : kind === "i" ? INTEGER : BIGINT;
 }
 
 /** Whether DuckDB made of a literal what `literalValue` does. */

@@ -1,5 +1,6 @@
 // Plans by the shape of their statements: the least recently used go first, within a bound in bytes.
 import { TsdbError } from "../model/errors.ts";
+import { KeptRewrites } from "./kept-rewrite.ts";
 import { type Literal, liftLiterals } from "./literals.ts";
 import { makePlan, type ParsedShape, parseShape, type Serialize, type SqlPlan, STATEMENT_CHARS_MAX } from "./plan.ts";
 import { parseStatement } from "./statement.ts";
@@ -7,11 +8,19 @@ import { parseStatement } from "./statement.ts";
 /** A template of objects takes about 1.3 bytes a character of the JSON it was made of. */
 const TEMPLATE_BYTES_PER_CHAR = 2;
 
-/** `shape` is null for the note which literals are fixed in all templates of a shape. */
+/** Of the tree that a rewrite was made of, and its text. */
+const REWRITE_BYTES_PER_CHAR = 3;
+
+interface Known {
+  readonly shape: ParsedShape;
+  readonly rewrites: KeptRewrites;
+}
+
+/** `known` is null for the note which literals are fixed in all templates of a shape. */
 interface Entry {
   readonly fixed: readonly number[];
-  readonly shape: ParsedShape | null;
-  readonly bytes: number;
+  readonly known: Known | null;
+  bytes: number;
 }
 
 export class PlanCache {
@@ -34,15 +43,15 @@ export class PlanCache {
       throw new TsdbError("bad_query", `SQL error: the statement is longer than ${STATEMENT_CHARS_MAX} characters`);
     const statement = parseStatement(sql);
     const lifted = liftLiterals(statement.text);
-    if (lifted === null) return makePlan(statement, await parseShape(statement.text, [], this.serialize), []);
+    if (lifted === null) return makePlan(statement, await parseShape(statement.text, [], this.serialize), [], new KeptRewrites(() => {}));
     const { shape, literals } = lifted;
     const known = this.find(shape, literals) ?? this.keep(shape, literals, await parseShape(statement.text, literals, this.serialize));
-    return makePlan(statement, known, literals);
+    return makePlan(statement, known.shape, literals, known.rewrites);
   }
 
-  private find(shape: string, literals: readonly Literal[]): ParsedShape | null {
+  private find(shape: string, literals: readonly Literal[]): Known | null {
     const note = this.use(shape);
-    return note === undefined ? null : (this.use(keyOf(shape, literals, note.fixed))?.shape ?? null);
+    return note === undefined ? null : (this.use(keyOf(shape, literals, note.fixed))?.known ?? null);
   }
 
   private use(key: string): Entry | undefined {
@@ -53,20 +62,34 @@ export class PlanCache {
     return entry;
   }
 
-  private keep(shape: string, literals: readonly Literal[], parsed: ParsedShape): ParsedShape {
+  private keep(shape: string, literals: readonly Literal[], parsed: ParsedShape): Known {
     // What one statement of the shape showed to be fixed is fixed in all.
     const fixed = [...new Set([...(this.entries.get(shape)?.fixed ?? []), ...parsed.template.fixed])].sort((a, b) => a - b);
     const key = keyOf(shape, literals, fixed);
     const bytes = parsed.jsonChars * TEMPLATE_BYTES_PER_CHAR + key.length;
-    if (bytes + shape.length > this.bytesMax / 8) return parsed;
-    this.put(shape, { fixed, shape: null, bytes: shape.length + fixed.length * 8 });
-    this.put(key, { fixed, shape: parsed, bytes });
+    const known = { shape: parsed, rewrites: new KeptRewrites(() => this.grow(key, entry, parsed.jsonChars * REWRITE_BYTES_PER_CHAR)) };
+    const entry: Entry = { fixed, known, bytes };
+    if (bytes + shape.length > this.bytesMax / 8) return known;
+    this.put(shape, { fixed, known: null, bytes: shape.length + fixed.length * 8 });
+    this.put(key, entry);
+    this.shrink();
+    return known;
+  }
+
+  /** An entry takes more than it did. */
+  private grow(key: string, entry: Entry, bytes: number): void {
+    if (this.entries.get(key) !== entry) return;
+    entry.bytes += bytes;
+    this.bytes += bytes;
+    this.shrink();
+  }
+
+  private shrink(): void {
     for (const [oldest, entry] of this.entries) {
       if (this.bytes <= this.bytesMax) break;
       this.entries.delete(oldest);
       this.bytes -= entry.bytes;
     }
-    return parsed;
   }
 
   private put(key: string, entry: Entry): void {

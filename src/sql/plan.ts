@@ -3,18 +3,25 @@ import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type CheckResult, checkQuery } from "./check.ts";
 import type { EncodedText, Place } from "./encoded-text.ts";
+import type { KeptRewrites } from "./kept-rewrite.ts";
 import type { Literal } from "./literals.ts";
 import { decodeNames } from "./names.ts";
 import type { Statement } from "./statement.ts";
 import { Template } from "./template.ts";
+import { LiteralValue, type Trace } from "./trace.ts";
 import { parseTree, type QueryNode } from "./tree.ts";
 
 /** `tables`: the tables the statement reads, decoded, each once; those that do not exist are simply not given to run().
  *  `readsCatalog`: it also reads the list of all tables (SHOW, information_schema). `systemTables`: of schema `system`. */
 export interface SqlPlan extends CheckResult {
   readonly statement: Statement;
-  /** A tree of the caller's own: every run rewrites one. Its locations are for `placeOf`. */
+  readonly literals: readonly Literal[];
+  /** Rewrites of statements of its shape. */
+  readonly rewrites: KeptRewrites;
+  /** A tree of the caller's own, with the literals in it. Its locations are for `placeOf`. */
   tree(): QueryNode;
+  /** The same with the trace's literals: for a rewrite. */
+  tracedTree(trace: Trace): QueryNode;
   /** Where a location of the tree lies in the user's text. */
   placeOf(location: number): Place;
 }
@@ -43,12 +50,15 @@ export async function parseShape(text: EncodedText, literals: readonly Literal[]
   return { reads, template: Template.from(node, text, literals), jsonChars: json.length };
 }
 
-export function makePlan(statement: Statement, shape: ParsedShape, literals: readonly Literal[]): SqlPlan {
+export function makePlan(statement: Statement, shape: ParsedShape, literals: readonly Literal[], rewrites: KeptRewrites): SqlPlan {
   return {
     ...shape.reads,
     isSimple: shape.reads.isSimple && statement.text.sql.length <= SIMPLE_CHARS_MAX,
     statement,
+    literals,
+    rewrites,
     tree: () => shape.template.fill(literals),
+    tracedTree: (trace) => shape.template.fillWith((index, negative) => new LiteralValue(trace, index, literals[index]!.kind, negative)),
     placeOf: (location) => statement.text.placeOf(location),
   };
 }

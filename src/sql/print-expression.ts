@@ -1,6 +1,8 @@
 // Expressions as SQL text; see print.ts.
 import { ident, stringLiteral } from "./names.ts";
-import { printQuery, type SqlWriter, unsupported } from "./print.ts";
+import { printQuery, unsupported } from "./print.ts";
+import type { SqlWriter } from "./sql-writer.ts";
+import { HandleValue, TracedValue } from "./trace.ts";
 import type { Expression, FunctionCall, OrderBy, SqlType, SqlValue, Star, SubqueryExpression, Window } from "./tree.ts";
 
 export function printList(out: SqlWriter, expressions: readonly Expression[]): void {
@@ -48,7 +50,8 @@ export function printExpression(out: SqlWriter, node: Expression): void {
       out.put(node.column_names.map(ident).join("."));
       return;
     case "CONSTANT":
-      out.put(valueText(node.value));
+      if (node.value instanceof TracedValue) printTraced(out, node.value);
+      else out.put(valueText(node.value));
       return;
     case "FUNCTION":
       if (node.is_operator) printOperatorCall(out, node);
@@ -94,11 +97,21 @@ export function printExpression(out: SqlWriter, node: Expression): void {
     case "POSITIONAL_REFERENCE":
       out.put(`#${node.index}`);
       return;
+    case "LATE": {
+      const { made } = node;
+      out.again((part) => printExpression(part, made.current));
+      return;
+    }
     case "PARAMETER":
       // of a statement that is described; else its value has taken its place
       out.put(`$${node.identifier}`);
       return;
   }
+}
+
+function printTraced(out: SqlWriter, value: TracedValue): void {
+  if (value instanceof HandleValue) out.slot((handles) => String(handles[value.place]));
+  else out.slot(() => valueText(value.plain()));
 }
 
 function join(out: SqlWriter, parts: readonly (string | Expression)[]): void {

@@ -2,37 +2,8 @@
 import { TsdbError } from "../model/errors.ts";
 import { ident } from "./names.ts";
 import { printExpression, printList, printOrders } from "./print-expression.ts";
+import type { SqlWriter } from "./sql-writer.ts";
 import type { CommonTableExpression, Modifier, QueryNode, Sample, SelectNode, TableRef } from "./tree.ts";
-
-/** Collects text and remembers which part of it came from where in the statement. */
-export class SqlWriter {
-  private readonly parts: string[] = [];
-  private length = 0;
-  private readonly marks: [number, number][] = [];
-
-  put(text: string): this {
-    this.parts.push(text);
-    this.length += text.length;
-    return this;
-  }
-
-  /** What follows stems from `location` in the statement. */
-  mark(location: number | undefined): void {
-    if (location !== undefined) this.marks.push([this.length, location]);
-  }
-
-  toString(): string {
-    return this.parts.join("");
-  }
-
-  /** The location in the statement of a byte offset in this text; null when nothing before it is marked. */
-  sourceOf(byteOffset: number): number | null {
-    const char = Buffer.from(this.toString(), "utf8").subarray(0, byteOffset).toString("utf8").length;
-    let found: number | null = null;
-    for (const [at, location] of this.marks) if (at <= char) found = location;
-    return found;
-  }
-}
 
 export function unsupported(what: string): TsdbError {
   return new TsdbError("bad_query", `This feature is not implemented: ${what}`);

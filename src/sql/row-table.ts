@@ -18,6 +18,11 @@ const STORED_AS: Readonly<Record<SystemType, ColumnType>> = {
   duration: ColumnType.integer,
 };
 
+/** Its columns as those of a table. */
+export function rowTableDefs(columns: readonly SystemColumn[]): ColumnDef[] {
+  return columns.map(({ name, type }, id) => ({ id, name, type: STORED_AS[type] }));
+}
+
 export class RowTable implements ScanTable {
   readonly columns: readonly ColumnDef[];
   /** Texts stay until the statement ends, because DuckDB's vectors point to them. */
@@ -29,7 +34,7 @@ export class RowTable implements ScanTable {
     columns: readonly SystemColumn[],
     private readonly rows: readonly SystemRow[],
   ) {
-    this.columns = columns.map(({ name: column, type }, id) => ({ id, name: column, type: STORED_AS[type] }));
+    this.columns = rowTableDefs(columns);
     this.blocks = new Blocks(kernel);
   }
 

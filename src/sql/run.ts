@@ -17,28 +17,31 @@ import {
   recordLine,
   straightLines,
 } from "./explain.ts";
-import { guardQuery } from "./guard.ts";
+import { Rewrite, type RewriteOptions } from "./kept-rewrite.ts";
 import type { SqlPlan } from "./plan.ts";
-import { printQuery, SqlWriter } from "./print.ts";
 import { ResultShape } from "./result-shape.ts";
-import { rewriteQuery } from "./rewrite/rewriter.ts";
-import { TableReferences } from "./rewrite/table-references.ts";
 import type { OutputColumn } from "./scope.ts";
 import type { Statement } from "./statement.ts";
 import { StatementScans } from "./statement-scans.ts";
 import { StraightAnswer } from "./straight-answer.ts";
-import { type StraightPlan, straightPlan } from "./straight-plan.ts";
+import type { StraightPlan } from "./straight-plan.ts";
 import type { StatementScan } from "./table-scan.ts";
-import type { QueryNode } from "./tree.ts";
 
 type ExplainStatement = Extract<Statement, { kind: "explain" }>;
 
 const EXPLAIN = "EXPLAIN (FORMAT json) ";
 const ANALYZE = "EXPLAIN (ANALYZE, FORMAT json) ";
 
-const NO_PARENT_CTES = new Map();
 /** How long an answer without DuckDB may keep this thread from hearing of a cancel. */
 const BREATH_MS = 5;
+
+interface Translation {
+  /** For DuckDB. */
+  readonly text: () => string;
+  readonly outputs: readonly OutputColumn[] | null;
+  /** Null: DuckDB must answer. */
+  readonly straight: StraightPlan<StatementScan> | null;
+}
 
 export class SqlRun implements SqlAnswer {
   schema: ResultSchema = { fields: [], tableName: "" };
@@ -53,7 +56,10 @@ export class SqlRun implements SqlAnswer {
   private headChars = 0;
   /** Of functions' memory. */
   private reservedBytes = 0;
-  private writer = new SqlWriter();
+  /** The statement rewritten; the rewrite may be another statement's by now. */
+  private rewrite: Rewrite | null = null;
+  private handles: readonly number[] = [];
+  private readonly nowNs: bigint;
 
   constructor(
     private readonly engine: SqlEngine,
@@ -61,6 +67,7 @@ export class SqlRun implements SqlAnswer {
     private readonly input: SqlInput,
   ) {
     this.scans = new StatementScans(engine, input);
+    this.nowNs = input.nowNs ?? BigInt(Date.now()) * 1_000_000n;
   }
 
   private breathAtMs = performance.now() + BREATH_MS;
@@ -73,48 +80,53 @@ export class SqlRun implements SqlAnswer {
     if (timeoutMs !== undefined) this.timer = setTimeout(() => this.stop("timed out"), timeoutMs);
     const { statement } = this.plan;
     if (statement.kind === "show") this.checkShown(statement.table);
-    const { query, outputs } = await this.translate();
+    const { text, outputs, straight } = await this.translate();
     if (statement.kind === "explain") {
-      this.explained = await this.startExplain(statement, query);
+      this.explained = await this.startExplain(statement, text(), straight);
       this.schema = { fields: EXPLAIN_FIELDS, tableName: "" };
       return;
     }
-    if (this.startStraight(query, outputs)) return;
-    printQuery(this.writer, query);
-    this.shape = new ResultShape(await this.startDuck("", this.scans.shape), outputs);
+    if (straight !== null && this.startPlan(straight)) {
+      this.shape = new ResultShape(this.straight!.fields, outputs);
+      this.schema = { fields: this.shape.fields, tableName: this.scans.tableName };
+      return;
+    }
+    this.shape = new ResultShape(await this.startDuck("", text(), this.scans.shape), outputs);
     this.schema = { fields: this.shape.fields, tableName: this.scans.tableName };
   }
 
-  /** `head`: words before the statement that was written. */
-  private async startDuck(head: string, keepAs: string | null): Promise<readonly ResultField[]> {
+  /** `head`: words before the statement. */
+  private async startDuck(head: string, text: string, keepAs: string | null): Promise<readonly ResultField[]> {
     this.duck = await this.engine.lease();
     this.throwIfStopped();
     this.headChars = head.length;
-    return this.duck.start(head + this.writer.toString(), keepAs, () => {
+    return this.duck.start(head + text, keepAs, () => {
       this.throwIfStopped();
       this.planned();
     });
   }
 
   /** What is left to do for the answer of an EXPLAIN. */
-  private async startExplain({ analyze, verbose }: ExplainStatement, query: QueryNode): Promise<() => Promise<ExplainedPart[]>> {
+  private async startExplain(
+    { analyze, verbose }: ExplainStatement,
+    statement: string,
+    straight: StraightPlan<StatementScan> | null,
+  ): Promise<() => Promise<ExplainedPart[]>> {
     const reads = this.scans.all.map((scan) => `  ${scan.describe()}`);
-    const straight = this.findStraight(query);
-    printQuery(this.writer, query);
     const part = (lines: readonly string[]): ExplainedPart[] => {
       const records = analyze ? this.input.tables.flatMap((table) => table.records?.() ?? []).map(recordLine) : [];
       const text = [...lines, ...(reads.length === 0 ? [] : ["reads", ...reads]), ...records].join("\n");
       const plan = { type: analyze ? "Plan with Metrics" : "physical_plan", text };
-      return verbose ? [plan, { type: "engine_statement", text: readable(this.writer.toString()) }] : [plan];
+      return verbose ? [plan, { type: "engine_statement", text: readable(statement) }] : [plan];
     };
     if (straight !== null && !analyze) return async () => part(straightLines(straight));
     if (straight !== null && this.startPlan(straight)) return async () => part(await this.runStraight(straight));
-    await this.startDuck(analyze ? ANALYZE : EXPLAIN, null);
-    return async () => part(planLines(await this.duck!.explanation(), analyze) ?? (await this.unmeasuredPlan()));
+    await this.startDuck(analyze ? ANALYZE : EXPLAIN, statement, null);
+    return async () => part(planLines(await this.duck!.explanation(), analyze) ?? (await this.unmeasuredPlan(statement)));
   }
 
-  private async unmeasuredPlan(): Promise<string[]> {
-    await this.duck!.start(EXPLAIN + this.writer.toString(), null, () => this.throwIfStopped());
+  private async unmeasuredPlan(statement: string): Promise<string[]> {
+    await this.duck!.start(EXPLAIN + statement, null, () => this.throwIfStopped());
     return planLines(await this.duck!.explanation(), false) ?? [];
   }
 
@@ -129,33 +141,48 @@ export class SqlRun implements SqlAnswer {
     return [`${line} [${rowCount} rows, ${milliseconds((performance.now() - startMs) / 1000)}]`];
   }
 
-  /** Rewrites the plan's tree over this input's tables. */
-  private async translate(): Promise<{ query: QueryNode; outputs: readonly OutputColumn[] | null }> {
-    const nowNs = this.input.nowNs ?? BigInt(Date.now()) * 1_000_000n;
+  /** Rewrites the statement over this input's tables, or finds a rewrite that will do, and opens its scans. */
+  private async translate(): Promise<Translation> {
     const { statement } = this.plan;
     for (;;) {
-      const query = this.plan.tree();
-      const context = { tables: this.scans, params: this.input.params, nowNs, references: new TableReferences(query) };
-      const { columns: outputs } = rewriteQuery(query, context, null, NO_PARENT_CTES);
-      if (!this.plan.isSimple || hasLongTexts(this.input.params)) this.guard(query);
+      const rewrite = this.findRewrite() ?? this.newRewrite();
+      this.rewrite = rewrite;
+      this.reserve(rewrite.functionBytes);
+      this.handles = this.scans.open(rewrite.scans);
+      const { straight: plan, outputs } = rewrite;
+      const straight = plan === null ? null : { ...plan, scan: this.scans.all[plan.scan.handle]! };
+      // other statements may use the rewrite before this one goes on
+      const known = straight === null ? rewrite.text(this.handles) : null;
+      const text = () => known ?? this.ownRewrite().text(this.handles);
       if (this.scans.makesGroups) this.planned();
       const isRun = statement.kind !== "explain" || statement.analyze;
-      if (!isRun || (await this.scans.prepare(() => this.breathe()))) return { query, outputs };
+      if (!isRun || (await this.scans.prepare(() => this.breathe()))) return { text, outputs, straight };
       this.scans.restart();
     }
   }
 
-  /** False: DuckDB must answer. */
-  private startStraight(query: QueryNode, outputs: readonly OutputColumn[] | null): boolean {
-    const plan = this.findStraight(query);
-    if (plan === null || !this.startPlan(plan)) return false;
-    this.shape = new ResultShape(this.straight!.fields, outputs);
-    this.schema = { fields: this.shape.fields, tableName: this.scans.tableName };
-    return true;
+  private get options(): RewriteOptions {
+    const { params } = this.input;
+    const isGuarded = !this.plan.isSimple || hasLongTexts(params);
+    const values = { literals: this.plan.literals, params, nowNs: this.nowNs };
+    return { values, tables: this.scans, functionBytesMax: isGuarded ? this.engine.functionBytesMax : null };
   }
 
-  private findStraight(query: QueryNode): StraightPlan<StatementScan> | null {
-    return this.input.isPlain === true ? null : straightPlan(query, this.scans.all);
+  private findRewrite(): Rewrite | null {
+    return this.plan.rewrites.find(this.options);
+  }
+
+  private newRewrite(): Rewrite {
+    const rewrite = Rewrite.of(this.plan, this.options);
+    // what choices that turned out wrong led to is no plan for others
+    if (this.scans.refused.size === 0) this.plan.rewrites.add(rewrite);
+    return rewrite;
+  }
+
+  /** The rewrite as it was for this statement. */
+  private ownRewrite(): Rewrite {
+    const rewrite = this.rewrite!;
+    return rewrite.repeat(this.options) ? rewrite : Rewrite.of(this.plan, this.options);
   }
 
   private startPlan(plan: StraightPlan<StatementScan>): boolean {
@@ -167,9 +194,7 @@ export class SqlRun implements SqlAnswer {
     return false;
   }
 
-  private guard(query: QueryNode): void {
-    const columnsOf = (handle: number) => this.scans.all.find((scan) => scan.handle === handle)?.columns ?? null;
-    const bytes = guardQuery(query, { bytesMax: this.engine.functionBytesMax, columnsOf });
+  private reserve(bytes: number): void {
     this.engine.functionMemory.give(this.reservedBytes);
     this.reservedBytes = 0;
     this.engine.functionMemory.take(bytes);
@@ -227,7 +252,11 @@ export class SqlRun implements SqlAnswer {
     const own = this.scans.error;
     if (own !== undefined) return own;
     if (!(error instanceof TsdbError) || error.details["engineKind"] === undefined) return error;
-    return translateError(error, { writer: this.writer, headChars: this.headChars }, this.plan);
+    return translateError(error, (offset) => this.sourceOf(offset - this.headChars), this.plan);
+  }
+
+  private sourceOf(byteOffset: number): number | null {
+    return this.rewrite === null ? null : this.ownRewrite().sourceOf(byteOffset, this.handles);
   }
 
   private readonly onAbort = (): void => this.stop("cancelled");

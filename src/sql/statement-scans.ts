@@ -1,29 +1,27 @@
-// What one running statement reads: its tables as the rewriter asks for them, under handles that DuckDB's scan function knows.
+// What one running statement reads: its tables as its rewrite planned them, under handles that DuckDB's scan function knows.
 import { type ScanRegistry, shapeOfScan } from "../duckdb/table-function.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { ScanTable } from "../model/scan.ts";
 import { AggregateScan } from "./aggregate-scan.ts";
 import type { SqlInput } from "./engine.ts";
-import type { GroupSource, ScanUse } from "./kind.ts";
 import { type OwnData, ownColumns, ownTable } from "./own-tables.ts";
-import type { OwnScan, TableCatalog, TableDescription } from "./rewrite/rewriter.ts";
+import type { PlannedScan, StatementTables } from "./planned-scan.ts";
 import { RowTable } from "./row-table.ts";
-import { type Breathe, type StatementScan, sortedColumns, TableScan } from "./table-scan.ts";
+import { type Breathe, type StatementScan, TableScan } from "./table-scan.ts";
 
 export interface ScanOwner {
   readonly kernel: Kernel;
   readonly registry: ScanRegistry;
 }
 
-export class StatementScans implements TableCatalog {
-  private scans: (StatementScan & ScanUse)[] = [];
+export class StatementScans implements StatementTables {
+  private scans: StatementScan[] = [];
   private ownTables: RowTable[] = [];
   /** Choices that turned out wrong, by their place in the order in which the rewriter makes them. */
-  private readonly refused = new Set<number>();
-  private places = 0;
-
+  readonly refused = new Set<number>();
+  readonly isPlain: boolean;
+  readonly isInternal: boolean;
   private readonly tables: readonly ScanTable[];
-  private readonly isPlain: boolean;
   private readonly own: OwnData;
 
   constructor(
@@ -32,6 +30,7 @@ export class StatementScans implements TableCatalog {
   ) {
     this.tables = tables;
     this.isPlain = isPlain;
+    this.isInternal = isInternal;
     this.own = { tables: databaseTables, isInternal, systemRows };
   }
 
@@ -40,36 +39,16 @@ export class StatementScans implements TableCatalog {
     return schema === "iox" ? this.own.tables.some((table) => table.name === name) : ownColumns(schema, name, this.own.isInternal) !== null;
   }
 
-  scanTable(name: string): TableScan | null {
-    const table = this.findTable(name);
-    return table === null ? null : this.register(new TableScan(this.owner.kernel, table, true));
-  }
+  readonly find = (name: string): ScanTable | null => this.tables.find((table) => table.name === name) ?? null;
 
-  scanOwn(schema: string, name: string): OwnScan | null {
-    const found = ownTable(schema, name, this.own);
-    if (found === null) return null;
-    const table = new RowTable(this.owner.kernel, name, found.columns, found.rows);
-    this.ownTables.push(table);
-    return { scan: this.register(new TableScan(this.owner.kernel, table, false)), columns: found.columns };
-  }
-
-  describe(name: string): TableDescription | null {
-    const table = this.isPlain ? null : this.findTable(name);
-    return table === null ? null : { defs: sortedColumns(table), rowCountMax: table.rowCountMax, times: table.times };
-  }
-
-  choose(): number | null {
-    const place = this.places++;
-    return this.refused.has(place) ? null : place;
-  }
-
-  groups(name: string, source: GroupSource): AggregateScan | null {
-    const table = this.findTable(name);
-    const place = table?.aggregate === undefined ? null : this.choose();
-    if (table === null || place === null) return null;
-    const scan = this.register(new AggregateScan(this.owner.kernel, table, source));
-    scan.stake = place;
-    return scan;
+  /** Registers the scans of a rewrite for DuckDB to find, and gives their handles. */
+  open(planned: readonly PlannedScan[]): readonly number[] {
+    for (const plan of planned) {
+      const scan = this.scanOf(plan);
+      scan.handle = this.owner.registry.add(scan);
+      this.scans.push(scan);
+    }
+    return this.scans.map(({ handle }) => handle);
   }
 
   /** Lets the storage make all groups, and look at newest rows. False: it could not make some, or they are not what they must be, and the
@@ -104,7 +83,6 @@ export class StatementScans implements TableCatalog {
     for (const table of this.ownTables) table.release();
     this.scans = [];
     this.ownTables = [];
-    this.places = 0;
   }
 
   get all(): readonly StatementScan[] {
@@ -137,13 +115,17 @@ export class StatementScans implements TableCatalog {
     return names.size === 1 && this.ownTables.length === 0 && only !== undefined ? only : "";
   }
 
-  private register<S extends StatementScan & ScanUse>(scan: S): S {
-    scan.handle = this.owner.registry.add(scan);
-    this.scans.push(scan);
-    return scan;
-  }
-
-  private findTable(name: string): ScanTable | null {
-    return this.tables.find((table) => table.name === name) ?? null;
+  private scanOf(plan: PlannedScan): StatementScan {
+    const { kernel } = this.owner;
+    const { subject } = plan;
+    if (subject.kind === "own") {
+      const { schema, table: name } = subject;
+      const found = ownTable(schema, name, this.own)!;
+      const table = new RowTable(kernel, name, found.columns, found.rows);
+      this.ownTables.push(table);
+      return new TableScan(kernel, table, plan);
+    }
+    const table = this.find(subject.table)!;
+    return subject.kind === "groups" ? new AggregateScan(kernel, table, plan) : new TableScan(kernel, table, plan);
   }
 }

@@ -2,12 +2,11 @@
 import type { ChunkCursor, ScanSource } from "../duckdb/table-function.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { ColumnDef } from "../model/column.ts";
-import { ALL_TIME, type FieldPredicate, type ScanRequest, type ScanTable, type TimeRange } from "../model/scan.ts";
+import type { FieldPredicate, ScanRequest, ScanTable, TimeRange } from "../model/scan.ts";
 import { boundChunks } from "./bounded-chunks.ts";
 import { isAllPresent } from "./chunk-reader.ts";
-import type { ScanUse } from "./kind.ts";
-import { compareNames, encodeName } from "./names.ts";
 import { OpenCursors } from "./open-cursors.ts";
+import type { PlannedScan } from "./planned-scan.ts";
 import { conditionTexts } from "./scan-text.ts";
 
 export const EMPTY_CURSOR: ChunkCursor = { next: () => null, close: () => {} };
@@ -21,6 +20,8 @@ export interface StatementScan extends ScanSource {
   handle: number;
   /** The first error of its cursors. */
   error: unknown;
+  /** What is given up when `prepare` fails: the place of a choice (TableCatalog.choose); null: nothing. */
+  readonly stake: number | null;
   /** Before the first `open`; false: what was hoped of it cannot be. */
   prepare(breathe: Breathe): boolean | Promise<boolean>;
   end(): void;
@@ -29,36 +30,32 @@ export interface StatementScan extends ScanSource {
 }
 
 /** One reference to a table in a running statement. */
-export class TableScan implements StatementScan, ScanUse {
-  readonly defs: readonly ColumnDef[];
+export class TableScan implements StatementScan {
   readonly columns: ScanSource["columns"];
-  /** Set by the rewriter before the statement starts. */
-  range: TimeRange = ALL_TIME;
-  tags: ScanUse["tags"] = [];
-  fields: FieldPredicate[] = [];
-  newestOnly = false;
-  present: readonly ColumnDef[] = [];
-  stake: number | null = null;
+  readonly stake: number | null;
+  private readonly defs: readonly ColumnDef[];
+  private readonly range: TimeRange;
+  private readonly tags: PlannedScan["tags"];
+  private readonly fields: readonly FieldPredicate[];
+  private readonly present: readonly ColumnDef[];
+  private newestOnly: boolean;
   handle = 0;
   error: unknown;
   private readonly cursors = new OpenCursors();
 
-  /** `sorted`: `*` is in the order of names, as for all tables of users. */
   constructor(
     private readonly kernel: Kernel,
     readonly table: ScanTable,
-    sorted: boolean,
+    { defs, columns, range, tags, fields, newestOnly, present, stake }: PlannedScan,
   ) {
-    this.defs = sorted ? sortedColumns(table) : table.columns;
-    this.columns = this.defs.map(({ name, type }) => ({ name: encodeName(name), type }));
-  }
-
-  get times(): TimeRange {
-    return this.table.times ?? ALL_TIME;
-  }
-
-  get selectsExactly(): boolean {
-    return this.table.selectsExactly === true;
+    this.defs = defs;
+    this.columns = columns;
+    this.range = range;
+    this.tags = tags;
+    this.fields = fields;
+    this.newestOnly = newestOnly;
+    this.present = present;
+    this.stake = stake;
   }
 
   get rowCountMax(): number {
@@ -99,7 +96,8 @@ export class TableScan implements StatementScan, ScanUse {
 
   describe(): string {
     const { newestOnly, table } = this;
-    const parts = [...conditionTexts(this, this.defs), ...(newestOnly ? ["the newest row of each series"] : [])];
+    const { range, tags, fields } = this;
+    const parts = [...conditionTexts({ range, tags, fields }, this.defs), ...(newestOnly ? ["the newest row of each series"] : [])];
     return `rows of ${table.name}${parts.length === 0 ? "" : `: ${parts.join("; ")}`}`;
   }
 
@@ -111,9 +109,4 @@ export class TableScan implements StatementScan, ScanUse {
   end(): void {
     this.cursors.end();
   }
-}
-
-/** A table's columns in the order of `*`. */
-export function sortedColumns(table: ScanTable): readonly ColumnDef[] {
-  return [...table.columns].sort((a, b) => compareNames(a.name, b.name));
 }

@@ -7,6 +7,9 @@ import type { EncodedText } from "./encoded-text.ts";
 import { isValueOf, type Literal, literalValue } from "./literals.ts";
 import type { QueryNode, SqlValue } from "./tree.ts";
 
+/** `negative`: DuckDB's parser took in a minus before the literal. */
+export type ValueAt = (literal: number, negative: boolean) => SqlValue;
+
 type Node = { readonly [member: string]: unknown };
 
 /** Stands in the tree for the value of a literal. */
@@ -37,7 +40,12 @@ export class Template {
 
   /** A tree of the caller's own with these literals in it; locations are numbers of tokens. */
   fill(literals: readonly Literal[]): QueryNode {
-    return fillNode(this.root, literals) as unknown as QueryNode;
+    return this.fillWith((index, negative) => literalValue(literals[index]!, negative));
+  }
+
+  /** The same with other values in the places of literals. */
+  fillWith(valueAt: ValueAt): QueryNode {
+    return fillNode(this.root, valueAt) as unknown as QueryNode;
   }
 }
 
@@ -87,20 +95,20 @@ class Builder {
   }
 }
 
-function fillNode(node: Node, literals: readonly Literal[]): Node {
+function fillNode(node: Node, valueAt: ValueAt): Node {
   const filled: Record<string, unknown> = {};
   for (const key in node) {
     const value = node[key];
     if (value === null || typeof value !== "object") filled[key] = value;
-    else if (value instanceof Slot) filled[key] = literalValue(literals[value.literal]!, value.negative);
-    else filled[key] = Array.isArray(value) ? fillList(value, literals) : fillNode(value as Node, literals);
+    else if (value instanceof Slot) filled[key] = valueAt(value.literal, value.negative);
+    else filled[key] = Array.isArray(value) ? fillList(value, valueAt) : fillNode(value as Node, valueAt);
   }
   return filled;
 }
 
-function fillList(list: readonly unknown[], literals: readonly Literal[]): unknown[] {
+function fillList(list: readonly unknown[], valueAt: ValueAt): unknown[] {
   return list.map((item) => {
     if (item === null || typeof item !== "object") return item;
-    return Array.isArray(item) ? fillList(item, literals) : fillNode(item as Node, literals);
+    return Array.isArray(item) ? fillList(item, valueAt) : fillNode(item as Node, valueAt);
   });
 }

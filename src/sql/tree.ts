@@ -1,6 +1,7 @@
 // DuckDB's parse tree as json_serialize_sql writes it, as far as we accept it: what is not declared here is refused by check.ts.
 // Names of members are DuckDB's.
 import { TsdbError } from "../model/errors.ts";
+import type { Late } from "./trace.ts";
 
 export interface Located {
   /** The number of a token of the statement (template.ts; DuckDB gives a byte offset); absent where DuckDB does not know it. */
@@ -162,6 +163,13 @@ export interface PositionalReference extends Located {
   index: number;
 }
 
+/** Made anew for each statement of a shape by a step of its rewrite (trace.ts). */
+export interface LateExpression extends Located {
+  class: "LATE";
+  type: "LATE";
+  readonly made: Late<Expression>;
+}
+
 export type Expression =
   | ColumnRef
   | Constant
@@ -178,7 +186,8 @@ export type Expression =
   | Parameter
   | Lambda
   | Collate
-  | PositionalReference;
+  | PositionalReference
+  | LateExpression;
 
 export interface OrderBy {
   type: string;

@@ -1,6 +1,6 @@
 // Times with a zone: tz, AT TIME ZONE, to_local_time, date_bin_wallclock. Expected values from the vendor's documentation and from the laws
 // that set the clocks: Berlin and Paris 2020-03-29 and 2020-10-25 at 01:00 UTC, Sydney 2022-10-02 at 16:00 UTC of the day before.
-import { sqlSuite, utc } from "../support/sql-suite.ts";
+import { type SqlCase, sqlSuite, utc } from "../support/sql-suite.ts";
 
 /** The text of one expression. */
 const text = (expression: string, value: string | null): [string, (string | null)[][]] => [`SELECT (${expression})::varchar`, [[value]]];
@@ -122,6 +122,12 @@ sqlSuite("columns with a zone", [
 const bin = (call: string, value: string): [string, string[][]] => [`SELECT date_bin_wallclock(${call})::varchar`, [[value]]];
 
 sqlSuite("date_bin_wallclock", [
+  ...["'2022-01-01'", "time"].flatMap((time): SqlCase[] =>
+    ["0 hours", "-1 hour"].map((stride) => [
+      `SELECT date_bin_wallclock(INTERVAL '${stride}', tz(${time}, 'Europe/Paris')) FROM home`,
+      new Error("DATE_BIN stride must be non-zero and positive"),
+    ]),
+  ),
   [
     `SELECT date_bin_wallclock(INTERVAL '12 hours', tz(time, 'America/Los_Angeles'))::varchar AS time, room, avg(temp) AS avg_temp FROM home
      WHERE time >= '2022-01-01T08:00:00Z' AND time <= '2022-01-01T20:00:00Z' GROUP BY 1, room ORDER BY room, time`,

@@ -7,6 +7,8 @@ import { describeError } from "../../src/model/errors.ts";
 import type { QueryParams } from "../../src/model/query.ts";
 import { SqlEngine } from "../../src/sql/engine.ts";
 import { FakeTable } from "./fake-table.ts";
+import { checkKept, otherLiterals, otherTable } from "./kept-rewrites.ts";
+import { prng } from "./prng.ts";
 import { askRows, type SqlValue } from "./sql-rows.ts";
 
 /** Rows in the answer's order; an Error holds text that the error's message must contain. */
@@ -62,7 +64,10 @@ export function homeTable(kernel: Kernel): FakeTable {
   return new FakeTable(kernel, "home", { time, room: tag, temp: float, hum: float, co: integer }, rows);
 }
 
-/** One test a case. `tables`: what statements find beside `home`. */
+const SEED = Number(process.env["SEED"] ?? 11);
+const ROUNDS = Number(process.env["ROUNDS"] ?? 6);
+
+/** A test a case, and one that goes through all of them with other literals. `tables`: what statements find beside `home`. */
 export function sqlSuite(title: string, cases: readonly SqlCase[], tables: (kernel: Kernel) => readonly FakeTable[] = () => []): void {
   describe(title, () => {
     let engine: SqlEngine;
@@ -77,6 +82,17 @@ export function sqlSuite(title: string, cases: readonly SqlCase[], tables: (kern
     test.each(cases.map(([sql, expected, params]) => ({ sql, expected, params })))("$sql", async ({ sql, expected, params = {} }) => {
       if (expected instanceof Error) expect(await errorOf(engine, found, sql, params)).toContain(expected.message);
       else expect(await rowsOf(engine, found, sql, params)).toEqual(expected.map((row) => [...row]));
+    });
+
+    test(`kept rewrites of statements with other literals are as new ones, seed ${SEED}`, async () => {
+      const below = prng(SEED);
+      for (const [sql, , params = {}] of cases) {
+        for (let round = 0; round < ROUNDS; round++) {
+          const tables = found.map((table) => otherTable(table, below));
+          const nowNs = SUITE_NOW_NS + BigInt(below(3)) * 86_400_000_000_001n;
+          await checkKept(engine, { sql: round === 0 ? sql : otherLiterals(sql, below), params, nowNs, tables });
+        }
+      }
     });
   });
 }

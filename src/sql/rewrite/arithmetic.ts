@@ -70,7 +70,8 @@ function numericKind(left: Typed, right: Typed): Typed["kind"] {
 
 /** Arithmetic on literals alone is 64 bits wide, not DuckDB's 32. */
 function widened(left: Typed, right: Typed): [Expression, Expression] {
-  const literals = typeof left.number === "bigint" && typeof right.number === "bigint";
+  // asked for only where both have one: what is looked at is fixed (trace.ts)
+  const literals = "number" in left && "number" in right && typeof left.number === "bigint" && typeof right.number === "bigint";
   return literals ? [castTo(left.node, "BIGINT"), castTo(right.node, "BIGINT")] : [left.node, right.node];
 }
 

@@ -68,9 +68,20 @@ export function rewriteCast(node: Cast, child: Typed, scope: Scope): Typed {
   if (kind === "boolean" && child.text !== undefined) return castToBoolean(same, child.text);
   if (kind === "string" && child.kind !== "string") return { node: { ...same, child: textOf(child) }, kind };
   if (kind === "binary" && child.kind === "string") return { node: call("encode", [child.node]), kind };
-  const number = castNumber(kind, child);
   const cast = kind === "integer" ? { ...same, child: wholeOf(same, child) } : same;
-  return { node: cast, kind, ...depthOf(node.cast_type), ...(number === undefined ? {} : { number }) };
+  return withNumber({ node: cast, kind, ...depthOf(node.cast_type) }, child);
+}
+
+/** `cast` with the number that it makes of a constant, worked out when somebody asks: what is not looked at may differ (trace.ts). */
+function withNumber(cast: Typed, child: Typed): Typed {
+  if ((cast.kind !== "integer" && cast.kind !== "float") || !("number" in child || "text" in child)) return cast;
+  const lazy = {
+    ...cast,
+    get number() {
+      return castNumber(cast.kind, child);
+    },
+  };
+  return lazy as Typed;
 }
 
 /** TRUE is parsed as a cast of 't'. */

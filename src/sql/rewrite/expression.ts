@@ -5,6 +5,7 @@ import { decodeNames } from "../names.ts";
 import { unsupported } from "../print.ts";
 import { decimalValue } from "../print-expression.ts";
 import type { Scope } from "../scope.ts";
+import { ParameterValue, TracedValue } from "../trace.ts";
 import type { Constant, Expression, Parameter, SqlValue, Star } from "../tree.ts";
 import { castTo, stringConstant } from "../tree.ts";
 import { makeList } from "./array-function.ts";
@@ -35,7 +36,7 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
     case "CONSTANT":
       return typedConstant(node);
     case "PARAMETER":
-      if (context.keepsParameters === true && !Object.hasOwn(context.params, node.identifier)) return typed(node, "unknown");
+      if (context.keepsParameters === true && context.trace.param(node.identifier) === undefined) return typed(node, "unknown");
       return typedConstant(parameterConstant(node, context));
     case "FUNCTION":
       return rewriteFunction(node, context, scope);
@@ -72,6 +73,8 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
       return typed({ ...node, child: rewriteExpression(node.child, context, scope).node }, "string");
     case "POSITIONAL_REFERENCE":
       return typed(node, "unknown");
+    case "LATE":
+      return rewriteExpression(node.made.look(), context, scope);
   }
 }
 
@@ -126,6 +129,7 @@ function noField(name: string): TsdbError {
 export function typedConstant(node: Constant): Typed {
   const { value } = node;
   if (value.is_null) return typed(node, "unknown");
+  if (value instanceof TracedValue) return tracedConstant(node, value);
   if (value.type.id === "VARCHAR") return { node, kind: "string", text: String(value.value) };
   const kind = kindOfType(value.type);
   if (kind === "boolean") return { node, kind, boolean: value.value === true };
@@ -136,19 +140,52 @@ export function typedConstant(node: Constant): Typed {
   return { node, kind, ...arrow, number: kind === "integer" ? BigInt(value.value as number | string) : Number(value.value) };
 }
 
-/** A parameter's value as a constant. @throws TsdbError bad_query when it has none */
-function parameterConstant(node: Parameter, context: RewriteContext): Constant {
-  const value = Object.hasOwn(context.params, node.identifier) ? context.params[node.identifier] : undefined;
-  if (value === undefined) {
-    throw new TsdbError("bad_query", `No value found for placeholder with name $${node.identifier}`, { parameter: node.identifier });
+/** Its value is looked at by whoever asks for it. */
+function tracedConstant(node: Constant, value: TracedValue): Typed {
+  const plain = () => typedConstant({ ...node, value: { type: value.type, is_null: false, value: value.value } });
+  const kind = kindOfType(value.type);
+  if (kind === "string") {
+    return {
+      ...{ node, kind },
+      get text() {
+        return String(value.value);
+      },
+    };
   }
-  if (typeof value === "string") return stringConstant(value);
-  return { class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value: sqlValue(value) };
+  if (kind === "boolean") {
+    return {
+      ...{ node, kind },
+      get boolean() {
+        return value.value === true;
+      },
+    };
+  }
+  const arrow = value.type.id === "UBIGINT" ? { arrow: "UInt64" } : {};
+  return {
+    ...{ node, kind, ...arrow },
+    get number() {
+      return plain().number!;
+    },
+  };
 }
 
-function sqlValue(value: number | bigint | boolean | null): SqlValue {
+/** A parameter's value as a constant. @throws TsdbError bad_query when it has none */
+function parameterConstant({ identifier: name }: Parameter, { trace }: RewriteContext): Constant {
+  const value = trace.param(name);
+  if (value === undefined) {
+    throw new TsdbError("bad_query", `No value found for placeholder with name $${name}`, { parameter: name });
+  }
+  const { type, is_null } = sqlValue(value);
+  trace.parameterTypes.set(name, type.id);
+  const traced = is_null ? { type, is_null } : new ParameterValue(trace, name, type, sqlValue);
+  return { class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value: traced };
+}
+
+/** What a parameter is to a statement. */
+export function sqlValue(value: string | number | bigint | boolean | null): SqlValue {
   const of = (id: string, raw: number | string | boolean): SqlValue => ({ type: { id, type_info: null }, is_null: false, value: raw });
   if (value === null) return { type: { id: "NULL", type_info: null }, is_null: true };
+  if (typeof value === "string") return stringConstant(value).value;
   if (typeof value === "boolean") return of("BOOLEAN", value);
   if (typeof value === "bigint" && value >= -(2n ** 63n) && value < 2n ** 64n)
     return of(value < 2n ** 63n ? "BIGINT" : "UBIGINT", String(value));

@@ -1,14 +1,16 @@
 // FROM: tables become calls of the scan function under their own names, and the relations they make are what names resolve to.
 import { SCAN_FUNCTION } from "../../duckdb/table-function.ts";
 import { type TableName, tableNameOf, unknownTable } from "../check.ts";
-import { clockOf, kindOfColumn, type ScanUse } from "../kind.ts";
+import { clockOf, type Hint, kindOfColumn, type ScanUse } from "../kind.ts";
 import { encodeName } from "../names.ts";
 import { outputsOf, selectListOf } from "../own-tables.ts";
 import type { CteMap, Narrowable, OutputColumn, Relation } from "../scope.ts";
 import { Scope } from "../scope.ts";
+import { HandleValue } from "../trace.ts";
 import type { BaseTable, Expression, ExpressionListRef, Join, SelectNode, Star, TableFunctionRef, TableRef } from "../tree.ts";
-import { call, castTo, integerConstant } from "../tree.ts";
-import { asCondition, rewriteExpression } from "./expression.ts";
+import { call, castTo } from "../tree.ts";
+import { rewriteExpression } from "./expression.ts";
+import { lateCondition } from "./late-condition.ts";
 import { applyJoinHints, narrowableAfter } from "./narrow.ts";
 import { type RewriteContext, renameColumns, rewriteQuery, wideConstant } from "./rewriter.ts";
 
@@ -101,11 +103,12 @@ function selectFrom(from_table: TableRef, select_list: Expression[]): SelectNode
 
 /** The call that reads a scan, in the place of a table. */
 export function scanOf(scan: ScanUse, alias: string, { sample, column_name_alias, query_location }: BaseTable): TableFunctionRef {
+  const handle: Expression = { class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value: new HandleValue(scan.handle) };
   return {
     type: "TABLE_FUNCTION",
     alias,
     sample,
-    function: call(SCAN_FUNCTION, [integerConstant(scan.handle)], query_location),
+    function: call(SCAN_FUNCTION, [handle], query_location),
     column_name_alias,
     with_ordinality: "WITHOUT_ORDINALITY",
   };
@@ -159,9 +162,12 @@ function rewriteJoin(join: Join, context: RewriteContext, outer: Scope | null, c
     ...right.relations.map((relation) => (mayMiss(join, "RIGHT") ? optional(relation) : relation)),
   ];
   if (join.condition !== null) {
-    const condition = asCondition(rewriteExpression(join.condition, context, new Scope(relations, outer, ctes)));
-    join.condition = condition.node;
-    if (join.ref_type === "REGULAR") applyJoinHints(join.join_type, condition.hints ?? [], left.narrowable, right.narrowable);
+    const { join_type, ref_type } = join;
+    const apply = (hints: readonly Hint[]): boolean => {
+      if (ref_type === "REGULAR") applyJoinHints(join_type, hints, left.narrowable, right.narrowable);
+      return false;
+    };
+    join.condition = lateCondition(join.condition, context, new Scope(relations, outer, ctes), apply);
   }
   // Which row an ASOF or positional join picks depends on the rows that a condition after it would drop.
   const dependsOnAll = join.ref_type === "ASOF" || join.ref_type === "POSITIONAL";

@@ -57,15 +57,26 @@ export class GapBins {
     return bins;
   }
 
-  /** The number of a bin, by its start. */
-  indexOf(start: Expression): Expression {
+  /** All bins are one run; there may be none. */
+  get isOneRun(): boolean {
+    return this.runs.length <= 1;
+  }
+
+  /** Where the first run's bins begin. */
+  get base(): bigint {
+    return this.bases[0]!;
+  }
+
+  /** The number of a bin, by its start. `base`: that of one run, said otherwise. */
+  indexOf(start: Expression, base?: Expression): Expression {
     const bounds = this.runs.slice(1).map(({ startNs }) => startNs);
-    return call("__bin_index", [start, choose(start, bounds, this.bases), bigintConstant(this.stepNs)]);
+    return call("__bin_index", [start, base ?? choose(start, bounds, this.bases), bigintConstant(this.stepNs)]);
   }
 
   /** The start of a bin, by its number: BIGINT nanoseconds. */
-  startOf(index: Expression): Expression {
-    return call("__bin_at", [index, chooseByNumber(index, this.firstIndexes.slice(1), this.bases), bigintConstant(this.stepNs)]);
+  startOf(index: Expression, base?: Expression): Expression {
+    const chosen = base ?? chooseByNumber(index, this.firstIndexes.slice(1), this.bases);
+    return call("__bin_at", [index, chosen, bigintConstant(this.stepNs)]);
   }
 
   /** Where the bin of number 0 would begin if a run went on before its beginning. */

@@ -56,7 +56,7 @@ class NewestFinder {
   }
 
   find(): NewestRows {
-    const { fields, rest } = this.table.absorbed;
+    const { fields, rest } = this.table.absorbed.current;
     if (fields.length > 0 || !rest.every((condition) => this.table.isOfSeries(condition))) unfit();
     const { node } = this;
     const isGrouped =

@@ -6,6 +6,7 @@ import { tableNameOf } from "../check.ts";
 import { kindOfColumn, type ScanUse, type Typed } from "../kind.ts";
 import { encodeName } from "../names.ts";
 import { type CteMap, type OutputColumn, type Resolved, Scope } from "../scope.ts";
+import type { Late } from "../trace.ts";
 import type { BaseTable, Expression, SelectNode } from "../tree.ts";
 import { type Absorbed, absorb } from "./absorb.ts";
 import { isAggregateCall } from "./aggregate-call.ts";
@@ -27,25 +28,26 @@ const VOLATILE: ReadonlySet<string> = new Set(["random", "gen_random_uuid", "uui
 export class OneTable {
   /** The table as rows, for finding out what names mean. */
   readonly rows: ScanUse;
-  readonly rowCountMax: number;
+  readonly isSmall: boolean;
   readonly alias: string;
   /** Names of the select list's items; null: the item has its own. */
   readonly itemNames: readonly (string | null)[];
+  /** As it was before anything of the SELECT was changed. */
+  private readonly where: Expression | null;
   private readonly scope: Scope;
   private readonly items = new Map<string, Expression>();
-  private absorbed_: Absorbed | null = null;
+  private absorbed_: Late<Absorbed> | null = null;
   private isAbsorbing = false;
-  private readonly times: TimeRange;
-
   private constructor(
     readonly node: SelectNode,
     readonly from: BaseTable,
     readonly name: string,
-    { defs, rowCountMax, times = ALL_TIME }: TableDescription,
+    private readonly description: TableDescription,
     private readonly context: RewriteContext,
     outer: Scope | null,
     ctes: CteMap,
   ) {
+    const { defs, isSmall } = description;
     this.rows = {
       handle: 0,
       defs,
@@ -57,8 +59,8 @@ export class OneTable {
       present: [],
       stake: null,
     };
-    this.rowCountMax = rowCountMax;
-    this.times = times;
+    this.isSmall = isSmall;
+    this.where = node.where_clause;
     this.alias = from.alias !== "" ? from.alias : from.table_name;
     const columns = defs.map(({ name, type }, index): OutputColumn => {
       return { name: encodeName(name), kind: kindOfColumn(type), source: { scan: this.rows, index } };
@@ -81,28 +83,37 @@ export class OneTable {
     return description === null ? null : new OneTable(node, from, table, description, context, outer, ctes);
   }
 
-  /** The WHERE clause. @throws Unfit, TsdbError */
-  get absorbed(): Absorbed {
-    if (this.absorbed_ === null) {
-      this.isAbsorbing = true;
-      try {
-        this.absorbed_ = absorb(this.node.where_clause, this.rows, (condition) => this.rewrite(condition));
-      } finally {
-        this.isAbsorbing = false;
-      }
-    }
+  /** The WHERE clause; `fields` are as many in all statements, `rest` is the same. @throws Unfit, TsdbError */
+  get absorbed(): Late<Absorbed> {
+    // what another step asks for belongs to that
+    if (this.context.trace.isInStep) return { current: this.absorb(), look: () => this.absorb() };
+    this.absorbed_ ??= this.context.trace.step(() => this.absorb(), haveSameForm);
     return this.absorbed_;
+  }
+
+  private absorb(): Absorbed {
+    this.isAbsorbing = true;
+    try {
+      return absorb(this.where, this.rows, (condition) => this.rewrite(condition));
+    } finally {
+      this.isAbsorbing = false;
+    }
   }
 
   /** The times of rows that pass WHERE; all, while the conditions themselves are looked at. */
   private knownTimes(): TimeRange {
-    return this.isAbsorbing ? this.times : intersect(this.absorbed.range, this.times);
+    const { times = ALL_TIME } = this.description;
+    return this.isAbsorbing ? times : intersect(this.absorbed.look().range, times);
   }
 
   /** What an expression over rows is. Queries inside would be rewritten for good. @throws Unfit, TsdbError */
   rewrite(node: Expression): Typed {
     if (someNode(node, ({ class: kind }) => kind === "SUBQUERY")) unfit();
     return rewriteExpression(node, this.context, this.scope);
+  }
+
+  step<T>(compute: () => T): Late<T> {
+    return this.context.trace.step(compute);
   }
 
   resolve(names: readonly string[]): Resolved {
@@ -147,6 +158,11 @@ export class OneTable {
       }
     });
   }
+}
+
+function haveSameForm(a: Absorbed, b: Absorbed): boolean {
+  const isSameRest = a.rest.length === b.rest.length && a.rest.every((condition, i) => condition === b.rest[i]);
+  return isSameRest && a.fields.length === b.fields.length;
 }
 
 export function isVolatile(node: Expression): boolean {

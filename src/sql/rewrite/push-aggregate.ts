@@ -7,6 +7,7 @@ import { TsdbError } from "../../model/errors.ts";
 import { type GroupSource, kindOfColumn, type ScanUse, type TimeBin, type Typed } from "../kind.ts";
 import { encodeName, internalName } from "../names.ts";
 import type { OutputColumn } from "../scope.ts";
+import type { Late } from "../trace.ts";
 import type { ColumnRef, Expression, Modifier, SelectNode } from "../tree.ts";
 import { call, stringConstant } from "../tree.ts";
 import type { Absorbed } from "./absorb.ts";
@@ -17,7 +18,7 @@ import { selectorPart } from "./selector.ts";
 import { conjunction, mapChildren, someNode } from "./walk.ts";
 
 /** A scan of groups, registered under a new handle; null when the statement has to do without. */
-type GroupScan = (source: GroupSource) => ScanUse | null;
+type GroupScan = (source: Late<GroupSource>) => ScanUse | null;
 
 /** Changes the SELECT to read groups, and gives its new FROM; null, and nothing changed, when that cannot be. */
 export function pushAggregate(table: OneTable, groups: GroupScan): From | null {
@@ -71,7 +72,7 @@ class Grouping {
       const name = this.table.itemNames[i] ?? (item.class === "COLUMN_REF" ? item.column_names.at(-1)! : "");
       return { ...value, alias: name };
     });
-    const filters = absorbed.rest.map((condition) => this.keyFilter(condition));
+    const filters = absorbed.current.rest.map((condition) => this.keyFilter(condition));
     if (node.having !== null) filters.push(this.replace(node.having, "filter"));
     const qualify = node.qualify === null ? null : this.replace(node.qualify, "filter");
     const modifiers = node.modifiers.flatMap((modifier) => this.modifier(modifier));
@@ -217,15 +218,11 @@ class Grouping {
     return { class: "COLUMN_REF", type: "COLUMN_REF", alias: "", column_names: [this.table.alias, name], ...place };
   }
 
-  private groupsAsTable({ range, tags, fields }: Absorbed): From {
+  private groupsAsTable(absorbed: Late<Absorbed>): From {
     const groupBy = [...this.tags.values()];
     const aggregates = [...this.aggregates.values()];
     const { bin } = this;
-    const first = bin === null || range.minNs >= bin.firstNs ? range.minNs : bin.firstNs;
-    const request = {
-      range: { minNs: first, maxNs: range.maxNs },
-      tags,
-      fields,
+    const groups = {
       bins: bin === null ? null : { originNs: bin.originNs, widthNs: bin.widthNs },
       groupBy,
       aggregates: aggregates.map(({ aggregate }) => aggregate),
@@ -235,9 +232,15 @@ class Grouping {
       ...groupBy.map(({ name }) => encodeName(name)),
       ...aggregates.map(({ name }) => name),
     ];
-    const unbinned = { minNs: range.minNs, maxNs: range.maxNs < first ? range.maxNs : first - 1n };
-    const scan = this.groups({ request, columnNames, unbinned }) ?? unfit();
-    const columns = aggregateColumns(request).map((type, index): OutputColumn => {
+    const source = this.table.step((): GroupSource => {
+      const { range, tags, fields } = absorbed.current;
+      const first = bin === null || range.minNs >= bin.firstNs ? range.minNs : bin.firstNs;
+      const request = { range: { minNs: first, maxNs: range.maxNs }, tags, fields, ...groups };
+      const unbinned = { minNs: range.minNs, maxNs: range.maxNs < first ? range.maxNs : first - 1n };
+      return { request, columnNames, unbinned };
+    });
+    const scan = this.groups(source) ?? unfit();
+    const columns = aggregateColumns(source.current.request).map((type, index): OutputColumn => {
       const source = type === ColumnType.tag ? { source: { scan, index } } : {};
       return { name: columnNames[index]!, kind: kindOfColumn(type), ...source };
     });

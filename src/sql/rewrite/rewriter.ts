@@ -2,7 +2,6 @@
 // times keep their nanoseconds. Works in place on a tree of its own.
 
 import type { ColumnDef } from "../../model/column.ts";
-import type { QueryParams } from "../../model/query.ts";
 import type { TimeRange } from "../../model/scan.ts";
 import type { SystemColumn } from "../../model/system-table.ts";
 import { displayName } from "../display-name.ts";
@@ -11,12 +10,14 @@ import { clockOf, type GroupSource, type Hint, type Kind, type ScanUse, type Typ
 import { decodeNames, encodeName } from "../names.ts";
 import type { CteMap, Derived, Narrowable, OutputColumn } from "../scope.ts";
 import { Scope, timesOfScan } from "../scope.ts";
+import type { Late, Trace } from "../trace.ts";
 import type { Expression, Modifier, OrderBy, QueryNode, SelectNode } from "../tree.ts";
 import { castTo } from "../tree.ts";
 import { asDuration } from "./comparison.ts";
 import { asCondition, rewriteExpression } from "./expression.ts";
 import { starColumns } from "./from.ts";
 import { fillGaps } from "./gapfill.ts";
+import { lateCondition } from "./late-condition.ts";
 import { applyHints, intersect } from "./narrow.ts";
 import { type SelectSource, selectSource } from "./select-source.ts";
 import type { TableReferences } from "./table-references.ts";
@@ -33,7 +34,7 @@ export interface TableCatalog {
   /** Begins a choice that may turn out wrong when the storage is asked, and gives its place; null: it has. */
   choose(): number | null;
   /** A scan of groups of a user table's rows, registered under a new handle; null when the statement has to do without. */
-  groups(name: string, source: GroupSource): ScanUse | null;
+  groups(name: string, source: Late<GroupSource>): ScanUse | null;
 }
 
 export interface OwnScan {
@@ -43,18 +44,18 @@ export interface OwnScan {
 
 export interface TableDescription {
   readonly defs: readonly ColumnDef[];
-  readonly rowCountMax: number;
+  /** Groups over all its rows are made sooner than DuckDB makes them of the newest. */
+  readonly isSmall: boolean;
   /** No row has another time. Absent: unknown. */
   readonly times?: TimeRange | undefined;
 }
 
 export interface RewriteContext {
   readonly tables: TableCatalog;
-  readonly params: QueryParams;
+  /** Literals, parameters and now() of the statement, and what of them the rewrite looks at. */
+  readonly trace: Trace;
   /** How often the statement names each WITH entry. */
   readonly references: TableReferences;
-  /** now() of the statement. */
-  readonly nowNs: bigint;
   /** The statement is described, not run: parameters without a value stay parameters. */
   readonly keepsParameters?: boolean;
 }
@@ -138,9 +139,8 @@ function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope |
 function rewriteWhere(where: Expression, context: RewriteContext, scope: Scope, narrowable: Narrowable | null): Expression | null {
   const left: Expression[] = [];
   for (const part of conjuncts(where)) {
-    const { node, hints = [], isExact } = asCondition(rewriteExpression(part, context, scope));
-    const isDone = narrowable !== null && applyHints(hints, narrowable) && isExact === true;
-    if (!isDone) left.push(node);
+    const late = lateCondition(part, context, scope, (hints) => narrowable !== null && applyHints(hints, narrowable));
+    if (late !== null) left.push(late);
   }
   return conjunction(left);
 }
@@ -205,8 +205,13 @@ const I64_MAX = 2n ** 63n - 1n;
 const U64_MAX = 2n ** 64n - 1n;
 
 /** An integer literal is 64 bits wide in the dialect, not DuckDB's 32; beyond those with a sign it has none. */
-export function wideConstant({ node, number }: Typed): Expression {
-  if (node.class !== "CONSTANT" || typeof number !== "bigint" || number > U64_MAX) return node;
+export function wideConstant(value: Typed): Expression {
+  const { node } = value;
+  if (node.class !== "CONSTANT" || value.kind !== "integer") return node;
+  // of literals nobody has to look at the value
+  if (node.value.type.id === "INTEGER" || node.value.type.id === "BIGINT") return castTo(node, "BIGINT");
+  const { number } = value;
+  if (typeof number !== "bigint" || number > U64_MAX) return node;
   return castTo(node, number > I64_MAX ? "UBIGINT" : "BIGINT");
 }
 

@@ -23,8 +23,6 @@ export interface SelectSource {
 }
 
 const NOTHING: Narrowable = new Map();
-/** In smaller tables groups over all rows are made sooner than DuckDB makes them of the newest. */
-const NEWEST_ROWS_MIN = 1_000_000;
 
 /** Rewrites the FROM of `node`, and more of it where it reads groups or newest rows. */
 export function selectSource(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): SelectSource {
@@ -33,7 +31,7 @@ export function selectSource(node: SelectNode, context: RewriteContext, outer: S
   const last = table === null ? null : chooseLastRows(table, context, outer, ctes);
   if (last !== null) return last;
   const push = () => (table === null ? null : pushAggregate(table, (source) => context.tables.groups(table.name, source)));
-  const isSmall = table !== null && table.rowCountMax < NEWEST_ROWS_MIN;
+  const isSmall = table?.isSmall === true;
   const small = isSmall ? push() : null;
   const newest = table === null || small !== null ? null : newestRows(table);
   const from = small ?? (isSmall || newest !== null ? null : push()) ?? rewriteFrom(node.from_table, context, outer, ctes);

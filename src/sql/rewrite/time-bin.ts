@@ -32,8 +32,7 @@ const STEP_MAX = I64_MAX / 3n;
 
 /** The start of the bin of `stepNs` from `originNs` that holds `time`; NULL where that lies before the first time there is. */
 export function bin(time: Typed, stepNs: bigint, originNs: bigint): Typed {
-  if (stepNs <= 0n) throw planError("DATE_BIN stride must be non-zero and positive");
-  if (stepNs > STEP_MAX) throw planError("DATE_BIN stride is longer than 97 years");
+  checkStep(stepNs);
   if (stepNs === 1n) return time;
   const startOf = (ns: bigint): bigint => originNs + floorDiv(ns - originNs, stepNs) * stepNs;
   if (time.timeNs !== undefined) return inZone(constantBin(startOf(time.timeNs)), time.zone);
@@ -45,6 +44,11 @@ export function bin(time: Typed, stepNs: bigint, originNs: bigint): Typed {
   const { source } = time;
   const value = inZone(typed(node, "time"), time.zone);
   return source === undefined ? value : { ...value, bin: { scan: source.scan, widthNs: stepNs, originNs: remainder, firstNs: first } };
+}
+
+function checkStep(stepNs: bigint): void {
+  if (stepNs <= 0n) throw planError("DATE_BIN stride must be non-zero and positive");
+  if (stepNs > STEP_MAX) throw planError("DATE_BIN stride is longer than 97 years");
 }
 
 /** DuckDB cannot make the first two times there are. */
@@ -130,6 +134,7 @@ export function dateBinWallclock(input: RuleInput): Typed {
 
 function wallclockBin(time: Typed, bins: ClockBins, scope: Scope): Typed {
   const { stepNs, originNs, leastNs } = bins;
+  checkStep(stepNs);
   const zone = zoneOf(time);
   const times = (): TimeRange => withReach(timesOf(time, scope), stepNs);
   if (zone === null) return { ...bin(time, stepNs, originNs), times };

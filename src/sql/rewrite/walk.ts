@@ -53,6 +53,8 @@ export function mapChildren(node: Expression, map: (child: Expression) => Expres
     }
     case "LAMBDA":
       return { ...node, lhs: map(node.lhs), expr: map(node.expr) };
+    case "LATE":
+      return map(node.made.look());
   }
 }
 

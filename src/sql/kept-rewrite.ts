@@ -1,0 +1,142 @@
+// A statement rewritten: the scans it needs and its text for DuckDB. It is for other statements of its shape too, as far as they do not
+// differ in what was looked at; of those only the steps of the rewrite are taken again (trace.ts).
+import { guardQuery } from "./guard.ts";
+import type { SqlPlan } from "./plan.ts";
+import { type PlannedScan, PlannedTables, type StatementTables } from "./planned-scan.ts";
+import { printQuery } from "./print.ts";
+import { sqlValue } from "./rewrite/expression.ts";
+import { type RewriteContext, rewriteQuery } from "./rewrite/rewriter.ts";
+import { TableReferences } from "./rewrite/table-references.ts";
+import type { OutputColumn } from "./scope.ts";
+import { SqlWriter } from "./sql-writer.ts";
+import { type StraightPlan, straightPlan } from "./straight-plan.ts";
+import { type Late, Trace, type TracedValues } from "./trace.ts";
+
+export interface RewriteOptions {
+  readonly values: TracedValues;
+  readonly tables: StatementTables;
+  /** Bytes that functions may make; null: nothing in the statement makes any (guard.ts). */
+  readonly functionBytesMax: number | null;
+  /** The statement is described, not run: parameters without a value stay parameters. */
+  readonly keepsParameters?: boolean;
+}
+
+const NO_PARENT_CTES = new Map();
+
+export class Rewrite {
+  private constructor(
+    private readonly trace: Trace,
+    private readonly tables: PlannedTables,
+    /** What it was made for. */
+    private readonly first: RewriteOptions["values"],
+    private readonly isGuarded: boolean,
+    /** What functions may make at a time. */
+    readonly functionBytes: number,
+    readonly outputs: readonly OutputColumn[] | null,
+    private readonly late: Late<StraightPlan<PlannedScan> | null>,
+    private readonly writer: SqlWriter,
+  ) {}
+
+  /** @throws TsdbError bad_query */
+  static of(plan: Pick<SqlPlan, "tracedTree">, { values, tables, functionBytesMax, keepsParameters = false }: RewriteOptions): Rewrite {
+    const trace = new Trace(values);
+    const query = plan.tracedTree(trace);
+    const planned = new PlannedTables(trace, tables);
+    const context: RewriteContext = { tables: planned, trace, references: new TableReferences(query), keepsParameters };
+    const { columns: outputs } = rewriteQuery(query, context, null, NO_PARENT_CTES);
+    planned.close();
+    const isGuarded = functionBytesMax !== null;
+    const columnsOf = (place: number) => planned.scans[place]?.columns ?? null;
+    const functionBytes = isGuarded ? guardQuery(query, { bytesMax: functionBytesMax, trace, columnsOf }) : 0;
+    const straight = trace.step(() => (tables.isPlain ? null : straightPlan(query, planned.scans)), haveSameForm);
+    const writer = new SqlWriter();
+    printQuery(writer, query);
+    trace.close();
+    return new Rewrite(trace, planned, values, isGuarded, functionBytes, outputs, straight, writer);
+  }
+
+  /** Whether other statements of its shape may have use of it. */
+  get isRepeatable(): boolean {
+    return this.trace.isRepeatable;
+  }
+
+  /** Makes it that of another statement of its shape. False: it is none for that. */
+  repeat({ values, tables, functionBytesMax }: RewriteOptions): boolean {
+    return (
+      this.isGuarded === (functionBytesMax !== null) && this.hasSameValues(values) && this.tables.fit(tables) && this.trace.repeat(values)
+    );
+  }
+
+  get scans(): readonly PlannedScan[] {
+    return this.tables.scans;
+  }
+
+  /** Null: DuckDB has something to do. */
+  get straight(): StraightPlan<PlannedScan> | null {
+    return this.late.current;
+  }
+
+  /** For DuckDB. `handles`: those of `scans`. */
+  text(handles: readonly number[]): string {
+    return this.writer.toString(handles);
+  }
+
+  /** The location in the statement of a byte offset in `text`. */
+  sourceOf(byteOffset: number, handles: readonly number[]): number | null {
+    return this.writer.sourceOf(byteOffset, handles);
+  }
+
+  private hasSameValues({ literals, params }: TracedValues): boolean {
+    const { fixed, lengths, parameterTypes } = this.trace;
+    for (const [name, type] of parameterTypes) {
+      const value = Object.hasOwn(params, name) ? params[name] : undefined;
+      if (value === undefined || sqlValue(value).type.id !== type) return false;
+    }
+    for (const [source, most] of lengths) {
+      // a literal's quotes do not count, and each in it is written twice
+      const text = typeof source === "number" ? literals[source]!.text : String(params[source.slice(1)]);
+      if (text.length - (typeof source === "number" ? 2 : 0) > most) return false;
+    }
+    for (const source of fixed) {
+      if (typeof source === "number" ? literals[source]!.text !== this.first.literals[source]!.text : !this.isSameParam(source, params))
+        return false;
+    }
+    return true;
+  }
+
+  private isSameParam(source: string, params: TracedValues["params"]): boolean {
+    return Object.is(params[source.slice(1)], this.first.params[source.slice(1)]);
+  }
+}
+
+/** What differs from statement to statement is how many rows are skipped and given. */
+function haveSameForm(a: StraightPlan<PlannedScan> | null, b: StraightPlan<PlannedScan> | null): boolean {
+  return (a === null) === (b === null);
+}
+
+/** Of one shape, what statements need at different times of the day: other tables, other values that are looked at. */
+const KEPT_MAX = 4;
+
+export class KeptRewrites {
+  /** Most recently used first. */
+  private readonly rewrites: Rewrite[] = [];
+
+  /** `onKept` is told of each that is added. */
+  constructor(private readonly onKept: () => void) {}
+
+  /** One that has been made the statement's; null: there is none for it. */
+  find(options: RewriteOptions): Rewrite | null {
+    const index = this.rewrites.findIndex((rewrite) => rewrite.repeat(options));
+    if (index < 0) return null;
+    const [found] = this.rewrites.splice(index, 1);
+    this.rewrites.unshift(found!);
+    return found!;
+  }
+
+  add(rewrite: Rewrite): void {
+    if (!rewrite.isRepeatable) return;
+    this.rewrites.unshift(rewrite);
+    if (this.rewrites.length > KEPT_MAX) this.rewrites.pop();
+    else this.onKept();
+  }
+}
