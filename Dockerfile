@@ -23,4 +23,4 @@ EXPOSE 8181 8183
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s CMD ["bash", "-c", \
   "exec 3<>/dev/tcp/127.0.0.1/8181 && printf 'GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' >&3 && head -n 1 <&3 | grep -q ' 200 '"]
 ENTRYPOINT ["tsdb"]
-CMD ["serve", "--data-dir", "/data", "--http-bind", "0.0.0.0:8181", "--flight-bind", "0.0.0.0:8183", "--without-auth"]
+CMD ["serve", "--data-dir", "/data", "--http-bind", "0.0.0.0:8181", "--flight-bind", "0.0.0.0:8183", "--disable-authz", "health"]

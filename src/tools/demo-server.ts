@@ -11,6 +11,8 @@ const POLL_MS = 10;
 export interface DemoServer {
   readonly url: string;
   readonly dataDir: string;
+  /** Its first token. */
+  readonly token: string;
   /** Asks it to stop, waits, and removes the folder. */
   stop(): Promise<void>;
 }
@@ -20,7 +22,7 @@ export async function startServer(): Promise<DemoServer> {
   const folder = mkdtempSync(join(tmpdir(), "tsdb-demo-"));
   const addressFile = join(folder, "address");
   const dataDir = join(folder, "data");
-  const flags = ["--without-auth", "--http-bind", "127.0.0.1:0", "--data-dir", dataDir, "--tcp-listener-file-path", addressFile];
+  const flags = ["--disable-authz", "health", "--http-bind", "127.0.0.1:0", "--data-dir", dataDir, "--tcp-listener-file-path", addressFile];
   // In a group of its own: Ctrl-C ends the collecting, after which the demo still has its questions.
   const command = [process.execPath, MAIN, "serve", ...flags];
   const child = Bun.spawn(command, { detached: true, stdin: "ignore", stdout: "ignore", stderr: "pipe" });
@@ -32,12 +34,19 @@ export async function startServer(): Promise<DemoServer> {
   };
   try {
     const url = await whenListening(addressFile, () => child.exitCode !== null || child.signalCode !== null);
-    return { url, dataDir, stop };
+    return { url, dataDir, token: await firstToken(url), stop };
   } catch (error) {
     await stop();
     const last = (await printed).trim().split("\n").at(-1) ?? "";
     throw error instanceof DemoError && last !== "" ? new DemoError(`${error.message}: ${last}`) : error;
   }
+}
+
+/** The one that is made without credentials, once. */
+async function firstToken(url: string): Promise<string> {
+  const response = await fetch(`${url}/api/v3/configure/token/admin`, { method: "POST" });
+  if (response.status !== 201) throw new DemoError(`no token: ${response.status} ${await response.text()}`);
+  return ((await response.json()) as { token: string }).token;
 }
 
 async function whenListening(addressFile: string, ended: () => boolean): Promise<string> {

@@ -37,7 +37,7 @@ async function main(): Promise<number> {
 
 /** The user's server, else the one on the default port, else one of our own. */
 async function connect(options: DemoOptions): Promise<{ client: DemoClient; own: DemoServer | null }> {
-  const clientOf = (url: string) => new DemoClient(url, options.database, process.env["TSDB_TOKEN"]);
+  const clientOf = (url: string, token = process.env["TSDB_TOKEN"]) => new DemoClient(url, options.database, token);
   const client = clientOf(options.host ?? DEFAULT_HOST);
   const reason = await client.whyDown();
   if (reason === undefined) {
@@ -47,7 +47,7 @@ async function connect(options: DemoOptions): Promise<{ client: DemoClient; own:
   if (options.host !== null) throw new DemoError(`no server at ${options.host}: ${reason}; start one with \`npm run server\``);
   const own = await startServer();
   console.log(`server  ${own.url}, started for this demo on ${own.dataDir}`);
-  return { client: clientOf(own.url), own };
+  return { client: clientOf(own.url, own.token), own };
 }
 
 /** Sends every table. The rate shown is of sending alone: turning files into lines is this program's work, not the server's. */
