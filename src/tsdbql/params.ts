@@ -20,6 +20,7 @@ class JsonNumber {
 
 /** Reads the request's `params`. @throws TsdbError bad_query with 1.x's words; text behind the object is not looked at, as there */
 export function parseParams(json: string): Params {
+  if (json === "") return NO_PARAMS;
   const value = new JsonReader(json).read();
   if (value === null) return NO_PARAMS;
   if (!isObject(value)) {
@@ -50,7 +51,11 @@ const failed = (literal: string): BoundToken => ({ kind: "param", literal });
 
 function bind(value: JsonValue): BoundToken {
   if (isObject(value)) return bindObject(value);
-  if (value instanceof JsonNumber) return numberToken(value);
+  if (value instanceof JsonNumber) {
+    const token = numberToken(value);
+    if (typeof token === "string") throw new TsdbError("bad_query", `error parsing json value: ${token}`);
+    return token;
+  }
   if (typeof value === "string") return { kind: "string", literal: value };
   if (typeof value === "boolean") return { kind: value ? "true" : "false", literal: "" };
   return failed(`unable to bind parameter with type ${value === null ? "<nil>" : "[]interface {}"}`);
@@ -62,6 +67,7 @@ function bindObject(object: ReadonlyMap<string, JsonValue>): BoundToken {
   if (object.size !== 1 || entry === undefined) return failed("bound object parameter value must have exactly one entry");
   const [type, value] = entry;
   const number = value instanceof JsonNumber ? numberToken(value) : undefined;
+  if (typeof number === "string") return failed(number);
   const text = typeof value === "string" ? value : undefined;
   switch (type) {
     case "ident":
@@ -86,12 +92,12 @@ function bindObject(object: ReadonlyMap<string, JsonValue>): BoundToken {
   }
 }
 
-/** @throws TsdbError bad_query for a number that is neither a 64-bit integer nor one with a point */
-function numberToken({ text }: JsonNumber): BoundToken {
+/** Or why it is none: neither a 64-bit integer nor a number with a point. */
+function numberToken({ text }: JsonNumber): BoundToken | string {
   if (text.includes(".")) return { kind: "number", literal: decimalText(Number(text)) };
-  const cannot = (why: string) => new TsdbError("bad_query", `error parsing json value: strconv.ParseInt: parsing "${text}": ${why}`);
-  if (/[eE]/.test(text)) throw cannot("invalid syntax");
-  if (text.length > 20 || BigInt.asIntN(64, BigInt(text)) !== BigInt(text)) throw cannot("value out of range");
+  const cannot = (why: string) => `strconv.ParseInt: parsing "${text}": ${why}`;
+  if (/[eE]/.test(text)) return cannot("invalid syntax");
+  if (text.length > 20 || BigInt.asIntN(64, BigInt(text)) !== BigInt(text)) return cannot("value out of range");
   return { kind: "integer", literal: String(BigInt(text)) };
 }
 

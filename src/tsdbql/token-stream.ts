@@ -83,7 +83,7 @@ export class TokenStream {
       const { kind } = this.scan();
       this.unscan();
       if (kind !== "regex") return null;
-    } else if (char !== "/") return null;
+    } else if (char !== "/" || this.lexer.isComment()) return null;
     const token = this.bound(this.fetch(() => this.lexer.scanRegex()));
     if (token.kind === "bad regex") throw this.errorAt("bad regex: ", token.at);
     if (token.kind !== "regex") throw this.unexpected(token, ["regex"]);

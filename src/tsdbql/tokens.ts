@@ -72,10 +72,10 @@ const PAIRS: Readonly<Record<string, Readonly<Record<string, Sign | Punctuation>
 const SINGLE: ReadonlySet<string> = new Set(["+", "-", "*", "/", "%", "&", "|", "^", "=", "<", ">", "(", ")", ",", ":", ";", "."]);
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", "\\": "\\", '"': '"', "'": "'" };
 
-/** Line ends are made `\n`; what follows a NUL is not looked at, as in 1.x. */
+/** Line ends are made `\n`; space around the text is none of it and what follows a NUL is not looked at, as in 1.x. */
 export function normalizeText(text: string): string {
   const nul = text.indexOf("\0");
-  const ended = nul === -1 ? text : text.slice(0, nul);
+  const ended = (nul === -1 ? text : text.slice(0, nul)).trim();
   return ended.includes("\r") ? ended.replace(/\r\n?/g, "\n") : ended;
 }
 
@@ -93,6 +93,11 @@ export class Lexer {
     return this.text[this.next] ?? "";
   }
 
+  /** No regular expression begins with a star, so this is a comment, whatever 1.x makes of it. */
+  isComment(): boolean {
+    return this.text.startsWith("/*", this.next) && this.text.includes("*/", this.next + 2);
+  }
+
   scan(): Token {
     const at = this.next;
     if (at >= this.text.length) return this.scanEnd();
@@ -100,7 +105,7 @@ export class Lexer {
     if (isSpace(char)) return this.take("space", at, this.run(at, isSpace, true));
     if (isWordStart(char) || char === '"') return this.scanWord(at);
     if (isDigit(char) || (char === "." && isDigit(this.text[at + 1] ?? ""))) return this.scanNumber(at);
-    if (char === "'") return this.scanString(at, at);
+    if (char === "'") return this.scanString(at);
     if (char === "$") return this.scanParameter(at);
     if (char === "-" && this.text[at + 1] === "-") return this.scanLineComment(at);
     if (char === "/" && this.text[at + 1] === "*") return this.scanComment(at);
@@ -153,8 +158,8 @@ export class Lexer {
   private scanWord(at: number): Token {
     const end = this.run(at, isWordChar, true);
     if (this.text[end] === '"') {
-      const quoted = this.scanString(end, at);
-      return quoted.kind === "string" ? { ...quoted, kind: "ident" } : quoted;
+      const quoted = this.scanString(end);
+      return quoted.kind === "string" ? { ...quoted, kind: "ident", at } : quoted;
     }
     const word = this.text.slice(at, end);
     const kind = lookupWord(word);
@@ -164,14 +169,15 @@ export class Lexer {
   private scanParameter(at: number): Token {
     const end = this.run(at + 1, isWordChar, true);
     if (this.text[end] !== '"') return this.take("param", at, end);
-    const quoted = this.scanString(end, at);
+    const quoted = this.scanString(end);
     const literal = `$${quoted.literal}`;
     return quoted.kind === "string" ? { kind: "param", literal, at } : { ...quoted, literal };
   }
 
-  /** The quote at `open` closes it. @param at of a good token; of a bad one it is the character before the quote */
-  private scanString(open: number, at: number): Token {
+  /** The quote at `open` closes it. It is placed at the character before. */
+  private scanString(open: number): Token {
     const quote = this.text[open]!;
+    const at = Math.max(open - 1, 0);
     let [literal, from, end] = ["", open + 1, open + 1];
     for (; end < this.text.length; end++) {
       const char = this.text[end]!;
@@ -189,7 +195,7 @@ export class Lexer {
       end++;
     }
     this.metEnd ||= end >= this.text.length;
-    return this.take("bad string", Math.max(open - 1, 0), Math.min(end + 1, this.text.length), literal + this.text.slice(from, end));
+    return this.take("bad string", at, Math.min(end + 1, this.text.length), literal + this.text.slice(from, end));
   }
 
   private scanNumber(at: number): Token {
