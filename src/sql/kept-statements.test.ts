@@ -1,28 +1,22 @@
 // Statements that DuckDB has planned before: their plan is used again, for other rows and other values, and never for other columns.
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { FakeTable } from "../../test/support/fake-table.ts";
+import { sqlEngine } from "../../test/support/sql-engine.ts";
 import { askRows, readRows, type SqlValue } from "../../test/support/sql-rows.ts";
 import { type Connection, Statement } from "../duckdb/connection.ts";
 import { Database } from "../duckdb/database.ts";
-import { Kernel } from "../kernel/kernel.ts";
 import { ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { QueryParams } from "../model/query.ts";
 import type { ScanTable } from "../model/scan.ts";
-import { SqlEngine } from "./engine.ts";
 
 const { time, tag, integer, float, string } = ColumnType;
 
-let kernel: Kernel;
-let engine: SqlEngine;
-beforeAll(async () => {
-  kernel = Kernel.create();
-  engine = await SqlEngine.open(kernel, { memoryBytes: 96 << 20, threads: 2, tempDir: null });
-});
-afterAll(() => engine.close());
+const own = sqlEngine(96 << 20);
+const { kernel } = own;
 
 async function ask(sql: string, tables: readonly ScanTable[], params: QueryParams = {}): Promise<SqlValue[][]> {
-  return askRows(engine, sql, { tables, params });
+  return askRows(own.engine, sql, { tables, params });
 }
 
 const SQL = "SELECT n * 2 AS twice FROM t WHERE n > 0 ORDER BY twice";
@@ -88,13 +82,13 @@ test("after a failure, a cancel, an answer that was left", async () => {
   table.onChunk = (chunk) => {
     if (chunk === 2) controller.abort();
   };
-  const cancelled = engine.run(await engine.plan(sum), { tables: [table], params: {}, signal: controller.signal });
+  const cancelled = own.engine.run(await own.engine.plan(sum), { tables: [table], params: {}, signal: controller.signal });
   await expect(cancelled.then(readRows)).rejects.toThrow("cancelled");
   await cancelled.then((answer) => answer.close()).catch(() => {});
   table.onChunk = () => {};
   expect(await ask(sum, [table])).toEqual(expected);
   for (let i = 0; i < 3; i++) {
-    const left = await engine.run(await engine.plan("SELECT n + 1 FROM t"), { tables: [table], params: {} });
+    const left = await own.engine.run(await own.engine.plan("SELECT n + 1 FROM t"), { tables: [table], params: {} });
     await left.batches[Symbol.asyncIterator]().next();
     await left.close();
   }

@@ -1,30 +1,24 @@
 // What the schema of an answer says of its columns beyond their types' names. In the vendor's schemas time alone is never NULL; joins,
 // groups and unions may bring NULLs into its column.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type Field, tableFromIPC } from "apache-arrow";
 import { createEncoder } from "../../src/arrow/encode.ts";
-import { Kernel } from "../../src/kernel/kernel.ts";
-import { SqlEngine } from "../../src/sql/engine.ts";
+import { sqlEngine } from "../support/sql-engine.ts";
 import { homeTable, SUITE_NOW_NS } from "../support/sql-suite.ts";
 
-let kernel: Kernel;
-let engine: SqlEngine;
-beforeAll(async () => {
-  kernel = Kernel.create();
-  engine = await SqlEngine.open(kernel, { memoryBytes: 256 << 20, threads: 2, tempDir: null });
-});
-afterAll(() => engine.close());
+const own = sqlEngine();
+const { kernel } = own;
 
 /** The answer in Arrow's form, decoded; a description has the same columns. `isPlain`: all of it is left to DuckDB. */
 async function answerOf(sql: string, isPlain: boolean) {
   const input = { tables: [homeTable(kernel)], params: {}, nowNs: SUITE_NOW_NS, isPlain };
-  const answer = await engine.run(await engine.plan(sql), input);
+  const answer = await own.engine.run(await own.engine.plan(sql), input);
   const encoder = await createEncoder("arrow", answer.schema);
   const pieces = [encoder.begin()!];
   for await (const batch of answer.batches) pieces.push(encoder.batch(batch) ?? new Uint8Array(0));
   pieces.push(encoder.end()!);
   await answer.close();
-  const { schema } = await engine.describe(await engine.plan(sql), input);
+  const { schema } = await own.engine.describe(await own.engine.plan(sql), input);
   expect(schema.fields).toEqual([...answer.schema.fields]);
   return tableFromIPC(Buffer.concat(pieces));
 }

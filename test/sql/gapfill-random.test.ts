@@ -1,11 +1,10 @@
 // Random gap-filling statements against a naive model: bins one instant after the other, by the platform's own calendar (Temporal); gaps by
 // looking to both sides. Seeded: a failure's statement is its own test case.
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Kernel } from "../../src/kernel/kernel.ts";
+import { expect, test } from "bun:test";
 import { ColumnType } from "../../src/model/column.ts";
-import { SqlEngine } from "../../src/sql/engine.ts";
 import { FakeTable } from "../support/fake-table.ts";
 import { prng } from "../support/prng.ts";
+import { sqlEngine } from "../support/sql-engine.ts";
 import { askRows, type SqlValue } from "../support/sql-rows.ts";
 
 const SEED = Number(process.env["SEED"] ?? 4);
@@ -67,13 +66,8 @@ function binOf(timeNs: bigint, zone: string | null, stepNs: bigint, isDays: bool
   return isShort && offset === clockOf(later, zone) - later ? later : earlier;
 }
 
-let kernel: Kernel;
-let engine: SqlEngine;
-beforeAll(async () => {
-  kernel = Kernel.create();
-  engine = await SqlEngine.open(kernel, { memoryBytes: 256 << 20, threads: 2, tempDir: null });
-});
-afterAll(() => engine.close());
+const own = sqlEngine();
+const { kernel } = own;
 
 function interpolated(bins: readonly bigint[], values: readonly (bigint | null)[], i: number): bigint | null {
   if (values[i] !== null) return values[i]!;
@@ -134,7 +128,7 @@ test(`${ROUNDS} random statements, seed ${SEED}`, async () => {
       { time, k: tag, v: integer },
       unique.map((row) => ({ ...row })),
     );
-    const found = await askRows(engine, sql, { tables: [table], params: {} });
+    const found = await askRows(own.engine, sql, { tables: [table], params: {} });
     table.free();
     expect({ sql, rows: found }).toEqual({ sql, rows: expected });
   }

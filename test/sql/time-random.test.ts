@@ -1,12 +1,11 @@
 // Random times over all of i64 nanoseconds against arithmetic on BigInt: bins, truncation, parts, intervals, differences, comparisons,
 // text, units. Half of them a column's values, half constants; the naive calendar below counts year by year. Seeded: a failure's statement
 // is its own test case.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Kernel } from "../../src/kernel/kernel.ts";
+import { describe, expect, test } from "bun:test";
 import { ColumnType } from "../../src/model/column.ts";
-import { SqlEngine } from "../../src/sql/engine.ts";
 import { FakeTable } from "../support/fake-table.ts";
 import { prng } from "../support/prng.ts";
+import { sqlEngine } from "../support/sql-engine.ts";
 import { askRows, type SqlValue } from "../support/sql-rows.ts";
 
 const SEED = Number(process.env["SEED"] ?? 8);
@@ -81,13 +80,8 @@ function textOf(ns: bigint): string {
   return `${year}-${two(month)}-${two(day)}T${clock}${fraction}`;
 }
 
-let kernel: Kernel;
-let engine: SqlEngine;
-beforeAll(async () => {
-  kernel = Kernel.create();
-  engine = await SqlEngine.open(kernel, { memoryBytes: 256 << 20, threads: 2, tempDir: null });
-});
-afterAll(() => engine.close());
+const own = sqlEngine();
+const { kernel } = own;
 
 type Below = (n: number) => number;
 
@@ -196,7 +190,7 @@ function randomCase(below: Below): Case {
 
 async function ask(sql: string, table: FakeTable): Promise<SqlValue[][] | Error> {
   try {
-    return await askRows(engine, sql, { tables: [table], params: {} });
+    return await askRows(own.engine, sql, { tables: [table], params: {} });
   } catch (error) {
     return error as Error;
   }
