@@ -319,10 +319,8 @@ export function valueText(value: SqlValue): string {
     case "BIGINT":
     case "UBIGINT":
       return integerText(BigInt(raw as number | string));
-    case "HUGEINT": {
-      const parts = raw as { upper: number | string; lower: number | string };
-      return integerText((BigInt(parts.upper) << 64n) | BigInt.asUintN(64, BigInt(parts.lower)));
-    }
+    case "HUGEINT":
+      return integerText(wideValue(value));
     case "DOUBLE":
       return doubleText(Number(raw));
     case "DECIMAL":
@@ -350,9 +348,13 @@ function doubleText(value: number): string {
 /** The double nearest to a DECIMAL constant. */
 export function decimalValue(value: SqlValue): number {
   const { scale = 0 } = value.type.type_info ?? {};
-  const raw = value.value as number | string | { upper: number | string; lower: number | string };
-  const digits = typeof raw === "object" ? (BigInt(raw.upper) << 64n) | BigInt.asUintN(64, BigInt(raw.lower)) : BigInt(raw);
-  return Number(`${digits}e-${scale}`);
+  return Number(`${wideValue(value)}e-${scale}`);
+}
+
+/** The integer of a constant of up to 128 bits. */
+export function wideValue({ value }: SqlValue): bigint {
+  const raw = value as number | string | { upper: number | string; lower: number | string };
+  return typeof raw === "object" ? (BigInt(raw.upper) << 64n) | BigInt.asUintN(64, BigInt(raw.lower)) : BigInt(raw);
 }
 
 /** A type name. @throws TsdbError bad_query for types that are no part of the dialect */

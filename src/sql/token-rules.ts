@@ -10,7 +10,19 @@ export function applyTokenRules(tokens: readonly Token[]): readonly Token[] {
   const binary = structs.some(isHexMark) ? hexLiterals(structs) : structs;
   const similar = binary.some((token) => isWord(token, "similar")) ? similarTo(binary) : binary;
   const operators = similar.some(({ kind, text }) => kind === "symbol" && text === "~") ? regexOperators(similar) : similar;
-  return callRules(operators);
+  return callRules(operators.some(isNegativeZero) ? operators.map(floatZero) : operators);
+}
+
+/** `-0.0`, `-(0.0)`: a decimal to DuckDB, in which there is no such thing. */
+function isNegativeZero(token: Token, index: number, tokens: readonly Token[]): boolean {
+  if (token.kind !== "number" || !/^0*\.0*$/.test(token.text)) return false;
+  let before = index - 1;
+  while (isSymbol(tokens[before], "(")) before--;
+  return isSymbol(tokens[before], "-");
+}
+
+function floatZero(token: Token, index: number, tokens: readonly Token[]): Token {
+  return isNegativeZero(token, index, tokens) ? { ...token, text: `${token.text}e0` } : token;
 }
 
 const OPERATOR_CHARS = new Set("+-*/<>=~!@#%^&|`?");

@@ -103,11 +103,15 @@ const TOO_LARGE = `error('a value of more than ${SIZE_MAX} bytes or elements')`;
 const LISTS: readonly string[] = [
   "CREATE MACRO __if_present(value, result) AS CASE WHEN value IS NOT NULL THEN result END",
   "CREATE MACRO __not_empty(list, result) AS CASE WHEN len(list) > 0 THEN result END",
-  "CREATE MACRO __joined(list, delimiter) AS CASE WHEN delimiter IS NOT NULL THEN array_to_string(list, delimiter) END",
+  // whole floats without a point, as the vendor's engine joins them: [1.0, 2.5] is 1,2.5
+  `CREATE MACRO __item_text(x) AS
+     CASE WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN replace(regexp_replace(CAST(x AS VARCHAR), '[.]0$', ''), 'nan', 'NaN') ELSE CAST(x AS VARCHAR) END`,
+  `CREATE MACRO __joined(list, delimiter) AS
+     CASE WHEN delimiter IS NOT NULL THEN array_to_string(list_transform(list, lambda x: __item_text(x)), delimiter) END`,
   "CREATE MACRO __list_empty(list) AS len(list) = 0",
   "CREATE MACRO __pop_back(list) AS list[:len(list) - 1]",
   "CREATE MACRO __pop_front(list) AS list[2:]",
-  "CREATE MACRO __texts(list, absent) AS list_transform(list, lambda x: coalesce(CAST(x AS VARCHAR), absent))",
+  "CREATE MACRO __texts(list, absent) AS list_transform(list, lambda x: coalesce(__item_text(x), absent))",
   // each value once, in the order in which they come first: sorted with their places, the first of equals, sorted by places
   `CREATE MACRO __distinct(list) AS
      list_transform(

@@ -115,6 +115,14 @@ const READ: readonly SqlCase[] = [
     [["1,2,3", "1,*,3", "1,3"]],
   ],
   [
+    "SELECT array_to_string([1.0, 2.5, 3.0], '|'), array_to_string([[1.0], [NULL, -0.5]], ',', '*'), array_to_string(['1.0', '2'], ',')",
+    [["1|2.5|3", "1,*,-0.5", "1.0,2"]],
+  ],
+  [
+    "SELECT array_to_string([100.0, arrow_cast('NaN', 'Float64'), 1e0], ','), array_to_string([arrow_cast(2, 'Float32')], ',')",
+    [["100,NaN,1", "2"]],
+  ],
+  [
     "SELECT array_join(['a', NULL, 'b'], '-', '?'), list_join(['a', 'b'], '-'), array_to_string([[1, 2], [3]], '+'), array_to_string([1], NULL)",
     [["a-?-b", "a-b", "1+2+3", null]],
   ],

@@ -1,4 +1,7 @@
 // Mathematics, operators on numbers, conditions that choose. Expected values: arithmetic, and IEEE 754 for what has no finite value.
+import type { Kernel } from "../../src/kernel/kernel.ts";
+import { ColumnType } from "../../src/model/column.ts";
+import { FakeTable } from "../support/fake-table.ts";
 import { type SqlCase, sqlSuite } from "../support/sql-suite.ts";
 
 const DIVIDE_BY_ZERO = new Error("Arrow error: Divide by zero error");
@@ -35,6 +38,15 @@ const OPERATORS: readonly SqlCase[] = [
   ["SELECT 2147483647 + 1, 46341 * 46341, 2147483647 * 2147483647", [[2_147_483_648n, 2_147_488_281n, 4_611_686_014_132_420_609n]]],
   ["SELECT 9223372036854775807, -9223372036854775808", [[I64_MAX, -I64_MAX - 1n]]],
   ["SELECT 18446744073709551615", [[2n ** 64n - 1n]]],
+  // beyond 64 bits a literal is a float
+  [
+    "SELECT 18446744073709551616, -9223372036854775809, 18446744073709551616 / 2, arrow_typeof(18446744073709551616)",
+    [[2 ** 64, -(2 ** 63), 2 ** 63, "Float64"]],
+  ],
+  ["SELECT 18446744073709551615 < 18446744073709551616, 18446744073709551615 / 2", [[false, 2n ** 63n - 1n]]],
+  // IEEE 754 has two zeros
+  ["SELECT -0.0, -(0.0), -.00, - -0.0, 0.0, 0.0 / -1, 1 - 0.0, -0.0 = 0.0", [[-0, -0, -0, 0, 0, -0, 1, true]]],
+  ["SELECT CAST(-0.0 AS VARCHAR), -0.5, -0", [["-0.0", -0.5, 0n]]],
   ["SELECT 1e3, 1.5e-3, .5, 5.", [[1000, 0.0015, 0.5, 5]]],
   ["SELECT 5 & 3, 5 | 3, 5 ^ 3, 1 << 3, 16 >> 2", [[1n, 7n, 6n, 8n, 4n]]],
   ["SELECT co & 5, co ^ 2 FROM home WHERE co = 7", [[5n, 5n]]],
@@ -127,3 +139,34 @@ const CONDITIONAL: readonly SqlCase[] = [
 sqlSuite("operators on numbers", OPERATORS);
 sqlSuite("mathematical functions", FUNCTIONS);
 sqlSuite("conditional functions", CONDITIONAL);
+
+/** One row of unsigned integers, two of them beyond what has a sign. */
+const UNSIGNED = (kernel: Kernel): FakeTable[] => [
+  new FakeTable(kernel, "sizes", { time: ColumnType.time, n: ColumnType.unsigned, big: ColumnType.unsigned, i: ColumnType.integer }, [
+    { time: 1n, n: 7n, big: 2n ** 64n - 1n, i: -2n },
+  ]),
+];
+
+sqlSuite(
+  "integers without a sign",
+  [
+    [
+      "SELECT -n, -(n + 1), -(n * n), -max(n), -sum(n), -coalesce(n, 0), -(n / 2) FROM sizes GROUP BY n",
+      [[-7n, -8n, -49n, -7n, -7n, -7n, -3n]],
+    ],
+    [
+      "SELECT -(CASE WHEN i < 0 THEN n END), -(SELECT n FROM sizes), -first_value(n ORDER BY time) FROM sizes GROUP BY n, i",
+      [[-7n, -7n, -7n]],
+    ],
+    ["SELECT n - 8, n - n, n + i, n * i, n / i, n % i, i / n FROM sizes", [[-1n, 0n, 5n, -14n, -3n, 1n, 0n]]],
+    [
+      "SELECT big / 2, big % 10, big - n, big / i, big = 18446744073709551615 FROM sizes",
+      [[2n ** 63n - 1n, 5n, 2n ** 64n - 8n, 1n - 2n ** 63n, true]],
+    ],
+    ["SELECT substr('abcdef', n - 4), substr('abcdef', -n + 9) FROM sizes", [["cdef", "bcdef"]]],
+    ["SELECT -big FROM sizes", OVERFLOW],
+    ["SELECT big + 1 FROM sizes", OVERFLOW],
+    ["SELECT n - big FROM sizes", OVERFLOW],
+  ],
+  UNSIGNED,
+);

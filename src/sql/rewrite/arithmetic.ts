@@ -38,9 +38,17 @@ export function rewriteArithmetic(node: FunctionCall, left: Typed, right: Typed)
   }
   const [a, b] = widened(left, right);
   if (kind !== "integer") return typed({ ...node, children: [a, b] }, kind);
-  if (node.function_name === "/" || node.function_name === "%") return typed({ ...node, children: [a, divisor(b, right)] }, kind);
   const mayBeNegative = node.function_name === "-" && isUnsigned(left) !== isUnsigned(right);
-  return typed({ ...node, children: mayBeNegative ? [castTo(a, "HUGEINT"), b] : [a, b] }, kind);
+  const isDivision = node.function_name === "/" || node.function_name === "%";
+  if (mayBeNegative) return typed(castTo({ ...node, children: [castTo(a, "HUGEINT"), b] }, "BIGINT"), kind);
+  const value = typed({ ...node, children: isDivision ? [a, divisor(b, right)] : [a, b] }, kind);
+  return staysUnsigned(left, right) ? { ...value, arrow: "UInt64" } : value;
+}
+
+/** Whether DuckDB's type of a sum or product has no sign. */
+function staysUnsigned(left: Typed, right: Typed): boolean {
+  const fits = (value: Typed): boolean => isUnsigned(value) || (typeof value.number === "bigint" && value.number >= 0n);
+  return (isUnsigned(left) || isUnsigned(right)) && fits(left) && fits(right);
 }
 
 const NUMBERS: Partial<Record<Typed["kind"], string>> = { string: "Utf8", integer: "Int64", float: "Float64", boolean: "Boolean" };
@@ -57,8 +65,8 @@ function divisor(node: Expression, { number }: Typed): Expression {
   return number !== undefined && number !== 0n ? node : call("__divisor", [node]);
 }
 
-function isUnsigned({ source, arrow }: Typed): boolean {
-  return arrow === "UInt64" || source?.scan.defs[source.index]?.type === ColumnType.unsigned;
+export function isUnsigned({ source, arrow }: Typed): boolean {
+  return arrow?.startsWith("UInt") === true || source?.scan.defs[source.index]?.type === ColumnType.unsigned;
 }
 
 function numericKind(left: Typed, right: Typed): Typed["kind"] {

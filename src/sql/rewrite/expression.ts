@@ -3,7 +3,7 @@ import { TsdbError } from "../../model/errors.ts";
 import { type Hint, type Kind, kindOfType, type Typed, typeNote, withClock } from "../kind.ts";
 import { decodeNames } from "../names.ts";
 import { unsupported } from "../print.ts";
-import { decimalValue } from "../print-expression.ts";
+import { decimalValue, wideValue } from "../print-expression.ts";
 import type { Scope } from "../scope.ts";
 import { ParameterValue, TracedValue } from "../trace.ts";
 import type { Constant, Expression, Parameter, SqlValue, Star } from "../tree.ts";
@@ -134,10 +134,20 @@ export function typedConstant(node: Constant): Typed {
   const kind = kindOfType(value.type);
   if (kind === "boolean") return { node, kind, boolean: value.value === true };
   if (kind !== "integer" && kind !== "float") return typed(node, kind);
+  if (value.type.id === "HUGEINT" && kind === "integer") return largeConstant(node, wideValue(value));
   if (typeof value.value === "object") return typed(node, kind);
   if (value.type.id === "DECIMAL") return { node, kind: "float", number: decimalValue(value) };
   const arrow = value.type.id === "UBIGINT" ? { arrow: "UInt64" } : {};
   return { node, kind, ...arrow, number: kind === "integer" ? BigInt(value.value as number | string) : Number(value.value) };
+}
+
+const U64_MAX = 2n ** 64n - 1n;
+
+/** An integer literal that 64 bits do not hold is a float. */
+function largeConstant(node: Constant, number: bigint): Typed {
+  if (number >= 0n && number <= U64_MAX) return { node, kind: "integer", arrow: "UInt64" };
+  const value = { type: { id: "DOUBLE", type_info: null }, is_null: false, value: Number(number) };
+  return { node: { ...node, value }, kind: "float", number: Number(number) };
 }
 
 /** Its value is looked at by whoever asks for it. */

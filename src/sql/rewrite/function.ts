@@ -4,9 +4,9 @@ import { negateInterval } from "../interval.ts";
 import { type Kind, type Typed, withClock } from "../kind.ts";
 import type { Scope } from "../scope.ts";
 import type { FunctionCall } from "../tree.ts";
-import { call } from "../tree.ts";
+import { call, castTo } from "../tree.ts";
 import { AGGREGATE_RULES } from "./aggregate-function.ts";
-import { rewriteArithmetic } from "./arithmetic.ts";
+import { isUnsigned, rewriteArithmetic } from "./arithmetic.ts";
 import { ARRAY_RULES } from "./array-function.ts";
 import { BINARY_RULES } from "./binary-function.ts";
 import { intervalConstant } from "./cast.ts";
@@ -71,10 +71,24 @@ function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[]): Typed 
     return typed(call("xor", [wide(left!), wide(right)], node.query_location), "integer");
   if (right === undefined && node.function_name === "-" && left!.interval !== undefined)
     return intervalConstant(negateInterval(left!.interval));
+  if (right === undefined && node.function_name === "-" && mayHaveNoSign(left!)) return negated(node, left!);
   if (right === undefined && (node.function_name === "-" || node.function_name === "+"))
     return typed(node, left!.kind === "time" ? "unknown" : left!.kind);
   const isBitwise = right !== undefined && OPERATOR_KIND[node.function_name] === "integer";
   return typed(isBitwise ? { ...node, children: args.map(wide) } : node, OPERATOR_KIND[node.function_name] ?? "unknown");
+}
+
+/** Integers without a sign, which DuckDB's minus would let go round, and those of which it is not known. */
+function mayHaveNoSign(value: Typed): boolean {
+  if (isUnsigned(value)) return true;
+  const { node, kind, source, arrow } = value;
+  if (kind !== "integer" || source !== undefined || arrow !== undefined) return false;
+  if (node.class === "CAST") return node.cast_type.id.startsWith("U");
+  return node.class !== "CONSTANT" && !(node.class === "FUNCTION" && node.is_operator);
+}
+
+function negated(node: FunctionCall, { node: value }: Typed): Typed {
+  return typed(castTo({ ...node, children: [castTo(value, "HUGEINT")] }, "BIGINT"), "integer");
 }
 
 const OPERATOR_KIND: Readonly<Record<string, Kind>> = {
