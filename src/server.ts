@@ -27,6 +27,8 @@ import { Deletions } from "./ingest/deletions.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import type { LanesParts } from "./ingest/lanes.ts";
 import { Replayer } from "./ingest/replay.ts";
+import { tagValuesBySql } from "./ingest/tag-values.ts";
+import { TsdbqlDefinitions } from "./ingest/tsdbql-definitions.ts";
 import { Kernel } from "./kernel/kernel.ts";
 import type { TokenService } from "./model/access.ts";
 import type { DatabaseService } from "./model/databases.ts";
@@ -42,6 +44,7 @@ import { functionBytesOf } from "./sql/engine.ts";
 import { openStorage, removeOrphans, type Storage } from "./storage.ts";
 import { Manifest } from "./store/manifest.ts";
 import { type LocalPaths, localPaths, objectKeys } from "./store/paths.ts";
+import type { DefinitionService } from "./tsdbql/definition-service.ts";
 import { Upkeep } from "./upkeep.ts";
 import { type ReplayResult, replay } from "./wal/replay.ts";
 import { Wal } from "./wal/wal.ts";
@@ -168,6 +171,15 @@ export class Server {
     return new NamedDatabases({ catalog, tables, deletions, nowMs: () => Date.now(), onScheduled: () => upkeep.hardDeletes.check() });
   }
 
+  /** For statements of the v1-style language about databases and deletions. @throws TsdbError unavailable before the log is replayed */
+  private get definitions(): DefinitionService {
+    const { queries, catalog, databases, data } = this;
+    if (queries === undefined) throw this.unavailable();
+    const tagValues = (database: string, table: string, tags: readonly string[], signal: AbortSignal) =>
+      tagValuesBySql(queries, { database, table, tags }, signal);
+    return new TsdbqlDefinitions({ catalog, databases, data, queries, tagValues });
+  }
+
   /** Stops accepting, finishes what runs (at most `shutdownTimeoutMs`), flushes, and lets go of the folder. */
   async stop(): Promise<void> {
     const { config } = this;
@@ -197,6 +209,7 @@ export class Server {
     const app = createApp({
       write: { receive: (bytes) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.ingest.receive(bytes)) },
       query: { query: (request) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.queries!.query(request)) },
+      definitions: () => this.definitions,
       databases: () => this.databases,
       data: () => this.data,
       tokens: () => this.tokens,

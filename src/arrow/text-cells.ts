@@ -9,22 +9,19 @@ const COMMA = 0x2c;
 const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
 
-export abstract class Utf8Column extends Cells {
-  protected offsets: Int32Array = new Int32Array(0);
-  protected data: Uint8Array = new Uint8Array(0);
-  protected load(column: ResultColumn): void {
-    assert(column.offsets !== undefined && column.data !== undefined, "a string column has offsets and data");
-    this.offsets = column.offsets;
-    this.data = column.data;
-  }
-}
-
-export class Utf8Cells extends Utf8Column {
+export class Utf8Cells extends Cells {
+  private offsets: Int32Array = new Int32Array(0);
+  private data: Uint8Array = new Uint8Array(0);
   constructor(
     out: ByteWriter,
     private readonly style: CellStyle,
   ) {
     super(out);
+  }
+  protected load(column: ResultColumn): void {
+    assert(column.offsets !== undefined && column.data !== undefined, "a string column has offsets and data");
+    this.offsets = column.offsets;
+    this.data = column.data;
   }
   write(row: number): void {
     writeUtf8(this.out, this.style, this.data, this.offsets[row]!, this.offsets[row + 1]!);
@@ -40,10 +37,9 @@ export class DictionaryCells extends Cells {
   private ends: Uint32Array = new Uint32Array(0);
   private lengths: Uint32Array = new Uint32Array(0);
 
-  /** `prepareText` writes a text as it stands in a cell. */
   constructor(
     out: ByteWriter,
-    private readonly prepareText: (out: ByteWriter, text: string) => void,
+    private readonly style: CellStyle,
   ) {
     super(out);
   }
@@ -69,7 +65,7 @@ export class DictionaryCells extends Cells {
     const text = this.dictionary[code];
     assert(text !== undefined, `code ${code} of a dictionary of ${this.dictionary.length}`);
     const start = this.ready.length;
-    this.prepareText(this.ready, text);
+    writeText(this.ready, this.style, text);
     this.ends[code] = this.ready.length;
     this.lengths[code] = this.ready.length - start;
     return this.ready.length;

@@ -10,6 +10,7 @@ import { pathOf } from "./query-string.ts";
 import { commonHeaders, errorJson, isComplete, text } from "./respond.ts";
 import type { AppServices } from "./services.ts";
 import { UrlCache } from "./url-cache.ts";
+import { v1QueryRoutes } from "./v1/query.ts";
 import { v1WriteRoutes } from "./v1/write.ts";
 import { v2WriteRoutes } from "./v2/write.ts";
 import { databaseRoutes } from "./v3/configure/database.ts";
@@ -49,6 +50,7 @@ export function createApp(services: AppServices): App {
     .use(v3WriteRoutes(services))
     .use(v2WriteRoutes(services))
     .use(v1WriteRoutes(services))
+    .use(v1QueryRoutes(services))
     .use(querySqlRoutes(services))
     .use(databaseRoutes(services))
     .use(tableRoutes(services))

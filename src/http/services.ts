@@ -4,6 +4,7 @@ import type { DatabaseService } from "../model/databases.ts";
 import type { DataService } from "../model/deletion.ts";
 import type { QueryService } from "../model/query.ts";
 import type { WriteService } from "../model/write.ts";
+import type { DefinitionService } from "../tsdbql/definition-service.ts";
 import type { AccessControl } from "./access.ts";
 import type { Edition } from "./aliases.ts";
 import type { Metrics } from "./metrics.ts";
@@ -17,6 +18,8 @@ export interface ServerStatus {
 export interface AppServices {
   readonly write: WriteService;
   readonly query: QueryService;
+  /** Statements of the v1-style language that change something. @throws TsdbError unavailable before the log is replayed */
+  readonly definitions: () => DefinitionService;
   /** @throws TsdbError unavailable before the log is replayed */
   readonly databases: () => DatabaseService;
   /** @throws TsdbError unavailable before the log is replayed */

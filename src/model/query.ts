@@ -42,6 +42,22 @@ export interface QueryAnswer {
   readonly body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
 }
 
+/** A statement that has its turn. */
+export interface RunningQuery {
+  /** Unique within the process. */
+  readonly id: bigint;
+  readonly database: string;
+  readonly text: string;
+  /** Since it came. */
+  readonly milliseconds: number;
+}
+
+export interface QueryControl {
+  running(): readonly RunningQuery[];
+  /** Ends the statement for its client with an error; false when there is none of this id. */
+  kill(id: bigint): boolean;
+}
+
 export interface QueryService {
   /** Resolves when the first bytes are there, so that an error before them still has a status.
    *  @throws TsdbError unknown_database, bad_query, query_limit, cancelled, overloaded, unavailable */

@@ -5,12 +5,15 @@ import { KernelRowText } from "../kernel/row-text.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { QueryFormat, QueryParams, TsdbqlOptions } from "../model/query.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
+import type { SeriesPiece } from "../model/series-piece.ts";
 import type { SqlEngine, SqlInput, SqlPlan } from "../sql/engine.ts";
 import type { BlockCache } from "../store/block-cache.ts";
 import { SeriesNumbersOfTables } from "./series-numbers.ts";
 import type { DatabaseSnapshot, SnapshotNeed, TableSnapshot } from "./snapshot.ts";
 import { SortedSegments } from "./sorted-segments.ts";
 import { TableScan } from "./table-scan.ts";
+import { runTsdbql } from "./tsdbql.ts";
+import { encodePieces, statementOf } from "./tsdbql-answer.ts";
 
 export interface StatementRequest {
   readonly database: string;
@@ -58,6 +61,8 @@ export class QueryRunner {
     private readonly kernel: Kernel,
     private readonly engine: SqlEngine,
     private readonly cache: BlockCache,
+    /** What a statement of the v1-style language may hold of rows. */
+    private readonly memoryBytesMax: number,
   ) {
     this.rowText = new KernelRowText(kernel);
     this.numbers = new SeriesNumbersOfTables(kernel);
@@ -71,6 +76,7 @@ export class QueryRunner {
 
   /** @throws TsdbError bad_query, query_limit, cancelled */
   async run(request: StatementRequest): Promise<StatementAnswer> {
+    if (request.tsdbql !== undefined) return this.runTsdbql(request, request.tsdbql);
     const startMs = performance.now();
     const plan = await this.engine.plan(request.statement);
     const { tables, readsCatalog: wholeCatalog, systemTables } = plan;
@@ -132,6 +138,40 @@ export class QueryRunner {
       await close();
       throw error;
     }
+  }
+
+  /** One of the v1-style language. */
+  private async runTsdbql(request: StatementRequest, options: TsdbqlOptions): Promise<StatementAnswer> {
+    const startMs = performance.now();
+    const scans: TableScan[] = [];
+    const scanOf = (table: TableSnapshot) => {
+      const scan = this.scanOf(table);
+      scans.push(scan);
+      return scan;
+    };
+    const { database, signal, snapshot } = request;
+    const answer = await runTsdbql(statementOf(request.statement, options), {
+      ...{ kernel: this.kernel, database, retentionPolicy: options.retentionPolicy, nowNs: options.nowNs },
+      ...{ snapshot, scanOf, signal, memoryBytesMax: this.memoryBytesMax },
+    });
+    const planMs = performance.now() - startMs;
+    request.onPlanned(planMs);
+    let rowCount = 0;
+    const counted = async function* (): AsyncGenerator<SeriesPiece> {
+      for await (const piece of answer.pieces) {
+        rowCount += piece.batch.rowCount;
+        yield piece;
+      }
+    };
+    const { contentType, parts } = encodePieces(counted(), options, request.format, this.rowText);
+    return {
+      contentType,
+      parts,
+      rowCount: () => rowCount,
+      records: () => scans.flatMap((scan) => scan.records()),
+      times: () => ({ planMs, computeMs: performance.now() - startMs - planMs }),
+      close: () => answer.close(),
+    };
   }
 
   /** Two empty answers, one of the statement's columns and one of its parameters. */

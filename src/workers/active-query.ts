@@ -1,7 +1,7 @@
 // One statement on its way through a query worker: the client's side and the worker's side of it, and the pinned snapshot between them.
 // The worker's bytes become a stream under credit: at most ANSWER_WINDOW_BYTES of an answer wait for a slow reader.
 import { errorOf, TsdbError } from "../model/errors.ts";
-import type { QueryAnswer, QueryRequest } from "../model/query.ts";
+import type { QueryAnswer, QueryRequest, RunningQuery } from "../model/query.ts";
 import { type QueryTelemetry, telemetryOf } from "../model/query-telemetry.ts";
 import type { LoggedQuery } from "../query/query-log.ts";
 import type { DatabaseSnapshot, SnapshotNeed } from "../query/snapshot.ts";
@@ -62,6 +62,11 @@ export class ActiveQuery {
     /** The worker is done with this query. */
     private readonly onWorkerDone: () => void,
   ) {}
+
+  get about(): Omit<RunningQuery, "id"> {
+    const { database, statement: text } = this.request;
+    return { database, text, milliseconds: performance.now() - this.startedMs };
+  }
 
   start(): Promise<QueryAnswer> {
     return new Promise((resolve, reject) => {

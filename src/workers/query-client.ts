@@ -1,7 +1,7 @@
 // The main thread's side of the query workers: implements QueryService by handing each statement to the worker that has the fewest
 // (active-query.ts), and replaces workers that fail.
 import { TsdbError } from "../model/errors.ts";
-import type { QueryAnswer, QueryRequest, QueryService } from "../model/query.ts";
+import type { QueryAnswer, QueryControl, QueryRequest, QueryService, RunningQuery } from "../model/query.ts";
 import type { LoggedQuery, QueryLog } from "../query/query-log.ts";
 import { ActiveQuery, type ActiveQueryOptions } from "./active-query.ts";
 import type { CacheState, FromQueryWorker, QueryWorkerOptions, ToQueryWorker } from "./messages.ts";
@@ -40,7 +40,7 @@ interface WorkerSlot {
 
 const NO_CACHE: CacheState = { bytes: 0, gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
 
-export class QueryClient implements QueryService {
+export class QueryClient implements QueryService, QueryControl {
   private readonly slots: WorkerSlot[] = [];
   private readonly guess = new TableGuess();
   private readonly permits: Permits;
@@ -92,6 +92,16 @@ export class QueryClient implements QueryService {
       log.ended(error);
       throw error;
     }
+  }
+
+  running(): readonly RunningQuery[] {
+    return this.slots.flatMap(({ queries }) => [...queries].map(([id, query]) => ({ id: BigInt(id), ...query.about })));
+  }
+
+  kill(id: bigint): boolean {
+    const query = this.slots.map(({ queries }) => queries.get(Number(id))).find((found) => found !== undefined);
+    query?.abandon(new TsdbError("query_limit", "query interrupted"));
+    return query !== undefined;
   }
 
   private async waitForTurn({ ready, giveUp }: Permit, signal: AbortSignal, limit: TimeLimit): Promise<void> {

@@ -210,7 +210,7 @@ self.onmessage = async (event: MessageEvent<ToQueryWorker>) => {
       const kernel = Kernel.attach(shared);
       const engine = await SqlEngine.open(kernel, { memoryBytes, threads, tempDir });
       cache = new BlockCache(kernel, cacheBytes);
-      runner = new QueryRunner(kernel, engine, cache);
+      runner = new QueryRunner(kernel, engine, cache, memoryBytes);
       memory = new MemoryWatch({
         bytesMax: message.options.processBytesMax,
         residentBytes: () => process.memoryUsage.rss(),

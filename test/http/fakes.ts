@@ -7,6 +7,7 @@ import type { AppServices, ServerStatus } from "../../src/http/services.ts";
 import type { TokenService } from "../../src/model/access.ts";
 import type { QueryAnswer, QueryRequest } from "../../src/model/query.ts";
 import type { IncomingBody, LineError, WriteRequest, WriteResult } from "../../src/model/write.ts";
+import type { DefinitionService } from "../../src/tsdbql/definition-service.ts";
 
 export const CLUSTER_UUID = "9b8f6c1e-0000-4000-8000-000000000001";
 export const PROCESS_ID = "9b8f6c1e-0000-4000-8000-000000000002";
@@ -62,6 +63,7 @@ export interface FakeOptions {
   readonly now?: () => number;
   readonly access?: AccessControl;
   readonly tokens?: TokenService;
+  readonly definitions?: DefinitionService;
 }
 
 export function answer(text: string, contentType = "application/json"): QueryAnswer {
@@ -90,6 +92,7 @@ export function fakes(options: FakeOptions = {}): Fakes {
         return (options.query ?? (() => answer("[]")))(request);
       },
     },
+    definitions: () => options.definitions ?? unused("definitions"),
     databases: () => unused("databases"),
     data: () => unused("data"),
     tokens: () => options.tokens ?? unused("tokens"),

@@ -1,5 +1,6 @@
 // Health, ping, metrics, the documentation, and what holds on every path.
 import { expect, test } from "bun:test";
+import { createApp } from "../../src/http/app.ts";
 import type { ServerStatus } from "../../src/http/services.ts";
 import { CLUSTER_UUID, fakes, outcome, PROCESS_ID, rejected } from "./fakes.ts";
 
@@ -126,25 +127,19 @@ test("metrics count by route pattern, never by raw path", async () => {
 });
 
 test("the documents name every route and load nothing from elsewhere", async () => {
-  const { send } = fakes();
+  const { send, services } = fakes();
   const document = (await (await send("GET", "/openapi.json")).json()) as {
     openapi: string;
     paths: Record<string, Record<string, unknown>>;
   };
   expect(document.openapi).toBe("3.1.0");
   const operations = Object.entries(document.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
-  expect(operations.sort()).toEqual([
-    "get /api/v1/health",
-    "get /api/v3/query_sql",
-    "get /health",
-    "get /metrics",
-    "get /ping",
-    "post /api/v2/write",
-    "post /api/v3/query_sql",
-    "post /api/v3/write_lp",
-    "post /ping",
-    "post /write",
-  ]);
+  // which routes there are, access.test.ts says
+  const hidden = ({ hooks }: { readonly hooks?: { readonly detail?: { readonly hide?: boolean } } }) => hooks?.detail?.hide === true;
+  const routes = createApp(services).routes.filter((route) => !hidden(route) && !/^\/(?:docs|openapi\.json)$/.test(route.path));
+  const pathOf = (path: string) => path.replace(/:(\w+)/g, "{$1}");
+  expect(operations.sort()).toEqual(routes.map(({ method, path }) => `${method.toLowerCase()} ${pathOf(path)}`).sort());
+  expect(operations).toContain("post /write");
   expect(document.paths["/write"]!["post"]).toMatchObject({
     parameters: expect.arrayContaining([
       { name: "db", in: "query", required: true, description: "Database; made by the first write.", schema: { type: "string" } },

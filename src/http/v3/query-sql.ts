@@ -5,15 +5,13 @@ import { TsdbError } from "../../model/errors.ts";
 import type { QueryRequest } from "../../model/query.ts";
 import { checkParams, decodeUtf8, parseJson, requiredString } from "../../model/query-params.ts";
 import { BodyReader } from "../body.ts";
-import { type Failure, failureOf, queryOutcome, STATUS } from "../errors.ts";
-import { liftIdleLimit } from "../idle-limit.ts";
-import type { QueryOutcome } from "../metrics.ts";
+import { type Failure, STATUS } from "../errors.ts";
 import { HIDDEN_ANY, operation } from "../operation.ts";
 import { chooseFormat, FORMATS } from "../query-format.ts";
 import { readQueryString } from "../query-string.ts";
 import { errorJson, errorText, json } from "../respond.ts";
+import { runQuery } from "../run-query.ts";
 import type { AppServices } from "../services.ts";
-import { watchStream } from "../watched-stream.ts";
 import { requireReady } from "../write.ts";
 import { ErrorBody } from "../write-schemas.ts";
 
@@ -78,45 +76,23 @@ async function statementFromBody(request: Request, reader: BodyReader): Promise<
   };
 }
 
-/** Runs the statement that `read` finds, and counts it until its answer is over. */
-async function takeQuery(
+/** Runs the statement that `read` finds. */
+function takeQuery(
   services: AppServices,
   { request, server }: { request: Request; server: Server<unknown> | null },
   read: () => Statement | Promise<Statement>,
 ): Promise<Response> {
-  const startedMs = services.now();
-  const seconds = () => (services.now() - startedMs) / 1000;
-  let restoreIdleLimit = () => {};
-  const ended = (outcome: QueryOutcome, bytes: number) => {
-    restoreIdleLimit();
-    services.metrics.queryEnded(outcome, { seconds: seconds(), bytes });
-  };
-  services.metrics.queryStarted();
   let statement: Statement | undefined;
-  try {
-    statement = await read();
-    requireReady(services.status());
-    services.access.require(request, statement.database, "read");
-    restoreIdleLimit = liftIdleLimit(server, request);
-    const answer = await services.query.query({ ...statement, signal: request.signal });
-    services.metrics.queryAnswered(seconds());
-    const { contentType } = answer;
-    if (answer.body instanceof Uint8Array) {
-      ended("answered", answer.body.byteLength);
-      return new Response(answer.body, { headers: { "content-type": contentType } });
-    }
-    const body = watchStream(answer.body, (how, bytes, error) => {
-      const outcome = how === "complete" ? "answered" : how === "left" ? "cancelled" : queryOutcome(error);
-      if (outcome === "failed") services.report(error, `${PATH}, half way`);
-      ended(outcome, bytes);
-    });
-    return new Response(body, { headers: { "content-type": contentType } });
-  } catch (error) {
-    const failure = failureOf(error);
-    ended(queryOutcome(error), 0);
-    if (failure.isOurs) services.report(error, PATH);
-    return refused(failure, error, statement);
-  }
+  return runQuery(services, {
+    ...{ request, server, path: PATH },
+    run: async () => {
+      statement = await read();
+      requireReady(services.status());
+      services.access.require(request, statement.database, "read");
+      return services.query.query({ ...statement, signal: request.signal });
+    },
+    refused: (failure, error) => refused(failure, error, statement),
+  });
 }
 
 /** What is wrong with a statement is plain text; everything else has the JSON form. */

@@ -1,0 +1,253 @@
+// Statements of the v1-style language that make, change and drop databases and retention policies, and that delete. A retention policy
+// `rp` of a database `db` is the database `db/rp`; the default one, autogen, is `db` itself.
+import type { Catalog } from "../catalog/catalog.ts";
+import type { DatabaseDef } from "../catalog/state.ts";
+import { ColumnType, type TableDef } from "../model/column.ts";
+import type { DatabaseService } from "../model/databases.ts";
+import type { DataService, TagCondition } from "../model/deletion.ts";
+import { TsdbError } from "../model/errors.ts";
+import { INTERNAL_DATABASE } from "../model/names.ts";
+import type { QueryControl } from "../model/query.ts";
+import type { TimeRange } from "../model/scan.ts";
+import type { SeriesPiece } from "../model/series-piece.ts";
+import type { Definition, Expression, Measurement, RetentionClause, Show } from "../tsdbql/ast.ts";
+import type { DefinitionScope, DefinitionService } from "../tsdbql/definition-service.ts";
+import { compileRegex } from "../tsdbql/plan-regex.ts";
+import { splitCondition, TIME_MAX_NS, TIME_MIN_NS } from "../tsdbql/time-range.ts";
+import { matchingConditions, plainConditions, type TagValues, tagNamesOf } from "./tag-condition.ts";
+import { databaseList, type PolicyInfo, policyList, queryList, userLists } from "./tsdbql-lists.ts";
+
+export interface DefinitionParts {
+  readonly catalog: Catalog;
+  readonly databases: DatabaseService;
+  readonly data: DataService;
+  readonly queries: QueryControl;
+  /** Which values of tags a table has rows of, each set once. */
+  readonly tagValues: (database: string, table: string, tags: readonly string[], signal: AbortSignal) => Promise<readonly TagValues[]>;
+}
+
+const HOUR_NS = 3_600_000_000_000n;
+const DEFAULT_POLICY = "autogen";
+
+export class TsdbqlDefinitions implements DefinitionService {
+  constructor(private readonly parts: DefinitionParts) {}
+
+  async run(definition: Definition, scope: DefinitionScope): Promise<readonly string[]> {
+    switch (definition.kind) {
+      case "create database":
+        return this.createDatabase(definition.name, definition.retention);
+      case "drop database":
+        await this.dropDatabases(this.policies(definition.name));
+        return [];
+      case "create retention policy":
+        return this.createPolicy(definition.database, definition.name, definition.retention);
+      case "alter retention policy":
+        return this.alterPolicy(definition.database, definition.name, definition.retention);
+      case "drop retention policy":
+        return this.dropPolicy(definition.database, definition.name);
+      case "drop measurement":
+        await this.dropMeasurement(this.scoped(scope), definition.name);
+        return [];
+      case "delete":
+      case "drop series":
+        await this.deleteRows(definition, scope);
+        return [];
+      case "drop shard":
+        return ["there are no shards: nothing was dropped"];
+      case "kill query":
+        if (!this.parts.queries.kill(definition.id)) throw new TsdbError("bad_query", `no such query id: ${definition.id}`);
+        return [];
+    }
+  }
+
+  show(statement: Show, scope: DefinitionScope): readonly SeriesPiece[] | null {
+    switch (statement.kind) {
+      case "show databases":
+        return databaseList([INTERNAL_DATABASE, ...this.databaseNames()].filter(scope.isVisible));
+      case "show retention policies":
+        return policyList(this.policyInfos(statement.database ?? scope.database));
+      case "show queries":
+        return queryList(this.parts.queries.running());
+      default:
+        return userLists(statement, this.databaseNames().filter(scope.isVisible));
+    }
+  }
+
+  // Databases and policies -----------------------------------------------------------------------------------------------------------
+
+  private async createDatabase(name: string, clause: RetentionClause | null): Promise<readonly string[]> {
+    const retentionNs = clause?.durationNs ?? null;
+    checkDuration(retentionNs);
+    const existing = this.parts.catalog.findDatabase(name);
+    if (existing === undefined) await this.parts.databases.createDatabase({ name, retentionNs });
+    else if (retentionNs !== null && retentionNs !== this.retentionNs(existing)) {
+      throw new TsdbError("already_exists", "retention policy conflicts with an existing policy");
+    }
+    const policy = clause?.name ?? DEFAULT_POLICY;
+    return isDefault(policy) ? [] : [`the default retention policy is always called ${DEFAULT_POLICY}, not ${policy}`];
+  }
+
+  private async createPolicy(database: string, name: string, clause: RetentionClause): Promise<readonly string[]> {
+    this.required(database);
+    const retentionNs = clause.durationNs ?? 0n;
+    checkDuration(retentionNs);
+    const existing = this.parts.catalog.findDatabase(policyDatabase(database, name));
+    if (existing === undefined) await this.parts.databases.createDatabase({ name: policyDatabase(database, name), retentionNs });
+    else if (this.retentionNs(existing) !== retentionNs) throw new TsdbError("already_exists", "retention policy already exists");
+    return defaultNote(name, clause);
+  }
+
+  private async alterPolicy(database: string, name: string, clause: RetentionClause): Promise<readonly string[]> {
+    this.required(database);
+    const policy = policyDatabase(database, name);
+    if (this.parts.catalog.findDatabase(policy) === undefined) throw noPolicy(name);
+    checkDuration(clause.durationNs);
+    if (clause.durationNs !== null) await this.parts.data.setRetention({ database: policy }, clause.durationNs);
+    return defaultNote(name, clause);
+  }
+
+  private async dropPolicy(database: string, name: string): Promise<readonly string[]> {
+    if (isDefault(name)) {
+      throw new TsdbError("bad_query", `the retention policy ${name} is the database itself: DROP DATABASE drops it, DELETE its rows`);
+    }
+    const policy = this.parts.catalog.findDatabase(policyDatabase(database, name));
+    if (policy !== undefined) await this.dropDatabases([policy]);
+    return [];
+  }
+
+  private async dropDatabases(databases: readonly DatabaseDef[]): Promise<void> {
+    for (const { name } of databases) {
+      await this.parts.databases.deleteDatabase({ database: name, dataOnly: false, removeTables: false, hardDeleteAt: "now" });
+    }
+  }
+
+  private async dropMeasurement(databases: readonly DatabaseDef[], table: string): Promise<void> {
+    for (const { id, name: database } of databases) {
+      if (this.parts.catalog.findTable(id, table) === undefined) continue;
+      await this.parts.databases.deleteTable({ database, table, dataOnly: false, hardDeleteAt: "now" });
+    }
+  }
+
+  // Rows -----------------------------------------------------------------------------------------------------------------------------
+
+  private async deleteRows(
+    { kind, sources, where }: Definition & { kind: "delete" | "drop series" },
+    scope: DefinitionScope,
+  ): Promise<void> {
+    const databases = this.scoped(scope);
+    const { bounds, rest } = splitCondition(where, { nowNs: scope.nowNs, zone: null });
+    if (kind === "drop series" && (bounds.minNs !== null || bounds.maxNs !== null)) {
+      throw new TsdbError("bad_query", "DROP SERIES doesn't support time in WHERE clause");
+    }
+    const range = { minNs: clamp(bounds.minNs ?? TIME_MIN_NS), maxNs: clamp(bounds.maxNs ?? TIME_MAX_NS) };
+    if (range.minNs > range.maxNs) return;
+    const names = rest === null ? [] : tagNamesOf(rest);
+    const tables = databases.flatMap((database) => this.tables(database, sources).map((table) => ({ database: database.name, table })));
+    for (const { table } of tables) checkTags(table, names);
+    for (const { database, table } of tables) {
+      for (const tags of await this.conditions(database, table, rest, names, scope.signal)) await this.remove(database, table, range, tags);
+    }
+  }
+
+  private remove(database: string, { name: table }: TableDef, range: TimeRange, tags: readonly TagCondition[]): Promise<void> {
+    const isWhole = tags.length === 0 && range.minNs <= TIME_MIN_NS && range.maxNs >= TIME_MAX_NS;
+    return isWhole ? this.parts.data.deleteData({ database, table }) : this.parts.data.deleteRows({ database, table, range, tags });
+  }
+
+  /** What is to be deleted, as deletions that each say which values tags have. */
+  private async conditions(
+    database: string,
+    table: TableDef,
+    rest: Expression | null,
+    names: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly (readonly TagCondition[])[]> {
+    if (rest === null) return [[]];
+    const plain = plainConditions(rest);
+    if (plain !== null) return [plain];
+    const present = names.filter((name) => table.columns.some((column) => column.name === name));
+    const all = present.length === 0 ? [{}] : await this.parts.tagValues(database, table.name, present, signal);
+    return matchingConditions(rest, names, all);
+  }
+
+  private tables({ id }: DatabaseDef, sources: readonly Measurement[]): TableDef[] {
+    const tables = this.parts.catalog.tables(id);
+    if (sources.length === 0) return tables;
+    const tests = sources.map(({ name }) => {
+      if (typeof name === "string") return (table: string) => table === name;
+      const regex = compileRegex(name.source);
+      return (table: string) => regex.test(table);
+    });
+    return tables.filter(({ name }) => tests.some((test) => test(name)));
+  }
+
+  // Names ----------------------------------------------------------------------------------------------------------------------------
+
+  /** In order of creation, without the policies. */
+  private databaseNames(): string[] {
+    const inOrder = this.parts.catalog.databases().toSorted((a, b) => a.id - b.id);
+    return [...new Set(inOrder.map(({ name }) => name.split("/")[0]!))];
+  }
+
+  /** The database and those that are its other retention policies. */
+  private policies(database: string): DatabaseDef[] {
+    const own = this.parts.catalog.databases().filter(({ name }) => name === database || name.startsWith(`${database}/`));
+    return own.sort((a, b) => a.name.length - b.name.length || a.id - b.id);
+  }
+
+  private required(database: string): DatabaseDef[] {
+    const found = this.policies(database);
+    if (found.length > 0) return found;
+    throw new TsdbError("unknown_database", `database not found: ${database}`, { database });
+  }
+
+  /** What a statement without a database's name is about. */
+  private scoped({ database }: DefinitionScope): DatabaseDef[] {
+    return this.required(database);
+  }
+
+  private policyInfos(database: string): PolicyInfo[] {
+    if (database === "") throw new TsdbError("bad_query", "database name required");
+    return this.required(database).map((def) => {
+      const policy = def.name.slice(database.length + 1);
+      return { name: policy === "" ? DEFAULT_POLICY : policy, retentionNs: this.retentionNs(def), isDefault: policy === "" };
+    });
+  }
+
+  private retentionNs({ id }: DatabaseDef): bigint {
+    return this.parts.catalog.retentionNs("database", id) ?? 0n;
+  }
+}
+
+function isDefault(policy: string): boolean {
+  return ["", DEFAULT_POLICY, "default"].includes(policy);
+}
+
+function policyDatabase(database: string, policy: string): string {
+  return isDefault(policy) ? database : `${database}/${policy}`;
+}
+
+function noPolicy(name: string): TsdbError {
+  return new TsdbError("not_found", `retention policy not found: ${name}`);
+}
+
+/** Other statements and writes that name no policy go to the database itself, whatever has been asked for. */
+function defaultNote(name: string, { isDefault: isWanted }: RetentionClause): readonly string[] {
+  if (!isWanted || isDefault(name)) return [];
+  return [`${DEFAULT_POLICY} stays the default retention policy; name ${name} where it is meant`];
+}
+
+function checkDuration(durationNs: bigint | null): void {
+  if (durationNs === null || durationNs === 0n || durationNs >= HOUR_NS) return;
+  throw new TsdbError("bad_query", "retention policy duration must be at least 1h0m0s");
+}
+
+/** @throws TsdbError bad_query when a name is a field's */
+function checkTags({ columns }: TableDef, names: readonly string[]): void {
+  const isField = (name: string) => columns.some((column) => column.name === name && column.type !== ColumnType.tag);
+  if (names.some(isField)) throw new TsdbError("bad_query", "fields not supported in WHERE clause during deletion");
+}
+
+function clamp(timeNs: bigint): bigint {
+  return timeNs < TIME_MIN_NS ? TIME_MIN_NS : timeNs > TIME_MAX_NS ? TIME_MAX_NS : timeNs;
+}
