@@ -40,6 +40,18 @@ function loadLast(source: u32, left: u32): v128 {
 
 /** UTF-8 as a JSON string with its quotes, at most six bytes a byte and two. Escapes what JSON demands and nothing more. */
 export function writeJsonString(at: u32, source: u32, bytes: u32): u32 {
+  return writeEscaped(at, source, bytes, false);
+}
+
+/** The same as Go's encoding/json writes it: `<`, `>`, `&` and the line ends U+2028 and U+2029 are escaped too, and of the control
+ *  characters line feed, return and tab alone have letters. */
+export function writeV1JsonString(at: u32, source: u32, bytes: u32): u32 {
+  return writeEscaped(at, source, bytes, true);
+}
+
+// @ts-ignore: decorator
+@inline
+function writeEscaped(at: u32, source: u32, bytes: u32, isV1: bool): u32 {
   store<u8>(at++, QUOTE);
   // a difference: the end may be that of all 4 GiB
   const end = source + bytes;
@@ -48,32 +60,7 @@ export function writeJsonString(at: u32, source: u32, bytes: u32): u32 {
     const block = loadBlock(source, left);
     v128.store(at, block);
     const inside: i32 = left < 16 ? (1 << left) - 1 : 0xffff;
-    const special = i8x16.bitmask(jsonSpecials(block)) & inside;
-    if (special == 0) {
-      const count = min<u32>(left, 16);
-      at += count;
-      source += count;
-    } else {
-      const count = <u32>ctz(special);
-      at = writeEscape(at + count, load<u8>(source + count));
-      source += count + 1;
-    }
-  }
-  store<u8>(at, QUOTE);
-  return at + 1;
-}
-
-/** The same as Go's encoding/json writes it: `<`, `>`, `&` and the line ends U+2028 and U+2029 are escaped too, and of the control
- *  characters line feed, return and tab alone have letters. */
-export function writeV1JsonString(at: u32, source: u32, bytes: u32): u32 {
-  store<u8>(at++, QUOTE);
-  const end = source + bytes;
-  while (source != end) {
-    const left = end - source;
-    const block = loadBlock(source, left);
-    v128.store(at, block);
-    const inside: i32 = left < 16 ? (1 << left) - 1 : 0xffff;
-    const special = i8x16.bitmask(v1Specials(block)) & inside;
+    const special = i8x16.bitmask(isV1 ? v1Specials(block) : jsonSpecials(block)) & inside;
     if (special == 0) {
       const count = min<u32>(left, 16);
       at += count;
@@ -84,7 +71,10 @@ export function writeV1JsonString(at: u32, source: u32, bytes: u32): u32 {
     at += count;
     source += count;
     const byte = load<u8>(source);
-    if (byte != LINE_END_LEAD) {
+    if (!isV1) {
+      at = writeEscape(at, byte);
+      source++;
+    } else if (byte != LINE_END_LEAD) {
       at = writeV1Escape(at, byte);
       source++;
     } else if (end - source >= 3 && load<u8>(source, 1) == 0x80 && (load<u8>(source, 2) & 0xfe) == 0xa8) {

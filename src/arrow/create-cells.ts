@@ -21,7 +21,7 @@ import {
   TimestampCells,
 } from "./cells.ts";
 import { ListCells, MapCells, StructCells } from "./nested-cells.ts";
-import { DictionaryCells, Utf8Cells } from "./text-cells.ts";
+import { DictionaryCells, Utf8Cells, writeText } from "./text-cells.ts";
 import { zoneOffsets } from "./zone-offsets.ts";
 
 export interface CellOptions {
@@ -71,7 +71,7 @@ function cellsOf(type: ResultType, out: ByteWriter, options: CellOptions): Cells
     case "binary":
       return new BinaryCells(out, style);
     case "dictionary":
-      return new DictionaryCells(out, style);
+      return new DictionaryCells(out, (target, text) => writeText(target, style, text));
     case "timestamp":
       return new TimestampCells(out, style, type.unit, type.zone === null ? null : zoneOffsets(type.zone));
     case "date":

@@ -9,19 +9,22 @@ const COMMA = 0x2c;
 const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
 
-export class Utf8Cells extends Cells {
-  private offsets: Int32Array = new Int32Array(0);
-  private data: Uint8Array = new Uint8Array(0);
+export abstract class Utf8Column extends Cells {
+  protected offsets: Int32Array = new Int32Array(0);
+  protected data: Uint8Array = new Uint8Array(0);
+  protected load(column: ResultColumn): void {
+    assert(column.offsets !== undefined && column.data !== undefined, "a string column has offsets and data");
+    this.offsets = column.offsets;
+    this.data = column.data;
+  }
+}
+
+export class Utf8Cells extends Utf8Column {
   constructor(
     out: ByteWriter,
     private readonly style: CellStyle,
   ) {
     super(out);
-  }
-  protected load(column: ResultColumn): void {
-    assert(column.offsets !== undefined && column.data !== undefined, "a string column has offsets and data");
-    this.offsets = column.offsets;
-    this.data = column.data;
   }
   write(row: number): void {
     writeUtf8(this.out, this.style, this.data, this.offsets[row]!, this.offsets[row + 1]!);
@@ -37,9 +40,10 @@ export class DictionaryCells extends Cells {
   private ends: Uint32Array = new Uint32Array(0);
   private lengths: Uint32Array = new Uint32Array(0);
 
+  /** `prepareText` writes a text as it stands in a cell. */
   constructor(
     out: ByteWriter,
-    private readonly style: CellStyle,
+    private readonly prepareText: (out: ByteWriter, text: string) => void,
   ) {
     super(out);
   }
@@ -65,7 +69,7 @@ export class DictionaryCells extends Cells {
     const text = this.dictionary[code];
     assert(text !== undefined, `code ${code} of a dictionary of ${this.dictionary.length}`);
     const start = this.ready.length;
-    writeText(this.ready, this.style, text);
+    this.prepareText(this.ready, text);
     this.ends[code] = this.ready.length;
     this.lengths[code] = this.ready.length - start;
     return this.ready.length;

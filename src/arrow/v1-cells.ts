@@ -2,11 +2,13 @@
 import { assert } from "../model/assert.ts";
 import type { ResultColumn, ResultField, ResultType } from "../model/result-batch.ts";
 import { unsupportedValue, type V1Values } from "../model/row-text.ts";
+import { SECOND_NS } from "../model/time-units.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 import { Cells } from "./cells.ts";
 import { dateText } from "./clock-text.ts";
 import { createCells } from "./create-cells.ts";
 import { plainNumberText } from "./float-text.ts";
+import { DictionaryCells, Utf8Column } from "./text-cells.ts";
 import { v1CsvText, v1JsonText } from "./v1-text.ts";
 import { type ZoneOffsets, zoneOffsets } from "./zone-offsets.ts";
 
@@ -36,7 +38,7 @@ function v1CellsOf(type: ResultType, out: ByteWriter, options: V1CellOptions): C
     case "utf8":
       return new TextCells(out, options.isCsv);
     case "dictionary":
-      return new CodeCells(out, options.isCsv);
+      return new DictionaryCells(out, (target, text) => writeV1Text(target, text, options.isCsv));
     default:
       return null;
   }
@@ -73,36 +75,34 @@ function v1FloatText(value: number, isCsv: boolean): string {
   return Object.is(value, -0) ? "-0" : String(value);
 }
 
-class EpochCells extends Cells {
-  private values: BigInt64Array = new BigInt64Array(0);
+abstract class InstantCells extends Cells {
+  protected values: BigInt64Array = new BigInt64Array(0);
+  protected load(column: ResultColumn): void {
+    this.values = column.values as BigInt64Array;
+  }
+}
+
+class EpochCells extends InstantCells {
   constructor(
     out: ByteWriter,
     private readonly unitNs: bigint,
   ) {
     super(out);
   }
-  protected load(column: ResultColumn): void {
-    this.values = column.values as BigInt64Array;
-  }
   write(row: number): void {
     this.out.ascii(String(this.values[row]! / this.unitNs));
   }
 }
 
-const SECOND_NS = 1_000_000_000n;
 const DAY_SECONDS = 86_400;
 
 /** RFC 3339 without zeros at the end of the fraction, by the clock of a zone; null: UTC. */
-class TimeCells extends Cells {
-  private values: BigInt64Array = new BigInt64Array(0);
+class TimeCells extends InstantCells {
   constructor(
     out: ByteWriter,
     private readonly zone: ZoneOffsets | null,
   ) {
     super(out);
-  }
-  protected load(column: ResultColumn): void {
-    this.values = column.values as BigInt64Array;
   }
   write(row: number): void {
     this.out.ascii(`"${rfc3339(this.values[row]!, this.zone)}"`);
@@ -135,52 +135,19 @@ function pair(value: number): string {
 // a mark at the start is a character like any other
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-class TextCells extends Cells {
-  private offsets: Int32Array = new Int32Array(0);
-  private data: Uint8Array = new Uint8Array(0);
+class TextCells extends Utf8Column {
   constructor(
     out: ByteWriter,
     private readonly isCsv: boolean,
   ) {
     super(out);
-  }
-  protected load(column: ResultColumn): void {
-    assert(column.offsets !== undefined && column.data !== undefined, "a string column has offsets and data");
-    this.offsets = column.offsets;
-    this.data = column.data;
   }
   write(row: number): void {
     const text = decoder.decode(this.data.slice(this.offsets[row]!, this.offsets[row + 1]!));
-    this.out.utf8(this.isCsv ? v1CsvText(text) : v1JsonText(text));
+    writeV1Text(this.out, text, this.isCsv);
   }
 }
 
-/** Strings by code: each text is written once and copied then. */
-class CodeCells extends Cells {
-  private codes: Uint32Array = new Uint32Array(0);
-  private dictionary: readonly string[] = [];
-  private texts: (Uint8Array | undefined)[] = [];
-  constructor(
-    out: ByteWriter,
-    private readonly isCsv: boolean,
-  ) {
-    super(out);
-  }
-  protected load(column: ResultColumn): void {
-    assert(column.dictionary !== undefined, "a dictionary column has a dictionary");
-    this.codes = column.values as Uint32Array;
-    if (column.dictionary === this.dictionary) return;
-    this.dictionary = column.dictionary;
-    this.texts = [];
-  }
-  write(row: number): void {
-    const code = this.codes[row]!;
-    let text = this.texts[code];
-    if (text === undefined) {
-      const value = this.dictionary[code]!;
-      text = new TextEncoder().encode(this.isCsv ? v1CsvText(value) : v1JsonText(value));
-      this.texts[code] = text;
-    }
-    this.out.copy(text, 0, text.length);
-  }
+function writeV1Text(out: ByteWriter, text: string, isCsv: boolean): void {
+  out.utf8(isCsv ? v1CsvText(text) : v1JsonText(text));
 }
