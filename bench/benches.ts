@@ -13,6 +13,7 @@ import { queryGrowth } from "./query-growth.ts";
 import { queryHalfLoad } from "./query-half-load.ts";
 import { queryUnderLoad } from "./query-under-load.ts";
 import { replay } from "./replay.ts";
+import { sqlPlan } from "./sql-plan.ts";
 import { stalls } from "./stalls.ts";
 import { start } from "./start.ts";
 import { startFull } from "./start-full.ts";
@@ -31,6 +32,7 @@ export const BENCHES: readonly Bench[] = [
   queryHalfLoad,
   queryUnderLoad,
   flight,
+  sqlPlan,
   memory,
   stalls,
   replay,

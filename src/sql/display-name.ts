@@ -50,6 +50,8 @@ function show(node: Expression): string {
       return `#${node.index}`;
     case "STAR":
       return "*";
+    case "LITERALS":
+      return node.list.values().map(valueText).join(", ");
     case "LATE":
       return show(node.made.look());
   }

@@ -27,6 +27,17 @@ export class EncodedText {
     return this.joined;
   }
 
+  /** The text without the rest of some lists, which begin with these tokens, have as many items, and commas between them. */
+  without(lists: ReadonlyMap<Token, readonly unknown[]>): EncodedText {
+    const tokens: Token[] = [];
+    for (let i = 0; i < this.tokens.length; i++) {
+      const token = this.tokens[i]!;
+      tokens.push(token);
+      i += 2 * ((lists.get(token)?.length ?? 1) - 1);
+    }
+    return new EncodedText(this.original, tokens);
+  }
+
   /** What stands between a token and the one before it. */
   gapBefore(index: number): "" | " " | "\n" {
     if (index === 0) return "";

@@ -162,8 +162,8 @@ export class SqlEngine {
     else connection.close();
   }
 
-  /** One at a time: they share a prepared statement. */
-  private serialize(sql: string): Promise<string> {
+  /** DuckDB's tree of a statement as JSON. One at a time: they share a prepared statement. */
+  serialize(sql: string): Promise<string> {
     const result = this.serializing.then(async () => {
       if (this.isBroken) await this.reopen();
       const { parser } = this.instance;

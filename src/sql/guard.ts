@@ -6,9 +6,9 @@ import { SCAN_FUNCTION } from "../duckdb/table-function.ts";
 import { ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
+import { bind } from "./guard-binding.ts";
 import { saferPattern } from "./guard-patterns.ts";
-import { MACRO_WEIGHTS } from "./macro-weights.ts";
-import { internalName } from "./names.ts";
+import { withBoundedSizes } from "./guard-sizes.ts";
 import { mapChildren } from "./rewrite/walk.ts";
 import {
   constantOf,
@@ -32,7 +32,6 @@ import type {
   SelectNode,
   TableRef,
 } from "./tree.ts";
-import { call } from "./tree.ts";
 
 export interface GuardOptions {
   /** Bytes that functions may make of a chunk of rows, all of a statement together. */
@@ -44,8 +43,6 @@ export interface GuardOptions {
 
 /** Expressions that DuckDB may have to plan. */
 const WEIGHT_MAX = 200_000;
-/** An argument is bound when mentioning it would make so many expressions more. */
-const BIND_WEIGHT = 300;
 /** What an aggregate gathers is within DuckDB's limit; so much of it may be worked on further. */
 const GATHERED_BYTES = 64 << 20;
 const COLUMN_BYTES = LIMITS.chunkTextBytesMax;
@@ -232,6 +229,9 @@ class Guard {
         const child = node.child === null ? null : this.expression(node.child, sizes).node;
         return { node: { ...node, child }, weight: 1, bytes: node.subquery_type === "SCALAR" ? most : VALUE_BYTES * sizes.rows };
       }
+      case "LITERALS":
+        // nothing is made of them
+        return { node, weight: 1, bytes: VALUE_BYTES, isConstant: true };
       case "LATE":
         return this.late(node, sizes);
       default:
@@ -317,7 +317,7 @@ class Guard {
     const bytes = this.made(sizeOf(guarded, args, rows));
     this.made((args[0]?.bytes ?? 0) * (MADE_ON_THE_WAY.get(node.function_name) ?? 0));
     const elements = elementsOf(guarded.function_name, args, bytes, rows);
-    return { ...bind(guarded, parts, weight, sizes), bytes, isConstant, ...(elements === undefined ? {} : { elements }) };
+    return { ...bind(guarded, parts, weight, sizes.depth), bytes, isConstant, ...(elements === undefined ? {} : { elements }) };
   }
 
   /** Its body is computed for all elements of the list at a time. */
@@ -379,70 +379,4 @@ function sizeOf({ function_name: name }: FunctionCall, args: readonly SizedArgum
   const rule = SIZE_RULES.get(name);
   if (rule !== undefined) return rule(args, rows);
   return args.reduce((sum, { bytes }) => sum + bytes, FUNCTION_BYTES_MIN * rows);
-}
-
-/** Stricter forms where a size comes from rows. */
-const STRICTER: Readonly<Record<string, string>> = {
-  __repeat: "__short_repeat",
-  __range: "__short_range",
-  __generate_series: "__short_series",
-  __if_bounded: "__if_row_bounded",
-  __levenshtein_of: "__short_levenshtein",
-  __damerau: "__short_damerau",
-};
-/** Places of arguments, and the macro that bounds them unless they are constants. */
-const BOUNDED: Readonly<Record<string, readonly [index: number, macro: string]>> = {
-  __lpad: [1, "__row_length"],
-  __rpad: [1, "__row_length"],
-  __list_repeat: [1, "__row_size"],
-  list_resize: [1, "__row_size"],
-  array_resize: [1, "__row_size"],
-  replace: [2, "__short_text"],
-  regexp_replace: [2, "__short_text"],
-};
-
-function withBoundedSizes(node: FunctionCall): FunctionCall {
-  const { function_name: name, children } = node;
-  const isConstant = (index: number) => children[index] === undefined || constantOf(children[index]) !== null;
-  const stricter = STRICTER[name];
-  if (stricter !== undefined && !children.every((_, i) => (name === "__repeat" && i === 0) || isConstant(i))) {
-    return { ...node, function_name: stricter };
-  }
-  const bounded = BOUNDED[name];
-  if (bounded === undefined || isConstant(bounded[0])) return node;
-  return { ...node, children: children.map((child, i) => (i === bounded[0] ? call(bounded[1], [child]) : child)) };
-}
-
-/** `f(x)` as `list_transform([x], lambda v: f(v))[1]` for each heavy argument that the macro mentions more than once. */
-function bind(node: FunctionCall, parts: readonly Part[], weight: number, sizes: Sizes): Pick<Part, "node" | "weight"> {
-  const macro = MACRO_WEIGHTS.get(node.function_name);
-  if (macro === undefined) return { node, weight };
-  const isHeavy = node.children.map((_, i) => (parts[i]?.weight ?? 0) * ((macro.mentions[i] ?? 1) - 1) > BIND_WEIGHT);
-  const expanded = node.children.reduce(
-    (sum, _, i) => sum + (parts[i]?.weight ?? 1) * (isHeavy[i] ? 1 : (macro.mentions[i] ?? 1)),
-    macro.own,
-  );
-  const bound = isHeavy.flatMap((heavy, index) => (heavy ? [{ index, name: internalName("x", sizes.depth + index) }] : []));
-  const inner: Expression = {
-    ...node,
-    children: node.children.map((child, i) => (isHeavy[i] ? reference(internalName("x", sizes.depth + i)) : child)),
-  };
-  const outer = bound.reduceRight<Expression>((body, { index, name }) => bindOne(node.children[index]!, name, body), inner);
-  return { node: { ...outer, alias: node.alias }, weight: expanded + bound.length * 4 };
-}
-
-function bindOne(value: Expression, name: string, body: Expression): Expression {
-  const lambda: Expression = { class: "LAMBDA", type: "LAMBDA", alias: "", lhs: reference(name), expr: { ...body, alias: "" } };
-  const list: Expression = { class: "OPERATOR", type: "ARRAY_CONSTRUCTOR", alias: "", children: [{ ...value, alias: "" }] };
-  const one: Expression = {
-    class: "CONSTANT",
-    type: "VALUE_CONSTANT",
-    alias: "",
-    value: { type: { id: "INTEGER", type_info: null }, is_null: false, value: 1 },
-  };
-  return { class: "OPERATOR", type: "ARRAY_EXTRACT", alias: "", children: [call("list_transform", [list, lambda]), one] };
-}
-
-function reference(name: string): Expression {
-  return { class: "COLUMN_REF", type: "COLUMN_REF", alias: "", column_names: [name] };
 }

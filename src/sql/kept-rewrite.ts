@@ -1,6 +1,7 @@
 // A statement rewritten: the scans it needs and its text for DuckDB. It is for other statements of its shape too, as far as they do not
 // differ in what was looked at; of those only the steps of the rewrite are taken again (trace.ts).
 import { guardQuery } from "./guard.ts";
+import { literalKey } from "./literals.ts";
 import type { SqlPlan } from "./plan.ts";
 import { type PlannedScan, PlannedTables, type StatementTables } from "./planned-scan.ts";
 import { printQuery } from "./print.ts";
@@ -10,7 +11,7 @@ import { TableReferences } from "./rewrite/table-references.ts";
 import type { OutputColumn } from "./scope.ts";
 import { SqlWriter } from "./sql-writer.ts";
 import { type StraightPlan, straightPlan } from "./straight-plan.ts";
-import { type Late, Trace, type TracedValues } from "./trace.ts";
+import { type Late, type Source, Trace, type TracedValues } from "./trace.ts";
 
 export interface RewriteOptions {
   readonly values: TracedValues;
@@ -19,6 +20,8 @@ export interface RewriteOptions {
   readonly functionBytesMax: number | null;
   /** The statement is described, not run: parameters without a value stay parameters. */
   readonly keepsParameters?: boolean;
+  /** Told when a part of it is done. */
+  readonly onPart?: (part: "rewrite" | "guard" | "print") => void;
 }
 
 const NO_PARENT_CTES = new Map();
@@ -27,8 +30,8 @@ export class Rewrite {
   private constructor(
     private readonly trace: Trace,
     private readonly tables: PlannedTables,
-    /** What it was made for. */
-    private readonly first: RewriteOptions["values"],
+    /** What was looked at, of the statement that it was made for. */
+    private readonly first: ReadonlyMap<Source, unknown>,
     private readonly isGuarded: boolean,
     /** What functions may make at a time. */
     readonly functionBytes: number,
@@ -38,21 +41,26 @@ export class Rewrite {
   ) {}
 
   /** @throws TsdbError bad_query */
-  static of(plan: Pick<SqlPlan, "tracedTree">, { values, tables, functionBytesMax, keepsParameters = false }: RewriteOptions): Rewrite {
+  static of(plan: Pick<SqlPlan, "tracedTree">, options: RewriteOptions): Rewrite {
+    const { values, tables, functionBytesMax, keepsParameters = false, onPart } = options;
     const trace = new Trace(values);
     const query = plan.tracedTree(trace);
     const planned = new PlannedTables(trace, tables);
     const context: RewriteContext = { tables: planned, trace, references: new TableReferences(query), keepsParameters };
     const { columns: outputs } = rewriteQuery(query, context, null, NO_PARENT_CTES);
     planned.close();
+    onPart?.("rewrite");
     const isGuarded = functionBytesMax !== null;
     const columnsOf = (place: number) => planned.scans[place]?.columns ?? null;
     const functionBytes = isGuarded ? guardQuery(query, { bytesMax: functionBytesMax, trace, columnsOf }) : 0;
-    const straight = trace.step(() => (tables.isPlain ? null : straightPlan(query, planned.scans)), haveSameForm);
+    onPart?.("guard");
+    const straight = trace.value(() => (tables.isPlain ? null : straightPlan(query, planned.scans)));
     const writer = new SqlWriter();
     printQuery(writer, query);
     trace.close();
-    return new Rewrite(trace, planned, values, isGuarded, functionBytes, outputs, straight, writer);
+    onPart?.("print");
+    const first = new Map([...trace.fixed].map((source) => [source, valueAt(source, values)]));
+    return new Rewrite(trace, planned, first, isGuarded, functionBytes, outputs, straight, writer);
   }
 
   /** Whether other statements of its shape may have use of it. */
@@ -86,8 +94,9 @@ export class Rewrite {
     return this.writer.sourceOf(byteOffset, handles);
   }
 
-  private hasSameValues({ literals, params }: TracedValues): boolean {
-    const { fixed, lengths, parameterTypes } = this.trace;
+  private hasSameValues(values: TracedValues): boolean {
+    const { literals, params } = values;
+    const { lengths, parameterTypes } = this.trace;
     for (const [name, type] of parameterTypes) {
       const value = Object.hasOwn(params, name) ? params[name] : undefined;
       if (value === undefined || sqlValue(value).type.id !== type) return false;
@@ -97,25 +106,28 @@ export class Rewrite {
       const text = typeof source === "number" ? literals[source]!.text : String(params[source.slice(1)]);
       if (text.length - (typeof source === "number" ? 2 : 0) > most) return false;
     }
-    for (const source of fixed) {
-      if (typeof source === "number" ? literals[source]!.text !== this.first.literals[source]!.text : !this.isSameParam(source, params))
-        return false;
-    }
+    for (const [source, value] of this.first) if (!Object.is(valueAt(source, values), value)) return false;
     return true;
-  }
-
-  private isSameParam(source: string, params: TracedValues["params"]): boolean {
-    return Object.is(params[source.slice(1)], this.first.params[source.slice(1)]);
   }
 }
 
-/** What differs from statement to statement is how many rows are skipped and given. */
-function haveSameForm(a: StraightPlan<PlannedScan> | null, b: StraightPlan<PlannedScan> | null): boolean {
-  return (a === null) === (b === null);
+/** For comparing. */
+function valueAt(source: Source, { literals, params }: TracedValues): unknown {
+  return typeof source === "number" ? literalKey(literals[source]!) : params[source.slice(1)];
 }
 
 /** Of one shape, what statements need at different times of the day: other tables, other values that are looked at. */
 const KEPT_MAX = 4;
+
+/** What is longer is not kept: a rewrite refers to the values of its latest statement. */
+const VALUE_CHARS_MAX = 64 << 10;
+
+function isLong({ literals, params }: TracedValues): boolean {
+  let chars = 0;
+  for (const { text, list } of literals) for (const item of list ?? [text]) chars += item.length;
+  for (const value of Object.values(params)) if (typeof value === "string") chars += value.length;
+  return chars > VALUE_CHARS_MAX;
+}
 
 export class KeptRewrites {
   /** Most recently used first. */
@@ -126,6 +138,7 @@ export class KeptRewrites {
 
   /** One that has been made the statement's; null: there is none for it. */
   find(options: RewriteOptions): Rewrite | null {
+    if (isLong(options.values)) return null;
     const index = this.rewrites.findIndex((rewrite) => rewrite.repeat(options));
     if (index < 0) return null;
     const [found] = this.rewrites.splice(index, 1);
@@ -133,8 +146,9 @@ export class KeptRewrites {
     return found!;
   }
 
-  add(rewrite: Rewrite): void {
-    if (!rewrite.isRepeatable) return;
+  /** `rewrite` was made for `values`. */
+  add(rewrite: Rewrite, values: TracedValues): void {
+    if (!rewrite.isRepeatable || isLong(values)) return;
     this.rewrites.unshift(rewrite);
     if (this.rewrites.length > KEPT_MAX) this.rewrites.pop();
     else this.onKept();

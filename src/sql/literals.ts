@@ -13,9 +13,15 @@ export interface Literal {
   readonly kind: LiteralKind;
   /** As written. */
   readonly text: string;
+  /** Of a list that IN stands before: all its literals as written, of one kind; the others are left out of the text. */
+  readonly list?: readonly string[];
 }
 
 export interface LiftedText {
+  /** What is parsed: of each list only the first literal. Locations of the tree are numbers of its tokens. */
+  readonly text: EncodedText;
+  /** Characters without those of literals in lists. */
+  readonly chars: number;
   /** The text with the kind of each literal in its place: two statements of one shape differ in their literals only. */
   readonly shape: string;
   readonly literals: readonly Literal[];
@@ -30,23 +36,68 @@ const INT32_MAX = 2147483647;
 /** Integers of so many digits arrive from DuckDB as text (tree.ts). */
 const TEXT_DIGITS = 16;
 
-/** Null for a text that has a NUL of its own. */
-export function liftLiterals(text: EncodedText): LiftedText | null {
+/** Null for a text that has a NUL of its own. `withLists`: literals between the parentheses behind IN are one. */
+export function liftLiterals(original: EncodedText, withLists: boolean): LiftedText | null {
+  const lists = withLists ? listsOf(original.tokens) : NO_LISTS;
+  const text = lists.size === 0 ? original : original.without(lists);
   const { tokens } = text;
   const literals: Literal[] = [];
   let shape = "";
+  let chars = 0;
   for (let i = 0; i < tokens.length; i++) {
     const token = tokens[i]!;
-    const kind = kindOf(tokens, i);
+    const list = lists.get(token);
+    const kind = list === undefined ? kindOf(tokens, i) : kindOfList(token);
     if (kind === null && token.text.includes(MARK)) return null;
     shape += text.gapBefore(i);
     if (kind === null) shape += encodedToken(token);
     else {
-      shape += MARK + kind;
-      literals.push({ token: i, kind, text: token.text });
+      shape += list === undefined ? MARK + kind : `${MARK}*${kind}`;
+      chars += token.text.length;
+      literals.push(list === undefined ? { token: i, kind, text: token.text } : { token: i, kind, text: token.text, list });
     }
   }
-  return { shape, literals };
+  return { text, shape, literals, chars: chars + shape.length };
+}
+
+const NO_LISTS: ReadonlyMap<Token, readonly string[]> = new Map();
+
+/** Lists of two literals and more that have nothing else in them, by their first literal. */
+function listsOf(tokens: readonly Token[]): ReadonlyMap<Token, readonly string[]> {
+  let lists: Map<Token, readonly string[]> | null = null;
+  for (let i = 0; i + 4 < tokens.length; i++) {
+    const word = tokens[i]!;
+    if (word.kind !== "word" || word.text !== "in" || tokens[i + 1]!.text !== "(" || tokens[i + 1]!.kind !== "symbol") continue;
+    const kind = kindOf(tokens, i + 2);
+    if (kind !== "s" && kind !== "i") continue;
+    let at = i + 2;
+    while (kindOf(tokens, at) === kind && isSymbol(tokens[at + 1], ",")) at += 2;
+    if (at === i + 2 || kindOf(tokens, at) !== kind || !isSymbol(tokens[at + 1], ")")) continue;
+    const list: string[] = [];
+    for (let item = i + 2; item <= at; item += 2) list.push(tokens[item]!.text);
+    lists ??= new Map();
+    lists.set(tokens[i + 2]!, list);
+    i = at;
+  }
+  return lists ?? NO_LISTS;
+}
+
+function isSymbol(token: Token | undefined, text: string): boolean {
+  return token?.kind === "symbol" && token.text === text;
+}
+
+function kindOfList(first: Token): LiteralKind {
+  return first.kind === "string" ? "s" : "i";
+}
+
+/** A text that is equal for equal literals. */
+export function literalKey({ text, list }: Literal): string {
+  return list === undefined ? text : list.join("\0");
+}
+
+/** The literals of a list, each by itself. */
+export function literalsOf({ token, kind, text, list = [text] }: Literal): Literal[] {
+  return list.map((item) => ({ token, kind, text: item }));
 }
 
 function kindOf(tokens: readonly Token[], index: number): LiteralKind | null {

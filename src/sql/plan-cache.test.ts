@@ -30,11 +30,32 @@ async function serialize(sql: string): Promise<string> {
 /** What nothing was lifted from, or the error that it is. */
 async function freshTree(sql: string): Promise<unknown> {
   const { text } = parseStatement(sql);
-  return Template.from(queryOf(await serialize(text.sql), text), text, []).fill([]);
+  const tree = Template.from(queryOf(await serialize(text.sql), text), text, []).fill([]);
+  return withPositions(tree, (location) => text.placeOf(location).position);
 }
 
 async function keptTree(cache: PlanCache, sql: string): Promise<unknown> {
-  return (await cache.plan(sql)).tree();
+  const plan = await cache.plan(sql);
+  return withPositions(plan.tree(), (location) => plan.placeOf(location).position);
+}
+
+/** Locations as characters of the statement; the literals that IN looks in have that of the first, or none. */
+function withPositions(value: unknown, positionOf: (location: number) => number): unknown {
+  if (Array.isArray(value)) return value.map((item) => withPositions(item, positionOf));
+  if (value === null || typeof value !== "object") return value;
+  const node: Record<string, unknown> = { ...value };
+  const isIn = node["type"] === "COMPARE_IN" || node["type"] === "COMPARE_NOT_IN";
+  if (isIn) node["children"] = (node["children"] as object[]).map((child, i) => (i === 0 ? child : withoutLocation(child)));
+  for (const key in node) {
+    const isLocation = key === "query_location" && typeof node[key] === "number";
+    node[key] = isLocation ? positionOf(node[key] as number) : withPositions(node[key], positionOf);
+  }
+  return node;
+}
+
+function withoutLocation(node: object): object {
+  const { query_location: _, ...rest } = node as Record<string, unknown>;
+  return rest["class"] === "CONSTANT" ? rest : node;
 }
 
 async function orError(tree: Promise<unknown>): Promise<unknown> {
@@ -61,6 +82,7 @@ const SKELETONS: string[] = [
   "SELECT ?",
   "SELECT ?, -?, - ?, +?, - -?, -(?), ? - ?, ?-?, a-?, a - - ?",
   "SELECT date_bin(INTERVAL ?, time) AS m, max(u) FROM cpu WHERE host = ? AND time >= ? AND time < ? GROUP BY m ORDER BY m",
+  "SELECT a IN (?, ?), b NOT IN (?, ?, ?, ?), [x FOR x IN (?, ?)], (a, b) IN (?, ?), count(*) FROM t GROUP BY a IN (?, ?), b IN (?, ?)",
   "SELECT * FROM cpu WHERE host IN (?, ?, ?) AND u > ? AND v NOT IN (?) ORDER BY ? LIMIT ? OFFSET ?",
   "SELECT a FROM t WHERE time >= TIMESTAMP ? AND d = DATE ? AND i = CAST(? AS INTEGER) AND v = ?::DOUBLE AND w = TRY_CAST(? AS DATE)",
   "SELECT ? + ?, ? * (? - a), ? || ?, a || ?, ?::VARCHAR(?), CAST(a AS DECIMAL(?, ?))",
@@ -188,7 +210,19 @@ const SHARED: [name: string, statements: string[], parsed: number][] = [
   ["places in ORDER BY", ["SELECT a, b FROM t ORDER BY 1", "SELECT a, b FROM t ORDER BY 2"], 1],
   ["equal expressions in GROUP BY", ["SELECT 1 FROM t GROUP BY a + 1, a + 2", "SELECT 1 FROM t GROUP BY a + 2, a + 2"], 2],
   ["types", ["SELECT a::DECIMAL(5, 2)", "SELECT a::DECIMAL(6, 2)", "SELECT a::DECIMAL(5, 2)"], 2],
-  ["lists of two lengths", ["SELECT a IN (1, 2)", "SELECT a IN (3, 4)", "SELECT a IN (3, 4, 5)"], 2],
+  [
+    "lists of several lengths",
+    ["SELECT a IN (1, 2)", "SELECT a IN (3, 4, 5)", "SELECT a NOT IN ('a', 'b')", "SELECT a NOT IN ('c', '', 'd')"],
+    2,
+  ],
+  [
+    "a list of one, of two kinds, of more than literals",
+    ["SELECT a IN (1)", "SELECT a IN (1, 'a')", "SELECT a IN (1, b)", "SELECT a IN (1, -2)"],
+    4,
+  ],
+  // once to see that it is no list that IN looks in
+  ["lists that are rows", ["SELECT [x FOR x IN (1, 2)]", "SELECT [x FOR x IN (3, 4)]", "SELECT [x FOR x IN (1, 2, 3)]"], 3],
+  ["lists in GROUP BY", ["SELECT 1 FROM t GROUP BY a IN (1, 2), a IN (1, 3)", "SELECT 1 FROM t GROUP BY a IN (1, 2), a IN (1, 2)"], 3],
   ["hexadecimal", ["SELECT 1x1F", "SELECT 0x1F"], 2],
 ];
 
@@ -208,7 +242,7 @@ describe("shapes are parsed once", () => {
     const spoilt = plan.tree();
     spoilt.modifiers.push({ type: "DISTINCT_MODIFIER", distinct_on_targets: [] });
     if (spoilt.type === "SELECT_NODE") spoilt.select_list.length = 0;
-    expect(plan.tree()).toEqual((await freshTree("SELECT a FROM t WHERE b = 'x'")) as ReturnType<typeof plan.tree>);
+    expect(await keptTree(cache, "SELECT a FROM t WHERE b = 'x'")).toEqual(await freshTree("SELECT a FROM t WHERE b = 'x'"));
   });
 
   test("the least recently used go, and nothing grows beyond the bound", async () => {

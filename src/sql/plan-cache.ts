@@ -1,7 +1,7 @@
 // Plans by the shape of their statements: the least recently used go first, within a bound in bytes.
 import { TsdbError } from "../model/errors.ts";
 import { KeptRewrites } from "./kept-rewrite.ts";
-import { type Literal, liftLiterals } from "./literals.ts";
+import { type LiftedText, type Literal, liftLiterals, literalKey } from "./literals.ts";
 import { makePlan, type ParsedShape, parseShape, type Serialize, type SqlPlan, STATEMENT_CHARS_MAX } from "./plan.ts";
 import { parseStatement } from "./statement.ts";
 
@@ -20,6 +20,8 @@ interface Known {
 interface Entry {
   readonly fixed: readonly number[];
   readonly known: Known | null;
+  /** Its lists are more than what IN looks in. */
+  readonly needsLists?: boolean;
   bytes: number;
 }
 
@@ -42,11 +44,29 @@ export class PlanCache {
     if (sql.length > STATEMENT_CHARS_MAX)
       throw new TsdbError("bad_query", `SQL error: the statement is longer than ${STATEMENT_CHARS_MAX} characters`);
     const statement = parseStatement(sql);
-    const lifted = liftLiterals(statement.text);
-    if (lifted === null) return makePlan(statement, await parseShape(statement.text, [], this.serialize), [], new KeptRewrites(() => {}));
-    const { shape, literals } = lifted;
-    const known = this.find(shape, literals) ?? this.keep(shape, literals, await parseShape(statement.text, literals, this.serialize));
-    return makePlan(statement, known.shape, literals, known.rewrites);
+    const { text } = statement;
+    const lifted = liftLiterals(text, true);
+    if (lifted === null) {
+      const whole = { text, literals: [], chars: text.sql.length };
+      return makePlan(statement, whole, await parseShape(text, [], this.serialize), new KeptRewrites(() => {}));
+    }
+    const known = await this.known(lifted);
+    if (known !== null) return makePlan(statement, lifted, known.shape, known.rewrites);
+    const flat = liftLiterals(text, false)!;
+    const { shape, rewrites } = (await this.known(flat))!;
+    return makePlan(statement, flat, shape, rewrites);
+  }
+
+  /** Null: its lists must be parsed with all that is in them. */
+  private async known({ text, shape, literals }: LiftedText): Promise<Known | null> {
+    if (this.use(shape)?.needsLists === true) return null;
+    const found = this.find(shape, literals);
+    if (found !== null) return found;
+    const parsed = await parseShape(text, literals, this.serialize);
+    if (parsed.template.hasAllLists) return this.keep(shape, literals, parsed);
+    this.put(shape, { fixed: [], known: null, needsLists: true, bytes: shape.length });
+    this.shrink();
+    return null;
   }
 
   private find(shape: string, literals: readonly Literal[]): Known | null {
@@ -101,5 +121,5 @@ export class PlanCache {
 
 /** The shape with its fixed literals. A shape ends without a mark, and literals hold none, so no key is another one's. */
 function keyOf(shape: string, literals: readonly Literal[], fixed: readonly number[]): string {
-  return `${shape}\0=${fixed.map((i) => literals[i]!.text).join("\0")}`;
+  return `${shape}\0=${fixed.map((i) => literalKey(literals[i]!)).join("\0")}`;
 }

@@ -4,12 +4,12 @@ import { LIMITS } from "../model/limits.ts";
 import { type CheckResult, checkQuery } from "./check.ts";
 import type { EncodedText, Place } from "./encoded-text.ts";
 import type { KeptRewrites } from "./kept-rewrite.ts";
-import type { Literal } from "./literals.ts";
+import type { LiftedText, Literal, LiteralKind } from "./literals.ts";
 import { decodeNames } from "./names.ts";
 import type { Statement } from "./statement.ts";
 import { Template } from "./template.ts";
-import { LiteralValue, type Trace } from "./trace.ts";
-import { parseTree, type QueryNode } from "./tree.ts";
+import { LiteralValue, type Trace, TracedList } from "./trace.ts";
+import { type LiteralList, parseTree, type QueryNode } from "./tree.ts";
 
 /** `tables`: the tables the statement reads, decoded, each once; those that do not exist are simply not given to run().
  *  `readsCatalog`: it also reads the list of all tables (SHOW, information_schema). `systemTables`: of schema `system`. */
@@ -37,6 +37,9 @@ export interface ParsedShape {
   readonly jsonChars: number;
 }
 
+/** What was parsed of a statement. */
+export type PlannedText = Pick<LiftedText, "text" | "literals" | "chars">;
+
 export const STATEMENT_CHARS_MAX = 1 << 20;
 /** Constants of a short statement are short, however often they leave with its rows. */
 const SIMPLE_CHARS_MAX = 16 << 10;
@@ -50,17 +53,28 @@ export async function parseShape(text: EncodedText, literals: readonly Literal[]
   return { reads, template: Template.from(node, text, literals), jsonChars: json.length };
 }
 
-export function makePlan(statement: Statement, shape: ParsedShape, literals: readonly Literal[], rewrites: KeptRewrites): SqlPlan {
+export function makePlan(statement: Statement, lifted: PlannedText, shape: ParsedShape, rewrites: KeptRewrites): SqlPlan {
+  const { text, literals, chars } = lifted;
+  const { template } = shape;
   return {
     ...shape.reads,
-    isSimple: shape.reads.isSimple && statement.text.sql.length <= SIMPLE_CHARS_MAX,
+    isSimple: shape.reads.isSimple && chars <= SIMPLE_CHARS_MAX,
     statement,
     literals,
     rewrites,
-    tree: () => shape.template.fill(literals),
-    tracedTree: (trace) => shape.template.fillWith((index, negative) => new LiteralValue(trace, index, literals[index]!.kind, negative)),
-    placeOf: (location) => statement.text.placeOf(location),
+    tree: () => template.fill(literals),
+    tracedTree: (trace) =>
+      template.fillWith({
+        value: (index, negative) => new LiteralValue(trace, index, literals[index]!.kind, negative),
+        list: (index, { query_location }) => [literalList(trace, index, literals[index]!.kind, query_location)],
+      }),
+    placeOf: (location) => text.placeOf(location),
   };
+}
+
+function literalList(trace: Trace, index: number, kind: LiteralKind, location: number | undefined): LiteralList {
+  const place = location === undefined ? {} : { query_location: location };
+  return { class: "LITERALS", type: "LITERALS", alias: "", ...place, list: new TracedList(trace, index, kind) };
 }
 
 /** The query in DuckDB's JSON. @throws TsdbError bad_query */

@@ -97,6 +97,11 @@ export function printExpression(out: SqlWriter, node: Expression): void {
     case "POSITIONAL_REFERENCE":
       out.put(`#${node.index}`);
       return;
+    case "LITERALS": {
+      const { list } = node;
+      out.slot(() => list.plain().map(valueText).join(", "));
+      return;
+    }
     case "LATE": {
       const { made } = node;
       out.again((part) => printExpression(part, made.current));

@@ -173,9 +173,10 @@ export class SqlRun implements SqlAnswer {
   }
 
   private newRewrite(): Rewrite {
-    const rewrite = Rewrite.of(this.plan, this.options);
+    const { options } = this;
+    const rewrite = Rewrite.of(this.plan, options);
     // what choices that turned out wrong led to is no plan for others
-    if (this.scans.refused.size === 0) this.plan.rewrites.add(rewrite);
+    if (this.scans.refused.size === 0) this.plan.rewrites.add(rewrite, options.values);
     return rewrite;
   }
 

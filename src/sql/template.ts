@@ -4,11 +4,16 @@
 // parser then did nothing with it but to pass it on. All others are fixed, that is, part of the template: a type's width, a sample's size,
 // a string that is a name, and what stands in GROUP BY, where the parser looks for equal expressions.
 import type { EncodedText } from "./encoded-text.ts";
-import { isValueOf, type Literal, literalValue } from "./literals.ts";
-import type { QueryNode, SqlValue } from "./tree.ts";
+import { isValueOf, type Literal, literalsOf, literalValue } from "./literals.ts";
+import type { Constant, Expression, QueryNode, SqlValue } from "./tree.ts";
 
-/** `negative`: DuckDB's parser took in a minus before the literal. */
-export type ValueAt = (literal: number, negative: boolean) => SqlValue;
+/** What stands in the places of literals. */
+export interface Fill {
+  /** `negative`: DuckDB's parser took in a minus before the literal. */
+  value(literal: number, negative: boolean): SqlValue;
+  /** `first`: the first literal of the list, as the parser saw it. */
+  list(literal: number, first: Constant): readonly Expression[];
+}
 
 type Node = { readonly [member: string]: unknown };
 
@@ -21,11 +26,22 @@ class Slot {
   ) {}
 }
 
+/** Stands in a list of nodes for those of a list's literals. */
+class ListSlot {
+  constructor(
+    readonly literal: number,
+    /** The first of them. */
+    readonly node: Node,
+  ) {}
+}
+
 export class Template {
   private constructor(
     private readonly root: Node,
     /** Which literals all statements of this template have in common; ascending. */
     readonly fixed: readonly number[],
+    /** Each list of literals is what IN looks in: it may have any length. If not, the statement must be parsed with all of them. */
+    readonly hasAllLists: boolean,
   ) {}
 
   /** `tree` is that of `text`, whose literals are `literals`. */
@@ -35,17 +51,20 @@ export class Template {
     return new Template(
       root,
       literals.map((_, i) => i).filter((i) => !builder.varying.has(i) || builder.fixed.has(i)),
+      literals.every(({ list }, i) => list === undefined || builder.lists.has(i)),
     );
   }
 
   /** A tree of the caller's own with these literals in it; locations are numbers of tokens. */
   fill(literals: readonly Literal[]): QueryNode {
-    return this.fillWith((index, negative) => literalValue(literals[index]!, negative));
+    const list = (index: number, first: Constant) =>
+      literalsOf(literals[index]!).map((literal) => ({ ...first, value: literalValue(literal, false) }));
+    return this.fillWith({ value: (index, negative) => literalValue(literals[index]!, negative), list });
   }
 
   /** The same with other values in the places of literals. */
-  fillWith(valueAt: ValueAt): QueryNode {
-    return fillNode(this.root, valueAt) as unknown as QueryNode;
+  fillWith(fill: Fill): QueryNode {
+    return fillNode(this.root, fill) as unknown as QueryNode;
   }
 }
 
@@ -54,6 +73,8 @@ class Builder {
   readonly varying = new Set<number>();
   /** Those among them that must stay what they are. */
   readonly fixed = new Set<number>();
+  /** Lists that are what IN looks in. */
+  readonly lists = new Set<number>();
   private readonly byToken: ReadonlyMap<number, number>;
 
   constructor(
@@ -72,7 +93,16 @@ class Builder {
       else if (typeof value === "number") built[key] = this.text.tokenAt(value);
     }
     if (node["class"] === "CONSTANT") built["value"] = this.slot(node, built["query_location"], isGrouped) ?? node["value"];
+    if (node["class"] === "OPERATOR" && IN.has(node["type"]) && !isGrouped) this.list(built);
     return built;
+  }
+
+  private list(operator: Record<string, unknown>): void {
+    const [subject, first, ...others] = operator["children"] as Node[];
+    const slot = first?.["value"];
+    if (others.length > 0 || !(slot instanceof Slot) || this.literals[slot.literal]!.list === undefined) return;
+    this.lists.add(slot.literal);
+    operator["children"] = [subject, new ListSlot(slot.literal, first!)];
   }
 
   private member(value: unknown, isGrouped: boolean): unknown {
@@ -95,20 +125,23 @@ class Builder {
   }
 }
 
-function fillNode(node: Node, valueAt: ValueAt): Node {
+const IN: ReadonlySet<unknown> = new Set(["COMPARE_IN", "COMPARE_NOT_IN"]);
+
+function fillNode(node: Node, fill: Fill): Node {
   const filled: Record<string, unknown> = {};
   for (const key in node) {
     const value = node[key];
     if (value === null || typeof value !== "object") filled[key] = value;
-    else if (value instanceof Slot) filled[key] = valueAt(value.literal, value.negative);
-    else filled[key] = Array.isArray(value) ? fillList(value, valueAt) : fillNode(value as Node, valueAt);
+    else if (value instanceof Slot) filled[key] = fill.value(value.literal, value.negative);
+    else filled[key] = Array.isArray(value) ? fillList(value, fill) : fillNode(value as Node, fill);
   }
   return filled;
 }
 
-function fillList(list: readonly unknown[], valueAt: ValueAt): unknown[] {
-  return list.map((item) => {
-    if (item === null || typeof item !== "object") return item;
-    return Array.isArray(item) ? fillList(item, valueAt) : fillNode(item as Node, valueAt);
+function fillList(list: readonly unknown[], fill: Fill): unknown[] {
+  return list.flatMap((item): unknown[] => {
+    if (item instanceof ListSlot) return [...fill.list(item.literal, item.node as unknown as Constant)];
+    if (item === null || typeof item !== "object") return [item];
+    return [Array.isArray(item) ? fillList(item, fill) : fillNode(item as Node, fill)];
   });
 }

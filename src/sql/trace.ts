@@ -2,7 +2,7 @@
 // statement (literals, parameters, now) are read through a trace: one that is looked at is fixed, that is, the rewrite holds only for
 // statements that have it too. Not so in steps: they are taken again for each statement, with its own values.
 import type { QueryParams } from "../model/query.ts";
-import { type Literal, type LiteralKind, literalType, literalValue } from "./literals.ts";
+import { type Literal, type LiteralKind, literalsOf, literalType, literalValue } from "./literals.ts";
 import type { SqlType, SqlValue } from "./tree.ts";
 
 type QueryParam = QueryParams[string];
@@ -16,7 +16,7 @@ export interface Late<T> {
 }
 
 /** The number of a literal, or the name of a parameter after a dollar. */
-type Source = number | `$${string}`;
+export type Source = number | `$${string}`;
 
 const LEAST_CHARS = 16;
 
@@ -44,6 +44,8 @@ export class Trace {
   private readsNowInSteps = false;
   private readonly steps: (() => boolean)[] = [];
   private depth = 0;
+  /** How often something was looked at. */
+  private looks = 0;
   private isClosed = false;
   #values: TracedValues;
 
@@ -52,6 +54,7 @@ export class Trace {
   }
 
   get nowNs(): bigint {
+    this.looks++;
     if (this.depth > 0) this.readsNowInSteps = true;
     else if (!this.isClosed) this.isRepeatable = false;
     return this.#values.nowNs;
@@ -72,6 +75,7 @@ export class Trace {
   }
 
   look(source: Source): void {
+    this.looks++;
     if (!this.isClosed) (this.depth > 0 ? this.readInSteps : this.fixed).add(source);
   }
 
@@ -85,6 +89,7 @@ export class Trace {
 
   /** Somebody wants to know for good what steps found: all that they read is fixed. */
   lookAtSteps(): void {
+    this.looks++;
     if (this.depth > 0 || this.isClosed) return;
     for (const source of this.readInSteps) this.fixed.add(source);
     if (this.readsNowInSteps) this.isRepeatable = false;
@@ -111,6 +116,13 @@ export class Trace {
   /** The rewrite is done: whoever looks at a value now makes nothing of it that would stay. */
   close(): void {
     this.isClosed = true;
+  }
+
+  /** A step that does nothing but compute: needless, where it looks at nothing that differs. */
+  value<T>(compute: () => T): Late<T> {
+    const { looks } = this;
+    const value = this.compute(compute);
+    return this.looks === looks ? settled(value) : this.step(compute);
   }
 
   /** Takes all steps again for another statement. False: the rewrite is not right for it. */
@@ -207,6 +219,36 @@ class LateType implements SqlType {
 
   toJSON(): SqlType {
     return { id: this.id, type_info: this.type_info };
+  }
+}
+
+/** The literals of a list. */
+export class TracedList {
+  readonly #trace: Trace;
+  readonly #index: number;
+
+  constructor(
+    trace: Trace,
+    index: number,
+    readonly kind: LiteralKind,
+  ) {
+    this.#trace = trace;
+    this.#index = index;
+  }
+
+  values(): SqlValue[] {
+    this.#trace.look(this.#index);
+    return this.plain();
+  }
+
+  /** Without anybody having looked at them. */
+  plain(): SqlValue[] {
+    return literalsOf(this.#trace.literal(this.#index)).map((literal) => literalValue(literal, false));
+  }
+
+  /** To be compared as text is to be looked at. */
+  toJSON(): SqlValue[] {
+    return this.values();
   }
 }
 

@@ -1,7 +1,7 @@
 // DuckDB's parse tree as json_serialize_sql writes it, as far as we accept it: what is not declared here is refused by check.ts.
 // Names of members are DuckDB's.
 import { TsdbError } from "../model/errors.ts";
-import type { Late } from "./trace.ts";
+import type { Late, TracedList } from "./trace.ts";
 
 export interface Located {
   /** The number of a token of the statement (template.ts; DuckDB gives a byte offset); absent where DuckDB does not know it. */
@@ -163,6 +163,13 @@ export interface PositionalReference extends Located {
   index: number;
 }
 
+/** What IN looks in, where that is literals alone: of any number. */
+export interface LiteralList extends Located {
+  class: "LITERALS";
+  type: "LITERALS";
+  readonly list: TracedList;
+}
+
 /** Made anew for each statement of a shape by a step of its rewrite (trace.ts). */
 export interface LateExpression extends Located {
   class: "LATE";
@@ -187,6 +194,7 @@ export type Expression =
   | Lambda
   | Collate
   | PositionalReference
+  | LiteralList
   | LateExpression;
 
 export interface OrderBy {

@@ -91,7 +91,7 @@ export async function checkKept(engine: SqlEngine, { sql, params, nowNs, tables 
     expect({ sql, params, rewrite: describeRewrite(kept) }).toEqual({ sql, params, rewrite: wanted as object });
     // what is reckoned with is enough for both
     expect(kept.functionBytes).toBeGreaterThanOrEqual((fresh as Rewrite).functionBytes);
-  } else if (fresh instanceof Rewrite) plan.rewrites.add(fresh);
+  } else if (fresh instanceof Rewrite) plan.rewrites.add(fresh, options.values);
   return kept !== null;
 }
 

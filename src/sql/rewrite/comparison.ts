@@ -2,9 +2,10 @@
 import { intervalNs, isFine } from "../interval.ts";
 import type { Hint, ScanUse, Typed } from "../kind.ts";
 import { clampI64 } from "../time-text.ts";
-import type { Between, Comparison, Operator } from "../tree.ts";
+import type { Between, Comparison, LiteralList, Operator } from "../tree.ts";
 import { bigintConstant, call, stringConstant } from "../tree.ts";
 import { asTime, timeConstant } from "./cast.ts";
+import { typedConstant } from "./expression.ts";
 import { comparisonHint, tagHint } from "./hints.ts";
 
 /** Brings two sides to one kind where the dialect says how; otherwise DuckDB decides. */
@@ -86,6 +87,27 @@ export function rewriteIn(node: Operator, children: readonly Typed[]): Typed {
   for (const { text } of list) if (text !== undefined) texts.push(text);
   if (texts.length === list.length) return condition(rewritten, [tagHint(first!, texts)]);
   return condition(rewritten, [list.length === 1 ? comparisonHint("COMPARE_EQUAL", first!, list[0]!) : null]);
+}
+
+/** The same for literals alone, which stay one where they mean to the column what they mean as they are. */
+export function rewriteInList(node: Operator, subject: Typed, literals: LiteralList): Typed {
+  const { list } = literals;
+  const isAsItIs = list.kind === "s" ? subject.kind === "string" : subject.kind === "integer" || subject.kind === "float";
+  if (subject.source === undefined || !isAsItIs) {
+    const constants = list.values().map((value): Typed => typedConstant({ class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value }));
+    return rewriteIn(node, [subject, ...constants]);
+  }
+  const rewritten: Operator = { ...node, children: [subject.node, literals] };
+  if (node.type !== "COMPARE_IN") return { node: rewritten, kind: "boolean" };
+  const isTag = list.kind === "s" && tagHint(subject, []) !== null;
+  return condition(rewritten, [
+    isTag
+      ? tagHint(
+          subject,
+          list.values().map(({ value }) => String(value)),
+        )
+      : null,
+  ]);
 }
 
 /** A condition that says all of `hints`; exactly them, when none is missing. */

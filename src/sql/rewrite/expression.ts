@@ -10,7 +10,7 @@ import type { Constant, Expression, Parameter, SqlValue, Star } from "../tree.ts
 import { castTo, stringConstant } from "../tree.ts";
 import { makeList } from "./array-function.ts";
 import { rewriteCast, textOf } from "./cast.ts";
-import { condition, rewriteBetween, rewriteComparison, rewriteIn } from "./comparison.ts";
+import { condition, rewriteBetween, rewriteComparison, rewriteIn, rewriteInList } from "./comparison.ts";
 import { rewriteFunction, rewriteSelectorCall } from "./function.ts";
 import { presenceHint, tagHint, truthHint } from "./hints.ts";
 import { type RewriteContext, rewriteQuery, typed, wideConstant } from "./rewriter.ts";
@@ -73,6 +73,8 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
       return typed({ ...node, child: rewriteExpression(node.child, context, scope).node }, "string");
     case "POSITIONAL_REFERENCE":
       return typed(node, "unknown");
+    case "LITERALS":
+      throw new Error("BUG: a list of literals stands behind IN alone");
     case "LATE":
       return rewriteExpression(node.made.look(), context, scope);
   }
@@ -235,8 +237,16 @@ export function unify(values: readonly Typed[]): { nodes: Expression[]; kind: Ki
 function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, context: RewriteContext, scope: Scope): Typed {
   const part = selectorPart(node);
   if (part !== null) return rewriteSelectorCall(part.selector, context, scope, part.part);
+  if (node.type === "COMPARE_IN" || node.type === "COMPARE_NOT_IN") {
+    const [subject, list] = node.children;
+    if (list?.class !== "LITERALS")
+      return rewriteIn(
+        node,
+        node.children.map((child) => rewriteExpression(child, context, scope)),
+      );
+    return rewriteInList(node, rewriteExpression(subject!, context, scope), list);
+  }
   const children = node.children.map((child) => rewriteExpression(child, context, scope));
-  if (node.type === "COMPARE_IN" || node.type === "COMPARE_NOT_IN") return rewriteIn(node, children);
   const rewritten: Expression = { ...node, children: children.map((child) => child.node) };
   switch (node.type) {
     case "OPERATOR_COALESCE": {

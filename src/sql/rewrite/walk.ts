@@ -10,6 +10,7 @@ export function mapChildren(node: Expression, map: (child: Expression) => Expres
     case "CONSTANT":
     case "PARAMETER":
     case "POSITIONAL_REFERENCE":
+    case "LITERALS":
       return node;
     case "FUNCTION":
       return {

@@ -1,0 +1,207 @@
+// What does it cost to plan a SQL statement, of a shape that is new and of one that is known? Every round has other literals. DuckDB's own
+// parts, parsing and preparing, are shown beside ours.
+
+import { Kernel } from "../src/kernel/kernel.ts";
+import { type ColumnDef, ColumnType } from "../src/model/column.ts";
+import type { ScanTable } from "../src/model/scan.ts";
+import { SqlEngine } from "../src/sql/engine.ts";
+import { Rewrite, type RewriteOptions } from "../src/sql/kept-rewrite.ts";
+import { liftLiterals } from "../src/sql/literals.ts";
+import type { SqlPlan } from "../src/sql/plan.ts";
+import { PlanCache } from "../src/sql/plan-cache.ts";
+import { parseStatement } from "../src/sql/statement.ts";
+import { StatementScans } from "../src/sql/statement-scans.ts";
+import { prng } from "../test/support/prng.ts";
+import { TSBS_CPU_FIELDS, TSBS_CPU_TAGS } from "./data/tsbs-cpu.ts";
+import { extentOf, TSBS_QUERIES } from "./data/tsbs-queries.ts";
+import { type Answer, type Bench, median, type Size, short } from "./support/bench.ts";
+
+const EXTENT = extentOf({ hosts: 100, rows: 1_000_000 });
+const MISS_US = 1000;
+const HIT_US = 100;
+
+/** `statement(k)`: the k-th of its shape. `rounds`: fewer where one takes long. `isLong`: its literals alone take longer than the goals. */
+interface Shape {
+  readonly name: string;
+  readonly rounds?: number;
+  readonly isLong?: boolean;
+  statement(k: number): string;
+}
+
+const host = (k: number) => `host_${k % 100}`;
+const hour = (k: number) => `2016-01-0${1 + (k % 9)}T${10 + (k % 14)}:00:00Z`;
+const hostList = (count: number, k: number) => Array.from({ length: count }, (_, i) => `'host_${i + k}'`).join(", ");
+
+const SHAPES: readonly Shape[] = [
+  ...TSBS_QUERIES.map(({ name, statement }): Shape => ({ name, statement: (k) => statement(EXTENT, prng(k)).sql })),
+  {
+    name: "gap filling, locf and interpolate",
+    statement: (k) => `SELECT date_bin_gapfill(INTERVAL '1 minute', time) AS minute, hostname, locf(avg(usage_user)) AS l,
+      interpolate(max(usage_system)) AS i FROM cpu WHERE time >= '${hour(k)}' AND time < '2016-01-11T00:00:00Z' AND hostname = '${host(k)}'
+      GROUP BY minute, hostname ORDER BY minute`,
+  },
+  {
+    name: "a window by RANGE INTERVAL",
+    statement: (k) => `SELECT time, hostname, avg(usage_user) OVER (PARTITION BY hostname ORDER BY time
+      RANGE BETWEEN INTERVAL '5 minutes' PRECEDING AND CURRENT ROW) AS a FROM cpu WHERE time >= '${hour(k)}' AND hostname = '${host(k)}'`,
+  },
+  {
+    name: "JOIN",
+    statement: (k) => `SELECT a.time, a.usage_user - b.usage_user AS d FROM cpu a JOIN cpu b ON a.time = b.time
+      WHERE a.hostname = '${host(k)}' AND b.hostname = '${host(k + 1)}' AND a.time >= '${hour(k)}' ORDER BY a.time LIMIT 100`,
+  },
+  {
+    name: "text functions",
+    statement: (k) => `SELECT time, upper(hostname) || '-${k}' AS h, round(usage_user / 3.${k}, 2) AS u FROM cpu
+      WHERE region LIKE '%eu%' AND time >= '${hour(k)}' AND hostname <> '${host(k)}'`,
+  },
+  {
+    name: "days by a zone's clock",
+    statement: (k) => `SELECT date_bin_wallclock(INTERVAL '1 day', tz(time, 'Europe/Berlin')) AS day, max(usage_user) AS m FROM cpu
+      WHERE hostname = '${host(k)}' AND time >= '${hour(k)}' GROUP BY day ORDER BY day`,
+  },
+  { name: "IN of 1,000", isLong: true, statement: (k) => `SELECT * FROM cpu WHERE hostname IN (${hostList(1000, k)})` },
+  { name: "IN of 20,000", rounds: 7, isLong: true, statement: (k) => `SELECT * FROM cpu WHERE hostname IN (${hostList(20_000, k)})` },
+];
+
+/** Microseconds. */
+type Times = Map<string, number>;
+
+export class Planner {
+  private readonly tables: readonly ScanTable[];
+  private prepared = "";
+
+  constructor(private readonly engine: SqlEngine) {
+    const tags = TSBS_CPU_TAGS.map((name) => ({ name, type: ColumnType.tag }));
+    const fields = TSBS_CPU_FIELDS.map((name) => ({ name, type: ColumnType.integer }));
+    const columns = [{ name: "time", type: ColumnType.time }, ...tags, ...fields].map((column, id): ColumnDef => ({ id, ...column }));
+    const open = (): never => {
+      throw new Error("nothing is read to plan");
+    };
+    const times = { minNs: EXTENT.startNs, maxNs: EXTENT.endNs };
+    this.tables = [{ name: "cpu", columns, rowCountMax: 5_000_000, times, selectsExactly: true, aggregate: () => null, open }];
+  }
+
+  /** Every part of planning a statement of a new shape. */
+  async miss(sql: string): Promise<Times> {
+    const times: Times = new Map();
+    const tokens = stopwatch(times);
+    liftLiterals(parseStatement(sql).text, true);
+    tokens("tokens");
+    const check = stopwatch(times);
+    const cache = new PlanCache(async (text) => {
+      const parse = stopwatch(times);
+      const json = await this.engine.serialize(text);
+      parse("parse");
+      return json;
+    }, 1 << 27);
+    const plan = await cache.plan(sql);
+    check("check");
+    times.set("check", times.get("check")! - times.get("tokens")! - times.get("parse")!);
+    return this.rewritten(plan, times, (options, onPart) => Rewrite.of(plan, { ...options, onPart }));
+  }
+
+  /** The same of a shape that `cache` knows. */
+  async hit(cache: PlanCache, sql: string): Promise<Times> {
+    const times: Times = new Map();
+    const tokens = stopwatch(times);
+    const plan = await cache.plan(sql);
+    tokens("tokens");
+    return this.rewritten(plan, times, (options, onPart) => {
+      const kept = plan.rewrites.find(options);
+      const rewrite = kept ?? Rewrite.of(plan, options);
+      if (kept === null) plan.rewrites.add(rewrite, options.values);
+      onPart("rewrite");
+      return rewrite;
+    });
+  }
+
+  private async rewritten(
+    plan: SqlPlan,
+    times: Times,
+    make: (options: RewriteOptions, onPart: (part: string) => void) => Rewrite,
+  ): Promise<Times> {
+    const scans = new StatementScans(this.engine, { tables: this.tables, params: {} });
+    const options: RewriteOptions = {
+      values: { literals: plan.literals, params: {}, nowNs: EXTENT.endNs },
+      tables: scans,
+      functionBytesMax: plan.isSimple ? null : this.engine.functionBytesMax,
+    };
+    const part = stopwatch(times);
+    const rewrite = make(options, part);
+    const handles = scans.open(rewrite.scans);
+    part("rewrite");
+    const text = rewrite.text(handles);
+    part("print");
+    const duck = await this.engine.lease();
+    const prepare = stopwatch(times);
+    // what needs no DuckDB is not prepared, and what is prepared stays so
+    if (rewrite.straight === null && text !== this.prepared) await duck.describe(text);
+    prepare("prepare");
+    this.prepared = text;
+    await duck.close(false, () => {});
+    scans.unregister();
+    scans.end();
+    return times;
+  }
+}
+
+/** Adds to `times` what has passed since it was asked last. */
+function stopwatch(times: Times): (part: string) => void {
+  let startMs = performance.now();
+  return (part) => {
+    const nowMs = performance.now();
+    times.set(part, (times.get(part) ?? 0) + (nowMs - startMs) * 1000);
+    startMs = nowMs;
+  };
+}
+
+const PARTS = ["tokens", "parse", "check", "rewrite", "guard", "print", "prepare"];
+/** What is DuckDB's. */
+const THEIRS: ReadonlySet<string> = new Set(["parse", "prepare"]);
+
+/** The median of each part, and of all that is ours. */
+function summary(rounds: readonly Times[]): { ours: number; parts: string } {
+  const ours = rounds.map((times) => [...times].reduce((sum, [part, us]) => sum + (THEIRS.has(part) ? 0 : us), 0));
+  const medianOf = (part: string) => median(rounds.map((times) => times.get(part) ?? 0));
+  const parts = PARTS.filter((part) => rounds[0]!.has(part)).map((part) => `${part} ${medianOf(part).toFixed(0)}`);
+  return { ours: median(ours), parts: parts.join(", ") };
+}
+
+export const sqlPlan: Bench = {
+  name: "sql-plan",
+  async run(size, say, { only } = {}) {
+    const engine = await SqlEngine.open(Kernel.create(), { memoryBytes: 512 << 20, threads: 2, tempDir: null });
+    try {
+      const planner = new Planner(engine);
+      const shapes = SHAPES.filter(({ name }) => only === undefined || name.includes(only));
+      // code is compiled as it runs
+      for (let round = 0; round < WARM_UPS[size]; round++) for (const shape of shapes) await planner.miss(shape.statement(round));
+      const answers: Answer[] = [];
+      for (const shape of shapes) {
+        const rounds = Math.min(shape.rounds ?? ROUNDS[size], ROUNDS[size]);
+        const misses: Times[] = [];
+        const hits: Times[] = [];
+        const cache = new PlanCache((text) => engine.serialize(text), 1 << 27);
+        for (let round = 0; round < rounds; round++) misses.push(await planner.miss(shape.statement(round)));
+        for (let round = 0; round < rounds * HITS_PER_MISS; round++) hits.push(await planner.hit(cache, shape.statement(round)));
+        // as in a server that has answered for a while
+        hits.splice(0, hits.length >> 1);
+        const [miss, hit] = [summary(misses), summary(hits)];
+        answers.push(answerOf(shape, "of a new shape", MISS_US, miss), answerOf(shape, "of a known shape", HIT_US, hit));
+        say(`${shape.name}: new ${short(miss.ours)} µs (${miss.parts}), known ${short(hit.ours)} µs (${hit.parts})`);
+      }
+      return answers;
+    } finally {
+      engine.close();
+    }
+  },
+};
+
+const HITS_PER_MISS = 8;
+const ROUNDS: Record<Size, number> = { smoke: 2, real: 60 };
+const WARM_UPS: Record<Size, number> = { smoke: 0, real: 20 };
+
+function answerOf({ name, isLong }: Shape, of: string, atMost: number, { ours, parts }: ReturnType<typeof summary>): Answer {
+  return { what: `rewriting ${name}, ${of}`, value: ours, unit: "µs", ...(isLong ? {} : { goal: { atMost } }), detail: `${parts} µs` };
+}

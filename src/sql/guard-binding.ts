@@ -1,0 +1,47 @@
+// Macros in macros: DuckDB's planner puts an argument in as often as the macro mentions it, so a heavy one is bound to a name first.
+import { MACRO_WEIGHTS } from "./macro-weights.ts";
+import { internalName } from "./names.ts";
+import type { Expression, FunctionCall } from "./tree.ts";
+import { call } from "./tree.ts";
+
+/** An argument is bound when mentioning it would make so many expressions more. */
+const BIND_WEIGHT = 300;
+
+/** `f(x)` as `list_transform([x], lambda v: f(v))[1]` for each heavy argument that the macro mentions more than once. */
+export function bind(
+  node: FunctionCall,
+  parts: readonly { readonly weight: number }[],
+  weight: number,
+  depth: number,
+): { node: Expression; weight: number } {
+  const macro = MACRO_WEIGHTS.get(node.function_name);
+  if (macro === undefined) return { node, weight };
+  const isHeavy = node.children.map((_, i) => (parts[i]?.weight ?? 0) * ((macro.mentions[i] ?? 1) - 1) > BIND_WEIGHT);
+  const expanded = node.children.reduce(
+    (sum, _, i) => sum + (parts[i]?.weight ?? 1) * (isHeavy[i] ? 1 : (macro.mentions[i] ?? 1)),
+    macro.own,
+  );
+  const bound = isHeavy.flatMap((heavy, index) => (heavy ? [{ index, name: internalName("x", depth + index) }] : []));
+  const inner: Expression = {
+    ...node,
+    children: node.children.map((child, i) => (isHeavy[i] ? reference(internalName("x", depth + i)) : child)),
+  };
+  const outer = bound.reduceRight<Expression>((body, { index, name }) => bindOne(node.children[index]!, name, body), inner);
+  return { node: { ...outer, alias: node.alias }, weight: expanded + bound.length * 4 };
+}
+
+function bindOne(value: Expression, name: string, body: Expression): Expression {
+  const lambda: Expression = { class: "LAMBDA", type: "LAMBDA", alias: "", lhs: reference(name), expr: { ...body, alias: "" } };
+  const list: Expression = { class: "OPERATOR", type: "ARRAY_CONSTRUCTOR", alias: "", children: [{ ...value, alias: "" }] };
+  const one: Expression = {
+    class: "CONSTANT",
+    type: "VALUE_CONSTANT",
+    alias: "",
+    value: { type: { id: "INTEGER", type_info: null }, is_null: false, value: 1 },
+  };
+  return { class: "OPERATOR", type: "ARRAY_EXTRACT", alias: "", children: [call("list_transform", [list, lambda]), one] };
+}
+
+function reference(name: string): Expression {
+  return { class: "COLUMN_REF", type: "COLUMN_REF", alias: "", column_names: [name] };
+}
