@@ -322,7 +322,3 @@ function encodeTexts(values: readonly string[]): { offsets: Int32Array; data: Ui
   });
   return { offsets, data: Buffer.concat(parts) };
 }
-
-export function isPresent(validity: Uint8Array | null, row: number): boolean {
-  return validity === null || ((validity[row >> 3]! >> (row & 7)) & 1) === 1;
-}

@@ -7,9 +7,10 @@ import type { TimeZone } from "../model/time-zone.ts";
 import type { FieldType } from "../tsdbql/ast.ts";
 import type { Interval } from "../tsdbql/check-select.ts";
 import type { Cells } from "../tsdbql/operators/operator.ts";
+import { isValid } from "../tsdbql/operators/validity.ts";
 import type { PlannedCall } from "../tsdbql/plan-select.ts";
 import type { Points } from "../tsdbql/points.ts";
-import { type GrowingColumn, growingColumn, isPresent, type NumberColumn, type TagColumn } from "./tsdbql-columns.ts";
+import { type GrowingColumn, growingColumn, type NumberColumn, type TagColumn } from "./tsdbql-columns.ts";
 import { groupRows, orderRows } from "./tsdbql-order.ts";
 import type { MeasurementTable, ScanPredicates } from "./tsdbql-table.ts";
 import type { Turns } from "./tsdbql-turns.ts";
@@ -233,7 +234,7 @@ const COMBINE: Readonly<Record<string, (cells: readonly Cells[]) => Combined>> =
 };
 
 function valueAt({ values, validity }: Cells, row: number): Value | null {
-  return isPresent(validity, row) ? (values[row] as Value) : null;
+  return isValid(validity, row) ? (values[row] as Value) : null;
 }
 
 /** A window without values has no count either. */
@@ -279,9 +280,10 @@ function difference(greatest: Value | null, least: Value | null): Value | null {
   return BigInt.asIntN(64, (greatest as bigint) - (least as bigint));
 }
 
-/** The earliest or latest; of several at that time the greatest. */
+/** The earliest or latest; of several at that time the greatest, but of booleans the first is false. */
 function chosen(values: Cells, times: Cells, sign: 1 | -1): Combined {
   let bestTime = 0n;
+  const isReversed = values.type === "boolean" && sign === -1;
   return {
     value: (from, to) => {
       let best: Value | null = null;
@@ -289,7 +291,7 @@ function chosen(values: Cells, times: Cells, sign: 1 | -1): Combined {
         const value = valueAt(values, row);
         if (value === null) continue;
         const time = times.values[row] as bigint;
-        const isBetter = best === null || (sign === 1 ? time > bestTime : time < bestTime) || (time === bestTime && value > best);
+        const isBetter = best === null || (sign === 1 ? time > bestTime : time < bestTime) || (time === bestTime && (isReversed ? value < best : value > best));
         if (!isBetter) continue;
         best = value;
         bestTime = time;

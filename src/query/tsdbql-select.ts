@@ -1,16 +1,25 @@
 // A planned SELECT run: blocks of rows of one series after the other, each with its columns.
 import type { Kernel } from "../kernel/kernel.ts";
 import type { TimeRange } from "../model/scan.ts";
-import { MIN_TIME_NS } from "../tsdbql/plan-condition.ts";
-import type { PlannedCall, SelectPlan, TableSource } from "../tsdbql/plan-select.ts";
+import { compareText } from "../tsdbql/plan-fields.ts";
+import type { PlannedColumn, SelectPlan, TableSource } from "../tsdbql/plan-select.ts";
 import { planWhere } from "../tsdbql/plan-where.ts";
-import { type AnyCells, isPresent } from "./tsdbql-columns.ts";
-import { joinByTime } from "./tsdbql-join.ts";
-import { type CallGroup, type CallRequest, kernelCalls } from "./tsdbql-kernel.ts";
+import { AggregateRun } from "./tsdbql-aggregate.ts";
+import type { Cells } from "../tsdbql/operators/operator.ts";
+import { isValid } from "../tsdbql/operators/validity.ts";
+import { takeIntegers } from "../tsdbql/operators/words.ts";
+import { takeCells } from "./tsdbql-cells.ts";
+import type { AnyCells, TagCells } from "./tsdbql-columns.ts";
+import { compileCondition, type FindColumn } from "./tsdbql-condition.ts";
+import type { StatementMemory } from "./tsdbql-memory.ts";
+import { rawBlocks } from "./tsdbql-raw.ts";
+import { concatRows, type LooseRows, orderedRows, readRows, type RowSet, type RowsRequest, TOO_MANY } from "./tsdbql-rows.ts";
+import { SubqueryRows } from "./tsdbql-subquery.ts";
 import type { MeasurementTable } from "./tsdbql-table.ts";
 import type { Turns } from "./tsdbql-turns.ts";
 
 export type RunPlan = SelectPlan<MeasurementTable>;
+export type RunSource = RunPlan["sources"][number];
 
 /** Rows of one series, in order of time. Blocks of a series follow each other. */
 export interface RowBlock {
@@ -32,46 +41,81 @@ export class SelectRun {
   constructor(
     readonly kernel: Kernel,
     readonly turns: Turns,
+    readonly memory: StatementMemory,
   ) {}
 
   /** Rows of the series of one name. */
-  async *blocks(plan: RunPlan, name: string, scope: SelectScope): AsyncGenerator<RowBlock> {
-    const groups = await this.callGroups(plan, name, scope);
-    if (plan.checked.descending) groups.reverse();
-    for (const { tags, points } of groups) {
-      const joined = joinByTime(points, plan.checked.descending);
-      if (joined.times.length === 0) continue;
-      yield {
-        name,
-        tags,
-        times: joined.times,
-        columns: plan.outputs.map(({ expression }) => joined.cells[plan.symbols.get(expression)!]!),
-      };
-    }
+  blocks(plan: RunPlan, name: string, scope: SelectScope): AsyncGenerator<RowBlock> {
+    if (plan.calls.length > 0) return new AggregateRun(this, plan, name, scope).blocks();
+    return rawBlocks(this, plan, name, scope);
   }
 
-  private async callGroups(plan: RunPlan, name: string, { range, groupBy }: SelectScope): Promise<CallGroup[]> {
-    const { checked } = plan;
-    const tables = plan.sources.filter(
-      (source): source is TableSource<MeasurementTable> => source.kind === "table" && source.name === name,
-    );
-    const [source] = tables;
-    if (source === undefined) return [];
-    const request: CallRequest = {
-      calls: plan.calls as readonly PlannedCall[],
-      groupBy,
-      range,
-      interval: checked.interval,
-      zone: checked.timeZone,
-      startNs: range.minNs === MIN_TIME_NS ? 0n : range.minNs,
-      ownTimes: plan.isSelector && checked.interval === null,
-      descending: checked.descending,
-    };
-    const where = planWhere(checked.condition, source.schema);
-    const predicates = await source.table.predicates(where, range, this.turns);
-    if (predicates.isEmpty) return [];
-    return [...((await kernelCalls(source.table, request, predicates, this.turns)) ?? [])];
+  sourcesOf({ sources }: RunPlan, name: string): RunSource[] {
+    return sources.filter((source) => (source.kind === "table" ? source.name === name : source.plan.names.includes(name)));
+  }
+
+  /** The rows of all sources of a name, in groups. @throws TsdbError query_limit */
+  async rows(plan: RunPlan, name: string, request: RowsRequest): Promise<RowSet> {
+    const parts: LooseRows[] = [];
+    for (const source of this.sourcesOf(plan, name)) {
+      const isTable = source.kind === "table";
+      let loose = isTable ? await this.tableRows(plan, source, request) : await this.subqueryRows(plan, source.plan, name, request);
+      if (loose === TOO_MANY) throw new Error("BUG: there was no limit");
+      if (isTable && plan.calls.length === 0) loose = withoutEmpty(loose);
+      this.memory.take(loose.bytes);
+      parts.push(loose);
+    }
+    const set = orderedRows(concatRows(parts), request.descending);
+    this.memory.check(set.bytes);
+    return set;
+  }
+
+  async tableRows(
+    plan: RunPlan,
+    { table, schema }: TableSource<MeasurementTable>,
+    request: RowsRequest,
+    rowsMax?: number,
+  ): Promise<LooseRows | typeof TOO_MANY> {
+    const where = planWhere(plan.checked.condition, schema);
+    const predicates = await table.predicates(where, request.range, this.turns);
+    const { turns, memory } = this;
+    return readRows(table, request, predicates, where.rows, { turns, memory, ...(rowsMax === undefined ? {} : { rowsMax }) });
+  }
+
+  private async subqueryRows(plan: RunPlan, inner: RunPlan, name: string, request: RowsRequest): Promise<LooseRows> {
+    const groupBy = [...new Set([...inner.dimensions, ...request.groupBy])].sort(compareText);
+    const { checked } = inner;
+    const range = { minNs: later(checked.ownMinNs, request.range.minNs), maxNs: earlier(checked.ownMaxNs, request.range.maxNs) };
+    const rows = new SubqueryRows(inner, groupBy, this.memory);
+    for await (const block of this.blocks(inner, name, { range, groupBy })) rows.add(block);
+    return rows.finish(request, (find: FindColumn) => (plan.checked.condition === null ? null : compileCondition(plan.checked.condition, find)));
   }
 }
 
-export { isPresent };
+function later(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}
+
+function earlier(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+/** Rows of a measurement that show anything but tags: others are none. */
+export function withoutEmpty(loose: LooseRows): LooseRows {
+  const fields = loose.columns.filter((cells) => cells !== null && cells.type !== "tag") as Cells[];
+  if (fields.some(({ validity }) => validity === null)) return loose;
+  const rows = Int32Array.from(loose.times.keys()).filter((row) => fields.some(({ validity }) => isValid(validity, row)));
+  if (rows.length === loose.times.length) return loose;
+  return {
+    times: takeIntegers(loose.times, rows),
+    tags: loose.tags.map((cells) => takeCells(cells, rows) as TagCells),
+    columns: loose.columns.map((cells) => (cells === null ? null : takeCells(cells, rows))),
+    bytes: loose.bytes,
+  };
+}
+
+/** Each once. */
+export function distinctColumns(columns: readonly PlannedColumn[]): PlannedColumn[] {
+  const known = new Map(columns.map((column) => [`${column.kind} ${column.name}`, column]));
+  return [...known.values()];
+}

@@ -13,6 +13,7 @@ import type { SeriesAnswer, SeriesHead, SeriesPiece } from "../tsdbql/series.ts"
 import type { DatabaseSnapshot, SnapshotNeed, TableSnapshot } from "./snapshot.ts";
 import { resultTypeOf, toResultColumn } from "./tsdbql-columns.ts";
 import { type RunPlan, SelectRun } from "./tsdbql-select.ts";
+import { StatementMemory } from "./tsdbql-memory.ts";
 import { MeasurementTable } from "./tsdbql-table.ts";
 import { Turns } from "./tsdbql-turns.ts";
 
@@ -57,11 +58,15 @@ async function runSelect(select: Select, context: TsdbqlContext): Promise<Series
   try {
     await tables.open(measurementsOf(checked));
     const plan = planSelect(checked, (measurement) => tables.resolve(measurement));
-    return { pieces: piecesOf(plan, new SelectRun(context.kernel, new Turns(context.signal))), close: () => tables.close() };
+    return { pieces: piecesOf(plan, runOf(context)), close: () => tables.close() };
   } catch (error) {
     await tables.close();
     throw error;
   }
+}
+
+function runOf({ kernel, signal, memoryBytesMax }: TsdbqlContext): SelectRun {
+  return new SelectRun(kernel, new Turns(signal), new StatementMemory(memoryBytesMax));
 }
 
 async function* piecesOf(plan: RunPlan, run: SelectRun): AsyncGenerator<SeriesPiece> {

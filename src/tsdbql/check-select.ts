@@ -27,6 +27,9 @@ export interface CheckedSelect {
   /** Inclusive, within MIN_TIME_NS and MAX_TIME_NS, which mean that nothing was said. Empty if the first is later. */
   readonly minNs: bigint;
   readonly maxNs: bigint;
+  /** What the statement itself says of time, without those around it. */
+  readonly ownMinNs: bigint;
+  readonly ownMaxNs: bigint;
   readonly dimensions: readonly Dimension[];
   readonly interval: Interval | null;
   readonly fill: Fill;
@@ -58,6 +61,8 @@ class SelectCheck {
   private readonly descending: boolean;
   private readonly minNs: bigint;
   private readonly maxNs: bigint;
+  private readonly ownMinNs: bigint;
+  private readonly ownMaxNs: bigint;
   private readonly fill: Fill;
   private readonly inheritsInterval: boolean;
 
@@ -75,6 +80,8 @@ class SelectCheck {
     this.checkDimensions();
     let minNs = bounds.minNs ?? MIN_TIME_NS;
     let maxNs = bounds.maxNs ?? (this.interval === null ? MAX_TIME_NS : nowNs);
+    this.ownMinNs = minNs;
+    this.ownMaxNs = maxNs;
     this.descending = parent?.descending ?? select.descending;
     if (parent !== null) {
       if (select.descending && !parent.descending) {
@@ -124,6 +131,8 @@ class SelectCheck {
       condition: this.condition,
       minNs: this.minNs,
       maxNs: this.maxNs,
+      ownMinNs: this.ownMinNs,
+      ownMaxNs: this.ownMaxNs,
       dimensions: this.dimensions,
       interval: this.interval,
       fill: this.fill,

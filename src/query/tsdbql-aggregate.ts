@@ -1,0 +1,315 @@
+// SELECT with calls: each call's points by group, from the storage or from rows; windows filled, functions of points in order applied,
+// then all of them joined by time into rows.
+import type { Fill } from "../tsdbql/ast.ts";
+import { TRANSFORMS } from "../tsdbql/operators/transforms.ts";
+import { fillWindows } from "../tsdbql/operators/fill.ts";
+import type { Cells } from "../tsdbql/operators/operator.ts";
+import { REDUCERS } from "../tsdbql/operators/reducers.ts";
+import { joinByTime, sliceRows } from "../tsdbql/operators/rows.ts";
+import { windowAt, windowStarts } from "../tsdbql/operators/windows.ts";
+import { MAX_TIME_NS, MIN_TIME_NS } from "../tsdbql/plan-condition.ts";
+import type { PlannedCall, PlannedColumn } from "../tsdbql/plan-select.ts";
+import { planWhere } from "../tsdbql/plan-where.ts";
+import type { Points, WindowPoints } from "../tsdbql/points.ts";
+import { emptyCells, presentPoints, takeCells } from "./tsdbql-cells.ts";
+import type { AnyCells } from "./tsdbql-columns.ts";
+import { fillCells } from "./tsdbql-fill.ts";
+import { kernelCalls } from "./tsdbql-kernel.ts";
+import { compareTags } from "./tsdbql-order.ts";
+import { computeOutput } from "./tsdbql-outputs.ts";
+import { symbolOf } from "./tsdbql-symbols.ts";
+import { type BaseCall, type BasePoints, basePoints, type ColumnAt } from "./tsdbql-points.ts";
+import { distinctColumns, type RowBlock, type RunPlan, type SelectRun, type SelectScope } from "./tsdbql-select.ts";
+import type { TimeRange } from "../model/scan.ts";
+
+/** One group's points, one a call, and the columns beside a selector. */
+interface GroupResult {
+  readonly tags: readonly string[];
+  readonly bases: (BasePoints | null)[];
+  /** Finds the columns that are shown beside a single selector. */
+  readonly columnAt: ColumnAt | null;
+}
+
+interface CallRoad {
+  readonly call: PlannedCall;
+  readonly base: BaseCall;
+  /** From the innermost on. */
+  readonly transforms: readonly PlannedCall[];
+  /** What is read for it: windows before the range are for the functions that look back. */
+  readonly range: TimeRange;
+}
+
+export class AggregateRun {
+  private readonly roads: readonly CallRoad[];
+
+  constructor(
+    private readonly run: SelectRun,
+    private readonly plan: RunPlan,
+    private readonly name: string,
+    private readonly scope: SelectScope,
+  ) {
+    // tags of measurements are no points, but what an inner statement shows is
+    const isOverTables = plan.sources.every(({ kind }) => kind === "table");
+    const isThere = (call: PlannedCall) => call.type !== null && !(isOverTables && columnOf(call).kind === "tag");
+    this.roads = plan.calls.filter(isThere).map((call) => this.road(call));
+  }
+
+  async *blocks(): AsyncGenerator<RowBlock> {
+    if (this.roads.length === 0) return;
+    const { checked } = this.plan;
+    const groups = sliceGroups(await this.groups(), checked);
+    for (const group of checked.descending ? groups.toReversed() : groups) {
+      const block = this.block(group);
+      if (block !== null) yield block;
+      const pause = this.run.turns.pause();
+      if (pause !== null) await pause;
+    }
+  }
+
+  private road(call: PlannedCall): CallRoad {
+    const transforms: PlannedCall[] = [];
+    let inner = call;
+    while (inner.isTransform && "args" in inner.of) {
+      transforms.unshift(inner);
+      inner = inner.of;
+    }
+    const base: BaseCall = inner.isTransform ? { call: null, column: inner.of as PlannedColumn } : { call: inner, column: columnOf(inner) };
+    if (inner.isTransform) transforms.unshift(inner);
+    return { call, base, transforms, range: this.extended(transforms) };
+  }
+
+  private extended(transforms: readonly PlannedCall[]): TimeRange {
+    const { range } = this.scope;
+    const { interval, descending } = this.plan.checked;
+    const windows = transforms.reduce((sum, { name, args }) => sum + TRANSFORMS.get(name)!.windowsBefore(args), 0);
+    if (interval === null || windows === 0 || !Number.isFinite(windows)) return range;
+    const byNs = BigInt(windows) * interval.durationNs;
+    if (descending) return { minNs: range.minNs, maxNs: range.maxNs > MAX_TIME_NS - byNs ? MAX_TIME_NS : range.maxNs + byNs };
+    return { minNs: range.minNs < MIN_TIME_NS + byNs ? MIN_TIME_NS : range.minNs - byNs, maxNs: range.maxNs };
+  }
+
+  /** All groups of all calls, in order of tags. */
+  private async groups(): Promise<GroupResult[]> {
+    const byRange = Map.groupBy(this.roads, ({ range }) => `${range.minNs} ${range.maxNs}`);
+    const found = new Map<string, GroupResult>();
+    for (const roads of byRange.values()) {
+      for (const { tags, bases, columnAt } of await this.groupsOf(roads)) {
+        const key = tags.join("\0");
+        let group = found.get(key);
+        if (group === undefined) {
+          group = { tags, bases: this.roads.map(() => null), columnAt };
+          found.set(key, group);
+        }
+        roads.forEach((road, i) => {
+          group.bases[this.roads.indexOf(road)] = bases[i]!;
+        });
+      }
+    }
+    return [...found.values()].sort((a, b) => compareTags(a.tags, b.tags));
+  }
+
+  private get ownTimes(): boolean {
+    return this.plan.isSelector && this.plan.checked.interval === null;
+  }
+
+  private async groupsOf(roads: readonly CallRoad[]): Promise<GroupResult[]> {
+    return (await this.fromStorage(roads)) ?? (await this.fromRows(roads));
+  }
+
+  private async fromStorage(roads: readonly CallRoad[]): Promise<GroupResult[] | null> {
+    const { plan, run, scope } = this;
+    const { checked } = plan;
+    const [source, ...others] = run.sourcesOf(plan, this.name);
+    if (source?.kind !== "table" || others.length > 0 || plan.columns.length > 0) return null;
+    const calls = roads.flatMap(({ base }) => base.call ?? []);
+    if (calls.length < roads.length) return null;
+    const where = planWhere(checked.condition, source.schema);
+    if (where.rows.length > 0) return null;
+    const { range } = roads[0]!;
+    const predicates = await source.table.predicates(where, range, run.turns);
+    if (predicates.leftTags.length > 0) return null;
+    if (predicates.isEmpty || range.minNs > range.maxNs) return [];
+    const groups = await kernelCalls(
+      source.table,
+      {
+        calls,
+        groupBy: scope.groupBy,
+        range,
+        interval: checked.interval,
+        zone: checked.timeZone,
+        startNs: startOf(range),
+        ownTimes: this.ownTimes,
+        descending: checked.descending,
+      },
+      predicates,
+      run.turns,
+    );
+    return (
+      groups?.map(({ tags, points }) => ({ tags, bases: points.map((of) => (of === null ? null : { points: of, rows: null })), columnAt: null })) ??
+      null
+    );
+  }
+
+  private async fromRows(roads: readonly CallRoad[]): Promise<GroupResult[]> {
+    const { plan, run, scope } = this;
+    const { checked } = plan;
+    const { range } = roads[0]!;
+    const tagRefs = roads.flatMap(({ base }) => base.call?.tags ?? []).flatMap((name) => [
+      { name, kind: "tag" as const },
+      { name, kind: "string" as const },
+    ]);
+    const columns = distinctColumns([...roads.map(({ base }) => base.column), ...plan.columns, ...tagRefs]);
+    const set = await run.rows(plan, this.name, { columns, groupBy: scope.groupBy, range, descending: checked.descending });
+    const columnAt: ColumnAt = (name, kind) => {
+      const index = columns.findIndex((column) => column.name === name && column.kind === kind);
+      return index < 0 ? null : set.columns[index]!;
+    };
+    const groups: GroupResult[] = [];
+    for (let group = 0; group < set.groups.length; group++) {
+      const bases = basePoints(set, group, columnAt, {
+        bases: roads.map(({ base }) => base),
+        interval: checked.interval,
+        zone: checked.timeZone,
+        startNs: startOf(range),
+        endNs: range.maxNs,
+        ownTimes: this.ownTimes,
+        descending: checked.descending,
+      });
+      groups.push({ tags: set.groups[group]!, bases, columnAt });
+      const pause = run.turns.pause();
+      if (pause !== null) await pause;
+    }
+    return groups;
+  }
+
+  /** The rows of one group; null: there are none. */
+  private block({ tags, bases, columnAt }: GroupResult): RowBlock | null {
+    const { plan, name } = this;
+    const { checked } = plan;
+    const results = this.roads.map((road, i) => this.result(road, bases[i] ?? null));
+    const present = results.filter((result) => result !== null);
+    if (present.length === 0) return null;
+    const limited = present.map((result) => limit(result, checked));
+    const rows = joinByTime(
+      limited.map(({ points }) => points),
+      checked.descending,
+    );
+    const rowCount = rows.times.length;
+    if (rowCount === 0) return null;
+    const cells: (AnyCells | null)[] = plan.calls.map((call) => {
+      const place = this.roads.findIndex((road) => road.call === call);
+      const result = place < 0 ? null : results[place]!;
+      if (result !== null) return rows.columns[present.indexOf(result)]!;
+      return call.type === null ? null : emptyCells(call.type, rowCount);
+    });
+    const beside = limited[0]!.rows;
+    for (const { name: column, kind } of plan.columns) {
+      const own = columnAt?.(column, kind) ?? null;
+      cells.push(own === null || beside === null ? null : takeCells(own, beside));
+    }
+    const filled = cells.map((each) => (each === null ? null : fillCells(each, checked.fill)));
+    const columns = plan.outputs.map(({ expression }) =>
+      computeOutput(expression, (node) => symbolOf(plan, filled, node), rowCount),
+    );
+    return { name, tags, times: rows.times, columns };
+  }
+
+  private result({ base, transforms }: CallRoad, found: BasePoints | null): CallResult | null {
+    if (found === null) return null;
+    const { checked } = this.plan;
+    const { interval } = checked;
+    const isList = base.call === null || REDUCERS.get(base.call.name)!.isList;
+    let filled: WindowPoints = { points: found.points, validity: null };
+    let rows = found.rows;
+    if (interval !== null && !isList && checked.fill.kind !== "none") {
+      const range = this.extended(transforms);
+      const wanted = checked.limit > 0 && transforms.length === 0 ? checked.limit + checked.offset : null;
+      const starts = this.windowStarts(found.points, range, wanted);
+      const points = wanted === null ? found.points : upTo(found.points, starts, wanted);
+      // windows without values count none
+      const fill: Fill = base.call!.name === "count" && checked.fill.kind === "null" ? { kind: "value", value: 0n } : checked.fill;
+      filled = fillWindows(points, starts, fill, interval.durationNs);
+      if (rows !== null) rows = spread(rows, points.times, filled.points.times);
+    }
+    if (transforms.length === 0) return { points: filled, rows };
+    let points: Points = withoutNulls(filled);
+    for (const { name, args } of transforms) {
+      points = TRANSFORMS.get(name)!.apply(points, args, { descending: checked.descending, intervalNs: interval?.durationNs ?? null });
+    }
+    return points.times.length === 0 ? null : { points: { points, validity: null }, rows: null };
+  }
+
+  /** Of the range, or of the first windows of it that are wanted and a few more. */
+  private windowStarts({ times }: Points, range: TimeRange, wanted: number | null): BigInt64Array {
+    const { interval, timeZone, descending } = this.plan.checked;
+    const grid = { intervalNs: interval!.durationNs, offsetNs: interval!.offsetNs, zone: timeZone };
+    const least = descending ? times[times.length - 1]! : times[0]!;
+    let minNs = range.minNs === MIN_TIME_NS ? windowAt(grid, least).startNs : range.minNs;
+    let { maxNs } = range;
+    if (wanted !== null) {
+      const reachNs = BigInt(wanted + SPARE_WINDOWS) * grid.intervalNs;
+      if (descending && maxNs - minNs > reachNs) minNs = maxNs - reachNs;
+      else if (maxNs - minNs > reachNs) maxNs = minNs + reachNs;
+    }
+    return windowStarts(grid, minNs, maxNs, descending);
+  }
+}
+
+/** Where a clock changes, windows are longer or shorter. */
+const SPARE_WINDOWS = 4;
+
+/** Points that are among the first `wanted` windows at most, and so within `starts`. */
+function upTo(points: Points, starts: BigInt64Array, wanted: number): Points {
+  if (points.times.length <= wanted && starts.length <= wanted) return points;
+  const last = starts[starts.length - 1]!;
+  const isDescending = starts.length > 1 && starts[1]! < starts[0]!;
+  let count = 0;
+  while (count < points.times.length && (isDescending ? points.times[count]! >= last : points.times[count]! <= last)) count++;
+  if (count === points.times.length) return points;
+  const cells = { type: points.type, values: points.values, validity: null } as Cells;
+  return presentPoints(cells, points.times, 0, count).points;
+}
+
+interface CallResult {
+  readonly points: WindowPoints;
+  /** Rows of the set that the points are; -1 where a window was filled. */
+  readonly rows: Int32Array | null;
+}
+
+function columnOf(call: PlannedCall): PlannedColumn {
+  return "args" in call.of ? columnOf(call.of) : call.of;
+}
+
+/** What a result without windows has as its time. */
+function startOf({ minNs }: TimeRange): bigint {
+  return minNs === MIN_TIME_NS ? 0n : minNs;
+}
+
+function sliceGroups<T>(groups: readonly T[], { slimit, soffset }: { readonly slimit: number; readonly soffset: number }): readonly T[] {
+  return slimit === 0 && soffset === 0 ? groups : groups.slice(soffset, slimit === 0 ? undefined : soffset + slimit);
+}
+
+function withoutNulls({ points, validity }: WindowPoints): Points {
+  if (validity === null) return points;
+  return presentPoints({ type: points.type, values: points.values, validity } as Cells, points.times, 0, points.times.length).points;
+}
+
+/** Rows of points, for the same points with more between them. */
+function spread(rows: Int32Array, times: BigInt64Array, filledTimes: BigInt64Array): Int32Array {
+  const spreadRows = new Int32Array(filledTimes.length).fill(-1);
+  let at = 0;
+  for (let i = 0; i < filledTimes.length && at < times.length; i++) if (filledTimes[i] === times[at]) spreadRows[i] = rows[at++]!;
+  return spreadRows;
+}
+
+/** LIMIT and OFFSET are for each call. */
+function limit({ points: { points, validity }, rows }: CallResult, { limit: most, offset }: { readonly limit: number; readonly offset: number }): CallResult {
+  if (most === 0 && offset === 0) return { points: { points, validity }, rows };
+  const cells = { type: points.type, values: points.values, validity } as Cells;
+  const { times, columns } = sliceRows({ times: points.times, columns: [cells] }, offset, most);
+  const [kept] = columns;
+  return {
+    points: { points: { type: kept!.type, times, values: kept!.values } as Points, validity: kept!.validity },
+    rows: rows === null ? null : rows.slice(offset, offset + times.length),
+  };
+}

@@ -1,0 +1,129 @@
+// Columns of rows as other types, and without their nulls.
+import type { FieldType } from "../tsdbql/ast.ts";
+import { cellsOf, numbersOf, pointsOf, takeValues } from "../tsdbql/operators/columns.ts";
+import type { Cells } from "../tsdbql/operators/operator.ts";
+import { isValid } from "../tsdbql/operators/validity.ts";
+import { takeIntegers } from "../tsdbql/operators/words.ts";
+import type { ColumnKind } from "../tsdbql/plan-types.ts";
+import type { Points, PointValues } from "../tsdbql/points.ts";
+import type { AnyCells, TagCells } from "./tsdbql-columns.ts";
+
+const NUMBERS: readonly unknown[] = ["float", "integer", "unsigned"];
+
+/** A column read as another type: numbers become each other, anything else has no value then. */
+export function castCells(cells: AnyCells, kind: ColumnKind): AnyCells | null {
+  if (cells.type === kind) return cells;
+  if (cells.type === "tag") return kind === "string" ? textsOf(cells) : null;
+  if (kind === "tag") return cells.type === "string" ? tagsOf(cells) : null;
+  if (kind === null || !NUMBERS.includes(kind) || !NUMBERS.includes(cells.type)) return null;
+  const { validity } = cells;
+  if (kind === "float") return cellsOf("float", numbersOf(cells), validity);
+  const values = cells.type === "float" ? wholeNumbers(cells.values) : (cells.values as BigInt64Array | BigUint64Array);
+  return kind === "integer"
+    ? cellsOf("integer", new BigInt64Array(values.buffer as ArrayBuffer, values.byteOffset, values.length), validity)
+    : cellsOf("unsigned", new BigUint64Array(values.buffer as ArrayBuffer, values.byteOffset, values.length), validity);
+}
+
+function wholeNumbers(values: Float64Array): BigInt64Array {
+  const whole = new BigInt64Array(values.length);
+  for (let i = 0; i < values.length; i++) {
+    const value = Math.trunc(values[i]!);
+    if (Number.isFinite(value)) whole[i] = BigInt(value);
+  }
+  return whole;
+}
+
+/** An absent tag is no text. */
+export function textsOf({ codes, dictionary }: TagCells): Cells {
+  const values: string[] = new Array(codes.length);
+  const validity = new Uint8Array((codes.length + 7) >> 3);
+  let missing = 0;
+  for (let i = 0; i < codes.length; i++) {
+    const value = dictionary[codes[i]!]!;
+    values[i] = value;
+    if (value === "") missing++;
+    else validity[i >> 3] = validity[i >> 3]! | (1 << (i & 7));
+  }
+  return cellsOf("string", values, missing === 0 ? null : validity);
+}
+
+export function tagsOf(cells: Cells & { readonly type: "string" }): TagCells {
+  const dictionary: string[] = [];
+  const codeOf = new Map<string, number>();
+  const codes = Uint32Array.from(cells.values, (text, i) => {
+    const value = isValid(cells.validity, i) ? text : "";
+    let code = codeOf.get(value);
+    if (code === undefined) {
+      code = dictionary.push(value) - 1;
+      codeOf.set(value, code);
+    }
+    return code;
+  });
+  return { type: "tag", codes, dictionary };
+}
+
+/** Rows by number, -1 for none: null then. */
+export function takeCells(cells: AnyCells, rows: Int32Array): AnyCells {
+  if (cells.type === "tag") return takeTags(cells, rows);
+  const { type, validity } = cells;
+  const places = new Int32Array(rows.length);
+  const present = new Uint8Array((rows.length + 7) >> 3);
+  let missing = 0;
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i]!;
+    if (row < 0 || !isValid(validity, row)) missing++;
+    else {
+      places[i] = row;
+      present[i >> 3] = present[i >> 3]! | (1 << (i & 7));
+    }
+  }
+  if (cells.values.length === 0) return emptyCells(type, rows.length);
+  return cellsOf(type, takeValues(cells.values, places) as PointValues[typeof type], missing === 0 ? null : present);
+}
+
+function takeTags({ codes, dictionary }: TagCells, rows: Int32Array): TagCells {
+  const absent = dictionary.indexOf("");
+  const own = absent < 0 && rows.includes(-1) ? [...dictionary, ""] : dictionary;
+  const none = absent < 0 ? own.length - 1 : absent;
+  return { type: "tag", codes: Uint32Array.from(rows, (row) => (row < 0 ? none : codes[row]!)), dictionary: own };
+}
+
+/** Without any value. */
+export function emptyCells(type: FieldType, rowCount: number): Cells {
+  const validity = new Uint8Array((rowCount + 7) >> 3);
+  switch (type) {
+    case "float":
+      return cellsOf(type, new Float64Array(rowCount), validity);
+    case "integer":
+      return cellsOf(type, new BigInt64Array(rowCount), validity);
+    case "unsigned":
+      return cellsOf(type, new BigUint64Array(rowCount), validity);
+    case "boolean":
+      return cellsOf(type, new Uint8Array(rowCount), validity);
+    case "string":
+      return cellsOf(type, new Array<string>(rowCount).fill(""), validity);
+  }
+}
+
+export interface PresentPoints {
+  readonly points: Points;
+  /** The row of each point. */
+  readonly rows: Int32Array;
+}
+
+/** The values of rows [from, to) that are there. */
+export function presentPoints(cells: AnyCells, times: BigInt64Array, from: number, to: number): PresentPoints {
+  const column = cells.type === "tag" ? textsOf(cells) : cells;
+  const { type, validity } = column;
+  if (validity === null) {
+    const rows = Int32Array.from({ length: to - from }, (_, i) => from + i);
+    const values = column.values.slice(from, to) as PointValues[typeof type];
+    return { points: pointsOf(type, times.slice(from, to), values), rows };
+  }
+  const rows = new Int32Array(to - from);
+  let count = 0;
+  for (let row = from; row < to; row++) if (isValid(validity, row)) rows[count++] = row;
+  const present = rows.slice(0, count);
+  const values = takeValues(column.values, present) as PointValues[typeof type];
+  return { points: pointsOf(type, takeIntegers(times, present), values), rows: present };
+}

@@ -1,0 +1,94 @@
+// Columns of an answer computed of what was read: calls' results and columns, with arithmetic and functions of rows around them.
+import type { Expression, FieldType } from "../tsdbql/ast.ts";
+import { type Arithmetic, arithmetic, arithmeticType } from "../tsdbql/operators/arithmetic.ts";
+import { cellsOf } from "../tsdbql/operators/columns.ts";
+import { ROW_FUNCTIONS } from "../tsdbql/operators/functions.ts";
+import type { Cells } from "../tsdbql/operators/operator.ts";
+import { isLiteral } from "../tsdbql/plan-where.ts";
+import { textsOf } from "./tsdbql-cells.ts";
+import type { AnyCells } from "./tsdbql-columns.ts";
+
+/** The values of a symbol, a call or a column; null: it has none. Undefined: the expression is no symbol. */
+export type SymbolCells = (expression: Expression) => AnyCells | null | undefined;
+
+/** Null: no row has a value. */
+export function computeOutput(expression: Expression, symbols: SymbolCells, rowCount: number): AnyCells | null {
+  const cells = compute(expression, symbols, rowCount);
+  return cells?.type === "float" ? withoutNaN(cells) : cells;
+}
+
+function compute(expression: Expression, symbols: SymbolCells, rowCount: number): AnyCells | null {
+  const known = symbols(expression);
+  if (known !== undefined) return known;
+  switch (expression.kind) {
+    case "paren":
+      return compute(expression.inner, symbols, rowCount);
+    case "call":
+      return computeFunction(expression, symbols, rowCount);
+    case "binary":
+      return computeBinary(expression, symbols, rowCount);
+    default:
+      return null;
+  }
+}
+
+type Side = Cells | Extract<Expression, { readonly kind: "number" | "integer" | "string" | "boolean" | "duration" | "time" | "regex" }>;
+
+function side(expression: Expression, symbols: SymbolCells, rowCount: number): Side | null {
+  if (isLiteral(expression)) return expression;
+  const cells = compute(expression, symbols, rowCount);
+  return cells?.type === "tag" ? textsOf(cells) : cells;
+}
+
+function computeFunction({ name, args }: Expression & { readonly kind: "call" }, symbols: SymbolCells, rowCount: number): Cells | null {
+  const sides: Side[] = [];
+  for (const arg of args) {
+    const cells = side(arg, symbols, rowCount);
+    if (cells === null) return null;
+    sides.push(cells);
+  }
+  return ROW_FUNCTIONS.get(name)?.apply(sides, rowCount) ?? null;
+}
+
+function computeBinary(expression: Expression & { readonly kind: "binary" }, symbols: SymbolCells, rowCount: number): Cells | null {
+  const left = side(expression.left, symbols, rowCount);
+  const right = side(expression.right, symbols, rowCount);
+  if (left === null || right === null) return null;
+  const operator = expression.operator as Arithmetic;
+  const [a, b] = [suited(left, right), suited(right, left)];
+  const isPossible = arithmeticType(operator, typeOfSide(a), typeOfSide(b)) !== null;
+  return isPossible ? arithmetic(operator, a, b, rowCount) : null;
+}
+
+/** An integer that is written down is unsigned beside unsigned ones. */
+function suited(own: Side, other: Side): Side {
+  return "kind" in own && own.kind === "integer" && typeOfSide(other) === "unsigned" ? { ...own, unsigned: true } : own;
+}
+
+function typeOfSide(of: Side): FieldType {
+  if (!("kind" in of)) return of.type;
+  switch (of.kind) {
+    case "number":
+      return "float";
+    case "integer":
+      return of.unsigned ? "unsigned" : "integer";
+    case "boolean":
+      return "boolean";
+    default:
+      return "string";
+  }
+}
+
+/** What is no number shows as null. */
+function withoutNaN(cells: Cells & { readonly type: "float" }): Cells {
+  const { values, validity } = cells;
+  let found = false;
+  for (let i = 0; i < values.length && !found; i++) found = Number.isNaN(values[i]!);
+  if (!found) return cells;
+  const present = new Uint8Array((values.length + 7) >> 3);
+  for (let i = 0; i < values.length; i++) {
+    const isValid = validity === null || ((validity[i >> 3]! >> (i & 7)) & 1) === 1;
+    if (isValid && !Number.isNaN(values[i]!)) present[i >> 3] = present[i >> 3]! | (1 << (i & 7));
+  }
+  return cellsOf("float", values, present);
+}

@@ -1,0 +1,114 @@
+// Calls computed from rows in groups: what the storage cannot make while it reads.
+import type { Interval } from "../tsdbql/check-select.ts";
+import type { ReduceContext, Windows } from "../tsdbql/operators/operator.ts";
+import { REDUCERS } from "../tsdbql/operators/reducers.ts";
+import { cutWindows, oneWindow } from "../tsdbql/operators/windows.ts";
+import type { PlannedCall, PlannedColumn } from "../tsdbql/plan-select.ts";
+import type { Points } from "../tsdbql/points.ts";
+import type { TimeZone } from "../model/time-zone.ts";
+import { type PresentPoints, presentPoints } from "./tsdbql-cells.ts";
+import type { AnyCells } from "./tsdbql-columns.ts";
+import type { RowSet } from "./tsdbql-rows.ts";
+
+/** What is made of a column before any function of points in order: its points, or one call's by windows. */
+export interface BaseCall {
+  /** Null: the column's points as they are. */
+  readonly call: PlannedCall | null;
+  readonly column: PlannedColumn;
+}
+
+export interface BaseRequest {
+  readonly bases: readonly BaseCall[];
+  readonly interval: Interval | null;
+  readonly zone: TimeZone | null;
+  /** Of results without windows. */
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  readonly ownTimes: boolean;
+  readonly descending: boolean;
+}
+
+/** Points of one base of one group, and the rows of the set that they are, where they are rows. */
+export interface BasePoints {
+  readonly points: Points;
+  readonly rows: Int32Array | null;
+}
+
+/** Finds columns of a row set. */
+export type ColumnAt = (name: string, kind: PlannedColumn["kind"]) => AnyCells | null;
+
+/** One group's results, one a base; null: no points. */
+export function basePoints(set: RowSet, group: number, columnAt: ColumnAt, request: BaseRequest): (BasePoints | null)[] {
+  const [from, to] = [set.starts[group]!, set.starts[group + 1]!];
+  const known = new Map<string, { readonly present: PresentPoints; windows: Windows | null } | null>();
+  return request.bases.map(({ call, column }) => {
+    const key = `${column.kind} ${column.name}`;
+    let found = known.get(key);
+    if (found === undefined) {
+      const cells = columnAt(column.name, column.kind);
+      found = cells === null ? null : { present: presentPoints(cells, set.times, from, to), windows: null };
+      known.set(key, found);
+    }
+    if (found === null || found.present.points.times.length === 0) return null;
+    const { present } = found;
+    if (call === null) return present;
+    found.windows ??= windowsOf(present.points, request);
+    return reduceCall(call, present, found.windows, { columnAt, request });
+  });
+}
+
+function windowsOf({ times }: Points, { interval, zone, descending, startNs, endNs }: BaseRequest): Windows {
+  if (interval === null) return oneWindow(times.length, { startNs, endNs });
+  return cutWindows(times, { intervalNs: interval.durationNs, offsetNs: interval.offsetNs, zone }, descending);
+}
+
+interface ReduceRequest {
+  readonly columnAt: ColumnAt;
+  readonly request: BaseRequest;
+}
+
+function reduceCall(call: PlannedCall, present: PresentPoints, windows: Windows, { columnAt, request }: ReduceRequest): BasePoints | null {
+  const context: ReduceContext = {
+    descending: request.descending,
+    intervalNs: request.interval?.durationNs ?? null,
+    keys: call.tags.length === 0 ? null : tagKeys(call.tags, present.rows, columnAt),
+    ownTimes: request.ownTimes,
+    seed: SEED,
+  };
+  const inner = call.of;
+  if ("args" in inner) {
+    // count(distinct(x)): the distinct values of a window, counted
+    const distinct = REDUCERS.get(inner.name)!.reduce(present.points, windows, inner.args, context);
+    const offsets = new Int32Array(windows.startsNs.length + 1);
+    for (const window of distinct.windows) offsets[window + 1]!++;
+    for (let i = 0; i < windows.startsNs.length; i++) offsets[i + 1]! += offsets[i]!;
+    const counted = REDUCERS.get(call.name)!.reduce(distinct.points, { ...windows, offsets }, call.args, context);
+    return counted.points.times.length === 0 ? null : { points: counted.points, rows: null };
+  }
+  const { points, rows } = REDUCERS.get(call.name)!.reduce(present.points, windows, call.args, context);
+  if (points.times.length === 0) return null;
+  return { points, rows: rows === null ? null : rows.map((row) => present.rows[row]!) };
+}
+
+/** The same rows are chosen of the same data, however often a statement runs. */
+const SEED = 1;
+
+/** Numbers for the values of tags (or fields) of each point. */
+function tagKeys(tags: readonly string[], rows: Int32Array, columnAt: ColumnAt): Int32Array {
+  const columns = tags.map((tag) => columnAt(tag, "tag") ?? columnAt(tag, "string"));
+  const known = new Map<string, number>();
+  return rows.map((row) => {
+    const key = columns.map((cells) => textAt(cells, row)).join("\0");
+    let number = known.get(key);
+    if (number === undefined) {
+      number = known.size;
+      known.set(key, number);
+    }
+    return number;
+  });
+}
+
+function textAt(cells: AnyCells | null, row: number): string {
+  if (cells === null) return "";
+  return cells.type === "tag" ? cells.dictionary[cells.codes[row]!]! : String(cells.values[row]);
+}
