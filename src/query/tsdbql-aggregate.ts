@@ -1,11 +1,13 @@
 // SELECT with calls: each call's points by group, from the storage or from rows; windows filled, functions of points in order applied,
 // then all of them joined by time into rows.
+
+import type { TimeRange } from "../model/scan.ts";
 import type { Fill } from "../tsdbql/ast.ts";
-import { TRANSFORMS } from "../tsdbql/operators/transforms.ts";
 import { fillWindows } from "../tsdbql/operators/fill.ts";
 import type { Cells } from "../tsdbql/operators/operator.ts";
 import { REDUCERS } from "../tsdbql/operators/reducers.ts";
 import { joinByTime, sliceRows } from "../tsdbql/operators/rows.ts";
+import { TRANSFORMS } from "../tsdbql/operators/transforms.ts";
 import { windowAt, windowStarts } from "../tsdbql/operators/windows.ts";
 import { MAX_TIME_NS, MIN_TIME_NS } from "../tsdbql/plan-condition.ts";
 import type { PlannedCall, PlannedColumn } from "../tsdbql/plan-select.ts";
@@ -17,10 +19,9 @@ import { fillCells } from "./tsdbql-fill.ts";
 import { kernelCalls } from "./tsdbql-kernel.ts";
 import { compareTags } from "./tsdbql-order.ts";
 import { computeOutput } from "./tsdbql-outputs.ts";
-import { symbolOf } from "./tsdbql-symbols.ts";
 import { type BaseCall, type BasePoints, basePoints, type ColumnAt } from "./tsdbql-points.ts";
 import { distinctColumns, type RowBlock, type RunPlan, type SelectRun, type SelectScope } from "./tsdbql-select.ts";
-import type { TimeRange } from "../model/scan.ts";
+import { symbolOf } from "./tsdbql-symbols.ts";
 
 /** One group's points, one a call, and the columns beside a selector. */
 interface GroupResult {
@@ -145,8 +146,11 @@ export class AggregateRun {
       run.turns,
     );
     return (
-      groups?.map(({ tags, points }) => ({ tags, bases: points.map((of) => (of === null ? null : { points: of, rows: null })), columnAt: null })) ??
-      null
+      groups?.map(({ tags, points }) => ({
+        tags,
+        bases: points.map((of) => (of === null ? null : { points: of, rows: null })),
+        columnAt: null,
+      })) ?? null
     );
   }
 
@@ -154,10 +158,12 @@ export class AggregateRun {
     const { plan, run, scope } = this;
     const { checked } = plan;
     const { range } = roads[0]!;
-    const tagRefs = roads.flatMap(({ base }) => base.call?.tags ?? []).flatMap((name) => [
-      { name, kind: "tag" as const },
-      { name, kind: "string" as const },
-    ]);
+    const tagRefs = roads
+      .flatMap(({ base }) => base.call?.tags ?? [])
+      .flatMap((name) => [
+        { name, kind: "tag" as const },
+        { name, kind: "string" as const },
+      ]);
     const columns = distinctColumns([...roads.map(({ base }) => base.column), ...plan.columns, ...tagRefs]);
     const set = await run.rows(plan, this.name, { columns, groupBy: scope.groupBy, range, descending: checked.descending });
     const columnAt: ColumnAt = (name, kind) => {
@@ -208,9 +214,7 @@ export class AggregateRun {
       cells.push(own === null || beside === null ? null : takeCells(own, beside));
     }
     const filled = cells.map((each) => (each === null ? null : fillCells(each, checked.fill)));
-    const columns = plan.outputs.map(({ expression }) =>
-      computeOutput(expression, (node) => symbolOf(plan, filled, node), rowCount),
-    );
+    const columns = plan.outputs.map(({ expression }) => computeOutput(expression, (node) => symbolOf(plan, filled, node), rowCount));
     return { name, tags, times: rows.times, columns };
   }
 
@@ -303,7 +307,10 @@ function spread(rows: Int32Array, times: BigInt64Array, filledTimes: BigInt64Arr
 }
 
 /** LIMIT and OFFSET are for each call. */
-function limit({ points: { points, validity }, rows }: CallResult, { limit: most, offset }: { readonly limit: number; readonly offset: number }): CallResult {
+function limit(
+  { points: { points, validity }, rows }: CallResult,
+  { limit: most, offset }: { readonly limit: number; readonly offset: number },
+): CallResult {
   if (most === 0 && offset === 0) return { points: { points, validity }, rows };
   const cells = { type: points.type, values: points.values, validity } as Cells;
   const { times, columns } = sliceRows({ times: points.times, columns: [cells] }, offset, most);

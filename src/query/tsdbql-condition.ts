@@ -1,12 +1,12 @@
 // Conditions that only a whole row can answer, row by row, with the meaning of 1.x: what cannot be compared is false, a column that is
 // missing is equal to nothing, and what is no field is a tag.
 import type { BinaryOperator, Expression } from "../tsdbql/ast.ts";
-import { ROW_FUNCTIONS } from "../tsdbql/operators/functions.ts";
 import { toCells } from "../tsdbql/operators/arithmetic.ts";
+import { ROW_FUNCTIONS } from "../tsdbql/operators/functions.ts";
 import { isValid } from "../tsdbql/operators/validity.ts";
 import { compileRegex, type TextTest } from "../tsdbql/plan-regex.ts";
-import { isTagLike, tagTest } from "../tsdbql/plan-where.ts";
 import type { ColumnKind } from "../tsdbql/plan-types.ts";
+import { isTagLike, tagTest } from "../tsdbql/plan-where.ts";
 import type { AnyCells } from "./tsdbql-columns.ts";
 
 /** A column as a condition finds it; null: no row has a value. */

@@ -291,7 +291,10 @@ function chosen(values: Cells, times: Cells, sign: 1 | -1): Combined {
         const value = valueAt(values, row);
         if (value === null) continue;
         const time = times.values[row] as bigint;
-        const isBetter = best === null || (sign === 1 ? time > bestTime : time < bestTime) || (time === bestTime && (isReversed ? value < best : value > best));
+        const isBetter =
+          best === null ||
+          (sign === 1 ? time > bestTime : time < bestTime) ||
+          (time === bestTime && (isReversed ? value < best : value > best));
         if (!isBetter) continue;
         best = value;
         bestTime = time;

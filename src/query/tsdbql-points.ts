@@ -1,11 +1,12 @@
 // Calls computed from rows in groups: what the storage cannot make while it reads.
+
+import type { TimeZone } from "../model/time-zone.ts";
 import type { Interval } from "../tsdbql/check-select.ts";
 import type { ReduceContext, Windows } from "../tsdbql/operators/operator.ts";
 import { REDUCERS } from "../tsdbql/operators/reducers.ts";
 import { cutWindows, oneWindow } from "../tsdbql/operators/windows.ts";
 import type { PlannedCall, PlannedColumn } from "../tsdbql/plan-select.ts";
 import type { Points } from "../tsdbql/points.ts";
-import type { TimeZone } from "../model/time-zone.ts";
 import { type PresentPoints, presentPoints } from "./tsdbql-cells.ts";
 import type { AnyCells } from "./tsdbql-columns.ts";
 import type { RowSet } from "./tsdbql-rows.ts";

@@ -1,18 +1,19 @@
 // SELECT without calls: rows as they are. One measurement that is grouped by nothing is read in slices of time, each put in order and
 // handed on before the next is read, so that a long answer needs no more memory than a short one; groups are read some at a time.
-import type { Expression } from "../tsdbql/ast.ts";
+
 import type { TimeRange } from "../model/scan.ts";
+import type { Expression } from "../tsdbql/ast.ts";
 import type { TableSource } from "../tsdbql/plan-select.ts";
 import { planWhere, type Where } from "../tsdbql/plan-where.ts";
 import { emptyCells, takeCells } from "./tsdbql-cells.ts";
 import type { AnyCells } from "./tsdbql-columns.ts";
 import { fillCells } from "./tsdbql-fill.ts";
 import { computeOutput } from "./tsdbql-outputs.ts";
-import { type LooseRows, orderedRows, readRows, type RowSet, type RowsRequest, TOO_MANY } from "./tsdbql-rows.ts";
+import { type LooseRows, orderedRows, type RowSet, type RowsRequest, readRows, TOO_MANY } from "./tsdbql-rows.ts";
 import { type RowBlock, type RunPlan, type SelectRun, type SelectScope, withoutEmpty } from "./tsdbql-select.ts";
+import { TimeSlices } from "./tsdbql-slices.ts";
 import { symbolOf } from "./tsdbql-symbols.ts";
 import type { MeasurementTable, ScanPredicates } from "./tsdbql-table.ts";
-import { TimeSlices } from "./tsdbql-slices.ts";
 
 /** Below it everything is read at once. */
 const ROWS_AT_ONCE = 16_384;

@@ -5,7 +5,7 @@ import type { Expression } from "../tsdbql/ast.ts";
 import type { PlannedColumn } from "../tsdbql/plan-select.ts";
 import { kindOf } from "../tsdbql/plan-types.ts";
 import { castCells, emptyCells, tagsOf, takeCells } from "./tsdbql-cells.ts";
-import { type AnyCells, type GrowingColumn, growingColumn, NumberColumn, type TagCells } from "./tsdbql-columns.ts";
+import { type AnyCells, type GrowingColumn, growingColumn, type NumberColumn, type TagCells } from "./tsdbql-columns.ts";
 import { compileCondition, type FindColumn } from "./tsdbql-condition.ts";
 import { takeTimes } from "./tsdbql-kernel.ts";
 import type { StatementMemory } from "./tsdbql-memory.ts";
@@ -197,8 +197,19 @@ export function concatRows(parts: readonly LooseRows[]): LooseRows {
   }
   return {
     times,
-    tags: (first?.tags ?? []).map((_, i) => concatCells(parts.map(({ tags }) => tags[i]!), counts) as TagCells),
-    columns: (first?.columns ?? []).map((_, i) => concatCells(parts.map(({ columns }) => columns[i]!), counts)),
+    tags: (first?.tags ?? []).map(
+      (_, i) =>
+        concatCells(
+          parts.map(({ tags }) => tags[i]!),
+          counts,
+        ) as TagCells,
+    ),
+    columns: (first?.columns ?? []).map((_, i) =>
+      concatCells(
+        parts.map(({ columns }) => columns[i]!),
+        counts,
+      ),
+    ),
     bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
     keepsOrder: parts.length === 1 && parts.every(({ keepsOrder = false }) => keepsOrder),
   };
@@ -211,7 +222,9 @@ export function concatCells(parts: readonly (AnyCells | null)[], counts: readonl
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (present.type === "tag") {
     const texts = parts.flatMap((cells, i) =>
-      cells === null ? new Array<string>(counts[i]!).fill("") : Array.from((cells as TagCells).codes, (code) => (cells as TagCells).dictionary[code]!),
+      cells === null
+        ? new Array<string>(counts[i]!).fill("")
+        : Array.from((cells as TagCells).codes, (code) => (cells as TagCells).dictionary[code]!),
     );
     return tagsOf({ type: "string", values: texts, validity: null });
   }
@@ -236,7 +249,9 @@ export function concatCells(parts: readonly (AnyCells | null)[], counts: readonl
 export function orderedRows(loose: LooseRows, descending: boolean): RowSet {
   const rowCount = loose.times.length;
   const groups = groupRows(loose.tags, rowCount);
-  const { rows, starts } = loose.keepsOrder ? orderRows(groups, new BigInt64Array(rowCount), false) : orderRows(groups, loose.times, descending);
+  const { rows, starts } = loose.keepsOrder
+    ? orderRows(groups, new BigInt64Array(rowCount), false)
+    : orderRows(groups, loose.times, descending);
   if (rows === null) return { groups: groups.tags, starts, times: loose.times, columns: loose.columns, bytes: loose.bytes };
   const taken = new Int32Array(rows.buffer, rows.byteOffset, rows.length);
   return {

@@ -1,19 +1,19 @@
 // A planned SELECT run: blocks of rows of one series after the other, each with its columns.
 import type { Kernel } from "../kernel/kernel.ts";
 import type { TimeRange } from "../model/scan.ts";
+import type { Cells } from "../tsdbql/operators/operator.ts";
+import { isValid } from "../tsdbql/operators/validity.ts";
+import { takeIntegers } from "../tsdbql/operators/words.ts";
 import { compareText } from "../tsdbql/plan-fields.ts";
 import type { PlannedColumn, SelectPlan, TableSource } from "../tsdbql/plan-select.ts";
 import { planWhere } from "../tsdbql/plan-where.ts";
 import { AggregateRun } from "./tsdbql-aggregate.ts";
-import type { Cells } from "../tsdbql/operators/operator.ts";
-import { isValid } from "../tsdbql/operators/validity.ts";
-import { takeIntegers } from "../tsdbql/operators/words.ts";
 import { takeCells } from "./tsdbql-cells.ts";
 import type { AnyCells, TagCells } from "./tsdbql-columns.ts";
 import { compileCondition, type FindColumn } from "./tsdbql-condition.ts";
 import type { StatementMemory } from "./tsdbql-memory.ts";
 import { rawBlocks } from "./tsdbql-raw.ts";
-import { concatRows, type LooseRows, orderedRows, readRows, type RowSet, type RowsRequest, TOO_MANY } from "./tsdbql-rows.ts";
+import { concatRows, type LooseRows, orderedRows, type RowSet, type RowsRequest, readRows, TOO_MANY } from "./tsdbql-rows.ts";
 import { SubqueryRows } from "./tsdbql-subquery.ts";
 import type { MeasurementTable } from "./tsdbql-table.ts";
 import type { Turns } from "./tsdbql-turns.ts";
@@ -88,7 +88,9 @@ export class SelectRun {
     const range = { minNs: later(checked.ownMinNs, request.range.minNs), maxNs: earlier(checked.ownMaxNs, request.range.maxNs) };
     const rows = new SubqueryRows(inner, groupBy, this.memory);
     for await (const block of this.blocks(inner, name, { range, groupBy })) rows.add(block);
-    return rows.finish(request, (find: FindColumn) => (plan.checked.condition === null ? null : compileCondition(plan.checked.condition, find)));
+    return rows.finish(request, (find: FindColumn) =>
+      plan.checked.condition === null ? null : compileCondition(plan.checked.condition, find),
+    );
   }
 }
 

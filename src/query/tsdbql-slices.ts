@@ -1,5 +1,5 @@
-// A range of time cut into slices of about as many rows each, though nobody knows where the rows are: a slice that held few is followed by a
-// longer one, one that held too many is tried again shorter.
+// A range of time cut into slices of about as many rows each, though nobody knows where the rows are: a slice that held few is followed by
+// a longer one, one that held too many is tried again shorter.
 import type { TimeRange } from "../model/scan.ts";
 
 export interface TimeSlice {

@@ -12,8 +12,8 @@ import { planSelect, type TableSource } from "../tsdbql/plan-select.ts";
 import type { SeriesAnswer, SeriesHead, SeriesPiece } from "../tsdbql/series.ts";
 import type { DatabaseSnapshot, SnapshotNeed, TableSnapshot } from "./snapshot.ts";
 import { resultTypeOf, toResultColumn } from "./tsdbql-columns.ts";
-import { type RunPlan, SelectRun } from "./tsdbql-select.ts";
 import { StatementMemory } from "./tsdbql-memory.ts";
+import { type RunPlan, SelectRun } from "./tsdbql-select.ts";
 import { MeasurementTable } from "./tsdbql-table.ts";
 import { Turns } from "./tsdbql-turns.ts";
 
