@@ -10,18 +10,20 @@ import { joinByTime, sliceRows } from "../tsdbql/operators/rows.ts";
 import { TRANSFORMS } from "../tsdbql/operators/transforms.ts";
 import { windowAt, windowStarts } from "../tsdbql/operators/windows.ts";
 import { MAX_TIME_NS, MIN_TIME_NS } from "../tsdbql/plan-condition.ts";
-import type { PlannedCall, PlannedColumn } from "../tsdbql/plan-select.ts";
+import type { PlannedCall, PlannedColumn, TableSource } from "../tsdbql/plan-select.ts";
 import { planWhere } from "../tsdbql/plan-where.ts";
 import type { Points, WindowPoints } from "../tsdbql/points.ts";
 import { emptyCells, presentPoints, takeCells } from "./tsdbql-cells.ts";
 import type { AnyCells } from "./tsdbql-columns.ts";
 import { fillCells } from "./tsdbql-fill.ts";
-import { kernelCalls } from "./tsdbql-kernel.ts";
+import { type CallGroup, type CallRequest, kernelCalls } from "./tsdbql-kernel.ts";
 import { compareTags } from "./tsdbql-order.ts";
 import { computeOutput } from "./tsdbql-outputs.ts";
 import { type BaseCall, type BasePoints, basePoints, type ColumnAt } from "./tsdbql-points.ts";
+import type { RowSet, RowsRequest } from "./tsdbql-rows.ts";
 import { distinctColumns, type RowBlock, type RunPlan, type SelectRun, type SelectScope } from "./tsdbql-select.ts";
 import { symbolOf } from "./tsdbql-symbols.ts";
+import type { MeasurementTable } from "./tsdbql-table.ts";
 
 /** One group's points, one a call, and the columns beside a selector. */
 interface GroupResult {
@@ -114,47 +116,93 @@ export class AggregateRun {
   }
 
   private async groupsOf(roads: readonly CallRoad[]): Promise<GroupResult[]> {
-    return (await this.fromStorage(roads)) ?? (await this.fromRows(roads));
+    return (await this.fromNewest(roads)) ?? (await this.fromStorage(roads)) ?? (await this.fromRows(roads, await this.narrowed(roads)));
   }
 
   private async fromStorage(roads: readonly CallRoad[]): Promise<GroupResult[] | null> {
-    const { plan, run, scope } = this;
-    const { checked } = plan;
+    const { plan, run } = this;
     const [source, ...others] = run.sourcesOf(plan, this.name);
     if (source?.kind !== "table" || others.length > 0 || plan.columns.length > 0) return null;
-    const calls = roads.flatMap(({ base }) => base.call ?? []);
-    if (calls.length < roads.length) return null;
-    const where = planWhere(checked.condition, source.schema);
-    if (where.rows.length > 0) return null;
-    const { range } = roads[0]!;
-    const predicates = await source.table.predicates(where, range, run.turns);
-    if (predicates.leftTags.length > 0) return null;
-    if (predicates.isEmpty || range.minNs > range.maxNs) return [];
-    const groups = await kernelCalls(
-      source.table,
-      {
-        calls,
-        groupBy: scope.groupBy,
-        range,
-        interval: checked.interval,
-        zone: checked.timeZone,
-        startNs: startOf(range),
-        ownTimes: this.ownTimes,
-        descending: checked.descending,
-      },
-      predicates,
-      run.turns,
-    );
-    return (
-      groups?.map(({ tags, points }) => ({
-        tags,
-        bases: points.map((of) => (of === null ? null : { points: of, rows: null })),
-        columnAt: null,
-      })) ?? null
-    );
+    const groups = await this.kernelGroups(roads, source, this.ownTimes);
+    if (groups === null) return null;
+    const withoutRows = (points: Points | null) => (points === null ? null : { points, rows: null });
+    return groups.map(({ tags, points }) => ({ tags, bases: points.map(withoutRows), columnAt: null }));
   }
 
-  private async fromRows(roads: readonly CallRoad[]): Promise<GroupResult[]> {
+  private async kernelGroups(
+    roads: readonly CallRoad[],
+    { table, schema }: TableSource<MeasurementTable>,
+    ownTimes: boolean,
+  ): Promise<readonly CallGroup[] | null> {
+    const { run, scope } = this;
+    const { checked } = this.plan;
+    const calls = roads.flatMap(({ base }) => base.call ?? []);
+    if (calls.length < roads.length) return null;
+    const where = planWhere(checked.condition, schema);
+    if (where.rows.length > 0) return null;
+    const { range } = roads[0]!;
+    const predicates = await table.predicates(where, range, run.turns);
+    if (predicates.leftTags.length > 0) return null;
+    if (predicates.isEmpty || range.minNs > range.maxNs) return [];
+    const request: CallRequest = {
+      ...{ calls, groupBy: scope.groupBy, range, ownTimes },
+      interval: checked.interval,
+      zone: checked.timeZone,
+      startNs: startOf(range),
+      descending: checked.descending,
+    };
+    return kernelCalls(table, request, predicates, run.turns);
+  }
+
+  /** last() of everything, where the newest row of each series has all the values; null: it has not, or that is not what is asked. */
+  private async fromNewest(roads: readonly CallRoad[]): Promise<GroupResult[] | null> {
+    const { plan, run } = this;
+    if (plan.checked.interval !== null || !roads.every(({ base }) => base.call?.name === "last")) return null;
+    const [source, ...others] = run.sourcesOf(plan, this.name);
+    if (source?.kind !== "table" || others.length > 0) return null;
+    const { rows, fields } = planWhere(plan.checked.condition, source.schema);
+    if (rows.length > 0 || fields.length > 0) return null;
+    const areThere = (set: RowSet, columnAt: ColumnAt) => {
+      const isFull = (cells: AnyCells | null) => cells !== null && cells.type !== "tag" && cells.validity === null;
+      return set.times.length === 0 || roads.every(({ base: { column } }) => isFull(columnAt(column.name, column.kind)));
+    };
+    return this.fromRows(roads, { newestOnly: true }, areThere);
+  }
+
+  /** Where the rows lie that a single selector chooses, as far as the storage can tell. */
+  private async narrowed(roads: readonly CallRoad[]): Promise<Narrowing> {
+    const [road, ...otherRoads] = roads;
+    const call = road?.base.call;
+    const [source, ...others] = this.run.sourcesOf(this.plan, this.name);
+    if (call === null || call === undefined || otherRoads.length > 0 || !this.ownTimes) return {};
+    if (source?.kind !== "table" || others.length > 0 || !NARROWED.has(call.name)) return {};
+    const isOfTime = call.name === "first" || call.name === "last";
+    const groups = await this.kernelGroups(roads, source, isOfTime);
+    const column = source.table.column(road!.base.column.name);
+    if (groups === null || groups.length === 0 || column === undefined) return {};
+    const points = groups.flatMap((group) => group.points[0] ?? []);
+    if (points.length === 0) return {};
+    if (isOfTime) {
+      const times = points.map((each) => each.times[0]!);
+      return { range: { minNs: times.reduce((a, b) => (b < a ? b : a)), maxNs: times.reduce((a, b) => (b > a ? b : a)) } };
+    }
+    const isMax = call.name === "max";
+    const bound = points.map((each) => each.values[0] as number | bigint).reduce((a, b) => (b < a === isMax ? b : a));
+    if (!["float", "integer", "unsigned"].includes(call.type!)) return {};
+    return { also: [{ columnId: column.id, operator: isMax ? ">=" : "<=", value: bound }] };
+  }
+
+  private async fromRows(
+    roads: readonly CallRoad[],
+    narrowing: Narrowing,
+    isEnough: (set: RowSet, columnAt: ColumnAt) => boolean,
+  ): Promise<GroupResult[] | null>;
+  private async fromRows(roads: readonly CallRoad[], narrowing: Narrowing): Promise<GroupResult[]>;
+  private async fromRows(
+    roads: readonly CallRoad[],
+    narrowing: Narrowing,
+    isEnough: (set: RowSet, columnAt: ColumnAt) => boolean = () => true,
+  ): Promise<GroupResult[] | null> {
     const { plan, run, scope } = this;
     const { checked } = plan;
     const { range } = roads[0]!;
@@ -165,11 +213,12 @@ export class AggregateRun {
         { name, kind: "string" as const },
       ]);
     const columns = distinctColumns([...roads.map(({ base }) => base.column), ...plan.columns, ...tagRefs]);
-    const set = await run.rows(plan, this.name, { columns, groupBy: scope.groupBy, range, descending: checked.descending });
+    const set = await run.rows(plan, this.name, { columns, groupBy: scope.groupBy, range, descending: checked.descending, ...narrowing });
     const columnAt: ColumnAt = (name, kind) => {
       const index = columns.findIndex((column) => column.name === name && column.kind === kind);
       return index < 0 ? null : set.columns[index]!;
     };
+    if (!isEnough(set, columnAt)) return null;
     const groups: GroupResult[] = [];
     for (let group = 0; group < set.groups.length; group++) {
       const bases = basePoints(set, group, columnAt, {
@@ -273,6 +322,11 @@ function upTo(points: Points, starts: BigInt64Array, wanted: number): Points {
   const cells = { type: points.type, values: points.values, validity: null } as Cells;
   return presentPoints(cells, points.times, 0, count).points;
 }
+
+/** What more is known of the rows that are wanted. */
+type Narrowing = Pick<RowsRequest, "newestOnly" | "also"> & { readonly range?: TimeRange };
+
+const NARROWED: ReadonlySet<string> = new Set(["min", "max", "first", "last"]);
 
 interface CallResult {
   readonly points: WindowPoints;

@@ -1,6 +1,6 @@
 // The rows that a SELECT reads of one measurement, in groups and in order of time: the columns it needs, by name and type.
 import { type ColumnDef, ColumnType } from "../model/column.ts";
-import type { TimeRange } from "../model/scan.ts";
+import type { FieldPredicate, TimeRange } from "../model/scan.ts";
 import type { Expression } from "../tsdbql/ast.ts";
 import type { PlannedColumn } from "../tsdbql/plan-select.ts";
 import { kindOf } from "../tsdbql/plan-types.ts";
@@ -19,6 +19,10 @@ export interface RowsRequest {
   readonly groupBy: readonly string[];
   readonly range: TimeRange;
   readonly descending: boolean;
+  /** Of every series its newest row alone is wanted; older ones may come too. */
+  readonly newestOnly?: boolean;
+  /** What wanted rows satisfy beside the condition. */
+  readonly also?: readonly FieldPredicate[];
 }
 
 export interface RowSet {
@@ -66,7 +70,9 @@ export async function readRows(
   const leftTags = predicates.leftTags.map((test) => ({ test, place: reading.place(test.tag)! }));
   const times = reading.time();
   if (!predicates.isEmpty && request.range.minNs <= request.range.maxNs) {
-    const cursor = table.scan.open({ columns: reading.defs, range: request.range, tags: predicates.tags, fields: predicates.fields });
+    const { range, newestOnly = false, also = [] } = request;
+    const fields = [...predicates.fields, ...also];
+    const cursor = table.scan.open({ columns: reading.defs, range, tags: predicates.tags, fields, newestOnly });
     try {
       for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {
         reading.append(chunk.columns, chunk.rowCount);
