@@ -10,8 +10,10 @@ import type { ScanRecord } from "../model/scan-record.ts";
 import { BlockCache } from "../store/block-cache.ts";
 import { BlockIndex } from "./block-index.ts";
 import { type KnownOfTable, type Piece, type PieceLimits, type PieceRequest, TablePieces } from "./pieces.ts";
+import { ScanTally } from "./scan-tally.ts";
 import { noSeriesNumbers } from "./series-numbers.ts";
 import type { TableSnapshot } from "./snapshot.ts";
+import { hasVisibleRows, type SeriesParts, type SeriesSet, visibleSeries } from "./visible-series.ts";
 
 export class TableScan implements ScanTable {
   readonly selectsExactly = true;
@@ -19,7 +21,7 @@ export class TableScan implements ScanTable {
   readonly columns: readonly ColumnDef[];
   readonly rowCountMax: number;
   private readonly cursors = new Set<ScanCursor>();
-  private readonly scans: TablePieces[] = [];
+  private readonly scans: { readonly tally: ScanTally }[] = [];
 
   constructor(
     private readonly kernel: Kernel,
@@ -83,6 +85,15 @@ export class TableScan implements ScanTable {
     }
   }
 
+  /** The series that have rows within a range, as `visibleSeries` gives them. */
+  visibleSeries(range: TimeRange): Generator<SeriesSet, void, void> {
+    return visibleSeries(this.seriesParts(), this.snapshot, this.retained(range));
+  }
+
+  hasRows(range: TimeRange): boolean {
+    return hasVisibleRows(this.seriesParts(), this.snapshot, this.retained(range));
+  }
+
   /** What the scans have done so far, in the order in which they were opened. */
   records(): ScanRecord[] {
     return this.scans.map(({ tally }) => tally.record);
@@ -131,6 +142,13 @@ export class TableScan implements ScanTable {
   private retained({ minNs, maxNs }: TimeRange): TimeRange {
     const { retentionMinNs } = this.snapshot;
     return { minNs: minNs < retentionMinNs ? retentionMinNs : minNs, maxNs };
+  }
+
+  private seriesParts(): SeriesParts {
+    const { kernel, cache, snapshot } = this;
+    const tally = new ScanTally(snapshot);
+    this.scans.push({ tally });
+    return { kernel, cache, tally };
   }
 
   private pieces(request: PieceRequest): TablePieces {

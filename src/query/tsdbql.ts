@@ -3,8 +3,8 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { ResultField } from "../model/result-batch.ts";
-import type { ScanTable } from "../model/scan.ts";
-import type { Measurement, Select, Statement } from "../tsdbql/ast.ts";
+import type { ScanTable, TimeRange } from "../model/scan.ts";
+import type { Measurement, Select, Show, Statement } from "../tsdbql/ast.ts";
 import { type CheckedSelect, checkSelect } from "../tsdbql/check-select.ts";
 import { compareText } from "../tsdbql/plan-fields.ts";
 import { compileRegex } from "../tsdbql/plan-regex.ts";
@@ -14,11 +14,17 @@ import type { DatabaseSnapshot, SnapshotNeed, TableSnapshot } from "./snapshot.t
 import { resultTypeOf, toResultColumn } from "./tsdbql-columns.ts";
 import { StatementMemory } from "./tsdbql-memory.ts";
 import { type RunPlan, SelectRun } from "./tsdbql-select.ts";
+import { runShow } from "./tsdbql-show.ts";
 import { MeasurementTable } from "./tsdbql-table.ts";
 import { Turns } from "./tsdbql-turns.ts";
+import type { SeriesSet } from "./visible-series.ts";
 
 /** A table of a snapshot, opened for reading. */
 export interface OpenTable extends ScanTable {
+  /** The series that have rows within a range. */
+  visibleSeries(range: TimeRange): Generator<SeriesSet, void, void>;
+  /** Whether a row is seen within the range. */
+  hasRows(range: TimeRange): boolean;
   /** Frees everything its scans hold. */
   close(): void;
 }
@@ -49,7 +55,12 @@ export function databaseOf(database: string, retentionPolicy: string | null): st
 /** @throws TsdbError bad_query, unknown_database, query_limit, cancelled; then nothing needs to be closed */
 export async function runTsdbql(statement: Statement, context: TsdbqlContext): Promise<SeriesAnswer> {
   if (statement.kind === "select") return runSelect(statement, context);
+  if (isShow(statement)) return runShow(statement, context);
   throw new TsdbError("bad_query", `${statement.kind} is no statement over data`);
+}
+
+function isShow(statement: Statement): statement is Show {
+  return statement.kind.startsWith("show ");
 }
 
 async function runSelect(select: Select, context: TsdbqlContext): Promise<SeriesAnswer> {

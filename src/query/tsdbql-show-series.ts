@@ -1,0 +1,210 @@
+// What the series of a measurement say that have rows within a range and satisfy a condition: which tags there are and which values,
+// which series and how many, also by groups of tags.
+import type { Kernel } from "../kernel/kernel.ts";
+import { type ColumnDef, ColumnType } from "../model/column.ts";
+import type { DictionaryView } from "../model/run.ts";
+import type { TimeRange } from "../model/scan.ts";
+import { compareText } from "../tsdbql/plan-fields.ts";
+import { ofMeasurement, type SeriesCondition } from "../tsdbql/show-condition.ts";
+import { chooseSeries, codesOf, hasValue, type Marks, SeriesUnion, textsOf } from "./series-tags.ts";
+import type { OpenTable } from "./tsdbql.ts";
+import type { ShownMeasurement } from "./tsdbql-show-tables.ts";
+import type { Turns } from "./tsdbql-turns.ts";
+
+export interface SeriesChoice {
+  readonly kernel: Kernel;
+  readonly turns: Turns;
+  readonly range: TimeRange;
+  readonly condition: SeriesCondition;
+}
+
+interface ChosenSet {
+  readonly table: OpenTable;
+  readonly dictionary: DictionaryView;
+  readonly marks: Marks;
+}
+
+const isTag = ({ type }: ColumnDef) => type === ColumnType.tag;
+const isField = ({ type }: ColumnDef) => type !== ColumnType.tag && type !== ColumnType.time;
+
+async function* chosenSets(
+  { kernel, turns, range, condition }: SeriesChoice,
+  name: string,
+  tables: readonly OpenTable[],
+): AsyncGenerator<ChosenSet> {
+  const decided = ofMeasurement(condition, name);
+  if (decided.kind === "none") return;
+  for (const table of tables) {
+    for (const set of table.visibleSeries(range)) {
+      const chosen = chooseSeries(kernel, set, table.columns, decided);
+      if (chosen !== "none") yield { table, dictionary: set.dictionary, marks: chosen.marks };
+      const pause = turns.pause();
+      if (pause !== null) await pause;
+    }
+  }
+}
+
+/** Whether there is such a series. */
+export async function hasSeries(choice: SeriesChoice, { name, tables }: ShownMeasurement): Promise<boolean> {
+  choice.turns.check();
+  const decided = ofMeasurement(choice.condition, name);
+  if (decided.kind === "all") return tables.some((table) => table.hasRows(choice.range));
+  for await (const _set of chosenSets(choice, name, tables)) return true;
+  return false;
+}
+
+/** Tags that one of the series has, in order. */
+export async function tagKeys(choice: SeriesChoice, { name, tables }: ShownMeasurement): Promise<string[]> {
+  const keys = new Set<string>();
+  for await (const { table, dictionary, marks } of chosenSets(choice, name, tables)) {
+    for (const tag of dictionary.tags) {
+      const key = table.columns.find(({ id }) => id === tag.columnId)?.name;
+      if (key !== undefined && !keys.has(key) && hasValue(choice.kernel, dictionary, tag, marks)) keys.add(key);
+    }
+  }
+  return [...keys].sort(compareText);
+}
+
+/** For each tag that `accepts` and that one of the series has, its values; both in order. */
+export async function tagValues(
+  choice: SeriesChoice,
+  { name, tables }: ShownMeasurement,
+  accepts: (key: string) => boolean,
+): Promise<Map<string, string[]>> {
+  const { kernel } = choice;
+  const found = new Map<string, Set<string>>();
+  for (const table of tables) {
+    const wanted = table.columns.filter((column) => isTag(column) && accepts(column.name));
+    const unions = wanted.map((column) => new SeriesUnion(kernel, [column]));
+    try {
+      if (wanted.length > 0) {
+        for await (const { dictionary, marks } of chosenSets(choice, name, [table]))
+          for (const union of unions) union.add(dictionary, marks);
+      }
+      for (const [i, column] of wanted.entries()) {
+        const values = found.get(column.name) ?? new Set();
+        const tag = unions[i]!.view.tags[0];
+        // the first text is that of no value
+        if (tag !== undefined) for (const value of textsOf(kernel, tag).slice(1)) values.add(value);
+        if (values.size > 0) found.set(column.name, values);
+      }
+    } finally {
+      for (const union of unions) union.release();
+    }
+  }
+  const keys = [...found.keys()].sort(compareText);
+  return new Map(keys.map((key) => [key, [...found.get(key)!].sort(compareText)]));
+}
+
+/** Fields with their types, in order. */
+export function fieldKeys({ tables }: ShownMeasurement): (readonly [name: string, type: string])[] {
+  const keys = new Map<string, readonly [string, string]>();
+  for (const { name, type } of tables.flatMap(({ columns }) => columns.filter(isField)))
+    keys.set(`${name}\0${type}`, [name, FIELD_TYPE[type]!]);
+  return [...keys.values()].sort(([a, x], [b, y]) => compareText(a, b) || compareText(x, y));
+}
+
+const FIELD_TYPE: Readonly<Partial<Record<ColumnType, string>>> = {
+  [ColumnType.float]: "float",
+  [ColumnType.integer]: "integer",
+  [ColumnType.unsigned]: "unsigned",
+  [ColumnType.string]: "string",
+  [ColumnType.boolean]: "boolean",
+};
+
+// Single series ----------------------------------------------------------------------------------------------------------------------
+
+/** Series with their tags by name; a series that two policies have comes twice. */
+interface TaggedSeries {
+  readonly seriesCount: number;
+  /** In order of name. */
+  readonly tags: readonly { readonly name: string; readonly codes: Uint32Array; readonly texts: readonly string[] }[];
+}
+
+async function taggedSeries(choice: SeriesChoice, { name, tables }: ShownMeasurement): Promise<TaggedSeries[]> {
+  const { kernel } = choice;
+  const found: TaggedSeries[] = [];
+  for (const table of tables) {
+    const union = new SeriesUnion(kernel, table.columns.filter(isTag));
+    try {
+      for await (const { dictionary, marks } of chosenSets(choice, name, [table])) union.add(dictionary, marks);
+      const { view } = union;
+      const tags = view.tags.map((tag) => ({
+        name: table.columns.find(({ id }) => id === tag.columnId)!.name,
+        codes: codesOf(kernel, view, tag).slice(),
+        texts: textsOf(kernel, tag),
+      }));
+      found.push({ seriesCount: view.seriesCount, tags: tags.sort((a, b) => compareText(a.name, b.name)) });
+    } finally {
+      union.release();
+    }
+  }
+  return found;
+}
+
+const escapeName = (text: string) => text.replace(/[, ]/g, "\\$&");
+const escapeTag = (text: string) => text.replace(/[,= ]/g, "\\$&");
+
+/** `measurement,tag=value,…` of each series as line protocol escapes it, in order. */
+export async function seriesKeys(choice: SeriesChoice, measurement: ShownMeasurement): Promise<string[]> {
+  const keys = (await taggedSeries(choice, measurement)).flatMap((series) => keysOf(measurement.name, series));
+  const all = measurement.tables.length > 1 ? [...new Set(keys)] : keys;
+  return all.sort(compareText);
+}
+
+function keysOf(name: string, { seriesCount, tags }: TaggedSeries): string[] {
+  const keys: string[] = new Array(seriesCount).fill(escapeName(name));
+  for (const { name: tag, codes, texts } of tags) {
+    const parts = texts.map((text, code) => (code === 0 ? "" : `,${escapeTag(tag)}=${escapeTag(text)}`));
+    for (let i = 0; i < seriesCount; i++) keys[i] += parts[codes[i]!]!;
+  }
+  return keys;
+}
+
+export async function countSeries(choice: SeriesChoice, measurement: ShownMeasurement): Promise<number> {
+  if (measurement.tables.length > 1) return (await seriesKeys(choice, measurement)).length;
+  const [table] = measurement.tables;
+  const union = new SeriesUnion(choice.kernel, table!.columns.filter(isTag));
+  try {
+    for await (const { dictionary, marks } of chosenSets(choice, measurement.name, [table!])) union.add(dictionary, marks);
+    return union.seriesCount;
+  } finally {
+    union.release();
+  }
+}
+
+// Groups -----------------------------------------------------------------------------------------------------------------------------
+
+export interface SeriesGroup {
+  /** Of the tags that are grouped by, in the order given. */
+  readonly values: readonly string[];
+  /** Distinct ones of what `facts` gave of the group's series. */
+  readonly count: number;
+}
+
+/** Series grouped by tags, in order of their values. `facts`: what is counted of a series, by its tags and its key. */
+export async function countByTags(
+  choice: SeriesChoice,
+  measurement: ShownMeasurement,
+  by: readonly string[],
+  facts: (tags: ReadonlyMap<string, string>, key: string) => readonly string[],
+): Promise<SeriesGroup[]> {
+  const groups = new Map<string, { readonly values: readonly string[]; readonly found: Set<string> }>();
+  for (const series of await taggedSeries(choice, measurement)) {
+    const keys = keysOf(measurement.name, series);
+    for (let i = 0; i < series.seriesCount; i++) {
+      const present = series.tags.filter(({ codes }) => codes[i] !== 0);
+      const tags = new Map(present.map(({ name, codes, texts }) => [name, texts[codes[i]!]!]));
+      const values = by.map((tag) => tags.get(tag) ?? "");
+      const id = values.join("\0");
+      const group = groups.get(id) ?? { values, found: new Set() };
+      groups.set(id, group);
+      for (const fact of facts(tags, keys[i]!)) group.found.add(fact);
+    }
+  }
+  const order = [...groups.values()].sort((a, b) => {
+    const differing = a.values.findIndex((value, i) => value !== b.values[i]);
+    return differing < 0 ? 0 : compareText(a.values[differing]!, b.values[differing]!);
+  });
+  return order.map(({ values, found }) => ({ values, count: found.size }));
+}

@@ -1,0 +1,100 @@
+// The measurements that a SHOW statement is about, opened: those of a database are those of all its retention policies, each of which is
+// a database of its own here, unless the statement names one.
+import { TsdbError } from "../model/errors.ts";
+import type { SystemRow } from "../model/system-table.ts";
+import type { Measurement } from "../tsdbql/ast.ts";
+import { compareText } from "../tsdbql/plan-fields.ts";
+import { compileRegex } from "../tsdbql/plan-regex.ts";
+import { databaseOf, type OpenTable, type TsdbqlContext } from "./tsdbql.ts";
+
+export interface ShownMeasurement {
+  readonly name: string;
+  /** One of each retention policy that has it. */
+  readonly tables: readonly OpenTable[];
+}
+
+export interface ShowTables {
+  /** In order of name. */
+  readonly measurements: readonly ShownMeasurement[];
+  close(): void;
+}
+
+export interface ShowSources {
+  /** Of ON; null: the request's. */
+  readonly database: string | null;
+  /** None: all measurements. */
+  readonly sources: readonly Measurement[];
+}
+
+export const NO_TABLES: ShowTables = { measurements: [], close: () => {} };
+
+/** @throws TsdbError bad_query without a database, unknown_database */
+export async function openShowTables(context: TsdbqlContext, { database, sources }: ShowSources): Promise<ShowTables> {
+  const byName = new Map<string, OpenTable[]>();
+  const opened: OpenTable[] = [];
+  const close = () => {
+    for (const table of opened) table.close();
+  };
+  try {
+    for (const [named, accepts] of await wantedTables(context, database, sources)) {
+      const { catalog } = await context.snapshot({ database: named, tables: [], wholeCatalog: true, systemTables: [] });
+      const tables = catalog.map(({ name }) => name).filter(accepts);
+      if (tables.length === 0) continue;
+      const snapshot = await context.snapshot({ database: named, tables, wholeCatalog: false, systemTables: [] });
+      for (const table of snapshot.tables) {
+        const open = context.scanOf(table);
+        opened.push(open);
+        const known = byName.get(open.name);
+        if (known === undefined) byName.set(open.name, [open]);
+        else known.push(open);
+      }
+    }
+  } catch (error) {
+    close();
+    throw error;
+  }
+  const measurements = [...byName].map(([name, tables]) => ({ name, tables })).sort((a, b) => compareText(a.name, b.name));
+  return { measurements, close };
+}
+
+type Accepts = (name: string) => boolean;
+
+/** For each database, its measurements that are wanted. */
+async function wantedTables(context: TsdbqlContext, on: string | null, sources: readonly Measurement[]): Promise<Map<string, Accepts>> {
+  const wanted = new Map<string, Accepts>();
+  const add = (database: string, accepts: Accepts) => {
+    const known = wanted.get(database);
+    wanted.set(database, known === undefined ? accepts : (name) => known(name) || accepts(name));
+  };
+  const everything: Pick<Measurement, "database" | "retentionPolicy"> & { readonly name: null } = {
+    ...{ database: null, retentionPolicy: null, name: null },
+  };
+  for (const source of sources.length === 0 ? [everything] : sources) {
+    const database = source.database ?? on ?? context.database;
+    if (database === null || database === "") throw new TsdbError("bad_query", "database name required");
+    const accepts = source.name === null ? () => true : acceptsName(source.name);
+    const { retentionPolicy } = source;
+    const isOne = retentionPolicy !== null && retentionPolicy !== "";
+    const databases = isOne ? [databaseOf(database, retentionPolicy)] : await withPolicies(context, database);
+    for (const each of databases) add(each, accepts);
+  }
+  return wanted;
+}
+
+function acceptsName(name: Measurement["name"]): Accepts {
+  if (typeof name === "string") return (other) => other === name;
+  const regex = compileRegex(name.source);
+  return (other) => regex.test(other);
+}
+
+/** A database and those of its retention policies. */
+async function withPolicies(context: TsdbqlContext, database: string): Promise<string[]> {
+  const need = { database, tables: [], wholeCatalog: false, systemTables: ["databases"] };
+  const { systemRows } = await context.snapshot(need);
+  return [database, ...databaseNames(systemRows["databases"] ?? []).filter((name) => name.startsWith(`${database}/`))];
+}
+
+/** Of the rows of `system.databases` (name, retention, deleted, …), those that are not deleted. */
+export function databaseNames(rows: readonly SystemRow[]): string[] {
+  return rows.filter(([, , isDeleted]) => isDeleted === false).map(([name]) => String(name));
+}
