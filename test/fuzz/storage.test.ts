@@ -2,18 +2,15 @@
 // points; random questions must get the same answers from both. `ROUNDS=… SEED=… bun test test/fuzz/storage.test.ts` runs longer or again.
 import { expect, test } from "bun:test";
 import { type EvictionCandidate, SeriesMemory } from "../../src/buffer/series-memory.ts";
-import { type AggregateRequest, aggregateType } from "../../src/model/aggregate.ts";
-import { type ColumnDef, ColumnType } from "../../src/model/column.ts";
+import { ColumnType } from "../../src/model/column.ts";
 import type { DeleteRequest } from "../../src/model/deletion.ts";
-import { ALL_TIME, type FieldPredicate, type TagPredicate, type TimeRange } from "../../src/model/scan.ts";
+import { ALL_TIME, type TimeRange } from "../../src/model/scan.ts";
 import { formatOf } from "../../src/store/data-file.ts";
 import { FaultyDisk } from "../support/faulty-disk.ts";
 import { LocalLanes } from "../support/local-lanes.ts";
-import { aggregateRows, expectGroups } from "../support/naive-aggregate.ts";
-import { isWanted } from "../support/naive-scan.ts";
 import { prng } from "../support/prng.ts";
-import type { TestRow, TestValue } from "../support/rows.ts";
-import { lineText, type ModelField, type ModelLine, rowText, StorageModel } from "../support/storage-model.ts";
+import { lineText, type ModelField, type ModelLine, StorageModel } from "../support/storage-model.ts";
+import { askStorage, checkStorage, randomValue } from "../support/storage-questions.ts";
 import { WritePath } from "../support/write-path.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
@@ -38,20 +35,6 @@ const POINTS_MAX = 4000;
 type Below = (n: number) => number;
 
 const pick = <T>(below: Below, items: readonly T[]): T => items[below(items.length)]!;
-
-const FLOATS = [0, -0, 1.5, -2.25, 1e300, 5e-324, 0.1, 12_345.678];
-const INTEGERS = [0n, -1n, 7n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n];
-const TEXTS = ["", "short", "exactly12byt", "thirteen bytes", 'with "quotes", a \\ and = signs', "é🚀", "x".repeat(300)];
-
-function randomValue(below: Below, type: ColumnType): TestValue {
-  if (type === ColumnType.float) return below(3) === 0 ? pick(below, FLOATS) : below(1000) / 8;
-  if (type === ColumnType.integer) return below(3) === 0 ? pick(below, INTEGERS) : BigInt(below(1000) - 500);
-  if (type === ColumnType.unsigned) return below(4) === 0 ? 2n ** 64n - 1n : BigInt(below(1000));
-  if (type === ColumnType.boolean) return below(2) === 1;
-  return below(3) === 0 ? `text ${below(50)}` : pick(below, TEXTS);
-}
-
-const FUNCTIONS = ["count", "sum", "mean", "min", "max", "first", "last", "firstTime", "lastTime"] as const;
 
 const FIELDS: readonly [name: string, type: ColumnType][] = [
   ["f", ColumnType.float],
@@ -320,99 +303,15 @@ class Storage {
   }
 
   /** A random question to a random table. */
-  async ask(): Promise<void> {
-    const { below, model } = this;
-    const table = this.table();
-    const columns = this.path.columns(table, DATABASE);
-    const tags = this.tags().flatMap(({ tag, values }): TagPredicate[] => {
-      const column = columns.find(({ name }) => name === tag);
-      return column === undefined ? [] : [{ columnId: column.id, values }];
-    });
-    const request = { range: this.range(), tags, fields: this.fieldPredicates(columns) };
-    const tested = new Set([...tags, ...request.fields].map(({ columnId }) => columnId));
-    const projected = columns.filter(({ id, type }) => type === ColumnType.time || tested.has(id) || below(2) === 0);
-    const names = new Set(projected.map(({ name }) => name));
-    const newestOnly = below(4) === 0;
-    const found = await this.path.rows(table, { database: DATABASE, columns: projected, ...request, newestOnly });
-    const all = model.rows(table, this.nowNs).filter((row) => isWanted(row, { range: request.range, tags: [] }, columns));
-    const text = (row: TestRow) => rowText(row, names);
-    const wanted = (rows: readonly TestRow[]) => rows.filter((row) => isWanted(row, request, columns)).map(text);
-    expectSome(found.map(text), all.map(text));
-    // which of them are the newest is decided by predicates of fields only after the scan
-    if (newestOnly && request.fields.length === 0)
-      expectSome(wanted(newest(all.filter((row) => isWanted(row, request, columns)))), wanted(found));
-    else if (!newestOnly) expect(wanted(found).sort()).toEqual(wanted(all).sort());
-    if (below(2) === 0) this.askForGroups(table, request);
+  ask(): Promise<void> {
+    const { below, path, model, nowNs } = this;
+    return askStorage({ below, path, model, nowNs, database: DATABASE, table: this.table(), range: this.range(), tags: this.tags() });
   }
 
-  private askForGroups(table: string, choice: Pick<AggregateRequest, "range" | "tags" | "fields">): void {
-    const { below } = this;
-    const columns = this.path.columns(table, DATABASE);
-    const possible = columns.flatMap((column) => FUNCTIONS.map((fn) => ({ fn, column }))).filter((one) => aggregateType(one) !== null);
-    const request: AggregateRequest = {
-      ...choice,
-      bins: pick(below, [null, { originNs: BigInt(below(100)), widthNs: SECOND_NS }, { originNs: 0n, widthNs: HOUR_NS }]),
-      groupBy: columns.filter(({ type }) => type === ColumnType.tag && below(2) === 0),
-      aggregates: [{ fn: "count", column: null }, ...possible.filter(() => below(6) === 0)],
-    };
-    const found = this.path.groups(table, DATABASE, request);
-    const { groups, overflows } = aggregateRows(this.model.rows(table, this.nowNs), request, columns);
-    // it may find a sum too large on the way to one that is not
-    if (found === null) expect(request.aggregates.some(({ fn }) => fn === "sum" || fn === "mean")).toBe(true);
-    else {
-      expect(overflows && request.aggregates.some(({ fn }) => fn === "sum")).toBe(false);
-      expectGroups(found, groups, request);
-    }
+  /** Everything. */
+  checkAll(): Promise<void> {
+    return checkStorage({ path: this.path, model: this.model, nowNs: this.nowNs, database: DATABASE });
   }
-
-  private fieldPredicates(columns: readonly ColumnDef[]): FieldPredicate[] {
-    const { below } = this;
-    const numbers = columns.filter(({ type }) => type !== ColumnType.time && type !== ColumnType.tag && type !== ColumnType.string);
-    if (below(3) > 0 || numbers.length === 0) return [];
-    const { id: columnId, type } = pick(below, numbers);
-    const operator = pick(below, ["=", "!=", "<", "<=", ">", ">="] as const);
-    return [{ columnId, operator, value: randomValue(below, type) as FieldPredicate["value"] }];
-  }
-
-  /** Everything, read by the scan and without it. */
-  async checkAll(): Promise<void> {
-    for (const table of this.model.tables.keys()) {
-      const expected = this.model
-        .rows(table, this.nowNs)
-        .map((row) => rowText(row))
-        .sort();
-      expect((await this.path.rows(table, { database: DATABASE })).map((row) => rowText(row)).sort(), table).toEqual(expected);
-      expect(
-        this.path
-          .naiveRows(table, DATABASE)
-          .map((row) => rowText(row))
-          .sort(),
-        table,
-      ).toEqual(expected);
-    }
-  }
-}
-
-/** The newest row of each series. */
-function newest(rows: readonly TestRow[]): TestRow[] {
-  const bySeries = new Map<string, TestRow>();
-  for (const row of rows) {
-    const series = JSON.stringify(Object.entries(row.tags).sort());
-    if ((bySeries.get(series)?.timeNs ?? ALL_TIME.minNs) <= row.timeNs) bySeries.set(series, row);
-  }
-  return [...bySeries.values()];
-}
-
-/** Each of `found` is one of `all`, none more often. */
-function expectSome(found: readonly string[], all: readonly string[]): void {
-  const left = new Map<string, number>();
-  for (const row of all) left.set(row, (left.get(row) ?? 0) + 1);
-  const extra = found.filter((row) => {
-    const count = left.get(row) ?? 0;
-    left.set(row, count - 1);
-    return count <= 0;
-  });
-  expect(extra, "rows that the table does not have").toEqual([]);
 }
 
 const STREAMS: [seed: number, who: string, laneCount: number][] = [
