@@ -29,6 +29,11 @@ export class FlightServer {
     return this.grpc.activeCount;
   }
 
+  /** Bytes of messages that have not come whole yet. */
+  get waitingBytes(): number {
+    return this.grpc.waitingBytes;
+  }
+
   /** Takes no more connections and calls; those that run have `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.listener.close();

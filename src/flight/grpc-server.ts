@@ -15,11 +15,14 @@ import {
 import { TsdbError } from "../model/errors.ts";
 import { encodeFlightData } from "./flight-data.ts";
 import { type AnyCall, GrpcCall } from "./grpc-call.ts";
+import { ReceivedBytes } from "./received-bytes.ts";
 import type { FlightService } from "./service.ts";
 import { rpcFailure } from "./status.ts";
 
 /** Largest message that is taken, gRPC's own default. A statement has at most 1 MiB. */
 const RECEIVED_BYTES_MAX = 4 << 20;
+/** Of messages that have not come whole yet, of all connections. */
+const WAITING_BYTES_MAX = 64 << 20;
 /** Of one connection. */
 const STREAMS_MAX = 100;
 const SHUTDOWN_POLL_MS = 10;
@@ -60,10 +63,12 @@ export interface GrpcOptions {
 }
 
 export class GrpcServer {
+  private readonly received = new ReceivedBytes(WAITING_BYTES_MAX);
   private readonly server = new Server({
     "grpc.max_receive_message_length": RECEIVED_BYTES_MAX,
     "grpc.max_send_message_length": -1,
     "grpc.max_concurrent_streams": STREAMS_MAX,
+    interceptors: [this.received.intercept],
   });
   private readonly connections: ConnectionInjector;
   private readonly running = new Set<GrpcCall>();
@@ -85,6 +90,11 @@ export class GrpcServer {
   /** Calls that run. */
   get activeCount(): number {
     return this.running.size;
+  }
+
+  /** Bytes of messages that have not come whole yet. */
+  get waitingBytes(): number {
+    return this.received.waitingBytes;
   }
 
   /** Takes no more calls; those that run have `graceMs`. */
