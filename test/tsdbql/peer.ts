@@ -5,7 +5,7 @@ export interface Peer {
   /** The answer's body and status, whatever they are. */
   query(parameters: Readonly<Record<string, string>>): Promise<{ readonly status: number; readonly text: string }>;
   /** @throws Error when it refuses a line */
-  write(database: string, lines: string): Promise<void>;
+  write(database: string, retentionPolicy: string | null, lines: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -24,8 +24,9 @@ export function peerAt(url: string): Omit<Peer, "stop"> {
       const response = await fetch(`${url}/query`, { method: "POST", body: new URLSearchParams(parameters) });
       return { status: response.status, text: await response.text() };
     },
-    async write(database, lines) {
-      const response = await fetch(`${url}/write?${new URLSearchParams({ db: database })}`, { method: "POST", body: lines });
+    async write(database, retentionPolicy, lines) {
+      const parameters = new URLSearchParams({ db: database, ...(retentionPolicy === null ? {} : { rp: retentionPolicy }) });
+      const response = await fetch(`${url}/write?${parameters}`, { method: "POST", body: lines });
       if (!response.ok) throw new Error(`write: ${response.status} ${await response.text()}`);
     },
   };

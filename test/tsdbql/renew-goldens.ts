@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BOUND_STATEMENTS } from "./bound-statements.ts";
+import { answerOf, prepare, STATEMENTS } from "./differential.ts";
 import { PARSE_STATEMENTS } from "./parse-statements.ts";
 import { type Peer, startPeer } from "./peer.ts";
 import { REGEX_STATEMENT, REGEXES } from "./regexes.ts";
@@ -34,6 +35,10 @@ try {
   const regexes: unknown[] = [];
   for (const regex of REGEXES) regexes.push([regex, await requestError(peer, REGEX_STATEMENT, JSON.stringify({ x: { regex } }))]);
   writeGolden("regex-errors.json", regexes);
+  await prepare(peer);
+  const answers: unknown[] = [];
+  for (const statement of STATEMENTS) answers.push([statement, await answerOf(peer, statement)]);
+  writeGolden("differential.json", answers);
 } finally {
   await peer.stop();
 }
