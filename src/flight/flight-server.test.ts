@@ -149,7 +149,8 @@ describe("errors", () => {
 
 describe("connections that break the rules are ended, and the server is well", () => {
   const noise = (length: number) => Uint8Array.from({ length }, (_, i) => (i * 2_654_435_761) >>> 24);
-  const start = (...fields: [string, string][]) => headerBlock([[":method", "POST"], [":scheme", "http"], ...fields]);
+  const start = (...fields: [string, string][]) =>
+    headerBlock([[":method", "POST"], [":scheme", "http"], [":authority", "localhost"], ...fields]);
   const CALL = start([":path", "/arrow.flight.protocol.FlightService/DoGet"], ["content-type", "application/grpc"]);
   const END_HEADERS = 4;
   const times = (count: number, make: (i: number) => Uint8Array) => Buffer.concat(Array.from({ length: count }, (_, i) => make(i)));

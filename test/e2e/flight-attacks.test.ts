@@ -146,6 +146,7 @@ describe("calls and connections", () => {
     headerBlock([
       [":method", "POST"],
       [":scheme", "http"],
+      [":authority", "localhost"],
       [":path", `/arrow.flight.protocol.FlightService/${method}`],
       ["content-type", "application/grpc"],
       ...fields,
