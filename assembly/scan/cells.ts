@@ -91,7 +91,10 @@ function cellOf(cells: Cells, group: u32, bin: u64): u32 {
 }
 
 function hashedCell(cells: Cells, group: u32, bin: u64): u32 {
-  const hash = hashOf(hashPair(0, <u32>bin, <u32>(bin >> 32)) + hashPair(1, group, 0));
+  let sum = hashPair(0, <u32>bin, group);
+  // few have more bins
+  if (bin >> 32 != 0) sum += hashPair(1, <u32>(bin >> 32), 0);
+  const hash = hashOf(sum);
   if (cells.slots != 0) {
     for (let at = hash & cells.slotMask; ; at = (at + 1) & cells.slotMask) {
       const slot = cells.slots + (at << 3);

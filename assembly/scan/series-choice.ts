@@ -1,7 +1,7 @@
 // Which series of a dictionary a predicate on a tag wants: the codes of its values, then the series that have them. Code 0 is "absent" and
 // its view is never read.
 import { VIEW_BYTES } from "../abi";
-import { equalViews, hashView } from "../memory/views";
+import { INLINE_MAX, equalViews, hashView, viewText } from "../memory/views";
 import { isLessView } from "../store/order";
 
 /** Codes of those of the wanted views that are among values 1 .. valueCount - 1, which ascend: u32 each to `target`. Returns how many. */
@@ -23,8 +23,8 @@ export function findCodes(values: u32, valueCount: u32, wanted: u32, wantedCount
   return found;
 }
 
-/** The same of values in any order, by looking at all of them until all wanted ones are found; values are distinct. `slots` is a zeroed
- *  map of slotCount (a power of two above wantedCount) slots | hash u32 | view u32 |. */
+/** The same of values in any order, by looking at all of them until all wanted ones are found; values are distinct. `slots` is zeroed: a
+ *  map of slotCount (a power of two above wantedCount) slots | hash u32 | view u32 |, and behind it slotCount bytes, a set of sketches. */
 export function scanCodes(
   values: u32,
   valueCount: u32,
@@ -35,11 +35,20 @@ export function scanCodes(
   slotCount: u32,
 ): u32 {
   const mask = slotCount - 1;
+  const sketches = slots + (slotCount << 3);
+  const shift = 61 - <u64>ctz(slotCount);
   let left: u32 = 0;
-  for (let i: u32 = 0; i < wantedCount; i++) left += <u32>addView(slots, mask, wanted + i * VIEW_BYTES);
+  for (let i: u32 = 0; i < wantedCount; i++) {
+    const view = wanted + i * VIEW_BYTES;
+    const at = sketch(view, shift);
+    store<u8>(sketches + (at >> 3), <u8>(<u32>load<u8>(sketches + (at >> 3)) | (1 << (at & 7))));
+    left += <u32>addView(slots, mask, view);
+  }
   let found: u32 = 0;
   for (let code: u32 = 1; code < valueCount && found < left; code++) {
     const view = values + code * VIEW_BYTES;
+    const at = sketch(view, shift);
+    if (((<u32>load<u8>(sketches + (at >> 3)) >> (at & 7)) & 1) == 0) continue;
     const hash = hashView(view);
     let slot = slots + ((hash & mask) << 3);
     while (load<u32>(slot, 4) != 0) {
@@ -52,6 +61,16 @@ export function scanCodes(
     }
   }
   return found;
+}
+
+/** Of length, prefix and the last eight bytes: what hosts and their kin differ in. Most values are not wanted, and are told so without
+ *  reading longer texts whole; texts that were chosen to be alike in them only cost their hash. */
+// @ts-ignore: decorator
+@inline
+function sketch(view: u32, shift: u64): u32 {
+  const bytes = load<u32>(view);
+  const tail = bytes <= INLINE_MAX ? load<u64>(view, 8) : load<u64>(viewText(view) + bytes - 8);
+  return <u32>(((load<u64>(view) ^ (tail * 0xd6e8feb86659fd93)) * 0xa0761d6478bd642f) >> shift);
 }
 
 /** False when the text is there already. */

@@ -82,7 +82,7 @@ export class SeriesFilter {
     if (isSorted) return { ptr, count: from + call.findCodes(valuesPtr, valueCount, views, texts.length, ptr + from * 4) };
     // half of the slots stay empty
     const slotCount = 2 ** Math.ceil(Math.log2(texts.length * 2 + 1));
-    const slots = scratch.allocZeroed(slotCount * 8);
+    const slots = scratch.allocZeroed(slotCount * 9);
     return { ptr, count: from + call.scanCodes(valuesPtr, valueCount, views, texts.length, ptr + from * 4, slots, slotCount) };
   }
 
