@@ -1,4 +1,6 @@
 // The program: reads the command line, starts what it asks for, ends with the right exit code.
+
+import { runClient, thisTerminal } from "./cli/client/run.ts";
 import { parseCommandLine } from "./cli/command-line.ts";
 import { createLogs } from "./cli/logger.ts";
 import type { ServeConfig } from "./cli/serve-config.ts";
@@ -12,6 +14,8 @@ async function main(): Promise<void> {
   try {
     const command = parseCommandLine(process.argv.slice(2), process.env);
     if (command.name === "print") process.stdout.write(command.text.endsWith("\n") ? command.text : `${command.text}\n`);
+    else if (command.name === "client")
+      process.exitCode = await runClient(command.command, command.args, thisTerminal(process.env), command.configured);
     else await serve(command.config);
   } catch (error) {
     if (!(error instanceof TsdbError)) throw error;

@@ -1,6 +1,7 @@
 // From argument list and environment to the text of each flag, with the name under which the user gave it. Written out instead of
 // node:util's parseArgs, whose messages name neither the value wanted nor the flag that was meant.
 import { TsdbError } from "../model/errors.ts";
+import type { ConfigFile } from "./config-file.ts";
 import { environmentName, FLAGS, type Flag, type FlagName } from "./flags.ts";
 
 export interface Given {
@@ -13,16 +14,29 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const KNOWN: readonly Flag[] = FLAGS;
 
-/** What was given for each flag: the last flag, else our variable, else another's, else the default.
+/** What was given for each flag: the last flag, else our variable, else another's, else the configuration file, else the default.
  *  @throws TsdbError config */
-export function readFlags(args: readonly string[], environment: Environment): ReadonlyMap<FlagName, Given> {
+export function readFlags(
+  args: readonly string[],
+  environment: Environment,
+  config: ConfigFile | null = null,
+): ReadonlyMap<FlagName, Given> {
   const found = new Map<FlagName, Given>();
   for (const flag of KNOWN) {
-    const given = fromEnvironment(flag, environment) ?? (flag.default === null ? null : { text: flag.default, source: `--${flag.name}` });
+    const given = fromEnvironment(flag, environment) ?? fromConfigFile(flag, config) ?? defaultOf(flag);
     if (given !== null) found.set(flag.name as FlagName, given);
   }
   for (const [flag, given] of fromArguments(args)) found.set(flag, given);
   return found;
+}
+
+function defaultOf({ name, default: text }: Flag): Given | null {
+  return text === null ? null : { text, source: `--${name}` };
+}
+
+function fromConfigFile({ name }: Flag, config: ConfigFile | null): Given | null {
+  const text = config?.serve.get(name as FlagName);
+  return config === null || text === undefined ? null : { text, source: `${config.path}: ${name}` };
 }
 
 function fromEnvironment(flag: Flag, environment: Environment): Given | null {

@@ -1,24 +1,49 @@
 // What the program was asked to do: serve, or tell about itself.
 import { TsdbError } from "../model/errors.ts";
 import { type Environment, nearestName } from "./arguments.ts";
-import { mainHelp, serveHelp, versionLine } from "./help.ts";
-import { type Machine, parseServeFlags, type ServeConfig } from "./serve-config.ts";
+import type { ClientCommand } from "./client/command.ts";
+import { CLIENT_COMMANDS, findCommand, missingCommand } from "./client/commands.ts";
+import { readConfigFile } from "./config-file.ts";
+import { commandHelp, mainHelp, serveHelp, versionLine } from "./help.ts";
+import { type Machine, parseServeFlags, type ServeConfig, thisMachine } from "./serve-config.ts";
 
-export type Command = { readonly name: "serve"; readonly config: ServeConfig } | { readonly name: "print"; readonly text: string };
+export type Command =
+  | { readonly name: "serve"; readonly config: ServeConfig }
+  | { readonly name: "print"; readonly text: string }
+  | {
+      readonly name: "client";
+      readonly command: ClientCommand;
+      /** Behind the command's words. */
+      readonly args: readonly string[];
+      /** What the configuration file says of its options. */
+      readonly configured: Readonly<Record<string, string>>;
+    };
 
 const COMMANDS = ["serve", "help", "version"] as const;
 
 /** `args` without the program's own name.
  *  @throws TsdbError config */
-export function parseCommandLine(args: readonly string[], environment: Environment, machine?: Machine): Command {
+export function parseCommandLine(given: readonly string[], environment: Environment, machine: Machine = thisMachine()): Command {
+  const wantsHelp = given[0] === "help" || given.some(isHelp);
+  const { config, args } = wantsHelp ? { config: null, args: given } : readConfigFile(given, environment, machine.readFile);
   const [command, ...rest] = args;
-  if (command === "help") return print(rest[0] === "serve" ? serveHelp() : mainHelp());
+  if (command === "help") return help(rest);
   if (command === undefined || isHelp(command)) return print(mainHelp());
   if (command === "version" || isVersion(command)) return print(versionLine());
-  if (command !== "serve") throw new TsdbError("config", unknownCommand(command));
+  const found = findCommand(args);
+  if (found !== undefined) {
+    return { name: "client", command: found.command, args: args.slice(found.wordCount), configured: config?.client ?? {} };
+  }
+  if (command !== "serve") throw new TsdbError("config", missingCommand(args) ?? unknownCommand(command));
   if (rest.some(isHelp)) return print(serveHelp());
   if (rest.some(isVersion)) return print(versionLine());
-  return { name: "serve", config: parseServeFlags(rest, environment, machine) };
+  return { name: "serve", config: parseServeFlags(rest, environment, machine, config) };
+}
+
+function help(words: readonly string[]): Command {
+  if (words[0] === "serve") return print(serveHelp());
+  const found = findCommand(words);
+  return print(found === undefined ? mainHelp() : commandHelp(found.command));
 }
 
 function print(text: string): Command {
@@ -35,6 +60,6 @@ function isVersion(argument: string): boolean {
 
 function unknownCommand(command: string): string {
   if (command.startsWith("-")) return `the command comes before the flags: tsdb serve ${command} …`;
-  const nearest = nearestName(command, COMMANDS);
+  const nearest = nearestName(command, [...COMMANDS, ...CLIENT_COMMANDS.map(({ words }) => words[0]!)]);
   return `unknown command "${command}"; ${nearest === null ? "tsdb --help lists them" : `did you mean "${nearest}"?`}`;
 }

@@ -1,5 +1,7 @@
 // The help texts, made from the table of flags.
 import { EDITIONS } from "../http/aliases.ts";
+import type { ClientCommand } from "./client/command.ts";
+import { CLIENT_COMMANDS } from "./client/commands.ts";
 import { environmentName, FLAGS, type Flag } from "./flags.ts";
 
 const WIDTH = 100;
@@ -15,14 +17,16 @@ export function mainHelp(): string {
 Usage: tsdb <command> [flags]
 
 Commands
-  serve      Start the server. tsdb serve --help lists its flags.
-  version    Print the version; also --version, -V.
-  help       Print this; also --help, -h.
+${row("serve", "Start the server.")}${CLIENT_COMMANDS.map(({ words, aliases = [], summary }) => {
+  return row([words.join(" "), ...aliases].join(", "), summary);
+}).join("")}${row("version", "Print the version; also --version, -V.")}${row("help", "Print this; also --help, -h.")}
+tsdb <command> --help says more. Flags win over environment variables, these over tsdb.toml (--config FILE, TSDB_CONFIG).
 
 Try it
   tsdb serve
-  curl 'localhost:8181/api/v3/write_lp?db=demo' --data-binary 'cpu,host=a usage=0.5'
-  curl 'localhost:8181/api/v3/query_sql?db=demo&format=pretty' --get --data-urlencode 'q=SELECT * FROM cpu'
+  export TSDB_AUTH_TOKEN=$(tsdb create token --admin --format json | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
+  tsdb write -d demo 'cpu,host=a usage=0.5'
+  tsdb query -d demo 'SELECT * FROM cpu'
 `;
 }
 
@@ -43,10 +47,35 @@ Each flag is also an environment variable: --http-bind is ${environmentName("htt
 `;
 }
 
+/** Of a client command. */
+export function commandHelp({ words, aliases = [], summary, notes, positionals, options }: ClientCommand): string {
+  const arguments_ = positionals.map(({ name, isOptional }) => (isOptional ? `[${name}]` : name));
+  const rows = options.map(({ name, short, value, help, default: note, env }) => {
+    const head = `  ${short === undefined ? "    " : `-${short}, `}--${name}${value === null ? "" : ` ${value}`}`;
+    const notes = [...(note === undefined ? [] : [`[${note}]`]), ...(env === undefined ? [] : [`[env ${env[0]}]`])];
+    return described(head, [help, ...notes].join(" "));
+  });
+  const also = aliases.length === 0 ? "" : ` (also: ${aliases.join(", ")})`;
+  return `Usage: tsdb ${[...words, ...arguments_].join(" ")} [options]${also}
+
+${summary}
+${notes === undefined ? "" : `\n${notes}\n`}
+${rows.length === 0 ? "" : `Options\n${rows.join("")}`}`;
+}
+
+function row(name: string, summary: string): string {
+  return `  ${name.padEnd(20)}${summary}\n`;
+}
+
 function flagRow(flag: Flag): string {
   const head = `  --${flag.name}${flag.value === null ? "" : ` ${flag.value}`}`;
   const note = flag.defaultNote ?? flag.default;
-  const [first = "", ...others] = wrap(`${flag.help}${note === null ? "" : ` [${note}]`}`, WIDTH - COLUMN);
+  return described(head, `${flag.help}${note === null ? "" : ` [${note}]`}`);
+}
+
+/** A name, and behind it a text in lines. */
+function described(head: string, text: string): string {
+  const [first = "", ...others] = wrap(text, WIDTH - COLUMN);
   const start = head.length < COLUMN ? head.padEnd(COLUMN) + first : `${head}\n${" ".repeat(COLUMN)}${first}`;
   return `${[start, ...others.map((line) => " ".repeat(COLUMN) + line)].join("\n")}\n`;
 }

@@ -6,6 +6,7 @@ import type { Edition } from "../http/aliases.ts";
 import { SYSTEM_PAGES, type SystemPage } from "../model/access.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type Environment, readFlags } from "./arguments.ts";
+import type { ConfigFile } from "./config-file.ts";
 import { FlagReader } from "./flag-reader.ts";
 import type { LogFilter, LogFormat } from "./log-filter.ts";
 import type { Address } from "./units.ts";
@@ -83,8 +84,13 @@ export function thisMachine(): Machine {
 
 /** `args` are the arguments after `serve`.
  *  @throws TsdbError config: one clear line, for exit code 2 */
-export function parseServeFlags(args: readonly string[], environment: Environment, machine = thisMachine()): ServeConfig {
-  const read = new FlagReader(readFlags(args, environment), machine.memoryBytes, machine.readFile);
+export function parseServeFlags(
+  args: readonly string[],
+  environment: Environment,
+  machine = thisMachine(),
+  config: ConfigFile | null = null,
+): ServeConfig {
+  const read = new FlagReader(readFlags(args, environment, config), machine.memoryBytes, machine.readFile);
   const maxRequestBytes = read.bytes("max-http-request-size", { min: 1, max: LIMITS.bodyBytesMax });
   const bufferBytesMax = read.bytes("buffer-mem-limit", {
     // A body's rows fit beside those of the body before it.
@@ -101,7 +107,7 @@ export function parseServeFlags(args: readonly string[], environment: Environmen
     LIMITS.fileCacheBytesMax,
     Math.max(LIMITS.fileCacheBytesBeside, LIMITS.bufferSeriesCacheBytesMax - bufferBytesMax - seriesBytesMax),
   );
-  const config: ServeConfig = {
+  return {
     nodeId: read.matching(
       "node-id",
       /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/,
@@ -153,7 +159,6 @@ export function parseServeFlags(args: readonly string[], environment: Environmen
     usePachaTree: read.boolean("use-pacha-tree"),
     shutdownTimeoutMs: read.durationMs("shutdown-timeout", { min: 0, max: 3_600_000 }),
   };
-  return config;
 }
 
 /** The main thread and a query have a processor each; more than a few workers cannot be fed by one main thread. */

@@ -19,7 +19,7 @@ export type DataCall =
 Object.assign(COMPACTION_LIMITS, { closeAfterMs: 0, quietMs: 0, lateMs: 0, mergeRunsMin: 2, mergeGrowth: 1, tombstoneMs: 0 });
 
 const command = parseCommandLine(process.argv.slice(2), process.env);
-if (command.name === "print") throw new Error("want the arguments of serve");
+if (command.name !== "serve") throw new Error("want the arguments of serve");
 const { config } = command;
 const started = Promise.withResolvers<Server>();
 

@@ -1,0 +1,130 @@
+// The commands' side of the HTTP API: one server, one token.
+import { readFileSync } from "node:fs";
+import { TsdbError } from "../../model/errors.ts";
+import type { Input, Option } from "./options.ts";
+
+export const CONNECTION: readonly Option[] = [
+  {
+    name: "host",
+    short: "H",
+    value: "URL",
+    help: "The server.",
+    default: "http://127.0.0.1:8181",
+    env: ["TSDB_HOST_URL", "INFLUXDB3_HOST_URL"],
+  },
+  {
+    name: "token",
+    value: "TOKEN",
+    help: "Token to send.",
+    env: ["TSDB_AUTH_TOKEN", "TSDB_TOKEN", "INFLUXDB3_AUTH_TOKEN"],
+  },
+  { name: "tls-ca", value: "FILE", help: "Certificate (PEM) to trust beside the system's.", env: ["TSDB_TLS_CA", "INFLUXDB3_TLS_CA"] },
+  {
+    name: "tls-no-verify",
+    value: null,
+    help: "Trust any certificate.",
+    env: ["TSDB_TLS_NO_VERIFY", "INFLUXDB3_TLS_NO_VERIFY"],
+  },
+];
+
+export const DATABASE: Option = {
+  name: "database",
+  short: "d",
+  value: "NAME",
+  help: "Database.",
+  env: ["TSDB_DATABASE_NAME", "INFLUXDB3_DATABASE_NAME"],
+};
+
+/** The server refused. The message is what a user sees. */
+export class Refused extends Error {
+  override readonly name = "Refused";
+  constructor(
+    readonly status: number,
+    statusText: string,
+    readonly body: string,
+  ) {
+    super(`server responded with error [${status} ${statusText}]: ${readable(body)}`);
+  }
+}
+
+/** The text of `{"error":…}`, else the body as it is. */
+function readable(body: string): string {
+  try {
+    const { error } = JSON.parse(body) as { error?: unknown };
+    if (typeof error === "string") return error;
+  } catch {
+    // text
+  }
+  return body;
+}
+
+export interface CallOptions {
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  /** An object is sent as JSON. */
+  readonly body?: object | string | Uint8Array<ArrayBuffer>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+export class Api {
+  readonly host: string;
+  private readonly tls: { ca?: string; rejectUnauthorized?: boolean };
+  private readonly token: string | undefined;
+
+  /** @throws TsdbError config */
+  constructor(input: Pick<Input, "option" | "flag">) {
+    const host = input.option("host")!;
+    if (!/^https?:\/\/[^/\s]/.test(host)) throw new TsdbError("config", `--host: "${host}" is no URL; write http://127.0.0.1:8181`, {});
+    this.host = host.replace(/\/+$/, "");
+    this.token = input.option("token");
+    const ca = input.option("tls-ca");
+    this.tls = {
+      ...(ca === undefined ? {} : { ca: readCertificate(ca) }),
+      ...(input.flag("tls-no-verify") ? { rejectUnauthorized: false } : {}),
+    };
+  }
+
+  /** @throws Refused; TsdbError io when there is no server */
+  async call(method: string, path: string, { query = {}, body, headers = {}, signal }: CallOptions = {}): Promise<Response> {
+    const present = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const search = present.length === 0 ? "" : `?${new URLSearchParams(present)}`;
+    const isJson = typeof body === "object" && !(body instanceof Uint8Array);
+    let response: Response;
+    try {
+      response = await fetch(`${this.host}${path}${search}`, {
+        method,
+        headers: {
+          ...(this.token === undefined ? {} : { authorization: `Bearer ${this.token}` }),
+          ...(isJson ? { "content-type": "application/json" } : {}),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : (body as string | Uint8Array<ArrayBuffer>) }),
+        ...(signal === undefined ? {} : { signal }),
+        tls: this.tls,
+      });
+    } catch (cause) {
+      if (signal?.aborted === true) throw cause;
+      const reason = (cause as Error).message;
+      throw new TsdbError("io", `no server at ${this.host}: ${reason}; --host names another one`, {}, { cause });
+    }
+    if (response.ok) return response;
+    const text = await response.text();
+    if (response.status !== 401) throw new Refused(response.status, response.statusText, text);
+    const hint = this.token === undefined ? "no token was sent; use --token or TSDB_AUTH_TOKEN" : "the token that was sent is not valid";
+    throw new Refused(401, response.statusText, `${readable(text)} (${hint})`);
+  }
+
+  /** Rows of a statement as objects. @throws as call */
+  async rows<Row = Record<string, unknown>>(database: string, statement: string): Promise<Row[]> {
+    const response = await this.call("POST", "/api/v3/query_sql", { body: { db: database, q: statement, format: "json" } });
+    return (await response.json()) as Row[];
+  }
+}
+
+function readCertificate(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new TsdbError("config", `--tls-ca: cannot read the file: ${(error as Error).message}`, {});
+  }
+}

@@ -1,0 +1,210 @@
+// The parts of the client commands that need no server: arguments, bodies cut at line ends, statements cut at semicolons, configuration
+// files, completions.
+import { describe, expect, test } from "bun:test";
+import { prng } from "../../../test/support/prng.ts";
+import { readConfigFile } from "../config-file.ts";
+import { parseServeFlags } from "../serve-config.ts";
+import { CLIENT_COMMANDS, findCommand, missingCommand } from "./commands.ts";
+import { completions } from "./completions.ts";
+import { lineChunks } from "./line-chunks.ts";
+import { readInput } from "./options.ts";
+import { splitStatements } from "./statement-text.ts";
+
+const SIGNATURE = {
+  words: ["do"],
+  positionals: [{ name: "NAME" }, { name: "MORE", isOptional: true }],
+  options: [
+    { name: "host", short: "H", value: "URL", help: "", default: "h0", env: ["A_HOST", "B_HOST"] },
+    { name: "yes", short: "y", value: null, help: "" },
+  ],
+};
+
+describe("arguments", () => {
+  test.each<[args: string[], environment: Record<string, string>, host: string, yes: boolean, positionals: string[]]>([
+    [["n"], {}, "h0", false, ["n"]],
+    [["n"], { B_HOST: "b" }, "b", false, ["n"]],
+    [["n"], { A_HOST: "", B_HOST: "b" }, "b", false, ["n"]],
+    [["n", "-H", "x", "-y"], { A_HOST: "a" }, "x", true, ["n"]],
+    [["--host=x=y", "n", "m", "--yes=false"], {}, "x=y", false, ["n", "m"]],
+    [["-y", "--", "-n"], {}, "h0", true, ["-n"]],
+    [["-"], {}, "h0", false, ["-"]],
+  ])("%j", (args, environment, host, yes, positionals) => {
+    const input = readInput(SIGNATURE, args, environment);
+    expect([input.option("host"), input.flag("yes"), [...input.positionals]]).toEqual([host, yes, positionals]);
+  });
+
+  test("the configuration file is behind the environment and before the default", () => {
+    expect(readInput(SIGNATURE, ["n"], {}, { host: "c" }).option("host")).toBe("c");
+    expect(readInput(SIGNATURE, ["n"], { A_HOST: "a" }, { host: "c" }).option("host")).toBe("a");
+  });
+
+  test.each([
+    [[], "NAME is missing; tsdb do --help says more"],
+    [["a", "b", "c"], 'unexpected argument "c"'],
+    [["a", "--hots", "x"], "unknown option --hots; did you mean --host?"],
+    [["a", "-z"], "unknown option -z"],
+    [["a", "-H"], "-H needs a value: -H URL"],
+    [["a", "--yes=maybe"], '--yes must be true or false, got "maybe"'],
+  ])("%j: %s", (args, message) => expect(() => readInput(SIGNATURE, args, {}).flag("yes")).toThrow(message));
+
+  test.each([
+    [["create"], "create what? database, table, token"],
+    [["create", "databse"], 'cannot create "databse"; did you mean "create database"?'],
+    [["frobnicate"], null],
+  ])("%j: %p", (args, message) => {
+    if (message === null) expect(missingCommand(args)).toBeNull();
+    else expect(missingCommand(args)).toStartWith(message);
+  });
+
+  test("commands are found by words and short forms", () => {
+    expect(findCommand(["q", "x"])?.command.words).toEqual(["query"]);
+    expect(findCommand(["create", "token", "--admin"])).toMatchObject({ wordCount: 2 });
+    expect(findCommand(["creat"])).toBeUndefined();
+  });
+});
+
+async function* pieces(bytes: Uint8Array, size: () => number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; ) {
+    const end = at + Math.max(1, size());
+    yield bytes.subarray(at, end);
+    at = end;
+  }
+}
+
+describe("bodies of lines", () => {
+  const LINES = [
+    "cpu,host=a v=1 1\n",
+    'log text="two\nlines, and a \\" quote" 2\n',
+    'odd"name,tag"=quote" v=1 3\n',
+    '# a comment with a " in it\n',
+    'log a="",b="x=\\"\\n;\n\n",c=1i 4\n',
+    "\n",
+    'esc\\ aped,t=a\\ b v="\\\\" 5\n',
+    "crlf v=1 6\r\n",
+  ];
+
+  test.each([1, 2, 3, 4, 5])("are cut between lines only, whatever the pieces, seed %p", async (seed) => {
+    const below = prng(seed);
+    const lines = Array.from({ length: 400 }, () => LINES[below(LINES.length)]!);
+    const bytes = new TextEncoder().encode(lines.join(""));
+    const starts = new Map<number, number>();
+    let at = 0;
+    let number = 1;
+    for (const line of lines) {
+      starts.set(at, number);
+      at += line.length;
+      number += line.split("\n").length - 1;
+    }
+    let position = 0;
+    const sizes: number[] = [];
+    for await (const chunk of lineChunks(
+      pieces(bytes, () => below(50)),
+      200,
+    )) {
+      expect(starts.get(position)).toBe(chunk.firstLine);
+      expect(chunk.bytes).toEqual(bytes.slice(position, position + chunk.bytes.length));
+      position += chunk.bytes.length;
+      sizes.push(chunk.bytes.length);
+    }
+    expect(position).toBe(bytes.length);
+    for (const size of sizes.slice(0, -1)) expect(size).toBeGreaterThanOrEqual(200);
+    for (const size of sizes) expect(size).toBeLessThan(200 + 100);
+  });
+
+  test("a string that never ends is one body", async () => {
+    const bytes = new TextEncoder().encode(`a v="${"x\n".repeat(500)}`);
+    const found = await Array.fromAsync(
+      lineChunks(
+        pieces(bytes, () => 7),
+        10,
+      ),
+    );
+    expect(found.map((chunk) => chunk.bytes.length)).toEqual([bytes.length]);
+  });
+});
+
+test.each<[text: string, statements: string[], rest: string]>([
+  ["SELECT 1", [], "SELECT 1"],
+  ["SELECT 1; SELECT 2;\n", ["SELECT 1", "SELECT 2"], "\n"],
+  ["SELECT ';' , \"a;b\";", ["SELECT ';' , \"a;b\""], ""],
+  ["SELECT 'it''s;';x", ["SELECT 'it''s;'"], "x"],
+  ["SELECT 1 -- no; end\n;", ["SELECT 1 -- no; end"], ""],
+  ["SELECT /* ; */ 1;;", ["SELECT /* ; */ 1"], ""],
+  ["SELECT 'open;", [], "SELECT 'open;"],
+])("%j is cut into statements", (text, statements, rest) => expect(splitStatements(text)).toEqual({ statements, rest }));
+
+describe("the configuration file", () => {
+  const read = (files: Record<string, string>, args: string[], environment: Record<string, string> = {}) =>
+    readConfigFile(args, environment, (path) => {
+      const text = files[path];
+      if (text === undefined) throw new Error(`no such file: ${path}`);
+      return text;
+    });
+  const MACHINE = { processors: 4, memoryBytes: 2 ** 33, readFile: () => "" };
+
+  test("flags go before the environment, this before the file, this before the default", () => {
+    const files = {
+      "tsdb.toml": 'node-id = "file"\nquery_timeout = "5s"\nquery-workers = 3\nwithout-auth = true\ndisable-authz = ["health", "ping"]',
+    };
+    const { config } = read(files, []);
+    const of = (args: string[], environment: Record<string, string>) => parseServeFlags(args, environment, MACHINE, config);
+    expect(of([], {})).toMatchObject({
+      nodeId: "file",
+      queryTimeoutMs: 5000,
+      queryWorkers: 3,
+      withoutAuth: true,
+      openPages: ["health", "ping"],
+    });
+    expect(of([], { TSDB_NODE_ID: "env" })).toMatchObject({ nodeId: "env", queryTimeoutMs: 5000 });
+    expect(of(["--node-id", "flag"], { TSDB_NODE_ID: "env" })).toMatchObject({ nodeId: "flag", walFlushIntervalMs: 0 });
+    expect(() => of(["--node-id="], {})).toThrow("--node-id: must be");
+  });
+
+  test("is ./tsdb.toml, or what --config or the environment names", () => {
+    const files = { "tsdb.toml": 'node-id = "a"', "b.toml": 'node-id = "b"', "c.toml": '[client]\nhost = "http://c"' };
+    expect(read({}, ["serve"])).toEqual({ config: null, args: ["serve"] });
+    expect(read(files, ["serve", "--config", "b.toml", "--x"])).toMatchObject({ config: { path: "b.toml" }, args: ["serve", "--x"] });
+    expect(read(files, ["query", "--config=c.toml"], { TSDB_CONFIG: "b.toml" })).toMatchObject({
+      config: { client: { host: "http://c" } },
+      args: ["query"],
+    });
+    expect(read(files, [], { TSDB_CONFIG: "b.toml" }).config?.path).toBe("b.toml");
+  });
+
+  test.each([
+    ["node-idd = 1", "tsdb.toml: unknown key node-idd; did you mean node-id?"],
+    ["[client]\nhots = 1", "tsdb.toml: unknown key client.hots; did you mean host?"],
+    ["client = 1", "tsdb.toml: client must be a table"],
+    ["[node-id]\nx = 1", "tsdb.toml: node-id must be a text, a number, true or false"],
+    ["node-id = ", "tsdb.toml: "],
+  ])("%j: %s", (text, message) => expect(() => read({ "tsdb.toml": text }, [])).toThrow(message));
+
+  test("a file that is named must be there", () => {
+    expect(() => read({}, ["--config", "x.toml"])).toThrow("--config: cannot read the file: no such file: x.toml");
+    expect(() => read({}, ["--config"])).toThrow("--config needs a value: --config FILE");
+  });
+
+  test("a value that cannot be is complained about by its key", () => {
+    const { config } = read({ "tsdb.toml": 'query-timeout = "soon"' }, []);
+    expect(() => parseServeFlags([], {}, MACHINE, config)).toThrow('tsdb.toml: query-timeout: cannot read "soon"');
+  });
+});
+
+test.each<[words: string[], expected: string[]]>([
+  [["cre"], ["create"]],
+  [
+    ["create", ""],
+    ["database", "table", "token"],
+  ],
+  [["create", "token", "--off"], ["--offline"]],
+  [["query", "--form"], ["--format"]],
+  [["query", "SELECT 1", "--form"], ["--format"]],
+  [["serve", "--node"], ["--node-id"]],
+])("bash completes %j", (words, expected) => {
+  const list = ["tsdb", ...words].map((word) => `'${word}'`).join(" ");
+  const script = `${completions("bash", CLIENT_COMMANDS)}\nCOMP_WORDS=(${list}); COMP_CWORD=${words.length}; _tsdb; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout } = Bun.spawnSync(["bash", "-c", script]);
+  expect(stdout.toString().trim().split("\n")).toEqual(expected);
+});
+
+test("another shell is refused", () => expect(() => completions("csh", CLIENT_COMMANDS)).toThrow('unknown shell "csh"'));

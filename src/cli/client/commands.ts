@@ -1,0 +1,39 @@
+// Every client command, found by its words; their help.
+import { nearestName } from "../arguments.ts";
+import type { ClientCommand } from "./command.ts";
+import { COMPLETIONS_COMMAND } from "./completions.ts";
+import { DATABASE_COMMANDS } from "./databases.ts";
+import { QUERY_COMMAND } from "./query.ts";
+import { SHELL_COMMAND } from "./shell.ts";
+import { TOKEN_COMMANDS } from "./tokens.ts";
+import { WRITE_COMMAND } from "./write.ts";
+
+export const CLIENT_COMMANDS: readonly ClientCommand[] = [
+  QUERY_COMMAND,
+  SHELL_COMMAND,
+  WRITE_COMMAND,
+  ...DATABASE_COMMANDS,
+  ...TOKEN_COMMANDS,
+  COMPLETIONS_COMMAND,
+];
+
+/** The command that `args` begin with and how many words that takes; undefined: none of these. */
+export function findCommand(args: readonly string[]): { command: ClientCommand; wordCount: number } | undefined {
+  for (const command of CLIENT_COMMANDS) {
+    const { words, aliases = [] } = command;
+    if (words.every((word, i) => args[i] === word)) return { command, wordCount: words.length };
+    if (aliases.includes(args[0] ?? "")) return { command, wordCount: 1 };
+  }
+  return undefined;
+}
+
+/** What is wrong when no command is meant; null: the first word begins none. */
+export function missingCommand(args: readonly string[]): string | null {
+  const [first, second] = args;
+  const family = CLIENT_COMMANDS.filter(({ words }) => words[0] === first && words.length > 1);
+  if (family.length === 0) return null;
+  const nouns = family.map(({ words }) => words[1]!);
+  if (second === undefined || second.startsWith("-")) return `${first} what? ${nouns.join(", ")}`;
+  const nearest = nearestName(second, nouns);
+  return `cannot ${first} "${second}"; ${nearest === null ? `it is one of ${nouns.join(", ")}` : `did you mean "${first} ${nearest}"?`}`;
+}

@@ -1,0 +1,102 @@
+// tsdb completions: what a shell needs to complete commands and options, made from their tables.
+import { TsdbError } from "../../model/errors.ts";
+import { FLAGS } from "../flags.ts";
+import type { ClientCommand } from "./command.ts";
+
+const SHELLS = ["bash", "zsh", "fish"] as const;
+
+interface Words {
+  /** By the words so far. */
+  readonly next: ReadonlyMap<string, readonly string[]>;
+  readonly options: ReadonlyMap<string, readonly string[]>;
+}
+
+function wordsOf(commands: readonly ClientCommand[]): Words {
+  const next = new Map<string, string[]>([["", ["serve", "help", "version"]]]);
+  const options = new Map<string, readonly string[]>([["serve", FLAGS.map(({ name }) => `--${name}`)]]);
+  const add = (key: string, word: string) => {
+    const list = next.get(key) ?? [];
+    if (!list.includes(word)) list.push(word);
+    next.set(key, list);
+  };
+  for (const { words, options: own } of commands) {
+    words.forEach((word, i) => {
+      add(words.slice(0, i).join(" "), word);
+    });
+    options.set(
+      words.join(" "),
+      own.map(({ name }) => `--${name}`),
+    );
+  }
+  return { next, options };
+}
+
+function bash({ next, options }: Words): string {
+  // a family of commands has words that follow, a command options: one case for each
+  const merged = new Map<string, string>();
+  for (const [key, words] of [...next, ...options]) merged.set(key, [merged.get(key), words.join(" ")].filter(Boolean).join(" "));
+  const cases = [...merged].map(([key, words]) => `    "${key}") echo "${words}" ;;`).join("\n");
+  return `_tsdb_words() {
+  case "$1" in
+${cases}
+  esac
+}
+_tsdb() {
+  local cur="\${COMP_WORDS[COMP_CWORD]}" key="" words="" i
+  for ((i = 1; i < COMP_CWORD && i < 3; i++)); do
+    [[ "\${COMP_WORDS[i]}" == -* ]] && break
+    key="\${key:+$key }\${COMP_WORDS[i]}"
+  done
+  words="$(_tsdb_words "$key")"
+  [[ -z "$words" ]] && words="$(_tsdb_words "\${key%% *}")"
+  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+  [[ \${#COMPREPLY[@]} -eq 0 ]] && COMPREPLY=($(compgen -f -- "$cur"))
+}
+complete -F _tsdb tsdb
+`;
+}
+
+function fish({ next, options }: Words): string {
+  const lines = ["complete -c tsdb -f"];
+  for (const [key, words] of next) {
+    const condition = key === "" ? "__fish_use_subcommand" : `__fish_seen_subcommand_from ${key}`;
+    lines.push(`complete -c tsdb -n '${condition}' -a '${words.join(" ")}'`);
+  }
+  for (const [key, names] of options) {
+    const condition = key
+      .split(" ")
+      .map((word) => `__fish_seen_subcommand_from ${word}`)
+      .join("; and ");
+    for (const name of names) lines.push(`complete -c tsdb -n '${condition}' -l ${name.slice(2)}`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+export function completions(shell: string, commands: readonly ClientCommand[]): string {
+  const words = wordsOf(commands);
+  switch (shell) {
+    case "bash":
+      return bash(words);
+    case "zsh":
+      return `autoload -U +X bashcompinit && bashcompinit\n${bash(words)}`;
+    case "fish":
+      return fish(words);
+    default:
+      throw new TsdbError("config", `unknown shell "${shell}", expected ${SHELLS.join(", ")}`, {});
+  }
+}
+
+export const COMPLETIONS_COMMAND: ClientCommand = {
+  words: ["completions"],
+  summary: "Print completions for bash, zsh or fish.",
+  notes: `source <(tsdb completions bash)`,
+  positionals: [{ name: "SHELL" }],
+  options: [],
+  verb: "Completions",
+  async run(input, { out }) {
+    // all commands, of which this is one
+    const { CLIENT_COMMANDS } = await import("./commands.ts");
+    out(completions(input.positionals[0]!, CLIENT_COMMANDS));
+    return 0;
+  },
+};

@@ -1,0 +1,27 @@
+// Asks before something is deleted.
+import type { Terminal } from "./command.ts";
+import type { Input, Option } from "./options.ts";
+
+export const YES: Option = { name: "yes", short: "y", value: null, help: "Do not ask." };
+
+/** True when the user agrees, on the command line or by the first line of standard input. */
+export async function confirmed(input: Input, terminal: Terminal, what: string): Promise<boolean> {
+  if (input.flag("yes")) return true;
+  terminal.error(`Are you sure you want to delete ${what}? Enter 'yes' or 'y' to confirm\n`);
+  const answer = (await firstLine(terminal.input())).trim().toLowerCase();
+  if (answer === "yes" || answer === "y") return true;
+  terminal.error("Nothing was deleted.\n");
+  return false;
+}
+
+const ANSWER_BYTES_MAX = 4096;
+
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const piece of stream) {
+    text += decoder.decode(piece, { stream: true });
+    if (text.includes("\n") || text.length > ANSWER_BYTES_MAX) break;
+  }
+  return text.split("\n")[0]!;
+}

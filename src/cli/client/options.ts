@@ -1,0 +1,119 @@
+// Arguments of the client commands: words, options with a short and a long form, and what environment and configuration file say.
+import { TsdbError } from "../../model/errors.ts";
+import { type Environment, nearestName } from "../arguments.ts";
+
+export interface Option {
+  readonly name: string;
+  readonly short?: string;
+  /** What stands for the value in the help; null = a switch. */
+  readonly value: string | null;
+  readonly help: string;
+  readonly default?: string;
+  /** Variables that mean the same, first found wins. */
+  readonly env?: readonly string[];
+  /** Other long names that existing scripts use. */
+  readonly aliases?: readonly string[];
+}
+
+export interface Positional {
+  readonly name: string;
+  readonly isOptional?: boolean;
+}
+
+/** What the user gave for one command. */
+export interface Input {
+  readonly positionals: readonly string[];
+  /** Undefined: neither given nor in the environment, and without a default. */
+  option(name: string): string | undefined;
+  /** @throws TsdbError config when it is missing */
+  required(name: string): string;
+  flag(name: string): boolean;
+}
+
+interface Signature {
+  readonly words: readonly string[];
+  readonly positionals: readonly Positional[];
+  readonly options: readonly Option[];
+}
+
+/** @throws TsdbError config */
+export function readInput(
+  signature: Signature,
+  args: readonly string[],
+  environment: Environment,
+  configured: Readonly<Record<string, string>> = {},
+): Input {
+  const given = new Map<string, string>();
+  const positionals: string[] = [];
+  let isOver = false;
+  for (let at = 0; at < args.length; at++) {
+    const argument = args[at]!;
+    if (isOver || argument === "-" || !argument.startsWith("-")) {
+      positionals.push(argument);
+      continue;
+    }
+    if (argument === "--") {
+      isOver = true;
+      continue;
+    }
+    const equals = argument.startsWith("--") ? argument.indexOf("=") : -1;
+    const source = equals < 0 ? argument : argument.slice(0, equals);
+    const option = find(signature, source);
+    if (equals >= 0) given.set(option.name, argument.slice(equals + 1));
+    else if (option.value === null) given.set(option.name, "true");
+    else {
+      const value = args[++at];
+      if (value === undefined) throw usage(signature, `${source} needs a value: ${source} ${option.value}`);
+      given.set(option.name, value);
+    }
+  }
+  checkPositionals(signature, positionals);
+  const optionOf = (name: string): string | undefined => {
+    const option = signature.options.find((each) => each.name === name);
+    if (option === undefined) throw new Error(`BUG: ${signature.words.join(" ")} has no option --${name}`);
+    const variable = option.env?.map((each) => environment[each]).find((value) => value !== undefined && value !== "");
+    return given.get(name) ?? variable ?? configured[name] ?? option.default;
+  };
+  return {
+    positionals,
+    option: optionOf,
+    required: (name) => {
+      const value = optionOf(name);
+      if (value !== undefined && value !== "") return value;
+      const { short, value: shown } = signature.options.find((each) => each.name === name)!;
+      throw usage(signature, `--${name} is needed: ${short === undefined ? `--${name}` : `-${short}`} ${shown}`);
+    },
+    flag: (name) => {
+      const value = optionOf(name) ?? "false";
+      if (["true", "1", "yes", "on"].includes(value.toLowerCase())) return true;
+      if (["false", "0", "no", "off"].includes(value.toLowerCase())) return false;
+      throw usage(signature, `--${name} must be true or false, got "${value}"`);
+    },
+  };
+}
+
+function find(signature: Signature, source: string): Option {
+  const { options } = signature;
+  const isLong = source.startsWith("--");
+  const name = source.slice(isLong ? 2 : 1);
+  const option = options.find((each) => (isLong ? each.name === name || each.aliases?.includes(name) : each.short === name));
+  if (option !== undefined) return option;
+  const nearest = isLong
+    ? nearestName(
+        name,
+        options.map((each) => each.name),
+      )
+    : null;
+  throw usage(signature, `unknown option ${source}${nearest === null ? "" : `; did you mean --${nearest}?`}`);
+}
+
+function checkPositionals(signature: Signature, found: readonly string[]): void {
+  const { positionals } = signature;
+  const missing = positionals.find(({ isOptional }, i) => isOptional !== true && found[i] === undefined);
+  if (missing !== undefined) throw usage(signature, `${missing.name} is missing`);
+  if (found.length > positionals.length) throw usage(signature, `unexpected argument "${found[positionals.length]}"`);
+}
+
+function usage({ words }: Signature, message: string): TsdbError {
+  return new TsdbError("config", `${message}; tsdb ${words.join(" ")} --help says more`, {});
+}

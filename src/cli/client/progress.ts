@@ -1,0 +1,45 @@
+// One line on a terminal that tells how far a long command is.
+import type { Terminal } from "./command.ts";
+
+const WIDTH = 24;
+const REDRAW_MS = 100;
+
+export class Progress {
+  private drawnMs = 0;
+  private readonly startMs = performance.now();
+
+  /** `total` bytes, when it is known. Says nothing where nobody watches. */
+  constructor(
+    private readonly terminal: Terminal,
+    private readonly total: number | undefined,
+    private readonly isQuiet: boolean,
+  ) {}
+
+  show(bytes: number, lines: number): void {
+    const nowMs = performance.now();
+    if (this.isQuiet || !this.terminal.isOutputTerminal || nowMs - this.drawnMs < REDRAW_MS) return;
+    this.drawnMs = nowMs;
+    this.terminal.error(`\r${this.text(bytes, lines)}\x1b[K`);
+  }
+
+  /** The last word, on a line of its own. */
+  end(bytes: number, lines: number): void {
+    if (this.isQuiet) return;
+    const clear = this.terminal.isOutputTerminal ? "\r\x1b[K" : "";
+    const seconds = (performance.now() - this.startMs) / 1000;
+    const rate = Math.round(lines / Math.max(seconds, 0.001)).toLocaleString("en-US");
+    this.terminal.error(`${clear}${lines.toLocaleString("en-US")} lines, ${megabytes(bytes)}, ${seconds.toFixed(1)} s, ${rate} lines/s\n`);
+  }
+
+  private text(bytes: number, lines: number): string {
+    const counts = `${lines.toLocaleString("en-US")} lines  ${megabytes(bytes)}`;
+    if (this.total === undefined || this.total === 0) return counts;
+    const done = Math.min(1, bytes / this.total);
+    const bar = "#".repeat(Math.round(done * WIDTH)).padEnd(WIDTH);
+    return `[${bar}] ${Math.floor(done * 100)} %  ${counts}`;
+  }
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}

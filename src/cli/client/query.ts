@@ -1,0 +1,91 @@
+// tsdb query: one statement, its rows to the terminal, a pager or a file.
+import { createWriteStream, readFileSync } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import { TsdbError } from "../../model/errors.ts";
+import { Api, CONNECTION, DATABASE } from "./api.ts";
+import type { ClientCommand, Terminal } from "./command.ts";
+import { withNewline } from "./databases.ts";
+import type { Input } from "./options.ts";
+
+const LANGUAGES: Readonly<Record<string, string>> = {
+  sql: "/api/v3/query_sql",
+  influxql: "/api/v3/query_tsdbql",
+  tsdbql: "/api/v3/query_tsdbql",
+};
+const FORMATS = ["pretty", "json", "jsonl", "csv", "parquet", "arrow"];
+const BINARY: ReadonlySet<string> = new Set(["parquet", "arrow"]);
+
+async function statementOf(input: Input, { input: standardInput, isInputTerminal }: Terminal): Promise<string> {
+  const path = input.option("file");
+  const [text] = input.positionals;
+  if (path !== undefined && path !== "-") {
+    try {
+      return readFileSync(path, "utf8");
+    } catch (error) {
+      throw new TsdbError("config", `--file: ${(error as Error).message}`, {});
+    }
+  }
+  if (text !== undefined && text !== "-") return text;
+  if (isInputTerminal) throw new TsdbError("config", "no statement: give it as an argument, with --file, or on standard input", {});
+  return new Response(standardInput()).text();
+}
+
+/** On a terminal a long table goes through the user's pager. */
+async function show(bytes: Uint8Array, terminal: Terminal): Promise<void> {
+  const text = new TextDecoder().decode(bytes);
+  const pager = terminal.environment["PAGER"] ?? "less -FSRX";
+  const isLong = text.split("\n").length > terminal.rows || text.indexOf("\n") > terminal.columns;
+  if (!terminal.isOutputTerminal || !isLong || pager === "" || pager === "cat") {
+    terminal.out(bytes);
+    return;
+  }
+  try {
+    const process = Bun.spawn(["sh", "-c", pager], { stdin: bytes, stdout: "inherit", stderr: "inherit" });
+    await process.exited;
+  } catch {
+    terminal.out(bytes);
+  }
+}
+
+async function save(response: Response, path: string): Promise<void> {
+  try {
+    await pipeline(response.body!, createWriteStream(path));
+  } catch (error) {
+    throw new TsdbError("io", `--output: ${(error as Error).message}`, {});
+  }
+}
+
+export const QUERY_COMMAND: ClientCommand = {
+  words: ["query"],
+  aliases: ["q"],
+  summary: "Ask one statement.",
+  notes: `tsdb query -d home 'SELECT * FROM temp LIMIT 10'
+tsdb query -d home --format parquet -o temp.parquet 'SELECT * FROM temp'`,
+  positionals: [{ name: "STATEMENT", isOptional: true }],
+  options: [
+    DATABASE,
+    { name: "language", short: "l", value: "LANGUAGE", help: "sql or influxql.", default: "sql" },
+    { name: "format", value: "FORMAT", help: `${FORMATS.join(", ")}.`, default: "pretty" },
+    { name: "output", short: "o", value: "FILE", help: "Write the answer there; needed for parquet and arrow." },
+    { name: "file", short: "f", value: "FILE", help: "Where the statement is; - is standard input." },
+    ...CONNECTION,
+  ],
+  verb: "Query",
+  async run(input, terminal) {
+    const api = new Api(input);
+    const language = input.option("language")!;
+    const path = Object.hasOwn(LANGUAGES, language) ? LANGUAGES[language]! : undefined;
+    if (path === undefined) throw new TsdbError("config", `--language must be sql or influxql, got "${language}"`, {});
+    const format = input.option("format")!;
+    if (!FORMATS.includes(format)) throw new TsdbError("config", `--format must be ${FORMATS.join(", ")}, got "${format}"`, {});
+    const output = input.option("output");
+    if (BINARY.has(format) && output === undefined) throw new TsdbError("config", `--format ${format} needs --output FILE`, {});
+    const db = input.required("database");
+    const q = await statementOf(input, terminal);
+    const response = await api.call("POST", path, { body: { db, q, format } });
+    if (output !== undefined) await save(response, output);
+    else if (terminal.isOutputTerminal || format === "pretty") await show(withNewline(await response.bytes(), format), terminal);
+    else for await (const piece of response.body!) terminal.out(piece);
+    return 0;
+  },
+};

@@ -1,0 +1,216 @@
+// tsdb sql: statements typed one after the other, with history, and completion of the names that there are.
+import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface, type Interface } from "node:readline";
+import { TsdbError } from "../../model/errors.ts";
+import { Api, CONNECTION, DATABASE, Refused } from "./api.ts";
+import type { ClientCommand, Terminal } from "./command.ts";
+import { withNewline } from "./databases.ts";
+import { splitStatements } from "./statement-text.ts";
+
+const HISTORY_LINES_MAX = 2000;
+const FORMATS = ["pretty", "json", "jsonl", "csv"];
+const KEYWORDS =
+  `SELECT FROM WHERE GROUP BY ORDER LIMIT OFFSET HAVING JOIN LEFT ON AS AND OR NOT IN IS NULL LIKE BETWEEN CASE WHEN THEN ELSE END
+  DISTINCT UNION ALL WITH INTERVAL DESC ASC SHOW TABLES COLUMNS DESCRIBE EXPLAIN ANALYZE COUNT SUM AVG MIN MAX time now() date_bin`.split(
+    /\s+/,
+  );
+const HELP = `\\d           tables              \\d TABLE     columns of a table
+\\l           databases           \\c NAME      another database
+\\f FORMAT    ${FORMATS.join(", ")}
+\\t           show how long statements take, or not
+\\q           end                 \\?           this
+A statement ends with ;
+`;
+
+class Shell {
+  private text = "";
+  private format = "pretty";
+  private isTimed = true;
+  private names: readonly string[] = [];
+
+  constructor(
+    private readonly api: Api,
+    private database: string,
+    private readonly terminal: Terminal,
+  ) {}
+
+  get prompt(): string {
+    return this.text.trim() === "" ? `${this.database}> ` : `${" ".repeat(Math.max(0, this.database.length - 1))}-> `;
+  }
+
+  /** Names for completion; none when the server does not say. */
+  async learnNames(): Promise<void> {
+    try {
+      const rows = await this.api.rows<{ table_name: string; column_name: string }>(
+        this.database,
+        "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'iox'",
+      );
+      this.names = [...new Set(rows.flatMap(({ table_name, column_name }) => [table_name, column_name]))];
+    } catch {
+      this.names = [];
+    }
+  }
+
+  complete(line: string): [string[], string] {
+    const word = /[^\s,()=<>+*/;"']*$/.exec(line)![0];
+    const lower = word.toLowerCase();
+    const all = [...this.names, ...KEYWORDS];
+    return [all.filter((name) => name.toLowerCase().startsWith(lower)).map((name) => name), word];
+  }
+
+  /** False: the user wants to leave. */
+  async line(line: string): Promise<boolean> {
+    if (this.text.trim() === "" && (/^\s*\\/.test(line) || /^\s*(?:quit|exit)\s*;?\s*$/i.test(line))) return this.meta(line.trim());
+    const { statements, rest } = splitStatements(`${this.text}${line}\n`);
+    this.text = rest;
+    for (const statement of statements) await this.ask(statement);
+    return true;
+  }
+
+  abandon(): void {
+    this.text = "";
+  }
+
+  private async meta(line: string): Promise<boolean> {
+    const { terminal } = this;
+    const [command, argument] = line.replace(/;$/, "").split(/\s+/) as [string, string | undefined];
+    switch (command.toLowerCase()) {
+      case "\\q":
+      case "quit":
+      case "exit":
+        return false;
+      case "\\d":
+        await this.ask(argument === undefined ? "SHOW TABLES" : `SHOW COLUMNS FROM ${argument}`);
+        return true;
+      case "\\l":
+        await this.listDatabases();
+        return true;
+      case "\\c":
+        if (argument === undefined) terminal.error("\\c NAME\n");
+        else {
+          this.database = argument;
+          await this.learnNames();
+        }
+        return true;
+      case "\\f":
+        if (argument !== undefined && FORMATS.includes(argument)) this.format = argument;
+        else terminal.error(`\\f is one of ${FORMATS.join(", ")}\n`);
+        return true;
+      case "\\t":
+        this.isTimed = !this.isTimed;
+        return true;
+      case "\\?":
+        terminal.out(HELP);
+        return true;
+      default:
+        terminal.error(`unknown command ${command}; \\? lists them\n`);
+        return true;
+    }
+  }
+
+  private async listDatabases(): Promise<void> {
+    await this.guarded(async () => {
+      const response = await this.api.call("GET", "/api/v3/configure/database", { query: { format: this.format } });
+      this.terminal.out(withNewline(await response.bytes(), this.format));
+    });
+  }
+
+  private async ask(q: string): Promise<void> {
+    const { api, database, format, terminal } = this;
+    const startMs = performance.now();
+    await this.guarded(async () => {
+      const response = await api.call("POST", "/api/v3/query_sql", { body: { db: database, q, format } });
+      terminal.out(withNewline(await response.bytes(), format));
+      if (this.isTimed) terminal.error(`${(performance.now() - startMs).toFixed(1)} ms\n`);
+    });
+  }
+
+  /** What the server refuses is shown, and the shell goes on. */
+  private async guarded(run: () => Promise<void>): Promise<void> {
+    try {
+      await run();
+    } catch (error) {
+      if (!(error instanceof Refused) && !(error instanceof TsdbError)) throw error;
+      this.terminal.error(`${error.message}\n`);
+    }
+  }
+}
+
+class History {
+  private readonly path: string;
+
+  constructor(environment: Terminal["environment"]) {
+    this.path = environment["TSDB_HISTORY_FILE"] ?? join(homedir(), ".local/state/tsdb/history");
+  }
+
+  /** The newest first, as readline wants it. */
+  read(): string[] {
+    try {
+      return readFileSync(this.path, "utf8").split("\n").filter(Boolean).slice(-HISTORY_LINES_MAX).reverse();
+    } catch {
+      return [];
+    }
+  }
+
+  add(line: string): void {
+    if (line.trim() === "") return;
+    try {
+      mkdirSync(dirname(this.path), { recursive: true });
+      appendFileSync(this.path, `${line}\n`, { mode: 0o600 });
+    } catch {
+      // a shell without a history is a shell
+    }
+  }
+}
+
+function linesOf(terminal: Terminal, shell: Shell, history: History): Interface {
+  if (!terminal.isInputTerminal) return createInterface({ input: process.stdin, terminal: false });
+  return createInterface({
+    input: process.stdin,
+    output: process.stdout,
+    terminal: true,
+    history: history.read(),
+    historySize: HISTORY_LINES_MAX,
+    removeHistoryDuplicates: true,
+    completer: (line: string) => shell.complete(line),
+  });
+}
+
+export const SHELL_COMMAND: ClientCommand = {
+  words: ["sql"],
+  summary: "Type statements, with history and completion of names.",
+  notes: HELP.trimEnd(),
+  positionals: [],
+  options: [DATABASE, ...CONNECTION],
+  verb: "Sql",
+  async run(input, terminal) {
+    const shell = new Shell(new Api(input), input.required("database"), terminal);
+    const history = new History(terminal.environment);
+    await shell.learnNames();
+    const lines = linesOf(terminal, shell, history);
+    if (terminal.isInputTerminal) terminal.error("\\? for help, \\q to leave\n");
+    const prompt = () => {
+      if (!terminal.isInputTerminal) return;
+      lines.setPrompt(shell.prompt);
+      lines.prompt();
+    };
+    // Ctrl-C drops what is typed, as in other shells
+    lines.on("SIGINT", () => {
+      shell.abandon();
+      terminal.error("^C\n");
+      prompt();
+    });
+    prompt();
+    for await (const line of lines) {
+      if (terminal.isInputTerminal) history.add(line);
+      if (!(await shell.line(line))) break;
+      prompt();
+    }
+    // what has no semicolon at the end of a file is meant all the same
+    if (!terminal.isInputTerminal) await shell.line(";");
+    lines.close();
+    return 0;
+  },
+};

@@ -1,0 +1,186 @@
+// The client commands as a user types them, against a real server with tokens: what they print, where, and their exit codes.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { TestServer } from "../support/server.ts";
+
+setDefaultTimeout(60_000);
+
+const MAIN = join(import.meta.dir, "../../src/main.ts");
+const folder = mkdtempSync(join(tmpdir(), "tsdb-cli-"));
+let server: TestServer;
+let token = "";
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+async function run(args: string[], options: { input?: string; environment?: Record<string, string> } = {}): Promise<Ran> {
+  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+    cwd: folder,
+    env: {
+      PATH: process.env["PATH"]!,
+      HOME: folder,
+      TSDB_HOST_URL: server.url,
+      TSDB_AUTH_TOKEN: token,
+      TSDB_DATABASE_NAME: "home",
+      ...options.environment,
+    },
+    stdin: new Blob([options.input ?? ""]),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, error, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
+  return { code, out, error };
+}
+
+beforeAll(async () => {
+  server = await TestServer.start({ withAuth: true });
+  const { out } = await run(["create", "token", "--admin", "--format", "json"]);
+  token = (JSON.parse(out) as { token: string }).token;
+});
+afterAll(async () => {
+  await server.dispose();
+  rmSync(folder, { recursive: true });
+});
+
+test("from nothing to rows: a database, lines, a question, the end", async () => {
+  expect(await run(["create", "database", "home", "--retention-period", "100y"])).toEqual({
+    code: 0,
+    out: 'Database "home" created successfully\n',
+    error: "",
+  });
+  const nowNs = BigInt(Date.now()) * 1_000_000n;
+  const lines = Array.from({ length: 20_000 }, (_, i) => `temp,room=r${i % 10} v=${i}i,note="line\nbreak" ${nowNs + BigInt(i)}`).join("\n");
+  writeFileSync(join(folder, "lines.lp"), lines);
+  const written = await run(["write", "-f", "lines.lp", "--max-request-size", "64KiB", "--max-concurrent-requests", "3", "-p", "ns"]);
+  expect([written.code, written.out]).toEqual([0, "success\n"]);
+  expect(written.error).toContain("40,000 lines");
+  writeFileSync(join(folder, "more.lp.gz"), gzipSync(`temp,room=z v=1i ${nowNs}\n`));
+  expect((await run(["write", "-f", "more.lp.gz", "-q"])).code).toBe(0);
+  expect((await run(["w", "temp,room=y v=2i", "-q"])).code).toBe(0);
+  expect((await run(["write", "-q"], { input: "temp,room=x v=3i\n" })).out).toBe("success\n");
+  const counted = await run(["query", "--format", "csv", "SELECT count(*) AS n, count(DISTINCT room) AS rooms, sum(v) AS s FROM temp"]);
+  expect(counted).toEqual({ code: 0, out: `n,rooms,s\n20003,13,${(19_999 * 20_000) / 2 + 6}\n`, error: "" });
+  expect((await run(["q"], { input: "SELECT v FROM temp WHERE room = 'y'" })).out).toContain("| 2 |");
+  expect((await run(["show", "tables", "--format", "csv"])).out).toContain("temp");
+  expect((await run(["show", "databases", "--format", "csv"])).out).toBe("iox::database\n_internal\nhome\n");
+  expect((await run(["show", "retention", "--format", "csv", "-d", "home"])).out).toBe("database_name,retention_period\nhome,36525d\n");
+  expect((await run(["update", "database", "home", "--retention-period", "none"])).out).toBe('Database "home" updated successfully\n');
+  expect((await run(["show", "retention", "--format", "csv", "-d", "home"])).out).toBe("database_name,retention_period\nhome,infinite\n");
+});
+
+test("an answer goes to a file, whole", async () => {
+  const { code, out } = await run(["query", "--format", "parquet", "-o", "t.parquet", "SELECT * FROM temp"]);
+  expect([code, out]).toEqual([0, ""]);
+  expect(readFileSync(join(folder, "t.parquet")).subarray(0, 4).toString()).toBe("PAR1");
+});
+
+test("bad lines are named by their number in the file, good ones are stored, and the exit code says so", async () => {
+  const lines = Array.from({ length: 3000 }, (_, i) => (i === 1776 ? "bad line" : `few v=${i}i ${i + 1}`)).join("\n");
+  const { code, error } = await run(["write", "-p", "ns", "--max-request-size", "4KiB", "-"], { input: lines });
+  expect(code).toBe(1);
+  expect(error).toMatch(/line 1777: .*bad line/);
+  expect(error).toContain("Write command failed: at least 1 lines were rejected");
+  expect((await run(["query", "--format", "csv", "SELECT count(*) AS n FROM few"])).out).toBe("n\n2999\n");
+});
+
+test("tables are made, deleted after a question, and restored", async () => {
+  const made = await run(["create", "table", "rooms", "--tags", "room,floor", "--fields", "area:float64,name:utf8"]);
+  expect(made.out).toBe('Table "home"."rooms" created successfully\n');
+  const no = await run(["delete", "table", "rooms"], { input: "no\n" });
+  expect(no).toEqual({
+    code: 1,
+    out: "",
+    error: `Are you sure you want to delete "home"."rooms"? Enter 'yes' or 'y' to confirm\nNothing was deleted.\n`,
+  });
+  expect((await run(["delete", "table", "rooms"], { input: "yes\n" })).out).toBe('Table "home"."rooms" deleted successfully\n');
+  expect((await run(["query", "SELECT * FROM rooms"])).code).toBe(1);
+  expect((await run(["restore", "table", "rooms"])).out).toBe('Table "home"."rooms" restored successfully\n');
+  expect((await run(["query", "--format", "json", "SELECT * FROM rooms"])).out).toBe("[]");
+  expect((await run(["create", "database", "gone"])).code).toBe(0);
+  expect((await run(["delete", "database", "gone", "-y", "--hard-delete", "now"])).out).toBe('Database "gone" deleted successfully\n');
+});
+
+test("tokens: for one database, from a file made offline, deleted", async () => {
+  const made = await run(["create", "token", "--permission", "db:home:read;system:ping:read", "--name", "r", "--expiry", "1d"]);
+  const reader = /^Token: (apiv3_\S+)$/m.exec(made.out)![1]!;
+  expect(made.out).toContain(`HTTP Requests Header: Authorization: Bearer ${reader}`);
+  expect((await run(["query", "SELECT 1", "--token", reader])).code).toBe(0);
+  const refused = await run(["write", "a v=1", "--token", reader]);
+  expect([refused.code, refused.error]).toEqual([
+    1,
+    "Write command failed: server responded with error [403 Forbidden]: unauthorized to perform requested action with the token\n",
+  ]);
+  expect((await run(["show", "tokens", "--format", "csv"])).out).toContain("db:home:read system:ping:read");
+  expect((await run(["delete", "token", "--token-name", "r", "-y"])).out).toBe('Token "r" deleted successfully\n');
+  const path = join(folder, "admin.json");
+  expect((await run(["create", "token", "--admin", "--offline", "--output-file", path])).out).toContain(`Token saved to: ${path}`);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  const offline = (JSON.parse(readFileSync(path, "utf8")) as { token: string }).token;
+  await using other = await TestServer.start({ withAuth: true, flags: ["--admin-token-file", path] });
+  expect((await run(["show", "databases"], { environment: { TSDB_HOST_URL: other.url, TSDB_AUTH_TOKEN: offline } })).code).toBe(0);
+});
+
+test("the shell answers what comes, keeps on after errors, and completes nothing that is not there", async () => {
+  const { code, out, error } = await run(["sql"], {
+    input:
+      "SELECT v\nFROM temp\nWHERE room = 'y';\nSELEKT 1;\n\\c _internal\n\\f csv\nSELECT count(*) AS n FROM system.databases WHERE database_name = 'home'; \\q\n",
+  });
+  expect(code).toBe(0);
+  expect(out).toContain("| 2 |");
+  expect(out).toContain("n\n1\n");
+  expect(error).toContain("server responded with error [400 Bad Request]");
+});
+
+const MISTAKES: [args: string[], code: number, error: string | RegExp, environment?: Record<string, string>][] = [
+  [["query"], 1, /^Query command failed: server responded with error \[400/],
+  [["query", "SELECT nothing"], 1, /^Query command failed: server responded with error \[400 Bad Request\]: /],
+  [["query", "-d", "nowhere", "SELECT 1"], 1, /\[404 Not Found\]: query error: database not found: nowhere/],
+  [["query", "SELECT 1", "--format", "xml"], 2, /--format must be pretty, json/],
+  [["query", "SELECT 1", "--format", "parquet"], 2, /--format parquet needs --output FILE/],
+  [["query", "SELECT 1", "-l", "flux"], 2, /--language must be sql or influxql/],
+  [["query", "SELECT 1", "--hots", "x"], 2, /unknown option --hots; did you mean --host\?/],
+  [["query", "SELECT 1"], 2, /--database is needed: -d NAME/, { TSDB_DATABASE_NAME: "" }],
+  [["query", "SELECT 1"], 1, /no server at http:\/\/127\.0\.0\.1:1: .*--host names another one/, { TSDB_HOST_URL: "http://127.0.0.1:1" }],
+  [["query", "SELECT 1"], 2, /--host: "here" is no URL/, { TSDB_HOST_URL: "here" }],
+  [["query", "SELECT 1"], 1, /\[401 Unauthorized\].*no token was sent; use --token or TSDB_AUTH_TOKEN/, { TSDB_AUTH_TOKEN: "" }],
+  [["query", "SELECT 1"], 1, /\[401 Unauthorized\].*the token that was sent is not valid/, { TSDB_AUTH_TOKEN: "x" }],
+  [["write", "-f", "/nowhere/x"], 2, /--file: .*\/nowhere\/x/],
+  [["write", "a v=1", "--max-request-size", "tiny"], 2, /--max-request-size: cannot read "tiny"/],
+  [["write", "a v=1", "--max-concurrent-requests", "0"], 2, /must be a whole number from 1 to 256/],
+  [["write", "nonsense"], 1, /line 1: .*nonsense/],
+  [
+    ["create", "database", "home"],
+    1,
+    /^Create command failed: server responded with error \[409 Conflict\]: attempted to create a resource/,
+  ],
+  [["create", "database", "a b"], 1, /\[400 Bad Request\]: invalid character in database or rp name/],
+  [["create", "database"], 2, /NAME is missing/],
+  [["create", "table", "t", "--fields", "a"], 2, /--fields: "a" has no type/],
+  [["create", "token"], 2, /either --admin or --permission is needed/],
+  [["create", "token", "--permission", "db:x"], 1, /cannot read "db:x" as a permission/],
+  [["delete", "token", "nobody", "-y"], 1, /\[404 Not Found\]: token not found: nobody/],
+  [["delete"], 2, /delete what\? database, table, token/],
+  [["completions", "csh"], 2, /unknown shell "csh"/],
+];
+
+test.each(MISTAKES)("%j ends with exit code %p", async (args, code, error, environment = {}) => {
+  const ran = await run(args, { environment });
+  expect([ran.code, ran.error]).toEqual([code, typeof error === "string" ? error : expect.stringMatching(error)]);
+});
+
+test("every command has a help, and options come from a file", async () => {
+  expect((await run(["help", "create", "token"])).out).toStartWith("Usage: tsdb create token [options]");
+  expect((await run(["write", "--help"])).out).toContain("--max-request-size SIZE");
+  expect((await run(["--help"])).out).toContain("restore database");
+  writeFileSync(join(folder, "tsdb.toml"), `[client]\nhost = "${server.url}"\ntoken = "${token}"\ndatabase = "home"\n`);
+  const environment = { TSDB_HOST_URL: "", TSDB_AUTH_TOKEN: "", TSDB_DATABASE_NAME: "" };
+  expect((await run(["query", "--format", "csv", "SELECT v FROM temp WHERE room = 'x'"], { environment })).out).toBe("v\n3\n");
+  rmSync(join(folder, "tsdb.toml"));
+  expect(existsSync(join(folder, ".local/state/tsdb/history"))).toBe(false);
+});
