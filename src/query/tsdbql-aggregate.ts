@@ -9,10 +9,10 @@ import { REDUCERS } from "../tsdbql/operators/reducers.ts";
 import { joinByTime, sliceRows } from "../tsdbql/operators/rows.ts";
 import { TRANSFORMS } from "../tsdbql/operators/transforms.ts";
 import { windowAt, windowStarts } from "../tsdbql/operators/windows.ts";
-import { MAX_TIME_NS, MIN_TIME_NS } from "../tsdbql/plan-condition.ts";
 import type { PlannedCall, PlannedColumn, TableSource } from "../tsdbql/plan-select.ts";
 import { planWhere } from "../tsdbql/plan-where.ts";
 import type { Points, WindowPoints } from "../tsdbql/points.ts";
+import { TIME_MAX_NS, TIME_MIN_NS } from "../tsdbql/time-range.ts";
 import { emptyCells, presentPoints, takeCells } from "./tsdbql-cells.ts";
 import type { AnyCells } from "./tsdbql-columns.ts";
 import { fillCells } from "./tsdbql-fill.ts";
@@ -87,8 +87,8 @@ export class AggregateRun {
     const windows = transforms.reduce((sum, { name, args }) => sum + TRANSFORMS.get(name)!.windowsBefore(args), 0);
     if (interval === null || windows === 0 || !Number.isFinite(windows)) return range;
     const byNs = BigInt(windows) * interval.durationNs;
-    if (descending) return { minNs: range.minNs, maxNs: range.maxNs > MAX_TIME_NS - byNs ? MAX_TIME_NS : range.maxNs + byNs };
-    return { minNs: range.minNs < MIN_TIME_NS + byNs ? MIN_TIME_NS : range.minNs - byNs, maxNs: range.maxNs };
+    if (descending) return { minNs: range.minNs, maxNs: range.maxNs > TIME_MAX_NS - byNs ? TIME_MAX_NS : range.maxNs + byNs };
+    return { minNs: range.minNs < TIME_MIN_NS + byNs ? TIME_MIN_NS : range.minNs - byNs, maxNs: range.maxNs };
   }
 
   /** All groups of all calls, in order of tags. */
@@ -297,7 +297,7 @@ export class AggregateRun {
     const { interval, timeZone, descending } = this.plan.checked;
     const grid = { intervalNs: interval!.durationNs, offsetNs: interval!.offsetNs, zone: timeZone };
     const least = descending ? times[times.length - 1]! : times[0]!;
-    let minNs = range.minNs === MIN_TIME_NS ? windowAt(grid, least).startNs : range.minNs;
+    let minNs = range.minNs === TIME_MIN_NS ? windowAt(grid, least).startNs : range.minNs;
     let { maxNs } = range;
     if (wanted !== null) {
       const reachNs = BigInt(wanted + SPARE_WINDOWS) * grid.intervalNs;
@@ -340,7 +340,7 @@ function columnOf(call: PlannedCall): PlannedColumn {
 
 /** What a result without windows has as its time. */
 function startOf({ minNs }: TimeRange): bigint {
-  return minNs === MIN_TIME_NS ? 0n : minNs;
+  return minNs === TIME_MIN_NS ? 0n : minNs;
 }
 
 function sliceGroups<T>(groups: readonly T[], { slimit, soffset }: { readonly slimit: number; readonly soffset: number }): readonly T[] {

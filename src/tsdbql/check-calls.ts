@@ -3,8 +3,7 @@ import { TsdbError } from "../model/errors.ts";
 import type { Call, Expression } from "./ast.ts";
 import { formatDuration } from "./durations.ts";
 import { isTopBottom, MATH_FUNCTIONS, mathArity } from "./functions.ts";
-import { nodeName } from "./plan-condition.ts";
-import { printExpression } from "./print.ts";
+import { nodeName, printExpression } from "./print.ts";
 
 export interface CallSurroundings {
   /** GROUP BY time, of the statement's own or inherited. */

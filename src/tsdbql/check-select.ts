@@ -4,11 +4,11 @@ import { TsdbError } from "../model/errors.ts";
 import { TimeZone } from "../model/time-zone.ts";
 import type { Call, Dimension, Expression, Fill, Measurement, Select, SelectField } from "./ast.ts";
 import { CallChecks } from "./check-calls.ts";
+import { fold, NO_CONTEXT } from "./fold.ts";
 import { MATH_FUNCTIONS, mathArity } from "./functions.ts";
-import { intersect, MAX_TIME_NS, MIN_TIME_NS, splitCondition } from "./plan-condition.ts";
-import { reduce } from "./plan-reduce.ts";
-import { toTimeNs } from "./plan-time-text.ts";
 import { printExpression } from "./print.ts";
+import { expectTime } from "./time-literals.ts";
+import { intersect, splitCondition, TIME_MAX_NS, TIME_MIN_NS } from "./time-range.ts";
 
 export interface Interval {
   /** Greater than 0. */
@@ -24,7 +24,7 @@ export interface CheckedSelect {
   readonly timeName: string;
   readonly sources: readonly CheckedSource[];
   readonly condition: Expression | null;
-  /** Inclusive, within MIN_TIME_NS and MAX_TIME_NS, which mean that nothing was said. Empty if the first is later. */
+  /** Inclusive, within TIME_MIN_NS and TIME_MAX_NS, which mean that nothing was said. Empty if the first is later. */
   readonly minNs: bigint;
   readonly maxNs: bigint;
   /** What the statement itself says of time, without those around it. */
@@ -74,12 +74,12 @@ class SelectCheck {
   ) {
     if (depth > DEPTH_MAX) throw new TsdbError("bad_query", "too many subqueries in each other");
     this.zone = zoneOf(select.timeZone);
-    const { bounds, rest } = splitCondition(select.where, { nowNs, timeZone: select.timeZone });
+    const { bounds, rest } = splitCondition(select.where, { nowNs, zone: this.zone });
     checkCondition(rest);
     this.condition = rest;
     this.checkDimensions();
-    let minNs = bounds.minNs ?? MIN_TIME_NS;
-    let maxNs = bounds.maxNs ?? (this.interval === null ? MAX_TIME_NS : nowNs);
+    let minNs = bounds.minNs ?? TIME_MIN_NS;
+    let maxNs = bounds.maxNs ?? (this.interval === null ? TIME_MAX_NS : nowNs);
     this.ownMinNs = minNs;
     this.ownMaxNs = maxNs;
     this.descending = parent?.descending ?? select.descending;
@@ -115,7 +115,7 @@ class SelectCheck {
         if (field.alias !== null && field.alias !== "") timeName = field.alias;
         continue;
       }
-      const expression = reduce(field.expression, { nowNs: null, timeZone: null });
+      const expression = fold(field.expression, NO_CONTEXT);
       checks.field(expression);
       fields.push({ expression: withoutDistinct(expression), alias: field.alias === "" ? null : field.alias });
     }
@@ -152,7 +152,7 @@ class SelectCheck {
 
   private checkDimensions(): void {
     for (const written of this.select.dimensions) {
-      const dimension = reduce(written, { nowNs: null, timeZone: null });
+      const dimension = fold(written, NO_CONTEXT);
       if (dimension.kind === "ref" && dimension.name.toLowerCase() === "time") {
         throw new TsdbError("bad_query", "time() is a function and expects at least one argument");
       }
@@ -165,13 +165,13 @@ class SelectCheck {
   private checkTime({ name, args }: Call): void {
     if (name !== "time") throw new TsdbError("bad_query", "only time() calls allowed in dimensions");
     if (args.length < 1 || args.length > 2) throw new TsdbError("bad_query", "time dimension expected 1 or 2 arguments");
-    const duration = reduce(args[0]!, { nowNs: null, timeZone: null });
+    const duration = fold(args[0]!, NO_CONTEXT);
     if (duration.kind !== "duration") throw new TsdbError("bad_query", "time dimension must have duration argument");
     if (this.interval !== null) throw new TsdbError("bad_query", "multiple time dimensions not allowed");
     const durationNs = duration.ns;
     // an interval of 0 or less is none
     if (durationNs <= 0n) return;
-    const offsetNs = args[1] === undefined ? 0n : this.offset(reduce(args[1], { nowNs: null, timeZone: null }), durationNs);
+    const offsetNs = args[1] === undefined ? 0n : this.offset(fold(args[1], NO_CONTEXT), durationNs);
     this.interval = { durationNs, offsetNs };
   }
 
@@ -186,7 +186,7 @@ class SelectCheck {
         if (argument.args.length > 0) throw new TsdbError("bad_query", "time dimension offset now() function requires no arguments");
         return sinceTruncated(this.nowNs, durationNs);
       case "string": {
-        const ns = toTimeNs(argument.value, this.select.timeZone);
+        const ns = expectTime(argument.value, this.zone);
         if (ns !== null) return sinceTruncated(ns, durationNs);
         break;
       }

@@ -95,3 +95,25 @@ function operandNames(expression: Expression): string[] {
       return [];
   }
 }
+
+/** As the errors of 1.x name them. */
+const NODE_NAMES: Readonly<Record<Expression["kind"], string>> = {
+  ref: "VarRef",
+  call: "Call",
+  binary: "BinaryExpr",
+  paren: "ParenExpr",
+  number: "NumberLiteral",
+  integer: "IntegerLiteral",
+  string: "StringLiteral",
+  boolean: "BooleanLiteral",
+  duration: "DurationLiteral",
+  time: "TimeLiteral",
+  regex: "RegexLiteral",
+  wildcard: "Wildcard",
+  distinct: "Distinct",
+};
+
+export function nodeName(expression: Expression): string {
+  const isUnsigned = expression.kind === "integer" && expression.unsigned;
+  return `*influxql.${isUnsigned ? "UnsignedLiteral" : NODE_NAMES[expression.kind]}`;
+}

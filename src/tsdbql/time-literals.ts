@@ -1,4 +1,5 @@
 // Times as text, in all the forms that 1.x reads: a date, a date and a clock's time, RFC 3339.
+import { TsdbError } from "../model/errors.ts";
 import type { TimeZone } from "../model/time-zone.ts";
 
 const TIME_LIKE = /^\d{4}-\d{2}-\d{2}/;
@@ -19,6 +20,15 @@ export function parseTime(text: string, zone: TimeZone | null): bigint | null {
   const found = RFC_3339.exec(text);
   const ns = readParts(found);
   return ns === null ? null : ns - offsetNs(found![8]!);
+}
+
+/** The time that a text is where a time is wanted; null: it does not look like one.
+ *  @throws TsdbError bad_query: it looks like one, but is none */
+export function expectTime(text: string, zone: TimeZone | null): bigint | null {
+  if (!looksLikeTime(text)) return null;
+  const ns = parseTime(text, zone);
+  if (ns === null) throw new TsdbError("bad_query", "invalid timestamp string");
+  return ns;
 }
 
 /** Of groups for year to second and fraction; null where one is out of its bounds. */

@@ -3,8 +3,8 @@
 import { TsdbError } from "../model/errors.ts";
 import type { Binary, BinaryOperator, Expression } from "./ast.ts";
 import { type FoldContext, fold, foldBinary } from "./fold.ts";
-import { printExpression } from "./print.ts";
-import { looksLikeTime, parseTime } from "./time-literals.ts";
+import { nodeName, printExpression } from "./print.ts";
+import { expectTime } from "./time-literals.ts";
 
 /** Inclusive nanoseconds; null where nothing was said. May be empty, and its ends may lie a little outside of 64 bits. */
 export interface TimeBounds {
@@ -64,7 +64,7 @@ const isTime = (one: Expression) => one.kind === "ref" && one.name.toLowerCase()
 
 const MIRRORED: Readonly<Partial<Record<BinaryOperator, BinaryOperator>>> = { "<": ">", ">": "<", "<=": ">=", ">=": "<=" };
 
-function intersect(a: TimeBounds, b: TimeBounds): TimeBounds {
+export function intersect(a: TimeBounds, b: TimeBounds): TimeBounds {
   const pick = (x: bigint | null, y: bigint | null, isTighter: (x: bigint, y: bigint) => boolean) =>
     x === null || y === null ? (x ?? y) : isTighter(x, y) ? x : y;
   return { minNs: pick(a.minNs, b.minNs, (x, y) => x > y), maxNs: pick(a.maxNs, b.maxNs, (x, y) => x < y) };
@@ -88,14 +88,9 @@ function boundsOf(operator: BinaryOperator, value: Expression, context: FoldCont
   }
 }
 
-/** What 1.x calls its nodes, as its error prints them. */
-const NODE_NAMES: Readonly<Partial<Record<Expression["kind"], string>>> = {
-  ...{ ref: "VarRef", call: "Call", binary: "BinaryExpr", paren: "ParenExpr", wildcard: "Wildcard", distinct: "Distinct" },
-  ...{ string: "StringLiteral", boolean: "BooleanLiteral", regex: "RegexLiteral", integer: "UnsignedLiteral" },
-};
-
 function instantOf(value: Expression, context: FoldContext): bigint {
-  const folded = fold(timeOf(value, context), context);
+  const time = value.kind === "string" ? expectTime(value.value, context.zone) : null;
+  const folded = fold(time === null ? value : { kind: "time", ns: time }, context);
   const one = folded.kind === "paren" ? folded.inner : folded;
   switch (one.kind) {
     case "time":
@@ -109,15 +104,7 @@ function instantOf(value: Expression, context: FoldContext): bigint {
     case "integer":
       if (!one.unsigned) return one.value;
   }
-  throw new TsdbError("bad_query", `invalid operation: time and *influxql.${NODE_NAMES[one.kind]} are not compatible`);
-}
-
-/** A string that begins as a time does must be one. */
-function timeOf(value: Expression, { zone }: FoldContext): Expression {
-  if (value.kind !== "string" || !looksLikeTime(value.value)) return value;
-  const ns = parseTime(value.value, zone);
-  if (ns === null) throw new TsdbError("bad_query", "invalid timestamp string");
-  return { kind: "time", ns };
+  throw new TsdbError("bad_query", `invalid operation: time and ${nodeName(one)} are not compatible`);
 }
 
 /** Years of four digits and beyond. */
