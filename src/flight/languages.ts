@@ -1,7 +1,11 @@
 // The languages of tickets: the one place that knows which of them the query path understands.
 import { near, TsdbError } from "../model/errors.ts";
 import type { QueryParams, QueryRequest } from "../model/query.ts";
-import { Unimplemented } from "./status.ts";
+import { parseParams } from "../tsdbql/params.ts";
+import { parseQuery } from "../tsdbql/parser.ts";
+import { touchedBy } from "../tsdbql/touched.ts";
+
+const NS_PER_MS = 1_000_000n;
 
 export type Language = "sql" | "influxql";
 
@@ -22,9 +26,34 @@ export function languageOf(name: unknown): Language {
   throw new TsdbError("bad_request", `Unknown query type. Expected 'sql' or 'influxql', got ${near(String(name))}`);
 }
 
-/** @throws Unimplemented for a language without an engine */
 export function arrowRequest(asked: LanguageStatement, signal: AbortSignal): QueryRequest {
   const { language, database, statement, params, isFlightSql = false } = asked;
-  if (language !== "sql") throw new Unimplemented(`This feature is not implemented: query_type ${language}`);
+  if (language === "influxql") return tsdbqlRequest(asked, signal);
   return { database, statement, params, format: "arrow", queryType: isFlightSql ? "flightsql" : language, signal };
+}
+
+/** Its parameters are bound as the JSON that they are in a ticket.
+ *  @throws TsdbError bad_query for what is not about rows of the ticket's database: whoever may ask it was asked about that one alone */
+function tsdbqlRequest({ language, database, statement, params }: LanguageStatement, signal: AbortSignal): QueryRequest {
+  const json = jsonOf(params);
+  const [only, ...others] = parseQuery(statement, parseParams(json));
+  if (only === undefined || others.length > 0) throw new TsdbError("bad_query", "must provide only one InfluxQl statement per query");
+  const touched = touchedBy(only.statement, { database, retentionPolicy: null });
+  const isHere = touched !== "admin" && touched.length > 0 && touched.every((each) => each.action === "read" && each.database === database);
+  if (!isHere) throw new TsdbError("bad_query", "only statements that read the ticket's database can be asked here; others go to /query");
+  const tsdbql = { retentionPolicy: null, nowNs: BigInt(Date.now()) * NS_PER_MS, params: json, answer: null };
+  return { database, statement, params: {}, format: "arrow", queryType: language, tsdbql, signal };
+}
+
+function jsonOf(params: QueryParams): string {
+  return `{${Object.entries(params)
+    .map(([name, value]) => `${JSON.stringify(name)}:${scalarText(value)}`)
+    .join()}}`;
+}
+
+/** A number is a float even if it is whole. */
+function scalarText(value: QueryParams[string]): string {
+  if (typeof value === "bigint") return String(value);
+  const isWhole = typeof value === "number" && Number.isInteger(value) && Math.abs(value) < 1e21;
+  return isWhole ? `${value}.0` : JSON.stringify(value);
 }

@@ -308,7 +308,6 @@ describe("who is let in", () => {
 describe("what is not offered", () => {
   const { service } = serviceWith();
   test.each([
-    ["InfluxQL", () => service.doGet(caller(), ticket(Buffer.from('{"database":"d","sql_query":"x","query_type":"influxql"}')))],
     ["a path", () => service.getFlightInfo(caller(), FlightDescriptor.encode({ type: DESCRIPTOR.path, path: ["x"] }))],
     ["an unknown command", () => service.getFlightInfo(caller(), descriptor(command("CommandStatementSubstraitPlan")))],
     ["an unknown action", () => service.doAction(caller(), Action.encode({ type: "BeginTransaction" }))],
@@ -316,10 +315,6 @@ describe("what is not offered", () => {
     [
       "an update",
       () => service.doPut(caller(), one(FlightData.encode({ descriptor: FlightDescriptor.decode(descriptor(statement("x"))) }))),
-    ],
-    [
-      "InfluxQL by a header",
-      () => service.getFlightInfo(caller({ database: "d", "x-influxdata-query-language": "influxql" }), descriptor(statement("x"))),
     ],
   ])("%s", async (_, call) => expect(call()).rejects.toThrow(Unimplemented));
 

@@ -19,6 +19,9 @@ export function versionHeaders(edition: Edition): Readonly<Record<string, string
   };
 }
 
+/** Where the v1-style language is spoken in v3: our name and theirs. */
+export const QUERY_ALIASES = ["/api/v3/query_tsdbql", "/api/v3/query_influxql"] as const;
+
 /** Metric families that dashboards know by another name: both are exposed. */
 export const METRIC_ALIASES = {
   tsdb_write_lines_total: "influxdb3_write_lines_total",

@@ -17,6 +17,7 @@ import { databaseRoutes } from "./v3/configure/database.ts";
 import { tableRoutes } from "./v3/configure/table.ts";
 import { tokenRoutes } from "./v3/configure/token.ts";
 import { querySqlRoutes } from "./v3/query-sql.ts";
+import { queryTsdbqlRoutes } from "./v3/query-tsdbql.ts";
 import { v3WriteRoutes } from "./v3/write.ts";
 
 export type App = AnyElysia;
@@ -52,6 +53,7 @@ export function createApp(services: AppServices): App {
     .use(v1WriteRoutes(services))
     .use(v1QueryRoutes(services))
     .use(querySqlRoutes(services))
+    .use(queryTsdbqlRoutes(services))
     .use(databaseRoutes(services))
     .use(tableRoutes(services))
     .use(tokenRoutes(services))

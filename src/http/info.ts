@@ -1,9 +1,11 @@
 // What the server says about itself: health, ping, metrics.
-import { Elysia, t } from "elysia";
+import { type DocumentDecoration, Elysia, t } from "elysia";
 import { EDITIONS, versionHeaders } from "./aliases.ts";
-import { operation } from "./operation.ts";
+import { ACCESS, operation } from "./operation.ts";
+import { searchOf } from "./query-string.ts";
 import { json, text } from "./respond.ts";
 import type { AppServices } from "./services.ts";
+import { requestIds } from "./v1/request-id.ts";
 
 const Ping = t.Object({ version: t.String(), revision: t.String(), process_id: t.String() });
 
@@ -22,9 +24,28 @@ const PING = operation({
   tag: "Server",
   access: "ping",
   summary: "Version and identity",
-  description: "Headers x-tsdb-version and x-tsdb-build name version and edition.",
-  answers: { 200: { description: "The running version.", content: { "application/json": Ping } } },
+  description:
+    "Headers x-tsdb-version and x-tsdb-build name version and edition. Clients of the v1 API, told by their User-Agent, by `wait_for_leader` " +
+    "or by an Accept of application/x-msgpack, are answered as they expect it, also to HEAD.",
+  answers: {
+    200: { description: "The running version.", content: { "application/json": Ping } },
+    204: { description: "The same by headers alone, for clients of the v1 API." },
+  },
 });
+
+const HEAD_PING = { detail: { hide: true, [ACCESS]: "ping" } as DocumentDecoration };
+
+/** What the vendor's v1 clients call themselves; those of others come with `wait_for_leader` or ask for MessagePack. */
+const V1_AGENT = /^(?:InfluxDBShell|InfluxDBClient|influxdb-python|influxdb-java|influx-ruby|influxdb-ruby|Telegraf)/i;
+
+/** Takes nothing but 204 for an answer. `verbose=true` asks for a body, as later 1.x have it. */
+function isV1Client(request: Request): boolean {
+  const search = new URLSearchParams(searchOf(request.url));
+  const verbose = search.get("verbose");
+  if (verbose !== null && verbose !== "" && verbose !== "0" && verbose !== "false") return false;
+  if (search.has("wait_for_leader") || V1_AGENT.test(request.headers.get("user-agent") ?? "")) return true;
+  return (request.headers.get("accept") ?? "").trim().toLowerCase() === "application/x-msgpack";
+}
 
 export const infoRoutes = (services: AppServices) => {
   const health = () => {
@@ -32,16 +53,18 @@ export const infoRoutes = (services: AppServices) => {
     return state === "ready" ? text(200, "OK") : text(500, reason === undefined ? state : `${state}: ${reason}`);
   };
   const versions = versionHeaders(services.edition);
-  const ping = () => {
-    const requestId = Bun.randomUUIDv7();
+  const ping = (request: Request) => {
+    const ids = requestIds(request);
+    if (isV1Client(request)) return new Response(null, { status: 204, headers: { ...versions, ...ids } });
     const body = { version: `v${EDITIONS[services.edition].version}`, revision: services.revision, process_id: services.processId };
-    return json(200, body, { ...versions, "request-id": requestId, "x-request-id": requestId });
+    return json(200, body, { ...versions, ...ids });
   };
   return new Elysia({ name: "http.info" })
     .get("/health", health, HEALTH)
     .get("/api/v1/health", health, HEALTH)
-    .get("/ping", ping, PING)
-    .post("/ping", ping, { parse: "none", ...PING })
+    .get("/ping", ({ request }) => ping(request), PING)
+    .post("/ping", ({ request }) => ping(request), { parse: "none", ...PING })
+    .head("/ping", ({ request }) => (isV1Client(request) ? ping(request) : text(404, "Not found")), HEAD_PING)
     .get(
       "/metrics",
       async () => {

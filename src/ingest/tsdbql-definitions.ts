@@ -6,7 +6,7 @@ import { ColumnType, type TableDef } from "../model/column.ts";
 import type { DatabaseService } from "../model/databases.ts";
 import type { DataService, TagCondition } from "../model/deletion.ts";
 import { TsdbError } from "../model/errors.ts";
-import { INTERNAL_DATABASE } from "../model/names.ts";
+import { databaseOfPolicy, INTERNAL_DATABASE } from "../model/names.ts";
 import type { QueryControl } from "../model/query.ts";
 import type { TimeRange } from "../model/scan.ts";
 import type { SeriesPiece } from "../model/series-piece.ts";
@@ -91,15 +91,15 @@ export class TsdbqlDefinitions implements DefinitionService {
     this.required(database);
     const retentionNs = clause.durationNs ?? 0n;
     checkDuration(retentionNs);
-    const existing = this.parts.catalog.findDatabase(policyDatabase(database, name));
-    if (existing === undefined) await this.parts.databases.createDatabase({ name: policyDatabase(database, name), retentionNs });
+    const existing = this.parts.catalog.findDatabase(databaseOfPolicy(database, name));
+    if (existing === undefined) await this.parts.databases.createDatabase({ name: databaseOfPolicy(database, name), retentionNs });
     else if (this.retentionNs(existing) !== retentionNs) throw new TsdbError("already_exists", "retention policy already exists");
     return defaultNote(name, clause);
   }
 
   private async alterPolicy(database: string, name: string, clause: RetentionClause): Promise<readonly string[]> {
     this.required(database);
-    const policy = policyDatabase(database, name);
+    const policy = databaseOfPolicy(database, name);
     if (this.parts.catalog.findDatabase(policy) === undefined) throw noPolicy(name);
     checkDuration(clause.durationNs);
     if (clause.durationNs !== null) await this.parts.data.setRetention({ database: policy }, clause.durationNs);
@@ -110,7 +110,7 @@ export class TsdbqlDefinitions implements DefinitionService {
     if (isDefault(name)) {
       throw new TsdbError("bad_query", `the retention policy ${name} is the database itself: DROP DATABASE drops it, DELETE its rows`);
     }
-    const policy = this.parts.catalog.findDatabase(policyDatabase(database, name));
+    const policy = this.parts.catalog.findDatabase(databaseOfPolicy(database, name));
     if (policy !== undefined) await this.dropDatabases([policy]);
     return [];
   }
@@ -220,11 +220,7 @@ export class TsdbqlDefinitions implements DefinitionService {
 }
 
 function isDefault(policy: string): boolean {
-  return ["", DEFAULT_POLICY, "default"].includes(policy);
-}
-
-function policyDatabase(database: string, policy: string): string {
-  return isDefault(policy) ? database : `${database}/${policy}`;
+  return databaseOfPolicy("", policy) === "";
 }
 
 function noPolicy(name: string): TsdbError {

@@ -68,6 +68,11 @@ function shardGroupNs(retentionNs: bigint): bigint {
   return retentionNs >= 2n * DAY_NS ? DAY_NS : HOUR_NS;
 }
 
+/** How long rows are kept, as lists show it; null and 0: for ever. */
+export function shownRetention(retentionNs: bigint | null): string {
+  return goDuration(retentionNs ?? 0n);
+}
+
 export function queryList(queries: readonly RunningQuery[]): SeriesPiece[] {
   const columns = { qid: INTEGER, query: TEXT, database: TEXT, duration: TEXT, status: TEXT };
   const rows = queries.map(({ id, text, database, milliseconds }) => {

@@ -41,3 +41,10 @@ export function validateTableName(name: string): void {
     throw new TsdbError("bad_request", `table name too long: ${bytes} bytes, max ${LIMITS.tableNameBytesMax}`, {});
   }
 }
+
+/** The database that a database and one of its retention policies mean together: the default policies are the database itself, any other
+ *  is `db/rp`, in small letters. */
+export function databaseOfPolicy(database: string, retentionPolicy: string | null | undefined): string {
+  const policy = (retentionPolicy ?? "").toLowerCase();
+  return ["", "''", "autogen", "default"].includes(policy) ? database : `${database}/${policy}`;
+}

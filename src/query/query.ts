@@ -13,7 +13,7 @@ import type { DatabaseSnapshot, SnapshotNeed, TableSnapshot } from "./snapshot.t
 import { SortedSegments } from "./sorted-segments.ts";
 import { TableScan } from "./table-scan.ts";
 import { runTsdbql } from "./tsdbql.ts";
-import { encodePieces, statementOf } from "./tsdbql-answer.ts";
+import { describePieces, encodePieces, statementOf } from "./tsdbql-answer.ts";
 
 export interface StatementRequest {
   readonly database: string;
@@ -163,7 +163,9 @@ export class QueryRunner {
         yield piece;
       }
     };
-    const { contentType, parts } = encodePieces(counted(), options, request.format, this.rowText);
+    const { contentType, parts } = request.describe
+      ? describePieces(counted())
+      : encodePieces(counted(), options, request.format, this.rowText);
     return {
       contentType,
       parts,

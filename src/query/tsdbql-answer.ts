@@ -46,6 +46,23 @@ export function encodePieces(
   return { contentType: encoder.contentType, parts: seriesOf(pieces, encoder) };
 }
 
+/** An empty table of the columns, and behind it one of the parameters that have no value: there are none. The columns are those of the
+ *  first rows, because no series says more. */
+export function describePieces(pieces: AsyncIterable<SeriesPiece>): AnswerParts {
+  const parts = async function* (): AsyncGenerator<Uint8Array> {
+    const rows = new PieceRows();
+    for await (const piece of pieces) {
+      if (piece.batch.rowCount === 0 || rows.add(piece) === null) rows.flush();
+      break;
+    }
+    for (const schema of [rows.schema, { fields: [], tableName: "" }]) {
+      const encoder = await createEncoder("arrow", schema);
+      for (const bytes of [encoder.begin(), encoder.end()]) if (bytes !== null) yield bytes;
+    }
+  };
+  return { contentType: CONTENT_TYPES.arrow, parts: parts() };
+}
+
 async function* seriesOf(pieces: AsyncIterable<SeriesPiece>, encoder: PieceEncoder): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) {
     const bytes = encoder.piece(piece);

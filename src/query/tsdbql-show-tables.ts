@@ -1,11 +1,13 @@
 // The measurements that a SHOW statement is about, opened: those of a database are those of all its retention policies, each of which is
 // a database of its own here, unless the statement names one.
+
 import { TsdbError } from "../model/errors.ts";
+import { databaseOfPolicy } from "../model/names.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import type { Measurement } from "../tsdbql/ast.ts";
 import { compareText } from "../tsdbql/plan-fields.ts";
 import { compileRegex } from "../tsdbql/plan-regex.ts";
-import { databaseOf, type OpenTable, type TsdbqlContext } from "./tsdbql.ts";
+import type { OpenTable, TsdbqlContext } from "./tsdbql.ts";
 
 export interface ShownMeasurement {
   readonly name: string;
@@ -75,7 +77,7 @@ async function wantedTables(context: TsdbqlContext, on: string | null, sources: 
     const accepts = source.name === null ? () => true : acceptsName(source.name);
     const { retentionPolicy } = source;
     const isOne = retentionPolicy !== null && retentionPolicy !== "";
-    const databases = isOne ? [databaseOf(database, retentionPolicy)] : await withPolicies(context, database);
+    const databases = isOne ? [databaseOfPolicy(database, retentionPolicy)] : await withPolicies(context, database);
     for (const each of databases) add(each, accepts);
   }
   return wanted;

@@ -2,6 +2,7 @@
 // piece.
 import type { Kernel } from "../kernel/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
+import { databaseOfPolicy } from "../model/names.ts";
 import type { ResultField } from "../model/result-batch.ts";
 import type { ScanTable, TimeRange } from "../model/scan.ts";
 import type { Measurement, Select, Show, Statement } from "../tsdbql/ast.ts";
@@ -44,12 +45,6 @@ export interface TsdbqlContext {
   readonly signal: AbortSignal;
   /** What a statement may hold of rows and results. */
   readonly memoryBytesMax: number;
-}
-
-/** The database that stands for a retention policy of a database. */
-export function databaseOf(database: string, retentionPolicy: string | null): string {
-  const isDefault = retentionPolicy === null || ["", "autogen", "default"].includes(retentionPolicy);
-  return isDefault ? database : `${database}/${retentionPolicy}`;
 }
 
 /** @throws TsdbError bad_query, unknown_database, query_limit, cancelled; then nothing needs to be closed */
@@ -171,7 +166,7 @@ class OpenTables {
     const { context } = this;
     const named = database ?? context.database;
     if (named === null || named === "") throw new TsdbError("bad_query", "database name required");
-    return databaseOf(named, retentionPolicy ?? (database === null ? context.retentionPolicy : null));
+    return databaseOfPolicy(named, retentionPolicy ?? (database === null ? context.retentionPolicy : null));
   }
 
   private snapshot(database: string, need: SnapshotNeed): Promise<DatabaseSnapshot> {

@@ -192,7 +192,7 @@ print(
                 "ticket": error_of(lambda: client.do_get(flight.Ticket(os.urandom(100))).read_all()),
                 "influxql": error_of(
                     lambda: client.do_get(
-                        ticket({"database": "d", "sql_query": "SELECT * FROM cpu", "query_type": "influxql"})
+                        ticket({"database": "d", "sql_query": "DROP DATABASE d", "query_type": "influxql"})
                     ).read_all()
                 ),
                 "action": error_of(lambda: list(client.do_action(flight.Action("Nothing", b""), IN_D))),

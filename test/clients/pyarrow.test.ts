@@ -73,7 +73,7 @@ test("pyarrow", async () => {
     ["database", "ArrowKeyError", /Database 'nowhere' not found/],
     ["header", "ArrowInvalid", /no 'database' header in request/],
     ["ticket", "ArrowInvalid", /Invalid ticket/],
-    ["influxql", "ArrowNotImplementedError", /not implemented: query_type influxql/],
+    ["influxql", "ArrowInvalid", /only statements that read the ticket's database/],
     ["action", "ArrowNotImplementedError", /the action "Nothing" is unknown/],
     ["path", "ArrowNotImplementedError", /must be a command of Flight SQL/],
     ["flights", "ArrowNotImplementedError", /ListFlights/],

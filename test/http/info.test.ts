@@ -36,6 +36,27 @@ test.each([
   }
 });
 
+const V1_PINGS: [method: string, path: string, headers: Record<string, string>, status: number][] = [
+  ["GET", "/ping", { "user-agent": "InfluxDBShell/1.6.7" }, 204],
+  ["HEAD", "/ping", { "user-agent": "InfluxDBClient" }, 204],
+  ["POST", "/ping", { accept: "application/x-msgpack" }, 204],
+  ["GET", "/ping?wait_for_leader=5s", {}, 204],
+  ["HEAD", "/ping?wait_for_leader=5s", {}, 204],
+  ["GET", "/ping?verbose=false&wait_for_leader=5s", {}, 204],
+  ["GET", "/ping?verbose=true", { "user-agent": "InfluxDBClient" }, 200],
+  ["GET", "/ping?verbose=true&wait_for_leader=5s", {}, 200],
+  ["GET", "/ping", { "user-agent": "curl/8", accept: "*/*" }, 200],
+  ["GET", "/ping", { accept: "application/json, application/x-msgpack" }, 200],
+];
+
+test.each(V1_PINGS)("ping of v1 clients: %s %s with %j is %d", async (method, path, headers, status) => {
+  const response = await fakes().send(method, path, { headers: { ...headers, "x-request-id": "mine" } });
+  expect(response.status).toBe(status);
+  expect(response.headers.get("x-influxdb-version")).toBe("3.9.0");
+  expect(response.headers.get("request-id")).toBe("mine");
+  expect((await response.text()) === "").toBe(status === 204);
+});
+
 const NOT_FOUND: [method: string, path: string][] = [
   ["GET", "/"],
   ["GET", "/nothing"],

@@ -5,7 +5,7 @@ import { decodeUtf8 } from "../../model/query-params.ts";
 import type { BodyReader } from "../body.ts";
 import { searchOf } from "../query-string.ts";
 
-export const QUERY_FIELDS = ["q", "db", "rp", "epoch", "chunked", "chunk_size", "pretty", "params", "async"] as const;
+const QUERY_FIELDS = ["q", "db", "rp", "epoch", "chunked", "chunk_size", "pretty", "params", "async", "format"] as const;
 type Field = (typeof QUERY_FIELDS)[number];
 export type QueryForm = Partial<Record<Field, string>>;
 
@@ -34,7 +34,7 @@ async function readBody(bytes: Uint8Array, contentType: string): Promise<QueryFo
   if (!isForm && !isJson && !TEXT_TYPES.has(type)) return {};
   const text = decodeUtf8(bytes, "body content is not valid utf8");
   if (isForm) return readPairs(text, "the form");
-  if (isJson) return readJson(text);
+  if (isJson) return readJsonForm(text);
   return text.trim() === "" ? {} : { q: text };
 }
 
@@ -75,8 +75,8 @@ async function readMultipart(bytes: Uint8Array, contentType: string): Promise<Qu
   return found;
 }
 
-/** Numbers, booleans and objects are what their text would be in a form. */
-function readJson(text: string): QueryForm {
+/** Numbers, booleans and objects are what their text would be in a form. @throws TsdbError bad_request */
+export function readJsonForm(text: string): QueryForm {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -110,5 +110,5 @@ function paramsSource(text: string, params: unknown): string {
     return `\u0000${kept.length - 1}`;
   };
   const { params: again } = JSON.parse(text, keep as (key: string, value: unknown) => unknown) as { params: unknown };
-  return JSON.stringify(again).replace(/"\\u0000(\d+)"/g, (_found, index: string) => kept[Number(index)]!);
+  return JSON.stringify(again).replace(/"\\u0000(\d+)"/g, (found, index: string) => kept[Number(index)] ?? found);
 }

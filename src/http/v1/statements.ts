@@ -1,32 +1,13 @@
-// The statements of a request to /query, one after the other: what is asked of rows goes to the query path, what changes something is done
-// here. A statement that fails ends the request: those behind it are not executed.
+// The statements of a request to /query, one after the other. One that fails ends the request: those behind it are not executed.
 import { v1Broken, v1Bytes, v1Failure, v1Refusal } from "../../arrow/v1-encode.ts";
-import { DATABASE_ACTIONS } from "../../model/access.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryAnswer } from "../../model/query.ts";
-import type { SeriesPiece } from "../../model/series-piece.ts";
 import { V1_CONTENT_TYPES, type V1Answer, type V1Message } from "../../model/v1-answer.ts";
-import type { Definition, Measurement, PlacedStatement, Statement } from "../../tsdbql/ast.ts";
-import type { DefinitionScope } from "../../tsdbql/definition-service.ts";
+import type { PlacedStatement } from "../../tsdbql/ast.ts";
 import { failureOf } from "../errors.ts";
 import type { AppServices } from "../services.ts";
-import { writeInto } from "./into.ts";
+import { runStatement } from "../tsdbql/run-statement.ts";
 import type { V1Query } from "./query-request.ts";
-import { touchedBy } from "./statement-access.ts";
-
-/** Definitions and what is refused, among the other kinds. */
-const CHANGING: ReadonlySet<string> = new Set<Definition["kind"]>([
-  "create database",
-  "drop database",
-  "create retention policy",
-  "alter retention policy",
-  "drop retention policy",
-  "drop measurement",
-  "drop series",
-  "delete",
-  "drop shard",
-  "kill query",
-]);
 
 /** One that is whole, or one that has begun. */
 type StatementAnswer = Uint8Array | ReadableStream<Uint8Array>;
@@ -135,83 +116,12 @@ export class Statements {
   }
 
   private async run(placed: PlacedStatement, answer: V1Answer): Promise<StatementAnswer> {
-    const { statement } = placed;
-    this.checkAccess(statement);
-    if (statement.kind === "refused") {
-      throw new TsdbError("bad_query", `${statement.what} is not supported: this server has no users, privileges or continuous queries`);
-    }
-    if (statement.kind === "select") {
-      return statement.into === null ? this.ask(placed, answer) : this.into(placed, statement.into, answer);
-    }
-    if (isDefinition(statement)) return this.define(placed, statement, answer);
-    if (statement.kind === "explain") return this.ask(placed, answer);
-    const pieces = this.services.definitions().show(statement, this.scope());
-    return pieces === null ? this.ask(placed, answer) : this.bytes(answer, pieces);
-  }
-
-  private async ask({ text }: PlacedStatement, answer: V1Answer): Promise<StatementAnswer> {
-    const { body } = await this.services.query.query(this.questionOf(text, { v1: answer }));
-    return body;
-  }
-
-  private async define(placed: PlacedStatement, definition: Definition, answer: V1Answer): Promise<Uint8Array> {
-    const notes = await this.services.definitions().run(definition, this.scope());
-    return this.bytes(answer, [], [...this.warnings(placed), ...notes.map(warning)]);
-  }
-
-  private async into(placed: PlacedStatement, into: Measurement, answer: V1Answer): Promise<Uint8Array> {
-    const measurement = typeof into.name === "string" && into.name !== "" ? into.name : null;
-    const { body } = await this.services.query.query(this.questionOf(placed.text, { measurement }));
-    const { database, retentionPolicy } = this.query;
-    const target = {
-      database: into.database ?? database,
-      retentionPolicy: into.retentionPolicy ?? (into.database === null ? retentionPolicy : null),
-    };
-    const written = await writeInto(this.services.write, target, body);
-    const time = { name: "time", type: { kind: "timestamp", unit: "ns", zone: null } } as const;
-    const head = {
-      name: "result",
-      tags: null,
-      fields: [time, { name: "written", type: { kind: "int", bits: 64, signed: true } as const }],
-    };
-    const columns = [0n, BigInt(written)].map((value) => ({ validity: null, values: BigInt64Array.of(value) }));
-    return this.bytes(answer, [{ head, batch: { rowCount: 1, columns } }], this.warnings(placed));
-  }
-
-  private bytes(answer: V1Answer, pieces: readonly SeriesPiece[], messages: readonly V1Message[] = []): Uint8Array {
-    return v1Bytes(answer, pieces, messages);
-  }
-
-  /** What 1.x says to statements that change data and come by GET. */
-  private warnings({ text }: PlacedStatement): V1Message[] {
-    if (!this.query.isReadOnly) return [];
-    return [warning(`deprecated use of '${text}' in a read only context, please use a POST request instead`)];
-  }
-
-  private scope(): DefinitionScope {
-    const caller = this.services.access.callerOf(this.request);
-    const isVisible = (database: string) => caller === null || DATABASE_ACTIONS.some((action) => caller.allows("db", database, action));
-    return { database: this.query.database, nowNs: this.nowNs, signal: this.aborter.signal, isVisible };
-  }
-
-  /** @throws TsdbError forbidden */
-  private checkAccess(statement: Statement): void {
-    const { access } = this.services;
-    if (!access.isOn) return;
-    const touched = touchedBy(statement, this.query);
-    if (touched !== "admin") for (const { database, action } of touched) access.require(this.request, database, action);
-    else if (access.callerOf(this.request)?.isAdmin === false) {
-      throw new TsdbError("forbidden", "requestor is forbidden from requested resource");
-    }
-  }
-
-  private questionOf(statement: string, answer: { readonly v1: V1Answer } | { readonly measurement: string | null }) {
     const { database, retentionPolicy, params } = this.query;
-    return {
-      ...({ database, statement, params: {}, format: "json", queryType: "influxql" } as const),
-      tsdbql: { retentionPolicy, nowNs: this.nowNs, params, answer },
-      signal: this.aborter.signal,
-    };
+    const context = { request: this.request, database, retentionPolicy, params, nowNs: this.nowNs, signal: this.aborter.signal };
+    const result = await runStatement(this.services, context, placed, { format: "json", answer: { v1: answer } });
+    if ("body" in result) return result.body;
+    const warnings = result.changed && this.query.isReadOnly ? [deprecated(placed)] : [];
+    return v1Bytes(answer, result.pieces, [...warnings, ...result.notes].map(warning));
   }
 
   private answerOf(index: number): V1Answer {
@@ -228,8 +138,9 @@ export class Statements {
   }
 }
 
-function isDefinition(statement: PlacedStatement["statement"]): statement is Definition {
-  return CHANGING.has(statement.kind);
+/** What 1.x says to statements that change data and come by GET. */
+function deprecated({ text }: PlacedStatement): string {
+  return `deprecated use of '${text}' in a read only context, please use a POST request instead`;
 }
 
 function warning(text: string): V1Message {

@@ -1,6 +1,7 @@
 // POST /write, the endpoint of v1 clients: `db` and `rp` name the database, errors list the rejected lines.
 import { Elysia, t } from "elysia";
 import { TsdbError } from "../../model/errors.ts";
+import { databaseOfPolicy } from "../../model/names.ts";
 import { Precision } from "../../model/precision.ts";
 import { operation } from "../operation.ts";
 import { V1_PRECISIONS } from "../precisions.ts";
@@ -9,7 +10,6 @@ import { errorJson, json } from "../respond.ts";
 import type { AppServices } from "../services.ts";
 import { readPrecision, rejectedStatus, rejectionRecords, type WriteDialect, WriteRoute, type WriteTarget } from "../write.ts";
 import { acceptPartial, LINE_PROTOCOL, noSync, precision, Rejections, WriteHeaders, writeAnswers } from "../write-schemas.ts";
-import { withRetentionPolicy } from "./retention-policy.ts";
 
 const PREFIX = "failed to deserialize db/rp/precision in request: ";
 
@@ -30,7 +30,7 @@ function target(url: string): WriteTarget {
   const query = readQueryString(V1WriteQuery, url, PREFIX);
   if (query === null) throw new TsdbError("bad_request", "no db destination provided");
   return {
-    database: withRetentionPolicy(query.db, query.rp),
+    database: databaseOfPolicy(query.db, query.rp),
     precision: readPrecision(V1_PRECISIONS, query.precision, Precision.nanosecond),
     acceptPartial: query.accept_partial ?? true,
     noSync: query.no_sync ?? false,

@@ -1,10 +1,9 @@
 // SELECT … INTO: rows that a statement gives as line protocol are written as any other body is.
 import { TsdbError } from "../../model/errors.ts";
-import { validateDatabaseName } from "../../model/names.ts";
+import { databaseOfPolicy, validateDatabaseName } from "../../model/names.ts";
 import { Precision } from "../../model/precision.ts";
 import type { QueryAnswer } from "../../model/query.ts";
 import type { IncomingBody, WriteService } from "../../model/write.ts";
-import { withRetentionPolicy } from "./retention-policy.ts";
 
 /** What is written at a time. */
 const BODY_BYTES = 4 << 20;
@@ -18,7 +17,7 @@ export interface IntoTarget {
  *  @throws TsdbError what breaks `lines`; bad_request for a name that no database has, or rows that do not fit the table */
 export async function writeInto(service: WriteService, target: IntoTarget, lines: QueryAnswer["body"]): Promise<number> {
   if (target.database === "") throw new TsdbError("bad_query", "database name required");
-  const database = withRetentionPolicy(target.database, target.retentionPolicy ?? undefined);
+  const database = databaseOfPolicy(target.database, target.retentionPolicy);
   validateDatabaseName(database);
   let written = 0;
   let body: IncomingBody | undefined;

@@ -1,7 +1,7 @@
 // Which databases a statement of the v1-style language touches, and how: what its sender has to be allowed.
-import type { DatabaseAction } from "../../model/access.ts";
-import type { Measurement, Select, Source, Statement } from "../../tsdbql/ast.ts";
-import { withRetentionPolicy } from "./retention-policy.ts";
+import type { DatabaseAction } from "../model/access.ts";
+import { databaseOfPolicy } from "../model/names.ts";
+import type { Measurement, Select, Source, Statement } from "./ast.ts";
 
 export interface Touched {
   readonly database: string;
@@ -28,9 +28,9 @@ export function touchedBy(statement: Statement, names: RequestNames): readonly T
       return of(statement.name, "delete");
     case "create retention policy":
     case "alter retention policy":
-      return of(withRetentionPolicy(statement.database, statement.name), "create");
+      return of(databaseOfPolicy(statement.database, statement.name), "create");
     case "drop retention policy":
-      return of(withRetentionPolicy(statement.database, statement.name), "delete");
+      return of(databaseOfPolicy(statement.database, statement.name), "delete");
     case "drop measurement":
     case "drop series":
     case "delete":
@@ -68,5 +68,5 @@ function sourced(source: Source, names: RequestNames): Touched[] {
 
 function measured({ database, retentionPolicy }: Measurement, names: RequestNames): Touched {
   const policy = retentionPolicy ?? (database === null ? names.retentionPolicy : null);
-  return { database: withRetentionPolicy(database ?? names.database, policy ?? undefined), action: "read" };
+  return { database: databaseOfPolicy(database ?? names.database, policy), action: "read" };
 }

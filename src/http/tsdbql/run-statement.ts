@@ -1,0 +1,115 @@
+// One statement of the v1-style language, whichever API it came by: what is asked of rows goes to the query path, what changes something or
+// lists names is done here.
+import { DATABASE_ACTIONS } from "../../model/access.ts";
+import { TsdbError } from "../../model/errors.ts";
+import type { QueryAnswer, QueryFormat, TsdbqlOptions } from "../../model/query.ts";
+import type { ResultType } from "../../model/result-batch.ts";
+import type { SeriesPiece } from "../../model/series-piece.ts";
+import type { Definition, Measurement, PlacedStatement, Statement } from "../../tsdbql/ast.ts";
+import type { DefinitionScope } from "../../tsdbql/definition-service.ts";
+import { touchedBy } from "../../tsdbql/touched.ts";
+import type { AppServices } from "../services.ts";
+import { writeInto } from "./into.ts";
+
+/** Definitions among the other kinds. */
+const CHANGING: ReadonlySet<string> = new Set<Definition["kind"]>([
+  "create database",
+  "drop database",
+  "create retention policy",
+  "alter retention policy",
+  "drop retention policy",
+  "drop measurement",
+  "drop series",
+  "delete",
+  "drop shard",
+  "kill query",
+]);
+
+/** What all statements of a request have in common. */
+export interface StatementContext {
+  readonly request: Request;
+  /** "" when the request names none. */
+  readonly database: string;
+  readonly retentionPolicy: string | null;
+  /** Bind parameters, a JSON object. */
+  readonly params: string | null;
+  readonly nowNs: bigint;
+  readonly signal: AbortSignal;
+}
+
+/** Bytes in the form that was asked for, or what is still to be written in it. */
+export type StatementResult =
+  | QueryAnswer
+  | { readonly pieces: readonly SeriesPiece[] /** It changed something. */; readonly changed: boolean; readonly notes: readonly string[] };
+
+/** @throws TsdbError bad_query, bad_request, unknown_database, forbidden, what the query and the write path throw */
+export async function runStatement(
+  services: AppServices,
+  context: StatementContext,
+  { statement, text }: PlacedStatement,
+  form: { readonly format: QueryFormat; readonly answer: TsdbqlOptions["answer"] },
+): Promise<StatementResult> {
+  checkAccess(services, context, statement);
+  const ask = ({ format, answer } = form) => {
+    const { database, retentionPolicy, params, nowNs, signal } = context;
+    const tsdbql = { retentionPolicy, nowNs, params, answer };
+    return services.query.query({ database, statement: text, params: {}, format, queryType: "influxql", tsdbql, signal });
+  };
+  if (statement.kind === "refused") {
+    throw new TsdbError("bad_query", `${statement.what} is not supported: there are no users, privileges or continuous queries here`);
+  }
+  if (statement.kind === "explain") return ask();
+  if (statement.kind === "select") {
+    if (statement.into === null) return ask();
+    const { name } = statement.into;
+    const measurement = typeof name === "string" && name !== "" ? name : null;
+    const { body } = await ask({ format: "json", answer: { measurement } });
+    const written = await writeInto(services.write, intoTarget(statement.into, context), body);
+    return { pieces: [writtenPiece(written)], changed: true, notes: [] };
+  }
+  if (isDefinition(statement)) {
+    const notes = await services.definitions().run(statement, scopeOf(services, context));
+    return { pieces: [], changed: true, notes };
+  }
+  const pieces = services.definitions().show(statement, scopeOf(services, context));
+  return pieces === null ? ask() : { pieces, changed: false, notes: [] };
+}
+
+function isDefinition(statement: Statement): statement is Definition {
+  return CHANGING.has(statement.kind);
+}
+
+function intoTarget(into: Measurement, { database, retentionPolicy }: StatementContext) {
+  return {
+    database: into.database ?? database,
+    retentionPolicy: into.retentionPolicy ?? (into.database === null ? retentionPolicy : null),
+  };
+}
+
+const TIME: ResultType = { kind: "timestamp", unit: "ns", zone: null };
+const INTEGER: ResultType = { kind: "int", bits: 64, signed: true };
+
+/** What 1.x answers to INTO. */
+function writtenPiece(rows: number): SeriesPiece {
+  const fields = [
+    { name: "time", type: TIME },
+    { name: "written", type: INTEGER },
+  ];
+  const columns = [0n, BigInt(rows)].map((value) => ({ validity: null, values: BigInt64Array.of(value) }));
+  return { head: { name: "result", tags: null, fields }, batch: { rowCount: 1, columns } };
+}
+
+function scopeOf({ access }: AppServices, { request, database, nowNs, signal }: StatementContext): DefinitionScope {
+  const caller = access.callerOf(request);
+  const isVisible = (name: string) => caller === null || DATABASE_ACTIONS.some((action) => caller.allows("db", name, action));
+  return { database, nowNs, signal, isVisible };
+}
+
+function checkAccess({ access }: AppServices, context: StatementContext, statement: Statement): void {
+  if (!access.isOn) return;
+  const touched = touchedBy(statement, context);
+  if (touched !== "admin") for (const { database, action } of touched) access.require(context.request, database, action);
+  else if (access.callerOf(context.request)?.isAdmin === false) {
+    throw new TsdbError("forbidden", "requestor is forbidden from requested resource");
+  }
+}

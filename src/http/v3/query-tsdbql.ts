@@ -1,0 +1,217 @@
+// GET and POST /api/v3/query_tsdbql, and under the vendor's name: one statement of the v1-style language in, its rows out as one table in
+// the formats of /api/v3/query_sql.
+import type { Server } from "bun";
+import { Elysia, t } from "elysia";
+import { createEncoder } from "../../arrow/encode.ts";
+import { TsdbError } from "../../model/errors.ts";
+import type { QueryAnswer, QueryFormat } from "../../model/query.ts";
+import { decodeUtf8, requiredString } from "../../model/query-params.ts";
+import type { SeriesPiece } from "../../model/series-piece.ts";
+import { PieceRows } from "../../query/piece-rows.ts";
+import type { Measurement, PlacedStatement, Source, Statement } from "../../tsdbql/ast.ts";
+import { NO_PARAMS, parseParams } from "../../tsdbql/params.ts";
+import { parseQuery } from "../../tsdbql/parser.ts";
+import { QUERY_ALIASES } from "../aliases.ts";
+import { BodyReader } from "../body.ts";
+import { type Failure, STATUS } from "../errors.ts";
+import { HIDDEN_ANY, operation } from "../operation.ts";
+import { chooseFormat, FORMATS } from "../query-format.ts";
+import { readQueryString } from "../query-string.ts";
+import { errorJson, errorText, json } from "../respond.ts";
+import { runQuery } from "../run-query.ts";
+import type { AppServices } from "../services.ts";
+import { runStatement, type StatementContext } from "../tsdbql/run-statement.ts";
+import { readJsonForm } from "../v1/query-form.ts";
+import { requireReady } from "../write.ts";
+import { ErrorBody } from "../write-schemas.ts";
+import { nameList } from "./tsdbql-names.ts";
+
+const FORMAT = { enum: Object.keys(FORMATS), description: "Form of the answer; wins over Accept. Default: the results object." };
+const NS_PER_MS = 1_000_000n;
+
+const FIELDS = {
+  db: t.Optional(t.String({ description: "Database, unless the statement names it." })),
+  q: t.String({ description: "One statement of the v1-style language." }),
+  format: t.Optional(t.String(FORMAT)),
+};
+
+export const QueryTsdbqlQuery = t.Object({
+  ...FIELDS,
+  params: t.Optional(t.String({ description: "Values of `$name` placeholders, a JSON object." })),
+});
+
+export const QueryTsdbqlBody = t.Object({
+  ...FIELDS,
+  params: t.Optional(t.Record(t.String(), t.Any(), { description: "Values of `$name` placeholders." })),
+});
+
+interface TsdbqlQuery {
+  readonly database: string;
+  readonly text: string;
+  readonly format: QueryFormat;
+  readonly params: string | null;
+}
+
+function queryFromUrl(request: Request): TsdbqlQuery {
+  const query = readQueryString(QueryTsdbqlQuery, request.url);
+  if (query === null) throw new TsdbError("bad_request", "missing query parameters 'db' and 'q'");
+  const format = chooseFormat(query.format, request.headers.get("accept"));
+  return { database: query.db ?? "", text: query.q, format, params: query.params ?? null };
+}
+
+/** The content type is not looked at: clients send JSON under any name. */
+async function queryFromBody(request: Request, reader: BodyReader): Promise<TsdbqlQuery> {
+  const form = readJsonForm(decodeUtf8(await reader.readWhole(request), "body content is not valid utf8"));
+  const format = chooseFormat(form.format, request.headers.get("accept"));
+  return { database: form.db ?? "", text: requiredString(form, "q"), format, params: form.params ?? null };
+}
+
+/** @throws TsdbError bad_query */
+function statementOf({ text, params }: TsdbqlQuery): PlacedStatement {
+  let statements: readonly PlacedStatement[];
+  try {
+    statements = parseQuery(text, params === null ? NO_PARAMS : parseParams(params));
+  } catch (error) {
+    if (!(error instanceof TsdbError)) throw error;
+    const detail = error.message.replace(/^error parsing query: /, "parsing error: ");
+    throw new TsdbError("bad_query", `error in InfluxQL statement: ${detail}`, error.details, { cause: error });
+  }
+  const [only] = statements;
+  if (only === undefined || statements.length > 1) throw new TsdbError("bad_query", "must provide only one InfluxQl statement per query");
+  return only;
+}
+
+/** Where a statement looks for its rows is said once. @throws TsdbError bad_query */
+function checkDatabase({ database }: TsdbqlQuery, statement: Statement): void {
+  const named = namedDatabases(statement);
+  const other = named.find((name) => name !== null && name !== database);
+  if (database !== "" && other !== undefined && other !== null) {
+    throw new TsdbError(
+      "bad_query",
+      `provided a database in both the parameters (${database}) and query string (${other}) that do not match, if providing a query that ` +
+        "specifies the database, you can omit the 'database' parameter from your request",
+    );
+  }
+  if (database === "" && named.includes(null)) {
+    throw new TsdbError("bad_query", "must specify a 'db' parameter, or provide the database in the InfluxQL query");
+  }
+}
+
+/** Null: one that the request has to name. */
+function namedDatabases(statement: Statement): (string | null)[] {
+  const ofSource = (source: Source): (string | null)[] =>
+    source.kind === "subquery" ? source.select.sources.flatMap(ofSource) : [source.database];
+  const ofMeasurements = (database: string | null, sources: readonly Measurement[]) =>
+    sources.length === 0 ? [database] : sources.map((source) => source.database ?? database);
+  if (statement.kind === "select") return statement.sources.flatMap(ofSource);
+  if (statement.kind === "explain") return statement.select.sources.flatMap(ofSource);
+  if (statement.kind === "drop measurement" || statement.kind === "drop series" || statement.kind === "delete") return [null];
+  if (statement.kind === "show retention policies") return [statement.database];
+  return "sources" in statement && "database" in statement ? ofMeasurements(statement.database, statement.sources) : [];
+}
+
+async function encode(pieces: readonly SeriesPiece[], format: QueryFormat): Promise<QueryAnswer> {
+  const rows = new PieceRows();
+  const batches = [...pieces.map((piece) => rows.add(piece)), rows.flush()];
+  const encoder = await createEncoder(format, rows.schema);
+  const parts = [encoder.begin(), ...batches.map((batch) => (batch === null ? null : encoder.batch(batch))), encoder.end()];
+  return { contentType: encoder.contentType, body: Buffer.concat(parts.filter((part) => part !== null)) };
+}
+
+async function answerOf(services: AppServices, request: Request, query: TsdbqlQuery): Promise<QueryAnswer> {
+  const placed = statementOf(query);
+  checkDatabase(query, placed.statement);
+  const { database, format, params } = query;
+  const nowNs = BigInt(Date.now()) * NS_PER_MS;
+  const context: StatementContext = { request, database, retentionPolicy: null, params, nowNs, signal: request.signal };
+  const list = nameList(services, context, placed.statement);
+  if (list !== null) {
+    const encoder = await createEncoder(format, list.schema);
+    const parts = [encoder.begin(), encoder.batch(list.batch), encoder.end()];
+    return { contentType: encoder.contentType, body: Buffer.concat(parts.filter((part) => part !== null)) };
+  }
+  const result = await runStatement(services, context, placed, { format, answer: null });
+  return "body" in result ? result : encode(result.pieces, format);
+}
+
+interface Call {
+  readonly request: Request;
+  readonly server: Server<unknown> | null;
+}
+
+function takeQuery(
+  services: AppServices,
+  { request, server }: Call,
+  path: string,
+  read: () => TsdbqlQuery | Promise<TsdbqlQuery>,
+): Promise<Response> {
+  return runQuery(services, {
+    ...{ request, server, path },
+    run: async () => {
+      const query = await read();
+      requireReady(services.status());
+      return answerOf(services, request, query);
+    },
+    refused,
+  });
+}
+
+/** What is wrong with a statement is plain text; everything else has the JSON form. */
+function refused(failure: Failure, error: unknown): Response {
+  if (error instanceof TsdbError && error.kind === "unknown_database") {
+    return errorJson({ ...failure, message: `query error: ${failure.message}` });
+  }
+  return failure.status === 400 ? errorText(failure) : errorJson(failure);
+}
+
+const ANSWERS = {
+  200: {
+    description: "The rows, streamed. An error after the first byte breaks the connection.",
+    content: {
+      "application/json": t.Object({ results: t.Array(t.Any()) }),
+      "application/jsonl": t.String({ description: "A row object a line; the first member is iox::measurement." }),
+      "text/csv": t.String(),
+      "text/plain": t.String({ description: "A table for people." }),
+      "application/vnd.apache.parquet": t.String({ format: "binary" }),
+      "application/vnd.apache.arrow.stream": t.String({ format: "binary" }),
+    },
+  },
+  400: { description: "The statement, a parameter, the format or Accept is wrong.", content: { "text/plain": t.String() } },
+  403: { description: "The token may not do it.", content: { "application/json": ErrorBody } },
+  404: { description: "The database does not exist.", content: { "application/json": ErrorBody } },
+  405: { description: "Another method than GET or POST.", content: { "application/json": ErrorBody } },
+  422: { description: "The statement needs more memory or time than it may have.", content: { "application/json": ErrorBody } },
+  503: { description: "The server is replaying its log or stopping.", content: { "application/json": ErrorBody } },
+};
+
+const QueryHeaders = t.Object({
+  Accept: t.Optional(t.String({ description: "Form of the answer when `format` is absent." })),
+});
+
+export const queryTsdbqlRoutes = (services: AppServices) => {
+  const reader = new BodyReader(services.maxRequestBytes, services.now);
+  const notAllowed = () => json(STATUS.method_not_allowed, { error: "method not allowed" }, { allow: "GET, POST" });
+  const about = {
+    access: "database",
+    tag: "Query",
+    summary: "Query with the v1-style language",
+    headers: QueryHeaders,
+    answers: ANSWERS,
+  } as const;
+  const app = new Elysia({ name: "http.v3.query-tsdbql" });
+  for (const path of QUERY_ALIASES) {
+    app
+      .get(
+        path,
+        ({ request, server }) => takeQuery(services, { request, server }, path, () => queryFromUrl(request)),
+        operation({ ...about, query: QueryTsdbqlQuery }),
+      )
+      .post(path, ({ request, server }) => takeQuery(services, { request, server }, path, () => queryFromBody(request, reader)), {
+        parse: "none",
+        ...operation({ ...about, body: { "application/json": QueryTsdbqlBody } }),
+      })
+      .head(path, notAllowed, HIDDEN_ANY)
+      .all(path, notAllowed, { parse: "none", ...HIDDEN_ANY });
+  }
+  return app;
+};

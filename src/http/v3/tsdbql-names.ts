@@ -1,0 +1,51 @@
+// SHOW DATABASES and SHOW RETENTION POLICIES in the columns that the v3 API has for them.
+
+import { listOf, shownRetention } from "../../ingest/tsdbql-lists.ts";
+import { DATABASE_ACTIONS } from "../../model/access.ts";
+import type { ResultBatch, ResultSchema, ResultType } from "../../model/result-batch.ts";
+import type { SeriesPiece } from "../../model/series-piece.ts";
+import type { Statement } from "../../tsdbql/ast.ts";
+import type { AppServices } from "../services.ts";
+import type { StatementContext } from "../tsdbql/run-statement.ts";
+
+const TEXT: ResultType = { kind: "utf8" };
+const BOOLEAN: ResultType = { kind: "bool" };
+
+export interface NameList {
+  readonly schema: ResultSchema;
+  readonly batch: ResultBatch;
+}
+
+/** Null: the statement is another one. @throws TsdbError forbidden */
+export function nameList(services: AppServices, { request, database: ofRequest }: StatementContext, statement: Statement): NameList | null {
+  if (statement.kind === "show databases") {
+    const caller = services.access.callerOf(request);
+    const isVisible = (name: string) => caller === null || DATABASE_ACTIONS.some((action) => caller.allows("db", name, action));
+    const names = services
+      .databases()
+      .list({ showDeleted: false })
+      .map(({ name }) => name);
+    return listed(
+      listOf(
+        "databases",
+        { "iox::database": TEXT, deleted: BOOLEAN },
+        names.filter(isVisible).map((name) => [name, false]),
+      ),
+    );
+  }
+  if (statement.kind !== "show retention policies") return null;
+  const database = statement.database ?? ofRequest;
+  services.access.require(request, database, "read");
+  const policies = services
+    .databases()
+    .list({ showDeleted: false })
+    .flatMap(({ name, retentionNs }) => {
+      const [base, policy = "autogen"] = name.split("/");
+      return base === database ? [[base, policy, shownRetention(retentionNs)]] : [];
+    });
+  return listed(listOf("retention_policies", { "iox::database": TEXT, name: TEXT, duration: TEXT }, policies));
+}
+
+function listed({ head, batch }: SeriesPiece): NameList {
+  return { schema: { fields: head.fields, tableName: head.name }, batch };
+}
