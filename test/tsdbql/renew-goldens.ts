@@ -25,6 +25,11 @@ function writeGolden(name: string, entries: readonly unknown[]): void {
 
 const peer = await startPeer();
 try {
+  await prepare(peer);
+  const answers: unknown[] = [];
+  for (const statement of STATEMENTS) answers.push([statement, await answerOf(peer, statement)]);
+  writeGolden("differential.json", answers);
+  // these make databases and more
   await peer.query({ q: "CREATE DATABASE parse" });
   const errors: unknown[] = [];
   for (const statement of PARSE_STATEMENTS) errors.push([statement, await requestError(peer, statement)]);
@@ -35,10 +40,6 @@ try {
   const regexes: unknown[] = [];
   for (const regex of REGEXES) regexes.push([regex, await requestError(peer, REGEX_STATEMENT, JSON.stringify({ x: { regex } }))]);
   writeGolden("regex-errors.json", regexes);
-  await prepare(peer);
-  const answers: unknown[] = [];
-  for (const statement of STATEMENTS) answers.push([statement, await answerOf(peer, statement)]);
-  writeGolden("differential.json", answers);
 } finally {
   await peer.stop();
 }
