@@ -191,18 +191,22 @@ export class DateCells extends QuotedCells {
   }
 }
 
-export class TimeCells extends QuotedCells {
-  private values: BigInt64Array = new BigInt64Array(0);
+/** Counts of a unit of time. */
+abstract class UnitCells extends QuotedCells {
+  protected values: BigInt64Array = new BigInt64Array(0);
   constructor(
     out: ByteWriter,
     style: CellStyle,
-    private readonly unit: TimeUnit,
+    protected readonly unit: TimeUnit,
   ) {
     super(out, style);
   }
   protected load(column: ResultColumn): void {
     this.values = column.values as BigInt64Array;
   }
+}
+
+export class TimeCells extends UnitCells {
   protected writeText(row: number): void {
     writeTimeOfDay(this.out, Number(this.values[row]!), this.unit);
   }
@@ -220,18 +224,7 @@ export class IntervalCells extends QuotedCells {
   }
 }
 
-export class DurationCells extends QuotedCells {
-  private values: BigInt64Array = new BigInt64Array(0);
-  constructor(
-    out: ByteWriter,
-    style: CellStyle,
-    private readonly unit: TimeUnit,
-  ) {
-    super(out, style);
-  }
-  protected load(column: ResultColumn): void {
-    this.values = column.values as BigInt64Array;
-  }
+export class DurationCells extends UnitCells {
   protected writeText(row: number): void {
     this.out.ascii(durationText(this.values[row]!, this.unit));
   }

@@ -1,5 +1,6 @@
 // MessagePack in the sizes that v1 servers choose: the smallest, of whole numbers the smallest signed one.
 // https://github.com/msgpack/msgpack/blob/master/spec.md
+import { SECOND_NS } from "../model/time-units.ts";
 import { ByteWriter } from "./byte-writer.ts";
 
 const NIL = 0xc0;
@@ -12,7 +13,6 @@ const MAP_16 = 0xde;
 /** Type of the vendor's extension for times: seconds i64 and nanoseconds u32 since 1970, big endian. */
 const TIME_TYPE = 5;
 const TIME_BYTES = 12;
-const SECOND_NS = 1_000_000_000n;
 
 const utf8 = new TextEncoder();
 

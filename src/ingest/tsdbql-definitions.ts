@@ -10,6 +10,7 @@ import { databaseOfPolicy, INTERNAL_DATABASE } from "../model/names.ts";
 import type { QueryControl } from "../model/query.ts";
 import type { TimeRange } from "../model/scan.ts";
 import type { SeriesPiece } from "../model/series-piece.ts";
+import { HOUR_NS } from "../model/time-units.ts";
 import type { Definition, Expression, Measurement, RetentionClause, Show } from "../tsdbql/ast.ts";
 import type { DefinitionScope, DefinitionService } from "../tsdbql/definition-service.ts";
 import { compileRegex } from "../tsdbql/plan-regex.ts";
@@ -26,7 +27,6 @@ export interface DefinitionParts {
   readonly tagValues: (database: string, table: string, tags: readonly string[], signal: AbortSignal) => Promise<readonly TagValues[]>;
 }
 
-const HOUR_NS = 3_600_000_000_000n;
 const DEFAULT_POLICY = "autogen";
 
 export class TsdbqlDefinitions implements DefinitionService {

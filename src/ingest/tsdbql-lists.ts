@@ -3,6 +3,7 @@ import { TsdbError } from "../model/errors.ts";
 import type { RunningQuery } from "../model/query.ts";
 import type { ResultColumn, ResultType } from "../model/result-batch.ts";
 import type { SeriesPiece } from "../model/series-piece.ts";
+import { DAY_NS, HOUR_NS } from "../model/time-units.ts";
 import type { Show } from "../tsdbql/ast.ts";
 import { goDuration } from "../tsdbql/go-duration.ts";
 
@@ -12,9 +13,6 @@ export interface PolicyInfo {
   readonly retentionNs: bigint;
   readonly isDefault: boolean;
 }
-
-const HOUR_NS = 3_600_000_000_000n;
-const DAY_NS = 24n * HOUR_NS;
 
 const TEXT: ResultType = { kind: "utf8" };
 const INTEGER: ResultType = { kind: "int", bits: 64, signed: true };

@@ -2,6 +2,7 @@
 import { hostname } from "node:os";
 import { TsdbError } from "../model/errors.ts";
 import { INTERNAL_DATABASE } from "../model/names.ts";
+import { DAY_NS } from "../model/time-units.ts";
 import { VERSION } from "../model/version.ts";
 import type { Show } from "../tsdbql/ast.ts";
 import { formatDuration } from "../tsdbql/durations.ts";
@@ -11,8 +12,6 @@ import type { SeriesPiece } from "../tsdbql/series.ts";
 import type { TsdbqlContext } from "./tsdbql.ts";
 import { type ListColumn, list } from "./tsdbql-show-lists.ts";
 import { databaseNames } from "./tsdbql-show-tables.ts";
-
-const DAY_NS = 86_400_000_000_000n;
 
 /** @throws TsdbError bad_query for statements that are not answered here */
 export async function showServer(statement: Show, context: TsdbqlContext): Promise<AsyncIterable<SeriesPiece>> {

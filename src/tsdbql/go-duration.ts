@@ -1,5 +1,5 @@
 // Durations as Go prints them, which is how 1.x shows them in its lists.
-const SECOND_NS = 1_000_000_000n;
+import { SECOND_NS } from "../model/time-units.ts";
 
 /** `168h0m0s`, `1.5s`, `20ms`, `0s`; not below zero. */
 export function goDuration(ns: bigint): string {

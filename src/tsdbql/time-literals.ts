@@ -1,12 +1,12 @@
 // Times as text, in all the forms that 1.x reads: a date, a date and a clock's time, RFC 3339.
 import { TsdbError } from "../model/errors.ts";
+import { SECOND_NS } from "../model/time-units.ts";
 import type { TimeZone } from "../model/time-zone.ts";
 
 const TIME_LIKE = /^\d{4}-\d{2}-\d{2}/;
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const CLOCK = /^(\d{4})-(\d{2})-(\d{2}) (\d{1,2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?$/;
 const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(Z|[+-]\d{2}:\d{2})$/;
-const SECOND_NS = 1_000_000_000n;
 
 /** Whether 1.x would try to read it as a time: it begins as a date does. */
 export function looksLikeTime(text: string): boolean {

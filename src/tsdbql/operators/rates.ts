@@ -1,5 +1,6 @@
 // Functions of each point and the one before it: derivative, difference, elapsed, and the running sum. Of several points at one time the
 // first counts, except for `elapsed`, which says 0 of the others, and the sum.
+import { SECOND_NS } from "../../model/time-units.ts";
 import type { FieldType, Literal } from "../ast.ts";
 import type { Points } from "../points.ts";
 import { durationOf } from "./arguments.ts";
@@ -8,7 +9,6 @@ import { ALL_TYPES, checkType, NUMBERS, type OperatorContext, type Transform } f
 import { areEqual, difference, takeIntegers, WrappingSum, wordsOf } from "./words.ts";
 
 const WORD = 2 ** 32;
-const SECOND_NS = 1_000_000_000n;
 
 /** The change per unit: by default GROUP BY time's length, else a second. Falling times count as if they rose. */
 function derivative(name: string, dropsNegative: boolean): Transform {
