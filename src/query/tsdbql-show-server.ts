@@ -5,7 +5,7 @@ import { INTERNAL_DATABASE } from "../model/names.ts";
 import { DAY_NS } from "../model/time-units.ts";
 import { VERSION } from "../model/version.ts";
 import type { Show } from "../tsdbql/ast.ts";
-import { formatDuration } from "../tsdbql/durations.ts";
+import { goDuration } from "../tsdbql/go-duration.ts";
 import { compareText } from "../tsdbql/plan-fields.ts";
 import { formatTime } from "../tsdbql/print.ts";
 import type { SeriesPiece } from "../tsdbql/series.ts";
@@ -129,7 +129,7 @@ function* moduleLists(modules: readonly Module[], wanted: string | null): Genera
 
 function diagnostics(nowNs: bigint): Module[] {
   const uptimeNs = BigInt(Math.round(process.uptime() * 1e9));
-  const times = { currentTime: formatTime(nowNs), started: formatTime(nowNs - uptimeNs), uptime: formatDuration(uptimeNs) };
+  const times = { currentTime: formatTime(nowNs), started: formatTime(nowNs - uptimeNs), uptime: goDuration(uptimeNs) };
   return [
     { name: "build", values: { Branch: "", "Build Time": "", Commit: "", Version: VERSION } },
     { name: "network", values: { hostname: hostname() } },

@@ -1,8 +1,7 @@
 // The measurements that a SHOW statement is about, opened: those of a database are those of all its retention policies, each of which is
 // a database of its own here, unless the statement names one.
-
 import { TsdbError } from "../model/errors.ts";
-import { databaseOfPolicy } from "../model/names.ts";
+import { databaseOfPolicy, INTERNAL_DATABASE } from "../model/names.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import type { Measurement } from "../tsdbql/ast.ts";
 import { compareText } from "../tsdbql/plan-fields.ts";
@@ -89,11 +88,15 @@ function acceptsName(name: Measurement["name"]): Accepts {
   return (other) => regex.test(other);
 }
 
-/** A database and those of its retention policies. */
+/** A database and those of its retention policies. @throws TsdbError unknown_database */
 async function withPolicies(context: TsdbqlContext, database: string): Promise<string[]> {
-  const need = { database, tables: [], wholeCatalog: false, systemTables: ["databases"] };
+  if (database === INTERNAL_DATABASE) return [database];
+  // asked of what is always there: a snapshot of a database that is not ends the statement
+  const need = { database: INTERNAL_DATABASE, tables: [], wholeCatalog: false, systemTables: ["databases"] };
   const { systemRows } = await context.snapshot(need);
-  return [database, ...databaseNames(systemRows["databases"] ?? []).filter((name) => name.startsWith(`${database}/`))];
+  const names = databaseNames(systemRows["databases"] ?? []);
+  if (!names.includes(database)) throw new TsdbError("unknown_database", `database not found: ${database}`, { database });
+  return [database, ...names.filter((name) => name.startsWith(`${database}/`))];
 }
 
 /** Of the rows of `system.databases` (name, retention, deleted, …), those that are not deleted. */

@@ -1,9 +1,9 @@
 // Calls of the language's functions over a few measurements: as statements for InfluxDB 1.x, whose answers are kept as goldens, and as what
-// the operators are asked to do. `bun test/tsdbql/operator-cases.ts` asks an installed InfluxDB again and writes the goldens.
+// the operators are asked to do.
 import { join } from "node:path";
-import { startInflux } from "../../bench/support/influx.ts";
 import type { Literal } from "../../src/tsdbql/ast.ts";
 import { prng } from "../support/prng.ts";
+import type { Peer } from "./peer.ts";
 
 export const GOLDENS = join(import.meta.dir, "../golden/tsdbql/operators.json");
 
@@ -261,31 +261,14 @@ export function linesOf(name: string, { type, points }: Measured): string {
 /** An answer's rows by statement, as the JSON text that they came in: no number is read, so none is rounded. */
 export type Goldens = Readonly<Record<string, string>>;
 
-async function askPeer(): Promise<void> {
-  if (startInflux === undefined) throw new Error("influxd is not installed");
-  const peer = await startInflux();
-  try {
-    for (const [name, measured] of Object.entries(DATA)) {
-      const response = await fetch(peer.writeUrl, { method: "POST", body: linesOf(name, measured) });
-      if (!response.ok) throw new Error(`${name}: ${response.status} ${await response.text()}`);
-    }
-    const goldens: Record<string, string> = {};
-    for (const statement of new Set(CASES.map(statementOf))) {
-      const answer = await ask(new URL(peer.writeUrl), statement);
-      goldens[statement] = /"values":\[(\[.*\])\]\}\]\}\]\}/.exec(answer)?.[1] ?? "";
-    }
-    await Bun.write(GOLDENS, `${JSON.stringify(goldens, null, 1)}\n`);
-  } finally {
-    await peer.stop();
+export async function askOperators(peer: Peer): Promise<Goldens> {
+  await peer.query({ q: "CREATE DATABASE operators" });
+  for (const [name, measured] of Object.entries(DATA)) await peer.write("operators", null, linesOf(name, measured));
+  const goldens: Record<string, string> = {};
+  for (const statement of new Set(CASES.map(statementOf))) {
+    const { text } = await peer.query({ db: "operators", epoch: "ns", q: statement });
+    if (text.includes('"error"')) throw new Error(`${statement}: ${text}`);
+    goldens[statement] = /"values":\[(\[.*\])\]\}\]\}\]\}/.exec(text)?.[1] ?? "";
   }
+  return goldens;
 }
-
-async function ask({ origin, searchParams }: URL, statement: string): Promise<string> {
-  const parameters = new URLSearchParams({ db: searchParams.get("db")!, epoch: "ns", q: statement });
-  const response = await fetch(`${origin}/query?${parameters}`);
-  const text = await response.text();
-  if (!response.ok || text.includes('"error"')) throw new Error(`${statement}: ${response.status} ${text}`);
-  return text;
-}
-
-if (import.meta.main) await askPeer();

@@ -3,9 +3,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BOUND_STATEMENTS } from "./bound-statements.ts";
 import { answerOf, prepare, STATEMENTS } from "./differential.ts";
+import { askOperators } from "./operator-cases.ts";
 import { PARSE_STATEMENTS } from "./parse-statements.ts";
 import { type Peer, startPeer } from "./peer.ts";
 import { REGEX_STATEMENT, REGEXES } from "./regexes.ts";
+import { askShow } from "./show-cases.ts";
 
 const FOLDER = join(import.meta.dir, "../golden/tsdbql");
 
@@ -21,6 +23,13 @@ async function requestError(peer: Peer, statement: string, params?: string): Pro
 function writeGolden(name: string, entries: readonly unknown[]): void {
   writeFileSync(join(FOLDER, name), `[\n${entries.map((entry) => JSON.stringify(entry)).join(",\n")}\n]\n`);
   console.log(`${name}: ${entries.length} entries`);
+}
+
+/** An answer a line, by statement. */
+function writeAnswers(name: string, answers: Readonly<Record<string, unknown>>): void {
+  const lines = Object.entries(answers).map(([statement, answer]) => `${JSON.stringify(statement)}: ${JSON.stringify(answer)}`);
+  writeFileSync(join(FOLDER, name), `{\n${lines.join(",\n")}\n}\n`);
+  console.log(`${name}: ${lines.length} answers`);
 }
 
 const peer = await startPeer();
@@ -40,6 +49,8 @@ try {
   const regexes: unknown[] = [];
   for (const regex of REGEXES) regexes.push([regex, await requestError(peer, REGEX_STATEMENT, JSON.stringify({ x: { regex } }))]);
   writeGolden("regex-errors.json", regexes);
+  writeAnswers("operators.json", await askOperators(peer));
+  writeAnswers("show.json", await askShow(peer));
 } finally {
   await peer.stop();
 }

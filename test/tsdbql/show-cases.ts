@@ -1,8 +1,7 @@
-// SHOW statements over a few series, and InfluxDB 1.6.7's answers to them as goldens. `bun test/tsdbql/show-cases.ts` asks an installed
-// InfluxDB again and writes the goldens.
+// SHOW statements over a few series, and InfluxDB 1.6.7's answers to them as goldens.
 import { join } from "node:path";
-import { startInflux } from "../../bench/support/influx.ts";
 import type { TestRow } from "../support/rows.ts";
+import type { Peer } from "./peer.ts";
 
 export const SHOW_GOLDENS = join(import.meta.dir, "../golden/tsdbql/show.json");
 
@@ -218,29 +217,15 @@ function lineOf(measurement: string, { timeNs, tags, fields }: TestRow): string 
   return `${key.join(",")} ${Object.entries(fields).map(([name, value]) => `${escapeTag(name)}=${spell(value)}`)} ${timeNs}`;
 }
 
-async function askPeer(): Promise<void> {
-  if (startInflux === undefined) throw new Error("influxd is not installed");
-  const peer = await startInflux();
-  try {
-    const { origin } = new URL(peer.writeUrl);
-    const ask = async (parameters: Record<string, string>) => {
-      const response = await fetch(`${origin}/query`, { method: "POST", body: new URLSearchParams(parameters) });
-      return (await response.json()) as { readonly results: readonly Record<string, unknown>[] };
-    };
-    await ask({ q: "CREATE DATABASE d" });
-    const body = Object.entries(SHOW_ROWS).flatMap(([measurement, rows]) => rows.map((each) => lineOf(measurement, each)));
-    const written = await fetch(`${origin}/write?db=d`, { method: "POST", body: body.join("\n") });
-    if (!written.ok) throw new Error(await written.text());
-    const goldens: Record<string, unknown> = {};
-    for (const statement of SHOW_STATEMENTS) {
-      const { statement_id: _number, ...result } = (await ask({ db: "d", q: statement })).results[0]!;
-      goldens[statement] = result;
-    }
-    const lines = Object.entries(goldens).map(([statement, result]) => `${JSON.stringify(statement)}: ${JSON.stringify(result)}`);
-    await Bun.write(SHOW_GOLDENS, `{\n${lines.join(",\n")}\n}\n`);
-  } finally {
-    await peer.stop();
+export async function askShow(peer: Peer): Promise<ShowGoldens> {
+  await peer.query({ q: "CREATE DATABASE d" });
+  const lines = Object.entries(SHOW_ROWS).flatMap(([measurement, rows]) => rows.map((each) => lineOf(measurement, each)));
+  await peer.write("d", null, lines.join("\n"));
+  const goldens: Record<string, unknown> = {};
+  for (const statement of SHOW_STATEMENTS) {
+    const { text } = await peer.query({ db: "d", q: statement });
+    const { statement_id: _number, ...result } = (JSON.parse(text) as { results: Record<string, unknown>[] }).results[0]!;
+    goldens[statement] = result;
   }
+  return goldens;
 }
-
-if (import.meta.main) await askPeer();

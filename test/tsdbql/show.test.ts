@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { Kernel } from "../../src/kernel/kernel.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../src/model/column.ts";
 import { TsdbError } from "../../src/model/errors.ts";
+import { INTERNAL_DATABASE } from "../../src/model/names.ts";
 import { ALL_TIME } from "../../src/model/scan.ts";
 import type { Tombstone } from "../../src/model/tombstone.ts";
 import type { TableSnapshot } from "../../src/query/snapshot.ts";
@@ -61,7 +62,8 @@ function contextOf(databases: Databases, database: string | null): TsdbqlContext
     ...{ kernel, database, retentionPolicy: null, memoryBytesMax: 1 << 30, signal: new AbortController().signal },
     nowNs: 1_700_000_000_000_000_000n,
     snapshot: async ({ database: name, tables, wholeCatalog, systemTables }) => {
-      const all = databases[name];
+      // the server's own is always there
+      const all = name === INTERNAL_DATABASE ? [] : databases[name];
       if (all === undefined) throw new TsdbError("unknown_database", `database not found: ${name}`, { database: name });
       return {
         tables: all.filter(({ table }) => tables.includes(table.name)),
