@@ -2,7 +2,7 @@
 // nothing acknowledged is lost. The only file that knows them all.
 import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { LiveTables } from "./buffer/live-tables.ts";
 import { Pins } from "./buffer/pins.ts";
 import { SeriesMemory } from "./buffer/series-memory.ts";
@@ -11,6 +11,7 @@ import type { Log } from "./cli/logger.ts";
 import type { ServeConfig } from "./cli/serve-config.ts";
 import { showAddress } from "./flight/address.ts";
 import type { FlightThread } from "./flight/flight-thread.ts";
+import type { Tls } from "./flight/port.ts";
 import { startFlight } from "./flight/start-flight.ts";
 import { Gate } from "./gate.ts";
 import { createApp } from "./http/app.ts";
@@ -90,6 +91,7 @@ export class Server {
     private readonly storage: Storage,
     private readonly catalog: Catalog,
     private readonly manifest: Manifest,
+    private readonly tls: Tls | null,
   ) {
     this.failed = new Promise((resolveFailed) => {
       this.fail = (error) => {
@@ -123,7 +125,8 @@ export class Server {
       const manifest = await Manifest.open(storage.store, { prefix: keys.manifest, onFailure });
       await removeOrphans(storage.store, manifest, keys.data);
       for (const warning of [...catalog.warnings, ...manifest.warnings]) logs("store").warn(warning);
-      server = new Server(config, logs, paths, storage, catalog, manifest);
+      const tls = await tlsOf(config, dataFolder);
+      server = new Server(config, logs, paths, storage, catalog, manifest, tls);
       server.listen();
       return { server, ready: server.begin(firstWorker) };
     } catch (error) {
@@ -226,7 +229,7 @@ export class Server {
     });
     this.gate.listenForRecovery(() => this.tokens);
     const { hostname, port } = config.httpBind;
-    this.http = startHttpServer(app, { hostname, port, ...(config.tls === null ? {} : { tls: config.tls }) });
+    this.http = startHttpServer(app, { hostname, port, ...(this.tls === null ? {} : { tls: this.tls }) });
     if (config.tcpListenerFilePath !== null) {
       writeFileSync(config.tcpListenerFilePath, showAddress(hostname, this.http.port));
     }
@@ -328,8 +331,8 @@ export class Server {
 
   /** @throws TsdbError config when its address was asked for and cannot be had */
   private async startFlight(snapshots: Snapshots): Promise<FlightThread | undefined> {
-    const { metrics, http } = this;
-    const { flightBind: bind, flightIsOptional: isOptional, tls } = this.config;
+    const { metrics, http, tls } = this;
+    const { flightBind: bind, flightIsOptional: isOptional } = this.config;
     if (bind === null || http === undefined) return undefined;
     return startFlight(
       {
@@ -422,5 +425,17 @@ export class Server {
       seriesEvictions: this.tables.seriesMemory.evictions,
       laneBodies: this.ingest?.laneBodies ?? 0,
     };
+  }
+}
+
+/** What https is spoken with; null: plain http. @throws TsdbError config when a certificate of the server's own cannot be kept */
+async function tlsOf({ tls, tlsMinimum: minimum, objectStore }: ServeConfig, dataFolder: string): Promise<Tls | null> {
+  if (tls === null) return null;
+  if (tls !== "self-signed") return { ...tls, minimum };
+  const { selfSigned } = await import("./http/self-signed.ts");
+  try {
+    return { ...(await selfSigned(objectStore === "memory" ? null : join(dataFolder, "tls"), Date.now())), minimum };
+  } catch (cause) {
+    throw new TsdbError("config", `--tls-self-signed: ${(cause as Error).message}`, {}, { cause });
   }
 }

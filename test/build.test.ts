@@ -83,7 +83,7 @@ test("serves from an empty folder, without the source tree", async () => {
 
 test("a cache that cannot be written is a clear error", async () => {
   const unusable = join(binary, "cache"); // below a file
-  const serve = ["serve", "--http-bind", "127.0.0.1:0", "--data-dir", join(scratch, "data")];
+  const serve = ["serve", "--without-auth", "--http-bind", "127.0.0.1:0", "--data-dir", join(scratch, "data")];
   const child = Bun.spawn(["bash", "-c", 'exec "$0" "$@" 2>&1', binary, ...serve], {
     ...{ cwd: scratch, env: { TSDB_CACHE_DIR: unusable }, stdin: "ignore", stdout: "pipe" },
   });

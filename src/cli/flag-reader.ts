@@ -122,10 +122,18 @@ export class FlagReader {
     return filter;
   }
 
-  /** Certificate and key: both or none, and both readable. */
-  tls(certName: FlagName, keyName: FlagName): { readonly cert: string; readonly key: string } | null {
+  /** Certificate and key: both or none, and both readable; or one of the server's own. */
+  tls(
+    certName: FlagName,
+    keyName: FlagName,
+    selfSignedName: FlagName,
+  ): { readonly cert: string; readonly key: string } | "self-signed" | null {
     const cert = this.given.get(certName);
     const key = this.given.get(keyName);
+    if (this.boolean(selfSignedName)) {
+      if (cert === undefined && key === undefined) return "self-signed";
+      throw bad(this.#required(selfSignedName), `there is --${cert === undefined ? keyName : certName} too; one of them`);
+    }
     if (cert === undefined && key === undefined) return null;
     if (cert === undefined) throw bad(key!, `needs --${certName} beside it`);
     if (key === undefined) throw bad(cert, `needs --${keyName} beside it`);

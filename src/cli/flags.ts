@@ -83,6 +83,21 @@ export const FLAGS = [
   },
   { name: "tls-key", group: "Network", value: "FILE", help: "Private key (PEM).", default: null, aliases: ["INFLUXDB3_TLS_KEY"] },
   {
+    name: "tls-minimum-version",
+    group: "Network",
+    value: "tls-1.2|tls-1.3",
+    help: "Clients with an older one are refused.",
+    default: "tls-1.2",
+    aliases: ["INFLUXDB3_TLS_MINIMUM_VERSION"],
+  },
+  {
+    name: "tls-self-signed",
+    group: "Network",
+    value: null,
+    help: "For trying out https: a certificate for localhost that is made in the folder `tls` of the data folder. Clients must be told to trust it.",
+    default: "false",
+  },
+  {
     name: "max-http-request-size",
     group: "Network",
     value: "SIZE",

@@ -22,8 +22,9 @@ export interface ServeConfig {
   /** The address is a wish: without it the server starts all the same. */
   readonly flightIsOptional: boolean;
   readonly tcpListenerFilePath: string | null;
-  /** PEM texts; null = plain http. */
-  readonly tls: { readonly cert: string; readonly key: string } | null;
+  /** PEM texts; `self-signed`: a certificate of the server's own; null = plain http. */
+  readonly tls: { readonly cert: string; readonly key: string } | "self-signed" | null;
+  readonly tlsMinimum: "tls-1.2" | "tls-1.3";
   readonly withoutAuth: boolean;
   /** Pages that nobody needs a token for. */
   readonly openPages: readonly SystemPage[];
@@ -119,7 +120,8 @@ export function parseServeFlags(
     flightBind: read.addressOrNone("flight-bind", FLIGHT_BIND),
     flightIsOptional: !read.given.has("flight-bind"),
     tcpListenerFilePath: read.optional("tcp-listener-file-path"),
-    tls: read.tls("tls-cert", "tls-key"),
+    tls: read.tls("tls-cert", "tls-key", "tls-self-signed"),
+    tlsMinimum: read.oneOf("tls-minimum-version", ["tls-1.2", "tls-1.3"]),
     withoutAuth: read.boolean("without-auth"),
     openPages: read.someOf("disable-authz", SYSTEM_PAGES),
     adminToken: read.file("admin-token-file", readAdminTokenFile),

@@ -5,9 +5,12 @@ import { connect as connectTls, createServer as createTlsServer } from "node:tls
 import { TsdbError } from "../model/errors.ts";
 
 /** PEM texts. */
+/** PEM texts. */
 export interface Tls {
   readonly cert: string;
   readonly key: string;
+  /** Older versions are refused. */
+  readonly minimum?: "tls-1.2" | "tls-1.3";
 }
 
 export interface PortOptions {
@@ -47,7 +50,13 @@ export class Port {
     const server =
       tls === null
         ? createTcpServer({ noDelay: true }, take)
-        : createTlsServer({ cert: tls.cert, key: tls.key, ALPNProtocols: PROTOCOLS, noDelay: true }, take);
+        : createTlsServer(
+            {
+              ...{ cert: tls.cert, key: tls.key, ALPNProtocols: PROTOCOLS, noDelay: true },
+              minVersion: tls.minimum === "tls-1.3" ? "TLSv1.3" : "TLSv1.2",
+            },
+            take,
+          );
     await new Promise<void>((resolve, reject) => {
       const fail = (cause: Error) =>
         reject(new TsdbError("config", `cannot listen on ${hostname}:${port}: ${cause.message}`, { hostname, port }, { cause }));

@@ -9,8 +9,8 @@ export interface ListenOptions {
   readonly hostname: string;
   /** 0 = any free port. */
   readonly port: number;
-  /** PEM texts. */
-  readonly tls?: { readonly cert: string; readonly key: string };
+  /** PEM texts. Versions below `minimum` are refused. */
+  readonly tls?: { readonly cert: string; readonly key: string; readonly minimum?: "tls-1.2" | "tls-1.3" };
   /** A connection that is silent for longer is closed; queries lift it for themselves. At most 255. */
   readonly idleTimeoutSeconds?: number;
 }
@@ -44,7 +44,7 @@ function listen(app: App, { hostname, port, tls, idleTimeoutSeconds = LIMITS.con
     return Bun.serve({
       hostname: hostname.replace(/^\[(.*)\]$/, "$1"),
       port,
-      ...(tls === undefined ? {} : { tls }),
+      ...(tls === undefined ? {} : { tls: { cert: tls.cert, key: tls.key, ...oldestVersion(tls.minimum) } }),
       idleTimeout: idleTimeoutSeconds,
       // The routes refuse large bodies themselves, with a body that says why; Bun's own refusal is empty.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -62,6 +62,11 @@ function listen(app: App, { hostname, port, tls, idleTimeoutSeconds = LIMITS.con
       { cause: error },
     );
   }
+}
+
+/** As the runtime wants it: the number on the wire, of which its types know nothing. */
+function oldestVersion(minimum: "tls-1.2" | "tls-1.3" = "tls-1.2"): object {
+  return { minVersion: minimum === "tls-1.3" ? 0x0304 : 0x0303 };
 }
 
 /** How often to look whether a request still runs. */

@@ -36,7 +36,7 @@ async function killed(): Promise<TestServer> {
 
 /** Starts the server on its folder and waits for its end. */
 async function startAndEnd(server: TestServer, flags: readonly string[] = []) {
-  const args = ["serve", "--data-dir", server.dataDir, "--http-bind", "127.0.0.1:0", ...flags];
+  const args = ["serve", "--without-auth", "--data-dir", server.dataDir, "--http-bind", "127.0.0.1:0", ...flags];
   const child = Bun.spawn([process.execPath, MAIN, ...args], { env: plainEnvironment(), stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
   return { output: stdout + stderr, code };
@@ -145,7 +145,16 @@ describe("a long log", () => {
     }
     await server.kill();
     const listener = join(server.dataDir, "listener");
-    const args = ["serve", "--data-dir", server.dataDir, "--http-bind", "127.0.0.1:0", "--tcp-listener-file-path", listener];
+    const args = [
+      "serve",
+      "--without-auth",
+      "--data-dir",
+      server.dataDir,
+      "--http-bind",
+      "127.0.0.1:0",
+      "--tcp-listener-file-path",
+      listener,
+    ];
     const child = Bun.spawn([process.execPath, MAIN, ...args], { env: plainEnvironment(), stdout: "pipe", stderr: "pipe" });
     try {
       while (!existsSync(listener) || readFileSync(listener, "utf8") === "") await Bun.sleep(1);

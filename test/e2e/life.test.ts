@@ -1,9 +1,10 @@
 // A server's life: flags, folders, addresses, certificates, the first line it prints, the signals it gets and what is left afterwards.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect as connectTls } from "node:tls";
 import { CERTIFICATE, PRIVATE_KEY } from "../http/certificate.ts";
 import { plainEnvironment, TestServer } from "../support/server.ts";
 import { scalar, store, write } from "./client.ts";
@@ -38,7 +39,6 @@ describe("a start that cannot be: one line and exit code 2", () => {
     ["a size that is none", () => ["--buffer-mem-limit", "huge"], /--buffer-mem-limit/],
     ["an object store that does not exist", () => ["--object-store", "tape"], /--object-store/],
     ["an address that is none", () => ["--http-bind", "nowhere"], /--http-bind/],
-    ["the whole network without --without-auth", () => ["--http-bind", "0.0.0.0:0"], /--without-auth/],
     ["a certificate without a key", () => ["--tls-cert", "x.pem"], /--tls-key/],
     ["a certificate that is not there", () => ["--tls-cert", "x.pem", "--tls-key", "y.pem"], /--tls-cert.*x\.pem/],
     ["a folder that is a file", () => [..."--http-bind 127.0.0.1:0 --data-dir".split(" "), fileInTheWay()], /in-the-way/],
@@ -123,12 +123,59 @@ describe("a start", () => {
     expect((await fetch(`${server.url}/api/v3/query_sql?db=db&q=SELECT+1`)).status).toBe(404);
   });
 
+  test.each([
+    ["tls-1.2", ["TLSv1.2", "TLSv1.3"]],
+    ["tls-1.3", ["TLSv1.3"]],
+  ] as const)("--tls-self-signed keeps a certificate for this machine, which speaks %s and newer", async (minimum, spoken) => {
+    const [dataDir, listener] = [join(folder, minimum), join(folder, `${minimum}-listener`)];
+    const flags = ["serve", "--without-auth", "--data-dir", dataDir, "--http-bind", "127.0.0.1:0", "--tcp-listener-file-path", listener];
+    const start = () =>
+      Bun.spawn([process.execPath, MAIN, ...flags, "--tls-self-signed", "--tls-minimum-version", minimum], { env: plainEnvironment() });
+    let child = start();
+    try {
+      const certificate = async () => {
+        while (!existsSync(listener) || readFileSync(listener, "utf8") === "") await Bun.sleep(5);
+        return readFileSync(join(dataDir, "tls/certificate.pem"), "utf8");
+      };
+      const ca = await certificate();
+      expect(statSync(join(dataDir, "tls/key.pem")).mode & 0o777).toBe(0o600);
+      const port = Number(readFileSync(listener, "utf8").trim().split(":")[1]);
+      for (const host of ["localhost", "127.0.0.1"])
+        expect((await fetch(`https://${host}:${port}/ping`, { tls: { ca } })).status).toBe(200);
+      for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
+        const shaken = new Promise((resolve) => {
+          const socket = connectTls({ host: "127.0.0.1", port, ca, minVersion: version, maxVersion: version }, () =>
+            resolve(socket.getProtocol()),
+          );
+          socket.on("error", () => resolve("refused"));
+        });
+        expect(await shaken).toBe((spoken as readonly string[]).includes(version) ? version : "refused");
+      }
+      child.kill("SIGKILL");
+      await child.exited;
+      rmSync(listener);
+      child = start();
+      expect(await certificate()).toBe(ca);
+    } finally {
+      child.kill("SIGKILL");
+    }
+  });
+
   test("with a certificate it speaks https", async () => {
     const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
     writeFileSync(cert, CERTIFICATE);
     writeFileSync(key, PRIVATE_KEY);
     const listener = join(folder, "tls-listener");
-    const flags = ["serve", "--data-dir", join(folder, "tls"), "--http-bind", "127.0.0.1:0", "--tcp-listener-file-path", listener];
+    const flags = [
+      "serve",
+      "--without-auth",
+      "--data-dir",
+      join(folder, "tls"),
+      "--http-bind",
+      "127.0.0.1:0",
+      "--tcp-listener-file-path",
+      listener,
+    ];
     const child = Bun.spawn([process.execPath, MAIN, ...flags, "--tls-cert", cert, "--tls-key", key], {
       env: plainEnvironment(),
       stdout: "pipe",
@@ -155,7 +202,16 @@ describe("a start", () => {
   const hasIpv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === "::1"));
   test.skipIf(!hasIpv6)("on the IPv6 loopback", async () => {
     const listener = join(folder, "v6-listener");
-    const flags = ["serve", "--data-dir", join(folder, "v6"), "--http-bind", "[::1]:0", "--tcp-listener-file-path", listener];
+    const flags = [
+      "serve",
+      "--without-auth",
+      "--data-dir",
+      join(folder, "v6"),
+      "--http-bind",
+      "[::1]:0",
+      "--tcp-listener-file-path",
+      listener,
+    ];
     const child = Bun.spawn([process.execPath, MAIN, ...flags], { env: plainEnvironment(), stdout: "pipe", stderr: "pipe" });
     try {
       while (!existsSync(listener) || readFileSync(listener, "utf8") === "") await Bun.sleep(5);
