@@ -23,7 +23,7 @@ import type { AppServices } from "../services.ts";
 import { runStatement, type StatementContext } from "../tsdbql/run-statement.ts";
 import { readJsonForm } from "../v1/query-form.ts";
 import { requireReady } from "../write.ts";
-import { ErrorBody } from "../write-schemas.ts";
+import { QueryHeaders, queryAnswers } from "./query-answers.ts";
 import { nameList } from "./tsdbql-names.ts";
 
 const FORMAT = { enum: Object.keys(FORMATS), description: "Form of the answer; wins over Accept. Default: the results object." };
@@ -164,29 +164,7 @@ function refused(failure: Failure, error: unknown): Response {
   return failure.status === 400 ? errorText(failure) : errorJson(failure);
 }
 
-const ANSWERS = {
-  200: {
-    description: "The rows, streamed. An error after the first byte breaks the connection.",
-    content: {
-      "application/json": t.Object({ results: t.Array(t.Any()) }),
-      "application/jsonl": t.String({ description: "A row object a line; the first member is iox::measurement." }),
-      "text/csv": t.String(),
-      "text/plain": t.String({ description: "A table for people." }),
-      "application/vnd.apache.parquet": t.String({ format: "binary" }),
-      "application/vnd.apache.arrow.stream": t.String({ format: "binary" }),
-    },
-  },
-  400: { description: "The statement, a parameter, the format or Accept is wrong.", content: { "text/plain": t.String() } },
-  403: { description: "The token may not do it.", content: { "application/json": ErrorBody } },
-  404: { description: "The database does not exist.", content: { "application/json": ErrorBody } },
-  405: { description: "Another method than GET or POST.", content: { "application/json": ErrorBody } },
-  422: { description: "The statement needs more memory or time than it may have.", content: { "application/json": ErrorBody } },
-  503: { description: "The server is replaying its log or stopping.", content: { "application/json": ErrorBody } },
-};
-
-const QueryHeaders = t.Object({
-  Accept: t.Optional(t.String({ description: "Form of the answer when `format` is absent." })),
-});
+const ANSWERS = queryAnswers(t.Object({ results: t.Array(t.Any()) }), "A row object a line; the first member is iox::measurement.");
 
 export const queryTsdbqlRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
