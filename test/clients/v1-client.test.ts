@@ -1,4 +1,4 @@
-// The community's v1 client, unmodified, writes to a real server; the rows are read back by SQL.
+// The community's v1 client, unmodified, against a real server: what it writes is read back by SQL, and by itself.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { FieldType, InfluxDB, type ISingleHostConfig, type TimePrecision, toNanoDate } from "influx";
 import { TestServer } from "../support/server.ts";
@@ -81,4 +81,57 @@ test("a field of another type is refused with the reason, and the point beside i
   expect(failed).rejects.toThrow(/invalid column type for column 'v'|partial write/);
   await failed.catch(() => {});
   expect(await server.sql("conflict", "SELECT v FROM m ORDER BY time")).toEqual([{ v: 1.5 }, { v: 2.5 }]);
+});
+
+test("databases, retention policies and measurements are made, listed and dropped", async () => {
+  const influx = client("made");
+  await influx.createDatabase("made");
+  await influx.createDatabase("made");
+  expect(await influx.getDatabaseNames()).toContain("made");
+  await influx.createRetentionPolicy("weekly", { duration: "7d", replication: 1 });
+  await influx.alterRetentionPolicy("weekly", { duration: "14d", replication: 1 });
+  expect((await influx.showRetentionPolicies()).map(({ name, duration }) => [name, duration])).toEqual([
+    ["autogen", "0s"],
+    ["weekly", "336h0m0s"],
+  ]);
+  await influx.writePoints([{ measurement: "cpu", tags: { host: "a" }, fields: { v: 1 }, timestamp: new Date(1000) }]);
+  await influx.writePoints([{ measurement: "cpu", tags: { host: "w" }, fields: { v: 2 }, timestamp: new Date() }], {
+    retentionPolicy: "weekly",
+  });
+  expect(await influx.getMeasurements()).toEqual(["cpu"]);
+  expect(await influx.getSeries({ measurement: "cpu" })).toEqual(["cpu,host=a", "cpu,host=w"]);
+  expect((await influx.query<{ v: number }>("SELECT v FROM cpu")).map(({ v }) => v)).toEqual([1]);
+  expect((await influx.query<{ v: number }>("SELECT v FROM weekly.cpu")).map(({ v }) => v)).toEqual([2]);
+  expect((await influx.query<{ v: number }>("SELECT v FROM cpu", { retentionPolicy: "weekly" })).map(({ v }) => v)).toEqual([2]);
+  await influx.dropSeries({ measurement: (measurement) => measurement.name("cpu"), where: (where) => where.tag("host").equals.value("a") });
+  expect(await influx.query("SELECT v FROM cpu")).toHaveLength(0);
+  await influx.dropMeasurement("cpu");
+  expect(await influx.getMeasurements()).toEqual([]);
+  await influx.dropRetentionPolicy("weekly");
+  await influx.dropDatabase("made");
+  expect(await influx.getDatabaseNames()).not.toContain("made");
+});
+
+test("rows, groups, several statements, parameters and errors", async () => {
+  const influx = client("asked");
+  await influx.writePoints([
+    { measurement: "cpu", tags: { host: "a" }, fields: { v: 1.5, s: 'x"<y>' }, timestamp: toNanoDate("1700000000123456789") },
+    { measurement: "cpu", tags: { host: "b" }, fields: { v: 2.5 }, timestamp: toNanoDate("1700000001000000000") },
+  ]);
+  const rows = await influx.query<{ time: { getNanoTime(): string }; host: string; v: number; s: string | null }>("SELECT * FROM cpu");
+  expect(rows.map(({ time, host, v, s }) => [time.getNanoTime(), host, v, s])).toEqual([
+    ["1700000000123456789", "a", 1.5, 'x"<y>'],
+    ["1700000001000000000", "b", 2.5, null],
+  ]);
+  const groups = (await influx.query("SELECT max(v) FROM cpu GROUP BY host")).groups();
+  expect(groups.map(({ name, tags, rows: found }) => [name, tags, found.length])).toEqual([
+    ["cpu", { host: "a" }, 1],
+    ["cpu", { host: "b" }, 1],
+  ]);
+  const several = await influx.query<{ v?: number; count?: number }>(["SELECT v FROM cpu LIMIT 1", "SELECT count(v) FROM cpu"]);
+  expect(several.map((result) => result.length)).toEqual([1, 1]);
+  const bound = await influx.query<{ v: number }>("SELECT v FROM cpu WHERE host = $h AND v > $v", { placeholders: { h: "b", v: 2 } });
+  expect(bound.map(({ v }) => v)).toEqual([2.5]);
+  expect(influx.query("SELEC")).rejects.toThrow(/found SELEC, expected SELECT/);
+  expect(influx.query("SELECT v FROM cpu", { database: "nowhere" })).rejects.toThrow("database not found: nowhere");
 });
