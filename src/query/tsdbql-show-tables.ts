@@ -25,19 +25,21 @@ export interface ShowSources {
   readonly database: string | null;
   /** None: all measurements. */
   readonly sources: readonly Measurement[];
+  /** Of a source that names no retention policy only the default one's rows count. */
+  readonly isOfDefaultPolicy?: boolean;
 }
 
 export const NO_TABLES: ShowTables = { measurements: [], close: () => {} };
 
 /** @throws TsdbError bad_query without a database, unknown_database */
-export async function openShowTables(context: TsdbqlContext, { database, sources }: ShowSources): Promise<ShowTables> {
+export async function openShowTables(context: TsdbqlContext, shown: ShowSources): Promise<ShowTables> {
   const byName = new Map<string, OpenTable[]>();
   const opened: OpenTable[] = [];
   const close = () => {
     for (const table of opened) table.close();
   };
   try {
-    for (const [named, accepts] of await wantedTables(context, database, sources)) {
+    for (const [named, accepts] of await wantedTables(context, shown)) {
       const { catalog } = await context.snapshot({ database: named, tables: [], wholeCatalog: true, systemTables: [] });
       const tables = catalog.map(({ name }) => name).filter(accepts);
       if (tables.length === 0) continue;
@@ -61,7 +63,10 @@ export async function openShowTables(context: TsdbqlContext, { database, sources
 type Accepts = (name: string) => boolean;
 
 /** For each database, its measurements that are wanted. */
-async function wantedTables(context: TsdbqlContext, on: string | null, sources: readonly Measurement[]): Promise<Map<string, Accepts>> {
+async function wantedTables(
+  context: TsdbqlContext,
+  { database: on, sources, isOfDefaultPolicy = false }: ShowSources,
+): Promise<Map<string, Accepts>> {
   const wanted = new Map<string, Accepts>();
   const add = (database: string, accepts: Accepts) => {
     const known = wanted.get(database);
@@ -75,7 +80,7 @@ async function wantedTables(context: TsdbqlContext, on: string | null, sources: 
     if (database === null || database === "") throw new TsdbError("bad_query", "database name required");
     const accepts = source.name === null ? () => true : acceptsName(source.name);
     const { retentionPolicy } = source;
-    const isOne = retentionPolicy !== null && retentionPolicy !== "";
+    const isOne = isOfDefaultPolicy || (retentionPolicy !== null && retentionPolicy !== "");
     const databases = isOne ? [databaseOfPolicy(database, retentionPolicy)] : await withPolicies(context, database);
     for (const each of databases) add(each, accepts);
   }

@@ -57,7 +57,7 @@ function rangeOf({ kind, where }: ScopedShow, { nowNs }: TsdbqlContext): { range
 
 /** A database that does not exist has no measurements, and nothing to estimate; other lists of it are errors. */
 async function open(statement: ScopedShow, context: TsdbqlContext): Promise<ShowTables> {
-  const sources: ShowSources = statement.kind === "show measurements" ? measurementSources(statement) : statement;
+  const sources: ShowSources = statement.kind === "show measurements" ? measurementSources(statement) : policySources(statement);
   try {
     return await openShowTables(context, sources);
   } catch (error) {
@@ -65,6 +65,11 @@ async function open(statement: ScopedShow, context: TsdbqlContext): Promise<Show
     if (isQuiet && error instanceof TsdbError && error.kind === "unknown_database") return NO_TABLES;
     throw error;
   }
+}
+
+/** Fields and exact numbers are those of one policy in 1.x, lists of series and tags those of all. */
+function policySources(statement: ScopedShow): ShowSources {
+  return { ...statement, isOfDefaultPolicy: statement.kind === "show field keys" || ("exact" in statement && !isEstimate(statement)) };
 }
 
 function measurementSources({ database, measurement }: ShowOf<"show measurements">): ShowSources {
