@@ -9,6 +9,7 @@ import { REDUCERS } from "../tsdbql/operators/reducers.ts";
 import { joinByTime, sliceRows } from "../tsdbql/operators/rows.ts";
 import { TRANSFORMS } from "../tsdbql/operators/transforms.ts";
 import { windowAt, windowStarts } from "../tsdbql/operators/windows.ts";
+import { wordsOf } from "../tsdbql/operators/words.ts";
 import type { PlannedCall, PlannedColumn, TableSource } from "../tsdbql/plan-select.ts";
 import { planWhere } from "../tsdbql/plan-where.ts";
 import type { Points, WindowPoints } from "../tsdbql/points.ts";
@@ -44,6 +45,8 @@ interface CallRoad {
 
 export class AggregateRun {
   private readonly roads: readonly CallRoad[];
+  /** Beginnings of windows are mostly the same for all groups. */
+  private starts: { readonly minNs: bigint; readonly maxNs: bigint; readonly startsNs: BigInt64Array } | null = null;
 
   constructor(
     private readonly run: SelectRun,
@@ -53,7 +56,10 @@ export class AggregateRun {
   ) {
     // tags of measurements are no points, but what an inner statement shows is
     const isOverTables = plan.sources.every(({ kind }) => kind === "table");
-    const isThere = (call: PlannedCall) => call.type !== null && !(isOverTables && columnOf(call).kind === "tag");
+    const isThere = (call: PlannedCall) => {
+      const { kind } = columnOf(call);
+      return kind !== null && !(isOverTables && kind === "tag");
+    };
     this.roads = plan.calls.filter(isThere).map((call) => this.road(call));
   }
 
@@ -141,7 +147,7 @@ export class AggregateRun {
     const where = planWhere(checked.condition, schema);
     if (where.rows.length > 0) return null;
     const { range } = roads[0]!;
-    const predicates = await table.predicates(where, range, run.turns);
+    const predicates = await table.predicates(where, run.turns);
     if (predicates.leftTags.length > 0) return null;
     if (predicates.isEmpty || range.minNs > range.maxNs) return [];
     const request: CallRequest = {
@@ -281,7 +287,7 @@ export class AggregateRun {
       const points = wanted === null ? found.points : upTo(found.points, starts, wanted);
       // windows without values count none
       const fill: Fill = base.call!.name === "count" && checked.fill.kind === "null" ? { kind: "value", value: 0n } : checked.fill;
-      filled = fillWindows(points, starts, fill, interval.durationNs);
+      filled = haveEqualTimes(points.times, starts) ? { points, validity: null } : fillWindows(points, starts, fill, interval.durationNs);
       if (rows !== null) rows = spread(rows, points.times, filled.points.times);
     }
     if (transforms.length === 0) return { points: filled, rows };
@@ -304,7 +310,10 @@ export class AggregateRun {
       if (descending && maxNs - minNs > reachNs) minNs = maxNs - reachNs;
       else if (maxNs - minNs > reachNs) maxNs = minNs + reachNs;
     }
-    return windowStarts(grid, minNs, maxNs, descending);
+    if (this.starts?.minNs !== minNs || this.starts.maxNs !== maxNs) {
+      this.starts = { minNs, maxNs, startsNs: windowStarts(grid, minNs, maxNs, descending) };
+    }
+    return this.starts.startsNs;
   }
 }
 
@@ -318,6 +327,8 @@ function upTo(points: Points, starts: BigInt64Array, wanted: number): Points {
   const isDescending = starts.length > 1 && starts[1]! < starts[0]!;
   let count = 0;
   while (count < points.times.length && (isDescending ? points.times[count]! >= last : points.times[count]! <= last)) count++;
+  // where there is none, one behind them says that the group has any
+  count = Math.max(1, count);
   if (count === points.times.length) return points;
   const cells = { type: points.type, values: points.values, validity: null } as Cells;
   return presentPoints(cells, points.times, 0, count).points;
@@ -358,6 +369,13 @@ function spread(rows: Int32Array, times: BigInt64Array, filledTimes: BigInt64Arr
   let at = 0;
   for (let i = 0; i < filledTimes.length && at < times.length; i++) if (filledTimes[i] === times[at]) spreadRows[i] = rows[at++]!;
   return spreadRows;
+}
+
+function haveEqualTimes(a: BigInt64Array, b: BigInt64Array): boolean {
+  if (a.length !== b.length) return false;
+  const [x, y] = [wordsOf(a), wordsOf(b)];
+  for (let i = 0; i < x.length; i++) if (x[i] !== y[i]) return false;
+  return true;
 }
 
 /** LIMIT and OFFSET are for each call. */

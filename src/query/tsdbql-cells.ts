@@ -24,24 +24,27 @@ export function castCells(cells: AnyCells, kind: ColumnKind): AnyCells | null {
     : cellsOf("unsigned", new BigUint64Array(values.buffer as ArrayBuffer, values.byteOffset, values.length), validity);
 }
 
+const LEAST = -(2n ** 63n);
+
 function wholeNumbers(values: Float64Array): BigInt64Array {
   const whole = new BigInt64Array(values.length);
   for (let i = 0; i < values.length; i++) {
     const value = Math.trunc(values[i]!);
-    if (Number.isFinite(value)) whole[i] = BigInt(value);
+    // what does not fit is the least integer, as processors have it
+    whole[i] = value >= -(2 ** 63) && value < 2 ** 63 ? BigInt(value) : LEAST;
   }
   return whole;
 }
 
 /** An absent tag is no text. */
-export function textsOf({ codes, dictionary }: TagCells): Cells {
+export function textsOf({ codes, dictionary, keepsEmpty = false }: TagCells): Cells {
   const values: string[] = new Array(codes.length);
   const validity = new Uint8Array((codes.length + 7) >> 3);
   let missing = 0;
   for (let i = 0; i < codes.length; i++) {
     const value = dictionary[codes[i]!]!;
     values[i] = value;
-    if (value === "") missing++;
+    if (value === "" && !keepsEmpty) missing++;
     else validity[i >> 3] = validity[i >> 3]! | (1 << (i & 7));
   }
   return cellsOf("string", values, missing === 0 ? null : validity);
@@ -81,11 +84,19 @@ export function takeCells(cells: AnyCells, rows: Int32Array): AnyCells {
   return cellsOf(type, takeValues(cells.values, places) as PointValues[typeof type], missing === 0 ? null : present);
 }
 
-function takeTags({ codes, dictionary }: TagCells, rows: Int32Array): TagCells {
+function takeTags({ codes, dictionary, keepsEmpty = false }: TagCells, rows: Int32Array): TagCells {
+  const taken = new Uint32Array(rows.length);
+  let isAll = true;
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i]!;
+    if (row < 0) isAll = false;
+    else taken[i] = codes[row]!;
+  }
+  if (isAll) return { type: "tag", codes: taken, dictionary, keepsEmpty };
   const absent = dictionary.indexOf("");
-  const own = absent < 0 && rows.includes(-1) ? [...dictionary, ""] : dictionary;
-  const none = absent < 0 ? own.length - 1 : absent;
-  return { type: "tag", codes: Uint32Array.from(rows, (row) => (row < 0 ? none : codes[row]!)), dictionary: own };
+  const none = absent < 0 ? dictionary.length : absent;
+  for (let i = 0; i < rows.length; i++) if (rows[i]! < 0) taken[i] = none;
+  return { type: "tag", codes: taken, dictionary: absent < 0 ? [...dictionary, ""] : dictionary };
 }
 
 /** Without any value. */

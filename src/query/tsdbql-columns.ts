@@ -6,12 +6,15 @@ import type { ResultColumn, ResultType } from "../model/result-batch.ts";
 import type { ScanColumn } from "../model/scan.ts";
 import type { FieldType } from "../tsdbql/ast.ts";
 import type { Cells } from "../tsdbql/operators/operator.ts";
+import { takeIntegers } from "../tsdbql/operators/words.ts";
 
 /** A column of tag values as codes; "" stands for none. */
 export interface TagCells {
   readonly type: "tag";
   readonly codes: Uint32Array;
   readonly dictionary: readonly string[];
+  /** "" is a text like others. */
+  readonly keepsEmpty?: boolean;
 }
 
 export type AnyCells = Cells | TagCells;
@@ -26,7 +29,6 @@ const FIELD_TYPE: Readonly<Record<ColumnType, FieldType | "tag">> = {
   [ColumnType.boolean]: "boolean",
 };
 
-const FIRST_ROWS = 2048;
 const decoder = new TextDecoder();
 
 /** One column of all rows so far. */
@@ -54,7 +56,7 @@ export class NumberColumn implements GrowingColumn {
     private readonly kernel: Kernel,
     private readonly type: ColumnType,
   ) {
-    this.values = newNumbers(type, FIRST_ROWS);
+    this.values = newNumbers(type, 0);
   }
 
   get bytes(): number {
@@ -85,6 +87,9 @@ export class NumberColumn implements GrowingColumn {
     if (rows === null) return cells(this.values.slice(0, rowCount));
     const taken = newNumbers(this.type, rowCount);
     const { values } = this;
+    if (values instanceof BigInt64Array || values instanceof BigUint64Array) {
+      return cells(takeIntegers(values.subarray(0, this.count), new Int32Array(rows.buffer, rows.byteOffset, rowCount)));
+    }
     for (let i = 0; i < rowCount; i++) taken[i] = values[rows[i]!]!;
     return cells(taken);
   }
@@ -131,17 +136,17 @@ class TextColumn implements GrowingColumn {
   }
 }
 
-const CACHE_SLOTS = 1024;
+const CACHE_SLOTS = 256;
 
 /** Tag values as codes. A value's view mostly repeats from row to row, or is one of few. */
 export class TagColumn implements GrowingColumn {
   readonly dictionary: string[] = [];
   private readonly codeOf = new Map<string, number>();
-  private codes = new Uint32Array(FIRST_ROWS);
+  private codes = new Uint32Array(0);
   private count = 0;
   /** Views that were met lately, and their codes. */
-  private readonly cachedViews = new Uint32Array(CACHE_SLOTS * 4);
-  private readonly cachedCodes = new Int32Array(CACHE_SLOTS).fill(-1);
+  private cachedViews: Uint32Array | null = null;
+  private cachedCodes = new Int32Array(0);
 
   constructor(private readonly kernel: Kernel) {}
 
@@ -198,6 +203,8 @@ export class TagColumn implements GrowingColumn {
   private find(words: Uint32Array, at: number): number {
     const [a, b, c, d] = [words[at]!, words[at + 1]!, words[at + 2]!, words[at + 3]!];
     const slot = (Math.imul(a ^ Math.imul(b, 31) ^ Math.imul(c, 0x9e3779b1) ^ Math.imul(d, 0x85ebca6b), 0x27d4eb2d) >>> 16) % CACHE_SLOTS;
+    if (this.cachedViews === null) this.cachedCodes = new Int32Array(CACHE_SLOTS).fill(-1);
+    this.cachedViews ??= new Uint32Array(CACHE_SLOTS * 4);
     const { cachedViews, cachedCodes } = this;
     const place = slot * 4;
     const isKnown =
@@ -263,7 +270,7 @@ class Presence {
   private reserve(end: number): Uint8Array {
     const { present } = this;
     if (present !== null && end <= present.length) return present;
-    const grown = new Uint8Array(Math.max(end, (present?.length ?? FIRST_ROWS) * 2));
+    const grown = new Uint8Array(Math.max(end, (present?.length ?? 0) * 2));
     if (present === null) grown.fill(1, 0, this.count);
     else grown.set(present);
     this.present = grown;
@@ -304,8 +311,8 @@ export function toResultColumn(cells: AnyCells | null, rowCount: number): Result
 }
 
 /** A tag that is absent shows as null. */
-function tagResult({ codes, dictionary }: TagCells, rowCount: number): ResultColumn {
-  const absent = dictionary.indexOf("");
+function tagResult({ codes, dictionary, keepsEmpty = false }: TagCells, rowCount: number): ResultColumn {
+  const absent = keepsEmpty ? -1 : dictionary.indexOf("");
   if (absent < 0) return { validity: null, values: codes, dictionary };
   const validity = new Uint8Array((rowCount + 7) >> 3);
   for (let i = 0; i < rowCount; i++) if (codes[i] !== absent) validity[i >> 3] = validity[i >> 3]! | (1 << (i & 7));

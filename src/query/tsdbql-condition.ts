@@ -43,11 +43,10 @@ function compile(expression: Expression, find: FindColumn): Evaluate {
       const { value } = expression;
       return () => value;
     }
+    // durations and times are comparable with nothing
     case "duration":
-    case "time": {
-      const { ns } = expression;
-      return () => ns;
-    }
+    case "time":
+      return () => null;
     case "call":
       return compileCall(expression, find);
     case "binary":
@@ -87,10 +86,21 @@ function compileBinary(expression: Expression & { readonly kind: "binary" }, fin
     if (operator === "AND") return (row) => a(row) === true && b(row) === true;
     return (row) => a(row) === true || b(row) === true;
   }
+  const pair = compileTags(operator, left, right, find);
+  if (pair !== null) return pair;
   const tag = compileTag(operator, left, right, find) ?? compileTag(operator, right, left, find);
   if (tag !== null) return tag;
   const [a, b] = [compile(left, find), compile(right, find)];
   return (row) => compute(operator, a(row), b(row));
+}
+
+/** Two tags are equal when both are there. */
+function compileTags(operator: BinaryOperator, left: Expression, right: Expression, find: FindColumn): Evaluate | null {
+  if (left.kind !== "ref" || right.kind !== "ref" || (operator !== "=" && operator !== "!=")) return null;
+  const [a, b] = [find(left), find(right)];
+  if (!isTagLike(a.kind) || !isTagLike(b.kind)) return null;
+  const [one, other] = [compileRef(a), compileRef(b)];
+  return (row) => (one(row) !== "" && one(row) === other(row)) === (operator === "=");
 }
 
 /** A tag beside a constant is what the index of 1.x answers. */

@@ -8,6 +8,7 @@ import type { FieldType } from "../tsdbql/ast.ts";
 import type { Interval } from "../tsdbql/check-select.ts";
 import type { Cells } from "../tsdbql/operators/operator.ts";
 import { isValid } from "../tsdbql/operators/validity.ts";
+import { takeIntegers, wordsOf } from "../tsdbql/operators/words.ts";
 import type { PlannedCall } from "../tsdbql/plan-select.ts";
 import type { Points } from "../tsdbql/points.ts";
 import { type GrowingColumn, growingColumn, type NumberColumn, type TagColumn } from "./tsdbql-columns.ts";
@@ -74,6 +75,8 @@ interface KernelPlan {
   readonly aggregates: readonly Aggregate[];
   /** Null: no windows. */
   readonly originNs: bigint | null;
+  /** Groups are finer than they are wanted: several of them are one. */
+  readonly isFine: boolean;
   /** One a call. */
   readonly makers: readonly Maker[];
 }
@@ -121,7 +124,7 @@ function planKernel(table: MeasurementTable, request: CallRequest): KernelPlan |
     makers.push({ call, parts });
   }
   const groupBy = [...known, ...others];
-  return { groupBy, keys: keyColumns.map((column) => indexOf(groupBy, column)), aggregates, originNs, makers };
+  return { groupBy, keys: keyColumns.map((column) => indexOf(groupBy, column)), aggregates, originNs, isFine, makers };
 }
 
 function indexOf(columns: readonly ColumnDef[], column: ColumnDef | undefined): number | null {
@@ -161,6 +164,7 @@ function callGroups(request: CallRequest, plan: KernelPlan, columns: readonly Gr
       tags,
       points: plan.makers.map(({ call, parts: places }) => {
         const cells = places.map((at) => parts[at]!);
+        if (!plan.isFine && isWhole(call, cells)) return wholePoints(cells[0]!, ordered, from, to);
         return callPoints(call, cells, ordered, { from, to, ownTimes: request.ownTimes });
       }),
     };
@@ -168,16 +172,27 @@ function callGroups(request: CallRequest, plan: KernelPlan, columns: readonly Gr
 }
 
 export function takeTimes(times: BigInt64Array, rows: Uint32Array | null): BigInt64Array {
-  if (rows === null) return times.slice();
-  const taken = new BigInt64Array(rows.length);
-  for (let i = 0; i < rows.length; i++) taken[i] = times[rows[i]!]!;
-  return taken;
+  return rows === null ? times.slice() : takeIntegers(times, new Int32Array(rows.buffer, rows.byteOffset, rows.length));
 }
 
 interface Stretch {
   readonly from: number;
   readonly to: number;
   readonly ownTimes: boolean;
+}
+
+/** The storage's own column is the call's, and every group has a value. */
+function isWhole({ name }: PlannedCall, cells: readonly Cells[]): boolean {
+  const [only, ...others] = cells;
+  if (others.length > 0 || only!.validity !== null) return false;
+  if (name !== "count") return true;
+  const words = wordsOf(only!.values as BigInt64Array);
+  for (let i = 0; i < words.length; i += 2) if (words[i] === 0 && words[i + 1] === 0) return false;
+  return true;
+}
+
+function wholePoints(cells: Cells, times: BigInt64Array, from: number, to: number): Points {
+  return { type: cells.type, times: times.slice(from, to), values: cells.values.slice(from, to) } as Points;
 }
 
 type Value = number | bigint | string;

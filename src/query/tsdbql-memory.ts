@@ -12,8 +12,13 @@ export class StatementMemory {
     this.check(0);
   }
 
-  give(bytes: number): void {
-    this.usedBytes -= bytes;
+  get used(): number {
+    return this.usedBytes;
+  }
+
+  /** What has been taken since `used` was so much is held no more. */
+  giveDownTo(usedBytes: number): void {
+    this.usedBytes = usedBytes;
   }
 
   /** Whether so much more would fit. @throws TsdbError query_limit */

@@ -2,6 +2,7 @@
 import { type ColumnDef, ColumnType } from "../model/column.ts";
 import type { FieldPredicate, TimeRange } from "../model/scan.ts";
 import type { Expression } from "../tsdbql/ast.ts";
+import { compareText } from "../tsdbql/plan-fields.ts";
 import type { PlannedColumn } from "../tsdbql/plan-select.ts";
 import { kindOf } from "../tsdbql/plan-types.ts";
 import { castCells, emptyCells, tagsOf, takeCells } from "./tsdbql-cells.ts";
@@ -19,6 +20,8 @@ export interface RowsRequest {
   readonly groupBy: readonly string[];
   readonly range: TimeRange;
   readonly descending: boolean;
+  /** Rows of one time come in the order of their series. */
+  readonly bySeries?: boolean;
   /** Of every series its newest row alone is wanted; older ones may come too. */
   readonly newestOnly?: boolean;
   /** What wanted rows satisfy beside the condition. */
@@ -34,6 +37,8 @@ export interface RowSet {
   /** One for each wanted column; null: it has no value anywhere. */
   readonly columns: readonly (AnyCells | null)[];
   readonly bytes: number;
+  /** Numbers of those that are wanted; null: all, and there are no others. */
+  readonly shown: readonly number[] | null;
 }
 
 /** Rows as they came, before they are put in order. */
@@ -68,6 +73,7 @@ export async function readRows(
   const wanted = request.columns.map((column) => reading.place(column.name));
   const keys = request.groupBy.map((name) => reading.place(name));
   const leftTags = predicates.leftTags.map((test) => ({ test, place: reading.place(test.tag)! }));
+  const series = request.bySeries === true ? table.tagColumns.map(({ name }) => ({ name, place: reading.place(name)! })) : [];
   const times = reading.time();
   if (!predicates.isEmpty && request.range.minNs <= request.range.maxNs) {
     const { range, newestOnly = false, also = [] } = request;
@@ -85,7 +91,16 @@ export async function readRows(
       cursor.close();
     }
   }
-  const rows = reading.rowsOf(leftTags, condition);
+  const wantedRows = reading.rowsOf(leftTags, condition);
+  series.sort((a, b) => compareText(a.name, b.name));
+  const rows =
+    series.length === 0
+      ? wantedRows
+      : inSeries(
+          series.map(({ place }) => reading.columns[place]!),
+          wantedRows,
+          reading.rowCount,
+        );
   const rowCount = rows?.length ?? reading.rowCount;
   const take = (place: number | null) => (place === null ? null : reading.columns[place]!.take(rows, rowCount));
   return {
@@ -98,6 +113,18 @@ export async function readRows(
     }),
     bytes: reading.bytes,
   };
+}
+
+/** The rows, those of one series behind each other. */
+function inSeries(tags: readonly GrowingColumn[], rows: Uint32Array | null, allCount: number): Uint32Array | null {
+  const rowCount = rows?.length ?? allCount;
+  const groups = groupRows(
+    tags.map((column) => column.take(rows, rowCount) as TagCells),
+    rowCount,
+  );
+  const { rows: order } = orderRows(groups, new BigInt64Array(rowCount), false);
+  if (order === null || rows === null) return order ?? rows;
+  return order.map((place) => rows[place]!);
 }
 
 /** What is no tag is absent everywhere. */
@@ -258,7 +285,7 @@ export function orderedRows(loose: LooseRows, descending: boolean): RowSet {
   const { rows, starts } = loose.keepsOrder
     ? orderRows(groups, new BigInt64Array(rowCount), false)
     : orderRows(groups, loose.times, descending);
-  if (rows === null) return { groups: groups.tags, starts, times: loose.times, columns: loose.columns, bytes: loose.bytes };
+  if (rows === null) return { groups: groups.tags, starts, times: loose.times, columns: loose.columns, bytes: loose.bytes, shown: null };
   const taken = new Int32Array(rows.buffer, rows.byteOffset, rows.length);
   return {
     groups: groups.tags,
@@ -266,5 +293,6 @@ export function orderedRows(loose: LooseRows, descending: boolean): RowSet {
     times: takeTimes(loose.times, rows),
     columns: loose.columns.map((cells) => (cells === null ? null : takeCells(cells, taken))),
     bytes: loose.bytes,
+    shown: null,
   };
 }

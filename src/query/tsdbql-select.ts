@@ -77,7 +77,7 @@ export class SelectRun {
     rowsMax?: number,
   ): Promise<LooseRows | typeof TOO_MANY> {
     const where = planWhere(plan.checked.condition, schema);
-    const predicates = await table.predicates(where, request.range, this.turns);
+    const predicates = await table.predicates(where, this.turns);
     const { turns, memory } = this;
     return readRows(table, request, predicates, where.rows, { turns, memory, ...(rowsMax === undefined ? {} : { rowsMax }) });
   }

@@ -71,7 +71,7 @@ export class SubqueryRows {
   /** A column of the inner answer, else a tag that it is grouped by. */
   private column(name: string, counts: readonly number[]): AnyCells | null {
     const index = this.plan.outputs.findIndex((output) => output.name === name);
-    if (index < 0) return this.plan.dimensions.includes(name) ? this.tag(name, counts) : null;
+    if (index < 0) return this.plan.dimensions.includes(name) ? { ...this.tag(name, counts), keepsEmpty: true } : null;
     return concatCells(
       this.kept.map(({ columns }) => columns[index]!),
       counts,

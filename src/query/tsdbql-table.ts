@@ -1,11 +1,12 @@
 // One measurement of a pinned snapshot as SELECT reads it: its predicates for the scan, its rows in groups.
 import type { Kernel } from "../kernel/kernel.ts";
 import { type ColumnDef, ColumnType } from "../model/column.ts";
-import type { FieldPredicate, ScanTable, TagPredicate, TimeRange } from "../model/scan.ts";
+import { ALL_TIME, type FieldPredicate, type TagPredicate } from "../model/scan.ts";
 import type { FieldType } from "../tsdbql/ast.ts";
 import type { Schema } from "../tsdbql/plan-types.ts";
 import type { TagTest, Where } from "../tsdbql/plan-where.ts";
-import { TagColumn } from "./tsdbql-columns.ts";
+import { textsOf } from "./series-tags.ts";
+import type { OpenTable } from "./tsdbql-tables.ts";
 import type { Turns } from "./tsdbql-turns.ts";
 
 const FIELD_TYPE: Partial<Record<ColumnType, FieldType>> = {
@@ -29,10 +30,11 @@ export interface ScanPredicates {
 export class MeasurementTable {
   readonly schema: Schema;
   private readonly byName: ReadonlyMap<string, ColumnDef>;
+  private readonly valuesOf = new Map<string, readonly string[]>();
 
   constructor(
     readonly kernel: Kernel,
-    readonly scan: ScanTable,
+    readonly scan: OpenTable,
   ) {
     this.byName = new Map(scan.columns.map((column) => [column.name, column]));
     const fields = new Map<string, FieldType>();
@@ -56,14 +58,14 @@ export class MeasurementTable {
     return this.scan.columns.filter(({ type }) => type === ColumnType.tag);
   }
 
-  async predicates(where: Where, range: TimeRange, turns: Turns): Promise<ScanPredicates> {
+  async predicates(where: Where, turns: Turns): Promise<ScanPredicates> {
     const tags: TagPredicate[] = [];
     const leftTags: TagTest[] = [];
     for (const test of where.tags) {
       const { id: columnId } = this.column(test.tag)!;
-      if (test.only !== null) tags.push({ columnId, values: [test.only === "" ? null : test.only] });
+      if (test.values !== null) tags.push({ columnId, values: test.values.map((value) => (value === "" ? null : value)) });
       else {
-        const values = await this.tagValues(test.tag, range, turns);
+        const values = await this.tagValues(test.tag, turns);
         if (values === null) leftTags.push(test);
         else tags.push({ columnId, values: values.filter(test.accepts).map((value) => (value === "" ? null : value)) });
       }
@@ -72,18 +74,24 @@ export class MeasurementTable {
     return { tags, fields, leftTags, isEmpty: where.isNever || tags.some(({ values }) => values.length === 0) };
   }
 
-  /** The values that a tag has in a range of time; null: too many. */
-  private async tagValues(tag: string, range: TimeRange, turns: Turns): Promise<string[] | null> {
-    const column = this.column(tag)!;
-    const request = { range, tags: [], fields: [], bins: null, groupBy: [column], aggregates: [{ fn: "count", column: null }] } as const;
-    const cursor = await turns.run(this.scan.aggregateInSteps?.(request) ?? null);
-    if (cursor === null) return null;
-    const values = new TagColumn(this.kernel);
-    try {
-      for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) values.append(chunk.columns[0]!, chunk.rowCount);
-    } finally {
-      cursor.close();
+  /** Values that a tag may have, "" for none among them, as the dictionaries of the rows say; null: too many. */
+  private async tagValues(tag: string, turns: Turns): Promise<readonly string[] | null> {
+    const known = this.valuesOf.get(tag);
+    if (known !== undefined) return known;
+    const { id } = this.column(tag)!;
+    const values = new Set([""]);
+    for (const { dictionary } of this.scan.visibleSeries(ALL_TIME)) {
+      const column = dictionary.tags.find(({ columnId }) => columnId === id);
+      if (column !== undefined) for (const text of textsOf(this.kernel, column)) values.add(text);
+      if (values.size > VALUES_MAX) return null;
+      const pause = turns.pause();
+      if (pause !== null) await pause;
     }
-    return values.dictionary;
+    const found = [...values];
+    this.valuesOf.set(tag, found);
+    return found;
   }
 }
+
+/** Of more, rows are judged one by one. */
+const VALUES_MAX = 100_000;

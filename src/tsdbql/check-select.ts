@@ -65,6 +65,7 @@ class SelectCheck {
   private readonly ownMaxNs: bigint;
   private readonly fill: Fill;
   private readonly inheritsInterval: boolean;
+  private readonly isInner: boolean;
 
   constructor(
     private readonly select: Select,
@@ -96,6 +97,7 @@ class SelectCheck {
     const fill: Fill = select.fill ?? { kind: "null" };
     // nulls of an inner statement reach nobody
     this.fill = (parent !== null || select.into !== null) && fill.kind === "null" && this.hasCalls() ? { kind: "none" } : fill;
+    this.isInner = parent !== null;
     this.inheritsInterval = this.interval === null && parent !== null && parent.interval !== null;
     if (this.inheritsInterval) this.interval = parent!.interval;
   }
@@ -119,7 +121,9 @@ class SelectCheck {
       checks.field(expression);
       fields.push({ expression: withoutDistinct(expression), alias: field.alias === "" ? null : field.alias });
     }
-    checks.finish(this.interval !== null && !this.inheritsInterval, select.fill?.kind ?? "null");
+    const hasOwnInterval = this.interval !== null && !this.inheritsInterval;
+    const fill = select.fill?.kind ?? "null";
+    checks.finish(hasOwnInterval, fill === "null" && this.isInner && hasOwnInterval ? "none" : fill);
     return {
       fields,
       timeName,
@@ -187,7 +191,7 @@ class SelectCheck {
         return sinceTruncated(this.nowNs, durationNs);
       case "string": {
         const ns = expectTime(argument.value, this.zone);
-        if (ns !== null) return sinceTruncated(ns, durationNs);
+        if (ns !== null) throw new TsdbError("bad_query", `invalid time dimension offset: ${printExpression(argument)}`);
         break;
       }
     }

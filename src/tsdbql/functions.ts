@@ -60,9 +60,8 @@ const KEEPS_TYPE: ReadonlySet<string> = new Set([
   "cumulative_sum",
 ]);
 
-/** The type of a call's values, null while that of its argument is not known. */
+/** The type of a call's values; null: it is its argument's, and that is not known. */
 export function callType(name: string, argument: FieldType | null): FieldType | null {
   if (name === "count" || name === "elapsed") return "integer";
-  if (argument === null) return null;
   return KEEPS_TYPE.has(name) ? argument : "float";
 }

@@ -5,8 +5,8 @@ import { type ColumnKind, kindOf, type Schema } from "./plan-types.ts";
 
 export interface TagTest {
   readonly tag: string;
-  /** The only value that passes; null where there may be others. */
-  readonly only: string | null;
+  /** The only values that pass; null: they are not known by name. */
+  readonly values: readonly string[] | null;
   /** "" is a tag that is absent. */
   accepts(value: string): boolean;
 }
@@ -62,9 +62,31 @@ function simpleTest(part: Expression, schema: Schema): TagTest | FieldTest | boo
   if (part.kind === "boolean") return part.value;
   if (part.kind !== "binary") return null;
   const { operator, left, right } = part;
+  if (operator === "OR") return anyOf(part, schema);
   if (left.kind === "ref" && isLiteral(right)) return refTest(left, operator, right, schema);
   if (right.kind === "ref" && isLiteral(left)) return refTest(right, MIRRORED[operator] ?? operator, left, schema);
   return null;
+}
+
+/** Alternatives that all ask of one tag, or are decided for all rows. */
+function anyOf(part: Expression, schema: Schema): TagTest | boolean | null {
+  const tests: TagTest[] = [];
+  const left: Expression[] = [part];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    if (next.kind === "paren") left.push(next.inner);
+    else if (next.kind === "binary" && next.operator === "OR") left.push(next.right, next.left);
+    else {
+      const test = simpleTest(next, schema);
+      if (test === true) return true;
+      if (test === null || (test !== false && "field" in test)) return null;
+      if (test !== false) tests.push(test);
+    }
+  }
+  const [first] = tests;
+  if (first === undefined) return false;
+  if (tests.some(({ tag }) => tag !== first.tag)) return null;
+  const values = tests.every((test) => test.values !== null) ? new Set(tests.flatMap((test) => test.values!)) : null;
+  return { tag: first.tag, values: values === null ? null : [...values], accepts: (value) => tests.some((test) => test.accepts(value)) };
 }
 
 const MIRRORED: Partial<Record<BinaryOperator, BinaryOperator>> = { "<": ">", "<=": ">=", ">": "<", ">=": "<=" };
@@ -99,12 +121,12 @@ export function isTagLike(kind: ColumnKind): kind is "tag" | null {
 export function tagTest(tag: string, operator: BinaryOperator, value: Literal): TagTest | false {
   if (value.kind === "string") {
     const wanted = value.value;
-    if (operator === "=") return { tag, only: wanted, accepts: (text) => text === wanted };
-    return operator === "!=" ? { tag, only: null, accepts: (text) => text !== wanted } : false;
+    if (operator === "=") return { tag, values: [wanted], accepts: (text) => text === wanted };
+    return operator === "!=" ? { tag, values: null, accepts: (text) => text !== wanted } : false;
   }
   if (value.kind !== "regex" || (operator !== "=~" && operator !== "!~")) return false;
   const regex = compileRegex(value.source);
-  return { tag, only: null, accepts: (text) => regex.test(text) === (operator === "=~") };
+  return { tag, values: null, accepts: (text) => regex.test(text) === (operator === "=~") };
 }
 
 const COMPARISONS: ReadonlySet<string> = new Set(["=", "!=", "<", "<=", ">", ">="]);
