@@ -15,7 +15,7 @@ import { runShow } from "./tsdbql-show.ts";
 import { measurementsOf, OpenTables, type TsdbqlContext } from "./tsdbql-tables.ts";
 import { Turns } from "./tsdbql-turns.ts";
 
-export { type OpenTable, type TsdbqlContext } from "./tsdbql-tables.ts";
+export type { OpenTable, TsdbqlContext } from "./tsdbql-tables.ts";
 
 /** @throws TsdbError bad_query, unknown_database, query_limit, cancelled; then nothing needs to be closed */
 export async function runTsdbql(statement: Statement, context: TsdbqlContext): Promise<SeriesAnswer> {
