@@ -30,7 +30,13 @@ export async function* rawBlocks(run: SelectRun, plan: RunPlan, name: string, sc
     yield* raw.blocks(await run.rows(plan, name, request));
     return;
   }
-  for await (const set of new TableSlices(run, plan, source, request).sets()) {
+  const slices = new TableSlices(run, plan, source, request);
+  const newest = checked.descending && checked.limit === 1 && checked.offset === 0 ? await slices.newest() : null;
+  if (newest !== null) {
+    yield* raw.blocks(newest);
+    return;
+  }
+  for await (const set of slices.sets((tags) => raw.hasLimit(tags))) {
     yield* raw.blocks(set);
     if (raw.isFull) return;
   }
@@ -51,7 +57,12 @@ class RawBlocks {
     private readonly name: string,
   ) {}
 
-  /** The only series has as many rows as it may. */
+  /** The series of these tags was shown last and has as many rows as it may. */
+  hasLimit(tags: readonly string[]): boolean {
+    return this.tags !== null && this.left === 0 && compareTags(this.tags, tags) === 0;
+  }
+
+  /** And there is no other. */
   get isFull(): boolean {
     return this.tags?.length === 0 && this.left === 0;
   }

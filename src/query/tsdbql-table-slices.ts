@@ -14,6 +14,7 @@ import type { MeasurementTable, ScanPredicates } from "./tsdbql-table.ts";
 
 /** Rows of groups that are read together. */
 const BATCH_ROWS = 262_144;
+const LIMITED_BATCH_ROWS = 16_384;
 
 interface CountedGroup {
   readonly tags: readonly string[];
@@ -34,11 +35,22 @@ export class TableSlices {
     this.where = planWhere(plan.checked.condition, schema);
   }
 
-  async *sets(): AsyncGenerator<RowSet> {
+  /** The newest row of each series, if each has a value to show; null: others have to be looked at. */
+  async newest(): Promise<RowSet | null> {
+    if (this.where.fields.length > 0 || this.where.rows.length > 0) return null;
+    const { turns, memory } = this.run;
+    const predicates = await this.table.predicates(this.where, turns);
+    const loose = await readRows(this.table, { ...this.request, newestOnly: true }, predicates, [], { turns, memory });
+    if (loose === TOO_MANY || withoutEmpty(loose).times.length < loose.times.length) return null;
+    return orderedRows(loose, this.request.descending);
+  }
+
+  /** @param isEnough a group needs no more rows than it has shown */
+  async *sets(isEnough: (tags: readonly string[]) => boolean): AsyncGenerator<RowSet> {
     const predicates = await this.table.predicates(this.where, this.run.turns);
     if (predicates.isEmpty) return;
     if (this.request.groupBy.length === 0) {
-      yield* this.byTime(predicates, this.table.scan.rowCountMax);
+      yield* this.byTime(predicates, this.table.scan.rowCountMax, () => isEnough([]));
       return;
     }
     const groups = await this.countGroups(predicates);
@@ -49,12 +61,15 @@ export class TableSlices {
     const { slimit, soffset, descending } = this.plan.checked;
     const wanted = groups.slice(soffset, slimit === 0 ? undefined : soffset + slimit);
     if (descending) wanted.reverse();
-    for (const batch of batchesOf(wanted)) {
+    // with a limit most rows of a group are not looked at
+    const most = this.plan.checked.limit > 0 ? LIMITED_BATCH_ROWS : BATCH_ROWS;
+    for (const batch of batchesOf(wanted, most)) {
       const tags = [...predicates.tags, ...this.predicatesOf(batch)];
       const own: ScanPredicates = { ...predicates, tags };
       const rowCount = batch.reduce((sum, group) => sum + group.rowCount, 0);
-      const isLong = batch.length === 1 && rowCount > BATCH_ROWS;
-      for await (const set of isLong ? this.byTime(own, rowCount) : this.all(own)) yield onlyGroups(set, batch);
+      const isLong = batch.length === 1 && rowCount > most;
+      for await (const set of isLong ? this.byTime(own, rowCount, () => isEnough(batch[0]!.tags)) : this.all(own))
+        yield onlyGroups(set, batch);
     }
   }
 
@@ -66,7 +81,7 @@ export class TableSlices {
     yield orderedRows(withoutEmpty(loose), this.request.descending);
   }
 
-  private async *byTime(predicates: ScanPredicates, rowCountMax: number): AsyncGenerator<RowSet> {
+  private async *byTime(predicates: ScanPredicates, rowCountMax: number, isEnough: () => boolean): AsyncGenerator<RowSet> {
     const { table, request, run } = this;
     const { turns, memory } = run;
     const read = (range: TimeRange, rowsMax: number) =>
@@ -78,7 +93,10 @@ export class TableSlices {
       else {
         slices.done(loose.times.length);
         const shown = withoutEmpty(loose);
-        if (shown.times.length > 0) yield orderedRows(shown, request.descending);
+        if (shown.times.length > 0) {
+          yield orderedRows(shown, request.descending);
+          if (isEnough()) return;
+        }
       }
       turns.check();
     }
@@ -128,11 +146,11 @@ export class TableSlices {
   }
 }
 
-function* batchesOf(groups: readonly CountedGroup[]): Generator<CountedGroup[]> {
+function* batchesOf(groups: readonly CountedGroup[], rowsMax: number): Generator<CountedGroup[]> {
   let batch: CountedGroup[] = [];
   let rowCount = 0;
   for (const group of groups) {
-    if (batch.length > 0 && rowCount + group.rowCount > BATCH_ROWS) {
+    if (batch.length > 0 && rowCount + group.rowCount > rowsMax) {
       yield batch;
       batch = [];
       rowCount = 0;
