@@ -69,6 +69,7 @@ export function tagsOf(cells: Cells & { readonly type: "string" }): TagCells {
 export function takeCells(cells: AnyCells, rows: Int32Array): AnyCells {
   if (cells.type === "tag") return takeTags(cells, rows);
   const { type, validity } = cells;
+  if (validity === null && !rows.includes(-1)) return cellsOf(type, takeValues(cells.values, rows) as PointValues[typeof type], null);
   const places = new Int32Array(rows.length);
   const present = new Uint8Array((rows.length + 7) >> 3);
   let missing = 0;

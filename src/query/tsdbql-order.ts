@@ -82,11 +82,9 @@ export function orderRows({ tags, groupOf }: Groups, times: BigInt64Array, desce
   const places = starts.slice();
   const rows = new Uint32Array(rowCount);
   for (let row = 0; row < rowCount; row++) rows[places[groupOf[row]!]!++] = row;
-  const before = isExact(distances)
-    ? (a: number, b: number) => distances[b]! < distances[a]!
-    : (a: number, b: number) => (descending ? times[b]! > times[a]! : times[b]! < times[a]!);
+  const keys = isExact(distances) ? distances : ranksOf(times, descending);
   const scratch = new Uint32Array(rowCount);
-  for (let group = 0; group < tags.length; group++) mergeRuns(rows, scratch, starts[group]!, starts[group + 1]!, before);
+  for (let group = 0; group < tags.length; group++) mergeRuns(rows, scratch, starts[group]!, starts[group + 1]!, keys);
   return { rows, starts };
 }
 
@@ -115,10 +113,18 @@ function distancesOf(times: BigInt64Array, descending: boolean): Float64Array {
   return distances;
 }
 
-/** Sorts rows[from .. end), which is made of ascending stretches. `isAfter(a, b)`: row b belongs before row a. */
-function mergeRuns(rows: Uint32Array, scratch: Uint32Array, from: number, end: number, isAfter: (a: number, b: number) => boolean): void {
+/** Places of times among all of them, for times too far apart to be told by distances. */
+function ranksOf(times: BigInt64Array, descending: boolean): Float64Array {
+  const sorted = [...new Set(times)].sort((a, b) => (a < b ? -1 : 1));
+  if (descending) sorted.reverse();
+  const ranks = new Map(sorted.map((time, rank) => [time, rank]));
+  return Float64Array.from(times, (time) => ranks.get(time)!);
+}
+
+/** Sorts rows[from .. end) by their keys, which are made of ascending stretches; rows with equal keys stay as they are. */
+function mergeRuns(rows: Uint32Array, scratch: Uint32Array, from: number, end: number, keys: Float64Array): void {
   let bounds = [from];
-  for (let i = from + 1; i < end; i++) if (isAfter(rows[i - 1]!, rows[i]!)) bounds.push(i);
+  for (let i = from + 1; i < end; i++) if (keys[rows[i]!]! < keys[rows[i - 1]!]!) bounds.push(i);
   bounds.push(end);
   let source = rows;
   let target = scratch;
@@ -127,7 +133,7 @@ function mergeRuns(rows: Uint32Array, scratch: Uint32Array, from: number, end: n
     for (let run = 0; run < bounds.length - 1; run += 2) {
       const [start, middle] = [bounds[run]!, bounds[run + 1]!];
       const stop = bounds[run + 2] ?? middle;
-      mergeTwo(source, target, start, middle, stop, isAfter);
+      mergeTwo(source, target, { start, middle, stop }, keys);
       merged.push(stop);
     }
     bounds = merged;
@@ -136,17 +142,24 @@ function mergeRuns(rows: Uint32Array, scratch: Uint32Array, from: number, end: n
   if (source !== rows) rows.set(source.subarray(from, end), from);
 }
 
-function mergeTwo(
-  source: Uint32Array,
-  target: Uint32Array,
-  start: number,
-  middle: number,
-  stop: number,
-  isAfter: (a: number, b: number) => boolean,
-): void {
-  let [left, right] = [start, middle];
-  for (let at = start; at < stop; at++) {
-    const takesRight = left >= middle || (right < stop && isAfter(source[left]!, source[right]!));
-    target[at] = takesRight ? source[right++]! : source[left++]!;
+interface TwoRuns {
+  readonly start: number;
+  readonly middle: number;
+  readonly stop: number;
+}
+
+function mergeTwo(source: Uint32Array, target: Uint32Array, { start, middle, stop }: TwoRuns, keys: Float64Array): void {
+  let [left, right, at] = [start, middle, start];
+  while (left < middle && right < stop) {
+    const [a, b] = [source[left]!, source[right]!];
+    if (keys[b]! < keys[a]!) {
+      target[at++] = b;
+      right++;
+    } else {
+      target[at++] = a;
+      left++;
+    }
   }
+  while (left < middle) target[at++] = source[left++]!;
+  while (right < stop) target[at++] = source[right++]!;
 }
