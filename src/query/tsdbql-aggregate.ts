@@ -25,6 +25,7 @@ import type { RowSet, RowsRequest } from "./tsdbql-rows.ts";
 import { distinctColumns, type RowBlock, type RunPlan, type SelectRun, type SelectScope } from "./tsdbql-select.ts";
 import { symbolOf } from "./tsdbql-symbols.ts";
 import type { MeasurementTable } from "./tsdbql-table.ts";
+import { isLong, joinStretches, pointsBytes, windowStretches } from "./tsdbql-window-slices.ts";
 
 /** One group's points, one a call, and the columns beside a selector. */
 interface GroupResult {
@@ -122,7 +123,8 @@ export class AggregateRun {
   }
 
   private async groupsOf(roads: readonly CallRoad[]): Promise<GroupResult[]> {
-    return (await this.fromNewest(roads)) ?? (await this.fromStorage(roads)) ?? (await this.fromRows(roads, await this.narrowed(roads)));
+    const quick = (await this.fromNewest(roads)) ?? (await this.fromStorage(roads)) ?? (await this.fromStretches(roads));
+    return quick ?? this.fromRows(roads, await this.narrowed(roads));
   }
 
   private async fromStorage(roads: readonly CallRoad[]): Promise<GroupResult[] | null> {
@@ -158,6 +160,39 @@ export class AggregateRun {
       descending: checked.descending,
     };
     return kernelCalls(table, request, predicates, run.turns);
+  }
+
+  /** Calls by windows of a measurement too large to be held; null: it is not, or they are not made window by window. */
+  private async fromStretches(roads: readonly CallRoad[]): Promise<GroupResult[] | null> {
+    const { plan, run } = this;
+    const { interval, timeZone, descending } = plan.checked;
+    const [source, ...others] = run.sourcesOf(plan, this.name);
+    if (interval === null || source?.kind !== "table" || others.length > 0 || plan.columns.length > 0) return null;
+    const { rowCountMax, times } = source.table.scan;
+    // an area goes on into the next window
+    const isByWindows = roads.every(({ base: { call } }) => call !== null && call.name !== "integral");
+    if (!isByWindows || times === undefined || !isLong(rowCountMax)) return null;
+    const grid = { intervalNs: interval.durationNs, offsetNs: interval.offsetNs, zone: timeZone };
+    const found = new Map<string, { readonly tags: readonly string[]; readonly parts: (BasePoints | null)[][] }>();
+    for (const range of windowStretches(roads[0]!.range, { times, rowCountMax }, grid, descending)) {
+      const heldBytes = run.memory.used;
+      const groups = await this.fromRows(
+        roads.map((road) => ({ ...road, range })),
+        {},
+      );
+      run.memory.giveDownTo(heldBytes);
+      for (const { tags, bases } of groups) {
+        const key = tags.join("\0");
+        const group = found.get(key) ?? { tags, parts: roads.map(() => []) };
+        found.set(key, group);
+        bases.forEach((base, i) => {
+          if (base === null) return;
+          group.parts[i]!.push(base);
+          run.memory.take(pointsBytes(base));
+        });
+      }
+    }
+    return [...found.values()].map(({ tags, parts }) => ({ tags, bases: parts.map(joinStretches), columnAt: null }));
   }
 
   /** last() of everything, where the newest row of each series has all the values; null: it has not, or that is not what is asked. */
