@@ -37,7 +37,9 @@ async function describeWith(engine: SqlEngine, plan: SqlPlan, input: SqlInput): 
     }
     const nowNs = input.nowNs ?? BigInt(Date.now()) * 1_000_000n;
     const values = { literals: plan.literals, params: input.params, nowNs };
-    const rewrite = Rewrite.of(plan, { values, tables: scans, functionBytesMax: null, keepsParameters: true });
+    // what must not be run must not be planned either
+    const functionBytesMax = plan.isSimple ? null : engine.functionBytesMax;
+    const rewrite = Rewrite.of(plan, { values, tables: scans, functionBytesMax, keepsParameters: true });
     const handles = scans.open(rewrite.scans);
     sourceOf = (offset) => rewrite.sourceOf(offset, handles);
     const duck = await engine.lease();

@@ -99,7 +99,7 @@ function operatorText(type: string, children: readonly Expression[]): string {
   if (type === "OPERATOR_IS_NOT_NULL") return `${operand(first!)} IS NOT NULL`;
   if (type === "ARRAY_EXTRACT" || type === "STRUCT_EXTRACT") return `${show(first!)}[${list(rest)}]`;
   if (type === "ARRAY_SLICE") return `${show(first!)}[${rest.map(show).join(":")}]`;
-  const name = { OPERATOR_COALESCE: "coalesce", ARRAY_CONSTRUCTOR: "make_array", GROUPING_FUNCTION: "grouping", OPERATOR_TRY: "try" }[type];
+  const name = { OPERATOR_COALESCE: "coalesce", ARRAY_CONSTRUCTOR: "make_array", GROUPING_FUNCTION: "grouping" }[type];
   return `${name ?? type.toLowerCase()}(${list(children)})`;
 }
 

@@ -6,7 +6,7 @@ import { SCAN_FUNCTION } from "../duckdb/table-function.ts";
 import { ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
-import { bind } from "./guard-binding.ts";
+import { bind, workOf } from "./guard-binding.ts";
 import { saferPattern } from "./guard-patterns.ts";
 import { withBoundedSizes } from "./guard-sizes.ts";
 import { mapChildren } from "./rewrite/walk.ts";
@@ -43,6 +43,10 @@ export interface GuardOptions {
 
 /** Expressions that DuckDB may have to plan. */
 const WEIGHT_MAX = 200_000;
+/** DuckDB goes through all of a large expression again for each that lies around it: expressions that it may meet so, in one of a
+ *  SELECT's expressions and in all; about a microsecond each. */
+const WORK_MAX = 100_000;
+const ALL_WORK_MAX = 400_000;
 /** What an aggregate gathers is within DuckDB's limit; so much of it may be worked on further. */
 const GATHERED_BYTES = 64 << 20;
 const COLUMN_BYTES = LIMITS.chunkTextBytesMax;
@@ -92,13 +96,25 @@ function renamed(columns: Columns, names: readonly string[]): Columns {
 
 interface Part extends SizedArgument {
   readonly weight: number;
+  /** What DuckDB does for expressions in expressions; absent: nothing worth counting. */
+  readonly work?: number;
   /** The same for all rows: `bytes` are those of one. */
   readonly isConstant?: boolean;
+}
+
+function tooManyFunctions(): TsdbError {
+  return new TsdbError("bad_query", "Error during planning: the statement has too many functions in functions");
+}
+
+function isLess(a: Part, b: Part): boolean {
+  return a.bytes <= b.bytes && a.weight <= b.weight && (a.work ?? 0) <= (b.work ?? 0);
 }
 
 class Guard {
   bytes = 0;
   private weight = 0;
+  private work = 0;
+  private nodes = 0;
 
   constructor(private readonly options: GuardOptions) {}
 
@@ -211,12 +227,16 @@ class Guard {
   private whole(node: Expression, sizes: Sizes): Part {
     const part = this.expression(node, sizes);
     this.weight += part.weight;
-    if (this.weight > WEIGHT_MAX)
-      throw new TsdbError("bad_query", "Error during planning: the statement has too many functions in functions");
+    this.work += part.work ?? 0;
+    if ((part.work ?? 0) > WORK_MAX || this.work > ALL_WORK_MAX)
+      throw new TsdbError("bad_query", "Error during planning: functions are nested too deeply in the statement");
+    if (this.weight > WEIGHT_MAX) throw tooManyFunctions();
     return part;
   }
 
   private expression(node: Expression, sizes: Sizes): Part {
+    // a rewrite may mention a node several times, which is as many nodes of the text
+    if (++this.nodes > WEIGHT_MAX) throw tooManyFunctions();
     switch (node.class) {
       case "COLUMN_REF":
         return { node, weight: 1, bytes: sizes.columns.byName.get(node.column_names.at(-1)!) ?? sizes.columns.most };
@@ -253,7 +273,7 @@ class Guard {
           isFirst = false;
         }
       },
-      (most, now) => now.made <= most.made && now.part.bytes <= most.part.bytes && now.part.weight <= most.part.weight,
+      (most, now) => now.made <= most.made && isLess(now.part, most.part),
     );
     const made = {
       get current() {
@@ -274,18 +294,19 @@ class Guard {
     const isConstant = parts.length > 0 && parts.every((part) => part.isConstant === true);
     const rows = isConstant ? 1 : sizes.rows;
     const weight = parts.reduce((all, part) => all + part.weight, 1);
+    const work = workOf(weight, parts);
     const bytesOf = (part: Part) => (part.isConstant === true ? part.bytes * rows : part.bytes);
     const most = parts.reduce((largest, part) => Math.max(largest, bytesOf(part)), 0);
     const sum = parts.reduce((all, part) => all + bytesOf(part), 0);
-    if (node.class === "CAST") return { ...this.cast(mapped, weight, sum, rows), isConstant };
+    if (node.class === "CAST") return { ...this.cast(mapped, weight, sum, rows), work, isConstant };
     const isValue = node.class === "COMPARISON" || node.class === "CONJUNCTION" || node.class === "BETWEEN";
     if (node.class === "WINDOW") {
       const bytes = GATHERING.has(node.function_name) ? GATHERED_BYTES : most;
-      return { node: mapped, weight, bytes };
+      return { node: mapped, weight, work, bytes };
     }
     const isList = node.class === "OPERATOR" && node.type === "ARRAY_CONSTRUCTOR";
     const bytes = isValue ? VALUE_BYTES * rows : isList ? this.made(sum + VALUE_BYTES * rows) : most;
-    return { node: mapped, weight, bytes, isConstant, ...(isList ? { elements: parts.length * rows } : {}) };
+    return { node: mapped, weight, work, bytes, isConstant, ...(isList ? { elements: parts.length * rows } : {}) };
   }
 
   /** Numbers, times and structures as text are longer than they were. */
@@ -312,7 +333,8 @@ class Guard {
       .map((part) => (part.isConstant === true ? { ...part, bytes: part.bytes * rows } : part));
     const weight = parts.reduce((sum, part) => sum + part.weight, 1);
     const pattern = saferPattern(mapped);
-    if (pattern !== null) return { node: { ...pattern, alias: node.alias }, weight: weight + 4, bytes: VALUE_BYTES * sizes.rows };
+    if (pattern !== null)
+      return { node: { ...pattern, alias: node.alias }, weight: weight + 4, work: workOf(weight, parts), bytes: VALUE_BYTES * sizes.rows };
     const guarded = withBoundedSizes(mapped);
     const bytes = this.made(sizeOf(guarded, args, rows));
     this.made((args[0]?.bytes ?? 0) * (MADE_ON_THE_WAY.get(node.function_name) ?? 0));
@@ -343,6 +365,7 @@ class Guard {
     return {
       node: { ...node, expr: body.node },
       weight: body.weight,
+      work: body.work ?? 0,
       bytes: Math.max(bytes, 8 * rows),
       isConstant: list?.isConstant === true,
     };

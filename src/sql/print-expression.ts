@@ -255,7 +255,7 @@ function printOperator(out: SqlWriter, type: string, children: readonly Expressi
       out.put("]");
       return;
   }
-  const name = { OPERATOR_COALESCE: "coalesce", ARRAY_CONSTRUCTOR: "list_value", GROUPING_FUNCTION: "GROUPING", OPERATOR_TRY: "TRY" }[type];
+  const name = { OPERATOR_COALESCE: "coalesce", ARRAY_CONSTRUCTOR: "list_value", GROUPING_FUNCTION: "GROUPING" }[type];
   if (name === undefined) throw unsupported(`operator ${type}`);
   out.put(name);
   printJoined(out, children, ", ");

@@ -4,6 +4,7 @@ import { bigintConstant, call, castTo, castToList, type Expression, type Operato
 import { textOf } from "./cast.ts";
 import { callAs, expectArguments, nullOf, planError, type Rule, type RuleInput, type Rules, wide } from "./rule.ts";
 import { rewriteSeries } from "./series-function.ts";
+import { bind } from "./time-macro.ts";
 
 const ANY = Number.POSITIVE_INFINITY;
 
@@ -159,18 +160,25 @@ function sort(input: RuleInput): Typed | null {
 }
 
 /** `array_remove` and its kin: `last` is the place up to which there is something to remove or replace. */
-function upTo(macro: string, counts: number, last: (input: RuleInput) => Expression): Rule {
+function upTo(macro: string, counts: number, last: (args: readonly Expression[]) => Expression): Rule {
   return (input) => {
     expectArguments(input, counts);
     const [list] = input.args;
-    const values = input.args.slice(0, macro === "__removed" ? 2 : 3).map(wide);
-    return listOf(callAs(macro, input, [...values, last(input)]), depthOf(list));
+    const body = (args: readonly Expression[]) => callAs(macro, input, [...args.slice(0, macro === "__removed" ? 2 : 3), last(args)]);
+    return listOf(bindAll(input.args.map(wide), body), depthOf(list));
   };
 }
 
-const firstPlace = ({ args }: RuleInput): Expression => call("list_position", [args[0]!.node, wide(args[1]!)]);
-const nthPlace = ({ args }: RuleInput): Expression => call("__nth_position", [args[0]!.node, wide(args[1]!), wide(args[args.length - 1]!)]);
-const lastPlace = ({ args }: RuleInput): Expression => call("len", [args[0]!.node]);
+/** Each is mentioned several times, in lambdas too: they must not lie in each other by powers. */
+function bindAll(args: readonly Expression[], body: (args: readonly Expression[]) => Expression): Expression {
+  const [first, ...rest] = args;
+  if (first === undefined) return body([]);
+  return bind(`argument ${rest.length}`, first, (bound) => bindAll(rest, (others) => body([bound, ...others])));
+}
+
+const firstPlace = ([list, sought]: readonly Expression[]): Expression => call("list_position", [list!, sought!]);
+const nthPlace = (args: readonly Expression[]): Expression => call("__nth_position", [args[0]!, args[1]!, args[args.length - 1]!]);
+const lastPlace = ([list]: readonly Expression[]): Expression => call("len", [list!]);
 
 function repeat(input: RuleInput): Typed {
   expectArguments(input, 2);
