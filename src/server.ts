@@ -1,7 +1,6 @@
 // Puts the parts together: folder, catalog, manifest, kernel, log, buffer, workers, HTTP — and takes them apart again in an order in which
 // nothing acknowledged is lost. The only file that knows them all.
 import { writeFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { LiveTables } from "./buffer/live-tables.ts";
 import { Pins } from "./buffer/pins.ts";
@@ -36,15 +35,17 @@ import type { DatabaseService } from "./model/databases.ts";
 import type { DataService } from "./model/deletion.ts";
 import { TsdbError } from "./model/errors.ts";
 import { LIMITS } from "./model/limits.ts";
+import type { NodeService } from "./model/nodes.ts";
 import type { QueryTelemetry } from "./model/query-telemetry.ts";
 import type { Tombstone } from "./model/tombstone.ts";
 import { QueryLog } from "./query/query-log.ts";
 import { Snapshots } from "./query/snapshots.ts";
-import { type NodeInfo, systemRows } from "./query/system-tables.ts";
+import { systemRows } from "./query/system-tables.ts";
 import { functionBytesOf } from "./sql/engine.ts";
 import { openStorage, removeOrphans, type Storage } from "./storage.ts";
 import { Manifest } from "./store/manifest.ts";
 import { type LocalPaths, localPaths, objectKeys } from "./store/paths.ts";
+import { ThisNode } from "./this-node.ts";
 import type { DefinitionService } from "./tsdbql/definition-service.ts";
 import { Upkeep } from "./upkeep.ts";
 import { type ReplayResult, replay } from "./wal/replay.ts";
@@ -83,6 +84,7 @@ export class Server {
   private readonly tables: LiveTables;
   private readonly metrics: Metrics;
   private readonly gate: Gate;
+  private readonly node: ThisNode;
 
   private constructor(
     private readonly config: ServeConfig,
@@ -104,6 +106,7 @@ export class Server {
     const durableTimes = (tableId: number) => manifest.tableTimes(tableId);
     this.tables = new LiveTables(this.kernel, this.pins, durableTimes, new SeriesMemory(config.seriesBytesMax));
     this.metrics = new Metrics(() => this.stats());
+    this.node = new ThisNode(catalog, config, this.processId);
     this.gate = new Gate({ config, catalog, log: logs("auth") });
   }
 
@@ -162,6 +165,12 @@ export class Server {
     return this.gate.tokens;
   }
 
+  /** The servers of the cluster. @throws TsdbError unavailable before the log is replayed */
+  get nodes(): NodeService {
+    if (this.ingest === undefined) throw this.unavailable();
+    return this.node;
+  }
+
   /** Nobody can call: the first admin token is to be made. */
   get wantsOperator(): boolean {
     return this.gate.wantsOperator;
@@ -216,6 +225,7 @@ export class Server {
       databases: () => this.databases,
       data: () => this.data,
       tokens: () => this.tokens,
+      nodes: () => this.nodes,
       access: this.gate.access,
       status: () => this.status,
       clusterUuid: this.catalog.clusterUuid,
@@ -246,10 +256,9 @@ export class Server {
   /** Replays the log while the workers start. */
   private async begin(firstWorker: SpawnedWorker | undefined): Promise<void> {
     const { config, kernel } = this;
-    const startedMs = Date.now();
     const clockNs = () => BigInt(Date.now()) * 1_000_000n;
     const log = new QueryLog({ entriesMax: config.queryLogEntries, clockNs, nowMs: () => performance.now() });
-    const nodes = () => [this.node(startedMs)];
+    const nodes = () => [this.node.info()];
     const tokens = () => this.gate.tokenRows();
     const snapshots = new Snapshots({
       catalog: this.catalog,
@@ -322,6 +331,7 @@ export class Server {
     });
     upkeep.startTimers();
     await this.queries.ready();
+    await this.node.started();
     await this.gate.addGiven(this.databases);
     if (this.status.state === "replaying") this.status = { state: "ready" };
     // whoever wants it is told
@@ -349,18 +359,6 @@ export class Server {
         query: (request) => this.queries!.query(request),
       },
     );
-  }
-
-  private node(startedMs: number): NodeInfo {
-    const { nodeId, edition } = this.config;
-    const startedNs = BigInt(startedMs) * 1_000_000n;
-    return {
-      nodeId,
-      instanceId: this.processId,
-      modes: [edition === "core" ? "core" : "all"],
-      coreCount: availableParallelism(),
-      startedNs,
-    };
   }
 
   private lanes(): LanesParts | undefined {

@@ -9,6 +9,7 @@ import type { Tombstone } from "../model/tombstone.ts";
 import type { ObjectStore } from "../object-store/object-store.ts";
 import { type OperationLog, openOperationLog } from "../object-store/operation-log.ts";
 import { inFile } from "../object-store/operation-values.ts";
+import type { StoppedNode } from "./nodes.ts";
 import { type CatalogOperation, readOperation } from "./operations.ts";
 import { CatalogState, type DatabaseDef, type DeletedObject, type TableSchema } from "./state.ts";
 
@@ -140,6 +141,11 @@ export class Catalog {
   } {
     const { nextDatabaseId, nextTableId, tombstones, tokens } = this.state;
     return { databaseId: nextDatabaseId, tableId: nextTableId, tombstoneId: tombstones.nextId, tokenId: tokens.nextId };
+  }
+
+  /** Undefined: the server is not marked as stopped. */
+  stoppedNode(nodeId: string): StoppedNode | undefined {
+    return this.state.stoppedNode(nodeId);
   }
 
   findToken(name: string): TokenDef | undefined {

@@ -6,6 +6,7 @@ import type { ColumnType } from "../model/column.ts";
 import type { TagPredicate } from "../model/scan.ts";
 import type { Tombstone } from "../model/tombstone.ts";
 import { badValue, readArray, readCount, readNs, readObject, readText } from "../object-store/operation-values.ts";
+import { readStoppedNode, type StoppedNode } from "./nodes.ts";
 import { readHash, readToken } from "./tokens.ts";
 
 /** Column types as the log spells them; `time` is every table's column 0 and never written. */
@@ -141,6 +142,17 @@ export interface DeleteToken {
   readonly id: number;
 }
 
+/** A server of the cluster is marked as stopped. */
+export interface StopNode extends StoppedNode {
+  readonly kind: "stop_node";
+}
+
+/** A server that was marked as stopped has started. */
+export interface StartNode {
+  readonly kind: "start_node";
+  readonly nodeId: string;
+}
+
 export type CatalogOperation =
   | CreateCluster
   | CreateDatabase
@@ -155,7 +167,9 @@ export type CatalogOperation =
   | Drop
   | CreateToken
   | ReplaceToken
-  | DeleteToken;
+  | DeleteToken
+  | StopNode
+  | StartNode;
 
 export function deleteRowsOperation({ id, tableId, sequence, range, tags }: Tombstone): DeleteRows {
   return { kind: "delete_rows", id, tableId, sequence, minTimeNs: String(range.minNs), maxTimeNs: String(range.maxNs), tags };
@@ -264,6 +278,10 @@ export function readOperation(value: unknown): CatalogOperation {
         hash: readHash(operation["hash"]),
         updatedMs: readCount("updatedMs", operation["updatedMs"]),
       };
+    case "stop_node":
+      return { kind, ...readStoppedNode(operation) };
+    case "start_node":
+      return { kind, nodeId: readText("nodeId", operation["nodeId"]) };
     case "delete_token":
       return { kind, id: readCount("id", operation["id"]) };
     default:

@@ -20,6 +20,7 @@ import {
   type TableSchema,
   violated,
 } from "./entries.ts";
+import { readStoppedNode, type StoppedNode } from "./nodes.ts";
 import {
   type CatalogOperation,
   columnTypeName,
@@ -50,6 +51,7 @@ export class CatalogState {
   private readonly tablesById = new Map<number, MutableTable>();
   private readonly tombstones_ = new TombstoneSet();
   private readonly tokens_ = new TokenSet();
+  private readonly stoppedNodes = new Map<string, StoppedNode>();
 
   /** Without deleted ones. */
   get databaseCount(): number {
@@ -121,6 +123,11 @@ export class CatalogState {
     return this.tombstones_;
   }
 
+  /** Undefined: it is not marked as stopped. */
+  stoppedNode(nodeId: string): StoppedNode | undefined {
+    return this.stoppedNodes.get(nodeId);
+  }
+
   get tokens(): Pick<TokenSet, "nextId" | "find" | "withHash" | "all"> {
     return this.tokens_;
   }
@@ -182,6 +189,12 @@ export class CatalogState {
         this.checkToken(operation.id);
         if (this.tokens_.withHash(operation.hash) !== undefined) violated("a second token with the same hash");
         this.tokens_.replace(operation.id, operation.hash, operation.updatedMs);
+        return;
+      case "stop_node":
+        this.stoppedNodes.set(operation.nodeId, { nodeId: operation.nodeId, stoppedMs: operation.stoppedMs });
+        return;
+      case "start_node":
+        if (!this.stoppedNodes.delete(operation.nodeId)) violated(`node ${JSON.stringify(operation.nodeId)} was not stopped`);
         return;
       case "delete_token":
         this.checkToken(operation.id);
@@ -373,6 +386,7 @@ export class CatalogState {
       tombstones: this.tombstones_.all().map(deleteRowsOperation),
       nextTokenId: this.tokens_.nextId,
       tokens: this.tokens_.all(),
+      stoppedNodes: [...this.stoppedNodes.values()],
     };
   }
 
@@ -412,6 +426,10 @@ export class CatalogState {
     state.tombstones_.nextId = Math.max(state.tombstones_.nextId, nextTombstoneId);
     // nor those of servers without tokens these
     for (const item of readArray("tokens", snapshot["tokens"] ?? [])) state.createToken(readToken(item));
+    for (const item of readArray("stoppedNodes", snapshot["stoppedNodes"] ?? [])) {
+      const node = readStoppedNode(item);
+      state.stoppedNodes.set(node.nodeId, node);
+    }
     state.tokens_.nextId = Math.max(state.tokens_.nextId, readCount("nextTokenId", snapshot["nextTokenId"] ?? 0));
     state.nextDatabaseId = Math.max(state.nextDatabaseId, readCount("nextDatabaseId", snapshot["nextDatabaseId"]));
     state.nextTableId = Math.max(state.nextTableId, readCount("nextTableId", snapshot["nextTableId"]));

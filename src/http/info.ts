@@ -20,6 +20,13 @@ const HEALTH = operation({
   },
 });
 
+const READY = operation({
+  tag: "Server",
+  summary: "Whether the server takes writes and queries",
+  access: "ready",
+  answers: { 200: { description: "Ready." }, 503: { description: "Replaying its log, stopping, or the log has failed." } },
+});
+
 const PING = operation({
   tag: "Server",
   access: "ping",
@@ -59,7 +66,13 @@ export const infoRoutes = (services: AppServices) => {
     const body = { version: `v${EDITIONS[services.edition].version}`, revision: services.revision, process_id: services.processId };
     return json(200, body, { ...versions, ...ids });
   };
-  return new Elysia({ name: "http.info" })
+  const ready = () => {
+    const { state, reason } = services.status();
+    return state === "ready" ? text(200, "OK") : text(503, reason === undefined ? state : `${state}: ${reason}`);
+  };
+  const routes = new Elysia({ name: "http.info" });
+  if (services.edition === "enterprise") routes.get("/ready", ready, READY);
+  return routes
     .get("/health", health, HEALTH)
     .get("/api/v1/health", health, HEALTH)
     .get("/ping", ({ request }) => ping(request), PING)

@@ -2,6 +2,7 @@
 import type { TokenService } from "../model/access.ts";
 import type { DatabaseService } from "../model/databases.ts";
 import type { DataService } from "../model/deletion.ts";
+import type { NodeService } from "../model/nodes.ts";
 import type { QueryService } from "../model/query.ts";
 import type { WriteService } from "../model/write.ts";
 import type { DefinitionService } from "../tsdbql/definition-service.ts";
@@ -26,6 +27,8 @@ export interface AppServices {
   readonly data: () => DataService;
   /** @throws TsdbError unavailable before the log is replayed */
   readonly tokens: () => TokenService;
+  /** @throws TsdbError unavailable before the log is replayed */
+  readonly nodes: () => NodeService;
   readonly access: AccessControl;
   readonly status: () => ServerStatus;
   /** The catalog's uuid: on every response. */

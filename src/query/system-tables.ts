@@ -15,6 +15,8 @@ export interface NodeInfo {
   readonly modes: readonly string[];
   readonly coreCount: number;
   readonly startedNs: bigint;
+  /** When it was marked as stopped; null: it is not. */
+  readonly stoppedNs: bigint | null;
 }
 
 export interface SystemTablesParts {
@@ -74,8 +76,9 @@ const ROWS: Readonly<Record<string, MakeRows>> = {
   },
   tokens: ({ tokens }) => tokens(),
   nodes: ({ nodes }) =>
-    nodes().map(({ nodeId, instanceId, modes, coreCount, startedNs }, index) => {
-      return [nodeId, BigInt(index), instanceId, JSON.stringify(modes), BigInt(coreCount), "running", startedNs, null];
+    nodes().map(({ nodeId, instanceId, modes, coreCount, startedNs, stoppedNs }, index) => {
+      const state = stoppedNs === null ? "running" : "stopped";
+      return [nodeId, BigInt(index), instanceId, JSON.stringify(modes), BigInt(coreCount), state, stoppedNs ?? startedNs, null];
     }),
 };
 

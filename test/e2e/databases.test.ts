@@ -255,6 +255,20 @@ describe("a server", () => {
     expect(await sum(server, "kept1")).toBe('[{"n":1,"s":2}]');
   });
 
+  test("a server that is marked as stopped says so until it starts again, and goes on serving", async () => {
+    const stop = (node_id: string) => send(server, "POST", "/api/v3/enterprise/configure/node/stop", { node_id });
+    const state = async () => (await server.sql("_internal", "SELECT node_id, state FROM system.nodes"))[0];
+    expect(await stop("elsewhere")).toEqual({ status: 404, text: "node not found: elsewhere" });
+    expect([(await stop("node0")).status, (await stop("node0")).status]).toEqual([200, 200]);
+    expect(await state()).toEqual({ node_id: "node0", state: "stopped" });
+    expect((await send(server, "GET", "/ready")).status).toBe(200);
+    await server.kill();
+    await server.restart();
+    expect(await state()).toEqual({ node_id: "node0", state: "running" });
+    await server.restart();
+    expect(await state()).toEqual({ node_id: "node0", state: "running" });
+  });
+
   const MALFORMED: [what: string, method: string, path: string, body: unknown, status: number, text: string | RegExp][] = [
     ["no body", "POST", "/database", "", 400, /^serde json error: /],
     ["a list", "POST", "/database", [], 400, /^serde json error: the body must be an object/],

@@ -96,6 +96,7 @@ export function fakes(options: FakeOptions = {}): Fakes {
     databases: () => unused("databases"),
     data: () => unused("data"),
     tokens: () => options.tokens ?? unused("tokens"),
+    nodes: () => unused("nodes"),
     access: options.access ?? new AccessControl(NO_AUTH, new Set()),
     status: options.status ?? (() => ({ state: "ready" })),
     clusterUuid: CLUSTER_UUID,

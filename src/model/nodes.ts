@@ -1,0 +1,6 @@
+// The servers of the cluster, as users ask for them.
+
+export interface NodeService {
+  /** Marks a server as stopped; resolves when that is durable. @throws TsdbError not_found, unavailable */
+  stop(nodeId: string): Promise<void>;
+}
