@@ -116,8 +116,8 @@ function deviations(points: Points, { offsets }: Windows): Float64Array {
   return values;
 }
 
-/** The most frequent value. Of equally frequent ones the least, unless a greater one came first before the least came last; of values
- *  that are all different the least. Of booleans true, if they are as many. */
+/** The most frequent value; of equally frequent ones the one that came first, of values that are all different the least. Of booleans true,
+ *  if they are as many. (1.6.7 documents it so; of many points it takes one or another of them.) */
 function modes(points: Points, { offsets }: Windows): Values {
   const values = newValues(points.type, offsets.length - 1);
   const keys: ArrayLike<number | bigint | string> =
@@ -143,11 +143,13 @@ function modeRow(keys: ArrayLike<number | bigint | string>, times: BigInt64Array
       same.last = row;
     }
   }
-  const ascending = [...found].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, of]) => of);
-  let best = ascending[0]!;
-  for (const of of ascending) {
-    if (of.count < best.count || of.count === 1 || of === best) continue;
-    if (of.count > best.count || times[of.first]! <= times[best.last]!) best = of;
+  // of falling times the last row is the earliest
+  const earliest = (of: { readonly first: number; readonly last: number }) => (times[of.last]! < times[of.first]! ? of.last : of.first);
+  let [bestKey, best] = found.entries().next().value!;
+  for (const [key, of] of found) {
+    if (of.count < best.count) continue;
+    const isFirst = of.count === 1 ? key < bestKey : times[earliest(of)]! < times[earliest(best)]!;
+    if (of.count > best.count || isFirst) [bestKey, best] = [key, of];
   }
   return best.first;
 }

@@ -136,3 +136,24 @@ test("every operator gives nothing of no points", () => {
     expect(reducer.reduce(none, windows, few, { ...context, keys: null, ownTimes: true, seed: 1 }).points.times.length).toBe(0);
   }
 });
+
+const MODES: [what: string, values: number[], mode: number][] = [
+  ["the most frequent", [3, 1, 2, 2], 2],
+  ["of equally frequent ones that which came first", [5, 1, 9, 1, 9, 5], 5],
+  ["of all different ones the least", [3, 1, 2], 1],
+];
+test.each(MODES)("mode is %s, whichever way time goes", (_, values, mode) => {
+  for (const descending of [false, true]) {
+    const order = (of: bigint[]) => BigInt64Array.from(descending ? of.reverse() : of);
+    const points = pointsOf("float", order(values.map((_, i) => BigInt(i))), Float64Array.from(descending ? values.toReversed() : values));
+    const windows = oneWindow(values.length, { startNs: 0n, endNs: 10n });
+    const reduced = REDUCERS.get("mode")!.reduce(points, windows, [], {
+      descending,
+      intervalNs: null,
+      keys: null,
+      ownTimes: false,
+      seed: 1,
+    });
+    expect([...reduced.points.values]).toEqual([mode]);
+  }
+});
