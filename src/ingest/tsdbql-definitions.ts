@@ -60,6 +60,12 @@ export class TsdbqlDefinitions implements DefinitionService {
     }
   }
 
+  checkTarget(database: string, retentionPolicy: string | null): void {
+    this.required(database);
+    const policy = databaseOfPolicy(database, retentionPolicy);
+    if (this.parts.catalog.findDatabase(policy) === undefined) throw noPolicy(retentionPolicy ?? DEFAULT_POLICY);
+  }
+
   show(statement: Show, scope: DefinitionScope): readonly SeriesPiece[] | null {
     switch (statement.kind) {
       case "show databases":

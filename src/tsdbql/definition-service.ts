@@ -18,4 +18,6 @@ export interface DefinitionService {
   run(definition: Definition, scope: DefinitionScope): Promise<readonly string[]>;
   /** The answer to a SHOW that needs nothing but the names of things; null: it needs rows. @throws as `run` */
   show(statement: Show, scope: DefinitionScope): readonly SeriesPiece[] | null;
+  /** @throws TsdbError unknown_database, not_found: INTO makes neither databases nor retention policies */
+  checkTarget(database: string, retentionPolicy: string | null): void;
 }

@@ -27,6 +27,7 @@ export function definitions(): { service: DefinitionService; ran: unknown[] } {
       if (definition.kind === "drop measurement") throw new TsdbError("unknown_database", `database not found: ${database}`, { database });
       return definition.kind === "create retention policy" ? ["mind the default"] : [];
     },
+    checkTarget: () => {},
     show: (statement) => (statement.kind === "show databases" ? [series("databases", null, { name: { kind: "utf8" } }, [["d"]])] : null),
   };
   return { service, ran };

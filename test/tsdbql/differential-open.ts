@@ -37,6 +37,18 @@ const OURS: Readonly<Record<string, readonly string[]>> = {
   ],
   "a statement that names an unknown database fails by itself": ["SELECT usage FROM nowhere..cpu; SHOW DATABASES"],
   "the database _internal is always listed": ["SHOW DATABASES", "SHOW MEASUREMENTS; SHOW DATABASES"],
+  "the default retention policy is the database itself, whatever it should be called, and has no shards": [
+    "CREATE DATABASE named WITH DURATION 48h REPLICATION 1 NAME two_days",
+    "SHOW RETENTION POLICIES ON named",
+    "CREATE RETENTION POLICY best ON made DURATION 52w REPLICATION 1 SHARD DURATION 1d DEFAULT",
+    "ALTER RETENTION POLICY more ON made DEFAULT",
+    "SHOW RETENTION POLICIES ON made",
+  ],
+  "a series whose rows have all been deleted is not there any more": [
+    "SHOW TAG VALUES WITH KEY = host LIMIT 100",
+    "SHOW MEASUREMENTS LIMIT 100",
+  ],
+  "an error does not name a shard": ["DELETE FROM tagged WHERE used > 19", "DROP SERIES FROM all_copy WHERE used > 5"],
   "a series is counted once, not once in every shard": ["SHOW SERIES EXACT CARDINALITY"],
 };
 

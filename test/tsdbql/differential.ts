@@ -1,4 +1,5 @@
 // What the differential suite asks of a server, be it ours or the peer: preparation, writes, statements.
+import { CHANGES } from "./differential-changes.ts";
 import { DATA, DATABASE, PREPARATION } from "./differential-data.ts";
 import { FUNCTION_STATEMENTS } from "./differential-functions.ts";
 import { SHOWS } from "./differential-shows.ts";
@@ -11,7 +12,8 @@ const RANDOM_COUNT = 250;
 
 export const WRITTEN_STATEMENTS: readonly string[] = [...new Set([...SELECTS, ...FUNCTION_STATEMENTS, ...SHOWS])];
 export const RANDOM_STATEMENTS: readonly string[] = [...new Set(randomStatements(SEED, RANDOM_COUNT))];
-export const STATEMENTS: readonly string[] = [...WRITTEN_STATEMENTS, ...RANDOM_STATEMENTS];
+/** In order; those that change something, some of them more than once, come last. */
+export const STATEMENTS: readonly string[] = [...WRITTEN_STATEMENTS, ...RANDOM_STATEMENTS, ...CHANGES];
 
 export async function prepare(server: Omit<Peer, "stop">): Promise<void> {
   for (const q of PREPARATION) {

@@ -63,8 +63,10 @@ export async function runStatement(
     if (statement.into === null) return ask();
     const { name } = statement.into;
     const measurement = typeof name === "string" && name !== "" ? name : null;
+    const target = intoTarget(statement.into, context);
+    if (target.database !== "") services.definitions().checkTarget(target.database, target.retentionPolicy);
     const { body } = await ask({ format: "json", answer: { measurement } });
-    const written = await writeInto(services.write, intoTarget(statement.into, context), body);
+    const written = await writeInto(services.write, target, body);
     return { pieces: [writtenPiece(written)], changed: true, notes: [] };
   }
   if (isDefinition(statement)) {
