@@ -113,3 +113,30 @@ test.each([
   }
   expect(refused > 0).toBe(large);
 });
+
+test.each([1, 2, 3])("arrays that grow and move find room between all that comes and stays, seed %i", (seed) => {
+  const below = prng(seed);
+  const extents = Extents.create();
+  const MIB = 1 << 20;
+  const held: [ptr: number, bytes: number][] = [];
+  const take = (bytes: number): [ptr: number, bytes: number] => [extents.allocate(bytes), bytes];
+  const giveBack = ([ptr, bytes]: [number, number]) => extents.release(ptr, bytes);
+  for (let table = 0; table < 6; table++) {
+    // eight arrays up to 90 MiB, each of which is there twice while it moves, among blocks that go soon, and short ones that stay
+    const arrays = Array.from({ length: 8 }, () => take(MIB));
+    while (arrays.some(([, bytes]) => bytes < 60 * MIB)) {
+      for (let i = 0; i < 300; i++) held.push(take(EXTENT_BYTES * [1, 1, 1, 2, 8, 8, 16, 40][below(8)]!));
+      for (let i = 0; i < 8; i++) extents.allocate(EXTENT_BYTES);
+      while (held.length > 600) giveBack(held.splice(below(held.length), 1)[0]!);
+      const at = below(arrays.length);
+      const old = arrays[at]!;
+      if (old[1] >= 60 * MIB) continue;
+      arrays[at] = take(old[1] * 1.5);
+      giveBack(old);
+      expect(extents.usedBytes).toBeLessThan(1536 * MIB);
+    }
+    // queries' own, as large
+    for (const run of Array.from({ length: 3 }, () => take(190 * MIB))) giveBack(run);
+    arrays.forEach(giveBack);
+  }
+});
