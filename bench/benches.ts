@@ -18,6 +18,7 @@ import { stalls } from "./stalls.ts";
 import { start } from "./start.ts";
 import { startFull } from "./start-full.ts";
 import type { Bench } from "./support/bench.ts";
+import { v1Query } from "./v1-query.ts";
 
 export const BENCHES: readonly Bench[] = [
   parseLine,
@@ -28,6 +29,7 @@ export const BENCHES: readonly Bench[] = [
   ingestLanes,
   diskSize,
   query,
+  v1Query,
   queryGrowth,
   queryHalfLoad,
   queryUnderLoad,

@@ -1,0 +1,140 @@
+// How long do v1 clients wait at /query, beside InfluxDB 1 on the same rows? TSBS's queries in the v1-style language, answers compared
+// value by value; and what a long answer costs: its first byte, and all of it.
+import { prng } from "../test/support/prng.ts";
+import { TestServer } from "../test/support/server.ts";
+import { extentOf, TSBS_QUERIES, type TsbsExtent, type TsbsQuery } from "./data/tsbs-queries.ts";
+import { answerOfInflux, difference } from "./support/answers.ts";
+import { type Answer, type Bench, median, type Size, short } from "./support/bench.ts";
+import { NO_COMPACTION } from "./support/compaction.ts";
+import { DATABASE } from "./support/contestant.ts";
+import { type RunningInflux, startInflux } from "./support/influx.ts";
+import { Loader } from "./support/loader.ts";
+import { checkOurRows, withOutput, writeUrlOf } from "./support/ours.ts";
+import { timed } from "./support/timed.ts";
+
+const HOSTS = 100;
+const WARM_UPS = 3;
+/** As bench/query.ts: the quickest answers may take this much longer. */
+const QUICK_MS = 3;
+const QUICK_RATIO = 1.5;
+/** About 7 MB of JSON. */
+const LONG = "SELECT usage_user, usage_system, usage_idle, hostname FROM cpu LIMIT 100000";
+const FIRST_BYTE_MS_MAX = 20;
+
+export const v1Query: Bench = {
+  name: "v1-query",
+  async run(size, say, { rows = size === "real" ? 1_000_000 : 20_000, only, peers = true } = {}) {
+    const extent = extentOf({ hosts: HOSTS, rows });
+    const server = await TestServer.start({ flags: NO_COMPACTION });
+    let influx: RunningInflux | undefined;
+    try {
+      if (startInflux === undefined) say("InfluxDB 1 is not installed: left out");
+      else if (peers) influx = await startInflux();
+      await load(rows, server, influx);
+      // a clean stop flushes
+      await server.restart();
+      const answers: Answer[] = [];
+      for (const question of TSBS_QUERIES.filter(({ name }) => name.includes(only ?? ""))) {
+        const answer = await measure(question, extent, size, server, influx);
+        answers.push(answer);
+        say(`${answer.what}: ${short(answer.value)} ${answer.unit} (${answer.detail})`);
+      }
+      if (only === undefined) answers.push(...(await longAnswer(size, server, say)));
+      return answers;
+    } catch (error) {
+      throw withOutput(error, server);
+    } finally {
+      await influx?.stop();
+      await server.dispose();
+    }
+  },
+};
+
+async function load(rows: number, server: TestServer, influx: RunningInflux | undefined): Promise<void> {
+  const loader = await Loader.create({ hosts: HOSTS, rows, seed: 1 });
+  try {
+    await loader.run(writeUrlOf(server), { passes: 1, goOnInTime: true });
+    await checkOurRows(server, rows);
+    if (influx === undefined) return;
+    await loader.run(influx.writeUrl, { passes: 1, goOnInTime: true });
+    const theirs = await influx.countRows(rows);
+    if (theirs !== rows) throw new Error(`InfluxDB 1 holds ${theirs} rows of ${rows}`);
+    // its cache is in files then
+    await influx.diskBytes();
+  } finally {
+    loader.close();
+  }
+}
+
+function ask(server: TestServer, statement: string): Promise<Response> {
+  return fetch(`${server.url}/query?${new URLSearchParams({ db: DATABASE, q: statement })}`);
+}
+
+async function askText(server: TestServer, statement: string): Promise<string> {
+  const text = await (await ask(server, statement)).text();
+  if (text.includes('"error"')) throw new Error(`${statement}: ${text.slice(0, 500)}`);
+  return text;
+}
+
+/** Medians over executions with the same parameters on both sides, the one that goes first alternating. */
+async function measure(
+  { name, statement, timesFaster }: TsbsQuery,
+  extent: TsbsExtent,
+  size: Size,
+  server: TestServer,
+  influx: RunningInflux | undefined,
+): Promise<Answer> {
+  const oursMs: number[] = [];
+  const theirsMs: number[] = [];
+  const [least, most, budgetMs] = size === "real" ? [9, 31, 3000] : [2, 2, 0];
+  const endMs = performance.now() + budgetMs;
+  for (let execution = 0; execution < least + WARM_UPS || (performance.now() < endMs && execution < most + WARM_UPS); execution++) {
+    const asked = statement(extent, prng(execution + 1));
+    const ours = () => timed(() => askText(server, asked.influxql));
+    const theirs = () => (influx === undefined ? undefined : timed(() => influx.ask(asked.influxql)));
+    const theirsFirst = execution % 2 === 0 ? undefined : await theirs();
+    const our = await ours();
+    const their = theirsFirst ?? (await theirs());
+    if (their !== undefined) {
+      const wrong = difference(answerOfInflux(our.text, asked), answerOfInflux(their.text, asked));
+      if (wrong !== undefined) throw new Error(`${name}: ${wrong}\n${asked.influxql}`);
+    }
+    if (execution < WARM_UPS) continue;
+    oursMs.push(our.tookMs);
+    if (their !== undefined) theirsMs.push(their.tookMs);
+  }
+  const ours = median(oursMs);
+  if (theirsMs.length === 0) return { what: `/query ${name}`, value: ours, unit: "ms", detail: "" };
+  const theirs = median(theirsMs);
+  const atMost = timesFaster > 1 ? 1 / timesFaster : theirs < QUICK_MS ? QUICK_RATIO : 1;
+  return {
+    ...{ what: `/query ${name} ÷ InfluxDB 1`, value: ours / theirs, unit: "×", detail: `${short(ours)} ÷ ${short(theirs)} ms` },
+    ...(size === "real" ? { goal: { atMost } } : {}),
+  };
+}
+
+/** When the first byte of a long answer comes, and how fast the rest. */
+async function longAnswer(size: Size, server: TestServer, say: (line: string) => void): Promise<Answer[]> {
+  const firstMs: number[] = [];
+  const wholeMs: number[] = [];
+  let bytes = 0;
+  for (let execution = 0; execution < (size === "real" ? 20 : 2); execution++) {
+    const startMs = performance.now();
+    const reader = (await ask(server, LONG)).body!.getReader();
+    bytes = 0;
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      if (bytes === 0) firstMs.push(performance.now() - startMs);
+      bytes += next.value.byteLength;
+    }
+    wholeMs.push(performance.now() - startMs);
+  }
+  const [first, whole] = [median(firstMs), median(wholeMs)];
+  say(`${short(bytes)} bytes: first after ${short(first)} ms, all after ${short(whole)} ms`);
+  return [
+    {
+      ...{ what: "/query, first byte of a long answer", value: first, unit: "ms", detail: `${short(bytes)} bytes` },
+      ...(size === "real" ? { goal: { atMost: FIRST_BYTE_MS_MAX } } : {}),
+    },
+    { what: "/query, a long answer", value: whole, unit: "ms", detail: `${short(bytes / 1e3 / whole)} MB/s` },
+  ];
+}
