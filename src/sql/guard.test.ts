@@ -232,6 +232,7 @@ describe("sizes", () => {
       /Resources exhausted/,
     ],
     ["hexadecimal of hexadecimal", `SELECT length(${"encode(".repeat(12)}s${", 'hex')".repeat(12)}) FROM t`, /Resources exhausted/],
+    ["a list of texts for each row", "SELECT len(list_transform(range(0, 100000), lambda x: h || x)) FROM t", /Resources exhausted/],
     ["edits of long texts", "SELECT levenshtein(repeat(h, 270), repeat(h, 270)) FROM t", /too long for levenshtein/],
   ];
   test.each(REFUSED)("%s", async (_, sql, message) => {
@@ -256,4 +257,28 @@ describe("sizes", () => {
     for (const answer of running) await answer.close();
     expect((await ask(sql)).length).toBe(500);
   });
+});
+
+describe("steps", () => {
+  const FINE: string[] = [
+    "SELECT list_transform(range(0, 1000), lambda x: x * 2 + 1) FROM t",
+    "SELECT list_transform(range(0, 100), lambda x: x * v) FROM t",
+    "SELECT list_transform(array_agg(v), lambda x: round(x * 2.5 + 1, 2)) FROM t GROUP BY n",
+    "SELECT list_transform(string_to_array(s, 'a'), lambda w: upper(w)) FROM t",
+    "SELECT contains(s, p), strpos(s, h), replace(s, 'a', 'b'), s LIKE p, s ~ h, split_part(s, 'a', 1) FROM t",
+  ];
+  test.each(FINE)("%s", async (sql) => expect((await ask(sql)).length).toBeGreaterThan(0));
+
+  const ZONED = "to_local_time(tz(time + INTERVAL '1 s' * x, 'Europe/Berlin'))";
+  const LONG = "repeat('ab', 14000) || h";
+  const REFUSED: string[] = [
+    `SELECT len(list_transform(range(0, 4000), lambda x: ${ZONED})) FROM t`,
+    "SELECT len(list_transform(range(0, 100), lambda x: list_transform(range(0, 100), lambda y: list_transform(range(0, 100), lambda z: n)))) FROM t",
+    `SELECT contains(repeat('ab', 30000), ${LONG}) FROM t`,
+    `SELECT strpos(repeat('ab', 30000), ${LONG}) FROM t`,
+    `SELECT split_part(repeat('ab', 30000), ${LONG}, 2) FROM t`,
+    `SELECT repeat('ab', 30000) LIKE '%' || ${LONG} || '%' FROM t`,
+    `SELECT repeat('ab', 30000) ~ (${LONG}) FROM t`,
+  ];
+  test.each(REFUSED)("%s", (sql) => expect(ask(sql)).rejects.toThrow(/^Resources exhausted: functions of the statement might/));
 });

@@ -18,6 +18,7 @@ import {
   MAKES_NESTED,
   SIZE_RULES,
   type SizedArgument,
+  stepsOf,
   VALUE_BYTES,
 } from "./size-rules.ts";
 import { type Trace, TracedValue } from "./trace.ts";
@@ -47,6 +48,8 @@ const WEIGHT_MAX = 200_000;
  *  SELECT's expressions and in all; about a microsecond each. */
 const WORK_MAX = 100_000;
 const ALL_WORK_MAX = 400_000;
+/** Steps that functions may take with a chunk of rows, of 2 to 50 ns: nothing interrupts DuckDB within one. */
+const STEPS_MAX = 2 ** 30;
 /** What an aggregate gathers is within DuckDB's limit; so much of it may be worked on further. */
 const GATHERED_BYTES = 64 << 20;
 const COLUMN_BYTES = LIMITS.chunkTextBytesMax;
@@ -115,6 +118,7 @@ class Guard {
   private weight = 0;
   private work = 0;
   private nodes = 0;
+  private steps = 0;
 
   constructor(private readonly options: GuardOptions) {}
 
@@ -264,16 +268,16 @@ class Guard {
     let isFirst = true;
     const looked = this.options.trace.step(
       () => {
-        const { bytes } = this;
+        const { bytes, steps } = this;
         try {
           const part = this.expression(node.made.current, sizes);
-          return { part, made: this.bytes - bytes };
+          return { part, made: this.bytes - bytes, taken: this.steps - steps };
         } finally {
-          if (!isFirst) this.bytes = bytes;
+          if (!isFirst) Object.assign(this, { bytes, steps });
           isFirst = false;
         }
       },
-      (most, now) => now.made <= most.made && isLess(now.part, most.part),
+      (most, now) => now.made <= most.made && now.taken <= most.taken && isLess(now.part, most.part),
     );
     const made = {
       get current() {
@@ -328,9 +332,8 @@ class Guard {
     }) as FunctionCall;
     const isConstant = parts.length > 0 && parts.every((part) => part.isConstant === true);
     const rows = isConstant ? 1 : sizes.rows;
-    const args = parts
-      .slice(0, node.children.length)
-      .map((part) => (part.isConstant === true ? { ...part, bytes: part.bytes * rows } : part));
+    const args = parts.slice(0, node.children.length).map((part) => (part.isConstant === true ? inRows(part, rows) : part));
+    this.taken(stepsOf(mapped.function_name, args, rows));
     const weight = parts.reduce((sum, part) => sum + part.weight, 1);
     const pattern = saferPattern(mapped);
     if (pattern !== null)
@@ -344,10 +347,11 @@ class Guard {
 
   /** Its body is computed for all elements of the list at a time. */
   private lambda(node: Lambda, list: Part | undefined, sizes: Sizes): Part {
-    const listRows = list?.isConstant === true ? 1 : sizes.rows;
-    const listBytes = list?.bytes ?? 0;
     const parameters = node.lhs.class === "FUNCTION" ? node.lhs.children : [node.lhs];
-    const rows = Math.max(listRows, list?.elements ?? listBytes / 8);
+    // of one list for all rows it is computed once, unless it looks at the rows
+    const isConstant = list?.isConstant === true && !looksOutside(node.expr, namesOf(parameters));
+    const { bytes: listBytes, elements } = list?.isConstant === true ? inRows(list, isConstant ? 1 : sizes.rows) : (list ?? { bytes: 0 });
+    const rows = Math.max(isConstant ? 1 : sizes.rows, elements ?? listBytes / 8);
     // what lies outside of the lambda is there for each element
     const scale = rows / sizes.rows;
     const { byName, most } = sizes.columns;
@@ -360,6 +364,7 @@ class Guard {
       rows,
       columns: { byName: new Map([...outer.byName, ...own.byName]), most: outer.most },
     });
+    if (rows > LIMITS.vectorRows) this.taken(rows * body.weight);
     // a constant is there for each element too
     const bytes = body.isConstant === true ? this.made(body.bytes * rows) : body.bytes;
     return {
@@ -367,8 +372,15 @@ class Guard {
       weight: body.weight,
       work: body.work ?? 0,
       bytes: Math.max(bytes, 8 * rows),
-      isConstant: list?.isConstant === true,
+      isConstant,
     };
+  }
+
+  /** Counts steps. */
+  private taken(steps: number): void {
+    this.steps += steps;
+    if (this.steps <= STEPS_MAX) return;
+    throw new TsdbError("bad_query", "Resources exhausted: functions of the statement might take too many steps with a few rows");
   }
 
   /** Counts what is made. */
@@ -383,6 +395,34 @@ class Guard {
     }
     return bytes;
   }
+}
+
+/** What is the same for all rows, there for so many of them. */
+function inRows<P extends SizedArgument>(part: P, rows: number): P {
+  return { ...part, bytes: part.bytes * rows, ...(part.elements === undefined ? {} : { elements: part.elements * rows }) };
+}
+
+function namesOf(parameters: readonly Expression[]): ReadonlySet<string> {
+  return new Set(parameters.flatMap((parameter) => (parameter.class === "COLUMN_REF" ? [parameter.column_names[0]!] : [])));
+}
+
+/** Whether a lambda's body names anything but its own parameters. */
+function looksOutside(body: Expression, own: ReadonlySet<string>): boolean {
+  if (body.class === "COLUMN_REF") return !own.has(body.column_names[0]!);
+  if (body.class === "LATE") return looksOutside(body.made.current, own);
+  if (body.class === "SUBQUERY") return true;
+  if (body.class !== "LAMBDA") return childrenOf(body).some((child) => looksOutside(child, own));
+  const parameters = body.lhs.class === "FUNCTION" ? body.lhs.children : [body.lhs];
+  return looksOutside(body.expr, new Set([...own, ...namesOf(parameters)]));
+}
+
+function childrenOf(node: Expression): Expression[] {
+  const children: Expression[] = [];
+  mapChildren(node, (child) => {
+    children.push(child);
+    return child;
+  });
+  return children;
 }
 
 function isText(type: ColumnType): boolean {

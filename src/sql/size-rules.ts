@@ -163,6 +163,26 @@ export const SIZE_RULES: ReadonlyMap<string, SizeRule> = new Map<string, SizeRul
   ),
 ]);
 
+/** A search goes back to the next place where the text begins like what is sought: as many bytes as both have, in so many at a time. */
+const BYTES_A_STEP = 512;
+const SEARCHES: ReadonlySet<string> = new Set(
+  names(`contains strpos instr position replace string_split str_split split split_part __split_part __substr_index __string_to_array
+    __find_in_set`),
+);
+
+/** Patterns that differ from row to row are compiled for each. */
+const PATTERN_STEPS = 20;
+const PATTERNS: ReadonlySet<string> = new Set(
+  names(`~~ !~~ ~~* !~~* like_escape ilike_escape not_like_escape not_ilike_escape regexp_matches regexp_full_match regexp_extract
+    regexp_extract_all regexp_replace`),
+);
+
+/** Steps that a function takes where they are more than there are bytes. */
+export function stepsOf(name: string, args: readonly SizedArgument[], rows: number): number {
+  if (PATTERNS.has(name)) return args[1]?.node.class === "CONSTANT" ? 0 : bytesAt(args, 1) * PATTERN_STEPS;
+  return SEARCHES.has(name) ? (bytesAt(args, 0) * bytesAt(args, 1)) / rows / BYTES_A_STEP : 0;
+}
+
 /** What is made on the way, beside the result: as many times the first argument. */
 export const MADE_ON_THE_WAY: ReadonlyMap<string, number> = new Map([
   ...names("__substr_index __initcap __find_in_set").map((name): [string, number] => [name, 17]),
