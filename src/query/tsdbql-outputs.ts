@@ -13,16 +13,11 @@ export type SymbolCells = (expression: Expression) => AnyCells | null | undefine
 
 /** Null: no row has a value. */
 export function computeOutput(expression: Expression, symbols: SymbolCells, rowCount: number): AnyCells | null {
-  const cells = compute(expression, symbols, rowCount);
-  return cells?.type === "float" ? withoutNaN(cells) : cells;
-}
-
-function compute(expression: Expression, symbols: SymbolCells, rowCount: number): AnyCells | null {
   const known = symbols(expression);
   if (known !== undefined) return known;
   switch (expression.kind) {
     case "paren":
-      return compute(expression.inner, symbols, rowCount);
+      return computeOutput(expression.inner, symbols, rowCount);
     case "call":
       return computeFunction(expression, symbols, rowCount);
     case "binary":
@@ -36,7 +31,7 @@ type Side = Cells | Extract<Expression, { readonly kind: "number" | "integer" | 
 
 function side(expression: Expression, symbols: SymbolCells, rowCount: number): Side | null {
   if (isLiteral(expression)) return expression;
-  const cells = compute(expression, symbols, rowCount);
+  const cells = computeOutput(expression, symbols, rowCount);
   return cells?.type === "tag" ? textsOf(cells) : cells;
 }
 
@@ -79,8 +74,9 @@ function typeOfSide(of: Side): FieldType {
   }
 }
 
-/** What is no number shows as null. */
-function withoutNaN(cells: Cells & { readonly type: "float" }): Cells {
+/** What is no number shows as null; to a statement around this one it is a value. */
+export function withoutNaN(cells: AnyCells | null): AnyCells | null {
+  if (cells?.type !== "float") return cells;
   const { values, validity } = cells;
   let found = false;
   for (let i = 0; i < values.length && !found; i++) found = Number.isNaN(values[i]!);

@@ -100,6 +100,7 @@ export async function readRows(
           series.map(({ place }) => reading.columns[place]!),
           wantedRows,
           reading.rowCount,
+          request.descending,
         );
   const rowCount = rows?.length ?? reading.rowCount;
   const take = (place: number | null) => (place === null ? null : reading.columns[place]!.take(rows, rowCount));
@@ -115,14 +116,19 @@ export async function readRows(
   };
 }
 
-/** The rows, those of one series behind each other. */
-function inSeries(tags: readonly GrowingColumn[], rows: Uint32Array | null, allCount: number): Uint32Array | null {
+/** The rows, those of one series behind each other; the last series first, if descending. */
+function inSeries(tags: readonly GrowingColumn[], rows: Uint32Array | null, allCount: number, descending: boolean): Uint32Array | null {
   const rowCount = rows?.length ?? allCount;
   const groups = groupRows(
     tags.map((column) => column.take(rows, rowCount) as TagCells),
     rowCount,
   );
-  const { rows: order } = orderRows(groups, new BigInt64Array(rowCount), false);
+  const last = groups.tags.length - 1;
+  const { rows: order } = orderRows(
+    descending ? { tags: groups.tags, groupOf: groups.groupOf.map((group) => last - group) } : groups,
+    new BigInt64Array(rowCount),
+    false,
+  );
   if (order === null || rows === null) return order ?? rows;
   return order.map((place) => rows[place]!);
 }

@@ -1,11 +1,13 @@
 // A planned SELECT run: blocks of rows of one series after the other, each with its columns.
 import type { Kernel } from "../kernel/kernel.ts";
 import type { TimeRange } from "../model/scan.ts";
-import type { Cells } from "../tsdbql/operators/operator.ts";
+import { type Cells, checkType } from "../tsdbql/operators/operator.ts";
+import { REDUCERS } from "../tsdbql/operators/reducers.ts";
+import { TRANSFORMS } from "../tsdbql/operators/transforms.ts";
 import { isValid } from "../tsdbql/operators/validity.ts";
 import { takeIntegers } from "../tsdbql/operators/words.ts";
 import { compareText } from "../tsdbql/plan-fields.ts";
-import type { PlannedColumn, SelectPlan, TableSource } from "../tsdbql/plan-select.ts";
+import type { PlannedCall, PlannedColumn, SelectPlan, TableSource } from "../tsdbql/plan-select.ts";
 import { planWhere } from "../tsdbql/plan-where.ts";
 import { AggregateRun } from "./tsdbql-aggregate.ts";
 import { takeCells } from "./tsdbql-cells.ts";
@@ -86,9 +88,10 @@ export class SelectRun {
     const groupBy = [...new Set([...inner.dimensions, ...request.groupBy])].sort(compareText);
     const { checked } = inner;
     const range = { minNs: later(checked.ownMinNs, request.range.minNs), maxNs: earlier(checked.ownMaxNs, request.range.maxNs) };
+    for (const call of plan.calls) checkCall(call);
     const rows = new SubqueryRows(inner, groupBy, this.memory);
     for await (const block of this.blocks(inner, name, { range, groupBy })) rows.add(block);
-    return rows.finish(request, (find: FindColumn) =>
+    return rows.finish(request, plan.calls.length === 0, (find: FindColumn) =>
       plan.checked.condition === null ? null : compileCondition(plan.checked.condition, find),
     );
   }
@@ -100,6 +103,14 @@ function later(a: bigint, b: bigint): bigint {
 
 function earlier(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
+}
+
+/** @throws TsdbError bad_query: the call takes no such values, even if there should be none */
+function checkCall(call: PlannedCall): void {
+  if ("args" in call.of) checkCall(call.of);
+  const type = "args" in call.of ? call.of.type : call.of.kind;
+  const operator = REDUCERS.get(call.name) ?? TRANSFORMS.get(call.name);
+  if (operator !== undefined && type !== null) checkType(operator, type === "tag" ? "string" : type);
 }
 
 /** Rows of a measurement that show anything but tags: others are none. */

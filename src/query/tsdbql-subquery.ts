@@ -30,7 +30,8 @@ export class SubqueryRows {
     this.memory.check(this.bytes * 2);
   }
 
-  finish(request: RowsRequest, makeTest: MakeTest): LooseRows {
+  /** @param keepsOrder results without windows, or with filled ones, stay as they come, group by group */
+  finish(request: RowsRequest, keepsOrder: boolean, makeTest: MakeTest): LooseRows {
     const { kept, plan } = this;
     const counts = kept.map(({ times }) => times.length);
     const known = new Map<string, AnyCells | null>();
@@ -64,7 +65,7 @@ export class SubqueryRows {
         return cells === null ? null : castCells(cells, kind);
       }),
       bytes: this.bytes,
-      keepsOrder: plan.calls.length > 0 && plan.checked.interval === null,
+      keepsOrder: keepsOrder && plan.calls.length > 0 && (plan.checked.interval === null || plan.checked.fill.kind !== "none"),
     };
   }
 

@@ -10,6 +10,7 @@ import type { SeriesAnswer, SeriesHead, SeriesPiece } from "../tsdbql/series.ts"
 import { resultTypeOf, toResultColumn } from "./tsdbql-columns.ts";
 import { analyzeLines, explainPiece, planLines } from "./tsdbql-explain.ts";
 import { StatementMemory } from "./tsdbql-memory.ts";
+import { withoutNaN } from "./tsdbql-outputs.ts";
 import { type RunPlan, SelectRun } from "./tsdbql-select.ts";
 import { runShow } from "./tsdbql-show.ts";
 import { measurementsOf, OpenTables, type TsdbqlContext } from "./tsdbql-tables.ts";
@@ -96,7 +97,7 @@ async function* piecesOf(plan: RunPlan, run: SelectRun): AsyncGenerator<SeriesPi
         tags = block.tags;
       }
       const rowCount = block.times.length;
-      const columns = block.columns.map((cells) => toResultColumn(cells, rowCount));
+      const columns = block.columns.map((cells) => toResultColumn(withoutNaN(cells), rowCount));
       yield { head, batch: { rowCount, columns: [{ validity: null, values: block.times }, ...columns] } };
     }
   }
