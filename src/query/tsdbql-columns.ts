@@ -297,26 +297,16 @@ const RESULT_TYPE: Readonly<Record<FieldType, ResultType>> = {
 
 export function resultTypeOf(type: FieldType | "tag" | null): ResultType {
   if (type === null) return { kind: "null" };
-  return type === "tag" ? { kind: "dictionary" } : RESULT_TYPE[type];
+  return RESULT_TYPE[type === "tag" ? "string" : type];
 }
 
 const NOTHING = new Uint8Array(0);
 
 /** Null: a column without any value. */
-export function toResultColumn(cells: AnyCells | null, rowCount: number): ResultColumn {
+export function toResultColumn(cells: Cells | null, rowCount: number): ResultColumn {
   if (cells === null) return { validity: new Uint8Array((rowCount + 7) >> 3), values: NOTHING };
-  if (cells.type === "tag") return tagResult(cells, rowCount);
   if (cells.type !== "string") return { validity: cells.validity, values: cells.values };
   return { validity: cells.validity, values: NOTHING, ...encodeTexts(cells.values) };
-}
-
-/** A tag that is absent shows as null. */
-function tagResult({ codes, dictionary, keepsEmpty = false }: TagCells, rowCount: number): ResultColumn {
-  const absent = keepsEmpty ? -1 : dictionary.indexOf("");
-  if (absent < 0) return { validity: null, values: codes, dictionary };
-  const validity = new Uint8Array((rowCount + 7) >> 3);
-  for (let i = 0; i < rowCount; i++) if (codes[i] !== absent) validity[i >> 3] = validity[i >> 3]! | (1 << (i & 7));
-  return { validity, values: codes, dictionary };
 }
 
 function encodeTexts(values: readonly string[]): { offsets: Int32Array; data: Uint8Array } {

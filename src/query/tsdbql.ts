@@ -7,13 +7,15 @@ import { checkSelect } from "../tsdbql/check-select.ts";
 import { compareText } from "../tsdbql/plan-fields.ts";
 import { planSelect } from "../tsdbql/plan-select.ts";
 import type { SeriesAnswer, SeriesHead, SeriesPiece } from "../tsdbql/series.ts";
-import { resultTypeOf, toResultColumn } from "./tsdbql-columns.ts";
+import { emptyCells } from "./tsdbql-cells.ts";
+import { type AnyCells, resultTypeOf, toResultColumn } from "./tsdbql-columns.ts";
 import { analyzeLines, explainPiece, planLines } from "./tsdbql-explain.ts";
 import { StatementMemory } from "./tsdbql-memory.ts";
 import { withoutNaN } from "./tsdbql-outputs.ts";
 import { type RunPlan, SelectRun } from "./tsdbql-select.ts";
 import { runShow } from "./tsdbql-show.ts";
 import { measurementsOf, OpenTables, type TsdbqlContext } from "./tsdbql-tables.ts";
+import { TagTexts } from "./tsdbql-tag-texts.ts";
 import { Turns } from "./tsdbql-turns.ts";
 
 export type { OpenTable, TsdbqlContext } from "./tsdbql-tables.ts";
@@ -32,7 +34,12 @@ function isShow(statement: Statement): statement is Show {
 
 async function runSelect(select: Select, context: TsdbqlContext): Promise<SeriesAnswer> {
   const { plan, tables } = await planOf(select, context);
-  return { pieces: piecesOf(plan, runOf(context)), close: () => tables.close() };
+  const tagTexts = new TagTexts(context.kernel);
+  const close = () => {
+    tagTexts.release();
+    return tables.close();
+  };
+  return { pieces: piecesOf(plan, runOf(context), tagTexts), close };
 }
 
 interface OpenPlan {
@@ -63,7 +70,12 @@ async function runExplain({ select, analyze }: Explain, context: TsdbqlContext):
     }
     const planMs = performance.now() - startMs;
     let rowCount = 0;
-    for await (const { batch } of piecesOf(plan, runOf(context))) rowCount += batch.rowCount;
+    const tagTexts = new TagTexts(context.kernel);
+    try {
+      for await (const { batch } of piecesOf(plan, runOf(context), tagTexts)) rowCount += batch.rowCount;
+    } finally {
+      tagTexts.release();
+    }
     const runMs = performance.now() - startMs - planMs;
     yield explainPiece("EXPLAIN ANALYZE", analyzeLines(select, { planMs, runMs, rowCount, records: tables.records() }));
   };
@@ -74,7 +86,7 @@ function runOf({ kernel, signal, memoryBytesMax }: TsdbqlContext): SelectRun {
   return new SelectRun(kernel, new Turns(signal), new StatementMemory(memoryBytesMax));
 }
 
-async function* piecesOf(plan: RunPlan, run: SelectRun): AsyncGenerator<SeriesPiece> {
+async function* piecesOf(plan: RunPlan, run: SelectRun, tagTexts: TagTexts): AsyncGenerator<SeriesPiece> {
   const { checked } = plan;
   const names = checked.descending ? plan.names.toReversed() : plan.names;
   const keys = [...plan.dimensions].sort(compareText);
@@ -92,23 +104,27 @@ async function* piecesOf(plan: RunPlan, run: SelectRun): AsyncGenerator<SeriesPi
         head = {
           name,
           tags: keys.length === 0 ? null : keys.map((key, i) => [key, block.tags[i]!]),
-          fields: fieldsOf(fields, block.columns),
+          fields: fieldsOf(plan, fields, block.columns),
         };
         tags = block.tags;
       }
       const rowCount = block.times.length;
-      const columns = block.columns.map((cells) => toResultColumn(withoutNaN(cells), rowCount));
+      tagTexts.nextBatch();
+      const columns = block.columns.map((own, i) => {
+        const { type } = plan.outputs[i]!;
+        const cells = withoutNaN(own) ?? (type === null ? null : emptyCells(type, rowCount));
+        return cells?.type === "tag" ? tagTexts.column(cells, rowCount) : toResultColumn(cells, rowCount);
+      });
       yield { head, batch: { rowCount, columns: [{ validity: null, values: block.times }, ...columns] } };
     }
   }
 }
 
-/** As the values are: a tag is a text by code, a column without values is null. */
-function fieldsOf(
-  fields: readonly ResultField[],
-  columns: readonly ({ readonly type: Parameters<typeof resultTypeOf>[0] } | null)[],
-): ResultField[] {
-  return fields.map((field, i) => (i === 0 ? field : { name: field.name, type: resultTypeOf(columns[i - 1]?.type ?? null) }));
+/** As the values are; of a column without any, as they would be. */
+function fieldsOf({ outputs }: RunPlan, fields: readonly ResultField[], columns: readonly (AnyCells | null)[]): ResultField[] {
+  return fields.map((field, i) => {
+    return i === 0 ? field : { name: field.name, type: resultTypeOf(columns[i - 1]?.type ?? outputs[i - 1]!.type) };
+  });
 }
 
 function isSame(a: readonly string[], b: readonly string[]): boolean {
