@@ -141,6 +141,7 @@ export class AggregateRun {
     roads: readonly CallRoad[],
     { table, schema }: TableSource<MeasurementTable>,
     ownTimes: boolean,
+    timesOnly = false,
   ): Promise<readonly CallGroup[] | null> {
     const { run, scope } = this;
     const { checked } = this.plan;
@@ -153,7 +154,7 @@ export class AggregateRun {
     if (predicates.leftTags.length > 0) return null;
     if (predicates.isEmpty || range.minNs > range.maxNs) return [];
     const request: CallRequest = {
-      ...{ calls, groupBy: scope.groupBy, range, ownTimes },
+      ...{ calls, groupBy: scope.groupBy, range, ownTimes, timesOnly },
       interval: checked.interval,
       zone: checked.timeZone,
       startNs: startOf(range),
@@ -218,7 +219,7 @@ export class AggregateRun {
     if (call === null || call === undefined || otherRoads.length > 0 || !this.ownTimes) return {};
     if (source?.kind !== "table" || others.length > 0 || !NARROWED.has(call.name)) return {};
     const isOfTime = call.name === "first" || call.name === "last";
-    const groups = await this.kernelGroups(roads, source, isOfTime);
+    const groups = await this.kernelGroups(roads, source, isOfTime, isOfTime);
     const column = source.table.column(road!.base.column.name);
     if (groups === null || groups.length === 0 || column === undefined) return {};
     const points = groups.flatMap((group) => group.points[0] ?? []);

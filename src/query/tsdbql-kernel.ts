@@ -26,6 +26,8 @@ export interface CallRequest {
   /** Of results without windows; a single selector's points have their own. */
   readonly startNs: bigint;
   readonly ownTimes: boolean;
+  /** Of first and last only the times matter: any value at that time will do. */
+  readonly timesOnly?: boolean;
   readonly descending: boolean;
 }
 
@@ -105,7 +107,7 @@ function planKernel(table: MeasurementTable, request: CallRequest): KernelPlan |
   const known = keyColumns.filter((column) => column?.type === ColumnType.tag) as ColumnDef[];
   const aggregates: Aggregate[] = [];
   const makers: Maker[] = [];
-  const isChosen = request.calls.some(({ name }) => name === "first" || name === "last");
+  const isChosen = request.timesOnly !== true && request.calls.some(({ name }) => name === "first" || name === "last");
   // of several series at one time the greatest value counts, so series are told apart
   const others = isChosen ? table.tagColumns.filter((column) => !known.includes(column)) : [];
   const isFine = others.length > 0;

@@ -98,6 +98,33 @@ describe(`${ROWS.length} rows (seed ${SEED})`, () => {
     expect(grouped!.values).toEqual([[ofA.time, ofA.v]]);
   });
 
+  // every row has an i, but only a look at each row tells
+  const ALWAYS = "(i >= 0 OR i < 0 OR host = 'none')";
+  const AGGREGATES = "count(v), sum(i), mean(v), min(i), max(v), first(v), last(v), spread(v)";
+  const SHAPES: [calls: string, rest: string][] = [
+    [AGGREGATES, ""],
+    [AGGREGATES, "GROUP BY host"],
+    [AGGREGATES, "GROUP BY time(1ms, 7u) fill(none)"],
+    [AGGREGATES, "GROUP BY time(100ms), host fill(none) ORDER BY time DESC LIMIT 3 OFFSET 1"],
+    [AGGREGATES, "GROUP BY time(1s), nothing fill(linear)"],
+    ["first(i)", "GROUP BY time(10ms) fill(previous) LIMIT 50"],
+    ["derivative(mean(i)), cumulative_sum(count(v))", "GROUP BY time(50ms), host fill(0)"],
+    ["last(i), last(v)", "GROUP BY host"],
+    ["last(i)", ""],
+  ];
+  test.each(SHAPES)("%s %s: the storage's results are those of rows", async (calls, rest) => {
+    const until = `time <= ${ROWS.at(-1)!.time}`;
+    const quick = await data.ask(`SELECT ${calls} FROM m WHERE ${until} ${rest}`);
+    const slow = await data.ask(`SELECT ${calls} FROM m WHERE ${until} AND ${ALWAYS} ${rest}`);
+    const rounded = (found: AnswerSeries[]) =>
+      found.map((series) => ({
+        ...series,
+        values: series.values.map((row) => row.map((value) => (typeof value === "number" ? Number(value.toPrecision(12)) : value))),
+      }));
+    expect(slow.length).toBeGreaterThan(0);
+    expect(rounded(quick)).toEqual(rounded(slow));
+  });
+
   test("calls of a subquery's rows are those of the rows", async () => {
     const [outer] = await data.ask("SELECT count(x), sum(x) FROM (SELECT i AS x FROM m WHERE host = 'a')");
     const ofA = ROWS.filter(({ host }) => host === "a");
