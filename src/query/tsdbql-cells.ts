@@ -100,6 +100,15 @@ function takeTags({ codes, dictionary, keepsEmpty = false }: TagCells, rows: Int
   return { type: "tag", codes: taken, dictionary: absent < 0 ? [...dictionary, ""] : dictionary };
 }
 
+/** Rows [from, to) of a column, borrowed. @param from a multiple of 8 */
+export function partOfCells(cells: AnyCells, from: number, to: number): AnyCells {
+  if (cells.type === "tag") return { ...cells, codes: cells.codes.subarray(from, to) };
+  const { type, values } = cells;
+  const validity = cells.validity === null ? null : cells.validity.subarray(from >> 3, (to + 7) >> 3);
+  const part = Array.isArray(values) ? values.slice(from, to) : (values as Float64Array).subarray(from, to);
+  return cellsOf(type, part as PointValues[typeof type], validity);
+}
+
 /** Without any value. */
 export function emptyCells(type: FieldType, rowCount: number): Cells {
   const validity = new Uint8Array((rowCount + 7) >> 3);

@@ -19,8 +19,13 @@ export class TagTexts {
     this.rows = new Blocks(kernel);
   }
 
-  /** Columns that were given before are not needed any more. */
+  /** Columns that were given before are not needed any more; those to come have the same dictionaries. */
   nextBatch(): void {
+    this.rows.release();
+  }
+
+  /** And dictionaries are others. */
+  nextBlock(): void {
     this.rows.release();
     this.values.release();
     this.viewsOf.clear();
@@ -49,7 +54,7 @@ export class TagTexts {
   }
 
   release(): void {
-    this.nextBatch();
+    this.nextBlock();
   }
 
   private views(dictionary: readonly string[]): number {

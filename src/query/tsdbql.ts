@@ -1,13 +1,13 @@
 // The door of the v1-style language in the query worker: SELECT over pinned snapshots of the databases that it names → series, piece by
 // piece.
 import { TsdbError } from "../model/errors.ts";
-import type { ResultField } from "../model/result-batch.ts";
-import type { Explain, Select, Show, Statement } from "../tsdbql/ast.ts";
+import type { ResultColumn, ResultField } from "../model/result-batch.ts";
+import type { Explain, FieldType, Select, Show, Statement } from "../tsdbql/ast.ts";
 import { checkSelect } from "../tsdbql/check-select.ts";
 import { compareText } from "../tsdbql/plan-fields.ts";
 import { planSelect } from "../tsdbql/plan-select.ts";
 import type { SeriesAnswer, SeriesHead, SeriesPiece } from "../tsdbql/series.ts";
-import { emptyCells } from "./tsdbql-cells.ts";
+import { emptyCells, partOfCells } from "./tsdbql-cells.ts";
 import { type AnyCells, resultTypeOf, toResultColumn } from "./tsdbql-columns.ts";
 import { analyzeLines, explainPiece, planLines } from "./tsdbql-explain.ts";
 import { StatementMemory } from "./tsdbql-memory.ts";
@@ -108,16 +108,26 @@ async function* piecesOf(plan: RunPlan, run: SelectRun, tagTexts: TagTexts): Asy
         };
         tags = block.tags;
       }
-      const rowCount = block.times.length;
-      tagTexts.nextBatch();
-      const columns = block.columns.map((own, i) => {
-        const { type } = plan.outputs[i]!;
-        const cells = withoutNaN(own) ?? (type === null ? null : emptyCells(type, rowCount));
-        return cells?.type === "tag" ? tagTexts.column(cells, rowCount) : toResultColumn(cells, rowCount);
-      });
-      yield { head, batch: { rowCount, columns: [{ validity: null, values: block.times }, ...columns] } };
+      tagTexts.nextBlock();
+      for (let from = 0; from < block.times.length; from += PIECE_ROWS) {
+        const to = Math.min(block.times.length, from + PIECE_ROWS);
+        tagTexts.nextBatch();
+        const columns = block.columns.map((cells, i) => {
+          const part = cells === null || to - from === block.times.length ? cells : partOfCells(cells, from, to);
+          return toColumn(part, plan.outputs[i]!.type, tagTexts, to - from);
+        });
+        yield { head, batch: { rowCount: to - from, columns: [{ validity: null, values: block.times.subarray(from, to) }, ...columns] } };
+      }
     }
   }
+}
+
+/** Rows of a piece at most, a multiple of 8: as many as are well written at a time. */
+const PIECE_ROWS = 16_384;
+
+function toColumn(own: AnyCells | null, type: FieldType | null, tagTexts: TagTexts, rowCount: number): ResultColumn {
+  const cells = withoutNaN(own) ?? (type === null ? null : emptyCells(type, rowCount));
+  return cells?.type === "tag" ? tagTexts.column(cells, rowCount) : toResultColumn(cells, rowCount);
 }
 
 /** As the values are; of a column without any, as they would be. */
