@@ -8,12 +8,14 @@ import { compareText } from "../tsdbql/plan-fields.ts";
 import { ofMeasurement, type SeriesCondition } from "../tsdbql/show-condition.ts";
 import { chooseSeries, codesOf, hasValue, type Marks, SeriesUnion, textsOf } from "./series-tags.ts";
 import type { OpenTable } from "./tsdbql.ts";
+import type { StatementMemory } from "./tsdbql-memory.ts";
 import type { ShownMeasurement } from "./tsdbql-show-tables.ts";
 import type { Turns } from "./tsdbql-turns.ts";
 
 export interface SeriesChoice {
   readonly kernel: Kernel;
   readonly turns: Turns;
+  readonly memory: StatementMemory;
   readonly range: TimeRange;
   readonly condition: SeriesCondition;
 }
@@ -23,6 +25,9 @@ interface ChosenSet {
   readonly dictionary: DictionaryView;
   readonly marks: Marks;
 }
+
+/** What a text costs in the runtime, about. */
+const TEXT_BYTES = 64;
 
 const isTag = ({ type }: ColumnDef) => type === ColumnType.tag;
 const isField = ({ type }: ColumnDef) => type !== ColumnType.tag && type !== ColumnType.time;
@@ -83,6 +88,7 @@ export async function tagValues(
       }
       for (const [i, column] of wanted.entries()) {
         const tag = unions[i]!.view.tags[0];
+        choice.memory.check((tag?.valueCount ?? 0) * TEXT_BYTES);
         // the first text is that of no value
         const values = tag === undefined ? [] : textsOf(kernel, tag).slice(1);
         const known = found.get(column.name);
@@ -134,6 +140,7 @@ async function taggedSeries(choice: SeriesChoice, { name, tables }: ShownMeasure
     try {
       for await (const { dictionary, marks } of chosenSets(choice, name, [table])) union.add(dictionary, marks);
       const { view } = union;
+      choice.memory.check(view.seriesCount * TEXT_BYTES * (1 + view.tags.length));
       const tags = view.tags.map((tag) => ({
         name: table.columns.find(({ id }) => id === tag.columnId)!.name,
         codes: codesOf(kernel, view, tag).slice(),

@@ -9,6 +9,7 @@ import type { SeriesAnswer, SeriesPiece } from "../tsdbql/series.ts";
 import { EVERY_MEASUREMENT, type MeasurementFilter, measurementFilter, seriesCondition } from "../tsdbql/show-condition.ts";
 import { splitCondition } from "../tsdbql/time-range.ts";
 import type { TsdbqlContext } from "./tsdbql.ts";
+import { StatementMemory } from "./tsdbql-memory.ts";
 import { type Limits, list, RunningList } from "./tsdbql-show-lists.ts";
 import { countByTags, countSeries, fieldKeys, hasSeries, type SeriesChoice, seriesKeys, tagKeys, tagValues } from "./tsdbql-show-series.ts";
 import { showServer } from "./tsdbql-show-server.ts";
@@ -37,7 +38,10 @@ export async function runShow(statement: Show, context: TsdbqlContext): Promise<
   const condition = statement.kind === "show measurements" ? { kind: "all" as const } : seriesCondition(rest);
   const filter = statement.kind === "show measurements" ? measurementFilter(rest) : EVERY_MEASUREMENT;
   const tables = await open(statement, context);
-  const choice: SeriesChoice = { kernel: context.kernel, turns: new Turns(context.signal), range, condition };
+  const choice: SeriesChoice = {
+    ...{ kernel: context.kernel, turns: new Turns(context.signal), range, condition },
+    memory: new StatementMemory(context.memoryBytesMax),
+  };
   const close = () => {
     tables.close();
     return Promise.resolve();

@@ -57,9 +57,9 @@ function tableOf(name: string, id: number, rows: Rows, layout: Layout, hiding: H
 
 type Databases = Readonly<Record<string, readonly TableSnapshot[]>>;
 
-function contextOf(databases: Databases, database: string | null): TsdbqlContext {
+function contextOf(databases: Databases, database: string | null, memoryBytesMax = 1 << 30): TsdbqlContext {
   return {
-    ...{ kernel, database, retentionPolicy: null, memoryBytesMax: 1 << 30, signal: new AbortController().signal },
+    ...{ kernel, database, retentionPolicy: null, memoryBytesMax, signal: new AbortController().signal },
     nowNs: 1_700_000_000_000_000_000n,
     snapshot: async ({ database: name, tables, wholeCatalog, systemTables }) => {
       // the server's own is always there
@@ -78,9 +78,9 @@ function contextOf(databases: Databases, database: string | null): TsdbqlContext
   };
 }
 
-async function ask(databases: Databases, text: string, database: string | null = "d"): Promise<unknown> {
+async function ask(databases: Databases, text: string, database: string | null = "d", memoryBytesMax?: number): Promise<unknown> {
   try {
-    const answer = await runTsdbql(parseQuery(text)[0]!.statement, contextOf(databases, database));
+    const answer = await runTsdbql(parseQuery(text)[0]!.statement, contextOf(databases, database, memoryBytesMax));
     try {
       // 1.x leaves a name out that is empty
       const series = (await readSeries(answer)).map(({ name, ...rest }) => (name === "" ? rest : { name, ...rest }));
@@ -119,6 +119,17 @@ test("a database is required", async () => {
   for (const statement of ["SHOW MEASUREMENTS", "SHOW SERIES", "SHOW TAG VALUES WITH KEY = a", "SHOW SERIES CARDINALITY"]) {
     expect(await ask({}, statement, null)).toEqual({ error: "database name required" });
   }
+});
+
+test("lists that do not fit the statement's memory are refused, numbers are not", async () => {
+  const rows = Array.from({ length: 1000 }, (_, i): TestRow => ({ timeNs: BigInt(i), tags: { host: `h${i}` }, fields: { v: 1 } }));
+  const databases = { d: [tableOf("m", 1, rows, LAYOUTS["in memory"]!)] };
+  for (const statement of ["SHOW SERIES", "SHOW TAG VALUES WITH KEY = host", "SHOW SERIES EXACT CARDINALITY GROUP BY host"]) {
+    const error = expect.stringContaining("Resources exhausted");
+    expect(await ask(databases, statement, "d", 10_000)).toEqual({ error });
+  }
+  const count = { series: [{ name: "m", columns: ["count"], values: [[1000]] }] };
+  expect(await ask(databases, "SHOW SERIES EXACT CARDINALITY", "d", 10_000)).toEqual(count);
 });
 
 // What is hidden ---------------------------------------------------------------------------------------------------------------------
