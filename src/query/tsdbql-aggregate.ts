@@ -3,6 +3,7 @@
 
 import type { TimeRange } from "../model/scan.ts";
 import type { Fill } from "../tsdbql/ast.ts";
+import { cellsOf } from "../tsdbql/operators/columns.ts";
 import { fillWindows } from "../tsdbql/operators/fill.ts";
 import type { Cells } from "../tsdbql/operators/operator.ts";
 import { REDUCERS } from "../tsdbql/operators/reducers.ts";
@@ -297,6 +298,8 @@ export class AggregateRun {
       const place = this.roads.findIndex((road) => road.call === call);
       const result = place < 0 ? null : results[place]!;
       if (result !== null) return rows.columns[present.indexOf(result)]!;
+      // a call without a point in any window is filled with the number itself, whatever the field is
+      if (checked.interval !== null && checked.fill.kind === "value") return constantCells(checked.fill.value, rowCount);
       return call.type === null ? null : emptyCells(call.type, rowCount);
     });
     const beside = limited[0]!.rows;
@@ -353,6 +356,10 @@ export class AggregateRun {
   }
 }
 
+function constantCells(value: number | bigint, rowCount: number): AnyCells {
+  return cellsOf("float", new Float64Array(rowCount).fill(Number(value)), null);
+}
+
 /** Where a clock changes, windows are longer or shorter. */
 const SPARE_WINDOWS = 4;
 
@@ -363,9 +370,9 @@ function upTo(points: Points, starts: BigInt64Array, wanted: number): Points {
   const isDescending = starts.length > 1 && starts[1]! < starts[0]!;
   let count = 0;
   while (count < points.times.length && (isDescending ? points.times[count]! >= last : points.times[count]! <= last)) count++;
-  // where there is none, one behind them says that the group has any
-  count = Math.max(1, count);
-  if (count === points.times.length) return points;
+  // and one behind them: a line goes on to it, and it says that the group has any
+  count++;
+  if (count >= points.times.length) return points;
   const cells = { type: points.type, values: points.values, validity: null } as Cells;
   return presentPoints(cells, points.times, 0, count).points;
 }

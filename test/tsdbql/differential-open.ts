@@ -36,6 +36,9 @@ const OURS: Readonly<Record<string, readonly string[]>> = {
     "SELECT count(usage) FROM cpu WHERE time >= '2024-01-01T00:00:00Z' AND time < '2024-01-01T00:03:00Z' GROUP BY time(1m, '2024-01-01T00:00:07Z') fill(none)",
   ],
   "a statement that names an unknown database fails by itself": ["SELECT usage FROM nowhere..cpu; SHOW DATABASES"],
+  "the error of a statement behind another one is shown": [
+    "SELECT usage FROM cpu; SELECT mean(usage), idle FROM cpu; SELECT idle FROM cpu",
+  ],
   "the database _internal is always listed": ["SHOW DATABASES", "SHOW MEASUREMENTS; SHOW DATABASES"],
   "the default retention policy is the database itself, whatever it should be called, and has no shards": [
     "CREATE DATABASE named WITH DURATION 48h REPLICATION 1 NAME two_days",
