@@ -40,7 +40,7 @@ async function ask(sql: string, isInternal = false): Promise<Answer> {
 /** The vendor's list of views, by name. */
 const VIEWS = ["columns", "df_settings", "parameters", "routines", "schemata", "tables", "views"];
 const SYSTEM = ["influxdb_schema", "parquet_files", "queries", "tables"];
-const INTERNAL = ["databases", "influxdb_schema", "nodes", "parquet_files", "queries", "tables"];
+const INTERNAL = ["databases", "influxdb_schema", "nodes", "parquet_files", "queries", "tables", "tokens"];
 
 const HOME_COLUMNS = [
   ["co", "Int64", "YES"],
