@@ -34,6 +34,10 @@ export class TagTexts {
   /** A tag that is absent is null. @throws TsdbError overloaded */
   column(cells: TagCells, rowCount: number): ResultColumn {
     const validity = validityOf(cells, rowCount);
+    return new TagColumnOfRows(cells, rowCount, validity, () => this.place(cells, rowCount, validity));
+  }
+
+  private place(cells: TagCells, rowCount: number, validity: Uint8Array | null): ScanColumn {
     const views = this.views(cells.dictionary);
     const dataPtr = this.rows.alloc(Math.max(1, rowCount) * VIEW_WORDS * 4);
     const { u32, u8 } = this.kernel;
@@ -50,7 +54,7 @@ export class TagTexts {
       validityPtr = this.rows.allocZeroed(Math.ceil(rowCount / 64) * 8);
       u8.set(validity, validityPtr);
     }
-    return new TagColumnOfRows(cells, rowCount, validity, { dataPtr, validityPtr });
+    return { dataPtr, validityPtr };
   }
 
   release(): void {
@@ -78,17 +82,23 @@ function validityOf({ codes, dictionary, keepsEmpty = false }: TagCells, rowCoun
   return missing === 0 ? null : validity;
 }
 
-/** Its texts are made for those who ask for them. */
+/** Its texts are made for those who ask for them: views for the kernel, bytes for others. */
 class TagColumnOfRows implements ResultColumn {
   readonly values = NO_VALUES;
+  private placed: ScanColumn | null = null;
   private texts: { readonly offsets: Int32Array; readonly data: Uint8Array } | null = null;
 
   constructor(
     private readonly cells: TagCells,
     private readonly rowCount: number,
     readonly validity: Uint8Array | null,
-    readonly inKernel: ScanColumn,
+    private readonly place: () => ScanColumn,
   ) {}
+
+  get inKernel(): ScanColumn {
+    this.placed ??= this.place();
+    return this.placed;
+  }
 
   get offsets(): Int32Array {
     return this.encode().offsets;
@@ -101,11 +111,22 @@ class TagColumnOfRows implements ResultColumn {
   private encode() {
     if (this.texts !== null) return this.texts;
     const { codes, dictionary } = this.cells;
-    const encoded = dictionary.map((value) => Buffer.from(value));
-    const offsets = new Int32Array(this.rowCount + 1);
-    for (let row = 0; row < this.rowCount; row++) offsets[row + 1] = offsets[row]! + encoded[codes[row]!]!.length;
-    const data = new Uint8Array(offsets[this.rowCount]!);
-    for (let row = 0; row < this.rowCount; row++) data.set(encoded[codes[row]!]!, offsets[row]!);
+    const { rowCount } = this;
+    const known = new Map<number, Uint8Array>();
+    const rows: Uint8Array[] = [];
+    const offsets = new Int32Array(rowCount + 1);
+    for (let row = 0; row < rowCount; row++) {
+      const code = codes[row]!;
+      let text = known.get(code);
+      if (text === undefined) {
+        text = Buffer.from(dictionary[code]!);
+        known.set(code, text);
+      }
+      rows.push(text);
+      offsets[row + 1] = offsets[row]! + text.length;
+    }
+    const data = new Uint8Array(offsets[rowCount]!);
+    for (let row = 0; row < rowCount; row++) data.set(rows[row]!, offsets[row]!);
     this.texts = { offsets, data };
     return this.texts;
   }

@@ -94,6 +94,7 @@ async function* piecesOf(plan: RunPlan, run: SelectRun, tagTexts: TagTexts): Asy
     { name: checked.timeName, type: { kind: "timestamp", unit: "ns", zone: checked.timeZone?.name ?? null } },
     ...plan.outputs.map(({ name, type }) => ({ name, type: resultTypeOf(type) })),
   ];
+  let shown: readonly ResultField[] | null = null;
   const heldBytes = run.memory.used;
   for (const name of names) {
     run.memory.giveDownTo(heldBytes);
@@ -101,11 +102,10 @@ async function* piecesOf(plan: RunPlan, run: SelectRun, tagTexts: TagTexts): Asy
     let tags: readonly string[] | null = null;
     for await (const block of run.blocks(plan, name, { range: { minNs: checked.minNs, maxNs: checked.maxNs }, groupBy: keys })) {
       if (head === null || tags === null || !isSame(tags, block.tags)) {
-        head = {
-          name,
-          tags: keys.length === 0 ? null : keys.map((key, i) => [key, block.tags[i]!]),
-          fields: fieldsOf(plan, fields, block.columns),
-        };
+        const own = fieldsOf(plan, fields, block.columns);
+        // series mostly have the same columns: then whoever writes them sees it at once
+        if (shown === null || own.some(({ type }, i) => type !== shown![i]!.type)) shown = own;
+        head = { name, tags: keys.length === 0 ? null : keys.map((key, i) => [key, block.tags[i]!]), fields: shown };
         tags = block.tags;
       }
       tagTexts.nextBlock();
