@@ -105,6 +105,10 @@ export class Api {
     } catch (cause) {
       if (signal?.aborted === true) throw cause;
       const reason = (cause as Error).message;
+      if (/certificate|self.signed/i.test(reason)) {
+        const hint = "--tls-ca FILE trusts one, --tls-no-verify any";
+        throw new TsdbError("io", `the certificate of ${this.host} is not trusted: ${reason}; ${hint}`, {}, { cause });
+      }
       throw new TsdbError("io", `no server at ${this.host}: ${reason}; --host names another one`, {}, { cause });
     }
     if (response.ok) return response;

@@ -204,7 +204,7 @@ export const DATABASE_COMMANDS: readonly ClientCommand[] = [
     positionals: [],
     options: [DATABASE, FORMAT, ...CONNECTION],
     verb: "Show",
-    run: (input, { out }) => statement(input, input.required("database"), "SHOW TABLES", out),
+    run: (input, { out }) => statement(input, input.required("database"), TABLE_LIST, out),
   },
   {
     words: ["show", "retention"],
@@ -228,6 +228,7 @@ export const DATABASE_COMMANDS: readonly ClientCommand[] = [
   },
 ];
 
+export const TABLE_LIST = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'iox' ORDER BY table_name";
 const DAY_NS = 86_400_000_000_000;
 const RETENTION_LIST = `SELECT database_name, CASE
     WHEN retention_period_ns IS NULL THEN 'infinite'

@@ -28,7 +28,9 @@ export class Progress {
     const clear = this.terminal.isOutputTerminal ? "\r\x1b[K" : "";
     const seconds = (performance.now() - this.startMs) / 1000;
     const rate = Math.round(lines / Math.max(seconds, 0.001)).toLocaleString("en-US");
-    this.terminal.error(`${clear}${lines.toLocaleString("en-US")} lines, ${megabytes(bytes)}, ${seconds.toFixed(1)} s, ${rate} lines/s\n`);
+    this.terminal.error(
+      `${clear}${lines.toLocaleString("en-US")} ${lines === 1 ? "line" : "lines"}, ${megabytes(bytes)}, ${seconds.toFixed(1)} s, ${rate} lines/s\n`,
+    );
   }
 
   private text(bytes: number, lines: number): string {

@@ -6,7 +6,7 @@ import { createInterface, type Interface } from "node:readline";
 import { TsdbError } from "../../model/errors.ts";
 import { Api, CONNECTION, DATABASE, Refused } from "./api.ts";
 import type { ClientCommand, Terminal } from "./command.ts";
-import { withNewline } from "./databases.ts";
+import { TABLE_LIST, withNewline } from "./databases.ts";
 import { splitStatements } from "./statement-text.ts";
 
 const HISTORY_LINES_MAX = 2000;
@@ -82,7 +82,7 @@ class Shell {
       case "exit":
         return false;
       case "\\d":
-        await this.ask(argument === undefined ? "SHOW TABLES" : `SHOW COLUMNS FROM ${argument}`);
+        await this.ask(argument === undefined ? TABLE_LIST : `SHOW COLUMNS FROM ${argument}`);
         return true;
       case "\\l":
         await this.listDatabases();
