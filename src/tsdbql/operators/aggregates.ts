@@ -148,7 +148,9 @@ function modeRow(keys: ArrayLike<number | bigint | string>, times: BigInt64Array
   let [bestKey, best] = found.entries().next().value!;
   for (const [key, of] of found) {
     if (of.count < best.count) continue;
-    const isFirst = of.count === 1 ? key < bestKey : times[earliest(of)]! < times[earliest(best)]!;
+    const [timeNs, bestNs] = [times[earliest(of)]!, times[earliest(best)]!];
+    // of those that came at once it is the greatest, so that it does not matter in which order they lie
+    const isFirst = of.count === 1 ? key < bestKey : timeNs < bestNs || (timeNs === bestNs && key > bestKey);
     if (of.count > best.count || isFirst) [bestKey, best] = [key, of];
   }
   return best.first;
