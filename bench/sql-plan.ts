@@ -123,7 +123,7 @@ export class Planner {
   ): Promise<Times> {
     const scans = new StatementScans(this.engine, { tables: this.tables, params: {} });
     const options: RewriteOptions = {
-      values: { literals: plan.literals, params: {}, nowNs: EXTENT.endNs },
+      values: { text: plan.statement.text, literals: plan.literals, params: {}, nowNs: EXTENT.endNs },
       tables: scans,
       functionBytesMax: plan.isSimple ? null : this.engine.functionBytesMax,
     };

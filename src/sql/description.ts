@@ -36,7 +36,7 @@ async function describeWith(engine: SqlEngine, plan: SqlPlan, input: SqlInput): 
       throw unknownTable("public", statement.table.schema, statement.table.table);
     }
     const nowNs = input.nowNs ?? BigInt(Date.now()) * 1_000_000n;
-    const values = { literals: plan.literals, params: input.params, nowNs };
+    const values = { text: plan.statement.text, literals: plan.literals, params: input.params, nowNs };
     // what must not be run must not be planned either
     const functionBytesMax = plan.isSimple ? null : engine.functionBytesMax;
     const rewrite = Rewrite.of(plan, { values, tables: scans, functionBytesMax, keepsParameters: true });

@@ -21,6 +21,11 @@ export class EncodedText {
     readonly tokens: readonly Token[],
   ) {}
 
+  /** Characters of the statement. */
+  get length(): number {
+    return this.original.length;
+  }
+
   /** The tokens with a space or line end between those that were apart. */
   get sql(): string {
     this.joined ??= this.join();

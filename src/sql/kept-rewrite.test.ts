@@ -87,6 +87,11 @@ describe("a rewrite each", () => {
     ],
     ["a comparison that says nothing of a type's values", "SELECT f FROM cpu WHERE u = 5.0", "SELECT f FROM cpu WHERE u = 5.5"],
     ["a text longer than what was reckoned with", "SELECT s || 'a' AS y FROM cpu", `SELECT s || '${"a".repeat(17)}' AS y FROM cpu`],
+    [
+      "a long statement, which it would keep in memory",
+      `SELECT f AS long FROM cpu WHERE host = 'a' -- ${"x".repeat(16 << 10)}`,
+      "SELECT f AS long FROM cpu WHERE host = 'b'",
+    ],
     ["a pattern", "SELECT s LIKE '%a%a%a%' AS x FROM cpu", "SELECT s LIKE '%b%a%a%' AS x FROM cpu"],
     ["an invalid time", `SELECT f FROM cpu WHERE time > '2021-01-01'`, "SELECT f FROM cpu WHERE time > 'yesterday'"],
     ["the clock in a result", "SELECT now() AS n", "SELECT now() AS n"],

@@ -119,14 +119,16 @@ function valueAt(source: Source, { literals, params }: TracedValues): unknown {
 /** Of one shape, what statements need at different times of the day: other tables, other values that are looked at. */
 const KEPT_MAX = 4;
 
-/** What is longer is not kept: a rewrite refers to the values of its latest statement. */
-const VALUE_CHARS_MAX = 64 << 10;
+/** For longer statements none is kept: a rewrite refers to the text of its latest statement, of which literals are parts. */
+export const KEPT_CHARS_MAX = 16 << 10;
 
-function isLong({ literals, params }: TracedValues): boolean {
-  let chars = 0;
-  for (const { text, list } of literals) for (const item of list ?? [text]) chars += item.length;
-  for (const value of Object.values(params)) if (typeof value === "string") chars += value.length;
-  return chars > VALUE_CHARS_MAX;
+function isLong({ text, params }: TracedValues): boolean {
+  let chars = text.length;
+  for (const name in params) {
+    const value = params[name];
+    if (typeof value === "string") chars += value.length;
+  }
+  return chars > KEPT_CHARS_MAX;
 }
 
 export class KeptRewrites {

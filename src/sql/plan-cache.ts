@@ -1,6 +1,6 @@
 // Plans by the shape of their statements: the least recently used go first, within a bound in bytes.
 import { TsdbError } from "../model/errors.ts";
-import { KeptRewrites } from "./kept-rewrite.ts";
+import { KEPT_CHARS_MAX, KeptRewrites } from "./kept-rewrite.ts";
 import { type LiftedText, type Literal, liftLiterals, literalKey } from "./literals.ts";
 import { makePlan, type ParsedShape, parseShape, type Serialize, type SqlPlan, STATEMENT_CHARS_MAX } from "./plan.ts";
 import { parseStatement } from "./statement.ts";
@@ -87,7 +87,10 @@ export class PlanCache {
     const fixed = [...new Set([...(this.entries.get(shape)?.fixed ?? []), ...parsed.template.fixed])].sort((a, b) => a - b);
     const key = keyOf(shape, literals, fixed);
     const bytes = parsed.jsonChars * TEMPLATE_BYTES_PER_CHAR + key.length;
-    const known = { shape: parsed, rewrites: new KeptRewrites(() => this.grow(key, entry, parsed.jsonChars * REWRITE_BYTES_PER_CHAR)) };
+    const known = {
+      shape: parsed,
+      rewrites: new KeptRewrites(() => this.grow(key, entry, parsed.jsonChars * REWRITE_BYTES_PER_CHAR + KEPT_CHARS_MAX)),
+    };
     const entry: Entry = { fixed, known, bytes };
     if (bytes + shape.length > this.bytesMax / 8) return known;
     this.put(shape, { fixed, known: null, bytes: shape.length + fixed.length * 8 });

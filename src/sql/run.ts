@@ -164,7 +164,7 @@ export class SqlRun implements SqlAnswer {
   private get options(): RewriteOptions {
     const { params } = this.input;
     const isGuarded = !this.plan.isSimple || hasLongTexts(params);
-    const values = { literals: this.plan.literals, params, nowNs: this.nowNs };
+    const values = { text: this.plan.statement.text, literals: this.plan.literals, params, nowNs: this.nowNs };
     return { values, tables: this.scans, functionBytesMax: isGuarded ? this.engine.functionBytesMax : null };
   }
 

@@ -21,6 +21,8 @@ export type Source = number | `$${string}`;
 const LEAST_CHARS = 16;
 
 export interface TracedValues {
+  /** The statement, of which literals are parts. */
+  readonly text: { readonly length: number };
   readonly literals: readonly Literal[];
   readonly params: QueryParams;
   readonly nowNs: bigint;

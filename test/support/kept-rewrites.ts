@@ -80,7 +80,7 @@ export async function checkKept(engine: SqlEngine, { sql, params, nowNs, tables 
   const plan = await engine.plan(sql).catch(orNull);
   if (plan === null) return false;
   const options: RewriteOptions = {
-    values: { literals: plan.literals, params, nowNs },
+    values: { text: plan.statement.text, literals: plan.literals, params, nowNs },
     tables: { find: (name) => tables.find((table) => table.name === name) ?? null, isPlain: false, isInternal: false, refused: new Set() },
     functionBytesMax: plan.isSimple ? null : engine.functionBytesMax,
   };
