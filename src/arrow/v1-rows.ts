@@ -5,6 +5,7 @@ import type { ResultBatch, ResultField } from "../model/result-batch.ts";
 import type { RowLayout, RowText, RowTextMaker } from "../model/row-text.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 import type { Cells } from "./cells.ts";
+import { CodeStrings, withoutCodes } from "./code-strings.ts";
 import { createV1Cells } from "./v1-cells.ts";
 
 /** Fewer rows are sooner written here than copied into the kernel. */
@@ -30,6 +31,7 @@ export class V1Rows {
   private fields: readonly ResultField[] = [];
   private writer: RowWriter | undefined;
   private readonly writers = new Map<string, RowWriter>();
+  private readonly strings = new CodeStrings();
   private readonly nullText: string;
   private rowStart: string;
 
@@ -52,7 +54,7 @@ export class V1Rows {
     if (this.writer !== undefined) return;
     // a statement over thousands of measurements need not remember all of their columns
     if (this.writers.size >= 64) this.writers.clear();
-    this.writer = { text: this.kernel?.make(fields, this.layout(fields)) ?? null, cells: undefined };
+    this.writer = { text: this.kernel?.make(withoutCodes(fields), this.layout(fields)) ?? null, cells: undefined };
     this.writers.set(types, this.writer);
   }
 
@@ -61,7 +63,7 @@ export class V1Rows {
     const { writer } = this;
     assert(writer !== undefined, "the columns are known before the rows");
     if (to - from >= KERNEL_ROWS_MIN) {
-      const bytes = writer.text?.rows(batch, from, to) ?? null;
+      const bytes = writer.text?.rows(this.strings.expand(batch, from, to), from, to) ?? null;
       if (bytes !== null) {
         this.out.copy(bytes, 0, bytes.length);
         return;
