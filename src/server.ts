@@ -36,6 +36,7 @@ import type { DataService } from "./model/deletion.ts";
 import { TsdbError } from "./model/errors.ts";
 import { LIMITS } from "./model/limits.ts";
 import type { NodeService } from "./model/nodes.ts";
+import type { QueryRequest } from "./model/query.ts";
 import type { QueryTelemetry } from "./model/query-telemetry.ts";
 import type { Tombstone } from "./model/tombstone.ts";
 import { QueryLog } from "./query/query-log.ts";
@@ -356,7 +357,8 @@ export class Server {
           this.gate.checkReader(token, database);
           if (database !== null) snapshots.checkDatabase(database);
         },
-        query: (request) => this.queries!.query(request),
+        // who asks was looked at for one database
+        query: (request) => this.queries!.query(this.gate.access.isOn ? withoutPolicies(request) : request),
       },
     );
   }
@@ -427,6 +429,11 @@ export class Server {
 }
 
 /** What https is spoken with; null: plain http. @throws TsdbError config when a certificate of the server's own cannot be kept */
+/** A statement about a database takes none of its retention policies along, which are databases of their own. */
+function withoutPolicies(request: QueryRequest): QueryRequest {
+  return request.tsdbql === undefined ? request : { ...request, tsdbql: { ...request.tsdbql, policies: [] } };
+}
+
 async function tlsOf({ tls, tlsMinimum: minimum, objectStore }: ServeConfig, dataFolder: string): Promise<Tls | null> {
   if (tls === null) return null;
   if (tls !== "self-signed") return { ...tls, minimum };

@@ -37,7 +37,7 @@ export class TsdbqlDefinitions implements DefinitionService {
       case "create database":
         return this.createDatabase(definition.name, definition.retention);
       case "drop database":
-        await this.dropDatabases(this.policies(definition.name));
+        await this.dropDatabases(deletable(this.policies(definition.name), scope));
         return [];
       case "create retention policy":
         return this.createPolicy(definition.database, definition.name, definition.retention);
@@ -46,7 +46,7 @@ export class TsdbqlDefinitions implements DefinitionService {
       case "drop retention policy":
         return this.dropPolicy(definition.database, definition.name);
       case "drop measurement":
-        await this.dropMeasurement(this.scoped(scope), definition.name);
+        await this.dropMeasurement(deletable(this.scoped(scope), scope), definition.name);
         return [];
       case "delete":
       case "drop series":
@@ -71,7 +71,7 @@ export class TsdbqlDefinitions implements DefinitionService {
       case "show databases":
         return databaseList([INTERNAL_DATABASE, ...this.databaseNames()].filter(scope.isVisible));
       case "show retention policies":
-        return policyList(this.policyInfos(statement.database ?? scope.database));
+        return policyList(this.policyInfos(statement.database ?? scope.database, scope));
       case "show queries":
         return queryList(this.parts.queries.running());
       default:
@@ -140,7 +140,7 @@ export class TsdbqlDefinitions implements DefinitionService {
     { kind, sources, where }: Definition & { kind: "delete" | "drop series" },
     scope: DefinitionScope,
   ): Promise<void> {
-    const databases = this.scoped(scope);
+    const databases = deletable(this.scoped(scope), scope);
     const { bounds, rest } = splitCondition(where, { nowNs: scope.nowNs, zone: null });
     if (kind === "drop series" && (bounds.minNs !== null || bounds.maxNs !== null)) {
       throw new TsdbError("bad_query", "DROP SERIES doesn't support time in WHERE clause");
@@ -212,9 +212,10 @@ export class TsdbqlDefinitions implements DefinitionService {
     return this.required(database);
   }
 
-  private policyInfos(database: string): PolicyInfo[] {
+  private policyInfos(database: string, { isVisible }: DefinitionScope): PolicyInfo[] {
     if (database === "") throw new TsdbError("bad_query", "database name required");
-    return this.required(database).map((def) => {
+    const visible = this.required(database).filter(({ name }) => isVisible(name));
+    return visible.map((def) => {
       const policy = def.name.slice(database.length + 1);
       return { name: policy === "" ? DEFAULT_POLICY : policy, retentionNs: this.retentionNs(def), isDefault: policy === "" };
     });
@@ -223,6 +224,13 @@ export class TsdbqlDefinitions implements DefinitionService {
   private retentionNs({ id }: DatabaseDef): bigint {
     return this.parts.catalog.retentionNs("database", id) ?? 0n;
   }
+}
+
+/** All of them, or the statement is refused as a whole: it says no more than a database's name. @throws TsdbError forbidden */
+function deletable(databases: readonly DatabaseDef[], { mayDelete }: DefinitionScope): readonly DatabaseDef[] {
+  const other = databases.find(({ name }) => !mayDelete(name));
+  if (other === undefined) return databases;
+  throw new TsdbError("forbidden", "unauthorized to perform requested action with the token", { database: other.name });
 }
 
 function isDefault(policy: string): boolean {

@@ -17,6 +17,8 @@ export interface TsdbqlOptions {
   /** How the answer is written: as /query does; as line protocol for INTO, of the measurement it names or, null, of each series' own; null:
    *  in the request's format, with measurement and tags as columns. */
   readonly answer: { readonly v1: V1Answer } | { readonly measurement: string | null } | null;
+  /** The databases `db/rp` that lists of all of `db` take along: those that its sender may read. Absent: all there are. */
+  readonly policies?: readonly string[];
 }
 
 export interface QueryRequest {

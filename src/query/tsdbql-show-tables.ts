@@ -101,7 +101,8 @@ async function withPolicies(context: TsdbqlContext, database: string): Promise<s
   const { systemRows } = await context.snapshot(need);
   const names = databaseNames(systemRows["databases"] ?? []);
   if (!names.includes(database)) throw new TsdbError("unknown_database", `database not found: ${database}`, { database });
-  return [database, ...names.filter((name) => name.startsWith(`${database}/`))];
+  const { policies } = context;
+  return [database, ...names.filter((name) => name.startsWith(`${database}/`) && (policies === undefined || policies.includes(name)))];
 }
 
 /** Of the rows of `system.databases` (name, retention, deleted, …), those that are not deleted. */

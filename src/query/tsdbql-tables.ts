@@ -28,6 +28,8 @@ export interface TsdbqlContext {
   readonly database: string | null;
   /** Of the request; null and "": the default one. */
   readonly retentionPolicy: string | null;
+  /** Databases `db/rp` that lists of all of `db` take along; absent: all. */
+  readonly policies?: readonly string[] | undefined;
   /** now() of all statements of a request. */
   readonly nowNs: bigint;
   /** Rows and files of the moment, pinned until the answer is closed. Called again only when the last call has resolved. `need.database`

@@ -10,11 +10,13 @@ export interface DefinitionScope {
   readonly signal: AbortSignal;
   /** Lists show only these databases. */
   readonly isVisible: (database: string) => boolean;
+  /** Whether rows of the database, or all of it, may be deleted: asked of each `db/rp` that a statement about `db` takes along. */
+  readonly mayDelete: (database: string) => boolean;
 }
 
 export interface DefinitionService {
   /** Resolves when what was changed is durable, to what the client should know beside.
-   *  @throws TsdbError with 1.x's words: bad_query, bad_request, unknown_database, limit_exceeded, unavailable */
+   *  @throws TsdbError with 1.x's words: bad_query, bad_request, unknown_database, forbidden, limit_exceeded, unavailable */
   run(definition: Definition, scope: DefinitionScope): Promise<readonly string[]>;
   /** The answer to a SHOW that needs nothing but the names of things; null: it needs rows. @throws as `run` */
   show(statement: Show, scope: DefinitionScope): readonly SeriesPiece[] | null;

@@ -40,6 +40,8 @@ export function touchedBy(statement: Statement, names: RequestNames): readonly T
     case "show queries":
     case "show stats":
     case "show diagnostics":
+    case "show shards":
+    case "show shard groups":
     case "show users":
     case "show grants":
     case "refused":
@@ -47,13 +49,14 @@ export function touchedBy(statement: Statement, names: RequestNames): readonly T
     case "show databases":
     case "show continuous queries":
     case "show subscriptions":
-    case "show shards":
-    case "show shard groups":
       return [];
     case "show retention policies":
       return of(statement.database, "read");
-    default:
-      return [...of(statement.database, "read"), ...statement.sources.map((source) => measured(source, names))];
+    default: {
+      const more = statement.kind === "show measurements" && statement.measurement !== null ? [statement.measurement.source] : [];
+      const on = { database: statement.database ?? names.database, retentionPolicy: null };
+      return [...of(statement.database, "read"), ...[...statement.sources, ...more].map((source) => measured(source, on))];
+    }
   }
 }
 

@@ -52,7 +52,8 @@ export async function runStatement(
   checkAccess(services, context, statement);
   const ask = ({ format, answer } = form) => {
     const { database, retentionPolicy, params, nowNs, signal } = context;
-    const tsdbql = { retentionPolicy, nowNs, params, answer };
+    const policies = statement.kind.startsWith("show ") ? readablePolicies(services, context.request) : undefined;
+    const tsdbql = { retentionPolicy, nowNs, params, answer, ...(policies === undefined ? {} : { policies }) };
     return services.query.query({ database, statement: text, params: {}, format, queryType: "influxql", tsdbql, signal });
   };
   if (statement.kind === "refused") {
@@ -104,7 +105,19 @@ function writtenPiece(rows: number): SeriesPiece {
 function scopeOf({ access }: AppServices, { request, database, nowNs, signal }: StatementContext): DefinitionScope {
   const caller = access.callerOf(request);
   const isVisible = (name: string) => caller === null || DATABASE_ACTIONS.some((action) => caller.allows("db", name, action));
-  return { database, nowNs, signal, isVisible };
+  const mayDelete = (name: string) => caller === null || caller.allows("db", name, "delete");
+  return { database, nowNs, signal, isVisible, mayDelete };
+}
+
+/** Databases that are retention policies of others, as far as the caller may read them; undefined: all. */
+function readablePolicies(services: AppServices, request: Request): readonly string[] | undefined {
+  const caller = services.access.callerOf(request);
+  if (caller === null || caller.isAdmin) return undefined;
+  const names = services
+    .databases()
+    .list({ showDeleted: false })
+    .map(({ name }) => name);
+  return names.filter((name) => name.includes("/") && caller.allows("db", name, "read"));
 }
 
 function checkAccess({ access }: AppServices, context: StatementContext, statement: Statement): void {

@@ -18,9 +18,9 @@ export interface NameList {
 
 /** Null: the statement is another one. @throws TsdbError forbidden */
 export function nameList(services: AppServices, { request, database: ofRequest }: StatementContext, statement: Statement): NameList | null {
+  const caller = services.access.callerOf(request);
+  const isVisible = (name: string) => caller === null || DATABASE_ACTIONS.some((action) => caller.allows("db", name, action));
   if (statement.kind === "show databases") {
-    const caller = services.access.callerOf(request);
-    const isVisible = (name: string) => caller === null || DATABASE_ACTIONS.some((action) => caller.allows("db", name, action));
     const names = services
       .databases()
       .list({ showDeleted: false })
@@ -41,7 +41,7 @@ export function nameList(services: AppServices, { request, database: ofRequest }
     .list({ showDeleted: false })
     .flatMap(({ name, retentionNs }) => {
       const [base, policy = "autogen"] = name.split("/");
-      return base === database ? [[base, policy, shownRetention(retentionNs)]] : [];
+      return base === database && isVisible(name) ? [[base, policy, shownRetention(retentionNs)]] : [];
     });
   return listed(listOf("retention_policies", { "iox::database": TEXT, name: TEXT, duration: TEXT }, policies));
 }

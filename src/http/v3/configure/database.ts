@@ -175,7 +175,13 @@ export const databaseRoutes = (services: AppServices) => {
       ({ request }) =>
         configure(services, request, 200, async () => {
           const body = await readJsonBody(RestoreBody, request, reader);
-          for (const name of [body.db, body.new_name ?? body.db]) services.access.require(request, name, "create");
+          services.access.require(request, body.db, "create");
+          const deleted = services
+            .databases()
+            .list({ showDeleted: true })
+            .find(({ name, deletion }) => name === body.db && deletion !== null);
+          const target = body.new_name ?? deleted?.deletion?.formerName ?? body.db;
+          services.access.require(request, target, "create");
           await services.databases().restoreDatabase({ database: body.db, newName: body.new_name ?? null });
         }),
       {

@@ -18,13 +18,15 @@ const table = t.String({ description: "Table." });
 const retention = t.Optional(
   t.Union([t.String(), t.Null()], { description: "How long rows are kept, such as `30d`; absent or null: as long as the database says." }),
 );
+/** More than any table may have: what is longer is not looked at item by item. */
+const NAMES_MAX = 10_000;
 const FIELD_TYPES = ["utf8", "int64", "uint64", "float64", "bool"] as const;
 
 const CreateBody = t.Object({
   db,
   table,
-  tags: t.Array(t.String(), { description: "Tag columns, in the order of the series key." }),
-  fields: t.Array(t.Object({ name: t.String(), type: t.Union(FIELD_TYPES.map((type) => t.Literal(type))) })),
+  tags: t.Array(t.String(), { maxItems: NAMES_MAX, description: "Tag columns, in the order of the series key." }),
+  fields: t.Array(t.Object({ name: t.String(), type: t.Union(FIELD_TYPES.map((type) => t.Literal(type))) }), { maxItems: NAMES_MAX }),
   retention_period: retention,
 });
 const UpdateBody = t.Object({ db, table, retention_period: retention });

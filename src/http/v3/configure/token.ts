@@ -32,7 +32,7 @@ const ResourceTokenBody = t.Object({
       resource_names: t.Array(t.String(), { description: "Names of databases, or health, ping, metrics, ready; `*` = all." }),
       actions: t.Array(t.String(), { description: "`read`, `write`, `create`, `describe`, `delete`; of system resources `read`." }),
     }),
-    { minItems: 1 },
+    { minItems: 1, maxItems: 1000 },
   ),
   expiry_secs: expirySeconds,
 });
