@@ -35,12 +35,12 @@ export async function readJsonBody<T extends TObject>(schema: T, request: Reques
   const first = Value.Errors(schema, value).First();
   if (first === undefined) return value as Static<T>;
   const member = first.path.slice(1).replaceAll("/", ".");
-  const got = near(shown(first.value));
+  const got = near(shownMember(first.value));
   throw new TsdbError("bad_request", `serde json error: \`${near(member)}\`: ${first.message.toLowerCase()}, got ${got}`);
 }
 
 /** Lists and objects are only named: they may be nested deeper than the stack is. */
-function shown(value: unknown): string {
+export function shownMember(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "nothing";
   return Array.isArray(value) ? "a list" : "an object";
 }

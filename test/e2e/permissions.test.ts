@@ -143,6 +143,22 @@ const BODIES: [what: string, path: string, body: string, status: number, text: s
   ["as many as are counted", "table", `{"db":"a","table":"x","tags":["x"${',"x"'.repeat(9999)}],"fields":[]}`, 422, "500 columns"],
 ];
 
+const QUERIES: [member: string, value: string, text: string][] = [
+  ["q", nested, "`q` must be a string, a number or a boolean, got a list"],
+  ["db", `{"a":${nested}}`, "`db` must be a string, a number or a boolean, got an object"],
+  ["params", nested, "error parsing query parameters: exceeded max depth"],
+  ["params", `{"x":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}`, "error parsing query parameters: exceeded max depth"],
+];
+
+test.each(QUERIES)("%s of a query, nested deep", async (member, value, text) => {
+  const others = Object.entries({ db: "a", q: "SELECT * FROM t WHERE v > $x" }).filter(([name]) => name !== member);
+  const body = `{${others.map(([name, other]) => `"${name}":${JSON.stringify(other)},`).join("")}"${member}":${value}}`;
+  for (const path of ["/query", "/api/v3/query_tsdbql"]) {
+    const answer = await call("POST", path, admin, body);
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(text)]);
+  }
+});
+
 test.each(BODIES)("%s", async (_, path, body, status, text) => {
   const answer = await call("POST", `${CONFIGURE}/${path}`, admin, body);
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(text)]);

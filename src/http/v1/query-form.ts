@@ -3,6 +3,7 @@
 import { near, TsdbError } from "../../model/errors.ts";
 import { decodeUtf8 } from "../../model/query-params.ts";
 import type { BodyReader } from "../body.ts";
+import { shownMember } from "../json-body.ts";
 import { searchOf } from "../query-string.ts";
 
 const QUERY_FIELDS = ["q", "db", "rp", "epoch", "chunked", "chunk_size", "pretty", "params", "async", "format"] as const;
@@ -91,7 +92,7 @@ export function readJsonForm(text: string): QueryForm {
     if (!FIELDS.has(name) || member === null) continue;
     const isText = typeof member === "string";
     if (typeof member === "object" && name !== "params") {
-      throw new TsdbError("bad_request", `\`${name}\` must be a string, a number or a boolean, got ${near(JSON.stringify(member))}`);
+      throw new TsdbError("bad_request", `\`${name}\` must be a string, a number or a boolean, got ${shownMember(member)}`);
     }
     found[name as Field] = isText ? member : name === "params" ? paramsSource(text, member) : String(member);
   }
@@ -103,6 +104,16 @@ type SourceReviver = (key: string, value: unknown, context: { source?: string })
 /** Parameters as JSON again, with numbers as they were written: 3.0 is a float, and no integer loses a digit. */
 function paramsSource(text: string, params: unknown): string {
   if (typeof params !== "object") return JSON.stringify(params);
+  try {
+    return withSource(text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // nested deeper than the stack is, and so than parameters may be
+    throw new TsdbError("bad_request", "error parsing query parameters: exceeded max depth");
+  }
+}
+
+function withSource(text: string): string {
   const kept: string[] = [];
   const keep: SourceReviver = (_key, value, { source }) => {
     if (typeof value !== "number" || source === undefined) return value;
