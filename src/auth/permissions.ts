@@ -1,6 +1,7 @@
 // Permissions: read from requests and from their short form `db:foo,bar:read,write`, and asked.
 import { DATABASE_ACTIONS, type Permission, type ResourceType, SYSTEM_PAGES, type TokenDef } from "../model/access.ts";
 import { near, TsdbError } from "../model/errors.ts";
+import { INTERNAL_DATABASE } from "../model/names.ts";
 
 const ACTIONS: Readonly<Record<ResourceType, readonly string[]>> = { db: DATABASE_ACTIONS, system: ["read"] };
 const NAMES_MAX = 1000;
@@ -48,9 +49,14 @@ export function permissionText({ resourceType, names, actions }: Permission): st
 /** Whether a token that is valid may do it. */
 export function isAllowed({ permissions }: TokenDef, resourceType: ResourceType, name: string, action: string): boolean {
   if (permissions === null) return true;
-  return permissions.some((permission) => {
-    return permission.resourceType === resourceType && includes(permission.names, name) && includes(permission.actions, action);
+  return permissions.some(({ resourceType: type, names, actions }) => {
+    return type === resourceType && includesName(names, resourceType, name) && includes(actions, action);
   });
+}
+
+/** `*` is every database of users: the server's own, which lists tokens and all statements, has to be named. */
+function includesName(names: readonly string[], resourceType: ResourceType, name: string): boolean {
+  return resourceType === "db" && name === INTERNAL_DATABASE ? names.includes(name) : includes(names, name);
 }
 
 function includes(list: readonly string[], item: string): boolean {

@@ -49,8 +49,9 @@ test("another thread's view of the memory knows the owners, too", () => {
 const EXTENTS = 65536;
 const FIRST = 16;
 const LONG_RUNS = EXTENTS / 4;
+const TOGETHER = EXTENTS / 16;
 
-/** Where a run of `count` goes: the lowest place from the begin of its part on, else the lowest of all. */
+/** Where a run of `count` goes: near the bottom, else to the lowest place from the begin of its part on, else the lowest of all. */
 function placeOf(used: Uint8Array, count: number): number {
   const lowest = (from: number) => {
     for (let first = from; first + count < EXTENTS; first++) {
@@ -61,6 +62,8 @@ function placeOf(used: Uint8Array, count: number): number {
     }
     return -1;
   };
+  const near = lowest(FIRST);
+  if (near >= 0 && near + count <= TOGETHER) return near;
   const place = lowest(count <= 2 ? FIRST : LONG_RUNS);
   return place >= 0 || count <= 2 ? place : lowest(FIRST);
 }

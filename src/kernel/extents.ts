@@ -4,6 +4,8 @@
 // A run goes to the lowest place that it fits: what is used again has been touched before, which costs far less than a first touch, and
 // what is left stays in one piece. Short runs, which are many and live long, begin at the bottom, the others a quarter up, so that
 // arrays of tens of megabytes find room between others when they move, whatever lies scattered below. Either goes on in the other's part.
+// As long as all is small it lies together at the bottom: the runtime takes the memory's size for that of what is alive, and the more is
+// alive, the longer it puts up with garbage.
 import { HASH_KEYS, HASH_KEYS_BYTES, HEAP_START } from "../../assembly/abi.ts";
 import { assert } from "../model/assert.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -15,6 +17,8 @@ const WORDS = EXTENTS / 32;
 /** Runs of up to so many extents are short. */
 const SHORT_RUN = 2;
 const LONG_RUNS = EXTENTS / 4;
+/** Below it lies whatever fits. */
+const TOGETHER = EXTENTS / 16;
 // control words: | lock | extents in use | extents grown | lowest that may be free | the same from LONG_RUNS on | bitmap, 1 = in use ... |
 // behind them bytes: | owner of each extent ... |
 const LOCK = 0;
@@ -150,12 +154,15 @@ export class Extents {
   private findRun(count: number): number {
     const low = this.words[LOWEST_FREE]!;
     if (count <= SHORT_RUN) return this.findRunFrom(count, low);
+    const together = this.findRunFrom(count, low, TOGETHER);
+    if (together >= 0) return together;
     const high = this.findRunFrom(count, this.words[LOWEST_FREE_LONG]!);
     return high >= 0 ? high : this.findRunFrom(count, low);
   }
 
-  private findRunFrom(count: number, from: number): number {
-    for (let i = from; i < EXTENTS; ) {
+  /** The whole run lies below `to`. */
+  private findRunFrom(count: number, from: number, to = EXTENTS): number {
+    for (let i = from; i + count <= to; ) {
       const free = ~this.words[BITMAP + (i >>> 5)]! >>> (i & 31);
       if (free === 0) {
         i = (i | 31) + 1;

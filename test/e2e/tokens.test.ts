@@ -130,6 +130,9 @@ test("a token for some databases opens these, for what it says, in lists and sta
     expect([refused.status, refused.text]).toEqual([403, '{"error":"unauthorized to perform requested action with the token"}']);
   }
   expect((await query(server.url, writer, "one", "SELECT 1")).status).toBe(403);
+  const all = await token("all", PERMISSIONS(["*"], "read", "write"));
+  expect((await query(server.url, all, "two", "SELECT v FROM cpu")).status).toBe(200);
+  expect((await query(server.url, all, "_internal", "SELECT * FROM system.tokens")).status).toBe(403);
   expect([
     await write(server.url, reader, "one"),
     await write(server.url, writer, "one"),
@@ -146,10 +149,11 @@ test("a token for some databases opens these, for what it says, in lists and sta
   const rows = JSON.parse(
     (await query(server.url, admin, "_internal", "SELECT name, permissions FROM system.tokens ORDER BY token_id")).text,
   );
-  expect(rows.slice(-3)).toEqual([
+  expect(rows.slice(-4)).toEqual([
     { name: "r", permissions: "db:one:read" },
     { name: "w", permissions: "db:one,two:write" },
     { name: "p", permissions: "system:metrics:read" },
+    { name: "all", permissions: "db:*:read,write" },
   ]);
 });
 
