@@ -72,6 +72,7 @@ export class GrpcServer {
   });
   private readonly connections: ConnectionInjector;
   private readonly running = new Set<GrpcCall>();
+  private readonly open = new Set<Duplex>();
 
   constructor(
     private readonly service: FlightService,
@@ -84,6 +85,8 @@ export class GrpcServer {
 
   /** A connection whose client speaks HTTP/2. */
   accept(connection: Duplex): void {
+    this.open.add(connection);
+    connection.once("close", () => this.open.delete(connection));
     this.connections.injectConnection(connection);
   }
 
@@ -101,9 +104,15 @@ export class GrpcServer {
   async stop(graceMs: number): Promise<void> {
     this.connections.drain(graceMs);
     const deadlineMs = performance.now() + graceMs;
-    while (this.running.size > 0 && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, SHUTDOWN_POLL_MS));
+    while (this.isSending() && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, SHUTDOWN_POLL_MS));
     this.connections.destroy();
     this.server.forceShutdown();
+  }
+
+  /** An answer that a call has handed over may still be on its way. */
+  private isSending(): boolean {
+    if (this.running.size > 0 || this.received.openStreams > 0) return true;
+    return [...this.open].some(({ writableLength }) => writableLength > 0);
   }
 
   private implementation(): UntypedServiceImplementation {

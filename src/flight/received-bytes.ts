@@ -12,6 +12,7 @@ interface Sender {
 
 export class ReceivedBytes {
   private total = 0;
+  private streamCount = 0;
   private readonly senders = new WeakMap<Http2Session, Sender>();
   /** Those with bytes that wait. */
   private readonly waiting = new Set<Sender>();
@@ -20,6 +21,11 @@ export class ReceivedBytes {
 
   get waitingBytes(): number {
     return this.total;
+  }
+
+  /** Of calls, until all of their answer has been handed to the connection. */
+  get openStreams(): number {
+    return this.streamCount;
   }
 
   /** For the library: counts what comes for each call until it is a message, or the call ends. */
@@ -37,7 +43,11 @@ export class ReceivedBytes {
       ofCall += length;
       this.add(sender, length);
     });
-    stream.once("close", settle);
+    this.streamCount += 1;
+    stream.once("close", () => {
+      this.streamCount -= 1;
+      settle();
+    });
     const listener = new ServerListenerBuilder().withOnReceiveMessage((message, next) => {
       settle();
       next(message);

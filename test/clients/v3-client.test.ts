@@ -105,8 +105,9 @@ test.each(REFUSED)("%s is an error that says so", async (_, statement, database,
   await expect(rows(statement, {}, database)).rejects.toThrow(message);
 });
 
-test("InfluxQL is not there yet", async () => {
-  await expect(rows("SELECT * FROM weather", { type: "influxql" })).rejects.toThrow(/not implemented: query_type influxql/);
+test("statements of the v1-style language come back as rows with their measurement", async () => {
+  const found = await rows("SELECT temperature FROM weather WHERE city = 'Oslo'", { type: "influxql" });
+  expect(found).toEqual([{ "iox::measurement": "weather", time: expect.anything(), temperature: 1 }]);
 });
 
 test("the server's version", async () => {
