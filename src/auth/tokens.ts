@@ -1,5 +1,4 @@
 // Tokens as users make and delete them, and who a token belongs to.
-import { timingSafeEqual } from "node:crypto";
 import type { Catalog } from "../catalog/catalog.ts";
 import {
   type Authenticator,
@@ -34,9 +33,9 @@ export class Tokens implements TokenService, Authenticator {
 
   callerOf(text: string): Caller | null {
     const { catalog, nowMs } = this.parts;
-    const hash = hashToken(text);
-    const token = catalog.tokenByHash(hash);
-    if (token === undefined || !timingSafeEqual(Buffer.from(token.hash), Buffer.from(hash))) return null;
+    // Found by its hash: how long that takes says something of hashes, which nobody can choose, and nothing of texts.
+    const token = catalog.tokenByHash(hashToken(text));
+    if (token === undefined) return null;
     if (token.expiryMs !== null && token.expiryMs <= nowMs()) return null;
     return callerWith(token);
   }

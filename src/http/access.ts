@@ -1,4 +1,5 @@
 // Who may ask what: credentials out of a request, checked before its route is asked, against the rule that the route declares.
+import { credentialsOf } from "../auth/credentials.ts";
 import type { AccessRule, Authenticator, Caller, DatabaseAction, SystemPage } from "../model/access.ts";
 import { TsdbError } from "../model/errors.ts";
 import { searchOf } from "./query-string.ts";
@@ -14,19 +15,6 @@ const UNAUTHORIZED = "unauthorized to perform requested action with the token";
 
 /** Where `p` in the query string is a token: the two endpoints that v1 clients know. */
 const PASSWORD_PATHS: ReadonlySet<string> = new Set(["/query", "/write"]);
-
-export type Credentials = { readonly token: string } | "none" | "malformed";
-
-/** One blank between scheme and token; schemes in exactly this spelling. With Basic the token is the password, whoever the user. */
-export function credentialsOf(authorization: string | null): Credentials {
-  if (authorization === null) return "none";
-  const match = /^(Bearer|Token|Basic) (\S+)$/.exec(authorization);
-  if (match === null) return "malformed";
-  const [, scheme, value] = match as unknown as [string, string, string];
-  if (scheme !== "Basic") return { token: value };
-  const parts = Buffer.from(value, "base64").toString("utf8").split(":");
-  return parts.length === 2 ? { token: parts[1]! } : "malformed";
-}
 
 /** The password of a v1 client's url, undefined when it has none. */
 function passwordOf(url: string): string | undefined {

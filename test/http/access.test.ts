@@ -1,10 +1,11 @@
 // Every route × every kind of credential: who gets in, who is told 400, 401 or 403. A route that is not in the table fails, so each new one
 // has to say here, and in the code, who may ask it.
 import { beforeEach, describe, expect, test } from "bun:test";
+import { credentialsOf } from "../../src/auth/credentials.ts";
 import { isAllowed } from "../../src/auth/permissions.ts";
 import { Tokens } from "../../src/auth/tokens.ts";
 import { Catalog } from "../../src/catalog/catalog.ts";
-import { AccessControl, credentialsOf } from "../../src/http/access.ts";
+import { AccessControl } from "../../src/http/access.ts";
 import type { Permission, SystemPage } from "../../src/model/access.ts";
 import { MemoryObjectStore } from "../../src/object-store/memory-object-store.ts";
 import { type Fakes, fakes } from "./fakes.ts";
