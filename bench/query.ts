@@ -7,15 +7,14 @@ import { answerOfInflux, answerOfSql, difference } from "./support/answers.ts";
 import { type Answer, type Bench, median, type Size, short } from "./support/bench.ts";
 import { compactAll, NO_COMPACTION } from "./support/compaction.ts";
 import { type RunningInflux, startInflux } from "./support/influx.ts";
-import { Loader } from "./support/loader.ts";
-import { askOurs, checkOurRows, withOutput, writeUrlOf } from "./support/ours.ts";
+import { loadBoth } from "./support/load-both.ts";
+import { askOurs, withOutput } from "./support/ours.ts";
 import { cpuMsOf } from "./support/process-stats.ts";
 import { questionsFor } from "./support/questions.ts";
 import { timed } from "./support/timed.ts";
 
 const HOSTS = 100;
 const WARM_UPS = 3;
-const PASS_ROWS_MAX = 1_000_000;
 /** Both servers answer everything for so long first: code that is compiled as it runs is not measured before it is. */
 const WARM_MS_PER_QUESTION = 400;
 /** InfluxDB's quickest answers may take us this much longer. */
@@ -34,7 +33,7 @@ export const query: Bench = {
     try {
       if (startInflux === undefined) say("InfluxDB 1 is not installed: left out");
       else if (peers) influx = await startInflux();
-      await load(rows, server, influx);
+      await loadBoth(HOSTS, rows, server, influx);
       const answers: Answer[] = [];
       for (const each of STATES.filter((name) => state === undefined || name === state)) {
         if (each === "compacted") await compactAll(server);
@@ -59,25 +58,6 @@ export const query: Bench = {
     }
   },
 };
-
-/** The same rows into both. More than a million are sent in passes that go on in time: they would not fit the loading thread. */
-async function load(rows: number, server: TestServer, influx: RunningInflux | undefined): Promise<void> {
-  const passes = Math.ceil(rows / PASS_ROWS_MAX);
-  if (rows % passes !== 0) throw new Error(`${rows} rows are not ${passes} passes of as many`);
-  const loader = await Loader.create({ hosts: HOSTS, rows: rows / passes, seed: 1 });
-  try {
-    await loader.run(writeUrlOf(server), { passes, goOnInTime: true });
-    await checkOurRows(server, rows);
-    if (influx === undefined) return;
-    await loader.run(influx.writeUrl, { passes, goOnInTime: true });
-    const theirs = await influx.countRows(rows);
-    if (theirs !== rows) throw new Error(`InfluxDB 1 holds ${theirs} rows of ${rows}`);
-    // its cache is in files then
-    await influx.diskBytes();
-  } finally {
-    loader.close();
-  }
-}
 
 async function warm(
   { statement }: TsbsQuery,

@@ -8,8 +8,8 @@ import { type Answer, type Bench, median, type Size, short } from "./support/ben
 import { NO_COMPACTION } from "./support/compaction.ts";
 import { DATABASE } from "./support/contestant.ts";
 import { type RunningInflux, startInflux } from "./support/influx.ts";
-import { Loader } from "./support/loader.ts";
-import { checkOurRows, withOutput, writeUrlOf } from "./support/ours.ts";
+import { loadBoth } from "./support/load-both.ts";
+import { withOutput } from "./support/ours.ts";
 import { timed } from "./support/timed.ts";
 
 const HOSTS = 100;
@@ -32,7 +32,7 @@ export const v1Query: Bench = {
     try {
       if (startInflux === undefined) say("InfluxDB 1 is not installed: left out");
       else if (peers) influx = await startInflux();
-      await load(rows, server, influx);
+      await loadBoth(HOSTS, rows, server, influx);
       // a clean stop flushes
       await server.restart();
       const answers: Answer[] = [];
@@ -53,22 +53,6 @@ export const v1Query: Bench = {
     }
   },
 };
-
-async function load(rows: number, server: TestServer, influx: RunningInflux | undefined): Promise<void> {
-  const loader = await Loader.create({ hosts: HOSTS, rows, seed: 1 });
-  try {
-    await loader.run(writeUrlOf(server), { passes: 1, goOnInTime: true });
-    await checkOurRows(server, rows);
-    if (influx === undefined) return;
-    await loader.run(influx.writeUrl, { passes: 1, goOnInTime: true });
-    const theirs = await influx.countRows(rows);
-    if (theirs !== rows) throw new Error(`InfluxDB 1 holds ${theirs} rows of ${rows}`);
-    // its cache is in files then
-    await influx.diskBytes();
-  } finally {
-    loader.close();
-  }
-}
 
 async function warm(
   { statement }: TsbsQuery,
