@@ -11,6 +11,7 @@ import { LocalLanes } from "../support/local-lanes.ts";
 import { prng } from "../support/prng.ts";
 import { lineText, type ModelField, type ModelLine, StorageModel } from "../support/storage-model.ts";
 import { askStorage, checkStorage, randomValue } from "../support/storage-questions.ts";
+import { tellSteps } from "../support/story.ts";
 import { WritePath } from "../support/write-path.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
@@ -324,16 +325,14 @@ test.each(STREAMS)(
   async (seed, _, laneCount) => {
     const storage = new Storage(prng(seed), laneCount);
     await storage.open();
-    const story: string[] = [];
-    for (let step = 0; step < STEPS; step++) {
-      try {
-        story.push(await storage.next());
+    await tellSteps(
+      { seed, steps: STEPS },
+      () => storage.next(),
+      async (step) => {
         await storage.ask();
         if (step % 10 === 0) await storage.checkAll();
-      } catch (error) {
-        throw new Error(`seed ${seed}, step ${step} (${story.slice(-12).join(", ")}): ${(error as Error).message}`, { cause: error });
-      }
-    }
+      },
+    );
     await storage.close();
   },
   TIMEOUT_MS,

@@ -10,6 +10,7 @@ import { LocalLanes } from "../support/local-lanes.ts";
 import { prng } from "../support/prng.ts";
 import { lineText, type ModelField, type ModelLine, StorageModel } from "../support/storage-model.ts";
 import { askStorage, checkStorage, randomValue } from "../support/storage-questions.ts";
+import { tellSteps } from "../support/story.ts";
 import { WritePath } from "../support/write-path.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
@@ -168,16 +169,14 @@ test.each([
   async (seed, _, laneCount) => {
     const wide = new Wide(prng(seed), laneCount);
     await wide.open();
-    const story: string[] = [];
-    for (let step = 0; step < STEPS; step++) {
-      try {
-        story.push(await wide.next());
+    await tellSteps(
+      { seed, steps: STEPS },
+      () => wide.next(),
+      async (step) => {
         await wide.ask();
         if (step % 4 === 0) await wide.check();
-      } catch (error) {
-        throw new Error(`seed ${seed}, step ${step} (${story.slice(-12).join(", ")}): ${(error as Error).message}`, { cause: error });
-      }
-    }
+      },
+    );
     await wide.close();
   },
   TIMEOUT_MS,
