@@ -12,6 +12,9 @@ import type { DatabaseService } from "./model/databases.ts";
 import { TsdbError } from "./model/errors.ts";
 import type { SystemRow } from "./model/system-table.ts";
 
+/** Of a token's hash in system.tokens. */
+const SHOWN_HASH_CHARS = 9;
+
 export interface GateParts {
   readonly config: ServeConfig;
   readonly catalog: Catalog;
@@ -68,12 +71,12 @@ export class Gate {
     throw new TsdbError("forbidden", "unauthorized to perform requested action with the token", { database });
   }
 
-  /** Of system.tokens. */
+  /** Of system.tokens: hashes abbreviated, as the vendor shows them. */
   tokenRows(): SystemRow[] {
     const ns = (ms: number | null) => (ms === null ? null : BigInt(ms) * 1_000_000n);
     return this.parts.catalog.tokens().map(({ id, name, hash, createdMs, updatedMs, expiryMs, permissions }) => {
       const texts = permissions === null ? ["*:*:*"] : permissions.map(permissionText);
-      return [BigInt(id), name, hash, ns(createdMs), null, ns(updatedMs), null, ns(expiryMs), texts.join(" ")];
+      return [BigInt(id), name, hash.slice(0, SHOWN_HASH_CHARS), ns(createdMs), null, ns(updatedMs), null, ns(expiryMs), texts.join(" ")];
     });
   }
 

@@ -1,6 +1,6 @@
 // Reads a request's JSON body against a TypeBox schema, which also is the documentation and the type.
-import type { Static, TObject } from "@sinclair/typebox";
-import { Value } from "@sinclair/typebox/value";
+import type { Static, TObject, TSchema } from "@sinclair/typebox";
+import { Value, type ValueError } from "@sinclair/typebox/value";
 import { near, TsdbError } from "../model/errors.ts";
 import { decodeUtf8 } from "../model/query-params.ts";
 import type { BodyReader } from "./body.ts";
@@ -36,7 +36,14 @@ export async function readJsonBody<T extends TObject>(schema: T, request: Reques
   if (first === undefined) return value as Static<T>;
   const member = first.path.slice(1).replaceAll("/", ".");
   const got = near(shownMember(first.value));
-  throw new TsdbError("bad_request", `serde json error: \`${near(member)}\`: ${first.message.toLowerCase()}, got ${got}`);
+  throw new TsdbError("bad_request", `serde json error: \`${near(member)}\`: ${wanted(first)}, got ${got}`);
+}
+
+/** What would have been right; of a choice all that there is to choose from. */
+function wanted({ schema, message }: ValueError): string {
+  const choices = schema["anyOf"] as readonly TSchema[] | undefined;
+  if (choices === undefined) return message.toLowerCase();
+  return `expected ${choices.map(({ const: value, type }) => (value === undefined ? type : JSON.stringify(value))).join(" or ")}`;
 }
 
 /** Lists and objects are only named: they may be nested deeper than the stack is. */

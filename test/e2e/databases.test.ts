@@ -302,7 +302,7 @@ describe("a server", () => {
       "/table",
       { db: "taken", table: "n", tags: [], fields: [{ name: "a", type: "int" }] },
       400,
-      /fields\.0\.type/,
+      'serde json error: `fields.0.type`: expected "utf8" or "int64" or "uint64" or "float64" or "bool", got "int"',
     ],
     ["time as a tag", "POST", "/table", { db: "taken", table: "n", tags: ["time"], fields: [] }, 400, "'time' is a reserved column"],
     [

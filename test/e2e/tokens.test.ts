@@ -65,6 +65,8 @@ test("the first start says how the first token is made; made it is once, without
   expect(first).toMatchObject({ id: 0, name: "_admin", expiry: null });
   expect(first.token).toMatch(/^apiv3_[A-Za-z0-9_-]{86}$/);
   expect(first.hash).toBe(createHash("sha512").update(first.token).digest("hex"));
+  const shown = await query(server.url, first.token, "_internal", "SELECT name, hash FROM system.tokens");
+  expect(JSON.parse(shown.text)).toEqual([{ name: "_admin", hash: first.hash.slice(0, 9) }]);
   expect((await call(server.url, "POST", `${TOKENS}/admin`, null)).status).toBe(409);
   expect((await call(server.url, "POST", `${TOKENS}/admin`, first.token)).status).toBe(409);
   expect(await write(server.url, first.token)).toBe(204);
