@@ -125,7 +125,7 @@ export class Server {
       const keys = objectKeys(config.nodeId);
       let server: Server | undefined;
       const onFailure = (error: TsdbError) => server?.fail(error);
-      const catalog = await Catalog.open(storage.store, { prefix: keys.catalog, onFailure });
+      const catalog = await Catalog.open(storage.store, { prefix: keys.catalog, onFailure, limits: config.schemaLimits });
       const manifest = await Manifest.open(storage.store, { prefix: keys.manifest, onFailure });
       await removeOrphans(storage.store, manifest, keys.data);
       for (const warning of [...catalog.warnings, ...manifest.warnings]) logs("store").warn(warning);

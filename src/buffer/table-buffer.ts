@@ -11,7 +11,7 @@ import { type BufferBatch, Segment } from "./segment.ts";
 
 export type { BufferBatch } from "./segment.ts";
 
-/** A table with a handful of rows takes a few KiB: 10,000 such tables (LIMITS.tablesMax) some 50 MiB. From 2,048 rows on segments are whole
+/** A table with a handful of rows takes a few KiB: 10,000 such tables some 50 MiB. From 2,048 rows on segments are whole
  *  vectors; a smaller one is a single chunk of a scan, so nothing but its size is special. */
 const SEGMENT_ROWS_MIN = 256;
 

@@ -11,6 +11,7 @@ import { type OperationLog, openOperationLog } from "../object-store/operation-l
 import { inFile } from "../object-store/operation-values.ts";
 import type { StoppedNode } from "./nodes.ts";
 import { type CatalogOperation, readOperation } from "./operations.ts";
+import { DEFAULT_SCHEMA_LIMITS, type SchemaLimits } from "./schema-limits.ts";
 import { CatalogState, type DatabaseDef, type DeletedObject, type TableSchema } from "./state.ts";
 
 /** Where the default organization's databases live: what port 8181 sees. */
@@ -22,6 +23,8 @@ export interface CatalogOptions {
   /** Called once when the log has failed: the server must stop. */
   readonly onFailure?: (error: TsdbError) => void;
   readonly snapshotEntries?: number;
+  /** For whoever makes something: the catalog itself takes all operations, as it has to at the next start with lower ones. */
+  readonly limits?: SchemaLimits;
   /** Made at the first start and kept from then on; given in for tests. */
   readonly newClusterUuid?: () => string;
 }
@@ -39,6 +42,7 @@ export class Catalog {
     private readonly state: CatalogState,
     /** Damage that was found at start and cost nothing, as sentences for the server's log. */
     readonly warnings: readonly string[],
+    readonly limits: SchemaLimits,
   ) {}
 
   /** Reads the log; at the very first start also writes it, so that the cluster's id is durable.
@@ -48,7 +52,7 @@ export class Catalog {
     const state =
       opened.snapshot === null ? new CatalogState() : inFile(opened.snapshot.file, () => CatalogState.fromSnapshot(opened.snapshot!.state));
     for (const { value, file } of opened.operations) inFile(file, () => state.apply(readOperation(value)));
-    const catalog = new Catalog(opened.log, state, opened.warnings);
+    const catalog = new Catalog(opened.log, state, opened.warnings, options.limits ?? DEFAULT_SCHEMA_LIMITS);
     opened.log.snapshotWith(() => state.toSnapshot());
     if (state.clusterUuid === "") {
       const uuid = options.newClusterUuid?.() ?? crypto.randomUUID();

@@ -5,7 +5,8 @@ import { ColumnType } from "../model/column.ts";
 import type { TsdbError } from "../model/errors.ts";
 import { MemoryObjectStore } from "../object-store/memory-object-store.ts";
 import { Catalog } from "./catalog.ts";
-import { isSchemaLimit, type ParsedTable, SchemaPlan } from "./resolve.ts";
+import { type ParsedTable, SchemaPlan } from "./resolve.ts";
+import { isSchemaLimit } from "./schema-limits.ts";
 
 const { float, integer, string, unsigned, boolean, tag } = ColumnType;
 type Row = readonly [table: number, tags: number[], fields: number[]];

@@ -10,10 +10,10 @@
 import { assert } from "../model/assert.ts";
 import { COLUMN_TYPE_LABEL, type ColumnDef, ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
-import { LIMITS } from "../model/limits.ts";
 import { RESERVED_COLUMNS } from "../model/names.ts";
 import type { Catalog } from "./catalog.ts";
 import { type CatalogOperation, type ColumnOperation, columnTypeName } from "./operations.ts";
+import { checkDatabaseLimit, type SchemaLimits, tooManyColumns, tooManyTables } from "./schema-limits.ts";
 import type { TableSchema } from "./state.ts";
 
 /** A field column of a parsed table: one per name and type, in order of appearance. */
@@ -28,13 +28,6 @@ export interface ParsedTable {
   /** Tag names in order of appearance. */
   readonly tags: readonly string[];
   readonly fields: readonly ParsedField[];
-}
-
-export interface SchemaLimits {
-  /** Tags and fields; time is not counted. */
-  readonly columnsPerTableMax: number;
-  readonly tablesMax: number;
-  readonly databasesMax: number;
 }
 
 /** Where the rows of a parsed table go. Column ids by index into ParsedTable.tags and .fields; -1 = only rejected rows use it. */
@@ -55,17 +48,12 @@ export interface FinishedPlan {
 /** What the catalog is asked; a Catalog fits. */
 export type CatalogView = Pick<
   Catalog,
-  "findDatabase" | "findDeletedDatabase" | "findSchema" | "findDeletedTable" | "nextIds" | "databaseCount" | "tableCount"
+  "findDatabase" | "findDeletedDatabase" | "findSchema" | "findDeletedTable" | "nextIds" | "databaseCount" | "tableCount" | "limits"
 >;
 
 export function typeConflict(name: string, want: ColumnType, got: ColumnType): string {
   if (RESERVED_COLUMNS.has(name)) return `'${name}' is a reserved column`;
   return `invalid column type for column '${name}', expected ${COLUMN_TYPE_LABEL[want]}, got ${COLUMN_TYPE_LABEL[got]}`;
-}
-
-/** True for reasons that the vendor answers with 422 instead of 400. */
-export function isSchemaLimit(reason: string): boolean {
-  return reason.startsWith("Update to schema would exceed number of") || reason.startsWith("Adding a new database would exceed limit of");
 }
 
 /** A table of the body: what exists, and what its accepted rows have added so far. */
@@ -92,18 +80,14 @@ export class SchemaPlan {
     private readonly catalog: CatalogView,
     private readonly databaseName: string,
     tables: readonly ParsedTable[],
-    private readonly limits: SchemaLimits = LIMITS,
+    private readonly limits: SchemaLimits = catalog.limits,
   ) {
     this.database = catalog.findDatabase(databaseName);
     if (catalog.findDeletedDatabase(databaseName) !== undefined) {
       const message = `cannot write to soft-deleted database '${databaseName}' - it is marked for deletion`;
       throw new TsdbError("bad_request", message, { database: databaseName });
     }
-    if (this.database === undefined && catalog.databaseCount >= limits.databasesMax) {
-      throw new TsdbError("limit_exceeded", `Adding a new database would exceed limit of ${limits.databasesMax} databases`, {
-        limit: limits.databasesMax,
-      });
-    }
+    if (this.database === undefined) checkDatabaseLimit(catalog, limits);
     this.work = tables.map((parsed) => this.begin(parsed));
     const newTables = this.work.filter(({ schema, isDeleted }) => schema === undefined && !isDeleted);
     const tooMany = newTables.length > 0 && catalog.tableCount + newTables.length > limits.tablesMax;
@@ -140,9 +124,8 @@ export class SchemaPlan {
     const existing = typeOf(table, name);
     if (existing === type) return null;
     if (existing !== undefined || RESERVED_COLUMNS.has(name)) return typeConflict(name, existing ?? ColumnType.time, type);
-    if (table.columnCount >= this.limits.columnsPerTableMax) {
-      return `Update to schema would exceed number of columns per table limit of ${this.limits.columnsPerTableMax} columns`;
-    }
+    const { columnsPerTableMax } = this.limits;
+    if (table.columnCount >= columnsPerTableMax) return tooManyColumns(columnsPerTableMax);
     table.added.set(name, type);
     table.columnCount += 1;
     return null;
@@ -179,9 +162,7 @@ export class SchemaPlan {
     if (table.isDeleted) return `cannot write to soft-deleted table '${table.parsed.name}' - it is marked for deletion`;
     if (!table.accepted && table.schema === undefined) {
       const tableCount = this.catalog.tableCount + this.newTableCount;
-      if (tableCount >= this.limits.tablesMax) {
-        return `Update to schema would exceed number of tables limit: attempted to create table but already have ${tableCount} table(s) (limit: ${this.limits.tablesMax})`;
-      }
+      if (tableCount >= this.limits.tablesMax) return tooManyTables(tableCount, this.limits.tablesMax);
     }
     const names: string[] = [];
     const before = table.columnCount;

@@ -94,7 +94,7 @@ export class FlagReader {
 
   count(name: FlagName, { min = 1, max, absent }: { min?: number; max: number; absent: number }): number {
     const given = this.given.get(name);
-    if (given === undefined) return Math.min(absent, max);
+    if (given === undefined) return absent === Number.POSITIVE_INFINITY ? absent : Math.min(absent, max);
     const count = /^\d{1,9}$/.test(given.text) ? Number(given.text) : -1;
     if (count < min || count > max) throw bad(given, `must be a whole number from ${min} to ${max}, got "${near(given.text)}"`);
     return count;

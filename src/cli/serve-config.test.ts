@@ -43,6 +43,7 @@ test("defaults", () => {
     walFlushIntervalMs: 0,
     walReplayFailOnError: true,
     gen0DurationMs: 600_000,
+    schemaLimits: { databasesMax: Number.POSITIVE_INFINITY, tablesMax: Number.POSITIVE_INFINITY, columnsPerTableMax: 500 },
     compactionCheckMs: 10_000,
     compactionDelayMs: 60_000,
     compactionCleanupMs: 600_000,
@@ -105,6 +106,20 @@ const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<stri
   ["--wal-flush-interval 100ms --gen0-duration 1h30m", { walFlushIntervalMs: 100, gen0DurationMs: 5_400_000 }],
   ["--query-workers 2 --query-threads 1", { queryWorkers: 2, queryThreads: 1 }],
   ["--ingest-workers 0 --ingest-worker-body-min 0", { ingestWorkers: 0, ingestWorkerBodyMin: 0 }],
+  [
+    "--num-database-limit 5 --num-table-limit=2000 --num-total-columns-per-table-limit 250",
+    { schemaLimits: { databasesMax: 5, tablesMax: 2000, columnsPerTableMax: 250 } },
+  ],
+  [
+    "--num-table-limit 7",
+    { schemaLimits: { databasesMax: 3, tablesMax: 7, columnsPerTableMax: 9 } },
+    {
+      INFLUXDB3_ENTERPRISE_NUM_DATABASE_LIMIT: "3",
+      INFLUXDB3_NUM_TABLE_LIMIT: "4",
+      TSDB_NUM_TOTAL_COLUMNS_PER_TABLE_LIMIT: "9",
+      INFLUXDB3_NUM_TOTAL_COLUMNS_PER_TABLE_LIMIT: "8",
+    },
+  ],
   // words
   ["--object-store memory --edition core --log-format json", { objectStore: "memory", edition: "core", logFormat: "json" }],
   [
@@ -148,6 +163,9 @@ const WRONG: [args: string, message: string, environment?: Record<string, string
   ["--node-id=", '--node-id: must be 1 to 64 letters, digits, - and _, beginning with a letter or digit, got ""'],
   ["--node-id ../x", '--node-id: must be 1 to 64 letters, digits, - and _, beginning with a letter or digit, got "../x"'],
   ["--data-dir=", "--data-dir: must not be empty"],
+  ["--num-database-limit 0", '--num-database-limit: must be a whole number from 1 to 999999999, got "0"'],
+  ["--num-table-limit many", '--num-table-limit: must be a whole number from 1 to 999999999, got "many"'],
+  ["--num-total-columns-per-table-limit 501", '--num-total-columns-per-table-limit: must be a whole number from 1 to 500, got "501"'],
   ["--object-store s3", '--object-store: must be file or memory, got "s3"'],
   ["--edition pro", '--edition: must be enterprise or core, got "pro"'],
   ["--without-auth=maybe", '--without-auth: must be true or false, got "maybe"'],

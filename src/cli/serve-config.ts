@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import os from "node:os";
 import { type FileToken, type PermissionTokens, readAdminTokenFile, readPermissionTokensFile } from "../auth/token-file.ts";
+import { DEFAULT_SCHEMA_LIMITS, type SchemaLimits } from "../catalog/schema-limits.ts";
 import type { Edition } from "../http/aliases.ts";
 import { SYSTEM_PAGES, type SystemPage } from "../model/access.ts";
 import { LIMITS } from "../model/limits.ts";
@@ -38,6 +39,7 @@ export interface ServeConfig {
   readonly walFlushIntervalMs: number;
   readonly walReplayFailOnError: boolean;
   readonly gen0DurationMs: number;
+  readonly schemaLimits: SchemaLimits;
   readonly compactionCheckMs: number;
   readonly compactionDelayMs: number;
   readonly compactionCleanupMs: number;
@@ -74,6 +76,8 @@ const FLIGHT_BIND: Address = { hostname: "127.0.0.1", port: 8183 };
 const MIB = 1024 * 1024;
 const BUFFER_BYTES_MIN = 64 * MIB;
 const SERIES_BYTES_MIN = 32 * MIB;
+/** Nobody has more of anything. */
+const COUNT_MAX = 999_999_999;
 const QUERY_MEMORY_BYTES_MIN = 32 * MIB;
 
 export function thisMachine(): Machine {
@@ -131,6 +135,14 @@ export function parseServeFlags(
     walFlushIntervalMs: read.durationMs("wal-flush-interval", { min: 0, max: 60_000 }),
     walReplayFailOnError: read.boolean("wal-replay-fail-on-error"),
     gen0DurationMs: read.durationMs("gen0-duration", { min: 1000, max: 86_400_000 }),
+    schemaLimits: {
+      databasesMax: read.count("num-database-limit", { max: COUNT_MAX, absent: DEFAULT_SCHEMA_LIMITS.databasesMax }),
+      tablesMax: read.count("num-table-limit", { max: COUNT_MAX, absent: DEFAULT_SCHEMA_LIMITS.tablesMax }),
+      columnsPerTableMax: read.count("num-total-columns-per-table-limit", {
+        max: LIMITS.columnsPerTableMax,
+        absent: DEFAULT_SCHEMA_LIMITS.columnsPerTableMax,
+      }),
+    },
     compactionCheckMs: read.durationMs("compaction-check-interval", { min: 100, max: 86_400_000 }),
     compactionDelayMs: read.durationMs("compaction-delay", { min: 0, max: 86_400_000 }),
     compactionCleanupMs: read.durationMs("compaction-cleanup-wait", { min: 0, max: 86_400_000 }),

@@ -118,7 +118,7 @@ const INFO: ReadonlyMap<number, Info> = new Map<number, Info>([
   [548, BigInt(LIMITS.columnsPerTableMax)],
   [556, true], // what is long counts in a row's size
   [557, BigInt(STATEMENT_CHARS_MAX)],
-  [560, BigInt(LIMITS.tablesMax)],
+  [560, BigInt(LIMITS.statementTablesMax)],
   [562, 0], // isolation of transactions: none
   [563, false],
   [564, 0],

@@ -3,6 +3,7 @@
 import type { LiveTables } from "../buffer/live-tables.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { type CatalogOperation, columnTypeName } from "../catalog/operations.ts";
+import { checkDatabaseLimit, checkTableLimit, tooManyColumns } from "../catalog/schema-limits.ts";
 import type { DatabaseDef, DeletedObject } from "../catalog/state.ts";
 import { ColumnType, type TableDef } from "../model/column.ts";
 import {
@@ -58,9 +59,7 @@ export class NamedDatabases implements DatabaseService {
     const { catalog } = this.parts;
     validateDatabaseName(name);
     this.checkFree(name);
-    if (catalog.databaseCount >= LIMITS.databasesMax) {
-      throw limitExceeded(`Adding a new database would exceed limit of ${LIMITS.databasesMax} databases`, LIMITS.databasesMax);
-    }
+    checkDatabaseLimit(catalog, catalog.limits);
     const { databaseId: id } = catalog.nextIds;
     const operations: CatalogOperation[] = [{ kind: "create_database", id, namespace: 0, name }];
     if (retentionNs !== null) operations.push({ kind: "set_retention", of: "database", id, retentionNs: String(retentionNs) });
@@ -91,7 +90,10 @@ export class NamedDatabases implements DatabaseService {
     if (newName !== null) validateDatabaseName(newName);
     const target = newName ?? deleted.formerName;
     this.checkFree(target);
-    await this.restore(deleted, target, catalog.allTables(deleted.def.id));
+    checkDatabaseLimit(catalog, catalog.limits);
+    const tables = catalog.allTables(deleted.def.id);
+    checkTableLimit(catalog, catalog.tables(deleted.def.id).length, catalog.limits);
+    await this.restore(deleted, target, tables);
   }
 
   async createTable({ database: databaseName, table: name, tags, fields, retentionNs }: NewTable): Promise<void> {
@@ -99,14 +101,8 @@ export class NamedDatabases implements DatabaseService {
     const database = this.database(databaseName);
     validateTableName(name);
     this.checkTableFree(database, name);
-    checkColumns(name, [...tags, ...fields.map((field) => field.name)]);
-    if (catalog.tableCount >= LIMITS.tablesMax) {
-      const count = catalog.tableCount;
-      throw limitExceeded(
-        `Update to schema would exceed number of tables limit: attempted to create table but already have ${count} table(s) (limit: ${LIMITS.tablesMax})`,
-        LIMITS.tablesMax,
-      );
-    }
+    checkColumns(name, [...tags, ...fields.map((field) => field.name)], catalog.limits.columnsPerTableMax);
+    checkTableLimit(catalog, 1, catalog.limits);
     const { tableId: id } = catalog.nextIds;
     const types = [...tags.map(() => ColumnType.tag), ...fields.map(({ type }) => FIELD_TYPES[type])];
     const columns = [...tags, ...fields.map((field) => field.name)].map((column, i) => {
@@ -143,6 +139,7 @@ export class NamedDatabases implements DatabaseService {
     if (newName !== null) validateTableName(newName);
     const target = newName ?? deleted.formerName;
     this.checkTableFree(database, target);
+    checkTableLimit(catalog, 1, catalog.limits);
     await this.restore(deleted, target, [deleted.def as TableDef]);
   }
 
@@ -234,13 +231,8 @@ function hardDeleteTime(at: HardDeleteAt, nowMs: number): number | null {
   return Math.max(0, Math.floor(at.ms));
 }
 
-function checkColumns(table: string, names: readonly string[]): void {
-  if (names.length > LIMITS.columnsPerTableMax) {
-    throw limitExceeded(
-      `Update to schema would exceed number of columns per table limit of ${LIMITS.columnsPerTableMax} columns`,
-      LIMITS.columnsPerTableMax,
-    );
-  }
+function checkColumns(table: string, names: readonly string[], limit: number): void {
+  if (names.length > limit) throw new TsdbError("limit_exceeded", tooManyColumns(limit), { limit });
   const seen = new Set<string>();
   for (const name of names) {
     if (name === "") throw new TsdbError("bad_request", `a column of table '${table}' has an empty name`, { table });
@@ -261,8 +253,4 @@ function alreadyExists(details: Readonly<Record<string, string>>): TsdbError {
 
 function unknownTable(database: string, table: string): TsdbError {
   return new TsdbError("unknown_table", `table not found: ${database}.${table}`, { database, table });
-}
-
-function limitExceeded(message: string, limit: number): TsdbError {
-  return new TsdbError("limit_exceeded", message, { limit });
 }

@@ -3,7 +3,8 @@
 import type { LiveTables } from "../buffer/live-tables.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogOperation } from "../catalog/operations.ts";
-import { type FinishedPlan, isSchemaLimit, SchemaPlan } from "../catalog/resolve.ts";
+import { type FinishedPlan, SchemaPlan } from "../catalog/resolve.ts";
+import { isSchemaLimit } from "../catalog/schema-limits.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { ParsedTables } from "../kernel/parsed-tables.ts";
 import type { ParsedBody, ParsedTable, ParserView } from "../kernel/parser-view.ts";

@@ -1,6 +1,5 @@
 // A database's writer whose parser lives in a lane: links and what they resolve are here, series and columns of the parser are there. While
 // a body is in its hands the lane parses, then this thread reads; never both.
-import type { Kernel } from "../kernel/kernel.ts";
 import type { BodyLocation, ParseOptions } from "../kernel/line-parser.ts";
 import { ParserView } from "../kernel/parser-view.ts";
 import type { Precision } from "../model/precision.ts";
@@ -33,7 +32,7 @@ export class LaneWriter implements KeptWriter {
     parts: WriterParts,
     private readonly onForgotten: (writer: LaneWriter) => void,
   ) {
-    this.parser = new LaneParser(lane, parts.kernel);
+    this.parser = new LaneParser(lane, parts);
     this.writer = new DatabaseWriter(database, this.parser, parts);
   }
 
@@ -45,8 +44,15 @@ export class LaneWriter implements KeptWriter {
   async parse(body: BodyLocation, options: ParseOptions): Promise<void> {
     const { parser, writer } = this;
     if (writer.wantsReset) writer.reset();
+    const { knowsNothing } = parser;
     try {
-      this.parsed = { reply: await parser.parse(body, options), precision: options.precision };
+      let reply = await parser.parse(body, options);
+      if (!knowsNothing && parser.view.isCrowded(reply.resultPtr)) {
+        // names of other bodies leave it no room
+        writer.reset();
+        reply = await parser.parse(body, options);
+      }
+      this.parsed = { reply, precision: options.precision };
     } catch (error) {
       writer.reset(); // the parser has forgotten what the links map
       throw error;
@@ -72,19 +78,22 @@ class LaneParser implements BodyParser {
   /** As the lane said last. */
   memoryBytes = 0;
   private readonly id = ++lastParserId;
+  /** No body was parsed since the parser was made or reset. */
+  knowsNothing = true;
   /** What the lane's parser knows is to be forgotten. */
   private isReset = false;
 
   constructor(
     private readonly lane: ParserLane,
-    kernel: Kernel,
+    { kernel, catalog }: WriterParts,
   ) {
-    this.view = new ParserView(kernel);
+    this.view = new ParserView(kernel, catalog.limits.columnsPerTableMax);
   }
 
   async parse({ ptr, byteCount }: BodyLocation, options: ParseOptions): Promise<ParsedReply> {
     const { id, isReset } = this;
     this.isReset = false;
+    this.knowsNothing = false;
     const reply = await this.lane.parse({ parserId: id, isReset, bodyPtr: ptr, byteCount, ...options });
     this.memoryBytes = reply.memoryBytes;
     return reply;
@@ -93,6 +102,7 @@ class LaneParser implements BodyParser {
   reset(): void {
     this.view.forget();
     this.isReset = true;
+    this.knowsNothing = true;
   }
 
   release(): void {

@@ -35,7 +35,7 @@ export class LocalWriter implements KeptWriter {
     parts: WriterParts,
     private readonly onForgotten: () => void,
   ) {
-    this.parser = new LineParser(parts.kernel);
+    this.parser = new LineParser(parts.kernel, parts.catalog.limits.columnsPerTableMax);
     this.writer = new DatabaseWriter(database, this.parser, parts);
   }
 
@@ -55,10 +55,15 @@ export class LocalWriter implements KeptWriter {
   }
 
   private parse(body: BodyBytes, { precision }: WriteRequest, receiveTimeNs: bigint): number {
-    const { writer } = this;
+    const { writer, parser } = this;
     if (writer.wantsReset) writer.reset();
+    const knowsNothing = parser.view.ptr === 0;
     try {
-      return this.parser.parseRaw(body, { precision, receiveTimeNs });
+      const resultPtr = parser.parseRaw(body, { precision, receiveTimeNs });
+      if (knowsNothing || !parser.view.isCrowded(resultPtr)) return resultPtr;
+      // names of other bodies leave it no room
+      writer.reset();
+      return parser.parseRaw(body, { precision, receiveTimeNs });
     } catch (error) {
       writer.reset(); // the parser has forgotten what the links map
       throw error;

@@ -2,7 +2,6 @@
 import * as abi from "../../assembly/abi.ts";
 import { unreachable } from "../model/assert.ts";
 import { COLUMN_TYPE_LABEL, type ColumnType } from "../model/column.ts";
-import { LIMITS } from "../model/limits.ts";
 import { PRECISION_LABEL, type Precision } from "../model/precision.ts";
 
 export type LineFault =
@@ -33,9 +32,10 @@ export interface LineFaultDetails {
   readonly text: string;
   readonly detail: number;
   readonly precision: Precision;
+  readonly columnsPerTableMax: number;
 }
 
-export function lineErrorMessage(fault: LineFault, { text, detail, precision }: LineFaultDetails): string {
+export function lineErrorMessage(fault: LineFault, { text, detail, precision, columnsPerTableMax }: LineFaultDetails): string {
   switch (fault) {
     case abi.LINE_BAD_TABLE_NAME:
       return "Invalid measurement was provided";
@@ -76,11 +76,9 @@ export function lineErrorMessage(fault: LineFault, { text, detail, precision }: 
     case abi.LINE_BAD_TIME_RANGE:
       return `timestamp, ${BigInt(text)}, out of range for precision: ${PRECISION_LABEL[precision]}`;
     case abi.LINE_BAD_TOO_MANY_COLUMNS:
-      return `Update to schema would exceed number of columns per table limit of ${LIMITS.columnsPerTableMax} columns`;
-    case abi.LINE_BAD_TOO_MANY_TABLES: {
-      const max = LIMITS.tablesMax;
-      return `Update to schema would exceed number of tables limit: attempted to create table but already have ${max} table(s) (limit: ${max})`;
-    }
+      return `Update to schema would exceed number of columns per table limit of ${columnsPerTableMax} columns`;
+    case abi.LINE_BAD_TOO_MANY_TABLES:
+      return `a body has rows of at most ${abi.LINE_KEPT_TABLES_MAX} tables`;
     default:
       return unreachable(fault);
   }

@@ -9,7 +9,6 @@ import { type ParsedBody, ParserView } from "./parser-view.ts";
 import { powersOfFivePtr } from "./powers-of-five.ts";
 
 assert(abi.LINE_COLUMNS_MAX === LIMITS.columnsPerTableMax, "a line holds at most a table's columns");
-assert(abi.LINE_KEPT_TABLES_MAX > LIMITS.tablesMax, "a parser keeps every table that a database can have");
 assert(abi.LINE_STRING_BYTES_MAX === LIMITS.stringFieldBytesMax, "the kernel knows the limit of strings");
 assert(abi.LINE_ERRORS_KEPT >= LIMITS.lineErrorsReported, "every error that is reported is kept");
 
@@ -47,8 +46,12 @@ export class LineParser {
   private bodyCapacity = 0;
   private generation_ = 0;
 
-  constructor(private readonly kernel: Kernel) {
-    this.view = new ParserView(kernel);
+  /** `columnsPerTableMax`: what is said of a line with more than any table may have. */
+  constructor(
+    private readonly kernel: Kernel,
+    columnsPerTableMax: number = LIMITS.columnsPerTableMax,
+  ) {
+    this.view = new ParserView(kernel, columnsPerTableMax);
   }
 
   /** Changes whenever indexes and series ids start again: at `reset`, and when `parse` throws. */

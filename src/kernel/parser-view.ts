@@ -2,6 +2,7 @@
 // parser at the moment, which need not be the one that parses.
 import * as abi from "../../assembly/abi.ts";
 import type { ColumnType } from "../model/column.ts";
+import { LIMITS } from "../model/limits.ts";
 import type { Precision } from "../model/precision.ts";
 import type { Kernel } from "./kernel.ts";
 import { type LineFault, lineErrorMessage } from "./line-error.ts";
@@ -77,12 +78,19 @@ export class ParserView {
   private known: KnownTable[] = [];
   private wantsReset_ = false;
 
-  constructor(private readonly kernel: Kernel) {}
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly columnsPerTableMax: number = LIMITS.columnsPerTableMax,
+  ) {}
 
-  /** True when the parser has refused lines of the last body because it keeps no more names. Most of those it keeps must have been
-   *  rejected: it should be reset before the next body. */
+  /** True when the parser has refused lines of the last body because it keeps no more names: it should be reset before the next one. */
   get wantsReset(): boolean {
     return this.wantsReset_;
+  }
+
+  /** The same of what `lineParse` returned: if it kept names of earlier bodies, the lines may be good. */
+  isCrowded(resultPtr: number): boolean {
+    return this.kernel.u32[(resultPtr >>> 2) + abi.PARSED_CROWDED] !== 0;
   }
 
   /** Bytes of kernel memory that the parser holds, the body apart. */
@@ -112,7 +120,7 @@ export class ParserView {
   read(resultPtr: number, precision: Precision): ParsedBody {
     const at = resultPtr >>> 2;
     const words = this.kernel.u32;
-    this.wantsReset_ = words[at + abi.PARSED_CROWDED] !== 0;
+    this.wantsReset_ = this.isCrowded(resultPtr);
     const tables: ParsedTable[] = [];
     let tableAt = at + abi.PARSED_HEADER_WORDS;
     for (let left = words[at + abi.PARSED_TABLE_COUNT]!; left > 0; left--) {
@@ -122,7 +130,7 @@ export class ParserView {
     const errors: RawLineError[] = [];
     let errorAt = words[at + abi.PARSED_ERRORS_PTR]! >>> 2;
     for (let left = words[at + abi.PARSED_ERROR_COUNT]!; left > 0; left--) {
-      errors.push(new KernelLineError(this.kernel, errorAt, precision));
+      errors.push(new KernelLineError(this.kernel, errorAt, precision, this.columnsPerTableMax));
       errorAt += abi.LINE_ERROR_WORDS;
     }
     const [lineCount, rowCount] = [words[at + abi.PARSED_LINE_COUNT]!, words[at + abi.PARSED_ROW_COUNT]!];
@@ -193,6 +201,7 @@ class KernelLineError implements RawLineError {
     private readonly kernel: Kernel,
     private readonly at: number,
     private readonly precision: Precision,
+    private readonly columnsPerTableMax: number,
   ) {
     this.lineOffset = kernel.u32[at + abi.LINE_ERROR_OFFSET]!;
     this.lineBytes = kernel.u32[at + abi.LINE_ERROR_BYTES]!;
@@ -205,6 +214,7 @@ class KernelLineError implements RawLineError {
         text: decodeText(this.kernel, words[this.at + abi.LINE_ERROR_TEXT_PTR]!, words[this.at + abi.LINE_ERROR_TEXT_BYTES]!),
         detail: words[this.at + abi.LINE_ERROR_DETAIL]!,
         precision: this.precision,
+        columnsPerTableMax: this.columnsPerTableMax,
       });
     }
     return this.message_;

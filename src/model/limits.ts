@@ -28,9 +28,10 @@ export const LIMITS = {
   /** and so long for other bodies to end, before it is read. */
   bodyPlaceWaitSeconds: 5,
   stringFieldBytesMax: 1 * MIB,
+  /** Tags and fields of a line, and so of a table; a flag may lower it. */
   columnsPerTableMax: 500,
-  tablesMax: 10_000,
-  databasesMax: 10_000,
+  /** Tables that one statement reads. */
+  statementTablesMax: 10_000,
   databaseNameBytesMax: 511,
   /** Of tables and columns that are made by name; line protocol allows what a string may have. */
   tableNameBytesMax: 65_535,

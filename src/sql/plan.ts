@@ -49,7 +49,7 @@ export async function parseShape(text: EncodedText, literals: readonly Literal[]
   const json = await serialize(text.sql);
   const node = queryOf(json, text);
   const reads = checkQuery(node);
-  if (reads.tables.length > LIMITS.tablesMax) throw new TsdbError("bad_query", "Error during planning: too many tables");
+  if (reads.tables.length > LIMITS.statementTablesMax) throw new TsdbError("bad_query", "Error during planning: too many tables");
   return { reads, template: Template.from(node, text, literals), jsonChars: json.length };
 }
 

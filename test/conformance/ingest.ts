@@ -281,6 +281,16 @@ export function ingestSuite(name: string, openOn: (disk: FaultyDisk) => Promise<
       expect(path.schema("t")).toHaveLength(LIMITS.columnsPerTableMax + 1);
     });
 
+    test("a new table is stored, however many names of other bodies the parser has kept", async () => {
+      const path = await open();
+      const names = Array.from({ length: 65_536 }, (_, i) => `refused${i} v=1 1`).join("\n");
+      await path.write(`t v=1 1\n${names.slice(0, names.lastIndexOf("\n"))}\nbad`, { acceptPartial: false });
+      expect(path.catalog.tableCount).toBe(0);
+      const result = await path.write("t v=2 2\nlast v=3 3");
+      expect(result).toMatchObject({ rowCount: 2, rejectedCount: 0 });
+      expect(plain(await path.rows("last"))).toEqual(["3 {} {v=3}"]);
+    });
+
     /** Random bodies over a few tables, series, columns and types, some lines bad; what is accepted is decided by a plain model. */
     test("random bodies, flushed and restarted in between, equal a plain model (seed 7)", async () => {
       const below = prng(7);
