@@ -1,7 +1,7 @@
 // Puts the parts together: folder, catalog, manifest, kernel, log, buffer, workers, HTTP — and takes them apart again in an order in which
 // nothing acknowledged is lost. The only file that knows them all.
 import { writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { LiveTables } from "./buffer/live-tables.ts";
 import { Pins } from "./buffer/pins.ts";
 import { SeriesMemory } from "./buffer/series-memory.ts";
@@ -24,6 +24,7 @@ import { MonotonicClock } from "./ingest/clock.ts";
 import { NamedData } from "./ingest/data-service.ts";
 import { NamedDatabases } from "./ingest/database-service.ts";
 import { Deletions } from "./ingest/deletions.ts";
+import { NamedFileIndexes } from "./ingest/file-index-service.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import type { LanesParts } from "./ingest/lanes.ts";
 import { Replayer } from "./ingest/replay.ts";
@@ -34,6 +35,7 @@ import type { TokenService } from "./model/access.ts";
 import type { DatabaseService } from "./model/databases.ts";
 import type { DataService } from "./model/deletion.ts";
 import { TsdbError } from "./model/errors.ts";
+import type { FileIndexService } from "./model/file-index.ts";
 import { LIMITS } from "./model/limits.ts";
 import type { NodeService } from "./model/nodes.ts";
 import type { QueryRequest } from "./model/query.ts";
@@ -47,6 +49,7 @@ import { openStorage, removeOrphans, type Storage } from "./storage.ts";
 import { Manifest } from "./store/manifest.ts";
 import { type LocalPaths, localPaths, objectKeys } from "./store/paths.ts";
 import { ThisNode } from "./this-node.ts";
+import { tlsOf } from "./tls.ts";
 import type { DefinitionService } from "./tsdbql/definition-service.ts";
 import { Upkeep } from "./upkeep.ts";
 import { type ReplayResult, replay } from "./wal/replay.ts";
@@ -166,6 +169,12 @@ export class Server {
     return this.gate.tokens;
   }
 
+  /** @throws TsdbError unavailable before the log is replayed */
+  get fileIndexes(): FileIndexService {
+    if (this.ingest === undefined) throw this.unavailable();
+    return new NamedFileIndexes(this.catalog, () => {});
+  }
+
   /** The servers of the cluster. @throws TsdbError unavailable before the log is replayed */
   get nodes(): NodeService {
     if (this.ingest === undefined) throw this.unavailable();
@@ -226,6 +235,7 @@ export class Server {
       databases: () => this.databases,
       data: () => this.data,
       tokens: () => this.tokens,
+      fileIndexes: () => this.fileIndexes,
       nodes: () => this.nodes,
       access: this.gate.access,
       status: () => this.status,
@@ -428,19 +438,7 @@ export class Server {
   }
 }
 
-/** What https is spoken with; null: plain http. @throws TsdbError config when a certificate of the server's own cannot be kept */
 /** A statement about a database takes none of its retention policies along, which are databases of their own. */
 function withoutPolicies(request: QueryRequest): QueryRequest {
   return request.tsdbql === undefined ? request : { ...request, tsdbql: { ...request.tsdbql, policies: [] } };
-}
-
-async function tlsOf({ tls, tlsMinimum: minimum, objectStore }: ServeConfig, dataFolder: string): Promise<Tls | null> {
-  if (tls === null) return null;
-  if (tls !== "self-signed") return { ...tls, minimum };
-  const { selfSigned } = await import("./http/self-signed.ts");
-  try {
-    return { ...(await selfSigned(objectStore === "memory" ? null : join(dataFolder, "tls"), Date.now())), minimum };
-  } catch (cause) {
-    throw new TsdbError("config", `--tls-self-signed: ${(cause as Error).message}`, {}, { cause });
-  }
 }

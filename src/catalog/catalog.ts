@@ -152,6 +152,11 @@ export class Catalog {
     return this.state.stoppedNode(nodeId);
   }
 
+  /** What has a file index. Borrowed: read it within the same synchronous step. */
+  get fileIndexes(): CatalogState["fileIndexes"] {
+    return this.state.fileIndexes;
+  }
+
   findToken(name: string): TokenDef | undefined {
     return this.state.tokens.find(name);
   }

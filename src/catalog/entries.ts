@@ -2,7 +2,7 @@
 import type { ColumnDef, TableDef } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import { readCount, readObject, readText } from "../object-store/operation-values.ts";
-import { COLUMN_TYPE_NAME, readHardDelete } from "./operations.ts";
+import { COLUMN_TYPE_NAME, columnTypeName, readHardDelete } from "./operations.ts";
 
 export interface DatabaseDef {
   readonly id: number;
@@ -54,11 +54,21 @@ export function violated(message: string): never {
   throw new TsdbError("corrupt_file", `the catalog log contradicts itself: ${message}`, {});
 }
 
-export function retentionToJson(retentionNs: bigint | null): { retentionNs?: string } {
+export function databaseToJson({ def, retentionNs, deletion }: DatabaseEntry): unknown {
+  return { ...def, ...retentionToJson(retentionNs), ...deletionToJson(deletion) };
+}
+
+export function tableToJson({ def, nextColumnId, retentionNs, deletion }: MutableTable): unknown {
+  const { id, databaseId, name } = def;
+  const columns = def.columns.slice(1).map((column) => ({ id: column.id, name: column.name, type: columnTypeName(column.type) }));
+  return { id, databaseId, name, nextColumnId, ...retentionToJson(retentionNs), ...deletionToJson(deletion), columns };
+}
+
+function retentionToJson(retentionNs: bigint | null): { retentionNs?: string } {
   return retentionNs === null ? {} : { retentionNs: String(retentionNs) };
 }
 
-export function deletionToJson(deletion: SoftDeletion | null): { deletion?: SoftDeletion } {
+function deletionToJson(deletion: SoftDeletion | null): { deletion?: SoftDeletion } {
   return deletion === null ? {} : { deletion };
 }
 

@@ -6,6 +6,7 @@ import type { ColumnType } from "../model/column.ts";
 import type { TagPredicate } from "../model/scan.ts";
 import type { Tombstone } from "../model/tombstone.ts";
 import { badValue, readArray, readCount, readNs, readObject, readText } from "../object-store/operation-values.ts";
+import { readSetFileIndex, type SetFileIndex } from "./file-indexes.ts";
 import { readStoppedNode, type StoppedNode } from "./nodes.ts";
 import { readHash, readToken } from "./tokens.ts";
 
@@ -169,7 +170,8 @@ export type CatalogOperation =
   | ReplaceToken
   | DeleteToken
   | StopNode
-  | StartNode;
+  | StartNode
+  | SetFileIndex;
 
 export function deleteRowsOperation({ id, tableId, sequence, range, tags }: Tombstone): DeleteRows {
   return { kind: "delete_rows", id, tableId, sequence, minTimeNs: String(range.minNs), maxTimeNs: String(range.maxNs), tags };
@@ -280,6 +282,8 @@ export function readOperation(value: unknown): CatalogOperation {
       };
     case "stop_node":
       return { kind, ...readStoppedNode(operation) };
+    case "set_file_index":
+      return readSetFileIndex(operation);
     case "start_node":
       return { kind, nodeId: readText("nodeId", operation["nodeId"]) };
     case "delete_token":

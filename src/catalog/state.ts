@@ -11,19 +11,19 @@ import {
   type DatabaseDef,
   type DatabaseEntry,
   type DeletedObject,
-  deletionToJson,
+  databaseToJson,
   type MutableTable,
   move,
   readDeletion,
-  retentionToJson,
   type SoftDeletion,
   type TableSchema,
+  tableToJson,
   violated,
 } from "./entries.ts";
+import { FileIndexSet, readSetFileIndex } from "./file-indexes.ts";
 import { readStoppedNode, type StoppedNode } from "./nodes.ts";
 import {
   type CatalogOperation,
-  columnTypeName,
   type Drop,
   deleteRowsOperation,
   type Restore,
@@ -51,6 +51,7 @@ export class CatalogState {
   private readonly tablesById = new Map<number, MutableTable>();
   private readonly tombstones_ = new TombstoneSet();
   private readonly tokens_ = new TokenSet();
+  private readonly fileIndexes_ = new FileIndexSet();
   private readonly stoppedNodes = new Map<string, StoppedNode>();
 
   /** Without deleted ones. */
@@ -128,6 +129,10 @@ export class CatalogState {
     return this.stoppedNodes.get(nodeId);
   }
 
+  get fileIndexes(): Pick<FileIndexSet, "changes" | "isEmpty" | "own" | "columnsOf"> {
+    return this.fileIndexes_;
+  }
+
   get tokens(): Pick<TokenSet, "nextId" | "find" | "withHash" | "all"> {
     return this.tokens_;
   }
@@ -192,6 +197,10 @@ export class CatalogState {
         return;
       case "stop_node":
         this.stoppedNodes.set(operation.nodeId, { nodeId: operation.nodeId, stoppedMs: operation.stoppedMs });
+        return;
+      case "set_file_index":
+        this.owner(operation.of, operation.id);
+        this.fileIndexes_.set(operation);
         return;
       case "start_node":
         if (!this.stoppedNodes.delete(operation.nodeId)) violated(`node ${JSON.stringify(operation.nodeId)} was not stopped`);
@@ -325,11 +334,13 @@ export class CatalogState {
     for (const { def } of [...database.tablesByName.values()]) this.forgetTable(def.id);
     this.databasesByName.get(database.def.namespace)!.delete(database.def.name);
     this.databasesById.delete(id);
+    this.fileIndexes_.drop("database", id);
   }
 
   private forgetTable(id: number): void {
     const { def } = this.tablesById.get(id)!;
     this.tombstones_.removeTable(id);
+    this.fileIndexes_.drop("table", id);
     this.databasesById.get(def.databaseId)!.tablesByName.delete(def.name);
     this.tablesById.delete(id);
   }
@@ -369,24 +380,13 @@ export class CatalogState {
       nextDatabaseId: this.nextDatabaseId,
       nextTableId: this.nextTableId,
       nextTombstoneId: this.tombstones_.nextId,
-      databases: [...this.databasesById.values()].map(({ def, retentionNs, deletion }) => ({
-        ...def,
-        ...retentionToJson(retentionNs),
-        ...deletionToJson(deletion),
-      })),
-      tables: [...this.tablesById.values()].map(({ def, nextColumnId, retentionNs, deletion }) => ({
-        id: def.id,
-        databaseId: def.databaseId,
-        name: def.name,
-        nextColumnId,
-        ...retentionToJson(retentionNs),
-        ...deletionToJson(deletion),
-        columns: def.columns.slice(1).map(({ id, name, type }) => ({ id, name, type: columnTypeName(type) })),
-      })),
+      databases: [...this.databasesById.values()].map(databaseToJson),
+      tables: [...this.tablesById.values()].map(tableToJson),
       tombstones: this.tombstones_.all().map(deleteRowsOperation),
       nextTokenId: this.tokens_.nextId,
       tokens: this.tokens_.all(),
       stoppedNodes: [...this.stoppedNodes.values()],
+      fileIndexes: this.fileIndexes_.toJson(),
     };
   }
 
@@ -430,6 +430,7 @@ export class CatalogState {
       const node = readStoppedNode(item);
       state.stoppedNodes.set(node.nodeId, node);
     }
+    for (const item of readArray("fileIndexes", snapshot["fileIndexes"] ?? [])) state.apply(readSetFileIndex(item));
     state.tokens_.nextId = Math.max(state.tokens_.nextId, readCount("nextTokenId", snapshot["nextTokenId"] ?? 0));
     state.nextDatabaseId = Math.max(state.nextDatabaseId, readCount("nextDatabaseId", snapshot["nextDatabaseId"]));
     state.nextTableId = Math.max(state.nextTableId, readCount("nextTableId", snapshot["nextTableId"]));

@@ -14,6 +14,7 @@ import { v1QueryRoutes } from "./v1/query.ts";
 import { v1WriteRoutes } from "./v1/write.ts";
 import { v2WriteRoutes } from "./v2/write.ts";
 import { databaseRoutes } from "./v3/configure/database.ts";
+import { fileIndexRoutes } from "./v3/configure/file-index.ts";
 import { nodeRoutes } from "./v3/configure/node.ts";
 import { tableRoutes } from "./v3/configure/table.ts";
 import { tokenRoutes } from "./v3/configure/token.ts";
@@ -58,6 +59,7 @@ export function createApp(services: AppServices): App {
     .use(databaseRoutes(services))
     .use(tableRoutes(services))
     .use(tokenRoutes(services))
+    .use(fileIndexRoutes(services))
     .use(nodeRoutes(services))
     .use(infoRoutes(services))
     .use(docsRoutes(services, () => app.routes));

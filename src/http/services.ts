@@ -2,6 +2,7 @@
 import type { TokenService } from "../model/access.ts";
 import type { DatabaseService } from "../model/databases.ts";
 import type { DataService } from "../model/deletion.ts";
+import type { FileIndexService } from "../model/file-index.ts";
 import type { NodeService } from "../model/nodes.ts";
 import type { QueryService } from "../model/query.ts";
 import type { WriteService } from "../model/write.ts";
@@ -29,6 +30,8 @@ export interface AppServices {
   readonly tokens: () => TokenService;
   /** @throws TsdbError unavailable before the log is replayed */
   readonly nodes: () => NodeService;
+  /** @throws TsdbError unavailable before the log is replayed */
+  readonly fileIndexes: () => FileIndexService;
   readonly access: AccessControl;
   readonly status: () => ServerStatus;
   /** The catalog's uuid: on every response. */

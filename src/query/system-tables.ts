@@ -75,6 +75,8 @@ const ROWS: Readonly<Record<string, MakeRows>> = {
     ];
   },
   tokens: ({ tokens }) => tokens(),
+  file_index: ({ catalog }, database) =>
+    (database === null ? catalog.databases() : [database]).flatMap(({ id, name }) => fileIndexRows(catalog, id, name)),
   nodes: ({ nodes }) =>
     nodes().map(({ nodeId, instanceId, modes, coreCount, startedNs, stoppedNs }, index) => {
       const state = stoppedNs === null ? "running" : "stopped";
@@ -104,6 +106,15 @@ function fileRows(table: TableDef, blocks: readonly BlockOfTable[]): SystemRow[]
     }
     return [table.name, file.key, BigInt(file.bytes), BigInt(rowCount), minTimeNs, maxTimeNs];
   });
+}
+
+/** The database's own first, then its tables'. */
+function fileIndexRows(catalog: Catalog, databaseId: number, database: string): SystemRow[] {
+  const row = (table: string | null, columns: readonly string[] | null): SystemRow[] =>
+    columns === null ? [] : [[database, table, columns.join(", ")]];
+  const { fileIndexes } = catalog;
+  const ofTables = catalog.tables(databaseId).flatMap(({ id, name }) => row(name, fileIndexes.own("table", id)));
+  return [...row(null, fileIndexes.own("database", databaseId)), ...ofTables];
 }
 
 /** Null: never, or the object is not deleted. */

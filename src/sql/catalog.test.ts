@@ -44,7 +44,7 @@ describe("the list of tables", () => {
     expect(rows).toEqual([
       ["public", "iox", "Home", "BASE TABLE"],
       ["public", "iox", "home", "BASE TABLE"],
-      ...["influxdb_schema", "parquet_files", "queries", "tables"].map((name) => ["public", "system", name, "BASE TABLE"]),
+      ...["file_index", "influxdb_schema", "parquet_files", "queries", "tables"].map((name) => ["public", "system", name, "BASE TABLE"]),
       ...INFORMATION_VIEWS.map((view) => ["public", "information_schema", view, "VIEW"]),
     ]);
     expect(table).toBe("");

@@ -19,6 +19,7 @@ export const SYSTEM_TABLES: Readonly<Record<string, SystemTable>> = {
     max_memory:integer?, success:boolean, running:boolean, cancelled:boolean, trace_id:text?`),
   tables: inEvery(`database_name:text, table_name:text, column_count:unsigned, series_key_columns:text, last_cache_count:unsigned,
     distinct_cache_count:unsigned, deleted:boolean, hard_deletion_time:zoned_time?`),
+  file_index: inEvery("database_name:text, table_name:text?, index_columns:text"),
   databases: inInternal("database_name:text, retention_period_ns:unsigned?, deleted:boolean, hard_deletion_time:zoned_time?"),
   tokens: inInternal(`token_id:unsigned, name:text, hash:text, created_at:time, created_by_token_id:unsigned?, updated_at:time?,
     updated_by_token_id:unsigned?, expiry:time?, permissions:text`),

@@ -106,6 +106,31 @@ test("tables are made, deleted after a question, and restored", async () => {
   expect((await run(["delete", "database", "gone", "-y", "--hard-delete", "now"])).out).toBe('Database "gone" deleted successfully\n');
 });
 
+test("file indexes are made, listed and deleted after a question", async () => {
+  expect((await run(["create", "table", "log", "--tags", "host", "--fields", "request:utf8"])).code).toBe(0);
+  const made = await run(["create", "file_index", "--table", "log", "--columns", "host, request"]);
+  expect(made).toEqual({ code: 0, out: 'File index of "home"."log" created successfully\n', error: "" });
+  expect((await run(["create", "file_index", "-d", "home", "--columns", "host"])).out).toBe('File index of "home" created successfully\n');
+  const shown = await run([
+    "query",
+    "--format",
+    "csv",
+    "SELECT database_name, table_name, index_columns FROM system.file_index ORDER BY 2",
+  ]);
+  expect(shown.out).toBe('database_name,table_name,index_columns\nhome,log,"host, request"\nhome,,host\n');
+  expect((await run(["show", "file_index", "--format", "csv"])).out).toContain('home,log,"host, request"');
+  const no = await run(["delete", "file_index", "-t", "log"], { input: "no\n" });
+  expect([no.code, no.error]).toEqual([1, expect.stringContaining('delete the file index of "home"."log"?')]);
+  expect((await run(["delete", "file_index", "-t", "log", "-y"])).out).toBe('File index of "home"."log" deleted successfully\n');
+  expect(await run(["delete", "file_index", "-t", "log", "-y"])).toEqual({
+    code: 1,
+    out: "",
+    error: "Delete command failed: server responded with error [404 Not Found]: table 'home.log' has no file index\n",
+  });
+  expect((await run(["create", "file_index", "--columns", "nope"])).error).toContain("no table of database 'home' has a column 'nope'");
+  expect((await run(["delete", "file_index"], { input: "y\n" })).code).toBe(0);
+});
+
 test("tokens: for one database, from a file made offline, deleted", async () => {
   const made = await run(["create", "token", "--permission", "db:home:read;system:ping:read", "--name", "r", "--expiry", "1d"]);
   const reader = /^Token: (apiv3_\S+)$/m.exec(made.out)![1]!;
@@ -165,7 +190,7 @@ const MISTAKES: [args: string[], code: number, error: string | RegExp, environme
   [["create", "token"], 2, /either --admin or --permission is needed/],
   [["create", "token", "--permission", "db:x"], 1, /cannot read "db:x" as a permission/],
   [["delete", "token", "nobody", "-y"], 1, /\[404 Not Found\]: token not found: nobody/],
-  [["delete"], 2, /delete what\? database, table, token/],
+  [["delete"], 2, /delete what\? database, table, file_index, token/],
   [["completions", "csh"], 2, /unknown shell "csh"/],
 ];
 

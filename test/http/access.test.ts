@@ -61,6 +61,8 @@ const ROUTES: [method: string, path: string, need: Need, query?: string, init?: 
     "",
     body({ token_name: "n", permissions: [{ resource_type: "db", resource_names: ["d"], actions: ["read"] }] }),
   ],
+  ["POST", "/api/v3/enterprise/configure/file_index", "db:create", "", body({ db: "d", table: "t", columns: ["c"] })],
+  ["DELETE", "/api/v3/enterprise/configure/file_index", "db:create", "", body({ db: "d" })],
   ["POST", "/api/v3/enterprise/configure/node/stop", "admin", "", body({ node_id: "node0" })],
   ["GET", "/ready", "page:ready"],
   ["GET", "/health", "page:health"],

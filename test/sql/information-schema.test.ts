@@ -39,8 +39,8 @@ async function ask(sql: string, isInternal = false): Promise<Answer> {
 
 /** The vendor's list of views, by name. */
 const VIEWS = ["columns", "df_settings", "parameters", "routines", "schemata", "tables", "views"];
-const SYSTEM = ["influxdb_schema", "parquet_files", "queries", "tables"];
-const INTERNAL = ["databases", "influxdb_schema", "nodes", "parquet_files", "queries", "tables", "tokens"];
+const SYSTEM = ["file_index", "influxdb_schema", "parquet_files", "queries", "tables"];
+const INTERNAL = ["databases", "file_index", "influxdb_schema", "nodes", "parquet_files", "queries", "tables", "tokens"];
 
 const HOME_COLUMNS = [
   ["co", "Int64", "YES"],
@@ -162,7 +162,7 @@ describe("as tables", () => {
       "SELECT table_schema, count(*) AS n FROM information_schema.tables GROUP BY table_schema ORDER BY n",
       [
         ["iox", 2n],
-        ["system", 4n],
+        ["system", 5n],
         ["information_schema", 7n],
       ],
     ],

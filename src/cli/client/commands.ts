@@ -3,6 +3,7 @@ import { nearestName } from "../arguments.ts";
 import type { ClientCommand } from "./command.ts";
 import { COMPLETIONS_COMMAND } from "./completions.ts";
 import { DATABASE_COMMANDS } from "./databases.ts";
+import { FILE_INDEX_COMMANDS } from "./file-indexes.ts";
 import { QUERY_COMMAND } from "./query.ts";
 import { SHELL_COMMAND } from "./shell.ts";
 import { TOKEN_COMMANDS } from "./tokens.ts";
@@ -13,6 +14,7 @@ export const CLIENT_COMMANDS: readonly ClientCommand[] = [
   SHELL_COMMAND,
   WRITE_COMMAND,
   ...DATABASE_COMMANDS,
+  ...FILE_INDEX_COMMANDS,
   ...TOKEN_COMMANDS,
   COMPLETIONS_COMMAND,
 ];

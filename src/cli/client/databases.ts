@@ -17,7 +17,7 @@ const HARD_DELETE: Option = {
   help: "When it is dropped for good: never, now, default (in 72 hours) or an RFC 3339 time.",
   default: "never",
 };
-const FORMAT: Option = { name: "format", value: "FORMAT", help: "pretty, json, jsonl, csv or parquet.", default: "pretty" };
+export const FORMAT: Option = { name: "format", value: "FORMAT", help: "pretty, json, jsonl, csv or parquet.", default: "pretty" };
 const NEW_NAME: Option = { name: "new-name", value: "NAME", help: "What to call it; else as before." };
 
 /** Absent and `none`: null. */

@@ -1,0 +1,77 @@
+// /api/v3/enterprise/configure/file_index: indexes over tag and string columns, by which queries pass over files.
+import { Elysia, t } from "elysia";
+import { BodyReader } from "../../body.ts";
+import { readJsonBody } from "../../json-body.ts";
+import { operation } from "../../operation.ts";
+import type { AppServices } from "../../services.ts";
+import { configure, configureAnswers } from "./configure-route.ts";
+
+const PATH = "/api/v3/enterprise/configure/file_index";
+
+const db = t.String({ description: "Database." });
+const table = t.Optional(
+  t.Union([t.String(), t.Null()], { description: "Table; absent or null: the database's tables that have no index of their own." }),
+);
+/** More than any index may have: what is longer is not looked at item by item. */
+const NAMES_MAX = 10_000;
+
+const CreateBody = t.Object({
+  db,
+  table,
+  columns: t.Array(t.String(), { maxItems: NAMES_MAX, description: "Tag and string columns." }),
+});
+const DeleteBody = t.Object({ db, table });
+
+export const fileIndexRoutes = (services: AppServices) => {
+  const reader = new BodyReader(services.maxRequestBytes, services.now);
+  const routes = new Elysia({ name: "http.v3.configure.file-index" });
+  if (services.edition !== "enterprise") return routes;
+  return routes
+    .post(
+      PATH,
+      ({ request }) =>
+        configure(services, request, 200, async () => {
+          const { db: database, table: name, columns } = await readJsonBody(CreateBody, request, reader);
+          services.access.require(request, database, "create");
+          await services.fileIndexes().create({ database, table: name ?? null }, columns);
+        }),
+      {
+        parse: "none",
+        ...operation({
+          tag: "Databases",
+          access: "database",
+          summary: "Create a file index",
+          description: "In place of the one that there is. Files that there are get it by and by, new ones as they are written.",
+          body: { "application/json": CreateBody },
+          answers: configureAnswers({
+            200: "It exists now; queries use it for each file as soon as that is indexed.",
+            400: "A column does not exist, or is neither a tag nor a string field.",
+            404: "The database or table does not exist.",
+          }),
+        }),
+      },
+    )
+    .delete(
+      PATH,
+      ({ request }) =>
+        configure(services, request, 200, async () => {
+          const { db: database, table: name } = await readJsonBody(DeleteBody, request, reader);
+          services.access.require(request, database, "create");
+          await services.fileIndexes().delete({ database, table: name ?? null });
+        }),
+      {
+        parse: "none",
+        ...operation({
+          tag: "Databases",
+          access: "database",
+          summary: "Delete a file index",
+          body: { "application/json": DeleteBody },
+          answers: configureAnswers({
+            200: "It is gone; rows are as they were.",
+            400: "The body cannot be understood.",
+            404: "The database, the table or the index does not exist.",
+          }),
+        }),
+      },
+    );
+};
