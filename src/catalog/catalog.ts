@@ -2,6 +2,7 @@
 // durable through the operation log; whoever acknowledges something that depends on them waits for `durable`.
 import type { TokenDef } from "../model/access.ts";
 import { assert } from "../model/assert.ts";
+import type { CacheDef, CacheKind } from "../model/caches.ts";
 import type { TableDef } from "../model/column.ts";
 import type { TsdbError } from "../model/errors.ts";
 import { ALL_TIME } from "../model/scan.ts";
@@ -37,6 +38,8 @@ export interface Applied {
 }
 
 export class Catalog {
+  private cachesChanged: () => void = () => {};
+
   private constructor(
     private readonly log: OperationLog<CatalogOperation>,
     private readonly state: CatalogState,
@@ -142,9 +145,13 @@ export class Catalog {
     readonly tableId: number;
     readonly tombstoneId: number;
     readonly tokenId: number;
+    readonly cacheId: number;
   } {
-    const { nextDatabaseId, nextTableId, tombstones, tokens } = this.state;
-    return { databaseId: nextDatabaseId, tableId: nextTableId, tombstoneId: tombstones.nextId, tokenId: tokens.nextId };
+    const { nextDatabaseId, nextTableId, tombstones, tokens, caches } = this.state;
+    return {
+      ...{ databaseId: nextDatabaseId, tableId: nextTableId },
+      ...{ tombstoneId: tombstones.nextId, tokenId: tokens.nextId, cacheId: caches.nextId },
+    };
   }
 
   /** Undefined: the server is not marked as stopped. */
@@ -169,6 +176,40 @@ export class Catalog {
   /** In order of creation. */
   tokens(): TokenDef[] {
     return this.state.tokens.all();
+  }
+
+  /** Of a table, in order of creation. The list stays as it is. */
+  caches(tableId: number): readonly CacheDef[] {
+    return this.state.caches.ofTable(tableId);
+  }
+
+  /** The same as asking for its caches, in the time of one look-up: every body asks. */
+  hasCaches(tableId: number): boolean {
+    return this.state.caches.has(tableId);
+  }
+
+  findCache(kind: CacheKind, tableId: number, name: string): CacheDef | undefined {
+    return this.state.caches.find(kind, tableId, name);
+  }
+
+  /** Of all tables that can be asked, in order of creation: those of deleted tables and databases come back with them. */
+  liveCaches(): CacheDef[] {
+    return this.state.caches.all().filter(({ tableId }) => this.state.isTableLive(tableId));
+  }
+
+  /** Of all tables, deleted ones too: what LIMITS.cachesMax bounds. */
+  get cacheCount(): number {
+    return this.state.caches.count;
+  }
+
+  /** Another number when `liveCaches` may have changed. */
+  get cacheChanges(): number {
+    return this.state.caches.changes;
+  }
+
+  /** Called after each step of `apply` in which `cacheChanges` changed. One at a time. */
+  onCacheChanges(listener: () => void): void {
+    this.cachesChanged = listener;
   }
 
   /** Deletions that have not been applied to all files, ascending ids. The list stays as it is. */
@@ -208,6 +249,7 @@ export class Catalog {
   apply(operations: readonly CatalogOperation[]): Applied {
     if (this.log.failed !== null) throw this.log.failed;
     let durable: Promise<void> = this.durable(this.version);
+    const { cacheChanges } = this;
     for (const operation of operations) {
       try {
         this.state.apply(operation);
@@ -216,6 +258,7 @@ export class Catalog {
       }
       durable = this.log.append(operation).durable;
     }
+    if (this.cacheChanges !== cacheChanges) this.cachesChanged();
     return { version: this.version, durable };
   }
 

@@ -1,7 +1,7 @@
 // What the catalog's state has of each database and table, and how that is written in snapshots.
 import type { ColumnDef, TableDef } from "../model/column.ts";
-import { TsdbError } from "../model/errors.ts";
 import { readCount, readObject, readText } from "../object-store/operation-values.ts";
+import { violated } from "./contradiction.ts";
 import { COLUMN_TYPE_NAME, columnTypeName, readHardDelete } from "./operations.ts";
 
 export interface DatabaseDef {
@@ -49,15 +49,12 @@ export interface DatabaseEntry {
   readonly tablesByName: Map<string, MutableTable>;
 }
 
-/** @throws TsdbError corrupt_file, always */
-export function violated(message: string): never {
-  throw new TsdbError("corrupt_file", `the catalog log contradicts itself: ${message}`, {});
-}
-
+/** As a snapshot has it. */
 export function databaseToJson({ def, retentionNs, deletion }: DatabaseEntry): unknown {
   return { ...def, ...retentionToJson(retentionNs), ...deletionToJson(deletion) };
 }
 
+/** As a snapshot has it. */
 export function tableToJson({ def, nextColumnId, retentionNs, deletion }: MutableTable): unknown {
   const { id, databaseId, name } = def;
   const columns = def.columns.slice(1).map((column) => ({ id: column.id, name: column.name, type: columnTypeName(column.type) }));

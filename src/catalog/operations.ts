@@ -2,10 +2,12 @@
 // reading the log needs no rule of the server that wrote it.
 
 import type { TokenDef } from "../model/access.ts";
+import type { CacheDef } from "../model/caches.ts";
 import type { ColumnType } from "../model/column.ts";
 import type { TagPredicate } from "../model/scan.ts";
 import type { Tombstone } from "../model/tombstone.ts";
 import { badValue, readArray, readCount, readNs, readObject, readText } from "../object-store/operation-values.ts";
+import { readCache } from "./caches.ts";
 import { readSetFileIndex, type SetFileIndex } from "./file-indexes.ts";
 import { readStoppedNode, type StoppedNode } from "./nodes.ts";
 import { readHash, readToken } from "./tokens.ts";
@@ -154,6 +156,17 @@ export interface StartNode {
   readonly nodeId: string;
 }
 
+/** The columns that it names are the table's. */
+export interface CreateCache {
+  readonly kind: "create_cache";
+  readonly cache: CacheDef;
+}
+
+export interface DeleteCache {
+  readonly kind: "delete_cache";
+  readonly id: number;
+}
+
 export type CatalogOperation =
   | CreateCluster
   | CreateDatabase
@@ -171,7 +184,9 @@ export type CatalogOperation =
   | DeleteToken
   | StopNode
   | StartNode
-  | SetFileIndex;
+  | SetFileIndex
+  | CreateCache
+  | DeleteCache;
 
 export function deleteRowsOperation({ id, tableId, sequence, range, tags }: Tombstone): DeleteRows {
   return { kind: "delete_rows", id, tableId, sequence, minTimeNs: String(range.minNs), maxTimeNs: String(range.maxNs), tags };
@@ -287,7 +302,10 @@ export function readOperation(value: unknown): CatalogOperation {
     case "start_node":
       return { kind, nodeId: readText("nodeId", operation["nodeId"]) };
     case "delete_token":
+    case "delete_cache":
       return { kind, id: readCount("id", operation["id"]) };
+    case "create_cache":
+      return { kind, cache: readCache(operation["cache"]) };
     default:
       badValue("operation kind", kind, "one this server knows: the log was written by a newer one, or is damaged");
   }

@@ -1,10 +1,12 @@
 // The catalog as a state machine: `apply` is the only way it changes, and the same operations give the same state on every server.
 // No clock, no I/O; catalog.ts is the shell around it.
-import type { TokenDef } from "../model/access.ts";
 import { assert } from "../model/assert.ts";
-import { type ColumnDef, ColumnType, type TableDef, TIME_COLUMN } from "../model/column.ts";
+import type { CacheDef } from "../model/caches.ts";
+import { type ColumnDef, type TableDef, TIME_COLUMN } from "../model/column.ts";
 import type { Tombstone } from "../model/tombstone.ts";
 import { readArray, readCount, readObject, readText } from "../object-store/operation-values.ts";
+import { CacheSet, readCache } from "./caches.ts";
+import { violated } from "./contradiction.ts";
 import {
   byId,
   columnDef,
@@ -18,7 +20,6 @@ import {
   type SoftDeletion,
   type TableSchema,
   tableToJson,
-  violated,
 } from "./entries.ts";
 import { FileIndexSet, readSetFileIndex } from "./file-indexes.ts";
 import { readStoppedNode, type StoppedNode } from "./nodes.ts";
@@ -52,6 +53,7 @@ export class CatalogState {
   private readonly tombstones_ = new TombstoneSet();
   private readonly tokens_ = new TokenSet();
   private readonly fileIndexes_ = new FileIndexSet();
+  private readonly caches_ = new CacheSet();
   private readonly stoppedNodes = new Map<string, StoppedNode>();
 
   /** Without deleted ones. */
@@ -137,6 +139,17 @@ export class CatalogState {
     return this.tokens_;
   }
 
+  /** Those of deleted tables too. */
+  get caches(): Pick<CacheSet, "nextId" | "changes" | "count" | "ofTable" | "has" | "withId" | "find" | "all"> {
+    return this.caches_;
+  }
+
+  /** Neither the table nor its database is deleted. */
+  isTableLive(tableId: number): boolean {
+    const table = this.tablesById.get(tableId);
+    return table?.deletion === null && this.databasesById.get(table.def.databaseId)?.deletion === null;
+  }
+
   /** How long rows of the table are kept, null = for ever. */
   retentionNs(tableId: number): bigint | null {
     const table = this.tablesById.get(tableId);
@@ -167,10 +180,10 @@ export class CatalogState {
         this.addColumns(operation.tableId, operation.columns.map(columnDef));
         return;
       case "delete_rows":
-        this.deleteRows(readTombstone(operation));
+        this.addTombstone(readTombstone(operation));
         return;
       case "retire_tombstones":
-        this.retireTombstones(operation.ids);
+        this.tombstones_.retire(operation.ids);
         return;
       case "set_retention":
         this.setRetention(operation);
@@ -188,11 +201,9 @@ export class CatalogState {
         this.drop(operation);
         return;
       case "create_token":
-        this.createToken(readToken(operation));
+        this.tokens_.add(readToken(operation));
         return;
       case "replace_token":
-        this.checkToken(operation.id);
-        if (this.tokens_.withHash(operation.hash) !== undefined) violated("a second token with the same hash");
         this.tokens_.replace(operation.id, operation.hash, operation.updatedMs);
         return;
       case "stop_node":
@@ -206,8 +217,13 @@ export class CatalogState {
         if (!this.stoppedNodes.delete(operation.nodeId)) violated(`node ${JSON.stringify(operation.nodeId)} was not stopped`);
         return;
       case "delete_token":
-        this.checkToken(operation.id);
         this.tokens_.remove(operation.id);
+        return;
+      case "create_cache":
+        this.addCache(readCache(operation.cache));
+        return;
+      case "delete_cache":
+        this.caches_.remove(operation.id);
         return;
     }
   }
@@ -263,23 +279,12 @@ export class CatalogState {
     table.nextColumnId = nextColumnId;
   }
 
-  private deleteRows(tombstone: Tombstone): void {
-    const { id, tableId, range, tags } = tombstone;
-    const table = this.tablesById.get(tableId);
-    if (table === undefined) violated(`a deletion in table ${tableId}, which does not exist`);
-    if (id < this.tombstones_.nextId) violated(`deletion id ${id} was used before`);
-    if (range.minNs > range.maxNs) violated(`deletion ${id} ends before it begins`);
-    for (const { columnId } of tags) {
-      const type = table.def.columns.find((column) => column.id === columnId)?.type;
-      if (type !== ColumnType.tag) violated(`deletion ${id} asks for tag ${columnId}, which table ${tableId} does not have`);
-    }
-    this.tombstones_.add(tombstone);
+  private addTombstone(tombstone: Tombstone): void {
+    this.tombstones_.add(tombstone, this.tablesById.get(tombstone.tableId)?.def);
   }
 
-  private retireTombstones(ids: readonly number[]): void {
-    for (const id of ids) if (!this.tombstones_.has(id)) violated(`deletion ${id} is retired and was not there`);
-    if (new Set(ids).size < ids.length) violated("a deletion is retired twice");
-    for (const id of ids) this.tombstones_.remove(id);
+  private addCache(cache: CacheDef): void {
+    this.caches_.add(cache, this.tablesById.get(cache.tableId)?.def);
   }
 
   private setRetention({ of, id, retentionNs }: SetRetention): void {
@@ -298,6 +303,7 @@ export class CatalogState {
 
   /** From there to deleted, or back. */
   private setDeletion(of: "database" | "table", id: number, deletion: SoftDeletion | null): void {
+    this.caches_.changes += 1;
     const change = deletion === null ? 1 : -1;
     if (of === "database") {
       this.databasesById.get(id)!.deletion = deletion;
@@ -341,18 +347,9 @@ export class CatalogState {
     const { def } = this.tablesById.get(id)!;
     this.tombstones_.removeTable(id);
     this.fileIndexes_.drop("table", id);
+    this.caches_.removeTable(id);
     this.databasesById.get(def.databaseId)!.tablesByName.delete(def.name);
     this.tablesById.delete(id);
-  }
-
-  private createToken(token: TokenDef): void {
-    const offence = this.tokens_.offence(token);
-    if (offence !== null) violated(offence);
-    this.tokens_.add(token);
-  }
-
-  private checkToken(id: number): void {
-    if (this.tokens_.withId(id) === undefined) violated(`token ${id} does not exist`);
   }
 
   private owner(of: "database" | "table", id: number): DatabaseEntry | MutableTable {
@@ -387,6 +384,8 @@ export class CatalogState {
       tokens: this.tokens_.all(),
       stoppedNodes: [...this.stoppedNodes.values()],
       fileIndexes: this.fileIndexes_.toJson(),
+      nextCacheId: this.caches_.nextId,
+      caches: this.caches_.all(),
     };
   }
 
@@ -420,17 +419,18 @@ export class CatalogState {
       const deletion = readDeletion(table["deletion"]);
       if (deletion !== null) state.setDeletion("table", id, deletion);
     }
-    // snapshots of servers that could not delete do not have these two
-    for (const item of readArray("tombstones", snapshot["tombstones"] ?? [])) state.deleteRows(readTombstone(item));
+    // snapshots of servers that had no deletions, tokens or caches do not have these
+    for (const item of readArray("tombstones", snapshot["tombstones"] ?? [])) state.addTombstone(readTombstone(item));
     const nextTombstoneId = readCount("nextTombstoneId", snapshot["nextTombstoneId"] ?? 1);
     state.tombstones_.nextId = Math.max(state.tombstones_.nextId, nextTombstoneId);
-    // nor those of servers without tokens these
-    for (const item of readArray("tokens", snapshot["tokens"] ?? [])) state.createToken(readToken(item));
+    for (const item of readArray("tokens", snapshot["tokens"] ?? [])) state.tokens_.add(readToken(item));
     for (const item of readArray("stoppedNodes", snapshot["stoppedNodes"] ?? [])) {
       const node = readStoppedNode(item);
       state.stoppedNodes.set(node.nodeId, node);
     }
     for (const item of readArray("fileIndexes", snapshot["fileIndexes"] ?? [])) state.apply(readSetFileIndex(item));
+    for (const item of readArray("caches", snapshot["caches"] ?? [])) state.addCache(readCache(item));
+    state.caches_.nextId = Math.max(state.caches_.nextId, readCount("nextCacheId", snapshot["nextCacheId"] ?? 0));
     state.tokens_.nextId = Math.max(state.tokens_.nextId, readCount("nextTokenId", snapshot["nextTokenId"] ?? 0));
     state.nextDatabaseId = Math.max(state.nextDatabaseId, readCount("nextDatabaseId", snapshot["nextDatabaseId"]));
     state.nextTableId = Math.max(state.nextTableId, readCount("nextTableId", snapshot["nextTableId"]));

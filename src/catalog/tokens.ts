@@ -1,6 +1,7 @@
 // The tokens that there are. Part of the catalog's state: no clock, no I/O.
 import type { Permission, TokenDef } from "../model/access.ts";
 import { badValue, readArray, readCount, readObject, readText } from "../object-store/operation-values.ts";
+import { violated } from "./contradiction.ts";
 
 export class TokenSet {
   /** Ids are never used again. */
@@ -26,23 +27,22 @@ export class TokenSet {
     return [...this.byId.values()];
   }
 
-  /** Why it cannot be added, or null. */
-  offence({ id, name, hash }: TokenDef): string | null {
-    if (id < this.nextId) return `token id ${id} of ${JSON.stringify(name)} was used before`;
-    if (this.byName.has(name)) return `a second token ${JSON.stringify(name)}`;
-    return this.byHash.has(hash) ? `a second token with the hash of ${JSON.stringify(name)}` : null;
-  }
-
+  /** @throws TsdbError corrupt_file: it does not fit the others, and nothing is changed */
   add(token: TokenDef): void {
+    const { id, name, hash } = token;
+    if (id < this.nextId) violated(`token id ${id} of ${JSON.stringify(name)} was used before`);
+    if (this.byName.has(name)) violated(`a second token ${JSON.stringify(name)}`);
+    if (this.byHash.has(hash)) violated(`a second token with the hash of ${JSON.stringify(name)}`);
     this.byId.set(token.id, token);
     this.byName.set(token.name, token);
     this.byHash.set(token.hash, token);
     this.nextId = token.id + 1;
   }
 
-  /** Another text from now on. `id` is one of the set. */
+  /** Another text from now on. @throws TsdbError corrupt_file */
   replace(id: number, hash: string, updatedMs: number): void {
-    const before = this.byId.get(id)!;
+    const before = this.existing(id);
+    if (this.byHash.has(hash)) violated("a second token with the same hash");
     const token = { ...before, hash, updatedMs };
     this.byHash.delete(before.hash);
     this.byId.set(id, token);
@@ -50,12 +50,16 @@ export class TokenSet {
     this.byHash.set(hash, token);
   }
 
-  /** `id` is one of the set. */
+  /** @throws TsdbError corrupt_file */
   remove(id: number): void {
-    const { name, hash } = this.byId.get(id)!;
+    const { name, hash } = this.existing(id);
     this.byId.delete(id);
     this.byName.delete(name);
     this.byHash.delete(hash);
+  }
+
+  private existing(id: number): TokenDef {
+    return this.byId.get(id) ?? violated(`token ${id} does not exist`);
   }
 }
 

@@ -1,5 +1,7 @@
 // The deletions that compaction has not applied everywhere yet, by table. Part of the catalog's state: no clock, no I/O.
+import { ColumnType, type TableDef } from "../model/column.ts";
 import { covers, hidesAll, type Tombstone } from "../model/tombstone.ts";
+import { violated } from "./contradiction.ts";
 
 export class TombstoneSet {
   /** Ids are never used again, also when their owner is gone. */
@@ -32,8 +34,15 @@ export class TombstoneSet {
     return [...this.byTable.values()].flat().sort((a, b) => a.id - b.id);
   }
 
-  /** The earlier ones that it covers go. `id` is at least `nextId`. */
-  add(tombstone: Tombstone): void {
+  /** Those of its table that it covers go. @throws TsdbError corrupt_file: it does not fit the table, and nothing is changed */
+  add(tombstone: Tombstone, table: TableDef | undefined): void {
+    const { id, tableId, range, tags } = tombstone;
+    if (table === undefined) violated(`a deletion in table ${tableId}, which does not exist`);
+    if (id < this.nextId) violated(`deletion id ${id} was used before`);
+    if (range.minNs > range.maxNs) violated(`deletion ${id} ends before it begins`);
+    const isTag = (columnId: number) => table.columns.some((column) => column.id === columnId && column.type === ColumnType.tag);
+    const other = tags.find(({ columnId }) => !isTag(columnId));
+    if (other !== undefined) violated(`deletion ${id} asks for tag ${other.columnId}, which table ${tableId} does not have`);
     const kept = this.ofTable(tombstone.tableId).filter((earlier) => {
       if (!covers(tombstone, earlier)) return true;
       this.forget(earlier);
@@ -45,8 +54,14 @@ export class TombstoneSet {
     this.nextId = tombstone.id + 1;
   }
 
-  /** `id` is one of the set. */
-  remove(id: number): void {
+  /** All or none. @throws TsdbError corrupt_file */
+  retire(ids: readonly number[]): void {
+    for (const id of ids) if (!this.has(id)) violated(`deletion ${id} is retired and was not there`);
+    if (new Set(ids).size < ids.length) violated("a deletion is retired twice");
+    for (const id of ids) this.remove(id);
+  }
+
+  private remove(id: number): void {
     const tableId = this.tableOf.get(id)!;
     const tombstones = this.ofTable(tableId);
     for (const tombstone of tombstones) if (tombstone.id === id) this.forget(tombstone);

@@ -33,6 +33,15 @@ export const LIMITS = {
   /** Tables that one statement reads. */
   statementTablesMax: 10_000,
   databaseNameBytesMax: 511,
+  /** Caches of one table, of both kinds: each looks at every new row. */
+  cachesPerTableMax: 100,
+  /** Of all tables, deleted ones too. */
+  cachesMax: 10_000,
+  cacheNameBytesMax: 8 * KIB,
+  /** Rows of a key that a last-value cache may be asked to keep, and combinations that a distinct-value cache may. */
+  cacheRowsMax: 2 ** 32 - 1,
+  /** The longest age of what a cache shows: 64 bits of nanoseconds. */
+  cacheAgeSecondsMax: 9_223_372_036,
   /** Of tables and columns that are made by name; line protocol allows what a string may have. */
   tableNameBytesMax: 65_535,
   /** Deletions of some rows of a table that compaction has not applied yet; every scan and every file written looks at them. */
