@@ -277,6 +277,7 @@ export class Server {
       manifest: this.manifest,
       pins: this.pins,
       tombstonesOf: (tableId) => this.tombstonesOf(tableId),
+      lastDeletionOf: (tableId) => this.deletions?.lastOf(tableId) ?? 0,
       nowMs: () => Date.now(),
       systemRows: (names, database) =>
         systemRows({ catalog: this.catalog, manifest: this.manifest, queries: log, nodes, tokens }, names, database),

@@ -33,6 +33,8 @@ export class Deletions {
   private readonly waiting = new Map<number, Tombstone[]>();
   private waitingPartial = 0;
   private nextId = 1;
+  /** The last one of each table, also when it is forgotten otherwise. */
+  private readonly last = new Map<number, number>();
   /** What `retireApplied` found nothing more to forget in, by table. */
   private readonly lookedAt = new Map<number, { tombstones: readonly Tombstone[]; changes: number; flushedSequence: number }>();
   /** Deletions go to the catalog in their order; it makes those that wait durable together. */
@@ -40,7 +42,8 @@ export class Deletions {
 
   /** To be made when the log is replayed and before anything is written: the rows put back end where the last deletion is. */
   constructor(private readonly parts: DeletionParts) {
-    for (const { tableId, sequence } of parts.catalog.tombstones()) {
+    for (const { id, tableId, sequence } of parts.catalog.tombstones()) {
+      this.last.set(tableId, id);
       const buffer = parts.tables.find(tableId)?.buffer;
       if (buffer !== undefined && sequence >= buffer.lastSequence) buffer.cut();
     }
@@ -51,6 +54,11 @@ export class Deletions {
     const known = this.parts.catalog.tombstonesOf(tableId);
     const waiting = this.waiting.get(tableId) ?? NONE;
     return waiting.length === 0 ? known : [...known, ...waiting];
+  }
+
+  /** The id of the table's last deletion, 0 = none that this process knows of. */
+  lastOf(tableId: number): number {
+    return this.last.get(tableId) ?? 0;
   }
 
   /** Takes effect in this step, for all or none of `deletions`; resolves when it is durable, as one whole.
@@ -120,6 +128,7 @@ export class Deletions {
     for (const tombstone of tombstones) {
       // what is written from now on shares no run with the rows that are meant
       tables.find(tombstone.tableId)?.buffer.cut();
+      this.last.set(tombstone.tableId, tombstone.id);
       this.waiting.set(tombstone.tableId, [...(this.waiting.get(tombstone.tableId) ?? NONE), tombstone]);
     }
     this.waitingPartial += partial;

@@ -21,6 +21,8 @@ export interface SnapshotParts {
   readonly pins: Pins;
   /** Deletions that may still hide rows of a table, ascending ids. */
   readonly tombstonesOf: (tableId: number) => readonly Tombstone[];
+  /** The id of a table's last deletion, 0 = none so far. */
+  readonly lastDeletionOf: (tableId: number) => number;
   /** What retention periods are counted back from. */
   readonly nowMs: () => number;
   /** Rows of tables in schema `system`; `database` null: the server's own. */
@@ -78,6 +80,7 @@ export class Snapshots {
     const runs = tables.runs(table.id).filter(isThere);
     const { blocks, tombstones } = this.visible.of(this.blocks.of(table.id), known, retentionMinNs);
     const hidesSome = (tombstone: Tombstone) => tombstones.has(tombstone) || runs.some((run) => canHide(tombstone, run));
-    return { table, retentionMinNs, tombstones: known.filter(hidesSome), runs, blocks };
+    const lastDeletion = this.parts.lastDeletionOf(table.id);
+    return { table, retentionMinNs, lastDeletion, tombstones: known.filter(hidesSome), runs, blocks };
   }
 }

@@ -13,6 +13,7 @@ export interface WireTable {
   readonly tableId: number;
   readonly table: WireList<TableDef>;
   readonly retentionMinNs: bigint;
+  readonly lastDeletion: number | undefined;
   readonly tombstones: readonly Tombstone[];
   readonly dictionaries: WireList<DictionaryView>;
   /** Of each run. */
@@ -109,7 +110,7 @@ class TableSender {
   private readonly columns = new ListSender<readonly ColumnRun[]>();
   private readonly blocks = new ListSender<BlockSnapshot>();
 
-  encode({ table, retentionMinNs, tombstones, runs, blocks }: TableSnapshot): WireTable {
+  encode({ table, retentionMinNs, lastDeletion, tombstones, runs, blocks }: TableSnapshot): WireTable {
     const dictionaries = [...new Set(runs.map(({ dictionary }) => dictionary))];
     const numbers = new Float64Array(runs.length * RUN_NUMBERS);
     const times = new BigInt64Array(runs.length * 2);
@@ -129,6 +130,7 @@ class TableSender {
       tableId: table.id,
       table: this.table.encode([table]),
       retentionMinNs,
+      lastDeletion,
       tombstones,
       dictionaries: this.dictionaries.encode(dictionaries),
       columns: this.columns.encode(runs.map(({ columns }) => columns)),
@@ -150,7 +152,8 @@ class TableReceiver {
 
   constructor(private readonly watcher: PartWatcher) {}
 
-  decode({ table, retentionMinNs, tombstones, dictionaries, columns, numbers, times, doubts, blocks }: WireTable): TableSnapshot {
+  decode(wire: WireTable): TableSnapshot {
+    const { table, retentionMinNs, lastDeletion, tombstones, dictionaries, columns, numbers, times, doubts, blocks } = wire;
     this.table = decodeList(this.table, table);
     this.dictionaries = decodeList(this.dictionaries, dictionaries);
     this.columns = decodeList(this.columns, columns);
@@ -182,7 +185,7 @@ class TableReceiver {
       };
     });
     this.setSegments(new Set(runs.flatMap(({ segment }) => segment ?? [])));
-    return { table: this.table[0]!, retentionMinNs, tombstones, runs, blocks: this.blocks };
+    return { table: this.table[0]!, retentionMinNs, lastDeletion, tombstones, runs, blocks: this.blocks };
   }
 
   /** The table is not heard of any more. */

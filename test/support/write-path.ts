@@ -179,7 +179,8 @@ export class WritePath {
     this.compactor = this.createCompactor(store, pins, nowMs);
     const objectSource = (key: string) => ({ kind: "bytes" as const, bytes: store.objects.get(key)! });
     const tombstonesOf = (tableId: number) => deletions.tombstonesOf(tableId);
-    this.snapshots = new Snapshots({ catalog, tables, manifest, pins, objectSource, tombstonesOf, nowMs, systemRows: () => ({}) });
+    const deleted = { tombstonesOf, lastDeletionOf: (tableId: number) => deletions.lastOf(tableId) };
+    this.snapshots = new Snapshots({ catalog, tables, manifest, pins, objectSource, ...deleted, nowMs, systemRows: () => ({}) });
   }
 
   /** Starts as a server does. @throws TsdbError corrupt_file, io, unavailable */
