@@ -166,6 +166,12 @@ test.each(REFUSED)("%s %s %j of type %j: %d %s", async (method, query, body, typ
   expect([queries, reports]).toEqual([[], []]);
 });
 
+test.each([["x"], ["é"]])("what is wrong with a long text of %s is cut to what fits a header", async (character) => {
+  const response = await app().send("GET", `/query?q=${enc(character.repeat(2000))}`);
+  expect((await outcome(response))[0]).toBe(400);
+  expect(response.headers.get("x-influxdb-error")).toMatch(/^error parsing query: found [\x20-\x7e]{1,1000}$/);
+});
+
 test("a refusal has the form that was asked for", async () => {
   const { send } = app();
   const refusal = async (query: string, accept: string) => (await send("GET", `/query?q=selec${query}`, { headers: { accept } })).text();

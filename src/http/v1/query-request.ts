@@ -96,5 +96,7 @@ function chunkRowsOf(size: string | undefined): number {
 
 /** A header's value must not break the header. */
 export function headerText(text: string): string {
-  return near(text.replace(/[^\x20-\x7e]+/g, "?"), 1000);
+  return near(text, 1000)
+    .replace(/…$/, "...")
+    .replace(/[^\x20-\x7e]+/g, "?");
 }
