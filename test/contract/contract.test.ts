@@ -1,0 +1,168 @@
+// Every operation of the OpenAPI files that this server has, on a real server with tokens: good requests are answered with success, bad
+// ones with the status that says so; every status is listed, every body has the form that the contract gives it, and what was refused has
+// changed nothing. What requests there are follows from the contract (variants.ts) and from one good request for each (good.ts).
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { prng } from "../support/prng.ts";
+import contractFile from "./contract.json";
+import { bodyOf, MORE_TYPES, statusesOf } from "./differences.ts";
+import type { Contract, Operation } from "./extract.ts";
+import { GOOD } from "./good.ts";
+import { LATER, SOON } from "./not-served.ts";
+import { mistakes } from "./schema.ts";
+import { type Variant, Variants } from "./variants.ts";
+import { type Answer, World } from "./world.ts";
+
+setDefaultTimeout(60_000);
+
+const SEED = Number(process.env["SEED"] ?? 1);
+const RANDOM_REQUESTS = Number(process.env["ROUNDS"] ?? 30);
+
+const contract = contractFile as unknown as Contract;
+const served = Object.entries(contract).filter(([key]) => !SOON.has(key));
+
+/** What is answered whoever asks: the first token is made already, and health is open for whoever starts the server. */
+const OPEN: Readonly<Record<string, number>> = { "POST /api/v3/configure/token/admin": 409, "GET /health": 200, "GET /api/v1/health": 200 };
+
+let world: World;
+beforeAll(async () => {
+  world = await World.start();
+  await world.makeStranger();
+});
+afterAll(() => world.server.dispose());
+
+/** What is wrong with an answer, apart from its status being another one than wanted. */
+function offences(key: string, operation: Operation, { status, headers, bytes, text }: Answer): string[] {
+  const found: string[] = [];
+  if (!statusesOf(key, operation).has(status)) found.push(`status ${status} is not listed`);
+  if (!/^[0-9a-f-]{36}$/.test(headers.get("cluster-uuid") ?? "")) found.push("no cluster-uuid");
+  const type = (headers.get("content-type") ?? "").split(";")[0]!;
+  if (status === 204 || status === 200 || status === 201) {
+    const listed = [...Object.keys(operation.answers[String(status)] ?? {}), ...(MORE_TYPES[key] ?? [])];
+    if (listed.length === 0 && bytes.length > 0) found.push(`a body of ${bytes.length} bytes where there is none`);
+    if (listed.length > 0 && !listed.includes(type)) found.push(`content type ${type} is none of ${listed.join(", ")}`);
+  } else if (text === "" || !["application/json", "text/plain"].includes(type)) {
+    found.push(`an error without a message: ${type} ${text.slice(0, 100)}`);
+  }
+  if (type !== "application/json") return found;
+  try {
+    const schema = bodyOf(key, status, operation);
+    found.push(...documentsOf(text).flatMap((value) => mistakes(schema, value)));
+  } catch (error) {
+    found.push(`${(error as Error).message}: ${text.slice(0, 200)}`);
+  }
+  return found;
+}
+
+/** A document, or one in each line: what v1 clients get in chunks. */
+function documentsOf(text: string): unknown[] {
+  try {
+    return [JSON.parse(text)];
+  } catch {
+    return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as unknown]));
+  }
+}
+
+async function judge(key: string, operation: Operation, { what, sent, wanted }: Variant, authorization?: string | null): Promise<string[]> {
+  const answer = await world.send(sent, authorization);
+  const found = offences(key, operation, answer);
+  const isWanted = wanted === null || (wanted === "success" ? answer.status < 300 : answer.status === wanted);
+  if (!isWanted) found.push(`${answer.status} instead of ${wanted}`);
+  return found.map((offence) => `${what}: ${offence} (${answer.text.slice(0, 200)})`);
+}
+
+describe.each(served)("%s", (key, operation) => {
+  const make = async () => new Variants(key, operation, await GOOD[key]!(world));
+
+  test("good requests succeed", async () => {
+    const count = (await make()).goodOnes().length;
+    for (let i = 0; i < count; i++) {
+      // a request may make or delete something, which it can do once
+      const variant = (await make()).goodOnes()[i]!;
+      expect(await judge(key, operation, { ...variant, wanted: OPEN[key] ?? "success" })).toEqual([]);
+    }
+  });
+
+  /** None of them succeeds, and nothing has changed behind them. */
+  async function refuse(variants: readonly (Variant & { readonly authorization?: string | null })[]): Promise<void> {
+    if (variants.length === 0) return;
+    const before = await world.state();
+    const found: string[] = [];
+    for (const variant of variants) found.push(...(await judge(key, operation, variant, variant.authorization)));
+    expect(found).toEqual([]);
+    if (variants.every(({ wanted }) => typeof wanted === "number")) expect(await world.state()).toEqual(before);
+  }
+
+  test("without something that is required", async () => refuse((await make()).missing()));
+  test("with parameters that cannot be understood", async () => refuse((await make()).brokenQuery()));
+  test("with members of other types", async () => refuse((await make()).wrongTypes()));
+  test("with bodies that are none", async () => refuse((await make()).brokenBodies()));
+
+  test("for whoever may not", async () => {
+    const plain = (await make()).plain();
+    const isForAll = key === "GET /api/v3/configure/database";
+    const credentials: [authorization: string | null, status: number][] = [
+      [null, 401],
+      ["", 400],
+      ["nonsense", 400],
+      [`bearer ${world.admin}`, 400],
+      ["Bearer apiv3_nobody", 401],
+      [`Bearer ${world.admin}x`, 401],
+      [`Bearer ${world.stranger}`, isForAll ? 200 : 403],
+    ];
+    await refuse(
+      credentials.map(([authorization, status]) => {
+        return { what: `authorization ${authorization}`, sent: plain, wanted: OPEN[key] ?? status, authorization };
+      }),
+    );
+  });
+
+  test(`random requests, seed ${SEED}`, async () => {
+    const variants = (await make()).random(prng(SEED), RANDOM_REQUESTS);
+    for (const variant of variants) {
+      expect(await judge(key, operation, variant)).toEqual([]);
+    }
+  });
+});
+
+test("every operation of the contract has a good request", () => {
+  expect(Object.keys(GOOD).sort()).toEqual(Object.keys(contract).sort());
+});
+
+/** Operations of ours on paths of the contract, which the files do not have. */
+const OURS = new Set(["POST /api/v3/configure/database/retention_period"]);
+const QUERY_PATHS = new Set(["/query", "/api/v3/query_sql", "/api/v3/query_influxql"]);
+
+test("another method is 405 where there are queries, and 404 elsewhere; HEAD is nowhere", async () => {
+  const found: string[] = [];
+  for (const path of new Set(served.map(([key]) => key.split(" ")[1]!))) {
+    for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "PROPFIND"]) {
+      const key = `${method} ${path}`;
+      if (Object.hasOwn(contract, key) || OURS.has(key)) continue;
+      const { status } = await world.send({ method, path });
+      if (status !== (QUERY_PATHS.has(path) ? 405 : 404)) found.push(`${key}: ${status}`);
+    }
+  }
+  expect(found).toEqual([]);
+});
+
+test("the base edition has what is not marked, and nothing else", async () => {
+  const core = await World.start(["--edition", "core"]);
+  await using _server = core.server;
+  const found: string[] = [];
+  for (const [key, { isEnterprise }] of served) {
+    const [method, path] = key.split(" ") as [string, string];
+    const { status, text } = await core.send({ method, path });
+    if ((status === 404 && text === "Not found") !== isEnterprise) found.push(`${key}: ${status} ${text}`);
+  }
+  expect(found).toEqual([]);
+});
+
+test("what is listed as not served is not", async () => {
+  const found: string[] = [];
+  for (const key of [...LATER, ...SOON]) {
+    const [method, path] = key.split(" ") as [string, string];
+    const { status, text } = await world.send({ method, path: path.replaceAll(/\{\w+\}/g, "x") });
+    if (status !== 404 || text !== "Not found") found.push(`${key}: ${status} ${text.slice(0, 100)}`);
+  }
+  expect(found).toEqual([]);
+});

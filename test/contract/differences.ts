@@ -1,0 +1,193 @@
+// Where this server keeps to other words than the OpenAPI files: seed-v3.md, which wins, or v3-facts.md, which says what the vendor's
+// server does where the files are silent or wrong. Whatever is not here is as the files say.
+import type { Operation } from "./extract.ts";
+import type { StrictSchema } from "./schema.ts";
+
+interface Status {
+  readonly status: number;
+  readonly why: string;
+}
+
+/** Statuses that the files leave out of operations throughout. */
+const GENERAL: readonly (Status & { readonly where: (operation: Operation) => boolean })[] = [
+  { status: 401, where: () => true, why: "seed, Endpoints: every endpoint may answer 401 when credentials are missing or invalid" },
+  { status: 403, where: () => true, why: "seed, Authentication: insufficient permission gives 403" },
+  { status: 400, where: () => true, why: "seed, Errors: malformed request; facts 0.3: so is an Authorization header that is none" },
+  { status: 413, where: hasBody, why: "facts 0.4: every body has the same limit" },
+  { status: 415, where: takesJson, why: "facts 0.4: another content type than JSON" },
+];
+
+/** Statuses that the files leave out of one operation. */
+const OF_OPERATION: Readonly<Record<string, readonly Status[]>> = {
+  "POST /api/v3/configure/database": [{ status: 422, why: "facts 0.5: more databases than there may be" }],
+  "DELETE /api/v3/configure/database": [{ status: 409, why: "facts 3.3: deleted before, to be dropped at the same time" }],
+  "POST /api/v3/configure/table": [
+    { status: 409, why: "facts 3.1: there is a table of this name" },
+    { status: 422, why: "facts 0.5: more columns or tables than there may be" },
+  ],
+  "POST /api/v3/configure/distinct_cache": [{ status: 404, why: "seed, Errors: unknown database or table" }],
+  "POST /api/v3/configure/token/admin": [{ status: 409, why: "facts 5.2: works once" }],
+  "DELETE /api/v3/configure/token": [{ status: 405, why: "facts 5.1: the operator's token stays" }],
+  "POST /api/v3/enterprise/configure/token": [{ status: 409, why: "facts 5.1: the name is taken" }],
+  "GET /ready": [{ status: 503, why: "facts 0.5" }],
+  // what the seed says of the native endpoint alone; a limit of the schema is the same on all three
+  "POST /write": [{ status: 422, why: "seed, Errors: write endpoints" }],
+  "POST /api/v2/write": [{ status: 422, why: "seed, Errors: write endpoints" }],
+};
+
+/** Statuses that an operation may answer. */
+export function statusesOf(key: string, operation: Operation): Set<number> {
+  const general = GENERAL.filter(({ where }) => where(operation));
+  return new Set([
+    ...Object.keys(operation.answers).map(Number),
+    ...[...general, ...(OF_OPERATION[key] ?? [])].map(({ status }) => status),
+  ]);
+}
+
+const REJECTIONS: StrictSchema = {
+  type: "array",
+  maxItems: 100,
+  items: {
+    type: "object",
+    properties: { original_line: { type: "string" }, line_number: { type: "integer" }, error_message: { type: "string" } },
+    required: ["original_line", "line_number", "error_message"],
+    additionalProperties: false,
+  },
+};
+const ERROR: StrictSchema = { type: "object", properties: { error: { type: "string" } }, required: ["error"], additionalProperties: false };
+const REJECTED: StrictSchema = { ...ERROR, properties: { ...ERROR.properties, data: REJECTIONS } };
+/** The form of the native endpoint with accept_partial=false: facts 1.2. */
+const REJECTED_WHOLE: StrictSchema = {
+  ...ERROR,
+  properties: { ...ERROR.properties, data: REJECTIONS.items! },
+  required: ["error", "data"],
+};
+
+const TOKEN: StrictSchema = {
+  type: "object",
+  properties: {
+    id: { type: "integer" },
+    name: { type: "string" },
+    token: { type: "string", pattern: "^apiv3_[A-Za-z0-9_-]{86}$" },
+    hash: { type: "string", pattern: "^[0-9a-f]{128}$" },
+    created_at: { type: "string", format: "date-time" },
+    expiry: { type: "string", format: "date-time", nullable: true },
+  },
+  required: ["id", "name", "token", "hash", "created_at", "expiry"],
+  additionalProperties: false,
+};
+
+const SERIES: StrictSchema = {
+  type: "object",
+  properties: {
+    name: { type: "string" },
+    columns: { type: "array", items: { type: "string" } },
+    values: { type: "array", items: { type: "array" } },
+  },
+  required: ["name", "columns", "values"],
+};
+const RESULTS: StrictSchema = {
+  type: "object",
+  properties: {
+    results: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: { series: { type: "array", items: SERIES } },
+        required: ["series"],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ["results"],
+  additionalProperties: false,
+};
+const V1_RESULT: StrictSchema = {
+  type: "object",
+  properties: {
+    statement_id: { type: "integer" },
+    error: { type: "string" },
+    series: { type: "array", items: { ...SERIES, required: ["columns"] } },
+  },
+  required: ["statement_id"],
+};
+const V1_RESULTS: StrictSchema = {
+  type: "object",
+  // not required: 1.x leaves it out where there was no statement
+  properties: { results: { type: "array", items: V1_RESULT } },
+  additionalProperties: false,
+};
+const ROWS: StrictSchema = { type: "array", items: { type: "object" } };
+const PING: StrictSchema = {
+  type: "object",
+  properties: {
+    version: { type: "string", pattern: "^v3\\.\\d+\\.\\d+$" },
+    revision: { type: "string" },
+    process_id: { type: "string", pattern: "^[0-9a-f-]{36}$" },
+  },
+  required: ["version", "revision", "process_id"],
+  additionalProperties: false,
+};
+
+/** Bodies in JSON, where the files have another one, or one that anything would fit; by operation and status. */
+const BODIES: Readonly<Record<string, { readonly schema: StrictSchema; readonly why: string }>> = {
+  "GET /api/v3/configure/database 200": {
+    schema: { ...ROWS, items: { type: "object", properties: { "iox::database": { type: "string" } }, required: ["iox::database"] } },
+    why: "facts 3.2: rows as of a query; the files' form is wrong",
+  },
+  "POST /api/v3/configure/token/admin 201": { schema: TOKEN, why: "facts 5.1: the files require no member" },
+  "POST /api/v3/configure/token/admin/regenerate 201": { schema: TOKEN, why: "facts 5.1" },
+  "POST /api/v3/configure/token/named_admin 201": { schema: TOKEN, why: "facts 5.1" },
+  "POST /api/v3/enterprise/configure/token 201": { schema: TOKEN, why: "facts 5.3: as of every other token; the files show the request" },
+  "POST /write 400": { schema: REJECTED, why: "seed, Write, rule 4" },
+  "POST /api/v3/write_lp 400": {
+    schema: { oneOf: [REJECTED, REJECTED_WHOLE] },
+    why: "seed, Write, rule 4; facts 1.2 for accept_partial=false",
+  },
+  "GET /query 200": { schema: V1_RESULTS, why: "facts 2.6" },
+  "POST /query 200": { schema: V1_RESULTS, why: "facts 2.6" },
+  "GET /ping 200": { schema: PING, why: "seed, Resources: server info" },
+  "POST /ping 200": { schema: PING, why: "seed, Resources: server info" },
+};
+
+/** Where `format` may ask for rows instead of the seed's results: facts 2.2. */
+const QUERIES = /^(GET|POST) \/api\/v3\/query_(sql|influxql|tsdbql) 200$/;
+/** The words of clients of the v2 line: facts 1.4. */
+const V2_ERROR: StrictSchema = {
+  type: "object",
+  properties: { code: { type: "string" }, message: { type: "string" } },
+  required: ["code", "message"],
+  additionalProperties: false,
+};
+
+/** What a body in JSON has to be. */
+export function bodyOf(key: string, status: number, operation: Operation): StrictSchema {
+  const own = BODIES[`${key} ${status}`];
+  if (own !== undefined) return own.schema;
+  if (QUERIES.test(`${key} ${status}`)) return { oneOf: [RESULTS, ROWS] };
+  // a request without a token is refused before anybody looks whose words it wants
+  if (status >= 400) return key === "POST /api/v2/write" ? { oneOf: [V2_ERROR, ERROR] } : ERROR;
+  const listed = operation.answers[String(status)]?.["application/json"];
+  if (listed === undefined) throw new Error(`${key} ${status}: a body in JSON that nothing is said of`);
+  return listed;
+}
+
+/** Media types of an answer beside those of the files. */
+export const MORE_TYPES: Readonly<Record<string, readonly string[]>> = {
+  // facts 2.2
+  "GET /api/v3/configure/database": ["application/jsonl", "text/csv", "text/plain", "application/vnd.apache.parquet"],
+  "GET /api/v3/query_sql": ["text/plain"],
+  "POST /api/v3/query_sql": ["text/plain"],
+  "GET /api/v3/query_influxql": ["text/plain"],
+  "POST /api/v3/query_influxql": ["text/plain"],
+  "GET /metrics": ["text/plain"],
+  "GET /ready": ["text/plain"],
+};
+
+function hasBody({ body }: Operation): boolean {
+  return Object.keys(body).length > 0;
+}
+
+function takesJson({ body }: Operation): boolean {
+  return Object.hasOwn(body, "application/json");
+}

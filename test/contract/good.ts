@@ -1,0 +1,158 @@
+// A good request for each operation of the contract, with every parameter and member that it may have. What stands here is what a schema
+// cannot say: which names there are, and what a statement or a line looks like.
+import { DATABASE, TABLE, type World } from "./world.ts";
+
+export interface Good {
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Members of a body in JSON or of a form, or the body. */
+  readonly body?: Readonly<Record<string, unknown>> | string;
+}
+
+type Make = (world: World) => Good | Promise<Good>;
+
+const LINES = "written,host=a v=1 1";
+const SQL = `SELECT * FROM ${TABLE}`;
+const TSDBQL = `SELECT v FROM ${DATABASE}..${TABLE}`;
+const PARAMS = { h: "a" };
+const V1_QUERY = {
+  ...{ db: DATABASE, q: TSDBQL, epoch: "ms", pretty: "true", chunked: "false", chunk_size: "1", rp: "autogen" },
+};
+
+const query = (members: Readonly<Record<string, string>>): Make => {
+  return () => ({ query: members });
+};
+const onTable = { db: DATABASE, table: TABLE };
+
+const distinctCache = (name: string) => ({ ...onTable, columns: ["host"], name, max_cardinality: 1000, max_age: 3600 });
+const lastCache = (name: string) => ({ ...onTable, name, key_columns: ["host"], value_columns: ["v"], count: 2, ttl: 3600 });
+
+/** Makes a cache to be deleted. */
+const cacheOf = (path: string, body: (name: string) => object): Make => {
+  return async (world) => {
+    const name = world.fresh();
+    await world.post(path, body(name));
+    return { query: { ...onTable, name } };
+  };
+};
+
+export const GOOD: Readonly<Record<string, Make>> = {
+  "GET /health": () => ({}),
+  "GET /api/v1/health": () => ({}),
+  "GET /ready": () => ({}),
+  "GET /ping": () => ({}),
+  "POST /ping": () => ({}),
+  "GET /metrics": () => ({}),
+
+  "POST /api/v3/write_lp": () => ({
+    query: { db: DATABASE, precision: "nanosecond", accept_partial: "false", no_sync: "true" },
+    headers: { "Content-Type": "text/plain" },
+    body: LINES,
+  }),
+  "POST /api/v2/write": () => ({
+    query: { bucket: DATABASE, precision: "ns", accept_partial: "true" },
+    headers: { "Content-Type": "text/plain; charset=utf-8", "Content-Encoding": "identity", Accept: "application/json" },
+    body: LINES,
+  }),
+  "POST /write": () => ({
+    query: { db: DATABASE, precision: "ns", u: "anybody", rp: "autogen", consistency: "all" },
+    headers: { "Content-Type": "text/plain; charset=utf-8", "Content-Encoding": "identity", Accept: "application/json" },
+    body: LINES,
+  }),
+
+  "GET /api/v3/query_sql": () => ({
+    query: { db: DATABASE, q: SQL, format: "json", params: JSON.stringify(PARAMS) },
+    headers: { Accept: "application/json", "Content-Type": "application/json" },
+  }),
+  "POST /api/v3/query_sql": () => ({
+    headers: { Accept: "application/json", "Content-Type": "application/json" },
+    body: { db: DATABASE, q: SQL, format: "json", params: PARAMS },
+  }),
+  "GET /api/v3/query_influxql": () => ({
+    query: { db: DATABASE, q: TSDBQL, format: "json", params: JSON.stringify(PARAMS) },
+    headers: { Accept: "application/json" },
+  }),
+  "POST /api/v3/query_influxql": () => ({
+    headers: { Accept: "application/json", "Content-Type": "application/json" },
+    body: { db: DATABASE, q: TSDBQL, format: "json", params: PARAMS },
+  }),
+  "GET /query": () => ({ query: { ...V1_QUERY, u: "anybody" }, headers: { Accept: "application/json" } }),
+  "POST /query": () => {
+    return { headers: { Accept: "application/json" }, body: { ...V1_QUERY, pretty: true, chunked: false, chunk_size: 5 } };
+  },
+
+  "GET /api/v3/configure/database": query({ format: "json", show_deleted: "true" }),
+  "POST /api/v3/configure/database": (world) => ({ body: { db: world.fresh(), retention_period: "7d" } }),
+  // without a period it is kept for ever
+  "PUT /api/v3/configure/database": () => ({ body: { db: DATABASE, retention_period: "100y" } }),
+  "DELETE /api/v3/configure/database": async (world) => ({
+    // remove_tables goes only with data_only
+    query: { db: await world.freshDatabase(), data_only: "true", hard_delete_at: "2100-01-01T00:00:00Z" },
+  }),
+  "DELETE /api/v3/configure/database/retention_period": query({ db: DATABASE }),
+  "POST /api/v3/configure/table": (world) => ({
+    body: {
+      db: DATABASE,
+      table: world.fresh(),
+      tags: ["host", "room"],
+      fields: [
+        { name: "v", type: "float64" },
+        { name: "n", type: "int64" },
+      ],
+      retention_period: "30d",
+    },
+  }),
+  "PUT /api/v3/configure/table": () => ({ body: { ...onTable, retention_period: "100y" } }),
+  "DELETE /api/v3/configure/table": async (world) => ({
+    query: { db: DATABASE, table: await world.freshTable(), data_only: "true", hard_delete_at: "2100-01-01T00:00:00Z" },
+  }),
+  "POST /api/v3/enterprise/configure/table/retention_period": query({ ...onTable, duration: "100y" }),
+  "DELETE /api/v3/enterprise/configure/table/retention_period": query(onTable),
+
+  "POST /api/v3/configure/token/admin": () => ({}),
+  "POST /api/v3/configure/token/admin/regenerate": () => ({}),
+  "POST /api/v3/configure/token/named_admin": (world) => ({ body: { token_name: world.fresh(), expiry_secs: 3600 } }),
+  "POST /api/v3/enterprise/configure/token": (world) => ({
+    body: {
+      token_name: world.fresh(),
+      permissions: [{ resource_type: "db", resource_names: [DATABASE], actions: ["read", "write"] }],
+      expiry_secs: 3600,
+    },
+  }),
+  "DELETE /api/v3/configure/token": async (world) => {
+    const name = world.fresh();
+    await world.post("/api/v3/configure/token/named_admin", { token_name: name });
+    return { query: { token_name: name } };
+  },
+  "POST /api/v3/enterprise/configure/node/stop": () => ({ body: { node_id: "node0" } }),
+
+  "POST /api/v3/configure/distinct_cache": (world) => ({ body: distinctCache(world.fresh()) }),
+  "DELETE /api/v3/configure/distinct_cache": cacheOf("/api/v3/configure/distinct_cache", distinctCache),
+  "POST /api/v3/configure/last_cache": (world) => ({ body: lastCache(world.fresh()) }),
+  "DELETE /api/v3/configure/last_cache": cacheOf("/api/v3/configure/last_cache", lastCache),
+  "POST /api/v3/enterprise/configure/file_index": () => ({ body: { ...onTable, columns: ["host"] } }),
+  "DELETE /api/v3/enterprise/configure/file_index": async (world) => {
+    await world.post("/api/v3/enterprise/configure/file_index", { ...onTable, columns: ["host"] });
+    return { body: onTable };
+  },
+};
+
+/** Members that the files leave out, or require where this server does not; with why. */
+export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
+  // the files forget that a database has to be named
+  "PUT /api/v3/configure/database": ["db"],
+  // facts 2.1: the statement may name its database
+  "POST /api/v3/query_influxql": ["q"],
+};
+
+/** `METHOD path: place.name` of which any value will do, or whose absence: with the reason. */
+export const LENIENT: readonly { readonly what: RegExp; readonly why: string }[] = [
+  { what: /^(GET|POST) \/query: /, why: "1.x reads what it can and takes the default for the rest; facts 2.6" },
+  { what: /header\.Content-Type/, why: "facts 0.4: only bodies in JSON of configuration have to say what they are" },
+  { what: /^POST \/(write|api\/v2\/write).*header\.Accept/, why: "the answer has one form, whatever the client takes" },
+  { what: /query\.(u|consistency|rp)\b/, why: "facts 0.3, seed: ignored" },
+  { what: /retention_period=null$/, why: "facts 3.1: null is for ever" },
+  { what: /^POST \/(write|api\/v2\/write): query\.precision=""$/, why: "an empty precision is none: clients of both lines send it" },
+  { what: /^POST \/api\/v3\/query_sql: body\.(format|params)=null$/, why: "facts 2.1: optional; null is absent" },
+  { what: /^POST \/api\/v3\/query_influxql: body\.(db|format|params)=null$/, why: "facts 2.1: optional; null is absent" },
+];

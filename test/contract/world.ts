@@ -1,0 +1,114 @@
+// The server that the contract is tested on: tokens are asked for, and it has a database with a table, another one, and tokens for them.
+import { TestServer } from "../support/server.ts";
+
+export const DATABASE = "contract";
+export const TABLE = "readings";
+const OTHER_DATABASE = "other";
+
+export interface Sent {
+  readonly method: string;
+  /** With the query string. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array<ArrayBuffer> | null;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Uint8Array;
+  readonly text: string;
+}
+
+export class World {
+  admin = "";
+  /** For everything in the other database, and for nothing else. */
+  stranger = "";
+  private names = 0;
+
+  private constructor(readonly server: TestServer) {}
+
+  static async start(flags: readonly string[] = []): Promise<World> {
+    const world = new World(await TestServer.start({ withAuth: true, flags }));
+    const first = await world.send({ method: "POST", path: "/api/v3/configure/token/admin" }, null);
+    world.admin = tokenOf(first);
+    // not the first one, which an operation replaces
+    world.admin = tokenOf(await world.post("/api/v3/configure/token/named_admin", { token_name: "tester" }));
+    await world.write(DATABASE, `${TABLE},host=a,room=x v=1.5,n=2i,s="x",b=true 1\n${TABLE},host=b v=2.5 2`);
+    await world.write(OTHER_DATABASE, `${TABLE},host=a v=1 1`);
+    return world;
+  }
+
+  /** Needs the extended edition. */
+  async makeStranger(): Promise<void> {
+    const permissions = [{ resource_type: "db", resource_names: [OTHER_DATABASE], actions: ["*"] }];
+    this.stranger = tokenOf(await this.post("/api/v3/enterprise/configure/token", { token_name: "stranger", permissions }));
+  }
+
+  /** A name that nothing has yet: of a database, a table or a token. */
+  fresh(): string {
+    return `new${++this.names}`;
+  }
+
+  /** `authorization`: the header's value; undefined: the admin's, null: none. */
+  async send({ method, path, headers = {}, body = null }: Sent, authorization: string | null = `Bearer ${this.admin}`): Promise<Answer> {
+    const response = await fetch(this.server.url + path, {
+      method,
+      headers: { ...headers, ...(authorization === null ? {} : { authorization }) },
+      body,
+    });
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    return { status: response.status, headers: response.headers, bytes, text: new TextDecoder().decode(bytes) };
+  }
+
+  post(path: string, body: unknown): Promise<Answer> {
+    return this.succeed({ method: "POST", path, headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+  }
+
+  write(database: string, lines: string): Promise<Answer> {
+    return this.succeed({ method: "POST", path: `/api/v3/write_lp?db=${database}&precision=ns`, body: lines });
+  }
+
+  /** A new database with a table in it. */
+  async freshDatabase(): Promise<string> {
+    const name = this.fresh();
+    await this.write(name, `${TABLE},host=a v=1 1`);
+    return name;
+  }
+
+  async freshTable(): Promise<string> {
+    const name = this.fresh();
+    await this.write(DATABASE, `${name},host=a v=1 1`);
+    return name;
+  }
+
+  /** Everything that operations of the contract change, as a client sees it. */
+  async state(): Promise<Record<string, string>> {
+    const tables = await this.rows("_internal", "SELECT table_name FROM information_schema.tables WHERE table_schema = 'system'");
+    const internal = (JSON.parse(tables) as { table_name: string }[]).map(({ table_name: name }) => name);
+    // these say what was asked, not what there is
+    const states = internal.filter((name) => !["queries", "influxdb_schema", "parquet_files"].includes(name));
+    const asked = [
+      ...states.map((name) => ["_internal", `SELECT * FROM system.${name} ORDER BY ALL`]),
+      [DATABASE, "SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = 'iox' ORDER BY ALL"],
+      [DATABASE, `SELECT count(*) AS n FROM ${TABLE}`],
+      ...states.filter((name) => /cache|index/.test(name)).map((name) => [DATABASE, `SELECT * FROM system.${name} ORDER BY ALL`]),
+    ] as const;
+    const found = await Promise.all(asked.map(async ([database, q]) => [`${database}: ${q}`, await this.rows(database!, q!)] as const));
+    return Object.fromEntries(found);
+  }
+
+  private async rows(db: string, q: string): Promise<string> {
+    return (await this.succeed({ method: "GET", path: `/api/v3/query_sql?${new URLSearchParams({ db, q, format: "json" })}` })).text;
+  }
+
+  private async succeed(sent: Sent): Promise<Answer> {
+    const answer = await this.send(sent);
+    if (answer.status >= 300) throw new Error(`${sent.method} ${sent.path}: ${answer.status} ${answer.text}`);
+    return answer;
+  }
+}
+
+function tokenOf({ text }: Answer): string {
+  return (JSON.parse(text) as { token: string }).token;
+}
