@@ -39,6 +39,13 @@ export interface DistinctCacheDef extends CacheOfTable {
   readonly maxAgeSeconds: number;
 }
 
+/** A cache as a statement names it; `name` null: the only one of its kind that the table has. */
+export interface CacheReference {
+  readonly kind: CacheKind;
+  readonly table: string;
+  readonly name: string | null;
+}
+
 export type CacheDef = LastCacheDef | DistinctCacheDef;
 export type CacheKind = CacheDef["kind"];
 

@@ -1,5 +1,7 @@
 // Decides on DuckDB's own tree what may run: walks every node, refuses what it does not know, and collects the tables and parameters.
+import type { CacheReference } from "../model/caches.ts";
 import { TsdbError } from "../model/errors.ts";
+import { cacheKey } from "./cache-tables.ts";
 import { DIALECT_FUNCTIONS } from "./dialect.ts";
 import { DUCKDB_FUNCTIONS, TABLE_FUNCTIONS } from "./functions.ts";
 import { decodeNames } from "./names.ts";
@@ -19,6 +21,8 @@ export interface CheckResult {
   readonly readsCatalog: boolean;
   /** Names in schema `system`, each once. */
   readonly systemTables: readonly string[];
+  /** Each once. */
+  readonly caches: readonly CacheReference[];
   /** Nothing in it could make large values or a large plan: few functions, and none of text or lists (guard.ts). */
   readonly isSimple: boolean;
 }
@@ -53,8 +57,9 @@ type CteNames = ReadonlySet<string>;
 
 const NO_CTES: CteNames = new Set();
 
-/** The schema and table of a reference as written; @throws TsdbError bad_query for names outside our catalog */
+/** The schema and table of a reference as written, of a cache its key; @throws TsdbError bad_query for names outside our catalog */
 export function tableNameOf(ref: BaseTable): TableName {
+  if (ref.cache !== undefined) return { schema: "iox", table: cacheKey(ref.cache) };
   const table = decodeNames(ref.table_name);
   const [catalog, schema] = [decodeNames(ref.catalog_name), decodeNames(ref.schema_name)];
   const known = (catalog === "" || catalog === "public") && ["", "iox", "information_schema", "system"].includes(schema);
@@ -75,6 +80,7 @@ export function checkQuery(node: QueryNode): CheckResult {
     tables: [...checker.tables],
     readsCatalog: checker.readsCatalog,
     systemTables: [...checker.systemTables],
+    caches: [...checker.caches.values()],
     isSimple: checker.isSimple,
   };
 }
@@ -82,6 +88,7 @@ export function checkQuery(node: QueryNode): CheckResult {
 class Checker {
   readonly tables = new Set<string>();
   readonly systemTables = new Set<string>();
+  readonly caches = new Map<string, CacheReference>();
   readsCatalog = false;
   private depth = 0;
   /** Of expressions, in the query that they belong to. */
@@ -185,7 +192,8 @@ class Checker {
     if (ref.at_clause !== null) throw unsupported("AT");
     if (ref.schema_name === "" && ref.catalog_name === "" && ctes.has(ref.table_name)) return;
     const name = tableNameOf(ref);
-    if (name.schema === "iox") this.tables.add(name.table);
+    if (ref.cache !== undefined) this.caches.set(name.table, ref.cache);
+    else if (name.schema === "iox") this.tables.add(name.table);
     else if (name.schema === "system") this.systemTables.add(name.table);
     else this.readsCatalog = true;
   }

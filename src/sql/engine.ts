@@ -37,6 +37,8 @@ export interface SqlEngineOptions {
 export interface SqlInput {
   /** Those of `plan.tables` that exist. They stay pinned until `close` of the answer has resolved. */
   readonly tables: readonly ScanTable[];
+  /** Those of `plan.caches`, by `cacheKey`. */
+  readonly caches?: ReadonlyMap<string, ScanTable>;
   /** All tables of the database, when `plan.readsCatalog`. */
   readonly databaseTables?: readonly DatabaseTable[];
   /** The database is `_internal`. */

@@ -1,6 +1,7 @@
 // A statement parsed and checked. What depends on its shape alone is kept (plan-cache.ts): statements mostly differ in their literals.
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
+import { nameCaches } from "./cache-tables.ts";
 import { type CheckResult, checkQuery } from "./check.ts";
 import type { EncodedText, Place } from "./encoded-text.ts";
 import type { KeptRewrites } from "./kept-rewrite.ts";
@@ -48,8 +49,10 @@ const SIMPLE_CHARS_MAX = 16 << 10;
 export async function parseShape(text: EncodedText, literals: readonly Literal[], serialize: Serialize): Promise<ParsedShape> {
   const json = await serialize(text.sql);
   const node = queryOf(json, text);
+  nameCaches(node, text);
   const reads = checkQuery(node);
-  if (reads.tables.length > LIMITS.statementTablesMax) throw new TsdbError("bad_query", "Error during planning: too many tables");
+  const tableCount = reads.tables.length + reads.caches.length;
+  if (tableCount > LIMITS.statementTablesMax) throw new TsdbError("bad_query", "Error during planning: too many tables");
   return { reads, template: Template.from(node, text, literals), jsonChars: json.length };
 }
 

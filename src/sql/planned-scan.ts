@@ -3,6 +3,7 @@
 import type { ColumnDef } from "../model/column.ts";
 import { ALL_TIME, type FieldPredicate, type ScanTable, type TimeRange } from "../model/scan.ts";
 import { aggregateDefs } from "./aggregate-scan.ts";
+import { isCacheKey } from "./cache-tables.ts";
 import type { GroupSource, ScanUse } from "./kind.ts";
 import { compareNames, encodeName } from "./names.ts";
 import { ownColumns } from "./own-tables.ts";
@@ -21,6 +22,7 @@ export type ScanSubject =
 
 /** Tables as a statement finds them. */
 export interface StatementTables {
+  /** Caches by their keys (cache-tables.ts). */
   readonly find: (name: string) => ScanTable | null;
   /** DuckDB makes everything, of rows. */
   readonly isPlain: boolean;
@@ -87,8 +89,10 @@ class KnownTable implements TableDescription {
   constructor(
     private readonly trace: Trace,
     public facts: TableFacts,
+    /** Its columns are shown in the order that they have, not by name. */
+    keepsOrder: boolean,
   ) {
-    this.defs = [...facts.columns].sort((a, b) => compareNames(a.name, b.name));
+    this.defs = keepsOrder ? facts.columns : [...facts.columns].sort((a, b) => compareNames(a.name, b.name));
     this.encoded = encoded(this.defs);
   }
 
@@ -207,7 +211,7 @@ export class PlannedTables implements TableCatalog {
     let known = this.known.get(name);
     if (known === undefined) {
       const table = this.tables!.find(name);
-      known = table === null ? null : new KnownTable(this.trace, factsOf(table));
+      known = table === null ? null : new KnownTable(this.trace, factsOf(table), isCacheKey(name));
       this.known.set(name, known);
     }
     return known;

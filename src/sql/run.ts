@@ -114,7 +114,8 @@ export class SqlRun implements SqlAnswer {
   ): Promise<() => Promise<ExplainedPart[]>> {
     const reads = this.scans.all.map((scan) => `  ${scan.describe()}`);
     const part = (lines: readonly string[]): ExplainedPart[] => {
-      const records = analyze ? this.input.tables.flatMap((table) => table.records?.() ?? []).map(recordLine) : [];
+      const read = [...this.input.tables, ...(this.input.caches?.values() ?? [])];
+      const records = analyze ? read.flatMap((table) => table.records?.() ?? []).map(recordLine) : [];
       const text = [...lines, ...(reads.length === 0 ? [] : ["reads", ...reads]), ...records].join("\n");
       const plan = { type: analyze ? "Plan with Metrics" : "physical_plan", text };
       return verbose ? [plan, { type: "engine_statement", text: readable(statement) }] : [plan];

@@ -22,13 +22,15 @@ export class StatementScans implements StatementTables {
   readonly isPlain: boolean;
   readonly isInternal: boolean;
   private readonly tables: readonly ScanTable[];
+  private readonly caches: ReadonlyMap<string, ScanTable> | undefined;
   private readonly own: OwnData;
 
   constructor(
     private readonly owner: ScanOwner,
-    { tables, databaseTables = [], isInternal = false, systemRows = {}, isPlain = false }: SqlInput,
+    { tables, caches, databaseTables = [], isInternal = false, systemRows = {}, isPlain = false }: SqlInput,
   ) {
     this.tables = tables;
+    this.caches = caches;
     this.isPlain = isPlain;
     this.isInternal = isInternal;
     this.own = { tables: databaseTables, isInternal, systemRows };
@@ -39,7 +41,9 @@ export class StatementScans implements StatementTables {
     return schema === "iox" ? this.own.tables.some((table) => table.name === name) : ownColumns(schema, name, this.own.isInternal) !== null;
   }
 
-  readonly find = (name: string): ScanTable | null => this.tables.find((table) => table.name === name) ?? null;
+  readonly find = (name: string): ScanTable | null => {
+    return this.caches?.get(name) ?? this.tables.find((table) => table.name === name) ?? null;
+  };
 
   /** Registers the scans of a rewrite for DuckDB to find, and gives their handles. */
   open(planned: readonly PlannedScan[]): readonly number[] {

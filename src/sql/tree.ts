@@ -1,5 +1,6 @@
 // DuckDB's parse tree as json_serialize_sql writes it, as far as we accept it: what is not declared here is refused by check.ts.
 // Names of members are DuckDB's.
+import type { CacheReference } from "../model/caches.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { Late, TracedList } from "./trace.ts";
 
@@ -269,6 +270,8 @@ export interface BaseTable extends RefBase {
   table_name: string;
   column_name_alias: string[];
   at_clause: object | null;
+  /** It is no table but a cache (cache-tables.ts). */
+  cache?: CacheReference;
 }
 export interface Join extends RefBase {
   type: "JOIN";

@@ -1,5 +1,6 @@
 // FROM: tables become calls of the scan function under their own names, and the relations they make are what names resolve to.
 import { SCAN_FUNCTION } from "../../duckdb/table-function.ts";
+import { unknownCache } from "../cache-tables.ts";
 import { type TableName, tableNameOf, unknownTable } from "../check.ts";
 import { clockOf, type Hint, kindOfColumn, type ScanUse } from "../kind.ts";
 import { encodeName } from "../names.ts";
@@ -61,7 +62,7 @@ function rewriteBaseTable(ref: BaseTable, context: RewriteContext, ctes: CteMap)
   const { schema, table } = tableNameOf(ref);
   if (schema !== "iox") return rewriteOwnTable(ref, { schema, table }, alias, context);
   const scan = context.tables.scanTable(table);
-  if (scan === null) throw unknownTable("public", schema, table);
+  if (scan === null) throw ref.cache === undefined ? unknownTable("public", schema, table) : unknownCache(ref.cache, "cache");
   const columns: OutputColumn[] = scan.defs.map((column, index) => ({
     name: encodeName(column.name),
     kind: kindOfColumn(column.type),
