@@ -50,6 +50,11 @@ test("defaults", () => {
     bufferBytesMax: GIB,
     seriesBytesMax: GIB / 2,
     fileCacheBytes: GIB,
+    caches: {
+      bytesMax: GIB / 8,
+      evictionMs: { last: 10_000, distinct: 10_000 },
+      fillsFromHistory: { last: true, distinct: true },
+    },
     queryMemoryBytes: 2 * GIB,
     ingestWorkers: 1,
     ingestWorkerBodyMin: 128 * 1024,
@@ -69,6 +74,7 @@ test("defaults", () => {
 test("defaults of a small machine", () => {
   const config = parse("", {}, { processors: 1, memoryBytes: GIB / 2 });
   expect([config.bufferBytesMax, config.seriesBytesMax, config.queryWorkers, config.queryThreads]).toEqual([GIB / 8, GIB / 16, 1, 1]);
+  expect(config.caches.bytesMax).toBe(GIB / 64);
 });
 
 const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<string, string>][] = [
@@ -97,11 +103,26 @@ const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<stri
   ["--file-cache-size 0", { fileCacheBytes: 0 }],
   ["--file-cache-size 5%", { fileCacheBytes: GIB / 2 }],
   ["--series-mem-limit 1GiB", { seriesBytesMax: GIB }],
-  // what rows and series leave of 3.5 GiB
-  ["--buffer-mem-limit 1536MiB --series-mem-limit 1536MiB", { fileCacheBytes: GIB / 2 }],
-  ["--buffer-mem-limit 2560MiB", { fileCacheBytes: GIB / 2 }],
+  // what rows, series and other caches leave of 3.5 GiB
+  ["--buffer-mem-limit 1536MiB --series-mem-limit 1536MiB", { fileCacheBytes: (3 * GIB) / 8 }],
+  ["--buffer-mem-limit 2560MiB", { fileCacheBytes: (3 * GIB) / 8 }],
+  ["--buffer-mem-limit 2560MiB --cache-mem-limit 256MiB", { fileCacheBytes: GIB / 4 }],
   ["--buffer-mem-limit 3GiB", { fileCacheBytes: 64 * 1024 * 1024 }],
   ["", { fileCacheBytes: 1000 }, { INFLUXDB3_FILE_CACHE_SIZE: "1000" }],
+  [
+    "--cache-mem-limit 10% --last-cache-eviction-interval 1s --distinct-value-cache-disable-from-history",
+    { caches: { bytesMax: GIB, evictionMs: { last: 1000, distinct: 2000 }, fillsFromHistory: { last: true, distinct: false } } },
+    { INFLUXDB3_DISTINCT_CACHE_EVICTION_INTERVAL: "2s" },
+  ],
+  [
+    "--cache-mem-limit=1MiB",
+    { caches: { bytesMax: 2 ** 20, evictionMs: { last: 5000, distinct: 10_000 }, fillsFromHistory: { last: false, distinct: true } } },
+    {
+      TSDB_LAST_CACHE_EVICTION_INTERVAL: "5s",
+      INFLUXDB3_LAST_CACHE_EVICTION_INTERVAL: "6s",
+      INFLUXDB3_ENTERPRISE_LAST_VALUE_CACHE_DISABLE_FROM_HISTORY: "true",
+    },
+  ],
   ["--exec-mem-pool-bytes 1000000000", { queryMemoryBytes: 1_000_000_000 }],
   ["--wal-flush-interval 100ms --gen0-duration 1h30m", { walFlushIntervalMs: 100, gen0DurationMs: 5_400_000 }],
   ["--query-workers 2 --query-threads 1", { queryWorkers: 2, queryThreads: 1 }],
@@ -178,11 +199,20 @@ const WRONG: [args: string, message: string, environment?: Record<string, string
   ["--buffer-mem-limit 4GiB", "--buffer-mem-limit: must be at most 3GiB, got 4GiB"],
   ["--buffer-mem-limit 1MiB", "--buffer-mem-limit: must be at least 64MiB, got 1MiB"],
   ["--buffer-mem-limit 128MiB --max-http-request-size 100MiB", "--buffer-mem-limit: must be at least 200MiB, got 128MiB"],
+  ["--cache-mem-limit 1000", "--cache-mem-limit: must be at least 1MiB, got 1000"],
+  ["--cache-mem-limit 20%", "--cache-mem-limit: must be at most 1GiB, got 20%"],
+  ["--cache-mem-limit 65MiB --buffer-mem-limit 3GiB", "--cache-mem-limit: must be at most 64MiB, got 65MiB"],
+  ["--last-cache-eviction-interval 10ms", "--last-cache-eviction-interval: must be at least 0.1s, got 10ms"],
+  [
+    "--distinct-cache-eviction-interval soon",
+    '--distinct-cache-eviction-interval: cannot read "soon" as a duration; write 100ms, 10s, 5m or 1h30m',
+  ],
+  ["--last-value-cache-disable-from-history=maybe", '--last-value-cache-disable-from-history: must be true or false, got "maybe"'],
   ["--series-mem-limit 16MiB", "--series-mem-limit: must be at least 32MiB, got 16MiB"],
   ["--series-mem-limit 3GiB", "--series-mem-limit: must be at most 2GiB, got 3GiB"],
   ["--series-mem-limit 1GiB --buffer-mem-limit 3GiB", "--series-mem-limit: must be at most 512MiB, got 1GiB"],
   ["--file-cache-size 2GiB", "--file-cache-size: must be at most 1GiB, got 2GiB"],
-  ["--file-cache-size 1GiB --buffer-mem-limit 2560MiB", "--file-cache-size: must be at most 512MiB, got 1GiB"],
+  ["--file-cache-size 1GiB --buffer-mem-limit 2560MiB", "--file-cache-size: must be at most 384MiB, got 1GiB"],
   ["--wal-flush-interval 1", '--wal-flush-interval: cannot read "1" as a duration; write 100ms, 10s, 5m or 1h30m'],
   ["--wal-flush-interval 2m", "--wal-flush-interval: must be at most 60s, got 2m"],
   ["--compaction-check-interval 0", "--compaction-check-interval: must be at least 0.1s, got 0"],

@@ -5,6 +5,7 @@ import { type FileToken, type PermissionTokens, readAdminTokenFile, readPermissi
 import { DEFAULT_SCHEMA_LIMITS, type SchemaLimits } from "../catalog/schema-limits.ts";
 import type { Edition } from "../http/aliases.ts";
 import { SYSTEM_PAGES, type SystemPage } from "../model/access.ts";
+import type { CacheOptions } from "../model/caches.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type Environment, readFlags } from "./arguments.ts";
 import type { ConfigFile } from "./config-file.ts";
@@ -47,6 +48,7 @@ export interface ServeConfig {
   readonly seriesBytesMax: number;
   /** Of all query workers together; 0 = nothing decoded is kept. */
   readonly fileCacheBytes: number;
+  readonly caches: CacheOptions;
   readonly queryMemoryBytes: number;
   /** 0 = the main thread parses and encodes everything. */
   readonly ingestWorkers: number;
@@ -76,6 +78,7 @@ const FLIGHT_BIND: Address = { hostname: "127.0.0.1", port: 8183 };
 const MIB = 1024 * 1024;
 const BUFFER_BYTES_MIN = 64 * MIB;
 const SERIES_BYTES_MIN = 32 * MIB;
+const VALUE_CACHE_BYTES_MIN = 1 * MIB;
 /** Nobody has more of anything. */
 const COUNT_MAX = 999_999_999;
 const QUERY_MEMORY_BYTES_MIN = 32 * MIB;
@@ -108,10 +111,14 @@ export function parseServeFlags(
     max: Math.min(LIMITS.seriesBytesMax, LIMITS.bufferSeriesCacheBytesMax - bufferBytesMax),
     absent: Math.max(SERIES_BYTES_MIN, Math.min(LIMITS.seriesBytesDefault, Math.floor(machine.memoryBytes / 8))),
   });
-  const fileCacheBytesMax = Math.min(
-    LIMITS.fileCacheBytesMax,
-    Math.max(LIMITS.fileCacheBytesBeside, LIMITS.bufferSeriesCacheBytesMax - bufferBytesMax - seriesBytesMax),
-  );
+  const room = LIMITS.bufferSeriesCacheBytesMax - bufferBytesMax - seriesBytesMax;
+  const valueCacheBytesMax = Math.min(LIMITS.valueCacheBytesMax, Math.max(LIMITS.valueCacheBytesBeside, room));
+  const valueCacheBytes = read.bytes("cache-mem-limit", {
+    min: VALUE_CACHE_BYTES_MIN,
+    max: valueCacheBytesMax,
+    absent: Math.min(valueCacheBytesMax, LIMITS.valueCacheBytesDefault, Math.floor(machine.memoryBytes / 32)),
+  });
+  const fileCacheBytesMax = Math.min(LIMITS.fileCacheBytesMax, Math.max(LIMITS.fileCacheBytesBeside, room - valueCacheBytes));
   return {
     nodeId: read.matching(
       "node-id",
@@ -153,6 +160,17 @@ export function parseServeFlags(
       max: fileCacheBytesMax,
       absent: Math.min(fileCacheBytesMax, Math.floor(machine.memoryBytes / 5)),
     }),
+    caches: {
+      bytesMax: valueCacheBytes,
+      evictionMs: {
+        last: read.durationMs("last-cache-eviction-interval", { min: 100, max: 86_400_000 }),
+        distinct: read.durationMs("distinct-cache-eviction-interval", { min: 100, max: 86_400_000 }),
+      },
+      fillsFromHistory: {
+        last: !read.boolean("last-value-cache-disable-from-history"),
+        distinct: !read.boolean("distinct-value-cache-disable-from-history"),
+      },
+    },
     queryMemoryBytes: read.bytes("exec-mem-pool-bytes", { min: QUERY_MEMORY_BYTES_MIN, max: Number.MAX_SAFE_INTEGER }),
     ingestWorkers: read.count("ingest-workers", { min: 0, max: LIMITS.ingestWorkersMax, absent: defaultIngestWorkers(machine.processors) }),
     ingestWorkerBodyMin: read.bytes("ingest-worker-body-min", { min: 0, max: LIMITS.bodyBytesMax }),

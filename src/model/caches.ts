@@ -49,6 +49,16 @@ export interface CacheReference {
 export type CacheDef = LastCacheDef | DistinctCacheDef;
 export type CacheKind = CacheDef["kind"];
 
+/** How this server keeps its caches. */
+export interface CacheOptions {
+  /** State of all of them together. */
+  readonly bytesMax: number;
+  /** How often memory of what has expired is freed. */
+  readonly evictionMs: Readonly<Record<CacheKind, number>>;
+  /** False: they begin empty, and know only rows that came since. */
+  readonly fillsFromHistory: Readonly<Record<CacheKind, boolean>>;
+}
+
 /** What a cache is called whose maker gave it no name. */
 export function defaultCacheName(kind: CacheKind, table: string, columns: readonly string[]): string {
   return [table, ...columns, kind, "cache"].join("_");

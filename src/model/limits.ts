@@ -20,7 +20,7 @@ export const LIMITS = {
   /** Largest value of --max-http-request-size: with ordinary lines a body, its batch and its frame fit the kernel's memory. */
   bodyBytesMax: 256 * MIB,
   /** Bodies on their way in, together. */
-  bodyMemoryBytesMax: 512 * MIB,
+  bodyMemoryBytesMax: 384 * MIB,
   /** A connection that is silent for longer is closed, also while the server leaves a body unread; queries lift it for themselves. */
   connectionIdleSeconds: 60,
   /** A body waits so long for flushes to make room, */
@@ -82,6 +82,11 @@ export const LIMITS = {
    *  order, of up to a million. */
   seriesBytesDefault: 512 * MIB,
   seriesBytesMax: 2 * GIB,
+  /** Last-value and distinct-value caches of all tables: 100,000 keys of ten values are some 20 MB. */
+  valueCacheBytesDefault: 128 * MIB,
+  valueCacheBytesMax: 1 * GIB,
+  /** Beside the largest buffer there is still room for so much. */
+  valueCacheBytesBeside: 64 * MIB,
   /** Decoded data of files, kept for the next statement. */
   fileCacheBytesMax: 1 * GIB,
   /** Groups of one aggregation within the storage; of more, the engine takes the rows. Text that they show counts apart, as much again. */
@@ -90,7 +95,7 @@ export const LIMITS = {
   mergeBytesMax: 128 * MIB,
   /** Beside the largest buffer there is still room for so much. */
   fileCacheBytesBeside: 64 * MIB,
-  /** Buffer, series and cache together: the rest of the kernel's memory is for parsers, bodies, merges and encoding. */
+  /** Buffer, series and caches together: the rest of the kernel's memory is for parsers, bodies, merges and encoding. */
   bufferSeriesCacheBytesMax: 3.5 * GIB,
 } as const;
 
@@ -105,7 +110,8 @@ assert(
 );
 assert(LIMITS.nativeCallsMax < LIMITS.poolThreads, "the log finds a thread whatever queries do");
 assert(
-  LIMITS.bufferSeriesCacheBytesMax + LIMITS.fileCacheBytesBeside + LIMITS.parserBytesMax < LIMITS.kernelBytesMax,
+  LIMITS.bufferSeriesCacheBytesMax + LIMITS.fileCacheBytesBeside + LIMITS.valueCacheBytesBeside + LIMITS.parserBytesMax <
+    LIMITS.kernelBytesMax,
   "buffer, series, cache and parsers leave room",
 );
 assert(LIMITS.bufferBytesMax + LIMITS.seriesBytesDefault <= LIMITS.bufferSeriesCacheBytesMax, "the largest buffer leaves room for series");
@@ -113,6 +119,7 @@ assert(
   LIMITS.bufferBytesDefault +
     LIMITS.seriesBytesDefault +
     LIMITS.fileCacheBytesMax +
+    LIMITS.valueCacheBytesDefault +
     LIMITS.bodyMemoryBytesMax +
     LIMITS.parserBytesMax +
     LIMITS.flushMergeBytes +
