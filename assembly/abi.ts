@@ -145,7 +145,8 @@ export const CODEC_CORRUPT = -1;
 // Rows hidden by a deletion: | minTimeNs i64 | maxTimeNs i64 | u32 pointer to a byte per series, not 0 = hidden; 0 = every series | 0 u32 |
 export const EXCLUSION_BYTES = 24;
 // A column compared with a constant: | kind u32 | negated u32 (0 or 1) | dataPtr u32 | validityPtr u32 | low u64 | span u64 |
-//   integers: value - low <= span, unsigned; floats: low is the constant's bits; booleans: bit `value` of low, never negated
+//   integers: value - low <= span, unsigned; floats: low is the constant's bits; booleans: bit `value` of low, never negated;
+//   texts, never negated: low is a pointer to one view; or low is | views u32 | slots u32 | of a set of them, span its number of slots - 1
 export const PREDICATE_BYTES = 32;
 export const PREDICATE_INTEGER = 0;
 export const PREDICATE_FLOAT_BELOW = 1;
@@ -154,6 +155,8 @@ export const PREDICATE_FLOAT_EQUAL = 3;
 /** Not NaN. */
 export const PREDICATE_FLOAT_NUMBER = 4;
 export const PREDICATE_BOOLEAN = 5;
+export const PREDICATE_TEXT = 6;
+export const PREDICATE_TEXTS = 7;
 
 // Rows as text (assembly/text). All words are u32.
 // | rowCount | columnCount | columnsPtr | style | skipsNulls | startPtr | startBytes | endPtr | endBytes | nullPtr | nullBytes | powersPtr

@@ -117,6 +117,7 @@ export {
 export { rowsSumInteger, rowsSumUnsigned, spansSumInteger, spansSumUnsigned } from "./scan/reduce-integers";
 export { rowsCount, rowsCountTrue, rowsSumFloat, spansCount, spansCountTrue, spansSumFloat } from "./scan/reduce-sum";
 export { selectionCreate, selectionExclude, selectionFree, selectionNext, selectionRanges, selectionWhere } from "./scan/select";
+export { textsFill } from "./scan/texts";
 export { areAscending, chooseSeries, findCodes, markCodes, matchSeries, scanCodes } from "./scan/series-choice";
 export { gatherTags } from "./scan/tags";
 export { areBelow, blockCodes, blockSeries, fillSeries, isOffsets, seriesOfRow } from "./store/block";

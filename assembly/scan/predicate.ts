@@ -7,8 +7,13 @@ import {
   PREDICATE_FLOAT_EQUAL,
   PREDICATE_FLOAT_NUMBER,
   PREDICATE_FLOAT_UP_TO,
+  PREDICATE_TEXT,
+  PREDICATE_TEXTS,
+  VIEW_BYTES,
 } from "../abi";
 import { bitAt } from "../memory/bits";
+import { equalViews } from "../memory/views";
+import { isInTexts } from "./texts";
 
 /** Drawn in abi.ts. */
 @unmanaged
@@ -68,6 +73,22 @@ export function keepMatching(predicate: Predicate, rows: u32, count: u32): u32 {
         const row = load<u32>(at);
         store<u32>(out, row);
         out += (presentAt(validity, row) & (<u32>(low >> load<u8>(data + row)) & 1)) << 2;
+      }
+      break;
+    case PREDICATE_TEXT:
+      for (let at = rows; at < end; at += 4) {
+        const row = load<u32>(at);
+        store<u32>(out, row);
+        // absent values have views too, of whatever
+        out += <u32>(presentAt(validity, row) != 0 && equalViews(data + row * VIEW_BYTES, <u32>low)) << 2;
+      }
+      break;
+    case PREDICATE_TEXTS:
+      for (let at = rows; at < end; at += 4) {
+        const row = load<u32>(at);
+        store<u32>(out, row);
+        const isIn = presentAt(validity, row) != 0 && isInTexts(data + row * VIEW_BYTES, <u32>low, <u32>(low >> 32), <u32>span);
+        out += <u32>isIn << 2;
       }
       break;
     default: // PREDICATE_INTEGER

@@ -179,6 +179,7 @@ export interface ScanExports {
   ): number;
   selectionExclude(selection: number, exclusions: number, count: number): void;
   selectionWhere(selection: number, predicates: number, count: number): void;
+  textsFill(views: number, count: number, slots: number, mask: number): void;
   selectionFree(selection: number): void;
   selectionRanges(selection: number, target: number, max: number): number;
   selectionNext(selection: number, target: number, max: number): number;

@@ -7,11 +7,13 @@ import {
   PREDICATE_FLOAT_NUMBER,
   PREDICATE_FLOAT_UP_TO,
   PREDICATE_INTEGER,
+  PREDICATE_TEXT,
+  PREDICATE_TEXTS,
 } from "../../assembly/abi.ts";
 import { assert } from "../model/assert.ts";
 import { ColumnType } from "../model/column.ts";
 import type { Run } from "../model/run.ts";
-import type { ComparisonOperator, FieldPredicate } from "../model/scan.ts";
+import type { ComparisonOperator, FieldComparison, FieldPredicate } from "../model/scan.ts";
 import type { Blocks } from "./blocks.ts";
 import type { Kernel } from "./kernel.ts";
 
@@ -39,7 +41,8 @@ export function writePredicates(
   for (const [i, predicate] of predicates.entries()) {
     const column = run.columns.find(({ columnId }) => columnId === predicate.columnId);
     if (column === undefined) return null;
-    const test = testOf(column.type, predicate);
+    const test =
+      predicate.operator === "in" ? textTest(kernel, column.type, predicate.values, blocks) : comparisonTest(column.type, predicate);
     if (test === null) return null;
     const at = ptr + i * PREDICATE_BYTES;
     kernel.u32.set([test.kind, test.negated ? 1 : 0, column.dataPtr, column.validityPtr], at / 4);
@@ -49,7 +52,7 @@ export function writePredicates(
 }
 
 /** Null: no value satisfies the predicate. */
-function testOf(type: ColumnType, { columnId, operator, value }: FieldPredicate): Test | null {
+function comparisonTest(type: ColumnType, { columnId, operator, value }: FieldComparison): Test | null {
   if (type === ColumnType.float && typeof value === "number") return floatTest(operator, value);
   if (type === ColumnType.integer && typeof value === "bigint") return integerTest(operator, value, { least: I64_MIN, most: I64_MAX });
   if (type === ColumnType.unsigned && typeof value === "bigint") return integerTest(operator, value, { least: 0n, most: U64_MAX });
@@ -58,6 +61,20 @@ function testOf(type: ColumnType, { columnId, operator, value }: FieldPredicate)
   const passing = [0, 1].filter((candidate) => holds(operator, candidate - number));
   const low = passing.reduce((bits, candidate) => bits | (1 << candidate), 0);
   return low === 0 ? null : { kind: PREDICATE_BOOLEAN, negated: false, low: BigInt(low), span: 0n };
+}
+
+/** One text is compared, several are looked up. */
+function textTest(kernel: Kernel, type: ColumnType, values: readonly string[], blocks: Blocks): Test | null {
+  assert(type === ColumnType.string, `a column of type ${type} compared with texts`);
+  const distinct = [...new Set(values)];
+  if (distinct.length === 0) return null;
+  const viewsPtr = blocks.allocViews(distinct);
+  if (distinct.length === 1) return { kind: PREDICATE_TEXT, negated: false, low: BigInt(viewsPtr), span: 0n };
+  const slotCount = 2 ** Math.ceil(Math.log2(distinct.length * 2));
+  const slotsPtr = blocks.allocZeroed(slotCount * 4);
+  kernel.call.textsFill(viewsPtr, distinct.length, slotsPtr, slotCount - 1);
+  const low = BigInt(viewsPtr) | (BigInt(slotsPtr) << 32n);
+  return { kind: PREDICATE_TEXTS, negated: false, low, span: BigInt(slotCount - 1) };
 }
 
 /** Whether `a operator b` holds, given the sign of a - b. */

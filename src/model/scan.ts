@@ -21,11 +21,20 @@ export type ComparisonOperator = "=" | "!=" | "<" | "<=" | ">" | ">=";
 
 /** A field column compared with a constant of its own type: number for floats, bigint for integers and unsigned, boolean. NULL satisfies
  *  none. NaN is equal to itself and greater than all other numbers, as DuckDB orders floats. */
-export interface FieldPredicate {
+export interface FieldComparison {
   readonly columnId: number;
   readonly operator: ComparisonOperator;
   readonly value: number | bigint | boolean;
 }
+
+/** A string column whose value is one of `values`. NULL is none of them. */
+export interface FieldTexts {
+  readonly columnId: number;
+  readonly operator: "in";
+  readonly values: readonly string[];
+}
+
+export type FieldPredicate = FieldComparison | FieldTexts;
 
 /** What a scan reads. `range` is exact; `tags` and `fields` are hints, all of which a wanted row satisfies: other rows may come too, the
  *  engine filters again. */

@@ -70,7 +70,7 @@ export class MeasurementTable {
         else tags.push({ columnId, values: values.filter(test.accepts).map((value) => (value === "" ? null : value)) });
       }
     }
-    const fields = where.fields.map(({ field, operator, value }) => ({ columnId: this.column(field)!.id, operator, value }));
+    const fields = where.fields.map(({ field, ...test }): FieldPredicate => ({ columnId: this.column(field)!.id, ...test }));
     return { tags, fields, leftTags, isEmpty: where.isNever || tags.some(({ values }) => values.length === 0) };
   }
 

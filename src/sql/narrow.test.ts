@@ -21,7 +21,7 @@ function describeRequest({ range, tags, fields = [] }: ScanRequest): string {
   const name = (id: number) => cpu.groups.columns.find((column) => column.id === id)!.name;
   const parts = [
     ...tags.map(({ columnId, values }) => `${name(columnId)}=${values.join(",")}`),
-    ...fields.map(({ columnId, operator, value }) => `${name(columnId)}${operator}${value}`),
+    ...fields.map((field) => `${name(field.columnId)}${field.operator === "in" ? `=${field.values}` : `${field.operator}${field.value}`}`),
     ...(range.minNs === ALL_TIME.minNs && range.maxNs === ALL_TIME.maxNs ? [] : ["time"]),
   ];
   return parts.sort().join(" ");
@@ -33,6 +33,12 @@ const CASES: [statement: string, narrowed: string[]][] = [
   ["SELECT f, i FROM cpu WHERE host = 'a' AND f > 3 AND time >= '1970-01-01'", ["f>3 host=a time"]],
   ["SELECT f, i FROM cpu WHERE host = 'a' AND (f > 3 OR i > 3)", ["host=a"]],
   ["SELECT count(DISTINCT s) FROM cpu WHERE u > 2.5 AND 7 >= i AND b", ["b=true i<=7 u>=3"]],
+  ["SELECT i FROM cpu WHERE s = 'x' AND 'y' = s", ["s=x s=y"]],
+  ["SELECT i FROM cpu WHERE s IN ('x', 'y') AND s IN (lower('Z'), 'z')", ["s=x,y"]],
+  ["SELECT i FROM cpu WHERE s = 5", ["s=5"]],
+  ["SELECT i FROM cpu WHERE s IN ('x', NULL)", [ALL]],
+  ["SELECT i FROM cpu WHERE s != 'x' OR s NOT IN ('y') OR s > 'z'", [ALL]],
+  ["SELECT i FROM cpu WHERE NOT (s = 'x')", [ALL]],
   ["SELECT i FROM cpu WHERE NOT (host = 'a')", [ALL]],
   ['SELECT i FROM cpu WHERE host = "Region"', [ALL]],
   ["SELECT i FROM cpu WHERE f = 'NaN'::DOUBLE", [ALL]],

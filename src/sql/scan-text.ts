@@ -19,8 +19,11 @@ export function conditionTexts({ range, tags, fields }: ScanConditions, defs: re
   const nameOf = (id: number) => defs.find((column) => column.id === id)?.name ?? "?";
   return [
     ...rangeTexts(range),
-    ...tags.map(({ columnId, values }) => `${nameOf(columnId)} ${tagValues(values)}`),
-    ...fields.map(({ columnId, operator, value }) => `${nameOf(columnId)} ${operator} ${value}`),
+    ...tags.map(({ columnId, values }) => `${nameOf(columnId)} ${textValues(values)}`),
+    ...fields.map((field) => {
+      const condition = field.operator === "in" ? textValues(field.values) : `${field.operator} ${field.value}`;
+      return `${nameOf(field.columnId)} ${condition}`;
+    }),
   ];
 }
 
@@ -38,7 +41,7 @@ function rangeTexts({ minNs, maxNs }: TimeRange): string[] {
   return [...from, ...to];
 }
 
-function tagValues(values: readonly (string | null)[]): string {
+function textValues(values: readonly (string | null)[]): string {
   const shown = values.slice(0, VALUES_MAX).map((value) => (value === null ? "NULL" : `'${cut(value)}'`));
   const more = values.length > VALUES_MAX ? [`and ${values.length - VALUES_MAX} more`] : [];
   return values.length === 1 && values[0] !== null ? `= ${shown[0]}` : `in (${[...shown, ...more].join(", ")})`;

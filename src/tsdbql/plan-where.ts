@@ -11,12 +11,21 @@ export interface TagTest {
   accepts(value: string): boolean;
 }
 
-export interface FieldTest {
+export interface FieldComparison {
   readonly field: string;
   readonly operator: "=" | "!=" | "<" | "<=" | ">" | ">=";
   /** Of the field's own type. */
   readonly value: number | bigint | boolean;
 }
+
+/** Of a string field: it is one of them. */
+export interface FieldTexts {
+  readonly field: string;
+  readonly operator: "in";
+  readonly values: readonly string[];
+}
+
+export type FieldTest = FieldComparison | FieldTexts;
 
 export interface Where {
   /** No row at all satisfies it. */
@@ -68,9 +77,9 @@ function simpleTest(part: Expression, schema: Schema): TagTest | FieldTest | boo
   return null;
 }
 
-/** Alternatives that all ask of one tag, or are decided for all rows. */
-function anyOf(part: Expression, schema: Schema): TagTest | boolean | null {
-  const tests: TagTest[] = [];
+/** Alternatives that all ask of one tag, or for texts of one field, or are decided for all rows. */
+function anyOf(part: Expression, schema: Schema): TagTest | FieldTexts | boolean | null {
+  const tests: (TagTest | FieldTexts)[] = [];
   const left: Expression[] = [part];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     if (next.kind === "paren") left.push(next.inner);
@@ -78,13 +87,18 @@ function anyOf(part: Expression, schema: Schema): TagTest | boolean | null {
     else {
       const test = simpleTest(next, schema);
       if (test === true) return true;
-      if (test === null || (test !== false && "field" in test)) return null;
+      if (test === null || (test !== false && "field" in test && test.operator !== "in")) return null;
       if (test !== false) tests.push(test);
     }
   }
   const [first] = tests;
   if (first === undefined) return false;
-  if (tests.some(({ tag }) => tag !== first.tag)) return null;
+  if ("field" in first) {
+    const isOfField = (test: TagTest | FieldTexts): test is FieldTexts => "field" in test && test.field === first.field;
+    return tests.every(isOfField) ? { ...first, values: [...new Set(tests.flatMap(({ values }) => values))] } : null;
+  }
+  const isOfTag = (test: TagTest | FieldTexts): test is TagTest => "tag" in test && test.tag === first.tag;
+  if (!tests.every(isOfTag)) return null;
   const values = tests.every((test) => test.values !== null) ? new Set(tests.flatMap((test) => test.values!)) : null;
   return { tag: first.tag, values: values === null ? null : [...values], accepts: (value) => tests.some((test) => test.accepts(value)) };
 }
@@ -133,10 +147,11 @@ const COMPARISONS: ReadonlySet<string> = new Set(["=", "!=", "<", "<=", ">", ">=
 
 function fieldTest(field: string, kind: ColumnKind, operator: BinaryOperator, literal: Literal): FieldTest | boolean | null {
   if (!COMPARISONS.has(operator)) return null;
-  const comparison = operator as FieldTest["operator"];
+  const comparison = operator as FieldComparison["operator"];
   if (kind === "boolean" && literal.kind === "boolean" && (operator === "=" || operator === "!=")) {
     return { field, operator: comparison, value: literal.value };
   }
+  if (kind === "string" && literal.kind === "string" && operator === "=") return { field, operator: "in", values: [literal.value] };
   if (literal.kind !== "number" && literal.kind !== "integer") return null;
   if (kind === "float") return { field, operator: comparison, value: Number(literal.value) };
   if (kind !== "integer" && kind !== "unsigned") return null;
@@ -151,7 +166,7 @@ function fieldTest(field: string, kind: ColumnKind, operator: BinaryOperator, li
 function wholeTest(
   field: string,
   kind: "integer" | "unsigned",
-  operator: FieldTest["operator"],
+  operator: FieldComparison["operator"],
   value: bigint,
   beyond: null,
 ): FieldTest | null {

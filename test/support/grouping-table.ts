@@ -133,8 +133,10 @@ export function compareValues(a: TestValue, b: TestValue): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function satisfies(value: TestValue | null, { operator, value: constant }: FieldPredicate): boolean {
+function satisfies(value: TestValue | null, predicate: FieldPredicate): boolean {
   if (value === null) return false;
+  if (predicate.operator === "in") return predicate.values.includes(value as string);
+  const { operator, value: constant } = predicate;
   if (typeof value !== typeof constant) throw new Error(`a ${typeof value} is compared with a ${typeof constant}`);
   const order = compareValues(value, constant);
   return { "=": order === 0, "!=": order !== 0, "<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0 }[operator];

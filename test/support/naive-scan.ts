@@ -22,10 +22,11 @@ export function isWanted(row: TestRow, { range, tags, fields = [] }: NaiveChoice
 }
 
 /** NaN equals itself and is greater than every other number. */
-export function satisfies(value: TestValue | null, { operator, value: wanted }: FieldPredicate): boolean {
+export function satisfies(value: TestValue | null, predicate: FieldPredicate): boolean {
   if (value === null) return false;
-  const sign = compareValues(value, wanted);
-  return { "=": sign === 0, "!=": sign !== 0, "<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0 }[operator];
+  if (predicate.operator === "in") return predicate.values.includes(value as string);
+  const sign = compareValues(value, predicate.value);
+  return { "=": sign === 0, "!=": sign !== 0, "<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0 }[predicate.operator];
 }
 
 export function compareValues(a: TestValue, b: TestValue): number {
@@ -51,14 +52,15 @@ export function mergeRows(rows: readonly TestRow[], columns = ALL_TYPES): TestRo
 
 /** Field predicates of ALL_TYPES, often with a constant that occurs or lies at an edge of the type; sometimes of a column no row has. */
 export function randomFields(below: Below): FieldPredicate[] {
-  const tested = ALL_TYPES.filter(
-    ({ type }) => type !== ColumnType.time && type !== ColumnType.tag && type !== ColumnType.string && below(4) === 0,
-  );
-  return tested.map(({ id, type }) => ({
-    columnId: id,
-    operator: (["=", "!=", "<", "<=", ">", ">="] as const)[below(6)]!,
-    value: randomValue(type, below) as number | bigint | boolean,
-  }));
+  const tested = ALL_TYPES.filter(({ type }) => type !== ColumnType.time && type !== ColumnType.tag && below(4) === 0);
+  return tested.map(({ id: columnId, type }): FieldPredicate => {
+    if (type === ColumnType.string) {
+      const values = Array.from({ length: below(5) === 0 ? 40 : below(4) }, () => randomValue(type, below) as string);
+      return { columnId, operator: "in", values };
+    }
+    const operator = (["=", "!=", "<", "<=", ">", ">="] as const)[below(6)]!;
+    return { columnId, operator, value: randomValue(type, below) as number | bigint | boolean };
+  });
 }
 
 export function randomTags(below: Below): TagPredicate[] {

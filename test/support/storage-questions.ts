@@ -3,7 +3,7 @@ import { expect } from "bun:test";
 import { type AggregateRequest, aggregateType } from "../../src/model/aggregate.ts";
 import { type ColumnDef, ColumnType } from "../../src/model/column.ts";
 import type { DeleteRequest } from "../../src/model/deletion.ts";
-import { ALL_TIME, type FieldPredicate, type TagPredicate, type TimeRange } from "../../src/model/scan.ts";
+import { ALL_TIME, type FieldComparison, type FieldPredicate, type TagPredicate, type TimeRange } from "../../src/model/scan.ts";
 import { aggregateRows, expectGroups } from "./naive-aggregate.ts";
 import { isWanted } from "./naive-scan.ts";
 import type { TestRow, TestValue } from "./rows.ts";
@@ -88,11 +88,14 @@ function askForGroups(asked: Asked, columns: readonly ColumnDef[], choice: Pick<
 }
 
 function fieldPredicates(below: Below, columns: readonly ColumnDef[]): FieldPredicate[] {
-  const numbers = columns.filter(({ type }) => type !== ColumnType.time && type !== ColumnType.tag && type !== ColumnType.string);
-  if (below(3) > 0 || numbers.length === 0) return [];
-  const { id: columnId, type } = pick(below, numbers);
+  const fields = columns.filter(({ type }) => type !== ColumnType.time && type !== ColumnType.tag);
+  if (below(3) > 0 || fields.length === 0) return [];
+  const { id: columnId, type } = pick(below, fields);
+  if (type === ColumnType.string) {
+    return [{ columnId, operator: "in", values: Array.from({ length: below(4) }, () => randomValue(below, type) as string) }];
+  }
   const operator = pick(below, ["=", "!=", "<", "<=", ">", ">="] as const);
-  return [{ columnId, operator, value: randomValue(below, type) as FieldPredicate["value"] }];
+  return [{ columnId, operator, value: randomValue(below, type) as FieldComparison["value"] }];
 }
 
 /** The newest row of each series. */

@@ -6,7 +6,7 @@ import type { Between, Comparison, LiteralList, Operator } from "../tree.ts";
 import { bigintConstant, call, stringConstant } from "../tree.ts";
 import { asTime, timeConstant } from "./cast.ts";
 import { typedConstant } from "./expression.ts";
-import { comparisonHint, tagHint } from "./hints.ts";
+import { comparisonHint, textHint } from "./hints.ts";
 
 /** Brings two sides to one kind where the dialect says how; otherwise DuckDB decides. */
 function align(value: Typed, other: Typed): Typed {
@@ -85,7 +85,7 @@ export function rewriteIn(node: Operator, children: readonly Typed[]): Typed {
   if (node.type !== "COMPARE_IN") return { node: rewritten, kind: "boolean" };
   const texts: string[] = [];
   for (const { text } of list) if (text !== undefined) texts.push(text);
-  if (texts.length === list.length) return condition(rewritten, [tagHint(first!, texts)]);
+  if (texts.length === list.length) return condition(rewritten, [textHint(first!, texts)]);
   return condition(rewritten, [list.length === 1 ? comparisonHint("COMPARE_EQUAL", first!, list[0]!) : null]);
 }
 
@@ -99,10 +99,10 @@ export function rewriteInList(node: Operator, subject: Typed, literals: LiteralL
   }
   const rewritten: Operator = { ...node, children: [subject.node, literals] };
   if (node.type !== "COMPARE_IN") return { node: rewritten, kind: "boolean" };
-  const isTag = list.kind === "s" && tagHint(subject, []) !== null;
+  const isText = list.kind === "s" && textHint(subject, []) !== null;
   return condition(rewritten, [
-    isTag
-      ? tagHint(
+    isText
+      ? textHint(
           subject,
           list.values().map(({ value }) => String(value)),
         )

@@ -44,6 +44,7 @@ function columnHint(column: Typed, operator: ComparisonOperator, constant: Typed
     const range = constant.timeNs === undefined ? null : timeRange(operator, constant.timeNs);
     return range === null ? null : { kind: "time", scan: source.scan, range };
   }
+  if (type === ColumnType.string) return operator === "=" && constant.text !== undefined ? textHint(column, [constant.text]) : null;
   return fieldHint(column, type, operator, constant);
 }
 
@@ -53,6 +54,14 @@ export function tagHint(column: Typed, values: readonly (string | null)[]): Hint
   const def = source?.scan.defs[source.index];
   if (source === undefined || def === undefined || def.type !== ColumnType.tag) return null;
   return { kind: "tag", scan: source.scan, columnId: def.id, values };
+}
+
+/** A condition on a tag or a string field: its value is one of `values`. */
+export function textHint(column: Typed, values: readonly string[]): Hint | null {
+  const { source } = column;
+  const def = source?.scan.defs[source.index];
+  if (source === undefined || def?.type !== ColumnType.string) return tagHint(column, values);
+  return { kind: "field", scan: source.scan, predicate: { columnId: def.id, operator: "in", values } };
 }
 
 /** The value is there: what no value of the type fails. */
