@@ -37,9 +37,11 @@ function offences(key: string, operation: Operation, { status, headers, bytes, t
   if (!/^[0-9a-f-]{36}$/.test(headers.get("cluster-uuid") ?? "")) found.push("no cluster-uuid");
   const type = (headers.get("content-type") ?? "").split(";")[0]!;
   if (status === 204 || status === 200 || status === 201) {
-    const listed = [...Object.keys(operation.answers[String(status)] ?? {}), ...(MORE_TYPES[key] ?? [])];
-    if (listed.length === 0 && bytes.length > 0) found.push(`a body of ${bytes.length} bytes where there is none`);
-    if (listed.length > 0 && !listed.includes(type)) found.push(`content type ${type} is none of ${listed.join(", ")}`);
+    const listed = Object.keys(operation.answers[String(status)] ?? {});
+    const types = [...listed, ...(MORE_TYPES[key] ?? [])];
+    if (types.length === 0 && bytes.length > 0) found.push(`a body of ${bytes.length} bytes where there is none`);
+    else if ((listed.length > 0 || bytes.length > 0) && !types.includes(type))
+      found.push(`content type ${type} is none of ${types.join(", ")}`);
   } else if (text === "" || !["application/json", "text/plain"].includes(type)) {
     found.push(`an error without a message: ${type} ${text.slice(0, 100)}`);
   }

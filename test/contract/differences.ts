@@ -129,6 +129,8 @@ const PING: StrictSchema = {
   additionalProperties: false,
 };
 
+const MADE: StrictSchema = { type: "object" };
+
 /** Bodies in JSON, where the files have another one, or one that anything would fit; by operation and status. */
 const BODIES: Readonly<Record<string, { readonly schema: StrictSchema; readonly why: string }>> = {
   "GET /api/v3/configure/database 200": {
@@ -139,6 +141,8 @@ const BODIES: Readonly<Record<string, { readonly schema: StrictSchema; readonly 
   "POST /api/v3/configure/token/admin/regenerate 201": { schema: TOKEN, why: "facts 5.1" },
   "POST /api/v3/configure/token/named_admin 201": { schema: TOKEN, why: "facts 5.1" },
   "POST /api/v3/enterprise/configure/token 201": { schema: TOKEN, why: "facts 5.3: as of every other token; the files show the request" },
+  "POST /api/v3/configure/distinct_cache 201": { schema: MADE, why: "facts 4.1: what the catalog has of it; clients only print it" },
+  "POST /api/v3/configure/last_cache 201": { schema: MADE, why: "facts 4.2" },
   "POST /write 400": { schema: REJECTED, why: "seed, Write, rule 4" },
   "POST /api/v3/write_lp 400": {
     schema: { oneOf: [REJECTED, REJECTED_WHOLE] },
@@ -180,6 +184,9 @@ export const MORE_TYPES: Readonly<Record<string, readonly string[]>> = {
   "POST /api/v3/query_sql": ["text/plain"],
   "GET /api/v3/query_influxql": ["text/plain"],
   "POST /api/v3/query_influxql": ["text/plain"],
+  // facts 4.1
+  "POST /api/v3/configure/distinct_cache": ["application/json"],
+  "POST /api/v3/configure/last_cache": ["application/json"],
   "GET /metrics": ["text/plain"],
   "GET /ready": ["text/plain"],
 };

@@ -132,7 +132,9 @@ export const GOOD: Readonly<Record<string, Make>> = {
   "DELETE /api/v3/configure/last_cache": cacheOf("/api/v3/configure/last_cache", lastCache),
   "POST /api/v3/enterprise/configure/file_index": () => ({ body: { ...onTable, columns: ["host"] } }),
   "DELETE /api/v3/enterprise/configure/file_index": async (world) => {
-    await world.post("/api/v3/enterprise/configure/file_index", { ...onTable, columns: ["host"] });
+    // without a table the database's is meant
+    for (const owner of [onTable, { db: DATABASE }])
+      await world.post("/api/v3/enterprise/configure/file_index", { ...owner, columns: ["host"] });
     return { body: onTable };
   },
 };

@@ -76,6 +76,4 @@ export const SOON: ReadonlySet<string> = new Set([
   "POST /api/v3/configure/distinct_cache",
   "DELETE /api/v3/configure/last_cache",
   "POST /api/v3/configure/last_cache",
-  "DELETE /api/v3/enterprise/configure/file_index",
-  "POST /api/v3/enterprise/configure/file_index",
 ]);
