@@ -51,7 +51,7 @@ function print(text: string): Command {
 }
 
 function isHelp(argument: string): boolean {
-  return argument === "--help" || argument === "-h";
+  return argument === "--help" || argument === "-h" || argument === "--help-all";
 }
 
 function isVersion(argument: string): boolean {

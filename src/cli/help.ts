@@ -49,7 +49,10 @@ Each flag is also an environment variable: --http-bind is ${environmentName("htt
 
 /** Of a client command. */
 export function commandHelp({ words, aliases = [], summary, notes, positionals, options }: ClientCommand): string {
-  const arguments_ = positionals.map(({ name, isOptional }) => (isOptional ? `[${name}]` : name));
+  const arguments_ = positionals.map(({ name, choices, isOptional }) => {
+    const shown = choices?.join("|") ?? name;
+    return isOptional ? `[${shown}]` : shown;
+  });
   const rows = options.map(({ name, short, value, help, default: note, env }) => {
     const head = `  ${short === undefined ? "    " : `-${short}, `}--${name}${value === null ? "" : ` ${value}`}`;
     const notes = [...(note === undefined ? [] : [`[${note}]`]), ...(env === undefined ? [] : [`[env ${env[0]}]`])];

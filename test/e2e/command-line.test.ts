@@ -162,6 +162,58 @@ test("the shell answers what comes, keeps on after errors, and completes nothing
   expect(error).toContain("server responded with error [400 Bad Request]");
 });
 
+test("tables of schema system: their names, one with chosen columns in a chosen order, the beginning of all", async () => {
+  const lines = (await run(["show", "system", "--database", "home", "table-list", "--format", "csv"])).out.trimEnd().split("\n");
+  expect(lines[0]).toBe("table_name,column_names");
+  expect(lines).toContain("influxdb_schema,data_type key measurement");
+  const listed = JSON.parse((await run(["show", "system", "table-list", "--format", "json"])).out) as { table_name: string }[];
+  expect(listed.map(({ table_name }) => table_name)).toEqual(lines.slice(1).map((line) => line.split(",")[0]!));
+  expect(listed[0]).toHaveProperty("column_names");
+  expect((await run(["write", "-q", "sys,a=1,b=2 c=1,d=2i,e=3u,f=t 1"])).code).toBe(0);
+  const schema = ["show", "system", "table", "influxdb_schema", "--format", "csv", "-s", "measurement,key"];
+  const some = await run([...schema, "--order-by", "measurement desc,key desc", "--limit", "3"]);
+  expect(some).toEqual({ code: 0, out: "measurement,key\ntemp,v\ntemp,time\ntemp,room\n", error: "" });
+  const all = (await run([...schema, "-s", "data_type", "-o", "measurement", "-o", "key", "-l", "0"])).out.trimEnd().split("\n");
+  expect(all[0]).toBe("measurement,key,data_type");
+  expect(all.slice(1)).toEqual(all.slice(1).sort());
+  expect(all.length).toBeGreaterThan(11);
+  // ten rows unless more are asked for; statements the newest first
+  const queries = JSON.parse((await run(["show", "system", "table", "system.queries", "--format", "json"])).out) as {
+    issue_time: string;
+  }[];
+  expect(queries).toHaveLength(10);
+  expect(queries.map((query) => query.issue_time)).toEqual(
+    queries
+      .map((query) => query.issue_time)
+      .sort()
+      .reverse(),
+  );
+  const { out } = await run(["show", "system", "summary", "-l", "1"]);
+  for (const { table_name } of listed) expect(out).toContain(`${table_name} summary:\n+--`);
+  const whole = JSON.parse((await run(["show", "system", "summary", "-l", "2", "--format", "json"])).out) as Record<string, unknown[]>;
+  expect(Object.keys(whole)).toEqual(listed.map(({ table_name }) => table_name));
+  expect(whole["influxdb_schema"]).toHaveLength(2);
+  const perLine = (await run(["show", "system", "summary", "--format", "jsonl"])).out.trimEnd().split("\n");
+  expect(perLine.map((line) => (JSON.parse(line) as { table: string }).table)).toEqual(Object.keys(whole));
+});
+
+test("servers of the cluster are listed, and marked as stopped", async () => {
+  const state = async () => (JSON.parse((await run(["show", "nodes", "--format", "json"])).out) as { node_id: string; state: string }[])[0];
+  expect(await state()).toMatchObject({ node_id: "node0", state: "running" });
+  expect((await run(["stop", "node", "--node-id", "node0"])).out).toBe('Node "node0" marked as stopped successfully\n');
+  expect(await state()).toMatchObject({ node_id: "node0", state: "stopped" });
+});
+
+test("options that name several things may be given several times", async () => {
+  const made = await run(["create", "token", "--permission", "db:home:read", "--permission", "system:ping:read", "--name", "twice"]);
+  expect(made.code).toBe(0);
+  expect((await run(["show", "tokens", "--format", "csv"])).out).toContain("db:home:read system:ping:read");
+  const table = await run(["create", "table", "several", "--tags", "a", "--tags", "b", "--fields", "x:int64", "--fields", "y:utf8"]);
+  expect(table.code).toBe(0);
+  const columns = "SELECT column_name FROM information_schema.columns WHERE table_name = 'several' ORDER BY column_name";
+  expect((await run(["query", "--format", "csv", columns])).out).toBe("column_name\na\nb\ntime\nx\ny\n");
+});
+
 const MISTAKES: [args: string[], code: number, error: string | RegExp, environment?: Record<string, string>][] = [
   [["query"], 1, /^Query command failed: server responded with error \[400/],
   [["query", "SELECT nothing"], 1, /^Query command failed: server responded with error \[400 Bad Request\]: /],
@@ -188,7 +240,26 @@ const MISTAKES: [args: string[], code: number, error: string | RegExp, environme
   [["create", "database"], 2, /NAME is missing/],
   [["create", "table", "t", "--fields", "a"], 2, /--fields: "a" has no type/],
   [["create", "token"], 2, /either --admin or --permission is needed/],
-  [["create", "token", "--permission", "db:x"], 1, /cannot read "db:x" as a permission/],
+  [["create", "token", "--permission", "db:x"], 2, /--permission: cannot read "db:x" as a permission; write db:NAMES:ACTIONS or system/],
+  [
+    ["create", "token", "--permission", "db:x:raed", "--name", "n"],
+    2,
+    /unknown action "raed".*; write db:NAMES:ACTIONS or system:NAMES:read/,
+  ],
+  [["create", "token", "--permission", "db:x:read;", "--name", "n"], 2, /cannot read "" as a permission/],
+  [["create", "token", "--permission", "*:*:*", "--name", "n"], 2, /is everything; use --admin/],
+  [["create", "token", "--permission", "db:x:read"], 2, /--name is needed/],
+  [["show", "system"], 2, /WHAT is missing/],
+  [["show", "system", "tabel"], 2, /WHAT must be table-list or table or summary, got "tabel"; did you mean table\?/],
+  [["show", "system", "table"], 2, /which table\? tsdb show system table NAME/],
+  [["show", "system", "summary", "queries"], 2, /unexpected argument "queries"/],
+  [["show", "system", "summary", "-o", "a"], 2, /--order-by is for one table/],
+  [["show", "system", "summary", "--format", "parquet"], 2, /a summary has several/],
+  [["show", "system", "table", "queries", "-l", "few"], 2, /--limit must be a whole number, 0 for all rows, got "few"/],
+  [["show", "system", "table", "nothing"], 1, /^Show command failed: server responded with error \[400 Bad Request\]: .*nothing/],
+  [["show", "system", "table", "queries", "-s", "nothing"], 1, /\[400 Bad Request\]: .*nothing/],
+  [["stop", "node", "nobody"], 1, /^Stop command failed: server responded with error \[404 Not Found\]/],
+  [["stop", "node"], 2, /--node-id is needed/],
   [["delete", "token", "nobody", "-y"], 1, /\[404 Not Found\]: token not found: nobody/],
   [["delete"], 2, /delete what\? database, table, file_index, token/],
   [["completions", "csh"], 2, /unknown shell "csh"/],

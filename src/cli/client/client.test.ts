@@ -200,6 +200,11 @@ test.each<[words: string[], expected: string[]]>([
   [["query", "--form"], ["--format"]],
   [["query", "SELECT 1", "--form"], ["--format"]],
   [["serve", "--node"], ["--node-id"]],
+  [
+    ["show", "system", "ta"],
+    ["table-list", "table"],
+  ],
+  [["show", "system", "table", "--ord"], ["--order-by"]],
 ])("bash completes %j", (words, expected) => {
   const list = ["tsdb", ...words].map((word) => `'${word}'`).join(" ");
   const script = `${completions("bash", CLIENT_COMMANDS)}\nCOMP_WORDS=(${list}); COMP_CWORD=${words.length}; _tsdb; printf '%s\\n' "\${COMPREPLY[@]}"`;

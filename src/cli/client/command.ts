@@ -4,7 +4,8 @@ import type { Input, Option, Positional } from "./options.ts";
 
 /** Where a command reads and writes; tests give their own. */
 export interface Terminal {
-  readonly out: (text: string | Uint8Array) => void;
+  /** A promise when whoever reads is slow: to be awaited by what writes much. */
+  readonly out: (text: string | Uint8Array) => Promise<void> | undefined;
   readonly error: (text: string) => void;
   /** The rest of standard input. */
   readonly input: () => ReadableStream<Uint8Array>;

@@ -6,6 +6,7 @@ import { DATABASE_COMMANDS } from "./databases.ts";
 import { FILE_INDEX_COMMANDS } from "./file-indexes.ts";
 import { QUERY_COMMAND } from "./query.ts";
 import { SHELL_COMMAND } from "./shell.ts";
+import { SYSTEM_COMMANDS } from "./system.ts";
 import { TOKEN_COMMANDS } from "./tokens.ts";
 import { WRITE_COMMAND } from "./write.ts";
 
@@ -14,6 +15,7 @@ export const CLIENT_COMMANDS: readonly ClientCommand[] = [
   SHELL_COMMAND,
   WRITE_COMMAND,
   ...DATABASE_COMMANDS,
+  ...SYSTEM_COMMANDS,
   ...FILE_INDEX_COMMANDS,
   ...TOKEN_COMMANDS,
   COMPLETIONS_COMMAND,

@@ -19,10 +19,11 @@ function wordsOf(commands: readonly ClientCommand[]): Words {
     if (!list.includes(word)) list.push(word);
     next.set(key, list);
   };
-  for (const { words, options: own } of commands) {
+  for (const { words, positionals, options: own } of commands) {
     words.forEach((word, i) => {
       add(words.slice(0, i).join(" "), word);
     });
+    for (const choice of positionals[0]?.choices ?? []) add(words.join(" "), choice);
     options.set(
       words.join(" "),
       own.map(({ name }) => `--${name}`),

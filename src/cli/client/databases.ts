@@ -65,8 +65,8 @@ export const DATABASE_COMMANDS: readonly ClientCommand[] = [
     positionals: NAME,
     options: [
       DATABASE,
-      { name: "tags", value: "A,B", help: "Tag columns, in the order of the series key." },
-      { name: "fields", value: "F:TYPE,…", help: "Field columns; types are utf8, int64, uint64, float64, bool." },
+      { name: "tags", value: "A,B", help: "Tag columns, in the order of the series key.", joinedBy: "," },
+      { name: "fields", value: "F:TYPE,…", help: "Field columns; types are utf8, int64, uint64, float64, bool.", joinedBy: "," },
       RETENTION,
       ...CONNECTION,
     ],

@@ -13,11 +13,15 @@ export interface Option {
   readonly env?: readonly string[];
   /** Other long names that existing scripts use. */
   readonly aliases?: readonly string[];
+  /** What stands between the values of one that is given several times; else the last one counts. */
+  readonly joinedBy?: string;
 }
 
 export interface Positional {
   readonly name: string;
   readonly isOptional?: boolean;
+  /** One of these. */
+  readonly choices?: readonly string[];
 }
 
 /** What the user gave for one command. */
@@ -46,6 +50,10 @@ export function readInput(
   const given = new Map<string, string>();
   const positionals: string[] = [];
   let isOver = false;
+  const give = ({ name, joinedBy }: Option, value: string) => {
+    const before = joinedBy === undefined ? undefined : given.get(name);
+    given.set(name, before === undefined ? value : `${before}${joinedBy}${value}`);
+  };
   for (let at = 0; at < args.length; at++) {
     const argument = args[at]!;
     if (isOver || argument === "-" || !argument.startsWith("-")) {
@@ -59,12 +67,12 @@ export function readInput(
     const equals = argument.startsWith("--") ? argument.indexOf("=") : -1;
     const source = equals < 0 ? argument : argument.slice(0, equals);
     const option = find(signature, source);
-    if (equals >= 0) given.set(option.name, argument.slice(equals + 1));
+    if (equals >= 0) give(option, argument.slice(equals + 1));
     else if (option.value === null) given.set(option.name, "true");
     else {
       const value = args[++at];
       if (value === undefined) throw usage(signature, `${source} needs a value: ${source} ${option.value}`);
-      given.set(option.name, value);
+      give(option, value);
     }
   }
   checkPositionals(signature, positionals);
@@ -112,6 +120,15 @@ function checkPositionals(signature: Signature, found: readonly string[]): void 
   const missing = positionals.find(({ isOptional }, i) => isOptional !== true && found[i] === undefined);
   if (missing !== undefined) throw usage(signature, `${missing.name} is missing`);
   if (found.length > positionals.length) throw usage(signature, `unexpected argument "${found[positionals.length]}"`);
+  positionals.forEach(({ name, choices }, i) => {
+    const value = found[i];
+    if (choices === undefined || value === undefined || choices.includes(value)) return;
+    const nearest = nearestName(value, choices);
+    throw usage(
+      signature,
+      `${name} must be ${choices.join(" or ")}, got "${value}"${nearest === null ? "" : `; did you mean ${nearest}?`}`,
+    );
+  });
 }
 
 function usage({ words }: Signature, message: string): TsdbError {

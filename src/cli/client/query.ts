@@ -4,8 +4,8 @@ import { pipeline } from "node:stream/promises";
 import { TsdbError } from "../../model/errors.ts";
 import { Api, CONNECTION, DATABASE } from "./api.ts";
 import type { ClientCommand, Terminal } from "./command.ts";
-import { withNewline } from "./databases.ts";
 import type { Input } from "./options.ts";
+import { NO_PAGER, pagerOf, showAnswer } from "./pager.ts";
 
 const LANGUAGES: Readonly<Record<string, string>> = {
   sql: "/api/v3/query_sql",
@@ -30,23 +30,6 @@ async function statementOf(input: Input, { input: standardInput, isInputTerminal
   return new Response(standardInput()).text();
 }
 
-/** On a terminal a long table goes through the user's pager. */
-async function show(bytes: Uint8Array, terminal: Terminal): Promise<void> {
-  const text = new TextDecoder().decode(bytes);
-  const pager = terminal.environment["PAGER"] ?? "less -FSRX";
-  const isLong = text.split("\n").length > terminal.rows || text.indexOf("\n") > terminal.columns;
-  if (!terminal.isOutputTerminal || !isLong || pager === "" || pager === "cat") {
-    terminal.out(bytes);
-    return;
-  }
-  try {
-    const process = Bun.spawn(["sh", "-c", pager], { stdin: bytes, stdout: "inherit", stderr: "inherit" });
-    await process.exited;
-  } catch {
-    terminal.out(bytes);
-  }
-}
-
 async function save(response: Response, path: string): Promise<void> {
   try {
     await pipeline(response.body!, createWriteStream(path));
@@ -68,6 +51,7 @@ tsdb query -d home --format parquet -o temp.parquet 'SELECT * FROM temp'`,
     { name: "format", value: "FORMAT", help: `${FORMATS.join(", ")}.`, default: "pretty" },
     { name: "output", short: "o", value: "FILE", help: "Write the answer there; needed for parquet and arrow." },
     { name: "file", short: "f", value: "FILE", help: "Where the statement is; - is standard input." },
+    NO_PAGER,
     ...CONNECTION,
   ],
   verb: "Query",
@@ -82,10 +66,13 @@ tsdb query -d home --format parquet -o temp.parquet 'SELECT * FROM temp'`,
     if (BINARY.has(format) && output === undefined) throw new TsdbError("config", `--format ${format} needs --output FILE`, {});
     const db = input.required("database");
     const q = await statementOf(input, terminal);
-    const response = await api.call("POST", path, { body: { db, q, format } });
+    const pager = format === "pretty" ? pagerOf(input, terminal) : null;
+    const aborter = new AbortController();
+    const response = await api.call("POST", path, { body: { db, q, format }, signal: aborter.signal });
     if (output !== undefined) await save(response, output);
-    else if (terminal.isOutputTerminal || format === "pretty") await show(withNewline(await response.bytes(), format), terminal);
-    else for await (const piece of response.body!) terminal.out(piece);
+    else if (terminal.isOutputTerminal || format === "pretty") {
+      await showAnswer(response.body!, terminal, { pager, cancel: () => aborter.abort() });
+    } else for await (const piece of response.body!) await terminal.out(piece);
     return 0;
   },
 };

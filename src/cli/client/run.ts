@@ -1,4 +1,5 @@
 // Runs one client command: its help, its input, its failure in the words that scripts look for.
+import { once } from "node:events";
 import { TsdbError } from "../../model/errors.ts";
 import type { Environment } from "../arguments.ts";
 import { commandHelp } from "../help.ts";
@@ -9,20 +10,32 @@ import { readInput } from "./options.ts";
 const EXIT_FAILURE = 1;
 
 export function thisTerminal(environment: Environment): Terminal {
+  // as `tsdb query … | head` does: who has read enough is content
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
   return {
-    out: (text) => {
-      process.stdout.write(text);
-    },
+    out: (text) => (process.stdout.write(text) ? undefined : drained(process.stdout)),
     error: (text) => {
       process.stderr.write(text);
     },
     input: () => Bun.stdin.stream(),
     isInputTerminal: process.stdin.isTTY === true,
     isOutputTerminal: process.stdout.isTTY === true,
-    columns: process.stdout.columns ?? 80,
-    rows: process.stdout.rows ?? 24,
+    // a window may change while a shell runs
+    get columns() {
+      return process.stdout.columns ?? 80;
+    },
+    get rows() {
+      return process.stdout.rows ?? 24;
+    },
     environment,
   };
+}
+
+async function drained(stream: NodeJS.WriteStream): Promise<void> {
+  await once(stream, "drain");
 }
 
 /** `args` without the command's words. Returns the exit code. @throws TsdbError config */
@@ -32,7 +45,7 @@ export async function runClient(
   terminal: Terminal,
   configured: Readonly<Record<string, string>>,
 ): Promise<number> {
-  if (args.some((argument) => argument === "--help" || argument === "-h")) {
+  if (args.some((argument) => ["--help", "-h", "--help-all"].includes(argument))) {
     terminal.out(commandHelp(command));
     return 0;
   }

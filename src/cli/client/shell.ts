@@ -7,6 +7,7 @@ import { TsdbError } from "../../model/errors.ts";
 import { Api, CONNECTION, DATABASE, Refused } from "./api.ts";
 import type { ClientCommand, Terminal } from "./command.ts";
 import { TABLE_LIST, withNewline } from "./databases.ts";
+import { NO_PAGER, pagerOf, type Showing, showAnswer } from "./pager.ts";
 import { splitStatements } from "./statement-text.ts";
 
 const HISTORY_LINES_MAX = 2000;
@@ -21,7 +22,7 @@ const HELP = `\\d           tables              \\d TABLE     columns of a table
 \\f FORMAT    ${FORMATS.join(", ")}
 \\t           show how long statements take, or not
 \\q           end                 \\?           this
-A statement ends with ;
+A statement ends with ; and Ctrl-C ends it early.
 `;
 
 class Shell {
@@ -29,11 +30,15 @@ class Shell {
   private format = "pretty";
   private isTimed = true;
   private names: readonly string[] = [];
+  /** Of the statement that runs. */
+  private aborter: AbortController | undefined;
 
   constructor(
     private readonly api: Api,
     private database: string,
     private readonly terminal: Terminal,
+    /** What long tables are shown with, and who leaves it the keys. */
+    private readonly paging: Pick<Showing, "pager" | "away">,
   ) {}
 
   get prompt(): string {
@@ -69,8 +74,14 @@ class Shell {
     return true;
   }
 
+  /** Drops what is typed, and ends what runs. */
   abandon(): void {
     this.text = "";
+    this.aborter?.abort();
+  }
+
+  get isRunning(): boolean {
+    return this.aborter !== undefined;
   }
 
   private async meta(line: string): Promise<boolean> {
@@ -119,11 +130,24 @@ class Shell {
 
   private async ask(q: string): Promise<void> {
     const { api, database, format, terminal } = this;
+    const { pager, away } = this.paging;
     const startMs = performance.now();
+    const aborter = new AbortController();
+    this.aborter = aborter;
+    const cancel = () => aborter.abort();
     await this.guarded(async () => {
-      const response = await api.call("POST", "/api/v3/query_sql", { body: { db: database, q, format } });
-      terminal.out(withNewline(await response.bytes(), format));
-      if (this.isTimed) terminal.error(`${(performance.now() - startMs).toFixed(1)} ms\n`);
+      try {
+        const response = await api.call("POST", "/api/v3/query_sql", { body: { db: database, q, format }, signal: aborter.signal });
+        const showing = { pager: format === "pretty" ? pager : null, cancel, ...(away && { away }) };
+        const wasPaged = await showAnswer(response.body!, terminal, showing);
+        // in a pager most of the time is the reader's
+        if (this.isTimed && !wasPaged) terminal.error(`${(performance.now() - startMs).toFixed(1)} ms\n`);
+      } catch (error) {
+        if (!aborter.signal.aborted) throw error;
+        terminal.error("cancelled\n");
+      } finally {
+        this.aborter = undefined;
+      }
     });
   }
 
@@ -178,29 +202,47 @@ function linesOf(terminal: Terminal, shell: Shell, history: History): Interface 
   });
 }
 
+/** Another program reads the terminal's keys while it runs. */
+async function awayFrom(lines: Interface, run: () => Promise<boolean>): Promise<boolean> {
+  const { stdin } = process;
+  if (!stdin.isTTY) return run();
+  lines.pause();
+  stdin.setRawMode(false);
+  try {
+    return await run();
+  } finally {
+    stdin.setRawMode(true);
+    lines.resume();
+  }
+}
+
 export const SHELL_COMMAND: ClientCommand = {
   words: ["sql"],
   summary: "Type statements, with history and completion of names.",
   notes: HELP.trimEnd(),
   positionals: [],
-  options: [DATABASE, ...CONNECTION],
+  options: [DATABASE, NO_PAGER, ...CONNECTION],
   verb: "Sql",
   async run(input, terminal) {
-    const shell = new Shell(new Api(input), input.required("database"), terminal);
+    let lines: Interface | undefined;
+    const paging = { pager: pagerOf(input, terminal), away: (run: () => Promise<boolean>) => awayFrom(lines!, run) };
+    const shell = new Shell(new Api(input), input.required("database"), terminal, paging);
     const history = new History(terminal.environment);
     await shell.learnNames();
-    const lines = linesOf(terminal, shell, history);
+    lines = linesOf(terminal, shell, history);
     if (terminal.isInputTerminal) terminal.error("\\? for help, \\q to leave\n");
     const prompt = () => {
       if (!terminal.isInputTerminal) return;
-      lines.setPrompt(shell.prompt);
-      lines.prompt();
+      lines!.setPrompt(shell.prompt);
+      lines!.prompt();
     };
     // Ctrl-C drops what is typed, as in other shells
     lines.on("SIGINT", () => {
+      const { isRunning } = shell;
       shell.abandon();
       terminal.error("^C\n");
-      prompt();
+      for (const name of ["e", "u"]) lines!.write(null, { ctrl: true, name }); // from the end of the line to its begin
+      if (!isRunning) prompt();
     });
     prompt();
     for await (const line of lines) {

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { parsePermission } from "../../auth/permissions.ts";
 import { newTokenText } from "../../auth/token-text.ts";
-import { OPERATOR_TOKEN } from "../../model/access.ts";
+import { OPERATOR_TOKEN, type Permission } from "../../model/access.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { parseHumanDuration } from "../../model/human-duration.ts";
 import { SECOND_NS } from "../../model/time-units.ts";
@@ -11,6 +11,7 @@ import type { ClientCommand } from "./command.ts";
 import { confirmed, YES } from "./confirm.ts";
 import type { Input } from "./options.ts";
 
+const PERMISSION_GRAMMAR = "write db:NAMES:ACTIONS or system:NAMES:read";
 const HELP_MESSAGE = "Store this token securely, as it will not be shown again.";
 
 interface Made {
@@ -51,6 +52,20 @@ function makeOffline(input: Input): Made & { path: string } {
   return { token, path };
 }
 
+/** @throws TsdbError config */
+function permissionOf(text: string): object {
+  let parsed: Permission | null;
+  try {
+    parsed = parsePermission(text);
+  } catch (error) {
+    const { message } = error as Error;
+    const hint = message.includes(PERMISSION_GRAMMAR) ? "" : `; ${PERMISSION_GRAMMAR}, such as db:home,work:read,write`;
+    throw new TsdbError("config", `--permission: ${message}${hint}`, {}, { cause: error });
+  }
+  if (parsed === null) throw new TsdbError("config", "--permission: *:*:* is everything; use --admin", {});
+  return { resource_type: parsed.resourceType, resource_names: parsed.names, actions: parsed.actions };
+}
+
 async function make(input: Input): Promise<Made> {
   const api = new Api(input);
   const name = input.option("name");
@@ -58,11 +73,7 @@ async function make(input: Input): Promise<Made> {
   const made = (response: Response) => response.json() as Promise<Made>;
   if (permission !== undefined) {
     // several are separated by semicolons, because names and actions have commas
-    const permissions = permission.split(";").map((text) => {
-      const parsed = parsePermission(text);
-      if (parsed === null) throw new TsdbError("config", "--permission: *:*:* is everything; use --admin", {});
-      return { resource_type: parsed.resourceType, resource_names: parsed.names, actions: parsed.actions };
-    });
+    const permissions = permission.split(";").map(permissionOf);
     const body = { token_name: input.required("name"), permissions, expiry_secs: expirySeconds(input) };
     return made(await api.call("POST", "/api/v3/enterprise/configure/token", { body }));
   }
@@ -81,7 +92,14 @@ One for some databases:               tsdb create token --permission "db:home,wo
     positionals: [],
     options: [
       { name: "admin", value: null, help: "A token for everything: the first one, or with --name another." },
-      { name: "permission", value: "P;…", help: "What it may do: db:NAMES:ACTIONS or system:NAMES:read; NAMES may be *." },
+      {
+        name: "permission",
+        value: "P",
+        help:
+          "What it may do, also several times: db:NAMES:ACTIONS or system:NAMES:read. NAMES and ACTIONS are separated by commas or *; " +
+          "actions are read, write, create, describe, delete.",
+        joinedBy: ";",
+      },
       { name: "name", value: "NAME", help: "Its name.", aliases: ["token-name"] },
       { name: "expiry", value: "DURATION", help: "How long it counts, such as 1y; else for ever." },
       { name: "regenerate", value: null, help: "Another text for the first admin token." },

@@ -1,0 +1,135 @@
+// tsdb show system: tables of schema `system`, one, or the beginning of all.
+import { TsdbError } from "../../model/errors.ts";
+import { Api, CONNECTION, DATABASE } from "./api.ts";
+import type { ClientCommand } from "./command.ts";
+import { FORMAT, list, statement, withNewline } from "./databases.ts";
+import type { Input } from "./options.ts";
+
+const VIEWS = ["table-list", "table", "summary"] as const;
+const LIMIT_DEFAULT = "10";
+
+/** Of one table: `array` where a format has lists. */
+function tableList(format: string): string {
+  const names = "column_name ORDER BY column_name";
+  const columns = format === "csv" ? `string_agg(column_name, ' ' ORDER BY column_name)` : `array_agg(${names})`;
+  return `SELECT table_name, ${columns} AS column_names FROM information_schema.columns
+    WHERE table_schema = 'system' GROUP BY table_name ORDER BY table_name`;
+}
+
+/** Those that are of interest first, where a table has an order in time. */
+const ORDER: Readonly<Record<string, string>> = { queries: "issue_time DESC" };
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** `a,b` as a list of columns. */
+function columns(text: string | undefined): string {
+  const names = list(text);
+  return names.length === 0 ? "*" : names.map(quoted).join(", ");
+}
+
+/** `a,b desc` */
+function order(text: string | undefined, table: string): string {
+  const terms = list(text).map((term) => {
+    const [, name, direction = ""] = /^(.*?)(\s+(?:asc|desc))?$/i.exec(term)!;
+    return `${quoted(name!)}${direction.toUpperCase()}`;
+  });
+  const chosen = terms.length > 0 ? terms.join(", ") : ORDER[table];
+  return chosen === undefined ? "" : ` ORDER BY ${chosen}`;
+}
+
+/** @throws TsdbError config */
+function limit(input: Input): string {
+  const text = input.option("limit")!;
+  if (!/^\d{1,9}$/.test(text)) throw new TsdbError("config", `--limit must be a whole number, 0 for all rows, got "${text}"`, {});
+  return Number(text) === 0 ? "" : ` LIMIT ${Number(text)}`;
+}
+
+function rowsOf(input: Input, name: string): string {
+  const table = name.replace(/^system\./, "");
+  const [selected, ordered] = [columns(input.option("select")), order(input.option("order-by"), table)];
+  return `SELECT ${selected} FROM system.${quoted(table)}${ordered}${limit(input)}`;
+}
+
+/** Every table under its name: text in the forms for people, one object or one a line in those for programs. */
+async function summary(input: Input, database: string, out: (text: string | Uint8Array) => void): Promise<void> {
+  const format = input.option("format")!;
+  if (format === "parquet") throw new TsdbError("config", "--format parquet holds one table; a summary has several", {});
+  for (const name of ["select", "order-by"]) {
+    if (input.option(name) !== undefined) throw new TsdbError("config", `--${name} is for one table: tsdb show system table NAME`, {});
+  }
+  const api = new Api(input);
+  const names = (await api.rows<{ table_name: string }>(database, tableList("json"))).map((row) => row.table_name);
+  const whole: Record<string, unknown> = {};
+  for (const name of names) {
+    const q = rowsOf(input, name);
+    if (format === "json" || format === "jsonl") {
+      const rows = await api.rows(database, q);
+      if (format === "json") whole[name] = rows;
+      else out(`${JSON.stringify({ table: name, rows })}\n`);
+      continue;
+    }
+    const response = await api.call("POST", "/api/v3/query_sql", { body: { db: database, q, format } });
+    out(`${name} summary:\n`);
+    out(withNewline(await response.bytes(), format));
+  }
+  if (format === "json") out(`${JSON.stringify(whole)}\n`);
+}
+
+export const SYSTEM_COMMANDS: readonly ClientCommand[] = [
+  {
+    words: ["show", "system"],
+    summary: "Show what the server says of itself: tables of schema `system`.",
+    notes: `tsdb show system -d home table-list                     their names and columns
+tsdb show system -d home table queries -s query_text,end2end_duration -o 'end2end_duration desc'
+tsdb show system -d home summary                        the beginning of each
+The database _internal has more of them, about all databases.`,
+    positionals: [
+      { name: "WHAT", choices: VIEWS },
+      { name: "NAME", isOptional: true },
+    ],
+    options: [
+      DATABASE,
+      { name: "limit", short: "l", value: "COUNT", help: "Rows of a table at most; 0 is all.", default: LIMIT_DEFAULT },
+      { name: "order-by", short: "o", value: "A,B", help: "Columns to sort by; `A desc` begins with the greatest.", joinedBy: "," },
+      { name: "select", short: "s", value: "A,B", help: "Columns to show; else all.", joinedBy: "," },
+      FORMAT,
+      ...CONNECTION,
+    ],
+    verb: "Show",
+    async run(input, { out }) {
+      const [view, name] = input.positionals as [(typeof VIEWS)[number], string | undefined];
+      const database = input.required("database");
+      if (view === "table") {
+        if (name === undefined) throw new TsdbError("config", "which table? tsdb show system table NAME; table-list names them", {});
+        return statement(input, database, rowsOf(input, name), out);
+      }
+      if (name !== undefined) throw new TsdbError("config", `unexpected argument "${name}"; tsdb show system ${view} takes none`, {});
+      if (view === "table-list") return statement(input, database, tableList(input.option("format")!), out);
+      await summary(input, database, out);
+      return 0;
+    },
+  },
+  {
+    words: ["show", "nodes"],
+    summary: "List the servers of the cluster.",
+    positionals: [],
+    options: [FORMAT, ...CONNECTION],
+    verb: "Show",
+    run: (input, { out }) => statement(input, "_internal", "SELECT * FROM system.nodes ORDER BY node_id", out),
+  },
+  {
+    words: ["stop", "node"],
+    summary: "Mark a server that has been stopped as stopped; it ends no process.",
+    positionals: [{ name: "NODE_ID", isOptional: true }],
+    options: [{ name: "node-id", value: "NAME", help: "Its name." }, ...CONNECTION],
+    verb: "Stop",
+    async run(input, { out }) {
+      const nodeId = input.positionals[0] ?? input.required("node-id");
+      await new Api(input).call("POST", "/api/v3/enterprise/configure/node/stop", { body: { node_id: nodeId } });
+      out(`Node "${nodeId}" marked as stopped successfully\n`);
+      return 0;
+    },
+  },
+];
