@@ -1,5 +1,5 @@
 // Entry point: prepares the process, then loads the program.
-import { enlargeThreadPool } from "./cli/thread-pool.ts";
+import { completeEnvironment } from "./cli/process-environment.ts";
 
-enlargeThreadPool();
+completeEnvironment();
 await import("./program.ts");

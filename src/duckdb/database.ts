@@ -63,4 +63,7 @@ const SETTINGS: readonly string[] = [
   "integer_division = true",
   "errors_as_json = true",
   "default_null_order = 'NULLS_LAST_ON_ASC_FIRST_ON_DESC'",
+  // What a statement has freed goes back to the system a second later. Without it, only a thread's next call gives back what earlier ones
+  // left, and the process's pool has many threads: each would keep what it had of its last heavy statement.
+  "allocator_background_threads = true",
 ];

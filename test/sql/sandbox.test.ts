@@ -363,9 +363,18 @@ describe("after all of them", () => {
     expect(server.output).not.toContain("BUG");
   });
 
+  // What stays is some 50 MiB of the runtime's own heap and what its allocators have not filled up, however often this is done.
+  // The time is for a machine that others keep busy: memory that is free goes back a second or two after the last statement.
   test("the memory is back", async () => {
     await isWell();
-    while ((await residentBytes(server)) > idleBytes + 400 * MIB) await Bun.sleep(50);
+    const bytesMax = idleBytes + 200 * MIB;
+    const deadlineMs = performance.now() + 30_000;
+    let bytes = await residentBytes(server);
+    while (bytes > bytesMax && performance.now() < deadlineMs) {
+      await Bun.sleep(50);
+      bytes = await residentBytes(server);
+    }
+    expect(bytes).toBeLessThanOrEqual(bytesMax);
   });
 
   test("the other database is as it was", async () => {
