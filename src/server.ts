@@ -40,11 +40,8 @@ import { LIMITS } from "./model/limits.ts";
 import type { NodeService } from "./model/nodes.ts";
 import type { QueryRequest } from "./model/query.ts";
 import type { QueryTelemetry } from "./model/query-telemetry.ts";
-import type { Tombstone } from "./model/tombstone.ts";
-import { QueryLog } from "./query/query-log.ts";
-import { Snapshots } from "./query/snapshots.ts";
-import { systemRows } from "./query/system-tables.ts";
-import { functionBytesOf } from "./sql/engine.ts";
+import { Queries } from "./queries.ts";
+import type { Snapshots } from "./query/snapshots.ts";
 import { openStorage, removeOrphans, type Storage } from "./storage.ts";
 import { Manifest } from "./store/manifest.ts";
 import { type LocalPaths, localPaths, objectKeys } from "./store/paths.ts";
@@ -56,12 +53,8 @@ import { type ReplayResult, replay } from "./wal/replay.ts";
 import { Wal } from "./wal/wal.ts";
 import { startIngestWorker } from "./workers/ingest-client.ts";
 import { MaintenanceClient } from "./workers/maintenance-client.ts";
-import { QueryClient } from "./workers/query-client.ts";
 import type { SpawnedWorker } from "./workers/spawn.ts";
 
-const READER_STALL_MS = 300_000;
-/** A cancelled statement ends within tens of milliseconds; one that does not must not hold up the flush. */
-const QUERIES_CLOSE_MS = 3000;
 const PROGRESS_LOG_MS = 1000;
 
 export type Logs = (part: string) => Log;
@@ -74,14 +67,12 @@ export class Server {
   private wal: Wal | undefined;
   private ingest: Ingest | undefined;
   private deletions: Deletions | undefined;
-  private queries: QueryClient | undefined;
+  private queries: Queries | undefined;
   private maintenance: MaintenanceClient | undefined;
   private upkeep: Upkeep | undefined;
   private http: HttpServer | undefined;
   /** Started after all else: resolves to what it is, undefined when it is off. */
   private flight: Promise<FlightThread | undefined> = Promise.resolve(undefined);
-  /** Of the most recent statement. */
-  private lastQuery: QueryTelemetry | undefined;
   private readonly kernel = Kernel.create();
   private readonly pins = new Pins();
   private readonly processId = crypto.randomUUID();
@@ -144,7 +135,7 @@ export class Server {
 
   /** Of the most recent statement that was answered to its end. */
   get telemetry(): QueryTelemetry | undefined {
-    return this.lastQuery;
+    return this.queries?.lastTelemetry;
   }
 
   get url(): string {
@@ -195,8 +186,9 @@ export class Server {
 
   /** For statements of the v1-style language about databases and deletions. @throws TsdbError unavailable before the log is replayed */
   private get definitions(): DefinitionService {
-    const { queries, catalog, databases, data } = this;
-    if (queries === undefined) throw this.unavailable();
+    const { catalog, databases, data } = this;
+    if (this.queries === undefined) throw this.unavailable();
+    const queries = this.queries.client;
     const tagValues = (database: string, table: string, tags: readonly string[], signal: AbortSignal) =>
       tagValuesBySql(queries, { database, table, tags }, signal);
     return new TsdbqlDefinitions({ catalog, databases, data, queries, tagValues });
@@ -211,7 +203,7 @@ export class Server {
     // together, because HTTP comes in by both
     const flight = this.flight.then((thread) => thread?.stop(config.shutdownTimeoutMs)).catch(() => {});
     await Promise.all([flight, this.http?.stop(config.shutdownTimeoutMs)]);
-    await this.queries?.close(QUERIES_CLOSE_MS);
+    await this.queries?.close();
     // what it has not finished is begun anew at the next start
     await this.upkeep?.compactor.stop();
     await this.ingest?.close();
@@ -230,7 +222,7 @@ export class Server {
     const unavailable = () => this.unavailable();
     const app = createApp({
       write: { receive: (bytes) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.ingest.receive(bytes)) },
-      query: { query: (request) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.queries!.query(request)) },
+      query: { query: (request) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.queries!.client.query(request)) },
       definitions: () => this.definitions,
       databases: () => this.databases,
       data: () => this.data,
@@ -260,54 +252,19 @@ export class Server {
     return new TsdbError("unavailable", `the server is ${this.status.state}: ${this.status.reason ?? ""}`.trim());
   }
 
-  private tombstonesOf(tableId: number): readonly Tombstone[] {
-    return (this.deletions ?? this.catalog).tombstonesOf(tableId);
-  }
-
   /** Replays the log while the workers start. */
   private async begin(firstWorker: SpawnedWorker | undefined): Promise<void> {
     const { config, kernel } = this;
-    const clockNs = () => BigInt(Date.now()) * 1_000_000n;
-    const log = new QueryLog({ entriesMax: config.queryLogEntries, clockNs, nowMs: () => performance.now() });
-    const nodes = () => [this.node.info()];
-    const tokens = () => this.gate.tokenRows();
-    const snapshots = new Snapshots({
-      catalog: this.catalog,
-      tables: this.tables,
-      manifest: this.manifest,
-      pins: this.pins,
-      tombstonesOf: (tableId) => this.tombstonesOf(tableId),
-      lastDeletionOf: (tableId) => this.deletions?.lastOf(tableId) ?? 0,
-      nowMs: () => Date.now(),
-      systemRows: (names, database) =>
-        systemRows({ catalog: this.catalog, manifest: this.manifest, queries: log, nodes, tokens }, names, database),
-      objectSource: this.storage.objectSource,
+    const { catalog, manifest, tables, pins, metrics, logs, storage } = this;
+    const queries = new Queries({
+      ...{ config, logs, storage, catalog, manifest, tables, pins, metrics, firstWorker },
+      tempDir: this.paths.temporary,
+      shared: kernel.shared,
+      deletions: () => this.deletions,
+      nodes: () => [this.node.info()],
+      tokens: () => this.gate.tokenRows(),
     });
-    this.queries = new QueryClient({
-      workerCount: config.queryWorkers,
-      firstWorker,
-      workerOptions: {
-        shared: kernel.shared,
-        memoryBytes: Math.floor(config.queryMemoryBytes / config.queryWorkers),
-        threads: config.queryThreads,
-        tempDir: this.paths.temporary,
-        cacheBytes: Math.floor(config.fileCacheBytes / config.queryWorkers),
-        processBytesMax: LIMITS.programBytes + config.queryMemoryBytes + functionBytesOf({ memoryBytes: config.queryMemoryBytes }),
-        nativeCallsMax: Math.floor(LIMITS.nativeCallsMax / config.queryWorkers),
-      },
-      concurrentMax: config.concurrentQueriesMax,
-      timeoutMs: config.queryTimeoutMs,
-      log,
-      snapshots,
-      readerStallMs: READER_STALL_MS,
-      onWorkerFailure: (error) => this.logs("query").error("a query worker was replaced", { err: error }),
-      onQueryEnd: (outcome) => this.logs("query").debug("query ended", outcome),
-      onTelemetry: (telemetry) => {
-        this.lastQuery = telemetry;
-        this.logs("query").debug("query telemetry", { ...telemetry });
-      },
-    });
-    this.metrics.watchFileCache(() => this.queries!.cache);
+    this.queries = queries;
     this.maintenance = new MaintenanceClient(kernel.shared);
     const replayed = await this.replay();
     const wal = await Wal.open(this.storage.walDisk, this.paths.wal, replayed, {
@@ -320,6 +277,7 @@ export class Server {
     this.deletions = deletions;
     const upkeep = this.startUpkeep(wal, deletions, this.maintenance);
     const { flusher } = upkeep;
+    queries.startCaches();
     const clock = new MonotonicClock(() => Date.now());
     const admission = new Admission({
       bytesMax: config.bufferBytesMax,
@@ -342,12 +300,12 @@ export class Server {
       lanes: this.lanes(),
     });
     upkeep.startTimers();
-    await this.queries.ready();
+    await queries.client.ready();
     await this.node.started();
     await this.gate.addGiven(this.databases);
     if (this.status.state === "replaying") this.status = { state: "ready" };
     // whoever wants it is told
-    this.flight = this.startFlight(snapshots);
+    this.flight = this.startFlight(queries.snapshots);
     this.flight.catch(() => {});
   }
 
@@ -369,7 +327,7 @@ export class Server {
           if (database !== null) snapshots.checkDatabase(database);
         },
         // who asks was looked at for one database
-        query: (request) => this.queries!.query(this.gate.access.isOn ? withoutPolicies(request) : request),
+        query: (request) => this.queries!.client.query(this.gate.access.isOn ? withoutPolicies(request) : request),
       },
     );
   }

@@ -19,7 +19,17 @@ const RANK: Readonly<Record<string, number>> = {
   ...{ workers: 5, http: 5, flight: 5 },
   ...{ tools: 6, cli: 6 },
   // puts the parts together; started by program.ts, which reads flags and environment, and that by main.ts
-  ...{ "storage.ts": 7, "tls.ts": 7, "upkeep.ts": 8, "gate.ts": 8, "this-node.ts": 8, "server.ts": 9, "program.ts": 10, "main.ts": 11 },
+  ...{
+    "storage.ts": 7,
+    "tls.ts": 7,
+    "upkeep.ts": 8,
+    "queries.ts": 8,
+    "gate.ts": 8,
+    "this-node.ts": 8,
+    "server.ts": 9,
+    "program.ts": 10,
+    "main.ts": 11,
+  },
 };
 
 /** Files outside src/ that code in src/ may import, and who may. */

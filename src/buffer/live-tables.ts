@@ -15,11 +15,15 @@ import { type BufferBatch, type SealedBuffer, TableBuffer } from "./table-buffer
 export class LiveTable {
   /** Grows when the table gets another name or goes: who found it by name has to look again. */
   nameChanges = 0;
+  /** Arrival of the first body whose rows the table's caches have not been fed; null: there is none, or the table has no caches. */
+  unfedSinceMs: number | null = null;
 
   constructor(
     readonly tableId: number,
     readonly databaseId: number,
     readonly buffer: TableBuffer,
+    /** Whether caches are to be fed what comes. */
+    public isFed: boolean,
   ) {}
 
   /** Another one after each eviction: who keeps series ids keeps the dictionary with them, and compares. */
@@ -51,6 +55,9 @@ export class LiveTables {
   private openBytes_ = 0;
   private openRows_ = 0;
   private sealedBytes_ = 0;
+  /** Ids of tables with caches. */
+  private fed: ReadonlySet<number> = new Set();
+  private onUnfed: (table: LiveTable) => void = () => {};
 
   constructor(
     private readonly kernel: Kernel,
@@ -86,6 +93,21 @@ export class LiveTables {
     }
     this.openRows_ += batch.rowCount;
     this.oldestRowMs_ ??= position.nowMs;
+    if (table.isFed && table.unfedSinceMs === null) {
+      table.unfedSinceMs = position.nowMs;
+      this.onUnfed(table);
+    }
+  }
+
+  /** From now on `onUnfed` is told when one of these tables has rows that its caches have not: with the first body, and then with the first
+   *  after its `unfedSinceMs` was set to null. */
+  feedCaches(tableIds: ReadonlySet<number>, onUnfed: (table: LiveTable) => void): void {
+    this.fed = tableIds;
+    this.onUnfed = onUnfed;
+    for (const table of this.tables.values()) {
+      table.isFed = tableIds.has(table.tableId);
+      if (!table.isFed) table.unfedSinceMs = null;
+    }
   }
 
   get sealed(): SealedRows | undefined {
@@ -110,7 +132,8 @@ export class LiveTables {
   ensure(table: TableDef): LiveTable {
     let live = this.tables.get(table.id);
     if (live === undefined) {
-      live = new LiveTable(table.id, table.databaseId, new TableBuffer(this.kernel, this.newDictionary(table.id), this.pins));
+      const buffer = new TableBuffer(this.kernel, this.newDictionary(table.id), this.pins);
+      live = new LiveTable(table.id, table.databaseId, buffer, this.fed.has(table.id));
       this.tables.set(table.id, live);
     }
     return live;

@@ -27,4 +27,5 @@ export const METRIC_ALIASES = {
   tsdb_write_lines_total: "influxdb3_write_lines_total",
   tsdb_write_lines_rejected_total: "influxdb3_write_lines_rejected_total",
   tsdb_write_bytes_total: "influxdb3_write_bytes_total",
+  tsdb_last_values_cache_query_duration_seconds: "influxdb3_last_values_cache_query_duration_seconds",
 } as const;

@@ -1,6 +1,7 @@
 // What the server counts, in the text format that scrapers read. Made before the services: routes, log and queries push into it,
 // and gauges are read from them when somebody scrapes.
 import { Counter, Gauge, Registry } from "prom-client";
+import type { CacheKind } from "../model/caches.ts";
 import { METRIC_ALIASES } from "./aliases.ts";
 import { Buckets, registerHistogram } from "./plain-histogram.ts";
 
@@ -33,6 +34,17 @@ export interface FileCacheStats {
   readonly compactedMisses: number;
   readonly bytesRead: number;
 }
+
+/** Of last-value and distinct-value caches. */
+export interface CacheStats {
+  readonly caches: Readonly<Record<CacheKind, number>>;
+  readonly totals: Readonly<Record<CacheKind, { readonly bytes: number; readonly keys: number; readonly rows: number }>>;
+  /** Since the start. */
+  readonly feeds: number;
+  readonly feedSeconds: number;
+}
+
+const CACHE_KINDS: readonly CacheKind[] = ["last", "distinct"];
 
 export type WriteOutcome = "stored" | "partial" | "rejected" | "failed";
 export type QueryOutcome = "answered" | "refused" | "failed" | "cancelled";
@@ -79,6 +91,10 @@ export class Metrics {
   readonly #querySeconds = new Buckets({}, LATENCY_BUCKETS_SECONDS);
   readonly #writes: Record<WriteOutcome, number> = { stored: 0, partial: 0, rejected: 0, failed: 0 };
   readonly #queries: Record<QueryOutcome, number> = { answered: 0, refused: 0, failed: 0, cancelled: 0 };
+  readonly #cacheReadSeconds: Readonly<Record<CacheKind, Buckets>> = {
+    last: new Buckets({}, LATENCY_BUCKETS_SECONDS),
+    distinct: new Buckets({}, LATENCY_BUCKETS_SECONDS),
+  };
   #lines = 0;
   #rejectedLines = 0;
   #writeBytes = 0;
@@ -94,6 +110,11 @@ export class Metrics {
     histogram("tsdb_wal_sync_duration_seconds", "Time of one write and sync of the log", () => [this.#walSyncSeconds]);
     histogram("tsdb_query_first_byte_seconds", "Time from a query's arrival to its first bytes", () => [this.#queryFirstByteSeconds]);
     histogram("tsdb_query_duration_seconds", "Time from a query's arrival to the end of its answer", () => [this.#querySeconds]);
+    for (const kind of CACHE_KINDS) {
+      const name = `tsdb_${kind}_values_cache_query_duration_seconds`;
+      const help = `Time from the arrival of a query that reads a ${kind}-value cache to the end of its answer`;
+      for (const each of namesOf(name)) histogram(each, help, () => [this.#cacheReadSeconds[kind]]);
+    }
     this.#registerWrites();
     this.#registerCompactions();
     this.#registerRequests();
@@ -183,6 +204,31 @@ export class Metrics {
     this.#total("tsdb_file_read_bytes_total", "Bytes that statements have read from data files", () => read().bytesRead);
   }
 
+  /** A statement that reads caches is over. */
+  cacheRead(kind: CacheKind, seconds: number): void {
+    this.#cacheReadSeconds[kind].observe(seconds);
+  }
+
+  /** Last-value and distinct-value caches, read at each scrape. */
+  watchCaches(read: () => CacheStats): void {
+    const families = [
+      ["tsdb_caches", "Last-value and distinct-value caches", (kind: CacheKind) => read().caches[kind]],
+      ["tsdb_cache_bytes", "Bytes of their state", (kind: CacheKind) => read().totals[kind].bytes],
+      ["tsdb_cache_keys", "Keys that they hold", (kind: CacheKind) => read().totals[kind].keys],
+      ["tsdb_cache_rows", "Rows that they hold", (kind: CacheKind) => read().totals[kind].rows],
+    ] as const;
+    for (const [name, help, of] of families) {
+      new Gauge({
+        ...{ name, help, labelNames: ["kind"], registers: [this.#registry] },
+        collect() {
+          for (const kind of CACHE_KINDS) this.set({ kind }, of(kind));
+        },
+      });
+    }
+    this.#total("tsdb_cache_feeds_total", "Messages that brought caches up to date", () => read().feeds);
+    this.#total("tsdb_cache_feed_seconds_total", "Time from such a message to its answer", () => read().feedSeconds);
+  }
+
   /** The whole page. */
   async render(): Promise<{ readonly contentType: string; readonly text: string }> {
     return { contentType: this.#registry.contentType, text: `${await this.#registry.metrics()}# EOF\n` };
@@ -270,8 +316,7 @@ export class Metrics {
 
   /** A counter that is kept as a plain number where it is hot, under each of its names. */
   #total(name: string, help: string, read: () => number): void {
-    const alias = (METRIC_ALIASES as Readonly<Record<string, string>>)[name];
-    for (const each of alias === undefined ? [name] : [name, alias]) {
+    for (const each of namesOf(name)) {
       new Counter({
         name: each,
         help,
@@ -296,4 +341,9 @@ export class Metrics {
       },
     });
   }
+}
+
+function namesOf(name: string): readonly string[] {
+  const alias = (METRIC_ALIASES as Readonly<Record<string, string>>)[name];
+  return alias === undefined ? [name] : [name, alias];
 }

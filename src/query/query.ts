@@ -2,12 +2,18 @@
 import { createEncoder } from "../arrow/encode.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { KernelRowText } from "../kernel/row-text.ts";
+import { assert } from "../model/assert.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { QueryFormat, QueryParams, TsdbqlOptions } from "../model/query.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
 import type { SeriesPiece } from "../model/series-piece.ts";
+import { cacheKey, unknownCache } from "../sql/cache-tables.ts";
 import type { SqlEngine, SqlInput, SqlPlan } from "../sql/engine.ts";
 import type { BlockCache } from "../store/block-cache.ts";
+import type { CacheKeeper, CacheKeeperParts } from "./caches/cache-keeper.ts";
+import type { CacheTable } from "./caches/cache-table.ts";
+import { PlainKeeper } from "./caches/plain-keeper.ts";
+import type { KnownOfTable } from "./pieces.ts";
 import { SeriesNumbersOfTables } from "./series-numbers.ts";
 import type { DatabaseSnapshot, SnapshotNeed, TableSnapshot } from "./snapshot.ts";
 import { SortedSegments } from "./sorted-segments.ts";
@@ -56,6 +62,8 @@ export class QueryRunner {
   private readonly numbers: SeriesNumbersOfTables;
   /** Is to be told which there are. */
   readonly segments: SortedSegments;
+  /** Null: another worker keeps the state of caches. */
+  readonly keeper: CacheKeeper | null;
 
   constructor(
     private readonly kernel: Kernel,
@@ -63,15 +71,21 @@ export class QueryRunner {
     private readonly cache: BlockCache,
     /** What a statement of the v1-style language may hold of rows. */
     private readonly memoryBytesMax: number,
+    keeps: Pick<CacheKeeperParts, "bytesMax" | "fillsFromHistory"> | undefined,
   ) {
     this.rowText = new KernelRowText(kernel);
     this.numbers = new SeriesNumbersOfTables(kernel);
     this.segments = new SortedSegments(kernel, cache);
+    const known = (tableId: number) => this.known(tableId);
+    this.keeper = keeps === undefined ? null : new PlainKeeper({ kernel, cache, known, ...keeps });
+  }
+
+  private known(tableId: number): KnownOfTable {
+    return { numbers: this.numbers.of(tableId), segments: this.segments };
   }
 
   private scanOf(snapshot: TableSnapshot): TableScan {
-    const known = { numbers: this.numbers.of(snapshot.table.id), segments: this.segments };
-    return new TableScan(this.kernel, snapshot, this.cache, LIMITS, known);
+    return new TableScan(this.kernel, snapshot, this.cache, LIMITS, this.known(snapshot.table.id));
   }
 
   /** @throws TsdbError bad_query, query_limit, cancelled */
@@ -79,16 +93,20 @@ export class QueryRunner {
     if (request.tsdbql !== undefined) return this.runTsdbql(request, request.tsdbql);
     const startMs = performance.now();
     const plan = await this.engine.plan(request.statement);
-    const { tables, readsCatalog: wholeCatalog, systemTables } = plan;
-    const readsNothing = tables.length === 0 && !wholeCatalog && systemTables.length === 0;
-    const snapshot = readsNothing ? NOTHING : await request.snapshot({ tables, wholeCatalog, systemTables });
+    const { tables, readsCatalog: wholeCatalog, systemTables, caches } = plan;
+    const readsNothing = tables.length + systemTables.length + caches.length === 0 && !wholeCatalog;
+    const need = { tables, wholeCatalog, systemTables, ...(caches.length === 0 ? {} : { caches }) };
+    const snapshot = readsNothing ? NOTHING : await request.snapshot(need);
+    const cacheTables = caches.length === 0 ? undefined : await this.openCaches(snapshot, request.signal);
     const scans = snapshot.tables.map((table) => this.scanOf(table));
     const closeScans = () => {
       for (const scan of scans) scan.close();
+      for (const table of cacheTables?.values() ?? []) table.close();
     };
     let planMs = 0;
     const input: SqlInput = {
       tables: scans,
+      ...(cacheTables === undefined ? {} : { caches: cacheTables }),
       databaseTables: snapshot.catalog,
       isInternal: snapshot.isInternal,
       systemRows: snapshot.systemRows,
@@ -130,12 +148,33 @@ export class QueryRunner {
         contentType: encoder.contentType,
         parts: parts(),
         rowCount: () => rowCount,
-        records: () => scans.flatMap((scan) => scan.records()),
+        records: () => [...scans, ...(cacheTables?.values() ?? [])].flatMap((scan) => scan.records?.() ?? []),
         times: () => ({ planMs, computeMs }),
         close,
       };
     } catch (error) {
       await close();
+      throw error;
+    }
+  }
+
+  /** The caches of a statement, up to date with its snapshot. @throws TsdbError bad_query when there is none of a name, query_limit */
+  private async openCaches({ tables, caches = [] }: DatabaseSnapshot, signal: AbortSignal): Promise<Map<string, CacheTable>> {
+    const { keeper } = this;
+    // main sends whatever has the name of such a function in its text to the keeper
+    assert(keeper !== null, "a statement that reads a cache has come to a worker that keeps none");
+    const opened = new Map<string, CacheTable>();
+    try {
+      for (const found of caches) {
+        const { reference } = found;
+        if ("missing" in found) throw unknownCache(reference, found.missing);
+        const { cache, clock } = found;
+        const snapshot = tables.find(({ table }) => table.id === cache.tableId)!;
+        opened.set(cacheKey(reference), await keeper.open(cache, snapshot, clock, signal));
+      }
+      return opened;
+    } catch (error) {
+      for (const table of opened.values()) table.close();
       throw error;
     }
   }

@@ -1,5 +1,6 @@
 // What a statement may see: rows and files of one moment, pinned on the main thread, described by plain values so that it crosses to a
 // worker.
+import type { CacheDef, CacheReference } from "../model/caches.ts";
 import type { ColumnDef, TableDef } from "../model/column.ts";
 import type { Run } from "../model/run.ts";
 import type { TimeRange } from "../model/scan.ts";
@@ -7,6 +8,8 @@ import type { SystemRow } from "../model/system-table.ts";
 import type { Tombstone } from "../model/tombstone.ts";
 import type { ObjectSource } from "../store/byte-source.ts";
 import type { DataFormat } from "../store/data-file.ts";
+
+import type { CacheClock } from "./caches/cache-table.ts";
 
 export type { ObjectSource } from "../store/byte-source.ts";
 
@@ -51,7 +54,14 @@ export interface SnapshotNeed {
   readonly wholeCatalog: boolean;
   /** Tables in schema `system`. */
   readonly systemTables: readonly string[];
+  /** Of its tables. */
+  readonly caches?: readonly CacheReference[];
 }
+
+/** A cache that a statement reads, or what of its names there is not. The table is one of the snapshot's. */
+export type CacheSnapshot =
+  | { readonly reference: CacheReference; readonly cache: CacheDef; readonly clock: CacheClock }
+  | { readonly reference: CacheReference; readonly missing: "table" | "cache" };
 
 export interface DatabaseSnapshot {
   readonly tables: readonly TableSnapshot[];
@@ -61,4 +71,6 @@ export interface DatabaseSnapshot {
   readonly isInternal: boolean;
   /** Of those tables of schema `system` that were asked for. */
   readonly systemRows: Readonly<Record<string, readonly SystemRow[]>>;
+  /** Of those that were asked for; absent: none was. */
+  readonly caches?: readonly CacheSnapshot[];
 }

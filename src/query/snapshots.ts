@@ -3,6 +3,7 @@ import type { LiveTables } from "../buffer/live-tables.ts";
 import type { Pins } from "../buffer/pins.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { DatabaseDef } from "../catalog/state.ts";
+import type { CacheReference } from "../model/caches.ts";
 import type { TableDef } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import { INTERNAL_DATABASE } from "../model/names.ts";
@@ -11,7 +12,8 @@ import type { SystemRow } from "../model/system-table.ts";
 import { canHide, hidesWhole, type Tombstone } from "../model/tombstone.ts";
 import type { Manifest } from "../store/manifest.ts";
 import { BlockLists } from "./block-lists.ts";
-import type { DatabaseSnapshot, ObjectSource, SnapshotNeed, TableSnapshot } from "./snapshot.ts";
+import type { CacheClock } from "./caches/cache-table.ts";
+import type { CacheSnapshot, DatabaseSnapshot, ObjectSource, SnapshotNeed, TableSnapshot } from "./snapshot.ts";
 import { VisibleBlocksOfTables } from "./visible-blocks.ts";
 
 export interface SnapshotParts {
@@ -48,20 +50,46 @@ export class Snapshots {
   take(databaseName: string, need: SnapshotNeed): { snapshot: DatabaseSnapshot; release(): void } {
     const { catalog, pins } = this.parts;
     const database = this.database(databaseName);
-    const tables: TableSnapshot[] = [];
-    for (const name of database === null ? [] : new Set(need.tables)) {
-      const table = catalog.findTable(database!.id, name);
-      if (table !== undefined) tables.push(this.table(table));
-    }
+    const tables = new Map<number, TableSnapshot>();
+    const find = (name: string): TableDef | undefined => {
+      const table = database === null ? undefined : catalog.findTable(database.id, name);
+      if (table !== undefined && !tables.has(table.id)) tables.set(table.id, this.table(table));
+      return table;
+    };
+    for (const name of need.tables) find(name);
+    const caches = need.caches?.map((reference) => this.cache(reference, find(reference.table)));
     const all = need.wholeCatalog && database !== null ? catalog.tables(database.id).map(({ name, columns }) => ({ name, columns })) : [];
     const snapshot = {
-      tables,
+      tables: [...tables.values()],
       catalog: all,
       isInternal: database === null,
       systemRows: this.parts.systemRows(need.systemTables, database),
+      ...(caches === undefined ? {} : { caches }),
     };
     const pin = pins.take();
     return { snapshot, release: () => pin.release() };
+  }
+
+  /** Pins a table that there is, for its caches. Rows that come later are news to them. */
+  takeForCaches(table: TableDef): { table: TableSnapshot; clock: CacheClock; release(): void } {
+    const clock = this.clock(table.id);
+    const live = this.parts.tables.find(table.id);
+    if (live !== undefined) live.unfedSinceMs = null;
+    const taken = this.table(table);
+    const pin = this.parts.pins.take();
+    return { table: taken, clock, release: () => pin.release() };
+  }
+
+  private cache(reference: CacheReference, table: TableDef | undefined): CacheSnapshot {
+    if (table === undefined) return { reference, missing: "table" };
+    const ofKind = this.parts.catalog.caches(table.id).filter(({ kind }) => kind === reference.kind);
+    const found = reference.name === null ? ofKind : ofKind.filter(({ name }) => name === reference.name);
+    if (found.length !== 1) return { reference, missing: "cache" };
+    return { reference, cache: found[0]!, clock: this.clock(table.id) };
+  }
+
+  private clock(tableId: number): CacheClock {
+    return { nowMs: this.parts.nowMs(), sinceMs: this.parts.tables.find(tableId)?.unfedSinceMs ?? null };
   }
 
   /** Null: the server's own. */

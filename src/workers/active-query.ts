@@ -1,5 +1,6 @@
 // One statement on its way through a query worker: the client's side and the worker's side of it, and the pinned snapshot between them.
 // The worker's bytes become a stream under credit: at most ANSWER_WINDOW_BYTES of an answer wait for a slow reader.
+import type { CacheKind } from "../model/caches.ts";
 import { errorOf, TsdbError } from "../model/errors.ts";
 import type { QueryAnswer, QueryRequest, RunningQuery } from "../model/query.ts";
 import { type QueryTelemetry, telemetryOf } from "../model/query-telemetry.ts";
@@ -29,7 +30,7 @@ export interface ActiveQueryOptions {
   /** A reader that takes nothing for this long loses its query, and with it the pin. */
   readonly readerStallMs: number;
   /** The client has its answer, or an error, or is gone. */
-  readonly onQueryEnd: (outcome: { milliseconds: number; ok: boolean; rowCount: number }) => void;
+  readonly onQueryEnd: (outcome: { milliseconds: number; ok: boolean; rowCount: number; caches: readonly CacheKind[] }) => void;
   /** A worker has done all it had to for a statement. */
   readonly onTelemetry: (telemetry: QueryTelemetry) => void;
 }
@@ -48,6 +49,8 @@ export class ActiveQuery {
   private clientDone = false;
   private workerDone = false;
   private rowCount = 0;
+  /** Kinds of the caches that it reads. */
+  private caches: readonly CacheKind[] = [];
   private stallTimer: ReturnType<typeof setTimeout> | undefined;
   private readonly startedMs = performance.now();
   private readonly onAbort = () => this.abandon(new TsdbError("cancelled", "the client went away"));
@@ -97,7 +100,7 @@ export class ActiveQuery {
     });
   }
 
-  receive(message: Exclude<FromQueryWorker, { type: "ready" }>): void {
+  receive(message: Exclude<FromQueryWorker, { type: "ready" | "fed" }>): void {
     switch (message.type) {
       case "pin":
         if (!this.clientDone) this.pin(message.need, message.keepsEarly);
@@ -157,8 +160,13 @@ export class ActiveQuery {
   private takeEarly(): { need: SnapshotNeed; snapshot: WireSnapshot } | undefined {
     const need = this.options.guess.find(this.guessedBy);
     if (need === undefined) return undefined;
-    this.early = this.options.snapshots.take(need.database ?? this.request.database, need);
+    this.early = this.take(need);
     return { need, snapshot: this.slot.snapshots.encode(this.early.snapshot) };
+  }
+
+  private take(need: SnapshotNeed): PinnedSnapshot {
+    this.caches = [...new Set(need.caches?.map(({ kind }) => kind))];
+    return this.options.snapshots.take(need.database ?? this.request.database, need);
   }
 
   /** Of a statement that names tables of several databases, what it reads first. */
@@ -175,7 +183,7 @@ export class ActiveQuery {
         this.early = undefined;
         if (this.pinned.length === 0) this.options.guess.learn(this.guessedBy, need);
       }
-      const pinned = this.options.snapshots.take(need.database ?? this.request.database, need);
+      const pinned = this.take(need);
       this.pinned.push(pinned);
       this.post({ type: "snapshot", id: this.id, snapshot: this.slot.snapshots.encode(pinned.snapshot) });
     } catch (error) {
@@ -256,7 +264,8 @@ export class ActiveQuery {
     this.request.signal.removeEventListener("abort", this.onAbort);
     this.pullWaiting?.();
     this.pullWaiting = undefined;
-    this.options.onQueryEnd({ milliseconds: performance.now() - this.startedMs, ok, rowCount: this.rowCount });
+    const { rowCount, caches } = this;
+    this.options.onQueryEnd({ milliseconds: performance.now() - this.startedMs, ok, rowCount, caches });
   }
 
   private endWorker(): void {

@@ -2,9 +2,11 @@
 import type { LaneReply, LaneRequest } from "../ingest/lane-work.ts";
 import type { SharedMemory } from "../kernel/extents.ts";
 import type { FileRequest, MergedFile } from "../maintain/merge-file.ts";
+import type { CacheDef, CacheKind } from "../model/caches.ts";
 import type { ErrorDescription } from "../model/errors.ts";
 import type { QueryFormat, QueryParams, TsdbqlOptions } from "../model/query.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
+import type { CacheClock } from "../query/caches/cache-table.ts";
 import type { StatementTimes } from "../query/query.ts";
 import type { SnapshotNeed } from "../query/snapshot.ts";
 import type { CacheCounts } from "../store/block-cache.ts";
@@ -24,6 +26,31 @@ export interface QueryWorkerOptions {
   readonly processBytesMax: number;
   /** Calls of DuckDB that this worker may have running at a time. */
   readonly nativeCallsMax: number;
+  /** It keeps the state of all last-value and distinct-value caches; absent: another one does. */
+  readonly keeps?: KeeperOptions;
+}
+
+export interface KeeperOptions {
+  /** Of the state of all caches together. */
+  readonly bytesMax: number;
+  /** Whether caches that are new begin with what their table has. */
+  readonly fillsFromHistory: { readonly last: boolean; readonly distinct: boolean };
+}
+
+/** Some tables whose caches are to be brought up to date, in the order of the snapshot's tables. */
+export interface FeedMessage {
+  readonly type: "feed";
+  readonly id: number;
+  /** Pinned until `fed`. */
+  readonly snapshot: WireSnapshot;
+  readonly feeds: readonly { readonly caches: readonly CacheDef[]; readonly clock: CacheClock }[];
+}
+
+/** Of all caches of a kind. */
+export interface CacheTotals {
+  readonly bytes: number;
+  readonly keys: number;
+  readonly rows: number;
 }
 
 export type ToQueryWorker =
@@ -43,10 +70,22 @@ export type ToQueryWorker =
   | { readonly type: "snapshot"; readonly id: number; readonly snapshot: WireSnapshot }
   /** The reader took `bytes` bytes: as many more may be sent. */
   | { readonly type: "credit"; readonly id: number; readonly bytes: number }
-  | { readonly type: "cancel"; readonly id: number };
+  | { readonly type: "cancel"; readonly id: number }
+  | FeedMessage
+  /** Caches that are not in the list are gone, and so is what has expired. */
+  | { readonly type: "keep"; readonly caches: readonly CacheDef[]; readonly nowMs: number }
+  /** The server stops: what is being fed need not go on. */
+  | { readonly type: "stop feeding" };
 
 export type FromQueryWorker =
   | { readonly type: "ready" }
+  /** Nothing is read of a feed's snapshot any more. `failed`: places in its list of tables. */
+  | {
+      readonly type: "fed";
+      readonly id: number;
+      readonly failed: readonly { readonly place: number; readonly error: ErrorDescription }[];
+      readonly totals: Readonly<Record<CacheKind, CacheTotals>>;
+    }
   /** Which tables the statement reads; main answers with a pinned snapshot, in place of the early one or, `keepsEarly`, beside it and those
    *  of earlier requests. */
   | { readonly type: "pin"; readonly id: number; readonly need: SnapshotNeed; readonly keepsEarly: boolean }

@@ -1,10 +1,12 @@
 // The main thread's side of the query workers: implements QueryService by handing each statement to the worker that has the fewest
 // (active-query.ts), and replaces workers that fail.
+import type { CacheDef } from "../model/caches.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { QueryAnswer, QueryControl, QueryRequest, QueryService, RunningQuery } from "../model/query.ts";
 import type { LoggedQuery, QueryLog } from "../query/query-log.ts";
 import { ActiveQuery, type ActiveQueryOptions } from "./active-query.ts";
-import type { CacheState, FromQueryWorker, QueryWorkerOptions, ToQueryWorker } from "./messages.ts";
+import type { Keeper, TableFeed } from "./cache-feeds.ts";
+import type { CacheState, FromQueryWorker, KeeperOptions, QueryWorkerOptions, ToQueryWorker } from "./messages.ts";
 import { type Permit, Permits } from "./permits.ts";
 import { SnapshotSender } from "./snapshot-wire.ts";
 import { type SpawnedWorker, spawnQueryWorker } from "./spawn.ts";
@@ -13,6 +15,10 @@ import { TimeLimit } from "./time-limit.ts";
 
 export interface QueryClientOptions extends Omit<ActiveQueryOptions, "guess"> {
   readonly workerCount: number;
+  /** What the first worker does beside running statements. */
+  readonly keeper: KeeperOptions;
+  /** That worker is another one, which knows nothing of caches. */
+  readonly onKeeperReplaced: () => void;
   /** One that was spawned early. */
   readonly firstWorker: SpawnedWorker | undefined;
   readonly workerOptions: QueryWorkerOptions;
@@ -27,20 +33,34 @@ export interface QueryClientOptions extends Omit<ActiveQueryOptions, "guess"> {
 
 const CLOSE_POLL_MS = 5;
 
+/** Place of the worker that keeps the state of caches. */
+const KEEPER = 0;
+
 interface WorkerSlot {
   readonly worker: Worker;
   /** Rejects when the worker fails before it can take statements. */
   readonly ready: Promise<void>;
   readonly queries: Map<number, ActiveQuery>;
+  readonly feeds: Map<number, PendingFeed>;
   /** What was sent to the worker. */
   readonly snapshots: SnapshotSender;
   /** As of the last statement that it ended. */
   cache: CacheState;
 }
 
+interface PendingFeed {
+  readonly resolve: (fed: Fed) => void;
+  readonly reject: (error: Error) => void;
+}
+
+type Fed = Extract<FromQueryWorker, { type: "fed" }>;
+
 const NO_CACHE: CacheState = { bytes: 0, gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
 
-export class QueryClient implements QueryService, QueryControl {
+/** Names of functions are words or quoted names of a statement, as they stand there: a statement without these reads no cache. */
+const NAMES_CACHE = /(?:last|distinct)_cache/i;
+
+export class QueryClient implements QueryService, QueryControl, Keeper {
   private readonly slots: WorkerSlot[] = [];
   private readonly guess = new TableGuess();
   private readonly permits: Permits;
@@ -55,7 +75,7 @@ export class QueryClient implements QueryService, QueryControl {
   constructor(private readonly options: QueryClientOptions) {
     this.permits = new Permits(options.concurrentMax);
     this.waitingWorker = options.firstWorker;
-    for (let i = 0; i < options.workerCount; i++) this.slots.push(this.startWorker());
+    for (let i = 0; i < options.workerCount; i++) this.slots.push(this.startWorker(i));
   }
 
   /** Resolves when every worker can take statements. */
@@ -104,6 +124,32 @@ export class QueryClient implements QueryService, QueryControl {
     return query !== undefined;
   }
 
+  async feed(feeds: readonly TableFeed[]): Promise<Fed> {
+    const slot = this.slots[KEEPER]!;
+    await slot.ready;
+    if (this.closed) throw new TsdbError("unavailable", "the server is stopping");
+    const id = this.nextId++;
+    const fed = Promise.withResolvers<Fed>();
+    slot.feeds.set(id, fed);
+    const tables = feeds.map(({ table }) => table);
+    const snapshot = slot.snapshots.encode({ tables, catalog: [], isInternal: false, systemRows: {} });
+    this.post(slot, { type: "feed", id, snapshot, feeds: feeds.map(({ caches, clock }) => ({ caches, clock })) });
+    return fed.promise;
+  }
+
+  keep(caches: readonly CacheDef[], nowMs: number): void {
+    const slot = this.slots[KEEPER]!;
+    // one that does not start says so by `ready`
+    void slot.ready.then(
+      () => this.post(slot, { type: "keep", caches, nowMs }),
+      () => {},
+    );
+  }
+
+  private post({ worker }: WorkerSlot, message: ToQueryWorker): void {
+    worker.postMessage(message);
+  }
+
   private async waitForTurn({ ready, giveUp }: Permit, signal: AbortSignal, limit: TimeLimit): Promise<void> {
     const onAbort = () => giveUp(new TsdbError("cancelled", "the client went away"));
     signal.addEventListener("abort", onAbort, { once: true });
@@ -120,7 +166,7 @@ export class QueryClient implements QueryService, QueryControl {
   private async run(request: QueryRequest, log: LoggedQuery, limit: TimeLimit): Promise<QueryAnswer> {
     let query: ActiveQuery;
     try {
-      const slot = this.slots.reduce((least, other) => (other.queries.size < least.queries.size ? other : least));
+      const slot = this.slotFor(request);
       await slot.ready;
       // an abort that has happened already is not heard of again
       if (request.signal.aborted) throw new TsdbError("cancelled", "the client went away");
@@ -137,6 +183,12 @@ export class QueryClient implements QueryService, QueryControl {
     return query.start();
   }
 
+  /** What reads caches goes to the worker that keeps them, all else to the one with the fewest statements. */
+  private slotFor({ statement, tsdbql }: QueryRequest): WorkerSlot {
+    if (tsdbql === undefined && NAMES_CACHE.test(statement)) return this.slots[KEEPER]!;
+    return this.slots.reduce((least, other) => (other.queries.size < least.queries.size ? other : least));
+  }
+
   /** Takes no more statements and cancels those that run. Resolves when the workers are done with them, or after `graceMs`.
    *  A worker is ended only when it is idle: DuckDB's threads call into it, and would take the process with them. */
   async close(graceMs: number): Promise<void> {
@@ -144,21 +196,28 @@ export class QueryClient implements QueryService, QueryControl {
     const stopping = new TsdbError("unavailable", "the server is stopping");
     this.permits.refuseAll(stopping);
     for (const slot of this.slots) for (const query of [...slot.queries.values()]) query.abandon(stopping);
+    for (const slot of this.slots) if (slot.feeds.size > 0) this.post(slot, { type: "stop feeding" });
     const deadlineMs = performance.now() + graceMs;
-    while (this.activeCount > 0 && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, CLOSE_POLL_MS));
-    for (const slot of this.slots) if (slot.queries.size === 0) slot.worker.terminate();
+    const isBusy = (slot: WorkerSlot) => slot.queries.size + slot.feeds.size > 0;
+    while (this.slots.some(isBusy) && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, CLOSE_POLL_MS));
+    for (const slot of this.slots) if (!isBusy(slot)) slot.worker.terminate();
   }
 
-  private startWorker(): WorkerSlot {
+  private startWorker(place: number): WorkerSlot {
     const { worker, failure } = this.waitingWorker ?? spawnQueryWorker();
     this.waitingWorker = undefined;
     const queries = new Map<number, ActiveQuery>();
     const ready = Promise.withResolvers<void>();
     ready.promise.catch(() => {}); // whoever waits for the worker is told
-    const slot: WorkerSlot = { worker, queries, ready: ready.promise, snapshots: new SnapshotSender(), cache: NO_CACHE };
+    const feeds = new Map<number, PendingFeed>();
+    const slot: WorkerSlot = { worker, queries, feeds, ready: ready.promise, snapshots: new SnapshotSender(), cache: NO_CACHE };
     let isReady = false;
     worker.onmessage = (event: MessageEvent<FromQueryWorker>) => {
       if (event.data.type === "end") slot.cache = event.data.cache;
+      if (event.data.type === "fed") {
+        feeds.get(event.data.id)?.resolve(event.data);
+        return void feeds.delete(event.data.id);
+      }
       if (event.data.type !== "ready") return queries.get(event.data.id)?.receive(event.data);
       isReady = true;
       ready.resolve();
@@ -175,7 +234,8 @@ export class QueryClient implements QueryService, QueryControl {
     worker.onerror = (event) => fail(event.message);
     const earlier = failure();
     if (earlier !== undefined) queueMicrotask(() => fail(earlier));
-    worker.postMessage({ type: "init", options: this.options.workerOptions } satisfies ToQueryWorker);
+    const { workerOptions, keeper } = this.options;
+    this.post(slot, { type: "init", options: place === KEEPER ? { ...workerOptions, keeps: keeper } : workerOptions });
     return slot;
   }
 
@@ -183,9 +243,13 @@ export class QueryClient implements QueryService, QueryControl {
     if (this.closed) return;
     slot.worker.terminate();
     for (const query of [...slot.queries.values()]) query.workerGone(error);
+    for (const { reject } of slot.feeds.values()) reject(error);
+    slot.feeds.clear();
     if (this.startFailed !== undefined) return;
     this.options.onWorkerFailure(error);
-    this.slots[this.slots.indexOf(slot)] = this.startWorker();
+    const place = this.slots.indexOf(slot);
+    this.slots[place] = this.startWorker(place);
+    if (place === KEEPER) this.options.onKeeperReplaced();
   }
 }
 

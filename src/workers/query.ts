@@ -6,6 +6,7 @@ import { QueryRunner, type StatementTimes } from "../query/query.ts";
 import type { DatabaseSnapshot, SnapshotNeed } from "../query/snapshot.ts";
 import { SqlEngine } from "../sql/engine.ts";
 import { BlockCache } from "../store/block-cache.ts";
+import { CacheFeeder } from "./cache-feeder.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 import { ANSWER_MESSAGE_BYTES, ANSWER_WINDOW_BYTES, type FromQueryWorker, type ToQueryWorker } from "./messages.ts";
 import { SnapshotReceiver } from "./snapshot-wire.ts";
@@ -135,6 +136,7 @@ let memory: MemoryWatch | undefined;
 
 const running = new Map<number, RunningQuery>();
 let runner: QueryRunner | undefined;
+let feeder: CacheFeeder | undefined;
 let cache: BlockCache | undefined;
 const snapshots = new SnapshotReceiver({
   blockGone: (block) => cache?.dropBlock(block),
@@ -210,7 +212,8 @@ self.onmessage = async (event: MessageEvent<ToQueryWorker>) => {
       const kernel = Kernel.attach(shared);
       const engine = await SqlEngine.open(kernel, { memoryBytes, threads, tempDir });
       cache = new BlockCache(kernel, cacheBytes);
-      runner = new QueryRunner(kernel, engine, cache, memoryBytes);
+      runner = new QueryRunner(kernel, engine, cache, memoryBytes, message.options.keeps);
+      if (runner.keeper !== null) feeder = new CacheFeeder(runner.keeper);
       memory = new MemoryWatch({
         bytesMax: message.options.processBytesMax,
         residentBytes: () => process.memoryUsage.rss(),
@@ -237,6 +240,15 @@ self.onmessage = async (event: MessageEvent<ToQueryWorker>) => {
       return;
     case "cancel":
       running.get(message.id)?.cancelled.abort();
+      return;
+    case "feed":
+      post(await feeder!.feed(message.id, snapshots.decode(message.snapshot).tables, message.feeds));
+      return;
+    case "keep":
+      feeder!.keep(message.caches, message.nowMs);
+      return;
+    case "stop feeding":
+      feeder!.stop();
       return;
   }
 };

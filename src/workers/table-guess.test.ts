@@ -55,3 +55,17 @@ test("a snapshot of more serves less", () => {
   ]);
   expect([covers(SYSTEM, CPU), covers(CPU, SYSTEM), covers(SYSTEM, SYSTEM), covers(ALL, SYSTEM)]).toEqual([true, false, true, false]);
 });
+
+test("the arguments of caches are names, not literals", () => {
+  const guess = new TableGuess();
+  const cache = { kind: "last", table: "cpu", name: null } as const;
+  const need = { ...CPU, tables: [], caches: [cache] };
+  guess.learn("SELECT * FROM last_cache('cpu') WHERE host = 'a'", need);
+  expect(guess.find("SELECT * FROM last_cache('cpu') WHERE host = 'b'")).toBe(need);
+  expect(guess.find("SELECT * FROM last_cache('mem') WHERE host = 'a'")).toBeUndefined();
+  expect(covers(need, { ...need, caches: [{ ...cache }] })).toBe(true);
+  expect(covers(need, { ...need, caches: [cache, { ...cache, kind: "distinct" }] })).toBe(false);
+  expect(covers(need, { ...need, caches: [{ ...cache, name: "c" }] })).toBe(false);
+  expect(covers({ ...CPU, tables: [] }, need)).toBe(false);
+  expect(covers(need, { ...CPU, tables: [] })).toBe(true);
+});

@@ -1,6 +1,7 @@
 // Which tables a statement will read, guessed from what earlier ones of its looks did: the snapshot then travels with the statement, and
 // the worker need not ask for it. A wrong guess costs a message, never a wrong answer: the worker asks for what it misses.
 
+import type { CacheReference } from "../model/caches.ts";
 import type { SnapshotNeed } from "../query/snapshot.ts";
 
 /** Longer statements are not looked at: this runs on the main thread. */
@@ -8,6 +9,8 @@ const STATEMENT_CHARS_MAX = 8 << 10;
 const KEPT_CHARS_MAX = 1 << 20;
 /** Literals, by and large. */
 const VALUES = /'[^']*'|\b\d[\d.]*/g;
+/** Literals that are names. */
+const CACHES = /_cache"?\s*\([^)]*\)/gi;
 
 export class TableGuess {
   /** Least recently learnt first. */
@@ -41,11 +44,14 @@ export class TableGuess {
 }
 
 function looksOf(statement: string): string {
-  return statement.replace(VALUES, "?");
+  const looks = statement.replace(VALUES, "?");
+  const caches = statement.match(CACHES);
+  return caches === null ? looks : looks + caches.join("");
 }
 
-function charsOf(looks: string, { tables }: SnapshotNeed): number {
-  return looks.length + tables.reduce((sum, table) => sum + table.length, 0);
+function charsOf(looks: string, { tables, caches = [] }: SnapshotNeed): number {
+  const names = [...tables, ...caches.flatMap(({ table, name }) => [table, name ?? ""])];
+  return looks.length + names.reduce((sum, name) => sum + name.length, 0);
 }
 
 /** True when a snapshot of `guess` holds all of `need`. */
@@ -53,5 +59,11 @@ export function covers(guess: SnapshotNeed, need: SnapshotNeed): boolean {
   const holds = (guessed: readonly string[], needed: readonly string[]) => needed.every((table) => guessed.includes(table));
   if (guess.database !== need.database) return false;
   if (need.wholeCatalog && !guess.wholeCatalog) return false;
+  const isGuessed = (cache: CacheReference) => guess.caches?.some((other) => isSame(cache, other)) === true;
+  if (need.caches !== undefined && !need.caches.every(isGuessed)) return false;
   return holds(guess.tables, need.tables) && holds(guess.systemTables, need.systemTables);
+}
+
+function isSame(a: CacheReference, b: CacheReference): boolean {
+  return a.kind === b.kind && a.table === b.table && a.name === b.name;
 }

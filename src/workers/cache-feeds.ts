@@ -1,0 +1,203 @@
+// Main's side of feeding caches: notices which tables with caches have rows that these have not seen, and sends the keeper snapshots of
+// them, soon after the first new body. Caches that are new to the keeper are filled in the background; whoever reads one does not wait for
+// any of this: a statement brings what it reads up to date itself.
+import type { LiveTables } from "../buffer/live-tables.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { CacheDef, CacheKind } from "../model/caches.ts";
+import type { TableDef } from "../model/column.ts";
+import { errorOf } from "../model/errors.ts";
+import type { CacheClock } from "../query/caches/cache-table.ts";
+import type { TableSnapshot } from "../query/snapshot.ts";
+import type { Snapshots } from "../query/snapshots.ts";
+import type { CacheTotals, FromQueryWorker } from "./messages.ts";
+
+type Fed = Extract<FromQueryWorker, { type: "fed" }>;
+
+export interface TableFeed {
+  readonly table: TableSnapshot;
+  readonly caches: readonly CacheDef[];
+  readonly clock: CacheClock;
+}
+
+/** The worker that keeps the state of caches. */
+export interface Keeper {
+  /** Resolves when nothing is read of the tables any more. @throws when the worker is gone, or the server stops */
+  feed(feeds: readonly TableFeed[]): Promise<Fed>;
+  keep(caches: readonly CacheDef[], nowMs: number): void;
+}
+
+export interface CacheFeedsParts {
+  readonly keeper: Keeper;
+  readonly catalog: Pick<Catalog, "caches" | "liveCaches" | "onCacheChanges" | "tableById">;
+  readonly tables: Pick<LiveTables, "feedCaches">;
+  readonly snapshots: Pick<Snapshots, "takeForCaches">;
+  readonly fillsFromHistory: Readonly<Record<CacheKind, boolean>>;
+  readonly evictionIntervalMs: number;
+  readonly nowMs: () => number;
+  readonly onError: (error: Error, table: string) => void;
+}
+
+/** A body is fed after at most about this long. */
+const FEED_DELAY_MS = 80;
+/** After a feed that failed, and twice as long after the next one. */
+const RETRY_MS = 1000;
+const RETRY_MS_MAX = 60_000;
+/** Tables with few new rows go together. */
+const FEED_TABLES_MAX = 16;
+
+export interface CacheFeedsStats {
+  readonly caches: Readonly<Record<CacheKind, number>>;
+  readonly totals: Readonly<Record<CacheKind, CacheTotals>>;
+  /** Since the start. */
+  readonly feeds: number;
+  readonly feedSeconds: number;
+}
+
+interface Failure {
+  /** Arrival of the first body that was to be fed. */
+  readonly sinceMs: number;
+  readonly retryMs: number;
+}
+
+const NONE: CacheTotals = { bytes: 0, keys: 0, rows: 0 };
+
+export class CacheFeeds {
+  /** Tables with new rows, those that wait longest first. */
+  private readonly unfed = new Set<number>();
+  /** Tables with caches that the keeper has not met, in order of creation. */
+  private readonly unfilled = new Set<number>();
+  /** Of tables whose feed failed. */
+  private readonly failures = new Map<number, Failure>();
+  /** A table whose new caches are being filled; null: none. */
+  private filling: number | null = null;
+  private known: ReadonlyMap<number, CacheDef> = new Map();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly evictionTimer: ReturnType<typeof setInterval>;
+  private isStopped = false;
+  private totals: CacheFeedsStats["totals"] = { last: NONE, distinct: NONE };
+  private feeds = 0;
+  private feedMs = 0;
+
+  constructor(private readonly parts: CacheFeedsParts) {
+    parts.catalog.onCacheChanges(() => this.follow());
+    this.evictionTimer = setInterval(() => this.evict(), parts.evictionIntervalMs);
+    this.follow();
+  }
+
+  get stats(): CacheFeedsStats {
+    const caches = { last: 0, distinct: 0 };
+    for (const { kind } of this.known.values()) caches[kind]++;
+    return { caches, totals: this.totals, feeds: this.feeds, feedSeconds: this.feedMs / 1000 };
+  }
+
+  /** The keeper is another one, which knows nothing. */
+  keeperReplaced(): void {
+    this.known = new Map();
+    this.totals = { last: NONE, distinct: NONE };
+    this.follow();
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    clearTimeout(this.timer);
+    clearInterval(this.evictionTimer);
+    this.parts.catalog.onCacheChanges(() => {});
+    this.parts.tables.feedCaches(new Set(), () => {});
+  }
+
+  /** Caches came or went. */
+  private follow(): void {
+    const { catalog, tables, keeper, nowMs, fillsFromHistory } = this.parts;
+    const live = catalog.liveCaches();
+    const fresh = live.filter(({ id }) => !this.known.has(id));
+    const hadAny = this.known.size > 0;
+    this.known = new Map(live.map((cache) => [cache.id, cache]));
+    tables.feedCaches(new Set(live.map(({ tableId }) => tableId)), ({ tableId }) => this.noteRows(tableId));
+    if (live.length > 0 || hadAny) keeper.keep(live, nowMs());
+    // what begins empty begins now
+    const empty = fresh.filter(({ kind }) => !fillsFromHistory[kind]);
+    for (const [tableId, caches] of Map.groupBy(empty, ({ tableId }) => tableId)) void this.send([tableId], () => caches);
+    for (const { tableId, kind } of fresh) if (fillsFromHistory[kind]) this.unfilled.add(tableId);
+    this.fill();
+  }
+
+  private noteRows(tableId: number): void {
+    this.unfed.add(tableId);
+    this.feedSoon(FEED_DELAY_MS);
+  }
+
+  private feedSoon(delayMs: number): void {
+    if (this.isStopped || this.timer !== undefined) return;
+    this.timer = setTimeout(() => void this.feedUnfed(), delayMs);
+  }
+
+  /** One message at a time. What comes meanwhile waits for the next round: the timer counts as set until this one is over. */
+  private async feedUnfed(): Promise<void> {
+    const due = [...this.unfed].filter((tableId) => tableId !== this.filling);
+    for (let at = 0; at < due.length && !this.isStopped; at += FEED_TABLES_MAX) {
+      const tableIds = due.slice(at, at + FEED_TABLES_MAX);
+      for (const tableId of tableIds) this.unfed.delete(tableId);
+      await this.send(tableIds);
+    }
+    this.timer = undefined;
+    if ([...this.unfed].some((tableId) => tableId !== this.filling)) this.feedSoon(FEED_DELAY_MS);
+  }
+
+  /** Tables with caches that are new, one at a time: that may take long, and the others' rows go by. */
+  private async fill(): Promise<void> {
+    if (this.filling !== null) return;
+    for (const tableId of this.unfilled) {
+      if (this.isStopped) break;
+      this.unfilled.delete(tableId);
+      this.filling = tableId;
+      await this.send([tableId]);
+      this.filling = null;
+      if (this.unfed.has(tableId)) this.feedSoon(FEED_DELAY_MS);
+    }
+  }
+
+  private async send(tableIds: readonly number[], cachesOf = (tableId: number) => this.parts.catalog.caches(tableId)): Promise<void> {
+    const { keeper, catalog, snapshots, nowMs } = this.parts;
+    const startMs = performance.now();
+    const taken = tableIds.flatMap((tableId) => {
+      const table = catalog.tableById(tableId);
+      const caches = cachesOf(tableId).filter(({ id }) => this.known.has(id));
+      if (table === undefined || caches.length === 0) return [];
+      const { clock, ...pinned } = snapshots.takeForCaches(table);
+      return [{ ...pinned, caches, clock: { ...clock, sinceMs: earlier(clock.sinceMs, this.failures.get(tableId)?.sinceMs ?? null) } }];
+    });
+    if (taken.length === 0) return;
+    try {
+      const { failed, totals } = await keeper.feed(taken);
+      this.totals = totals;
+      const errors = new Map(failed.map(({ place, error }) => [place, error]));
+      for (const [place, { table, clock }] of taken.entries()) {
+        const error = errors.get(place);
+        if (error === undefined) this.failures.delete(table.table.id);
+        else this.failed(table.table, clock.sinceMs ?? nowMs(), errorOf(error));
+      }
+    } catch {
+      // the keeper is gone: another one is told of all caches
+    } finally {
+      for (const { release } of taken) release();
+    }
+    this.feeds++;
+    this.feedMs += performance.now() - startMs;
+  }
+
+  private failed({ id: tableId, name }: TableDef, sinceMs: number, error: Error): void {
+    if (this.isStopped) return;
+    this.parts.onError(error, name);
+    const retryMs = Math.min(RETRY_MS_MAX, (this.failures.get(tableId)?.retryMs ?? RETRY_MS / 2) * 2);
+    this.failures.set(tableId, { sinceMs, retryMs });
+    setTimeout(() => this.noteRows(tableId), retryMs).unref();
+  }
+
+  private evict(): void {
+    if (this.known.size > 0) this.parts.keeper.keep([...this.known.values()], this.parts.nowMs());
+  }
+}
+
+function earlier(a: number | null, b: number | null): number | null {
+  return a === null ? b : b === null ? a : Math.min(a, b);
+}
