@@ -78,6 +78,12 @@ export class TestServer {
     await process.exited;
   }
 
+  /** Waits for a server that ends by itself. */
+  async ended(): Promise<void> {
+    await this.running().exited;
+    this.process = undefined;
+  }
+
   /** Asks the server to stop and kills it `milliseconds` later, wherever the stop has got to. */
   async stopAndKill(milliseconds: number): Promise<void> {
     const process = this.running();

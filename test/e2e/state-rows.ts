@@ -1,0 +1,102 @@
+// The state tables of the order, row by row: what a database, a table, a token or a file index is, what is asked, what it is then. Rows of
+// seed-v3.md, "States and transitions", come first in each group; those behind them are of v3-facts.md and of our own endpoints.
+
+/** Of what a row speaks. */
+export type Kind = "database" | "table" | "token" | "operator" | "file index";
+
+/** `active`: there, with its rows. `empty`: there, without rows. `without tables`: a database whose tables were deleted.
+ *  `soft-deleted`: its name is free, it can be restored. `hard-deleted`: no name finds it. For a token `active` is one that opens,
+ *  `other text` the operator's whose former text does not. */
+export type State = "none" | "active" | "empty" | "without tables" | "soft-deleted" | "hard-deleted" | "other text";
+
+export interface Row {
+  readonly of: Kind;
+  readonly state: State;
+  /** Method, and what of the object it is about. */
+  readonly trigger: "POST" | "PUT" | "DELETE" | "POST restore" | "POST retention" | "DELETE retention" | "POST regenerate";
+  /** Parameters or members beside the names of the object. */
+  readonly condition: Readonly<Record<string, unknown>>;
+  readonly next: State;
+  readonly status: number;
+  /** When a soft-deleted object is to be dropped; default: never. */
+  readonly drop?: "in 72 hours" | "in 2100";
+  /** How many operations of the catalog the trigger takes; default: 1. */
+  readonly operations?: number;
+  /** Retention period of the object before it, and after it; default: none. */
+  readonly period?: readonly [before: string | null, after: string | null];
+}
+
+const IN_2100 = "2100-01-01T00:00:00Z";
+/** Long enough to keep rows of 1970, and too short. */
+const [LONG, SHORT] = ["100y", "1h"];
+
+const active = { state: "active", trigger: "DELETE", status: 200 } as const;
+
+function deletions(of: "database" | "table"): Row[] {
+  return [
+    { of, ...active, condition: {}, next: "soft-deleted" },
+    { of, ...active, condition: { hard_delete_at: "never" }, next: "soft-deleted" },
+    { of, ...active, condition: { hard_delete_at: "now" }, next: "hard-deleted" },
+    { of, ...active, condition: { hard_delete_at: IN_2100 }, next: "soft-deleted", drop: "in 2100" },
+    { of, ...active, condition: { hard_delete_at: "default" }, next: "soft-deleted", drop: "in 72 hours" },
+    // a deletion is an operation for each table
+    { of, ...active, condition: { data_only: "true" }, next: "empty", operations: of === "database" ? 2 : 1 },
+    // a time that has come
+    { of, ...active, condition: { hard_delete_at: "2020-01-01T00:00:00Z" }, next: "hard-deleted" },
+    { of, ...active, state: "soft-deleted", condition: { hard_delete_at: "now" }, next: "hard-deleted" },
+    { of, ...active, state: "soft-deleted", condition: { hard_delete_at: "default" }, next: "soft-deleted", drop: "in 72 hours" },
+    { of, ...active, state: "soft-deleted", condition: { hard_delete_at: "never" }, next: "soft-deleted", status: 409, operations: 0 },
+    { of, state: "soft-deleted", trigger: "POST restore", condition: {}, next: "active", status: 200 },
+    { of, ...active, state: "empty", condition: {}, next: "soft-deleted" },
+    { of, ...active, state: "none", condition: {}, next: "none", status: 404, operations: 0 },
+    { of, state: "none", trigger: "POST restore", condition: {}, next: "none", status: 404, operations: 0 },
+    { of, state: "active", trigger: "POST restore", condition: {}, next: "active", status: 409, operations: 0 },
+    { of, state: "hard-deleted", trigger: "POST restore", condition: {}, next: "hard-deleted", status: 404, operations: 0 },
+  ];
+}
+
+function periods(of: "database" | "table"): Row[] {
+  return [
+    // rows are past a period by the clock: an hour hides those of 1970, and they come back when it is longer
+    { of, state: "active", trigger: "PUT", condition: { retention_period: SHORT }, next: "empty", status: 200, period: [null, SHORT] },
+    { of, state: "empty", trigger: "PUT", condition: { retention_period: LONG }, next: "active", status: 200, period: [SHORT, LONG] },
+    { of, state: "empty", trigger: "PUT", condition: {}, next: "active", status: 200, period: [SHORT, null] },
+    { of, state: "empty", trigger: "DELETE retention", condition: {}, next: "active", status: 204, period: [SHORT, null] },
+    { of, state: "active", trigger: "POST retention", condition: { duration: SHORT }, next: "empty", status: 204, period: [null, SHORT] },
+  ];
+}
+
+export const ROWS: readonly Row[] = [
+  ...deletions("database"),
+  { of: "database", ...active, condition: { data_only: "true", remove_tables: "true" }, next: "without tables", operations: 2 },
+  { of: "database", state: "none", trigger: "POST", condition: {}, next: "without tables", status: 200 },
+  {
+    ...{ of: "database", state: "none", trigger: "POST", condition: { retention_period: LONG }, next: "without tables", status: 200 },
+    ...{ operations: 2, period: [null, LONG] },
+  },
+  { of: "database", state: "active", trigger: "POST", condition: {}, next: "active", status: 409, operations: 0 },
+  ...periods("database"),
+
+  ...deletions("table"),
+  { of: "table", state: "none", trigger: "POST", condition: { tags: ["host"], fields: [] }, next: "empty", status: 200, operations: 2 },
+  { of: "table", state: "active", trigger: "POST", condition: { tags: [], fields: [] }, next: "active", status: 409, operations: 0 },
+  ...periods("table"),
+
+  { of: "token", state: "none", trigger: "POST", condition: {}, next: "active", status: 201 },
+  { of: "token", state: "none", trigger: "POST", condition: { expiry_secs: 3600 }, next: "active", status: 201 },
+  { of: "token", state: "active", trigger: "POST", condition: {}, next: "active", status: 409, operations: 0 },
+  { of: "token", state: "active", trigger: "DELETE", condition: {}, next: "none", status: 200 },
+  { of: "token", state: "none", trigger: "DELETE", condition: {}, next: "none", status: 404, operations: 0 },
+  { of: "operator", state: "active", trigger: "POST", condition: {}, next: "active", status: 409, operations: 0 },
+  { of: "operator", state: "active", trigger: "DELETE", condition: {}, next: "active", status: 405, operations: 0 },
+  { of: "operator", state: "active", trigger: "POST regenerate", condition: {}, next: "other text", status: 201 },
+
+  { of: "file index", state: "none", trigger: "POST", condition: { columns: ["host"] }, next: "active", status: 200 },
+  { of: "file index", state: "active", trigger: "DELETE", condition: {}, next: "none", status: 200 },
+  { of: "file index", state: "none", trigger: "DELETE", condition: {}, next: "none", status: 404, operations: 0 },
+];
+
+export function rowName({ of, state, trigger, condition, next }: Row): string {
+  const with_ = Object.entries(condition).map(([name, value]) => ` ${name}=${JSON.stringify(value).replaceAll('"', "")}`);
+  return `${of}: ${state}, ${trigger}${with_.join("")} → ${next}`;
+}

@@ -1,0 +1,34 @@
+// A real server process that can be halted in the middle of changes of its catalog: server-that-halts.ts.
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type ServerOptions, TestServer } from "./server.ts";
+import type { HaltCommand } from "./server-that-halts.ts";
+
+export function startHaltingServer(options: ServerOptions): Promise<TestServer> {
+  return TestServer.start({ ...options, command: [process.execPath, join(import.meta.dir, "server-that-halts.ts")] });
+}
+
+/** Returns how many operations of the catalog wait. */
+async function tell(server: TestServer, command: HaltCommand): Promise<number> {
+  const url = readFileSync(join(dirname(server.dataDir), "halt-port"), "utf8");
+  const response = await fetch(url, { method: "POST", body: command });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${command}: ${text}`);
+  return Number(text);
+}
+
+/** Nothing that the catalog is asked for from now on becomes durable. */
+export async function hold(server: TestServer): Promise<void> {
+  await tell(server, "hold");
+}
+
+/** Waits until so many operations wait. */
+export async function untilHeld(server: TestServer, operations: number): Promise<void> {
+  while ((await tell(server, "count")) < operations) await Bun.sleep(2);
+}
+
+/** Lets what waits become durable, and kills the server before it has said so: with that the first operation is one of its own. */
+export async function endUntold(server: TestServer): Promise<void> {
+  await tell(server, "end").catch(() => {}); // it may be gone before it answers
+  await server.ended();
+}

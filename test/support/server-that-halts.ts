@@ -1,0 +1,72 @@
+// The server as src/program.ts starts it, with a second port that halts it in the middle of changes of its catalog: before they are
+// durable, or after that and before anybody is told. Started by halting-server.ts, never imported.
+import { writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseCommandLine } from "../../src/cli/command-line.ts";
+import { createLogs } from "../../src/cli/logger.ts";
+import { describeError } from "../../src/model/errors.ts";
+import { FileObjectStore } from "../../src/object-store/file-object-store.ts";
+import { OperationLog } from "../../src/object-store/operation-log.ts";
+import { Server } from "../../src/server.ts";
+import { spawnQueryWorker } from "../../src/workers/spawn.ts";
+
+/** What the second port is told: from `hold` on nothing becomes durable; `count` answers how many operations wait for that; with `end` they
+ *  become durable, and the process is gone before it has told so. */
+export type HaltCommand = "hold" | "count" | "end";
+
+const CATALOG_ENTRY = /(^|\/)catalog\/log\//;
+
+let held: PromiseWithResolvers<void> | null = null;
+let appended = 0;
+let entriesBeforeEnd = Number.POSITIVE_INFINITY;
+
+const append = OperationLog.prototype.append;
+OperationLog.prototype.append = function (this: OperationLog<unknown>, operation: unknown) {
+  if (held !== null && this["options"].kind === "catalog") appended += 1;
+  return append.call(this, operation);
+} as typeof append;
+
+const put = FileObjectStore.prototype.put;
+FileObjectStore.prototype.put = async function (key, bytes, options) {
+  if (!CATALOG_ENTRY.test(key)) return put.call(this, key, bytes, options);
+  await held?.promise;
+  await put.call(this, key, bytes, options);
+  entriesBeforeEnd -= 1;
+  if (entriesBeforeEnd === 0) process.kill(process.pid, "SIGKILL");
+};
+
+function obey(command: HaltCommand): string {
+  if (command === "hold") held = Promise.withResolvers();
+  if (command === "end") {
+    // the first operation is an entry of its own, under way when the others come; these are the second
+    entriesBeforeEnd = 2;
+    held!.resolve();
+  }
+  return String(appended);
+}
+
+const command = parseCommandLine(process.argv.slice(2), process.env);
+if (command.name !== "serve") throw new Error("want the arguments of serve");
+const { config } = command;
+
+const port = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  async fetch(request) {
+    try {
+      return new Response(obey((await request.text()) as HaltCommand));
+    } catch (error) {
+      return Response.json(describeError(error), { status: 500 });
+    }
+  },
+});
+writeFileSync(join(dirname(config.dataDir), "halt-port"), port.url.href);
+
+const { server, ready } = await Server.start(
+  config,
+  createLogs({ filter: config.logFilter, format: config.logFormat }),
+  spawnQueryWorker(),
+);
+process.on("SIGTERM", () => void server.stop().then(() => process.exit(0)));
+void server.failed.then(() => process.exit(1));
+await ready;
