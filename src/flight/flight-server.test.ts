@@ -89,8 +89,11 @@ describe("readers", () => {
   test("a deadline ends the query, read or not", async () => {
     const { seen, query } = endless();
     const { client, server } = await started(query);
-    const { code } = await client.call("DoGet", ticketMessage("SELECT 1"), { deadline: Date.now() + 200 });
-    expect(code).toBe(status.DEADLINE_EXCEEDED);
+    // again if it had passed before the query began
+    while (seen.made === 0) {
+      const { code } = await client.call("DoGet", ticketMessage("SELECT 1"), { deadline: Date.now() + 200 });
+      expect(code).toBe(status.DEADLINE_EXCEEDED);
+    }
     await seen.aborted.promise;
     const other = endless();
     const second = await started(other.query);

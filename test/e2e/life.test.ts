@@ -91,6 +91,7 @@ describe("a start that cannot be: one line and exit code 2", () => {
 describe("a start", () => {
   test("prints where it listens, where the data is, and commands that work as they are printed", async () => {
     await using server = await TestServer.start();
+    await server.untilOutput(/^ +curl .*SELECT/m);
     expect(server.output).toContain(`tsdb listens on ${server.url}`);
     expect(server.output).toContain(server.dataDir);
     const commands = server.output.split("\n").filter((line) => line.trim().startsWith("curl "));

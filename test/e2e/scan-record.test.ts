@@ -75,7 +75,7 @@ test("an hour of a host is a page of one of two files, and the second time nothi
 test("the log tells of each statement", async () => {
   await server.sql("db", HOUR);
   await server.sql("db", "SELECT 1");
-  expect(server.output).toMatch(/query telemetry.*"?chunkId"?.*0:cpu/);
+  await server.untilOutput(/query telemetry.*"?chunkId"?.*0:cpu/);
 });
 
 test("without a cache: the same answer, read each time", async () => {

@@ -59,7 +59,8 @@ beforeAll(async () => {
 afterAll(() => server.dispose());
 
 test("the first start says how the first token is made; made it is once, without a token, and then all is closed", async () => {
-  expect(server.output).toContain(`curl -X POST '${server.url}${TOKENS}/admin'`);
+  const [, url] = await server.untilOutput(/curl -X POST '(.*?)'/);
+  expect(url).toBe(`${server.url}${TOKENS}/admin`);
   expect(await write(server.url, null)).toBe(401);
   const first = await made(server.url, `${TOKENS}/admin`, null);
   expect(first).toMatchObject({ id: 0, name: "_admin", expiry: null });
@@ -90,6 +91,8 @@ test("tokens survive a kill; replaced, deleted and expired ones are worth nothin
   const short = await made(server.url, `${TOKENS}/named_admin`, admin, { token_name: "short", expiry_secs: 1 });
   await server.kill();
   await server.restart();
+  // the first start has said how the first token is made, this one does not
+  await server.untilOutput(/try, with a token.*try, with a token/s);
   expect(server.output.match(/curl -X POST/g)).toHaveLength(1);
   expect(await write(server.url, doomed.token)).toBe(204);
   expect((await call(server.url, "DELETE", `${TOKENS}?token_name=doomed`, admin)).status).toBe(200);
@@ -201,6 +204,7 @@ test("a server that has no token takes those of files, and no others once it has
     ],
   ];
   await using given = await TestServer.start({ withAuth: true, flags });
+  await given.untilOutput(/try, with a token/);
   expect(given.output).not.toContain("no token exists yet");
   expect(await write(given.url, operator, "made")).toBe(204);
   expect((await query(given.url, reader, "made", "SELECT v FROM cpu")).text).toBe('[{"v":1.0}]');
@@ -227,7 +231,7 @@ test.each([
 
 test("a lost admin token is replaced through the recovery address, once", async () => {
   await server.restart(["--admin-token-recovery-http-bind", "127.0.0.1:0"]);
-  const url = /replace the first admin token, once.*?(http:\/\/127\.0\.0\.1:\d+)/s.exec(server.output)![1]!;
+  const url = (await server.untilOutput(/replace the first admin token, once.*?(http:\/\/127\.0\.0\.1:\d+)/s))[1]!;
   const path = `${TOKENS}/admin/regenerate`;
   expect((await call(url, "GET", path, null)).status).toBe(404);
   expect((await call(url, "POST", `${TOKENS}/admin`, null)).status).toBe(404);

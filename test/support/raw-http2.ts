@@ -95,6 +95,28 @@ export class RawHttp2 {
     return this.frames.reduce((sum, { type, payload }) => sum + (type === FRAME.data ? payload.length : 0), 0);
   }
 
+  /** Messages of gRPC that have come whole, plain ones. */
+  messagesOf(stream: number): Buffer[] {
+    const bytes = Buffer.concat(
+      this.frames.filter((one) => one.type === FRAME.data && one.stream === stream).map(({ payload }) => payload),
+    );
+    const messages: Buffer[] = [];
+    for (let at = 0; at + 5 <= bytes.length; ) {
+      const end = at + 5 + bytes.readUInt32BE(at + 1);
+      if (end > bytes.length) break;
+      messages.push(bytes.subarray(at + 5, end));
+      at = end;
+    }
+    return messages;
+  }
+
+  /** Lets so many more bytes come: of a stream, or of the connection (0). */
+  enlarge(bytes: number, stream = 0): this {
+    const increment = Buffer.alloc(4);
+    increment.writeUInt32BE(bytes);
+    return this.send(frame(FRAME.windowUpdate, increment, stream));
+  }
+
   /** Resolves when `isThere` of the frames so far, or when the connection is closed. */
   async until(isThere: () => boolean): Promise<void> {
     while (!isThere() && !this.isClosed) {

@@ -70,6 +70,15 @@ export class TestServer {
     return this.captured;
   }
 
+  /** What the pattern finds in the output, once it is there: what a process prints comes later than what it answers. */
+  async untilOutput(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const found = pattern.exec(this.captured);
+      if (found !== null) return found;
+      await Bun.sleep(POLL_MS);
+    }
+  }
+
   /** Sends the signal and waits for the end. Nothing is flushed after SIGKILL. */
   async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     const process = this.running();
