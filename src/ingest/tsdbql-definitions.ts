@@ -55,7 +55,7 @@ export class TsdbqlDefinitions implements DefinitionService {
       case "drop shard":
         return ["there are no shards: nothing was dropped"];
       case "kill query":
-        if (!this.parts.queries.kill(definition.id)) throw new TsdbError("bad_query", `no such query id: ${definition.id}`);
+        this.parts.queries.kill(definition.id);
         return [];
     }
   }

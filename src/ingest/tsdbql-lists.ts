@@ -73,8 +73,8 @@ export function shownRetention(retentionNs: bigint | null): string {
 
 export function queryList(queries: readonly RunningQuery[]): SeriesPiece[] {
   const columns = { qid: INTEGER, query: TEXT, database: TEXT, duration: TEXT, status: TEXT };
-  const rows = queries.map(({ id, text, database, milliseconds }) => {
-    return [id, text, database, goDuration(BigInt(Math.round(milliseconds * 1000)) * 1000n), "running"];
+  const rows = queries.map(({ id, text, database, milliseconds, status }) => {
+    return [id, text, database, goDuration(BigInt(Math.round(milliseconds * 1000)) * 1000n), status];
   });
   return rows.length === 0 ? [] : [listOf("", columns, rows)];
 }

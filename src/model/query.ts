@@ -52,12 +52,14 @@ export interface RunningQuery {
   readonly text: string;
   /** Since it came. */
   readonly milliseconds: number;
+  /** Killed: its client has been told, what is left of it comes to its end. */
+  readonly status: "running" | "killed";
 }
 
 export interface QueryControl {
   running(): readonly RunningQuery[];
-  /** Ends the statement for its client with an error; false when there is none of this id. */
-  kill(id: bigint): boolean;
+  /** Ends the statement for its client with an error. @throws TsdbError bad_query when there is none of this id, or it was killed before */
+  kill(id: bigint): void;
 }
 
 export interface QueryService {

@@ -48,6 +48,7 @@ export class ActiveQuery {
   private settleHead: { resolve: (answer: QueryAnswer) => void; reject: (error: unknown) => void } | undefined;
   private clientDone = false;
   private workerDone = false;
+  private wasKilled = false;
   private rowCount = 0;
   /** Kinds of the caches that it reads. */
   private caches: readonly CacheKind[] = [];
@@ -66,9 +67,11 @@ export class ActiveQuery {
     private readonly onWorkerDone: () => void,
   ) {}
 
-  get about(): Omit<RunningQuery, "id"> {
+  /** Undefined when its client has its answer or is gone. */
+  about(id: bigint): RunningQuery | undefined {
+    if (this.clientDone && !this.wasKilled) return undefined;
     const { database, statement: text } = this.request;
-    return { database, text, milliseconds: performance.now() - this.startedMs };
+    return { id, database, text, milliseconds: performance.now() - this.startedMs, status: this.wasKilled ? "killed" : "running" };
   }
 
   start(): Promise<QueryAnswer> {
@@ -154,6 +157,12 @@ export class ActiveQuery {
     if (this.clientDone) return;
     if (!this.workerDone) this.post({ type: "cancel", id: this.id });
     this.failClient(error);
+  }
+
+  /** Somebody else wants it to end. */
+  kill(): void {
+    this.wasKilled = true;
+    this.abandon(new TsdbError("query_limit", "query interrupted"));
   }
 
   /** What the worker will probably ask for. @throws TsdbError unknown_database */

@@ -115,13 +115,14 @@ export class QueryClient implements QueryService, QueryControl, Keeper {
   }
 
   running(): readonly RunningQuery[] {
-    return this.slots.flatMap(({ queries }) => [...queries].map(([id, query]) => ({ id: BigInt(id), ...query.about })));
+    return this.slots.flatMap(({ queries }) => [...queries].flatMap(([id, query]) => query.about(BigInt(id)) ?? []));
   }
 
-  kill(id: bigint): boolean {
+  kill(id: bigint): void {
     const query = this.slots.map(({ queries }) => queries.get(Number(id))).find((found) => found !== undefined);
-    query?.abandon(new TsdbError("query_limit", "query interrupted"));
-    return query !== undefined;
+    const status = query?.about(id)?.status;
+    if (status === "running") query!.kill();
+    else throw new TsdbError("bad_query", status === "killed" ? "already killed" : `no such query id: ${id}`);
   }
 
   async feed(feeds: readonly TableFeed[]): Promise<Fed> {
