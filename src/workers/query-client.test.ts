@@ -1,4 +1,4 @@
-// Which statements are listed and can be killed, from their first moment to their worker's last word: a worker that says what the test wants.
+// Which statements are listed and can be killed, from their first moment to their worker's last word.
 import { describe, expect, test } from "bun:test";
 import { TsdbError } from "../model/errors.ts";
 import type { QueryAnswer } from "../model/query.ts";
@@ -39,6 +39,8 @@ class Client {
           throw new TsdbError("unknown_database", "none");
         },
       },
+      keeper: { bytesMax: 0, fillsFromHistory: { last: false, distinct: false } },
+      onKeeperReplaced: () => {},
       onWorkerFailure: () => {},
       onQueryEnd: () => {},
       onTelemetry: () => {},

@@ -1,4 +1,5 @@
-// KILL QUERY of a real server: a statement that runs is ended through another connection, whichever API it came by, and says so in 1.x's words.
+// KILL QUERY of a real server: a statement that runs is ended through another connection, whichever API it came by, and says so in the
+// words of 1.x.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { TestServer } from "../support/server.ts";
 import { store } from "./client.ts";
