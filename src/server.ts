@@ -21,25 +21,19 @@ import type { ServerStatus } from "./http/services.ts";
 import { Admission } from "./ingest/admission.ts";
 import { BodyMemory } from "./ingest/body-memory.ts";
 import { MonotonicClock } from "./ingest/clock.ts";
-import { NamedData } from "./ingest/data-service.ts";
-import { NamedDatabases } from "./ingest/database-service.ts";
 import { Deletions } from "./ingest/deletions.ts";
-import { NamedFileIndexes } from "./ingest/file-index-service.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import type { LanesParts } from "./ingest/lanes.ts";
 import { Replayer } from "./ingest/replay.ts";
-import { tagValuesBySql } from "./ingest/tag-values.ts";
-import { TsdbqlDefinitions } from "./ingest/tsdbql-definitions.ts";
 import { Kernel } from "./kernel/kernel.ts";
 import type { TokenService } from "./model/access.ts";
-import type { DatabaseService } from "./model/databases.ts";
 import type { DataService } from "./model/deletion.ts";
 import { TsdbError } from "./model/errors.ts";
-import type { FileIndexService } from "./model/file-index.ts";
 import { LIMITS } from "./model/limits.ts";
 import type { NodeService } from "./model/nodes.ts";
 import type { QueryRequest } from "./model/query.ts";
 import type { QueryTelemetry } from "./model/query-telemetry.ts";
+import { NamedServices } from "./named-services.ts";
 import { Queries } from "./queries.ts";
 import type { Snapshots } from "./query/snapshots.ts";
 import { openStorage, removeOrphans, type Storage } from "./storage.ts";
@@ -47,7 +41,6 @@ import { Manifest } from "./store/manifest.ts";
 import { type LocalPaths, localPaths, objectKeys } from "./store/paths.ts";
 import { ThisNode } from "./this-node.ts";
 import { tlsOf } from "./tls.ts";
-import type { DefinitionService } from "./tsdbql/definition-service.ts";
 import { Upkeep } from "./upkeep.ts";
 import { type ReplayResult, replay } from "./wal/replay.ts";
 import { Wal } from "./wal/wal.ts";
@@ -70,6 +63,7 @@ export class Server {
   private queries: Queries | undefined;
   private maintenance: MaintenanceClient | undefined;
   private upkeep: Upkeep | undefined;
+  private named_: NamedServices | undefined;
   private http: HttpServer | undefined;
   /** Started after all else: resolves to what it is, undefined when it is off. */
   private flight: Promise<FlightThread | undefined> = Promise.resolve(undefined);
@@ -150,8 +144,7 @@ export class Server {
 
   /** Deletions and retention. @throws TsdbError unavailable before the log is replayed */
   get data(): DataService {
-    if (this.deletions === undefined) throw this.unavailable();
-    return new NamedData(this.catalog, this.deletions);
+    return this.named.data;
   }
 
   /** @throws TsdbError unavailable before the log is replayed */
@@ -160,38 +153,27 @@ export class Server {
     return this.gate.tokens;
   }
 
-  /** @throws TsdbError unavailable before the log is replayed */
-  get fileIndexes(): FileIndexService {
-    if (this.ingest === undefined) throw this.unavailable();
-    return new NamedFileIndexes(this.catalog, () => {});
-  }
-
   /** The servers of the cluster. @throws TsdbError unavailable before the log is replayed */
   get nodes(): NodeService {
     if (this.ingest === undefined) throw this.unavailable();
     return this.node;
   }
 
+  /** What is configured by name. @throws TsdbError unavailable before the log is replayed */
+  private get named(): NamedServices {
+    const { catalog, tables, queries, deletions, upkeep, config } = this;
+    if (queries === undefined || deletions === undefined || upkeep === undefined) throw this.unavailable();
+    this.named_ ??= new NamedServices({
+      ...{ catalog, tables, deletions, queries: queries.client },
+      isNode: (nodeId) => nodeId === config.nodeId,
+      onScheduled: () => upkeep.hardDeletes.check(),
+    });
+    return this.named_;
+  }
+
   /** Nobody can call: the first admin token is to be made. */
   get wantsOperator(): boolean {
     return this.gate.wantsOperator;
-  }
-
-  /** Databases and tables as a whole. @throws TsdbError unavailable before the log is replayed */
-  get databases(): DatabaseService {
-    const { catalog, tables, deletions, upkeep } = this;
-    if (deletions === undefined || upkeep === undefined) throw this.unavailable();
-    return new NamedDatabases({ catalog, tables, deletions, nowMs: () => Date.now(), onScheduled: () => upkeep.hardDeletes.check() });
-  }
-
-  /** For statements of the v1-style language about databases and deletions. @throws TsdbError unavailable before the log is replayed */
-  private get definitions(): DefinitionService {
-    const { catalog, databases, data } = this;
-    if (this.queries === undefined) throw this.unavailable();
-    const queries = this.queries.client;
-    const tagValues = (database: string, table: string, tags: readonly string[], signal: AbortSignal) =>
-      tagValuesBySql(queries, { database, table, tags }, signal);
-    return new TsdbqlDefinitions({ catalog, databases, data, queries, tagValues });
   }
 
   /** Stops accepting, finishes what runs (at most `shutdownTimeoutMs`), flushes, and lets go of the folder. */
@@ -223,11 +205,12 @@ export class Server {
     const app = createApp({
       write: { receive: (bytes) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.ingest.receive(bytes)) },
       query: { query: (request) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.queries!.client.query(request)) },
-      definitions: () => this.definitions,
-      databases: () => this.databases,
-      data: () => this.data,
+      definitions: () => this.named.definitions,
+      databases: () => this.named.databases,
+      data: () => this.named.data,
       tokens: () => this.tokens,
-      fileIndexes: () => this.fileIndexes,
+      fileIndexes: () => this.named.fileIndexes,
+      caches: () => this.named.caches,
       nodes: () => this.nodes,
       access: this.gate.access,
       status: () => this.status,
@@ -302,7 +285,7 @@ export class Server {
     upkeep.startTimers();
     await queries.client.ready();
     await this.node.started();
-    await this.gate.addGiven(this.databases);
+    await this.gate.addGiven(this.named.databases);
     if (this.status.state === "replaying") this.status = { state: "ready" };
     // whoever wants it is told
     this.flight = this.startFlight(queries.snapshots);

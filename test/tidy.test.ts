@@ -26,6 +26,7 @@ const RANK: Readonly<Record<string, number>> = {
     "queries.ts": 8,
     "gate.ts": 8,
     "this-node.ts": 8,
+    "named-services.ts": 8,
     "server.ts": 9,
     "program.ts": 10,
     "main.ts": 11,

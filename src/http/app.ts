@@ -13,6 +13,7 @@ import { UrlCache } from "./url-cache.ts";
 import { v1QueryRoutes } from "./v1/query.ts";
 import { v1WriteRoutes } from "./v1/write.ts";
 import { v2WriteRoutes } from "./v2/write.ts";
+import { cacheRoutes } from "./v3/configure/cache.ts";
 import { databaseRoutes } from "./v3/configure/database.ts";
 import { fileIndexRoutes } from "./v3/configure/file-index.ts";
 import { nodeRoutes } from "./v3/configure/node.ts";
@@ -59,6 +60,7 @@ export function createApp(services: AppServices): App {
     .use(databaseRoutes(services))
     .use(tableRoutes(services))
     .use(tokenRoutes(services))
+    .use(cacheRoutes(services))
     .use(fileIndexRoutes(services))
     .use(nodeRoutes(services))
     .use(infoRoutes(services))

@@ -1,5 +1,6 @@
 // What the routes need from the rest of the server. main.ts fills it; tests fill it with fakes.
 import type { TokenService } from "../model/access.ts";
+import type { CacheService } from "../model/cache-service.ts";
 import type { DatabaseService } from "../model/databases.ts";
 import type { DataService } from "../model/deletion.ts";
 import type { FileIndexService } from "../model/file-index.ts";
@@ -28,6 +29,8 @@ export interface AppServices {
   readonly data: () => DataService;
   /** @throws TsdbError unavailable before the log is replayed */
   readonly tokens: () => TokenService;
+  /** @throws TsdbError unavailable before the log is replayed */
+  readonly caches: () => CacheService;
   /** @throws TsdbError unavailable before the log is replayed */
   readonly nodes: () => NodeService;
   /** @throws TsdbError unavailable before the log is replayed */

@@ -1,4 +1,5 @@
 // Parts that the write endpoints' parameters and answers have in common.
+import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import type { Precision } from "../model/precision.ts";
 import type { Answer } from "./operation.ts";
@@ -31,7 +32,7 @@ export const LINE_PROTOCOL = {
 
 export const RejectionRecord = t.Object({
   error_message: t.String(),
-  line_number: t.Integer({ description: "1-based line of the body." }),
+  line_number: Type.Integer({ description: "1-based line of the body." }),
   original_line: t.String(),
 });
 

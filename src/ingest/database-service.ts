@@ -76,7 +76,8 @@ export class NamedDatabases implements DatabaseService {
     if (!dataOnly) return this.softDelete("database", database, hardDeleteAt, catalog.tables(database.id));
     const tables = catalog.tables(database.id);
     if (!removeTables) return deletions.deleteData(tables.map(({ id }) => id));
-    await Promise.all(tables.map((table) => this.softDelete("table", table, hardDeleteAt, [table])));
+    const cachesOf = (table: TableDef) => catalog.caches(table.id).map(({ id }): CatalogOperation => ({ kind: "delete_cache", id }));
+    await Promise.all(tables.map((table) => this.softDelete("table", table, hardDeleteAt, [table], cachesOf(table))));
   }
 
   async restoreDatabase({ database: name, newName }: RestoreDatabase): Promise<void> {
@@ -148,12 +149,13 @@ export class NamedDatabases implements DatabaseService {
     def: DatabaseDef | TableDef,
     hardDeleteAt: HardDeleteAt,
     tables: readonly TableDef[],
+    before: readonly CatalogOperation[] = [],
   ): Promise<void> {
     const { catalog, nowMs, onScheduled } = this.parts;
     const deletedMs = nowMs();
     const name = renamedAt(def.name, deletedMs, def.id, (candidate) => this.isTaken(of, def, candidate));
     const hardDeleteMs = hardDeleteTime(hardDeleteAt, deletedMs);
-    const { durable } = catalog.apply([{ kind: "soft_delete", of, id: def.id, name, deletedMs, hardDeleteMs }]);
+    const { durable } = catalog.apply([...before, { kind: "soft_delete", of, id: def.id, name, deletedMs, hardDeleteMs }]);
     this.renamed(tables);
     await durable;
     if (hardDeleteMs !== null) onScheduled();

@@ -1,8 +1,18 @@
 // Tables that the server makes of itself: how their columns are declared and what their rows are. Plain values, so that they cross to a
 // worker.
 
-/** "time" and "zoned time" are nanoseconds since 1970, "duration" nanoseconds, "texts" a JSON array of strings. */
-export type SystemType = "text" | "integer" | "unsigned" | "unsigned 32" | "boolean" | "time" | "zoned time" | "duration" | "texts";
+/** "time" and "zoned time" are nanoseconds since 1970, "duration" nanoseconds; "texts" and "unsigneds 32" are JSON arrays. */
+export type SystemType =
+  | "text"
+  | "integer"
+  | "unsigned"
+  | "unsigned 32"
+  | "boolean"
+  | "time"
+  | "zoned time"
+  | "duration"
+  | "texts"
+  | "unsigneds 32";
 
 export interface SystemColumn {
   readonly name: string;

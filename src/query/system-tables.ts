@@ -1,7 +1,8 @@
 // The rows of schema `system`: what the catalog, the manifest and the log of queries know, as of a statement's snapshot. Main thread.
 import type { Catalog } from "../catalog/catalog.ts";
 import type { SoftDeletion } from "../catalog/state.ts";
-import { type ColumnDef, ColumnType, type TableDef } from "../model/column.ts";
+import type { CacheDef } from "../model/caches.ts";
+import { type ColumnDef, ColumnType, type TableDef, TIME_COLUMN } from "../model/column.ts";
 import { INTERNAL_DATABASE } from "../model/names.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import type { BlockOfTable, Manifest } from "../store/manifest.ts";
@@ -56,10 +57,10 @@ const ROWS: Readonly<Record<string, MakeRows>> = {
   tables: ({ catalog }, database) => {
     const databases = database === null ? catalog.databases() : [database];
     const ids = new Map(databases.map(({ id, name }) => [id, name]));
-    const live = databases.flatMap(({ id, name }) => catalog.tables(id).map((table) => tableRow(name, table, null)));
+    const live = databases.flatMap(({ id, name }) => catalog.tables(id).map((table) => tableRow(catalog, name, table, null)));
     const deleted = catalog.deleted().flatMap((object) => {
       const name = object.of === "table" ? ids.get(object.def.databaseId) : undefined;
-      return name === undefined ? [] : [tableRow(name, object.def as TableDef, object)];
+      return name === undefined ? [] : [tableRow(catalog, name, object.def as TableDef, object)];
     });
     return [...live, ...deleted];
   },
@@ -77,6 +78,10 @@ const ROWS: Readonly<Record<string, MakeRows>> = {
   tokens: ({ tokens }) => tokens(),
   file_index: ({ catalog }, database) =>
     (database === null ? catalog.databases() : [database]).flatMap(({ id, name }) => fileIndexRows(catalog, id, name)),
+  last_caches: ({ catalog }, database) =>
+    (database === null ? [] : catalog.tables(database.id)).flatMap((table) => catalog.caches(table.id).flatMap(lastCacheRows(table))),
+  distinct_caches: ({ catalog }, database) =>
+    (database === null ? [] : catalog.tables(database.id)).flatMap((table) => catalog.caches(table.id).flatMap(distinctCacheRows(table))),
   nodes: ({ nodes }) =>
     nodes().map(({ nodeId, instanceId, modes, coreCount, startedNs, stoppedNs }, index) => {
       const state = stoppedNs === null ? "running" : "stopped";
@@ -117,15 +122,41 @@ function fileIndexRows(catalog: Catalog, databaseId: number, database: string): 
   return [...row(null, fileIndexes.own("database", databaseId)), ...ofTables];
 }
 
+function lastCacheRows(table: TableDef): (cache: CacheDef) => SystemRow[] {
+  return (cache) => {
+    if (cache.kind !== "last") return [];
+    const values = cache.valueColumnIds === null ? [null, null] : columnLists(table, [...cache.valueColumnIds, TIME_COLUMN.id]);
+    const bounds = [BigInt(cache.count), BigInt(cache.ttlSeconds)];
+    return [[table.name, cache.name, ...columnLists(table, cache.keyColumnIds), ...values, ...bounds]];
+  };
+}
+
+function distinctCacheRows(table: TableDef): (cache: CacheDef) => SystemRow[] {
+  return (cache) => {
+    if (cache.kind !== "distinct") return [];
+    const bounds = [BigInt(cache.maxCardinality), BigInt(cache.maxAgeSeconds)];
+    return [[table.name, cache.name, ...columnLists(table, cache.columnIds), ...bounds]];
+  };
+}
+
+/** Ids and names, as lists. */
+function columnLists({ columns }: TableDef, ids: readonly number[]): [ids: string, names: string] {
+  const names = ids.map((id) => columns.find((column) => column.id === id)?.name ?? "");
+  return [JSON.stringify(ids), JSON.stringify(names)];
+}
+
 /** Null: never, or the object is not deleted. */
 function dropTime(deletion: SoftDeletion | null): bigint | null {
   const ms = deletion?.hardDeleteMs ?? null;
   return ms === null ? null : BigInt(ms) * 1_000_000n;
 }
 
-function tableRow(database: string, { name, columns }: TableDef, deletion: SoftDeletion | null): SystemRow {
+function tableRow(catalog: Catalog, database: string, { id, name, columns }: TableDef, deletion: SoftDeletion | null): SystemRow {
   const tags = columns.filter(({ type }: ColumnDef) => type === ColumnType.tag).map((column) => column.name);
-  return [database, name, BigInt(columns.length), tags.join(", "), 0n, 0n, deletion !== null, dropTime(deletion)];
+  const caches = catalog.caches(id);
+  const [lastCount, distinctCount] = (["last", "distinct"] as const).map((kind) => caches.filter((cache) => cache.kind === kind).length);
+  const counts = [BigInt(lastCount!), BigInt(distinctCount!)];
+  return [database, name, BigInt(columns.length), tags.join(", "), ...counts, deletion !== null, dropTime(deletion)];
 }
 
 function queryRow(entry: QueryLogEntry): SystemRow {

@@ -33,6 +33,7 @@ const DATA_TYPE: Readonly<Record<ColumnType, string>> = {
 const SYSTEM_DATA_TYPE: Readonly<Record<SystemType, string>> = {
   text: "Utf8",
   texts: "List(Utf8)",
+  "unsigneds 32": "List(UInt32)",
   integer: "Int64",
   unsigned: "UInt64",
   "unsigned 32": "UInt32",

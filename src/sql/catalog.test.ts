@@ -35,6 +35,7 @@ async function ask(sql: string, given = tables): Promise<{ names: string[]; rows
   }
 }
 
+const SYSTEM_TABLES = ["distinct_caches", "file_index", "influxdb_schema", "last_caches", "parquet_files", "queries", "tables"];
 const INFORMATION_VIEWS = ["columns", "df_settings", "parameters", "routines", "schemata", "tables", "views"];
 
 describe("the list of tables", () => {
@@ -44,7 +45,7 @@ describe("the list of tables", () => {
     expect(rows).toEqual([
       ["public", "iox", "Home", "BASE TABLE"],
       ["public", "iox", "home", "BASE TABLE"],
-      ...["file_index", "influxdb_schema", "parquet_files", "queries", "tables"].map((name) => ["public", "system", name, "BASE TABLE"]),
+      ...SYSTEM_TABLES.map((name) => ["public", "system", name, "BASE TABLE"]),
       ...INFORMATION_VIEWS.map((view) => ["public", "information_schema", view, "VIEW"]),
     ]);
     expect(table).toBe("");

@@ -33,6 +33,7 @@ export function ownTable(schema: string, name: string, data: OwnData): OwnTable 
 const KIND: Readonly<Record<SystemType, Kind>> = {
   text: "string",
   texts: "other",
+  "unsigneds 32": "other",
   integer: "integer",
   unsigned: "integer",
   "unsigned 32": "integer",
@@ -46,7 +47,8 @@ export function outputsOf(columns: readonly SystemColumn[]): OutputColumn[] {
   return columns.map(({ name, type }) => ({ name: encodeName(name), kind: KIND[type] }));
 }
 
-const JSON_TEXTS = '["VARCHAR"]';
+/** What lists hold, as DuckDB's JSON functions say it. */
+const LISTS: Partial<Record<SystemType, string>> = { texts: '["VARCHAR"]', "unsigneds 32": '["UINTEGER"]' };
 
 /** The columns as a select list over the scanned rows; null when these are already what they should be. */
 export function selectListOf(columns: readonly SystemColumn[]): Expression[] | null {
@@ -61,7 +63,8 @@ export function selectListOf(columns: readonly SystemColumn[]): Expression[] | n
 function convert(type: SystemType, name: string): Expression | null {
   if (type === "zoned time") return castTo(columnRef(name), "TIMESTAMP WITH TIME ZONE");
   if (type === "unsigned 32") return castTo(columnRef(name), "UINTEGER");
-  return type === "texts" ? call("from_json", [columnRef(name), stringConstant(JSON_TEXTS)]) : null;
+  const list = LISTS[type];
+  return list === undefined ? null : call("from_json", [columnRef(name), stringConstant(list)]);
 }
 
 function columnRef(name: string): Expression {

@@ -9,6 +9,7 @@ import type { SystemColumn, SystemRow, SystemType, SystemValue } from "../model/
 const STORED_AS: Readonly<Record<SystemType, ColumnType>> = {
   text: ColumnType.string,
   texts: ColumnType.string,
+  "unsigneds 32": ColumnType.string,
   integer: ColumnType.integer,
   unsigned: ColumnType.unsigned,
   "unsigned 32": ColumnType.unsigned,

@@ -24,15 +24,22 @@ const query = (members: Readonly<Record<string, string>>): Make => {
 };
 const onTable = { db: DATABASE, table: TABLE };
 
-const distinctCache = (name: string) => ({ ...onTable, columns: ["host"], name, max_cardinality: 1000, max_age: 3600 });
-const lastCache = (name: string) => ({ ...onTable, name, key_columns: ["host"], value_columns: ["v"], count: 2, ttl: 3600 });
+/** Of a new table, because without a name a cache is called after its columns. */
+const distinctCache = async (world: World) => {
+  const owner = { db: DATABASE, table: await world.freshTable() };
+  return { ...owner, name: world.fresh(), columns: ["host"], max_cardinality: 1000, max_age: 3600 };
+};
+const lastCache = async (world: World) => {
+  const owner = { db: DATABASE, table: await world.freshTable() };
+  return { ...owner, name: world.fresh(), key_columns: ["host"], value_columns: ["v"], count: 2, ttl: 3600 };
+};
 
 /** Makes a cache to be deleted. */
-const cacheOf = (path: string, body: (name: string) => object): Make => {
+const cacheOf = (path: string, make: typeof distinctCache | typeof lastCache): Make => {
   return async (world) => {
-    const name = world.fresh();
-    await world.post(path, body(name));
-    return { query: { ...onTable, name } };
+    const { db, table, name, ...rest } = await make(world);
+    await world.post(path, { db, table, name, ...rest });
+    return { query: { db, table, name } };
   };
 };
 
@@ -126,9 +133,9 @@ export const GOOD: Readonly<Record<string, Make>> = {
   },
   "POST /api/v3/enterprise/configure/node/stop": () => ({ body: { node_id: "node0" } }),
 
-  "POST /api/v3/configure/distinct_cache": (world) => ({ body: distinctCache(world.fresh()) }),
+  "POST /api/v3/configure/distinct_cache": async (world) => ({ body: await distinctCache(world) }),
   "DELETE /api/v3/configure/distinct_cache": cacheOf("/api/v3/configure/distinct_cache", distinctCache),
-  "POST /api/v3/configure/last_cache": (world) => ({ body: lastCache(world.fresh()) }),
+  "POST /api/v3/configure/last_cache": async (world) => ({ body: await lastCache(world) }),
   "DELETE /api/v3/configure/last_cache": cacheOf("/api/v3/configure/last_cache", lastCache),
   "POST /api/v3/enterprise/configure/file_index": () => ({ body: { ...onTable, columns: ["host"] } }),
   "DELETE /api/v3/enterprise/configure/file_index": async (world) => {
@@ -151,6 +158,10 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
 export const LENIENT: readonly { readonly what: RegExp; readonly why: string }[] = [
   { what: /^(GET|POST) \/query: /, why: "1.x reads what it can and takes the default for the rest; facts 2.6" },
   { what: /header\.Content-Type/, why: "facts 0.4: only bodies in JSON of configuration have to say what they are" },
+  {
+    what: /^POST .*\/(last|distinct)_cache: body\.(name|max_\w+|key_columns|value_columns|count|ttl|node_spec)=null$/,
+    why: "facts 4: optional; null is absent, as everywhere",
+  },
   { what: /^POST \/(write|api\/v2\/write).*header\.Accept/, why: "the answer has one form, whatever the client takes" },
   { what: /query\.(u|consistency|rp)\b/, why: "facts 0.3, seed: ignored" },
   { what: /retention_period=null$/, why: "facts 3.1: null is for ever" },

@@ -178,6 +178,11 @@ const BAD: [what: string, body: unknown, message: RegExp][] = [
     /unknown system resource "a"/,
   ],
   ["no names", { token_name: "x", permissions: PERMISSIONS([], "read") }, /names nothing/],
+  [
+    "an expiry as text",
+    { token_name: "x", permissions: PERMISSIONS(["a"], "read"), expiry_secs: "60" },
+    /`expiry_secs`: expected integer or null, got "60"/,
+  ],
   ["an expiry of 0", { token_name: "x", permissions: PERMISSIONS(["a"], "read"), expiry_secs: 0 }, /`expiry_secs`/],
   [
     "an expiry of a million years",

@@ -97,6 +97,7 @@ export function fakes(options: FakeOptions = {}): Fakes {
     data: () => unused("data"),
     tokens: () => options.tokens ?? unused("tokens"),
     nodes: () => unused("nodes"),
+    caches: () => unused("caches"),
     fileIndexes: () => unused("file indexes"),
     access: options.access ?? new AccessControl(NO_AUTH, new Set()),
     status: options.status ?? (() => ({ state: "ready" })),

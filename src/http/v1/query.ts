@@ -1,4 +1,6 @@
 // GET and POST /query, the endpoint of v1 clients: statements of the v1-style language in, their results out as JSON, CSV or MessagePack.
+
+import { Type } from "@sinclair/typebox";
 import type { Server } from "bun";
 import { Elysia, t } from "elysia";
 import { v1Refusal } from "../../arrow/v1-encode.ts";
@@ -48,7 +50,7 @@ export const V1QueryBody = t.Object(V1QueryFields);
 export const V1Results = t.Object({
   results: t.Array(
     t.Object({
-      statement_id: t.Integer(),
+      statement_id: Type.Integer(),
       series: t.Optional(
         t.Array(
           t.Object({

@@ -1,4 +1,5 @@
 // /api/v3/configure/token: tokens are made, replaced and deleted. Their texts are shown once.
+import { Type } from "@sinclair/typebox";
 import { Elysia, t } from "elysia";
 import { checkPermission } from "../../../auth/permissions.ts";
 import type { NewToken } from "../../../model/access.ts";
@@ -15,14 +16,14 @@ const PATH = "/api/v3/configure/token";
 const ENTERPRISE_PATH = "/api/v3/enterprise/configure/token";
 
 export const Token = t.Object({
-  id: t.Integer(),
+  id: Type.Integer(),
   name: t.String(),
   token: t.String({ description: "The text to send: it is shown this once." }),
   hash: t.String({ description: "SHA-512 of the text, which is all that is kept." }),
   created_at: t.String({ format: "date-time" }),
   expiry: t.Union([t.String({ format: "date-time" }), t.Null()]),
 });
-const expirySeconds = t.Optional(t.Union([t.Integer({ minimum: 1 }), t.Null()], { description: "Absent or null: never." }));
+const expirySeconds = t.Optional(t.Union([Type.Integer({ minimum: 1 }), t.Null()], { description: "Absent or null: never." }));
 const NamedAdminBody = t.Object({ token_name: t.String(), expiry_secs: expirySeconds });
 const ResourceTokenBody = t.Object({
   token_name: t.String(),

@@ -1,0 +1,48 @@
+// What users configure by name, over the parts of a server whose log is replayed: databases, tables and their data, caches, file indexes.
+import type { LiveTables } from "./buffer/live-tables.ts";
+import type { Catalog } from "./catalog/catalog.ts";
+import { NamedCaches } from "./ingest/cache-service.ts";
+import { NamedData } from "./ingest/data-service.ts";
+import { NamedDatabases } from "./ingest/database-service.ts";
+import type { Deletions } from "./ingest/deletions.ts";
+import { NamedFileIndexes } from "./ingest/file-index-service.ts";
+import { tagValuesBySql } from "./ingest/tag-values.ts";
+import { TsdbqlDefinitions } from "./ingest/tsdbql-definitions.ts";
+import type { CacheService } from "./model/cache-service.ts";
+import type { DatabaseService } from "./model/databases.ts";
+import type { DataService } from "./model/deletion.ts";
+import type { FileIndexService } from "./model/file-index.ts";
+import type { DefinitionService } from "./tsdbql/definition-service.ts";
+import type { QueryClient } from "./workers/query-client.ts";
+
+export interface NamedServicesParts {
+  readonly catalog: Catalog;
+  readonly tables: LiveTables;
+  readonly deletions: Deletions;
+  readonly queries: QueryClient;
+  /** Whether the cluster has a server of this name. */
+  readonly isNode: (nodeId: string) => boolean;
+  /** Something is to be dropped at a time that was not known before. */
+  readonly onScheduled: () => void;
+}
+
+export class NamedServices {
+  readonly databases: DatabaseService;
+  /** Deletions and retention. */
+  readonly data: DataService;
+  readonly caches: CacheService;
+  readonly fileIndexes: FileIndexService;
+  /** For statements of the v1-style language about databases and deletions. */
+  readonly definitions: DefinitionService;
+
+  constructor({ catalog, tables, deletions, queries, isNode, onScheduled }: NamedServicesParts) {
+    const nowMs = () => Date.now();
+    const tagValues = (database: string, table: string, tags: readonly string[], signal: AbortSignal) =>
+      tagValuesBySql(queries, { database, table, tags }, signal);
+    this.databases = new NamedDatabases({ catalog, tables, deletions, nowMs, onScheduled });
+    this.data = new NamedData(catalog, deletions);
+    this.caches = new NamedCaches({ catalog, nowMs, isNode });
+    this.fileIndexes = new NamedFileIndexes(catalog, () => {});
+    this.definitions = new TsdbqlDefinitions({ catalog, databases: this.databases, data: this.data, queries, tagValues });
+  }
+}
