@@ -34,6 +34,8 @@ export function readPermissionTokensFile(text: string): PermissionTokens {
     // one of them is everything
     return { ...readToken(token, null), permissions: permissions.includes(null) ? null : (permissions as Permission[]) };
   });
+  const again = tokens.find(({ name }, i) => tokens.slice(0, i).some((other) => other.name === name));
+  if (again !== undefined) throw bad(`two tokens are called "${again.name}"`);
   return { databases, tokens };
 }
 

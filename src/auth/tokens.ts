@@ -36,8 +36,7 @@ export class Tokens implements TokenService, Authenticator {
     // Found by its hash: how long that takes says something of hashes, which nobody can choose, and nothing of texts.
     const token = catalog.tokenByHash(hashToken(text));
     if (token === undefined) return null;
-    if (token.expiryMs !== null && token.expiryMs <= nowMs()) return null;
-    return callerWith(token);
+    return hasExpired(token, nowMs()) ? null : callerWith(token);
   }
 
   createOperatorToken(): Promise<NewToken> {
@@ -51,6 +50,14 @@ export class Tokens implements TokenService, Authenticator {
     const text = newTokenText();
     const hash = hashToken(text);
     const updatedMs = nowMs();
+    // whoever asks for another one would not be helped by one that has expired
+    if (hasExpired(token, updatedMs)) {
+      const { tokenId: id } = catalog.nextIds;
+      const { name, permissions } = token;
+      const create = { kind: "create_token", id, name, hash, createdMs: updatedMs, expiryMs: null, permissions } as const;
+      await catalog.apply([{ kind: "delete_token", id: token.id }, create]).durable;
+      return { id, name, token: text, hash, createdMs: updatedMs, expiryMs: null };
+    }
     await catalog.apply([{ kind: "replace_token", id: token.id, hash, updatedMs }]).durable;
     return { id: token.id, name: token.name, token: text, hash, createdMs: updatedMs, expiryMs: token.expiryMs };
   }
@@ -68,11 +75,16 @@ export class Tokens implements TokenService, Authenticator {
     return this.add(request);
   }
 
-  /** A token whose text somebody else made: from a file at the start. */
+  /** A token whose text somebody else made: from a file at the start. @throws TsdbError config: another token has the text */
   async addKnown(text: string, definition: Pick<TokenDef, "name" | "expiryMs" | "permissions">): Promise<void> {
     const { catalog, nowMs } = this.parts;
+    const hash = hashToken(text);
+    const same = catalog.tokenByHash(hash);
+    if (same !== undefined) {
+      throw new TsdbError("config", `the text given for token "${definition.name}" is that of token "${same.name}", which exists`, {});
+    }
     const { tokenId: id } = catalog.nextIds;
-    await catalog.apply([{ kind: "create_token", id, hash: hashToken(text), createdMs: nowMs(), ...definition }]).durable;
+    await catalog.apply([{ kind: "create_token", id, hash, createdMs: nowMs(), ...definition }]).durable;
   }
 
   async deleteToken(name: string): Promise<void> {
@@ -107,6 +119,10 @@ export function callerWith(token: TokenDef): Caller {
     isAdmin: token.permissions === null,
     allows: (resourceType, name, action) => isAllowed(token, resourceType, name, action),
   };
+}
+
+function hasExpired({ expiryMs }: TokenDef, nowMs: number): boolean {
+  return expiryMs !== null && expiryMs <= nowMs;
 }
 
 function nameTaken(name: string): TsdbError {
