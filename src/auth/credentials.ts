@@ -2,6 +2,9 @@
 
 export type Credentials = { readonly token: string } | "none" | "malformed";
 
+/** Of either alphabet, padded or not. */
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
+
 /** One blank between scheme and token; schemes in exactly this spelling. With Basic the token is the password, whoever the user. */
 export function credentialsOf(authorization: string | null): Credentials {
   if (authorization === null) return "none";
@@ -9,6 +12,7 @@ export function credentialsOf(authorization: string | null): Credentials {
   if (match === null) return "malformed";
   const [, scheme, value] = match as unknown as [string, string, string];
   if (scheme !== "Basic") return { token: value };
+  if (!BASE64.test(value)) return "malformed";
   const parts = Buffer.from(value, "base64").toString("utf8").split(":");
   return parts.length === 2 ? { token: parts[1]! } : "malformed";
 }

@@ -1,7 +1,7 @@
 // Permissions: read from requests and from their short form `db:foo,bar:read,write`, and asked.
 import { DATABASE_ACTIONS, type Permission, type ResourceType, SYSTEM_PAGES, type TokenDef } from "../model/access.ts";
 import { near, TsdbError } from "../model/errors.ts";
-import { INTERNAL_DATABASE } from "../model/names.ts";
+import { databaseNameError, INTERNAL_DATABASE } from "../model/names.ts";
 
 const ACTIONS: Readonly<Record<ResourceType, readonly string[]>> = { db: DATABASE_ACTIONS, system: ["read"] };
 const NAMES_MAX = 1000;
@@ -16,6 +16,9 @@ export function checkPermission(resourceType: string, names: readonly string[], 
   if (actions.length === 0) throw bad(`a permission for ${resourceType}:${near(names.join())} has no actions`);
   for (const name of names) {
     if (name === "") throw bad("a permission names a resource without a name");
+    if (resourceType === "db" && !canBeDatabase(name)) {
+      throw bad(`no database can be called "${near(name)}": a permission names databases whole, or all of them as \`*\``);
+    }
     if (resourceType === "system" && name !== "*" && !(SYSTEM_PAGES as readonly string[]).includes(name)) {
       throw bad(`unknown system resource "${near(name)}", expected ${SYSTEM_PAGES.join(", ")} or *`);
     }
@@ -57,6 +60,10 @@ export function isAllowed({ permissions }: TokenDef, resourceType: ResourceType,
 /** `*` is every database of users: the server's own, which lists tokens and all statements, has to be named. */
 function includesName(names: readonly string[], resourceType: ResourceType, name: string): boolean {
   return resourceType === "db" && name === INTERNAL_DATABASE ? names.includes(name) : includes(names, name);
+}
+
+function canBeDatabase(name: string): boolean {
+  return name === "*" || name === INTERNAL_DATABASE || databaseNameError(name) === null;
 }
 
 function includes(list: readonly string[], item: string): boolean {
