@@ -29,6 +29,7 @@ export async function readJsonBody<T extends TObject>(schema: T, request: Reques
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new TsdbError("bad_request", `serde json error: the body must be an object, got ${near(text)}`);
   }
+  if (hasHalfCharacter(text, value)) throw new TsdbError("bad_request", "serde json error: half a surrogate pair in a string");
   for (const name of schema.required ?? []) {
     if (!Object.hasOwn(value, name)) throw new TsdbError("bad_request", `serde json error: missing field \`${name}\``);
   }
@@ -44,6 +45,17 @@ function wanted({ schema, message }: ValueError): string {
   const choices = schema["anyOf"] as readonly TSchema[] | undefined;
   if (choices === undefined) return message.toLowerCase();
   return `expected ${choices.map(({ const: value, type }) => (value === undefined ? type : JSON.stringify(value))).join(" or ")}`;
+}
+
+/** A name with half a surrogate pair could be given and never be asked for: it has no UTF-8. */
+function hasHalfCharacter(text: string, value: unknown): boolean {
+  if (!/\\u[dD][89a-fA-F]/.test(text)) return false;
+  try {
+    // of surrogates only halves are escaped here; what is no such escape goes first, backslashes among it
+    return /\\ud/.test(JSON.stringify(value).replaceAll(/\\[^u]/g, ""));
+  } catch {
+    return true; // nested deeper than the stack is: nothing that any route takes
+  }
 }
 
 /** Lists and objects are only named: they may be nested deeper than the stack is. */
