@@ -183,6 +183,8 @@ const CREDENTIALS: [header: string | null, expected: ReturnType<typeof credentia
   [`Basic ${btoa("a")}`, "malformed"],
   [`Basic ${btoa("us:er:a")}`, "malformed"],
   ["Basic ####", "malformed"],
+  [`Basic ${btoa("user:a")}!`, "malformed"],
+  [`Basic ${btoa("user:a").replace(/=+$/, "")}`, { token: "a" }],
 ];
 
 test.each(CREDENTIALS)("the header %p means %p", (header, expected) => expect(credentialsOf(header)).toEqual(expected));
