@@ -131,6 +131,74 @@ test("file indexes are made, listed and deleted after a question", async () => {
   expect((await run(["delete", "file_index"], { input: "y\n" })).code).toBe(0);
 });
 
+test("caches are made, listed and deleted", async () => {
+  expect((await run(["create", "table", "air", "--tags", "site,mast", "--fields", "speed:float64,note:utf8"])).code).toBe(0);
+  const last = await run(["create", "last_cache", "-t", "air", "--count", "5", "--ttl", "1h 30m", "newest"]);
+  expect([last.code, last.error]).toEqual([0, ""]);
+  expect(last.out).toMatch(
+    /^new cache created: \{"catalog_batch":\{.*"CreateLastCache":\{.*"name":"newest".*"count":5,"ttl":5400\}.*\}\n$/,
+  );
+  const distinct = ["create", "distinct_cache", "--table", "air", "--columns", "mast, site", "--max-age", "30d", "--max-cardinality", "9"];
+  expect((await run(distinct)).out).toContain('"cache_name":"air_mast_site_distinct_cache"');
+  const again = { code: 0, out: "a cache already exists for the provided parameters\n", error: "" };
+  expect(await run(distinct)).toEqual(again);
+  expect(await run(["create", "last_cache", "newest", "-t", "air", "--count=5", "--ttl=90m"])).toEqual(again);
+  const other = await run(["create", "last_cache", "newest", "-t", "air"]);
+  expect([other.code, other.out]).toEqual([1, ""]);
+  expect(other.error).toContain("Create command failed: server responded with error [400 Bad Request]: a last cache 'newest' of home.air");
+  const some = [
+    "create",
+    "last_cache",
+    "some",
+    "-t",
+    "air",
+    "--key-columns",
+    "note",
+    "--value-columns",
+    "speed",
+    "--node-spec",
+    "nodes:node0",
+  ];
+  expect((await run(some)).code).toBe(0);
+  expect((await run(["create", "last_cache", "one", "-t", "air", "--key-columns", ""])).code).toBe(0);
+  const list = `SELECT concat("table", '.', name, ' ', array_to_string(key_column_names, '+'), ' ', count, ' ', ttl) AS c
+    FROM system.last_caches UNION ALL SELECT concat(name, ' ', array_to_string(column_names, '+'), ' ', max_cardinality, ' ', max_age_seconds)
+    FROM system.distinct_caches ORDER BY c`;
+  expect((await run(["query", "--format", "csv", list])).out.split("\n")).toEqual([
+    "c",
+    "air.newest site+mast 5 5400",
+    "air.one  1 14400",
+    "air.some note 1 14400",
+    "air_mast_site_distinct_cache mast+site 9 2592000",
+    "",
+  ]);
+  for (const name of ["newest", "one", "some"]) {
+    expect((await run(["delete", "last_cache", name, "-t", "air"])).out).toBe("last cache deleted successfully\n");
+  }
+  const deletion = ["delete", "distinct_cache", "-t", "air", "air_mast_site_distinct_cache"];
+  expect(await run(deletion)).toEqual({ code: 0, out: "distinct cache deleted successfully\n", error: "" });
+  expect(await run(deletion)).toEqual({
+    code: 1,
+    out: "",
+    error:
+      "Delete command failed: server responded with error [404 Not Found]: " +
+      "distinct cache not found: 'air_mast_site_distinct_cache' of home.air\n",
+  });
+});
+
+test.each<[args: string[], error: RegExp]>([
+  [["create", "last_cache"], /--table is needed: -t NAME/],
+  [["create", "distinct_cache", "-t", "air"], /--columns is needed/],
+  [["create", "last_cache", "-t", "air", "--count", "many"], /--count must be a whole number, got "many"/],
+  [["create", "last_cache", "-t", "air", "--ttl", "soon"], /--ttl: invalid duration 'soon'/],
+  [["create", "last_cache", "-t", "air", "--ttl", "1500ms"], /--ttl: must be whole seconds, got "1500ms"/],
+  [["delete", "last_cache", "-t", "air"], /NAME is missing/],
+])("%j is refused before a server is asked", async (args, error) => {
+  const ran = await run(args, { environment: { TSDB_HOST_URL: "http://127.0.0.1:1" } });
+  expect([ran.code, ran.out]).toEqual([2, ""]);
+  expect(ran.error).toMatch(error);
+});
+
 test("tokens: for one database, from a file made offline, deleted", async () => {
   const made = await run(["create", "token", "--permission", "db:home:read;system:ping:read", "--name", "r", "--expiry", "1d"]);
   const reader = /^Token: (apiv3_\S+)$/m.exec(made.out)![1]!;
@@ -261,7 +329,7 @@ const MISTAKES: [args: string[], code: number, error: string | RegExp, environme
   [["stop", "node", "nobody"], 1, /^Stop command failed: server responded with error \[404 Not Found\]/],
   [["stop", "node"], 2, /--node-id is needed/],
   [["delete", "token", "nobody", "-y"], 1, /\[404 Not Found\]: token not found: nobody/],
-  [["delete"], 2, /delete what\? database, table, file_index, token/],
+  [["delete"], 2, /delete what\? database, table, last_cache, distinct_cache, file_index, token/],
   [["completions", "csh"], 2, /unknown shell "csh"/],
 ];
 

@@ -48,7 +48,7 @@ describe("arguments", () => {
   ])("%j: %s", (args, message) => expect(() => readInput(SIGNATURE, args, {}).flag("yes")).toThrow(message));
 
   test.each([
-    [["create"], "create what? database, table, file_index, token"],
+    [["create"], "create what? database, table, last_cache, distinct_cache, file_index, token"],
     [["create", "databse"], 'cannot create "databse"; did you mean "create database"?'],
     [["frobnicate"], null],
   ])("%j: %p", (args, message) => {
@@ -194,7 +194,7 @@ test.each<[words: string[], expected: string[]]>([
   [["cre"], ["create"]],
   [
     ["create", ""],
-    ["database", "table", "file_index", "token"],
+    ["database", "table", "last_cache", "distinct_cache", "file_index", "token"],
   ],
   [["create", "token", "--off"], ["--offline"]],
   [["query", "--form"], ["--format"]],

@@ -1,5 +1,6 @@
 // Every client command, found by its words; their help.
 import { nearestName } from "../arguments.ts";
+import { CACHE_COMMANDS } from "./caches.ts";
 import type { ClientCommand } from "./command.ts";
 import { COMPLETIONS_COMMAND } from "./completions.ts";
 import { DATABASE_COMMANDS } from "./databases.ts";
@@ -16,6 +17,7 @@ export const CLIENT_COMMANDS: readonly ClientCommand[] = [
   WRITE_COMMAND,
   ...DATABASE_COMMANDS,
   ...SYSTEM_COMMANDS,
+  ...CACHE_COMMANDS,
   ...FILE_INDEX_COMMANDS,
   ...TOKEN_COMMANDS,
   COMPLETIONS_COMMAND,
