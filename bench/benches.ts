@@ -1,8 +1,10 @@
 // Every bench, in the order of the table.
+import { caches } from "./caches.ts";
 import { codec } from "./codec.ts";
 import { diskSize } from "./disk-size.ts";
 import { flight } from "./flight.ts";
 import { ingest } from "./ingest.ts";
+import { ingestCaches } from "./ingest-caches.ts";
 import { ingestLanes } from "./ingest-lanes.ts";
 import { ingestShapes } from "./ingest-shapes.ts";
 import { ingestSmall } from "./ingest-small.ts";
@@ -27,9 +29,11 @@ export const BENCHES: readonly Bench[] = [
   ingestShapes,
   ingestSmall,
   ingestLanes,
+  ingestCaches,
   diskSize,
   query,
   v1Query,
+  caches,
   queryGrowth,
   queryHalfLoad,
   queryUnderLoad,

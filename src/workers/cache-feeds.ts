@@ -39,6 +39,8 @@ export interface CacheFeedsParts {
 
 /** A body is fed after at most about this long. */
 const FEED_DELAY_MS = 80;
+/** Who makes caches makes several: the list goes to the keeper when they are made. */
+const KEEP_DELAY_MS = 20;
 /** After a feed that failed, and twice as long after the next one. */
 const RETRY_MS = 1000;
 const RETRY_MS_MAX = 60_000;
@@ -73,6 +75,9 @@ export class CacheFeeds {
   private known: ReadonlyMap<number, CacheDef> = new Map();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly evictionTimer: ReturnType<typeof setInterval>;
+  private keepTimer: ReturnType<typeof setTimeout> | undefined;
+  /** The keeper's list is not what it should be. */
+  private keepSoon = false;
   private isStopped = false;
   private totals: CacheFeedsStats["totals"] = { last: NONE, distinct: NONE };
   private feeds = 0;
@@ -80,7 +85,7 @@ export class CacheFeeds {
 
   constructor(private readonly parts: CacheFeedsParts) {
     parts.catalog.onCacheChanges(() => this.follow());
-    this.evictionTimer = setInterval(() => this.evict(), parts.evictionIntervalMs);
+    this.evictionTimer = setInterval(() => this.keep(), parts.evictionIntervalMs);
     this.follow();
   }
 
@@ -100,6 +105,7 @@ export class CacheFeeds {
   stop(): void {
     this.isStopped = true;
     clearTimeout(this.timer);
+    clearTimeout(this.keepTimer);
     clearInterval(this.evictionTimer);
     this.parts.catalog.onCacheChanges(() => {});
     this.parts.tables.feedCaches(new Set(), () => {});
@@ -107,13 +113,13 @@ export class CacheFeeds {
 
   /** Caches came or went. */
   private follow(): void {
-    const { catalog, tables, keeper, nowMs, fillsFromHistory } = this.parts;
+    const { catalog, tables, fillsFromHistory } = this.parts;
     const live = catalog.liveCaches();
     const fresh = live.filter(({ id }) => !this.known.has(id));
-    const hadAny = this.known.size > 0;
+    this.keepSoon ||= live.length > 0 || this.known.size > 0;
     this.known = new Map(live.map((cache) => [cache.id, cache]));
     tables.feedCaches(new Set(live.map(({ tableId }) => tableId)), ({ tableId }) => this.noteRows(tableId));
-    if (live.length > 0 || hadAny) keeper.keep(live, nowMs());
+    if (this.keepSoon) this.keepTimer ??= setTimeout(() => this.keep(), KEEP_DELAY_MS);
     // what begins empty begins now
     const empty = fresh.filter(({ kind }) => !fillsFromHistory[kind]);
     for (const [tableId, caches] of Map.groupBy(empty, ({ tableId }) => tableId)) void this.send([tableId], () => caches);
@@ -193,8 +199,11 @@ export class CacheFeeds {
     setTimeout(() => this.noteRows(tableId), retryMs).unref();
   }
 
-  private evict(): void {
-    if (this.known.size > 0) this.parts.keeper.keep([...this.known.values()], this.parts.nowMs());
+  /** Tells the keeper which caches there are: the others are gone, and what has expired can go. */
+  private keep(): void {
+    this.keepTimer = undefined;
+    if (this.known.size > 0 || this.keepSoon) this.parts.keeper.keep([...this.known.values()], this.parts.nowMs());
+    this.keepSoon = false;
   }
 }
 

@@ -120,7 +120,7 @@ export interface WritePathOptions {
 
 export class WritePath {
   private readonly flusher: Flusher;
-  private readonly snapshots: Snapshots;
+  readonly snapshots: Snapshots;
   private flushError: unknown;
   private readonly compactor: Compactor;
   private readonly cache: BlockCache;
