@@ -158,6 +158,7 @@ describe.each(PARSED_BY)("parsed by %s", (_, flags) => {
 
   describe("masses", () => {
     test("10,000 new tables in one body: as many as there may be, the rest is named, and the server starts again with them", async () => {
+      await server.restart([...flags, "--num-table-limit", "10000"]);
       const before = await metric(server, "tsdb_tables");
       const lines = Array.from({ length: 10_000 }, (_, i) => `table${i} v=${i} 1`);
       const answer = await write(server, "masses", lines.join("\n"), { params: { precision: "ns" } });
