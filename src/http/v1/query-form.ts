@@ -101,8 +101,9 @@ export function readJsonForm(text: string): QueryForm {
 
 type SourceReviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 
-/** Parameters as JSON again, with numbers as they were written: 3.0 is a float, and no integer loses a digit. */
-function paramsSource(text: string, params: unknown): string {
+/** Member `params` of a JSON text as JSON again, with numbers as they were written: 3.0 is a float, 1e-7 too, and no integer loses a digit.
+ *  @throws TsdbError bad_request */
+export function paramsSource(text: string, params: unknown): string {
   if (typeof params !== "object") return JSON.stringify(params);
   try {
     return withSource(text);
@@ -117,7 +118,7 @@ function withSource(text: string): string {
   const kept: string[] = [];
   const keep: SourceReviver = (_key, value, { source }) => {
     if (typeof value !== "number" || source === undefined) return value;
-    kept.push(source);
+    kept.push(/^[^.]*e/i.test(source) ? source.replace(/e/i, ".0e") : source);
     return `\u0000${kept.length - 1}`;
   };
   const { params: again } = JSON.parse(text, keep as (key: string, value: unknown) => unknown) as { params: unknown };

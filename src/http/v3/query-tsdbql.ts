@@ -5,7 +5,7 @@ import { Elysia, t } from "elysia";
 import { createEncoder } from "../../arrow/encode.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryAnswer, QueryFormat } from "../../model/query.ts";
-import { decodeUtf8, requiredString } from "../../model/query-params.ts";
+import { checkParams, decodeUtf8, parseJson, requiredString } from "../../model/query-params.ts";
 import type { SeriesPiece } from "../../model/series-piece.ts";
 import { PieceRows } from "../../query/piece-rows.ts";
 import type { Measurement, PlacedStatement, Source, Statement } from "../../tsdbql/ast.ts";
@@ -21,13 +21,15 @@ import { errorJson, errorText, json } from "../respond.ts";
 import { runQuery } from "../run-query.ts";
 import type { AppServices } from "../services.ts";
 import { runStatement, type StatementContext } from "../tsdbql/run-statement.ts";
-import { readJsonForm } from "../v1/query-form.ts";
+import { paramsSource } from "../v1/query-form.ts";
 import { requireReady } from "../write.ts";
 import { QueryHeaders, queryAnswers } from "./query-answers.ts";
 import { nameList } from "./tsdbql-names.ts";
 
 const FORMAT = { enum: Object.keys(FORMATS), description: "Form of the answer; wins over Accept. Default: the results object." };
 const NS_PER_MS = 1_000_000n;
+/** What the parser says in place of a name. */
+const NULL_PARAM = "unable to bind parameter with type <nil>";
 
 const FIELDS = {
   db: t.Optional(t.String({ description: "Database, unless the statement names it." })),
@@ -42,7 +44,9 @@ export const QueryTsdbqlQuery = t.Object({
 
 export const QueryTsdbqlBody = t.Object({
   ...FIELDS,
-  params: t.Optional(t.Record(t.String(), t.Any(), { description: "Values of `$name` placeholders." })),
+  params: t.Optional(
+    t.Record(t.String(), t.Union([t.String(), t.Number(), t.Boolean(), t.Null()]), { description: "Values of `$name` placeholders." }),
+  ),
 });
 
 interface TsdbqlQuery {
@@ -56,14 +60,39 @@ function queryFromUrl(request: Request): TsdbqlQuery {
   const query = readQueryString(QueryTsdbqlQuery, request.url);
   if (query === null) throw new TsdbError("bad_request", "missing query parameters 'db' and 'q'");
   const format = chooseFormat(query.format, request.headers.get("accept"));
-  return { database: query.db ?? "", text: query.q, format, params: query.params ?? null };
+  const params = query.params === undefined ? null : paramsOf(`{"params":${query.params}}`, parseJson(query.params));
+  return { database: query.db ?? "", text: query.q, format, params };
+}
+
+/** @param json has `value` as its member `params` @throws TsdbError bad_request */
+function paramsOf(json: string, value: unknown): string | null {
+  const params = checkParams(value);
+  return Object.keys(params).length === 0 ? null : paramsSource(json, params);
 }
 
 /** The content type is not looked at: clients send JSON under any name. */
 async function queryFromBody(request: Request, reader: BodyReader): Promise<TsdbqlQuery> {
-  const form = readJsonForm(decodeUtf8(await reader.readWhole(request), "body content is not valid utf8"));
-  const format = chooseFormat(form.format, request.headers.get("accept"));
-  return { database: form.db ?? "", text: requiredString(form, "q"), format, params: form.params ?? null };
+  const json = decodeUtf8(await reader.readWhole(request), "body content is not valid utf8");
+  const fields = parseJson(json);
+  if (typeof fields !== "object" || fields === null || Array.isArray(fields)) {
+    throw new TsdbError("bad_request", "serde json error: the body must be an object with the member `q`");
+  }
+  const members = fields as Record<string, unknown>;
+  const optional = (name: string) => ((members[name] ?? null) === null ? undefined : requiredString(members, name));
+  const format = chooseFormat(optional("format"), request.headers.get("accept"));
+  return {
+    ...{ database: optional("db") ?? "", text: requiredString(members, "q"), format },
+    params: paramsOf(json, members["params"]),
+  };
+}
+
+/** What the vendor says of a parameter; of other mistakes the text where it was found. */
+function parsingError(message: string): string {
+  const detail = message.replace(/^error parsing query: /, "");
+  const param = /^missing parameter: (.*)$/s.exec(detail)?.[1];
+  if (param === undefined) return `error in InfluxQL statement: parsing error: ${detail}`;
+  if (param === NULL_PARAM) return "a bind parameter is null, and the language knows no null";
+  return `Bind parameter '$${param}' was referenced in the InfluxQL statement but its value is undefined`;
 }
 
 /** @throws TsdbError bad_query */
@@ -73,8 +102,7 @@ function statementOf({ text, params }: TsdbqlQuery): PlacedStatement {
     statements = parseQuery(text, params === null ? NO_PARAMS : parseParams(params));
   } catch (error) {
     if (!(error instanceof TsdbError)) throw error;
-    const detail = error.message.replace(/^error parsing query: /, "parsing error: ");
-    throw new TsdbError("bad_query", `error in InfluxQL statement: ${detail}`, error.details, { cause: error });
+    throw new TsdbError("bad_query", parsingError(error.message), error.details, { cause: error });
   }
   const [only] = statements;
   if (only === undefined || statements.length > 1) throw new TsdbError("bad_query", "must provide only one InfluxQl statement per query");
