@@ -121,6 +121,7 @@ export { textsFill } from "./scan/texts";
 export { areAscending, chooseSeries, findCodes, markCodes, matchSeries, scanCodes } from "./scan/series-choice";
 export { gatherTags } from "./scan/tags";
 export { areBelow, blockCodes, blockSeries, fillSeries, isOffsets, seriesOfRow } from "./store/block";
+export { fileFilterAdd } from "./store/file-filter";
 export {
   countDays,
   dayOf,

@@ -10,6 +10,7 @@ import { type RecoveryListener, startRecovery } from "./http/recovery.ts";
 import type { Authenticator, TokenService } from "./model/access.ts";
 import type { DatabaseService } from "./model/databases.ts";
 import { TsdbError } from "./model/errors.ts";
+import type { QueryRequest } from "./model/query.ts";
 import type { SystemRow } from "./model/system-table.ts";
 
 /** Of a token's hash in system.tokens. */
@@ -69,6 +70,13 @@ export class Gate {
     if (caller === null) throw new TsdbError("unauthenticated", "the request was not authenticated", {});
     if (database === null || caller.allows("db", database, "read")) return;
     throw new TsdbError("forbidden", "unauthorized to perform requested action with the token", { database });
+  }
+
+  /** A statement whose sender was looked at for one database: it takes none of its retention policies along, which are databases of
+   *  their own. */
+  narrowed(request: QueryRequest): QueryRequest {
+    if (!this.access.isOn || request.tsdbql === undefined) return request;
+    return { ...request, tsdbql: { ...request.tsdbql, policies: [] } };
   }
 
   /** Of system.tokens: hashes abbreviated, as the vendor shows them. */

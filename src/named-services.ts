@@ -24,6 +24,8 @@ export interface NamedServicesParts {
   readonly isNode: (nodeId: string) => boolean;
   /** Something is to be dropped at a time that was not known before. */
   readonly onScheduled: () => void;
+  /** Files may want other indexes now. */
+  readonly onIndexChanged: () => void;
 }
 
 export class NamedServices {
@@ -35,14 +37,14 @@ export class NamedServices {
   /** For statements of the v1-style language about databases and deletions. */
   readonly definitions: DefinitionService;
 
-  constructor({ catalog, tables, deletions, queries, isNode, onScheduled }: NamedServicesParts) {
+  constructor({ catalog, tables, deletions, queries, isNode, onScheduled, onIndexChanged }: NamedServicesParts) {
     const nowMs = () => Date.now();
     const tagValues = (database: string, table: string, tags: readonly string[], signal: AbortSignal) =>
       tagValuesBySql(queries, { database, table, tags }, signal);
     this.databases = new NamedDatabases({ catalog, tables, deletions, nowMs, onScheduled });
     this.data = new NamedData(catalog, deletions);
     this.caches = new NamedCaches({ catalog, nowMs, isNode });
-    this.fileIndexes = new NamedFileIndexes(catalog, () => {});
+    this.fileIndexes = new NamedFileIndexes(catalog, onIndexChanged);
     this.definitions = new TsdbqlDefinitions({ catalog, databases: this.databases, data: this.data, queries, tagValues });
   }
 }

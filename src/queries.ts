@@ -15,6 +15,7 @@ import { Snapshots } from "./query/snapshots.ts";
 import { type SystemTablesParts, systemRows } from "./query/system-tables.ts";
 import { functionBytesOf } from "./sql/engine.ts";
 import type { Storage } from "./storage.ts";
+import type { FileIndexList } from "./store/file-index-list.ts";
 import type { Manifest } from "./store/manifest.ts";
 import { CacheFeeds } from "./workers/cache-feeds.ts";
 import { QueryClient } from "./workers/query-client.ts";
@@ -33,6 +34,7 @@ export interface QueriesParts {
   readonly shared: SharedMemory;
   readonly catalog: Catalog;
   readonly manifest: Manifest;
+  readonly indexes: FileIndexList;
   readonly tables: LiveTables;
   readonly pins: Pins;
   readonly metrics: Metrics;
@@ -51,11 +53,11 @@ export class Queries {
   private feeds: CacheFeeds | undefined;
 
   constructor(private readonly parts: QueriesParts) {
-    const { config, catalog, manifest, tables, pins, metrics, deletions, storage, nodes, tokens } = parts;
+    const { config, catalog, manifest, indexes, tables, pins, metrics, deletions, storage, nodes, tokens } = parts;
     const clockNs = () => BigInt(Date.now()) * 1_000_000n;
     const log = new QueryLog({ entriesMax: config.queryLogEntries, clockNs, nowMs: () => performance.now() });
     this.snapshots = new Snapshots({
-      ...{ catalog, tables, manifest, pins },
+      ...{ catalog, tables, manifest, indexes, pins },
       tombstonesOf: (tableId) => (deletions() ?? catalog).tombstonesOf(tableId),
       lastDeletionOf: (tableId) => deletions()?.lastOf(tableId) ?? 0,
       nowMs: () => Date.now(),

@@ -31,12 +31,12 @@ import type { DataService } from "./model/deletion.ts";
 import { TsdbError } from "./model/errors.ts";
 import { LIMITS } from "./model/limits.ts";
 import type { NodeService } from "./model/nodes.ts";
-import type { QueryRequest } from "./model/query.ts";
 import type { QueryTelemetry } from "./model/query-telemetry.ts";
 import { NamedServices } from "./named-services.ts";
 import { Queries } from "./queries.ts";
 import type { Snapshots } from "./query/snapshots.ts";
 import { openStorage, removeOrphans, type Storage } from "./storage.ts";
+import { FileIndexList } from "./store/file-index-list.ts";
 import { Manifest } from "./store/manifest.ts";
 import { type LocalPaths, localPaths, objectKeys } from "./store/paths.ts";
 import { ThisNode } from "./this-node.ts";
@@ -82,6 +82,7 @@ export class Server {
     private readonly storage: Storage,
     private readonly catalog: Catalog,
     private readonly manifest: Manifest,
+    private readonly indexes: FileIndexList,
     private readonly tls: Tls | null,
   ) {
     this.failed = new Promise((resolveFailed) => {
@@ -116,9 +117,11 @@ export class Server {
       const catalog = await Catalog.open(storage.store, { prefix: keys.catalog, onFailure, limits: config.schemaLimits });
       const manifest = await Manifest.open(storage.store, { prefix: keys.manifest, onFailure });
       await removeOrphans(storage.store, manifest, keys.data);
+      const { store, objectSource } = storage;
+      const indexes = await FileIndexList.open(store, manifest, { prefix: keys.indexes, objectSource });
       for (const warning of [...catalog.warnings, ...manifest.warnings]) logs("store").warn(warning);
       const tls = await tlsOf(config, dataFolder);
-      server = new Server(config, logs, paths, storage, catalog, manifest, tls);
+      server = new Server(config, logs, paths, storage, catalog, manifest, indexes, tls);
       server.listen();
       return { server, ready: server.begin(firstWorker) };
     } catch (error) {
@@ -167,6 +170,7 @@ export class Server {
       ...{ catalog, tables, deletions, queries: queries.client },
       isNode: (nodeId) => nodeId === config.nodeId,
       onScheduled: () => upkeep.hardDeletes.check(),
+      onIndexChanged: () => upkeep.indexer.check(),
     });
     return this.named_;
   }
@@ -187,7 +191,7 @@ export class Server {
     await Promise.all([flight, this.http?.stop(config.shutdownTimeoutMs)]);
     await this.queries?.close();
     // what it has not finished is begun anew at the next start
-    await this.upkeep?.compactor.stop();
+    await Promise.all([this.upkeep?.compactor.stop(), this.upkeep?.indexer.stop()]);
     await this.ingest?.close();
     if (this.wal !== undefined && this.wal.failed === null) {
       await this.upkeep?.flusher.flushAll();
@@ -238,9 +242,9 @@ export class Server {
   /** Replays the log while the workers start. */
   private async begin(firstWorker: SpawnedWorker | undefined): Promise<void> {
     const { config, kernel } = this;
-    const { catalog, manifest, tables, pins, metrics, logs, storage } = this;
+    const { catalog, manifest, indexes, tables, pins, metrics, logs, storage } = this;
     const queries = new Queries({
-      ...{ config, logs, storage, catalog, manifest, tables, pins, metrics, firstWorker },
+      ...{ config, logs, storage, catalog, manifest, indexes, tables, pins, metrics, firstWorker },
       tempDir: this.paths.temporary,
       shared: kernel.shared,
       deletions: () => this.deletions,
@@ -310,7 +314,7 @@ export class Server {
           if (database !== null) snapshots.checkDatabase(database);
         },
         // who asks was looked at for one database
-        query: (request) => this.queries!.client.query(this.gate.access.isOn ? withoutPolicies(request) : request),
+        query: (request) => this.queries!.client.query(this.gate.narrowed(request)),
       },
     );
   }
@@ -328,8 +332,8 @@ export class Server {
   }
 
   private startUpkeep(wal: Wal, deletions: Deletions, maintenance: MaintenanceClient): Upkeep {
-    const { config, logs, storage, catalog, manifest, pins, tables, metrics } = this;
-    this.upkeep = new Upkeep({ config, logs, storage, catalog, manifest, pins, tables, metrics, wal, deletions, maintenance });
+    const { config, logs, storage, catalog, manifest, indexes, pins, tables, metrics } = this;
+    this.upkeep = new Upkeep({ config, logs, storage, catalog, manifest, pins, tables, metrics, wal, deletions, maintenance, indexes });
     return this.upkeep;
   }
 
@@ -378,9 +382,4 @@ export class Server {
       laneBodies: this.ingest?.laneBodies ?? 0,
     };
   }
-}
-
-/** A statement about a database takes none of its retention policies along, which are databases of their own. */
-function withoutPolicies(request: QueryRequest): QueryRequest {
-  return request.tsdbql === undefined ? request : { ...request, tsdbql: { ...request.tsdbql, policies: [] } };
 }

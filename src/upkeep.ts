@@ -1,5 +1,5 @@
-// What the server does of itself beside requests: flushes sealed rows, merges files, drops what was deleted. Each has its parts put
-// together here.
+// What the server does of itself beside requests: flushes sealed rows, merges files, indexes them, drops what was deleted. Each has its
+// parts put together here.
 import type { LiveTables } from "./buffer/live-tables.ts";
 import type { Pins } from "./buffer/pins.ts";
 import type { Catalog } from "./catalog/catalog.ts";
@@ -8,11 +8,13 @@ import type { ServeConfig } from "./cli/serve-config.ts";
 import type { Metrics } from "./http/metrics.ts";
 import type { Deletions } from "./ingest/deletions.ts";
 import { Compactor } from "./maintain/compactor.ts";
+import { FileIndexer } from "./maintain/file-indexer.ts";
 import { Flusher } from "./maintain/flush.ts";
 import { HardDeletes } from "./maintain/hard-deletes.ts";
 import { COMPACTION_LIMITS } from "./maintain/plan-compaction.ts";
 import { LIMITS } from "./model/limits.ts";
 import type { Storage } from "./storage.ts";
+import type { FileIndexList } from "./store/file-index-list.ts";
 import type { Manifest } from "./store/manifest.ts";
 import { objectKeys } from "./store/paths.ts";
 import type { Wal } from "./wal/wal.ts";
@@ -30,26 +32,34 @@ export interface UpkeepParts {
   readonly wal: Wal;
   readonly deletions: Deletions;
   readonly maintenance: MaintenanceClient;
+  readonly indexes: FileIndexList;
 }
 
 const FLUSH_CHECK_MS = 1000;
+const INDEXED_ROWS_MIN = 1024;
 
 export class Upkeep {
   readonly flusher: Flusher;
   readonly compactor: Compactor;
   readonly hardDeletes: HardDeletes;
+  readonly indexer: FileIndexer;
   private flushTimer: ReturnType<typeof setInterval> | undefined;
   private compactionTimer: ReturnType<typeof setInterval> | undefined;
 
   constructor(private readonly parts: UpkeepParts) {
-    this.flusher = createFlusher(parts);
-    this.compactor = createCompactor(parts);
+    this.indexer = createIndexer(parts);
+    this.flusher = createFlusher(parts, () => this.indexer.check());
+    this.compactor = createCompactor(parts, () => this.indexer.check());
     this.hardDeletes = createHardDeletes(parts, () => this.compactor.check());
   }
 
   startTimers(): void {
     this.flushTimer = setInterval(() => this.flusher.check(), FLUSH_CHECK_MS);
-    this.compactionTimer = setInterval(() => this.compactor.check(), this.parts.config.compactionCheckMs);
+    this.compactionTimer = setInterval(() => {
+      this.compactor.check();
+      this.indexer.check();
+    }, this.parts.config.compactionCheckMs);
+    this.indexer.check();
     this.hardDeletes.check();
   }
 
@@ -60,7 +70,10 @@ export class Upkeep {
   }
 }
 
-function createFlusher({ config, logs, storage, catalog, manifest, pins, tables, wal, deletions, maintenance }: UpkeepParts): Flusher {
+function createFlusher(
+  { config, logs, storage, catalog, manifest, pins, tables, wal, deletions, maintenance }: UpkeepParts,
+  onFile: () => void,
+): Flusher {
   const keys = objectKeys(config.nodeId);
   return new Flusher({
     tables,
@@ -81,12 +94,16 @@ function createFlusher({ config, logs, storage, catalog, manifest, pins, tables,
     onFlushed: (flush) => {
       logs("flush").info("flushed", flush);
       deletions.retireApplied();
+      onFile();
     },
     onError: (error) => logs("flush").error("flush failed, will try again", { err: error }),
   });
 }
 
-function createCompactor({ config, logs, storage, catalog, manifest, pins, metrics, deletions, maintenance }: UpkeepParts): Compactor {
+function createCompactor(
+  { config, logs, storage, catalog, manifest, pins, metrics, deletions, maintenance }: UpkeepParts,
+  onFile: () => void,
+): Compactor {
   const keys = objectKeys(config.nodeId);
   return new Compactor({
     manifest,
@@ -111,11 +128,31 @@ function createCompactor({ config, logs, storage, catalog, manifest, pins, metri
     onCompacted: (report) => {
       metrics.compacted(report);
       logs("compact").info("compacted", { ...report });
+      onFile();
     },
     onError: (error) => {
       metrics.compactionFailed();
       logs("compact").error("compaction failed, will try again", { err: error });
     },
+  });
+}
+
+function createIndexer({ config, logs, storage, catalog, manifest, pins, maintenance, indexes }: UpkeepParts): FileIndexer {
+  const keys = objectKeys(config.nodeId);
+  return new FileIndexer({
+    catalog,
+    manifest,
+    store: storage.store,
+    pins,
+    list: indexes,
+    indexKey: (fileId, revision) => keys.fileIndex(fileId, revision),
+    objectSource: storage.objectSource,
+    build: (request, write) => maintenance.index(request, write),
+    cancelBuild: () => maintenance.cancelIndex(),
+    rowsMin: INDEXED_ROWS_MIN,
+    nowMs: () => Date.now(),
+    onIndexed: (report) => logs("index").info("indexed", { ...report }),
+    onError: (error) => logs("index").error("a file could not be indexed, or its index not be read; will be made again", { err: error }),
   });
 }
 

@@ -28,11 +28,11 @@ export function parquetBloomAdd(views: u32, count: u32, filter: u32, blocks: u32
 
 // @ts-ignore: decorator
 @inline
-function setBit(word: u32, mixed: u32): void {
+export function setBit(word: u32, mixed: u32): void {
   store<u32>(word, load<u32>(word) | (<u32>1 << (mixed >> 27)));
 }
 
-function xxh64(text: u32, bytes: u32): u64 {
+export function xxh64(text: u32, bytes: u32): u64 {
   const end = text + bytes;
   let hash: u64;
   if (bytes >= 32) {

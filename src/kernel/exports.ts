@@ -312,6 +312,7 @@ export interface StoreExports {
     out: number,
     bits: number,
   ): void;
+  fileFilterAdd(views: number, count: number, filter: number, cells: number): void;
   unifyValues(viewsA: number, countA: number, viewsB: number, countB: number, mapA: number, mapB: number): number;
   placeViews(views: number, count: number, map: number, target: number): number;
   moveText(views: number, count: number, map: number, target: number, text: number): number;

@@ -11,6 +11,9 @@ export interface ScanRecord {
   /** Pages of `.pt` blocks and row groups of Parquet files; seen are those of blocks that were opened. */
   pagesSeen: number;
   pagesRead: number;
+  /** Blocks, and pages of blocks that were read, of which file indexes say that they hold no wanted row. */
+  blocksRuledOut: number;
+  pagesRuledOut: number;
   /** Runs of rows in memory. */
   segmentsSeen: number;
   segmentsRead: number;
@@ -36,6 +39,8 @@ export function emptyScanRecord(table: string): ScanRecord {
     blocksRead: 0,
     pagesSeen: 0,
     pagesRead: 0,
+    blocksRuledOut: 0,
+    pagesRuledOut: 0,
     segmentsSeen: 0,
     segmentsRead: 0,
     rowsRead: 0,

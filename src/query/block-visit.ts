@@ -12,7 +12,7 @@ import type { ColumnRun, DictionaryView, Run } from "../model/run.ts";
 import type { TagPredicate, TimeRange } from "../model/scan.ts";
 import { canHide, type Tombstone } from "../model/tombstone.ts";
 import type { BlockCache, CacheReader, Lease, OpenBlock } from "../store/block-cache.ts";
-import type { BlockPage, BlockSeries } from "../store/data-block.ts";
+import { type BlockPage, type BlockSeries, timesOf } from "../store/data-block.ts";
 import type { ScanTally } from "./scan-tally.ts";
 import type { BlockSnapshot } from "./snapshot.ts";
 import { takeRows } from "./taken-rows.ts";
@@ -78,10 +78,18 @@ export class BlockVisit {
     tally.opened(meta, this.block.pages.length);
   }
 
-  /** A run per page that can hold wanted rows within the range, but for the times of `except`; valid until `releasePage`, or `release`.
-   *  @throws TsdbError corrupt_file naming file and offset, io, overloaded */
-  *runs(range: TimeRange, except: readonly TimeRange[]): Generator<Run> {
-    for (const page of this.choosePages(range, except)) yield this.run(page, range, except);
+  /** A run per page that can hold wanted rows within the range, but for the times of `except` and pages that `flags` do not have; valid
+   *  until `releasePage`, or `release`. @throws TsdbError corrupt_file naming file and offset, io, overloaded */
+  *runs(range: TimeRange, except: readonly TimeRange[], flags: Uint8Array | null = null): Generator<Run> {
+    for (const page of this.choosePages(range, except, flags)) yield this.run(page, range, except);
+  }
+
+  /** The times of the pages that `flags` have; null: they have none. */
+  timesOf(flags: Uint8Array): TimeRange | null {
+    const pages = this.block.pages.filter((_, page) => flags[page] !== 0);
+    if (pages.length === 0) return null;
+    const { minTimeNs: minNs, maxTimeNs: maxNs } = timesOf(pages);
+    return { minNs, maxNs };
   }
 
   /** The wanted rows within the range. Of pages that hold few of them just those are kept, which `owned` is given; other pages stay as
@@ -146,12 +154,17 @@ export class BlockVisit {
     this.block.close();
   }
 
-  private choosePages({ minNs, maxNs }: TimeRange, except: readonly TimeRange[]): number[] {
+  private choosePages({ minNs, maxNs }: TimeRange, except: readonly TimeRange[], flags: Uint8Array | null): number[] {
     const { pages } = this.block;
-    const inTime = pages.flatMap(({ minTimeNs, maxTimeNs }, page) => {
+    let inTime = pages.flatMap(({ minTimeNs, maxTimeNs }, page) => {
       if (minTimeNs > maxNs || maxTimeNs < minNs) return [];
       return except.some((times) => times.minNs <= minTimeNs && times.maxNs >= maxTimeNs) ? [] : [page];
     });
+    if (flags !== null) {
+      const possible = inTime.filter((page) => flags[page] !== 0);
+      this.parts.tally.pagesRuledOut(inTime.length - possible.length);
+      inTime = possible;
+    }
     if (inTime.length === 0 || this.needs.tags.length === 0) return inTime;
     const { none, wantedPtr } = this.filter.wanted(this.readSeries().dictionary);
     if (none) return [];

@@ -9,7 +9,7 @@ import { type AlonePart, type MergeSlice, planSlices } from "../kernel/scan-slic
 import { SeriesFilter } from "../kernel/series-filter.ts";
 import { VALUE_BYTES } from "../model/column.ts";
 import type { Run } from "../model/run.ts";
-import type { TimeRange } from "../model/scan.ts";
+import type { FieldTexts, TimeRange } from "../model/scan.ts";
 import type { BlockCache, CacheReader, Lease } from "../store/block-cache.ts";
 import { BlockIndex } from "./block-index.ts";
 import { BlockVisit, type RunNeeds } from "./block-visit.ts";
@@ -18,6 +18,7 @@ import { ScanTally } from "./scan-tally.ts";
 import type { SeriesNumbers } from "./series-numbers.ts";
 import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
 import type { SortedSegments } from "./sorted-segments.ts";
+import { ValueChoice } from "./value-choice.ts";
 
 export interface PieceLimits {
   /** What a merge makes at a time, about. */
@@ -41,6 +42,8 @@ export interface PieceParts extends KnownOfTable {
 export interface PieceRequest extends RunNeeds {
   /** Of every series only the newest row is wanted, and no field is tested. */
   readonly newestOnly: boolean;
+  /** Those of the predicates on fields that a file index can know of. */
+  readonly texts: readonly FieldTexts[];
   /** Rows are looked for, or at, series by series: sorted ones are worth more. */
   readonly bySeries: boolean;
 }
@@ -80,6 +83,7 @@ export class TablePieces {
   private readonly filter: SeriesFilter;
   private readonly hidden: HiddenRows;
   private readonly kept: BlockVisit[] = [];
+  private readonly choice: ValueChoice | null;
 
   constructor(
     { kernel, cache, limits, numbers, segments }: PieceParts,
@@ -94,6 +98,7 @@ export class TablePieces {
     const { minNs, maxNs } = request.range;
     this.tally = new ScanTally(snapshot);
     this.reader = cache.reader(this.tally.record);
+    this.choice = ValueChoice.of(snapshot, request, cache.indexes);
     this.parts = [
       ...BlockIndex.of(snapshot.blocks)
         .within(request.range)
@@ -136,7 +141,7 @@ export class TablePieces {
       if ("block" in source) yield* this.pages(source.block, part);
       else yield* this.segment(source.run, part);
     }
-    for (const slice of merges) for (const piece of this.cutMerge(slice)) yield* this.merged(piece);
+    for (const slice of merges) yield* this.mergedPieces(slice);
   }
 
   /** What can hold newest rows of series, latest times first. */
@@ -152,7 +157,7 @@ export class TablePieces {
         const part = this.parts[index]!;
         return "run" in part ? newest.canHold(part.run, slice.range.maxNs) : newest.canHoldBlock(part.block, slice.range.maxNs);
       });
-      if (canHold) for (const piece of this.cutMerge(slice)) yield* this.merged(piece);
+      if (canHold) yield* this.mergedPieces(slice);
     }
   }
 
@@ -164,6 +169,7 @@ export class TablePieces {
   /** Frees everything; idempotent. */
   release(): void {
     for (const visit of this.kept.splice(0)) visit.release();
+    this.choice?.release();
     this.filter.release();
     this.hidden.release();
   }
@@ -173,10 +179,15 @@ export class TablePieces {
   }
 
   private *pages(block: BlockSnapshot, { range, except }: Times): Generator<Piece> {
+    const flags = this.choice?.pages(block) ?? null;
+    if (flags === "none") {
+      this.tally.blockRuledOut(block);
+      return;
+    }
     const visit = this.visit(block, this.request);
     try {
       const { filter, hidden } = visit;
-      for (const run of visit.runs(range, except)) {
+      for (const run of visit.runs(range, except, flags)) {
         yield { run, isExact: false, range, except, filter, hidden };
         visit.releasePage();
       }
@@ -209,7 +220,7 @@ export class TablePieces {
   /** The last rows of the block's series where they say all that is wanted, else the newest ones of its pages. */
   private *newestOfBlock(block: BlockSnapshot, { range, except }: Times, newest: NewestRows): Generator<Piece> {
     const latestNs = range.maxNs < block.maxTimeNs ? range.maxNs : block.maxTimeNs;
-    if (!newest.canHoldBlock(block, latestNs)) return;
+    if (!newest.canHoldBlock(block, latestNs) || !this.canHoldSeries(block)) return;
     const visit = this.visit(block, { ...this.request, series: true, time: true });
     try {
       if (!newest.canHoldBlock(block, latestNs, () => visit.dictionary)) return;
@@ -277,6 +288,50 @@ export class TablePieces {
       for (const each of owned.reverse()) each.release();
       for (const visit of visits) this.leave(visit);
     }
+  }
+
+  private *mergedPieces(slice: MergeSlice): Generator<Piece> {
+    const left = this.narrowed(slice);
+    if (left !== null) for (const piece of this.cutMerge(left)) yield* this.merged(piece);
+  }
+
+  /** Without blocks that hold no wanted series, and times at which no row with the wanted texts was written; null: nothing is left. */
+  private narrowed({ members, range }: MergeSlice): MergeSlice | null {
+    const { choice } = this;
+    if (choice === null) return { members, range };
+    const left = members.filter((index) => {
+      const part = this.parts[index]!;
+      return "run" in part || this.canHoldSeries(part.block);
+    });
+    const blocks: BlockSnapshot[] = [];
+    const runs: TimeRange[] = [];
+    for (const index of left) {
+      const part = this.parts[index]!;
+      if ("block" in part) blocks.push(part.block);
+      else runs.push({ minNs: part.run.minTimeNs, maxNs: part.run.maxTimeNs });
+    }
+    const times = left.length === 0 ? null : choice.times(blocks, runs, range, (block, flags) => this.pageTimes(block, flags));
+    if (times !== null) {
+      const within = left.filter((index) => rowsWithin(rowsOf(this.parts[index]!), times) > 0);
+      if (within.length > 0) return { range: times, members: within };
+    }
+    for (const block of blocks) this.tally.blockRuledOut(block);
+    return null;
+  }
+
+  private pageTimes(block: BlockSnapshot, flags: Uint8Array): TimeRange | null {
+    const visit = this.visit(block, this.request);
+    try {
+      return visit.timesOf(flags);
+    } finally {
+      visit.release();
+    }
+  }
+
+  private canHoldSeries(block: BlockSnapshot): boolean {
+    if (this.choice === null || this.choice.canHoldSeries(block)) return true;
+    this.tally.blockRuledOut(block);
+    return false;
   }
 
   /** Shorter slices of about as many rows as one merge may hold, as far as rows are spread evenly over time. */

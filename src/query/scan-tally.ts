@@ -7,6 +7,7 @@ export class ScanTally {
   readonly record: ScanRecord;
   private readonly files = new Set<number>();
   private readonly blocks = new Map<BlockSnapshot, { opened: boolean; readonly pages: Set<number> }>();
+  private readonly ruledOut = new Set<BlockSnapshot>();
   private readonly segments = new Set<number>();
 
   constructor({ table, blocks, runs }: TableSnapshot) {
@@ -40,6 +41,17 @@ export class ScanTally {
     this.record.rowsRead += rowCount;
     this.files.add(block.fileId);
     this.record.filesRead = this.files.size;
+  }
+
+  /** A file index says that the block holds no wanted row. */
+  blockRuledOut(block: BlockSnapshot): void {
+    this.ruledOut.add(block);
+    this.record.blocksRuledOut = this.ruledOut.size;
+  }
+
+  /** The same of pages of a block. */
+  pagesRuledOut(count: number): void {
+    this.record.pagesRuledOut += count;
   }
 
   /** By its first column, which no other segment has. */

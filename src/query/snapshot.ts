@@ -8,6 +8,7 @@ import type { SystemRow } from "../model/system-table.ts";
 import type { Tombstone } from "../model/tombstone.ts";
 import type { ObjectSource } from "../store/byte-source.ts";
 import type { DataFormat } from "../store/data-file.ts";
+import type { FileIndexRef } from "../store/file-index-list.ts";
 
 import type { CacheClock } from "./caches/cache-table.ts";
 
@@ -43,6 +44,8 @@ export interface TableSnapshot {
   /** Buffer segments, oldest first. */
   readonly runs: readonly Run[];
   readonly blocks: readonly BlockSnapshot[];
+  /** Of the files of these blocks, as far as they have one. */
+  readonly indexes?: readonly FileIndexRef[];
 }
 
 /** What a statement reads of its database. */

@@ -10,6 +10,7 @@ import { INTERNAL_DATABASE } from "../model/names.ts";
 import type { Run } from "../model/run.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import { canHide, hidesWhole, type Tombstone } from "../model/tombstone.ts";
+import type { FileIndexList } from "../store/file-index-list.ts";
 import type { Manifest } from "../store/manifest.ts";
 import { BlockLists } from "./block-lists.ts";
 import type { CacheClock } from "./caches/cache-table.ts";
@@ -20,6 +21,8 @@ export interface SnapshotParts {
   readonly catalog: Catalog;
   readonly tables: LiveTables;
   readonly manifest: Manifest;
+  /** Absent: no file has one. */
+  readonly indexes?: Pick<FileIndexList, "refsOf">;
   readonly pins: Pins;
   /** Deletions that may still hide rows of a table, ascending ids. */
   readonly tombstonesOf: (tableId: number) => readonly Tombstone[];
@@ -109,6 +112,7 @@ export class Snapshots {
     const { blocks, tombstones } = this.visible.of(this.blocks.of(table.id), known, retentionMinNs);
     const hidesSome = (tombstone: Tombstone) => tombstones.has(tombstone) || runs.some((run) => canHide(tombstone, run));
     const lastDeletion = this.parts.lastDeletionOf(table.id);
-    return { table, retentionMinNs, lastDeletion, tombstones: known.filter(hidesSome), runs, blocks };
+    const indexes = this.parts.indexes?.refsOf(table.id) ?? [];
+    return { table, retentionMinNs, lastDeletion, tombstones: known.filter(hidesSome), runs, blocks, indexes };
   }
 }

@@ -5,7 +5,16 @@ import { openRunCursor } from "../kernel/scan.ts";
 import type { AggregateRequest } from "../model/aggregate.ts";
 import { type ColumnDef, ColumnType } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
-import { ALL_TIME, type ScanChunk, type ScanCursor, type ScanRequest, type ScanTable, type TimeRange } from "../model/scan.ts";
+import {
+  ALL_TIME,
+  type FieldPredicate,
+  type FieldTexts,
+  type ScanChunk,
+  type ScanCursor,
+  type ScanRequest,
+  type ScanTable,
+  type TimeRange,
+} from "../model/scan.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
 import { BlockCache } from "../store/block-cache.ts";
 import { BlockIndex } from "./block-index.ts";
@@ -54,6 +63,7 @@ export class TableScan implements ScanTable {
       range,
       tags,
       fields: looked.filter(isField),
+      texts: fields.filter(isTexts),
       // rows are chosen by fields, or as the newest ones, series by series
       series: fields.length > 0 || newestOnly || looked.some(({ type }) => type === ColumnType.tag),
       time: looked.some(({ type }) => type === ColumnType.time),
@@ -105,11 +115,12 @@ export class TableScan implements ScanTable {
     this.cursors.clear();
   }
 
-  private aggregateNeeds(request: AggregateRequest): Pick<PieceRequest, "fields" | "series" | "time" | "bySeries" | "keepsText"> {
+  private aggregateNeeds(request: AggregateRequest): Pick<PieceRequest, "fields" | "texts" | "series" | "time" | "bySeries" | "keepsText"> {
     const { aggregates, fields } = request;
     const ids = new Set([...aggregates.map(({ column }) => column?.id), ...fields.map(({ columnId }) => columnId)]);
     return {
       fields: this.columns.filter((column) => ids.has(column.id) && isField(column)),
+      texts: fields.filter(isTexts),
       // where all rows of a run are wanted
       series: !isOneCell(request),
       time: !isOneCell(request),
@@ -233,6 +244,10 @@ class GroupsCursor implements ScanCursor {
     this.groups.close();
     this.pieces.release();
   }
+}
+
+function isTexts(predicate: FieldPredicate): predicate is FieldTexts {
+  return predicate.operator === "in";
 }
 
 function isField({ type }: ColumnDef): boolean {

@@ -102,6 +102,9 @@ export function recordLine(scan: ScanRecord): string {
     `files=${scan.filesRead}/${scan.filesSeen}`,
     `blocks=${scan.blocksRead}/${scan.blocksSeen}`,
     `pages=${scan.pagesRead}/${scan.pagesSeen}`,
+    ...(scan.blocksRuledOut + scan.pagesRuledOut === 0
+      ? []
+      : [`ruled out by file indexes: blocks=${scan.blocksRuledOut}, pages=${scan.pagesRuledOut}`]),
     `segments=${scan.segmentsRead}/${scan.segmentsSeen}`,
     `rows_read=${scan.rowsRead}`,
     `rows_returned=${scan.rowsReturned}`,

@@ -7,6 +7,7 @@ import { type BlockSlot, type CacheOwner, Decoded, Directory, EntryMemory, FileS
 import { type ObjectSource, openByteSource } from "./byte-source.ts";
 import type { BlockPage, BlockSeries, DataBlock, DecodeMemory } from "./data-block.ts";
 import { type DataFormat, openDataFile } from "./data-file.ts";
+import { FileIndexCache } from "./file-index-cache.ts";
 import { readLastRows } from "./last-rows.ts";
 import { type LruEntry, SegmentedLru } from "./segmented-lru.ts";
 
@@ -41,6 +42,7 @@ const ROOM_BYTES_MIN = 16 << 20;
 export class BlockCache {
   /** Over all leases. */
   readonly counts: CacheCounts = { gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
+  readonly indexes = new FileIndexCache();
   private readonly lru: SegmentedLru;
   private readonly files = new Map<number, FileSlot>();
 
@@ -79,11 +81,13 @@ export class BlockCache {
 
   /** A file that is no longer part of the data. */
   dropFile(fileId: number): void {
+    this.indexes.drop(fileId);
     this.drop(this.files.get(fileId)?.entries() ?? []);
   }
 
   /** A block that is no longer part of the data. */
   dropBlock({ fileId, blockIndex }: Pick<BlockRef, "fileId" | "blockIndex">): void {
+    this.indexes.drop(fileId);
     this.drop(this.files.get(fileId)?.entriesOf(blockIndex) ?? []);
   }
 

@@ -21,6 +21,16 @@ export interface BlockPage {
   readonly maxTimeNs: bigint;
 }
 
+/** The range of times that pages, at least one, cover. */
+export function timesOf(pages: readonly Pick<BlockPage, "minTimeNs" | "maxTimeNs">[]): { minTimeNs: bigint; maxTimeNs: bigint } {
+  let { minTimeNs, maxTimeNs } = pages[0]!;
+  for (const page of pages) {
+    if (page.minTimeNs < minTimeNs) minTimeNs = page.minTimeNs;
+    if (page.maxTimeNs > maxTimeNs) maxTimeNs = page.maxTimeNs;
+  }
+  return { minTimeNs, maxTimeNs };
+}
+
 /** The series of a block. `offsetsPtr`: u32[seriesCount + 1], series s has the rows from offsets[s] to before offsets[s + 1]. */
 export interface BlockSeries {
   readonly dictionary: DictionaryView;

@@ -52,6 +52,8 @@ class ManifestState {
   readonly files = new Map<number, FileMeta>();
   /** By table, then by file. */
   readonly blocksByTable = new Map<number, Map<number, readonly BlockMeta[]>>();
+  /** How often anything has changed. */
+  changes = 0;
   /** How often the table's blocks have changed. */
   readonly changesByTable = new Map<number, number>();
 
@@ -74,6 +76,7 @@ class ManifestState {
     }
     for (const tableId of touched) this.updateTable(tableId);
     this.flushedSequence = entry.flushedSequence;
+    this.changes++;
   }
 
   contradiction(entry: ManifestEntry): string | null {
@@ -214,6 +217,11 @@ export class Manifest {
   /** Tables that have blocks. */
   tableIds(): Iterable<number> {
     return this.state.blocksByTable.keys();
+  }
+
+  /** Grows with every change. */
+  get changes(): number {
+    return this.state.changes;
   }
 
   /** Changes with every change of the table's blocks. */

@@ -5,9 +5,10 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { timeRange } from "../kernel/rows.ts";
 import type { TagColumnView } from "../model/run.ts";
 import type { ColumnEmitter } from "./column-emitter.ts";
+import { timesOf } from "./data-block.ts";
 import type { MergedColumn, MergedGroup, MergedSeries } from "./merge-sink.ts";
 import { type NumberedSeries, writeDictionary } from "./pt-dictionary.ts";
-import { type PtGroupedBlock, type PtPage, timesOf } from "./pt-format.ts";
+import type { PtGroupedBlock, PtPage } from "./pt-format.ts";
 import { GroupedColumnEntries } from "./pt-groups.ts";
 import type { RankedTag } from "./pt-order.ts";
 

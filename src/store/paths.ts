@@ -32,9 +32,13 @@ export interface ObjectKeys {
   readonly manifest: string;
   /** Prefix of all data files, with the slash: what is listed here and not in the manifest is left over from a crash. */
   readonly data: string;
+  /** Prefix of all file indexes, with the slash: one of a file that is not in the manifest is left over. */
+  readonly indexes: string;
   /** A `.pt` file. */
   ptFile(fileId: number): string;
   parquetFile(fileId: number): string;
+  /** The index of a data file; `revision` is above those of its indexes before. */
+  fileIndex(fileId: number, revision: number): string;
 }
 
 export function objectKeys(nodeId: string): ObjectKeys {
@@ -47,7 +51,9 @@ export function objectKeys(nodeId: string): ObjectKeys {
     catalog: `${nodeId}/catalog`,
     manifest: `${nodeId}/manifest`,
     data: `${nodeId}/data/`,
+    indexes: `${nodeId}/indexes/`,
     ptFile: (fileId) => dataFile(fileId, "pt"),
     parquetFile: (fileId) => dataFile(fileId, "parquet"),
+    fileIndex: (fileId, revision) => `${nodeId}/indexes/${String(fileId).padStart(20, "0")}-${revision}.ix`,
   };
 }

@@ -6,8 +6,9 @@ import { bitmapBytes, gatherBitmap, gatherColumn, timeRange } from "../kernel/ro
 import { ColumnType, TIME_COLUMN, VALUE_BYTES } from "../model/column.ts";
 import type { ColumnRun, Run } from "../model/run.ts";
 import { type ByteSink, ColumnEmitter } from "./column-emitter.ts";
+import { timesOf } from "./data-block.ts";
 import { type NumberedSeries, writeDictionary } from "./pt-dictionary.ts";
-import { type PtBlock, type PtColumn, type PtPage, timesOf } from "./pt-format.ts";
+import type { PtBlock, PtColumn, PtPage } from "./pt-format.ts";
 import type { DayRows, RankedTag } from "./pt-order.ts";
 
 // Decoding a page takes its text in one piece; pages of long strings hold fewer rows.

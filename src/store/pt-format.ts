@@ -118,16 +118,6 @@ export function columnIdsOf({ tags, columns }: Pick<StoredBlock, "tags"> & { col
   return [...tags, ...columns].map(({ columnId }) => columnId).sort((a, b) => a - b);
 }
 
-/** The range of times that pages, at least one, cover. */
-export function timesOf(pages: readonly PtPage[]): { minTimeNs: bigint; maxTimeNs: bigint } {
-  let { minTimeNs, maxTimeNs } = pages[0]!;
-  for (const page of pages) {
-    if (page.minTimeNs < minTimeNs) minTimeNs = page.minTimeNs;
-    if (page.maxTimeNs > maxTimeNs) maxTimeNs = page.maxTimeNs;
-  }
-  return { minTimeNs, maxTimeNs };
-}
-
 export function encodeHeader(version = PT_VERSION): Uint8Array {
   const writer = new ByteWriter(PT_HEADER_BYTES);
   writer.u64(MAGIC);

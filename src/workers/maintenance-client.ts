@@ -1,6 +1,7 @@
-// The main thread's side of the maintenance worker: flushes and at most one merge at a time, each answered by a promise.
+// The main thread's side of the maintenance worker: flushes, and at a time at most one merge and one index, each answered by a promise.
 
 import type { SharedMemory } from "../kernel/extents.ts";
+import type { IndexRequest } from "../maintain/build-index.ts";
 import type { FileRequest, MergedFile } from "../maintain/merge-file.ts";
 import { errorOf } from "../model/errors.ts";
 import type { PtDirectory, PtTableInput } from "../store/pt-file.ts";
@@ -11,10 +12,13 @@ export interface EncodedFile {
   readonly directory: PtDirectory;
 }
 
+type Result = EncodedFile | MergedFile | number;
+
 interface Job {
-  readonly resolve: (result: EncodedFile | MergedFile) => void;
+  readonly resolve: (result: Result) => void;
+  readonly kind: "flush" | "merge" | "index";
   readonly reject: (error: Error) => void;
-  /** Stores a piece of a merge's file. */
+  /** Stores a piece of the file that is made. */
   readonly write?: (piece: Uint8Array) => Promise<void>;
   /** Pieces are stored one after the other. */
   stored: Promise<void>;
@@ -36,28 +40,43 @@ export class MaintenanceClient {
 
   /** Sorts and encodes sealed rows, which the caller keeps pinned until the promise settles. */
   encode(tables: readonly PtTableInput[]): Promise<EncodedFile> {
-    return this.start((id) => ({ type: "flush", id, tables })) as Promise<EncodedFile>;
+    return this.start("flush", (id) => ({ type: "flush", id, tables })) as Promise<EncodedFile>;
   }
 
   /** Merges blocks of files that stay where they are until the promise settles; `write` has stored the whole when it resolves. One at a
    *  time. */
   merge(request: FileRequest, write: (piece: Uint8Array) => Promise<void>): Promise<MergedFile> {
-    return this.start((id) => ({ type: "merge", id, request }), write) as Promise<MergedFile>;
+    return this.start("merge", (id) => ({ type: "merge", id, request }), write) as Promise<MergedFile>;
+  }
+
+  /** Makes the index of a file that stays where it is until the promise settles; `write` has stored the whole when it resolves, to its
+   *  bytes. One at a time. */
+  index(request: IndexRequest, write: (piece: Uint8Array) => Promise<void>): Promise<number> {
+    return this.start("index", (id) => ({ type: "index", id, request }), write) as Promise<number>;
   }
 
   /** Gives up the merge that runs, if one does: it fails with `cancelled`. */
   cancelMerge(): void {
-    for (const [id, { write }] of this.jobs) if (write !== undefined) this.post({ type: "cancel", id });
+    this.cancel("merge");
+  }
+
+  /** The same of an index. */
+  cancelIndex(): void {
+    this.cancel("index");
   }
 
   close(): void {
     this.worker.terminate();
   }
 
-  private start(message: (id: number) => ToMaintenanceWorker, write?: Job["write"]): Promise<EncodedFile | MergedFile> {
+  private cancel(wanted: Job["kind"]): void {
+    for (const [id, { kind }] of this.jobs) if (kind === wanted) this.post({ type: "cancel", id });
+  }
+
+  private start(kind: Job["kind"], message: (id: number) => ToMaintenanceWorker, write?: Job["write"]): Promise<Result> {
     return new Promise((resolve, reject) => {
       const id = this.nextId++;
-      this.jobs.set(id, { resolve, reject, stored: Promise.resolve(), ...(write === undefined ? {} : { write }) });
+      this.jobs.set(id, { kind, resolve, reject, stored: Promise.resolve(), ...(write === undefined ? {} : { write }) });
       this.post(message(id));
     });
   }
@@ -73,6 +92,7 @@ export class MaintenanceClient {
     this.jobs.delete(message.id);
     if (message.type === "flushed") job.resolve(message);
     else if (message.type === "merged") job.stored.then(() => job.resolve(message.file), job.reject);
+    else if (message.type === "indexed") job.stored.then(() => job.resolve(message.bytes), job.reject);
     // what is being written is written, so that the caller can put it away
     else void job.stored.catch(() => {}).then(() => job.reject(errorOf(message.error)));
   }

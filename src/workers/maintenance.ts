@@ -3,7 +3,8 @@
 // rests as long as the step took, so that it takes half of one at most.
 import { availableParallelism } from "node:os";
 import { Kernel } from "../kernel/kernel.ts";
-import { type FileRequest, writeMergedFile } from "../maintain/merge-file.ts";
+import { buildFileIndex } from "../maintain/build-index.ts";
+import { type MergeOutput, writeMergedFile } from "../maintain/merge-file.ts";
 import { assert } from "../model/assert.ts";
 import { describeError, TsdbError } from "../model/errors.ts";
 import { type PtTableInput, writePt } from "../store/pt-file.ts";
@@ -16,7 +17,7 @@ const FEW_PROCESSORS = 2;
 /** A longer rest would let a flush that has come meanwhile begin late. */
 const REST_MS_MAX = 50;
 
-/** The merge that runs. */
+/** The merge that runs, or what makes an index. */
 interface Merge {
   readonly id: number;
   isCancelled: boolean;
@@ -31,6 +32,8 @@ let kernel: Kernel | undefined;
 let merge: Merge | undefined;
 /** A merge that was given up may not have come to its end when the next one is asked for. */
 let merges: Promise<void> = Promise.resolve();
+/** Given up before they began. */
+const cancelled = new Set<number>();
 
 self.onmessage = (event: MessageEvent<ToMaintenanceWorker>) => {
   const message = event.data;
@@ -42,14 +45,24 @@ self.onmessage = (event: MessageEvent<ToMaintenanceWorker>) => {
     case "flush":
       return flush(message.id, message.tables);
     case "merge":
-      merges = merges.then(() => runMerge(message.id, message.request));
-      return;
+      return make(message.id, async (shared, output) => {
+        const file = await writeMergedFile(shared, message.request, output);
+        return { type: "merged", id: message.id, file };
+      });
+    case "index":
+      return make(message.id, async (shared, output) => {
+        const bytes = await buildFileIndex(shared, message.request, output);
+        return { type: "indexed", id: message.id, bytes };
+      });
     case "taken":
       if (merge?.id !== message.id) return;
       merge.piecesSent -= 1;
       return merge.wake();
     case "cancel":
-      if (merge?.id !== message.id) return;
+      if (merge?.id !== message.id) {
+        cancelled.add(message.id);
+        return;
+      }
       merge.isCancelled = true;
       return merge.wake();
   }
@@ -69,13 +82,20 @@ function flush(id: number, tables: readonly PtTableInput[]): void {
   }
 }
 
-async function runMerge(id: number, request: FileRequest): Promise<void> {
+type Make = (kernel: Kernel, output: Pick<MergeOutput, "write" | "pace">) => Promise<FromMaintenanceWorker>;
+
+/** After those that were asked for before. */
+function make(id: number, run: Make): void {
+  merges = merges.then(() => runMerge(id, run));
+}
+
+async function runMerge(id: number, run: Make): Promise<void> {
   try {
     assert(kernel !== undefined, "merge before init");
-    const own: Merge = { id, isCancelled: false, piecesSent: 0, wake: () => {}, stepMs: performance.now() };
+    const own: Merge = { id, isCancelled: cancelled.delete(id), piecesSent: 0, wake: () => {}, stepMs: performance.now() };
+    checkCancelled(own);
     merge = own;
-    const file = await writeMergedFile(kernel, request, { write: (piece) => writePiece(own, piece), pace: () => giveWay(own) });
-    post({ type: "merged", id, file });
+    post(await run(kernel, { write: (piece) => writePiece(own, piece), pace: () => giveWay(own) }));
   } catch (error) {
     post({ type: "error", id, error: describeError(error) });
   } finally {

@@ -1,6 +1,7 @@
 // The messages between the main thread and its workers. Everything is structured-cloneable; bytes are transferred, not copied.
 import type { LaneReply, LaneRequest } from "../ingest/lane-work.ts";
 import type { SharedMemory } from "../kernel/extents.ts";
+import type { IndexRequest } from "../maintain/build-index.ts";
 import type { FileRequest, MergedFile } from "../maintain/merge-file.ts";
 import type { CacheDef, CacheKind } from "../model/caches.ts";
 import type { ErrorDescription } from "../model/errors.ts";
@@ -135,7 +136,9 @@ export type ToMaintenanceWorker =
   | { readonly type: "flush"; readonly id: number; readonly tables: readonly PtTableInput[] }
   /** At most one at a time. A flush goes before its next step. */
   | { readonly type: "merge"; readonly id: number; readonly request: FileRequest }
-  /** A piece of the merge's file was stored: another one may be sent. */
+  /** Makes the index of a file; merges and these come one after the other. */
+  | { readonly type: "index"; readonly id: number; readonly request: IndexRequest }
+  /** A piece of the file that is made was stored: another one may be sent. */
   | { readonly type: "taken"; readonly id: number }
   | { readonly type: "cancel"; readonly id: number };
 
@@ -144,6 +147,7 @@ export type FromMaintenanceWorker =
   | { readonly type: "flushed"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer>; readonly directory: PtDirectory }
   | { readonly type: "piece"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly type: "merged"; readonly id: number; readonly file: MergedFile }
+  | { readonly type: "indexed"; readonly id: number; readonly bytes: number }
   | { readonly type: "error"; readonly id: number; readonly error: ErrorDescription };
 
 /** Pieces of a merge's file that may be on their way to the disk. */

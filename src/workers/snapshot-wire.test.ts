@@ -73,6 +73,7 @@ const snapshot = (some: Partial<TableSnapshot> = {}): TableSnapshot => ({
   tombstones: [],
   runs: [],
   blocks: [],
+  indexes: [],
   ...some,
 });
 
@@ -154,6 +155,8 @@ test(`any sequence of snapshots, seed ${SEED}`, () => {
       { blocks: [...blocks, blockOf(++number)] },
       { blocks: blocks.filter(() => below(3) > 0) },
       { blocks: blocks.toReversed() },
+      { indexes: [{ fileId: 1, revision: ++number, source: { kind: "path" as const, path: "i" } }, ...state[at]!.indexes!] },
+      { indexes: state[at]!.indexes!.filter(() => below(2) > 0) },
       { table: { ...table, columns: [...table.columns, { id: ++number, name: `c${number}`, type: ColumnType.integer }] } },
       { retentionMinNs: BigInt(++number) },
       { tombstones: [{ id: ++number, tableId: table.id, sequence: 5, range: ALL_TIME, tags: [{ columnId: 1, values: ["a", null] }] }] },

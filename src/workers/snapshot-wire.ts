@@ -5,6 +5,7 @@ import type { ColumnRun, DictionaryView, Run } from "../model/run.ts";
 import type { TimeRange } from "../model/scan.ts";
 import type { Tombstone } from "../model/tombstone.ts";
 import type { BlockSnapshot, DatabaseSnapshot, TableSnapshot } from "../query/snapshot.ts";
+import type { FileIndexRef } from "../store/file-index-list.ts";
 
 /** Null: the list is as it was. A place below 0 is that of `added[-1 - place]`, others are places in the list before. */
 export type WireList<T> = { readonly places: Int32Array; readonly added: readonly T[] } | null;
@@ -25,6 +26,7 @@ export interface WireTable {
   /** Of the runs that have any, by place. */
   readonly doubts: ReadonlyMap<number, readonly TimeRange[]>;
   readonly blocks: WireList<BlockSnapshot>;
+  readonly indexes: WireList<FileIndexRef>;
 }
 
 export interface WireSnapshot {
@@ -109,8 +111,9 @@ class TableSender {
   private readonly dictionaries = new ListSender<DictionaryView>();
   private readonly columns = new ListSender<readonly ColumnRun[]>();
   private readonly blocks = new ListSender<BlockSnapshot>();
+  private readonly indexes = new ListSender<FileIndexRef>();
 
-  encode({ table, retentionMinNs, lastDeletion, tombstones, runs, blocks }: TableSnapshot): WireTable {
+  encode({ table, retentionMinNs, lastDeletion, tombstones, runs, blocks, indexes = [] }: TableSnapshot): WireTable {
     const dictionaries = [...new Set(runs.map(({ dictionary }) => dictionary))];
     const numbers = new Float64Array(runs.length * RUN_NUMBERS);
     const times = new BigInt64Array(runs.length * 2);
@@ -138,6 +141,7 @@ class TableSender {
       times,
       doubts,
       blocks: this.blocks.encode(blocks),
+      indexes: this.indexes.encode(indexes),
     };
   }
 }
@@ -147,13 +151,14 @@ class TableReceiver {
   private dictionaries: readonly DictionaryView[] = [];
   private columns: readonly (readonly ColumnRun[])[] = [];
   private blocks: readonly BlockSnapshot[] = [];
+  private indexes: readonly FileIndexRef[] = [];
 
   private segments: ReadonlySet<number> = new Set();
 
   constructor(private readonly watcher: PartWatcher) {}
 
   decode(wire: WireTable): TableSnapshot {
-    const { table, retentionMinNs, lastDeletion, tombstones, dictionaries, columns, numbers, times, doubts, blocks } = wire;
+    const { table, retentionMinNs, lastDeletion, tombstones, dictionaries, columns, numbers, times, doubts, blocks, indexes } = wire;
     this.table = decodeList(this.table, table);
     this.dictionaries = decodeList(this.dictionaries, dictionaries);
     this.columns = decodeList(this.columns, columns);
@@ -164,6 +169,7 @@ class TableReceiver {
       });
     }
     this.blocks = decodeList(this.blocks, blocks);
+    this.indexes = decodeList(this.indexes, indexes);
     const runs = this.columns.map((runColumns, i): Run => {
       const at = i * RUN_NUMBERS;
       const flags = numbers[at + 5]!;
@@ -185,7 +191,7 @@ class TableReceiver {
       };
     });
     this.setSegments(new Set(runs.flatMap(({ segment }) => segment ?? [])));
-    return { table: this.table[0]!, retentionMinNs, lastDeletion, tombstones, runs, blocks: this.blocks };
+    return { table: this.table[0]!, retentionMinNs, lastDeletion, tombstones, runs, blocks: this.blocks, indexes: this.indexes };
   }
 
   /** The table is not heard of any more. */

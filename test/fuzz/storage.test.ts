@@ -48,6 +48,8 @@ const FIELDS: readonly [name: string, type: ColumnType][] = [
 
 /** Of all files there ever were. */
 const kindsOfFiles = new Set<string>();
+/** Blocks that file indexes ruled out. */
+let ruledOut = 0;
 
 /** At each flush any table may lose its series. */
 class RandomEviction extends SeriesMemory {
@@ -73,6 +75,7 @@ class Storage {
   /** They run beside what follows. */
   private flushing: Promise<void> = Promise.resolve();
   private compacting: Promise<void> = Promise.resolve();
+  private indexing: Promise<void> = Promise.resolve();
   /** The worker answers some steps later, or when it is waited for. */
   private readonly answers: { readonly step: number; readonly give: () => void }[] = [];
   private isWaiting = false;
@@ -92,6 +95,11 @@ class Storage {
     this.path = await WritePath.open(this.disk, { nowMs: () => this.nowMs, seriesMemory: new RandomEviction(below), ...lanes });
     this.path.beforeEncode = () => this.answer();
     this.path.pageRowsMax = 64;
+    this.path.indexValuesMax = below(2) * 1024;
+  }
+
+  private sumUp(): void {
+    ruledOut += this.path.ruledOut.blocks;
   }
 
   /** In the end every deletion is applied and forgotten. */
@@ -101,6 +109,7 @@ class Storage {
     await this.end(this.path.compact());
     expect(this.path.catalog.tombstones()).toEqual([]);
     await this.checkAll();
+    this.sumUp();
     await this.path.close();
   }
 
@@ -120,7 +129,7 @@ class Storage {
 
   /** Waits for what runs in the background. */
   private async settle(): Promise<void> {
-    await this.end(Promise.all([this.flushing, this.compacting]));
+    await this.end(Promise.all([this.flushing, this.compacting, this.indexing]));
     for (const { key, generation } of this.path.manifest.files()) kindsOfFiles.add(`${generation > 0 ? "merged " : ""}${formatOf(key)}`);
   }
 
@@ -139,9 +148,11 @@ class Storage {
     if (dice < 72) return this.delete();
     if (dice < 73) return this.deleteData();
     if (dice < 75) return this.shorten();
-    if (dice < 83) return this.flush();
-    if (dice < 88) return this.compact();
-    if (dice < 93) return this.wait();
+    if (dice < 82) return this.flush();
+    if (dice < 87) return this.compact();
+    if (dice < 90) return this.changeIndex();
+    if (dice < 94) return this.index();
+    if (dice < 96) return this.wait();
     return this.restart();
   }
 
@@ -279,12 +290,32 @@ class Storage {
     return "compact";
   }
 
+  /** Of a table or the database, over other columns or none any more. */
+  private async changeIndex(): Promise<string> {
+    const { below, path } = this;
+    const owner = { database: DATABASE, table: below(2) === 0 ? null : this.table() };
+    const columns = ["s", "host", "region"].filter(() => below(3) > 0);
+    const isRefused = (error: unknown) =>
+      expect(String(error)).toMatch(/has no file index|has a column|has no column|neither a tag|needs a column/);
+    await (below(4) === 0 ? path.fileIndexes.delete(owner) : path.fileIndexes.create(owner, columns)).catch(isRefused);
+    return "change index";
+  }
+
+  private async index(): Promise<string> {
+    await this.end(this.indexing);
+    this.indexing = this.path.index();
+    if (this.below(3) > 0) return "index beside";
+    await this.settle();
+    return "index";
+  }
+
   private wait(): Promise<string> {
     this.nowMs += pick(this.below, [1000, 60_000, 3_600_000, 8 * 3_600_000]);
     return Promise.resolve("wait");
   }
 
   private async restart(): Promise<string> {
+    this.sumUp();
     const { below } = this;
     const isCrash = below(2) === 0;
     const old = this.path;
@@ -340,4 +371,5 @@ test.each(STREAMS)(
 
 test("the streams met every kind of file", () => {
   expect([...kindsOfFiles].sort()).toEqual(["merged parquet", "merged pt", "pt"]);
+  expect(ruledOut).toBeGreaterThan(50);
 });

@@ -9,10 +9,13 @@ import { Admission } from "../../src/ingest/admission.ts";
 import { BodyMemory } from "../../src/ingest/body-memory.ts";
 import { NamedData } from "../../src/ingest/data-service.ts";
 import { Deletions } from "../../src/ingest/deletions.ts";
+import { NamedFileIndexes } from "../../src/ingest/file-index-service.ts";
 import { Ingest } from "../../src/ingest/ingest.ts";
 import { Replayer } from "../../src/ingest/replay.ts";
 import { Kernel } from "../../src/kernel/kernel.ts";
+import { buildFileIndex } from "../../src/maintain/build-index.ts";
 import { Compactor } from "../../src/maintain/compactor.ts";
+import { FileIndexer } from "../../src/maintain/file-indexer.ts";
 import { Flusher } from "../../src/maintain/flush.ts";
 import { writeMergedFile } from "../../src/maintain/merge-file.ts";
 import { COMPACTION_LIMITS, type CompactionLimits } from "../../src/maintain/plan-compaction.ts";
@@ -23,13 +26,13 @@ import { Precision } from "../../src/model/precision.ts";
 import { ALL_TIME, type ScanRequest } from "../../src/model/scan.ts";
 import type { IncomingBody, WriteRequest, WriteResult } from "../../src/model/write.ts";
 import { FileObjectStore } from "../../src/object-store/file-object-store.ts";
-import type { ObjectInfo, ObjectStore, ObjectWriter } from "../../src/object-store/object-store.ts";
 import { SeriesNumbersOfTables } from "../../src/query/series-numbers.ts";
 import type { TableSnapshot } from "../../src/query/snapshot.ts";
 import { Snapshots } from "../../src/query/snapshots.ts";
 import { SortedSegments } from "../../src/query/sorted-segments.ts";
 import { TableScan } from "../../src/query/table-scan.ts";
 import { BlockCache } from "../../src/store/block-cache.ts";
+import { FileIndexList } from "../../src/store/file-index-list.ts";
 import { Manifest } from "../../src/store/manifest.ts";
 import { objectKeys } from "../../src/store/paths.ts";
 import { blockMeta } from "../../src/store/pt-file.ts";
@@ -38,6 +41,7 @@ import { replay } from "../../src/wal/replay.ts";
 import { Wal } from "../../src/wal/wal.ts";
 import type { LocalLanes } from "./local-lanes.ts";
 import { naiveRows } from "./naive-table.ts";
+import { RememberingStore } from "./remembering-store.ts";
 import { readChunk, type TestRow, type TestValue } from "./rows.ts";
 
 const FIRST_RECEIVE_NS = 1_700_000_000_000_000_000n;
@@ -56,57 +60,6 @@ const EAGER_LIMITS: CompactionLimits = {
 const KEYS = objectKeys("n");
 const encoder = new TextEncoder();
 
-/** Keeps what it puts and gets, so that a snapshot can be read in one step. */
-class RememberingStore implements ObjectStore {
-  readonly objects = new Map<string, Uint8Array>();
-
-  constructor(private readonly store: ObjectStore) {}
-
-  async put(key: string, bytes: Uint8Array, options?: { ifAbsent?: boolean }): Promise<void> {
-    await this.store.put(key, bytes, options);
-    this.objects.set(key, bytes);
-  }
-
-  async begin(key: string): Promise<ObjectWriter> {
-    const writer = await this.store.begin(key);
-    const pieces: Uint8Array[] = [];
-    return {
-      append: (bytes) => {
-        pieces.push(bytes);
-        return writer.append(bytes);
-      },
-      finish: async () => {
-        await writer.finish();
-        this.objects.set(key, Buffer.concat(pieces));
-      },
-      abort: () => writer.abort(),
-    };
-  }
-
-  async get(key: string): Promise<Uint8Array> {
-    const bytes = await this.store.get(key);
-    this.objects.set(key, bytes);
-    return bytes;
-  }
-
-  getRange(key: string, offset: number, byteCount: number): Promise<Uint8Array> {
-    return this.store.getRange(key, offset, byteCount);
-  }
-
-  localPath(key: string): string | undefined {
-    return this.store.localPath(key);
-  }
-
-  list(prefix: string): Promise<ObjectInfo[]> {
-    return this.store.list(prefix);
-  }
-
-  delete(key: string): Promise<void> {
-    this.objects.delete(key);
-    return this.store.delete(key);
-  }
-}
-
 /** One kernel for all paths of a test file: memory is freed by `close`. */
 let sharedKernel: Kernel | undefined;
 
@@ -123,6 +76,13 @@ export class WritePath {
   readonly snapshots: Snapshots;
   private flushError: unknown;
   private readonly compactor: Compactor;
+  private readonly indexer: FileIndexer;
+  readonly fileIndexes: NamedFileIndexes;
+  private indexError: unknown;
+  /** By file indexes, over all scans. */
+  readonly ruledOut = { blocks: 0, pages: 0 };
+  /** Beyond so many values in a block, an index has filters. */
+  indexValuesMax = 1024;
   private readonly cache: BlockCache;
   private readonly numbers: SeriesNumbersOfTables;
   private readonly segments: SortedSegments;
@@ -147,6 +107,7 @@ export class WritePath {
     readonly deletions: Deletions,
     readonly data: NamedData,
     readonly pins: Pins,
+    readonly indexes: FileIndexList,
     /** What retention periods are counted back from. */
     nowMs: () => number,
     /** Rows that came back from the log. */
@@ -177,10 +138,12 @@ export class WritePath {
       },
     });
     this.compactor = this.createCompactor(store, pins, nowMs);
+    this.indexer = this.createIndexer(store);
+    this.fileIndexes = new NamedFileIndexes(catalog, () => {});
     const objectSource = (key: string) => ({ kind: "bytes" as const, bytes: store.objects.get(key)! });
     const tombstonesOf = (tableId: number) => deletions.tombstonesOf(tableId);
     const deleted = { tombstonesOf, lastDeletionOf: (tableId: number) => deletions.lastOf(tableId) };
-    this.snapshots = new Snapshots({ catalog, tables, manifest, pins, objectSource, ...deleted, nowMs, systemRows: () => ({}) });
+    this.snapshots = new Snapshots({ catalog, tables, manifest, indexes, pins, objectSource, ...deleted, nowMs, systemRows: () => ({}) });
   }
 
   /** Starts as a server does. @throws TsdbError corrupt_file, io, unavailable */
@@ -193,7 +156,11 @@ export class WritePath {
     const store = new RememberingStore(files);
     const catalog = await Catalog.open(files, { prefix: KEYS.catalog });
     const manifest = await Manifest.open(files, { prefix: KEYS.manifest });
-    for (const { key } of manifest.files()) await store.get(key);
+    for (const { key } of [...manifest.files(), ...(await files.list(KEYS.indexes))]) await store.get(key);
+    const indexes = await FileIndexList.open(store, manifest, {
+      prefix: KEYS.indexes,
+      objectSource: (key) => ({ kind: "bytes", bytes: store.objects.get(key)! }),
+    });
     const pins = new Pins();
     const tables = new LiveTables(kernel, pins, (tableId) => manifest.tableTimes(tableId), seriesMemory);
     const replayer = new Replayer(kernel, catalog, tables, 0);
@@ -231,7 +198,8 @@ export class WritePath {
     });
     const deletions = new Deletions({ catalog, tables, wal, manifest });
     const data = new NamedData(catalog, deletions);
-    const path = new WritePath(kernel, store, catalog, manifest, tables, wal, ingest, deletions, data, pins, nowMs, replayer.rowCount);
+    const made = [catalog, manifest, tables, wal, ingest, deletions, data, pins, indexes] as const;
+    const path = new WritePath(kernel, store, ...made, nowMs, replayer.rowCount);
     flusher = path.flusher;
     return path;
   }
@@ -257,6 +225,34 @@ export class WritePath {
   /** Does all of compaction's work that these limits make due. @throws what a job threw */
   compact(limits: Partial<CompactionLimits> = {}): Promise<void> {
     return this.compactor.compactAll({ ...EAGER_LIMITS, ...limits });
+  }
+
+  /** Makes and removes indexes of files until all are as the catalog says. @throws what the last failure was */
+  async index(): Promise<void> {
+    this.indexError = undefined;
+    await this.indexer.settled();
+    if (this.indexError !== undefined) throw this.indexError;
+  }
+
+  private createIndexer(store: RememberingStore): FileIndexer {
+    const { kernel, catalog, manifest, pins, indexes } = this;
+    let nowMs = 0;
+    return new FileIndexer({
+      ...{ catalog, manifest, store, pins, list: indexes, rowsMin: 1 },
+      indexKey: (fileId, revision) => KEYS.fileIndex(fileId, revision),
+      objectSource: (key) => ({ kind: "bytes", bytes: store.objects.get(key)! }),
+      build: async (request, write) => {
+        await this.beforeEncode();
+        return buildFileIndex(kernel, request, { write, pace: () => this.duringMerge(), valuesMax: this.indexValuesMax });
+      },
+      cancelBuild: () => {},
+      // a failure is tried again the next time
+      nowMs: () => (nowMs += 1e9),
+      onIndexed: () => {},
+      onError: (error) => {
+        this.indexError = error;
+      },
+    });
   }
 
   private createCompactor(store: RememberingStore, pins: Pins, nowMs: () => number): Compactor {
@@ -327,7 +323,7 @@ export class WritePath {
       for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {
         for (const values of readChunk(this.kernel, projected, chunk)) rows.push(toRow(projected, values));
       }
-      scan.close();
+      this.finished(scan);
     });
     return Promise.resolve(rows);
   }
@@ -343,9 +339,17 @@ export class WritePath {
         groups = [];
         for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) groups.push(...readChunk(this.kernel, columns, chunk));
       }
-      scan.close();
+      this.finished(scan);
     });
     return groups;
+  }
+
+  private finished(scan: TableScan): void {
+    for (const { blocksRuledOut, pagesRuledOut } of scan.records()) {
+      this.ruledOut.blocks += blocksRuledOut;
+      this.ruledOut.pages += pagesRuledOut;
+    }
+    scan.close();
   }
 
   private scanOf(snapshot: TableSnapshot): TableScan {
