@@ -4,9 +4,16 @@ import type { Row, State } from "./state-rows.ts";
 
 const CONFIGURE = "/api/v3/configure";
 const ENTERPRISE = "/api/v3/enterprise/configure";
-/** Where the tables and file indexes are. */
+const PATHS = {
+  "file index": `${ENTERPRISE}/file_index`,
+  "last cache": `${CONFIGURE}/last_cache`,
+  "distinct cache": `${CONFIGURE}/distinct_cache`,
+} as const;
+/** Where the tables, their caches and file indexes are. */
 const DATABASE = "states";
 const LINES = (table: string) => `${table},host=a v=1i 1\n${table},host=b v=2i 2`;
+
+const CACHES = "SELECT name FROM system.last_caches";
 
 export interface Reply {
   readonly status: number;
@@ -19,6 +26,8 @@ export interface Seen {
   /** Milliseconds since 1970; null: never, or it is not deleted. */
   readonly dropMs: number | null;
   readonly periodNs: number | null;
+  /** Of its tables; null: nobody could ask for them. */
+  readonly caches: number | null;
 }
 
 interface Listed {
@@ -36,7 +45,10 @@ interface Lists {
   readonly shownDeleted: readonly string[];
   readonly tables: readonly Listed[];
   readonly tokens: readonly string[];
+  /** Of those in the database of all tables, the table's name. */
   readonly fileIndexes: readonly string[];
+  readonly lastCaches: readonly string[];
+  readonly distinctCaches: readonly string[];
 }
 
 export class Objects {
@@ -61,18 +73,23 @@ export class Objects {
       this.operatorText ||= tokenOf(await this.call("POST", `${CONFIGURE}/token/admin/regenerate`));
       return;
     }
-    if (of === "file index") await this.write(DATABASE, LINES(id));
+    const isOfTable = of === "file index" || of === "last cache" || of === "distinct cache";
+    if (isOfTable) await this.write(DATABASE, LINES(id));
     if (state === "none") return;
     if (of === "token") {
       this.texts.set(id, tokenOf(await this.call("POST", `${CONFIGURE}/token/named_admin`, { token_name: id })));
       return;
     }
-    if (of === "file index") {
-      await this.succeed("POST", `${ENTERPRISE}/file_index`, { db: DATABASE, table: id, columns: ["host"] });
+    if (isOfTable) {
+      const columns = { [of === "last cache" ? "key_columns" : "columns"]: ["host"] };
+      const name = of === "file index" ? {} : { name: "cache" };
+      await this.succeed("POST", PATHS[of], { db: DATABASE, table: id, ...name, ...columns });
       return;
     }
     if (of === "table") await this.write(DATABASE, LINES(id));
     else await this.write(id, `${LINES("t")}\n${LINES("u")}`);
+    const cached = of === "table" ? { db: DATABASE, table: id } : { db: id, table: "t" };
+    await this.succeed("POST", PATHS["last cache"], { ...cached, name: "cache" });
     const before = period?.[0] ?? null;
     if (before !== null) await this.succeed("PUT", `${CONFIGURE}/${of}`, { ...owner(of, id), retention_period: before });
     const remove = (more: object) => this.succeed("DELETE", `${CONFIGURE}/${of}?${query({ ...owner(of, id), ...more })}`);
@@ -88,7 +105,11 @@ export class Objects {
   /** Does what the row says. */
   async trigger({ of, trigger, condition, state }: Row, id: string): Promise<Reply> {
     if (of === "token" || of === "operator") return this.triggerToken(of, trigger, condition, id);
-    if (of === "file index") return this.call(trigger, `${ENTERPRISE}/file_index`, { db: DATABASE, table: id, ...condition });
+    if (of === "file index") return this.call(trigger, PATHS[of], { db: DATABASE, table: id, ...condition });
+    if (of === "last cache" || of === "distinct cache") {
+      const members = { db: DATABASE, table: id, name: "cache", ...condition };
+      return trigger === "DELETE" ? this.call("DELETE", `${PATHS[of]}?${query(members)}`) : this.call("POST", PATHS[of], members);
+    }
     const retention = of === "database" ? `${CONFIGURE}/database/retention_period` : `${ENTERPRISE}/table/retention_period`;
     const name = state === "soft-deleted" && trigger === "DELETE" ? this.renamed.get(id)! : id;
     const members = { ...owner(of, name), ...condition };
@@ -119,11 +140,13 @@ export class Objects {
     const shown = (more: object) =>
       this.rows<{ "iox::database": string; deleted?: boolean }>(`${CONFIGURE}/database?${query({ format: "json", ...more })}`);
     const columns = "deleted, hard_deletion_time AS at";
-    const [databases, tables, tokens, indexes, live, all] = await Promise.all([
+    const [databases, tables, tokens, indexes, lastCaches, distinctCaches, live, all] = await Promise.all([
       rows<RawListed>("_internal", `SELECT database_name AS name, ${columns}, retention_period_ns AS period FROM system.databases`),
       rows<RawListed>(DATABASE, `SELECT table_name AS name, ${columns} FROM system.tables`),
       rows<{ name: string }>("_internal", "SELECT name FROM system.tokens"),
       rows<{ name: string }>(DATABASE, "SELECT table_name AS name FROM system.file_index"),
+      rows<{ name: string }>(DATABASE, 'SELECT "table" AS name FROM system.last_caches'),
+      rows<{ name: string }>(DATABASE, 'SELECT "table" AS name FROM system.distinct_caches'),
       shown({}),
       shown({ show_deleted: "true" }),
     ]);
@@ -132,6 +155,8 @@ export class Objects {
       tables: tables.map(listed),
       tokens: tokens.map(({ name }) => name),
       fileIndexes: indexes.map(({ name }) => name),
+      lastCaches: lastCaches.map(({ name }) => name),
+      distinctCaches: distinctCaches.map(({ name }) => name),
       shown: live.map((row) => row["iox::database"]),
       shownDeleted: all.filter((row) => row.deleted).map((row) => row["iox::database"]),
     };
@@ -140,12 +165,13 @@ export class Objects {
   /** What is seen of the object; a `state` that no table has says what does not fit. */
   async look({ of }: Row, id: string, lists: Lists): Promise<Seen> {
     if (of === "database") return this.lookAtDatabase(id, lists);
-    if (of === "table") return this.lookAtTable(id, lists.tables);
-    const name = of === "operator" ? "_admin" : id;
-    const isListed = (of === "file index" ? lists.fileIndexes : lists.tokens).includes(name);
+    if (of === "table") return this.lookAtTable(id, lists);
+    const nothing = { dropMs: null, periodNs: null, caches: null };
+    const ofTables = { "file index": lists.fileIndexes, "last cache": lists.lastCaches, "distinct cache": lists.distinctCaches };
+    if (of !== "token" && of !== "operator") return { state: ofTables[of].includes(id) ? "active" : "none", ...nothing };
+    const isListed = lists.tokens.includes(of === "operator" ? "_admin" : id);
     const text = of === "operator" ? this.operatorText : this.texts.get(id);
-    const nothing = { dropMs: null, periodNs: null };
-    if (of === "file index" || text === undefined) return { state: isListed ? "active" : "none", ...nothing };
+    if (text === undefined) return { state: isListed ? "active" : "none", ...nothing };
     const { status } = await this.call("GET", "/ping", undefined, text);
     if (isListed && status === 401) return { state: "other text", ...nothing };
     const isOpen = status === 200;
@@ -167,10 +193,11 @@ export class Objects {
       "false, undefined, true, false, 400": "without tables",
       "undefined, true, false, true, 404": "soft-deleted",
     };
-    return { state: states[parts] ?? parts, ...seen };
+    const caches = isShown ? (await this.rows(`/api/v3/query_sql?${query({ db: id, q: CACHES, format: "json" })}`)).length : null;
+    return { state: states[parts] ?? parts, caches, ...seen };
   }
 
-  private async lookAtTable(id: string, tables: readonly Listed[]): Promise<Seen> {
+  private async lookAtTable(id: string, { tables, lastCaches }: Lists): Promise<Seen> {
     const rows = await this.count(DATABASE, id);
     const live = tables.find(({ name }) => name === id);
     const deleted = tables.find((each) => isFormer(each, id));
@@ -181,7 +208,8 @@ export class Objects {
       "false, undefined, 0": "empty",
       "undefined, true, 400": "soft-deleted",
     };
-    return { state: states[parts] ?? parts, dropMs: deleted?.dropMs ?? null, periodNs: null };
+    const caches = live === undefined ? null : lastCaches.filter((name) => name === id).length;
+    return { state: states[parts] ?? parts, dropMs: deleted?.dropMs ?? null, periodNs: null, caches };
   }
 
   /** Brings a soft-deleted object back. */

@@ -1,8 +1,8 @@
-// The state tables of the order, row by row: what a database, a table, a token or a file index is, what is asked, what it is then. Rows of
-// seed-v3.md, "States and transitions", come first in each group; those behind them are of v3-facts.md and of our own endpoints.
+// The state tables of the order, row by row: what a database, a table, a token, a cache or a file index is, what is asked, what it is then.
+// Rows of seed-v3.md, "States and transitions", come first in each group; those behind them are of v3-facts.md and of our own endpoints.
 
 /** Of what a row speaks. */
-export type Kind = "database" | "table" | "token" | "operator" | "file index";
+export type Kind = "database" | "table" | "token" | "operator" | "file index" | "last cache" | "distinct cache";
 
 /** `active`: there, with its rows. `empty`: there, without rows. `without tables`: a database whose tables were deleted.
  *  `soft-deleted`: its name is free, it can be restored. `hard-deleted`: no name finds it. For a token `active` is one that opens,
@@ -66,6 +66,24 @@ function periods(of: "database" | "table"): Row[] {
   ];
 }
 
+/** `again`: the answer to the same configuration a second time; another one is always 400. */
+function caches(of: "distinct cache" | "last cache", made: Row["condition"], other: Row["condition"], again: number): Row[] {
+  return [
+    { of, state: "none", trigger: "POST", condition: made, next: "active", status: 201 },
+    { of, state: "active", trigger: "POST", condition: made, next: "active", status: again, operations: 0 },
+    { of, state: "active", trigger: "POST", condition: other, next: "active", status: 400, operations: 0 },
+    { of, state: "active", trigger: "DELETE", condition: {}, next: "none", status: 200 },
+    { of, state: "none", trigger: "DELETE", condition: {}, next: "none", status: 404, operations: 0 },
+  ];
+}
+
+/** How many caches an object has in its second state that had one in its first: those of its tables, while these are there. */
+export function cachesAfter({ of, state, next }: Row): number | null {
+  if (of !== "database" && of !== "table") return null;
+  if (next === "without tables" || (state === "none" && next === "empty")) return 0;
+  return next === "active" || next === "empty" ? 1 : null;
+}
+
 export const ROWS: readonly Row[] = [
   ...deletions("database"),
   { of: "database", ...active, condition: { data_only: "true", remove_tables: "true" }, next: "without tables", operations: 2 },
@@ -94,6 +112,9 @@ export const ROWS: readonly Row[] = [
   { of: "file index", state: "none", trigger: "POST", condition: { columns: ["host"] }, next: "active", status: 200 },
   { of: "file index", state: "active", trigger: "DELETE", condition: {}, next: "none", status: 200 },
   { of: "file index", state: "none", trigger: "DELETE", condition: {}, next: "none", status: 404, operations: 0 },
+
+  ...caches("distinct cache", { columns: ["host"] }, { columns: ["host"], max_age: 60 }, 409),
+  ...caches("last cache", { key_columns: ["host"] }, { key_columns: ["host"], count: 2 }, 400),
 ];
 
 export function rowName({ of, state, trigger, condition, next }: Row): string {

@@ -1,11 +1,12 @@
-// The state tables of databases, tables, tokens and file indexes (state-rows.ts) over HTTP on a real server, with an end of the process in
-// the middle of every transition: before it is durable, after that but before the answer, and after the answer. What tables cannot say
-// stands in databases.test.ts (names that are free again, writes to deleted objects, drops that come due) and tokens.test.ts (expiry).
+// The state tables of databases, tables, tokens, caches and file indexes (state-rows.ts) over HTTP on a real server, with an end of the
+// process in the middle of every transition: before it is durable, after that but before the answer, and after the answer. What tables
+// cannot say stands in databases.test.ts (names that are free again, writes to deleted objects, drops that come due) and tokens.test.ts
+// (expiry).
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { endUntold, hold, startHaltingServer, untilHeld } from "../support/halting-server.ts";
 import type { TestServer } from "../support/server.ts";
 import { Objects, type Reply, type Seen } from "./state-objects.ts";
-import { ROWS, type Row, rowName, type State } from "./state-rows.ts";
+import { cachesAfter, ROWS, type Row, rowName, type State } from "./state-rows.ts";
 
 setDefaultTimeout(60_000);
 
@@ -85,8 +86,12 @@ afterAll(() => server.dispose());
 /** Nobody finds what is dropped: it is as if it had never been. */
 const shownAs = (state: State): State => (state === "hard-deleted" ? "none" : state);
 
-function expectSeen({ of, drop, period = [null, null] }: Row, id: string, moment: Moment, state: State, which: 0 | 1): void {
-  const { state: found, dropMs, periodNs } = seen.get(`${id}, ${moment}`)!;
+/** `which`: the first state of the row, or the second. */
+function expectSeen(row: Row, id: string, moment: Moment, which: 0 | 1): void {
+  const { of, drop, period = [null, null] } = row;
+  const state = which === 0 ? row.state : row.next;
+  const { state: found, dropMs, periodNs, caches } = seen.get(`${id}, ${moment}`)!;
+  expect(caches).toBe(cachesAfter(which === 0 ? { ...row, next: row.state } : row));
   const wanted = period[which];
   expect([found, periodNs]).toEqual([shownAs(state), of === "database" && wanted !== null ? PERIODS[wanted]! : null]);
   if (which === 0 || drop === undefined) expect(dropMs).toBeNull();
@@ -98,22 +103,23 @@ function expectSeen({ of, drop, period = [null, null] }: Row, id: string, moment
 }
 
 describe.each(HALTED)("%s", (_, row, id) => {
-  test("killed before it is durable: nothing has happened", () => expectSeen(row, id, "undone", row.state, 0));
-  test("killed when it is durable, before the answer: it has happened", () => expectSeen(row, id, "untold", row.next, 1));
+  test("killed before it is durable: nothing has happened", () => expectSeen(row, id, "undone", 0));
+  test("killed when it is durable, before the answer: it has happened", () => expectSeen(row, id, "untold", 1));
 });
 
 describe.each(ANSWERED)("%s", (_, row, id) => {
   test("the answer", () => expect(replies.get(id)!.status, replies.get(id)!.text).toBe(row.status));
-  test("behind the answer", () => expectSeen(row, id, "answered", row.next, 1));
+  test("behind the answer", () => expectSeen(row, id, "answered", 1));
   test("killed after the answer", () => {
     // the operator's text was replaced by a later row
     if (row.of === "operator") expect(seen.get(`${id}, after the kill`)!.state).toBe("other text");
-    else expectSeen(row, id, "after the kill", row.next, 1);
+    else expectSeen(row, id, "after the kill", 1);
   });
 });
 
 describe.each(RESTORABLE)("%s", (_, row, id) => {
   test("it comes back with what it had", () => {
-    expect([restored.get(id), seen.get(`${id}, restored`)!.state]).toEqual([200, row.state === "empty" ? "empty" : "active"]);
+    const { state, caches } = seen.get(`${id}, restored`)!;
+    expect([restored.get(id), state, caches]).toEqual([200, row.state === "empty" ? "empty" : "active", 1]);
   });
 });
