@@ -1,5 +1,6 @@
 // The commands, and the texts that the program prints about itself.
 import { expect, test } from "bun:test";
+import { CLIENT_COMMANDS } from "./client/commands.ts";
 import { parseCommandLine } from "./command-line.ts";
 import { FLAGS } from "./flags.ts";
 
@@ -21,6 +22,24 @@ test.each([[["help", "serve"]], [["serve", "--help"]], [["serve", "--http-bind",
   const text = printed(...args);
   for (const { name } of FLAGS) expect(text).toContain(`  --${name}`);
   for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(104);
+});
+
+/** For a terminal of 100 columns, but for lines that are to be copied. */
+const isReadable = (line: string) => line.length <= 100 || /^\s*(?:tsdb|export) |: +tsdb /.test(line);
+
+test("the list of commands names all of them, apart from what they do", () => {
+  const lines = printed("--help").split("\n");
+  for (const { words } of CLIENT_COMMANDS) expect(lines.filter((line) => line.startsWith(`  ${words.join(" ")}`))).not.toEqual([]);
+  for (const line of lines.slice(lines.indexOf("Commands") + 1, lines.indexOf("", 4))) expect(line).toMatch(/^ {2}\S.* {2}\S|^ {26}\S/);
+});
+
+test.each(CLIENT_COMMANDS.map(({ words }) => words))("help of %s %s", (...words: unknown[]) => {
+  const command = CLIENT_COMMANDS.find((each) => each.words.every((word, i) => word === words[i]))!;
+  const text = printed("help", ...command.words);
+  expect(text).toStartWith(`Usage: tsdb ${command.words.join(" ")}`);
+  expect(text.replaceAll("\n", " ")).toContain(command.summary);
+  for (const { name, short } of command.options) expect(text).toContain(`${short === undefined ? "    " : `-${short}, `}--${name} `);
+  expect(text.split("\n").filter((line) => !isReadable(line))).toEqual([]);
 });
 
 test("serve gives a configuration", () => {

@@ -6,6 +6,10 @@ import { environmentName, FLAGS, type Flag } from "./flags.ts";
 
 const WIDTH = 100;
 const COLUMN = 36;
+/** Of the commands' summaries. */
+const COMMAND_COLUMN = 26;
+/** Commands are listed by their first word, in this order; others follow. */
+const VERBS = ["query", "sql", "write", "create", "show", "update", "delete", "restore", "stop", "completions"];
 
 export function versionLine(): string {
   return `tsdb ${EDITIONS.enterprise.version}\n`;
@@ -17,9 +21,9 @@ export function mainHelp(): string {
 Usage: tsdb <command> [flags]
 
 Commands
-${row("serve", "Start the server.")}${CLIENT_COMMANDS.map(({ words, aliases = [], summary }) => {
-  return row([words.join(" "), ...aliases].join(", "), summary);
-}).join("")}${row("version", "Print the version; also --version, -V.")}${row("help", "Print this; also --help, -h.")}
+${row("serve", "Start the server.")}${byVerb(CLIENT_COMMANDS)
+  .map(({ words, aliases = [], summary }) => row([words.join(" "), ...aliases].join(", "), summary))
+  .join("")}${row("version", "Print the version; also --version, -V.")}${row("help", "Print this; also --help, -h.")}
 tsdb <command> --help says more. Flags win over environment variables, these over tsdb.toml (--config FILE, TSDB_CONFIG).
 
 Try it
@@ -61,13 +65,18 @@ export function commandHelp({ words, aliases = [], summary, notes, positionals, 
   const also = aliases.length === 0 ? "" : ` (also: ${aliases.join(", ")})`;
   return `Usage: tsdb ${[...words, ...arguments_].join(" ")} [options]${also}
 
-${summary}
+${wrap(summary, WIDTH).join("\n")}
 ${notes === undefined ? "" : `\n${notes}\n`}
 ${rows.length === 0 ? "" : `Options\n${rows.join("")}`}`;
 }
 
+function byVerb(commands: readonly ClientCommand[]): ClientCommand[] {
+  const place = ({ words }: ClientCommand) => (VERBS.includes(words[0]!) ? VERBS.indexOf(words[0]!) : VERBS.length);
+  return commands.toSorted((a, b) => place(a) - place(b));
+}
+
 function row(name: string, summary: string): string {
-  return `  ${name.padEnd(20)}${summary}\n`;
+  return described(`  ${name}`, summary, COMMAND_COLUMN);
 }
 
 function flagRow(flag: Flag): string {
@@ -77,10 +86,11 @@ function flagRow(flag: Flag): string {
 }
 
 /** A name, and behind it a text in lines. */
-function described(head: string, text: string): string {
-  const [first = "", ...others] = wrap(text, WIDTH - COLUMN);
-  const start = head.length < COLUMN ? head.padEnd(COLUMN) + first : `${head}\n${" ".repeat(COLUMN)}${first}`;
-  return `${[start, ...others.map((line) => " ".repeat(COLUMN) + line)].join("\n")}\n`;
+function described(head: string, text: string, column = COLUMN): string {
+  const [first = "", ...others] = wrap(text, WIDTH - column);
+  const indent = " ".repeat(column);
+  const start = head.length < column ? head.padEnd(column) + first : `${head}\n${indent}${first}`;
+  return `${[start, ...others.map((line) => indent + line)].join("\n")}\n`;
 }
 
 function wrap(text: string, width: number): string[] {

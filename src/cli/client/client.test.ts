@@ -212,4 +212,13 @@ test.each<[words: string[], expected: string[]]>([
   expect(stdout.toString().trim().split("\n")).toEqual(expected);
 });
 
+test("fish completes what follows words when all of them are there", () => {
+  const script = completions("fish", CLIENT_COMMANDS).split("\n");
+  const after = (...words: string[]) => words.map((word) => `__fish_seen_subcommand_from ${word}`).join("; and ");
+  expect(script).toContain(`complete -c tsdb -n '${after("show", "system")}' -a 'table-list table summary'`);
+  expect(script).toContain(`complete -c tsdb -n '${after("show", "system")}' -l order-by`);
+  expect(script.some((line) => line.startsWith(`complete -c tsdb -n '${after("show")}' -a '`))).toBe(true);
+  expect(script.some((line) => line.startsWith("complete -c tsdb -n '__fish_use_subcommand' -a 'serve "))).toBe(true);
+});
+
 test("another shell is refused", () => expect(() => completions("csh", CLIENT_COMMANDS)).toThrow('unknown shell "csh"'));

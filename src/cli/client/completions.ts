@@ -60,17 +60,21 @@ complete -F _tsdb tsdb
 function fish({ next, options }: Words): string {
   const lines = ["complete -c tsdb -f"];
   for (const [key, words] of next) {
-    const condition = key === "" ? "__fish_use_subcommand" : `__fish_seen_subcommand_from ${key}`;
+    const condition = key === "" ? "__fish_use_subcommand" : seen(key);
     lines.push(`complete -c tsdb -n '${condition}' -a '${words.join(" ")}'`);
   }
   for (const [key, names] of options) {
-    const condition = key
-      .split(" ")
-      .map((word) => `__fish_seen_subcommand_from ${word}`)
-      .join("; and ");
-    for (const name of names) lines.push(`complete -c tsdb -n '${condition}' -l ${name.slice(2)}`);
+    for (const name of names) lines.push(`complete -c tsdb -n '${seen(key)}' -l ${name.slice(2)}`);
   }
   return `${lines.join("\n")}\n`;
+}
+
+/** Fish's condition: all of these words are there. */
+function seen(words: string): string {
+  return words
+    .split(" ")
+    .map((word) => `__fish_seen_subcommand_from ${word}`)
+    .join("; and ");
 }
 
 export function completions(shell: string, commands: readonly ClientCommand[]): string {
