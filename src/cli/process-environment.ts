@@ -6,6 +6,8 @@
 //
 // Memory: glibc gives large blocks back to the system when they are freed, but each of them that comes and goes raises its idea of
 // "large", up to 32 MiB; from then on every thread's arena keeps up to twice that of free memory, for good. What is set is not raised.
+//
+// Heads of requests: Bun refuses those of more than 16 KiB, with an empty answer. Dashboards send statements that are longer by GET.
 import { LIMITS } from "../model/limits.ts";
 
 const POOL_THREADS = "UV_THREADPOOL_SIZE";
@@ -13,6 +15,9 @@ const MALLOC: Readonly<Record<string, number>> = {
   MALLOC_MMAP_THRESHOLD_: 2 << 20,
   MALLOC_TRIM_THRESHOLD_: 4 << 20,
 };
+
+const RUNTIME_OPTIONS = "BUN_OPTIONS";
+const HEAD_OPTION = "--max-http-header-size";
 
 /** Starts the program anew, same process id, in the environment that it needs; does nothing when it has been. Takes some 10 ms. */
 export function completeEnvironment(): void {
@@ -28,5 +33,7 @@ export function missingVariables(env: Readonly<Record<string, string | undefined
   const missing: Record<string, string> = {};
   if (!(Number(env[POOL_THREADS]) >= LIMITS.poolThreads)) missing[POOL_THREADS] = String(LIMITS.poolThreads);
   for (const [name, bytes] of Object.entries(MALLOC)) if (env[name] === undefined) missing[name] = String(bytes);
+  const options = env[RUNTIME_OPTIONS] ?? "";
+  if (!options.includes(HEAD_OPTION)) missing[RUNTIME_OPTIONS] = `${options} ${HEAD_OPTION}=${LIMITS.requestHeadBytesMax}`.trim();
   return Object.keys(missing).length === 0 ? null : missing;
 }

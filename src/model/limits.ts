@@ -50,6 +50,8 @@ export const LIMITS = {
   tombstoneValuesMax: 10_000,
   tombstoneTextBytesMax: 256 * KIB,
   lineErrorsReported: 100,
+  /** Request line and headers: a connection may hold as much before anything is known of it. */
+  requestHeadBytesMax: 64 * KIB,
   /** Threads of the process for file and native calls. */
   poolThreads: 64,
   /** Of these, how many may be held by DuckDB's calls, over all query workers. */
