@@ -38,13 +38,30 @@ export function operation(source: OperationSource): { detail: DocumentDecoration
     parameters: [...parameters("query", source.query), ...parameters("header", source.headers)],
     ...(source.body === undefined ? {} : { requestBody: { required: true, content: content(source.body) } }),
     responses: Object.fromEntries(
-      Object.entries(source.answers).map(([status, answer]) => [
+      Object.entries({ ...commonAnswers(source), ...source.answers }).map(([status, answer]) => [
         status,
         { description: answer.description, ...(answer.content === undefined ? {} : { content: content(answer.content) }) },
       ]),
     ),
   };
   return { detail: detail as unknown as DocumentDecoration };
+}
+
+/** What every route may answer that is asked for like this, unless it says more of it itself. */
+function commonAnswers({ access, body, tag }: OperationSource): Record<number, Answer> {
+  const answers: Record<number, Answer> = {};
+  if (access !== "open") {
+    answers[400] = { description: "The Authorization header cannot be understood." };
+    answers[401] = { description: "No token, or one that is unknown, deleted or has expired." };
+    if (access !== "any token") answers[403] = { description: "The token may not do it." };
+  }
+  if (body !== undefined) {
+    answers[400] = { description: "The body or the Authorization header cannot be understood." };
+    answers[413] = { description: "The body is larger than --max-http-request-size, as sent or decompressed." };
+    // of a query the type is not looked at: clients send JSON under any name
+    if (tag !== "Query" && "application/json" in body) answers[415] = { description: "The body's type is not application/json." };
+  }
+  return answers;
 }
 
 function parameters(place: "query" | "header", schema: TObject | undefined): object[] {

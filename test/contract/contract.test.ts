@@ -1,6 +1,7 @@
-// Every operation of the OpenAPI files that this server has, on a real server with tokens: good requests are answered with success, bad
-// ones with the status that says so; every status is listed, every body has the form that the contract gives it, and what was refused has
-// changed nothing. What requests there are follows from the contract (variants.ts) and from one good request for each (good.ts).
+// Every operation of the OpenAPI files that this server has, and of its own document, on a real server with tokens: good requests are
+// answered with success, bad ones with the status that says so; every status is listed, there and in the server's own document, every body
+// has the form that the contract gives it, and what was refused has changed nothing. What requests there are follows from the contract
+// (variants.ts) and from one good request for each operation (good.ts).
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { prng } from "../support/prng.ts";
 import contractFile from "./contract.json";
@@ -8,6 +9,7 @@ import { bodyOf, MORE_TYPES, statusesOf } from "./differences.ts";
 import type { Contract, Operation } from "./extract.ts";
 import { GOOD } from "./good.ts";
 import { LATER, SOON } from "./not-served.ts";
+import { ownOperations } from "./own.ts";
 import { mistakes } from "./schema.ts";
 import { type Variant, Variants } from "./variants.ts";
 import { type Answer, World } from "./world.ts";
@@ -18,14 +20,18 @@ const SEED = Number(process.env["SEED"] ?? 1);
 const RANDOM_REQUESTS = Number(process.env["ROUNDS"] ?? 30);
 
 const contract = contractFile as unknown as Contract;
+const own = await ownOperations(contract);
 const served = Object.entries(contract).filter(([key]) => !SOON.has(key));
 
 /** What is answered whoever asks: the first token is made already, and health is open for whoever starts the server. */
 const OPEN: Readonly<Record<string, number>> = { "POST /api/v3/configure/token/admin": 409, "GET /health": 200, "GET /api/v1/health": 200 };
 
 let world: World;
+/** Statuses that the server's own document lists, by operation. */
+let documented: ReadonlyMap<string, ReadonlySet<number>>;
 beforeAll(async () => {
   world = await World.start();
+  documented = await world.documented();
   await world.makeStranger();
 });
 afterAll(() => world.server.dispose());
@@ -34,6 +40,7 @@ afterAll(() => world.server.dispose());
 function offences(key: string, operation: Operation, { status, headers, bytes, text }: Answer): string[] {
   const found: string[] = [];
   if (!statusesOf(key, operation).has(status)) found.push(`status ${status} is not listed`);
+  if (!documented.get(key)!.has(status)) found.push(`status ${status} is not in /openapi.json`);
   if (!/^[0-9a-f-]{36}$/.test(headers.get("cluster-uuid") ?? "")) found.push("no cluster-uuid");
   const type = (headers.get("content-type") ?? "").split(";")[0]!;
   if (status === 204 || status === 200 || status === 201) {
@@ -72,7 +79,7 @@ async function judge(key: string, operation: Operation, { what, sent, wanted }: 
   return found.map((offence) => `${what}: ${offence} (${answer.text.slice(0, 200)})`);
 }
 
-describe.each(served)("%s", (key, operation) => {
+describe.each([...served, ...Object.entries(own)])("%s", (key, operation) => {
   const make = async () => new Variants(key, operation, await GOOD[key]!(world));
 
   test("good requests succeed", async () => {
@@ -84,23 +91,9 @@ describe.each(served)("%s", (key, operation) => {
     }
   });
 
-  /** None of them succeeds, and nothing has changed behind them. */
-  async function refuse(variants: readonly (Variant & { readonly authorization?: string | null })[]): Promise<void> {
-    if (variants.length === 0) return;
-    const before = await world.state();
-    const found: string[] = [];
-    for (const variant of variants) found.push(...(await judge(key, operation, variant, variant.authorization)));
-    expect(found).toEqual([]);
-    if (variants.every(({ wanted }) => typeof wanted === "number")) expect(await world.state()).toEqual(before);
-  }
-
-  test("without something that is required", async () => refuse((await make()).missing()));
-  test("with parameters that cannot be understood", async () => refuse((await make()).brokenQuery()));
-  test("with members of other types", async () => refuse((await make()).wrongTypes()));
-  test("with bodies that are none", async () => refuse((await make()).brokenBodies()));
-
-  test("for whoever may not", async () => {
-    const plain = (await make()).plain();
+  test("bad requests are refused, each for its reason, and change nothing", async () => {
+    const variants = await make();
+    const plain = variants.plain();
     const isForAll = key === "GET /api/v3/configure/database";
     const credentials: [authorization: string | null, status: number][] = [
       [null, 401],
@@ -111,11 +104,18 @@ describe.each(served)("%s", (key, operation) => {
       [`Bearer ${world.admin}x`, 401],
       [`Bearer ${world.stranger}`, isForAll ? 200 : 403],
     ];
-    await refuse(
-      credentials.map(([authorization, status]) => {
-        return { what: `authorization ${authorization}`, sent: plain, wanted: OPEN[key] ?? status, authorization };
-      }),
-    );
+    const bad = [...variants.missing(), ...variants.brokenQuery(), ...variants.wrongTypes(), ...variants.brokenBodies()];
+    const before = await world.state();
+    const found: string[] = [];
+    for (const variant of bad.filter(({ wanted }) => wanted !== null)) found.push(...(await judge(key, operation, variant)));
+    for (const [authorization, status] of credentials) {
+      const variant: Variant = { what: `authorization ${authorization}`, sent: plain, wanted: OPEN[key] ?? status };
+      found.push(...(await judge(key, operation, variant, authorization)));
+    }
+    expect(found).toEqual([]);
+    expect(await world.state()).toEqual(before);
+    // what the contract lets pass
+    for (const variant of bad.filter(({ wanted }) => wanted === null)) expect(await judge(key, operation, variant)).toEqual([]);
   });
 
   test(`random requests, seed ${SEED}`, async () => {
@@ -127,11 +127,9 @@ describe.each(served)("%s", (key, operation) => {
 });
 
 test("every operation of the contract has a good request", () => {
-  expect(Object.keys(GOOD).sort()).toEqual(Object.keys(contract).sort());
+  expect(Object.keys(GOOD).sort()).toEqual([...Object.keys(contract), ...Object.keys(own)].sort());
 });
 
-/** Operations of ours on paths of the contract, which the files do not have. */
-const OURS = new Set(["POST /api/v3/configure/database/retention_period"]);
 const QUERY_PATHS = new Set(["/query", "/api/v3/query_sql", "/api/v3/query_influxql"]);
 
 test("another method is 405 where there are queries, and 404 elsewhere; HEAD is nowhere", async () => {
@@ -139,7 +137,7 @@ test("another method is 405 where there are queries, and 404 elsewhere; HEAD is 
   for (const path of new Set(served.map(([key]) => key.split(" ")[1]!))) {
     for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "PROPFIND"]) {
       const key = `${method} ${path}`;
-      if (Object.hasOwn(contract, key) || OURS.has(key)) continue;
+      if (Object.hasOwn(contract, key) || Object.hasOwn(own, key)) continue;
       const { status } = await world.send({ method, path });
       if (status !== (QUERY_PATHS.has(path) ? 405 : 404)) found.push(`${key}: ${status}`);
     }

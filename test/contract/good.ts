@@ -83,6 +83,14 @@ export const GOOD: Readonly<Record<string, Make>> = {
     headers: { Accept: "application/json", "Content-Type": "application/json" },
     body: { db: DATABASE, q: TSDBQL, format: "json", params: PARAMS },
   }),
+  "GET /api/v3/query_tsdbql": () => ({
+    query: { db: DATABASE, q: TSDBQL, format: "json", params: JSON.stringify(PARAMS) },
+    headers: { Accept: "application/json" },
+  }),
+  "POST /api/v3/query_tsdbql": () => ({
+    headers: { Accept: "application/json", "Content-Type": "application/json" },
+    body: { db: DATABASE, q: TSDBQL, format: "json", params: PARAMS },
+  }),
   "GET /query": () => ({ query: { ...V1_QUERY, u: "anybody" }, headers: { Accept: "application/json" } }),
   "POST /query": () => {
     return { headers: { Accept: "application/json" }, body: { ...V1_QUERY, pretty: true, chunked: false, chunk_size: 5 } };
@@ -97,6 +105,12 @@ export const GOOD: Readonly<Record<string, Make>> = {
     query: { db: await world.freshDatabase(), data_only: "true", hard_delete_at: "2100-01-01T00:00:00Z" },
   }),
   "DELETE /api/v3/configure/database/retention_period": query({ db: DATABASE }),
+  "POST /api/v3/configure/database/retention_period": query({ db: DATABASE, duration: "100y" }),
+  "POST /api/v3/configure/database/restore": async (world) => {
+    const db = await world.freshDatabase();
+    await world.send({ method: "DELETE", path: `/api/v3/configure/database?db=${db}` });
+    return { body: { db, new_name: world.fresh() } };
+  },
   "POST /api/v3/configure/table": (world) => ({
     body: {
       db: DATABASE,
@@ -113,6 +127,11 @@ export const GOOD: Readonly<Record<string, Make>> = {
   "DELETE /api/v3/configure/table": async (world) => ({
     query: { db: DATABASE, table: await world.freshTable(), data_only: "true", hard_delete_at: "2100-01-01T00:00:00Z" },
   }),
+  "POST /api/v3/configure/table/restore": async (world) => {
+    const table = await world.freshTable();
+    await world.send({ method: "DELETE", path: `/api/v3/configure/table?db=${DATABASE}&table=${table}` });
+    return { body: { db: DATABASE, table, new_name: world.fresh() } };
+  },
   "POST /api/v3/enterprise/configure/table/retention_period": query({ ...onTable, duration: "100y" }),
   "DELETE /api/v3/enterprise/configure/table/retention_period": query(onTable),
 
@@ -167,5 +186,5 @@ export const LENIENT: readonly { readonly what: RegExp; readonly why: string }[]
   { what: /retention_period=null$/, why: "facts 3.1: null is for ever" },
   { what: /^POST \/(write|api\/v2\/write): query\.precision=""$/, why: "an empty precision is none: clients of both lines send it" },
   { what: /^POST \/api\/v3\/query_sql: body\.(format|params)=null$/, why: "facts 2.1: optional; null is absent" },
-  { what: /^POST \/api\/v3\/query_influxql: body\.(db|format|params)=null$/, why: "facts 2.1: optional; null is absent" },
+  { what: /^POST \/api\/v3\/query_(influxql|tsdbql): body\.(db|format|params)=null$/, why: "facts 2.1: optional; null is absent" },
 ];

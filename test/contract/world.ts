@@ -82,6 +82,16 @@ export class World {
     return name;
   }
 
+  /** Statuses by operation, from /openapi.json. */
+  async documented(): Promise<Map<string, Set<number>>> {
+    const { text } = await this.succeed({ method: "GET", path: "/openapi.json" });
+    const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, { responses: object }>> };
+    const operations = Object.entries(paths).flatMap(([path, methods]) => {
+      return Object.entries(methods).map(([method, { responses }]) => [`${method.toUpperCase()} ${path}`, responses] as const);
+    });
+    return new Map(operations.map(([key, responses]) => [key, new Set(Object.keys(responses).map(Number))]));
+  }
+
   /** Everything that operations of the contract change, as a client sees it. */
   async state(): Promise<Record<string, string>> {
     const tables = await this.rows("_internal", "SELECT table_name FROM information_schema.tables WHERE table_schema = 'system'");
