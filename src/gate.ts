@@ -49,7 +49,7 @@ export class Gate {
     };
     if (adminToken !== null && !catalog.tokens().some(({ permissions }) => permissions === null)) await add(adminToken);
     for (const name of permissionTokens?.databases ?? []) {
-      if (catalog.findDatabase(name) === undefined) await databases.createDatabase({ name, retentionNs: null });
+      if (catalog.findDatabase(name) === undefined) await databases.createDatabase({ name, retentionNs: null }).catch(notGiven);
     }
     for (const token of permissionTokens?.tokens ?? []) await add(token);
   }
@@ -91,4 +91,10 @@ export class Gate {
   stop(): void {
     this.recovery?.stop();
   }
+}
+
+/** A database of the file would be one too many: two of the flags contradict each other. */
+function notGiven(error: unknown): never {
+  if (!(error instanceof TsdbError) || error.kind !== "limit_exceeded") throw error;
+  throw new TsdbError("config", `--permission-tokens-file: ${error.message}`, error.details, { cause: error });
 }

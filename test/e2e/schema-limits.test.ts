@@ -1,7 +1,8 @@
 // Limits of databases, tables and columns, on every road on which they are made: what would be one too many is refused in the documented
 // words, nothing of it is made, and what exists stays whatever the limit is at the next start.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TestServer } from "../support/server.ts";
 import { PARSED_BY, query, write } from "./client.ts";
@@ -186,4 +187,22 @@ describe.each(PARSED_BY)("where %s parses bodies", (_, flags) => {
     expect([await databases(server), await columns(server, "b"), await columns(server, "b/rp")]).toEqual(before);
     expect((await query(server, "b", "SELECT v FROM t WHERE v >= 9 ORDER BY v", { format: "json" })).text).toBe('[{"v":9.0},{"v":10.0}]');
   });
+});
+
+test("databases of --permission-tokens-file that would be too many end the start with a line; those that exist do not", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tsdb-limits-"));
+  try {
+    const path = join(folder, "tokens.json");
+    writeFileSync(path, JSON.stringify({ create_databases: ["a", "b"], tokens: [] }));
+    const flags = ["--permission-tokens-file", path];
+    const data = join(folder, "data");
+    const text = "--permission-tokens-file: Adding a new database would exceed limit of 1 databases";
+    await expect(TestServer.start({ dataDir: data, flags: [...flags, "--num-database-limit", "1"], withAuth: true })).rejects.toThrow(text);
+    await using server = await TestServer.start({ dataDir: data, flags });
+    expect(await databases(server)).toEqual(["a", "b"]);
+    await server.restart([...flags, "--num-database-limit", "1"]);
+    expect(await databases(server)).toEqual(["a", "b"]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -196,6 +196,7 @@ export const databaseRoutes = (services: AppServices) => {
             400: "The new name is not possible, or several deleted databases had the name.",
             404: "No deleted database has or had the name.",
             409: "The name is taken, or the database is not deleted.",
+            422: "There are as many databases or tables as there may be.",
           }),
         }),
       },

@@ -120,6 +120,7 @@ export const tableRoutes = (services: AppServices) => {
             400: "The new name is not possible, or several deleted tables had the name.",
             404: "No deleted table has or had the name.",
             409: "The name is taken, or the table is not deleted.",
+            422: "There are as many tables as there may be.",
           }),
         }),
       },
