@@ -1,5 +1,35 @@
 // The kernel's exports, folder by folder; no logic here.
 export {
+  markUnknown,
+  rankViews,
+  rowKeysBytes,
+  rowKeysCount,
+  rowKeysCreate,
+  rowKeysFree,
+  rowKeysMove,
+  rowKeysOf,
+  rowKeysTags,
+  rowKeysViews,
+  skipWithoutTag,
+} from "./cache/keys";
+export {
+  clearBits,
+  slotsClaim,
+  slotsClaimed,
+  slotsExpire,
+  slotsLeastEntered,
+  slotsLiveKeys,
+  slotsMerge,
+  slotsMerged,
+  slotsOrdered,
+  slotsOrderedEntered,
+  slotsOrderedTime,
+  slotsSetSeries,
+  slotsUsed,
+} from "./cache/newest";
+export { seenKeys, seenLeast, seenRows, seenSeries } from "./cache/seen";
+export { ownText, textBytesOf } from "./cache/text";
+export {
   codecBytesMax,
   codecColumnBytes,
   codecDecode,

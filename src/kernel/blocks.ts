@@ -7,6 +7,11 @@ export class Blocks {
 
   constructor(private readonly kernel: Kernel) {}
 
+  /** Of all of them. */
+  get bytes(): number {
+    return this.blocks.reduce((sum, block) => sum + block.bytes, 0);
+  }
+
   /** Contents undefined. @throws TsdbError overloaded */
   alloc(bytes: number): number {
     const ptr = this.kernel.heap.alloc(bytes);

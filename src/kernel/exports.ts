@@ -1,4 +1,5 @@
 // The kernel's functions as TypeScript sees them, one interface a folder of assembly/, and what it imports from the host.
+import type { CacheExports } from "./cache-exports.ts";
 import type { Heap } from "./heap.ts";
 
 /** assembly/memory: pointers and counts are u32, booleans 0 or 1. */
@@ -373,7 +374,8 @@ export interface KernelExports
     CodecExports,
     StoreExports,
     TextExports,
-    ParquetExports {}
+    ParquetExports,
+    CacheExports {}
 
 /** What the kernel may ask of its host: memory, and decimal numbers of more than 19 digits. Allocation throws TsdbError("overloaded")
  *  through the kernel, which therefore allocates before it changes any state. */

@@ -10,9 +10,8 @@ import type { SeriesPiece } from "../model/series-piece.ts";
 import { cacheKey, unknownCache } from "../sql/cache-tables.ts";
 import type { SqlEngine, SqlInput, SqlPlan } from "../sql/engine.ts";
 import type { BlockCache } from "../store/block-cache.ts";
-import type { CacheKeeper, CacheKeeperParts } from "./caches/cache-keeper.ts";
+import { CacheKeeper, type CacheKeeperParts } from "./caches/cache-keeper.ts";
 import type { CacheTable } from "./caches/cache-table.ts";
-import { PlainKeeper } from "./caches/plain-keeper.ts";
 import type { KnownOfTable } from "./pieces.ts";
 import { SeriesNumbersOfTables } from "./series-numbers.ts";
 import type { DatabaseSnapshot, SnapshotNeed, TableSnapshot } from "./snapshot.ts";
@@ -77,7 +76,7 @@ export class QueryRunner {
     this.numbers = new SeriesNumbersOfTables(kernel);
     this.segments = new SortedSegments(kernel, cache);
     const known = (tableId: number) => this.known(tableId);
-    this.keeper = keeps === undefined ? null : new PlainKeeper({ kernel, cache, known, ...keeps });
+    this.keeper = keeps === undefined ? null : new CacheKeeper({ kernel, cache, known, ...keeps });
   }
 
   private known(tableId: number): KnownOfTable {

@@ -37,6 +37,8 @@ export interface TableSnapshot {
   readonly table: TableDef;
   /** Rows before it are past their retention: they do not exist any more. */
   readonly retentionMinNs: bigint;
+  /** Every row of the table up to this log sequence is here, or is hidden or past its retention; absent: up to the parts' highest. */
+  readonly sequence?: number | undefined;
   /** The id of the last tombstone that there was of the table, 0 or absent: none since the server started. */
   readonly lastDeletion?: number | undefined;
   /** Deletions that hide some of the rows, ascending ids. What is hidden as a whole, or past its retention, is not listed below. */

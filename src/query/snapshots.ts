@@ -104,15 +104,17 @@ export class Snapshots {
   }
 
   private table(table: TableDef): TableSnapshot {
-    const { tables, catalog, nowMs } = this.parts;
+    const { tables, catalog, manifest, nowMs } = this.parts;
     const known = this.parts.tombstonesOf(table.id);
     const retentionMinNs = catalog.retentionMinNs(table.id, nowMs());
     const isThere = (run: Run) => run.maxTimeNs >= retentionMinNs && !known.some((tombstone) => hidesWhole(tombstone, run));
-    const runs = tables.runs(table.id).filter(isThere);
+    const all = tables.runs(table.id);
+    const runs = all.filter(isThere);
+    const sequence = all.reduce((max, { seqMax }) => Math.max(max, seqMax), manifest.flushedSequence);
     const { blocks, tombstones } = this.visible.of(this.blocks.of(table.id), known, retentionMinNs);
     const hidesSome = (tombstone: Tombstone) => tombstones.has(tombstone) || runs.some((run) => canHide(tombstone, run));
     const lastDeletion = this.parts.lastDeletionOf(table.id);
     const indexes = this.parts.indexes?.refsOf(table.id) ?? [];
-    return { table, retentionMinNs, lastDeletion, tombstones: known.filter(hidesSome), runs, blocks, indexes };
+    return { table, retentionMinNs, sequence, lastDeletion, tombstones: known.filter(hidesSome), runs, blocks, indexes };
   }
 }

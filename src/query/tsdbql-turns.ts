@@ -5,9 +5,14 @@ import { TsdbError } from "../model/errors.ts";
 const TURN_MS = 5;
 
 export class Turns {
-  private pauseAtMs = performance.now() + TURN_MS;
+  private pauseAtMs: number;
 
-  constructor(private readonly signal: AbortSignal) {}
+  constructor(
+    private readonly signal: AbortSignal,
+    private readonly turnMs = TURN_MS,
+  ) {
+    this.pauseAtMs = performance.now() + turnMs;
+  }
 
   /** @throws TsdbError cancelled */
   check(): void {
@@ -18,7 +23,7 @@ export class Turns {
   pause(): Promise<void> | null {
     if (performance.now() < this.pauseAtMs) return null;
     return new Promise((resolve) => setImmediate(resolve)).then(() => {
-      this.pauseAtMs = performance.now() + TURN_MS;
+      this.pauseAtMs = performance.now() + this.turnMs;
       this.check();
     });
   }

@@ -14,6 +14,7 @@ export interface WireTable {
   readonly tableId: number;
   readonly table: WireList<TableDef>;
   readonly retentionMinNs: bigint;
+  readonly sequence: number | undefined;
   readonly lastDeletion: number | undefined;
   readonly tombstones: readonly Tombstone[];
   readonly dictionaries: WireList<DictionaryView>;
@@ -113,7 +114,7 @@ class TableSender {
   private readonly blocks = new ListSender<BlockSnapshot>();
   private readonly indexes = new ListSender<FileIndexRef>();
 
-  encode({ table, retentionMinNs, lastDeletion, tombstones, runs, blocks, indexes = [] }: TableSnapshot): WireTable {
+  encode({ table, retentionMinNs, sequence, lastDeletion, tombstones, runs, blocks, indexes = [] }: TableSnapshot): WireTable {
     const dictionaries = [...new Set(runs.map(({ dictionary }) => dictionary))];
     const numbers = new Float64Array(runs.length * RUN_NUMBERS);
     const times = new BigInt64Array(runs.length * 2);
@@ -133,6 +134,7 @@ class TableSender {
       tableId: table.id,
       table: this.table.encode([table]),
       retentionMinNs,
+      sequence,
       lastDeletion,
       tombstones,
       dictionaries: this.dictionaries.encode(dictionaries),
@@ -158,7 +160,8 @@ class TableReceiver {
   constructor(private readonly watcher: PartWatcher) {}
 
   decode(wire: WireTable): TableSnapshot {
-    const { table, retentionMinNs, lastDeletion, tombstones, dictionaries, columns, numbers, times, doubts, blocks, indexes } = wire;
+    const { table, retentionMinNs, sequence, lastDeletion, tombstones, dictionaries, columns, numbers, times, doubts, blocks, indexes } =
+      wire;
     this.table = decodeList(this.table, table);
     this.dictionaries = decodeList(this.dictionaries, dictionaries);
     this.columns = decodeList(this.columns, columns);
@@ -191,7 +194,7 @@ class TableReceiver {
       };
     });
     this.setSegments(new Set(runs.flatMap(({ segment }) => segment ?? [])));
-    return { table: this.table[0]!, retentionMinNs, lastDeletion, tombstones, runs, blocks: this.blocks, indexes: this.indexes };
+    return { table: this.table[0]!, retentionMinNs, sequence, lastDeletion, tombstones, runs, blocks: this.blocks, indexes: this.indexes };
   }
 
   /** The table is not heard of any more. */

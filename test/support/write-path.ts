@@ -376,13 +376,27 @@ export class WritePath {
 
   /** Hands over what a statement would see of the table, if it exists; valid until `use` returns. */
   withSnapshot(table: string, database: string, use: (snapshot: TableSnapshot) => void): void {
-    if (this.catalog.findDatabase(database) === undefined) return;
-    const { snapshot, release } = this.snapshots.take(database, { tables: [table], wholeCatalog: false, systemTables: [] });
+    const taken = this.takeSnapshot(table, database);
     try {
-      for (const found of snapshot.tables) use(found);
+      if (taken !== null) use(taken.snapshot);
     } finally {
-      release();
+      taken?.release();
     }
+  }
+
+  /** The same, until `release`; null: there is no such table. */
+  takeSnapshot(table: string, database = "db"): { snapshot: TableSnapshot; release(): void } | null {
+    if (this.catalog.findDatabase(database) === undefined) return null;
+    const { snapshot, release } = this.snapshots.take(database, { tables: [table], wholeCatalog: false, systemTables: [] });
+    const [found] = snapshot.tables;
+    if (found !== undefined) return { snapshot: found, release };
+    release();
+    return null;
+  }
+
+  /** For a reader of blocks of its own. */
+  get blockCache(): BlockCache {
+    return this.cache;
   }
 }
 

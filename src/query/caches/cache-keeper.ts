@@ -1,10 +1,20 @@
-// The state of last-value and distinct-value caches: kept in one query worker, fed from snapshots of their tables.
+// The state of last-value and distinct-value caches: kept in one query worker, fed from snapshots of their tables. Who reads a cache scans
+// its rows as those of a table; they stay as they were until the last reader that has them is gone.
+import { Pins } from "../../buffer/pins.ts";
+import { CacheMemory, NoRoomError } from "../../kernel/cache-memory.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { CacheDef } from "../../model/caches.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { ALL_TIME } from "../../model/scan.ts";
 import type { BlockCache } from "../../store/block-cache.ts";
 import type { KnownOfTable } from "../pieces.ts";
+import { noSeriesNumbers } from "../series-numbers.ts";
 import type { TableSnapshot } from "../snapshot.ts";
-import type { CacheClock, CacheStats, CacheTable } from "./cache-table.ts";
+import { TableScan } from "../table-scan.ts";
+import { Turns } from "../tsdbql-turns.ts";
+import { type CacheClock, type CacheStats, type CacheTable, cacheColumns } from "./cache-table.ts";
+import { KeptCache } from "./kept-cache.ts";
 
 export interface CacheKeeperParts {
   readonly kernel: Kernel;
@@ -14,22 +24,178 @@ export interface CacheKeeperParts {
   readonly bytesMax: number;
   /** Whether caches that are new here begin with what their table has. */
   readonly fillsFromHistory: { readonly last: boolean; readonly distinct: boolean };
+  /** Without a pause; a few milliseconds when absent. */
+  readonly turnMs?: number;
 }
 
-export interface CacheKeeper {
+const NEVER_ABORTED = new AbortController().signal;
+
+export class CacheKeeper {
+  private readonly pins = new Pins();
+  /** By cache id. */
+  private readonly caches = new Map<number, KeptCache>();
+  /** Ends of what is done for a cache, by its id. */
+  private readonly tails = new Map<number, Promise<unknown>>();
+  /** Memory of caches that have gone counts as long as somebody reads them. */
+  private readonly memories = new Set<CacheMemory>();
+
+  constructor(private readonly parts: CacheKeeperParts) {}
+
   /** Brings caches of the snapshot's table up to date with it, pausing every few milliseconds. The snapshot stays pinned until it settles.
    *  Calls for one cache take turns. A cache that does not fit is let go of: the next `open` says so. @throws TsdbError cancelled,
    *  corrupt_file, io, overloaded */
-  feed(caches: readonly CacheDef[], snapshot: TableSnapshot, clock: CacheClock, signal?: AbortSignal): Promise<void>;
+  async feed(caches: readonly CacheDef[], snapshot: TableSnapshot, clock: CacheClock, signal = NEVER_ABORTED): Promise<void> {
+    for (const def of caches) {
+      await this.inTurn(def, async () => {
+        const cache = this.of(def);
+        if (cache.isTooLarge) return;
+        try {
+          await cache.bring(snapshot, clock, new Turns(signal, this.parts.turnMs));
+        } catch (error) {
+          if (!(error instanceof NoRoomError)) throw error;
+          this.letGo(cache);
+        }
+      });
+    }
+  }
+
   /** The cache's rows, up to date with the snapshot (which stays pinned until it settles) or with a later one that it has seen.
    *  @throws TsdbError query_limit (memory), cancelled, corrupt_file, io, overloaded */
-  open(cache: CacheDef, snapshot: TableSnapshot, clock: CacheClock, signal: AbortSignal): Promise<CacheTable>;
+  open(def: CacheDef, snapshot: TableSnapshot, clock: CacheClock, signal: AbortSignal): Promise<CacheTable> {
+    return this.inTurn(def, async () => {
+      const turns = new Turns(signal, this.parts.turnMs);
+      turns.check();
+      const cache = this.of(def);
+      try {
+        await cache.bring(snapshot, clock, turns);
+        return this.table(cache, snapshot, clock.nowMs);
+      } catch (error) {
+        if (!(error instanceof NoRoomError)) throw error;
+        this.letGo(cache);
+        const mib = Math.round(this.parts.bytesMax / (1 << 20));
+        const message = `Resources exhausted: cache ${def.name} does not fit into the ${mib} MiB of all caches; --cache-mem-limit sets the limit`;
+        throw new TsdbError("query_limit", message, { cache: def.name, max: this.parts.bytesMax });
+      }
+    });
+  }
+
   /** The others are freed. */
-  keepOnly(caches: readonly CacheDef[]): void;
-  /** Frees what has expired. */
-  evict(nowMs: number): void;
-  stats(): CacheStats[];
+  keepOnly(caches: readonly CacheDef[]): void {
+    const ids = new Set(caches.map(({ id }) => id));
+    for (const id of this.caches.keys()) {
+      if (ids.has(id)) continue;
+      // not under a feed
+      void this.inTurnOf(id, async () => {
+        this.caches.get(id)?.release();
+        this.caches.delete(id);
+      });
+    }
+  }
+
+  /** Frees what has expired, of caches for which nothing is done at the moment. */
+  evict(nowMs: number): void {
+    for (const [id, cache] of this.caches) {
+      if (this.tails.has(id)) continue;
+      try {
+        cache.evict(nowMs);
+      } catch (error) {
+        if (!(error instanceof NoRoomError)) throw error;
+        this.letGo(cache);
+      }
+    }
+    this.forgetMemories();
+  }
+
+  /** Resolves when what has been asked for so far is done. */
+  async idle(): Promise<void> {
+    await Promise.all(this.tails.values());
+  }
+
+  /** Of all caches, with what is only read any more. */
+  get bytes(): number {
+    return this.parts.bytesMax - this.roomBytes();
+  }
+
+  stats(): CacheStats[] {
+    return [...this.caches.values()].map((cache) => ({ cacheId: cache.def.id, bytes: cache.bytes, ...cache.count() }));
+  }
+
   /** Whether an open cache table of this cache has, for certain: of every series that has rows at or after `minNs` the newest one
-   *  (a last-value cache), all values of rows at or after `minNs` (a distinct-value cache; `minNs` null: of all rows). */
-  covers(cache: CacheDef, snapshot: TableSnapshot, nowMs: number, minNs: bigint | null): boolean;
+   *  (a last-value cache; with those of its columns that the table has), all values of rows at or after `minNs` (a distinct-value cache;
+   *  `minNs` null: of all rows), maybe among others. */
+  covers({ id }: CacheDef, snapshot: TableSnapshot, nowMs: number, minNs: bigint | null): boolean {
+    return this.caches.get(id)?.covers(snapshot, nowMs, minNs) ?? false;
+  }
+
+  private of(def: CacheDef): KeptCache {
+    const known = this.caches.get(def.id);
+    if (known !== undefined) return known;
+    const { kernel, cache: blocks, known: knownOf, fillsFromHistory } = this.parts;
+    const memory = new CacheMemory(kernel, () => this.roomBytes());
+    this.memories.add(memory);
+    const cache = new KeptCache(
+      { kernel, cache: blocks, known: knownOf, memory, reclaimer: this.pins, fillsFromHistory: fillsFromHistory[def.kind] },
+      def,
+    );
+    this.caches.set(def.id, cache);
+    return cache;
+  }
+
+  private roomBytes(): number {
+    let taken = 0;
+    for (const { bytes } of this.memories) taken += bytes;
+    return this.parts.bytesMax - taken;
+  }
+
+  private letGo(cache: KeptCache): void {
+    cache.release();
+    cache.isTooLarge = true;
+  }
+
+  private table(cache: KeptCache, snapshot: TableSnapshot, nowMs: number): CacheTable {
+    const { kernel, cache: blocks } = this.parts;
+    const { run } = cache.answer(snapshot, nowMs);
+    cache.isTooLarge = false;
+    const pin = this.pins.take();
+    const table = { ...snapshot.table, columns: cacheColumns(cache.def, snapshot.table) };
+    const rows = { table, retentionMinNs: ALL_TIME.minNs, tombstones: [], runs: run.rowCount === 0 ? [] : [run], blocks: [] };
+    return new CacheScan(kernel, rows, blocks, () => pin.release());
+  }
+
+  private inTurn<T>({ id }: CacheDef, work: () => Promise<T>): Promise<T> {
+    return this.inTurnOf(id, work);
+  }
+
+  private inTurnOf<T>(id: number, work: () => Promise<T>): Promise<T> {
+    const before = this.tails.get(id);
+    const result = before === undefined ? work() : before.then(work);
+    const end = result
+      .catch(() => {})
+      .then(() => {
+        if (this.tails.get(id) === end) this.tails.delete(id);
+      });
+    this.tails.set(id, end);
+    return result;
+  }
+
+  private forgetMemories(): void {
+    const used = new Set([...this.caches.values()].map(({ memory }) => memory));
+    for (const memory of this.memories) if (memory.bytes === 0 && !used.has(memory)) this.memories.delete(memory);
+  }
+}
+
+class CacheScan extends TableScan {
+  constructor(
+    kernel: Kernel,
+    snapshot: TableSnapshot,
+    blocks: BlockCache,
+    private readonly onClose: () => void,
+  ) {
+    super(kernel, snapshot, blocks, LIMITS, { numbers: noSeriesNumbers(kernel), segments: null });
+  }
+
+  override close(): void {
+    super.close();
+    this.onClose();
+  }
 }

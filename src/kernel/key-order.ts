@@ -1,0 +1,85 @@
+// The keys of a cache in order of their columns: NULL first, texts by their bytes, numbers by size.
+import { type ColumnDef, ColumnType } from "../model/column.ts";
+import { Blocks } from "./blocks.ts";
+import type { CacheKeys } from "./cache-keys.ts";
+import type { Kernel } from "./kernel.ts";
+
+/** Ranks of keys in a column: ranks[codes[key's place]]. */
+interface RankedColumn {
+  readonly codesPtr: number;
+  readonly ranksPtr: number;
+  readonly rankCount: number;
+}
+
+export interface KeyList {
+  /** u32 each. */
+  readonly listPtr: number;
+  readonly count: number;
+}
+
+/** Brings the listed keys in order of `columns`, in place. @throws TsdbError overloaded */
+export function sortKeys(kernel: Kernel, keys: CacheKeys, columns: readonly ColumnDef[], { listPtr, count }: KeyList): void {
+  const { call } = kernel;
+  const scratch = new Blocks(kernel);
+  try {
+    const tagsPtr = keys.tagKeys(listPtr, count, scratch);
+    let order = scratch.alloc(count * 4);
+    let other = scratch.alloc(count * 4);
+    const placesPtr = scratch.alloc(count * 4);
+    const places = kernel.u32.subarray(placesPtr / 4, placesPtr / 4 + count);
+    for (let place = 0; place < count; place++) places[place] = place;
+    call.copyBytes(order, placesPtr, count * 4);
+    for (const column of columns.toReversed()) {
+      const ranked =
+        column.type === ColumnType.tag
+          ? rankTag(kernel, keys, column, { tagsPtr, count }, scratch)
+          : rankField(kernel, keys, column, { listPtr, count }, { placesPtr, scratch });
+      if (ranked === null) continue;
+      const { codesPtr, ranksPtr, rankCount } = ranked;
+      const counts = scratch.alloc((rankCount + 1) * 4);
+      call.orderSeriesByTag(order, count, codesPtr, ranksPtr, rankCount, counts, other);
+      [order, other] = [other, order];
+    }
+    call.gather4(listPtr, order, count, other);
+    call.copyBytes(listPtr, other, count * 4);
+  } finally {
+    scratch.release();
+  }
+}
+
+/** Null: no key has one. */
+function rankTag(
+  kernel: Kernel,
+  keys: CacheKeys,
+  column: ColumnDef,
+  { tagsPtr, count }: { tagsPtr: number; count: number },
+  scratch: Blocks,
+): RankedColumn | null {
+  const tag = keys.tags.view().tags.find(({ columnId }) => columnId === column.id);
+  if (tag === undefined || tag.valueCount <= 1) return null;
+  const { call } = kernel;
+  const codesPtr = scratch.alloc(count * 4);
+  call.gather4(tag.codesPtr, tagsPtr, count, codesPtr);
+  const sortedPtr = scratch.alloc(tag.valueCount * 4);
+  const ranksPtr = scratch.alloc(tag.valueCount * 4);
+  // ranksPtr serves as the sort's scratch before it gets its contents; view 0 is no value
+  call.sortViews(tag.valuesPtr + 16, tag.valueCount - 1, sortedPtr, ranksPtr);
+  call.rankCodes(sortedPtr, tag.valueCount, ranksPtr);
+  return { codesPtr, ranksPtr, rankCount: tag.valueCount };
+}
+
+function rankField(
+  kernel: Kernel,
+  keys: CacheKeys,
+  column: ColumnDef,
+  list: KeyList,
+  { placesPtr, scratch }: { placesPtr: number; scratch: Blocks },
+): RankedColumn {
+  const { call } = kernel;
+  const { ptr, validityPtr } = keys.fieldViews(column, list, scratch);
+  const sortedPtr = scratch.alloc(list.count * 4);
+  const ranksPtr = scratch.alloc(list.count * 4);
+  call.sortViews(ptr, list.count, sortedPtr, ranksPtr);
+  const rankCount = call.rankViews(ptr, validityPtr, sortedPtr, list.count, ranksPtr);
+  return { codesPtr: placesPtr, ranksPtr, rankCount };
+}
