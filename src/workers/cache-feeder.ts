@@ -24,10 +24,12 @@ export class CacheFeeder {
     return { type: "fed", id, failed, totals: this.totals() };
   }
 
-  keep(caches: readonly CacheDef[], nowMs: number): void {
-    this.kinds = new Map(caches.map(({ id, kind }) => [id, kind]));
+  /** What to answer. */
+  keep(id: number, caches: readonly CacheDef[], nowMs: number): FromQueryWorker {
+    this.kinds = new Map(caches.map((cache) => [cache.id, cache.kind]));
     this.keeper.keepOnly(caches);
     this.keeper.evict(nowMs);
+    return { type: "fed", id, failed: [], totals: this.totals() };
   }
 
   /** Ends what is under way, and whatever comes after it. */

@@ -43,7 +43,11 @@ class World {
           this.sent.push({ feeds, answer, fail: (error) => settled(() => reject(error)) });
           return promise;
         },
-        keep: (caches) => void this.kept.push(caches.map(({ id }) => id)),
+        keep: async (caches) => {
+          this.kept.push(caches.map(({ id }) => id));
+          const kept = { bytes: 9, keys: caches.length, rows: caches.length };
+          return { totals: { last: kept, distinct: { bytes: 0, keys: 0, rows: 0 } } };
+        },
       },
       catalog: {
         caches: (tableId) => this.caches.filter((cache) => cache.tableId === tableId),
@@ -121,6 +125,20 @@ test("caches that there are at the start are filled, one table at a time, and th
   expect(world.sent).toHaveLength(2);
   expect(world.pins).toBe(0);
   expect(feeds.stats).toMatchObject({ caches: { last: 3, distinct: 0 }, totals: { last: { bytes: 1, keys: 2, rows: 3 } }, feeds: 2 });
+  feeds.stop();
+});
+
+test("what the keeper has let go of is counted no more, though nothing is fed", async () => {
+  const world = new World();
+  world.caches = [last(1, 7)];
+  const feeds = world.start();
+  await world.sent[0]!.answer();
+  expect(feeds.stats.totals.last).toEqual({ bytes: 1, keys: 2, rows: 3 });
+  world.caches = [];
+  world.changed();
+  await later(50);
+  expect(world.kept.at(-1)).toEqual([]);
+  expect(feeds.stats).toMatchObject({ caches: { last: 0, distinct: 0 }, totals: { last: { bytes: 9, keys: 0, rows: 0 } } });
   feeds.stop();
 });
 

@@ -23,7 +23,8 @@ export interface TableFeed {
 export interface Keeper {
   /** Resolves when nothing is read of the tables any more. @throws when the worker is gone, or the server stops */
   feed(feeds: readonly TableFeed[]): Promise<Fed>;
-  keep(caches: readonly CacheDef[], nowMs: number): void;
+  /** Resolves when the others are gone, and what has expired. @throws as feed */
+  keep(caches: readonly CacheDef[], nowMs: number): Promise<Pick<Fed, "totals">>;
 }
 
 export interface CacheFeedsParts {
@@ -202,8 +203,16 @@ export class CacheFeeds {
   /** Tells the keeper which caches there are: the others are gone, and what has expired can go. */
   private keep(): void {
     this.keepTimer = undefined;
-    if (this.known.size > 0 || this.keepSoon) this.parts.keeper.keep([...this.known.values()], this.parts.nowMs());
+    if (this.known.size > 0 || this.keepSoon) void this.tellKeeper();
     this.keepSoon = false;
+  }
+
+  private async tellKeeper(): Promise<void> {
+    try {
+      this.totals = (await this.parts.keeper.keep([...this.known.values()], this.parts.nowMs())).totals;
+    } catch {
+      // the keeper is gone: another one is told of all caches
+    }
   }
 }
 

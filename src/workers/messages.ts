@@ -73,8 +73,8 @@ export type ToQueryWorker =
   | { readonly type: "credit"; readonly id: number; readonly bytes: number }
   | { readonly type: "cancel"; readonly id: number }
   | FeedMessage
-  /** Caches that are not in the list are gone, and so is what has expired. */
-  | { readonly type: "keep"; readonly caches: readonly CacheDef[]; readonly nowMs: number }
+  /** Caches that are not in the list are gone, and so is what has expired. Answered as a feed of no table is. */
+  | { readonly type: "keep"; readonly id: number; readonly caches: readonly CacheDef[]; readonly nowMs: number }
   /** The server stops: what is being fed need not go on. */
   | { readonly type: "stop feeding" };
 

@@ -125,26 +125,28 @@ export class QueryClient implements QueryService, QueryControl, Keeper {
     else throw new TsdbError("bad_query", status === "killed" ? "already killed" : `no such query id: ${id}`);
   }
 
-  async feed(feeds: readonly TableFeed[]): Promise<Fed> {
+  feed(feeds: readonly TableFeed[]): Promise<Fed> {
+    const tables = feeds.map(({ table }) => table);
+    return this.askKeeper((slot, id) => {
+      const snapshot = slot.snapshots.encode({ tables, catalog: [], isInternal: false, systemRows: {} });
+      return { type: "feed", id, snapshot, feeds: feeds.map(({ caches, clock }) => ({ caches, clock })) };
+    });
+  }
+
+  keep(caches: readonly CacheDef[], nowMs: number): Promise<Fed> {
+    return this.askKeeper((_, id) => ({ type: "keep", id, caches, nowMs }));
+  }
+
+  /** Sends what `message` makes when the worker is there, and waits for its answer. */
+  private async askKeeper(message: (slot: WorkerSlot, id: number) => ToQueryWorker): Promise<Fed> {
     const slot = this.slots[KEEPER]!;
     await slot.ready;
     if (this.closed) throw new TsdbError("unavailable", "the server is stopping");
     const id = this.nextId++;
     const fed = Promise.withResolvers<Fed>();
     slot.feeds.set(id, fed);
-    const tables = feeds.map(({ table }) => table);
-    const snapshot = slot.snapshots.encode({ tables, catalog: [], isInternal: false, systemRows: {} });
-    this.post(slot, { type: "feed", id, snapshot, feeds: feeds.map(({ caches, clock }) => ({ caches, clock })) });
+    this.post(slot, message(slot, id));
     return fed.promise;
-  }
-
-  keep(caches: readonly CacheDef[], nowMs: number): void {
-    const slot = this.slots[KEEPER]!;
-    // one that does not start says so by `ready`
-    void slot.ready.then(
-      () => this.post(slot, { type: "keep", caches, nowMs }),
-      () => {},
-    );
   }
 
   private post({ worker }: WorkerSlot, message: ToQueryWorker): void {
