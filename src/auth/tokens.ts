@@ -14,6 +14,8 @@ import { isAllowed } from "./permissions.ts";
 import { hashToken, newTokenText } from "./token-text.ts";
 
 const NAME_BYTES_MAX = 256;
+/** Lists of tokens are shown in terminals. */
+const CONTROL_CHARACTER = /\p{Cc}/u;
 const EXPIRY_SECONDS_MAX = 100 * 366 * 86_400;
 
 export interface TokensParts {
@@ -68,6 +70,7 @@ export class Tokens implements TokenService, Authenticator {
     if (Buffer.byteLength(name) > NAME_BYTES_MAX) {
       throw new TsdbError("bad_request", `a token's name is too long: ${Buffer.byteLength(name)} bytes, max ${NAME_BYTES_MAX}`, {});
     }
+    if (CONTROL_CHARACTER.test(name)) throw new TsdbError("bad_request", "a token's name cannot have control characters", {});
     if (name === OPERATOR_TOKEN) throw nameTaken(name);
     if (expirySeconds !== null && !(Number.isInteger(expirySeconds) && expirySeconds > 0 && expirySeconds <= EXPIRY_SECONDS_MAX)) {
       throw new TsdbError("bad_request", `expiry_secs must be a whole number from 1 to ${EXPIRY_SECONDS_MAX}, got ${expirySeconds}`, {});

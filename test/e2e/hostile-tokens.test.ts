@@ -249,6 +249,20 @@ describe("names in permissions", () => {
   });
 });
 
+test.each(["\0", "a\nb", "\u001b[2J", "\u007f", "\u009b1m"])(
+  "a token called %p is refused: lists of tokens are shown in terminals",
+  async (name) => {
+    const before = await names();
+    for (const [path, body] of [
+      [`${TOKENS}/named_admin`, { token_name: name }],
+      [RESOURCE_TOKEN, permission(name, "a", "read")],
+    ] as const) {
+      expect(await call("POST", path, admin, body)).toEqual({ status: 400, text: "a token's name cannot have control characters" });
+    }
+    expect(await names()).toBe(before);
+  },
+);
+
 test("half a character in a name is refused: nobody could ask for it", async () => {
   const before = await names();
   for (const [path, body] of [
