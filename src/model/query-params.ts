@@ -19,7 +19,9 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text, exact as (key: string, value: unknown) => unknown);
   } catch (error) {
-    throw new TsdbError("bad_request", `serde json error: ${(error as Error).message}`);
+    const { message } = error as Error;
+    const reason = message.startsWith("Maximum call stack") ? "recursion limit exceeded" : message;
+    throw new TsdbError("bad_request", `serde json error: ${reason}`);
   }
 }
 

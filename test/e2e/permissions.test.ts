@@ -132,6 +132,31 @@ test("what would delete in a retention policy needs a token for it", async () =>
   await store("a/rp");
 });
 
+test("what would write in another database or a retention policy needs a token for it, and so does what would read there", async () => {
+  const token = tokens.get("a")!;
+  const written = async () => (await ask('SHOW MEASUREMENTS ON b; SHOW MEASUREMENTS ON "a/rp"', admin)).text;
+  const before = await written();
+  const refused = [
+    ...["b..made", "rp.made", "a.rp.made", "a.RP.made", "b.:MEASUREMENT", '"b"."autogen".:MEASUREMENT', "_internal..made"].flatMap(
+      (into) => [
+        `SELECT * INTO ${into} FROM of_a_t`,
+        `EXPLAIN SELECT * INTO ${into} FROM of_a_t`,
+        `SELECT * INTO ${into} FROM (SELECT * FROM of_a_t)`,
+      ],
+    ),
+    ...["b..of_b_t", "rp.of_a_rp_t", "a.rp./.*/"].map((from) => `SELECT * INTO made FROM ${from}`),
+    ...[
+      "CREATE DATABASE made",
+      "CREATE RETENTION POLICY made ON a DURATION 1h REPLICATION 1",
+      "ALTER RETENTION POLICY rp ON a DURATION 1h",
+    ],
+  ];
+  for (const q of refused) {
+    expect((await ask(q, token)).text, q).toContain("unauthorized to perform requested action with the token");
+  }
+  expect(await written()).toBe(before);
+});
+
 const nested = "[".repeat(100_000) + "]".repeat(100_000);
 const BODIES: [what: string, path: string, body: string, status: number, text: string][] = [
   ["a name nested deep", "database", `{"db":${nested}}`, 400, "serde json error: `db`: expected string, got a list"],
@@ -153,9 +178,10 @@ const QUERIES: [member: string, value: string, text: string][] = [
 test.each(QUERIES)("%s of a query, nested deep", async (member, value, text) => {
   const others = Object.entries({ db: "a", q: "SELECT * FROM t WHERE v > $x" }).filter(([name]) => name !== member);
   const body = `{${others.map(([name, other]) => `"${name}":${JSON.stringify(other)},`).join("")}"${member}":${value}}`;
-  for (const path of ["/query", "/api/v3/query_tsdbql"]) {
+  const wanted = { "/query": text, "/api/v3/query_tsdbql": "serde json error: recursion limit exceeded" };
+  for (const [path, message] of Object.entries(wanted)) {
     const answer = await call("POST", path, admin, body);
-    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(text)]);
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(message)]);
   }
 });
 
