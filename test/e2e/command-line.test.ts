@@ -282,6 +282,42 @@ test("options that name several things may be given several times", async () => 
   expect((await run(["query", "--format", "csv", columns])).out).toBe("column_name\na\nb\ntime\nx\ny\n");
 });
 
+/** A server that ends the connection behind `text`. */
+function breaking(text: string) {
+  return Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      data(socket) {
+        socket.write(text);
+        socket.flush();
+        socket.end();
+      },
+    },
+  });
+}
+
+test("an answer that breaks off is a failure, and no half of it is left in a file", async () => {
+  const head = "HTTP/1.1 200 OK\r\ncontent-type: text/csv\r\ntransfer-encoding: chunked\r\n\r\n";
+  using half = breaking(`${head}5\r\na\n1\n2\r\n`);
+  using nothing = breaking("");
+  const at = (port: number) => ({ environment: { TSDB_HOST_URL: `http://127.0.0.1:${port}` } });
+  const broke = /^Query command failed: the answer broke off after [05] bytes: .*; what is there is not all of it\n$/;
+  for (const format of ["csv", "pretty"]) {
+    const { code, out, error } = await run(["query", "SELECT 1", "--format", format], at(half.port));
+    expect([code, "a\n1\n2".startsWith(out), error]).toEqual([1, true, expect.stringMatching(broke)]);
+  }
+  const path = join(folder, "half.csv");
+  const toFile = await run(["query", "SELECT 1", "--format", "csv", "-o", path], at(half.port));
+  expect([toFile.code, toFile.error, existsSync(path)]).toEqual([1, expect.stringMatching(broke), false]);
+  const tables = await run(["show", "tables"], at(half.port));
+  expect([tables.code, tables.out, tables.error]).toEqual([1, "", expect.stringMatching(/^Show command failed: the connection broke: /)]);
+  const never = await run(["query", "SELECT 1"], at(nothing.port));
+  expect([never.code, never.error]).toEqual([1, expect.stringMatching(/^Query command failed: http:\S+ did not answer: /)]);
+  const shell = await run(["sql"], { ...at(half.port), input: "SELECT 1;\n\\f json\n" });
+  expect([shell.code, shell.error]).toEqual([0, expect.stringMatching(/^the answer broke off after [05] bytes: /)]);
+});
+
 const MISTAKES: [args: string[], code: number, error: string | RegExp, environment?: Record<string, string>][] = [
   [["query"], 1, /^Query command failed: server responded with error \[400/],
   [["query", "SELECT nothing"], 1, /^Query command failed: server responded with error \[400 Bad Request\]: /],

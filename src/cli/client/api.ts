@@ -58,6 +58,36 @@ function readable(body: string): string {
   return body;
 }
 
+/** What a user is told of an error that may happen; null: it is a bug. */
+export function failureText(error: unknown): string | null {
+  if (error instanceof Refused || error instanceof TsdbError) return error.message;
+  return isNetworkError(error) ? `the connection broke: ${networkReason(error)}` : null;
+}
+
+function isNetworkError(error: unknown): error is Error {
+  return error instanceof Error && /^E[A-Z]+$|^Connection|^FailedToOpenSocket$/.test(String((error as NodeJS.ErrnoException).code));
+}
+
+/** Without advice on how to program. */
+function networkReason({ message }: Error): string {
+  return message.replace(/[.,]? (?:For more information|Is the computer able).*$/s, "");
+}
+
+/** The body of an answer as it comes. @throws TsdbError io when it breaks off; the abort, if that is why */
+export async function* piecesOf({ body }: Response): AsyncGenerator<Uint8Array, void> {
+  let byteCount = 0;
+  try {
+    for await (const piece of body ?? []) {
+      byteCount += piece.length;
+      yield piece;
+    }
+  } catch (error) {
+    if (!isNetworkError(error)) throw error;
+    const came = `after ${byteCount.toLocaleString("en-US")} bytes: ${networkReason(error)}`;
+    throw new TsdbError("io", `the answer broke off ${came}; what is there is not all of it`, {}, { cause: error });
+  }
+}
+
 export interface CallOptions {
   readonly query?: Readonly<Record<string, string | undefined>>;
   /** An object is sent as JSON. */
@@ -104,12 +134,14 @@ export class Api {
       });
     } catch (cause) {
       if (signal?.aborted === true) throw cause;
-      const reason = (cause as Error).message;
+      const reason = networkReason(cause as Error);
       if (/certificate|self.signed/i.test(reason)) {
         const hint = "--tls-ca FILE trusts one, --tls-no-verify any";
         throw new TsdbError("io", `the certificate of ${this.host} is not trusted: ${reason}; ${hint}`, {}, { cause });
       }
-      throw new TsdbError("io", `no server at ${this.host}: ${reason}; --host names another one`, {}, { cause });
+      const isThere = (cause as NodeJS.ErrnoException).code === "ECONNRESET";
+      const message = isThere ? `${this.host} did not answer: ${reason}` : `no server at ${this.host}: ${reason}; --host names another one`;
+      throw new TsdbError("io", message, {}, { cause });
     }
     if (response.ok) return response;
     const text = await response.text();

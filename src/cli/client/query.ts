@@ -1,8 +1,8 @@
 // tsdb query: one statement, its rows to the terminal, a pager or a file.
-import { createWriteStream, readFileSync } from "node:fs";
-import { pipeline } from "node:stream/promises";
+import { readFileSync, rmSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { TsdbError } from "../../model/errors.ts";
-import { Api, CONNECTION, DATABASE } from "./api.ts";
+import { Api, CONNECTION, DATABASE, piecesOf } from "./api.ts";
 import type { ClientCommand, Terminal } from "./command.ts";
 import type { Input } from "./options.ts";
 import { NO_PAGER, pagerOf, showAnswer } from "./pager.ts";
@@ -31,11 +31,21 @@ async function statementOf(input: Input, { input: standardInput, isInputTerminal
 }
 
 async function save(response: Response, path: string): Promise<void> {
+  const file = await open(path, "w").catch(cannotWrite);
   try {
-    await pipeline(response.body!, createWriteStream(path));
+    for await (const piece of piecesOf(response)) await file.appendFile(piece).catch(cannotWrite);
+    await file.close();
   } catch (error) {
-    throw new TsdbError("io", `--output: ${(error as Error).message}`, {});
+    const isFile = (await file.stat()).isFile();
+    await file.close();
+    // half an answer is not left where a whole one is looked for
+    if (isFile) rmSync(path, { force: true });
+    throw error;
   }
+}
+
+function cannotWrite(error: Error): never {
+  throw new TsdbError("io", `--output: ${error.message}`, {}, { cause: error });
 }
 
 export const QUERY_COMMAND: ClientCommand = {
@@ -71,8 +81,8 @@ tsdb query -d home --format parquet -o temp.parquet 'SELECT * FROM temp'`,
     const response = await api.call("POST", path, { body: { db, q, format }, signal: aborter.signal });
     if (output !== undefined) await save(response, output);
     else if (terminal.isOutputTerminal || format === "pretty") {
-      await showAnswer(response.body!, terminal, { pager, cancel: () => aborter.abort() });
-    } else for await (const piece of response.body!) await terminal.out(piece);
+      await showAnswer(piecesOf(response), terminal, { pager, cancel: () => aborter.abort() });
+    } else for await (const piece of piecesOf(response)) await terminal.out(piece);
     return 0;
   },
 };

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { TsdbError } from "../../model/errors.ts";
 import type { Environment } from "../arguments.ts";
 import { commandHelp } from "../help.ts";
-import { Refused } from "./api.ts";
+import { failureText } from "./api.ts";
 import type { ClientCommand, Terminal } from "./command.ts";
 import { readInput } from "./options.ts";
 
@@ -54,8 +54,9 @@ export async function runClient(
     return await command.run(input, terminal);
   } catch (error) {
     if (error instanceof TsdbError && error.kind === "config") throw error;
-    if (!(error instanceof Refused) && !(error instanceof TsdbError)) throw error;
-    terminal.error(`${command.verb} command failed: ${error.message}\n`);
+    const text = failureText(error);
+    if (text === null) throw error;
+    terminal.error(`${command.verb} command failed: ${text}\n`);
     return EXIT_FAILURE;
   }
 }

@@ -3,8 +3,7 @@ import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
-import { TsdbError } from "../../model/errors.ts";
-import { Api, CONNECTION, DATABASE, Refused } from "./api.ts";
+import { Api, CONNECTION, DATABASE, failureText, piecesOf } from "./api.ts";
 import type { ClientCommand, Terminal } from "./command.ts";
 import { TABLE_LIST, withNewline } from "./databases.ts";
 import { NO_PAGER, pagerOf, type Showing, showAnswer } from "./pager.ts";
@@ -139,7 +138,7 @@ class Shell {
       try {
         const response = await api.call("POST", "/api/v3/query_sql", { body: { db: database, q, format }, signal: aborter.signal });
         const showing = { pager: format === "pretty" ? pager : null, cancel, ...(away && { away }) };
-        const wasPaged = await showAnswer(response.body!, terminal, showing);
+        const wasPaged = await showAnswer(piecesOf(response), terminal, showing);
         // in a pager most of the time is the reader's
         if (this.isTimed && !wasPaged) terminal.error(`${(performance.now() - startMs).toFixed(1)} ms\n`);
       } catch (error) {
@@ -156,8 +155,9 @@ class Shell {
     try {
       await run();
     } catch (error) {
-      if (!(error instanceof Refused) && !(error instanceof TsdbError)) throw error;
-      this.terminal.error(`${error.message}\n`);
+      const text = failureText(error);
+      if (text === null) throw error;
+      this.terminal.error(`${text}\n`);
     }
   }
 }
