@@ -84,7 +84,7 @@ export const LIMITS = {
    *  order, of up to a million. */
   seriesBytesDefault: 512 * MIB,
   seriesBytesMax: 2 * GIB,
-  /** Last-value and distinct-value caches of all tables: 100,000 keys of ten values are some 20 MB. */
+  /** Last-value and distinct-value caches of all tables: 100,000 keys of ten values are some 30 MB. */
   valueCacheBytesDefault: 128 * MIB,
   valueCacheBytesMax: 1 * GIB,
   /** Beside the largest buffer there is still room for so much. */
