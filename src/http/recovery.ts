@@ -2,6 +2,7 @@
 import type { TokenService } from "../model/access.ts";
 import { TsdbError } from "../model/errors.ts";
 import { failureOf } from "./errors.ts";
+import { pathOf } from "./query-string.ts";
 import { errorText, text } from "./respond.ts";
 import { tokenCreated } from "./v3/configure/token.ts";
 
@@ -20,8 +21,8 @@ export function startRecovery(
 ): RecoveryListener {
   let isUsed = false;
   const answer = async (request: Request): Promise<Response> => {
-    const { pathname } = new URL(request.url);
-    if (request.method !== "POST" || pathname !== PATH || isUsed) return text(404, "Not found");
+    // not by way of an URL: a Host header that is none must not be an error of ours
+    if (request.method !== "POST" || pathOf(request.url) !== PATH || isUsed) return text(404, "Not found");
     isUsed = true;
     try {
       const response = tokenCreated(await tokens().regenerateOperatorToken());

@@ -56,8 +56,8 @@ async function token(path: string, body?: object, url?: string): Promise<string>
 const names = async () => (await call("GET", `/api/v3/query_sql?format=csv&db=_internal&q=SELECT+name+FROM+system.tokens`, admin)).text;
 
 /** Sends bytes as they are. Returns the status, or 0 when the connection is closed without one. */
-async function raw(line: string, headers: readonly string[], body = ""): Promise<number> {
-  const client = await RawClient.open(Number(new URL(server.url).port));
+async function raw(line: string, headers: readonly string[], body = "", url = server.url): Promise<number> {
+  const client = await RawClient.open(Number(new URL(url).port));
   const head = [line, ...headers, "Connection: close", `Content-Length: ${body.length}`].join("\r\n");
   client.send(Buffer.from(`${head}\r\n\r\n${body}`, "latin1"));
   const text = await client.untilClosed();
@@ -284,7 +284,10 @@ test("half a character in a name is refused: nobody could ask for it", async () 
   expect([made.status, ((await made.json()) as { name: string }).name]).toEqual([201, "\u{1f600} \\ud800"]);
 });
 
-describe("token files", () => {
+/** Where a lost token is replaced. */
+const recoveryOf = ({ output }: TestServer) => /replace the first admin token, once.*?(http:\/\/127\.0\.0\.1:\d+)/s.exec(output)![1]!;
+
+describe("tokens that come otherwise", () => {
   const [first, second] = [`apiv3_${"a".repeat(86)}`, `apiv3_${"b".repeat(86)}`];
   const file = (content: object) => {
     const path = join(folder, `${crypto.randomUUID()}.json`);
@@ -306,10 +309,27 @@ describe("token files", () => {
     for (const text of [first, second]) expect(error.message).not.toContain(text);
   });
 
+  test("the address where a lost token is replaced takes one request for that, whoever sends what else, and at once", async () => {
+    await using lost = await TestServer.start({ withAuth: true, flags: ["--admin-token-recovery-http-bind", "127.0.0.1:0"] });
+    await token(`${TOKENS}/admin`, undefined, lost.url);
+    const url = recoveryOf(lost);
+    for (const host of ["", "a b", "[::1", "?", "#", "\xe9", `a${TOKENS}/admin/regenerate`]) {
+      expect(await raw(`POST ${TOKENS}/admin HTTP/1.1`, [`Host: ${host}`], "", url)).toBe(404);
+    }
+    for (const path of ["/", "*", `${TOKENS}/admin/regenerate/`, `/${TOKENS}/admin/regenerate`, `${TOKENS}/admin%2Fregenerate`]) {
+      expect([400, 404]).toContain(await raw(`POST ${path} HTTP/1.1`, ["Host: localhost"], "", url));
+    }
+    const once = () => call("POST", `${TOKENS}/admin/regenerate`, null, undefined, url).then(({ status }) => status);
+    // it closes behind the answer to the first
+    const statuses = await Promise.all(Array.from({ length: 8 }, () => once().catch(() => 404)));
+    expect(statuses.sort()).toEqual([201, ...Array.from({ length: 7 }, () => 404)]);
+    expect(lost.output).not.toContain("Error");
+  });
+
   test("an operator's token that has expired is replaced by one that has not", async () => {
     const flags = ["--admin-token-file", file({ token: first, expiry_millis: 1 }), "--admin-token-recovery-http-bind", "127.0.0.1:0"];
     await using expired = await TestServer.start({ withAuth: true, flags });
-    const url = /replace the first admin token, once.*?(http:\/\/127\.0\.0\.1:\d+)/s.exec(expired.output)![1]!;
+    const url = recoveryOf(expired);
     expect((await call("GET", "/ping", first, undefined, expired.url)).status).toBe(401);
     const { text } = await call("POST", `${TOKENS}/admin/regenerate`, null, undefined, url);
     const made = JSON.parse(text) as { name: string; token: string; expiry: string | null };
