@@ -158,7 +158,7 @@ test(`any sequence of snapshots, seed ${SEED}`, () => {
       { indexes: [{ fileId: 1, revision: ++number, source: { kind: "path" as const, path: "i" } }, ...state[at]!.indexes!] },
       { indexes: state[at]!.indexes!.filter(() => below(2) > 0) },
       { table: { ...table, columns: [...table.columns, { id: ++number, name: `c${number}`, type: ColumnType.integer }] } },
-      { retentionMinNs: BigInt(++number) },
+      { retentionMinNs: BigInt(++number), sequence: number, lastDeletion: number % 3 },
       { tombstones: [{ id: ++number, tableId: table.id, sequence: 5, range: ALL_TIME, tags: [{ columnId: 1, values: ["a", null] }] }] },
     ];
     state[at] = { ...state[at]!, ...changes[below(changes.length)]! };

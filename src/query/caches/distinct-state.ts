@@ -25,6 +25,8 @@ export class DistinctState implements CacheState {
   /** Some combination has gone because of its age. */
   private hasExpired = false;
   private retentionMinNs = NEVER_NS;
+  /** What entered before has gone, or will. */
+  private expiredNs = NEVER_NS;
   private readonly columns: readonly ColumnDef[];
   private keys: CacheKeys;
   private readonly seen: GrowingBlock;
@@ -88,6 +90,7 @@ export class DistinctState implements CacheState {
 
   expire(minEnteredNs: bigint): void {
     const { count } = this.keys;
+    this.expiredNs = minEnteredNs;
     const scratch = new Blocks(this.parts.kernel);
     try {
       const listPtr = scratch.alloc(count * 4);
@@ -139,7 +142,7 @@ export class DistinctState implements CacheState {
   }
 
   count(): { keys: number; rows: number } {
-    const rows = this.countSince(NEVER_NS);
+    const rows = this.countSince(this.expiredNs);
     return { keys: rows, rows };
   }
 

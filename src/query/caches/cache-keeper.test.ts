@@ -1,0 +1,199 @@
+// What test/fuzz/caches.test.ts does not meet or cannot tell: equal times, memory and its limit, who fills from history, what is covered.
+import { expect, test } from "bun:test";
+import { readChunk, type TestRow, type TestValue } from "../../../test/support/rows.ts";
+import { type TablePart, TestSnapshot } from "../../../test/support/table-snapshot.ts";
+import { Kernel } from "../../kernel/kernel.ts";
+import type { CacheDef, DistinctCacheDef, LastCacheDef } from "../../model/caches.ts";
+import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../model/column.ts";
+import { ALL_TIME } from "../../model/scan.ts";
+import { BlockCache } from "../../store/block-cache.ts";
+import { noSeriesNumbers } from "../series-numbers.ts";
+import type { TableSnapshot } from "../snapshot.ts";
+import { CacheKeeper } from "./cache-keeper.ts";
+import type { CacheTable } from "./cache-table.ts";
+
+const COLUMNS: ColumnDef[] = [
+  TIME_COLUMN,
+  { id: 1, name: "host", type: ColumnType.tag },
+  { id: 2, name: "region", type: ColumnType.tag },
+  { id: 3, name: "load", type: ColumnType.float },
+  { id: 4, name: "note", type: ColumnType.string },
+];
+const NOW_MS = 1_700_000_000_000;
+const NOW_NS = BigInt(NOW_MS) * 1_000_000n;
+const MINUTE_MS = 60_000;
+const NEVER_ABORTED = new AbortController().signal;
+const ALL = { last: true, distinct: true };
+
+const common = { tableId: 1, nodes: "all", createdMs: NOW_MS };
+const LAST: LastCacheDef = {
+  ...{ ...common, id: 1, name: "last", kind: "last" },
+  ...{ keyColumnIds: [1], valueColumnIds: null, count: 1, ttlSeconds: 3600 },
+};
+const DISTINCT: DistinctCacheDef = {
+  ...{ ...common, id: 2, name: "hosts", kind: "distinct" },
+  ...{ columnIds: [1], maxCardinality: 1000, maxAgeSeconds: 3600 },
+};
+
+const kernel = Kernel.create();
+const blocks = new BlockCache(kernel, 1 << 20);
+
+function keeperOf(options: { bytesMax?: number; fills?: { last: boolean; distinct: boolean } } = {}): CacheKeeper {
+  const known = { numbers: noSeriesNumbers(kernel), segments: null };
+  const { bytesMax = 2 ** 28, fills = ALL } = options;
+  return new CacheKeeper({ kernel, cache: blocks, known: () => known, bytesMax, fillsFromHistory: fills });
+}
+
+const row = (host: string | null, region: string, seconds: number, load: number, note?: string): TestRow => ({
+  timeNs: NOW_NS + BigInt(seconds) * 1_000_000_000n,
+  tags: { ...(host === null ? {} : { host }), region },
+  fields: { load, ...(note === undefined ? {} : { note }) },
+});
+
+function rowsOf(table: CacheTable): (TestValue | null)[][] {
+  const cursor = table.open({ columns: table.columns, range: ALL_TIME, tags: [] });
+  const rows: (TestValue | null)[][] = [];
+  for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) rows.push(...readChunk(kernel, table.columns, chunk));
+  return rows;
+}
+
+async function read(keeper: CacheKeeper, cache: CacheDef, snapshot: TableSnapshot, nowMs = NOW_MS): Promise<(TestValue | null)[][]> {
+  const table = await keeper.open(cache, snapshot, { nowMs, sinceMs: nowMs }, NEVER_ABORTED);
+  const rows = rowsOf(table);
+  table.close();
+  return rows;
+}
+
+const snapshotOf = (...batches: (readonly TestRow[])[]) =>
+  new TestSnapshot(kernel, [{ kind: "memory", batches }] satisfies TablePart[], { columns: COLUMNS });
+
+test("of rows of one key and time that come one after the other the later write counts as newer, in one body and in several", async () => {
+  const [a, b, c] = [row("h", "a", 0, 1), row("h", "b", 0, 2), row("h", "c", 0, 3)];
+  const stories: { batches: TestRow[][]; count: number; regions: string[] }[] = [
+    { batches: [[], [a, b]], count: 1, regions: ["b"] },
+    { batches: [[], [b, a]], count: 1, regions: ["a"] },
+    { batches: [[a], [b]], count: 1, regions: ["b"] },
+    { batches: [[b], [a]], count: 1, regions: ["a"] },
+    { batches: [[], [a, b, c]], count: 2, regions: ["c", "b"] },
+    { batches: [[a, b], [c]], count: 2, regions: ["c", "b"] },
+    // the point is written again, and that is later than the other one
+    { batches: [[a, b], [a], [c]], count: 2, regions: ["c", "a"] },
+  ];
+  for (const { batches, count, regions } of stories) {
+    const keeper = keeperOf();
+    const cache = { ...LAST, count };
+    let last: (TestValue | null)[][] = [];
+    // the first part of the story is read as history, the rest is fed
+    for (let length = 1; length <= batches.length; length++) {
+      const snapshot = snapshotOf(...batches.slice(0, length));
+      last = await read(keeper, cache, snapshot.table);
+      snapshot.free();
+    }
+    expect({ batches, regions: last.map(([, region]) => region) }).toEqual({ batches, regions });
+    keeper.keepOnly([]);
+    await keeper.idle();
+  }
+});
+
+test("rows without a value in a key column are in no last-value cache, NULL is a value of a distinct-value one", async () => {
+  const keeper = keeperOf();
+  const snapshot = snapshotOf([row(null, "eu", 0, 1), row("h", "eu", 0, 2)]);
+  expect((await read(keeper, LAST, snapshot.table)).map(([host]) => host)).toEqual(["h"]);
+  expect(await read(keeper, DISTINCT, snapshot.table)).toEqual([[null], ["h"]]);
+  snapshot.free();
+});
+
+test("what somebody reads stays as it was, whatever comes meanwhile; nothing is left when caches go", async () => {
+  const before = kernel.heap.usedBytes;
+  const keeper = keeperOf();
+  const hosts = { ...DISTINCT, maxCardinality: 10_000 };
+  const caches: CacheDef[] = [LAST, hosts, { ...LAST, id: 3, keyColumnIds: [4], count: 3 }, { ...hosts, id: 4, columnIds: [4, 1] }];
+  const batch = (k: number) =>
+    Array.from({ length: 300 }, (_, i) => row(`a host ${k} with a long name ${i}`, "eu", k, i, `note ${k} of host ${i % 7}`));
+  const first = snapshotOf(batch(0));
+  const open = await Promise.all(caches.map((cache) => keeper.open(cache, first.table, { nowMs: NOW_MS, sinceMs: null }, NEVER_ABORTED)));
+  const shown = open.map(rowsOf);
+  expect(shown.map(({ length }) => length)).toEqual([300, 300, 21, 300]);
+  const batches = [batch(0)];
+  for (let k = 1; k < 12; k++) {
+    batches.push(batch(k));
+    const snapshot = snapshotOf(...batches);
+    await keeper.feed(caches, snapshot.table, { nowMs: NOW_MS + k * MINUTE_MS, sinceMs: NOW_MS + k * MINUTE_MS });
+    snapshot.free();
+  }
+  // what came in the last seven feeds has not expired
+  keeper.evict(NOW_MS + 65 * MINUTE_MS);
+  expect(keeper.stats().map(({ keys }) => keys)).toEqual([2100, 2100, 49, 2100]);
+  keeper.keepOnly([]);
+  await keeper.idle();
+  expect(open.map(rowsOf)).toEqual(shown);
+  for (const table of open) table.close();
+  keeper.evict(NOW_MS);
+  expect(keeper.bytes).toBe(0);
+  first.free();
+  expect(kernel.heap.usedBytes).toBe(before);
+});
+
+test("a cache that does not fit says so at each read, takes nothing, and is there again when it fits", async () => {
+  const before = kernel.heap.usedBytes;
+  const keeper = keeperOf({ bytesMax: 200_000 });
+  const many = snapshotOf(Array.from({ length: 5000 }, (_, i) => row(`host ${i}`, "eu", 0, i, `a note that is longer than others ${i}`)));
+  const few = snapshotOf([row("host", "eu", 0, 1, "a note")]);
+  for (const cache of [LAST, { ...LAST, id: 3, keyColumnIds: [4] }, { ...DISTINCT, columnIds: [4], maxCardinality: 100_000 }]) {
+    await keeper.feed([cache], many.table, { nowMs: NOW_MS, sinceMs: null });
+    await expect(read(keeper, cache, many.table)).rejects.toThrow(
+      `Resources exhausted: cache ${cache.name} does not fit into the 0 MiB of all caches; --cache-mem-limit sets the limit`,
+    );
+    expect(keeper.bytes).toBe(0);
+    expect(await read(keeper, cache, few.table)).toHaveLength(1);
+    keeper.keepOnly([]);
+    await keeper.idle();
+  }
+  many.free();
+  few.free();
+  keeper.evict(NOW_MS);
+  expect(kernel.heap.usedBytes).toBe(before);
+});
+
+test("a cache that does not fill from history begins with what comes after its first feed", async () => {
+  const keeper = keeperOf({ fills: { last: false, distinct: false } });
+  const old = [row("old", "eu", -60, 1), row("both", "eu", -60, 1)];
+  const first = snapshotOf(old);
+  expect(await read(keeper, LAST, first.table)).toEqual([]);
+  expect(await read(keeper, DISTINCT, first.table)).toEqual([]);
+  const second = snapshotOf(old, [row("both", "eu", -30, 2)]);
+  expect((await read(keeper, LAST, second.table)).map(([host]) => host)).toEqual(["both"]);
+  expect(await read(keeper, DISTINCT, second.table)).toEqual([["both"]]);
+  first.free();
+  second.free();
+});
+
+test("a cache knows what it has for certain", async () => {
+  const bySeries = { ...LAST, keyColumnIds: [1, 2] };
+  const ageNs = 3600n * 1_000_000_000n;
+  const ahead = row("h", "eu", 10, 2);
+  const stories: { cache: CacheDef; rows: TestRow[]; minNs: bigint | null; covers: boolean }[] = [
+    { cache: bySeries, rows: [row("h", "eu", -1, 1)], minNs: NOW_NS - ageNs, covers: true },
+    { cache: bySeries, rows: [row("h", "eu", -1, 1)], minNs: NOW_NS - ageNs - 1n, covers: false },
+    { cache: bySeries, rows: [row("h", "eu", -1, 1)], minNs: null, covers: false },
+    // rows of two series may share a key, others have none
+    { cache: LAST, rows: [row("h", "eu", -1, 1)], minNs: NOW_NS, covers: false },
+    { cache: bySeries, rows: [row(null, "eu", -1, 1)], minNs: NOW_NS, covers: false },
+    // a row that was 10 seconds ahead expires so much before others of its time
+    { cache: bySeries, rows: [ahead], minNs: NOW_NS - ageNs + 9_000_000_000n, covers: false },
+    { cache: bySeries, rows: [ahead], minNs: NOW_NS - ageNs + 10_000_000_000n, covers: true },
+    { cache: DISTINCT, rows: [row("h", "eu", -1, 1)], minNs: null, covers: true },
+    { cache: DISTINCT, rows: [row("h", "eu", -1, 1)], minNs: NOW_NS - ageNs, covers: true },
+    { cache: { ...DISTINCT, maxCardinality: 1 }, rows: [row("a", "eu", -1, 1), row("b", "eu", -1, 1)], minNs: null, covers: false },
+    // made so long ago that old rows have expired
+    { cache: { ...DISTINCT, createdMs: NOW_MS - 2 * 3_600_000 }, rows: [row("h", "eu", -1, 1)], minNs: null, covers: false },
+  ];
+  for (const { cache, rows, minNs, covers } of stories) {
+    const keeper = keeperOf();
+    const snapshot = snapshotOf(rows);
+    expect(keeper.covers(cache, snapshot.table, NOW_MS, minNs)).toBe(false);
+    await read(keeper, cache, snapshot.table);
+    expect({ cache, minNs, covers: keeper.covers(cache, snapshot.table, NOW_MS, minNs) }).toEqual({ cache, minNs, covers });
+    snapshot.free();
+  }
+});
