@@ -121,5 +121,6 @@ const ARROW_TYPES: Readonly<Record<string, { readonly type: DataType; readonly k
   UInt32: { type: new Uint32() },
   "Duration(Nanosecond)": { type: new DurationNanosecond() },
   "List(Utf8)": { type: new List(new Field("item", text, true)) },
+  "List(UInt32)": { type: new List(new Field("item", new Uint32(), true)) },
   'Timestamp(Microsecond, Some("UTC"))': { type: new Timestamp(TimeUnit.MICROSECOND, "UTC") },
 };
