@@ -2,6 +2,7 @@
 import { caches } from "./caches.ts";
 import { codec } from "./codec.ts";
 import { diskSize } from "./disk-size.ts";
+import { fileIndex } from "./file-index.ts";
 import { flight } from "./flight.ts";
 import { ingest } from "./ingest.ts";
 import { ingestCaches } from "./ingest-caches.ts";
@@ -34,6 +35,7 @@ export const BENCHES: readonly Bench[] = [
   query,
   v1Query,
   caches,
+  fileIndex,
   queryGrowth,
   queryHalfLoad,
   queryUnderLoad,

@@ -61,7 +61,7 @@ export class Queries {
       tombstonesOf: (tableId) => (deletions() ?? catalog).tombstonesOf(tableId),
       lastDeletionOf: (tableId) => deletions()?.lastOf(tableId) ?? 0,
       nowMs: () => Date.now(),
-      systemRows: (names, database) => systemRows({ catalog, manifest, queries: log, nodes, tokens }, names, database),
+      systemRows: (names, database) => systemRows({ catalog, manifest, indexes, queries: log, nodes, tokens }, names, database),
       objectSource: storage.objectSource,
     });
     this.client = this.startClient(log);

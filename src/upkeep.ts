@@ -36,7 +36,6 @@ export interface UpkeepParts {
 }
 
 const FLUSH_CHECK_MS = 1000;
-const INDEXED_ROWS_MIN = 1024;
 
 export class Upkeep {
   readonly flusher: Flusher;
@@ -149,7 +148,7 @@ function createIndexer({ config, logs, storage, catalog, manifest, pins, mainten
     objectSource: storage.objectSource,
     build: (request, write) => maintenance.index(request, write),
     cancelBuild: () => maintenance.cancelIndex(),
-    rowsMin: INDEXED_ROWS_MIN,
+    rowsMin: LIMITS.indexedRowsMin,
     nowMs: () => Date.now(),
     onIndexed: (report) => logs("index").info("indexed", { ...report }),
     onError: (error) => logs("index").error("a file could not be indexed, or its index not be read; will be made again", { err: error }),

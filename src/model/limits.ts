@@ -16,6 +16,8 @@ export const LIMITS = {
   pageRowsMax: 16 * KIB,
   /** Rows of a row group of a Parquet file: whole pages. */
   rowGroupRows: 128 * KIB,
+  /** Blocks of fewer rows have no file index: to read them is as cheap. */
+  indexedRowsMin: 1 * KIB,
   bodyBytesDefault: 10 * MIB,
   /** Largest value of --max-http-request-size: with ordinary lines a body, its batch and its frame fit the kernel's memory. */
   bodyBytesMax: 256 * MIB,

@@ -315,7 +315,7 @@ export class TablePieces {
       const within = left.filter((index) => rowsWithin(rowsOf(this.parts[index]!), times) > 0);
       if (within.length > 0) return { range: times, members: within };
     }
-    for (const block of blocks) this.tally.blockRuledOut(block);
+    for (const block of blocks) if (choice.pages(block) === "none") this.tally.blockRuledOut(block);
     return null;
   }
 

@@ -5,7 +5,9 @@ import type { CacheDef } from "../model/caches.ts";
 import { type ColumnDef, ColumnType, type TableDef, TIME_COLUMN } from "../model/column.ts";
 import { INTERNAL_DATABASE } from "../model/names.ts";
 import type { SystemRow } from "../model/system-table.ts";
+import type { FileIndexList } from "../store/file-index-list.ts";
 import type { BlockOfTable, Manifest } from "../store/manifest.ts";
+import { fileIndexRows } from "./file-index-rows.ts";
 import type { QueryLog, QueryLogEntry } from "./query-log.ts";
 
 /** A server of the cluster. */
@@ -23,6 +25,7 @@ export interface NodeInfo {
 export interface SystemTablesParts {
   readonly catalog: Catalog;
   readonly manifest: Manifest;
+  readonly indexes: FileIndexList;
   readonly queries: QueryLog;
   readonly nodes: () => readonly NodeInfo[];
   readonly tokens: () => SystemRow[];
@@ -76,8 +79,8 @@ const ROWS: Readonly<Record<string, MakeRows>> = {
     ];
   },
   tokens: ({ tokens }) => tokens(),
-  file_index: ({ catalog }, database) =>
-    (database === null ? catalog.databases() : [database]).flatMap(({ id, name }) => fileIndexRows(catalog, id, name)),
+  file_index: (parts, database) =>
+    (database === null ? parts.catalog.databases() : [database]).flatMap((each) => fileIndexRows(parts, each)),
   last_caches: ({ catalog }, database) =>
     (database === null ? [] : catalog.tables(database.id)).flatMap((table) => catalog.caches(table.id).flatMap(lastCacheRows(table))),
   distinct_caches: ({ catalog }, database) =>
@@ -111,15 +114,6 @@ function fileRows(table: TableDef, blocks: readonly BlockOfTable[]): SystemRow[]
     }
     return [table.name, file.key, BigInt(file.bytes), BigInt(rowCount), minTimeNs, maxTimeNs];
   });
-}
-
-/** The database's own first, then its tables'. */
-function fileIndexRows(catalog: Catalog, databaseId: number, database: string): SystemRow[] {
-  const row = (table: string | null, columns: readonly string[] | null): SystemRow[] =>
-    columns === null ? [] : [[database, table, columns.join(", ")]];
-  const { fileIndexes } = catalog;
-  const ofTables = catalog.tables(databaseId).flatMap(({ id, name }) => row(name, fileIndexes.own("table", id)));
-  return [...row(null, fileIndexes.own("database", databaseId)), ...ofTables];
 }
 
 function lastCacheRows(table: TableDef): (cache: CacheDef) => SystemRow[] {

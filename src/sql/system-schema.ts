@@ -19,7 +19,9 @@ export const SYSTEM_TABLES: Readonly<Record<string, SystemTable>> = {
     max_memory:integer?, success:boolean, running:boolean, cancelled:boolean, trace_id:text?`),
   tables: inEvery(`database_name:text, table_name:text, column_count:unsigned, series_key_columns:text, last_cache_count:unsigned,
     distinct_cache_count:unsigned, deleted:boolean, hard_deletion_time:zoned_time?`),
-  file_index: inEvery("database_name:text, table_name:text?, index_columns:text"),
+  file_index: inEvery(
+    "database_name:text, table_name:text?, index_columns:text, file_count:unsigned, indexed_file_count:unsigned, size_bytes:unsigned",
+  ),
   last_caches: inEvery(`table:text, name:text, key_column_ids:unsigneds_32, key_column_names:texts, value_column_ids:unsigneds_32?,
     value_column_names:texts?, count:unsigned, ttl:unsigned`),
   distinct_caches: inEvery(`table:text, name:text, column_ids:unsigneds_32, column_names:texts, max_cardinality:unsigned,

@@ -1,6 +1,8 @@
 // File indexes of a real server: made, replaced, listed and deleted over HTTP, with what is refused; as before after a kill and a
 // restart; gone and back with their table and database.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { TestServer } from "../support/server.ts";
 import { store } from "./client.ts";
 
@@ -119,6 +121,87 @@ test("a deleted table and its database take theirs along and bring them back", a
   expect(await list()).toEqual(["db.*: host", "db.log: request"]);
   expect(await remove({ db: "db" })).toEqual(OK);
   expect(await remove({ db: "db", table: "log" })).toEqual(OK);
+});
+
+const FILES = 4;
+const ROWS = 2000;
+const requestOf = (row: number) => `request ${row} of many, ${row * 7919}`;
+
+interface Progress {
+  readonly file_count: number;
+  readonly indexed_file_count: number;
+  readonly size_bytes: number;
+}
+
+const progress = async () => (await server.sql<Progress & Record<string, unknown>>("big", "SELECT * FROM system.file_index"))[0];
+
+/** Polls until `look` finds something. @throws Error after 30 s */
+async function until<T>(look: () => Promise<T | undefined> | T | undefined, what: string): Promise<T> {
+  const deadlineMs = performance.now() + 30_000;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (performance.now() > deadlineMs) throw new Error(`not within 30 s: ${what}`);
+    await Bun.sleep(5);
+  }
+}
+
+function indexObjects(): string[] {
+  const folder = join(server.dataDir, "objects/node0/indexes");
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
+/** Of the table as the rows were written: which row has the request, if one does. */
+async function checkAnswers(): Promise<void> {
+  for (const row of [0, 1999, 2000, 4321, FILES * ROWS - 1, FILES * ROWS]) {
+    const request = requestOf(row);
+    const expected = row < FILES * ROWS ? [{ n: row, host: `h${row % 5}` }] : [];
+    const rows = await server.sql("big", `SELECT n, host FROM log WHERE request = '${request}'`);
+    expect(rows).toEqual(expected);
+    const q = `SELECT n FROM log WHERE request = '${request}' OR request = 'nothing'`;
+    const v1 = await fetch(`${server.url}/query?${new URLSearchParams({ db: "big", q, epoch: "ns" })}`);
+    const series = row < FILES * ROWS ? [{ name: "log", columns: ["time", "n"], values: [[row + 1, row]] }] : undefined;
+    expect(await v1.json()).toEqual({ results: [{ statement_id: 0, ...(series === undefined ? {} : { series }) }] });
+  }
+}
+
+async function ruledOut(statement: string): Promise<string> {
+  const lines = await server.sql<{ plan: string }>("big", `EXPLAIN ANALYZE ${statement}`);
+  return /ruled out by file indexes: \S+ \S+/.exec(lines.map(({ plan }) => plan).join("\n"))?.[0] ?? "nothing";
+}
+
+test("files get their indexes whenever the server is killed meanwhile, statements use them, and a deleted one leaves nothing", async () => {
+  for (let file = 0; file < FILES; file++) {
+    const rows = Array.from({ length: ROWS }, (_, i) => file * ROWS + i);
+    await store(server, "big", rows.map((row) => `log,host=h${row % 5} request="${requestOf(row)}",n=${row}i ${row + 1}`).join("\n"));
+    // a stop writes what is in memory to a file
+    await server.restart();
+  }
+  const statement = `SELECT n FROM log WHERE request = '${requestOf(4321)}'`;
+  expect(await ruledOut(statement)).toBe("nothing");
+  expect(await create({ db: "big", table: "log", columns: ["request", "host"] })).toEqual(OK);
+  for (const milliseconds of [0, 5, 20, 60]) {
+    await Bun.sleep(milliseconds);
+    await server.kill();
+    await server.restart();
+    await checkAnswers();
+  }
+  const done = await until(async () => {
+    const now = (await progress())!;
+    return now.indexed_file_count === now.file_count ? now : undefined;
+  }, "all files are indexed");
+  expect([done.file_count, indexObjects().length]).toEqual([FILES, FILES]);
+  expect(done.size_bytes).toBeGreaterThan(FILES * ROWS);
+  await checkAnswers();
+  expect(await ruledOut(statement)).toBe(`ruled out by file indexes: blocks=${FILES - 1}, pages=0`);
+  expect(await ruledOut("SELECT count(*) FROM log WHERE host = 'h9'")).toBe(`ruled out by file indexes: blocks=${FILES}, pages=0`);
+  await server.kill();
+  await server.restart();
+  expect(await ruledOut(statement)).toBe(`ruled out by file indexes: blocks=${FILES - 1}, pages=0`);
+  expect(await remove({ db: "big", table: "log" })).toEqual(OK);
+  await until(() => (indexObjects().length === 0 ? true : undefined), "all indexes are gone");
+  await checkAnswers();
+  expect(await ruledOut(statement)).toBe("nothing");
 });
 
 test("the base edition has none of it", async () => {
