@@ -1,6 +1,7 @@
 // KILL QUERY of a real server: a statement that runs is ended through another connection, whichever API it came by, and says so in the
 // words of 1.x.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { head, RawClient } from "../http/sockets.ts";
 import { TestServer } from "../support/server.ts";
 import { store } from "./client.ts";
 
@@ -10,8 +11,9 @@ const SERIES = 100;
 const ROWS = 100_000;
 /** Minutes, before the first row. */
 const LONG = `SELECT max(x) FROM (SELECT v + v AS x FROM ${Array(5000).fill("m").join(", ")})`;
-/** More than waits for a reader, with time in every row. */
-const WIDE = `SELECT v, v AS v2, v AS v3 FROM ${Array(20).fill("m").join(", ")}`;
+/** How often each row comes: more than lies in sockets and buffers while nobody reads. */
+const TIMES = 20;
+const WIDE = `SELECT v, v AS v2, v AS v3 FROM ${Array(TIMES).fill("m").join(", ")}`;
 let server: TestServer;
 
 beforeAll(async () => {
@@ -88,24 +90,46 @@ test("the only one", async () => {
   expect(await answer).toEqual([{ statement_id: 0, error: "query interrupted" }]);
 });
 
+/** An answer of which nobody reads more than its beginning before `meanwhile` is over. */
+async function readAfter(members: Record<string, string>, meanwhile: () => Promise<unknown>): Promise<string> {
+  const client = await RawClient.open(Number(new URL(server.url).port));
+  client.send(head(`GET /query?${new URLSearchParams({ db: "d", epoch: "ns", ...members })}`, "Connection: close"));
+  await client.until("values");
+  client.socket.pause();
+  await meanwhile();
+  client.socket.resume();
+  const [, body] = (await client.untilClosed()).split(/\r\n\r\n(.*)/s);
+  return dechunked(body!);
+}
+
+/** @throws Error unless the last chunk is there */
+function dechunked(body: string): string {
+  const parts: string[] = [];
+  for (let at = 0; ; ) {
+    const end = body.indexOf("\r\n", at);
+    const length = Number.parseInt(body.slice(at, end), 16);
+    if (Number.isNaN(length)) throw new Error(`the answer broke off: ${body.slice(-100)}`);
+    if (length === 0) return parts.join("");
+    parts.push(body.slice(end + 2, end + 2 + length));
+    at = end + 2 + length + 2;
+  }
+}
+
 test("an answer that has begun ends as a whole document, with the error in it", async () => {
-  const response = await fetch(`${server.url}/query?${new URLSearchParams({ db: "d", q: WIDE, epoch: "ns" })}`);
-  await killed("v AS v2");
-  const { results } = JSON.parse(await response.text()) as { results: Result[] };
+  const text = await readAfter({ q: WIDE }, () => killed("v AS v2"));
+  const { results } = JSON.parse(text) as { results: Result[] };
   expect(results).toHaveLength(1);
   expect(results[0]).toMatchObject({ statement_id: 0, error: "query interrupted", series: [{ columns: ["time", "v", "v2", "v3"] }] });
   // a beginning of the rows, each of them whole
   const values = results[0]!.series!.flatMap((series) => series.values);
-  expect(values.length).toBeLessThan(20 * ROWS);
-  const wanted = values.map((_, i) => Math.floor(i / 20)).map((v) => [v + 1, v, v, v]);
+  expect(values.length).toBeLessThan(TIMES * ROWS);
+  const wanted = values.map((_, i) => Math.floor(i / TIMES)).map((v) => [v + 1, v, v, v]);
   expect(values).toEqual(wanted);
 });
 
 test("in chunks: the last one has the error", async () => {
-  const query = new URLSearchParams({ db: "d", q: WIDE, chunked: "true", chunk_size: "1000", epoch: "ns" });
-  const response = await fetch(`${server.url}/query?${query}`);
-  await killed("v AS v2");
-  const chunks = (await response.text())
+  const text = await readAfter({ q: WIDE, chunked: "true", chunk_size: "1000" }, () => killed("v AS v2"));
+  const chunks = text
     .trimEnd()
     .split("\n")
     .map((line) => (JSON.parse(line) as { results: Result[] }).results[0]!);
