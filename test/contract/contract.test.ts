@@ -7,10 +7,11 @@ import { prng } from "../support/prng.ts";
 import contractFile from "./contract.json";
 import { bodyOf, MORE_TYPES, statusesOf } from "./differences.ts";
 import type { Contract, Operation } from "./extract.ts";
-import { GOOD } from "./good.ts";
+import { GOOD, type Good } from "./good.ts";
 import { LATER, SOON } from "./not-served.ts";
 import { ownOperations } from "./own.ts";
 import { mistakes } from "./schema.ts";
+import { SITUATIONS } from "./situations.ts";
 import { type Variant, Variants } from "./variants.ts";
 import { type Answer, World } from "./world.ts";
 
@@ -125,6 +126,29 @@ describe.each([...served, ...Object.entries(own)])("%s", (key, operation) => {
     }
   });
 });
+
+test.each([...Map.groupBy(SITUATIONS, ({ key }) => key)])(
+  "%s: what is there already or is not is told, and nothing changes",
+  async (key, ofKey) => {
+    const operation = contract[key] ?? own[key]!;
+    const variants: Variant[] = [];
+    for (const { what, query, body, twice, status } of ofKey) {
+      const good = await GOOD[key]!(world);
+      if (twice) expect((await world.send(new Variants(key, operation, good).plain())).status).toBeLessThan(300);
+      const changed: Good = {
+        ...good,
+        ...(query === undefined ? {} : { query: { ...good.query, ...query } }),
+        ...(body === undefined ? {} : { body: { ...(good.body as object), ...body } }),
+      };
+      variants.push({ what, sent: new Variants(key, operation, changed).plain(), wanted: status });
+    }
+    const before = await world.state();
+    const found: string[] = [];
+    for (const variant of variants) found.push(...(await judge(key, operation, variant)));
+    expect(found).toEqual([]);
+    expect(await world.state()).toEqual(before);
+  },
+);
 
 test("every operation of the contract has a good request", () => {
   expect(Object.keys(GOOD).sort()).toEqual([...Object.keys(contract), ...Object.keys(own)].sort());

@@ -1,0 +1,81 @@
+// What seed-v3.md says of an operation when what it is about is there or is not: its status lists, read as a table. Requests that cannot be
+// understood follow from schemas (variants.ts); these cannot.
+import { DATABASE, TABLE } from "./world.ts";
+
+/** The request is the operation's good one (good.ts) with other parameters or members; `twice`: that very request has succeeded before. */
+export interface Situation {
+  readonly key: string;
+  readonly what: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly twice?: boolean;
+  readonly status: number;
+}
+
+const NOWHERE = "nowhere";
+const CONFIGURE = "/api/v3/configure";
+const ENTERPRISE = "/api/v3/enterprise/configure";
+const BAD_DURATIONS = ["", "30", "d", "thirty days", "30 fortnights", "-1d", "1e3d", "9999y", "30d,"];
+
+/** The name of what is not there, in each place that can name it. */
+function unknown(
+  key: string,
+  place: "query" | "body",
+  names: readonly ("db" | "table" | "name" | "token_name" | "node_id")[],
+): Situation[] {
+  const words = { db: "database", table: "table", name: "cache", token_name: "token", node_id: "node" };
+  return names.map((name) => ({ key, what: `an unknown ${words[name]}`, [place]: { [name]: NOWHERE }, status: 404 }));
+}
+
+export const SITUATIONS: readonly Situation[] = [
+  // Query: 404 (database)
+  ...["query_sql", "query_influxql", "query_tsdbql"].flatMap((name): Situation[] => [
+    { key: `GET /api/v3/${name}`, what: "an unknown database", query: { db: NOWHERE, q: `SELECT * FROM ${TABLE}` }, status: 404 },
+    { key: `POST /api/v3/${name}`, what: "an unknown database", body: { db: NOWHERE, q: `SELECT * FROM ${TABLE}` }, status: 404 },
+    { key: `GET /api/v3/${name}`, what: "a statement that is none", query: { q: "SELEC 1" }, status: 400 },
+    { key: `POST /api/v3/${name}`, what: "a statement that is none", body: { q: "SELEC 1" }, status: 400 },
+  ]),
+  { key: "GET /query", what: "a statement that is none", query: { q: "SELEC 1" }, status: 400 },
+  { key: "POST /query", what: "a statement that is none", body: { q: "SELEC 1" }, status: 400 },
+
+  // Databases and tables
+  { key: `POST ${CONFIGURE}/database`, what: "a database that exists", body: { db: DATABASE }, status: 409 },
+  ...unknown(`PUT ${CONFIGURE}/database`, "body", ["db"]),
+  ...unknown(`DELETE ${CONFIGURE}/database`, "query", ["db"]),
+  ...unknown(`DELETE ${CONFIGURE}/database/retention_period`, "query", ["db"]),
+  ...unknown(`POST ${CONFIGURE}/database/retention_period`, "query", ["db"]),
+  ...unknown(`POST ${CONFIGURE}/database/restore`, "body", ["db"]),
+  ...unknown(`POST ${CONFIGURE}/table`, "body", ["db"]),
+  ...unknown(`PUT ${CONFIGURE}/table`, "body", ["db", "table"]),
+  ...unknown(`DELETE ${CONFIGURE}/table`, "query", ["db", "table"]),
+  ...unknown(`POST ${CONFIGURE}/table/restore`, "body", ["db", "table"]),
+  ...unknown(`POST ${ENTERPRISE}/table/retention_period`, "query", ["db", "table"]),
+  ...unknown(`DELETE ${ENTERPRISE}/table/retention_period`, "query", ["db", "table"]),
+  ...unknown(`POST ${ENTERPRISE}/file_index`, "body", ["db", "table"]),
+  ...unknown(`DELETE ${ENTERPRISE}/file_index`, "body", ["db", "table"]),
+  ...BAD_DURATIONS.flatMap((period): Situation[] => [
+    { key: `POST ${ENTERPRISE}/table/retention_period`, what: `the duration "${period}"`, query: { duration: period }, status: 400 },
+    { key: `POST ${CONFIGURE}/database/retention_period`, what: `the duration "${period}"`, query: { duration: period }, status: 400 },
+    { key: `POST ${CONFIGURE}/database`, what: `the period "${period}"`, body: { retention_period: period }, status: 400 },
+    { key: `PUT ${CONFIGURE}/database`, what: `the period "${period}"`, body: { retention_period: period }, status: 400 },
+    { key: `PUT ${CONFIGURE}/table`, what: `the period "${period}"`, body: { retention_period: period }, status: 400 },
+  ]),
+
+  // Caches: distinct 400 other configuration, 409 the same; last 400 exists
+  { key: `POST ${CONFIGURE}/distinct_cache`, what: "the same once more", twice: true, status: 409 },
+  { key: `POST ${CONFIGURE}/distinct_cache`, what: "another one of the name", twice: true, body: { max_age: 7 }, status: 400 },
+  { key: `POST ${CONFIGURE}/last_cache`, what: "the same once more", twice: true, status: 400 },
+  { key: `POST ${CONFIGURE}/last_cache`, what: "another one of the name", twice: true, body: { count: 7 }, status: 400 },
+  ...["distinct_cache", "last_cache"].flatMap((name) => [
+    ...unknown(`POST ${CONFIGURE}/${name}`, "body", ["db", "table"]),
+    ...unknown(`DELETE ${CONFIGURE}/${name}`, "query", ["db", "table", "name"]),
+    { key: `DELETE ${CONFIGURE}/${name}`, what: "the same once more", twice: true, status: 404 },
+  ]),
+
+  // Tokens
+  { key: `POST ${CONFIGURE}/token/named_admin`, what: "a name that is taken", twice: true, status: 409 },
+  { key: `POST ${ENTERPRISE}/token`, what: "a name that is taken", twice: true, status: 409 },
+  { key: `DELETE ${CONFIGURE}/token`, what: "the same once more", twice: true, status: 404 },
+  ...unknown(`DELETE ${CONFIGURE}/token`, "query", ["token_name"]),
+  ...unknown(`POST ${ENTERPRISE}/node/stop`, "body", ["node_id"]),
+];
