@@ -14,6 +14,7 @@ export {
 } from "./cache/keys";
 export {
   clearBits,
+  slotsCanClaim,
   slotsClaim,
   slotsClaimed,
   slotsExpire,

@@ -56,6 +56,15 @@ export function slotsClaim(slots: Slots, series: u32, times: u32, map: u32, firs
   return first;
 }
 
+/** Whether a row up to `maxTime` can claim a slot that is of one of `seriesCount` series, whose keys `map` has. */
+export function slotsCanClaim(slots: Slots, map: u32, seriesCount: u32, maxTime: i64): bool {
+  for (let series: u32 = 0; series < seriesCount; series++) {
+    const key = load<u32>(map + (series << 2));
+    if (key < KEY_UNKNOWN && load<i64>(slots.floors + (key << 3)) <= maxTime) return true;
+  }
+  return false;
+}
+
 /** After slotsClaim: the row of each slot in `places`, to `rows`. No slot is claimed any more. */
 export function slotsClaimed(slots: Slots): void {
   for (let i: u32 = 0; i < slots.count; i++) {

@@ -33,6 +33,7 @@ export interface CacheExports {
   skipWithoutTag(codes: number, seriesCount: number, used: number, map: number): number;
   markUnknown(series: number, rows: number, first: number, end: number, map: number, used: number): number;
   slotsClaim(slots: number, series: number, times: number, map: number, first: number, from: number): number;
+  slotsCanClaim(slots: number, map: number, seriesCount: number, maxTimeNs: bigint): number;
   slotsClaimed(slots: number): void;
   slotsSetSeries(slots: number, series: number, map: number, from: number): number;
   slotsMerge(slots: number, keys: number, ids: number, times: number, map: number, seriesMap: number, first: number, end: number): number;

@@ -11,6 +11,8 @@ export class CacheMemory {
     private readonly kernel: Kernel,
     /** What there is room for. */
     private readonly roomBytes: () => number,
+    /** Others give way when the kernel's memory is full. */
+    private readonly withRoom: (make: () => number) => number,
   ) {}
 
   get bytes(): number {
@@ -21,7 +23,7 @@ export class CacheMemory {
   alloc(bytes: number): number {
     const wanted = Math.max(1, bytes);
     if (wanted > this.roomBytes()) throw new NoRoomError();
-    const ptr = this.kernel.heap.alloc(wanted);
+    const ptr = this.withRoom(() => this.kernel.heap.alloc(wanted));
     this.taken += wanted;
     return ptr;
   }

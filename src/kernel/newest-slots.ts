@@ -1,4 +1,5 @@
 // The newest rows of each key of a last-value cache: assembly/cache/newest.ts with its memory.
+import type { DictionaryView } from "../model/run.ts";
 import { Blocks } from "./blocks.ts";
 import type { CacheKeys, RowsOfRun } from "./cache-keys.ts";
 import { type CacheMemory, GrowingBlock } from "./cache-memory.ts";
@@ -104,6 +105,13 @@ export class NewestSlots {
     } finally {
       scratch.release();
     }
+  }
+
+  /** Whether a row up to `maxNs` of one of the series can be among the newest of its key. @throws NoRoomError, TsdbError overloaded */
+  canHold(dictionary: DictionaryView, maxNs: bigint, { keys, columns }: { keys: CacheKeys; columns: KeptColumns }): boolean {
+    keys.tags.learnMarked(dictionary, 0);
+    this.reserve(keys.count, columns);
+    return this.kernel.call.slotsCanClaim(this.ptr, keys.tags.mapOf(dictionary), dictionary.seriesCount, maxNs) !== 0;
   }
 
   /** Lets go of rows that entered before. Returns how many rows and keys are left, and when the first of these entered. */

@@ -8,7 +8,7 @@ import { mergeRuns, type OwnedRun } from "../kernel/run-merge.ts";
 import { type AlonePart, type MergeSlice, planSlices } from "../kernel/scan-slices.ts";
 import { SeriesFilter } from "../kernel/series-filter.ts";
 import { VALUE_BYTES } from "../model/column.ts";
-import type { Run } from "../model/run.ts";
+import type { DictionaryView, Run } from "../model/run.ts";
 import type { FieldTexts, TimeRange } from "../model/scan.ts";
 import type { BlockCache, CacheReader, Lease } from "../store/block-cache.ts";
 import { BlockIndex } from "./block-index.ts";
@@ -46,6 +46,9 @@ export interface PieceRequest extends RunNeeds {
   readonly texts: readonly FieldTexts[];
   /** Rows are looked for, or at, series by series: sorted ones are worth more. */
   readonly bySeries: boolean;
+  /** Parts with later times come first, and a block is left out when this says of its series that none is wanted up to a time any more.
+   *  Absent: all parts come, in any order. */
+  readonly canHold?: (dictionary: DictionaryView, maxNs: bigint) => boolean;
 }
 
 export interface Piece {
@@ -130,18 +133,19 @@ export class TablePieces {
 
   /** Once. @throws TsdbError corrupt_file naming file and offset, io, overloaded */
   *all(): Generator<Piece> {
-    const { newestOnly, range } = this.request;
+    const { newestOnly, range, canHold } = this.request;
     const { alone, merges } = planSlices(this.parts.map(summaryOf), range);
     if (newestOnly) {
       yield* this.newest(alone, merges);
       return;
     }
-    for (const part of alone) {
+    const ordered = canHold === undefined ? alone : alone.toSorted((a, b) => this.latestFirst(a.index, b.index));
+    for (const part of ordered) {
       const source = this.parts[part.index]!;
       if ("block" in source) yield* this.pages(source.block, part);
       else yield* this.segment(source.run, part);
     }
-    for (const slice of merges) yield* this.mergedPieces(slice);
+    for (const slice of canHold === undefined ? merges : merges.toReversed()) yield* this.mergedPieces(slice);
   }
 
   /** What can hold newest rows of series, latest times first. */
@@ -186,6 +190,7 @@ export class TablePieces {
     }
     const visit = this.visit(block, this.request);
     try {
+      if (this.request.canHold?.(visit.dictionary, block.maxTimeNs) === false) return;
       const { filter, hidden } = visit;
       for (const run of visit.runs(range, except, flags)) {
         yield { run, isExact: false, range, except, filter, hidden };

@@ -134,6 +134,29 @@ test("what somebody reads stays as it was, whatever comes meanwhile; nothing is 
   expect(kernel.heap.usedBytes).toBe(before);
 });
 
+test("of history only the files are read that can hold rows that are kept", async () => {
+  const hosts = Array.from({ length: 20 }, (_, i) => `host ${i}`);
+  const batch = (k: number) => [0, 1, 2].flatMap((second) => hosts.map((host) => row(host, "eu", k * 10 + second, k)));
+  const parts = Array.from({ length: 10 }, (_, k): TablePart => ({ kind: "file", batches: [batch(k)] }));
+  const snapshot = new TestSnapshot(kernel, parts, { columns: COLUMNS, firstFileId: 100 });
+  const known = { numbers: noSeriesNumbers(kernel), segments: null };
+  const read = async (cache: CacheDef) => {
+    const files = new BlockCache(kernel, 1 << 20);
+    const keeper = new CacheKeeper({ kernel, cache: files, known: () => known, bytesMax: 2 ** 28, fillsFromHistory: ALL });
+    const table = await keeper.open(cache, snapshot.table, { nowMs: NOW_MS, sinceMs: null }, NEVER_ABORTED);
+    const loads = new Set(rowsOf(table).map(([, , load]) => load));
+    table.close();
+    return { loads: [...loads].sort(), misses: files.counts.gen0Misses };
+  };
+  // three rows of each host are in the last file, and six in the last two
+  const [three, five] = [await read({ ...LAST, count: 3 }), await read({ ...LAST, count: 5 })];
+  expect([three.loads, five.loads]).toEqual([[9], [8, 9]]);
+  // of a file that is left out the series are read, of others three columns and series of rows as well
+  expect(five.misses - three.misses).toBeGreaterThan(0);
+  expect(three.misses).toBeLessThan(10 + 10);
+  snapshot.free();
+});
+
 test("a cache that does not fit says so at each read, takes nothing, and is there again when it fits", async () => {
   const before = kernel.heap.usedBytes;
   const keeper = keeperOf({ bytesMax: 200_000 });
@@ -153,6 +176,43 @@ test("a cache that does not fit says so at each read, takes nothing, and is ther
   few.free();
   keeper.evict(NOW_MS);
   expect(kernel.heap.usedBytes).toBe(before);
+});
+
+test("a statement that waits for another one leaves at once when it is cancelled, and the others go on", async () => {
+  const keeper = keeperOf();
+  const snapshot = snapshotOf([row("h", "eu", 0, 1)]);
+  const controller = new AbortController();
+  // the first is under way until the next turn of the loop
+  const clock = { nowMs: NOW_MS, sinceMs: null };
+  const first = keeper.open(LAST, snapshot.table, clock, NEVER_ABORTED);
+  const second = keeper.open(LAST, snapshot.table, clock, controller.signal);
+  const third = keeper.open(LAST, snapshot.table, clock, NEVER_ABORTED);
+  controller.abort();
+  await expect(second).rejects.toThrow("the query was cancelled");
+  for (const table of [await first, await third]) {
+    expect(rowsOf(table)).toHaveLength(1);
+    table.close();
+  }
+  await keeper.idle();
+  snapshot.free();
+});
+
+test("a cache whose history cannot be read is not tried with each feed, but when somebody reads it", async () => {
+  const keeper = keeperOf();
+  const snapshot = new TestSnapshot(kernel, [{ kind: "file", batches: [[row("h", "eu", 0, 1)]] }], { columns: COLUMNS, firstFileId: 77 });
+  snapshot.files[0]!.fill(0);
+  const clock = { nowMs: NOW_MS, sinceMs: null };
+  await expect(keeper.feed([LAST], snapshot.table, clock)).rejects.toThrow();
+  await keeper.feed([LAST], snapshot.table, clock);
+  await expect(keeper.open(LAST, snapshot.table, clock, NEVER_ABORTED)).rejects.toThrow();
+  const whole = snapshotOf([row("h", "eu", 0, 1)]);
+  expect(await read(keeper, LAST, whole.table)).toHaveLength(1);
+  const more = snapshotOf([row("h", "eu", 0, 1)], [row("h", "eu", 1, 2)]);
+  await keeper.feed([LAST], more.table, clock);
+  expect((await read(keeper, LAST, whole.table)).map(([, , load]) => load)).toEqual([2]);
+  whole.free();
+  more.free();
+  snapshot.free();
 });
 
 test("a cache that does not fill from history begins with what comes after its first feed", async () => {

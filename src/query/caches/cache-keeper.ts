@@ -28,6 +28,8 @@ export interface CacheKeeperParts {
   readonly turnMs?: number;
 }
 
+/** Without a pause: a feed makes room for statements. */
+const TURN_MS = 2;
 const NEVER_ABORTED = new AbortController().signal;
 
 export class CacheKeeper {
@@ -42,18 +44,19 @@ export class CacheKeeper {
   constructor(private readonly parts: CacheKeeperParts) {}
 
   /** Brings caches of the snapshot's table up to date with it, pausing every few milliseconds. The snapshot stays pinned until it settles.
-   *  Calls for one cache take turns. A cache that does not fit is let go of: the next `open` says so. @throws TsdbError cancelled,
-   *  corrupt_file, io, overloaded */
+   *  Calls for one cache take turns. A cache that does not fit, or whose history cannot be read, is let go of until the next `open`, which
+   *  says so if it is still like that. @throws TsdbError cancelled, corrupt_file, io, overloaded */
   async feed(caches: readonly CacheDef[], snapshot: TableSnapshot, clock: CacheClock, signal = NEVER_ABORTED): Promise<void> {
     for (const def of caches) {
       await this.inTurn(def, async () => {
         const cache = this.of(def);
-        if (cache.isTooLarge) return;
+        if (cache.isResting) return;
         try {
-          await cache.bring(snapshot, clock, new Turns(signal, this.parts.turnMs));
+          await cache.bring(snapshot, clock, new Turns(signal, this.parts.turnMs ?? TURN_MS));
         } catch (error) {
+          // not again with each feed
+          if (cache.isEmpty && !signal.aborted) cache.isResting = true;
           if (!(error instanceof NoRoomError)) throw error;
-          this.letGo(cache);
         }
       });
     }
@@ -62,8 +65,13 @@ export class CacheKeeper {
   /** The cache's rows, up to date with the snapshot (which stays pinned until it settles) or with a later one that it has seen.
    *  @throws TsdbError query_limit (memory), cancelled, corrupt_file, io, overloaded */
   open(def: CacheDef, snapshot: TableSnapshot, clock: CacheClock, signal: AbortSignal): Promise<CacheTable> {
-    return this.inTurn(def, async () => {
-      const turns = new Turns(signal, this.parts.turnMs);
+    const turns = new Turns(signal, this.parts.turnMs ?? TURN_MS);
+    const { promise: left, reject } = Promise.withResolvers<never>();
+    // who still waits for others may go at once
+    const leave = () => reject(new TsdbError("cancelled", "the query was cancelled"));
+    signal.addEventListener("abort", leave);
+    const opened = this.inTurn(def, async () => {
+      signal.removeEventListener("abort", leave);
       turns.check();
       const cache = this.of(def);
       try {
@@ -71,12 +79,14 @@ export class CacheKeeper {
         return this.table(cache, snapshot, clock.nowMs);
       } catch (error) {
         if (!(error instanceof NoRoomError)) throw error;
-        this.letGo(cache);
+        cache.release();
+        cache.isResting = true;
         const mib = Math.round(this.parts.bytesMax / (1 << 20));
         const message = `Resources exhausted: cache ${def.name} does not fit into the ${mib} MiB of all caches; --cache-mem-limit sets the limit`;
         throw new TsdbError("query_limit", message, { cache: def.name, max: this.parts.bytesMax });
       }
     });
+    return Promise.race([opened, left]);
   }
 
   /** The others are freed. */
@@ -100,7 +110,6 @@ export class CacheKeeper {
         cache.evict(nowMs);
       } catch (error) {
         if (!(error instanceof NoRoomError)) throw error;
-        this.letGo(cache);
       }
     }
     this.forgetMemories();
@@ -131,7 +140,11 @@ export class CacheKeeper {
     const known = this.caches.get(def.id);
     if (known !== undefined) return known;
     const { kernel, cache: blocks, known: knownOf, fillsFromHistory } = this.parts;
-    const memory = new CacheMemory(kernel, () => this.roomBytes());
+    const memory = new CacheMemory(
+      kernel,
+      () => this.roomBytes(),
+      (make) => blocks.withRoom(make),
+    );
     this.memories.add(memory);
     const cache = new KeptCache(
       { kernel, cache: blocks, known: knownOf, memory, reclaimer: this.pins, fillsFromHistory: fillsFromHistory[def.kind] },
@@ -147,15 +160,10 @@ export class CacheKeeper {
     return this.parts.bytesMax - taken;
   }
 
-  private letGo(cache: KeptCache): void {
-    cache.release();
-    cache.isTooLarge = true;
-  }
-
   private table(cache: KeptCache, snapshot: TableSnapshot, nowMs: number): CacheTable {
     const { kernel, cache: blocks } = this.parts;
     const { run } = cache.answer(snapshot, nowMs);
-    cache.isTooLarge = false;
+    cache.isResting = false;
     const pin = this.pins.take();
     const table = { ...snapshot.table, columns: cacheColumns(cache.def, snapshot.table) };
     const rows = { table, retentionMinNs: ALL_TIME.minNs, tombstones: [], runs: run.rowCount === 0 ? [] : [run], blocks: [] };

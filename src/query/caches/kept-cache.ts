@@ -57,8 +57,8 @@ interface Entry {
 }
 
 export class KeptCache {
-  /** It did not fit the last time. */
-  isTooLarge = false;
+  /** It could not be filled: it is fed when somebody has read it. */
+  isResting = false;
   private state: LastState | DistinctState | null = null;
   private seen: Seen | null = null;
   private current: CacheAnswer | null = null;
@@ -69,6 +69,10 @@ export class KeptCache {
     private readonly parts: KeptCacheParts,
     readonly def: CacheDef,
   ) {}
+
+  get isEmpty(): boolean {
+    return this.state === null;
+  }
 
   get memory(): CacheMemory {
     return this.parts.memory;
@@ -190,7 +194,8 @@ export class KeptCache {
     const { kernel, cache, known } = this.parts;
     const newestOnly = state.wantsNewestOnly;
     const needs = { tags: [], texts: [], fields: state.fields, series: true, time: true, keepsText: false };
-    const request = { ...needs, range, newestOnly, bySeries: newestOnly };
+    const canHold = state instanceof LastState && state.hasTagKeys && !newestOnly ? state.canHold.bind(state) : undefined;
+    const request = { ...needs, range, newestOnly, bySeries: newestOnly, ...(canHold === undefined ? {} : { canHold }) };
     const pieces = new TablePieces({ kernel, cache, limits: LIMITS, ...known(snapshot.table.id) }, snapshot, request);
     try {
       for (const piece of pieces.all()) {

@@ -8,6 +8,7 @@ import { timeRange } from "../../kernel/rows.ts";
 import { SeriesMaps } from "../../kernel/series-maps.ts";
 import type { LastCacheDef } from "../../model/caches.ts";
 import { type ColumnDef, ColumnType, type TableDef } from "../../model/column.ts";
+import type { DictionaryView } from "../../model/run.ts";
 import type { TableSnapshot } from "../snapshot.ts";
 import type { CacheAnswer, CacheState, StateParts, Visible } from "./cache-state.ts";
 import { aheadOf, NEVER_NS } from "./cache-state.ts";
@@ -71,6 +72,11 @@ export class LastState implements CacheState {
 
   addSeries(): void {
     throw new Error("a last-value cache is made of rows");
+  }
+
+  /** False: no row up to `maxNs` of one of the series would be kept. For keys of tags alone. */
+  canHold(dictionary: DictionaryView, maxNs: bigint): boolean {
+    return this.slots.canHold(dictionary, maxNs, { keys: this.keys, columns: this.columns });
   }
 
   keepMaps(dictionaryIds: ReadonlySet<number>): void {
