@@ -5,7 +5,7 @@ import { readdirSync } from "node:fs";
 import { prng } from "../support/prng.ts";
 import { TestServer } from "../support/server.ts";
 
-const ROUNDS = Number(process.env["ROUNDS"] ?? 35);
+const ROUNDS = Number(process.env["ROUNDS"] ?? 21);
 const SEED = Number(process.env["SEED"] ?? 1);
 const WRITERS = 4;
 const BODY_LINES_MAX = 200;

@@ -338,7 +338,7 @@ const STOPPED: [what: string, statement: string, reason: RegExp][] = [
 ];
 
 describe("stopped by a limit", () => {
-  beforeAll(() => server.restart([...FLAGS, "--query-timeout", "1s"]));
+  beforeAll(() => server.restart([...FLAGS, "--query-timeout", "500ms"]));
 
   test.each(STOPPED)("%s", async (_, statement, reason) => {
     const { status, text } = await query(server, "db", statement);
