@@ -66,6 +66,7 @@ export class Queries {
     });
     this.client = this.startClient(log);
     metrics.watchFileCache(() => this.client.cache);
+    metrics.watchFileIndexes(() => indexes);
   }
 
   /** Caches are fed from now on, those that there are with what is there first. To be called when the log is replayed. */
@@ -112,6 +113,7 @@ export class Queries {
       },
       onTelemetry: (telemetry) => {
         this.lastTelemetry = telemetry;
+        for (const chunk of telemetry.chunks) metrics.ruledOut(chunk);
         logs("query").debug("query telemetry", { ...telemetry });
       },
     });

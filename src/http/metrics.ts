@@ -103,6 +103,7 @@ export class Metrics {
   readonly #compactions: Record<"done" | "failed", number> = { done: 0, failed: 0 };
   readonly #compacted = { rowCount: 0, inputBytes: 0, outputBytes: 0, droppedBlocks: 0, milliseconds: 0 };
   #answerBytes = 0;
+  readonly #ruledOut = { blocks: 0, pages: 0 };
 
   constructor(stats: () => ServerStats) {
     const histogram = (name: string, help: string, all: () => Iterable<Buckets>) => registerHistogram(this.#registry, { name, help }, all);
@@ -202,6 +203,34 @@ export class Metrics {
       });
     }
     this.#total("tsdb_file_read_bytes_total", "Bytes that statements have read from data files", () => read().bytesRead);
+  }
+
+  /** A scan has ended, of which file indexes ruled out so much. */
+  ruledOut({ blocksRuledOut, pagesRuledOut }: { readonly blocksRuledOut: number; readonly pagesRuledOut: number }): void {
+    this.#ruledOut.blocks += blocksRuledOut;
+    this.#ruledOut.pages += pagesRuledOut;
+  }
+
+  /** Of all files, read at each scrape. */
+  watchFileIndexes(read: () => { readonly count: number; readonly bytes: number }): void {
+    const gauge = (name: string, help: string, value: () => number) => {
+      new Gauge({
+        name,
+        help,
+        registers: [this.#registry],
+        collect() {
+          this.set(value());
+        },
+      });
+    };
+    gauge("tsdb_file_indexes", "Data files that have a file index", () => read().count);
+    gauge("tsdb_file_index_bytes", "Bytes of file indexes", () => read().bytes);
+    this.#total(
+      "tsdb_file_index_blocks_ruled_out_total",
+      "Blocks that statements passed over by a file index",
+      () => this.#ruledOut.blocks,
+    );
+    this.#total("tsdb_file_index_pages_ruled_out_total", "Pages of blocks that they passed over by one", () => this.#ruledOut.pages);
   }
 
   /** A statement that reads caches is over. */

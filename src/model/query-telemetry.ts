@@ -7,6 +7,9 @@ export interface TelemetryChunk {
   readonly filesScanned: number;
   /** Blocks of files and runs of rows in memory. */
   readonly blocksProcessed: number;
+  /** Blocks, and pages of others, that file indexes ruled out. */
+  readonly blocksRuledOut: number;
+  readonly pagesRuledOut: number;
   readonly rowsRead: number;
   readonly rowsReturned: number;
   readonly bytesRead: number;
@@ -38,6 +41,8 @@ export function telemetryOf(queryId: string, executionTimeUs: number, scans: rea
     chunkId: `${index}:${scan.table}`,
     filesScanned: scan.filesRead,
     blocksProcessed: scan.blocksRead + scan.segmentsRead,
+    blocksRuledOut: scan.blocksRuledOut,
+    pagesRuledOut: scan.pagesRuledOut,
     rowsRead: scan.rowsRead,
     rowsReturned: scan.rowsReturned,
     bytesRead: scan.bytesRead,

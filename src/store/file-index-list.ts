@@ -67,6 +67,13 @@ export class FileIndexList {
     return this.byFile.size;
   }
 
+  /** Of all of them. */
+  get bytes(): number {
+    let sum = 0;
+    for (const { bytes } of this.byFile.values()) sum += bytes;
+    return sum;
+  }
+
   all(): IterableIterator<ListedIndex> {
     return this.byFile.values();
   }

@@ -195,6 +195,9 @@ test("files get their indexes whenever the server is killed meanwhile, statement
   await checkAnswers();
   expect(await ruledOut(statement)).toBe(`ruled out by file indexes: blocks=${FILES - 1}, pages=0`);
   expect(await ruledOut("SELECT count(*) FROM log WHERE host = 'h9'")).toBe(`ruled out by file indexes: blocks=${FILES}, pages=0`);
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  expect(metrics).toContain(`\ntsdb_file_indexes ${FILES}\n`);
+  expect(Number(/\ntsdb_file_index_blocks_ruled_out_total (\d+)/.exec(metrics)![1])).toBeGreaterThanOrEqual(2 * FILES - 1);
   await server.kill();
   await server.restart();
   expect(await ruledOut(statement)).toBe(`ruled out by file indexes: blocks=${FILES - 1}, pages=0`);
