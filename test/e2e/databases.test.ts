@@ -183,6 +183,39 @@ describe("a server", () => {
     expect(await deletedNames(server, "kept")).toEqual([]);
   });
 
+  test("what comes due while the server runs is dropped then and not before, unless it was taken back", async () => {
+    const at = (ms: number) => new Date(ms).toISOString();
+    /** Undefined: it was not done before the time had come. */
+    const prepare = async (delayMs: number) => {
+      const names = { due: `due${delayMs}`, takenBack: `back${delayMs}`, restored: `restored${delayMs}`, last: `last${delayMs}` };
+      for (const name of Object.values(names)) await store(server, name, "t v=1i 1");
+      const atMs = Date.now() + delayMs;
+      for (const name of Object.values(names)) {
+        await remove(server, { db: name, hard_delete_at: at(name === names.last ? atMs + 100 : atMs) });
+      }
+      const [renamed] = await deletedNames(server, names.takenBack);
+      await remove(server, { db: renamed ?? "", hard_delete_at: "never" });
+      await restore(server, { db: names.restored });
+      return Date.now() < atMs ? { ...names, atMs } : undefined;
+    };
+    let prepared = await prepare(700);
+    for (let delayMs = 1400; prepared === undefined; delayMs *= 2) prepared = await prepare(delayMs);
+    const { atMs, ...names } = prepared;
+    const count = async (name: string) => (await deletedNames(server, name)).length;
+    for (;;) {
+      const askedMs = Date.now();
+      const [due, last] = [await count(names.due), await count(names.last)];
+      if (askedMs < atMs && Date.now() < atMs) expect([due, last]).toEqual([1, 1]);
+      if (last === 0) break;
+      await Bun.sleep(10);
+    }
+    expect(Date.now()).toBeGreaterThanOrEqual(atMs + 100);
+    expect([await count(names.due), await count(names.takenBack), await count(names.restored)]).toEqual([0, 1, 0]);
+    expect(await sum(server, names.restored)).toBe('[{"n":1,"s":1}]');
+    expect((await restore(server, { db: names.due })).status).toBe(404);
+    expect((await restore(server, { db: names.takenBack })).status).toBe(200);
+  });
+
   test("rows alone, or the tables with them, are deleted from a database that stays", async () => {
     await store(server, "emptied", "t,host=a v=1i 1\nu v=3i 3");
     expect((await remove(server, { db: "emptied", table: "u", data_only: "true" })).status).toBe(200);
