@@ -10,8 +10,8 @@ import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
 /** u8 per page, not 0 = it can hold a wanted row; "none" = no page can; null: nothing is known. */
 export type PageFlags = Uint8Array | "none" | null;
 
-/** The texts, as many as are worth being looked for in every block. */
-const TEXTS_MAX = 1000;
+/** Of more, one in ten pages would seem to have one anyway, and to look for them would take as long as to decode the page. */
+const TEXTS_MAX = 100;
 
 interface Wanted {
   readonly columnId: number;
