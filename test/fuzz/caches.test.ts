@@ -122,7 +122,8 @@ class Story {
     if (dice < 55) return this.write();
     if (dice < 65) return this.feed();
     if (dice < 68) return this.delete();
-    if (dice < 69) return this.shorten();
+    // who fills a cache again, because somebody left, misses what is past its retention by then
+    if (dice < 69 && !this.isLazy) return this.shorten();
     if (dice < 78) return this.flush();
     if (dice < 82) return this.compact();
     if (dice < 92) return this.wait();

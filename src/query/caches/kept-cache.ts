@@ -239,7 +239,7 @@ export class KeptCache {
     }
   }
 
-  /** Part by part: between them the state is right, and a statement may leave. */
+  /** Part by part, in order of sequence: where one ends before the next begins the state is right, and a statement may leave. */
   private async follow(parts: readonly UnseenPart[], snapshot: TableSnapshot, { nowMs, sinceMs }: CacheClock, turns: Turns): Promise<void> {
     const seen = this.seen!;
     const since = nsOf(sinceMs ?? seen.fedMs);
@@ -251,12 +251,15 @@ export class KeptCache {
       if (state instanceof LastState) state.expire(this.minEnteredNs(nowMs));
       state.setSnapshot(snapshot);
     });
+    let reached = seen.mark.sequence;
     for (const [i, part] of parts.entries()) {
-      await turns.pause();
+      const { rows } = part;
+      // rows of one body may be in two segments, and a flush makes a block of each day: the state is right when all of them are in
+      if (rows.seqMin > reached) await turns.pause();
       await this.followPart(part, snapshot, { entry: part.isMixed ? mixed : live, turns });
-      // a body may end in the next segment
-      seen.mark.sequence = Math.min(part.rows.seqMax, (parts[i + 1]?.rows.seqMin ?? Number.POSITIVE_INFINITY) - 1);
-      if ("dictionary" in part.rows) seen.mark.segments.set(part.rows.seqMin, part.rows.rowCount);
+      reached = Math.max(reached, rows.seqMax);
+      if ("dictionary" in rows) seen.mark.segments.set(rows.seqMin, rows.rowCount);
+      if ((parts[i + 1]?.rows.seqMin ?? Number.POSITIVE_INFINITY) > reached) seen.mark.sequence = reached;
     }
     seen.mark.segments = markOf(snapshot).segments;
     seen.fedMs = Math.max(seen.fedMs, nowMs);
