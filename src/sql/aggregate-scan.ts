@@ -6,6 +6,7 @@ import { type AggregateRequest, aggregateColumns } from "../model/aggregate.ts";
 import type { ColumnDef } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import { ALL_TIME, type ScanChunk, type ScanCursor, type ScanTable } from "../model/scan.ts";
+import { shownName } from "./cache-tables.ts";
 import type { GroupSource, ScanUse } from "./kind.ts";
 import { OpenCursors } from "./open-cursors.ts";
 import type { PlannedScan, ScanSubject } from "./planned-scan.ts";
@@ -27,6 +28,7 @@ export class AggregateScan implements StatementScan {
   readonly columns: ScanSource["columns"];
   readonly stake: number | null;
   private readonly source: GroupSource;
+  private readonly name: string;
   /** What is said about the keys from outside: whole groups fall away. */
   private readonly tags: ScanUse["tags"];
   handle = 0;
@@ -46,6 +48,7 @@ export class AggregateScan implements StatementScan {
     this.columns = planned.columns;
     this.tags = planned.tags;
     this.stake = planned.stake;
+    this.name = shownName(planned.subject.table);
   }
 
   get rowCountMax(): number {
@@ -75,7 +78,7 @@ export class AggregateScan implements StatementScan {
     // bins begin a little after time does
     const isFirst = bins !== null && range.minNs - ALL_TIME.minNs < bins.widthNs;
     const conditions = isFirst ? { ...request, range: { ...range, minNs: ALL_TIME.minNs } } : request;
-    return `groups of ${table.name}: ${[...groupTexts(request), ...conditionTexts(conditions, table.columns)].join("; ")}`;
+    return `groups of ${this.name}: ${[...groupTexts(request), ...conditionTexts(conditions, table.columns)].join("; ")}`;
   }
 
   failed(error: unknown): void {

@@ -13,7 +13,13 @@ const KEY = /^\0(?:last|distinct)_cache\(/;
 
 /** The name under which a rewrite and its statements know a cache. */
 export function cacheKey({ kind, table, name }: CacheReference): string {
-  return `\0${kind}_cache(${JSON.stringify(name === null ? [table] : [table, name])})`;
+  const args = [table, ...(name === null ? [] : [name])].map((text) => `'${text.replaceAll("'", "''")}'`);
+  return `\0${kind}_cache(${args.join(", ")})`;
+}
+
+/** A name under which a rewrite knows a table or a cache, for people. */
+export function shownName(name: string): string {
+  return isCacheKey(name) ? name.slice(1) : name;
 }
 
 export function isCacheKey(name: string): boolean {

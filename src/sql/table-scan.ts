@@ -4,6 +4,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import type { ColumnDef } from "../model/column.ts";
 import type { FieldPredicate, ScanRequest, ScanTable, TimeRange } from "../model/scan.ts";
 import { boundChunks } from "./bounded-chunks.ts";
+import { shownName } from "./cache-tables.ts";
 import { isAllPresent } from "./chunk-reader.ts";
 import { OpenCursors } from "./open-cursors.ts";
 import type { PlannedScan } from "./planned-scan.ts";
@@ -39,6 +40,7 @@ export class TableScan implements StatementScan {
   private readonly fields: readonly FieldPredicate[];
   private readonly present: readonly ColumnDef[];
   private newestOnly: boolean;
+  private readonly name: string;
   handle = 0;
   error: unknown;
   private readonly cursors = new OpenCursors();
@@ -46,7 +48,7 @@ export class TableScan implements StatementScan {
   constructor(
     private readonly kernel: Kernel,
     readonly table: ScanTable,
-    { defs, columns, range, tags, fields, newestOnly, present, stake }: PlannedScan,
+    { defs, columns, range, tags, fields, newestOnly, present, stake, subject }: PlannedScan,
   ) {
     this.defs = defs;
     this.columns = columns;
@@ -56,6 +58,7 @@ export class TableScan implements StatementScan {
     this.newestOnly = newestOnly;
     this.present = present;
     this.stake = stake;
+    this.name = shownName(subject.table);
   }
 
   get rowCountMax(): number {
@@ -95,10 +98,10 @@ export class TableScan implements StatementScan {
   }
 
   describe(): string {
-    const { newestOnly, table } = this;
+    const { newestOnly, name } = this;
     const { range, tags, fields } = this;
     const parts = [...conditionTexts({ range, tags, fields }, this.defs), ...(newestOnly ? ["the newest row of each series"] : [])];
-    return `rows of ${table.name}${parts.length === 0 ? "" : `: ${parts.join("; ")}`}`;
+    return `rows of ${name}${parts.length === 0 ? "" : `: ${parts.join("; ")}`}`;
   }
 
   failed(error: unknown): void {
