@@ -89,6 +89,21 @@ export async function residentBytes(server: TestServer): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) * 1024;
 }
 
+/** Milliseconds of processor time that the server has used. */
+async function processorMs(server: TestServer): Promise<number> {
+  const fields = (await Bun.file(`/proc/${server.pid}/stat`).text()).split(") ")[1]!.split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** Resolves once the server computes nothing: of half a second it uses less than a tenth. */
+export async function untilAtRest(server: TestServer): Promise<void> {
+  for (let usedMs = 500; usedMs >= 50; ) {
+    const before = await processorMs(server);
+    await Bun.sleep(500);
+    usedMs = (await processorMs(server)) - before;
+  }
+}
+
 async function answered(response: Response): Promise<Answer> {
   return { status: response.status, text: await response.text(), headers: response.headers };
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { eventually, head, RawClient, settled } from "../http/sockets.ts";
 import { TestServer } from "../support/server.ts";
-import { metric, post, query, residentBytes, scalar, store, untilMetric, write } from "./client.ts";
+import { metric, post, query, residentBytes, scalar, store, untilAtRest, untilMetric, write } from "./client.ts";
 
 setDefaultTimeout(120_000);
 
@@ -35,13 +35,15 @@ describe("a reader", () => {
       bytes += String(data).length;
     });
     const before = await residentBytes(server);
-    // more than 400 MB: the runtime puts up with garbage of more than 100 MB
+    // more than 400 MB: the runtime puts up with garbage of 100 to 200 MB
     const twice = `${LARGE} CROSS JOIN (VALUES (1), (2)) c(x)`;
     client.send(head(`GET /api/v3/query_sql?db=db&format=csv&q=${encodeURIComponent(twice)}`, "Connection: close"));
     await eventually(() => bytes > MIB);
     client.socket.pause();
     await settled(() => bytes);
     const stalled = bytes;
+    // it would go on if nothing held it up
+    await untilAtRest(server);
     for (let i = 0; i < 20; i++) await others();
     expect(stalled).toBeLessThan(100 * MIB);
     expect(await metric(server, "tsdb_queries_running")).toBe(1);
@@ -53,7 +55,7 @@ describe("a reader", () => {
     }
     // head + "a,b" + rows, each chunk with its frame
     expect(bytes).toBeGreaterThan(400_000_000);
-    expect(peak - before).toBeLessThan(256 * MIB);
+    expect(peak - before).toBeLessThan(320 * MIB);
     await untilMetric(server, "tsdb_queries_running", (running) => running === 0);
   });
 
