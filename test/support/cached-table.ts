@@ -32,6 +32,8 @@ const FIELDS: readonly Field[] = ["f", "i", "s", "n"];
 const NAMES = ["c0", "c1", "c2", "c'3"];
 const MINUTE_MS = 60_000;
 const OLD_MS = 55 * MINUTE_MS;
+/** Files have blocks by days. */
+const DAY_MS = 24 * 60 * MINUTE_MS;
 const PATHS = { last: "/api/v3/configure/last_cache", distinct: "/api/v3/configure/distinct_cache" } as const;
 
 export class CachedTable {
@@ -41,7 +43,7 @@ export class CachedTable {
   /** Rows of an hour ago are past their retention. */
   private isShort = false;
   private hasN = false;
-  /** Steps may take minutes: new rows are new, old ones an hour old. */
+  /** Steps may take minutes: new rows are new, old ones an hour old, or days. */
   private readonly baseMs = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
 
   constructor(
@@ -90,7 +92,7 @@ export class CachedTable {
     for (let left = 1 + below(below(10) === 0 ? 400 : 12); left > 0; left--) {
       const series = below(SERIES);
       const [host, zone] = [HOSTS[series % HOSTS.length]!, ZONES[Math.floor(series / HOSTS.length)]!];
-      const age = below(4) === 0 ? OLD_MS + below(40) * SERIES : below(60) * SERIES;
+      const age = below(4) === 0 ? OLD_MS + below(3) * DAY_MS + below(40) * SERIES : below(60) * SERIES;
       const timeMs = this.baseMs - age - series;
       const key = `${series} ${timeMs}`;
       const point = this.points.get(key) ?? { host, zone, timeMs, fields: {} };
