@@ -157,6 +157,23 @@ test("of history only the files are read that can hold rows that are kept", asyn
   snapshot.free();
 });
 
+test("a file with rows that were seen and rows that were not brings each point once", async () => {
+  const keeper = keeperOf();
+  const cache = { ...LAST, count: 3 };
+  const [seen, unseen] = [[row("h", "eu", 0, 1), row("i", "eu", 0, 1)], [row("h", "eu", 1, 2)]];
+  const first = snapshotOf(seen);
+  expect(await read(keeper, cache, first.table)).toHaveLength(2);
+  const second = new TestSnapshot(kernel, [{ kind: "file", batches: [seen, unseen] }], { columns: COLUMNS, firstFileId: 200 });
+  const hosts = (await read(keeper, cache, second.table)).map(([host, , load]) => [host, load]);
+  expect(hosts).toEqual([
+    ["h", 2],
+    ["h", 1],
+    ["i", 1],
+  ]);
+  first.free();
+  second.free();
+});
+
 test("a cache that does not fit says so at each read, takes nothing, and is there again when it fits", async () => {
   const before = kernel.heap.usedBytes;
   const keeper = keeperOf({ bytesMax: 200_000 });
