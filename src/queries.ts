@@ -74,8 +74,7 @@ export class Queries {
     const { catalog, tables, config, metrics, logs } = this.parts;
     const { fillsFromHistory, evictionMs } = config.caches;
     const feeds = new CacheFeeds({
-      ...{ keeper: this.client, catalog, tables, snapshots: this.snapshots, fillsFromHistory },
-      evictionIntervalMs: Math.min(evictionMs.last, evictionMs.distinct),
+      ...{ keeper: this.client, catalog, tables, snapshots: this.snapshots, fillsFromHistory, evictionMs },
       nowMs: () => Date.now(),
       onError: (error, table) => logs("cache").error("caches could not be fed, will try again", { table, err: error }),
     });

@@ -209,16 +209,13 @@ export function rowKeysMove(rowKeys: RowKeys, list: u32, count: u32, map: u32, o
   }
 }
 
-/** map[s] = KEY_NONE for series used that lack a tag (`codes` 0: all do), which are not used any more then. Returns how many. */
-export function skipWithoutTag(codes: u32, seriesCount: u32, used: u32, map: u32): u32 {
-  let skipped: u32 = 0;
+/** map[s] = KEY_NONE for series used that lack a tag (`codes` 0: all do), which are not used any more then. */
+export function skipWithoutTag(codes: u32, seriesCount: u32, used: u32, map: u32): void {
   for (let series: u32 = 0; series < seriesCount; series++) {
     if (load<u8>(used + series) == 0 || (codes != 0 && load<u32>(codes + (series << 2)) != 0)) continue;
     store<u8>(used + series, 0);
     store<u32>(map + (series << 2), KEY_NONE);
-    skipped++;
   }
-  return skipped;
 }
 
 /** Marks the series of rows first .. end - 1 (of those listed in `rows` if that is not 0) that have `KEY_UNKNOWN` in `map`. Returns whether

@@ -30,7 +30,7 @@ export interface CacheExports {
   ): void;
   rowKeysMove(keys: number, list: number, count: number, map: number, other: number, target: number): void;
   rankViews(views: number, validity: number, sorted: number, count: number, ranks: number): number;
-  skipWithoutTag(codes: number, seriesCount: number, used: number, map: number): number;
+  skipWithoutTag(codes: number, seriesCount: number, used: number, map: number): void;
   markUnknown(series: number, rows: number, first: number, end: number, map: number, used: number): number;
   slotsClaim(slots: number, series: number, times: number, map: number, first: number, from: number): number;
   slotsCanClaim(slots: number, map: number, seriesCount: number, maxTimeNs: bigint): number;

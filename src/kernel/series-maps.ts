@@ -34,8 +34,6 @@ interface SeriesMap {
 }
 
 export class SeriesMaps {
-  /** Some series had no number. */
-  hasSkipped = false;
   private readonly dictionary: SeriesDictionary;
   /** u32 per series, by dictionary id. */
   private readonly maps = new Map<number, SeriesMap>();
@@ -132,7 +130,7 @@ export class SeriesMaps {
     if (skipsWithout) {
       for (const id of tagIds ?? []) {
         const codesPtr = tags.find(({ columnId }) => columnId === id)?.codesPtr ?? 0;
-        if (kernel.call.skipWithoutTag(codesPtr, dictionary.seriesCount, usedPtr, mapPtr) > 0) this.hasSkipped = true;
+        kernel.call.skipWithoutTag(codesPtr, dictionary.seriesCount, usedPtr, mapPtr);
       }
     }
     try {

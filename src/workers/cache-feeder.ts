@@ -1,9 +1,9 @@
 // The keeper's side of feeding caches: what main sends it of their tables, table by table.
-import type { CacheDef, CacheKind } from "../model/caches.ts";
+import type { CacheKind } from "../model/caches.ts";
 import { describeError, type ErrorDescription } from "../model/errors.ts";
 import type { CacheKeeper } from "../query/caches/cache-keeper.ts";
 import type { TableSnapshot } from "../query/snapshot.ts";
-import type { CacheTotals, FeedMessage, FromQueryWorker } from "./messages.ts";
+import type { CacheTotals, FeedMessage, FromQueryWorker, KeepMessage } from "./messages.ts";
 
 export class CacheFeeder {
   private readonly stopped = new AbortController();
@@ -25,10 +25,10 @@ export class CacheFeeder {
   }
 
   /** What to answer. */
-  keep(id: number, caches: readonly CacheDef[], nowMs: number): FromQueryWorker {
+  keep({ id, caches, expiring, nowMs }: KeepMessage): FromQueryWorker {
     this.kinds = new Map(caches.map((cache) => [cache.id, cache.kind]));
     this.keeper.keepOnly(caches);
-    this.keeper.evict(nowMs);
+    this.keeper.evict(expiring, nowMs);
     return { type: "fed", id, failed: [], totals: this.totals() };
   }
 

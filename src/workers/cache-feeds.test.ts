@@ -1,7 +1,7 @@
 // Which tables are fed when, against a keeper and a catalog of plain lists.
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import type { LiveTable } from "../buffer/live-tables.ts";
-import type { LastCacheDef } from "../model/caches.ts";
+import type { CacheDef, DistinctCacheDef, LastCacheDef } from "../model/caches.ts";
 import { TIME_COLUMN } from "../model/column.ts";
 import { describeError } from "../model/errors.ts";
 import { CacheFeeds, type CacheFeedsParts, type TableFeed } from "./cache-feeds.ts";
@@ -21,13 +21,14 @@ interface Sent {
 }
 
 class World {
-  caches: LastCacheDef[] = [];
+  caches: CacheDef[] = [];
   changed: () => void = () => {};
   fed: ReadonlySet<number> = new Set();
   onUnfed: (table: LiveTable) => void = () => {};
   readonly since = new Map<number, number>();
   readonly sent: Sent[] = [];
   readonly kept: number[][] = [];
+  readonly expiring: string[] = [];
   readonly errors: string[] = [];
   pins = 0;
   nowMs = 1000;
@@ -43,7 +44,8 @@ class World {
           this.sent.push({ feeds, answer, fail: (error) => settled(() => reject(error)) });
           return promise;
         },
-        keep: async (caches) => {
+        keep: async (caches, expiring) => {
+          this.expiring.push(...expiring);
           this.kept.push(caches.map(({ id }) => id));
           const kept = { bytes: 9, keys: caches.length, rows: caches.length };
           return { totals: { last: kept, distinct: { bytes: 0, keys: 0, rows: 0 } } };
@@ -73,7 +75,7 @@ class World {
         },
       },
       fillsFromHistory: { last: true, distinct: true },
-      evictionIntervalMs: 10_000,
+      evictionMs: { last: 10_000, distinct: 10_000 },
       nowMs: () => this.nowMs,
       onError: (error, table) => void this.errors.push(`${table}: ${error.message}`),
       ...options,
@@ -140,6 +142,20 @@ test("what the keeper has let go of is counted no more, though nothing is fed", 
   expect(world.kept.at(-1)).toEqual([]);
   expect(feeds.stats).toMatchObject({ caches: { last: 0, distinct: 0 }, totals: { last: { bytes: 9, keys: 0, rows: 0 } } });
   feeds.stop();
+});
+
+test("what has expired is freed at the interval of its kind", async () => {
+  const world = new World();
+  const distinct: DistinctCacheDef = { ...last(2, 7), kind: "distinct", columnIds: [1], maxCardinality: 9, maxAgeSeconds: 9 };
+  world.caches = [last(1, 7), distinct];
+  const feeds = world.start({ evictionMs: { last: 1000, distinct: 2500 } });
+  await later(999);
+  expect(world.expiring).toEqual([]);
+  await later(4001);
+  expect(world.expiring.toSorted()).toEqual([...Array(2).fill("distinct"), ...Array(5).fill("last")]);
+  feeds.stop();
+  await later(10_000);
+  expect(world.expiring).toHaveLength(7);
 });
 
 test("new rows are fed within 100 ms of the first body, one message at a time, with the arrival of that body", async () => {

@@ -23,8 +23,8 @@ export interface TableFeed {
 export interface Keeper {
   /** Resolves when nothing is read of the tables any more. @throws when the worker is gone, or the server stops */
   feed(feeds: readonly TableFeed[]): Promise<Fed>;
-  /** Resolves when the others are gone, and what has expired. @throws as feed */
-  keep(caches: readonly CacheDef[], nowMs: number): Promise<Pick<Fed, "totals">>;
+  /** Resolves when the others are gone, and what has expired in those of `expiring`. @throws as feed */
+  keep(caches: readonly CacheDef[], expiring: readonly CacheKind[], nowMs: number): Promise<Pick<Fed, "totals">>;
 }
 
 export interface CacheFeedsParts {
@@ -33,7 +33,8 @@ export interface CacheFeedsParts {
   readonly tables: Pick<LiveTables, "feedCaches">;
   readonly snapshots: Pick<Snapshots, "takeForCaches">;
   readonly fillsFromHistory: Readonly<Record<CacheKind, boolean>>;
-  readonly evictionIntervalMs: number;
+  /** How often what has expired is freed. */
+  readonly evictionMs: Readonly<Record<CacheKind, number>>;
   readonly nowMs: () => number;
   readonly onError: (error: Error, table: string) => void;
 }
@@ -62,6 +63,7 @@ interface Failure {
   readonly retryMs: number;
 }
 
+const KINDS: readonly CacheKind[] = ["last", "distinct"];
 const NONE: CacheTotals = { bytes: 0, keys: 0, rows: 0 };
 
 export class CacheFeeds {
@@ -75,7 +77,7 @@ export class CacheFeeds {
   private filling: number | null = null;
   private known: ReadonlyMap<number, CacheDef> = new Map();
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private readonly evictionTimer: ReturnType<typeof setInterval>;
+  private readonly evictionTimers: readonly ReturnType<typeof setInterval>[];
   private keepTimer: ReturnType<typeof setTimeout> | undefined;
   /** The keeper's list is not what it should be. */
   private keepSoon = false;
@@ -86,7 +88,7 @@ export class CacheFeeds {
 
   constructor(private readonly parts: CacheFeedsParts) {
     parts.catalog.onCacheChanges(() => this.follow());
-    this.evictionTimer = setInterval(() => this.keep(), parts.evictionIntervalMs);
+    this.evictionTimers = KINDS.map((kind) => setInterval(() => this.keep([kind]), parts.evictionMs[kind]));
     this.follow();
   }
 
@@ -107,7 +109,7 @@ export class CacheFeeds {
     this.isStopped = true;
     clearTimeout(this.timer);
     clearTimeout(this.keepTimer);
-    clearInterval(this.evictionTimer);
+    for (const timer of this.evictionTimers) clearInterval(timer);
     this.parts.catalog.onCacheChanges(() => {});
     this.parts.tables.feedCaches(new Set(), () => {});
   }
@@ -120,7 +122,7 @@ export class CacheFeeds {
     this.keepSoon ||= live.length > 0 || this.known.size > 0;
     this.known = new Map(live.map((cache) => [cache.id, cache]));
     tables.feedCaches(new Set(live.map(({ tableId }) => tableId)), ({ tableId }) => this.noteRows(tableId));
-    if (this.keepSoon) this.keepTimer ??= setTimeout(() => this.keep(), KEEP_DELAY_MS);
+    if (this.keepSoon) this.keepTimer ??= setTimeout(() => this.keepListed(), KEEP_DELAY_MS);
     // what begins empty begins now
     const empty = fresh.filter(({ kind }) => !fillsFromHistory[kind]);
     for (const [tableId, caches] of Map.groupBy(empty, ({ tableId }) => tableId)) void this.send([tableId], () => caches);
@@ -200,16 +202,18 @@ export class CacheFeeds {
     setTimeout(() => this.noteRows(tableId), retryMs).unref();
   }
 
-  /** Tells the keeper which caches there are: the others are gone, and what has expired can go. */
-  private keep(): void {
+  private keepListed(): void {
     this.keepTimer = undefined;
-    if (this.known.size > 0 || this.keepSoon) void this.tellKeeper();
-    this.keepSoon = false;
+    void this.keep([]);
   }
 
-  private async tellKeeper(): Promise<void> {
+  /** Tells the keeper which caches there are: the others are gone, and what has expired in those of `expiring` can go. */
+  private async keep(expiring: readonly CacheKind[]): Promise<void> {
+    const caches = [...this.known.values()];
+    if (!this.keepSoon && !caches.some(({ kind }) => expiring.includes(kind))) return;
+    this.keepSoon = false;
     try {
-      this.totals = (await this.parts.keeper.keep([...this.known.values()], this.parts.nowMs())).totals;
+      this.totals = (await this.parts.keeper.keep(caches, expiring, this.parts.nowMs())).totals;
     } catch {
       // the keeper is gone: another one is told of all caches
     }

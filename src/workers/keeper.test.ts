@@ -38,7 +38,7 @@ beforeAll(async () => {
   await client.ready();
   const { catalog, tables, snapshots } = path;
   feeds = new CacheFeeds({
-    ...{ keeper: client, catalog, tables, snapshots, fillsFromHistory, evictionIntervalMs: 1000 },
+    ...{ keeper: client, catalog, tables, snapshots, fillsFromHistory, evictionMs: { last: 1000, distinct: 1000 } },
     nowMs: () => Date.now(),
     onError: (error) => void failures.push(error.message),
   });

@@ -47,6 +47,15 @@ export interface FeedMessage {
   readonly feeds: readonly { readonly caches: readonly CacheDef[]; readonly clock: CacheClock }[];
 }
 
+/** Which caches there are; what has expired in those of the kinds `expiring` is freed. */
+export interface KeepMessage {
+  readonly type: "keep";
+  readonly id: number;
+  readonly caches: readonly CacheDef[];
+  readonly expiring: readonly CacheKind[];
+  readonly nowMs: number;
+}
+
 /** Of all caches of a kind. */
 export interface CacheTotals {
   readonly bytes: number;
@@ -74,7 +83,7 @@ export type ToQueryWorker =
   | { readonly type: "cancel"; readonly id: number }
   | FeedMessage
   /** Caches that are not in the list are gone, and so is what has expired. Answered as a feed of no table is. */
-  | { readonly type: "keep"; readonly id: number; readonly caches: readonly CacheDef[]; readonly nowMs: number }
+  | KeepMessage
   /** The server stops: what is being fed need not go on. */
   | { readonly type: "stop feeding" };
 

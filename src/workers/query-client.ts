@@ -1,6 +1,6 @@
 // The main thread's side of the query workers: implements QueryService by handing each statement to the worker that has the fewest
 // (active-query.ts), and replaces workers that fail.
-import type { CacheDef } from "../model/caches.ts";
+import type { CacheDef, CacheKind } from "../model/caches.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { QueryAnswer, QueryControl, QueryRequest, QueryService, RunningQuery } from "../model/query.ts";
 import type { LoggedQuery, QueryLog } from "../query/query-log.ts";
@@ -133,8 +133,8 @@ export class QueryClient implements QueryService, QueryControl, Keeper {
     });
   }
 
-  keep(caches: readonly CacheDef[], nowMs: number): Promise<Fed> {
-    return this.askKeeper((_, id) => ({ type: "keep", id, caches, nowMs }));
+  keep(caches: readonly CacheDef[], expiring: readonly CacheKind[], nowMs: number): Promise<Fed> {
+    return this.askKeeper((_, id) => ({ type: "keep", id, caches, expiring, nowMs }));
   }
 
   /** Sends what `message` makes when the worker is there, and waits for its answer. */

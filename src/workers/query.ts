@@ -245,7 +245,7 @@ self.onmessage = async (event: MessageEvent<ToQueryWorker>) => {
       post(await feeder!.feed(message.id, snapshots.decode(message.snapshot).tables, message.feeds));
       return;
     case "keep":
-      post(feeder!.keep(message.id, message.caches, message.nowMs));
+      post(feeder!.keep(message));
       return;
     case "stop feeding":
       feeder!.stop();

@@ -100,7 +100,7 @@ class Story {
     this.old = null;
     this.keeper.keepOnly([]);
     await this.keeper.idle();
-    this.keeper.evict(this.nowMs);
+    this.keeper.evict(["last", "distinct"], this.nowMs);
     expect(this.keeper.bytes).toBe(0);
     await this.path.close();
   }
@@ -257,7 +257,7 @@ class Story {
   }
 
   private evict(): Promise<string> {
-    this.keeper.evict(this.nowMs);
+    this.keeper.evict(["last", "distinct"], this.nowMs);
     for (const { model } of this.caches) model.expire(this.nowMs);
     return Promise.resolve("evict");
   }

@@ -122,13 +122,13 @@ test("what somebody reads stays as it was, whatever comes meanwhile; nothing is 
     snapshot.free();
   }
   // what came in the last seven feeds has not expired
-  keeper.evict(NOW_MS + 65 * MINUTE_MS);
+  keeper.evict(["last", "distinct"], NOW_MS + 65 * MINUTE_MS);
   expect(keeper.stats().map(({ keys }) => keys)).toEqual([2100, 2100, 49, 2100]);
   keeper.keepOnly([]);
   await keeper.idle();
   expect(open.map(rowsOf)).toEqual(shown);
   for (const table of open) table.close();
-  keeper.evict(NOW_MS);
+  keeper.evict(["last", "distinct"], NOW_MS);
   expect(keeper.bytes).toBe(0);
   first.free();
   expect(kernel.heap.usedBytes).toBe(before);
@@ -191,7 +191,7 @@ test("a cache that does not fit says so at each read, takes nothing, and is ther
   }
   many.free();
   few.free();
-  keeper.evict(NOW_MS);
+  keeper.evict(["last", "distinct"], NOW_MS);
   expect(kernel.heap.usedBytes).toBe(before);
 });
 
@@ -243,34 +243,4 @@ test("a cache that does not fill from history begins with what comes after its f
   expect(await read(keeper, DISTINCT, second.table)).toEqual([["both"]]);
   first.free();
   second.free();
-});
-
-test("a cache knows what it has for certain", async () => {
-  const bySeries = { ...LAST, keyColumnIds: [1, 2] };
-  const ageNs = 3600n * 1_000_000_000n;
-  const ahead = row("h", "eu", 10, 2);
-  const stories: { cache: CacheDef; rows: TestRow[]; minNs: bigint | null; covers: boolean }[] = [
-    { cache: bySeries, rows: [row("h", "eu", -1, 1)], minNs: NOW_NS - ageNs, covers: true },
-    { cache: bySeries, rows: [row("h", "eu", -1, 1)], minNs: NOW_NS - ageNs - 1n, covers: false },
-    { cache: bySeries, rows: [row("h", "eu", -1, 1)], minNs: null, covers: false },
-    // rows of two series may share a key, others have none
-    { cache: LAST, rows: [row("h", "eu", -1, 1)], minNs: NOW_NS, covers: false },
-    { cache: bySeries, rows: [row(null, "eu", -1, 1)], minNs: NOW_NS, covers: false },
-    // a row that was 10 seconds ahead expires so much before others of its time
-    { cache: bySeries, rows: [ahead], minNs: NOW_NS - ageNs + 9_000_000_000n, covers: false },
-    { cache: bySeries, rows: [ahead], minNs: NOW_NS - ageNs + 10_000_000_000n, covers: true },
-    { cache: DISTINCT, rows: [row("h", "eu", -1, 1)], minNs: null, covers: true },
-    { cache: DISTINCT, rows: [row("h", "eu", -1, 1)], minNs: NOW_NS - ageNs, covers: true },
-    { cache: { ...DISTINCT, maxCardinality: 1 }, rows: [row("a", "eu", -1, 1), row("b", "eu", -1, 1)], minNs: null, covers: false },
-    // made so long ago that old rows have expired
-    { cache: { ...DISTINCT, createdMs: NOW_MS - 2 * 3_600_000 }, rows: [row("h", "eu", -1, 1)], minNs: null, covers: false },
-  ];
-  for (const { cache, rows, minNs, covers } of stories) {
-    const keeper = keeperOf();
-    const snapshot = snapshotOf(rows);
-    expect(keeper.covers(cache, snapshot.table, NOW_MS, minNs)).toBe(false);
-    await read(keeper, cache, snapshot.table);
-    expect({ cache, minNs, covers: keeper.covers(cache, snapshot.table, NOW_MS, minNs) }).toEqual({ cache, minNs, covers });
-    snapshot.free();
-  }
 });

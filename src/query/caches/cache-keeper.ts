@@ -3,7 +3,7 @@
 import { Pins } from "../../buffer/pins.ts";
 import { CacheMemory, NoRoomError } from "../../kernel/cache-memory.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
-import type { CacheDef } from "../../model/caches.ts";
+import type { CacheDef, CacheKind } from "../../model/caches.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ALL_TIME } from "../../model/scan.ts";
@@ -102,10 +102,10 @@ export class CacheKeeper {
     }
   }
 
-  /** Frees what has expired, of caches for which nothing is done at the moment. */
-  evict(nowMs: number): void {
+  /** Frees what has expired in caches of these kinds, unless something is done for them at the moment. */
+  evict(kinds: readonly CacheKind[], nowMs: number): void {
     for (const [id, cache] of this.caches) {
-      if (this.tails.has(id)) continue;
+      if (this.tails.has(id) || !kinds.includes(cache.def.kind)) continue;
       try {
         cache.evict(nowMs);
       } catch (error) {
@@ -127,13 +127,6 @@ export class CacheKeeper {
 
   stats(): CacheStats[] {
     return [...this.caches.values()].map((cache) => ({ cacheId: cache.def.id, bytes: cache.bytes, ...cache.count() }));
-  }
-
-  /** Whether an open cache table of this cache has, for certain: of every series that has rows at or after `minNs` the newest one
-   *  (a last-value cache; with those of its columns that the table has), all values of rows at or after `minNs` (a distinct-value cache;
-   *  `minNs` null: of all rows), maybe among others. */
-  covers({ id }: CacheDef, snapshot: TableSnapshot, nowMs: number, minNs: bigint | null): boolean {
-    return this.caches.get(id)?.covers(snapshot, nowMs, minNs) ?? false;
   }
 
   private of(def: CacheDef): KeptCache {

@@ -34,20 +34,12 @@ export interface CacheAnswer {
   release(): void;
 }
 
-/** How far times of rows were ahead of when they came, at most. */
-export function aheadOf({ run, mostNs }: NewestRowsOfRun, beforeNs: bigint): bigint {
-  const aheadNs = run.maxTimeNs - mostNs;
-  return aheadNs > beforeNs ? aheadNs : beforeNs;
-}
-
 /** Not to be used when a call has thrown, but for `release`. */
 export interface CacheState {
   /** Fields that rows are to have. */
   readonly fields: readonly ColumnDef[];
   /** Newest rows of series say all. */
   readonly wantsNewestOnly: boolean;
-  /** How far times of rows were ahead of when they came, at most. */
-  readonly aheadNs: bigint;
   /** Where the rows that follow are from: the table may have got columns, and rows be past their retention when they come. */
   setSnapshot(snapshot: TableSnapshot): void;
   /** Rows that come later have higher sequences, or are all of other points. @throws NoRoomError, TsdbError overloaded */

@@ -8,7 +8,7 @@ import type { DistinctCacheDef } from "../../model/caches.ts";
 import { type ColumnDef, ColumnType, type TableDef } from "../../model/column.ts";
 import type { DictionaryView } from "../../model/run.ts";
 import type { TableSnapshot } from "../snapshot.ts";
-import { aheadOf, type CacheAnswer, type CacheState, NEVER_NS, type StateParts, type Visible } from "./cache-state.ts";
+import { type CacheAnswer, type CacheState, NEVER_NS, type StateParts, type Visible } from "./cache-state.ts";
 import { cacheColumns } from "./cache-table.ts";
 
 /** Fewer combinations that are not there any more are left. */
@@ -19,11 +19,6 @@ const SLACK = 1.25;
 export class DistinctState implements CacheState {
   readonly fields: readonly ColumnDef[];
   readonly wantsNewestOnly: boolean;
-  /** Some combination has gone because there were too many. */
-  hasLost = false;
-  aheadNs = 0n;
-  /** Some combination has gone because of its age. */
-  private hasExpired = false;
   private retentionMinNs = NEVER_NS;
   /** What entered before has gone, or will. */
   private expiredNs = NEVER_NS;
@@ -52,7 +47,6 @@ export class DistinctState implements CacheState {
   add(rows: NewestRowsOfRun): void {
     const { kernel } = this.parts;
     const { run, first, end, leastNs, mostNs } = rows;
-    this.aheadNs = aheadOf(rows, this.aheadNs);
     const scratch = new Blocks(kernel);
     try {
       const { idsPtr, mapPtr } = this.keys.of(rows, scratch);
@@ -95,7 +89,6 @@ export class DistinctState implements CacheState {
     try {
       const listPtr = scratch.alloc(count * 4);
       const left = this.parts.kernel.call.seenKeys(this.seen.ptr, 0, count, minEnteredNs, listPtr);
-      if (left < count) this.hasExpired = true;
       if (count > left * 2 + UNUSED_MIN) this.only(listPtr, left);
     } finally {
       scratch.release();
@@ -136,14 +129,16 @@ export class DistinctState implements CacheState {
     }
   }
 
-  /** Every combination that there ever was entered at or after it. */
-  isWhole(minEnteredNs: bigint): boolean {
-    return !this.hasExpired && !this.hasLost && this.countSince(minEnteredNs) === this.keys.count;
-  }
-
   count(): { keys: number; rows: number } {
-    const rows = this.countSince(this.expiredNs);
-    return { keys: rows, rows };
+    const { kernel } = this.parts;
+    const { count } = this.keys;
+    const scratch = new Blocks(kernel);
+    try {
+      const rows = kernel.call.seenKeys(this.seen.ptr, 0, count, this.expiredNs, scratch.alloc(count * 4));
+      return { keys: rows, rows };
+    } finally {
+      scratch.release();
+    }
   }
 
   release(): void {
@@ -172,17 +167,6 @@ export class DistinctState implements CacheState {
     }
   }
 
-  private countSince(minEnteredNs: bigint): number {
-    const { kernel } = this.parts;
-    const { count } = this.keys;
-    const scratch = new Blocks(kernel);
-    try {
-      return kernel.call.seenKeys(this.seen.ptr, 0, count, minEnteredNs, scratch.alloc(count * 4));
-    } finally {
-      scratch.release();
-    }
-  }
-
   private forgetOrder(): void {
     this.order?.blocks.release();
     this.order = null;
@@ -201,7 +185,6 @@ export class DistinctState implements CacheState {
         if (count > left * SLACK + UNUSED_MIN) this.only(listPtr, left);
         return;
       }
-      this.hasLost = true;
       const seen = kernel.i64.slice(this.seen.ptr / 8, this.seen.ptr / 8 + count);
       const list = kernel.u32.slice(listPtr / 4, listPtr / 4 + left);
       const times = BigInt64Array.from(list, (key) => seen[key]!).sort();

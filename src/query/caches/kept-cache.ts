@@ -5,7 +5,6 @@ import type { CacheMemory } from "../../kernel/cache-memory.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { RowSelection } from "../../kernel/row-selection.ts";
 import type { CacheDef } from "../../model/caches.ts";
-import { ColumnType } from "../../model/column.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { Reclaimer } from "../../model/reclaimer.ts";
 import type { Run } from "../../model/run.ts";
@@ -46,8 +45,6 @@ interface Seen {
   readonly lastDeletion: number;
   retentionMinNs: bigint;
   fedMs: number;
-  /** History was read as far back as there are rows. */
-  readonly isWhole: boolean;
 }
 
 /** When rows entered: at their times, but not before nor after these. */
@@ -111,21 +108,6 @@ export class KeptCache {
     return this.state?.count() ?? { keys: 0, rows: 0 };
   }
 
-  /** See CacheKeeper.covers. */
-  covers({ table, retentionMinNs }: TableSnapshot, nowMs: number, minNs: bigint | null): boolean {
-    const { state, def, seen } = this;
-    if (state === null || seen === null || this.startNs !== null) return false;
-    const minEnteredNs = this.minEnteredNs(nowMs);
-    // a row that came before its time expires before others of its time
-    if (minNs !== null && minNs < minEnteredNs + state.aheadNs) return false;
-    if (state instanceof DistinctState) {
-      if (state.hasLost) return false;
-      return minNs !== null || (seen.isWhole && retentionMinNs === ALL_TIME.minNs && state.isWhole(minEnteredNs));
-    }
-    if (def.kind !== "last" || minNs === null || state.hasSkipped || !state.hasTagKeys) return false;
-    return table.columns.every(({ id, type }) => type !== ColumnType.tag || def.keyColumnIds.includes(id));
-  }
-
   /** It may be filled again. Idempotent. */
   release(): void {
     this.forgetAnswer();
@@ -155,8 +137,7 @@ export class KeptCache {
     const entry = { leastNs: createdNs, mostNs: later(createdNs, nsOf(nowMs)) };
     let minNs = snapshot.retentionMinNs;
     const minEnteredNs = this.minEnteredNs(nowMs);
-    const isCut = createdNs < minEnteredNs;
-    if (isCut) minNs = later(minNs, minEnteredNs);
+    if (createdNs < minEnteredNs) minNs = later(minNs, minEnteredNs);
     if (this.startNs !== null) minNs = later(minNs, this.startNs);
     const stateParts = { kernel, memory, reclaimer };
     const state = def.kind === "last" ? new LastState(stateParts, def, snapshot.table) : new DistinctState(stateParts, def, snapshot.table);
@@ -177,7 +158,6 @@ export class KeptCache {
       lastDeletion: snapshot.lastDeletion ?? 0,
       retentionMinNs: snapshot.retentionMinNs,
       fedMs: nowMs,
-      isWhole: !isCut,
     };
   }
 

@@ -11,7 +11,7 @@ import { type ColumnDef, ColumnType, type TableDef } from "../../model/column.ts
 import type { DictionaryView } from "../../model/run.ts";
 import type { TableSnapshot } from "../snapshot.ts";
 import type { CacheAnswer, CacheState, StateParts, Visible } from "./cache-state.ts";
-import { aheadOf, NEVER_NS } from "./cache-state.ts";
+import { NEVER_NS } from "./cache-state.ts";
 import { cacheColumns } from "./cache-table.ts";
 
 /** Fewer keys or series that are not used any more are left. */
@@ -27,8 +27,6 @@ export class LastState implements CacheState {
   private readonly columns: KeptColumns;
   /** Keys in their order, in `orderBlocks`; of so many. */
   private order: { readonly blocks: Blocks; readonly ptr: number; readonly count: number } | null = null;
-  aheadNs = 0n;
-  private skipped = false;
   /** No row entered before. */
   private leastNs = NONE_NS;
 
@@ -53,11 +51,6 @@ export class LastState implements CacheState {
     return this.keyColumns.every(({ type }) => type === ColumnType.tag);
   }
 
-  /** Some rows had no value in a key column. */
-  get hasSkipped(): boolean {
-    return this.skipped || this.keys.tags.hasSkipped;
-  }
-
   setSnapshot({ table }: TableSnapshot): void {
     this.fields = this.fieldsOf(table);
   }
@@ -66,7 +59,6 @@ export class LastState implements CacheState {
     const { keys, series, columns } = this;
     const wanted = rows.run.columns.filter(({ columnId }) => this.fields.some(({ id }) => id === columnId));
     this.slots.add({ ...rows, run: { ...rows.run, columns: wanted } }, { keys, series, columns });
-    this.aheadNs = aheadOf(rows, this.aheadNs);
     if (rows.leastNs < this.leastNs) this.leastNs = rows.leastNs;
   }
 
@@ -193,7 +185,6 @@ export class LastState implements CacheState {
         for (let k = 0; k < perKey; k++) kernel.u32[slotsPtr / 4 + i * perKey + k] = key * perKey + k;
       });
       const keys = this.keys.only(keysPtr, kept.length);
-      this.skipped = this.hasSkipped;
       this.keys.release();
       this.keys = keys;
       this.slots.only(keysPtr, kept.length, slotsPtr);
