@@ -2,6 +2,7 @@
 import { type ColumnDef, ColumnType } from "../model/column.ts";
 import { Blocks } from "./blocks.ts";
 import type { CacheKeys } from "./cache-keys.ts";
+import type { CacheMemory } from "./cache-memory.ts";
 import type { Kernel } from "./kernel.ts";
 
 /** Ranks of keys in a column: ranks[codes[key's place]]. */
@@ -17,8 +18,46 @@ export interface KeyList {
   readonly count: number;
 }
 
+/** All keys in their order, kept until there are others. */
+export class KeyOrder {
+  private ptr = 0;
+  private count = 0;
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly memory: CacheMemory,
+    private readonly columns: readonly ColumnDef[],
+  ) {}
+
+  /** u32 for each of the keys. @throws NoRoomError, TsdbError overloaded */
+  of(keys: CacheKeys): number {
+    const { kernel, memory, columns } = this;
+    const { count } = keys;
+    if (this.ptr !== 0 && this.count === count) return this.ptr;
+    this.forget();
+    const ptr = memory.alloc(count * 4);
+    try {
+      const list = kernel.u32.subarray(ptr / 4, ptr / 4 + count);
+      for (let key = 0; key < count; key++) list[key] = key;
+      sortKeys(kernel, keys, columns, { listPtr: ptr, count });
+    } catch (error) {
+      memory.free(ptr, count * 4);
+      throw error;
+    }
+    this.ptr = ptr;
+    this.count = count;
+    return ptr;
+  }
+
+  /** The keys are numbered anew, or gone. Idempotent. */
+  forget(): void {
+    if (this.ptr !== 0) this.memory.free(this.ptr, this.count * 4);
+    this.ptr = 0;
+  }
+}
+
 /** Brings the listed keys in order of `columns`, in place. @throws TsdbError overloaded */
-export function sortKeys(kernel: Kernel, keys: CacheKeys, columns: readonly ColumnDef[], { listPtr, count }: KeyList): void {
+function sortKeys(kernel: Kernel, keys: CacheKeys, columns: readonly ColumnDef[], { listPtr, count }: KeyList): void {
   const { call } = kernel;
   const scratch = new Blocks(kernel);
   try {

@@ -1,8 +1,8 @@
 // Last-value and distinct-value caches beside lists of writes: one random stream of writes, late and doubled rows, deletions, retention,
 // flushes, compactions and restarts goes to the storage, whose snapshots feed the keeper, and to a model of each cache
 // (test/support/cache-model.ts). `ROUNDS=… SEED=… bun test test/fuzz/caches.test.ts` runs longer or again.
+
 import { expect, test } from "bun:test";
-import { type EvictionCandidate, SeriesMemory } from "../../src/buffer/series-memory.ts";
 import type { CacheDef } from "../../src/model/caches.ts";
 import { type ColumnDef, ColumnType } from "../../src/model/column.ts";
 import { ALL_TIME } from "../../src/model/scan.ts";
@@ -13,6 +13,7 @@ import type { TableSnapshot } from "../../src/query/snapshot.ts";
 import { type DistinctModel, type LastModel, type ModelClock, modelOf } from "../support/cache-model.ts";
 import { FaultyDisk } from "../support/faulty-disk.ts";
 import { prng } from "../support/prng.ts";
+import { RandomEviction } from "../support/random-eviction.ts";
 import { readChunk, type TestRow, type TestValue } from "../support/rows.ts";
 import { lineText, type ModelField, type ModelLine, StorageModel } from "../support/storage-model.ts";
 import { randomValue } from "../support/storage-questions.ts";
@@ -41,21 +42,6 @@ const FIELDS: readonly [name: string, type: ColumnType][] = [
   ["b", ColumnType.boolean],
   ["late", ColumnType.string],
 ];
-
-/** At each flush the table may lose its series. */
-class RandomEviction extends SeriesMemory {
-  constructor(private readonly below: Below) {
-    super(Number.MAX_SAFE_INTEGER);
-  }
-
-  override get isDue(): boolean {
-    return true;
-  }
-
-  override choose(tables: Iterable<EvictionCandidate>): Set<number> {
-    return new Set(Array.from(tables, ({ tableId }) => tableId).filter(() => this.below(2) === 0));
-  }
-}
 
 interface Cache {
   readonly def: CacheDef;

@@ -1,7 +1,7 @@
 // One random stream of writes, deletions, retention, flushes, compactions, restarts and crashes goes to the storage and to a list of
 // points; random questions must get the same answers from both. `ROUNDS=… SEED=… bun test test/fuzz/storage.test.ts` runs longer or again.
+
 import { expect, test } from "bun:test";
-import { type EvictionCandidate, SeriesMemory } from "../../src/buffer/series-memory.ts";
 import { ColumnType } from "../../src/model/column.ts";
 import type { DeleteRequest } from "../../src/model/deletion.ts";
 import { ALL_TIME, type TimeRange } from "../../src/model/scan.ts";
@@ -9,6 +9,7 @@ import { formatOf } from "../../src/store/data-file.ts";
 import { FaultyDisk } from "../support/faulty-disk.ts";
 import { LocalLanes } from "../support/local-lanes.ts";
 import { prng } from "../support/prng.ts";
+import { RandomEviction } from "../support/random-eviction.ts";
 import { lineText, type ModelField, type ModelLine, StorageModel } from "../support/storage-model.ts";
 import { askStorage, checkStorage, randomValue } from "../support/storage-questions.ts";
 import { tellSteps } from "../support/story.ts";
@@ -50,21 +51,6 @@ const FIELDS: readonly [name: string, type: ColumnType][] = [
 const kindsOfFiles = new Set<string>();
 /** Blocks that file indexes ruled out. */
 let ruledOut = 0;
-
-/** At each flush any table may lose its series. */
-class RandomEviction extends SeriesMemory {
-  constructor(private readonly below: Below) {
-    super(Number.MAX_SAFE_INTEGER);
-  }
-
-  override get isDue(): boolean {
-    return true;
-  }
-
-  override choose(tables: Iterable<EvictionCandidate>): Set<number> {
-    return new Set(Array.from(tables, ({ tableId }) => tableId).filter(() => this.below(2) === 0));
-  }
-}
 
 class Storage {
   readonly model = new StorageModel();

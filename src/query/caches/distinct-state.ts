@@ -2,7 +2,7 @@
 import { Blocks } from "../../kernel/blocks.ts";
 import { CacheKeys } from "../../kernel/cache-keys.ts";
 import { GrowingBlock } from "../../kernel/cache-memory.ts";
-import { sortKeys } from "../../kernel/key-order.ts";
+import { KeyOrder } from "../../kernel/key-order.ts";
 import type { NewestRowsOfRun } from "../../kernel/newest-slots.ts";
 import type { DistinctCacheDef } from "../../model/caches.ts";
 import { type ColumnDef, ColumnType, type TableDef } from "../../model/column.ts";
@@ -25,8 +25,7 @@ export class DistinctState implements CacheState {
   private readonly columns: readonly ColumnDef[];
   private keys: CacheKeys;
   private readonly seen: GrowingBlock;
-  /** All keys in their order, in memory of `blocks`. */
-  private order: { readonly blocks: Blocks; readonly ptr: number; readonly count: number } | null = null;
+  private readonly order: KeyOrder;
 
   constructor(
     private readonly parts: StateParts,
@@ -36,6 +35,7 @@ export class DistinctState implements CacheState {
     this.columns = cacheColumns(cache, table);
     this.fields = this.columns.filter(({ type }) => type !== ColumnType.tag);
     this.wantsNewestOnly = this.fields.length === 0;
+    this.order = new KeyOrder(parts.kernel, parts.memory, this.columns);
     this.keys = new CacheKeys({ ...parts, columns: this.columns, skipsNulls: false });
     this.seen = new GrowingBlock(parts.kernel, parts.memory, 8, NEVER_NS);
   }
@@ -100,7 +100,7 @@ export class DistinctState implements CacheState {
     const blocks = new Blocks(kernel);
     try {
       if (this.keys.count > this.cache.maxCardinality) this.cut();
-      const orderPtr = this.sortedKeys();
+      const orderPtr = this.order.of(this.keys);
       const listPtr = blocks.alloc(this.keys.count * 4);
       const count = kernel.call.seenKeys(this.seen.ptr, orderPtr, this.keys.count, minEnteredNs, listPtr);
       const leastEnteredNs = kernel.call.seenLeast();
@@ -142,34 +142,9 @@ export class DistinctState implements CacheState {
   }
 
   release(): void {
-    this.forgetOrder();
+    this.order.forget();
     this.seen.release();
     this.keys.release();
-  }
-
-  /** All keys, also those that are not there any more. */
-  private sortedKeys(): number {
-    const { count } = this.keys;
-    if (this.order?.count === count) return this.order.ptr;
-    this.forgetOrder();
-    const { kernel } = this.parts;
-    const blocks = new Blocks(kernel);
-    try {
-      const ptr = blocks.alloc(count * 4);
-      const list = kernel.u32.subarray(ptr / 4, ptr / 4 + count);
-      for (let key = 0; key < count; key++) list[key] = key;
-      sortKeys(kernel, this.keys, this.columns, { listPtr: ptr, count });
-      this.order = { blocks, ptr, count };
-      return ptr;
-    } catch (error) {
-      blocks.release();
-      throw error;
-    }
-  }
-
-  private forgetOrder(): void {
-    this.order?.blocks.release();
-    this.order = null;
   }
 
   /** Those seen longest ago go where there are more than there may be. */
@@ -207,6 +182,6 @@ export class DistinctState implements CacheState {
     this.keys = keys;
     call.gather8(this.seen.ptr, listPtr, count, this.seen.ptr);
     this.seen.cut(count);
-    this.forgetOrder();
+    this.order.forget();
   }
 }

@@ -2,7 +2,7 @@
 import { Blocks } from "../../kernel/blocks.ts";
 import { CacheKeys } from "../../kernel/cache-keys.ts";
 import { KeptColumns } from "../../kernel/kept-columns.ts";
-import { sortKeys } from "../../kernel/key-order.ts";
+import { KeyOrder } from "../../kernel/key-order.ts";
 import { type NewestRowsOfRun, NewestSlots } from "../../kernel/newest-slots.ts";
 import { timeRange } from "../../kernel/rows.ts";
 import { SeriesMaps } from "../../kernel/series-maps.ts";
@@ -25,8 +25,7 @@ export class LastState implements CacheState {
   private series: SeriesMaps;
   private readonly slots: NewestSlots;
   private readonly columns: KeptColumns;
-  /** Keys in their order, in `orderBlocks`; of so many. */
-  private order: { readonly blocks: Blocks; readonly ptr: number; readonly count: number } | null = null;
+  private readonly order: KeyOrder;
   /** No row entered before. */
   private leastNs = NONE_NS;
 
@@ -37,6 +36,7 @@ export class LastState implements CacheState {
   ) {
     this.keyColumns = cacheColumns(cache, table).filter(({ id }) => cache.keyColumnIds.includes(id));
     this.keys = new CacheKeys({ ...parts, columns: this.keyColumns, skipsNulls: true });
+    this.order = new KeyOrder(parts.kernel, parts.memory, this.keyColumns);
     this.series = this.newSeries();
     this.slots = new NewestSlots(parts.kernel, parts.memory, cache.count);
     this.columns = new KeptColumns(parts);
@@ -89,7 +89,7 @@ export class LastState implements CacheState {
     const blocks = new Blocks(kernel);
     try {
       const keyCount = this.keys.count;
-      const keysPtr = this.sortedKeys();
+      const keysPtr = this.order.of(this.keys);
       const listPtr = blocks.alloc(keyCount * this.cache.count * 4);
       const list = this.slots.list({ keysPtr, keyCount, minEnteredNs, minTimeNs }, listPtr);
       const { count } = list;
@@ -124,7 +124,7 @@ export class LastState implements CacheState {
   }
 
   release(): void {
-    this.forgetOrder();
+    this.order.forget();
     this.columns.release();
     this.slots.release();
     this.series.release();
@@ -137,31 +137,6 @@ export class LastState implements CacheState {
 
   private newSeries(): SeriesMaps {
     return new SeriesMaps({ ...this.parts, tagIds: null, skipsWithout: false });
-  }
-
-  /** Kept until there are others. */
-  private sortedKeys(): number {
-    const { count } = this.keys;
-    if (this.order?.count === count) return this.order.ptr;
-    this.forgetOrder();
-    const { kernel } = this.parts;
-    const blocks = new Blocks(kernel);
-    try {
-      const ptr = blocks.alloc(count * 4);
-      const list = kernel.u32.subarray(ptr / 4, ptr / 4 + count);
-      for (let key = 0; key < count; key++) list[key] = key;
-      sortKeys(kernel, this.keys, this.keyColumns, { listPtr: ptr, count });
-      this.order = { blocks, ptr, count };
-      return ptr;
-    } catch (error) {
-      blocks.release();
-      throw error;
-    }
-  }
-
-  private forgetOrder(): void {
-    this.order?.blocks.release();
-    this.order = null;
   }
 
   /** Numbers the keys that have rows anew. */
@@ -189,7 +164,7 @@ export class LastState implements CacheState {
       this.keys = keys;
       this.slots.only(keysPtr, kept.length, slotsPtr);
       this.columns.only(slotsPtr, kept.length * perKey);
-      this.forgetOrder();
+      this.order.forget();
     } finally {
       scratch.release();
     }
@@ -201,7 +176,7 @@ export class LastState implements CacheState {
     const keyCount = this.keys.count;
     const scratch = new Blocks(kernel);
     try {
-      const keysPtr = this.sortedKeys();
+      const keysPtr = this.order.of(this.keys);
       const listPtr = scratch.alloc(keyCount * this.cache.count * 4);
       const { count } = this.slots.list({ keysPtr, keyCount, minEnteredNs: NEVER_NS, minTimeNs: NEVER_NS }, listPtr);
       const seriesPtr = scratch.alloc(count * 4);

@@ -1,0 +1,17 @@
+// Series that tables lose by chance, as they would for want of memory.
+import { type EvictionCandidate, SeriesMemory } from "../../src/buffer/series-memory.ts";
+
+/** At each flush any table may lose its series. */
+export class RandomEviction extends SeriesMemory {
+  constructor(private readonly below: (n: number) => number) {
+    super(Number.MAX_SAFE_INTEGER);
+  }
+
+  override get isDue(): boolean {
+    return true;
+  }
+
+  override choose(tables: Iterable<EvictionCandidate>): Set<number> {
+    return new Set(Array.from(tables, ({ tableId }) => tableId).filter(() => this.below(2) === 0));
+  }
+}
