@@ -11,14 +11,44 @@ export interface SortKey {
 /** Less than 0: row `a` comes first. */
 type Compare = (a: number, b: number) => number;
 
-/** Row numbers in the order of `keys`, equal rows as they were; null when the rows are in that order already. */
-export function sortRows(columns: readonly ResultColumn[], types: readonly ResultType[], rowCount: number, keys: readonly SortKey[]) {
-  const compare = keys.map((key) => compareRows(columns[key.column]!, types[key.column]!, rowCount, key)).reduceRight(thenBy, () => 0);
-  let isSorted = true;
-  for (let row = 1; row < rowCount && isSorted; row++) isSorted = compare(row - 1, row) <= 0;
-  if (isSorted) return null;
-  const order = Uint32Array.from({ length: rowCount }, (_, row) => row);
-  return order.sort((a, b) => compare(a, b) || a - b);
+/** Rows in the order of some of their columns. */
+export class RowOrder {
+  private readonly compares: readonly Compare[];
+
+  constructor(
+    private readonly columns: readonly ResultColumn[],
+    private readonly types: readonly ResultType[],
+    private readonly rowCount: number,
+    private readonly keys: readonly SortKey[],
+  ) {
+    this.compares = keys.map((key) => compareRows(columns[key.column]!, types[key.column]!, rowCount, key));
+  }
+
+  /** Row numbers in order, equal rows as they were; null when the rows are in order already. */
+  sorted(): Uint32Array | null {
+    const compare = all(this.compares);
+    let isSorted = true;
+    for (let row = 1; row < this.rowCount && isSorted; row++) isSorted = compare(row - 1, row) <= 0;
+    if (isSorted) return null;
+    const order = Uint32Array.from({ length: this.rowCount }, (_, row) => row);
+    return order.sort((a, b) => compare(a, b) || a - b);
+  }
+
+  /** Of `rows`, which are in order, those that are the first with their values in the columns `distinctOn`; NULL, and NaN, are values like
+   *  others. */
+  firstOfEach(rows: Uint32Array, distinctOn: readonly number[]): Uint32Array {
+    const wanted = new Set(distinctOn);
+    const leading = new Set(this.keys.slice(0, wanted.size).map(({ column }) => column));
+    // rows with equal values lie together then
+    if (wanted.symmetricDifference(leading).size > 0) return firstOfValues(this.columns, this.types, rows, distinctOn);
+    const compare = all(this.compares.slice(0, wanted.size));
+    return rows.filter((row, i) => i === 0 || compare(rows[i - 1]!, row) !== 0);
+  }
+}
+
+function all(compares: readonly Compare[]): Compare {
+  const [only] = compares;
+  return compares.length === 1 ? only! : compares.reduceRight(thenBy, () => 0);
 }
 
 function thenBy(later: Compare, first: Compare): Compare {
@@ -36,13 +66,7 @@ function compareRows(column: ResultColumn, type: ResultType, rowCount: number, {
 }
 
 function compareValues(column: ResultColumn, type: ResultType, rowCount: number): Compare {
-  if (type.kind === "utf8") {
-    // A character a byte: JavaScript compares these as bytes.
-    const { offsets, data } = column;
-    const bytes = Buffer.from(data!.buffer, data!.byteOffset, data!.byteLength);
-    const texts = Array.from({ length: rowCount }, (_, row) => bytes.toString("latin1", offsets![row]!, offsets![row + 1]!));
-    return (a, b) => (texts[a]! < texts[b]! ? -1 : texts[a]! > texts[b]! ? 1 : 0);
-  }
+  if (type.kind === "utf8") return compareTexts(column.data!, column.offsets!, rowCount);
   const values = numbersOf(column.values);
   return (a, b) => {
     const [x, y] = [values[a]!, values[b]!];
@@ -51,6 +75,50 @@ function compareValues(column: ResultColumn, type: ResultType, rowCount: number)
     // biome-ignore lint/suspicious/noSelfCompare: only NaN is not equal to itself, and only it can be neither less nor more
     return x === y ? 0 : Number(x !== x) - Number(y !== y);
   };
+}
+
+const HEAD_BYTES = 6;
+
+/** Texts byte for byte: first by a number of the few bytes that follow what all of them begin with, which mostly tells. */
+function compareTexts(data: Uint8Array, offsets: Int32Array, rowCount: number): Compare {
+  const shared = sharedBytes(data, offsets, rowCount);
+  const heads = new Float64Array(rowCount);
+  for (let row = 0; row < rowCount; row++) {
+    const end = offsets[row + 1]!;
+    const from = offsets[row]! + shared;
+    let head = 0;
+    // the end of a text comes before any byte; 257 ** 6 is an exact double
+    for (let at = from; at < from + HEAD_BYTES; at++) head = head * 257 + (at < end ? data[at]! + 1 : 0);
+    heads[row] = head;
+  }
+  let texts: string[] | null = null;
+  return (a, b) => {
+    const difference = heads[a]! - heads[b]!;
+    if (difference !== 0) return difference;
+    const isWhole = offsets[a + 1]! - offsets[a]! - shared < HEAD_BYTES;
+    if (isWhole) return 0;
+    // a character a byte: JavaScript compares these as bytes
+    texts ??= latin1Texts(data, offsets, rowCount);
+    return texts[a]! < texts[b]! ? -1 : texts[a]! > texts[b]! ? 1 : 0;
+  };
+}
+
+/** How many bytes all texts begin with. */
+function sharedBytes(data: Uint8Array, offsets: Int32Array, rowCount: number): number {
+  if (rowCount === 0) return 0;
+  const first = offsets[0]!;
+  let shared = offsets[1]! - first;
+  for (let row = 1; row < rowCount && shared > 0; row++) {
+    const from = offsets[row]!;
+    shared = Math.min(shared, offsets[row + 1]! - from);
+    for (let i = 0; i < shared; i++) if (data[from + i] !== data[first + i]) shared = i;
+  }
+  return shared;
+}
+
+function latin1Texts(data: Uint8Array, offsets: Int32Array, rowCount: number): string[] {
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  return Array.from({ length: rowCount }, (_, row) => bytes.toString("latin1", offsets[row]!, offsets[row + 1]!));
 }
 
 /** 64-bit integers as distances from the least one where doubles hold them: comparing bigints costs ten times as much. */
@@ -68,8 +136,7 @@ function numbersOf(values: ResultValues): Exclude<ResultValues, never> {
   return distances;
 }
 
-/** Of `rows` those that are the first with their values in `keys`; NULL, and NaN, are values like others. */
-export function firstOfEach(
+function firstOfValues(
   columns: readonly ResultColumn[],
   types: readonly ResultType[],
   rows: Uint32Array,

@@ -8,7 +8,7 @@ import { LIMITS } from "../model/limits.ts";
 import type { ResultBatch, ResultColumn, ResultField, ResultType } from "../model/result-batch.ts";
 import type { ScanChunk } from "../model/scan.ts";
 import { ChunkColumn, RESULT_TYPE, readChunkColumn } from "./chunk-reader.ts";
-import { concatColumns, firstOfEach, sortRows } from "./row-order.ts";
+import { concatColumns, RowOrder } from "./row-order.ts";
 import type { PlannedScan, StraightPlan } from "./straight-plan.ts";
 
 /** Above it DuckDB sorts better, and within its memory limit. */
@@ -111,10 +111,11 @@ export class StraightAnswer {
         parts.map((part) => ({ column: part.columns[i]!, rowCount: part.rowCount })),
       ),
     );
-    const sorted = sortRows(columns, this.types, rowCount, this.plan.keys);
+    const order = new RowOrder(columns, this.types, rowCount, this.plan.keys);
+    const sorted = order.sorted();
     const { distinctOn } = this.plan;
     if (distinctOn === null) return { columns, rows: sorted, rowCount };
-    const rows = firstOfEach(columns, this.types, sorted ?? Uint32Array.from({ length: rowCount }, (_, row) => row), distinctOn);
+    const rows = order.firstOfEach(sorted ?? Uint32Array.from({ length: rowCount }, (_, row) => row), distinctOn);
     return { columns, rows, rowCount: rows.length };
   }
 
