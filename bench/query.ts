@@ -12,11 +12,10 @@ import { askOurs, withOutput } from "./support/ours.ts";
 import { cpuMsOf } from "./support/process-stats.ts";
 import { questionsFor } from "./support/questions.ts";
 import { timed } from "./support/timed.ts";
+import { warmUp } from "./support/warm-up.ts";
 
 const HOSTS = 100;
 const WARM_UPS = 3;
-/** Both servers answer everything for so long first: code that is compiled as it runs is not measured before it is. */
-const WARM_MS_PER_QUESTION = 400;
 /** InfluxDB's quickest answers may take us this much longer. */
 const QUICK_MS = 3;
 const QUICK_RATIO = 1.5;
@@ -59,20 +58,12 @@ export const query: Bench = {
   },
 };
 
-async function warm(
-  { statement }: TsbsQuery,
-  extent: TsbsExtent,
-  size: Size,
-  server: TestServer,
-  influx: RunningInflux | undefined,
-): Promise<void> {
-  const endMs = performance.now() + (size === "real" ? WARM_MS_PER_QUESTION : 0);
-  for (let execution = 0; performance.now() < endMs; execution++) {
-    // other parameters than those that are measured
-    const { sql, influxql } = statement(extent, prng(1000 + execution));
+/** Both, one after the other. */
+function warm(question: TsbsQuery, extent: TsbsExtent, size: Size, server: TestServer, influx: RunningInflux | undefined): Promise<void> {
+  return warmUp(question, extent, size, async ({ sql, influxql }) => {
     await askOurs(server, sql);
     await influx?.ask(influxql);
-  }
+  });
 }
 
 interface Measured {

@@ -11,11 +11,10 @@ import { type RunningInflux, startInflux } from "./support/influx.ts";
 import { loadBoth } from "./support/load-both.ts";
 import { withOutput } from "./support/ours.ts";
 import { timed } from "./support/timed.ts";
+import { warmUp } from "./support/warm-up.ts";
 
 const HOSTS = 100;
 const WARM_UPS = 3;
-/** As bench/query.ts: code that is compiled as it runs is not measured before it is. */
-const WARM_MS_PER_QUESTION = 400;
 /** As there: the quickest answers may take this much longer. */
 const QUICK_MS = 3;
 const QUICK_RATIO = 1.5;
@@ -54,20 +53,12 @@ export const v1Query: Bench = {
   },
 };
 
-async function warm(
-  { statement }: TsbsQuery,
-  extent: TsbsExtent,
-  size: Size,
-  server: TestServer,
-  influx: RunningInflux | undefined,
-): Promise<void> {
-  const endMs = performance.now() + (size === "real" ? WARM_MS_PER_QUESTION : 0);
-  for (let execution = 0; performance.now() < endMs; execution++) {
-    // other parameters than those that are measured
-    const { influxql } = statement(extent, prng(1000 + execution));
+/** Both, one after the other. */
+function warm(question: TsbsQuery, extent: TsbsExtent, size: Size, server: TestServer, influx: RunningInflux | undefined): Promise<void> {
+  return warmUp(question, extent, size, async ({ influxql }) => {
     await askText(server, influxql);
     await influx?.ask(influxql);
-  }
+  });
 }
 
 function ask(server: TestServer, statement: string): Promise<Response> {

@@ -15,20 +15,27 @@ export function parquetBloomAdd(views: u32, count: u32, filter: u32, blocks: u32
     const hash = xxh64(viewText(views), viewBytes(views));
     const block = filter + (<u32>(((hash >> 32) * blocks) >> 32) << 5);
     const key = <u32>hash;
-    setBit(block, key * 0x47b6137b);
-    setBit(block + 4, key * 0x44974d91);
-    setBit(block + 8, key * 0x8824ad5b);
-    setBit(block + 12, key * 0xa2b7289d);
-    setBit(block + 16, key * 0x705495c7);
-    setBit(block + 20, key * 0x2df1424b);
-    setBit(block + 24, key * 0x9efc4947);
+    setSevenBits(block, key);
     setBit(block + 28, key * 0x5c6bfb31);
   }
 }
 
+/** One in each of the first seven words of a block. */
 // @ts-ignore: decorator
 @inline
-export function setBit(word: u32, mixed: u32): void {
+export function setSevenBits(block: u32, key: u32): void {
+  setBit(block, key * 0x47b6137b);
+  setBit(block + 4, key * 0x44974d91);
+  setBit(block + 8, key * 0x8824ad5b);
+  setBit(block + 12, key * 0xa2b7289d);
+  setBit(block + 16, key * 0x705495c7);
+  setBit(block + 20, key * 0x2df1424b);
+  setBit(block + 24, key * 0x9efc4947);
+}
+
+// @ts-ignore: decorator
+@inline
+function setBit(word: u32, mixed: u32): void {
   store<u32>(word, load<u32>(word) | (<u32>1 << (mixed >> 27)));
 }
 

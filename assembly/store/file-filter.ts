@@ -2,20 +2,13 @@
 // that is the file's (store/FORMAT.md). The hash and the multipliers are those of Parquet's filters.
 import { VIEW_BYTES } from "../abi";
 import { viewBytes, viewText } from "../memory/views";
-import { setBit, xxh64 } from "../parquet/bloom";
+import { setSevenBits, xxh64 } from "../parquet/bloom";
 
 /** Adds the texts of views[count] to a filter of `cells` cells. */
 export function fileFilterAdd(views: u32, count: u32, filter: u32, cells: u32): void {
   for (let i: u32 = 0; i < count; i++, views += VIEW_BYTES) {
     const hash = xxh64(viewText(views), viewBytes(views));
     const cell = filter + (<u32>(((hash >> 32) * cells) >> 32) << 5);
-    const key = <u32>hash;
-    setBit(cell, key * 0x47b6137b);
-    setBit(cell + 4, key * 0x44974d91);
-    setBit(cell + 8, key * 0x8824ad5b);
-    setBit(cell + 12, key * 0xa2b7289d);
-    setBit(cell + 16, key * 0x705495c7);
-    setBit(cell + 20, key * 0x2df1424b);
-    setBit(cell + 24, key * 0x9efc4947);
+    setSevenBits(cell, <u32>hash);
   }
 }

@@ -4,7 +4,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { dataOf, startDataServer } from "../support/data-server.ts";
-import { prng } from "../support/prng.ts";
+import { type Below, prng } from "../support/prng.ts";
 import type { TestServer } from "../support/server.ts";
 
 const ROUNDS = Number(process.env["ROUNDS"] ?? 8);
@@ -22,8 +22,6 @@ const ENDINGS = [
   { runMs: [80, 120], stopMs: undefined, flags: FLAGS },
   { runMs: [950, 1250], stopMs: undefined, flags: [...FLAGS, "--gen0-duration", "1s"] },
 ] as const;
-
-type Below = (n: number) => number;
 
 /** Rows of a body: none, as written first, as written again after a deletion. */
 const STATES = ["none", "first", "again"] as const;

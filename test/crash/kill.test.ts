@@ -2,7 +2,7 @@
 // there, and every body is there whole or not at all. `ROUNDS=… SEED=… bun test test/crash` runs longer or again.
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { prng } from "../support/prng.ts";
+import { type Below, prng } from "../support/prng.ts";
 import { TestServer } from "../support/server.ts";
 
 const ROUNDS = Number(process.env["ROUNDS"] ?? 21);
@@ -28,8 +28,6 @@ const ENDINGS = {
 } as const;
 /** The endings in their order; ageing takes long and comes seldom. */
 const SCHEDULE: readonly (keyof typeof ENDINGS)[] = ["writing", "stopping", "compacting", "stopping", "writing", "ageing", "compacting"];
-
-type Below = (n: number) => number;
 
 /** What a writer knows about the bodies of one round, by their number. */
 interface Sent {

@@ -12,7 +12,7 @@ import { noSeriesNumbers } from "../../src/query/series-numbers.ts";
 import type { TableSnapshot } from "../../src/query/snapshot.ts";
 import { type DistinctModel, type LastModel, type ModelClock, modelOf } from "../support/cache-model.ts";
 import { FaultyDisk } from "../support/faulty-disk.ts";
-import { prng } from "../support/prng.ts";
+import { type Below, pick, prng } from "../support/prng.ts";
 import { RandomEviction } from "../support/random-eviction.ts";
 import { readChunk, type TestRow, type TestValue } from "../support/rows.ts";
 import { lineText, type ModelField, type ModelLine, StorageModel } from "../support/storage-model.ts";
@@ -30,9 +30,6 @@ const START_MS = 1_700_000_000_000;
 const TABLE = "cpu";
 const FOREVER_S = 10 ** 9;
 const LARGE_BODY_LINES = 2500;
-
-type Below = (n: number) => number;
-const pick = <T>(below: Below, items: readonly T[]): T => items[below(items.length)]!;
 
 const FIELDS: readonly [name: string, type: ColumnType][] = [
   ["f", ColumnType.float],

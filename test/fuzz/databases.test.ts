@@ -3,7 +3,7 @@
 // be in two tables. `ROUNDS=… SEED=… bun test test/fuzz/databases.test.ts` runs longer or again.
 import { describe, expect, test } from "bun:test";
 import { PARSED_BY, query, write } from "../e2e/client.ts";
-import { prng } from "../support/prng.ts";
+import { type Below, pick, prng } from "../support/prng.ts";
 import { TestServer } from "../support/server.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
@@ -15,9 +15,6 @@ const DATABASES = ["d0", "d1", "d1/rp"];
 const TABLES = ["t0", "t1", "t2"];
 /** Flushed every few hundred rows, merged at once, files removed at once. */
 const FLAGS = ["--compaction-cleanup-wait", "0s", "--gen0-duration", "1s", "--compaction-delay", "0s"];
-
-type Below = (n: number) => number;
-const pick = <T>(below: Below, items: readonly T[]): T => items[below(items.length)]!;
 
 /** Value by series and time; a column that no row has any more is still one. */
 interface Table {

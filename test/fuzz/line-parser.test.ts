@@ -7,7 +7,7 @@ import { lineEndAt, lineTextAt } from "../../src/kernel/line-text.ts";
 import { Precision } from "../../src/model/precision.ts";
 import { KernelReader, type PlainBody } from "../conformance/parsed-lines.ts";
 import { parseReference, splitLines } from "../conformance/reference-parser.ts";
-import { prng } from "../support/prng.ts";
+import { type Below, pick, prng } from "../support/prng.ts";
 
 const SEED = Number(process.env.SEED ?? 1);
 const ROUNDS = Number(process.env.ROUNDS ?? 150);
@@ -18,10 +18,6 @@ const PRECISIONS = Object.values(Precision);
 const kernel = Kernel.create();
 /** Keys of 0 leave of a hash what many texts have in common: names and series that differ meet in its tables. */
 const collidingKernel = Kernel.create(new Uint8Array(HASH_KEYS_BYTES));
-
-type Below = (n: number) => number;
-
-const pick = <T>(below: Below, items: readonly T[]): T => items[below(items.length)]!;
 
 const NAMES = [
   "cpu",

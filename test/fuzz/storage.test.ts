@@ -8,7 +8,7 @@ import { ALL_TIME, type TimeRange } from "../../src/model/scan.ts";
 import { formatOf } from "../../src/store/data-file.ts";
 import { FaultyDisk } from "../support/faulty-disk.ts";
 import { LocalLanes } from "../support/local-lanes.ts";
-import { prng } from "../support/prng.ts";
+import { type Below, pick, prng } from "../support/prng.ts";
 import { RandomEviction } from "../support/random-eviction.ts";
 import { lineText, type ModelField, type ModelLine, StorageModel } from "../support/storage-model.ts";
 import { askStorage, checkStorage, randomValue } from "../support/storage-questions.ts";
@@ -33,10 +33,6 @@ const TABLES = ["cpu", "disk"];
 const LANE_BYTES_MIN = 200;
 /** More points than this make every question slow: then old ones are deleted. */
 const POINTS_MAX = 4000;
-
-type Below = (n: number) => number;
-
-const pick = <T>(below: Below, items: readonly T[]): T => items[below(items.length)]!;
 
 const FIELDS: readonly [name: string, type: ColumnType][] = [
   ["f", ColumnType.float],

@@ -7,7 +7,7 @@ import { LIMITS } from "../../src/model/limits.ts";
 import { ALL_TIME } from "../../src/model/scan.ts";
 import { FaultyDisk } from "../support/faulty-disk.ts";
 import { LocalLanes } from "../support/local-lanes.ts";
-import { prng } from "../support/prng.ts";
+import { type Below, pick, prng } from "../support/prng.ts";
 import { lineText, type ModelField, type ModelLine, StorageModel } from "../support/storage-model.ts";
 import { askStorage, checkStorage, randomValue } from "../support/storage-questions.ts";
 import { tellSteps } from "../support/story.ts";
@@ -25,10 +25,6 @@ const POINTS_MAX = 12_000;
 const LINE_COUNTS = [1, 9, 300, 2000, 5000];
 /** Packed and not, in runs that queries read. */
 const seen = { packed: 0, dense: 0 };
-
-type Below = (n: number) => number;
-
-const pick = <T>(below: Below, items: readonly T[]): T => items[below(items.length)]!;
 
 const TYPES = [ColumnType.float, ColumnType.integer, ColumnType.unsigned, ColumnType.string, ColumnType.boolean];
 const FIELDS = Array.from({ length: 40 }, (_, i) => ({ name: `field_${i}${"_long".repeat(i % 4)}`, type: TYPES[i % TYPES.length]! }));

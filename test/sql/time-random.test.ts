@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import { ColumnType } from "../../src/model/column.ts";
 import { FakeTable } from "../support/fake-table.ts";
-import { prng } from "../support/prng.ts";
+import { type Below, prng } from "../support/prng.ts";
 import { sqlEngine } from "../support/sql-engine.ts";
 import { askRows, type SqlValue } from "../support/sql-rows.ts";
 
@@ -82,8 +82,6 @@ function textOf(ns: bigint): string {
 
 const own = sqlEngine();
 const { kernel } = own;
-
-type Below = (n: number) => number;
 
 function randomTime(below: Below): bigint {
   const bits = (BigInt(below(2 ** 32)) << 32n) | BigInt(below(2 ** 32));

@@ -1,11 +1,12 @@
 // A table of a real server with its caches, and a naive model of both: points by series and time, from which every answer is computed anew.
 // A step changes or asks something at random. Rows of different series never have the same time, and what tells rows apart in a cache
 // is the same whenever a point is written again, so that there is one right answer.
+
 import { expect } from "bun:test";
 import { query, write } from "../e2e/client.ts";
+import type { Below } from "./prng.ts";
 import type { TestServer } from "./server.ts";
 
-type Below = (n: number) => number;
 type Field = "f" | "i" | "s" | "n";
 /** Milliseconds since 1970. */
 interface Point {

@@ -1,8 +1,8 @@
 // A field of every result type, and seeded random rows for them: what an encoder's readers are compared on.
-import type { ResultField, ResultType } from "../../src/model/result-batch.ts";
-import type { Plain } from "./result-batch.ts";
 
-type Below = (n: number) => number;
+import type { ResultField, ResultType } from "../../src/model/result-batch.ts";
+import type { Below } from "./prng.ts";
+import type { Plain } from "./result-batch.ts";
 
 const ITEM: ResultField = { name: "item", type: { kind: "int", bits: 32, signed: true } };
 const LIST: ResultType = { kind: "list", child: ITEM };

@@ -1,4 +1,5 @@
 // Statements of one shape with other literals, parameters and clocks: a kept rewrite that says it is for one must be what a new one is.
+
 import { expect } from "bun:test";
 import { TsdbError } from "../../src/model/errors.ts";
 import type { QueryParams } from "../../src/model/query.ts";
@@ -6,8 +7,7 @@ import type { ScanTable } from "../../src/model/scan.ts";
 import type { SqlEngine } from "../../src/sql/engine.ts";
 import { Rewrite, type RewriteOptions } from "../../src/sql/kept-rewrite.ts";
 import { tokenize } from "../../src/sql/tokens.ts";
-
-type Below = (n: number) => number;
+import type { Below } from "./prng.ts";
 
 const STRINGS = [
   ...["''", "'it''s'", "'%a_'", "'ä€😀'", "'\\'", "'NULL'", "'value'", "'UTC'", "'Europe/Berlin'", "'1'", "'-2.5'", "'nan'", "'t'", "'a'"],

@@ -1,11 +1,11 @@
 // What a scan has to answer, row by row: predicates, deletions, merging. Slow and obvious on purpose.
+
 import { type ColumnDef, ColumnType } from "../../src/model/column.ts";
 import type { FieldPredicate, TagPredicate, TimeRange } from "../../src/model/scan.ts";
 import type { Tombstone } from "../../src/model/tombstone.ts";
+import type { Below } from "./prng.ts";
 import { ALL_TYPES, randomValue } from "./random-rows.ts";
 import { canonicalKey, type TestRow, type TestValue } from "./rows.ts";
-
-type Below = (n: number) => number;
 
 export interface NaiveChoice {
   readonly range: TimeRange;

@@ -1,7 +1,6 @@
 // Random statements over a table of TWIN_COLUMNS whose answer is one set of rows, whatever makes it: sorts are by all that is shown, and
 // what depends on which of several rows is first is only asked where rows differ in time.
-
-type Below = (n: number) => number;
+import type { Below } from "./prng.ts";
 
 const TAGS = ["host", '"Region"'];
 const NUMBERS = ["f", "i", "u"];

@@ -1,14 +1,8 @@
-// The server as src/program.ts starts it, with a second port that halts it in the middle of changes of its catalog: before they are
+// A server with a second port (steered-server.ts) that halts it in the middle of changes of its catalog: before they are
 // durable, or after that and before anybody is told. Started by halting-server.ts, never imported.
-import { writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { parseCommandLine } from "../../src/cli/command-line.ts";
-import { createLogs } from "../../src/cli/logger.ts";
-import { describeError } from "../../src/model/errors.ts";
 import { FileObjectStore } from "../../src/object-store/file-object-store.ts";
 import { OperationLog } from "../../src/object-store/operation-log.ts";
-import { Server } from "../../src/server.ts";
-import { spawnQueryWorker } from "../../src/workers/spawn.ts";
+import { steerServer } from "./steered-server.ts";
 
 /** What the second port is told: from `hold` on nothing becomes durable; `count` answers how many operations wait for that; with `end` they
  *  become durable, and the process is gone before it has told so. */
@@ -45,28 +39,4 @@ function obey(command: HaltCommand): string {
   return String(appended);
 }
 
-const command = parseCommandLine(process.argv.slice(2), process.env);
-if (command.name !== "serve") throw new Error("want the arguments of serve");
-const { config } = command;
-
-const port = Bun.serve({
-  hostname: "127.0.0.1",
-  port: 0,
-  async fetch(request) {
-    try {
-      return new Response(obey((await request.text()) as HaltCommand));
-    } catch (error) {
-      return Response.json(describeError(error), { status: 500 });
-    }
-  },
-});
-writeFileSync(join(dirname(config.dataDir), "halt-port"), port.url.href);
-
-const { server, ready } = await Server.start(
-  config,
-  createLogs({ filter: config.logFilter, format: config.logFormat }),
-  spawnQueryWorker(),
-);
-process.on("SIGTERM", () => void server.stop().then(() => process.exit(0)));
-void server.failed.then(() => process.exit(1));
-await ready;
+await steerServer("halt-port", (text) => new Response(obey(text as HaltCommand)));

@@ -1,4 +1,5 @@
 // Random questions to the storage, whose answers are checked against the list of points that it should hold (storage-model.ts).
+
 import { expect } from "bun:test";
 import { type AggregateRequest, aggregateType } from "../../src/model/aggregate.ts";
 import { type ColumnDef, ColumnType } from "../../src/model/column.ts";
@@ -6,16 +7,13 @@ import type { DeleteRequest } from "../../src/model/deletion.ts";
 import { ALL_TIME, type FieldComparison, type FieldPredicate, type TagPredicate, type TimeRange } from "../../src/model/scan.ts";
 import { aggregateRows, expectGroups } from "./naive-aggregate.ts";
 import { isWanted } from "./naive-scan.ts";
+import { type Below, pick } from "./prng.ts";
 import type { TestRow, TestValue } from "./rows.ts";
 import { rowText, type StorageModel } from "./storage-model.ts";
 import type { WritePath } from "./write-path.ts";
 
-type Below = (n: number) => number;
-
 const SECOND_NS = 1_000_000_000n;
 const HOUR_NS = 3600n * SECOND_NS;
-
-const pick = <T>(below: Below, items: readonly T[]): T => items[below(items.length)]!;
 
 const FLOATS = [0, -0, 1.5, -2.25, 1e300, 5e-324, 0.1, 12_345.678];
 const INTEGERS = [0n, -1n, 7n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n];
