@@ -6,7 +6,6 @@ import { fileIndex } from "./file-index.ts";
 import { flight } from "./flight.ts";
 import { ingest } from "./ingest.ts";
 import { ingestCaches } from "./ingest-caches.ts";
-import { ingestLanes } from "./ingest-lanes.ts";
 import { ingestShapes } from "./ingest-shapes.ts";
 import { ingestSmall } from "./ingest-small.ts";
 import { memory } from "./memory.ts";
@@ -29,7 +28,6 @@ export const BENCHES: readonly Bench[] = [
   ingest,
   ingestShapes,
   ingestSmall,
-  ingestLanes,
   ingestCaches,
   diskSize,
   query,

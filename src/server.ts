@@ -23,7 +23,6 @@ import { BodyMemory } from "./ingest/body-memory.ts";
 import { MonotonicClock } from "./ingest/clock.ts";
 import { Deletions } from "./ingest/deletions.ts";
 import { Ingest } from "./ingest/ingest.ts";
-import type { LanesParts } from "./ingest/lanes.ts";
 import { Replayer } from "./ingest/replay.ts";
 import { Kernel } from "./kernel/kernel.ts";
 import type { TokenService } from "./model/access.ts";
@@ -44,7 +43,6 @@ import { tlsOf } from "./tls.ts";
 import { Upkeep } from "./upkeep.ts";
 import { type ReplayResult, replay } from "./wal/replay.ts";
 import { Wal } from "./wal/wal.ts";
-import { startIngestWorker } from "./workers/ingest-client.ts";
 import { MaintenanceClient } from "./workers/maintenance-client.ts";
 import type { SpawnedWorker } from "./workers/spawn.ts";
 
@@ -284,7 +282,6 @@ export class Server {
       admission,
       onFatal: (error) => this.fail(error instanceof Error ? error : new Error(String(error))),
       onRows: () => flusher.check(),
-      lanes: this.lanes(),
     });
     upkeep.startTimers();
     await queries.client.ready();
@@ -317,18 +314,6 @@ export class Server {
         query: (request) => this.queries!.client.query(this.gate.narrowed(request)),
       },
     );
-  }
-
-  private lanes(): LanesParts | undefined {
-    const { ingestWorkers, ingestWorkerBodyMin } = this.config;
-    if (ingestWorkers === 0) return undefined;
-    return {
-      count: ingestWorkers,
-      bodyBytesMin: ingestWorkerBodyMin,
-      start: (owner, events) => startIngestWorker(this.kernel.shared, owner, events),
-      onFailure: (error, isLost) =>
-        this.logs("ingest").error(isLost ? "an ingest worker is lost" : "an ingest worker was replaced", { err: error }),
-    };
   }
 
   private startUpkeep(wal: Wal, deletions: Deletions, maintenance: MaintenanceClient): Upkeep {
@@ -379,7 +364,6 @@ export class Server {
       series: this.tables.seriesCount,
       seriesBytes: this.tables.seriesMemory.bytes,
       seriesEvictions: this.tables.seriesMemory.evictions,
-      laneBodies: this.ingest?.laneBodies ?? 0,
     };
   }
 }

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { InfluxDBClient } from "@influxdata/influxdb3-client";
 import { tableFromIPC } from "apache-arrow";
 import { buildBinary } from "../src/tools/build.ts";
-import { metric } from "./e2e/client.ts";
 import { TestServer } from "./support/server.ts";
 
 const ROOT = join(import.meta.dir, "..");
@@ -43,14 +42,12 @@ test("serves from an empty folder, without the source tree", async () => {
     command: [...(prefix ?? []), binary],
     cwd: join(scratch, "alone"),
     env: { HOME: join(scratch, "home"), PATH: process.env["PATH"] ?? "" },
-    flags: ["--ingest-workers", "1", "--ingest-worker-body-min", "0"],
     withFlight: true,
   });
   const written = await fetch(`${server.url}/api/v3/write_lp?db=d`, {
     ...{ method: "POST", body: "cpu,host=a usage=0.5,n=7i 1700000000000000000\ncpu,host=b usage=1.5 1700000000000000001" },
   });
   expect(written.status, await written.text()).toBe(204);
-  expect(await metric(server, "tsdb_ingest_worker_bodies_total")).toBe(1);
   expect(await server.sql("d", "SELECT host, avg(usage) AS usage FROM cpu GROUP BY host ORDER BY host")).toEqual([
     { host: "a", usage: 0.5 },
     { host: "b", usage: 1.5 },

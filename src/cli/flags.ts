@@ -287,21 +287,6 @@ export const FLAGS = [
     aliases: ["INFLUXDB3_EXEC_MEM_POOL_BYTES", "INFLUXDB3_EXEC_MEM_POOL_SIZE"],
   },
   {
-    name: "ingest-workers",
-    group: "Memory and queries",
-    value: "COUNT",
-    help: "Workers that parse and encode large bodies beside the main thread; 0 = it does all itself.",
-    default: null,
-    defaultNote: "0 on one or two processors, a third of the others on more, at least 1, at most 4",
-  },
-  {
-    name: "ingest-worker-body-min",
-    group: "Memory and queries",
-    value: "SIZE",
-    help: "Bodies below this size are not worth handing to a worker.",
-    default: "128KiB",
-  },
-  {
     name: "query-workers",
     group: "Memory and queries",
     value: "COUNT",

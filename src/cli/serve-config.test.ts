@@ -56,8 +56,6 @@ test("defaults", () => {
       fillsFromHistory: { last: true, distinct: true },
     },
     queryMemoryBytes: 2 * GIB,
-    ingestWorkers: 1,
-    ingestWorkerBodyMin: 128 * 1024,
     queryWorkers: 3,
     queryThreads: 6,
     queryTimeoutMs: 600_000,
@@ -126,7 +124,6 @@ const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<stri
   ["--exec-mem-pool-bytes 1000000000", { queryMemoryBytes: 1_000_000_000 }],
   ["--wal-flush-interval 100ms --gen0-duration 1h30m", { walFlushIntervalMs: 100, gen0DurationMs: 5_400_000 }],
   ["--query-workers 2 --query-threads 1", { queryWorkers: 2, queryThreads: 1 }],
-  ["--ingest-workers 0 --ingest-worker-body-min 0", { ingestWorkers: 0, ingestWorkerBodyMin: 0 }],
   [
     "--num-database-limit 5 --num-table-limit=2000 --num-total-columns-per-table-limit 250",
     { schemaLimits: { databasesMax: 5, tablesMax: 2000, columnsPerTableMax: 250 } },
@@ -218,8 +215,6 @@ const WRONG: [args: string, message: string, environment?: Record<string, string
   ["--compaction-check-interval 0", "--compaction-check-interval: must be at least 0.1s, got 0"],
   ["--gen0-duration 1ms", "--gen0-duration: must be at least 1s, got 1ms"],
   ["--query-workers 0", '--query-workers: must be a whole number from 1 to 32, got "0"'],
-  ["--ingest-workers 33", '--ingest-workers: must be a whole number from 0 to 32, got "33"'],
-  ["--ingest-workers x", '--ingest-workers: must be a whole number from 0 to 32, got "x"'],
   ["--query-threads 1.5", '--query-threads: must be a whole number from 1 to 1024, got "1.5"'],
   ["--log-filter loud", '--log-filter: cannot read "loud"; write trace, debug, info, warn, error or off, or as info,wal=debug'],
   ["--tls-cert c.pem", "--tls-cert: needs --tls-key beside it"],
@@ -246,21 +241,6 @@ test.each(WRONG)("%j: %s", (args, message, environment = {}) => {
 });
 
 // none where the main thread has no processor to spare, then a third of those beside the main thread's and a query's
-const INGEST_WORKERS: [processors: number, workers: number][] = [
-  [1, 0],
-  [2, 0],
-  [3, 1],
-  [4, 1],
-  [8, 2],
-  [11, 3],
-  [16, 4],
-  [128, 4],
-];
-
-test.each(INGEST_WORKERS)("%d processors: %d ingest workers", (processors, workers) => {
-  expect(parseServeFlags([], {}, { ...MACHINE, processors }).ingestWorkers).toBe(workers);
-});
-
 test("the real machine gives a valid configuration", () => {
   expect(parseServeFlags([], {}).queryWorkers).toBeGreaterThanOrEqual(1);
 });

@@ -50,10 +50,6 @@ export interface ServeConfig {
   readonly fileCacheBytes: number;
   readonly caches: CacheOptions;
   readonly queryMemoryBytes: number;
-  /** 0 = the main thread parses and encodes everything. */
-  readonly ingestWorkers: number;
-  /** Smaller bodies stay on the main thread. */
-  readonly ingestWorkerBodyMin: number;
   readonly queryWorkers: number;
   readonly queryThreads: number;
   /** 0 = no limit. */
@@ -172,8 +168,6 @@ export function parseServeFlags(
       },
     },
     queryMemoryBytes: read.bytes("exec-mem-pool-bytes", { min: QUERY_MEMORY_BYTES_MIN, max: Number.MAX_SAFE_INTEGER }),
-    ingestWorkers: read.count("ingest-workers", { min: 0, max: LIMITS.ingestWorkersMax, absent: defaultIngestWorkers(machine.processors) }),
-    ingestWorkerBodyMin: read.bytes("ingest-worker-body-min", { min: 0, max: LIMITS.bodyBytesMax }),
     queryWorkers: read.count("query-workers", {
       max: LIMITS.nativeCallsMax,
       absent: Math.min(LIMITS.nativeCallsMax, Math.max(1, Math.floor(machine.processors / 2))),
@@ -191,9 +185,4 @@ export function parseServeFlags(
     usePachaTree: read.boolean("use-pacha-tree"),
     shutdownTimeoutMs: read.durationMs("shutdown-timeout", { min: 0, max: 3_600_000 }),
   };
-}
-
-/** The main thread and a query have a processor each; more than a few workers cannot be fed by one main thread. */
-function defaultIngestWorkers(processors: number): number {
-  return processors <= 2 ? 0 : Math.min(4, Math.max(1, Math.floor((processors - 2) / 3)));
 }

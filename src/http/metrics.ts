@@ -21,8 +21,6 @@ export interface ServerStats {
   readonly seriesBytes: number;
   /** Since the start. */
   readonly seriesEvictions: number;
-  /** Bodies that ingest workers have parsed. */
-  readonly laneBodies: number;
 }
 
 /** Decoded data of files in memory: bytes now, the rest since the start. */
@@ -52,7 +50,7 @@ export type QueryOutcome = "answered" | "refused" | "failed" | "cancelled";
 const LATENCY_BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const METHODS = new Set(["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]);
 
-const GAUGES: readonly (readonly [name: string, help: string, key: Exclude<keyof ServerStats, "laneBodies">])[] = [
+const GAUGES: readonly (readonly [name: string, help: string, key: keyof ServerStats])[] = [
   ["tsdb_buffer_bytes", "Bytes of rows that are not in a file yet", "bufferBytes"],
   ["tsdb_buffer_rows", "Rows that are not in a file yet", "bufferRows"],
   ["tsdb_kernel_memory_bytes", "Bytes of the memory shared by parser, buffer and scans", "kernelBytes"],
@@ -318,7 +316,6 @@ export class Metrics {
   #registerGauges(stats: () => ServerStats): void {
     for (const [name, help, key] of GAUGES) this.#gauge(name, help, () => stats()[key]);
     this.#total("tsdb_series_evictions_total", "Tables whose series had to leave memory", () => stats().seriesEvictions);
-    this.#total("tsdb_ingest_worker_bodies_total", "Bodies that ingest workers have parsed", () => stats().laneBodies);
     this.#gauge("tsdb_queries_running", "Queries that are not over", () => this.#queriesRunning);
   }
 

@@ -6,8 +6,9 @@ import type { CatalogOperation } from "../catalog/operations.ts";
 import { type FinishedPlan, SchemaPlan } from "../catalog/resolve.ts";
 import { isSchemaLimit } from "../catalog/schema-limits.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import type { LineParser } from "../kernel/line-parser.ts";
 import { ParsedTables } from "../kernel/parsed-tables.ts";
-import type { ParsedBody, ParsedTable, ParserView } from "../kernel/parser-view.ts";
+import type { ParsedBody, ParsedTable } from "../kernel/parser-view.ts";
 import { bitmapBytes, gatherColumn, gatherValues } from "../kernel/rows.ts";
 import type { Scratch } from "../kernel/scratch.ts";
 import { assert } from "../model/assert.ts";
@@ -15,7 +16,6 @@ import { VALUE_BYTES } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { ColumnRun } from "../model/run.ts";
 import type { FrameTable } from "./frame.ts";
-import { encodedTablePtr } from "./frame-columns.ts";
 import { UNRESOLVED } from "./kernel-list.ts";
 import { chooseRows } from "./row-choice.ts";
 import { TableLink, type UnresolvedSeries } from "./table-link.ts";
@@ -53,7 +53,6 @@ export interface WriterParts {
 interface TableWork {
   readonly parsed: ParsedTable;
   readonly link: TableLink;
-  readonly encodedPtr: number | undefined;
   /** Rows to store, ascending; undefined = all. */
   keep?: Uint32Array;
 }
@@ -65,17 +64,6 @@ interface SchemaWork {
   readonly tagColumns: readonly number[];
   /** Series of this body that are not resolved, by parser series. */
   readonly unresolved: ReadonlyMap<number, UnresolvedSeries>;
-}
-
-/** A parser that learns the names and series of one database, body by body. */
-export interface BodyParser {
-  readonly view: ParserView;
-  /** Bytes of kernel memory that it holds. */
-  readonly memoryBytes: number;
-  /** Forgets tables, series and columns; ids start again. */
-  reset(): void;
-  /** Gives all memory back. */
-  release(): void;
 }
 
 export class DatabaseWriter {
@@ -94,7 +82,7 @@ export class DatabaseWriter {
 
   constructor(
     private readonly databaseName: string,
-    private readonly parser: BodyParser,
+    private readonly parser: LineParser,
     private readonly parts: WriterParts,
   ) {
     this.tables = new ParsedTables(parts.kernel);
@@ -124,15 +112,13 @@ export class DatabaseWriter {
   }
 
   /** Resolves what the parser has just made of a body; the batches point there and into the body. With acceptPartial=false and a bad line
-   *  nothing has changed and `batches` is empty. `encodedPtr`: what encodeBody has made of it.
+   *  nothing has changed and `batches` is empty.
    *  @throws TsdbError overloaded, limit_exceeded, unavailable: nothing is stored then */
-  take(parsed: ParsedBody, { acceptPartial }: { acceptPartial: boolean }, encodedPtr?: number): ResolvedBody {
+  take(parsed: ParsedBody, { acceptPartial }: { acceptPartial: boolean }): ResolvedBody {
     this.recordBytes = 0;
     try {
       const rejected: RejectedLine[] = parsed.errors.map(({ lineOffset, message }) => ({ lineOffset, message }));
-      const tables = parsed.tables.map((table, i) =>
-        this.begin(table, encodedPtr === undefined ? undefined : encodedTablePtr(this.parts.kernel, encodedPtr, i)),
-      );
+      const tables = parsed.tables.map((table) => this.begin(table));
       const { lineCount } = parsed;
       const badLines = lineCount - parsed.rowCount;
       const schema = tables.filter((work) => !isKnown(work)).map((work) => this.schemaWork(work));
@@ -173,7 +159,7 @@ export class DatabaseWriter {
     return false;
   }
 
-  private begin(parsed: ParsedTable, encodedPtr: number | undefined): TableWork {
+  private begin(parsed: ParsedTable): TableWork {
     let link = this.links[parsed.index];
     if (link === undefined) {
       link = new TableLink(this.parts.kernel);
@@ -187,7 +173,7 @@ export class DatabaseWriter {
     }
     link.followDictionary();
     if (parsed.columns.some(({ index }) => index >= LIMITS.columnsPerTableMax)) this.crowded = true;
-    return { parsed, link, encodedPtr };
+    return { parsed, link };
   }
 
   /** All or nothing, and it is nothing: keeps only what the parser will not report again. */
@@ -310,7 +296,7 @@ export class DatabaseWriter {
     const facts = live.dictionary.noteTimes(parsed.seriesPtr, parsed.timePtr, rowCount);
     assert(kernel.u32[parsed.seriesPtr / 4]! < live.dictionary.seriesCount, "series are resolved");
     const batch = { rowCount, seriesPtr: parsed.seriesPtr, timePtr: parsed.timePtr, columns, ...facts };
-    return { live, batch, encodedPtr: keep === undefined ? work.encodedPtr : undefined };
+    return { live, batch };
   }
 
   /** Finds the series of the rows anew that were known before the table's dictionary was evicted. */

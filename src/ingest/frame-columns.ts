@@ -1,9 +1,7 @@
-// Columns as a log frame holds them: blocks | bytes u32 | encoded column |. What can be encoded without knowing the table's ids is encoded
-// by whoever has parsed it; the frame takes those blocks as they are.
+// Columns as a log frame holds them: blocks | bytes u32 | encoded column |.
 import type { ColumnCodec } from "../kernel/codec.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { KernelWriter } from "../kernel/kernel-writer.ts";
-import type { ParsedBody } from "../kernel/parser-view.ts";
 import { countPresent } from "../kernel/rows.ts";
 import { ColumnType } from "../model/column.ts";
 import type { ColumnRun } from "../model/run.ts";
@@ -45,22 +43,4 @@ export class FrameColumns {
     writer.advance(bytes);
     writer.patchU32(lengthAt, bytes);
   }
-}
-
-/** Writes the times and columns of all tables of a body, in the parser's order: | offset u32 per table | blocks of the tables |. */
-export function encodeBody({ tables }: ParsedBody, columns: FrameColumns, writer: KernelWriter): void {
-  writer.clear();
-  const offsets = tables.map(() => writer.skipU32());
-  tables.forEach(({ rowCount, timePtr, columns: parsedColumns }, i) => {
-    writer.patchU32(offsets[i]!, writer.length);
-    columns.times(timePtr, rowCount);
-    for (const { type, dataPtr, validityPtr } of parsedColumns) {
-      columns.column(validityPtr === 0 ? { type, dataPtr, validityPtr } : { type, dataPtr, validityPtr, isPacked: true }, rowCount);
-    }
-  });
-}
-
-/** Where the blocks of a table begin in what encodeBody wrote. */
-export function encodedTablePtr(kernel: Kernel, encodedPtr: number, tableAt: number): number {
-  return encodedPtr + kernel.u32[encodedPtr / 4 + tableAt]!;
 }

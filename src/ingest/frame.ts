@@ -20,8 +20,6 @@ export const FRAME_FORMAT = 1;
 export interface FrameTable {
   readonly live: LiveTable;
   readonly batch: BufferBatch;
-  /** Blocks of the times and then of each column of the batch, where encodeBody has put them, if it did and all rows are taken. */
-  readonly encodedPtr?: number | undefined;
 }
 
 export class FrameEncoder {
@@ -60,28 +58,25 @@ export class FrameEncoder {
     this.isLogged = true;
   }
 
-  private encodeTable({ live, batch, encodedPtr }: FrameTable): void {
+  private encodeTable({ live, batch }: FrameTable): void {
     const { writer, columns } = this;
     const { rowCount } = batch;
     writer.writeU64(live.databaseId);
     writer.writeU32(live.tableId);
     writer.writeU32(rowCount);
     this.encodeKeys(live, batch);
-    if (batch instanceof ParsedRows && encodedPtr === undefined) {
+    if (batch instanceof ParsedRows) {
       const target = writer.reserve(this.codec.rowsBytesMax(batch));
       writer.advance(this.codec.encodeRows(batch, target));
       return;
     }
     columns.series(batch.seriesPtr, rowCount);
-    let block = encodedPtr;
-    if (block === undefined) columns.times(batch.timePtr, rowCount);
-    else block = this.copyBlock(block);
+    columns.times(batch.timePtr, rowCount);
     writer.writeU32(batch.columns.length);
     for (const column of batch.columns) {
       writer.writeU32(column.columnId);
       writer.writeU8(column.type);
-      if (block === undefined) columns.column(column, rowCount);
-      else block = this.copyBlock(block);
+      columns.column(column, rowCount);
     }
   }
 
@@ -96,14 +91,6 @@ export class FrameEncoder {
     } finally {
       keys.release();
     }
-  }
-
-  /** Returns the address behind the block. */
-  private copyBlock(ptr: number): number {
-    const { u8 } = this.kernel;
-    const bytes = 4 + ((u8[ptr]! | (u8[ptr + 1]! << 8) | (u8[ptr + 2]! << 16) | (u8[ptr + 3]! << 24)) >>> 0);
-    this.writer.writeFrom(ptr, bytes);
-    return ptr + bytes;
   }
 }
 

@@ -14,7 +14,6 @@ import type { Admission } from "./admission.ts";
 import type { BodyBytes, BodyMemory } from "./body-memory.ts";
 import type { RejectedLine, ResolvedBody } from "./database-writer.ts";
 import { FrameEncoder } from "./frame.ts";
-import { Lanes, type LanesParts, type LaneTurn } from "./lanes.ts";
 import { LocalWriters } from "./local-writers.ts";
 import { WriterMemory } from "./writer-memory.ts";
 
@@ -34,8 +33,6 @@ export interface IngestParts {
   /** Rows are logged but could not be buffered: what is in memory no longer is what is logged. */
   readonly onFatal: (error: unknown) => void;
   readonly onRows: () => void;
-  /** Ingest workers; absent: everything is parsed here. */
-  readonly lanes?: LanesParts | undefined;
 }
 
 /** A body that is in the log and visible. */
@@ -50,27 +47,18 @@ export class Ingest implements WriteService {
   private readonly writers: LocalWriters;
   private readonly scratch: Scratch;
   private readonly encoder: FrameEncoder;
-  private readonly lanes: Lanes | undefined;
   private isClosed = false;
 
   constructor(private readonly parts: IngestParts) {
     const { kernel, catalog, tables } = parts;
     this.scratch = new Scratch(kernel);
-    const writerParts = { kernel, catalog, tables, scratch: this.scratch };
-    this.writers = new LocalWriters(writerParts, this.memory);
-    if (parts.lanes !== undefined) this.lanes = new Lanes(parts.lanes, writerParts, this.memory);
+    this.writers = new LocalWriters({ kernel, catalog, tables, scratch: this.scratch }, this.memory);
     this.encoder = new FrameEncoder(kernel, new ColumnCodec(kernel));
   }
 
-  /** Bodies that ingest workers have parsed. */
-  get laneBodies(): number {
-    return this.lanes?.bodyCount ?? 0;
-  }
-
-  /** Takes no more bodies; resolves when those that ingest workers have are stored, and no worker runs any more. */
-  async close(): Promise<void> {
+  /** Takes no more bodies. */
+  close(): void {
     this.isClosed = true;
-    await this.lanes?.close();
   }
 
   receive(announcedBytes: number | undefined): IncomingBody | Promise<IncomingBody> {
@@ -85,41 +73,22 @@ export class Ingest implements WriteService {
 
   /** Releases `bytes` as soon as the lines are rows. */
   async write(bytes: BodyBytes, request: WriteRequest): Promise<WriteResult> {
-    const { lanes, parts } = this;
     let stored: Stored | undefined;
-    let turn: LaneTurn | undefined;
     try {
-      if (lanes?.takes(bytes.byteCount)) turn = await lanes.turn(request.database, bytes.byteCount);
       for (let tries = 1; stored === undefined; tries++) {
-        const wait = parts.admission.store(bytes);
+        const wait = this.parts.admission.store(bytes);
         if (wait !== undefined) await wait;
-        const nowNs = parts.clockNs();
-        if (turn !== undefined) await turn.parse(bytes, { precision: request.precision, receiveTimeNs: nowNs });
-        stored = this.store(bytes, request, { turn, nowNs, mayWait: tries < STORE_TRIES });
+        stored = this.store(bytes, request, { nowNs: this.parts.clockNs(), mayWait: tries < STORE_TRIES });
       }
     } finally {
       bytes.release();
-      turn?.end();
     }
     if (stored.synced !== undefined && !request.noSync) await stored.synced;
     return stored.result;
   }
 
-  /** The synchronous step, of a body that a lane has parsed already or from its bytes. Undefined if it `mayWait`: its series have no room
-   *  before admission says so, and nothing is stored. */
-  private store(
-    bytes: BodyBytes,
-    request: WriteRequest,
-    { turn, nowNs, mayWait }: { turn: LaneTurn | undefined; nowNs: bigint; mayWait: boolean },
-  ): Stored | undefined {
-    if (turn !== undefined) {
-      try {
-        const body = this.resolve(() => turn.take(request), mayWait);
-        return body && this.commit(body, { bytes, request, nowNs });
-      } finally {
-        this.scratch.reset();
-      }
-    }
+  /** The synchronous step. Undefined if it `mayWait`: the body's series have no room before admission says so, and nothing is stored. */
+  private store(bytes: BodyBytes, request: WriteRequest, { nowNs, mayWait }: { nowNs: bigint; mayWait: boolean }): Stored | undefined {
     if (this.isClosed) throw new TsdbError("unavailable", "the server is stopping");
     const writer = this.writers.use(request.database);
     try {

@@ -26,7 +26,6 @@ export class LocalWriters {
 }
 
 export class LocalWriter implements KeptWriter {
-  readonly isBusy = false;
   private readonly parser: LineParser;
   private readonly writer: DatabaseWriter;
 

@@ -7,8 +7,6 @@ const WRITERS_MAX = 1000;
 /** A database's writer with its parser. */
 export interface KeptWriter {
   readonly memoryBytes: number;
-  /** A body is in its hands: it must stay. */
-  readonly isBusy: boolean;
   /** Gives everything back. It is not used any more. */
   forget(): void;
 }
@@ -37,20 +35,13 @@ export class WriterMemory {
     this.kept.set(writer, memoryBytes);
     if (this.hasRoom()) return;
     for (const idle of this.kept.keys()) {
-      if (idle.isBusy) continue;
       this.drop(idle);
       idle.forget();
       if (this.hasRoom()) return;
     }
   }
 
-  /** True when one more writer of that size would make nobody forgotten. */
-  hasRoomFor(memoryBytes: number): boolean {
-    return this.bytes + memoryBytes <= LIMITS.parserBytesMax && this.kept.size < WRITERS_MAX;
-  }
-
-  /** The writer is gone. */
-  drop(writer: KeptWriter): void {
+  private drop(writer: KeptWriter): void {
     this.bytes -= this.kept.get(writer) ?? 0;
     this.kept.delete(writer);
     if (this.last === writer) this.last = undefined;

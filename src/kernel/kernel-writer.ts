@@ -18,11 +18,6 @@ export class KernelWriter {
     return this.ptr;
   }
 
-  /** Kernel memory that it holds. */
-  get memoryBytes(): number {
-    return this.capacity;
-  }
-
   clear(): void {
     this.length_ = 0;
   }
@@ -56,13 +51,6 @@ export class KernelWriter {
 
   writeU32(value: number): void {
     this.patchU32(this.skipU32(), value);
-  }
-
-  /** Copies bytes of the kernel's memory. */
-  writeFrom(ptr: number, bytes: number): void {
-    const target = this.reserve(bytes);
-    this.kernel.call.copyBytes(target, ptr, bytes);
-    this.length_ += bytes;
   }
 
   /** A 53-bit number as u64. */

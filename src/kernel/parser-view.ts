@@ -61,8 +61,6 @@ export interface ParsedBody {
   /** Lines that are neither blank nor comments. */
   readonly lineCount: number;
   readonly rowCount: number;
-  /** Where the parser says all this: what another thread's view reads. */
-  readonly resultPtr: number;
 }
 
 /** Names the host has read once. */
@@ -134,7 +132,7 @@ export class ParserView {
       errorAt += abi.LINE_ERROR_WORDS;
     }
     const [lineCount, rowCount] = [words[at + abi.PARSED_LINE_COUNT]!, words[at + abi.PARSED_ROW_COUNT]!];
-    return { tables, errors, lineCount, rowCount, resultPtr };
+    return { tables, errors, lineCount, rowCount };
   }
 
   private readTable(words: Uint32Array, at: number): ParsedTable {

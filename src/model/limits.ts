@@ -79,7 +79,6 @@ export const LIMITS = {
   kernelBytesMax: 4 * GIB,
   /** What line parsers of all databases may keep from one body to the next; the least recently used are forgotten first. */
   parserBytesMax: 256 * MIB,
-  ingestWorkersMax: 32,
   bufferBytesDefault: 1 * GIB,
   bufferBytesMax: 3 * GIB,
   /** Series dictionaries of all tables: 150 to 200 bytes a series of ten tags, so three million of them; 64 more where rows come out of

@@ -1,5 +1,4 @@
 // The messages between the main thread and its workers. Everything is structured-cloneable; bytes are transferred, not copied.
-import type { LaneReply, LaneRequest } from "../ingest/lane-work.ts";
 import type { SharedMemory } from "../kernel/extents.ts";
 import type { IndexRequest } from "../maintain/build-index.ts";
 import type { FileRequest, MergedFile } from "../maintain/merge-file.ts";
@@ -131,12 +130,6 @@ export interface CacheState extends CacheCounts {
 export const ANSWER_WINDOW_BYTES = 1 << 20;
 /** Batches are joined to messages of about this size. */
 export const ANSWER_MESSAGE_BYTES = 128 << 10;
-
-// Ingest worker -----------------------------------------------------------------------------------------------------------------
-
-export type ToIngestWorker = { readonly type: "init"; readonly shared: SharedMemory; readonly owner: number } | LaneRequest;
-
-export type FromIngestWorker = { readonly type: "ready" } | LaneReply;
 
 // Maintenance worker ------------------------------------------------------------------------------------------------------------
 

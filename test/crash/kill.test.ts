@@ -35,41 +35,31 @@ interface Sent {
   acknowledged: boolean;
 }
 
-/** Who parses bodies, and in how many rounds. */
-const PARSED_BY: [rounds: number, who: string, flags: readonly string[]][] = [
-  [ROUNDS, "by the main thread", ["--ingest-workers", "0"]],
-  [Math.ceil(ROUNDS / 3), "by ingest workers", ["--ingest-workers", "2", "--ingest-worker-body-min", "2000"]],
-];
-
-test.each(PARSED_BY)(
-  `%i rounds of SIGKILL under ${WRITERS} writers, bodies parsed %s, seed ${SEED}`,
-  async (rounds, _, flags) => {
-    const below = prng(SEED);
-    await using server = await TestServer.start({ flags });
-    let acknowledged = 0;
-    const kept: number[] = [];
-    const kinds = { pt: false, parquet: false };
-    // on a busy machine more rounds, and longer ones, until there were flushes and compactions that a kill could meet
-    for (let round = 0; round < rounds || !kinds.pt || !kinds.parquet; round++) {
-      const sent = await writeUntilKilled({ server, round, below, stretch: 1 + Math.max(0, round + 1 - rounds) });
-      acknowledged += sent.filter((body) => body.acknowledged).length;
-      if (below(4) === 0) await server.restartAndKill(below(400));
-      await server.restart([...flags, ...endingOf(round + 1).flags]);
-      kept.push(await checkRound(server, round, sent));
-      const files = readdirSync(server.dataDir, { recursive: true }).map(String);
-      kinds.pt ||= files.some((file) => file.endsWith(".pt"));
-      kinds.parquet ||= files.some((file) => file.endsWith(".parquet"));
-    }
-    // what a round left is still there after all the kills that followed it
-    for (const [round, rowCount] of kept.entries()) {
-      if (rowCount > 0) expect(await rowsOfRound(server, round), `rows of round ${round} at the end`).toBe(rowCount);
-    }
-    // or the rounds were too short to say anything
-    expect(acknowledged).toBeGreaterThan(rounds);
-    expect(await server.stop()).toBe(0);
-  },
-  600_000,
-);
+test(`${ROUNDS} rounds of SIGKILL under ${WRITERS} writers, seed ${SEED}`, async () => {
+  const below = prng(SEED);
+  await using server = await TestServer.start();
+  let acknowledged = 0;
+  const kept: number[] = [];
+  const kinds = { pt: false, parquet: false };
+  // on a busy machine more rounds, and longer ones, until there were flushes and compactions that a kill could meet
+  for (let round = 0; round < ROUNDS || !kinds.pt || !kinds.parquet; round++) {
+    const sent = await writeUntilKilled({ server, round, below, stretch: 1 + Math.max(0, round + 1 - ROUNDS) });
+    acknowledged += sent.filter((body) => body.acknowledged).length;
+    if (below(4) === 0) await server.restartAndKill(below(400));
+    await server.restart(endingOf(round + 1).flags);
+    kept.push(await checkRound(server, round, sent));
+    const files = readdirSync(server.dataDir, { recursive: true }).map(String);
+    kinds.pt ||= files.some((file) => file.endsWith(".pt"));
+    kinds.parquet ||= files.some((file) => file.endsWith(".parquet"));
+  }
+  // what a round left is still there after all the kills that followed it
+  for (const [round, rowCount] of kept.entries()) {
+    if (rowCount > 0) expect(await rowsOfRound(server, round), `rows of round ${round} at the end`).toBe(rowCount);
+  }
+  // or the rounds were too short to say anything
+  expect(acknowledged).toBeGreaterThan(ROUNDS);
+  expect(await server.stop()).toBe(0);
+}, 600_000);
 
 type Ending = (typeof ENDINGS)[keyof typeof ENDINGS];
 

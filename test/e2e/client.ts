@@ -1,12 +1,6 @@
 // What end-to-end tests say to a real server: a write or a query in one call, with the status and the whole text of the answer.
 import type { TestServer } from "../support/server.ts";
 
-/** Who parses bodies, and the flags that make it so: every server that takes writes has to be the same either way. */
-export const PARSED_BY: [who: string, flags: readonly string[]][] = [
-  ["the main thread", ["--ingest-workers", "0"]],
-  ["ingest workers", ["--ingest-workers", "2", "--ingest-worker-body-min", "0"]],
-];
-
 export interface Answer {
   readonly status: number;
   readonly text: string;

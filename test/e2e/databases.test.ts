@@ -2,7 +2,7 @@
 // kill in the middle of every transition.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { TestServer } from "../support/server.ts";
-import { PARSED_BY, query, store, write } from "./client.ts";
+import { query, store, write } from "./client.ts";
 
 setDefaultTimeout(60_000);
 
@@ -51,10 +51,10 @@ async function deletedTables(server: TestServer, database: string): Promise<stri
 const sum = async (server: TestServer, database: string, table = "t") =>
   (await query(server, database, `SELECT count(*) AS n, sum(v) AS s FROM ${table}`, { format: "json" })).text;
 
-describe.each(PARSED_BY)("where %s parses bodies", (_, flags) => {
+describe("databases", () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await TestServer.start({ flags: [...flags, "--compaction-cleanup-wait", "0s"] });
+    server = await TestServer.start({ flags: ["--compaction-cleanup-wait", "0s"] });
   });
   afterAll(() => server.dispose());
 

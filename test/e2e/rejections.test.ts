@@ -1,17 +1,17 @@
 // Bodies with bad lines: who is told what, what is stored around them, and that a bad line leaves no trace.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { TestServer } from "../support/server.ts";
-import { PARSED_BY, scalar, store, type WriteOptions, write } from "./client.ts";
+import { scalar, store, type WriteOptions, write } from "./client.ts";
 
 type Path = NonNullable<WriteOptions["path"]>;
 
 setDefaultTimeout(60_000);
 
-describe.each(PARSED_BY)("parsed by %s", (_, flags) => {
+describe("rejected lines", () => {
   let server: TestServer;
   let databaseCount = 0;
   beforeAll(async () => {
-    server = await TestServer.start({ flags });
+    server = await TestServer.start();
   });
   afterAll(() => server.dispose());
 

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TestServer } from "../support/server.ts";
-import { PARSED_BY, query, write } from "./client.ts";
+import { query, write } from "./client.ts";
 
 setDefaultTimeout(60_000);
 
@@ -48,10 +48,10 @@ async function columns(server: TestServer, database: string): Promise<string[]> 
 const refusal = (message: string) => [422, JSON.stringify({ error: message })] as [number, string];
 const error = (message: string, line: number, original: string) => ({ error_message: message, line_number: line, original_line: original });
 
-describe.each(PARSED_BY)("where %s parses bodies", (_, flags) => {
+describe("schema limits", () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await TestServer.start({ flags: [...flags, ...LIMITS] });
+    server = await TestServer.start({ flags: [...LIMITS] });
   });
   afterAll(() => server.dispose());
 
@@ -174,7 +174,7 @@ describe.each(PARSED_BY)("where %s parses bodies", (_, flags) => {
       join(server.dataDir, "../tsdb.toml"),
       "num-database-limit = 1\nnum-table-limit = 1\nnum-total-columns-per-table-limit = 1\n",
     );
-    await server.restart([...flags]);
+    await server.restart();
     expect([await databases(server), await columns(server, "b"), await columns(server, "b/rp")]).toEqual(before);
     expect((await write(server, "b", "t,h=1 v=9,x=9,y=9 9")).status).toBe(204);
     expect((await post(server, "database", { db: "new" }))[0]).toBe(422);
@@ -197,7 +197,7 @@ test("databases of --permission-tokens-file that would be too many end the start
     const flags = ["--permission-tokens-file", path];
     const data = join(folder, "data");
     const text = "--permission-tokens-file: Adding a new database would exceed limit of 1 databases";
-    await expect(TestServer.start({ dataDir: data, flags: [...flags, "--num-database-limit", "1"], withAuth: true })).rejects.toThrow(text);
+    await expect(TestServer.start({ dataDir: data, flags: ["--num-database-limit", "1"], withAuth: true })).rejects.toThrow(text);
     await using server = await TestServer.start({ dataDir: data, flags });
     expect(await databases(server)).toEqual(["a", "b"]);
     await server.restart([...flags, "--num-database-limit", "1"]);

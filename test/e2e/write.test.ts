@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import zlib from "node:zlib";
 import { tableFromIPC } from "apache-arrow";
 import { TestServer } from "../support/server.ts";
-import { PARSED_BY, query, scalar, store, type WriteOptions, write } from "./client.ts";
+import { query, scalar, store, type WriteOptions, write } from "./client.ts";
 
 setDefaultTimeout(60_000);
 
-describe.each(PARSED_BY)("parsed by %s", (_, flags) => {
+describe("writes", () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await TestServer.start({ flags });
+    server = await TestServer.start();
   });
   afterAll(() => server.dispose());
 

@@ -7,7 +7,6 @@ import type { DeleteRequest } from "../../src/model/deletion.ts";
 import { ALL_TIME, type TimeRange } from "../../src/model/scan.ts";
 import { formatOf } from "../../src/store/data-file.ts";
 import { FaultyDisk } from "../support/faulty-disk.ts";
-import { LocalLanes } from "../support/local-lanes.ts";
 import { type Below, pick, prng } from "../support/prng.ts";
 import { RandomEviction } from "../support/random-eviction.ts";
 import { lineText, type ModelField, type ModelLine, StorageModel } from "../support/storage-model.ts";
@@ -29,8 +28,6 @@ const DAY_NS = 24n * HOUR_NS;
 const START_MS = 1_700_000_000_000;
 const DATABASE = "db";
 const TABLES = ["cpu", "disk"];
-/** With workers, smaller bodies are parsed by the main thread: some of each. */
-const LANE_BYTES_MIN = 200;
 /** More points than this make every question slow: then old ones are deleted. */
 const POINTS_MAX = 4000;
 
@@ -62,19 +59,13 @@ class Storage {
   private readonly answers: { readonly step: number; readonly give: () => void }[] = [];
   private isWaiting = false;
 
-  /** @param laneCount 0: the main thread parses bodies */
-  constructor(
-    private readonly below: Below,
-    private readonly laneCount: number,
-  ) {
+  constructor(private readonly below: Below) {
     this.disk = new FaultyDisk({ below });
   }
 
   async open(): Promise<void> {
-    const { below, laneCount } = this;
-    const lanes =
-      laneCount === 0 ? {} : { lanes: new LocalLanes({ count: laneCount, bodyBytesMin: LANE_BYTES_MIN, turns: () => below(4) }) };
-    this.path = await WritePath.open(this.disk, { nowMs: () => this.nowMs, seriesMemory: new RandomEviction(below), ...lanes });
+    const { below } = this;
+    this.path = await WritePath.open(this.disk, { nowMs: () => this.nowMs, seriesMemory: new RandomEviction(below) });
     this.path.beforeEncode = () => this.answer();
     this.path.pageRowsMax = 64;
     this.path.indexValuesMax = below(2) * 1024;
@@ -328,15 +319,10 @@ class Storage {
   }
 }
 
-const STREAMS: [seed: number, who: string, laneCount: number][] = [
-  ...SEEDS.map((seed): [number, string, number] => [seed, "the main thread", 0]),
-  ...SEEDS.slice(0, 2).map((seed): [number, string, number] => [seed, "workers", 2]),
-];
-
-test.each(STREAMS)(
-  `storage and a list of points agree over ${STEPS} steps, seed %i, parsed by %s`,
-  async (seed, _, laneCount) => {
-    const storage = new Storage(prng(seed), laneCount);
+test.each(SEEDS)(
+  `storage and a list of points agree over ${STEPS} steps, seed %i`,
+  async (seed) => {
+    const storage = new Storage(prng(seed));
     await storage.open();
     await tellSteps(
       { seed, steps: STEPS },

@@ -6,7 +6,6 @@ import { ColumnType } from "../../src/model/column.ts";
 import { LIMITS } from "../../src/model/limits.ts";
 import { ALL_TIME } from "../../src/model/scan.ts";
 import { FaultyDisk } from "../support/faulty-disk.ts";
-import { LocalLanes } from "../support/local-lanes.ts";
 import { type Below, pick, prng } from "../support/prng.ts";
 import { lineText, type ModelField, type ModelLine, StorageModel } from "../support/storage-model.ts";
 import { askStorage, checkStorage, randomValue } from "../support/storage-questions.ts";
@@ -37,18 +36,13 @@ class Wide {
   /** Of the body before, to be written again or gone on with. */
   private alike: readonly (typeof FIELDS)[number][] = [];
 
-  constructor(
-    private readonly below: Below,
-    private readonly laneCount: number,
-  ) {
+  constructor(private readonly below: Below) {
     this.disk = new FaultyDisk({ below });
   }
 
   async open(): Promise<void> {
-    const { below, laneCount } = this;
-    const lanes = laneCount === 0 ? {} : { lanes: new LocalLanes({ count: laneCount, bodyBytesMin: 1000, turns: () => below(3) }) };
-    this.path = await WritePath.open(this.disk, { seriesMemory: new SeriesMemory(LIMITS.seriesBytesDefault), ...lanes });
-    this.path.pageRowsMax = pick(below, [64, 1024, LIMITS.pageRowsMax]);
+    this.path = await WritePath.open(this.disk, { seriesMemory: new SeriesMemory(LIMITS.seriesBytesDefault) });
+    this.path.pageRowsMax = pick(this.below, [64, 1024, LIMITS.pageRowsMax]);
   }
 
   async close(): Promise<void> {
@@ -156,14 +150,10 @@ class Wide {
   }
 }
 
-test.each([
-  [SEED, "the main thread", 0],
-  [SEED + 1, "the main thread", 0],
-  [SEED + 2, "workers", 2],
-] as const)(
-  `wide tables and a list of points agree over ${STEPS} steps, seed %i, parsed by %s`,
-  async (seed, _, laneCount) => {
-    const wide = new Wide(prng(seed), laneCount);
+test.each([SEED, SEED + 1, SEED + 2])(
+  `wide tables and a list of points agree over ${STEPS} steps, seed %i`,
+  async (seed) => {
+    const wide = new Wide(prng(seed));
     await wide.open();
     await tellSteps(
       { seed, steps: STEPS },

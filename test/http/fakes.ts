@@ -25,7 +25,6 @@ const STATS: ServerStats = {
   series: 20,
   seriesBytes: 21,
   seriesEvictions: 22,
-  laneBodies: 0,
 };
 
 export const STORED: WriteResult = { rowCount: 1, rejectedCount: 0, lineErrors: [], schemaLimit: false, empty: false };

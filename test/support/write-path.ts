@@ -39,7 +39,6 @@ import { blockMeta } from "../../src/store/pt-file.ts";
 import { encodePt } from "../../src/store/pt-writer.ts";
 import { replay } from "../../src/wal/replay.ts";
 import { Wal } from "../../src/wal/wal.ts";
-import type { LocalLanes } from "./local-lanes.ts";
 import { naiveRows } from "./naive-table.ts";
 import { RememberingStore } from "./remembering-store.ts";
 import { readChunk, type TestRow, type TestValue } from "./rows.ts";
@@ -67,8 +66,6 @@ export interface WritePathOptions {
   /** What retention periods are counted back from. */
   readonly nowMs?: () => number;
   readonly seriesMemory?: SeriesMemory;
-  /** Who parses bodies; absent: the main thread. */
-  readonly lanes?: Pick<LocalLanes, "parts">;
 }
 
 export class WritePath {
@@ -194,7 +191,6 @@ export class WritePath {
         throw error;
       },
       onRows: () => {},
-      lanes: options.lanes?.parts(kernel),
     });
     const deletions = new Deletions({ catalog, tables, wal, manifest });
     const data = new NamedData(catalog, deletions);
