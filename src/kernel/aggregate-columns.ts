@@ -1,7 +1,7 @@
 // What an aggregation keeps per column and cell, and how rows are added to it. Aggregates that need the same facts share them.
 import { assert } from "../model/assert.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../model/column.ts";
-import type { ColumnRun, Run } from "../model/run.ts";
+import type { ColumnRun, PartialRun } from "../model/run.ts";
 import type { CellArray, CellArrays } from "./aggregate-arrays.ts";
 import { assertDense } from "./dense-run.ts";
 import type { Kernel } from "./kernel.ts";
@@ -75,9 +75,10 @@ export class ColumnFacts {
   }
 
   /** The column in a run; undefined: every row is NULL. */
-  of(run: Run): ColumnRun | undefined {
+  of(run: PartialRun): ColumnRun | undefined {
     const { id, type } = this.column;
-    if (type === ColumnType.time) return { columnId: id, type, dataPtr: run.timePtr, validityPtr: 0 };
+    // absent times are counted alone
+    if (type === ColumnType.time) return { columnId: id, type, dataPtr: run.timePtr ?? 0, validityPtr: 0 };
     const column = run.columns.find(({ columnId }) => columnId === id);
     assert(column === undefined || column.type === type, `column ${id} has type ${column?.type} in a run, ${type} in the table`);
     if (column !== undefined) assertDense(column);

@@ -6,6 +6,7 @@ import { isHiddenRow, randomFields, randomTags, randomTombstones } from "../../t
 import { prng } from "../../test/support/prng.ts";
 import { ALL_TYPES, randomRows } from "../../test/support/random-rows.ts";
 import { Arena, isPresent, readChunk, type TestRow, type TestValue, writeRun } from "../../test/support/rows.ts";
+import { addOne } from "../../test/support/run-scan.ts";
 import { type Aggregate, type AggregateFunction, type AggregateRequest, aggregateColumns, aggregateType } from "../model/aggregate.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
@@ -106,7 +107,7 @@ function aggregate(parts: readonly Part[], wanted: AggregateRequest, { tombstone
   const before = kernel.heap.usedBytes;
   const hidden = new HiddenRows(kernel, tombstones);
   const aggregator = new Aggregator(kernel, wanted, rangeOf(parts), { memoryBytesMax: 64 * MIB, ...options });
-  for (const { run } of parts) aggregator.add(run, { hidden });
+  for (const { run } of parts) addOne(kernel, aggregator, run, { ...wanted, hidden });
   const cursor = aggregator.finish();
   const found = cursor === null ? null : drain(cursor, wanted);
   hidden.release();
@@ -308,8 +309,8 @@ describe("sums of integers", () => {
     });
     const { run } = part(one([I64_MAX, 1n], "i"));
     const beside = kernel.heap.usedBytes;
-    expect(aggregator.add(run)).toBe(false);
-    expect(aggregator.add(run)).toBe(false);
+    expect(aggregator.add({ run, selection: "all" })).toBe(false);
+    expect(aggregator.add({ run, selection: "all" })).toBe(false);
     expect(aggregator.finish()).toBeNull();
     aggregator.release();
     expect(kernel.heap.usedBytes - beside).toBeLessThanOrEqual(0);
@@ -400,8 +401,8 @@ describe("bounds", () => {
     for (const sorted of [false, true]) {
       const wanted = request({ bins: { originNs: 0n, widthNs: 1n } });
       const aggregator = new Aggregator(kernel, wanted, { minNs: 4n, maxNs: 6n }, { memoryBytesMax: MIB });
-      aggregator.add({ ...run, sorted });
-      aggregator.add({ ...run, sorted }, { range: { minNs: 6n, maxNs: 20n } });
+      addOne(kernel, aggregator, { ...run, sorted }, wanted);
+      addOne(kernel, aggregator, { ...run, sorted }, { ...wanted, range: { minNs: 6n, maxNs: 20n } });
       expect(drain(aggregator.finish()!, wanted)).toEqual([[5n, 1n]]);
     }
   });
@@ -422,7 +423,7 @@ describe("bounds", () => {
     const early: Run = { ...run, rowCount: 4, dictionary: { ...run.dictionary, seriesCount: 4 } };
     const wanted = request({ groupBy: [column("host")] });
     const aggregator = new Aggregator(kernel, wanted, ALL_TIME, { memoryBytesMax: MIB });
-    for (const one of [early, run, early]) aggregator.add(one);
+    for (const one of [early, run, early]) aggregator.add({ run: one, selection: "all" });
     const found = drain(aggregator.finish()!, wanted);
     expect(found).toEqual(Array.from({ length: 9 }, (_, i) => [`h${i}`, i < 4 ? 3n : 1n]));
   });

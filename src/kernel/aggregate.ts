@@ -4,18 +4,16 @@ import { type AggregateRequest, aggregateColumns } from "../model/aggregate.ts";
 import { assert } from "../model/assert.ts";
 import { ColumnType } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
-import type { Run } from "../model/run.ts";
-import { ALL_TIME, type ScanCursor, type TimeRange } from "../model/scan.ts";
+import { type PartialRun, type Run, wholeRun } from "../model/run.ts";
+import type { ScanCursor, TimeRange } from "../model/scan.ts";
 import { type CellArray, CellArrays } from "./aggregate-arrays.ts";
 import { AggregateCells, planBins } from "./aggregate-cells.ts";
 import { type CellRows, ColumnFacts, countRows } from "./aggregate-columns.ts";
 import { AggregateGroups } from "./aggregate-groups.ts";
 import { factOf, GroupCursor } from "./aggregate-output.ts";
 import { Blocks } from "./blocks.ts";
-import type { HiddenRows } from "./hidden-rows.ts";
 import type { Kernel } from "./kernel.ts";
-import { RowSelection } from "./row-selection.ts";
-import { SeriesFilter } from "./series-filter.ts";
+import { RowSelection, type SelectedRun } from "./row-selection.ts";
 
 /** Rows whose cells are found before their columns are read: a page, so that what is found stays in the cache. */
 const BLOCK_ROWS = LIMITS.pageRowsMax;
@@ -35,19 +33,7 @@ export interface AggregatorOptions {
   readonly rowCountMax?: number;
 }
 
-/** How one run is added. */
-export interface AddOptions {
-  /** Of the request's tag predicates, with what it has found of the run's dictionary already. */
-  readonly filter?: SeriesFilter;
-  /** Only the rows within, and within the request's range. */
-  readonly range?: TimeRange;
-  /** Rows that deletions hide. The result of a merge has left them out. */
-  readonly hidden?: HiddenRows | undefined;
-  /** Times that are added elsewhere, as planSlices says. */
-  readonly except?: readonly TimeRange[];
-}
-
-/** All rows go to one cell, in any order: of runs whose rows are all wanted, series and times are not looked at. */
+/** All rows go to one cell, in any order: series and times of runs whose rows are all selected are not read. */
 export function isOneCell({ bins, groupBy, fields, aggregates }: AggregateRequest): boolean {
   const isOfTime = aggregates.some(
     ({ fn, column }) => fn.startsWith("first") || fn.startsWith("last") || (column?.type === ColumnType.time && fn !== "count"),
@@ -62,7 +48,6 @@ export class Aggregator {
   readonly keepsText: boolean;
   private readonly range: TimeRange;
   private readonly scratch: Blocks;
-  private readonly filter: SeriesFilter;
   private readonly arrays: CellArrays;
   private readonly columns = new Map<number, ColumnFacts>();
   private readonly groups: AggregateGroups;
@@ -86,7 +71,6 @@ export class Aggregator {
     this.range = intersect(range, request.range);
     this.keepsText = request.aggregates.some(({ fn, column }) => (fn === "first" || fn === "last") && column?.type === ColumnType.string);
     this.scratch = new Blocks(kernel);
-    this.filter = new SeriesFilter(kernel, request.tags);
     this.arrays = new CellArrays(kernel, options.memoryBytesMax);
     this.rowCounts = this.arrays.add(8);
     this.addColumns();
@@ -107,20 +91,21 @@ export class Aggregator {
     this.failed = this.cells === null;
   }
 
-  /** Adds the rows of `run` that satisfy every predicate of the request. The run's series and times are read, but as isOneCell says. False:
-   *  the aggregation has failed, `finish` will give null, and no more runs are needed. @throws TsdbError overloaded: only `release` is
-   *  allowed then */
-  add(run: Run, { range = ALL_TIME, filter = this.filter, hidden, except }: AddOptions = {}): boolean {
+  /** Adds the selected rows that satisfy the request's predicates on fields and lie in its range. The selection is of its tag predicates.
+   *  The run's series and times are read, but as isOneCell says. False: the aggregation has failed, `finish` will give null, and no more
+   *  runs are needed. @throws TsdbError overloaded: only `release` is allowed then */
+  add(added: SelectedRun): boolean {
     assert(!this.released, "a run for an aggregator that was released");
     if (this.failed) return false;
-    const choice = { range: intersect(range, this.range), filter, hidden, except };
+    const selected = this.within(added);
     const { fields } = this.request;
-    if (isOneCell(this.request) && RowSelection.isAll(run, choice)) {
-      this.failed = !(this.prepare(run) && this.addWhole(run));
+    if (isOneCell(this.request) && RowSelection.isAll(selected)) {
+      this.failed = !(this.prepare(selected.run) && this.addWhole(selected.run));
       return !this.failed;
     }
+    const run = wholeRun(selected.run);
     if (fields.length === 0 && this.hasLongSeries(run)) {
-      const selection = RowSelection.openBySeries(this.kernel, run, choice);
+      const selection = RowSelection.openBySeries(this.kernel, selected);
       if (selection === "none") return true;
       try {
         this.failed = !(this.prepare(run) && this.addRanges(run, selection));
@@ -128,7 +113,7 @@ export class Aggregator {
         selection.release();
       }
     } else {
-      const selection = RowSelection.open(this.kernel, run, { ...choice, fields });
+      const selection = RowSelection.open(this.kernel, selected, fields);
       if (selection === "none") return true;
       try {
         this.failed = !(this.prepare(run) && this.addRows(run, selection));
@@ -156,10 +141,15 @@ export class Aggregator {
     if (this.released) return;
     this.released = true;
     this.scratch.release();
-    this.filter.release();
     this.arrays.release();
     this.groups.release();
     this.cells?.release();
+  }
+
+  private within(selected: SelectedRun): SelectedRun {
+    if (selected.selection === "all") return selected;
+    const { run, selection } = selected;
+    return { run, selection: { ...selection, range: intersect(selection.range, this.range) } };
   }
 
   /** Sorted, with several rows of each series; the highest series less the lowest tells how many there are at most. */
@@ -181,12 +171,12 @@ export class Aggregator {
   }
 
   /** Columns of which this run has NULLs begin to count their values. False: beyond the budget. */
-  private prepare(run: Run): boolean {
+  private prepare(run: PartialRun): boolean {
     return [...this.columns.values()].every((facts) => facts.of(run)?.validityPtr === 0 || facts.countApart(this.rowCounts!));
   }
 
   /** Every row of the run, in the only cell. */
-  private addWhole(run: Run): boolean {
+  private addWhole(run: PartialRun): boolean {
     if (!this.reserveGroups()) return false;
     this.kernel.u32.set([0, 0, run.rowCount], this.spansPtr / 4);
     return this.reduce(run, { kind: "spans", ptr: this.spansPtr, count: 1 });
@@ -241,11 +231,11 @@ export class Aggregator {
   }
 
   /** Adds rows to every column; `inTime` are the same rows for what depends on the order of time, which spans of unsorted runs lack. */
-  private reduce(run: Run, rows: CellRows, inTime = rows): boolean {
+  private reduce(run: PartialRun, rows: CellRows, inTime = rows): boolean {
     countRows(this.kernel, rows, 0, this.rowCounts!);
     for (const facts of this.columns.values()) {
       const column = facts.of(run);
-      if (column !== undefined && !facts.add({ rows, inTime }, column, run.timePtr)) return false;
+      if (column !== undefined && !facts.add({ rows, inTime }, column, run.timePtr ?? 0)) return false;
     }
     return true;
   }

@@ -12,7 +12,7 @@ import {
 } from "../../assembly/abi.ts";
 import { assert } from "../model/assert.ts";
 import { ColumnType } from "../model/column.ts";
-import type { Run } from "../model/run.ts";
+import type { PartialRun } from "../model/run.ts";
 import type { ComparisonOperator, FieldComparison, FieldPredicate } from "../model/scan.ts";
 import type { Blocks } from "./blocks.ts";
 import type { Kernel } from "./kernel.ts";
@@ -33,7 +33,7 @@ const U64_MAX = 2n ** 64n - 1n;
  *  instance because a column is missing, that is NULL. */
 export function writePredicates(
   kernel: Kernel,
-  run: Run,
+  run: Pick<PartialRun, "columns">,
   predicates: readonly FieldPredicate[],
   blocks: Blocks,
 ): { ptr: number; count: number } | null {

@@ -5,7 +5,7 @@ import { isHiddenRow, isWanted, mergeRows, randomFields, randomTags, randomTombs
 import { prng } from "../../test/support/prng.ts";
 import { ALL_TYPES, randomRows } from "../../test/support/random-rows.ts";
 import { Arena, readChunk, readRun, type TestRow, type TestValue, writeRun } from "../../test/support/rows.ts";
-import { openScan } from "../../test/support/run-scan.ts";
+import { openOne, openScan } from "../../test/support/run-scan.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { Run } from "../model/run.ts";
@@ -14,7 +14,6 @@ import type { Tombstone } from "../model/tombstone.ts";
 import { HiddenRows } from "./hidden-rows.ts";
 import { Kernel } from "./kernel.ts";
 import { mergeRuns } from "./run-merge.ts";
-import { openRunCursor } from "./scan.ts";
 
 const I64_MIN = -(2n ** 63n);
 const I64_MAX = 2n ** 63n - 1n;
@@ -50,7 +49,7 @@ function check(run: Run, request: ScanRequest, tombstones: readonly Tombstone[] 
   const before = kernel.heap.usedBytes;
   const expected = readRun(kernel, ALL_TYPES, run).filter((row) => isWanted(row, request) && !isHiddenRow(row, run.seqMax, tombstones));
   const hidden = new HiddenRows(kernel, tombstones);
-  const found = drain(openRunCursor(kernel, run, request, { hidden }), request.columns);
+  const found = drain(openOne(kernel, run, request, hidden), request.columns);
   hidden.release();
   expect(found).toEqual(expected.map((row) => project(request.columns, row)));
   expect(kernel.heap.usedBytes).toBe(before);
@@ -96,7 +95,7 @@ describe("field predicates", () => {
     for (const operator of OPERATORS) {
       for (const constant of constants) {
         const fields: FieldPredicate[] = [{ columnId, operator, value: constant }];
-        const found = drain(openRunCursor(kernel, run, { columns, range: ALL_TIME, tags: [], fields }), columns);
+        const found = drain(openOne(kernel, run, { columns, range: ALL_TIME, tags: [], fields }), columns);
         const expected = rows.filter((row) => satisfies(row.fields["x"]!, fields[0]!)).map((row) => project(columns, row));
         expect([name, operator, constant, found]).toEqual([name, operator, constant, expected]);
       }
@@ -131,7 +130,7 @@ describe("field predicates", () => {
     const run = writeRun(arena, ALL_TYPES, rows);
     const request: ScanRequest = { columns, range: ALL_TIME, tags: [], fields: [{ columnId: 3, operator: "=", value: 7n }] };
     for (const sortedRun of [false, true]) {
-      const cursor = openRunCursor(kernel, { ...run, sorted: sortedRun }, request);
+      const cursor = openOne(kernel, { ...run, sorted: sortedRun }, request);
       const counts: number[] = [];
       for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) counts.push(chunk.rowCount);
       cursor.close();
@@ -143,7 +142,7 @@ describe("field predicates", () => {
     const run = writeRun(arena, ALL_TYPES, [{ timeNs: 1n, tags: {}, fields: { i: 1n } }]);
     const fields: FieldPredicate[] = [{ columnId: 3, operator: "=", value: 1 }];
     const before = kernel.heap.usedBytes;
-    expect(() => openRunCursor(kernel, run, { columns: ALL_TYPES, range: ALL_TIME, tags: [], fields })).toThrow("BUG");
+    expect(() => openOne(kernel, run, { columns: ALL_TYPES, range: ALL_TIME, tags: [], fields })).toThrow("BUG");
     expect(kernel.heap.usedBytes).toBe(before);
   });
 });
@@ -273,7 +272,7 @@ describe("the newest row of every series", () => {
     const before = kernel.heap.usedBytes;
     const rows = readRun(kernel, ALL_TYPES, run).filter((row) => isWanted(row, request) && !isHiddenRow(row, run.seqMax, tombstones));
     const hidden = new HiddenRows(kernel, tombstones);
-    const found = drain(openRunCursor(kernel, run, { ...request, newestOnly: true }, { hidden }), request.columns);
+    const found = drain(openOne(kernel, run, { ...request, newestOnly: true }, hidden), request.columns);
     hidden.release();
     const expected = (request.fields ?? []).length > 0 ? rows : newest(rows);
     expect(sorted(found)).toEqual(sorted(expected.map((row) => project(request.columns, row))));

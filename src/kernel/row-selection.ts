@@ -1,7 +1,7 @@
 // Which rows of a run a statement wants, exactly: assembly/scan/select.ts over one run, with what it points to.
 import { EXCLUSION_BYTES } from "../../assembly/abi.ts";
 import { assert } from "../model/assert.ts";
-import type { Run } from "../model/run.ts";
+import { type PartialRun, type Run, wholeRun } from "../model/run.ts";
 import { ALL_TIME, type FieldPredicate, type TimeRange } from "../model/scan.ts";
 import { Blocks } from "./blocks.ts";
 import { writePredicates } from "./field-predicates.ts";
@@ -9,61 +9,51 @@ import type { Exclusion, HiddenRows } from "./hidden-rows.ts";
 import type { Kernel } from "./kernel.ts";
 import type { SeriesFilter } from "./series-filter.ts";
 
+/** What decides which rows of a run a statement selects, predicates on fields aside. */
 export interface RowChoice {
   readonly range: TimeRange;
   /** Of the tag predicates. */
   readonly filter: SeriesFilter;
-  readonly fields?: readonly FieldPredicate[];
   readonly hidden?: HiddenRows | undefined;
   /** Times within `range` that are left out: what is read elsewhere. */
   readonly except?: readonly TimeRange[] | undefined;
 }
 
+/** A run and which of its rows a statement selects, predicates on fields aside. "all": whoever made the run has decided that, by its block,
+ *  its page or a merge. There is no choice left to evaluate then, and series and times may be absent. */
+export type SelectedRun = { readonly selection: "all"; readonly run: PartialRun } | { readonly selection: RowChoice; readonly run: Run };
+
 /** Rows of a run in ascending order, given out once. Owned: call `release`. What the choice consists of must outlive it. */
 export class RowSelection {
   private constructor(
     private readonly kernel: Kernel,
-    private readonly of: { readonly run: Run; readonly wantedCount: number },
+    private readonly of: { readonly run: PartialRun; readonly wantedCount: number },
     private readonly ptr: number,
     private readonly blocks: Blocks,
   ) {}
 
-  /** "none", "all": of the run's rows. @throws TsdbError overloaded */
-  static open(kernel: Kernel, run: Run, choice: RowChoice): RowSelection | "none" | "all" {
-    return RowSelection.choose(kernel, run, choice, true);
+  /** The selected rows that satisfy `fields`. "none", "all": of the run's rows. @throws TsdbError overloaded */
+  static open(kernel: Kernel, selected: SelectedRun, fields: readonly FieldPredicate[] = []): RowSelection | "none" | "all" {
+    const choice = resolve(selected);
+    if (choice === "none") return "none";
+    if (choice.isAll && fields.length === 0) return "all";
+    return RowSelection.create(kernel, choice, fields);
   }
 
   /** For `nextRanges` over a sorted run, or for `newest`: without predicates on fields. @throws TsdbError overloaded */
-  static openBySeries(kernel: Kernel, run: Run, choice: Omit<RowChoice, "fields">): RowSelection | "none" {
-    const selection = RowSelection.choose(kernel, run, { ...choice, fields: [] }, false);
-    assert(selection !== "all", "a selection was asked for");
-    return selection;
+  static openBySeries(kernel: Kernel, selected: SelectedRun): RowSelection | "none" {
+    const choice = resolve(selected);
+    return choice === "none" ? "none" : RowSelection.create(kernel, choice, []);
   }
 
   /** Whether a selection without predicates on fields would be of all rows. @throws TsdbError overloaded */
-  static isAll(run: Run, { range, filter, hidden, except = [] }: Omit<RowChoice, "fields">): boolean {
-    if (run.rowCount === 0 || run.minTimeNs < range.minNs || run.maxTimeNs > range.maxNs) return false;
-    if (except.some(({ minNs, maxNs }) => minNs <= run.maxTimeNs && maxNs >= run.minTimeNs)) return false;
-    const { none, wantedPtr } = filter.wanted(run.dictionary);
-    return !none && wantedPtr === 0 && (hidden?.of(run) ?? []).length === 0;
+  static isAll(selected: SelectedRun): boolean {
+    const choice = resolve(selected);
+    return choice !== "none" && choice.isAll;
   }
 
-  private static choose(
-    kernel: Kernel,
-    run: Run,
-    { range, filter, fields = [], hidden, except = [] }: RowChoice,
-    allIsEnough: boolean,
-  ): RowSelection | "none" | "all" {
-    if (run.rowCount === 0 || range.minNs > range.maxNs || run.minTimeNs > range.maxNs || run.maxTimeNs < range.minNs) return "none";
-    const { none, wantedPtr, count } = filter.wanted(run.dictionary);
-    if (none) return "none";
-    const hiddenRows = hidden?.of(run) ?? [];
-    if (hiddenRows === "all") return "none";
-    const leftOut = except.filter(({ minNs, maxNs }) => minNs <= run.maxTimeNs && maxNs >= run.minTimeNs);
-    if (leftOut.some(({ minNs, maxNs }) => minNs <= run.minTimeNs && maxNs >= run.maxTimeNs)) return "none";
-    const exclusions = [...hiddenRows, ...leftOut.map((times) => ({ ...times, seriesPtr: 0 }))];
-    const isWithin = run.minTimeNs >= range.minNs && run.maxTimeNs <= range.maxNs;
-    if (allIsEnough && isWithin && wantedPtr === 0 && exclusions.length === 0 && fields.length === 0) return "all";
+  private static create(kernel: Kernel, choice: ResolvedChoice, fields: readonly FieldPredicate[]): RowSelection | "none" {
+    const { run, range, wantedPtr, wantedCount, exclusions } = choice;
     const blocks = new Blocks(kernel);
     try {
       const predicates = writePredicates(kernel, run, fields, blocks);
@@ -72,11 +62,10 @@ export class RowSelection {
         return "none";
       }
       const exclusionsPtr = writeExclusions(kernel, exclusions, blocks);
-      // all of time is a loop that reads no times
-      const ptr = create(kernel, run, isWithin ? ALL_TIME : range, wantedPtr);
+      const ptr = create(kernel, run, range, wantedPtr);
       kernel.call.selectionExclude(ptr, exclusionsPtr, exclusions.length);
       kernel.call.selectionWhere(ptr, predicates.ptr, predicates.count);
-      return new RowSelection(kernel, { run, wantedCount: count }, ptr, blocks);
+      return new RowSelection(kernel, { run, wantedCount }, ptr, blocks);
     } catch (error) {
       blocks.release();
       throw error;
@@ -100,8 +89,7 @@ export class RowSelection {
   newest(): { rowsPtr: number; count: number } {
     const { kernel, blocks, ptr } = this;
     const { run, wantedCount } = this.of;
-    const { seriesCount } = run.dictionary;
-    assert(run.seriesPtr !== 0, "newest rows are found by their series");
+    const { seriesCount } = wholeRun(run).dictionary;
     const rowsPtr = blocks.alloc(Math.min(wantedCount, run.rowCount) * 4);
     if (run.sorted) return { rowsPtr, count: kernel.call.newestSorted(ptr, rowsPtr) };
     if (run.ascending) return { rowsPtr, count: kernel.call.newestAscending(ptr, wantedCount, blocks.allocZeroed(seriesCount), rowsPtr) };
@@ -114,9 +102,48 @@ export class RowSelection {
   }
 }
 
-function create({ call }: Kernel, run: Run, { minNs, maxNs }: TimeRange, wantedPtr: number): number {
-  const { seriesPtr, timePtr, rowCount, dictionary } = run;
-  return call.selectionCreate(seriesPtr, timePtr, rowCount, run.sorted ? 1 : 0, wantedPtr, dictionary.seriesCount, minNs, maxNs) >>> 0;
+/** What is left to test of the rows of a run. */
+interface ResolvedChoice {
+  readonly run: PartialRun;
+  /** Nothing is. */
+  readonly isAll: boolean;
+  /** All of time: times are not read. */
+  readonly range: TimeRange;
+  /** A byte per series, 1 = wanted; 0 = all are. */
+  readonly wantedPtr: number;
+  readonly wantedCount: number;
+  readonly exclusions: readonly Exclusion[];
+}
+
+function resolve(selected: SelectedRun): ResolvedChoice | "none" {
+  const { run } = selected;
+  if (run.rowCount === 0) return "none";
+  if (selected.selection === "all") {
+    const wantedCount = run.dictionary?.seriesCount ?? 0;
+    return { run, isAll: true, range: ALL_TIME, wantedPtr: 0, wantedCount, exclusions: [] };
+  }
+  const { range, filter, hidden, except = [] } = selected.selection;
+  if (range.minNs > range.maxNs || run.minTimeNs > range.maxNs || run.maxTimeNs < range.minNs) return "none";
+  const { none, wantedPtr, count: wantedCount } = filter.wanted(selected.run.dictionary);
+  if (none) return "none";
+  const hiddenRows = hidden?.of(selected.run) ?? [];
+  if (hiddenRows === "all") return "none";
+  const leftOut = except.filter(({ minNs, maxNs }) => minNs <= run.maxTimeNs && maxNs >= run.minTimeNs);
+  if (leftOut.some(({ minNs, maxNs }) => minNs <= run.minTimeNs && maxNs >= run.maxTimeNs)) return "none";
+  const exclusions = [...hiddenRows, ...leftOut.map((times) => ({ ...times, seriesPtr: 0 }))];
+  const isWithin = run.minTimeNs >= range.minNs && run.maxTimeNs <= range.maxNs;
+  const isAll = isWithin && wantedPtr === 0 && exclusions.length === 0;
+  return { run, isAll, range: isWithin ? ALL_TIME : range, wantedPtr, wantedCount, exclusions };
+}
+
+function create({ call }: Kernel, run: PartialRun, range: TimeRange, wantedPtr: number): number {
+  const { seriesPtr, dictionary, timePtr = 0, rowCount } = run;
+  assert(seriesPtr !== undefined && dictionary !== undefined, "rows are selected series by series");
+  // in a sorted run no time is read for all of time
+  assert(timePtr !== 0 || (run.sorted && range === ALL_TIME), "rows are selected by time");
+  const { seriesCount } = dictionary;
+  const { minNs, maxNs } = range;
+  return call.selectionCreate(seriesPtr, timePtr, rowCount, run.sorted ? 1 : 0, wantedPtr, seriesCount, minNs, maxNs) >>> 0;
 }
 
 function writeExclusions(kernel: Kernel, exclusions: readonly Exclusion[], blocks: Blocks): number {

@@ -143,7 +143,7 @@ function takeRows(kernel: Kernel, runs: readonly Run[], choice: RowChoice, block
   const inputs: Input[] = [];
   let base = 0;
   for (const run of runs.toSorted((a, b) => a.seqMin - b.seqMin || a.seqMax - b.seqMax)) {
-    const selection = RowSelection.open(kernel, run, choice);
+    const selection = RowSelection.open(kernel, { run, selection: choice });
     if (selection === "none") continue;
     let { rowsPtr, count } = { rowsPtr: 0, count: run.rowCount };
     if (selection !== "all") {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
 import { ALL_TYPES, randomRows } from "../../test/support/random-rows.ts";
 import { Arena, canonicalKey, readChunk, readRun, type TestRow, type TestValue, writeBatch, writeRun } from "../../test/support/rows.ts";
-import { openScan } from "../../test/support/run-scan.ts";
+import { openOne, openScan } from "../../test/support/run-scan.ts";
 import { TableBuffer } from "../buffer/table-buffer.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
@@ -12,7 +12,6 @@ import type { Run } from "../model/run.ts";
 import { ALL_TIME, type ScanCursor, type ScanRequest, type TagPredicate, type TimeRange } from "../model/scan.ts";
 import { Kernel } from "./kernel.ts";
 import { mergeRuns } from "./run-merge.ts";
-import { openRunCursor } from "./scan.ts";
 import { SeriesDictionary } from "./series-dictionary.ts";
 
 const I64_MIN = -(2n ** 63n);
@@ -52,7 +51,7 @@ function matches(row: TestRow, { range, tags }: ScanRequest): boolean {
 function check(run: Run, request: ScanRequest): void {
   const before = kernel.heap.usedBytes;
   const expected = readRun(kernel, ALL_TYPES, run).filter((row) => matches(row, request));
-  const found = drain(openRunCursor(kernel, run, request), request.columns);
+  const found = drain(openOne(kernel, run, request), request.columns);
   expect(found).toEqual(expected.map((row) => project(request.columns, row)));
   expect(kernel.heap.usedBytes).toBe(before);
 }
@@ -107,7 +106,7 @@ describe("openRunCursor", () => {
     );
     const run = writeRun(arena, ALL_TYPES, rows);
     const columns = ALL_TYPES.filter(({ name }) => ["time", "f", "i", "s"].includes(name));
-    const cursor = openRunCursor(kernel, run, all(columns));
+    const cursor = openOne(kernel, run, all(columns));
     const [f, i] = run.columns;
     for (const [first, count] of [[0, 2048] as const, [2048, 2048] as const, [4096, 904] as const]) {
       expect(cursor.next()).toEqual({
@@ -178,7 +177,7 @@ describe("openRunCursor", () => {
     });
     const run = writeRun(arena, columns, rows);
     for (const range of [ALL_TIME, { minNs: 3n, maxNs: 60n }]) {
-      const found = drain(openRunCursor(kernel, run, { columns, range, tags: [] }), columns);
+      const found = drain(openOne(kernel, run, { columns, range, tags: [] }), columns);
       expect(found).toEqual(rows.filter((row) => matches(row, { columns, range, tags: [] })).map((row) => project(columns, row)));
     }
   });

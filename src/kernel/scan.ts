@@ -3,15 +3,13 @@
 import { assert } from "../model/assert.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
-import type { ColumnRun, Run, TagColumnView } from "../model/run.ts";
-import type { ScanChunk, ScanColumn, ScanCursor, ScanRequest, TimeRange } from "../model/scan.ts";
+import type { ColumnRun, PartialRun, Run, TagColumnView } from "../model/run.ts";
+import type { ScanChunk, ScanColumn, ScanCursor, ScanRequest } from "../model/scan.ts";
 import { Blocks } from "./blocks.ts";
 import { assertDense } from "./dense-run.ts";
-import type { HiddenRows } from "./hidden-rows.ts";
 import type { Kernel } from "./kernel.ts";
-import { type RowChoice, RowSelection } from "./row-selection.ts";
+import { RowSelection, type SelectedRun } from "./row-selection.ts";
 import { bitmapBytes, gatherBitmap, gatherColumn } from "./rows.ts";
-import { SeriesFilter } from "./series-filter.ts";
 
 const CHUNK_ROWS = LIMITS.vectorRows;
 const NULL_COLUMN: ScanColumn = { dataPtr: 0, validityPtr: 0 };
@@ -27,35 +25,25 @@ interface ChunkRows {
 /** Fills one column of a chunk. */
 type ColumnReader = (rows: ChunkRows) => ScanColumn;
 
-/** What cursors of one scan may share. */
-export interface CursorOptions {
-  /** Made from the request's tag predicates; without one the cursor has its own. */
-  readonly filter?: SeriesFilter;
-  /** Rows that deletions hide. */
-  readonly hidden?: HiddenRows | undefined;
-  /** Times that are read elsewhere, as planSlices says. */
-  readonly except?: readonly TimeRange[];
-}
+/** What is wanted of the selected rows. */
+export type CursorRequest = Pick<ScanRequest, "columns" | "fields" | "newestOnly">;
 
-/** Rows of `run` within the request's range whose series satisfy its tag predicates and whose fields satisfy its field predicates, all of
- *  them exactly, and that are not hidden; of each series only the newest one of them if that is all that is wanted and no field is tested.
- *  A column that the run does not have is NULL; predicates may be of columns that are not projected. The run, and what `options` holds,
- *  must stay until `close`. @throws TsdbError overloaded */
-export function openRunCursor(kernel: Kernel, run: Run, request: ScanRequest, options: CursorOptions = {}): ScanCursor {
+/** The selected rows whose fields satisfy the request's predicates on fields; of each series only the newest one of them if that is all
+ *  that is wanted and no field is tested. A column that the run does not have is NULL; predicates may be of columns that are not projected.
+ *  The run, and what the selection consists of, must stay until `close`. @throws TsdbError overloaded */
+export function openRunCursor(kernel: Kernel, selected: SelectedRun, request: CursorRequest): ScanCursor {
   const blocks = new Blocks(kernel);
-  const ownFilter = options.filter === undefined ? new SeriesFilter(kernel, request.tags) : undefined;
-  const owned: { release(): void }[] = ownFilter === undefined ? [blocks] : [blocks, ownFilter];
+  const owned: { release(): void }[] = [blocks];
   const close = () => {
     for (const each of owned) each.release();
   };
   try {
-    const choice = { range: request.range, filter: options.filter ?? ownFilter!, hidden: options.hidden, except: options.except };
-    const rows = openRows(kernel, run, request, { choice, blocks, owned });
+    const rows = openRows(kernel, selected, request, { blocks, owned });
     if (rows === null) {
       close();
       return EMPTY;
     }
-    const readers = request.columns.map((column) => columnReader(kernel, run, column, blocks));
+    const readers = request.columns.map((column) => columnReader(kernel, selected.run, column, blocks));
     return new RunCursor(rows, readers, close);
   } catch (error) {
     close();
@@ -69,19 +57,19 @@ type RowSource = () => ChunkRows;
 /** Null: none. What the source needs is added to `owned`. */
 function openRows(
   kernel: Kernel,
-  run: Run,
-  { fields = [], newestOnly = false }: ScanRequest,
-  { choice, blocks, owned }: { choice: RowChoice; blocks: Blocks; owned: { release(): void }[] },
+  selected: SelectedRun,
+  { fields = [], newestOnly = false }: CursorRequest,
+  { blocks, owned }: { blocks: Blocks; owned: { release(): void }[] },
 ): RowSource | null {
   if (newestOnly && fields.length === 0) {
-    const selection = RowSelection.openBySeries(kernel, run, choice);
+    const selection = RowSelection.openBySeries(kernel, selected);
     if (selection === "none") return null;
     owned.push(selection);
     return listedRows(kernel, selection.newest());
   }
-  const selection = RowSelection.open(kernel, run, { ...choice, fields });
+  const selection = RowSelection.open(kernel, selected, fields);
   if (selection === "none") return null;
-  if (selection === "all") return allRows(run.rowCount);
+  if (selection === "all") return allRows(selected.run.rowCount);
   owned.push(selection);
   const rowsPtr = blocks.alloc(CHUNK_ROWS * 4);
   return () => chunkOf(kernel, rowsPtr, selection.next(rowsPtr, CHUNK_ROWS));
@@ -137,12 +125,15 @@ class RunCursor implements ScanCursor {
   }
 }
 
-function columnReader(kernel: Kernel, run: Run, { id, type }: ColumnDef, blocks: Blocks): ColumnReader {
+function columnReader(kernel: Kernel, run: PartialRun, { id, type }: ColumnDef, blocks: Blocks): ColumnReader {
   if (type === ColumnType.tag) {
-    const tag = run.dictionary.tags.find(({ columnId }) => columnId === id);
-    return tag === undefined ? () => NULL_COLUMN : tagReader(kernel, run, tag, blocks);
+    const { seriesPtr, dictionary } = run;
+    assert(seriesPtr !== undefined && dictionary !== undefined, "tags are read by series");
+    const tag = dictionary.tags.find(({ columnId }) => columnId === id);
+    return tag === undefined ? () => NULL_COLUMN : tagReader(kernel, seriesPtr, tag, blocks);
   }
   if (type === ColumnType.time) {
+    assert(run.timePtr !== undefined, "times are projected");
     return valueReader(kernel, { columnId: id, type, dataPtr: run.timePtr, validityPtr: 0 }, blocks);
   }
   const column = run.columns.find(({ columnId }) => columnId === id);
@@ -177,7 +168,7 @@ function valueReader(kernel: Kernel, column: ColumnRun, blocks: Blocks): ColumnR
   };
 }
 
-function tagReader(kernel: Kernel, { seriesPtr }: Run, { codesPtr, valuesPtr }: TagColumnView, blocks: Blocks): ColumnReader {
+function tagReader(kernel: Kernel, seriesPtr: number, { codesPtr, valuesPtr }: TagColumnView, blocks: Blocks): ColumnReader {
   const views = blocks.alloc(CHUNK_ROWS * VALUE_BYTES[ColumnType.tag]);
   const validity = blocks.alloc(bitmapBytes(CHUNK_ROWS));
   return ({ first, rowsPtr, count }) => {

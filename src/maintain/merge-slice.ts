@@ -242,7 +242,7 @@ function visibleRows(kernel: Kernel, part: SlicePart, scratch: Blocks): { rowsPt
   const span = { minTimeNs, maxTimeNs, seqMin: seqMax, seqMax };
   const run = { rowCount: count, seriesPtr, timePtr, columns: [], dictionary, sorted: true, unique: false, ...span };
   const filter = new SeriesFilter(kernel, []);
-  const selection = RowSelection.open(kernel, run, { range: ALL_TIME, filter, hidden: input.hidden });
+  const selection = RowSelection.open(kernel, { run, selection: { range: ALL_TIME, filter, hidden: input.hidden } });
   if (selection === "all") return { rowsPtr: 0, count };
   if (selection === "none") return { rowsPtr: scratch.alloc(4), count: 0 };
   try {

@@ -1,5 +1,6 @@
 // Rows in the kernel's shared memory. A run is what a buffer segment, a decoded .pt block and the result of a merge have in common;
 // pointers are byte offsets into the shared memory, valid while the run's pin is held.
+import { assert } from "./assert.ts";
 import type { ColumnType } from "./column.ts";
 import type { TimeRange } from "./scan.ts";
 
@@ -44,14 +45,15 @@ export interface RowFacts {
   readonly ascending?: boolean;
 }
 
-export interface Run extends RowFacts {
+/** Rows with their fields. Series and times are absent where the reader decoded neither: nothing stands for them. */
+export interface PartialRun extends RowFacts {
   readonly rowCount: number;
-  /** u32 per row: series id in `dictionary`. */
-  readonly seriesPtr: number;
+  /** u32 per row: series id in `dictionary`. Both or neither. */
+  readonly seriesPtr?: number | undefined;
+  readonly dictionary?: DictionaryView | undefined;
   /** i64 per row: nanoseconds since 1970. */
-  readonly timePtr: number;
+  readonly timePtr?: number | undefined;
   readonly columns: readonly ColumnRun[];
-  readonly dictionary: DictionaryView;
   /** Sorted by series id, then time, each pair once: what a merge makes and a file holds. */
   readonly sorted: boolean;
   readonly minTimeNs: bigint;
@@ -62,4 +64,19 @@ export interface Run extends RowFacts {
   /** Log sequences of the rows; within one table runs are totally ordered by disjoint ranges, later wins. */
   readonly seqMin: number;
   readonly seqMax: number;
+}
+
+/** A run that is decoded as a whole. */
+export interface Run extends PartialRun {
+  readonly seriesPtr: number;
+  readonly dictionary: DictionaryView;
+  readonly timePtr: number;
+}
+
+/** The run of a reader that asked for series and times. */
+export function wholeRun(run: PartialRun): Run {
+  const { seriesPtr, timePtr, dictionary } = run;
+  assert(seriesPtr !== undefined && timePtr !== undefined && dictionary !== undefined, "the run has series and times");
+  // the same object: it is checked, not copied
+  return run as Run;
 }

@@ -3,12 +3,12 @@
 import { Blocks } from "../kernel/blocks.ts";
 import { HiddenRows } from "../kernel/hidden-rows.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { RowSelection } from "../kernel/row-selection.ts";
+import { RowSelection, type SelectedRun } from "../kernel/row-selection.ts";
 import type { OwnedRun } from "../kernel/run-merge.ts";
 import { SeriesFilter } from "../kernel/series-filter.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
-import type { ColumnRun, DictionaryView, Run } from "../model/run.ts";
+import { type ColumnRun, type DictionaryView, type Run, wholeRun } from "../model/run.ts";
 import type { TagPredicate, TimeRange } from "../model/scan.ts";
 import { canHide, type Tombstone } from "../model/tombstone.ts";
 import type { BlockCache, CacheReader, Lease, OpenBlock } from "../store/block-cache.ts";
@@ -26,7 +26,7 @@ export interface RunNeeds {
   readonly tags: readonly TagPredicate[];
   /** Field columns that are handed on or tested. */
   readonly fields: readonly ColumnDef[];
-  /** The rows' series, or times, are looked at whichever rows are chosen. */
+  /** The rows' series, or times, are read even of pages whose rows are all wanted. */
   readonly series: boolean;
   readonly time: boolean;
   /** Text is looked at after the run has gone. */
@@ -53,7 +53,6 @@ export class BlockVisit {
   private readonly block: OpenBlock;
   private readonly tombstones: readonly Tombstone[];
   private series: BlockSeries | undefined;
-  private readonly emptyDictionary: DictionaryView;
 
   /** @throws TsdbError corrupt_file, io */
   constructor(
@@ -68,7 +67,6 @@ export class BlockVisit {
     this.filter = new SeriesFilter(kernel, needs.tags);
     this.tombstones = tombstones.filter((tombstone) => canHide(tombstone, meta));
     this.hidden = new HiddenRows(kernel, this.tombstones);
-    this.emptyDictionary = { id: -1, seriesCount: 0, tags: [] };
     try {
       this.block = cache.open(meta, this.lease);
     } catch (error) {
@@ -78,9 +76,10 @@ export class BlockVisit {
     tally.opened(meta, this.block.pages.length);
   }
 
-  /** A run per page that can hold wanted rows within the range, but for the times of `except` and pages that `flags` do not have; valid
-   *  until `releasePage`, or `release`. @throws TsdbError corrupt_file naming file and offset, io, overloaded */
-  *runs(range: TimeRange, except: readonly TimeRange[], flags: Uint8Array | null = null): Generator<Run> {
+  /** A run per page that can hold wanted rows within the range, but for the times of `except` and pages that `flags` do not have, and which
+   *  of its rows are wanted; valid until `releasePage`, or `release`. Of a page whose rows are all wanted, series and times are decoded
+   *  only if the needs say so. @throws TsdbError corrupt_file naming file and offset, io, overloaded */
+  *runs(range: TimeRange, except: readonly TimeRange[], flags: Uint8Array | null = null): Generator<SelectedRun> {
     for (const page of this.choosePages(range, except, flags)) yield this.run(page, range, except);
   }
 
@@ -96,10 +95,10 @@ export class BlockVisit {
    *  they are, until `release`. @throws as runs */
   taken(range: TimeRange, owned: { release(): void }[]): Run[] {
     const runs: Run[] = [];
-    for (const run of this.runs(range, [])) {
-      const taken = this.takeFew(run, range);
+    for (const selected of this.runs(range, [])) {
+      const taken = this.takeFew(selected);
       if (taken === "many") {
-        runs.push(run);
+        runs.push(wholeRun(selected.run));
         this.pageLease.handOver(this.lease);
         continue;
       }
@@ -114,9 +113,10 @@ export class BlockVisit {
 
   /** The last row of every series; null when a wanted row may be another, or few of them are wanted. Valid until `release`.
    *  @throws as runs */
-  lastRun({ maxNs }: TimeRange, except: readonly TimeRange[]): Run | null {
+  lastRun(range: TimeRange, except: readonly TimeRange[]): SelectedRun | null {
     const { needs, block, meta, lease, tombstones } = this;
     const { minTimeNs, maxTimeNs, unique, seqMin, seqMax, rowCount } = meta;
+    const { minNs, maxNs } = range;
     const isCut = except.some((times) => times.minNs <= maxTimeNs && times.maxNs >= minTimeNs);
     if (maxTimeNs > maxNs || isCut || tombstones.length > 0 || rowCount < block.seriesCount * LAST_ROWS_SHARE) return null;
     const series = this.readSeries();
@@ -126,7 +126,9 @@ export class BlockVisit {
     const columns = needs.fields.flatMap((field) => this.checked(block.lastRows(field.id, series, lease), field) ?? []);
     this.parts.tally.lastRows(meta, dictionary.seriesCount);
     const rows = { rowCount: dictionary.seriesCount, seriesPtr: block.lastIds(series, lease), timePtr: time.dataPtr, columns, dictionary };
-    return { ...rows, sorted: true, unique, minTimeNs, maxTimeNs, seqMin, seqMax };
+    const run = { ...rows, sorted: true, unique, minTimeNs, maxTimeNs, seqMin, seqMax };
+    const { filter, hidden } = this;
+    return minTimeNs >= minNs ? { run, selection: "all" } : { run, selection: { range, filter, hidden } };
   }
 
   /** Of the block's series. @throws as runs */
@@ -176,17 +178,19 @@ export class BlockVisit {
     });
   }
 
-  private run(page: number, range: TimeRange, except: readonly TimeRange[]): Run {
+  private run(page: number, range: TimeRange, except: readonly TimeRange[]): SelectedRun {
     const { needs, block, meta, pageLease: lease } = this;
     const { rowCount, minTimeNs, maxTimeNs } = block.pages[page]!;
     const { unique, seqMin, seqMax } = meta;
     this.parts.tally.page(meta, page, rowCount);
     const isWhole = this.takesWhole(block.pages[page]!, range, except);
-    const dictionary = isWhole && !needs.series ? this.emptyDictionary : this.readSeries().dictionary;
-    const seriesPtr = isWhole && !needs.series ? 0 : block.seriesIds(page, this.readSeries(), lease);
-    const timePtr = isWhole && !needs.time ? 0 : this.column(page, TIME_COLUMN)!.dataPtr;
+    const series = () => ({ seriesPtr: block.seriesIds(page, this.readSeries(), lease), dictionary: this.readSeries().dictionary });
+    const times = () => ({ timePtr: this.column(page, TIME_COLUMN)!.dataPtr });
     const columns = needs.fields.flatMap((field) => this.column(page, field) ?? []);
-    return { rowCount, seriesPtr, timePtr, columns, dictionary, sorted: true, unique, minTimeNs, maxTimeNs, seqMin, seqMax };
+    const rows = { rowCount, columns, sorted: true, unique, minTimeNs, maxTimeNs, seqMin, seqMax };
+    if (isWhole) return { run: { ...rows, ...(needs.series ? series() : {}), ...(needs.time ? times() : {}) }, selection: "all" };
+    const { filter, hidden } = this;
+    return { run: { ...rows, ...series(), ...times() }, selection: { range, except, filter, hidden } };
   }
 
   /** No row of the page is left out because of its series or time. */
@@ -197,11 +201,12 @@ export class BlockVisit {
     return this.tombstones.length === 0;
   }
 
-  private takeFew(run: Run, range: TimeRange): OwnedRun | "many" | null {
+  private takeFew(selected: SelectedRun): OwnedRun | "many" | null {
     const { kernel, cache } = this.parts;
-    const selection = RowSelection.open(kernel, run, { range, filter: this.filter, hidden: this.hidden });
+    const selection = RowSelection.open(kernel, selected);
     if (selection === "none") return null;
     if (selection === "all") return "many";
+    const run = wholeRun(selected.run);
     const scratch = new Blocks(kernel);
     try {
       const rowsPtr = scratch.alloc(run.rowCount * 4);

@@ -3,11 +3,11 @@
 // nearly all of them.
 import type { HiddenRows } from "../kernel/hidden-rows.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { RowSelection } from "../kernel/row-selection.ts";
+import { RowSelection, type SelectedRun } from "../kernel/row-selection.ts";
 import { timeRange } from "../kernel/rows.ts";
 import type { OwnedRun } from "../kernel/run-merge.ts";
 import type { SeriesFilter } from "../kernel/series-filter.ts";
-import type { DictionaryView, Run } from "../model/run.ts";
+import { type DictionaryView, type Run, wholeRun } from "../model/run.ts";
 import type { TimeRange } from "../model/scan.ts";
 import type { SeriesNumbers } from "./series-numbers.ts";
 import type { BlockSnapshot } from "./snapshot.ts";
@@ -63,19 +63,14 @@ export class NewestRows {
   /** The newest wanted row of each series of a segment within the range, but for the times of `except`; null when there is none. Owned by
    *  the caller. @throws TsdbError overloaded */
   take(run: Run, range: TimeRange, except: readonly TimeRange[]): OwnedRun | null {
-    const taken = this.choose(run, range, except, this.choice);
+    const taken = this.choose({ run, selection: { range, except, ...this.choice } });
     if (taken !== null) this.note(taken);
     return taken;
   }
 
   /** The same of a page of a block. */
-  takeOfBlock(
-    block: BlockSnapshot,
-    run: Run,
-    times: { range: TimeRange; except: readonly TimeRange[] },
-    choice: NewestChoice,
-  ): OwnedRun | null {
-    const taken = this.choose(run, times.range, times.except, choice);
+  takeOfBlock(block: BlockSnapshot, selected: SelectedRun): OwnedRun | null {
+    const taken = this.choose(selected);
     if (taken !== null) this.noteBlock(block, taken);
     return taken;
   }
@@ -86,12 +81,12 @@ export class NewestRows {
     if (numbers !== null) this.noteNumbers(numbers, { seriesPtr, rowCount }, timeRange(this.kernel, timePtr, rowCount).minNs);
   }
 
-  private choose(run: Run, range: TimeRange, except: readonly TimeRange[], choice: NewestChoice): OwnedRun | null {
-    const selection = RowSelection.openBySeries(this.kernel, run, { range, except, ...choice });
+  private choose(selected: SelectedRun): OwnedRun | null {
+    const selection = RowSelection.openBySeries(this.kernel, selected);
     if (selection === "none") return null;
     try {
       const list = selection.newest();
-      return list.count === 0 ? null : takeRows(this.kernel, run, list);
+      return list.count === 0 ? null : takeRows(this.kernel, wholeRun(selected.run), list);
     } finally {
       selection.release();
     }

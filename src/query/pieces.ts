@@ -4,16 +4,17 @@ import { Blocks } from "../kernel/blocks.ts";
 import { denseRun } from "../kernel/dense-run.ts";
 import { HiddenRows } from "../kernel/hidden-rows.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import type { SelectedRun } from "../kernel/row-selection.ts";
 import { mergeRuns, type OwnedRun } from "../kernel/run-merge.ts";
 import { type AlonePart, type MergeSlice, planSlices } from "../kernel/scan-slices.ts";
 import { SeriesFilter } from "../kernel/series-filter.ts";
 import { VALUE_BYTES } from "../model/column.ts";
-import type { DictionaryView, Run } from "../model/run.ts";
+import { type DictionaryView, type Run, wholeRun } from "../model/run.ts";
 import type { FieldTexts, TimeRange } from "../model/scan.ts";
 import type { BlockCache, CacheReader, Lease } from "../store/block-cache.ts";
 import { BlockIndex } from "./block-index.ts";
 import { BlockVisit, type RunNeeds } from "./block-visit.ts";
-import { type NewestChoice, NewestRows } from "./newest-rows.ts";
+import { NewestRows } from "./newest-rows.ts";
 import { ScanTally } from "./scan-tally.ts";
 import type { SeriesNumbers } from "./series-numbers.ts";
 import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
@@ -49,21 +50,6 @@ export interface PieceRequest extends RunNeeds {
   /** Parts with later times come first, and a block is left out when this says of its series that none is wanted up to a time any more.
    *  Absent: all parts come, in any order. */
   readonly canHold?: (dictionary: DictionaryView, maxNs: bigint) => boolean;
-}
-
-export interface Piece {
-  /** Valid until the next piece. */
-  readonly run: Run;
-  /** Of the run all rows are within the range, of wanted series, and not hidden; otherwise those are to be chosen. */
-  readonly isExact: boolean;
-  /** What is wanted of the run. */
-  readonly range: TimeRange;
-  /** Times within the range that come with other pieces. */
-  readonly except: readonly TimeRange[];
-  /** Of the tag predicates. */
-  readonly filter: SeriesFilter;
-  /** Rows that deletions hide. */
-  readonly hidden: HiddenRows;
 }
 
 /** A part of the table in log order: rows in memory, or a block that is read when its turn comes. */
@@ -131,8 +117,9 @@ export class TablePieces {
     return this.kept.reduce((sum, visit) => sum + visit.textBytes, 0);
   }
 
-  /** Once. @throws TsdbError corrupt_file naming file and offset, io, overloaded */
-  *all(): Generator<Piece> {
+  /** Once; each piece is valid until the next one. Predicates on fields are left to the caller: they are of merged rows.
+   *  @throws TsdbError corrupt_file naming file and offset, io, overloaded */
+  *all(): Generator<SelectedRun> {
     const { newestOnly, range, canHold } = this.request;
     const { alone, merges } = planSlices(this.parts.map(summaryOf), range);
     if (newestOnly) {
@@ -149,7 +136,7 @@ export class TablePieces {
   }
 
   /** What can hold newest rows of series, latest times first. */
-  private *newest(alone: readonly AlonePart[], merges: readonly MergeSlice[]): Generator<Piece> {
+  private *newest(alone: readonly AlonePart[], merges: readonly MergeSlice[]): Generator<SelectedRun> {
     const newest = new NewestRows(this.kernel, { filter: this.filter, hidden: this.hidden }, this.numbers);
     for (const part of alone.toSorted((a, b) => this.latestFirst(a.index, b.index))) {
       const source = this.parts[part.index]!;
@@ -178,11 +165,7 @@ export class TablePieces {
     this.hidden.release();
   }
 
-  private piece({ run, range, except }: Pick<Piece, "run" | "range" | "except">): Piece {
-    return { run, isExact: false, range, except, filter: this.filter, hidden: this.hidden };
-  }
-
-  private *pages(block: BlockSnapshot, { range, except }: Times): Generator<Piece> {
+  private *pages(block: BlockSnapshot, { range, except }: Times): Generator<SelectedRun> {
     const flags = this.choice?.pages(block) ?? null;
     if (flags === "none") {
       this.tally.blockRuledOut(block);
@@ -191,9 +174,8 @@ export class TablePieces {
     const visit = this.visit(block, this.request);
     try {
       if (this.request.canHold?.(visit.dictionary, block.maxTimeNs) === false) return;
-      const { filter, hidden } = visit;
-      for (const run of visit.runs(range, except, flags)) {
-        yield { run, isExact: false, range, except, filter, hidden };
+      for (const selected of visit.runs(range, except, flags)) {
+        yield selected;
         visit.releasePage();
       }
     } finally {
@@ -201,12 +183,13 @@ export class TablePieces {
     }
   }
 
-  private *segment(run: Run, times: Times): Generator<Piece> {
+  private *segment(run: Run, { range, except }: Times): Generator<SelectedRun> {
     if (!this.takesSegment(run)) return;
     const blocks = new Blocks(this.kernel);
     const lease = this.reader.lease();
     try {
-      yield this.piece({ run: this.readable(run, blocks, lease), ...times });
+      const { filter, hidden } = this;
+      yield { run: this.readable(run, blocks, lease), selection: { range, except, filter, hidden } };
     } finally {
       blocks.release();
       lease.release();
@@ -223,21 +206,20 @@ export class TablePieces {
   }
 
   /** The last rows of the block's series where they say all that is wanted, else the newest ones of its pages. */
-  private *newestOfBlock(block: BlockSnapshot, { range, except }: Times, newest: NewestRows): Generator<Piece> {
+  private *newestOfBlock(block: BlockSnapshot, { range, except }: Times, newest: NewestRows): Generator<SelectedRun> {
     const latestNs = range.maxNs < block.maxTimeNs ? range.maxNs : block.maxTimeNs;
     if (!newest.canHoldBlock(block, latestNs) || !this.canHoldSeries(block)) return;
     const visit = this.visit(block, { ...this.request, series: true, time: true });
     try {
       if (!newest.canHoldBlock(block, latestNs, () => visit.dictionary)) return;
-      const { filter, hidden } = visit;
       const last = visit.lastRun(range, except);
       if (last !== null) {
-        newest.noteBlock(block, last);
-        yield { run: last, isExact: false, range, except: [], filter, hidden };
+        newest.noteBlock(block, wholeRun(last.run));
+        yield last;
         return;
       }
-      for (const run of visit.runs(range, except)) {
-        yield* this.taken(newest.takeOfBlock(block, run, { range, except }, visit), range, visit);
+      for (const selected of visit.runs(range, except)) {
+        yield* taken(newest.takeOfBlock(block, selected));
         // text of what was taken lies in its page
         visit.releasePage();
       }
@@ -246,31 +228,22 @@ export class TablePieces {
     }
   }
 
-  private *taken(run: OwnedRun | null, range: TimeRange, { filter, hidden }: NewestChoice): Generator<Piece> {
-    if (run === null) return;
-    try {
-      yield { run, isExact: true, range, except: [], filter, hidden };
-    } finally {
-      run.release();
-    }
-  }
-
-  private *newestOfSegment(run: Run, { range, except }: Times, newest: NewestRows): Generator<Piece> {
+  private *newestOfSegment(run: Run, { range, except }: Times, newest: NewestRows): Generator<SelectedRun> {
     if (!newest.canHold(run) || !this.takesSegment(run)) return;
     const blocks = new Blocks(this.kernel);
     const lease = this.reader.lease();
-    let taken: OwnedRun | null;
+    let rows: OwnedRun | null;
     try {
-      taken = newest.take(this.readable(run, blocks, lease), range, except);
+      rows = newest.take(this.readable(run, blocks, lease), range, except);
     } finally {
       blocks.release();
       lease.release();
     }
-    yield* this.taken(taken, range, { filter: this.filter, hidden: this.hidden });
+    yield* taken(rows);
   }
 
   /** Times at which parts may hold the same series twice. The result points into the text of what it was made of. */
-  private *merged({ members, range }: MergeSlice): Generator<Piece> {
+  private *merged({ members, range }: MergeSlice): Generator<SelectedRun> {
     const { tags, fields } = this.request;
     const visits: BlockVisit[] = [];
     const owned: Releasable[] = [];
@@ -288,14 +261,14 @@ export class TablePieces {
       if (runs.length === 0) return;
       const run = this.cache.withRoom(() => mergeRuns(this.kernel, runs, fields, { range, tags, hidden }));
       owned.push(run);
-      yield { run, isExact: true, range, except: [], filter: this.filter, hidden };
+      yield { run, selection: "all" };
     } finally {
       for (const each of owned.reverse()) each.release();
       for (const visit of visits) this.leave(visit);
     }
   }
 
-  private *mergedPieces(slice: MergeSlice): Generator<Piece> {
+  private *mergedPieces(slice: MergeSlice): Generator<SelectedRun> {
     const left = this.narrowed(slice);
     if (left !== null) for (const piece of this.cutMerge(left)) yield* this.merged(piece);
   }
@@ -382,7 +355,17 @@ export class TablePieces {
   }
 }
 
-type Times = Pick<Piece, "range" | "except">;
+/** Of a part: what is read of it, but for times that come with other pieces. */
+type Times = Pick<AlonePart, "range" | "except">;
+
+function* taken(run: OwnedRun | null): Generator<SelectedRun> {
+  if (run === null) return;
+  try {
+    yield { run, selection: "all" };
+  } finally {
+    run.release();
+  }
+}
 
 type Rows = Pick<Run, "rowCount" | "minTimeNs" | "maxTimeNs" | "unique" | "doubts">;
 

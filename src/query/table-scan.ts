@@ -5,20 +5,11 @@ import { openRunCursor } from "../kernel/scan.ts";
 import type { AggregateRequest } from "../model/aggregate.ts";
 import { type ColumnDef, ColumnType } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
-import {
-  ALL_TIME,
-  type FieldPredicate,
-  type FieldTexts,
-  type ScanChunk,
-  type ScanCursor,
-  type ScanRequest,
-  type ScanTable,
-  type TimeRange,
-} from "../model/scan.ts";
+import type { FieldPredicate, FieldTexts, ScanChunk, ScanCursor, ScanRequest, ScanTable, TimeRange } from "../model/scan.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
 import { BlockCache } from "../store/block-cache.ts";
 import { BlockIndex } from "./block-index.ts";
-import { type KnownOfTable, type Piece, type PieceLimits, type PieceRequest, TablePieces } from "./pieces.ts";
+import { type KnownOfTable, type PieceLimits, type PieceRequest, TablePieces } from "./pieces.ts";
 import { ScanTally } from "./scan-tally.ts";
 import { noSeriesNumbers } from "./series-numbers.ts";
 import type { TableSnapshot } from "./snapshot.ts";
@@ -137,8 +128,8 @@ export class TableScan implements ScanTable {
     const aggregator = this.cache.withRoom(() => new Aggregator(this.kernel, request, times, options));
     let isFinished = false;
     try {
-      for (const { run, isExact, ...choice } of pieces.all()) {
-        const isFine = aggregator.add(run, isExact ? {} : choice);
+      for (const piece of pieces.all()) {
+        const isFine = aggregator.add(piece);
         if (!isFine || pieces.keptBytes > LIMITS.aggregateBytesMax) return null;
         yield;
       }
@@ -203,15 +194,9 @@ class PieceCursor implements ScanCursor {
       this.current = null;
       const { value: piece, done } = this.left.next();
       if (done) this.isDone = true;
-      else this.current = this.pieces.withRoom(() => this.open(piece));
+      else this.current = this.pieces.withRoom(() => openRunCursor(this.kernel, piece, this.request));
     }
     return null;
-  }
-
-  private open(piece: Piece): ScanCursor {
-    // but for fields: those a merge has made
-    if (piece.isExact) return openRunCursor(this.kernel, piece.run, { ...this.request, range: ALL_TIME, tags: [] });
-    return openRunCursor(this.kernel, piece.run, { ...this.request, range: piece.range }, piece);
   }
 
   close(): void {

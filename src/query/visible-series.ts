@@ -4,7 +4,8 @@ import { HiddenRows } from "../kernel/hidden-rows.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { RowSelection } from "../kernel/row-selection.ts";
 import { SeriesFilter } from "../kernel/series-filter.ts";
-import type { DictionaryView, Run } from "../model/run.ts";
+import { assert } from "../model/assert.ts";
+import type { DictionaryView, PartialRun, Run } from "../model/run.ts";
 import type { TimeRange } from "../model/scan.ts";
 import { canHide } from "../model/tombstone.ts";
 import type { BlockCache, CacheReader } from "../store/block-cache.ts";
@@ -40,7 +41,7 @@ export function* visibleSeries(parts: SeriesParts, snapshot: TableSnapshot, rang
     for (const runs of Map.groupBy(snapshot.runs.filter(within), ({ dictionary }) => dictionary.id).values()) {
       const set = markSegments(kernel, runs, (run) => {
         tally.segment(run);
-        return RowSelection.open(kernel, run, { range, filter, hidden });
+        return RowSelection.open(kernel, { run, selection: { range, filter, hidden } });
       });
       if (set !== null) yield set;
     }
@@ -75,9 +76,15 @@ function markSegments(kernel: Kernel, runs: readonly Run[], select: (run: Run) =
 }
 
 /** Marks the series of the selected rows; says whether there were any. */
-function markRows(kernel: Kernel, run: Run, selection: RowSelection | "none" | "all", marks: Uint8Array): boolean {
+function markRows(
+  kernel: Kernel,
+  { seriesPtr, rowCount }: PartialRun,
+  selection: RowSelection | "none" | "all",
+  marks: Uint8Array,
+): boolean {
   if (selection === "none") return false;
-  const ids = kernel.u32.subarray(run.seriesPtr / 4, run.seriesPtr / 4 + run.rowCount);
+  assert(seriesPtr !== undefined, "series are marked by those of the rows");
+  const ids = kernel.u32.subarray(seriesPtr / 4, seriesPtr / 4 + rowCount);
   if (selection === "all") {
     for (let row = 0; row < ids.length; row++) marks[ids[row]!] = 1;
     return ids.length > 0;
@@ -115,9 +122,8 @@ function* seriesOfBlock(
     }
     const marks = new Uint8Array(dictionary.seriesCount);
     let isEmpty = true;
-    for (const run of visit.runs(range, [])) {
-      const selection = RowSelection.open(kernel, run, { range, filter: visit.filter, hidden: visit.hidden });
-      if (markRows(kernel, run, selection, marks)) isEmpty = false;
+    for (const selected of visit.runs(range, [])) {
+      if (markRows(kernel, selected.run, RowSelection.open(kernel, selected), marks)) isEmpty = false;
       visit.releasePage();
     }
     if (!isEmpty) yield { dictionary, marks };

@@ -1,4 +1,5 @@
-// The scan of a table whose runs all lie in memory: what a query's scan does, without files, caches and records.
+// The scan of one run, and of a table whose runs all lie in memory: what a query's scan does, without files, caches and records.
+import type { Aggregator } from "../../src/kernel/aggregate.ts";
 import type { HiddenRows } from "../../src/kernel/hidden-rows.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
 import { mergeRuns } from "../../src/kernel/run-merge.ts";
@@ -7,9 +8,36 @@ import { planSlices } from "../../src/kernel/scan-slices.ts";
 import { SeriesFilter } from "../../src/kernel/series-filter.ts";
 import { assert } from "../../src/model/assert.ts";
 import type { Run } from "../../src/model/run.ts";
-import { ALL_TIME, type ScanChunk, type ScanCursor, type ScanRequest } from "../../src/model/scan.ts";
+import type { ScanChunk, ScanCursor, ScanRequest, TagPredicate, TimeRange } from "../../src/model/scan.ts";
 
 const EMPTY: ScanCursor = { next: () => null, close: () => {} };
+
+/** One run: the rows that the request and `hidden` select, chosen by a filter of the cursor's own. */
+export function openOne(kernel: Kernel, run: Run, request: ScanRequest, hidden?: HiddenRows): ScanCursor {
+  const filter = new SeriesFilter(kernel, request.tags);
+  try {
+    const cursor = openRunCursor(kernel, { run, selection: { range: request.range, filter, hidden } }, request);
+    return closing(cursor, filter);
+  } catch (error) {
+    filter.release();
+    throw error;
+  }
+}
+
+/** Adds to an aggregation what its request selects of a run. */
+export function addOne(
+  kernel: Kernel,
+  aggregator: Aggregator,
+  run: Run,
+  { tags, range, hidden }: { tags: readonly TagPredicate[]; range: TimeRange; hidden?: HiddenRows },
+): boolean {
+  const filter = new SeriesFilter(kernel, tags);
+  try {
+    return aggregator.add({ run, selection: { range, filter, hidden } });
+  } finally {
+    filter.release();
+  }
+}
 
 /** The whole scan of a table's pinned runs: what cannot hold duplicates is read as it lies, the rest is merged when its turn comes.
  *  Every (series, time) appears once. The runs, and `hidden`, must stay until `close`. */
@@ -22,7 +50,7 @@ export function openScan(kernel: Kernel, runs: readonly Run[], request: ScanRequ
       ...plan.alone.map(
         ({ index, range, except }) =>
           () =>
-            openRunCursor(kernel, runs[index]!, { ...request, range }, { filter, hidden, except }),
+            openRunCursor(kernel, { run: runs[index]!, selection: { range, filter, hidden, except } }, request),
       ),
       ...plan.merges.map(
         ({ members, range }) =>
@@ -38,16 +66,20 @@ function openMerged(kernel: Kernel, runs: readonly Run[], request: ScanRequest, 
   const { columns, range, tags, fields = [], newestOnly = false } = request;
   const merged = mergeRuns(kernel, runs, columnsToMerge(runs, request), { range, tags, hidden });
   try {
-    const cursor = openRunCursor(kernel, merged, { columns, range: ALL_TIME, tags: [], fields, newestOnly });
-    const close = () => {
-      cursor.close();
-      merged.release();
-    };
-    return { next: () => cursor.next(), close };
+    return closing(openRunCursor(kernel, { run: merged, selection: "all" }, { columns, fields, newestOnly }), merged);
   } catch (error) {
     merged.release();
     throw error;
   }
+}
+
+/** Releases `owned` with the cursor. */
+function closing(cursor: ScanCursor, owned: { release(): void }): ScanCursor {
+  const close = () => {
+    cursor.close();
+    owned.release();
+  };
+  return { next: () => cursor.next(), close };
 }
 
 /** Cursors one after the other, each opened when its turn comes. */

@@ -1,6 +1,6 @@
 // What a cache has not seen of its table: rows of segments and blocks beyond a sequence, in order of sequence.
 import type { Kernel } from "../../kernel/kernel.ts";
-import type { Run } from "../../model/run.ts";
+import { type Run, wholeRun } from "../../model/run.ts";
 import { ALL_TIME } from "../../model/scan.ts";
 import { canHide } from "../../model/tombstone.ts";
 import type { BlockCache } from "../../store/block-cache.ts";
@@ -60,8 +60,8 @@ export function* runsOf(
   const needs = { range: ALL_TIME, tags: [], fields, series: true, time: true, keepsText: false };
   const visit = new BlockVisit({ kernel, cache, reader: cache.reader(tally.record), tally, tombstones: [] }, rows, needs);
   try {
-    for (const run of visit.runs(ALL_TIME, [])) {
-      yield run;
+    for (const { run } of visit.runs(ALL_TIME, [])) {
+      yield wholeRun(run);
       visit.releasePage();
     }
   } finally {

@@ -3,14 +3,14 @@
 import { Blocks } from "../../kernel/blocks.ts";
 import type { CacheMemory } from "../../kernel/cache-memory.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
-import { RowSelection } from "../../kernel/row-selection.ts";
+import { RowSelection, type SelectedRun } from "../../kernel/row-selection.ts";
 import type { CacheDef } from "../../model/caches.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { Reclaimer } from "../../model/reclaimer.ts";
-import type { Run } from "../../model/run.ts";
+import { type Run, wholeRun } from "../../model/run.ts";
 import { ALL_TIME, type TimeRange } from "../../model/scan.ts";
 import type { BlockCache } from "../../store/block-cache.ts";
-import { type KnownOfTable, type Piece, TablePieces } from "../pieces.ts";
+import { type KnownOfTable, TablePieces } from "../pieces.ts";
 import { ScanTally } from "../scan-tally.ts";
 import type { TableSnapshot } from "../snapshot.ts";
 import { takeRows } from "../taken-rows.ts";
@@ -180,7 +180,7 @@ export class KeptCache {
     try {
       for (const piece of pieces.all()) {
         this.takePiece(state, piece, entry);
-        this.keepMaps(state, snapshot, piece.run);
+        this.keepMaps(state, snapshot, wholeRun(piece.run));
         await turns.pause();
       }
     } finally {
@@ -189,14 +189,10 @@ export class KeptCache {
   }
 
   /** No two pieces have rows of one point. */
-  private takePiece(state: CacheState, piece: Piece, entry: Entry): void {
+  private takePiece(state: CacheState, piece: SelectedRun, entry: Entry): void {
     const { kernel } = this.parts;
-    const { run } = piece;
-    if (piece.isExact) {
-      state.add({ run, first: 0, end: run.rowCount, isNew: true, ...entry });
-      return;
-    }
-    const selection = RowSelection.open(kernel, run, piece);
+    const run = wholeRun(piece.run);
+    const selection = RowSelection.open(kernel, piece);
     if (selection === "none") return;
     if (selection === "all") {
       state.add({ run, first: 0, end: run.rowCount, isNew: true, ...entry });
