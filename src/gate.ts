@@ -1,6 +1,6 @@
 // Who may call the server: its tokens, those that files on the command line bring, and the way back for whoever lost the first one.
+import { planGiven } from "./auth/given-tokens.ts";
 import { permissionText } from "./auth/permissions.ts";
-import type { FileToken } from "./auth/token-file.ts";
 import { NO_AUTH, Tokens } from "./auth/tokens.ts";
 import type { Catalog } from "./catalog/catalog.ts";
 import type { Log } from "./cli/logger.ts";
@@ -42,16 +42,16 @@ export class Gate {
 
   /** What files on the command line give to a server that does not have it yet. */
   async addGiven(databases: DatabaseService): Promise<void> {
-    const { config, catalog } = this.parts;
+    const { config, catalog, log } = this.parts;
     const { adminToken, permissionTokens } = config;
-    const add = async ({ text, ...definition }: FileToken) => {
-      if (catalog.findToken(definition.name) === undefined) await this.tokens.addKnown(text, definition);
-    };
-    if (adminToken !== null && !catalog.tokens().some(({ permissions }) => permissions === null)) await add(adminToken);
-    for (const name of permissionTokens?.databases ?? []) {
-      if (catalog.findDatabase(name) === undefined) await databases.createDatabase({ name, retentionNs: null }).catch(notGiven);
+    const plan = planGiven(catalog.tokens(), adminToken, permissionTokens);
+    for (const warning of plan.warnings) log.warn(warning);
+    if (plan.added.length > 0) await this.tokens.addGiven(plan);
+    for (const [i, name] of (permissionTokens?.content.databases ?? []).entries()) {
+      if (catalog.findDatabase(name) !== undefined) continue;
+      const failed = (error: unknown) => notGiven(error, `${permissionTokens!.source}: create_databases[${i}]`);
+      await databases.createDatabase({ name, retentionNs: null }).catch(failed);
     }
-    for (const token of permissionTokens?.tokens ?? []) await add(token);
   }
 
   /** @throws TsdbError config when the address cannot be listened on */
@@ -93,8 +93,8 @@ export class Gate {
   }
 }
 
-/** A database of the file would be one too many: two of the flags contradict each other. */
-function notGiven(error: unknown): never {
-  if (!(error instanceof TsdbError) || error.kind !== "limit_exceeded") throw error;
-  throw new TsdbError("config", `--permission-tokens-file: ${error.message}`, error.details, { cause: error });
+/** A database of the file cannot be, as one too many: two of the flags contradict each other. */
+function notGiven(error: unknown, entry: string): never {
+  if (!(error instanceof TsdbError) || (error.kind !== "limit_exceeded" && error.kind !== "already_exists")) throw error;
+  throw new TsdbError("config", `${entry}: ${error.message}`, error.details, { cause: error });
 }

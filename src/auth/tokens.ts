@@ -10,12 +10,11 @@ import {
   type TokenService,
 } from "../model/access.ts";
 import { TsdbError } from "../model/errors.ts";
+import type { GivenPlan } from "./given-tokens.ts";
 import { isAllowed } from "./permissions.ts";
+import { tokenNameError } from "./token-name.ts";
 import { hashToken, newTokenText } from "./token-text.ts";
 
-const NAME_BYTES_MAX = 256;
-/** Lists of tokens are shown in terminals. */
-const CONTROL_CHARACTER = /\p{Cc}/u;
 const EXPIRY_SECONDS_MAX = 100 * 366 * 86_400;
 
 export interface TokensParts {
@@ -28,9 +27,10 @@ export class Tokens implements TokenService, Authenticator {
 
   constructor(private readonly parts: TokensParts) {}
 
-  /** Whether somebody could call. */
+  /** Whether the first admin token was made, here or by a file, whatever has become of it since. */
   get hasOperator(): boolean {
-    return this.parts.catalog.findToken(OPERATOR_TOKEN) !== undefined;
+    const { catalog } = this.parts;
+    return catalog.findToken(OPERATOR_TOKEN) !== undefined || catalog.tokens().some(isAdmins);
   }
 
   callerOf(text: string): Caller | null {
@@ -41,7 +41,9 @@ export class Tokens implements TokenService, Authenticator {
     return hasExpired(token, nowMs()) ? null : callerWith(token);
   }
 
-  createOperatorToken(): Promise<NewToken> {
+  async createOperatorToken(): Promise<NewToken> {
+    // a file may have called its admin token otherwise: what nobody needs a token for is the first one alone
+    if (this.hasOperator) throw nameTaken(OPERATOR_TOKEN);
     return this.add({ name: OPERATOR_TOKEN, expirySeconds: null, permissions: null });
   }
 
@@ -52,11 +54,11 @@ export class Tokens implements TokenService, Authenticator {
     const text = newTokenText();
     const hash = hashToken(text);
     const updatedMs = nowMs();
-    // whoever asks for another one would not be helped by one that has expired
-    if (hasExpired(token, updatedMs)) {
+    // whoever asks for another one would not be helped by one that has expired, or that may not do everything
+    if (hasExpired(token, updatedMs) || !isAdmins(token)) {
       const { tokenId: id } = catalog.nextIds;
-      const { name, permissions } = token;
-      const create = { kind: "create_token", id, name, hash, createdMs: updatedMs, expiryMs: null, permissions } as const;
+      const { name } = token;
+      const create = { kind: "create_token", id, name, hash, createdMs: updatedMs, expiryMs: null, permissions: null } as const;
       await catalog.apply([{ kind: "delete_token", id: token.id }, create]).durable;
       return { id, name, token: text, hash, createdMs: updatedMs, expiryMs: null };
     }
@@ -64,13 +66,15 @@ export class Tokens implements TokenService, Authenticator {
     return { id: token.id, name: token.name, token: text, hash, createdMs: updatedMs, expiryMs: token.expiryMs };
   }
 
+  recoverOperatorToken(): Promise<NewToken> {
+    if (this.parts.catalog.findToken(OPERATOR_TOKEN) !== undefined) return this.regenerateOperatorToken();
+    return this.add({ name: OPERATOR_TOKEN, expirySeconds: null, permissions: null });
+  }
+
   async createToken(request: NewTokenRequest): Promise<NewToken> {
     const { name, expirySeconds } = request;
-    if (name === "") throw new TsdbError("bad_request", "a token's name cannot be empty", {});
-    if (Buffer.byteLength(name) > NAME_BYTES_MAX) {
-      throw new TsdbError("bad_request", `a token's name is too long: ${Buffer.byteLength(name)} bytes, max ${NAME_BYTES_MAX}`, {});
-    }
-    if (CONTROL_CHARACTER.test(name)) throw new TsdbError("bad_request", "a token's name cannot have control characters", {});
+    const nameError = tokenNameError(name);
+    if (nameError !== null) throw new TsdbError("bad_request", nameError, {});
     if (name === OPERATOR_TOKEN) throw nameTaken(name);
     if (expirySeconds !== null && !(Number.isInteger(expirySeconds) && expirySeconds > 0 && expirySeconds <= EXPIRY_SECONDS_MAX)) {
       throw new TsdbError("bad_request", `expiry_secs must be a whole number from 1 to ${EXPIRY_SECONDS_MAX}, got ${expirySeconds}`, {});
@@ -78,16 +82,14 @@ export class Tokens implements TokenService, Authenticator {
     return this.add(request);
   }
 
-  /** A token whose text somebody else made: from a file at the start. @throws TsdbError config: another token has the text */
-  async addKnown(text: string, definition: Pick<TokenDef, "name" | "expiryMs" | "permissions">): Promise<void> {
+  /** Tokens whose texts somebody else made: from files at the start. Planned in the same synchronous step. */
+  async addGiven({ replaced, added }: GivenPlan): Promise<void> {
     const { catalog, nowMs } = this.parts;
-    const hash = hashToken(text);
-    const same = catalog.tokenByHash(hash);
-    if (same !== undefined) {
-      throw new TsdbError("config", `the text given for token "${definition.name}" is that of token "${same.name}", which exists`, {});
-    }
-    const { tokenId: id } = catalog.nextIds;
-    await catalog.apply([{ kind: "create_token", id, hash, createdMs: nowMs(), ...definition }]).durable;
+    const { tokenId } = catalog.nextIds;
+    const createdMs = nowMs();
+    const deletions = replaced === null ? [] : [{ kind: "delete_token", id: replaced } as const];
+    const creations = added.map((token, i) => ({ kind: "create_token", id: tokenId + i, createdMs, ...token }) as const);
+    await catalog.apply([...deletions, ...creations]).durable;
   }
 
   async deleteToken(name: string): Promise<void> {
@@ -95,6 +97,9 @@ export class Tokens implements TokenService, Authenticator {
     if (name === OPERATOR_TOKEN) throw new TsdbError("method_not_allowed", "cannot delete operator token", {});
     const token = catalog.findToken(name);
     if (token === undefined) throw new TsdbError("not_found", `token not found: ${name}`, { name });
+    // the first one could then be made anew, by anybody
+    const isLast = isAdmins(token) && catalog.tokens().filter(isAdmins).length === 1;
+    if (isLast) throw new TsdbError("method_not_allowed", "cannot delete the last admin token", {});
     await catalog.apply([{ kind: "delete_token", id: token.id }]).durable;
   }
 
@@ -122,6 +127,10 @@ export function callerWith(token: TokenDef): Caller {
     isAdmin: token.permissions === null,
     allows: (resourceType, name, action) => isAllowed(token, resourceType, name, action),
   };
+}
+
+function isAdmins({ permissions }: TokenDef): boolean {
+  return permissions === null;
 }
 
 function hasExpired({ expiryMs }: TokenDef, nowMs: number): boolean {

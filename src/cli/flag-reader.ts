@@ -1,4 +1,5 @@
 // Reads one flag's text as what it has to be. A complaint is one line that begins with the flag or variable it is about.
+import type { GivenFile } from "../auth/given-tokens.ts";
 import { near, TsdbError } from "../model/errors.ts";
 import type { Given } from "./arguments.ts";
 import type { FlagName } from "./flags.ts";
@@ -54,11 +55,11 @@ export class FlagReader {
   }
 
   /** What a file holds; null when the flag is absent. */
-  file<T>(name: FlagName, parse: (text: string) => T): T | null {
+  file<T>(name: FlagName, parse: (text: string) => T): GivenFile<T> | null {
     const given = this.given.get(name);
     if (given === undefined) return null;
     try {
-      return parse(this.#content(given));
+      return { source: `${given.source}: ${near(given.text, 200)}`, content: parse(this.#content(given)) };
     } catch (error) {
       if (!(error instanceof TsdbError)) throw error;
       throw error.message.startsWith(given.source) ? error : bad(given, `${near(given.text, 200)}: ${error.message}`);

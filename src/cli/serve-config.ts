@@ -1,6 +1,7 @@
 // The configuration of `tsdb serve`: text from flags and environment, checked and in plain units.
 import { readFileSync } from "node:fs";
 import os from "node:os";
+import type { GivenFile } from "../auth/given-tokens.ts";
 import { type FileToken, type PermissionTokens, readAdminTokenFile, readPermissionTokensFile } from "../auth/token-file.ts";
 import { DEFAULT_SCHEMA_LIMITS, type SchemaLimits } from "../catalog/schema-limits.ts";
 import type { Edition } from "../http/aliases.ts";
@@ -31,8 +32,8 @@ export interface ServeConfig {
   /** Pages that nobody needs a token for. */
   readonly openPages: readonly SystemPage[];
   /** For a server that has no admin token yet. */
-  readonly adminToken: FileToken | null;
-  readonly permissionTokens: PermissionTokens | null;
+  readonly adminToken: GivenFile<FileToken> | null;
+  readonly permissionTokens: GivenFile<PermissionTokens> | null;
   /** Where a lost admin token is replaced; null = nowhere. */
   readonly recoveryBind: Address | null;
   readonly maxRequestBytes: number;

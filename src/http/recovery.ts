@@ -25,7 +25,7 @@ export function startRecovery(
     if (request.method !== "POST" || pathOf(request.url) !== PATH || isUsed) return text(404, "Not found");
     isUsed = true;
     try {
-      const response = tokenCreated(await tokens().regenerateOperatorToken());
+      const response = tokenCreated(await tokens().recoverOperatorToken());
       // once this answer is sent
       setImmediate(() => void server.stop(false));
       onUsed();

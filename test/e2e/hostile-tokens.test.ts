@@ -1,9 +1,13 @@
 // Requests that would like to be somebody else: headers and parameters that are odd, paths and hosts that are to lead round the check of
 // tokens, many at once. On a real server, byte by byte where clients would not send it.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Catalog } from "../../src/catalog/catalog.ts";
+import { NodeDisk } from "../../src/disk/node-disk.ts";
+import { FileObjectStore } from "../../src/object-store/file-object-store.ts";
 import { eventually, RawClient } from "../http/sockets.ts";
 import { TestServer } from "../support/server.ts";
 
@@ -298,15 +302,63 @@ describe("tokens that come otherwise", () => {
 
   test.each([
     ["the operator's text", [reads("r", first)], /the text given for token "r" is that of token "_admin", which exists$/],
-    ["one text twice", [reads("r", second), reads("s", second)], /the text given for token "s" is that of token "r", which exists$/],
-    ["one name twice", [reads("r", second), reads("r", `${second}x`)], /two tokens are called "r"$/],
+    [
+      "one text twice",
+      [reads("r", second), reads("s", second)],
+      /^tsdb: --permission-tokens-file: \S+: tokens\[1\]: it has the text of tokens\[0\]$/,
+    ],
+    ["one name twice", [reads("r", second), reads("r", `${second}x`)], /tokens\[1\]: two tokens are called "r"$/],
+    ["the operator's name", [reads("_admin", second)], /^tsdb: --permission-tokens-file: \S+: tokens\[0\]: the name _admin is the first/],
   ])("%s ends the start with a line that says so", async (_, tokens, message) => {
     const flags = ["--admin-token-file", file({ token: first }), "--permission-tokens-file", file({ tokens })];
     const error = (await TestServer.start({ withAuth: true, flags }).catch((reason: Error) => reason)) as Error;
     const lines = error.message.split("\n").filter((line) => line.startsWith("tsdb: "));
     expect([lines.length, lines[0]]).toEqual([1, expect.stringMatching(message)]);
     expect(error.message).not.toContain("BUG");
+    expect(error.message).toContain("exit code 2");
+    expect(error.message).not.toMatch(/^ +at /m);
     for (const text of [first, second]) expect(error.message).not.toContain(text);
+  });
+
+  test("a file's admin token is the first one, whatever it is called: nobody can make another or delete the last", async () => {
+    await using named = await TestServer.start({ withAuth: true, flags: ["--admin-token-file", file({ token: first, name: "ops" })] });
+    const ask = (method: string, path: string, token: string | null) => call(method, path, token, undefined, named.url);
+    expect((await ask("POST", `${TOKENS}/admin`, null)).status).toBe(409);
+    expect((await ask("POST", `${TOKENS}/admin`, first)).status).toBe(409);
+    expect((await ask("DELETE", `${TOKENS}?token_name=ops`, first)).status).toBe(405);
+    expect((await ask("GET", "/ping", first)).status).toBe(200);
+  });
+
+  test("whom a file of permissions locked out in an earlier version gets an admin's token by recovery", async () => {
+    await using locked = await TestServer.start({ withAuth: true });
+    await locked.stop();
+    const store = new FileObjectStore(new NodeDisk(), join(locked.dataDir, "objects"));
+    const catalog = await Catalog.open(store, { prefix: "node0/catalog" });
+    const permissions = [{ resourceType: "db" as const, names: ["a"], actions: ["read"] }];
+    const hash = createHash("sha512").update(first).digest("hex");
+    await catalog.apply([{ kind: "create_token", id: 0, name: "_admin", hash, createdMs: 1, expiryMs: null, permissions }]).durable;
+    await catalog.close();
+    await locked.restart(["--admin-token-recovery-http-bind", "127.0.0.1:0"]);
+    await locked.untilOutput(/the token _admin is no admin's/);
+    // what is open to a server without tokens is not open here
+    expect((await call("POST", `${TOKENS}/admin`, null, undefined, locked.url)).status).toBe(409);
+    expect((await call("POST", `${TOKENS}/admin/regenerate`, first, undefined, locked.url)).status).toBe(403);
+    const { text } = await call("POST", `${TOKENS}/admin/regenerate`, null, undefined, recoveryOf(locked));
+    const { name, token } = JSON.parse(text) as { name: string; token: string };
+    expect(name).toBe("_admin");
+    for (const how of ["as it runs", "after a restart"]) {
+      const made = await call("POST", `${TOKENS}/named_admin`, token, { token_name: how }, locked.url);
+      expect([how, made.status]).toEqual([how, 201]);
+      expect((await call("GET", "/ping", first, undefined, locked.url)).status, how).toBe(401);
+      if (how === "as it runs") await locked.restart([]);
+    }
+  });
+
+  test("recovery gives the first token of a server that has none", async () => {
+    await using fresh = await TestServer.start({ withAuth: true, flags: ["--admin-token-recovery-http-bind", "127.0.0.1:0"] });
+    const { status, text } = await call("POST", `${TOKENS}/admin/regenerate`, null, undefined, recoveryOf(fresh));
+    expect([status, (JSON.parse(text) as { name: string }).name]).toEqual([201, "_admin"]);
+    expect((await call("POST", `${TOKENS}/admin`, null, undefined, fresh.url)).status).toBe(409);
   });
 
   test("the address where a lost token is replaced takes one request for that, whoever sends what else, and at once", async () => {

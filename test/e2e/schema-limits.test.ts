@@ -196,8 +196,8 @@ test("databases of --permission-tokens-file that would be too many end the start
     writeFileSync(path, JSON.stringify({ create_databases: ["a", "b"], tokens: [] }));
     const flags = ["--permission-tokens-file", path];
     const data = join(folder, "data");
-    const text = "--permission-tokens-file: Adding a new database would exceed limit of 1 databases";
-    await expect(TestServer.start({ dataDir: data, flags: ["--num-database-limit", "1"], withAuth: true })).rejects.toThrow(text);
+    const text = `--permission-tokens-file: ${path}: create_databases[1]: Adding a new database would exceed limit of 1 databases`;
+    await expect(TestServer.start({ dataDir: data, flags: [...flags, "--num-database-limit", "1"], withAuth: true })).rejects.toThrow(text);
     await using server = await TestServer.start({ dataDir: data, flags });
     expect(await databases(server)).toEqual(["a", "b"]);
     await server.restart([...flags, "--num-database-limit", "1"]);
