@@ -4,6 +4,7 @@ import { runClient, thisTerminal } from "./cli/client/run.ts";
 import { parseCommandLine } from "./cli/command-line.ts";
 import { createLogs } from "./cli/logger.ts";
 import type { ServeConfig } from "./cli/serve-config.ts";
+import { visibleLine } from "./cli/visible-text.ts";
 import { TsdbError } from "./model/errors.ts";
 import { spawnQueryWorker } from "./workers/spawn.ts";
 
@@ -19,7 +20,8 @@ async function main(): Promise<void> {
     else await serve(command.config);
   } catch (error) {
     if (!(error instanceof TsdbError)) throw error;
-    console.error(`tsdb: ${error.message}`);
+    // one line, whatever a file or a flag put into it
+    console.error(`tsdb: ${visibleLine(error.message)}`);
     process.exit(error.kind === "config" || error.kind === "io" ? EXIT_USAGE : EXIT_FAILURE);
   }
 }

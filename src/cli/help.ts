@@ -25,6 +25,7 @@ ${row("serve", "Start the server.")}${byVerb(CLIENT_COMMANDS)
   .map(({ words, aliases = [], summary }) => row([words.join(" "), ...aliases].join(", "), summary))
   .join("")}${row("version", "Print the version; also --version, -V.")}${row("help", "Print this; also --help, -h.")}
 tsdb <command> --help says more. Flags win over environment variables, these over tsdb.toml (--config FILE, TSDB_CONFIG).
+Exit codes: 0 all was done, 1 a statement or request failed, 2 the command line is wrong.
 
 Try it
   tsdb serve

@@ -224,10 +224,26 @@ test("the shell answers what comes, keeps on after errors, and completes nothing
     input:
       "SELECT v\nFROM temp\nWHERE room = 'y';\nSELEKT 1;\n\\c _internal\n\\f csv\nSELECT count(*) AS n FROM system.databases WHERE database_name = 'home'; \\q\n",
   });
-  expect(code).toBe(0);
+  // for the statement that is none
+  expect(code).toBe(1);
   expect(out).toContain("| 2 |");
   expect(out).toContain("n\n1\n");
   expect(error).toContain("server responded with error [400 Bad Request]");
+});
+
+test.each([
+  ["nothing", "", 0, ""],
+  ["statements that succeed, and comments behind them", "SELECT 1 AS a; -- one\n/* two\n*/ SELECT 2 AS a;\n-- the end", 0, ""],
+  ["one that fails between others", "SELECT 1 AS a; SELECT nothing; SELECT 2 AS a;", 1, "400 Bad Request"],
+  ["one without a semicolon that fails", "SELECT nothing", 1, "400 Bad Request"],
+  ["a quote that does not end", "SELECT 'a;\n", 1, "the last statement does not end"],
+  ["a comment that does not end, and a statement in front of it", "SELECT 1 AS a /* x;\n", 1, "the last statement does not end"],
+  ["a command that there is not", "\\nothing\nSELECT 1 AS a;", 1, "unknown command \\nothing"],
+  ["a format that there is not", "\\f xml\n", 1, "\\f is one of"],
+  ["what comes behind \\q", "SELECT 1 AS a;\n\\q\nSELECT nothing;", 0, ""],
+])("the shell's exit code: %s", async (_, input, code, message) => {
+  const ran = await run(["sql"], { input: `\\t\n${input}` });
+  expect([ran.code, ran.error]).toEqual([code, message === "" ? "" : expect.stringContaining(message)]);
 });
 
 test("tables of schema system: their names, one with chosen columns in a chosen order, the beginning of all", async () => {
@@ -315,7 +331,7 @@ test("an answer that breaks off is a failure, and no half of it is left in a fil
   const never = await run(["query", "SELECT 1"], at(nothing.port));
   expect([never.code, never.error]).toEqual([1, expect.stringMatching(/^Query command failed: http:\S+ did not answer: /)]);
   const shell = await run(["sql"], { ...at(half.port), input: "SELECT 1;\n\\f json\n" });
-  expect([shell.code, shell.error]).toEqual([0, expect.stringMatching(/^the answer broke off after [05] bytes: /)]);
+  expect([shell.code, shell.error]).toEqual([1, expect.stringMatching(/^the answer broke off after [05] bytes: /)]);
 });
 
 const MISTAKES: [args: string[], code: number, error: string | RegExp, environment?: Record<string, string>][] = [

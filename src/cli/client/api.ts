@@ -1,6 +1,6 @@
 // The commands' side of the HTTP API: one server, one token.
 import { readFileSync } from "node:fs";
-import { TsdbError } from "../../model/errors.ts";
+import { near, TsdbError } from "../../model/errors.ts";
 import type { Input, Option } from "./options.ts";
 
 export const CONNECTION: readonly Option[] = [
@@ -153,7 +153,17 @@ export class Api {
   /** Rows of a statement as objects. @throws as call */
   async rows<Row = Record<string, unknown>>(database: string, statement: string): Promise<Row[]> {
     const response = await this.call("POST", "/api/v3/query_sql", { body: { db: database, q: statement, format: "json" } });
-    return (await response.json()) as Row[];
+    return jsonOf<Row[]>(response);
+  }
+}
+
+/** @throws TsdbError io when another program answers */
+export async function jsonOf<T>(response: Response): Promise<T> {
+  const text = await response.text();
+  try {
+    return JSON.parse(text) as T;
+  } catch (cause) {
+    throw new TsdbError("io", `the answer is no JSON: ${near(text)}`, {}, { cause });
   }
 }
 

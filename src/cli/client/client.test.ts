@@ -4,11 +4,13 @@ import { describe, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
 import { readConfigFile } from "../config-file.ts";
 import { parseServeFlags } from "../serve-config.ts";
+import type { ClientCommand, Terminal } from "./command.ts";
 import { CLIENT_COMMANDS, findCommand, missingCommand } from "./commands.ts";
 import { completions } from "./completions.ts";
 import { lineChunks } from "./line-chunks.ts";
 import { readInput } from "./options.ts";
-import { splitStatements } from "./statement-text.ts";
+import { runClient } from "./run.ts";
+import { isBlank, splitStatements } from "./statement-text.ts";
 
 const SIGNATURE = {
   words: ["do"],
@@ -133,6 +135,18 @@ test.each<[text: string, statements: string[], rest: string]>([
   ["SELECT 'open;", [], "SELECT 'open;"],
 ])("%j is cut into statements", (text, statements, rest) => expect(splitStatements(text)).toEqual({ statements, rest }));
 
+test.each([
+  ["", true],
+  [" \n\t", true],
+  ["-- all of it", true],
+  ["-- a\n /* b\n; */ ", true],
+  ["/* open", true],
+  ["-- a\nb", false],
+  ["/* a */ b", false],
+  ["''", false],
+  ["-", false],
+])("%j is blank: %p", (text, wanted) => expect(isBlank(text)).toBe(wanted));
+
 describe("the configuration file", () => {
   const read = (files: Record<string, string>, args: string[], environment: Record<string, string> = {}) =>
     readConfigFile(args, environment, (path) => {
@@ -222,3 +236,51 @@ test("fish completes what follows words when all of them are there", () => {
 });
 
 test("another shell is refused", () => expect(() => completions("csh", CLIENT_COMMANDS)).toThrow('unknown shell "csh"'));
+
+describe("exit codes", () => {
+  const OPTIONS: Readonly<Record<string, string>> = {
+    ...{ database: "d", table: "t", columns: "a", "retention-period": "1d", "node-id": "n", admin: "true", name: "n", yes: "true" },
+  };
+  // completions ask no server, and the shell reads this process's own input
+  const ASKING = CLIENT_COMMANDS.filter(({ words }) => !["completions", "sql"].includes(words[0]!));
+
+  async function run(command: ClientCommand, args: readonly string[]): Promise<{ code: number; out: string; error: string }> {
+    const ran = { out: "", error: "" };
+    const decoder = new TextDecoder();
+    const terminal: Terminal = {
+      out: (text) => {
+        ran.out += typeof text === "string" ? text : decoder.decode(text);
+        return undefined;
+      },
+      error: (text) => {
+        ran.error += text;
+      },
+      control: () => {},
+      input: () => new Blob(["y\n"]).stream(),
+      ...{ isInputTerminal: false, isOutputTerminal: false, columns: 80, rows: 24, environment: {} },
+    };
+    return { code: await runClient(command, args, terminal, {}), ...ran };
+  }
+
+  const argsOf = ({ positionals, options }: ClientCommand, host: string) => [
+    ...positionals
+      .filter(({ name }) => name !== "NODE_ID")
+      .map(({ choices }) => choices?.at(-1) ?? "x")
+      .slice(0, 1),
+    ...options.filter(({ name }) => Object.hasOwn(OPTIONS, name)).map(({ name }) => `--${name}=${OPTIONS[name]}`),
+    `--host=${host}`,
+  ];
+
+  test.each(ASKING.map((command) => [command.words.join(" "), command] as const))("%s", async (_, command) => {
+    using stranger = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response('{"error":"no"}', { status: 500 }) });
+    const host = stranger.url.origin;
+    const refused = await run(command, argsOf(command, host));
+    expect([refused.code, refused.out]).toEqual([1, ""]);
+    expect(refused.error).toContain(`${command.verb} command failed: server responded with error [500 Internal Server Error]: no\n`);
+    await stranger.stop(true);
+    const absent = await run(command, argsOf(command, host));
+    expect([absent.code, absent.out]).toEqual([1, ""]);
+    expect(absent.error).toContain(`${command.verb} command failed: no server at ${host}: `);
+    expect(run(command, ["--no-such-option"])).rejects.toMatchObject({ kind: "config" });
+  });
+});

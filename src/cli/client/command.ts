@@ -7,6 +7,8 @@ export interface Terminal {
   /** A promise when whoever reads is slow: to be awaited by what writes much. */
   readonly out: (text: string | Uint8Array) => Promise<void> | undefined;
   readonly error: (text: string) => void;
+  /** Beside errors, for sequences of our own: what `out` and `error` are given is shown, and never acted upon by a terminal. */
+  readonly control: (sequence: string) => void;
   /** The rest of standard input. */
   readonly input: () => ReadableStream<Uint8Array>;
   readonly isInputTerminal: boolean;

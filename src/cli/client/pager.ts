@@ -2,6 +2,7 @@
 // no more, so the statement is ended; a pager that cannot be started loses nothing.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { VisibleBytes } from "../visible-text.ts";
 import type { Terminal } from "./command.ts";
 import type { Input, Option } from "./options.ts";
 
@@ -44,7 +45,7 @@ export async function showAnswer(
   terminal: Terminal,
   { pager, cancel, away = (run) => run() }: Showing,
 ): Promise<boolean> {
-  const pieces = withLastNewline(answer);
+  const pieces = withLastNewline(terminal.isOutputTerminal ? visiblePieces(answer) : answer);
   const extent = new Extent(terminal);
   const kept = new Kept();
   let isLong = false;
@@ -98,6 +99,13 @@ async function page(command: string, { pieces, kept, terminal, cancel }: Paged):
   const late = await next;
   if (late !== undefined && !late.done) kept.add(late.value);
   return false;
+}
+
+/** For a pager, which shows a terminal what it is given. */
+async function* visiblePieces(answer: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  const shown = new VisibleBytes();
+  for await (const piece of answer) yield Buffer.from(shown.add(piece));
+  yield Buffer.from(shown.end());
 }
 
 async function* withLastNewline(answer: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {

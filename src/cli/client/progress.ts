@@ -19,17 +19,17 @@ export class Progress {
     const nowMs = performance.now();
     if (this.isQuiet || !this.terminal.isOutputTerminal || nowMs - this.drawnMs < REDRAW_MS) return;
     this.drawnMs = nowMs;
-    this.terminal.error(`\r${this.text(bytes, lines)}\x1b[K`);
+    this.terminal.control(`\r${this.text(bytes, lines)}\x1b[K`);
   }
 
   /** The last word, on a line of its own. */
   end(bytes: number, lines: number): void {
     if (this.isQuiet) return;
-    const clear = this.terminal.isOutputTerminal ? "\r\x1b[K" : "";
+    if (this.terminal.isOutputTerminal) this.terminal.control("\r\x1b[K");
     const seconds = (performance.now() - this.startMs) / 1000;
     const rate = Math.round(lines / Math.max(seconds, 0.001)).toLocaleString("en-US");
     this.terminal.error(
-      `${clear}${lines.toLocaleString("en-US")} ${lines === 1 ? "line" : "lines"}, ${megabytes(bytes)}, ${seconds.toFixed(1)} s, ${rate} lines/s\n`,
+      `${lines.toLocaleString("en-US")} ${lines === 1 ? "line" : "lines"}, ${megabytes(bytes)}, ${seconds.toFixed(1)} s, ${rate} lines/s\n`,
     );
   }
 

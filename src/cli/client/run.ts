@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { TsdbError } from "../../model/errors.ts";
 import type { Environment } from "../arguments.ts";
 import { commandHelp } from "../help.ts";
+import { VisibleBytes, visible } from "../visible-text.ts";
 import { failureText } from "./api.ts";
 import type { ClientCommand, Terminal } from "./command.ts";
 import { readInput } from "./options.ts";
@@ -15,14 +16,24 @@ export function thisTerminal(environment: Environment): Terminal {
     if (error.code === "EPIPE") process.exit(0);
     throw error;
   });
+  const isOutputTerminal = process.stdout.isTTY === true;
+  const isErrorTerminal = process.stderr.isTTY === true;
+  const write = (text: string | Uint8Array) => (process.stdout.write(text) ? undefined : drained(process.stdout));
+  const shown = new VisibleBytes();
   return {
-    out: (text) => (process.stdout.write(text) ? undefined : drained(process.stdout)),
+    out: (text) => {
+      if (!isOutputTerminal) return write(text);
+      return write(typeof text === "string" ? shown.end() + visible(text) : shown.add(text));
+    },
     error: (text) => {
-      process.stderr.write(text);
+      process.stderr.write(isErrorTerminal ? visible(text) : text);
+    },
+    control: (sequence) => {
+      process.stderr.write(sequence);
     },
     input: () => Bun.stdin.stream(),
     isInputTerminal: process.stdin.isTTY === true,
-    isOutputTerminal: process.stdout.isTTY === true,
+    isOutputTerminal,
     // a window may change while a shell runs
     get columns() {
       return process.stdout.columns ?? 80;

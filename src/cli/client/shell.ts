@@ -3,11 +3,13 @@ import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
+import { near } from "../../model/errors.ts";
+import { visibleLine } from "../visible-text.ts";
 import { Api, CONNECTION, DATABASE, failureText, piecesOf } from "./api.ts";
 import type { ClientCommand, Terminal } from "./command.ts";
 import { TABLE_LIST, withNewline } from "./databases.ts";
 import { NO_PAGER, pagerOf, type Showing, showAnswer } from "./pager.ts";
-import { splitStatements } from "./statement-text.ts";
+import { isBlank, splitStatements } from "./statement-text.ts";
 
 const HISTORY_LINES_MAX = 2000;
 const FORMATS = ["pretty", "json", "jsonl", "csv"];
@@ -22,6 +24,7 @@ const HELP = `\\d           tables              \\d TABLE     columns of a table
 \\t           show how long statements take, or not
 \\q           end                 \\?           this
 A statement ends with ; and Ctrl-C ends it early.
+The exit code is 1 when a statement failed.
 `;
 
 class Shell {
@@ -29,6 +32,7 @@ class Shell {
   private format = "pretty";
   private isTimed = true;
   private names: readonly string[] = [];
+  private hasFailed_ = false;
   /** Of the statement that runs. */
   private aborter: AbortController | undefined;
 
@@ -41,7 +45,13 @@ class Shell {
   ) {}
 
   get prompt(): string {
-    return this.text.trim() === "" ? `${this.database}> ` : `${" ".repeat(Math.max(0, this.database.length - 1))}-> `;
+    const database = visibleLine(this.database);
+    return isBlank(this.text) ? `${database}> ` : `${" ".repeat(Math.max(0, database.length - 1))}-> `;
+  }
+
+  /** Whether a statement or command of the shell failed; one that was cancelled did not. */
+  get hasFailed(): boolean {
+    return this.hasFailed_;
   }
 
   /** Names for completion; none when the server does not say. */
@@ -61,16 +71,23 @@ class Shell {
     const word = /[^\s,()=<>+*/;"']*$/.exec(line)![0];
     const lower = word.toLowerCase();
     const all = [...this.names, ...KEYWORDS];
-    return [all.filter((name) => name.toLowerCase().startsWith(lower)).map((name) => name), word];
+    return [all.filter((name) => name.toLowerCase().startsWith(lower)).map(visibleLine), word];
   }
 
   /** False: the user wants to leave. */
   async line(line: string): Promise<boolean> {
-    if (this.text.trim() === "" && (/^\s*\\/.test(line) || /^\s*(?:quit|exit)\s*;?\s*$/i.test(line))) return this.meta(line.trim());
+    if (isBlank(this.text) && (/^\s*\\/.test(line) || /^\s*(?:quit|exit)\s*;?\s*$/i.test(line))) return this.meta(line.trim());
     const { statements, rest } = splitStatements(`${this.text}${line}\n`);
     this.text = rest;
     for (const statement of statements) await this.ask(statement);
     return true;
+  }
+
+  /** What has no semicolon at the end of a file is meant all the same. */
+  async finish(): Promise<void> {
+    await this.line(";");
+    if (isBlank(this.text)) return;
+    this.fail(`the last statement does not end: a quote or comment is open in ${near(this.text.trim())}`);
   }
 
   /** Drops what is typed, and ends what runs. */
@@ -98,7 +115,7 @@ class Shell {
         await this.listDatabases();
         return true;
       case "\\c":
-        if (argument === undefined) terminal.error("\\c NAME\n");
+        if (argument === undefined) this.fail("\\c NAME");
         else {
           this.database = argument;
           await this.learnNames();
@@ -106,7 +123,7 @@ class Shell {
         return true;
       case "\\f":
         if (argument !== undefined && FORMATS.includes(argument)) this.format = argument;
-        else terminal.error(`\\f is one of ${FORMATS.join(", ")}\n`);
+        else this.fail(`\\f is one of ${FORMATS.join(", ")}`);
         return true;
       case "\\t":
         this.isTimed = !this.isTimed;
@@ -115,7 +132,7 @@ class Shell {
         terminal.out(HELP);
         return true;
       default:
-        terminal.error(`unknown command ${command}; \\? lists them\n`);
+        this.fail(`unknown command ${command}; \\? lists them`);
         return true;
     }
   }
@@ -157,8 +174,13 @@ class Shell {
     } catch (error) {
       const text = failureText(error);
       if (text === null) throw error;
-      this.terminal.error(`${text}\n`);
+      this.fail(text);
     }
+  }
+
+  private fail(text: string): void {
+    this.hasFailed_ = true;
+    this.terminal.error(`${text}\n`);
   }
 }
 
@@ -172,7 +194,9 @@ class History {
   /** The newest first, as readline wants it. */
   read(): string[] {
     try {
-      return readFileSync(this.path, "utf8").split("\n").filter(Boolean).slice(-HISTORY_LINES_MAX).reverse();
+      const lines = readFileSync(this.path, "utf8").split("\n").filter(Boolean).slice(-HISTORY_LINES_MAX);
+      // they are shown as they are recalled
+      return lines.reverse().map(visibleLine);
     } catch {
       return [];
     }
@@ -181,7 +205,7 @@ class History {
   add(line: string): void {
     if (line.trim() === "") return;
     try {
-      mkdirSync(dirname(this.path), { recursive: true });
+      mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
       appendFileSync(this.path, `${line}\n`, { mode: 0o600 });
     } catch {
       // a shell without a history is a shell
@@ -191,7 +215,7 @@ class History {
 
 function linesOf(terminal: Terminal, shell: Shell, history: History): Interface {
   if (!terminal.isInputTerminal) return createInterface({ input: process.stdin, terminal: false });
-  return createInterface({
+  const lines = createInterface({
     input: process.stdin,
     output: process.stdout,
     terminal: true,
@@ -200,6 +224,10 @@ function linesOf(terminal: Terminal, shell: Shell, history: History): Interface 
     removeHistoryDuplicates: true,
     completer: (line: string) => shell.complete(line),
   });
+  lines.on("history", (recalled: string[]) => {
+    if (recalled[0] !== undefined) recalled[0] = visibleLine(recalled[0]);
+  });
+  return lines;
 }
 
 /** Another program reads the terminal's keys while it runs. */
@@ -244,15 +272,16 @@ export const SHELL_COMMAND: ClientCommand = {
       for (const name of ["e", "u"]) lines!.write(null, { ctrl: true, name }); // from the end of the line to its begin
       if (!isRunning) prompt();
     });
+    let isLeft = false;
     prompt();
     for await (const line of lines) {
       if (terminal.isInputTerminal) history.add(line);
-      if (!(await shell.line(line))) break;
+      isLeft = !(await shell.line(line));
+      if (isLeft) break;
       prompt();
     }
-    // what has no semicolon at the end of a file is meant all the same
-    if (!terminal.isInputTerminal) await shell.line(";");
+    if (!terminal.isInputTerminal && !isLeft) await shell.finish();
     lines.close();
-    return 0;
+    return shell.hasFailed ? 1 : 0;
   },
 };

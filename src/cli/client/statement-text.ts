@@ -10,11 +10,25 @@ export function splitStatements(text: string): { statements: string[]; rest: str
     if (end > at) at = end - 1;
     else if (text[at] === ";") {
       const statement = text.slice(start, at).trim();
-      if (statement !== "") statements.push(statement);
+      if (!isBlank(statement)) statements.push(statement);
       start = at + 1;
     }
   }
   return { statements, rest: text.slice(start) };
+}
+
+/** Nothing but blanks and comments, the last of which need not end. */
+export function isBlank(text: string): boolean {
+  for (let at = 0; at < text.length; ) {
+    if (/\s/.test(text[at]!)) at++;
+    else if (!text.startsWith("--", at) && !text.startsWith("/*", at)) return false;
+    else {
+      const end = skipped(text, at);
+      if (end === -1) return true;
+      at = end;
+    }
+  }
+  return true;
 }
 
 /** Behind the quoted text or comment that begins at `at`; `at` when none does, -1 when it does not end. */

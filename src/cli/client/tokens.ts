@@ -6,7 +6,7 @@ import { OPERATOR_TOKEN, type Permission } from "../../model/access.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { parseHumanDuration } from "../../model/human-duration.ts";
 import { SECOND_NS } from "../../model/time-units.ts";
-import { Api, CONNECTION } from "./api.ts";
+import { Api, CONNECTION, jsonOf } from "./api.ts";
 import type { ClientCommand } from "./command.ts";
 import { confirmed, YES } from "./confirm.ts";
 import type { Input } from "./options.ts";
@@ -70,7 +70,7 @@ async function make(input: Input): Promise<Made> {
   const api = new Api(input);
   const name = input.option("name");
   const permission = input.option("permission");
-  const made = (response: Response) => response.json() as Promise<Made>;
+  const made = (response: Response) => jsonOf<Made>(response);
   if (permission !== undefined) {
     // several are separated by semicolons, because names and actions have commas
     const permissions = permission.split(";").map(permissionOf);
