@@ -174,7 +174,7 @@ describe("schema limits", () => {
       join(server.dataDir, "../tsdb.toml"),
       "num-database-limit = 1\nnum-table-limit = 1\nnum-total-columns-per-table-limit = 1\n",
     );
-    await server.restart();
+    await server.restart([]);
     expect([await databases(server), await columns(server, "b"), await columns(server, "b/rp")]).toEqual(before);
     expect((await write(server, "b", "t,h=1 v=9,x=9,y=9 9")).status).toBe(204);
     expect((await post(server, "database", { db: "new" }))[0]).toBe(422);
