@@ -5,17 +5,16 @@ import type { TimeRange } from "../model/scan.ts";
 import type { Fill } from "../tsdbql/ast.ts";
 import { cellsOf } from "../tsdbql/operators/columns.ts";
 import { fillWindows } from "../tsdbql/operators/fill.ts";
-import type { Cells } from "../tsdbql/operators/operator.ts";
 import { REDUCERS } from "../tsdbql/operators/reducers.ts";
-import { joinByTime, sliceRows } from "../tsdbql/operators/rows.ts";
+import { joinByTime } from "../tsdbql/operators/rows.ts";
 import { TRANSFORMS } from "../tsdbql/operators/transforms.ts";
 import { windowAt, windowStarts } from "../tsdbql/operators/windows.ts";
-import { wordsOf } from "../tsdbql/operators/words.ts";
 import type { PlannedCall, PlannedColumn, TableSource } from "../tsdbql/plan-select.ts";
 import { planWhere } from "../tsdbql/plan-where.ts";
 import type { Points, WindowPoints } from "../tsdbql/points.ts";
 import { TIME_MAX_NS, TIME_MIN_NS } from "../tsdbql/time-range.ts";
-import { emptyCells, presentPoints, takeCells } from "./tsdbql-cells.ts";
+import { type CallResult, haveEqualTimes, limit, spread, upTo, withoutNulls } from "./tsdbql-call-result.ts";
+import { emptyCells, takeCells } from "./tsdbql-cells.ts";
 import type { AnyCells } from "./tsdbql-columns.ts";
 import { fillCells } from "./tsdbql-fill.ts";
 import { type CallGroup, type CallRequest, kernelCalls } from "./tsdbql-kernel.ts";
@@ -117,6 +116,11 @@ export class AggregateRun {
       }
     }
     return [...found.values()].sort((a, b) => compareTags(a.tags, b.tags));
+  }
+
+  /** Whether it shows in which order rows of one time come. */
+  private isOrderSeen(roads: readonly CallRoad[]): boolean {
+    return this.plan.columns.length > 0 || roads.some(({ base: { call } }) => call === null || !ORDERLESS.has(call.name));
   }
 
   private get ownTimes(): boolean {
@@ -256,7 +260,15 @@ export class AggregateRun {
         { name, kind: "string" as const },
       ]);
     const columns = distinctColumns([...roads.map(({ base }) => base.column), ...plan.columns, ...tagRefs]);
-    const set = await run.rows(plan, this.name, { columns, groupBy: scope.groupBy, range, descending: checked.descending, ...narrowing });
+    const request = {
+      columns,
+      groupBy: scope.groupBy,
+      range,
+      descending: checked.descending,
+      bySeries: this.isOrderSeen(roads),
+      ...narrowing,
+    };
+    const set = await run.rows(plan, this.name, request);
     const columnAt: ColumnAt = (name, kind) => {
       const index = columns.findIndex((column) => column.name === name && column.kind === kind);
       return index < 0 ? null : set.columns[index]!;
@@ -363,30 +375,13 @@ function constantCells(value: number | bigint, rowCount: number): AnyCells {
 /** Where a clock changes, windows are longer or shorter. */
 const SPARE_WINDOWS = 4;
 
-/** Points that are among the first `wanted` windows at most, and so within `starts`. */
-function upTo(points: Points, starts: BigInt64Array, wanted: number): Points {
-  if (points.times.length <= wanted && starts.length <= wanted) return points;
-  const last = starts[starts.length - 1]!;
-  const isDescending = starts.length > 1 && starts[1]! < starts[0]!;
-  let count = 0;
-  while (count < points.times.length && (isDescending ? points.times[count]! >= last : points.times[count]! <= last)) count++;
-  // and one behind them: a line goes on to it, and it says that the group has any
-  count++;
-  if (count >= points.times.length) return points;
-  const cells = { type: points.type, values: points.values, validity: null } as Cells;
-  return presentPoints(cells, points.times, 0, count).points;
-}
-
 /** What more is known of the rows that are wanted. */
 type Narrowing = Pick<RowsRequest, "newestOnly" | "also"> & { readonly range?: TimeRange };
 
-const NARROWED: ReadonlySet<string> = new Set(["min", "max", "first", "last"]);
+/** Of rows of one time they give the same value in any order. Sums of floats do not, to the last bit. */
+const ORDERLESS: ReadonlySet<string> = new Set(["count", "min", "max", "spread", "median", "percentile", "first", "last"]);
 
-interface CallResult {
-  readonly points: WindowPoints;
-  /** Rows of the set that the points are; -1 where a window was filled. */
-  readonly rows: Int32Array | null;
-}
+const NARROWED: ReadonlySet<string> = new Set(["min", "max", "first", "last"]);
 
 function columnOf(call: PlannedCall): PlannedColumn {
   return "args" in call.of ? columnOf(call.of) : call.of;
@@ -399,39 +394,4 @@ function startOf({ minNs }: TimeRange): bigint {
 
 function sliceGroups<T>(groups: readonly T[], { slimit, soffset }: { readonly slimit: number; readonly soffset: number }): readonly T[] {
   return slimit === 0 && soffset === 0 ? groups : groups.slice(soffset, slimit === 0 ? undefined : soffset + slimit);
-}
-
-function withoutNulls({ points, validity }: WindowPoints): Points {
-  if (validity === null) return points;
-  return presentPoints({ type: points.type, values: points.values, validity } as Cells, points.times, 0, points.times.length).points;
-}
-
-/** Rows of points, for the same points with more between them. */
-function spread(rows: Int32Array, times: BigInt64Array, filledTimes: BigInt64Array): Int32Array {
-  const spreadRows = new Int32Array(filledTimes.length).fill(-1);
-  let at = 0;
-  for (let i = 0; i < filledTimes.length && at < times.length; i++) if (filledTimes[i] === times[at]) spreadRows[i] = rows[at++]!;
-  return spreadRows;
-}
-
-function haveEqualTimes(a: BigInt64Array, b: BigInt64Array): boolean {
-  if (a.length !== b.length) return false;
-  const [x, y] = [wordsOf(a), wordsOf(b)];
-  for (let i = 0; i < x.length; i++) if (x[i] !== y[i]) return false;
-  return true;
-}
-
-/** LIMIT and OFFSET are for each call. */
-function limit(
-  { points: { points, validity }, rows }: CallResult,
-  { limit: most, offset }: { readonly limit: number; readonly offset: number },
-): CallResult {
-  if (most === 0 && offset === 0) return { points: { points, validity }, rows };
-  const cells = { type: points.type, values: points.values, validity } as Cells;
-  const { times, columns } = sliceRows({ times: points.times, columns: [cells] }, offset, most);
-  const [kept] = columns;
-  return {
-    points: { points: { type: kept!.type, times, values: kept!.values } as Points, validity: kept!.validity },
-    rows: rows === null ? null : rows.slice(offset, offset + times.length),
-  };
 }

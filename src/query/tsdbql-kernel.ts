@@ -157,7 +157,7 @@ function callGroups(request: CallRequest, plan: KernelPlan, columns: readonly Gr
     rowCount,
   );
   const times = plan.originNs === null ? new BigInt64Array(rowCount).fill(request.startNs) : (columns[0] as NumberColumn).view();
-  const { rows, starts } = orderRows(groups, times as BigInt64Array, request.descending);
+  const { rows, starts } = orderRows(groups, times as BigInt64Array, request.descending, null);
   const ordered = takeTimes(times as BigInt64Array, rows);
   const parts = columns.slice(firstTag + plan.groupBy.length).map((column) => column.take(rows, rowCount) as Cells);
   return groups.tags.map((tags, group) => {

@@ -1,7 +1,8 @@
-// Rows put in order: by group, and within a group by time. Rows mostly come in stretches that are sorted already, one a series, so
-// stretches are merged.
+// Rows put in order: by group, within a group by time, and those of one time by series. Rows mostly come in stretches that are sorted
+// already, one a series, so stretches are merged.
 import { compareText } from "../tsdbql/plan-fields.ts";
 import type { TagCells } from "./tsdbql-columns.ts";
+import type { SeriesOrder } from "./tsdbql-series-order.ts";
 
 export interface Groups {
   /** Values of the tags that are grouped by, in order of the tags' names; groups are in order of these values. */
@@ -65,8 +66,8 @@ export interface RowOrder {
   readonly starts: Uint32Array;
 }
 
-/** Rows of equal time stay in the order in which they came. */
-export function orderRows({ tags, groupOf }: Groups, times: BigInt64Array, descending: boolean): RowOrder {
+/** @param series of rows of one time and group; null: they stay in the order in which they came */
+export function orderRows({ tags, groupOf }: Groups, times: BigInt64Array, descending: boolean, series: SeriesOrder | null): RowOrder {
   const rowCount = times.length;
   const starts = new Uint32Array(tags.length + 1);
   for (let row = 0; row < rowCount; row++) starts[groupOf[row]! + 1]!++;
@@ -75,7 +76,8 @@ export function orderRows({ tags, groupOf }: Groups, times: BigInt64Array, desce
   let isOrdered = true;
   for (let row = 1; row < rowCount && isOrdered; row++) {
     const step = groupOf[row]! - groupOf[row - 1]!;
-    isOrdered = step > 0 || (step === 0 && distances[row]! >= distances[row - 1]!);
+    const later = distances[row]! - distances[row - 1]!;
+    isOrdered = step > 0 || (step === 0 && (later > 0 || (later === 0 && (series === null || series.compare(row - 1, row) <= 0))));
   }
   // distances beyond 2^53 are not exact
   if (isOrdered && isExact(distances)) return { rows: null, starts };
@@ -84,8 +86,25 @@ export function orderRows({ tags, groupOf }: Groups, times: BigInt64Array, desce
   for (let row = 0; row < rowCount; row++) rows[places[groupOf[row]!]!++] = row;
   const keys = isExact(distances) ? distances : ranksOf(times, descending);
   const scratch = new Uint32Array(rowCount);
-  for (let group = 0; group < tags.length; group++) mergeRuns(rows, scratch, starts[group]!, starts[group + 1]!, keys);
+  for (let group = 0; group < tags.length; group++) {
+    const [from, end] = [starts[group]!, starts[group + 1]!];
+    mergeRuns(rows, scratch, from, end, keys);
+    if (series !== null) orderTies(rows.subarray(from, end), keys, series);
+  }
   return { rows, starts };
+}
+
+/** Sorts rows with equal keys, which lie side by side, by series. From files most of them are. */
+function orderTies(rows: Uint32Array, keys: Float64Array, series: SeriesOrder): void {
+  const compare = (a: number, b: number) => series.compare(a, b) || a - b;
+  for (let from = 0, end = 0; from < rows.length; from = end) {
+    const key = keys[rows[from]!]!;
+    let isOrdered = true;
+    for (end = from + 1; end < rows.length && keys[rows[end]!] === key; end++) {
+      if (isOrdered) isOrdered = series.compare(rows[end - 1]!, rows[end]!) <= 0;
+    }
+    if (!isOrdered) rows.subarray(from, end).sort(compare);
+  }
 }
 
 function isExact(distances: Float64Array): boolean {

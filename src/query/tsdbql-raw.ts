@@ -20,8 +20,7 @@ export async function* rawBlocks(run: SelectRun, plan: RunPlan, name: string, sc
   const { checked } = plan;
   const request: RowsRequest = {
     ...{ columns: plan.columns, groupBy: scope.groupBy, range: scope.range, descending: checked.descending },
-    // then it matters which rows of one time come first: INTO may write them to one series
-    bySeries: checked.limit > 0 || checked.offset > 0 || checked.hasTarget,
+    bySeries: true,
   };
   const raw = new RawBlocks(plan, name);
   const [source, ...others] = run.sourcesOf(plan, name);

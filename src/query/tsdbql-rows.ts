@@ -2,7 +2,6 @@
 import { type ColumnDef, ColumnType } from "../model/column.ts";
 import type { FieldPredicate, TimeRange } from "../model/scan.ts";
 import type { Expression } from "../tsdbql/ast.ts";
-import { compareText } from "../tsdbql/plan-fields.ts";
 import type { PlannedColumn } from "../tsdbql/plan-select.ts";
 import { kindOf } from "../tsdbql/plan-types.ts";
 import { castCells, emptyCells, tagsOf, takeCells } from "./tsdbql-cells.ts";
@@ -11,6 +10,7 @@ import { compileCondition, type FindColumn } from "./tsdbql-condition.ts";
 import { takeTimes } from "./tsdbql-kernel.ts";
 import type { StatementMemory } from "./tsdbql-memory.ts";
 import { groupRows, orderRows } from "./tsdbql-order.ts";
+import { SeriesOrder, type SeriesTag } from "./tsdbql-series-order.ts";
 import type { MeasurementTable, ScanPredicates } from "./tsdbql-table.ts";
 import type { Turns } from "./tsdbql-turns.ts";
 
@@ -20,8 +20,8 @@ export interface RowsRequest {
   readonly groupBy: readonly string[];
   readonly range: TimeRange;
   readonly descending: boolean;
-  /** Rows of one time come in the order of their series. */
-  readonly bySeries?: boolean;
+  /** Rows of one time and group come in the order of their series; false: in any. */
+  readonly bySeries: boolean;
   /** Of every series its newest row alone is wanted; older ones may come too. */
   readonly newestOnly?: boolean;
   /** What wanted rows satisfy beside the condition. */
@@ -45,6 +45,8 @@ export interface RowSet {
 export interface LooseRows {
   readonly times: BigInt64Array;
   readonly tags: readonly TagCells[];
+  /** Tags that tell series of one group apart; none where there is one series, or their order does not matter. */
+  readonly series: readonly SeriesTag[];
   readonly columns: readonly (AnyCells | null)[];
   readonly bytes: number;
   /** They stay in the order in which they came. */
@@ -73,7 +75,8 @@ export async function readRows(
   const wanted = request.columns.map((column) => reading.place(column.name));
   const keys = request.groupBy.map((name) => reading.place(name));
   const leftTags = predicates.leftTags.map((test) => ({ test, place: reading.place(test.tag)! }));
-  const series = request.bySeries === true ? table.tagColumns.map(({ name }) => ({ name, place: reading.place(name)! })) : [];
+  const others = request.bySeries ? table.tagColumns.filter(({ name }) => !request.groupBy.includes(name)) : [];
+  const series = others.map(({ name }) => ({ name, place: reading.place(name)! }));
   const times = reading.time();
   if (!predicates.isEmpty && request.range.minNs <= request.range.maxNs) {
     const { range, newestOnly = false, also = [] } = request;
@@ -91,22 +94,13 @@ export async function readRows(
       cursor.close();
     }
   }
-  const wantedRows = reading.rowsOf(leftTags, condition);
-  series.sort((a, b) => compareText(a.name, b.name));
-  const rows =
-    series.length === 0
-      ? wantedRows
-      : inSeries(
-          series.map(({ place }) => reading.columns[place]!),
-          wantedRows,
-          reading.rowCount,
-          request.descending,
-        );
+  const rows = reading.rowsOf(leftTags, condition);
   const rowCount = rows?.length ?? reading.rowCount;
   const take = (place: number | null) => (place === null ? null : reading.columns[place]!.take(rows, rowCount));
   return {
     times: takeTimes((reading.columns[times] as NumberColumn).view() as BigInt64Array, rows),
     tags: keys.map((place) => tagCells(take(place), rowCount)),
+    series: series.map(({ name, place }) => ({ name, cells: take(place) as TagCells })),
     columns: request.columns.map(({ kind }, i) => {
       const cells = take(wanted[i]!);
       if (kind === "tag" && cells?.type !== "tag") return null;
@@ -114,23 +108,6 @@ export async function readRows(
     }),
     bytes: reading.bytes,
   };
-}
-
-/** The rows, those of one series behind each other; the last series first, if descending. */
-function inSeries(tags: readonly GrowingColumn[], rows: Uint32Array | null, allCount: number, descending: boolean): Uint32Array | null {
-  const rowCount = rows?.length ?? allCount;
-  const groups = groupRows(
-    tags.map((column) => column.take(rows, rowCount) as TagCells),
-    rowCount,
-  );
-  const last = groups.tags.length - 1;
-  const { rows: order } = orderRows(
-    descending ? { tags: groups.tags, groupOf: groups.groupOf.map((group) => last - group) } : groups,
-    new BigInt64Array(rowCount),
-    false,
-  );
-  if (order === null || rows === null) return order ?? rows;
-  return order.map((place) => rows[place]!);
 }
 
 /** What is no tag is absent everywhere. */
@@ -243,6 +220,7 @@ export function concatRows(parts: readonly LooseRows[]): LooseRows {
           counts,
         ) as TagCells,
     ),
+    series: concatSeries(parts, counts),
     columns: (first?.columns ?? []).map((_, i) =>
       concatCells(
         parts.map(({ columns }) => columns[i]!),
@@ -252,6 +230,15 @@ export function concatRows(parts: readonly LooseRows[]): LooseRows {
     bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
     keepsOrder: parts.length === 1 && parts.every(({ keepsOrder = false }) => keepsOrder),
   };
+}
+
+/** All tags of all sources: what a source does not have is absent from its rows. */
+function concatSeries(parts: readonly LooseRows[], counts: readonly number[]): SeriesTag[] {
+  const names = new Set(parts.flatMap(({ series }) => series.map(({ name }) => name)));
+  return Array.from(names, (name) => {
+    const cells = parts.map(({ series }) => series.find((tag) => tag.name === name)?.cells ?? null);
+    return { name, cells: concatCells(cells, counts) as TagCells };
+  });
 }
 
 /** Columns of one type, some of which have no value at all. */
@@ -289,8 +276,8 @@ export function orderedRows(loose: LooseRows, descending: boolean): RowSet {
   const rowCount = loose.times.length;
   const groups = groupRows(loose.tags, rowCount);
   const { rows, starts } = loose.keepsOrder
-    ? orderRows(groups, new BigInt64Array(rowCount), false)
-    : orderRows(groups, loose.times, descending);
+    ? orderRows(groups, new BigInt64Array(rowCount), false, null)
+    : orderRows(groups, loose.times, descending, loose.series.length === 0 ? null : new SeriesOrder(loose.series, descending));
   if (rows === null) return { groups: groups.tags, starts, times: loose.times, columns: loose.columns, bytes: loose.bytes, shown: null };
   const taken = new Int32Array(rows.buffer, rows.byteOffset, rows.length);
   return {

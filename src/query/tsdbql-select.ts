@@ -122,6 +122,7 @@ export function withoutEmpty(loose: LooseRows): LooseRows {
   return {
     times: takeIntegers(loose.times, rows),
     tags: loose.tags.map((cells) => takeCells(cells, rows) as TagCells),
+    series: loose.series.map(({ name, cells }) => ({ name, cells: takeCells(cells, rows) as TagCells })),
     columns: loose.columns.map((cells) => (cells === null ? null : takeCells(cells, rows))),
     bytes: loose.bytes,
   };

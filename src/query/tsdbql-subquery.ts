@@ -60,6 +60,8 @@ export class SubqueryRows {
         const cells = this.groupBy.includes(name) ? take(this.tag(name, counts)) : null;
         return cells?.type === "tag" ? cells : absent();
       }),
+      // blocks come in an order of their own: by groups, or by time and series
+      series: [],
       columns: request.columns.map(({ name, kind }) => {
         const cells = take(column(name));
         return cells === null ? null : castCells(cells, kind);

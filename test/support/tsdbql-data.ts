@@ -10,7 +10,7 @@ import { BlockCache } from "../../src/store/block-cache.ts";
 import { parseQuery } from "../../src/tsdbql/parser.ts";
 import type { SeriesAnswer } from "../../src/tsdbql/series.ts";
 import type { TestRow, TestValue } from "./rows.ts";
-import { TestSnapshot } from "./table-snapshot.ts";
+import { type TablePart, TestSnapshot } from "./table-snapshot.ts";
 
 export type AnswerValue = number | bigint | string | boolean | null;
 
@@ -28,7 +28,18 @@ export interface AskOptions {
   readonly retentionPolicy?: string | null;
 }
 
-/** Databases by name, each line protocol; every measurement half in a file and half in memory. */
+/** Where a measurement's rows lie, given in the order of writing. */
+export type Layout = (rows: readonly TestRow[]) => TablePart[];
+
+const HALF_IN_A_FILE: Layout = (rows) => {
+  const half = Math.floor(rows.length / 2);
+  return [
+    { kind: "file", batches: [rows.slice(0, half)] },
+    { kind: "memory", batches: [rows.slice(half)] },
+  ];
+};
+
+/** Databases by name, each line protocol; every measurement half in a file and half in memory, if nothing else is said. */
 export class TsdbqlData {
   private readonly snapshots = new Map<string, DatabaseSnapshot>();
   private readonly made: TestSnapshot[] = [];
@@ -37,6 +48,7 @@ export class TsdbqlData {
   constructor(
     private readonly kernel: Kernel,
     databases: Readonly<Record<string, string>>,
+    private readonly layout: Layout = HALF_IN_A_FILE,
   ) {
     this.cache = new BlockCache(kernel, 0);
     for (const [name, lines] of Object.entries(databases)) this.snapshots.set(name, this.database(lines));
@@ -97,12 +109,7 @@ export class TsdbqlData {
 
   private table(name: string, id: number, rows: readonly TestRow[]): TableSnapshot {
     const columns = columnsOf(rows);
-    const half = Math.floor(rows.length / 2);
-    const parts = [
-      { kind: "file" as const, batches: [rows.slice(0, half)] },
-      { kind: "memory" as const, batches: [rows.slice(half)] },
-    ];
-    const snapshot = new TestSnapshot(this.kernel, parts, { columns });
+    const snapshot = new TestSnapshot(this.kernel, this.layout(rows), { columns });
     this.made.push(snapshot);
     return { ...snapshot.table, table: { ...snapshot.table.table, id, name } };
   }
