@@ -52,7 +52,7 @@ export type ArrowTarget = "ipc" | "parquet";
 /** One column of the answer: its Arrow field, and the data of each batch. */
 export interface ArrowColumn {
   readonly field: Field;
-  /** Borrows `column`'s buffers. @throws TsdbError bad_format for a value beyond the Arrow type */
+  /** Of a column as shown-rows.ts leaves it, whose buffers it borrows. @throws TsdbError bad_format for a value beyond the Arrow type */
   readonly data: Convert;
 }
 

@@ -1,10 +1,11 @@
 // Answers as an Arrow IPC stream: schema, dictionaries as they change, a record batch per batch, end mark.
 import { makeData, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from "apache-arrow";
 import { assert } from "../model/assert.ts";
-import type { ResultBatch, ResultSchema } from "../model/result-batch.ts";
+import type { ResultBatch, ResultField, ResultSchema } from "../model/result-batch.ts";
 import type { AnswerEncoder } from "./answer-encoder.ts";
 import { type ArrowColumn, type ArrowTarget, arrowColumn } from "./arrow-columns.ts";
 import { ByteWriter } from "./byte-writer.ts";
+import { shownRows } from "./shown-rows.ts";
 
 /** Larger batches leave as several: a client of gRPC refuses a message above 4 MiB unless it is told otherwise. */
 const BATCH_BYTES_MAX = 2 << 20;
@@ -12,6 +13,7 @@ const BATCH_BYTES_MAX = 2 << 20;
 export class ArrowEncoder implements AnswerEncoder {
   readonly contentType = "application/vnd.apache.arrow.stream";
   private readonly columns: readonly ArrowColumn[];
+  private readonly fields: readonly ResultField[];
   private readonly schema: Schema;
   /** The same columns under names of which no two are equal: the library takes columns of one name for one. Batches hold no names. */
   private readonly unnamed: Schema;
@@ -24,6 +26,7 @@ export class ArrowEncoder implements AnswerEncoder {
     target: ArrowTarget = "ipc",
     private readonly batchBytesMax = target === "ipc" ? BATCH_BYTES_MAX : Number.POSITIVE_INFINITY,
   ) {
+    this.fields = schema.fields;
     this.columns = schema.fields.map((field) => arrowColumn(field, target));
     this.schema = new Schema(this.columns.map(({ field }) => field));
     this.unnamed = new Schema(this.columns.map(({ field }, index) => field.clone({ name: String(index) })));
@@ -36,21 +39,27 @@ export class ArrowEncoder implements AnswerEncoder {
   }
 
   batch(batch: ResultBatch): Uint8Array | null {
-    const { columns, unnamed } = this;
-    assert(batch.columns.length === columns.length, `${batch.columns.length} columns, ${columns.length} in the schema`);
-    if (batch.rowCount === 0) return null;
-    const children = columns.map((column, index) => column.data(batch.columns[index]!, batch.rowCount));
-    const data = makeData({ type: new Struct(unnamed.fields), length: batch.rowCount, nullCount: 0, children });
-    for (const part of this.partsOf(new RecordBatch(unnamed, data))) this.writer.writeBatch(part);
+    const { rowCount } = batch;
+    assert(batch.columns.length === this.columns.length, `${batch.columns.length} columns, ${this.columns.length} in the schema`);
+    if (rowCount === 0) return null;
+    const whole = this.recordBatch(shownRows(batch, this.fields));
+    const { byteLength } = whole.data;
+    // Rows in eights, so that no bitmap has to be shifted; eight of them may still be too large.
+    const rows = Math.max(8, Math.floor((rowCount * this.batchBytesMax) / byteLength / 8) * 8);
+    if (byteLength <= this.batchBytesMax || rows >= rowCount) this.writer.writeBatch(whole);
+    else {
+      for (let from = 0; from < rowCount; from += rows) {
+        const part = shownRows(batch, this.fields, { from, count: Math.min(rows, rowCount - from) });
+        this.writer.writeBatch(this.recordBatch(part));
+      }
+    }
     return this.out.take();
   }
 
-  /** Rows in eights, so that no bitmap has to be shifted; one alone may still be larger. */
-  private *partsOf(batch: RecordBatch): Generator<RecordBatch> {
-    const { byteLength } = batch.data;
-    const rows = Math.max(8, Math.floor((batch.numRows * this.batchBytesMax) / byteLength / 8) * 8);
-    if (byteLength <= this.batchBytesMax || rows >= batch.numRows) yield batch;
-    else for (let start = 0; start < batch.numRows; start += rows) yield batch.slice(start, start + rows);
+  private recordBatch({ rowCount, columns }: ResultBatch): RecordBatch {
+    const { unnamed } = this;
+    const children = this.columns.map((column, index) => column.data(columns[index]!, rowCount));
+    return new RecordBatch(unnamed, makeData({ type: new Struct(unnamed.fields), length: rowCount, nullCount: 0, children }));
   }
 
   end(): Uint8Array {

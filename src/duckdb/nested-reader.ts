@@ -3,9 +3,9 @@
 //   list entry: | offset u64 | length u64 |
 import type duckdbTypes from "@duckdb/node-bindings";
 import type { ResultColumn, ResultField, ResultType } from "../model/result-batch.ts";
+import { takeRows } from "../model/take-rows.ts";
 import { DuckType, duckdb } from "./binding.ts";
 import { type ColumnReader, fieldOf, readValidity, vectorBytes } from "./column-reader.ts";
-import { takeRows } from "./take-rows.ts";
 
 type LogicalType = duckdbTypes.LogicalType;
 type Vector = duckdbTypes.Vector;

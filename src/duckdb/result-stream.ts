@@ -2,11 +2,11 @@
 import type duckdbTypes from "@duckdb/node-bindings";
 import { LIMITS } from "../model/limits.ts";
 import type { ResultBatch, ResultColumn, ResultField } from "../model/result-batch.ts";
+import { takeRows } from "../model/take-rows.ts";
 import { duckdb } from "./binding.ts";
 import { type ColumnReader, createColumnReader, readTextPart, textBytesOf } from "./column-reader.ts";
 import { brokenResult, engineError } from "./errors.ts";
 import { nativeCalls } from "./native-calls.ts";
-import { takeRows } from "./take-rows.ts";
 
 /** Rows of a chunk whose texts together are too long for one batch, in their order. */
 interface LongRows {

@@ -50,7 +50,8 @@ export type ResultValues =
   | Float32Array
   | Float64Array;
 
-/** A column of a batch. `rowCount` values; null rows hold anything. */
+/** A column of a batch. `rowCount` values; null rows hold anything, another database's memory too: who sends buffers as they are takes
+ *  them from arrow/shown-rows.ts. */
 export interface ResultColumn {
   /** LSB-first bitmap, 1 = present; null when every row is present. */
   readonly validity: Uint8Array | null;

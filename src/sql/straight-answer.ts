@@ -1,12 +1,12 @@
 // The rows of a straight plan, as batches of an answer: read from the scan, sorted here if need be.
 
 import type { ChunkCursor, ScanSource } from "../duckdb/table-function.ts";
-import { takeRows } from "../duckdb/take-rows.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { ColumnType } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { ResultBatch, ResultColumn, ResultField, ResultType } from "../model/result-batch.ts";
 import type { ScanChunk } from "../model/scan.ts";
+import { takeRows } from "../model/take-rows.ts";
 import { ChunkColumn, RESULT_TYPE, readChunkColumn } from "./chunk-reader.ts";
 import { concatColumns, RowOrder } from "./row-order.ts";
 import type { PlannedScan, StraightPlan } from "./straight-plan.ts";

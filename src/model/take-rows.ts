@@ -1,5 +1,5 @@
 // Rows of a result column picked by index into a new column: what reordering the children of lists needs.
-import type { ResultColumn, ResultType, ResultValues } from "../model/result-batch.ts";
+import type { ResultColumn, ResultType, ResultValues } from "./result-batch.ts";
 
 /** `column`'s rows at `rows`, in that order; owned by the caller. */
 export function takeRows(column: ResultColumn, type: ResultType, rows: Uint32Array): ResultColumn {

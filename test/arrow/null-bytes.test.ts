@@ -1,0 +1,102 @@
+// The raw bytes of binary answers: batches of every type in which everything that no row shows holds a pattern.
+import { describe, expect, test } from "bun:test";
+import { tableFromIPC } from "apache-arrow";
+import { readParquet } from "parquet-wasm/esm";
+import { ArrowEncoder } from "../../src/arrow/arrow-encoder.ts";
+import { ParquetEncoder } from "../../src/arrow/parquet-encoder.ts";
+import type { ResultField, ResultType } from "../../src/model/result-batch.ts";
+import { readColumn } from "../support/arrow-read.ts";
+import { DIRT, dirtyBatch } from "../support/dirty-batch.ts";
+import { EVERY_KIND, everyKindRows } from "../support/every-kind.ts";
+import { checkIpcStream } from "../support/ipc-bytes.ts";
+import { prng } from "../support/prng.ts";
+import { batchOf, Dictionaries, type Plain, schemaOf } from "../support/result-batch.ts";
+
+const SEED = Number(process.env["SEED"] ?? 13);
+const TAG: ResultField = { name: "label", type: { kind: "utf8" }, columnKind: "iox::column_type::tag" };
+const FLOAT: ResultType = { kind: "float", bits: 64 };
+const DEEP: ResultType = {
+  kind: "struct",
+  children: [
+    { name: "n", type: { kind: "int", bits: 64, signed: true } },
+    { name: "t", type: { kind: "utf8" } },
+    { name: "s", type: { kind: "struct", children: [{ name: "d", type: { kind: "decimal", precision: 38, scale: 2 } }] } },
+    { name: "l", type: { kind: "list", child: { name: "item", type: { kind: "list", child: { name: "item", type: FLOAT } } } } },
+  ],
+};
+const FIELDS: readonly ResultField[] = [...EVERY_KIND, TAG, { name: "deep", type: DEEP }, { name: "none", type: { kind: "null" } }];
+
+function deepValue(below: (n: number) => number): Plain {
+  const maybe = (make: () => Plain): Plain => (below(3) === 0 ? null : make());
+  const lists = () =>
+    Array.from({ length: below(3) }, () => maybe(() => Array.from({ length: below(4) }, () => maybe(() => below(9) / 2))));
+  return {
+    n: maybe(() => BigInt(below(1e9))),
+    t: maybe(() => "t".repeat(below(20))),
+    s: maybe(() => ({ d: maybe(() => 7n) })),
+    l: maybe(lists),
+  };
+}
+
+/** `share` of 10 values of each column are NULL. */
+function rowsOf(count: number, share: number): Plain[][] {
+  const below = prng(SEED + count + share);
+  return everyKindRows(below, count).map((row) =>
+    [...row, `tag ${below(30)}`, deepValue(below), null].map((value) => (below(10) < share ? null : value)),
+  );
+}
+
+const SHAPES: [rows: number, nullShare: number][] = [
+  ...[1, 7, 8, 9, 63, 64, 65, 200].flatMap((rows): [number, number][] => [[rows, 5]]),
+  [100, 10],
+  [100, 1],
+];
+
+function encodeDirty(encoder: ArrowEncoder | ParquetEncoder, rows: readonly Plain[][]): Buffer {
+  const dictionaries = new Dictionaries();
+  const halves = [rows.slice(0, rows.length >> 1), rows.slice(rows.length >> 1)];
+  const parts = [encoder.begin()];
+  for (const half of halves) parts.push(encoder.batch(dirtyBatch(batchOf(FIELDS, half, dictionaries), FIELDS)));
+  parts.push(encoder.end());
+  return Buffer.concat(parts.filter((part) => part !== null));
+}
+
+function encodeClean(rows: readonly Plain[][]): Buffer {
+  const encoder = new ArrowEncoder(schemaOf("t", FIELDS));
+  return Buffer.concat([encoder.begin(), encoder.batch(batchOf(FIELDS, rows)) ?? new Uint8Array(0), encoder.end()]);
+}
+
+const plainRows = (stream: Uint8Array) => {
+  const table = tableFromIPC(stream);
+  return FIELDS.map((_, index) => readColumn(table, index));
+};
+
+describe(`what no row shows does not leave (seed ${SEED})`, () => {
+  test.each(SHAPES)("Arrow: %d rows, %d of 10 NULL", (count, share) => {
+    const rows = rowsOf(count, share);
+    const stream = encodeDirty(new ArrowEncoder(schemaOf("t", FIELDS)), rows);
+    const { rows: seen, nullSlots } = checkIpcStream(stream);
+    expect(seen).toBe(count);
+    if (count > 8) expect(nullSlots).toBeGreaterThan(count);
+    // and what rows do show is all there
+    expect(plainRows(stream)).toEqual(plainRows(encodeClean(rows)));
+  });
+
+  test.each([200, 4000])("Arrow, cut into messages of at most %d bytes", (bytes) => {
+    const rows = rowsOf(200, 4);
+    const stream = encodeDirty(new ArrowEncoder(schemaOf("t", FIELDS), "ipc", bytes), rows);
+    expect(checkIpcStream(stream).batches).toBeGreaterThan(2);
+    expect(plainRows(stream)).toEqual(plainRows(encodeClean(rows)));
+  });
+
+  test("what Parquet is made of, and that it has neither the pattern's texts nor its numbers", async () => {
+    const rows = rowsOf(200, 5);
+    expect(checkIpcStream(encodeDirty(new ArrowEncoder(schemaOf("t", FIELDS), "parquet"), rows)).rows).toBe(200);
+    const file = encodeDirty(await ParquetEncoder.create(schemaOf("t", FIELDS)), rows);
+    const stream = readParquet(file).intoIPCStream();
+    expect(Buffer.from(stream).includes(Buffer.alloc(8, DIRT))).toBe(false);
+    expect(Buffer.from(stream).includes("nobody's")).toBe(false);
+    // statistics are in the footer, uncompressed
+    expect(file.includes(Buffer.alloc(4, DIRT))).toBe(false);
+  });
+});
