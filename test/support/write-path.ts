@@ -66,6 +66,8 @@ export interface WritePathOptions {
   /** What retention periods are counted back from. */
   readonly nowMs?: () => number;
   readonly seriesMemory?: SeriesMemory;
+  /** Default: one for all paths of a test file. */
+  readonly kernel?: Kernel;
 }
 
 export class WritePath {
@@ -146,8 +148,8 @@ export class WritePath {
   /** Starts as a server does. @throws TsdbError corrupt_file, io, unavailable */
   static async open(disk: Disk, options: WritePathOptions = {}): Promise<WritePath> {
     const { nowMs = () => Number(FIRST_RECEIVE_NS / 1_000_000n), seriesMemory = new SeriesMemory(LIMITS.seriesBytesDefault) } = options;
-    sharedKernel ??= Kernel.create();
-    const kernel = sharedKernel;
+    sharedKernel ??= options.kernel ?? Kernel.create();
+    const kernel = options.kernel ?? sharedKernel;
     const files = new FileObjectStore(disk, "objects");
     await files.recover();
     const store = new RememberingStore(files);
@@ -348,7 +350,8 @@ export class WritePath {
     scan.close();
   }
 
-  private scanOf(snapshot: TableSnapshot): TableScan {
+  /** For a table of a snapshot that is taken; to be closed before it is released. */
+  scanOf(snapshot: TableSnapshot): TableScan {
     for (const { fileId } of snapshot.blocks) this.filesRead.add(fileId);
     const { segments } = this;
     this.setSegments(snapshot.table.id, new Set(snapshot.runs.flatMap(({ segment }) => segment ?? [])));
