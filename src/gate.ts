@@ -1,13 +1,14 @@
 // Who may call the server: its tokens, those that files on the command line bring, and the way back for whoever lost the first one.
+import { Authorizer, NO_AUTH } from "./auth/authorizer.ts";
 import { planGiven } from "./auth/given-tokens.ts";
 import { permissionText } from "./auth/permissions.ts";
-import { NO_AUTH, Tokens } from "./auth/tokens.ts";
+import type { TokenService } from "./auth/token-service.ts";
+import { Tokens } from "./auth/tokens.ts";
 import type { Catalog } from "./catalog/catalog.ts";
 import type { Log } from "./cli/logger.ts";
 import type { ServeConfig } from "./cli/serve-config.ts";
 import { AccessControl } from "./http/access.ts";
 import { type RecoveryListener, startRecovery } from "./http/recovery.ts";
-import type { Authenticator, TokenService } from "./model/access.ts";
 import type { DatabaseService } from "./model/databases.ts";
 import { TsdbError } from "./model/errors.ts";
 import type { QueryRequest } from "./model/query.ts";
@@ -25,19 +26,19 @@ export interface GateParts {
 export class Gate {
   readonly tokens: Tokens;
   readonly access: AccessControl;
-  private readonly authenticator: Authenticator;
+  private readonly authorizer: Authorizer;
   private recovery: RecoveryListener | undefined;
 
   constructor(private readonly parts: GateParts) {
     const { config, catalog } = parts;
     this.tokens = new Tokens({ catalog, nowMs: () => Date.now() });
-    this.authenticator = config.withoutAuth ? NO_AUTH : this.tokens;
-    this.access = new AccessControl(this.authenticator, new Set(config.openPages));
+    this.authorizer = new Authorizer(config.withoutAuth ? NO_AUTH : this.tokens, new Set(config.openPages));
+    this.access = new AccessControl(this.authorizer);
   }
 
   /** Nobody can call: the first admin token is to be made. */
   get wantsOperator(): boolean {
-    return this.authenticator.isOn && !this.tokens.hasOperator;
+    return this.authorizer.isOn && !this.tokens.hasOperator;
   }
 
   /** What files on the command line give to a server that does not have it yet. */
@@ -59,17 +60,15 @@ export class Gate {
     const { config, log } = this.parts;
     if (config.recoveryBind === null || config.withoutAuth) return;
     const onUsed = () => log.warn("the first admin token was replaced through the recovery address, which is closed now");
-    this.recovery = startRecovery(config.recoveryBind, tokens, onUsed);
+    this.recovery = startRecovery(config.recoveryBind, this.authorizer, tokens, onUsed);
     log.warn("whoever reaches the recovery address can replace the first admin token, once", { url: this.recovery.url });
   }
 
   /** Whether a reader may read. @throws TsdbError unauthenticated, forbidden */
   checkReader(token: string | null, database: string | null): void {
-    const { authenticator } = this;
-    const caller = token === null && authenticator.isOn ? null : authenticator.callerOf(token ?? "");
-    if (caller === null) throw new TsdbError("unauthenticated", "the request was not authenticated", {});
-    if (database === null || caller.allows("db", database, "read")) return;
-    throw new TsdbError("forbidden", "unauthorized to perform requested action with the token", { database });
+    const caller = this.authorizer.authorize("database", token === null ? "none" : { token });
+    if (typeof caller === "string") throw new TsdbError("unauthenticated", "the request was not authenticated", {});
+    if (database !== null) caller.require(database, "read");
   }
 
   /** A statement whose sender was looked at for one database: it takes none of its retention policies along, which are databases of

@@ -2,12 +2,14 @@
 // nothing acknowledged is lost. The only file that knows them all.
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
+import type { TokenService } from "./auth/token-service.ts";
 import { LiveTables } from "./buffer/live-tables.ts";
 import { Pins } from "./buffer/pins.ts";
 import { SeriesMemory } from "./buffer/series-memory.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import type { Log } from "./cli/logger.ts";
 import type { ServeConfig } from "./cli/serve-config.ts";
+import { authorized } from "./flight/access.ts";
 import { showAddress } from "./flight/address.ts";
 import type { FlightThread } from "./flight/flight-thread.ts";
 import type { Tls } from "./flight/port.ts";
@@ -25,7 +27,6 @@ import { Deletions } from "./ingest/deletions.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { Replayer } from "./ingest/replay.ts";
 import { Kernel } from "./kernel/kernel.ts";
-import type { TokenService } from "./model/access.ts";
 import type { DataService } from "./model/deletion.ts";
 import { TsdbError } from "./model/errors.ts";
 import { LIMITS } from "./model/limits.ts";
@@ -208,6 +209,7 @@ export class Server {
       write: { receive: (bytes) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.ingest.receive(bytes)) },
       query: { query: (request) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.queries!.client.query(request)) },
       definitions: () => this.named.definitions,
+      databaseList: () => this.named.databases,
       databases: () => this.named.databases,
       data: () => this.named.data,
       tokens: () => this.tokens,
@@ -298,6 +300,10 @@ export class Server {
     const { metrics, http, tls } = this;
     const { flightBind: bind, flightIsOptional: isOptional } = this.config;
     if (bind === null || http === undefined) return undefined;
+    const check = (token: string | null, database: string | null) => {
+      this.gate.checkReader(token, database);
+      if (database !== null) snapshots.checkDatabase(database);
+    };
     return startFlight(
       {
         ...{ bind, isOptional, tls, http },
@@ -305,14 +311,8 @@ export class Server {
         queryStarted: () => metrics.queryStarted(),
         queryEnded: ({ error, ...cost }) => metrics.queryEnded(queryOutcome(error), cost),
       },
-      {
-        check: (token, database) => {
-          this.gate.checkReader(token, database);
-          if (database !== null) snapshots.checkDatabase(database);
-        },
-        // who asks was looked at for one database
-        query: (request) => this.queries!.client.query(this.gate.narrowed(request)),
-      },
+      // the token is checked for one database
+      authorized({ check }, { query: (request) => this.queries!.client.query(this.gate.narrowed(request)) }),
     );
   }
 

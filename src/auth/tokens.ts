@@ -1,18 +1,12 @@
 // Tokens as users make and delete them, and who a token belongs to.
 import type { Catalog } from "../catalog/catalog.ts";
-import {
-  type Authenticator,
-  type Caller,
-  type NewToken,
-  type NewTokenRequest,
-  OPERATOR_TOKEN,
-  type TokenDef,
-  type TokenService,
-} from "../model/access.ts";
+import { type Authenticator, type Caller, type NewToken, type NewTokenRequest, OPERATOR_TOKEN, type TokenDef } from "../model/access.ts";
 import { TsdbError } from "../model/errors.ts";
+import { AdminCaller } from "./authorizer.ts";
 import type { GivenPlan } from "./given-tokens.ts";
 import { isAllowed } from "./permissions.ts";
 import { tokenNameError } from "./token-name.ts";
+import type { TokenService } from "./token-service.ts";
 import { hashToken, newTokenText } from "./token-text.ts";
 
 const EXPIRY_SECONDS_MAX = 100 * 366 * 86_400;
@@ -47,7 +41,8 @@ export class Tokens implements TokenService, Authenticator {
     return this.add({ name: OPERATOR_TOKEN, expirySeconds: null, permissions: null });
   }
 
-  async regenerateOperatorToken(): Promise<NewToken> {
+  async regenerateOperatorToken(admin: AdminCaller): Promise<NewToken> {
+    AdminCaller.assert(admin);
     const { catalog, nowMs } = this.parts;
     const token = catalog.findToken(OPERATOR_TOKEN);
     if (token === undefined) throw new TsdbError("not_found", `there is no token ${OPERATOR_TOKEN} to regenerate`, {});
@@ -66,12 +61,14 @@ export class Tokens implements TokenService, Authenticator {
     return { id: token.id, name: token.name, token: text, hash, createdMs: updatedMs, expiryMs: token.expiryMs };
   }
 
-  recoverOperatorToken(): Promise<NewToken> {
-    if (this.parts.catalog.findToken(OPERATOR_TOKEN) !== undefined) return this.regenerateOperatorToken();
+  async recoverOperatorToken(admin: AdminCaller): Promise<NewToken> {
+    AdminCaller.assert(admin);
+    if (this.parts.catalog.findToken(OPERATOR_TOKEN) !== undefined) return this.regenerateOperatorToken(admin);
     return this.add({ name: OPERATOR_TOKEN, expirySeconds: null, permissions: null });
   }
 
-  async createToken(request: NewTokenRequest): Promise<NewToken> {
+  async createToken(admin: AdminCaller, request: NewTokenRequest): Promise<NewToken> {
+    AdminCaller.assert(admin);
     const { name, expirySeconds } = request;
     const nameError = tokenNameError(name);
     if (nameError !== null) throw new TsdbError("bad_request", nameError, {});
@@ -92,7 +89,8 @@ export class Tokens implements TokenService, Authenticator {
     await catalog.apply([...deletions, ...creations]).durable;
   }
 
-  async deleteToken(name: string): Promise<void> {
+  async deleteToken(admin: AdminCaller, name: string): Promise<void> {
+    AdminCaller.assert(admin);
     const { catalog } = this.parts;
     if (name === OPERATOR_TOKEN) throw new TsdbError("method_not_allowed", "cannot delete operator token", {});
     const token = catalog.findToken(name);
@@ -115,11 +113,6 @@ export class Tokens implements TokenService, Authenticator {
     return { id, name, token: text, hash, createdMs, expiryMs };
   }
 }
-
-/** Everybody may do everything. */
-export const EVERYBODY: Caller = { token: null, isAdmin: true, allows: () => true };
-
-export const NO_AUTH: Authenticator = { isOn: false, callerOf: () => EVERYBODY };
 
 export function callerWith(token: TokenDef): Caller {
   return {

@@ -1,7 +1,9 @@
 // Arrow Flight on its port: what a thread runs, be it a worker's or a test's.
+
+import type { FlightBackend } from "./access.ts";
 import { GrpcServer } from "./grpc-server.ts";
 import { Port, type PortOptions } from "./port.ts";
-import { type FlightBackend, FlightService } from "./service.ts";
+import { FlightService } from "./service.ts";
 
 export interface FlightServerOptions extends Omit<PortOptions, "onHttp2"> {
   /** Called with every error of ours, for the log. */

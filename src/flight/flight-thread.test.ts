@@ -4,9 +4,9 @@ import { status } from "@grpc/grpc-js";
 import { BATCH_BYTES, batches, FlightClient, NO_HTTP, ticketMessage } from "../../test/support/flight-server.ts";
 import { RawHttp2 } from "../../test/support/raw-http2.ts";
 import { TsdbError } from "../model/errors.ts";
-import type { QueryRequest } from "../model/query.ts";
+import type { QueryRequest, QueryService } from "../model/query.ts";
+import { type Access, authorized } from "./access.ts";
 import { FlightThread } from "./flight-thread.ts";
-import type { FlightBackend } from "./service.ts";
 import { THREAD_WINDOW_BYTES } from "./worker-messages.ts";
 
 const closing: (() => void | Promise<void>)[] = [];
@@ -19,7 +19,7 @@ interface Ended {
   readonly bytes: number;
 }
 
-async function started(query: FlightBackend["query"], check: FlightBackend["check"] = () => {}, port = 0) {
+async function started(query: QueryService["query"], check: Access["check"] = () => {}, port = 0) {
   const ended: Ended[] = [];
   const reported: string[] = [];
   const options = {
@@ -28,7 +28,7 @@ async function started(query: FlightBackend["query"], check: FlightBackend["chec
     queryStarted: () => {},
     queryEnded: (outcome: Ended) => void ended.push(outcome),
   };
-  const thread = await FlightThread.start(options, { check, query });
+  const thread = await FlightThread.start(options, authorized({ check }, { query }));
   const client = new FlightClient(thread.port);
   closing.push(() => thread.stop(0));
   closing.push(() => client.close());

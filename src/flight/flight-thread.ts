@@ -1,8 +1,8 @@
 // The main thread's side of Arrow Flight: starts the thread that speaks gRPC and does for it what it asks for.
 import { describeError } from "../model/errors.ts";
-import type { QueryAnswer, QueryRequest } from "../model/query.ts";
+import type { QueryAnswer } from "../model/query.ts";
+import type { FlightBackend } from "./access.ts";
 import { showAddress } from "./address.ts";
-import type { FlightBackend } from "./service.ts";
 import { errorFrom, type FlightWorkerOptions, type FromFlightWorker, THREAD_WINDOW_BYTES, type ToFlightWorker } from "./worker-messages.ts";
 
 export interface FlightThreadOptions extends FlightWorkerOptions {
@@ -112,7 +112,7 @@ export class FlightThread {
         void settle(worker, message.id, async () => this.backend.check(message.token, message.database));
         return;
       case "query":
-        void settle(worker, message.id, () => this.query(worker, message.id, message.request));
+        void settle(worker, message.id, () => this.query(worker, message));
         return;
       case "taken":
         this.queries.get(message.id)?.addCredit(message.bytes);
@@ -126,7 +126,7 @@ export class FlightThread {
     }
   }
 
-  private async query(worker: Worker, id: number, request: Omit<QueryRequest, "signal">): Promise<void> {
+  private async query(worker: Worker, { id, request, token }: Extract<FromFlightWorker, { readonly type: "query" }>): Promise<void> {
     const { queryStarted, queryEnded } = this.options;
     const query = new ForwardedQuery((bytes) => post(worker, { type: "bytes", id, bytes }, [bytes.buffer]));
     this.queries.set(id, query);
@@ -134,7 +134,7 @@ export class FlightThread {
     queryStarted();
     let failure: unknown;
     try {
-      await query.run(this.backend, request);
+      await query.run((signal) => this.backend.query({ ...request, signal }, token));
     } catch (error) {
       failure = error;
       throw error;
@@ -171,8 +171,8 @@ class ForwardedQuery {
     this.aborter.signal.addEventListener("abort", () => this.wake(), { once: true });
   }
 
-  async run(backend: FlightBackend, request: Omit<QueryRequest, "signal">): Promise<void> {
-    const { body } = await backend.query({ ...request, signal: this.aborter.signal });
+  async run(ask: (signal: AbortSignal) => Promise<QueryAnswer>): Promise<void> {
+    const { body } = await ask(this.aborter.signal);
     for await (const bytes of piecesOf(body)) {
       this.credit -= bytes.byteLength;
       this.bytes += bytes.byteLength;

@@ -3,7 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { RecordBatchReader, Table, tableFromIPC, tableToIPC, type Vector, vectorFromArray } from "apache-arrow";
 import { prng } from "../../test/support/prng.ts";
 import { TsdbError } from "../model/errors.ts";
-import type { QueryRequest } from "../model/query.ts";
+import type { QueryRequest, QueryService } from "../model/query.ts";
+import { type Access, authorized } from "./access.ts";
 import {
   Action,
   ActionResult,
@@ -20,7 +21,7 @@ import {
   Ticket,
 } from "./flight-messages.ts";
 import { encapsulated, type IpcMessage, splitWhole } from "./ipc-messages.ts";
-import { type Caller, type FlightBackend, FlightService } from "./service.ts";
+import { type Caller, FlightService } from "./service.ts";
 import { ClosePrepared, CreatePrepared, PreparedResult, PutPreparedResult, packAny, unpackAny } from "./sql-messages.ts";
 import { Unimplemented } from "./status.ts";
 
@@ -51,12 +52,14 @@ interface Asked {
 /** A service that lets in `secret` alone, and its two databases. */
 function serviceWith(rows: Readonly<Record<string, unknown[][]>> = {}): { service: FlightService; asked: Asked } {
   const asked: Asked = { requests: [], checks: [] };
-  const backend: FlightBackend = {
+  const access: Access = {
     check(token, database) {
       asked.checks.push([token, database]);
       if (token !== "secret") throw new TsdbError("unauthenticated", "the request was not authenticated");
       if (database !== "d") throw new TsdbError("unknown_database", `database not found: ${database}`, { database });
     },
+  };
+  const queries: QueryService = {
     async query({ signal: _, ...request }) {
       asked.requests.push(request);
       const found = Object.entries(rows).find(([text]) => request.statement.includes(text))?.[1];
@@ -66,7 +69,7 @@ function serviceWith(rows: Readonly<Record<string, unknown[][]>> = {}): { servic
       return { contentType: "", body: new Uint8Array(body) };
     },
   };
-  return { service: new FlightService(backend), asked };
+  return { service: new FlightService(authorized(access, queries)), asked };
 }
 
 const caller = (headers: Record<string, string> = { database: "d" }, token: string | null = "secret"): Caller => ({

@@ -1,8 +1,8 @@
 // The RPCs of Arrow Flight and Flight SQL, without gRPC: bytes of messages in, bytes of messages out. Statements are the query service's;
 // their answers pass through message by message, as the engine makes them.
 import { TsdbError } from "../model/errors.ts";
-import type { QueryAnswer, QueryService } from "../model/query.ts";
-import type { Access } from "./access.ts";
+import type { QueryAnswer } from "../model/query.ts";
+import type { FlightBackend } from "./access.ts";
 import type { MetadataCommand } from "./commands.ts";
 import {
   Action,
@@ -32,9 +32,6 @@ import {
 } from "./sql-messages.ts";
 import { Unimplemented } from "./status.ts";
 import { decodeTicket, statementTicket, ticketFor } from "./ticket.ts";
-
-/** What the RPCs need from the rest of the server. */
-export interface FlightBackend extends Access, QueryService {}
 
 /** One call. */
 export interface Caller {
@@ -132,17 +129,15 @@ export class FlightService {
   }
 
   private async run(caller: Caller, statement: LanguageStatement): Promise<AsyncIterable<IpcMessage>> {
-    const request = arrowRequest(statement, caller.signal);
-    await this.backend.check(caller.token, statement.database);
-    return messagesOf(await this.backend.query(request));
+    return messagesOf(await this.backend.query(arrowRequest(statement, caller.signal), caller.token));
   }
 
   /** The schema messages of a statement's columns and of its parameters without a value. */
   private async describe(caller: Caller, statement: LanguageStatement): Promise<{ columns: IpcMessage; parameters: IpcMessage }> {
     const request = arrowRequest(statement, caller.signal);
-    await this.backend.check(caller.token, statement.database);
     const found: IpcMessage[] = [];
-    for await (const message of messagesOf(await this.backend.query({ ...request, describe: true }))) found.push(message);
+    const answer = await this.backend.query({ ...request, describe: true }, caller.token);
+    for await (const message of messagesOf(answer)) found.push(message);
     const [columns, parameters] = found;
     if (columns === undefined || parameters === undefined) throw new Error("BUG: a description has two schemas");
     return { columns, parameters };
@@ -170,7 +165,7 @@ export class FlightService {
     const { metadataAnswer, rowsOf } = await import("./commands.ts");
     const ask = async (statement: string) => {
       const request = arrowRequest({ language: "sql", database, statement, params: {}, isFlightSql: true }, caller.signal);
-      const { body } = await this.backend.query(request);
+      const { body } = await this.backend.query(request, caller.token);
       return rowsOf(body instanceof Uint8Array ? body : await new Response(body).bytes());
     };
     return metadataAnswer(command, { baseType, ask });

@@ -1,8 +1,8 @@
 // Arrow Flight as the server starts it: on the address that was asked for, or on the usual one if nobody else has it.
 import { TsdbError } from "../model/errors.ts";
+import type { FlightBackend } from "./access.ts";
 import { type Address, reachable, showAddress } from "./address.ts";
 import { FlightThread, type FlightThreadOptions } from "./flight-thread.ts";
-import type { FlightBackend } from "./service.ts";
 
 type Say = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 

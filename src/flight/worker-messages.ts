@@ -28,7 +28,7 @@ export type FromFlightWorker =
   | { readonly type: "failed"; readonly error: WireError }
   | { readonly type: "stopped" }
   | { readonly type: "check"; readonly id: number; readonly token: string | null; readonly database: string | null }
-  | { readonly type: "query"; readonly id: number; readonly request: Omit<QueryRequest, "signal"> }
+  | { readonly type: "query"; readonly id: number; readonly request: Omit<QueryRequest, "signal">; readonly token: string | null }
   /** The client has taken this many bytes of the query's answer: as many more may be sent. */
   | { readonly type: "taken"; readonly id: number; readonly bytes: number }
   | { readonly type: "cancel"; readonly id: number }

@@ -2,9 +2,9 @@
 // server it asks the main thread for.
 import { describeError } from "../model/errors.ts";
 import type { QueryAnswer, QueryRequest } from "../model/query.ts";
+import type { FlightBackend } from "./access.ts";
 import { FlightServer } from "./flight-server.ts";
 import { RemoteAnswer } from "./remote-answer.ts";
-import type { FlightBackend } from "./service.ts";
 import { errorFrom, type FromFlightWorker, type ToFlightWorker } from "./worker-messages.ts";
 
 declare const self: Worker;
@@ -33,7 +33,7 @@ const mainThread: FlightBackend = {
     });
   },
 
-  query({ signal, ...request }: QueryRequest): Promise<QueryAnswer> {
+  query({ signal, ...request }: QueryRequest, token): Promise<QueryAnswer> {
     const id = nextId++;
     const cancel = () => post({ type: "cancel", id });
     const answer = new RemoteAnswer({ onTaken: (bytes) => post({ type: "taken", id, bytes }), onCancel: cancel });
@@ -53,7 +53,7 @@ const mainThread: FlightBackend = {
         }
         resolve({ contentType: "application/vnd.apache.arrow.stream", body: answer.body });
       });
-      post({ type: "query", id, request });
+      post({ type: "query", id, request, token });
       signal.addEventListener("abort", cancel, { once: true });
       if (signal.aborted) cancel();
     });

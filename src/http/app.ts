@@ -1,15 +1,13 @@
-// The HTTP surface as one Elysia app. What holds for every request stands in `border`: headers of every answer, OPTIONS, HEAD, counting.
+// The HTTP surface as one Elysia app. What holds for every request stands in `border`: its target, headers of every answer, OPTIONS, HEAD,
+// counting. Who may ask is checked within each route: route.ts.
 import { type AnyElysia, Elysia } from "elysia";
-import type { AccessRule } from "../model/access.ts";
-import { AccessRules } from "./access.ts";
 import { docsRoutes } from "./docs.ts";
 import { failureOf } from "./errors.ts";
 import { infoRoutes } from "./info.ts";
-import { ACCESS } from "./operation.ts";
-import { pathOf } from "./query-string.ts";
-import { commonHeaders, errorJson, isComplete, text } from "./respond.ts";
+import { INVALID_TARGET, type RequestTarget, RequestTargets, targetOf } from "./request-target.ts";
+import { commonHeaders, errorJson, isComplete } from "./respond.ts";
+import { isChecked } from "./route.ts";
 import type { AppServices } from "./services.ts";
-import { UrlCache } from "./url-cache.ts";
 import { v1QueryRoutes } from "./v1/query.ts";
 import { v1WriteRoutes } from "./v1/write.ts";
 import { v2WriteRoutes } from "./v2/write.ts";
@@ -31,11 +29,27 @@ const PREFLIGHT = {
   "access-control-max-age": "86400",
 };
 
-const notFound = () => text(404, "Not found");
+const ROUTES = [
+  v3WriteRoutes,
+  v2WriteRoutes,
+  v1WriteRoutes,
+  v1QueryRoutes,
+  querySqlRoutes,
+  queryTsdbqlRoutes,
+  databaseRoutes,
+  tableRoutes,
+  tokenRoutes,
+  cacheRoutes,
+  fileIndexRoutes,
+  nodeRoutes,
+  infoRoutes,
+];
 
-/** All routes over `services`. `handle(request)` answers without a socket; server.ts listens. */
+/** All routes over `services`. `handle(request)` answers without a socket; server.ts listens.
+ *  @throws Error for a route that does not check who asks */
 export function createApp(services: AppServices): App {
-  const routes = { paths: new Set<string>(), headPaths: new Set<string>(), rules: new AccessRules() };
+  const { access } = services;
+  const routes = { paths: new Set<string>(), headPaths: new Set<string>() };
   // Elysia asks for the function around its router with every request.
   const around = once((next: Handler) => border(services, routes, next));
   const app: App = new Elysia({
@@ -46,36 +60,27 @@ export function createApp(services: AppServices): App {
   })
     .wrap((next) => around(next as unknown as Handler))
     .onError(({ error, code, request }) => {
-      if (code === "NOT_FOUND") return notFound();
+      const target = targetOf(request);
+      if (code === "NOT_FOUND") return access.notFound(request, target);
       const failure = failureOf(error);
-      if (failure.isOurs) services.report(error, `${request.method} ${pathOf(request.url)}`);
+      if (failure.isOurs) services.report(error, `${request.method} ${target.path}`);
       return errorJson(failure);
-    })
-    .use(v3WriteRoutes(services))
-    .use(v2WriteRoutes(services))
-    .use(v1WriteRoutes(services))
-    .use(v1QueryRoutes(services))
-    .use(querySqlRoutes(services))
-    .use(queryTsdbqlRoutes(services))
-    .use(databaseRoutes(services))
-    .use(tableRoutes(services))
-    .use(tokenRoutes(services))
-    .use(cacheRoutes(services))
-    .use(fileIndexRoutes(services))
-    .use(nodeRoutes(services))
-    .use(infoRoutes(services))
-    .use(docsRoutes(services, () => app.routes));
-  for (const { method, path, hooks } of app.routes) {
-    routes.rules.add(method, path, accessOf(hooks));
+    });
+  for (const make of ROUTES) app.use(make(services).plugin);
+  app.use(docsRoutes(services, () => app.routes).plugin);
+  requireChecks(app);
+  for (const { method, path } of app.routes) {
     routes.paths.add(path);
     if (method === "HEAD") routes.headPaths.add(path);
   }
   return app;
 }
 
-/** Who may ask a route. One that does not say is an admin's. */
-export function accessOf(hooks: { readonly detail?: Readonly<Record<string, unknown>> } | undefined): AccessRule {
-  return (hooks?.detail?.[ACCESS] as AccessRule | undefined) ?? "admin";
+/** @throws Error when a route was not registered with an access rule */
+export function requireChecks(app: App): void {
+  for (const { method, path, handler } of app.routes) {
+    if (!isChecked(handler)) throw new Error(`BUG: the route ${method} ${path} has no access rule`);
+  }
 }
 
 /** `make`, which is called again only for another argument than the last. */
@@ -89,32 +94,32 @@ function once<T, R>(make: (argument: T) => R): (argument: T) => R {
 
 type Handler = (request: Request) => Response | Promise<Response>;
 
-/** Around the router: adds the headers that every answer carries, and counts by route pattern. */
-function border(
-  services: AppServices,
-  routes: { paths: ReadonlySet<string>; headPaths: ReadonlySet<string>; rules: AccessRules },
-  next: Handler,
-): Handler {
+/** Around the router: reads the target, adds the headers that every answer carries, and counts by route pattern. */
+function border(services: AppServices, routes: { paths: ReadonlySet<string>; headPaths: ReadonlySet<string> }, next: Handler): Handler {
   const headers = Object.entries(commonHeaders(services));
-  const paths = new UrlCache(pathOf);
+  const targets = new RequestTargets();
   const finish = (request: Request, path: string, startedMs: number, response: Response): Response => {
     if (!isComplete(response)) for (const [name, value] of headers) response.headers.set(name, value);
     const seconds = (services.now() - startedMs) / 1000;
     services.metrics.request(request.method, routes.paths.has(path) ? path : "other", response.status, seconds);
     return response;
   };
+  const answer = (request: Request, target: RequestTarget): Response | Promise<Response> => {
+    const { path, url } = target;
+    if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: PREFLIGHT });
+    // The router would answer HEAD with what GET says; here HEAD is a method like any other, and mostly not offered.
+    if (request.method === "HEAD" && !routes.headPaths.has(path)) return services.access.notFound(request, target);
+    // The router finds the path by counting the characters of http://, and would take one of the slashes of https:// for it.
+    if (request.url !== url) Object.defineProperty(request, "url", { value: url });
+    return next(request);
+  };
   return (request) => {
     const startedMs = services.now();
-    // The router finds the path by counting the characters of http://, and would take one of the slashes of https:// for it.
-    if (request.url.startsWith("https:")) Object.defineProperty(request, "url", { value: `http:${request.url.slice("https:".length)}` });
-    const path = paths.get(request.url);
-    if (request.method === "OPTIONS") return finish(request, path, startedMs, new Response(null, { status: 204, headers: PREFLIGHT }));
-    // The router would answer HEAD with what GET says; here HEAD is a method like any other, and mostly not offered.
-    if (request.method === "HEAD" && !routes.headPaths.has(path)) return finish(request, path, startedMs, notFound());
-    const refused = services.access.isOn ? services.access.refuse(request, path, routes.rules.find(request.method, path)) : null;
-    const response = refused ?? next(request);
+    const target = targets.read(request);
+    if (target === null) return finish(request, "", startedMs, errorJson(failureOf(INVALID_TARGET)));
+    const response = answer(request, target);
     return response instanceof Promise
-      ? response.then((answer) => finish(request, path, startedMs, answer))
-      : finish(request, path, startedMs, response);
+      ? response.then((answered) => finish(request, target.path, startedMs, answered))
+      : finish(request, target.path, startedMs, response);
   };
 }

@@ -1,18 +1,18 @@
 // GET /openapi.json and GET /docs, both made from what the routes say about themselves.
-import { Elysia } from "elysia";
 import { renderDocs } from "./docs-page.ts";
 import { type DocumentedRoute, openApi } from "./openapi.ts";
-import { HIDDEN } from "./operation.ts";
+import { hidden } from "./operation.ts";
 import { json } from "./respond.ts";
+import { Routes } from "./route.ts";
 import type { AppServices } from "./services.ts";
 
 /** `routes` is asked at the first request, when all of them are registered. */
 export const docsRoutes = (services: AppServices, routes: () => readonly DocumentedRoute[]) => {
   const document = once(() => openApi(routes(), services.edition));
   const page = once(() => renderDocs(document()));
-  return new Elysia({ name: "http.docs" })
-    .get("/openapi.json", () => json(200, document()), HIDDEN)
-    .get("/docs", () => new Response(page(), { headers: { "content-type": "text/html; charset=utf-8" } }), HIDDEN);
+  return new Routes("http.docs", services.access)
+    .get("/openapi.json", hidden("open"), () => json(200, document()))
+    .get("/docs", hidden("open"), () => new Response(page(), { headers: { "content-type": "text/html; charset=utf-8" } }));
 };
 
 function once<T>(make: () => T): () => T {

@@ -1,9 +1,9 @@
 // What the server says about itself: health, ping, metrics.
-import { type DocumentDecoration, Elysia, t } from "elysia";
+import { t } from "elysia";
 import { EDITIONS, versionHeaders } from "./aliases.ts";
-import { ACCESS, operation } from "./operation.ts";
-import { searchOf } from "./query-string.ts";
+import { hidden, operation } from "./operation.ts";
 import { json, text } from "./respond.ts";
+import { type AnyCall, Routes } from "./route.ts";
 import type { AppServices } from "./services.ts";
 import { requestIds } from "./v1/request-id.ts";
 
@@ -40,14 +40,12 @@ const PING = operation({
   },
 });
 
-const HEAD_PING = { detail: { hide: true, [ACCESS]: "ping" } as DocumentDecoration };
-
 /** What the vendor's v1 clients call themselves; those of others come with `wait_for_leader` or ask for MessagePack. */
 const V1_AGENT = /^(?:InfluxDBShell|InfluxDBClient|influxdb-python|influxdb-java|influx-ruby|influxdb-ruby|Telegraf)/i;
 
 /** Takes nothing but 204 for an answer. `verbose=true` asks for a body, as later 1.x have it. */
-function isV1Client(request: Request): boolean {
-  const search = new URLSearchParams(searchOf(request.url));
+function isV1Client({ request, target }: AnyCall): boolean {
+  const search = new URLSearchParams(target.search);
   const verbose = search.get("verbose");
   if (verbose !== null && verbose !== "" && verbose !== "0" && verbose !== "false") return false;
   if (search.has("wait_for_leader") || V1_AGENT.test(request.headers.get("user-agent") ?? "")) return true;
@@ -60,9 +58,9 @@ export const infoRoutes = (services: AppServices) => {
     return state === "ready" ? text(200, "OK") : text(500, reason === undefined ? state : `${state}: ${reason}`);
   };
   const versions = versionHeaders(services.edition);
-  const ping = (request: Request) => {
-    const ids = requestIds(request);
-    if (isV1Client(request)) return new Response(null, { status: 204, headers: { ...versions, ...ids } });
+  const ping = (call: AnyCall) => {
+    const ids = requestIds(call.request);
+    if (isV1Client(call)) return new Response(null, { status: 204, headers: { ...versions, ...ids } });
     const body = { version: `v${EDITIONS[services.edition].version}`, revision: services.revision, process_id: services.processId };
     return json(200, body, { ...versions, ...ids });
   };
@@ -70,25 +68,25 @@ export const infoRoutes = (services: AppServices) => {
     const { state, reason } = services.status();
     return state === "ready" ? text(200, "OK") : text(503, reason === undefined ? state : `${state}: ${reason}`);
   };
-  const routes = new Elysia({ name: "http.info" });
-  if (services.edition === "enterprise") routes.get("/ready", ready, READY);
+  const routes = new Routes("http.info", services.access);
+  if (services.edition === "enterprise") routes.get("/ready", READY, ready);
   return routes
-    .get("/health", health, HEALTH)
-    .get("/api/v1/health", health, HEALTH)
-    .get("/ping", ({ request }) => ping(request), PING)
-    .post("/ping", ({ request }) => ping(request), { parse: "none", ...PING })
-    .head("/ping", ({ request }) => (isV1Client(request) ? ping(request) : text(404, "Not found")), HEAD_PING)
+    .get("/health", HEALTH, health)
+    .get("/api/v1/health", HEALTH, health)
+    .get("/ping", PING, ping)
+    .post("/ping", PING, ping)
+    .head("/ping", hidden("ping"), (call) => (isV1Client(call) ? ping(call) : text(404, "Not found")))
     .get(
       "/metrics",
-      async () => {
-        const page = await services.metrics.render();
-        return new Response(page.text, { headers: { "content-type": page.contentType } });
-      },
       operation({
         tag: "Server",
         access: "metrics",
         summary: "Counters and gauges in the Prometheus text format",
         answers: { 200: { description: "All families.", content: { "text/plain": t.String() } } },
       }),
+      async () => {
+        const page = await services.metrics.render();
+        return new Response(page.text, { headers: { "content-type": page.contentType } });
+      },
     );
 };

@@ -2,19 +2,28 @@
 import type { TObject, TSchema } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import type { AccessRule } from "../model/access.ts";
+import type { RouteAccess } from "./access.ts";
 
 /** Member of a route's description that says who may ask it. */
-export const ACCESS = "x-access";
+const ACCESS = "x-access";
 
-/** A route that is not described, and open to everybody. */
-export const HIDDEN = { detail: { hide: true, [ACCESS]: "open" } as DocumentDecoration };
-/** A route that is not described: any token will do. */
-export const HIDDEN_ANY = { detail: { hide: true, [ACCESS]: "any token" } as DocumentDecoration };
+/** A route's access rule, and its part of the OpenAPI document. */
+export interface DescribedRoute<R extends AccessRule = AccessRule> {
+  readonly access: RouteAccess<R>;
+  readonly detail: DocumentDecoration;
+}
 
-export interface OperationSource {
+/** A route that is not documented. */
+export function hidden<R extends AccessRule>(rule: R, { takesPassword = false } = {}): DescribedRoute<R> {
+  return { access: { rule, takesPassword }, detail: { hide: true, [ACCESS]: rule } as DocumentDecoration };
+}
+
+export interface OperationSource<R extends AccessRule = AccessRule> {
   readonly tag: "Write" | "Query" | "Databases" | "Tokens" | "Server";
   readonly summary: string;
-  readonly access: AccessRule;
+  readonly access: R;
+  /** `p` in the query string is a token. */
+  readonly takesPassword?: boolean;
   readonly description?: string;
   readonly query?: TObject;
   readonly headers?: TObject;
@@ -29,7 +38,7 @@ export interface Answer {
   readonly content?: Readonly<Record<string, TSchema>>;
 }
 
-export function operation(source: OperationSource): { detail: DocumentDecoration } {
+export function operation<const R extends AccessRule>(source: OperationSource<R>): DescribedRoute<R> {
   const detail = {
     tags: [source.tag],
     summary: source.summary,
@@ -44,7 +53,8 @@ export function operation(source: OperationSource): { detail: DocumentDecoration
       ]),
     ),
   };
-  return { detail: detail as unknown as DocumentDecoration };
+  const access = { rule: source.access, takesPassword: source.takesPassword ?? false };
+  return { access, detail: detail as unknown as DocumentDecoration };
 }
 
 /** What every route may answer that is asked for like this, unless it says more of it itself. */

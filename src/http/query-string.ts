@@ -3,10 +3,9 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { near, TsdbError } from "../model/errors.ts";
 
-/** The parameters in `url` that `schema` knows; null when the url has no query string. Others are ignored. Messages start with `prefix`.
+/** The parameters in `search` that `schema` knows; null when it is empty. Others are ignored. Messages start with `prefix`.
  *  @throws TsdbError bad_request: missing, doubled, not a boolean, or badly encoded. */
-export function readQueryString<T extends TObject>(schema: T, url: string, prefix = "serde error: "): Static<T> | null {
-  const search = searchOf(url);
+export function readQueryString<T extends TObject>(schema: T, search: string, prefix = "serde error: "): Static<T> | null {
   if (search === "") return null;
   const found: Record<string, string | boolean> = {};
   for (const pair of search.split("&")) {
@@ -25,27 +24,10 @@ export function readQueryString<T extends TObject>(schema: T, url: string, prefi
 }
 
 /** The same where something is required. @throws TsdbError bad_request, also when there is no query string */
-export function readRequiredQuery<T extends TObject>(schema: T, url: string): Static<T> {
-  const found = readQueryString(schema, url);
+export function readRequiredQuery<T extends TObject>(schema: T, search: string): Static<T> {
+  const found = readQueryString(schema, search);
   if (found === null) throw new TsdbError("bad_request", `serde error: missing field \`${schema.required?.[0]}\``);
   return found;
-}
-
-/** What follows the first `?`, without a fragment. */
-export function searchOf(url: string): string {
-  const start = url.indexOf("?");
-  if (start < 0) return "";
-  const end = url.indexOf("#", start);
-  return end < 0 ? url.slice(start + 1) : url.slice(start + 1, end);
-}
-
-/** The path of a request's url: absolute, or whatever a hostile Host header left of it. */
-export function pathOf(url: string): string {
-  const scheme = url.indexOf("://");
-  const start = url.indexOf("/", scheme < 0 ? 0 : scheme + 3);
-  if (start < 0) return "/";
-  const end = url.indexOf("?", start);
-  return end < 0 ? url.slice(start) : url.slice(start, end);
 }
 
 function typed(schema: TSchema, name: string, value: string, prefix: string): string | boolean {

@@ -1,8 +1,9 @@
 // A second listener for whoever has lost the first admin token: it answers one request of whoever reaches its address, and ends.
-import type { TokenService } from "../model/access.ts";
+import type { Authorizer } from "../auth/authorizer.ts";
+import type { TokenService } from "../auth/token-service.ts";
 import { TsdbError } from "../model/errors.ts";
 import { failureOf } from "./errors.ts";
-import { pathOf } from "./query-string.ts";
+import { INVALID_TARGET, RequestTargets } from "./request-target.ts";
 import { errorText, text } from "./respond.ts";
 import { tokenCreated } from "./v3/configure/token.ts";
 
@@ -16,16 +17,19 @@ export interface RecoveryListener {
 /** @throws TsdbError config when the address cannot be listened on */
 export function startRecovery(
   address: { readonly hostname: string; readonly port: number },
+  authorizer: Authorizer,
   tokens: () => TokenService,
   onUsed: () => void,
 ): RecoveryListener {
   let isUsed = false;
+  const targets = new RequestTargets();
   const answer = async (request: Request): Promise<Response> => {
-    // not by way of an URL: a Host header that is none must not be an error of ours
-    if (request.method !== "POST" || pathOf(request.url) !== PATH || isUsed) return text(404, "Not found");
+    const target = targets.read(request);
+    if (target === null) return errorText(failureOf(INVALID_TARGET));
+    if (request.method !== "POST" || target.path !== PATH || isUsed) return text(404, "Not found");
     isUsed = true;
     try {
-      const response = tokenCreated(await tokens().recoverOperatorToken());
+      const response = tokenCreated(await tokens().recoverOperatorToken(authorizer.recoveryCaller()));
       // once this answer is sent
       setImmediate(() => void server.stop(false));
       onUsed();

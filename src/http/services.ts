@@ -1,5 +1,6 @@
 // What the routes need from the rest of the server. main.ts fills it; tests fill it with fakes.
-import type { TokenService } from "../model/access.ts";
+import type { AdminCaller, DatabaseGrant, ProvenCaller } from "../auth/authorizer.ts";
+import type { TokenService } from "../auth/token-service.ts";
 import type { CacheService } from "../model/cache-service.ts";
 import type { DatabaseService } from "../model/databases.ts";
 import type { DataService } from "../model/deletion.ts";
@@ -22,19 +23,21 @@ export interface AppServices {
   readonly write: WriteService;
   readonly query: QueryService;
   /** Statements of the v1-style language that change something. @throws TsdbError unavailable before the log is replayed */
-  readonly definitions: () => DefinitionService;
+  readonly definitions: (caller: ProvenCaller) => DefinitionService;
+  /** The names of all databases: a handler shows those that its caller may see. @throws TsdbError unavailable before the log is replayed */
+  readonly databaseList: (caller: ProvenCaller) => Pick<DatabaseService, "list">;
   /** @throws TsdbError unavailable before the log is replayed */
-  readonly databases: () => DatabaseService;
+  readonly databases: (grant: DatabaseGrant) => DatabaseService;
   /** @throws TsdbError unavailable before the log is replayed */
-  readonly data: () => DataService;
-  /** @throws TsdbError unavailable before the log is replayed */
+  readonly data: (grant: DatabaseGrant) => DataService;
+  /** Its methods ask for an admin, but for the first token. @throws TsdbError unavailable before the log is replayed */
   readonly tokens: () => TokenService;
   /** @throws TsdbError unavailable before the log is replayed */
-  readonly caches: () => CacheService;
+  readonly caches: (grant: DatabaseGrant) => CacheService;
   /** @throws TsdbError unavailable before the log is replayed */
-  readonly nodes: () => NodeService;
+  readonly nodes: (admin: AdminCaller) => NodeService;
   /** @throws TsdbError unavailable before the log is replayed */
-  readonly fileIndexes: () => FileIndexService;
+  readonly fileIndexes: (grant: DatabaseGrant) => FileIndexService;
   readonly access: AccessControl;
   readonly status: () => ServerStatus;
   /** The catalog's uuid: on every response. */

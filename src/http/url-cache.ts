@@ -1,4 +1,4 @@
-// What was made of a URL, kept for the next request: a client that writes sends the same few URLs again and again.
+// What was made of a URL or of its query string, kept for the next request: a client that writes sends the same few again and again.
 
 /** Others are made anew each time, so that long ones cannot fill the memory. */
 const URL_CHARACTERS_MAX = 512;
@@ -7,7 +7,7 @@ const URLS_MAX = 1000;
 export class UrlCache<T> {
   private readonly known = new Map<string, T>();
 
-  /** `make` depends on the URL alone; what it throws is not kept. */
+  /** `make` depends on its argument alone; what it throws is not kept. */
   constructor(private readonly make: (url: string) => T) {}
 
   get(url: string): T {

@@ -6,8 +6,8 @@ import type { Precision } from "../model/precision.ts";
 import type { IncomingBody, WriteResult } from "../model/write.ts";
 import { BodyReader } from "./body.ts";
 import { type Failure, failureOf } from "./errors.ts";
-import { pathOf } from "./query-string.ts";
 import { commonHeaders, complete } from "./respond.ts";
+import type { Call } from "./route.ts";
 import type { AppServices, ServerStatus } from "./services.ts";
 import { UrlCache } from "./url-cache.ts";
 
@@ -21,7 +21,7 @@ export interface WriteTarget {
 
 export interface WriteDialect {
   /** @throws TsdbError bad_request */
-  readonly target: (url: string) => WriteTarget;
+  readonly target: (search: string) => WriteTarget;
   /** The answer when lines were rejected. */
   readonly rejected: (result: WriteResult, target: WriteTarget) => Response;
   /** The answer when the body as a whole was refused or failed. */
@@ -40,20 +40,20 @@ export class WriteRoute {
   ) {
     this.reader = new BodyReader(services.maxRequestBytes, services.now);
     this.written = { status: 204, headers: new Headers(commonHeaders(services)) };
-    this.targets = new UrlCache((url) => {
-      const target = dialect.target(url);
+    this.targets = new UrlCache((search) => {
+      const target = dialect.target(search);
       validateDatabaseName(target.database);
       return target;
     });
   }
 
-  async take(request: Request): Promise<Response> {
+  async take({ request, target: { path, search }, caller }: Call<"database">): Promise<Response> {
     const { services, dialect, reader } = this;
     let body: IncomingBody | undefined;
     try {
-      const target = this.targets.get(request.url);
+      const target = this.targets.get(search);
       requireReady(services.status());
-      services.access.require(request, target.database, "write");
+      caller.require(target.database, "write");
       const head = reader.head(request);
       const place = services.write.receive(head.announcedBytes);
       body = place instanceof Promise ? await place : place;
@@ -67,7 +67,7 @@ export class WriteRoute {
     } catch (error) {
       services.metrics.write("failed", { rows: 0, rejected: 0, bytes: 0 });
       const failure = failureOf(error);
-      if (failure.isOurs) services.report(error, `write to ${pathOf(request.url)}`);
+      if (failure.isOurs) services.report(error, `write to ${path}`);
       return dialect.failed(failure);
     } finally {
       body?.release();

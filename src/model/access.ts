@@ -35,7 +35,8 @@ export interface TokenDef {
 /** Name of the first admin token. */
 export const OPERATOR_TOKEN = "_admin";
 
-/** What a request needs before its route is asked. `database`: the route asks itself, once it knows which one. `open`: nothing. */
+/** What a request needs before its route runs. `database`: the route asks for an action on a database as soon as it knows which one.
+ *  `open`: nothing. */
 export type AccessRule = "open" | "any token" | "admin" | "database" | SystemPage;
 
 /** Who sent a request. */
@@ -62,18 +63,6 @@ export interface NewTokenRequest {
   readonly expirySeconds: number | null;
   /** null = everything. */
   readonly permissions: readonly Permission[] | null;
-}
-
-/** Each resolves when it is durable. @throws TsdbError already_exists, not_found, bad_request, method_not_allowed, unavailable */
-export interface TokenService {
-  /** The first one, which nobody needs a token for. */
-  createOperatorToken(): Promise<NewToken>;
-  /** The same token with another text: the one before is worth nothing any more. */
-  regenerateOperatorToken(): Promise<NewToken>;
-  /** An admin's token under the first one's name, whatever there is: for whoever has nothing left to call with. */
-  recoverOperatorToken(): Promise<NewToken>;
-  createToken(request: NewTokenRequest): Promise<NewToken>;
-  deleteToken(name: string): Promise<void>;
 }
 
 /** Finds out who is calling. */

@@ -2,132 +2,21 @@
 // has to say here, and in the code, who may ask it.
 import { beforeEach, describe, expect, test } from "bun:test";
 import { credentialsOf } from "../../src/auth/credentials.ts";
-import { isAllowed } from "../../src/auth/permissions.ts";
-import { Tokens } from "../../src/auth/tokens.ts";
-import { Catalog } from "../../src/catalog/catalog.ts";
 import { AccessControl } from "../../src/http/access.ts";
-import type { Permission, SystemPage } from "../../src/model/access.ts";
-import { MemoryObjectStore } from "../../src/object-store/memory-object-store.ts";
+import type { SystemPage } from "../../src/model/access.ts";
+import { mayAsk, ROUTES, type RouteRow, TOKENS, tokenWorld } from "./access-table.ts";
 import { type Fakes, fakes } from "./fakes.ts";
 
-/** What a token needs for a route. `page:` of system pages, `db:` of the database `d`. */
-type Need = "nothing" | "any token" | "admin" | `page:${SystemPage}` | `db:${"read" | "write" | "create" | "delete"}`;
-
-const JSON_BODY = { headers: { "content-type": "application/json" } };
-const body = (value: unknown) => ({ ...JSON_BODY, body: JSON.stringify(value) });
-const LINE = { body: "cpu v=1 1" };
-
-const ROUTES: [method: string, path: string, need: Need, query?: string, init?: { body?: string; headers?: Record<string, string> }][] = [
-  ["POST", "/api/v3/write_lp", "db:write", "?db=d", LINE],
-  ["POST", "/api/v2/write", "db:write", "?bucket=d", LINE],
-  ["POST", "/write", "db:write", "?db=d", LINE],
-  ["GET", "/api/v3/query_sql", "db:read", "?db=d&q=SELECT%201"],
-  ["POST", "/api/v3/query_sql", "db:read", "", body({ db: "d", q: "SELECT 1" })],
-  ["GET", "/query", "db:read", "?db=d&q=SELECT%20v%20FROM%20m"],
-  ["POST", "/query", "db:read", "?db=d&q=SELECT%20v%20FROM%20m"],
-  ["ALL", "/query", "any token"],
-  ["HEAD", "/query", "any token"],
-  ["GET", "/api/v3/query_tsdbql", "db:read", "?db=d&q=SELECT%20v%20FROM%20m"],
-  ["POST", "/api/v3/query_tsdbql", "db:read", "", body({ db: "d", q: "SELECT v FROM m" })],
-  ["ALL", "/api/v3/query_tsdbql", "any token"],
-  ["HEAD", "/api/v3/query_tsdbql", "any token"],
-  ["GET", "/api/v3/query_influxql", "db:read", "?db=d&q=SELECT%20v%20FROM%20m"],
-  ["POST", "/api/v3/query_influxql", "db:read", "", body({ db: "d", q: "SELECT v FROM m" })],
-  ["ALL", "/api/v3/query_influxql", "any token"],
-  ["HEAD", "/api/v3/query_influxql", "any token"],
-  ["ALL", "/api/v3/query_sql", "any token"],
-  ["HEAD", "/api/v3/query_sql", "any token"],
-  ["GET", "/api/v3/configure/database", "any token", "?format=json"],
-  ["POST", "/api/v3/configure/database", "db:create", "", body({ db: "d" })],
-  ["PUT", "/api/v3/configure/database", "db:create", "", body({ db: "d" })],
-  ["DELETE", "/api/v3/configure/database", "db:delete", "?db=d"],
-  ["POST", "/api/v3/configure/database/restore", "db:create", "", body({ db: "d" })],
-  ["POST", "/api/v3/configure/database/retention_period", "db:create", "?db=d&duration=1d"],
-  ["DELETE", "/api/v3/configure/database/retention_period", "db:create", "?db=d"],
-  ["POST", "/api/v3/configure/table", "db:create", "", body({ db: "d", table: "t", tags: [], fields: [] })],
-  ["PUT", "/api/v3/configure/table", "db:create", "", body({ db: "d", table: "t" })],
-  ["DELETE", "/api/v3/configure/table", "db:delete", "?db=d&table=t"],
-  ["POST", "/api/v3/configure/table/restore", "db:create", "", body({ db: "d", table: "t" })],
-  ["POST", "/api/v3/enterprise/configure/table/retention_period", "db:create", "?db=d&table=t&duration=1d"],
-  ["DELETE", "/api/v3/enterprise/configure/table/retention_period", "db:create", "?db=d&table=t"],
-  ["POST", "/api/v3/configure/token/admin", "nothing"],
-  ["POST", "/api/v3/configure/token/admin/regenerate", "admin"],
-  ["POST", "/api/v3/configure/token/named_admin", "admin", "", body({ token_name: "n" })],
-  ["DELETE", "/api/v3/configure/token", "admin", "?token_name=nobody"],
-  [
-    "POST",
-    "/api/v3/enterprise/configure/token",
-    "admin",
-    "",
-    body({ token_name: "n", permissions: [{ resource_type: "db", resource_names: ["d"], actions: ["read"] }] }),
-  ],
-  ["POST", "/api/v3/configure/distinct_cache", "db:create", "", body({ db: "d", table: "t", columns: ["c"] })],
-  ["DELETE", "/api/v3/configure/distinct_cache", "db:create", "?db=d&table=t&name=n"],
-  ["POST", "/api/v3/configure/last_cache", "db:create", "", body({ db: "d", table: "t" })],
-  ["DELETE", "/api/v3/configure/last_cache", "db:create", "", body({ db: "d", table: "t", name: "n" })],
-  ["POST", "/api/v3/enterprise/configure/file_index", "db:create", "", body({ db: "d", table: "t", columns: ["c"] })],
-  ["DELETE", "/api/v3/enterprise/configure/file_index", "db:create", "", body({ db: "d" })],
-  ["POST", "/api/v3/enterprise/configure/node/stop", "admin", "", body({ node_id: "node0" })],
-  ["GET", "/ready", "page:ready"],
-  ["GET", "/health", "page:health"],
-  ["GET", "/api/v1/health", "page:health"],
-  ["GET", "/ping", "page:ping"],
-  ["POST", "/ping", "page:ping"],
-  ["HEAD", "/ping", "page:ping", "", { headers: { "user-agent": "InfluxDBClient" } }],
-  ["GET", "/metrics", "page:metrics"],
-  ["GET", "/openapi.json", "nothing"],
-  ["GET", "/docs", "nothing"],
-];
-
-const permission = (resourceType: "db" | "system", name: string, ...actions: string[]): Permission[] => [
-  { resourceType, names: [name], actions },
-];
-
-/** What the tokens may do; null = everything. */
-const TOKENS: Readonly<Record<string, readonly Permission[] | null>> = {
-  admin: null,
-  reader: permission("db", "d", "read"),
-  writer: permission("db", "d", "write"),
-  creator: permission("db", "d", "create"),
-  deleter: permission("db", "d", "delete"),
-  "reader of all": permission("db", "*", "read"),
-  "everything of d": permission("db", "d", "*"),
-  "everything of another": permission("db", "other", "*"),
-  "a page": permission("system", "health", "read"),
-  "all pages": permission("system", "*", "read"),
-};
-
-async function app(openPages: SystemPage[] = []) {
-  let nowMs = 1_000_000;
-  const catalog = await Catalog.open(new MemoryObjectStore(), { prefix: "catalog" });
-  const tokens = new Tokens({ catalog, nowMs: () => nowMs });
-  const texts: Record<string, string> = {};
-  texts["operator"] = (await tokens.createOperatorToken()).token;
-  for (const [name, permissions] of Object.entries(TOKENS)) {
-    texts[name] = (await tokens.createToken({ name, expirySeconds: null, permissions })).token;
-  }
-  texts["expired"] = (await tokens.createToken({ name: "expired", expirySeconds: 10, permissions: null })).token;
-  texts["deleted"] = (await tokens.createToken({ name: "deleted", expirySeconds: null, permissions: null })).token;
-  await tokens.deleteToken("deleted");
-  nowMs += 10_000;
-  const fake = fakes({ access: new AccessControl(tokens, new Set(openPages)), tokens });
-  return { fake, texts };
+async function app(openPages: readonly SystemPage[] = []) {
+  const { authorizer, tokens, texts } = await tokenWorld(openPages);
+  return { fake: fakes({ access: new AccessControl(authorizer), tokens }), texts };
 }
 
 const { fake, texts } = await app();
 
-function send(target: Fakes, [method, path, , query = "", init = {}]: (typeof ROUTES)[number], authorization?: string) {
+function send(target: Fakes, [method, path, , query = "", init = {}]: RouteRow, authorization?: string) {
   const headers = { ...init.headers, ...(authorization === undefined ? {} : { authorization }) };
   return target.send(method === "ALL" ? "PATCH" : method, path + query, { ...init, headers });
-}
-
-function mayAsk(need: Need, token: string): boolean {
-  if (need === "nothing" || need === "any token") return true;
-  const permissions = token === "operator" ? null : TOKENS[token]!;
-  if (need === "admin") return permissions === null;
-  const [kind, what] = need.split(":") as [string, string];
-  const def = { id: 0, name: token, hash: "", createdMs: 0, updatedMs: null, expiryMs: null, permissions };
-  return kind === "page" ? isAllowed(def, "system", what, "read") : isAllowed(def, "db", "d", what);
 }
 
 test("the table has every route of the app and no other", () => {

@@ -1,10 +1,10 @@
 // Fake services that record what the routes ask and answer what a test tells them to.
-import { NO_AUTH } from "../../src/auth/tokens.ts";
+import { Authorizer, NO_AUTH } from "../../src/auth/authorizer.ts";
+import type { TokenService } from "../../src/auth/token-service.ts";
 import { AccessControl } from "../../src/http/access.ts";
 import { createApp } from "../../src/http/app.ts";
 import { Metrics, type ServerStats } from "../../src/http/metrics.ts";
 import type { AppServices, ServerStatus } from "../../src/http/services.ts";
-import type { TokenService } from "../../src/model/access.ts";
 import type { QueryAnswer, QueryRequest } from "../../src/model/query.ts";
 import type { IncomingBody, LineError, WriteRequest, WriteResult } from "../../src/model/write.ts";
 import type { DefinitionService } from "../../src/tsdbql/definition-service.ts";
@@ -63,6 +63,8 @@ export interface FakeOptions {
   readonly access?: AccessControl;
   readonly tokens?: TokenService;
   readonly definitions?: DefinitionService;
+  /** Is told of each call of a service that is not given; without it, such a call is an error. */
+  readonly onCall?: (service: string, method: string) => void;
 }
 
 export function answer(text: string, contentType = "application/json"): QueryAnswer {
@@ -74,6 +76,8 @@ export function fakes(options: FakeOptions = {}): Fakes {
   const queries: QueryRequest[] = [];
   const reports: Fakes["reports"] = [];
   const bodies: FakeBody[] = [];
+  const { onCall } = options;
+  const service = <T extends object>(name: string): T => (onCall === undefined ? unused(name) : recorded<T>(name, onCall));
   const services: AppServices = {
     write: {
       receive: () => {
@@ -91,14 +95,15 @@ export function fakes(options: FakeOptions = {}): Fakes {
         return (options.query ?? (() => answer("[]")))(request);
       },
     },
-    definitions: () => options.definitions ?? unused("definitions"),
-    databases: () => unused("databases"),
-    data: () => unused("data"),
-    tokens: () => options.tokens ?? unused("tokens"),
-    nodes: () => unused("nodes"),
-    caches: () => unused("caches"),
-    fileIndexes: () => unused("file indexes"),
-    access: options.access ?? new AccessControl(NO_AUTH, new Set()),
+    definitions: () => options.definitions ?? service("definitions"),
+    databaseList: () => service("databaseList"),
+    databases: () => service("databases"),
+    data: () => service("data"),
+    tokens: () => options.tokens ?? service("tokens"),
+    nodes: () => service("nodes"),
+    caches: () => service("caches"),
+    fileIndexes: () => service("fileIndexes"),
+    access: options.access ?? new AccessControl(new Authorizer(NO_AUTH)),
     status: options.status ?? (() => ({ state: "ready" })),
     clusterUuid: CLUSTER_UUID,
     processId: PROCESS_ID,
@@ -119,6 +124,18 @@ export function fakes(options: FakeOptions = {}): Fakes {
 /** Routes that change the catalog are tested with the real one. */
 function unused(service: string): never {
   throw new Error(`no test of these fakes asks for ${service}`);
+}
+
+/** What a list of databases gives, and the answer of every other method: enough for handlers to end. */
+const NOTHING: readonly unknown[] = [];
+
+/** A service that does nothing in all of its methods. */
+function recorded<T extends object>(name: string, onCall: (service: string, method: string) => void): T {
+  const method = (_target: object, property: string) => () => {
+    onCall(name, property);
+    return NOTHING;
+  };
+  return new Proxy({}, { get: method }) as T;
 }
 
 class FakeBody implements IncomingBody {

@@ -1,23 +1,23 @@
 // Arrow Flight over a backend that a test makes up, and a client of it that takes and gives bytes.
 import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { ArrowEncoder } from "../../src/arrow/arrow-encoder.ts";
+import { type Access, authorized } from "../../src/flight/access.ts";
 import { Ticket } from "../../src/flight/flight-messages.ts";
 import { FlightServer, type FlightServerOptions } from "../../src/flight/flight-server.ts";
-import type { FlightBackend } from "../../src/flight/service.ts";
-import type { QueryAnswer } from "../../src/model/query.ts";
+import type { QueryAnswer, QueryService } from "../../src/model/query.ts";
 
 export const NO_HTTP = { hostname: "127.0.0.1", port: 1 };
 
 /** A server on a free port; errors of ours go to `reported`. */
 export async function startFlight(
-  query: FlightBackend["query"],
-  options: Partial<FlightServerOptions & Pick<FlightBackend, "check">> = {},
+  query: QueryService["query"],
+  options: Partial<FlightServerOptions & Access> = {},
 ): Promise<{ server: FlightServer; reported: unknown[] }> {
   const reported: unknown[] = [];
   const { check = () => {}, ...given } = options;
   const server = await FlightServer.start(
     { hostname: "127.0.0.1", port: 0, tls: null, http: NO_HTTP, report: (error) => void reported.push(error), ...given },
-    { check, query },
+    authorized({ check }, { query }),
   );
   return { server, reported };
 }

@@ -1,6 +1,6 @@
 // One statement of the v1-style language, whichever API it came by: what is asked of rows goes to the query path, what changes something or
 // lists names is done here.
-import { DATABASE_ACTIONS } from "../../model/access.ts";
+import type { ProvenCaller } from "../../auth/authorizer.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryAnswer, QueryFormat, TsdbqlOptions } from "../../model/query.ts";
 import type { ResultType } from "../../model/result-batch.ts";
@@ -27,7 +27,7 @@ const CHANGING: ReadonlySet<string> = new Set<Definition["kind"]>([
 
 /** What all statements of a request have in common. */
 export interface StatementContext {
-  readonly request: Request;
+  readonly caller: ProvenCaller;
   /** "" when the request names none. */
   readonly database: string;
   readonly retentionPolicy: string | null;
@@ -49,10 +49,11 @@ export async function runStatement(
   { statement, text }: PlacedStatement,
   form: { readonly format: QueryFormat; readonly answer: TsdbqlOptions["answer"] },
 ): Promise<StatementResult> {
-  checkAccess(services, context, statement);
+  const { caller } = context;
+  checkAccess(context, statement);
   const ask = ({ format, answer } = form) => {
     const { database, retentionPolicy, params, nowNs, signal } = context;
-    const policies = statement.kind.startsWith("show ") ? readablePolicies(services, context.request) : undefined;
+    const policies = statement.kind.startsWith("show ") ? readablePolicies(services, caller) : undefined;
     const tsdbql = { retentionPolicy, nowNs, params, answer, ...(policies === undefined ? {} : { policies }) };
     return services.query.query({ database, statement: text, params: {}, format, queryType: "influxql", tsdbql, signal });
   };
@@ -65,16 +66,16 @@ export async function runStatement(
     const { name } = statement.into;
     const measurement = typeof name === "string" && name !== "" ? name : null;
     const target = intoTarget(statement.into, context);
-    if (target.database !== "") services.definitions().checkTarget(target.database, target.retentionPolicy);
+    if (target.database !== "") services.definitions(caller).checkTarget(target.database, target.retentionPolicy);
     const { body } = await ask({ format: "json", answer: { measurement } });
     const written = await writeInto(services.write, target, body);
     return { pieces: [writtenPiece(written)], changed: true, notes: [] };
   }
   if (isDefinition(statement)) {
-    const notes = await services.definitions().run(statement, scopeOf(services, context));
+    const notes = await services.definitions(caller).run(statement, scopeOf(context));
     return { pieces: [], changed: true, notes };
   }
-  const pieces = services.definitions().show(statement, scopeOf(services, context));
+  const pieces = services.definitions(caller).show(statement, scopeOf(context));
   return pieces === null ? ask() : { pieces, changed: false, notes: [] };
 }
 
@@ -102,29 +103,26 @@ function writtenPiece(rows: number): SeriesPiece {
   return { head: { name: "result", tags: null, fields }, batch: { rowCount: 1, columns } };
 }
 
-function scopeOf({ access }: AppServices, { request, database, nowNs, signal }: StatementContext): DefinitionScope {
-  const caller = access.callerOf(request);
-  const isVisible = (name: string) => caller === null || DATABASE_ACTIONS.some((action) => caller.allows("db", name, action));
-  const mayDelete = (name: string) => caller === null || caller.allows("db", name, "delete");
+function scopeOf({ caller, database, nowNs, signal }: StatementContext): DefinitionScope {
+  const isVisible = (name: string) => caller.canSee(name);
+  const mayDelete = (name: string) => caller.allows(name, "delete");
   return { database, nowNs, signal, isVisible, mayDelete };
 }
 
 /** Databases that are retention policies of others, as far as the caller may read them; undefined: all. */
-function readablePolicies(services: AppServices, request: Request): readonly string[] | undefined {
-  const caller = services.access.callerOf(request);
-  if (caller === null || caller.isAdmin) return undefined;
+function readablePolicies(services: AppServices, caller: ProvenCaller): readonly string[] | undefined {
+  if (caller.isAdmin) return undefined;
   const names = services
-    .databases()
+    .databaseList(caller)
     .list({ showDeleted: false })
     .map(({ name }) => name);
-  return names.filter((name) => name.includes("/") && caller.allows("db", name, "read"));
+  return names.filter((name) => name.includes("/") && caller.allows(name, "read"));
 }
 
-function checkAccess({ access }: AppServices, context: StatementContext, statement: Statement): void {
-  if (!access.isOn) return;
+/** @throws TsdbError forbidden */
+function checkAccess(context: StatementContext, statement: Statement): void {
+  const { caller } = context;
   const touched = touchedBy(statement, context);
-  if (touched !== "admin") for (const { database, action } of touched) access.require(context.request, database, action);
-  else if (access.callerOf(context.request)?.isAdmin === false) {
-    throw new TsdbError("forbidden", "requestor is forbidden from requested resource");
-  }
+  if (touched === "admin") caller.requireAdmin();
+  else for (const { database, action } of touched) caller.require(database, action);
 }

@@ -4,7 +4,7 @@ import { near, TsdbError } from "../../model/errors.ts";
 import { decodeUtf8 } from "../../model/query-params.ts";
 import type { BodyReader } from "../body.ts";
 import { shownMember } from "../json-body.ts";
-import { searchOf } from "../query-string.ts";
+import type { AnyCall } from "../route.ts";
 
 const QUERY_FIELDS = ["q", "db", "rp", "epoch", "chunked", "chunk_size", "pretty", "params", "async", "format"] as const;
 type Field = (typeof QUERY_FIELDS)[number];
@@ -17,8 +17,8 @@ const TEXT_TYPES: ReadonlySet<string> = new Set(["", "application/vnd.influxql",
 const FORM_FIELDS_MAX = 1000;
 
 /** @throws TsdbError bad_request, and what reading a body throws */
-export async function readQueryForm(request: Request, reader: BodyReader): Promise<QueryForm> {
-  const fromUrl = readPairs(searchOf(request.url), "the query string");
+export async function readQueryForm({ request, target }: AnyCall, reader: BodyReader): Promise<QueryForm> {
+  const fromUrl = readPairs(target.search, "the query string");
   if (request.method !== "POST") return fromUrl;
   const contentType = request.headers.get("content-type") ?? "";
   const bytes = await reader.readWhole(request);

@@ -1,8 +1,7 @@
 // GET and POST /query, the endpoint of v1 clients: statements of the v1-style language in, their results out as JSON, CSV or MessagePack.
 
 import { Type } from "@sinclair/typebox";
-import type { Server } from "bun";
-import { Elysia, t } from "elysia";
+import { t } from "elysia";
 import { v1Refusal } from "../../arrow/v1-encode.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { V1_CONTENT_TYPES, type V1Shape } from "../../model/v1-answer.ts";
@@ -10,7 +9,8 @@ import { versionHeaders } from "../aliases.ts";
 import { BodyReader } from "../body.ts";
 import { type Failure, failureOf, STATUS } from "../errors.ts";
 import { compressed } from "../gzip-answer.ts";
-import { HIDDEN_ANY, operation } from "../operation.ts";
+import { hidden, operation } from "../operation.ts";
+import { type AnyCall, type Call, Routes } from "../route.ts";
 import { runQuery } from "../run-query.ts";
 import type { AppServices } from "../services.ts";
 import { requireReady } from "../write.ts";
@@ -69,23 +69,19 @@ export const V1Results = t.Object({
   ),
 });
 
-interface Call {
-  readonly request: Request;
-  readonly server: Server<unknown> | null;
-}
-
-async function takeQuery(services: AppServices, reader: BodyReader, { request, server }: Call): Promise<Response> {
+async function takeQuery(services: AppServices, reader: BodyReader, call: Call<"database">): Promise<Response> {
+  const { request, server } = call;
   const headers = { ...versionHeaders(services.edition), ...requestIds(request) };
   let shape: V1Shape = shapeOf(request, {});
   let isAsync = false;
   const response = await runQuery(services, {
     ...{ request, server, path: PATH },
     run: async () => {
-      const form: QueryForm = await readQueryForm(request, reader);
+      const form: QueryForm = await readQueryForm(call, reader);
       shape = shapeOf(request, form);
       const query = readV1Query(request, form);
       requireReady(services.status());
-      const statements = new Statements(services, request, query, BigInt(Date.now()) * NS_PER_MS);
+      const statements = new Statements(services, call, query, BigInt(Date.now()) * NS_PER_MS);
       if (!query.isAsync) {
         const answer = await compressed(await statements.answer(), request, server);
         return { ...answer, headers: { ...headers, ...answer.headers } };
@@ -130,24 +126,25 @@ const QueryHeaders = t.Object({
 
 export const v1QueryRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
-  const take = ({ request, server }: Call) => takeQuery(services, reader, { request, server });
-  const notAllowed = ({ request }: { readonly request: Request }) => {
+  const take = (call: Call<"database">) => takeQuery(services, reader, call);
+  const notAllowed = ({ request }: AnyCall) => {
     const { status, message, ...failure } = failureOf(new TsdbError("method_not_allowed", "method not allowed"));
     const headers = { ...versionHeaders(services.edition), ...requestIds(request), allow: "GET, POST" };
     return refused({ status: status ?? STATUS.method_not_allowed, message, ...failure }, { form: "json", isPretty: false }, headers);
   };
   const about = {
     access: "database",
+    takesPassword: true,
     tag: "Query",
     summary: "Query with the v1-style language (v1)",
     headers: QueryHeaders,
     answers: ANSWERS,
   } as const;
-  return new Elysia({ name: "http.v1.query" })
-    .get(PATH, ({ request, server }) => take({ request, server }), operation({ ...about, query: V1QueryQuery }))
-    .post(PATH, ({ request, server }) => take({ request, server }), {
-      parse: "none",
-      ...operation({
+  return new Routes("http.v1.query", services.access)
+    .get(PATH, operation({ ...about, query: V1QueryQuery }), take)
+    .post(
+      PATH,
+      operation({
         ...about,
         query: t.Partial(V1QueryQuery),
         body: {
@@ -157,7 +154,8 @@ export const v1QueryRoutes = (services: AppServices) => {
           "application/vnd.tsdbql": t.String({ description: "The statements." }),
         },
       }),
-    })
-    .head(PATH, ({ request }) => notAllowed({ request }), HIDDEN_ANY)
-    .all(PATH, ({ request }) => notAllowed({ request }), { parse: "none", ...HIDDEN_ANY });
+      take,
+    )
+    .head(PATH, hidden("any token", { takesPassword: true }), notAllowed)
+    .all(PATH, hidden("any token", { takesPassword: true }), notAllowed);
 };

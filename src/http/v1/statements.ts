@@ -5,6 +5,7 @@ import type { QueryAnswer } from "../../model/query.ts";
 import { V1_CONTENT_TYPES, type V1Answer, type V1Message } from "../../model/v1-answer.ts";
 import type { PlacedStatement } from "../../tsdbql/ast.ts";
 import { failureOf } from "../errors.ts";
+import type { Call } from "../route.ts";
 import type { AppServices } from "../services.ts";
 import { runStatement } from "../tsdbql/run-statement.ts";
 import type { V1Query } from "./query-request.ts";
@@ -22,7 +23,7 @@ export class Statements {
 
   constructor(
     private readonly services: AppServices,
-    private readonly request: Request,
+    private readonly call: Call<"database">,
     private readonly query: V1Query,
     clockNs: bigint,
   ) {
@@ -32,7 +33,7 @@ export class Statements {
   /** Resolves when the answers are there, or when the first that is long has begun.
    *  @throws TsdbError when the server cannot answer at all, before the first statement was answered */
   async answer(): Promise<QueryAnswer> {
-    const { signal } = this.request;
+    const { signal } = this.call.request;
     if (signal.aborted) this.aborter.abort();
     if (!this.query.isAsync) signal.addEventListener("abort", () => this.aborter.abort(), { once: true });
     const { statements, answer } = this.query;
@@ -117,7 +118,7 @@ export class Statements {
 
   private async run(placed: PlacedStatement, answer: V1Answer): Promise<StatementAnswer> {
     const { database, retentionPolicy, params } = this.query;
-    const context = { request: this.request, database, retentionPolicy, params, nowNs: this.nowNs, signal: this.aborter.signal };
+    const context = { caller: this.call.caller, database, retentionPolicy, params, nowNs: this.nowNs, signal: this.aborter.signal };
     const result = await runStatement(this.services, context, placed, { format: "json", answer: { v1: answer } });
     if ("body" in result) return result.body;
     const warnings = result.changed && this.query.isReadOnly ? [deprecated(placed)] : [];

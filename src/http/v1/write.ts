@@ -1,5 +1,5 @@
 // POST /write, the endpoint of v1 clients: `db` and `rp` name the database, errors list the rejected lines.
-import { Elysia, t } from "elysia";
+import { t } from "elysia";
 import { TsdbError } from "../../model/errors.ts";
 import { databaseOfPolicy } from "../../model/names.ts";
 import { Precision } from "../../model/precision.ts";
@@ -7,6 +7,7 @@ import { operation } from "../operation.ts";
 import { V1_PRECISIONS } from "../precisions.ts";
 import { readQueryString } from "../query-string.ts";
 import { errorJson, json } from "../respond.ts";
+import { Routes } from "../route.ts";
 import type { AppServices } from "../services.ts";
 import { readPrecision, rejectedStatus, rejectionRecords, type WriteDialect, WriteRoute, type WriteTarget } from "../write.ts";
 import { acceptPartial, LINE_PROTOCOL, noSync, precision, Rejections, WriteHeaders, writeAnswers } from "../write-schemas.ts";
@@ -26,8 +27,8 @@ export const V1WriteQuery = t.Object({
   p: t.Optional(t.String({ description: "Password: the token." })),
 });
 
-function target(url: string): WriteTarget {
-  const query = readQueryString(V1WriteQuery, url, PREFIX);
+function target(search: string): WriteTarget {
+  const query = readQueryString(V1WriteQuery, search, PREFIX);
   if (query === null) throw new TsdbError("bad_request", "no db destination provided");
   return {
     database: databaseOfPolicy(query.db, query.rp),
@@ -48,16 +49,18 @@ const DIALECT: WriteDialect = {
 
 export const v1WriteRoutes = (services: AppServices) => {
   const route = new WriteRoute(services, DIALECT);
-  return new Elysia({ name: "http.v1.write" }).post("/write", ({ request }) => route.take(request), {
-    parse: "none",
-    ...operation({
+  return new Routes("http.v1.write", services.access).post(
+    "/write",
+    operation({
       tag: "Write",
       access: "database",
+      takesPassword: true,
       summary: "Write line protocol (v1)",
       query: V1WriteQuery,
       headers: WriteHeaders,
       body: LINE_PROTOCOL,
       answers: writeAnswers(Rejections),
     }),
-  });
+    (call) => route.take(call),
+  );
 };

@@ -1,5 +1,5 @@
 // POST /api/v2/write, the endpoint of v2 clients: `bucket` names the database, errors are a code and a message.
-import { Elysia, t } from "elysia";
+import { t } from "elysia";
 import { TsdbError } from "../../model/errors.ts";
 import { Precision } from "../../model/precision.ts";
 import type { WriteResult } from "../../model/write.ts";
@@ -7,6 +7,7 @@ import { operation } from "../operation.ts";
 import { V2_PRECISIONS } from "../precisions.ts";
 import { readQueryString } from "../query-string.ts";
 import { json } from "../respond.ts";
+import { Routes } from "../route.ts";
 import type { AppServices } from "../services.ts";
 import { readPrecision, rejectedStatus, type WriteDialect, WriteRoute, type WriteTarget } from "../write.ts";
 import { acceptPartial, LINE_PROTOCOL, noSync, precision, WriteHeaders, writeAnswers } from "../write-schemas.ts";
@@ -32,8 +33,8 @@ const CODES: Readonly<Record<number, string>> = {
   503: "unavailable",
 };
 
-function target(url: string): WriteTarget {
-  const query = readQueryString(t.Partial(V2WriteQuery), url);
+function target(search: string): WriteTarget {
+  const query = readQueryString(t.Partial(V2WriteQuery), search);
   if (query === null) throw new TsdbError("bad_request", "no org/bucket destination provided");
   if (query.bucket === undefined || query.bucket === "") throw new TsdbError("bad_request", "missing bucket value");
   return {
@@ -63,9 +64,9 @@ const DIALECT: WriteDialect = {
 
 export const v2WriteRoutes = (services: AppServices) => {
   const route = new WriteRoute(services, DIALECT);
-  return new Elysia({ name: "http.v2.write" }).post("/api/v2/write", ({ request }) => route.take(request), {
-    parse: "none",
-    ...operation({
+  return new Routes("http.v2.write", services.access).post(
+    "/api/v2/write",
+    operation({
       tag: "Write",
       access: "database",
       summary: "Write line protocol (v2)",
@@ -74,5 +75,6 @@ export const v2WriteRoutes = (services: AppServices) => {
       body: LINE_PROTOCOL,
       answers: writeAnswers(V2Error),
     }),
-  });
+    (call) => route.take(call),
+  );
 };

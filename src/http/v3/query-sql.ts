@@ -1,15 +1,15 @@
 // GET and POST /api/v3/query_sql: one statement in, its rows out in the form that `format` or Accept asks for, streamed.
-import type { Server } from "bun";
-import { Elysia, t } from "elysia";
+import { t } from "elysia";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryRequest } from "../../model/query.ts";
 import { checkParams, decodeUtf8, parseJson, requiredString } from "../../model/query-params.ts";
 import { BodyReader } from "../body.ts";
 import { type Failure, STATUS } from "../errors.ts";
-import { HIDDEN_ANY, operation } from "../operation.ts";
+import { hidden, operation } from "../operation.ts";
 import { chooseFormat, FORMATS } from "../query-format.ts";
 import { readQueryString } from "../query-string.ts";
 import { errorJson, errorText, json } from "../respond.ts";
+import { type AnyCall, type Call, Routes } from "../route.ts";
 import { runQuery } from "../run-query.ts";
 import type { AppServices } from "../services.ts";
 import { requireReady } from "../write.ts";
@@ -45,8 +45,8 @@ export const SqlResults = t.Object({
 
 type Statement = Omit<QueryRequest, "signal">;
 
-function statementFromUrl(request: Request): Statement {
-  const query = readQueryString(QuerySqlQuery, request.url);
+function statementFromUrl({ request, target }: AnyCall): Statement {
+  const query = readQueryString(QuerySqlQuery, target.search);
   if (query === null) throw new TsdbError("bad_request", "missing query parameters 'db' and 'q'");
   return {
     database: query.db,
@@ -79,7 +79,7 @@ async function statementFromBody(request: Request, reader: BodyReader): Promise<
 /** Runs the statement that `read` finds. */
 function takeQuery(
   services: AppServices,
-  { request, server }: { request: Request; server: Server<unknown> | null },
+  { request, server, caller }: Call<"database">,
   read: () => Statement | Promise<Statement>,
 ): Promise<Response> {
   let statement: Statement | undefined;
@@ -88,7 +88,7 @@ function takeQuery(
     run: async () => {
       statement = await read();
       requireReady(services.status());
-      services.access.require(request, statement.database, "read");
+      caller.require(statement.database, "read");
       return services.query.query({ ...statement, signal: request.signal });
     },
     refused: (failure, error) => refused(failure, error, statement),
@@ -108,11 +108,9 @@ const ANSWERS = queryAnswers(SqlResults, "A row object a line.");
 export const querySqlRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
   const notAllowed = () => json(STATUS.method_not_allowed, { error: "method not allowed" }, { allow: "GET, POST" });
-  // The context is taken apart at once: Elysia parses cookies, headers and query of every request whose handler might look at them.
-  return new Elysia({ name: "http.v3.query-sql" })
+  return new Routes("http.v3.query-sql", services.access)
     .get(
       PATH,
-      ({ request, server }) => takeQuery(services, { request, server }, () => statementFromUrl(request)),
       operation({
         tag: "Query",
         access: "database",
@@ -121,10 +119,11 @@ export const querySqlRoutes = (services: AppServices) => {
         headers: QueryHeaders,
         answers: ANSWERS,
       }),
+      (call) => takeQuery(services, call, () => statementFromUrl(call)),
     )
-    .post(PATH, ({ request, server }) => takeQuery(services, { request, server }, () => statementFromBody(request, reader)), {
-      parse: "none",
-      ...operation({
+    .post(
+      PATH,
+      operation({
         tag: "Query",
         access: "database",
         summary: "Query with SQL",
@@ -132,7 +131,8 @@ export const querySqlRoutes = (services: AppServices) => {
         body: { "application/json": QuerySqlBody },
         answers: ANSWERS,
       }),
-    })
-    .head(PATH, notAllowed, HIDDEN_ANY)
-    .all(PATH, notAllowed, { parse: "none", ...HIDDEN_ANY });
+      (call) => takeQuery(services, call, () => statementFromBody(call.request, reader)),
+    )
+    .head(PATH, hidden("any token"), notAllowed)
+    .all(PATH, hidden("any token"), notAllowed);
 };

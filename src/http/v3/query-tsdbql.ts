@@ -1,7 +1,6 @@
 // GET and POST /api/v3/query_tsdbql, and under the vendor's name: one statement of the v1-style language in, its rows out as one table in
 // the formats of /api/v3/query_sql.
-import type { Server } from "bun";
-import { Elysia, t } from "elysia";
+import { t } from "elysia";
 import { createEncoder } from "../../arrow/encode.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryAnswer, QueryFormat } from "../../model/query.ts";
@@ -14,10 +13,11 @@ import { parseQuery } from "../../tsdbql/parser.ts";
 import { QUERY_ALIASES } from "../aliases.ts";
 import { BodyReader } from "../body.ts";
 import { type Failure, STATUS } from "../errors.ts";
-import { HIDDEN_ANY, operation } from "../operation.ts";
+import { hidden, operation } from "../operation.ts";
 import { chooseFormat, FORMATS } from "../query-format.ts";
 import { readQueryString } from "../query-string.ts";
 import { errorJson, errorText, json } from "../respond.ts";
+import { type AnyCall, type Call, Routes } from "../route.ts";
 import { runQuery } from "../run-query.ts";
 import type { AppServices } from "../services.ts";
 import { runStatement, type StatementContext } from "../tsdbql/run-statement.ts";
@@ -56,8 +56,8 @@ interface TsdbqlQuery {
   readonly params: string | null;
 }
 
-function queryFromUrl(request: Request): TsdbqlQuery {
-  const query = readQueryString(QueryTsdbqlQuery, request.url);
+function queryFromUrl({ request, target }: AnyCall): TsdbqlQuery {
+  const query = readQueryString(QueryTsdbqlQuery, target.search);
   if (query === null) throw new TsdbError("bad_request", "missing query parameters 'db' and 'q'");
   const format = chooseFormat(query.format, request.headers.get("accept"));
   const params = query.params === undefined ? null : paramsOf(`{"params":${query.params}}`, parseJson(query.params));
@@ -146,12 +146,12 @@ async function encode(pieces: readonly SeriesPiece[], format: QueryFormat): Prom
   return { contentType: encoder.contentType, body: Buffer.concat(parts.filter((part) => part !== null)) };
 }
 
-async function answerOf(services: AppServices, request: Request, query: TsdbqlQuery): Promise<QueryAnswer> {
+async function answerOf(services: AppServices, { request, caller }: Call<"database">, query: TsdbqlQuery): Promise<QueryAnswer> {
   const placed = statementOf(query);
   checkDatabase(query, placed.statement);
   const { database, format, params } = query;
   const nowNs = BigInt(Date.now()) * NS_PER_MS;
-  const context: StatementContext = { request, database, retentionPolicy: null, params, nowNs, signal: request.signal };
+  const context: StatementContext = { caller, database, retentionPolicy: null, params, nowNs, signal: request.signal };
   const list = nameList(services, context, placed.statement);
   if (list !== null) {
     const encoder = await createEncoder(format, list.schema);
@@ -162,23 +162,18 @@ async function answerOf(services: AppServices, request: Request, query: TsdbqlQu
   return "body" in result ? result : encode(result.pieces, format);
 }
 
-interface Call {
-  readonly request: Request;
-  readonly server: Server<unknown> | null;
-}
-
 function takeQuery(
   services: AppServices,
-  { request, server }: Call,
+  call: Call<"database">,
   path: string,
   read: () => TsdbqlQuery | Promise<TsdbqlQuery>,
 ): Promise<Response> {
   return runQuery(services, {
-    ...{ request, server, path },
+    ...{ request: call.request, server: call.server, path },
     run: async () => {
       const query = await read();
       requireReady(services.status());
-      return answerOf(services, request, query);
+      return answerOf(services, call, query);
     },
     refused,
   });
@@ -204,20 +199,15 @@ export const queryTsdbqlRoutes = (services: AppServices) => {
     headers: QueryHeaders,
     answers: ANSWERS,
   } as const;
-  const app = new Elysia({ name: "http.v3.query-tsdbql" });
+  const app = new Routes("http.v3.query-tsdbql", services.access);
   for (const path of QUERY_ALIASES) {
     app
-      .get(
-        path,
-        ({ request, server }) => takeQuery(services, { request, server }, path, () => queryFromUrl(request)),
-        operation({ ...about, query: QueryTsdbqlQuery }),
+      .get(path, operation({ ...about, query: QueryTsdbqlQuery }), (call) => takeQuery(services, call, path, () => queryFromUrl(call)))
+      .post(path, operation({ ...about, body: { "application/json": QueryTsdbqlBody } }), (call) =>
+        takeQuery(services, call, path, () => queryFromBody(call.request, reader)),
       )
-      .post(path, ({ request, server }) => takeQuery(services, { request, server }, path, () => queryFromBody(request, reader)), {
-        parse: "none",
-        ...operation({ ...about, body: { "application/json": QueryTsdbqlBody } }),
-      })
-      .head(path, notAllowed, HIDDEN_ANY)
-      .all(path, notAllowed, { parse: "none", ...HIDDEN_ANY });
+      .head(path, hidden("any token"), notAllowed)
+      .all(path, hidden("any token"), notAllowed);
   }
   return app;
 };

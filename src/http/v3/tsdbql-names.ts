@@ -1,7 +1,6 @@
 // SHOW DATABASES and SHOW RETENTION POLICIES in the columns that the v3 API has for them.
 
 import { listOf, shownRetention } from "../../ingest/tsdbql-lists.ts";
-import { DATABASE_ACTIONS } from "../../model/access.ts";
 import type { ResultBatch, ResultSchema, ResultType } from "../../model/result-batch.ts";
 import type { SeriesPiece } from "../../model/series-piece.ts";
 import type { Statement } from "../../tsdbql/ast.ts";
@@ -17,12 +16,11 @@ export interface NameList {
 }
 
 /** Null: the statement is another one. @throws TsdbError forbidden */
-export function nameList(services: AppServices, { request, database: ofRequest }: StatementContext, statement: Statement): NameList | null {
-  const caller = services.access.callerOf(request);
-  const isVisible = (name: string) => caller === null || DATABASE_ACTIONS.some((action) => caller.allows("db", name, action));
+export function nameList(services: AppServices, { caller, database: ofRequest }: StatementContext, statement: Statement): NameList | null {
+  const isVisible = (name: string) => caller.canSee(name);
   if (statement.kind === "show databases") {
     const names = services
-      .databases()
+      .databaseList(caller)
       .list({ showDeleted: false })
       .map(({ name }) => name);
     return listed(
@@ -35,9 +33,9 @@ export function nameList(services: AppServices, { request, database: ofRequest }
   }
   if (statement.kind !== "show retention policies") return null;
   const database = statement.database ?? ofRequest;
-  services.access.require(request, database, "read");
+  caller.require(database, "read");
   const policies = services
-    .databases()
+    .databaseList(caller)
     .list({ showDeleted: false })
     .flatMap(({ name, retentionNs }) => {
       const [base, policy = "autogen"] = name.split("/");

@@ -1,11 +1,12 @@
 // POST /api/v3/write_lp, the native write endpoint: precision is guessed from the timestamps unless it is named.
-import { Elysia, t } from "elysia";
+import { t } from "elysia";
 import { TsdbError } from "../../model/errors.ts";
 import { Precision } from "../../model/precision.ts";
 import { operation } from "../operation.ts";
 import { V3_PRECISIONS } from "../precisions.ts";
 import { readQueryString } from "../query-string.ts";
 import { errorJson, json } from "../respond.ts";
+import { Routes } from "../route.ts";
 import type { AppServices } from "../services.ts";
 import { readPrecision, rejectedStatus, rejectionRecords, type WriteDialect, WriteRoute, type WriteTarget } from "../write.ts";
 import { acceptPartial, LINE_PROTOCOL, noSync, precision, Rejections, WriteHeaders, writeAnswers } from "../write-schemas.ts";
@@ -17,8 +18,8 @@ export const V3WriteQuery = t.Object({
   no_sync: noSync,
 });
 
-function target(url: string): WriteTarget {
-  const query = readQueryString(V3WriteQuery, url);
+function target(search: string): WriteTarget {
+  const query = readQueryString(V3WriteQuery, search);
   if (query === null) throw new TsdbError("bad_request", "missing query parameter 'db'");
   return {
     database: query.db,
@@ -42,9 +43,9 @@ const DIALECT: WriteDialect = {
 
 export const v3WriteRoutes = (services: AppServices) => {
   const route = new WriteRoute(services, DIALECT);
-  return new Elysia({ name: "http.v3.write" }).post("/api/v3/write_lp", ({ request }) => route.take(request), {
-    parse: "none",
-    ...operation({
+  return new Routes("http.v3.write", services.access).post(
+    "/api/v3/write_lp",
+    operation({
       tag: "Write",
       access: "database",
       summary: "Write line protocol",
@@ -54,5 +55,6 @@ export const v3WriteRoutes = (services: AppServices) => {
       body: LINE_PROTOCOL,
       answers: writeAnswers(Rejections),
     }),
-  });
+    (call) => route.take(call),
+  );
 };

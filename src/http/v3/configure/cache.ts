@@ -1,6 +1,6 @@
 // /api/v3/configure/last_cache and distinct_cache: caches of a table are made and deleted. They are read by SQL.
 import { Type } from "@sinclair/typebox";
-import { Elysia, type Static, t } from "elysia";
+import { type Static, t } from "elysia";
 import type { CacheName, CreatedCache, NewCache } from "../../../model/cache-service.ts";
 import { CACHE_DEFAULTS, type CacheKind } from "../../../model/caches.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../../model/column.ts";
@@ -9,6 +9,7 @@ import { BodyReader } from "../../body.ts";
 import { readJsonBody } from "../../json-body.ts";
 import { operation } from "../../operation.ts";
 import { readQueryString, readRequiredQuery } from "../../query-string.ts";
+import { type Call, Routes } from "../../route.ts";
 import type { AppServices } from "../../services.ts";
 import { requireReady } from "../../write.ts";
 import { configure, configureAnswers, configureFailed } from "./configure-route.ts";
@@ -66,59 +67,59 @@ export const cacheRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
   const isEnterprise = services.edition === "enterprise";
   const nodesOf = (spec: NodeSpec) => (isEnterprise ? readNodeSpec(spec) : null);
-  const create = async (request: Request, read: () => Promise<NewCache>): Promise<Response> => {
+  const create = async (call: Call<"database">, read: () => Promise<NewCache>): Promise<Response> => {
     try {
       requireReady(services.status());
       const cache = await read();
-      services.access.require(request, cache.database, "create");
-      return new Response(batchOf(await services.caches().create(cache)), { status: 201, headers: { "content-type": "application/json" } });
+      const grant = call.caller.require(cache.database, "create");
+      return new Response(batchOf(await services.caches(grant).create(cache)), {
+        status: 201,
+        headers: { "content-type": "application/json" },
+      });
     } catch (error) {
-      return configureFailed(services, request, error);
+      return configureFailed(services, call, error);
     }
   };
-  const remove = (request: Request, kind: CacheKind) =>
-    configure(services, request, 200, async () => {
+  const remove = (call: Call<"database">, kind: CacheKind) =>
+    configure(services, call, 200, async () => {
+      const { request, target, caller } = call;
       const isBare = request.body === null && !request.headers.has("content-type");
-      const inQuery = isBare ? readRequiredQuery(CacheOwner, request.url) : readQueryString(CacheOwner, request.url);
+      const inQuery = isBare ? readRequiredQuery(CacheOwner, target.search) : readQueryString(CacheOwner, target.search);
       const found = inQuery ?? (await readJsonBody(CacheOwner, request, reader));
-      services.access.require(request, found.db, "create");
-      await services.caches().delete(kind, { database: found.db, table: found.table, name: found.name } satisfies CacheName);
+      const grant = caller.require(found.db, "create");
+      await services.caches(grant).delete(kind, { database: found.db, table: found.table, name: found.name } satisfies CacheName);
     });
-  return new Elysia({ name: "http.v3.configure.cache" })
+  return new Routes("http.v3.configure.cache", services.access)
     .post(
       "/api/v3/configure/distinct_cache",
-      ({ request }) =>
-        create(request, async () => {
-          const body = await readJsonBody(DistinctBody, request, reader);
+      operation({
+        tag: "Databases",
+        access: "database",
+        summary: "Create a distinct-value cache",
+        description: "It holds the combinations of values of some columns; SQL reads it: `SELECT * FROM distinct_cache('table', 'cache')`.",
+        body: { "application/json": DistinctBody },
+        answers: {
+          ...configureAnswers({
+            400: "The body cannot be understood, a column cannot be in it, or another cache of the table has the name.",
+            404: "The database, the table or a server does not exist.",
+            409: "There is one of this name and configuration.",
+            422: "There are as many caches as there may be.",
+          }),
+          201: { description: "It exists now.", content: { "application/json": Batch } },
+        },
+      }),
+      (call) =>
+        create(call, async () => {
+          const body = await readJsonBody(DistinctBody, call.request, reader);
           return {
             ...{ kind: "distinct", database: body.db, table: body.table, name: body.name ?? null, nodes: nodesOf(body.node_spec) },
             ...{ columns: body.columns, maxCardinality: body.max_cardinality ?? undefined, maxAgeSeconds: body.max_age ?? undefined },
           };
         }),
-      {
-        parse: "none",
-        ...operation({
-          tag: "Databases",
-          access: "database",
-          summary: "Create a distinct-value cache",
-          description:
-            "It holds the combinations of values of some columns; SQL reads it: `SELECT * FROM distinct_cache('table', 'cache')`.",
-          body: { "application/json": DistinctBody },
-          answers: {
-            ...configureAnswers({
-              400: "The body cannot be understood, a column cannot be in it, or another cache of the table has the name.",
-              404: "The database, the table or a server does not exist.",
-              409: "There is one of this name and configuration.",
-              422: "There are as many caches as there may be.",
-            }),
-            201: { description: "It exists now.", content: { "application/json": Batch } },
-          },
-        }),
-      },
     )
-    .delete("/api/v3/configure/distinct_cache", ({ request }) => remove(request, "distinct"), {
-      parse: "none",
-      ...operation({
+    .delete(
+      "/api/v3/configure/distinct_cache",
+      operation({
         tag: "Databases",
         access: "database",
         summary: "Delete a distinct-value cache",
@@ -126,40 +127,38 @@ export const cacheRoutes = (services: AppServices) => {
         query: CacheOwner,
         answers: DELETE_ANSWERS,
       }),
-    })
+      (call) => remove(call, "distinct"),
+    )
     .post(
       "/api/v3/configure/last_cache",
-      ({ request }) =>
-        create(request, async () => {
-          const body = await readJsonBody(LastBody, request, reader);
+      operation({
+        tag: "Databases",
+        access: "database",
+        summary: "Create a last-value cache",
+        description: "It holds the newest rows of each key; SQL reads it: `SELECT * FROM last_cache('table', 'cache')`.",
+        body: { "application/json": LastBody },
+        answers: {
+          ...configureAnswers({
+            400: "The body cannot be understood, a column cannot be in it, or a cache of the table has the name.",
+            404: "The database, the table or a server does not exist.",
+            422: "There are as many caches as there may be.",
+          }),
+          201: { description: "It exists now.", content: { "application/json": Batch } },
+        },
+      }),
+      (call) =>
+        create(call, async () => {
+          const body = await readJsonBody(LastBody, call.request, reader);
           return {
             ...{ kind: "last", database: body.db, table: body.table, name: body.name ?? null, nodes: nodesOf(body.node_spec) },
             ...{ keyColumns: body.key_columns ?? null, valueColumns: body.value_columns ?? null },
             ...{ count: body.count ?? undefined, ttlSeconds: body.ttl ?? undefined },
           };
         }),
-      {
-        parse: "none",
-        ...operation({
-          tag: "Databases",
-          access: "database",
-          summary: "Create a last-value cache",
-          description: "It holds the newest rows of each key; SQL reads it: `SELECT * FROM last_cache('table', 'cache')`.",
-          body: { "application/json": LastBody },
-          answers: {
-            ...configureAnswers({
-              400: "The body cannot be understood, a column cannot be in it, or a cache of the table has the name.",
-              404: "The database, the table or a server does not exist.",
-              422: "There are as many caches as there may be.",
-            }),
-            201: { description: "It exists now.", content: { "application/json": Batch } },
-          },
-        }),
-      },
     )
-    .delete("/api/v3/configure/last_cache", ({ request }) => remove(request, "last"), {
-      parse: "none",
-      ...operation({
+    .delete(
+      "/api/v3/configure/last_cache",
+      operation({
         tag: "Databases",
         access: "database",
         summary: "Delete a last-value cache",
@@ -167,7 +166,8 @@ export const cacheRoutes = (services: AppServices) => {
         query: CacheOwner,
         answers: DELETE_ANSWERS,
       }),
-    });
+      (call) => remove(call, "last"),
+    );
 };
 
 /** Names of servers; null: all. @throws TsdbError bad_request, not_found */

@@ -3,32 +3,27 @@ import { TsdbError } from "../../../model/errors.ts";
 import { failureOf } from "../../errors.ts";
 import { UnacceptableType } from "../../json-body.ts";
 import type { Answer } from "../../operation.ts";
-import { pathOf } from "../../query-string.ts";
 import { errorJson, errorText, text } from "../../respond.ts";
+import type { AnyCall } from "../../route.ts";
 import type { AppServices } from "../../services.ts";
 import { requireReady } from "../../write.ts";
 
 /** Runs `change` and answers with `status` and no body, or with what it throws. */
-export async function configure(
-  services: AppServices,
-  request: Request,
-  status: 200 | 204,
-  change: () => Promise<void>,
-): Promise<Response> {
+export async function configure(services: AppServices, call: AnyCall, status: 200 | 204, change: () => Promise<void>): Promise<Response> {
   try {
     requireReady(services.status());
     await change();
     return new Response(null, { status });
   } catch (error) {
-    return configureFailed(services, request, error);
+    return configureFailed(services, call, error);
   }
 }
 
 /** Limits and names of databases have the JSON form, as on the write endpoints; everything else is text. */
-export function configureFailed(services: AppServices, request: Request, error: unknown): Response {
+export function configureFailed(services: AppServices, { request, target }: AnyCall, error: unknown): Response {
   if (error instanceof UnacceptableType) return text(415, error.message);
   const failure = failureOf(error);
-  if (failure.isOurs) services.report(error, `${request.method} ${pathOf(request.url)}`);
+  if (failure.isOurs) services.report(error, `${request.method} ${target.path}`);
   const isName = error instanceof TsdbError && error.kind === "bad_request" && "name" in error.details;
   return isName || failure.status === 403 || failure.status === 422 || failure.status >= 500 ? errorJson(failure) : errorText(failure);
 }

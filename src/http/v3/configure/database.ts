@@ -1,6 +1,6 @@
 // /api/v3/configure/database: databases are listed, made, changed, deleted and restored.
-import { Elysia, t } from "elysia";
-import { DATABASE_ACTIONS } from "../../../model/access.ts";
+import { t } from "elysia";
+import type { DatabaseGrant } from "../../../auth/authorizer.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { parseHumanDuration } from "../../../model/human-duration.ts";
 import { INTERNAL_DATABASE } from "../../../model/names.ts";
@@ -9,6 +9,7 @@ import { readJsonBody } from "../../json-body.ts";
 import { operation } from "../../operation.ts";
 import { chooseFormat, FORMATS } from "../../query-format.ts";
 import { readRequiredQuery } from "../../query-string.ts";
+import { type Call, Routes } from "../../route.ts";
 import type { AppServices } from "../../services.ts";
 import { requireReady } from "../../write.ts";
 import { configure, configureAnswers, configureFailed } from "./configure-route.ts";
@@ -58,19 +59,18 @@ export function retentionNs(period: string | null | undefined): bigint | null {
 
 export const databaseRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
-  const list = async (request: Request): Promise<Response> => {
+  const list = async (call: Call<"any token">): Promise<Response> => {
+    const { request, target, caller } = call;
     try {
-      const { format, show_deleted: showDeleted = false } = readRequiredQuery(ListQuery, request.url);
+      const { format, show_deleted: showDeleted = false } = readRequiredQuery(ListQuery, target.search);
       requireReady(services.status());
-      const caller = services.access.callerOf(request);
-      const all = caller === null || caller.isAdmin;
-      const names = all
+      const names = caller.isAdmin
         ? null
         : services
-            .databases()
+            .databaseList(caller)
             .list({ showDeleted })
             .map(({ name }) => name);
-      const visible = names?.filter((name) => DATABASE_ACTIONS.some((action) => caller!.allows("db", name, action))) ?? null;
+      const visible = names?.filter((name) => caller.canSee(name)) ?? null;
       const { contentType, body } = await services.query.query({
         database: INTERNAL_DATABASE,
         statement: listStatement(showDeleted, visible),
@@ -80,17 +80,17 @@ export const databaseRoutes = (services: AppServices) => {
       });
       return new Response(body, { headers: { "content-type": contentType } });
     } catch (error) {
-      return configureFailed(services, request, error);
+      return configureFailed(services, call, error);
     }
   };
-  const setRetention = (database: string, period: bigint | null) => {
+  const setRetention = (grant: DatabaseGrant, period: bigint | null) => {
+    const { database } = grant;
     if (database === INTERNAL_DATABASE) throw new TsdbError("bad_request", `cannot change internal database '${database}'`, {});
-    return services.data().setRetention({ database }, period);
+    return services.data(grant).setRetention({ database }, period);
   };
-  return new Elysia({ name: "http.v3.configure.database" })
+  return new Routes("http.v3.configure.database", services.access)
     .get(
       PATH,
-      ({ request }) => list(request),
       operation({
         tag: "Databases",
         access: "any token",
@@ -98,64 +98,50 @@ export const databaseRoutes = (services: AppServices) => {
         query: ListQuery,
         answers: configureAnswers({ 200: "The databases, by name; deleted ones last.", 400: "`format` is missing or not known." }),
       }),
+      list,
     )
     .post(
       PATH,
-      ({ request }) =>
-        configure(services, request, 200, async () => {
-          const body = await readJsonBody(CreateBody, request, reader);
-          services.access.require(request, body.db, "create");
-          await services.databases().createDatabase({ name: body.db, retentionNs: retentionNs(body.retention_period) });
+      operation({
+        tag: "Databases",
+        access: "database",
+        summary: "Create a database",
+        body: { "application/json": CreateBody },
+        answers: configureAnswers({
+          200: "It exists now.",
+          400: "Its name or retention period cannot be understood.",
+          409: "There is one of this name.",
+          422: "There are as many databases as there may be.",
         }),
-      {
-        parse: "none",
-        ...operation({
-          tag: "Databases",
-          access: "database",
-          summary: "Create a database",
-          body: { "application/json": CreateBody },
-          answers: configureAnswers({
-            200: "It exists now.",
-            400: "Its name or retention period cannot be understood.",
-            409: "There is one of this name.",
-            422: "There are as many databases as there may be.",
-          }),
+      }),
+      (call) =>
+        configure(services, call, 200, async () => {
+          const body = await readJsonBody(CreateBody, call.request, reader);
+          const grant = call.caller.require(body.db, "create");
+          await services.databases(grant).createDatabase({ name: body.db, retentionNs: retentionNs(body.retention_period) });
         }),
-      },
     )
     .put(
       PATH,
-      ({ request }) =>
-        configure(services, request, 200, async () => {
-          const body = await readJsonBody(CreateBody, request, reader);
-          services.access.require(request, body.db, "create");
-          await setRetention(body.db, retentionNs(body.retention_period));
+      operation({
+        tag: "Databases",
+        access: "database",
+        summary: "Change how long a database keeps its rows",
+        body: { "application/json": CreateBody },
+        answers: configureAnswers({
+          200: "Changed, for the statements that follow; absent or null means for ever.",
+          400: "The period cannot be understood.",
+          404: "The database does not exist.",
         }),
-      {
-        parse: "none",
-        ...operation({
-          tag: "Databases",
-          access: "database",
-          summary: "Change how long a database keeps its rows",
-          body: { "application/json": CreateBody },
-          answers: configureAnswers({
-            200: "Changed, for the statements that follow; absent or null means for ever.",
-            400: "The period cannot be understood.",
-            404: "The database does not exist.",
-          }),
+      }),
+      (call) =>
+        configure(services, call, 200, async () => {
+          const body = await readJsonBody(CreateBody, call.request, reader);
+          await setRetention(call.caller.require(body.db, "create"), retentionNs(body.retention_period));
         }),
-      },
     )
     .delete(
       PATH,
-      ({ request }) =>
-        configure(services, request, 200, async () => {
-          const { db: database, data_only, remove_tables, hard_delete_at } = readRequiredQuery(DeleteQuery, request.url);
-          services.access.require(request, database, "delete");
-          const hardDeleteAt = readHardDeleteAt(hard_delete_at);
-          const request_ = { database, dataOnly: data_only ?? false, removeTables: remove_tables ?? false, hardDeleteAt };
-          await services.databases().deleteDatabase(request_);
-        }),
       operation({
         tag: "Databases",
         access: "database",
@@ -169,69 +155,64 @@ export const databaseRoutes = (services: AppServices) => {
           409: "It was deleted before, to be dropped at the same time.",
         }),
       }),
+      (call) =>
+        configure(services, call, 200, async () => {
+          const { db: database, data_only, remove_tables, hard_delete_at } = readRequiredQuery(DeleteQuery, call.target.search);
+          const grant = call.caller.require(database, "delete");
+          const hardDeleteAt = readHardDeleteAt(hard_delete_at);
+          const request_ = { database, dataOnly: data_only ?? false, removeTables: remove_tables ?? false, hardDeleteAt };
+          await services.databases(grant).deleteDatabase(request_);
+        }),
     )
     .post(
       `${PATH}/restore`,
-      ({ request }) =>
-        configure(services, request, 200, async () => {
-          const body = await readJsonBody(RestoreBody, request, reader);
-          services.access.require(request, body.db, "create");
+      operation({
+        tag: "Databases",
+        access: "database",
+        summary: "Restore a deleted database",
+        body: { "application/json": RestoreBody },
+        answers: configureAnswers({
+          200: "It is there again, with its tables and rows.",
+          400: "The new name is not possible, or several deleted databases had the name.",
+          404: "No deleted database has or had the name.",
+          409: "The name is taken, or the database is not deleted.",
+          422: "There are as many databases or tables as there may be.",
+        }),
+      }),
+      (call) =>
+        configure(services, call, 200, async () => {
+          const body = await readJsonBody(RestoreBody, call.request, reader);
+          call.caller.require(body.db, "create");
           const deleted = services
-            .databases()
+            .databaseList(call.caller)
             .list({ showDeleted: true })
             .find(({ name, deletion }) => name === body.db && deletion !== null);
           const target = body.new_name ?? deleted?.deletion?.formerName ?? body.db;
-          services.access.require(request, target, "create");
-          await services.databases().restoreDatabase({ database: body.db, newName: body.new_name ?? null });
+          const grant = call.caller.require(target, "create");
+          await services.databases(grant).restoreDatabase({ database: body.db, newName: body.new_name ?? null });
         }),
-      {
-        parse: "none",
-        ...operation({
-          tag: "Databases",
-          access: "database",
-          summary: "Restore a deleted database",
-          body: { "application/json": RestoreBody },
-          answers: configureAnswers({
-            200: "It is there again, with its tables and rows.",
-            400: "The new name is not possible, or several deleted databases had the name.",
-            404: "No deleted database has or had the name.",
-            409: "The name is taken, or the database is not deleted.",
-            422: "There are as many databases or tables as there may be.",
-          }),
-        }),
-      },
     )
     .post(
       `${PATH}/retention_period`,
-      ({ request }) =>
-        configure(services, request, 204, async () => {
-          const { db: database, duration } = readRequiredQuery(RetentionQuery, request.url);
-          services.access.require(request, database, "create");
-          await setRetention(database, parseHumanDuration(duration));
+      operation({
+        tag: "Databases",
+        access: "database",
+        summary: "Set how long a database keeps its rows",
+        query: RetentionQuery,
+        answers: configureAnswers({
+          204: "Set.",
+          400: "The duration cannot be understood.",
+          404: "The database does not exist.",
         }),
-      {
-        parse: "none",
-        ...operation({
-          tag: "Databases",
-          access: "database",
-          summary: "Set how long a database keeps its rows",
-          query: RetentionQuery,
-          answers: configureAnswers({
-            204: "Set.",
-            400: "The duration cannot be understood.",
-            404: "The database does not exist.",
-          }),
+      }),
+      (call) =>
+        configure(services, call, 204, async () => {
+          const { db: database, duration } = readRequiredQuery(RetentionQuery, call.target.search);
+          await setRetention(call.caller.require(database, "create"), parseHumanDuration(duration));
         }),
-      },
     )
     .delete(
       `${PATH}/retention_period`,
-      ({ request }) =>
-        configure(services, request, 204, async () => {
-          const { db: database } = readRequiredQuery(OwnerQuery, request.url);
-          services.access.require(request, database, "create");
-          await setRetention(database, null);
-        }),
       operation({
         tag: "Databases",
         access: "database",
@@ -239,5 +220,10 @@ export const databaseRoutes = (services: AppServices) => {
         query: OwnerQuery,
         answers: configureAnswers({ 204: "Set.", 404: "The database does not exist." }),
       }),
+      (call) =>
+        configure(services, call, 204, async () => {
+          const { db: database } = readRequiredQuery(OwnerQuery, call.target.search);
+          await setRetention(call.caller.require(database, "create"), null);
+        }),
     );
 };

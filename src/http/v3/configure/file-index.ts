@@ -1,8 +1,9 @@
 // /api/v3/enterprise/configure/file_index: indexes over tag and string columns, by which queries pass over files.
-import { Elysia, t } from "elysia";
+import { t } from "elysia";
 import { BodyReader } from "../../body.ts";
 import { readJsonBody } from "../../json-body.ts";
 import { operation } from "../../operation.ts";
+import { Routes } from "../../route.ts";
 import type { AppServices } from "../../services.ts";
 import { configure, configureAnswers } from "./configure-route.ts";
 
@@ -24,54 +25,48 @@ const DeleteBody = t.Object({ db, table });
 
 export const fileIndexRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
-  const routes = new Elysia({ name: "http.v3.configure.file-index" });
+  const routes = new Routes("http.v3.configure.file-index", services.access);
   if (services.edition !== "enterprise") return routes;
   return routes
     .post(
       PATH,
-      ({ request }) =>
-        configure(services, request, 200, async () => {
-          const { db: database, table: name, columns } = await readJsonBody(CreateBody, request, reader);
-          services.access.require(request, database, "create");
-          await services.fileIndexes().create({ database, table: name ?? null }, columns);
+      operation({
+        tag: "Databases",
+        access: "database",
+        summary: "Create a file index",
+        description: "In place of the one that there is. Files that there are get it by and by, new ones as they are written.",
+        body: { "application/json": CreateBody },
+        answers: configureAnswers({
+          200: "It exists now; queries use it for each file as soon as that is indexed.",
+          400: "A column does not exist, or is neither a tag nor a string field.",
+          404: "The database or table does not exist.",
         }),
-      {
-        parse: "none",
-        ...operation({
-          tag: "Databases",
-          access: "database",
-          summary: "Create a file index",
-          description: "In place of the one that there is. Files that there are get it by and by, new ones as they are written.",
-          body: { "application/json": CreateBody },
-          answers: configureAnswers({
-            200: "It exists now; queries use it for each file as soon as that is indexed.",
-            400: "A column does not exist, or is neither a tag nor a string field.",
-            404: "The database or table does not exist.",
-          }),
+      }),
+      (call) =>
+        configure(services, call, 200, async () => {
+          const { db: database, table: name, columns } = await readJsonBody(CreateBody, call.request, reader);
+          const grant = call.caller.require(database, "create");
+          await services.fileIndexes(grant).create({ database, table: name ?? null }, columns);
         }),
-      },
     )
     .delete(
       PATH,
-      ({ request }) =>
-        configure(services, request, 200, async () => {
-          const { db: database, table: name } = await readJsonBody(DeleteBody, request, reader);
-          services.access.require(request, database, "create");
-          await services.fileIndexes().delete({ database, table: name ?? null });
+      operation({
+        tag: "Databases",
+        access: "database",
+        summary: "Delete a file index",
+        body: { "application/json": DeleteBody },
+        answers: configureAnswers({
+          200: "It is gone; rows are as they were.",
+          400: "The body cannot be understood.",
+          404: "The database, the table or the index does not exist.",
         }),
-      {
-        parse: "none",
-        ...operation({
-          tag: "Databases",
-          access: "database",
-          summary: "Delete a file index",
-          body: { "application/json": DeleteBody },
-          answers: configureAnswers({
-            200: "It is gone; rows are as they were.",
-            400: "The body cannot be understood.",
-            404: "The database, the table or the index does not exist.",
-          }),
+      }),
+      (call) =>
+        configure(services, call, 200, async () => {
+          const { db: database, table: name } = await readJsonBody(DeleteBody, call.request, reader);
+          const grant = call.caller.require(database, "create");
+          await services.fileIndexes(grant).delete({ database, table: name ?? null });
         }),
-      },
     );
 };

@@ -1,10 +1,11 @@
 // /api/v3/configure/table: tables are made, changed, deleted and restored.
-import { Elysia, t } from "elysia";
+import { t } from "elysia";
 import { parseHumanDuration } from "../../../model/human-duration.ts";
 import { BodyReader } from "../../body.ts";
 import { readJsonBody } from "../../json-body.ts";
 import { operation } from "../../operation.ts";
 import { readRequiredQuery } from "../../query-string.ts";
+import { Routes } from "../../route.ts";
 import type { AppServices } from "../../services.ts";
 import { configure, configureAnswers } from "./configure-route.ts";
 import { retentionNs } from "./database.ts";
@@ -47,45 +48,35 @@ const OwnerQuery = t.Object({ db, table });
 export const tableRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
   const isEnterprise = services.edition === "enterprise";
-  const routes = new Elysia({ name: "http.v3.configure.table" })
+  const routes = new Routes("http.v3.configure.table", services.access)
     .post(
       PATH,
-      ({ request }) =>
-        configure(services, request, 200, async () => {
-          const body = await readJsonBody(CreateBody, request, reader);
+      operation({
+        tag: "Databases",
+        access: "database",
+        summary: "Create a table",
+        body: { "application/json": CreateBody },
+        answers: configureAnswers({
+          200: "It exists now, with its columns and without rows.",
+          400: "A name, type or retention period cannot be understood.",
+          404: "The database does not exist.",
+          409: "There is one of this name.",
+          422: "There are as many tables or columns as there may be.",
+        }),
+      }),
+      (call) =>
+        configure(services, call, 200, async () => {
+          const body = await readJsonBody(CreateBody, call.request, reader);
           const { db: database, table: name, tags, fields, retention_period: period } = body;
-          services.access.require(request, database, "create");
-          await services.databases().createTable({
+          const grant = call.caller.require(database, "create");
+          await services.databases(grant).createTable({
             ...{ database, table: name, tags, fields },
             retentionNs: isEnterprise ? retentionNs(period) : null,
           });
         }),
-      {
-        parse: "none",
-        ...operation({
-          tag: "Databases",
-          access: "database",
-          summary: "Create a table",
-          body: { "application/json": CreateBody },
-          answers: configureAnswers({
-            200: "It exists now, with its columns and without rows.",
-            400: "A name, type or retention period cannot be understood.",
-            404: "The database does not exist.",
-            409: "There is one of this name.",
-            422: "There are as many tables or columns as there may be.",
-          }),
-        }),
-      },
     )
     .delete(
       PATH,
-      ({ request }) =>
-        configure(services, request, 200, async () => {
-          const { db: database, table: name, data_only, hard_delete_at } = readRequiredQuery(DeleteQuery, request.url);
-          services.access.require(request, database, "delete");
-          const hardDeleteAt = readHardDeleteAt(hard_delete_at);
-          await services.databases().deleteTable({ database, table: name, dataOnly: data_only ?? false, hardDeleteAt });
-        }),
       operation({
         tag: "Databases",
         access: "database",
@@ -99,88 +90,80 @@ export const tableRoutes = (services: AppServices) => {
           409: "It was deleted before, to be dropped at the same time.",
         }),
       }),
+      (call) =>
+        configure(services, call, 200, async () => {
+          const { db: database, table: name, data_only, hard_delete_at } = readRequiredQuery(DeleteQuery, call.target.search);
+          const grant = call.caller.require(database, "delete");
+          const hardDeleteAt = readHardDeleteAt(hard_delete_at);
+          await services.databases(grant).deleteTable({ database, table: name, dataOnly: data_only ?? false, hardDeleteAt });
+        }),
     )
     .post(
       `${PATH}/restore`,
-      ({ request }) =>
-        configure(services, request, 200, async () => {
-          const body = await readJsonBody(RestoreBody, request, reader);
-          services.access.require(request, body.db, "create");
-          await services.databases().restoreTable({ database: body.db, table: body.table, newName: body.new_name ?? null });
+      operation({
+        tag: "Databases",
+        access: "database",
+        summary: "Restore a deleted table",
+        body: { "application/json": RestoreBody },
+        answers: configureAnswers({
+          200: "It is there again, with its rows.",
+          400: "The new name is not possible, or several deleted tables had the name.",
+          404: "No deleted table has or had the name.",
+          409: "The name is taken, or the table is not deleted.",
+          422: "There are as many tables as there may be.",
         }),
-      {
-        parse: "none",
-        ...operation({
-          tag: "Databases",
-          access: "database",
-          summary: "Restore a deleted table",
-          body: { "application/json": RestoreBody },
-          answers: configureAnswers({
-            200: "It is there again, with its rows.",
-            400: "The new name is not possible, or several deleted tables had the name.",
-            404: "No deleted table has or had the name.",
-            409: "The name is taken, or the table is not deleted.",
-            422: "There are as many tables as there may be.",
-          }),
+      }),
+      (call) =>
+        configure(services, call, 200, async () => {
+          const body = await readJsonBody(RestoreBody, call.request, reader);
+          const grant = call.caller.require(body.db, "create");
+          await services.databases(grant).restoreTable({ database: body.db, table: body.table, newName: body.new_name ?? null });
         }),
-      },
     );
   if (!isEnterprise) return routes;
   return routes
     .put(
       PATH,
-      ({ request }) =>
-        configure(services, request, 200, async () => {
-          const { db: database, table: name, retention_period: period } = await readJsonBody(UpdateBody, request, reader);
-          services.access.require(request, database, "create");
-          await services.data().setRetention({ database, table: name }, retentionNs(period));
+      operation({
+        tag: "Databases",
+        access: "database",
+        summary: "Change how long a table keeps its rows",
+        body: { "application/json": UpdateBody },
+        answers: configureAnswers({
+          200: "Changed; absent or null means as long as the database says.",
+          400: "The period cannot be understood.",
+          404: "The database or table does not exist.",
         }),
-      {
-        parse: "none",
-        ...operation({
-          tag: "Databases",
-          access: "database",
-          summary: "Change how long a table keeps its rows",
-          body: { "application/json": UpdateBody },
-          answers: configureAnswers({
-            200: "Changed; absent or null means as long as the database says.",
-            400: "The period cannot be understood.",
-            404: "The database or table does not exist.",
-          }),
+      }),
+      (call) =>
+        configure(services, call, 200, async () => {
+          const { db: database, table: name, retention_period: period } = await readJsonBody(UpdateBody, call.request, reader);
+          const grant = call.caller.require(database, "create");
+          await services.data(grant).setRetention({ database, table: name }, retentionNs(period));
         }),
-      },
     )
     .post(
       RETENTION_PATH,
-      ({ request }) =>
-        configure(services, request, 204, async () => {
-          const { db: database, table: name, duration } = readRequiredQuery(RetentionQuery, request.url);
-          services.access.require(request, database, "create");
-          await services.data().setRetention({ database, table: name }, parseHumanDuration(duration));
+      operation({
+        tag: "Databases",
+        access: "database",
+        summary: "Set how long a table keeps its rows",
+        query: RetentionQuery,
+        answers: configureAnswers({
+          204: "Set.",
+          400: "The duration cannot be understood.",
+          404: "The database or table does not exist.",
         }),
-      {
-        parse: "none",
-        ...operation({
-          tag: "Databases",
-          access: "database",
-          summary: "Set how long a table keeps its rows",
-          query: RetentionQuery,
-          answers: configureAnswers({
-            204: "Set.",
-            400: "The duration cannot be understood.",
-            404: "The database or table does not exist.",
-          }),
+      }),
+      (call) =>
+        configure(services, call, 204, async () => {
+          const { db: database, table: name, duration } = readRequiredQuery(RetentionQuery, call.target.search);
+          const grant = call.caller.require(database, "create");
+          await services.data(grant).setRetention({ database, table: name }, parseHumanDuration(duration));
         }),
-      },
     )
     .delete(
       RETENTION_PATH,
-      ({ request }) =>
-        configure(services, request, 204, async () => {
-          const { db: database, table: name } = readRequiredQuery(OwnerQuery, request.url);
-          services.access.require(request, database, "create");
-          await services.data().setRetention({ database, table: name }, null);
-        }),
       operation({
         tag: "Databases",
         access: "database",
@@ -188,5 +171,11 @@ export const tableRoutes = (services: AppServices) => {
         query: OwnerQuery,
         answers: configureAnswers({ 204: "Set.", 404: "The database or table does not exist." }),
       }),
+      (call) =>
+        configure(services, call, 204, async () => {
+          const { db: database, table: name } = readRequiredQuery(OwnerQuery, call.target.search);
+          const grant = call.caller.require(database, "create");
+          await services.data(grant).setRetention({ database, table: name }, null);
+        }),
     );
 };

@@ -1,6 +1,6 @@
 // /api/v3/configure/token: tokens are made, replaced and deleted. Their texts are shown once.
 import { Type } from "@sinclair/typebox";
-import { Elysia, t } from "elysia";
+import { t } from "elysia";
 import { checkPermission } from "../../../auth/permissions.ts";
 import type { NewToken } from "../../../model/access.ts";
 import { BodyReader } from "../../body.ts";
@@ -8,6 +8,7 @@ import { readJsonBody } from "../../json-body.ts";
 import { type OperationSource, operation } from "../../operation.ts";
 import { readRequiredQuery } from "../../query-string.ts";
 import { text } from "../../respond.ts";
+import { type AnyCall, Routes } from "../../route.ts";
 import type { AppServices } from "../../services.ts";
 import { requireReady } from "../../write.ts";
 import { configure, configureAnswers, configureFailed } from "./configure-route.ts";
@@ -54,62 +55,55 @@ export function tokenCreated({ id, name, token, hash, createdMs, expiryMs }: New
 export const tokenRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
   const isOff = () => text(405, "endpoint disabled, started without auth");
-  const make = async (request: Request, run: () => Promise<NewToken>): Promise<Response> => {
+  const make = async (call: AnyCall, run: () => Promise<NewToken>): Promise<Response> => {
     if (!services.access.isOn) return isOff();
     try {
       requireReady(services.status());
       return tokenCreated(await run());
     } catch (error) {
-      return configureFailed(services, request, error);
+      return configureFailed(services, call, error);
     }
   };
-  const routes = new Elysia({ name: "http.v3.configure.token" })
-    .post(`${PATH}/admin`, ({ request }) => make(request, () => services.tokens().createOperatorToken()), {
-      parse: "none",
-      ...operation({
+  const routes = new Routes("http.v3.configure.token", services.access)
+    .post(
+      `${PATH}/admin`,
+      operation({
         tag: "Tokens",
         summary: "Create the first admin token",
         access: "open",
         description: "Works once, without a token: do it when the server has started.",
         answers: { ...CREATED, 409: { description: "There is one." } },
       }),
-    })
-    .post(`${PATH}/admin/regenerate`, ({ request }) => make(request, () => services.tokens().regenerateOperatorToken()), {
-      parse: "none",
-      ...operation({
+      (call) => make(call, () => services.tokens().createOperatorToken()),
+    )
+    .post(
+      `${PATH}/admin/regenerate`,
+      operation({
         tag: "Tokens",
         summary: "Replace the first admin token",
         access: "admin",
         description: "The text before is worth nothing from then on.",
         answers: CREATED,
       }),
-    })
+      (call) => make(call, () => services.tokens().regenerateOperatorToken(call.caller)),
+    )
     .post(
       `${PATH}/named_admin`,
-      ({ request }) =>
-        make(request, async () => {
-          const { token_name: name, expiry_secs: expiry = null } = await readJsonBody(NamedAdminBody, request, reader);
-          return services.tokens().createToken({ name, expirySeconds: expiry, permissions: null });
+      operation({
+        tag: "Tokens",
+        summary: "Create an admin token with a name",
+        access: "admin",
+        body: { "application/json": NamedAdminBody },
+        answers: { ...CREATED, 400: { description: "The name or expiry cannot be." }, 409: { description: "The name is taken." } },
+      }),
+      (call) =>
+        make(call, async () => {
+          const { token_name: name, expiry_secs: expiry = null } = await readJsonBody(NamedAdminBody, call.request, reader);
+          return services.tokens().createToken(call.caller, { name, expirySeconds: expiry, permissions: null });
         }),
-      {
-        parse: "none",
-        ...operation({
-          tag: "Tokens",
-          summary: "Create an admin token with a name",
-          access: "admin",
-          body: { "application/json": NamedAdminBody },
-          answers: { ...CREATED, 400: { description: "The name or expiry cannot be." }, 409: { description: "The name is taken." } },
-        }),
-      },
     )
     .delete(
       PATH,
-      ({ request }) => {
-        if (!services.access.isOn) return isOff();
-        return configure(services, request, 200, async () => {
-          await services.tokens().deleteToken(readRequiredQuery(DeleteQuery, request.url).token_name);
-        });
-      },
       operation({
         tag: "Tokens",
         summary: "Delete a token",
@@ -117,29 +111,32 @@ export const tokenRoutes = (services: AppServices) => {
         query: DeleteQuery,
         answers: configureAnswers({ 200: "Deleted.", 404: "No token has the name.", 405: "The first admin token cannot be deleted." }),
       }),
+      (call) => {
+        if (!services.access.isOn) return isOff();
+        return configure(services, call, 200, async () => {
+          await services.tokens().deleteToken(call.caller, readRequiredQuery(DeleteQuery, call.target.search).token_name);
+        });
+      },
     );
   if (services.edition !== "enterprise") return routes;
   return routes.post(
     ENTERPRISE_PATH,
-    ({ request }) =>
-      make(request, async () => {
-        const { token_name: name, permissions, expiry_secs: expiry = null } = await readJsonBody(ResourceTokenBody, request, reader);
+    operation({
+      tag: "Tokens",
+      summary: "Create a token for some databases or pages",
+      access: "admin",
+      body: { "application/json": ResourceTokenBody },
+      answers: {
+        ...CREATED,
+        400: { description: "A permission, the name or the expiry cannot be." },
+        409: { description: "The name is taken." },
+      },
+    }),
+    (call) =>
+      make(call, async () => {
+        const { token_name: name, permissions, expiry_secs: expiry = null } = await readJsonBody(ResourceTokenBody, call.request, reader);
         const checked = permissions.map((each) => checkPermission(each.resource_type, each.resource_names, each.actions));
-        return services.tokens().createToken({ name, expirySeconds: expiry, permissions: checked });
+        return services.tokens().createToken(call.caller, { name, expirySeconds: expiry, permissions: checked });
       }),
-    {
-      parse: "none",
-      ...operation({
-        tag: "Tokens",
-        summary: "Create a token for some databases or pages",
-        access: "admin",
-        body: { "application/json": ResourceTokenBody },
-        answers: {
-          ...CREATED,
-          400: { description: "A permission, the name or the expiry cannot be." },
-          409: { description: "The name is taken." },
-        },
-      }),
-    },
   );
 };

@@ -1,0 +1,159 @@
+// Decides whether a request may run, from its credentials and the access rule of its route. The outcome is a value that only this file
+// constructs, so a function that takes a proven caller or a grant cannot be called without a decision.
+import {
+  type AccessRule,
+  type Authenticator,
+  type Caller,
+  DATABASE_ACTIONS,
+  type DatabaseAction,
+  type SystemPage,
+} from "../model/access.ts";
+import { TsdbError } from "../model/errors.ts";
+import type { Credentials } from "./credentials.ts";
+
+/** Why a request is refused. */
+export type Denial = "malformed" | "unauthenticated" | "forbidden";
+
+/** What a route with the rule gets. Null where the caller does not matter: open routes and pages. */
+export type CallerOf<R extends AccessRule> = R extends "admin"
+  ? AdminCaller
+  : R extends "database" | "any token"
+    ? ProvenCaller
+    : R extends "open" | SystemPage
+      ? null
+      : never;
+
+const EVERYBODY: Caller = { token: null, isAdmin: true, allows: () => true };
+
+/** Without authorization: everybody may do everything. */
+export const NO_AUTH: Authenticator = { isOn: false, callerOf: () => EVERYBODY };
+
+let proveCaller: (caller: Caller) => ProvenCaller;
+let proveAdmin: (caller: Caller) => AdminCaller;
+let grant: (database: string) => DatabaseGrant;
+
+/** The caller has a valid token, or authorization is off. What it may do to a database is asked with `require`. */
+export class ProvenCaller {
+  static {
+    proveCaller = (caller) => new ProvenCaller(caller);
+  }
+
+  protected constructor(private readonly caller: Caller) {}
+
+  get isAdmin(): boolean {
+    return this.caller.isAdmin;
+  }
+
+  allows(database: string, action: DatabaseAction): boolean {
+    return this.caller.allows("db", database, action);
+  }
+
+  /** Lists show the databases that the caller may do something to. */
+  canSee(database: string): boolean {
+    return DATABASE_ACTIONS.some((action) => this.allows(database, action));
+  }
+
+  /** @throws TsdbError forbidden */
+  require(database: string, action: DatabaseAction): DatabaseGrant {
+    if (this.allows(database, action)) return grant(database);
+    throw new TsdbError("forbidden", "unauthorized to perform requested action with the token", { database, action });
+  }
+
+  /** @throws TsdbError forbidden */
+  requireAdmin(): AdminCaller {
+    if (this.isAdmin) return proveAdmin(this.caller);
+    throw new TsdbError("forbidden", "requestor is forbidden from requested resource");
+  }
+}
+
+/** The caller may do everything. */
+export class AdminCaller extends ProvenCaller {
+  /** Makes the type nominal, and a cast to it visible to `assert`. */
+  readonly #isProven = true;
+
+  static {
+    proveAdmin = (caller) => new AdminCaller(caller);
+  }
+
+  /** Throws for a value that was cast to this type. */
+  static assert(caller: AdminCaller): void {
+    if (!(#isProven in caller) || !caller.#isProven) throw new Error("BUG: a caller that nothing has proven to be an admin");
+  }
+
+  private constructor(caller: Caller) {
+    super(caller);
+  }
+}
+
+/** The caller may do what it asked for to this database. */
+export class DatabaseGrant {
+  readonly #database: string;
+
+  static {
+    grant = (database) => new DatabaseGrant(database);
+  }
+
+  private constructor(database: string) {
+    this.#database = database;
+  }
+
+  /** Throws for a value that was cast to this type. */
+  get database(): string {
+    return this.#database;
+  }
+}
+
+export class Authorizer {
+  constructor(
+    private readonly authenticator: Authenticator,
+    /** Pages that need no token. */
+    private readonly openPages: ReadonlySet<SystemPage> = new Set(),
+  ) {}
+
+  /** False: everybody may do everything. */
+  get isOn(): boolean {
+    return this.authenticator.isOn;
+  }
+
+  /** Whether credentials are looked at. */
+  needsToken(rule: AccessRule): boolean {
+    return this.authenticator.isOn && rule !== "open" && !this.openPages.has(rule as SystemPage);
+  }
+
+  /** The caller that a route with `rule` gets, or why it does not run. */
+  authorize<R extends AccessRule>(rule: R, credentials: Credentials): CallerOf<R> | Denial {
+    const caller = this.needsToken(rule) ? this.callerOf(credentials) : EVERYBODY;
+    return typeof caller === "string" ? caller : (proofOf(rule, caller) as CallerOf<R> | Denial);
+  }
+
+  /** Whoever reaches the recovery address. src/http/recovery.ts alone asks for it, for one request. */
+  recoveryCaller(): AdminCaller {
+    return proveAdmin(EVERYBODY);
+  }
+
+  private callerOf(credentials: Credentials): Caller | Denial {
+    if (credentials === "malformed") return "malformed";
+    if (credentials === "none") return "unauthenticated";
+    return this.authenticator.callerOf(credentials.token) ?? "unauthenticated";
+  }
+}
+
+/** What no case allows is forbidden. */
+function proofOf(rule: AccessRule, caller: Caller): ProvenCaller | null | Denial {
+  switch (rule) {
+    case "open":
+      return null;
+    case "any token":
+    case "database":
+      return proveCaller(caller);
+    case "admin":
+      return caller.isAdmin ? proveAdmin(caller) : "forbidden";
+    case "health":
+    case "ping":
+    case "metrics":
+    case "ready":
+      return caller.allows("system", rule, "read") ? null : "forbidden";
+    default:
+      return "forbidden";
+  }
+}

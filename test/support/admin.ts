@@ -1,0 +1,7 @@
+// A proven admin for tests that call services without a request: what a server without authorization proves of everybody.
+import { type AdminCaller, Authorizer, NO_AUTH } from "../../src/auth/authorizer.ts";
+
+const proven = new Authorizer(NO_AUTH).authorize("admin", "none");
+if (typeof proven === "string") throw new Error(`BUG: ${proven}`);
+
+export const ADMIN: AdminCaller = proven;
