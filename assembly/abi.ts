@@ -21,7 +21,7 @@ export const PRECISION_HOUR = 6;
 
 // Line parser (assembly/line). All words are u32 unless said.
 // The parser's block begins with the one field the host writes: | receiveTimeNs i64 | private ...
-// Result of lineParse: | lineCount | rowCount | tableCount | errorCount | errorsPtr | crowded | 0 | 0 | tables ...
+// Result of lineParse: | lineCount | rowCount | tableCount | errorCount | errorsPtr | crowded | end | 0 | tables ...
 //   errorCount counts the kept errors, at most LINE_ERRORS_KEPT; lineCount - rowCount is the number of bad lines.
 export const PARSED_LINE_COUNT = 0;
 export const PARSED_ROW_COUNT = 1;
@@ -30,6 +30,8 @@ export const PARSED_ERROR_COUNT = 3;
 export const PARSED_ERRORS_PTR = 4;
 /** Not 0: the parser keeps so many names that most of them must have been rejected; it should be reset. */
 export const PARSED_CROWDED = 5;
+/** Offset in the body of the first byte that was not read: its length unless parsing stopped after so many tables. */
+export const PARSED_END = 6;
 export const PARSED_HEADER_WORDS = 8;
 // a table, followed by its columns with a value in this body:
 // | index | namePtr | nameBytes | rowCount | seriesPtr | timePtr | lineOffsetsPtr | newSeriesFirst | newSeriesCount | newSeriesRecordsPtr
@@ -73,6 +75,8 @@ export const LINE_COLUMNS_MAX = 500;
 export const LINE_KEPT_COLUMNS_MAX = 4096;
 /** Tables that a parser keeps: lines of further ones are bad until it is reset. */
 export const LINE_KEPT_TABLES_MAX = 1 << 16;
+/** Tables that one body may have rows of. */
+export const LINE_BODY_TABLES_MAX = 1 << 14;
 /** Bytes of one name, tag value or string value. */
 export const LINE_STRING_BYTES_MAX = 1 << 20;
 /** Readable bytes that must follow a body, the first of them writable: wide loads run past its end. */

@@ -41,7 +41,7 @@ export {
   codecWorkBytes,
 } from "./codec/column";
 export { appendRows, frameRows, frameRowsMax, hasColumnIds, hasSeriesIds } from "./line/known-rows";
-export { lineCreate, lineMemoryBytes, lineProbeSteps, lineRelease, lineSeriesRecord, lineSeriesRecordBytes } from "./line/parser";
+export { lineCreate, lineMemoryBytes, lineTableCount, lineProbeSteps, lineRelease, lineSeriesRecord, lineSeriesRecordBytes } from "./line/parser";
 export { lineParse } from "./line/parse";
 export { copyBits, countBits, gatherBits, presentRows, rowBits, setBits } from "./memory/bits";
 export { copyBytes, fillBytes } from "./memory/bytes";

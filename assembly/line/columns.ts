@@ -26,8 +26,9 @@ import {
   release,
 } from "./structures";
 
-const ROWS_MIN: u32 = 16;
-const VALUES_MIN: u32 = 16;
+/** One cache line of a block: most bodies bring a few rows to each of their tables. */
+const ROWS_MIN: u32 = 4;
+const VALUES_MIN: u32 = 4;
 
 /** Log2 of the bytes of a value. */
 function shiftOf(type: u32): u32 {
@@ -47,6 +48,7 @@ export function findOrAddTable(parser: Parser, namePtr: usize, nameBytes: u32): 
   table.seriesEntries = changetype<PagedArray>(changetype<usize>(table) + offsetof<Table>());
   store<u32>(parser.tablesPtr + (parser.tableCount << 2), changetype<u32>(table));
   parser.tableCount++;
+  parser.nameCount++;
   return table;
 }
 
@@ -63,6 +65,7 @@ export function findOrAddTag(parser: Parser, table: Table, namePtr: usize, nameB
   tag.tagIndex = table.tagCount;
   store<u32>(table.tagsPtr + (table.tagCount << 2), changetype<u32>(tag));
   if (findEntry(parser, ownerOfFields(table.index), namePtr, nameBytes) != 0) table.nameClash = 1;
+  parser.nameCount++;
   return table.tagCount++;
 }
 
@@ -116,6 +119,7 @@ function addColumn(parser: Parser, table: Table, entry: FieldEntry, type: u32): 
   entry.columns = ptr;
   store<u32>(table.columnsPtr + (table.columnCount << 2), ptr);
   table.columnCount++;
+  parser.nameCount++;
   return column;
 }
 

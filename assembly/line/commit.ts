@@ -1,5 +1,6 @@
 // Takes a line that check.ts found good into the parser: table, series, tag and field columns that are new, then the row.
-import { LINE_BAD_TOO_MANY_COLUMNS, LINE_BAD_TOO_MANY_TABLES, LINE_COLUMNS_MAX, LINE_KEPT_COLUMNS_MAX, LINE_KEPT_TABLES_MAX } from "../abi";
+import { LINE_BAD_TOO_MANY_COLUMNS, LINE_BAD_TOO_MANY_TABLES, LINE_BODY_TABLES_MAX } from "../abi";
+import { LINE_COLUMNS_MAX, LINE_KEPT_COLUMNS_MAX, LINE_KEPT_TABLES_MAX } from "../abi";
 import { checkSeries, fault, seriesEnd, tableNameBytes, tableNamePtr, tagCount, timeNs, tokenCount } from "./check";
 import { findOrAddColumn, findOrAddTable, findOrAddTag, growRows, hasColumn, placeValue } from "./columns";
 import { hashText } from "../memory/hash";
@@ -26,11 +27,17 @@ function tokenAt(parser: Parser, index: u32): Token {
   return changetype<Token>(parser.tokensPtr + index * TOKEN_BYTES);
 }
 
-/** False, with the fault set, when the checked line would bring more tables or columns than a parser keeps: names that no database took
- *  would otherwise pile up for ever. */
+/** False, with the fault set, when the checked line would bring more tables than a body may have, or more tables or columns than a
+ *  parser keeps: names that no database took would otherwise pile up for ever. */
 export function hasRoom(parser: Parser): bool {
   const found = findEntry(parser, OWNER_TABLES, tableNamePtr, tableNameBytes);
-  if (found == 0) {
+  const isNew = found == 0;
+  const isFirstRow = isNew || changetype<Table>(found).rowCount == 0;
+  if ((isFirstRow && parser.touchedCount >= <u32>LINE_BODY_TABLES_MAX) || (isNew && parser.tableCount >= parser.keptTablesMax)) {
+    fault(LINE_BAD_TOO_MANY_TABLES, 0, 0);
+    return false;
+  }
+  if (isNew) {
     if (parser.tableCount < <u32>LINE_KEPT_TABLES_MAX) return true;
     fault(LINE_BAD_TOO_MANY_TABLES, 0, 0);
     parser.crowded = 1;
@@ -94,6 +101,7 @@ function touch(parser: Parser, table: Table): void {
   if (parser.firstTouched == 0) parser.firstTouched = changetype<u32>(table);
   else changetype<Table>(parser.lastTouched).nextTouched = changetype<u32>(table);
   parser.lastTouched = changetype<u32>(table);
+  parser.touchedCount++;
 }
 
 /** A new series by the tag tokens. */
@@ -108,7 +116,7 @@ function addCheckedSeries(parser: Parser, table: Table, keyPtr: usize, keyBytes:
 export function reserveRecord(parser: Parser, table: Table, tags: u32): u32 {
   const wanted = table.recordsBytes + recordBytes(tags);
   if (wanted > table.recordsCapacity) {
-    const capacity = max<u32>(1024, max<u32>(wanted, table.recordsCapacity * 2));
+    const capacity = max<u32>(64, max<u32>(wanted, table.recordsCapacity * 2));
     table.recordsPtr = reallocate(parser, table.recordsPtr, table.recordsCapacity, capacity, table.recordsBytes);
     table.recordsCapacity = capacity;
   }

@@ -1,6 +1,6 @@
 // The fast path: lines whose series, table and columns are known are read in one pass by comparing them with what came last time.
 // Anything else, and anything wrong, goes to check.ts and commit.ts. Nothing here decides that a line is bad.
-import { LINE_BAD_UTF8, LINE_ERRORS_KEPT, LINE_ERROR_WORDS } from "../abi";
+import { LINE_BAD_UTF8, LINE_BODY_TABLES_MAX, LINE_ERRORS_KEPT, LINE_ERROR_WORDS } from "../abi";
 import { hashText } from "../memory/hash";
 import { BACKSLASH, COMMA, EQUALS, HASH, NEWLINE, RETURN, SPACE, TAB } from "./bytes";
 import { isLineEnd, sameBytes, skipSpaces } from "./bytes";
@@ -18,8 +18,19 @@ import { resetScratch } from "./text";
 import { scaleTime } from "./time";
 import { parseValue } from "./value";
 
-/** Parses a body that is followed by LINE_BODY_PADDING writable bytes. Returns the result (abi.ts), valid until the next call. */
-export function lineParse(parserPtr: usize, bodyPtr: u32, bodyBytes: u32, precision: u32): u32 {
+/** Parses a body that is followed by LINE_BODY_PADDING writable bytes, from the line at offset `from` on. Stops behind the line that brings
+ *  the `tablesMax`-th table, or the `newNamesMax`-th name of a table, tag or field that the parser has not met before. Lines of new tables
+ *  are bad where the parser would keep more than `keptTablesMax`. Returns the result (abi.ts), valid until the next call. */
+export function lineParse(
+  parserPtr: usize,
+  bodyPtr: u32,
+  bodyBytes: u32,
+  precision: u32,
+  from: u32,
+  tablesMax: u32,
+  newNamesMax: u32,
+  keptTablesMax: u32,
+): u32 {
   const parser = changetype<Parser>(parserPtr);
   const end: usize = bodyPtr + bodyBytes;
   begin(parser, bodyPtr, end, precision);
@@ -27,7 +38,9 @@ export function lineParse(parserPtr: usize, bodyPtr: u32, bodyBytes: u32, precis
   store<u8>(end, <u8>NEWLINE);
   memory.fill(end + 1, 0, 63);
   let last = changetype<SeriesEntry>(parser.lastSeries);
-  let p: usize = bodyPtr;
+  let p: usize = bodyPtr + from;
+  const knownNames = parser.nameCount;
+  parser.keptTablesMax = keptTablesMax;
   while (p < end) {
     const lineStart = p;
     let keyPtr = p;
@@ -54,6 +67,7 @@ export function lineParse(parserPtr: usize, bodyPtr: u32, bodyBytes: u32, precis
     if (p != 0) {
       if (last.next != changetype<u32>(series)) last.next = changetype<u32>(series);
       last = series;
+      if (parser.touchedCount >= tablesMax) break;
       continue;
     }
     parser.scratchUsed = scratchUsed;
@@ -64,12 +78,13 @@ export function lineParse(parserPtr: usize, bodyPtr: u32, bodyBytes: u32, precis
       last = series;
       // checkLine stopped at "\n" or "\r\n"
       p += <u32>load<u8>(p) == RETURN ? 2 : 1;
+      if (parser.touchedCount >= tablesMax || parser.nameCount - knownNames >= newNamesMax) break;
     } else {
       p = reject(parser, lineStart, end);
     }
   }
   parser.lastSeries = changetype<u32>(last);
-  return writeResult(parser);
+  return writeResult(parser, min(<u32>p - bodyPtr, bodyBytes));
 }
 
 function begin(parser: Parser, bodyPtr: u32, end: usize, precision: u32): void {
@@ -81,6 +96,7 @@ function begin(parser: Parser, bodyPtr: u32, end: usize, precision: u32): void {
   }
   parser.firstTouched = 0;
   parser.lastTouched = 0;
+  parser.touchedCount = 0;
   parser.bodyPtr = bodyPtr;
   parser.bodyEnd = <u32>end;
   parser.precision = precision;
@@ -124,6 +140,7 @@ function findSeries(parser: Parser, p: usize): u32 {
 /** Reads a line of a known series. Returns the address of the next line; 0 when something is new or wrong, and nothing is changed then. */
 function parseKnown(parser: Parser, lineStart: usize, keyPtr: usize, series: SeriesEntry): usize {
   const table = changetype<Table>(series.table);
+  if (table.rowCount == 0 && parser.touchedCount >= <u32>LINE_BODY_TABLES_MAX) return 0;
   if (table.rowCount == table.rowCapacity) {
     settlePlan(table);
     growRows(parser, table);
@@ -338,7 +355,8 @@ function reject(parser: Parser, lineStart: usize, end: usize): usize {
     store<u32>(at, <u32>(lineEnd - lineStart), 4);
     store<u32>(at, faultCode, 8);
     store<u32>(at, <u32>faultPtr, 12);
-    store<u32>(at, <u32>((faultEnd == 0 ? max(lineEnd, faultPtr) : faultEnd) - faultPtr), 16);
+    // a fault without a text says nothing of one: from address 0 on, everything in memory would be
+    store<u32>(at, faultPtr == 0 ? 0 : <u32>((faultEnd == 0 ? max(lineEnd, faultPtr) : faultEnd) - faultPtr), 16);
     store<u32>(at, faultCode == LINE_BAD_UTF8 ? <u32>(faultPtr - lineStart) : faultDetail, 20);
     parser.errorCount++;
   }

@@ -65,6 +65,11 @@ function tableAt(parser: Parser, index: u32): Table {
   return changetype<Table>(load<u32>(parser.tablesPtr + (index << 2)));
 }
 
+/** Tables whose names the parser keeps. */
+export function lineTableCount(ptr: u32): u32 {
+  return changetype<Parser>(ptr).tableCount;
+}
+
 /** Bytes of the host's heap that the parser holds, the body apart. */
 export function lineMemoryBytes(ptr: u32): u32 {
   return changetype<Parser>(ptr).memoryBytes + changetype<Parser>(ptr).slots.slotBytes;

@@ -4,8 +4,8 @@ import { finishColumn } from "./columns";
 import { settlePlan } from "./plan";
 import { Column, Parser, Table, reallocate } from "./structures";
 
-/** Writes the result as abi.ts draws it and returns its address. */
-export function writeResult(parser: Parser): u32 {
+/** Writes the result as abi.ts draws it and returns its address; `end`: offset of the first byte that was not read. */
+export function writeResult(parser: Parser, end: u32): u32 {
   reserve(parser);
   let at: usize = parser.resultPtr + PARSED_HEADER_WORDS * 4;
   let tables: u32 = 0;
@@ -26,6 +26,7 @@ export function writeResult(parser: Parser): u32 {
   store<u32>(header, parser.errorCount, 12);
   store<u32>(header, parser.errorsPtr, 16);
   store<u32>(header, parser.crowded, 20);
+  store<u32>(header, end, 24);
   return parser.resultPtr;
 }
 

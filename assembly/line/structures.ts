@@ -179,6 +179,11 @@ export class Parser {
   tablesCapacity: u32;
   firstTouched: u32;
   lastTouched: u32;
+  touchedCount: u32;
+  /** Names of tables, tags and fields, each type of a field counted. */
+  nameCount: u32;
+  /** Of the call: names of further tables are not kept. */
+  keptTablesMax: u32;
   /** Unescaped text of this body. */
   scratchPtr: u32;
   scratchBytes: u32;

@@ -12,7 +12,7 @@ import { PagedArray, elementAt, freePages, pagedBytes, reserveIndex, roomTo } fr
 import { Retired } from "./retired";
 
 const NO_ID: u32 = 0xffffffff;
-const SCRATCH_MIN: u32 = 256;
+const SCRATCH_MIN: u32 = 64;
 /** Of the gaps of one series: series-times.ts. */
 export const GAPS_LOG2: u32 = 6;
 /** Up to so many series gaps are kept from the first row on (4 MiB), of more when rows have come out of order, up to so many (64 MiB). */

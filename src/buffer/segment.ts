@@ -61,7 +61,8 @@ export class Segment {
   private readonly seriesPtr: number;
   private readonly timePtr: number;
   private readonly columns = new Map<number, SegmentColumn>();
-  private readonly blocks: { ptr: number; bytes: number }[] = [];
+  /** | ptr | bytes | of each block, one after the other: an object a block would take more than many a block. */
+  private readonly blocks: number[] = [];
   private bytes_ = 0;
   // free end of the newest text chunk
   private textNext = 0;
@@ -187,7 +188,7 @@ export class Segment {
   }
 
   free(): void {
-    for (const { ptr, bytes } of this.blocks) this.kernel.heap.free(ptr, bytes);
+    for (let i = 0; i < this.blocks.length; i += 2) this.kernel.heap.free(this.blocks[i]!, this.blocks[i + 1]!);
     this.blocks.length = 0;
   }
 
@@ -300,8 +301,8 @@ export class Segment {
 
   private retire(ptr: number, bytes: number): void {
     this.blocks.splice(
-      this.blocks.findIndex((block) => block.ptr === ptr),
-      1,
+      this.blocks.findIndex((word, i) => i % 2 === 0 && word === ptr),
+      2,
     );
     this.bytes_ -= Heap.footprint(bytes);
     this.reclaimer.defer(() => this.kernel.heap.free(ptr, bytes));
@@ -309,7 +310,7 @@ export class Segment {
 
   private allocate(bytes: number): number {
     const ptr = this.kernel.heap.alloc(bytes);
-    this.blocks.push({ ptr, bytes });
+    this.blocks.push(ptr, bytes);
     this.bytes_ += Heap.footprint(bytes);
     return ptr;
   }

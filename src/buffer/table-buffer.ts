@@ -11,8 +11,10 @@ import { type BufferBatch, Segment } from "./segment.ts";
 
 export type { BufferBatch } from "./segment.ts";
 
-/** A table with a handful of rows takes a few KiB: 10,000 such tables some 50 MiB. From 2,048 rows on segments are whole
- *  vectors; a smaller one is a single chunk of a scan, so nothing but its size is special. */
+/** The first segment of a table, and of one that got few rows lately: one row takes half a KiB. */
+const FIRST_SEGMENT_ROWS = 16;
+/** The next one; from there on each has twice the rows of the one before. From 2,048 rows on segments are whole vectors; a smaller one is a
+ *  single chunk of a scan, so nothing but its size is special. */
 const SEGMENT_ROWS_MIN = 256;
 
 type Span = Pick<Run, "minTimeNs" | "maxTimeNs" | "seqMin" | "seqMax">;
@@ -36,7 +38,7 @@ export class TableBuffer {
   /** Rows in segments from `openFrom` on. */
   private openRows = 0;
   /** Capacity of the next new segment. */
-  private nextRows = SEGMENT_ROWS_MIN;
+  private nextRows = FIRST_SEGMENT_ROWS;
   private dictionary_: SeriesDictionary;
 
   constructor(
@@ -134,7 +136,8 @@ export class TableBuffer {
    *  has small ones, of which little is left empty. */
   private startOver(rowCount: number): void {
     const quarter = 2 ** Math.floor(Math.log2(Math.max(1, rowCount / 4)));
-    this.nextRows = Math.min(LIMITS.segmentRowsMax, Math.max(SEGMENT_ROWS_MIN, quarter));
+    const least = rowCount <= FIRST_SEGMENT_ROWS ? FIRST_SEGMENT_ROWS : SEGMENT_ROWS_MIN;
+    this.nextRows = Math.min(LIMITS.segmentRowsMax, Math.max(least, quarter));
     this.openRows = 0;
   }
 
@@ -160,7 +163,7 @@ export class TableBuffer {
   private newSegment(rowsLeft: number): Segment {
     const wanted = 2 ** Math.ceil(Math.log2(rowsLeft));
     const segment = new Segment(this.kernel, Math.min(LIMITS.segmentRowsMax, Math.max(this.nextRows, wanted)), this.pins);
-    this.nextRows = Math.min(LIMITS.segmentRowsMax, segment.capacity * 2);
+    this.nextRows = Math.min(LIMITS.segmentRowsMax, Math.max(SEGMENT_ROWS_MIN, segment.capacity * 2));
     return segment;
   }
 }

@@ -81,6 +81,11 @@ export class Catalog {
     return this.state.tableCount;
   }
 
+  /** What `limits.schemaBytesMax` bounds. */
+  get definitionBytes(): number {
+    return this.state.definitionBytes;
+  }
+
   findDatabase(name: string, namespace = DEFAULT_NAMESPACE): DatabaseDef | undefined {
     return this.state.findDatabase(name, namespace);
   }

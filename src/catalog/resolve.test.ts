@@ -6,7 +6,7 @@ import type { TsdbError } from "../model/errors.ts";
 import { MemoryObjectStore } from "../object-store/memory-object-store.ts";
 import { Catalog } from "./catalog.ts";
 import { type ParsedTable, SchemaPlan } from "./resolve.ts";
-import { isSchemaLimit } from "./schema-limits.ts";
+import { isSchemaLimit, type SchemaLimits } from "./schema-limits.ts";
 
 const { float, integer, string, unsigned, boolean, tag } = ColumnType;
 type Row = readonly [table: number, tags: number[], fields: number[]];
@@ -14,14 +14,8 @@ type Row = readonly [table: number, tags: number[], fields: number[]];
 const openCatalog = () => Catalog.open(new MemoryObjectStore(), { prefix: "n/catalog", newClusterUuid: () => "u" });
 
 /** Plans, asks for every row where that is needed, applies. Returns the reasons by row. */
-function write(
-  catalog: Catalog,
-  database: string,
-  tables: ParsedTable[],
-  rows: readonly Row[] = [],
-  limits?: ConstructorParameters<typeof SchemaPlan>[3],
-) {
-  const plan = new SchemaPlan(catalog, database, tables, limits);
+function write(catalog: Catalog, database: string, tables: ParsedTable[], rows: readonly Row[] = [], limits?: Partial<SchemaLimits>) {
+  const plan = new SchemaPlan(catalog, database, tables, { limits: { ...catalog.limits, ...limits } });
   const reasons = rows.map(([table, tags, fields]) => (plan.needsRows(table) ? plan.acceptRow(table, tags, fields) : null));
   const finished = plan.finish();
   catalog.apply(finished.operations);

@@ -13,7 +13,14 @@ import { TsdbError } from "../model/errors.ts";
 import { RESERVED_COLUMNS } from "../model/names.ts";
 import type { Catalog } from "./catalog.ts";
 import { type CatalogOperation, type ColumnOperation, columnTypeName } from "./operations.ts";
-import { checkDatabaseLimit, type SchemaLimits, tooManyColumns, tooManyTables } from "./schema-limits.ts";
+import {
+  checkDatabaseLimit,
+  checkSchemaMemory,
+  type SchemaLimits,
+  tooManyColumns,
+  tooManyNewTables,
+  tooManyTables,
+} from "./schema-limits.ts";
 import type { TableSchema } from "./state.ts";
 
 /** A field column of a parsed table: one per name and type, in order of appearance. */
@@ -48,7 +55,15 @@ export interface FinishedPlan {
 /** What the catalog is asked; a Catalog fits. */
 export type CatalogView = Pick<
   Catalog,
-  "findDatabase" | "findDeletedDatabase" | "findSchema" | "findDeletedTable" | "nextIds" | "databaseCount" | "tableCount" | "limits"
+  | "findDatabase"
+  | "findDeletedDatabase"
+  | "findSchema"
+  | "findDeletedTable"
+  | "nextIds"
+  | "databaseCount"
+  | "tableCount"
+  | "definitionBytes"
+  | "limits"
 >;
 
 export function typeConflict(name: string, want: ColumnType, got: ColumnType): string {
@@ -74,14 +89,20 @@ export class SchemaPlan {
   private readonly database: { readonly id: number } | undefined;
   private readonly work: TableWork[];
   private newTableCount = 0;
+  private readonly limits: SchemaLimits;
+  /** Tables that may be made. */
+  private readonly newTablesMax: number;
 
-  /** @throws TsdbError limit_exceeded when the database does not exist and there may be no more, bad_request when it is soft-deleted */
+  /** `madeTables`: those that were made before for the same body.
+   *  @throws TsdbError limit_exceeded when the database does not exist and there may be no more, bad_request when it is soft-deleted */
   constructor(
     private readonly catalog: CatalogView,
     private readonly databaseName: string,
     tables: readonly ParsedTable[],
-    private readonly limits: SchemaLimits = catalog.limits,
+    { madeTables = 0, limits = catalog.limits }: { madeTables?: number; limits?: SchemaLimits } = {},
   ) {
+    this.limits = limits;
+    this.newTablesMax = Math.max(0, limits.newTablesPerBodyMax - madeTables);
     this.database = catalog.findDatabase(databaseName);
     if (catalog.findDeletedDatabase(databaseName) !== undefined) {
       const message = `cannot write to soft-deleted database '${databaseName}' - it is marked for deletion`;
@@ -90,7 +111,7 @@ export class SchemaPlan {
     if (this.database === undefined) checkDatabaseLimit(catalog, limits);
     this.work = tables.map((parsed) => this.begin(parsed));
     const newTables = this.work.filter(({ schema, isDeleted }) => schema === undefined && !isDeleted);
-    const tooMany = newTables.length > 0 && catalog.tableCount + newTables.length > limits.tablesMax;
+    const tooMany = newTables.length > Math.min(this.newTablesMax, Math.max(0, limits.tablesMax - catalog.tableCount));
     for (const table of this.work) {
       if (table.isDeleted || (tooMany && table.schema === undefined) || !this.fits(table)) this.restart(table);
       else if (table.schema === undefined) this.newTableCount += 1;
@@ -163,6 +184,7 @@ export class SchemaPlan {
     if (!table.accepted && table.schema === undefined) {
       const tableCount = this.catalog.tableCount + this.newTableCount;
       if (tableCount >= this.limits.tablesMax) return tooManyTables(tableCount, this.limits.tablesMax);
+      if (this.newTableCount >= this.newTablesMax) return tooManyNewTables(this.limits.newTablesPerBodyMax);
     }
     const names: string[] = [];
     const before = table.columnCount;
@@ -199,8 +221,13 @@ export class SchemaPlan {
     return reason;
   }
 
-  /** The operations and ids, with new columns in the order tags, fields, each by appearance. Call once, apply in the same step. */
+  /** The operations and ids, with new columns in the order tags, fields, each by appearance. Call once, apply in the same step.
+   *  @throws TsdbError overloaded when there is no memory for the definitions */
   finish(): FinishedPlan {
+    const accepted = this.work.filter((table) => table.accepted);
+    const tables = accepted.filter(({ schema }) => schema === undefined).length;
+    const columns = accepted.reduce((sum, { added }) => sum + added.size, 0);
+    checkSchemaMemory(this.catalog, { tables, columns }, this.limits);
     const operations: CatalogOperation[] = [];
     const nextIds = this.catalog.nextIds;
     const databaseId = this.database?.id ?? nextIds.databaseId;

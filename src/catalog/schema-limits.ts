@@ -12,12 +12,18 @@ export interface SchemaLimits {
   readonly tablesMax: number;
   /** A retention policy `db/rp` is one of its own; `_internal` is none. */
   readonly databasesMax: number;
+  /** That one body may make. */
+  readonly newTablesPerBodyMax: number;
+  /** Memory for the definitions of all tables and columns, those of deleted tables too. */
+  readonly schemaBytesMax: number;
 }
 
 export const DEFAULT_SCHEMA_LIMITS: SchemaLimits = {
   columnsPerTableMax: LIMITS.columnsPerTableMax,
   tablesMax: Number.POSITIVE_INFINITY,
   databasesMax: Number.POSITIVE_INFINITY,
+  newTablesPerBodyMax: LIMITS.newTablesPerBodyDefault,
+  schemaBytesMax: LIMITS.schemaBytesDefault,
 };
 
 type Counts = Pick<Catalog, "databaseCount" | "tableCount">;
@@ -34,9 +40,28 @@ export function checkTableLimit({ tableCount }: Counts, count: number, { tablesM
   throw new TsdbError("limit_exceeded", tooManyTables(tableCount, limit), { limit });
 }
 
+/** Memory for the definitions of more tables and columns. @throws TsdbError overloaded */
+export function checkSchemaMemory(
+  { definitionBytes }: Pick<Catalog, "definitionBytes">,
+  added: { readonly tables: number; readonly columns: number },
+  { schemaBytesMax }: SchemaLimits,
+): void {
+  const bytes = added.tables * LIMITS.tableDefinitionBytes + added.columns * LIMITS.columnDefinitionBytes;
+  if (bytes === 0 || definitionBytes + bytes <= schemaBytesMax) return;
+  const message =
+    `the definitions of ${added.tables} more tables and ${added.columns} more columns take ${bytes} bytes of memory; ` +
+    `${definitionBytes} of ${schemaBytesMax} are in use: delete tables that nobody uses, or raise --schema-mem-limit`;
+  throw new TsdbError("overloaded", message, { bytes, definitionBytes, schemaBytesMax });
+}
+
 /** What is said of a line or a request; `tableCount`: those that there are. */
 export function tooManyTables(tableCount: number, limit: number): string {
   return `Update to schema would exceed number of tables limit: attempted to create table but already have ${tableCount} table(s) (limit: ${limit})`;
+}
+
+/** What is said of a line. */
+export function tooManyNewTables(limit: number): string {
+  return `Update to schema would exceed number of new tables limit: one write can create at most ${limit} tables; send the others with another write`;
 }
 
 export function tooManyColumns(limit: number): string {

@@ -3,6 +3,7 @@
 import { assert } from "../model/assert.ts";
 import type { CacheDef } from "../model/caches.ts";
 import { type ColumnDef, type TableDef, TIME_COLUMN } from "../model/column.ts";
+import { LIMITS } from "../model/limits.ts";
 import type { Tombstone } from "../model/tombstone.ts";
 import { readArray, readCount, readObject, readText } from "../object-store/operation-values.ts";
 import { CacheSet, readCache } from "./caches.ts";
@@ -46,6 +47,8 @@ export class CatalogState {
   nextTableId = 1;
   private databaseCount_ = 0;
   private tableCount_ = 0;
+  /** Of all tables, deleted ones too; time not counted. */
+  private columnCount = 0;
   private readonly databasesById = new Map<number, DatabaseEntry>();
   /** By namespace, then name: deleted ones too. */
   private readonly databasesByName = new Map<number, Map<string, DatabaseEntry>>();
@@ -64,6 +67,11 @@ export class CatalogState {
   /** Without deleted ones and those of deleted databases. */
   get tableCount(): number {
     return this.tableCount_;
+  }
+
+  /** Memory that the definitions of all tables and columns take, about; deleted ones count until they are dropped. */
+  get definitionBytes(): number {
+    return this.tablesById.size * LIMITS.tableDefinitionBytes + this.columnCount * LIMITS.columnDefinitionBytes;
   }
 
   findDatabase(name: string, namespace: number): DatabaseDef | undefined {
@@ -277,6 +285,7 @@ export class CatalogState {
     table.def = { ...table.def, columns: [...table.def.columns, ...columns] };
     for (const column of columns) table.columnsByName.set(column.name, column);
     table.nextColumnId = nextColumnId;
+    this.columnCount += columns.length;
   }
 
   private addTombstone(tombstone: Tombstone): void {
@@ -350,6 +359,7 @@ export class CatalogState {
     this.caches_.removeTable(id);
     this.databasesById.get(def.databaseId)!.tablesByName.delete(def.name);
     this.tablesById.delete(id);
+    this.columnCount -= def.columns.length - 1;
   }
 
   private owner(of: "database" | "table", id: number): DatabaseEntry | MutableTable {

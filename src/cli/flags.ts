@@ -189,6 +189,14 @@ export const FLAGS = [
     aliases: ["INFLUXDB3_NUM_TOTAL_COLUMNS_PER_TABLE_LIMIT", "INFLUXDB3_ENTERPRISE_NUM_TOTAL_COLUMNS_PER_TABLE_LIMIT"],
   },
   {
+    name: "num-new-tables-per-write-limit",
+    group: "Storage",
+    value: "COUNT",
+    help: `Tables that one write can create; lines of further ones are answered 422. At most ${LIMITS.bodyTablesMax}.`,
+    default: null,
+    defaultNote: String(LIMITS.newTablesPerBodyDefault),
+  },
+  {
     name: "compaction-check-interval",
     group: "Storage",
     value: "DURATION",
@@ -228,6 +236,14 @@ export const FLAGS = [
       "Where there are more, they are learned anew after a flush.",
     default: null,
     defaultNote: `${showBytes(LIMITS.seriesBytesDefault)}, or an eighth of a smaller machine`,
+  },
+  {
+    name: "schema-mem-limit",
+    group: "Memory and queries",
+    value: "SIZE",
+    help: `Memory for the definitions of tables and columns, some ${LIMITS.tableDefinitionBytes} bytes a table and ${LIMITS.columnDefinitionBytes} a column. Writes that create more are answered 503.`,
+    default: null,
+    defaultNote: "1GiB, or a sixteenth of a smaller machine",
   },
   {
     name: "file-cache-size",

@@ -10,6 +10,13 @@ const PEM: Readonly<Record<string, string>> = {
   "k.pem": "-----BEGIN EC PRIVATE KEY-----\nAA==\n-----END EC PRIVATE KEY-----\n",
   "text.pem": "hello",
 };
+const SCHEMA_LIMITS = {
+  databasesMax: Number.POSITIVE_INFINITY,
+  tablesMax: Number.POSITIVE_INFINITY,
+  columnsPerTableMax: 500,
+  newTablesPerBodyMax: 10_000,
+  schemaBytesMax: (10 * GIB) / 16,
+};
 const MACHINE: Machine = {
   processors: 6,
   memoryBytes: 10 * GIB,
@@ -43,7 +50,7 @@ test("defaults", () => {
     walFlushIntervalMs: 0,
     walReplayFailOnError: true,
     gen0DurationMs: 600_000,
-    schemaLimits: { databasesMax: Number.POSITIVE_INFINITY, tablesMax: Number.POSITIVE_INFINITY, columnsPerTableMax: 500 },
+    schemaLimits: SCHEMA_LIMITS,
     compactionCheckMs: 10_000,
     compactionDelayMs: 60_000,
     compactionCleanupMs: 600_000,
@@ -126,11 +133,15 @@ const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<stri
   ["--query-workers 2 --query-threads 1", { queryWorkers: 2, queryThreads: 1 }],
   [
     "--num-database-limit 5 --num-table-limit=2000 --num-total-columns-per-table-limit 250",
-    { schemaLimits: { databasesMax: 5, tablesMax: 2000, columnsPerTableMax: 250 } },
+    { schemaLimits: { ...SCHEMA_LIMITS, databasesMax: 5, tablesMax: 2000, columnsPerTableMax: 250 } },
+  ],
+  [
+    "--num-new-tables-per-write-limit 20 --schema-mem-limit 64MiB",
+    { schemaLimits: { ...SCHEMA_LIMITS, newTablesPerBodyMax: 20, schemaBytesMax: 64 * 2 ** 20 } },
   ],
   [
     "--num-table-limit 7",
-    { schemaLimits: { databasesMax: 3, tablesMax: 7, columnsPerTableMax: 9 } },
+    { schemaLimits: { ...SCHEMA_LIMITS, databasesMax: 3, tablesMax: 7, columnsPerTableMax: 9 } },
     {
       INFLUXDB3_ENTERPRISE_NUM_DATABASE_LIMIT: "3",
       INFLUXDB3_NUM_TABLE_LIMIT: "4",
@@ -182,6 +193,8 @@ const WRONG: [args: string, message: string, environment?: Record<string, string
   ["--node-id ../x", '--node-id: must be 1 to 64 letters, digits, - and _, beginning with a letter or digit, got "../x"'],
   ["--data-dir=", "--data-dir: must not be empty"],
   ["--num-database-limit 0", '--num-database-limit: must be a whole number from 1 to 999999999, got "0"'],
+  ["--num-new-tables-per-write-limit 16385", '--num-new-tables-per-write-limit: must be a whole number from 1 to 16384, got "16385"'],
+  ["--schema-mem-limit 1kb", "--schema-mem-limit: must be at least 1MiB, got 1kb"],
   ["--num-table-limit many", '--num-table-limit: must be a whole number from 1 to 999999999, got "many"'],
   ["--num-total-columns-per-table-limit 501", '--num-total-columns-per-table-limit: must be a whole number from 1 to 500, got "501"'],
   ["--object-store s3", '--object-store: must be file or memory, got "s3"'],

@@ -146,6 +146,15 @@ export function parseServeFlags(
         max: LIMITS.columnsPerTableMax,
         absent: DEFAULT_SCHEMA_LIMITS.columnsPerTableMax,
       }),
+      newTablesPerBodyMax: read.count("num-new-tables-per-write-limit", {
+        max: LIMITS.bodyTablesMax,
+        absent: LIMITS.newTablesPerBodyDefault,
+      }),
+      schemaBytesMax: read.bytes("schema-mem-limit", {
+        min: 1 << 20,
+        max: LIMITS.schemaBytesMax,
+        absent: Math.min(LIMITS.schemaBytesDefault, Math.floor(machine.memoryBytes / 16)),
+      }),
     },
     compactionCheckMs: read.durationMs("compaction-check-interval", { min: 100, max: 86_400_000 }),
     compactionDelayMs: read.durationMs("compaction-delay", { min: 0, max: 86_400_000 }),

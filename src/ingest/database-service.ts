@@ -3,7 +3,7 @@
 import type { LiveTables } from "../buffer/live-tables.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { type CatalogOperation, columnTypeName } from "../catalog/operations.ts";
-import { checkDatabaseLimit, checkTableLimit, tooManyColumns } from "../catalog/schema-limits.ts";
+import { checkDatabaseLimit, checkSchemaMemory, checkTableLimit, tooManyColumns } from "../catalog/schema-limits.ts";
 import type { DatabaseDef, DeletedObject } from "../catalog/state.ts";
 import { ColumnType, type TableDef } from "../model/column.ts";
 import {
@@ -104,6 +104,7 @@ export class NamedDatabases implements DatabaseService {
     this.checkTableFree(database, name);
     checkColumns(name, [...tags, ...fields.map((field) => field.name)], catalog.limits.columnsPerTableMax);
     checkTableLimit(catalog, 1, catalog.limits);
+    checkSchemaMemory(catalog, { tables: 1, columns: tags.length + fields.length }, catalog.limits);
     const { tableId: id } = catalog.nextIds;
     const types = [...tags.map(() => ColumnType.tag), ...fields.map(({ type }) => FIELD_TYPES[type])];
     const columns = [...tags, ...fields.map((field) => field.name)].map((column, i) => {

@@ -2,7 +2,6 @@
 // one synchronous step; what it decides is logged and buffered by ingest.ts before anything else runs.
 import type { LiveTables } from "../buffer/live-tables.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { CatalogOperation } from "../catalog/operations.ts";
 import { type FinishedPlan, SchemaPlan } from "../catalog/resolve.ts";
 import { isSchemaLimit } from "../catalog/schema-limits.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -18,6 +17,7 @@ import type { ColumnRun } from "../model/run.ts";
 import type { FrameTable } from "./frame.ts";
 import { UNRESOLVED } from "./kernel-list.ts";
 import { chooseRows } from "./row-choice.ts";
+import type { SchemaSteps } from "./schema-steps.ts";
 import { TableLink, type UnresolvedSeries } from "./table-link.ts";
 
 /** A line that is not stored, and why. */
@@ -27,6 +27,8 @@ export interface RejectedLine {
   readonly message: string;
 }
 
+/** Refused tables of one step whose names the parser keeps all the same: they may be made when there is room. */
+const REFUSED_TABLES_KEPT = 1024;
 const NONE_REJECTED: readonly RejectedLine[] = [];
 
 /** What becomes of a body. Batches are borrowed until the next body of the database. */
@@ -112,24 +114,50 @@ export class DatabaseWriter {
   }
 
   /** Resolves what the parser has just made of a body; the batches point there and into the body. With acceptPartial=false and a bad line
-   *  nothing has changed and `batches` is empty.
+   *  nothing has changed and `batches` is empty. `madeTables`: those that `prepare` has made for it.
    *  @throws TsdbError overloaded, limit_exceeded, unavailable: nothing is stored then */
-  take(parsed: ParsedBody, { acceptPartial }: { acceptPartial: boolean }): ResolvedBody {
+  take(parsed: ParsedBody, { acceptPartial }: { acceptPartial: boolean }, madeTables = 0): ResolvedBody {
     this.recordBytes = 0;
     try {
       const rejected: RejectedLine[] = parsed.errors.map(({ lineOffset, message }) => ({ lineOffset, message }));
       const tables = parsed.tables.map((table) => this.begin(table));
       const { lineCount } = parsed;
       const badLines = lineCount - parsed.rowCount;
-      const schema = tables.filter((work) => !isKnown(work)).map((work) => this.schemaWork(work));
-      const plan = schema.length === 0 ? undefined : this.plan(schema, rejected);
+      const schema = this.unknown(tables);
+      const plan = schema.length === 0 ? undefined : this.plan(schema, madeTables, rejected);
       if (rejected.length > 0 && !acceptPartial) return this.refuse(tables, rejected, lineCount);
-      const schemaDurable = plan === undefined ? undefined : this.extend(schema, plan);
+      const schemaDurable = plan === undefined ? undefined : this.extend(schema, plan).durable;
       const batches = tables.flatMap((work) => this.batch(work) ?? []);
       const rejectedCount = badLines + rejected.length - parsed.errors.length;
       return { batches, rejected, rejectedCount, lineCount, schemaLimit: anySchemaLimit(rejected), schemaDurable };
     } catch (error) {
       // the parser may know series that no link has resolved: begin anew
+      this.reset();
+      throw error;
+    }
+  }
+
+  /** Makes tables, columns and series of a part of a body, so that `take` of the whole finds them. No row is stored.
+   *  @throws TsdbError as take */
+  prepare(parsed: ParsedBody, steps: SchemaSteps): void {
+    this.recordBytes = 0;
+    try {
+      const tables = parsed.tables.map((table) => this.begin(table));
+      const admitted = tables.filter((work) => steps.admits(work.parsed.name));
+      const rejected: RejectedLine[] = [];
+      const schema = this.unknown(admitted);
+      const plan = schema.length === 0 ? undefined : this.plan(schema, steps.madeTables, rejected);
+      if (!steps.isMaking) {
+        // lines of different steps may not fit each other: that is left to `take`, which sees all of them
+        const hasConflicts = () => parsed.tables.some((table) => this.parser.view.hasConflicts(table));
+        if (rejected.length > 0 || parsed.lineCount > parsed.rowCount || hasConflicts()) steps.noteBadLine();
+        keepPending(tables);
+        return;
+      }
+      keepPending(tables.filter((work) => !admitted.includes(work)));
+      if (plan !== undefined) steps.madeTables += this.extend(schema, plan).madeTables;
+      for (const work of admitted) this.resolveNew(work);
+    } catch (error) {
       this.reset();
       throw error;
     }
@@ -178,8 +206,13 @@ export class DatabaseWriter {
 
   /** All or nothing, and it is nothing: keeps only what the parser will not report again. */
   private refuse(tables: readonly TableWork[], rejected: readonly RejectedLine[], lineCount: number): ResolvedBody {
-    for (const { parsed, link } of tables) for (let i = 0; i < parsed.newSeriesCount; i++) link.pending.add(parsed.newSeriesFirst + i);
+    keepPending(tables);
     return { batches: [], rejected, rejectedCount: lineCount, lineCount, schemaLimit: anySchemaLimit(rejected), schemaDurable: undefined };
+  }
+
+  /** Those that bring something the links do not know. */
+  private unknown(tables: readonly TableWork[]): SchemaWork[] {
+    return tables.filter((work) => !isKnown(work)).map((work) => this.schemaWork(work));
   }
 
   private schemaWork(work: TableWork): SchemaWork {
@@ -198,8 +231,8 @@ export class DatabaseWriter {
     return { work, tagColumns: [...tagColumns].sort((a, b) => a - b), unresolved };
   }
 
-  /** Finds what is missing and which rows cannot be stored; adds those to `rejected`. */
-  private plan(schema: readonly SchemaWork[], rejected: RejectedLine[]): SchemaPlan {
+  /** Finds what is missing and which rows cannot be stored; adds those to `rejected`. `madeTables`: for the same body, before. */
+  private plan(schema: readonly SchemaWork[], madeTables: number, rejected: RejectedLine[]): SchemaPlan {
     const plan = new SchemaPlan(
       this.parts.catalog,
       this.databaseName,
@@ -208,6 +241,7 @@ export class DatabaseWriter {
         tags: tagColumns.map((tag) => work.parsed.tagColumns[tag]!),
         fields: work.parsed.columns,
       })),
+      { madeTables },
     );
     schema.forEach((table, tableIndex) => {
       if (plan.needsRows(tableIndex)) this.chooseRows(plan, tableIndex, table, rejected);
@@ -247,12 +281,13 @@ export class DatabaseWriter {
   }
 
   /** Applies the plan to the catalog and the links. */
-  private extend(schema: readonly SchemaWork[], plan: SchemaPlan): Promise<void> | undefined {
-    const { catalog } = this.parts;
-    const finished = plan.finish();
-    const durable = applyOperations(catalog, finished.operations);
-    for (const [i, table] of schema.entries()) this.link(table, finished.targets[i]!);
-    return durable;
+  private extend(schema: readonly SchemaWork[], plan: SchemaPlan): { durable: Promise<void> | undefined; madeTables: number } {
+    const { operations, targets } = plan.finish();
+    const durable = operations.length === 0 ? undefined : this.parts.catalog.apply(operations).durable;
+    for (const [i, table] of schema.entries()) this.link(table, targets[i]!);
+    // names that the parser keeps for nothing
+    if (targets.filter((target) => target === null).length > REFUSED_TABLES_KEPT) this.crowded = true;
+    return { durable, madeTables: operations.filter(({ kind }) => kind === "create_table").length };
   }
 
   private link({ work, tagColumns, unresolved }: SchemaWork, target: FinishedPlan["targets"][number]): void {
@@ -286,7 +321,7 @@ export class DatabaseWriter {
     const { parsed, link, keep } = work;
     const { kernel } = this.parts;
     if (parsed.rowCount === 0 || keep?.length === 0) return undefined;
-    if (keep === undefined && parsed.newSeriesCount > 0 && !link.isResolved(parsed.newSeriesFirst)) link.resolveNew(parsed);
+    this.resolveNew(work);
     const live = link.live;
     assert(live !== undefined, `table ${parsed.name} has rows and is linked`);
     const rowCount = keep?.length ?? parsed.rowCount;
@@ -297,6 +332,11 @@ export class DatabaseWriter {
     assert(kernel.u32[parsed.seriesPtr / 4]! < live.dictionary.seriesCount, "series are resolved");
     const batch = { rowCount, seriesPtr: parsed.seriesPtr, timePtr: parsed.timePtr, columns, ...facts };
     return { live, batch };
+  }
+
+  /** Of a table whose rows are all taken; of another one the series of the rows that are taken are resolved when it is linked. */
+  private resolveNew({ parsed, link, keep }: TableWork): void {
+    if (keep === undefined && parsed.newSeriesCount > 0 && !link.isResolved(parsed.newSeriesFirst)) link.resolveNew(parsed);
   }
 
   /** Finds the series of the rows anew that were known before the table's dictionary was evicted. */
@@ -365,6 +405,7 @@ function anySchemaLimit(rejected: readonly RejectedLine[]): boolean {
   return rejected.some(({ message }) => isSchemaLimit(message));
 }
 
-function applyOperations(catalog: Catalog, operations: readonly CatalogOperation[]): Promise<void> | undefined {
-  return operations.length === 0 ? undefined : catalog.apply(operations).durable;
+/** The parser reports a new series once: those that nothing is made of now are looked for when rows use them. */
+function keepPending(tables: readonly TableWork[]): void {
+  for (const { parsed, link } of tables) for (let i = 0; i < parsed.newSeriesCount; i++) link.pending.add(parsed.newSeriesFirst + i);
 }

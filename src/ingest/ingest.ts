@@ -15,6 +15,7 @@ import type { BodyBytes, BodyMemory } from "./body-memory.ts";
 import type { RejectedLine, ResolvedBody } from "./database-writer.ts";
 import { FrameEncoder } from "./frame.ts";
 import { LocalWriters } from "./local-writers.ts";
+import { SchemaSteps } from "./schema-steps.ts";
 import { WriterMemory } from "./writer-memory.ts";
 
 /** How often a body is parsed, a flush between two times, before it is refused for want of room for its series. */
@@ -73,12 +74,13 @@ export class Ingest implements WriteService {
 
   /** Releases `bytes` as soon as the lines are rows. */
   async write(bytes: BodyBytes, request: WriteRequest): Promise<WriteResult> {
-    let stored: Stored | undefined;
+    const steps = new SchemaSteps(request.acceptPartial);
+    let stored: Stored | "full" = "full";
     try {
-      for (let tries = 1; stored === undefined; tries++) {
+      for (let tries = 1; stored === "full"; tries++) {
         const wait = this.parts.admission.store(bytes);
         if (wait !== undefined) await wait;
-        stored = this.store(bytes, request, { nowNs: this.parts.clockNs(), mayWait: tries < STORE_TRIES });
+        stored = await this.storeInSteps(bytes, request, steps, tries < STORE_TRIES);
       }
     } finally {
       bytes.release();
@@ -87,26 +89,31 @@ export class Ingest implements WriteService {
     return stored.result;
   }
 
-  /** The synchronous step. Undefined if it `mayWait`: the body's series have no room before admission says so, and nothing is stored. */
-  private store(bytes: BodyBytes, request: WriteRequest, { nowNs, mayWait }: { nowNs: bigint; mayWait: boolean }): Stored | undefined {
-    if (this.isClosed) throw new TsdbError("unavailable", "the server is stopping");
-    const writer = this.writers.use(request.database);
-    try {
-      const body = this.resolve(() => writer.take(bytes, request, nowNs), mayWait);
-      return body && this.commit(body, { bytes, request, nowNs });
-    } finally {
-      this.scratch.reset();
-      this.memory.settle(writer);
+  /** "full" if it `mayWait`: the body's series have no room before admission says so, and nothing is stored. */
+  private async storeInSteps(bytes: BodyBytes, request: WriteRequest, steps: SchemaSteps, mayWait: boolean): Promise<Stored | "full"> {
+    for (;;) {
+      const stored = this.store(bytes, request, steps, mayWait);
+      if (stored !== undefined) return stored;
+      await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
-  private resolve(take: () => ResolvedBody, mayWait: boolean): ResolvedBody | undefined {
+  /** The synchronous step that stores a body; undefined after one that only made names for it. */
+  private store(bytes: BodyBytes, request: WriteRequest, steps: SchemaSteps, mayWait: boolean): Stored | "full" | undefined {
+    if (this.isClosed) throw new TsdbError("unavailable", "the server is stopping");
+    const nowNs = this.parts.clockNs();
+    const writer = this.writers.use(request.database);
     try {
-      return take();
+      const body = writer.take(bytes, request, nowNs, steps);
+      return body && this.commit(body, { bytes, request, nowNs });
     } catch (error) {
       const isFull = error instanceof TsdbError && error.kind === "overloaded" && !this.parts.tables.seriesMemory.hasRoom;
-      if (mayWait && isFull) return undefined;
-      throw error;
+      if (!mayWait || !isFull) throw error;
+      steps.restart();
+      return "full";
+    } finally {
+      this.scratch.reset();
+      this.memory.settle(writer);
     }
   }
 

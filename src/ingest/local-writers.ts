@@ -1,8 +1,9 @@
 // Writers of databases whose bodies are parsed on this thread: one a database.
-import { LineParser } from "../kernel/line-parser.ts";
+import { LineParser, type ParseOptions } from "../kernel/line-parser.ts";
 import type { WriteRequest } from "../model/write.ts";
 import type { BodyBytes } from "./body-memory.ts";
 import { DatabaseWriter, type ResolvedBody, type WriterParts } from "./database-writer.ts";
+import type { SchemaSteps } from "./schema-steps.ts";
 import type { KeptWriter, WriterMemory } from "./writer-memory.ts";
 
 export class LocalWriters {
@@ -42,10 +43,22 @@ export class LocalWriter implements KeptWriter {
     return this.parser.memoryBytes;
   }
 
-  /** Parses and resolves a body: DatabaseWriter.take says how. @throws as that */
-  take(body: BodyBytes, request: WriteRequest, receiveTimeNs: bigint): ResolvedBody {
-    const resultPtr = this.parse(body, request, receiveTimeNs);
-    return this.writer.takeKnown(resultPtr) ?? this.writer.take(this.parser.view.read(resultPtr, request.precision), request);
+  /** Parses and resolves a body: DatabaseWriter.take says how. Undefined after a step that made some of the names that the body brings: to
+   *  be called again in another turn of the event loop. @throws as that */
+  take(body: BodyBytes, request: WriteRequest, receiveTimeNs: bigint, steps: SchemaSteps): ResolvedBody | undefined {
+    const { writer, parser } = this;
+    const keptTables = parser.view.tableCount;
+    const resultPtr = this.parse(body, { precision: request.precision, receiveTimeNs, ...steps.parseOptions });
+    const end = parser.view.endOf(resultPtr);
+    if (!steps.isStepping) {
+      if (end === body.byteCount) {
+        return writer.takeKnown(resultPtr) ?? writer.take(parser.view.read(resultPtr, request.precision), request, steps.madeTables);
+      }
+      steps.begin(keptTables);
+    }
+    writer.prepare(parser.view.read(resultPtr, request.precision), steps);
+    steps.advance(end, body.byteCount);
+    return undefined;
   }
 
   forget(): void {
@@ -53,16 +66,16 @@ export class LocalWriter implements KeptWriter {
     this.onForgotten();
   }
 
-  private parse(body: BodyBytes, { precision }: WriteRequest, receiveTimeNs: bigint): number {
+  private parse(body: BodyBytes, options: ParseOptions): number {
     const { writer, parser } = this;
     if (writer.wantsReset) writer.reset();
     const knowsNothing = parser.view.ptr === 0;
     try {
-      const resultPtr = parser.parseRaw(body, { precision, receiveTimeNs });
+      const resultPtr = parser.parseRaw(body, options);
       if (knowsNothing || !parser.view.isCrowded(resultPtr)) return resultPtr;
       // names of other bodies leave it no room
       writer.reset();
-      return parser.parseRaw(body, { precision, receiveTimeNs });
+      return parser.parseRaw(body, options);
     } catch (error) {
       writer.reset(); // the parser has forgotten what the links map
       throw error;

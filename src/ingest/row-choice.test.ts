@@ -41,7 +41,7 @@ async function planOf({ tags, fields }: Body, known: Record<string, ColumnType> 
     };
     catalog.apply(new SchemaPlan(catalog, "db", [table]).finish().operations);
   }
-  return new SchemaPlan(catalog, "db", [{ name: "t", tags, fields }], limits);
+  return new SchemaPlan(catalog, "db", [{ name: "t", tags, fields }], { limits: { ...catalog.limits, ...limits } });
 }
 
 type Choice = { kept: number[]; reasons: [row: number, reason: string][]; plan: SchemaPlan };

@@ -58,12 +58,16 @@ class DoubtfulFields {
   private readonly sparse: number[];
   private firstRow = 0;
   /** By row of the window: where its columns end in `list`. */
-  private readonly ends = new Uint32Array(WINDOW_ROWS + 1);
+  private readonly ends: Uint32Array;
   private list = new Uint16Array(0);
   private readonly row: number[] = [];
+  /** Of a window: a table of few rows, of which a body may bring thousands, has a small one. */
+  private readonly windowRows: number;
 
   constructor(private readonly parts: ChoiceParts) {
     const { plan, tableIndex, parsed } = parts;
+    this.windowRows = Math.min(WINDOW_ROWS, parsed.rowCount);
+    this.ends = new Uint32Array(this.windowRows + 1);
     this.fits = parsed.columns.map((_, i) => plan.fieldFits(tableIndex, i));
     const doubtful = parsed.columns.map((_, i) => i).filter((i) => !this.fits[i]);
     this.dense = doubtful.filter((i) => parsed.columns[i]!.validityPtr === 0);
@@ -80,13 +84,13 @@ class DoubtfulFields {
   /** Looks at the values of the window of rows that begins with `firstRow`. */
   gather(firstRow: number): void {
     this.firstRow = firstRow;
-    const { ends } = this;
+    const { ends, windowRows } = this;
     const columns = this.sparse.filter((i) => !this.fits[i]);
     ends.fill(0);
     // counted one place further on, and summed up, each row's number is where its columns begin
     for (const i of columns) this.eachPresent(this.parts.parsed.columns[i]!, (row) => ends[row + 1]!++);
-    for (let row = 0; row < WINDOW_ROWS; row++) ends[row + 1]! += ends[row]!;
-    const total = ends[WINDOW_ROWS]!;
+    for (let row = 0; row < windowRows; row++) ends[row + 1]! += ends[row]!;
+    const total = ends[windowRows]!;
     if (this.list.length < total) this.list = new Uint16Array(total);
     const { list } = this;
     for (const i of columns) {

@@ -61,9 +61,19 @@ export interface MemoryExports {
 /** assembly/line. Pointers are signed when they come back. */
 export interface LineExports {
   lineCreate(powersPtr: number): number;
-  lineParse(parserPtr: number, bodyPtr: number, bodyBytes: number, precision: number): number;
+  lineParse(
+    parserPtr: number,
+    bodyPtr: number,
+    bodyBytes: number,
+    precision: number,
+    from: number,
+    tablesMax: number,
+    newNamesMax: number,
+    keptTablesMax: number,
+  ): number;
   lineSeriesRecordBytes(parserPtr: number, tableIndex: number, seriesId: number): number;
   lineSeriesRecord(parserPtr: number, tableIndex: number, seriesId: number, target: number): void;
+  lineTableCount(parserPtr: number): number;
   lineMemoryBytes(parserPtr: number): number;
   lineProbeSteps(parserPtr: number): number;
   lineRelease(parserPtr: number): void;

@@ -78,7 +78,7 @@ export function lineErrorMessage(fault: LineFault, { text, detail, precision, co
     case abi.LINE_BAD_TOO_MANY_COLUMNS:
       return `Update to schema would exceed number of columns per table limit of ${columnsPerTableMax} columns`;
     case abi.LINE_BAD_TOO_MANY_TABLES:
-      return `a body has rows of at most ${abi.LINE_KEPT_TABLES_MAX} tables`;
+      return `a body has rows of at most ${abi.LINE_BODY_TABLES_MAX} tables`;
     default:
       return unreachable(fault);
   }

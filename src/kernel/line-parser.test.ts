@@ -1,10 +1,11 @@
 // The wrapper's promises: ids, reuse, reset and memory. What the lines mean is tested in test/conformance.
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import * as abi from "../../assembly/abi.ts";
 import { KernelReader } from "../../test/conformance/parsed-lines.ts";
 import { ColumnType } from "../model/column.ts";
 import { Precision } from "../model/precision.ts";
 import { Kernel } from "./kernel.ts";
-import { LineParser } from "./line-parser.ts";
+import { BODY_PADDING_BYTES, type BodyLocation, LineParser } from "./line-parser.ts";
 
 const OPTIONS = { precision: Precision.nanosecond, receiveTimeNs: 77n };
 const kernel = Kernel.create();
@@ -18,7 +19,19 @@ beforeEach(() => {
   before = kernel.heap.usedBytes;
 });
 
+const bodies: { ptr: number; bytes: number }[] = [];
+
+/** A body in the kernel's memory until the end of the test. */
+function bodyAt(text: Uint8Array): BodyLocation {
+  const bytes = text.byteLength + BODY_PADDING_BYTES;
+  const ptr = kernel.heap.alloc(bytes);
+  bodies.push({ ptr, bytes });
+  kernel.u8.set(text, ptr);
+  return { ptr, byteCount: text.byteLength };
+}
+
 afterEach(() => {
+  for (const { ptr, bytes } of bodies.splice(0)) kernel.heap.free(ptr, bytes);
   parser.release();
   expect(kernel.heap.usedBytes).toBe(before);
 });
@@ -99,13 +112,49 @@ test("memoryBytes grows with what is kept and stays when the same comes again", 
 });
 
 test("a flood of table names is refused, and gone after a reset", () => {
-  const { rowCount, lineCount, errors } = parse(Array.from({ length: 65_540 }, (_, i) => `t${i} v=1`).join("\n"));
-  expect([rowCount, lineCount, errors.length]).toEqual([65_536, 65_540, 4]);
-  expect(errors[0]!.message).toBe("a body has rows of at most 65536 tables");
+  const body = (first: number, count: number) => Array.from({ length: count }, (_, i) => `t${first + i} v=1`).join("\n");
+  const { rowCount, lineCount, errors } = parse(body(0, 16_388));
+  expect([rowCount, lineCount, errors.length]).toEqual([16_384, 16_388, 4]);
+  expect(errors[0]!.message).toBe("a body has rows of at most 16384 tables");
+  expect(parser.view.wantsReset).toBe(false);
+  for (let first = 16_384; first < 65_536; first += 16_384) expect(parse(body(first, 16_384)).rowCount).toBe(16_384);
+  expect(parser.view.tableCount).toBe(65_536);
   expect(parse("t7 v=2\nu v=1").rowCount).toBe(1);
   expect(parser.view.wantsReset).toBe(true);
   parser.reset();
   expect(parse("u v=1").rowCount).toBe(1);
+});
+
+test("a body in parts: each ends behind the line that brings too much, and the next goes on there", () => {
+  const bytes = new TextEncoder().encode("a,h=1 v=1 1\nb v=1 2\n\n# c\nc v=1 3\na w=1 4\nbad\nd v=1 5");
+  const part = (from: number, limits: { tablesMax?: number; newNamesMax?: number; keptTablesMax?: number }) => {
+    const options = { precision: Precision.nanosecond, receiveTimeNs: 0n, from, ...limits };
+    const location = bodyAt(bytes);
+    const resultPtr = parser.parseRaw(location, options);
+    const { tables, lineCount, rowCount } = parser.view.read(resultPtr, options.precision);
+    return { names: tables.map(({ name }) => name).join(), lineCount, rowCount, end: parser.view.endOf(resultPtr) };
+  };
+  parser.reset();
+  expect(part(0, { tablesMax: 2 })).toEqual({ names: "a,b", lineCount: 2, rowCount: 2, end: 20 });
+  expect(part(20, { tablesMax: 2 })).toEqual({ names: "c,a", lineCount: 2, rowCount: 2, end: 41 });
+  expect(part(41, { tablesMax: 2 })).toEqual({ names: "d", lineCount: 2, rowCount: 1, end: bytes.length });
+  // table, tag and field are three names
+  parser.reset();
+  expect(part(0, { newNamesMax: 3 })).toMatchObject({ names: "a", end: 12 });
+  expect(part(12, { newNamesMax: 3 })).toMatchObject({ names: "b,c", end: 33 });
+  expect(part(0, { newNamesMax: 3 })).toMatchObject({ names: "a,b,c,d", rowCount: 5, lineCount: 6, end: bytes.length });
+  parser.reset();
+  expect(part(0, { keptTablesMax: 2 })).toMatchObject({ names: "a,b", rowCount: 3, lineCount: 6 });
+  expect(parser.view.tableCount).toBe(2);
+});
+
+test("a fault that has no text does not take the memory before the line for it", () => {
+  parser.reset();
+  const options = { precision: Precision.nanosecond, receiveTimeNs: 0n, keptTablesMax: 0 };
+  const resultPtr = parser.parseRaw(bodyAt(new TextEncoder().encode("a v=1")), options);
+  const words = kernel.u32;
+  const errorAt = words[(resultPtr >>> 2) + abi.PARSED_ERRORS_PTR]! >>> 2;
+  expect([words[errorAt + abi.LINE_ERROR_CODE], words[errorAt + abi.LINE_ERROR_TEXT_BYTES]]).toEqual([abi.LINE_BAD_TOO_MANY_TABLES, 0]);
 });
 
 test("a time learned in one precision is not taken for another", () => {

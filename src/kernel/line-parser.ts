@@ -9,6 +9,7 @@ import { type ParsedBody, ParserView } from "./parser-view.ts";
 import { powersOfFivePtr } from "./powers-of-five.ts";
 
 assert(abi.LINE_COLUMNS_MAX === LIMITS.columnsPerTableMax, "a line holds at most a table's columns");
+assert(abi.LINE_BODY_TABLES_MAX === LIMITS.bodyTablesMax, "a body holds at most so many tables");
 assert(abi.LINE_STRING_BYTES_MAX === LIMITS.stringFieldBytesMax, "the kernel knows the limit of strings");
 assert(abi.LINE_ERRORS_KEPT >= LIMITS.lineErrorsReported, "every error that is reported is kept");
 
@@ -16,7 +17,18 @@ export interface ParseOptions {
   readonly precision: Precision;
   /** The time of lines without one, cut to the precision. */
   readonly receiveTimeNs: bigint;
+  /** Offset of a line: those before it are passed over. */
+  readonly from?: number;
+  /** Stops behind the line that brings so many tables, */
+  readonly tablesMax?: number;
+  /** or so many names of tables, tags and fields that the parser has not met before. */
+  readonly newNamesMax?: number;
+  /** Lines of new tables are bad where the parser would keep more than these. */
+  readonly keptTablesMax?: number;
 }
+
+/** As many as there are. */
+const NO_LIMIT = 0xffffffff;
 
 /** Bytes behind a body that the parser may overwrite. */
 export const BODY_PADDING_BYTES: number = abi.LINE_BODY_PADDING;
@@ -84,13 +96,16 @@ export class LineParser {
   }
 
   /** `parseAt`, whose result is left where it is: for the view, or for ParsedTables. */
-  parseRaw(body: BodyLocation, { precision, receiveTimeNs }: ParseOptions): number {
+  parseRaw(body: BodyLocation, options: ParseOptions): number {
     const { kernel, view } = this;
+    const { precision, receiveTimeNs, from = 0 } = options;
+    const { tablesMax = NO_LIMIT, newNamesMax = NO_LIMIT, keptTablesMax = NO_LIMIT } = options;
     if (view.ptr === 0) view.ptr = kernel.call.lineCreate(powersOfFivePtr(kernel)) >>> 0;
     const unit = UNIT_NS[precision];
     kernel.i64[view.ptr >>> 3] = unit === 1n ? receiveTimeNs : (receiveTimeNs / unit) * unit;
     try {
-      return kernel.call.lineParse(view.ptr, body.ptr, body.byteCount, precision) >>> 0;
+      const { ptr, byteCount } = body;
+      return kernel.call.lineParse(view.ptr, ptr, byteCount, precision, from, tablesMax, newNamesMax, keptTablesMax) >>> 0;
     } catch (error) {
       this.reset();
       throw error;

@@ -91,6 +91,16 @@ export class ParserView {
     return this.kernel.u32[(resultPtr >>> 2) + abi.PARSED_CROWDED] !== 0;
   }
 
+  /** Offset of the first byte of the body that `lineParse` did not read. */
+  endOf(resultPtr: number): number {
+    return this.kernel.u32[(resultPtr >>> 2) + abi.PARSED_END]!;
+  }
+
+  /** Tables whose names the parser keeps. */
+  get tableCount(): number {
+    return this.ptr === 0 ? 0 : this.kernel.call.lineTableCount(this.ptr) >>> 0;
+  }
+
   /** Bytes of kernel memory that the parser holds, the body apart. */
   get memoryBytes(): number {
     return this.ptr === 0 ? 0 : this.kernel.call.lineMemoryBytes(this.ptr) >>> 0;
@@ -112,6 +122,15 @@ export class ParserView {
    *  that nothing was made of their record. */
   writeSeriesRecord(table: { tableIndex: number; seriesId: number }, targetPtr: number): void {
     this.kernel.call.lineSeriesRecord(this.ptr, table.tableIndex, table.seriesId, targetPtr);
+  }
+
+  /** Whether a name of the table, in any body that the parser keeps, was that of a tag and of a field, or of fields of several types: then
+   *  some of its lines do not fit the others. */
+  hasConflicts({ index, tagColumns }: ParsedTable): boolean {
+    const { columns } = this.known[index]!;
+    const names = new Set(tagColumns);
+    for (const { name } of columns) names.add(name);
+    return names.size < tagColumns.length + columns.length;
   }
 
   /** What the last `lineParse` returned, as objects. */

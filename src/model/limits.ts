@@ -66,6 +66,16 @@ export const LIMITS = {
   queryLogMax: 100_000,
   /** The program itself, at most: its code, its threads, requests on their way. */
   programBytes: 1 * GIB,
+  /** Tables that one body may have rows of. */
+  bodyTablesMax: 16_384,
+  /** Of them, those that it may make, unless a flag says otherwise. */
+  newTablesPerBodyDefault: 10_000,
+  /** What the definition of a table takes for ever, and of each of its columns, about. */
+  tableDefinitionBytes: 2 * KIB,
+  columnDefinitionBytes: 256,
+  /** Definitions of all tables and columns. */
+  schemaBytesDefault: 1 * GIB,
+  schemaBytesMax: 64 * GIB,
   /** Text of the rows that an operator of a query works on at a time, about. */
   chunkTextBytesMax: 1 * MIB,
   /** And of one batch of an answer. */

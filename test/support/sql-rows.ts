@@ -19,19 +19,14 @@ export async function readRows(answer: { schema: ResultSchema; batches: AsyncIte
   return rows;
 }
 
-/** A statement's answer with all its rows. */
-export async function askSql(engine: SqlEngine, sql: string, input: SqlInput): Promise<{ schema: ResultSchema; rows: SqlValue[][] }> {
+/** All rows of a statement's answer. */
+export async function askRows(engine: SqlEngine, sql: string, input: SqlInput): Promise<SqlValue[][]> {
   const answer = await engine.run(await engine.plan(sql), input);
   try {
-    return { schema: answer.schema, rows: await readRows(answer) };
+    return await readRows(answer);
   } finally {
     await answer.close();
   }
-}
-
-/** All rows of a statement's answer. */
-export async function askRows(engine: SqlEngine, sql: string, input: SqlInput): Promise<SqlValue[][]> {
-  return (await askSql(engine, sql, input)).rows;
 }
 
 const decoder = new TextDecoder();

@@ -4,6 +4,7 @@ import { LiveTables } from "../../src/buffer/live-tables.ts";
 import { Pins } from "../../src/buffer/pins.ts";
 import { SeriesMemory } from "../../src/buffer/series-memory.ts";
 import { Catalog } from "../../src/catalog/catalog.ts";
+import { DEFAULT_SCHEMA_LIMITS, type SchemaLimits } from "../../src/catalog/schema-limits.ts";
 import type { Disk } from "../../src/disk/disk.ts";
 import { Admission } from "../../src/ingest/admission.ts";
 import { BodyMemory } from "../../src/ingest/body-memory.ts";
@@ -66,8 +67,8 @@ export interface WritePathOptions {
   /** What retention periods are counted back from. */
   readonly nowMs?: () => number;
   readonly seriesMemory?: SeriesMemory;
-  /** Default: one for all paths of a test file. */
-  readonly kernel?: Kernel;
+  /** Of the catalog; what is absent is as without flags. */
+  readonly limits?: Partial<SchemaLimits>;
 }
 
 export class WritePath {
@@ -148,12 +149,12 @@ export class WritePath {
   /** Starts as a server does. @throws TsdbError corrupt_file, io, unavailable */
   static async open(disk: Disk, options: WritePathOptions = {}): Promise<WritePath> {
     const { nowMs = () => Number(FIRST_RECEIVE_NS / 1_000_000n), seriesMemory = new SeriesMemory(LIMITS.seriesBytesDefault) } = options;
-    sharedKernel ??= options.kernel ?? Kernel.create();
-    const kernel = options.kernel ?? sharedKernel;
+    sharedKernel ??= Kernel.create();
+    const kernel = sharedKernel;
     const files = new FileObjectStore(disk, "objects");
     await files.recover();
     const store = new RememberingStore(files);
-    const catalog = await Catalog.open(files, { prefix: KEYS.catalog });
+    const catalog = await Catalog.open(files, { prefix: KEYS.catalog, limits: { ...DEFAULT_SCHEMA_LIMITS, ...options.limits } });
     const manifest = await Manifest.open(files, { prefix: KEYS.manifest });
     for (const { key } of [...manifest.files(), ...(await files.list(KEYS.indexes))]) await store.get(key);
     const indexes = await FileIndexList.open(store, manifest, {
@@ -350,8 +351,7 @@ export class WritePath {
     scan.close();
   }
 
-  /** For a table of a snapshot that is taken; to be closed before it is released. */
-  scanOf(snapshot: TableSnapshot): TableScan {
+  private scanOf(snapshot: TableSnapshot): TableScan {
     for (const { fileId } of snapshot.blocks) this.filesRead.add(fileId);
     const { segments } = this;
     this.setSegments(snapshot.table.id, new Set(snapshot.runs.flatMap(({ segment }) => segment ?? [])));

@@ -1,8 +1,7 @@
-// Valid statements by a seed: what nobody thought of writing down.
-import { type Below, prng } from "../support/prng.ts";
+// Valid statements by a seed, over differential-data.ts: what nobody thought of writing down.
+import { prng } from "../support/prng.ts";
 
-/** What a measurement has. */
-export interface Shape {
+interface Shape {
   readonly measurement: string;
   readonly tags: readonly string[];
   readonly tagValues: readonly string[];
@@ -10,7 +9,6 @@ export interface Shape {
   readonly others: readonly string[];
 }
 
-/** Of differential-data.ts. */
 const SHAPES: readonly Shape[] = [
   {
     measurement: "cpu",
@@ -28,36 +26,19 @@ const OF_NUMBERS = ["mean", "median", "spread", "sum", "max", "min", "stddev"];
 const OF_ALL = ["count", "first", "last"];
 const TRANSFORMS = ["derivative", "difference", "cumulative_sum", "non_negative_difference"];
 
-/** `count` of them over differential-data.ts, always the same for the same seed. */
+/** `count` of them, always the same for the same seed. */
 export function randomStatements(seed: number, count: number): readonly string[] {
-  const maker = new StatementMaker(prng(seed), SHAPES, "2024-01-01");
+  const maker = new StatementMaker(prng(seed));
   return Array.from({ length: count }, () => maker.statement());
 }
 
-/** Over other measurements, with conditions on the minutes after `start`. */
-export function randomTsdbql(below: Below, shape: Shape, start: string): string {
-  const maker = new StatementMaker(below, [shape], start);
-  return below(4) === 0 ? maker.ofOneTag(shape) : maker.statement();
-}
-
 class StatementMaker {
-  constructor(
-    private readonly random: Below,
-    private readonly shapes: readonly Shape[],
-    private readonly start: string,
-  ) {}
+  constructor(private readonly random: (n: number) => number) {}
 
   statement(): string {
-    const shape = this.pick(this.shapes);
+    const shape = this.pick(SHAPES);
     if (this.chance(4)) return this.raw(shape);
     return this.chance(6) ? this.subquery(shape) : this.aggregate(shape, this.chance(2));
-  }
-
-  /** What dashboards ask: a field, or a number of all rows, of one value of a tag. */
-  ofOneTag(shape: Shape): string {
-    const field = this.pick(shape.numbers);
-    const shown = this.pick([field, `count(${field})`, `max(${field})`, `last(${field})`, `mean(${field})`]);
-    return `SELECT ${shown} FROM ${shape.measurement} WHERE ${this.tagCondition(shape)}`;
   }
 
   private pick<T>(list: readonly T[]): T {
@@ -114,7 +95,7 @@ class StatementMaker {
     const conditions: string[] = [];
     if (window !== null || this.chance(3)) {
       const from = this.random(4) * 20;
-      conditions.push(`time >= '${this.start}' + ${from}s AND time < '${this.start}' + ${from + 60 + this.random(4) * 60}s`);
+      conditions.push(`time >= '2024-01-01' + ${from}s AND time < '2024-01-01' + ${from + 60 + this.random(4) * 60}s`);
     }
     if (this.chance(3)) conditions.push(this.tagCondition(shape));
     if (this.chance(4)) conditions.push(`${this.pick(shape.numbers)} ${this.pick([">", "<", ">=", "<=", "=", "!="])} ${this.random(15)}`);
