@@ -19,6 +19,7 @@ import { sqlPlan } from "./sql-plan.ts";
 import { stalls } from "./stalls.ts";
 import { start } from "./start.ts";
 import { startFull } from "./start-full.ts";
+import { statementGrowth } from "./statement-growth.ts";
 import type { Bench } from "./support/bench.ts";
 import { v1Query } from "./v1-query.ts";
 
@@ -41,6 +42,7 @@ export const BENCHES: readonly Bench[] = [
   sqlPlan,
   memory,
   stalls,
+  statementGrowth,
   replay,
   start,
   startFull,

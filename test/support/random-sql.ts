@@ -3,10 +3,25 @@
 import type { Below } from "./prng.ts";
 
 const TAGS = ["host", '"Region"'];
+/** Around a tag of a condition while a statement is made. */
+const [MARK_OPEN, MARK_CLOSE] = ["\u{1}", "\u{2}"];
+const MARKED = new RegExp(`${MARK_OPEN}([^${MARK_CLOSE}]*)${MARK_CLOSE}`, "g");
+const DAY_S = 86_400;
 const NUMBERS = ["f", "i", "u"];
 
 /** `below(n)` is 0 .. n-1. `areTimesUnique`: no two rows have the same time. */
 export function randomStatement(below: Below, areTimesUnique: boolean): string {
+  return randomTwins(below, areTimesUnique).statement;
+}
+
+/** A statement, and the same one with conditions on tags that no storage understands. */
+export function randomTwins(below: Below, areTimesUnique: boolean): { readonly statement: string; readonly opaque: string } {
+  const text = marked(below, areTimesUnique);
+  return { statement: text.replace(MARKED, "$1"), opaque: text.replace(MARKED, "($1 || '')") };
+}
+
+function marked(below: Below, areTimesUnique: boolean): string {
+  if (below(4) === 0) return ofOneTag(below);
   const kind = below(areTimesUnique ? 8 : 6);
   if (kind < 5) return groups(below, areTimesUnique);
   if (kind === 5) return rows(below);
@@ -22,7 +37,8 @@ function some<T>(below: Below, list: readonly T[], oneIn = 2): T[] {
 }
 
 function second(below: Below): string {
-  const time = new Date((below(700) - 350) * 1000).toISOString().replace(".000Z", "");
+  const seconds = below(700) - 350 + (below(4) === 0 ? (below(4) - 2) * DAY_S : 0);
+  const time = new Date(seconds * 1000).toISOString().replace(".000Z", "");
   return `'${time}${below(4) === 0 ? `.00000000${below(3)}` : ""}Z'`;
 }
 
@@ -30,9 +46,12 @@ function number(below: Below): string {
   return pick(below, ["0", "3", "-7", "2.5", "-0.25", "1e1", "30", "4.0", "99.9"]);
 }
 
+const mark = (tag: string) => `${MARK_OPEN}${tag}${MARK_CLOSE}`;
+
 /** Conditions that the storage can judge, mostly. */
 function conditions(below: Below, withFields = true): string {
-  const tag = () => pick(below, TAGS);
+  const tag = () => mark(pick(below, TAGS));
+  const host = mark("host");
   const field = () => pick(below, NUMBERS);
   const value = () => pick(below, ["'a'", "'b'", "'eu'", "'us'", "'é'", "'host with a long name'", "'none'", "''"]);
   const comparison = () => pick(below, ["=", "!=", "<", "<=", ">", ">="]);
@@ -40,7 +59,10 @@ function conditions(below: Below, withFields = true): string {
     () => `${tag()} = ${value()}`,
     () => `${tag()} IN (${value()}, ${value()}, ${value()})`,
     () => `${tag()} IS NULL`,
-    () => `(host = ${value()} OR host = ${value()})`,
+    () => `(${host} = ${value()} OR ${host} = ${value()})`,
+    // what all rows have, often
+    () => `${host} = 'a'`,
+    () => `${mark('"Region"')} = 'eu'`,
     () => `time ${pick(below, ["<", "<=", ">", ">=", "="])} ${second(below)}`,
     () => `time BETWEEN ${second(below)} AND ${second(below)}`,
     () => `time >= ${second(below)} AND time < ${second(below)}`,
@@ -55,7 +77,7 @@ function conditions(below: Below, withFields = true): string {
           () => pick(below, ["f > i", "s LIKE '%1'", "f IS NULL", "i IN (1, 2, 3)", "f > 3 OR u > 3"]),
         ]
       : []),
-    () => pick(below, ["host LIKE '%a%'", "host != 'a'", '"Region" IS NOT NULL', "host < 'b' OR \"Region\" = 'eu'", "1 = 1"]),
+    () => pick(below, [`${host} LIKE '%a%'`, `${host} != 'a'`, `${tag()} IS NOT NULL`, `${host} < 'b' OR ${tag()} = 'eu'`, "1 = 1"]),
   ];
   const parts = Array.from({ length: below(4) }, () => `(${pick(below, makers)()})`);
   return parts.length === 0 ? "" : ` WHERE ${parts.join(" AND ")}`;
@@ -84,6 +106,19 @@ function aggregate(below: Below, areTimesUnique: boolean): string {
     `selector_max(${field}, time)['value']`,
   ];
   return pick(below, [...simple, ...simple, ...other, ...(areTimesUnique ? byTime : []), ...(below(6) === 0 ? single : [])]);
+}
+
+/** What dashboards ask: fields, or a number of all rows, of one value of a tag. */
+function ofOneTag(below: Below): string {
+  const shown = pick(below, ["count(*)", "f", "time, f", "i, u", "max(f)", "sum(i)", "count(i)", "min(time), max(u)", "b"]);
+  const tag = pick(below, [
+    `${mark("host")} = 'a'`,
+    `${mark('"Region"')} = 'eu'`,
+    `${mark("host")} IN ('a', 'b')`,
+    `${mark("host")} IS NOT NULL`,
+  ]);
+  const others = pick(below, ["", "", ` AND time >= ${second(below)}`, ` AND i > ${number(below)}`]);
+  return `SELECT ${shown} FROM cpu WHERE ${tag}${others}`;
 }
 
 function groups(below: Below, areTimesUnique: boolean): string {

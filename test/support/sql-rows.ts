@@ -19,14 +19,19 @@ export async function readRows(answer: { schema: ResultSchema; batches: AsyncIte
   return rows;
 }
 
-/** All rows of a statement's answer. */
-export async function askRows(engine: SqlEngine, sql: string, input: SqlInput): Promise<SqlValue[][]> {
+/** A statement's answer with all its rows. */
+export async function askSql(engine: SqlEngine, sql: string, input: SqlInput): Promise<{ schema: ResultSchema; rows: SqlValue[][] }> {
   const answer = await engine.run(await engine.plan(sql), input);
   try {
-    return await readRows(answer);
+    return { schema: answer.schema, rows: await readRows(answer) };
   } finally {
     await answer.close();
   }
+}
+
+/** All rows of a statement's answer. */
+export async function askRows(engine: SqlEngine, sql: string, input: SqlInput): Promise<SqlValue[][]> {
+  return (await askSql(engine, sql, input)).rows;
 }
 
 const decoder = new TextDecoder();

@@ -4,11 +4,12 @@ import type { Kernel } from "../../src/kernel/kernel.ts";
 import { ColumnType } from "../../src/model/column.ts";
 import { describeError } from "../../src/model/errors.ts";
 import type { QueryParams } from "../../src/model/query.ts";
+import type { ResultSchema } from "../../src/model/result-batch.ts";
 import type { ScanTable } from "../../src/model/scan.ts";
 import type { SqlEngine, SqlInput } from "../../src/sql/engine.ts";
 import { type FakeRow, FakeTable } from "./fake-table.ts";
 import { GroupingTable } from "./grouping-table.ts";
-import { readRows, type SqlValue } from "./sql-rows.ts";
+import { askSql, type SqlValue } from "./sql-rows.ts";
 
 const { time, tag, float, integer, unsigned, string, boolean } = ColumnType;
 /** A table with every type and two tags. */
@@ -50,29 +51,35 @@ export async function sameAnswer(
   statement: string,
   params: QueryParams = {},
 ): Promise<TwinAnswer> {
-  const isOrdered = /\bORDER BY [^()]*$/.test(statement);
   const input = { params, nowNs: 1_700_000_000_000_000_000n };
-  const expected = await answerOf(engine, statement, { ...input, tables: [tables.expected], isPlain: true }, isOrdered);
-  const found = await answerOf(engine, statement, { ...input, tables: [tables.found] }, isOrdered);
+  const expected = await answerOf(engine, statement, { ...input, tables: [tables.expected], isPlain: true });
+  const found = await answerOf(engine, statement, { ...input, tables: [tables.found] });
   expect(found, statement).toEqual(expected);
   return found;
 }
 
-async function answerOf(engine: SqlEngine, statement: string, input: SqlInput, isOrdered: boolean): Promise<TwinAnswer> {
+async function answerOf(engine: SqlEngine, statement: string, input: SqlInput): Promise<TwinAnswer> {
+  return comparable(statement, askSql(engine, statement, input));
+}
+
+/** An answer, or its error, as text: rows in their order if the statement says one, and sums of floats without their last digits.
+ *  @throws what is a bug */
+export async function comparable(
+  statement: string,
+  asked: Promise<{ readonly schema: ResultSchema; readonly rows: readonly (readonly SqlValue[])[] }>,
+): Promise<TwinAnswer> {
   try {
-    const answer = await engine.run(await engine.plan(statement), input);
-    try {
-      const rows = (await readRows(answer)).map((row) => row.map(valueText).join(" | "));
-      return { fields: [answer.schema, rows.length], rows: isOrdered ? rows : rows.sort() };
-    } finally {
-      await answer.close();
-    }
+    const { schema, rows } = await asked;
+    const texts = rows.map((row) => row.map(valueText).join(" | "));
+    return { fields: [schema, texts.length], rows: isOrdered(statement) ? texts : texts.sort() };
   } catch (error) {
     const { kind, message } = describeError(error);
     if (kind === "bug") throw error;
     return { fields: "error", rows: [`${kind}: ${message}`] };
   }
 }
+
+const isOrdered = (statement: string) => /\bORDER BY [^()]*$/.test(statement);
 
 /** Sums of floats depend on their order in the last digits. */
 function valueText(value: SqlValue): string {

@@ -69,6 +69,8 @@ export interface WritePathOptions {
   readonly seriesMemory?: SeriesMemory;
   /** Of the catalog; what is absent is as without flags. */
   readonly limits?: Partial<SchemaLimits>;
+  /** Default: one for all paths of a test file. */
+  readonly kernel?: Kernel;
 }
 
 export class WritePath {
@@ -149,8 +151,8 @@ export class WritePath {
   /** Starts as a server does. @throws TsdbError corrupt_file, io, unavailable */
   static async open(disk: Disk, options: WritePathOptions = {}): Promise<WritePath> {
     const { nowMs = () => Number(FIRST_RECEIVE_NS / 1_000_000n), seriesMemory = new SeriesMemory(LIMITS.seriesBytesDefault) } = options;
-    sharedKernel ??= Kernel.create();
-    const kernel = sharedKernel;
+    sharedKernel ??= options.kernel ?? Kernel.create();
+    const kernel = options.kernel ?? sharedKernel;
     const files = new FileObjectStore(disk, "objects");
     await files.recover();
     const store = new RememberingStore(files);
@@ -351,7 +353,8 @@ export class WritePath {
     scan.close();
   }
 
-  private scanOf(snapshot: TableSnapshot): TableScan {
+  /** For a table of a snapshot that is taken; to be closed before it is released. */
+  scanOf(snapshot: TableSnapshot): TableScan {
     for (const { fileId } of snapshot.blocks) this.filesRead.add(fileId);
     const { segments } = this;
     this.setSegments(snapshot.table.id, new Set(snapshot.runs.flatMap(({ segment }) => segment ?? [])));

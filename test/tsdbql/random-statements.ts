@@ -1,7 +1,8 @@
-// Valid statements by a seed, over differential-data.ts: what nobody thought of writing down.
-import { prng } from "../support/prng.ts";
+// Valid statements by a seed: what nobody thought of writing down.
+import { type Below, prng } from "../support/prng.ts";
 
-interface Shape {
+/** What a measurement has. */
+export interface Shape {
   readonly measurement: string;
   readonly tags: readonly string[];
   readonly tagValues: readonly string[];
@@ -9,6 +10,7 @@ interface Shape {
   readonly others: readonly string[];
 }
 
+/** Of differential-data.ts. */
 const SHAPES: readonly Shape[] = [
   {
     measurement: "cpu",
@@ -26,19 +28,36 @@ const OF_NUMBERS = ["mean", "median", "spread", "sum", "max", "min", "stddev"];
 const OF_ALL = ["count", "first", "last"];
 const TRANSFORMS = ["derivative", "difference", "cumulative_sum", "non_negative_difference"];
 
-/** `count` of them, always the same for the same seed. */
+/** `count` of them over differential-data.ts, always the same for the same seed. */
 export function randomStatements(seed: number, count: number): readonly string[] {
-  const maker = new StatementMaker(prng(seed));
+  const maker = new StatementMaker(prng(seed), SHAPES, "2024-01-01");
   return Array.from({ length: count }, () => maker.statement());
 }
 
+/** Over other measurements, with conditions on the minutes after `start`. */
+export function randomTsdbql(below: Below, shape: Shape, start: string): string {
+  const maker = new StatementMaker(below, [shape], start);
+  return below(4) === 0 ? maker.ofOneTag(shape) : maker.statement();
+}
+
 class StatementMaker {
-  constructor(private readonly random: (n: number) => number) {}
+  constructor(
+    private readonly random: Below,
+    private readonly shapes: readonly Shape[],
+    private readonly start: string,
+  ) {}
 
   statement(): string {
-    const shape = this.pick(SHAPES);
+    const shape = this.pick(this.shapes);
     if (this.chance(4)) return this.raw(shape);
     return this.chance(6) ? this.subquery(shape) : this.aggregate(shape, this.chance(2));
+  }
+
+  /** What dashboards ask: a field, or a number of all rows, of one value of a tag. */
+  ofOneTag(shape: Shape): string {
+    const field = this.pick(shape.numbers);
+    const shown = this.pick([field, `count(${field})`, `max(${field})`, `last(${field})`, `mean(${field})`]);
+    return `SELECT ${shown} FROM ${shape.measurement} WHERE ${this.tagCondition(shape)}`;
   }
 
   private pick<T>(list: readonly T[]): T {
@@ -95,7 +114,7 @@ class StatementMaker {
     const conditions: string[] = [];
     if (window !== null || this.chance(3)) {
       const from = this.random(4) * 20;
-      conditions.push(`time >= '2024-01-01' + ${from}s AND time < '2024-01-01' + ${from + 60 + this.random(4) * 60}s`);
+      conditions.push(`time >= '${this.start}' + ${from}s AND time < '${this.start}' + ${from + 60 + this.random(4) * 60}s`);
     }
     if (this.chance(3)) conditions.push(this.tagCondition(shape));
     if (this.chance(4)) conditions.push(`${this.pick(shape.numbers)} ${this.pick([">", "<", ">=", "<=", "=", "!="])} ${this.random(15)}`);

@@ -1,0 +1,42 @@
+// Can one short statement stop everybody? Every production of each grammar grows to eight times its size, while a tiny query, a small write
+// and /ping are asked all the time: how time and memory grow, and how long the others wait.
+import { TestServer } from "../test/support/server.ts";
+import { GROWING_SQL } from "./data/growth-sql.ts";
+import { GROWING_TSDBQL } from "./data/growth-tsdbql.ts";
+import { type Answer, type Bench, short } from "./support/bench.ts";
+import { writeLines } from "./support/growth-grammar.ts";
+import { askGrowing, judge, Watcher } from "./support/growth-run.ts";
+import { withOutput } from "./support/ours.ts";
+
+const GRAMMARS = [GROWING_TSDBQL, GROWING_SQL];
+const DATABASE = "growth";
+
+export const statementGrowth: Bench = {
+  name: "statement-growth",
+  async run(size, say, { only = "" } = {}) {
+    const answers: Answer[] = [];
+    for (const grammar of GRAMMARS) {
+      const wanted = grammar.productions.filter(({ name }) => `${grammar.name}: ${name}`.includes(only));
+      if (wanted.length === 0) continue;
+      const server = await TestServer.start();
+      const watcher = new Watcher();
+      try {
+        await writeLines(server, DATABASE, 1, () => "tiny v=1 1");
+        await grammar.prepare(server, DATABASE, size);
+        for (const production of wanted) {
+          const asked = await askGrowing({ grammar, production, server, watcher, size }, DATABASE);
+          for (const answer of judge(grammar, production, asked, size)) {
+            answers.push(answer);
+            say(`${answer.what}: ${short(answer.value)} ${answer.unit} (${answer.detail})`);
+          }
+        }
+      } catch (error) {
+        throw withOutput(error, server);
+      } finally {
+        watcher.close();
+        await server.dispose();
+      }
+    }
+    return answers;
+  },
+};

@@ -1,0 +1,93 @@
+// The same rows in every state that they can be in. One list of what is written and deleted, one function that brings it into a state: of
+// storage in this process (stored-rows.ts) or of a server (served-rows.ts). What a statement answers must not depend on the state.
+import type { DeleteRequest } from "../../src/model/deletion.ts";
+
+export const ROW_STATES = [
+  "in memory",
+  "flushed",
+  "compacted",
+  // of each body the first half is in a file when it is written again, with the rest; the last of it stays in memory
+  "half flushed and written again",
+  "replayed from the log",
+  // what was half flushed and written again, after a stop and a start
+  "restarted from files",
+] as const;
+
+export type RowState = (typeof ROW_STATES)[number];
+
+/** What happens to the rows, in this order. `lines` is line protocol in nanoseconds, with a time in every line. */
+export type RowStep =
+  | { readonly database: string; readonly retentionPolicy?: string | null; readonly lines: string }
+  | { readonly delete: DeleteRequest };
+
+/** What can be brought into a state. */
+export interface RowHolder {
+  write(database: string, retentionPolicy: string | null, lines: string): Promise<void>;
+  deleteRows(request: DeleteRequest): Promise<void>;
+  /** Writes all rows in memory to files. */
+  flush(): Promise<void>;
+  /** Merges files until each closed day is one. */
+  compact(): Promise<void>;
+  /** Starts again from what is on disk, with nothing flushed before. */
+  restartFromLog(): Promise<void>;
+}
+
+export async function bringInto(holder: RowHolder, state: RowState, steps: readonly RowStep[]): Promise<void> {
+  const isFlushedEach = state === "compacted";
+  const isWrittenAgain = state === "half flushed and written again" || state === "restarted from files";
+  for (const step of steps) {
+    if ("delete" in step) {
+      await holder.deleteRows(step.delete);
+      continue;
+    }
+    const { database, retentionPolicy = null, lines } = step;
+    const write = (text: string) => (text === "" ? Promise.resolve() : holder.write(database, retentionPolicy, text));
+    if (isWrittenAgain) {
+      const all = splitLines(lines);
+      const half = all.slice(0, Math.ceil(all.length / 2)).join("\n");
+      await write(half);
+      await holder.flush();
+      // in the order of the first time: a later line of a point wins again
+      await write(all.join("\n"));
+    } else {
+      await write(lines);
+      if (isFlushedEach) await holder.flush();
+    }
+  }
+  if (state === "flushed") await holder.flush();
+  if (state === "compacted") await holder.compact();
+  if (state === "replayed from the log") await holder.restartFromLog();
+  if (state === "restarted from files") {
+    await holder.flush();
+    await holder.restartFromLog();
+  }
+}
+
+/** The lines of a body: a line end within a string is none. */
+export function splitLines(body: string): string[] {
+  const lines: string[] = [];
+  let from = 0;
+  let at = 0;
+  while (at < body.length) {
+    at = lineEnd(body, at);
+    if (at > from) lines.push(body.slice(from, at));
+    at += 1;
+    from = at;
+  }
+  return lines;
+}
+
+function lineEnd(body: string, from: number): number {
+  const isComment = body[from] === "#";
+  let isKey = !isComment;
+  let isText = false;
+  for (let at = from; at < body.length; at++) {
+    const character = body[at];
+    if (character === "\n" && !isText) return at;
+    if (isComment) continue;
+    if (character === "\\") at += 1;
+    else if (isKey && character === " ") isKey = false;
+    else if (!isKey && character === '"') isText = !isText;
+  }
+  return body.length;
+}

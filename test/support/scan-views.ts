@@ -1,0 +1,17 @@
+// A table's scan with one of its optimisations left out: a statement over it must have the same answer.
+import type { ScanTable } from "../../src/model/scan.ts";
+
+export type ScanView = (scan: ScanTable) => ScanTable;
+
+const rowsOf = (scan: ScanTable): ScanTable => ({
+  ...{ name: scan.name, columns: scan.columns, rowCountMax: scan.rowCountMax },
+  open: (request) => scan.open(request),
+  ...(scan.times === undefined ? {} : { times: scan.times }),
+});
+
+export const SCAN_VIEWS: readonly (readonly [leftOut: string, view: ScanView])[] = [
+  ["groups", (scan) => ({ ...rowsOf(scan), selectsExactly: scan.selectsExactly ?? false })],
+  ["newest rows", (scan) => ({ ...rowsOf(scan), open: (request) => scan.open({ ...request, newestOnly: false }) })],
+  ["exact choice", rowsOf],
+  ["predicates", (scan) => ({ ...rowsOf(scan), open: (request) => scan.open({ ...request, tags: [], fields: [], newestOnly: false }) })],
+];

@@ -1,0 +1,159 @@
+// Rows in one of the states of row-states.ts, in this process: real ingest, log, files and scans on a disk in memory; statements of both
+// languages over them.
+import type { Kernel } from "../../src/kernel/kernel.ts";
+import type { ColumnDef } from "../../src/model/column.ts";
+import type { DeleteRequest } from "../../src/model/deletion.ts";
+import { TsdbError } from "../../src/model/errors.ts";
+import type { QueryParams } from "../../src/model/query.ts";
+import type { ResultSchema } from "../../src/model/result-batch.ts";
+import type { ScanTable } from "../../src/model/scan.ts";
+import type { SnapshotNeed } from "../../src/query/snapshot.ts";
+import type { TableScan } from "../../src/query/table-scan.ts";
+import { runTsdbql, type TsdbqlContext } from "../../src/query/tsdbql.ts";
+import type { SqlEngine, SqlInput } from "../../src/sql/engine.ts";
+import { parseQuery } from "../../src/tsdbql/parser.ts";
+import { FaultyDisk } from "./faulty-disk.ts";
+import { prng } from "./prng.ts";
+import { bringInto, type RowHolder, type RowState, type RowStep } from "./row-states.ts";
+import { readRows, type SqlValue } from "./sql-rows.ts";
+import { type AnswerSeries, type AskOptions, readSeries } from "./tsdbql-data.ts";
+import { WritePath } from "./write-path.ts";
+
+/** Every statement's, unless it says another one. */
+const NOW_NS = 2_000_000_000_000_000_000n;
+
+export interface SqlAsk extends Pick<SqlInput, "isPlain" | "nowNs"> {
+  readonly database?: string;
+  readonly params?: QueryParams;
+  /** What the engine is given for a table: the table with something of it left out, say. */
+  readonly view?: (scan: TableScan) => ScanTable;
+}
+
+export interface SqlRows {
+  readonly schema: ResultSchema;
+  readonly rows: readonly (readonly SqlValue[])[];
+}
+
+export class StoredRows implements RowHolder {
+  private readonly disk = new FaultyDisk({ below: prng(1) });
+  private path!: WritePath;
+
+  private constructor(
+    readonly kernel: Kernel,
+    private readonly pageRowsMax: number,
+  ) {}
+
+  /** @param kernel also that of the engine for SQL. @param pageRowsMax of flushed files: a power of two from 64 on */
+  static async open(kernel: Kernel, state: RowState, steps: readonly RowStep[], pageRowsMax = 64): Promise<StoredRows> {
+    const stored = new StoredRows(kernel, pageRowsMax);
+    await stored.start();
+    await bringInto(stored, state, steps);
+    return stored;
+  }
+
+  async write(database: string, retentionPolicy: string | null, lines: string): Promise<void> {
+    const { rejectedCount, lineErrors } = await this.path.write(lines, { database: databaseOf(database, retentionPolicy) });
+    if (rejectedCount > 0) throw new Error(`a line was rejected: ${JSON.stringify(lineErrors[0])}`);
+  }
+
+  deleteRows(request: DeleteRequest): Promise<void> {
+    return this.path.data.deleteRows(request);
+  }
+
+  flush(): Promise<void> {
+    return this.path.flush();
+  }
+
+  compact(): Promise<void> {
+    return this.path.compact();
+  }
+
+  async restartFromLog(): Promise<void> {
+    await this.path.close();
+    await this.start();
+  }
+
+  private async start(): Promise<void> {
+    this.path = await WritePath.open(this.disk, { kernel: this.kernel });
+    this.path.pageRowsMax = this.pageRowsMax;
+  }
+
+  /** Makes an index of every file of the table, or of all of the database. */
+  async index(table: string | null, columns: readonly string[], database = "db"): Promise<void> {
+    await this.path.fileIndexes.create({ database, table }, columns);
+    await this.path.index();
+  }
+
+  /** @throws TsdbError of a statement that fails */
+  async sql(engine: SqlEngine, statement: string, { database = "db", params = {}, view, ...input }: SqlAsk = {}): Promise<SqlRows> {
+    const plan = await engine.plan(statement);
+    const { tables, readsCatalog: wholeCatalog } = plan;
+    const { snapshot, release } = this.path.snapshots.take(database, { tables, wholeCatalog, systemTables: [] });
+    const scans = snapshot.tables.map((table) => this.path.scanOf(table));
+    try {
+      const answer = await engine.run(plan, {
+        ...{ nowNs: NOW_NS, databaseTables: snapshot.catalog, params, ...input },
+        tables: view === undefined ? scans : scans.map(view),
+      });
+      try {
+        return { schema: answer.schema, rows: await readRows(answer) };
+      } finally {
+        await answer.close();
+      }
+    } finally {
+      for (const scan of scans) scan.close();
+      release();
+    }
+  }
+
+  /** One statement of the v1-style language. @throws TsdbError of one that fails */
+  async tsdbql(text: string, { nowNs = NOW_NS, memoryBytesMax = 1 << 30, database = "db", retentionPolicy = null }: AskOptions = {}) {
+    const pins: (() => void)[] = [];
+    const context: TsdbqlContext = {
+      ...{ kernel: this.kernel, database, retentionPolicy, nowNs, memoryBytesMax },
+      signal: new AbortController().signal,
+      snapshot: async (need: SnapshotNeed & { readonly database: string }) => {
+        const { snapshot, release } = this.path.snapshots.take(need.database, need);
+        pins.push(release);
+        return snapshot;
+      },
+      scanOf: (table) => this.path.scanOf(table),
+    };
+    let series: AnswerSeries[] = [];
+    try {
+      const answer = await runTsdbql(parseQuery(text)[0]!.statement, context);
+      try {
+        series = await readSeries(answer);
+      } finally {
+        await answer.close();
+      }
+    } finally {
+      for (const release of pins) release();
+    }
+    return series;
+  }
+
+  /** Of the table, as the catalog has them. */
+  columns(table: string, database = "db"): readonly ColumnDef[] {
+    return this.path.columns(table, database);
+  }
+
+  close(): Promise<void> {
+    return this.path.close();
+  }
+}
+
+/** As a v1 write finds it. */
+function databaseOf(database: string, retentionPolicy: string | null): string {
+  return retentionPolicy === null ? database : `${database}/${retentionPolicy}`;
+}
+
+/** What an answer is, or why there is none: to be compared. */
+export async function outcomeOf<T>(answer: Promise<T>): Promise<T | string> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof TsdbError) return `${error.kind}: ${error.message}`;
+    throw error;
+  }
+}
