@@ -1,5 +1,5 @@
-// A server with a second port (steered-server.ts) for what has no endpoint of its own: deletions and retention. It compacts
-// whatever it can, and closes days at once. Started by data-server.ts, never imported.
+// A server with a second port (steered-server.ts) for what has no endpoint of its own: deletions, retention, a flush now, and compaction
+// now. It compacts whatever it can, and closes days at once. Started by data-server.ts, never imported.
 import { COMPACTION_LIMITS } from "../../src/maintain/plan-compaction.ts";
 import type { DataOwner, DeleteRequest } from "../../src/model/deletion.ts";
 import type { Server } from "../../src/server.ts";
@@ -9,12 +9,16 @@ import { steerServer } from "./steered-server.ts";
 export type DataCall =
   | { readonly call: "deleteRows"; readonly request: Omit<DeleteRequest, "range"> & { readonly range: { minNs: string; maxNs: string } } }
   | { readonly call: "deleteData"; readonly request: DataOwner }
-  | { readonly call: "setRetention"; readonly request: DataOwner & { readonly retentionNs: string | null } };
+  | { readonly call: "setRetention"; readonly request: DataOwner & { readonly retentionNs: string | null } }
+  | { readonly call: "flush"; readonly request: null }
+  | { readonly call: "compact"; readonly request: null };
 
 Object.assign(COMPACTION_LIMITS, { closeAfterMs: 0, quietMs: 0, lateMs: 0, mergeRunsMin: 2, mergeGrowth: 1, tombstoneMs: 0 });
 
 function perform(server: Server, { call, request }: DataCall): Promise<void> {
   const ns = (text: string) => BigInt(text);
+  if (call === "flush") return server["upkeep"]!.flusher.flushAll();
+  if (call === "compact") return server["upkeep"]!.compactor.compactAll();
   if (call === "deleteData") return server.data.deleteData(request);
   if (call === "setRetention") {
     const { retentionNs, ...owner } = request;

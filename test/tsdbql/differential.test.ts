@@ -1,56 +1,81 @@
 // The differential suite: the same writes and the same statements as the peer got (InfluxDB 1.6.7, whose answers are goldens), and the
 // same JSON back: names, order of series and columns, values, times, nulls, error texts. Rows of one time may come in another order where
 // 1.x leaves it open. ASK=text of a statement prints both answers of those that contain it.
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { TestServer } from "../support/server.ts";
-import { answerOf, isSameAnswer, prepare, STATEMENTS, WRITTEN_STATEMENTS } from "./differential.ts";
+import { ROW_STATES, type RowStep } from "../support/row-states.ts";
+import { ServedRows } from "../support/served-rows.ts";
+import type { TestServer } from "../support/server.ts";
+import { answerOf, createDatabases, isSameAnswer, STATEMENTS, WRITTEN_STATEMENTS, withRoundedFloats } from "./differential.ts";
 import { CHANGES } from "./differential-changes.ts";
+import { DATA } from "./differential-data.ts";
 import { INTENDED, OPEN, OPEN_FILE } from "./differential-open.ts";
 import { peerAt } from "./peer.ts";
 
 const GOLDENS = JSON.parse(readFileSync(join(import.meta.dir, "../golden/tsdbql/differential.json"), "utf8")) as [string, string][];
-
-let server: TestServer;
-beforeAll(async () => {
-  server = await TestServer.start();
-  await prepare(peerAt(server.url));
-});
-afterAll(() => server.dispose());
 
 test("there is a golden for every statement, and there are at least 600 that a person wrote", () => {
   expect(GOLDENS.map(([statement]) => statement)).toEqual([...STATEMENTS]);
   expect(WRITTEN_STATEMENTS.length).toBeGreaterThanOrEqual(600);
 });
 
-/** Those that are not answered as by the peer and need to be, with both answers. @param isWanted of the place in the list */
-async function wrongAnswers(isWanted: (index: number) => boolean): Promise<Map<string, string>> {
+/** In order, `atOnce` of them at a time. */
+async function answersOf(server: TestServer, statements: readonly string[], atOnce = 1): Promise<string[]> {
+  const answers: string[] = [];
+  for (let from = 0; from < statements.length; from += atOnce) {
+    const some = statements.slice(from, from + atOnce);
+    answers.push(...(await Promise.all(some.map((statement) => answerOf(peerAt(server.url), statement)))));
+  }
+  return answers;
+}
+
+/** Those that are not answered as by the peer and need to be, with both answers. */
+function wrongAnswers(answers: readonly string[], from: number, isSame: (found: string, expected: string) => boolean): Map<string, string> {
   const ask = process.env["ASK"];
   const wrong = new Map<string, string>();
-  for (const [i, [statement, expected]] of GOLDENS.entries()) {
-    if (!isWanted(i) || (ask !== undefined && !statement.includes(ask))) continue;
-    const found = await answerOf(peerAt(server.url), statement);
+  for (const [i, found] of answers.entries()) {
+    const [statement, expected] = GOLDENS[from + i]!;
     const both = `${statement}\n  1.6.7 ${expected}\n  ours  ${found}`;
-    if (ask !== undefined) console.log(both);
-    if (!INTENDED.has(statement) && !isSameAnswer(found, expected)) wrong.set(statement, both);
+    if (ask !== undefined && statement.includes(ask)) console.log(both);
+    if (!INTENDED.has(statement) && !isSame(found, expected)) wrong.set(statement, both);
   }
   return wrong;
 }
 
 const openOf = (wrong: ReadonlyMap<string, string>) => [...wrong].flatMap(([statement, both]) => (OPEN.has(statement) ? [] : [both]));
 
-test("statements that read are answered as by influxd 1.6.7 while the rows are in memory", async () => {
-  const changesFrom = STATEMENTS.length - CHANGES.length;
-  expect(openOf(await wrongAnswers((i) => i < changesFrom))).toEqual([]);
-}, 60_000);
+const READING = STATEMENTS.slice(0, STATEMENTS.length - CHANGES.length);
+const STEPS = DATA.filter(({ lines }) => lines.length > 0).map((set): RowStep => ({ ...set, lines: set.lines.join("\n") }));
+/** Its server is asked for changes as well. */
+const LAST = ROW_STATES.at(-1)!;
+/** Its answers are the peer's to the last digit. */
+const EXACT = ROW_STATES[0];
+const isAboutSame = (found: string, expected: string) => isSameAnswer(withRoundedFloats(found), withRoundedFloats(expected));
+let first: readonly string[] | undefined;
 
-test(`${GOLDENS.length} statements are answered as by influxd 1.6.7 from files`, async () => {
-  await server.restart();
-  const wrong = await wrongAnswers(() => true);
-  if (process.env["UPDATE_OPEN"] === "1") {
-    const open = [...OPEN].filter((statement) => wrong.has(statement));
-    writeFileSync(OPEN_FILE, `${JSON.stringify(open, null, 1)}\n`);
-  }
-  expect(openOf(wrong)).toEqual([]);
-}, 60_000);
+test.each(ROW_STATES)(
+  "%s: statements are answered as by influxd 1.6.7, and as in the other states",
+  async (state) => {
+    const server = await ServedRows.start(state, STEPS, { prepare: (started) => createDatabases(peerAt(started.url)) });
+    try {
+      const answers = await answersOf(server, READING, 8);
+      const wrong = wrongAnswers(answers, 0, state === EXACT ? isSameAnswer : isAboutSame);
+      expect(openOf(wrong)).toEqual([]);
+      const rounded = answers.map(withRoundedFloats);
+      first ??= rounded;
+      expect(rounded.flatMap((answer, i) => (answer === first![i] ? [] : [[READING[i], first![i], answer]]))).toEqual([]);
+      if (state !== LAST) return;
+      for (const [statement, both] of wrongAnswers(await answersOf(server, CHANGES), READING.length, isSameAnswer))
+        wrong.set(statement, both);
+      if (process.env["UPDATE_OPEN"] === "1") {
+        const open = [...OPEN].filter((statement) => wrong.has(statement));
+        writeFileSync(OPEN_FILE, `${JSON.stringify(open, null, 1)}\n`);
+      }
+      expect(openOf(wrong)).toEqual([]);
+    } finally {
+      await server.dispose();
+    }
+  },
+  120_000,
+);

@@ -15,11 +15,15 @@ export const RANDOM_STATEMENTS: readonly string[] = [...new Set(randomStatements
 /** In order; those that change something, some of them more than once, come last. */
 export const STATEMENTS: readonly string[] = [...WRITTEN_STATEMENTS, ...RANDOM_STATEMENTS, ...CHANGES];
 
-export async function prepare(server: Omit<Peer, "stop">): Promise<void> {
+export async function createDatabases(server: Omit<Peer, "stop">): Promise<void> {
   for (const q of PREPARATION) {
     const { text } = await server.query({ q });
     if (text.includes('"error"')) throw new Error(`${q}: ${text}`);
   }
+}
+
+export async function prepare(server: Omit<Peer, "stop">): Promise<void> {
+  await createDatabases(server);
   for (const { database, retentionPolicy, lines } of DATA) {
     if (lines.length > 0) await server.write(database, retentionPolicy, lines.join("\n"));
   }
@@ -55,4 +59,9 @@ export function withSortedTies(text: string): string {
 
 export function isSameAnswer(found: string, expected: string): boolean {
   return found === expected || (found !== "" && withSortedTies(found) === withSortedTies(expected));
+}
+
+/** Sums of floats depend in their last digits on the order of the rows, which files and memory may have differently. */
+export function withRoundedFloats(text: string): string {
+  return text.replace(/-?\d+(?:\.\d+(?:e[-+]?\d+)?|e[-+]?\d+)/g, (number) => Number(number).toPrecision(13));
 }
