@@ -16,7 +16,7 @@ import {
   vectorFromArray,
 } from "apache-arrow";
 import { LIMITS } from "../model/limits.ts";
-import { STATEMENT_CHARS_MAX } from "../sql/plan.ts";
+import { STATEMENT_LIMITS } from "../model/statement-limits.ts";
 import { type AnswerTable, schemaOf } from "./answer-table.ts";
 import { DATETIME_FUNCTIONS, KEYWORDS, NUMERIC_FUNCTIONS, STRING_FUNCTIONS, SYSTEM_FUNCTIONS } from "./sql-words.ts";
 
@@ -117,7 +117,7 @@ const INFO: ReadonlyMap<number, Info> = new Map<number, Info>([
   [547, BigInt(LIMITS.answerColumnsMax)],
   [548, BigInt(LIMITS.columnsPerTableMax)],
   [556, true], // what is long counts in a row's size
-  [557, BigInt(STATEMENT_CHARS_MAX)],
+  [557, BigInt(STATEMENT_LIMITS.charsMax)],
   [560, BigInt(LIMITS.statementTablesMax)],
   [562, 0], // isolation of transactions: none
   [563, false],

@@ -19,6 +19,7 @@ import { SortedSegments } from "./sorted-segments.ts";
 import { TableScan } from "./table-scan.ts";
 import { runTsdbql } from "./tsdbql.ts";
 import { describePieces, encodePieces, statementOf } from "./tsdbql-answer.ts";
+import { Turns } from "./tsdbql-turns.ts";
 
 export interface StatementRequest {
   readonly database: string;
@@ -91,7 +92,8 @@ export class QueryRunner {
   async run(request: StatementRequest): Promise<StatementAnswer> {
     if (request.tsdbql !== undefined) return this.runTsdbql(request, request.tsdbql);
     const startMs = performance.now();
-    const plan = await this.engine.plan(request.statement);
+    const turns = new Turns(request.signal);
+    const plan = await this.engine.plan(request.statement, () => turns.pause());
     const { tables, readsCatalog: wholeCatalog, systemTables, caches } = plan;
     const readsNothing = tables.length + systemTables.length + caches.length === 0 && !wholeCatalog;
     const need = { tables, wholeCatalog, systemTables, ...(caches.length === 0 ? {} : { caches }) };

@@ -2,11 +2,13 @@
 import type { CacheReference } from "../model/caches.ts";
 import { TsdbError } from "../model/errors.ts";
 import { cacheKey } from "./cache-tables.ts";
+import { CteScope } from "./cte-scope.ts";
 import { DIALECT_FUNCTIONS } from "./dialect.ts";
 import { DUCKDB_FUNCTIONS, TABLE_FUNCTIONS } from "./functions.ts";
 import { decodeNames } from "./names.ts";
 import { unsupported } from "./print.ts";
-import type { BaseTable, Expression, Modifier, NodeBase, OrderBy, QueryNode, TableRef } from "./tree.ts";
+import { StatementSize } from "./statement-size.ts";
+import type { BaseTable, Expression, Modifier, NodeBase, OrderBy, QueryNode, SelectNode, TableRef } from "./tree.ts";
 
 /** A table of a statement that is no CTE. `schema` is "iox" or "information_schema" or "system". */
 export interface TableName {
@@ -37,25 +39,12 @@ const SIMPLE_FUNCTIONS: ReadonlySet<string> = new Set(
    selector_last selector_max selector_min stddev sum approx_distinct approx_median approx_percentile_cont row_number`.split(/\s+/),
 );
 
-/** What lies so deep takes DuckDB some 100 ms to plan, and twice as deep ten times as long; the vendor's engine refuses it sooner. */
-const DEPTH_MAX = 150;
-
-/** DuckDB plans what is inside of these more than once, level by level. */
-const NESTED_SUBQUERIES_MAX = 12;
-const NESTED_LAMBDAS_MAX = 6;
-
-function tooNested(what: string, most: number): TsdbError {
-  return new TsdbError("bad_query", `Error during planning: more than ${most} ${what} inside of each other`);
-}
-
 function invalidFunction(name: string): TsdbError {
   return new TsdbError("bad_query", `Error during planning: Invalid function '${decodeNames(name)}'`, { function: name });
 }
 
 /** Names of CTEs visible at a node. */
-type CteNames = ReadonlySet<string>;
-
-const NO_CTES: CteNames = new Set();
+type CteNames = CteScope<true>;
 
 /** The schema and table of a reference as written, of a cache its key; @throws TsdbError bad_query for names outside our catalog */
 export function tableNameOf(ref: BaseTable): TableName {
@@ -75,7 +64,7 @@ export function unknownTable(catalog: string, schema: string, table: string): Ts
 /** Checks a query. @throws TsdbError bad_query for anything that is not allowed */
 export function checkQuery(node: QueryNode): CheckResult {
   const checker = new Checker();
-  checker.query(node, NO_CTES);
+  checker.query(node, CteScope.inside<true>(null));
   return {
     tables: [...checker.tables],
     readsCatalog: checker.readsCatalog,
@@ -90,15 +79,12 @@ class Checker {
   readonly systemTables = new Set<string>();
   readonly caches = new Map<string, CacheReference>();
   readsCatalog = false;
-  private depth = 0;
+  private readonly size = new StatementSize();
   /** Of expressions, in the query that they belong to. */
   private levels = 0;
   private mostLevels = 0;
   private functions = 0;
   private usesOthers = false;
-  /** Around the node. */
-  private subqueries = 0;
-  private lambdas = 0;
   /** Months make adding them long. */
   private intervals = 0;
 
@@ -108,56 +94,73 @@ class Checker {
   }
 
   query(node: QueryNode, outer: CteNames): void {
-    this.enter();
+    this.size.enter();
     const { levels } = this;
     this.levels = 0;
     const ctes = this.ctes(node, outer);
     switch (node.type) {
       case "SELECT_NODE":
-        this.expressions(node.select_list, ctes);
-        this.table(node.from_table, ctes);
-        this.expressions(node.group_expressions, ctes);
-        this.optional(ctes, node.where_clause, node.having, node.qualify);
-        if (!["STANDARD_HANDLING", "FORCE_AGGREGATES"].includes(node.aggregate_handling)) throw unsupported(node.aggregate_handling);
+        this.size.select(node, () => {
+          this.select(node, ctes);
+          this.modifiers(node, ctes);
+        });
         break;
       case "SET_OPERATION_NODE":
         if (!["UNION", "EXCEPT", "INTERSECT", "UNION_BY_NAME"].includes(node.setop_type)) throw unsupported(node.setop_type);
+        this.size.setOperation();
         this.query(node.left, ctes);
         this.query(node.right, ctes);
+        this.modifiers(node, ctes);
         break;
       case "RECURSIVE_CTE_NODE":
         if (node.key_targets.length > 0) throw unsupported("USING KEY");
         this.query(node.left, ctes);
-        this.query(node.right, new Set([...ctes, node.cte_name]));
+        this.query(node.right, CteScope.inside(ctes).with(node.cte_name, true));
+        this.modifiers(node, ctes);
         break;
       default:
         throw unsupported(`query ${(node as { type: string }).type}`);
     }
-    for (const modifier of node.modifiers) this.modifier(modifier, ctes);
     this.levels = levels;
-    this.depth--;
+    this.size.leave();
+  }
+
+  private select(node: SelectNode, ctes: CteNames): void {
+    this.size.items(node.select_list, (item) => this.expression(item, ctes));
+    this.table(node.from_table, ctes);
+    this.expressions(node.group_expressions, ctes);
+    this.optional(ctes, node.where_clause, node.having, node.qualify);
+    if (!["STANDARD_HANDLING", "FORCE_AGGREGATES"].includes(node.aggregate_handling)) throw unsupported(node.aggregate_handling);
   }
 
   private ctes(node: NodeBase, outer: CteNames): CteNames {
-    let visible = outer;
+    if (node.cte_map.map.length === 0) return outer;
+    let visible = CteScope.inside(outer);
     for (const { key, value } of node.cte_map.map) {
       if (value.key_targets.length > 0) throw unsupported("USING KEY");
+      this.size.withEntry();
       this.query(value.query.node, visible);
-      visible = new Set([...visible, key]);
+      visible = visible.with(key, true);
     }
     return visible;
   }
 
+  private modifiers({ modifiers }: NodeBase, ctes: CteNames): void {
+    for (const modifier of modifiers) this.modifier(modifier, ctes);
+  }
+
   private modifier(modifier: Modifier, ctes: CteNames): void {
     if (modifier.type === "ORDER_MODIFIER") this.orders(modifier.orders, ctes);
-    else if (modifier.type === "DISTINCT_MODIFIER") this.expressions(modifier.distinct_on_targets, ctes);
-    else if (modifier.type === "LIMIT_MODIFIER" || modifier.type === "LIMIT_PERCENT_MODIFIER") {
+    else if (modifier.type === "DISTINCT_MODIFIER") {
+      this.size.keys("expressions in DISTINCT ON", modifier.distinct_on_targets);
+      this.expressions(modifier.distinct_on_targets, ctes);
+    } else if (modifier.type === "LIMIT_MODIFIER" || modifier.type === "LIMIT_PERCENT_MODIFIER") {
       this.optional(ctes, modifier.limit, modifier.offset);
     } else throw unsupported((modifier as { type: string }).type);
   }
 
   private table(ref: TableRef, ctes: CteNames): void {
-    this.enter();
+    this.size.enter();
     switch (ref.type) {
       case "EMPTY":
         break;
@@ -178,14 +181,17 @@ class Checker {
         this.expressions(ref.function.children, ctes);
         break;
       case "EXPRESSION_LIST":
-        for (const row of ref.values) this.expressions(row, ctes);
+        for (const row of ref.values) {
+          this.size.row(row);
+          this.expressions(row, ctes);
+        }
         break;
       case "SHOW_REF":
         throw unsupported("SHOW, DESCRIBE and SUMMARIZE inside a query");
       default:
         throw unsupported(`${(ref as { type: string }).type} in FROM`);
     }
-    this.depth--;
+    this.size.leave();
   }
 
   private baseTable(ref: BaseTable, ctes: CteNames): void {
@@ -214,6 +220,7 @@ class Checker {
   }
 
   private orders(orders: readonly OrderBy[], ctes: CteNames): void {
+    this.size.keys("expressions in ORDER BY", orders);
     for (const order of orders) this.expression(order.expression, ctes);
   }
 
@@ -226,16 +233,19 @@ class Checker {
   }
 
   private expression(node: Expression, ctes: CteNames): void {
-    this.enter();
+    this.size.enter();
     this.mostLevels = Math.max(this.mostLevels, ++this.levels);
     switch (node.class) {
       case "COLUMN_REF":
+        this.size.column(node.column_names);
+        break;
       case "CONSTANT":
       case "PARAMETER":
       case "POSITIONAL_REFERENCE":
         break;
       case "FUNCTION":
         if (node.export_state) throw unsupported("EXPORT_STATE");
+        this.size.call(node.function_name, node.children);
         this.functionName(node.function_name, node.schema, node.catalog);
         this.expressions(node.children, ctes);
         this.orders(node.order_bys.orders, ctes);
@@ -243,6 +253,9 @@ class Checker {
         break;
       case "WINDOW":
         this.functionName(node.function_name, node.schema, node.catalog);
+        this.size.window();
+        this.size.call(node.function_name, node.children);
+        this.size.keys("expressions in PARTITION BY", node.partitions);
         this.expressions([...node.children, ...node.partitions], ctes);
         this.orders([...node.orders, ...node.arg_orders], ctes);
         this.optional(ctes, node.start_expr, node.end_expr, node.offset_expr, node.default_expr, node.filter_expr);
@@ -267,6 +280,7 @@ class Checker {
       case "OPERATOR":
         // no function of the dialect; DuckDB cannot plan it beside a subquery and GROUP BY
         if (node.type === "OPERATOR_TRY") throw invalidFunction("try");
+        this.size.call(node.type, node.children);
         this.expressions(node.children, ctes);
         break;
       case "CONJUNCTION":
@@ -274,28 +288,19 @@ class Checker {
         break;
       case "SUBQUERY":
         this.optional(ctes, node.child);
-        if (++this.subqueries > NESTED_SUBQUERIES_MAX) throw tooNested("subqueries", NESTED_SUBQUERIES_MAX);
-        this.query(node.subquery.node, ctes);
-        this.subqueries--;
+        this.size.subquery(() => this.query(node.subquery.node, ctes));
         break;
       case "STAR":
         this.optional(ctes, node.expr);
         for (const { value } of node.replace_list) this.expression(value, ctes);
         break;
       case "LAMBDA":
-        if (++this.lambdas > NESTED_LAMBDAS_MAX) throw tooNested("lambdas", NESTED_LAMBDAS_MAX);
-        this.expressions([node.lhs, node.expr], ctes);
-        this.lambdas--;
+        this.size.lambda(() => this.expressions([node.lhs, node.expr], ctes));
         break;
       default:
         throw unsupported(`expression ${(node as { class: string }).class}`);
     }
     this.levels--;
-    this.depth--;
-  }
-
-  private enter(): void {
-    if (++this.depth > DEPTH_MAX)
-      throw new TsdbError("bad_query", `Error during planning: the statement is nested too deeply (${DEPTH_MAX} levels)`);
+    this.size.leave();
   }
 }

@@ -21,6 +21,7 @@ import { NATIVE_FUNCTIONS } from "./native-functions.ts";
 import type { SqlPlan } from "./plan.ts";
 import { PlanCache } from "./plan-cache.ts";
 import { SqlRun } from "./run.ts";
+import type { Breathe } from "./table-scan.ts";
 import { VALUE_MACROS } from "./value-macros.ts";
 
 export type { DatabaseTable } from "./catalog-tables.ts";
@@ -110,9 +111,9 @@ export class SqlEngine {
     return functionBytesOf(this.options);
   }
 
-  /** Parses and checks a statement. @throws TsdbError bad_query */
-  plan(statement: string): Promise<SqlPlan> {
-    return this.plans.plan(statement);
+  /** Parses and checks a statement. `breathe`: others have their turn between the stages of a long one. @throws TsdbError bad_query */
+  plan(statement: string, breathe?: Breathe): Promise<SqlPlan> {
+    return this.plans.plan(statement, breathe);
   }
 
   /** Starts a plan. @throws TsdbError bad_query, query_limit, cancelled; then nothing needs to be closed */

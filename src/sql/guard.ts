@@ -6,7 +6,9 @@ import { SCAN_FUNCTION } from "../duckdb/table-function.ts";
 import { ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
+import { CteScope } from "./cte-scope.ts";
 import { bind, workOf } from "./guard-binding.ts";
+import { COLUMN_BYTES, type Columns, columnsFrom, NO_COLUMNS, renamed, together, UNKNOWN_COLUMNS } from "./guard-columns.ts";
 import { saferPattern } from "./guard-patterns.ts";
 import { withBoundedSizes } from "./guard-sizes.ts";
 import { mapChildren } from "./rewrite/walk.ts";
@@ -52,49 +54,23 @@ const ALL_WORK_MAX = 400_000;
 const STEPS_MAX = 2 ** 30;
 /** What an aggregate gathers is within DuckDB's limit; so much of it may be worked on further. */
 const GATHERED_BYTES = 64 << 20;
-const COLUMN_BYTES = LIMITS.chunkTextBytesMax;
 const FUNCTION_BYTES_MIN = 64;
 
 /** Changes `query` in place. Gives how many bytes its functions may make at a time. @throws TsdbError bad_query for what stays too much */
 export function guardQuery(query: QueryNode, options: GuardOptions): number {
   const guard = new Guard(options);
-  guard.query(query, { rows: LIMITS.vectorRows, columns: NO_COLUMNS, ctes: new Map(), depth: 0 });
+  guard.query(query, { rows: LIMITS.vectorRows, columns: NO_COLUMNS, ctes: CteScope.inside(null), depth: 0 });
   return guard.bytes;
 }
-
-/** Columns of relations, and parameters of lambdas, by their bytes; of several with one name the largest. */
-interface Columns {
-  readonly byName: ReadonlyMap<string, number>;
-  /** Of any, and of those that are not known. */
-  readonly most: number;
-}
-
-const NO_COLUMNS: Columns = { byName: new Map(), most: 0 };
-const UNKNOWN_COLUMNS: Columns = { byName: new Map(), most: COLUMN_BYTES };
 
 /** What names stand for at a node. */
 interface Sizes {
   /** Of a chunk. */
   readonly rows: number;
   readonly columns: Columns;
-  readonly ctes: ReadonlyMap<string, Columns>;
+  readonly ctes: CteScope<Columns>;
   /** Of arguments bound around it. */
   readonly depth: number;
-}
-
-function together(...all: readonly Columns[]): Columns {
-  const byName = new Map<string, number>();
-  for (const columns of all) for (const [name, bytes] of columns.byName) byName.set(name, Math.max(bytes, byName.get(name) ?? 0));
-  return { byName, most: all.reduce((most, columns) => Math.max(most, columns.most), 0) };
-}
-
-function columnsFrom(entries: readonly (readonly [name: string, bytes: number])[]): Columns {
-  return together({ byName: new Map(), most: 0 }, ...entries.map(([name, bytes]) => ({ byName: new Map([[name, bytes]]), most: bytes })));
-}
-
-/** `AS t(a, b)`: the first columns have other names. */
-function renamed(columns: Columns, names: readonly string[]): Columns {
-  return names.length === 0 ? columns : { byName: new Map(names.map((name) => [name, columns.most])), most: columns.most };
 }
 
 interface Part extends SizedArgument {
@@ -124,18 +100,14 @@ class Guard {
 
   /** Its columns. */
   query(node: QueryNode, outer: Sizes): Columns {
-    const ctes = new Map(outer.ctes);
-    const sizes: Sizes = { ...outer, ctes };
-    for (const { key, value } of node.cte_map.map) {
-      // an entry may read itself
-      ctes.set(key, UNKNOWN_COLUMNS);
-      ctes.set(key, renamed(this.query(value.query.node, sizes), value.aliases));
-    }
+    const sizes: Sizes = { ...outer, ctes: this.ctes(node, outer) };
+    const { ctes } = sizes;
     let columns: Columns;
     let inside = sizes;
     if (node.type === "SELECT_NODE") ({ columns, inside } = this.select(node, sizes));
     else {
-      const right = node.type === "RECURSIVE_CTE_NODE" ? { ...sizes, ctes: new Map([...ctes, [node.cte_name, UNKNOWN_COLUMNS]]) } : sizes;
+      const right =
+        node.type === "RECURSIVE_CTE_NODE" ? { ...sizes, ctes: CteScope.inside(ctes).with(node.cte_name, UNKNOWN_COLUMNS) } : sizes;
       const { byName } = this.query(node.left, sizes);
       columns = together({ byName, most: 0 }, this.query(node.right, right));
       columns = {
@@ -146,6 +118,17 @@ class Guard {
     }
     this.modifiers(node, inside);
     return columns;
+  }
+
+  private ctes(node: QueryNode, outer: Sizes): CteScope<Columns> {
+    if (node.cte_map.map.length === 0) return outer.ctes;
+    let ctes = CteScope.inside(outer.ctes);
+    for (const { key, value } of node.cte_map.map) {
+      // an entry may read itself
+      ctes = ctes.with(key, UNKNOWN_COLUMNS);
+      ctes = ctes.with(key, renamed(this.query(value.query.node, { ...outer, ctes }), value.aliases));
+    }
+    return ctes;
   }
 
   private modifiers({ modifiers }: QueryNode, sizes: Sizes): void {

@@ -1,5 +1,6 @@
 // A statement rewritten: the scans it needs and its text for DuckDB. It is for other statements of its shape too, as far as they do not
 // differ in what was looked at; of those only the steps of the rewrite are taken again (trace.ts).
+import { CteScope } from "./cte-scope.ts";
 import { guardQuery } from "./guard.ts";
 import { literalKey } from "./literals.ts";
 import type { SqlPlan } from "./plan.ts";
@@ -8,9 +9,10 @@ import { printQuery } from "./print.ts";
 import { sqlValue } from "./rewrite/expression.ts";
 import { type RewriteContext, rewriteQuery } from "./rewrite/rewriter.ts";
 import { TableReferences } from "./rewrite/table-references.ts";
-import type { OutputColumn } from "./scope.ts";
+import type { CteMap, OutputColumn } from "./scope.ts";
 import { SqlWriter } from "./sql-writer.ts";
 import { type StraightPlan, straightPlan } from "./straight-plan.ts";
+import type { Breathe } from "./table-scan.ts";
 import { type Late, type Source, Trace, type TracedValues } from "./trace.ts";
 
 export interface RewriteOptions {
@@ -24,7 +26,7 @@ export interface RewriteOptions {
   readonly onPart?: (part: "rewrite" | "guard" | "print") => void;
 }
 
-const NO_PARENT_CTES = new Map();
+const NO_PARENT_CTES: CteMap = CteScope.inside(null);
 
 export class Rewrite {
   private constructor(
@@ -42,23 +44,45 @@ export class Rewrite {
 
   /** @throws TsdbError bad_query */
   static of(plan: Pick<SqlPlan, "tracedTree">, options: RewriteOptions): Rewrite {
+    const stages = Rewrite.stages(plan, options);
+    for (;;) {
+      const { done, value } = stages.next();
+      if (done) return value;
+    }
+  }
+
+  /** The same, while others have their turn between the stages of a long one. */
+  static async inTurns(plan: Pick<SqlPlan, "tracedTree">, options: RewriteOptions, breathe: Breathe): Promise<Rewrite> {
+    const stages = Rewrite.stages(plan, options);
+    for (;;) {
+      const { done, value } = stages.next();
+      if (done) return value;
+      await breathe();
+    }
+  }
+
+  private static *stages(plan: Pick<SqlPlan, "tracedTree">, options: RewriteOptions): Generator<void, Rewrite, void> {
     const { values, tables, functionBytesMax, keepsParameters = false, onPart } = options;
     const trace = new Trace(values);
     const query = plan.tracedTree(trace);
+    yield;
     const planned = new PlannedTables(trace, tables);
     const context: RewriteContext = { tables: planned, trace, references: new TableReferences(query), keepsParameters };
     const { columns: outputs } = rewriteQuery(query, context, null, NO_PARENT_CTES);
     planned.close();
     onPart?.("rewrite");
+    yield;
     const isGuarded = functionBytesMax !== null;
     const columnsOf = (place: number) => planned.scans[place]?.columns ?? null;
     const functionBytes = isGuarded ? guardQuery(query, { bytesMax: functionBytesMax, trace, columnsOf }) : 0;
     onPart?.("guard");
+    yield;
     const straight = trace.value(() => (tables.isPlain ? null : straightPlan(query, planned.scans)));
     const writer = new SqlWriter();
     printQuery(writer, query);
     trace.close();
     onPart?.("print");
+    yield;
     const first = new Map([...trace.fixed].map((source) => [source, valueAt(source, values)]));
     return new Rewrite(trace, planned, first, isGuarded, functionBytes, outputs, straight, writer);
   }

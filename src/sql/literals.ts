@@ -100,7 +100,7 @@ export function literalsOf({ token, kind, text, list = [text] }: Literal): Liter
   return list.map((item) => ({ token, kind, text: item }));
 }
 
-function kindOf(tokens: readonly Token[], index: number): LiteralKind | null {
+export function kindOf(tokens: readonly Token[], index: number): LiteralKind | null {
   const { kind, text } = tokens[index]!;
   if ((kind !== "string" && kind !== "number") || !standsAlone(tokens, index)) return null;
   return kind === "string" ? stringKind(tokens, index) : numberKind(text);

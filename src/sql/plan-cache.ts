@@ -1,9 +1,10 @@
 // Plans by the shape of their statements: the least recently used go first, within a bound in bytes.
-import { TsdbError } from "../model/errors.ts";
+import { checkLimit, STATEMENT_LIMITS } from "../model/statement-limits.ts";
 import { KEPT_CHARS_MAX, KeptRewrites } from "./kept-rewrite.ts";
 import { type LiftedText, type Literal, liftLiterals, literalKey } from "./literals.ts";
-import { makePlan, type ParsedShape, parseShape, type Serialize, type SqlPlan, STATEMENT_CHARS_MAX } from "./plan.ts";
+import { makePlan, type ParsedShape, type Parser, parseShape, type Serialize, type SqlPlan } from "./plan.ts";
 import { parseStatement } from "./statement.ts";
+import type { Breathe } from "./table-scan.ts";
 
 /** A template of objects takes about 1.3 bytes a character of the JSON it was made of. */
 const TEMPLATE_BYTES_PER_CHAR = 2;
@@ -39,30 +40,34 @@ export class PlanCache {
     return this.bytes;
   }
 
-  /** Parses and checks a statement. @throws TsdbError bad_query */
-  async plan(sql: string): Promise<SqlPlan> {
-    if (sql.length > STATEMENT_CHARS_MAX)
-      throw new TsdbError("bad_query", `SQL error: the statement is longer than ${STATEMENT_CHARS_MAX} characters`);
+  /** Parses and checks a statement. `breathe` lets others have their turn between the stages of a long one. @throws TsdbError bad_query */
+  async plan(sql: string, breathe: Breathe = () => null): Promise<SqlPlan> {
+    checkLimit("characters", sql.length, STATEMENT_LIMITS.charsMax);
+    const parser = { serialize: this.serialize, breathe };
     const statement = parseStatement(sql);
+    await breathe();
     const { text } = statement;
     const lifted = liftLiterals(text, true);
     if (lifted === null) {
       const whole = { text, literals: [], chars: text.sql.length };
-      return makePlan(statement, whole, await parseShape(text, [], this.serialize), new KeptRewrites(() => {}));
+      return makePlan(statement, whole, await parseShape(text, [], parser), new KeptRewrites(() => {}));
     }
-    const known = await this.known(lifted);
+    for (const { list } of lifted.literals) checkLimit("values in one list", list?.length ?? 1, STATEMENT_LIMITS.listValuesMax);
+    await breathe();
+    const known = await this.known(lifted, parser);
     if (known !== null) return makePlan(statement, lifted, known.shape, known.rewrites);
     const flat = liftLiterals(text, false)!;
-    const { shape, rewrites } = (await this.known(flat))!;
+    await breathe();
+    const { shape, rewrites } = (await this.known(flat, parser))!;
     return makePlan(statement, flat, shape, rewrites);
   }
 
   /** Null: its lists must be parsed with all that is in them. */
-  private async known({ text, shape, literals }: LiftedText): Promise<Known | null> {
+  private async known({ text, shape, literals }: LiftedText, parser: Parser): Promise<Known | null> {
     if (this.use(shape)?.needsLists === true) return null;
     const found = this.find(shape, literals);
     if (found !== null) return found;
-    const parsed = await parseShape(text, literals, this.serialize);
+    const parsed = await parseShape(text, literals, parser);
     if (parsed.template.hasAllLists) return this.keep(shape, literals, parsed);
     this.put(shape, { fixed: [], known: null, needsLists: true, bytes: shape.length });
     this.shrink();

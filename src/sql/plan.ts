@@ -1,5 +1,5 @@
 // A statement parsed and checked. What depends on its shape alone is kept (plan-cache.ts): statements mostly differ in their literals.
-import { TsdbError } from "../model/errors.ts";
+import { near, TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import { nameCaches } from "./cache-tables.ts";
 import { type CheckResult, checkQuery } from "./check.ts";
@@ -8,6 +8,8 @@ import type { KeptRewrites } from "./kept-rewrite.ts";
 import type { LiftedText, Literal, LiteralKind } from "./literals.ts";
 import { decodeNames } from "./names.ts";
 import type { Statement } from "./statement.ts";
+import { tooDeep } from "./statement-size.ts";
+import type { Breathe } from "./table-scan.ts";
 import { Template } from "./template.ts";
 import { LiteralValue, type Trace, TracedList } from "./trace.ts";
 import { type LiteralList, parseTree, type QueryNode } from "./tree.ts";
@@ -30,6 +32,12 @@ export interface SqlPlan extends CheckResult {
 /** DuckDB's json_serialize_sql. */
 export type Serialize = (sql: string) => Promise<string>;
 
+/** `breathe`: between two stages of a long statement others have their turn. @throws TsdbError when the statement was stopped meanwhile */
+export interface Parser {
+  readonly serialize: Serialize;
+  readonly breathe: Breathe;
+}
+
 /** What statements of one shape have in common. */
 export interface ParsedShape {
   readonly reads: CheckResult;
@@ -41,16 +49,19 @@ export interface ParsedShape {
 /** What was parsed of a statement. */
 export type PlannedText = Pick<LiftedText, "text" | "literals" | "chars">;
 
-export const STATEMENT_CHARS_MAX = 1 << 20;
 /** Constants of a short statement are short, however often they leave with its rows. */
 const SIMPLE_CHARS_MAX = 16 << 10;
 
 /** Parses and checks a text whose literals are `literals`. @throws TsdbError bad_query with line and column for a syntax error */
-export async function parseShape(text: EncodedText, literals: readonly Literal[], serialize: Serialize): Promise<ParsedShape> {
+export async function parseShape(text: EncodedText, literals: readonly Literal[], parser: Parser): Promise<ParsedShape> {
+  const { serialize, breathe } = parser;
   const json = await serialize(text.sql);
+  await breathe();
   const node = queryOf(json, text);
   nameCaches(node, text);
+  await breathe();
   const reads = checkQuery(node);
+  await breathe();
   const tableCount = reads.tables.length + reads.caches.length;
   if (tableCount > LIMITS.statementTablesMax) throw new TsdbError("bad_query", "Error during planning: too many tables");
   return { reads, template: Template.from(node, text, literals), jsonChars: json.length };
@@ -89,8 +100,14 @@ export function queryOf(json: string, text: EncodedText): QueryNode {
   return first.node;
 }
 
+/** Of DuckDB's message: it may hold a part of the statement. */
+const SHOWN_CHARS = 200;
+/** Where its tree would be too deep, or its own stack is full. */
+const TOO_DEEP = /^Max expression depth limit|^memory exhausted at or near/;
+
 function syntaxError(message: string, position: string | undefined, text: EncodedText): TsdbError {
-  const decoded = decodeNames(message);
+  if (TOO_DEEP.test(message)) throw tooDeep();
+  const decoded = near(decodeNames(message), SHOWN_CHARS);
   const offset = Number(position);
   if (position === undefined || !Number.isSafeInteger(offset)) return new TsdbError("bad_query", `SQL error: ${decoded}`);
   const place = text.placeOf(text.tokenAt(offset));

@@ -74,7 +74,9 @@ export function printExpression(out: SqlWriter, node: Expression): void {
       join(out, ["(", node.input, " BETWEEN ", node.lower, " AND ", node.upper, ")"]);
       return;
     case "CONJUNCTION":
-      printJoined(out, node.children, node.type === "CONJUNCTION_AND" ? " AND " : " OR ");
+      if (node.type === "CONJUNCTION_AND") printJoined(out, node.children, " AND ");
+      else if (node.children.length <= ALTERNATIVES_MAX) printJoined(out, node.children, " OR ");
+      else printAlternatives(out, node.children);
       return;
     case "OPERATOR":
       printOperator(out, node.type, node.children);
@@ -124,6 +126,20 @@ function join(out: SqlWriter, parts: readonly (string | Expression)[]): void {
     if (typeof part === "string") out.put(part);
     else printExpression(out, part);
   }
+}
+
+/** Of more, DuckDB's rewriter takes time with the square of their number: 1,024 of `(a = 1 AND b = 2)` 2.2 s, in groups 0.07 s. */
+const ALTERNATIVES_MAX = 64;
+const GROUP_SIZE = 32;
+
+/** `coalesce(x, NULL)` is x, and its rewriter does not look into one OR from another through it. */
+function printAlternatives(out: SqlWriter, children: readonly Expression[]): void {
+  for (let i = 0; i < children.length; i += GROUP_SIZE) {
+    out.put(i === 0 ? "(coalesce(" : " OR coalesce(");
+    printJoined(out, children.slice(i, i + GROUP_SIZE), " OR ");
+    out.put(", NULL)");
+  }
+  out.put(")");
 }
 
 function printJoined(out: SqlWriter, children: readonly Expression[], separator: string): void {

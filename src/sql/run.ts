@@ -146,7 +146,7 @@ export class SqlRun implements SqlAnswer {
   private async translate(): Promise<Translation> {
     const { statement } = this.plan;
     for (;;) {
-      const rewrite = this.findRewrite() ?? this.newRewrite();
+      const rewrite = this.findRewrite() ?? (await this.newRewrite());
       this.rewrite = rewrite;
       this.reserve(rewrite.functionBytes);
       this.handles = this.scans.open(rewrite.scans);
@@ -173,9 +173,9 @@ export class SqlRun implements SqlAnswer {
     return this.plan.rewrites.find(this.options);
   }
 
-  private newRewrite(): Rewrite {
+  private async newRewrite(): Promise<Rewrite> {
     const { options } = this;
-    const rewrite = Rewrite.of(this.plan, options);
+    const rewrite = await Rewrite.inTurns(this.plan, options, () => this.breathe());
     // what choices that turned out wrong led to is no plan for others
     if (this.scans.refused.size === 0) this.plan.rewrites.add(rewrite, options.values);
     return rewrite;

@@ -1,6 +1,7 @@
 // Which names an expression may use, and what kind of value each stands for. Where a relation's columns are unknown (COLUMNS(…), table
 // functions) the answer is "unknown", and the rewriter leaves the decision to DuckDB.
 import type { TimeRange } from "../model/scan.ts";
+import type { CteScope } from "./cte-scope.ts";
 import type { ColumnSource, Kind, ScanUse, TypeNote } from "./kind.ts";
 
 export interface OutputColumn extends TypeNote {
@@ -35,7 +36,7 @@ export interface Derived {
 export type Narrowable = ReadonlyMap<ScanUse, "always" | "unless null" | "to newest">;
 
 /** What the WITH entries give. */
-export type CteMap = ReadonlyMap<string, Derived>;
+export type CteMap = CteScope<Derived>;
 
 export interface Resolved extends TypeNote {
   /** The names without a schema in front. */

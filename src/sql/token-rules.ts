@@ -1,16 +1,23 @@
 // What DuckDB's grammar refuses or understands otherwise, put right between the token pass and its parser. A rule takes the tokens and
 // gives tokens; positions stay those of the statement. What concerns the calls of functions is in call-rules.ts.
-import { callRules, closingParenthesis, isSymbol, isWord, symbol } from "./call-rules.ts";
+import { Brackets, checkTokens } from "./brackets.ts";
+import { isSymbol, isWord, symbol, withinGroup } from "./call-rules.ts";
+import { equalityLists } from "./equality-lists.ts";
+import { nullTreatment } from "./null-treatment.ts";
 import type { Token } from "./tokens.ts";
 
-/** All rules in order. */
+/** All rules in order; each goes through the tokens a few times, however they are nested. @throws TsdbError bad_query beyond a limit */
 export function applyTokenRules(tokens: readonly Token[]): readonly Token[] {
+  checkTokens(tokens);
   const typed = tokens.some((token) => isWord(token, "unsigned")) ? unsignedTypes(tokens) : tokens;
   const structs = typed.some(isStruct) ? structMembers(typed) : typed;
   const binary = structs.some(isHexMark) ? hexLiterals(structs) : structs;
   const similar = binary.some((token) => isWord(token, "similar")) ? similarTo(binary) : binary;
   const operators = similar.some(({ kind, text }) => kind === "symbol" && text === "~") ? regexOperators(similar) : similar;
-  return callRules(operators.some(isNegativeZero) ? operators.map(floatZero) : operators);
+  const floats = operators.some(isNegativeZero) ? operators.map(floatZero) : operators;
+  const grouped = floats.some((token) => isWord(token, "within")) ? withinGroup(floats) : floats;
+  const treated = grouped.some((token) => isWord(token, "nulls")) ? nullTreatment(grouped) : grouped;
+  return equalityLists(treated);
 }
 
 /** `-0.0`, `-(0.0)`: a decimal to DuckDB, in which there is no such thing. */
@@ -79,39 +86,42 @@ function isStruct(token: Token, index: number, tokens: readonly Token[]): boolea
 
 /** `struct(a AS x, b)` is `struct(x := (a), b)` in DuckDB. */
 function structMembers(tokens: readonly Token[]): readonly Token[] {
+  const brackets = new Brackets(tokens);
+  /** Names of members, by the token that each begins with and by the AS that ends it. */
+  const starts = new Map<number, Token>();
+  const ends = new Set<number>();
+  for (let i = 0; i < tokens.length; i++) {
+    if (!isStruct(tokens[i]!, i, tokens)) continue;
+    for (const { start, end } of argumentsOf(tokens, i + 2, brackets)) {
+      const name = tokens[end - 1];
+      const isName = name?.kind === "word" || name?.kind === "quoted";
+      if (end - start < 3 || !isName || !isWord(tokens[end - 2], "as")) continue;
+      starts.set(start, name);
+      ends.add(end - 2);
+    }
+  }
   const out: Token[] = [];
   for (let i = 0; i < tokens.length; i++) {
-    out.push(tokens[i]!);
-    if (!isStruct(tokens[i]!, i, tokens)) continue;
-    const close = closingParenthesis(tokens, i + 1);
-    out.push(tokens[i + 1]!);
-    for (const [at, member] of argumentsOf(tokens, i + 2, close).entries()) {
-      if (at > 0) out.push(tokens[member.start - 1]!);
-      out.push(...namedMember(structMembers(tokens.slice(member.start, member.end))));
-    }
-    i = close - 1;
+    const name = starts.get(i);
+    if (name !== undefined) out.push(name, symbol(":=", name.end), symbol("(", name.end));
+    if (ends.has(i)) out.push(symbol(")", tokens[i++ - 1]!.end));
+    else out.push(tokens[i]!);
   }
   return out;
 }
 
-function namedMember(tokens: readonly Token[]): readonly Token[] {
-  const name = tokens[tokens.length - 1];
-  const isName = name?.kind === "word" || name?.kind === "quoted";
-  if (tokens.length < 3 || !isName || !isWord(tokens[tokens.length - 2], "as")) return tokens;
-  const value = tokens.slice(0, -2);
-  return [name, symbol(":=", name.end), symbol("(", name.end), ...value, symbol(")", value[value.length - 1]!.end)];
-}
-
-/** What commas part between two places. */
-function argumentsOf(tokens: readonly Token[], from: number, to: number): { start: number; end: number }[] {
+/** What commas part between the parentheses that begin before `from`; what lies in parentheses of its own is not looked at. */
+function argumentsOf(tokens: readonly Token[], from: number, brackets: Brackets): { start: number; end: number }[] {
   const parts: { start: number; end: number }[] = [];
+  const to = brackets.closing(from - 1);
   let start = from;
   let depth = 0;
   for (let i = from; i < to; i++) {
     const token = tokens[i]!;
     if (token.kind !== "symbol") continue;
-    if ("([{".includes(token.text)) depth++;
-    else if (")]}".includes(token.text)) depth--;
+    if (token.text === "(") i = Math.min(brackets.closing(i), to) - 1;
+    else if ("[{".includes(token.text)) depth++;
+    else if ("]}".includes(token.text)) depth--;
     else if (token.text === "," && depth === 0) {
       parts.push({ start, end: i });
       start = i + 1;

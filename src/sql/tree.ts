@@ -316,12 +316,18 @@ export interface SerializedSql {
   statements?: { node: QueryNode }[];
 }
 
+/** Where DuckDB knows no location. Within a text the quotes would be escaped. */
+const NO_LOCATION = '"query_location":18446744073709551615';
+/** What may be one of these. */
+const MAY_BE_BIG = /\d{16}|Infinity/;
 /** Texts, to be skipped; integers that a double cannot hold; what the serializer writes for numbers beyond a double's range. */
-const BIG_NUMBERS = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])|Infinity/g;
+const BIG_NUMBERS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d{16,}(?![\d.eE])|Infinity/g;
 
 /** Parses the serializer's text; integers that a double cannot hold stay text. @throws TsdbError bad_query for a number out of range */
 export function parseTree(json: string): SerializedSql {
-  const exact = json.replace(BIG_NUMBERS, (match) => {
+  const located = json.replaceAll(NO_LOCATION, '"query_location":null');
+  if (!MAY_BE_BIG.test(located)) return JSON.parse(located) as SerializedSql;
+  const exact = located.replace(BIG_NUMBERS, (match) => {
     if (match === "Infinity") throw new TsdbError("bad_query", "SQL error: a number is out of the range of a 64-bit float");
     return match.startsWith('"') ? match : `"${match}"`;
   });

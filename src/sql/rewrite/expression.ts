@@ -1,6 +1,6 @@
 // Expressions, bottom-up: children first, then the rule for the node. A rule gives DuckDB's expression and the kind of its value.
 import { TsdbError } from "../../model/errors.ts";
-import { type Hint, type Kind, kindOfType, type Typed, typeNote, withClock } from "../kind.ts";
+import { type Hint, type Kind, kindOfType, type ScanUse, type Typed, typeNote, withClock } from "../kind.ts";
 import { decodeNames } from "../names.ts";
 import { unsupported } from "../print.ts";
 import { decimalValue, wideValue } from "../print-expression.ts";
@@ -91,8 +91,10 @@ export function asCondition(value: Typed): Typed {
 /** What holds when one of several conditions does: what all of them say something about, taken together. */
 function anyOf(node: Expression, alternatives: readonly (readonly Hint[])[], areExact: boolean): Typed {
   const [first = [], ...others] = alternatives;
+  const byColumn = others.map(firstByColumn);
   const hints = first.flatMap((hint): Hint[] => {
-    const same = others.map((hints) => hints.find((other) => sameColumn(hint, other)));
+    const column = columnOf(hint);
+    const same = byColumn.map((hints) => (column === null ? undefined : hints.get(hint.scan)?.get(column)));
     if (same.some((other) => other === undefined)) return [];
     if (hint.kind === "tag") return [{ ...hint, values: [hint, ...same].flatMap((other) => (other?.kind === "tag" ? other.values : [])) }];
     return [same.reduce<Hint>((union, other) => unite(union, other!), hint)];
@@ -102,9 +104,22 @@ function anyOf(node: Expression, alternatives: readonly (readonly Hint[])[], are
   return { node, kind: "boolean", hints, isExact };
 }
 
-function sameColumn(a: Hint, b: Hint): boolean {
-  if (a.scan !== b.scan || a.kind !== b.kind || a.kind === "field" || a.kind === "newest") return false;
-  return a.kind === "time" || (b.kind === "tag" && a.columnId === b.columnId);
+/** What of a scan a hint speaks of; null: two of them are not put together. */
+function columnOf(hint: Hint): number | "time" | null {
+  return hint.kind === "time" ? "time" : hint.kind === "tag" ? hint.columnId : null;
+}
+
+/** Of each column the first hint. */
+function firstByColumn(hints: readonly Hint[]): Map<ScanUse, Map<number | "time", Hint>> {
+  const found = new Map<ScanUse, Map<number | "time", Hint>>();
+  for (const hint of hints) {
+    const column = columnOf(hint);
+    if (column === null) continue;
+    const columns = found.get(hint.scan) ?? new Map<number | "time", Hint>();
+    if (!columns.has(column)) columns.set(column, hint);
+    found.set(hint.scan, columns);
+  }
+  return found;
 }
 
 function unite(a: Hint, b: Hint): Hint {

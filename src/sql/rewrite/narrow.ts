@@ -1,6 +1,7 @@
 // Which scans a condition narrows. A scan may leave out rows that cannot take part in the answer: what is left out must not change what
 // an outer join makes up, what a limit counts, or what another reference to the same rows sees.
 import type { TimeRange } from "../../model/scan.ts";
+import { STATEMENT_LIMITS } from "../../model/statement-limits.ts";
 import type { Hint } from "../kind.ts";
 import type { Narrowable } from "../scope.ts";
 import type { Modifier, SelectNode } from "../tree.ts";
@@ -18,8 +19,11 @@ export function applyHints(hints: readonly Hint[], narrowable: Narrowable): bool
     if (hint.kind === "newest") scan.newestOnly ||= when === "to newest";
     if (when === undefined || when === "to newest" || hint.kind === "newest") continue;
     if (hint.kind === "time") scan.range = intersect(scan.range, hint.range);
-    else if (hint.kind === "field") scan.fields.push(hint.predicate);
-    else if (when === "always" || !hint.values.includes(null)) scan.tags.push({ columnId: hint.columnId, values: hint.values });
+    else if (hint.kind === "field") {
+      // each is judged row by row; DuckDB judges the rest
+      if (scan.fields.length < STATEMENT_LIMITS.scanConditionsMax) scan.fields.push(hint.predicate);
+      else isDone = false;
+    } else if (when === "always" || !hint.values.includes(null)) scan.tags.push({ columnId: hint.columnId, values: hint.values });
   }
   return isDone;
 }

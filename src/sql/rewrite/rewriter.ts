@@ -3,7 +3,9 @@
 
 import type { ColumnDef } from "../../model/column.ts";
 import type { TimeRange } from "../../model/scan.ts";
+import { checkLimit, STATEMENT_LIMITS } from "../../model/statement-limits.ts";
 import type { SystemColumn } from "../../model/system-table.ts";
+import { CteScope } from "../cte-scope.ts";
 import { displayName } from "../display-name.ts";
 import { isFine } from "../interval.ts";
 import { clockOf, type GroupSource, type Hint, type Kind, type ScanUse, type Typed, typeNote } from "../kind.ts";
@@ -78,7 +80,7 @@ export function rewriteQuery(node: QueryNode, context: RewriteContext, outer: Sc
       // later rows are made of earlier ones: they need not be as the table's
       const columns = left.columns?.map(({ source: _, times: __, numbers: ___, ...column }) => column) ?? null;
       const derived: Derived = { columns: renameColumns(columns, node.aliases), narrowable: NOTHING };
-      rewriteQuery(node.right, context, outer, new Map([...ctes, [node.cte_name, derived]]));
+      rewriteQuery(node.right, context, outer, CteScope.inside(ctes).with(node.cte_name, derived));
       return derived;
     }
   }
@@ -88,10 +90,10 @@ const NOTHING: Narrowable = new Map();
 
 function rewriteCtes(node: QueryNode, context: RewriteContext, outer: Scope | null, outerCtes: CteMap): CteMap {
   if (node.cte_map.map.length === 0) return outerCtes;
-  const visible = new Map(outerCtes);
+  let visible = CteScope.inside(outerCtes);
   for (const { key, value } of node.cte_map.map) {
-    const { columns, narrowable } = rewriteQuery(value.query.node, context, outer, new Map(visible));
-    visible.set(key, { columns: renameColumns(columns, value.aliases), narrowable });
+    const { columns, narrowable } = rewriteQuery(value.query.node, context, outer, visible);
+    visible = visible.with(key, { columns: renameColumns(columns, value.aliases), narrowable });
   }
   return visible;
 }
@@ -174,12 +176,16 @@ function rewriteSelectList(
   known: Pick<SelectSource, "numbers" | "isValue">,
 ): readonly OutputColumn[] | null {
   let outputs: OutputColumn[] | null = [];
+  let shown = node.select_list.filter(({ class: kind }) => kind !== "STAR").length;
   node.select_list = node.select_list.map((item) => {
     const alias = itemAlias(item);
     const typed = shownInterval(rewriteExpression(item, context, scope));
     if (typed.node.class === "STAR") {
       const columns = starColumns(typed.node, scope);
-      outputs = outputs === null || columns === null ? null : [...outputs, ...columns];
+      shown += columns?.length ?? 0;
+      checkLimit("columns in one SELECT", shown, STATEMENT_LIMITS.columnsMax);
+      if (columns === null) outputs = null;
+      else outputs?.push(...columns);
       return typed.node;
     }
     if (containsStar(typed.node)) outputs = null;
