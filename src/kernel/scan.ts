@@ -4,7 +4,7 @@ import { assert } from "../model/assert.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { ColumnRun, PartialRun, Run, TagColumnView } from "../model/run.ts";
-import type { ScanChunk, ScanColumn, ScanCursor, ScanRequest } from "../model/scan.ts";
+import type { ScanChunk, ScanColumn, ScanCursor, ScanRequest, ScanSeries } from "../model/scan.ts";
 import { Blocks } from "./blocks.ts";
 import { assertDense } from "./dense-run.ts";
 import type { Kernel } from "./kernel.ts";
@@ -25,8 +25,11 @@ interface ChunkRows {
 /** Fills one column of a chunk. */
 type ColumnReader = (rows: ChunkRows) => ScanColumn;
 
+/** Tells the series of a chunk's rows. */
+type SeriesReader = (rows: ChunkRows) => ScanSeries;
+
 /** What is wanted of the selected rows. */
-export type CursorRequest = Pick<ScanRequest, "columns" | "fields" | "newestOnly">;
+export type CursorRequest = Pick<ScanRequest, "columns" | "fields" | "newestOnly" | "withSeries">;
 
 /** The selected rows whose fields satisfy the request's predicates on fields; of each series only the newest one of them if that is all
  *  that is wanted and no field is tested. A column that the run does not have is NULL; predicates may be of columns that are not projected.
@@ -44,7 +47,8 @@ export function openRunCursor(kernel: Kernel, selected: SelectedRun, request: Cu
       return EMPTY;
     }
     const readers = request.columns.map((column) => columnReader(kernel, selected.run, column, blocks));
-    return new RunCursor(rows, readers, close);
+    const series = request.withSeries === true ? seriesReader(kernel, selected.run, blocks) : null;
+    return new RunCursor(rows, readers, series, close);
   } catch (error) {
     close();
     throw error;
@@ -109,13 +113,16 @@ class RunCursor implements ScanCursor {
   constructor(
     private readonly rows: RowSource,
     private readonly readers: readonly ColumnReader[],
+    private readonly series: SeriesReader | null,
     private readonly release: () => void,
   ) {}
 
   next(): ScanChunk | null {
     assert(!this.closed, "a closed cursor was asked for rows");
     const rows = this.rows();
-    return rows.count === 0 ? null : { rowCount: rows.count, columns: this.readers.map((read) => read(rows)) };
+    if (rows.count === 0) return null;
+    const columns = this.readers.map((read) => read(rows));
+    return this.series === null ? { rowCount: rows.count, columns } : { rowCount: rows.count, columns, series: this.series(rows) };
   }
 
   close(): void {
@@ -139,6 +146,17 @@ function columnReader(kernel: Kernel, run: PartialRun, { id, type }: ColumnDef, 
   const column = run.columns.find(({ columnId }) => columnId === id);
   assert(column === undefined || column.type === type, `column ${id} has type ${column?.type} in a run, ${type} in the table`);
   return column === undefined ? () => NULL_COLUMN : valueReader(kernel, column, blocks);
+}
+
+function seriesReader(kernel: Kernel, { seriesPtr, dictionary }: PartialRun, blocks: Blocks): SeriesReader {
+  assert(seriesPtr !== undefined && dictionary !== undefined, "series were asked for");
+  let scratch = 0;
+  return ({ first, rowsPtr, count }) => {
+    if (rowsPtr === 0) return { idsPtr: seriesPtr + first * 4, dictionary };
+    if (scratch === 0) scratch = blocks.alloc(CHUNK_ROWS * 4);
+    kernel.call.gather4(seriesPtr, rowsPtr, count, scratch);
+    return { idsPtr: scratch, dictionary };
+  };
 }
 
 function valueReader(kernel: Kernel, column: ColumnRun, blocks: Blocks): ColumnReader {

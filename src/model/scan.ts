@@ -1,6 +1,7 @@
 // The physical operator under every language: rows of one table as chunks in shared memory, columns as the caller projected them.
 import type { AggregateRequest } from "./aggregate.ts";
 import type { ColumnDef } from "./column.ts";
+import type { DictionaryView } from "./run.ts";
 import type { ScanRecord } from "./scan-record.ts";
 
 /** Half-open is hard to get right at the ends of i64, so both bounds are inclusive. */
@@ -48,6 +49,8 @@ export interface ScanRequest {
   /** True: of every series only its newest row within the range is wanted (a hint too: older ones may come, and do when fields are
    *  tested). */
   readonly newestOnly?: boolean;
+  /** True: chunks say which series their rows are of. */
+  readonly withSeries?: boolean;
 }
 
 /** VALUE_BYTES[type] × rowCount at dataPtr (tags and strings as views); validityPtr is an LSB-first bitmap, 0 = all present.
@@ -57,10 +60,18 @@ export interface ScanColumn {
   readonly validityPtr: number;
 }
 
+/** The series of rows: u32 ids in `dictionary`, one a row, at idsPtr. Borrowed as columns are. */
+export interface ScanSeries {
+  readonly idsPtr: number;
+  readonly dictionary: DictionaryView;
+}
+
 export interface ScanChunk {
   /** 1 .. LIMITS.vectorRows */
   readonly rowCount: number;
   readonly columns: readonly ScanColumn[];
+  /** Of a request with `withSeries`; else absent. */
+  readonly series?: ScanSeries;
 }
 
 export interface ScanCursor {

@@ -46,7 +46,7 @@ export class TableScan implements ScanTable {
   }
 
   open(request: ScanRequest): ScanCursor {
-    const { columns, tags, fields = [], newestOnly = false } = request;
+    const { columns, tags, fields = [], newestOnly = false, withSeries = false } = request;
     const ids = new Set([...columns.map(({ id }) => id), ...fields.map(({ columnId }) => columnId)]);
     const looked = this.columns.filter(({ id }) => ids.has(id));
     const range = this.retained(request.range);
@@ -56,7 +56,7 @@ export class TableScan implements ScanTable {
       fields: looked.filter(isField),
       texts: fields.filter(isTexts),
       // rows are chosen by fields, or as the newest ones, series by series
-      series: fields.length > 0 || newestOnly || looked.some(({ type }) => type === ColumnType.tag),
+      series: withSeries || fields.length > 0 || newestOnly || looked.some(({ type }) => type === ColumnType.tag),
       time: looked.some(({ type }) => type === ColumnType.time),
       keepsText: false,
       newestOnly: newestOnly && fields.length === 0,

@@ -3,6 +3,7 @@
 import { type Aggregate, type AggregateFunction, type AggregateRequest, aggregateColumns, aggregateType } from "../model/aggregate.ts";
 import { type ColumnDef, ColumnType } from "../model/column.ts";
 import type { TimeRange } from "../model/scan.ts";
+import type { Steps } from "../model/steps.ts";
 import type { TimeZone } from "../model/time-zone.ts";
 import type { FieldType } from "../tsdbql/ast.ts";
 import type { Interval } from "../tsdbql/check-select.ts";
@@ -67,7 +68,7 @@ export async function kernelCalls(
   } finally {
     cursor.close();
   }
-  return callGroups(request, plan, columns, rowCount);
+  return turns.run(callGroups(request, plan, columns, rowCount));
 }
 
 interface KernelPlan {
@@ -148,16 +149,16 @@ function originOf({ interval, zone, range }: CallRequest): bigint | null | undef
   return spans.length === 1 ? interval.offsetNs - spans[0]!.offsetNs : undefined;
 }
 
-function callGroups(request: CallRequest, plan: KernelPlan, columns: readonly GrowingColumn[], rowCount: number): CallGroup[] {
+function* callGroups(request: CallRequest, plan: KernelPlan, columns: readonly GrowingColumn[], rowCount: number): Steps<CallGroup[]> {
   const firstTag = plan.originNs === null ? 0 : 1;
   const tagColumns = columns.slice(firstTag, firstTag + plan.groupBy.length) as TagColumn[];
   const absent = { type: "tag", codes: new Uint32Array(rowCount), dictionary: [""] } as const;
-  const groups = groupRows(
+  const groups = yield* groupRows(
     plan.keys.map((key) => (key === null ? absent : tagColumns[key]!.take(null, rowCount))),
     rowCount,
   );
   const times = plan.originNs === null ? new BigInt64Array(rowCount).fill(request.startNs) : (columns[0] as NumberColumn).view();
-  const { rows, starts } = orderRows(groups, times as BigInt64Array, request.descending, null);
+  const { rows, starts } = yield* orderRows(groups, times as BigInt64Array, request.descending, null);
   const ordered = takeTimes(times as BigInt64Array, rows);
   const parts = columns.slice(firstTag + plan.groupBy.length).map((column) => column.take(rows, rowCount) as Cells);
   return groups.tags.map((tags, group) => {

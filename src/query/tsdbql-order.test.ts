@@ -1,8 +1,8 @@
 // Rows in order of group, time and series against a sort of plain rows: near and far times, forwards and backwards.
 import { expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
+import { finish } from "../model/steps.ts";
 import { groupRows, orderRows } from "./tsdbql-order.ts";
-import { SeriesOrder } from "./tsdbql-series-order.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
 
@@ -26,23 +26,16 @@ test.each(REACHES)(`times that lie %s (seed ${SEED})`, (_name, reachNs) => {
       { type: "tag" as const, codes, dictionary },
       { type: "tag" as const, codes: others, dictionary: ["x", "y"] },
     ];
-    const groups = groupRows(columns, rowCount);
-    const marks = Uint32Array.from({ length: rowCount }, () => below(4));
-    const numbers = ["10", "9", "", "9"];
-    const bySeries = below(2) === 0;
-    // the tag that is less by name is compared first, whichever comes first
-    const seriesTags = [
-      { name: "z", cells: { type: "tag" as const, codes: others, dictionary: ["x", "y"] } },
-      { name: "k", cells: { type: "tag" as const, codes: marks, dictionary: numbers } },
-    ];
-    const { rows, starts } = orderRows(groups, times, descending, bySeries ? new SeriesOrder(seriesTags, descending) : null);
+    const groups = finish(groupRows(columns, rowCount));
+    const places = Uint32Array.from({ length: rowCount }, () => below(4));
+    const series = below(2) === 0 ? places : null;
+    const { rows, starts } = finish(orderRows(groups, times, descending, series));
     const found = Array.from(rows ?? Array.from({ length: rowCount }, (_, row) => row));
     const keyOf = (row: number) => [dictionary[codes[row]!]!, ["x", "y"][others[row]!]!].join(",");
     const wanted = Array.from({ length: rowCount }, (_, row) => row).sort((a, b) => {
       if (keyOf(a) !== keyOf(b)) return keyOf(a) < keyOf(b) ? -1 : 1;
       if (times[a] !== times[b]) return times[a]! < times[b]! === descending ? 1 : -1;
-      const [x, y] = [numbers[marks[a]!]!, numbers[marks[b]!]!];
-      if (bySeries && x !== y) return x < y === descending ? 1 : -1;
+      if (series !== null && places[a] !== places[b]) return places[a]! < places[b]! === descending ? 1 : -1;
       return a - b;
     });
     expect(found).toEqual(wanted);

@@ -1,6 +1,7 @@
 // The rows that a SELECT reads of one measurement, in groups and in order of time: the columns it needs, by name and type.
 import { type ColumnDef, ColumnType } from "../model/column.ts";
 import type { FieldPredicate, TimeRange } from "../model/scan.ts";
+import type { Steps } from "../model/steps.ts";
 import type { Expression } from "../tsdbql/ast.ts";
 import type { PlannedColumn } from "../tsdbql/plan-select.ts";
 import { kindOf } from "../tsdbql/plan-types.ts";
@@ -10,7 +11,7 @@ import { compileCondition, type FindColumn } from "./tsdbql-condition.ts";
 import { takeTimes } from "./tsdbql-kernel.ts";
 import type { StatementMemory } from "./tsdbql-memory.ts";
 import { groupRows, orderRows } from "./tsdbql-order.ts";
-import { SeriesOrder, type SeriesTag } from "./tsdbql-series-order.ts";
+import { SeriesOfRows } from "./tsdbql-series-order.ts";
 import type { MeasurementTable, ScanPredicates } from "./tsdbql-table.ts";
 import type { Turns } from "./tsdbql-turns.ts";
 
@@ -45,8 +46,8 @@ export interface RowSet {
 export interface LooseRows {
   readonly times: BigInt64Array;
   readonly tags: readonly TagCells[];
-  /** Tags that tell series of one group apart; none where there is one series, or their order does not matter. */
-  readonly series: readonly SeriesTag[];
+  /** Places of the rows' series among all of them; null where there is one series a group, or their order does not matter. */
+  readonly series: Uint32Array | null;
   readonly columns: readonly (AnyCells | null)[];
   readonly bytes: number;
   /** They stay in the order in which they came. */
@@ -76,17 +77,25 @@ export async function readRows(
   const keys = request.groupBy.map((name) => reading.place(name));
   const leftTags = predicates.leftTags.map((test) => ({ test, place: reading.place(test.tag)! }));
   const others = request.bySeries ? table.tagColumns.filter(({ name }) => !request.groupBy.includes(name)) : [];
-  const series = others.map(({ name }) => ({ name, place: reading.place(name)! }));
   const times = reading.time();
+  using series = others.length === 0 ? null : new SeriesOfRows(table.kernel, others);
   if (!predicates.isEmpty && request.range.minNs <= request.range.maxNs) {
     const { range, newestOnly = false, also = [] } = request;
     const fields = [...predicates.fields, ...also];
-    const cursor = table.scan.open({ columns: reading.defs, range, tags: predicates.tags, fields, newestOnly });
+    const cursor = table.scan.open({
+      columns: reading.defs,
+      range,
+      tags: predicates.tags,
+      fields,
+      newestOnly,
+      withSeries: series !== null,
+    });
     try {
       for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {
         reading.append(chunk.columns, chunk.rowCount);
+        if (chunk.series !== undefined) series?.append(chunk.series, chunk.rowCount);
         if (reading.rowCount > rowsMax) return TOO_MANY;
-        memory.check(reading.bytes * 2);
+        memory.check((reading.bytes + (series?.bytes ?? 0)) * 2);
         const pause = turns.pause();
         if (pause !== null) await pause;
       }
@@ -100,13 +109,13 @@ export async function readRows(
   return {
     times: takeTimes((reading.columns[times] as NumberColumn).view() as BigInt64Array, rows),
     tags: keys.map((place) => tagCells(take(place), rowCount)),
-    series: series.map(({ name, place }) => ({ name, cells: take(place) as TagCells })),
+    series: series === null ? null : await turns.run(series.places(rows)),
     columns: request.columns.map(({ kind }, i) => {
       const cells = take(wanted[i]!);
       if (kind === "tag" && cells?.type !== "tag") return null;
       return cells === null ? null : castCells(cells, kind);
     }),
-    bytes: reading.bytes,
+    bytes: reading.bytes + (series?.bytes ?? 0),
   };
 }
 
@@ -232,13 +241,23 @@ export function concatRows(parts: readonly LooseRows[]): LooseRows {
   };
 }
 
-/** All tags of all sources: what a source does not have is absent from its rows. */
-function concatSeries(parts: readonly LooseRows[], counts: readonly number[]): SeriesTag[] {
-  const names = new Set(parts.flatMap(({ series }) => series.map(({ name }) => name)));
-  return Array.from(names, (name) => {
-    const cells = parts.map(({ series }) => series.find((tag) => tag.name === name)?.cells ?? null);
-    return { name, cells: concatCells(cells, counts) as TagCells };
+/** Rows of the first source come first. */
+function concatSeries(parts: readonly LooseRows[], counts: readonly number[]): Uint32Array | null {
+  if (parts.every(({ series }) => series === null)) return null;
+  const joined = new Uint32Array(counts.reduce((sum, count) => sum + count, 0));
+  let [at, least] = [0, 0];
+  parts.forEach(({ series }, i) => {
+    const count = counts[i]!;
+    let most = least;
+    for (let row = 0; row < count; row++) {
+      const place = least + (series?.[row] ?? 0);
+      joined[at + row] = place;
+      if (place > most) most = place;
+    }
+    at += count;
+    least = most + 1;
   });
+  return joined;
 }
 
 /** Columns of one type, some of which have no value at all. */
@@ -272,12 +291,12 @@ export function concatCells(parts: readonly (AnyCells | null)[], counts: readonl
 }
 
 /** Rows put in order. */
-export function orderedRows(loose: LooseRows, descending: boolean): RowSet {
+export function* orderedRows(loose: LooseRows, descending: boolean): Steps<RowSet> {
   const rowCount = loose.times.length;
-  const groups = groupRows(loose.tags, rowCount);
+  const groups = yield* groupRows(loose.tags, rowCount);
   const { rows, starts } = loose.keepsOrder
-    ? orderRows(groups, new BigInt64Array(rowCount), false, null)
-    : orderRows(groups, loose.times, descending, loose.series.length === 0 ? null : new SeriesOrder(loose.series, descending));
+    ? yield* orderRows(groups, new BigInt64Array(rowCount), false, null)
+    : yield* orderRows(groups, loose.times, descending, loose.series);
   if (rows === null) return { groups: groups.tags, starts, times: loose.times, columns: loose.columns, bytes: loose.bytes, shown: null };
   const taken = new Int32Array(rows.buffer, rows.byteOffset, rows.length);
   return {

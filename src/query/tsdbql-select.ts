@@ -67,7 +67,7 @@ export class SelectRun {
       this.memory.take(loose.bytes);
       parts.push(loose);
     }
-    const set = orderedRows(concatRows(parts), request.descending);
+    const set = await this.turns.run(orderedRows(concatRows(parts), request.descending));
     this.memory.check(set.bytes);
     return set;
   }
@@ -122,7 +122,7 @@ export function withoutEmpty(loose: LooseRows): LooseRows {
   return {
     times: takeIntegers(loose.times, rows),
     tags: loose.tags.map((cells) => takeCells(cells, rows) as TagCells),
-    series: loose.series.map(({ name, cells }) => ({ name, cells: takeCells(cells, rows) as TagCells })),
+    series: loose.series === null ? null : Uint32Array.from(rows, (row) => loose.series![row]!),
     columns: loose.columns.map((cells) => (cells === null ? null : takeCells(cells, rows))),
     bytes: loose.bytes,
   };

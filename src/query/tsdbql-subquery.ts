@@ -61,7 +61,7 @@ export class SubqueryRows {
         return cells?.type === "tag" ? cells : absent();
       }),
       // blocks come in an order of their own: by groups, or by time and series
-      series: [],
+      series: null,
       columns: request.columns.map(({ name, kind }) => {
         const cells = take(column(name));
         return cells === null ? null : castCells(cells, kind);

@@ -42,7 +42,7 @@ export class TableSlices {
     const predicates = await this.table.predicates(this.where, turns);
     const loose = await readRows(this.table, { ...this.request, newestOnly: true }, predicates, [], { turns, memory });
     if (loose === TOO_MANY || withoutEmpty(loose).times.length < loose.times.length) return null;
-    return orderedRows(loose, this.request.descending);
+    return turns.run(orderedRows(loose, this.request.descending));
   }
 
   /** @param isEnough a group needs no more rows than it has shown */
@@ -78,7 +78,7 @@ export class TableSlices {
     const { turns, memory } = this.run;
     const loose = await readRows(this.table, this.request, predicates, this.where.rows, { turns, memory });
     if (loose === TOO_MANY) throw new Error("BUG: there was no limit");
-    yield orderedRows(withoutEmpty(loose), this.request.descending);
+    yield await turns.run(orderedRows(withoutEmpty(loose), this.request.descending));
   }
 
   private async *byTime(predicates: ScanPredicates, rowCountMax: number, isEnough: () => boolean): AsyncGenerator<RowSet> {
@@ -94,7 +94,7 @@ export class TableSlices {
         slices.done(loose.times.length);
         const shown = withoutEmpty(loose);
         if (shown.times.length > 0) {
-          yield orderedRows(shown, request.descending);
+          yield await turns.run(orderedRows(shown, request.descending));
           if (isEnough()) return;
         }
       }
@@ -128,7 +128,7 @@ export class TableSlices {
       const place = keys.indexOf(column!);
       return place < 0 ? absent : tags[place]!.take(null, rowCount);
     });
-    const groups = groupRows(cells, rowCount);
+    const groups = await this.run.turns.run(groupRows(cells, rowCount));
     const sizes = new Float64Array(groups.tags.length);
     const view = counts.view();
     for (let row = 0; row < rowCount; row++) sizes[groups.groupOf[row]!]! += Number(view[row]!);

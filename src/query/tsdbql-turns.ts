@@ -1,5 +1,6 @@
 // Long work of a statement in steps: others of the worker have their turn in between, and a statement that is cancelled stops.
 import { TsdbError } from "../model/errors.ts";
+import type { Steps } from "../model/steps.ts";
 
 /** Without a pause. */
 const TURN_MS = 5;
@@ -29,7 +30,9 @@ export class Turns {
   }
 
   /** What steps end with. They are left when the statement is cancelled. */
-  async run<T>(steps: Generator<void, T, void> | null): Promise<T | null> {
+  async run<T>(steps: Steps<T>): Promise<T>;
+  async run<T>(steps: Steps<T> | null): Promise<T | null>;
+  async run<T>(steps: Steps<T> | null): Promise<T | null> {
     if (steps === null) return null;
     try {
       for (;;) {
