@@ -72,7 +72,7 @@ export {
   seriesWriteKeys,
 } from "./memory/series-records";
 export { notedDoubtMax, notedDoubtMin, seriesNoteTimes, seriesSetGaps } from "./memory/series-times";
-export { keepPacked, packValues, packViews, spreadValues, spreadViews, unpackValues } from "./memory/packed";
+export { clearAbsent, keepPacked, packValues, packViews, spreadValues, spreadViews, unpackValues } from "./memory/packed";
 export { copyViews, textBytes } from "./memory/views";
 export { parquetBloomAdd } from "./parquet/bloom";
 export { parquetDeltaBytesMax, parquetDeltaDecode, parquetDeltaEncode } from "./parquet/delta";

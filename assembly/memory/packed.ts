@@ -57,9 +57,10 @@ export function packViews(views: u32, validity: u32, from: u32, count: u32, targ
 }
 
 /** Copies packed values of `size` bytes (1 or 8), the first of which is that of the first present row from `from` on, to the rows [from,
- *  from + count), count > 0, of a dense column: `target` is the place of row `from`. Absent rows are left as they are. */
+ *  from + count), count > 0, of a dense column: `target` is the place of row `from`. Absent rows become 0. */
 export function spreadValues(size: u32, packed: u32, validity: u32, from: u32, count: u32, target: u32): void {
   const end = from + count;
+  memory.fill(target, 0, count * size);
   for (let i = from >> 6; i <= (end - 1) >> 6; i++) {
     for (let word = wordWithin(validity, i, from, end); word != 0; word &= word - 1) {
       const at = target + ((i << 6) + <u32>ctz(word) - from) * size;
@@ -129,6 +130,29 @@ function squeezed(word: u64, mask: u64): u64 {
   let result: u64 = 0;
   for (let to: u64 = 0; mask != 0; mask &= mask - 1, to++) result |= ((word >> ctz(mask)) & 1) << to;
   return result;
+}
+
+/** Makes the values of `size` bytes (1, 8 or 16) of absent rows 0: of rows [from, from + count), count > 0, of a bitmap, whose values lie
+ *  at `values`. What nobody wrote may be anybody's, and what reads values does not always look at bitmaps first. */
+export function clearAbsent(size: u32, values: u32, validity: u32, from: u32, count: u32): void {
+  const end = from + count;
+  for (let i = from >> 6; i <= (end - 1) >> 6; i++) {
+    const first = max(i << 6, from);
+    const rows = min((i + 1) << 6, end) - first;
+    // bits of rows within [from, end) that are 0
+    let word = ~load<u64>(validity + (i << 3)) & (~(<u64>0) << (first & 63));
+    if (rows + (first & 63) < 64) word &= ((<u64>1) << (rows + (first & 63))) - 1;
+    if (<u32>popcnt(word) == rows) {
+      memory.fill(values + (first - from) * size, 0, rows * size);
+      continue;
+    }
+    for (; word != 0; word &= word - 1) {
+      const at = values + ((i << 6) + <u32>ctz(word) - from) * size;
+      if (size == 8) store<u64>(at, 0);
+      else if (size == 1) store<u8>(at, 0);
+      else v128.store(at, i64x2.splat(0));
+    }
+  }
 }
 
 /** Spreads packed values of `size` bytes (1, 8 or 16) over `rowCount` rows at `target`; absent rows become 0. */

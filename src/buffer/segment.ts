@@ -32,6 +32,10 @@ interface SegmentColumn {
   validityPtr: number;
   /** Of a column that few rows have, only the present values are held. */
   readonly packed: PackedValues | undefined;
+  /** Values of rows from here on are not written yet, not even as 0: rows that lack the column. -1 = all are. */
+  gapFrom: number;
+  /** Where the last batch with the column began. */
+  lastBatch: number;
 }
 
 interface PackedValues {
@@ -142,14 +146,33 @@ export class Segment {
     for (const column of batch.columns) {
       const own = this.columns.get(column.columnId);
       if (own === undefined) continue; // no value in these rows
+      this.closeGap(own);
+      own.gapFrom = -1;
+      own.lastBatch = at;
       if (own.validityPtr !== 0) {
         if (column.validityPtr === 0) call.setBits(own.validityPtr, at, count);
         else call.copyBits(column.validityPtr, from, own.validityPtr, at, count);
       }
       this.copyValues(column, own, from, count);
     }
+    for (const own of this.columns.values()) {
+      if (own.lastBatch === at || own.gapFrom >= 0) continue;
+      own.gapFrom = at;
+      // what `appendAlike` writes is behind no gap
+      this.targetsPtr = 0;
+    }
     this.noteRows(batch, rows, sequence);
     if (this.targetsPtr === 0 && this.targetsRoom >= this.columns.size) this.writeTargets(batch);
+  }
+
+  /** Makes the values of all rows so far that lack the column 0. Once for many rows, and no more than is read: a table may have hundreds of
+   *  columns of which a batch brings few. */
+  private closeGap(own: SegmentColumn): void {
+    const { gapFrom, packed, dataPtr, type } = own;
+    if (gapFrom < 0 || gapFrom === this.rowCount) return;
+    const width = VALUE_BYTES[type];
+    if (packed === undefined) this.kernel.call.fillBytes(dataPtr + gapFrom * width, 0, (this.rowCount - gapFrom) * width);
+    own.gapFrom = this.rowCount;
   }
 
   /** The rows are there. */
@@ -167,6 +190,7 @@ export class Segment {
 
   /** The rows so far; later rows stay hidden from it. `isClosed`: none will come. */
   run(dictionary: DictionaryView, isClosed: boolean): Run {
+    for (const own of this.columns.values()) this.closeGap(own);
     this.cachedColumns ??= [...this.columns.values()].map(({ columnId, type, dataPtr, validityPtr, packed }) =>
       packed === undefined ? { columnId, type, dataPtr, validityPtr } : { columnId, type, dataPtr, validityPtr, isPacked: true },
     );
@@ -225,6 +249,7 @@ export class Segment {
       this.textNext = call.copyViews(dataPtr, validityPtr, from, count, target, this.textNext) >>> 0;
     } else {
       call.copyBytes(target, first, count * width);
+      call.clearAbsent(width, target, validityPtr, from, count);
     }
     if (own.packed !== undefined) own.packed.count += presentCount;
   }
@@ -238,6 +263,7 @@ export class Segment {
     const own = {
       ...{ columnId, type, dataPtr: this.allocate(valueCapacity * VALUE_BYTES[type]), validityPtr },
       packed: isPacked ? { count: 0, capacity: valueCapacity } : undefined,
+      ...{ gapFrom: 0, lastBatch: -1 },
     };
     this.columns.set(columnId, own);
     this.columnsChanged();

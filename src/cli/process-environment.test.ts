@@ -22,6 +22,11 @@ describe("missing variables", () => {
       { MALLOC_MMAP_THRESHOLD_: "2097152" },
     ],
     ["of one with other options", { ...ALL, BUN_OPTIONS: "--smol" }, { BUN_OPTIONS: "--smol --max-http-header-size=65536" }],
+    [
+      "of one whose memory is to be poisoned",
+      { ...ALL, TSDB_POISON_MEMORY: "1" },
+      { DUCKDB_JE_MALLOC_CONF: "junk:true", MALLOC_PERTURB_: "90" },
+    ],
     ["of one with larger heads", { ...ALL, BUN_OPTIONS: "--max-http-header-size=100000" }, null],
   ];
   test.each(CASES)("%s", (_, env, missing) => expect(missingVariables(env)).toEqual(missing));

@@ -1,5 +1,6 @@
 // Entry point of the thread that speaks gRPC, so that HTTP/2 and its copies cost the main thread nothing. What it needs of the rest of the
 // server it asks the main thread for.
+import "../kernel/poison.ts"; // for the buffers of this thread
 import { describeError } from "../model/errors.ts";
 import type { QueryAnswer, QueryRequest } from "../model/query.ts";
 import type { FlightBackend } from "./access.ts";

@@ -96,3 +96,17 @@ test.each([SEED, SEED + 1, SEED + 2])(`the short way and the long way give the s
   for (const { path } of [short, long]) await path.close();
   replayed.release();
 });
+
+test("rows that come the short way behind rows that lack a column keep their values", async () => {
+  const { path } = await open(new FaultyDisk());
+  const alike = spyOn(TableBuffer.prototype, "appendAlike");
+  const lines = Array.from({ length: 40 }, (_, i) => (i % 4 === 1 ? `m,host=a f=${i} ${i}` : `m,host=a f=${i},g=${i}i ${i}`));
+  for (const line of lines) await path.write(line);
+  expect(alike.mock.results.some(({ value }) => value === true)).toBe(true);
+  alike.mockRestore();
+  const rows = lines.map(
+    (_, i): TestRow => ({ timeNs: BigInt(i), tags: { host: "a" }, fields: i % 4 === 1 ? { f: i } : { f: i, g: BigInt(i) } }),
+  );
+  expect(plain(await path.rows("m"))).toEqual(plain(rows));
+  await path.close();
+});

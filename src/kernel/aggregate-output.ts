@@ -123,7 +123,9 @@ export class GroupCursor implements ScanCursor {
       const presentCount = counts === null ? count : this.kernel.call.groupsPresent(counts.ptr, this.listPtr, count, validity);
       if (presentCount === 0) return NULL_COLUMN;
       write(count);
-      return presentCount === count ? present : { dataPtr: data, validityPtr: validity };
+      if (presentCount === count) return present;
+      this.kernel.call.clearAbsent(VALUE_BYTES[type], data, validity, 0, count);
+      return { dataPtr: data, validityPtr: validity };
     };
   }
 

@@ -6,6 +6,7 @@ import type { ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { Kernel } from "./kernel.ts";
 import type { ParsedRows } from "./parsed-rows.ts";
+import { FRESH, poison } from "./poison.ts";
 
 /** TYPE_U32 is no column's type, but encoded as one. */
 type EncodedType = ColumnType | typeof TYPE_U32;
@@ -151,7 +152,10 @@ export class ColumnCodec {
 
   private reserve(rowCount: number): number {
     const bytes = this.kernel.call.codecWorkBytes(rowCount);
-    if (bytes <= this.scratchBytes) return this.scratchPtr;
+    if (bytes <= this.scratchBytes) {
+      poison(this.kernel.memory, this.scratchPtr, this.scratchBytes, FRESH);
+      return this.scratchPtr;
+    }
     assert(bytes < 2 ** 32, `${rowCount} rows in one encoded column`);
     this.release();
     this.scratchPtr = this.kernel.heap.alloc(bytes);

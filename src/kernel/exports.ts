@@ -29,6 +29,7 @@ export interface MemoryExports {
   packViews(views: number, validity: number, from: number, count: number, target: number, text: number): number;
   spreadValues(size: number, packed: number, validity: number, from: number, count: number, target: number): void;
   spreadViews(packed: number, validity: number, from: number, count: number, target: number, text: number): number;
+  clearAbsent(size: number, values: number, validity: number, from: number, count: number): void;
   keepPacked(size: number, packed: number, validity: number, keep: number, rowCount: number, target: number): number;
   unpackValues(size: number, packed: number, validity: number, rowCount: number, target: number): void;
   copyViews(views: number, validity: number, from: number, count: number, target: number, text: number): number;

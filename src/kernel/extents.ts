@@ -9,6 +9,7 @@
 import { HASH_KEYS, HASH_KEYS_BYTES, HEAP_START } from "../../assembly/abi.ts";
 import { assert } from "../model/assert.ts";
 import { TsdbError } from "../model/errors.ts";
+import { FREED, FRESH, poison } from "./poison.ts";
 
 /** One extent is one WebAssembly page. */
 export const EXTENT_BYTES = 64 * 1024;
@@ -98,6 +99,7 @@ export class Extents {
       this.mark(first, count, true);
       this.owners.fill(owner, first, first + count);
       this.noteTaken(first, count);
+      poison(this.shared.memory, first * EXTENT_BYTES, count * EXTENT_BYTES, FRESH);
       return first * EXTENT_BYTES;
     } finally {
       this.unlock();
@@ -108,6 +110,7 @@ export class Extents {
   release(ptr: number, bytes: number): void {
     const count = Math.max(1, Math.ceil(bytes / EXTENT_BYTES));
     const first = ptr / EXTENT_BYTES;
+    poison(this.shared.memory, ptr, count * EXTENT_BYTES, FREED);
     this.lock();
     try {
       this.mark(first, count, false);
@@ -136,6 +139,7 @@ export class Extents {
     try {
       for (let i = 0; i < EXTENTS; i++) {
         if (this.owners[i] !== owner || !this.isUsed(i)) continue;
+        poison(this.shared.memory, i * EXTENT_BYTES, EXTENT_BYTES, FREED);
         this.mark(i, 1, false);
         this.noteFree(i, 1);
         count++;

@@ -1,6 +1,7 @@
 // One thread's allocator over the shared extents: powers of two up to 32 KiB from free lists, larger blocks as whole extents.
 // A block is freed by any heap with the size it was asked for; memory returns to the other threads in whole extents only.
 import { EXTENT_BYTES, type Extents, NO_OWNER } from "./extents.ts";
+import { FREED, FRESH, poison } from "./poison.ts";
 
 const CLASS_MIN_SHIFT = 6; // 64 bytes: one cache line
 const CLASS_MAX_SHIFT = 15; // 32 KiB: half an extent
@@ -42,6 +43,7 @@ export class Heap {
       for (let at = base + EXTENT_BYTES - size; at > base; at -= size) list.push(at);
       ptr = base;
     }
+    poison(this.extents.shared.memory, ptr, 1 << shift, FRESH);
     this.usedBytes_ += 1 << shift;
     return ptr;
   }
@@ -58,7 +60,10 @@ export class Heap {
     const shift = classOf(bytes);
     this.usedBytes_ -= Heap.footprint(bytes);
     if (shift === 0) this.extents.release(ptr, bytes);
-    else this.free_[shift]!.push(ptr);
+    else {
+      poison(this.extents.shared.memory, ptr, 1 << shift, FREED);
+      this.free_[shift]!.push(ptr);
+    }
   }
 }
 

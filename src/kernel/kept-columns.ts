@@ -90,6 +90,8 @@ export class KeptColumns {
       const validityPtr = blocks.alloc(bitmapBytes(count));
       gatherColumn(kernel, type, { sourcePtr: column.values.ptr, rowsPtr: listPtr, count, targetPtr: dataPtr });
       gatherBitmap(kernel, { sourcePtr: column.validity.ptr, rowsPtr: listPtr, count, targetPtr: validityPtr });
+      // a slot keeps the value of its last row that had one
+      if (count > 0) kernel.call.clearAbsent(VALUE_BYTES[type], dataPtr, validityPtr, 0, count);
       return [{ columnId: id, type, dataPtr, validityPtr }];
     });
   }

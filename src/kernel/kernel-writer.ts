@@ -1,5 +1,6 @@
 // A growable byte target in the kernel's memory, for output that mixes host-written headers with kernel-encoded columns.
 import type { Kernel } from "./kernel.ts";
+import { FRESH, poison } from "./poison.ts";
 
 export class KernelWriter {
   private ptr = 0;
@@ -19,6 +20,7 @@ export class KernelWriter {
   }
 
   clear(): void {
+    poison(this.kernel.memory, this.ptr, this.length_, FRESH);
     this.length_ = 0;
   }
 

@@ -43,10 +43,9 @@ test.each([1, 8])("packed values of %i bytes: from dense, to dense, of some rows
       const packed = arena.alloc(within.length * width);
       kernel.call.packValues(width, densePtr, validity, from, count, packed);
       expect(Buffer.from(kernel.copyOut(packed, within.length * width))).toEqual(valuesOf(within));
-      // absent rows keep what is there
       const spread = arena.bytes(new Uint8Array(count * width).fill(0x55));
       kernel.call.spreadValues(width, packed, validity, from, count, spread);
-      const wanted = Buffer.alloc(count * width, 0x55);
+      const wanted = Buffer.alloc(count * width);
       for (const row of within) wanted.set(dense.subarray(row * width, (row + 1) * width), (row - from) * width);
       expect(Buffer.from(kernel.copyOut(spread, count * width))).toEqual(wanted);
     }
@@ -56,6 +55,25 @@ test.each([1, 8])("packed values of %i bytes: from dense, to dense, of some rows
     const wanted = Buffer.alloc(rowCount * width);
     for (const row of present) wanted.set(dense.subarray(row * width, (row + 1) * width), row * width);
     expect(Buffer.from(kernel.copyOut(unpacked, rowCount * width))).toEqual(wanted);
+  }
+});
+
+test.each([1, 8, 16])("values of %i bytes: those of absent rows become 0, at every offset", (width) => {
+  const below = prng(width);
+  for (const present of [0, 1, 9, 10]) {
+    for (const rowCount of [1, 63, 64, 65, 200]) {
+      const bits = Array.from({ length: rowCount }, () => below(10) < present);
+      // what is behind the last row does not count
+      const validity = arena.bits([...bits, true, false, true]);
+      for (let from = 0; from < rowCount; from += 1 + below(20)) {
+        const count = 1 + below(rowCount - from);
+        const values = arena.bytes(new Uint8Array((count + 1) * width).fill(0x55));
+        kernel.call.clearAbsent(width, values, validity, from, count);
+        const wanted = Buffer.alloc((count + 1) * width, 0x55);
+        for (let i = 0; i < count; i++) if (!bits[from + i]) wanted.fill(0, i * width, (i + 1) * width);
+        expect(Buffer.from(kernel.copyOut(values, wanted.length))).toEqual(wanted);
+      }
+    }
   }
 });
 

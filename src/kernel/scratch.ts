@@ -1,5 +1,6 @@
 // Short-lived kernel memory: many blocks of one step, given back together. The memory itself is kept for the next step.
 import type { Kernel } from "./kernel.ts";
+import { FREED, FRESH, poison } from "./poison.ts";
 
 const CHUNK_BYTES_MIN = 256 * 1024;
 /** What is kept between steps at most, so that one huge body does not hold memory for ever. */
@@ -17,6 +18,7 @@ export class Scratch {
     const rounded = (bytes + 63) & ~63;
     if (this.end - this.at < rounded) this.addChunk(rounded);
     const ptr = this.at;
+    poison(this.kernel.memory, ptr, rounded, FRESH);
     this.at += rounded;
     return ptr;
   }
@@ -29,6 +31,7 @@ export class Scratch {
       if (total <= KEPT_BYTES_MAX) this.addChunk(total);
     }
     const chunk = this.chunks[0];
+    if (chunk !== undefined) poison(this.kernel.memory, chunk.ptr, chunk.bytes, FREED);
     this.at = chunk?.ptr ?? 0;
     this.end = chunk === undefined ? 0 : chunk.ptr + chunk.bytes;
   }

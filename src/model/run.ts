@@ -5,7 +5,7 @@ import type { ColumnType } from "./column.ts";
 import type { TimeRange } from "./scan.ts";
 
 /** One field column of a run: VALUE_BYTES[type] × rowCount bytes at dataPtr; validityPtr is an LSB-first bitmap
- *  (1 = present), 0 = all present. */
+ *  (1 = present), 0 = all present. Values of absent rows are 0: DuckDB gets them too, and they must be nobody else's. */
 export interface ColumnRun {
   readonly columnId: number;
   readonly type: ColumnType;

@@ -144,7 +144,7 @@ export function canonicalKey(columns: readonly ColumnDef[], tags: TestRow["tags"
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** A batch as ingest makes it: series resolved in `dictionary`, times noted there. */
+/** A batch as ingest makes it: series resolved in `dictionary`, times noted there. Slots of absent rows hold a pattern. */
 export function writeBatch(
   arena: Arena,
   dictionary: SeriesDictionary,
@@ -158,7 +158,14 @@ export function writeBatch(
   const seriesPtr = arena.u32(series);
   const timePtr = arena.i64(rows.map(({ timeNs }) => timeNs));
   const facts = dictionary.noteTimes(seriesPtr, timePtr, rows.length);
-  return { rowCount: rows.length, seriesPtr, timePtr, columns: writeFields(arena, columns, rows), ...facts };
+  const fields = writeFields(arena, columns, rows);
+  for (const { type, dataPtr, validityPtr } of fields) {
+    const width = VALUE_BYTES[type];
+    for (let row = 0; row < rows.length; row++) {
+      if (!isPresent(arena.kernel, validityPtr, row)) arena.kernel.u8.fill(0x77, dataPtr + row * width, dataPtr + (row + 1) * width);
+    }
+  }
+  return { rowCount: rows.length, seriesPtr, timePtr, columns: fields, ...facts };
 }
 
 /** A dictionary with the series of `rows` in order of first appearance, and the series id of each row. */
@@ -233,9 +240,15 @@ export function isPresent(kernel: Kernel, validityPtr: number, row: number): boo
   return validityPtr === 0 || ((kernel.u8[validityPtr + (row >> 3)]! >> (row & 7)) & 1) === 1;
 }
 
-/** One value of a column; null where it is absent. */
+/** One value of a column; null where it is absent. @throws Error when the slot of an absent row holds anything but 0 */
 export function readValue(kernel: Kernel, type: ColumnType, data: { dataPtr: number; validityPtr: number }, row: number): TestValue | null {
-  if (data.dataPtr === 0 || !isPresent(kernel, data.validityPtr, row)) return null;
+  if (data.dataPtr === 0) return null;
+  if (!isPresent(kernel, data.validityPtr, row)) {
+    const width = VALUE_BYTES[type];
+    const slot = kernel.copyOut(data.dataPtr + row * width, width);
+    if (slot.some((byte) => byte !== 0)) throw new Error(`row ${row} is absent and holds ${Buffer.from(slot).toString("hex")}`);
+    return null;
+  }
   if (type === ColumnType.string || type === ColumnType.tag) return readView(kernel, data.dataPtr + row * VIEW_BYTES);
   if (type === ColumnType.float) return kernel.f64[data.dataPtr / 8 + row]!;
   if (type === ColumnType.boolean) return kernel.u8[data.dataPtr + row] === 1;

@@ -252,6 +252,8 @@ function addressIn(file: string): string | undefined {
 
 /** This process's environment without what would configure a server. */
 export function plainEnvironment(): Record<string, string> {
-  const entries = Object.entries(process.env).filter(([name, value]) => value !== undefined && !name.startsWith("TSDB_"));
+  // the one that is no flag: what a suite runs with its servers run with
+  const isFlag = (name: string) => name.startsWith("TSDB_") && name !== "TSDB_POISON_MEMORY";
+  const entries = Object.entries(process.env).filter(([name, value]) => value !== undefined && !isFlag(name));
   return Object.fromEntries(entries) as Record<string, string>;
 }
