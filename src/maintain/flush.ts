@@ -43,6 +43,15 @@ export function planFlush(state: FlushState, nowMs: number, limits: FlushLimits)
   return undefined;
 }
 
+/** The bytes of a file and what is where in it. */
+export interface EncodedRows {
+  readonly bytes: Uint8Array;
+  readonly directory: PtDirectory;
+}
+
+/** Tables that are described to the maintenance worker in one turn of the event loop: some 10 µs each. */
+const TABLES_PER_TURN = 256;
+
 export interface FlushParts {
   readonly tables: LiveTables;
   readonly pins: Pins;
@@ -56,8 +65,8 @@ export interface FlushParts {
   readonly ptKey: (fileId: number) => string;
   readonly limits: FlushLimits;
   readonly nowMs: () => number;
-  /** Sorts and encodes, in the maintenance worker. */
-  readonly encode: (tables: readonly PtTableInput[]) => Promise<{ bytes: Uint8Array; directory: PtDirectory }>;
+  /** Sorts and encodes, in the maintenance worker; tables come a few at a time. Null when none came. */
+  readonly encode: (tables: AsyncIterable<readonly PtTableInput[]>) => Promise<EncodedRows | null>;
   readonly onFlushed: (flush: { reason: FlushReason; rowCount: number; bytes: number; milliseconds: number }) => void;
   /** A flush failed; its rows stay readable and in the log, and the next check tries again. */
   readonly onError: (error: unknown) => void;
@@ -149,11 +158,10 @@ export class Flusher {
 
   /** The rows as a file's bytes, null when there are none. Series that come meanwhile move the dictionaries' arrays: those that the rows
    *  were handed over with are pinned. */
-  private async encode(sealed: SealedRows): Promise<{ bytes: Uint8Array; directory: PtDirectory } | null> {
+  private async encode(sealed: SealedRows): Promise<EncodedRows | null> {
     const pin = this.parts.pins.take();
     try {
-      const input = flushInput(sealed, this.parts);
-      return input.length === 0 ? null : await this.parts.encode(input);
+      return await this.parts.encode(flushInput(sealed, this.parts));
     } finally {
       pin.release();
     }
@@ -161,16 +169,21 @@ export class Flusher {
 }
 
 /** Rows of tables that still exist. Those before and after a deletion become blocks of their own: it hides rows of the former only. */
-function flushInput(sealed: SealedRows, { catalog, tombstonesOf }: FlushParts): PtTableInput[] {
-  const input: PtTableInput[] = [];
+async function* flushInput(sealed: SealedRows, { catalog, tombstonesOf }: FlushParts): AsyncGenerator<readonly PtTableInput[]> {
+  let input: PtTableInput[] = [];
   for (const [tableId, { databaseId, buffer }] of sealed.tables) {
+    if (input.length >= TABLES_PER_TURN) {
+      yield input;
+      input = [];
+      await new Promise((resolve) => setImmediate(resolve));
+    }
     const table = catalog.tableById(tableId);
     if (table === undefined) continue;
     const { name: tableName, columns } = table;
     for (const part of splitAtDeletions(buffer.runs(), tombstonesOf(tableId)))
       for (const runs of splitBySize(part, LIMITS.flushMergeBytes)) input.push({ databaseId, tableId, tableName, columns, runs });
   }
-  return input;
+  if (input.length > 0) yield input;
 }
 
 /** `runs` in log order as parts whose merge takes about `bytesMax`: more when there is no place to part them, which is where no body has

@@ -38,9 +38,14 @@ export class MaintenanceClient {
     this.post({ type: "init", shared });
   }
 
-  /** Sorts and encodes sealed rows, which the caller keeps pinned until the promise settles. */
-  encode(tables: readonly PtTableInput[]): Promise<EncodedFile> {
-    return this.start("flush", (id) => ({ type: "flush", id, tables })) as Promise<EncodedFile>;
+  /** Sorts and encodes sealed rows, which the caller keeps pinned until the promise settles; null when no table came. One at a time. */
+  async encode(pieces: AsyncIterable<readonly PtTableInput[]>): Promise<EncodedFile | null> {
+    let isEmpty = true;
+    for await (const tables of pieces) {
+      this.post({ type: "flush tables", tables, isFirst: isEmpty });
+      isEmpty = false;
+    }
+    return isEmpty ? null : ((await this.start("flush", (id) => ({ type: "flush", id }))) as EncodedFile);
   }
 
   /** Merges blocks of files that stay where they are until the promise settles; `write` has stored the whole when it resolves. One at a

@@ -29,6 +29,8 @@ interface Merge {
 }
 
 let kernel: Kernel | undefined;
+/** Of the next flush. */
+let flushTables: PtTableInput[] = [];
 let merge: Merge | undefined;
 /** A merge that was given up may not have come to its end when the next one is asked for. */
 let merges: Promise<void> = Promise.resolve();
@@ -42,8 +44,12 @@ self.onmessage = (event: MessageEvent<ToMaintenanceWorker>) => {
       kernel = Kernel.attach(message.shared);
       lowerPriority();
       return post({ type: "ready" });
+    case "flush tables":
+      if (message.isFirst) flushTables = [];
+      flushTables.push(...message.tables);
+      return;
     case "flush":
-      return flush(message.id, message.tables);
+      return flush(message.id, flushTables);
     case "merge":
       return make(message.id, async (shared, output) => {
         const file = await writeMergedFile(shared, message.request, output);
@@ -76,6 +82,7 @@ function flush(id: number, tables: readonly PtTableInput[]): void {
   try {
     assert(kernel !== undefined, "flush before init");
     const { bytes, directory } = writePt(kernel, tables);
+    flushTables = [];
     post({ type: "flushed", id, bytes, directory }, [bytes.buffer]);
   } catch (error) {
     post({ type: "error", id, error: describeError(error) });

@@ -135,7 +135,9 @@ export const ANSWER_MESSAGE_BYTES = 128 << 10;
 
 export type ToMaintenanceWorker =
   | { readonly type: "init"; readonly shared: SharedMemory }
-  | { readonly type: "flush"; readonly id: number; readonly tables: readonly PtTableInput[] }
+  /** Of the next flush, the first or further ones. */
+  | { readonly type: "flush tables"; readonly tables: readonly PtTableInput[]; readonly isFirst: boolean }
+  | { readonly type: "flush"; readonly id: number }
   /** At most one at a time. A flush goes before its next step. */
   | { readonly type: "merge"; readonly id: number; readonly request: FileRequest }
   /** Makes the index of a file; merges and these come one after the other. */

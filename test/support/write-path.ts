@@ -129,7 +129,9 @@ export class WritePath {
       ptKey: (fileId) => KEYS.ptFile(fileId),
       limits: { openBytesMax: Number.MAX_SAFE_INTEGER, ageMsMax: Number.MAX_SAFE_INTEGER, walBytesMax: Number.MAX_SAFE_INTEGER },
       nowMs: () => 0,
-      encode: async (input) => {
+      encode: async (pieces) => {
+        const input = (await Array.fromAsync(pieces)).flat();
+        if (input.length === 0) return null;
         await this.beforeEncode();
         const { bytes, directory } = encodePt(kernel, input, { pageRowsMax: this.pageRowsMax });
         return { bytes, directory: { blocks: directory.blocks.map(blockMeta) } };
