@@ -1,8 +1,8 @@
 // What https is spoken with: a certificate that the configuration names, or one of the server's own in the data folder.
 import { join } from "node:path";
 import type { ServeConfig } from "./cli/serve-config.ts";
-import type { Tls } from "./flight/port.ts";
 import { TsdbError } from "./model/errors.ts";
+import type { Tls } from "./model/tls.ts";
 
 /** Null: plain http. @throws TsdbError config when a certificate of the server's own cannot be kept */
 export async function tlsOf({ tls, tlsMinimum: minimum, objectStore }: ServeConfig, dataFolder: string): Promise<Tls | null> {

@@ -86,7 +86,7 @@ export const FLAGS = [
     name: "tls-minimum-version",
     group: "Network",
     value: "tls-1.2|tls-1.3",
-    help: "Clients with an older one are refused.",
+    help: "Clients with an older one are refused, and so are suites of 1.2 without forward secrecy.",
     default: "tls-1.2",
     aliases: ["INFLUXDB3_TLS_MINIMUM_VERSION"],
   },

@@ -8,6 +8,8 @@ import { FlightService } from "./service.ts";
 export interface FlightServerOptions extends Omit<PortOptions, "onHttp2"> {
   /** Called with every error of ours, for the log. */
   readonly report: (error: unknown, where: string) => void;
+  /** How long a gRPC connection may be without a call; for tests. */
+  readonly connectionIdleMs?: number;
 }
 
 export class FlightServer {
@@ -18,7 +20,7 @@ export class FlightServer {
 
   /** @throws TsdbError config when the address cannot be listened on */
   static async start(options: FlightServerOptions, backend: FlightBackend): Promise<FlightServer> {
-    const grpc = new GrpcServer(new FlightService(backend), { report: options.report });
+    const grpc = new GrpcServer(new FlightService(backend), { report: options.report, connectionIdleMs: options.connectionIdleMs });
     return new FlightServer(grpc, await Port.listen({ ...options, onHttp2: (connection) => grpc.accept(connection) }));
   }
 

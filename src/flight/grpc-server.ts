@@ -25,6 +25,8 @@ const RECEIVED_BYTES_MAX = 4 << 20;
 const WAITING_BYTES_MAX = 64 << 20;
 /** Of one connection. */
 const STREAMS_MAX = 100;
+/** How long a connection may be without a call; clients connect again when they have the next one. */
+const CONNECTION_IDLE_MS = 300_000;
 const SHUTDOWN_POLL_MS = 10;
 
 type Shape = "unary" | "server stream" | "bidi stream";
@@ -60,16 +62,13 @@ const DEFINITION: ServiceDefinition = Object.fromEntries(
 export interface GrpcOptions {
   /** Called with every error of ours, for the log. */
   readonly report: (error: unknown, where: string) => void;
+  /** For tests. */
+  readonly connectionIdleMs?: number | undefined;
 }
 
 export class GrpcServer {
   private readonly received = new ReceivedBytes(WAITING_BYTES_MAX);
-  private readonly server = new Server({
-    "grpc.max_receive_message_length": RECEIVED_BYTES_MAX,
-    "grpc.max_send_message_length": -1,
-    "grpc.max_concurrent_streams": STREAMS_MAX,
-    interceptors: [this.received.intercept],
-  });
+  private readonly server: Server;
   private readonly connections: ConnectionInjector;
   private readonly running = new Set<GrpcCall>();
   private readonly open = new Set<Duplex>();
@@ -78,6 +77,13 @@ export class GrpcServer {
     private readonly service: FlightService,
     private readonly options: GrpcOptions,
   ) {
+    this.server = new Server({
+      "grpc.max_receive_message_length": RECEIVED_BYTES_MAX,
+      "grpc.max_send_message_length": -1,
+      "grpc.max_concurrent_streams": STREAMS_MAX,
+      "grpc.max_connection_idle_ms": options.connectionIdleMs ?? CONNECTION_IDLE_MS,
+      interceptors: [this.received.intercept],
+    });
     this.server.addService(DEFINITION, this.implementation());
     // whoever accepts connections speaks TLS, if anybody does
     this.connections = this.server.createConnectionInjector(ServerCredentials.createInsecure());

@@ -1,9 +1,11 @@
 // What comes to the port: HTTP/1 goes on to the HTTP port and back, gRPC stays, with TLS and without.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { status } from "@grpc/grpc-js";
 import { CERTIFICATE, PRIVATE_KEY } from "../../test/http/certificate.ts";
 import { batches, FlightClient, startFlight, ticketMessage } from "../../test/support/flight-server.ts";
+import type { Tls } from "../model/tls.ts";
 import type { FlightServer } from "./flight-server.ts";
 
 const TLS = { cert: CERTIFICATE, key: PRIVATE_KEY };
@@ -105,6 +107,72 @@ describe("connections", () => {
     while (http.pendingRequests === 0) await Bun.sleep(1);
     socket.destroy();
     await left.promise;
+  });
+
+  /** What a client sends that means to take its time: through TLS where `secured` says so. */
+  const SLOW: [what: string, tls: Tls | null, bytes: Uint8Array, secured: boolean][] = [
+    ["nothing", null, new Uint8Array(0), false],
+    ["half of HTTP/2's preface", null, Buffer.from("PRI * H"), false],
+    ["nothing, where TLS is spoken", TLS, new Uint8Array(0), false],
+    ["half a greeting of TLS", TLS, Buffer.from([0x16, 3, 1, 2, 0, 1]), false],
+    ["what is no TLS", TLS, Buffer.from("GET / HTTP/1.1\r\n\r\n"), false],
+    ["nothing behind the handshake", TLS, new Uint8Array(0), true],
+    ["half of HTTP/2's preface behind the handshake", TLS, Buffer.from("PRI * H"), true],
+  ];
+
+  function opened(port: number, isSecured: boolean, bytes: Uint8Array): { socket: Socket; closed: Promise<void> } {
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    const begin = () => socket.write(bytes);
+    const socket: Socket = isSecured
+      ? connectTls({ port, host: "127.0.0.1", ca: CERTIFICATE, servername: "localhost" }, begin)
+      : connect(port, "127.0.0.1", begin);
+    socket.on("error", () => {});
+    // it is seen by whoever reads
+    socket.resume();
+    socket.once("close", () => resolve());
+    return { socket, closed };
+  }
+
+  test.each(SLOW)("one that says %s is ended after a time", async (_, tls, bytes, isSecured) => {
+    const { server } = await startFlight(async () => batches(() => false), { tls, waiting: { milliseconds: 100, max: 10 } });
+    closing.push(() => server.stop(0));
+    await opened(server.port, isSecured, bytes).closed;
+  });
+
+  test("one that speaks HTTP/2 and never calls is ended after a time", async () => {
+    const { server } = await startFlight(async () => batches(() => false), { connectionIdleMs: 100 });
+    closing.push(() => server.stop(0));
+    const noSettings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+    await opened(server.port, false, Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), noSettings])).closed;
+  });
+
+  test.each([
+    ["plain", null],
+    ["TLS", TLS],
+  ])("%s: however many say nothing, one more is served, in the place of the oldest", async (_, tls) => {
+    const max = 20;
+    const day = 86_400_000;
+    const http = Bun.serve({ port: 0, hostname: "127.0.0.1", ...(tls === null ? {} : { tls }), fetch: () => new Response("served") });
+    closing.push(() => http.stop(true));
+    const { server } = await startFlight(async () => batches(() => false), {
+      ...{ tls, waiting: { milliseconds: day, max }, http: { hostname: "127.0.0.1", port: http.port! } },
+    });
+    closing.push(() => server.stop(0));
+    const silent = Array.from({ length: 3 * max }, () => opened(server.port, false, new Uint8Array(0)));
+    // two thirds of them are ended, whichever they are, and the others are not
+    const ended = new Set<number>();
+    silent.forEach(({ closed }, i) => void closed.then(() => ended.add(i)));
+    while (ended.size < 2 * max) await Bun.sleep(1);
+    for (let i = 1; i <= 3; i++) {
+      const answer = await fetch(`${tls === null ? "http" : "https"}://127.0.0.1:${server.port}/`, {
+        ...{ keepalive: false, ...(tls === null ? {} : { tls: { ca: CERTIFICATE } }) },
+      });
+      expect(await answer.text()).toBe("served");
+    }
+    while (ended.size < 2 * max + 1) await Bun.sleep(1);
+    // the first to be served took the place of one; its own was free again for the next
+    expect(ended.size).toBe(2 * max + 1);
+    for (const { socket } of silent) socket.destroy();
   });
 
   test("one that says nothing does not keep the server from its end", async () => {

@@ -2,7 +2,7 @@
 // copied.
 import { type describeError, TsdbError } from "../model/errors.ts";
 import type { QueryRequest } from "../model/query.ts";
-import type { Tls } from "./port.ts";
+import type { Tls } from "../model/tls.ts";
 
 /** An error as it crosses the border between threads; "bug" marks anything that is not a TsdbError. */
 export type WireError = ReturnType<typeof describeError>;

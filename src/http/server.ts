@@ -2,6 +2,7 @@
 import type { Server } from "bun";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
+import { CIPHERS, type Tls } from "../model/tls.ts";
 import type { App } from "./app.ts";
 import { noteIdleLimit } from "./idle-limit.ts";
 
@@ -9,8 +10,7 @@ export interface ListenOptions {
   readonly hostname: string;
   /** 0 = any free port. */
   readonly port: number;
-  /** PEM texts. Versions below `minimum` are refused. */
-  readonly tls?: { readonly cert: string; readonly key: string; readonly minimum?: "tls-1.2" | "tls-1.3" };
+  readonly tls?: Tls;
   /** A connection that is silent for longer is closed; queries lift it for themselves. At most 255. */
   readonly idleTimeoutSeconds?: number;
 }
@@ -44,7 +44,7 @@ function listen(app: App, { hostname, port, tls, idleTimeoutSeconds = LIMITS.con
     return Bun.serve({
       hostname: hostname.replace(/^\[(.*)\]$/, "$1"),
       port,
-      ...(tls === undefined ? {} : { tls: { cert: tls.cert, key: tls.key, ...oldestVersion(tls.minimum) } }),
+      ...(tls === undefined ? {} : { tls: { cert: tls.cert, key: tls.key, ciphers: CIPHERS, ...oldestVersion(tls.minimum) } }),
       idleTimeout: idleTimeoutSeconds,
       // The routes refuse large bodies themselves, with a body that says why; Bun's own refusal is empty.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,

@@ -6,7 +6,7 @@ import { startHttpServer } from "../../src/http/server.ts";
 import { TsdbError } from "../../src/model/errors.ts";
 import { CERTIFICATE, PRIVATE_KEY } from "./certificate.ts";
 import { answer, STORED } from "./fakes.ts";
-import { eventually, head, listening, settled, turn } from "./sockets.ts";
+import { eventually, head, listening, RawClient, settled, turn } from "./sockets.ts";
 
 const WRITE = "POST /api/v3/write_lp?db=d";
 const QUERY = "GET /api/v3/query_sql?db=d&q=a";
@@ -154,6 +154,35 @@ test.concurrent(
     const client = await it.open();
     await client.send(head(WRITE, "Content-Length: 8"), "cpu").untilClosed();
     expect([it.writes, it.reports]).toEqual([[], []]);
+  },
+  SLOW_TEST_MS,
+);
+
+const HELLO = Buffer.from([0x16, 3, 1, 2, 0, 1]);
+const HEAD_BEGUN = "GET /health HTTP/1.1\r\nHost: x\r\n";
+/** The runtime gives a first head, a TLS handshake included, some ten seconds, and a later one what a connection may be idle. */
+const SLOW: [what: string, tls: "plain" | "raw" | "TLS", first: string | Uint8Array, drip: string][] = [
+  ["says nothing", "plain", "", ""],
+  ["sends half a head", "plain", "GET / HT", ""],
+  ["sends a head that never ends, bit by bit", "plain", HEAD_BEGUN, "a: b\r\n"],
+  ["sends a second head that never ends", "plain", `${head("GET /health")}${HEAD_BEGUN}`, "a: b\r\n"],
+  ["says nothing where TLS is spoken", "raw", "", ""],
+  ["sends half a greeting of TLS", "raw", HELLO, ""],
+  ["sends a greeting of TLS bit by bit", "raw", HELLO, "\u0001"],
+  ["says nothing behind the handshake", "TLS", "", ""],
+  ["sends a head behind the handshake that never ends", "TLS", HEAD_BEGUN, "a: b\r\n"],
+];
+
+test.concurrent.each(SLOW)(
+  "a client that %s is hung up on (%s)",
+  async (_, tls, first, drip) => {
+    await using it = listening({}, { ...IDLE, ...(tls === "plain" ? {} : { tls: { cert: CERTIFICATE, key: PRIVATE_KEY } }) });
+    const client = await (tls === "TLS" ? RawClient.openTls(it.server.port, CERTIFICATE) : it.open());
+    client.send(first);
+    const dripping = drip === "" ? undefined : setInterval(() => client.send(drip), 200);
+    await client.untilClosed();
+    clearInterval(dripping);
+    expect(client.received.match(/HTTP\/1.1 200 /g)?.length ?? 0).toBe(String(first).includes("localhost") ? 1 : 0);
   },
   SLOW_TEST_MS,
 );

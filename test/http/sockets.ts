@@ -1,5 +1,6 @@
 // A raw client: sends any bytes, collects what comes back, and waits for conditions instead of for time.
 import { connect, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { createApp } from "../../src/http/app.ts";
 import { type HttpServer, type ListenOptions, startHttpServer } from "../../src/http/server.ts";
 import { type FakeOptions, type Fakes, fakes } from "./fakes.ts";
@@ -48,6 +49,14 @@ export class RawClient {
   static open(port: number): Promise<RawClient> {
     return new Promise((resolve, reject) => {
       const socket = connect(port, "127.0.0.1", () => resolve(new RawClient(socket)));
+      socket.once("error", reject);
+    });
+  }
+
+  /** Through TLS, whose handshake is done when it resolves. */
+  static openTls(port: number, ca: string): Promise<RawClient> {
+    return new Promise((resolve, reject) => {
+      const socket = connectTls({ port, host: "127.0.0.1", ca, servername: "localhost" }, () => resolve(new RawClient(socket)));
       socket.once("error", reject);
     });
   }
