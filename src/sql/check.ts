@@ -7,6 +7,7 @@ import { DIALECT_FUNCTIONS } from "./dialect.ts";
 import { DUCKDB_FUNCTIONS, TABLE_FUNCTIONS } from "./functions.ts";
 import { decodeNames } from "./names.ts";
 import { unsupported } from "./print.ts";
+import { percentage } from "./row-count.ts";
 import { StatementSize } from "./statement-size.ts";
 import type { BaseTable, Expression, Modifier, NodeBase, OrderBy, QueryNode, SelectNode, TableRef } from "./tree.ts";
 
@@ -131,6 +132,7 @@ class Checker {
     this.expressions(node.group_expressions, ctes);
     this.optional(ctes, node.where_clause, node.having, node.qualify);
     if (!["STANDARD_HANDLING", "FORCE_AGGREGATES"].includes(node.aggregate_handling)) throw unsupported(node.aggregate_handling);
+    if (node.sample !== null) throw unsupported("USING SAMPLE");
   }
 
   private ctes(node: NodeBase, outer: CteNames): CteNames {
@@ -154,13 +156,14 @@ class Checker {
     else if (modifier.type === "DISTINCT_MODIFIER") {
       this.size.keys("expressions in DISTINCT ON", modifier.distinct_on_targets);
       this.expressions(modifier.distinct_on_targets, ctes);
-    } else if (modifier.type === "LIMIT_MODIFIER" || modifier.type === "LIMIT_PERCENT_MODIFIER") {
-      this.optional(ctes, modifier.limit, modifier.offset);
-    } else throw unsupported((modifier as { type: string }).type);
+    } else if (modifier.type === "LIMIT_MODIFIER") this.optional(ctes, modifier.limit, modifier.offset);
+    else if (modifier.type === "LIMIT_PERCENT_MODIFIER") throw percentage();
+    else throw unsupported((modifier as { type: string }).type);
   }
 
   private table(ref: TableRef, ctes: CteNames): void {
     this.size.enter();
+    if (ref.sample !== null && ref.sample !== undefined) throw unsupported("TABLESAMPLE");
     switch (ref.type) {
       case "EMPTY":
         break;

@@ -49,8 +49,6 @@ const CASES: [statement: string, narrowed: string[]][] = [
   ["SELECT i FROM cpu WHERE i = 4.0 AND f = 4", ["f=4 i=4"]],
   ["SELECT i FROM cpu WHERE i BETWEEN -4.5 AND 10.5", ["i<=10 i>=-4"]],
   ["SELECT i FROM cpu WHERE f > 18446744073709551616", ["f>18446744073709552000"]],
-  ["SELECT i FROM cpu TABLESAMPLE reservoir(1000 ROWS) WHERE host = 'a'", [ALL]],
-  ["SELECT i FROM cpu WHERE host = 'a' USING SAMPLE 1000 ROWS", [ALL]],
   // subqueries and WITH
   ["SELECT * FROM (SELECT host AS h, f + 1 AS g, i FROM cpu WHERE f > 0) WHERE h = 'a' AND i > 3", ["f>0 host=a i>3"]],
   ["SELECT * FROM (SELECT * FROM (SELECT * FROM cpu) AS x) AS y WHERE y.host = 'b' AND y.time < '1970-01-01'", ["host=b time"]],
@@ -62,7 +60,6 @@ const CASES: [statement: string, narrowed: string[]][] = [
   ["SELECT * FROM (SELECT host, i FROM cpu QUALIFY row_number() OVER (ORDER BY time, i, f, u, s) < 40) WHERE host = 'a'", [ALL]],
   ["SELECT * FROM (SELECT host, count(DISTINCT s) n FROM cpu GROUP BY host) WHERE host = 'a'", ["host=a"]],
   ["SELECT * FROM (SELECT host, count(DISTINCT s) n FROM cpu GROUP BY ROLLUP (host)) WHERE host IS NULL", [ALL]],
-  ["SELECT * FROM (SELECT host, i FROM cpu USING SAMPLE reservoir(1000 ROWS)) WHERE host = 'a'", [ALL]],
   ["WITH c AS (SELECT * FROM cpu) SELECT f FROM c WHERE host = 'a'", ["host=a"]],
   ["WITH c(h, j) AS (SELECT host, i FROM cpu), d AS (SELECT h FROM c WHERE j > 3) SELECT * FROM d WHERE h = 'a'", ["host=a i>3"]],
   ["WITH c AS (SELECT * FROM cpu) SELECT x.f FROM c x, c y WHERE x.host = 'a' AND y.host = 'b' AND x.time = y.time", [ALL]],

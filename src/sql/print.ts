@@ -3,7 +3,7 @@ import { TsdbError } from "../model/errors.ts";
 import { ident } from "./names.ts";
 import { printExpression, printList, printOrders } from "./print-expression.ts";
 import type { SqlWriter } from "./sql-writer.ts";
-import type { CommonTableExpression, Modifier, QueryNode, Sample, SelectNode, TableRef } from "./tree.ts";
+import type { CommonTableExpression, Modifier, QueryNode, SelectNode, TableRef } from "./tree.ts";
 
 export function unsupported(what: string): TsdbError {
   return new TsdbError("bad_query", `This feature is not implemented: ${what}`);
@@ -95,7 +95,6 @@ function printSelect(out: SqlWriter, node: SelectNode): void {
   printGroups(out, node);
   if (node.having !== null) printClause(out, " HAVING ", node.having);
   if (node.qualify !== null) printClause(out, " QUALIFY ", node.qualify);
-  if (node.sample !== null) out.put(` USING SAMPLE ${sampleText(node.sample)}`);
 }
 
 function printClause(out: SqlWriter, keyword: string, expression: Parameters<typeof printExpression>[1]): void {
@@ -131,22 +130,14 @@ function printModifier(out: SqlWriter, modifier: Modifier): void {
   if (modifier.type === "ORDER_MODIFIER") {
     out.put(" ORDER BY ");
     printOrders(out, modifier.orders);
-  } else if (modifier.type === "LIMIT_MODIFIER" || modifier.type === "LIMIT_PERCENT_MODIFIER") {
+  } else if (modifier.type === "LIMIT_MODIFIER") {
     if (modifier.limit !== null) {
       out.put(" LIMIT (");
       printExpression(out, modifier.limit);
-      out.put(modifier.type === "LIMIT_PERCENT_MODIFIER" ? ") %" : ")");
+      out.put(")");
     }
     if (modifier.offset !== null) printClause(out, " OFFSET ", modifier.offset);
   }
-}
-
-function sampleText(sample: Sample): string {
-  const size = Number(sample.sample_size.value);
-  const method = { System: "system", Bernoulli: "bernoulli", Reservoir: "reservoir" }[sample.method];
-  if (method === undefined || !Number.isFinite(size)) throw unsupported(`sample method ${sample.method}`);
-  const seed = typeof sample.seed === "number" && sample.seed >= 0 ? ` REPEATABLE (${sample.seed})` : "";
-  return `${method}(${size} ${sample.is_percentage ? "PERCENT" : "ROWS"})${seed}`;
 }
 
 function tableAlias(ref: TableRef, columns: readonly string[]): string {
@@ -184,7 +175,6 @@ export function printTable(out: SqlWriter, ref: TableRef): void {
     default:
       throw unsupported(`${ref.type} in FROM`);
   }
-  if (ref.sample !== null && ref.sample !== undefined) out.put(` TABLESAMPLE ${sampleText(ref.sample)}`);
 }
 
 const JOIN_TYPES: Readonly<Record<string, string>> = {

@@ -145,7 +145,6 @@ const NOT_PUSHED = [
   "SELECT count(*) FROM cpu WHERE f > CAST(0.1 AS FLOAT)",
   "SELECT count(*) FROM cpu WHERE time < '1970-01-01' OR time > '1970-01-01T00:01:00Z'",
   "SELECT count(*) FROM cpu, (SELECT 1)",
-  "SELECT count(*) FROM cpu TABLESAMPLE reservoir(100 ROWS) REPEATABLE (1)",
   "SELECT a, max(c) FROM cpu AS t(a, b, c) WHERE false GROUP BY a",
   "WITH cpu AS (SELECT 1 AS x) SELECT max(x) FROM cpu",
   "SELECT selector_max(i, time)['time'] FROM cpu WHERE host = 'a'",

@@ -91,7 +91,7 @@ const STATEMENTS: string[] = [
   `SELECT i FROM ${T} WHERE i = ANY (SELECT i FROM ${U}) AND i < ALL (SELECT 100) ORDER BY i`,
   `SELECT i, (SELECT w FROM ${U} WHERE u.i = t.i) FROM ${T} ORDER BY i`,
   "SELECT array(SELECT unnest([3, 1, 2]) ORDER BY 1)",
-  `SELECT i FROM ${T} ORDER BY i DESC NULLS LAST LIMIT 50%`,
+  `SELECT i FROM ${T} ORDER BY i DESC NULLS LAST LIMIT 5`,
   `SELECT i FROM ${T} ORDER BY s NULLS FIRST, i DESC LIMIT 2 OFFSET 1`,
   "SELECT /* a comment /* nested */ */ 1 -- and the rest\n, 2;",
 ];

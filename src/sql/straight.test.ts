@@ -93,7 +93,6 @@ const WITH_DUCKDB = [
   "SELECT a.f FROM cpu AS a, cpu AS b WHERE a.time = b.time AND a.time = 1::timestamp",
   "WITH c AS (SELECT f FROM cpu) SELECT f FROM c",
   "SELECT f FROM cpu LIMIT 1 + 1",
-  "SELECT f FROM cpu LIMIT 10 %",
   "SELECT row_number() OVER (ORDER BY time, s, f) FROM cpu",
   "SELECT x FROM cpu AS c(x)",
   "SELECT * REPLACE (1 AS f) FROM cpu",

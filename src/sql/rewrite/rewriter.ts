@@ -10,6 +10,7 @@ import { displayName } from "../display-name.ts";
 import { isFine } from "../interval.ts";
 import { clockOf, type GroupSource, type Hint, type Kind, type ScanUse, type Typed, typeNote } from "../kind.ts";
 import { decodeNames, encodeName } from "../names.ts";
+import { rowCount } from "../row-count.ts";
 import type { CteMap, Derived, Narrowable, OutputColumn } from "../scope.ts";
 import { Scope, timesOfScan } from "../scope.ts";
 import type { Late, Trace } from "../trace.ts";
@@ -289,8 +290,8 @@ function rewriteModifiers(modifiers: readonly Modifier[], context: RewriteContex
     else if (modifier.type === "DISTINCT_MODIFIER") {
       modifier.distinct_on_targets = modifier.distinct_on_targets.map((target) => rewriteUnlessNumber(target, context, scope));
     } else {
-      if (modifier.limit !== null) modifier.limit = rewriteExpression(modifier.limit, context, scope).node;
-      if (modifier.offset !== null) modifier.offset = rewriteExpression(modifier.offset, context, scope).node;
+      if (modifier.limit !== null) modifier.limit = rowCount(rewriteExpression(modifier.limit, context, scope), "LIMIT");
+      if (modifier.offset !== null) modifier.offset = rowCount(rewriteExpression(modifier.offset, context, scope), "OFFSET");
     }
   }
 }
