@@ -1,5 +1,5 @@
 // The program: reads the command line, starts what it asks for, ends with the right exit code.
-
+import { constants } from "node:os";
 import { runClient, thisTerminal } from "./cli/client/run.ts";
 import { parseCommandLine } from "./cli/command-line.ts";
 import { createLogs } from "./cli/logger.ts";
@@ -10,6 +10,12 @@ import { spawnQueryWorker } from "./workers/spawn.ts";
 
 const EXIT_USAGE = 2;
 const EXIT_FAILURE = 1;
+/** Beside the number of the signal: what a shell says of a process that one has ended. */
+const EXIT_SIGNAL = 128;
+/** One Ctrl-C comes several times: from the terminal, and from every program above that passes it on. */
+const SAME_SIGNAL_MS = 250;
+
+type EndSignal = "SIGTERM" | "SIGINT";
 
 async function main(): Promise<void> {
   try {
@@ -33,11 +39,16 @@ async function serve(config: ServeConfig): Promise<void> {
   const firstWorker = spawnQueryWorker();
   const { Server } = await import("./server.ts");
   const { server, ready } = await Server.start(config, logs, firstWorker);
-  let stopping = false;
-  const stop = async (signal: string) => {
-    if (stopping) return;
-    stopping = true;
-    log.info("stopping", { signal });
+  let stoppingMs: number | undefined;
+  const stop = async (signal: EndSignal) => {
+    const nowMs = performance.now();
+    if (stoppingMs !== undefined) {
+      if (nowMs - stoppingMs < SAME_SIGNAL_MS) return;
+      log.warn("ends at once; what was acknowledged is in the log", { signal });
+      process.exit(EXIT_SIGNAL + constants.signals[signal]);
+    }
+    stoppingMs = nowMs;
+    log.info("stopping; a second signal ends it at once", { signal });
     try {
       await server.stop();
     } catch (error) {

@@ -380,7 +380,7 @@ export const FLAGS = [
     name: "shutdown-timeout",
     group: "Logging and the rest",
     value: "DURATION",
-    help: "How long running requests may take to finish at the end.",
+    help: "How long running requests may take to finish at the end. A second SIGTERM or SIGINT does not wait for them.",
     default: "30s",
     aliases: ["INFLUXDB3_SHUTDOWN_TIMEOUT"],
   },

@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
+import { constants } from "node:os";
 import { dirname, join } from "node:path";
 
 const require = createRequire(import.meta.url);
@@ -39,4 +40,4 @@ child.on("error", (error) => {
   console.error(`cannot start Bun (${bun}): ${error.message}; run \`npm install\` first`);
   process.exit(1);
 });
-child.on("exit", (code, signal) => process.exit(signal ? 128 + 15 : (code ?? 1)));
+child.on("exit", (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));

@@ -270,6 +270,37 @@ describe("an end", () => {
     },
   );
 
+  test.each([
+    ["SIGTERM", "SIGTERM", 143],
+    ["SIGINT", "SIGTERM", 143],
+    ["SIGTERM", "SIGINT", 130],
+  ] as const)(
+    "%s, and %s while a query holds up the stop: exit code %d at once, and nothing acknowledged is lost",
+    async (first, second, code) => {
+      await using server = await TestServer.start({ flags: ["--shutdown-timeout", "1h"] });
+      await store(server, "db", Array.from({ length: 2000 }, (_, i) => `t v=${i} ${i}`).join("\n"));
+      const endless = "SELECT count(*) FROM t a, t b, t c, t d WHERE a.v + b.v + c.v + d.v < 0";
+      const hungUp = fetch(`${server.url}/api/v3/query_sql?db=db&q=${encodeURIComponent(endless)}`).catch(() => {});
+      await scalar(server, "db", "SELECT 1");
+      await store(server, "db", "t v=5000 5000");
+      process.kill(server.pid, first);
+      await server.untilOutput(/stopping; a second signal ends it at once/);
+      // what comes as soon as this is taken for the same key press
+      let count = 0;
+      const repeated = setInterval(() => {
+        count++;
+        process.kill(server.pid, second);
+      }, 20);
+      const ended = await server.ended();
+      clearInterval(repeated);
+      expect([ended, count > 1]).toEqual([code, true]);
+      expect(server.output).toContain("ends at once; what was acknowledged is in the log");
+      await hungUp;
+      await server.restart();
+      expect(await scalar(server, "db", "SELECT count(*) FROM t")).toBe(2001);
+    },
+  );
+
   test("a query that never ends does not hold up the stop for longer than it may", async () => {
     await using server = await TestServer.start({ flags: ["--shutdown-timeout", "1s"] });
     await store(server, "db", Array.from({ length: 2000 }, (_, i) => `t v=${i} ${i}`).join("\n"));

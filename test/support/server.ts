@@ -87,10 +87,11 @@ export class TestServer {
     await process.exited;
   }
 
-  /** Waits for a server that ends by itself. */
-  async ended(): Promise<void> {
-    await this.running().exited;
+  /** Waits for a server that ends by itself; its exit code. */
+  async ended(): Promise<number> {
+    const code = await this.running().exited;
     this.process = undefined;
+    return code;
   }
 
   /** Asks the server to stop and kills it `milliseconds` later, wherever the stop has got to. */
