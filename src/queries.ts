@@ -1,5 +1,6 @@
 // How statements are run, put together: the moment that each of them sees, the workers, what is remembered of the last one, and the caches
 // that the first worker keeps.
+import { rmSync } from "node:fs";
 import type { LiveTables } from "./buffer/live-tables.ts";
 import type { Pins } from "./buffer/pins.ts";
 import type { Catalog } from "./catalog/catalog.ts";
@@ -7,7 +8,7 @@ import type { Log } from "./cli/logger.ts";
 import type { ServeConfig } from "./cli/serve-config.ts";
 import type { Metrics } from "./http/metrics.ts";
 import type { Deletions } from "./ingest/deletions.ts";
-import type { SharedMemory } from "./kernel/extents.ts";
+import { Extents, type SharedMemory } from "./kernel/extents.ts";
 import { LIMITS } from "./model/limits.ts";
 import type { QueryTelemetry } from "./model/query-telemetry.ts";
 import { QueryLog } from "./query/query-log.ts";
@@ -45,6 +46,12 @@ export interface QueriesParts {
   readonly firstWorker: SpawnedWorker | undefined;
 }
 
+/** For tests, which make workers stick (workers/faults.ts): TSDB_FAULTS is what they may keep from their event loop, in milliseconds. */
+function faultsOf({ TSDB_FAULTS }: NodeJS.ProcessEnv): number | undefined {
+  const milliseconds = Number(TSDB_FAULTS);
+  return TSDB_FAULTS === undefined || !(milliseconds > 0) ? undefined : milliseconds;
+}
+
 export class Queries {
   readonly snapshots: Snapshots;
   readonly client: QueryClient;
@@ -67,6 +74,7 @@ export class Queries {
     this.client = this.startClient(log);
     metrics.watchFileCache(() => this.client.cache);
     metrics.watchFileIndexes(() => indexes);
+    metrics.watchQueryWorkers(() => this.client.workers);
   }
 
   /** Caches are fed from now on, those that there are with what is there first. To be called when the log is replayed. */
@@ -91,6 +99,7 @@ export class Queries {
     const { config, logs, tempDir, shared, metrics, firstWorker } = this.parts;
     const { queryWorkers: workerCount, queryMemoryBytes } = config;
     const { bytesMax, fillsFromHistory } = config.caches;
+    const testedLoopMs = faultsOf(process.env);
     return new QueryClient({
       ...{ workerCount, firstWorker, log, snapshots: this.snapshots },
       keeper: { bytesMax, fillsFromHistory },
@@ -99,13 +108,19 @@ export class Queries {
         ...{ shared, tempDir, threads: config.queryThreads },
         memoryBytes: Math.floor(queryMemoryBytes / workerCount),
         cacheBytes: Math.floor(config.fileCacheBytes / workerCount),
+        loopMsMax: testedLoopMs ?? LIMITS.loopMsMax,
+        hasFaults: testedLoopMs !== undefined,
         processBytesMax: LIMITS.programBytes + queryMemoryBytes + functionBytesOf({ memoryBytes: queryMemoryBytes }),
         nativeCallsMax: Math.floor(LIMITS.nativeCallsMax / workerCount),
       },
       concurrentMax: config.concurrentQueriesMax,
       timeoutMs: config.queryTimeoutMs,
+      stuckGraceMs: config.queryStuckGraceMs,
       readerStallMs: READER_STALL_MS,
-      onWorkerFailure: (error) => logs("query").error("a query worker was replaced", { err: error }),
+      memory: Extents.attach(shared),
+      // what an engine has spilled, mostly nothing
+      removeFolder: (path) => rmSync(path, { recursive: true, force: true }),
+      onLost: ({ error, statements }) => logs("query").error("a query worker was replaced", { err: error, statements }),
       onQueryEnd: ({ caches, ...outcome }) => {
         for (const kind of caches) metrics.cacheRead(kind, outcome.milliseconds / 1000);
         logs("query").debug("query ended", outcome);

@@ -355,6 +355,7 @@ export class Server {
       bufferBytes: this.tables.bytes,
       bufferRows: this.tables.openRows,
       kernelBytes: this.kernel.extents.usedBytes,
+      pins: this.pins.openCount,
       walBytes: this.wal?.segmentBytes ?? 0,
       walSegments: this.wal === undefined ? 0 : 1,
       files: files.length,

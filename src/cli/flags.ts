@@ -328,6 +328,13 @@ export const FLAGS = [
     defaultNote: "10m; 0 is no limit",
   },
   {
+    name: "query-stuck-grace",
+    group: "Memory and queries",
+    value: "DURATION",
+    help: "How long after the end of a statement, by its time limit, its client's leaving or KILL QUERY, its worker may still be stuck in it. Then another worker takes its place: its other statements run again, or are answered 503 where a part of the answer was sent.",
+    default: "1s",
+  },
+  {
     name: "max-concurrent-queries",
     group: "Memory and queries",
     value: "COUNT",

@@ -66,6 +66,7 @@ test("defaults", () => {
     queryWorkers: 3,
     queryThreads: 6,
     queryTimeoutMs: 600_000,
+    queryStuckGraceMs: 1000,
     concurrentQueriesMax: 1000,
     queryLogEntries: 1000,
     logFilter: { level: "info", parts: new Map() },

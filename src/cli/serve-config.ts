@@ -55,6 +55,8 @@ export interface ServeConfig {
   readonly queryThreads: number;
   /** 0 = no limit. */
   readonly queryTimeoutMs: number;
+  /** How long after a statement's end its worker may be stuck in it. */
+  readonly queryStuckGraceMs: number;
   readonly concurrentQueriesMax: number;
   readonly queryLogEntries: number;
   readonly logFilter: LogFilter;
@@ -184,6 +186,7 @@ export function parseServeFlags(
     }),
     queryThreads: read.count("query-threads", { max: 1024, absent: machine.processors }),
     queryTimeoutMs: read.durationMs("query-timeout", { min: 0, max: 86_400_000 }),
+    queryStuckGraceMs: read.durationMs("query-stuck-grace", { min: 100, max: 3_600_000 }),
     concurrentQueriesMax: read.count("max-concurrent-queries", {
       max: LIMITS.concurrentQueriesMax,
       absent: LIMITS.concurrentQueriesDefault,

@@ -18,12 +18,15 @@ export class Connection {
   /** Least recently used first. */
   private readonly kept = new Map<string, Statement>();
 
-  constructor(readonly handle: duckdbTypes.Connection) {}
+  constructor(
+    readonly handle: duckdbTypes.Connection,
+    private readonly onClose: () => void,
+  ) {}
 
   /** Runs a statement whose rows are of no interest, and at once: it must be a short one. */
   async run(sql: string): Promise<void> {
     try {
-      await duckdb.query(this.handle, sql);
+      await nativeCalls.track(duckdb.query(this.handle, sql));
     } catch (error) {
       throw engineError(error);
     }
@@ -73,6 +76,7 @@ export class Connection {
   close(): void {
     for (const key of [...this.kept.keys()]) this.forget(key);
     duckdb.disconnect_sync(this.handle);
+    this.onClose();
   }
 }
 

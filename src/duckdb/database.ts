@@ -3,6 +3,7 @@ import type duckdbTypes from "@duckdb/node-bindings";
 import { duckdb } from "./binding.ts";
 import { Connection } from "./connection.ts";
 import { engineError } from "./errors.ts";
+import { nativeCalls } from "./native-calls.ts";
 
 export interface DatabaseOptions {
   /** Memory for tables, hash tables and sorts; beyond it DuckDB spills to `tempDir` or fails. */
@@ -17,6 +18,8 @@ export interface DatabaseOptions {
 }
 
 export class Database {
+  private readonly connections = new Set<Connection>();
+
   private constructor(private readonly handle: duckdbTypes.Database) {}
 
   /** Opens, runs `setup` (macros, table functions) on a first connection, then locks the configuration for good. */
@@ -29,7 +32,7 @@ export class Database {
     duckdb.set_config(config, "autoinstall_known_extensions", "false");
     duckdb.set_config(config, "autoload_known_extensions", "false");
     duckdb.set_config(config, "allow_community_extensions", "false");
-    const database = new Database(await duckdb.open(":memory:", config));
+    const database = new Database(await nativeCalls.track(duckdb.open(":memory:", config)));
     const connection = await database.connect();
     const dirs = [...(options.readableDirs ?? []), ...(options.tempDir === null ? [] : [options.tempDir])];
     // The order matters: once external access is off, the list of folders can no longer be set.
@@ -44,14 +47,30 @@ export class Database {
 
   async connect(): Promise<Connection> {
     try {
-      return new Connection(await duckdb.connect(this.handle));
+      const handle = await nativeCalls.track(duckdb.connect(this.handle));
+      const connection = new Connection(handle, () => void this.connections.delete(connection));
+      this.connections.add(connection);
+      return connection;
     } catch (error) {
       throw engineError(error);
     }
   }
 
-  /** Connections must be closed before. */
+  /** Stops what runs on any of its connections. */
+  interrupt(): void {
+    for (const connection of this.connections) connection.interrupt();
+  }
+
+  /** Resolves when no thread is in a statement of any of its connections, half-read answers included. */
+  async settle(): Promise<void> {
+    // the next statement on a connection ends the one before and waits for its threads
+    const settling = [...this.connections].map((connection) => connection.run("SELECT 1").catch(() => {}));
+    await Promise.all(settling);
+  }
+
+  /** With its connections, on which nothing may run. */
   close(): void {
+    for (const connection of [...this.connections]) connection.close();
     duckdb.close_sync(this.handle);
   }
 }

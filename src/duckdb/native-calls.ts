@@ -2,6 +2,7 @@
 // turn, so that threads remain for the log and for files whatever queries do.
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
+import { loopWatch } from "../model/loop-watch.ts";
 
 interface Waiter {
   readonly owner: object;
@@ -12,10 +13,18 @@ interface Waiter {
 export class NativeCalls {
   private free: number = LIMITS.nativeCallsMax;
   private readonly waiters: Waiter[] = [];
+  private inFlight_ = 0;
+  private onChange: (inFlight: number) => void = () => {};
 
-  /** How many calls there may be at a time; set before the first. */
-  limit(callsMax: number): void {
+  /** Calls that have been made and whose end this thread has not seen. A thread that is ended before takes the process with it. */
+  get inFlight(): number {
+    return this.inFlight_;
+  }
+
+  /** How many calls there may be at a time, and who is told how many there are; set before the first. */
+  limit(callsMax: number, onChange: (inFlight: number) => void = () => {}): void {
     this.free = callsMax;
+    this.onChange = onChange;
   }
 
   /** Makes the call when it is its turn, first come first served. @throws TsdbError cancelled when `cancel` came first */
@@ -23,12 +32,23 @@ export class NativeCalls {
     if (this.free > 0) this.free -= 1;
     else await new Promise<void>((resolve, reject) => this.waiters.push({ owner, resolve, reject }));
     try {
-      return await call();
+      return await this.track(call());
     } finally {
       const next = this.waiters.shift();
       if (next === undefined) this.free += 1;
       else next.resolve();
     }
+  }
+
+  /** Counts a call that is made at once. */
+  track<T>(call: Promise<T>): Promise<T> {
+    this.onChange(++this.inFlight_);
+    // not part of what waits for the call, which may be cut short
+    const ended = () => {
+      this.onChange(--this.inFlight_);
+    };
+    call.then(ended, ended);
+    return loopWatch.resume(call);
   }
 
   /** Takes the owner's call out of the queue, if it waits there. */

@@ -1,5 +1,6 @@
 // Functions of DuckDB's whose rows are computed here, for what no function of its own can: a vector of arguments in, a vector out.
 import type duckdbTypes from "@duckdb/node-bindings";
+import { loopWatch } from "../model/loop-watch.ts";
 import { DuckType, duckdb } from "./binding.ts";
 import type { Connection } from "./connection.ts";
 import { readStrings } from "./string-reader.ts";
@@ -33,7 +34,8 @@ export function registerScalarFunction(connection: Connection, native: NativeFun
   duckdb.scalar_function_set_return_type(fn, duckdb.create_logical_type(DUCK_TYPE[native.result]));
   duckdb.scalar_function_set_function(fn, (info, input, output) => {
     try {
-      fill(native, input, output);
+      const isDone = loopWatch.run("scan", () => fill(native, input, output));
+      if (!isDone) duckdb.scalar_function_set_error(info, "the statement has ended");
     } catch (error) {
       duckdb.scalar_function_set_error(info, error instanceof Error ? error.message : String(error));
     }

@@ -2,6 +2,7 @@
 // columns it needs and for chunk after chunk, which are copied from the kernel's memory into its vectors.
 import type duckdbTypes from "@duckdb/node-bindings";
 import { ColumnType, VALUE_BYTES } from "../model/column.ts";
+import { loopWatch } from "../model/loop-watch.ts";
 import type { ScanChunk } from "../model/scan.ts";
 import { DuckType, duckdb } from "./binding.ts";
 import type { Connection } from "./connection.ts";
@@ -46,6 +47,7 @@ const STATEMENT_ENDED = "the statement has ended";
 const ALL_NULL = new ArrayBuffer(2048 / 8);
 
 interface ScanState {
+  readonly label: number | null;
   readonly source: ScanSource;
   /** Output vector and column of the cursor, per projected column that is really one of ours. */
   readonly outputs: readonly { vector: number; column: number; widthBytes: number }[];
@@ -69,6 +71,9 @@ export function shapeOfScan({ columns }: Pick<ScanSource, "columns">): string {
 export class ScanRegistry {
   /** Null: no thread may begin to read any more, but some may not have noticed yet. */
   private readonly sources = new Map<number, ScanSource | null>();
+  /** Whose each source is (LoopWatch.label). */
+  private readonly labels = new Map<number, number | null>();
+  private isClosed = false;
 
   /** `memory` holds what the pointers of the chunks point into. */
   constructor(private readonly memory: WebAssembly.Memory) {}
@@ -78,7 +83,13 @@ export class ScanRegistry {
     let handle = 1;
     while (this.sources.has(handle)) handle++;
     this.sources.set(handle, source);
+    this.labels.set(handle, loopWatch.label);
     return handle;
+  }
+
+  /** No statement reads on: the thread is ended. */
+  close(): void {
+    this.isClosed = true;
   }
 
   /** Nobody finds the source any more. */
@@ -89,6 +100,7 @@ export class ScanRegistry {
   /** The handle may be another's: no thread of its statement is left. */
   release(handle: number): void {
     this.sources.delete(handle);
+    this.labels.delete(handle);
   }
 
   /** Registers the function for the whole database. */
@@ -97,15 +109,23 @@ export class ScanRegistry {
     duckdb.table_function_set_name(fn, SCAN_FUNCTION);
     duckdb.table_function_add_parameter(fn, duckdb.create_logical_type(DuckType.BIGINT));
     duckdb.table_function_supports_projection_pushdown(fn, true);
-    duckdb.table_function_set_bind(fn, (info) => this.bind(info));
-    duckdb.table_function_set_init(fn, (info) => this.init(info));
-    duckdb.table_function_set_function(fn, (info, output) => this.fill(info, output));
+    // what is cut short (loop-watch.ts) leaves no error of its own
+    duckdb.table_function_set_bind(fn, (info) => {
+      if (!loopWatch.run("scan", () => this.bind(info))) duckdb.bind_set_error(info, STATEMENT_ENDED);
+    });
+    duckdb.table_function_set_init(fn, (info) => {
+      if (!loopWatch.run("scan", () => this.init(info))) duckdb.init_set_error(info, STATEMENT_ENDED);
+    });
+    duckdb.table_function_set_function(fn, (info, output) => {
+      if (!loopWatch.run("scan", () => this.fill(info, output))) duckdb.function_set_error(info, STATEMENT_ENDED);
+    });
     duckdb.register_table_function(connection.handle, fn);
   }
 
   private bind(info: duckdbTypes.TableFunctionBindInfo): void {
     const handle = Number(duckdb.get_int64(duckdb.bind_get_parameter(info, 0)));
-    const source = this.sources.get(handle);
+    loopWatch.label = this.labels.get(handle) ?? null;
+    const source = this.isClosed ? null : this.sources.get(handle);
     if (source === undefined || source === null) {
       duckdb.bind_set_error(info, STATEMENT_ENDED);
       return;
@@ -119,7 +139,8 @@ export class ScanRegistry {
 
   private init(info: duckdbTypes.TableFunctionInitInfo): void {
     const bound = duckdb.init_get_bind_data(info) as BoundScan;
-    const source = this.sources.get(bound.handle);
+    loopWatch.label = this.labels.get(bound.handle) ?? null;
+    const source = this.isClosed ? null : this.sources.get(bound.handle);
     if (source === undefined || source === null || shapeOfScan(source) !== bound.shape) {
       duckdb.init_set_error(info, STATEMENT_ENDED);
       return;
@@ -133,14 +154,19 @@ export class ScanRegistry {
       outputs.push({ vector, column: columnIndexes.length, widthBytes: VALUE_BYTES[column.type] });
       columnIndexes.push(index);
     }
-    const state: ScanState = { source, outputs, cursor: null, opened: false, columnIndexes };
+    const state: ScanState = { label: loopWatch.label, source, outputs, cursor: null, opened: false, columnIndexes };
     duckdb.init_set_init_data(info, state);
     // The chunks come from one JavaScript thread; more would only wait for each other.
     duckdb.init_set_max_threads(info, 1);
   }
 
   private fill(info: duckdbTypes.TableFunctionInfo, output: duckdbTypes.DataChunk): void {
+    if (this.isClosed) {
+      duckdb.function_set_error(info, STATEMENT_ENDED);
+      return;
+    }
     const state = duckdb.function_get_init_data(info) as ScanState;
+    loopWatch.label = state.label;
     try {
       if (!state.opened) {
         state.opened = true;

@@ -11,6 +11,7 @@ export interface ServerStats {
   readonly bufferRows: number;
   /** Bytes of the kernel's shared memory. */
   readonly kernelBytes: number;
+  readonly pins: number;
   readonly walBytes: number;
   readonly walSegments: number;
   readonly files: number;
@@ -54,6 +55,7 @@ const GAUGES: readonly (readonly [name: string, help: string, key: keyof ServerS
   ["tsdb_buffer_bytes", "Bytes of rows that are not in a file yet", "bufferBytes"],
   ["tsdb_buffer_rows", "Rows that are not in a file yet", "bufferRows"],
   ["tsdb_kernel_memory_bytes", "Bytes of the memory shared by parser, buffer and scans", "kernelBytes"],
+  ["tsdb_pins", "Snapshots that statements and caches read, which hold memory and files", "pins"],
   ["tsdb_wal_bytes", "Bytes of the write-ahead log", "walBytes"],
   ["tsdb_wal_segments", "Segments of the write-ahead log", "walSegments"],
   ["tsdb_files", "Data files in the manifest", "files"],
@@ -201,6 +203,13 @@ export class Metrics {
       });
     }
     this.#total("tsdb_file_read_bytes_total", "Bytes that statements have read from data files", () => read().bytesRead);
+  }
+
+  /** Query workers that stick, read at each scrape. */
+  watchQueryWorkers(read: () => { readonly replacedCount: number; readonly stuckCount: number }): void {
+    const replaced = "Query workers that were replaced, because they stuck or failed";
+    this.#total("tsdb_query_workers_replaced_total", replaced, () => read().replacedCount);
+    this.#gauge("tsdb_query_workers_stuck", "Query workers that were replaced and have not ended yet", () => read().stuckCount);
   }
 
   /** A scan has ended, of which file indexes ruled out so much. */

@@ -33,8 +33,8 @@ test.each(SHAPES)("%s", async (_, line) => {
   const before = extents.usedBytes;
   let peak = before;
   const allocate = extents.allocate.bind(extents);
-  const spy = spyOn(extents, "allocate").mockImplementation((bytes, owner) => {
-    const ptr = allocate(bytes, owner);
+  const spy = spyOn(extents, "allocate").mockImplementation((bytes) => {
+    const ptr = allocate(bytes);
     peak = Math.max(peak, extents.usedBytes);
     return ptr;
   });

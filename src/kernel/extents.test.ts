@@ -7,7 +7,8 @@ import { Heap } from "./heap.ts";
 test("what an owner holds is given back at once, blocks of all sizes, and nothing of others", () => {
   const extents = Extents.create();
   const [a, b] = [extents.takeOwner(), extents.takeOwner()];
-  const heaps = { a: new Heap(extents, a), b: new Heap(extents, b), nobody: new Heap(extents) };
+  const heapOf = (owner: number) => new Heap(Extents.attach(extents.shared, owner));
+  const heaps = { a: heapOf(a), b: heapOf(b), nobody: new Heap(extents) };
   const before = extents.usedBytes;
   for (const heap of [heaps.a, heaps.b, heaps.nobody, heaps.a, heaps.b]) {
     heap.alloc(64);
@@ -39,8 +40,8 @@ test("another thread's view of the memory knows the owners, too", () => {
   const extents = Extents.create();
   const owner = extents.takeOwner();
   const before = extents.usedBytes;
-  const there = Extents.attach(extents.shared);
-  there.allocate(5 * EXTENT_BYTES, owner);
+  const there = Extents.attach(extents.shared, owner);
+  there.allocate(5 * EXTENT_BYTES);
   expect(extents.releaseOwner(owner)).toBe(5 * EXTENT_BYTES);
   expect([extents.usedBytes, there.usedBytes]).toEqual([before, before]);
 });
@@ -78,6 +79,7 @@ test.each([
   const extents = Extents.create();
   const other = Extents.attach(extents.shared);
   const owner = extents.takeOwner();
+  const owning = Extents.attach(extents.shared, owner);
   const used = new Uint8Array(EXTENTS);
   const runs: { first: number; count: number; owned: boolean }[] = [];
   const mark = (first: number, count: number, value: 0 | 1) => used.fill(value, first, first + count);
@@ -95,7 +97,7 @@ test.each([
       const count = below(3) === 0 ? 3 + below(60) : 1 + below(2);
       const owned = below(10) === 0;
       const first = placeOf(used, count);
-      const allocate = () => [extents, other][below(2)]!.allocate(count * EXTENT_BYTES - below(EXTENT_BYTES), owned ? owner : undefined);
+      const allocate = () => [extents, other, owning][owned ? 2 : below(2)]!.allocate(count * EXTENT_BYTES - below(EXTENT_BYTES));
       if (first < 0) {
         refused++;
         expect(allocate).toThrow("kernel memory is full");
@@ -109,8 +111,8 @@ test.each([
       for (const { first, count } of runs.filter((run) => run.owned)) mark(first, count, 0);
       runs.splice(0, runs.length, ...runs.filter((run) => !run.owned));
     } else if (runs.length > 0) {
-      const [{ first, count }] = runs.splice(below(runs.length), 1) as [(typeof runs)[number]];
-      [extents, other][below(2)]!.release(first * EXTENT_BYTES, count * EXTENT_BYTES);
+      const [{ first, count, owned }] = runs.splice(below(runs.length), 1) as [(typeof runs)[number]];
+      [extents, other, owning][owned ? 2 : below(2)]!.release(first * EXTENT_BYTES, count * EXTENT_BYTES);
       mark(first, count, 0);
     }
   }

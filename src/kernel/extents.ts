@@ -20,14 +20,18 @@ const SHORT_RUN = 2;
 const LONG_RUNS = EXTENTS / 4;
 /** Below it lies whatever fits. */
 const TOGETHER = EXTENTS / 16;
-// control words: | lock | extents in use | extents grown | lowest that may be free | the same from LONG_RUNS on | bitmap, 1 = in use ... |
+// control words: | lock: 0 free, else 1 + owner of the thread that holds it | extents in use | extents grown | lowest that may be free |
+// the same from LONG_RUNS on | journal: first extent, count or 0, extents in use without the run | bitmap, 1 = in use ... |
 // behind them bytes: | owner of each extent ... |
 const LOCK = 0;
 const USED = 1;
 const GROWN = 2;
 const LOWEST_FREE = 3;
 const LOWEST_FREE_LONG = 4;
-const BITMAP = 5;
+const JOURNAL_FIRST = 5;
+const JOURNAL_COUNT = 6;
+const JOURNAL_USED = 7;
+const BITMAP = 8;
 
 const SPINS_MAX = 1000;
 const WAIT_MS = 0.2;
@@ -47,7 +51,13 @@ export class Extents {
   private readonly owners: Uint8Array;
   private readonly takenOwners = new Set<number>();
 
-  private constructor(readonly shared: SharedMemory) {
+  private isSealed = false;
+
+  private constructor(
+    readonly shared: SharedMemory,
+    /** Of what this thread allocates. */
+    readonly owner: number,
+  ) {
     this.words = new Int32Array(shared.control, 0, BITMAP + WORDS);
     this.owners = new Uint8Array(shared.control, this.words.byteLength, EXTENTS);
   }
@@ -57,7 +67,7 @@ export class Extents {
     assert(hashKeys.length === HASH_KEYS_BYTES, `BUG: ${hashKeys.length} bytes of hash keys, ${HASH_KEYS_BYTES} wanted`);
     const memory = new WebAssembly.Memory({ initial: 256, maximum: EXTENTS, shared: true });
     const control = new SharedArrayBuffer((BITMAP + WORDS) * 4 + EXTENTS);
-    const extents = new Extents({ memory, control });
+    const extents = new Extents({ memory, control }, NO_OWNER);
     new Uint8Array(memory.buffer).set(hashKeys, HASH_KEYS);
     extents.words[GROWN] = 256;
     extents.mark(0, HEAP_START / EXTENT_BYTES, true);
@@ -68,8 +78,9 @@ export class Extents {
     return extents;
   }
 
-  static attach(shared: SharedMemory): Extents {
-    return new Extents(shared);
+  /** @param owner of what is allocated here: all of it can be given back at once (releaseOwner) when the thread has ended */
+  static attach(shared: SharedMemory, owner = NO_OWNER): Extents {
+    return new Extents(shared, owner);
   }
 
   /** Size of the memory: what lies below may be read. Much faster than asking the memory for its buffer. */
@@ -82,9 +93,10 @@ export class Extents {
     return Atomics.load(this.words, USED) * EXTENT_BYTES;
   }
 
-  /** A run of whole extents of at least `bytes`, at a multiple of EXTENT_BYTES. All extents of an `owner` can be given back at
-   *  once. @throws TsdbError overloaded when 4 GiB are in use. */
-  allocate(bytes: number, owner = NO_OWNER): number {
+  /** A run of whole extents of at least `bytes`, at a multiple of EXTENT_BYTES.
+   *  @throws TsdbError overloaded when 4 GiB are in use, unavailable after `seal` */
+  allocate(bytes: number): number {
+    if (this.isSealed) throw new TsdbError("unavailable", "the thread is being replaced");
     const count = Math.max(1, Math.ceil(bytes / EXTENT_BYTES));
     this.lock();
     try {
@@ -96,28 +108,45 @@ export class Extents {
         );
       }
       this.grow(first + count);
+      this.beginJournal(first, count, this.words[USED]!);
       this.mark(first, count, true);
-      this.owners.fill(owner, first, first + count);
+      this.owners.fill(this.owner, first, first + count);
       this.noteTaken(first, count);
       poison(this.shared.memory, first * EXTENT_BYTES, count * EXTENT_BYTES, FRESH);
+      this.words[JOURNAL_COUNT] = 0;
       return first * EXTENT_BYTES;
     } finally {
       this.unlock();
     }
   }
 
-  /** Gives back what `allocate(bytes)` returned. */
+  /** Gives back what `allocate(bytes)` of the same owner returned. Does nothing after `seal`. */
   release(ptr: number, bytes: number): void {
+    if (this.isSealed) return;
     const count = Math.max(1, Math.ceil(bytes / EXTENT_BYTES));
     const first = ptr / EXTENT_BYTES;
     poison(this.shared.memory, ptr, count * EXTENT_BYTES, FREED);
     this.lock();
     try {
+      const owner = this.owners[first];
+      assert(owner === this.owner, `BUG: extent ${first} of owner ${owner} is given back by ${this.owner}`);
+      this.beginJournal(first, count, this.words[USED]! - count);
       this.mark(first, count, false);
       this.noteFree(first, count);
+      this.words[JOURNAL_COUNT] = 0;
     } finally {
       this.unlock();
     }
+  }
+
+  /** For a thread whose work was cut short at any point, `finally` blocks left out: undoes the call that was under way, gives the lock
+   *  back,  and takes part in nothing any more, because what the thread knows of its blocks may be half true. Its memory goes with
+   *  `releaseOwner`. */
+  seal(): void {
+    this.isSealed = true;
+    if (Atomics.load(this.words, LOCK) !== this.lockValue) return;
+    this.rollBack();
+    this.unlock();
   }
 
   /** A number for a thread that may be ended. One thread hands them out. */
@@ -148,6 +177,32 @@ export class Extents {
       this.unlock();
     }
     return count * EXTENT_BYTES;
+  }
+
+  /** What is written down first is undone when the call does not come to its end: the run is free then. */
+  private beginJournal(first: number, count: number, usedWithout: number): void {
+    this.words[JOURNAL_FIRST] = first;
+    this.words[JOURNAL_USED] = usedWithout;
+    this.words[JOURNAL_COUNT] = count;
+  }
+
+  private rollBack(): void {
+    const first = this.words[JOURNAL_FIRST]!;
+    const count = this.words[JOURNAL_COUNT]!;
+    for (let i = first; i < first + count; i++) {
+      const at = BITMAP + (i >>> 5);
+      this.words[at] = this.words[at]! & ~(1 << (i & 31));
+    }
+    if (count > 0) {
+      Atomics.store(this.words, USED, this.words[JOURNAL_USED]!);
+      this.noteFree(first, count);
+    }
+    this.words[JOURNAL_COUNT] = 0;
+    Atomics.store(this.words, GROWN, this.shared.memory.buffer.byteLength / EXTENT_BYTES);
+  }
+
+  private get lockValue(): number {
+    return this.owner + 1;
   }
 
   private isUsed(extent: number): boolean {
@@ -225,9 +280,11 @@ export class Extents {
   }
 
   private lock(): void {
-    for (let spins = 1; Atomics.compareExchange(this.words, LOCK, 0, 1) !== 0; spins++) {
+    for (let spins = 1; ; spins++) {
+      const holder = Atomics.compareExchange(this.words, LOCK, 0, this.lockValue);
+      if (holder === 0) return;
       // A holder is in a few microseconds of plain code: spin. One that takes longer has lost its processor, perhaps to us.
-      if (spins % SPINS_MAX === 0) Atomics.wait(this.words, LOCK, 1, WAIT_MS);
+      if (spins % SPINS_MAX === 0) Atomics.wait(this.words, LOCK, holder, WAIT_MS);
     }
   }
 

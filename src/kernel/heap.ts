@@ -1,6 +1,6 @@
 // One thread's allocator over the shared extents: powers of two up to 32 KiB from free lists, larger blocks as whole extents.
 // A block is freed by any heap with the size it was asked for; memory returns to the other threads in whole extents only.
-import { EXTENT_BYTES, type Extents, NO_OWNER } from "./extents.ts";
+import { EXTENT_BYTES, type Extents } from "./extents.ts";
 import { FREED, FRESH, poison } from "./poison.ts";
 
 const CLASS_MIN_SHIFT = 6; // 64 bytes: one cache line
@@ -10,11 +10,8 @@ export class Heap {
   private readonly free_: number[][] = Array.from({ length: CLASS_MAX_SHIFT + 1 }, () => []);
   private usedBytes_ = 0;
 
-  /** @param owner of the extents, for the memory of a thread that may be ended: only this heap frees its blocks then */
-  constructor(
-    readonly extents: Extents,
-    private readonly owner = NO_OWNER,
-  ) {}
+  /** @param extents where they have an owner, only this heap frees its blocks */
+  constructor(readonly extents: Extents) {}
 
   /** Bytes handed out by this heap and not freed through it. */
   get usedBytes(): number {
@@ -31,14 +28,14 @@ export class Heap {
   alloc(bytes: number): number {
     const shift = classOf(bytes);
     if (shift === 0) {
-      const ptr = this.extents.allocate(bytes, this.owner);
+      const ptr = this.extents.allocate(bytes);
       this.usedBytes_ += Heap.footprint(bytes);
       return ptr;
     }
     const list = this.free_[shift]!;
     let ptr = list.pop();
     if (ptr === undefined) {
-      const base = this.extents.allocate(EXTENT_BYTES, this.owner);
+      const base = this.extents.allocate(EXTENT_BYTES);
       const size = 1 << shift;
       for (let at = base + EXTENT_BYTES - size; at > base; at -= size) list.push(at);
       ptr = base;

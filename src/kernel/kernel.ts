@@ -19,12 +19,9 @@ export class Kernel {
   readonly base: bigint;
   private views: Views;
 
-  private constructor(
-    readonly extents: Extents,
-    owner: number,
-  ) {
+  private constructor(readonly extents: Extents) {
     this.memory = extents.shared.memory;
-    this.heap = new Heap(extents, owner);
+    this.heap = new Heap(extents);
     this.base = BigInt(nativeAddress(new Uint8Array(this.memory.buffer)));
     this.views = new Views(this.memory.buffer);
     compiled ??= new WebAssembly.Module(readFileSync(wasmPath));
@@ -34,13 +31,13 @@ export class Kernel {
 
   /** @param hashKeys HASH_KEYS_BYTES, random ones when left out */
   static create(hashKeys?: Uint8Array): Kernel {
-    return new Kernel(Extents.create(hashKeys), NO_OWNER);
+    return new Kernel(Extents.create(hashKeys));
   }
 
   /** A second instance, for another thread, on the memory of `shared`. With an owner all that it allocates can be freed at once when the
    *  thread has ended (Extents.releaseOwner). */
   static attach(shared: SharedMemory, owner = NO_OWNER): Kernel {
-    return new Kernel(Extents.attach(shared), owner);
+    return new Kernel(Extents.attach(shared, owner));
   }
 
   get shared(): SharedMemory {

@@ -58,6 +58,12 @@ export const LIMITS = {
   poolThreads: 64,
   /** Of these, how many may be held by DuckDB's calls, over all query workers. */
   nativeCallsMax: 32,
+  /** And by those of a worker at least that takes the place of one that sticks, which holds its own. */
+  nativeCallsMin: 4,
+  /** Query workers that have been replaced and have not ended yet. */
+  stuckWorkersMax: 4,
+  /** How long a query worker's work may take without coming back to its event loop: 500 times of what it should. */
+  loopMsMax: 5000,
   /** Statements that run at a time, unless a flag says otherwise: as many as a busy server has clients. */
   concurrentQueriesDefault: 1000,
   concurrentQueriesMax: 100_000,
@@ -121,7 +127,10 @@ assert(
   LIMITS.admissionWaitSeconds + LIMITS.bodyPlaceWaitSeconds < LIMITS.connectionIdleSeconds / 2,
   "a client whose body is not read yet is answered before its connection counts as idle",
 );
-assert(LIMITS.nativeCallsMax < LIMITS.poolThreads, "the log finds a thread whatever queries do");
+assert(
+  LIMITS.nativeCallsMax + LIMITS.stuckWorkersMax * LIMITS.nativeCallsMin < LIMITS.poolThreads,
+  "the log finds a thread whatever queries do, and however many of their workers stick",
+);
 assert(
   LIMITS.bufferSeriesCacheBytesMax + LIMITS.fileCacheBytesBeside + LIMITS.valueCacheBytesBeside + LIMITS.parserBytesMax <
     LIMITS.kernelBytesMax,

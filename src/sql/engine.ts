@@ -147,7 +147,18 @@ export class SqlEngine {
     if (isEngineBug(error)) this.isBroken = true;
   }
 
-  /** No statement may be running. */
+  /** Stops every statement, at once and for good: none that is asked for later reads a row. */
+  stop(): void {
+    this.registry.close();
+    this.instance.database.interrupt();
+  }
+
+  /** After `stop`: resolves when no thread of DuckDB is in any statement. */
+  settle(): Promise<void> {
+    return this.instance.database.settle();
+  }
+
+  /** No thread of DuckDB may be in a statement: it would wait for this one. */
   close(): void {
     closeInstance(this.instance);
   }
@@ -204,6 +215,5 @@ async function openInstance(options: SqlEngineOptions, registry: ScanRegistry): 
 
 function closeInstance(instance: Instance): void {
   instance.parser.close();
-  for (const connection of instance.idle) connection.close();
   instance.database.close();
 }

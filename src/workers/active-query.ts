@@ -1,21 +1,15 @@
-// One statement on its way through a query worker: the client's side and the worker's side of it, and the pinned snapshot between them.
-// The worker's bytes become a stream under credit: at most ANSWER_WINDOW_BYTES of an answer wait for a slow reader.
+// One statement for its client: it is run by a worker (worker-run.ts), by another one when the first is lost before it has answered
+// anything. The worker's bytes become a stream under credit: at most ANSWER_WINDOW_BYTES of an answer wait for a slow reader.
 import type { CacheKind } from "../model/caches.ts";
 import { errorOf, TsdbError } from "../model/errors.ts";
 import type { QueryAnswer, QueryRequest, RunningQuery } from "../model/query.ts";
 import { type QueryTelemetry, telemetryOf } from "../model/query-telemetry.ts";
 import type { LoggedQuery } from "../query/query-log.ts";
-import type { DatabaseSnapshot, SnapshotNeed } from "../query/snapshot.ts";
-import type { FromQueryWorker, ToQueryWorker } from "./messages.ts";
-import type { SnapshotSender, WireSnapshot } from "./snapshot-wire.ts";
+import type { SnapshotNeed } from "../query/snapshot.ts";
+import type { WireSnapshot } from "./snapshot-wire.ts";
 import type { TableGuess } from "./table-guess.ts";
 import type { TimeLimit } from "./time-limit.ts";
-
-/** A pinned snapshot; `release` lets go of the pin. */
-export interface PinnedSnapshot {
-  readonly snapshot: DatabaseSnapshot;
-  release(): void;
-}
+import type { PinnedSnapshot, RunOwner, StatementMessage, WorkerRun } from "./worker-run.ts";
 
 export interface SnapshotSource {
   /** @throws TsdbError unknown_database */
@@ -35,19 +29,18 @@ export interface ActiveQueryOptions {
   readonly onTelemetry: (telemetry: QueryTelemetry) => void;
 }
 
-/** The client's side and the worker's side end separately: the pin is held until the worker has said its last word, because until then it
- *  may read the pinned memory. */
-export class ActiveQuery {
-  /** The one that went with the statement. */
-  private early: PinnedSnapshot | undefined;
-  private readonly pinned: PinnedSnapshot[] = [];
+export class ActiveQuery implements RunOwner {
+  /** Null: no worker has it. */
+  private run: WorkerRun | null = null;
+  private runCount = 0;
+  private wasPlaced_ = false;
   private controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   private contentType = "";
   private readonly queue: Uint8Array[] = [];
   private pullWaiting: (() => void) | undefined;
   private settleHead: { resolve: (answer: QueryAnswer) => void; reject: (error: unknown) => void } | undefined;
   private clientDone = false;
-  private workerDone = false;
+  private isDone = false;
   private wasKilled = false;
   private rowCount = 0;
   /** Kinds of the caches that it reads. */
@@ -55,17 +48,41 @@ export class ActiveQuery {
   private stallTimer: ReturnType<typeof setTimeout> | undefined;
   private readonly startedMs = performance.now();
   private readonly onAbort = () => this.abandon(new TsdbError("cancelled", "the client went away"));
+  /** Settles once, when the route may send its status. */
+  readonly answer: Promise<QueryAnswer>;
 
   constructor(
-    private readonly id: number,
-    private readonly request: QueryRequest,
+    readonly id: number,
+    readonly request: QueryRequest,
     private readonly log: LoggedQuery,
     private readonly limit: TimeLimit,
-    private readonly slot: { readonly worker: Worker; readonly snapshots: SnapshotSender },
     private readonly options: ActiveQueryOptions,
-    /** The worker is done with this query. */
-    private readonly onWorkerDone: () => void,
-  ) {}
+    /** No worker does anything for this statement any more. */
+    private readonly onDone: () => void,
+  ) {
+    this.answer = new Promise((resolve, reject) => {
+      this.settleHead = { resolve, reject };
+    });
+    this.request.signal.addEventListener("abort", this.onAbort, { once: true });
+    this.limit.whenOver(() => {
+      const message = `the statement ran longer than ${this.limit.text}, the limit that --query-timeout sets`;
+      this.abandon(new TsdbError("query_limit", message, { limitMs: this.limit.limitMs }));
+    });
+  }
+
+  get label(): { readonly id: string; readonly database: string } {
+    return { id: this.log.id, database: this.request.database };
+  }
+
+  /** Its client has its answer, or an error, or is gone. */
+  get isOver(): boolean {
+    return this.clientDone;
+  }
+
+  /** A worker has had it, though perhaps without beginning it. */
+  get wasPlaced(): boolean {
+    return this.wasPlaced_;
+  }
 
   /** Undefined when its client has its answer or is gone. */
   about(id: bigint): RunningQuery | undefined {
@@ -74,40 +91,62 @@ export class ActiveQuery {
     return { id, database, text, milliseconds: performance.now() - this.startedMs, status: this.wasKilled ? "killed" : "running" };
   }
 
-  start(): Promise<QueryAnswer> {
-    return new Promise((resolve, reject) => {
-      this.settleHead = { resolve, reject };
-      this.request.signal.addEventListener("abort", this.onAbort, { once: true });
-      this.limit.whenOver(() => {
-        const message = `the statement ran longer than ${this.limit.text}, the limit that --query-timeout sets`;
-        this.abandon(new TsdbError("query_limit", message, { limitMs: this.limit.limitMs }));
+  /** Has it run; nothing when it is over already. */
+  runIn(run: WorkerRun): void {
+    this.run = run;
+    this.runCount += 1;
+    this.wasPlaced_ = true;
+    const { database, statement, format, params, tsdbql, describe } = this.request;
+    try {
+      const early = this.takeEarly(run);
+      run.start({
+        ...{ database, statement, format, params },
+        ...(tsdbql === undefined ? {} : { tsdbql }),
+        ...(describe ? { describe } : {}),
+        ...(early === undefined ? {} : { early }),
       });
-      const { database, statement, format, params, tsdbql, describe } = this.request;
-      try {
-        const early = this.takeEarly();
-        this.post({
-          type: "query",
-          id: this.id,
-          database,
-          statement,
-          format,
-          params,
-          ...(tsdbql === undefined ? {} : { tsdbql }),
-          ...(describe ? { describe } : {}),
-          ...(early === undefined ? {} : { early }),
-        });
-      } catch (error) {
-        this.endWorker();
-        this.failClient(error as Error);
-      }
-    });
+    } catch (error) {
+      run.end();
+      this.fail(error as Error);
+    }
   }
 
-  receive(message: Exclude<FromQueryWorker, { type: "ready" | "fed" }>): void {
+  /** The worker that runs it is lost, and what it reads is pinned for as long as that takes. True: it can be run again. */
+  lose(error: Error): boolean {
+    this.leave();
+    // what has been answered cannot be taken back; and what has lost two workers has probably cost them
+    const isAgain = this.settleHead !== undefined && this.runCount === 1;
+    if (!isAgain) this.fail(error);
+    return isAgain;
+  }
+
+  /** True: its worker had not begun it, and never will; another one may have it. */
+  withdraw(): boolean {
+    if (this.clientDone || this.run === null || !this.run.withdraw()) return false;
+    this.leave();
+    this.runCount -= 1;
+    return true;
+  }
+
+  /** No worker will run it. */
+  fail(error: Error): void {
+    this.leave();
+    this.failClient(error);
+    this.done();
+  }
+
+  private leave(): void {
+    if (this.run !== null) this.run.owner = null;
+    this.run = null;
+  }
+
+  receive(message: StatementMessage): void {
     switch (message.type) {
       case "pin":
         if (!this.clientDone) this.pin(message.need, message.keepsEarly);
         return;
+      case "withdrawn":
+        return; // it is another worker's
       case "answer":
         if (this.clientDone) return;
         this.rowCount = message.rowCount;
@@ -134,29 +173,24 @@ export class ActiveQuery {
         this.log.timed(message.times);
         this.log.fileCount = BigInt(message.scans.reduce((sum, { filesRead }) => sum + filesRead, 0));
         this.options.onTelemetry(telemetryOf(this.log.id, Math.round((performance.now() - this.startedMs) * 1000), message.scans));
-        this.endWorker();
+        this.done();
         if (this.clientDone) return;
         this.answerHead();
         this.deliver();
         return;
       case "error":
-        this.endWorker();
         this.failClient(errorOf(message.error));
+        this.done();
         return;
     }
-  }
-
-  /** The worker is gone or will be: nothing reads the pinned memory any more. */
-  workerGone(error: Error): void {
-    this.endWorker();
-    this.failClient(error);
   }
 
   /** Nobody wants the answer: tells the client why and the worker to stop; the worker's last message ends the rest. */
   abandon(error: TsdbError): void {
     if (this.clientDone) return;
-    if (!this.workerDone) this.post({ type: "cancel", id: this.id });
+    this.run?.stop();
     this.failClient(error);
+    if (this.run === null) this.done();
   }
 
   /** Somebody else wants it to end. */
@@ -166,11 +200,9 @@ export class ActiveQuery {
   }
 
   /** What the worker will probably ask for. @throws TsdbError unknown_database */
-  private takeEarly(): { need: SnapshotNeed; snapshot: WireSnapshot } | undefined {
+  private takeEarly(run: WorkerRun): { need: SnapshotNeed; snapshot: WireSnapshot } | undefined {
     const need = this.options.guess.find(this.guessedBy);
-    if (need === undefined) return undefined;
-    this.early = this.take(need);
-    return { need, snapshot: this.slot.snapshots.encode(this.early.snapshot) };
+    return need === undefined ? undefined : { need, snapshot: run.sendEarly(this.take(need)) };
   }
 
   private take(need: SnapshotNeed): PinnedSnapshot {
@@ -185,16 +217,13 @@ export class ActiveQuery {
   }
 
   private pin(need: SnapshotNeed, keepsEarly: boolean): void {
+    const run = this.run!;
     try {
       if (!keepsEarly) {
-        // the worker does not read what it was guessed to read
-        this.early?.release();
-        this.early = undefined;
-        if (this.pinned.length === 0) this.options.guess.learn(this.guessedBy, need);
+        run.dropEarly();
+        if (!run.hasPinned) this.options.guess.learn(this.guessedBy, need);
       }
-      const pinned = this.take(need);
-      this.pinned.push(pinned);
-      this.post({ type: "snapshot", id: this.id, snapshot: this.slot.snapshots.encode(pinned.snapshot) });
+      run.send(this.take(need));
     } catch (error) {
       this.abandon(error instanceof TsdbError ? error : new TsdbError("bad_query", String(error)));
     }
@@ -233,14 +262,14 @@ export class ActiveQuery {
       const next = this.queue.shift();
       if (next !== undefined) {
         controller.enqueue(next);
-        if (!this.workerDone) this.post({ type: "credit", id: this.id, bytes: next.byteLength });
+        this.run?.credit(next.byteLength);
         this.pullWaiting();
         this.pullWaiting = undefined;
         this.watchReader();
         if (this.queue.length === 0) this.limit.resume();
       }
     }
-    if (this.workerDone && this.queue.length === 0) {
+    if (this.isDone && this.queue.length === 0) {
       this.endClient(true);
       controller.close();
     }
@@ -277,17 +306,10 @@ export class ActiveQuery {
     this.options.onQueryEnd({ milliseconds: performance.now() - this.startedMs, ok, rowCount, caches });
   }
 
-  private endWorker(): void {
-    if (this.workerDone) return;
-    this.workerDone = true;
-    this.early?.release();
-    this.early = undefined;
-    for (const pinned of this.pinned) pinned.release();
-    this.pinned.length = 0;
-    this.onWorkerDone();
-  }
-
-  private post(message: ToQueryWorker): void {
-    this.slot.worker.postMessage(message);
+  private done(): void {
+    if (this.isDone) return;
+    this.isDone = true;
+    this.run = null;
+    this.onDone();
   }
 }

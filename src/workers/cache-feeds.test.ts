@@ -40,8 +40,18 @@ class World {
         feed: (feeds) => {
           const { promise, resolve, reject } = Promise.withResolvers<Fed>();
           const totals = { last: { bytes: 1, keys: 2, rows: 3 }, distinct: { bytes: 0, keys: 0, rows: 0 } };
-          const answer = (failed: Fed["failed"] = []) => settled(() => resolve({ type: "fed", id: 0, failed, totals }));
-          this.sent.push({ feeds, answer, fail: (error) => settled(() => reject(error)) });
+          const release = () => {
+            for (const feed of feeds) feed.release();
+          };
+          const answer = (failed: Fed["failed"] = []) => {
+            release();
+            return settled(() => resolve({ type: "fed", id: 0, failed, totals }));
+          };
+          const fail = (error: Error) => {
+            release();
+            return settled(() => reject(error));
+          };
+          this.sent.push({ feeds, answer, fail });
           return promise;
         },
         keep: async (caches, expiring) => {

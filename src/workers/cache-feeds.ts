@@ -17,11 +17,13 @@ export interface TableFeed {
   readonly table: TableSnapshot;
   readonly caches: readonly CacheDef[];
   readonly clock: CacheClock;
+  /** Called by the keeper when it does not read the table any more, which for one that is lost may be after it has failed. */
+  release(): void;
 }
 
 /** The worker that keeps the state of caches. */
 export interface Keeper {
-  /** Resolves when nothing is read of the tables any more. @throws when the worker is gone, or the server stops */
+  /** Resolves when the tables are fed. Releases each of them, whatever happens. @throws when the worker is gone, or the server stops */
   feed(feeds: readonly TableFeed[]): Promise<Fed>;
   /** Resolves when the others are gone, and what has expired in those of `expiring`. @throws as feed */
   keep(caches: readonly CacheDef[], expiring: readonly CacheKind[], nowMs: number): Promise<Pick<Fed, "totals">>;
@@ -187,8 +189,6 @@ export class CacheFeeds {
       }
     } catch {
       // the keeper is gone: another one is told of all caches
-    } finally {
-      for (const { release } of taken) release();
     }
     this.feeds++;
     this.feedMs += performance.now() - startMs;

@@ -17,8 +17,13 @@ import type { WireSnapshot } from "./snapshot-wire.ts";
 
 export interface QueryWorkerOptions {
   readonly shared: SharedMemory;
+  /** Of what the worker allocates there. */
+  readonly owner: number;
+  /** worker-words.ts */
+  readonly words: SharedArrayBuffer;
   readonly memoryBytes: number;
   readonly threads: number;
+  /** Its own: engines name the files that they spill to alike. Made by the worker, removed by main. */
   readonly tempDir: string;
   /** For decoded data of files. */
   readonly cacheBytes: number;
@@ -26,6 +31,10 @@ export interface QueryWorkerOptions {
   readonly processBytesMax: number;
   /** Calls of DuckDB that this worker may have running at a time. */
   readonly nativeCallsMax: number;
+  /** For how long the worker may be kept from its event loop, in milliseconds. */
+  readonly loopMsMax: number;
+  /** For tests: statements and tables may make the worker stick (faults.ts). */
+  readonly hasFaults?: boolean;
   /** It keeps the state of all last-value and distinct-value caches; absent: another one does. */
   readonly keeps?: KeeperOptions;
 }
@@ -67,6 +76,8 @@ export type ToQueryWorker =
   | {
       readonly type: "query";
       readonly id: number;
+      /** Of its word; absent: it has none. */
+      readonly place?: number;
       readonly database: string;
       readonly statement: string;
       readonly format: QueryFormat;
@@ -84,10 +95,21 @@ export type ToQueryWorker =
   /** Caches that are not in the list are gone, and so is what has expired. Answered as a feed of no table is. */
   | KeepMessage
   /** The server stops: what is being fed need not go on. */
-  | { readonly type: "stop feeding" };
+  | { readonly type: "stop feeding" }
+  /** Answered through shared memory. */
+  | { readonly type: "look"; readonly look: number }
+  /** Everything ends as soon as it can; then comes `ended`. */
+  | { readonly type: "end worker" };
 
 export type FromQueryWorker =
   | { readonly type: "ready" }
+  /** The worker can do nothing more but end. `isCut`: something kept it from its event loop; else it met a bug. `statement`: the one
+   *  that it  was working for; null: none, or not known. */
+  | { readonly type: "broken"; readonly isCut: boolean; readonly statement: number | null; readonly message: string }
+  /** The last word: nothing is read of main's memory any more, the engine is closed, and the thread may be ended. */
+  | { readonly type: "ended" }
+  /** The statement was main's again before it had begun. */
+  | { readonly type: "withdrawn"; readonly id: number }
   /** Nothing is read of a feed's snapshot any more. `failed`: places in its list of tables. */
   | {
       readonly type: "fed";

@@ -15,6 +15,7 @@ class Client {
   private readonly worker = {
     postMessage: (message: ToQueryWorker) => void this.sent.push(message),
     terminate: () => {},
+    addEventListener: () => {},
     onmessage: (_: { data: FromQueryWorker }) => {},
   };
 
@@ -30,7 +31,12 @@ class Client {
         cacheBytes: 0,
         processBytesMax: 0,
         nativeCallsMax: 1,
+        loopMsMax: 1000,
       },
+      stuckGraceMs: 1000,
+      memory: { takeOwner: () => 1, releaseOwner: () => 0 },
+      every: () => () => {},
+      removeFolder: () => {},
       ...{ concurrentMax, timeoutMs: 0, readerStallMs: 60_000 },
       log: new QueryLog({ entriesMax: 10, clockNs: () => 0n, nowMs: () => 0 }),
       snapshots: {
@@ -41,7 +47,7 @@ class Client {
       },
       keeper: { bytesMax: 0, fillsFromHistory: { last: false, distinct: false } },
       onKeeperReplaced: () => {},
-      onWorkerFailure: () => {},
+      onLost: () => {},
       onQueryEnd: () => {},
       onTelemetry: () => {},
     });

@@ -1,16 +1,28 @@
 // Entry point of the query worker: DuckDB, statement rewriting and the answer's encoding live here, so that the main thread only ingests.
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import { nativeCalls } from "../duckdb/native-calls.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import { describeError, TsdbError } from "../model/errors.ts";
+import { loopWatch, watchTimers } from "../model/loop-watch.ts";
 import { QueryRunner, type StatementTimes } from "../query/query.ts";
 import type { DatabaseSnapshot, SnapshotNeed } from "../query/snapshot.ts";
 import { SqlEngine } from "../sql/engine.ts";
 import { BlockCache } from "../store/block-cache.ts";
 import { CacheFeeder } from "./cache-feeder.ts";
+import { Faults } from "./faults.ts";
 import { MemoryWatch } from "./memory-watch.ts";
-import { ANSWER_MESSAGE_BYTES, ANSWER_WINDOW_BYTES, type FromQueryWorker, type ToQueryWorker } from "./messages.ts";
+import {
+  ANSWER_MESSAGE_BYTES,
+  ANSWER_WINDOW_BYTES,
+  type FromQueryWorker,
+  type QueryWorkerOptions,
+  type ToQueryWorker,
+} from "./messages.ts";
+import { sharedSignal } from "./shared-signal.ts";
 import { SnapshotReceiver } from "./snapshot-wire.ts";
 import { covers } from "./table-guess.ts";
+import { WorkerWords } from "./worker-words.ts";
 
 declare const self: Worker;
 
@@ -19,12 +31,15 @@ type StatementMessage = Extract<ToQueryWorker, { type: "query" }>;
 /** A running statement: what main may still say about it, and its answer on the way there. */
 class RunningQuery {
   readonly cancelled = new AbortController();
+  /** Says that it is aborted as soon as main wants it to end, also in the midst of this thread's work. */
+  readonly signal: AbortSignal;
   /** Why it was stopped, unless somebody cancelled it. */
   private reason: TsdbError | undefined;
   /** How long it took to begin; null: it has not, or main knows. */
   planMs: number | null = null;
   private usesEarly = false;
-  private streams = false;
+  /** A part of the answer has left. */
+  streams = false;
   private snapshotReady: ((snapshot: DatabaseSnapshot) => void) | undefined;
   private creditBytes = ANSWER_WINDOW_BYTES;
   private creditReady: (() => void) | undefined;
@@ -34,7 +49,10 @@ class RunningQuery {
   constructor(
     readonly id: number,
     private early: { readonly need: SnapshotNeed; readonly snapshot: DatabaseSnapshot } | undefined,
-  ) {}
+    isStopped: () => boolean,
+  ) {
+    this.signal = sharedSignal(this.cancelled.signal, isStopped);
+  }
 
   /** A pinned snapshot: the one that came with the statement if it will do, else main is asked for one. */
   async snapshot(need: SnapshotNeed): Promise<DatabaseSnapshot> {
@@ -44,10 +62,10 @@ class RunningQuery {
       return early.snapshot;
     }
     // an abort that has happened already is not heard of again, and main does not answer who is cancelled
-    if (this.cancelled.signal.aborted) throw cancelledError();
+    if (this.signal.aborted) throw cancelledError();
     return new Promise((resolve, reject) => {
       this.snapshotReady = resolve;
-      this.cancelled.signal.addEventListener("abort", () => reject(cancelledError()), { once: true });
+      this.signal.addEventListener("abort", () => reject(cancelledError()), { once: true });
       post({ type: "pin", id: this.id, need, keepsEarly: this.usesEarly });
       // what is not used is given back
       if (!this.usesEarly) this.early = undefined;
@@ -82,10 +100,10 @@ class RunningQuery {
     this.streams = true;
     this.flush();
     while (this.creditBytes <= 0) {
-      if (this.cancelled.signal.aborted) throw cancelledError();
+      if (this.signal.aborted) throw cancelledError();
       await new Promise<void>((resolve) => {
         this.creditReady = resolve;
-        this.cancelled.signal.addEventListener("abort", () => resolve(), { once: true });
+        this.signal.addEventListener("abort", () => resolve(), { once: true });
       });
     }
   }
@@ -135,6 +153,10 @@ const TICK_MS = 100;
 let memory: MemoryWatch | undefined;
 
 const running = new Map<number, RunningQuery>();
+let kernel: Kernel | undefined;
+let engine: SqlEngine | undefined;
+let words: WorkerWords | undefined;
+let faults: Faults | undefined;
 let runner: QueryRunner | undefined;
 let feeder: CacheFeeder | undefined;
 let cache: BlockCache | undefined;
@@ -153,11 +175,17 @@ function cancelledError(): TsdbError {
 }
 
 async function runQuery(message: StatementMessage): Promise<void> {
-  const { early } = message;
+  const { early, place } = message;
   // at once and also if nobody will use it: what comes next is told in terms of it
-  const query = new RunningQuery(message.id, early && { need: early.need, snapshot: snapshots.decode(early.snapshot) });
+  const known = early && { need: early.need, snapshot: snapshots.decode(early.snapshot) };
+  if (place !== undefined && !words!.begin(place)) {
+    post({ type: "withdrawn", id: message.id });
+    return;
+  }
+  const query = new RunningQuery(message.id, known, () => place !== undefined && words!.isStopped(place));
   running.set(message.id, query);
   try {
+    await faults?.atStart(message.statement);
     if (runner === undefined) throw new TsdbError("unavailable", "the query engine is still starting");
     const answer = await runner.run({
       database: message.database,
@@ -166,7 +194,7 @@ async function runQuery(message: StatementMessage): Promise<void> {
       params: message.params,
       describe: message.describe === true,
       ...(message.tsdbql === undefined ? {} : { tsdbql: message.tsdbql }),
-      signal: query.cancelled.signal,
+      signal: query.signal,
       snapshot: (need) => query.snapshot(need),
       onPlanned: (planMs) => {
         query.planMs = planMs;
@@ -174,7 +202,10 @@ async function runQuery(message: StatementMessage): Promise<void> {
     });
     try {
       const { contentType } = answer;
-      for await (const bytes of answer.parts) await query.send(bytes, contentType);
+      for await (const bytes of answer.parts) {
+        await query.send(bytes, contentType);
+        if (query.streams) faults?.whileSending(message.statement);
+      }
       query.finish(contentType, answer.rowCount(), answer.times());
     } finally {
       await answer.close();
@@ -182,7 +213,7 @@ async function runQuery(message: StatementMessage): Promise<void> {
     const state = { ...cache!.counts, bytes: cache!.bytes };
     post({ type: "end", id: message.id, rowCount: answer.rowCount(), scans: answer.records(), times: answer.times(), cache: state });
   } catch (error) {
-    post({ type: "error", id: message.id, error: describeError(query.cancelled.signal.aborted ? query.stopError : error) });
+    post({ type: "error", id: message.id, error: describeError(query.signal.aborted ? query.stopError : error) });
   } finally {
     running.delete(message.id);
   }
@@ -203,33 +234,95 @@ function tellPlanned(): void {
   }
 }
 
-self.onmessage = async (event: MessageEvent<ToQueryWorker>) => {
-  const message = event.data;
+const END_POLL_MS = 5;
+/** Statements end by themselves within it, unless they were cut short. */
+const END_PATIENCE_MS = 1000;
+let isEnding = false;
+
+/** What this thread knows may be half true: nothing that others see is changed by it any more. Main replaces the worker. */
+function broken(isCut: boolean, statement: number | null, message: string): void {
+  kernel?.extents.seal();
+  post({ type: "broken", isCut, statement, message });
+}
+
+/** Comes to an end, whatever state statements are in: none of them reads on, DuckDB's threads have left, and its memory is free. */
+async function endWorker(): Promise<void> {
+  if (isEnding) return;
+  isEnding = true;
+  kernel?.extents.seal();
+  feeder?.stop();
+  const ending = new TsdbError("unavailable", "the worker is being replaced");
+  const startMs = performance.now();
+  for (;;) {
+    for (const query of running.values()) query.stop(ending);
+    engine?.stop();
+    const isPatient = running.size > 0 && performance.now() - startMs < END_PATIENCE_MS;
+    if (nativeCalls.inFlight === 0 && !isPatient) break;
+    await new Promise((resolve) => setTimeout(resolve, END_POLL_MS));
+  }
+  await engine?.settle();
+  // results of statements that were cut short hold on to the engine
+  runner = undefined;
+  running.clear();
+  Bun.gc(true);
+  engine?.close();
+  engine = undefined;
+  Bun.gc(true);
+  post({ type: "ended" });
+}
+
+/** Processor time of this thread. */
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
+async function start(options: QueryWorkerOptions): Promise<void> {
+  const { shared, owner, memoryBytes, threads, tempDir, cacheBytes, nativeCallsMax, processBytesMax, loopMsMax } = options;
+  const own = new WorkerWords(options.words);
+  words = own;
+  nativeCalls.limit(nativeCallsMax, (inFlight) => own.setNativeCalls(inFlight));
+  mkdirSync(tempDir, { recursive: true });
+  const attached = Kernel.attach(shared, owner);
+  kernel = attached;
+  engine = await SqlEngine.open(attached, { memoryBytes, threads, tempDir });
+  cache = new BlockCache(attached, cacheBytes);
+  runner = new QueryRunner(attached, engine, cache, memoryBytes, options.keeps);
+  if (runner.keeper !== null) feeder = new CacheFeeder(runner.keeper);
+  if (options.hasFaults === true) faults = new Faults(attached, dirname(tempDir));
+  memory = new MemoryWatch({
+    bytesMax: processBytesMax,
+    residentBytes: () => process.memoryUsage.rss(),
+    kernelBytes: () => attached.memory.buffer.byteLength,
+    nowMs: () => performance.now(),
+  });
+  let busyMs = threadMs();
+  loopWatch.start({
+    limitMs: loopMsMax,
+    onCut: (statement) => {
+      // a process that was stopped, or had no processor, has lost its time to nobody
+      const isAtFault = threadMs() - busyMs >= loopMsMax / 50;
+      broken(true, isAtFault ? statement : null, `query worker was kept from its event loop for ${loopMsMax / 1000} s and was cut short`);
+    },
+  });
+  watchTimers(loopWatch);
+  // a thread that dies of an error takes the process with it, when DuckDB is at work for others
+  process.on("uncaughtException", (error) => broken(false, loopWatch.label, `query worker failed: ${error.message}`));
+  process.on("unhandledRejection", (error) => broken(false, null, `query worker failed: ${describeError(error).message}`));
+  setInterval(() => {
+    tellPlanned();
+    stopForMemory();
+    busyMs = threadMs();
+  }, TICK_MS);
+  post({ type: "ready" });
+}
+
+async function receive(message: ToQueryWorker): Promise<void> {
   switch (message.type) {
-    case "init": {
-      const { shared, memoryBytes, threads, tempDir, cacheBytes, nativeCallsMax } = message.options;
-      nativeCalls.limit(nativeCallsMax);
-      const kernel = Kernel.attach(shared);
-      const engine = await SqlEngine.open(kernel, { memoryBytes, threads, tempDir });
-      cache = new BlockCache(kernel, cacheBytes);
-      runner = new QueryRunner(kernel, engine, cache, memoryBytes, message.options.keeps);
-      if (runner.keeper !== null) feeder = new CacheFeeder(runner.keeper);
-      memory = new MemoryWatch({
-        bytesMax: message.options.processBytesMax,
-        residentBytes: () => process.memoryUsage.rss(),
-        kernelBytes: () => kernel.memory.buffer.byteLength,
-        nowMs: () => performance.now(),
-      });
-      setInterval(() => {
-        tellPlanned();
-        stopForMemory();
-      }, TICK_MS);
-      post({ type: "ready" });
-      return;
-    }
+    case "init":
+      return start(message.options);
     case "query":
-      await runQuery(message);
-      return;
+      return runQuery(message);
     case "snapshot": {
       const snapshot = snapshots.decode(message.snapshot);
       running.get(message.id)?.deliver(snapshot);
@@ -242,6 +335,7 @@ self.onmessage = async (event: MessageEvent<ToQueryWorker>) => {
       running.get(message.id)?.cancelled.abort();
       return;
     case "feed":
+      faults?.atFeed(message);
       post(await feeder!.feed(message.id, snapshots.decode(message.snapshot).tables, message.feeds));
       return;
     case "keep":
@@ -250,5 +344,15 @@ self.onmessage = async (event: MessageEvent<ToQueryWorker>) => {
     case "stop feeding":
       feeder!.stop();
       return;
+    case "look":
+      words!.answer(message.look);
+      return;
+    case "end worker":
+      return endWorker();
   }
+}
+
+self.onmessage = ({ data }: MessageEvent<ToQueryWorker>) => {
+  if (isEnding) return;
+  loopWatch.run("message", () => void receive(data), data.type === "query" || data.type === "snapshot" ? data.id : null);
 };

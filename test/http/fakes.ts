@@ -16,6 +16,7 @@ const STATS: ServerStats = {
   bufferBytes: 11,
   bufferRows: 12,
   kernelBytes: 13,
+  pins: 0,
   walBytes: 14,
   walSegments: 15,
   files: 16,
