@@ -13,6 +13,26 @@ export interface AppendFile {
   close(): Promise<void>;
 }
 
+/** A file that takes its space before it is used, so that writing into it never meets a full disk. One `extend` or `truncate` and one
+ *  `write` may run at a time. */
+export interface ReservedFile {
+  /** Changes with `rename`. */
+  readonly path: string;
+  /** Bytes that have their place on the disk. */
+  readonly sizeBytes: number;
+  /** Makes the file `sizeBytes` long: the new bytes are zeros, durable, and have their place. After a rejection the file is as long as
+   *  before, if the disk still takes that. */
+  extend(sizeBytes: number): Promise<void>;
+  /** Writes over bytes of the file (`bytes` is borrowed until the promise settles); durable when it resolves. A rejection means what one of
+   *  AppendFile.sync does. */
+  write(offset: number, bytes: Uint8Array): Promise<void>;
+  /** Gives space back; not made durable. */
+  truncate(sizeBytes: number): Promise<void>;
+  /** Replaces what is at `path`; durable after `syncFolder`. */
+  rename(path: string): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** A file open for reading at offsets. */
 export interface ReadFile {
   readonly path: string;
@@ -47,6 +67,10 @@ export interface Disk {
   /** Opens for appending; the file is made when missing. */
   openAppend(path: string, options?: AppendOptions): Promise<AppendFile>;
   openRead(path: string): Promise<ReadFile>;
+  /** Opens a file that is written in place; it is made when missing. `isNew`: what is there is thrown away. */
+  openReserved(path: string, options?: { isNew?: boolean }): Promise<ReservedFile>;
+  /** Bytes that this process may still take on the disk that holds `path`; null when the system does not say. Never rejects. */
+  freeBytes(path: string): Promise<number | null>;
   /** The whole file, owned by the caller. */
   readFile(path: string): Promise<Uint8Array<ArrayBuffer>>;
   /** Cuts the file to `sizeBytes` and makes that durable. */

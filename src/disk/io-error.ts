@@ -14,3 +14,12 @@ export function codeOf(error: unknown): string | undefined {
   if (error instanceof Error && "code" in error && typeof error.code === "string") return error.code;
   return undefined;
 }
+
+/** Runs a file call; whatever it throws comes out in the one shape. @throws TsdbError io */
+export async function attempt<T>(operation: string, path: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (cause) {
+    throw ioError(operation, path, cause);
+  }
+}

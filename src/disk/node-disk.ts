@@ -3,17 +3,10 @@
 import fs from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { assert } from "../model/assert.ts";
-import type { AppendFile, AppendOptions, Disk, DiskEntry, FileStat, ReadFile } from "./disk.ts";
+import type { AppendFile, AppendOptions, Disk, DiskEntry, FileStat, ReadFile, ReservedFile } from "./disk.ts";
 import { parentOf } from "./disk.ts";
-import { codeOf, ioError } from "./io-error.ts";
-
-async function attempt<T>(operation: string, path: string, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (cause) {
-    throw ioError(operation, path, cause);
-  }
-}
+import { attempt, codeOf, ioError } from "./io-error.ts";
+import { NodeReservedFile } from "./node-reserved-file.ts";
 
 class NodeAppendFile implements AppendFile {
   constructor(
@@ -82,6 +75,19 @@ export class NodeDisk implements Disk {
       const { size } = await handle.stat();
       return new NodeReadFile(path, size, handle);
     });
+  }
+
+  openReserved(path: string, options: { isNew?: boolean } = {}): Promise<ReservedFile> {
+    return NodeReservedFile.open(path, options);
+  }
+
+  async freeBytes(path: string): Promise<number | null> {
+    try {
+      const { bavail, bsize } = await fs.promises.statfs(path === "" ? "." : path);
+      return bavail * bsize;
+    } catch {
+      return null;
+    }
   }
 
   readFile(path: string): Promise<Uint8Array<ArrayBuffer>> {

@@ -1,5 +1,5 @@
 // A disk that keeps nothing: under `--object-store memory` the log goes here, because nothing is promised past the process.
-import type { AppendFile, Disk } from "./disk.ts";
+import type { AppendFile, Disk, ReservedFile } from "./disk.ts";
 import { ioError } from "./io-error.ts";
 
 const nothing = () => Promise.resolve();
@@ -7,6 +7,16 @@ const nothing = () => Promise.resolve();
 export class NullDisk implements Disk {
   openAppend(path: string): Promise<AppendFile> {
     return Promise.resolve({ path, append: nothing, sync: nothing, close: nothing });
+  }
+
+  /** There is always space for nothing. */
+  openReserved(path: string): Promise<ReservedFile> {
+    const sizeBytes = Number.POSITIVE_INFINITY;
+    return Promise.resolve({ path, sizeBytes, extend: nothing, write: nothing, truncate: nothing, rename: nothing, close: nothing });
+  }
+
+  freeBytes(): Promise<null> {
+    return Promise.resolve(null);
   }
 
   openRead(path: string): Promise<never> {

@@ -21,6 +21,8 @@ const CODES = {
   // tells clients to try again
   overloaded: status.UNAVAILABLE,
   unavailable: status.UNAVAILABLE,
+  no_space: status.UNAVAILABLE,
+  read_only: status.PERMISSION_DENIED,
   corrupt_file: status.DATA_LOSS,
   config: status.INTERNAL,
   io: status.INTERNAL,

@@ -19,6 +19,8 @@ export const STATUS = {
   cancelled: 499, // nobody reads it; kept apart in the metrics
   overloaded: 503,
   unavailable: 503,
+  no_space: 503,
+  read_only: 403,
   corrupt_file: 500,
   config: 500,
   io: 500,
@@ -27,6 +29,7 @@ export const STATUS = {
 const HEADERS: Partial<Record<ErrorKind, Readonly<Record<string, string>>>> = {
   overloaded: { "retry-after": "1" },
   unavailable: { "retry-after": "1" },
+  no_space: { "retry-after": "5" },
   // nobody waits for the rest of its body
   too_slow: { connection: "close" },
 };

@@ -18,6 +18,8 @@ export type ErrorKind =
   | "overloaded" // memory or queue limits; try again later
   | "query_limit" // a query ran into its memory or time limit
   | "cancelled" // the client went away
+  | "no_space" // the disk takes nothing new: full, over a quota, failing; nothing was stored
+  | "read_only" // the server was started with --read-only
   | "unavailable" // replaying, or the log has failed
   | "corrupt_file"
   | "config" // a flag or environment variable; the command line exits with 2

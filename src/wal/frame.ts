@@ -32,13 +32,13 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function setSequence(view: DataView, offset: number, sequence: number): void {
+export function setSequence(view: DataView, offset: number, sequence: number): void {
   view.setUint32(offset, sequence >>> 0, true);
   view.setUint32(offset + 4, Math.floor(sequence / 2 ** 32), true);
 }
 
 /** NaN when it is beyond 2^53. */
-function getSequence(view: DataView, offset: number): number {
+export function getSequence(view: DataView, offset: number): number {
   const high = view.getUint32(offset + 4, true);
   return high < SEQUENCE_HIGH_MAX ? high * 2 ** 32 + view.getUint32(offset, true) : Number.NaN;
 }

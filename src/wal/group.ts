@@ -1,6 +1,7 @@
 // Frames that become durable together: one buffer, one write, one sync.
 import type { TsdbError } from "../model/errors.ts";
 import { FRAME_HEADER_BYTES, writeFrame } from "./frame.ts";
+import type { Segment } from "./segment.ts";
 
 const GROUP_BYTES_MIN = 64 << 10;
 /** Larger buffers are given back to the system, so that one huge body does not hold memory for ever. */
@@ -16,11 +17,10 @@ export class Group {
   readonly resolve: () => void;
   readonly reject: (error: TsdbError) => void;
 
-  /** @param segmentNumber the segment it belongs to @param buffer owned from now on */
+  /** @param buffer owned from now on */
   constructor(
-    readonly segmentNumber: number,
+    readonly segment: Segment,
     readonly firstSequence: number,
-    readonly salt: number,
     private buffer: Uint8Array<ArrayBuffer>,
   ) {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -45,7 +45,7 @@ export class Group {
     this.usedBytes = writeFrame(
       this.buffer,
       this.usedBytes,
-      { sequence, groupOffset: this.usedBytes, salt: this.salt, payloadBytes },
+      { sequence, groupOffset: this.usedBytes, salt: this.segment.salt, payloadBytes },
       pieces,
     );
     this.frameCount += 1;

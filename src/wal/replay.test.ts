@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { FaultyDisk } from "../../test/support/faulty-disk.ts";
-import { framesOf, payloadOf, readBack, WAL_FOLDER } from "../../test/support/wal.ts";
+import { framesOf, payloadOf, readBack, segmentNumbers, WAL_FOLDER } from "../../test/support/wal.ts";
 import { TsdbError } from "../model/errors.ts";
 import { encodeSegmentHeader, FRAME_HEADER_BYTES, FrameWindow, SEGMENT_HEADER_BYTES, writeFrame } from "./frame.ts";
 import { segmentPath } from "./segment-files.ts";
@@ -53,6 +53,7 @@ function flipped(bytes: Uint8Array, offset: number): Uint8Array<ArrayBuffer> {
   return copy;
 }
 
+const zeroed = (bytes: Uint8Array, from: number, to: number) => new Uint8Array(bytes).fill(0, from, to);
 const concat = (...parts: Uint8Array[]) => new Uint8Array(Buffer.concat(parts));
 const ONE_TO_SIX = segmentOf(1, groups([1, 2], [3], [4, 5, 6]));
 const at = (n: number) => frameOffset(1, n);
@@ -62,7 +63,9 @@ describe("a torn tail of the last segment is cut and reported", () => {
     ["inside a frame header", ONE_TO_SIX.subarray(0, at(5) + 10), 5, at(5)],
     ["inside a payload", ONE_TO_SIX.subarray(0, at(6) - 1), 5, at(5)],
     ["a wrong checksum at the end", flipped(ONE_TO_SIX, at(6) - 1), 5, at(5)],
-    ["zeros instead of the last group", concat(ONE_TO_SIX.subarray(0, at(3)), new Uint8Array(100)), 3, at(3)],
+    ["zeros inside of the last group", zeroed(ONE_TO_SIX, at(4) + 5, at(5)), 4, at(4)],
+    ["the last group begins with zeros", zeroed(ONE_TO_SIX, at(3), at(4)), 3, at(3)],
+    ["a torn frame before zeros", concat(ONE_TO_SIX.subarray(0, at(6) - 1), new Uint8Array(9000)), 5, at(5)],
     ["garbage behind the last frame", concat(ONE_TO_SIX, new Uint8Array([1, 2, 3])), 6, at(6)],
     ["the last group written out of order: its first frame is bad, its others are good", flipped(ONE_TO_SIX, at(3) + 30), 3, at(3)],
     ["the same in the middle of the group", flipped(ONE_TO_SIX, at(4) + 30), 4, at(4)],
@@ -85,6 +88,30 @@ describe("a torn tail of the last segment is cut and reported", () => {
     }
   });
 
+  const SPACE: [title: string, bytes: Uint8Array, last: number][] = [
+    ["behind the last frame", concat(ONE_TO_SIX, new Uint8Array(100)), 6],
+    ["of more than a chunk", concat(ONE_TO_SIX, new Uint8Array(9 << 20)), 6],
+    ["of one byte", concat(ONE_TO_SIX, new Uint8Array(1)), 6],
+    ["where the last group was to be", concat(ONE_TO_SIX.subarray(0, at(3)), new Uint8Array(100)), 3],
+  ];
+  test.each(SPACE)("space that was taken and not used, %s, is the end and no damage", async (_title, bytes, last) => {
+    const disk = diskWith([[1, bytes]]);
+    const { frames, result } = await readBack(disk);
+    expect([frames, result.damage]).toEqual([framesOf(1, last), []]);
+    expect(disk.peek(segmentPath(WAL_FOLDER, 1))!.byteLength).toBe(at(last));
+    // also before another segment, if that one follows
+    const follows = diskWith([
+      [1, bytes],
+      [last + 1, segmentOf(last + 1, groups([last + 1]))],
+    ]);
+    expect((await readBack(follows)).frames).toEqual(framesOf(1, last + 1));
+    const gap = diskWith([
+      [1, bytes],
+      [last + 2, segmentOf(last + 2, groups([last + 2]))],
+    ]);
+    await expect(readBack(gap)).rejects.toMatchObject({ kind: "corrupt_file", details: { kind: "missing" } });
+  });
+
   test.each([0, 1, 31, 32])("a last segment of %d bytes is deleted without a word", async (sizeBytes) => {
     const disk = diskWith([
       [1, ONE_TO_SIX],
@@ -93,7 +120,7 @@ describe("a torn tail of the last segment is cut and reported", () => {
     const { frames, result } = await readBack(disk);
     expect(frames).toEqual(framesOf(1, 6));
     expect(result.damage).toEqual([]);
-    expect(disk.paths()).toEqual([segmentPath(WAL_FOLDER, 1)]);
+    expect(segmentNumbers(disk)).toEqual([1]);
     const wal = await Wal.open(disk, WAL_FOLDER, result);
     await wal.append(payloadOf(7)).synced; // under the same name again
     expect((await readBack(disk.afterCrash())).frames).toEqual(framesOf(1, 7));
@@ -267,7 +294,7 @@ describe("corruption is named, or skipped on demand", () => {
     wal.append(payloadOf(1));
     wal.append(forged);
     await wal.close();
-    const path = disk.paths()[0]!;
+    const path = segmentPath(WAL_FOLDER, 1);
     const { frames, result } = await readBack(diskWith([[1, flipped(disk.peek(path)!, at(1) + 4)]]), { failOnError: false });
     expect(frames).toEqual(framesOf(1, 1));
     expect(result.damage).toMatchObject([{ kind: "tail" }]);

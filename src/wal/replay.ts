@@ -3,7 +3,8 @@
 import type { Disk } from "../disk/disk.ts";
 import { TsdbError } from "../model/errors.ts";
 import { SEGMENT_HEADER_BYTES } from "./frame.ts";
-import { listSegments, type SegmentFile } from "./segment-files.ts";
+import { type KnownSegment, NewestSegment, NO_SEGMENT, newestSegmentPath } from "./newest-segment.ts";
+import { listSegments, type SegmentFile, segmentPath } from "./segment-files.ts";
 import { type BadSpot, type FoundFrame, type FrameSink, SegmentReader } from "./segment-reader.ts";
 
 export interface ReplayOptions {
@@ -14,6 +15,8 @@ export interface ReplayOptions {
   /** Sequences that something durable outside the log refers to, as deletions do: the log continues behind them, whatever was lost of it,
    *  so that no new frame is taken for an older one. */
   readonly takenSequences?: readonly number[];
+  /** Nothing is written: a torn tail stays as it is. */
+  readonly readOnly?: boolean;
   /** Called for every frame in order. `payload` is borrowed until it returns or its promise settles. */
   readonly onFrame: FrameSink;
   readonly onProgress?: (bytesDone: number, bytesTotal: number) => void;
@@ -47,7 +50,7 @@ export interface ReplayResult {
  *  @throws TsdbError corrupt_file { file, offset, bytesLost } when failOnError; io */
 export async function replay(disk: Disk, folder: string, options: ReplayOptions): Promise<ReplayResult> {
   const run = new Replay(disk, folder, options);
-  return run.run(await listSegments(disk, folder));
+  return run.run(await listSegments(disk, folder), await run.openNewest());
 }
 
 class Replay {
@@ -66,7 +69,27 @@ class Replay {
     this.last = options.afterSequence;
   }
 
-  async run(segments: SegmentFile[]): Promise<ReplayResult> {
+  /** @throws TsdbError corrupt_file when failOnError */
+  async openNewest(): Promise<NewestSegment> {
+    const { disk, folder } = this;
+    try {
+      return await NewestSegment.open(disk, folder);
+    } catch (error) {
+      if (!(error instanceof TsdbError) || error.kind !== "corrupt_file") throw error;
+      this.corrupt({
+        kind: "middle",
+        file: newestSegmentPath(folder),
+        offset: 0,
+        bytesLost: 0,
+        framesLost: 0,
+        reason: "no record of it is whole",
+      });
+      return NewestSegment.unknown(disk, folder);
+    }
+  }
+
+  async run(segments: SegmentFile[], newest: NewestSegment): Promise<ReplayResult> {
+    await this.checkNewest(segments, newest.known);
     // A segment is of no interest when the next one begins at or before the first frame that is.
     const from = Math.max(
       0,
@@ -77,15 +100,36 @@ class Replay {
     const kept: SegmentFile[] = segments.slice(0, from);
     for (const [i, segment] of needed.entries()) {
       const isLast = i === needed.length - 1;
-      if (await this.readSegment(segment, isLast)) kept.push(segment);
+      const reader = await this.readSegment(segment, isLast);
+      if (!isLast || this.options.readOnly || (await this.settle(reader, kept.at(-1), newest))) kept.push(segment);
     }
+    // what is lost is lost: the next start need not find it
+    if (segments.length === 0 && newest.known.segment > 0 && !this.options.readOnly) await newest.write(NO_SEGMENT);
+    await newest.close();
     const { last, frameCount, payloadBytes, damage } = this;
     const lastSequence = (this.options.takenSequences ?? []).reduce((max, taken) => Math.max(max, taken), last);
     return { lastSequence, frameCount, payloadBytes, segments: kept, damage };
   }
 
-  /** False when the segment held nothing and was deleted. */
-  private async readSegment(segment: SegmentFile, isLast: boolean): Promise<boolean> {
+  /** The newest segment is there, and has not become shorter. */
+  private async checkNewest(segments: readonly SegmentFile[], { segment, bytes }: KnownSegment): Promise<void> {
+    if (segment <= this.options.afterSequence) return; // all of it is in files
+    const last = segments.at(-1)?.number ?? 0;
+    if (last > segment) return; // gaps are found by their sequences
+    const file = segmentPath(this.folder, segment);
+    if (last < segment) {
+      const reason = `the newest segment, with all frames from ${segment} on, is missing`;
+      this.corrupt({ kind: "missing", file, offset: 0, bytesLost: bytes, framesLost: null, reason });
+      return;
+    }
+    const sizeBytes = (await this.disk.stat(file))?.sizeBytes ?? 0;
+    if (sizeBytes >= bytes) return;
+    const reason = `the newest segment ends here and had ${bytes} bytes: frames may be missing`;
+    this.corrupt({ kind: "missing", file, offset: sizeBytes, bytesLost: bytes - sizeBytes, framesLost: null, reason });
+  }
+
+  /** Hands out the segment's frames. Returns where the last good one ends. */
+  private async readSegment(segment: SegmentFile, isLast: boolean): Promise<{ segment: SegmentFile; sizeBytes: number; end: number }> {
     const reader = await SegmentReader.open(this.disk, segment);
     let end: number;
     try {
@@ -96,14 +140,27 @@ class Replay {
     }
     this.bytesDone += reader.sizeBytes;
     this.options.onProgress?.(this.bytesDone, this.bytesTotal);
-    if (!isLast) return true;
-    if (end <= SEGMENT_HEADER_BYTES) {
-      await this.disk.unlink(segment.path);
-      await this.disk.syncFolder(this.folder);
+    return { segment, sizeBytes: reader.sizeBytes, end };
+  }
+
+  /** Makes the last segment what was read of it, durably; false when it held nothing and was deleted. What is known of it goes first. */
+  private async settle(
+    { segment, sizeBytes, end }: { segment: SegmentFile; sizeBytes: number; end: number },
+    before: SegmentFile | undefined,
+    newest: NewestSegment,
+  ): Promise<boolean> {
+    const { disk, folder } = this;
+    const { known } = newest;
+    const isEmpty = end <= SEGMENT_HEADER_BYTES;
+    const [number, bytes] = isEmpty ? [before?.number ?? 0, 0] : [segment.number, end];
+    if (known.segment > number || (known.segment === number && known.bytes > bytes)) await newest.write({ segment: number, bytes });
+    if (isEmpty) {
+      await disk.unlink(segment.path);
+      await disk.syncFolder(folder);
       return false;
     }
-    if (end < reader.sizeBytes) await this.disk.truncate(segment.path, end);
-    else await this.disk.syncFile(segment.path);
+    if (end < sizeBytes) await disk.truncate(segment.path, end);
+    else await disk.syncFile(segment.path);
     return true;
   }
 
@@ -127,6 +184,8 @@ class Replay {
         ? await reader.read(SEGMENT_HEADER_BYTES, expected, take, progress)
         : { offset: 0, reason: reader.headerProblem };
     while (bad !== null) {
+      // space that was taken for frames that did not come; whether they must have is known by the next segment
+      if (bad.offset > 0 && (await reader.isZeroFrom(bad.offset))) return bad.offset;
       const searchFrom = Math.max(bad.offset, SEGMENT_HEADER_BYTES);
       const next = await reader.findGood(searchFrom, expected - 1);
       if (isLast && reader.headerProblem === null && (await isTorn(reader, bad, next))) {

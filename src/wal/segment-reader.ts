@@ -131,6 +131,20 @@ export class SegmentReader {
     return true;
   }
 
+  /** Whether nothing but zeros is left from `offset` on: the buffer is given up for it. */
+  async isZeroFrom(offset: number): Promise<boolean> {
+    const zeros = new Uint8Array(Math.min(CHUNK_BYTES, this.sizeBytes - offset));
+    let isZero = true;
+    for (let at = offset; isZero && at < this.sizeBytes; ) {
+      await this.load(at, Math.min(zeros.byteLength, this.sizeBytes - at));
+      const bytes = this.buffer.subarray(at - this.bufferOffset, this.filled);
+      const chunk = bytes.subarray(0, zeros.byteLength);
+      isZero = Buffer.compare(chunk, zeros.subarray(0, chunk.byteLength)) === 0;
+      at += chunk.byteLength;
+    }
+    return isZero;
+  }
+
   private explain(bad: number, offset: number): string {
     if (bad === BadFrame.short) return `the file ends inside the frame, ${this.sizeBytes - offset} bytes into it`;
     const inBuffer = offset - this.bufferOffset;

@@ -1,12 +1,14 @@
 // The write-ahead log. A frame gets its sequence when it is appended; frames that wait together are written with one write and made
 // durable with one sync, while the next group forms. What a frame holds is the caller's business. FORMAT.md draws the bytes.
-import type { AppendFile, Disk } from "../disk/disk.ts";
+import type { Disk } from "../disk/disk.ts";
 import { assert } from "../model/assert.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
-import { encodeSegmentHeader, FRAME_HEADER_BYTES, SEGMENT_HEADER_BYTES } from "./frame.ts";
+import { FRAME_HEADER_BYTES } from "./frame.ts";
 import { BufferPool, Group } from "./group.ts";
 import type { ReplayResult } from "./replay.ts";
+import { LogRoom, type RoomOptions } from "./room.ts";
+import { Segment } from "./segment.ts";
 import { type SegmentFile, segmentPath } from "./segment-files.ts";
 
 /** A group closes at this size even while another is written: bounds one write. */
@@ -20,7 +22,7 @@ export interface GroupReport {
   readonly seconds: number;
 }
 
-export interface WalOptions {
+export interface WalOptions extends RoomOptions {
   /** How long a group may wait for company, counted from its first frame. 0 (default): until the sync before has ended, and then for what
    *  this turn of the event loop brings. */
   readonly flushIntervalMs?: number;
@@ -45,23 +47,18 @@ export interface AppendedFrame {
   readonly synced: Promise<void>;
 }
 
-interface OpenSegment {
-  readonly number: number;
-  readonly file: AppendFile;
-}
-
 export class Wal {
   private nextSequence: number;
-  private currentSegment: number;
-  private currentSalt: number;
-  private currentBytes = SEGMENT_HEADER_BYTES;
+  /** Frames are appended to it. */
+  private segment: Segment;
   /** Segments on disk, or about to be, ascending. */
   private segments: SegmentFile[];
   /** Groups to be written, in order; frames join the last one while it is `open`. */
   private readonly groups: Group[] = [];
   private open: Group | null = null;
   private writing = false;
-  private onDisk: OpenSegment | null = null;
+  /** Frames are written to it. */
+  private written: Segment | null = null;
   private readonly pool = new BufferPool();
   private failure: TsdbError | null = null;
   private closing = false;
@@ -71,23 +68,24 @@ export class Wal {
   private constructor(
     private readonly disk: Disk,
     private readonly folder: string,
+    private readonly room: LogRoom,
     replayed: ReplayResult,
     private readonly options: WalOptions,
   ) {
     this.nextSequence = replayed.lastSequence + 1;
     this.segments = [...replayed.segments];
-    this.currentSegment = this.nextSequence;
-    this.currentSalt = this.newSalt();
+    this.segment = this.newSegment();
   }
 
   /** Continues behind what was replayed, in a new segment. @throws TsdbError io */
   static async open(disk: Disk, folder: string, replayed: ReplayResult, options: WalOptions = {}): Promise<Wal> {
     await disk.makeFolder(folder);
-    return new Wal(disk, folder, replayed, options);
+    return new Wal(disk, folder, await LogRoom.open(disk, folder, options), replayed, options);
   }
 
-  private newSalt(): number {
-    return this.options.newSalt?.() ?? crypto.getRandomValues(new Uint32Array(1))[0]!;
+  private newSegment(): Segment {
+    const salt = this.options.newSalt?.() ?? crypto.getRandomValues(new Uint32Array(1))[0]!;
+    return new Segment(this.nextSequence, salt);
   }
 
   /** Sequence of the newest frame appended (or replayed). */
@@ -97,17 +95,27 @@ export class Wal {
 
   /** The segment that the next frame goes to: the sequence of its first frame. Changes at `rotate`. */
   get segmentNumber(): number {
-    return this.currentSegment;
+    return this.segment.number;
   }
 
   /** Bytes of the current segment, those not yet written included. */
   get segmentBytes(): number {
-    return this.currentBytes;
+    return this.segment.usedBytes;
   }
 
   /** True when it is time to `rotate`. */
   get segmentFull(): boolean {
-    return this.currentBytes >= (this.options.segmentBytesMax ?? LIMITS.walSegmentBytes);
+    return this.segmentBytes >= (this.options.segmentBytesMax ?? LIMITS.walSegmentBytes);
+  }
+
+  /** Whether a frame with a payload of so many bytes finds its place whatever becomes of the disk. */
+  hasRoom(payloadBytes: number): boolean {
+    return this.segment.roomBytes >= FRAME_HEADER_BYTES + payloadBytes;
+  }
+
+  /** Resolves when there is room for such a frame; others that come first may fill it. @throws TsdbError no_space */
+  makeRoom(payloadBytes: number): Promise<void> {
+    return this.room.make(this.segment, FRAME_HEADER_BYTES + payloadBytes);
   }
 
   /** Bytes appended and not yet durable. */
@@ -119,7 +127,8 @@ export class Wal {
     return this.failure;
   }
 
-  /** Appends a frame; its payload (one or several pieces, at most LIMITS.walFrameBytesMax) is copied before this returns.
+  /** Appends a frame; its payload (one or several pieces, at most LIMITS.walFrameBytesMax) is copied before this returns. If there is no room
+   *  for it the log fails when the disk has none.
    *  @throws TsdbError unavailable once the log has failed */
   append(payload: Uint8Array | readonly Uint8Array[], options: AppendOptions = {}): AppendedFrame {
     if (this.failure !== null) throw this.failure;
@@ -136,7 +145,8 @@ export class Wal {
       after.catch(() => {}); // the writer sees it when the group's turn comes
       group.after.push(after);
     }
-    this.currentBytes += FRAME_HEADER_BYTES + payloadBytes;
+    this.segment.usedBytes += FRAME_HEADER_BYTES + payloadBytes;
+    this.room.keepAhead(this.segment);
     this.waitingBytes += FRAME_HEADER_BYTES + payloadBytes;
     if (!this.writing) {
       this.writing = true;
@@ -149,10 +159,9 @@ export class Wal {
   private openGroup(frameBytes: number): Group {
     if (this.open !== null && this.open.usedBytes + frameBytes > GROUP_BYTES_MAX) this.sealGroup();
     if (this.open !== null) return this.open;
-    const group = new Group(this.currentSegment, this.nextSequence, this.currentSalt, this.pool.take());
-    if (this.segments.at(-1)?.number !== this.currentSegment) {
-      this.segments.push({ number: this.currentSegment, path: segmentPath(this.folder, this.currentSegment) });
-    }
+    const { number } = this.segment;
+    const group = new Group(this.segment, this.nextSequence, this.pool.take());
+    if (this.segments.at(-1)?.number !== number) this.segments.push({ number, path: segmentPath(this.folder, number) });
     this.groups.push(group);
     this.open = group;
     return group;
@@ -165,11 +174,12 @@ export class Wal {
 
   /** Following frames go to a new segment; nothing changes while the current one has no frame. */
   rotate(): void {
-    if (this.nextSequence === this.currentSegment) return;
+    const before = this.segment;
+    if (this.nextSequence === before.number) return;
     this.sealGroup();
-    this.currentSegment = this.nextSequence;
-    this.currentSalt = this.newSalt();
-    this.currentBytes = SEGMENT_HEADER_BYTES;
+    this.segment = this.newSegment();
+    this.room.adopt(this.segment, before);
+    this.room.keepAhead(this.segment);
   }
 
   /** Writes group after group until none is left. */
@@ -205,29 +215,19 @@ export class Wal {
   }
 
   private async writeGroup(group: Group): Promise<void> {
-    const { file } = await this.segmentFor(group);
+    const { segment } = group;
+    const end = segment.writtenBytes + group.usedBytes;
+    await this.room.reach(segment, end);
+    if (!segment.isBegun) await this.room.begin(segment);
+    if (this.written !== segment) {
+      await this.written?.close({ keepsFrames: true });
+      this.written = segment;
+    }
     const startMs = performance.now();
-    await file.append(group.bytes);
+    await segment.file!.write(segment.writtenBytes, group.bytes);
+    segment.writtenBytes = end;
     const seconds = (performance.now() - startMs) / 1000;
     this.options.onGroup?.({ frameCount: group.frameCount, bytes: group.usedBytes, seconds });
-  }
-
-  /** The group's segment, open. A new one's header and name are durable before its first frame is written. */
-  private async segmentFor(group: Group): Promise<OpenSegment> {
-    const number = group.segmentNumber;
-    if (this.onDisk?.number === number) return this.onDisk;
-    await this.closeSegment();
-    const file = await this.disk.openAppend(segmentPath(this.folder, number), { exclusive: true, durable: true });
-    this.onDisk = { number, file };
-    await file.append(encodeSegmentHeader({ salt: group.salt, firstSequence: number }));
-    await this.disk.syncFolder(this.folder);
-    return this.onDisk;
-  }
-
-  private async closeSegment(): Promise<void> {
-    const segment = this.onDisk;
-    this.onDisk = null;
-    await segment?.file.close();
   }
 
   /** After a failed write or sync nobody knows what is on disk; trying again could acknowledge what is not. */
@@ -237,7 +237,8 @@ export class Wal {
     this.failure = failure;
     this.open = null;
     for (const group of this.groups.splice(0)) group.reject(failure);
-    void this.closeSegment().catch(() => {});
+    // how far the file is good only a replay can tell
+    void this.closeFiles({ keepsFrames: false }).catch(() => {});
     this.options.onFailure?.(failure);
   }
 
@@ -251,14 +252,18 @@ export class Wal {
    *  @throws TsdbError unavailable, io (the log itself goes on) */
   async cut(throughSequence: number): Promise<void> {
     const doomed = (segment: SegmentFile, i: number): boolean => {
-      const next = this.segments[i + 1]?.number ?? this.currentSegment;
-      return segment.number !== this.currentSegment && next <= throughSequence + 1;
+      const next = this.segments[i + 1]?.number ?? this.segmentNumber;
+      return segment.number !== this.segmentNumber && next <= throughSequence + 1;
     };
     if (!this.segments.some(doomed)) return;
     for (const group of this.groups) if (group.firstSequence <= throughSequence) await group.synced;
     const removed = this.segments.filter(doomed);
     this.segments = this.segments.filter((segment) => !removed.includes(segment)); // a second cut must not meet them
-    if (this.onDisk !== null && removed.some(({ number }) => number === this.onDisk?.number)) await this.closeSegment();
+    const { written } = this;
+    if (written !== null && removed.some(({ number }) => number === written.number)) {
+      this.written = null;
+      await written.close({ keepsFrames: false });
+    }
     for (const { path } of removed) await this.disk.unlink(path); // oldest first: what a crash leaves has no gap
     await this.disk.syncFolder(this.folder);
   }
@@ -268,6 +273,12 @@ export class Wal {
     this.closing = true;
     this.hurry();
     await this.flushed();
-    await this.closeSegment();
+    await this.closeFiles({ keepsFrames: true });
+  }
+
+  private async closeFiles(how: { keepsFrames: boolean }): Promise<void> {
+    const { written, segment } = this;
+    this.written = null;
+    await this.room.close({ written, next: segment }, how);
   }
 }

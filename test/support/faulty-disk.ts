@@ -1,6 +1,6 @@
 // A disk in memory that knows what would survive a power cut, and that fails the Nth call made to it. A failing append leaves a
 // torn write behind. Used by every test of the kind "each I/O call gets to fail": see `faultLoop` at the end.
-import type { AppendFile, AppendOptions, Disk, DiskEntry, FileStat, ReadFile } from "../../src/disk/disk.ts";
+import type { AppendFile, AppendOptions, Disk, DiskEntry, FileStat, ReadFile, ReservedFile } from "../../src/disk/disk.ts";
 import { parentOf } from "../../src/disk/disk.ts";
 import { ioError } from "../../src/disk/io-error.ts";
 
@@ -25,7 +25,12 @@ export interface FaultyDiskOptions {
   readonly below?: (n: number) => number;
   /** True: only the Nth call fails and the disk works again afterwards. */
   readonly once?: boolean;
+  /** All files together may take so much; more is ENOSPC. Default: no limit. */
+  readonly capacityBytes?: number;
 }
+
+/** The system's code with which a call is refused, undefined when it is not. Called before anything else happens. */
+export type Refusal = (operation: string, path: string) => string | undefined;
 
 function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: injected or modelled failure`), { code });
@@ -36,6 +41,9 @@ export class FaultyDisk implements Disk {
   calls = 0;
   /** True once the fault was injected. */
   fired = false;
+  /** May be changed at any time: a disk that others fill and empty. */
+  capacityBytes: number;
+  refuse: Refusal = () => undefined;
   private readonly entries: Map<string, Node>;
   private durableEntries: Map<string, Node>;
   private pending: EntryChange[] = [];
@@ -44,6 +52,7 @@ export class FaultyDisk implements Disk {
     private readonly options: FaultyDiskOptions = {},
     entries?: Map<string, Node>,
   ) {
+    this.capacityBytes = options.capacityBytes ?? Number.POSITIVE_INFINITY;
     this.entries = entries ?? new Map();
     this.durableEntries = new Map(this.entries);
   }
@@ -86,6 +95,17 @@ export class FaultyDisk implements Disk {
     return node === undefined || node === "folder" ? undefined : node.bytes;
   }
 
+  /** Bytes of all files; one with two names counts once. */
+  get usedBytes(): number {
+    let bytes = 0;
+    for (const node of new Set(this.entries.values())) if (node !== "folder") bytes += node.bytes.byteLength;
+    return bytes;
+  }
+
+  freeBytes(): Promise<number | null> {
+    return Promise.resolve(Number.isFinite(this.capacityBytes) ? Math.max(0, this.capacityBytes - this.usedBytes) : null);
+  }
+
   /** Every file path, sorted. */
   paths(): string[] {
     return [...this.entries]
@@ -110,6 +130,8 @@ export class FaultyDisk implements Disk {
   private async call<T>(operation: string, path: string, work: () => T, torn?: () => void): Promise<T> {
     await Promise.resolve(); // every real call is asynchronous
     this.calls += 1;
+    const refused = this.refuse(operation, path);
+    if (refused !== undefined) throw ioError(operation, path, systemError(refused));
     const { failAt = 0, once = false } = this.options;
     const fails = failAt > 0 && (once ? this.calls === failAt : this.calls >= failAt);
     if (fails) {
@@ -151,12 +173,7 @@ export class FaultyDisk implements Disk {
   }
 
   private appendFile(path: string, inode: Inode, durable: boolean): AppendFile {
-    const add = (bytes: Uint8Array) => {
-      const grown = new Uint8Array(inode.bytes.byteLength + bytes.byteLength);
-      grown.set(inode.bytes);
-      grown.set(bytes, inode.bytes.byteLength);
-      inode.bytes = grown;
-    };
+    const add = (bytes: Uint8Array) => this.grow(inode, bytes);
     return {
       path,
       append: (bytes) =>
@@ -170,6 +187,80 @@ export class FaultyDisk implements Disk {
           () => add(bytes.subarray(0, this.options.below?.(bytes.byteLength + 1) ?? bytes.byteLength >> 1)),
         ),
       sync: () => this.call("sync", path, () => this.makeDurable(inode)),
+      close: () => this.call("close", path, () => {}),
+    };
+  }
+
+  /** Adds `bytes` to the file, as many as the disk has room for. */
+  private grow(inode: Inode, bytes: Uint8Array): void {
+    const taken = bytes.subarray(0, Math.max(0, Math.min(bytes.byteLength, this.capacityBytes - this.usedBytes)));
+    const grown = new Uint8Array(inode.bytes.byteLength + taken.byteLength);
+    grown.set(inode.bytes);
+    grown.set(taken, inode.bytes.byteLength);
+    inode.bytes = grown;
+    if (taken.byteLength < bytes.byteLength) throw systemError("ENOSPC");
+  }
+
+  openReserved(path: string, { isNew = false }: { isNew?: boolean } = {}): Promise<ReservedFile> {
+    return this.call("open", path, () => {
+      if (!this.entries.has(path)) {
+        const inode: Inode = { bytes: new Uint8Array(0), durable: new Uint8Array(0) };
+        this.change(path, (entries) => entries.set(path, inode));
+      }
+      const inode = this.file(path);
+      if (isNew) inode.bytes = new Uint8Array(0);
+      return this.reservedFile(path, inode);
+    });
+  }
+
+  private reservedFile(at: string, inode: Inode): ReservedFile {
+    const { below } = this.options;
+    let path = at;
+    const overwrite = (offset: number, bytes: Uint8Array) => {
+      inode.bytes = inode.bytes.slice();
+      inode.bytes.set(bytes, offset);
+    };
+    return {
+      get path() {
+        return path;
+      },
+      get sizeBytes() {
+        return inode.bytes.byteLength;
+      },
+      extend: (sizeBytes) => {
+        const before = inode.bytes.byteLength;
+        const more = Math.max(0, sizeBytes - before);
+        const extend = () => {
+          try {
+            this.grow(inode, new Uint8Array(more));
+          } catch (error) {
+            inode.bytes = inode.bytes.slice(0, before);
+            throw error;
+          }
+          this.makeDurable(inode);
+        };
+        return this.call("take space for", path, extend, () => this.grow(inode, new Uint8Array(below?.(more + 1) ?? more >> 1)));
+      },
+      write: (offset, bytes) => {
+        if (offset + bytes.byteLength > inode.bytes.byteLength) throw new Error(`a write behind the end of ${path}`);
+        const write = () => {
+          overwrite(offset, bytes);
+          this.makeDurable(inode);
+        };
+        return this.call("write to", path, write, () => {
+          overwrite(offset, bytes.subarray(0, below?.(bytes.byteLength + 1) ?? bytes.byteLength >> 1));
+          // pages of a write that was cut short reach the disk in any order, or not at all
+          if (below !== undefined && below(2) === 0) inode.durable = tornWrite(inode, offset, bytes, below);
+        });
+      },
+      truncate: (sizeBytes) =>
+        this.call("truncate", path, () => {
+          inode.bytes = inode.bytes.slice(0, sizeBytes);
+        }),
+      rename: (toPath) =>
+        this.rename(path, toPath).then(() => {
+          path = toPath;
+        }),
       close: () => this.call("close", path, () => {}),
     };
   }
@@ -277,6 +368,15 @@ function survivingBytes(inode: Inode, below: ((n: number) => number) | undefined
   // Some file systems bring the length back before the content: a stretch of zeros in the unsynced part.
   if (below(4) === 0) kept.fill(0, durable.byteLength + below(kept.byteLength - durable.byteLength + 1));
   return kept;
+}
+
+/** What is durable of a file after a write into it that a power cut has met: any stretch of it. */
+function tornWrite(inode: Inode, offset: number, bytes: Uint8Array, below: (n: number) => number): Uint8Array<ArrayBuffer> {
+  const torn = inode.durable.slice();
+  const from = below(bytes.byteLength + 1);
+  const part = bytes.subarray(from, from + below(bytes.byteLength - from + 1));
+  if (offset + from + part.byteLength <= torn.byteLength) torn.set(part, offset + from);
+  return torn;
 }
 
 /** Runs `scenario` with the 1st, 2nd, … call failing, and once with none; `check` looks at each disk after the power was cut, and

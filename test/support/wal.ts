@@ -1,6 +1,7 @@
 // Frames for tests of the log: payloads that name their sequence, and reading them back.
 import type { Disk } from "../../src/disk/disk.ts";
 import { type ReplayOptions, type ReplayResult, replay } from "../../src/wal/replay.ts";
+import type { FaultyDisk } from "./faulty-disk.ts";
 
 export const WAL_FOLDER = "wal";
 
@@ -9,6 +10,14 @@ export function payloadOf(sequence: number, bytesMax = 40): Uint8Array<ArrayBuff
   const bytes = new Uint8Array(1 + ((sequence * 7) % bytesMax));
   for (let i = 0; i < bytes.byteLength; i++) bytes[i] = (sequence * 31 + i * 17) & 0xff;
   return bytes;
+}
+
+/** Numbers of the segments that are there, ascending. */
+export function segmentNumbers(disk: FaultyDisk): number[] {
+  return disk.paths().flatMap((path) => {
+    const digits = /^wal\/(\d{20})\.wal$/.exec(path);
+    return digits === null ? [] : [Number(digits[1])];
+  });
 }
 
 export interface FoundFrame {
