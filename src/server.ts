@@ -108,10 +108,15 @@ export class Server {
   ): Promise<{ server: Server; ready: Promise<void> }> {
     const dataFolder = resolve(config.dataDir);
     const paths = localPaths(dataFolder, config.nodeId);
-    const storage = await openStorage(config, dataFolder, paths);
+    let server: Server | undefined;
+    const onSpace = (problem: TsdbError | null) => {
+      if (problem === null) logs("disk").info("the disk has space again: writes are taken");
+      else logs("disk").error("writes are refused", { reason: problem.message });
+      server?.upkeep?.spaceChanged();
+    };
+    const storage = await openStorage(config, { dataFolder, paths, onSpace });
     try {
       const keys = objectKeys(config.nodeId);
-      let server: Server | undefined;
       const onFailure = (error: TsdbError) => server?.fail(error);
       const catalog = await Catalog.open(storage.store, { prefix: keys.catalog, onFailure, limits: config.schemaLimits });
       const manifest = await Manifest.open(storage.store, { prefix: keys.manifest, onFailure });
@@ -199,6 +204,7 @@ export class Server {
       await this.catalog.close();
     }
     this.maintenance?.close();
+    await this.storage.space.close();
     this.storage.release();
   }
 
@@ -217,7 +223,7 @@ export class Server {
       caches: () => this.named.caches,
       nodes: () => this.nodes,
       access: this.gate.access,
-      status: () => this.status,
+      status: () => this.currentStatus(),
       clusterUuid: this.catalog.clusterUuid,
       processId: this.processId,
       edition: config.edition,
@@ -233,6 +239,12 @@ export class Server {
     if (config.tcpListenerFilePath !== null) {
       writeFileSync(config.tcpListenerFilePath, showAddress(hostname, this.http.port));
     }
+  }
+
+  /** Ready all the same while the disk is full: what reads goes on. */
+  private currentStatus(): ServerStatus {
+    const { problem } = this.storage.space;
+    return this.status.state !== "ready" || problem === null ? this.status : { state: "ready", degraded: problem.message };
   }
 
   private unavailable(): TsdbError {
@@ -255,11 +267,13 @@ export class Server {
     this.maintenance = new MaintenanceClient(kernel.shared);
     const replayed = await this.replay();
     const wal = await Wal.open(this.storage.walDisk, this.paths.wal, replayed, {
+      space: this.storage.space,
       flushIntervalMs: config.walFlushIntervalMs,
       onFailure: (error) => this.fail(error),
       onGroup: ({ seconds, bytes }) => this.metrics.walSynced(seconds, bytes),
     });
     this.wal = wal;
+    void wal.makeRoom(0).catch(() => {}); // whoever writes finds out
     const deletions = new Deletions({ catalog: this.catalog, tables: this.tables, wal, manifest: this.manifest });
     this.deletions = deletions;
     const upkeep = this.startUpkeep(wal, deletions, this.maintenance);

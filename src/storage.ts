@@ -5,6 +5,7 @@ import type { Disk } from "./disk/disk.ts";
 import { lockFolder } from "./disk/lock.ts";
 import { NodeDisk } from "./disk/node-disk.ts";
 import { NullDisk } from "./disk/null-disk.ts";
+import { DiskSpace } from "./disk/space.ts";
 import { TsdbError } from "./model/errors.ts";
 import { FileObjectStore } from "./object-store/file-object-store.ts";
 import { MemoryObjectStore } from "./object-store/memory-object-store.ts";
@@ -16,19 +17,25 @@ import type { LocalPaths } from "./store/paths.ts";
 export interface Storage {
   readonly store: FileObjectStore | MemoryObjectStore;
   readonly walDisk: Disk;
+  /** Of the data folder's disk. */
+  readonly space: DiskSpace;
   /** What a stored object is on this server, for readers in workers. */
   readonly objectSource: (key: string) => ObjectSource;
   release(): void;
 }
 
 /** Makes the folders, takes the lock. @throws TsdbError config when the folder cannot be used */
-export async function openStorage(config: ServeConfig, dataFolder: string, paths: LocalPaths): Promise<Storage> {
+export async function openStorage(
+  config: ServeConfig,
+  { dataFolder, paths, onSpace }: { dataFolder: string; paths: LocalPaths; onSpace: (problem: TsdbError | null) => void },
+): Promise<Storage> {
   if (config.objectStore === "memory") {
     const store = new MemoryObjectStore();
+    const walDisk = new NullDisk();
     makeFolder(paths.temporary);
     return {
-      store,
-      walDisk: new NullDisk(),
+      ...{ store, walDisk },
+      space: new DiskSpace(walDisk, { path: "", reserveBytes: 0, folder: dataFolder }),
       objectSource: (key) => ({ kind: "bytes", bytes: store.sharedBytes(key) }),
       release: () => rmSync(paths.temporary, { recursive: true, force: true }),
     };
@@ -37,11 +44,19 @@ export async function openStorage(config: ServeConfig, dataFolder: string, paths
   const lock = lockFolder(dataFolder);
   try {
     const disk = new NodeDisk();
-    const store = new FileObjectStore(disk, paths.objects);
+    const space = new DiskSpace(disk, {
+      ...{ path: paths.reserve, folder: dataFolder, reserveBytes: config.diskReserveBytes },
+      onChange: onSpace,
+    });
+    const store = new FileObjectStore(disk, paths.objects, space);
     await store.recover();
     rmSync(paths.temporary, { recursive: true, force: true });
     makeFolder(paths.temporary);
-    return { store, walDisk: disk, objectSource: (key) => ({ kind: "path", path: store.localPath(key) }), release: () => lock.release() };
+    return {
+      ...{ store, walDisk: disk, space },
+      objectSource: (key) => ({ kind: "path", path: store.localPath(key) }),
+      release: () => lock.release(),
+    };
   } catch (error) {
     lock.release();
     throw error;

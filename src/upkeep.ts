@@ -53,13 +53,24 @@ export class Upkeep {
   }
 
   startTimers(): void {
-    this.flushTimer = setInterval(() => this.flusher.check(), FLUSH_CHECK_MS);
+    const { space } = this.parts.storage;
+    this.flushTimer = setInterval(() => {
+      void space.check();
+      this.flusher.check();
+    }, FLUSH_CHECK_MS);
     this.compactionTimer = setInterval(() => {
       this.compactor.check();
       this.indexer.check();
     }, this.parts.config.compactionCheckMs);
     this.indexer.check();
     this.hardDeletes.check();
+  }
+
+  /** The disk is full, or is no more. */
+  spaceChanged(): void {
+    this.flusher.retryNow();
+    this.compactor.spaceChanged();
+    if (this.parts.storage.space.problem === null) this.indexer.spaceFound();
   }
 
   stopTimers(): void {
@@ -88,6 +99,7 @@ function createFlusher(
       ageMsMax: config.gen0DurationMs,
       walBytesMax: LIMITS.walSegmentBytes,
     },
+    isDiskFull: () => storage.space.problem !== null,
     nowMs: () => Date.now(),
     encode: (input) => maintenance.encode(input),
     onFlushed: (flush) => {
@@ -122,6 +134,7 @@ function createCompactor(
     cancelMerge: () => maintenance.cancelMerge(),
     limits: { ...COMPACTION_LIMITS, quietMs: config.compactionDelayMs },
     graceMs: config.compactionCleanupMs,
+    isDiskFull: () => storage.space.problem !== null,
     nowMs: () => Date.now(),
     later: (milliseconds, run) => void setTimeout(run, milliseconds).unref(),
     onCompacted: (report) => {
@@ -149,6 +162,7 @@ function createIndexer({ config, logs, storage, catalog, manifest, pins, mainten
     build: (request, write) => maintenance.index(request, write),
     cancelBuild: () => maintenance.cancelIndex(),
     rowsMin: LIMITS.indexedRowsMin,
+    isDiskFull: () => storage.space.problem !== null,
     nowMs: () => Date.now(),
     onIndexed: (report) => logs("index").info("indexed", { ...report }),
     onError: (error) => logs("index").error("a file could not be indexed, or its index not be read; will be made again", { err: error }),

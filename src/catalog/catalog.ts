@@ -15,6 +15,12 @@ import { type CatalogOperation, readOperation } from "./operations.ts";
 import { DEFAULT_SCHEMA_LIMITS, type SchemaLimits } from "./schema-limits.ts";
 import { CatalogState, type DatabaseDef, type DeletedObject, type TableSchema } from "./state.ts";
 
+/** They lead to space on the disk being freed, and wait for the little that they take. */
+const FREEING: ReadonlySet<CatalogOperation["kind"]> = new Set([
+  ...(["delete_rows", "retire_tombstones", "set_retention", "soft_delete", "schedule_drop", "drop"] as const),
+  ...(["delete_token", "delete_cache"] as const),
+]);
+
 /** Where the default organization's databases live: what port 8181 sees. */
 export const DEFAULT_NAMESPACE = 0;
 
@@ -250,9 +256,11 @@ export class Catalog {
   }
 
   /** Changes the state at once. The operations were planned against this very state, so one that does not fit is our bug.
-   *  @throws TsdbError unavailable when the log has failed: nothing is changed */
+   *  @throws TsdbError unavailable when the log has failed, no_space when operations before wait for space: nothing is changed */
   apply(operations: readonly CatalogOperation[]): Applied {
-    if (this.log.failed !== null) throw this.log.failed;
+    const { failed, stalled } = this.log;
+    if (failed !== null) throw failed;
+    if (stalled !== null && !operations.every(({ kind }) => FREEING.has(kind))) throw stalled;
     let durable: Promise<void> = this.durable(this.version);
     const { cacheChanges } = this;
     for (const operation of operations) {

@@ -155,6 +155,13 @@ export const FLAGS = [
     aliases: ["INFLUXDB3_WAL_REPLAY_FAIL_ON_ERROR"],
   },
   {
+    name: "disk-reserve",
+    group: "Storage",
+    value: "SIZE",
+    help: "Kept free on the disk of the data folder, by a file, so that a full disk still takes deletions and what frees space.",
+    default: showBytes(LIMITS.diskReserveBytesDefault),
+  },
+  {
     name: "gen0-duration",
     group: "Storage",
     value: "DURATION",

@@ -49,6 +49,7 @@ test("defaults", () => {
     maxRequestBytes: 10 * 2 ** 20,
     walFlushIntervalMs: 0,
     walReplayFailOnError: true,
+    diskReserveBytes: 16 * 2 ** 20,
     gen0DurationMs: 600_000,
     schemaLimits: SCHEMA_LIMITS,
     compactionCheckMs: 10_000,
@@ -130,6 +131,7 @@ const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<stri
     },
   ],
   ["--exec-mem-pool-bytes 1000000000", { queryMemoryBytes: 1_000_000_000 }],
+  ["--disk-reserve 1GB", { diskReserveBytes: 1_000_000_000 }],
   ["--wal-flush-interval 100ms --gen0-duration 1h30m", { walFlushIntervalMs: 100, gen0DurationMs: 5_400_000 }],
   ["--query-workers 2 --query-threads 1", { queryWorkers: 2, queryThreads: 1 }],
   [

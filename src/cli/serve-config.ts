@@ -40,6 +40,8 @@ export interface ServeConfig {
   /** 0 = a group is synced as soon as the previous sync ends. */
   readonly walFlushIntervalMs: number;
   readonly walReplayFailOnError: boolean;
+  /** 0 = no reserve. */
+  readonly diskReserveBytes: number;
   readonly gen0DurationMs: number;
   readonly schemaLimits: SchemaLimits;
   readonly compactionCheckMs: number;
@@ -140,6 +142,7 @@ export function parseServeFlags(
     maxRequestBytes,
     walFlushIntervalMs: read.durationMs("wal-flush-interval", { min: 0, max: 60_000 }),
     walReplayFailOnError: read.boolean("wal-replay-fail-on-error"),
+    diskReserveBytes: read.bytes("disk-reserve", { min: 0, max: LIMITS.diskReserveBytesMax }),
     gen0DurationMs: read.durationMs("gen0-duration", { min: 1000, max: 86_400_000 }),
     schemaLimits: {
       databasesMax: read.count("num-database-limit", { max: COUNT_MAX, absent: DEFAULT_SCHEMA_LIMITS.databasesMax }),

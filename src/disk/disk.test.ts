@@ -78,6 +78,30 @@ describe.each(DISKS)("%s", (_name, make) => {
     expect(await codeOfRejection(disk.openAppend(path, { exclusive: true, durable: true }))).toBe("EEXIST");
   });
 
+  test("a file that takes its space before it is used", async () => {
+    const { disk, root } = make();
+    await disk.makeFolder(root);
+    const file = await disk.openReserved(`${root}/f`);
+    await file.extend(3_000_000);
+    await file.extend(2); // never shorter
+    expect([file.sizeBytes, (await disk.stat(`${root}/f`))?.sizeBytes]).toEqual([3_000_000, 3_000_000]);
+    await file.write(2_999_995, bytes("hello"));
+    await Promise.all([file.write(1, bytes("x")), file.extend(3_000_001)]);
+    await file.rename(`${root}/g`);
+    expect([file.path, await disk.stat(`${root}/f`)]).toEqual([`${root}/g`, null]);
+    const content = await disk.readFile(`${root}/g`);
+    expect(content.byteLength).toBe(3_000_001);
+    expect([...content.subarray(0, 3), ...content.subarray(2_999_994)]).toEqual([0, 120, 0, 0, ...bytes("hello"), 0]);
+    await file.truncate(5);
+    expect([file.sizeBytes, (await disk.stat(`${root}/g`))?.sizeBytes]).toEqual([5, 5]);
+    await file.close();
+    const again = await disk.openReserved(`${root}/g`);
+    expect(again.sizeBytes).toBe(5);
+    await again.close();
+    await (await disk.openReserved(`${root}/g`, { isNew: true })).close();
+    expect((await disk.stat(`${root}/g`))?.sizeBytes).toBe(0);
+  });
+
   test("list, link, rename, unlink", async () => {
     const { disk, root } = make();
     await disk.makeFolder(`${root}/sub`);
@@ -137,10 +161,10 @@ describe("test disk after a crash", () => {
   test("the Nth call fails, and every later one", async () => {
     const disk = new FaultyDisk({ failAt: 2 });
     const file = await disk.openAppend("f");
-    expect(await codeOfRejection(file.append(bytes("12345678")))).toBe("EIO");
+    expect(await codeOfRejection(file.append(bytes("12345678")))).toBe("ENXIO");
     expect(disk.fired).toBe(true);
     expect(new TextDecoder().decode(disk.peek("f"))).toBe("1234"); // torn
-    expect(await codeOfRejection(file.sync())).toBe("EIO");
+    expect(await codeOfRejection(file.sync())).toBe("ENXIO");
   });
 });
 

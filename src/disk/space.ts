@@ -8,6 +8,8 @@ import { codeOf } from "./io-error.ts";
 /** Codes of the system that mean that something else has to be deleted first. */
 const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
+/** Codes that may be gone the next time: a disk that fails for a moment or is mounted anew, too many open files. */
+const PASSING: ReadonlySet<string> = new Set([...FULL, "EIO", "EROFS", "EACCES", "EPERM", "EMFILE", "ENFILE"]);
 const RETRY_MS = 900; // the check of each second finds that it is time
 
 export interface SpaceOptions {
@@ -44,14 +46,14 @@ export class DiskSpace {
     return this.problem_;
   }
 
-  /** Runs `allocate`, which takes `bytes` of the disk, once the reserve is whole. A disk that has refused is not asked again at once.
+  /** Runs `allocate`, which takes `bytes` of the disk. A disk that has refused is not asked again at once, and not before the reserve is
+   *  whole again.
    *  @throws TsdbError no_space */
   take(bytes: number, allocate: () => Promise<void>): Promise<void> {
     const done = this.tail.then(async () => {
       if (this.problem_ !== null && this.nowMs() - this.refusedMs < RETRY_MS) throw this.problem_;
       try {
-        await this.requireFree(bytes);
-        await this.fillReserve();
+        if (this.problem_ !== null) await this.recover(bytes);
         await allocate();
       } catch (cause) {
         throw await this.note(cause, bytes);
@@ -63,7 +65,7 @@ export class DiskSpace {
   }
 
   /** Runs `put`, which can be run again when it has failed; on a full disk once more with the reserve given up.
-   *  @throws TsdbError no_space; all that are not of kind io */
+   *  @throws TsdbError no_space; and what trying again would not help with */
   async urgent<T>(bytes: number, put: () => Promise<T>): Promise<T> {
     try {
       return await put();
@@ -81,16 +83,18 @@ export class DiskSpace {
     }
   }
 
-  /** Looks whether there is space again. Never rejects. */
+  /** Looks whether there is space again, and for the reserve: to be called every second. Never rejects. */
   check(): Promise<void> {
-    if (this.problem_ === null) return Promise.resolve();
-    return this.take(this.refusedBytes, () => Promise.resolve()).catch(() => {});
+    if (this.problem_ === null && this.missingBytes === 0) return Promise.resolve();
+    const bytes = this.problem_ === null ? this.missingBytes : this.refusedBytes;
+    return this.take(bytes, () => this.fillReserve()).catch(() => {});
   }
 
-  /** Whoever needed `bytes` of the disk, or what was needed to have them, was refused. Returns the error to throw: no_space if `cause` is of
-   *  kind io, else `cause`. */
+  /** Whoever needed `bytes` of the disk, or what was needed to have them, was refused. Returns the error to throw: no_space if it
+   *  may be otherwise the next time, else `cause`. */
   async note(cause: unknown, bytes: number): Promise<unknown> {
-    if (!(cause instanceof TsdbError && cause.kind === "io")) return cause;
+    const code = codeOf(cause);
+    if (!(cause instanceof TsdbError && cause.kind === "io") || code === undefined || !PASSING.has(code)) return cause;
     const problem = await this.describe(cause, bytes);
     [this.refusedMs, this.refusedBytes] = [this.nowMs(), bytes];
     this.say(problem);
@@ -105,10 +109,10 @@ export class DiskSpace {
   }
 
   /** While there is a problem only what the system says is free is tried: to find out by writing would be work for nothing each time. */
-  private async requireFree(wantedBytes: number): Promise<void> {
-    if (this.problem_ === null) return;
+  private async recover(wantedBytes: number): Promise<void> {
     const free = await this.disk.freeBytes(this.options.folder);
     if (free !== null && free < wantedBytes + this.missingBytes) throw full("the disk is still full");
+    await this.fillReserve();
   }
 
   private get missingBytes(): number {
@@ -127,6 +131,7 @@ export class DiskSpace {
   private async releaseReserve(): Promise<void> {
     const { path, reserveBytes } = this.options;
     if (reserveBytes === 0) return;
+    if (this.reserve === null && (await this.disk.stat(path)) === null) return;
     this.reserve ??= await this.disk.openReserved(path);
     if (this.reserve.sizeBytes > 0) await this.reserve.truncate(0);
     await this.note(full("the reserve is in use"), 0);

@@ -14,7 +14,10 @@ const HEALTH = operation({
   access: "health",
   summary: "Whether the server takes writes and queries",
   answers: {
-    200: { description: "Ready.", content: { "text/plain": t.String({ examples: ["OK"] }) } },
+    200: {
+      description: "`OK`; or `degraded:` and the reason while queries are taken and writes are not, because the disk is full.",
+      content: { "text/plain": t.String({ examples: ["OK"] }) },
+    },
     401: { description: "No token, and health is not in --disable-authz." },
     500: { description: "Replaying its log, stopping, or the log has failed; the body says which.", content: { "text/plain": t.String() } },
   },
@@ -24,7 +27,10 @@ const READY = operation({
   tag: "Server",
   summary: "Whether the server takes writes and queries",
   access: "ready",
-  answers: { 200: { description: "Ready." }, 503: { description: "Replaying its log, stopping, or the log has failed." } },
+  answers: {
+    200: { description: "Ready." },
+    503: { description: "Replaying its log, stopping, the disk is full, or the log has failed." },
+  },
 });
 
 const PING = operation({
@@ -54,7 +60,8 @@ function isV1Client({ request, target }: AnyCall): boolean {
 
 export const infoRoutes = (services: AppServices) => {
   const health = () => {
-    const { state, reason } = services.status();
+    const { state, reason, degraded } = services.status();
+    if (degraded !== undefined) return text(200, `degraded: ${degraded}`);
     return state === "ready" ? text(200, "OK") : text(500, reason === undefined ? state : `${state}: ${reason}`);
   };
   const versions = versionHeaders(services.edition);
@@ -65,7 +72,8 @@ export const infoRoutes = (services: AppServices) => {
     return json(200, body, { ...versions, ...ids });
   };
   const ready = () => {
-    const { state, reason } = services.status();
+    const { state, reason, degraded } = services.status();
+    if (degraded !== undefined) return text(503, `degraded: ${degraded}`);
     return state === "ready" ? text(200, "OK") : text(503, reason === undefined ? state : `${state}: ${reason}`);
   };
   const routes = new Routes("http.info", services.access);

@@ -17,6 +17,8 @@ export interface ServerStatus {
   readonly state: "replaying" | "ready" | "failed" | "stopping";
   /** One line for people: how far the replay is, which log failed and why. */
   readonly reason?: string;
+  /** Why writes are refused although the server is ready: the disk is full. */
+  readonly degraded?: string;
 }
 
 export interface AppServices {

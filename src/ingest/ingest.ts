@@ -20,6 +20,11 @@ import { WriterMemory } from "./writer-memory.ts";
 
 /** How often a body is parsed, a flush between two times, before it is refused for want of room for its series. */
 const STORE_TRIES = 2;
+/** And when its frame turns out to be larger than there is space for in the log. */
+const ROOM_TRIES = 3;
+/** What a body's frame takes of the log, about: ordinary lines a sixteenth of theirs, texts that repeat nothing all of it. */
+const FRAME_SHARE = 4;
+const FRAME_BYTES_LEAST = 16 << 10;
 
 export interface IngestParts {
   readonly kernel: Kernel;
@@ -63,7 +68,11 @@ export class Ingest implements WriteService {
   }
 
   receive(announcedBytes: number | undefined): IncomingBody | Promise<IncomingBody> {
-    const wait = this.parts.admission.receive(announcedBytes ?? 0);
+    const { admission, wal } = this.parts;
+    const frameBytes = frameEstimate(announcedBytes ?? 0);
+    const room = wal.hasRoom(frameBytes) ? undefined : wal.makeRoom(frameBytes);
+    const memory = admission.receive(announcedBytes ?? 0);
+    const wait = room !== undefined && memory !== undefined ? Promise.all([room, memory]) : (room ?? memory);
     return wait === undefined ? this.place(announcedBytes) : wait.then(() => this.place(announcedBytes));
   }
 
@@ -75,13 +84,9 @@ export class Ingest implements WriteService {
   /** Releases `bytes` as soon as the lines are rows. */
   async write(bytes: BodyBytes, request: WriteRequest): Promise<WriteResult> {
     const steps = new SchemaSteps(request.acceptPartial);
-    let stored: Stored | "full" = "full";
+    let stored: Stored;
     try {
-      for (let tries = 1; stored === "full"; tries++) {
-        const wait = this.parts.admission.store(bytes);
-        if (wait !== undefined) await wait;
-        stored = await this.storeInSteps(bytes, request, steps, tries < STORE_TRIES);
-      }
+      stored = await this.storeWhenRoom(bytes, request, steps);
     } finally {
       bytes.release();
     }
@@ -89,8 +94,29 @@ export class Ingest implements WriteService {
     return stored.result;
   }
 
-  /** "full" if it `mayWait`: the body's series have no room before admission says so, and nothing is stored. */
-  private async storeInSteps(bytes: BodyBytes, request: WriteRequest, steps: SchemaSteps, mayWait: boolean): Promise<Stored | "full"> {
+  /** @throws TsdbError no_space, overloaded and others: nothing is stored then */
+  private async storeWhenRoom(bytes: BodyBytes, request: WriteRequest, steps: SchemaSteps): Promise<Stored> {
+    const { admission, wal } = this.parts;
+    let frameBytes = frameEstimate(bytes.byteCount);
+    for (let [tries, roomTries] = [1, 1]; ; ) {
+      const wait = admission.store(bytes);
+      if (wait !== undefined) await wait;
+      if (!wal.hasRoom(frameBytes)) await wal.makeRoom(frameBytes);
+      const outcome = await this.storeInSteps(bytes, request, steps, tries < STORE_TRIES);
+      if (outcome === "full") tries++;
+      else if (!(outcome instanceof NoRoom)) return outcome;
+      else if (roomTries++ === ROOM_TRIES) throw new TsdbError("overloaded", "others fill the log as fast as it finds space; try again");
+      else frameBytes = outcome.frameBytes;
+    }
+  }
+
+  /** "full" if it `mayWait`: the body's series have no room before admission says so. Then, and when the log has no room, nothing is stored. */
+  private async storeInSteps(
+    bytes: BodyBytes,
+    request: WriteRequest,
+    steps: SchemaSteps,
+    mayWait: boolean,
+  ): Promise<Stored | NoRoom | "full"> {
     for (;;) {
       const stored = this.store(bytes, request, steps, mayWait);
       if (stored !== undefined) return stored;
@@ -99,13 +125,15 @@ export class Ingest implements WriteService {
   }
 
   /** The synchronous step that stores a body; undefined after one that only made names for it. */
-  private store(bytes: BodyBytes, request: WriteRequest, steps: SchemaSteps, mayWait: boolean): Stored | "full" | undefined {
+  private store(bytes: BodyBytes, request: WriteRequest, steps: SchemaSteps, mayWait: boolean): Stored | NoRoom | "full" | undefined {
     if (this.isClosed) throw new TsdbError("unavailable", "the server is stopping");
     const nowNs = this.parts.clockNs();
     const writer = this.writers.use(request.database);
     try {
       const body = writer.take(bytes, request, nowNs, steps);
-      return body && this.commit(body, { bytes, request, nowNs });
+      const stored = body && this.commit(body, { bytes, request, nowNs });
+      if (stored instanceof NoRoom) steps.restart();
+      return stored;
     } catch (error) {
       const isFull = error instanceof TsdbError && error.kind === "overloaded" && !this.parts.tables.seriesMemory.hasRoom;
       if (!mayWait || !isFull) throw error;
@@ -118,12 +146,16 @@ export class Ingest implements WriteService {
   }
 
   /** Logs and buffers what was resolved in this same step. */
-  private commit(body: ResolvedBody, { bytes, request, nowNs }: { bytes: BodyBytes; request: WriteRequest; nowNs: bigint }): Stored {
+  private commit(
+    body: ResolvedBody,
+    { bytes, request, nowNs }: { bytes: BodyBytes; request: WriteRequest; nowNs: bigint },
+  ): Stored | NoRoom {
     const { catalog, wal, tables, onFatal } = this.parts;
     let rowCount = 0;
     let synced: Promise<void> | undefined;
     if (body.batches.length > 0) {
       const payload = this.encoder.encode(body.batches, wal.segmentNumber);
+      if (!wal.hasRoom(payload.byteLength)) return new NoRoom(payload.byteLength);
       // a body that needs no new schema may still rely on one whose operation is on its way
       const after = body.schemaDurable ?? catalog.durable(catalog.version);
       const appended = wal.append(payload, { after });
@@ -154,6 +186,15 @@ export class Ingest implements WriteService {
       },
     };
   }
+}
+
+/** The log has no space for a frame of this size, which was not appended. */
+class NoRoom {
+  constructor(readonly frameBytes: number) {}
+}
+
+function frameEstimate(bodyBytes: number): number {
+  return FRAME_BYTES_LEAST + Math.ceil(bodyBytes / FRAME_SHARE);
 }
 
 /** What the routes fill: bytes that know where they go. */

@@ -43,6 +43,8 @@ export interface CompactorParts {
   readonly limits: CompactionLimits;
   /** Files are deleted so long after they were replaced: for readers that listed them before, on other nodes as well. */
   readonly graceMs: number;
+  /** While the disk is full nothing is merged, and what has been replaced goes at once. */
+  readonly isDiskFull?: () => boolean;
   readonly nowMs: () => number;
   readonly later: (milliseconds: number, run: () => void) => void;
   readonly onCompacted: (report: CompactionReport) => void;
@@ -75,6 +77,8 @@ export class Compactor {
   private isStopped = false;
   private readonly plans = new Map<number, CachedPlan>();
   private readonly failures = new Map<number, Failure>();
+  /** Replaced files that no reader of this server has any more. */
+  private readonly unused = new Set<string>();
   /** When each deletion was first met. */
   private readonly seenMs = new Map<number, number>();
 
@@ -117,7 +121,7 @@ export class Compactor {
     this.parts.retireDeletions();
     while (!this.isStopped) {
       const job = nextJob(await this.plan(limits), limits);
-      if (job === null) break;
+      if (job === null || (job.files.length > 0 && this.parts.isDiskFull?.())) break;
       // planning takes its time, and a flush may have come in between
       if (!this.isCurrent(job)) continue;
       try {
@@ -251,10 +255,25 @@ export class Compactor {
     return { databaseId, tableId, tableName, columns, tombstones, isFirst, inputs: blocks };
   }
 
+  /** There is space again, or no more: what waits for the other is done. */
+  spaceChanged(): void {
+    if (this.parts.isDiskFull?.()) for (const key of this.unused) this.deleteNow(key);
+    else this.failures.clear();
+    this.check();
+  }
+
   /** After the last reader that may know of it, and the time of grace. A server that ends before leaves it to the next start. */
   private deleteLater({ key }: FileMeta): void {
-    const { pins, store, later, graceMs, onError } = this.parts;
-    pins.defer(() => later(graceMs, () => void store.delete(key).catch(onError)));
+    const { pins, later, graceMs, isDiskFull } = this.parts;
+    pins.defer(() => {
+      this.unused.add(key);
+      if (isDiskFull?.()) this.deleteNow(key);
+      else later(graceMs, () => this.deleteNow(key));
+    });
+  }
+
+  private deleteNow(key: string): void {
+    if (this.unused.delete(key)) void this.parts.store.delete(key).catch(this.parts.onError);
   }
 
   /** Of several tables it is not known whose fault it was: each is tried again by itself at once. */

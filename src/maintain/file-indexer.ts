@@ -36,6 +36,8 @@ export interface FileIndexerParts {
   readonly cancelBuild: () => void;
   /** Blocks of fewer rows have none: to read them is as cheap. */
   readonly rowsMin: number;
+  /** Meanwhile none is made. */
+  readonly isDiskFull?: () => boolean;
   readonly nowMs: () => number;
   readonly onIndexed: (report: IndexReport) => void;
   /** An index could not be made, and will be tried again later; or one was damaged, and is made anew. */
@@ -70,6 +72,12 @@ export class FileIndexer {
       .then(() => {
         this.running = undefined;
       });
+  }
+
+  /** There is space on the disk again: what failed for want of it is tried at once. */
+  spaceFound(): void {
+    this.failures.clear();
+    this.check();
   }
 
   /** Until all is done that can be; for tests. */
@@ -113,7 +121,8 @@ export class FileIndexer {
 
   /** False: not all files could be. */
   private async indexFiles(): Promise<boolean> {
-    const { manifest, nowMs } = this.parts;
+    const { manifest, nowMs, isDiskFull } = this.parts;
+    if (isDiskFull?.()) return false;
     let looked = 0;
     let isAll = true;
     for (const { id } of manifest.files()) {

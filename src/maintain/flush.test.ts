@@ -10,7 +10,7 @@ import { type FlushLimits, type FlushReason, type FlushState, planFlush, splitBy
 const LIMITS: FlushLimits = { openBytesMax: 1000, ageMsMax: 60_000, walBytesMax: 5000 };
 const NOW_MS = 1_000_000;
 
-const IDLE = { seriesDue: false, walBytes: 10 };
+const IDLE = { spaceDue: false, seriesDue: false, walBytes: 10 };
 
 const PLANS: [why: string, state: Partial<FlushState>, reason: FlushReason | undefined][] = [
   ["nothing buffered", { openRows: 0, openBytes: 0, walBytes: 9999, oldestRowMs: undefined }, undefined],
@@ -22,6 +22,8 @@ const PLANS: [why: string, state: Partial<FlushState>, reason: FlushReason | und
   ["a long log", { walBytes: 5000 }, "log"],
   ["too many series", { seriesDue: true }, "series"],
   ["too many series and no rows", { seriesDue: true, openRows: 0, openBytes: 0, walBytes: 0, oldestRowMs: undefined }, "series"],
+  ["a full disk", { spaceDue: true }, "space"],
+  ["a full disk and no rows", { spaceDue: true, openRows: 0, openBytes: 0, walBytes: 0, oldestRowMs: undefined }, undefined],
   ["a clock that went back", { oldestRowMs: NOW_MS + 5000 }, undefined],
 ];
 

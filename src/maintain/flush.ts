@@ -25,18 +25,21 @@ export interface FlushLimits {
 export interface FlushState {
   /** Series dictionaries take too much, with or without rows to flush: only a flush evicts them. */
   readonly seriesDue: boolean;
+  /** The disk is full: a file takes less of it than the log that it replaces. */
+  readonly spaceDue: boolean;
   readonly openBytes: number;
   readonly openRows: number;
   readonly oldestRowMs: number | undefined;
   readonly walBytes: number;
 }
 
-export type FlushReason = "size" | "series" | "age" | "log" | "shutdown";
+export type FlushReason = "size" | "series" | "space" | "age" | "log" | "shutdown";
 
 /** Whether the buffer is due. Pure. */
 export function planFlush(state: FlushState, nowMs: number, limits: FlushLimits): FlushReason | undefined {
   if (state.seriesDue) return "series";
   if (state.openRows === 0) return undefined;
+  if (state.spaceDue) return "space";
   if (state.openBytes >= limits.openBytesMax) return "size";
   if (state.walBytes >= limits.walBytesMax) return "log";
   if (state.oldestRowMs !== undefined && nowMs - state.oldestRowMs >= limits.ageMsMax) return "age";
@@ -64,6 +67,8 @@ export interface FlushParts {
   /** Object key of a `.pt` file. */
   readonly ptKey: (fileId: number) => string;
   readonly limits: FlushLimits;
+  /** Whether the disk takes nothing new. */
+  readonly isDiskFull?: () => boolean;
   readonly nowMs: () => number;
   /** Sorts and encodes, in the maintenance worker; tables come a few at a time. Null when none came. */
   readonly encode: (tables: AsyncIterable<readonly PtTableInput[]>) => Promise<EncodedRows | null>;
@@ -72,7 +77,15 @@ export interface FlushParts {
   readonly onError: (error: unknown) => void;
 }
 
+/** A flush that failed encodes all of its rows anew: it is not tried each second. */
+const RETRY_MS_MIN = 1000;
+const RETRY_MS_MAX = 30_000;
+/** On a full disk fewer rows than this stay where they are: their file would free nothing. */
+const SPACE_BYTES_MIN = 256 << 10;
+
 export class Flusher {
+  private failures = 0;
+  private retryAtMs = 0;
   private running: Promise<void> | undefined;
   private waiters: (() => void)[] = [];
 
@@ -80,9 +93,12 @@ export class Flusher {
 
   /** Starts a flush when one is due and none runs. */
   check(): void {
-    if (this.running !== undefined) return;
-    const { tables, wal, limits, nowMs } = this.parts;
+    const { tables, wal, limits, nowMs, isDiskFull } = this.parts;
+    // a clock that was set back must not make it wait for long
+    const waitMs = this.retryAtMs - nowMs();
+    if (this.running !== undefined || (waitMs > 0 && waitMs <= RETRY_MS_MAX)) return;
     const state = {
+      spaceDue: isDiskFull?.() === true && Math.max(wal.segmentBytes, tables.openBytes) >= SPACE_BYTES_MIN,
       seriesDue: tables.seriesMemory.isDue,
       openBytes: tables.openBytes,
       openRows: tables.openRows,
@@ -92,6 +108,13 @@ export class Flusher {
     // rows that a failed flush left sealed come first
     const reason = tables.sealed !== undefined ? "size" : planFlush(state, nowMs(), limits);
     if (reason !== undefined) void this.start(reason);
+  }
+
+  /** What made a flush fail may be over. */
+  retryNow(): void {
+    this.failures = 0;
+    this.retryAtMs = 0;
+    this.check();
   }
 
   /** Flushes everything buffered now; resolves when it is in files. */
@@ -114,8 +137,14 @@ export class Flusher {
     assert(this.running === undefined, "one flush at a time");
     const outcome: { promise: Promise<void>; error: unknown } = { promise: Promise.resolve(), error: undefined };
     outcome.promise = this.flush(reason)
+      .then(() => {
+        this.failures = 0;
+      })
       .catch((error: unknown) => {
         outcome.error = error;
+        // the first one is tried again at once
+        if (this.failures > 0) this.retryAtMs = this.parts.nowMs() + Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** this.failures);
+        this.failures += 1;
         this.parts.onError(error);
       })
       .finally(() => {

@@ -90,6 +90,9 @@ export const LIMITS = {
   answerColumnsMax: 4096,
   /** A WAL segment is closed at this size; one body's frame always fits a segment. */
   walSegmentBytes: 512 * MIB,
+  /** A file that is given up when the disk is full, for what frees space: operations of catalog and manifest take some KiB each. */
+  diskReserveBytesDefault: 16 * MIB,
+  diskReserveBytesMax: 64 * GIB,
   walFrameBytesMax: 512 * MIB,
   /** The kernel's memory: the address space of wasm32 is 4 GiB; the rest is scratch for decoding. */
   kernelBytesMax: 4 * GIB,

@@ -3,6 +3,7 @@
 import type { AppendFile, Disk } from "../disk/disk.ts";
 import { parentOf } from "../disk/disk.ts";
 import { codeOf } from "../disk/io-error.ts";
+import { DiskSpace, isFull } from "../disk/space.ts";
 import { TsdbError } from "../model/errors.ts";
 import { assertKey, type ObjectInfo, type ObjectStore, type ObjectWriter } from "./object-store.ts";
 
@@ -15,11 +16,17 @@ const SYNC_BYTES = 16 << 20;
 export class FileObjectStore implements ObjectStore {
   private readonly knownFolders = new Set<string>();
 
-  /** @param root folder of the objects, made by the first put. Several threads may open one root. */
+  private readonly space: DiskSpace;
+
+  /** @param root folder of the objects, made by the first put. Several threads may open one root.
+   *  @param space who else takes space of the same disk, and the reserve that puts may fall back on */
   constructor(
     private readonly disk: Disk,
     private readonly root: string,
-  ) {}
+    space?: DiskSpace,
+  ) {
+    this.space = space ?? new DiskSpace(disk, { path: "", reserveBytes: 0, folder: root });
+  }
 
   /** Called once at start, by the only server on this folder, before anything is read: removes what puts cut short have left, and
    *  makes durable the names that a killed server had given and not synced. What is read from now on cannot go away again. */
@@ -39,23 +46,42 @@ export class FileObjectStore implements ObjectStore {
     assertKey(key);
     const target = this.localPath(key);
     const folder = parentOf(target);
-    const temporary = await this.temporaryFor(target);
-    await this.writeTemporary(temporary, bytes);
-    if (options.ifAbsent) {
-      await this.linkIfAbsent(temporary, target, key);
-      await this.disk.syncFolder(folder);
-      await this.disk.unlink(temporary);
-    } else {
-      await this.disk.rename(temporary, target);
-      await this.disk.syncFolder(folder);
+    // until the object has its name nothing has happened, and it can be tried again
+    const temporary = await this.space.urgent(bytes.byteLength, async () => {
+      const made = await this.temporaryFor(target);
+      await this.writeTemporary(made, bytes);
+      return made;
+    });
+    await this.give(temporary, target, options.ifAbsent ? key : null);
+    await this.disk.syncFolder(folder);
+    if (options.ifAbsent) await this.disk.unlink(temporary).catch(() => {}); // else removed at the next start
+  }
+
+  /** @param key null: it may be taken already, and is replaced */
+  private async give(temporary: string, target: string, key: string | null): Promise<void> {
+    const name = () => (key === null ? this.disk.rename(temporary, target) : this.linkIfAbsent(temporary, target, key));
+    try {
+      try {
+        await name();
+      } catch (error) {
+        if (!isFull(error)) throw error;
+        await this.space.urgent(0, name);
+      }
+    } catch (error) {
+      await this.disk.unlink(temporary).catch(() => {});
+      throw error;
     }
   }
 
   async begin(key: string): Promise<ObjectWriter> {
     assertKey(key);
     const target = this.localPath(key);
-    const temporary = await this.temporaryFor(target);
-    return new FileObjectWriter(this.disk, await this.disk.openAppend(temporary, { exclusive: true }), target);
+    try {
+      const temporary = await this.temporaryFor(target);
+      return new FileObjectWriter(this.disk, await this.disk.openAppend(temporary, { exclusive: true }), target, this.space);
+    } catch (error) {
+      throw await this.space.note(error, 0);
+    }
   }
 
   /** A new name for an object in the making, and the folders for both. */
@@ -82,7 +108,6 @@ export class FileObjectStore implements ObjectStore {
     try {
       await this.disk.link(temporary, target);
     } catch (error) {
-      await this.disk.unlink(temporary).catch(() => {});
       if (codeOf(error) === "EEXIST") throw new TsdbError("already_exists", `object ${key} already exists`, { key }, { cause: error });
       throw error;
     }
@@ -165,22 +190,35 @@ class FileObjectWriter implements ObjectWriter {
     private readonly disk: Disk,
     private readonly file: AppendFile,
     private readonly target: string,
+    private readonly space: DiskSpace,
   ) {}
 
   async append(bytes: Uint8Array): Promise<void> {
-    await this.file.append(bytes);
-    this.unsyncedBytes += bytes.byteLength;
-    if (this.unsyncedBytes < SYNC_BYTES) return;
-    this.unsyncedBytes = 0;
-    await this.file.sync();
+    await this.orNote(bytes.byteLength, async () => {
+      await this.file.append(bytes);
+      this.unsyncedBytes += bytes.byteLength;
+      if (this.unsyncedBytes < SYNC_BYTES) return;
+      this.unsyncedBytes = 0;
+      await this.file.sync();
+    });
   }
 
   async finish(): Promise<void> {
-    await this.file.sync();
-    this.isOpen = false;
-    await this.file.close();
-    await this.disk.rename(this.file.path, this.target);
+    await this.orNote(this.unsyncedBytes, async () => {
+      await this.file.sync();
+      await this.disk.rename(this.file.path, this.target);
+      this.isOpen = false;
+      await this.file.close();
+    });
     await this.disk.syncFolder(parentOf(this.target));
+  }
+
+  private async orNote(bytes: number, call: () => Promise<void>): Promise<void> {
+    try {
+      await call();
+    } catch (error) {
+      throw await this.space.note(error, bytes);
+    }
   }
 
   async abort(): Promise<void> {

@@ -16,6 +16,8 @@ export interface OperationLogOptions {
   readonly kind: string;
   /** A snapshot is written after this many entries. */
   readonly snapshotEntries?: number;
+  /** After this time an entry for which the disk had no space is tried again. */
+  readonly retryMs?: number;
   /** Called once, when a put has failed and the log takes no more operations. */
   readonly onFailure?: (error: TsdbError) => void;
 }
@@ -38,6 +40,7 @@ export interface Appended {
 }
 
 const SNAPSHOT_ENTRIES_DEFAULT = 200;
+const RETRY_MS_DEFAULT = 1000;
 /** Entries are read this many at a time: enough to hide a store's latency, few enough to bound memory. */
 const READS_AT_ONCE = 16;
 /** One for all: it is asked for with every write. */
@@ -62,6 +65,9 @@ export class OperationLog<Operation> {
   private snapshotRun: Promise<void> = Promise.resolve();
   private snapshotBusy = false;
   private closed = false;
+  /** Why the entry under way has to wait for space. */
+  private waitsFor: TsdbError | null = null;
+  private stopWaiting: () => void = () => {};
 
   /** Made by `openOperationLog`. @param last number of the newest operation @param entriesSinceSnapshot entries a start must read */
   constructor(
@@ -82,6 +88,11 @@ export class OperationLog<Operation> {
 
   get failed(): TsdbError | null {
     return this.failure;
+  }
+
+  /** An error of kind no_space while operations wait for it: whoever can do without another one should. */
+  get stalled(): TsdbError | null {
+    return this.waitsFor;
   }
 
   /** Says where snapshots come from: JSON of the state after operation `last`. The owner applies each operation in the same
@@ -114,9 +125,10 @@ export class OperationLog<Operation> {
     return this.inFlight.promise;
   }
 
-  /** Waits for what was appended and for a snapshot under way. */
+  /** Waits for what was appended and for a snapshot under way; not for space on the disk. */
   async close(): Promise<void> {
     this.closed = true;
+    this.stopWaiting();
     await this.durable(this.last).catch(() => {}); // whoever appended it was told
     await this.snapshotRun;
   }
@@ -135,7 +147,7 @@ export class OperationLog<Operation> {
         const { kind, prefix } = this.options;
         snapshot = this.takeSnapshot(last);
         const bytes = encodeEntry({ kind, first: entry.first, operations: entry.operations });
-        await this.store.put(entryKey(prefix, entry.first), bytes, { ifAbsent: true });
+        await this.putEntry(entryKey(prefix, entry.first), bytes);
       } catch (cause) {
         this.fail(cause);
         return;
@@ -144,6 +156,26 @@ export class OperationLog<Operation> {
       this.inFlight = null;
       entry.resolve();
       if (snapshot !== null) this.startSnapshot(last, snapshot);
+    }
+  }
+
+  /** For a put that has no space nothing has happened: what is promised to nobody yet waits. */
+  private async putEntry(key: string, bytes: Uint8Array): Promise<void> {
+    const { retryMs = RETRY_MS_DEFAULT } = this.options;
+    for (;;) {
+      try {
+        await this.store.put(key, bytes, { ifAbsent: true });
+        this.waitsFor = null;
+        return;
+      } catch (error) {
+        if (!(error instanceof TsdbError && error.kind === "no_space") || this.closed) throw error;
+        this.waitsFor = error;
+      }
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, retryMs);
+      this.stopWaiting = resolve;
+      await promise;
+      clearTimeout(timer);
     }
   }
 

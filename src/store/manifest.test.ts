@@ -311,6 +311,7 @@ test("paths and keys", () => {
   expect(localPaths("/var/tsdb", "n1")).toEqual({
     objects: "/var/tsdb/objects",
     wal: "/var/tsdb/n1/wal",
+    reserve: "/var/tsdb/n1/reserve",
     cache: "/var/tsdb/n1/cache",
     temporary: "/var/tsdb/n1/tmp",
   });

@@ -11,6 +11,8 @@ export interface LocalPaths {
   readonly wal: string;
   /** Objects brought here for readers that open files only; may be emptied while the server is stopped. */
   readonly cache: string;
+  /** A file that keeps a little of the disk for what must not fail when the rest is full. */
+  readonly reserve: string;
   /** Spill files of running queries; emptied at start. */
   readonly temporary: string;
 }
@@ -20,6 +22,7 @@ export function localPaths(dataFolder: string, nodeId: string): LocalPaths {
   return {
     objects: `${dataFolder}/objects`,
     wal: `${dataFolder}/${nodeId}/wal`,
+    reserve: `${dataFolder}/${nodeId}/reserve`,
     cache: `${dataFolder}/${nodeId}/cache`,
     temporary: `${dataFolder}/${nodeId}/tmp`,
   };

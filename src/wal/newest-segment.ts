@@ -54,8 +54,8 @@ export class NewestSegment {
       const record = decode(bytes.subarray(place * PLACE_BYTES, place * PLACE_BYTES + RECORD_BYTES));
       if (record !== null && record.turn > turn) [known, turn] = [record, record.turn];
     }
-    // zeros: made, and nothing written yet
-    if (turn === 0 && bytes.some((byte) => byte !== 0)) {
+    // the first record, cut short, stands behind a place that nothing was written to yet
+    if (turn === 0 && bytes.subarray(0, RECORD_BYTES).some((byte) => byte !== 0)) {
       const message = `${path} is corrupt: neither of its records is whole. Without the file the log is read as far as it goes`;
       throw new TsdbError("corrupt_file", message, { file: path, offset: 0 });
     }

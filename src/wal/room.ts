@@ -91,22 +91,22 @@ export class LogRoom {
       const wanted = Math.max(bytes, this.stepBytes / 2);
       if (segment.file === null) this.adopt(segment, null);
       if (segment.roomBytes >= wanted) return;
-      const sizeBytes = segment.usedBytes + bytes + this.stepBytes;
-      await this.space.take(sizeBytes - segment.reservedBytes, async () => {
+      const leastBytes = segment.usedBytes + bytes + this.stepBytesMin;
+      await this.space.take(leastBytes - segment.reservedBytes, async () => {
         await this.newest.prepare();
         const file = segment.file ?? (await this.newFile());
         try {
-          await file.extend(sizeBytes);
+          await this.extend(file, segment.usedBytes + bytes + this.stepBytes, leastBytes);
           if (segment.isBegun) await this.newest.write({ segment: segment.number, bytes: file.sizeBytes });
         } catch (error) {
           if (segment.file === null) await this.discard(file);
-          this.stepBytes = this.stepBytesMin; // what is left of a full disk is taken in small pieces
           throw error;
         }
         segment.file = file;
         segment.reservedBytes = file.sizeBytes;
+        if (file.sizeBytes > leastBytes || this.stepBytes === this.stepBytesMin)
+          this.stepBytes = Math.min(this.stepBytesMax, this.stepBytes * 2);
       });
-      this.stepBytes = Math.min(this.stepBytesMax, this.stepBytes * 2);
     });
   }
 
@@ -159,17 +159,28 @@ export class LogRoom {
 
   private async makeSpare(): Promise<void> {
     if (this.spare !== null || this.isClosed) return;
-    const sizeBytes = SEGMENT_HEADER_BYTES + this.stepBytes;
-    await this.space.take(sizeBytes, async () => {
+    const leastBytes = SEGMENT_HEADER_BYTES + this.stepBytesMin;
+    await this.space.take(leastBytes, async () => {
       const file = await this.newFile();
       try {
-        await file.extend(sizeBytes);
+        await this.extend(file, SEGMENT_HEADER_BYTES + this.stepBytes, leastBytes);
       } catch (error) {
         await this.discard(file);
         throw error;
       }
       this.spare = file;
     });
+  }
+
+  /** What is left of a disk that is almost full is taken in small pieces. */
+  private async extend(file: ReservedFile, bytes: number, leastBytes: number): Promise<void> {
+    try {
+      await file.extend(bytes);
+    } catch (error) {
+      if (!isFull(error) || leastBytes >= bytes) throw error;
+      this.stepBytes = this.stepBytesMin;
+      await file.extend(leastBytes);
+    }
   }
 
   private newFile(): Promise<ReservedFile> {

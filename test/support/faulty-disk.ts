@@ -19,11 +19,11 @@ interface EntryChange {
 }
 
 export interface FaultyDiskOptions {
-  /** The Nth call (1-based) that reaches the disk fails, and every later one too: the process is dead to the disk. 0 = never. */
+  /** The Nth call (1-based) that reaches the disk fails, and every later one too: the process is dead to the disk (ENXIO). 0 = never. */
   readonly failAt?: number;
   /** Random choices for torn writes and for what unsynced data survives a crash: below(n) is 0..n-1. */
   readonly below?: (n: number) => number;
-  /** True: only the Nth call fails and the disk works again afterwards. */
+  /** True: only the Nth call fails (EIO) and the disk works again afterwards. */
   readonly once?: boolean;
   /** All files together may take so much; more is ENOSPC. Default: no limit. */
   readonly capacityBytes?: number;
@@ -137,7 +137,8 @@ export class FaultyDisk implements Disk {
     if (fails) {
       if (!this.fired) torn?.();
       this.fired = true;
-      throw ioError(operation, path, systemError("EIO"));
+      // a disk that is gone for good, or one that fails a moment: of the latter much is tried again
+      throw ioError(operation, path, systemError(once ? "EIO" : "ENXIO"));
     }
     try {
       return work();

@@ -157,6 +157,8 @@ export class TestServer {
         ...command,
         "serve",
         ...["--data-dir", this.dataDir, "--http-bind", "127.0.0.1:0", "--tcp-listener-file-path", listenerFile],
+        // hundreds of servers on one disk
+        ...["--disk-reserve", "256KiB"],
         ...["--flight-bind", this.options.withFlight ? "127.0.0.1:0" : "none"],
         ...(this.options.withAuth ? ["--disable-authz", "health"] : ["--without-auth"]),
         ...this.flags,

@@ -175,7 +175,8 @@ export class WritePath {
       onFrame: (sequence, payload, segment) => replayer.frame(sequence, payload, segment),
     });
     replayer.release();
-    const wal = await Wal.open(disk, "wal", replayed);
+    const wal = await Wal.open(disk, "wal", replayed, { stepBytes: { min: 64 << 10, max: 64 << 10 } });
+    await wal.makeRoom(0).catch(() => {}); // whoever writes finds out
     let nowNs = FIRST_RECEIVE_NS;
     let flusher: Flusher | undefined;
     const admission = new Admission({
