@@ -110,7 +110,8 @@ export class Ingest implements WriteService {
     }
   }
 
-  /** "full" if it `mayWait`: the body's series have no room before admission says so. Then, and when the log has no room, nothing is stored. */
+  /** "full" if it `mayWait`: the body's series have no room before admission says so. Then, and when the log has no room, nothing is
+   *  stored. */
   private async storeInSteps(
     bytes: BodyBytes,
     request: WriteRequest,

@@ -1,6 +1,6 @@
-// What is known of the newest segment beside the log itself: that it exists, and how long it is at least. Without it nobody would notice that
-// the newest file of a log has gone. Two records of one small file are written in turns, in place: that takes no space of a full disk, and a
-// record that was cut short leaves the other. FORMAT.md draws the bytes.
+// What is known of the newest segment beside the log itself: that it exists, and how long it is at least. Without it nobody would notice
+// that the newest file of a log has gone. Two records of one small file are written in turns, in place: that takes no space of a full
+// disk, and a record that was cut short leaves the other. FORMAT.md draws the bytes.
 import { crc32 } from "../disk/crc32.ts";
 import { type Disk, parentOf, type ReservedFile } from "../disk/disk.ts";
 import { TsdbError } from "../model/errors.ts";

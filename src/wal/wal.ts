@@ -127,8 +127,8 @@ export class Wal {
     return this.failure;
   }
 
-  /** Appends a frame; its payload (one or several pieces, at most LIMITS.walFrameBytesMax) is copied before this returns. If there is no room
-   *  for it the log fails when the disk has none.
+  /** Appends a frame; its payload (one or several pieces, at most LIMITS.walFrameBytesMax) is copied before this returns.
+   *  If there is no room for it the log fails when the disk has none.
    *  @throws TsdbError unavailable once the log has failed */
   append(payload: Uint8Array | readonly Uint8Array[], options: AppendOptions = {}): AppendedFrame {
     if (this.failure !== null) throw this.failure;
