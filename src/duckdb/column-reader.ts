@@ -63,16 +63,15 @@ function text(type: ResultType): ColumnReader {
   };
 }
 
-/** Bytes of the texts of some rows; NULLs have none. */
-export function textBytesOf(vector: Vector, from: number, to: number): number {
-  const validity = readValidity(vector, to);
-  const views = vectorBytes(vector, to * VIEW_BYTES);
-  const words = new Uint32Array(views.buffer, views.byteOffset, to * (VIEW_BYTES / 4));
-  let bytes = 0;
-  for (let row = from; row < to; row++) {
-    if (validity === null || (validity[row >>> 3]! >>> (row & 7)) & 1) bytes += words[row * (VIEW_BYTES / 4)]!;
+/** Adds to each row's `bytes` those of its text; NULLs have none. */
+export function addTextBytes(vector: Vector, bytes: Float64Array): void {
+  const rowCount = bytes.length;
+  const validity = readValidity(vector, rowCount);
+  const views = vectorBytes(vector, rowCount * VIEW_BYTES);
+  const words = new Uint32Array(views.buffer, views.byteOffset, rowCount * (VIEW_BYTES / 4));
+  for (let row = 0; row < rowCount; row++) {
+    if (validity === null || (validity[row >>> 3]! >>> (row & 7)) & 1) bytes[row]! += words[row * (VIEW_BYTES / 4)]!;
   }
-  return bytes;
 }
 
 /** Some rows of a column of texts. */

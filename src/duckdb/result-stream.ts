@@ -1,24 +1,31 @@
 // DuckDB's chunks as ResultBatch, one at a time: nothing is read ahead, so a slow reader holds back the query.
 import type duckdbTypes from "@duckdb/node-bindings";
 import { LIMITS } from "../model/limits.ts";
-import type { ResultBatch, ResultColumn, ResultField } from "../model/result-batch.ts";
+import { type ResultBatch, type ResultColumn, type ResultField, rowsOfBatch } from "../model/result-batch.ts";
 import { takeRows } from "../model/take-rows.ts";
 import { duckdb } from "./binding.ts";
-import { type ColumnReader, createColumnReader, readTextPart, textBytesOf } from "./column-reader.ts";
+import { addTextBytes, type ColumnReader, createColumnReader, readTextPart } from "./column-reader.ts";
 import { brokenResult, engineError } from "./errors.ts";
 import { nativeCalls } from "./native-calls.ts";
 
-/** Rows of a chunk whose texts together are too long for one batch, in their order. */
-interface LongRows {
+/** A chunk that leaves in several batches, in the order of its rows. */
+interface LongChunk {
   readonly chunk: duckdbTypes.DataChunk;
   readonly rowCount: number;
   from: number;
-  /** Those that are not text, read once. */
+  /** Those that are read as a whole. */
   readonly columns: readonly (ResultColumn | null)[];
+  /** Of each row the bytes of its texts; null: all together are few. */
+  readonly textBytes: Float64Array | null;
 }
 
+/** Reading a wide chunk stops so often for others. */
+const TURN_MS = 5;
+
 export class ResultStream {
-  private long: LongRows | null = null;
+  private long: LongChunk | null = null;
+  /** Of a batch, about. */
+  private readonly rowsMax: number;
   readonly fields: readonly ResultField[];
   private readonly readers: readonly ColumnReader[];
 
@@ -30,6 +37,7 @@ export class ResultStream {
     const count = duckdb.column_count(result);
     this.readers = Array.from({ length: count }, (_, i) => createColumnReader(duckdb.column_logical_type(result, i)));
     this.fields = this.readers.map((reader, i) => ({ name: duckdb.column_name(result, i), type: reader.type }));
+    this.rowsMax = rowsOfBatch(count);
   }
 
   /** The next rows, or null at the end. The batch owns its buffers. @throws TsdbError */
@@ -47,34 +55,34 @@ export class ResultStream {
       if (duckdb.result_return_type(this.result) === duckdb.ResultType.INVALID) throw brokenResult();
       return null;
     }
-    if (this.textBytes(chunk, 0, rowCount) > LIMITS.batchTextBytesMax) {
-      const columns = this.readers.map((reader, i) =>
-        isText(reader) ? null : reader.read(duckdb.data_chunk_get_vector(chunk, i), rowCount),
-      );
-      this.long = { chunk, rowCount, from: 0, columns };
-      return this.nextPart(this.long);
+    const textBytes = this.longTexts(chunk, rowCount);
+    const columns: (ResultColumn | null)[] = [];
+    let sinceMs = performance.now();
+    for (const [i, reader] of this.readers.entries()) {
+      columns.push(textBytes !== null && isText(reader) ? null : reader.read(duckdb.data_chunk_get_vector(chunk, i), rowCount));
+      if (performance.now() - sinceMs < TURN_MS) continue;
+      await new Promise((resolve) => setImmediate(resolve));
+      sinceMs = performance.now();
     }
-    const columns: ResultColumn[] = [];
-    for (let i = 0; i < this.readers.length; i++) {
-      columns.push(this.readers[i]!.read(duckdb.data_chunk_get_vector(chunk, i), rowCount));
-    }
-    return { rowCount, columns };
+    if (textBytes === null && rowCount <= this.rowsMax) return { rowCount, columns: columns as ResultColumn[] };
+    this.long = { chunk, rowCount, from: 0, columns, textBytes };
+    return this.nextPart(this.long);
   }
 
-  private textBytes(chunk: duckdbTypes.DataChunk, from: number, to: number): number {
-    let bytes = 0;
-    for (let i = 0; i < this.readers.length; i++) {
-      if (isText(this.readers[i]!)) bytes += textBytesOf(duckdb.data_chunk_get_vector(chunk, i), from, to);
-    }
-    return bytes;
+  /** Bytes of texts by row; null when all rows of the chunk together are a batch. */
+  private longTexts(chunk: duckdbTypes.DataChunk, rowCount: number): Float64Array | null {
+    const bytes = new Float64Array(rowCount);
+    for (const [i, reader] of this.readers.entries()) if (isText(reader)) addTextBytes(duckdb.data_chunk_get_vector(chunk, i), bytes);
+    return bytes.reduce((sum, row) => sum + row, 0) > LIMITS.batchTextBytesMax ? bytes : null;
   }
 
-  /** At least one row, and as many more as their texts allow. */
-  private nextPart(long: LongRows): ResultBatch {
-    const { chunk, rowCount, from } = long;
-    let to = from;
-    for (let bytes = 0; to < rowCount; to++) {
-      bytes += this.textBytes(chunk, to, to + 1);
+  /** At least one row, and as many more as a batch may have. */
+  private nextPart(long: LongChunk): ResultBatch {
+    const { chunk, rowCount, from, textBytes } = long;
+    const end = Math.min(rowCount, from + this.rowsMax);
+    let to = textBytes === null ? end : from;
+    for (let bytes = 0; to < end; to++) {
+      bytes += textBytes![to]!;
       if (bytes > LIMITS.batchTextBytesMax && to > from) break;
     }
     long.from = to;

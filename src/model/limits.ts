@@ -86,6 +86,8 @@ export const LIMITS = {
   chunkTextBytesMax: 1 * MIB,
   /** And of one batch of an answer. */
   batchTextBytesMax: 4 * MIB,
+  /** Values of one batch of an answer, about: what reading and encoding them takes a few milliseconds for. */
+  batchCellsMax: 64 * KIB,
   /** Columns of an answer: eight whole tables beside each other. */
   answerColumnsMax: 4096,
   /** A WAL segment is closed at this size; one body's frame always fits a segment. */
@@ -122,6 +124,7 @@ export const LIMITS = {
 } as const;
 
 assert(LIMITS.segmentRowsMax % LIMITS.vectorRows === 0, "a segment is whole vectors");
+assert(LIMITS.batchCellsMax >= 16 * LIMITS.answerColumnsMax, "a batch of the widest answer has some rows");
 assert(LIMITS.pageRowsMax % LIMITS.vectorRows === 0, "a page is whole vectors");
 assert(LIMITS.rowGroupRows % LIMITS.pageRowsMax === 0, "a row group is whole pages");
 assert(LIMITS.walFrameBytesMax > LIMITS.bodyBytesMax, "one body's frame always fits");

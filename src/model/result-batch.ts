@@ -1,5 +1,6 @@
 // One batch of a query's answer, in Arrow's buffer layouts: leaves duckdb/, enters arrow/, becomes the answer's bytes.
 // All buffers are borrowed: valid until the next batch is asked for.
+import { LIMITS } from "./limits.ts";
 import type { ScanColumn } from "./scan.ts";
 
 export type TimeUnit = "s" | "ms" | "us" | "ns";
@@ -71,4 +72,12 @@ export interface ResultColumn {
 export interface ResultBatch {
   readonly rowCount: number;
   readonly columns: readonly ResultColumn[];
+}
+
+/** In an Arrow answer each column of a batch costs as much as some dozens of its values. */
+const BATCH_ROWS_MIN = 32;
+
+/** Rows that a batch of so many columns has at most: a multiple of 8, so that bitmaps are cut at whole bytes. */
+export function rowsOfBatch(columnCount: number): number {
+  return Math.max(BATCH_ROWS_MIN, Math.floor(LIMITS.batchCellsMax / Math.max(1, columnCount)) & ~7);
 }

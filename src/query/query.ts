@@ -1,10 +1,12 @@
 // A statement's road inside the query worker: plan → pinned snapshot → scans → engine → encoded parts.
 import { createEncoder } from "../arrow/encode.ts";
+import { shownRows } from "../arrow/shown-rows.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { KernelRowText } from "../kernel/row-text.ts";
 import { assert } from "../model/assert.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { QueryFormat, QueryParams, TsdbqlOptions } from "../model/query.ts";
+import type { ResultBatch, ResultSchema } from "../model/result-batch.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
 import type { SeriesPiece } from "../model/series-piece.ts";
 import { cacheKey, unknownCache } from "../sql/cache-tables.ts";
@@ -56,6 +58,19 @@ export interface StatementTimes {
 }
 
 const NOTHING: DatabaseSnapshot = { tables: [], catalog: [], isInternal: false, systemRows: {} };
+
+/** Values that are drawn as a table for people at a time: each takes some microseconds. */
+const DRAWN_CELLS = 2 * 1024;
+
+/** The rows of a batch as an encoder takes them in its turn. */
+function* partsOf(batch: ResultBatch, { fields }: ResultSchema, format: QueryFormat): Generator<ResultBatch> {
+  const rows = Math.max(1, Math.floor(DRAWN_CELLS / Math.max(1, fields.length)));
+  if (format !== "pretty" || batch.rowCount <= rows) yield batch;
+  else
+    for (let from = 0; from < batch.rowCount; from += rows) {
+      yield shownRows(batch, fields, { from, count: Math.min(rows, batch.rowCount - from) });
+    }
+}
 
 export class QueryRunner {
   private readonly rowText: KernelRowText;
@@ -136,10 +151,14 @@ export class QueryRunner {
         let sinceMs = performance.now();
         for await (const batch of result.batches) {
           rowCount += batch.rowCount;
-          const bytes = encoder.batch(batch);
-          computeMs += performance.now() - sinceMs;
-          if (bytes !== null) yield bytes;
-          sinceMs = performance.now();
+          for (const part of partsOf(batch, result.schema, request.format)) {
+            const bytes = encoder.batch(part);
+            computeMs += performance.now() - sinceMs;
+            if (bytes !== null) yield bytes;
+            sinceMs = performance.now();
+            const pause = turns.pause();
+            if (pause !== null) await pause;
+          }
         }
         computeMs += performance.now() - sinceMs;
         const tail = encoder.end();

@@ -17,6 +17,7 @@ const VIEW_WORDS = 4;
 export function boundChunks(kernel: Kernel, cursor: ChunkCursor, columns: readonly ColumnDef[]): ChunkCursor {
   const texts = columns.flatMap(({ type }, i) => (type === ColumnType.string || type === ColumnType.tag ? [{ column: i, type }] : []));
   if (texts.length === 0) return cursor;
+  const types = columns.map(({ type }) => type);
   let rest: ScanChunk | null = null;
   const measure = (chunk: ScanChunk, from: number, to: number) => {
     let bytes = 0;
@@ -38,20 +39,35 @@ export function boundChunks(kernel: Kernel, cursor: ChunkCursor, columns: readon
         if (bytes > LIMITS.chunkTextBytesMax && count > 0) break;
       }
       if (count >= chunk.rowCount) return chunk;
-      rest = part(chunk, columns, count, chunk.rowCount - count);
-      return part(chunk, columns, 0, count);
+      rest = part(chunk, types, count, chunk.rowCount - count);
+      return part(chunk, types, 0, count);
     },
     close: () => cursor.close(),
   };
 }
 
-function part(chunk: ScanChunk, columns: readonly ColumnDef[], from: number, rowCount: number): ScanChunk {
+/** The same rows, at most `rowsMax` at a time, which is a multiple of 8. */
+export function cutChunks(cursor: ChunkCursor, types: readonly ColumnType[], rowsMax: number): ChunkCursor {
+  let rest: ScanChunk | null = null;
+  return {
+    next: () => {
+      const chunk: ScanChunk | null = rest ?? cursor.next();
+      rest = null;
+      if (chunk === null || chunk.rowCount <= rowsMax) return chunk;
+      rest = part(chunk, types, rowsMax, chunk.rowCount - rowsMax);
+      return part(chunk, types, 0, rowsMax);
+    },
+    close: () => cursor.close(),
+  };
+}
+
+function part(chunk: ScanChunk, types: readonly ColumnType[], from: number, rowCount: number): ScanChunk {
   return {
     rowCount,
     columns: chunk.columns.map(({ dataPtr, validityPtr }, i): ScanColumn => {
       if (dataPtr === 0) return { dataPtr, validityPtr };
       return {
-        dataPtr: dataPtr + from * VALUE_BYTES[columns[i]!.type],
+        dataPtr: dataPtr + from * VALUE_BYTES[types[i]!],
         validityPtr: validityPtr === 0 ? 0 : validityPtr + from / STEP_ROWS,
       };
     }),

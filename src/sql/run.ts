@@ -228,7 +228,7 @@ export class SqlRun implements SqlAnswer {
         this.throwIfStopped();
         if (batch === null) break;
         yield this.shape!.apply(batch);
-        if (this.straight !== null) await this.breathe();
+        await this.breathe();
       }
     } catch (error) {
       const isReasonKnown = this.duck === null || this.state !== "running" || this.scans.error !== undefined;

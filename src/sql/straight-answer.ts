@@ -4,9 +4,10 @@ import type { ChunkCursor, ScanSource } from "../duckdb/table-function.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { ColumnType } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
-import type { ResultBatch, ResultColumn, ResultField, ResultType } from "../model/result-batch.ts";
+import { type ResultBatch, type ResultColumn, type ResultField, type ResultType, rowsOfBatch } from "../model/result-batch.ts";
 import type { ScanChunk } from "../model/scan.ts";
 import { takeRows } from "../model/take-rows.ts";
+import { cutChunks } from "./bounded-chunks.ts";
 import { ChunkColumn, RESULT_TYPE, readChunkColumn } from "./chunk-reader.ts";
 import { concatColumns, RowOrder } from "./row-order.ts";
 import type { PlannedScan, StraightPlan } from "./straight-plan.ts";
@@ -23,6 +24,8 @@ export class StraightAnswer {
   private readonly types: readonly ResultType[];
   private cursor: ChunkCursor | null = null;
   private sorted: { readonly columns: readonly ResultColumn[]; readonly rows: Uint32Array | null; readonly rowCount: number } | null = null;
+  /** Of a batch, about. */
+  private readonly rowsMax: number;
   /** Rows to skip, and then to give. */
   private skip: number;
   private left: number;
@@ -36,6 +39,7 @@ export class StraightAnswer {
     this.fields = plan.outputs.map((output) => {
       return { name: output.name, type: "column" in output ? this.types[output.column]! : RESULT_TYPE[ColumnType.integer] };
     });
+    this.rowsMax = rowsOfBatch(plan.outputs.length);
     this.skip = plan.offset;
     this.left = plan.limit;
   }
@@ -43,7 +47,10 @@ export class StraightAnswer {
   /** Opens the scan, and reads it if its rows are to be sorted. False: they are too many. */
   start(): boolean {
     this.cursor = this.plan.scan.open(this.plan.columnIndexes);
-    if (this.plan.keys.length === 0) return true;
+    if (this.plan.keys.length === 0) {
+      this.cursor = cutChunks(this.cursor, this.columnTypes, this.rowsMax);
+      return true;
+    }
     const parts: { columns: ResultColumn[]; rowCount: number }[] = [];
     let rows = 0;
     let bytes = 0;
@@ -122,7 +129,7 @@ export class StraightAnswer {
   private nextSorted(): ResultBatch | null {
     const { columns, rows, rowCount } = this.sorted!;
     const first = this.skip;
-    const count = Math.min(rowCount - first, this.left, LIMITS.vectorRows);
+    const count = Math.min(rowCount - first, this.left, LIMITS.vectorRows, this.rowsMax);
     if (count <= 0) return null;
     this.skip += count;
     this.left -= count;
