@@ -42,6 +42,8 @@ export const STATEMENT_LIMITS = {
   argumentsMax: LIMITS.answerColumnsMax,
   /** Expressions that the names of a select list stand for where they are used in it again. */
   aliasedNodesMax: 100_000,
+  /** Characters of a regular expression. */
+  patternCharsMax: 1 << 15,
   /** Conditions of one kind on fields that a scan judges row by row. */
   scanConditionsMax: 64,
   /** Characters of a name. */

@@ -2,6 +2,7 @@
 // references back; they differ in what \d, \w and \s mean, in ways to write a character, in sets of characters and in replacements.
 // Not carried over: \b knows ASCII letters alone.
 import { TsdbError } from "../model/errors.ts";
+import { STATEMENT_LIMITS } from "../model/statement-limits.ts";
 import { type CharSet, charSet, classText, complement, difference, intersection, propertySet, union } from "./char-set.ts";
 
 export interface Regex {
@@ -20,7 +21,7 @@ export interface RegexGroup {
 /** The flags of the functions, without "g". */
 const FLAGS = /^[imsUxuR]*$/;
 
-const CHARS_MAX = 1 << 15;
+const CHARS_MAX = STATEMENT_LIMITS.patternCharsMax;
 /** Of groups and of brackets in each other. */
 const DEPTH_MAX = 250;
 /** Any character, as people write it. */
