@@ -1,6 +1,7 @@
-// Can one short statement stop everybody? Every production of each grammar grows to eight times its size, while a tiny query, a small write
-// and /ping are asked all the time: how time and memory grow, and how long the others wait.
+// Can one short statement or body stop everybody? Every production of each grammar, and every kind of body, grows to eight times its size,
+// while a tiny query, a small write and /ping are asked all the time: how time and memory grow, and how long the others wait.
 import { TestServer } from "../test/support/server.ts";
+import { GROWING_BODIES } from "./data/growth-bodies.ts";
 import { GROWING_SQL } from "./data/growth-sql.ts";
 import { GROWING_TSDBQL } from "./data/growth-tsdbql.ts";
 import { type Answer, type Bench, short } from "./support/bench.ts";
@@ -8,7 +9,7 @@ import { writeLines } from "./support/growth-grammar.ts";
 import { askGrowing, judge, Watcher } from "./support/growth-run.ts";
 import { withOutput } from "./support/ours.ts";
 
-const GRAMMARS = [GROWING_TSDBQL, GROWING_SQL];
+const GRAMMARS = [GROWING_TSDBQL, GROWING_SQL, GROWING_BODIES];
 const DATABASE = "growth";
 
 export const statementGrowth: Bench = {

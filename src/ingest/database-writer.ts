@@ -3,7 +3,6 @@
 import type { LiveTables } from "../buffer/live-tables.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { type FinishedPlan, SchemaPlan } from "../catalog/resolve.ts";
-import { isSchemaLimit } from "../catalog/schema-limits.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { LineParser } from "../kernel/line-parser.ts";
 import { ParsedTables } from "../kernel/parsed-tables.ts";
@@ -16,30 +15,20 @@ import { LIMITS } from "../model/limits.ts";
 import type { ColumnRun } from "../model/run.ts";
 import type { FrameTable } from "./frame.ts";
 import { UNRESOLVED } from "./kernel-list.ts";
+import { Rejections } from "./rejections.ts";
 import { chooseRows } from "./row-choice.ts";
 import type { SchemaSteps } from "./schema-steps.ts";
 import { TableLink, type UnresolvedSeries } from "./table-link.ts";
 
-/** A line that is not stored, and why. */
-export interface RejectedLine {
-  /** Byte offset of the line in the body. */
-  readonly lineOffset: number;
-  readonly message: string;
-}
-
 /** Refused tables of one step whose names the parser keeps all the same: they may be made when there is room. */
 const REFUSED_TABLES_KEPT = 1024;
-const NONE_REJECTED: readonly RejectedLine[] = [];
+const NONE_REJECTED = new Rejections([], 0);
 
 /** What becomes of a body. Batches are borrowed until the next body of the database. */
 export interface ResolvedBody {
   readonly batches: readonly FrameTable[];
-  /** Rejected lines, more than LIMITS.lineErrorsReported only if there are many. */
-  readonly rejected: readonly RejectedLine[];
-  /** How many lines are rejected in all. */
-  readonly rejectedCount: number;
+  readonly rejections: Rejections;
   readonly lineCount: number;
-  readonly schemaLimit: boolean;
   /** Resolves when the schema the batches rely on is durable. */
   readonly schemaDurable: Promise<void> | undefined;
 }
@@ -110,7 +99,7 @@ export class DatabaseWriter {
       this.reset();
       throw error;
     }
-    return { batches, rejected: NONE_REJECTED, rejectedCount: 0, lineCount: tables.bodyRows, schemaLimit: false, schemaDurable: undefined };
+    return { batches, rejections: NONE_REJECTED, lineCount: tables.bodyRows, schemaDurable: undefined };
   }
 
   /** Resolves what the parser has just made of a body; the batches point there and into the body. With acceptPartial=false and a bad line
@@ -119,17 +108,15 @@ export class DatabaseWriter {
   take(parsed: ParsedBody, { acceptPartial }: { acceptPartial: boolean }, madeTables = 0): ResolvedBody {
     this.recordBytes = 0;
     try {
-      const rejected: RejectedLine[] = parsed.errors.map(({ lineOffset, message }) => ({ lineOffset, message }));
-      const tables = parsed.tables.map((table) => this.begin(table));
       const { lineCount } = parsed;
-      const badLines = lineCount - parsed.rowCount;
+      const rejections = new Rejections(parsed.errors, lineCount - parsed.rowCount);
+      const tables = parsed.tables.map((table) => this.begin(table));
       const schema = this.unknown(tables);
-      const plan = schema.length === 0 ? undefined : this.plan(schema, madeTables, rejected);
-      if (rejected.length > 0 && !acceptPartial) return this.refuse(tables, rejected, lineCount);
+      const plan = schema.length === 0 ? undefined : this.plan(schema, madeTables, rejections);
+      if (rejections.count > 0 && !acceptPartial) return this.refuse(tables, rejections, lineCount);
       const schemaDurable = plan === undefined ? undefined : this.extend(schema, plan).durable;
       const batches = tables.flatMap((work) => this.batch(work) ?? []);
-      const rejectedCount = badLines + rejected.length - parsed.errors.length;
-      return { batches, rejected, rejectedCount, lineCount, schemaLimit: anySchemaLimit(rejected), schemaDurable };
+      return { batches, rejections, lineCount, schemaDurable };
     } catch (error) {
       // the parser may know series that no link has resolved: begin anew
       this.reset();
@@ -144,13 +131,13 @@ export class DatabaseWriter {
     try {
       const tables = parsed.tables.map((table) => this.begin(table));
       const admitted = tables.filter((work) => steps.admits(work.parsed.name));
-      const rejected: RejectedLine[] = [];
+      const rejections = new Rejections([], parsed.lineCount - parsed.rowCount);
       const schema = this.unknown(admitted);
-      const plan = schema.length === 0 ? undefined : this.plan(schema, steps.madeTables, rejected);
+      const plan = schema.length === 0 ? undefined : this.plan(schema, steps.madeTables, rejections);
       if (!steps.isMaking) {
         // lines of different steps may not fit each other: that is left to `take`, which sees all of them
         const hasConflicts = () => parsed.tables.some((table) => this.parser.view.hasConflicts(table));
-        if (rejected.length > 0 || parsed.lineCount > parsed.rowCount || hasConflicts()) steps.noteBadLine();
+        if (rejections.count > 0 || hasConflicts()) steps.noteBadLine();
         keepPending(tables);
         return;
       }
@@ -205,9 +192,9 @@ export class DatabaseWriter {
   }
 
   /** All or nothing, and it is nothing: keeps only what the parser will not report again. */
-  private refuse(tables: readonly TableWork[], rejected: readonly RejectedLine[], lineCount: number): ResolvedBody {
+  private refuse(tables: readonly TableWork[], rejections: Rejections, lineCount: number): ResolvedBody {
     keepPending(tables);
-    return { batches: [], rejected, rejectedCount: lineCount, lineCount, schemaLimit: anySchemaLimit(rejected), schemaDurable: undefined };
+    return { batches: [], rejections, lineCount, schemaDurable: undefined };
   }
 
   /** Those that bring something the links do not know. */
@@ -231,8 +218,8 @@ export class DatabaseWriter {
     return { work, tagColumns: [...tagColumns].sort((a, b) => a - b), unresolved };
   }
 
-  /** Finds what is missing and which rows cannot be stored; adds those to `rejected`. `madeTables`: for the same body, before. */
-  private plan(schema: readonly SchemaWork[], madeTables: number, rejected: RejectedLine[]): SchemaPlan {
+  /** Finds what is missing and which rows cannot be stored; adds those to `rejections`. `madeTables`: for the same body, before. */
+  private plan(schema: readonly SchemaWork[], madeTables: number, rejections: Rejections): SchemaPlan {
     const plan = new SchemaPlan(
       this.parts.catalog,
       this.databaseName,
@@ -244,13 +231,13 @@ export class DatabaseWriter {
       { madeTables },
     );
     schema.forEach((table, tableIndex) => {
-      if (plan.needsRows(tableIndex)) this.chooseRows(plan, tableIndex, table, rejected);
+      if (plan.needsRows(tableIndex)) this.chooseRows(plan, tableIndex, table, rejections);
     });
     return plan;
   }
 
   /** Only for tables in which something conflicts. */
-  private chooseRows(plan: SchemaPlan, tableIndex: number, { work, tagColumns, unresolved }: SchemaWork, rejected: RejectedLine[]): void {
+  private chooseRows(plan: SchemaPlan, tableIndex: number, { work, tagColumns, unresolved }: SchemaWork, rejections: Rejections): void {
     const { parsed } = work;
     const { u32 } = this.parts.kernel;
     const planTag = new Map(tagColumns.map((tag, i) => [tag, i]));
@@ -261,8 +248,9 @@ export class DatabaseWriter {
         tags.map((tag) => planTag.get(tag)!),
       );
     }
+    rejections.beginGroup();
     const keep = chooseRows({ plan, tableIndex, parsed, tagsOf, u32 }, (row, message) => {
-      rejected.push({ lineOffset: u32[parsed.lineOffsetsPtr / 4 + row]!, message });
+      rejections.add(u32[parsed.lineOffsetsPtr / 4 + row]!, message);
     });
     if (keep.length < parsed.rowCount) work.keep = keep;
   }
@@ -399,10 +387,6 @@ function isKnown({ parsed, link }: TableWork): boolean {
   for (const { index } of parsed.columns) if (link.fieldColumnId(index) < 0) return false;
   if (parsed.newSeriesCount === 0) return true;
   return parsed.tagColumns.every((_, tag) => link.tagIsKnown(tag));
-}
-
-function anySchemaLimit(rejected: readonly RejectedLine[]): boolean {
-  return rejected.some(({ message }) => isSchemaLimit(message));
 }
 
 /** The parser reports a new series once: those that nothing is made of now are looked for when rows use them. */

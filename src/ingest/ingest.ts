@@ -7,14 +7,14 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { lineNumbersAt, lineTextAt } from "../kernel/line-text.ts";
 import { Scratch } from "../kernel/scratch.ts";
 import { TsdbError } from "../model/errors.ts";
-import { LIMITS } from "../model/limits.ts";
 import type { IncomingBody, LineError, WriteRequest, WriteResult, WriteService } from "../model/write.ts";
 import type { Wal } from "../wal/wal.ts";
 import type { Admission } from "./admission.ts";
 import type { BodyBytes, BodyMemory } from "./body-memory.ts";
-import type { RejectedLine, ResolvedBody } from "./database-writer.ts";
+import type { ResolvedBody } from "./database-writer.ts";
 import { FrameEncoder } from "./frame.ts";
 import { LocalWriters } from "./local-writers.ts";
+import type { RejectedLine } from "./rejections.ts";
 import { SchemaSteps } from "./schema-steps.ts";
 import { WriterMemory } from "./writer-memory.ts";
 
@@ -174,16 +174,18 @@ export class Ingest implements WriteService {
         throw error;
       }
     }
-    const { rejectedCount } = body;
+    const { rejections, lineCount } = body;
+    // acceptPartial=false and a bad line: none is stored
+    const rejectedCount = rowCount === 0 ? lineCount : rejections.count;
     if (rowCount > 0) this.parts.onRows();
     return {
       synced,
       result: {
         rowCount,
         rejectedCount,
-        lineErrors: rejectedCount === 0 ? [] : describeRejected(bytes.bytes, body.rejected),
-        schemaLimit: body.schemaLimit,
-        empty: body.lineCount === 0,
+        lineErrors: rejectedCount === 0 ? [] : describeRejected(bytes.bytes, rejections.first),
+        schemaLimit: rejections.hasSchemaLimit,
+        empty: lineCount === 0,
       },
     };
   }
@@ -226,9 +228,8 @@ class ReceivedBody implements IncomingBody {
   }
 }
 
-/** The first rejected lines in the body's order, with their text and line number. */
-function describeRejected(body: Uint8Array, rejected: readonly RejectedLine[]): LineError[] {
-  const first = rejected.toSorted((a, b) => a.lineOffset - b.lineOffset).slice(0, LIMITS.lineErrorsReported);
+/** With their text and line number. `first`: in the body's order. */
+function describeRejected(body: Uint8Array, first: readonly RejectedLine[]): LineError[] {
   const numbers = lineNumbersAt(
     body,
     first.map(({ lineOffset }) => lineOffset),
