@@ -1,10 +1,13 @@
-// Long work cut into steps, so that whoever drives it may give others their turn in between, and stop it.
+// Long work cut into steps, so that whoever drives it may give others their turn in between, and stop it. A loop over rows, windows, series
+// or anything else that a statement can make long is written with these; test/tsdbql/steps.test.ts counts what lies between two pauses.
 
 /** Work that pauses wherever it yields: after some tenths of a millisecond, as a rule. */
 export type Steps<T> = Generator<void, T, void>;
 
 /** Rows, or other small things, that a step looks at. */
 export const STEP_ROWS = 8192;
+/** Rows that are sorted at once. */
+const SORT_ROWS = 1024;
 
 /** All of it at once. */
 export function finish<T>(steps: Steps<T>): T {
@@ -14,57 +17,107 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** Calls `body` with [from, to) until all of `count` are done. */
-export function* inSteps(count: number, body: (from: number, to: number) => void): Steps<void> {
-  for (let from = 0; from < count; from += STEP_ROWS) {
-    body(from, Math.min(count, from + STEP_ROWS));
-    yield;
+/** Calls `body` with [from, to) until all of `count` are done; what is short has no pause. */
+export function inSteps(count: number, body: (from: number, to: number) => void): Steps<void> {
+  return inRange(0, count, body);
+}
+
+/** The same of [start, end). */
+export function* inRange(start: number, end: number, body: (from: number, to: number) => void): Steps<void> {
+  for (let from = start; from < end; from += STEP_ROWS) {
+    if (from > start) yield;
+    body(from, Math.min(end, from + STEP_ROWS));
+  }
+}
+
+/** Whether a loop that goes on row by row pauses behind row `i`. */
+export function isPause(i: number): boolean {
+  return i % STEP_ROWS === STEP_ROWS - 1;
+}
+
+/** Counts work that is made of many small parts: `yield` where it says so. */
+export class StepCounter {
+  private done = 0;
+
+  /** So much more has been done, in rows. True: it is time for a pause. */
+  isDue(rowCount: number): boolean {
+    this.done += rowCount;
+    if (this.done < STEP_ROWS) return false;
+    this.done = 0;
+    return true;
   }
 }
 
 /** Sorts numbers of rows in place; equal ones stay as they lie. */
 export function* sortInSteps(rows: Uint32Array, compare: (a: number, b: number) => number): Steps<void> {
-  const RUN = 512;
-  for (let from = 0; from < rows.length; from += RUN) {
-    rows.subarray(from, from + RUN).sort((a, b) => compare(a, b));
-    yield;
+  for (let from = 0; from < rows.length; from += SORT_ROWS) {
+    if (from > 0) yield;
+    rows.subarray(from, from + SORT_ROWS).sort(compare);
   }
-  let source = rows;
-  let target = rows.length > RUN ? new Uint32Array(rows.length) : rows;
-  for (let width = RUN; width < rows.length; width *= 2) {
-    for (let from = 0; from < rows.length; from += 2 * width) {
-      yield* merge(
-        source,
-        target,
-        { from, middle: Math.min(rows.length, from + width), end: Math.min(rows.length, from + 2 * width) },
-        compare,
-      );
+  yield* mergeSorted(rows, new Uint32Array(rows.length > SORT_ROWS ? rows.length : 0), (a, b) => compare(a, b) <= 0);
+}
+
+type Sortable = Float64Array | BigInt64Array | BigUint64Array;
+
+/** Sorts values in place, what is no number last. */
+export function* sortValues(values: Sortable): Steps<void> {
+  for (let from = 0; from < values.length; from += SORT_ROWS) {
+    if (from > 0 && from % STEP_ROWS === 0) yield;
+    values.subarray(from, from + SORT_ROWS).sort();
+  }
+  if (values.length <= SORT_ROWS) return;
+  const target = values.slice();
+  if (values instanceof Float64Array) {
+    const isNumber = (value: number) => !Number.isNaN(value);
+    yield* mergeSorted(values, target as Float64Array, (a, b) => !(b < a) && (isNumber(a) || !isNumber(b)));
+  } else yield* mergeSorted(values as BigInt64Array, target as BigInt64Array, (a, b) => a <= b);
+}
+
+/** Texts in the order of the runtime's own comparison. */
+export function* sortTexts(texts: string[]): Steps<void> {
+  const parts: string[][] = [];
+  for (let from = 0; from < texts.length; from += SORT_ROWS) {
+    if (from > 0) yield;
+    parts.push(texts.slice(from, from + SORT_ROWS).sort());
+  }
+  if (parts.length <= 1) {
+    for (let i = 0; i < texts.length; i++) texts[i] = parts[0]![i]!;
+    return;
+  }
+  yield* inSteps(texts.length, (from, to) => {
+    for (let i = from; i < to; i++) texts[i] = parts[Math.floor(i / SORT_ROWS)]![i % SORT_ROWS]!;
+  });
+  yield* mergeSorted(texts, texts.slice(), (a, b) => a <= b);
+}
+
+interface MutableList<T> {
+  readonly length: number;
+  [index: number]: T;
+}
+
+/** Of stretches of SORT_ROWS that are sorted, all of `values` sorted. @param scratch as long, if there are several */
+function* mergeSorted<T>(values: MutableList<T>, scratch: MutableList<T>, isInOrder: (a: T, b: T) => boolean): Steps<void> {
+  const count = values.length;
+  let [source, target] = [values, scratch];
+  for (let width = SORT_ROWS; width < count; width *= 2) {
+    for (let from = 0; from < count; from += 2 * width) {
+      const middle = Math.min(count, from + width);
+      const end = Math.min(count, from + 2 * width);
+      let [left, right] = [from, middle];
+      for (let at = from; at < end; ) {
+        yield;
+        const stop = Math.min(end, at + STEP_ROWS);
+        for (; at < stop; at++) {
+          const isLeft = right >= end || (left < middle && isInOrder(source[left]!, source[right]!));
+          target[at] = isLeft ? source[left++]! : source[right++]!;
+        }
+      }
     }
     [source, target] = [target, source];
   }
-  if (source !== rows) rows.set(source);
-}
-
-interface Halves {
-  readonly from: number;
-  readonly middle: number;
-  readonly end: number;
-}
-
-/** Two sorted halves of `source` as one of `target`. */
-export function* merge(
-  source: Uint32Array,
-  target: Uint32Array,
-  { from, middle, end }: Halves,
-  compare: (a: number, b: number) => number,
-): Steps<void> {
-  let [left, right] = [from, middle];
-  for (let at = from; at < end; ) {
-    const stop = Math.min(end, at + STEP_ROWS);
-    for (; at < stop; at++) {
-      const isLeft = right >= end || (left < middle && compare(source[left]!, source[right]!) <= 0);
-      target[at] = isLeft ? source[left++]! : source[right++]!;
-    }
-    yield;
-  }
+  if (source === values) return;
+  const sorted = source;
+  yield* inSteps(count, (from, to) => {
+    for (let i = from; i < to; i++) values[i] = sorted[i]!;
+  });
 }

@@ -2,28 +2,28 @@
 // then all of them joined by time into rows.
 
 import type { TimeRange } from "../model/scan.ts";
+import type { Steps } from "../model/steps.ts";
 import type { Fill } from "../tsdbql/ast.ts";
 import { cellsOf } from "../tsdbql/operators/columns.ts";
 import { fillWindows } from "../tsdbql/operators/fill.ts";
 import { REDUCERS } from "../tsdbql/operators/reducers.ts";
-import { joinByTime } from "../tsdbql/operators/rows.ts";
+import { haveEqualTimes, joinByTime } from "../tsdbql/operators/rows.ts";
 import { TRANSFORMS } from "../tsdbql/operators/transforms.ts";
 import { windowAt, windowStarts } from "../tsdbql/operators/windows.ts";
 import type { PlannedCall, PlannedColumn, TableSource } from "../tsdbql/plan-select.ts";
 import { planWhere } from "../tsdbql/plan-where.ts";
 import type { Points, WindowPoints } from "../tsdbql/points.ts";
 import { TIME_MAX_NS, TIME_MIN_NS } from "../tsdbql/time-range.ts";
-import { type CallResult, haveEqualTimes, limit, spread, upTo, withoutNulls } from "./tsdbql-call-result.ts";
+import { type CallResult, limit, spread, upTo, withoutNulls } from "./tsdbql-call-result.ts";
 import { emptyCells, takeCells } from "./tsdbql-cells.ts";
 import type { AnyCells } from "./tsdbql-columns.ts";
 import { fillCells } from "./tsdbql-fill.ts";
 import { type CallGroup, type CallRequest, kernelCalls } from "./tsdbql-kernel.ts";
 import { compareTags } from "./tsdbql-order.ts";
-import { computeOutput } from "./tsdbql-outputs.ts";
+import { computeOutputs } from "./tsdbql-outputs.ts";
 import { type BaseCall, type BasePoints, basePoints, type ColumnAt } from "./tsdbql-points.ts";
 import type { RowSet, RowsRequest } from "./tsdbql-rows.ts";
 import { distinctColumns, type RowBlock, type RunPlan, type SelectRun, type SelectScope } from "./tsdbql-select.ts";
-import { symbolOf } from "./tsdbql-symbols.ts";
 import type { MeasurementTable } from "./tsdbql-table.ts";
 import { isLong, joinStretches, pointsBytes, windowStretches } from "./tsdbql-window-slices.ts";
 
@@ -69,7 +69,7 @@ export class AggregateRun {
     const { checked } = this.plan;
     const groups = sliceGroups(await this.groups(), checked);
     for (const group of checked.descending ? groups.toReversed() : groups) {
-      const block = this.block(group);
+      const block = await this.run.turns.run(this.block(group));
       if (block !== null) yield block;
       const pause = this.run.turns.pause();
       if (pause !== null) await pause;
@@ -276,7 +276,7 @@ export class AggregateRun {
     if (!isEnough(set, columnAt)) return null;
     const groups: GroupResult[] = [];
     for (let group = 0; group < set.groups.length; group++) {
-      const bases = basePoints(set, group, columnAt, {
+      const steps = basePoints(set, group, columnAt, {
         bases: roads.map(({ base }) => base),
         interval: checked.interval,
         zone: checked.timeZone,
@@ -285,7 +285,7 @@ export class AggregateRun {
         ownTimes: this.ownTimes,
         descending: checked.descending,
       });
-      groups.push({ tags: set.groups[group]!, bases, columnAt });
+      groups.push({ tags: set.groups[group]!, bases: await run.turns.run(steps), columnAt });
       const pause = run.turns.pause();
       if (pause !== null) await pause;
     }
@@ -293,14 +293,16 @@ export class AggregateRun {
   }
 
   /** The rows of one group; null: there are none. */
-  private block({ tags, bases, columnAt }: GroupResult): RowBlock | null {
+  private *block({ tags, bases, columnAt }: GroupResult): Steps<RowBlock | null> {
     const { plan, name } = this;
     const { checked } = plan;
-    const results = this.roads.map((road, i) => this.result(road, bases[i] ?? null));
+    const results: (CallResult | null)[] = [];
+    for (const [i, road] of this.roads.entries()) results.push(yield* this.result(road, bases[i] ?? null));
     const present = results.filter((result) => result !== null);
     if (present.length === 0) return null;
-    const limited = present.map((result) => limit(result, checked));
-    const rows = joinByTime(
+    const limited: CallResult[] = [];
+    for (const result of present) limited.push(yield* limit(result, checked));
+    const rows = yield* joinByTime(
       limited.map(({ points }) => points),
       checked.descending,
     );
@@ -317,14 +319,14 @@ export class AggregateRun {
     const beside = limited[0]!.rows;
     for (const { name: column, kind } of plan.columns) {
       const own = columnAt?.(column, kind) ?? null;
-      cells.push(own === null || beside === null ? null : takeCells(own, beside));
+      cells.push(own === null || beside === null ? null : yield* takeCells(own, beside));
     }
-    const filled = cells.map((each) => (each === null ? null : fillCells(each, checked.fill)));
-    const columns = plan.outputs.map(({ expression }) => computeOutput(expression, (node) => symbolOf(plan, filled, node), rowCount));
-    return { name, tags, times: rows.times, columns };
+    const filled: (AnyCells | null)[] = [];
+    for (const each of cells) filled.push(each === null ? null : yield* fillCells(each, checked.fill));
+    return { name, tags, times: rows.times, columns: yield* computeOutputs(plan, filled, rowCount) };
   }
 
-  private result({ base, transforms }: CallRoad, found: BasePoints | null): CallResult | null {
+  private *result({ base, transforms }: CallRoad, found: BasePoints | null): Steps<CallResult | null> {
     if (found === null) return null;
     const { checked } = this.plan;
     const { interval } = checked;
@@ -334,23 +336,27 @@ export class AggregateRun {
     if (interval !== null && !isList && checked.fill.kind !== "none") {
       const range = this.extended(transforms);
       const wanted = checked.limit > 0 && transforms.length === 0 ? checked.limit + checked.offset : null;
-      const starts = this.windowStarts(found.points, range, wanted);
-      const points = wanted === null ? found.points : upTo(found.points, starts, wanted);
+      const starts = yield* this.windowStarts(found.points, range, wanted);
+      const points = wanted === null ? found.points : yield* upTo(found.points, starts, wanted);
       // windows without values count none
       const fill: Fill = base.call!.name === "count" && checked.fill.kind === "null" ? { kind: "value", value: 0n } : checked.fill;
-      filled = haveEqualTimes(points.times, starts) ? { points, validity: null } : fillWindows(points, starts, fill, interval.durationNs);
-      if (rows !== null) rows = spread(rows, points.times, filled.points.times);
+      const isWhole = yield* haveEqualTimes(points.times, starts);
+      filled = isWhole ? { points, validity: null } : yield* fillWindows(points, starts, fill, interval.durationNs);
+      if (rows !== null) rows = yield* spread(rows, points.times, filled.points.times);
     }
     if (transforms.length === 0) return { points: filled, rows };
-    let points: Points = withoutNulls(filled);
+    let points: Points = yield* withoutNulls(filled);
     for (const { name, args } of transforms) {
-      points = TRANSFORMS.get(name)!.apply(points, args, { descending: checked.descending, intervalNs: interval?.durationNs ?? null });
+      points = yield* TRANSFORMS.get(name)!.apply(points, args, {
+        descending: checked.descending,
+        intervalNs: interval?.durationNs ?? null,
+      });
     }
     return points.times.length === 0 ? null : { points: { points, validity: null }, rows: null };
   }
 
   /** Of the range, or of the first windows of it that are wanted and a few more. */
-  private windowStarts({ times }: Points, range: TimeRange, wanted: number | null): BigInt64Array {
+  private *windowStarts({ times }: Points, range: TimeRange, wanted: number | null): Steps<BigInt64Array> {
     const { interval, timeZone, descending } = this.plan.checked;
     const grid = { intervalNs: interval!.durationNs, offsetNs: interval!.offsetNs, zone: timeZone };
     const least = descending ? times[times.length - 1]! : times[0]!;
@@ -362,9 +368,9 @@ export class AggregateRun {
       else if (maxNs - minNs > reachNs) maxNs = minNs + reachNs;
     }
     if (this.starts?.minNs !== minNs || this.starts.maxNs !== maxNs) {
-      this.starts = { minNs, maxNs, startsNs: windowStarts(grid, minNs, maxNs, descending) };
+      this.starts = { minNs, maxNs, startsNs: yield* windowStarts(grid, minNs, maxNs, descending) };
     }
-    return this.starts.startsNs;
+    return this.starts!.startsNs;
   }
 }
 

@@ -1,8 +1,7 @@
 // What one call gave for one group: its points, and the rows of the set that they are; cut to a limit, spread over filled windows.
-
+import { isPause, type Steps } from "../model/steps.ts";
 import type { Cells } from "../tsdbql/operators/operator.ts";
 import { sliceRows } from "../tsdbql/operators/rows.ts";
-import { wordsOf } from "../tsdbql/operators/words.ts";
 import type { Points, WindowPoints } from "../tsdbql/points.ts";
 import { presentPoints } from "./tsdbql-cells.ts";
 
@@ -13,47 +12,47 @@ export interface CallResult {
 }
 
 /** Points that are among the first `wanted` windows at most, and so within `starts`. */
-export function upTo(points: Points, starts: BigInt64Array, wanted: number): Points {
+export function* upTo(points: Points, starts: BigInt64Array, wanted: number): Steps<Points> {
   if (points.times.length <= wanted && starts.length <= wanted) return points;
   const last = starts[starts.length - 1]!;
   const isDescending = starts.length > 1 && starts[1]! < starts[0]!;
   let count = 0;
-  while (count < points.times.length && (isDescending ? points.times[count]! >= last : points.times[count]! <= last)) count++;
+  while (count < points.times.length && (isDescending ? points.times[count]! >= last : points.times[count]! <= last)) {
+    if (isPause(count)) yield;
+    count++;
+  }
   // and one behind them: a line goes on to it, and it says that the group has any
   count++;
   if (count >= points.times.length) return points;
   const cells = { type: points.type, values: points.values, validity: null } as Cells;
-  return presentPoints(cells, points.times, 0, count).points;
+  return (yield* presentPoints(cells, points.times, 0, count)).points;
 }
 
-export function withoutNulls({ points, validity }: WindowPoints): Points {
+export function* withoutNulls({ points, validity }: WindowPoints): Steps<Points> {
   if (validity === null) return points;
-  return presentPoints({ type: points.type, values: points.values, validity } as Cells, points.times, 0, points.times.length).points;
+  const cells = { type: points.type, values: points.values, validity } as Cells;
+  return (yield* presentPoints(cells, points.times, 0, points.times.length)).points;
 }
 
 /** Rows of points, for the same points with more between them. */
-export function spread(rows: Int32Array, times: BigInt64Array, filledTimes: BigInt64Array): Int32Array {
+export function* spread(rows: Int32Array, times: BigInt64Array, filledTimes: BigInt64Array): Steps<Int32Array> {
   const spreadRows = new Int32Array(filledTimes.length).fill(-1);
   let at = 0;
-  for (let i = 0; i < filledTimes.length && at < times.length; i++) if (filledTimes[i] === times[at]) spreadRows[i] = rows[at++]!;
+  for (let i = 0; i < filledTimes.length && at < times.length; i++) {
+    if (isPause(i)) yield;
+    if (filledTimes[i] === times[at]) spreadRows[i] = rows[at++]!;
+  }
   return spreadRows;
 }
 
-export function haveEqualTimes(a: BigInt64Array, b: BigInt64Array): boolean {
-  if (a.length !== b.length) return false;
-  const [x, y] = [wordsOf(a), wordsOf(b)];
-  for (let i = 0; i < x.length; i++) if (x[i] !== y[i]) return false;
-  return true;
-}
-
 /** LIMIT and OFFSET are for each call. */
-export function limit(
+export function* limit(
   { points: { points, validity }, rows }: CallResult,
   { limit: most, offset }: { readonly limit: number; readonly offset: number },
-): CallResult {
+): Steps<CallResult> {
   if (most === 0 && offset === 0) return { points: { points, validity }, rows };
   const cells = { type: points.type, values: points.values, validity } as Cells;
-  const { times, columns } = sliceRows({ times: points.times, columns: [cells] }, offset, most);
+  const { times, columns } = yield* sliceRows({ times: points.times, columns: [cells] }, offset, most);
   const [kept] = columns;
   return {
     points: { points: { type: kept!.type, times, values: kept!.values } as Points, validity: kept!.validity },

@@ -4,6 +4,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { ColumnType } from "../model/column.ts";
 import type { ResultColumn, ResultType } from "../model/result-batch.ts";
 import type { ScanColumn } from "../model/scan.ts";
+import { inSteps, isPause, type Steps } from "../model/steps.ts";
 import type { FieldType } from "../tsdbql/ast.ts";
 import type { Cells } from "../tsdbql/operators/operator.ts";
 import { takeIntegers } from "../tsdbql/operators/words.ts";
@@ -35,7 +36,7 @@ const decoder = new TextDecoder();
 export interface GrowingColumn {
   append(column: ScanColumn, rowCount: number): void;
   /** Rows in this order, or all as they came; owned by the caller. */
-  take(rows: Uint32Array | null, rowCount: number): AnyCells;
+  take(rows: Uint32Array | null, rowCount: number): Steps<AnyCells>;
   /** Bytes that it holds, about. */
   readonly bytes: number;
 }
@@ -80,17 +81,20 @@ export class NumberColumn implements GrowingColumn {
     return this.values.subarray(0, this.count);
   }
 
-  take(rows: Uint32Array | null, rowCount: number): Cells {
-    const validity = this.presence.take(rows, rowCount);
+  *take(rows: Uint32Array | null, rowCount: number): Steps<Cells> {
+    const validity = yield* this.presence.take(rows, rowCount);
     const type = FIELD_TYPE[this.type] as FieldType;
     const cells = (values: NumberArray) => ({ type, values, validity }) as unknown as Cells;
     if (rows === null) return cells(this.values.slice(0, rowCount));
     const taken = newNumbers(this.type, rowCount);
     const { values } = this;
     if (values instanceof BigInt64Array || values instanceof BigUint64Array) {
-      return cells(takeIntegers(values.subarray(0, this.count), new Int32Array(rows.buffer, rows.byteOffset, rowCount)));
+      return cells(yield* takeIntegers(values.subarray(0, this.count), new Int32Array(rows.buffer, rows.byteOffset, rowCount)));
     }
-    for (let i = 0; i < rowCount; i++) taken[i] = values[rows[i]!]!;
+    const floats = values as Float64Array;
+    yield* inSteps(rowCount, (from, to) => {
+      for (let i = from; i < to; i++) taken[i] = floats[rows[i]!]!;
+    });
     return cells(taken);
   }
 
@@ -129,10 +133,15 @@ class TextColumn implements GrowingColumn {
     for (let i = 0; i < rowCount; i++) this.values.push(text.toString("utf8", offsets[i]!, offsets[i + 1]!));
   }
 
-  take(rows: Uint32Array | null, rowCount: number): Cells {
+  *take(rows: Uint32Array | null, rowCount: number): Steps<Cells> {
     const { values } = this;
-    const taken = rows === null ? values.slice(0, rowCount) : Array.from({ length: rowCount }, (_, i) => values[rows[i]!]!);
-    return { type: "string", values: taken, validity: this.presence.take(rows, rowCount) };
+    const validity = yield* this.presence.take(rows, rowCount);
+    if (rows === null) return { type: "string", values: values.slice(0, rowCount), validity };
+    const taken: string[] = [];
+    yield* inSteps(rowCount, (from, to) => {
+      for (let i = from; i < to; i++) taken.push(values[rows[i]!]!);
+    });
+    return { type: "string", values: taken, validity };
   }
 }
 
@@ -192,11 +201,13 @@ export class TagColumn implements GrowingColumn {
     this.count = end;
   }
 
-  take(rows: Uint32Array | null, rowCount: number): TagCells {
+  *take(rows: Uint32Array | null, rowCount: number): Steps<TagCells> {
     const { codes, dictionary } = this;
     if (rows === null) return { type: "tag", codes: codes.slice(0, rowCount), dictionary };
     const taken = new Uint32Array(rowCount);
-    for (let i = 0; i < rowCount; i++) taken[i] = codes[rows[i]!]!;
+    yield* inSteps(rowCount, (from, to) => {
+      for (let i = from; i < to; i++) taken[i] = codes[rows[i]!]!;
+    });
     return { type: "tag", codes: taken, dictionary };
   }
 
@@ -255,12 +266,13 @@ class Presence {
     return bits;
   }
 
-  take(rows: Uint32Array | null, rowCount: number): Uint8Array | null {
+  *take(rows: Uint32Array | null, rowCount: number): Steps<Uint8Array | null> {
     const { present } = this;
     if (present === null) return null;
     const bits = new Uint8Array((rowCount + 7) >> 3);
     let missing = 0;
     for (let i = 0; i < rowCount; i++) {
+      if (isPause(i)) yield;
       if (present[rows === null ? i : rows[i]!]! === 1) bits[i >> 3] = bits[i >> 3]! | (1 << (i & 7));
       else missing++;
     }

@@ -1,4 +1,5 @@
 // fill() of columns of rows: what stands for a null beside values of other columns.
+import { isPause, type Steps } from "../model/steps.ts";
 import type { Fill } from "../tsdbql/ast.ts";
 import { cellsOf, newValues } from "../tsdbql/operators/columns.ts";
 import { isValid } from "../tsdbql/operators/validity.ts";
@@ -6,13 +7,14 @@ import type { PointValues } from "../tsdbql/points.ts";
 import type { AnyCells } from "./tsdbql-columns.ts";
 
 /** A number for all nulls, or the value before them; any other fill leaves them. */
-export function fillCells(cells: AnyCells, fill: Fill): AnyCells {
+export function* fillCells(cells: AnyCells, fill: Fill): Steps<AnyCells> {
   if (cells.type === "tag" || cells.validity === null || (fill.kind !== "value" && fill.kind !== "previous")) return cells;
   const { type, values, validity } = cells;
   const filled = newValues(type, values.length) as (number | bigint | string)[];
   const present = new Uint8Array(validity.length);
   let last: number | bigint | string | null = fill.kind === "value" ? constantOf(type, fill.value) : null;
   for (let i = 0; i < values.length; i++) {
+    if (isPause(i)) yield;
     const own = isValid(validity, i) ? values[i]! : null;
     if (own !== null && fill.kind === "previous") last = own;
     const value = own ?? last;

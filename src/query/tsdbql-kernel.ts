@@ -3,7 +3,7 @@
 import { type Aggregate, type AggregateFunction, type AggregateRequest, aggregateColumns, aggregateType } from "../model/aggregate.ts";
 import { type ColumnDef, ColumnType } from "../model/column.ts";
 import type { TimeRange } from "../model/scan.ts";
-import type { Steps } from "../model/steps.ts";
+import { isPause, StepCounter, type Steps } from "../model/steps.ts";
 import type { TimeZone } from "../model/time-zone.ts";
 import type { FieldType } from "../tsdbql/ast.ts";
 import type { Interval } from "../tsdbql/check-select.ts";
@@ -12,7 +12,7 @@ import { isValid } from "../tsdbql/operators/validity.ts";
 import { takeIntegers, wordsOf } from "../tsdbql/operators/words.ts";
 import type { PlannedCall } from "../tsdbql/plan-select.ts";
 import type { Points } from "../tsdbql/points.ts";
-import { type GrowingColumn, growingColumn, type NumberColumn, type TagColumn } from "./tsdbql-columns.ts";
+import { type GrowingColumn, growingColumn, type NumberColumn, type TagCells, type TagColumn } from "./tsdbql-columns.ts";
 import { groupRows, orderRows } from "./tsdbql-order.ts";
 import type { MeasurementTable, ScanPredicates } from "./tsdbql-table.ts";
 import type { Turns } from "./tsdbql-turns.ts";
@@ -153,29 +153,35 @@ function* callGroups(request: CallRequest, plan: KernelPlan, columns: readonly G
   const firstTag = plan.originNs === null ? 0 : 1;
   const tagColumns = columns.slice(firstTag, firstTag + plan.groupBy.length) as TagColumn[];
   const absent = { type: "tag", codes: new Uint32Array(rowCount), dictionary: [""] } as const;
-  const groups = yield* groupRows(
-    plan.keys.map((key) => (key === null ? absent : tagColumns[key]!.take(null, rowCount))),
-    rowCount,
-  );
+  const keys: TagCells[] = [];
+  for (const key of plan.keys) keys.push(key === null ? absent : yield* tagColumns[key]!.take(null, rowCount));
+  const groups = yield* groupRows(keys, rowCount);
   const times = plan.originNs === null ? new BigInt64Array(rowCount).fill(request.startNs) : (columns[0] as NumberColumn).view();
   const { rows, starts } = yield* orderRows(groups, times as BigInt64Array, request.descending, null);
-  const ordered = takeTimes(times as BigInt64Array, rows);
-  const parts = columns.slice(firstTag + plan.groupBy.length).map((column) => column.take(rows, rowCount) as Cells);
-  return groups.tags.map((tags, group) => {
+  const ordered = yield* takeTimes(times as BigInt64Array, rows);
+  const parts: Cells[] = [];
+  for (const column of columns.slice(firstTag + plan.groupBy.length)) parts.push((yield* column.take(rows, rowCount)) as Cells);
+  const found: CallGroup[] = [];
+  const counter = new StepCounter();
+  for (const [group, tags] of groups.tags.entries()) {
     const [from, to] = [starts[group]!, starts[group + 1]!];
-    return {
-      tags,
-      points: plan.makers.map(({ call, parts: places }) => {
-        const cells = places.map((at) => parts[at]!);
-        if (!plan.isFine && isWhole(call, cells)) return wholePoints(cells[0]!, ordered, from, to);
-        return callPoints(call, cells, ordered, { from, to, ownTimes: request.ownTimes });
-      }),
-    };
-  });
+    const points: (Points | null)[] = [];
+    for (const { call, parts: places } of plan.makers) {
+      const cells = places.map((at) => parts[at]!);
+      if (!plan.isFine && (yield* isWhole(call, cells))) points.push(wholePoints(cells[0]!, ordered, from, to));
+      else points.push(yield* callPoints(call, cells, ordered, { from, to, ownTimes: request.ownTimes }));
+    }
+    found.push({ tags, points });
+    if (counter.isDue(GROUP_COST * (1 + points.length))) yield;
+  }
+  return found;
 }
 
-export function takeTimes(times: BigInt64Array, rows: Uint32Array | null): BigInt64Array {
-  return rows === null ? times.slice() : takeIntegers(times, new Int32Array(rows.buffer, rows.byteOffset, rows.length));
+/** Of a group and call however few rows there are, in rows that are looked at. */
+const GROUP_COST = 8;
+
+export function* takeTimes(times: BigInt64Array, rows: Uint32Array | null): Steps<BigInt64Array> {
+  return rows === null ? times.slice() : yield* takeIntegers(times, new Int32Array(rows.buffer, rows.byteOffset, rows.length));
 }
 
 interface Stretch {
@@ -185,12 +191,15 @@ interface Stretch {
 }
 
 /** The storage's own column is the call's, and every group has a value. */
-function isWhole({ name }: PlannedCall, cells: readonly Cells[]): boolean {
+function* isWhole({ name }: PlannedCall, cells: readonly Cells[]): Steps<boolean> {
   const [only, ...others] = cells;
   if (others.length > 0 || only!.validity !== null) return false;
   if (name !== "count") return true;
   const words = wordsOf(only!.values as BigInt64Array);
-  for (let i = 0; i < words.length; i += 2) if (words[i] === 0 && words[i + 1] === 0) return false;
+  for (let i = 0; i < words.length; i += 2) {
+    if (isPause(i >> 1)) yield;
+    if (words[i] === 0 && words[i + 1] === 0) return false;
+  }
   return true;
 }
 
@@ -201,7 +210,13 @@ function wholePoints(cells: Cells, times: BigInt64Array, from: number, to: numbe
 type Value = number | bigint | string;
 
 /** The points of one call and group; rows with the same time, of several series, become one. */
-function callPoints(call: PlannedCall, cells: readonly Cells[], times: BigInt64Array, { from, to, ownTimes }: Stretch): Points | null {
+function* callPoints(
+  call: PlannedCall,
+  cells: readonly Cells[],
+  times: BigInt64Array,
+  { from, to, ownTimes }: Stretch,
+): Steps<Points | null> {
+  const counter = new StepCounter();
   const combine = COMBINE[call.name]!(cells);
   const outTimes = new BigInt64Array(to - from);
   const values: Value[] = [];
@@ -209,6 +224,7 @@ function callPoints(call: PlannedCall, cells: readonly Cells[], times: BigInt64A
     let end = row + 1;
     while (end < to && times[end] === times[row]) end++;
     const value = combine.value(row, end);
+    if (counter.isDue(POINT_COST + end - row)) yield;
     if (value !== null) {
       outTimes[values.length] = ownTimes && combine.time !== undefined ? combine.time() : times[row]!;
       values.push(value);
@@ -217,6 +233,9 @@ function callPoints(call: PlannedCall, cells: readonly Cells[], times: BigInt64A
   }
   return values.length === 0 ? null : pointsOf(call.type!, outTimes.slice(0, values.length), values);
 }
+
+/** Values are objects until they lie in arrays. */
+const POINT_COST = 4;
 
 export function pointsOf(type: FieldType, times: BigInt64Array, values: readonly Value[]): Points {
   switch (type) {

@@ -1,4 +1,5 @@
 // Columns of an answer computed of what was read: calls' results and columns, with arithmetic and functions of rows around them.
+import { StepCounter, type Steps } from "../model/steps.ts";
 import type { Expression, FieldType } from "../tsdbql/ast.ts";
 import { type Arithmetic, arithmetic, arithmeticType } from "../tsdbql/operators/arithmetic.ts";
 import { cellsOf } from "../tsdbql/operators/columns.ts";
@@ -7,21 +8,37 @@ import type { Cells } from "../tsdbql/operators/operator.ts";
 import { isLiteral } from "../tsdbql/plan-where.ts";
 import { textsOf } from "./tsdbql-cells.ts";
 import type { AnyCells } from "./tsdbql-columns.ts";
+import type { RunPlan } from "./tsdbql-select.ts";
+import { symbolOf } from "./tsdbql-symbols.ts";
 
 /** The values of a symbol, a call or a column; null: it has none. Undefined: the expression is no symbol. */
-export type SymbolCells = (expression: Expression) => AnyCells | null | undefined;
+type SymbolCells = (expression: Expression) => AnyCells | null | undefined;
+
+/** The columns of an answer, of the values of a plan's symbols. */
+export function* computeOutputs(plan: RunPlan, cells: readonly (AnyCells | null)[], rowCount: number): Steps<(AnyCells | null)[]> {
+  const columns: (AnyCells | null)[] = [];
+  const counter = new StepCounter();
+  for (const { expression } of plan.outputs) {
+    columns.push(yield* computeOutput(expression, (node) => symbolOf(plan, cells, node), rowCount));
+    if (counter.isDue(OUTPUT_COST)) yield;
+  }
+  return columns;
+}
+
+/** Of a column however few rows there are, in rows that are looked at. */
+const OUTPUT_COST = 16;
 
 /** Null: no row has a value. */
-export function computeOutput(expression: Expression, symbols: SymbolCells, rowCount: number): AnyCells | null {
+function* computeOutput(expression: Expression, symbols: SymbolCells, rowCount: number): Steps<AnyCells | null> {
   const known = symbols(expression);
   if (known !== undefined) return known;
   switch (expression.kind) {
     case "paren":
-      return computeOutput(expression.inner, symbols, rowCount);
+      return yield* computeOutput(expression.inner, symbols, rowCount);
     case "call":
-      return computeFunction(expression, symbols, rowCount);
+      return yield* computeFunction(expression, symbols, rowCount);
     case "binary":
-      return computeBinary(expression, symbols, rowCount);
+      return yield* computeBinary(expression, symbols, rowCount);
     default:
       return null;
   }
@@ -29,30 +46,35 @@ export function computeOutput(expression: Expression, symbols: SymbolCells, rowC
 
 type Side = Cells | Extract<Expression, { readonly kind: "number" | "integer" | "string" | "boolean" | "duration" | "time" | "regex" }>;
 
-function side(expression: Expression, symbols: SymbolCells, rowCount: number): Side | null {
+function* side(expression: Expression, symbols: SymbolCells, rowCount: number): Steps<Side | null> {
   if (isLiteral(expression)) return expression;
-  const cells = computeOutput(expression, symbols, rowCount);
-  return cells?.type === "tag" ? textsOf(cells) : cells;
+  const cells = yield* computeOutput(expression, symbols, rowCount);
+  return cells?.type === "tag" ? yield* textsOf(cells) : cells;
 }
 
-function computeFunction({ name, args }: Expression & { readonly kind: "call" }, symbols: SymbolCells, rowCount: number): Cells | null {
+function* computeFunction(
+  { name, args }: Expression & { readonly kind: "call" },
+  symbols: SymbolCells,
+  rowCount: number,
+): Steps<Cells | null> {
   const sides: Side[] = [];
   for (const arg of args) {
-    const cells = side(arg, symbols, rowCount);
+    const cells = yield* side(arg, symbols, rowCount);
     if (cells === null) return null;
     sides.push(cells);
   }
-  return ROW_FUNCTIONS.get(name)?.apply(sides, rowCount) ?? null;
+  const steps = ROW_FUNCTIONS.get(name)?.apply(sides, rowCount);
+  return steps === undefined ? null : yield* steps;
 }
 
-function computeBinary(expression: Expression & { readonly kind: "binary" }, symbols: SymbolCells, rowCount: number): Cells | null {
-  const left = side(expression.left, symbols, rowCount);
-  const right = side(expression.right, symbols, rowCount);
+function* computeBinary(expression: Expression & { readonly kind: "binary" }, symbols: SymbolCells, rowCount: number): Steps<Cells | null> {
+  const left = yield* side(expression.left, symbols, rowCount);
+  const right = yield* side(expression.right, symbols, rowCount);
   if (left === null || right === null) return null;
   const operator = expression.operator as Arithmetic;
   const [a, b] = [suited(left, right), suited(right, left)];
   const isPossible = arithmeticType(operator, typeOfSide(a), typeOfSide(b)) !== null;
-  return isPossible ? arithmetic(operator, a, b, rowCount) : null;
+  return isPossible ? yield* arithmetic(operator, a, b, rowCount) : null;
 }
 
 /** An integer that is written down is unsigned beside unsigned ones. */

@@ -1,5 +1,6 @@
 // Calls computed from rows in groups: what the storage cannot make while it reads.
 
+import { inSteps, type Steps } from "../model/steps.ts";
 import type { TimeZone } from "../model/time-zone.ts";
 import type { Interval } from "../tsdbql/check-select.ts";
 import type { ReduceContext, Windows } from "../tsdbql/operators/operator.ts";
@@ -39,28 +40,31 @@ export interface BasePoints {
 export type ColumnAt = (name: string, kind: PlannedColumn["kind"]) => AnyCells | null;
 
 /** One group's results, one a base; null: no points. */
-export function basePoints(set: RowSet, group: number, columnAt: ColumnAt, request: BaseRequest): (BasePoints | null)[] {
+export function* basePoints(set: RowSet, group: number, columnAt: ColumnAt, request: BaseRequest): Steps<(BasePoints | null)[]> {
   const [from, to] = [set.starts[group]!, set.starts[group + 1]!];
   const known = new Map<string, { readonly present: PresentPoints; windows: Windows | null } | null>();
-  return request.bases.map(({ call, column }) => {
+  const found: (BasePoints | null)[] = [];
+  for (const { call, column } of request.bases) {
     const key = `${column.kind} ${column.name}`;
-    let found = known.get(key);
-    if (found === undefined) {
+    let own = known.get(key);
+    if (own === undefined) {
       const cells = columnAt(column.name, column.kind);
-      found = cells === null ? null : { present: presentPoints(cells, set.times, from, to), windows: null };
-      known.set(key, found);
+      own = cells === null ? null : { present: yield* presentPoints(cells, set.times, from, to), windows: null };
+      known.set(key, own);
     }
-    if (found === null || found.present.points.times.length === 0) return null;
-    const { present } = found;
-    if (call === null) return present;
-    found.windows ??= windowsOf(present.points, request);
-    return reduceCall(call, present, found.windows, { columnAt, request });
-  });
+    if (own === null || own.present.points.times.length === 0) found.push(null);
+    else if (call === null) found.push(own.present);
+    else {
+      own.windows ??= yield* windowsOf(own.present.points, request);
+      found.push(yield* reduceCall(call, own.present, own.windows, { columnAt, request }));
+    }
+  }
+  return found;
 }
 
-function windowsOf({ times }: Points, { interval, zone, descending, startNs, endNs }: BaseRequest): Windows {
+function* windowsOf({ times }: Points, { interval, zone, descending, startNs, endNs }: BaseRequest): Steps<Windows> {
   if (interval === null) return oneWindow(times.length, { startNs, endNs });
-  return cutWindows(times, { intervalNs: interval.durationNs, offsetNs: interval.offsetNs, zone }, descending);
+  return yield* cutWindows(times, { intervalNs: interval.durationNs, offsetNs: interval.offsetNs, zone }, descending);
 }
 
 interface ReduceRequest {
@@ -68,25 +72,34 @@ interface ReduceRequest {
   readonly request: BaseRequest;
 }
 
-function reduceCall(call: PlannedCall, present: PresentPoints, windows: Windows, { columnAt, request }: ReduceRequest): BasePoints | null {
+function* reduceCall(
+  call: PlannedCall,
+  present: PresentPoints,
+  windows: Windows,
+  { columnAt, request }: ReduceRequest,
+): Steps<BasePoints | null> {
   const context: ReduceContext = {
     descending: request.descending,
     intervalNs: request.interval?.durationNs ?? null,
-    keys: call.tags.length === 0 ? null : tagKeys(call.tags, present.rows, columnAt),
+    keys: call.tags.length === 0 ? null : yield* tagKeys(call.tags, present.rows, columnAt),
     ownTimes: request.ownTimes,
     seed: SEED,
   };
   const inner = call.of;
   if ("args" in inner) {
     // count(distinct(x)): the distinct values of a window, counted
-    const distinct = REDUCERS.get(inner.name)!.reduce(present.points, windows, inner.args, context);
+    const distinct = yield* REDUCERS.get(inner.name)!.reduce(present.points, windows, inner.args, context);
     const offsets = new Int32Array(windows.startsNs.length + 1);
-    for (const window of distinct.windows) offsets[window + 1]!++;
-    for (let i = 0; i < windows.startsNs.length; i++) offsets[i + 1]! += offsets[i]!;
-    const counted = REDUCERS.get(call.name)!.reduce(distinct.points, { ...windows, offsets }, call.args, context);
+    yield* inSteps(distinct.windows.length, (from, to) => {
+      for (let i = from; i < to; i++) offsets[distinct.windows[i]! + 1]!++;
+    });
+    yield* inSteps(windows.startsNs.length, (from, to) => {
+      for (let i = from; i < to; i++) offsets[i + 1]! += offsets[i]!;
+    });
+    const counted = yield* REDUCERS.get(call.name)!.reduce(distinct.points, { ...windows, offsets }, call.args, context);
     return counted.points.times.length === 0 ? null : { points: counted.points, rows: null };
   }
-  const { points, rows } = REDUCERS.get(call.name)!.reduce(present.points, windows, call.args, context);
+  const { points, rows } = yield* REDUCERS.get(call.name)!.reduce(present.points, windows, call.args, context);
   if (points.times.length === 0) return null;
   return { points, rows: rows === null ? null : rows.map((row) => present.rows[row]!) };
 }
@@ -95,18 +108,19 @@ function reduceCall(call: PlannedCall, present: PresentPoints, windows: Windows,
 const SEED = 1;
 
 /** Numbers for the values of tags (or fields) of each point. */
-function tagKeys(tags: readonly string[], rows: Int32Array, columnAt: ColumnAt): Int32Array {
+function* tagKeys(tags: readonly string[], rows: Int32Array, columnAt: ColumnAt): Steps<Int32Array> {
   const columns = tags.map((tag) => columnAt(tag, "tag") ?? columnAt(tag, "string"));
   const known = new Map<string, number>();
-  return rows.map((row) => {
-    const key = columns.map((cells) => textAt(cells, row)).join("\0");
-    let number = known.get(key);
-    if (number === undefined) {
-      number = known.size;
+  const keys = new Int32Array(rows.length);
+  yield* inSteps(rows.length, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const key = columns.map((cells) => textAt(cells, rows[i]!)).join("\0");
+      const number = known.get(key) ?? known.size;
       known.set(key, number);
+      keys[i] = number;
     }
-    return number;
   });
+  return keys;
 }
 
 function textAt(cells: AnyCells | null, row: number): string {

@@ -1,15 +1,16 @@
 // SELECT without calls: rows as they are. One measurement that is grouped by nothing is read in slices of time, each put in order and
 // handed on before the next is read, so that a long answer needs no more memory than a short one; groups are read some at a time.
-
+import { isPause, type Steps } from "../model/steps.ts";
+import { takeIntegers } from "../tsdbql/operators/words.ts";
 import { emptyCells, takeCells } from "./tsdbql-cells.ts";
 import type { AnyCells } from "./tsdbql-columns.ts";
 import { fillCells } from "./tsdbql-fill.ts";
 import { compareTags } from "./tsdbql-order.ts";
-import { computeOutput } from "./tsdbql-outputs.ts";
+import { computeOutputs } from "./tsdbql-outputs.ts";
 import type { RowSet, RowsRequest } from "./tsdbql-rows.ts";
 import type { RowBlock, RunPlan, SelectRun, SelectScope } from "./tsdbql-select.ts";
-import { symbolOf } from "./tsdbql-symbols.ts";
 import { TableSlices } from "./tsdbql-table-slices.ts";
+import type { Turns } from "./tsdbql-turns.ts";
 
 /** Below it everything is read at once. */
 const ROWS_AT_ONCE = 16_384;
@@ -26,17 +27,17 @@ export async function* rawBlocks(run: SelectRun, plan: RunPlan, name: string, sc
   const [source, ...others] = run.sourcesOf(plan, name);
   if (source === undefined) return;
   if (source.kind !== "table" || others.length > 0 || source.table.scan.rowCountMax <= ROWS_AT_ONCE) {
-    yield* raw.blocks(await run.rows(plan, name, request));
+    yield* raw.blocks(run.turns, await run.rows(plan, name, request));
     return;
   }
   const slices = new TableSlices(run, plan, source, request);
   const newest = checked.descending && checked.limit === 1 && checked.offset === 0 ? await slices.newest() : null;
   if (newest !== null) {
-    yield* raw.blocks(newest);
+    yield* raw.blocks(run.turns, newest);
     return;
   }
   for await (const set of slices.sets((tags) => raw.hasLimit(tags))) {
-    yield* raw.blocks(set);
+    yield* raw.blocks(run.turns, set);
     if (raw.isFull) return;
   }
 }
@@ -66,7 +67,7 @@ class RawBlocks {
     return this.tags?.length === 0 && this.left === 0;
   }
 
-  *blocks(set: RowSet): Generator<RowBlock> {
+  async *blocks(turns: Turns, set: RowSet): AsyncGenerator<RowBlock> {
     const { limit, offset, slimit, soffset, descending } = this.plan.checked;
     let groups = set.shown?.slice() ?? Array.from(set.groups.keys());
     if ((slimit > 0 || soffset > 0) && set.shown === null) groups = groups.slice(soffset, slimit === 0 ? undefined : soffset + slimit);
@@ -78,16 +79,17 @@ class RawBlocks {
         this.left = limit === 0 ? Number.POSITIVE_INFINITY : limit;
         this.skip = offset;
       }
-      const rows = this.rowsOf(set.starts[group]!, set.starts[group + 1]!);
-      if (rows.length > 0) yield this.block(set, tags, rows);
+      const rows = await turns.run(this.rowsOf(set.starts[group]!, set.starts[group + 1]!));
+      if (rows.length > 0) yield await turns.run(this.block(set, tags, rows));
     }
   }
 
   /** From the offset to the limit. */
-  private rowsOf(from: number, to: number): Int32Array {
+  private *rowsOf(from: number, to: number): Steps<Int32Array> {
     const rows = new Int32Array(to - from);
     let count = 0;
     for (let row = from; row < to && this.left > 0; row++) {
+      if (isPause(row)) yield;
       if (this.skip > 0) this.skip--;
       else {
         rows[count++] = row;
@@ -97,23 +99,23 @@ class RawBlocks {
     return rows.subarray(0, count);
   }
 
-  private block(set: RowSet, tags: readonly string[], rows: Int32Array): RowBlock {
+  private *block(set: RowSet, tags: readonly string[], rows: Int32Array): Steps<RowBlock> {
     const { plan, name } = this;
     const rowCount = rows.length;
     const isAll = rowCount === set.times.length;
-    const cells = set.columns.map((column, i) => this.filled(column === null || isAll ? column : takeCells(column, rows), i, rowCount));
-    return {
-      name,
-      tags,
-      times: isAll ? set.times : BigInt64Array.from(rows, (row) => set.times[row]!),
-      columns: plan.outputs.map(({ expression }) => computeOutput(expression, (node) => symbolOf(plan, cells, node), rowCount)),
-    };
+    const cells: (AnyCells | null)[] = [];
+    for (const [i, column] of set.columns.entries()) {
+      const own = column === null || isAll ? column : yield* takeCells(column, rows);
+      cells.push(yield* this.filled(own, i, rowCount));
+    }
+    const times = isAll ? set.times : yield* takeIntegers(set.times, rows);
+    return { name, tags, times, columns: yield* computeOutputs(plan, cells, rowCount) };
   }
 
-  private filled(cells: AnyCells | null, index: number, rowCount: number): AnyCells | null {
+  private *filled(cells: AnyCells | null, index: number, rowCount: number): Steps<AnyCells | null> {
     const { fill } = this.plan.checked;
     const { kind } = this.plan.columns[index]!;
     if (cells === null && (fill.kind !== "value" || kind === null || kind === "tag")) return null;
-    return fillCells(cells ?? emptyCells(kind as Exclude<typeof kind, "tag" | null>, rowCount), fill);
+    return yield* fillCells(cells ?? emptyCells(kind as Exclude<typeof kind, "tag" | null>, rowCount), fill);
   }
 }

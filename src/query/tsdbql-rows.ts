@@ -1,13 +1,14 @@
 // The rows that a SELECT reads of one measurement, in groups and in order of time: the columns it needs, by name and type.
 import { type ColumnDef, ColumnType } from "../model/column.ts";
 import type { FieldPredicate, TimeRange } from "../model/scan.ts";
-import type { Steps } from "../model/steps.ts";
+import { inSteps, isPause, StepCounter, type Steps } from "../model/steps.ts";
 import type { Expression } from "../tsdbql/ast.ts";
 import type { PlannedColumn } from "../tsdbql/plan-select.ts";
-import { kindOf } from "../tsdbql/plan-types.ts";
+import { type ColumnKind, kindOf } from "../tsdbql/plan-types.ts";
+import type { TagTest } from "../tsdbql/plan-where.ts";
 import { castCells, emptyCells, tagsOf, takeCells } from "./tsdbql-cells.ts";
 import { type AnyCells, type GrowingColumn, growingColumn, type NumberColumn, type TagCells } from "./tsdbql-columns.ts";
-import { compileCondition, type FindColumn } from "./tsdbql-condition.ts";
+import { type ConditionColumn, type FindColumn, refKey, refsOf, rowsOfTag, rowsWhere } from "./tsdbql-condition.ts";
 import { takeTimes } from "./tsdbql-kernel.ts";
 import type { StatementMemory } from "./tsdbql-memory.ts";
 import { groupRows, orderRows } from "./tsdbql-order.ts";
@@ -103,20 +104,23 @@ export async function readRows(
       cursor.close();
     }
   }
-  const rows = reading.rowsOf(leftTags, condition);
-  const rowCount = rows?.length ?? reading.rowCount;
-  const take = (place: number | null) => (place === null ? null : reading.columns[place]!.take(rows, rowCount));
-  return {
-    times: takeTimes((reading.columns[times] as NumberColumn).view() as BigInt64Array, rows),
-    tags: keys.map((place) => tagCells(take(place), rowCount)),
-    series: series === null ? null : await turns.run(series.places(rows)),
-    columns: request.columns.map(({ kind }, i) => {
-      const cells = take(wanted[i]!);
-      if (kind === "tag" && cells?.type !== "tag") return null;
-      return cells === null ? null : castCells(cells, kind);
-    }),
-    bytes: reading.bytes + (series?.bytes ?? 0),
-  };
+  const rows = await turns.run(reading.rowsOf(leftTags, condition));
+  return turns.run(
+    (function* (): Steps<LooseRows> {
+      const rowCount = rows?.length ?? reading.rowCount;
+      const tags: TagCells[] = [];
+      for (const place of keys) tags.push(tagCells(place === null ? null : yield* reading.columns[place]!.take(rows, rowCount), rowCount));
+      const columns: (AnyCells | null)[] = [];
+      for (const [i, { kind }] of request.columns.entries()) columns.push(yield* reading.taken(wanted[i]!, rows, kind));
+      return {
+        times: yield* takeTimes((reading.columns[times] as NumberColumn).view() as BigInt64Array, rows),
+        tags,
+        series: series === null ? null : yield* series.places(rows),
+        columns,
+        bytes: reading.bytes + (series?.bytes ?? 0),
+      };
+    })(),
+  );
 }
 
 /** What is no tag is absent everywhere. */
@@ -133,7 +137,7 @@ class Reading {
     private readonly table: MeasurementTable,
     condition: readonly Expression[],
   ) {
-    for (const each of condition) this.placeRefs(each);
+    for (const ref of condition.flatMap(refsOf)) this.place(ref.name);
   }
 
   get bytes(): number {
@@ -155,50 +159,35 @@ class Reading {
     this.rowCount += rowCount;
   }
 
-  /** Rows that satisfy what the scan could not judge; null: all do. */
-  rowsOf(
-    leftTags: readonly { readonly test: { accepts(value: string): boolean }; readonly place: number }[],
-    condition: readonly Expression[],
-  ): Uint32Array | null {
-    if (leftTags.length === 0 && condition.length === 0) return null;
-    const { rowCount } = this;
-    const known = new Map<number, AnyCells>();
-    const cellsAt = (place: number) => {
-      let cells = known.get(place);
-      if (cells === undefined) {
-        cells = this.columns[place]!.take(null, rowCount);
-        known.set(place, cells);
-      }
-      return cells;
-    };
-    const find: FindColumn = (ref) => {
-      const kind = kindOf(ref, [this.table.schema]);
-      const place = this.place(ref.name);
-      const cells = place === null ? null : castCells(cellsAt(place), kind);
-      return { kind, cells };
-    };
-    const tests = [
-      ...leftTags.map(({ test, place }) => {
-        const { codes, dictionary } = cellsAt(place) as TagCells;
-        const accepted = dictionary.map((value) => test.accepts(value));
-        return (row: number) => accepted[codes[row]!]!;
-      }),
-      ...condition.map((each) => compileCondition(each, find)),
-    ];
-    const rows = new Uint32Array(rowCount);
-    let count = 0;
-    for (let row = 0; row < rowCount; row++) if (tests.every((test) => test(row))) rows[count++] = row;
-    return rows.subarray(0, count);
+  /** A column as a kind; null: no row has a value. */
+  *taken(place: number | null, rows: Uint32Array | null, kind: ColumnKind): Steps<AnyCells | null> {
+    if (place === null) return null;
+    const cells = yield* this.columns[place]!.take(rows, rows?.length ?? this.rowCount);
+    return kind === "tag" && cells.type !== "tag" ? null : yield* castCells(cells, kind);
   }
 
-  private placeRefs(expression: Expression): void {
-    if (expression.kind === "ref") this.place(expression.name);
-    else if (expression.kind === "paren") this.placeRefs(expression.inner);
-    else if (expression.kind === "call") for (const arg of expression.args) this.placeRefs(arg);
-    else if (expression.kind === "binary") {
-      this.placeRefs(expression.left);
-      this.placeRefs(expression.right);
+  /** Rows that satisfy what the scan could not judge; null: all do. */
+  *rowsOf(
+    leftTags: readonly { readonly test: TagTest; readonly place: number }[],
+    condition: readonly Expression[],
+  ): Steps<Uint32Array | null> {
+    if (leftTags.length === 0 && condition.length === 0) return null;
+    const { rowCount } = this;
+    const found = new Map<string, ConditionColumn>();
+    for (const ref of condition.flatMap(refsOf)) {
+      const key = refKey(ref);
+      if (found.has(key)) continue;
+      const kind = kindOf(ref, [this.table.schema]);
+      const place = this.place(ref.name);
+      const all = place === null ? null : yield* this.columns[place]!.take(null, rowCount);
+      found.set(key, { kind, cells: all === null ? null : yield* castCells(all, kind) });
     }
+    const find: FindColumn = (ref) => found.get(refKey(ref))!;
+    let rows: Uint32Array = Uint32Array.from({ length: rowCount }, (_, row) => row);
+    for (const { test, place } of leftTags)
+      rows = yield* rowsOfTag((yield* this.columns[place]!.take(null, rowCount)) as TagCells, test, rows);
+    for (const each of condition) rows = yield* rowsWhere(each, find, rows);
+    return rows;
   }
 
   private placeOf(column: ColumnDef): number {
@@ -210,7 +199,7 @@ class Reading {
 }
 
 /** Rows of several sources of one name, as one. */
-export function concatRows(parts: readonly LooseRows[]): LooseRows {
+export function* concatRows(parts: readonly LooseRows[]): Steps<LooseRows> {
   const [first] = parts;
   if (parts.length === 1) return first!;
   const counts = parts.map(({ times }) => times.length);
@@ -220,73 +209,70 @@ export function concatRows(parts: readonly LooseRows[]): LooseRows {
     times.set(part.times, at);
     at += part.times.length;
   }
-  return {
-    times,
-    tags: (first?.tags ?? []).map(
-      (_, i) =>
-        concatCells(
-          parts.map(({ tags }) => tags[i]!),
-          counts,
-        ) as TagCells,
-    ),
-    series: concatSeries(parts, counts),
-    columns: (first?.columns ?? []).map((_, i) =>
-      concatCells(
-        parts.map(({ columns }) => columns[i]!),
-        counts,
-      ),
-    ),
-    bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
-    keepsOrder: parts.length === 1 && parts.every(({ keepsOrder = false }) => keepsOrder),
-  };
+  const tags: TagCells[] = [];
+  for (const i of (first?.tags ?? []).keys()) {
+    const own = parts.map((part) => part.tags[i]!);
+    tags.push((yield* concatCells(own, counts)) as TagCells);
+  }
+  const columns: (AnyCells | null)[] = [];
+  for (const i of (first?.columns ?? []).keys()) {
+    const own = parts.map((part) => part.columns[i]!);
+    columns.push(yield* concatCells(own, counts));
+  }
+  return { times, tags, series: yield* concatSeries(parts, counts), columns, bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
 /** Rows of the first source come first. */
-function concatSeries(parts: readonly LooseRows[], counts: readonly number[]): Uint32Array | null {
+function* concatSeries(parts: readonly LooseRows[], counts: readonly number[]): Steps<Uint32Array | null> {
   if (parts.every(({ series }) => series === null)) return null;
   const joined = new Uint32Array(counts.reduce((sum, count) => sum + count, 0));
   let [at, least] = [0, 0];
-  parts.forEach(({ series }, i) => {
+  for (const [i, { series }] of parts.entries()) {
     const count = counts[i]!;
     let most = least;
     for (let row = 0; row < count; row++) {
+      if (isPause(row)) yield;
       const place = least + (series?.[row] ?? 0);
       joined[at + row] = place;
       if (place > most) most = place;
     }
     at += count;
     least = most + 1;
-  });
+  }
   return joined;
 }
 
 /** Columns of one type, some of which have no value at all. */
-export function concatCells(parts: readonly (AnyCells | null)[], counts: readonly number[]): AnyCells | null {
+export function* concatCells(parts: readonly (AnyCells | null)[], counts: readonly number[]): Steps<AnyCells | null> {
   const present = parts.find((cells) => cells !== null);
   if (present === undefined) return null;
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (present.type === "tag") {
-    const texts = parts.flatMap((cells, i) =>
-      cells === null
-        ? new Array<string>(counts[i]!).fill("")
-        : Array.from((cells as TagCells).codes, (code) => (cells as TagCells).dictionary[code]!),
-    );
-    return tagsOf({ type: "string", values: texts, validity: null });
+    const texts: string[] = [];
+    for (const [i, cells] of parts.entries()) {
+      const tags = cells as TagCells | null;
+      yield* inSteps(counts[i]!, (from, to) => {
+        for (let row = from; row < to; row++) texts.push(tags === null ? "" : tags.dictionary[tags.codes[row]!]!);
+      });
+    }
+    return yield* tagsOf({ type: "string", values: texts, validity: null });
   }
   const target = emptyCells(present.type, total);
   const validity = target.validity!;
   let at = 0;
-  parts.forEach((cells, i) => {
+  for (const [i, cells] of parts.entries()) {
     const count = counts[i]!;
+    const counter = new StepCounter();
     if (cells !== null && cells.type !== "tag") {
       for (let row = 0; row < count; row++) {
+        if (counter.isDue(1)) yield;
         if (cells.validity !== null && ((cells.validity[row >> 3]! >> (row & 7)) & 1) === 0) continue;
         (target.values as (number | bigint | string)[])[at + row] = cells.values[row]!;
         validity[(at + row) >> 3] = validity[(at + row) >> 3]! | (1 << ((at + row) & 7));
       }
     }
     at += count;
-  });
+  }
   return target;
 }
 
@@ -299,12 +285,7 @@ export function* orderedRows(loose: LooseRows, descending: boolean): Steps<RowSe
     : yield* orderRows(groups, loose.times, descending, loose.series);
   if (rows === null) return { groups: groups.tags, starts, times: loose.times, columns: loose.columns, bytes: loose.bytes, shown: null };
   const taken = new Int32Array(rows.buffer, rows.byteOffset, rows.length);
-  return {
-    groups: groups.tags,
-    starts,
-    times: takeTimes(loose.times, rows),
-    columns: loose.columns.map((cells) => (cells === null ? null : takeCells(cells, taken))),
-    bytes: loose.bytes,
-    shown: null,
-  };
+  const columns: (AnyCells | null)[] = [];
+  for (const cells of loose.columns) columns.push(cells === null ? null : yield* takeCells(cells, taken));
+  return { groups: groups.tags, starts, times: yield* takeTimes(loose.times, rows), columns, bytes: loose.bytes, shown: null };
 }

@@ -1,6 +1,7 @@
 // A planned SELECT run: blocks of rows of one series after the other, each with its columns.
 import type { Kernel } from "../kernel/kernel.ts";
 import type { TimeRange } from "../model/scan.ts";
+import { inSteps, type Steps } from "../model/steps.ts";
 import { type Cells, checkType } from "../tsdbql/operators/operator.ts";
 import { REDUCERS } from "../tsdbql/operators/reducers.ts";
 import { TRANSFORMS } from "../tsdbql/operators/transforms.ts";
@@ -10,9 +11,8 @@ import { compareText } from "../tsdbql/plan-fields.ts";
 import type { PlannedCall, PlannedColumn, SelectPlan, TableSource } from "../tsdbql/plan-select.ts";
 import { planWhere } from "../tsdbql/plan-where.ts";
 import { AggregateRun } from "./tsdbql-aggregate.ts";
-import { takeCells } from "./tsdbql-cells.ts";
+import { takeCells, takeTags } from "./tsdbql-cells.ts";
 import type { AnyCells, TagCells } from "./tsdbql-columns.ts";
-import { compileCondition, type FindColumn } from "./tsdbql-condition.ts";
 import type { StatementMemory } from "./tsdbql-memory.ts";
 import { rawBlocks } from "./tsdbql-raw.ts";
 import { concatRows, type LooseRows, orderedRows, type RowSet, type RowsRequest, readRows, TOO_MANY } from "./tsdbql-rows.ts";
@@ -63,11 +63,11 @@ export class SelectRun {
       const isTable = source.kind === "table";
       let loose = isTable ? await this.tableRows(plan, source, request) : await this.subqueryRows(plan, source.plan, name, request);
       if (loose === TOO_MANY) throw new Error("BUG: there was no limit");
-      if (isTable && plan.calls.length === 0) loose = withoutEmpty(loose);
+      if (isTable && plan.calls.length === 0) loose = await this.turns.run(withoutEmpty(loose));
       this.memory.take(loose.bytes);
       parts.push(loose);
     }
-    const set = await this.turns.run(orderedRows(concatRows(parts), request.descending));
+    const set = await this.turns.run(orderedRows(await this.turns.run(concatRows(parts)), request.descending));
     this.memory.check(set.bytes);
     return set;
   }
@@ -91,9 +91,7 @@ export class SelectRun {
     for (const call of plan.calls) checkCall(call);
     const rows = new SubqueryRows(inner, groupBy, this.memory);
     for await (const block of this.blocks(inner, name, { range, groupBy })) rows.add(block);
-    return rows.finish(request, plan.calls.length === 0, (find: FindColumn) =>
-      plan.checked.condition === null ? null : compileCondition(plan.checked.condition, find),
-    );
+    return this.turns.run(rows.finish(request, plan.calls.length === 0, plan.checked.condition));
   }
 }
 
@@ -114,18 +112,27 @@ function checkCall(call: PlannedCall): void {
 }
 
 /** Rows of a measurement that show anything but tags: others are none. */
-export function withoutEmpty(loose: LooseRows): LooseRows {
+export function* withoutEmpty(loose: LooseRows): Steps<LooseRows> {
   const fields = loose.columns.filter((cells) => cells !== null && cells.type !== "tag") as Cells[];
   if (fields.some(({ validity }) => validity === null)) return loose;
-  const rows = Int32Array.from(loose.times.keys()).filter((row) => fields.some(({ validity }) => isValid(validity, row)));
-  if (rows.length === loose.times.length) return loose;
-  return {
-    times: takeIntegers(loose.times, rows),
-    tags: loose.tags.map((cells) => takeCells(cells, rows) as TagCells),
-    series: loose.series === null ? null : Uint32Array.from(rows, (row) => loose.series![row]!),
-    columns: loose.columns.map((cells) => (cells === null ? null : takeCells(cells, rows))),
-    bytes: loose.bytes,
-  };
+  const shown = new Int32Array(loose.times.length);
+  let count = 0;
+  yield* inSteps(shown.length, (from, to) => {
+    for (let row = from; row < to; row++) if (fields.some(({ validity }) => isValid(validity, row))) shown[count++] = row;
+  });
+  return count === shown.length ? loose : yield* takeRows(loose, shown.subarray(0, count));
+}
+
+function* takeRows({ times, tags, series, columns, bytes }: LooseRows, rows: Int32Array): Steps<LooseRows> {
+  const takenTags: TagCells[] = [];
+  for (const cells of tags) takenTags.push(yield* takeTags(cells, rows));
+  const taken: (AnyCells | null)[] = [];
+  for (const cells of columns) taken.push(cells === null ? null : yield* takeCells(cells, rows));
+  const takenSeries = series === null ? null : new Uint32Array(rows.length);
+  yield* inSteps(rows.length, (from, to) => {
+    if (takenSeries !== null) for (let i = from; i < to; i++) takenSeries[i] = series![rows[i]!]!;
+  });
+  return { times: yield* takeIntegers(times, rows), tags: takenTags, series: takenSeries, columns: taken, bytes };
 }
 
 /** Each once. */

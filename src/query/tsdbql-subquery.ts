@@ -1,8 +1,11 @@
 // The answer of an inner statement as rows of the one around it.
+import type { Steps } from "../model/steps.ts";
+import type { Expression } from "../tsdbql/ast.ts";
+import { takeIntegers } from "../tsdbql/operators/words.ts";
 import { kindOf } from "../tsdbql/plan-types.ts";
 import { castCells, takeCells } from "./tsdbql-cells.ts";
 import type { AnyCells, TagCells } from "./tsdbql-columns.ts";
-import type { FindColumn } from "./tsdbql-condition.ts";
+import { type ConditionColumn, refKey, refsOf, rowsWhere } from "./tsdbql-condition.ts";
 import type { StatementMemory } from "./tsdbql-memory.ts";
 import { concatCells, type LooseRows, type RowsRequest } from "./tsdbql-rows.ts";
 import type { RowBlock, RunPlan } from "./tsdbql-select.ts";
@@ -10,8 +13,6 @@ import type { RowBlock, RunPlan } from "./tsdbql-select.ts";
 /** Of a value in memory, about. */
 const VALUE_BYTES = 9;
 const ROW_BYTES = 16;
-
-type MakeTest = (find: FindColumn) => ((row: number) => boolean) | null;
 
 export class SubqueryRows {
   private readonly kept: RowBlock[] = [];
@@ -31,51 +32,64 @@ export class SubqueryRows {
   }
 
   /** @param keepsOrder results without windows, or with filled ones, stay as they come, group by group */
-  finish(request: RowsRequest, keepsOrder: boolean, makeTest: MakeTest): LooseRows {
+  *finish(request: RowsRequest, keepsOrder: boolean, condition: Expression | null): Steps<LooseRows> {
     const { kept, plan } = this;
     const counts = kept.map(({ times }) => times.length);
     const known = new Map<string, AnyCells | null>();
-    const column = (name: string): AnyCells | null => {
+    const self = this;
+    const column = function* (name: string): Steps<AnyCells | null> {
       let cells = known.get(name);
       if (cells === undefined) {
-        cells = this.column(name, counts);
+        cells = yield* self.column(name, counts);
         known.set(name, cells);
       }
       return cells;
     };
-    const find: FindColumn = (ref) => {
-      const kind = kindOf(ref, [plan.schema]);
-      const cells = column(ref.name);
-      return { kind, cells: cells === null ? null : castCells(cells, kind) };
-    };
     const all = concatTimes(kept);
-    const test = makeTest(find);
-    const rows = test === null ? null : Int32Array.from(all.keys()).filter(test);
-    const take = (cells: AnyCells | null) => (cells === null || rows === null ? cells : takeCells(cells, rows));
-    const times = rows === null ? all : BigInt64Array.from(rows, (row) => all[row]!);
-    const absent = (): TagCells => ({ type: "tag", codes: new Uint32Array(times.length), dictionary: [""] });
+    const rows = condition === null ? null : yield* this.rowsOf(condition, column, all.length);
+    const take = function* (cells: AnyCells | null): Steps<AnyCells | null> {
+      return cells === null || rows === null ? cells : yield* takeCells(cells, rows);
+    };
+    const times = rows === null ? all : yield* takeIntegers(all, rows);
+    const tags: TagCells[] = [];
+    for (const name of request.groupBy) {
+      const cells = this.groupBy.includes(name) ? yield* take(this.tag(name, counts)) : null;
+      tags.push(cells?.type === "tag" ? cells : { type: "tag", codes: new Uint32Array(times.length), dictionary: [""] });
+    }
+    const columns: (AnyCells | null)[] = [];
+    for (const { name, kind } of request.columns) {
+      const cells = yield* take(yield* column(name));
+      columns.push(cells === null ? null : yield* castCells(cells, kind));
+    }
     return {
       times,
-      tags: request.groupBy.map((name) => {
-        const cells = this.groupBy.includes(name) ? take(this.tag(name, counts)) : null;
-        return cells?.type === "tag" ? cells : absent();
-      }),
+      tags,
       // blocks come in an order of their own: by groups, or by time and series
       series: null,
-      columns: request.columns.map(({ name, kind }) => {
-        const cells = take(column(name));
-        return cells === null ? null : castCells(cells, kind);
-      }),
+      columns,
       bytes: this.bytes,
       keepsOrder: keepsOrder && plan.calls.length > 0 && (plan.checked.interval === null || plan.checked.fill.kind !== "none"),
     };
   }
 
+  private *rowsOf(condition: Expression, column: (name: string) => Steps<AnyCells | null>, rowCount: number): Steps<Int32Array> {
+    const found = new Map<string, ConditionColumn>();
+    for (const ref of refsOf(condition)) {
+      if (found.has(refKey(ref))) continue;
+      const kind = kindOf(ref, [this.plan.schema]);
+      const cells = yield* column(ref.name);
+      found.set(refKey(ref), { kind, cells: cells === null ? null : yield* castCells(cells, kind) });
+    }
+    const all = Uint32Array.from({ length: rowCount }, (_, row) => row);
+    const rows = yield* rowsWhere(condition, (ref) => found.get(refKey(ref))!, all);
+    return new Int32Array(rows.buffer, rows.byteOffset, rows.length);
+  }
+
   /** A column of the inner answer, else a tag that it is grouped by. */
-  private column(name: string, counts: readonly number[]): AnyCells | null {
+  private *column(name: string, counts: readonly number[]): Steps<AnyCells | null> {
     const index = this.plan.outputs.findIndex((output) => output.name === name);
     if (index < 0) return this.plan.dimensions.includes(name) ? { ...this.tag(name, counts), keepsEmpty: true } : null;
-    return concatCells(
+    return yield* concatCells(
       this.kept.map(({ columns }) => columns[index]!),
       counts,
     );

@@ -3,9 +3,10 @@
 
 import { ColumnType } from "../model/column.ts";
 import type { TagPredicate, TimeRange } from "../model/scan.ts";
+import { inSteps } from "../model/steps.ts";
 import type { TableSource } from "../tsdbql/plan-select.ts";
 import { planWhere, type Where } from "../tsdbql/plan-where.ts";
-import { growingColumn, NumberColumn, type TagColumn } from "./tsdbql-columns.ts";
+import { growingColumn, NumberColumn, type TagCells, type TagColumn } from "./tsdbql-columns.ts";
 import { groupRows } from "./tsdbql-order.ts";
 import { orderedRows, type RowSet, type RowsRequest, readRows, TOO_MANY } from "./tsdbql-rows.ts";
 import { type RunPlan, type SelectRun, withoutEmpty } from "./tsdbql-select.ts";
@@ -41,7 +42,7 @@ export class TableSlices {
     const { turns, memory } = this.run;
     const predicates = await this.table.predicates(this.where, turns);
     const loose = await readRows(this.table, { ...this.request, newestOnly: true }, predicates, [], { turns, memory });
-    if (loose === TOO_MANY || withoutEmpty(loose).times.length < loose.times.length) return null;
+    if (loose === TOO_MANY || (await turns.run(withoutEmpty(loose))).times.length < loose.times.length) return null;
     return turns.run(orderedRows(loose, this.request.descending));
   }
 
@@ -78,7 +79,7 @@ export class TableSlices {
     const { turns, memory } = this.run;
     const loose = await readRows(this.table, this.request, predicates, this.where.rows, { turns, memory });
     if (loose === TOO_MANY) throw new Error("BUG: there was no limit");
-    yield await turns.run(orderedRows(withoutEmpty(loose), this.request.descending));
+    yield await turns.run(orderedRows(await turns.run(withoutEmpty(loose)), this.request.descending));
   }
 
   private async *byTime(predicates: ScanPredicates, rowCountMax: number, isEnough: () => boolean): AsyncGenerator<RowSet> {
@@ -92,7 +93,7 @@ export class TableSlices {
       if (loose === TOO_MANY) slices.retry();
       else {
         slices.done(loose.times.length);
-        const shown = withoutEmpty(loose);
+        const shown = await turns.run(withoutEmpty(loose));
         if (shown.times.length > 0) {
           yield await turns.run(orderedRows(shown, request.descending));
           if (isEnough()) return;
@@ -124,14 +125,18 @@ export class TableSlices {
       cursor.close();
     }
     const absent = { type: "tag", codes: new Uint32Array(rowCount), dictionary: [""] } as const;
-    const cells = columns.map((column) => {
+    const cells: TagCells[] = [];
+    for (const column of columns) {
       const place = keys.indexOf(column!);
-      return place < 0 ? absent : tags[place]!.take(null, rowCount);
-    });
+      cells.push(place < 0 ? absent : await this.run.turns.run(tags[place]!.take(null, rowCount)));
+    }
     const groups = await this.run.turns.run(groupRows(cells, rowCount));
     const sizes = new Float64Array(groups.tags.length);
     const view = counts.view();
-    for (let row = 0; row < rowCount; row++) sizes[groups.groupOf[row]!]! += Number(view[row]!);
+    const counted = inSteps(rowCount, (from, to) => {
+      for (let row = from; row < to; row++) sizes[groups.groupOf[row]!]! += Number(view[row]!);
+    });
+    await this.run.turns.run(counted);
     return groups.tags.map((each, i) => ({ tags: each, rowCount: sizes[i]! }));
   }
 

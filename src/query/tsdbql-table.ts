@@ -2,6 +2,7 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import { type ColumnDef, ColumnType } from "../model/column.ts";
 import { ALL_TIME, type FieldPredicate, type TagPredicate } from "../model/scan.ts";
+import { StepCounter, type Steps } from "../model/steps.ts";
 import type { FieldType } from "../tsdbql/ast.ts";
 import type { Schema } from "../tsdbql/plan-types.ts";
 import type { TagTest, Where } from "../tsdbql/plan-where.ts";
@@ -67,7 +68,7 @@ export class MeasurementTable {
       else {
         const values = await this.tagValues(test.tag, turns);
         if (values === null) leftTags.push(test);
-        else tags.push({ columnId, values: values.filter(test.accepts).map((value) => (value === "" ? null : value)) });
+        else tags.push({ columnId, values: await turns.run(acceptedOf(test, values)) });
       }
     }
     const fields = where.fields.map(({ field, ...test }): FieldPredicate => ({ columnId: this.column(field)!.id, ...test }));
@@ -92,6 +93,20 @@ export class MeasurementTable {
     return found;
   }
 }
+
+/** Values that pass; null for none. */
+function* acceptedOf(test: TagTest, values: readonly string[]): Steps<(string | null)[]> {
+  const accepted: (string | null)[] = [];
+  const counter = new StepCounter();
+  for (const value of values) {
+    if (test.accepts(value)) accepted.push(value === "" ? null : value);
+    if (counter.isDue(test.size * TEST_ROWS)) yield;
+  }
+  return accepted;
+}
+
+/** Rows that take as long as a value's test, about. */
+const TEST_ROWS = 8;
 
 /** Of more, rows are judged one by one. */
 const VALUES_MAX = 100_000;

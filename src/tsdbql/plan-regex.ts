@@ -1,10 +1,13 @@
 // Regular expressions of the language as something that tests texts, in time that grows with the text's length alone: all states that a
 // text may be in are followed at once, so that no expression makes a search go back and forth for ever.
 import { TsdbError } from "../model/errors.ts";
+import { finish, StepCounter, type Steps } from "../model/steps.ts";
 import { type Assertion, type CharSet, parseRegex, type RegexNode } from "./plan-regex-parse.ts";
 
 export interface TextTest {
   test(text: string): boolean;
+  /** The same with pauses: a long text takes long. */
+  steps(text: string): Steps<boolean>;
 }
 
 const KEPT_MAX = 256;
@@ -26,8 +29,18 @@ const PLAIN = /^(\^?)([\w \-,:;@#%&=<>"'~!/]*)(\$?)$/;
 function plainTest(source: string): TextTest | null {
   const [, start, text, end] = PLAIN.exec(source) ?? [];
   if (text === undefined) return null;
-  if (start === "^") return { test: end === "$" ? (each) => each === text : (each) => each.startsWith(text) };
-  return { test: end === "$" ? (each) => each.endsWith(text) : (each) => each.includes(text) };
+  if (start === "^") return inOneStep(end === "$" ? (each) => each === text : (each) => each.startsWith(text));
+  return inOneStep(end === "$" ? (each) => each.endsWith(text) : (each) => each.includes(text));
+}
+
+function inOneStep(test: (text: string) => boolean): TextTest {
+  return {
+    test,
+    // biome-ignore lint/correctness/useYield: the runtime looks for a text in less than a nanosecond a character
+    *steps(text) {
+      return test(text);
+    },
+  };
 }
 
 /** What a state does: takes a character, goes on at two places, or on if an assertion holds. */
@@ -44,48 +57,57 @@ const NOWHERE = -1;
 class Automaton implements TextTest {
   private readonly states: State[] = [];
   private readonly first: number;
-  /** For each state the step at which it was last reached. */
-  private readonly reachedAt: Int32Array;
-  private current: Int32Array;
-  private following: Int32Array;
+  /** Of the search that ended last; null while one goes on: there may be others meanwhile. */
+  private scratch: Scratch | null = null;
 
   constructor(node: RegexNode) {
     this.first = this.build(node, this.add({ kind: "match" }));
-    const count = this.states.length;
-    this.reachedAt = new Int32Array(count);
-    this.current = new Int32Array(count);
-    this.following = new Int32Array(count);
   }
 
   test(text: string): boolean {
-    this.reachedAt.fill(-1);
+    return finish(this.steps(text));
+  }
+
+  *steps(text: string): Steps<boolean> {
+    const scratch = this.scratch ?? new Scratch(this.states.length);
+    this.scratch = null;
+    const found = yield* this.search(text, scratch);
+    this.scratch = scratch;
+    return found;
+  }
+
+  private *search(text: string, scratch: Scratch): Steps<boolean> {
+    scratch.reachedAt.fill(-1);
+    const counter = new StepCounter();
+    let { current, following } = scratch;
     let count = 0;
     for (let at = 0, step = 0; ; step++) {
+      if (counter.isDue(1 + count)) yield;
       // a match may begin anywhere
-      count = this.reach(this.first, this.current, count, { text, at, step });
+      count = this.reach(this.first, { list: current, count, reachedAt: scratch.reachedAt }, { text, at, step });
       if (count < 0) return true;
       if (at >= text.length) return false;
       const code = text.codePointAt(at)!;
       at += code > 0xffff ? 2 : 1;
       let next = 0;
       for (let i = 0; i < count; i++) {
-        const state = this.states[this.current[i]!]!;
+        const state = this.states[current[i]!]!;
         if (state.kind !== "set" || !state.has(code)) continue;
-        next = this.reach(state.next, this.following, next, { text, at, step: step + 1 });
+        next = this.reach(state.next, { list: following, count: next, reachedAt: scratch.reachedAt }, { text, at, step: step + 1 });
         if (next < 0) return true;
       }
-      [this.current, this.following] = [this.following, this.current];
+      [current, following] = [following, current];
       count = next;
     }
   }
 
   /** Adds the states that are reached from one without a character. -1: the end is among them. */
-  private reach(from: number, list: Int32Array, count: number, place: Place): number {
+  private reach(from: number, { list, count, reachedAt }: Reached, place: Place): number {
     const left = [from];
     let end = count;
     for (let at = left.pop(); at !== undefined; at = left.pop()) {
-      if (this.reachedAt[at] === place.step) continue;
-      this.reachedAt[at] = place.step;
+      if (reachedAt[at] === place.step) continue;
+      reachedAt[at] = place.step;
       const state = this.states[at]!;
       if (state.kind === "match") return -1;
       if (state.kind === "split") left.push(state.next, state.other);
@@ -130,6 +152,26 @@ class Automaton implements TextTest {
     for (let i = 0; i < least; i++) after = this.build(part, after);
     return after;
   }
+}
+
+/** What a search writes to. */
+class Scratch {
+  /** For each state the step at which it was last reached. */
+  readonly reachedAt: Int32Array;
+  readonly current: Int32Array;
+  readonly following: Int32Array;
+
+  constructor(stateCount: number) {
+    this.reachedAt = new Int32Array(stateCount);
+    this.current = new Int32Array(stateCount);
+    this.following = new Int32Array(stateCount);
+  }
+}
+
+interface Reached {
+  readonly list: Int32Array;
+  readonly count: number;
+  readonly reachedAt: Int32Array;
 }
 
 interface Place {

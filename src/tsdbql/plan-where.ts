@@ -7,6 +7,8 @@ export interface TagTest {
   readonly tag: string;
   /** The only values that pass; null: they are not known by name. */
   readonly values: readonly string[] | null;
+  /** How many texts and patterns a value is compared with. */
+  readonly size: number;
   /** "" is a tag that is absent. */
   accepts(value: string): boolean;
 }
@@ -99,8 +101,19 @@ function anyOf(part: Expression, schema: Schema): TagTest | FieldTexts | boolean
   }
   const isOfTag = (test: TagTest | FieldTexts): test is TagTest => "tag" in test && test.tag === first.tag;
   if (!tests.every(isOfTag)) return null;
-  const values = tests.every((test) => test.values !== null) ? new Set(tests.flatMap((test) => test.values!)) : null;
-  return { tag: first.tag, values: values === null ? null : [...values], accepts: (value) => tests.some((test) => test.accepts(value)) };
+  return anyTag(first.tag, tests);
+}
+
+/** Passes what one of the tests passes. */
+export function anyTag(tag: string, tests: readonly TagTest[]): TagTest {
+  const values = new Set(tests.flatMap((test) => test.values ?? []));
+  const others = tests.filter((test) => test.values === null);
+  return {
+    tag,
+    values: others.length === 0 ? [...values] : null,
+    size: 1 + others.length,
+    accepts: (value) => values.has(value) || others.some((test) => test.accepts(value)),
+  };
 }
 
 const MIRRORED: Partial<Record<BinaryOperator, BinaryOperator>> = { "<": ">", "<=": ">=", ">": "<", ">=": "<=" };
@@ -135,12 +148,12 @@ export function isTagLike(kind: ColumnKind): kind is "tag" | null {
 export function tagTest(tag: string, operator: BinaryOperator, value: Literal): TagTest | false {
   if (value.kind === "string") {
     const wanted = value.value;
-    if (operator === "=") return { tag, values: [wanted], accepts: (text) => text === wanted };
-    return operator === "!=" ? { tag, values: null, accepts: (text) => text !== wanted } : false;
+    if (operator === "=") return { tag, values: [wanted], size: 1, accepts: (text) => text === wanted };
+    return operator === "!=" ? { tag, values: null, size: 1, accepts: (text) => text !== wanted } : false;
   }
   if (value.kind !== "regex" || (operator !== "=~" && operator !== "!~")) return false;
   const regex = compileRegex(value.source);
-  return { tag, values: null, accepts: (text) => regex.test(text) === (operator === "=~") };
+  return { tag, values: null, size: 1, accepts: (text) => regex.test(text) === (operator === "=~") };
 }
 
 const COMPARISONS: ReadonlySet<string> = new Set(["=", "!=", "<", "<=", ">", ">="]);

@@ -1,6 +1,7 @@
 // The functions of the v1-style language over points against InfluxDB 1.6.7's answers.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { finish } from "../../src/model/steps.ts";
 import { TimeZone } from "../../src/model/time-zone.ts";
 import type { Fill, Literal } from "../../src/tsdbql/ast.ts";
 import { pointsOf } from "../../src/tsdbql/operators/columns.ts";
@@ -38,19 +39,19 @@ function run(each: Case): WindowPoints {
   const points = select(DATA[each.from]!, bounds, descending);
   const context = { descending, intervalNs: grid?.intervalNs ?? null };
   if (transform !== undefined && inner === undefined)
-    return { points: transform.apply(points.points, argsOf(outer!), context), validity: null };
+    return { points: finish(transform.apply(points.points, argsOf(outer!), context)), validity: null };
   const [name, ...args] = (inner ?? outer)!;
   const reducer = REDUCERS.get(name)!;
   const windows =
     grid === null
       ? oneWindow(points.points.times.length, { startNs: 0n, endNs: TIME_MAX })
-      : cutWindows(points.points.times, grid, descending);
+      : finish(cutWindows(points.points.times, grid, descending));
   const keys = each.byKey ? points.keys : null;
-  const reduced = reducer.reduce(points.points, windows, args, { ...context, keys, ownTimes: everySeconds === undefined, seed: 1 });
+  const reduced = finish(reducer.reduce(points.points, windows, args, { ...context, keys, ownTimes: everySeconds === undefined, seed: 1 }));
   const filled = fillOf(each, reduced.points, bounds, grid, reducer.isList);
   if (transform === undefined) return filled;
   const there = withoutNulls(filled);
-  return { points: transform.apply(there, argsOf(outer!), context), validity: null };
+  return { points: finish(transform.apply(there, argsOf(outer!), context)), validity: null };
 }
 
 const argsOf = ([, ...args]: readonly [string, ...Literal[]]) => args;
@@ -102,7 +103,7 @@ function fillOf(
   const isCount = calls.at(-1)![0] === "count";
   const how: Fill =
     typeof fill === "number" ? { kind: "value", value: fill } : isCount && fill === "null" ? { kind: "value", value: 0n } : { kind: fill };
-  return fillWindows(points, windowStarts(grid, bounds.minNs, bounds.maxNs, descending), how, grid.intervalNs);
+  return finish(fillWindows(points, finish(windowStarts(grid, bounds.minNs, bounds.maxNs, descending)), how, grid.intervalNs));
 }
 
 function withoutNulls({ points, validity }: WindowPoints): Points {

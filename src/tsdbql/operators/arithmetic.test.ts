@@ -1,6 +1,7 @@
 // Operators and functions of rows: integers against BigInt, the rest against the language's rules.
 import { expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
+import { finish } from "../../model/steps.ts";
 import type { FieldType, Literal } from "../ast.ts";
 import { type Arithmetic, arithmetic, arithmeticType, toCells } from "./arithmetic.ts";
 import { cellsOf } from "./columns.ts";
@@ -40,7 +41,7 @@ for (const bits of [8, 30, 53, 64]) {
         type === "integer" ? cellsOf("integer", BigInt64Array.from(of), null) : cellsOf("unsigned", BigUint64Array.from(of), null);
       for (const operator of OPERATORS) {
         if (arithmeticType(operator, type, type) === "float") continue;
-        const got = arithmetic(operator, column(pairs.map(([a]) => a)), column(pairs.map(([, b]) => b)), pairs.length);
+        const got = finish(arithmetic(operator, column(pairs.map(([a]) => a)), column(pairs.map(([, b]) => b)), pairs.length));
         const want = pairs.map(([a, b]) => wrap(model(operator, wrap(a), wrap(b))));
         expect({ operator, type: got.type, values: [...(got.values as BigInt64Array)] }).toEqual({ operator, type, values: want });
       }
@@ -55,11 +56,11 @@ const literal = (value: number): Literal => ({ kind: "number", value });
 
 // as InfluxDB 1.6.7 answers them
 const FLOATS: [name: string, got: Cells, want: number[]][] = [
-  ["10 / 2, 9 / 2, 1 / 0 of integers", arithmetic("/", integer(10n, 9n, 1n), integer(2n, 2n, 0n), 3), [5, 4.5, 0]],
-  ["1.5 / 0 and 0.0 / 0", arithmetic("/", float(1.5, 0), literal(0), 2), [0, 0]],
-  ["1.5 % 0, 3.5 % 1.5, -3.5 % 1.5", arithmetic("%", float(1.5, 3.5, -3.5), float(0, 1.5, 1.5), 3), [Number.NaN, 0.5, -0.5]],
-  ["an integer less 0.5", arithmetic("-", integer(10n), literal(0.5), 1), [9.5]],
-  ["2 ^ 53 + 1 as a float", arithmetic("+", integer(2n ** 53n + 1n), literal(0), 1), [2 ** 53]],
+  ["10 / 2, 9 / 2, 1 / 0 of integers", finish(arithmetic("/", integer(10n, 9n, 1n), integer(2n, 2n, 0n), 3)), [5, 4.5, 0]],
+  ["1.5 / 0 and 0.0 / 0", finish(arithmetic("/", float(1.5, 0), literal(0), 2)), [0, 0]],
+  ["1.5 % 0, 3.5 % 1.5, -3.5 % 1.5", finish(arithmetic("%", float(1.5, 3.5, -3.5), float(0, 1.5, 1.5), 3)), [Number.NaN, 0.5, -0.5]],
+  ["an integer less 0.5", finish(arithmetic("-", integer(10n), literal(0.5), 1)), [9.5]],
+  ["2 ^ 53 + 1 as a float", finish(arithmetic("+", integer(2n ** 53n + 1n), literal(0), 1)), [2 ** 53]],
 ];
 test.each(FLOATS)("%s", (_, got, want) => expect([got.type, [...(got.values as Float64Array)]]).toEqual(["float", want]));
 
@@ -70,7 +71,7 @@ test("booleans have & | ^ and nothing else", () => {
     ["|", [0, 1, 1, 1]],
     ["^", [0, 1, 1, 0]],
   ] as const) {
-    expect([...(arithmetic(operator, a, b, 4).values as Uint8Array)]).toEqual([...want]);
+    expect([...(finish(arithmetic(operator, a, b, 4)).values as Uint8Array)]).toEqual([...want]);
   }
   for (const operator of ["+", "-", "*", "/", "%"] as const) expect(arithmeticType(operator, "boolean", "boolean")).toBeNull();
 });
@@ -88,7 +89,7 @@ test.each(NO_MEANING)("%s means nothing between %s and %s", (operator, a, b) => 
 test("a row in which either side is null is null", () => {
   const a = cellsOf("float", Float64Array.of(1, 2, 3, 4), Uint8Array.of(0b0011));
   const b = cellsOf("integer", BigInt64Array.of(1n, 2n, 3n, 4n), Uint8Array.of(0b0101));
-  expect(arithmetic("+", a, b, 4).validity![0]! & 0b1111).toBe(0b0001);
+  expect(finish(arithmetic("+", a, b, 4)).validity![0]! & 0b1111).toBe(0b0001);
 });
 
 test("constants of every kind are columns", () => {
@@ -98,7 +99,7 @@ test("constants of every kind are columns", () => {
   expect(toCells({ kind: "string", value: "x" }, 1)).toEqual(cellsOf("string", ["x"], null));
 });
 
-const apply = (name: string, ...args: (Cells | Literal)[]) => ROW_FUNCTIONS.get(name)!.apply(args, 1);
+const apply = (name: string, ...args: (Cells | Literal)[]) => finish(ROW_FUNCTIONS.get(name)!.apply(args, 1));
 // the languages' documentation, and mathematics
 const FUNCTIONS: [name: string, args: (Cells | Literal)[], want: number | bigint | null][] = [
   ["abs", [float(-1.5)], 1.5],

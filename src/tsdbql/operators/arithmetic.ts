@@ -1,6 +1,7 @@
 // Operators between columns of rows and constants. Integers wrap as 64-bit ones do and stay exact; of two integers the quotient is a float.
 // A division by zero gives 0, a remainder by 0 gives 0 of integers and no number of floats. A row in which either side is null is null.
 import { assert } from "../../model/assert.ts";
+import { inSteps, isPause, type Steps } from "../../model/steps.ts";
 import type { BinaryOperator, FieldType, Literal } from "../ast.ts";
 import type { PointValues } from "../points.ts";
 import { cellsOf, newValues, numbersOf } from "./columns.ts";
@@ -28,15 +29,15 @@ export function arithmeticType(operator: Arithmetic, left: FieldType, right: Fie
 }
 
 /** @param left, right of types that `arithmeticType` has a result for */
-export function arithmetic(operator: Arithmetic, left: Cells | Literal, right: Cells | Literal, rowCount: number): Cells {
+export function* arithmetic(operator: Arithmetic, left: Cells | Literal, right: Cells | Literal, rowCount: number): Steps<Cells> {
   const [a, b] = [toCells(left, rowCount), toCells(right, rowCount)];
   const type = arithmeticType(operator, a.type, b.type);
   assert(type !== null, `${a.type} ${operator} ${b.type} was refused when it was planned`);
   const validity = bothValid(a.validity, b.validity);
-  if (type === "boolean") return booleans(operator, a as CellsOf<"boolean">, b as CellsOf<"boolean">, validity);
-  if (type === "float") return cellsOf("float", floatResults(operator, numbersOf(a), numbersOf(b)), validity);
+  if (type === "boolean") return yield* booleans(operator, a as CellsOf<"boolean">, b as CellsOf<"boolean">, validity);
+  if (type === "float") return cellsOf("float", yield* floatResults(operator, yield* numbersOf(a), yield* numbersOf(b)), validity);
   const values = newValues(type, rowCount) as Integers;
-  fillIntegers(operator, a.values as Integers, b.values as Integers, values);
+  yield* fillIntegers(operator, a.values as Integers, b.values as Integers, values);
   return cellsOf(type, values as PointValues[typeof type], validity);
 }
 
@@ -61,51 +62,63 @@ export function toCells(side: Cells | Literal, rowCount: number): Cells {
   }
 }
 
-function booleans(operator: Arithmetic, a: CellsOf<"boolean">, b: CellsOf<"boolean">, validity: Validity): Cells {
+function* booleans(operator: Arithmetic, a: CellsOf<"boolean">, b: CellsOf<"boolean">, validity: Validity): Steps<Cells> {
   const values = new Uint8Array(a.values.length);
   for (let i = 0; i < values.length; i++) {
+    if (isPause(i)) yield;
     const [x, y] = [a.values[i]!, b.values[i]!];
     values[i] = operator === "&" ? x & y : operator === "|" ? x | y : x ^ y;
   }
   return cellsOf("boolean", values, validity);
 }
 
-function floatResults(operator: Arithmetic, a: Float64Array, b: Float64Array): Float64Array {
+function* floatResults(operator: Arithmetic, a: Float64Array, b: Float64Array): Steps<Float64Array> {
   const values = new Float64Array(a.length);
-  if (operator === "+") for (let i = 0; i < values.length; i++) values[i] = a[i]! + b[i]!;
-  else if (operator === "-") for (let i = 0; i < values.length; i++) values[i] = a[i]! - b[i]!;
-  else if (operator === "*") for (let i = 0; i < values.length; i++) values[i] = a[i]! * b[i]!;
-  else if (operator === "/") for (let i = 0; i < values.length; i++) values[i] = b[i] === 0 ? 0 : a[i]! / b[i]!;
-  else for (let i = 0; i < values.length; i++) values[i] = a[i]! % b[i]!;
+  yield* inSteps(values.length, (from, to) => {
+    if (operator === "+") for (let i = from; i < to; i++) values[i] = a[i]! + b[i]!;
+    else if (operator === "-") for (let i = from; i < to; i++) values[i] = a[i]! - b[i]!;
+    else if (operator === "*") for (let i = from; i < to; i++) values[i] = a[i]! * b[i]!;
+    else if (operator === "/") for (let i = from; i < to; i++) values[i] = b[i] === 0 ? 0 : a[i]! / b[i]!;
+    else for (let i = from; i < to; i++) values[i] = a[i]! % b[i]!;
+  });
   return values;
 }
 
-function fillIntegers(operator: Arithmetic, a: Integers, b: Integers, values: Integers): void {
-  if (operator === "+" || operator === "-") addWords(wordsOf(a), wordsOf(b), wordsOf(values), operator === "-");
-  else if (BITWISE.has(operator)) combineBits(operator, wordsOf(a), wordsOf(b), wordsOf(values));
-  else if (areExact(a) && areExact(b)) multiplyExact(operator, a, b, values);
-  else for (let i = 0; i < values.length; i++) values[i] = wide(operator, a[i]!, b[i]!);
-}
-
-function addWords(a: Int32Array, b: Int32Array, sums: Int32Array, isMinus: boolean): void {
-  for (let i = 0; i < sums.length; i += 2) {
-    const low = isMinus ? (a[i]! >>> 0) - (b[i]! >>> 0) : (a[i]! >>> 0) + (b[i]! >>> 0);
-    const carry = Math.floor(low / WORD);
-    sums[i] = low | 0;
-    sums[i + 1] = isMinus ? a[i + 1]! - b[i + 1]! + carry : a[i + 1]! + b[i + 1]! + carry;
+function* fillIntegers(operator: Arithmetic, a: Integers, b: Integers, values: Integers): Steps<void> {
+  if (operator === "+" || operator === "-") yield* addWords(wordsOf(a), wordsOf(b), wordsOf(values), operator === "-");
+  else if (BITWISE.has(operator)) yield* combineBits(operator, wordsOf(a), wordsOf(b), wordsOf(values));
+  else if ((yield* areExact(a)) && (yield* areExact(b))) yield* multiplyExact(operator, a, b, values);
+  else {
+    yield* inSteps(values.length, (from, to) => {
+      for (let i = from; i < to; i++) values[i] = wide(operator, a[i]!, b[i]!);
+    });
   }
 }
 
-function combineBits(operator: Arithmetic, a: Int32Array, b: Int32Array, bits: Int32Array): void {
-  if (operator === "&") for (let i = 0; i < bits.length; i++) bits[i] = a[i]! & b[i]!;
-  else if (operator === "|") for (let i = 0; i < bits.length; i++) bits[i] = a[i]! | b[i]!;
-  else for (let i = 0; i < bits.length; i++) bits[i] = a[i]! ^ b[i]!;
+function* addWords(a: Int32Array, b: Int32Array, sums: Int32Array, isMinus: boolean): Steps<void> {
+  yield* inSteps(sums.length / 2, (from, to) => {
+    for (let i = 2 * from; i < 2 * to; i += 2) {
+      const low = isMinus ? (a[i]! >>> 0) - (b[i]! >>> 0) : (a[i]! >>> 0) + (b[i]! >>> 0);
+      const carry = Math.floor(low / WORD);
+      sums[i] = low | 0;
+      sums[i + 1] = isMinus ? a[i + 1]! - b[i + 1]! + carry : a[i + 1]! + b[i + 1]! + carry;
+    }
+  });
+}
+
+function* combineBits(operator: Arithmetic, a: Int32Array, b: Int32Array, bits: Int32Array): Steps<void> {
+  yield* inSteps(bits.length, (from, to) => {
+    if (operator === "&") for (let i = from; i < to; i++) bits[i] = a[i]! & b[i]!;
+    else if (operator === "|") for (let i = from; i < to; i++) bits[i] = a[i]! | b[i]!;
+    else for (let i = from; i < to; i++) bits[i] = a[i]! ^ b[i]!;
+  });
 }
 
 /** Products, quotients and remainders of integers that are floats exactly: so is the result, unless a product is too large. */
-function multiplyExact(operator: Arithmetic, a: Integers, b: Integers, values: Integers): void {
-  const [x, y, words] = [floatsOf(a), floatsOf(b), wordsOf(values)];
+function* multiplyExact(operator: Arithmetic, a: Integers, b: Integers, values: Integers): Steps<void> {
+  const [x, y, words] = [yield* floatsOf(a), yield* floatsOf(b), wordsOf(values)];
   for (let i = 0; i < values.length; i++) {
+    if (isPause(i)) yield;
     let result: number;
     if (operator === "*") result = x[i]! * y[i]!;
     else if (y[i] === 0) result = 0;

@@ -2,6 +2,7 @@
 // give nothing before they have seen enough, which a second number overrides, and the first points are weighted as "exponential" or
 // "simple" says.
 // Sources: 1.x's documentation of each function; the algorithms as published at TA-Lib and StockCharts, which it refers to.
+import { isPause } from "../../model/steps.ts";
 import type { Literal } from "../ast.ts";
 import type { Points } from "../points.ts";
 import { integerOf, textOf } from "./arguments.ts";
@@ -243,22 +244,23 @@ function indicatorTransform({ name, label, hasWarmup, dropsInfinite, make }: Ind
     ...{ name, arity: [2, hasWarmup ? 4 : 3], takes: NUMBERS, label },
     resultType: () => "float",
     windowsBefore: () => 1,
-    apply(points: Points, args: readonly Literal[]) {
+    *apply(points: Points, args: readonly Literal[]) {
       checkType(transform, points.type);
       const indicator = make(integerOf(args[0]!), args.length > 2 ? (textOf(args[2]!) as Warmup) : null);
       const held = args.length > 1 ? integerOf(args[1]!) : -1;
-      const from = numbersOf(points);
+      const from = yield* numbersOf(points);
       const first = held === -1 ? indicator.warmCount : held;
       const rows = new Int32Array(from.length);
       const values = new Float64Array(from.length);
       let count = 0;
       for (let i = 0; i < from.length; i++) {
+        if (isPause(i)) yield;
         const value = indicator.add(from[i]!);
         if (i < first || (dropsInfinite && Math.abs(value) === Number.POSITIVE_INFINITY)) continue;
         values[count] = value;
         rows[count++] = i;
       }
-      return pointsOf("float", takeIntegers(points.times, rows.subarray(0, count)), values.slice(0, count));
+      return pointsOf("float", yield* takeIntegers(points.times, rows.subarray(0, count)), values.slice(0, count));
     },
   };
   return transform;
@@ -269,7 +271,7 @@ const MOVING_AVERAGE: Transform = {
   ...{ name: "moving_average", arity: [2, 2], takes: NUMBERS, label: "moving average" },
   resultType: () => "float",
   windowsBefore: () => 1,
-  apply(points: Points, args: readonly Literal[]) {
+  *apply(points: Points, args: readonly Literal[]) {
     checkType(MOVING_AVERAGE, points.type);
     const period = integerOf(args[0]!);
     const count = Math.max(0, points.times.length - period + 1);
@@ -277,6 +279,7 @@ const MOVING_AVERAGE: Transform = {
     if (points.type === "float") {
       let sum = 0;
       for (let i = 0; i < points.values.length; i++) {
+        if (isPause(i)) yield;
         if (i >= period) sum -= points.values[i - period]!;
         sum += points.values[i]!;
         if (i >= period - 1) values[i - period + 1] = sum / period;
@@ -285,6 +288,7 @@ const MOVING_AVERAGE: Transform = {
       const words = wordsOf(points.values as BigInt64Array | BigUint64Array);
       const sum = new WrappingSum();
       for (let i = 0; i < points.times.length; i++) {
+        if (isPause(i)) yield;
         if (i >= period) sum.subtract(words, i - period);
         sum.add(words, i);
         if (i >= period - 1) values[i - period + 1] = sum.toFloat(points.type === "unsigned") / period;

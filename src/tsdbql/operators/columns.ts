@@ -1,5 +1,6 @@
 // Making and taking columns of points whose type is only known when they come.
 import { assert } from "../../model/assert.ts";
+import { inSteps, type Steps } from "../../model/steps.ts";
 import type { FieldType } from "../ast.ts";
 import type { Points, PointValues } from "../points.ts";
 import type { Cells } from "./operator.ts";
@@ -33,31 +34,32 @@ export function newValues(type: FieldType, count: number): Values {
   }
 }
 
-export function takeValues(values: Values, rows: Int32Array): Values {
-  if (values instanceof BigInt64Array || values instanceof BigUint64Array) return takeIntegers(values, rows);
+export function* takeValues(values: Values, rows: Int32Array): Steps<Values> {
+  if (values instanceof BigInt64Array || values instanceof BigUint64Array) return yield* takeIntegers(values, rows);
   if (values instanceof Float64Array) {
     const taken = new Float64Array(rows.length);
-    for (let i = 0; i < rows.length; i++) taken[i] = values[rows[i]!]!;
+    yield* inSteps(rows.length, (from, to) => {
+      for (let i = from; i < to; i++) taken[i] = values[rows[i]!]!;
+    });
     return taken;
   }
   if (values instanceof Uint8Array) {
     const taken = new Uint8Array(rows.length);
-    for (let i = 0; i < rows.length; i++) taken[i] = values[rows[i]!]!;
+    yield* inSteps(rows.length, (from, to) => {
+      for (let i = from; i < to; i++) taken[i] = values[rows[i]!]!;
+    });
     return taken;
   }
   const taken: string[] = [];
-  for (let i = 0; i < rows.length; i++) taken.push(values[rows[i]!]!);
+  yield* inSteps(rows.length, (from, to) => {
+    for (let i = from; i < to; i++) taken.push(values[rows[i]!]!);
+  });
   return taken;
 }
 
-/** Some points, in the order of `rows`. */
-export function takePoints(points: Points, rows: Int32Array): Points {
-  return pointsOf(points.type, takeIntegers(points.times, rows), takeValues(points.values, rows) as PointValues[typeof points.type]);
-}
-
 /** The numbers of a column as floats, the nearest ones. Borrowed where they are floats. */
-export function numbersOf(column: Points | Cells): Float64Array {
+export function* numbersOf(column: Points | Cells): Steps<Float64Array> {
   if (column.type === "float") return column.values;
   assert(column.type === "integer" || column.type === "unsigned", `numbers of a ${column.type}`);
-  return floatsOf(column.values);
+  return yield* floatsOf(column.values);
 }

@@ -1,4 +1,5 @@
 // `fill`: what stands in windows of a group that have no point.
+import { isPause, StepCounter, type Steps } from "../../model/steps.ts";
 import type { FieldType, Fill } from "../ast.ts";
 import type { Points, PointValues, WindowPoints } from "../points.ts";
 import { pointsOf, takeValues, type Values } from "./columns.ts";
@@ -7,24 +8,26 @@ import { ValidityBuilder } from "./validity.ts";
 /** A point for each window that has none. Neither of two ends for `linear` is one that was filled in.
  *  @param points of one group, at most one a window, with the windows' beginnings as times, in order
  *  @param startsNs of all windows, in the same order (`windowStarts`) */
-export function fillWindows(points: Points, startsNs: BigInt64Array, fill: Fill, intervalNs: bigint): WindowPoints {
+export function* fillWindows(points: Points, startsNs: BigInt64Array, fill: Fill, intervalNs: bigint): Steps<WindowPoints> {
   if (fill.kind === "none" || points.times.length === 0) return { points, validity: null };
   const { times } = points;
-  const sources = sourceRows(times, startsNs);
+  const sources = yield* sourceRows(times, startsNs);
   const taken = new Int32Array(sources.length);
   const filledTimes = new BigInt64Array(sources.length);
   let [last, window] = [-1, 0];
   for (let i = 0; i < sources.length; i++) {
+    if (isPause(i)) yield;
     const row = sources[i]!;
     filledTimes[i] = row >= 0 ? times[row]! : startsNs[window]!;
     if (window < startsNs.length && startsNs[window] === filledTimes[i]) window++;
     if (row >= 0) last = row;
     taken[i] = Math.max(0, last);
   }
-  const values = takeValues(points.values, taken);
+  const values = yield* takeValues(points.values, taken);
   const validity = new ValidityBuilder(sources.length);
   let hasBefore = false;
   for (let i = 0; i < sources.length; i++) {
+    if (isPause(i)) yield;
     if (sources[i]! >= 0) hasBefore = true;
     else if (fill.kind === "value") setConstant(values, i, points.type, fill.value);
     else if (fill.kind === "linear" && hasBefore && taken[i]! + 1 < times.length && hasValuesBetween(points))
@@ -35,17 +38,25 @@ export function fillWindows(points: Points, startsNs: BigInt64Array, fill: Fill,
 }
 
 /** For each point and each window without one, in order: the point's row, or -1. */
-function sourceRows(times: BigInt64Array, startsNs: BigInt64Array): Int32Array {
+function* sourceRows(times: BigInt64Array, startsNs: BigInt64Array): Steps<Int32Array> {
   const isDescending = startsNs.length > 1 && startsNs[1]! < startsNs[0]!;
   const sources = new Int32Array(times.length + startsNs.length);
   let [count, row] = [0, 0];
+  const counter = new StepCounter();
   for (let window = 0; window < startsNs.length; window++) {
+    if (counter.isDue(1)) yield;
     const startNs = startsNs[window]!;
-    while (row < times.length && (isDescending ? times[row]! > startNs : times[row]! < startNs)) sources[count++] = row++;
+    while (row < times.length && (isDescending ? times[row]! > startNs : times[row]! < startNs)) {
+      sources[count++] = row++;
+      if (counter.isDue(1)) yield;
+    }
     if (row < times.length && times[row] === startNs) sources[count++] = row++;
     else sources[count++] = -1;
   }
-  while (row < times.length) sources[count++] = row++;
+  while (row < times.length) {
+    sources[count++] = row++;
+    if (counter.isDue(1)) yield;
+  }
   return sources.subarray(0, count);
 }
 

@@ -1,4 +1,5 @@
 // Functions of each row's numbers: abs, floor, log, pow … A null in an argument, or a value that is no number, gives null.
+import { inSteps, isPause, type Steps } from "../../model/steps.ts";
 import type { FieldType } from "../ast.ts";
 import type { PointValues } from "../points.ts";
 import { toCells } from "./arithmetic.ts";
@@ -13,12 +14,14 @@ const isNumber = (type: FieldType) => NUMBERS.includes(type);
 function ofNumber(name: string, compute: (x: number) => number): RowFunction {
   return {
     ...{ name, arity: [1, 1], resultType: () => "float" },
-    apply([argument], rowCount) {
+    *apply([argument], rowCount) {
       const cells = toCells(argument!, rowCount);
       if (!isNumber(cells.type)) return allNull(rowCount);
-      const numbers = numbersOf(cells);
+      const numbers = yield* numbersOf(cells);
       const values = new Float64Array(rowCount);
-      for (let i = 0; i < rowCount; i++) values[i] = compute(numbers[i]!);
+      yield* inSteps(rowCount, (from, to) => {
+        for (let i = from; i < to; i++) values[i] = compute(numbers[i]!);
+      });
       return cellsOf("float", values, cells.validity);
     },
   };
@@ -28,31 +31,36 @@ function ofNumber(name: string, compute: (x: number) => number): RowFunction {
 function ofNumbers(name: string, compute: (x: number, y: number) => number): RowFunction {
   return {
     ...{ name, arity: [2, 2], resultType: () => "float" },
-    apply([first, second], rowCount) {
+    *apply([first, second], rowCount) {
       const [x, y] = [toCells(first!, rowCount), toCells(second!, rowCount)];
       if (!isNumber(x.type) || !isNumber(y.type)) return allNull(rowCount);
-      const [a, b] = [numbersOf(x), numbersOf(y)];
+      const [a, b] = [yield* numbersOf(x), yield* numbersOf(y)];
       const values = new Float64Array(rowCount);
-      for (let i = 0; i < rowCount; i++) values[i] = compute(a[i]!, b[i]!);
+      yield* inSteps(rowCount, (from, to) => {
+        for (let i = from; i < to; i++) values[i] = compute(a[i]!, b[i]!);
+      });
       return cellsOf("float", values, bothValid(x.validity, y.validity));
     },
   };
 }
 
 /** Of a number one of its type: integers are whole already. */
-function ofItsType(name: string, ofFloat: (x: number) => number, ofInteger: (values: Integers) => Integers): RowFunction {
+function ofItsType(name: string, ofFloat: (x: number) => number, ofInteger: (values: Integers) => Steps<Integers>): RowFunction {
   return {
     ...{ name, arity: [1, 1] },
     resultType: ([type]) => (isNumber(type!) ? type! : "float"),
-    apply([argument], rowCount) {
+    *apply([argument], rowCount) {
       const cells = toCells(argument!, rowCount);
       if (cells.type === "float") {
         const values = new Float64Array(rowCount);
-        for (let i = 0; i < rowCount; i++) values[i] = ofFloat(cells.values[i]!);
+        const floats = cells.values;
+        yield* inSteps(rowCount, (from, to) => {
+          for (let i = from; i < to; i++) values[i] = ofFloat(floats[i]!);
+        });
         return cellsOf("float", values, cells.validity);
       }
       if (!isNumber(cells.type)) return allNull(rowCount);
-      const values = ofInteger(cells.values as Integers) as PointValues[typeof cells.type];
+      const values = (yield* ofInteger(cells.values as Integers)) as PointValues[typeof cells.type];
       return cellsOf(cells.type, values, cells.validity);
     },
   };
@@ -63,12 +71,13 @@ function allNull(rowCount: number): Cells {
 }
 
 /** The least integer has no positive one and stays. */
-function absolute(values: Integers): Integers {
+function* absolute(values: Integers): Steps<Integers> {
   if (values instanceof BigUint64Array) return values;
   const from = wordsOf(values);
   const words = new Int32Array(from.length);
   const sum = new WrappingSum();
   for (let i = 0; i < values.length; i++) {
+    if (isPause(i)) yield;
     sum.clear();
     if (from[2 * i + 1]! < 0) sum.subtract(from, i);
     else sum.add(from, i);
@@ -89,7 +98,10 @@ function power(x: number, y: number): number {
   return x ** y;
 }
 
-const unchanged = (values: Integers) => values;
+// biome-ignore lint/correctness/useYield: it is as `absolute` is
+function* unchanged(values: Integers): Steps<Integers> {
+  return values;
+}
 
 const FUNCTIONS: readonly RowFunction[] = [
   ofItsType("abs", Math.abs, absolute),

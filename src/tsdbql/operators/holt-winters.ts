@@ -4,11 +4,12 @@
 // Holt-Winters, with the starting values and the grid of first guesses that 1.x takes: they decide which fit is found.
 import { assert } from "../../model/assert.ts";
 import { TsdbError } from "../../model/errors.ts";
+import { isPause, type Steps } from "../../model/steps.ts";
 import type { Literal } from "../ast.ts";
 import type { Points } from "../points.ts";
 import { integerOf } from "./arguments.ts";
 import { numbersOf, pointsOf } from "./columns.ts";
-import { minimize } from "./nelder-mead.ts";
+import { type Minimum, minimize } from "./nelder-mead.ts";
 import { checkType, NUMBERS, type OperatorContext, type Transform } from "./operator.ts";
 
 const FIRST_GUESSES = [0.3, 0.3 + 0.4];
@@ -26,20 +27,20 @@ function holtWinters(name: string, withFit: boolean): Transform {
     resultType: () => "float",
     windowsBefore: () => 0,
     /** Arguments: how many points to forecast, how many make a season (less than 2: none). */
-    apply(points: Points, args: readonly Literal[], { intervalNs }: OperatorContext) {
+    *apply(points: Points, args: readonly Literal[], { intervalNs }: OperatorContext) {
       checkType(transform, points.type);
       assert(intervalNs !== null, "holt_winters without GROUP BY time was refused when it was planned");
       const [ahead, season] = [integerOf(args[0]!), integerOf(args[1]!)];
       const none = pointsOf("float", new BigInt64Array(0), new Float64Array(0));
       const { times } = points;
       if (times.length < 2 || (season >= 2 && times.length < season) || ahead <= 0) return none;
-      const observed = observations(times, numbersOf(points), intervalNs);
+      const observed = yield* observations(times, yield* numbersOf(points), intervalNs);
       if (observed.length < 2) return none;
       checkSize(name, observed.length + ahead, season);
-      const forecasts = forecast(observed, fit(observed, season), ahead);
+      const forecasts = yield* forecast(observed, yield* fit(observed, season), ahead);
       const first = withFit ? 0 : observed.length;
       const startNs = withFit ? times[0]! : times.at(-1)! + intervalNs;
-      return finitePoints(forecasts.subarray(first), startNs, intervalNs);
+      return yield* finitePoints(forecasts.subarray(first), startNs, intervalNs);
     },
   };
   return transform;
@@ -53,7 +54,7 @@ function checkSize(name: string, points: number, season: number): void {
 }
 
 /** Values at equal distances, NaN where there is none. Of several in one interval the first counts. */
-function observations(times: BigInt64Array, values: Float64Array, intervalNs: bigint): Float64Array {
+function* observations(times: BigInt64Array, values: Float64Array, intervalNs: bigint): Steps<Float64Array> {
   const steps = (timeNs: bigint) => {
     const remainder = timeNs % intervalNs;
     return timeNs / intervalNs + (remainder > intervalNs / 2n ? 1n : 0n);
@@ -65,6 +66,7 @@ function observations(times: BigInt64Array, values: Float64Array, intervalNs: bi
   const observed = new Float64Array(count + 1).fill(Number.NaN);
   let last = -1;
   for (let i = 0; i < times.length; i++) {
+    if (isPause(i)) yield;
     const at = Number(steps(times[i]!) - first);
     if (at <= last) continue;
     observed[at] = values[i]!;
@@ -74,15 +76,16 @@ function observations(times: BigInt64Array, values: Float64Array, intervalNs: bi
 }
 
 /** The parameters that fit best, found from 16 first guesses. */
-function fit(observed: Float64Array, season: number): Float64Array {
+function* fit(observed: Float64Array, season: number): Steps<Float64Array> {
   const start = firstParameters(observed, season);
-  let best: { value: number; at: Float64Array } | null = null;
+  let best: Minimum | null = null;
   for (const alpha of FIRST_GUESSES)
     for (const beta of FIRST_GUESSES)
       for (const gamma of FIRST_GUESSES)
         for (const phi of FIRST_GUESSES) {
           start.set([alpha, beta, gamma, phi]);
-          const found = minimize((parameters) => squaredError(observed, parameters), start, SPREAD);
+          const found: Minimum = yield* minimize((parameters) => squaredError(observed, parameters), start, SPREAD);
+          yield;
           if (best === null || found.value < best.value) best = found;
         }
   return best!.at;
@@ -109,10 +112,12 @@ function firstParameters(observed: Float64Array, season: number): Float64Array {
 const isThere = (observed: Float64Array, index: number) => index < observed.length && !Number.isNaN(observed[index]!);
 
 /** Changes the parameters: the first four are brought between 0 and 1, the season's course goes on. */
-function squaredError(observed: Float64Array, parameters: Float64Array): number {
-  const forecasts = forecast(observed, parameters, 0);
+function* squaredError(observed: Float64Array, parameters: Float64Array): Steps<number> {
+  yield;
+  const forecasts = yield* forecast(observed, parameters, 0);
   let sum = 0;
   for (let i = 0; i < observed.length; i++) {
+    if (isPause(i)) yield;
     if (Number.isNaN(observed[i]!)) continue;
     if (Number.isNaN(forecasts[i]!)) return Number.POSITIVE_INFINITY;
     sum += (forecasts[i]! - observed[i]!) ** 2;
@@ -121,7 +126,7 @@ function squaredError(observed: Float64Array, parameters: Float64Array): number 
 }
 
 /** The fitted course from the first observation on, `ahead` points past the last. Changes the parameters as `squaredError` says. */
-function forecast(observed: Float64Array, parameters: Float64Array, ahead: number): Float64Array {
+function* forecast(observed: Float64Array, parameters: Float64Array, ahead: number): Steps<Float64Array> {
   for (const index of [ALPHA, BETA, GAMMA, PHI]) parameters[index] = Math.min(1, Math.max(0, parameters[index]!));
   const [alpha, beta, gamma, phi] = [parameters[ALPHA]!, parameters[BETA]!, parameters[GAMMA]!, parameters[PHI]!];
   const course = parameters.subarray(SEASON);
@@ -130,6 +135,7 @@ function forecast(observed: Float64Array, parameters: Float64Array, ahead: numbe
   let [value, level, trend, damping, offset] = [observed[0]!, parameters[LEVEL]!, parameters[TREND]!, phi, season - 1];
   forecasts[0] = value;
   for (let t = 1; t < forecasts.length; t++) {
+    if (isPause(t)) yield;
     let [past, next] = [1, 1];
     if (season > 0) {
       past = course[(t + offset) % season]!;
@@ -152,14 +158,17 @@ function forecast(observed: Float64Array, parameters: Float64Array, ahead: numbe
   return forecasts;
 }
 
-function finitePoints(forecasts: Float64Array, startNs: bigint, intervalNs: bigint): Points {
-  const kept = [...forecasts.keys()].filter((i) => !Number.isNaN(forecasts[i]!));
-  const times = BigInt64Array.from(kept, (i) => startNs + intervalNs * BigInt(i));
-  return pointsOf(
-    "float",
-    times,
-    Float64Array.from(kept, (i) => forecasts[i]!),
-  );
+function* finitePoints(forecasts: Float64Array, startNs: bigint, intervalNs: bigint): Steps<Points> {
+  const times = new BigInt64Array(forecasts.length);
+  const values = new Float64Array(forecasts.length);
+  let count = 0;
+  for (let i = 0; i < forecasts.length; i++) {
+    if (isPause(i)) yield;
+    if (Number.isNaN(forecasts[i]!)) continue;
+    times[count] = startNs + intervalNs * BigInt(i);
+    values[count++] = forecasts[i]!;
+  }
+  return pointsOf("float", times.slice(0, count), values.slice(0, count));
 }
 
 export const FORECASTS: readonly Transform[] = [holtWinters("holt_winters", false), holtWinters("holt_winters_with_fit", true)];

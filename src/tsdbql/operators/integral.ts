@@ -1,5 +1,6 @@
 // The area below a line from point to point. Windows of GROUP BY time cut it where they end, on the line; windows without points have no
 // area, and what the line has there belongs to the window of the next point. A window that has but its own beginning has none.
+import { StepCounter, type Steps } from "../../model/steps.ts";
 import type { OperatorContext, Windows } from "./operator.ts";
 import { difference, wordsOf } from "./words.ts";
 
@@ -14,19 +15,25 @@ interface IntegralContext extends OperatorContext {
 }
 
 /** Falling times have the areas of rising ones. */
-export function integrals(times: BigInt64Array, values: Float64Array, windows: Windows, context: IntegralContext): Integrals {
-  if (!context.descending) return ascending(times, values, windows, context);
+export function* integrals(times: BigInt64Array, values: Float64Array, windows: Windows, context: IntegralContext): Steps<Integrals> {
+  if (!context.descending) return yield* ascending(times, values, windows, context);
   const count = windows.startsNs.length;
   const turned: Windows = {
     startsNs: windows.startsNs.toReversed(),
     endsNs: windows.endsNs.toReversed(),
     offsets: windows.offsets.map((_, i) => times.length - windows.offsets[count - i]!),
   };
-  const found = ascending(times.toReversed(), values.toReversed(), turned, context);
+  const found = yield* ascending(times.toReversed(), values.toReversed(), turned, context);
   return { areas: found.areas.reverse(), windows: found.windows.map((window) => count - 1 - window).reverse() };
 }
 
-function ascending(times: BigInt64Array, values: Float64Array, windows: Windows, { unitNs, intervalNs }: IntegralContext): Integrals {
+function* ascending(
+  times: BigInt64Array,
+  values: Float64Array,
+  windows: Windows,
+  { unitNs, intervalNs }: IntegralContext,
+): Steps<Integrals> {
+  const counter = new StepCounter();
   const { startsNs, endsNs, offsets } = windows;
   const areas: number[] = [];
   const of: number[] = [];
@@ -38,6 +45,7 @@ function ascending(times: BigInt64Array, values: Float64Array, windows: Windows,
     let area = 0;
     // of the first window the line begins here; of others it comes from the end of the one before
     for (let row = window === 0 ? from + 1 : from; row < end; row++) {
+      if (counter.isDue(1)) yield;
       const timeNs = difference(words, row, from);
       // of points at one time the last counts
       if (timeNs !== lastNs) area += 0.5 * (values[row]! + lastValue) * ((timeNs - lastNs) / unitNs);

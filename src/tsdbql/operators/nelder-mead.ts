@@ -2,10 +2,14 @@
 // Source: Nelder and Mead, "A simplex method for function minimization", 1965, in the form published by M. F. Hutt
 // (mikehutt.com/neldermead), which 1.x refers to and whose every comparison decides which of several near minima is found.
 
+import { StepCounter, type Steps } from "../../model/steps.ts";
+
 const ITERATIONS_MAX = 1000;
 const REFLECTION = 1;
 const CONTRACTION = 0.5;
 const EXPANSION = 2;
+
+type Objective = (parameters: Float64Array) => Steps<number>;
 
 export interface Minimum {
   readonly value: number;
@@ -14,16 +18,17 @@ export interface Minimum {
 
 /** @param objective may change the parameters that it is given: bounds are put on them so
  *  @param spread the search ends when the values at the corners differ by less (their standard deviation) */
-export function minimize(objective: (parameters: Float64Array) => number, start: Float64Array, spread: number): Minimum {
+export function* minimize(objective: Objective, start: Float64Array, spread: number): Steps<Minimum> {
   const count = start.length;
-  const corners = firstSimplex(start);
-  const values = Float64Array.from(corners, objective);
+  const corners = yield* firstSimplex(start);
+  const values = new Float64Array(corners.length);
+  for (const [i, corner] of corners.entries()) values[i] = yield* objective(corner);
   const [reflected, tried, center] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)];
   for (let iteration = 1; iteration <= ITERATIONS_MAX; iteration++) {
     const { worst, second, best } = extremes(values);
-    setCenter(center, corners, worst);
+    yield* setCenter(center, corners, worst);
     step(reflected, center, center, corners[worst]!, REFLECTION);
-    const atReflected = objective(reflected);
+    const atReflected = yield* objective(reflected);
     const replaceWorst = (by: Float64Array, value: number) => {
       corners[worst]!.set(by);
       values[worst] = value;
@@ -31,7 +36,7 @@ export function minimize(objective: (parameters: Float64Array) => number, start:
     if (atReflected < values[second]! && atReflected >= values[best]!) replaceWorst(reflected, atReflected);
     if (atReflected < values[best]!) {
       step(tried, center, reflected, center, EXPANSION);
-      const atExpanded = objective(tried);
+      const atExpanded = yield* objective(tried);
       if (atExpanded < atReflected) replaceWorst(tried, atExpanded);
       else replaceWorst(reflected, atReflected);
     }
@@ -39,28 +44,34 @@ export function minimize(objective: (parameters: Float64Array) => number, start:
       // outside the simplex if the reflection was better than the worst corner, else inside
       if (atReflected < values[worst]!) step(tried, center, reflected, center, CONTRACTION);
       else step(tried, center, corners[worst]!, center, CONTRACTION);
-      const atContracted = objective(tried);
+      const atContracted = yield* objective(tried);
       if (atContracted < values[worst]!) replaceWorst(tried, atContracted);
       else {
-        shrink(corners, best);
-        values[worst] = objective(corners[worst]!);
-        values[second] = objective(corners[second]!);
+        yield* shrink(corners, best);
+        values[worst] = yield* objective(corners[worst]!);
+        values[second] = yield* objective(corners[second]!);
       }
     }
     if (deviation(values) < spread) break;
   }
   const { best } = extremes(values);
   const at = corners[best]!.slice();
-  return { value: objective(corners[best]!), at };
+  return { value: yield* objective(corners[best]!), at };
 }
 
 /** A regular simplex of edge 1 at `start`. */
-function firstSimplex(start: Float64Array): Float64Array[] {
+function* firstSimplex(start: Float64Array): Steps<Float64Array[]> {
   const count = start.length;
   const far = (Math.sqrt(count + 1) - 1 + count) / (count * Math.SQRT2);
   const near = (Math.sqrt(count + 1) - 1) / (count * Math.SQRT2);
   const corner = (i: number) => start.map((value, j) => (i === 0 ? value : (i - 1 === j ? far : near) + value));
-  return Array.from({ length: count + 1 }, (_, i) => corner(i));
+  const corners: Float64Array[] = [];
+  const counter = new StepCounter();
+  for (let i = 0; i <= count; i++) {
+    if (counter.isDue(count)) yield;
+    corners.push(corner(i));
+  }
+  return corners;
 }
 
 /** The highest value, the highest below it, and the lowest. */
@@ -75,8 +86,10 @@ function extremes(values: Float64Array): { worst: number; second: number; best: 
   return { worst, second, best };
 }
 
-function setCenter(center: Float64Array, corners: readonly Float64Array[], without: number): void {
+function* setCenter(center: Float64Array, corners: readonly Float64Array[], without: number): Steps<void> {
+  const counter = new StepCounter();
   for (let i = 0; i < center.length; i++) {
+    if (counter.isDue(corners.length)) yield;
     let sum = 0;
     for (let corner = 0; corner < corners.length; corner++) if (corner !== without) sum += corners[corner]![i]!;
     center[i] = sum / center.length;
@@ -89,10 +102,13 @@ function step(target: Float64Array, base: Float64Array, to: Float64Array, from: 
 }
 
 /** All corners half way to the best. */
-function shrink(corners: readonly Float64Array[], best: number): void {
+function* shrink(corners: readonly Float64Array[], best: number): Steps<void> {
   const towards = corners[best]!;
-  for (const corner of corners)
+  const counter = new StepCounter();
+  for (const corner of corners) {
+    if (counter.isDue(corner.length)) yield;
     if (corner !== towards) for (let i = 0; i < corner.length; i++) corner[i] = towards[i]! + (corner[i]! - towards[i]!) / 2;
+  }
 }
 
 function deviation(values: Float64Array): number {

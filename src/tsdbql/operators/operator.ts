@@ -5,8 +5,10 @@
 //   function   cells of rows                  → cells of the same rows          (abs, pow …; `functions.ts`, and `arithmetic.ts`)
 //
 // Points have no nulls; cells have, for rows are what several columns were joined into by time (`rows.ts`). Operators are pure: they change
-// none of what they are given, and the arrays that they give are new, or the given ones as they were.
+// none of what they are given, and the arrays that they give are new, or the given ones as they were. Their work is cut into steps, between
+// which others have their turn.
 import { TsdbError } from "../../model/errors.ts";
+import type { Steps } from "../../model/steps.ts";
 import type { FieldType, Literal } from "../ast.ts";
 import type { Points, PointValues } from "../points.ts";
 
@@ -74,7 +76,7 @@ export interface Reducer extends OperatorHead {
   /** May give other than one point a window; nothing is filled in between, and no other call stands beside it. */
   readonly isList: boolean;
   /** @param args those behind the column, without tags @throws TsdbError bad_query for a column of a type that it does not take */
-  reduce(points: Points, windows: Windows, args: readonly Literal[], context: ReduceContext): Reduced;
+  reduce(points: Points, windows: Windows, args: readonly Literal[], context: ReduceContext): Steps<Reduced>;
 }
 
 export interface Transform extends OperatorHead {
@@ -82,7 +84,7 @@ export interface Transform extends OperatorHead {
    *  one before. An average over seven gets one as well, and gives nothing for the first five of the range, as in 1.x. */
   windowsBefore(args: readonly Literal[]): number;
   /** @param args those behind the column @throws TsdbError bad_query for a column of a type that it does not take */
-  apply(points: Points, args: readonly Literal[], context: OperatorContext): Points;
+  apply(points: Points, args: readonly Literal[], context: OperatorContext): Steps<Points>;
 }
 
 /** A function of rows. An argument is a column or a constant. */
@@ -91,7 +93,7 @@ export interface RowFunction {
   readonly arity: readonly [least: number, most: number];
   /** Of columns that are no numbers, all whose results are null, float. */
   resultType(args: readonly FieldType[]): FieldType;
-  apply(args: readonly (Cells | Literal)[], rowCount: number): Cells;
+  apply(args: readonly (Cells | Literal)[], rowCount: number): Steps<Cells>;
 }
 
 /** @throws TsdbError unless the operator takes points of a type; worded as 1.x does, down to the names of its iterators. */

@@ -2,6 +2,7 @@
 // are, and all of a range, for `fill`. A window begins where the zone's clock shows a multiple of the length, plus the offset; where the
 // clock jumps by less than the length, the window around the jump is longer or shorter.
 import { TsdbError } from "../../model/errors.ts";
+import { inSteps, StepCounter, type Steps } from "../../model/steps.ts";
 import type { TimeZone } from "../../model/time-zone.ts";
 import type { Windows } from "./operator.ts";
 
@@ -19,6 +20,9 @@ export const TIME_MAX = 2n ** 63n - 2n;
 
 /** Windows of one group that a statement may ask for, empty ones included. */
 const WINDOWS_MAX = 10_000_000;
+
+/** What finding a window costs, in rows that are looked at. */
+const WINDOW_COST = 16;
 
 export interface Window {
   readonly startNs: bigint;
@@ -59,11 +63,13 @@ export function oneWindow(pointCount: number, { startNs, endNs }: Window): Windo
 }
 
 /** The windows of sorted times that have points. */
-export function cutWindows(times: BigInt64Array, grid: WindowGrid, descending: boolean): Windows {
+export function* cutWindows(times: BigInt64Array, grid: WindowGrid, descending: boolean): Steps<Windows> {
+  const counter = new StepCounter();
   const startsNs: bigint[] = [];
   const endsNs: bigint[] = [];
   const offsets: number[] = [0];
   for (let at = 0; at < times.length; ) {
+    if (counter.isDue(WINDOW_COST)) yield;
     const { startNs, endNs } = windowAt(grid, times[at]!);
     at = Math.max(at + 1, descending ? firstBefore(times, startNs, at) : firstFrom(times, endNs, at));
     startsNs.push(startNs);
@@ -98,24 +104,28 @@ function gallop(count: number, from: number, isPast: (row: number) => boolean): 
 
 /** Where every window of a range begins, from the one that `fromNs` lies in to that of `toNs`; the last first if descending.
  *  @throws TsdbError query_limit when there are too many */
-export function windowStarts(grid: WindowGrid, fromNs: bigint, toNs: bigint, descending: boolean): BigInt64Array {
+export function* windowStarts(grid: WindowGrid, fromNs: bigint, toNs: bigint, descending: boolean): Steps<BigInt64Array> {
   const count = (toNs - fromNs) / grid.intervalNs + 1n;
   if (count > WINDOWS_MAX) throw new TsdbError("query_limit", `max-select-buckets limit exceeded: (${count}/${WINDOWS_MAX})`);
-  const starts = grid.zone === null ? evenStarts(grid, fromNs, toNs) : zonedStarts(grid, fromNs, toNs);
+  const starts = grid.zone === null ? yield* evenStarts(grid, fromNs, toNs) : yield* zonedStarts(grid, fromNs, toNs);
   return descending ? starts.reverse() : starts;
 }
 
-function evenStarts(grid: WindowGrid, fromNs: bigint, toNs: bigint): BigInt64Array {
+function* evenStarts(grid: WindowGrid, fromNs: bigint, toNs: bigint): Steps<BigInt64Array> {
   const first = windowAt(grid, fromNs).startNs;
   const last = windowAt(grid, toNs).startNs;
   const starts = new BigInt64Array(last < first ? 0 : Number((last - first) / grid.intervalNs) + 1);
-  for (let i = 0; i < starts.length; i++) starts[i] = first + BigInt(i) * grid.intervalNs;
+  yield* inSteps(starts.length, (from, to) => {
+    for (let i = from; i < to; i++) starts[i] = first + BigInt(i) * grid.intervalNs;
+  });
   return starts;
 }
 
-function zonedStarts(grid: WindowGrid, fromNs: bigint, toNs: bigint): BigInt64Array {
+function* zonedStarts(grid: WindowGrid, fromNs: bigint, toNs: bigint): Steps<BigInt64Array> {
   const starts: bigint[] = [];
+  const counter = new StepCounter();
   for (let window = windowAt(grid, fromNs); ; ) {
+    if (counter.isDue(WINDOW_COST)) yield;
     starts.push(window.startNs);
     if (window.endNs > toNs || window.endNs >= TIME_MAX) return BigInt64Array.from(starts);
     const next = windowAt(grid, window.endNs);

@@ -1,6 +1,7 @@
 // 64-bit integers as pairs of 32-bit words: reading a BigInt64Array makes an object of each value, its words are plain numbers. Words are
 // little-endian, as this program's are everywhere: low first.
 import { assert } from "../../model/assert.ts";
+import { inSteps, type Steps } from "../../model/steps.ts";
 
 assert(new Int32Array(new BigInt64Array([1n]).buffer)[0] === 1, "64-bit integers are read as words of a little-endian machine");
 
@@ -16,21 +17,27 @@ export function wordsOf(values: Integers): Int32Array {
 }
 
 /** The nearest float of each. */
-export function floatsOf(values: Integers): Float64Array {
+export function* floatsOf(values: Integers): Steps<Float64Array> {
   const words = wordsOf(values);
   const floats = new Float64Array(values.length);
-  if (values instanceof BigInt64Array) for (let i = 0; i < floats.length; i++) floats[i] = words[2 * i + 1]! * WORD + (words[2 * i]! >>> 0);
-  else for (let i = 0; i < floats.length; i++) floats[i] = (words[2 * i + 1]! >>> 0) * WORD + (words[2 * i]! >>> 0);
+  const isSigned = values instanceof BigInt64Array;
+  yield* inSteps(floats.length, (from, to) => {
+    if (isSigned) for (let i = from; i < to; i++) floats[i] = words[2 * i + 1]! * WORD + (words[2 * i]! >>> 0);
+    else for (let i = from; i < to; i++) floats[i] = (words[2 * i + 1]! >>> 0) * WORD + (words[2 * i]! >>> 0);
+  });
   return floats;
 }
 
 /** Whether each value is a float exactly. */
-export function areExact(values: Integers): boolean {
+export function* areExact(values: Integers): Steps<boolean> {
   const words = wordsOf(values);
   // from -2^53 to 2^53 - 1; an unsigned high word below 0 stands for a large one
   const least = values instanceof BigInt64Array ? -0x200000 : 0;
-  for (let i = 1; i < words.length; i += 2) if (words[i]! >= 0x200000 || words[i]! < least) return false;
-  return true;
+  let areAll = true;
+  yield* inSteps(values.length, (from, to) => {
+    for (let i = from; i < to && areAll; i++) areAll = words[2 * i + 1]! < 0x200000 && words[2 * i + 1]! >= least;
+  });
+  return areAll;
 }
 
 /** Value a minus value b of times, in the nearest float; differences beyond 64 bits do not wrap. */
@@ -43,14 +50,16 @@ export function areEqual(words: Int32Array, a: number, b: number): boolean {
 }
 
 /** The values of some rows. */
-export function takeIntegers<T extends Integers>(values: T, rows: Int32Array): T {
+export function* takeIntegers<T extends Integers>(values: T, rows: Int32Array): Steps<T> {
   const source = wordsOf(values);
   const target = new Int32Array(rows.length * 2);
-  for (let i = 0; i < rows.length; i++) {
-    const row = rows[i]!;
-    target[2 * i] = source[2 * row]!;
-    target[2 * i + 1] = source[2 * row + 1]!;
-  }
+  yield* inSteps(rows.length, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const row = rows[i]!;
+      target[2 * i] = source[2 * row]!;
+      target[2 * i + 1] = source[2 * row + 1]!;
+    }
+  });
   return (values instanceof BigInt64Array ? new BigInt64Array(target.buffer) : new BigUint64Array(target.buffer)) as T;
 }
 
