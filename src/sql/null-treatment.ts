@@ -4,8 +4,8 @@ import { Brackets } from "./brackets.ts";
 import { isSymbol, isWord, symbol, word } from "./call-rules.ts";
 import type { Token } from "./tokens.ts";
 
-/** Tokens that conditions of calls in calls may come to: each level writes its argument once more. */
-const COPIED_MAX = 100_000;
+/** How often the statement's length the conditions of calls in calls may come to: each level writes its argument once more. */
+const COPIES_MAX = 4;
 
 interface Call {
   readonly open: number;
@@ -96,7 +96,7 @@ class NullTreatment {
     const before = this.out.length;
     this.put(from, to);
     this.copied += this.out.length - before;
-    checkLimit("tokens in arguments of IGNORE NULLS", this.copied, COPIED_MAX);
+    checkLimit("tokens in arguments of IGNORE NULLS", this.copied, COPIES_MAX * this.tokens.length);
   }
 
   /** The place behind words that were taken out. */
