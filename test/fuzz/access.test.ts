@@ -1,0 +1,106 @@
+// Random requests over raw sockets, to the HTTP port and the Flight port, with and without TLS. What ran is compared with what access was
+// checked for, with the table of routes, and with what the request says in the reading of another parser; without a token nothing is answered
+// by a route that is not open, no service is called, and no token is made. `ROUNDS=… SEED=… bun test test/fuzz/access.test.ts` runs longer or
+// again.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { AccessControl, type AccessObserver } from "../../src/http/access.ts";
+import type { AccessRule } from "../../src/model/access.ts";
+import { mayAsk, ROUTES, tokenWorld } from "../http/access-table.ts";
+import { fakes } from "../http/fakes.ts";
+import { exchange, type Listeners, listen, statusesOf } from "../http/listeners.ts";
+import { pick, prng } from "../support/prng.ts";
+import { ID_HEADER, randomExchange, type Sent } from "./requests.ts";
+
+const SEED = Number(process.env["SEED"] ?? 1);
+const ROUNDS = Number(process.env["ROUNDS"] ?? 1000);
+
+interface Check {
+  readonly rule: AccessRule;
+  readonly isAdmitted: boolean;
+}
+interface Run {
+  readonly id: number;
+  readonly route: string;
+  readonly rule: AccessRule;
+  /** The check before it, of the same request. */
+  readonly check: Check | undefined;
+}
+
+const runs: Run[] = [];
+const calls: string[] = [];
+const checks = new WeakMap<Request, Check>();
+const observer: AccessObserver = {
+  checked: (request, rule, isAdmitted) => void checks.set(request, { rule, isAdmitted }),
+  running: (request, route, rule) => {
+    runs.push({ id: Number(request.headers.get(ID_HEADER)), route, rule, check: checks.get(request) });
+  },
+};
+
+const { catalog, tokens, authorizer, texts } = await tokenWorld();
+const fake = fakes({
+  access: new AccessControl(authorizer, observer),
+  tokens,
+  onCall: (service, method) => calls.push(`${service}.${method}`),
+});
+const NEEDS = new Map(ROUTES.map(([method, path, need]) => [`${method} ${path}`, need]));
+/** Those that count for nothing most often: they must never get anywhere. */
+const TOKENS = [null, null, null, "reader", "everything of another", "all pages"];
+let listeners: Listeners;
+beforeAll(async () => {
+  listeners = await listen(fake.services);
+});
+afterAll(() => listeners[Symbol.asyncDispose]());
+
+/** What no request without an admin's token may change. */
+const state = () => JSON.stringify([catalog.tokens(), catalog.nextIds]);
+
+/** One that ran, against the request that was sent, the table of routes, and the check. */
+function judge({ id, route, rule, check }: Run, sent: readonly Sent[]): string | undefined {
+  const request = sent[id];
+  const need = NEEDS.get(route);
+  if (request === undefined) return "a request that was not sent";
+  if (need === undefined) return "a route that the table does not have";
+  if (check === undefined || !check.isAdmitted) return "it was not admitted";
+  if (check.rule !== rule) return `it was checked for ${check.rule}`;
+  const [method, path] = route.split(" ");
+  if (request.path !== path) return `the request was for ${request.path}`;
+  if (method !== "ALL" && request.method !== method) return `the request was ${request.method}`;
+  if (need === "nothing") return undefined;
+  if (request.token === null) return "there was no token";
+  // what a token may do to a database is asked by the handler; that is seen by what it calls
+  return need.startsWith("db:") || mayAsk(need, request.token) ? undefined : `the token was ${request.token}`;
+}
+
+test(
+  `${ROUNDS} exchanges, seed ${SEED}`,
+  async () => {
+    const below = prng(SEED);
+    const before = state();
+    let ran = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      const listener = pick(below, listeners.all);
+      const sent = randomExchange(below, texts, TOKENS);
+      for (const list of [runs, calls, fake.writes, fake.queries]) list.length = 0;
+      const received = await exchange(listener, sent.map(({ bytes }) => bytes).join(""));
+      const about = `round ${round}, ${listener.name}:\n${sent.map(({ bytes }) => bytes).join("\n---\n")}\ngot\n${received.slice(0, 1000)}`;
+      for (const run of runs) expect(judge(run, sent), `${run.route} ran, ${about}`).toBeUndefined();
+      const answered = statusesOf(received).filter((status) => status >= 200 && status < 300).length;
+      const preflights = sent.filter(({ method }) => method === "OPTIONS").length;
+      expect(answered, `answers without a route, ${about}`).toBeLessThanOrEqual(runs.length + preflights);
+      // none of these tokens may change anything, nor see a row but of database d
+      const changes = calls.filter((call) => !["databaseList.list", "definitions.show"].includes(call));
+      expect([changes, fake.writes], about).toEqual([[], []]);
+      if (sent.every(({ token }) => token !== "reader"))
+        expect(
+          fake.queries.filter(({ database }) => database === "d"),
+          about,
+        ).toEqual([]);
+      if (sent.every(({ token }) => token === null)) expect([calls, fake.queries], about).toEqual([[], []]);
+      expect(state(), about).toBe(before);
+      ran += runs.length;
+    }
+    // the fuzz would find nothing in requests that nothing reads
+    expect(ran).toBeGreaterThan(ROUNDS / 20);
+  },
+  60_000 + ROUNDS * 100,
+);
