@@ -142,19 +142,31 @@ function ranges(
   const source = column.offsets;
   assert(source !== undefined && source.length > from + count, `offsets for ${from + count} rows`);
   const start = source[from]!;
-  if (bits === null && start === 0) return { offsets: source.subarray(from, from + count + 1), start, items: null };
+  if (bits === null || !haveNullsItems(source, { from, count }, bits)) {
+    const offsets = source.subarray(from, from + count + 1);
+    return { offsets: start === 0 ? offsets : offsets.map((offset) => offset - start), start, items: null };
+  }
   const offsets = new Int32Array(count + 1);
   let total = 0;
   for (let row = 0; row < count; row++) {
-    if (bits === null || (bits[row >> 3]! >> (row & 7)) & 1) total += source[from + row + 1]! - source[from + row]!;
+    if ((bits[row >> 3]! >> (row & 7)) & 1) total += source[from + row + 1]! - source[from + row]!;
     offsets[row + 1] = total;
   }
-  if (total === source[from + count]! - start) return { offsets, start, items: null };
   const items = new Uint32Array(total);
   for (let row = 0; row < count; row++) {
     for (let at = offsets[row]!, item = source[from + row]!; at < offsets[row + 1]!; at++, item++) items[at] = item;
   }
   return { offsets, start: 0, items };
+}
+
+function haveNullsItems(offsets: Int32Array, { from, count }: Rows, bits: Uint8Array): boolean {
+  for (let i = 0; i < bits.length; i++) {
+    if (bits[i] === 0xff) continue;
+    for (let row = i * 8; row < Math.min(count, i * 8 + 8); row++) {
+      if (((bits[i]! >> (row & 7)) & 1) === 0 && offsets[from + row] !== offsets[from + row + 1]) return true;
+    }
+  }
+  return false;
 }
 
 function picked(bytes: Uint8Array, items: Uint32Array): Uint8Array {

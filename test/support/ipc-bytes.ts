@@ -1,6 +1,6 @@
 // Says of every byte of an Arrow IPC stream's bodies where it comes from: a value that a row shows, or it has to be 0. Written against the
 // format's description (Arrow columnar format, IPC), on the metadata as apache-arrow reads it; nothing of src/ is used.
-import { type DataType, type Dictionary, type Field, Message, MessageReader, type Schema, Type } from "apache-arrow";
+import { type DataType, type Dictionary, type Field, Message, MessageReader, type Schema, Type, type Union, UnionMode } from "apache-arrow";
 
 /** One message of a stream: its metadata as bytes (without the length before it), and its body. */
 export interface StreamMessage {
@@ -138,6 +138,10 @@ class BodyWalk {
     const node = this.nodes[this.node++];
     if (node === undefined || node.length !== length) throw new Error(`${path}: ${node?.length} rows, ${length} expected`);
     if (type.typeId === Type.Null) return;
+    if (type.typeId === Type.Union) {
+      this.denseUnion(type as Union, length, isShown, path);
+      return;
+    }
     const shown = this.validity(node, isShown, path);
     switch (type.typeId) {
       case Type.Bool:
@@ -169,6 +173,21 @@ class BodyWalk {
         if (width === 0) throw new Error(`${path}: no rule for ${type}`);
         this.fixed(width, length, shown);
       }
+    }
+  }
+
+  /** Of each row the number of its child and a place there; no bitmap. */
+  private denseUnion(type: Union, length: number, isShown: IsShown, path: string): void {
+    if (type.mode !== UnionMode.Dense) throw new Error(`${path}: no rule for ${type}`);
+    const ids = this.fixed(1, length, isShown);
+    const places = this.fixed(4, length, isShown);
+    const view = new DataView(this.body.buffer, this.body.byteOffset, this.body.byteLength);
+    const used = new Set<string>();
+    for (let row = 0; row < length; row++)
+      if (isShown(row)) used.add(`${view.getInt8(ids + row)} ${view.getInt32(places + row * 4, true)}`);
+    for (const [at, child] of (type.children as readonly Field[]).entries()) {
+      const id = type.typeIds[at]!;
+      this.column(child.type, this.nodes[this.node]!.length, (row) => used.has(`${id} ${row}`), `${path}.${child.name}`);
     }
   }
 
