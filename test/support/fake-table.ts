@@ -31,7 +31,7 @@ export class FakeTable implements ScanTable {
     kernel: Kernel,
     readonly name: string,
     types: Readonly<Record<string, ColumnType>>,
-    private readonly fakeRows: readonly FakeRow[],
+    readonly fakeRows: readonly FakeRow[],
   ) {
     this.columns = columnDefs(types);
     const rows = fakeRows;

@@ -5,11 +5,16 @@ import { Kernel } from "../../src/kernel/kernel.ts";
 import { ColumnType } from "../../src/model/column.ts";
 import { describeError } from "../../src/model/errors.ts";
 import type { QueryParams } from "../../src/model/query.ts";
+import type { ScanTable } from "../../src/model/scan.ts";
 import { SqlEngine } from "../../src/sql/engine.ts";
 import { FakeTable } from "./fake-table.ts";
 import { checkKept, otherLiterals, otherTable } from "./kept-rewrites.ts";
 import { prng } from "./prng.ts";
+import { ROW_STATES } from "./row-states.ts";
 import { askRows, type SqlValue } from "./sql-rows.ts";
+import { rowTexts } from "./sql-twins.ts";
+import { inOrderOf, linesOf } from "./storable-table.ts";
+import { outcomeOf, StoredRows } from "./stored-rows.ts";
 
 /** Rows in the answer's order; an Error holds text that the error's message must contain. */
 export type SqlCase = readonly [sql: string, expected: readonly (readonly SqlValue[])[] | Error, params?: QueryParams];
@@ -67,7 +72,8 @@ export function homeTable(kernel: Kernel): FakeTable {
 const SEED = Number(process.env["SEED"] ?? 11);
 const ROUNDS = Number(process.env["ROUNDS"] ?? 6);
 
-/** A test a case, and one that goes through all of them with other literals. `tables`: what statements find beside `home`. */
+/** A test a case; one that asks those that read rows in every state of these; and one that goes through all of them with other literals.
+ *  `tables`: what statements find beside `home`. */
 export function sqlSuite(title: string, cases: readonly SqlCase[], tables: (kernel: Kernel) => readonly FakeTable[] = () => []): void {
   describe(title, () => {
     let engine: SqlEngine;
@@ -84,6 +90,28 @@ export function sqlSuite(title: string, cases: readonly SqlCase[], tables: (kern
       else expect(await rowsOf(engine, found, sql, params)).toEqual(expected.map((row) => [...row]));
     });
 
+    test("in every state of the rows", async () => {
+      const plain = found.filter((table) => linesOf(table) !== null);
+      const reads = cases.filter(([sql]) => plain.some(({ name }) => sql.toLowerCase().includes(name.toLowerCase())));
+      if (reads.length === 0) return;
+      const steps = plain.map((table) => ({ database: "db", lines: linesOf(table)! }));
+      for (const state of ROW_STATES) {
+        const stored = await StoredRows.open(engine.kernel, state, steps);
+        const others = found.filter((table) => !plain.includes(table));
+        try {
+          for (const [sql, expected, params = {}] of reads) {
+            const view = (scan: ScanTable) => inOrderOf(plain.find(({ name }) => name === scan.name)!, scan);
+            const asked = stored.sql(engine, sql, { params, nowNs: SUITE_NOW_NS, view, others });
+            const told = `${state}: ${sql}`;
+            if (expected instanceof Error) expect(unnamed(String(await outcomeOf(asked))), told).toContain(unnamed(expected.message));
+            else expect(rowTexts(sql, (await asked).rows), told).toEqual(rowTexts(sql, expected));
+          }
+        } finally {
+          await stored.close();
+        }
+      }
+    });
+
     test(`kept rewrites of statements with other literals are as new ones, seed ${SEED}`, async () => {
       const below = prng(SEED);
       for (const [sql, , params = {}] of cases) {
@@ -96,6 +124,9 @@ export function sqlSuite(title: string, cases: readonly SqlCase[], tables: (kern
     });
   });
 }
+
+/** Which row's value an error names depends on which comes first. */
+const unnamed = (message: string) => message.replace(/'[^']*'/g, "'…'");
 
 async function rowsOf(engine: SqlEngine, tables: readonly FakeTable[], sql: string, params: QueryParams): Promise<SqlValue[][]> {
   return askRows(engine, sql, { tables, params, nowNs: SUITE_NOW_NS });

@@ -70,13 +70,18 @@ export async function comparable(
 ): Promise<TwinAnswer> {
   try {
     const { schema, rows } = await asked;
-    const texts = rows.map((row) => row.map(valueText).join(" | "));
-    return { fields: [schema, texts.length], rows: isOrdered(statement) ? texts : texts.sort() };
+    return { fields: [schema, rows.length], rows: rowTexts(statement, rows) };
   } catch (error) {
     const { kind, message } = describeError(error);
     if (kind === "bug") throw error;
     return { fields: "error", rows: [`${kind}: ${message}`] };
   }
+}
+
+/** A text a row: in their order if the statement says one. */
+export function rowTexts(statement: string, rows: readonly (readonly SqlValue[])[]): string[] {
+  const texts = rows.map((row) => row.map(valueText).join(" | "));
+  return isOrdered(statement) ? texts : texts.sort();
 }
 
 const isOrdered = (statement: string) => /\bORDER BY [^()]*$/.test(statement);

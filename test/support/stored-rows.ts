@@ -27,6 +27,8 @@ export interface SqlAsk extends Pick<SqlInput, "isPlain" | "nowNs"> {
   readonly params?: QueryParams;
   /** What the engine is given for a table: the table with something of it left out, say. */
   readonly view?: (scan: TableScan) => ScanTable;
+  /** Tables that are not stored. */
+  readonly others?: readonly ScanTable[];
 }
 
 export interface SqlRows {
@@ -85,7 +87,11 @@ export class StoredRows implements RowHolder {
   }
 
   /** @throws TsdbError of a statement that fails */
-  async sql(engine: SqlEngine, statement: string, { database = "db", params = {}, view, ...input }: SqlAsk = {}): Promise<SqlRows> {
+  async sql(
+    engine: SqlEngine,
+    statement: string,
+    { database = "db", params = {}, view, others = [], ...input }: SqlAsk = {},
+  ): Promise<SqlRows> {
     const plan = await engine.plan(statement);
     const { tables, readsCatalog: wholeCatalog } = plan;
     const { snapshot, release } = this.path.snapshots.take(database, { tables, wholeCatalog, systemTables: [] });
@@ -93,7 +99,7 @@ export class StoredRows implements RowHolder {
     try {
       const answer = await engine.run(plan, {
         ...{ nowNs: NOW_NS, databaseTables: snapshot.catalog, params, ...input },
-        tables: view === undefined ? scans : scans.map(view),
+        tables: [...(view === undefined ? scans : scans.map(view)), ...others],
       });
       try {
         return { schema: answer.schema, rows: await readRows(answer) };
