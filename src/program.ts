@@ -5,6 +5,7 @@ import { parseCommandLine } from "./cli/command-line.ts";
 import { createLogs } from "./cli/logger.ts";
 import type { ServeConfig } from "./cli/serve-config.ts";
 import { visibleLine } from "./cli/visible-text.ts";
+import { keepPrivate, modeForOthers } from "./disk/private-files.ts";
 import { TsdbError } from "./model/errors.ts";
 import { spawnQueryWorker } from "./workers/spawn.ts";
 
@@ -21,9 +22,13 @@ async function main(): Promise<void> {
   try {
     const command = parseCommandLine(process.argv.slice(2), process.env);
     if (command.name === "print") process.stdout.write(command.text.endsWith("\n") ? command.text : `${command.text}\n`);
-    else if (command.name === "client")
-      process.exitCode = await runClient(command.command, command.args, thisTerminal(process.env), command.configured);
-    else await serve(command.config);
+    else if (command.name === "client") {
+      const { secretFile, configured } = command;
+      const terminal = thisTerminal(process.env);
+      const mode = secretFile === null ? null : modeForOthers(secretFile);
+      if (mode !== null) terminal.error(`tsdb: ${secretFile} holds a token and other users can use it (mode ${mode}); chmod 600 it\n`);
+      process.exitCode = await runClient(command.command, command.args, terminal, configured);
+    } else await serve(command.config);
   } catch (error) {
     if (!(error instanceof TsdbError)) throw error;
     // one line, whatever a file or a flag put into it
@@ -35,6 +40,11 @@ async function main(): Promise<void> {
 async function serve(config: ServeConfig): Promise<void> {
   const logs = createLogs({ filter: config.logFilter, format: config.logFormat });
   const log = logs("server");
+  keepPrivate();
+  for (const { source, path } of config.secretFiles) {
+    const mode = modeForOthers(path);
+    if (mode !== null) log.warn(`${source}: other users can use the file, which holds a secret; chmod 600 it`, { path, mode });
+  }
   // the worker loads on another processor what the server's own modules leave time for
   const firstWorker = spawnQueryWorker();
   const { Server } = await import("./server.ts");

@@ -1,6 +1,5 @@
 // Puts the parts together: folder, catalog, manifest, kernel, log, buffer, workers, HTTP — and takes them apart again in an order in which
 // nothing acknowledged is lost. The only file that knows them all.
-import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { TokenService } from "./auth/token-service.ts";
 import { LiveTables } from "./buffer/live-tables.ts";
@@ -9,6 +8,7 @@ import { SeriesMemory } from "./buffer/series-memory.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import type { Log } from "./cli/logger.ts";
 import type { ServeConfig } from "./cli/serve-config.ts";
+import { writePublicFile } from "./disk/private-files.ts";
 import { authorized } from "./flight/access.ts";
 import { showAddress } from "./flight/address.ts";
 import type { FlightThread } from "./flight/flight-thread.ts";
@@ -123,7 +123,7 @@ export class Server {
       await removeOrphans(storage.store, manifest, keys.data);
       const { store, objectSource } = storage;
       const indexes = await FileIndexList.open(store, manifest, { prefix: keys.indexes, objectSource });
-      for (const warning of [...catalog.warnings, ...manifest.warnings]) logs("store").warn(warning);
+      for (const warning of [...storage.warnings, ...catalog.warnings, ...manifest.warnings]) logs("store").warn(warning);
       const tls = await tlsOf(config, dataFolder);
       server = new Server(config, logs, paths, storage, catalog, manifest, indexes, tls);
       server.listen();
@@ -237,7 +237,7 @@ export class Server {
     const { hostname, port } = config.httpBind;
     this.http = startHttpServer(app, { hostname, port, ...(this.tls === null ? {} : { tls: this.tls }) });
     if (config.tcpListenerFilePath !== null) {
-      writeFileSync(config.tcpListenerFilePath, showAddress(hostname, this.http.port));
+      writePublicFile(config.tcpListenerFilePath, showAddress(hostname, this.http.port));
     }
   }
 

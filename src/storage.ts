@@ -1,10 +1,12 @@
 // Where a server's data lives: a locked folder, or memory.
-import { mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import type { ServeConfig } from "./cli/serve-config.ts";
 import type { Disk } from "./disk/disk.ts";
-import { lockFolder } from "./disk/lock.ts";
+import { LOCK_FILE_NAME, lockFolder } from "./disk/lock.ts";
 import { NodeDisk } from "./disk/node-disk.ts";
 import { NullDisk } from "./disk/null-disk.ts";
+import { tightenFolder } from "./disk/private-files.ts";
 import { DiskSpace } from "./disk/space.ts";
 import { TsdbError } from "./model/errors.ts";
 import { FileObjectStore } from "./object-store/file-object-store.ts";
@@ -21,6 +23,8 @@ export interface Storage {
   readonly space: DiskSpace;
   /** What a stored object is on this server, for readers in workers. */
   readonly objectSource: (key: string) => ObjectSource;
+  /** Sentences for the server's log. */
+  readonly warnings: readonly string[];
   release(): void;
 }
 
@@ -37,12 +41,14 @@ export async function openStorage(
       ...{ store, walDisk },
       space: new DiskSpace(walDisk, { path: "", reserveBytes: 0, folder: dataFolder }),
       objectSource: (key) => ({ kind: "bytes", bytes: store.sharedBytes(key) }),
+      warnings: [],
       release: () => rmSync(paths.temporary, { recursive: true, force: true }),
     };
   }
   makeFolder(dataFolder);
   const lock = lockFolder(dataFolder);
   try {
+    const { warnings } = tightenFolder(dataFolder, (name) => isOwn(dataFolder, name));
     const disk = new NodeDisk();
     const space = new DiskSpace(disk, {
       ...{ path: paths.reserve, folder: dataFolder, reserveBytes: config.diskReserveBytes },
@@ -55,12 +61,18 @@ export async function openStorage(
     return {
       ...{ store, walDisk: disk, space },
       objectSource: (key) => ({ kind: "path", path: store.localPath(key) }),
+      warnings,
       release: () => lock.release(),
     };
   } catch (error) {
     lock.release();
     throw error;
   }
+}
+
+/** What a server has made in its data folder: its lock, its objects, its certificate, its own folder and those of other nodes. */
+function isOwn(dataFolder: string, name: string): boolean {
+  return name.startsWith(LOCK_FILE_NAME) || ["objects", "tls"].includes(name) || existsSync(join(dataFolder, name, "wal"));
 }
 
 /** Data files that a crash left between their put and their commit. */

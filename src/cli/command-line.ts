@@ -3,7 +3,7 @@ import { TsdbError } from "../model/errors.ts";
 import { type Environment, nearestName } from "./arguments.ts";
 import type { ClientCommand } from "./client/command.ts";
 import { CLIENT_COMMANDS, findCommand, missingCommand } from "./client/commands.ts";
-import { readConfigFile } from "./config-file.ts";
+import { type ConfigFile, readConfigFile } from "./config-file.ts";
 import { commandHelp, mainHelp, serveHelp, versionLine } from "./help.ts";
 import { type Machine, parseServeFlags, type ServeConfig, thisMachine } from "./serve-config.ts";
 
@@ -17,6 +17,8 @@ export type Command =
       readonly args: readonly string[];
       /** What the configuration file says of its options. */
       readonly configured: Readonly<Record<string, string>>;
+      /** The configuration file, if it holds a token. */
+      readonly secretFile: string | null;
     };
 
 const COMMANDS = ["serve", "help", "version"] as const;
@@ -32,7 +34,13 @@ export function parseCommandLine(given: readonly string[], environment: Environm
   if (command === "version" || isVersion(command)) return print(versionLine());
   const found = findCommand(args);
   if (found !== undefined) {
-    return { name: "client", command: found.command, args: args.slice(found.wordCount), configured: config?.client ?? {} };
+    return {
+      name: "client",
+      command: found.command,
+      args: args.slice(found.wordCount),
+      configured: config?.client ?? {},
+      secretFile: secretFileOf(config),
+    };
   }
   if (command !== "serve") throw new TsdbError("config", missingCommand(args) ?? unknownCommand(command));
   if (rest.some(isHelp)) return print(serveHelp());
@@ -44,6 +52,10 @@ function help(words: readonly string[]): Command {
   if (words[0] === "serve") return print(serveHelp());
   const found = findCommand(words);
   return print(found === undefined ? mainHelp() : commandHelp(found.command));
+}
+
+function secretFileOf(config: ConfigFile | null): string | null {
+  return config?.client["token"] === undefined ? null : config.path;
 }
 
 function print(text: string): Command {

@@ -66,6 +66,11 @@ export class FlagReader {
     }
   }
 
+  /** Of those flags that were given. */
+  paths(names: readonly FlagName[]): { readonly source: string; readonly path: string }[] {
+    return names.flatMap((name) => this.given.get(name) ?? []).map(({ source, text }) => ({ source, path: text }));
+  }
+
   boolean(name: FlagName): boolean {
     const given = this.#required(name);
     const text = given.text.toLowerCase();

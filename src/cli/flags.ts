@@ -133,7 +133,7 @@ export const FLAGS = [
     name: "data-dir",
     group: "Storage",
     value: "FOLDER",
-    help: "Folder of the file store.",
+    help: "Folder of the file store, for the user of the server alone: folders have mode 0700, files 0600.",
     default: "./.tsdb",
     aliases: ["INFLUXDB3_DATA_DIR", "INFLUXDB3_DB_DIR"],
   },

@@ -45,6 +45,7 @@ test("defaults", () => {
     openPages: [],
     adminToken: null,
     permissionTokens: null,
+    secretFiles: [],
     recoveryBind: null,
     maxRequestBytes: 10 * 2 ** 20,
     walFlushIntervalMs: 0,

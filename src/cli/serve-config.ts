@@ -34,6 +34,8 @@ export interface ServeConfig {
   /** For a server that has no admin token yet. */
   readonly adminToken: GivenFile<FileToken> | null;
   readonly permissionTokens: GivenFile<PermissionTokens> | null;
+  /** Files that hold a secret, by the flag or variable that names them. */
+  readonly secretFiles: readonly { readonly source: string; readonly path: string }[];
   /** Where a lost admin token is replaced; null = nowhere. */
   readonly recoveryBind: Address | null;
   readonly maxRequestBytes: number;
@@ -138,6 +140,7 @@ export function parseServeFlags(
     openPages: read.someOf("disable-authz", SYSTEM_PAGES),
     adminToken: read.file("admin-token-file", readAdminTokenFile),
     permissionTokens: read.file("permission-tokens-file", readPermissionTokensFile),
+    secretFiles: read.paths(["admin-token-file", "permission-tokens-file", "tls-key"]),
     recoveryBind: read.given.has("admin-token-recovery-http-bind") ? read.address("admin-token-recovery-http-bind") : null,
     maxRequestBytes,
     walFlushIntervalMs: read.durationMs("wal-flush-interval", { min: 0, max: 60_000 }),

@@ -26,7 +26,7 @@ export async function selfSigned(folder: string | null, nowMs: number): Promise<
   const made = await make(nowMs);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(paths.key, made.key, { mode: 0o600 });
-  writeFileSync(paths.cert, made.cert);
+  writeFileSync(paths.cert, made.cert, { mode: 0o600 });
   return made;
 }
 
