@@ -48,6 +48,14 @@ test("JSON entries", () => {
   expect(lines[0]).toEndWith("}\n");
 });
 
+test("what a terminal would act upon is shown in lines for people: in messages, values and stacks", () => {
+  const { lines, logs } = collect("info", "full");
+  const evil = "\u001b]52;\u0007\u009b2J\u202e";
+  logs("http").error(evil, { bare: "\u009b2J\u202e", quoted: `a ${evil}`, [evil]: 1, err: new Error(evil) });
+  expect(lines[0]).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
+  expect(lines[0]!.match(/\\x9b2J\\u202e/g)).toHaveLength(5);
+});
+
 test("lines for people", () => {
   const { lines, logs } = collect("info", "full");
   logs("wal").info("replayed", { rows: 12, file: "a", quoted: 'x" level="error', empty: "", list: [1] });

@@ -1,6 +1,7 @@
 // The server's log: pino with levels by part, as lines for people or as JSON. No worker transports: they do not survive in one executable.
 import pino, { type Logger as Pino } from "pino";
 import type { LogFilter, LogFormat, LogLevel } from "./log-filter.ts";
+import { visible } from "./visible-text.ts";
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
@@ -71,7 +72,8 @@ interface Entry {
 function fullLine({ level, time, part, msg, err, ...fields }: Entry): string {
   const pairs = Object.entries(fields).map(([name, value]) => ` ${name}=${fieldText(value)}`);
   const stack = err === undefined ? "" : `\n    ${(err.stack ?? err.message ?? "").replaceAll("\n", "\n    ")}`;
-  return `${time} ${level.toUpperCase().padStart(5)} ${part}: ${oneLine(msg)}${pairs.join("")}${stack}\n`;
+  // texts of users are among it, and a terminal may show it
+  return visible(`${time} ${level.toUpperCase().padStart(5)} ${part}: ${oneLine(msg)}${pairs.join("")}${stack}\n`);
 }
 
 /** Text without spaces stands bare, everything else as JSON, so that a value cannot pretend to be another field or line. */

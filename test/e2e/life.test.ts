@@ -48,6 +48,22 @@ describe("a start that cannot be: one line and exit code 2", () => {
       () => [..."--http-bind 127.0.0.1:0 --data-dir".split(" "), "/proc/data"],
       /--data-dir.*\/proc\/data/,
     ],
+    ["a token file that is a folder", () => ["--admin-token-file", folder], /^tsdb: --admin-token-file: cannot read the file: /],
+    [
+      "a token file that is not there",
+      () => ["--permission-tokens-file", "x.json"],
+      /^tsdb: --permission-tokens-file: cannot read the file: .*x\.json/,
+    ],
+    [
+      "a token file with a line end in a member's name",
+      () => ["--permission-tokens-file", fileWith('{"a\\n\\u001b[2Jb":1}')],
+      /^tsdb: --permission-tokens-file: \S+: the file has an unknown member "a\\n\\x1b\[2Jb"/,
+    ],
+    [
+      "a token file with the operator's name",
+      () => ["--permission-tokens-file", fileWith('{"tokens":[{"token":"apiv3_abcdefgh","name":"_admin","permissions":["db:a:read"]}]}')],
+      /^tsdb: --permission-tokens-file: \S+: tokens\[0\]: the name _admin is the first admin token's/,
+    ],
     ["a folder below a file", () => [..."--http-bind 127.0.0.1:0 --data-dir".split(" "), join(fileInTheWay(), "x")], /--data-dir/],
   ];
   test.each(CASES)("%s", async (_, args, message) => {
@@ -330,6 +346,12 @@ describe("an end", () => {
     for (const socket of sockets) socket.destroy();
   });
 });
+
+function fileWith(content: string): string {
+  const path = join(folder, `${crypto.randomUUID()}.json`);
+  writeFileSync(path, content);
+  return path;
+}
 
 function fileInTheWay(): string {
   const path = join(folder, "in-the-way");

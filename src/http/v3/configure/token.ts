@@ -109,7 +109,11 @@ export const tokenRoutes = (services: AppServices) => {
         summary: "Delete a token",
         access: "admin",
         query: DeleteQuery,
-        answers: configureAnswers({ 200: "Deleted.", 404: "No token has the name.", 405: "The first admin token cannot be deleted." }),
+        answers: configureAnswers({
+          200: "Deleted.",
+          404: "No token has the name.",
+          405: "The first admin token and the last one cannot be deleted.",
+        }),
       }),
       (call) => {
         if (!services.access.isOn) return isOff();
