@@ -6,6 +6,7 @@ import type { Call, Dimension, Expression, Fill, Measurement, Select, SelectFiel
 import { CallChecks } from "./check-calls.ts";
 import { fold, NO_CONTEXT } from "./fold.ts";
 import { MATH_FUNCTIONS, mathArity } from "./functions.ts";
+import { TSDBQL_LIMITS } from "./limits.ts";
 import { printExpression } from "./print.ts";
 import { expectTime } from "./time-literals.ts";
 import { intersect, splitCondition, TIME_MAX_NS, TIME_MIN_NS } from "./time-range.ts";
@@ -45,9 +46,6 @@ export interface CheckedSelect {
 
 export type CheckedSource = Measurement | { readonly kind: "subquery"; readonly select: CheckedSelect };
 
-/** Subqueries in each other. */
-const DEPTH_MAX = 100;
-
 /** @throws TsdbError bad_query */
 export function checkSelect(select: Select, nowNs: bigint): CheckedSelect {
   return new SelectCheck(select, nowNs, null, 0).check();
@@ -73,7 +71,7 @@ class SelectCheck {
     parent: SelectCheck | null,
     private readonly depth: number,
   ) {
-    if (depth > DEPTH_MAX) throw new TsdbError("bad_query", "too many subqueries in each other");
+    if (depth > TSDBQL_LIMITS.subqueriesMax) throw new TsdbError("bad_query", "too many subqueries in each other");
     this.zone = zoneOf(select.timeZone);
     const { bounds, rest } = splitCondition(select.where, { nowNs, zone: this.zone });
     checkCondition(rest);

@@ -4,12 +4,13 @@
 import type { BinaryOperator, Call, CastType, Expression, FieldType, VarRef } from "./ast.ts";
 import { parseDuration } from "./durations.ts";
 import { goRegexError } from "./go-regex.ts";
+import { TSDBQL_LIMITS } from "./limits.ts";
 import { quoteIdent } from "./quote.ts";
 import type { TokenStream } from "./token-stream.ts";
 import type { Token, TokenKind } from "./tokens.ts";
 
 /** Nodes from an expression's root to a leaf, so that whoever descends may do so by calling itself. */
-export const HEIGHT_MAX = 1000;
+export const HEIGHT_MAX = TSDBQL_LIMITS.heightMax;
 
 const PRECEDENCE: Readonly<Partial<Record<TokenKind, number>>> = {
   ...{ "=": 3, "!=": 3, "=~": 3, "!~": 3, "<": 3, "<=": 3, ">": 3, ">=": 3 },
@@ -93,6 +94,8 @@ function parseRequiredRegex(p: TokenStream): Expression {
 
 /** @throws TsdbError bad_query when it is none that Go compiles */
 export function regexLiteral(p: TokenStream, { literal, at }: Token): Expression & { kind: "regex" } {
+  const { patternCharsMax } = TSDBQL_LIMITS;
+  if (literal.length > patternCharsMax) throw p.errorAt(`a regular expression of more than ${patternCharsMax} characters`, at);
   const error = goRegexError(literal);
   if (error !== null) throw p.errorAt(`error parsing regexp: ${error}`, at);
   return { kind: "regex", source: literal };

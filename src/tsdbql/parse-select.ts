@@ -1,6 +1,7 @@
 // SELECT and what its clauses share with other statements.
 import { TimeZone } from "../model/time-zone.ts";
 import type { BinaryOperator, Expression, Fill, Measurement, Select, SelectField, Source } from "./ast.ts";
+import { TSDBQL_LIMITS } from "./limits.ts";
 import { parseExpression, parseSegments, regexLiteral } from "./parse-expression.ts";
 import { printExpression } from "./print.ts";
 import type { TokenStream } from "./token-stream.ts";
@@ -27,13 +28,22 @@ export function parseSelect(p: TokenStream, { needsInto = false } = {}): Select 
 
 export function parseList<T>(p: TokenStream, parseOne: () => T): T[] {
   const list = [parseOne()];
-  while (p.accept(",")) list.push(parseOne());
+  while (p.accept(",")) {
+    checkCount(p, list, TSDBQL_LIMITS.listMax, "names in a list");
+    list.push(parseOne());
+  }
   return list;
+}
+
+/** @throws TsdbError bad_query when there are so many and one more comes */
+function checkCount(p: TokenStream, list: readonly unknown[], most: number, what: string): void {
+  if (list.length >= most) throw p.error(`more than ${most} ${what}`);
 }
 
 function parseFields(p: TokenStream): SelectField[] {
   const fields: SelectField[] = [];
   for (;;) {
+    checkCount(p, fields, TSDBQL_LIMITS.fieldsMax, "fields in SELECT");
     fields.push(parseField(p));
     if (p.scan().kind === ",") continue;
     p.unscan();
@@ -152,6 +162,7 @@ export function parseGroupBy(p: TokenStream): Expression[] {
   p.expect("BY");
   const dimensions: Expression[] = [];
   for (;;) {
+    checkCount(p, dimensions, TSDBQL_LIMITS.dimensionsMax, "dimensions in GROUP BY");
     const regex = p.acceptRegex();
     dimensions.push(regex !== null ? regexLiteral(p, regex) : parseExpression(p));
     if (regex === null) p.skipSpace();

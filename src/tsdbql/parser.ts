@@ -1,6 +1,7 @@
 // From text to statements. The first words choose the statement by a table, whose order is the order in which an error lists what may
 // come; the rest is parsed by descent (parse-select.ts, parse-show.ts, parse-definition.ts).
 import type { Explain, PlacedStatement, Statement } from "./ast.ts";
+import { TSDBQL_LIMITS } from "./limits.ts";
 import { NO_PARAMS, type Params } from "./params.ts";
 import {
   parseAlterRetentionPolicy,
@@ -34,9 +35,6 @@ import {
   parseShowTagValues,
 } from "./parse-show.ts";
 import { TokenStream } from "./token-stream.ts";
-
-/** Characters of a request's whole text. */
-export const TEXT_CHARS_MAX = 16 << 20;
 
 type Leaf = (p: TokenStream) => Statement;
 interface Branch {
@@ -97,8 +95,9 @@ const LANGUAGE: Branch = {
  * @throws TsdbError bad_query, its message in 1.x's words and complete: `error parsing query: found X, expected Y at line L, char C`
  */
 export function parseQuery(text: string, params: Params = NO_PARAMS): readonly PlacedStatement[] {
-  const p = new TokenStream(text.slice(0, TEXT_CHARS_MAX + 1), params);
-  if (text.length > TEXT_CHARS_MAX) throw p.error(`the text is longer than ${TEXT_CHARS_MAX} characters`);
+  const { charsMax, statementsMax } = TSDBQL_LIMITS;
+  const p = new TokenStream(text.slice(0, charsMax + 1), params);
+  if (text.length > charsMax) throw p.error(`the text is longer than ${charsMax} characters`);
   const statements: PlacedStatement[] = [];
   for (let needsSemicolon = false; ; ) {
     const first = p.next();
@@ -109,6 +108,7 @@ export function parseQuery(text: string, params: Params = NO_PARAMS): readonly P
     }
     if (needsSemicolon) throw p.unexpected(first, [";"]);
     p.unscan();
+    if (statements.length === statementsMax) throw p.error(`more than ${statementsMax} statements`);
     const statement = parseStatement(p);
     const end = p.next();
     p.unscan();

@@ -2,6 +2,7 @@
 // text may be in are followed at once, so that no expression makes a search go back and forth for ever.
 import { TsdbError } from "../model/errors.ts";
 import { finish, StepCounter, type Steps } from "../model/steps.ts";
+import { TSDBQL_LIMITS } from "./limits.ts";
 import { type Assertion, type CharSet, parseRegex, type RegexNode } from "./plan-regex-parse.ts";
 
 export interface TextTest {
@@ -50,8 +51,6 @@ type State =
   | { readonly kind: "assertion"; readonly assertion: Assertion; next: number }
   | { readonly kind: "match" };
 
-/** Repetitions are written out. */
-const STATES_MAX = 10_000;
 const NOWHERE = -1;
 
 class Automaton implements TextTest {
@@ -118,7 +117,8 @@ class Automaton implements TextTest {
   }
 
   private add(state: State): number {
-    if (this.states.length >= STATES_MAX) throw new TsdbError("bad_query", "error parsing regexp: expression is too large");
+    if (this.states.length >= TSDBQL_LIMITS.patternStatesMax)
+      throw new TsdbError("bad_query", "error parsing regexp: expression is too large");
     return this.states.push(state) - 1;
   }
 

@@ -1,11 +1,13 @@
 // Tokens as the parser asks for them: up to two can be given back, bind parameters are put in, and errors get 1.x's words.
+
 import { TsdbError } from "../model/errors.ts";
 import type { Position } from "./ast.ts";
+import { TSDBQL_LIMITS } from "./limits.ts";
 import type { Params } from "./params.ts";
 import { describeToken, isSpace, Lexer, normalizeText, type Token, type TokenKind } from "./tokens.ts";
 
 /** Parentheses, calls and subqueries in each other. */
-export const NESTING_MAX = 200;
+export const NESTING_MAX = TSDBQL_LIMITS.nestingMax;
 const KEPT = 3;
 
 export class TokenStream {
