@@ -29,6 +29,12 @@ const PREFLIGHT = {
   "access-control-max-age": "86400",
 };
 
+/** Nothing that follows on the connection is read: a client and the server may not agree on where it begins. */
+function invalidTarget(): Response {
+  const failure = failureOf(INVALID_TARGET);
+  return errorJson({ ...failure, headers: { ...failure.headers, connection: "close" } });
+}
+
 const ROUTES = [
   v3WriteRoutes,
   v2WriteRoutes,
@@ -116,7 +122,7 @@ function border(services: AppServices, routes: { paths: ReadonlySet<string>; hea
   return (request) => {
     const startedMs = services.now();
     const target = targets.read(request);
-    if (target === null) return finish(request, "", startedMs, errorJson(failureOf(INVALID_TARGET)));
+    if (target === null) return finish(request, "", startedMs, invalidTarget());
     const response = answer(request, target);
     return response instanceof Promise
       ? response.then((answered) => finish(request, target.path, startedMs, answered))

@@ -203,6 +203,16 @@ test("requests on one connection are each admitted by their own token", async ()
   }
 });
 
+test("an invalid target ends the connection, and what follows it is not answered", async () => {
+  const next = bytesOf("GET /docs HTTP/1.1", ["Host: a"]);
+  for (const listener of listeners.all) {
+    for (const first of ["GET /docs HTTP/1.1\r\nHost: x/y\r\n\r\n", "CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n"]) {
+      expect(statusesOf(await exchange(listener, first)), listener.name).toEqual([400]);
+      expect(statusesOf(await exchange(listener, first + next)), listener.name).toEqual([400]);
+    }
+  }
+});
+
 /** Framings that a proxy could read otherwise than the server. What follows the first request must not be read as another. */
 const SMUGGLED = bytesOf("GET /metrics HTTP/1.1", ["Host: a", `Authorization: Bearer ${texts["admin"]}`]);
 test.each([

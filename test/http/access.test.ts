@@ -1,6 +1,8 @@
 // Every route × every kind of credential: who gets in, who is told 400, 401 or 403. A route that is not in the table fails, so each new one
 // has to say here, and in the code, who may ask it.
 import { beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { credentialsOf } from "../../src/auth/credentials.ts";
 import { AccessControl } from "../../src/http/access.ts";
 import type { SystemPage } from "../../src/model/access.ts";
@@ -12,6 +14,7 @@ async function app(openPages: readonly SystemPage[] = []) {
   return { fake: fakes({ access: new AccessControl(authorizer), tokens }), texts };
 }
 
+const SOURCES = join(import.meta.dir, "../../src");
 const { fake, texts } = await app();
 
 function send(target: Fakes, [method, path, , query = "", init = {}]: RouteRow, authorization?: string) {
@@ -98,6 +101,13 @@ test("pages of --disable-authz need no token; others do", async () => {
 test("a path that no route has tells nobody so without a token", async () => {
   expect((await fake.send("GET", "/nothing")).status).toBe(401);
   expect((await fake.send("GET", "/nothing", { headers: { authorization: `Bearer ${texts["reader"]}` } })).status).toBe(404);
+});
+
+test("proven callers are made where they are decided alone, and no cast makes one", () => {
+  const sources = [...new Bun.Glob("**/*.ts").scanSync(SOURCES)].filter((path) => !path.endsWith(".test.ts"));
+  const having = (pattern: RegExp) => sources.filter((path) => pattern.test(readFileSync(join(SOURCES, path), "utf8"))).sort();
+  expect(having(/\bas (unknown as )?(AdminCaller|ProvenCaller|DatabaseGrant)\b/)).toEqual([]);
+  expect(having(/\brecoveryCaller\(/)).toEqual(["auth/authorizer.ts", "http/recovery.ts"]);
 });
 
 test("without auth the endpoints of tokens are off", async () => {
