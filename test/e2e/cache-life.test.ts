@@ -175,6 +175,20 @@ describe("as time goes by", () => {
     expect(await hosts()).toEqual([{ h: "a" }, { h: "b" }]);
   });
 
+  test("a field's value that was replaced stays among the distinct ones until the server starts again", async () => {
+    const at = nowNs();
+    await store(server, "replaced", `t,h=a s="old" ${at}`);
+    await createCache(server, "distinct", "replaced", { table: "t", name: "d", columns: ["s"] });
+    await createCache(server, "last", "replaced", { table: "t", name: "l", key_columns: ["s"], value_columns: ["time"] });
+    await store(server, "replaced", `t,h=a s="new" ${at}`);
+    const texts = (from: string) => server.sql<object>("replaced", `SELECT s FROM ${from} ORDER BY s`);
+    for (const cache of ["distinct_cache('t', 'd')", "last_cache('t', 'l')"])
+      expect(await texts(cache)).toEqual([{ s: "new" }, { s: "old" }]);
+    expect(await texts("t")).toEqual([{ s: "new" }]);
+    await server.restart();
+    for (const cache of ["distinct_cache('t', 'd')", "last_cache('t', 'l')"]) expect(await texts(cache)).toEqual([{ s: "new" }]);
+  });
+
   test("deleted data is gone, a deleted table's caches come back with it, and go with it", async () => {
     await store(server, "del", `t,h=a v=1i ${nowNs()}`);
     await createCache(server, "last", "del", { table: "t", name: "l" });
