@@ -47,6 +47,13 @@ interface Result {
   readonly bytes: number;
 }
 
+/** The same rows, of whose tags and floats every second is NULL, in no order. */
+function withNulls({ rowCount, columns }: ResultBatch): ResultBatch {
+  const below = prng(2);
+  const bits = () => Uint8Array.from({ length: rowCount / 8 }, () => below(256));
+  return { rowCount, columns: columns.map((column, i) => (i === 0 ? column : { ...column, validity: bits() })) };
+}
+
 /** The same rows with the tag as text. */
 function withText({ rowCount, columns }: ResultBatch): ResultBatch {
   const texts = Array.from({ length: rowCount }, (_, row) => `host_${row % HOSTS}`);
@@ -129,6 +136,7 @@ export async function run(rowCount: number): Promise<void> {
     for (const format of FORMATS) {
       line(format, await bestOf(() => encode(format, batch, batchCount)));
     }
+    line("arrow, half NULL", await bestOf(() => encode("arrow", withNulls(batch), batchCount)));
     const kernel = new KernelRowText(Kernel.create());
     const text = withText(batch);
     for (const format of FORMATS.slice(0, 4)) {
