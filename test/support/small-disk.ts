@@ -1,0 +1,40 @@
+// A disk of a few megabytes for tests: a tmpfs, where this user may mount one. It goes with the test.
+import { mkdtempSync, rmdirSync, statfsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export class SmallDisk {
+  private constructor(readonly path: string) {}
+
+  /** Null where none may be mounted. */
+  static mount(bytes: number): SmallDisk | null {
+    const path = mkdtempSync(join(tmpdir(), "tsdb-small-disk-"));
+    if (succeeds(["mount", "-t", "tmpfs", "-o", `size=${bytes}`, "tmpfs", path])) return new SmallDisk(path);
+    rmdirSync(path);
+    return null;
+  }
+
+  freeBytes(): number {
+    const { bavail, bsize } = statfsSync(this.path);
+    return bavail * bsize;
+  }
+
+  /** Nothing can be written any more, or again. False where that is not possible. */
+  setReadOnly(isReadOnly: boolean): boolean {
+    return succeeds(["mount", "-o", `remount,${isReadOnly ? "ro" : "rw"}`, this.path]);
+  }
+
+  [Symbol.dispose](): void {
+    // what still has a file open there ends with the test process
+    if (!succeeds(["umount", this.path])) succeeds(["umount", "--lazy", this.path]);
+    rmdirSync(this.path);
+  }
+}
+
+function succeeds(command: string[]): boolean {
+  try {
+    return Bun.spawnSync(command, { stdout: "ignore", stderr: "ignore" }).success;
+  } catch {
+    return false;
+  }
+}
