@@ -32,6 +32,7 @@ import { LIMITS } from "./model/limits.ts";
 import type { NodeService } from "./model/nodes.ts";
 import type { QueryTelemetry } from "./model/query-telemetry.ts";
 import type { Tls } from "./model/tls.ts";
+import type { IncomingBody } from "./model/write.ts";
 import { NamedServices } from "./named-services.ts";
 import { Queries } from "./queries.ts";
 import type { Snapshots } from "./query/snapshots.ts";
@@ -118,11 +119,13 @@ export class Server {
     try {
       const keys = objectKeys(config.nodeId);
       const onFailure = (error: TsdbError) => server?.fail(error);
-      const catalog = await Catalog.open(storage.store, { prefix: keys.catalog, onFailure, limits: config.schemaLimits });
-      const manifest = await Manifest.open(storage.store, { prefix: keys.manifest, onFailure });
-      await removeOrphans(storage.store, manifest, keys.data);
+      const { readOnly } = config;
+      const catalog = await Catalog.open(storage.store, { prefix: keys.catalog, onFailure, limits: config.schemaLimits, readOnly });
+      const manifest = await Manifest.open(storage.store, { prefix: keys.manifest, onFailure, readOnly });
+      if (readOnly) logs("server").warn("serves reads only, and writes nothing into the data folder (--read-only)");
+      else await removeOrphans(storage.store, manifest, keys.data);
       const { store, objectSource } = storage;
-      const indexes = await FileIndexList.open(store, manifest, { prefix: keys.indexes, objectSource });
+      const indexes = await FileIndexList.open(store, manifest, { prefix: keys.indexes, objectSource, readOnly });
       for (const warning of [...storage.warnings, ...catalog.warnings, ...manifest.warnings]) logs("store").warn(warning);
       const tls = await tlsOf(config, dataFolder);
       server = new Server(config, logs, paths, storage, catalog, manifest, indexes, tls);
@@ -198,8 +201,8 @@ export class Server {
     await Promise.all([this.upkeep?.compactor.stop(), this.upkeep?.indexer.stop()]);
     await this.ingest?.close();
     if (this.wal !== undefined && this.wal.failed === null) {
-      await this.upkeep?.flusher.flushAll();
-      await this.wal.close();
+      if (!config.readOnly) await this.upkeep?.flusher.flushAll();
+      if (!config.readOnly) await this.wal.close();
       await this.manifest.close();
       await this.catalog.close();
     }
@@ -212,7 +215,7 @@ export class Server {
     const { config, logs } = this;
     const unavailable = () => this.unavailable();
     const app = createApp({
-      write: { receive: (bytes) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.ingest.receive(bytes)) },
+      write: { receive: (bytes) => this.receive(bytes) },
       query: { query: (request) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.queries!.client.query(request)) },
       definitions: () => this.named.definitions,
       databaseList: () => this.named.databases,
@@ -247,6 +250,12 @@ export class Server {
     return this.status.state !== "ready" || problem === null ? this.status : { state: "ready", degraded: problem.message };
   }
 
+  private receive(announcedBytes: number | undefined): IncomingBody | Promise<IncomingBody> {
+    if (this.ingest === undefined) return Promise.reject(this.unavailable());
+    if (this.config.readOnly) return Promise.reject(this.catalog.refusal);
+    return this.ingest.receive(announcedBytes);
+  }
+
   private unavailable(): TsdbError {
     return new TsdbError("unavailable", `the server is ${this.status.state}: ${this.status.reason ?? ""}`.trim());
   }
@@ -257,7 +266,7 @@ export class Server {
     const { catalog, manifest, indexes, tables, pins, metrics, logs, storage } = this;
     const queries = new Queries({
       ...{ config, logs, storage, catalog, manifest, indexes, tables, pins, metrics, firstWorker },
-      tempDir: this.paths.temporary,
+      tempDir: storage.tempDir,
       shared: kernel.shared,
       deletions: () => this.deletions,
       nodes: () => [this.node.info()],
@@ -268,12 +277,13 @@ export class Server {
     const replayed = await this.replay();
     const wal = await Wal.open(this.storage.walDisk, this.paths.wal, replayed, {
       space: this.storage.space,
+      readOnly: config.readOnly,
       flushIntervalMs: config.walFlushIntervalMs,
       onFailure: (error) => this.fail(error),
       onGroup: ({ seconds, bytes }) => this.metrics.walSynced(seconds, bytes),
     });
     this.wal = wal;
-    void wal.makeRoom(0).catch(() => {}); // whoever writes finds out
+    if (!config.readOnly) void wal.makeRoom(0).catch(() => {}); // whoever writes finds out
     const deletions = new Deletions({ catalog: this.catalog, tables: this.tables, wal, manifest: this.manifest });
     this.deletions = deletions;
     const upkeep = this.startUpkeep(wal, deletions, this.maintenance);
@@ -299,10 +309,12 @@ export class Server {
       onFatal: (error) => this.fail(error instanceof Error ? error : new Error(String(error))),
       onRows: () => flusher.check(),
     });
-    upkeep.startTimers();
+    if (!config.readOnly) upkeep.startTimers();
     await queries.client.ready();
-    await this.node.started();
-    await this.gate.addGiven(this.named.databases);
+    if (!config.readOnly) {
+      await this.node.started();
+      await this.gate.addGiven(this.named.databases);
+    }
     if (this.status.state === "replaying") this.status = { state: "ready" };
     // whoever wants it is told
     this.flight = this.startFlight(queries.snapshots);
@@ -345,6 +357,7 @@ export class Server {
       afterSequence: this.manifest.flushedSequence,
       takenSequences: this.catalog.tombstones().map(({ sequence }) => sequence),
       failOnError: this.config.walReplayFailOnError,
+      readOnly: this.config.readOnly,
       onFrame: (sequence, payload, segment) => replayer.frame(sequence, payload, segment),
       onProgress: (bytesDone, bytesTotal) => {
         const percent = bytesTotal === 0 ? 100 : Math.floor((bytesDone / bytesTotal) * 100);

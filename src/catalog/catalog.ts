@@ -4,7 +4,7 @@ import type { TokenDef } from "../model/access.ts";
 import { assert } from "../model/assert.ts";
 import type { CacheDef, CacheKind } from "../model/caches.ts";
 import type { TableDef } from "../model/column.ts";
-import type { TsdbError } from "../model/errors.ts";
+import { TsdbError } from "../model/errors.ts";
 import { ALL_TIME } from "../model/scan.ts";
 import type { Tombstone } from "../model/tombstone.ts";
 import type { ObjectStore } from "../object-store/object-store.ts";
@@ -30,6 +30,8 @@ export interface CatalogOptions {
   /** Called once when the log has failed: the server must stop. */
   readonly onFailure?: (error: TsdbError) => void;
   readonly snapshotEntries?: number;
+  /** Nothing may be applied: `apply` throws read_only. */
+  readonly readOnly?: boolean;
   /** For whoever makes something: the catalog itself takes all operations, as it has to at the next start with lower ones. */
   readonly limits?: SchemaLimits;
   /** Made at the first start and kept from then on; given in for tests. */
@@ -63,6 +65,9 @@ export class Catalog {
     for (const { value, file } of opened.operations) inFile(file, () => state.apply(readOperation(value)));
     const catalog = new Catalog(opened.log, state, opened.warnings, options.limits ?? DEFAULT_SCHEMA_LIMITS);
     opened.log.snapshotWith(() => state.toSnapshot());
+    if (state.clusterUuid === "" && options.readOnly) {
+      throw new TsdbError("config", `--read-only: there is no data under ${options.prefix} in the data folder`, { prefix: options.prefix });
+    }
     if (state.clusterUuid === "") {
       const uuid = options.newClusterUuid?.() ?? crypto.randomUUID();
       await catalog.apply([{ kind: "create_cluster", uuid }]).durable;
@@ -253,6 +258,11 @@ export class Catalog {
   /** The period that was set for the database or table itself; null = none, 0 = for ever. */
   retentionNs(of: "database" | "table", id: number): bigint | null {
     return this.state.ownRetentionNs(of, id);
+  }
+
+  /** Why nothing can be changed any more, or ever; null otherwise. */
+  get refusal(): TsdbError | null {
+    return this.log.failed;
   }
 
   /** Changes the state at once. The operations were planned against this very state, so one that does not fit is our bug.

@@ -155,6 +155,13 @@ export const FLAGS = [
     aliases: ["INFLUXDB3_WAL_REPLAY_FAIL_ON_ERROR"],
   },
   {
+    name: "read-only",
+    group: "Storage",
+    value: null,
+    help: "Serve what is in the data folder and write nothing into it: for a copy, or a disk that is mounted read-only. Writes are answered 403.",
+    default: "false",
+  },
+  {
     name: "disk-reserve",
     group: "Storage",
     value: "SIZE",

@@ -50,6 +50,7 @@ test("defaults", () => {
     maxRequestBytes: 10 * 2 ** 20,
     walFlushIntervalMs: 0,
     walReplayFailOnError: true,
+    readOnly: false,
     diskReserveBytes: 16 * 2 ** 20,
     gen0DurationMs: 600_000,
     schemaLimits: SCHEMA_LIMITS,

@@ -42,6 +42,8 @@ export interface ServeConfig {
   /** 0 = a group is synced as soon as the previous sync ends. */
   readonly walFlushIntervalMs: number;
   readonly walReplayFailOnError: boolean;
+  /** Nothing is written into the data folder. */
+  readonly readOnly: boolean;
   /** 0 = no reserve. */
   readonly diskReserveBytes: number;
   readonly gen0DurationMs: number;
@@ -145,6 +147,7 @@ export function parseServeFlags(
     maxRequestBytes,
     walFlushIntervalMs: read.durationMs("wal-flush-interval", { min: 0, max: 60_000 }),
     walReplayFailOnError: read.boolean("wal-replay-fail-on-error"),
+    readOnly: read.boolean("read-only"),
     diskReserveBytes: read.bytes("disk-reserve", { min: 0, max: LIMITS.diskReserveBytesMax }),
     gen0DurationMs: read.durationMs("gen0-duration", { min: 1000, max: 86_400_000 }),
     schemaLimits: {

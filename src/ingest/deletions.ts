@@ -107,6 +107,7 @@ export class Deletions {
 
   private begin(deletions: readonly Deletion[]): Promise<void> {
     const { catalog, tables, wal } = this.parts;
+    if (catalog.refusal !== null) throw catalog.refusal;
     for (const deletion of deletions) this.check(deletion);
     const sequence = wal.lastSequence;
     let id = Math.max(this.nextId, catalog.nextIds.tombstoneId);

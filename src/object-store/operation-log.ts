@@ -16,6 +16,8 @@ export interface OperationLogOptions {
   readonly kind: string;
   /** A snapshot is written after this many entries. */
   readonly snapshotEntries?: number;
+  /** Nothing may be appended. */
+  readonly readOnly?: boolean;
   /** After this time an entry for which the disk had no space is tried again. */
   readonly retryMs?: number;
   /** Called once, when a put has failed and the log takes no more operations. */
@@ -60,7 +62,7 @@ export class OperationLog<Operation> {
   private durableThrough: number;
   private queued: Waiting<Operation> | null = null;
   private inFlight: Waiting<Operation> | null = null;
-  private failure: TsdbError | null = null;
+  private failure: TsdbError | null;
   private snapshotState: (() => unknown) | null = null;
   private snapshotRun: Promise<void> = Promise.resolve();
   private snapshotBusy = false;
@@ -76,6 +78,7 @@ export class OperationLog<Operation> {
     last: number,
     private entriesSinceSnapshot: number,
   ) {
+    this.failure = options.readOnly ? new TsdbError("read_only", "the server was started with --read-only: nothing can be changed") : null;
     this.nextSequence = last + 1;
     this.durableThrough = last;
     this.snapshotEntries = options.snapshotEntries ?? SNAPSHOT_ENTRIES_DEFAULT;

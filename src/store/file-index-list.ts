@@ -36,12 +36,13 @@ export class FileIndexList {
     private readonly objectSource: (key: string) => ObjectSource,
   ) {}
 
-  /** Finds what there is, and removes what is of no file any more or was replaced: a crash may have come before that.
+  /** Finds what there is, and unless it is `readOnly` removes what is of no file any more or was replaced: a crash may have come before
+   *  that.
    *  @throws TsdbError io */
   static async open(
     store: ObjectStore,
     manifest: Manifest,
-    { prefix, objectSource }: { prefix: string; objectSource: (key: string) => ObjectSource },
+    { prefix, objectSource, readOnly }: { prefix: string; objectSource: (key: string) => ObjectSource; readOnly?: boolean },
   ): Promise<FileIndexList> {
     const list = new FileIndexList(manifest, objectSource);
     const obsolete: string[] = [];
@@ -55,7 +56,7 @@ export class FileIndexList {
       if (before !== undefined) obsolete.push(before.ref.revision > Number(revision) ? key : before.key);
       if (before === undefined || before.ref.revision < Number(revision)) list.set(Number(file), Number(revision), key, sizeBytes);
     }
-    for (const key of obsolete) await store.delete(key);
+    if (!readOnly) for (const key of obsolete) await store.delete(key);
     return list;
   }
 

@@ -43,6 +43,8 @@ export interface ManifestOptions {
   /** Called once when the log has failed: the server must stop. */
   readonly onFailure?: (error: TsdbError) => void;
   readonly snapshotEntries?: number;
+  /** Nothing may be committed. */
+  readonly readOnly?: boolean;
 }
 
 /** Files and their order of arrival; changes only by `apply`. */

@@ -19,6 +19,8 @@ const RETRY_MS = 1000;
 export interface RoomOptions {
   /** Asked before anything is taken. Default: whatever the disk itself says. */
   readonly space?: DiskSpace;
+  /** Nothing is ever appended. */
+  readonly readOnly?: boolean;
   /** Space is taken in steps, of twice the size while the log is written fast. Default 1 to 16 MiB. */
   readonly stepBytes?: { readonly min: number; readonly max: number };
 }
@@ -50,7 +52,7 @@ export class LogRoom {
 
   /** Removes what a start before has left. @throws TsdbError io */
   static async open(disk: Disk, folder: string, options: RoomOptions): Promise<LogRoom> {
-    for (const { name } of await disk.list(folder)) if (UNNAMED.test(name)) await disk.unlink(`${folder}/${name}`);
+    if (!options.readOnly) for (const { name } of await disk.list(folder)) if (UNNAMED.test(name)) await disk.unlink(`${folder}/${name}`);
     // replay has told about a damaged one
     const newest = await NewestSegment.open(disk, folder).catch((error: unknown) => {
       if (error instanceof TsdbError && error.kind === "corrupt_file") return NewestSegment.unknown(disk, folder);

@@ -79,7 +79,7 @@ export class Wal {
 
   /** Continues behind what was replayed, in a new segment. @throws TsdbError io */
   static async open(disk: Disk, folder: string, replayed: ReplayResult, options: WalOptions = {}): Promise<Wal> {
-    await disk.makeFolder(folder);
+    if (!options.readOnly) await disk.makeFolder(folder);
     return new Wal(disk, folder, await LogRoom.open(disk, folder, options), replayed, options);
   }
 
