@@ -11,6 +11,8 @@ import { spawnQueryWorker } from "./workers/spawn.ts";
 
 const EXIT_USAGE = 2;
 const EXIT_FAILURE = 1;
+/** What was promised could not be written: nobody knows what is on the disk before the next start has looked. */
+const EXIT_DISK = 3;
 /** Beside the number of the signal: what a shell says of a process that one has ended. */
 const EXIT_SIGNAL = 128;
 /** One Ctrl-C comes several times: from the terminal, and from every program above that passes it on. */
@@ -70,7 +72,7 @@ async function serve(config: ServeConfig): Promise<void> {
   };
   process.on("SIGTERM", () => void stop("SIGTERM"));
   process.on("SIGINT", () => void stop("SIGINT"));
-  void server.failed.then(() => process.exit(EXIT_FAILURE));
+  void server.failed.then((error) => process.exit(error instanceof TsdbError && error.kind === "unavailable" ? EXIT_DISK : EXIT_FAILURE));
   await ready;
   log.info("ready");
   announce(config, server.url, server.wantsOperator);

@@ -58,6 +58,7 @@ export class WriteRoute {
       const place = services.write.receive(head.announcedBytes);
       body = place instanceof Promise ? await place : place;
       await reader.read(request, head, body);
+      await requireConnection(request);
       const bytes = body.byteCount;
       const result = await body.write(target);
       if (result.empty) throw new TsdbError("bad_request", "incoming write was empty");
@@ -73,6 +74,14 @@ export class WriteRoute {
       body?.release();
     }
   }
+}
+
+/** The runtime ends a connection on which a request arrives while another one is worked on, and the answer is lost with it. What came in
+ *  one piece with this body is met in the same turn of the event loop: then the body is not stored, instead of stored without an answer.
+ *  @throws TsdbError cancelled */
+async function requireConnection(request: Request): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  if (request.signal.aborted) throw new TsdbError("cancelled", "the connection ended before the body was stored");
 }
 
 /** @throws TsdbError unavailable */

@@ -1,6 +1,6 @@
 // A real server on a disk that fills: writes are refused with the reason, reads go on, what frees space works, writing comes back by
 // itself, and a kill at any moment of it loses nothing that was acknowledged. The disk is a tmpfs of some megabytes. Where none may be
-// mounted the size of each file is limited (ulimit -f), which refuses in the same places with EFBIG; src/ has the same with injected errors.
+// mounted the size of each file is limited (ulimit -f), which refuses in the same places with EFBIG; src/ has injected errors too.
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
