@@ -185,6 +185,8 @@ export class FileObjectStore implements ObjectStore {
 class FileObjectWriter implements ObjectWriter {
   private unsyncedBytes = 0;
   private isOpen = true;
+  /** It has its name, or was given up. */
+  private isDone = false;
 
   constructor(
     private readonly disk: Disk,
@@ -206,11 +208,17 @@ class FileObjectWriter implements ObjectWriter {
   async finish(): Promise<void> {
     await this.orNote(this.unsyncedBytes, async () => {
       await this.file.sync();
+      await this.close();
       await this.disk.rename(this.file.path, this.target);
-      this.isOpen = false;
-      await this.file.close();
+      this.isDone = true;
     });
     await this.disk.syncFolder(parentOf(this.target));
+  }
+
+  private async close(): Promise<void> {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    await this.file.close();
   }
 
   private async orNote(bytes: number, call: () => Promise<void>): Promise<void> {
@@ -222,9 +230,9 @@ class FileObjectWriter implements ObjectWriter {
   }
 
   async abort(): Promise<void> {
-    if (!this.isOpen) return;
-    this.isOpen = false;
-    await this.file.close().catch(() => {});
+    if (this.isDone) return;
+    this.isDone = true;
+    await this.close().catch(() => {});
     await this.disk.unlink(this.file.path).catch(() => {}); // else removed at the next start
   }
 }
