@@ -239,8 +239,12 @@ export class Server {
     this.gate.listenForRecovery(() => this.tokens);
     const { hostname, port } = config.httpBind;
     this.http = startHttpServer(app, { hostname, port, ...(this.tls === null ? {} : { tls: this.tls }) });
-    if (config.tcpListenerFilePath !== null) {
-      writePublicFile(config.tcpListenerFilePath, showAddress(hostname, this.http.port));
+    const path = config.tcpListenerFilePath;
+    if (path === null) return;
+    try {
+      writePublicFile(path, showAddress(hostname, this.http.port));
+    } catch (cause) {
+      throw new TsdbError("config", `--tcp-listener-file-path: ${(cause as Error).message}`, { path }, { cause });
     }
   }
 

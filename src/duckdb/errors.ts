@@ -32,6 +32,8 @@ export function parseEngineMessage(text: string): EngineMessage {
 
 const BUG_PREFIX = "BUG: DuckDB";
 const LIMIT_KINDS = new Set(["Out of Memory", "OutOfMemory"]);
+/** What the system says when a spill file cannot be written. */
+const NO_SPACE = /No space left on device|Disk quota exceeded|Read-only file system|File too large/i;
 const BUG_KINDS = new Set(["INTERNAL", "Internal", "FATAL", "Fatal"]);
 
 /** The error family of a message; null when the fault is ours or DuckDB's. */
@@ -39,6 +41,7 @@ export function errorKindOf(message: EngineMessage): ErrorKind | null {
   if (LIMIT_KINDS.has(message.kind)) return "query_limit";
   if (message.kind === "INTERRUPT" || message.kind === "Interrupt") return "cancelled";
   if (BUG_KINDS.has(message.kind)) return null;
+  if (message.kind === "IO" && NO_SPACE.test(message.message)) return "no_space";
   return "bad_query";
 }
 
