@@ -3,6 +3,7 @@
 // statement to statement. In the query worker.
 import type { Kernel } from "../kernel/kernel.ts";
 import { SeriesDictionary } from "../kernel/series-dictionary.ts";
+import { assert } from "../model/assert.ts";
 import { RECLAIM_AT_ONCE } from "../model/reclaimer.ts";
 import type { DictionaryView } from "../model/run.ts";
 import type { BlockSnapshot } from "./snapshot.ts";
@@ -16,7 +17,6 @@ const RESTED_STATEMENTS = 1000;
 /** Dictionaries in memory of a table that are remembered: there are seldom more than two at a time. */
 const MEMORY_MAX = 4;
 
-const NO_SERIES: DictionaryView = { id: -1, seriesCount: 0, tags: [] };
 const NONE_KNOWN = new Uint32Array(0);
 
 /** Of one table. */
@@ -41,9 +41,10 @@ export class SeriesNumbers {
     return this.dictionary?.seriesCount ?? 0;
   }
 
-  /** All numbered series, by number. Borrowed until the next call. */
+  /** All numbered series, by number: there are some once a dictionary has numbers. Borrowed until the next call. */
   get view(): DictionaryView {
-    return this.dictionary?.view() ?? NO_SERIES;
+    assert(this.dictionary !== undefined, "series have been numbered");
+    return this.dictionary.view();
   }
 
   /** The number of each series of the block's dictionary, which is asked for when it was not met before; null: not known, or too many.
