@@ -99,8 +99,8 @@ export class QueryRunner {
     return { numbers: this.numbers.of(tableId), segments: this.segments };
   }
 
-  private scanOf(snapshot: TableSnapshot): TableScan {
-    return new TableScan(this.kernel, snapshot, this.cache, LIMITS, this.known(snapshot.table.id));
+  private scanOf(snapshot: TableSnapshot, signal: AbortSignal): TableScan {
+    return new TableScan(this.kernel, snapshot, this.cache, LIMITS, this.known(snapshot.table.id), signal);
   }
 
   /** @throws TsdbError bad_query, query_limit, cancelled */
@@ -114,7 +114,7 @@ export class QueryRunner {
     const need = { tables, wholeCatalog, systemTables, ...(caches.length === 0 ? {} : { caches }) };
     const snapshot = readsNothing ? NOTHING : await request.snapshot(need);
     const cacheTables = caches.length === 0 ? undefined : await this.openCaches(snapshot, request.signal);
-    const scans = snapshot.tables.map((table) => this.scanOf(table));
+    const scans = snapshot.tables.map((table) => this.scanOf(table, request.signal));
     const closeScans = () => {
       for (const scan of scans) scan.close();
       for (const table of cacheTables?.values() ?? []) table.close();
@@ -204,7 +204,7 @@ export class QueryRunner {
     const startMs = performance.now();
     const scans: TableScan[] = [];
     const scanOf = (table: TableSnapshot) => {
-      const scan = this.scanOf(table);
+      const scan = this.scanOf(table, request.signal);
       scans.push(scan);
       return scan;
     };

@@ -4,6 +4,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { openRunCursor } from "../kernel/scan.ts";
 import type { AggregateRequest } from "../model/aggregate.ts";
 import { type ColumnDef, ColumnType } from "../model/column.ts";
+import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { FieldPredicate, FieldTexts, ScanChunk, ScanCursor, ScanRequest, ScanTable, TimeRange } from "../model/scan.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
@@ -29,6 +30,8 @@ export class TableScan implements ScanTable {
     private readonly cache = new BlockCache(kernel, 0),
     private readonly limits: PieceLimits = LIMITS,
     private readonly known: KnownOfTable = { numbers: noSeriesNumbers(kernel), segments: null },
+    /** Looked at before each piece: a scan that finds nothing goes through all of them without a pause. */
+    private readonly signal: Pick<AbortSignal, "aborted"> = { aborted: false },
   ) {
     this.name = snapshot.table.name;
     this.columns = snapshot.table.columns;
@@ -62,7 +65,7 @@ export class TableScan implements ScanTable {
       newestOnly: newestOnly && fields.length === 0,
       bySeries: tags.length > 0 || newestOnly,
     });
-    return this.track(new PieceCursor(this.kernel, { ...request, range }, pieces));
+    return this.track(new PieceCursor(this.kernel, { ...request, range }, pieces, this.signal));
   }
 
   aggregate(request: AggregateRequest): ScanCursor | null {
@@ -129,6 +132,7 @@ export class TableScan implements ScanTable {
     let isFinished = false;
     try {
       for (const piece of pieces.all()) {
+        throwIfAborted(this.signal);
         const isFine = aggregator.add(piece);
         if (!isFine || pieces.keptBytes > LIMITS.aggregateBytesMax) return null;
         yield;
@@ -178,6 +182,7 @@ class PieceCursor implements ScanCursor {
     private readonly kernel: Kernel,
     private readonly request: ScanRequest,
     private readonly pieces: TablePieces,
+    private readonly signal: Pick<AbortSignal, "aborted">,
   ) {
     this.left = pieces.all();
   }
@@ -189,6 +194,7 @@ class PieceCursor implements ScanCursor {
         this.pieces.tally.returned(chunk.rowCount);
         return chunk;
       }
+      throwIfAborted(this.signal);
       // before its rows go
       this.current?.close();
       this.current = null;
@@ -229,6 +235,10 @@ class GroupsCursor implements ScanCursor {
     this.groups.close();
     this.pieces.release();
   }
+}
+
+function throwIfAborted({ aborted }: Pick<AbortSignal, "aborted">): void {
+  if (aborted) throw new TsdbError("cancelled", "the query was cancelled");
 }
 
 function isTexts(predicate: FieldPredicate): predicate is FieldTexts {

@@ -276,6 +276,8 @@ export class SqlRun implements SqlAnswer {
   }
 
   private throwIfStopped(): void {
+    // which may be so before this thread hears of it
+    if (this.input.signal?.aborted) this.stop("cancelled");
     const error = this.stopError();
     if (error !== null) throw error;
     if (this.state === "closed") throw new Error("BUG: batches of a closed answer are read");

@@ -28,8 +28,10 @@ export class Faults {
   ) {}
 
   /** Before the statement is parsed. */
-  atStart(statement: string): void {
+  atStart(statement: string, signal: AbortSignal): void {
     const { kind, milliseconds } = faultOf(statement);
+    // as loops do that look at it
+    if (kind === "heedful") while (!signal.aborted);
     if (kind === "loop") spinFor(milliseconds);
     if (kind === "allocate") this.allocateFor(milliseconds);
     if (kind === "kernel") spinInKernel(milliseconds);

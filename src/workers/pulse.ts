@@ -38,5 +38,6 @@ export class Pulse {
   /** The worker has nothing to do, and is not looked at. */
   rest(): void {
     this.lookedMs = null;
+    this.silentMs_ = 0;
   }
 }

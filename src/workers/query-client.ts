@@ -9,14 +9,15 @@ import type { CacheState, ToQueryWorker } from "./messages.ts";
 import { type Permit, Permits } from "./permits.ts";
 import type { Fed, QuerySlot } from "./query-slot.ts";
 import { QueryWorkers, type QueryWorkersOptions } from "./query-workers.ts";
+import { spawnQueryWorker } from "./spawn.ts";
 import { TableGuess } from "./table-guess.ts";
 import { TimeLimit } from "./time-limit.ts";
 import { WorkerRun } from "./worker-run.ts";
 
 export interface QueryClientOptions
   extends Omit<ActiveQueryOptions, "guess">,
-    Omit<QueryWorkersOptions, "onAgain" | "nowMs" | "every">,
-    Partial<Pick<QueryWorkersOptions, "nowMs" | "every">> {
+    Omit<QueryWorkersOptions, "onAgain" | "nowMs" | "every" | "spawn">,
+    Partial<Pick<QueryWorkersOptions, "nowMs" | "every" | "spawn">> {
   /** Statements that run at a time; the others wait. */
   readonly concurrentMax: number;
   /** How long a statement may wait and run, without waiting for its reader; 0 = as long as it takes. */
@@ -41,6 +42,7 @@ export class QueryClient implements QueryService, QueryControl, Keeper {
   constructor(private readonly options: QueryClientOptions) {
     this.permits = new Permits(options.concurrentMax);
     this.workers = new QueryWorkers({
+      spawn: spawnQueryWorker,
       nowMs: () => performance.now(),
       every: (milliseconds, call) => {
         const timer = setInterval(call, milliseconds);

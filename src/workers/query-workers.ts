@@ -7,7 +7,7 @@ import { LIMITS } from "../model/limits.ts";
 import type { KeeperOptions, QueryWorkerOptions } from "./messages.ts";
 import { LOOK_MS } from "./pulse.ts";
 import { type Culprit, QuerySlot } from "./query-slot.ts";
-import { type SpawnedWorker, spawnQueryWorker } from "./spawn.ts";
+import type { SpawnedWorker } from "./spawn.ts";
 import type { RunOwner, StatementLabel } from "./worker-run.ts";
 import { StatementWords } from "./worker-words.ts";
 
@@ -27,6 +27,7 @@ export interface QueryWorkersOptions {
   readonly workerCount: number;
   /** One that was spawned early. */
   readonly firstWorker: SpawnedWorker | undefined;
+  readonly spawn: () => SpawnedWorker;
   readonly workerOptions: Omit<QueryWorkerOptions, "owner" | "words">;
   /** What the first worker does beside running statements. */
   readonly keeper: KeeperOptions;
@@ -141,7 +142,7 @@ export class QueryWorkers {
   private start(place: number): QuerySlot {
     const { workerOptions, keeper, memory, concurrentMax, nowMs } = this.options;
     const words = new StatementWords(concurrentMax);
-    const spawned = this.spawned ?? spawnQueryWorker();
+    const spawned = this.spawned ?? this.options.spawn();
     this.spawned = undefined;
     const held = [...this.stuck].reduce((sum, slot) => sum + slot.words.nativeCalls, 0);
     const options: QueryWorkerOptions = {

@@ -185,7 +185,7 @@ async function runQuery(message: StatementMessage): Promise<void> {
   const query = new RunningQuery(message.id, known, () => place !== undefined && words!.isStopped(place));
   running.set(message.id, query);
   try {
-    await faults?.atStart(message.statement);
+    faults?.atStart(message.statement, query.signal);
     if (runner === undefined) throw new TsdbError("unavailable", "the query engine is still starting");
     const answer = await runner.run({
       database: message.database,

@@ -129,6 +129,19 @@ test("a worker that sticks in the midst of an answer: the stream breaks off", as
   await level();
 });
 
+test("a loop that looks at its statement's signal ends with it, and its worker goes on", async () => {
+  const before = await metric("tsdb_query_workers_replaced_total");
+  for (let round = 0; round < 4; round++) {
+    const leaving = new AbortController();
+    const fault = ask(`${PLAIN} -- fault:heedful`, { signal: leaving.signal }).catch(() => null);
+    while ((await metric("tsdb_queries_running")) === 0) await Bun.sleep(1);
+    leaving.abort();
+    await fault;
+    await level();
+  }
+  expect(await metric("tsdb_query_workers_replaced_total")).toBe(before);
+});
+
 test("a worker that sticks in the kernel is replaced once its client has left, and ends by itself", async () => {
   const before = await metric("tsdb_query_workers_replaced_total");
   const leaving = new AbortController();
