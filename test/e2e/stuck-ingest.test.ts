@@ -144,7 +144,7 @@ test.if(process.platform === "linux")(`workers stick ${ROUNDS} times under load,
   expect(made.status).toBe(201);
   const load = new Load(server);
   let threads = 0;
-  await load.run(async () => {
+  const work = async () => {
     for (let round = 0; round < ROUNDS; round++) {
       await stick(server, FAULTS[below(FAULTS.length)]!);
       if (round === WARM_ROUNDS) threads = threadsOf(server);
@@ -154,6 +154,9 @@ test.if(process.platform === "linux")(`workers stick ${ROUNDS} times under load,
         console.log(`${round + 1} workers stuck`, state);
       }
     }
+  };
+  await load.run(work).catch((error: Error) => {
+    throw new Error(`${error.message}\n${server.output.slice(-4000)}`, { cause: error });
   });
   for (const kind of [0, 1, 2]) await load.readOnce(kind);
   while ((await metric(server, "tsdb_pins")) > 0) await Bun.sleep(10);
