@@ -1,5 +1,6 @@
 // Functions of DuckDB's whose rows are computed here, for what no function of its own can: a vector of arguments in, a vector out.
 import type duckdbTypes from "@duckdb/node-bindings";
+import { TsdbError } from "../model/errors.ts";
 import { loopWatch } from "../model/loop-watch.ts";
 import { DuckType, duckdb } from "./binding.ts";
 import type { Connection } from "./connection.ts";
@@ -34,8 +35,7 @@ export function registerScalarFunction(connection: Connection, native: NativeFun
   duckdb.scalar_function_set_return_type(fn, duckdb.create_logical_type(DUCK_TYPE[native.result]));
   duckdb.scalar_function_set_function(fn, (info, input, output) => {
     try {
-      const isDone = loopWatch.run("scan", () => fill(native, input, output));
-      if (!isDone) duckdb.scalar_function_set_error(info, "the statement has ended");
+      fill(native, input, output);
     } catch (error) {
       duckdb.scalar_function_set_error(info, error instanceof Error ? error.message : String(error));
     }
@@ -51,12 +51,17 @@ function fill(native: NativeFunction, input: duckdbTypes.DataChunk, output: duck
     const validity = duckdb.vector_get_validity(vector, validityBytes) as Uint8Array | null;
     return { validity, ...readStrings(duckdb.vector_get_data(vector, rowCount * VIEW_BYTES), rowCount, validity) };
   });
+  const values: (Uint8Array | number | null)[] = [];
+  const isDone = loopWatch.run("scan", () => {
+    for (let row = 0; row < rowCount; row++) {
+      const isNull = columns.some(({ validity }) => validity !== null && ((validity[row >>> 3]! >>> (row & 7)) & 1) === 0);
+      values.push(isNull ? null : native.compute(columns.map(({ offsets, data }) => data.subarray(offsets[row]!, offsets[row + 1]!))));
+    }
+  });
+  if (!isDone) throw new TsdbError("cancelled", "the statement has ended");
+  // outside of the watch: a call into the binding that is cut short would end the process
   const target = new Target(native.result, output, rowCount);
-  for (let row = 0; row < rowCount; row++) {
-    const isNull = columns.some(({ validity }) => validity !== null && ((validity[row >>> 3]! >>> (row & 7)) & 1) === 0);
-    const value = isNull ? null : native.compute(columns.map(({ offsets, data }) => data.subarray(offsets[row]!, offsets[row + 1]!)));
-    target.set(row, value);
-  }
+  for (const [row, value] of values.entries()) target.set(row, value);
   target.finish();
 }
 

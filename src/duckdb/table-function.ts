@@ -2,6 +2,7 @@
 // columns it needs and for chunk after chunk, which are copied from the kernel's memory into its vectors.
 import type duckdbTypes from "@duckdb/node-bindings";
 import { ColumnType, VALUE_BYTES } from "../model/column.ts";
+import { TsdbError } from "../model/errors.ts";
 import { loopWatch } from "../model/loop-watch.ts";
 import type { ScanChunk } from "../model/scan.ts";
 import { DuckType, duckdb } from "./binding.ts";
@@ -109,22 +110,14 @@ export class ScanRegistry {
     duckdb.table_function_set_name(fn, SCAN_FUNCTION);
     duckdb.table_function_add_parameter(fn, duckdb.create_logical_type(DuckType.BIGINT));
     duckdb.table_function_supports_projection_pushdown(fn, true);
-    // what is cut short (loop-watch.ts) leaves no error of its own
-    duckdb.table_function_set_bind(fn, (info) => {
-      if (!loopWatch.run("scan", () => this.bind(info))) duckdb.bind_set_error(info, STATEMENT_ENDED);
-    });
-    duckdb.table_function_set_init(fn, (info) => {
-      if (!loopWatch.run("scan", () => this.init(info))) duckdb.init_set_error(info, STATEMENT_ENDED);
-    });
-    duckdb.table_function_set_function(fn, (info, output) => {
-      if (!loopWatch.run("scan", () => this.fill(info, output))) duckdb.function_set_error(info, STATEMENT_ENDED);
-    });
+    duckdb.table_function_set_bind(fn, (info) => this.bind(info));
+    duckdb.table_function_set_init(fn, (info) => this.init(info));
+    duckdb.table_function_set_function(fn, (info, output) => this.fill(info, output));
     duckdb.register_table_function(connection.handle, fn);
   }
 
   private bind(info: duckdbTypes.TableFunctionBindInfo): void {
     const handle = Number(duckdb.get_int64(duckdb.bind_get_parameter(info, 0)));
-    loopWatch.label = this.labels.get(handle) ?? null;
     const source = this.isClosed ? null : this.sources.get(handle);
     if (source === undefined || source === null) {
       duckdb.bind_set_error(info, STATEMENT_ENDED);
@@ -139,7 +132,6 @@ export class ScanRegistry {
 
   private init(info: duckdbTypes.TableFunctionInitInfo): void {
     const bound = duckdb.init_get_bind_data(info) as BoundScan;
-    loopWatch.label = this.labels.get(bound.handle) ?? null;
     const source = this.isClosed ? null : this.sources.get(bound.handle);
     if (source === undefined || source === null || shapeOfScan(source) !== bound.shape) {
       duckdb.init_set_error(info, STATEMENT_ENDED);
@@ -154,7 +146,7 @@ export class ScanRegistry {
       outputs.push({ vector, column: columnIndexes.length, widthBytes: VALUE_BYTES[column.type] });
       columnIndexes.push(index);
     }
-    const state: ScanState = { label: loopWatch.label, source, outputs, cursor: null, opened: false, columnIndexes };
+    const state: ScanState = { label: this.labels.get(bound.handle) ?? null, source, outputs, cursor: null, opened: false, columnIndexes };
     duckdb.init_set_init_data(info, state);
     // The chunks come from one JavaScript thread; more would only wait for each other.
     duckdb.init_set_max_threads(info, 1);
@@ -166,24 +158,31 @@ export class ScanRegistry {
       return;
     }
     const state = duckdb.function_get_init_data(info) as ScanState;
-    loopWatch.label = state.label;
     try {
-      if (!state.opened) {
-        state.opened = true;
-        state.cursor = state.source.open(state.columnIndexes);
-      }
-      const chunk = state.cursor?.next() ?? null;
-      if (chunk === null) {
-        state.cursor?.close();
-        state.cursor = null;
-        duckdb.data_chunk_set_size(output, 0);
-        return;
-      }
-      this.copy(chunk, state, output);
+      const chunk = this.read(state);
+      if (chunk === null) duckdb.data_chunk_set_size(output, 0);
+      else this.copy(chunk, state, output);
     } catch (error) {
       state.source.failed(error);
       duckdb.function_set_error(info, error instanceof Error ? error.message : String(error));
     }
+  }
+
+  /** The next rows. Only our own code is watched: a call into the binding that is cut short would end the process. @throws TsdbError */
+  private read(state: ScanState): ScanChunk | null {
+    let chunk: ScanChunk | null = null;
+    const work = () => {
+      if (!state.opened) {
+        state.opened = true;
+        state.cursor = state.source.open(state.columnIndexes);
+      }
+      chunk = state.cursor?.next() ?? null;
+      if (chunk !== null) return;
+      state.cursor?.close();
+      state.cursor = null;
+    };
+    if (!loopWatch.run("scan", work, state.label)) throw new TsdbError("cancelled", STATEMENT_ENDED);
+    return chunk;
   }
 
   private copy(chunk: ScanChunk, state: ScanState, output: duckdbTypes.DataChunk): void {

@@ -112,7 +112,8 @@ export class QueryWorkers {
   close(): void {
     this.isClosed = true;
     this.stopLooking?.();
-    for (const slot of this.live) if (!slot.isBusy) slot.terminate();
+    // not one that still opens its engine, or is not done with it
+    for (const slot of this.live) if (!slot.isBusy && slot.isThere && slot.words.nativeCalls === 0) slot.terminate();
   }
 
   private look(): void {
