@@ -14,6 +14,7 @@ export class NativeCalls {
   private free: number = LIMITS.nativeCallsMax;
   private readonly waiters: Waiter[] = [];
   private inFlight_ = 0;
+  private isClosed = false;
   private onChange: (inFlight: number) => void = () => {};
 
   /** Calls that have been made and whose end this thread has not seen. A thread that is ended before takes the process with it. */
@@ -29,6 +30,7 @@ export class NativeCalls {
 
   /** Makes the call when it is its turn, first come first served. @throws TsdbError cancelled when `cancel` came first */
   async run<T>(owner: object, call: () => Promise<T>): Promise<T> {
+    if (this.isClosed) throw cancelled();
     if (this.free > 0) this.free -= 1;
     else await new Promise<void>((resolve, reject) => this.waiters.push({ owner, resolve, reject }));
     try {
@@ -56,8 +58,18 @@ export class NativeCalls {
     const at = this.waiters.findIndex((waiter) => waiter.owner === owner);
     if (at < 0) return;
     const [waiter] = this.waiters.splice(at, 1);
-    waiter!.reject(new TsdbError("cancelled", "the query was cancelled"));
+    waiter!.reject(cancelled());
   }
+
+  /** No call is made any more, but those of `track`. */
+  close(): void {
+    this.isClosed = true;
+    for (const { reject } of this.waiters.splice(0)) reject(cancelled());
+  }
+}
+
+function cancelled(): TsdbError {
+  return new TsdbError("cancelled", "the query was cancelled");
 }
 
 export const nativeCalls = new NativeCalls();

@@ -1,5 +1,5 @@
-// Which worker gets a statement, and what becomes of those of a worker that sticks: with workers that do what the test says, and a clock that
-// it moves.
+// Which worker gets a statement, and what becomes of those of a worker that sticks: with workers that do what the test says, and a clock
+// that it moves.
 import { expect, test } from "bun:test";
 import { LIMITS } from "../model/limits.ts";
 import type { QueryAnswer } from "../model/query.ts";

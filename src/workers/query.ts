@@ -251,6 +251,8 @@ async function endWorker(): Promise<void> {
   isEnding = true;
   kernel?.extents.seal();
   feeder?.stop();
+  // a statement that went on would have DuckDB's threads ask this one for rows while it waits for them
+  nativeCalls.close();
   const ending = new TsdbError("unavailable", "the worker is being replaced");
   const startMs = performance.now();
   for (;;) {

@@ -1,5 +1,5 @@
-// Query workers stick one after the other, in ways chosen at random, while rows are written, flushed, cached and read: every answer is exact or
-// a refusal, nothing written is lost, and neither memory nor threads grow. `npm run sticks` does it 1,000 times.
+// Query workers stick one after the other, in ways chosen at random, while rows are written, flushed, cached and read: every answer is
+// exact or a refusal, nothing written is lost, and neither memory nor threads grow. `npm run sticks` does it 1,000 times.
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { prng } from "../support/prng.ts";
