@@ -3,6 +3,7 @@ import type { NativeFunction } from "../duckdb/scalar-function.ts";
 import { TsdbError } from "../model/errors.ts";
 import { arrowTypeName } from "./arrow-type.ts";
 import { blake3 } from "./blake3.ts";
+import { editDistance } from "./edit-distance.ts";
 import { regexOf } from "./guard-patterns.ts";
 import { decodeNames } from "./names.ts";
 import { translateRegex, translateReplacement } from "./regex.ts";
@@ -33,22 +34,6 @@ function digest(algorithm: string, bytes: Uint8Array): Uint8Array {
     );
   }
   return Bun.CryptoHasher.hash(known, bytes) as Uint8Array;
-}
-
-/** Edits between two texts, character by character, two rows of the table at a time. */
-export function editDistance(a: string, b: string): number {
-  const [left, right] = [[...a], [...b]];
-  let row = Uint32Array.from({ length: right.length + 1 }, (_, i) => i);
-  let next = new Uint32Array(right.length + 1);
-  for (let i = 1; i <= left.length; i++) {
-    next[0] = i;
-    for (let j = 1; j <= right.length; j++) {
-      const replaced = row[j - 1]! + (left[i - 1] === right[j - 1] ? 0 : 1);
-      next[j] = Math.min(replaced, row[j]! + 1, next[j - 1]! + 1);
-    }
-    [row, next] = [next, row];
-  }
-  return row[right.length]!;
 }
 
 /** The last few translations: a column of patterns holds few of them. */

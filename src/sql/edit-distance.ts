@@ -1,0 +1,54 @@
+// Edits between two texts, character by character. A column of the table of all prefixes' distances is held as the signs of its steps, 32
+// rows in two words, and the next column is computed for all of them at once (the bit-vector method of Myers, in Hyyrö's form for blocks):
+// the worker's thread computes it for 2,048 rows at a time.
+
+const WORD_BITS = 32;
+const NO_MATCHES = new Int32Array(0);
+
+export function editDistance(a: string, b: string): number {
+  const [rows, columns] = [Array.from(a), Array.from(b)];
+  if (rows.length === 0 || columns.length === 0) return rows.length + columns.length;
+  const words = Math.ceil(rows.length / WORD_BITS);
+  const matches = matchesOf(rows, words);
+  /** Bit i: the step down to row i is +1, or -1. */
+  const up = new Int32Array(words).fill(-1);
+  const down = new Int32Array(words);
+  const lastBit = 1 << ((rows.length - 1) % WORD_BITS);
+  let distance = rows.length;
+  for (const character of columns) {
+    const equal = matches.get(character) ?? NO_MATCHES;
+    // the step to the right above the first row
+    let carry = 1;
+    for (let word = 0; word < words; word++) {
+      const high = word === words - 1 ? lastBit : 1 << (WORD_BITS - 1);
+      const [upward, downward] = [up[word]!, down[word]!];
+      const same = (equal[word] ?? 0) | (carry < 0 ? 1 : 0);
+      const vertical = (equal[word] ?? 0) | downward;
+      const horizontal = (((same & upward) + upward) ^ upward) | same;
+      let plus = downward | ~(horizontal | upward);
+      let minus = upward & horizontal;
+      const next = (plus & high) !== 0 ? 1 : (minus & high) !== 0 ? -1 : 0;
+      plus = (plus << 1) | (carry > 0 ? 1 : 0);
+      minus = (minus << 1) | (carry < 0 ? 1 : 0);
+      up[word] = minus | ~(vertical | plus);
+      down[word] = plus & vertical;
+      carry = next;
+    }
+    distance += carry;
+  }
+  return distance;
+}
+
+/** For each character the rows that have it, a bit each. */
+function matchesOf(rows: readonly string[], words: number): ReadonlyMap<string, Int32Array> {
+  const matches = new Map<string, Int32Array>();
+  for (let i = 0; i < rows.length; i++) {
+    let bits = matches.get(rows[i]!);
+    if (bits === undefined) {
+      bits = new Int32Array(words);
+      matches.set(rows[i]!, bits);
+    }
+    bits[Math.floor(i / WORD_BITS)]! |= 1 << (i % WORD_BITS);
+  }
+  return matches;
+}
