@@ -23,7 +23,8 @@ const conditions: readonly Production[] = [
   production(
     "OR of n ranges of time",
     600,
-    (n) => `SELECT i FROM rows WHERE ${list(n, " OR ", (i) => `(time >= ${i} AND time < '1970-01-02T00:00:00Z')`)}`,
+    (n) =>
+      `SELECT i FROM rows WHERE ${list(n, " OR ", (i) => `(time >= '1970-01-01T00:00:0${i % 10}Z' AND time < '1970-01-02T00:00:00Z')`)}`,
   ),
   production("OR of n LIKE", 1500, (n) => `SELECT i FROM rows WHERE ${list(n, " OR ", (i) => `host LIKE '%${i}'`)}`),
   production("OR of n regular expressions", 700, (n) => `SELECT i FROM rows WHERE ${list(n, " OR ", (i) => `host ~ 'x${i}'`)}`),
