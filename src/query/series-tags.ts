@@ -8,6 +8,7 @@ import { SeriesFilter } from "../kernel/series-filter.ts";
 import type { ColumnDef } from "../model/column.ts";
 import { RECLAIM_AT_ONCE } from "../model/reclaimer.ts";
 import type { DictionaryView, TagColumnView } from "../model/run.ts";
+import { inSteps, type Steps } from "../model/steps.ts";
 import type { SeriesCondition } from "../tsdbql/show-condition.ts";
 import type { SeriesSet } from "./visible-series.ts";
 
@@ -17,14 +18,16 @@ const VIEW_BYTES = 16;
 export type Marks = Uint8Array | null;
 
 /** The texts of a tag's codes; code 0, no value, is "". */
-export function textsOf(kernel: Kernel, { valuesPtr, valueCount }: TagColumnView): string[] {
+export function* textsOf(kernel: Kernel, { valuesPtr, valueCount }: TagColumnView): Steps<string[]> {
   const texts = [""];
   const from = valuesPtr + VIEW_BYTES;
   const count = valueCount - 1;
   if (count <= 0) return texts;
   const { offsets, data } = readStrings(kernel.u8.subarray(from, from + count * VIEW_BYTES), count, null);
   const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  for (let i = 0; i < count; i++) texts.push(text.toString("utf8", offsets[i]!, offsets[i + 1]!));
+  yield* inSteps(count, (first, end) => {
+    for (let i = first; i < end; i++) texts.push(text.toString("utf8", offsets[i]!, offsets[i + 1]!));
+  });
   return texts;
 }
 
@@ -33,20 +36,25 @@ export function codesOf(kernel: Kernel, { seriesCount }: DictionaryView, { codes
 }
 
 /** The series of the set that satisfy a condition, in which names of measurements have been decided. "none": not one of them. */
-export function chooseSeries(
+export function* chooseSeries(
   kernel: Kernel,
   set: SeriesSet,
   columns: readonly ColumnDef[],
   condition: SeriesCondition,
-): { readonly marks: Marks } | "none" {
+): Steps<{ readonly marks: Marks } | "none"> {
   if (condition.kind === "none") return "none";
   if (condition.kind === "all") return { marks: set.marks };
-  const marks = conditionMarks(kernel, set.dictionary, columns, condition);
+  const marks = yield* conditionMarks(kernel, set.dictionary, columns, condition);
   if (set.marks !== null) for (let i = 0; i < marks.length; i++) marks[i]! &= set.marks[i]!;
   return marks.includes(1) ? { marks } : "none";
 }
 
-function conditionMarks(kernel: Kernel, dictionary: DictionaryView, columns: readonly ColumnDef[], condition: SeriesCondition): Uint8Array {
+function* conditionMarks(
+  kernel: Kernel,
+  dictionary: DictionaryView,
+  columns: readonly ColumnDef[],
+  condition: SeriesCondition,
+): Steps<Uint8Array> {
   const { seriesCount } = dictionary;
   switch (condition.kind) {
     case "all":
@@ -56,10 +64,12 @@ function conditionMarks(kernel: Kernel, dictionary: DictionaryView, columns: rea
       return new Uint8Array(seriesCount);
     case "and":
     case "or": {
-      const [a, b] = [condition.left, condition.right].map((side) => conditionMarks(kernel, dictionary, columns, side));
-      if (condition.kind === "and") for (let i = 0; i < seriesCount; i++) a![i]! &= b![i]!;
-      else for (let i = 0; i < seriesCount; i++) a![i]! |= b![i]!;
-      return a!;
+      const a = yield* conditionMarks(kernel, dictionary, columns, condition.left);
+      const b = yield* conditionMarks(kernel, dictionary, columns, condition.right);
+      yield;
+      if (condition.kind === "and") for (let i = 0; i < seriesCount; i++) a[i]! &= b[i]!;
+      else for (let i = 0; i < seriesCount; i++) a[i]! |= b[i]!;
+      return a;
     }
     case "has": {
       const [own, other] = [condition.tag, condition.other].map((tag) => presence(kernel, dictionary, findTag(dictionary, columns, tag)));
@@ -72,7 +82,11 @@ function conditionMarks(kernel: Kernel, dictionary: DictionaryView, columns: rea
       if (column !== undefined && text !== null) return equalMarks(kernel, dictionary, column, text, isNegated);
       const tag = findTag(dictionary, columns, condition.tag);
       if (tag === null) return new Uint8Array(seriesCount).fill(condition.of.accepts("") ? 1 : 0);
-      const accepted = Uint8Array.from(textsOf(kernel, tag), (value) => (condition.of.accepts(value) ? 1 : 0));
+      const texts = yield* textsOf(kernel, tag);
+      const accepted = new Uint8Array(texts.length);
+      yield* inSteps(texts.length, (first, end) => {
+        for (let i = first; i < end; i++) accepted[i] = condition.of.accepts(texts[i]!) ? 1 : 0;
+      });
       const codes = codesOf(kernel, dictionary, tag);
       const marks = new Uint8Array(seriesCount);
       for (let i = 0; i < seriesCount; i++) marks[i] = accepted[codes[i]!]!;

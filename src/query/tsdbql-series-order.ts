@@ -80,7 +80,7 @@ export class SeriesOfRows {
     for (const { id } of this.tags.toSorted((a, b) => compareText(a.name, b.name))) {
       const tag = view.tags.find(({ columnId }) => columnId === id);
       if (tag === undefined) continue;
-      const texts = textsOf(kernel, tag);
+      const texts = yield* textsOf(kernel, tag);
       // 0 stands for none, and none comes first
       const codes = Uint32Array.from(texts.keys());
       yield* sortInSteps(codes, (a, b) => compareText(texts[a]!, texts[b]!));

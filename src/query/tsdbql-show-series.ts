@@ -4,6 +4,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { type ColumnDef, ColumnType } from "../model/column.ts";
 import type { DictionaryView } from "../model/run.ts";
 import type { TimeRange } from "../model/scan.ts";
+import { inRange, inSteps, type Steps, sortTexts } from "../model/steps.ts";
 import { compareText } from "../tsdbql/plan-fields.ts";
 import { ofMeasurement, type SeriesCondition } from "../tsdbql/show-condition.ts";
 import { chooseSeries, codesOf, hasValue, type Marks, SeriesUnion, textsOf } from "./series-tags.ts";
@@ -41,7 +42,7 @@ async function* chosenSets(
   if (decided.kind === "none") return;
   for (const table of tables) {
     for (const set of table.visibleSeries(range)) {
-      const chosen = chooseSeries(kernel, set, table.columns, decided);
+      const chosen = await turns.run(chooseSeries(kernel, set, table.columns, decided));
       if (chosen !== "none") yield { table, dictionary: set.dictionary, marks: chosen.marks };
       const pause = turns.pause();
       if (pause !== null) await pause;
@@ -76,7 +77,7 @@ export async function tagValues(
   { name, tables }: ShownMeasurement,
   accepts: (key: string) => boolean,
 ): Promise<Map<string, string[]>> {
-  const { kernel } = choice;
+  const { kernel, turns } = choice;
   const found = new Map<string, string[]>();
   for (const table of tables) {
     const wanted = table.columns.filter((column) => isTag(column) && accepts(column.name));
@@ -90,7 +91,7 @@ export async function tagValues(
         const tag = unions[i]!.view.tags[0];
         choice.memory.check((tag?.valueCount ?? 0) * TEXT_BYTES);
         // the first text is that of no value
-        const values = tag === undefined ? [] : textsOf(kernel, tag).slice(1);
+        const values = tag === undefined ? [] : (await turns.run(textsOf(kernel, tag))).slice(1);
         const known = found.get(column.name);
         if (values.length > 0) found.set(column.name, known === undefined ? values : [...new Set([...known, ...values])]);
       }
@@ -98,13 +99,10 @@ export async function tagValues(
       for (const union of unions) union.release();
     }
   }
+  // the runtime's own order of texts is that of `compareText`
+  for (const values of found.values()) await turns.run(sortTexts(values));
   const keys = [...found.keys()].sort(compareText);
-  return new Map(keys.map((key) => [key, sorted(found.get(key)!)]));
-}
-
-/** In the order of `compareText`, which is that of the runtime's own comparison, in half the time. */
-function sorted(texts: string[]): string[] {
-  return texts.sort();
+  return new Map(keys.map((key) => [key, found.get(key)!]));
 }
 
 /** Fields with their types, in order. */
@@ -141,11 +139,12 @@ async function taggedSeries(choice: SeriesChoice, { name, tables }: ShownMeasure
       for await (const { dictionary, marks } of chosenSets(choice, name, [table])) union.add(dictionary, marks);
       const { view } = union;
       choice.memory.check(view.seriesCount * TEXT_BYTES * (1 + view.tags.length));
-      const tags = view.tags.map((tag) => ({
-        name: table.columns.find(({ id }) => id === tag.columnId)!.name,
-        codes: codesOf(kernel, view, tag).slice(),
-        texts: textsOf(kernel, tag),
-      }));
+      const tags: { name: string; codes: Uint32Array; texts: readonly string[] }[] = [];
+      for (const tag of view.tags) {
+        const texts = await choice.turns.run(textsOf(kernel, tag));
+        const { name: tagName } = table.columns.find(({ id }) => id === tag.columnId)!;
+        tags.push({ name: tagName, codes: codesOf(kernel, view, tag).slice(), texts });
+      }
       found.push({ seriesCount: view.seriesCount, tags: tags.sort((a, b) => compareText(a.name, b.name)) });
     } finally {
       union.release();
@@ -159,15 +158,25 @@ const escapeTag = (text: string) => text.replace(/[,= ]/g, "\\$&");
 
 /** `measurement,tag=value,…` of each series as line protocol escapes it, in order. */
 export async function seriesKeys(choice: SeriesChoice, measurement: ShownMeasurement): Promise<string[]> {
-  const keys = (await taggedSeries(choice, measurement)).flatMap((series) => keysOf(measurement.name, series));
-  return sorted(measurement.tables.length > 1 ? [...new Set(keys)] : keys);
+  const keys: string[] = [];
+  for (const series of await taggedSeries(choice, measurement)) {
+    for (const key of await choice.turns.run(keysOf(measurement.name, series))) keys.push(key);
+  }
+  const distinct = measurement.tables.length > 1 ? [...new Set(keys)] : keys;
+  await choice.turns.run(sortTexts(distinct));
+  return distinct;
 }
 
-function keysOf(name: string, { seriesCount, tags }: TaggedSeries): string[] {
+function* keysOf(name: string, { seriesCount, tags }: TaggedSeries): Steps<string[]> {
   const keys: string[] = new Array(seriesCount).fill(escapeName(name));
   for (const { name: tag, codes, texts } of tags) {
-    const parts = texts.map((text, code) => (code === 0 ? "" : `,${escapeTag(tag)}=${escapeTag(text)}`));
-    for (let i = 0; i < seriesCount; i++) keys[i] += parts[codes[i]!]!;
+    const parts: string[] = new Array(texts.length).fill("");
+    yield* inRange(1, texts.length, (from, to) => {
+      for (let code = from; code < to; code++) parts[code] = `,${escapeTag(tag)}=${escapeTag(texts[code]!)}`;
+    });
+    yield* inSteps(seriesCount, (from, to) => {
+      for (let i = from; i < to; i++) keys[i] += parts[codes[i]!]!;
+    });
   }
   return keys;
 }
@@ -202,8 +211,8 @@ export async function countByTags(
 ): Promise<SeriesGroup[]> {
   const groups = new Map<string, { readonly values: readonly string[]; readonly found: Set<string> }>();
   for (const series of await taggedSeries(choice, measurement)) {
-    const keys = keysOf(measurement.name, series);
-    for (let i = 0; i < series.seriesCount; i++) {
+    const keys = await choice.turns.run(keysOf(measurement.name, series));
+    const count = (i: number) => {
       const present = series.tags.filter(({ codes }) => codes[i] !== 0);
       const tags = new Map(present.map(({ name, codes, texts }) => [name, texts[codes[i]!]!]));
       const values = by.map((tag) => tags.get(tag) ?? "");
@@ -211,7 +220,12 @@ export async function countByTags(
       const group = groups.get(id) ?? { values, found: new Set() };
       groups.set(id, group);
       for (const fact of facts(tags, keys[i]!)) group.found.add(fact);
-    }
+    };
+    await choice.turns.run(
+      inSteps(series.seriesCount, (from, to) => {
+        for (let i = from; i < to; i++) count(i);
+      }),
+    );
   }
   const order = [...groups.values()].sort((a, b) => {
     const differing = a.values.findIndex((value, i) => value !== b.values[i]);

@@ -35,6 +35,9 @@ async function* each(pieces: Iterable<SeriesPiece>): AsyncGenerator<SeriesPiece>
 
 // Shards -----------------------------------------------------------------------------------------------------------------------------
 
+/** Tables whose blocks are listed in one turn of the event loop. */
+const TABLES_AT_ONCE = 256;
+
 /** What files hold of one UTC day. */
 interface Day {
   readonly database: string;
@@ -45,18 +48,12 @@ interface Day {
 
 async function filesByDay(context: TsdbqlContext): Promise<Day[]> {
   const found: Day[] = [];
-  const systemRows = async (database: string, table: string) => {
-    const snapshot = await context.snapshot({ database, tables: [], wholeCatalog: false, systemTables: [table] });
-    return snapshot.systemRows[table] ?? [];
-  };
-  const databases = await systemRows(INTERNAL_DATABASE, "databases");
+  const internal = await context.snapshot({ database: INTERNAL_DATABASE, tables: [], wholeCatalog: false, systemTables: ["databases"] });
+  const databases = internal.systemRows["databases"] ?? [];
   const retention = new Map(databases.map(([name, retentionNs]) => [name, retentionNs as bigint | null]));
   for (const name of databaseNames(databases).sort(compareText)) {
     if (name === INTERNAL_DATABASE) continue;
-    const days = new Set<bigint>();
-    for (const [, , , , minNs, maxNs] of await systemRows(name, "parquet_files")) {
-      for (let day = floorDay(minNs as bigint); day <= (maxNs as bigint); day += DAY_NS) days.add(day);
-    }
+    const days = await daysOfBlocks(context, name);
     const slash = name.indexOf("/");
     const [database, policy] = slash < 0 ? [name, "autogen"] : [name.slice(0, slash), name.slice(slash + 1)];
     for (const startNs of [...days].sort((a, b) => (a < b ? -1 : 1))) {
@@ -64,6 +61,18 @@ async function filesByDay(context: TsdbqlContext): Promise<Day[]> {
     }
   }
   return found;
+}
+
+/** A block holds rows of one day. */
+async function daysOfBlocks({ snapshot }: TsdbqlContext, database: string): Promise<Set<bigint>> {
+  const days = new Set<bigint>();
+  const { catalog } = await snapshot({ database, tables: [], wholeCatalog: true, systemTables: [] });
+  for (let from = 0; from < catalog.length; from += TABLES_AT_ONCE) {
+    const names = catalog.slice(from, from + TABLES_AT_ONCE).map(({ name }) => name);
+    const { tables } = await snapshot({ database, tables: names, wholeCatalog: false, systemTables: [] });
+    for (const { blocks } of tables) for (const { minTimeNs } of blocks) days.add(floorDay(minTimeNs));
+  }
+  return days;
 }
 
 function floorDay(timeNs: bigint): bigint {

@@ -83,7 +83,7 @@ export class MeasurementTable {
     const values = new Set([""]);
     for (const { dictionary } of this.scan.visibleSeries(ALL_TIME)) {
       const column = dictionary.tags.find(({ columnId }) => columnId === id);
-      if (column !== undefined) for (const text of textsOf(this.kernel, column)) values.add(text);
+      if (column !== undefined) for (const text of await turns.run(textsOf(this.kernel, column))) values.add(text);
       if (values.size > VALUES_MAX) return null;
       const pause = turns.pause();
       if (pause !== null) await pause;
