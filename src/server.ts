@@ -201,14 +201,26 @@ export class Server {
     await Promise.all([this.upkeep?.compactor.stop(), this.upkeep?.indexer.stop()]);
     await this.ingest?.close();
     if (this.wal !== undefined && this.wal.failed === null) {
-      if (!config.readOnly) await this.upkeep?.flusher.flushAll();
-      if (!config.readOnly) await this.wal.close();
+      if (!config.readOnly) {
+        await this.flushAtEnd();
+        await this.wal.close();
+      }
       await this.manifest.close();
       await this.catalog.close();
     }
     this.maintenance?.close();
     await this.storage.space.close();
     this.storage.release();
+  }
+
+  /** Rows that find no space in a file are in the log, and are replayed at the next start: the server still ends in order. */
+  private async flushAtEnd(): Promise<void> {
+    try {
+      await this.upkeep?.flusher.flushAll();
+    } catch (error) {
+      if (!(error instanceof TsdbError) || error.kind !== "no_space") throw error;
+      this.logs("server").warn("rows were not written to a file before the end; they are in the log", { reason: error.message });
+    }
   }
 
   private listen(): void {
