@@ -9,8 +9,8 @@ setDefaultTimeout(60_000);
 
 const SERIES = 100;
 const ROWS = 100_000;
-/** Minutes, before the first row. */
-const LONG = `SELECT max(x) FROM (SELECT v + v AS x FROM ${Array(5000).fill("m").join(", ")})`;
+/** Much longer than a test takes, before the first row: as many sources as there may be. */
+const LONG = `SELECT max(x) FROM (SELECT v + v AS x FROM ${Array(1000).fill("m").join(", ")})`;
 /** How often each row comes: more than lies in sockets and buffers while nobody reads. */
 const TIMES = 20;
 const WIDE = `SELECT v, v AS v2, v AS v3 FROM ${Array(TIMES).fill("m").join(", ")}`;
@@ -153,7 +153,7 @@ test("SQL, and the v1-style language by the API of v3", async () => {
 });
 
 test("INTO: nothing more is written", async () => {
-  const answer = v1(`SELECT max(x) INTO target FROM (SELECT v + v AS x FROM ${Array(5000).fill("m").join(", ")})`);
+  const answer = v1(`SELECT max(x) INTO target FROM (SELECT v + v AS x FROM ${Array(1000).fill("m").join(", ")})`);
   await killed("INTO target");
   expect(await answer).toEqual([{ statement_id: 0, error: "query interrupted" }]);
   expect(await v1("SELECT * FROM target")).toEqual([{ statement_id: 0 }]);
