@@ -13,12 +13,15 @@ import type { FeedMessage } from "./messages.ts";
 const FAULT = /fault:([a-z]+)(?::(\d+))?/;
 const FOR_EVER = Number.POSITIVE_INFINITY;
 
-// (func (export "spin") (param i32) (loop (br_if 0 (local.tee 0 (i32.sub (local.get 0) (i32.const 1))))))
+// (func (export "spin") (param i64)
+//   (loop (br_if 0 (i32.eqz (i64.eqz (local.tee 0 (i64.sub (local.get 0) (i64.const 1))))))))
 const SPIN = [
-  [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, 0x01, 0x05, 0x01, 0x60, 0x01, 0x7f, 0x00, 0x03, 0x02, 0x01, 0x00, 0x07],
-  [0x08, 0x01, 0x04, 0x73, 0x70, 0x69, 0x6e, 0x00, 0x00, 0x0a, 0x10, 0x01, 0x0e, 0x00, 0x03, 0x40, 0x20, 0x00, 0x41, 0x01],
-  [0x6b, 0x22, 0x00, 0x0d, 0x00, 0x0b, 0x0b],
+  [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, 0x01, 0x05, 0x01, 0x60, 0x01, 0x7e, 0x00, 0x03, 0x02, 0x01, 0x00, 0x07],
+  [0x08, 0x01, 0x04, 0x73, 0x70, 0x69, 0x6e, 0x00, 0x00, 0x0a, 0x12, 0x01, 0x10, 0x00, 0x03, 0x40, 0x20, 0x00, 0x42, 0x01],
+  [0x7d, 0x22, 0x00, 0x50, 0x45, 0x0d, 0x00, 0x0b, 0x0b],
 ].flat();
+/** Turns of the loop, after which its speed is known: it is compiled anew while it runs. */
+const SPIN_WARM = 300_000_000n;
 
 export class Faults {
   /** @param folder of this worker and of those after it: what was done once is noted there */
@@ -84,11 +87,12 @@ function spinFor(milliseconds: number): void {
 
 /** Calls of which nothing throws this thread out: short ones, so that it is cut only between them, if it is for ever. */
 function spinInKernel(milliseconds: number): void {
-  const { spin } = new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(SPIN))).exports as { spin(count: number): void };
+  const { spin } = new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(SPIN))).exports as { spin(count: bigint): void };
+  spin(SPIN_WARM);
   const startMs = performance.now();
-  spin(1e7);
-  const tookMs = Math.max(0.1, performance.now() - startMs);
-  spin(Math.min(2 ** 31 - 1, (Math.min(milliseconds, 20_000) / tookMs) * 1e7));
+  spin(SPIN_WARM);
+  const perMs = Number(SPIN_WARM) / Math.max(0.1, performance.now() - startMs);
+  spin(BigInt(Math.ceil(Math.min(milliseconds, 20_000) * perMs)));
 }
 
 function fail(): never {
