@@ -200,14 +200,14 @@ test.each<[string, TokenDef[], GivenFile<FileToken> | null, GivenFile<Permission
     '--permission-tokens-file: p.json: tokens[0]: "ops" is the name of the token of --admin-token-file: a.json',
   ],
   [
-    "an admin's name that somebody has who is none",
+    "the name of an admin token that a token without that right has",
     [stored("ops", OTHER)],
     adminFile("ops"),
     null,
     '--admin-token-file: a.json: a token called "ops" exists and is no admin\'s; choose another name',
   ],
   [
-    "an admin's text that somebody has who is none",
+    "the text of an admin token that a token without that right has",
     [stored("x", SECRET)],
     adminFile(),
     null,
