@@ -4,7 +4,7 @@
 // Holt-Winters, with the starting values and the grid of first guesses that 1.x takes: they decide which fit is found.
 import { assert } from "../../model/assert.ts";
 import { TsdbError } from "../../model/errors.ts";
-import { isPause, type Steps } from "../../model/steps.ts";
+import { inSteps, isPause, STEP_ROWS, type Steps } from "../../model/steps.ts";
 import type { Literal } from "../ast.ts";
 import type { Points } from "../points.ts";
 import { integerOf } from "./arguments.ts";
@@ -37,7 +37,9 @@ function holtWinters(name: string, withFit: boolean): Transform {
       const observed = yield* observations(times, yield* numbersOf(points), intervalNs);
       if (observed.length < 2) return none;
       checkSize(name, observed.length + ahead, season);
-      const forecasts = yield* forecast(observed, yield* fit(observed, season), ahead);
+      const fitted = yield* fit(observed, season);
+      const forecasts = new Float64Array(observed.length + ahead);
+      yield* forecastInto(forecasts, observed[0]!, fitted);
       const first = withFit ? 0 : observed.length;
       const startNs = withFit ? times[0]! : times.at(-1)! + intervalNs;
       return yield* finitePoints(forecasts.subarray(first), startNs, intervalNs);
@@ -78,13 +80,14 @@ function* observations(times: BigInt64Array, values: Float64Array, intervalNs: b
 /** The parameters that fit best, found from 16 first guesses. */
 function* fit(observed: Float64Array, season: number): Steps<Float64Array> {
   const start = firstParameters(observed, season);
+  const forecasts = new Float64Array(observed.length);
   let best: Minimum | null = null;
   for (const alpha of FIRST_GUESSES)
     for (const beta of FIRST_GUESSES)
       for (const gamma of FIRST_GUESSES)
         for (const phi of FIRST_GUESSES) {
           start.set([alpha, beta, gamma, phi]);
-          const found: Minimum = yield* minimize((parameters) => squaredError(observed, parameters), start, SPREAD);
+          const found: Minimum = yield* minimize((parameters) => squaredError(observed, parameters, forecasts), start, SPREAD);
           yield;
           if (best === null || found.value < best.value) best = found;
         }
@@ -112,50 +115,104 @@ function firstParameters(observed: Float64Array, season: number): Float64Array {
 const isThere = (observed: Float64Array, index: number) => index < observed.length && !Number.isNaN(observed[index]!);
 
 /** Changes the parameters: the first four are brought between 0 and 1, the season's course goes on. */
-function* squaredError(observed: Float64Array, parameters: Float64Array): Steps<number> {
-  yield;
-  const forecasts = yield* forecast(observed, parameters, 0);
-  let sum = 0;
-  for (let i = 0; i < observed.length; i++) {
-    if (isPause(i)) yield;
-    if (Number.isNaN(observed[i]!)) continue;
-    if (Number.isNaN(forecasts[i]!)) return Number.POSITIVE_INFINITY;
-    sum += (forecasts[i]! - observed[i]!) ** 2;
-  }
-  return sum;
+function* squaredError(observed: Float64Array, parameters: Float64Array, forecasts: Float64Array): Steps<number> {
+  yield* forecastInto(forecasts, observed[0]!, parameters);
+  const sum = { value: 0 };
+  yield* inSteps(observed.length, (from, to) => addSquaredErrors(sum, observed, forecasts, from, to));
+  return sum.value;
 }
 
-/** The fitted course from the first observation on, `ahead` points past the last. Changes the parameters as `squaredError` says. */
-function* forecast(observed: Float64Array, parameters: Float64Array, ahead: number): Steps<Float64Array> {
+/** Infinite where there is an observation and the forecast is no number. */
+function addSquaredErrors(sum: { value: number }, observed: Float64Array, forecasts: Float64Array, from: number, to: number): void {
+  let { value } = sum;
+  for (let i = from; i < to; i++) {
+    if (Number.isNaN(observed[i]!)) continue;
+    value += Number.isNaN(forecasts[i]!) ? Number.POSITIVE_INFINITY : (forecasts[i]! - observed[i]!) ** 2;
+  }
+  sum.value = value;
+}
+
+/** What of the course goes on from one point to the next. */
+interface Course {
+  value: number;
+  level: number;
+  trend: number;
+  /** phi + phi + phi² + … */
+  damping: number;
+  /** Powers of phi still change `damping`. */
+  isDamped: boolean;
+}
+
+/** The fitted course from the first observation on. Changes the parameters as `squaredError` says. */
+function* forecastInto(forecasts: Float64Array, first: number, parameters: Float64Array): Steps<void> {
   for (const index of [ALPHA, BETA, GAMMA, PHI]) parameters[index] = Math.min(1, Math.max(0, parameters[index]!));
-  const [alpha, beta, gamma, phi] = [parameters[ALPHA]!, parameters[BETA]!, parameters[GAMMA]!, parameters[PHI]!];
-  const course = parameters.subarray(SEASON);
-  const season = course.length;
-  const forecasts = new Float64Array(observed.length + ahead);
-  let [value, level, trend, damping, offset] = [observed[0]!, parameters[LEVEL]!, parameters[TREND]!, phi, season - 1];
-  forecasts[0] = value;
-  for (let t = 1; t < forecasts.length; t++) {
-    if (isPause(t)) yield;
-    let [past, next] = [1, 1];
-    if (season > 0) {
-      past = course[(t + offset) % season]!;
-      next = course[(t + (t % season) + offset) % season]!;
-    }
+  const course: Course = {
+    ...{ value: first, level: parameters[LEVEL]!, trend: parameters[TREND]! },
+    ...{ damping: parameters[PHI]!, isDamped: true },
+  };
+  forecasts[0] = first;
+  const goOn = parameters.length > SEASON ? goOnInSeasons : goOnWithoutSeason;
+  for (let from = 1; from < forecasts.length; from += STEP_ROWS) {
+    yield;
+    goOn(forecasts, from, Math.min(forecasts.length, from + STEP_ROWS), parameters, course);
+  }
+}
+
+function goOnWithoutSeason(forecasts: Float64Array, from: number, to: number, parameters: Float64Array, course: Course): void {
+  const alpha = parameters[ALPHA]!;
+  const beta = parameters[BETA]!;
+  const phi = parameters[PHI]!;
+  let { value, level, trend } = course;
+  for (let t = from; t < to; t++) {
     const expected = level + phi * trend;
-    const newLevel = alpha * (value / past) + (1 - alpha) * expected;
-    const newTrend = beta * (newLevel - level) + (1 - beta) * phi * trend;
-    const newCourse = gamma * (value / expected) + (1 - gamma) * past;
-    value = (newLevel + damping * newTrend) * next;
+    const newLevel = alpha * value + (1 - alpha) * expected;
+    trend = beta * (newLevel - level) + (1 - beta) * phi * trend;
     level = newLevel;
-    trend = newTrend;
-    damping += phi ** t;
-    if (season > 0) {
-      course[(t + offset) % season] = newCourse;
-      offset++;
-    }
+    value = level + course.damping * trend;
+    if (course.isDamped) damp(course, phi, t);
     forecasts[t] = value;
   }
-  return forecasts;
+  course.value = value;
+  course.level = level;
+  course.trend = trend;
+}
+
+/** Changes the season's course, too. */
+function goOnInSeasons(forecasts: Float64Array, from: number, to: number, parameters: Float64Array, course: Course): void {
+  const alpha = parameters[ALPHA]!;
+  const beta = parameters[BETA]!;
+  const gamma = parameters[GAMMA]!;
+  const phi = parameters[PHI]!;
+  const season = parameters.length - SEASON;
+  let { value, level, trend } = course;
+  // of the season: the place of t, and that of 2t - 2
+  let inSeason = from % season;
+  let place = (2 * from - 2) % season;
+  for (let t = from; t < to; t++) {
+    const past = parameters[SEASON + place]!;
+    const next = parameters[SEASON + place + inSeason - (place + inSeason >= season ? season : 0)]!;
+    const expected = level + phi * trend;
+    const newLevel = alpha * (value / past) + (1 - alpha) * expected;
+    trend = beta * (newLevel - level) + (1 - beta) * phi * trend;
+    parameters[SEASON + place] = gamma * (value / expected) + (1 - gamma) * past;
+    level = newLevel;
+    value = (level + course.damping * trend) * next;
+    if (course.isDamped) damp(course, phi, t);
+    forecasts[t] = value;
+    if (++inSeason === season) inSeason = 0;
+    place += 2;
+    if (place >= season) place -= season;
+  }
+  course.value = value;
+  course.level = level;
+  course.trend = trend;
+}
+
+function damp(course: Course, phi: number, t: number): void {
+  const damping = course.damping + phi ** t;
+  // a power that changes nothing is followed by smaller ones
+  course.isDamped = damping !== course.damping;
+  course.damping = damping;
 }
 
 function* finitePoints(forecasts: Float64Array, startNs: bigint, intervalNs: bigint): Steps<Points> {
