@@ -15,28 +15,28 @@ const conditions: readonly Production[] = [
   production("AND of n inequalities", 5000, (n) => `SELECT i FROM rows WHERE ${list(n, " AND ", (i) => `host <> 'h${i}'`)}`),
   production(
     "OR of n pairs of equalities",
-    800,
+    425,
     (n) => `SELECT i FROM rows WHERE ${list(n, " OR ", (i) => `(host = 'h${i}' AND i = ${i})`)}`,
   ),
-  production("OR of n ranges", 1500, (n) => `SELECT i FROM rows WHERE ${list(n, " OR ", (i) => `i > ${i}`)}`),
-  production("AND of n ranges", 1500, (n) => `SELECT i FROM rows WHERE ${list(n, " AND ", (i) => `i > ${i}`)}`),
+  production("OR of n ranges", 990, (n) => `SELECT i FROM rows WHERE ${list(n, " OR ", (i) => `i > ${i}`)}`),
+  production("AND of n ranges", 990, (n) => `SELECT i FROM rows WHERE ${list(n, " AND ", (i) => `i > ${i}`)}`),
   production(
     "OR of n ranges of time",
-    600,
+    435,
     (n) =>
       `SELECT i FROM rows WHERE ${list(n, " OR ", (i) => `(time >= '1970-01-01T00:00:0${i % 10}Z' AND time < '1970-01-02T00:00:00Z')`)}`,
   ),
-  production("OR of n LIKE", 1500, (n) => `SELECT i FROM rows WHERE ${list(n, " OR ", (i) => `host LIKE '%${i}'`)}`),
+  production("OR of n LIKE", 990, (n) => `SELECT i FROM rows WHERE ${list(n, " OR ", (i) => `host LIKE '%${i}'`)}`),
   production("OR of n regular expressions", 700, (n) => `SELECT i FROM rows WHERE ${list(n, " OR ", (i) => `host ~ 'x${i}'`)}`),
-  production("OR of n BETWEEN", 1200, (n) => `SELECT i FROM rows WHERE ${list(n, " OR ", (i) => `i BETWEEN ${i} AND ${i + 1}`)}`),
-  production("n AND of OR", 700, (n) => `SELECT i FROM rows WHERE ${list(n, " AND ", (i) => `(host <> 'x${i}' OR i = ${i})`)}`),
+  production("OR of n BETWEEN", 750, (n) => `SELECT i FROM rows WHERE ${list(n, " OR ", (i) => `i BETWEEN ${i} AND ${i + 1}`)}`),
+  production("n AND of OR", 435, (n) => `SELECT i FROM rows WHERE ${list(n, " AND ", (i) => `(host <> 'x${i}' OR i = ${i})`)}`),
   production("OR and AND n deep", 10, (n) => `SELECT i FROM rows WHERE ${nested(n, "(i = 1 AND (i = 2 OR ", "i = 3", "))")}`),
   production("IN of n texts", 10_000, (n) => `SELECT i FROM rows WHERE host IN (${list(n, ", ", (i) => `'h${i}'`)})`),
   production("IN of n integers", 12_000, (n) => `SELECT i FROM rows WHERE i IN (${list(n, ", ", String)})`),
   production("IN of n expressions", 1000, (n) => `SELECT i FROM rows WHERE i IN (${list(n, ", ", (i) => `i + ${i + 1}`)})`),
   production("IN of n tuples", 1000, (n) => `SELECT i FROM rows WHERE (host, i) IN (${list(n, ", ", (i) => `('h${i}', ${i})`)})`),
-  production("CASE of n WHEN", 1000, (n) => `SELECT max(CASE ${list(n, " ", (i) => `WHEN i = ${i} THEN ${i}`)} END) FROM rows`),
-  production("CASE of n values", 1000, (n) => `SELECT max(CASE host ${list(n, " ", (i) => `WHEN 'h${i}' THEN 'x${i}'`)} END) FROM rows`),
+  production("CASE of n WHEN", 770, (n) => `SELECT max(CASE ${list(n, " ", (i) => `WHEN i = ${i} THEN ${i}`)} END) FROM rows`),
+  production("CASE of n values", 770, (n) => `SELECT max(CASE host ${list(n, " ", (i) => `WHEN 'h${i}' THEN 'x${i}'`)} END) FROM rows`),
 ];
 
 const expressions: readonly Production[] = [
@@ -51,7 +51,7 @@ const expressions: readonly Production[] = [
   production("n nested struct()", 10, (n) => `SELECT ${nested(n, "struct(", "1", " AS a)")}`),
   production("n nested IGNORE NULLS", 5, (n) => `SELECT ${nested(n, "last_value(", "i", ") IGNORE NULLS")} FROM rows`),
   production("n names of names", 7, (n) => `SELECT i AS a0, ${list(n, ", ", (i) => `a${i} + 1 AS a${i + 1}`)} FROM rows LIMIT 1`),
-  production("an array of n", 4000, (n) => `SELECT [${list(n, ", ", String)}]`),
+  production("an array of n", 3000, (n) => `SELECT [${list(n, ", ", String)}]`),
   production("a structure of n", 250, (n) => `SELECT {${list(n, ", ", (i) => `'a${i}': ${i}`)}}`),
   production("a map of n", 250, (n) => `SELECT MAP {${list(n, ", ", (i) => `${i}: ${i}`)}}`),
   production("concat of n", 500, (n) => `SELECT concat(${list(n, ", ", () => "'a'")})`),
@@ -130,7 +130,7 @@ const queries: readonly Production[] = [
     8,
     (n) => `SELECT count(*) FROM rows a JOIN rows b ON ${list(n, " AND ", (i) => `a.i = b.i + ${i}`)}`,
   ),
-  production("VALUES of n rows", 2000, (n) => `SELECT count(*) FROM (VALUES ${list(n, ", ", (i) => `(${i}, 'x')`)}) AS t(a, b)`),
+  production("VALUES of n rows", 1500, (n) => `SELECT count(*) FROM (VALUES ${list(n, ", ", (i) => `(${i}, 'x')`)}) AS t(a, b)`),
   production("VALUES of n columns", 500, (n) => `SELECT count(*) FROM (VALUES (${list(n, ", ", String)}))`),
 ];
 

@@ -8,6 +8,8 @@ import { LIMITS } from "./limits.ts";
 export const STATEMENT_LIMITS = {
   /** Characters of the statement. */
   charsMax: 1 << 20,
+  /** Words, names, literals and marks: what refuses a text that is no statement after a part of it. */
+  tokensMax: 320_000,
   /** Parentheses, brackets and braces that are open at one place: DuckDB's parser keeps each on its stack. */
   bracketsMax: 1000,
   /** Expressions, queries and tables inside of each other. DuckDB's time grows with a power of it. */
@@ -15,8 +17,9 @@ export const STATEMENT_LIMITS = {
   /** DuckDB plans what is inside of these more than once, level by level. */
   nestedSubqueriesMax: 12,
   nestedLambdasMax: 6,
-  /** Expressions, queries and tables of a statement; the literals of a list behind IN are none of them. */
-  nodesMax: 50_000,
+  /** Expressions, queries and tables of a statement; the literals of a list behind IN are none of them. To check
+   *  and to rewrite so many, each in one go, takes some 50 ms. */
+  nodesMax: 25_000,
   /** Literals of one list behind IN. */
   listValuesMax: 100_000,
   ctesMax: 500,
@@ -54,8 +57,10 @@ assert(STATEMENT_LIMITS.nestingMax < STATEMENT_LIMITS.bracketsMax, "an expressio
 assert(STATEMENT_LIMITS.nestedSubqueriesMax < STATEMENT_LIMITS.nestingMax, "a subquery is a level");
 assert(STATEMENT_LIMITS.joinedTablesMax < STATEMENT_LIMITS.nestingMax, "each join is a level");
 assert(STATEMENT_LIMITS.groupingCommasMax > 2 * STATEMENT_LIMITS.keysMax, "as many keys as there may be can be calls");
-assert(STATEMENT_LIMITS.nodesMax > 10 * STATEMENT_LIMITS.columnsMax, "a statement of so many columns may do something with each");
+assert(STATEMENT_LIMITS.nodesMax > 6 * STATEMENT_LIMITS.columnsMax, "a statement of so many columns may do something with each");
 assert(STATEMENT_LIMITS.charsMax > 8 * STATEMENT_LIMITS.listValuesMax, "a list of so many short values fits a statement");
+assert(STATEMENT_LIMITS.tokensMax > 3 * STATEMENT_LIMITS.listValuesMax, "a list of so many negative numbers fits a statement");
+assert(STATEMENT_LIMITS.tokensMax > 10 * STATEMENT_LIMITS.nodesMax, "so many expressions fit a statement");
 assert(STATEMENT_LIMITS.unitedQueriesMax * 10 < STATEMENT_LIMITS.nodesMax, "so many small queries fit a statement");
 assert(STATEMENT_LIMITS.nameCharsMax < STATEMENT_LIMITS.charsMax, "a name fits a statement");
 

@@ -52,6 +52,7 @@ const LIMITED: readonly Limited[] = [
     sql: (n) => `SELECT count(*) FROM t WHERE v IN (${list(n, String)})`,
     first: () => 40n,
   },
+  { what: "words, names, literals and marks", max: MAX.tokensMax, sql: (n) => `SELECT 1${";".repeat(n - 2)}`, first: one },
   {
     what: "expressions",
     max: MAX.nodesMax,

@@ -1,6 +1,7 @@
 // The token pass: cuts a statement as DuckDB's lexer does and folds unquoted identifiers.
 // A mistake here can only spoil a name: what may run is decided on DuckDB's own tree.
 import { TsdbError } from "../model/errors.ts";
+import { checkLimit, STATEMENT_LIMITS } from "../model/statement-limits.ts";
 import { foldName } from "./names.ts";
 
 export type TokenKind = "word" | "quoted" | "string" | "number" | "parameter" | "symbol";
@@ -44,7 +45,7 @@ function classOf(code: number): number {
   return code < 128 ? CLASSES[code]! : LETTER;
 }
 
-/** The tokens of a statement, without white space and comments. @throws TsdbError bad_query for an open quote or comment */
+/** The tokens of a statement, without white space and comments. @throws TsdbError bad_query: an open quote or comment, too many */
 export function tokenize(sql: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -61,6 +62,7 @@ export function tokenize(sql: string): Token[] {
     }
     const token = nextToken(sql, at, code);
     tokens.push(token);
+    checkLimit("words, names, literals and marks", tokens.length, STATEMENT_LIMITS.tokensMax);
     at = token.end;
   }
   return tokens;
