@@ -15,6 +15,37 @@ export interface StatementVector {
   readonly ordered?: boolean;
 }
 
+/** As recorded (v3/README.md). */
+export interface RecordedAnswer {
+  readonly columns?: readonly string[];
+  /** Null where they are not known. */
+  readonly types?: readonly string[] | null;
+  /** By column. */
+  readonly marks?: Readonly<Record<string, string>>;
+  readonly rows?: readonly (readonly unknown[])[];
+  /** Why there are no types and marks: without rows the vendor sends no file; other answers have no Parquet form. */
+  readonly parquet?: "empty" | number;
+  /** Content type. */
+  readonly type?: string;
+  readonly text?: string;
+  readonly error?: string;
+  readonly cut?: boolean;
+}
+
+/** A statement with what was recorded. */
+export interface RecordedVector extends StatementVector {
+  readonly status: number;
+  readonly answer: RecordedAnswer;
+  /** Why our answer may be another one. */
+  readonly class?: string;
+  /** Numbers are estimates. */
+  readonly approx?: boolean;
+  /** Columns alone count. */
+  readonly shape?: boolean;
+  /** The text of the answer counts, byte for byte. */
+  readonly text?: boolean;
+}
+
 /** A request of /query. */
 export interface RequestVector {
   readonly id: string;
@@ -26,17 +57,34 @@ export interface RequestVector {
     readonly body?: string;
     readonly json?: unknown;
   };
+  readonly status: number;
+  readonly answer: unknown;
+  readonly class?: string;
 }
 
 function linesOf<T>(name: string): T[] {
   const lines = readFileSync(join(FOLDER, `${name}.jsonl`), "utf8")
     .trimEnd()
     .split("\n");
-  return lines.map((line) => JSON.parse(line) as T);
+  return lines.map((line) => parseExact(line) as T);
 }
 
-export const sqlVectors = () => linesOf<StatementVector>("sql");
-export const tsdbqlVectors = () => linesOf<StatementVector>("influxql");
+/** JSON with integers beyond 2^53 as they are. */
+export function parseExact(text: string): unknown {
+  return JSON.parse(text, function (this: unknown, _: string, value: unknown, context?: { source?: string }) {
+    const isLarge = typeof value === "number" && !Number.isSafeInteger(value);
+    return isLarge && /^-?\d+$/.test(context?.source ?? "") ? BigInt(context!.source!) : value;
+  } as (key: string, value: unknown) => unknown);
+}
+
+/** JSON of what `parseExact` gives. */
+export function exactJson(value: unknown): string {
+  const text = JSON.stringify(value, (_, part) => (typeof part === "bigint" ? `\0${part}\0` : part));
+  return text.replace(/"\\u0000(-?\d+)\\u0000"/g, "$1");
+}
+
+export const sqlVectors = () => linesOf<RecordedVector>("sql");
+export const tsdbqlVectors = () => linesOf<RecordedVector>("influxql");
 export const requestVectors = () => linesOf<RequestVector>("query");
 
 /** Each file a body, in the order of their names. */

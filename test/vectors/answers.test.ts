@@ -1,0 +1,105 @@
+// The recorded requests at one server: each answer is the vendor's in values, types, marks and status, but for what the tables here name.
+// Answers in other states of the rows are states.test.ts's.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { TestServer } from "../support/server.ts";
+import { differenceOf, isSameValue } from "./compare-answer.ts";
+import { DIFFERENT, type Difference, OPEN } from "./open-answers.ts";
+import { playStatement, SQL_PATH, TSDBQL_PATH } from "./played-answer.ts";
+import {
+  DATABASE,
+  exactJson,
+  parseExact,
+  play,
+  type RecordedVector,
+  requestVectors,
+  sqlVectors,
+  tsdbqlVectors,
+  vectorSteps,
+} from "./vectors.ts";
+
+const TIMEOUT_MS = 300_000;
+/** Requests on their way at a time. */
+const LANES = 4;
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await TestServer.start();
+  for (const step of vectorSteps()) {
+    const query = new URLSearchParams({ db: DATABASE, precision: "nanosecond" });
+    const body = "lines" in step ? step.lines : "";
+    const response = await fetch(`${server.url}/api/v3/write_lp?${query}`, { method: "POST", body });
+    expect(response.status).toBe(204);
+  }
+}, TIMEOUT_MS);
+afterAll(() => server.dispose());
+
+interface Recorded {
+  readonly id: string;
+  readonly class?: string;
+}
+
+/** Ids with what differs, in the order of the vectors; those that have a class are asked too, but may differ. */
+async function differences<T extends Recorded>(vectors: readonly T[], difference: (vector: T) => Promise<string | null>) {
+  const found: (string | null)[] = [];
+  let next = 0;
+  const lane = async () => {
+    while (next < vectors.length) {
+      const at = next++;
+      found[at] = await difference(vectors[at]!);
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return vectors.flatMap(({ id, class: known }, i) => (found[i] === null || known !== undefined ? [] : [{ id, what: found[i]! }]));
+}
+
+/** What differs is what the tables name, no more and no less. */
+function expectKnown(found: readonly { id: string; what: string }[], prefix: RegExp, statementOf: (id: string) => string): void {
+  const known = new Set([...DIFFERENT.map(([id]: Difference) => id), ...OPEN].filter((id) => prefix.test(id)));
+  const unknown = found.filter(({ id }) => !known.has(id)).map(({ id, what }) => `${id} ${statementOf(id)}\n  ${what.slice(0, 600)}`);
+  const ids = new Set(found.map(({ id }) => id));
+  expect({ unknown, noMore: [...known].filter((id) => !ids.has(id)) }).toEqual({ unknown: [], noMore: [] });
+}
+
+const statements = (path: string, vectors: readonly RecordedVector[], prefix: RegExp) => async () => {
+  const ask = async (vector: RecordedVector) => differenceOf(vector, await playStatement(server.url, path, vector), false);
+  expectKnown(await differences(vectors, ask), prefix, (id) => vectors.find((vector) => vector.id === id)!.request.q);
+};
+
+test("SQL", statements(SQL_PATH, sqlVectors(), /^(?!iql-|query-)/), TIMEOUT_MS);
+
+test("the v1 language", statements(TSDBQL_PATH, tsdbqlVectors(), /^iql-/), TIMEOUT_MS);
+
+/** A text as its JSON documents, which may stand apart or indented; errors without their text. */
+function documentsOf(answer: unknown): unknown {
+  if (typeof answer !== "string") return documentsOf(exactJson(answer));
+  const documents = answer.trim().split(/(?<=\})\s*(?=\{\s*"results")/);
+  if (!documents[0]!.startsWith("{")) return answer;
+  return documents.map((text) => withoutErrors(parseExact(text)));
+}
+
+function withoutErrors(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutErrors);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, name === "error" ? "" : withoutErrors(one)]));
+}
+
+test(
+  "/query",
+  async () => {
+    const vectors = requestVectors();
+    const ask = async (vector: (typeof vectors)[number]) => {
+      const played = await play(server.url, vector);
+      const status = Number(played.slice(0, 3));
+      const text = Buffer.from(played.slice(4), "latin1").toString();
+      const isSame = status >= 400 || isSameValue(documentsOf(vector.answer), documentsOf(text), 1e-9);
+      if (status === vector.status && isSame) return null;
+      return `${status} ${text} for ${vector.status} ${JSON.stringify(vector.answer)}`;
+    };
+    expectKnown(await differences(vectors, ask), /^query-/, (id) => JSON.stringify(vectors.find((one) => one.id === id)!.request));
+  },
+  TIMEOUT_MS,
+);
+
+test("few answers differ by intent", () => {
+  expect(DIFFERENT.length).toBeLessThanOrEqual(40);
+});
