@@ -76,7 +76,7 @@ export const LINE_KEPT_COLUMNS_MAX = 4096;
 /** Tables that a parser keeps: lines of further ones are bad until it is reset. */
 export const LINE_KEPT_TABLES_MAX = 1 << 16;
 /** Tables that one body may have rows of. */
-export const LINE_BODY_TABLES_MAX = 1 << 14;
+export const LINE_BODY_TABLES_MAX = 10_000;
 /** Bytes of one name, tag value or string value. */
 export const LINE_STRING_BYTES_MAX = 1 << 20;
 /** Readable bytes that must follow a body, the first of them writable: wide loads run past its end. */

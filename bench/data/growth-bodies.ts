@@ -28,10 +28,10 @@ export const GROWING_BODIES: Grammar = {
     },
     {
       name: "n new tables",
-      n: { real: 2500, smoke: 80 },
+      n: { real: 1250, smoke: 80 },
       text: ofBody((n, body) => list(n, "\n", (i) => `t${body}_${i},host=a v=1 1`)),
     },
-    { name: "n tables, known from n on", n: { real: 2000, smoke: 20 }, text: (n) => list(n, "\n", (i) => `known${i},host=a v=1 1`) },
+    { name: "n tables, known from n on", n: { real: 1250, smoke: 20 }, text: (n) => list(n, "\n", (i) => `known${i},host=a v=1 1`) },
     {
       name: "n new columns, 100 a table",
       n: { real: 2500, smoke: 200 },

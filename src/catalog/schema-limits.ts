@@ -22,7 +22,7 @@ export const DEFAULT_SCHEMA_LIMITS: SchemaLimits = {
   columnsPerTableMax: LIMITS.columnsPerTableMax,
   tablesMax: Number.POSITIVE_INFINITY,
   databasesMax: Number.POSITIVE_INFINITY,
-  newTablesPerBodyMax: LIMITS.newTablesPerBodyDefault,
+  newTablesPerBodyMax: LIMITS.bodyTablesMax,
   schemaBytesMax: LIMITS.schemaBytesDefault,
 };
 

@@ -208,7 +208,7 @@ export const FLAGS = [
     value: "COUNT",
     help: `Tables that one write can create; lines of further ones are answered 422. At most ${LIMITS.bodyTablesMax}.`,
     default: null,
-    defaultNote: String(LIMITS.newTablesPerBodyDefault),
+    defaultNote: String(LIMITS.bodyTablesMax),
   },
   {
     name: "compaction-check-interval",

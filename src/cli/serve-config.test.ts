@@ -198,7 +198,7 @@ const WRONG: [args: string, message: string, environment?: Record<string, string
   ["--node-id ../x", '--node-id: must be 1 to 64 letters, digits, - and _, beginning with a letter or digit, got "../x"'],
   ["--data-dir=", "--data-dir: must not be empty"],
   ["--num-database-limit 0", '--num-database-limit: must be a whole number from 1 to 999999999, got "0"'],
-  ["--num-new-tables-per-write-limit 16385", '--num-new-tables-per-write-limit: must be a whole number from 1 to 16384, got "16385"'],
+  ["--num-new-tables-per-write-limit 10001", '--num-new-tables-per-write-limit: must be a whole number from 1 to 10000, got "10001"'],
   ["--schema-mem-limit 1kb", "--schema-mem-limit: must be at least 1MiB, got 1kb"],
   ["--num-table-limit many", '--num-table-limit: must be a whole number from 1 to 999999999, got "many"'],
   ["--num-total-columns-per-table-limit 501", '--num-total-columns-per-table-limit: must be a whole number from 1 to 500, got "501"'],

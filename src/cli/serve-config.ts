@@ -159,7 +159,7 @@ export function parseServeFlags(
       }),
       newTablesPerBodyMax: read.count("num-new-tables-per-write-limit", {
         max: LIMITS.bodyTablesMax,
-        absent: LIMITS.newTablesPerBodyDefault,
+        absent: LIMITS.bodyTablesMax,
       }),
       schemaBytesMax: read.bytes("schema-mem-limit", {
         min: 1 << 20,

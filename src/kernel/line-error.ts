@@ -78,7 +78,7 @@ export function lineErrorMessage(fault: LineFault, { text, detail, precision, co
     case abi.LINE_BAD_TOO_MANY_COLUMNS:
       return `Update to schema would exceed number of columns per table limit of ${columnsPerTableMax} columns`;
     case abi.LINE_BAD_TOO_MANY_TABLES:
-      return `a body has rows of at most ${abi.LINE_BODY_TABLES_MAX} tables`;
+      return `Update to schema would exceed number of tables of one body: rows of at most ${abi.LINE_BODY_TABLES_MAX}; send the others with another write`;
     default:
       return unreachable(fault);
   }

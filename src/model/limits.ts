@@ -72,10 +72,8 @@ export const LIMITS = {
   queryLogMax: 100_000,
   /** The program itself, at most: its code, its threads, requests on their way. */
   programBytes: 1 * GIB,
-  /** Tables that one body may have rows of. */
-  bodyTablesMax: 16_384,
-  /** Of them, those that it may make, unless a flag says otherwise. */
-  newTablesPerBodyDefault: 10_000,
+  /** Tables that one body may have rows of: to store so many, in one go, takes under 100 ms. */
+  bodyTablesMax: 10_000,
   /** What the definition of a table takes for ever, and of each of its columns, about. */
   tableDefinitionBytes: 2 * KIB,
   columnDefinitionBytes: 256,
