@@ -2,7 +2,7 @@
 FROM node:22-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json bunfig.toml ./
-COPY src/tools/bun.mjs src/tools/bun.mjs
+COPY src/tools/bun.mjs src/tools/launch.mjs src/tools/
 # without lifecycle scripts: bun.mjs starts the platform package's Bun
 RUN npm install --ignore-scripts --no-audit --no-fund
 COPY . .

@@ -3,6 +3,7 @@ import { constants } from "node:os";
 import { runClient, thisTerminal } from "./cli/client/run.ts";
 import { parseCommandLine } from "./cli/command-line.ts";
 import { createLogs } from "./cli/logger.ts";
+import { watchParent } from "./cli/parent-watch.ts";
 import type { ServeConfig } from "./cli/serve-config.ts";
 import { visibleLine } from "./cli/visible-text.ts";
 import { keepPrivate, modeForOthers } from "./disk/private-files.ts";
@@ -29,6 +30,7 @@ async function main(): Promise<void> {
       const terminal = thisTerminal(process.env);
       const mode = secretFile === null ? null : modeForOthers(secretFile);
       if (mode !== null) terminal.error(`tsdb: ${secretFile} holds a token and other users can use it (mode ${mode}); chmod 600 it\n`);
+      watchParent(process.env, () => process.kill(process.pid, "SIGTERM"));
       process.exitCode = await runClient(command.command, command.args, terminal, configured);
     } else await serve(command.config);
   } catch (error) {
@@ -70,6 +72,9 @@ async function serve(config: ServeConfig): Promise<void> {
     log.info("stopped");
     process.exit(0);
   };
+  watchParent(process.env, () => {
+    if (stoppingMs === undefined) void stop("SIGTERM");
+  });
   process.on("SIGTERM", () => void stop("SIGTERM"));
   process.on("SIGINT", () => void stop("SIGINT"));
   void server.failed.then((error) => process.exit(error instanceof TsdbError && error.kind === "unavailable" ? EXIT_DISK : EXIT_FAILURE));
