@@ -46,8 +46,9 @@ const UNITS: Readonly<Record<ModelTimeUnit, TimeUnit>> = {
   ns: TimeUnit.NANOSECOND,
 };
 
-/** Which readers the columns are for. Parquet has no seconds, its writer no intervals and durations: milliseconds and text. */
-export type ArrowTarget = "ipc" | "parquet";
+/** Which readers the columns are for. Parquet has no seconds, its writer no intervals and durations: milliseconds and text. Clients of
+ *  Flight read no dictionaries: tags are plain text there, and codes do not come here. */
+export type ArrowTarget = "ipc" | "flight" | "parquet";
 
 /** One column of the answer: its Arrow field, and the data of each batch. */
 export interface ArrowColumn {
@@ -58,7 +59,7 @@ export interface ArrowColumn {
 
 export function arrowColumn(result: ResultField, target: ArrowTarget): ArrowColumn {
   const metadata = result.columnKind === undefined ? null : new Map([[COLUMN_KIND_KEY, result.columnKind]]);
-  const isTag = result.columnKind === COLUMN_TYPE_LABEL[ColumnType.tag] && result.type.kind === "utf8";
+  const isTag = target !== "flight" && result.columnKind === COLUMN_TYPE_LABEL[ColumnType.tag] && result.type.kind === "utf8";
   const { type, data } = isTag ? new TagStrings() : converter(result.type, target);
   return { field: new Field(result.name, type, result.hasNoNulls !== true, metadata), data };
 }
@@ -141,7 +142,7 @@ function milliseconds(seconds: bigint): bigint {
 function time(unit: ModelTimeUnit, target: ArrowTarget): Converter {
   if (unit === "us" || unit === "ns") return fixed(new Time(UNITS[unit], 64));
   const scale = unit === "s" && target === "parquet" ? 1000 : 1;
-  const type = new Time(unit === "s" && target === "ipc" ? TimeUnit.SECOND : TimeUnit.MILLISECOND, 32);
+  const type = new Time(unit === "s" && target !== "parquet" ? TimeUnit.SECOND : TimeUnit.MILLISECOND, 32);
   return fixed(type, (column, length) =>
     Int32Array.from({ length }, (_, row) => (isNull(column, row) ? 0 : Number((column.values as BigInt64Array)[row]!) * scale)),
   );

@@ -1,10 +1,11 @@
-// Answers as an Arrow IPC stream: schema, dictionaries as they change, a record batch per batch, end mark.
+// Answers as an Arrow IPC stream: schema, dictionaries as they change, a record batch per batch, end mark. Flight has no dictionaries.
 import { makeData, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from "apache-arrow";
 import { assert } from "../model/assert.ts";
 import type { ResultBatch, ResultField, ResultSchema } from "../model/result-batch.ts";
 import type { AnswerEncoder } from "./answer-encoder.ts";
 import { type ArrowColumn, type ArrowTarget, arrowColumn } from "./arrow-columns.ts";
 import { ByteWriter } from "./byte-writer.ts";
+import { CodeStrings, withoutCodes } from "./code-strings.ts";
 import { shownRows } from "./shown-rows.ts";
 
 /** Larger batches leave as several: a client of gRPC refuses a message above 4 MiB unless it is told otherwise. */
@@ -19,16 +20,22 @@ export class ArrowEncoder implements AnswerEncoder {
   private readonly unnamed: Schema;
   private readonly out = new ByteWriter();
   private readonly writer: StreamBytes;
+  /** Null: codes leave as dictionaries. */
+  private readonly strings: CodeStrings | null;
 
-  /** `target`: whether the stream leaves as it is or is to become Parquet. */
+  /** `target`: whether the stream leaves as it is, to clients of HTTP or of Flight, or is to become Parquet. */
   constructor(
     schema: ResultSchema,
     target: ArrowTarget = "ipc",
-    private readonly batchBytesMax = target === "ipc" ? BATCH_BYTES_MAX : Number.POSITIVE_INFINITY,
+    private readonly batchBytesMax = target === "parquet" ? Number.POSITIVE_INFINITY : BATCH_BYTES_MAX,
   ) {
-    this.fields = schema.fields;
-    this.columns = schema.fields.map((field) => arrowColumn(field, target));
-    this.schema = new Schema(this.columns.map(({ field }) => field));
+    this.strings = target === "flight" ? new CodeStrings(schema.fields) : null;
+    this.fields = target === "flight" ? withoutCodes(schema.fields) : schema.fields;
+    this.columns = this.fields.map((field) => arrowColumn(field, target));
+    this.schema = new Schema(
+      this.columns.map(({ field }) => field),
+      schema.metadata === undefined ? null : new Map(schema.metadata),
+    );
     this.unnamed = new Schema(this.columns.map(({ field }, index) => field.clone({ name: String(index) })));
     this.writer = new StreamBytes(this.out);
   }
@@ -42,6 +49,13 @@ export class ArrowEncoder implements AnswerEncoder {
     const { rowCount } = batch;
     assert(batch.columns.length === this.columns.length, `${batch.columns.length} columns, ${this.columns.length} in the schema`);
     if (rowCount === 0) return null;
+    if (this.strings === null) this.write(batch);
+    else for (const part of this.strings.parts(batch, this.batchBytesMax)) this.write(part);
+    return this.out.take();
+  }
+
+  private write(batch: ResultBatch): void {
+    const { rowCount } = batch;
     const whole = this.recordBatch(shownRows(batch, this.fields));
     const { byteLength } = whole.data;
     // Rows in eights, so that no bitmap has to be shifted; eight of them may still be too large.
@@ -53,7 +67,6 @@ export class ArrowEncoder implements AnswerEncoder {
         this.writer.writeBatch(this.recordBatch(part));
       }
     }
-    return this.out.take();
   }
 
   private recordBatch({ rowCount, columns }: ResultBatch): RecordBatch {

@@ -260,6 +260,7 @@ test("each format has its content type", async () => {
     csv: "text/csv",
     pretty: "text/plain; charset=utf-8",
     arrow: "application/vnd.apache.arrow.stream",
+    flight: "application/vnd.apache.arrow.stream",
     parquet: "application/vnd.apache.parquet",
   };
   for (const [format, type] of Object.entries(types)) {

@@ -27,6 +27,8 @@ export function createEncoder(format: QueryFormat, schema: ResultSchema, kernel?
       return new PrettyEncoder(schema);
     case "arrow":
       return import("./arrow-encoder.ts").then(({ ArrowEncoder }) => new ArrowEncoder(schema));
+    case "flight":
+      return import("./arrow-encoder.ts").then(({ ArrowEncoder }) => new ArrowEncoder(schema, "flight"));
     case "parquet":
       return import("./parquet-encoder.ts").then(({ ParquetEncoder }) => ParquetEncoder.create(schema));
     default:

@@ -3,7 +3,6 @@ import {
   Binary,
   Bool,
   type DataType,
-  Dictionary,
   DurationNanosecond,
   Field,
   Float64,
@@ -112,7 +111,7 @@ async function arrowSchemasOf(ask: AskRows): Promise<ReadonlyMap<string, Schema>
 /** information_schema's names of types, and the kind of a user table's column that has it. */
 const ARROW_TYPES: Readonly<Record<string, { readonly type: DataType; readonly kind?: ColumnType }>> = {
   "Timestamp(Nanosecond, None)": { type: new Timestamp(TimeUnit.NANOSECOND), kind: ColumnType.time },
-  "Dictionary(Int32, Utf8)": { type: new Dictionary(new Utf8(), new Int32()), kind: ColumnType.tag },
+  "Dictionary(Int32, Utf8)": { type: text, kind: ColumnType.tag },
   Float64: { type: new Float64(), kind: ColumnType.float },
   Int64: { type: new Int64(), kind: ColumnType.integer },
   UInt64: { type: new Uint64(), kind: ColumnType.unsigned },

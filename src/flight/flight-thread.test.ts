@@ -43,7 +43,7 @@ test("statements and their answers cross", async () => {
   });
   const [first, second] = await Promise.all([1, 2].map((i) => client.call("DoGet", ticketMessage(`SELECT ${i}`))));
   for (const { code, messages } of [first!, second!]) expect([code, messages.length]).toEqual([status.OK, 41]);
-  const asked = { database: "d", params: {}, format: "arrow", queryType: "sql" };
+  const asked = { database: "d", params: {}, format: "flight", queryType: "sql" };
   expect(requests).toEqual([
     { ...asked, statement: "SELECT 1" },
     { ...asked, statement: "SELECT 2" },

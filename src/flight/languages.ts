@@ -29,7 +29,7 @@ export function languageOf(name: unknown): Language {
 export function arrowRequest(asked: LanguageStatement, signal: AbortSignal): QueryRequest {
   const { language, database, statement, params, isFlightSql = false } = asked;
   if (language === "influxql") return tsdbqlRequest(asked, signal);
-  return { database, statement, params, format: "arrow", queryType: isFlightSql ? "flightsql" : language, signal };
+  return { database, statement, params, format: "flight", queryType: isFlightSql ? "flightsql" : language, signal };
 }
 
 /** Its parameters are bound as the JSON that they are in a ticket.
@@ -42,7 +42,7 @@ function tsdbqlRequest({ language, database, statement, params }: LanguageStatem
   const isHere = touched !== "admin" && touched.length > 0 && touched.every((each) => each.action === "read" && each.database === database);
   if (!isHere) throw new TsdbError("bad_query", "only statements that read the ticket's database can be asked here; others go to /query");
   const tsdbql = { retentionPolicy: null, nowNs: BigInt(Date.now()) * NS_PER_MS, params: json, answer: null };
-  return { database, statement, params: {}, format: "arrow", queryType: language, tsdbql, signal };
+  return { database, statement, params: {}, format: "flight", queryType: language, tsdbql, signal };
 }
 
 function jsonOf(params: QueryParams): string {

@@ -96,7 +96,7 @@ describe("statements", () => {
     const { service, asked } = serviceWith();
     const json = JSON.stringify({ database: "d", sql_query: "SELECT $a", params: { a: 1 } });
     expect(await rowsOf(await service.doGet(caller({}), ticket(Buffer.from(json))))).toEqual(ROWS);
-    expect(asked.requests).toEqual([{ database: "d", statement: "SELECT $a", params: { a: 1n }, format: "arrow", queryType: "sql" }]);
+    expect(asked.requests).toEqual([{ database: "d", statement: "SELECT $a", params: { a: 1n }, format: "flight", queryType: "sql" }]);
   });
 
   test("Flight SQL: info, schema and rows", async () => {
@@ -236,7 +236,7 @@ describe("what there is", () => {
     const { table_schema: bytes } = rows[0] as { table_schema: Uint8Array };
     const { fields } = RecordBatchReader.from(bytes).open().schema;
     expect(fields.map(({ name, type, nullable, metadata }) => [name, String(type), nullable, metadata.get("iox::column::type")])).toEqual([
-      ["host", "Dictionary<Int32, Utf8>", true, "iox::column_type::tag"],
+      ["host", "Utf8", true, "iox::column_type::tag"],
       ["time", "Timestamp<NANOSECOND>", false, "iox::column_type::timestamp"],
       ["v", "Float64", true, "iox::column_type::field::float"],
     ]);

@@ -1,7 +1,8 @@
 // What the routes ask of the query path, and what it answers.
 import type { V1Answer } from "./v1-answer.ts";
 
-export type QueryFormat = "seed" | "json" | "jsonl" | "csv" | "pretty" | "parquet" | "arrow";
+/** "flight": Arrow as clients of Flight read it, texts without dictionaries. */
+export type QueryFormat = "seed" | "json" | "jsonl" | "csv" | "pretty" | "parquet" | "arrow" | "flight";
 
 /** Bind parameters: JSON scalars. Integers are bigint, a number is a float even if it is whole. */
 export type QueryParams = Readonly<Record<string, string | number | bigint | boolean | null>>;
@@ -29,7 +30,7 @@ export interface QueryRequest {
   readonly params: QueryParams;
   /** The statement is one of the v1-style language; absent: it is SQL. */
   readonly tsdbql?: TsdbqlOptions;
-  /** Only what the answer would be is asked for, in format "arrow": an IPC stream without batches for its columns, and behind it one for
+  /** Only what the answer would be is asked for, in format "flight": an IPC stream without batches for its columns, and behind it one for
    *  the parameters that have no value. */
   readonly describe?: boolean;
   /** What system.queries says of it; "sql" when absent. */

@@ -37,6 +37,8 @@ export interface ResultField {
 export interface ResultSchema {
   readonly fields: readonly ResultField[];
   readonly tableName: string;
+  /** What Arrow's schema says beside the columns. */
+  readonly metadata?: ReadonlyMap<string, string>;
 }
 
 export type ResultValues =

@@ -1,6 +1,7 @@
 // Pieces of series as rows of one table, for the v3 formats: the measurement, the time, the group's tags, the values. Small pieces of one
 // schema are joined, because a format may have a cost for each batch.
 import { assert } from "../model/assert.ts";
+import { COLUMN_TYPE_LABEL, ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { ResultBatch, ResultColumn, ResultField, ResultSchema, ResultType, ResultValues } from "../model/result-batch.ts";
 import type { SeriesHead, SeriesPiece } from "../model/series-piece.ts";
@@ -10,6 +11,7 @@ export const MEASUREMENT_COLUMN = "iox::measurement";
 const GATHERED_ROWS = 4096;
 
 const CODE: ResultType = { kind: "dictionary" };
+const TAG = COLUMN_TYPE_LABEL[ColumnType.tag];
 
 /** Without a single series nothing says which columns there would be. */
 const EMPTY_SCHEMA: ResultSchema = {
@@ -27,6 +29,12 @@ interface Part {
   readonly rowCount: number;
 }
 
+/** A tag that series are grouped by; `isSelected`: it is among the columns that were asked for. */
+export interface GroupKey {
+  readonly name: string;
+  readonly isSelected: boolean;
+}
+
 export class PieceRows {
   private parts: Part[] = [];
   private rowCount = 0;
@@ -34,6 +42,7 @@ export class PieceRows {
   private name: string | undefined;
   private head: SeriesHead | undefined;
   private headFields: readonly ResultField[] = [];
+  private keys: readonly GroupKey[] = [];
 
   /** Of all batches; known with the first of them, or when there will be none. A column that has only NULLs in the rows of the first batch
    *  has no type. */
@@ -41,11 +50,17 @@ export class PieceRows {
     return this.known ?? EMPTY_SCHEMA;
   }
 
+  /** Tags that the series are grouped by, in order; known with the first of them. */
+  get groupKeys(): readonly GroupKey[] {
+    return this.keys;
+  }
+
   /** A batch when enough has come, borrowed until the next call.
    *  @throws TsdbError bad_format for a series with other columns than those before */
   add({ head, batch }: SeriesPiece): ResultBatch | null {
     if (head !== this.head) {
       this.headFields = fieldsOf(head);
+      this.keys = groupKeysOf(head);
       this.name = this.name === undefined || this.name === head.name ? head.name : "";
     }
     this.head = head;
@@ -81,16 +96,28 @@ export class PieceRows {
 }
 
 /** Measurement, time, tags, values; a list without times begins with its columns. */
-function fieldsOf({ tags, fields }: SeriesHead): readonly ResultField[] {
-  const tagFields = (tags ?? []).map(([key]) => ({ name: key, type: CODE, columnKind: "iox::column_type::tag" }));
+function fieldsOf(head: SeriesHead): readonly ResultField[] {
+  const { fields } = head;
+  const tagFields = addedTags(head).map(([key]) => ({ name: key, type: CODE, columnKind: TAG }));
   const times = isTimed(fields) ? 1 : 0;
   return [{ name: MEASUREMENT_COLUMN, type: CODE }, ...fields.slice(0, times), ...tagFields, ...fields.slice(times)];
 }
 
-function columnsOf({ name, tags, fields }: SeriesHead, { rowCount, columns }: ResultBatch): readonly ResultColumn[] {
-  const tagColumns = (tags ?? []).map(([, value]) => constant(value === "" ? null : value, rowCount));
+function columnsOf(head: SeriesHead, { rowCount, columns }: ResultBatch): readonly ResultColumn[] {
+  const { name, fields } = head;
+  const tagColumns = addedTags(head).map(([, value]) => constant(value === "" ? null : value, rowCount));
   const times = isTimed(fields) ? 1 : 0;
   return [constant(name, rowCount), ...columns.slice(0, times), ...tagColumns, ...columns.slice(times)];
+}
+
+function groupKeysOf(head: SeriesHead): readonly GroupKey[] {
+  const added = addedTags(head).map(([key]) => key);
+  return (head.tags ?? []).map(([name]) => ({ name, isSelected: !added.includes(name) }));
+}
+
+/** Tags of the group, without those that are selected too: one column shows both. */
+function addedTags({ tags, fields }: SeriesHead): NonNullable<SeriesHead["tags"]> {
+  return (tags ?? []).filter(([key]) => !fields.some(({ name, columnKind }) => name === key && columnKind === TAG));
 }
 
 function isTimed(fields: readonly ResultField[]): boolean {

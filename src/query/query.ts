@@ -242,7 +242,7 @@ export class QueryRunner {
     const { schema, parameters } = await this.engine.describe(plan, input);
     const planMs = performance.now() - startMs;
     const asWritten = parameters.map((field) => ({ ...field, name: `$${field.name}` }));
-    const encoders = [await createEncoder("arrow", schema), await createEncoder("arrow", { fields: asWritten, tableName: "" })];
+    const encoders = [await createEncoder("flight", schema), await createEncoder("flight", { fields: asWritten, tableName: "" })];
     const parts = async function* (): AsyncGenerator<Uint8Array> {
       for (const encoder of encoders) for (const bytes of [encoder.begin(), encoder.end()]) if (bytes !== null) yield bytes;
     };

@@ -10,6 +10,7 @@ import type { SeriesPiece } from "../model/series-piece.ts";
 import type { Statement } from "../tsdbql/ast.ts";
 import { NO_PARAMS, parseParams } from "../tsdbql/params.ts";
 import { parseQuery } from "../tsdbql/parser.ts";
+import { flightSchema } from "./flight-schema.ts";
 import { PieceRows } from "./piece-rows.ts";
 
 /** @throws TsdbError bad_query */
@@ -32,6 +33,7 @@ const CONTENT_TYPES: Readonly<Record<QueryFormat, string>> = {
   pretty: "text/plain; charset=utf-8",
   parquet: "application/vnd.apache.parquet",
   arrow: "application/vnd.apache.arrow.stream",
+  flight: "application/vnd.apache.arrow.stream",
 };
 
 /** Bytes of `pieces` in the form that was asked for. */
@@ -55,12 +57,12 @@ export function describePieces(pieces: AsyncIterable<SeriesPiece>): AnswerParts 
       if (piece.batch.rowCount === 0 || rows.add(piece) === null) rows.flush();
       break;
     }
-    for (const schema of [rows.schema, { fields: [], tableName: "" }]) {
-      const encoder = await createEncoder("arrow", schema);
+    for (const schema of [flightSchema(rows), { fields: [], tableName: "" }]) {
+      const encoder = await createEncoder("flight", schema);
       for (const bytes of [encoder.begin(), encoder.end()]) if (bytes !== null) yield bytes;
     }
   };
-  return { contentType: CONTENT_TYPES.arrow, parts: parts() };
+  return { contentType: CONTENT_TYPES.flight, parts: parts() };
 }
 
 async function* seriesOf(pieces: AsyncIterable<SeriesPiece>, encoder: PieceEncoder): AsyncGenerator<Uint8Array> {
@@ -77,7 +79,7 @@ async function* rowsOf(pieces: AsyncIterable<SeriesPiece>, format: QueryFormat, 
   const rows = new PieceRows();
   let encoder: Awaited<ReturnType<typeof createEncoder>> | undefined;
   const begun = async () => {
-    encoder = await createEncoder(format, rows.schema, rowText);
+    encoder = await createEncoder(format, format === "flight" ? flightSchema(rows) : rows.schema, rowText);
     return encoder.begin();
   };
   for await (const piece of pieces) {

@@ -1,5 +1,6 @@
 // The door of the v1-style language in the query worker: SELECT over pinned snapshots of the databases that it names → series, piece by
 // piece.
+import { COLUMN_TYPE_LABEL, ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { ResultColumn, ResultField } from "../model/result-batch.ts";
 import type { Explain, FieldType, Select, Show, Statement } from "../tsdbql/ast.ts";
@@ -92,7 +93,7 @@ async function* piecesOf(plan: RunPlan, run: SelectRun, tagTexts: TagTexts): Asy
   const keys = [...plan.dimensions].sort(compareText);
   const fields: ResultField[] = [
     { name: checked.timeName, type: { kind: "timestamp", unit: "ns", zone: checked.timeZone?.name ?? null } },
-    ...plan.outputs.map(({ name, type }) => ({ name, type: resultTypeOf(type) })),
+    ...plan.outputs.map(({ name, type, isTag }) => ({ name, type: resultTypeOf(type), ...(isTag ? TAG : {}) })),
   ];
   let shown: readonly ResultField[] | null = null;
   const heldBytes = run.memory.used;
@@ -122,6 +123,8 @@ async function* piecesOf(plan: RunPlan, run: SelectRun, tagTexts: TagTexts): Asy
   }
 }
 
+const TAG = { columnKind: COLUMN_TYPE_LABEL[ColumnType.tag] };
+
 /** Rows of a piece at most, a multiple of 8: as many as are well written at a time. */
 const PIECE_ROWS = 16_384;
 
@@ -133,7 +136,7 @@ function toColumn(own: AnyCells | null, type: FieldType | null, tagTexts: TagTex
 /** As the values are; of a column without any, as they would be. */
 function fieldsOf({ outputs }: RunPlan, fields: readonly ResultField[], columns: readonly (AnyCells | null)[]): ResultField[] {
   return fields.map((field, i) => {
-    return i === 0 ? field : { name: field.name, type: resultTypeOf(columns[i - 1]?.type ?? outputs[i - 1]!.type) };
+    return i === 0 ? field : { ...field, type: resultTypeOf(columns[i - 1]?.type ?? outputs[i - 1]!.type) };
   });
 }
 

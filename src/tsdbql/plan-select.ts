@@ -46,6 +46,8 @@ export interface PlannedOutput {
   readonly name: string;
   readonly expression: Expression;
   readonly type: FieldType | null;
+  /** A plain tag, whose type is string. */
+  readonly isTag: boolean;
 }
 
 export interface SelectPlan<T> {
@@ -76,7 +78,10 @@ export function planSelect<T>(checked: CheckedSelect, resolve: (measurement: Mea
   const symbols = new SymbolTable(schemas);
   const shown = fields.flatMap((field) => [field, ...(checked.hasTarget ? [] : shownTags(field.expression))]);
   const names = columnNames(fields, checked.timeName, checked.hasTarget);
-  const outputs = shown.map(({ expression }, i) => ({ name: names[i]!, expression, type: typeOf(expression, schemas) }));
+  const isTag = (expression: Expression) => expression.kind === "ref" && kindOf(expression, schemas) === "tag";
+  const outputs = shown.map(({ expression }, i) => {
+    return { name: names[i]!, expression, type: typeOf(expression, schemas), isTag: isTag(expression) };
+  });
   for (const { expression } of shown) symbols.collect(expression);
   return {
     checked,
