@@ -101,3 +101,17 @@ test("a thread cut short in the midst of taking and giving back memory leaves no
   extents.release(all, FREE * EXTENT_BYTES);
   expect(cuts).toBeGreaterThanOrEqual(30);
 });
+
+// the last one: there is no watch behind it
+test("what is done after the watch has ended is done as a whole, however long it takes", () => {
+  const before = cuts;
+  expect(() => watch.run("message", () => watch.stop())).toThrow("its own watch");
+  watch.stop();
+  const done: string[] = [];
+  const untilMs = performance.now() + 100;
+  const isWhole = watch.run("message", () => {
+    while (performance.now() < untilMs);
+    done.push("long");
+  });
+  expect([isWhole, done, cuts]).toEqual([true, ["long"], before]);
+});

@@ -6,6 +6,7 @@
 
 import { drainMicrotasks } from "bun:jsc";
 import { Script } from "node:vm";
+import { assert } from "./assert.ts";
 
 /** Where the event loop came in. */
 export type LoopEntry = "message" | "timer" | "native" | "scan";
@@ -36,6 +37,13 @@ export class LoopWatch {
     this.options = options;
     this.script = new Script(`${WORK}()`);
     Object.defineProperty(globalThis, WORK, { value: () => this.workAndFollow() });
+  }
+
+  /** From now on all work is done to its end. Not to be called in an entry: that one would still be cut. */
+  stop(): void {
+    assert(!this.isInside, "what is watched cannot end its own watch");
+    this.script = null;
+    this.options = null;
   }
 
   /** Runs `work`; false: it was cut short. What `work` throws is thrown. */

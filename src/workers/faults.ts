@@ -24,10 +24,14 @@ const SPIN = [
 const SPIN_WARM = 300_000_000n;
 
 export class Faults {
-  /** @param folder of this worker and of those after it: what was done once is noted there */
+  private isEndSlow = false;
+
+  /** @param folder of this worker and of those after it: what was done once is noted there
+   *  @param loopMsMax what the worker may keep from its event loop */
   constructor(
     private readonly kernel: Kernel,
     private readonly folder: string,
+    private readonly loopMsMax: number,
   ) {}
 
   /** Before the statement is parsed. */
@@ -35,7 +39,8 @@ export class Faults {
     const { kind, milliseconds } = faultOf(statement);
     // as loops do that look at it
     if (kind === "heedful") while (!signal.aborted);
-    if (kind === "loop") spinFor(milliseconds);
+    if (kind === "slowend") this.isEndSlow = true;
+    if (kind === "loop" || kind === "slowend") spinFor(milliseconds);
     if (kind === "allocate") this.allocateFor(milliseconds);
     if (kind === "kernel") spinInKernel(milliseconds);
     if (kind === "throw") setTimeout(() => fail(), 0);
@@ -49,6 +54,11 @@ export class Faults {
   whileSending(statement: string): void {
     const { kind, milliseconds } = faultOf(statement);
     if (kind === "stream") spinFor(milliseconds);
+  }
+
+  /** Before the engine is closed. */
+  atEnd(): void {
+    if (this.isEndSlow) spinFor(2 * this.loopMsMax);
   }
 
   /** While the caches of a table named `fault_feed…` are fed, once. */

@@ -247,8 +247,9 @@ function broken(isCut: boolean, statement: number | null, message: string): void
 
 /** Comes to an end, whatever state statements are in: none of them reads on, DuckDB's threads have left, and its memory is free. */
 async function endWorker(): Promise<void> {
-  if (isEnding) return;
   isEnding = true;
+  // on a busy machine it takes long, and what is cut short of it would be missing for ever
+  loopWatch.stop();
   kernel?.extents.seal();
   feeder?.stop();
   // a statement that went on would have DuckDB's threads ask this one for rows while it waits for them
@@ -263,6 +264,7 @@ async function endWorker(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, END_POLL_MS));
   }
   await engine?.settle();
+  faults?.atEnd();
   // results of statements that were cut short hold on to the engine
   runner = undefined;
   running.clear();
@@ -291,7 +293,7 @@ async function start(options: QueryWorkerOptions): Promise<void> {
   cache = new BlockCache(attached, cacheBytes);
   runner = new QueryRunner(attached, engine, cache, memoryBytes, options.keeps);
   if (runner.keeper !== null) feeder = new CacheFeeder(runner.keeper);
-  if (options.hasFaults === true) faults = new Faults(attached, dirname(tempDir));
+  if (options.hasFaults === true) faults = new Faults(attached, dirname(tempDir), loopMsMax);
   memory = new MemoryWatch({
     bytesMax: processBytesMax,
     residentBytes: () => process.memoryUsage.rss(),
@@ -319,7 +321,7 @@ async function start(options: QueryWorkerOptions): Promise<void> {
   post({ type: "ready" });
 }
 
-async function receive(message: ToQueryWorker): Promise<void> {
+async function receive(message: Exclude<ToQueryWorker, { type: "end worker" }>): Promise<void> {
   switch (message.type) {
     case "init":
       return start(message.options);
@@ -349,12 +351,11 @@ async function receive(message: ToQueryWorker): Promise<void> {
     case "look":
       words!.answer(message.look);
       return;
-    case "end worker":
-      return endWorker();
   }
 }
 
 self.onmessage = ({ data }: MessageEvent<ToQueryWorker>) => {
   if (isEnding) return;
-  loopWatch.run("message", () => void receive(data), data.type === "query" || data.type === "snapshot" ? data.id : null);
+  if (data.type === "end worker") void endWorker();
+  else loopWatch.run("message", () => void receive(data), data.type === "query" || data.type === "snapshot" ? data.id : null);
 };

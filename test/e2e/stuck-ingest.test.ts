@@ -26,6 +26,7 @@ type Fault = readonly [statement: string, leaves: boolean];
 
 const FAULTS: readonly Fault[] = [
   ["SELECT max(v) FROM cpu -- fault:loop", false],
+  ["SELECT max(v) FROM cpu -- fault:slowend", false],
   ["SELECT max(v) FROM cpu -- fault:allocate", false],
   ["SELECT sum(sqrt(v)) FROM cpu -- fault:scan", false],
   ["SELECT sum(sqrt(v)) FROM cpu -- fault:native", false],

@@ -72,6 +72,7 @@ const LONG = "SELECT sum((a.v * b.v) % 7) AS s FROM cpu a, cpu b";
  *  another, that one is ended, and this one is run again. */
 const FAULTS: readonly (readonly [where: string, statement: string, statuses: readonly number[]])[] = [
   ["in a loop of JavaScript", `${PLAIN} -- fault:loop`, [422]],
+  ["in a loop, and then takes longer to end than any step may", `${PLAIN} -- fault:slowend`, [422]],
   ["taking and giving back memory", `${PLAIN} -- fault:allocate`, [422]],
   ["in a scan that DuckDB calls, with its leases", `${SCAN} -- fault:scan`, [200, 422, 503]],
   ["behind a call of DuckDB's, with others under way", `${SCAN} -- fault:native`, [200, 422, 503]],
