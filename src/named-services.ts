@@ -6,12 +6,14 @@ import { NamedData } from "./ingest/data-service.ts";
 import { NamedDatabases } from "./ingest/database-service.ts";
 import type { Deletions } from "./ingest/deletions.ts";
 import { NamedFileIndexes } from "./ingest/file-index-service.ts";
+import { RetentionPolicies } from "./ingest/retention-policies.ts";
 import { tagValuesBySql } from "./ingest/tag-values.ts";
 import { TsdbqlDefinitions } from "./ingest/tsdbql-definitions.ts";
 import type { CacheService } from "./model/cache-service.ts";
 import type { DatabaseService } from "./model/databases.ts";
 import type { DataService } from "./model/deletion.ts";
 import type { FileIndexService } from "./model/file-index.ts";
+import type { PolicyLookup } from "./model/retention-policies.ts";
 import type { DefinitionService } from "./tsdbql/definition-service.ts";
 import type { QueryClient } from "./workers/query-client.ts";
 
@@ -34,6 +36,8 @@ export class NamedServices {
   readonly data: DataService;
   readonly caches: CacheService;
   readonly fileIndexes: FileIndexService;
+  /** Of v1 clients. */
+  readonly policies: PolicyLookup;
   /** For statements of the v1-style language about databases and deletions. */
   readonly definitions: DefinitionService;
 
@@ -45,6 +49,8 @@ export class NamedServices {
     this.data = new NamedData(catalog, deletions);
     this.caches = new NamedCaches({ catalog, nowMs, isNode });
     this.fileIndexes = new NamedFileIndexes(catalog, onIndexChanged);
-    this.definitions = new TsdbqlDefinitions({ catalog, databases: this.databases, data: this.data, queries, tagValues });
+    const policies = new RetentionPolicies({ catalog, databases: this.databases });
+    this.policies = policies;
+    this.definitions = new TsdbqlDefinitions({ catalog, databases: this.databases, data: this.data, queries, tagValues }, policies);
   }
 }

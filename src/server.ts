@@ -230,6 +230,7 @@ export class Server {
       write: { receive: (bytes) => this.receive(bytes) },
       query: { query: (request) => (this.ingest === undefined ? Promise.reject(unavailable()) : this.queries!.client.query(request)) },
       definitions: () => this.named.definitions,
+      policies: () => this.named.policies,
       databaseList: () => this.named.databases,
       databases: () => this.named.databases,
       data: () => this.named.data,

@@ -12,6 +12,7 @@ import { type OperationLog, openOperationLog } from "../object-store/operation-l
 import { inFile } from "../object-store/operation-values.ts";
 import type { StoppedNode } from "./nodes.ts";
 import { type CatalogOperation, readOperation } from "./operations.ts";
+import type { PolicySettings } from "./policies.ts";
 import { DEFAULT_SCHEMA_LIMITS, type SchemaLimits } from "./schema-limits.ts";
 import { CatalogState, type DatabaseDef, type DeletedObject, type TableSchema } from "./state.ts";
 
@@ -258,6 +259,11 @@ export class Catalog {
   /** The period that was set for the database or table itself; null = none, 0 = for ever. */
   retentionNs(of: "database" | "table", id: number): bigint | null {
     return this.state.ownRetentionNs(of, id);
+  }
+
+  /** Of a database as v1 clients see it. */
+  policies(databaseId: number): PolicySettings {
+    return this.state.policies(databaseId);
   }
 
   /** Why nothing can be changed any more, or ever; null otherwise. */

@@ -3,6 +3,7 @@ import type { ColumnDef, TableDef } from "../model/column.ts";
 import { readCount, readObject, readText } from "../object-store/operation-values.ts";
 import { violated } from "./contradiction.ts";
 import { COLUMN_TYPE_NAME, columnTypeName, readHardDelete } from "./operations.ts";
+import type { PolicySettings } from "./policies.ts";
 
 export interface DatabaseDef {
   readonly id: number;
@@ -45,13 +46,15 @@ export interface DatabaseEntry {
   /** null or 0 = for ever. */
   retentionNs: bigint | null;
   deletion: SoftDeletion | null;
+  /** null: never set. */
+  policies: PolicySettings | null;
   /** Deleted ones too, by the name they have now. */
   readonly tablesByName: Map<string, MutableTable>;
 }
 
 /** As a snapshot has it. */
-export function databaseToJson({ def, retentionNs, deletion }: DatabaseEntry): unknown {
-  return { ...def, ...retentionToJson(retentionNs), ...deletionToJson(deletion) };
+export function databaseToJson({ def, retentionNs, deletion, policies }: DatabaseEntry): unknown {
+  return { ...def, ...retentionToJson(retentionNs), ...deletionToJson(deletion), ...(policies === null ? {} : { policies }) };
 }
 
 /** As a snapshot has it. */

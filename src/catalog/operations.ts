@@ -10,6 +10,7 @@ import { badValue, readArray, readCount, readNs, readObject, readText } from "..
 import { readCache } from "./caches.ts";
 import { readSetFileIndex, type SetFileIndex } from "./file-indexes.ts";
 import { readStoppedNode, type StoppedNode } from "./nodes.ts";
+import { readSetPolicies, type SetPolicies } from "./policies.ts";
 import { readHash, readToken } from "./tokens.ts";
 
 /** Column types as the log spells them; `time` is every table's column 0 and never written. */
@@ -185,6 +186,7 @@ export type CatalogOperation =
   | StopNode
   | StartNode
   | SetFileIndex
+  | SetPolicies
   | CreateCache
   | DeleteCache;
 
@@ -299,6 +301,8 @@ export function readOperation(value: unknown): CatalogOperation {
       return { kind, ...readStoppedNode(operation) };
     case "set_file_index":
       return readSetFileIndex(operation);
+    case "set_policies":
+      return readSetPolicies(operation);
     case "start_node":
       return { kind, nodeId: readText("nodeId", operation["nodeId"]) };
     case "delete_token":

@@ -1,6 +1,5 @@
 // The catalog as a state machine: `apply` is the only way it changes, and the same operations give the same state on every server.
 // No clock, no I/O; catalog.ts is the shell around it.
-import { assert } from "../model/assert.ts";
 import type { CacheDef } from "../model/caches.ts";
 import { type ColumnDef, type TableDef, TIME_COLUMN } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
@@ -33,9 +32,9 @@ import {
   readRetention,
   readTombstone,
   type ScheduleDrop,
-  type SetRetention,
   type SoftDelete,
 } from "./operations.ts";
+import { freshPolicies, type PolicySettings, readPolicies } from "./policies.ts";
 import { readToken, TokenSet } from "./tokens.ts";
 import { TombstoneSet } from "./tombstones.ts";
 
@@ -171,6 +170,11 @@ export class CatalogState {
     return (of === "database" ? this.databasesById : this.tablesById).get(id)?.retentionNs ?? null;
   }
 
+  /** Deleted databases too. */
+  policies(databaseId: number): PolicySettings {
+    return this.databasesById.get(databaseId)?.policies ?? freshPolicies(databaseId);
+  }
+
   /** All or nothing: an operation that does not fit the state leaves it as it was. @throws TsdbError corrupt_file */
   apply(operation: CatalogOperation): void {
     switch (operation.kind) {
@@ -194,7 +198,10 @@ export class CatalogState {
         this.tombstones_.retire(operation.ids);
         return;
       case "set_retention":
-        this.setRetention(operation);
+        this.owner(operation.of, operation.id).retentionNs = toNs(operation.retentionNs);
+        return;
+      case "set_policies":
+        (this.owner("database", operation.databaseId) as DatabaseEntry).policies = readPolicies(operation);
         return;
       case "soft_delete":
         this.softDelete(operation);
@@ -209,13 +216,12 @@ export class CatalogState {
         this.drop(operation);
         return;
       case "create_token":
-        this.tokens_.add(readToken(operation));
-        return;
       case "replace_token":
-        this.tokens_.replace(operation.id, operation.hash, operation.updatedMs);
+      case "delete_token":
+        this.tokens_.apply(operation);
         return;
       case "stop_node":
-        this.stoppedNodes.set(operation.nodeId, { nodeId: operation.nodeId, stoppedMs: operation.stoppedMs });
+        this.stoppedNodes.set(operation.nodeId, readStoppedNode(operation));
         return;
       case "set_file_index":
         this.owner(operation.of, operation.id);
@@ -223,9 +229,6 @@ export class CatalogState {
         return;
       case "start_node":
         if (!this.stoppedNodes.delete(operation.nodeId)) violated(`node ${JSON.stringify(operation.nodeId)} was not stopped`);
-        return;
-      case "delete_token":
-        this.tokens_.remove(operation.id);
         return;
       case "create_cache":
         this.addCache(readCache(operation.cache));
@@ -236,7 +239,7 @@ export class CatalogState {
     }
   }
 
-  private createDatabase(def: DatabaseDef): void {
+  private createDatabase(def: DatabaseDef): DatabaseEntry {
     const { id, namespace, name } = def;
     if (id < this.nextDatabaseId) violated(`database id ${id} of ${JSON.stringify(name)} was used before`);
     let byName = this.databasesByName.get(namespace);
@@ -245,14 +248,16 @@ export class CatalogState {
       this.databasesByName.set(namespace, byName);
     }
     if (byName.has(name)) violated(`a second database ${JSON.stringify(name)}`);
-    const entry: DatabaseEntry = { def: { id, namespace, name }, retentionNs: null, deletion: null, tablesByName: new Map() };
+    const fresh = { retentionNs: null, deletion: null, policies: null };
+    const entry: DatabaseEntry = { def: { id, namespace, name }, ...fresh, tablesByName: new Map() };
     byName.set(name, entry);
     this.databasesById.set(id, entry);
     this.databaseCount_ += 1;
     this.nextDatabaseId = id + 1;
+    return entry;
   }
 
-  private createTable(table: { id: number; databaseId: number; name: string }): void {
+  private createTable(table: { id: number; databaseId: number; name: string }): MutableTable {
     const { id, databaseId, name } = table;
     const database = this.databasesById.get(databaseId);
     if (database === undefined) violated(`table ${JSON.stringify(name)} in database ${databaseId}, which does not exist`);
@@ -269,6 +274,7 @@ export class CatalogState {
     this.tablesById.set(id, entry);
     if (database.deletion === null) this.tableCount_ += 1;
     this.nextTableId = id + 1;
+    return entry;
   }
 
   private addColumns(tableId: number, columns: readonly ColumnDef[]): void {
@@ -294,12 +300,6 @@ export class CatalogState {
 
   private addCache(cache: CacheDef): void {
     this.caches_.add(cache, this.tablesById.get(cache.tableId)?.def);
-  }
-
-  private setRetention({ of, id, retentionNs }: SetRetention): void {
-    const owner = (of === "database" ? this.databasesById : this.tablesById).get(id);
-    if (owner === undefined) violated(`a retention period for ${of} ${id}, which does not exist`);
-    owner.retentionNs = retentionNs === null ? null : BigInt(retentionNs);
   }
 
   private softDelete({ of, id, name, deletedMs, hardDeleteMs }: SoftDelete): void {
@@ -408,9 +408,9 @@ export class CatalogState {
       const database = readObject("database", item);
       const id = readCount("database.id", database["id"]);
       const namespace = readCount("database.namespace", database["namespace"]);
-      state.createDatabase({ id, namespace, name: readText("database.name", database["name"]) });
-      const retentionNs = readRetention("database.retentionNs", database["retentionNs"]);
-      state.setRetention({ kind: "set_retention", of: "database", id, retentionNs });
+      const entry = state.createDatabase({ id, namespace, name: readText("database.name", database["name"]) });
+      entry.retentionNs = toNs(readRetention("database.retentionNs", database["retentionNs"]));
+      entry.policies = database["policies"] === undefined ? null : readPolicies(database["policies"]);
       const deletion = readDeletion(database["deletion"]);
       if (deletion !== null) state.setDeletion("database", id, deletion);
     }
@@ -418,14 +418,11 @@ export class CatalogState {
       const table = readObject("table", item);
       const id = readCount("table.id", table["id"]);
       const databaseId = readCount("table.databaseId", table["databaseId"]);
-      state.createTable({ id, databaseId, name: readText("table.name", table["name"]) });
+      const entry = state.createTable({ id, databaseId, name: readText("table.name", table["name"]) });
       const columns = readArray("table.columns", table["columns"]).map((column) => columnDef(readColumn("column", column)));
       state.addColumns(id, columns);
-      const entry = state.tablesById.get(id);
-      assert(entry !== undefined, `table ${id} was just made`);
       entry.nextColumnId = Math.max(entry.nextColumnId, readCount("table.nextColumnId", table["nextColumnId"]));
-      const retentionNs = readRetention("table.retentionNs", table["retentionNs"]);
-      state.setRetention({ kind: "set_retention", of: "table", id, retentionNs });
+      entry.retentionNs = toNs(readRetention("table.retentionNs", table["retentionNs"]));
       const deletion = readDeletion(table["deletion"]);
       if (deletion !== null) state.setDeletion("table", id, deletion);
     }
@@ -434,10 +431,8 @@ export class CatalogState {
     const nextTombstoneId = readCount("nextTombstoneId", snapshot["nextTombstoneId"] ?? 1);
     state.tombstones_.nextId = Math.max(state.tombstones_.nextId, nextTombstoneId);
     for (const item of readArray("tokens", snapshot["tokens"] ?? [])) state.tokens_.add(readToken(item));
-    for (const item of readArray("stoppedNodes", snapshot["stoppedNodes"] ?? [])) {
-      const node = readStoppedNode(item);
-      state.stoppedNodes.set(node.nodeId, node);
-    }
+    const nodes = readArray("stoppedNodes", snapshot["stoppedNodes"] ?? []).map(readStoppedNode);
+    for (const node of nodes) state.stoppedNodes.set(node.nodeId, node);
     for (const item of readArray("fileIndexes", snapshot["fileIndexes"] ?? [])) state.apply(readSetFileIndex(item));
     for (const item of readArray("caches", snapshot["caches"] ?? [])) state.addCache(readCache(item));
     state.caches_.nextId = Math.max(state.caches_.nextId, readCount("nextCacheId", snapshot["nextCacheId"] ?? 0));
@@ -446,4 +441,8 @@ export class CatalogState {
     state.nextTableId = Math.max(state.nextTableId, readCount("nextTableId", snapshot["nextTableId"]));
     return state;
   }
+}
+
+function toNs(text: string | null): bigint | null {
+  return text === null ? null : BigInt(text);
 }

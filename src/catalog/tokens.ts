@@ -2,6 +2,7 @@
 import type { Permission, TokenDef } from "../model/access.ts";
 import { badValue, readArray, readCount, readObject, readText } from "../object-store/operation-values.ts";
 import { violated } from "./contradiction.ts";
+import type { CreateToken, DeleteToken, ReplaceToken } from "./operations.ts";
 
 export class TokenSet {
   /** Ids are never used again. */
@@ -27,6 +28,13 @@ export class TokenSet {
     return [...this.byId.values()];
   }
 
+  /** All or nothing. @throws TsdbError corrupt_file */
+  apply(operation: CreateToken | ReplaceToken | DeleteToken): void {
+    if (operation.kind === "create_token") this.add(readToken(operation));
+    else if (operation.kind === "replace_token") this.replace(operation.id, operation.hash, operation.updatedMs);
+    else this.remove(operation.id);
+  }
+
   /** @throws TsdbError corrupt_file: it does not fit the others, and nothing is changed */
   add(token: TokenDef): void {
     const { id, name, hash } = token;
@@ -40,7 +48,7 @@ export class TokenSet {
   }
 
   /** Another text from now on. @throws TsdbError corrupt_file */
-  replace(id: number, hash: string, updatedMs: number): void {
+  private replace(id: number, hash: string, updatedMs: number): void {
     const before = this.existing(id);
     if (this.byHash.has(hash)) violated("a second token with the same hash");
     const token = { ...before, hash, updatedMs };
@@ -51,7 +59,7 @@ export class TokenSet {
   }
 
   /** @throws TsdbError corrupt_file */
-  remove(id: number): void {
+  private remove(id: number): void {
     const { name, hash } = this.existing(id);
     this.byId.delete(id);
     this.byName.delete(name);

@@ -7,6 +7,7 @@ import type { DataService } from "../model/deletion.ts";
 import type { FileIndexService } from "../model/file-index.ts";
 import type { NodeService } from "../model/nodes.ts";
 import type { QueryService } from "../model/query.ts";
+import type { PolicyLookup } from "../model/retention-policies.ts";
 import type { WriteService } from "../model/write.ts";
 import type { DefinitionService } from "../tsdbql/definition-service.ts";
 import type { AccessControl } from "./access.ts";
@@ -26,6 +27,8 @@ export interface AppServices {
   readonly query: QueryService;
   /** Statements of the v1-style language that change something. @throws TsdbError unavailable before the log is replayed */
   readonly definitions: (caller: ProvenCaller) => DefinitionService;
+  /** Which database a v1 call means. @throws TsdbError unavailable before the log is replayed */
+  readonly policies: () => PolicyLookup;
   /** The names of all databases: a handler shows those that its caller may see. @throws TsdbError unavailable before the log is replayed */
   readonly databaseList: (caller: ProvenCaller) => Pick<DatabaseService, "list">;
   /** @throws TsdbError unavailable before the log is replayed */

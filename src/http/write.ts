@@ -1,7 +1,8 @@
 // What the three write endpoints share: read the body, hand it to the write path, count, answer. A dialect brings its
 // parameters and its error bodies.
+import type { ProvenCaller } from "../auth/authorizer.ts";
 import { TsdbError } from "../model/errors.ts";
-import { validateDatabaseName } from "../model/names.ts";
+import { databaseOfPolicy, validateDatabaseName } from "../model/names.ts";
 import type { Precision } from "../model/precision.ts";
 import type { IncomingBody, WriteResult } from "../model/write.ts";
 import { BodyReader } from "./body.ts";
@@ -9,6 +10,7 @@ import { type Failure, failureOf } from "./errors.ts";
 import { commonHeaders, complete } from "./respond.ts";
 import type { Call } from "./route.ts";
 import type { AppServices, ServerStatus } from "./services.ts";
+import { PolicyAccess } from "./tsdbql/policy-access.ts";
 import { UrlCache } from "./url-cache.ts";
 
 /** Where and how a body is to be written. */
@@ -17,6 +19,10 @@ export interface WriteTarget {
   readonly precision: Precision;
   readonly acceptPartial: boolean;
   readonly noSync: boolean;
+  /** Retention policies are what v1 clients mean by them. */
+  readonly isOfV1?: boolean;
+  /** `database` is named without a policy. */
+  readonly takesDefaultPolicy?: boolean;
 }
 
 export interface WriteDialect {
@@ -47,13 +53,23 @@ export class WriteRoute {
     });
   }
 
+  /** Where a v1 client's body goes. @throws TsdbError forbidden */
+  private placed(asked: WriteTarget, caller: ProvenCaller): WriteTarget {
+    const policies = this.services.policies();
+    const policy = asked.takesDefaultPolicy ? policies.defaultPolicy(asked.database) : null;
+    const target = policy === null ? asked : { ...asked, database: databaseOfPolicy(asked.database, policy) };
+    new PolicyAccess(caller, policies).require(target.database, "write");
+    return target;
+  }
+
   async take({ request, target: { path, search }, caller }: Call<"database">): Promise<Response> {
     const { services, dialect, reader } = this;
     let body: IncomingBody | undefined;
     try {
-      const target = this.targets.get(search);
+      const asked = this.targets.get(search);
       requireReady(services.status());
-      caller.require(target.database, "write");
+      const target = asked.isOfV1 ? this.placed(asked, caller) : asked;
+      if (!asked.isOfV1) caller.require(target.database, "write");
       const head = reader.head(request);
       const place = services.write.receive(head.announcedBytes);
       body = place instanceof Promise ? await place : place;

@@ -58,7 +58,7 @@ export class NamedDatabases implements DatabaseService {
   async createDatabase({ name, retentionNs }: { readonly name: string; readonly retentionNs: bigint | null }): Promise<void> {
     const { catalog } = this.parts;
     validateDatabaseName(name);
-    this.checkFree(name);
+    checkFreeDatabase(catalog, name);
     checkDatabaseLimit(catalog, catalog.limits);
     const { databaseId: id } = catalog.nextIds;
     const operations: CatalogOperation[] = [{ kind: "create_database", id, namespace: 0, name }];
@@ -90,7 +90,7 @@ export class NamedDatabases implements DatabaseService {
     }
     if (newName !== null) validateDatabaseName(newName);
     const target = newName ?? deleted.formerName;
-    this.checkFree(target);
+    checkFreeDatabase(catalog, target);
     checkDatabaseLimit(catalog, catalog.limits);
     const tables = catalog.allTables(deleted.def.id);
     checkTableLimit(catalog, catalog.tables(deleted.def.id).length, catalog.limits);
@@ -189,12 +189,6 @@ export class NamedDatabases implements DatabaseService {
     for (const { id } of tables) this.parts.tables.renamed(id);
   }
 
-  private checkFree(name: string): void {
-    const { catalog } = this.parts;
-    if (name !== INTERNAL_DATABASE && catalog.findDatabase(name) === undefined && catalog.findDeletedDatabase(name) === undefined) return;
-    throw alreadyExists({ database: name });
-  }
-
   private checkTableFree({ id, name: database }: DatabaseDef, name: string): void {
     const { catalog } = this.parts;
     if (catalog.findTable(id, name) === undefined && catalog.findDeletedTable(id, name) === undefined) return;
@@ -206,6 +200,12 @@ export class NamedDatabases implements DatabaseService {
     if (database === undefined) throw new TsdbError("unknown_database", `database not found: ${name}`, { database: name });
     return database;
   }
+}
+
+/** @throws TsdbError already_exists, also for a deleted one */
+export function checkFreeDatabase(catalog: Catalog, name: string): void {
+  if (name !== INTERNAL_DATABASE && catalog.findDatabase(name) === undefined && catalog.findDeletedDatabase(name) === undefined) return;
+  throw alreadyExists({ database: name });
 }
 
 function isOfDefaultNamespace(def: DatabaseDef | TableDef): boolean {

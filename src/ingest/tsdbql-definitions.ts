@@ -1,22 +1,23 @@
-// Statements of the v1-style language that make, change and drop databases and retention policies, and that delete. A retention policy
-// `rp` of a database `db` is the database `db/rp`; the default one, autogen, is `db` itself.
+// Statements of the v1-style language that make, change and drop databases and retention policies, and that delete. What is made of
+// retention policies is in retention-policies.ts.
 import type { Catalog } from "../catalog/catalog.ts";
 import type { DatabaseDef } from "../catalog/state.ts";
 import { ColumnType, type TableDef } from "../model/column.ts";
 import type { DatabaseService } from "../model/databases.ts";
 import type { DataService, TagCondition } from "../model/deletion.ts";
 import { TsdbError } from "../model/errors.ts";
-import { databaseOfPolicy, INTERNAL_DATABASE } from "../model/names.ts";
+import { INTERNAL_DATABASE } from "../model/names.ts";
 import type { QueryControl } from "../model/query.ts";
+import { noPolicy, type PolicyLookup, policyDatabase, shownPolicy } from "../model/retention-policies.ts";
 import type { TimeRange } from "../model/scan.ts";
 import type { SeriesPiece } from "../model/series-piece.ts";
-import { HOUR_NS } from "../model/time-units.ts";
-import type { Definition, Expression, Measurement, RetentionClause, Show } from "../tsdbql/ast.ts";
+import type { Definition, Expression, Measurement, Show } from "../tsdbql/ast.ts";
 import type { DefinitionScope, DefinitionService } from "../tsdbql/definition-service.ts";
 import { compileRegex } from "../tsdbql/plan-regex.ts";
 import { splitCondition, TIME_MAX_NS, TIME_MIN_NS } from "../tsdbql/time-range.ts";
+import type { PolicyInfo, RetentionPolicies } from "./retention-policies.ts";
 import { matchingConditions, plainConditions, type TagValues, tagNamesOf } from "./tag-condition.ts";
-import { databaseList, type PolicyInfo, policyList, queryList, userLists } from "./tsdbql-lists.ts";
+import { databaseList, policyList, queryList, userLists } from "./tsdbql-lists.ts";
 
 export interface DefinitionParts {
   readonly catalog: Catalog;
@@ -27,24 +28,29 @@ export interface DefinitionParts {
   readonly tagValues: (database: string, table: string, tags: readonly string[], signal: AbortSignal) => Promise<readonly TagValues[]>;
 }
 
-const DEFAULT_POLICY = "autogen";
-
 export class TsdbqlDefinitions implements DefinitionService {
-  constructor(private readonly parts: DefinitionParts) {}
+  constructor(
+    private readonly parts: DefinitionParts,
+    private readonly retentionPolicies: RetentionPolicies,
+  ) {}
 
   async run(definition: Definition, scope: DefinitionScope): Promise<readonly string[]> {
     switch (definition.kind) {
       case "create database":
-        return this.createDatabase(definition.name, definition.retention);
+        await this.retentionPolicies.createDatabase(definition.name, definition.retention);
+        return [];
       case "drop database":
         await this.dropDatabases(deletable(this.policies(definition.name), scope));
         return [];
       case "create retention policy":
-        return this.createPolicy(definition.database, definition.name, definition.retention);
+        await this.retentionPolicies.create(definition.database, definition.name, definition.retention);
+        return [];
       case "alter retention policy":
-        return this.alterPolicy(definition.database, definition.name, definition.retention);
+        await this.retentionPolicies.alter(definition.database, definition.name, definition.retention);
+        return [];
       case "drop retention policy":
-        return this.dropPolicy(definition.database, definition.name);
+        await this.retentionPolicies.drop(definition.database, definition.name);
+        return [];
       case "drop measurement":
         await this.dropMeasurement(deletable(this.scoped(scope), scope), definition.name);
         return [];
@@ -60,10 +66,13 @@ export class TsdbqlDefinitions implements DefinitionService {
     }
   }
 
-  checkTarget(database: string, retentionPolicy: string | null): void {
+  checkTarget(database: string, retentionPolicy: string | null, policies: PolicyLookup | null): string {
     this.required(database);
-    const policy = databaseOfPolicy(database, retentionPolicy);
-    if (this.parts.catalog.findDatabase(policy) === undefined) throw noPolicy(retentionPolicy ?? DEFAULT_POLICY);
+    const rules = policies?.rules(database) ?? null;
+    const name = policyDatabase(database, retentionPolicy, rules?.defaultPolicy ?? null);
+    const isThere = this.parts.catalog.findDatabase(name) !== undefined && (name !== database || rules?.hasOwn !== false);
+    if (!isThere) throw noPolicy(shownPolicy(retentionPolicy, rules), database);
+    return name;
   }
 
   show(statement: Show, scope: DefinitionScope): readonly SeriesPiece[] | null {
@@ -79,47 +88,7 @@ export class TsdbqlDefinitions implements DefinitionService {
     }
   }
 
-  // Databases and policies -----------------------------------------------------------------------------------------------------------
-
-  private async createDatabase(name: string, clause: RetentionClause | null): Promise<readonly string[]> {
-    const retentionNs = clause?.durationNs ?? null;
-    checkDuration(retentionNs);
-    const existing = this.parts.catalog.findDatabase(name);
-    if (existing === undefined) await this.parts.databases.createDatabase({ name, retentionNs });
-    else if (retentionNs !== null && retentionNs !== this.retentionNs(existing)) {
-      throw new TsdbError("already_exists", "retention policy conflicts with an existing policy");
-    }
-    const policy = clause?.name ?? DEFAULT_POLICY;
-    return isDefault(policy) ? [] : [`the default retention policy is always called ${DEFAULT_POLICY}, not ${policy}`];
-  }
-
-  private async createPolicy(database: string, name: string, clause: RetentionClause): Promise<readonly string[]> {
-    this.required(database);
-    const retentionNs = clause.durationNs ?? 0n;
-    checkDuration(retentionNs);
-    const existing = this.parts.catalog.findDatabase(databaseOfPolicy(database, name));
-    if (existing === undefined) await this.parts.databases.createDatabase({ name: databaseOfPolicy(database, name), retentionNs });
-    else if (this.retentionNs(existing) !== retentionNs) throw new TsdbError("already_exists", "retention policy already exists");
-    return defaultNote(name, clause);
-  }
-
-  private async alterPolicy(database: string, name: string, clause: RetentionClause): Promise<readonly string[]> {
-    this.required(database);
-    const policy = databaseOfPolicy(database, name);
-    if (this.parts.catalog.findDatabase(policy) === undefined) throw noPolicy(name);
-    checkDuration(clause.durationNs);
-    if (clause.durationNs !== null) await this.parts.data.setRetention({ database: policy }, clause.durationNs);
-    return defaultNote(name, clause);
-  }
-
-  private async dropPolicy(database: string, name: string): Promise<readonly string[]> {
-    if (isDefault(name)) {
-      throw new TsdbError("bad_query", `the retention policy ${name} is the database itself: DROP DATABASE drops it, DELETE its rows`);
-    }
-    const policy = this.parts.catalog.findDatabase(databaseOfPolicy(database, name));
-    if (policy !== undefined) await this.dropDatabases([policy]);
-    return [];
-  }
+  // Databases ------------------------------------------------------------------------------------------------------------------------
 
   private async dropDatabases(databases: readonly DatabaseDef[]): Promise<void> {
     for (const { name } of databases) {
@@ -207,22 +176,14 @@ export class TsdbqlDefinitions implements DefinitionService {
     throw new TsdbError("unknown_database", `database not found: ${database}`, { database });
   }
 
+  private policyInfos(database: string, { isVisible }: DefinitionScope): PolicyInfo[] {
+    if (database === "") throw new TsdbError("bad_query", "database name required");
+    return this.retentionPolicies.required(database).filter(({ def }) => isVisible(def.name));
+  }
+
   /** What a statement without a database's name is about. */
   private scoped({ database }: DefinitionScope): DatabaseDef[] {
     return this.required(database);
-  }
-
-  private policyInfos(database: string, { isVisible }: DefinitionScope): PolicyInfo[] {
-    if (database === "") throw new TsdbError("bad_query", "database name required");
-    const visible = this.required(database).filter(({ name }) => isVisible(name));
-    return visible.map((def) => {
-      const policy = def.name.slice(database.length + 1);
-      return { name: policy === "" ? DEFAULT_POLICY : policy, retentionNs: this.retentionNs(def), isDefault: policy === "" };
-    });
-  }
-
-  private retentionNs({ id }: DatabaseDef): bigint {
-    return this.parts.catalog.retentionNs("database", id) ?? 0n;
   }
 }
 
@@ -231,25 +192,6 @@ function deletable(databases: readonly DatabaseDef[], { mayDelete }: DefinitionS
   const other = databases.find(({ name }) => !mayDelete(name));
   if (other === undefined) return databases;
   throw new TsdbError("forbidden", "unauthorized to perform requested action with the token", { database: other.name });
-}
-
-function isDefault(policy: string): boolean {
-  return databaseOfPolicy("", policy) === "";
-}
-
-function noPolicy(name: string): TsdbError {
-  return new TsdbError("not_found", `retention policy not found: ${name}`);
-}
-
-/** Other statements and writes that name no policy go to the database itself, whatever has been asked for. */
-function defaultNote(name: string, { isDefault: isWanted }: RetentionClause): readonly string[] {
-  if (!isWanted || isDefault(name)) return [];
-  return [`${DEFAULT_POLICY} stays the default retention policy; name ${name} where it is meant`];
-}
-
-function checkDuration(durationNs: bigint | null): void {
-  if (durationNs === null || durationNs === 0n || durationNs >= HOUR_NS) return;
-  throw new TsdbError("bad_query", "retention policy duration must be at least 1h0m0s");
 }
 
 /** @throws TsdbError bad_query when a name is a field's */

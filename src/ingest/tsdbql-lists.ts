@@ -3,16 +3,9 @@ import { TsdbError } from "../model/errors.ts";
 import type { RunningQuery } from "../model/query.ts";
 import type { ResultColumn, ResultType } from "../model/result-batch.ts";
 import type { SeriesPiece } from "../model/series-piece.ts";
-import { DAY_NS, HOUR_NS } from "../model/time-units.ts";
 import type { Show } from "../tsdbql/ast.ts";
 import { goDuration } from "../tsdbql/go-duration.ts";
-
-export interface PolicyInfo {
-  readonly name: string;
-  /** 0 = kept for ever. */
-  readonly retentionNs: bigint;
-  readonly isDefault: boolean;
-}
+import type { PolicyInfo } from "./retention-policies.ts";
 
 const TEXT: ResultType = { kind: "utf8" };
 const INTEGER: ResultType = { kind: "int", bits: 64, signed: true };
@@ -54,16 +47,10 @@ export function databaseList(names: readonly string[]): SeriesPiece[] {
 
 export function policyList(policies: readonly PolicyInfo[]): SeriesPiece[] {
   const columns = { name: TEXT, duration: TEXT, shardGroupDuration: TEXT, replicaN: INTEGER, default: BOOLEAN };
-  const rows = policies.map(({ name, retentionNs, isDefault }) => {
-    return [name, goDuration(retentionNs), goDuration(shardGroupNs(retentionNs)), 1n, isDefault];
+  const rows = policies.map(({ name, retentionNs, shardNs, replicas, isDefault }) => {
+    return [name, goDuration(retentionNs), goDuration(shardNs), BigInt(replicas), isDefault];
   });
   return [listOf("", columns, rows)];
-}
-
-/** What 1.x chooses for a policy; here nothing depends on it. */
-function shardGroupNs(retentionNs: bigint): bigint {
-  if (retentionNs === 0n || retentionNs >= 180n * DAY_NS) return 7n * DAY_NS;
-  return retentionNs >= 2n * DAY_NS ? DAY_NS : HOUR_NS;
 }
 
 /** How long rows are kept, as lists show it; null and 0: for ever. */

@@ -1,4 +1,5 @@
 // What the routes ask of the query path, and what it answers.
+import type { PolicyRules } from "./retention-policies.ts";
 import type { V1Answer } from "./v1-answer.ts";
 
 /** "flight": Arrow as clients of Flight read it, texts without dictionaries. */
@@ -11,6 +12,8 @@ export type QueryParams = Readonly<Record<string, string | number | bigint | boo
 export interface TsdbqlOptions {
   /** Of the request; null: the default one. */
   readonly retentionPolicy: string | null;
+  /** Of the databases that the statement names, as far as there are any. */
+  readonly policyRules?: Readonly<Record<string, PolicyRules>>;
   /** now() of all statements of a request. */
   readonly nowNs: bigint;
   /** Bind parameters as they came, a JSON object; null: none. */

@@ -211,7 +211,7 @@ export class QueryRunner {
     const { database, signal, snapshot } = request;
     const answer = await runTsdbql(statementOf(request.statement, options), {
       ...{ kernel: this.kernel, database, retentionPolicy: options.retentionPolicy, nowNs: options.nowNs },
-      policies: options.policies,
+      ...{ policies: options.policies, policyRules: options.policyRules },
       ...{ snapshot, scanOf, signal, memoryBytesMax: this.memoryBytesMax },
     });
     const planMs = performance.now() - startMs;

@@ -1,12 +1,13 @@
 // The measurements that a SHOW statement is about, opened: those of a database are those of all its retention policies, each of which is
 // a database of its own here, unless the statement names one.
 import { TsdbError } from "../model/errors.ts";
-import { databaseOfPolicy, INTERNAL_DATABASE } from "../model/names.ts";
+import { INTERNAL_DATABASE } from "../model/names.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import type { Measurement } from "../tsdbql/ast.ts";
 import { compareText } from "../tsdbql/plan-fields.ts";
 import { compileRegex } from "../tsdbql/plan-regex.ts";
 import type { OpenTable, TsdbqlContext } from "./tsdbql.ts";
+import { databaseMeant } from "./tsdbql-tables.ts";
 
 export interface ShownMeasurement {
   readonly name: string;
@@ -81,7 +82,7 @@ async function wantedTables(
     const accepts = source.name === null ? () => true : acceptsName(source.name);
     const { retentionPolicy } = source;
     const isOne = isOfDefaultPolicy || (retentionPolicy !== null && retentionPolicy !== "");
-    const databases = isOne ? [databaseOfPolicy(database, retentionPolicy)] : await withPolicies(context, database);
+    const databases = isOne ? [databaseMeant(context, database, retentionPolicy)] : await withPolicies(context, database);
     for (const each of databases) add(each, accepts);
   }
   return wanted;

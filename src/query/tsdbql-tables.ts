@@ -1,7 +1,7 @@
 // The measurements that a statement names, in one or several databases: snapshots of them, opened once each.
 import type { Kernel } from "../kernel/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
-import { databaseOfPolicy } from "../model/names.ts";
+import { isNoPolicy, noPolicy, type PolicyRules, policyDatabase, shownPolicy } from "../model/retention-policies.ts";
 import type { ScanTable, TimeRange } from "../model/scan.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
 import type { Measurement } from "../tsdbql/ast.ts";
@@ -28,6 +28,8 @@ export interface TsdbqlContext {
   readonly database: string | null;
   /** Of the request; null and "": the default one. */
   readonly retentionPolicy: string | null;
+  /** Of databases, as far as there are any. */
+  readonly policyRules?: Readonly<Record<string, PolicyRules>> | undefined;
   /** Databases `db/rp` that lists of all of `db` take along; absent: all. */
   readonly policies?: readonly string[] | undefined;
   /** now() of all statements of a request. */
@@ -39,6 +41,19 @@ export interface TsdbqlContext {
   readonly signal: AbortSignal;
   /** What a statement may hold of rows and results. */
   readonly memoryBytesMax: number;
+}
+
+/** The database that a source means in which `policy` is named, or null. @throws TsdbError unknown_database */
+export function databaseMeant(
+  { retentionPolicy, policyRules = {} }: Pick<TsdbqlContext, "retentionPolicy" | "policyRules">,
+  database: string,
+  policy: string | null,
+): string {
+  const rules = Object.hasOwn(policyRules, database) ? policyRules[database]! : null;
+  const named = isNoPolicy(policy) ? retentionPolicy : policy;
+  const meant = policyDatabase(database, named, rules?.defaultPolicy ?? null);
+  if (meant === database && rules?.hasOwn === false) throw noPolicy(shownPolicy(named, rules), database);
+  return meant;
 }
 
 /** All that a statement reads, those of inner statements too. */
@@ -103,7 +118,7 @@ export class OpenTables {
     const { context } = this;
     const named = database ?? context.database;
     if (named === null || named === "") throw new TsdbError("bad_query", "database name required");
-    return databaseOfPolicy(named, retentionPolicy ?? (database === null ? context.retentionPolicy : null));
+    return databaseMeant(context, named, retentionPolicy);
   }
 
   private async snapshot(database: string, need: SnapshotNeed): Promise<DatabaseSnapshot> {

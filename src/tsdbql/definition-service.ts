@@ -1,4 +1,5 @@
 // What runs the statements that are about databases, retention policies and what is to be deleted, not about rows to be read.
+import type { PolicyLookup } from "../model/retention-policies.ts";
 import type { SeriesPiece } from "../model/series-piece.ts";
 import type { Definition, Show } from "./ast.ts";
 
@@ -20,6 +21,7 @@ export interface DefinitionService {
   run(definition: Definition, scope: DefinitionScope): Promise<readonly string[]>;
   /** The answer to a SHOW that needs nothing but the names of things; null: it needs rows. @throws as `run` */
   show(statement: Show, scope: DefinitionScope): readonly SeriesPiece[] | null;
-  /** @throws TsdbError unknown_database, not_found: INTO makes neither databases nor retention policies */
-  checkTarget(database: string, retentionPolicy: string | null): void;
+  /** The database that INTO writes to. `policies`: of v1 clients, null for others.
+   *  @throws TsdbError unknown_database: INTO makes neither databases nor retention policies */
+  checkTarget(database: string, retentionPolicy: string | null, policies: PolicyLookup | null): string;
 }

@@ -213,7 +213,8 @@ export class ActiveQuery implements RunOwner {
   /** Of a statement that names tables of several databases, what it reads first. */
   private get guessedBy(): string {
     const { statement, database, tsdbql } = this.request;
-    return tsdbql === undefined ? statement : `${database}/${tsdbql.retentionPolicy ?? ""}\n${statement}`;
+    if (tsdbql === undefined) return statement;
+    return `${database}/${tsdbql.retentionPolicy ?? ""}${JSON.stringify(tsdbql.policyRules ?? {})}\n${statement}`;
   }
 
   private pin(need: SnapshotNeed, keepsEarly: boolean): void {

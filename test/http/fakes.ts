@@ -6,6 +6,7 @@ import { createApp } from "../../src/http/app.ts";
 import { Metrics, type ServerStats } from "../../src/http/metrics.ts";
 import type { AppServices, ServerStatus } from "../../src/http/services.ts";
 import type { QueryAnswer, QueryRequest } from "../../src/model/query.ts";
+import type { PolicyLookup } from "../../src/model/retention-policies.ts";
 import type { IncomingBody, LineError, WriteRequest, WriteResult } from "../../src/model/write.ts";
 import type { DefinitionService } from "../../src/tsdbql/definition-service.ts";
 
@@ -64,6 +65,8 @@ export interface FakeOptions {
   readonly access?: AccessControl;
   readonly tokens?: TokenService;
   readonly definitions?: DefinitionService;
+  /** Default: no database has a default policy of its own. */
+  readonly policies?: PolicyLookup;
   /** Is told of each call of a service that is not given; without it, such a call is an error. */
   readonly onCall?: (service: string, method: string) => void;
 }
@@ -97,6 +100,7 @@ export function fakes(options: FakeOptions = {}): Fakes {
       },
     },
     definitions: () => options.definitions ?? service("definitions"),
+    policies: () => options.policies ?? { defaultPolicy: () => null, rules: () => null },
     databaseList: () => service("databaseList"),
     databases: () => service("databases"),
     data: () => service("data"),

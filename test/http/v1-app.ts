@@ -1,6 +1,7 @@
 // An app whose query path answers every statement with one row, and whose definitions are recorded.
 import { v1Bytes } from "../../src/arrow/v1-encode.ts";
 import { TsdbError } from "../../src/model/errors.ts";
+import { databaseOfPolicy } from "../../src/model/names.ts";
 import type { QueryAnswer, QueryRequest } from "../../src/model/query.ts";
 import type { DefinitionService } from "../../src/tsdbql/definition-service.ts";
 import { INTEGER, series, TIME } from "../support/v1-pieces.ts";
@@ -27,7 +28,7 @@ export function definitions(): { service: DefinitionService; ran: unknown[] } {
       if (definition.kind === "drop measurement") throw new TsdbError("unknown_database", `database not found: ${database}`, { database });
       return definition.kind === "create retention policy" ? ["mind the default"] : [];
     },
-    checkTarget: () => {},
+    checkTarget: (database, policy) => databaseOfPolicy(database, policy),
     show: (statement) => (statement.kind === "show databases" ? [series("databases", null, { name: { kind: "utf8" } }, [["d"]])] : null),
   };
   return { service, ran };

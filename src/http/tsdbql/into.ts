@@ -1,6 +1,6 @@
 // SELECT … INTO: rows that a statement gives as line protocol are written as any other body is.
 import { TsdbError } from "../../model/errors.ts";
-import { databaseOfPolicy, validateDatabaseName } from "../../model/names.ts";
+import { validateDatabaseName } from "../../model/names.ts";
 import { Precision } from "../../model/precision.ts";
 import type { QueryAnswer } from "../../model/query.ts";
 import type { IncomingBody, WriteService } from "../../model/write.ts";
@@ -8,16 +8,9 @@ import type { IncomingBody, WriteService } from "../../model/write.ts";
 /** What is written at a time. */
 const BODY_BYTES = 4 << 20;
 
-export interface IntoTarget {
-  readonly database: string;
-  readonly retentionPolicy: string | null;
-}
-
 /** Writes `lines`, of which each piece is whole lines. Resolves to the rows written when they are durable.
  *  @throws TsdbError what breaks `lines`; bad_request for a name that no database has, or rows that do not fit the table */
-export async function writeInto(service: WriteService, target: IntoTarget, lines: QueryAnswer["body"]): Promise<number> {
-  if (target.database === "") throw new TsdbError("bad_query", "database name required");
-  const database = databaseOfPolicy(target.database, target.retentionPolicy);
+export async function writeInto(service: WriteService, database: string, lines: QueryAnswer["body"]): Promise<number> {
   validateDatabaseName(database);
   let written = 0;
   let body: IncomingBody | undefined;

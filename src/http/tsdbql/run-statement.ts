@@ -4,12 +4,14 @@ import type { ProvenCaller } from "../../auth/authorizer.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryAnswer, QueryFormat, TsdbqlOptions } from "../../model/query.ts";
 import type { ResultType } from "../../model/result-batch.ts";
+import { isNoPolicy, type PolicyLookup, type PolicyRules } from "../../model/retention-policies.ts";
 import type { SeriesPiece } from "../../model/series-piece.ts";
 import type { Definition, Measurement, PlacedStatement, Statement } from "../../tsdbql/ast.ts";
-import type { DefinitionScope } from "../../tsdbql/definition-service.ts";
+import type { DefinitionScope, DefinitionService } from "../../tsdbql/definition-service.ts";
 import { touchedBy } from "../../tsdbql/touched.ts";
 import type { AppServices } from "../services.ts";
 import { writeInto } from "./into.ts";
+import { PolicyAccess } from "./policy-access.ts";
 
 /** Definitions among the other kinds. */
 const CHANGING: ReadonlySet<string> = new Set<Definition["kind"]>([
@@ -28,6 +30,8 @@ const CHANGING: ReadonlySet<string> = new Set<Definition["kind"]>([
 /** What all statements of a request have in common. */
 export interface StatementContext {
   readonly caller: ProvenCaller;
+  /** Null: no v1 call, to which databases are what they are called. */
+  readonly policies: PolicyLookup | null;
   /** "" when the request names none. */
   readonly database: string;
   readonly retentionPolicy: string | null;
@@ -50,11 +54,12 @@ export async function runStatement(
   form: { readonly format: QueryFormat; readonly answer: TsdbqlOptions["answer"] },
 ): Promise<StatementResult> {
   const { caller } = context;
-  checkAccess(context, statement);
+  const access = new PolicyAccess(caller, context.policies);
+  const policyRules = checkAccess(context, access, statement);
   const ask = ({ format, answer } = form) => {
     const { database, retentionPolicy, params, nowNs, signal } = context;
-    const policies = statement.kind.startsWith("show ") ? readablePolicies(services, caller) : undefined;
-    const tsdbql = { retentionPolicy, nowNs, params, answer, ...(policies === undefined ? {} : { policies }) };
+    const policies = statement.kind.startsWith("show ") ? readablePolicies(services, caller, access) : undefined;
+    const tsdbql = { retentionPolicy, policyRules, nowNs, params, answer, ...(policies === undefined ? {} : { policies }) };
     return services.query.query({ database, statement: text, params: {}, format, queryType: "influxql", tsdbql, signal });
   };
   if (statement.kind === "refused") {
@@ -65,17 +70,16 @@ export async function runStatement(
     if (statement.into === null) return ask();
     const { name } = statement.into;
     const measurement = typeof name === "string" && name !== "" ? name : null;
-    const target = intoTarget(statement.into, context);
-    if (target.database !== "") services.definitions(caller).checkTarget(target.database, target.retentionPolicy);
+    const target = services.definitions(caller).checkTarget(...intoTarget(statement.into, context));
     const { body } = await ask({ format: "json", answer: { measurement } });
     const written = await writeInto(services.write, target, body);
     return { pieces: [writtenPiece(written)], changed: true, notes: [] };
   }
   if (isDefinition(statement)) {
-    const notes = await services.definitions(caller).run(statement, scopeOf(context));
+    const notes = await services.definitions(caller).run(statement, scopeOf(context, access));
     return { pieces: [], changed: true, notes };
   }
-  const pieces = services.definitions(caller).show(statement, scopeOf(context));
+  const pieces = services.definitions(caller).show(statement, scopeOf(context, access));
   return pieces === null ? ask() : { pieces, changed: false, notes: [] };
 }
 
@@ -83,11 +87,11 @@ function isDefinition(statement: Statement): statement is Definition {
   return CHANGING.has(statement.kind);
 }
 
-function intoTarget(into: Measurement, { database, retentionPolicy }: StatementContext) {
-  return {
-    database: into.database ?? database,
-    retentionPolicy: into.retentionPolicy ?? (into.database === null ? retentionPolicy : null),
-  };
+function intoTarget(into: Measurement, context: StatementContext): Parameters<DefinitionService["checkTarget"]> {
+  const database = into.database ?? context.database;
+  if (database === "") throw new TsdbError("bad_query", "database name required");
+  const policy = isNoPolicy(into.retentionPolicy) ? context.retentionPolicy : into.retentionPolicy;
+  return [database, policy, context.policies];
 }
 
 const TIME: ResultType = { kind: "timestamp", unit: "ns", zone: null };
@@ -103,26 +107,31 @@ function writtenPiece(rows: number): SeriesPiece {
   return { head: { name: "result", tags: null, fields }, batch: { rowCount: 1, columns } };
 }
 
-function scopeOf({ caller, database, nowNs, signal }: StatementContext): DefinitionScope {
-  const isVisible = (name: string) => caller.canSee(name);
-  const mayDelete = (name: string) => caller.allows(name, "delete");
+function scopeOf({ database, nowNs, signal }: StatementContext, access: PolicyAccess): DefinitionScope {
+  const isVisible = (name: string) => access.canSee(name);
+  const mayDelete = (name: string) => access.allows(name, "delete");
   return { database, nowNs, signal, isVisible, mayDelete };
 }
 
 /** Databases that are retention policies of others, as far as the caller may read them; undefined: all. */
-function readablePolicies(services: AppServices, caller: ProvenCaller): readonly string[] | undefined {
+function readablePolicies(services: AppServices, caller: ProvenCaller, access: PolicyAccess): readonly string[] | undefined {
   if (caller.isAdmin) return undefined;
   const names = services
     .databaseList(caller)
     .list({ showDeleted: false })
     .map(({ name }) => name);
-  return names.filter((name) => name.includes("/") && caller.allows(name, "read"));
+  return names.filter((name) => name.includes("/") && access.allows(name, "read"));
 }
 
-/** @throws TsdbError forbidden */
-function checkAccess(context: StatementContext, statement: Statement): void {
-  const { caller } = context;
+/** The rules of the databases that the statement names, as far as there are any. @throws TsdbError forbidden */
+function checkAccess(context: StatementContext, access: PolicyAccess, statement: Statement): Readonly<Record<string, PolicyRules>> {
+  const { caller, policies } = context;
   const touched = touchedBy(statement, context);
-  if (touched === "admin") caller.requireAdmin();
-  else for (const { database, action } of touched) caller.require(database, action);
+  if (touched === "admin") {
+    caller.requireAdmin();
+    return {};
+  }
+  for (const { database, action } of touched) access.require(database, action);
+  const rules = new Map(touched.map(({ named }) => [named, policies?.rules(named) ?? null]));
+  return Object.fromEntries([...rules].filter((entry): entry is [string, PolicyRules] => entry[1] !== null));
 }

@@ -28,7 +28,7 @@ const optional = (description: string, more: object = {}) => t.Optional(t.String
 export const V1QueryFields = {
   q: t.String({ description: "Statements, `;` between them.", examples: ["SHOW DATABASES"] }),
   db: optional("Database of statements that do not name one."),
-  rp: optional("Retention policy: empty, autogen and default are the database itself, any other the database `db/rp`."),
+  rp: optional("Retention policy; empty: the default one. autogen and default are the database itself, any other the database `db/rp`."),
   epoch: optional("Unit of times as whole numbers; absent: RFC 3339, in CSV nanoseconds.", {
     enum: ["ns", "u", "µ", "ms", "s", "m", "h", "d", "w"],
   }),

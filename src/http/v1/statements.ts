@@ -118,7 +118,16 @@ export class Statements {
 
   private async run(placed: PlacedStatement, answer: V1Answer): Promise<StatementAnswer> {
     const { database, retentionPolicy, params } = this.query;
-    const context = { caller: this.call.caller, database, retentionPolicy, params, nowNs: this.nowNs, signal: this.aborter.signal };
+    const policies = this.services.policies();
+    const context = {
+      caller: this.call.caller,
+      policies,
+      database,
+      retentionPolicy,
+      params,
+      nowNs: this.nowNs,
+      signal: this.aborter.signal,
+    };
     const result = await runStatement(this.services, context, placed, { format: "json", answer: { v1: answer } });
     if ("body" in result) return result.body;
     const warnings = result.changed && this.query.isReadOnly ? [deprecated(placed)] : [];

@@ -3,6 +3,7 @@ import { t } from "elysia";
 import { TsdbError } from "../../model/errors.ts";
 import { databaseOfPolicy } from "../../model/names.ts";
 import { Precision } from "../../model/precision.ts";
+import { isNoPolicy } from "../../model/retention-policies.ts";
 import { operation } from "../operation.ts";
 import { V1_PRECISIONS } from "../precisions.ts";
 import { readQueryString } from "../query-string.ts";
@@ -17,7 +18,9 @@ const PREFIX = "failed to deserialize db/rp/precision in request: ";
 export const V1WriteQuery = t.Object({
   db: t.String({ description: "Database; made by the first write." }),
   rp: t.Optional(
-    t.String({ description: "Retention policy. Empty, autogen and default are the database itself, any other the database `db/rp`." }),
+    t.String({
+      description: "Retention policy; empty: the default one. autogen and default are the database itself, any other the database `db/rp`.",
+    }),
   ),
   precision: precision(V1_PRECISIONS, "ns"),
   accept_partial: acceptPartial,
@@ -32,6 +35,8 @@ function target(search: string): WriteTarget {
   if (query === null) throw new TsdbError("bad_request", "no db destination provided");
   return {
     database: databaseOfPolicy(query.db, query.rp),
+    isOfV1: true,
+    takesDefaultPolicy: isNoPolicy(query.rp),
     precision: readPrecision(V1_PRECISIONS, query.precision, Precision.nanosecond),
     acceptPartial: query.accept_partial ?? true,
     noSync: query.no_sync ?? false,

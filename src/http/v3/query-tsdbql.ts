@@ -151,7 +151,7 @@ async function answerOf(services: AppServices, { request, caller }: Call<"databa
   checkDatabase(query, placed.statement);
   const { database, format, params } = query;
   const nowNs = BigInt(Date.now()) * NS_PER_MS;
-  const context: StatementContext = { caller, database, retentionPolicy: null, params, nowNs, signal: request.signal };
+  const context: StatementContext = { caller, policies: null, database, retentionPolicy: null, params, nowNs, signal: request.signal };
   const list = nameList(services, context, placed.statement);
   if (list !== null) {
     const encoder = await createEncoder(format, list.schema);
