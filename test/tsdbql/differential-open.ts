@@ -40,13 +40,6 @@ const OURS: Readonly<Record<string, readonly string[]>> = {
     "SELECT usage FROM cpu; SELECT mean(usage), idle FROM cpu; SELECT idle FROM cpu",
   ],
   "the database _internal is always listed": ["SHOW DATABASES", "SHOW MEASUREMENTS; SHOW DATABASES"],
-  "the default retention policy is the database itself, whatever it should be called, and has no shards": [
-    "CREATE DATABASE named WITH DURATION 48h REPLICATION 1 NAME two_days",
-    "SHOW RETENTION POLICIES ON named",
-    "CREATE RETENTION POLICY best ON made DURATION 52w REPLICATION 1 SHARD DURATION 1d DEFAULT",
-    "ALTER RETENTION POLICY more ON made DEFAULT",
-    "SHOW RETENTION POLICIES ON made",
-  ],
   "a series whose rows have all been deleted is not there any more": [
     "SHOW TAG VALUES WITH KEY = host LIMIT 100",
     "SHOW MEASUREMENTS LIMIT 100",

@@ -6,6 +6,7 @@ import { answerOf, prepare, STATEMENTS } from "./differential.ts";
 import { askOperators } from "./operator-cases.ts";
 import { PARSE_STATEMENTS } from "./parse-statements.ts";
 import { type Peer, startPeer } from "./peer.ts";
+import { askPolicies, POLICY_SCENES } from "./policy-steps.ts";
 import { REGEX_STATEMENT, REGEXES } from "./regexes.ts";
 import { askShow } from "./show-cases.ts";
 
@@ -38,6 +39,13 @@ try {
   const answers: unknown[] = [];
   for (const statement of STATEMENTS) answers.push([statement, await answerOf(peer, statement)]);
   writeGolden("differential.json", answers);
+  const policies: unknown[] = [];
+  for (const scene of POLICY_SCENES) {
+    const answers = await askPolicies(peer, scene);
+    const statements = scene.filter((step) => "q" in step);
+    policies.push(...statements.map((step, i) => [JSON.stringify(step), answers[i]]));
+  }
+  writeGolden("policies.json", policies);
   // these make databases and more
   await peer.query({ q: "CREATE DATABASE parse" });
   const errors: unknown[] = [];

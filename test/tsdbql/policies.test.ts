@@ -1,0 +1,181 @@
+// Retention policies as InfluxDB 1.6.7 has them (test/golden/tsdbql/policies.json), over starts of the server; what other generations of
+// the API see of them, and who may.
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { TestServer } from "../support/server.ts";
+import { createDatabases, isSameAnswer, WRITTEN_STATEMENTS } from "./differential.ts";
+import { DATA, DATABASE } from "./differential-data.ts";
+import { INTENDED } from "./differential-open.ts";
+import { peerAt } from "./peer.ts";
+import { askPolicies, POLICY_SCENES } from "./policy-steps.ts";
+
+const golden = (name: string) =>
+  JSON.parse(readFileSync(join(import.meta.dir, `../golden/tsdbql/${name}.json`), "utf8")) as [string, string][];
+const TIMEOUT_MS = 120_000;
+
+test(
+  "what 1.6.7 answers step by step, with a start between the scenes",
+  async () => {
+    const expected = golden("policies");
+    const server = await TestServer.start();
+    try {
+      const found: [string, string][] = [];
+      for (const scene of POLICY_SCENES) {
+        const answers = await askPolicies(peerAt(server.url), scene);
+        const statements = scene.flatMap((step) => ("q" in step ? [JSON.stringify(step)] : []));
+        found.push(...statements.map((step, i): [string, string] => [step, answers[i]!]));
+        await server.kill();
+        await server.restart();
+      }
+      expect(found.map(([step]) => step)).toEqual(expected.map(([step]) => step));
+      expect(found.filter(([, answer], i) => !isSameAnswer(answer, expected[i]![1]))).toEqual([]);
+    } finally {
+      await server.dispose();
+    }
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "rows of a default policy are answered as if there were no other",
+  async () => {
+    const goldens = new Map(golden("differential"));
+    const server = await TestServer.start();
+    const peer = peerAt(server.url);
+    try {
+      await peer.query({ q: `CREATE DATABASE ${DATABASE} WITH DURATION INF NAME main; CREATE DATABASE other` });
+      await peer.query({ q: "CREATE RETENTION POLICY main ON other DURATION INF REPLICATION 1 DEFAULT" });
+      await createDatabases(peer);
+      for (const { database, retentionPolicy, lines } of DATA) {
+        if (lines.length > 0) await peer.write(database, retentionPolicy, lines.join("\n"));
+      }
+      const wrong: string[] = [];
+      const statements = WRITTEN_STATEMENTS.filter((one) => !INTENDED.has(one) && !/autogen|retention polic/i.test(one));
+      for (const statement of statements) {
+        const { text } = await peer.query({ db: DATABASE, q: statement });
+        if (!isSameAnswer(text.trimEnd(), goldens.get(statement)!)) wrong.push(`${statement}\n${goldens.get(statement)}\n${text}`);
+      }
+      expect(statements.length).toBeGreaterThan(600);
+      expect(wrong).toEqual([]);
+    } finally {
+      await server.dispose();
+    }
+  },
+  TIMEOUT_MS,
+);
+
+const form = (fields: Record<string, string>) => new URLSearchParams(fields);
+
+async function rowsOf(server: TestServer, path: string, fields: Record<string, string>, token?: string): Promise<unknown> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const response = await fetch(`${server.url}${path}?${form(fields)}`, { headers });
+  const text = await response.text();
+  return response.status === 200 ? JSON.parse(text) : response.status;
+}
+
+test("v3 and v2 calls mean the database itself", async () => {
+  const server = await TestServer.start();
+  try {
+    const peer = peerAt(server.url);
+    await peer.query({ q: "CREATE DATABASE d WITH NAME y" });
+    const post = (path: string, fields: Record<string, string>, body: string) =>
+      fetch(`${server.url}${path}?${form(fields)}`, { method: "POST", body }).then(({ status }) => status);
+    expect(await post("/write", { db: "d" }, "m v=1 1000")).toBe(204);
+    const v3 = (db: string) => rowsOf(server, "/api/v3/query_sql", { db, q: "SELECT v FROM m ORDER BY v", format: "json" });
+    expect(await v3("d/y")).toEqual([{ v: 1 }]);
+    expect(await v3("d")).toBe(400);
+    const policies = async () => (await peer.query({ q: "SHOW RETENTION POLICIES ON d" })).text.match(/\["[a-z]+","\d/g);
+    expect(await policies()).toEqual(['["y","0']);
+    expect(await post("/api/v3/write_lp", { db: "d", precision: "ns" }, "m v=2 2000")).toBe(204);
+    expect(await post("/api/v2/write", { bucket: "d", precision: "ns" }, "m v=3 3000")).toBe(204);
+    expect(await v3("d")).toEqual([{ v: 2 }, { v: 3 }]);
+    expect(await v3("d/y")).toEqual([{ v: 1 }]);
+    const tsdbql = { db: "d", q: "SELECT v FROM m", format: "json" };
+    expect(((await rowsOf(server, "/api/v3/query_influxql", tsdbql)) as { v: number }[]).map(({ v }) => v)).toEqual([2, 3]);
+    // what was written by the database's own name is its policy autogen
+    expect(await policies()).toEqual(['["y","0', '["autogen","0']);
+    const values = async (q: string) => (await peer.query({ q, db: "d", epoch: "ns" })).text.match(/\[\d+,\d+\]/g);
+    expect(await values("SELECT v FROM m")).toEqual(["[1000,1]"]);
+    expect(await values("SELECT v FROM autogen.m")).toEqual(["[2000,2]", "[3000,3]"]);
+    const listed = await fetch(`${server.url}/api/v3/configure/database?format=json`).then((response) => response.json());
+    expect(listed).toEqual(["_internal", "d", "d/y"].map((name) => ({ "iox::database": name })));
+  } finally {
+    await server.dispose();
+  }
+});
+
+test("a database that was deleted and restored has its default policy again", async () => {
+  const server = await TestServer.start();
+  try {
+    const peer = peerAt(server.url);
+    await peer.query({ q: "CREATE DATABASE d WITH NAME y" });
+    await peer.write("d", null, "m v=1 1");
+    const deleted = await fetch(`${server.url}/api/v3/configure/database?db=d`, { method: "DELETE" });
+    expect(deleted.status).toBe(200);
+    expect((await peer.query({ db: "d", q: "SELECT v FROM m" })).text).toContain("database not found: d");
+    const body = JSON.stringify({ db: "d" });
+    const restored = await fetch(`${server.url}/api/v3/configure/database/restore`, {
+      ...{ method: "POST", body, headers: { "content-type": "application/json" } },
+    });
+    expect(restored.status).toBe(200);
+    expect((await peer.query({ db: "d", q: "SELECT v FROM m" })).text).toContain('"values":[["1970-01-01T00:00:00.000000001Z",1]]');
+  } finally {
+    await server.dispose();
+  }
+});
+
+test("a token for a database covers its default policy for v1 calls, and no other policy", async () => {
+  const server = await TestServer.start({ withAuth: true, flags: ["--edition", "enterprise"] });
+  try {
+    const call = async (method: string, path: string, token: string | null, body?: string) => {
+      const headers = {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(path.startsWith("/api/v3/") ? { "content-type": "application/json" } : {}),
+      };
+      const response = await fetch(server.url + path, { method, headers, ...(body === undefined ? {} : { body }) });
+      return { status: response.status, text: await response.text() };
+    };
+    const { token: admin } = JSON.parse((await call("POST", "/api/v3/configure/token/admin", null)).text) as { token: string };
+    const permission = { resource_type: "db", resource_names: ["d"], actions: ["read", "write", "create", "delete"] };
+    const made = await call(
+      ...(["POST", "/api/v3/enterprise/configure/token", admin] as const),
+      JSON.stringify({ token_name: "d", permissions: [permission] }),
+    );
+    const { token } = JSON.parse(made.text) as { token: string };
+    const ask = async (q: string, rp = "", by = token) => (await call("POST", `/query?${form({ db: "d", q, rp, epoch: "ns" })}`, by)).text;
+    const write = async (rp: string, body: string, by = token) => (await call("POST", `/write?${form({ db: "d", rp })}`, by, body)).status;
+    const refusal = "unauthorized to perform requested action with the token";
+    await ask("CREATE DATABASE d WITH NAME y; CREATE RETENTION POLICY z ON d DURATION INF REPLICATION 1", "", admin);
+    expect(await write("z", "m,t=of_z v=9 9", admin)).toBe(204);
+
+    expect(await write("", "m,t=of_y v=1 1")).toBe(204);
+    expect(await write("y", "m,t=of_y v=2 2")).toBe(204);
+    expect(await write("z", "m v=3 3")).toBe(403);
+    for (const from of ["m", "y.m", "d..m", "d.y.m", "(SELECT v FROM m)"]) {
+      expect(await ask(`SELECT v FROM ${from}`), from).toContain('"values":[[1,1],[2,2]]');
+    }
+    expect(await ask("SELECT v FROM m", "z")).toContain(refusal);
+    expect(await ask("SELECT v FROM z.m")).toContain(refusal);
+    for (const list of ["SERIES", "TAG VALUES WITH KEY = t", "RETENTION POLICIES"]) {
+      const text = await ask(`SHOW ${list}`);
+      expect(text, list).toContain(list === "RETENTION POLICIES" ? '"y"' : "of_y");
+      expect(text, list).not.toMatch(/of_z|"z"/);
+    }
+    expect(await ask("SELECT v INTO copy FROM m")).toContain('"written"');
+    expect(await ask("SELECT v INTO z.copy FROM m")).toContain(refusal);
+    // not by making another policy the default one
+    expect(await ask("ALTER RETENTION POLICY z ON d DEFAULT")).toContain(refusal);
+    expect(await ask("CREATE RETENTION POLICY z ON d DURATION INF REPLICATION 1 DEFAULT")).toContain(refusal);
+    // and only as a default policy
+    expect((await call("GET", `/api/v3/query_sql?${form({ db: "d/y", q: "SELECT 1" })}`, token)).status).toBe(403);
+    expect((await call("POST", `/api/v3/write_lp?${form({ db: "d/y" })}`, token, "m v=1")).status).toBe(403);
+    const over3 = await call("GET", `/api/v3/query_influxql?${form({ db: "d", q: "SHOW SERIES" })}`, token);
+    expect(over3.text).not.toContain("of_");
+    await ask("ALTER RETENTION POLICY z ON d DEFAULT", "", admin);
+    expect(await ask("SELECT v FROM m")).toContain('"values":[[9,9]]');
+    expect(await ask("SELECT v FROM y.m")).toContain(refusal);
+  } finally {
+    await server.dispose();
+  }
+});
