@@ -1,12 +1,14 @@
 // The program: reads the command line, starts what it asks for, ends with the right exit code.
 import { constants } from "node:os";
+import { bannerOf } from "./cli/banner.ts";
 import { runClient, thisTerminal } from "./cli/client/run.ts";
 import { parseCommandLine } from "./cli/command-line.ts";
-import { createLogs } from "./cli/logger.ts";
+import { createLogs, type Log } from "./cli/logger.ts";
 import { watchParent } from "./cli/parent-watch.ts";
 import type { ServeConfig } from "./cli/serve-config.ts";
 import { visibleLine } from "./cli/visible-text.ts";
 import { keepPrivate, modeForOthers } from "./disk/private-files.ts";
+import { isLoopback, showAddress } from "./flight/address.ts";
 import { TsdbError } from "./model/errors.ts";
 import { spawnQueryWorker } from "./workers/spawn.ts";
 
@@ -49,6 +51,7 @@ async function serve(config: ServeConfig): Promise<void> {
     const mode = modeForOthers(path);
     if (mode !== null) log.warn(`${source}: other users can use the file, which holds a secret; chmod 600 it`, { path, mode });
   }
+  warnOfOpenAddresses(config, log);
   // the worker loads on another processor what the server's own modules leave time for
   const firstWorker = spawnQueryWorker();
   const { Server } = await import("./server.ts");
@@ -80,25 +83,19 @@ async function serve(config: ServeConfig): Promise<void> {
   void server.failed.then((error) => process.exit(error instanceof TsdbError && error.kind === "unavailable" ? EXIT_DISK : EXIT_FAILURE));
   await ready;
   log.info("ready");
-  announce(config, server.url, server.wantsOperator);
+  const { url, wantsOperator } = server;
   const flightUrl = await server.flightUrl();
-  if (flightUrl !== null && config.logFormat === "full") console.log(`v3 client libraries find Arrow Flight and HTTP at ${flightUrl}`);
+  if (config.logFormat === "full") console.log(bannerOf(config, { url, flightUrl, wantsOperator }));
 }
 
-function announce(config: ServeConfig, url: string, wantsOperator: boolean): void {
-  const data = config.objectStore === "memory" ? "in memory, gone when the server stops" : config.dataDir;
-  const header = config.withoutAuth ? "" : " -H 'Authorization: Bearer TOKEN'";
-  const lines = [
-    `tsdb listens on ${url}`,
-    `data: ${data}`,
-    ...(wantsOperator
-      ? ["no token exists yet; the first one, for everything, is made by:", `  curl -X POST '${url}/api/v3/configure/token/admin'`]
-      : []),
-    config.withoutAuth ? "try:" : "try, with a token in place of TOKEN:",
-    `  curl '${url}/api/v3/write_lp?db=demo'${header} --data-binary 'weather,city=Oslo temp=21.5'`,
-    `  curl '${url}/api/v3/query_sql?db=demo&format=pretty'${header} --get --data-urlencode 'q=SELECT * FROM weather'`,
-  ];
-  if (config.logFormat === "full") console.log(lines.join("\n"));
+/** Without tokens only the address decides who reads, writes and deletes. */
+function warnOfOpenAddresses({ withoutAuth, httpBind, flightBind }: ServeConfig, log: Log): void {
+  if (!withoutAuth) return;
+  for (const bind of [httpBind, flightBind]) {
+    if (bind === null || isLoopback(bind.hostname)) continue;
+    const address = showAddress(bind.hostname, bind.port);
+    log.warn("--without-auth: everyone who reaches this address over the network can read, write and delete everything", { address });
+  }
 }
 
 await main();

@@ -18,6 +18,11 @@ export function reachable(hostname: string): string {
   return name === "0.0.0.0" ? "127.0.0.1" : name === "::" ? "::1" : name;
 }
 
+/** Whether nobody but this machine reaches it. */
+export function isLoopback(hostname: string): boolean {
+  return /^(?:localhost|(?:::ffff:)?127(?:\.\d{1,3}){3}|::1|0:0:0:0:0:0:0:1)$/i.test(withoutBrackets(hostname));
+}
+
 function withoutBrackets(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, "$1");
 }

@@ -216,6 +216,14 @@ describe("a start", () => {
     expect(await new Response(child.stdout).text()).toContain("tsdb listens on https://");
   });
 
+  test("without tokens on an address of the network warns", async () => {
+    await using open = await TestServer.start({ flags: ["--http-bind", "0.0.0.0:0"] });
+    await open.untilOutput(/WARN.*--without-auth.*address=0\.0\.0\.0:0/);
+    await using local = await TestServer.start();
+    await local.untilOutput(/tsdb listens/);
+    expect(local.output).not.toContain("--without-auth");
+  });
+
   const hasIpv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === "::1"));
   test.skipIf(!hasIpv6)("on the IPv6 loopback", async () => {
     const listener = join(folder, "v6-listener");

@@ -1,0 +1,41 @@
+// What a server prints for people once it is ready: where it is, who is given which address, and what to try first.
+import { join } from "node:path";
+import type { ServeConfig } from "./serve-config.ts";
+
+export interface Ready {
+  readonly url: string;
+  /** Null: off. */
+  readonly flightUrl: string | null;
+  /** No token exists yet. */
+  readonly wantsOperator: boolean;
+}
+
+type Shown = Pick<ServeConfig, "objectStore" | "dataDir" | "withoutAuth" | "tls">;
+
+const FLIGHT_CLIENTS = "v3 client libraries, Grafana's SQL mode, ADBC and JDBC";
+
+export function bannerOf(config: Shown, { url, flightUrl, wantsOperator }: Ready): string {
+  const data = config.objectStore === "memory" ? "in memory, gone when the server stops" : config.dataDir;
+  const curl = `curl${trusting(config)}`;
+  const header = config.withoutAuth ? "" : " -H 'Authorization: Bearer TOKEN'";
+  const lines = [
+    `tsdb listens on ${url} (HTTP: writes, queries, v1 clients and dashboards)`,
+    flightUrl === null
+      ? `Arrow Flight is off: ${FLIGHT_CLIENTS} cannot query`
+      : `Arrow Flight is at ${flightUrl}, the one address for ${FLIGHT_CLIENTS}: it takes HTTP too`,
+    `data: ${data}`,
+    ...(wantsOperator
+      ? ["no token exists yet; the first one, for everything, is made by:", `  ${curl} -X POST '${url}/api/v3/configure/token/admin'`]
+      : []),
+    config.withoutAuth ? "try:" : "try, with a token in place of TOKEN:",
+    `  ${curl} '${url}/api/v3/write_lp?db=demo'${header} --data-binary 'weather,city=Oslo temp=21.5'`,
+    `  ${curl} '${url}/api/v3/query_sql?db=demo&format=pretty'${header} --get --data-urlencode 'q=SELECT * FROM weather'`,
+  ];
+  return lines.join("\n");
+}
+
+/** What makes curl trust a certificate of the server's own. */
+function trusting({ tls, objectStore, dataDir }: Shown): string {
+  if (tls !== "self-signed") return "";
+  return objectStore === "memory" ? " -k" : ` --cacert '${join(dataDir, "tls/certificate.pem").replaceAll("'", "'\\''")}'`;
+}
