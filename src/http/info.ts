@@ -1,7 +1,7 @@
 // What the server says about itself: health, ping, metrics.
 import { t } from "elysia";
 import { EDITIONS, versionHeaders } from "./aliases.ts";
-import { hidden, operation } from "./operation.ts";
+import { type DescribedRoute, hidden, operation } from "./operation.ts";
 import { json, text } from "./respond.ts";
 import { type AnyCall, Routes } from "./route.ts";
 import type { AppServices } from "./services.ts";
@@ -71,6 +71,8 @@ export const infoRoutes = (services: AppServices) => {
     const body = { version: `v${EDITIONS[services.edition].version}`, revision: services.revision, process_id: services.processId };
     return json(200, body, { ...versions, ...ids });
   };
+  // v1 clients find out by the headers what they talk to, with or without a token
+  const versioned = (about: DescribedRoute<"ping">) => ({ ...about, access: { ...about.access, refusalHeaders: versions } });
   const ready = () => {
     const { state, reason, degraded } = services.status();
     if (degraded !== undefined) return text(503, `degraded: ${degraded}`);
@@ -81,9 +83,9 @@ export const infoRoutes = (services: AppServices) => {
   return routes
     .get("/health", HEALTH, health)
     .get("/api/v1/health", HEALTH, health)
-    .get("/ping", PING, ping)
-    .post("/ping", PING, ping)
-    .head("/ping", hidden("ping"), (call) => (isV1Client(call) ? ping(call) : text(404, "Not found")))
+    .get("/ping", versioned(PING), ping)
+    .post("/ping", versioned(PING), ping)
+    .head("/ping", versioned(hidden("ping")), (call) => (isV1Client(call) ? ping(call) : text(404, "Not found")))
     .get(
       "/metrics",
       operation({

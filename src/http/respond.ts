@@ -34,9 +34,18 @@ interface Marked extends Response {
   [COMPLETE]?: boolean;
 }
 
+/** Who may not: what v2 clients show is `message`, what they match is `code`. */
+const ACCESS_CODES: Readonly<Record<number, string>> = { 401: "unauthorized", 403: "forbidden" };
+
+/** Members of an error's body: `error`, and with 401 and 403 also `code` and `message`. */
+export function errorMembers({ status, message }: Pick<Failure, "status" | "message">): Readonly<Record<string, string>> {
+  const code = ACCESS_CODES[status];
+  return code === undefined ? { error: message } : { error: message, code, message };
+}
+
 /** `{"error": …}`, the JSON form of an error on the v1 and v3 endpoints. */
 export function errorJson(failure: Failure): Response {
-  return json(failure.status, { error: failure.message }, failure.headers);
+  return json(failure.status, errorMembers(failure), failure.headers);
 }
 
 /** The message alone, the form in which the query endpoints report what is wrong with a statement. */

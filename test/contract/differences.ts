@@ -55,6 +55,12 @@ const REJECTIONS: StrictSchema = {
   },
 };
 const ERROR: StrictSchema = { type: "object", properties: { error: { type: "string" } }, required: ["error"], additionalProperties: false };
+/** Beside `error` what v2 clients read. */
+const REFUSED: StrictSchema = {
+  ...ERROR,
+  properties: { ...ERROR.properties, code: { type: "string", pattern: "^(unauthorized|forbidden)$" }, message: { type: "string" } },
+  required: ["error", "code", "message"],
+};
 const REJECTED: StrictSchema = { ...ERROR, properties: { ...ERROR.properties, data: REJECTIONS } };
 /** The form of the native endpoint with accept_partial=false: facts 1.2. */
 const REJECTED_WHOLE: StrictSchema = {
@@ -170,7 +176,8 @@ export function bodyOf(key: string, status: number, operation: Operation): Stric
   if (own !== undefined) return own.schema;
   if (QUERIES.test(`${key} ${status}`)) return { oneOf: [RESULTS, ROWS] };
   // a request without a token is refused before anybody looks whose words it wants
-  if (status >= 400) return key === "POST /api/v2/write" ? { oneOf: [V2_ERROR, ERROR] } : ERROR;
+  const error = status === 401 || status === 403 ? REFUSED : ERROR;
+  if (status >= 400) return key === "POST /api/v2/write" ? { oneOf: [V2_ERROR, error] } : error;
   const listed = operation.answers[String(status)]?.["application/json"];
   if (listed === undefined) throw new Error(`${key} ${status}: a body in JSON that nothing is said of`);
   return listed;

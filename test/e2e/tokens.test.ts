@@ -132,7 +132,8 @@ test("a token for some databases opens these, for what it says, in lists and sta
     ["nowhere", "SELECT 1"],
   ] as const) {
     const refused = await query(server.url, reader, db, q);
-    expect([refused.status, refused.text]).toEqual([403, '{"error":"unauthorized to perform requested action with the token"}']);
+    const error = "unauthorized to perform requested action with the token";
+    expect([refused.status, JSON.parse(refused.text)]).toEqual([403, { error, code: "forbidden", message: error }]);
   }
   expect((await query(server.url, writer, "one", "SELECT 1")).status).toBe(403);
   const all = await token("all", PERMISSIONS(["*"], "read", "write"));

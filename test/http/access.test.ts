@@ -14,6 +14,8 @@ async function app(openPages: readonly SystemPage[] = []) {
   return { fake: fakes({ access: new AccessControl(authorizer), tokens }), texts };
 }
 
+const UNAUTHENTICATED =
+  '{"error": "the request was not authenticated","code":"unauthorized","message":"the request was not authenticated"}';
 const SOURCES = join(import.meta.dir, "../../src");
 const { fake, texts } = await app();
 
@@ -49,7 +51,7 @@ describe.each(ROUTES.map((route) => [`${route[0]} ${route[1]}`, route] as const)
   ])("with no token that counts: %s", async (_name, token) => {
     const response = await send(fake, route, token === undefined ? undefined : `Token ${texts[token]}`);
     if (need === "nothing") expect([401, 403]).not.toContain(response.status);
-    else expect([response.status, await response.text()]).toEqual([401, '{"error": "the request was not authenticated"}']);
+    else expect([response.status, await response.text()]).toEqual([401, UNAUTHENTICATED]);
   });
 
   test("with a header that is none", async () => {
@@ -66,6 +68,11 @@ const CREDENTIALS: [header: string | null, expected: ReturnType<typeof credentia
   ["Bearer ", "malformed"],
   ["Bearer a", { token: "a" }],
   ["Token a", { token: "a" }],
+  ["Token user:a", { token: "a" }],
+  ["Token :a", { token: "a" }],
+  ["Token user:a:b", { token: "a:b" }],
+  ["Token apiv3_user:a", { token: "apiv3_user:a" }],
+  ["Bearer user:a", { token: "user:a" }],
   ["Bearer  a", "malformed"],
   ["Bearer a b", "malformed"],
   ["Digest a", "malformed"],
@@ -96,6 +103,22 @@ test("pages of --disable-authz need no token; others do", async () => {
   expect((await open.send("GET", "/health")).status).toBe(200);
   expect((await open.send("GET", "/ping")).status).toBe(200);
   expect((await open.send("GET", "/metrics")).status).toBe(401);
+});
+
+test("what is forbidden has an error, a code and a message", async () => {
+  const error = "requestor is forbidden from requested resource";
+  const headers = { authorization: `Bearer ${texts["reader"]}` };
+  const response = await fake.send("POST", "/api/v3/configure/token/named_admin", { headers });
+  expect([response.status, await response.json()]).toEqual([403, { error, code: "forbidden", message: error }]);
+  const other = await fake.send("GET", "/query?db=nobodys&q=SELECT%20v%20FROM%20m", { headers });
+  const message = "unauthorized to perform requested action with the token";
+  expect([other.status, await other.json()]).toEqual([403, { error: message, code: "forbidden", message }]);
+});
+
+test.each(["GET", "POST", "HEAD"])("%s /ping without a token names the server's version all the same", async (method) => {
+  const response = await fake.send(method, "/ping");
+  const { headers } = response;
+  expect([response.status, headers.get("x-influxdb-version"), headers.get("x-tsdb-version")]).toEqual([401, "3.9.0", "v3.9.0"]);
 });
 
 test("a path that no route has tells nobody so without a token", async () => {

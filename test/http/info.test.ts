@@ -77,6 +77,24 @@ test.each(NOT_FOUND)("%s %s is not found", async (method, path) => {
   expect(response.headers.get("cluster-uuid")).toBe(CLUSTER_UUID);
 });
 
+const ELSEWHERE: [method: string, path: string, where: RegExp][] = [
+  ["POST", "/api/v2/query?org=o", /SQL is at \/api\/v3\/query_sql/],
+  ["GET", "/api/v2/buckets", /\/api\/v3\/configure\/database/],
+  ["POST", "/api/v2/authorizations", /\/api\/v3\/configure\/token/],
+  ["GET", "/api/v2/health", /\/health/],
+  ["GET", "/api/v2/orgs", /\/api\/v3/],
+  ["GET", "/api/v2", /\/api\/v3/],
+  ["POST", "/api/v3/write?db=d", /\/api\/v3\/write_lp/],
+  ["POST", "/api/v3/query", /\/api\/v3\/query_sql/],
+  ["POST", "/api/v1/prom/write", /\/write/],
+  ["POST", "/arrow.flight.protocol.FlightService/DoGet", /port 8183/],
+];
+
+test.each(ELSEWHERE)("%s %s is not found, and told where it is", async (method, path, where) => {
+  const response = await fakes().send(method, path);
+  expect(await outcome(response)).toEqual([404, { error: "Not found", code: "not found", message: expect.stringMatching(where) }]);
+});
+
 test.each(["/ping", "/health", "/metrics", "/docs", "/write", "/nothing"])("HEAD %s is not found", async (path) => {
   expect((await fakes().send("HEAD", path)).status).toBe(404);
 });

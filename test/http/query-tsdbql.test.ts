@@ -168,7 +168,7 @@ const SERVICE_ERRORS: [kind: ErrorKind, status: number, body: unknown][] = [
   ["unknown_database", 404, { error: "query error: because" }],
   ["bad_query", 400, "because"],
   ["bad_request", 400, "because"],
-  ["forbidden", 403, { error: "because" }],
+  ["forbidden", 403, { error: "because", code: "forbidden", message: "because" }],
   ["query_limit", 422, { error: "because" }],
   ["overloaded", 503, { error: "because" }],
   ["cancelled", 499, { error: "because" }],

@@ -91,7 +91,6 @@ describe("statements in turn", () => {
     ["overloaded", 503],
     ["unavailable", 503],
     ["corrupt_file", 500],
-    ["forbidden", 403],
   ];
   test.each(STATUSES)("a server that cannot answer says so as a whole: %s is %d", async (kind, status) => {
     const { send } = app(failing(SELECT, new TsdbError(kind, "because")));

@@ -10,6 +10,7 @@ import { BodyReader } from "../body.ts";
 import { type Failure, failureOf, STATUS } from "../errors.ts";
 import { compressed } from "../gzip-answer.ts";
 import { hidden, operation } from "../operation.ts";
+import { errorMembers } from "../respond.ts";
 import { type AnyCall, type Call, Routes } from "../route.ts";
 import { runQuery } from "../run-query.ts";
 import type { AppServices } from "../services.ts";
@@ -98,7 +99,9 @@ async function takeQuery(services: AppServices, reader: BodyReader, call: Call<"
 }
 
 function refused({ status, message, headers: more }: Failure, shape: V1Shape, headers: Readonly<Record<string, string>>): Response {
-  return new Response(v1Refusal(shape, message) as Uint8Array<ArrayBuffer>, {
+  const isAccess = status === STATUS.unauthenticated || status === STATUS.forbidden;
+  const body = isAccess && shape.form === "json" ? JSON.stringify(errorMembers({ status, message })) : v1Refusal(shape, message);
+  return new Response(body as string | Uint8Array<ArrayBuffer>, {
     status,
     headers: { "content-type": V1_CONTENT_TYPES[shape.form], ...headers, ...more, "x-influxdb-error": headerText(message) },
   });
