@@ -1,7 +1,7 @@
 // What a statement may see: rows and files of one moment, pinned on the main thread, described by plain values so that it crosses to a
 // worker.
 import type { CacheDef, CacheReference } from "../model/caches.ts";
-import type { ColumnDef, TableDef } from "../model/column.ts";
+import type { TableDef } from "../model/column.ts";
 import type { Run } from "../model/run.ts";
 import type { TimeRange } from "../model/scan.ts";
 import type { SystemRow } from "../model/system-table.ts";
@@ -71,7 +71,7 @@ export type CacheSnapshot =
 export interface DatabaseSnapshot {
   readonly tables: readonly TableSnapshot[];
   /** Every table of the database, for SHOW and information_schema; empty unless asked for. */
-  readonly catalog: readonly { readonly name: string; readonly columns: readonly ColumnDef[] }[];
+  readonly catalog: readonly TableDef[];
   /** The server's own database. */
   readonly isInternal: boolean;
   /** Of those tables of schema `system` that were asked for. */

@@ -61,7 +61,7 @@ export class Snapshots {
     };
     for (const name of need.tables) find(name);
     const caches = need.caches?.map((reference) => this.cache(reference, find(reference.table)));
-    const all = need.wholeCatalog && database !== null ? catalog.tables(database.id).map(({ name, columns }) => ({ name, columns })) : [];
+    const all = need.wholeCatalog && database !== null ? catalog.tables(database.id) : [];
     const snapshot = {
       tables: [...tables.values()],
       catalog: all,

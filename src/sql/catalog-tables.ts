@@ -44,6 +44,8 @@ const SYSTEM_DATA_TYPE: Readonly<Record<SystemType, string>> = {
 };
 
 const CATALOG = "public";
+/** Of a view, about our own tables and functions. */
+const OWN_ROWS_MAX = 2000;
 
 const VIEWS: Readonly<Record<string, readonly SystemColumn[]>> = {
   tables: systemColumns("table_catalog:text, table_schema:text, table_name:text, table_type:text"),
@@ -77,28 +79,13 @@ export function findView(name: string): readonly SystemColumn[] | null {
   return Object.hasOwn(VIEWS, name) ? VIEWS[name]! : null;
 }
 
-/** The rows of a view that there is. */
-export function viewRows(name: string, { tables, isInternal }: DatabaseCatalog): SystemRow[] {
-  const sorted = [...tables].sort((a, b) => compareNames(a.name, b.name));
+/** The rows of a view that there is, made as they are asked for: there may be very many. */
+export function viewRows(name: string, catalog: DatabaseCatalog): Iterable<SystemRow> {
   switch (name) {
     case "tables":
-      return [
-        ...sorted.map((table) => tableRow("iox", table.name, "BASE TABLE")),
-        ...systemTableNames(isInternal).map((table) => tableRow("system", table, "BASE TABLE")),
-        ...Object.keys(VIEWS)
-          .sort()
-          .map((view) => tableRow("information_schema", view, "VIEW")),
-      ];
+      return tableRows(catalog);
     case "columns":
-      return [
-        ...sorted.flatMap((table) => columnRows("iox", table.name, userColumns(table))),
-        ...systemTableNames(isInternal).flatMap((table) =>
-          columnRows("system", table, ownColumns(findSystemTable(table, isInternal)!.columns)),
-        ),
-        ...Object.keys(VIEWS)
-          .sort()
-          .flatMap((view) => columnRows("information_schema", view, ownColumns(VIEWS[view]!))),
-      ];
+      return allColumnRows(catalog);
     case "schemata":
       return ["information_schema", "iox", "system"].map((schema) => [CATALOG, schema]);
     case "df_settings":
@@ -109,6 +96,30 @@ export function viewRows(name: string, { tables, isInternal }: DatabaseCatalog):
       // there are no views of users, and of functions' parameters nothing is known
       return [];
   }
+}
+
+function byName(tables: readonly DatabaseTable[]): DatabaseTable[] {
+  return [...tables].sort((a, b) => compareNames(a.name, b.name));
+}
+
+function* tableRows({ tables, isInternal }: DatabaseCatalog): Generator<SystemRow> {
+  for (const { name } of byName(tables)) yield tableRow("iox", name, "BASE TABLE");
+  for (const name of systemTableNames(isInternal)) yield tableRow("system", name, "BASE TABLE");
+  for (const view of Object.keys(VIEWS).sort()) yield tableRow("information_schema", view, "VIEW");
+}
+
+function* allColumnRows({ tables, isInternal }: DatabaseCatalog): Generator<SystemRow> {
+  for (const table of byName(tables)) yield* columnRows("iox", table.name, userColumns(table));
+  for (const name of systemTableNames(isInternal)) {
+    yield* columnRows("system", name, ownColumns(findSystemTable(name, isInternal)!.columns));
+  }
+  for (const view of Object.keys(VIEWS).sort()) yield* columnRows("information_schema", view, ownColumns(VIEWS[view]!));
+}
+
+/** Rows that views have, at most, for every table of users; those of our own tables are few. */
+export function viewRowsMax(name: string, { tables }: DatabaseCatalog): number {
+  const ofTable = name === "columns" ? (table: DatabaseTable) => table.columns.length : () => 1;
+  return tables.reduce((sum, table) => sum + ofTable(table), OWN_ROWS_MAX);
 }
 
 function tableRow(schema: string, table: string, type: string): SystemRow {

@@ -1,6 +1,6 @@
 // The tables of ours that a database has: information_schema and system, with what their columns are to a statement.
 import type { SystemColumn, SystemRow, SystemType } from "../model/system-table.ts";
-import { type DatabaseCatalog, findView, viewRows } from "./catalog-tables.ts";
+import { type DatabaseCatalog, findView, viewRows, viewRowsMax } from "./catalog-tables.ts";
 import type { Kind } from "./kind.ts";
 import { encodeName } from "./names.ts";
 import type { OutputColumn } from "./scope.ts";
@@ -9,7 +9,9 @@ import { call, castTo, type Expression, stringConstant } from "./tree.ts";
 
 export interface OwnTable {
   readonly columns: readonly SystemColumn[];
-  readonly rows: readonly SystemRow[];
+  /** To be gone through as often as wanted. */
+  readonly rows: () => Iterable<SystemRow>;
+  readonly rowCountMax: number;
 }
 
 export interface OwnData extends DatabaseCatalog {
@@ -27,7 +29,9 @@ export function ownColumns(schema: string, name: string, isInternal: boolean): r
 export function ownTable(schema: string, name: string, data: OwnData): OwnTable | null {
   const columns = ownColumns(schema, name, data.isInternal);
   if (columns === null) return null;
-  return { columns, rows: schema === "system" ? (data.systemRows[name] ?? []) : viewRows(name, data) };
+  if (schema !== "system") return { columns, rows: () => viewRows(name, data), rowCountMax: viewRowsMax(name, data) };
+  const rows = data.systemRows[name] ?? [];
+  return { columns, rows: () => rows, rowCountMax: rows.length };
 }
 
 const KIND: Readonly<Record<SystemType, Kind>> = {

@@ -1,10 +1,11 @@
-// A small table of rows made by us, written to the kernel's memory chunk by chunk, so that it is scanned like rows written by users.
+// A table of rows made by us, written to the kernel's memory chunk by chunk, so that it is scanned like rows written by users.
 import { Blocks } from "../kernel/blocks.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { ScanChunk, ScanColumn, ScanCursor, ScanRequest, ScanTable } from "../model/scan.ts";
 import type { SystemColumn, SystemRow, SystemType, SystemValue } from "../model/system-table.ts";
+import type { OwnTable } from "./own-tables.ts";
 
 const STORED_AS: Readonly<Record<SystemType, ColumnType>> = {
   text: ColumnType.string,
@@ -32,25 +33,27 @@ export class RowTable implements ScanTable {
   constructor(
     private readonly kernel: Kernel,
     readonly name: string,
-    columns: readonly SystemColumn[],
-    private readonly rows: readonly SystemRow[],
+    private readonly own: OwnTable,
   ) {
-    this.columns = rowTableDefs(columns);
+    this.columns = rowTableDefs(own.columns);
     this.blocks = new Blocks(kernel);
   }
 
   get rowCountMax(): number {
-    return this.rows.length;
+    return this.own.rowCountMax;
   }
 
   open(request: ScanRequest): ScanCursor {
-    let at = 0;
+    const left = this.own.rows()[Symbol.iterator]();
     return {
       next: () => {
-        if (at >= this.rows.length) return null;
-        const rows = this.rows.slice(at, at + LIMITS.vectorRows);
-        at += rows.length;
-        return this.chunk(request.columns, rows);
+        const rows: SystemRow[] = [];
+        while (rows.length < LIMITS.vectorRows) {
+          const { done, value } = left.next();
+          if (done) break;
+          rows.push(value);
+        }
+        return rows.length === 0 ? null : this.chunk(request.columns, rows);
       },
       close: () => {},
     };

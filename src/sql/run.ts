@@ -209,7 +209,9 @@ export class SqlRun implements SqlAnswer {
   }
 
   private checkShown(shown: { schema: string; table: string } | null): void {
-    if (shown !== null && !this.scans.has(shown.schema, shown.table)) throw unknownTable("public", shown.schema, shown.table);
+    if (shown === null) return;
+    if (!this.scans.has(shown.schema, shown.table)) throw unknownTable("public", shown.schema, shown.table);
+    this.scans.narrow(shown.table);
   }
 
   get batches(): AsyncIterable<ResultBatch> {

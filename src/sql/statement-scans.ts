@@ -23,7 +23,7 @@ export class StatementScans implements StatementTables {
   readonly isInternal: boolean;
   private readonly tables: readonly ScanTable[];
   private readonly caches: ReadonlyMap<string, ScanTable> | undefined;
-  private readonly own: OwnData;
+  private own: OwnData;
 
   constructor(
     private readonly owner: ScanOwner,
@@ -39,6 +39,11 @@ export class StatementScans implements StatementTables {
   /** Whether there is a table of this name, as far as `databaseTables` tells. */
   has(schema: string, name: string): boolean {
     return schema === "iox" ? this.own.tables.some((table) => table.name === name) : ownColumns(schema, name, this.own.isInternal) !== null;
+  }
+
+  /** Of the tables of users, the statement is about this one. */
+  narrow(name: string): void {
+    this.own = { ...this.own, tables: this.own.tables.filter((table) => table.name === name) };
   }
 
   readonly find = (name: string): ScanTable | null => {
@@ -125,7 +130,7 @@ export class StatementScans implements StatementTables {
     if (subject.kind === "own") {
       const { schema, table: name } = subject;
       const found = ownTable(schema, name, this.own)!;
-      const table = new RowTable(kernel, name, found.columns, found.rows);
+      const table = new RowTable(kernel, name, found);
       this.ownTables.push(table);
       return new TableScan(kernel, table, plan);
     }

@@ -202,7 +202,8 @@ export class ActiveQuery implements RunOwner {
   /** What the worker will probably ask for. @throws TsdbError unknown_database */
   private takeEarly(run: WorkerRun): { need: SnapshotNeed; snapshot: WireSnapshot } | undefined {
     const need = this.options.guess.find(this.guessedBy);
-    return need === undefined ? undefined : { need, snapshot: run.sendEarly(this.take(need)) };
+    const snapshot = need === undefined ? undefined : run.sendEarly(this.take(need));
+    return need === undefined || snapshot === undefined ? undefined : { need, snapshot };
   }
 
   private take(need: SnapshotNeed): PinnedSnapshot {

@@ -3,6 +3,7 @@ import type { SharedMemory } from "../kernel/extents.ts";
 import type { IndexRequest } from "../maintain/build-index.ts";
 import type { FileRequest, MergedFile } from "../maintain/merge-file.ts";
 import type { CacheDef, CacheKind } from "../model/caches.ts";
+import type { TableDef } from "../model/column.ts";
 import type { ErrorDescription } from "../model/errors.ts";
 import type { QueryFormat, QueryParams, TsdbqlOptions } from "../model/query.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
@@ -87,6 +88,8 @@ export type ToQueryWorker =
       /** A pinned snapshot of the tables that the statement probably reads. */
       readonly early?: { readonly need: SnapshotNeed; readonly snapshot: WireSnapshot };
     }
+  /** Definitions for the snapshot of a statement that is to come. */
+  | { readonly type: "ahead"; readonly tables: readonly TableDef[] }
   | { readonly type: "snapshot"; readonly id: number; readonly snapshot: WireSnapshot }
   /** The reader took `bytes` bytes: as many more may be sent. */
   | { readonly type: "credit"; readonly id: number; readonly bytes: number }

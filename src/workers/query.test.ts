@@ -37,8 +37,11 @@ test("a statement that is cancelled before it has asked for its tables ends, wit
   };
   await exchange([{ type: "init", options }], ({ type }) => type === "ready");
   const statement = { type: "query", database: "d", statement: "SELECT * FROM cpu", format: "json", params: {} } as const;
-  const rest = { catalog: [], isInternal: false, systemRows: {} };
-  const early = { need: { tables: ["other"], wholeCatalog: false, systemTables: [] }, snapshot: { tables: [], rest, forgotten: [] } };
+  const rest = { isInternal: false, systemRows: {} };
+  const early = {
+    need: { tables: ["other"], wholeCatalog: false, systemTables: [] },
+    snapshot: { tables: [], catalog: null, rest, forgotten: [] },
+  };
   for (const [id, message] of [statement, { ...statement, early }].entries()) {
     const heard = await exchange(
       [

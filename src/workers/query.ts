@@ -327,6 +327,9 @@ async function receive(message: Exclude<ToQueryWorker, { type: "end worker" }>):
       return start(message.options);
     case "query":
       return runQuery(message);
+    case "ahead":
+      snapshots.add(message.tables);
+      return;
     case "snapshot": {
       const snapshot = snapshots.decode(message.snapshot);
       running.get(message.id)?.deliver(snapshot);

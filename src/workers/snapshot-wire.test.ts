@@ -7,7 +7,7 @@ import { ALL_TIME } from "../model/scan.ts";
 import type { BlockSnapshot, DatabaseSnapshot, TableSnapshot } from "../query/snapshot.ts";
 import { SnapshotReceiver, SnapshotSender, type WireSnapshot } from "./snapshot-wire.ts";
 
-const REST = { catalog: [{ name: "t", columns: [] }], isInternal: true, systemRows: { queries: [["q", 1n, null]] } };
+const REST = { catalog: [], isInternal: true, systemRows: { queries: [["q", 1n, null]] } };
 
 const tableOf = (id: number): TableDef => ({ id, databaseId: 1, name: `t${id}`, columns: [TIME_COLUMN] });
 const dictionaryOf = (id: number): DictionaryView => ({

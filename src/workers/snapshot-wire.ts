@@ -6,6 +6,7 @@ import type { TimeRange } from "../model/scan.ts";
 import type { Tombstone } from "../model/tombstone.ts";
 import type { BlockSnapshot, DatabaseSnapshot, TableSnapshot } from "../query/snapshot.ts";
 import type { FileIndexRef } from "../store/file-index-list.ts";
+import { type CatalogPart, CatalogReceiver, CatalogSender, type WireCatalog } from "./catalog-wire.ts";
 
 /** Null: the list is as it was. A place below 0 is that of `added[-1 - place]`, others are places in the list before. */
 export type WireList<T> = { readonly places: Int32Array; readonly added: readonly T[] } | null;
@@ -32,8 +33,10 @@ export interface WireTable {
 
 export interface WireSnapshot {
   readonly tables: readonly WireTable[];
-  /** What is not of its tables: of that nothing is remembered. */
-  readonly rest: Omit<DatabaseSnapshot, "tables">;
+  /** Null: the snapshot's list of all tables is empty. */
+  readonly catalog: WireCatalog | null;
+  /** Of the rest nothing is remembered. */
+  readonly rest: Omit<DatabaseSnapshot, "tables" | "catalog">;
   /** Tables that the sender has forgotten: the next list of such a table is all new. */
   readonly forgotten: readonly number[];
 }
@@ -50,11 +53,17 @@ const TABLES_MAX = 1000;
 /** One per worker, on the main thread. */
 export class SnapshotSender {
   private readonly tables = new Map<number, TableSender>();
+  private readonly catalog = new CatalogSender();
 
   constructor(private readonly tablesMax = TABLES_MAX) {}
 
+  /** Of the snapshot's list of all tables, what is to be sent before the snapshot (CatalogSender.ahead). */
+  ahead({ catalog }: DatabaseSnapshot, from: number): CatalogPart | null {
+    return this.catalog.ahead(catalog, from);
+  }
+
   /** What is made must be sent, in order. */
-  encode({ tables, ...rest }: DatabaseSnapshot): WireSnapshot {
+  encode({ tables, catalog, ...rest }: DatabaseSnapshot): WireSnapshot {
     const encoded = tables.map((table) => this.sender(table.table.id).encode(table));
     const forgotten: number[] = [];
     for (const tableId of this.tables.keys()) {
@@ -62,7 +71,7 @@ export class SnapshotSender {
       this.tables.delete(tableId);
       forgotten.push(tableId);
     }
-    return { tables: encoded, rest, forgotten };
+    return { tables: encoded, catalog: catalog.length === 0 ? null : this.catalog.encode(catalog), rest, forgotten };
   }
 
   private sender(tableId: number): TableSender {
@@ -87,10 +96,16 @@ export interface PartWatcher {
 /** The worker's side. */
 export class SnapshotReceiver {
   private readonly tables = new Map<number, TableReceiver>();
+  private readonly catalog = new CatalogReceiver();
 
   constructor(private readonly watcher: PartWatcher) {}
 
-  decode({ tables, rest, forgotten }: WireSnapshot): DatabaseSnapshot {
+  /** What was sent ahead of a snapshot. */
+  add(tables: readonly TableDef[]): void {
+    this.catalog.add(tables);
+  }
+
+  decode({ tables, catalog, rest, forgotten }: WireSnapshot): DatabaseSnapshot {
     const decoded = tables.map((wire) => {
       let receiver = this.tables.get(wire.tableId);
       if (receiver === undefined) {
@@ -103,7 +118,7 @@ export class SnapshotReceiver {
       this.tables.get(tableId)?.forget();
       this.tables.delete(tableId);
     }
-    return { tables: decoded, ...rest };
+    return { tables: decoded, catalog: catalog === null ? [] : this.catalog.decode(catalog), ...rest };
   }
 }
 

@@ -81,8 +81,12 @@ export class WorkerRun {
     owner?.receive(message);
   }
 
-  /** Pins what went with the statement, as it is sent. */
-  sendEarly(early: PinnedSnapshot): WireSnapshot {
+  /** Pins what goes with the statement; undefined, and nothing is pinned: it is more than one message holds. */
+  sendEarly(early: PinnedSnapshot): WireSnapshot | undefined {
+    if (this.sendAhead(early.snapshot, 0) !== null) {
+      early.release();
+      return undefined;
+    }
     this.early = early;
     return this.worker.snapshots.encode(early.snapshot);
   }
@@ -97,9 +101,24 @@ export class WorkerRun {
     return this.pinned.length > 0;
   }
 
+  /** Long lists of tables go in turns of the event loop. */
   send(pinned: PinnedSnapshot): void {
     this.pinned.push(pinned);
-    this.worker.post({ type: "snapshot", id: this.id, snapshot: this.worker.snapshots.encode(pinned.snapshot) });
+    this.sendInTurns(pinned.snapshot, 0);
+  }
+
+  private sendInTurns(snapshot: DatabaseSnapshot, from: number): void {
+    if (this.isDone_) return;
+    const end = this.sendAhead(snapshot, from);
+    if (end !== null) setImmediate(() => this.sendInTurns(snapshot, end));
+    else this.worker.post({ type: "snapshot", id: this.id, snapshot: this.worker.snapshots.encode(snapshot) });
+  }
+
+  /** The place up to which the list of tables was sent ahead of the snapshot; null: the rest goes with it. */
+  private sendAhead(snapshot: DatabaseSnapshot, from: number): number | null {
+    const part = this.worker.snapshots.ahead(snapshot, from);
+    if (part !== null) this.worker.post({ type: "ahead", tables: part.tables });
+    return part?.end ?? null;
   }
 
   credit(bytes: number): void {

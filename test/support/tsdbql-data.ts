@@ -103,7 +103,7 @@ export class TsdbqlData {
         rows.map(({ row }) => row),
       ),
     );
-    const catalog = tables.map(({ table }) => ({ name: table.name, columns: table.columns }));
+    const catalog = tables.map(({ table }) => table);
     return { tables, catalog, isInternal: false, systemRows: {} };
   }
 
