@@ -6,6 +6,10 @@ export interface SeriesHead {
   readonly name: string;
   /** GROUP BY tags in order of key; a missing value is "". Null when the statement groups by no tags. */
   readonly tags: readonly (readonly [key: string, value: string])[] | null;
+  /** Tags that no source has. */
+  readonly unknownTags?: readonly string[];
+  /** The name is a text like others, no dictionary in files. */
+  readonly hasPlainName?: boolean;
   /** Of SELECT: `time` first (a timestamp of unit ns). */
   readonly fields: readonly ResultField[];
 }

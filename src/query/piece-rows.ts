@@ -11,6 +11,7 @@ export const MEASUREMENT_COLUMN = "iox::measurement";
 const GATHERED_ROWS = 4096;
 
 const CODE: ResultType = { kind: "dictionary" };
+const TEXT: ResultType = { kind: "utf8" };
 const TAG = COLUMN_TYPE_LABEL[ColumnType.tag];
 
 /** Without a single series nothing says which columns there would be. */
@@ -44,10 +45,14 @@ export class PieceRows {
   private headFields: readonly ResultField[] = [];
   private keys: readonly GroupKey[] = [];
 
+  /** `emptyHead`: what series would be like when there are none. */
+  constructor(private readonly emptyHead?: SeriesHead) {}
+
   /** Of all batches; known with the first of them, or when there will be none. A column that has only NULLs in the rows of the first batch
    *  has no type. */
   get schema(): ResultSchema {
-    return this.known ?? EMPTY_SCHEMA;
+    if (this.known !== undefined) return this.known;
+    return this.emptyHead === undefined ? EMPTY_SCHEMA : { fields: fieldsOf(this.emptyHead), tableName: "" };
   }
 
   /** Tags that the series are grouped by, in order; known with the first of them. */
@@ -97,17 +102,25 @@ export class PieceRows {
 
 /** Measurement, time, tags, values; a list without times begins with its columns. */
 function fieldsOf(head: SeriesHead): readonly ResultField[] {
-  const { fields } = head;
-  const tagFields = addedTags(head).map(([key]) => ({ name: key, type: CODE, columnKind: TAG }));
+  const { fields, unknownTags = [], hasPlainName = false } = head;
+  const tagFields = addedTags(head).map(([key]) => {
+    const isUnknown = unknownTags.includes(key) ? { inFile: { kind: null, isNull: true } } : {};
+    return { name: key, type: CODE, columnKind: TAG, ...isUnknown };
+  });
   const times = isTimed(fields) ? 1 : 0;
-  return [{ name: MEASUREMENT_COLUMN, type: CODE }, ...fields.slice(0, times), ...tagFields, ...fields.slice(times)];
+  return [{ name: MEASUREMENT_COLUMN, type: hasPlainName ? TEXT : CODE }, ...fields.slice(0, times), ...tagFields, ...fields.slice(times)];
 }
 
 function columnsOf(head: SeriesHead, { rowCount, columns }: ResultBatch): readonly ResultColumn[] {
-  const { name, fields } = head;
+  const { name, fields, hasPlainName = false } = head;
   const tagColumns = addedTags(head).map(([, value]) => constant(value === "" ? null : value, rowCount));
   const times = isTimed(fields) ? 1 : 0;
-  return [constant(name, rowCount), ...columns.slice(0, times), ...tagColumns, ...columns.slice(times)];
+  return [
+    hasPlainName ? repeated(name, rowCount) : constant(name, rowCount),
+    ...columns.slice(0, times),
+    ...tagColumns,
+    ...columns.slice(times),
+  ];
 }
 
 function groupKeysOf(head: SeriesHead): readonly GroupKey[] {
@@ -152,6 +165,12 @@ function constant(value: string | null, rowCount: number): ResultColumn {
   const values = new Uint32Array(rowCount);
   const validity = value === null ? new Uint8Array((rowCount + 7) >> 3) : null;
   return { validity, values, dictionary: [value ?? ""] };
+}
+
+function repeated(text: string, rowCount: number): ResultColumn {
+  const bytes = Buffer.byteLength(text);
+  const offsets = Int32Array.from({ length: rowCount + 1 }, (_, row) => row * bytes);
+  return { validity: null, values: new Uint8Array(0), offsets, data: new Uint8Array(Buffer.from(text.repeat(rowCount))) };
 }
 
 /** A copy of what is borrowed. */

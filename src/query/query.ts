@@ -225,7 +225,7 @@ export class QueryRunner {
     };
     const { contentType, parts } = request.describe
       ? describePieces(counted())
-      : encodePieces(counted(), options, request.format, this.rowText);
+      : encodePieces({ ...answer, pieces: counted() }, options, request.format, this.rowText);
     return {
       contentType,
       parts,

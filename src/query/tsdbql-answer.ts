@@ -10,6 +10,8 @@ import type { SeriesPiece } from "../model/series-piece.ts";
 import type { Statement } from "../tsdbql/ast.ts";
 import { NO_PARAMS, parseParams } from "../tsdbql/params.ts";
 import { parseQuery } from "../tsdbql/parser.ts";
+import type { SeriesAnswer } from "../tsdbql/series.ts";
+import { fileSchema } from "./file-schema.ts";
 import { flightSchema } from "./flight-schema.ts";
 import { PieceRows } from "./piece-rows.ts";
 
@@ -38,12 +40,12 @@ const CONTENT_TYPES: Readonly<Record<QueryFormat, string>> = {
 
 /** Bytes of `pieces` in the form that was asked for. */
 export function encodePieces(
-  pieces: AsyncIterable<SeriesPiece>,
+  { pieces, emptyHead }: Pick<SeriesAnswer, "pieces" | "emptyHead">,
   { answer }: TsdbqlOptions,
   format: QueryFormat,
   rowText: RowTextMaker,
 ): AnswerParts {
-  if (answer === null) return { contentType: CONTENT_TYPES[format], parts: rowsOf(pieces, format, rowText) };
+  if (answer === null) return { contentType: CONTENT_TYPES[format], parts: rowsOf(pieces, new PieceRows(emptyHead), format, rowText) };
   const encoder = "v1" in answer ? createV1Encoder(answer.v1, rowText) : new LineEncoder(answer.measurement);
   return { contentType: encoder.contentType, parts: seriesOf(pieces, encoder) };
 }
@@ -75,11 +77,17 @@ async function* seriesOf(pieces: AsyncIterable<SeriesPiece>, encoder: PieceEncod
 }
 
 /** As a table. */
-async function* rowsOf(pieces: AsyncIterable<SeriesPiece>, format: QueryFormat, rowText: RowTextMaker): AsyncGenerator<Uint8Array> {
-  const rows = new PieceRows();
+async function* rowsOf(
+  pieces: AsyncIterable<SeriesPiece>,
+  rows: PieceRows,
+  format: QueryFormat,
+  rowText: RowTextMaker,
+): AsyncGenerator<Uint8Array> {
   let encoder: Awaited<ReturnType<typeof createEncoder>> | undefined;
   const begun = async () => {
-    encoder = await createEncoder(format, format === "flight" ? flightSchema(rows) : rows.schema, rowText);
+    const isFile = format === "parquet" || format === "arrow";
+    const schema = format === "flight" ? flightSchema(rows) : isFile ? fileSchema(rows.schema) : rows.schema;
+    encoder = await createEncoder(format, schema, rowText);
     return encoder.begin();
   };
   for await (const piece of pieces) {

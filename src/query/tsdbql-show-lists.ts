@@ -1,4 +1,5 @@
 // Lists as series of an answer: columns of texts and of integers.
+import { COLUMN_TYPE_LABEL, ColumnType } from "../model/column.ts";
 import type { ResultColumn, ResultField } from "../model/result-batch.ts";
 import type { SeriesHead, SeriesPiece } from "../tsdbql/series.ts";
 import { toResultColumn } from "./tsdbql-columns.ts";
@@ -14,11 +15,13 @@ export interface Limits {
   readonly offset: number;
 }
 
+export type ListHead = Pick<SeriesHead, "name" | "hasPlainName"> & { readonly tags?: SeriesHead["tags"] };
+
 export const UNLIMITED: Limits = { limit: 0, offset: 0 };
 
 /** A series of named columns of equal length, cut by limit and offset; nothing if no row is left. */
 export function* list(
-  head: { readonly name: string; readonly tags?: SeriesHead["tags"] },
+  head: ListHead,
   columns: Readonly<Record<string, ListColumn>>,
   { limit, offset }: Limits = UNLIMITED,
 ): Generator<SeriesPiece> {
@@ -34,15 +37,29 @@ export function* list(
   }
 }
 
-function seriesHead(
-  { name, tags = null }: { readonly name: string; readonly tags?: SeriesHead["tags"] },
-  names: readonly string[],
-  values: readonly ListColumn[],
-): SeriesHead {
+/** The head of a list without rows. */
+export function listHead(head: ListHead, names: readonly string[]): SeriesHead {
+  return seriesHead(
+    head,
+    names,
+    names.map(() => []),
+  );
+}
+
+/** Columns that are dictionaries in files, with their kind. */
+const IN_FILES: Readonly<Record<string, NonNullable<ResultField["inFile"]>>> = {
+  name: { kind: null, isDictionary: true },
+  tagKey: { kind: null, isDictionary: true },
+  key: { kind: null, isDictionary: true },
+  value: { kind: COLUMN_TYPE_LABEL[ColumnType.tag] },
+};
+
+function seriesHead({ tags = null, ...head }: ListHead, names: readonly string[], values: readonly ListColumn[]): SeriesHead {
   const fields = names.map((field, i): ResultField => {
-    return { name: field, type: values[i] instanceof BigInt64Array ? { kind: "int", bits: 64, signed: true } : { kind: "utf8" } };
+    const type = values[i] instanceof BigInt64Array ? ({ kind: "int", bits: 64, signed: true } as const) : ({ kind: "utf8" } as const);
+    return { name: field, type, ...(Object.hasOwn(IN_FILES, field) ? { inFile: IN_FILES[field]! } : {}) };
   });
-  return { name, tags, fields };
+  return { ...head, tags, fields };
 }
 
 function resultColumn(column: ListColumn, from: number, to: number): ResultColumn {

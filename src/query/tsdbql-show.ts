@@ -5,12 +5,12 @@ import { ALL_TIME, type TimeRange } from "../model/scan.ts";
 import type { Dimension, Expression, Show, TagKeyCondition } from "../tsdbql/ast.ts";
 import { compareText } from "../tsdbql/plan-fields.ts";
 import { compileRegex } from "../tsdbql/plan-regex.ts";
-import type { SeriesAnswer, SeriesPiece } from "../tsdbql/series.ts";
+import type { SeriesAnswer, SeriesHead, SeriesPiece } from "../tsdbql/series.ts";
 import { EVERY_MEASUREMENT, type MeasurementFilter, measurementFilter, seriesCondition } from "../tsdbql/show-condition.ts";
 import { splitCondition } from "../tsdbql/time-range.ts";
 import type { TsdbqlContext } from "./tsdbql.ts";
 import { StatementMemory } from "./tsdbql-memory.ts";
-import { type Limits, list, RunningList } from "./tsdbql-show-lists.ts";
+import { type Limits, list, listHead, RunningList } from "./tsdbql-show-lists.ts";
 import { countByTags, countSeries, fieldKeys, hasSeries, type SeriesChoice, seriesKeys, tagKeys, tagValues } from "./tsdbql-show-series.ts";
 import { showServer } from "./tsdbql-show-server.ts";
 import { NO_TABLES, openShowTables, type ShownMeasurement, type ShowSources, type ShowTables } from "./tsdbql-show-tables.ts";
@@ -30,6 +30,12 @@ const WITHOUT_TIME: Readonly<Partial<Record<ScopedShow["kind"], string>>> = {
   "show field key cardinality": "SHOW FIELD KEY CARDINALITY",
 };
 
+/** Their columns are known without a measurement. */
+const EMPTY_HEADS: Readonly<Partial<Record<ScopedShow["kind"], SeriesHead>>> = {
+  "show tag keys": listHead({ name: "" }, ["tagKey"]),
+  "show field keys": listHead({ name: "", hasPlainName: true }, ["fieldKey", "fieldType"]),
+};
+
 /** @throws TsdbError bad_query, unknown_database, overloaded, cancelled; then nothing needs to be closed */
 export async function runShow(statement: Show, context: TsdbqlContext): Promise<SeriesAnswer> {
   if (!("sources" in statement)) return { pieces: await showServer(statement, context), close: () => Promise.resolve() };
@@ -46,7 +52,8 @@ export async function runShow(statement: Show, context: TsdbqlContext): Promise<
     tables.close();
     return Promise.resolve();
   };
-  return { pieces: piecesOf(statement, tables.measurements, choice, filter), close };
+  const emptyHead = EMPTY_HEADS[statement.kind];
+  return { pieces: piecesOf(statement, tables.measurements, choice, filter), close, ...(emptyHead === undefined ? {} : { emptyHead }) };
 }
 
 function rangeOf({ kind, where }: ScopedShow, { nowNs }: TsdbqlContext): { range: TimeRange; rest: Expression | null } {
@@ -128,7 +135,7 @@ async function* seriesList(measurements: readonly ShownMeasurement[], choice: Se
 }
 
 async function* tagKeyLists(measurements: readonly ShownMeasurement[], choice: SeriesChoice, limits: Limits): Pieces {
-  for (const measurement of measurements) yield* list(measurement, { tagKey: await tagKeys(choice, measurement) }, limits);
+  for (const measurement of measurements) yield* list({ name: measurement.name }, { tagKey: await tagKeys(choice, measurement) }, limits);
 }
 
 async function* tagValueLists(
@@ -146,7 +153,7 @@ async function* tagValueLists(
         values.push(value);
       }
     }
-    yield* list(measurement, { key: keys, value: values }, statement);
+    yield* list({ name: measurement.name }, { key: keys, value: values }, statement);
   }
 }
 
@@ -161,7 +168,8 @@ async function* fieldKeyLists(measurements: readonly ShownMeasurement[], choice:
   for (const measurement of measurements) {
     if (!(await hasSeries(choice, measurement))) continue;
     const keys = fieldKeys(measurement);
-    yield* list(measurement, { fieldKey: keys.map(([name]) => name), fieldType: keys.map(([, type]) => type) }, limits);
+    const head = { name: measurement.name, hasPlainName: true };
+    yield* list(head, { fieldKey: keys.map(([name]) => name), fieldType: keys.map(([, type]) => type) }, limits);
   }
 }
 

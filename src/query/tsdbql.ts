@@ -92,9 +92,16 @@ async function* piecesOf(plan: RunPlan, run: SelectRun, tagTexts: TagTexts): Asy
   const names = checked.descending ? plan.names.toReversed() : plan.names;
   const keys = [...plan.dimensions].sort(compareText);
   const fields: ResultField[] = [
-    { name: checked.timeName, type: { kind: "timestamp", unit: "ns", zone: checked.timeZone?.name ?? null } },
-    ...plan.outputs.map(({ name, type, isTag }) => ({ name, type: resultTypeOf(type), ...(isTag ? TAG : {}) })),
+    {
+      ...{ name: checked.timeName, type: { kind: "timestamp", unit: "ns", zone: checked.timeZone?.name ?? null } },
+      inFile: { kind: plan.keepsTimes ? COLUMN_TYPE_LABEL[ColumnType.time] : null },
+    },
+    ...plan.outputs.map(({ name, type, isTag, mark }) => {
+      const inFile = { kind: mark === null ? null : COLUMN_TYPE_LABEL[KIND[mark]], isDictionary: isTag };
+      return { name, type: resultTypeOf(type), ...(isTag ? TAG : {}), inFile };
+    }),
   ];
+  const unknownTags = keys.filter((key) => !isKnownTag(plan, key));
   let shown: readonly ResultField[] | null = null;
   const heldBytes = run.memory.used;
   for (const name of names) {
@@ -106,7 +113,7 @@ async function* piecesOf(plan: RunPlan, run: SelectRun, tagTexts: TagTexts): Asy
         const own = fieldsOf(plan, fields, block.columns);
         // series mostly have the same columns: then whoever writes them sees it at once
         if (shown === null || own.some(({ type }, i) => type !== shown![i]!.type)) shown = own;
-        head = { name, tags: keys.length === 0 ? null : keys.map((key, i) => [key, block.tags[i]!]), fields: shown };
+        head = { name, tags: keys.length === 0 ? null : keys.map((key, i) => [key, block.tags[i]!]), unknownTags, fields: shown };
         tags = block.tags;
       }
       tagTexts.nextBlock();
@@ -122,6 +129,15 @@ async function* piecesOf(plan: RunPlan, run: SelectRun, tagTexts: TagTexts): Asy
     }
   }
 }
+
+function isKnownTag({ sources }: RunPlan, key: string): boolean {
+  return sources.some((source) => (source.kind === "table" ? source.schema : source.plan.schema).tags.has(key));
+}
+
+const KIND: Readonly<Record<FieldType | "tag", ColumnType>> = {
+  ...{ tag: ColumnType.tag, float: ColumnType.float, integer: ColumnType.integer },
+  ...{ unsigned: ColumnType.unsigned, string: ColumnType.string, boolean: ColumnType.boolean },
+};
 
 const TAG = { columnKind: COLUMN_TYPE_LABEL[ColumnType.tag] };
 

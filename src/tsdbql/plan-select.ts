@@ -4,7 +4,8 @@ import type { Call, Expression, FieldType, Literal, Measurement, VarRef } from "
 import type { CheckedSelect } from "./check-select.ts";
 import { isSelector, isTopBottom, MATH_FUNCTIONS, TRANSFORMS } from "./functions.ts";
 import { columnNames, compareText, expand, shownTags } from "./plan-fields.ts";
-import { type ColumnKind, kindOf, type Schema, typeOf, withTypes } from "./plan-types.ts";
+import { type MarkedSource, Marks } from "./plan-marks.ts";
+import { type ColumnKind, kindIn, kindOf, type Schema, typeOf, withTypes } from "./plan-types.ts";
 import { printExpression } from "./print.ts";
 
 /** A measurement that exists. */
@@ -48,6 +49,8 @@ export interface PlannedOutput {
   readonly type: FieldType | null;
   /** A plain tag, whose type is string. */
   readonly isTag: boolean;
+  /** What files say of it; null: it is computed. */
+  readonly mark: ColumnKind;
 }
 
 export interface SelectPlan<T> {
@@ -62,6 +65,8 @@ export interface SelectPlan<T> {
   /** Which symbol (calls first, then columns) a call or reference within an output's expression is. */
   readonly symbols: ReadonlyMap<Expression, number>;
   readonly dimensions: readonly string[];
+  /** Times are those of rows. */
+  readonly keepsTimes: boolean;
   /** A single call that chooses points, so that its points keep their own times and bring other columns along. */
   readonly isSelector: boolean;
   /** What a statement around this one may read. */
@@ -79,8 +84,13 @@ export function planSelect<T>(checked: CheckedSelect, resolve: (measurement: Mea
   const shown = fields.flatMap((field) => [field, ...(checked.hasTarget ? [] : shownTags(field.expression))]);
   const names = columnNames(fields, checked.timeName, checked.hasTarget);
   const isTag = (expression: Expression) => expression.kind === "ref" && kindOf(expression, schemas) === "tag";
+  const marks = new Marks(
+    shown.map(({ expression }) => expression),
+    sources.slice(0, 1).map(markedSource)[0],
+    checked.interval !== null,
+  );
   const outputs = shown.map(({ expression }, i) => {
-    return { name: names[i]!, expression, type: typeOf(expression, schemas), isTag: isTag(expression) };
+    return { name: names[i]!, expression, type: typeOf(expression, schemas), isTag: isTag(expression), mark: marks.of(expression) };
   });
   for (const { expression } of shown) symbols.collect(expression);
   return {
@@ -90,8 +100,16 @@ export function planSelect<T>(checked: CheckedSelect, resolve: (measurement: Mea
     outputs,
     ...symbols.result(),
     dimensions,
+    keepsTimes: marks.keepsTimes,
     schema: schemaOf(names, outputs, dimensions),
   };
+}
+
+function markedSource(source: PlannedSource<unknown>): MarkedSource {
+  if (source.kind === "table") return { markOf: (name) => kindIn([source.schema], name), keepsTimes: true };
+  const { outputs, dimensions, keepsTimes } = source.plan;
+  const markOf = (name: string) => outputs.find((output) => output.name === name)?.mark ?? (dimensions.includes(name) ? "tag" : null);
+  return { markOf, keepsTimes };
 }
 
 /** The same text is computed once. */

@@ -27,7 +27,7 @@ describe("rejected lines", () => {
   describe("good lines around bad ones are stored, the bad ones are named", () => {
     const CASES: [path: Path, body: unknown][] = [
       ["/api/v3/write_lp", { error: "partial write of line protocol occurred", data: BAD }],
-      ["/write", { error: "partial write of line protocol occurred", data: BAD }],
+      ["/write", { error: "No fields were provided: partial write of line protocol occurred", data: BAD }],
       [
         "/api/v2/write",
         {

@@ -3,7 +3,7 @@ import type { Played } from "./played-answer.ts";
 import type { RecordedAnswer, RecordedVector } from "./vectors.ts";
 
 /** What is another one, a word at first: `status`, `rows`, `types`, `marks`, `columns`, `text`; null if nothing is. */
-export function differenceOf(vector: RecordedVector, played: Played, withNames: boolean): string | null {
+export function differenceOf(vector: RecordedVector, played: Played, { withNames = false, isByTime = false } = {}): string | null {
   const { answer } = vector;
   if (answer.cut || vector.status >= 400) {
     const isRefused = played.status >= 400 && played.status < 500;
@@ -18,7 +18,12 @@ export function differenceOf(vector: RecordedVector, played: Played, withNames: 
   return (
     typesDifference(answer, played.answer) ??
     (withNames ? namesDifference(answer, played.answer) : null) ??
-    (vector.shape || answer.rows === undefined ? null : rowsDifference(vector, answer.rows, played.answer.rows ?? []))
+    (vector.shape || answer.rows === undefined
+      ? null
+      : isByTime
+        ? (timesDifference(answer.rows, played.answer) ??
+          rowsDifference({ ...vector, ordered: false }, answer.rows, played.answer.rows ?? []))
+        : rowsDifference(vector, answer.rows, played.answer.rows ?? []))
   );
 }
 
@@ -54,6 +59,14 @@ function plainType(type: string): string {
 
 /** Parquet has no seconds: the vendor writes integers. */
 const isSeconds = (want: string, got: string) => want === "int64" && got.startsWith("timestamp[");
+
+/** Of the v1 language: rows of one time have no order, times have. */
+function timesDifference(want: readonly (readonly unknown[])[], { columns = [], rows = [] }: RecordedAnswer): string | null {
+  const at = columns.indexOf("time");
+  if (at < 0 || want.length !== rows.length) return null;
+  const wrong = want.findIndex((row, i) => row[at] !== rows[i]![at]);
+  return wrong < 0 ? null : `rows: at ${shown(rows[wrong]![at])} for ${shown(want[wrong]![at])} in row ${wrong}`;
+}
 
 function rowsDifference(
   { ordered, approx }: RecordedVector,

@@ -46,8 +46,10 @@ function target(search: string): WriteTarget {
 const DIALECT: WriteDialect = {
   target,
   rejected: (result) => {
-    const error = result.rowCount === 0 ? "write of line protocol failed" : "partial write of line protocol occurred";
-    return json(rejectedStatus(result), { error, data: rejectionRecords(result) });
+    const data = rejectionRecords(result);
+    // clients show nothing but the error: the first line's reason goes before what they look for
+    const partial = [...data.slice(0, 1).map((record) => record.error_message), "partial write of line protocol occurred"].join(": ");
+    return json(rejectedStatus(result), { error: result.rowCount === 0 ? "write of line protocol failed" : partial, data });
   },
   failed: errorJson,
 };
