@@ -197,7 +197,7 @@ test("members of a rejection stand in the order that clients print", async () =>
   const { send } = fakes({ write: () => rejected(1, 1) });
   const text = await (await send("POST", `${V1}?db=d`, { body: LINE })).text();
   expect(text).toBe(
-    `{"error":"${PARTIAL}","data":[{"error_message":"No fields were provided","line_number":1,"original_line":"cpu,host=0"}]}`,
+    `{"error":"${PARTIAL_V1}","data":[{"error_message":"No fields were provided","line_number":1,"original_line":"cpu,host=0"}]}`,
   );
 });
 
