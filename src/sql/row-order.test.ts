@@ -1,6 +1,7 @@
 // Texts in order of their bytes, against Buffer.compare; rows that are the first with their values, against a list of what was seen.
 import { expect, test } from "bun:test";
 import type { ResultColumn, ResultType } from "../model/result-batch.ts";
+import { finish } from "../model/steps.ts";
 import { RowOrder } from "./row-order.ts";
 
 const UTF8: ResultType = { kind: "utf8" };
@@ -39,7 +40,7 @@ for (const [name, texts] of Object.entries(CASES)) {
     for (const direction of [1, -1]) {
       const given = direction === 1 ? texts : texts.toReversed();
       const order = new RowOrder([textColumn(given)], [UTF8], given.length, [{ column: 0, ...ASCENDING }]);
-      const sorted = order.sorted() ?? Uint32Array.from(rows);
+      const sorted = finish(order.sorted()) ?? Uint32Array.from(rows);
       expect(Array.from(sorted, (row) => given[row] ?? null)).toEqual(expected);
       const first = order.firstOfEach(sorted, [0]);
       expect(Array.from(first, (row) => given[row] ?? null)).toEqual([...new Set(expected)]);
@@ -47,8 +48,16 @@ for (const [name, texts] of Object.entries(CASES)) {
   });
 }
 
+test("very many rows, in steps: equal ones stay as they lie", () => {
+  const count = 50_000;
+  const values = Float64Array.from({ length: count }, (_, row) => (row * 7919) % 1000);
+  const order = new RowOrder([{ validity: null, values }], [{ kind: "float", bits: 64 }], count, [{ column: 0, ...ASCENDING }]);
+  const expected = Array.from({ length: count }, (_, row) => row).sort((a, b) => values[a]! - values[b]! || a - b);
+  expect(Array.from(finish(order.sorted())!)).toEqual(expected);
+});
+
 test("the first with their values where these do not lead the order", () => {
   const columns = [textColumn(["x", "y", "x", "y", "z"]), textColumn(["3", "1", "2", "5", "4"])];
   const order = new RowOrder(columns, [UTF8, UTF8], 5, [{ column: 1, ...ASCENDING }]);
-  expect([...order.firstOfEach(order.sorted()!, [0])]).toEqual([1, 2, 4]);
+  expect([...order.firstOfEach(finish(order.sorted())!, [0])]).toEqual([1, 2, 4]);
 });

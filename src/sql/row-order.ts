@@ -1,5 +1,7 @@
 // Rows of an answer put in order as DuckDB does: NaN above all numbers, text byte for byte, NULLs where the key says.
+
 import type { ResultColumn, ResultType, ResultValues } from "../model/result-batch.ts";
+import { type Steps, sortInSteps } from "../model/steps.ts";
 
 export interface SortKey {
   /** Index of the column. */
@@ -7,6 +9,9 @@ export interface SortKey {
   readonly isDescending: boolean;
   readonly nullsFirst: boolean;
 }
+
+/** So many are sorted in some milliseconds, a third quicker than in steps. */
+const AT_ONCE_ROWS = 16_384;
 
 /** Less than 0: row `a` comes first. */
 type Compare = (a: number, b: number) => number;
@@ -25,13 +30,15 @@ export class RowOrder {
   }
 
   /** Row numbers in order, equal rows as they were; null when the rows are in order already. */
-  sorted(): Uint32Array | null {
+  *sorted(): Steps<Uint32Array | null> {
     const compare = all(this.compares);
     let isSorted = true;
     for (let row = 1; row < this.rowCount && isSorted; row++) isSorted = compare(row - 1, row) <= 0;
     if (isSorted) return null;
     const order = Uint32Array.from({ length: this.rowCount }, (_, row) => row);
-    return order.sort((a, b) => compare(a, b) || a - b);
+    if (this.rowCount <= AT_ONCE_ROWS) return order.sort((a, b) => compare(a, b) || a - b);
+    yield* sortInSteps(order, compare);
+    return order;
   }
 
   /** Of `rows`, which are in order, those that are the first with their values in the columns `distinctOn`; NULL, and NaN, are values like

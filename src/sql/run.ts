@@ -86,7 +86,7 @@ export class SqlRun implements SqlAnswer {
       this.schema = { fields: EXPLAIN_FIELDS, tableName: "" };
       return;
     }
-    if (straight !== null && this.startPlan(straight)) {
+    if (straight !== null && (await this.startPlan(straight))) {
       this.shape = new ResultShape(this.straight!.fields, outputs);
       this.schema = { fields: this.shape.fields, tableName: this.scans.tableName };
       return;
@@ -121,7 +121,7 @@ export class SqlRun implements SqlAnswer {
       return verbose ? [plan, { type: "engine_statement", text: readable(statement) }] : [plan];
     };
     if (straight !== null && !analyze) return async () => part(straightLines(straight));
-    if (straight !== null && this.startPlan(straight)) return async () => part(await this.runStraight(straight));
+    if (straight !== null && (await this.startPlan(straight))) return async () => part(await this.runStraight(straight));
     await this.startDuck(analyze ? ANALYZE : EXPLAIN, statement, null);
     return async () => part(planLines(await this.duck!.explanation(), analyze) ?? (await this.unmeasuredPlan(statement)));
   }
@@ -187,11 +187,17 @@ export class SqlRun implements SqlAnswer {
     return rewrite.repeat(this.options) ? rewrite : Rewrite.of(this.plan, this.options);
   }
 
-  private startPlan(plan: StraightPlan<StatementScan>): boolean {
+  private async startPlan(plan: StraightPlan<StatementScan>): Promise<boolean> {
     checkColumnCount(plan.outputs.length);
     this.planned();
     this.straight = new StraightAnswer(this.engine.kernel, plan);
-    if (this.straight.start()) return true;
+    const steps = this.straight.start();
+    for (;;) {
+      const { done, value: isStarted } = steps.next();
+      if (done && isStarted) return true;
+      if (done) break;
+      await this.breathe();
+    }
     this.straight = null;
     return false;
   }

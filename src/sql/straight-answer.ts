@@ -6,6 +6,7 @@ import { ColumnType } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type ResultBatch, type ResultColumn, type ResultField, type ResultType, rowsOfBatch } from "../model/result-batch.ts";
 import type { ScanChunk } from "../model/scan.ts";
+import type { Steps } from "../model/steps.ts";
 import { takeRows } from "../model/take-rows.ts";
 import { cutChunks } from "./bounded-chunks.ts";
 import { ChunkColumn, RESULT_TYPE, readChunkColumn } from "./chunk-reader.ts";
@@ -16,6 +17,13 @@ import type { PlannedScan, StraightPlan } from "./straight-plan.ts";
 const SORTED_ROWS_MAX = 100_000;
 const SORTED_BYTES_MAX = 32 << 20;
 
+/** `rows`: in order; null: all, as they lie. */
+interface SortedRows {
+  readonly columns: readonly ResultColumn[];
+  readonly rows: Uint32Array | null;
+  readonly rowCount: number;
+}
+
 type Plan = StraightPlan<PlannedScan & ScanSource>;
 
 export class StraightAnswer {
@@ -23,7 +31,7 @@ export class StraightAnswer {
   private readonly columnTypes: readonly ColumnType[];
   private readonly types: readonly ResultType[];
   private cursor: ChunkCursor | null = null;
-  private sorted: { readonly columns: readonly ResultColumn[]; readonly rows: Uint32Array | null; readonly rowCount: number } | null = null;
+  private sorted: SortedRows | null = null;
   /** Of a batch, about. */
   private readonly rowsMax: number;
   /** Rows to skip, and then to give. */
@@ -45,7 +53,7 @@ export class StraightAnswer {
   }
 
   /** Opens the scan, and reads it if its rows are to be sorted. False: they are too many. */
-  start(): boolean {
+  *start(): Steps<boolean> {
     this.cursor = this.plan.scan.open(this.plan.columnIndexes);
     if (this.plan.keys.length === 0) {
       this.cursor = cutChunks(this.cursor, this.columnTypes, this.rowsMax);
@@ -55,6 +63,7 @@ export class StraightAnswer {
     let rows = 0;
     let bytes = 0;
     for (let chunk = this.cursor.next(); chunk !== null; chunk = this.cursor.next()) {
+      yield;
       const columns = this.read(chunk);
       parts.push({ columns, rowCount: chunk.rowCount });
       rows += chunk.rowCount;
@@ -65,7 +74,7 @@ export class StraightAnswer {
       }
     }
     this.close();
-    this.sorted = this.sort(parts, rows);
+    this.sorted = yield* this.sort(parts, rows);
     return true;
   }
 
@@ -110,7 +119,7 @@ export class StraightAnswer {
     );
   }
 
-  private sort(parts: readonly { columns: ResultColumn[]; rowCount: number }[], rowCount: number) {
+  private *sort(parts: readonly { columns: ResultColumn[]; rowCount: number }[], rowCount: number): Steps<SortedRows> {
     if (rowCount === 0) return { columns: [], rows: null, rowCount };
     const columns = this.types.map((type, i) =>
       concatColumns(
@@ -118,8 +127,9 @@ export class StraightAnswer {
         parts.map((part) => ({ column: part.columns[i]!, rowCount: part.rowCount })),
       ),
     );
+    yield;
     const order = new RowOrder(columns, this.types, rowCount, this.plan.keys);
-    const sorted = order.sorted();
+    const sorted = yield* order.sorted();
     const { distinctOn } = this.plan;
     if (distinctOn === null) return { columns, rows: sorted, rowCount };
     const rows = order.firstOfEach(sorted ?? Uint32Array.from({ length: rowCount }, (_, row) => row), distinctOn);

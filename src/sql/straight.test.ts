@@ -7,6 +7,7 @@ import { TWIN_COLUMNS, Twins, twinRows } from "../../test/support/sql-twins.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import { ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
+import type { Steps } from "../model/steps.ts";
 import { SqlEngine } from "./engine.ts";
 import { StraightAnswer } from "./straight-answer.ts";
 
@@ -102,10 +103,15 @@ const WITH_DUCKDB = [
   "SELECT DISTINCT ON (upper(host)) f FROM cpu ORDER BY upper(host), time",
 ];
 
+// biome-ignore lint/correctness/useYield: it has nothing to pause for
+function* refuses(): Steps<boolean> {
+  return false;
+}
+
 describe("straight", () => {
   test.each(STRAIGHT)("%s", async (statement) => {
     const found = await read(statement);
-    const start = spyOn(StraightAnswer.prototype, "start").mockReturnValue(false);
+    const start = spyOn(StraightAnswer.prototype, "start").mockImplementation(refuses);
     const expected = await read(statement);
     start.mockRestore();
     expect([found.leases, expected.leases]).toEqual([0, 1]);
