@@ -91,14 +91,16 @@ test("the shell: answers, errors, completions, and lines that it recalls", async
   terminal.type("\u001b[A\u001b[A");
   await terminal.shows(`${SHOWN.replace("\\x0d", "")}recalled`);
   terminal.type("\u0003\\c x\u202ey\r");
-  await terminal.shows("x\\u202ey> ");
+  await terminal.shows("there is no database x\\u202ey");
+  await terminal.shows("d> ");
   // as it was typed in this shell, too
   terminal.type("\u001b[A");
   await terminal.shows("\\c x\\u202ey");
   terminal.type("\u0003");
   await terminal.shows("> ");
   terminal.type("\\q\r");
-  expect(await terminal.end()).toBe(0);
+  // for the database that there is not
+  expect(await terminal.end()).toBe(1);
   for (const sequence of ACTING.filter((each) => each !== "\u202e")) expect(terminal.text).not.toContain(sequence);
 });
 

@@ -9,6 +9,8 @@ import { CLIENT_COMMANDS, findCommand, missingCommand } from "./commands.ts";
 import { completions } from "./completions.ts";
 import { lineChunks } from "./line-chunks.ts";
 import { readInput } from "./options.ts";
+import { paramsOf } from "./params.ts";
+import { QUERY_COMMAND } from "./query.ts";
 import { runClient } from "./run.ts";
 import { isBlank, splitStatements } from "./statement-text.ts";
 
@@ -212,6 +214,16 @@ test.each<[words: string[], expected: string[]]>([
   ],
   [["create", "token", "--off"], ["--offline"]],
   [["query", "--form"], ["--format"]],
+  [["query", "--dat"], ["--database"]],
+  [["q", "--par"], ["--param"]],
+  [
+    ["query", "--database", "ho"],
+    ["home", "house/\\$\\(exit\\)"],
+  ],
+  [
+    ["sql", "-d", ""],
+    ["home", "house/\\$\\(exit\\)", "works"],
+  ],
   [["query", "SELECT 1", "--form"], ["--format"]],
   [["serve", "--node"], ["--node-id"]],
   [
@@ -221,9 +233,11 @@ test.each<[words: string[], expected: string[]]>([
   [["show", "system", "table", "--ord"], ["--order-by"]],
 ])("bash completes %j", (words, expected) => {
   const list = ["tsdb", ...words].map((word) => `'${word}'`).join(" ");
-  const script = `${completions("bash", CLIENT_COMMANDS)}\nCOMP_WORDS=(${list}); COMP_CWORD=${words.length}; _tsdb; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const { stdout } = Bun.spawnSync(["bash", "-c", script]);
-  expect(stdout.toString().trim().split("\n")).toEqual(expected);
+  // the program that is asked for names of databases, one of which would like to be run
+  const asked = `tsdb() { [[ "$*" == "show databases --format csv" ]] && printf '%s\\n' iox::database home 'house/$(exit)' works; }`;
+  const script = `${asked}\n${completions("bash", CLIENT_COMMANDS)}\nCOMP_WORDS=(${list}); COMP_CWORD=${words.length}; _tsdb; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout, stderr } = Bun.spawnSync(["bash", "-c", script]);
+  expect([stdout.toString().trim().split("\n"), stderr.toString()]).toEqual([expected, ""]);
 });
 
 test("fish completes what follows words when all of them are there", () => {
@@ -233,6 +247,37 @@ test("fish completes what follows words when all of them are there", () => {
   expect(script).toContain(`complete -c tsdb -n '${after("show", "system")}' -l order-by`);
   expect(script.some((line) => line.startsWith(`complete -c tsdb -n '${after("show")}' -a '`))).toBe(true);
   expect(script.some((line) => line.startsWith("complete -c tsdb -n '__fish_use_subcommand' -a 'serve "))).toBe(true);
+});
+
+test.each<[params: string[], json: unknown]>([
+  [[], {}],
+  [["room=hall"], { room: "hall" }],
+  [["$room=a=b", "n=3", "f=-1.5e3"], { room: "a=b", n: 3, f: -1500 }],
+  [["a=true", "b=false", "c=null", "d=True", "e="], { a: true, b: false, c: null, d: "True", e: "" }],
+  [
+    ["id=007", "h=0x10", "p=+1", "i=Infinity", "n=NaN", "t=2026-01-01T00:00:00Z"],
+    { id: "007", h: "0x10", p: "+1", i: "Infinity", n: "NaN", t: "2026-01-01T00:00:00Z" },
+  ],
+  [['id="7"', 'q="""', 'o="'], { id: "7", q: '"', o: '"' }],
+  [['a="},\n{'], { a: '"},\n{' }],
+])("--param %j is %j", (params, json) => {
+  const args = params.flatMap((param) => ["--param", param]);
+  expect(JSON.parse(paramsOf(readInput(QUERY_COMMAND, args, {})))).toEqual(json);
+});
+
+test("--param keeps all digits of a number", () =>
+  expect(paramsOf(readInput(QUERY_COMMAND, ["--param", "n=9223372036854775807", "--param=x=1.0"], {}))).toBe(
+    '{"n":9223372036854775807,"x":1.0}',
+  ));
+
+test.each([
+  [["room"], 'write NAME=VALUE, got "room"'],
+  [["=x"], "write NAME=VALUE"],
+  [["a b=x"], "write NAME=VALUE"],
+  [["a=1", "$a=2"], "a is given twice"],
+])("--param %j is refused", (params, message) => {
+  const args = params.flatMap((param) => ["--param", param]);
+  expect(() => paramsOf(readInput(QUERY_COMMAND, args, {}))).toThrow(message);
 });
 
 test("another shell is refused", () => expect(() => completions("csh", CLIENT_COMMANDS)).toThrow('unknown shell "csh"'));

@@ -5,6 +5,9 @@ import type { ClientCommand } from "./command.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
+/** Names of databases, of the server that the environment names. */
+const DATABASES = "tsdb show databases --format csv 2>/dev/null | tail -n +2";
+
 interface Words {
   /** By the words so far. */
   readonly next: ReadonlyMap<string, readonly string[]>;
@@ -19,15 +22,17 @@ function wordsOf(commands: readonly ClientCommand[]): Words {
     if (!list.includes(word)) list.push(word);
     next.set(key, list);
   };
-  for (const { words, positionals, options: own } of commands) {
+  for (const { words, aliases = [], positionals, options: own } of commands) {
     words.forEach((word, i) => {
       add(words.slice(0, i).join(" "), word);
     });
     for (const choice of positionals[0]?.choices ?? []) add(words.join(" "), choice);
-    options.set(
-      words.join(" "),
-      own.map(({ name }) => `--${name}`),
-    );
+    for (const name of [words.join(" "), ...aliases]) {
+      options.set(
+        name,
+        own.map((option) => `--${option.name}`),
+      );
+    }
   }
   return { next, options };
 }
@@ -43,7 +48,15 @@ ${cases}
   esac
 }
 _tsdb() {
-  local cur="\${COMP_WORDS[COMP_CWORD]}" key="" words="" i
+  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" key="" words="" i
+  if [[ "$prev" == --database || "$prev" == -d ]]; then
+    # not by compgen, which would expand what a name may have in it
+    COMPREPLY=()
+    while IFS= read -r i; do
+      [[ "$i" == "$cur"* ]] && COMPREPLY+=("$(printf '%q' "$i")")
+    done < <(${DATABASES})
+    return 0
+  fi
   for ((i = 1; i < COMP_CWORD && i < 3; i++)); do
     [[ "\${COMP_WORDS[i]}" == -* ]] && break
     key="\${key:+$key }\${COMP_WORDS[i]}"
@@ -64,7 +77,10 @@ function fish({ next, options }: Words): string {
     lines.push(`complete -c tsdb -n '${condition}' -a '${words.join(" ")}'`);
   }
   for (const [key, names] of options) {
-    for (const name of names) lines.push(`complete -c tsdb -n '${seen(key)}' -l ${name.slice(2)}`);
+    for (const name of names) {
+      const values = name === "--database" ? ` -s d -x -a '(${DATABASES})'` : "";
+      lines.push(`complete -c tsdb -n '${seen(key)}' -l ${name.slice(2)}${values}`);
+    }
   }
   return `${lines.join("\n")}\n`;
 }

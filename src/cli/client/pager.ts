@@ -108,7 +108,8 @@ async function* visiblePieces(answer: AsyncIterable<Uint8Array>): AsyncGenerator
   yield Buffer.from(shown.end());
 }
 
-async function* withLastNewline(answer: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+/** Ends a last line that does not end. */
+export async function* withLastNewline(answer: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   let last = NEWLINE;
   for await (const piece of answer) {
     last = piece.at(-1) ?? last;

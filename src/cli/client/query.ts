@@ -5,7 +5,8 @@ import { TsdbError } from "../../model/errors.ts";
 import { Api, CONNECTION, DATABASE, piecesOf } from "./api.ts";
 import type { ClientCommand, Terminal } from "./command.ts";
 import type { Input } from "./options.ts";
-import { NO_PAGER, pagerOf, showAnswer } from "./pager.ts";
+import { NO_PAGER, pagerOf, showAnswer, withLastNewline } from "./pager.ts";
+import { PARAM, paramsOf } from "./params.ts";
 
 const LANGUAGES: Readonly<Record<string, string>> = {
   sql: "/api/v3/query_sql",
@@ -53,12 +54,14 @@ export const QUERY_COMMAND: ClientCommand = {
   aliases: ["q"],
   summary: "Ask one statement.",
   notes: `tsdb query -d home 'SELECT * FROM temp LIMIT 10'
+tsdb query -d home 'SELECT * FROM temp WHERE room = $room AND v > $low' --param room=hall --param low=20.5
 tsdb query -d home --format parquet -o temp.parquet 'SELECT * FROM temp'`,
   positionals: [{ name: "STATEMENT", isOptional: true }],
   options: [
     DATABASE,
     { name: "language", short: "l", value: "LANGUAGE", help: "sql or influxql.", default: "sql" },
     { name: "format", value: "FORMAT", help: `${FORMATS.join(", ")}.`, default: "pretty" },
+    PARAM,
     { name: "output", short: "o", value: "FILE", help: "Write the answer there; needed for parquet and arrow." },
     { name: "file", short: "f", value: "FILE", help: "Where the statement is; - is standard input." },
     NO_PAGER,
@@ -76,13 +79,17 @@ tsdb query -d home --format parquet -o temp.parquet 'SELECT * FROM temp'`,
     if (BINARY.has(format) && output === undefined) throw new TsdbError("config", `--format ${format} needs --output FILE`, {});
     const db = input.required("database");
     const q = await statementOf(input, terminal);
+    const params = paramsOf(input);
     const pager = format === "pretty" ? pagerOf(input, terminal) : null;
     const aborter = new AbortController();
-    const response = await api.call("POST", path, { body: { db, q, format }, signal: aborter.signal });
+    // as text: numbers of 64 bits are none of this language
+    const body = `${JSON.stringify({ db, q, format }).slice(0, -1)},"params":${params}}`;
+    const headers = { "content-type": "application/json" };
+    const response = await api.call("POST", path, { body, headers, signal: aborter.signal });
     if (output !== undefined) await save(response, output);
     else if (terminal.isOutputTerminal || format === "pretty") {
       await showAnswer(piecesOf(response), terminal, { pager, cancel: () => aborter.abort() });
-    } else for await (const piece of piecesOf(response)) await terminal.out(piece);
+    } else for await (const piece of withLastNewline(piecesOf(response))) await terminal.out(piece);
     return 0;
   },
 };

@@ -1,17 +1,14 @@
 // tsdb sql: statements typed one after the other, with history, and completion of the names that there are.
-import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { dirname, join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
-import { near } from "../../model/errors.ts";
+import { near, TsdbError } from "../../model/errors.ts";
 import { visibleLine } from "../visible-text.ts";
-import { Api, CONNECTION, DATABASE, failureText, piecesOf } from "./api.ts";
+import { Api, CONNECTION, DATABASE, failureText, jsonOf, piecesOf, Refused } from "./api.ts";
 import type { ClientCommand, Terminal } from "./command.ts";
 import { TABLE_LIST, withNewline } from "./databases.ts";
+import { HISTORY_ENTRIES_MAX, History } from "./history.ts";
 import { NO_PAGER, pagerOf, type Showing, showAnswer } from "./pager.ts";
 import { isBlank, splitStatements } from "./statement-text.ts";
 
-const HISTORY_LINES_MAX = 2000;
 const FORMATS = ["pretty", "json", "jsonl", "csv"];
 const KEYWORDS =
   `SELECT FROM WHERE GROUP BY ORDER LIMIT OFFSET HAVING JOIN LEFT ON AS AND OR NOT IN IS NULL LIKE BETWEEN CASE WHEN THEN ELSE END
@@ -26,19 +23,22 @@ const HELP = `\\d           tables              \\d TABLE     columns of a table
 A statement ends with ; and Ctrl-C ends it early.
 The exit code is 1 when a statement failed.
 `;
+/** Commands of the shell, and words by which people want to leave one. */
+const META = /^\s*\\|^\s*(?:quit|exit)\s*;?\s*$/i;
 
 class Shell {
   private text = "";
+  private database = "";
   private format = "pretty";
   private isTimed = true;
   private names: readonly string[] = [];
+  private databases: readonly string[] = [];
   private hasFailed_ = false;
   /** Of the statement that runs. */
   private aborter: AbortController | undefined;
 
   constructor(
     private readonly api: Api,
-    private database: string,
     private readonly terminal: Terminal,
     /** What long tables are shown with, and who leaves it the keys. */
     private readonly paging: Pick<Showing, "pager" | "away">,
@@ -54,20 +54,34 @@ class Shell {
     return this.hasFailed_;
   }
 
-  /** Names for completion; none when the server does not say. */
-  async learnNames(): Promise<void> {
+  /** Learns the names of tables and columns for completion, and so that the server answers, takes the token and has the database.
+   *  @throws Refused; TsdbError io */
+  async open(database: string): Promise<void> {
+    const rows = await this.namesIn(database);
+    this.database = database;
+    if (this.terminal.isInputTerminal) this.databases = await databasesOf(this.api).catch(() => []);
+    this.names = [...new Set(rows.flatMap(({ table_name, column_name }) => [table_name, column_name]))];
+  }
+
+  /** Whether nothing is missing behind `line`: a statement or a command of the shell ends there. */
+  isWhole(line: string): boolean {
+    return (isBlank(this.text) && META.test(line)) || isBlank(splitStatements(`${this.text}${line}\n`).rest);
+  }
+
+  private async namesIn(database: string): Promise<{ table_name: string; column_name: string }[]> {
     try {
-      const rows = await this.api.rows<{ table_name: string; column_name: string }>(
-        this.database,
-        "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'iox'",
-      );
-      this.names = [...new Set(rows.flatMap(({ table_name, column_name }) => [table_name, column_name]))];
-    } catch {
-      this.names = [];
+      return await this.api.rows(database, "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'iox'");
+    } catch (error) {
+      if (!(error instanceof Refused) || error.status !== 404) throw error;
+      this.databases = await databasesOf(this.api).catch(() => []);
+      const there = this.databases.length === 0 ? "tsdb create database makes one" : `there are ${this.databases.join(", ")}`;
+      throw new TsdbError("not_found", `there is no database ${near(database)}; ${there}`, {}, { cause: error });
     }
   }
 
   complete(line: string): [string[], string] {
+    const database = /^\s*\\c\s+(\S*)$/.exec(line)?.[1];
+    if (database !== undefined) return [this.databases.filter((name) => name.startsWith(database)).map(visibleLine), database];
     const word = /[^\s,()=<>+*/;"']*$/.exec(line)![0];
     const lower = word.toLowerCase();
     const all = [...this.names, ...KEYWORDS];
@@ -76,7 +90,7 @@ class Shell {
 
   /** False: the user wants to leave. */
   async line(line: string): Promise<boolean> {
-    if (isBlank(this.text) && (/^\s*\\/.test(line) || /^\s*(?:quit|exit)\s*;?\s*$/i.test(line))) return this.meta(line.trim());
+    if (isBlank(this.text) && META.test(line)) return this.meta(line.trim());
     const { statements, rest } = splitStatements(`${this.text}${line}\n`);
     this.text = rest;
     for (const statement of statements) await this.ask(statement);
@@ -116,10 +130,7 @@ class Shell {
         return true;
       case "\\c":
         if (argument === undefined) this.fail("\\c NAME");
-        else {
-          this.database = argument;
-          await this.learnNames();
-        }
+        else await this.guarded(() => this.open(argument));
         return true;
       case "\\f":
         if (argument !== undefined && FORMATS.includes(argument)) this.format = argument;
@@ -184,50 +195,32 @@ class Shell {
   }
 }
 
-class History {
-  private readonly path: string;
-
-  constructor(environment: Terminal["environment"]) {
-    this.path = environment["TSDB_HISTORY_FILE"] ?? join(homedir(), ".local/state/tsdb/history");
-  }
-
-  /** The newest first, as readline wants it. */
-  read(): string[] {
-    try {
-      const lines = readFileSync(this.path, "utf8").split("\n").filter(Boolean).slice(-HISTORY_LINES_MAX);
-      // they are shown as they are recalled
-      return lines.reverse().map(visibleLine);
-    } catch {
-      return [];
-    }
-  }
-
-  add(line: string): void {
-    if (line.trim() === "") return;
-    try {
-      mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
-      appendFileSync(this.path, `${line}\n`, { mode: 0o600 });
-    } catch {
-      // a shell without a history is a shell
-    }
-  }
-}
-
 function linesOf(terminal: Terminal, shell: Shell, history: History): Interface {
   if (!terminal.isInputTerminal) return createInterface({ input: process.stdin, terminal: false });
   const lines = createInterface({
     input: process.stdin,
     output: process.stdout,
     terminal: true,
-    history: history.read(),
-    historySize: HISTORY_LINES_MAX,
-    removeHistoryDuplicates: true,
+    history: history.entries,
+    historySize: HISTORY_ENTRIES_MAX,
     completer: (line: string) => shell.complete(line),
   });
-  lines.on("history", (recalled: string[]) => {
-    if (recalled[0] !== undefined) recalled[0] = visibleLine(recalled[0]);
-  });
+  // it would recall lines: whole entries take their place, see `recall`
+  lines.on("history", (recalled: string[]) => recalled.splice(0, recalled.length, ...history.entries));
   return lines;
+}
+
+/** Puts what was typed whole where the arrow keys find it. */
+function recall(lines: Interface, history: History): void {
+  const recalled = (lines as Interface & { history?: string[] }).history;
+  recalled?.splice(0, recalled.length, ...history.entries);
+}
+
+async function databasesOf(api: Api): Promise<string[]> {
+  const rows = await jsonOf<{ "iox::database": string }[]>(
+    await api.call("GET", "/api/v3/configure/database", { query: { format: "json" } }),
+  );
+  return rows.map((row) => visibleLine(row["iox::database"]));
 }
 
 /** Another program reads the terminal's keys while it runs. */
@@ -254,9 +247,10 @@ export const SHELL_COMMAND: ClientCommand = {
   async run(input, terminal) {
     let lines: Interface | undefined;
     const paging = { pager: pagerOf(input, terminal), away: (run: () => Promise<boolean>) => awayFrom(lines!, run) };
-    const shell = new Shell(new Api(input), input.required("database"), terminal, paging);
+    const database = input.required("database");
+    const shell = new Shell(new Api(input), terminal, paging);
     const history = new History(terminal.environment);
-    await shell.learnNames();
+    await shell.open(database);
     lines = linesOf(terminal, shell, history);
     if (terminal.isInputTerminal) terminal.error("\\? for help, \\q to leave\n");
     const prompt = () => {
@@ -268,14 +262,20 @@ export const SHELL_COMMAND: ClientCommand = {
     lines.on("SIGINT", () => {
       const { isRunning } = shell;
       shell.abandon();
+      history.abandon();
       terminal.error("^C\n");
       for (const name of ["e", "u"]) lines!.write(null, { ctrl: true, name }); // from the end of the line to its begin
       if (!isRunning) prompt();
     });
     let isLeft = false;
     prompt();
-    for await (const line of lines) {
-      if (terminal.isInputTerminal) history.add(line);
+    for await (const typed of lines) {
+      // of an entry that was recalled readline has carriage returns between its lines
+      const line = typed.replaceAll("\r", "\n");
+      if (terminal.isInputTerminal) {
+        history.add(line, shell.isWhole(line));
+        recall(lines, history);
+      }
       isLeft = !(await shell.line(line));
       if (isLeft) break;
       prompt();
