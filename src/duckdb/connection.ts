@@ -17,6 +17,8 @@ const KEPT_CHARS_MAX = 16 << 10;
 export class Connection {
   /** Least recently used first. */
   private readonly kept = new Map<string, Statement>();
+  /** Statements that were not closed: those in use, those that are kept, and those whose users were cut short. */
+  private readonly open = new Set<Statement>();
 
   constructor(
     readonly handle: duckdbTypes.Connection,
@@ -35,7 +37,10 @@ export class Connection {
   /** @throws TsdbError bad_query with `position` in `sql` where DuckDB knows it */
   async prepare(sql: string): Promise<Statement> {
     try {
-      return new Statement(await nativeCalls.run(this, () => duckdb.prepare(this.handle, sql)), this);
+      const handle = await nativeCalls.run(this, () => duckdb.prepare(this.handle, sql));
+      const statement = new Statement(handle, this, () => this.open.delete(statement));
+      this.open.add(statement);
+      return statement;
     } catch (error) {
       throw engineError(error);
     }
@@ -74,7 +79,8 @@ export class Connection {
   }
 
   close(): void {
-    for (const key of [...this.kept.keys()]) this.forget(key);
+    this.kept.clear();
+    for (const statement of [...this.open]) statement.close();
     duckdb.disconnect_sync(this.handle);
     this.onClose();
   }
@@ -84,6 +90,7 @@ export class Statement {
   constructor(
     private readonly handle: duckdbTypes.PreparedStatement,
     private readonly connection: Connection,
+    private readonly onClose: () => void,
   ) {}
 
   get columnCount(): number {
@@ -121,6 +128,7 @@ export class Statement {
   }
 
   close(): void {
+    this.onClose();
     duckdb.destroy_prepare_sync(this.handle);
   }
 }

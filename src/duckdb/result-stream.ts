@@ -19,6 +19,16 @@ interface LongChunk {
   readonly textBytes: Float64Array | null;
 }
 
+/** Results hold on to their database until they are collected; how many there are of this thread. */
+let liveCount = 0;
+const collected = new FinalizationRegistry<null>(() => {
+  liveCount--;
+});
+
+export function liveResultCount(): number {
+  return liveCount;
+}
+
 /** Reading a wide chunk stops so often for others. */
 const TURN_MS = 5;
 
@@ -34,6 +44,8 @@ export class ResultStream {
     private readonly result: duckdbTypes.Result,
     private readonly owner: object,
   ) {
+    liveCount++;
+    collected.register(result, null);
     const count = duckdb.column_count(result);
     this.readers = Array.from({ length: count }, (_, i) => createColumnReader(duckdb.column_logical_type(result, i)));
     this.fields = this.readers.map((reader, i) => ({ name: duckdb.column_name(result, i), type: reader.type }));

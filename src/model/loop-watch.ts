@@ -44,6 +44,7 @@ export class LoopWatch {
     assert(!this.isInside, "what is watched cannot end its own watch");
     this.script = null;
     this.options = null;
+    this.work = () => {};
   }
 
   /** Runs `work`; false: it was cut short. What `work` throws is thrown. */

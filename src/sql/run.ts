@@ -274,6 +274,8 @@ export class SqlRun implements SqlAnswer {
   private stop(why: "cancelled" | "timed out"): void {
     if (this.state !== "running") return;
     this.state = why;
+    // the timer would hold what DuckDB made for a statement that never comes to its close
+    clearTimeout(this.timer);
     this.duck?.interrupt();
   }
 

@@ -2,6 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { nativeCalls } from "../duckdb/native-calls.ts";
+import { liveResultCount } from "../duckdb/result-stream.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import { describeError, TsdbError } from "../model/errors.ts";
 import { loopWatch, watchTimers } from "../model/loop-watch.ts";
@@ -245,6 +246,15 @@ function broken(isCut: boolean, statement: number | null, message: string): void
   post({ type: "broken", isCut, statement, message });
 }
 
+/** Collects garbage, whose finalizers have their turns, until it has had its effect or patience is over. */
+async function collectUntil(isDone: () => boolean): Promise<void> {
+  const startMs = performance.now();
+  do {
+    Bun.gc(true);
+    await new Promise((resolve) => setTimeout(resolve, END_POLL_MS));
+  } while (!isDone() && performance.now() - startMs < END_PATIENCE_MS);
+}
+
 /** Comes to an end, whatever state statements are in: none of them reads on, DuckDB's threads have left, and its memory is free. */
 async function endWorker(): Promise<void> {
   isEnding = true;
@@ -265,13 +275,14 @@ async function endWorker(): Promise<void> {
   }
   await engine?.settle();
   faults?.atEnd();
-  // results of statements that were cut short hold on to the engine
   runner = undefined;
   running.clear();
-  Bun.gc(true);
+  // results of statements that were cut short hold on to the engine
+  await collectUntil(() => liveResultCount() === 0);
   engine?.close();
   engine = undefined;
-  Bun.gc(true);
+  // what it is freed by runs in a turn of its own
+  await collectUntil(() => true);
   post({ type: "ended" });
 }
 
