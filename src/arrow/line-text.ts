@@ -1,5 +1,6 @@
 // Series as line protocol, for SELECT … INTO: group tags are tags, everything else a field; a row without fields is no line.
 import { assert } from "../model/assert.ts";
+import { COLUMN_TYPE_LABEL, ColumnType } from "../model/column.ts";
 import type { ResultColumn, ResultField } from "../model/result-batch.ts";
 import type { SeriesHead, SeriesPiece } from "../model/series-piece.ts";
 import { ByteWriter } from "./byte-writer.ts";
@@ -7,6 +8,7 @@ import type { PieceEncoder } from "./piece-encoder.ts";
 
 /** What is gathered before it leaves. */
 const PART_BYTES = 64 << 10;
+const TAG = COLUMN_TYPE_LABEL[ColumnType.tag];
 const COMMA = 0x2c;
 const SPACE = 0x20;
 const LINE_FEED = 0x0a;
@@ -21,6 +23,9 @@ export class LineEncoder implements PieceEncoder {
   private head: SeriesHead | null = null;
   private seriesKey = "";
   private labels: readonly string[] = [];
+  /** Columns that are tags of the rows, beside those of the series. */
+  private tagColumns: readonly number[] = [];
+  private isLeftOut: readonly boolean[] = [];
 
   /** All lines are of `measurement`; null: of the measurement that their series has. */
   constructor(private readonly measurement: string | null) {}
@@ -42,6 +47,11 @@ export class LineEncoder implements PieceEncoder {
     const tags = (head.tags ?? []).filter(([, value]) => value !== "");
     const name = (this.measurement ?? head.name).replace(/[, ]/g, "\\$&");
     this.seriesKey = [name, ...tags.map((pair) => pair.map(escapeKey).join("="))].join(",");
+    const grouped = new Set((head.tags ?? []).map(([key]) => key));
+    this.tagColumns = head.fields.flatMap(({ name: key, isTargetTag }, i) => (isTargetTag === true && !grouped.has(key) ? [i] : []));
+    // a tag that is selected too is a tag: a table has no field of its name
+    const written = new Set([...grouped, ...this.tagColumns.map((i) => head.fields[i]!.name)]);
+    this.isLeftOut = head.fields.map((field) => field.isTargetTag === true || (field.columnKind === TAG && written.has(field.name)));
     this.labels = head.fields.map((field) => `${escapeKey(field.name)}=`);
   }
 
@@ -49,8 +59,13 @@ export class LineEncoder implements PieceEncoder {
     const { out } = this;
     const start = out.length;
     out.utf8(this.seriesKey);
+    for (const i of this.tagColumns) {
+      const value = textOf(columns[i]!, row);
+      if (value !== "") out.utf8(`,${this.labels[i]!}${escapeKey(value)}`);
+    }
     const before = out.length;
     for (let i = 1; i < fields.length; i++) {
+      if (this.isLeftOut[i]) continue;
       const text = fieldText(fields[i]!, columns[i]!, row);
       if (text === null) continue;
       out.byte(out.length === before ? SPACE : COMMA);
@@ -71,6 +86,13 @@ function escapeKey(text: string): string {
   return text.replace(/[,= ]/g, "\\$&");
 }
 
+/** "": there is none. */
+function textOf(column: ResultColumn, row: number): string {
+  const { validity, values, dictionary, data, offsets } = column;
+  if (validity !== null && ((validity[row >> 3]! >> (row & 7)) & 1) === 0) return "";
+  return dictionary !== undefined ? dictionary[values[row] as number]! : decoder.decode(data!.slice(offsets![row]!, offsets![row + 1]!));
+}
+
 /** Null: nothing is written. */
 function fieldText({ type }: ResultField, column: ResultColumn, row: number): string | null {
   const { validity, values } = column;
@@ -83,9 +105,8 @@ function fieldText({ type }: ResultField, column: ResultColumn, row: number): st
     case "float":
       return Number.isFinite(values[row] as number) ? String(values[row]) : null;
     case "utf8":
-      return quoted(decoder.decode(column.data!.slice(column.offsets![row]!, column.offsets![row + 1]!)));
     case "dictionary":
-      return quoted(column.dictionary![values[row] as number]!);
+      return quoted(textOf(column, row));
     case "timestamp":
       return `${values[row]!}i`;
     default:

@@ -33,6 +33,8 @@ export interface ResultField {
   readonly isDictionary?: boolean;
   /** What files say of the column in place of `columnKind`; a null `kind` says nothing. */
   readonly inFile?: { readonly kind: string | null; readonly isDictionary?: boolean; readonly isNull?: boolean };
+  /** INTO writes it as a tag. */
+  readonly isTargetTag?: boolean;
   /** Every row has a value, and whoever reads the schema may know it. */
   readonly hasNoNulls?: boolean;
 }

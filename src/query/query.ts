@@ -216,7 +216,7 @@ export class QueryRunner {
     const { database, signal, snapshot } = request;
     const answer = await runTsdbql(statementOf(request.statement, options), {
       ...{ kernel: this.kernel, database, retentionPolicy: options.retentionPolicy, nowNs: options.nowNs },
-      ...{ policies: options.policies, policyRules: options.policyRules },
+      ...{ policies: options.policies, policyRules: options.policyRules, isTable: options.answer === null },
       ...{ snapshot, scanOf, signal, memoryBytesMax: this.memoryBytesMax },
     });
     const planMs = performance.now() - startMs;

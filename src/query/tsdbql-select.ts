@@ -44,6 +44,8 @@ export class SelectRun {
     readonly kernel: Kernel,
     readonly turns: Turns,
     readonly memory: StatementMemory,
+    /** The answer is one table for v3: rows of inner statements come by time. 1.x has some of them group by group. */
+    private readonly isByTime: boolean,
   ) {}
 
   /** Rows of the series of one name. */
@@ -91,7 +93,7 @@ export class SelectRun {
     for (const call of plan.calls) checkCall(call);
     const rows = new SubqueryRows(inner, groupBy, this.memory);
     for await (const block of this.blocks(inner, name, { range, groupBy })) rows.add(block);
-    return this.turns.run(rows.finish(request, plan.calls.length === 0, plan.checked.condition));
+    return this.turns.run(rows.finish(request, plan.calls.length === 0 && !this.isByTime, plan.checked.condition));
   }
 }
 

@@ -6,7 +6,13 @@ import type { Dimension, Expression, Show, TagKeyCondition } from "../tsdbql/ast
 import { compareText } from "../tsdbql/plan-fields.ts";
 import { compileRegex } from "../tsdbql/plan-regex.ts";
 import type { SeriesAnswer, SeriesHead, SeriesPiece } from "../tsdbql/series.ts";
-import { EVERY_MEASUREMENT, type MeasurementFilter, measurementFilter, seriesCondition } from "../tsdbql/show-condition.ts";
+import {
+  EVERY_MEASUREMENT,
+  type MeasurementFilter,
+  measurementFilter,
+  presentCondition,
+  seriesCondition,
+} from "../tsdbql/show-condition.ts";
 import { splitCondition } from "../tsdbql/time-range.ts";
 import type { TsdbqlContext } from "./tsdbql.ts";
 import { StatementMemory } from "./tsdbql-memory.ts";
@@ -41,7 +47,8 @@ export async function runShow(statement: Show, context: TsdbqlContext): Promise<
   if (!("sources" in statement)) return { pieces: await showServer(statement, context), close: () => Promise.resolve() };
   const { range, rest } = rangeOf(statement, context);
   // SHOW MEASUREMENTS asks its condition of measurements, which is checked first
-  const condition = statement.kind === "show measurements" ? { kind: "all" as const } : seriesCondition(rest);
+  const conditionOf = statement.kind === "show tag values cardinality" ? presentCondition : seriesCondition;
+  const condition = statement.kind === "show measurements" ? { kind: "all" as const } : conditionOf(rest);
   const filter = statement.kind === "show measurements" ? measurementFilter(rest) : EVERY_MEASUREMENT;
   const tables = await open(statement, context);
   const choice: SeriesChoice = {

@@ -2,6 +2,7 @@
 import type { Steps } from "../model/steps.ts";
 import type { Expression } from "../tsdbql/ast.ts";
 import { takeIntegers } from "../tsdbql/operators/words.ts";
+import type { PlannedCall } from "../tsdbql/plan-select.ts";
 import { kindOf } from "../tsdbql/plan-types.ts";
 import { castCells, takeCells } from "./tsdbql-cells.ts";
 import type { AnyCells, TagCells } from "./tsdbql-columns.ts";
@@ -31,7 +32,7 @@ export class SubqueryRows {
     this.memory.check(this.bytes * 2);
   }
 
-  /** @param keepsOrder results without windows, or with filled ones, stay as they come, group by group */
+  /** @param keepsOrder results of groups without windows, or with filled ones, stay as they come */
   *finish(request: RowsRequest, keepsOrder: boolean, condition: Expression | null): Steps<LooseRows> {
     const { kept, plan } = this;
     const counts = kept.map(({ times }) => times.length);
@@ -68,7 +69,7 @@ export class SubqueryRows {
       series: null,
       columns,
       bytes: this.bytes,
-      keepsOrder: keepsOrder && plan.calls.length > 0 && (plan.checked.interval === null || plan.checked.fill.kind !== "none"),
+      keepsOrder: keepsOrder && plan.calls.some(isOfGroup) && (plan.checked.interval === null || plan.checked.fill.kind !== "none"),
     };
   }
 
@@ -113,6 +114,11 @@ export class SubqueryRows {
     });
     return { type: "tag", codes, dictionary };
   }
+}
+
+/** Its results come group by group in 1.x; rows that a function goes over come by time. */
+function isOfGroup({ isTransform, of }: PlannedCall): boolean {
+  return !isTransform || "args" in of;
 }
 
 function concatTimes(blocks: readonly RowBlock[]): BigInt64Array {

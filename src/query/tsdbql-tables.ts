@@ -32,6 +32,8 @@ export interface TsdbqlContext {
   readonly policyRules?: Readonly<Record<string, PolicyRules>> | undefined;
   /** Databases `db/rp` that lists of all of `db` take along; absent: all. */
   readonly policies?: readonly string[] | undefined;
+  /** The answer is one table, as v3 has it. */
+  readonly isTable?: boolean;
   /** now() of all statements of a request. */
   readonly nowNs: bigint;
   /** Rows and files of the moment, pinned until the answer is closed. Called again only when the last call has resolved. `need.database`

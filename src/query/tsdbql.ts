@@ -83,8 +83,8 @@ async function runExplain({ select, analyze }: Explain, context: TsdbqlContext):
   return { pieces: pieces(), close: () => tables.close() };
 }
 
-function runOf({ kernel, signal, memoryBytesMax }: TsdbqlContext): SelectRun {
-  return new SelectRun(kernel, new Turns(signal), new StatementMemory(memoryBytesMax));
+function runOf({ kernel, signal, memoryBytesMax, isTable = false }: TsdbqlContext): SelectRun {
+  return new SelectRun(kernel, new Turns(signal), new StatementMemory(memoryBytesMax), isTable);
 }
 
 async function* piecesOf(plan: RunPlan, run: SelectRun, tagTexts: TagTexts): AsyncGenerator<SeriesPiece> {
@@ -96,9 +96,9 @@ async function* piecesOf(plan: RunPlan, run: SelectRun, tagTexts: TagTexts): Asy
       ...{ name: checked.timeName, type: { kind: "timestamp", unit: "ns", zone: checked.timeZone?.name ?? null } },
       inFile: { kind: plan.keepsTimes ? COLUMN_TYPE_LABEL[ColumnType.time] : null },
     },
-    ...plan.outputs.map(({ name, type, isTag, mark }) => {
+    ...plan.outputs.map(({ name, type, isTag, isTargetTag, mark }) => {
       const inFile = { kind: mark === null ? null : COLUMN_TYPE_LABEL[KIND[mark]], isDictionary: isTag };
-      return { name, type: resultTypeOf(type), ...(isTag ? TAG : {}), inFile };
+      return { name, type: resultTypeOf(type), ...(isTag ? TAG : {}), ...(isTargetTag ? { isTargetTag } : {}), inFile };
     }),
   ];
   const unknownTags = keys.filter((key) => !isKnownTag(plan, key));

@@ -1,6 +1,6 @@
 // A checked SELECT and the columns of its sources make a plan: which calls and columns are read, how its columns are computed of them and
 // what they are called. Nothing is read yet.
-import type { Call, Expression, FieldType, Literal, Measurement, VarRef } from "./ast.ts";
+import type { Call, Expression, FieldType, Literal, Measurement, SelectField, VarRef } from "./ast.ts";
 import type { CheckedSelect } from "./check-select.ts";
 import { isSelector, isTopBottom, MATH_FUNCTIONS, TRANSFORMS } from "./functions.ts";
 import { columnNames, compareText, expand, shownTags } from "./plan-fields.ts";
@@ -49,6 +49,8 @@ export interface PlannedOutput {
   readonly type: FieldType | null;
   /** A plain tag, whose type is string. */
   readonly isTag: boolean;
+  /** A tag of top and bottom, which INTO writes as a tag. */
+  readonly isTargetTag: boolean;
   /** What files say of it; null: it is computed. */
   readonly mark: ColumnKind;
 }
@@ -80,17 +82,24 @@ export function planSelect<T>(checked: CheckedSelect, resolve: (measurement: Mea
   );
   const schemas = sources.map((source) => (source.kind === "table" ? source.schema : source.plan.schema));
   const { fields, dimensions } = expand(checked.fields, checked.dimensions, schemas);
+  const isTag = (field: SelectField): field is SelectField & { readonly expression: VarRef } =>
+    field.expression.kind === "ref" && kindOf(field.expression, schemas) === "tag";
   const symbols = new SymbolTable(schemas);
-  const shown = fields.flatMap((field) => [field, ...(checked.hasTarget ? [] : shownTags(field.expression))]);
-  const names = columnNames(fields, checked.timeName, checked.hasTarget);
-  const isTag = (expression: Expression) => expression.kind === "ref" && kindOf(expression, schemas) === "tag";
+  const targetTags = checked.hasTarget ? fields.flatMap((field) => shownTags(field.expression)).filter(isTag) : [];
+  const shown = [...fields.flatMap((field) => [field, ...(checked.hasTarget ? [] : shownTags(field.expression))]), ...targetTags];
+  const names = [...columnNames(fields, checked.timeName, checked.hasTarget), ...targetTags.map(({ expression }) => expression.name)];
   const marks = new Marks(
     shown.map(({ expression }) => expression),
     sources.slice(0, 1).map(markedSource)[0],
     checked.interval !== null,
   );
-  const outputs = shown.map(({ expression }, i) => {
-    return { name: names[i]!, expression, type: typeOf(expression, schemas), isTag: isTag(expression), mark: marks.of(expression) };
+  const outputs = shown.map((field, i) => {
+    const { expression } = field;
+    const isTargetTag = i >= shown.length - targetTags.length;
+    return {
+      ...{ name: names[i]!, expression, type: typeOf(expression, schemas) },
+      ...{ isTag: isTag(field), isTargetTag, mark: marks.of(expression) },
+    };
   });
   for (const { expression } of shown) symbols.collect(expression);
   return {

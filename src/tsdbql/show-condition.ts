@@ -27,37 +27,50 @@ const ALL: SeriesCondition = { kind: "all" };
 const MEASUREMENT_NAME = "_name";
 const COMPARISONS: ReadonlySet<string> = new Set(["=", "!=", "=~", "!~"]);
 
-/** @throws TsdbError bad_query in 1.x's words */
-export function seriesCondition(where: Expression | null): SeriesCondition {
+/** Of SHOW TAG VALUES CARDINALITY: a comparison is false of a series that does not have the tag. @throws TsdbError as `seriesCondition` */
+export function presentCondition(where: Expression | null): SeriesCondition {
+  return withPresence(seriesCondition(where, { kind: "none" }));
+}
+
+const PRESENT: TextCondition = { text: "", isNegated: true, accepts: (value) => value !== "" };
+
+function withPresence(condition: SeriesCondition): SeriesCondition {
+  if (condition.kind === "tag") return { kind: "and", left: condition, right: { ...condition, of: PRESENT } };
+  if (condition.kind !== "and" && condition.kind !== "or") return condition;
+  return { ...condition, left: withPresence(condition.left), right: withPresence(condition.right) };
+}
+
+/** `other`: what a comparison with something else than a text says. @throws TsdbError bad_query in 1.x's words */
+export function seriesCondition(where: Expression | null, other = ALL): SeriesCondition {
   if (where === null) return ALL;
   switch (where.kind) {
     case "paren":
-      return seriesCondition(where.inner);
+      return seriesCondition(where.inner, other);
     case "boolean":
       return where.value ? ALL : { kind: "none" };
     case "binary":
-      return where.operator === "AND" || where.operator === "OR" ? both(where) : comparison(where);
+      return where.operator === "AND" || where.operator === "OR" ? both(where, other) : comparison(where, other);
     default:
       throw new TsdbError("bad_query", `invalid condition expression: ${printExpression(where)}`);
   }
 }
 
-function both({ operator, left, right }: Binary): SeriesCondition {
-  const [a, b] = [seriesCondition(left), seriesCondition(right)];
+function both({ operator, left, right }: Binary, other: SeriesCondition): SeriesCondition {
+  const [a, b] = [seriesCondition(left, other), seriesCondition(right, other)];
   const [neutral, final] = operator === "AND" ? (["all", "none"] as const) : (["none", "all"] as const);
   if (a.kind === final || b.kind === neutral) return a;
   if (b.kind === final || a.kind === neutral) return b;
   return { kind: operator === "AND" ? "and" : "or", left: a, right: b };
 }
 
-function comparison({ operator, left, right }: Binary): SeriesCondition {
+function comparison({ operator, left, right }: Binary, other: SeriesCondition): SeriesCondition {
   if (!COMPARISONS.has(operator)) throw new TsdbError("bad_query", "invalid tag comparison operator");
   const isNegated = operator === "!=" || operator === "!~";
   const [ref, value] = left.kind === "ref" ? [left, right] : [right, left];
   if (ref.kind !== "ref") return ALL;
   if (value.kind === "ref") return { kind: "has", tag: ref.name, other: value.name, hasOther: !isNegated };
   const of = textCondition(value, isNegated);
-  if (of === null) return ALL;
+  if (of === null) return other;
   if (ref.name === MEASUREMENT_NAME) return { kind: "name", of };
   // other names that begin so are those of the server's own lists, and filter nothing here
   return ref.name.startsWith("_") ? ALL : { kind: "tag", tag: ref.name, of };

@@ -20,6 +20,14 @@ export const CHANGES: readonly string[] = [
   "SELECT note, busy, idle INTO kinds FROM cpu WHERE host = 'a' GROUP BY *",
   "SELECT note, busy, idle FROM kinds",
   "SHOW FIELD KEYS FROM kinds",
+  // tags of top and bottom are tags there
+  ...["top(used, host, 2)", "bottom(used, host, 1) AS least", "top(used, 2), host"].flatMap((call, i) =>
+    ["", " GROUP BY host"].flatMap((tail, j) => {
+      const name = `topped_${i}_${j}`;
+      const asked = [`SELECT * FROM ${name}`, `SHOW TAG KEYS FROM ${name}`, `SHOW FIELD KEYS FROM ${name}`, `DROP MEASUREMENT ${name}`];
+      return i === 2 && j === 1 ? [] : [`SELECT ${call} INTO ${name} FROM mem${tail}`, ...asked];
+    }),
+  ),
   "SELECT nothing INTO nowhere FROM cpu",
   "SELECT * FROM nowhere",
   "SELECT usage INTO missing..x FROM cpu",

@@ -72,6 +72,14 @@ export const SHOWS: readonly string[] = [
   "SHOW TAG VALUES CARDINALITY WITH KEY = host",
   "SHOW TAG VALUES EXACT CARDINALITY WITH KEY = host",
   "SHOW TAG VALUES EXACT CARDINALITY FROM cpu WITH KEY IN (host, region)",
+  // of series without the tag, no comparison is true
+  ...["!~ /us/", "!= 'us'", "= ''", "=~ /^$/", "!~ /us/ OR host = 'a'", "!= 'eu' AND host != 'b'"].map(
+    (condition) => `SHOW TAG VALUES CARDINALITY WITH KEY = host WHERE region ${condition}`,
+  ),
+  "SHOW TAG VALUES CARDINALITY FROM mem WITH KEY = host WHERE region !~ /us/",
+  "SHOW TAG VALUES EXACT CARDINALITY WITH KEY IN (host, region) WHERE region != 'us'",
+  "SHOW TAG VALUES CARDINALITY WITH KEY = host WHERE nothing != 'x'",
+  "SHOW TAG VALUES CARDINALITY WITH KEY = host WHERE usage = 1",
   "SHOW SUBSCRIPTIONS",
   "SHOW MEASUREMENTS; SHOW DATABASES",
   "SHOW TAG KEYS FROM missing; SHOW FIELD KEYS FROM missing",

@@ -331,6 +331,12 @@ const SUBQUERIES: readonly string[] = [
   "SELECT count(x) FROM (SELECT last(usage) AS x FROM cpu GROUP BY *)",
   "SELECT sum(x) / count(x) FROM (SELECT last(usage) AS x FROM cpu GROUP BY host)",
   "SELECT * FROM (SELECT max(usage), idle FROM cpu GROUP BY host)",
+  // rows of groups by time
+  ...["cumulative_sum(t)", "difference(n)", "derivative(t, 1m)", "moving_average(n, 2)", "max(t)", "first(n)"].flatMap((call) => [
+    `SELECT d, station FROM (SELECT ${call} AS d FROM weather GROUP BY station)`,
+    `SELECT d * 2 FROM (SELECT ${call} AS d FROM weather GROUP BY station) LIMIT 7`,
+  ]),
+  "SELECT d, station FROM (SELECT cumulative_sum(t) AS d FROM weather GROUP BY station) ORDER BY time DESC",
   "SELECT max, idle FROM (SELECT max(usage), idle FROM cpu GROUP BY host)",
   "SELECT /m/ FROM (SELECT max(usage), min(usage) FROM cpu GROUP BY host)",
   "SELECT mean(*) FROM (SELECT max(usage), min(idle) FROM cpu GROUP BY host)",

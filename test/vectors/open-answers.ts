@@ -44,7 +44,6 @@ const OPEN_NUMBERS: readonly (readonly [prefix: string, ...numbers: string[]])[]
     "079 080 081 082 084 085 086 087 088 089 090 249 250 251 253 259 260 261 262 263"],
   ["iql-agg", "059 069 110 124"],
   ["iql-trans", "017"],
-  ["iql-sub", "002"],
 ]; // biome-ignore format: a prefix a line
 
 export const OPEN: readonly string[] = OPEN_NUMBERS.flatMap(([prefix, ...lines]) =>
