@@ -124,6 +124,7 @@ export class Planner {
     const scans = new StatementScans(this.engine, { tables: this.tables, params: {} });
     const options: RewriteOptions = {
       values: { text: plan.statement.text, literals: plan.literals, params: {}, nowNs: EXTENT.endNs },
+      names: plan.statement.names,
       tables: scans,
       functionBytesMax: plan.isSimple ? null : this.engine.functionBytesMax,
     };

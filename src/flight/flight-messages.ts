@@ -73,16 +73,8 @@ export const ReadInfo = message(`${QUERIER}.ReadInfo`, {
   params: repeatedMessage(6, QueryParam),
 });
 
-const ParameterColumn = message("tsdb.flight.ParameterColumn", {
-  name: plain(1, "string"),
-  kind: plain(2, "string"),
-});
-/** Values without names, in the order of the columns. */
-const ParameterRow = message("tsdb.flight.ParameterRow", { values: repeatedMessage(1, QueryParam) });
-
-/** Ours: clients pass it on as it is. Without columns nothing is bound. */
+/** Ours: clients pass it on as it is. */
 export const PreparedHandle = message("tsdb.flight.PreparedStatement", {
   query: plain(1, "string"),
-  columns: repeatedMessage(2, ParameterColumn),
-  rows: repeatedMessage(3, ParameterRow),
+  params: repeatedMessage(2, QueryParam),
 });

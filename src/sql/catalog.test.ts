@@ -255,20 +255,22 @@ describe("names", () => {
 test("names of results without an alias", async () => {
   const NAMES: [select: string, name: string][] = [
     ["count(*)", "count(*)"],
-    ["COUNT( DISTINCT Room )", "count(DISTINCT room)"],
-    ["temp+1", "temp + 1"],
-    ["(temp + 1) * 2", "(temp + 1) * 2"],
+    ["COUNT( DISTINCT Room )", "count(DISTINCT home.room)"],
+    ["temp+1", "home.temp + Int64(1)"],
+    ["(temp + 1) * 2", "home.temp + Int64(1) * Int64(2)"],
     ["home.temp", "temp"],
-    ["1", "1"],
-    ["'x'", "'x'"],
+    ["1", "Int64(1)"],
+    ["'x'", 'Utf8("x")'],
     ["now()", "now()"],
-    ["avg(temp) FILTER (WHERE n > 0)", "avg(temp)"],
-    ["CAST(n AS DOUBLE)", "CAST(n AS DOUBLE)"],
-    ["date_bin(INTERVAL '1 hour', time)", "date_bin(INTERVAL '1 hour', time)"],
-    ["room IS NULL", "room IS NULL"],
-    ["s || 'x'", "s || 'x'"],
-    ["row_number() OVER (ORDER BY time)", "row_number() OVER ()"],
-    ["s ~ 'w.*'", "s ~ 'w.*'"],
+    ["avg(temp) FILTER (WHERE n > 0)", "avg(home.temp) FILTER (WHERE home.n > Int64(0))"],
+    ["CAST(n AS DOUBLE)", "home.n"],
+    ["room IS NULL", "home.room IS NULL"],
+    ["s || 'x'", 'home.s || Utf8("x")'],
+    [
+      "row_number() OVER (ORDER BY time)",
+      "row_number() ORDER BY [home.time ASC NULLS LAST] RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW",
+    ],
+    ["s ~ 'w.*'", 'home.s ~ Utf8("w.*")'],
   ];
   for (const [select, name] of NAMES)
     expect((await ask(`SELECT ${select} FROM home${/\(DISTINCT|avg|count/i.test(select) ? "" : " LIMIT 1"}`)).names).toEqual([name]);

@@ -39,7 +39,7 @@ async function describeWith(engine: SqlEngine, plan: SqlPlan, input: SqlInput): 
     const values = { text: plan.statement.text, literals: plan.literals, params: input.params, nowNs };
     // what must not be run must not be planned either
     const functionBytesMax = plan.isSimple ? null : engine.functionBytesMax;
-    const rewrite = Rewrite.of(plan, { values, tables: scans, functionBytesMax, keepsParameters: true });
+    const rewrite = Rewrite.of(plan, { values, names: statement.names, tables: scans, functionBytesMax, keepsParameters: true });
     const handles = scans.open(rewrite.scans);
     sourceOf = (offset) => rewrite.sourceOf(offset, handles);
     const duck = await engine.lease();

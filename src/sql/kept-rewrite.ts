@@ -2,6 +2,8 @@
 // differ in what was looked at; of those only the steps of the rewrite are taken again (trace.ts).
 import { CteScope } from "./cte-scope.ts";
 import { guardQuery } from "./guard.ts";
+import { bindNames } from "./item-name/bind-names.ts";
+import type { ItemNames } from "./item-name/select-items.ts";
 import { literalKey } from "./literals.ts";
 import type { SqlPlan } from "./plan.ts";
 import { type PlannedScan, PlannedTables, type StatementTables } from "./planned-scan.ts";
@@ -17,6 +19,8 @@ import { type Late, type Source, Trace, type TracedValues } from "./trace.ts";
 
 export interface RewriteOptions {
   readonly values: TracedValues;
+  /** Of columns that the statement gives none. */
+  readonly names: ItemNames;
   readonly tables: StatementTables;
   /** Bytes that functions may make; null: nothing in the statement makes any (guard.ts). */
   readonly functionBytesMax: number | null;
@@ -35,6 +39,8 @@ export class Rewrite {
     /** What was looked at, of the statement that it was made for. */
     private readonly first: ReadonlyMap<Source, unknown>,
     private readonly isGuarded: boolean,
+    /** Of the names of its columns. */
+    private readonly namesKey: string,
     /** What functions may make at a time. */
     readonly functionBytes: number,
     readonly outputs: readonly OutputColumn[] | null,
@@ -62,11 +68,12 @@ export class Rewrite {
   }
 
   private static *stages(plan: Pick<SqlPlan, "tracedTree">, options: RewriteOptions): Generator<void, Rewrite, void> {
-    const { values, tables, functionBytesMax, keepsParameters = false, onPart } = options;
+    const { values, names, tables, functionBytesMax, keepsParameters = false, onPart } = options;
     const trace = new Trace(values);
     const query = plan.tracedTree(trace);
     yield;
     const planned = new PlannedTables(trace, tables);
+    bindNames(query, names, (schema, table) => planned.columnsOf(schema, table));
     const context: RewriteContext = { tables: planned, trace, references: new TableReferences(query), keepsParameters };
     const { columns: outputs } = rewriteQuery(query, context, null, NO_PARENT_CTES);
     planned.close();
@@ -84,7 +91,7 @@ export class Rewrite {
     onPart?.("print");
     yield;
     const first = new Map([...trace.fixed].map((source) => [source, valueAt(source, values)]));
-    return new Rewrite(trace, planned, first, isGuarded, functionBytes, outputs, straight, writer);
+    return new Rewrite(trace, planned, first, isGuarded, names.key, functionBytes, outputs, straight, writer);
   }
 
   /** Whether other statements of its shape may have use of it. */
@@ -93,10 +100,9 @@ export class Rewrite {
   }
 
   /** Makes it that of another statement of its shape. False: it is none for that. */
-  repeat({ values, tables, functionBytesMax }: RewriteOptions): boolean {
-    return (
-      this.isGuarded === (functionBytesMax !== null) && this.hasSameValues(values) && this.tables.fit(tables) && this.trace.repeat(values)
-    );
+  repeat({ values, names, tables, functionBytesMax }: RewriteOptions): boolean {
+    if (this.isGuarded !== (functionBytesMax !== null) || this.namesKey !== names.key) return false;
+    return this.hasSameValues(values) && this.tables.fit(tables) && this.trace.repeat(values);
   }
 
   get scans(): readonly PlannedScan[] {

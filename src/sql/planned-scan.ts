@@ -173,6 +173,12 @@ export class PlannedTables implements TableCatalog {
     return this.isPlain ? null : this.find(name);
   }
 
+  /** Names of a table's columns in the order of `*`; null: there is no such table. */
+  columnsOf(schema: string, name: string): readonly string[] | null {
+    const columns = schema === "iox" ? this.find(name)?.defs : ownColumns(schema, name, this.isInternal);
+    return columns?.map((column) => column.name) ?? null;
+  }
+
   choose(): number | null {
     const place = this.choices++;
     return this.tables!.refused.has(place) ? null : place;

@@ -166,7 +166,8 @@ export class SqlRun implements SqlAnswer {
     const { params } = this.input;
     const isGuarded = !this.plan.isSimple || hasLongTexts(params);
     const values = { text: this.plan.statement.text, literals: this.plan.literals, params, nowNs: this.nowNs };
-    return { values, tables: this.scans, functionBytesMax: isGuarded ? this.engine.functionBytesMax : null };
+    const { names } = this.plan.statement;
+    return { values, names, tables: this.scans, functionBytesMax: isGuarded ? this.engine.functionBytesMax : null };
   }
 
   private findRewrite(): Rewrite | null {

@@ -1,11 +1,18 @@
 // The first words of a statement: EXPLAIN, SHOW and DESCRIBE are ours to understand, the rest is a query for DuckDB's parser.
 import { near, TsdbError } from "../model/errors.ts";
+import { checkTokens } from "./brackets.ts";
 import { EncodedText } from "./encoded-text.ts";
+import { type ItemNames, nameItems } from "./item-name/select-items.ts";
 import { stringLiteral } from "./names.ts";
 import { applyTokenRules } from "./token-rules.ts";
 import { type Token, tokenize } from "./tokens.ts";
 
-export type Statement =
+export type Statement = StatementKind & {
+  /** Of columns that the statement gives none. */
+  readonly names: ItemNames;
+};
+
+type StatementKind =
   | { readonly kind: "query"; readonly text: EncodedText }
   | { readonly kind: "explain"; readonly analyze: boolean; readonly verbose: boolean; readonly text: EncodedText }
   /** A query of ours over information_schema; `table` must exist for it. */
@@ -29,7 +36,13 @@ const DESCRIBE = "SELECT column_name, data_type, is_nullable FROM information_sc
 
 /** One statement. @throws TsdbError bad_query for none, several, or a kind that does not only read */
 export function parseStatement(sql: string): Statement {
-  const tokens = withoutEnd(applyTokenRules(tokenize(sql)));
+  const written = withoutEnd(tokenize(sql));
+  checkTokens(written);
+  const named = nameItems(written);
+  return { ...kindOf(sql, applyTokenRules(named.tokens)), names: named.names };
+}
+
+function kindOf(sql: string, tokens: readonly Token[]): StatementKind {
   if (tokens.length === 0) throw new TsdbError("bad_query", "Error during planning: No SQL statements were provided in the query string");
   const second = tokens.findIndex((token) => isSymbol(token, ";"));
   if (second >= 0) {
@@ -84,7 +97,7 @@ function ownText(sql: string): EncodedText {
   return new EncodedText(sql, tokenize(sql));
 }
 
-function parseExplain(sql: string, tokens: readonly Token[]): Statement {
+function parseExplain(sql: string, tokens: readonly Token[]): StatementKind {
   let at = 1;
   const words = new Set<string>();
   for (; EXPLAIN_WORDS.has(wordOf(tokens[at])); at++) words.add(wordOf(tokens[at]));
@@ -95,7 +108,7 @@ function parseExplain(sql: string, tokens: readonly Token[]): Statement {
   return { kind: "explain", analyze: words.has("analyze"), verbose: words.has("verbose"), text: new EncodedText(sql, rest) };
 }
 
-function parseShow(tokens: readonly Token[]): Statement {
+function parseShow(tokens: readonly Token[]): StatementKind {
   const what = wordOf(tokens[1]);
   if (what === "tables" && tokens.length === 2) return { kind: "show", text: ownText(SHOW_TABLES), table: null };
   if (what === "all" && tokens.length === 2) return { kind: "show", text: ownText(SHOW_ALL), table: null };
@@ -115,14 +128,14 @@ function parseShow(tokens: readonly Token[]): Statement {
 }
 
 /** DESCRIBE of a table shows its columns; of a query, the columns of the answer: EXPLAIN is what the vendor has for that. */
-function parseDescribe(sql: string, tokens: readonly Token[]): Statement {
+function parseDescribe(sql: string, tokens: readonly Token[]): StatementKind {
   const rest = wordOf(tokens[1]) === "table" ? tokens.slice(2) : tokens.slice(1);
   if (QUERY_WORDS.has(wordOf(rest[0])) || isSymbol(rest[0], "("))
     return { kind: "explain", analyze: false, verbose: false, text: new EncodedText(sql, rest) };
   return showColumns(DESCRIBE, describedTable(rest));
 }
 
-function showColumns(query: string, table: DescribedTable): Statement {
+function showColumns(query: string, table: DescribedTable): StatementKind {
   const condition = `table_schema = ${stringLiteral(table.schema)} AND table_name = ${stringLiteral(table.table)}`;
   return { kind: "show", text: ownText(`${query}${condition} ORDER BY ordinal_position`), table };
 }

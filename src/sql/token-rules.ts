@@ -1,14 +1,13 @@
 // What DuckDB's grammar refuses or understands otherwise, put right between the token pass and its parser. A rule takes the tokens and
 // gives tokens; positions stay those of the statement. What concerns the calls of functions is in call-rules.ts.
-import { Brackets, checkTokens } from "./brackets.ts";
+import { Brackets } from "./brackets.ts";
 import { isSymbol, isWord, symbol, withinGroup } from "./call-rules.ts";
 import { equalityLists } from "./equality-lists.ts";
 import { nullTreatment } from "./null-treatment.ts";
 import type { Token } from "./tokens.ts";
 
-/** All rules in order; each goes through the tokens a few times, however they are nested. @throws TsdbError bad_query beyond a limit */
+/** All rules in order; each goes through the tokens a few times, however they are nested. */
 export function applyTokenRules(tokens: readonly Token[]): readonly Token[] {
-  checkTokens(tokens);
   const typed = tokens.some((token) => isWord(token, "unsigned")) ? unsignedTypes(tokens) : tokens;
   const structs = typed.some(isStruct) ? structMembers(typed) : typed;
   const binary = structs.some(isHexMark) ? hexLiterals(structs) : structs;

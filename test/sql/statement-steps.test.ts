@@ -52,7 +52,7 @@ async function stepsOf(sql: string): Promise<Record<string, number>> {
   const scans = new StatementScans(engine, { tables: [table], databaseTables: [table], params: {} });
   const values = { text: statement.text, literals, params: {}, nowNs: 1n };
   const rewrite = countSteps(() => {
-    const made = Rewrite.of(plan!, { values, tables: scans, functionBytesMax: engine.functionBytesMax });
+    const made = Rewrite.of(plan!, { values, names: plan!.statement.names, tables: scans, functionBytesMax: engine.functionBytesMax });
     made.text(made.scans.map((_, i) => i));
   });
   return { tokens, tree, rewrite };

@@ -81,6 +81,7 @@ export async function checkKept(engine: SqlEngine, { sql, params, nowNs, tables 
   if (plan === null) return false;
   const options: RewriteOptions = {
     values: { text: plan.statement.text, literals: plan.literals, params, nowNs },
+    names: plan.statement.names,
     tables: { find: (name) => tables.find((table) => table.name === name) ?? null, isPlain: false, isInternal: false, refused: new Set() },
     functionBytesMax: plan.isSimple ? null : engine.functionBytesMax,
   };

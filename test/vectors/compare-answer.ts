@@ -1,9 +1,9 @@
-// Whether an answer is the recorded one, as v3/README.md says: values, types, marks and statuses. Names of columns count where asked for.
+// Whether an answer is the recorded one, as v3/README.md says: values, types, marks, statuses and names of columns.
 import type { Played } from "./played-answer.ts";
 import type { RecordedAnswer, RecordedVector } from "./vectors.ts";
 
 /** What is another one, a word at first: `status`, `rows`, `types`, `marks`, `columns`, `text`; null if nothing is. */
-export function differenceOf(vector: RecordedVector, played: Played, { withNames = false, isByTime = false } = {}): string | null {
+export function differenceOf(vector: RecordedVector, played: Played, { isByTime = false } = {}): string | null {
   const { answer } = vector;
   if (answer.cut || vector.status >= 400) {
     const isRefused = played.status >= 400 && played.status < 500;
@@ -17,7 +17,7 @@ export function differenceOf(vector: RecordedVector, played: Played, { withNames
   if (vector.text) return textDifference(vector, played.answer);
   return (
     typesDifference(answer, played.answer) ??
-    (withNames ? namesDifference(answer, played.answer) : null) ??
+    namesDifference(answer, played.answer) ??
     (vector.shape || answer.rows === undefined
       ? null
       : isByTime

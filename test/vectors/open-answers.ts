@@ -3,7 +3,7 @@
 export type Difference = readonly [id: string, reason: string];
 
 /** By intent; at most 40. */
-export const DIFFERENT: readonly Difference[] = [];
+export const DIFFERENT: readonly Difference[] = [["iql-explain-003", "EXPLAIN of the v1 language has the one column that 1.x has"]];
 
 /** To be done, by prefix: what is no longer different leaves the list. */
 const OPEN_NUMBERS: readonly (readonly [prefix: string, ...numbers: string[]])[] = [
@@ -19,8 +19,8 @@ const OPEN_NUMBERS: readonly (readonly [prefix: string, ...numbers: string[]])[]
   ["time", "081 091 094 097 100 103 109 112 118 121 124 127 133 136 139 142 143 149 150 162 163 181 221 235 268 271 277 285 286",
     "305 306 324"],
   ["gap", "016 022 026"],
-  ["agg", "055 056 059 060 061 136 140 141 245 246 251 257 258 261 293 348 350 361 365 366 367 368 369 375 376 377 378 379 381",
-    "383 384 385 386 388 396 414 419 425"],
+  ["agg", "055 056 059 060 061 136 140 141 245 246 251 257 258 348 350 361 365 366 367 368 369 375 376 377 378 379 381 383 384",
+    "386 388 396 414 419 425"],
   ["sel", "011 012 024 039 051 105 113"],
   ["win", "021 069 070 071 073 074 134 138 142 146"],
   ["arr", "024 098 115 116 125 127 128 129 147"],
@@ -29,19 +29,18 @@ const OPEN_NUMBERS: readonly (readonly [prefix: string, ...numbers: string[]])[]
   ["set", "007 008 009 013 019"],
   ["grp", "003 006 009 012 015 021 046"],
   ["ord", "010"],
-  ["unnest", "008 021"],
-  ["name", "019 022 056 066 067 071"],
+  ["unnest", "008 012 021"],
+  ["name", "019 022 066 067"],
   ["noalias", "024 044 063 064 065 080 092 093 094"],
   ["meta", "002 003 004 005 007 008 012 013 014 016 021 022 023 031"],
   ["explain", "005 006"],
   ["param", "008 012 014 018 035 044 046"],
   ["err", "068 088 100 185 207 259 274 293 300"],
-  ["fmt-csv", "011 018 028 033 034"],
-  ["fmt-jsonl", "005 011 018 023 028 034"],
-  ["fmt-pretty", "018 028 033"],
-  ["fmt-json", "001 004 010"],
-  ["alias", "002 003 013 014 017 018 023 026 027 030 032 033 034 036 037 038 039 040 041 042 056 057 059 073 074 075 076 077 078",
-    "079 080 081 082 084 085 086 087 088 089 090 249 250 251 253 259 260 261 262 263"],
+  ["fmt-csv", "018 033 034"],
+  ["fmt-jsonl", "005 018 023 034"],
+  ["fmt-pretty", "018 033"],
+  ["fmt-json", "001 004"],
+  ["alias", "042 249 250 251 253 259 260 261 262 263"],
   ["iql-agg", "059 069 110 124"],
   ["iql-trans", "017"],
 ]; // biome-ignore format: a prefix a line

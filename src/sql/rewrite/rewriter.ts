@@ -180,7 +180,8 @@ function rewriteSelectList(
   let shown = node.select_list.filter(({ class: kind }) => kind !== "STAR").length;
   node.select_list = node.select_list.map((item) => {
     const alias = itemAlias(item);
-    const typed = shownInterval(rewriteExpression(item, context, scope));
+    // the alias is the column's, not that of an argument of what a rule makes of the expression
+    const typed = shownInterval(rewriteExpression(withAlias(item, ""), context, scope));
     if (typed.node.class === "STAR") {
       const columns = starColumns(typed.node, scope);
       shown += columns?.length ?? 0;

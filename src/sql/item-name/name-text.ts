@@ -1,0 +1,178 @@
+// The text of a name, of bounded length: the long form of a call by its second name has its arguments twice.
+import { intervalText, numberText } from "./literal.ts";
+import type { NameCall, NameNode, NameOrder, NameWindow } from "./node.ts";
+
+export interface NameContext {
+  /** A column as the name shows it: with its table in front. */
+  column(names: readonly string[]): string;
+  /** The name of the first column of the query whose SELECT is at that place. */
+  firstOf(query: number): string;
+}
+
+/** Window functions that are no aggregates. */
+const WINDOW_FUNCTIONS: ReadonlySet<string> = new Set(
+  "row_number rank dense_rank percent_rank cume_dist ntile lag lead first_value last_value nth_value".split(" "),
+);
+
+/** How tightly operators bind where the long form decides about parentheses; all others 30. */
+const BINDS: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    ...{ OR: 5, AND: 10, "=": 15, "!=": 15, "<=": 15, ">=": 15, "<": 20, ">": 20 },
+    ...{ "~~": 25, "!~~": 25, "~~*": 25, "!~~*": 25, "+": 40, "-": 40, "*": 45, "/": 45, "%": 45 },
+  }),
+);
+const bindsOf = (operator: string) => BINDS.get(operator) ?? 30;
+
+/** At most `charsMax` characters; a longer one ends with an ellipsis. */
+export function nameText(node: NameNode, context: NameContext, charsMax: number): string {
+  const writer = new NameWriter(context, charsMax);
+  writer.short(node);
+  return writer.text;
+}
+
+class NameWriter {
+  private out = "";
+
+  constructor(
+    private readonly context: NameContext,
+    private readonly charsMax: number,
+  ) {}
+
+  get text(): string {
+    return this.isFull ? `${this.out.slice(0, this.charsMax)}…` : this.out;
+  }
+
+  private get isFull(): boolean {
+    return this.out.length > this.charsMax;
+  }
+
+  short(node: NameNode): void {
+    this.put(node, false);
+  }
+
+  private put(node: NameNode | string, isLong: boolean): void {
+    if (this.isFull) return;
+    if (typeof node === "string") {
+      this.out += node;
+      return;
+    }
+    switch (node.kind) {
+      case "text":
+        this.out += node.text;
+        return;
+      case "number":
+        this.out += numberText(node.written, node.isNegative);
+        return;
+      case "interval":
+        this.out += intervalText(node.written, node.isNegative);
+        return;
+      case "column":
+        this.out += this.context.column(node.names);
+        return;
+      case "parts":
+        for (const part of node.parts) this.put(part, isLong);
+        return;
+      case "binary":
+        this.putBinary(node, isLong);
+        return;
+      case "cast":
+        if (!isLong) this.put(node.value, false);
+        else this.putAll([node.isTry ? "TRY_CAST(" : "CAST(", node.value, ` AS ${node.type})`], true);
+        return;
+      case "in":
+        this.putAll([node.value, node.isNot ? " NOT IN " : " IN "], isLong);
+        if (isLong) this.out += "([";
+        this.putList(node.items, ", ", isLong);
+        if (isLong) this.out += "])";
+        return;
+      case "query":
+        this.putQuery(node, isLong);
+        return;
+      case "call":
+        if (node.written === null) this.putCall(node, isLong);
+        else if (isLong) {
+          this.putCall(node, true);
+          this.out += " AS ";
+          this.putWritten(node, node.written);
+        } else this.putWritten(node, node.written);
+    }
+  }
+
+  private putAll(list: readonly (string | NameNode)[], isLong: boolean): void {
+    for (const part of list) this.put(part, isLong);
+  }
+
+  private putList(list: readonly NameNode[], separator: string, isLong: boolean): void {
+    for (const [i, item] of list.entries()) {
+      if (i > 0) this.put(separator, isLong);
+      if (this.isFull) return;
+      this.put(item, isLong);
+    }
+  }
+
+  /** A chain of operators nests to the left, as deep as it is long. */
+  private putBinary(top: Extract<NameNode, { kind: "binary" }>, isLong: boolean): void {
+    const chain = [top];
+    for (let next = top.left; next.kind === "binary"; next = next.left) chain.push(next);
+    const isEnclosed = chain.map(({ operator }, i) => isLong && i > 0 && bindsOf(operator) < bindsOf(chain[i - 1]!.operator));
+    for (const enclosed of isEnclosed) if (enclosed) this.out += "(";
+    this.put(chain.at(-1)!.left, isLong);
+    for (let i = chain.length - 1; i >= 0 && !this.isFull; i--) {
+      const { operator, right } = chain[i]!;
+      const isRightEnclosed = isLong && right.kind === "binary" && bindsOf(right.operator) < bindsOf(operator);
+      this.putAll([` ${operator} `, isRightEnclosed ? "(" : "", right, isRightEnclosed ? ")" : ""], isLong);
+      if (isEnclosed[i]) this.out += ")";
+    }
+  }
+
+  private putQuery(node: Extract<NameNode, { kind: "query" }>, isLong: boolean): void {
+    if (node.form === "scalar") {
+      this.out += isLong || node.query === null ? "(<subquery>)" : this.context.firstOf(node.query);
+      return;
+    }
+    if (isLong && node.value !== null) this.putAll([node.value, " "], true);
+    this.out += isLong ? `${node.words} (<subquery>)` : node.words;
+  }
+
+  /** By its second name. */
+  private putWritten({ args }: NameCall, written: string): void {
+    this.out += `${written}(`;
+    this.putList(args, ",", true);
+    this.out += ")";
+  }
+
+  private putCall(node: NameCall, isLong: boolean): void {
+    const isAggregateOver = node.over !== null && !WINDOW_FUNCTIONS.has(node.name);
+    this.out += `${node.name}(${node.isDistinct ? "DISTINCT " : ""}`;
+    this.putList(node.args, isLong || isAggregateOver ? ", " : ",", isLong);
+    this.out += ")";
+    if (node.nulls !== "") this.out += ` ${node.nulls}`;
+    if (node.filter !== null) this.putAll([" FILTER (WHERE ", node.filter, ")"], true);
+    if (node.orders.length > 0) this.putOrders(node.isWithinGroup ? " WITHIN GROUP [" : " ORDER BY [", node.orders, isLong);
+    if (node.over !== null) this.putWindow(node.over.window!, isLong);
+  }
+
+  private putOrders(head: string, orders: readonly NameOrder[], isLong: boolean): void {
+    this.out += head;
+    for (const [i, { value, isDescending, nullsFirst }] of orders.entries()) {
+      if (i > 0) this.out += ", ";
+      this.put(value, isLong);
+      this.out += `${isDescending ? " DESC" : " ASC"}${nullsFirst ? " NULLS FIRST" : " NULLS LAST"}`;
+    }
+    this.out += "]";
+  }
+
+  private putWindow({ partitions, orders, frame }: NameWindow, isLong: boolean): void {
+    if (partitions.length > 0) {
+      this.out += " PARTITION BY [";
+      this.putList(partitions, ", ", isLong);
+      this.out += "]";
+    }
+    if (orders.length > 0) this.putOrders(" ORDER BY [", orders, isLong);
+    const { unit, start, end } = frame ?? (orders.length > 0 ? ORDERED : UNORDERED);
+    this.out += ` ${unit} BETWEEN ${start} AND ${end}`;
+  }
+}
+
+const ORDERED = { unit: "RANGE", start: "UNBOUNDED PRECEDING", end: "CURRENT ROW" };
+const UNORDERED = { unit: "ROWS", start: "UNBOUNDED PRECEDING", end: "UNBOUNDED FOLLOWING" };
