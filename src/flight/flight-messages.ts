@@ -73,8 +73,16 @@ export const ReadInfo = message(`${QUERIER}.ReadInfo`, {
   params: repeatedMessage(6, QueryParam),
 });
 
-/** Ours: clients pass it on as it is. */
+const ParameterColumn = message("tsdb.flight.ParameterColumn", {
+  name: plain(1, "string"),
+  kind: plain(2, "string"),
+});
+/** Values without names, in the order of the columns. */
+const ParameterRow = message("tsdb.flight.ParameterRow", { values: repeatedMessage(1, QueryParam) });
+
+/** Ours: clients pass it on as it is. Without columns nothing is bound. */
 export const PreparedHandle = message("tsdb.flight.PreparedStatement", {
   query: plain(1, "string"),
-  params: repeatedMessage(2, QueryParam),
+  columns: repeatedMessage(2, ParameterColumn),
+  rows: repeatedMessage(3, ParameterRow),
 });

@@ -2,35 +2,57 @@
 // no closing, and work on any server with the same data.
 import { TsdbError } from "../model/errors.ts";
 import type { QueryParams } from "../model/query.ts";
-import { readRow } from "./arrow-row.ts";
-import { bindRow } from "./bound-params.ts";
+import { checkCounts, readRows } from "./arrow-rows.ts";
+import { formOf } from "./arrow-values.ts";
 import { FlightData, type FlightDescriptor, PreparedHandle } from "./flight-messages.ts";
 import type { IpcMessage } from "./ipc-messages.ts";
+import { numberPlaceholders, Placeholders } from "./placeholders.ts";
 import { packAny, unpackAny } from "./sql-messages.ts";
-import { paramMessages, paramValues } from "./ticket.ts";
+import { paramMessage, paramValue } from "./ticket.ts";
 
-/** A row of parameters in Arrow's form; what comes of it travels in tickets, and those have limits. */
+/** Parameters in Arrow's form; what comes of it travels in tickets, and those have limits. */
 const PARAMETER_BYTES_MAX = 1 << 20;
 
-export interface PreparedStatement {
+/** A statement and the values of its placeholders. */
+export interface BoundStatement {
   readonly statement: string;
   readonly params: QueryParams;
 }
 
-export function newHandle({ statement, params }: PreparedStatement): Uint8Array<ArrayBuffer> {
-  return packAny(PreparedHandle, { query: statement, params: paramMessages(params) });
-}
-
-/** @throws TsdbError bad_request for a handle that is none of ours */
-export function preparedStatement(handle: Uint8Array): PreparedStatement {
-  const { query, params } = unpackAny(PreparedHandle, handle);
-  return { statement: query, params: paramValues(params) };
+/** The handle for a statement without parameters' values. @throws TsdbError bad_query */
+export function newHandle(query: string): Uint8Array<ArrayBuffer> {
+  return packAny(PreparedHandle, { query: numberPlaceholders(query) });
 }
 
 /** The handle for the same statement with these parameters. @throws TsdbError bad_request */
 export function boundHandle(handle: Uint8Array, parameters: readonly IpcMessage[]): Uint8Array<ArrayBuffer> {
-  const { statement } = preparedStatement(handle);
-  return newHandle({ statement, params: bindRow(statement, readRow(parameters)) });
+  const { query } = unpackAny(PreparedHandle, handle);
+  const { columns, rows } = readRows(parameters);
+  const names = new Placeholders(query).namesFor(columns.map(({ name }) => name));
+  return packAny(PreparedHandle, {
+    query,
+    columns: columns.map(({ kind }, i) => ({ name: names[i]!, kind })),
+    rows: rows.map((row) => ({ values: row.map((value) => paramMessage("", value)) })),
+  });
+}
+
+/** What a handle runs: the statement once for every row of its parameters, or, without parameters, once. `shape`: what has the columns of
+ *  its answer. @throws TsdbError bad_request for a handle that is none of ours */
+export function boundStatements(handle: Uint8Array): { readonly shape: BoundStatement; readonly runs: readonly BoundStatement[] } {
+  const { query, columns, rows } = unpackAny(PreparedHandle, handle);
+  const plain = { statement: query, params: {} };
+  if (columns.length === 0) return { shape: plain, runs: [plain] };
+  checkCounts({ rowCount: rows.length, columnCount: columns.length });
+  const placeholders = new Placeholders(query);
+  const runs = rows.map(({ values }) => {
+    const row = columns.map(({ name, kind }, i) => {
+      const value = values[i] === undefined ? null : paramValue(values[i]);
+      return { name, value, form: formOf(kind, value) };
+    });
+    const forms = new Map(row.filter(({ form }) => form !== "").map(({ name, form }) => [name, form]));
+    return { statement: placeholders.inForms(forms), params: Object.fromEntries(row.map(({ name, value }) => [name, value])) };
+  });
+  return { shape: runs[0] ?? plain, runs };
 }
 
 /** What a DoPut brings: the descriptor of its first message, and the Arrow messages of all. @throws TsdbError bad_request, too_large */

@@ -155,7 +155,7 @@ describe("statements", () => {
   });
 
   test.each([
-    ["two rows", { least: vectorFromArray([1, 2]) }, /parameters are one row, got 2/],
+    ["too many rows", { least: vectorFromArray(Array(1001).fill(1)) }, /parameters are at most 1000 rows, got 1001/],
     ["too many", { a: vectorFromArray([1]), b: vectorFromArray([1]) }, /got 2 parameters \(a, b\), want 1 \(\$least\)/],
     ["a list", { least: vectorFromArray([[1]]) }, /parameter least: a value of type list cannot be bound/],
   ])("refused: %s", async (_, columns, message) => {

@@ -19,7 +19,7 @@ import {
 } from "./flight-messages.ts";
 import { encapsulated, type IpcMessage, IpcSplitter } from "./ipc-messages.ts";
 import { arrowRequest, type LanguageStatement, languageOf } from "./languages.ts";
-import { boundHandle, newHandle, preparedStatement, receivePut } from "./prepared.ts";
+import { type BoundStatement, boundHandle, boundStatements, newHandle, receivePut } from "./prepared.ts";
 import {
   ClosePrepared,
   CreatePrepared,
@@ -90,7 +90,8 @@ export class FlightService {
     if (asked.is === "statement") return this.run(caller, asked);
     const { command } = asked;
     const database = asked.database ?? databaseOf(caller);
-    if (command.is === "statement" || command.is === "prepared") return this.run(caller, statementOf(database, command));
+    if (command.is === "statement") return this.run(caller, flightSql(database, { statement: command.query, params: {} }));
+    if (command.is === "prepared") return this.runPrepared(caller, database, command.handle);
     await this.backend.check(caller.token, database);
     return this.metadata(caller, database, command);
   }
@@ -105,13 +106,13 @@ export class FlightService {
     if (type === "CreatePreparedStatement") {
       const { query, transactionId } = unpackAny(CreatePrepared, body);
       if (transactionId !== undefined && transactionId.length > 0) throw new Unimplemented("there are no transactions");
-      const statement = { language: "sql", database: databaseOf(caller), statement: query, params: {}, isFlightSql: true } as const;
-      const { columns, parameters } = await this.describe(caller, statement);
-      const result = { handle: newHandle(statement), datasetSchema: encapsulated(columns), parameterSchema: encapsulated(parameters) };
+      const handle = newHandle(query);
+      const { columns, parameters } = await this.describe(caller, flightSql(databaseOf(caller), boundStatements(handle).shape));
+      const result = { handle, datasetSchema: encapsulated(columns), parameterSchema: encapsulated(parameters) };
       return [ActionResult.encode({ body: packAny(PreparedResult, result) })];
     }
     if (type === "ClosePreparedStatement") {
-      preparedStatement(unpackAny(ClosePrepared, body).handle);
+      boundStatements(unpackAny(ClosePrepared, body).handle);
       await this.backend.check(caller.token, databaseOf(caller));
       return [];
     }
@@ -130,6 +131,38 @@ export class FlightService {
 
   private async run(caller: Caller, statement: LanguageStatement): Promise<AsyncIterable<IpcMessage>> {
     return messagesOf(await this.backend.query(arrowRequest(statement, caller.signal), caller.token));
+  }
+
+  /** One answer of all rows of parameters. @throws TsdbError */
+  private async runPrepared(caller: Caller, database: string, handle: Uint8Array): Promise<AsyncIterable<IpcMessage> | IpcMessage[]> {
+    const { shape, runs } = boundStatements(handle);
+    const [first, ...others] = runs.map((run) => flightSql(database, run));
+    if (first === undefined) return [(await this.describe(caller, flightSql(database, shape))).columns];
+    const answer = await this.run(caller, first);
+    return others.length === 0 ? answer : this.joined(caller, answer, others);
+  }
+
+  /** An answer and those of other statements behind it, which have the same columns. */
+  private async *joined(
+    caller: Caller,
+    first: AsyncIterable<IpcMessage>,
+    others: readonly LanguageStatement[],
+  ): AsyncGenerator<IpcMessage> {
+    let schema: Uint8Array | undefined;
+    for await (const message of first) {
+      schema ??= message.header.slice();
+      yield message;
+    }
+    for (const [i, statement] of others.entries()) {
+      let isSchema = true;
+      for await (const message of await this.run(caller, statement)) {
+        if (!isSchema) yield message;
+        else if (Buffer.compare(message.header, schema!) !== 0) {
+          throw new TsdbError("bad_request", `with row ${i + 2} of the parameters the answer has other columns than with the first`);
+        }
+        isSchema = false;
+      }
+    }
   }
 
   /** The schema messages of a statement's columns and of its parameters without a value. */
@@ -151,7 +184,8 @@ export class FlightService {
     language: LanguageStatement["language"],
   ): Promise<Uint8Array> {
     if (command.is === "statement" || command.is === "prepared") {
-      const { columns } = await this.describe(caller, { ...statementOf(database, command), language });
+      const shape = command.is === "prepared" ? boundStatements(command.handle).shape : { statement: command.query, params: {} };
+      const { columns } = await this.describe(caller, { ...flightSql(database, shape), language });
       return encapsulated(columns);
     }
     await this.backend.check(caller.token, database);
@@ -164,7 +198,7 @@ export class FlightService {
     if (!BASE_TYPES.includes(baseType)) throw new TsdbError("bad_request", `${BASE_TYPE_HEADER} must be ${BASE_TYPES.join(" or ")}`);
     const { metadataAnswer, rowsOf } = await import("./commands.ts");
     const ask = async (statement: string) => {
-      const request = arrowRequest({ language: "sql", database, statement, params: {}, isFlightSql: true }, caller.signal);
+      const request = arrowRequest(flightSql(database, { statement, params: {} }), caller.signal);
       const { body } = await this.backend.query(request, caller.token);
       return rowsOf(body instanceof Uint8Array ? body : await new Response(body).bytes());
     };
@@ -181,8 +215,7 @@ function commandOf(descriptor: FlightDescriptor): { readonly command: SqlCommand
   return { command, bytes };
 }
 
-function statementOf(database: string, command: Extract<SqlCommand, { is: "statement" | "prepared" }>): LanguageStatement {
-  const asked = command.is === "prepared" ? preparedStatement(command.handle) : { statement: command.query, params: {} };
+function flightSql(database: string, asked: BoundStatement): LanguageStatement {
   return { language: "sql", database, ...asked, isFlightSql: true };
 }
 

@@ -92,16 +92,16 @@ const NO_VALUE = {
   ...{ null: undefined, boolean: undefined, uint64: undefined, int64: undefined, float64: undefined, string: undefined },
 };
 
-export function paramValues(params: readonly Param[]): QueryParams {
+function paramValues(params: readonly Param[]): QueryParams {
   return Object.fromEntries(params.map((param) => [param.name, paramValue(param)]));
 }
 
-function paramValue({ string, boolean, float64, uint64, int64 }: Param): QueryParams[string] {
+export function paramValue({ string, boolean, float64, uint64, int64 }: Param): QueryParams[string] {
   return string ?? boolean ?? float64 ?? uint64 ?? int64 ?? null;
 }
 
-export function paramMessages(params: QueryParams): Param[] {
-  return Object.entries(params).map(([name, value]) => ({ ...NO_VALUE, name, ...typedValue(value) }));
+export function paramMessage(name: string, value: QueryParams[string]): Param {
+  return { ...NO_VALUE, name, ...typedValue(value) };
 }
 
 function typedValue(value: QueryParams[string]): Partial<Param> {

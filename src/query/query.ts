@@ -6,7 +6,7 @@ import { KernelRowText } from "../kernel/row-text.ts";
 import { assert } from "../model/assert.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { QueryFormat, QueryParams, TsdbqlOptions } from "../model/query.ts";
-import type { ResultBatch, ResultSchema } from "../model/result-batch.ts";
+import type { ResultBatch, ResultSchema, ResultType } from "../model/result-batch.ts";
 import type { ScanRecord } from "../model/scan-record.ts";
 import type { SeriesPiece } from "../model/series-piece.ts";
 import { cacheKey, unknownCache } from "../sql/cache-tables.ts";
@@ -70,6 +70,11 @@ function* partsOf(batch: ResultBatch, { fields }: ResultSchema, format: QueryFor
     for (let from = 0; from < batch.rowCount; from += rows) {
       yield shownRows(batch, fields, { from, count: Math.min(rows, batch.rowCount - from) });
     }
+}
+
+/** What drivers make values of that have no type: of nothing they make none. */
+function bindable(type: ResultType): ResultType {
+  return type.kind === "null" ? { kind: "utf8" } : type;
 }
 
 export class QueryRunner {
@@ -241,7 +246,7 @@ export class QueryRunner {
     const startMs = performance.now();
     const { schema, parameters } = await this.engine.describe(plan, input);
     const planMs = performance.now() - startMs;
-    const asWritten = parameters.map((field) => ({ ...field, name: `$${field.name}` }));
+    const asWritten = parameters.map(({ name, type, ...field }) => ({ ...field, name: `$${name}`, type: bindable(type) }));
     const encoders = [await createEncoder("flight", schema), await createEncoder("flight", { fields: asWritten, tableName: "" })];
     const parts = async function* (): AsyncGenerator<Uint8Array> {
       for (const encoder of encoders) for (const bytes of [encoder.begin(), encoder.end()]) if (bytes !== null) yield bytes;

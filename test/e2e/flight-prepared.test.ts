@@ -1,0 +1,240 @@
+// Prepared statements of Flight SQL with parameters, as drivers use them: made, bound, asked about, run; of every type, several times, with
+// several rows. Columns and rows are those that the same statement with its values written out has.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { status } from "@grpc/grpc-js";
+import {
+  Binary,
+  type DataType,
+  DateDay,
+  Float64,
+  Int16,
+  Int64,
+  makeData,
+  Null,
+  Table,
+  Timestamp,
+  TimeUnit,
+  tableFromIPC,
+  tableToIPC,
+  Uint64,
+  Utf8,
+  Vector,
+  vectorFromArray,
+} from "apache-arrow";
+import {
+  Action,
+  ActionResult,
+  Any,
+  DESCRIPTOR,
+  FlightData,
+  FlightDescriptor,
+  FlightInfo,
+  PutResult,
+  Ticket,
+} from "../../src/flight/flight-messages.ts";
+import { encapsulated, splitWhole } from "../../src/flight/ipc-messages.ts";
+import { message, plain } from "../../src/flight/protobuf.ts";
+import { CreatePrepared, PreparedResult, PutPreparedResult, packAny, unpackAny } from "../../src/flight/sql-messages.ts";
+import { type CallEnd, FlightClient } from "../support/flight-server.ts";
+import { TestServer } from "../support/server.ts";
+import { store } from "./client.ts";
+
+setDefaultTimeout(60_000);
+
+const OneBytes = message("one list of bytes", { bytes: plain(1, "bytes") });
+const IN_DB = { headers: { database: "d" } };
+
+let server: TestServer;
+let client: FlightClient;
+beforeAll(async () => {
+  server = await TestServer.start({ withFlight: true });
+  client = new FlightClient(Number(server.flightAddress.split(":").at(-1)));
+  const lines = [
+    'cpu,host=a v=1.5,n=3i,u=18446744073709551615u,s="x",ok=true 1000000000',
+    'cpu,host=b v=2.5,n=4i,u=1u,s="y",ok=false 2000000001',
+    "cpu,host=c v=-1 86400000000000",
+  ];
+  await store(server, "d", lines.join("\n"));
+});
+afterAll(async () => {
+  client.close();
+  await server.dispose();
+});
+
+async function answered(call: Promise<CallEnd>): Promise<Uint8Array[]> {
+  const { messages, code, details } = await call;
+  if (code !== status.OK) throw new Error(`${status[code]}: ${details}`);
+  return messages;
+}
+
+const asks = (handle: Uint8Array) =>
+  Any.encode({
+    typeUrl: "type.googleapis.com/arrow.flight.protocol.sql.CommandPreparedStatementQuery",
+    value: OneBytes.encode({ bytes: handle }),
+  });
+const descriptor = (handle: Uint8Array) => ({ type: DESCRIPTOR.command, path: [], command: asks(handle) });
+
+async function prepare(query: string) {
+  const body = packAny(CreatePrepared, { query });
+  const [result] = await answered(client.call("DoAction", Action.encode({ type: "CreatePreparedStatement", body }), IN_DB));
+  return unpackAny(PreparedResult, ActionResult.decode(result!).body);
+}
+
+async function bind(handle: Uint8Array, columns: Readonly<Record<string, Vector>>): Promise<Uint8Array> {
+  const messages = splitWhole(tableToIPC(new Table(columns), "stream"));
+  const [first, ...others] = messages.map(({ header, body }) => ({ header, body }));
+  const data = [{ ...first, descriptor: descriptor(handle) }, ...others].map((each) => FlightData.encode(each));
+  const [result] = await answered(client.put(data, IN_DB));
+  return PutPreparedResult.decode(PutResult.decode(result!).appMetadata).handle!;
+}
+
+/** Columns as they were promised, and rows. */
+async function run(handle: Uint8Array): Promise<{ columns: string[]; rows: unknown[][] }> {
+  const [info] = await answered(client.call("GetFlightInfo", FlightDescriptor.encode(descriptor(handle)), IN_DB));
+  const { endpoints, schema } = FlightInfo.decode(info!);
+  const messages = await answered(client.call("DoGet", Ticket.encode(endpoints[0]!.ticket!)));
+  const table = tableFromIPC(Buffer.concat(messages.map((data) => encapsulated(FlightData.decode(data)))));
+  const columnsOf = (from: Table) => from.schema.fields.map(({ name, type }) => `${name} ${type}`);
+  expect(columnsOf(tableFromIPC(schema))).toEqual(columnsOf(table));
+  return { columns: columnsOf(table), rows: table.toArray().map((row) => [...row].map(([, value]) => value)) };
+}
+
+const typesOf = (schema: Uint8Array) => tableFromIPC(schema).schema.fields.map(({ name, type }) => `${name} ${type}`);
+const made = (values: readonly unknown[], type: DataType) => vectorFromArray(values, type) as Vector;
+const raw = (type: DataType, data: ArrayBufferView) => new Vector([makeData({ type, length: 1, data } as never)]) as Vector;
+const one = (type: DataType, value: unknown) => made([value], type);
+
+describe("the schema of parameters", () => {
+  test.each([
+    ["SELECT v FROM cpu WHERE v > ? AND host = ? AND n < ? AND ok = ?", ["$1 Float64", "$2 Utf8", "$3 Int64", "$4 Bool"]],
+    ["SELECT v FROM cpu WHERE time >= ? AND u = ?", ["$1 Timestamp<NANOSECOND>", "$2 Uint64"]],
+    ["SELECT v FROM cpu WHERE host = $h AND v > $least", ["$h Utf8", "$least Float64"]],
+    // drivers bind by place: in the order of their numbers
+    ["SELECT v FROM cpu WHERE n = $2 AND host = $1", ["$1 Utf8", "$2 Int64"]],
+    [
+      `SELECT v FROM cpu WHERE n IN (${Array.from({ length: 11 }, () => "?").join()})`,
+      Array.from({ length: 11 }, (_, i) => `$${i + 1} Int64`),
+    ],
+    // what says nothing of a type can be bound as text
+    ["SELECT ? AS x", ["$1 Utf8"]],
+    ["SELECT 1", []],
+  ])("%s", async (query, types) => expect(typesOf((await prepare(query)).parameterSchema)).toEqual(types));
+});
+
+test("the schema of the answer is in the answer to CreatePreparedStatement", async () => {
+  expect(typesOf((await prepare("SELECT host, v FROM cpu WHERE v > ?")).datasetSchema)).toEqual(["host Utf8", "v Float64"]);
+});
+
+const VALUES: [query: string, columns: Record<string, Vector>, rows: unknown[][]][] = [
+  ["SELECT host FROM cpu WHERE v > ?", { p: one(new Float64(), 2) }, [["b"]]],
+  ["SELECT v FROM cpu WHERE host = ?", { p: one(new Utf8(), "a") }, [[1.5]]],
+  ["SELECT v FROM cpu WHERE host = ?", { p: one(new Utf8(), "' OR 1 = 1 --") }, []],
+  ["SELECT v FROM cpu WHERE n = ?", { p: one(new Int16(), 4) }, [[2.5]]],
+  ["SELECT v FROM cpu WHERE u = ?", { p: one(new Uint64(), 2n ** 64n - 1n) }, [[1.5]]],
+  ["SELECT v FROM cpu WHERE ok = ?", { p: vectorFromArray([false]) }, [[2.5]]],
+  ["SELECT v FROM cpu WHERE s = $1 OR n = $2", { a: one(new Utf8(), "x"), b: one(new Int64(), 4n) }, [[1.5], [2.5]]],
+  ["SELECT v FROM cpu WHERE n = $2 AND host = $1", { a: one(new Utf8(), "b"), b: one(new Int64(), 4n) }, [[2.5]]],
+  ["SELECT v FROM cpu WHERE host = $h AND v > $least", { least: one(new Float64(), 1), h: one(new Utf8(), "a") }, [[1.5]]],
+  ["SELECT v FROM cpu WHERE n = ?", { p: one(new Int64(), null) }, []],
+  ["SELECT v FROM cpu WHERE n IS NOT DISTINCT FROM ?", { p: one(new Null(), null) }, [[-1]]],
+  // times, whatever their unit and zone
+  ["SELECT v FROM cpu WHERE time = ?", { p: raw(new Timestamp(TimeUnit.NANOSECOND), BigInt64Array.of(2_000_000_001n)) }, [[2.5]]],
+  ["SELECT v FROM cpu WHERE time <= ?", { p: raw(new Timestamp(TimeUnit.SECOND, "UTC"), BigInt64Array.of(1n)) }, [[1.5]]],
+  ["SELECT v FROM cpu WHERE time > ?", { p: raw(new Timestamp(TimeUnit.MILLISECOND, "+02:00"), BigInt64Array.of(2_000n)) }, [[2.5], [-1]]],
+  ["SELECT v FROM cpu WHERE time > ?", { p: raw(new Timestamp(TimeUnit.MICROSECOND), BigInt64Array.of(2_000_001n)) }, [[-1]]],
+  ["SELECT v FROM cpu WHERE time > CAST(? AS TIMESTAMP) - INTERVAL '1 day'", { p: raw(new Timestamp(TimeUnit.SECOND), BigInt64Array.of(86_401n)) }, [[2.5], [-1]]],
+  ["SELECT v FROM cpu WHERE time >= ?", { p: raw(new DateDay(), Int32Array.of(1)) }, [[-1]]],
+  ["SELECT v FROM cpu WHERE time >= ?", { p: one(new Utf8(), "1970-01-02") }, [[-1]]],
+  ["SELECT octet_length(?) AS n", { p: one(new Binary(), Uint8Array.of(0, 255, 39)) }, [[3]]],
+  ["SELECT v FROM cpu ORDER BY v LIMIT ? OFFSET ?", { a: one(new Int64(), 1n), b: one(new Int64(), 1n) }, [[1.5]]],
+]; // biome-ignore format: a statement a line
+
+describe("values", () => {
+  test.each(VALUES)("%s, %#", async (query, columns, rows) => {
+    const { handle } = await prepare(query);
+    expect((await run(await bind(handle, columns))).rows).toEqual(rows);
+  });
+
+  test("have their types in the answer", async () => {
+    const { handle } = await prepare("SELECT ? AS i, ? AS f, ? AS s, ? AS t, ? AS d, ? AS b, ? AS none");
+    const bound = await bind(handle, {
+      ...{ i: one(new Int64(), 7n), f: one(new Float64(), 0.5), s: one(new Utf8(), "é") },
+      ...{ t: raw(new Timestamp(TimeUnit.MILLISECOND), BigInt64Array.of(1n)), d: raw(new DateDay(), Int32Array.of(1)) },
+      ...{ b: one(new Binary(), Uint8Array.of(1)), none: one(new Float64(), null) },
+    });
+    const { columns, rows } = await run(bound);
+    expect(columns).toEqual(["i Int64", "f Float64", "s Utf8", "t Timestamp<MILLISECOND>", "d Date32<DAY>", "b Binary", "none Float64"]);
+    expect(rows).toEqual([[7n, 0.5, "é", 1, expect.anything(), Uint8Array.of(1), null]]);
+  });
+});
+
+test("a handle is bound and run again and again, each time on its own", async () => {
+  const { handle } = await prepare("SELECT v FROM cpu WHERE host = ?");
+  const [a, b] = [await bind(handle, { p: one(new Utf8(), "a") }), await bind(handle, { p: one(new Utf8(), "b") })];
+  expect((await run(a)).rows).toEqual([[1.5]]);
+  // drivers bind the handle that they were given last
+  const c = await bind(a, { p: one(new Utf8(), "c") });
+  expect((await run(c)).rows).toEqual([[-1]]);
+  expect((await run(b)).rows).toEqual([[2.5]]);
+  expect((await run(a)).rows).toEqual([[1.5]]);
+});
+
+describe("several rows", () => {
+  test("run the statement once each, and make one answer", async () => {
+    const { handle } = await prepare("SELECT host, v FROM cpu WHERE host = ? OR v < ?");
+    const bound = await bind(handle, { h: made(["b", "z", "a", null], new Utf8()), v: made([0, null, null, 0], new Float64()) });
+    const { rows } = await run(bound);
+    expect(rows.slice(0, 2).sort()).toEqual([["b", 2.5], ["c", -1]]); // biome-ignore format: rows
+    expect(rows.slice(2)).toEqual([["a", 1.5], ["c", -1]]); // biome-ignore format: rows
+  });
+
+  test("a NULL among values has their type", async () => {
+    const { handle } = await prepare("SELECT ? AS x");
+    const seconds = { length: 2, data: BigInt64Array.of(1n, 0n), nullCount: 1, nullBitmap: Uint8Array.of(1) };
+    const times = new Vector([makeData({ type: new Timestamp(TimeUnit.SECOND), ...seconds })]);
+    for (const [column, rows] of [
+      [made([1n, null, 3n], new Int64()), [[1n], [null], [3n]]],
+      [made([null, "b"], new Utf8()), [[null], ["b"]]],
+      [made([null, 2n ** 64n - 1n], new Uint64()), [[null], [2n ** 64n - 1n]]],
+      [vectorFromArray([true, null]), [[true], [null]]],
+      [made([Uint8Array.of(1), null], new Binary()), [[Uint8Array.of(1)], [null]]],
+      [times, [[1000], [null]]],
+    ] as const) {
+      expect((await run(await bind(handle, { p: column }))).rows).toEqual(rows as never);
+    }
+  });
+
+  test("two hundred of them", async () => {
+    const { handle } = await prepare("SELECT ? + 1 AS x");
+    const values = Array.from({ length: 200 }, (_, i) => BigInt(i));
+    const { rows } = await run(await bind(handle, { p: made(values, new Int64()) }));
+    expect(rows).toEqual(values.map((value) => [value + 1n]));
+  });
+
+  test("none of them: columns without rows", async () => {
+    const { handle } = await prepare("SELECT host, v FROM cpu WHERE host = ?");
+    expect(await run(await bind(handle, { p: made([], new Utf8()) }))).toEqual({ columns: ["host Utf8", "v Float64"], rows: [] });
+  });
+
+  test("one that fails ends the answer", async () => {
+    const { handle } = await prepare("SELECT 1 / ? AS x");
+    const bound = await bind(handle, { p: made([1n, 0n, 1n], new Int64()) });
+    const end = await run(bound).catch((error: Error) => error.message);
+    expect(end).toMatch(/INVALID_ARGUMENT: .*Divide by zero/);
+  });
+});
+
+test.each([
+  ["SELECT v FROM cpu WHERE v > ?", {}, /No value found for placeholder with name \$1/],
+  ["SELECT v FROM cpu WHERE v > ?", { a: one(new Int64(), 1n), b: one(new Int64(), 1n) }, /got 2 parameters \(a, b\), want 1 \(\$1\)/],
+  ["SELECT v FROM cpu WHERE v > ? AND v < $1", null, /placeholders are either \? or names/],
+  ["SELECT v FROM nowhere WHERE v > ?", null, /table 'public.iox.nowhere' not found/],
+] as const)("%s is refused, %#", async (query, columns, message) => {
+  const refused = async () => {
+    const { handle } = await prepare(query);
+    const bound = columns === null ? handle : Object.keys(columns).length === 0 ? handle : await bind(handle, columns);
+    const messages = await answered(client.call("DoGet", Ticket.encode({ ticket: asks(bound) }), IN_DB));
+    return messages.length;
+  };
+  expect(await refused().catch((error: Error) => error.message)).toMatch(message);
+});
