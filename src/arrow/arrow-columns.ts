@@ -31,7 +31,7 @@ import { COLUMN_TYPE_LABEL, ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { TimeUnit as ModelTimeUnit, ResultColumn, ResultField, ResultType } from "../model/result-batch.ts";
 import { type Convert, type Converter, isNull, nulls, TagStrings, UsedStrings } from "./arrow-dictionaries.ts";
-import { durationText, intervalText } from "./clock-text.ts";
+import { intervalText } from "./clock-text.ts";
 import { readInt128 } from "./wide-text.ts";
 
 /** Arrow's own key for it in the vendor's files and answers. */
@@ -46,7 +46,7 @@ const UNITS: Readonly<Record<ModelTimeUnit, TimeUnit>> = {
   ns: TimeUnit.NANOSECOND,
 };
 
-/** Which readers the columns are for. Parquet has no seconds, its writer no intervals and durations: milliseconds and text. Clients of
+/** Which readers the columns are for. Parquet has no seconds, its writer no intervals: milliseconds and text. Clients of
  *  Flight read no dictionaries: tags are plain text there, and codes do not come here. */
 export type ArrowTarget = "ipc" | "flight" | "parquet";
 
@@ -91,9 +91,7 @@ function converter(type: ResultType, target: ArrowTarget): Converter {
     case "time":
       return time(type.unit, target);
     case "duration":
-      return target === "parquet"
-        ? { type: new Utf8(), data: (column, length) => textData(column, length, (row) => durationAt(column, row, type.unit)) }
-        : fixed(new Duration(UNITS[type.unit]));
+      return fixed(new Duration(UNITS[type.unit]));
     case "interval":
       return target === "parquet" ? { type: new Utf8(), data: intervalStrings } : fixed(new IntervalMonthDayNano(), nanosOf);
     case "list":
@@ -241,10 +239,6 @@ const intervalStrings: Convert = (column, length) => {
     return intervalText(view.getInt32(at, true), view.getInt32(at + 4, true), view.getBigInt64(at + 8, true));
   });
 };
-
-function durationAt({ values }: ResultColumn, row: number, unit: ModelTimeUnit): string {
-  return durationText((values as BigInt64Array)[row]!, unit);
-}
 
 function textData(column: ResultColumn, length: number, textAt: (row: number) => string): Data<Utf8> {
   const texts = Array.from({ length }, (_, row) => (isNull(column, row) ? "" : textAt(row)));

@@ -168,17 +168,22 @@ function writeOffset(out: ByteWriter, offsetSeconds: number): void {
   out.padded(minutes % 60, 2);
 }
 
-/** Months, days and microseconds as an ISO 8601 duration. Parts are not carried over into each other, because a month has
- *  no fixed days: `P1M2DT3.5S`; plain seconds `PT0.032689S`, nothing at all `P0D`. One sign in front when every part is
- *  negative, else one on each part. */
+/** Months, days and microseconds as the vendor writes them: `14 mons 3 days 4 hours 5 mins 6.789000000 secs`. Parts that are zero are left
+ *  out, each of the others has its own sign; nothing at all is `0 secs`. */
 export function intervalText(months: number, days: number, microseconds: bigint): string {
-  if (months === 0 && days === 0 && microseconds === 0n) return "P0D";
-  const negative = months <= 0 && days <= 0 && microseconds <= 0n;
-  const flip = negative ? -1 : 1;
-  const units = negative ? -microseconds : microseconds;
-  const date = `${months === 0 ? "" : `${months * flip}M`}${days === 0 ? "" : `${days * flip}D`}`;
-  return `${negative ? "-" : ""}P${date}${units === 0n ? "" : `T${secondsText(units)}S`}`;
+  const size = microseconds < 0n ? -microseconds : microseconds;
+  const sign = microseconds < 0n ? "-" : "";
+  const parts = [months === 0 ? "" : `${months} mons`, days === 0 ? "" : `${days} days`];
+  const [hours, minutes, rest] = [size / HOUR_US, (size / MINUTE_US) % 60n, size % MINUTE_US];
+  if (hours > 0n) parts.push(`${sign}${hours} hours`);
+  if (minutes > 0n) parts.push(`${sign}${minutes} mins`);
+  if (rest > 0n) parts.push(`${sign}${rest / SECOND_US}.${String(rest % SECOND_US).padStart(6, "0")}000 secs`);
+  return parts.filter((part) => part !== "").join(" ") || "0 secs";
 }
+
+const SECOND_US = 1_000_000n;
+const MINUTE_US = 60n * SECOND_US;
+const HOUR_US = 60n * MINUTE_US;
 
 /** A duration of the vendor's engine: seconds with as many digits as needed, `PT0.032689S`; nothing at all `P0D`. */
 export function durationText(value: bigint, unit: TimeUnit): string {
@@ -187,11 +192,4 @@ export function durationText(value: bigint, unit: TimeUnit): string {
   const size = value < 0n ? -value : value;
   const fraction = (size % BigInt(perSecond)).toString().padStart(digits, "0").replace(/0+$/, "");
   return `${value < 0n ? "-" : ""}PT${size / BigInt(perSecond)}${fraction === "" ? "" : `.${fraction}`}S`;
-}
-
-function secondsText(microseconds: bigint): string {
-  const size = microseconds < 0n ? -microseconds : microseconds;
-  const fraction = size % 1_000_000n;
-  const tail = fraction === 0n ? "" : `.${String(fraction).padStart(6, "0").replace(/0+$/, "")}`;
-  return `${microseconds < 0n ? "-" : ""}${size / 1_000_000n}${tail}`;
 }

@@ -129,7 +129,7 @@ const CELLS: [name: string, type: ResultType, value: Plain, json: string, plain:
   ["time", { kind: "time", unit: "us" }, 1n, '"00:00:00.000001"', "00:00:00.000001"],
   ["duration", { kind: "duration", unit: "ns" }, -32_689_000n, '"-PT0.032689S"', "-PT0.032689S"],
   ["duration of milliseconds", { kind: "duration", unit: "ms" }, 1_500n, '"PT1.5S"', "PT1.5S"],
-  ["interval", { kind: "interval" }, [0, 0, 32_689n], '"PT0.032689S"', "PT0.032689S"],
+  ["interval", { kind: "interval" }, [0, 0, 32_689n], '"0.032689000 secs"', "0.032689000 secs"],
   ["list", LIST, [1, null, -3], "[1,null,-3]", "[1, , -3]"],
   ["empty list", LIST, [], "[]", "[]"],
   ["struct", STRUCT, { a: 1, 'b"': [2] }, '{"a":1.0,"b\\"":[2]}', '{a: 1.0, b": [2]}'],

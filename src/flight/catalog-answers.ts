@@ -110,7 +110,7 @@ async function arrowSchemasOf(ask: AskRows): Promise<ReadonlyMap<string, Schema>
 
 /** information_schema's names of types, and the kind of a user table's column that has it. */
 const ARROW_TYPES: Readonly<Record<string, { readonly type: DataType; readonly kind?: ColumnType }>> = {
-  "Timestamp(Nanosecond, None)": { type: new Timestamp(TimeUnit.NANOSECOND), kind: ColumnType.time },
+  "Timestamp(ns)": { type: new Timestamp(TimeUnit.NANOSECOND), kind: ColumnType.time },
   "Dictionary(Int32, Utf8)": { type: text, kind: ColumnType.tag },
   Float64: { type: new Float64(), kind: ColumnType.float },
   Int64: { type: new Int64(), kind: ColumnType.integer },
@@ -118,8 +118,8 @@ const ARROW_TYPES: Readonly<Record<string, { readonly type: DataType; readonly k
   Utf8: { type: text, kind: ColumnType.string },
   Boolean: { type: new Bool(), kind: ColumnType.boolean },
   UInt32: { type: new Uint32() },
-  "Duration(Nanosecond)": { type: new DurationNanosecond() },
+  "Duration(ns)": { type: new DurationNanosecond() },
   "List(Utf8)": { type: new List(new Field("item", text, true)) },
   "List(UInt32)": { type: new List(new Field("item", new Uint32(), true)) },
-  'Timestamp(Microsecond, Some("UTC"))': { type: new Timestamp(TimeUnit.MICROSECOND, "UTC") },
+  'Timestamp(µs, "UTC")': { type: new Timestamp(TimeUnit.MICROSECOND, "UTC") },
 };

@@ -175,7 +175,7 @@ describe("what there is", () => {
     ],
     "information_schema.columns": [
       ["iox", "cpu", "host", "YES", "Dictionary(Int32, Utf8)"],
-      ["iox", "cpu", "time", "NO", "Timestamp(Nanosecond, None)"],
+      ["iox", "cpu", "time", "NO", "Timestamp(ns)"],
       ["iox", "cpu", "v", "YES", "Float64"],
       ["system", "queries", "running", "NO", "Boolean"],
     ],

@@ -29,7 +29,7 @@ export interface ResultField {
   readonly type: ResultType;
   /** The vendor's column kind (`iox::column_type::tag` …) where the column is a plain one of a table; goes into Arrow's metadata. */
   readonly columnKind?: string;
-  /** Texts that Arrow has as a dictionary, though the column is no tag. */
+  /** Texts that Arrow has as a dictionary, though the column is no tag: what was chosen of tags. */
   readonly isDictionary?: boolean;
   /** What files say of the column in place of `columnKind`; a null `kind` says nothing. */
   readonly inFile?: { readonly kind: string | null; readonly isDictionary?: boolean; readonly isNull?: boolean };

@@ -59,6 +59,17 @@ function memberName(part: string, index: number, decode: (name: string) => strin
   return `"${decode(quoted?.replaceAll('""', '"') ?? plain!)}": ${arrowTypeName(type, decode)}`;
 }
 
+export function memberNames(struct: string): string[] {
+  const inner = /^Struct\(([\s\S]*)\)$/.exec(struct)?.[1];
+  return inner === undefined ? [] : splitOutside(inner, ",").map((part) => /^\s*"((?:[^"]|"")*)"/.exec(part)?.[1] ?? "");
+}
+
+/** Types of a struct's members: `Struct("a": Int64, "b": Utf8)`. */
+export function memberTypes(struct: string): string[] {
+  const inner = /^Struct\(([\s\S]*)\)$/.exec(struct)?.[1];
+  return inner === undefined ? [] : splitOutside(inner, ",").map((part) => part.replace(/^\s*"(?:[^"]|"")*":\s*/, ""));
+}
+
 /** The parts of a text between `separator`s that stand outside of quotes and parentheses. */
 function splitOutside(text: string, separator: string): string[] {
   const parts: string[] = [];

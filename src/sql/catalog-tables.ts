@@ -21,7 +21,7 @@ export interface DatabaseCatalog {
 
 /** Arrow's names, as the vendor prints them. */
 const DATA_TYPE: Readonly<Record<ColumnType, string>> = {
-  [ColumnType.time]: "Timestamp(Nanosecond, None)",
+  [ColumnType.time]: "Timestamp(ns)",
   [ColumnType.tag]: "Dictionary(Int32, Utf8)",
   [ColumnType.float]: "Float64",
   [ColumnType.integer]: "Int64",
@@ -38,9 +38,9 @@ const SYSTEM_DATA_TYPE: Readonly<Record<SystemType, string>> = {
   unsigned: "UInt64",
   "unsigned 32": "UInt32",
   boolean: "Boolean",
-  time: "Timestamp(Nanosecond, None)",
-  "zoned time": 'Timestamp(Microsecond, Some("UTC"))',
-  duration: "Duration(Nanosecond)",
+  time: "Timestamp(ns)",
+  "zoned time": 'Timestamp(µs, "UTC")',
+  duration: "Duration(ns)",
 };
 
 const CATALOG = "public";

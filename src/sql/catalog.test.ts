@@ -61,7 +61,7 @@ describe("the list of tables", () => {
         ["room", "Dictionary(Int32, Utf8)", "YES"],
         ["s", "Utf8", "YES"],
         ["temp", "Float64", "YES"],
-        ["time", "Timestamp(Nanosecond, None)", "NO"],
+        ["time", "Timestamp(ns)", "NO"],
         ["u", "UInt64", "YES"],
       ].map((row) => ["public", "iox", "home", ...row]),
     );
@@ -70,7 +70,7 @@ describe("the list of tables", () => {
   test("DESCRIBE", async () => {
     const expected = [
       ["Room", "Dictionary(Int32, Utf8)", "YES"],
-      ["time", "Timestamp(Nanosecond, None)", "NO"],
+      ["time", "Timestamp(ns)", "NO"],
     ];
     expect(await ask('DESCRIBE "Home"')).toEqual({ names: ["column_name", "data_type", "is_nullable"], rows: expected, table: "" });
   });

@@ -62,7 +62,7 @@ const STATEMENTS: [sql: string, rows: SqlValue[][]][] = [
   ["SELECT 7 / 2, 7.0 / 2, -7 / 2, 1.5, 1.1 + 2.2", [[3n, 3.5, -3n, 1.5, 1.1 + 2.2]]],
   [
     "SELECT count / 2, usage / 2, total / 2, 2147483647 + 1 FROM cpu WHERE host = 'a' AND count = 1",
-    [[0n, 0.25, U64_MAX / 2n, 2147483648n]],
+    [[0n, 0.25, "9223372036854775807.5000", 2147483648n]],
   ],
   ["SELECT total FROM cpu WHERE total > 9223372036854775807", [[U64_MAX]]],
   ["SELECT total FROM cpu WHERE total = 18446744073709551615", [[U64_MAX]]],

@@ -36,6 +36,14 @@ function digest(algorithm: string, bytes: Uint8Array): Uint8Array {
   return Bun.CryptoHasher.hash(known, bytes) as Uint8Array;
 }
 
+/** @throws TsdbError bad_query for what 64 bits with a sign do not hold */
+function integerPower(x: bigint, n: bigint): bigint {
+  if (n < 0n) throw new TsdbError("bad_query", `Arrow error: Arithmetic overflow: Exponent ${n} in integer computation is out of bounds`);
+  const value = x >= -1n && x <= 1n ? x ** (n === 0n ? 0n : 2n - (n % 2n)) : n > 63n ? null : x ** n;
+  if (value !== null && BigInt.asIntN(64, value) === value) return value;
+  throw new TsdbError("bad_query", `Arrow error: Arithmetic overflow: Overflow happened on: ${x} ^ ${n}`);
+}
+
 /** The last few translations: a column of patterns holds few of them. */
 const KEPT_MAX = 256;
 
@@ -68,6 +76,12 @@ export const NATIVE_FUNCTIONS: readonly NativeFunction[] = [
     parameters: ["text", "text"],
     result: "integer",
     compute: ([a, b]) => editDistance(decoder.decode(a), decoder.decode(b)),
+  },
+  {
+    name: "__power",
+    parameters: ["text", "text"],
+    result: "text",
+    compute: ([x, n]) => encoder.encode(integerPower(BigInt(decoder.decode(x)), BigInt(decoder.decode(n))).toString()),
   },
   {
     name: "__arrow_type",

@@ -6,6 +6,7 @@ import { TsdbError } from "../model/errors.ts";
 import type { ResultBatch, ResultColumn, ResultField, ResultType, TimeUnit } from "../model/result-batch.ts";
 import { decodeNames } from "./names.ts";
 import type { OutputColumn } from "./scope.ts";
+import { notedField } from "./type-notes.ts";
 
 type Convert = (column: ResultColumn, rowCount: number) => ResultColumn;
 
@@ -50,11 +51,13 @@ function shapeField(field: ResultField, output: OutputColumn | undefined): { fie
       return { field: { name, type: { ...type, unit, zone } }, convert: unit === type.unit ? null : inUnit(unit) };
     }
   }
+  if (type.kind === "time" && type.unit === "us") return { field: { name, type: { kind: "time", unit: "ns" } }, convert: thousandfold };
   if (field.type.kind === "hugeint") return { field: { name, type: { kind: "int", bits: 64, signed: true } }, convert: narrow };
   const def = output?.source?.scan.defs[output.source.index];
   const columnKind = def === undefined ? {} : { columnKind: COLUMN_TYPE_LABEL[def.type] };
+  const noted = output?.arrow === undefined ? { type } : notedField({ name, type }, output.arrow);
   const hasNoNulls = def?.type === ColumnType.time && output?.isOptional !== true ? { hasNoNulls: true } : {};
-  return { field: { name, type, ...columnKind, ...hasNoNulls }, convert: null };
+  return { field: { ...noted, name, ...columnKind, ...hasNoNulls }, convert: null };
 }
 
 const UNITS: Readonly<Record<string, { readonly unit: TimeUnit; readonly ns: bigint }>> = {
@@ -109,6 +112,10 @@ function narrow(column: ResultColumn, rowCount: number): ResultColumn {
     values[row] = low;
   }
   return { validity: column.validity, values };
+}
+
+function thousandfold({ validity, values }: ResultColumn): ResultColumn {
+  return { validity, values: BigInt64Array.from(values as BigInt64Array, (value) => value * 1000n) };
 }
 
 function widen(column: ResultColumn): ResultColumn {

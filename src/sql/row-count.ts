@@ -7,9 +7,9 @@ import type { Expression } from "./tree.ts";
 
 /** The vendor's names of types, as far as a kind says them. */
 const TYPE_NAMES: Readonly<Record<Exclude<Kind, "integer">, string>> = {
-  time: "Timestamp(Nanosecond, None)",
+  time: "Timestamp(ns)",
   coarse: "Timestamp",
-  duration: "Duration(Nanosecond)",
+  duration: "Duration(ns)",
   interval: "Interval(MonthDayNano)",
   date: "Date32",
   string: "Utf8",

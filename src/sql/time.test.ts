@@ -138,7 +138,7 @@ const VALUES: [expression: string, value: SqlValue][] = [
   ["extract(epoch FROM time - '2024-01-31T23:59:59Z')", 0.999999999],
   ["time + (time - '2024-01-31T23:59:59.999999998Z')", B],
   ["'2024-01-01'::timestamp + INTERVAL '1 ns'", at("2024-01-01T00:00:00", 1n)],
-  ["date '2024-01-31' + INTERVAL '1 month'", at("2024-02-29T00:00:00")],
+  ["date '2024-01-31' + INTERVAL '1 month'", 19_782],
   // bins
   ["date_bin(INTERVAL '1 hour', time)", at("2024-01-31T23:00:00")],
   ["date_bin(INTERVAL '1' HOUR, time)", at("2024-01-31T23:00:00")],

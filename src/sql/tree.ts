@@ -387,6 +387,11 @@ export function castToList(child: Expression, id: string): Cast {
   return { ...castTo(child, "LIST"), cast_type: { id: "LIST", type_info } };
 }
 
+export function castToDecimal(child: Expression, width: number, scale: number): Cast {
+  const type_info: TypeInfo = { type: "DECIMAL_TYPE_INFO", width, scale };
+  return { ...castTo(child, "DECIMAL"), cast_type: { id: "DECIMAL", type_info } };
+}
+
 export function castTo(child: Expression, id: string): Cast {
   return { class: "CAST", type: "OPERATOR_CAST", alias: "", child, cast_type: { id, type_info: null }, try_cast: false };
 }

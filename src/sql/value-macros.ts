@@ -21,6 +21,10 @@ const MATH: readonly string[] = [
   "CREATE MACRO __cbrt(x) AS CASE WHEN pow(round(cbrt(x)), 3) = x THEN round(cbrt(x)) ELSE cbrt(x) END",
   "CREATE MACRO __signum(x) AS CASE WHEN isnan(x) THEN 'nan'::DOUBLE ELSE CAST(sign(x) AS DOUBLE) END",
   "CREATE MACRO __nanvl(x, y) AS CASE WHEN isnan(x) THEN y ELSE x END",
+  // exact where a float is not
+  `CREATE MACRO __integer_power(x, n) AS
+     CASE WHEN n BETWEEN 0 AND 63 AND abs(pow(x, n)) <= 9007199254740992 THEN CAST(pow(x, n) AS BIGINT)
+          ELSE CAST(__power(CAST(x AS VARCHAR), CAST(n AS VARCHAR)) AS BIGINT) END`,
   // as text: 1e20, 1e-7, NaN
   `CREATE MACRO __float_text(x) AS
      CASE WHEN isnan(x) THEN 'NaN' ELSE regexp_replace(CAST(x AS VARCHAR), 'e([+]|(-))0?', 'e\\2') END`,
@@ -34,6 +38,12 @@ const MATH: readonly string[] = [
 const SIZE_MAX = "1048576";
 
 const TEXT: readonly string[] = [
+  `CREATE MACRO __interval_part(n, name) AS CASE WHEN n <> 0 THEN n || name END`,
+  `CREATE MACRO __interval_text(i) AS
+     CASE WHEN i IS NOT NULL THEN coalesce(nullif(concat_ws(' ',
+       __interval_part(date_part('year', i) * 12 + date_part('month', i), ' mons'), __interval_part(date_part('day', i), ' days'),
+       __interval_part(date_part('hour', i), ' hours'), __interval_part(date_part('minute', i), ' mins'),
+       CASE WHEN date_part('microsecond', i) <> 0 THEN printf('%.6f000 secs', date_part('microsecond', i) / 1e6) END), ''), '0 secs') END`,
   // DuckDB's places in texts have 32 bits
   "CREATE MACRO __text_place(n) AS least(greatest(n, 0), 4294967295)",
   // what lies before the first character is nothing, but counts
@@ -152,8 +162,15 @@ const LISTS: readonly string[] = [
 
 const AGGREGATES: readonly string[] = [
   "CREATE MACRO __defined(x) AS CASE WHEN NOT isnan(x) THEN x END",
+  "CREATE MACRO __middle(a, b) AS (CAST(a AS HUGEINT) + b) // 2",
+  `CREATE MACRO __whole_signed(x) AS
+     CASE WHEN x >= 9223372036854775807e0 THEN 9223372036854775807
+          WHEN x <= -9223372036854775808e0 THEN -9223372036854775807 - 1 ELSE CAST(trunc(x) AS BIGINT) END`,
+  `CREATE MACRO __whole_unsigned(x) AS
+     CASE WHEN x >= 18446744073709551615e0 THEN 18446744073709551615 ELSE CAST(trunc(greatest(x, 0)) AS UBIGINT) END`,
   "CREATE MACRO __non_negative(x) AS CASE WHEN x >= 0 THEN x END",
   "CREATE MACRO __between(ends, share) AS ends[1] + (ends[2] - ends[1]) * share",
+  "CREATE MACRO __weighted_pair(x, w) AS {'x': CAST(x AS DOUBLE), 'w': CAST(w AS DOUBLE), 'found': 0e0}",
   // the least x for which the weights of it and all below reach their share; pairs are {x, w, found}
   `CREATE MACRO __weighted_percentile(pairs, share) AS
      list_transform(

@@ -253,7 +253,7 @@ describe("a server", () => {
       { column_name: "s", data_type: "Utf8" },
       { column_name: "t1", data_type: "Dictionary(Int32, Utf8)" },
       { column_name: "t2", data_type: "Dictionary(Int32, Utf8)" },
-      { column_name: "time", data_type: "Timestamp(Nanosecond, None)" },
+      { column_name: "time", data_type: "Timestamp(ns)" },
       { column_name: "u", data_type: "UInt64" },
     ]);
     await store(server, "made", 'x,t1=a,t2=b f=1,i=2i,u=3u,s="x",b=true 1');

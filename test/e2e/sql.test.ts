@@ -234,7 +234,7 @@ describe("what there is", () => {
       ["host", "Dictionary(Int32, Utf8)", "YES"],
       ["n", "Int64", "YES"],
       ["region", "Dictionary(Int32, Utf8)", "YES"],
-      ["time", "Timestamp(Nanosecond, None)", "NO"],
+      ["time", "Timestamp(ns)", "NO"],
       ["usage", "Float64", "YES"],
     ];
     const named = types.map(([column_name, data_type, is_nullable]) => ({ column_name, data_type, is_nullable }));

@@ -18,7 +18,7 @@ const GENERAL: readonly SqlCase[] = [
     [[22.396153846, 22.396153846, 582.3, 21, 23.3, "Kitchen", "Living Room"]],
   ],
   ["SELECT min(time), max(time) FROM home", [[at(8), at(20)]]],
-  ["SELECT median(temp), median(co), median(DISTINCT co) FROM home", [[22.45, 1, 8]]],
+  ["SELECT median(temp), median(co), median(DISTINCT co) FROM home", [[22.45, 1n, 8n]]],
   [
     "SELECT bit_and(co), bit_or(co), bit_xor(co), bool_and(co >= 0), bool_or(co > 25), bool_and(co > 5) FROM home",
     [[0n, 31n, 5n, true, true, false]],
@@ -144,10 +144,10 @@ const APPROXIMATE: readonly SqlCase[] = [
     "SELECT approx_median(temp), approx_percentile_cont(temp, 0.5), approx_percentile_cont(temp, 0.5, 200) FROM home",
     [[22.45, 22.45, 22.45]],
   ],
-  ["SELECT approx_percentile_cont(temp, 0), approx_percentile_cont(temp, 1), approx_median(co) FROM home", [[21, 23.3, 1]]],
+  ["SELECT approx_percentile_cont(temp, 0), approx_percentile_cont(temp, 1), approx_median(co) FROM home", [[21, 23.3, 1n]]],
   [
     "SELECT approx_percentile_cont(0.5) WITHIN GROUP (ORDER BY temp), approx_percentile_cont(0.5, 200) WITHIN GROUP (ORDER BY co) FROM home",
-    [[22.45, 1]],
+    [[22.45, 1n]],
   ],
   [
     "SELECT approx_percentile_cont(0) WITHIN GROUP (ORDER BY temp DESC), approx_percentile_cont(1) WITHIN GROUP (ORDER BY temp DESC) FROM home",
@@ -168,7 +168,7 @@ const APPROXIMATE: readonly SqlCase[] = [
   ],
   [
     "SELECT approx_percentile_cont_with_weight(x, w, 0.5), approx_percentile_cont_with_weight(w, 0.5) WITHIN GROUP (ORDER BY x) FROM (VALUES (1, 1), (2, 1), (3, 9), (NULL, 5), (4, NULL)) AS v(x, w)",
-    [[3, 3]],
+    [[3n, 3]],
   ],
   [
     "SELECT approx_percentile_cont_with_weight(temp, co, 0.5), approx_percentile_cont_with_weight(temp, co, 0.5, 100) FROM home",

@@ -47,7 +47,7 @@ const HOME_COLUMNS = [
   ["hum", "Float64", "YES"],
   ["room", "Dictionary(Int32, Utf8)", "YES"],
   ["temp", "Float64", "YES"],
-  ["time", "Timestamp(Nanosecond, None)", "NO"],
+  ["time", "Timestamp(ns)", "NO"],
 ];
 const WIND_COLUMNS = [
   ["Site", "Dictionary(Int32, Utf8)", "YES"],
@@ -55,7 +55,7 @@ const WIND_COLUMNS = [
   ["note", "Utf8", "YES"],
   ["ok", "Boolean", "YES"],
   ["speed", "Float64", "YES"],
-  ["time", "Timestamp(Nanosecond, None)", "NO"],
+  ["time", "Timestamp(ns)", "NO"],
 ];
 
 describe("SHOW TABLES", () => {
@@ -127,9 +127,7 @@ describe("SHOW COLUMNS and DESCRIBE", () => {
       `id phase issue_time query_type query_text partitions parquet_files plan_duration permit_duration execute_duration end2end_duration
        compute_duration max_memory success running cancelled trace_id`.split(/\s+/),
     );
-    expect(rows.filter(([name]) => String(name).endsWith("_duration")).map(([, type]) => type)).toEqual(
-      Array(5).fill("Duration(Nanosecond)"),
-    );
+    expect(rows.filter(([name]) => String(name).endsWith("_duration")).map(([, type]) => type)).toEqual(Array(5).fill("Duration(ns)"));
   });
 
   const MISSING = [

@@ -50,7 +50,7 @@ const REFUSED: readonly (readonly [value: string, type: string, params?: QueryPa
   ["(SELECT temp FROM home LIMIT 1)", "Float64"],
   ["true", "Boolean"],
   ["1 < 2", "Boolean"],
-  ["now()", "Timestamp(Nanosecond, None)"],
+  ["now()", "Timestamp(ns)"],
   ["INTERVAL '1 day'", "Interval(MonthDayNano)"],
   ["[1]", "List"],
   ["$n", "Float64", { n: 1.5 }],

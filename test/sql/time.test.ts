@@ -47,8 +47,8 @@ sqlSuite("now", [
   is("current_date()", 19_889),
   is("today()", 19_889),
   is("current_date()::TIMESTAMP", utc("2024-06-15T00:00:00")),
-  is("current_time()", 45_296_123_456n),
-  is("current_time", 45_296_123_456n),
+  is("current_time()", 45_296_123_456_000n),
+  is("current_time", 45_296_123_456_000n),
   ["SELECT count(*) FROM home WHERE time > current_date()::TIMESTAMP - INTERVAL '5 years'", [[26n]]],
   ["SELECT count(*) FROM home WHERE time <= now() - interval '12 minutes' AND time >= now() - INTERVAL '3 years'", [[26n]]],
 ]);

@@ -40,7 +40,7 @@ const NAMES: readonly SqlCase[] = [
   ],
   [
     "SELECT arrow_typeof(abs(-5)), arrow_typeof(ceil(3)), arrow_typeof(round(7)), arrow_typeof(signum(3)), arrow_typeof(factorial(3)), arrow_typeof(power(2, 3))",
-    [["Int64", "Float64", "Int64", "Float64", "Int64", "Float64"]],
+    [["Int64", "Float64", "Float64", "Float64", "Int64", "Int64"]],
   ],
   [
     "SELECT arrow_typeof(ascii('a')), arrow_typeof(length('a')), arrow_typeof(strpos('a', 'a')), arrow_typeof(levenshtein('a', 'b')), arrow_typeof(find_in_set('a', 'a')), arrow_typeof(octet_length('a'))",
@@ -56,7 +56,7 @@ const NAMES: readonly SqlCase[] = [
   ],
   [
     "SELECT arrow_typeof(count(*)), arrow_typeof(sum(co)), arrow_typeof(avg(co)), arrow_typeof(median(co)), arrow_typeof(approx_distinct(co)), arrow_typeof(regr_count(temp, co)), arrow_typeof(array_agg(co)) FROM home",
-    [["Int64", "Int64", "Float64", "Float64", "UInt64", "UInt64", "List(Int64)"]],
+    [["Int64", "Int64", "Float64", "Int64", "UInt64", "UInt64", "List(Int64)"]],
   ],
   [
     `SELECT arrow_typeof(row_number() OVER ()), arrow_typeof(rank() OVER ()), arrow_typeof(percent_rank() OVER ()), arrow_typeof(lag(co) OVER ()) ${HOME}`,

@@ -36,7 +36,7 @@ const RANKS: readonly SqlCase[] = [
   // thirteen rows in four parts: the first has one more
   [`SELECT ntile(4) OVER (ORDER BY time) ${KITCHEN}`, [1n, 1n, 1n, 1n, 2n, 2n, 2n, 3n, 3n, 3n, 4n, 4n, 4n].map((part) => [part])],
   ["SELECT ntile(0) OVER (ORDER BY time) FROM home", new Error("ntile")],
-  ["SELECT row_number() OVER (ORDER BY time) - 14 FROM home WHERE room = 'Kitchen' AND co = 0 ORDER BY time LIMIT 2", [[-13n], [-12n]]],
+  ["SELECT row_number() OVER (ORDER BY time) - 14 FROM home WHERE room = 'Kitchen' AND co = 0 ORDER BY time LIMIT 2", [["-13"], ["-12"]]],
   [
     "SELECT room, temp FROM home QUALIFY row_number() OVER (PARTITION BY room ORDER BY time DESC) = 1 ORDER BY room",
     [
@@ -195,7 +195,10 @@ const AGGREGATES: readonly SqlCase[] = [
   ["SELECT string_agg(room, ',') OVER (ORDER BY time, room) FROM home ORDER BY time, room LIMIT 2", [["Kitchen"], ["Kitchen,Living Room"]]],
   ["SELECT sum(sum(co)) OVER (ORDER BY room) FROM home GROUP BY room ORDER BY room", [[87n], [137n]]],
   ["SELECT DISTINCT count(DISTINCT room) OVER (), selector_max(temp, time)['value'] OVER () FROM home", new Error("SQL error")],
-  ["SELECT approx_percentile_cont(co, 0.5) OVER (ORDER BY time) FROM home WHERE room = 'Kitchen' AND co > 9 ORDER BY time LIMIT 1", [[18]]],
+  [
+    "SELECT approx_percentile_cont(co, 0.5) OVER (ORDER BY time) FROM home WHERE room = 'Kitchen' AND co > 9 ORDER BY time LIMIT 1",
+    [[18n]],
+  ],
   ["SELECT co - avg(co) OVER (PARTITION BY room) < 0 FROM home WHERE co = 7", [[false]]],
 ];
 

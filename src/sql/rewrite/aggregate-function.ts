@@ -1,7 +1,8 @@
 // Aggregates that DuckDB has under another name, with another result, or that are made of others.
-import { ColumnType } from "../../model/column.ts";
 import type { Kind, Typed } from "../kind.ts";
 import { call, castTo, type Expression, type FunctionCall, integerConstant, operator } from "../tree.ts";
+import { listType, sameType } from "../type-notes.ts";
+import { isUnsigned } from "./arithmetic.ts";
 import { subscript } from "./array-function.ts";
 import { argumentCount, expectArguments, isNotNull, planError, type Rule, type RuleInput, type Rules, whenThen, wide } from "./rule.ts";
 import { rewriteSelector } from "./selector.ts";
@@ -34,9 +35,8 @@ function average(input: RuleInput): Typed | null {
 function sum(input: RuleInput): Typed | null {
   const [value] = input.args;
   if (value?.kind !== "integer" && value?.kind !== "duration") return null;
-  const { source } = value;
-  const isUnsigned = source !== undefined && source.scan.defs[source.index]?.type === ColumnType.unsigned;
-  return { node: castTo(input.node, isUnsigned ? "UBIGINT" : "BIGINT"), kind: value.kind };
+  const hasSign = !isUnsigned(value);
+  return { node: castTo(input.node, hasSign ? "BIGINT" : "UBIGINT"), kind: value.kind, ...(hasSign ? {} : { arrow: "UInt64" }) };
 }
 
 /** count(a, b): rows in which none is NULL. */
@@ -57,7 +57,7 @@ function distinctCount(input: RuleInput): Typed {
 function nthValue({ node, args }: RuleInput): Typed {
   const [value, place] = args;
   if (value === undefined || place === undefined || args.length > 2) throw argumentCount("nth_value", "2", args.length);
-  return { node: subscript(aggregate(node, "list", [wide(value)]), wide(place)), kind: value.kind };
+  return { node: subscript(aggregate(node, "list", [wide(value)]), wide(place)), kind: value.kind, ...sameType(value) };
 }
 
 /** DuckDB's NaN where a value does not vary is NULL in the dialect. */
@@ -73,14 +73,16 @@ function squaredCorrelation({ node }: RuleInput): Typed {
 function arrayAgg({ node, args }: RuleInput): Typed {
   const [value] = args;
   if (value === undefined || args.length > 1) throw argumentCount("array_agg", "1", args.length);
-  return { node: aggregate(node, "array_agg", [wide(value)]), kind: "list", depth: value.kind === "list" ? (value.depth ?? 1) + 1 : 1 };
+  const depth = value.kind === "list" ? (value.depth ?? 1) + 1 : 1;
+  return { node: aggregate(node, "array_agg", [wide(value)]), kind: "list", depth, ...listType([value]) };
 }
 
 /** The value that ORDER BY names and the arguments before it: `f(…) WITHIN GROUP (ORDER BY x)` arrives as `f(… ORDER BY x)`. */
-function ordered({ node, args }: RuleInput): { args: readonly Typed[]; isDescending: boolean } | null {
+function ordered({ node, args, orders }: RuleInput): { args: readonly Typed[]; isDescending: boolean } | null {
   const [order] = node.order_bys.orders;
   if (order === undefined) return null;
-  return { args: [{ node: order.expression, kind: "unknown" }, ...args], isDescending: order.type === "DESCENDING" };
+  const value = orders?.[0] ?? { node: order.expression, kind: "unknown" };
+  return { args: [value, ...args], isDescending: order.type === "DESCENDING" };
 }
 
 /** approx_percentile_cont(x, p [, centroids]), or (p [, centroids]) WITHIN GROUP (ORDER BY x). */
@@ -93,10 +95,10 @@ function percentile(input: RuleInput): Typed {
   }
   const node = withoutOrder(input.node);
   const share = fraction.number === undefined ? undefined : checkFraction(Number(fraction.number));
-  if (share !== undefined) return approximate(node, value, within?.isDescending === true ? 1 - share : share);
+  if (share !== undefined) return cutToInteger(approximate(node, value, within?.isDescending === true ? 1 - share : share), value);
   const one = castTo(integerConstant(1), "DOUBLE");
   const wanted = within?.isDescending === true ? operator("-", one, fraction.node) : fraction.node;
-  return { node: aggregate(node, "approx_quantile", [number(value), castTo(wanted, "FLOAT")]), kind: kindOf(value) };
+  return cutToInteger({ node: aggregate(node, "approx_quantile", [number(value), castTo(wanted, "FLOAT")]), kind: kindOf(value) }, value);
 }
 
 function checkFraction(share: number): number {
@@ -151,19 +153,35 @@ function weightedPercentile(input: RuleInput): Typed {
   }
   const share = checkFraction(Number(fraction.number ?? 0));
   const wanted = fraction.number === undefined ? fraction.node : floatConstant(within?.isDescending === true ? 1 - share : share);
-  const members = [
-    { ...castTo(value.node, "DOUBLE"), alias: "x" },
-    { ...castTo(weight.node, "DOUBLE"), alias: "w" },
-    { ...castTo(floatConstant(0), "DOUBLE"), alias: "found" },
-  ];
+  const pair = call("__weighted_pair", [value.node, weight.node]);
   const isCounted = conjunction([isNotNull(value.node), isNotNull(weight.node)])!;
-  const pairs = aggregate(withoutOrder(input.node), "list", [whenThen([[isCounted, call("struct_pack", members)]])]);
-  return { node: call("__weighted_percentile", [pairs, wanted]), kind: "float" };
+  const pairs = aggregate(withoutOrder(input.node), "list", [whenThen([[isCounted, pair]])]);
+  // the vendor's form with WITHIN GROUP gives a float
+  const estimate: Typed = { node: call("__weighted_percentile", [pairs, wanted]), kind: "float" };
+  return within === null ? cutToInteger(estimate, value) : estimate;
+}
+
+/** A value of integers as one of their type. */
+function asInteger(node: Expression, of: Typed): Typed {
+  return isUnsigned(of)
+    ? { node: castTo(node, "UBIGINT"), kind: "integer", arrow: "UInt64" }
+    : { node: castTo(node, "BIGINT"), kind: "integer" };
+}
+
+/** A float between integers is cut to one. */
+function cutToInteger(estimate: Typed, of: Typed): Typed {
+  if (of.kind !== "integer") return estimate;
+  return asInteger(call(isUnsigned(of) ? "__whole_unsigned" : "__whole_signed", [estimate.node]), of);
 }
 
 function median(input: RuleInput): Typed {
   expectArguments(input, 1);
-  return { node: input.node, kind: kindOf(input.args[0]!) };
+  const [value] = input.args;
+  if (value!.kind !== "integer") return { node: input.node, kind: kindOf(value!) };
+  // the lower and the upper one of the middle: ~ turns the order of integers round
+  const inverse = (node: Expression): Expression => ({ ...call("~", [node]), is_operator: true });
+  const at = (node: Expression) => aggregate(input.node, "quantile_disc", [node, floatConstant(0.5)]);
+  return asInteger(call("__middle", [at(wide(value!)), inverse(at(inverse(wide(value!))))]), value!);
 }
 
 /** A 64-bit integer without a sign in the dialect. */
@@ -173,14 +191,17 @@ function unsigned({ node }: RuleInput): Typed {
 
 /** As aggregates; with OVER they are DuckDB's. */
 function end(name: "first" | "last"): Rule {
-  return ({ node, args }) => ({ node: aggregate(node, name), kind: args[0]?.kind ?? "unknown" });
+  return ({ node, args }) => ({ node: aggregate(node, name), kind: args[0]?.kind ?? "unknown", ...sameType(args[0]) });
 }
 
 const selector: Rule = ({ node, args }) => rewriteSelector(node, args);
 
 export const AGGREGATE_RULES: Rules = {
   approx_distinct: distinctCount,
-  approx_median: (input) => approximate(input.node, input.args[0] ?? failCount(input), 0.5),
+  approx_median: (input) => {
+    const value = input.args[0] ?? failCount(input);
+    return cutToInteger(approximate(input.node, value, 0.5), value);
+  },
   approx_percentile_cont: percentile,
   approx_percentile_cont_with_weight: weightedPercentile,
   array_agg: arrayAgg,

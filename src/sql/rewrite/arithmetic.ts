@@ -7,11 +7,12 @@ import { addIntervals, intervalNs, isFine, scaleInterval as multiplied, negateIn
 import type { Typed } from "../kind.ts";
 import { addInterval } from "../time-text.ts";
 import type { Expression, FunctionCall } from "../tree.ts";
-import { bigintConstant, call, castTo, operator } from "../tree.ts";
+import { bigintConstant, call, castTo, castToDecimal, integerConstant, operator, stringConstant } from "../tree.ts";
+import { isNullConstant } from "../type-notes.ts";
 import { asTime, intervalConstant, timeConstant } from "./cast.ts";
 import { asDuration } from "./comparison.ts";
 import { typed } from "./rewriter.ts";
-import { planError } from "./rule.ts";
+import { nullConstant, planError } from "./rule.ts";
 import { onClock } from "./time-bin.ts";
 import { nanosecondsOf, timeMacro } from "./time-macro.ts";
 import { inZone, zoneOf } from "./time-zone.ts";
@@ -31,6 +32,13 @@ export function rewriteArithmetic(node: FunctionCall, left: Typed, right: Typed)
     node.function_name === "+" ? add(left, right) : node.function_name === "-" ? subtract(left, right) : scale(node, left, right);
   if (special !== null) return special;
   refuseTexts(node.function_name, left, right);
+  if (isNullConstant(left) !== isNullConstant(right)) {
+    const other = isNullConstant(left) ? right : left;
+    if (other.kind === "integer" || other.kind === "float")
+      return { ...typed(castTo(nullConstant(), other.kind === "integer" ? "BIGINT" : "DOUBLE"), other.kind) };
+  }
+  const decimal = mixedSigns(node, left, right);
+  if (decimal !== null) return decimal;
   const kind = numericKind(left, right);
   if (kind === "float" && node.function_name === "/") {
     // the sign would divide as DuckDB divides integers, by zero to NULL; the function divides as IEEE 754 says
@@ -38,17 +46,55 @@ export function rewriteArithmetic(node: FunctionCall, left: Typed, right: Typed)
   }
   const [a, b] = widened(left, right);
   if (kind !== "integer") return typed({ ...node, children: [a, b] }, kind);
-  const mayBeNegative = node.function_name === "-" && isUnsigned(left) !== isUnsigned(right);
   const isDivision = node.function_name === "/" || node.function_name === "%";
-  if (mayBeNegative) return typed(castTo({ ...node, children: [castTo(a, "HUGEINT"), b] }, "BIGINT"), kind);
   const value = typed({ ...node, children: isDivision ? [a, divisor(b, right)] : [a, b] }, kind);
   return staysUnsigned(left, right) ? { ...value, arrow: "UInt64" } : value;
 }
 
-/** Whether DuckDB's type of a sum or product has no sign. */
+/** A 64-bit integer without a sign and one with: both become decimals. */
+function mixedSigns(node: FunctionCall, left: Typed, right: Typed): Typed | null {
+  if (left.kind !== "integer" || right.kind !== "integer") return null;
+  if (isUnsigned64(left) ? !isSigned(right) : !(isUnsigned64(right) && isSigned(left))) return null;
+  const [a, b] = [left, right].map(({ node: value }) => value);
+  const huge = (value: Expression) => castTo(value, "HUGEINT");
+  switch (node.function_name) {
+    case "/": {
+      // four more digits, cut
+      const digits = operator("//", operator("*", huge(a!), huge(integerConstant(10_000n))), huge(divisor(b!, right)));
+      return decimalOf(operator("*", castToDecimal(digits, 38, 0), castToDecimal(stringConstant("0.0001"), 5, 4)), 24, 4);
+    }
+    case "%":
+      return decimalOf({ ...node, children: [huge(a!), huge(divisor(b!, right))] }, 20, 0);
+    case "*":
+      return decimalOf({ ...node, children: [huge(a!), huge(b!)] }, 38, 0);
+    default:
+      return decimalOf({ ...node, children: [castToDecimal(a!, 20, 0), castToDecimal(b!, 20, 0)] }, 21, 0);
+  }
+}
+
+function decimalOf(node: Expression, width: number, scale: number): Typed {
+  return { ...typed(castToDecimal(node, width, scale), "float"), arrow: `Decimal128(${width}, ${scale})` };
+}
+
+function isUnsigned64({ source, arrow }: Typed): boolean {
+  return arrow === "UInt64" || (arrow === undefined && source?.scan.defs[source.index]?.type === ColumnType.unsigned);
+}
+
+/** Known to have a sign. */
+function isSigned(value: Typed): boolean {
+  if (isUnsigned(value)) return false;
+  const { node, source, arrow } = value;
+  return (
+    source !== undefined ||
+    arrow !== undefined ||
+    node.class === "CONSTANT" ||
+    (node.class === "CAST" && !node.cast_type.id.startsWith("U"))
+  );
+}
+
+/** Whether a sum or product has no sign. */
 function staysUnsigned(left: Typed, right: Typed): boolean {
-  const fits = (value: Typed): boolean => isUnsigned(value) || (typeof value.number === "bigint" && value.number >= 0n);
-  return (isUnsigned(left) || isUnsigned(right)) && fits(left) && fits(right);
+  return isUnsigned64(left) && isUnsigned64(right);
 }
 
 const NUMBERS: Partial<Record<Typed["kind"], string>> = { string: "Utf8", integer: "Int64", float: "Float64", boolean: "Boolean" };
@@ -85,6 +131,8 @@ function widened(left: Typed, right: Typed): [Expression, Expression] {
 
 function add(left: Typed, right: Typed): Typed | null {
   if (left.kind === "interval" && right.kind === "interval") return combine(left, right, 1);
+  if (left.kind === "interval" && right.kind === "date") return shiftDate(right, left, 1);
+  if (left.kind === "date" && right.kind === "interval") return shiftDate(left, right, 1);
   if (left.kind === "interval" || left.kind === "duration") {
     if (isTime(right) || right.kind === "date") return shift(right, left, 1);
   }
@@ -101,7 +149,12 @@ function subtract(left: Typed, right: Typed): Typed | null {
   if (isTime(right) && (left.text !== undefined || left.kind === "date")) {
     return typed(operator("-", nsOf(asTime(left, right.zone)), nsOf(asTime(right))), "duration");
   }
+  if (left.kind === "date" && right.kind === "date") {
+    const days = castTo(operator("-", left.node, right.node), "BIGINT");
+    return { ...typed(operator("*", days, bigintConstant(DAY_NS)), "duration"), arrow: "Duration(s)" };
+  }
   if (left.kind === "interval" && right.kind === "interval") return combine(left, right, -1);
+  if (left.kind === "date" && right.kind === "interval") return shiftDate(left, right, -1);
   if ((isTime(left) || left.kind === "date") && (right.kind === "interval" || right.kind === "duration")) return shift(left, right, -1);
   return durations("-", left, right);
 }
@@ -122,6 +175,14 @@ function combine(left: Typed, right: Typed, sign: 1 | -1): Typed {
     return intervalConstant(addIntervals(left.interval, sign === 1 ? right.interval : negateInterval(right.interval)));
   }
   return typed(operator(sign === 1 ? "+" : "-", left.node, right.node), "interval");
+}
+
+/** A date moved by an interval is a date: of hours only whole days count. */
+function shiftDate(date: Typed, by: Typed, sign: 1 | -1): Typed {
+  if (by.interval === undefined) return typed(castTo(operator(sign === 1 ? "+" : "-", date.node, by.node), "DATE"), "date");
+  const { months, days, ns } = sign === 1 ? by.interval : negateInterval(by.interval);
+  const whole = intervalConstant({ months, days: days + Number(ns / DAY_NS), ns: 0n });
+  return typed(castTo(operator("+", date.node, whole.node), "DATE"), "date");
 }
 
 /** A time moved by an interval or duration. */

@@ -1,6 +1,7 @@
 // Lists: every array_… is a list_… as well. Places count from 1, from the end where they are negative.
 import type { Kind, Typed } from "../kind.ts";
 import { bigintConstant, call, castTo, castToList, type Expression, type Operator, stringConstant } from "../tree.ts";
+import { itemType, listType } from "../type-notes.ts";
 import { textOf } from "./cast.ts";
 import { callAs, expectArguments, nullOf, planError, type Rule, type RuleInput, type Rules, wide } from "./rule.ts";
 import { rewriteSeries } from "./series-function.ts";
@@ -20,7 +21,7 @@ function listOf(node: Expression, depth: number): Typed {
 /** What a list holds, as far as it is known. */
 function elementOf(node: Expression, list: Typed | undefined): Typed {
   const depth = depthOf(list);
-  return depth > 1 ? listOf(node, depth - 1) : { node, kind: "unknown" };
+  return { ...(depth > 1 ? listOf(node, depth - 1) : { node, kind: "unknown" as const }), ...itemType(list ?? {}) };
 }
 
 /** `list[index]` or `map[key]`, `struct['name']`. */
@@ -31,7 +32,7 @@ export function subscript(value: Expression, key: Expression): Operator {
 /** A list of the values given, as `make_array` and `[…]` make it. */
 export function makeList(node: Expression, items: readonly Typed[]): Typed {
   const first = items.find(({ kind }) => kind === "list");
-  return listOf(node, first === undefined ? 1 : depthOf(first) + 1);
+  return { ...listOf(node, first === undefined ? 1 : depthOf(first) + 1), ...listType(items) };
 }
 
 /** A list like the one at `at` among the arguments. */
@@ -41,7 +42,7 @@ function sameList(name: string, counts: readonly [number, number?], at = 0): Rul
     const list = input.args[at]!;
     // DuckDB looks for the type of NULL elsewhere
     if (list.node.class === "CONSTANT" && list.node.value.is_null) return listOf(castToList(list.node, "BIGINT"), 1);
-    return listOf(callAs(name, input), depthOf(list));
+    return { ...listOf(callAs(name, input), depthOf(list)), ...(counts[0] > 1 || list.arrow === undefined ? {} : { arrow: list.arrow }) };
   };
 }
 

@@ -69,8 +69,11 @@ export function rewriteCast(node: Cast, child: Typed, scope: Scope): Typed {
   if (kind === "string" && child.kind !== "string") return { node: { ...same, child: textOf(child) }, kind };
   if (kind === "binary" && child.kind === "string") return { node: call("encode", [child.node]), kind };
   const cast = kind === "integer" ? { ...same, child: wholeOf(same, child) } : same;
-  return withNumber({ node: cast, kind, ...depthOf(node.cast_type) }, child);
+  const unsigned = UNSIGNED[node.cast_type.id];
+  return withNumber({ node: cast, kind, ...depthOf(node.cast_type), ...(unsigned === undefined ? {} : { arrow: unsigned }) }, child);
 }
+
+const UNSIGNED: Readonly<Record<string, string>> = { UTINYINT: "UInt8", USMALLINT: "UInt16", UINTEGER: "UInt32", UBIGINT: "UInt64" };
 
 /** `cast` with the number that it makes of a constant, worked out when somebody asks: what is not looked at may differ (trace.ts). */
 function withNumber(cast: Typed, child: Typed): Typed {
@@ -101,6 +104,7 @@ const BOOLEAN_TEXTS: ReadonlyMap<string, boolean> = new Map([
 /** A value that DuckDB turns into text as the dialect does. */
 export function textOf(value: Typed): Expression {
   if (value.kind === "float") return call("__float_text", [value.node]);
+  if (value.kind === "interval") return call("__interval_text", [value.node]);
   return value.kind === "binary" ? call("decode", [value.node]) : value.node;
 }
 

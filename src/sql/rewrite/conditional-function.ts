@@ -1,5 +1,6 @@
 // Functions that choose among their arguments.
 import type { Typed } from "../kind.ts";
+import { chosenType, sameType } from "../type-notes.ts";
 import { unify } from "./expression.ts";
 import { callAs, expectArguments, isNotNull, nullConstant, type RuleInput, type Rules, whenThen } from "./rule.ts";
 
@@ -8,7 +9,7 @@ function choice(name: string): (input: RuleInput) => Typed {
   return (input) => {
     expectArguments(input, 1, Number.POSITIVE_INFINITY);
     const { nodes, kind } = unify(input.args);
-    return { node: callAs(name, input, nodes), kind };
+    return { node: callAs(name, input, nodes), kind, ...chosenType(input.args) };
   };
 }
 
@@ -16,7 +17,7 @@ function choice(name: string): (input: RuleInput) => Typed {
 function ifNull(input: RuleInput): Typed {
   expectArguments(input, 2);
   const { nodes, kind } = unify(input.args);
-  return { node: { class: "OPERATOR", type: "OPERATOR_COALESCE", alias: "", children: nodes }, kind };
+  return { node: { class: "OPERATOR", type: "OPERATOR_COALESCE", alias: "", children: nodes }, kind, ...chosenType(input.args) };
 }
 
 function nullIf(input: RuleInput): Typed {
@@ -24,7 +25,7 @@ function nullIf(input: RuleInput): Typed {
   const [value, other] = input.args;
   // DuckDB looks for the type of NULL in the wrong argument
   if (value!.node.class === "CONSTANT" && value!.node.value.is_null) return { node: nullConstant(), kind: other!.kind };
-  return { node: callAs("nullif", input), kind: value!.kind };
+  return { node: callAs("nullif", input), kind: value!.kind, ...sameType(value) };
 }
 
 /** nvl2(value, if it is there, if it is NULL) */

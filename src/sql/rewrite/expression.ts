@@ -8,6 +8,7 @@ import type { Scope } from "../scope.ts";
 import { ParameterValue, TracedValue } from "../trace.ts";
 import type { Constant, Expression, Parameter, SqlValue, Star } from "../tree.ts";
 import { castTo, stringConstant } from "../tree.ts";
+import { chosenType } from "../type-notes.ts";
 import { makeList } from "./array-function.ts";
 import { rewriteCast, textOf } from "./cast.ts";
 import { condition, rewriteBetween, rewriteComparison, rewriteIn, rewriteInList } from "./comparison.ts";
@@ -266,7 +267,7 @@ function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, conte
   switch (node.type) {
     case "OPERATOR_COALESCE": {
       const { nodes, kind } = unify(children);
-      return withClock(typed({ ...node, children: nodes }, kind), children);
+      return { ...withClock(typed({ ...node, children: nodes }, kind), children), ...chosenType(children) };
     }
     case "OPERATOR_IS_NULL":
       return condition(rewritten, [tagHint(children[0]!, [null])]);

@@ -1,10 +1,12 @@
 // Function calls: renames, the rules of time-function.ts, and what kind of value comes out.
 import { RENAMED_FUNCTIONS } from "../dialect.ts";
 import { negateInterval } from "../interval.ts";
-import { type Kind, type Typed, withClock } from "../kind.ts";
+import { type Kind, type Typed, type TypeNote, withClock } from "../kind.ts";
 import type { Scope } from "../scope.ts";
 import type { FunctionCall } from "../tree.ts";
 import { call, castTo } from "../tree.ts";
+import { isDictionary, isNullConstant, itemType, sameType } from "../type-notes.ts";
+import { isAggregateCall } from "./aggregate-call.ts";
 import { AGGREGATE_RULES } from "./aggregate-function.ts";
 import { isUnsigned, rewriteArithmetic } from "./arithmetic.ts";
 import { ARRAY_RULES } from "./array-function.ts";
@@ -15,7 +17,7 @@ import { commonKind, rewriteExpression } from "./expression.ts";
 import { MATH_RULES } from "./math-function.ts";
 import { REGEX_RULES, rewritePatternOperator } from "./regex-function.ts";
 import { type RewriteContext, rewriteOrders, typed } from "./rewriter.ts";
-import { type RuleInput, type Rules, wide } from "./rule.ts";
+import { nullOf, type RuleInput, type Rules, wide } from "./rule.ts";
 import { rewriteSelectorPart } from "./selector.ts";
 import { STRING_RULES } from "./string-function.ts";
 import { STRUCT_RULES } from "./struct-function.ts";
@@ -25,17 +27,30 @@ import { TYPE_RULES } from "./type-function.ts";
 export { argumentCount, type Rule, type RuleInput } from "./rule.ts";
 
 export function rewriteFunction(node: FunctionCall, context: RewriteContext, scope: Scope): Typed {
-  const { rewritten, args } = rewriteParts(node, context, scope);
+  const { rewritten, args, orders } = rewriteParts(node, context, scope);
   const name = rewritten.function_name;
   if (node.is_operator) return rewriteOperatorCall(rewritten, args);
-  const input: RuleInput = { node: rewritten, args, context, scope };
+  const input: RuleInput = { node: rewritten, args, orders, context, scope };
   const result = VALUE_RULES[name]?.(input) ?? TIME_RULES[name]?.(input) ?? null;
   if (result !== null) return result;
-  return withClock(typed(rewritten, resultKind(name, args)), args);
+  return { ...withClock(typed(rewritten, resultKind(name, args)), args), ...keptType(name, args) };
 }
 
+/** The least and the greatest of tags are plain texts. */
+function keptType(name: string, args: readonly Typed[]): TypeNote {
+  if (name === "unnest") return itemType(args[0] ?? {});
+  if (!FIRST_ARGUMENT.has(name)) return {};
+  return EXTREMES.has(name) && args[0] !== undefined && isDictionary(args[0]) ? {} : sameType(args[0]);
+}
+
+const EXTREMES: ReadonlySet<string> = new Set(["max", "min"]);
+
 /** The call under DuckDB's name, and its arguments. */
-function rewriteParts(node: FunctionCall, context: RewriteContext, scope: Scope): { rewritten: FunctionCall; args: Typed[] } {
+function rewriteParts(
+  node: FunctionCall,
+  context: RewriteContext,
+  scope: Scope,
+): { rewritten: FunctionCall; args: Typed[]; orders: Typed[] } {
   const args = node.children.map((child) => {
     const value = rewriteExpression(child, context, scope);
     // the name of a named argument
@@ -44,11 +59,17 @@ function rewriteParts(node: FunctionCall, context: RewriteContext, scope: Scope)
   const rewritten: FunctionCall = {
     ...node,
     function_name: RENAMED_FUNCTIONS[node.function_name] ?? node.function_name,
-    children: args.map((arg) => arg.node),
+    // of a literal in an aggregate the type is the answer's
+    children: args.map((arg) => (isAggregateCall(node) ? wide(arg) : arg.node)),
     filter: node.filter === null ? null : rewriteExpression(node.filter, context, scope).node,
     order_bys: { ...node.order_bys, orders: rewriteOrders(node.order_bys.orders, context, scope) },
   };
-  return { rewritten, args };
+  // an order may be a number, which is a value here
+  const orders = node.order_bys.orders.map(({ expression }, i) => ({
+    ...rewriteExpression(expression, context, scope),
+    node: rewritten.order_bys.orders[i]!.expression,
+  }));
+  return { rewritten, args, orders };
 }
 
 /** One part of a selector's pair. */
@@ -60,6 +81,7 @@ export function rewriteSelectorCall(node: FunctionCall, context: RewriteContext,
 function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[]): Typed {
   const [left, right] = args;
   if (right !== undefined && ["+", "-", "*", "/", "%"].includes(node.function_name)) return rewriteArithmetic(node, left!, right);
+  if (right !== undefined && node.function_name === "||") return rewriteConcatenation(node, left!, right);
   const patterns = right === undefined ? null : rewritePatternOperator(node, [left!, right]);
   if (patterns !== null) return patterns;
   if (node.function_name === "<=>" && right !== undefined) {
@@ -76,6 +98,27 @@ function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[]): Typed 
     return typed(node, left!.kind === "time" ? "unknown" : left!.kind);
   const isBitwise = right !== undefined && OPERATOR_KIND[node.function_name] === "integer";
   return typed(isBitwise ? { ...node, children: args.map(wide) } : node, OPERATOR_KIND[node.function_name] ?? "unknown");
+}
+
+/** Texts, lists, a list and an element; NULL is one of the other side's kind. */
+function rewriteConcatenation(node: FunctionCall, left: Typed, right: Typed): Typed {
+  const lists = [left, right].filter(({ kind }) => kind === "list");
+  if (lists.length === 2 && left.depth !== undefined && right.depth !== undefined && left.depth !== right.depth) {
+    const isLeft = left.depth > right.depth;
+    return joinedList(isLeft ? "list_append" : "list_prepend", [left, right], isLeft ? left : right);
+  }
+  if (lists.length === 1 && !isNullConstant(left) && !isNullConstant(right)) {
+    const isLeft = left.kind === "list";
+    if (isLeft ? right.kind !== "unknown" : left.kind !== "unknown")
+      return joinedList(isLeft ? "list_append" : "list_prepend", [left, right], lists[0]!);
+  }
+  const other = isNullConstant(left) ? right : left;
+  if (other.kind === "string" && (isNullConstant(left) || isNullConstant(right))) return { node: nullOf("VARCHAR"), kind: "string" };
+  return typed(node, left.kind === "string" && right.kind === "string" ? "string" : "unknown");
+}
+
+function joinedList(name: string, args: readonly Typed[], list: Typed): Typed {
+  return { node: call(name, args.map(wide)), kind: "list", ...(list.depth === undefined ? {} : { depth: list.depth }) };
 }
 
 /** Integers without a sign, which DuckDB's minus would let go round, and those of which it is not known. */

@@ -18,11 +18,16 @@ function log(input: RuleInput): Typed {
   return { node, kind: "float" };
 }
 
-/** round(x [, places]): whole numbers stay whole. */
+/** round(x [, places]) */
 function round(input: RuleInput): Typed {
   expectArguments(input, 1, 2);
   const [x, places] = input.args;
-  return { node: callAs("round", input, places === undefined ? [wide(x!)] : [wide(x!), narrow(places)]), kind: x!.kind };
+  // of an integer it is a float
+  const value = x!.kind === "integer" ? castTo(x!.node, "DOUBLE") : x!.node;
+  return {
+    node: callAs("round", input, places === undefined ? [value] : [value, narrow(places)]),
+    kind: x!.kind === "integer" ? "float" : x!.kind,
+  };
 }
 
 /** trunc(x [, places]), towards zero, always a float. */
@@ -35,6 +40,15 @@ function trunc(input: RuleInput): Typed {
   return x!.number === undefined || places !== undefined
     ? { node, kind: "float" }
     : { node, kind: "float", number: Math.trunc(Number(x!.number)) };
+}
+
+/** Of integers an integer, exact and within 64 bits. */
+function power(input: RuleInput): Typed {
+  expectArguments(input, 2);
+  const [base, exponent] = input.args;
+  if (base!.kind !== "integer" || exponent!.kind !== "integer") return { node: callAs("pow", input), kind: "float" };
+  const [x, n] = [base!, exponent!].map((value) => castTo(wide(value), "BIGINT"));
+  return { node: callAs("__integer_power", input, [x!, n!]), kind: "integer" };
 }
 
 /** DuckDB's is 128 bits wide. */
@@ -84,8 +98,8 @@ export const MATH_RULES: Rules = {
   log2: float("__log2"),
   nanvl: simple("__nanvl", [2], "float"),
   pi: simple("pi", [0], "float"),
-  pow: simple("pow", [2], "float"),
-  power: simple("pow", [2], "float"),
+  pow: power,
+  power,
   radians: float("radians"),
   random: simple("random", [0], "float"),
   round,

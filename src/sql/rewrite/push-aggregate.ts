@@ -242,7 +242,8 @@ class Grouping {
     const scan = this.groups(source) ?? unfit();
     const columns = aggregateColumns(source.current.request).map((type, index): OutputColumn => {
       const source = type === ColumnType.tag ? { source: { scan, index } } : {};
-      return { name: columnNames[index]!, kind: kindOfColumn(type), ...source };
+      const note = type === ColumnType.unsigned ? { arrow: "UInt64" } : {};
+      return { name: columnNames[index]!, kind: kindOfColumn(type), ...source, ...note };
     });
     const { alias, from } = this.table;
     return { ref: scanOf(scan, alias, from), relations: [{ alias, columns }], narrowable: new Map([[scan, "always"]]) };

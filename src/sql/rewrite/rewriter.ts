@@ -16,6 +16,7 @@ import { Scope, timesOfScan } from "../scope.ts";
 import type { Late, Trace } from "../trace.ts";
 import type { Expression, Modifier, OrderBy, QueryNode, SelectNode } from "../tree.ts";
 import { castTo } from "../tree.ts";
+import { DICTIONARY, isDictionary, isNullConstant, NULL_TYPE, sameType } from "../type-notes.ts";
 import { asDuration } from "./comparison.ts";
 import { asCondition, rewriteExpression } from "./expression.ts";
 import { starColumns } from "./from.ts";
@@ -105,10 +106,12 @@ function mergeSides(left: readonly OutputColumn[] | null, right: readonly Output
   return left.map((column, i) => {
     const other = right[i];
     const isSame = other?.kind === column.kind && other.arrow === column.arrow && other.depth === column.depth;
+    const areTexts = column.kind === "string" && other?.kind === "string";
     return {
       name: column.name,
       kind: other?.kind === column.kind ? column.kind : "unknown",
       ...(isSame ? typeNote(column) : clockOf([column])),
+      ...(areTexts && (isDictionary(column) || isDictionary(other)) ? { arrow: DICTIONARY } : {}),
     };
   });
 }
@@ -196,8 +199,9 @@ function rewriteSelectList(
       name: alias ?? lastName(item),
       kind: typed.kind,
       ...typeNote(typed),
+      ...(isNullConstant(typed) ? { arrow: NULL_TYPE } : {}),
       ...(typed.times === undefined ? {} : { times: typed.times }),
-      ...(typed.source === undefined || known.isValue(item) ? {} : { source: typed.source }),
+      ...(typed.source === undefined ? {} : known.isValue(item) ? sameType(typed) : { source: typed.source }),
       ...(typed.isOptional === true || node.group_sets.length > 1 ? { isOptional: true } : {}),
       ...(numbers === undefined ? {} : { numbers }),
       isWide: typed.kind === "integer" && item.class !== "CAST" && item.class !== "COLUMN_REF",

@@ -10,6 +10,8 @@ import { type RewriteContext, wideConstant } from "./rewriter.ts";
 export interface RuleInput {
   readonly node: FunctionCall;
   readonly args: readonly Typed[];
+  /** What the call's ORDER BY names. */
+  readonly orders?: readonly Typed[];
   readonly context: RewriteContext;
   readonly scope: Scope;
 }
@@ -35,6 +37,11 @@ export function expectArguments({ node, args }: RuleInput, least: number, most =
 /** A value as it goes into a list, a struct or an aggregate: an integer literal is 64 bits wide in the dialect, not DuckDB's 32. */
 export function wide(value: Typed): Expression {
   return wideConstant(value);
+}
+
+/** A number of characters or a place: whole numbers may come as decimals. */
+export function whole(value: Typed): Expression {
+  return value.arrow?.startsWith("Decimal") === true ? castTo(value.node, "BIGINT") : wide(value);
 }
 
 /** What DuckDB takes as INTEGER only: lengths and places. */

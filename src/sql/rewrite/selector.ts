@@ -2,6 +2,7 @@
 import type { Typed } from "../kind.ts";
 import type { Expression, FunctionCall, Operator } from "../tree.ts";
 import { call } from "../tree.ts";
+import { sameType, structType } from "../type-notes.ts";
 import { nsOf } from "./arithmetic.ts";
 import { asTime } from "./cast.ts";
 import { typed } from "./rewriter.ts";
@@ -32,7 +33,11 @@ export function rewriteSelector(node: FunctionCall, args: readonly Typed[]): Typ
     { ...value.node, alias: "value" },
     { ...time.node, alias: "time" },
   ];
-  return typed(call("struct_pack", members, node.query_location), "other");
+  const note = structType([
+    { name: "value", value },
+    { name: "time", value: time },
+  ]);
+  return { ...typed(call("struct_pack", members, node.query_location), "other"), ...note };
 }
 
 /** `selector_last(x, time)['value']`: a part of the pair, without the pair. */
@@ -55,6 +60,8 @@ function pairOf(node: FunctionCall, args: readonly Typed[]): { value: Typed; tim
   const isPresent: Expression = { class: "OPERATOR", type: "OPERATOR_IS_NOT_NULL", alias: "", children: [x.node] };
   const filter: Expression =
     node.filter === null ? isPresent : { class: "CONJUNCTION", type: "CONJUNCTION_AND", alias: "", children: [isPresent, node.filter] };
+  // the least and the greatest of tags are plain texts
+  const chosen = /first|last/.test(node.function_name) ? sameType(x) : {};
   // the aggregates of the value pass over NULLs themselves
-  return { value: typed({ ...pair.value, filter: node.filter }, x.kind), time: typed({ ...pair.time, filter }, "time") };
+  return { value: { ...typed({ ...pair.value, filter: node.filter }, x.kind), ...chosen }, time: typed({ ...pair.time, filter }, "time") };
 }

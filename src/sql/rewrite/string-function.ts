@@ -2,7 +2,7 @@
 import type { Typed } from "../kind.ts";
 import { call, castTo, type Expression, integerConstant, operator, stringConstant } from "../tree.ts";
 import { textOf } from "./cast.ts";
-import { callAs, expectArguments, narrow, planError, type Rule, type RuleInput, type Rules, wide } from "./rule.ts";
+import { callAs, expectArguments, narrow, planError, type Rule, type RuleInput, type Rules, whole, wide } from "./rule.ts";
 
 const INT32 = { kind: "integer", arrow: "Int32" } as const;
 const TEXT = { kind: "string" } as const;
@@ -28,7 +28,7 @@ function textAndNumbers(name: string, counts: readonly [number, number?]): Rule 
   return (input) => {
     expectArguments(input, counts[0], counts[1] ?? counts[0]);
     const [first, ...rest] = input.args;
-    return { node: callAs(name, input, [text(first!), ...rest.map(wide)]), ...TEXT };
+    return { node: callAs(name, input, [text(first!), ...rest.map(whole)]), ...TEXT };
   };
 }
 
@@ -54,7 +54,7 @@ function pad(macro: string): Rule {
   return (input) => {
     expectArguments(input, 2, 3);
     const [value, length, fill] = input.args;
-    return { node: callAs(macro, input, [text(value!), wide(length!), fill === undefined ? stringConstant(" ") : text(fill)]), ...TEXT };
+    return { node: callAs(macro, input, [text(value!), whole(length!), fill === undefined ? stringConstant(" ") : text(fill)]), ...TEXT };
   };
 }
 
@@ -63,30 +63,30 @@ function substr(input: RuleInput): Typed {
   expectArguments(input, 2, 3);
   const [value, from, length] = input.args;
   if (length === undefined) {
-    return { node: callAs("__after", input, [text(value!), wide(from!)]), ...TEXT };
+    return { node: callAs("__after", input, [text(value!), whole(from!)]), ...TEXT };
   }
   if (typeof length.number === "bigint" && length.number < 0n) throw planError(`negative substring length not allowed: ${length.number}`);
-  return { node: callAs("__substr", input, [text(value!), wide(from!), wide(length)]), ...TEXT };
+  return { node: callAs("__substr", input, [text(value!), whole(from!), whole(length)]), ...TEXT };
 }
 
 /** overlay(text PLACING other FROM place [FOR length]) */
 function overlay(input: RuleInput): Typed {
   expectArguments(input, 3, 4);
   const [value, other, first, length] = input.args;
-  const replaced = length === undefined ? call("length", [text(other!)]) : wide(length);
-  return { node: callAs("__overlay", input, [text(value!), text(other!), wide(first!), replaced]), ...TEXT };
+  const replaced = length === undefined ? call("length", [text(other!)]) : whole(length);
+  return { node: callAs("__overlay", input, [text(value!), text(other!), whole(first!), replaced]), ...TEXT };
 }
 
 function splitPart(input: RuleInput): Typed {
   expectArguments(input, 3);
   const [value, delimiter, place] = input.args;
-  return { node: callAs("__split_part", input, [text(value!), text(delimiter!), wide(place!)]), ...TEXT };
+  return { node: callAs("__split_part", input, [text(value!), text(delimiter!), whole(place!)]), ...TEXT };
 }
 
 function substrIndex(input: RuleInput): Typed {
   expectArguments(input, 3);
   const [value, delimiter, count] = input.args;
-  return { node: callAs("__substr_index", input, [text(value!), text(delimiter!), wide(count!)]), ...TEXT };
+  return { node: callAs("__substr_index", input, [text(value!), text(delimiter!), whole(count!)]), ...TEXT };
 }
 
 function toHex(input: RuleInput): Typed {
@@ -97,7 +97,7 @@ function toHex(input: RuleInput): Typed {
 function repeat(input: RuleInput): Typed {
   expectArguments(input, 2);
   const [value, count] = input.args;
-  return { node: callAs("__repeat", input, [castTo(text(value!), "VARCHAR"), wide(count!)]), ...TEXT };
+  return { node: callAs("__repeat", input, [castTo(text(value!), "VARCHAR"), whole(count!)]), ...TEXT };
 }
 
 function uuid(input: RuleInput): Typed {

@@ -2,6 +2,7 @@
 import type { Kind, Typed } from "../kind.ts";
 import { decodeNames, encodeName } from "../names.ts";
 import { call, type Expression } from "../tree.ts";
+import { itemType, memberType, structType } from "../type-notes.ts";
 import { subscript } from "./array-function.ts";
 import { callAs, expectArguments, planError, type Rule, type RuleInput, type Rules, wide } from "./rule.ts";
 
@@ -11,22 +12,31 @@ function member(value: Typed, name: string): Expression {
   return { ...wide(value), alias: encodeName(name) };
 }
 
+/** A struct of members, each under its encoded name, with the note of what they are. */
+function structOf(input: RuleInput, members: readonly { name: string; value: Typed }[]): Typed {
+  const node = callAs(
+    "struct_pack",
+    input,
+    members.map(({ name, value }) => member(value, name)),
+  );
+  return { node, kind: "struct", ...structType(members) };
+}
+
 /** struct(a, b), (a, b): members c0, c1, unless they are named. */
 function row(input: RuleInput): Typed {
-  const members = input.args.map((value, i) => member(value, value.node.alias === "" ? `c${i}` : decodeNames(value.node.alias)));
-  return { node: callAs("struct_pack", input, members), kind: "struct" };
+  const nameOf = ({ node }: Typed, i: number) => (node.alias === "" ? `c${i}` : decodeNames(node.alias));
+  return structOf(
+    input,
+    input.args.map((value, i) => ({ name: nameOf(value, i), value })),
+  );
 }
 
 /** `{'a': 1}` */
 function struct(input: RuleInput): Typed {
-  return {
-    node: callAs(
-      "struct_pack",
-      input,
-      input.args.map((value) => member(value, decodeNames(value.node.alias))),
-    ),
-    kind: "struct",
-  };
+  return structOf(
+    input,
+    input.args.map((value) => ({ name: decodeNames(value.node.alias), value })),
+  );
 }
 
 /** named_struct('a', 1, 'b', 2) */
@@ -35,13 +45,13 @@ function namedStruct(input: RuleInput): Typed {
   if (args.length === 0 || args.length % 2 !== 0) {
     throw planError(`named_struct requires an even number of arguments, got ${args.length} instead`);
   }
-  const members: Expression[] = [];
+  const members: { name: string; value: Typed }[] = [];
   for (let i = 0; i < args.length; i += 2) {
     const name = args[i]!.text;
     if (name === undefined) throw planError("named_struct requires its names to be constant texts");
-    members.push(member(args[i + 1]!, name));
+    members.push({ name, value: args[i + 1]! });
   }
-  return { node: callAs("struct_pack", input, members), kind: "struct" };
+  return structOf(input, members);
 }
 
 /** get_field(struct or map, 'name' [, 'name' …]) */
@@ -58,7 +68,8 @@ export function partOf(value: Typed, key: Typed): Typed {
     isMember && key.node.class === "CONSTANT" ? { ...key.node, value: { ...key.node.value, value: encodeName(key.text!) } } : key.node;
   const node = subscript(value.node, value.kind === "map" ? wide(key) : name);
   const depth = (value.depth ?? 1) - 1;
-  return value.kind === "list" && depth > 0 ? { node, kind: "list", depth } : { node, kind: "unknown" };
+  if (value.kind === "list") return { ...(depth > 0 ? { node, kind: "list", depth } : { node, kind: "unknown" }), ...itemType(value) };
+  return { node, kind: "unknown", ...(key.text === undefined ? {} : memberType(value, key.text)) };
 }
 
 /** make_map(key, value, key, value …) */

@@ -1,24 +1,26 @@
 // Types as the vendor's engine names them, and the version.
 
-import { ColumnType } from "../../model/column.ts";
 import { near, TsdbError } from "../../model/errors.ts";
 import { VERSION } from "../../model/version.ts";
 import { parseArrowType } from "../arrow-type.ts";
+import { isAggregate } from "../functions.ts";
 import type { Typed } from "../kind.ts";
 import { bigintConstant, type Cast, call, castTo, operator, stringConstant } from "../tree.ts";
+import { DICTIONARY, isDictionary, isNullConstant, NULL_TYPE } from "../type-notes.ts";
 import { timeOfNs } from "./arithmetic.ts";
 import { bytesOf } from "./binary-function.ts";
 import { rewriteCast, textOf } from "./cast.ts";
-import { expectArguments, type RuleInput, type Rules, wide } from "./rule.ts";
+import { expectArguments, isNotNull, type RuleInput, type Rules, whenThen, wide } from "./rule.ts";
 import { bin } from "./time-bin.ts";
 import { inZone } from "./time-zone.ts";
+import { someNode } from "./walk.ts";
 
 /** The vendor's name of a value's type where it is known here; null: DuckDB has to say. */
 export function knownType(value: Typed): string | null {
   if (value.arrow !== undefined) return value.arrow;
-  const { node, source } = value;
-  if (node.class === "CONSTANT" && node.value.is_null) return "Null";
-  if (source?.scan.defs[source.index]?.type === ColumnType.tag) return "Dictionary(Int32, Utf8)";
+  const { node } = value;
+  if (isNullConstant(value)) return NULL_TYPE;
+  if (isDictionary(value)) return DICTIONARY;
   if (value.kind === "time" && value.zone !== undefined) return `Timestamp(ns, "${value.zone}")`;
   if (value.kind === "duration") return "Duration(ns)";
   return value.kind === "integer" && node.class === "CONSTANT" && typeof value.number === "bigint" && value.number < 2n ** 63n
@@ -33,6 +35,9 @@ function arrowTypeof(input: RuleInput): Typed {
   const known = knownType(value!);
   const text = stringConstant(known ?? "");
   if (known === null) return { node: call("__arrow_type", [call("typeof", [wide(value!)])]), kind: "string" };
+  // what makes one row of many must go on doing so
+  const isOneRow = someNode(value!.node, (part) => part.class === "FUNCTION" && isAggregate(part.function_name));
+  if (isOneRow) return { node: whenThen([[isNotNull(call("count_star", [])), text]]), kind: "string" };
   return { node: text, kind: "string", text: known };
 }
 

@@ -8,6 +8,7 @@ import { type Typed, withClock } from "../kind.ts";
 import type { Scope } from "../scope.ts";
 import type { Expression, FunctionCall, Window } from "../tree.ts";
 import { bigintConstant, call } from "../tree.ts";
+import { sameType } from "../type-notes.ts";
 import { AGGREGATE_RULES } from "./aggregate-function.ts";
 import { nsOf } from "./arithmetic.ts";
 import { CHANGE_RULES } from "./change-function.ts";
@@ -39,13 +40,17 @@ export function rewriteWindow(node: Window, context: RewriteContext, scope: Scop
     return change({ window: framed, args: withDetached(args, [node.offset_expr, node.default_expr].map(optional)) });
   if (RANKS.has(name)) return { node: framed, kind: "integer", arrow: "UInt64" };
   const made = OWN.has(name) ? null : ofAggregates(framed, args, context, scope);
-  return made ?? withClock(typed(framed, resultKind(name, args)), args);
+  const kept = CHOOSING.has(name) ? sameType(args[0]) : {};
+  return made ?? { ...withClock(typed(framed, resultKind(name, args)), args), ...kept };
 }
 
 /** Numbers of rows: 64 bits without a sign in the dialect. */
 const RANKS: ReadonlySet<string> = new Set(["dense_rank", "ntile", "rank", "row_number"]);
 /** Window functions of DuckDB's with the names of aggregates. */
 const OWN: ReadonlySet<string> = new Set(["first_value", "last_value", "nth_value"]);
+
+/** Those that give the value of another row. */
+const CHOOSING: ReadonlySet<string> = new Set([...OWN, "lag", "lead"]);
 
 /** DuckDB's parser takes a second and third argument apart from the first. */
 function withDetached(args: readonly Typed[], detached: readonly (Typed | null)[]): Typed[] {
