@@ -1,5 +1,5 @@
-// What the dialect calls a value's type where DuckDB's type does not say it (Typed.arrow): tags and what is chosen of them are dictionaries,
-// NULL alone has a type of its own. Lists and structs of such values carry the note of what they hold.
+// What the dialect calls a value's type where DuckDB's type does not say it (Typed.arrow): tags and what is chosen of them are
+// dictionaries, NULL alone has a type of its own. Lists and structs of such values carry the note of what they hold.
 import { ColumnType } from "../model/column.ts";
 import type { ResultField } from "../model/result-batch.ts";
 import { memberNames, memberTypes } from "./arrow-type.ts";
