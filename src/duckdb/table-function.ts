@@ -93,6 +93,13 @@ export class ScanRegistry {
     this.isClosed = true;
   }
 
+  /** After `close`, when no thread is in a scan: what statements that were cut short have left here would keep DuckDB's results, and these
+   *  keep DuckDB, which keeps this. */
+  clear(): void {
+    this.sources.clear();
+    this.labels.clear();
+  }
+
   /** Nobody finds the source any more. */
   remove(handle: number): void {
     this.sources.set(handle, null);

@@ -154,8 +154,9 @@ export class SqlEngine {
   }
 
   /** After `stop`: resolves when no thread of DuckDB is in any statement. */
-  settle(): Promise<void> {
-    return this.instance.database.settle();
+  async settle(): Promise<void> {
+    await this.instance.database.settle();
+    this.registry.clear();
   }
 
   /** No thread of DuckDB may be in a statement: it would wait for this one. */

@@ -1,10 +1,11 @@
 // Query workers stick one after the other, in ways chosen at random, while rows are written, flushed, cached and read: every answer is
 // exact or a refusal, nothing written is lost, and neither memory nor threads grow. `npm run sticks` does it 1,000 times.
 import { expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { LIMITS } from "../../src/model/limits.ts";
 import { prng } from "../support/prng.ts";
 import { plainEnvironment, TestServer } from "../support/server.ts";
+import { threadsOf } from "../support/threads.ts";
 
 const ROUNDS = Number(process.env["STICKS"] ?? 6);
 const SEED = Number(process.env["SEED"] ?? 1);
@@ -17,9 +18,6 @@ const BODY_EVERY_MS = 100;
 const WARM_ROUNDS = 5;
 /** Threads come and go: those of a worker that starts, or has not ended, and of its engine. */
 const THREADS_MORE_MAX = 12;
-/** The runtime starts another thread of its pool whenever a call finds all of them busy, and keeps them: each has a name of its own. A
- *  thread of DuckDB's has the name of the one that has started it. */
-const POOL_NAME = "Bun Pool";
 
 type Fault = readonly [statement: string, leaves: boolean];
 
@@ -129,21 +127,6 @@ async function stick(server: TestServer, [statement, leaves]: Fault): Promise<vo
   while ((await metric(server, "tsdb_query_workers_stuck")) > 0) await Bun.sleep(10);
 }
 
-function threadsOf({ pid }: TestServer): { pool: number; others: number } {
-  const names = readdirSync(`/proc/${pid}/task`).map((thread) => nameOf(`/proc/${pid}/task/${thread}/comm`));
-  const pool = new Set(names.filter((name) => name.startsWith(POOL_NAME))).size;
-  return { pool, others: names.filter((name) => name !== "").length - pool };
-}
-
-/** Empty: the thread has just ended. */
-function nameOf(file: string): string {
-  try {
-    return readFileSync(file, "utf8").trim();
-  } catch {
-    return "";
-  }
-}
-
 const residentMb = ({ pid }: TestServer) =>
   Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1024);
 
@@ -166,10 +149,10 @@ test.if(process.platform === "linux")(`workers stick ${ROUNDS} times under load,
   const work = async () => {
     for (let round = 0; round < ROUNDS; round++) {
       await stick(server, FAULTS[below(FAULTS.length)]!);
-      if (round === WARM_ROUNDS) threads = threadsOf(server).others;
+      if (round === WARM_ROUNDS) threads = threadsOf(server.pid).others;
       if ((round + 1) % Math.min(50, ROUNDS) === 0) {
         const { acknowledged, answered, refused } = load;
-        const state = { acknowledged, answered, refused, threads: threadsOf(server), residentMb: residentMb(server) };
+        const state = { acknowledged, answered, refused, threads: threadsOf(server.pid), residentMb: residentMb(server) };
         console.log(`${round + 1} workers stuck`, state);
       }
     }
@@ -179,7 +162,7 @@ test.if(process.platform === "linux")(`workers stick ${ROUNDS} times under load,
   });
   for (const kind of [0, 1, 2]) await load.readOnce(kind);
   while ((await metric(server, "tsdb_pins")) > 0) await Bun.sleep(10);
-  const { pool, others } = threadsOf(server);
+  const { pool, others } = threadsOf(server.pid);
   expect(pool).toBeLessThanOrEqual(LIMITS.poolThreads);
   if (threads !== null) expect(others).toBeLessThanOrEqual(threads + THREADS_MORE_MAX);
   expect(load.answered).toBeGreaterThan(0);

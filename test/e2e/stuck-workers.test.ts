@@ -5,10 +5,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { plainEnvironment, TestServer } from "../support/server.ts";
+import { threadsOf } from "../support/threads.ts";
 
 /** What a worker may keep from its event loop, in milliseconds: long enough for a busy machine. */
 const LOOP_MS = 1000;
 const WORKERS = 2;
+/** Of each worker's engine: so many that one engine too many shows. */
+const ENGINE_THREADS = 8;
 const ROWS = 20_000;
 const ROUNDS = Number(process.env["STICKS"] ?? 1);
 /** Sums that must be exact in every answer: 0 + 1 + … */
@@ -18,7 +21,16 @@ let server: TestServer;
 
 beforeAll(async () => {
   server = await TestServer.start({
-    flags: ["--query-workers", String(WORKERS), "--query-threads", "1", "--query-stuck-grace", "300ms", "--gen0-duration", "1s"],
+    flags: [
+      "--query-workers",
+      String(WORKERS),
+      "--query-threads",
+      String(ENGINE_THREADS),
+      "--query-stuck-grace",
+      "300ms",
+      "--gen0-duration",
+      "1s",
+    ],
     env: { ...plainEnvironment(), TSDB_FAULTS: String(LOOP_MS) },
   });
   const lines = Array.from({ length: ROWS }, (_, i) => `cpu,host=h${i % 10} v=${i}i ${i + 1}`);
@@ -128,6 +140,18 @@ test("a worker that sticks in the midst of an answer: the stream breaks off", as
   await asked;
   await replaced(before + 1);
   await level();
+});
+
+test.if(process.platform === "linux")("the engine of a worker that is replaced in the midst of answers goes with it", async () => {
+  const before = threadsOf(server.pid).others;
+  for (let round = 0; round < 4; round++) {
+    const count = await metric("tsdb_query_workers_replaced_total");
+    // through DuckDB, whose result is open then
+    await ask("SELECT * FROM cpu, generate_series(1, 20) -- fault:stream", { format: "jsonl" });
+    await replaced(count + 1);
+  }
+  await level();
+  while (threadsOf(server.pid).others > before + ENGINE_THREADS) await Bun.sleep(20);
 });
 
 test("a loop that looks at its statement's signal ends with it, and its worker goes on", async () => {
