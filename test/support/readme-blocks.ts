@@ -1,0 +1,40 @@
+// The blocks of README.md, and what a comment in front of one says about running it: `<!-- run: … -->`.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+export interface Block {
+  /** Of the file, from 1. */
+  readonly line: number;
+  readonly language: string;
+  readonly text: string;
+  /** `server`: runs until it is stopped, beside what follows. `fails`: has to. `if`: with this program. `no`: never, for this reason. */
+  readonly run: "yes" | "server" | "fails" | { readonly if: string } | { readonly no: string };
+}
+
+const MARK = /^<!-- run: (server|fails|if (?<program>[\w-]+)|no: (?<reason>.+)) -->$/;
+const SHELLS = ["sh", "bash"];
+
+export function readmeBlocks(): Block[] {
+  const lines = readFileSync(join(import.meta.dir, "../../README.md"), "utf8").split("\n");
+  const blocks: Block[] = [];
+  for (let at = 0; at < lines.length; at++) {
+    const language = /^```(\w+)$/.exec(lines[at]!)?.[1];
+    if (language === undefined) continue;
+    const end = lines.indexOf("```", at);
+    blocks.push({ line: at + 1, language, text: lines.slice(at + 1, end).join("\n"), run: markOf(lines[at - 1]!) });
+    at = end;
+  }
+  return blocks;
+}
+
+/** @throws Error for a mark that there is not */
+function markOf(line: string): Block["run"] {
+  if (!line.startsWith("<!-- run")) return "yes";
+  const found = MARK.exec(line);
+  if (found === null) throw new Error(`README.md: unknown mark ${line}`);
+  const { program, reason } = found.groups!;
+  if (program !== undefined) return { if: program };
+  return reason !== undefined ? { no: reason } : (found[1] as "server" | "fails");
+}
+
+export const isShell = ({ language }: Block) => SHELLS.includes(language);
