@@ -27,7 +27,7 @@ const OPEN_NUMBERS: readonly (readonly [prefix: string, ...numbers: string[]])[]
   ["set", "007 008 009 013 019"],
   ["grp", "046"],
   ["ord", "010"],
-  ["unnest", "008 012"],
+  ["unnest", "008"],
   ["name", "019 022 066"],
   ["noalias", "063 064 065 080"],
   ["meta", "005 007 008 016 031"],

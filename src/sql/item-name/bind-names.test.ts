@@ -23,6 +23,8 @@ async function namesOf(statement: string): Promise<string[]> {
   return schema.fields.map(({ name }) => name);
 }
 
+const MEMBER = "__unnest_placeholder";
+const PAIR = 'named_struct(Utf8("a"),t.x,Utf8("B"),Int64(2))';
 const NAMES: readonly (readonly [statement: string, ...names: string[]])[] = [
   // tables, as the FROM calls them
   ["SELECT max(x), max(t.x) AS y FROM t", "max(t.x)", "y"],
@@ -57,6 +59,15 @@ const NAMES: readonly (readonly [statement: string, ...names: string[]])[] = [
   ["SELECT (WITH c AS (SELECT 1 AS a) SELECT max(a) FROM c) FROM t", "max(c.a)"],
   ["SELECT (SELECT max(u.x + t.x) FROM u) FROM t", "max(u.x + outer_ref(t.x))"],
   ["SELECT x IN (SELECT x FROM u), EXISTS (SELECT 1 FROM u) FROM t", "IN", "EXISTS"],
+  // structures are shown member by member
+  ["SELECT unnest(struct(1, 'x')), x FROM t", `${MEMBER}(struct(Int64(1),Utf8("x"))).c0`, `${MEMBER}(struct(Int64(1),Utf8("x"))).c1`, "x"],
+  ["SELECT unnest(struct(1 AS a))", `${MEMBER}(named_struct(Utf8("a"),Int64(1))).a`],
+  ["SELECT unnest(named_struct('a', x, 'B', 2)) FROM t", `${MEMBER}(${PAIR}).a`, `${MEMBER}(${PAIR}).B`],
+  [
+    "SELECT unnest(selector_first(x, time)) FROM t",
+    `${MEMBER}(selector_first(t.x,t.time)).value`,
+    `${MEMBER}(selector_first(t.x,t.time)).time`,
+  ],
   // names of one statement need not be different
   ["SELECT 1, 1", "Int64(1)", "Int64(1)"],
 ];

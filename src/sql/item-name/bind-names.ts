@@ -10,6 +10,7 @@ import type { BaseTable, Expression, QueryNode, SelectNode, Star, TableRef } fro
 import { nameText } from "./name-text.ts";
 import type { NameNode } from "./node.ts";
 import { aliasNumber, type ItemNames } from "./select-items.ts";
+import { membersOf } from "./unnest-members.ts";
 
 /** Columns of a table as `*` shows them; null: there is no such table. */
 export type ColumnsOf = (schema: string, table: string) => readonly string[] | null;
@@ -160,14 +161,33 @@ class Binder {
       for (const expression of expressionsOf(node)) this.subqueries(expression, scope, ctes);
     }
     let outputs: Field[] | null = [];
+    const items: Expression[] = [];
     for (const item of node.select_list) {
+      const members = this.members(item, scope);
+      if (members !== null) {
+        items.push(...members);
+        outputs?.push(...members.map(({ alias }) => ({ table: null, name: decodeNames(alias) })));
+        continue;
+      }
+      items.push(item);
       if (item.class === "STAR") {
         const shown = starFields(item, sources);
         if (shown === null) outputs = null;
         else outputs?.push(...shown);
       } else outputs?.push(this.item(item, scope));
     }
+    node.select_list = items;
     return outputs;
+  }
+
+  /** What `unnest` of a structure stands for, named; null: the item is none. */
+  private members(item: Expression, scope: FieldScope): Expression[] | null {
+    const number = aliasNumber(item.alias);
+    const node = number === null ? null : this.names.nodes[number]!;
+    const members = node === null ? null : membersOf(item, node);
+    if (members === null || node?.kind !== "call") return null;
+    const value = this.text(node.args[0]!, scope);
+    return members.map(({ item: member, key }) => ({ ...member, alias: encodeName(`__unnest_placeholder(${value}).${key}`) }));
   }
 
   /** Names an item. */

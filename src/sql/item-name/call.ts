@@ -4,7 +4,7 @@ import { readExpression } from "./expression.ts";
 import { firstName } from "./function-name.ts";
 import { shownCall, structOf } from "./list-operator.ts";
 import { stringText } from "./literal.ts";
-import { type InnerQuery, type NameNode, type NameOrder, parts, plainCall, text, type WindowSlot } from "./node.ts";
+import { type InnerQuery, type NameNode, type NameOrder, plainCall, text, UNNEST, type WindowSlot } from "./node.ts";
 import { type TokenReader, UNNAMED } from "./token-reader.ts";
 import { readType } from "./type-name.ts";
 import { readOrders, readOver } from "./window.ts";
@@ -54,7 +54,7 @@ const SPECIAL: ReadonlyMap<string, (reader: TokenReader) => NameNode | null> = n
 function readUnnest(reader: TokenReader): NameNode {
   const value = readExpression(reader);
   reader.expectSymbol(")");
-  return parts("UNNEST(", value, ")");
+  return plainCall(UNNEST, [value]);
 }
 
 function severalColumns(): never {

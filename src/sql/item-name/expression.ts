@@ -255,6 +255,12 @@ const RESERVED: ReadonlySet<string> = new Set(
   "as when then else end and or from where group having order select union in is by on".split(" "),
 );
 
+/** `SELECT group FROM t`: where an operand has to be and what follows is no part of a clause, it is a column. */
+function mayBeName({ token }: TokenReader, word: string): boolean {
+  if (["from", "select", "when", "then", "else", "end", "as"].includes(word)) return false;
+  return token === undefined || token.kind === "symbol" || (token.kind === "word" && ["from", "as"].includes(token.text));
+}
+
 function readWord(reader: TokenReader, token: Token): NameNode {
   const { text: word } = token;
   const next = reader.token;
@@ -285,7 +291,7 @@ function readWord(reader: TokenReader, token: Token): NameNode {
       if (reader.takeSymbol("{")) return mapOf(readMembers(reader));
   }
   if (reader.isSymbol("(")) return readCall(reader, token);
-  if (RESERVED.has(word)) throw UNNAMED;
+  if (RESERVED.has(word) && !mayBeName(reader, word)) throw UNNAMED;
   const constant = CONSTANTS.get(word);
   if (constant !== undefined) return constant;
   if (BARE_CALLS.has(word)) return plainCall(word, []);

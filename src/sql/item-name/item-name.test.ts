@@ -129,6 +129,7 @@ const NAMES: readonly (readonly [group: string, rows: readonly (readonly [item: 
       ["list_has([1, 2], 1)", "list_has(make_array(Int64(1), Int64(2)),Int64(1))"],
       ["pow(a * (b + 1), 2)", "pow(t.a * (t.b + Int64(1)),Int64(2))"],
       ["pow(pow(a, 2), 3)", "pow(power(t.a, Int64(2)) AS pow(t.a,Int64(2)),Int64(3))"],
+      ["quantile_cont(0.5) WITHIN GROUP (ORDER BY a)", "quantile_cont(t.a,Float64(0.5))"],
       ["nvl(ifnull(a, b), 1)", "nvl(ifnull(t.a,t.b),Int64(1))"],
       ["date_format(DATE '2024-01-01', '%Y')", 'date_format(CAST(Utf8("2024-01-01") AS Date32),Utf8("%Y"))'],
     ],
@@ -176,6 +177,10 @@ const UNNAMED = [
   "'x' 'y'",
 ];
 test.each(UNNAMED)("%j stays as it is", (item) => expect(namesOf(item)).toEqual([]));
+
+test("words of clauses may be columns", () => {
+  expect(namesOf("group, order, a + 1, group + 1")).toEqual(["t.a + Int64(1)", "group + Int64(1)"]);
+});
 
 test("one item among others", () => {
   expect(namesOf("*, a b c, a + 1, (SELECT b + 1 FROM u) AS x, count(*), b")).toEqual(["t.a + Int64(1)", "count(*)", "t.b + Int64(1)"]);

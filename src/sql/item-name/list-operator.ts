@@ -57,7 +57,7 @@ export function field(value: NameNode, key: string): NameNode {
 }
 
 /** A literal without its type. @throws UNNAMED for anything else */
-function rawText(node: NameNode): string {
+export function rawText(node: NameNode): string {
   const shown = node.kind === "number" ? numberText(node.written, node.isNegative) : node.kind === "text" ? node.text : "";
   const match = /^\w+\("?([\s\S]*?)"?\)$/.exec(shown);
   if (match === null) throw UNNAMED;

@@ -135,9 +135,10 @@ class NameWriter {
   }
 
   /** By its second name. */
-  private putWritten({ args }: NameCall, written: string): void {
+  private putWritten({ args, isWithinGroup, orders }: NameCall, written: string): void {
     this.out += `${written}(`;
-    this.putList(args, ",", true);
+    // what WITHIN GROUP orders by is the first argument
+    this.putList(isWithinGroup ? [...orders.map(({ value }) => value), ...args] : args, ",", true);
     this.out += ")";
   }
 

@@ -61,6 +61,8 @@ export interface WindowSlot {
   readonly base: string | null;
 }
 
+export const UNNEST = "UNNEST";
+
 export const text = (words: string): NameNode => ({ kind: "text", text: words });
 
 export const parts = (...list: readonly (string | NameNode)[]): NameNode => ({ kind: "parts", parts: list });
