@@ -15,6 +15,7 @@ const OPEN: readonly (readonly [pattern: RegExp, reason: string, most: number])[
   [/\bexplain\b/i, "says where the rows lie", 60],
   [/\b(system\.|show (queries|shards|shard groups|stats|diagnostics))/i, "files and statements of the server", 60],
   [/\b(now|random|uuid|current_\w+|tablesample)\b/i, "another one each time", 60],
+  [/\b(corr|covar\w*|regr_\w+)\(/i, "their last digits depend on the order of the rows", 100],
   [/\bapprox_percentile_cont\b/i, "depends on the order of the rows", 60],
 ];
 
