@@ -18,6 +18,7 @@ import type { ResultField } from "../../src/model/result-batch.ts";
 import { readColumn } from "../support/arrow-read.ts";
 import { EVERY_KIND, everyKindRows } from "../support/every-kind.ts";
 import { prng } from "../support/prng.ts";
+import { pythonWith } from "../support/python.ts";
 import { batchOf, Dictionaries, type Plain, schemaOf } from "../support/result-batch.ts";
 
 const SEED = Number(process.env["SEED"] ?? 23);
@@ -339,8 +340,8 @@ for name, values in want.items():
 print(stream.num_rows, len(want))
 `;
 
-const python = Bun.spawnSync(["python3", "-c", "import pyarrow"], { stderr: "ignore" }).success;
-if (python) {
+const python = pythonWith("pyarrow");
+if (python !== null) {
   test("arrow stream and parquet, by pyarrow", async () => {
     const names = ["i64", "u64", "huge", "text", "tag", "time", "time_us", "time_ms", "clock_us"];
     const want = names.map((name) => {
@@ -351,7 +352,7 @@ if (python) {
     await Bun.write(join(folder, "every.arrow"), encodeAll(await createEncoder("arrow", SCHEMA), EVERY_KIND, batches));
     const encoder = await ParquetEncoder.create(SCHEMA, { rows: 50, bytes: 1 << 20 });
     await Bun.write(join(folder, "every-python.parquet"), encodeAll(encoder, EVERY_KIND, batches));
-    const run = Bun.spawnSync(["python3", "-c", PYTHON, folder]);
+    const run = Bun.spawnSync([python, "-c", PYTHON, folder]);
     expect(run.stderr.toString()).toBe("");
     expect(run.stdout.toString()).toBe(`${rows.length} ${names.length}\n`);
   });

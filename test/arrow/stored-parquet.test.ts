@@ -13,6 +13,7 @@ import { writeMergedFile } from "../../src/maintain/merge-file.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../src/model/column.ts";
 import { writePt } from "../../src/store/pt-file.ts";
 import { prng } from "../support/prng.ts";
+import { pythonWith } from "../support/python.ts";
 import { Arena, type TestRow, type TestValue, writeRun } from "../support/rows.ts";
 
 const COLUMNS: readonly ColumnDef[] = [
@@ -197,7 +198,8 @@ for group in range(file.num_row_groups):
 print(table.num_rows)
 `;
 
-if (Bun.spawnSync(["python3", "-c", "import pyarrow"], { stderr: "ignore" }).success) {
+const python = pythonWith("pyarrow");
+if (python !== null) {
   test("pyarrow: the Arrow schema, and values", async () => {
     const text = (value: TestValue | null) => {
       if (value === null || typeof value === "string") return value;
@@ -208,7 +210,7 @@ if (Bun.spawnSync(["python3", "-c", "import pyarrow"], { stderr: "ignore" }).suc
     const want = Object.fromEntries(COLUMNS.map((column) => [column.name, rows.map((row) => text(cellOf(row, column)))]));
     const expected = join(folder, "want.json");
     await Bun.write(expected, JSON.stringify(want));
-    const run = Bun.spawnSync(["python3", "-c", PYTHON, path, expected]);
+    const run = Bun.spawnSync([python, "-c", PYTHON, path, expected]);
     expect(run.stderr.toString()).toBe("");
     const types = [
       "time timestamp[ns]",

@@ -3,20 +3,14 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { store } from "../e2e/client.ts";
+import { pythonWith } from "../support/python.ts";
 import { TestServer } from "../support/server.ts";
 
 const SCRIPT = join(import.meta.dir, "flight_sql.py");
 
-function hasPyarrow(): boolean {
-  try {
-    return Bun.spawnSync(["python3", "-c", "import pyarrow.flight"], { stdout: "ignore", stderr: "ignore" }).exitCode === 0;
-  } catch {
-    return false;
-  }
-}
-
 test("pyarrow", async () => {
-  if (!hasPyarrow()) {
+  const python = pythonWith("pyarrow.flight");
+  if (python === null) {
     console.log("python3 has no pyarrow.flight here: its client was not tried");
     return;
   }
@@ -24,7 +18,7 @@ test("pyarrow", async () => {
   await store(server, "d", "cpu,host=a,region=eu v=1.5,n=3i,b=true 1000000000\ncpu,host=b v=2.5,n=4i 2000000001");
   await store(server, "d", Array.from({ length: 50_000 }, (_, i) => `big,host=h${i % 100} v=${i}i ${i + 1}`).join("\n"));
   const port = server.flightAddress.split(":").at(-1)!;
-  const child = Bun.spawn(["python3", SCRIPT, port], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const child = Bun.spawn([python, SCRIPT, port], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [code, output, errors] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
   if (code !== 0) throw new Error(`${errors}\n${server.output}`);
   const { version, errors: refused, ...found } = JSON.parse(output);
