@@ -2,6 +2,7 @@
 import { type Grammar, list, nested, type Production, writeLines } from "../support/growth-grammar.ts";
 
 const ROWS = { real: 100_000, smoke: 1000 };
+const TABLES = { real: 10_000, smoke: 50 };
 
 /** `real`: n, at whose eightfold the production is about as large as it may be, or as a statement may be long. */
 function production(name: string, real: number, text: (n: number) => string): Production {
@@ -149,11 +150,23 @@ const texts: readonly Production[] = [
   production("edit distance of n", 60, (n) => `SELECT max(levenshtein(host || '${"a".repeat(n)}', '${"b".repeat(n)}')) FROM rows`),
 ];
 
+/** Of the list of all tables, which the statement asks for whatever n is. */
+const lists: readonly Production[] = [
+  production("n columns of all tables", 5000, (n) => `SELECT * FROM information_schema.columns LIMIT ${n}`),
+  production("n columns of all tables, sorted", 5000, (n) => `SELECT * FROM information_schema.columns ORDER BY column_name LIMIT ${n}`),
+  production(
+    "n of all tables by name",
+    1000,
+    (n) => `SELECT table_name FROM information_schema.tables WHERE table_name IN (${list(n, ", ", (i) => `'table${i}'`)})`,
+  ),
+];
+
 export const GROWING_SQL: Grammar = {
   name: "sql",
-  productions: [...conditions, ...expressions, ...columns, ...queries, ...texts],
+  productions: [...conditions, ...expressions, ...columns, ...queries, ...texts, ...lists],
   async prepare(server, database, size) {
     await writeLines(server, database, ROWS[size], (i) => `rows,host=h${i % 100} i=${i}i,f=${i % 1000} ${BigInt(i) * 1_000_000_000n}`);
+    await writeLines(server, database, TABLES[size], (i) => `table${i},host=a a=1,b=2,c=3 1`);
   },
   request(server, database, text) {
     return new Request(`${server.url}/api/v3/query_sql`, {
