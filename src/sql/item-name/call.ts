@@ -32,12 +32,11 @@ export function readQuery(reader: TokenReader): InnerQuery {
 export function readCall(reader: TokenReader, token: Token): NameNode {
   reader.expectSymbol("(");
   const special = token.kind === "word" ? SPECIAL.get(token.text) : undefined;
-  const node = special?.(reader) ?? null;
-  return node ?? readPlainCall(reader, token.text);
+  return special?.(reader) ?? readPlainCall(reader, token.text);
 }
 
-/** By the name: a grammar of its own; null, with nothing read, for an ordinary call. */
-const SPECIAL: ReadonlyMap<string, (reader: TokenReader) => NameNode | null> = new Map([
+/** Grammars of their own, by names. Nothing is read twice: what is nested would take time with a power of its depth. */
+const SPECIAL: ReadonlyMap<string, (reader: TokenReader) => NameNode> = new Map([
   ["cast", (reader: TokenReader) => readCast(reader, false)],
   ["try_cast", (reader: TokenReader) => readCast(reader, true)],
   ["extract", readExtract],
@@ -78,17 +77,18 @@ function readExtract(reader: TokenReader): NameNode {
   return plainCall("date_part", [text(stringText(part.kind === "word" ? part.text.toUpperCase() : part.text)), value]);
 }
 
-/** `position('a' IN s)`; what stands before IN is an operand, not a test. */
-function readPosition(reader: TokenReader): NameNode | null {
-  const { at } = reader;
+/** `position('a' IN s)`; what stands before IN is an operand, not a test. Or an ordinary call. */
+function readPosition(reader: TokenReader): NameNode {
   const needle = readExpression(reader, BEFORE_IN);
-  if (!reader.takeWord("in")) {
-    reader.at = at;
-    return null;
+  if (reader.takeWord("in")) {
+    const value = readExpression(reader);
+    reader.expectSymbol(")");
+    return plainCall("strpos", [value, needle]);
   }
-  const value = readExpression(reader);
+  const args = [needle];
+  while (reader.takeSymbol(",")) args.push(readExpression(reader));
   reader.expectSymbol(")");
-  return plainCall("strpos", [value, needle]);
+  return plainCall("strpos", args, "position");
 }
 
 const BEFORE_IN = 20;

@@ -109,6 +109,7 @@ const NAMES: readonly (readonly [group: string, rows: readonly (readonly [item: 
       ["trim(LEADING 'x' FROM s)", 'ltrim(t.s,Utf8("x"))'],
       ["substring(s FROM 2 FOR 3)", "substr(t.s,Int64(2),Int64(3))"],
       ["position('x' IN s)", 'strpos(t.s,Utf8("x"))'],
+      ["position('x', s)", 'position(Utf8("x"),t.s)'],
       ["overlay(s PLACING 'x' FROM 2)", 'overlay(t.s,Utf8("x"),Int64(2))'],
       ["extract(year FROM time)", 'date_part(Utf8("YEAR"),t.time)'],
       ["current_date", "current_date()"],
@@ -208,6 +209,7 @@ describe("hostile lists", () => {
   const LISTS: readonly (readonly [what: string, items: string])[] = [
     ["parentheses", deep("(", ")", n)],
     ["calls", deep("pow(", ", 2)", n)],
+    ["calls of their own grammar", deep("position(", ", 2)", 300)],
     ["NOT", deep("NOT ", "", n)],
     ["minus", deep("- ", "", n)],
     ["CASE", deep("CASE WHEN a THEN ", " END", n)],
