@@ -54,7 +54,7 @@ async function describeWith(engine: SqlEngine, plan: SqlPlan, input: SqlInput): 
     engine.noticeError(error);
     if (scans.error !== undefined) throw scans.error;
     if (!(error instanceof TsdbError) || error.details["engineKind"] === undefined) throw error;
-    throw translateError(error, sourceOf, plan);
+    throw translateError(error, { plan, sourceOf, find: scans.find });
   } finally {
     scans.unregister();
     scans.end();

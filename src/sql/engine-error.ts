@@ -2,13 +2,26 @@
 import { near, TsdbError } from "../model/errors.ts";
 import { decodeNames, withoutInternalMarks } from "./names.ts";
 import type { SqlPlan } from "./plan.ts";
+import { type NamedColumns, unknownColumn } from "./unknown-column.ts";
 
-/** `sourceOf` gives the location in the statement of a byte offset in the text that DuckDB complains of. */
-export function translateError(error: TsdbError, sourceOf: (byteOffset: number) => number | null, plan: SqlPlan): TsdbError {
-  const message = cleanMessage(error.message);
+/** What an error is looked up in. */
+export interface ErrorSources {
+  readonly plan: SqlPlan;
+  /** The location in the statement of a byte offset in the text that DuckDB complains of. */
+  readonly sourceOf: (byteOffset: number) => number | null;
+  /** Null for a table that there is not. */
+  readonly find: (name: string) => { readonly name: string; readonly columns: readonly { readonly name: string }[] } | null;
+}
+
+export function translateError(error: TsdbError, { plan, sourceOf, find }: ErrorSources): TsdbError {
+  const tables = plan.tables.flatMap((name): NamedColumns[] => {
+    const table = find(name);
+    return table === null ? [] : [{ name, columns: table.columns.map((column) => column.name) }];
+  });
+  const message = unknownColumn(decodeNames(withoutInternalMarks(error.message)), tables) ?? cleanMessage(error.message);
   if (error.kind === "query_limit") return new TsdbError("query_limit", `Resources exhausted: ${message}`, {}, { cause: error });
   const engineKind = String(error.details["engineKind"]);
-  const isVendorsOwn = /^(?:Arrow|Execution|Parser) error: /.test(message);
+  const isVendorsOwn = /^(?:Arrow|Execution|Parser|Schema) error: /.test(message);
   const prefix = isVendorsOwn ? "" : PLANNING.has(engineKind) ? "Error during planning: " : "Execution error: ";
   const position = error.details["position"];
   const source = typeof position === "number" ? sourceOf(position) : null;

@@ -263,7 +263,11 @@ export class SqlRun implements SqlAnswer {
     const own = this.scans.error;
     if (own !== undefined) return own;
     if (!(error instanceof TsdbError) || error.details["engineKind"] === undefined) return error;
-    return translateError(error, (offset) => this.sourceOf(offset - this.headChars), this.plan);
+    return translateError(error, {
+      plan: this.plan,
+      sourceOf: (offset) => this.sourceOf(offset - this.headChars),
+      find: this.scans.find,
+    });
   }
 
   private sourceOf(byteOffset: number): number | null {

@@ -34,7 +34,12 @@ function open(args: readonly string[], environment: Record<string, string> = {})
 
 test.each([
   ["no server", [], { TSDB_HOST_URL: "http://127.0.0.1:1" }, "no server at http://127.0.0.1:1"],
-  ["no token", [], { TSDB_AUTH_TOKEN: "" }, "no token was sent; use --token or TSDB_AUTH_TOKEN"],
+  [
+    "no token",
+    [],
+    { TSDB_AUTH_TOKEN: "" },
+    "no token was sent; use --token or TSDB_AUTH_TOKEN; tsdb create token --admin makes the first one",
+  ],
   ["a token that is none", ["--token", "nobody"], {}, "the token that was sent is not valid"],
   ["a database that there is not", ["-d", "hom"], {}, "there is no database hom; there are _internal, home, works"],
 ] as const)("with %s there is no prompt, but the reason", async (_, args, environment, message) => {

@@ -146,7 +146,10 @@ export class Api {
     if (response.ok) return response;
     const text = await response.text();
     if (response.status !== 401) throw new Refused(response.status, response.statusText, text);
-    const hint = this.token === undefined ? "no token was sent; use --token or TSDB_AUTH_TOKEN" : "the token that was sent is not valid";
+    const hint =
+      this.token === undefined
+        ? "no token was sent; use --token or TSDB_AUTH_TOKEN; tsdb create token --admin makes the first one"
+        : "the token that was sent is not valid";
     throw new Refused(401, response.statusText, `${readable(text)} (${hint})`);
   }
 
