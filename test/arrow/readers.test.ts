@@ -8,7 +8,7 @@ import { type Table, tableFromIPC } from "apache-arrow";
 import { readParquet } from "parquet-wasm/esm";
 import type { AnswerEncoder } from "../../src/arrow/answer-encoder.ts";
 import { ArrowEncoder } from "../../src/arrow/arrow-encoder.ts";
-import { durationText, intervalText } from "../../src/arrow/clock-text.ts";
+import { intervalText } from "../../src/arrow/clock-text.ts";
 import { createEncoder } from "../../src/arrow/encode.ts";
 import { ParquetEncoder } from "../../src/arrow/parquet-encoder.ts";
 import { decimalText } from "../../src/arrow/wide-text.ts";
@@ -40,11 +40,10 @@ function sampleBatches(): Plain[][][] {
   return [0, 1, 100, 0, 7, 64].map((count) => everyKindRows(below, count));
 }
 
-/** What Parquet stores for a value, where it differs: text for durations and intervals, milliseconds for seconds. */
+/** What Parquet stores for a value, where it differs: text for intervals, milliseconds for seconds. */
 function inParquet(field: ResultField, value: Plain): Plain {
   if (value === null) return null;
   const { type } = field;
-  if (type.kind === "duration") return durationText(value as bigint, type.unit);
   if (type.kind === "interval") return intervalText(...(value as [number, number, bigint]));
   if (type.kind === "timestamp" && type.unit === "s") return (value as bigint) * 1000n;
   if (type.kind === "time" && type.unit === "s") return Number(value) * 1000;
