@@ -99,7 +99,8 @@ export function readCache(value: unknown): CacheDef {
   if (kind === "last") {
     const valueColumnIds = cache["valueColumnIds"] === null ? null : columnIds("valueColumnIds");
     const keyColumnIds = columnIds("keyColumnIds");
-    return { kind, ...common, keyColumnIds, valueColumnIds, count: positive("count"), ttlSeconds: positive("ttlSeconds") };
+    const namesTime = cache["namesTime"] === true ? { namesTime: true } : {};
+    return { kind, ...common, keyColumnIds, valueColumnIds, ...namesTime, count: positive("count"), ttlSeconds: positive("ttlSeconds") };
   }
   if (kind !== "distinct") badValue("kind", kind, "last or distinct");
   const bounds = { maxCardinality: positive("maxCardinality"), maxAgeSeconds: positive("maxAgeSeconds") };

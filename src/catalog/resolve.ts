@@ -10,7 +10,7 @@
 import { assert } from "../model/assert.ts";
 import { COLUMN_TYPE_LABEL, type ColumnDef, ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
-import { RESERVED_COLUMNS } from "../model/names.ts";
+import { hasControl, NO_CONTROL, RESERVED_COLUMNS } from "../model/names.ts";
 import type { Catalog } from "./catalog.ts";
 import { type CatalogOperation, type ColumnOperation, columnTypeName } from "./operations.ts";
 import {
@@ -145,6 +145,7 @@ export class SchemaPlan {
     const existing = typeOf(table, name);
     if (existing === type) return null;
     if (existing !== undefined || RESERVED_COLUMNS.has(name)) return typeConflict(name, existing ?? ColumnType.time, type);
+    if (hasControl(name)) return `invalid configuration provided: ${type === ColumnType.tag ? "tag" : "field"} key ${NO_CONTROL}`;
     const { columnsPerTableMax } = this.limits;
     if (table.columnCount >= columnsPerTableMax) return tooManyColumns(columnsPerTableMax);
     table.added.set(name, type);

@@ -96,6 +96,7 @@ function lastCache(common: Common, request: NewLastCache, table: TableDef): Cach
     name: nameOf(request, table, keys),
     keyColumnIds: keys.map(({ id }) => id),
     valueColumnIds: values?.map(({ id }) => id) ?? null,
+    ...(request.valueColumns?.includes(TIME_COLUMN.name) ? { namesTime: true } : {}),
     count: within("count", request.count ?? CACHE_DEFAULTS.count, LIMITS.cacheRowsMax),
     ttlSeconds: within("ttl", request.ttlSeconds ?? CACHE_DEFAULTS.ttlSeconds, LIMITS.cacheAgeSecondsMax),
   };

@@ -20,7 +20,7 @@ import {
 } from "../model/databases.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
-import { INTERNAL_DATABASE, RESERVED_COLUMNS, validateDatabaseName, validateTableName } from "../model/names.ts";
+import { hasControl, INTERNAL_DATABASE, NO_CONTROL, RESERVED_COLUMNS, validateDatabaseName, validateTableName } from "../model/names.ts";
 import { renamedAt } from "./deleted-name.ts";
 import type { Deletions } from "./deletions.ts";
 
@@ -240,6 +240,7 @@ function checkColumns(table: string, names: readonly string[], limit: number): v
   for (const name of names) {
     if (name === "") throw new TsdbError("bad_request", `a column of table '${table}' has an empty name`, { table });
     if (RESERVED_COLUMNS.has(name)) throw new TsdbError("bad_request", `'${name}' is a reserved column`, { table, column: name });
+    if (hasControl(name)) throw new TsdbError("bad_request", `a name of a column of table '${table}' ${NO_CONTROL}`, { table });
     if (Buffer.byteLength(name) > LIMITS.tableNameBytesMax) {
       throw new TsdbError("bad_request", `a column of table '${table}' has a name of more than ${LIMITS.tableNameBytesMax} bytes`, {
         table,

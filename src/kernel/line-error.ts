@@ -52,7 +52,8 @@ export function lineErrorMessage(fault: LineFault, { text, detail, precision, co
     case abi.LINE_BAD_NO_EQUALS_SIGN:
       return `Tag set malformed: could not find equals sign in ${quote(text)}`;
     case abi.LINE_BAD_NO_SPACE:
-      return `Expected at least one space character, got ${quoteOrEnd(text)}`;
+      // the vendor does not cut this one
+      return `Expected at least one space character, got ${text === "" ? "end of input" : `\`${text}\``}`;
     case abi.LINE_BAD_NO_FIELDS:
       return "No fields were provided";
     case abi.LINE_BAD_INTEGER:

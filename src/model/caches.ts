@@ -1,4 +1,5 @@
 // Last-value and distinct-value caches as the catalog knows them, and the rules for making one.
+import { TIME_COLUMN } from "./column.ts";
 
 export const CACHE_DEFAULTS = {
   /** Rows of each key that a last-value cache keeps. */
@@ -26,6 +27,8 @@ export interface LastCacheDef extends CacheOfTable {
   readonly keyColumnIds: readonly number[];
   /** Null: every column that is no key, also those that come later. Without time, which is always there. */
   readonly valueColumnIds: readonly number[] | null;
+  /** Time, which is always kept, was named among the values: lists show it. */
+  readonly namesTime?: boolean;
   readonly count: number;
   readonly ttlSeconds: number;
 }
@@ -62,4 +65,9 @@ export interface CacheOptions {
 /** What a cache is called whose maker gave it no name. */
 export function defaultCacheName(kind: CacheKind, table: string, columns: readonly string[]): string {
   return [table, ...columns, kind, "cache"].join("_");
+}
+
+/** Values as lists show them. */
+export function shownValueIds(ids: readonly number[], { namesTime = false }: Pick<LastCacheDef, "namesTime">): readonly number[] {
+  return namesTime ? [...ids, TIME_COLUMN.id] : ids;
 }

@@ -20,7 +20,8 @@ const UNITS: ReadonlyMap<string, bigint> = new Map(
   ).flatMap(([names, ns]) => names.map((name): [string, bigint] => [name, ns])),
 );
 
-const PART = /\s*(\d+)\s*([A-Za-zµ]+)\s*/y;
+/** A fraction is what it is to the nanosecond. */
+const PART = /\s*(\d+)(?:\.(\d+))?\s*([A-Za-zµ]+)\s*/y;
 const NS_MAX = 2n ** 63n - 1n;
 
 /** Nanoseconds. @throws TsdbError bad_request saying what is wrong with `text` */
@@ -31,12 +32,13 @@ export function parseHumanDuration(text: string): bigint {
     PART.lastIndex = at;
     const part = PART.exec(text);
     if (part === null) throw invalid(text, `a number and a unit are wanted at ${JSON.stringify(text.slice(at, at + 20))}`);
-    const unit = UNITS.get(part[2]!);
+    const [, whole, fraction = "", name] = part as unknown as [string, string, string | undefined, string];
+    const unit = UNITS.get(name);
     if (unit === undefined) {
-      throw invalid(text, `unknown time unit "${part[2]!.slice(0, 20)}", supported units: ns, us, ms, s, m, h, d, w, month, y`);
+      throw invalid(text, `unknown time unit "${name.slice(0, 20)}", supported units: ns, us, ms, s, m, h, d, w, month, y`);
     }
-    if (part[1]!.length > 20) throw invalid(text, "the number is too large");
-    total += BigInt(part[1]!) * unit;
+    if (whole.length > 20 || fraction.length > 20) throw invalid(text, "the number is too large");
+    total += BigInt(whole) * unit + (BigInt(`0${fraction}`) * unit) / 10n ** BigInt(fraction.length);
     if (total > NS_MAX) throw invalid(text, "it is longer than 292 years");
     at = PART.lastIndex;
   }

@@ -8,6 +8,13 @@ export const RESERVED_COLUMNS: ReadonlySet<string> = new Set(["time", "__chunk_o
 /** The server's own: it holds nothing but system tables about all databases. No user can choose the name. */
 export const INTERNAL_DATABASE = "_internal";
 
+/** What is said of names of new columns that have some. */
+export const NO_CONTROL = "cannot contain control characters";
+
+export function hasControl(name: string): boolean {
+  return /\p{Cc}/u.test(name);
+}
+
 const LETTER_OR_DIGIT = /^[A-Za-z0-9]/;
 const DATABASE_NAME = /^[A-Za-z0-9_/-]*$/;
 

@@ -1,10 +1,11 @@
 // The rows of schema `system`: what the catalog, the manifest and the log of queries know, as of a statement's snapshot. Main thread.
 import type { Catalog } from "../catalog/catalog.ts";
 import type { SoftDeletion } from "../catalog/state.ts";
-import type { CacheDef } from "../model/caches.ts";
-import { type ColumnDef, ColumnType, type TableDef, TIME_COLUMN } from "../model/column.ts";
+import { type CacheDef, shownValueIds } from "../model/caches.ts";
+import { type ColumnDef, ColumnType, type TableDef } from "../model/column.ts";
 import { INTERNAL_DATABASE } from "../model/names.ts";
 import type { SystemRow } from "../model/system-table.ts";
+import { DAY_NS } from "../model/time-units.ts";
 import type { FileIndexList } from "../store/file-index-list.ts";
 import type { BlockOfTable, Manifest } from "../store/manifest.ts";
 import { fileIndexRows } from "./file-index-rows.ts";
@@ -45,6 +46,10 @@ const KEY_TYPE: Readonly<Record<ColumnType, string>> = {
   [ColumnType.boolean]: "boolean",
 };
 
+/** As the vendor has them; here nothing depends on them. */
+const INTERNAL_RETENTION_NS = 7n * DAY_NS;
+const GENERATION_1_SECONDS = 600n;
+
 const ROWS: Readonly<Record<string, MakeRows>> = {
   influxdb_schema: ({ catalog }, database) =>
     database === null
@@ -73,11 +78,12 @@ const ROWS: Readonly<Record<string, MakeRows>> = {
     };
     const deleted = catalog.deleted().filter(({ of }) => of === "database");
     return [
-      [INTERNAL_DATABASE, null, false, null],
+      [INTERNAL_DATABASE, INTERNAL_RETENTION_NS, false, null],
       ...catalog.databases().map((def) => row(def, null)),
       ...deleted.map((object) => row(object.def, object)),
     ];
   },
+  generation_durations: () => [[1n, GENERATION_1_SECONDS]],
   tokens: ({ tokens }) => tokens(),
   file_index: (parts, database) =>
     (database === null ? parts.catalog.databases() : [database]).flatMap((each) => fileIndexRows(parts, each)),
@@ -119,7 +125,7 @@ function fileRows(table: TableDef, blocks: readonly BlockOfTable[]): SystemRow[]
 function lastCacheRows(table: TableDef): (cache: CacheDef) => SystemRow[] {
   return (cache) => {
     if (cache.kind !== "last") return [];
-    const values = cache.valueColumnIds === null ? [null, null] : columnLists(table, [...cache.valueColumnIds, TIME_COLUMN.id]);
+    const values = cache.valueColumnIds === null ? [null, null] : columnLists(table, shownValueIds(cache.valueColumnIds, cache));
     const bounds = [BigInt(cache.count), BigInt(cache.ttlSeconds)];
     return [[table.name, cache.name, ...columnLists(table, cache.keyColumnIds), ...values, ...bounds]];
   };

@@ -27,6 +27,7 @@ export const SYSTEM_TABLES: Readonly<Record<string, SystemTable>> = {
   distinct_caches: inEvery(`table:text, name:text, column_ids:unsigneds_32, column_names:texts, max_cardinality:unsigned,
     max_age_seconds:unsigned`),
   databases: inInternal("database_name:text, retention_period_ns:unsigned?, deleted:boolean, hard_deletion_time:zoned_time?"),
+  generation_durations: inInternal("level:unsigned, duration_seconds:unsigned"),
   tokens: inInternal(`token_id:unsigned, name:text, hash:text, created_at:time, created_by_token_id:unsigned?, updated_at:time?,
     updated_by_token_id:unsigned?, expiry:time?, permissions:text`),
   nodes: inInternal(`node_id:text, node_catalog_id:unsigned_32, instance_id:text, mode:texts, core_count:unsigned, state:text,

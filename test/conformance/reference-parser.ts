@@ -81,7 +81,8 @@ function parseLine(line: string, lineOffset: number, precision: Precision, recei
   const table = takeName(cursor, /[^\\, \t\n]/);
   if (table === "" || table.includes("\0")) fail("Invalid measurement was provided");
   const tags = takeTags(cursor);
-  if (cursor.take(/ +/) === null) fail(`Expected at least one space character, got ${quoteOrEnd(cursor.rest)}`);
+  if (cursor.take(/ +/) === null)
+    fail(`Expected at least one space character, got ${cursor.rest === "" ? "end of input" : `\`${cursor.rest}\``}`);
   const fields = takeFields(cursor, tags.length);
   const written = takeTimestamp(cursor);
   checkNames(tags, fields);

@@ -43,13 +43,13 @@ export const MADE: [what: string, path: string, body: Row, op: Row, listed: Row]
     },
   ],
   [
-    "no keys, no values but time",
+    "no keys, no values: time is kept, and not listed",
     LAST,
     { table: "cpu", key_columns: [], value_columns: [] },
-    { name: "cpu_last_cache", key_columns: [], value_columns: { explicit: { columns: ["timestamp"] } } },
+    { name: "cpu_last_cache", key_columns: [], value_columns: { explicit: { columns: [] } } },
     {
       ...{ table: "cpu", name: "cpu_last_cache", key_column_ids: [], key_column_names: [] },
-      ...{ value_column_ids: [0], value_column_names: ["time"], count: 1, ttl: 14_400 },
+      ...{ value_column_ids: [], value_column_names: [], count: 1, ttl: 14_400 },
     },
   ],
   [

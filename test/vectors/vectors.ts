@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { QueryParams } from "../../src/model/query.ts";
 import { type RowStep, splitLines } from "../support/row-states.ts";
+import type { RecordedStep } from "./compare-steps.ts";
+import type { RecordedRequest } from "./played-request.ts";
 
 const FOLDER = join(import.meta.dir, "v3");
 export const DATABASE = "vec";
@@ -85,6 +87,24 @@ export function exactJson(value: unknown): string {
 
 export const sqlVectors = () => linesOf<RecordedVector>("sql");
 export const tsdbqlVectors = () => linesOf<RecordedVector>("influxql");
+/** A write, and what is there afterwards; or steps about databases, tables, caches and more. */
+export interface StepsVector {
+  readonly id: string;
+  readonly before?: readonly RecordedRequest[];
+  readonly steps?: readonly RecordedStep[];
+  /** Where there are no steps. */
+  readonly request?: RecordedRequest;
+  readonly status?: number;
+  readonly answer?: unknown;
+  readonly heads?: Readonly<Record<string, string>>;
+  readonly after?: unknown;
+  /** The database, where it is none of the case's own. */
+  readonly cleanup?: string;
+  readonly class?: string;
+}
+
+export const writeVectors = () => linesOf<StepsVector>("writes");
+export const manageVectors = () => linesOf<StepsVector>("manage");
 export const requestVectors = () => linesOf<RequestVector>("query");
 
 /** Each file a body, in the order of their names. */

@@ -23,7 +23,9 @@ export const V1WriteQuery = t.Object({
     }),
   ),
   precision: precision(V1_PRECISIONS, "ns"),
-  accept_partial: acceptPartial,
+  accept_partial: t.Optional(
+    t.String({ enum: ["true", "false"], default: "true", description: `${acceptPartial.description} Other values are not looked at.` }),
+  ),
   no_sync: noSync,
   consistency: t.Optional(t.String({ description: "Ignored." })),
   u: t.Optional(t.String({ description: "User name; ignored." })),
@@ -38,7 +40,7 @@ function target(search: string): WriteTarget {
     isOfV1: true,
     takesDefaultPolicy: isNoPolicy(query.rp),
     precision: readPrecision(V1_PRECISIONS, query.precision, Precision.nanosecond),
-    acceptPartial: query.accept_partial ?? true,
+    acceptPartial: query.accept_partial !== "false",
     noSync: query.no_sync ?? false,
   };
 }

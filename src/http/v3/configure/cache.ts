@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { type Static, t } from "elysia";
 import type { CacheName, CreatedCache, NewCache } from "../../../model/cache-service.ts";
-import { CACHE_DEFAULTS, type CacheKind } from "../../../model/caches.ts";
+import { CACHE_DEFAULTS, type CacheKind, shownValueIds } from "../../../model/caches.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../../model/column.ts";
 import { near, TsdbError } from "../../../model/errors.ts";
 import { BodyReader } from "../../body.ts";
@@ -202,7 +202,7 @@ function batchOf({ cache, database, table, sequence }: CreatedCache): string {
             value_columns:
               cache.valueColumnIds === null
                 ? "all_non_key_columns"
-                : { explicit: { columns: [...cache.valueColumnIds, TIME_COLUMN.id].map(idOf) } },
+                : { explicit: { columns: shownValueIds(cache.valueColumnIds, cache).map(idOf) } },
             ...{ count: cache.count, ttl: cache.ttlSeconds },
           },
         };
