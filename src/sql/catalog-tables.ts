@@ -70,7 +70,7 @@ const SETTINGS: readonly SystemRow[] = [
   ["datafusion.catalog.default_catalog", CATALOG, "The catalog of tables named without one"],
   ["datafusion.catalog.default_schema", "iox", "The schema of tables named without one"],
   ["datafusion.catalog.information_schema", "true", "Whether there is an information_schema"],
-  ["datafusion.execution.time_zone", "+00:00", "The zone of times without one"],
+  ["datafusion.execution.time_zone", null, "The zone of times without one"],
   ["datafusion.sql_parser.enable_ident_normalization", "true", "Whether unquoted names become lower case"],
 ];
 

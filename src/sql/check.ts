@@ -4,6 +4,7 @@ import { TsdbError } from "../model/errors.ts";
 import { cacheKey } from "./cache-tables.ts";
 import { CteScope } from "./cte-scope.ts";
 import { DIALECT_FUNCTIONS } from "./dialect.ts";
+import { checkDistinctOrder } from "./distinct-order.ts";
 import { DUCKDB_FUNCTIONS, TABLE_FUNCTIONS } from "./functions.ts";
 import { decodeNames } from "./names.ts";
 import { unsupported } from "./print.ts";
@@ -103,6 +104,7 @@ class Checker {
       case "SELECT_NODE":
         this.size.select(node, () => {
           this.select(node, ctes);
+          checkDistinctOrder(node);
           this.modifiers(node, ctes);
         });
         break;

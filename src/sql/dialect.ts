@@ -8,7 +8,7 @@ export const DOCUMENTED_FUNCTIONS = {
     array_agg avg bit_and bit_or bit_xor bool_and bool_or count first_value grouping last_value max mean median min nth_value string_agg sum
     corr covar covar_pop covar_samp regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy stddev
     stddev_pop stddev_samp var var_pop var_population var_samp var_sample
-    approx_distinct approx_median approx_percentile_cont approx_percentile_cont_with_weight
+    approx_distinct approx_median approx_percentile_cont approx_percentile_cont_with_weight percentile_cont
     selector_first selector_last selector_max selector_min`),
   window: words(`
     cume_dist dense_rank lag lead ntile percent_rank rank row_number
@@ -21,7 +21,7 @@ export const DOCUMENTED_FUNCTIONS = {
     ascii bit_length btrim char_length character_length chr concat concat_ws contains ends_with find_in_set initcap instr left length
     levenshtein lower lpad ltrim octet_length overlay position repeat replace reverse right rpad rtrim split_part starts_with strpos substr
     substr_index substring substring_index to_hex translate trim upper uuid`),
-  regex: words("regexp_count regexp_like regexp_match regexp_replace"),
+  regex: words("regexp_count regexp_instr regexp_like regexp_match regexp_replace"),
   time: words(`
     current_date current_time current_timestamp date_bin date_bin_gapfill date_bin_wallclock date_bin_wallclock_gapfill date_format date_part
     date_trunc datepart datetrunc extract from_unixtime interpolate locf make_date now to_char to_date to_local_time to_timestamp

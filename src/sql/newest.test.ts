@@ -35,7 +35,7 @@ const NEWEST = [
   'SELECT DISTINCT ON (host, "Region") * FROM cpu ORDER BY host, "Region", time DESC',
   "SELECT DISTINCT ON (host) * FROM cpu ORDER BY host, time DESC",
   "SELECT DISTINCT ON (host) host AS h, f + 1, s FROM cpu ORDER BY h DESC NULLS LAST, time DESC LIMIT 3",
-  'SELECT DISTINCT ON (upper("Region")) * FROM cpu ORDER BY time DESC',
+  'SELECT DISTINCT ON (upper("Region")) * FROM cpu ORDER BY upper("Region"), time DESC',
   "SELECT DISTINCT ON (host) time, host FROM cpu WHERE time < '1970-01-01' AND \"Region\" = 'eu' ORDER BY 2, 1 DESC",
   "SELECT DISTINCT ON (1) host, i FROM cpu WHERE host LIKE '%a%' OR \"Region\" IS NULL ORDER BY host, time DESC, i",
   // LIMIT 1

@@ -52,7 +52,7 @@ export function translateReplacement(text: string, groups: readonly RegexGroup[]
   return text.replace(/\$\$|\$\{([^}]*)\}|\$(\w+)|\\(\d+)|\\/g, (match, braced?: string, plain?: string, posix?: string) => {
     if (match === "$$") return "$";
     const name = braced ?? plain ?? posix;
-    return name === undefined ? "\\\\" : group(name);
+    return name === undefined ? "" : group(name);
   });
 }
 

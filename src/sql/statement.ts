@@ -32,6 +32,16 @@ const SHOW_ALL = "SELECT name, value FROM information_schema.df_settings ORDER B
 const SHOW_COLUMNS = `
   SELECT table_catalog, table_schema, table_name, column_name, data_type, is_nullable FROM information_schema.columns WHERE `;
 
+const SHOW_DEFINITION = `
+  SELECT table_catalog, table_schema, table_name, CAST(NULL AS VARCHAR) AS definition FROM information_schema.tables WHERE `;
+
+/** Those with arguments. */
+const SHOW_FUNCTIONS = `
+  SELECT routine_name AS function_name, data_type AS return_type, function_type, description, syntax_example FROM information_schema.routines
+  WHERE routine_name NOT IN ('current_date', 'current_time', 'current_timestamp', 'now', 'pi', 'random', 'today', 'uuid', 'version')`;
+
+const SETTING = /^(timezone|datafusion(\.[a-z_]+)+)$/;
+
 const DESCRIBE = "SELECT column_name, data_type, is_nullable FROM information_schema.columns WHERE ";
 
 /** One statement. @throws TsdbError bad_query for none, several, or a kind that does not only read */
@@ -58,6 +68,7 @@ function kindOf(sql: string, tokens: readonly Token[]): StatementKind {
   return { kind: "query", text: new EncodedText(sql, tokens) };
 }
 
+const EXPLAIN_FORMATS: ReadonlySet<string> = new Set(["indent", "tree", "pgjson", "graphviz"]);
 const EXPLAIN_WORDS: ReadonlySet<string> = new Set(["analyze", "verbose"]);
 
 /** What a query can begin with, after EXPLAIN and DESCRIBE. */
@@ -101,6 +112,8 @@ function parseExplain(sql: string, tokens: readonly Token[]): StatementKind {
   let at = 1;
   const words = new Set<string>();
   for (; EXPLAIN_WORDS.has(wordOf(tokens[at])); at++) words.add(wordOf(tokens[at]));
+  // the plan has one form
+  if (wordOf(tokens[at]) === "format" && EXPLAIN_FORMATS.has(wordOf(tokens[at + 1]))) at += 2;
   const rest = tokens.slice(at);
   if (!isSymbol(rest[0], "(") && !QUERY_WORDS.has(wordOf(rest[0]))) {
     throw rest[0] === undefined ? new TsdbError("bad_query", "SQL error: EXPLAIN of nothing") : notAQuery(rest[0]);
@@ -113,6 +126,25 @@ function parseShow(tokens: readonly Token[]): StatementKind {
   if (what === "tables" && tokens.length === 2) return { kind: "show", text: ownText(SHOW_TABLES), table: null };
   if (what === "all" && tokens.length === 2) return { kind: "show", text: ownText(SHOW_ALL), table: null };
   const from = wordOf(tokens[2]);
+  if (what === "full" && (from === "columns" || from === "fields") && ["from", "in"].includes(wordOf(tokens[3]))) {
+    return showColumns("SELECT * FROM information_schema.columns WHERE ", describedTable(tokens.slice(4)));
+  }
+  if (what === "create" && from === "table") return showColumns(SHOW_DEFINITION, describedTable(tokens.slice(3)), "table_name");
+  if (what === "functions" && (tokens.length === 2 || (from === "like" && tokens[3]?.kind === "string" && tokens.length === 4))) {
+    return {
+      kind: "show",
+      text: ownText(tokens.length === 2 ? SHOW_FUNCTIONS : `${SHOW_FUNCTIONS} AND routine_name LIKE ${tokens[3]!.text}`),
+      table: null,
+    };
+  }
+  const setting = tokens
+    .slice(1)
+    .map(({ text }) => text)
+    .join("");
+  if (SETTING.test(setting)) {
+    const name = setting === "timezone" ? "datafusion.execution.time_zone" : setting;
+    return { kind: "show", text: ownText(`SELECT name, value FROM information_schema.df_settings WHERE name = '${name}'`), table: null };
+  }
   if ((what === "columns" || what === "fields") && (from === "from" || from === "in")) {
     return showColumns(SHOW_COLUMNS, describedTable(tokens.slice(3)));
   }
@@ -135,9 +167,9 @@ function parseDescribe(sql: string, tokens: readonly Token[]): StatementKind {
   return showColumns(DESCRIBE, describedTable(rest));
 }
 
-function showColumns(query: string, table: DescribedTable): StatementKind {
+function showColumns(query: string, table: DescribedTable, order = "ordinal_position"): StatementKind {
   const condition = `table_schema = ${stringLiteral(table.schema)} AND table_name = ${stringLiteral(table.table)}`;
-  return { kind: "show", text: ownText(`${query}${condition} ORDER BY ordinal_position`), table };
+  return { kind: "show", text: ownText(`${query}${condition} ORDER BY ${order}`), table };
 }
 
 /** `[[public.]schema.]table` */

@@ -5,10 +5,12 @@ import { isSymbol, isWord, symbol, withinGroup } from "./call-rules.ts";
 import { equalityLists } from "./equality-lists.ts";
 import { nullTreatment } from "./null-treatment.ts";
 import type { Token } from "./tokens.ts";
+import { usesWords, wordRules } from "./word-rules.ts";
 
 /** All rules in order; each goes through the tokens a few times, however they are nested. */
 export function applyTokenRules(tokens: readonly Token[]): readonly Token[] {
-  const typed = tokens.some((token) => isWord(token, "unsigned")) ? unsignedTypes(tokens) : tokens;
+  const worded = tokens.some(usesWords) ? wordRules(tokens) : tokens;
+  const typed = worded.some((token) => isWord(token, "unsigned")) ? unsignedTypes(worded) : worded;
   const structs = typed.some(isStruct) ? structMembers(typed) : typed;
   const binary = structs.some(isHexMark) ? hexLiterals(structs) : structs;
   const similar = binary.some((token) => isWord(token, "similar")) ? similarTo(binary) : binary;

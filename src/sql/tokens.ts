@@ -21,6 +21,7 @@ const PARAMETER = /\$[A-Za-z0-9_\u0080-\uffff]+/y;
 
 const QUOTE = 0x27;
 const DOUBLE_QUOTE = 0x22;
+const BACK_TICK = 0x60;
 const DOLLAR = 0x24;
 const DASH = 0x2d;
 const DOT = 0x2e;
@@ -72,6 +73,10 @@ function nextToken(sql: string, start: number, code: number): Token {
   if (code === DOUBLE_QUOTE) {
     const end = endOfQuote(sql, start, '"');
     return { kind: "quoted", text: sql.slice(start + 1, end - 1).replaceAll('""', '"'), start, end };
+  }
+  if (code === BACK_TICK) {
+    const end = endOfQuote(sql, start, "`");
+    return { kind: "quoted", text: sql.slice(start + 1, end - 1).replaceAll("``", "`"), start, end };
   }
   if (code === QUOTE) return token("string", sql, start, endOfQuote(sql, start, "'"));
   if ((code === 0x65 || code === 0x45) && sql.charCodeAt(start + 1) === QUOTE)
@@ -144,7 +149,7 @@ function skipComment(sql: string, at: number): number {
 function endOfQuote(sql: string, start: number, quote: string): number {
   for (let from = start + 1; ; ) {
     const at = sql.indexOf(quote, from);
-    if (at < 0) throw open(quote === '"' ? "quoted identifier" : "string", start);
+    if (at < 0) throw open(quote === "'" ? "string" : "quoted identifier", start);
     if (sql[at + 1] !== quote) return at + 1;
     from = at + 2;
   }

@@ -60,7 +60,8 @@ const TEXT: readonly string[] = [
                || substring(s, greatest(__text_place(__text_place(first) + least(n, 4294967295)), 1)) END`,
   `CREATE MACRO __split_part(s, delimiter, n) AS
      CASE WHEN n = 0 THEN error('Execution error: field position must not be zero')
-          WHEN delimiter = '' THEN CASE WHEN abs(n) = 1 THEN s ELSE '' END
+          WHEN delimiter = '' THEN substring(s, CASE WHEN n > 0 AND n <= length(s) + 1 THEN n - 1
+            WHEN n < 0 AND -n <= length(s) + 1 THEN length(s) + n + 2 ELSE 0 END, CASE WHEN abs(n) > 1 AND abs(n) <= length(s) + 1 THEN 1 ELSE 0 END)
           ELSE split_part(s, delimiter, n) END`,
   `CREATE MACRO __substr_index(s, delimiter, n) AS
      CASE WHEN n = 0 OR delimiter = '' THEN CASE WHEN s IS NOT NULL THEN '' END
@@ -69,12 +70,21 @@ const TEXT: readonly string[] = [
   `CREATE MACRO __find_in_set(s, texts) AS
      CASE WHEN s || texts IS NOT NULL THEN coalesce(list_position(string_split(texts, ','), s), 0) END`,
   `CREATE MACRO __string_to_array(s, delimiter) AS
-     CASE WHEN s = '' THEN CAST([] AS VARCHAR[])
-          WHEN delimiter IS NULL THEN string_split(s, '')
+     CASE WHEN delimiter IS NULL THEN string_split(s, '')
           WHEN delimiter = '' THEN [s]
           ELSE string_split(s, delimiter) END`,
   "CREATE MACRO __without_text(texts, absent) AS list_transform(texts, lambda x: nullif(x, absent))",
   "CREATE MACRO __present(texts) AS list_filter(texts, lambda x: x IS NOT NULL)",
+  // what has no capital of one character: DuckDB leaves it, or takes one that nobody writes
+  `CREATE MACRO __upper(s) AS
+     CASE WHEN regexp_matches(s, '[ßŉǰﬀ-ﬆ]')
+          THEN upper(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(s, 'ß', 'SS'), 'ŉ', 'ʼN'), 'ǰ', 'J̌'),
+            'ﬀ', 'FF'), 'ﬁ', 'FI'), 'ﬂ', 'FL'), 'ﬃ', 'FFI'), 'ﬄ', 'FFL'), 'ﬅ', 'ST'), 'ﬆ', 'ST'))
+          ELSE upper(s) END`,
+  `CREATE MACRO __place_pattern(re, n) AS
+     '^(' || CASE WHEN n > 1 THEN '(?:(?s:.*?)(?:' || re || ')){' || (n - 1) || '}' ELSE '' END || '(?s:.*?))(?:' || re || ')'`,
+  `CREATE MACRO __regexp_place(s, re, first) AS
+     CASE WHEN regexp_matches(s, re) THEN length(regexp_extract(s, re, 1)) + first WHEN s IS NOT NULL AND re IS NOT NULL THEN 0 END`,
   // words of letters and digits
   `CREATE MACRO __initcap(s) AS
      array_to_string(
@@ -98,6 +108,9 @@ const TEXT: readonly string[] = [
           ELSE repeat(s, n) END`,
   "CREATE MACRO __to_hex(bytes) AS lower(hex(bytes))",
   "CREATE MACRO __to_base64(bytes) AS rtrim(to_base64(bytes), '=')",
+  `CREATE MACRO __hex_bytes(h) AS unhex(substring(h, 15, 2) || substring(h, 13, 2) || substring(h, 11, 2) || substring(h, 9, 2)
+     || substring(h, 7, 2) || substring(h, 5, 2) || substring(h, 3, 2) || substring(h, 1, 2))`,
+  "CREATE MACRO __integer_bytes(n) AS __hex_bytes(lpad(to_hex(n), 16, '0'))",
   `CREATE MACRO __of_hex(s) AS
      CASE WHEN regexp_full_match(s, '([0-9a-fA-F]{2})*') THEN unhex(s)
           WHEN s IS NOT NULL THEN CAST(error('Execution error: Failed to decode value using hex') AS BLOB) END`,
@@ -118,6 +131,8 @@ const LISTS: readonly string[] = [
      CASE WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN replace(regexp_replace(CAST(x AS VARCHAR), '[.]0$', ''), 'nan', 'NaN') ELSE CAST(x AS VARCHAR) END`,
   `CREATE MACRO __joined(list, delimiter) AS
      CASE WHEN delimiter IS NOT NULL THEN array_to_string(list_transform(list, lambda x: __item_text(x)), delimiter) END`,
+  // of nothing but NULLs it is not known
+  "CREATE MACRO __has(list, x) AS CASE WHEN list_any_value(list) IS NOT NULL THEN list_contains(list, x) END",
   "CREATE MACRO __list_empty(list) AS len(list) = 0",
   "CREATE MACRO __pop_back(list) AS list[:len(list) - 1]",
   "CREATE MACRO __pop_front(list) AS list[2:]",
@@ -131,6 +146,7 @@ const LISTS: readonly string[] = [
            list_filter(pairs, lambda pair, i: i = 1 OR pair.x IS DISTINCT FROM pairs[i - 1].x),
            lambda pair: {'i': pair.i, 'x': pair.x})),
          lambda pair: pair.x))[1]`,
+  "CREATE MACRO __sorted_distinct(list) AS list_sort(__distinct(list), 'ASC', 'NULLS FIRST')",
   "CREATE MACRO __union(a, b) AS __distinct(list_concat(a, b))",
   "CREATE MACRO __except(a, b) AS list_filter(__distinct(a), lambda x: list_position(b, x) IS NULL)",
   "CREATE MACRO __intersect(a, b) AS list_filter(__distinct(a), lambda x: list_position(b, x) IS NOT NULL)",
@@ -168,6 +184,8 @@ const AGGREGATES: readonly string[] = [
           WHEN x <= -9223372036854775808e0 THEN -9223372036854775807 - 1 ELSE CAST(trunc(x) AS BIGINT) END`,
   `CREATE MACRO __whole_unsigned(x) AS
      CASE WHEN x >= 18446744073709551615e0 THEN 18446744073709551615 ELSE CAST(trunc(greatest(x, 0)) AS UBIGINT) END`,
+  `CREATE MACRO __tile(n, place, count) AS
+     CASE WHEN n > 0 THEN ((place - 1) * least(n, count)) // count + 1 ELSE CAST(error('Execution error: NTILE requires a positive integer') AS BIGINT) END`,
   "CREATE MACRO __non_negative(x) AS CASE WHEN x >= 0 THEN x END",
   "CREATE MACRO __between(ends, share) AS ends[1] + (ends[2] - ends[1]) * share",
   "CREATE MACRO __weighted_pair(x, w) AS {'x': CAST(x AS DOUBLE), 'w': CAST(w AS DOUBLE), 'found': 0e0}",

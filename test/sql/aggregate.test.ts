@@ -18,6 +18,11 @@ const GENERAL: readonly SqlCase[] = [
     [[22.396153846, 22.396153846, 582.3, 21, 23.3, "Kitchen", "Living Room"]],
   ],
   ["SELECT min(time), max(time) FROM home", [[at(8), at(20)]]],
+  [
+    "SELECT percentile_cont(x, 0.25), percentile_cont(0.5) WITHIN GROUP (ORDER BY x) FROM (VALUES (1), (2), (4), (NULL)) AS v(x)",
+    [[1.5, 2]],
+  ],
+  ["SELECT percentile_cont(co, 2) FROM home", new Error("Percentile value must be between 0.0 and 1.0")],
   ["SELECT median(temp), median(co), median(DISTINCT co) FROM home", [[22.45, 1n, 8n]]],
   [
     "SELECT bit_and(co), bit_or(co), bit_xor(co), bool_and(co >= 0), bool_or(co > 25), bool_and(co > 5) FROM home",

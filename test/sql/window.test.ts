@@ -35,7 +35,7 @@ const RANKS: readonly SqlCase[] = [
   ],
   // thirteen rows in four parts: the first has one more
   [`SELECT ntile(4) OVER (ORDER BY time) ${KITCHEN}`, [1n, 1n, 1n, 1n, 2n, 2n, 2n, 3n, 3n, 3n, 4n, 4n, 4n].map((part) => [part])],
-  ["SELECT ntile(0) OVER (ORDER BY time) FROM home", new Error("ntile")],
+  ["SELECT ntile(0) OVER (ORDER BY time) FROM home", new Error("NTILE requires a positive integer")],
   ["SELECT row_number() OVER (ORDER BY time) - 14 FROM home WHERE room = 'Kitchen' AND co = 0 ORDER BY time LIMIT 2", [["-13"], ["-12"]]],
   [
     "SELECT room, temp FROM home QUALIFY row_number() OVER (PARTITION BY room ORDER BY time DESC) = 1 ORDER BY room",

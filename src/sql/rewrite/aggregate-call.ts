@@ -24,6 +24,7 @@ const DIALECT_AGGREGATES: ReadonlySet<string> = new Set([
   "first_value",
   "last_value",
   "nth_value",
+  "percentile_cont",
 ]);
 
 /** Whether a call without OVER makes one value of many rows. */

@@ -101,6 +101,15 @@ function percentile(input: RuleInput): Typed {
   return cutToInteger({ node: aggregate(node, "approx_quantile", [number(value), castTo(wanted, "FLOAT")]), kind: kindOf(value) }, value);
 }
 
+/** percentile_cont(x, p): exact, between two values what lies there. */
+function exactPercentile(input: RuleInput): Typed {
+  expectArguments(input, 2);
+  const [value, fraction] = input.args;
+  if (fraction!.number === undefined) throw planError("percentile_cont expects its percentile to be a constant number");
+  const share = checkFraction(Number(fraction!.number));
+  return { node: aggregate(input.node, "quantile_cont", [number(value!), floatConstant(share)]), kind: kindOf(value!) };
+}
+
 function checkFraction(share: number): number {
   if (share >= 0 && share <= 1) return share;
   throw planError(`Percentile value must be between 0.0 and 1.0 inclusive, ${share} is invalid`);
@@ -213,6 +222,7 @@ export const AGGREGATE_RULES: Rules = {
   mean: average,
   median,
   nth_value: nthValue,
+  percentile_cont: exactPercentile,
   regr_count: unsigned,
   regr_intercept: ({ node }) => whereDefined(node),
   regr_r2: squaredCorrelation,

@@ -199,6 +199,12 @@ function concat(input: RuleInput): Typed {
   return listOf(callAs("list_concat", input), Math.max(...input.args.map(depthOf)));
 }
 
+/** Whether a list has a value. */
+function has(input: RuleInput): Typed {
+  const isConstant = input.args[1] !== undefined && input.args[1].node.class === "CONSTANT";
+  return ofKind(isConstant ? "__has" : "list_contains", [2], "boolean")(input)!;
+}
+
 /** make_array(…) */
 function make(input: RuleInput): Typed {
   return makeList(callAs("list_value", input), input.args);
@@ -210,15 +216,15 @@ const BOTH: Rules = {
   append: sameList("list_append", [2]),
   cat: concat,
   concat,
-  contains: ofKind("list_contains", [2], "boolean"),
+  contains: has,
   dims: dimensions,
   distance,
-  distinct: sameList("__distinct", [1]),
+  distinct: sameList("__sorted_distinct", [1]),
   element: element("list_extract"),
   empty: ofKind("__list_empty", [1], "boolean"),
   except: sameList("__except", [2]),
   extract: element("list_extract"),
-  has: ofKind("list_contains", [2], "boolean"),
+  has,
   has_all: ofKind("list_has_all", [2], "boolean"),
   has_any: ofKind("list_has_any", [2], "boolean"),
   indexof: position,

@@ -1,5 +1,6 @@
 // Casts. The dialect's timestamps are nanoseconds without a zone, whatever the type was called; a constant is taken at its text.
 import { near, TsdbError } from "../../model/errors.ts";
+import { SECOND_NS } from "../../model/time-units.ts";
 import { arrowTypeName } from "../arrow-type.ts";
 import type { Interval } from "../interval.ts";
 import { duckInterval, isTooLarge, parseInterval } from "../interval.ts";
@@ -65,6 +66,8 @@ export function rewriteCast(node: Cast, child: Typed, scope: Scope): Typed {
   }
   if (child.kind === "time") return castFromTime(same, child, scope);
   if (child.kind === "coarse") return castFromCoarse(same, child);
+  const days = castOfDays(same, child);
+  if (days !== null) return days;
   if (kind === "boolean" && child.text !== undefined) return castToBoolean(same, child.text);
   if (kind === "string" && child.kind !== "string") return { node: { ...same, child: textOf(child) }, kind };
   if (kind === "binary" && child.kind === "string") return { node: call("encode", [child.node]), kind };
@@ -74,6 +77,26 @@ export function rewriteCast(node: Cast, child: Typed, scope: Scope): Typed {
 }
 
 const UNSIGNED: Readonly<Record<string, string>> = { UTINYINT: "UInt8", USMALLINT: "UInt16", UINTEGER: "UInt32", UBIGINT: "UInt64" };
+
+const EPOCH = castTo(stringConstant("1970-01-01"), "DATE");
+const MIDNIGHT = castTo(stringConstant("00:00:00"), "TIME");
+
+/** Numbers as dates (days since 1970) and times of day (nanoseconds), and back; null: none of these. */
+function castOfDays(node: Cast, child: Typed): Typed | null {
+  const { id } = node.cast_type;
+  if (child.kind === "date" && (id === "INTEGER" || id === "BIGINT")) {
+    return { node: { ...node, child: operator("-", child.node, EPOCH) }, kind: "integer" };
+  }
+  if (child.kind !== "integer") return null;
+  if (id === "DATE") return { node: operator("+", EPOCH, castTo(child.node, "INTEGER")), kind: "date" };
+  if (id === "TIME") {
+    const us = operator("//", castTo(child.node, "BIGINT"), bigintConstant(1000n));
+    return { node: castTo(operator("+", MIDNIGHT, call("to_microseconds", [us])), "TIME"), kind: "other" };
+  }
+  // the eight bytes of it, the least first
+  if (id === "BLOB") return { node: call("__integer_bytes", [castTo(child.node, "BIGINT")]), kind: "binary" };
+  return null;
+}
 
 /** `cast` with the number that it makes of a constant, worked out when somebody asks: what is not looked at may differ (trace.ts). */
 function withNumber(cast: Typed, child: Typed): Typed {
@@ -139,13 +162,21 @@ const COARSE: Readonly<Record<string, bigint>> = { TIMESTAMP_S: 1_000_000_000n, 
 
 function castToTime(node: Cast, child: Typed): Typed {
   const unitNs = COARSE[node.cast_type.id];
-  if (unitNs !== undefined) return bin(castToTime({ ...node, cast_type: { id: "TIMESTAMP", type_info: null } }, child), unitNs, 0n);
+  if (unitNs !== undefined) {
+    const unit = node.cast_type.id === "TIMESTAMP_S" ? "s" : "ms";
+    const time = bin(castToTime({ ...node, cast_type: { id: "TIMESTAMP", type_info: null } }, child), unitNs, 0n);
+    return { ...time, arrow: `Timestamp(${unit})` };
+  }
   if (child.kind === "time" || child.kind === "coarse") return asTime(child);
   if (child.text !== undefined && !node.try_cast) return timeConstant(timeOfText(child.text));
-  // An integer is nanoseconds since 1970
-  if (typeof child.number === "bigint") return timeConstant(child.number);
-  if (child.kind === "integer" || child.kind === "duration")
-    return { node: call("make_timestamp_ns", [castTo(child.node, "BIGINT")]), kind: "time" };
+  // an integer is seconds since 1970
+  if (typeof child.number === "bigint") return timeConstant(child.number * SECOND_NS);
+  if (child.kind === "duration") return { node: call("make_timestamp_ns", [child.node]), kind: "time" };
+  if (child.kind === "integer")
+    return { node: call("make_timestamp_ns", [operator("*", castTo(child.node, "BIGINT"), bigintConstant(SECOND_NS))]), kind: "time" };
+  // of a float it is nanoseconds
+  if (child.kind === "float")
+    return { node: call("make_timestamp_ns", [castTo(call("trunc", [castTo(child.node, "DOUBLE")]), "BIGINT")]), kind: "time" };
   if (child.kind === "string") return { node: timeMacro(node.try_cast ? "__read_time" : "__text_time", child.node), kind: "time" };
   return { node: { ...node, cast_type: { id: "TIMESTAMP_NS", type_info: null } }, kind: "time" };
 }
@@ -164,7 +195,7 @@ function castFromCoarse(node: Cast, { node: value, unit = "us" }: Typed): Typed 
 
 function castFromTime(node: Cast, time: Typed, scope: Scope): Typed {
   const kind = kindOfType(node.cast_type);
-  if (kind === "integer") return { node: { ...node, child: nanosecondsOf(time.node) }, kind };
+  if (kind === "integer" || kind === "float") return { node: { ...node, child: nanosecondsOf(time.node) }, kind };
   const child = kind === "string" ? time : toClock(time, timesOf(time, scope));
   if (kind === "string") {
     return { node: { ...node, child: zonedText(child, scope) ?? timeMacro("__time_text", child.node) }, kind };

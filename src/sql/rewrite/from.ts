@@ -132,6 +132,7 @@ function rewriteValues(ref: ExpressionListRef, context: RewriteContext, outer: S
 }
 
 function rewriteTableFunction(ref: TableFunctionRef, context: RewriteContext, scope: Scope): From {
+  if (ref.function.function_name === "unnest" && ref.function.children.length > 1) return rewriteUnnest(ref, context, scope);
   let isTimes = false;
   ref.function.children = ref.function.children.map((child) => {
     const { node, kind } = rewriteExpression(child, context, scope);
@@ -149,6 +150,21 @@ function rewriteTableFunction(ref: TableFunctionRef, context: RewriteContext, sc
   }
   const columns: OutputColumn[] = [{ name: ref.column_name_alias[0]!, kind: isTimes ? "unknown" : "integer" }];
   return { ref, relations: [{ alias, columns }], narrowable: NOTHING };
+}
+
+/** `unnest(a, b)`: the lists side by side, the shorter one filled up with NULLs. */
+function rewriteUnnest(ref: TableFunctionRef, context: RewriteContext, scope: Scope): From {
+  const { alias, sample, function: unnest, column_name_alias } = ref;
+  const lists = unnest.children.map((child) => rewriteExpression(child, context, scope));
+  const items = lists.map(({ node }, i) => ({ ...call("unnest", [node], unnest.query_location), alias: `column${i + 1}` }));
+  const columns = items.map((item, i): OutputColumn => ({ name: column_name_alias[i] ?? item.alias, kind: "unknown" }));
+  const name = alias !== "" ? alias : "unnest";
+  const node = selectFrom({ type: "EMPTY", alias: "", sample: null }, items);
+  return {
+    ref: { type: "SUBQUERY", alias: name, sample, subquery: { node }, column_name_alias },
+    relations: [{ alias: name, columns }],
+    narrowable: NOTHING,
+  };
 }
 
 function rewriteJoin(join: Join, context: RewriteContext, outer: Scope | null, ctes: CteMap): From {

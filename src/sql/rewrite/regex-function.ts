@@ -41,6 +41,27 @@ function count(input: RuleInput): Typed {
   return { node: call("len", [callAs("regexp_extract_all", input, [text, pattern(regex!, flags)])]), kind: "integer" };
 }
 
+const OCCURRENCE_MAX = 100n;
+
+/** regexp_instr(text, regex [, start [, occurrence [, flags]]]): where it matches, from 1; 0 for nowhere. */
+function place(input: RuleInput): Typed {
+  expectArguments(input, 2, 5);
+  const [value, regex, start, occurrence, flags] = input.args;
+  refuseGlobal("regexp_instr", flags);
+  const nth = occurrence === undefined ? 1n : occurrence.number;
+  if (typeof nth !== "bigint" || nth < 1n || nth > OCCURRENCE_MAX)
+    throw planError(`regexp_instr expects its occurrence to be a constant from 1 to ${OCCURRENCE_MAX}`);
+  const text = start === undefined ? textOf(value!) : call("__from", [textOf(value!), wide(start)]);
+  const skipped = nth === 1n ? "" : `{${nth - 1n}}`;
+  const around = (re: string): string => (skipped === "" ? `^((?s:.*?))(?:${re})` : `^((?:(?s:.*?)(?:${re}))${skipped}(?s:.*?))(?:${re})`);
+  const re = pattern(regex!, flags);
+  const whole =
+    re.class === "CONSTANT"
+      ? stringConstant(around(String(re.value.value)))
+      : call("__place_pattern", [re, wide({ node: integerConstant(nth), kind: "integer", number: nth })]);
+  return { node: callAs("__regexp_place", input, [text, whole, start === undefined ? integerConstant(1) : wide(start)]), kind: "integer" };
+}
+
 /** regexp_match(text, regex [, flags]): the groups of the first match, or all of it where there are no groups; NULL for no match. */
 function match(input: RuleInput): Typed {
   expectArguments(input, 2, 3);
@@ -144,6 +165,7 @@ function isNull({ node }: Typed): boolean {
 
 export const REGEX_RULES: Rules = {
   regexp_count: count,
+  regexp_instr: place,
   regexp_like: like,
   regexp_match: match,
   regexp_replace: replace,

@@ -6,7 +6,7 @@ import { sameType, structType } from "../type-notes.ts";
 import { nsOf } from "./arithmetic.ts";
 import { asTime } from "./cast.ts";
 import { typed } from "./rewriter.ts";
-import { argumentCount } from "./rule.ts";
+import { argumentCount, isNotNull, whenThen } from "./rule.ts";
 
 /** The aggregates that find the value and its time. Of equal values the earliest row's counts. */
 const SELECTORS: Readonly<Record<string, (value: Typed, time: Typed) => { value: FunctionCall; time: FunctionCall }>> = {
@@ -37,7 +37,7 @@ export function rewriteSelector(node: FunctionCall, args: readonly Typed[]): Typ
     { name: "value", value },
     { name: "time", value: time },
   ]);
-  return { ...typed(call("struct_pack", members, node.query_location), "other"), ...note };
+  return { ...typed(whenThen([[isNotNull(time.node), call("struct_pack", members, node.query_location)]]), "other"), ...note };
 }
 
 /** `selector_last(x, time)['value']`: a part of the pair, without the pair. */

@@ -91,6 +91,9 @@ function substrIndex(input: RuleInput): Typed {
 
 function toHex(input: RuleInput): Typed {
   expectArguments(input, 1);
+  const { kind } = input.args[0]!;
+  if (kind !== "integer" && kind !== "unknown")
+    throw planError(`Function 'to_hex' expects an integer but received a value of kind ${kind}`);
   return { node: call("lower", [callAs("to_hex", input)]), ...TEXT };
 }
 
@@ -165,6 +168,6 @@ export const STRING_RULES: Rules = {
   to_hex: toHex,
   translate: ofTexts("translate", [3], TEXT),
   trim: TRIM,
-  upper: ofTexts("upper", [1], TEXT),
+  upper: ofTexts("__upper", [1], TEXT),
   uuid,
 };

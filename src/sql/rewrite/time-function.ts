@@ -8,7 +8,7 @@ import { nsOf } from "./arithmetic.ts";
 import { intervalConstant, timeConstant } from "./cast.ts";
 import { GAPFILL_RULES } from "./gapfill-rules.ts";
 import { type RewriteContext, typed } from "./rewriter.ts";
-import type { Rule } from "./rule.ts";
+import { expectArguments, type Rule } from "./rule.ts";
 import { dateBin, dateBinWallclock, dateTrunc, timeBucket } from "./time-bin.ts";
 import { fromUnixtime, makeDate, toDate, toTimestamp, toUnixtime } from "./time-convert.ts";
 import { toCharRule } from "./time-format.ts";
@@ -80,7 +80,10 @@ export const TIME_RULES: Readonly<Record<string, Rule>> = {
   from_unixtime: fromUnixtime,
   make_date: makeDate,
   make_timestamp_ns: ({ node }) => typed(node, "time"),
-  now: ({ context }) => timeConstant(context.trace.nowNs),
+  now: (input) => {
+    expectArguments(input, 0);
+    return timeConstant(input.context.trace.nowNs);
+  },
   time_bucket: timeBucket,
   today: ({ context }) => today(context),
   timezone: atTimeZoneRule,

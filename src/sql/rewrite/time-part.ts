@@ -94,7 +94,7 @@ function ofDuckDb(part: string, value: Typed): Typed {
   if (part === "epoch") return { node: call("epoch", [value.node]), kind: "float" };
   const isNs = part === "nanosecond";
   const node = call("date_part", [stringConstant(isNs ? "microsecond" : part), value.node]);
-  return { node: isNs ? operator("*", node, bigintConstant(1000n)) : node, kind: "integer" };
+  return isNs ? { node: operator("*", node, bigintConstant(1000n)), kind: "integer" } : integer(node);
 }
 
 const DURATION_NS: ReadonlyMap<string, bigint> = new Map(

@@ -52,6 +52,8 @@ function arrowCast(input: RuleInput): Typed {
     throw new TsdbError("bad_query", message);
   }
   const { unitNs } = type;
+  if (type.name.startsWith("Time32") && value!.kind === "integer")
+    throw new TsdbError("bad_query", `This feature is not implemented: Unsupported CAST from Int64 to ${type.name}`);
   if (type.name.startsWith("Duration"))
     return { node: operator("*", castTo(wide(value!), "BIGINT"), bigintConstant(unitNs!)), kind: "duration", arrow: type.name };
   if (unitNs !== undefined && value!.kind === "integer") {

@@ -15,6 +15,7 @@ import { CHANGE_RULES } from "./change-function.ts";
 import { rewriteExpression } from "./expression.ts";
 import { resultKind } from "./function.ts";
 import { type RewriteContext, rewriteOrders, typed } from "./rewriter.ts";
+import { nullConstant, planError } from "./rule.ts";
 import { mapChildren } from "./walk.ts";
 
 export function rewriteWindow(node: Window, context: RewriteContext, scope: Scope): Typed {
@@ -34,14 +35,35 @@ export function rewriteWindow(node: Window, context: RewriteContext, scope: Scop
     default_expr: optional(node.default_expr)?.node ?? null,
     filter_expr: optional(node.filter_expr)?.node ?? null,
   };
+  for (const bound of [node.start_expr, node.end_expr].map(optional)) {
+    const isNegative = bound !== null && "number" in bound && bound.number !== undefined && bound.number < 0;
+    if (isNegative) throw planError("Invalid window frame: frame offsets for ROWS / GROUPS must be non negative integers");
+  }
   const framed = intervalFrame(node, rewritten, context, scope);
   const change = CHANGE_RULES[name];
   if (change !== undefined)
     return change({ window: framed, args: withDetached(args, [node.offset_expr, node.default_expr].map(optional)) });
+  if (name === "ntile") return { node: tiles(framed), kind: "integer", arrow: "UInt64" };
   if (RANKS.has(name)) return { node: framed, kind: "integer", arrow: "UInt64" };
   const made = OWN.has(name) ? null : ofAggregates(framed, args, context, scope);
   const kept = CHOOSING.has(name) ? sameType(args[0]) : {};
   return made ?? { ...withClock(typed(framed, resultKind(name, args)), args), ...kept };
+}
+
+/** ntile(n): larger tiles are spread among the others, where DuckDB has them first. */
+function tiles(window: Window): Expression {
+  const { children } = window;
+  const over = (name: string, type: string, parts: Partial<Window>): Window => ({
+    ...window,
+    function_name: name,
+    type,
+    children: [],
+    ...parts,
+  });
+  const frame = { start: "UNBOUNDED_PRECEDING", end: "UNBOUNDED_FOLLOWING" };
+  const place = over("row_number", "WINDOW_ROW_NUMBER", {});
+  const count = over("count_star", "WINDOW_AGGREGATE", { ...frame, orders: [] });
+  return call("__tile", [children[0] ?? nullConstant(), place, count], window.query_location);
 }
 
 /** Numbers of rows: 64 bits without a sign in the dialect. */
