@@ -1,5 +1,5 @@
-// Words and clauses of the dialect that DuckDB's grammar refuses: names that are keywords there, LIMIT with two numbers, joins that keep one
-// side, XOR. Rules of token-rules.ts.
+// Words and clauses of the dialect that DuckDB's grammar refuses: names that are keywords there, LIMIT with two numbers, joins that
+// keep one side, XOR. Rules of token-rules.ts.
 import { Brackets } from "./brackets.ts";
 import { isSymbol, isWord, symbol, word } from "./call-rules.ts";
 import type { Token } from "./tokens.ts";
