@@ -101,7 +101,7 @@ describe("ANALYZE runs the statement", () => {
 
   test("an error of the run is the statement's", async () => {
     await expect(explain("EXPLAIN ANALYZE SELECT CAST(room AS BIGINT) + 1 FROM home")).rejects.toThrow(/Kitchen|Living Room/);
-    await expect(explain("EXPLAIN SELECT\n  nothing FROM home")).rejects.toThrow(/"nothing" not found.* at Line: 2, Column: 3$/);
+    await expect(explain("EXPLAIN SELECT\n  nothing FROM home")).rejects.toThrow(/No field named nothing\. .* at Line: 2, Column: 3$/);
   });
 });
 

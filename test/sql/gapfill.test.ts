@@ -208,7 +208,7 @@ sqlSuite("what is filled", [
   [binned("interpolate(selector_max(co, time)['value'])"), half(3n, 5n, 7n, 8n, 9n, null)],
   // other aggregates
   [binned("locf(median(temp))"), half(22.7, 22.7, 22.4, 22.4, 22.7, 22.7)],
-  [binned("locf(approx_median(co))"), half(3, 3, 7, 7, 9, 9)],
+  [binned("locf(approx_median(co))"), half(3n, 3n, 7n, 7n, 9n, 9n)],
   [
     binned("interpolate(approx_percentile_cont(0.5) WITHIN GROUP (ORDER BY temp))"),
     half(22.7, 22.549999999999997, 22.4, 22.549999999999997, 22.7, null),
