@@ -81,7 +81,7 @@ test("a reader that stops holds back the scan: DuckDB buffers a megabyte, not th
 });
 
 test("two statements read in turns on one engine", async () => {
-  const [a, b] = [await start("SELECT time FROM big"), await start("SELECT host, time FROM big WHERE time >= 1000::timestamp")];
+  const [a, b] = [await start("SELECT time FROM big"), await start("SELECT host, time FROM big WHERE time >= to_timestamp_nanos(1000)")];
   const [left, right] = [a.batches[Symbol.asyncIterator](), b.batches[Symbol.asyncIterator]()];
   let [rowsLeft, rowsRight] = [0, 0];
   for (let done = false; !done; ) {
@@ -97,7 +97,7 @@ test("two statements read in turns on one engine", async () => {
 
 test("many statements at once", async () => {
   const answers = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => ask(`SELECT count(*) FROM big WHERE time < ${i * 10}::timestamp`)),
+    Array.from({ length: 20 }, (_, i) => ask(`SELECT count(*) FROM big WHERE time < to_timestamp_nanos(${i * 10})`)),
   );
   expect(answers).toEqual(Array.from({ length: 20 }, (_, i) => [[BigInt(i * 10)]]));
 });

@@ -39,3 +39,8 @@ test.each([
   "LIMIT 1, 2, 3, 4",
   "SELECT group order limit",
 ])("hostile: %s", (sql) => expect(ruled(sql).length).toBeGreaterThan(0));
+
+test("many one-sided joins are refused, many pairs of limits taken once", () => {
+  expect(() => ruled(`SELECT x FROM a${" RIGHT SEMI JOIN b ON true".repeat(17)}`)).toThrow("joins that keep their right side");
+  expect(ruled("LIMIT 1, 2 ".repeat(1000)).split("offset").length).toBe(1001);
+});

@@ -1,5 +1,6 @@
 // Words and clauses of the dialect that DuckDB's grammar refuses: names that are keywords there, LIMIT with two numbers, joins that
 // keep one side, XOR. Rules of token-rules.ts.
+import { checkLimit } from "../model/statement-limits.ts";
 import { Brackets } from "./brackets.ts";
 import { isSymbol, isWord, symbol, word } from "./call-rules.ts";
 import type { Token } from "./tokens.ts";
@@ -55,22 +56,29 @@ function endsValue(token: Token | undefined): boolean {
 /** `LIMIT 2, 3`: three rows behind the first two. */
 function limitPairs(tokens: readonly Token[]): readonly Token[] {
   const isCount = (token: Token | undefined): boolean => token?.kind === "number" || token?.kind === "parameter";
-  const out = [...tokens];
-  for (let i = 0; i + 3 < out.length; i++) {
-    if (!isWord(out[i], "limit") || !isCount(out[i + 1]) || !isSymbol(out[i + 2], ",") || !isCount(out[i + 3])) continue;
-    const [skipped, comma, rows] = out.slice(i + 1, i + 4);
-    out.splice(i + 1, 3, rows!, word("offset", comma!.start), blank(skipped!), skipped!);
+  const out: Token[] = [];
+  for (let i = 0; i < tokens.length; i++) {
+    out.push(tokens[i]!);
+    const [skipped, comma, rows] = tokens.slice(i + 1, i + 4);
+    if (!isWord(tokens[i], "limit") || !isCount(skipped) || !isSymbol(comma, ",") || !isCount(rows)) continue;
+    out.push(rows!, word("offset", comma!.start), blank(skipped!), skipped!);
+    i += 3;
   }
   return out;
 }
+
+/** Each goes through all tokens again. */
+const RIGHT_JOINS_MAX = 16;
 
 /** `a LEFT SEMI JOIN b` is `a SEMI JOIN b`; `a RIGHT SEMI JOIN b` is `b SEMI JOIN a`. */
 function oneSidedJoins(tokens: readonly Token[]): readonly Token[] {
   const isOneSided = (list: readonly Token[], at: number): boolean =>
     (isWord(list[at + 1], "semi") || isWord(list[at + 1], "anti")) && isWord(list[at + 2], "join");
   const out = tokens.filter((token, i) => !(isWord(token, "left") && isOneSided(tokens, i)));
+  let joins = 0;
   for (let i = 0; i < out.length; i++) {
     if (!isWord(out[i], "right") || !isOneSided(out, i)) continue;
+    checkLimit("joins that keep their right side", ++joins, RIGHT_JOINS_MAX);
     const brackets = new Brackets(out);
     const from = beginOfTables(out, i, brackets);
     const to = endOfTable(out, i + 3, brackets);
