@@ -10,6 +10,7 @@ import { TestServer } from "../support/server.ts";
 
 setDefaultTimeout(60_000);
 
+const UNAUTHORIZED = "unauthorized to perform requested action with the token";
 const CONFIGURE = "/api/v3/configure";
 const ENTERPRISE = "/api/v3/enterprise/configure";
 const SQL = "type.googleapis.com/arrow.flight.protocol.sql.";
@@ -140,7 +141,7 @@ describe("a token for one database", () => {
     expect(text).not.toContain(OTHER);
     expect(text).not.toContain("_admin");
     const refused = await ask(statement, mine, "other");
-    expect([refused.status, refused.text]).toEqual([403, '{"error":"unauthorized to perform requested action with the token"}']);
+    expect([refused.status, JSON.parse(refused.text)]).toEqual([403, { error: UNAUTHORIZED, code: "forbidden", message: UNAUTHORIZED }]);
   });
 
   test.each(SYSTEM.filter((name) => !/cache|parquet/.test(name)))("sees what is its own in system.%s", async (name) => {

@@ -21,7 +21,6 @@ const OPEN: readonly (readonly [id: string, what: string])[] = [
   ["name-044", "a NUL ends a measurement, which then wants a space"],
   ["name-065", "a field may be called `,t`"],
   ["internal-003", "types of system tables are Utf8View"],
-  ["request-037", "the name of a column without an alias"],
 ];
 
 let server: TestServer;
