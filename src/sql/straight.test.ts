@@ -78,8 +78,8 @@ const STRAIGHT = [
   "SELECT * EXCLUDE (f, host) FROM cpu LIMIT 100",
   "SELECT 7 AS seven FROM cpu",
   'SELECT DISTINCT ON (host) * FROM cpu ORDER BY host, time, s, f, i, u, b, "Region"',
-  'SELECT DISTINCT ON (host, "Region", b) s, 1 AS n FROM cpu ORDER BY f DESC, time, s, i, u, b, host, "Region" LIMIT 7 OFFSET 2',
-  'SELECT DISTINCT ON (f) f, i AS x FROM cpu ORDER BY x, 1, time, s, u, b, host, "Region"',
+  'SELECT DISTINCT ON (host, "Region", b) s, 1 AS n FROM cpu ORDER BY host, b DESC, "Region", f DESC, time, s, i, u LIMIT 7 OFFSET 2',
+  'SELECT DISTINCT ON (f) f, i AS x FROM cpu ORDER BY f, x, time, s, u, b, host, "Region"',
   'SELECT DISTINCT ON (2) f, i FROM cpu ORDER BY i DESC, f, time, s, u, b, host, "Region"',
 ];
 

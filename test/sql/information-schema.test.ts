@@ -40,7 +40,7 @@ async function ask(sql: string, isInternal = false): Promise<Answer> {
 /** The vendor's list of views, by name. */
 const VIEWS = ["columns", "df_settings", "parameters", "routines", "schemata", "tables", "views"];
 const SYSTEM = ["distinct_caches", "file_index", "influxdb_schema", "last_caches", "parquet_files", "queries", "tables"];
-const INTERNAL = [...SYSTEM, "databases", "nodes", "tokens"].sort();
+const INTERNAL = [...SYSTEM, "databases", "generation_durations", "nodes", "tokens"].sort();
 
 const HOME_COLUMNS = [
   ["co", "Int64", "YES"],
