@@ -4,7 +4,6 @@
 /** A private-use character: no key on a keyboard makes it, and in a user's own name it is doubled. */
 const MARK = "\u{E000}";
 // A NUL would end the name in DuckDB's interface; it is written as a zero.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is the character meant
 const ENCODE = /[A-Z\u{E000}\0]/gu;
 const INTERNAL = /\u{E000}1\.\d+/gu;
 const DECODE = /\u{E000}([a-z0\u{E000}])/gu;

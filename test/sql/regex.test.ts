@@ -75,6 +75,7 @@ const FUNCTIONS: readonly SqlCase[] = [
     [["fooXarYXazY", "a[b]c", "a<b>c"]],
   ],
   [
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a group's name in the dialect
     "SELECT regexp_replace('abc', '(?P<x>b)', '<${x}>'), regexp_replace('abc', '(?<x>b)', '${x}${x}'), regexp_replace('x', 'x', '$$'), regexp_replace('abc', 'b', '$9')",
     [["a<b>c", "abbc", "$", "ac"]],
   ],
