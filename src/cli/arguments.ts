@@ -1,5 +1,6 @@
 // From argument list and environment to the text of each flag, with the name under which the user gave it. Written out instead of
 // node:util's parseArgs, whose messages name neither the value wanted nor the flag that was meant.
+import { editDistance } from "../model/edit-distance.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { environmentName, FLAGS, type Flag, type FlagName } from "./flags.ts";
@@ -90,18 +91,4 @@ export function nearestName(name: string, names: readonly string[]): string | nu
   if (best !== undefined && best.distance <= Math.max(2, Math.floor(best.each.length / 3))) return best.each;
   const similar = name.length < 3 ? [] : names.filter((each) => each.startsWith(name) || each.endsWith(name));
   return similar.length === 1 ? similar[0]! : null;
-}
-
-/** Insertions, deletions and replacements between two short words. */
-function editDistance(from: string, to: string): number {
-  let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= from.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= to.length; column++) {
-      const replaced = previous[column - 1]! + (from[row - 1] === to[column - 1] ? 0 : 1);
-      current.push(Math.min(replaced, previous[column]! + 1, current[column - 1]! + 1));
-    }
-    previous = current;
-  }
-  return previous[to.length]!;
 }

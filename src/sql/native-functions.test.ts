@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
 import { askRows, readRows, type SqlValue } from "../../test/support/sql-rows.ts";
 import { Kernel } from "../kernel/kernel.ts";
+import { editDistance } from "../model/edit-distance.ts";
 import { TsdbError } from "../model/errors.ts";
 import { blake3 } from "./blake3.ts";
-import { editDistance } from "./edit-distance.ts";
 import { SqlEngine, type SqlInput } from "./engine.ts";
 
 let engine: SqlEngine;

@@ -1,9 +1,9 @@
 // Functions that DuckDB has not and that cannot be made of those it has: they are computed here, a vector at a time.
 import type { NativeFunction } from "../duckdb/scalar-function.ts";
+import { editDistance } from "../model/edit-distance.ts";
 import { TsdbError } from "../model/errors.ts";
 import { arrowTypeName } from "./arrow-type.ts";
 import { blake3 } from "./blake3.ts";
-import { editDistance } from "./edit-distance.ts";
 import { regexOf } from "./guard-patterns.ts";
 import { decodeNames } from "./names.ts";
 import { translateRegex, translateReplacement } from "./regex.ts";

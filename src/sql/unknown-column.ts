@@ -1,5 +1,7 @@
 // A column that there is not, in the vendor's words: the columns that there are follow, or the one that was most likely meant.
 
+import { editDistance } from "../model/edit-distance.ts";
+
 /** A table of the statement. */
 export interface NamedColumns {
   readonly name: string;
@@ -56,19 +58,5 @@ function quoted(name: string): string {
 
 function isSimilar(a: string, b: string): boolean {
   const longest = Math.max(a.length, b.length);
-  return longest <= COMPARED_CHARS_MAX && 1 - distance(a, b) / longest >= SIMILARITY_MIN;
-}
-
-/** Insertions, deletions and replacements. */
-function distance(from: string, to: string): number {
-  let previous = Array.from({ length: to.length + 1 }, (_, i) => i);
-  for (let row = 1; row <= from.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= to.length; column++) {
-      const replaced = previous[column - 1]! + (from[row - 1] === to[column - 1] ? 0 : 1);
-      current.push(Math.min(replaced, previous[column]! + 1, current[column - 1]! + 1));
-    }
-    previous = current;
-  }
-  return previous[to.length]!;
+  return longest <= COMPARED_CHARS_MAX && 1 - editDistance(a, b) / longest >= SIMILARITY_MIN;
 }

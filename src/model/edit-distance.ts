@@ -1,6 +1,6 @@
-// Edits between two texts, character by character. A column of the table of all prefixes' distances is held as the signs of its steps, 32
-// rows in two words, and the next column is computed for all of them at once (the bit-vector method of Myers, in Hyyrö's form for blocks):
-// the worker's thread computes it for 2,048 rows at a time.
+// Levenshtein distance of two texts, by characters: the bit-vector method of Myers in Hyyrö's form for blocks. A column of the table of
+// all prefixes' distances is held as the signs of its steps, 32 rows in two words, and the next one is computed for all rows at once: the
+// SQL function `levenshtein` computes it for 2,048 rows at a time on a worker's thread.
 
 const WORD_BITS = 32;
 const NO_MATCHES = new Int32Array(0);
