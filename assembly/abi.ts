@@ -1,7 +1,7 @@
 // The border between src/kernel and assembly: plain integer constants that both compilers read. Little-endian throughout.
 // Nothing here may be reordered once it has reached disk (types) or a test fixture.
 
-// Column types, the same numbers as src/model/column.ts.
+// Column types, the same numbers as src/model/rows/column.ts.
 export const TYPE_TIME = 0;
 export const TYPE_TAG = 1;
 export const TYPE_FLOAT = 2;

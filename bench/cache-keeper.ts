@@ -1,11 +1,12 @@
 // What does the keeper of caches cost? Processor time of bringing caches up to date, a row of what is new, and of opening and reading them,
 // without HTTP and without an engine; the rest of ingest beside it. Wide rows: two tags, ten fields.
 //   bun bench/cache-keeper.ts [series] [rows]
+
+import { CacheKeeper } from "../src/caches/cache-keeper.ts";
 import { NullDisk } from "../src/disk/null-disk.ts";
 import type { CacheDef } from "../src/model/caches.ts";
-import { ALL_TIME } from "../src/model/scan.ts";
-import { CacheKeeper } from "../src/query/caches/cache-keeper.ts";
-import { noSeriesNumbers } from "../src/query/series-numbers.ts";
+import { ALL_TIME } from "../src/model/query/scan.ts";
+import { noSeriesNumbers } from "../src/scan/series-numbers.ts";
 import { WritePath } from "../test/support/write-path.ts";
 
 const ROUNDS = 7;

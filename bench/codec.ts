@@ -1,11 +1,11 @@
 // How small and how fast is a column? TSBS fields, in the order of a file (by host) and of a body (by time), beside zlib at its fastest
 // on the same bytes: what one would use without a codec.
 import { deflateSync } from "node:zlib";
-import { ColumnCodec } from "../src/kernel/codec.ts";
-import { Kernel } from "../src/kernel/kernel.ts";
+import { ColumnCodec } from "../src/kernel/codec/codec.ts";
+import { Kernel } from "../src/kernel/memory/kernel.ts";
 import { assert } from "../src/model/assert.ts";
-import { ColumnType } from "../src/model/column.ts";
 import { LIMITS } from "../src/model/limits.ts";
+import { ColumnType } from "../src/model/rows/column.ts";
 import { TSBS_CPU_FIELDS, tsbsCpu } from "./data/tsbs-cpu.ts";
 import { type Answer, alternate, type Bench, type Size, short } from "./support/bench.ts";
 

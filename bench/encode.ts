@@ -2,13 +2,13 @@
 // in batches of one DuckDB vector, checked by reading the answer back; beside it the text formats as the kernel writes them (the tag as
 // text, for dictionaries it leaves to others), and the same rows by string concatenation.
 //   bun bench/encode.ts [rows]
-import { createEncoder } from "../src/arrow/encode.ts";
-import { Kernel } from "../src/kernel/kernel.ts";
-import { KernelRowText } from "../src/kernel/row-text.ts";
+import { createEncoder } from "../src/encode/encode.ts";
+import { Kernel } from "../src/kernel/memory/kernel.ts";
+import { KernelRowText } from "../src/kernel/text/row-text.ts";
 import { assert } from "../src/model/assert.ts";
 import { LIMITS } from "../src/model/limits.ts";
-import type { QueryFormat } from "../src/model/query.ts";
-import type { ResultBatch, ResultSchema } from "../src/model/result-batch.ts";
+import type { QueryFormat } from "../src/model/query/query.ts";
+import type { ResultBatch, ResultSchema } from "../src/model/query/result-batch.ts";
 import { prng } from "../test/support/prng.ts";
 
 const HOSTS = 100;

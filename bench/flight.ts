@@ -1,8 +1,8 @@
 // What does Arrow Flight cost beside HTTP? A large answer over both, each to a reader that only takes the bytes, and small statements over
 // both while the server takes all the writes that two connections can send.
 import { tableFromIPC } from "apache-arrow";
-import { FlightData } from "../src/flight/flight-messages.ts";
-import { encapsulated } from "../src/flight/ipc-messages.ts";
+import { FlightData } from "../src/api/flight/wire/flight-messages.ts";
+import { encapsulated } from "../src/api/flight/wire/ipc-messages.ts";
 import { TestServer } from "../test/support/server.ts";
 import { TSBS_START_NS } from "./data/tsbs-cpu.ts";
 import { type Answer, alternate, type Bench, median, short } from "./support/bench.ts";

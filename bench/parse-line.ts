@@ -1,11 +1,11 @@
 // How much faster is the kernel's parser of line protocol than the same algorithm in TypeScript, and than a plain reference parser?
 // All three read the same bodies in the same run, after their answers were found equal.
 //   bun bench/parse-line.ts [smoke|real]
-import { Kernel } from "../src/kernel/kernel.ts";
-import { LineParser } from "../src/kernel/line-parser.ts";
-import type { ParsedTable } from "../src/kernel/parser-view.ts";
+import { Kernel } from "../src/kernel/memory/kernel.ts";
+import { LineParser } from "../src/kernel/parse/line-parser.ts";
+import type { ParsedTable } from "../src/kernel/parse/parser-view.ts";
 import { assert } from "../src/model/assert.ts";
-import { Precision } from "../src/model/precision.ts";
+import { Precision } from "../src/model/time/precision.ts";
 import { KernelReader } from "../test/conformance/parsed-lines.ts";
 import { parseReference } from "../test/conformance/reference-parser.ts";
 import { BaselineParser, type BaselineTable } from "./baseline/line-parser.ts";

@@ -1,16 +1,16 @@
 // What does it cost to plan a SQL statement, of a shape that is new and of one that is known? Every round has other literals. DuckDB's own
 // parts, parsing and preparing, are shown beside ours.
 
-import { Kernel } from "../src/kernel/kernel.ts";
-import { type ColumnDef, ColumnType } from "../src/model/column.ts";
-import type { ScanTable } from "../src/model/scan.ts";
-import { SqlEngine } from "../src/sql/engine.ts";
-import { Rewrite, type RewriteOptions } from "../src/sql/kept-rewrite.ts";
-import { liftLiterals } from "../src/sql/literals.ts";
-import type { SqlPlan } from "../src/sql/plan.ts";
-import { PlanCache } from "../src/sql/plan-cache.ts";
-import { parseStatement } from "../src/sql/statement.ts";
-import { StatementScans } from "../src/sql/statement-scans.ts";
+import { Kernel } from "../src/kernel/memory/kernel.ts";
+import type { ScanTable } from "../src/model/query/scan.ts";
+import { type ColumnDef, ColumnType } from "../src/model/rows/column.ts";
+import { SqlEngine } from "../src/sql/execute/engine.ts";
+import { StatementScans } from "../src/sql/execute/statement-scans.ts";
+import { liftLiterals } from "../src/sql/parse/literals.ts";
+import { parseStatement } from "../src/sql/parse/statement.ts";
+import { Rewrite, type RewriteOptions } from "../src/sql/plan/kept-rewrite.ts";
+import type { SqlPlan } from "../src/sql/plan/plan.ts";
+import { PlanCache } from "../src/sql/plan/plan-cache.ts";
 import { prng } from "../test/support/prng.ts";
 import { TSBS_CPU_FIELDS, TSBS_CPU_TAGS } from "./data/tsbs-cpu.ts";
 import { extentOf, TSBS_QUERIES } from "./data/tsbs-queries.ts";

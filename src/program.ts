@@ -1,5 +1,6 @@
 // The program: reads the command line, starts what it asks for, ends with the right exit code.
 import { constants } from "node:os";
+import { isLoopback, showAddress } from "./api/flight/grpc/address.ts";
 import { bannerOf } from "./cli/banner.ts";
 import { runClient, thisTerminal } from "./cli/client/run.ts";
 import { parseCommandLine } from "./cli/command-line.ts";
@@ -8,9 +9,8 @@ import { watchParent } from "./cli/parent-watch.ts";
 import type { ServeConfig } from "./cli/serve-config.ts";
 import { visibleLine } from "./cli/visible-text.ts";
 import { keepPrivate, modeForOthers } from "./disk/private-files.ts";
-import { isLoopback, showAddress } from "./flight/address.ts";
 import { TsdbError } from "./model/errors.ts";
-import { spawnQueryWorker } from "./workers/spawn.ts";
+import { spawnQueryWorker } from "./workers/query/spawn.ts";
 
 const EXIT_USAGE = 2;
 const EXIT_FAILURE = 1;
@@ -54,7 +54,7 @@ async function serve(config: ServeConfig): Promise<void> {
   warnOfOpenAddresses(config, log);
   // the worker loads on another processor what the server's own modules leave time for
   const firstWorker = spawnQueryWorker();
-  const { Server } = await import("./server.ts");
+  const { Server } = await import("./server/server.ts");
   const { server, ready } = await Server.start(config, logs, firstWorker);
   let stoppingMs: number | undefined;
   const stop = async (signal: EndSignal) => {

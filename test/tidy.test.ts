@@ -9,35 +9,33 @@ const ROOT = join(import.meta.dir, "..");
 const LINE_LENGTH_MAX = 140;
 const FILE_LINES_MAX = 450;
 
-/** Imports point down: a folder of src/ imports its own files and folders of a lower rank. */
-const RANK: Readonly<Record<string, number>> = {
-  model: 0,
-  ...{ kernel: 1, duckdb: 1, arrow: 1, disk: 1 },
-  "object-store": 2,
-  ...{ sql: 3, tsdbql: 3, script: 3, cache: 3, store: 3, catalog: 3, wal: 3, buffer: 3 },
-  ...{ auth: 4, plugins: 4, ingest: 4, query: 4, maintain: 4 },
-  ...{ workers: 5, http: 5, flight: 5 },
-  ...{ tools: 6, cli: 6 },
-  // puts the parts together; started by program.ts, which reads flags and environment, and that by main.ts
-  ...{
-    "storage.ts": 7,
-    "tls.ts": 7,
-    "upkeep.ts": 8,
-    "queries.ts": 8,
-    "gate.ts": 8,
-    "this-node.ts": 8,
-    "named-services.ts": 8,
-    "server.ts": 9,
-    "program.ts": 10,
-    "main.ts": 11,
-  },
-};
+/** Imports point down: a folder of src/ imports its own files and those of layers above it in this list. What lies deeper than a layer's
+ *  name belongs to it, unless it has a layer of its own. */
+const LAYERS: readonly (readonly string[])[] = [
+  ["model"],
+  ["kernel", "duckdb", "encode", "disk", "tsdbql/parse"],
+  ["object-store", "sql", "tsdbql/regex", "tsdbql/functions", "storage/wal", "storage/buffer", "storage/block"],
+  ["tsdbql/plan", "storage/paths.ts", "storage/catalog", "storage/manifest"],
+  ["auth", "ingest", "storage/pt"],
+  ["storage/flush", "storage/file-index", "storage/parquet"],
+  ["storage/data-file.ts"],
+  ["storage/block-cache", "storage/compaction"],
+  ["scan"],
+  ["caches", "tsdbql/execute"],
+  ["query", "api"],
+  ["workers", "tools", "cli"],
+  ["server"],
+  ["program.ts"],
+  ["main.ts"],
+];
+
+const RANK: ReadonlyMap<string, number> = new Map(LAYERS.flatMap((names, rank) => names.map((name) => [name, rank] as const)));
 
 /** Files outside src/ that code in src/ may import, and who may. */
 const OUTSIDE: Readonly<Record<string, (importer: string) => boolean>> = {
   // both compilers read it; the kernel alone knows the layout, and the precision numbers are the parser's
-  "assembly/abi.ts": (importer) => importer.startsWith("src/kernel/") || importer === "src/model/precision.ts",
-  "wasm/tsdb.wasm": (importer) => importer === "src/kernel/kernel.ts",
+  "assembly/abi.ts": (importer) => importer.startsWith("src/kernel/") || importer === "src/model/time/precision.ts",
+  "wasm/tsdb.wasm": (importer) => importer === "src/kernel/memory/kernel.ts",
   "package.json": (importer) => !importer.startsWith("src/model/"),
 };
 
@@ -64,9 +62,13 @@ export function importsOf(path: string, text: string): string[] {
   return [...found].map(([, target]) => join(dirname(path), target!));
 }
 
-/** `src/wal/segment.ts` → `wal`; `src/main.ts` → `main.ts`; outside src/ → undefined. */
-function folderOf(path: string): string | undefined {
-  return path.startsWith("src/") ? path.split("/")[1] : undefined;
+/** `src/storage/wal/segment.ts` → `storage/wal`; `src/main.ts` → `main.ts`; a folder without a layer → its name; outside src/ →
+ *  undefined. */
+function layerOf(path: string): string | undefined {
+  if (!path.startsWith("src/")) return undefined;
+  const parts = path.split("/").slice(1);
+  const names = parts.map((_, i) => parts.slice(0, parts.length - i).join("/"));
+  return names.find((name) => RANK.has(name)) ?? parts[0];
 }
 
 /** The text with comments kept and the contents of strings and templates taken out, line breaks left in: messages and golden texts are as
@@ -85,17 +87,18 @@ export function importOffence(importer: string, imported: string): string | unde
   // tests reach for what they compare with; benches are consumers of everything
   if (isTest(importer) || importer.startsWith("bench/")) return undefined;
   if (importer.startsWith("assembly/")) return imported.startsWith("assembly/") ? undefined : "assembly/ imports nothing outside itself";
-  const own = folderOf(importer);
+  const own = layerOf(importer);
   if (own === undefined) return undefined;
-  const other = folderOf(imported);
+  const other = layerOf(imported);
   if (other === undefined) return OUTSIDE[imported]?.(importer) ? undefined : `src/ does not import ${imported} here`;
   if (own === other) return isTest(imported) ? "code does not import tests" : undefined;
-  if (!(own in RANK)) return `src/${own} has no rank: give it one in test/tidy.test.ts`;
-  if (!(other in RANK)) return undefined; // src/files.d.ts and the like
-  return RANK[other]! < RANK[own]! ? undefined : `rank ${RANK[own]} imports rank ${RANK[other]}`;
+  const [rank, otherRank] = [RANK.get(own), RANK.get(other)];
+  if (rank === undefined) return `src/${own} has no layer: give it one in test/tidy.test.ts`;
+  if (otherRank === undefined) return undefined; // src/files.d.ts and the like
+  return otherRank < rank ? undefined : `layer ${rank} imports layer ${otherRank}`;
 }
 
-describe("import ranks", () => {
+describe("import layers", () => {
   test("imports point down", () => {
     const offences = code.flatMap(({ path, text }) =>
       importsOf(path, text).flatMap((imported) => {
@@ -108,18 +111,18 @@ describe("import ranks", () => {
 
   // the rule itself, so that a slip in it does not pass for tidiness
   test.each([
-    ["src/wal/wal.ts", "src/disk/disk.ts", true],
-    ["src/wal/wal.ts", "src/wal/segment.ts", true],
-    ["src/wal/wal.ts", "src/catalog/catalog.ts", false],
-    ["src/model/run.ts", "src/kernel/kernel.ts", false],
-    ["src/http/v3/write.ts", "src/ingest/ingest.ts", true],
-    ["src/http/v3/write.ts", "src/main.ts", false],
-    ["src/main.ts", "src/http/app.ts", true],
-    ["src/wal/wal.ts", "assembly/abi.ts", false],
-    ["src/kernel/kernel.ts", "assembly/abi.ts", true],
-    ["src/wal/wal.ts", "test/support/prng.ts", false],
-    ["src/wal/wal.test.ts", "test/support/prng.ts", true],
-    ["assembly/line/line.ts", "src/model/run.ts", false],
+    ["src/storage/wal/wal.ts", "src/disk/disk.ts", true],
+    ["src/storage/wal/wal.ts", "src/storage/wal/segment.ts", true],
+    ["src/storage/wal/wal.ts", "src/storage/catalog/catalog.ts", false],
+    ["src/model/rows/run.ts", "src/kernel/memory/kernel.ts", false],
+    ["src/api/v3/write.ts", "src/ingest/ingest.ts", true],
+    ["src/api/v3/write.ts", "src/main.ts", false],
+    ["src/main.ts", "src/api/app.ts", true],
+    ["src/storage/wal/wal.ts", "assembly/abi.ts", false],
+    ["src/kernel/memory/kernel.ts", "assembly/abi.ts", true],
+    ["src/storage/wal/wal.ts", "test/support/prng.ts", false],
+    ["src/storage/wal/wal.test.ts", "test/support/prng.ts", true],
+    ["assembly/line/line.ts", "src/model/rows/run.ts", false],
   ] as const)("%s -> %s: %p", (importer, imported, allowed) => {
     expect(importOffence(importer, imported) === undefined).toBe(allowed);
   });

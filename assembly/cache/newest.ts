@@ -3,7 +3,7 @@
 // host, which is told which rows and slots that are. Nothing here looks at values.
 import { KEY_NONE, KEY_UNKNOWN } from "./keys";
 
-/** Written by the host: src/kernel/newest-slots.ts. */
+/** Written by the host: src/kernel/cache/newest-slots.ts. */
 @unmanaged
 export class Slots {
   /** What of the rows' times can be when they entered: both bounds inclusive. */

@@ -1,6 +1,6 @@
 // The one hash of what clients choose: texts, codes, times. A sum of products with random keys, in which any two different inputs agree
 // as rarely as by chance, whatever they are: who does not know the keys cannot choose inputs that collide. The keys are the process's
-// own, put at HASH_KEYS once when the memory is made (src/kernel/extents.ts), so a hash must never leave its memory.
+// own, put at HASH_KEYS once when the memory is made (src/kernel/memory/extents.ts), so a hash must never leave its memory.
 //   sum = of (key 2i + word 2i + 1) x (key 2i + 1 + word 2i), mod 2^64;   words of 32 bits, keys of 64
 // Source: pair-multiply-shift; Thorup, "High Speed Hashing for Integers and Strings" (arXiv 1504.06804).
 import { HASH_KEYS, HASH_KEYS_BYTES } from "../abi";

@@ -1,5 +1,5 @@
 // Filters of file indexes: which texts a page may have. Cells of 32 bytes: seven words, in each of which a text sets one bit, and one more
-// that is the file's (store/FORMAT.md). The hash and the multipliers are those of Parquet's filters.
+// that is the file's (storage/pt/FORMAT.md). The hash and the multipliers are those of Parquet's filters.
 import { VIEW_BYTES } from "../abi";
 import { viewBytes, viewText } from "../memory/views";
 import { setSevenBits, xxh64 } from "../parquet/bloom";

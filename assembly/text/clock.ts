@@ -1,4 +1,5 @@
-// Timestamps as text, laid out as src/arrow/clock-text.ts does: ISO 8601, a fraction of 0, 3, 6 or 9 digits, no zone; or as the v1 API
+// Timestamps as text, laid out as src/encode/cells/clock-text.ts does: ISO 8601, a fraction of 0, 3, 6 or 9 digits, no zone; or as the v1
+// API
 // does.
 import { copyBlocks } from "./copy";
 import { putPair, writePadded, writeUnsigned } from "./digits";

@@ -1,4 +1,4 @@
-// Floats as text, laid out as in src/arrow/float-text.ts: plain for exponents -5 <= e < 16, always with a fraction, else an exponent
+// Floats as text, laid out as in src/encode/cells/float-text.ts: plain for exponents -5 <= e < 16, always with a fraction, else an exponent
 // without plus or padding.
 import { writeUnsigned } from "./digits";
 import { writePlain, writeScaled, writeScientific } from "./float-layout";

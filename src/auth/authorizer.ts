@@ -126,7 +126,7 @@ export class Authorizer {
     return typeof caller === "string" ? caller : (proofOf(rule, caller) as CallerOf<R> | Denial);
   }
 
-  /** The caller of the recovery address. src/http/recovery.ts alone asks for it, for one request. */
+  /** The caller of the recovery address. src/api/recovery.ts alone asks for it, for one request. */
   recoveryCaller(): AdminCaller {
     return proveAdmin(EVERYBODY);
   }

@@ -1,7 +1,8 @@
 // Tokens as users make and delete them, and who a token belongs to.
-import type { Catalog } from "../catalog/catalog.ts";
+
 import { type Authenticator, type Caller, type NewToken, type NewTokenRequest, OPERATOR_TOKEN, type TokenDef } from "../model/access.ts";
 import { TsdbError } from "../model/errors.ts";
+import type { Catalog } from "../storage/catalog/catalog.ts";
 import { AdminCaller } from "./authorizer.ts";
 import type { GivenPlan } from "./given-tokens.ts";
 import { isAllowed } from "./permissions.ts";

@@ -1,5 +1,5 @@
 // The help texts, made from the table of flags.
-import { EDITIONS } from "../http/aliases.ts";
+import { EDITIONS } from "../api/shared/aliases.ts";
 import type { ClientCommand } from "./client/command.ts";
 import { CLIENT_COMMANDS } from "./client/commands.ts";
 import { environmentName, FLAGS, type Flag } from "./flags.ts";

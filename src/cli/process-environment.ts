@@ -7,7 +7,8 @@
 // Memory: glibc gives large blocks back to the system when they are freed, but each of them that comes and goes raises its idea of
 // "large", up to 32 MiB; from then on every thread's arena keeps up to twice that of free memory, for good. What is set is not raised.
 //
-// For tests: TSDB_POISON_MEMORY=1 fills memory with a pattern (kernel/poison.ts); DuckDB's allocator and the C library do so too, if told.
+// For tests: TSDB_POISON_MEMORY=1 fills memory with a pattern (kernel/memory/poison.ts); DuckDB's allocator and the C library do so too,
+// if told.
 //
 // Heads of requests: Bun refuses those of more than 16 KiB, with an empty answer. Dashboards send statements that are longer by GET.
 import { LIMITS } from "../model/limits.ts";
@@ -18,7 +19,8 @@ const MALLOC: Readonly<Record<string, number>> = {
   MALLOC_TRIM_THRESHOLD_: 4 << 20,
 };
 
-/** With the patterns of kernel/poison.ts: the C library writes the complement of the number into new memory, the number into freed one. */
+/** With the patterns of kernel/memory/poison.ts: the C library writes the complement of the number into new memory, the number into freed
+ *  one. */
 const POISON: Readonly<Record<string, string>> = { DUCKDB_JE_MALLOC_CONF: "junk:true", MALLOC_PERTURB_: "90" };
 
 const RUNTIME_OPTIONS = "BUN_OPTIONS";

@@ -1,13 +1,13 @@
 // The configuration of `tsdb serve`: text from flags and environment, checked and in plain units.
 import { readFileSync } from "node:fs";
 import os from "node:os";
+import type { Edition } from "../api/shared/aliases.ts";
 import type { GivenFile } from "../auth/given-tokens.ts";
 import { type FileToken, type PermissionTokens, readAdminTokenFile, readPermissionTokensFile } from "../auth/token-file.ts";
-import { DEFAULT_SCHEMA_LIMITS, type SchemaLimits } from "../catalog/schema-limits.ts";
-import type { Edition } from "../http/aliases.ts";
 import { SYSTEM_PAGES, type SystemPage } from "../model/access.ts";
 import type { CacheOptions } from "../model/caches.ts";
 import { LIMITS } from "../model/limits.ts";
+import { DEFAULT_SCHEMA_LIMITS, type SchemaLimits } from "../storage/catalog/schema-limits.ts";
 import { type Environment, readFlags } from "./arguments.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { FlagReader } from "./flag-reader.ts";

@@ -1,6 +1,7 @@
-// A reader per DuckDB type: copies one flat vector into Arrow's buffer layouts (model/result-batch.ts). Fixed-width columns are one copy.
+// A reader per DuckDB type: copies one flat vector into Arrow's buffer layouts (model/query/result-batch.ts). Fixed-width columns are one
+// copy.
 import type duckdbTypes from "@duckdb/node-bindings";
-import type { ResultColumn, ResultField, ResultType, ResultValues } from "../model/result-batch.ts";
+import type { ResultColumn, ResultField, ResultType, ResultValues } from "../model/query/result-batch.ts";
 import { DuckType, duckdb } from "./binding.ts";
 import { createNestedReader } from "./nested-reader.ts";
 import { readStrings } from "./string-reader.ts";

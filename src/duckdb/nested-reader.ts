@@ -2,8 +2,8 @@
 // scattered lists are gathered.
 //   list entry: | offset u64 | length u64 |
 import type duckdbTypes from "@duckdb/node-bindings";
-import type { ResultColumn, ResultField, ResultType } from "../model/result-batch.ts";
-import { takeRows } from "../model/take-rows.ts";
+import type { ResultColumn, ResultField, ResultType } from "../model/query/result-batch.ts";
+import { takeRows } from "../model/rows/take-rows.ts";
 import { DuckType, duckdb } from "./binding.ts";
 import { type ColumnReader, fieldOf, readValidity, vectorBytes } from "./column-reader.ts";
 

@@ -1,8 +1,8 @@
 // DuckDB's chunks as ResultBatch, one at a time: nothing is read ahead, so a slow reader holds back the query.
 import type duckdbTypes from "@duckdb/node-bindings";
 import { LIMITS } from "../model/limits.ts";
-import { type ResultBatch, type ResultColumn, type ResultField, rowsOfBatch } from "../model/result-batch.ts";
-import { takeRows } from "../model/take-rows.ts";
+import { type ResultBatch, type ResultColumn, type ResultField, rowsOfBatch } from "../model/query/result-batch.ts";
+import { takeRows } from "../model/rows/take-rows.ts";
 import { duckdb } from "./binding.ts";
 import { addTextBytes, type ColumnReader, createColumnReader, readTextPart } from "./column-reader.ts";
 import { brokenResult, engineError } from "./errors.ts";

@@ -1,10 +1,10 @@
 // One table function for every table of every statement: `__scan(handle)`. A handle names what the statement reads; DuckDB asks for the
 // columns it needs and for chunk after chunk, which are copied from the kernel's memory into its vectors.
 import type duckdbTypes from "@duckdb/node-bindings";
-import { ColumnType, VALUE_BYTES } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
 import { loopWatch } from "../model/loop-watch.ts";
-import type { ScanChunk } from "../model/scan.ts";
+import type { ScanChunk } from "../model/query/scan.ts";
+import { ColumnType, VALUE_BYTES } from "../model/rows/column.ts";
 import { DuckType, duckdb } from "./binding.ts";
 import type { Connection } from "./connection.ts";
 

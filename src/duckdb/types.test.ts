@@ -7,7 +7,7 @@ import { prng } from "../../test/support/prng.ts";
 import { readRows } from "../../test/support/sql-rows.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
-import type { ResultBatch } from "../model/result-batch.ts";
+import type { ResultBatch } from "../model/query/result-batch.ts";
 import type { Connection } from "./connection.ts";
 import { Database } from "./database.ts";
 import { parseEngineMessage } from "./errors.ts";

@@ -1,7 +1,7 @@
 // A body is let in at once, after a flush, or not at all.
 import { expect, test } from "bun:test";
-import { SeriesMemory } from "../buffer/series-memory.ts";
 import { LIMITS } from "../model/limits.ts";
+import { SeriesMemory } from "../storage/buffer/series-memory.ts";
 import { Admission } from "./admission.ts";
 
 /** A server in which each flush leaves less in memory. */

@@ -1,8 +1,9 @@
 // The ceiling of memory for writes: a body waits here while rows or series have no room and a flush makes some; after that it is refused.
 // It is asked twice: when a body begins, for its bytes, and when it has come, for what its lines take (body-cost.ts).
-import type { SeriesMemory } from "../buffer/series-memory.ts";
+
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
+import type { SeriesMemory } from "../storage/buffer/series-memory.ts";
 import { bodyCost, COST_PER_BYTE_MAX } from "./body-cost.ts";
 
 export interface AdmissionParts {

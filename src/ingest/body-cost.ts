@@ -1,6 +1,7 @@
 // How much kernel memory a body takes on its way, beside its own bytes: parsed columns, which grow by doubling, the log's frame, and the
 // rows in the buffer. It depends on the lines more than on the bytes: `a b=1` takes 20 times its size, a line of TSBS less than its size.
-// New series have a limit of their own (buffer/series-memory.ts). What turns out to be more fails when memory is really full, with nothing
+// New series have a limit of their own (storage/buffer/series-memory.ts). What turns out to be more fails when memory is really full, with
+// nothing
 // stored.
 
 /** Of names, strings and text: in the columns, in the frame, in the buffer. */

@@ -1,7 +1,7 @@
 // Memory of bodies on their way in: what they hold, who waits, and that every byte arrives.
 import { describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
-import { Kernel } from "../kernel/kernel.ts";
+import { Kernel } from "../kernel/memory/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
 import { type BodyBytes, BodyMemory } from "./body-memory.ts";
 

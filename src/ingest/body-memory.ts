@@ -1,9 +1,9 @@
 // Memory of the bodies that are on their way in, part of the kernel's: they are parsed where they were received. What clients announce is
 // counted when they begin, so that those who keep their word never run out half way; memory is taken as bytes come. Blocks are kept for
 // the next bodies, because the first touch of a page costs more than what is written to it.
-import { Heap } from "../kernel/heap.ts";
-import type { Kernel } from "../kernel/kernel.ts";
-import { BODY_PADDING_BYTES } from "../kernel/line-parser.ts";
+import { Heap } from "../kernel/memory/heap.ts";
+import type { Kernel } from "../kernel/memory/kernel.ts";
+import { BODY_PADDING_BYTES } from "../kernel/parse/line-parser.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 

@@ -1,22 +1,23 @@
 // Resolve: turns a parsed body for one database into batches of rows whose tables, columns and series the catalog knows. Everything here is
 // one synchronous step; what it decides is logged and buffered by ingest.ts before anything else runs.
-import type { LiveTables } from "../buffer/live-tables.ts";
-import type { Catalog } from "../catalog/catalog.ts";
-import { type FinishedPlan, SchemaPlan } from "../catalog/resolve.ts";
-import type { Kernel } from "../kernel/kernel.ts";
-import type { LineParser } from "../kernel/line-parser.ts";
-import { ParsedTables } from "../kernel/parsed-tables.ts";
-import type { ParsedBody, ParsedTable } from "../kernel/parser-view.ts";
-import { bitmapBytes, gatherColumn, gatherValues } from "../kernel/rows.ts";
-import type { Scratch } from "../kernel/scratch.ts";
+
+import type { Kernel } from "../kernel/memory/kernel.ts";
+import type { Scratch } from "../kernel/memory/scratch.ts";
+import type { LineParser } from "../kernel/parse/line-parser.ts";
+import { ParsedTables } from "../kernel/parse/parsed-tables.ts";
+import type { ParsedBody, ParsedTable } from "../kernel/parse/parser-view.ts";
+import { bitmapBytes, gatherColumn, gatherValues } from "../kernel/scan/rows.ts";
 import { assert } from "../model/assert.ts";
-import { VALUE_BYTES } from "../model/column.ts";
 import { LIMITS } from "../model/limits.ts";
-import type { ColumnRun } from "../model/run.ts";
+import { VALUE_BYTES } from "../model/rows/column.ts";
+import type { ColumnRun } from "../model/rows/run.ts";
+import type { LiveTables } from "../storage/buffer/live-tables.ts";
+import type { Catalog } from "../storage/catalog/catalog.ts";
+import { type FinishedPlan, SchemaPlan } from "../storage/catalog/resolve.ts";
+import { chooseRows } from "./definitions/row-choice.ts";
 import type { FrameTable } from "./frame.ts";
 import { UNRESOLVED } from "./kernel-list.ts";
 import { Rejections } from "./rejections.ts";
-import { chooseRows } from "./row-choice.ts";
 import type { SchemaSteps } from "./schema-steps.ts";
 import { TableLink, type UnresolvedSeries } from "./table-link.ts";
 

@@ -1,10 +1,10 @@
 // Columns as a log frame holds them: blocks | bytes u32 | encoded column |.
-import type { ColumnCodec } from "../kernel/codec.ts";
-import type { Kernel } from "../kernel/kernel.ts";
-import type { KernelWriter } from "../kernel/kernel-writer.ts";
-import { countPresent } from "../kernel/rows.ts";
-import { ColumnType } from "../model/column.ts";
-import type { ColumnRun } from "../model/run.ts";
+import type { ColumnCodec } from "../kernel/codec/codec.ts";
+import type { Kernel } from "../kernel/memory/kernel.ts";
+import type { KernelWriter } from "../kernel/memory/kernel-writer.ts";
+import { countPresent } from "../kernel/scan/rows.ts";
+import { ColumnType } from "../model/rows/column.ts";
+import type { ColumnRun } from "../model/rows/run.ts";
 
 type FrameColumn = Pick<ColumnRun, "type" | "dataPtr" | "validityPtr" | "isPacked">;
 

@@ -1,17 +1,18 @@
 // The payload of a log frame: the rows of one body, column by column, with the keys of series that the log segment has not named before.
 // FORMAT.md draws the bytes. Ids of series are process-local numbers that mean something only together with the keys of their segment.
-import type { LiveTable } from "../buffer/live-tables.ts";
-import type { BufferBatch } from "../buffer/table-buffer.ts";
-import type { ColumnCodec } from "../kernel/codec.ts";
-import type { Kernel } from "../kernel/kernel.ts";
-import { KernelWriter } from "../kernel/kernel-writer.ts";
-import { ParsedRows } from "../kernel/parsed-rows.ts";
-import { bitmapBytes } from "../kernel/rows.ts";
-import { Scratch } from "../kernel/scratch.ts";
-import { ColumnType, TIME_COLUMN, VALUE_BYTES } from "../model/column.ts";
+
+import type { ColumnCodec } from "../kernel/codec/codec.ts";
+import type { Kernel } from "../kernel/memory/kernel.ts";
+import { KernelWriter } from "../kernel/memory/kernel-writer.ts";
+import { Scratch } from "../kernel/memory/scratch.ts";
+import { ParsedRows } from "../kernel/parse/parsed-rows.ts";
+import { bitmapBytes } from "../kernel/scan/rows.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
-import type { ColumnRun } from "../model/run.ts";
+import { ColumnType, TIME_COLUMN, VALUE_BYTES } from "../model/rows/column.ts";
+import type { ColumnRun } from "../model/rows/run.ts";
+import type { LiveTable } from "../storage/buffer/live-tables.ts";
+import type { BufferBatch } from "../storage/buffer/table-buffer.ts";
 import { FrameColumns } from "./frame-columns.ts";
 
 export const FRAME_FORMAT = 1;

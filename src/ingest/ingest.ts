@@ -1,14 +1,15 @@
 // The write path, in order: admit, parse and resolve, log, buffer, acknowledge. From parse to buffer it is one synchronous step, so the
 // order of bodies here is the order of the log and of "the later write wins".
-import type { LiveTables } from "../buffer/live-tables.ts";
-import type { Catalog } from "../catalog/catalog.ts";
-import { ColumnCodec } from "../kernel/codec.ts";
-import type { Kernel } from "../kernel/kernel.ts";
-import { lineNumbersAt, lineTextAt } from "../kernel/line-text.ts";
-import { Scratch } from "../kernel/scratch.ts";
+
+import { ColumnCodec } from "../kernel/codec/codec.ts";
+import type { Kernel } from "../kernel/memory/kernel.ts";
+import { Scratch } from "../kernel/memory/scratch.ts";
+import { lineNumbersAt, lineTextAt } from "../kernel/parse/line-text.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { IncomingBody, LineError, WriteRequest, WriteResult, WriteService } from "../model/write.ts";
-import type { Wal } from "../wal/wal.ts";
+import type { LiveTables } from "../storage/buffer/live-tables.ts";
+import type { Catalog } from "../storage/catalog/catalog.ts";
+import type { Wal } from "../storage/wal/wal.ts";
 import type { Admission } from "./admission.ts";
 import type { BodyBytes, BodyMemory } from "./body-memory.ts";
 import type { ResolvedBody } from "./database-writer.ts";

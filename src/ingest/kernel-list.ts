@@ -1,5 +1,5 @@
 // A growable u32 array in kernel memory: maps from one id space to another, read by kernel loops.
-import type { Kernel } from "../kernel/kernel.ts";
+import type { Kernel } from "../kernel/memory/kernel.ts";
 import { assert } from "../model/assert.ts";
 
 /** What a new element holds: no id is that large. */

@@ -5,7 +5,7 @@ import { FaultyDisk } from "../../test/support/faulty-disk.ts";
 import { prng } from "../../test/support/prng.ts";
 import type { TestRow } from "../../test/support/rows.ts";
 import { WritePath } from "../../test/support/write-path.ts";
-import { TableBuffer } from "../buffer/table-buffer.ts";
+import { TableBuffer } from "../storage/buffer/table-buffer.ts";
 import { DatabaseWriter } from "./database-writer.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);

@@ -1,5 +1,5 @@
 // Writers of databases whose bodies are parsed on this thread: one a database.
-import { LineParser, type ParseOptions } from "../kernel/line-parser.ts";
+import { LineParser, type ParseOptions } from "../kernel/parse/line-parser.ts";
 import type { WriteRequest } from "../model/write.ts";
 import type { BodyBytes } from "./body-memory.ts";
 import { DatabaseWriter, type ResolvedBody, type WriterParts } from "./database-writer.ts";

@@ -1,8 +1,8 @@
 // What is kept of lines that are not stored: the first ones of the body, and why any of them was refused.
 import { expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
-import { tooManyColumns } from "../catalog/schema-limits.ts";
 import { LIMITS } from "../model/limits.ts";
+import { tooManyColumns } from "../storage/catalog/schema-limits.ts";
 import { Rejections } from "./rejections.ts";
 
 const MAX = LIMITS.lineErrorsReported;

@@ -1,6 +1,7 @@
 // Lines of a body that are not stored, and why: all are counted, and those are kept that the answer may name.
-import { isSchemaLimit } from "../catalog/schema-limits.ts";
+
 import { LIMITS } from "../model/limits.ts";
+import { isSchemaLimit } from "../storage/catalog/schema-limits.ts";
 
 /** A line that is not stored, and why. */
 export interface RejectedLine {

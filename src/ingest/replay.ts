@@ -1,11 +1,12 @@
 // Puts the frames of the log back into the buffer at start. Each log segment has its own series ids: they are mapped to those of the
 // table's dictionary by the keys that the segment's frames carry.
-import type { LiveTable, LiveTables } from "../buffer/live-tables.ts";
-import type { Catalog } from "../catalog/catalog.ts";
-import { ColumnCodec } from "../kernel/codec.ts";
-import type { Kernel } from "../kernel/kernel.ts";
-import { Scratch } from "../kernel/scratch.ts";
+
+import { ColumnCodec } from "../kernel/codec/codec.ts";
+import type { Kernel } from "../kernel/memory/kernel.ts";
+import { Scratch } from "../kernel/memory/scratch.ts";
 import { TsdbError } from "../model/errors.ts";
+import type { LiveTable, LiveTables } from "../storage/buffer/live-tables.ts";
+import type { Catalog } from "../storage/catalog/catalog.ts";
 import { type DecodedTable, FrameDecoder } from "./frame.ts";
 import { KernelU32List, UNRESOLVED } from "./kernel-list.ts";
 

@@ -1,7 +1,7 @@
 // A body that brings many names of tables, tags and fields which its database's parser has not met: they are made in steps, each in a turn
 // of the event loop of its own, before the body is stored in one. Other requests have their turns in between, so the step that stores the
 // body relies on nothing that is made here: it makes what is missing by then.
-import type { ParseOptions } from "../kernel/line-parser.ts";
+import type { ParseOptions } from "../kernel/parse/line-parser.ts";
 import { assert } from "../model/assert.ts";
 import { LIMITS } from "../model/limits.ts";
 

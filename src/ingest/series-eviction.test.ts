@@ -4,10 +4,10 @@ import { FaultyDisk } from "../../test/support/faulty-disk.ts";
 import { prng } from "../../test/support/prng.ts";
 import { lineText, type ModelLine, rowText, StorageModel } from "../../test/support/storage-model.ts";
 import { WritePath } from "../../test/support/write-path.ts";
-import { SeriesMemory } from "../buffer/series-memory.ts";
-import { ColumnType } from "../model/column.ts";
 import { TsdbError } from "../model/errors.ts";
-import { ALL_TIME } from "../model/scan.ts";
+import { ALL_TIME } from "../model/query/scan.ts";
+import { ColumnType } from "../model/rows/column.ts";
+import { SeriesMemory } from "../storage/buffer/series-memory.ts";
 
 const LIMIT_BYTES = 240_000;
 const NOW_MS = 1_700_000_000_000;

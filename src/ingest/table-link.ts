@@ -1,12 +1,13 @@
 // How one table of a database's parser maps to the catalog: parser column → column id, parser series → series id of the table.
 // Links live as long as the parser; a body that brings nothing new finds everything here.
-import type { LiveTable } from "../buffer/live-tables.ts";
-import type { Kernel } from "../kernel/kernel.ts";
-import { ParsedRows } from "../kernel/parsed-rows.ts";
-import type { ParsedTables } from "../kernel/parsed-tables.ts";
-import type { ParsedTable } from "../kernel/parser-view.ts";
-import type { SeriesDictionary } from "../kernel/series-dictionary.ts";
+
+import type { Kernel } from "../kernel/memory/kernel.ts";
+import { ParsedRows } from "../kernel/parse/parsed-rows.ts";
+import type { ParsedTables } from "../kernel/parse/parsed-tables.ts";
+import type { ParsedTable } from "../kernel/parse/parser-view.ts";
+import type { SeriesDictionary } from "../kernel/series/series-dictionary.ts";
 import { assert } from "../model/assert.ts";
+import type { LiveTable } from "../storage/buffer/live-tables.ts";
 import type { FrameTable } from "./frame.ts";
 import { KernelU32List, UNRESOLVED } from "./kernel-list.ts";
 

@@ -1,7 +1,7 @@
 // Which values of tags a table has, asked of the query path: main does not know them.
 import { TsdbError } from "../model/errors.ts";
-import type { QueryService } from "../model/query.ts";
-import type { TagValues } from "./tag-condition.ts";
+import type { QueryService } from "../model/query/query.ts";
+import type { TagValues } from "./definitions/tag-condition.ts";
 
 /** Sets of values that one deletion looks through. */
 const SETS_MAX = 100_000;

@@ -1,6 +1,6 @@
 // Last-value and distinct-value caches as users make and delete them, by name.
 import type { CacheDef, CacheKind } from "./caches.ts";
-import type { TableDef } from "./column.ts";
+import type { TableDef } from "./rows/column.ts";
 
 interface NewCacheOfTable {
   readonly database: string;

@@ -1,5 +1,5 @@
 // Last-value and distinct-value caches as the catalog knows them, and the rules for making one.
-import { TIME_COLUMN } from "./column.ts";
+import { TIME_COLUMN } from "./rows/column.ts";
 
 export const CACHE_DEFAULTS = {
   /** Rows of each key that a last-value cache keeps. */

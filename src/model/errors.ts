@@ -1,5 +1,5 @@
 // The one family of operating errors. A kind is what went wrong, independent of the API dialect that reports it:
-// http/errors.ts maps a kind to a status, each dialect chooses the body.
+// api/shared/errors.ts maps a kind to a status, each dialect chooses the body.
 
 export type ErrorKind =
   | "bad_request" // a parameter, header or body that cannot be understood

@@ -1,6 +1,6 @@
 // Work that keeps a thread from its event loop is cut short, wherever it is; what it leaves to the shared memory is sound.
 import { expect, test } from "bun:test";
-import { EXTENT_BYTES, Extents } from "../kernel/extents.ts";
+import { EXTENT_BYTES, Extents } from "../kernel/memory/extents.ts";
 import { LoopWatch } from "./loop-watch.ts";
 
 /** One watch a thread: the tests share it. */

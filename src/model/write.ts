@@ -1,5 +1,5 @@
 // What the routes ask of the write path, and what it answers.
-import type { Precision } from "./precision.ts";
+import type { Precision } from "./time/precision.ts";
 
 export interface WriteRequest {
   /** Database name, already validated; made by the write when it does not exist. */

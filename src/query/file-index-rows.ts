@@ -1,10 +1,11 @@
 // The rows of system.file_index: which indexes there are, and how far files have got theirs.
-import type { Catalog } from "../catalog/catalog.ts";
-import type { TableDef } from "../model/column.ts";
+
 import { LIMITS } from "../model/limits.ts";
+import type { TableDef } from "../model/rows/column.ts";
 import type { SystemRow } from "../model/system-table.ts";
-import type { FileIndexList } from "../store/file-index-list.ts";
-import type { Manifest } from "../store/manifest.ts";
+import type { Catalog } from "../storage/catalog/catalog.ts";
+import type { FileIndexList } from "../storage/file-index/list.ts";
+import type { Manifest } from "../storage/manifest/manifest.ts";
 
 export interface FileIndexRowsParts {
   readonly catalog: Catalog;

@@ -1,27 +1,28 @@
 // A statement's road inside the query worker: plan → pinned snapshot → scans → engine → encoded parts.
-import { createEncoder } from "../arrow/encode.ts";
-import { shownRows } from "../arrow/shown-rows.ts";
-import type { Kernel } from "../kernel/kernel.ts";
-import { KernelRowText } from "../kernel/row-text.ts";
+
+import { CacheKeeper, type CacheKeeperParts } from "../caches/cache-keeper.ts";
+import { shownRows } from "../encode/arrow/shown-rows.ts";
+import { createEncoder } from "../encode/encode.ts";
+import type { Kernel } from "../kernel/memory/kernel.ts";
+import { KernelRowText } from "../kernel/text/row-text.ts";
 import { assert } from "../model/assert.ts";
+import type { CacheTable } from "../model/cache-table.ts";
 import { LIMITS } from "../model/limits.ts";
-import type { QueryFormat, QueryParams, TsdbqlOptions } from "../model/query.ts";
-import type { ResultBatch, ResultSchema, ResultType } from "../model/result-batch.ts";
-import type { ScanRecord } from "../model/scan-record.ts";
-import type { SeriesPiece } from "../model/series-piece.ts";
-import { cacheKey, unknownCache } from "../sql/cache-tables.ts";
-import type { SqlEngine, SqlInput, SqlPlan } from "../sql/engine.ts";
-import type { BlockCache } from "../store/block-cache.ts";
-import { CacheKeeper, type CacheKeeperParts } from "./caches/cache-keeper.ts";
-import type { CacheTable } from "./caches/cache-table.ts";
-import type { KnownOfTable } from "./pieces.ts";
-import { SeriesNumbersOfTables } from "./series-numbers.ts";
-import type { DatabaseSnapshot, SnapshotNeed, TableSnapshot } from "./snapshot.ts";
-import { SortedSegments } from "./sorted-segments.ts";
-import { TableScan } from "./table-scan.ts";
-import { runTsdbql } from "./tsdbql.ts";
-import { describePieces, encodePieces, statementOf } from "./tsdbql-answer.ts";
-import { Turns } from "./tsdbql-turns.ts";
+import type { QueryFormat, QueryParams, TsdbqlOptions } from "../model/query/query.ts";
+import type { ResultBatch, ResultSchema, ResultType } from "../model/query/result-batch.ts";
+import type { ScanRecord } from "../model/query/scan-record.ts";
+import type { SeriesPiece } from "../model/query/series-piece.ts";
+import { Turns } from "../model/turns.ts";
+import type { KnownOfTable } from "../scan/pieces.ts";
+import { SeriesNumbersOfTables } from "../scan/series-numbers.ts";
+import type { DatabaseSnapshot, SnapshotNeed, TableSnapshot } from "../scan/snapshot.ts";
+import { SortedSegments } from "../scan/sorted-segments.ts";
+import { TableScan } from "../scan/table-scan.ts";
+import type { SqlEngine, SqlInput, SqlPlan } from "../sql/execute/engine.ts";
+import { cacheKey, unknownCache } from "../sql/tables/cache-tables.ts";
+import type { BlockCache } from "../storage/block-cache/block-cache.ts";
+import { describePieces, encodePieces, statementOf } from "../tsdbql/execute/answer.ts";
+import { runTsdbql } from "../tsdbql/execute/tsdbql.ts";
 
 export interface StatementRequest {
   readonly database: string;

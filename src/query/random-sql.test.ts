@@ -8,12 +8,12 @@ import { randomStatement } from "../../test/support/random-sql.ts";
 import type { TestRow } from "../../test/support/rows.ts";
 import { sameAnswer, TWIN_COLUMNS, twinRows } from "../../test/support/sql-twins.ts";
 import { type TablePart, TestSnapshot } from "../../test/support/table-snapshot.ts";
-import { Kernel } from "../kernel/kernel.ts";
-import { ColumnType } from "../model/column.ts";
-import type { Tombstone } from "../model/tombstone.ts";
-import { SqlEngine } from "../sql/engine.ts";
-import { BlockCache } from "../store/block-cache.ts";
-import { TableScan } from "./table-scan.ts";
+import { Kernel } from "../kernel/memory/kernel.ts";
+import { ColumnType } from "../model/rows/column.ts";
+import type { Tombstone } from "../model/rows/tombstone.ts";
+import { TableScan } from "../scan/table-scan.ts";
+import { SqlEngine } from "../sql/execute/engine.ts";
+import { BlockCache } from "../storage/block-cache/block-cache.ts";
 
 const SEED = Number(process.env["SEED"] ?? 2);
 const ROUNDS = Number(process.env["ROUNDS"] ?? 8);

@@ -1,13 +1,14 @@
 // The rows of schema `system`: what the catalog, the manifest and the log of queries know, as of a statement's snapshot. Main thread.
-import type { Catalog } from "../catalog/catalog.ts";
-import type { SoftDeletion } from "../catalog/state.ts";
+
 import { type CacheDef, shownValueIds } from "../model/caches.ts";
-import { type ColumnDef, ColumnType, type TableDef } from "../model/column.ts";
 import { INTERNAL_DATABASE } from "../model/names.ts";
+import { type ColumnDef, ColumnType, type TableDef } from "../model/rows/column.ts";
 import type { SystemRow } from "../model/system-table.ts";
-import { DAY_NS } from "../model/time-units.ts";
-import type { FileIndexList } from "../store/file-index-list.ts";
-import type { BlockOfTable, Manifest } from "../store/manifest.ts";
+import { DAY_NS } from "../model/time/time-units.ts";
+import type { Catalog } from "../storage/catalog/catalog.ts";
+import type { SoftDeletion } from "../storage/catalog/state.ts";
+import type { FileIndexList } from "../storage/file-index/list.ts";
+import type { BlockOfTable, Manifest } from "../storage/manifest/manifest.ts";
 import { fileIndexRows } from "./file-index-rows.ts";
 import type { QueryLog, QueryLogEntry } from "./query-log.ts";
 
@@ -98,7 +99,7 @@ const ROWS: Readonly<Record<string, MakeRows>> = {
     }),
 };
 
-/** Rows of the named tables that there are. Which of them a database has is the reader's to know (sql/system-schema.ts). */
+/** Rows of the named tables that there are. Which of them a database has is the reader's to know (sql/tables/system-schema.ts). */
 export function systemRows(
   parts: SystemTablesParts,
   names: readonly string[],

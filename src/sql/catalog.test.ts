@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeTable } from "../../test/support/fake-table.ts";
 import { prng } from "../../test/support/prng.ts";
 import { readRows } from "../../test/support/sql-rows.ts";
-import { Kernel } from "../kernel/kernel.ts";
-import { ColumnType } from "../model/column.ts";
-import { SqlEngine } from "./engine.ts";
+import { Kernel } from "../kernel/memory/kernel.ts";
+import { ColumnType } from "../model/rows/column.ts";
+import { SqlEngine } from "./execute/engine.ts";
 
 const { time, tag, float, integer, unsigned, string, boolean } = ColumnType;
 

@@ -1,8 +1,8 @@
 // Errors that come after the first rows: they end the answer as errors, with their reason, and never look like its end.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Kernel } from "../kernel/kernel.ts";
+import { Kernel } from "../kernel/memory/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
-import { type SqlAnswer, SqlEngine } from "./engine.ts";
+import { type SqlAnswer, SqlEngine } from "./execute/engine.ts";
 
 let engine: SqlEngine;
 beforeAll(async () => {

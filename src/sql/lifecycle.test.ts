@@ -2,10 +2,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { FakeTable } from "../../test/support/fake-table.ts";
 import { askRows, readRows } from "../../test/support/sql-rows.ts";
-import { Kernel } from "../kernel/kernel.ts";
-import { ColumnType } from "../model/column.ts";
+import { Kernel } from "../kernel/memory/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
-import { type SqlAnswer, SqlEngine, type SqlInput } from "./engine.ts";
+import { ColumnType } from "../model/rows/column.ts";
+import { type SqlAnswer, SqlEngine, type SqlInput } from "./execute/engine.ts";
 
 /** Some rows over a whole number of chunks. */
 const ROWS = 100_001;

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
 import { Twins, twinRows } from "../../test/support/sql-twins.ts";
-import { Kernel } from "../kernel/kernel.ts";
-import { ALL_TIME, type ScanRequest } from "../model/scan.ts";
-import { SqlEngine } from "./engine.ts";
+import { Kernel } from "../kernel/memory/kernel.ts";
+import { ALL_TIME, type ScanRequest } from "../model/query/scan.ts";
+import { SqlEngine } from "./execute/engine.ts";
 
 let engine: SqlEngine;
 let cpu: Twins;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import type { FakeRow } from "../../test/support/fake-table.ts";
 import { prng } from "../../test/support/prng.ts";
 import { Twins, twinRows } from "../../test/support/sql-twins.ts";
-import { Kernel } from "../kernel/kernel.ts";
-import { SqlEngine } from "./engine.ts";
+import { Kernel } from "../kernel/memory/kernel.ts";
+import { SqlEngine } from "./execute/engine.ts";
 
 let engine: SqlEngine;
 /** Values may be missing anywhere. */

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
 import { Twins, twinRows } from "../../test/support/sql-twins.ts";
-import { Kernel } from "../kernel/kernel.ts";
-import { SqlEngine } from "./engine.ts";
+import { Kernel } from "../kernel/memory/kernel.ts";
+import { SqlEngine } from "./execute/engine.ts";
 
 const I64_MAX = 2n ** 63n - 1n;
 

@@ -5,8 +5,8 @@ import type { FakeRow } from "../../test/support/fake-table.ts";
 import { prng } from "../../test/support/prng.ts";
 import { randomStatement } from "../../test/support/random-sql.ts";
 import { Twins, twinRows } from "../../test/support/sql-twins.ts";
-import { Kernel } from "../kernel/kernel.ts";
-import { SqlEngine } from "./engine.ts";
+import { Kernel } from "../kernel/memory/kernel.ts";
+import { SqlEngine } from "./execute/engine.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
 const ROUNDS = Number(process.env["ROUNDS"] ?? 4);

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readRows } from "../../test/support/sql-rows.ts";
 import type { Connection } from "../duckdb/connection.ts";
 import { Database } from "../duckdb/database.ts";
-import { Kernel } from "../kernel/kernel.ts";
-import type { ResultBatch } from "../model/result-batch.ts";
-import { SqlEngine } from "./engine.ts";
+import { Kernel } from "../kernel/memory/kernel.ts";
+import type { ResultBatch } from "../model/query/result-batch.ts";
+import { SqlEngine } from "./execute/engine.ts";
 
 const T = "(VALUES (1, 'a', 1.5e0), (2, 'b', 2.5e0), (3, 'a', NULL), (4, NULL, 4e0)) AS t(i, s, f)";
 const U = "(VALUES (1, 'x'), (3, 'y'), (5, 'z')) AS u(i, w)";

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FakeTable } from "../../test/support/fake-table.ts";
 import { askRows } from "../../test/support/sql-rows.ts";
-import { Kernel } from "../kernel/kernel.ts";
-import { ColumnType } from "../model/column.ts";
+import { Kernel } from "../kernel/memory/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
-import { SqlEngine } from "./engine.ts";
+import { ColumnType } from "../model/rows/column.ts";
+import { SqlEngine } from "./execute/engine.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tsdb-sandbox-"));
 const secret = join(folder, "secret.csv");

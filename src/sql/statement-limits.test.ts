@@ -3,12 +3,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeTable } from "../../test/support/fake-table.ts";
 import { askRows, type SqlValue } from "../../test/support/sql-rows.ts";
-import { Kernel } from "../kernel/kernel.ts";
-import { ColumnType } from "../model/column.ts";
+import { Kernel } from "../kernel/memory/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
-import { STATEMENT_LIMITS as MAX } from "../model/statement-limits.ts";
-import { SqlEngine } from "./engine.ts";
+import { STATEMENT_LIMITS as MAX } from "../model/query/statement-limits.ts";
+import { ColumnType } from "../model/rows/column.ts";
+import { SqlEngine } from "./execute/engine.ts";
 
 let engine: SqlEngine;
 let table: FakeTable;

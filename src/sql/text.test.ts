@@ -1,13 +1,13 @@
 // The parts that work on text alone: names, tokens, intervals, times, the first words of a statement.
 import { describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
-import { durationText } from "../arrow/clock-text.ts";
-import { EncodedText } from "./encoded-text.ts";
-import { parseInterval, scaledUnit } from "./interval.ts";
-import { compareNames, decodeNames, encodeName, ident, stringLiteral } from "./names.ts";
-import { parseStatement } from "./statement.ts";
-import { addInterval, clampI64, dateOf, daysOf, parseTimeText } from "./time-text.ts";
-import { tokenize } from "./tokens.ts";
+import { durationText } from "../encode/cells/clock-text.ts";
+import { EncodedText } from "./parse/encoded-text.ts";
+import { parseInterval, scaledUnit } from "./parse/interval.ts";
+import { compareNames, decodeNames, encodeName, ident, stringLiteral } from "./parse/names.ts";
+import { parseStatement } from "./parse/statement.ts";
+import { addInterval, clampI64, dateOf, daysOf, parseTimeText } from "./parse/time-text.ts";
+import { tokenize } from "./parse/tokens.ts";
 
 describe("names", () => {
   test("encoding is injective without regard to case, and is undone", () => {

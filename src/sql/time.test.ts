@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeTable } from "../../test/support/fake-table.ts";
 import { askRows, type SqlValue } from "../../test/support/sql-rows.ts";
-import { Kernel } from "../kernel/kernel.ts";
-import { ColumnType } from "../model/column.ts";
-import type { QueryParams } from "../model/query.ts";
-import { ALL_TIME } from "../model/scan.ts";
-import { SqlEngine } from "./engine.ts";
+import { Kernel } from "../kernel/memory/kernel.ts";
+import type { QueryParams } from "../model/query/query.ts";
+import { ALL_TIME } from "../model/query/scan.ts";
+import { ColumnType } from "../model/rows/column.ts";
+import { SqlEngine } from "./execute/engine.ts";
 
 const SECOND = 1_000_000_000n;
 const HOUR = 3600n * SECOND;

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { FakeTable } from "../../test/support/fake-table.ts";
 import { readRows } from "../../test/support/sql-rows.ts";
-import { Kernel } from "../kernel/kernel.ts";
-import { ColumnType } from "../model/column.ts";
+import { Kernel } from "../kernel/memory/kernel.ts";
 import { LIMITS } from "../model/limits.ts";
-import { type ResultBatch, rowsOfBatch } from "../model/result-batch.ts";
-import { SqlEngine } from "./engine.ts";
+import { type ResultBatch, rowsOfBatch } from "../model/query/result-batch.ts";
+import { ColumnType } from "../model/rows/column.ts";
+import { SqlEngine } from "./execute/engine.ts";
 
 const ROWS = 2500;
 const COLUMNS = 250;

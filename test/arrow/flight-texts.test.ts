@@ -1,9 +1,9 @@
 // Arrow for clients of Flight: texts are texts, whether they come as text or by code, and no message is as large as a client refuses.
 import { describe, expect, test } from "bun:test";
 import { tableFromIPC } from "apache-arrow";
-import { createEncoder } from "../../src/arrow/encode.ts";
-import { splitWhole } from "../../src/flight/ipc-messages.ts";
-import type { ResultColumn, ResultField } from "../../src/model/result-batch.ts";
+import { splitWhole } from "../../src/api/flight/wire/ipc-messages.ts";
+import { createEncoder } from "../../src/encode/encode.ts";
+import type { ResultColumn, ResultField } from "../../src/model/query/result-batch.ts";
 import { prng } from "../support/prng.ts";
 import { schemaOf } from "../support/result-batch.ts";
 

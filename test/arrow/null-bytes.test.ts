@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { tableFromIPC } from "apache-arrow";
 import { readParquet } from "parquet-wasm/esm";
-import { ArrowEncoder } from "../../src/arrow/arrow-encoder.ts";
-import { ParquetEncoder } from "../../src/arrow/parquet-encoder.ts";
-import type { ResultField, ResultType } from "../../src/model/result-batch.ts";
+import { ArrowEncoder } from "../../src/encode/arrow/arrow-encoder.ts";
+import { ParquetEncoder } from "../../src/encode/parquet/parquet-encoder.ts";
+import type { ResultField, ResultType } from "../../src/model/query/result-batch.ts";
 import { readColumn } from "../support/arrow-read.ts";
 import { DIRT, dirtyBatch } from "../support/dirty-batch.ts";
 import { EVERY_KIND, everyKindRows } from "../support/every-kind.ts";

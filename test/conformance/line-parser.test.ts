@@ -3,10 +3,10 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Kernel } from "../../src/kernel/kernel.ts";
-import { LineParser } from "../../src/kernel/line-parser.ts";
-import { COLUMN_TYPE_LABEL } from "../../src/model/column.ts";
-import { Precision } from "../../src/model/precision.ts";
+import { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { LineParser } from "../../src/kernel/parse/line-parser.ts";
+import { COLUMN_TYPE_LABEL } from "../../src/model/rows/column.ts";
+import { Precision } from "../../src/model/time/precision.ts";
 import { lineParserSuite } from "./line-parser.ts";
 import { KernelReader, type PlainBody, type PlainParser } from "./parsed-lines.ts";
 import { parseReference } from "./reference-parser.ts";

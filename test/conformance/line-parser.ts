@@ -1,7 +1,7 @@
 // What every parser of line protocol must do, as tables. Values come from the specification; texts of errors are those clients match on.
 import { describe, expect, test } from "bun:test";
-import { ColumnType } from "../../src/model/column.ts";
-import { Precision } from "../../src/model/precision.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
+import { Precision } from "../../src/model/time/precision.ts";
 import type { FieldValue, PlainParser, PlainRow } from "./parsed-lines.ts";
 
 const { float, integer, unsigned, string, boolean } = ColumnType;

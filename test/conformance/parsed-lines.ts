@@ -1,8 +1,8 @@
 // A parsed body as plain objects: what the reference parser gives, and what is read back from the kernel's, so that they can be compared.
-import type { Kernel } from "../../src/kernel/kernel.ts";
-import type { LineParser, ParseOptions } from "../../src/kernel/line-parser.ts";
-import type { ParsedBody, ParsedColumn, ParsedTable } from "../../src/kernel/parser-view.ts";
-import { ColumnType } from "../../src/model/column.ts";
+import type { Kernel } from "../../src/kernel/memory/kernel.ts";
+import type { LineParser, ParseOptions } from "../../src/kernel/parse/line-parser.ts";
+import type { ParsedBody, ParsedColumn, ParsedTable } from "../../src/kernel/parse/parser-view.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
 
 export type FieldValue = number | bigint | string | boolean;
 

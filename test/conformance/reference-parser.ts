@@ -1,7 +1,7 @@
 // The slow, obvious parser of line protocol: the grammar of the specification as regular expressions over one line at a time. The kernel
 // must agree with it on every row and message. Bytes are handled as one character each (latin1) until a name or string is complete.
-import { ColumnType } from "../../src/model/column.ts";
-import { Precision } from "../../src/model/precision.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
+import { Precision } from "../../src/model/time/precision.ts";
 import { byName, type FieldValue, type PlainBody, type PlainParser, type PlainRow } from "./parsed-lines.ts";
 
 const STRING_BYTES_MAX = 1024 * 1024;

@@ -4,10 +4,18 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { join } from "node:path";
 import { status } from "@grpc/grpc-js";
 import { tableFromIPC } from "apache-arrow";
-import { Action, ActionResult, Any, DESCRIPTOR, FlightData, FlightDescriptor, SchemaResult } from "../../src/flight/flight-messages.ts";
-import { encapsulated } from "../../src/flight/ipc-messages.ts";
-import { message, plain } from "../../src/flight/protobuf.ts";
-import { CreatePrepared, PreparedResult, packAny, unpackAny } from "../../src/flight/sql-messages.ts";
+import {
+  Action,
+  ActionResult,
+  Any,
+  DESCRIPTOR,
+  FlightData,
+  FlightDescriptor,
+  SchemaResult,
+} from "../../src/api/flight/wire/flight-messages.ts";
+import { encapsulated } from "../../src/api/flight/wire/ipc-messages.ts";
+import { message, plain } from "../../src/api/flight/wire/protobuf.ts";
+import { CreatePrepared, PreparedResult, packAny, unpackAny } from "../../src/api/flight/wire/sql-messages.ts";
 import { createCache, deleteCache } from "../support/caches.ts";
 import { type CallEnd, FlightClient, ticketMessage } from "../support/flight-server.ts";
 import { plainEnvironment, TestServer } from "../support/server.ts";

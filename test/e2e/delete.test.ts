@@ -2,7 +2,7 @@
 // buffer, from files and from both.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { ALL_TIME } from "../../src/model/scan.ts";
+import { ALL_TIME } from "../../src/model/query/scan.ts";
 import { dataOf, startDataServer } from "../support/data-server.ts";
 import type { TestServer } from "../support/server.ts";
 import { scalar, store } from "./client.ts";

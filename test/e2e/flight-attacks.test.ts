@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { status } from "@grpc/grpc-js";
-import { Ticket } from "../../src/flight/flight-messages.ts";
+import { Ticket } from "../../src/api/flight/wire/flight-messages.ts";
 import { type CallEnd, FlightClient, ticketMessage } from "../support/flight-server.ts";
 import { FRAME, frame, headerBlock, PREFACE, RawHttp2 } from "../support/raw-http2.ts";
 import { TestServer } from "../support/server.ts";

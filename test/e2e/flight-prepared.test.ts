@@ -31,10 +31,10 @@ import {
   FlightInfo,
   PutResult,
   Ticket,
-} from "../../src/flight/flight-messages.ts";
-import { encapsulated, splitWhole } from "../../src/flight/ipc-messages.ts";
-import { message, plain } from "../../src/flight/protobuf.ts";
-import { CreatePrepared, PreparedResult, PutPreparedResult, packAny, unpackAny } from "../../src/flight/sql-messages.ts";
+} from "../../src/api/flight/wire/flight-messages.ts";
+import { encapsulated, splitWhole } from "../../src/api/flight/wire/ipc-messages.ts";
+import { message, plain } from "../../src/api/flight/wire/protobuf.ts";
+import { CreatePrepared, PreparedResult, PutPreparedResult, packAny, unpackAny } from "../../src/api/flight/wire/sql-messages.ts";
 import { type CallEnd, FlightClient } from "../support/flight-server.ts";
 import { TestServer } from "../support/server.ts";
 import { store } from "./client.ts";

@@ -3,8 +3,8 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { status } from "@grpc/grpc-js";
 import { type Table, tableFromIPC } from "apache-arrow";
-import { FlightData, Ticket } from "../../src/flight/flight-messages.ts";
-import { encapsulated } from "../../src/flight/ipc-messages.ts";
+import { FlightData, Ticket } from "../../src/api/flight/wire/flight-messages.ts";
+import { encapsulated } from "../../src/api/flight/wire/ipc-messages.ts";
 import { FlightClient } from "../support/flight-server.ts";
 import { ROW_STATES, type RowState, type RowStep } from "../support/row-states.ts";
 import { inEveryState } from "../support/served-rows.ts";

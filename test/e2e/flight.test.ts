@@ -14,10 +14,10 @@ import {
   FlightInfo,
   SchemaResult,
   Ticket,
-} from "../../src/flight/flight-messages.ts";
-import { encapsulated } from "../../src/flight/ipc-messages.ts";
-import { message, plain } from "../../src/flight/protobuf.ts";
-import { CreatePrepared, PreparedResult, packAny, unpackAny } from "../../src/flight/sql-messages.ts";
+} from "../../src/api/flight/wire/flight-messages.ts";
+import { encapsulated } from "../../src/api/flight/wire/ipc-messages.ts";
+import { message, plain } from "../../src/api/flight/wire/protobuf.ts";
+import { CreatePrepared, PreparedResult, packAny, unpackAny } from "../../src/api/flight/wire/sql-messages.ts";
 import { type CallEnd, FlightClient, ticketMessage } from "../support/flight-server.ts";
 import { RawHttp2 } from "../support/raw-http2.ts";
 import { plainEnvironment, TestServer } from "../support/server.ts";

@@ -5,9 +5,9 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Catalog } from "../../src/catalog/catalog.ts";
 import { NodeDisk } from "../../src/disk/node-disk.ts";
 import { FileObjectStore } from "../../src/object-store/file-object-store.ts";
+import { Catalog } from "../../src/storage/catalog/catalog.ts";
 import { eventually, RawClient } from "../http/sockets.ts";
 import { TestServer } from "../support/server.ts";
 

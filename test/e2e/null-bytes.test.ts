@@ -1,10 +1,10 @@
 // The raw bytes of a real server's answers, in every binary format, from every place that rows come from, while another database is read:
-// the server's memory holds patterns wherever nobody wrote (src/kernel/poison.ts), and nothing of them may leave.
+// the server's memory holds patterns wherever nobody wrote (src/kernel/memory/poison.ts), and nothing of them may leave.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readParquet } from "parquet-wasm/esm";
-import { loadParquetLibrary } from "../../src/arrow/parquet-library.ts";
-import { Any, DESCRIPTOR, FlightData, FlightDescriptor, FlightInfo, Ticket } from "../../src/flight/flight-messages.ts";
-import { message, plain } from "../../src/flight/protobuf.ts";
+import { Any, DESCRIPTOR, FlightData, FlightDescriptor, FlightInfo, Ticket } from "../../src/api/flight/wire/flight-messages.ts";
+import { message, plain } from "../../src/api/flight/wire/protobuf.ts";
+import { loadParquetLibrary } from "../../src/encode/parquet/library.ts";
 import { FlightClient, ticketMessage } from "../support/flight-server.ts";
 import { compacted, EAGER_COMPACTION } from "../support/golden-folder.ts";
 import { checkIpcMessages, checkIpcStream, type SlotCount } from "../support/ipc-bytes.ts";

@@ -1,7 +1,7 @@
 // What a token for one database of a real server reaches through the v1-style language: nothing of any other, and of the retention
 // policies of its own database, which are databases too, only those that it names. Also JSON bodies made to be hard to refuse.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { Ticket } from "../../src/flight/flight-messages.ts";
+import { Ticket } from "../../src/api/flight/wire/flight-messages.ts";
 import { FlightClient } from "../support/flight-server.ts";
 import { TestServer } from "../support/server.ts";
 

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type Table, tableFromIPC } from "apache-arrow";
 import { readParquet } from "parquet-wasm/esm";
-import { loadParquetLibrary } from "../../src/arrow/parquet-library.ts";
+import { loadParquetLibrary } from "../../src/encode/parquet/library.ts";
 import { readColumn } from "../support/arrow-read.ts";
 import { TestServer } from "../support/server.ts";
 import { store } from "./client.ts";

@@ -4,8 +4,8 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { status } from "@grpc/grpc-js";
 import { tableFromIPC } from "apache-arrow";
-import { FlightData } from "../../src/flight/flight-messages.ts";
-import { encapsulated } from "../../src/flight/ipc-messages.ts";
+import { FlightData } from "../../src/api/flight/wire/flight-messages.ts";
+import { encapsulated } from "../../src/api/flight/wire/ipc-messages.ts";
 import { createCache } from "../support/caches.ts";
 import { FlightClient, ticketMessage } from "../support/flight-server.ts";
 import { ROW_STATES, type RowState, type RowStep } from "../support/row-states.ts";

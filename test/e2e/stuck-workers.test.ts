@@ -1,6 +1,6 @@
 // Query workers that stick, in each way there is: the statement at fault ends, the others are answered or told to try again, another worker
 // takes over, memory comes back to its level, and what was written is all there. The faults are asked for by a comment of the statement
-// (src/workers/faults.ts). STICKS makes more rounds of them.
+// (src/workers/query/faults.ts). STICKS makes more rounds of them.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

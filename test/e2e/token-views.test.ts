@@ -2,9 +2,9 @@
 // tables nor columns, values, statements or names. permissions.test.ts says the same of the v1-style language.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { status } from "@grpc/grpc-js";
-import { Action, ActionResult, Any, DESCRIPTOR, FlightDescriptor, Ticket } from "../../src/flight/flight-messages.ts";
-import { message, plain } from "../../src/flight/protobuf.ts";
-import { CreatePrepared, PreparedResult, packAny, unpackAny } from "../../src/flight/sql-messages.ts";
+import { Action, ActionResult, Any, DESCRIPTOR, FlightDescriptor, Ticket } from "../../src/api/flight/wire/flight-messages.ts";
+import { message, plain } from "../../src/api/flight/wire/protobuf.ts";
+import { CreatePrepared, PreparedResult, packAny, unpackAny } from "../../src/api/flight/wire/sql-messages.ts";
 import { FlightClient, ticketMessage } from "../support/flight-server.ts";
 import { TestServer } from "../support/server.ts";
 

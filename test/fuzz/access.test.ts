@@ -2,7 +2,7 @@
 // checked for, with the table of routes, and with the path that another parser finds in the bytes. Without a token only open routes answer,
 // no service is called, and no token is made. `ROUNDS=… SEED=… bun test test/fuzz/access.test.ts` runs longer or again.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { AccessControl, type AccessObserver } from "../../src/http/access.ts";
+import { AccessControl, type AccessObserver } from "../../src/api/shared/access.ts";
 import type { AccessRule } from "../../src/model/access.ts";
 import { mayAsk, ROUTES, tokenWorld } from "../http/access-table.ts";
 import { fakes } from "../http/fakes.ts";

@@ -3,13 +3,13 @@
 // (test/support/cache-model.ts). `ROUNDS=… SEED=… bun test test/fuzz/caches.test.ts` runs longer or again.
 
 import { expect, test } from "bun:test";
+import { CacheKeeper } from "../../src/caches/cache-keeper.ts";
+import { type CacheClock, cacheColumns } from "../../src/model/cache-table.ts";
 import type { CacheDef } from "../../src/model/caches.ts";
-import { type ColumnDef, ColumnType } from "../../src/model/column.ts";
-import { ALL_TIME } from "../../src/model/scan.ts";
-import { CacheKeeper } from "../../src/query/caches/cache-keeper.ts";
-import { type CacheClock, cacheColumns } from "../../src/query/caches/cache-table.ts";
-import { noSeriesNumbers } from "../../src/query/series-numbers.ts";
-import type { TableSnapshot } from "../../src/query/snapshot.ts";
+import { ALL_TIME } from "../../src/model/query/scan.ts";
+import { type ColumnDef, ColumnType } from "../../src/model/rows/column.ts";
+import { noSeriesNumbers } from "../../src/scan/series-numbers.ts";
+import type { TableSnapshot } from "../../src/scan/snapshot.ts";
 import { type DistinctModel, type LastModel, type ModelClock, modelOf } from "../support/cache-model.ts";
 import { FaultyDisk } from "../support/faulty-disk.ts";
 import { type Below, pick, prng } from "../support/prng.ts";

@@ -1,10 +1,10 @@
 // Random and broken bodies: the kernel's parser and the reference must agree on every row and message. A failure replays with SEED=...
 import { expect, test } from "bun:test";
 import { HASH_KEYS_BYTES } from "../../assembly/abi.ts";
-import { Kernel } from "../../src/kernel/kernel.ts";
-import { LineParser } from "../../src/kernel/line-parser.ts";
-import { lineEndAt, lineTextAt } from "../../src/kernel/line-text.ts";
-import { Precision } from "../../src/model/precision.ts";
+import { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { LineParser } from "../../src/kernel/parse/line-parser.ts";
+import { lineEndAt, lineTextAt } from "../../src/kernel/parse/line-text.ts";
+import { Precision } from "../../src/model/time/precision.ts";
 import { KernelReader, type PlainBody } from "../conformance/parsed-lines.ts";
 import { parseReference, splitLines } from "../conformance/reference-parser.ts";
 import { type Below, pick, prng } from "../support/prng.ts";

@@ -2,9 +2,9 @@
 // as DuckDB does over the plain list of points; conditions on tags as the same ones in a form that no storage understands; and the scan
 // as itself with one optimisation left out. `ROUNDS=… SEED=… bun test test/fuzz/row-states.test.ts` runs longer or again.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Kernel } from "../../src/kernel/kernel.ts";
-import { ColumnType } from "../../src/model/column.ts";
-import { SqlEngine } from "../../src/sql/engine.ts";
+import { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
+import { SqlEngine } from "../../src/sql/execute/engine.ts";
 import { FakeTable } from "../support/fake-table.ts";
 import { type Below, pick, prng } from "../support/prng.ts";
 import { randomTwins } from "../support/random-sql.ts";

@@ -2,10 +2,10 @@
 // points; random questions must get the same answers from both. `ROUNDS=… SEED=… bun test test/fuzz/storage.test.ts` runs longer or again.
 
 import { expect, test } from "bun:test";
-import { ColumnType } from "../../src/model/column.ts";
-import type { DeleteRequest } from "../../src/model/deletion.ts";
-import { ALL_TIME, type TimeRange } from "../../src/model/scan.ts";
-import { formatOf } from "../../src/store/data-file.ts";
+import { ALL_TIME, type TimeRange } from "../../src/model/query/scan.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
+import type { DeleteRequest } from "../../src/model/rows/deletion.ts";
+import { formatOf } from "../../src/storage/data-file.ts";
 import { FaultyDisk } from "../support/faulty-disk.ts";
 import { type Below, pick, prng } from "../support/prng.ts";
 import { RandomEviction } from "../support/random-eviction.ts";

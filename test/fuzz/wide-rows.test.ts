@@ -1,10 +1,10 @@
 // Wide tables of which a row has few fields, in bodies large enough that segments hold columns packed, among bodies that are all alike and
 // take the short way. The storage and a list of points must agree. `ROUNDS=… SEED=… bun test test/fuzz/wide-rows.test.ts` runs longer.
 import { expect, test } from "bun:test";
-import { SeriesMemory } from "../../src/buffer/series-memory.ts";
-import { ColumnType } from "../../src/model/column.ts";
 import { LIMITS } from "../../src/model/limits.ts";
-import { ALL_TIME } from "../../src/model/scan.ts";
+import { ALL_TIME } from "../../src/model/query/scan.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
+import { SeriesMemory } from "../../src/storage/buffer/series-memory.ts";
 import { FaultyDisk } from "../support/faulty-disk.ts";
 import { type Below, pick, prng } from "../support/prng.ts";
 import { lineText, type ModelField, type ModelLine, StorageModel } from "../support/storage-model.ts";

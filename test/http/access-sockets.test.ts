@@ -1,7 +1,7 @@
 // Access as raw sockets meet it, on the HTTP port and the Flight port, with and without TLS: every route × every credential, and requests
 // of which two parsers could read different paths.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { AccessControl } from "../../src/http/access.ts";
+import { AccessControl } from "../../src/api/shared/access.ts";
 import { mayAsk, ROUTES, type RouteRow, TOKENS, tokenWorld } from "./access-table.ts";
 import { fakes } from "./fakes.ts";
 import { exchange, type Listener, type Listeners, listen, statusesOf } from "./listeners.ts";

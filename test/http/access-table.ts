@@ -2,9 +2,9 @@
 import { Authorizer } from "../../src/auth/authorizer.ts";
 import { isAllowed } from "../../src/auth/permissions.ts";
 import { Tokens } from "../../src/auth/tokens.ts";
-import { Catalog } from "../../src/catalog/catalog.ts";
 import type { Permission, SystemPage } from "../../src/model/access.ts";
 import { MemoryObjectStore } from "../../src/object-store/memory-object-store.ts";
+import { Catalog } from "../../src/storage/catalog/catalog.ts";
 import { ADMIN } from "../support/admin.ts";
 
 /** What a token needs for a route. `page:` of system pages, `db:` of the database `d`. */

@@ -3,8 +3,8 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { AccessControl } from "../../src/api/shared/access.ts";
 import { credentialsOf } from "../../src/auth/credentials.ts";
-import { AccessControl } from "../../src/http/access.ts";
 import type { SystemPage } from "../../src/model/access.ts";
 import { mayAsk, ROUTES, type RouteRow, TOKENS, tokenWorld } from "./access-table.ts";
 import { type Fakes, fakes } from "./fakes.ts";
@@ -130,7 +130,7 @@ test("proven callers are made where they are decided alone, and no cast makes on
   const sources = [...new Bun.Glob("**/*.ts").scanSync(SOURCES)].filter((path) => !path.endsWith(".test.ts"));
   const having = (pattern: RegExp) => sources.filter((path) => pattern.test(readFileSync(join(SOURCES, path), "utf8"))).sort();
   expect(having(/\bas (unknown as )?(AdminCaller|ProvenCaller|DatabaseGrant)\b/)).toEqual([]);
-  expect(having(/\brecoveryCaller\(/)).toEqual(["auth/authorizer.ts", "http/recovery.ts"]);
+  expect(having(/\brecoveryCaller\(/)).toEqual(["auth/authorizer.ts", "api/recovery.ts"]);
 });
 
 test("without auth the endpoints of tokens are off", async () => {

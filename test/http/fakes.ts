@@ -1,14 +1,15 @@
 // Fake services that record what the routes ask and answer what a test tells them to.
+
+import { createApp } from "../../src/api/app.ts";
+import { Metrics, type ServerStats } from "../../src/api/metrics/metrics.ts";
+import type { AppServices, ServerStatus } from "../../src/api/services.ts";
+import { AccessControl } from "../../src/api/shared/access.ts";
 import { Authorizer, NO_AUTH } from "../../src/auth/authorizer.ts";
 import type { TokenService } from "../../src/auth/token-service.ts";
-import { AccessControl } from "../../src/http/access.ts";
-import { createApp } from "../../src/http/app.ts";
-import { Metrics, type ServerStats } from "../../src/http/metrics.ts";
-import type { AppServices, ServerStatus } from "../../src/http/services.ts";
-import type { QueryAnswer, QueryRequest } from "../../src/model/query.ts";
+import type { QueryAnswer, QueryRequest } from "../../src/model/query/query.ts";
 import type { PolicyLookup } from "../../src/model/retention-policies.ts";
 import type { IncomingBody, LineError, WriteRequest, WriteResult } from "../../src/model/write.ts";
-import type { DefinitionService } from "../../src/tsdbql/definition-service.ts";
+import type { DefinitionService } from "../../src/tsdbql/plan/definition-service.ts";
 
 export const CLUSTER_UUID = "9b8f6c1e-0000-4000-8000-000000000001";
 export const PROCESS_ID = "9b8f6c1e-0000-4000-8000-000000000002";

@@ -1,7 +1,7 @@
 // Health, ping, metrics, the documentation, and what holds on every path.
 import { expect, test } from "bun:test";
-import { createApp } from "../../src/http/app.ts";
-import type { ServerStatus } from "../../src/http/services.ts";
+import { createApp } from "../../src/api/app.ts";
+import type { ServerStatus } from "../../src/api/services.ts";
 import { CLUSTER_UUID, fakes, outcome, PROCESS_ID, rejected } from "./fakes.ts";
 
 const STATES: [status: ServerStatus, code: number, body: string][] = [

@@ -2,10 +2,10 @@
 // without TLS. Requests are bytes; nothing between a test and the server corrects them.
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { Port } from "../../src/flight/port.ts";
-import { createApp } from "../../src/http/app.ts";
-import { startHttpServer } from "../../src/http/server.ts";
-import type { AppServices } from "../../src/http/services.ts";
+import { createApp } from "../../src/api/app.ts";
+import { Port } from "../../src/api/flight/grpc/port.ts";
+import { startHttpServer } from "../../src/api/server.ts";
+import type { AppServices } from "../../src/api/services.ts";
 import { CERTIFICATE, PRIVATE_KEY } from "./certificate.ts";
 
 export interface Listener {

@@ -1,7 +1,7 @@
 // GET and POST /api/v3/query_sql: what reaches the query service, and how its answers and errors look.
 import { expect, test } from "bun:test";
 import { type ErrorKind, TsdbError } from "../../src/model/errors.ts";
-import type { QueryFormat } from "../../src/model/query.ts";
+import type { QueryFormat } from "../../src/model/query/query.ts";
 import { answer, CLUSTER_UUID, fakes, outcome } from "./fakes.ts";
 
 const PATH = "/api/v3/query_sql";

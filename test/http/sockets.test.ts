@@ -1,8 +1,8 @@
 // What only a real socket can show: limits before reading, slow and broken clients, garbage, back-pressure, disconnects, the end.
 import { expect, test } from "bun:test";
 import zlib from "node:zlib";
-import { createApp } from "../../src/http/app.ts";
-import { startHttpServer } from "../../src/http/server.ts";
+import { createApp } from "../../src/api/app.ts";
+import { startHttpServer } from "../../src/api/server.ts";
 import { TsdbError } from "../../src/model/errors.ts";
 import { CERTIFICATE, PRIVATE_KEY } from "./certificate.ts";
 import { answer, STORED } from "./fakes.ts";

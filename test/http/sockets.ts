@@ -1,8 +1,8 @@
 // A raw client: sends any bytes, collects what comes back, and waits for conditions instead of for time.
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { createApp } from "../../src/http/app.ts";
-import { type HttpServer, type ListenOptions, startHttpServer } from "../../src/http/server.ts";
+import { createApp } from "../../src/api/app.ts";
+import { type HttpServer, type ListenOptions, startHttpServer } from "../../src/api/server.ts";
 import { type FakeOptions, type Fakes, fakes } from "./fakes.ts";
 
 export interface Listening extends Fakes {

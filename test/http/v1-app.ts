@@ -1,9 +1,9 @@
 // An app whose query path answers every statement with one row, and whose definitions are recorded.
-import { v1Bytes } from "../../src/arrow/v1-encode.ts";
+import { v1Bytes } from "../../src/encode/v1/encode.ts";
 import { TsdbError } from "../../src/model/errors.ts";
 import { databaseOfPolicy } from "../../src/model/names.ts";
-import type { QueryAnswer, QueryRequest } from "../../src/model/query.ts";
-import type { DefinitionService } from "../../src/tsdbql/definition-service.ts";
+import type { QueryAnswer, QueryRequest } from "../../src/model/query/query.ts";
+import type { DefinitionService } from "../../src/tsdbql/plan/definition-service.ts";
 import { INTEGER, series, TIME } from "../support/v1-pieces.ts";
 import { fakes } from "./fakes.ts";
 

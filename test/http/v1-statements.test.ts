@@ -1,9 +1,9 @@
 // Statements of one request to /query in turn: results, failures, warnings, INTO, and answers that are long, break or are left.
 import { describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
-import { v1Bytes } from "../../src/arrow/v1-encode.ts";
+import { v1Bytes } from "../../src/encode/v1/encode.ts";
 import { type ErrorKind, TsdbError } from "../../src/model/errors.ts";
-import type { QueryAnswer, QueryRequest } from "../../src/model/query.ts";
+import type { QueryAnswer, QueryRequest } from "../../src/model/query/query.ts";
 import { answer, fakes, outcome, rejected, STORED } from "./fakes.ts";
 import { app, definitions, enc, oneRow, RESULT, ROW, SELECT } from "./v1-app.ts";
 

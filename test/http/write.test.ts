@@ -1,7 +1,7 @@
 // The three write endpoints: what reaches the write service, and what the client reads back, byte for byte.
 import { expect, test } from "bun:test";
 import { TsdbError } from "../../src/model/errors.ts";
-import { Precision } from "../../src/model/precision.ts";
+import { Precision } from "../../src/model/time/precision.ts";
 import { CLUSTER_UUID, fakes, outcome, rejected } from "./fakes.ts";
 
 const LINE = "cpu,host=a usage=0.5 1";

@@ -2,7 +2,7 @@
 // groups and unions may bring NULLs into its column.
 import { describe, expect, test } from "bun:test";
 import { type Field, tableFromIPC } from "apache-arrow";
-import { createEncoder } from "../../src/arrow/encode.ts";
+import { createEncoder } from "../../src/encode/encode.ts";
 import { sqlEngine } from "../support/sql-engine.ts";
 import { homeTable, SUITE_NOW_NS } from "../support/sql-suite.ts";
 

@@ -1,7 +1,7 @@
 // Every documented function is called by a statement of the suites that must be answered.
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
-import { DOCUMENTED_FUNCTIONS } from "../../src/sql/dialect.ts";
+import { DOCUMENTED_FUNCTIONS } from "../../src/sql/bind/dialect.ts";
 
 const FOLDER = import.meta.dir;
 

@@ -1,8 +1,8 @@
 // EXPLAIN: a plan that a person can read, the same road as the statement itself takes, and none of our own names in it.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Kernel } from "../../src/kernel/kernel.ts";
-import { ColumnType } from "../../src/model/column.ts";
-import { SqlEngine } from "../../src/sql/engine.ts";
+import { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
+import { SqlEngine } from "../../src/sql/execute/engine.ts";
 import type { FakeTable } from "../support/fake-table.ts";
 import { GroupingTable } from "../support/grouping-table.ts";
 import { readRows } from "../support/sql-rows.ts";

@@ -1,7 +1,7 @@
 // Random gap-filling statements against a naive model: bins one instant after the other, by the platform's own calendar (Temporal); gaps by
 // looking to both sides. Seeded: a failure's statement is its own test case.
 import { expect, test } from "bun:test";
-import { ColumnType } from "../../src/model/column.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
 import { FakeTable } from "../support/fake-table.ts";
 import { prng } from "../support/prng.ts";
 import { sqlEngine } from "../support/sql-engine.ts";

@@ -1,6 +1,6 @@
 // date_bin_gapfill with interpolate and locf: rows as the vendor's documentation shows them, and by hand from the data set `home`.
-import type { Kernel } from "../../src/kernel/kernel.ts";
-import { ColumnType } from "../../src/model/column.ts";
+import type { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
 import { FakeTable } from "../support/fake-table.ts";
 import { type SqlCase, sqlSuite, utc } from "../support/sql-suite.ts";
 

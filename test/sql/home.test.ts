@@ -1,6 +1,6 @@
 // The first statements that people type after the vendor's "get started" page.
-import type { Kernel } from "../../src/kernel/kernel.ts";
-import { ColumnType } from "../../src/model/column.ts";
+import type { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
 import { FakeTable } from "../support/fake-table.ts";
 import { sqlSuite, utc } from "../support/sql-suite.ts";
 

@@ -1,8 +1,8 @@
 // SHOW, DESCRIBE and information_schema: the list of everything that a database has, as statements and as tables that join with others.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Kernel } from "../../src/kernel/kernel.ts";
-import { ColumnType } from "../../src/model/column.ts";
-import { SqlEngine } from "../../src/sql/engine.ts";
+import { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
+import { SqlEngine } from "../../src/sql/execute/engine.ts";
 import { FakeTable } from "../support/fake-table.ts";
 import { readRows, type SqlValue } from "../support/sql-rows.ts";
 import { homeTable } from "../support/sql-suite.ts";

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Table, tableFromIPC } from "apache-arrow";
 import { readParquet } from "parquet-wasm/esm";
-import { loadParquetLibrary } from "../../src/arrow/parquet-library.ts";
+import { loadParquetLibrary } from "../../src/encode/parquet/library.ts";
 import { post, query, store } from "../e2e/client.ts";
 import { readColumn } from "../support/arrow-read.ts";
 import type { Plain } from "../support/result-batch.ts";

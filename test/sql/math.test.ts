@@ -1,6 +1,6 @@
 // Mathematics, operators on numbers, conditions that choose. Expected values: arithmetic, and IEEE 754 for what has no finite value.
-import type { Kernel } from "../../src/kernel/kernel.ts";
-import { ColumnType } from "../../src/model/column.ts";
+import type { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
 import { FakeTable } from "../support/fake-table.ts";
 import { type SqlCase, sqlSuite } from "../support/sql-suite.ts";
 

@@ -1,5 +1,5 @@
 // Names as the dialect has them: catalog `public`, schema `iox`, unquoted letters small, quoted ones as they are.
-import { ColumnType } from "../../src/model/column.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
 import { FakeTable } from "../support/fake-table.ts";
 import { sqlSuite, utc } from "../support/sql-suite.ts";
 

@@ -1,6 +1,6 @@
 // LIMIT and OFFSET take whole numbers, as the vendor's engine does: its words are those of DataFusion's type coercion. What only DuckDB
 // reads there is refused, wherever the clause stands.
-import type { QueryParams } from "../../src/model/query.ts";
+import type { QueryParams } from "../../src/model/query/query.ts";
 import { type SqlCase, sqlSuite } from "../support/sql-suite.ts";
 
 const NUMBERS = "(VALUES (1), (2), (3), (4)) AS t(n)";

@@ -2,17 +2,17 @@
 // that the bench grows, four times as many steps for four times the size, with something for logarithms. Steps are counted, not timed.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { GROWING_SQL } from "../../bench/data/growth-sql.ts";
-import { Kernel } from "../../src/kernel/kernel.ts";
-import { ColumnType } from "../../src/model/column.ts";
-import { nameCaches } from "../../src/sql/cache-tables.ts";
-import { checkQuery } from "../../src/sql/check.ts";
-import { SqlEngine } from "../../src/sql/engine.ts";
-import { KeptRewrites, Rewrite } from "../../src/sql/kept-rewrite.ts";
-import { liftLiterals } from "../../src/sql/literals.ts";
-import { makePlan, queryOf } from "../../src/sql/plan.ts";
-import { parseStatement } from "../../src/sql/statement.ts";
-import { StatementScans } from "../../src/sql/statement-scans.ts";
-import { Template } from "../../src/sql/template.ts";
+import { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
+import { SqlEngine } from "../../src/sql/execute/engine.ts";
+import { StatementScans } from "../../src/sql/execute/statement-scans.ts";
+import { checkQuery } from "../../src/sql/parse/check.ts";
+import { liftLiterals } from "../../src/sql/parse/literals.ts";
+import { parseStatement } from "../../src/sql/parse/statement.ts";
+import { Template } from "../../src/sql/parse/template.ts";
+import { KeptRewrites, Rewrite } from "../../src/sql/plan/kept-rewrite.ts";
+import { makePlan, queryOf } from "../../src/sql/plan/plan.ts";
+import { nameCaches } from "../../src/sql/tables/cache-tables.ts";
 import { FakeTable } from "../support/fake-table.ts";
 import { countSteps } from "../support/step-count.ts";
 

@@ -1,8 +1,8 @@
 // Hostile arguments to functions of time: whatever is asked, the answer is rows or an error of the statement, soon, and no bug of ours.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Kernel } from "../../src/kernel/kernel.ts";
+import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { describeError } from "../../src/model/errors.ts";
-import { SqlEngine } from "../../src/sql/engine.ts";
+import { SqlEngine } from "../../src/sql/execute/engine.ts";
 import type { FakeTable } from "../support/fake-table.ts";
 import { prng } from "../support/prng.ts";
 import { askRows } from "../support/sql-rows.ts";

@@ -2,7 +2,7 @@
 // text, units. Half of them a column's values, half constants; the naive calendar below counts year by year. Seeded: a failure's statement
 // is its own test case.
 import { describe, expect, test } from "bun:test";
-import { ColumnType } from "../../src/model/column.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
 import { FakeTable } from "../support/fake-table.ts";
 import { type Below, prng } from "../support/prng.ts";
 import { sqlEngine } from "../support/sql-engine.ts";

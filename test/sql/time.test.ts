@@ -1,7 +1,7 @@
 // Functions of time: the vendor's documented examples, every unit and part by the calendar, formats by the documentation of Rust's chrono,
 // and errors. Times are UTC unless they say a zone.
-import type { Kernel } from "../../src/kernel/kernel.ts";
-import { ColumnType } from "../../src/model/column.ts";
+import type { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
 import { FakeTable } from "../support/fake-table.ts";
 import type { SqlValue } from "../support/sql-rows.ts";
 import { type SqlCase, SUITE_NOW_NS, sqlSuite, utc } from "../support/sql-suite.ts";

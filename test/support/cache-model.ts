@@ -1,6 +1,6 @@
 // What caches should show, from the writes one after the other: slow and obvious on purpose. Rows are those of lists, keys are texts.
 import type { CacheDef, DistinctCacheDef, LastCacheDef } from "../../src/model/caches.ts";
-import { type ColumnDef, ColumnType } from "../../src/model/column.ts";
+import { type ColumnDef, ColumnType } from "../../src/model/rows/column.ts";
 import type { TestRow, TestValue } from "./rows.ts";
 
 /** When rows are looked at: they entered at their times, but not before nor after these (milliseconds). */

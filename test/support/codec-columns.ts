@@ -2,10 +2,10 @@
 // written.
 import { expect } from "bun:test";
 import { CODEC_HEADER_BYTES } from "../../assembly/abi.ts";
-import { ColumnCodec, type EncodedSource, encodedColumnBytes } from "../../src/kernel/codec.ts";
-import { Kernel } from "../../src/kernel/kernel.ts";
-import { bitmapBytes } from "../../src/kernel/rows.ts";
-import { ColumnType, VALUE_BYTES } from "../../src/model/column.ts";
+import { ColumnCodec, type EncodedSource, encodedColumnBytes } from "../../src/kernel/codec/codec.ts";
+import { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { bitmapBytes } from "../../src/kernel/scan/rows.ts";
+import { ColumnType, VALUE_BYTES } from "../../src/model/rows/column.ts";
 import { Arena, isPresent, readView } from "./rows.ts";
 
 /** Values as bits (integers, floats), 0n or 1n (booleans) or text; null = absent. */

@@ -1,7 +1,7 @@
 // A real server process whose data can be deleted, flushed and compacted when a test says so: server-with-data.ts.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { DataOwner, DataService, DeleteRequest } from "../../src/model/deletion.ts";
+import type { DataOwner, DataService, DeleteRequest } from "../../src/model/rows/deletion.ts";
 import { type ServerOptions, TestServer } from "./server.ts";
 import type { DataCall } from "./server-with-data.ts";
 

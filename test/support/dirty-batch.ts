@@ -1,6 +1,6 @@
 // Batches as producers may hand them over: whatever no row shows holds a pattern. Slots under NULL, bits behind the last row, text and
 // items of rows that are NULL, bytes in front of the first offset and behind the last one, rows behind the batch's.
-import type { ResultBatch, ResultColumn, ResultField, ResultType, ResultValues } from "../../src/model/result-batch.ts";
+import type { ResultBatch, ResultColumn, ResultField, ResultType, ResultValues } from "../../src/model/query/result-batch.ts";
 
 export const DIRT = 0xa5;
 /** Rows that the buffers hold behind those of the batch. */

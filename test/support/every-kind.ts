@@ -1,6 +1,6 @@
 // A field of every result type, and seeded random rows for them: what an encoder's readers are compared on.
 
-import type { ResultField, ResultType } from "../../src/model/result-batch.ts";
+import type { ResultField, ResultType } from "../../src/model/query/result-batch.ts";
 import type { Below } from "./prng.ts";
 import type { Plain } from "./result-batch.ts";
 

@@ -1,10 +1,10 @@
 // Arrow Flight over a backend that a test makes up, and a client of it that takes and gives bytes.
 import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
-import { ArrowEncoder } from "../../src/arrow/arrow-encoder.ts";
-import { type Access, authorized } from "../../src/flight/access.ts";
-import { Ticket } from "../../src/flight/flight-messages.ts";
-import { FlightServer, type FlightServerOptions } from "../../src/flight/flight-server.ts";
-import type { QueryAnswer, QueryService } from "../../src/model/query.ts";
+import { type Access, authorized } from "../../src/api/flight/access.ts";
+import { FlightServer, type FlightServerOptions } from "../../src/api/flight/flight-server.ts";
+import { Ticket } from "../../src/api/flight/wire/flight-messages.ts";
+import { ArrowEncoder } from "../../src/encode/arrow/arrow-encoder.ts";
+import type { QueryAnswer, QueryService } from "../../src/model/query/query.ts";
 
 export const NO_HTTP = { hostname: "127.0.0.1", port: 1 };
 

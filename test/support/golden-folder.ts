@@ -2,12 +2,12 @@
 // leaves behind is kept, and every later one must read it. The rows are worked out here, point by point, without the server.
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Catalog } from "../../src/catalog/catalog.ts";
-import { deleteRowsOperation } from "../../src/catalog/operations.ts";
 import { NodeDisk } from "../../src/disk/node-disk.ts";
 import { FileObjectStore } from "../../src/object-store/file-object-store.ts";
-import { Manifest } from "../../src/store/manifest.ts";
-import { localPaths, objectKeys } from "../../src/store/paths.ts";
+import { Catalog } from "../../src/storage/catalog/catalog.ts";
+import { deleteRowsOperation } from "../../src/storage/catalog/operations.ts";
+import { Manifest } from "../../src/storage/manifest/manifest.ts";
+import { localPaths, objectKeys } from "../../src/storage/paths.ts";
 import { TestServer } from "./server.ts";
 
 const NODE = "node0";

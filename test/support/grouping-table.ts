@@ -1,8 +1,8 @@
-// A fake table that makes groups too, by the letter of model/aggregate.ts and as slowly as it pleases.
-import type { Kernel } from "../../src/kernel/kernel.ts";
-import { type Aggregate, type AggregateRequest, aggregateColumns } from "../../src/model/aggregate.ts";
-import { ColumnType } from "../../src/model/column.ts";
-import type { FieldPredicate, ScanCursor, ScanRequest, TimeRange } from "../../src/model/scan.ts";
+// A fake table that makes groups too, by the letter of model/query/aggregate.ts and as slowly as it pleases.
+import type { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { type Aggregate, type AggregateRequest, aggregateColumns } from "../../src/model/query/aggregate.ts";
+import type { FieldPredicate, ScanCursor, ScanRequest, TimeRange } from "../../src/model/query/scan.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
 import { type FakeRow, FakeTable } from "./fake-table.ts";
 import { Arena, type TestValue, writeColumn } from "./rows.ts";
 

@@ -2,11 +2,11 @@
 
 import { expect } from "bun:test";
 import { TsdbError } from "../../src/model/errors.ts";
-import type { QueryParams } from "../../src/model/query.ts";
-import type { ScanTable } from "../../src/model/scan.ts";
-import type { SqlEngine } from "../../src/sql/engine.ts";
-import { Rewrite, type RewriteOptions } from "../../src/sql/kept-rewrite.ts";
-import { tokenize } from "../../src/sql/tokens.ts";
+import type { QueryParams } from "../../src/model/query/query.ts";
+import type { ScanTable } from "../../src/model/query/scan.ts";
+import type { SqlEngine } from "../../src/sql/execute/engine.ts";
+import { tokenize } from "../../src/sql/parse/tokens.ts";
+import { Rewrite, type RewriteOptions } from "../../src/sql/plan/kept-rewrite.ts";
 import type { Below } from "./prng.ts";
 
 const STRINGS = [

@@ -1,6 +1,6 @@
 // A thread that lowers its priority and tells what it was before and is then: a worker for thread-priority.test.ts.
 import { readFileSync } from "node:fs";
-import { lowerPriority } from "../../src/workers/thread-priority.ts";
+import { lowerPriority } from "../../src/workers/maintenance/thread-priority.ts";
 
 declare const self: Worker;
 

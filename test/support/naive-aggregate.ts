@@ -1,7 +1,7 @@
 // Aggregation of rows one by one, with integers of any size: what the kernel's aggregation is compared with.
 import { expect } from "bun:test";
-import type { Aggregate, AggregateRequest } from "../../src/model/aggregate.ts";
-import { type ColumnDef, ColumnType } from "../../src/model/column.ts";
+import type { Aggregate, AggregateRequest } from "../../src/model/query/aggregate.ts";
+import { type ColumnDef, ColumnType } from "../../src/model/rows/column.ts";
 import { compareValues, isWanted } from "./naive-scan.ts";
 import { ALL_TYPES } from "./random-rows.ts";
 import type { TestRow, TestValue } from "./rows.ts";

@@ -1,8 +1,8 @@
 // What a scan has to answer, row by row: predicates, deletions, merging. Slow and obvious on purpose.
 
-import { type ColumnDef, ColumnType } from "../../src/model/column.ts";
-import type { FieldPredicate, TagPredicate, TimeRange } from "../../src/model/scan.ts";
-import type { Tombstone } from "../../src/model/tombstone.ts";
+import type { FieldPredicate, TagPredicate, TimeRange } from "../../src/model/query/scan.ts";
+import { type ColumnDef, ColumnType } from "../../src/model/rows/column.ts";
+import type { Tombstone } from "../../src/model/rows/tombstone.ts";
 import type { Below } from "./prng.ts";
 import { ALL_TYPES, randomValue } from "./random-rows.ts";
 import { canonicalKey, type TestRow, type TestValue } from "./rows.ts";

@@ -1,12 +1,12 @@
 // What a snapshot of a table says, read without the scan: every run and block row by row, deletions and retention judged for each, then
 // merged in log order.
-import { Blocks } from "../../src/kernel/blocks.ts";
-import type { Kernel } from "../../src/kernel/kernel.ts";
-import { TIME_COLUMN } from "../../src/model/column.ts";
-import type { Run } from "../../src/model/run.ts";
-import type { BlockSnapshot, TableSnapshot } from "../../src/query/snapshot.ts";
-import { openByteSource } from "../../src/store/byte-source.ts";
-import { openDataFile } from "../../src/store/data-file.ts";
+import { Blocks } from "../../src/kernel/memory/blocks.ts";
+import type { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { TIME_COLUMN } from "../../src/model/rows/column.ts";
+import type { Run } from "../../src/model/rows/run.ts";
+import type { BlockSnapshot, TableSnapshot } from "../../src/scan/snapshot.ts";
+import { openByteSource } from "../../src/storage/block/byte-source.ts";
+import { openDataFile } from "../../src/storage/data-file.ts";
 import { isHiddenRow, mergeRows } from "./naive-scan.ts";
 import { readRun, type TestRow } from "./rows.ts";
 

@@ -1,5 +1,5 @@
 // Series that tables lose by chance, as they would for want of memory.
-import { type EvictionCandidate, SeriesMemory } from "../../src/buffer/series-memory.ts";
+import { type EvictionCandidate, SeriesMemory } from "../../src/storage/buffer/series-memory.ts";
 
 /** At each flush any table may lose its series. */
 export class RandomEviction extends SeriesMemory {

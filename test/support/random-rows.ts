@@ -1,5 +1,5 @@
 // Random rows of a table with every column type, for tests that compare kernel code with a naive model.
-import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../src/model/column.ts";
+import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../src/model/rows/column.ts";
 import type { TestRow, TestValue } from "./rows.ts";
 
 const I64_MIN = -(2n ** 63n);

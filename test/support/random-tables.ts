@@ -1,8 +1,9 @@
 // Random tables of the most ordinary kinds: one series, one row, tags that all rows have or some lack, columns that come late, several
 // days and their edges, points that are written again, deletions. As steps of row-states.ts, and as the list of points that is left.
-import { ColumnType } from "../../src/model/column.ts";
-import type { DeleteRequest } from "../../src/model/deletion.ts";
-import { ALL_TIME } from "../../src/model/scan.ts";
+
+import { ALL_TIME } from "../../src/model/query/scan.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
+import type { DeleteRequest } from "../../src/model/rows/deletion.ts";
 import { type Below, pick } from "./prng.ts";
 import type { RowStep } from "./row-states.ts";
 import { lineText, type ModelField, type ModelLine, StorageModel } from "./storage-model.ts";

@@ -1,5 +1,5 @@
-// Builds result batches from plain JavaScript values, in the buffer layouts of model/result-batch.ts.
-import type { ResultBatch, ResultColumn, ResultField, ResultSchema, ResultType, ResultValues } from "../../src/model/result-batch.ts";
+// Builds result batches from plain JavaScript values, in the buffer layouts of model/query/result-batch.ts.
+import type { ResultBatch, ResultColumn, ResultField, ResultSchema, ResultType, ResultValues } from "../../src/model/query/result-batch.ts";
 
 /** A value of a column: bigint for 64 bits and more, [months, days, micros] for intervals, an array for lists, an object
  *  for structs, [key, value] pairs for maps. null is NULL. */

@@ -1,6 +1,6 @@
 // The same rows in every state that they can be in. One list of what is written and deleted, one function that brings it into a state: of
 // storage in this process (stored-rows.ts) or of a server (served-rows.ts). What a statement answers must not depend on the state.
-import type { DeleteRequest } from "../../src/model/deletion.ts";
+import type { DeleteRequest } from "../../src/model/rows/deletion.ts";
 
 export const ROW_STATES = [
   "in memory",

@@ -1,14 +1,14 @@
 // Rows for tests: plain objects to batches and runs in shared memory, and back. Slow and obvious on purpose: it is what kernel code is
 // compared with.
 import { VIEW_BYTES, VIEW_INLINE_MAX } from "../../assembly/abi.ts";
-import type { BufferBatch } from "../../src/buffer/table-buffer.ts";
-import { nextDictionaryId } from "../../src/kernel/dictionary-id.ts";
-import type { Kernel } from "../../src/kernel/kernel.ts";
-import { bitmapBytes } from "../../src/kernel/rows.ts";
-import type { SeriesDictionary } from "../../src/kernel/series-dictionary.ts";
-import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../src/model/column.ts";
-import type { ColumnRun, DictionaryView, Run, TagColumnView } from "../../src/model/run.ts";
-import type { ScanChunk } from "../../src/model/scan.ts";
+import { nextDictionaryId } from "../../src/kernel/memory/dictionary-id.ts";
+import type { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { bitmapBytes } from "../../src/kernel/scan/rows.ts";
+import type { SeriesDictionary } from "../../src/kernel/series/series-dictionary.ts";
+import type { ScanChunk } from "../../src/model/query/scan.ts";
+import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../src/model/rows/column.ts";
+import type { ColumnRun, DictionaryView, Run, TagColumnView } from "../../src/model/rows/run.ts";
+import type { BufferBatch } from "../../src/storage/buffer/table-buffer.ts";
 
 /** float: number; integer, unsigned, time: bigint; boolean; string and tag: string. */
 export type TestValue = number | bigint | boolean | string;

@@ -1,14 +1,14 @@
 // The scan of one run, and of a table whose runs all lie in memory: what a query's scan does, without files, caches and records.
-import type { Aggregator } from "../../src/kernel/aggregate.ts";
-import type { HiddenRows } from "../../src/kernel/hidden-rows.ts";
-import type { Kernel } from "../../src/kernel/kernel.ts";
-import { mergeRuns } from "../../src/kernel/run-merge.ts";
-import { columnsToMerge, openRunCursor } from "../../src/kernel/scan.ts";
-import { planSlices } from "../../src/kernel/scan-slices.ts";
-import { SeriesFilter } from "../../src/kernel/series-filter.ts";
+import type { Aggregator } from "../../src/kernel/aggregate/aggregate.ts";
+import type { Kernel } from "../../src/kernel/memory/kernel.ts";
+import type { HiddenRows } from "../../src/kernel/scan/hidden-rows.ts";
+import { mergeRuns } from "../../src/kernel/scan/run-merge.ts";
+import { columnsToMerge, openRunCursor } from "../../src/kernel/scan/scan.ts";
+import { planSlices } from "../../src/kernel/scan/slices.ts";
+import { SeriesFilter } from "../../src/kernel/series/series-filter.ts";
 import { assert } from "../../src/model/assert.ts";
-import type { Run } from "../../src/model/run.ts";
-import type { ScanChunk, ScanCursor, ScanRequest, TagPredicate, TimeRange } from "../../src/model/scan.ts";
+import type { ScanChunk, ScanCursor, ScanRequest, TagPredicate, TimeRange } from "../../src/model/query/scan.ts";
+import type { Run } from "../../src/model/rows/run.ts";
 
 const EMPTY: ScanCursor = { next: () => null, close: () => {} };
 

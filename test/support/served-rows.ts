@@ -1,5 +1,5 @@
 // Rows in one of the states of row-states.ts, behind a real server.
-import type { DeleteRequest } from "../../src/model/deletion.ts";
+import type { DeleteRequest } from "../../src/model/rows/deletion.ts";
 import { dataOf, startDataServer } from "./data-server.ts";
 import { bringInto, ROW_STATES, type RowHolder, type RowState, type RowStep } from "./row-states.ts";
 import type { TestServer } from "./server.ts";

@@ -1,8 +1,9 @@
 // A server with a second port (steered-server.ts) for what has no endpoint of its own: deletions, retention, a flush now, and compaction
 // now. It compacts whatever it can, and closes days at once. Started by data-server.ts, never imported.
-import { COMPACTION_LIMITS } from "../../src/maintain/plan-compaction.ts";
-import type { DataOwner, DeleteRequest } from "../../src/model/deletion.ts";
-import type { Server } from "../../src/server.ts";
+
+import type { DataOwner, DeleteRequest } from "../../src/model/rows/deletion.ts";
+import type { Server } from "../../src/server/server.ts";
+import { COMPACTION_LIMITS } from "../../src/storage/compaction/plan-compaction.ts";
 import { steerServer } from "./steered-server.ts";
 
 /** Nanoseconds are decimal texts. */

@@ -1,7 +1,7 @@
 // An engine for the tests of one file, without tables: statements bring theirs.
 import { afterAll, beforeAll } from "bun:test";
-import { Kernel } from "../../src/kernel/kernel.ts";
-import { SqlEngine } from "../../src/sql/engine.ts";
+import { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { SqlEngine } from "../../src/sql/execute/engine.ts";
 
 /** There from the first test of the file to its last. */
 export function sqlEngine(memoryBytes = 256 << 20): { readonly kernel: Kernel; readonly engine: SqlEngine } {

@@ -1,7 +1,7 @@
 // Result columns as plain JavaScript values, for tests that compare whole answers.
-import { durationText } from "../../src/arrow/clock-text.ts";
-import type { ResultBatch, ResultColumn, ResultSchema, ResultType } from "../../src/model/result-batch.ts";
-import type { SqlEngine, SqlInput } from "../../src/sql/engine.ts";
+import { durationText } from "../../src/encode/cells/clock-text.ts";
+import type { ResultBatch, ResultColumn, ResultSchema, ResultType } from "../../src/model/query/result-batch.ts";
+import type { SqlEngine, SqlInput } from "../../src/sql/execute/engine.ts";
 
 /** bigint for 64 bits and more and for times, string for text, decimals and durations, [months, days, micros] for intervals, arrays and
  *  objects for nested values, null. */

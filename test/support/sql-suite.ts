@@ -1,12 +1,12 @@
 // Tables of statements with the rows, or the error, that the dialect's documentation promises. `home` is the data set of the vendor's
 // public examples: two rooms, one row an hour, 2022-01-01 08:00 to 20:00 UTC.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Kernel } from "../../src/kernel/kernel.ts";
-import { ColumnType } from "../../src/model/column.ts";
+import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { describeError } from "../../src/model/errors.ts";
-import type { QueryParams } from "../../src/model/query.ts";
-import type { ScanTable } from "../../src/model/scan.ts";
-import { SqlEngine } from "../../src/sql/engine.ts";
+import type { QueryParams } from "../../src/model/query/query.ts";
+import type { ScanTable } from "../../src/model/query/scan.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
+import { SqlEngine } from "../../src/sql/execute/engine.ts";
 import { FakeTable } from "./fake-table.ts";
 import { checkKept, otherLiterals, otherTable } from "./kept-rewrites.ts";
 import { prng } from "./prng.ts";

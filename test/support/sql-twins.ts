@@ -1,12 +1,12 @@
 // One statement over two tables of the same rows, of which one makes groups in the storage: both must answer the same.
 import { expect } from "bun:test";
-import type { Kernel } from "../../src/kernel/kernel.ts";
-import { ColumnType } from "../../src/model/column.ts";
+import type { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { describeError } from "../../src/model/errors.ts";
-import type { QueryParams } from "../../src/model/query.ts";
-import type { ResultSchema } from "../../src/model/result-batch.ts";
-import type { ScanTable } from "../../src/model/scan.ts";
-import type { SqlEngine, SqlInput } from "../../src/sql/engine.ts";
+import type { QueryParams } from "../../src/model/query/query.ts";
+import type { ResultSchema } from "../../src/model/query/result-batch.ts";
+import type { ScanTable } from "../../src/model/query/scan.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
+import type { SqlEngine, SqlInput } from "../../src/sql/execute/engine.ts";
 import { type FakeRow, FakeTable } from "./fake-table.ts";
 import { GroupingTable } from "./grouping-table.ts";
 import { askSql, type SqlValue } from "./sql-rows.ts";

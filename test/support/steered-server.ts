@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { parseCommandLine } from "../../src/cli/command-line.ts";
 import { createLogs } from "../../src/cli/logger.ts";
 import { describeError } from "../../src/model/errors.ts";
-import { Server } from "../../src/server.ts";
-import { spawnQueryWorker } from "../../src/workers/spawn.ts";
+import { Server } from "../../src/server/server.ts";
+import { spawnQueryWorker } from "../../src/workers/query/spawn.ts";
 
 /** Starts what the arguments of the process say; the second port's address is in the file `portFile` beside the data folder. `obey` answers
  *  what it is told there; `started` resolves when the server takes requests. What it throws is answered 500. */

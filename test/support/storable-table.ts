@@ -1,6 +1,7 @@
 // A table of plain rows as line protocol, so that the same rows can be stored and be in every state (row-states.ts).
-import { type ColumnDef, ColumnType } from "../../src/model/column.ts";
-import type { ScanTable } from "../../src/model/scan.ts";
+
+import type { ScanTable } from "../../src/model/query/scan.ts";
+import { type ColumnDef, ColumnType } from "../../src/model/rows/column.ts";
 import type { FakeRow, FakeTable } from "./fake-table.ts";
 import type { TestValue } from "./rows.ts";
 import { lineText, type ModelField } from "./storage-model.ts";

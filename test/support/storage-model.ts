@@ -1,7 +1,7 @@
 // What a database holds, as a list of points would: the storage fuzz test plays the same stream into this and into the server. Slow and
 // obvious on purpose.
-import { ColumnType } from "../../src/model/column.ts";
-import type { DeleteRequest } from "../../src/model/deletion.ts";
+import { ColumnType } from "../../src/model/rows/column.ts";
+import type { DeleteRequest } from "../../src/model/rows/deletion.ts";
 import type { TestRow, TestValue } from "./rows.ts";
 
 export interface ModelField {

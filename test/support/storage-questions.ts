@@ -1,10 +1,10 @@
 // Random questions to the storage, whose answers are checked against the list of points that it should hold (storage-model.ts).
 
 import { expect } from "bun:test";
-import { type AggregateRequest, aggregateType } from "../../src/model/aggregate.ts";
-import { type ColumnDef, ColumnType } from "../../src/model/column.ts";
-import type { DeleteRequest } from "../../src/model/deletion.ts";
-import { ALL_TIME, type FieldComparison, type FieldPredicate, type TagPredicate, type TimeRange } from "../../src/model/scan.ts";
+import { type AggregateRequest, aggregateType } from "../../src/model/query/aggregate.ts";
+import { ALL_TIME, type FieldComparison, type FieldPredicate, type TagPredicate, type TimeRange } from "../../src/model/query/scan.ts";
+import { type ColumnDef, ColumnType } from "../../src/model/rows/column.ts";
+import type { DeleteRequest } from "../../src/model/rows/deletion.ts";
 import { aggregateRows, expectGroups } from "./naive-aggregate.ts";
 import { isWanted } from "./naive-scan.ts";
 import { type Below, pick } from "./prng.ts";

@@ -1,17 +1,17 @@
 // Rows in one of the states of row-states.ts, in this process: real ingest, log, files and scans on a disk in memory; statements of both
 // languages over them.
-import type { Kernel } from "../../src/kernel/kernel.ts";
-import type { ColumnDef } from "../../src/model/column.ts";
-import type { DeleteRequest } from "../../src/model/deletion.ts";
+import type { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { TsdbError } from "../../src/model/errors.ts";
-import type { QueryParams } from "../../src/model/query.ts";
-import type { ResultSchema } from "../../src/model/result-batch.ts";
-import type { ScanTable } from "../../src/model/scan.ts";
-import type { SnapshotNeed } from "../../src/query/snapshot.ts";
-import type { TableScan } from "../../src/query/table-scan.ts";
-import { runTsdbql, type TsdbqlContext } from "../../src/query/tsdbql.ts";
-import type { SqlEngine, SqlInput } from "../../src/sql/engine.ts";
-import { parseQuery } from "../../src/tsdbql/parser.ts";
+import type { QueryParams } from "../../src/model/query/query.ts";
+import type { ResultSchema } from "../../src/model/query/result-batch.ts";
+import type { ScanTable } from "../../src/model/query/scan.ts";
+import type { ColumnDef } from "../../src/model/rows/column.ts";
+import type { DeleteRequest } from "../../src/model/rows/deletion.ts";
+import type { SnapshotNeed } from "../../src/scan/snapshot.ts";
+import type { TableScan } from "../../src/scan/table-scan.ts";
+import type { SqlEngine, SqlInput } from "../../src/sql/execute/engine.ts";
+import { runTsdbql, type TsdbqlContext } from "../../src/tsdbql/execute/tsdbql.ts";
+import { parseQuery } from "../../src/tsdbql/parse/parser.ts";
 import { FaultyDisk } from "./faulty-disk.ts";
 import { prng } from "./prng.ts";
 import { bringInto, type RowHolder, type RowState, type RowStep } from "./row-states.ts";

@@ -1,12 +1,12 @@
 // A snapshot of a table made of batches of plain rows in log order: some in files of small pages, some in memory.
-import type { Kernel } from "../../src/kernel/kernel.ts";
-import type { ColumnDef } from "../../src/model/column.ts";
-import type { RowFacts, Run } from "../../src/model/run.ts";
-import { ALL_TIME } from "../../src/model/scan.ts";
-import { union } from "../../src/model/time-ranges.ts";
-import type { Tombstone } from "../../src/model/tombstone.ts";
-import type { BlockSnapshot, TableSnapshot } from "../../src/query/snapshot.ts";
-import { encodePt } from "../../src/store/pt-writer.ts";
+import type { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { ALL_TIME } from "../../src/model/query/scan.ts";
+import type { ColumnDef } from "../../src/model/rows/column.ts";
+import type { RowFacts, Run } from "../../src/model/rows/run.ts";
+import { union } from "../../src/model/rows/time-ranges.ts";
+import type { Tombstone } from "../../src/model/rows/tombstone.ts";
+import type { BlockSnapshot, TableSnapshot } from "../../src/scan/snapshot.ts";
+import { encodePt } from "../../src/storage/pt/writer.ts";
 import { Arena, canonicalKey, type TestRow, writeDictionary, writeRun } from "./rows.ts";
 
 /** Batches that are flushed together, or that lie in memory, each a segment; the batches' sequences count up from 1 over all parts. */

@@ -1,14 +1,14 @@
 // Measurements from line protocol in snapshots, and statements over them answered as plain series: what tests of the v1-style language ask.
-import type { Kernel } from "../../src/kernel/kernel.ts";
-import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../src/model/column.ts";
+import type { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { TsdbError } from "../../src/model/errors.ts";
-import type { ResultColumn, ResultType } from "../../src/model/result-batch.ts";
-import type { DatabaseSnapshot, TableSnapshot } from "../../src/query/snapshot.ts";
-import { TableScan } from "../../src/query/table-scan.ts";
-import { runTsdbql, type TsdbqlContext } from "../../src/query/tsdbql.ts";
-import { BlockCache } from "../../src/store/block-cache.ts";
-import { parseQuery } from "../../src/tsdbql/parser.ts";
-import type { SeriesAnswer } from "../../src/tsdbql/series.ts";
+import type { ResultColumn, ResultType } from "../../src/model/query/result-batch.ts";
+import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../src/model/rows/column.ts";
+import type { DatabaseSnapshot, TableSnapshot } from "../../src/scan/snapshot.ts";
+import { TableScan } from "../../src/scan/table-scan.ts";
+import { BlockCache } from "../../src/storage/block-cache/block-cache.ts";
+import { runTsdbql, type TsdbqlContext } from "../../src/tsdbql/execute/tsdbql.ts";
+import type { SeriesAnswer } from "../../src/tsdbql/functions/series.ts";
+import { parseQuery } from "../../src/tsdbql/parse/parser.ts";
 import type { TestRow, TestValue } from "./rows.ts";
 import { type TablePart, TestSnapshot } from "./table-snapshot.ts";
 

@@ -1,7 +1,7 @@
 // Pieces of answers of the v1-style language, made of plain values.
-import type { ResultField, ResultType } from "../../src/model/result-batch.ts";
-import type { SeriesHead, SeriesPiece } from "../../src/model/series-piece.ts";
-import type { V1Answer } from "../../src/model/v1-answer.ts";
+import type { ResultField, ResultType } from "../../src/model/query/result-batch.ts";
+import type { SeriesHead, SeriesPiece } from "../../src/model/query/series-piece.ts";
+import type { V1Answer } from "../../src/model/query/v1-answer.ts";
 import { batchOf, type Plain } from "./result-batch.ts";
 
 export const TIME: ResultType = { kind: "timestamp", unit: "ns", zone: null };

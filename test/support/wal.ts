@@ -1,6 +1,6 @@
 // Frames for tests of the log: payloads that name their sequence, and reading them back.
 import type { Disk } from "../../src/disk/disk.ts";
-import { type ReplayOptions, type ReplayResult, replay } from "../../src/wal/replay.ts";
+import { type ReplayOptions, type ReplayResult, replay } from "../../src/storage/wal/replay.ts";
 import type { FaultyDisk } from "./faulty-disk.ts";
 
 export const WAL_FOLDER = "wal";

@@ -1,7 +1,7 @@
 // Calls of the language's functions over a few measurements: as statements for InfluxDB 1.x, whose answers are kept as goldens, and as what
 // the operators are asked to do.
 import { join } from "node:path";
-import type { Literal } from "../../src/tsdbql/ast.ts";
+import type { Literal } from "../../src/tsdbql/parse/ast.ts";
 import { prng } from "../support/prng.ts";
 import type { Peer } from "./peer.ts";
 

@@ -2,14 +2,14 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { finish } from "../../src/model/steps.ts";
-import { TimeZone } from "../../src/model/time-zone.ts";
-import type { Fill, Literal } from "../../src/tsdbql/ast.ts";
-import { pointsOf } from "../../src/tsdbql/operators/columns.ts";
-import { fillWindows } from "../../src/tsdbql/operators/fill.ts";
-import { REDUCERS } from "../../src/tsdbql/operators/reducers.ts";
-import { TRANSFORMS } from "../../src/tsdbql/operators/transforms.ts";
-import { cutWindows, oneWindow, TIME_MAX, TIME_MIN, type WindowGrid, windowStarts } from "../../src/tsdbql/operators/windows.ts";
-import type { Points, WindowPoints } from "../../src/tsdbql/points.ts";
+import { TimeZone } from "../../src/model/time/time-zone.ts";
+import { pointsOf } from "../../src/tsdbql/functions/columns.ts";
+import { fillWindows } from "../../src/tsdbql/functions/fill.ts";
+import type { Points, WindowPoints } from "../../src/tsdbql/functions/points.ts";
+import { REDUCERS } from "../../src/tsdbql/functions/reducers.ts";
+import { TRANSFORMS } from "../../src/tsdbql/functions/transforms.ts";
+import { cutWindows, oneWindow, TIME_MAX, TIME_MIN, type WindowGrid, windowStarts } from "../../src/tsdbql/functions/windows.ts";
+import type { Fill, Literal } from "../../src/tsdbql/parse/ast.ts";
 import { CASES, type Case, DATA, GOLDENS, type Goldens, type Measured, statementOf } from "./operator-cases.ts";
 
 const goldens = JSON.parse(readFileSync(GOLDENS, "utf8")) as Goldens;

@@ -3,8 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { bindParams, parseParams } from "../../src/tsdbql/params.ts";
-import { parseQuery } from "../../src/tsdbql/parser.ts";
+import { bindParams, parseParams } from "../../src/tsdbql/parse/params.ts";
+import { parseQuery } from "../../src/tsdbql/parse/parser.ts";
 import { REGEX_STATEMENT } from "./regexes.ts";
 
 /** Where 1.6.7 contradicts its own grammar; ours instead. */

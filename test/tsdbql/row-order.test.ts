@@ -1,7 +1,7 @@
 // Several series have rows of one time: they come by time, then by series, wherever the rows lie, and so do the values of every function
 // that looks at rows in order. Random measurements, written in any order, are asked in several layouts of memory and files.
 import { afterAll, describe, expect, test } from "bun:test";
-import { Kernel } from "../../src/kernel/kernel.ts";
+import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { type Below, prng } from "../support/prng.ts";
 import type { TestRow } from "../support/rows.ts";
 import { type Layout, TsdbqlData } from "../support/tsdbql-data.ts";

@@ -2,17 +2,17 @@
 // retention and retention policies that are databases.
 import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { Kernel } from "../../src/kernel/kernel.ts";
-import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../src/model/column.ts";
+import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { TsdbError } from "../../src/model/errors.ts";
 import { INTERNAL_DATABASE } from "../../src/model/names.ts";
-import { ALL_TIME } from "../../src/model/scan.ts";
-import type { Tombstone } from "../../src/model/tombstone.ts";
-import type { TableSnapshot } from "../../src/query/snapshot.ts";
-import { TableScan } from "../../src/query/table-scan.ts";
-import { runTsdbql, type TsdbqlContext } from "../../src/query/tsdbql.ts";
-import { BlockCache } from "../../src/store/block-cache.ts";
-import { parseQuery } from "../../src/tsdbql/parser.ts";
+import { ALL_TIME } from "../../src/model/query/scan.ts";
+import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../src/model/rows/column.ts";
+import type { Tombstone } from "../../src/model/rows/tombstone.ts";
+import type { TableSnapshot } from "../../src/scan/snapshot.ts";
+import { TableScan } from "../../src/scan/table-scan.ts";
+import { BlockCache } from "../../src/storage/block-cache/block-cache.ts";
+import { runTsdbql, type TsdbqlContext } from "../../src/tsdbql/execute/tsdbql.ts";
+import { parseQuery } from "../../src/tsdbql/parse/parser.ts";
 import { prng } from "../support/prng.ts";
 import type { TestRow, TestValue } from "../support/rows.ts";
 import { type TablePart, TestSnapshot } from "../support/table-snapshot.ts";

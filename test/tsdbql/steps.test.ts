@@ -2,20 +2,20 @@
 // looks at, of one long window as of many short ones, however large it gets. What is counted are pauses, not time.
 import { describe, expect, test } from "bun:test";
 import { finish, STEP_ROWS, type Steps } from "../../src/model/steps.ts";
-import { rowsWhere } from "../../src/query/tsdbql-condition.ts";
-import { groupRows, orderRows } from "../../src/query/tsdbql-order.ts";
-import type { Expression, FieldType, Literal } from "../../src/tsdbql/ast.ts";
-import { cellsOf, pointsOf } from "../../src/tsdbql/operators/columns.ts";
-import { fillWindows } from "../../src/tsdbql/operators/fill.ts";
-import { ROW_FUNCTIONS } from "../../src/tsdbql/operators/functions.ts";
-import type { Windows } from "../../src/tsdbql/operators/operator.ts";
-import { REDUCERS } from "../../src/tsdbql/operators/reducers.ts";
-import { joinByTime } from "../../src/tsdbql/operators/rows.ts";
-import { TRANSFORMS } from "../../src/tsdbql/operators/transforms.ts";
-import { cutWindows, windowStarts } from "../../src/tsdbql/operators/windows.ts";
-import { parseQuery } from "../../src/tsdbql/parser.ts";
-import { compileRegex } from "../../src/tsdbql/plan-regex.ts";
-import type { Points, PointValues } from "../../src/tsdbql/points.ts";
+import { rowsWhere } from "../../src/tsdbql/execute/rows/condition.ts";
+import { groupRows, orderRows } from "../../src/tsdbql/execute/rows/order.ts";
+import { cellsOf, pointsOf } from "../../src/tsdbql/functions/columns.ts";
+import { fillWindows } from "../../src/tsdbql/functions/fill.ts";
+import { ROW_FUNCTIONS } from "../../src/tsdbql/functions/functions.ts";
+import type { Windows } from "../../src/tsdbql/functions/operator.ts";
+import type { Points, PointValues } from "../../src/tsdbql/functions/points.ts";
+import { REDUCERS } from "../../src/tsdbql/functions/reducers.ts";
+import { joinByTime } from "../../src/tsdbql/functions/rows.ts";
+import { TRANSFORMS } from "../../src/tsdbql/functions/transforms.ts";
+import { cutWindows, windowStarts } from "../../src/tsdbql/functions/windows.ts";
+import type { Expression, FieldType, Literal } from "../../src/tsdbql/parse/ast.ts";
+import { parseQuery } from "../../src/tsdbql/parse/parser.ts";
+import { compileRegex } from "../../src/tsdbql/regex/matcher.ts";
 
 const SIZES = [2, 4, 8].map((steps) => steps * STEP_ROWS);
 

@@ -1,7 +1,7 @@
 // Recorded requests as a server answers them: rows from JSON, types and marks from the Parquet answer, texts as they came.
 import { type DataType, type Field, type Schema, tableFromIPC } from "apache-arrow";
 import { readSchema } from "parquet-wasm/esm";
-import { loadParquetLibrary } from "../../src/arrow/parquet-library.ts";
+import { loadParquetLibrary } from "../../src/encode/parquet/library.ts";
 import { DATABASE, exactJson, parseExact, type RecordedAnswer, type RecordedVector } from "./vectors.ts";
 
 export interface Played {

@@ -1,7 +1,7 @@
 // Recorded statements in every state of their rows: each has one answer, whatever the state. That it is the vendor's is not asked here.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Kernel } from "../../src/kernel/kernel.ts";
-import { SqlEngine } from "../../src/sql/engine.ts";
+import { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { SqlEngine } from "../../src/sql/execute/engine.ts";
 import { ROW_STATES } from "../support/row-states.ts";
 import { comparable } from "../support/sql-twins.ts";
 import { outcomeOf, StoredRows } from "../support/stored-rows.ts";

@@ -1,7 +1,7 @@
 // The recorded requests of v3 (v3/README.md): rows as bodies, and statements over them with the way each is sent.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { QueryParams } from "../../src/model/query.ts";
+import type { QueryParams } from "../../src/model/query/query.ts";
 import { type RowStep, splitLines } from "../support/row-states.ts";
 import type { RecordedStep } from "./compare-steps.ts";
 import type { RecordedRequest } from "./played-request.ts";

@@ -1,6 +1,6 @@
 // tsdb create|delete last_cache|distinct_cache.
 import { TsdbError } from "../../model/errors.ts";
-import { parseHumanDuration } from "../../model/human-duration.ts";
+import { parseHumanDuration } from "../../model/time/human-duration.ts";
 import { Api, CONNECTION, DATABASE, Refused } from "./api.ts";
 import type { ClientCommand } from "./command.ts";
 import { confirmed, YES } from "./confirm.ts";

@@ -1,18 +1,18 @@
 // FROM: tables become calls of the scan function under their own names, and the relations they make are what names resolve to.
 import { SCAN_FUNCTION } from "../../duckdb/table-function.ts";
-import { unknownCache } from "../cache-tables.ts";
-import { type TableName, tableNameOf, unknownTable } from "../check.ts";
-import { clockOf, type Hint, kindOfColumn, type ScanUse } from "../kind.ts";
-import { encodeName } from "../names.ts";
-import { outputsOf, selectListOf } from "../own-tables.ts";
-import type { CteMap, Narrowable, OutputColumn, Relation } from "../scope.ts";
-import { Scope } from "../scope.ts";
-import { HandleValue } from "../trace.ts";
-import type { BaseTable, Expression, ExpressionListRef, Join, SelectNode, Star, TableFunctionRef, TableRef } from "../tree.ts";
-import { call, castTo } from "../tree.ts";
+import { clockOf, type Hint, kindOfColumn, type ScanUse } from "../bind/kind.ts";
+import type { CteMap, Narrowable, OutputColumn, Relation } from "../bind/scope.ts";
+import { Scope } from "../bind/scope.ts";
+import { type TableName, tableNameOf, unknownTable } from "../parse/check.ts";
+import { encodeName } from "../parse/names.ts";
+import type { BaseTable, Expression, ExpressionListRef, Join, SelectNode, Star, TableFunctionRef, TableRef } from "../parse/tree.ts";
+import { call, castTo } from "../parse/tree.ts";
+import { HandleValue } from "../plan/trace.ts";
+import { unknownCache } from "../tables/cache-tables.ts";
+import { outputsOf, selectListOf } from "../tables/virtual-tables.ts";
 import { rewriteExpression } from "./expression.ts";
-import { lateCondition } from "./late-condition.ts";
-import { applyJoinHints, narrowableAfter } from "./narrow.ts";
+import { lateCondition } from "./pushdown/late-condition.ts";
+import { applyJoinHints, narrowableAfter } from "./pushdown/narrow.ts";
 import { type RewriteContext, renameColumns, rewriteQuery, wideConstant } from "./rewriter.ts";
 
 export interface From {

@@ -1,17 +1,18 @@
 // A SELECT over one table, looked at before its rewrite: what names in it mean, what its WHERE clause says of rows, what its groups are.
 // Nothing is changed and nothing is read.
-import { type ColumnDef, ColumnType } from "../../model/column.ts";
-import { ALL_TIME, type TimeRange } from "../../model/scan.ts";
-import { tableNameOf } from "../check.ts";
-import { kindOfColumn, type ScanUse, type Typed } from "../kind.ts";
-import { encodeName } from "../names.ts";
-import { type CteMap, type OutputColumn, type Resolved, Scope } from "../scope.ts";
-import type { Late } from "../trace.ts";
-import type { BaseTable, Expression, SelectNode } from "../tree.ts";
-import { type Absorbed, absorb } from "./absorb.ts";
-import { isAggregateCall } from "./aggregate-call.ts";
+
+import { ALL_TIME, type TimeRange } from "../../model/query/scan.ts";
+import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
+import { kindOfColumn, type ScanUse, type Typed } from "../bind/kind.ts";
+import { type CteMap, type OutputColumn, type Resolved, Scope } from "../bind/scope.ts";
+import { tableNameOf } from "../parse/check.ts";
+import { encodeName } from "../parse/names.ts";
+import type { BaseTable, Expression, SelectNode } from "../parse/tree.ts";
+import type { Late } from "../plan/trace.ts";
 import { rewriteExpression } from "./expression.ts";
-import { intersect } from "./narrow.ts";
+import { isAggregateCall } from "./functions/aggregate-call.ts";
+import { type Absorbed, absorb } from "./pushdown/absorb.ts";
+import { intersect } from "./pushdown/narrow.ts";
 import { itemAlias, type RewriteContext, type TableDescription } from "./rewriter.ts";
 import { someNode } from "./walk.ts";
 

@@ -1,30 +1,30 @@
 // From the checked tree of the dialect to a tree DuckDB understands: tables become scans, parameters and now() constants, operators on
 // times keep their nanoseconds. Works in place on a tree of its own.
 
-import type { ColumnDef } from "../../model/column.ts";
-import type { TimeRange } from "../../model/scan.ts";
-import { checkLimit, STATEMENT_LIMITS } from "../../model/statement-limits.ts";
+import type { TimeRange } from "../../model/query/scan.ts";
+import { checkLimit, STATEMENT_LIMITS } from "../../model/query/statement-limits.ts";
+import type { ColumnDef } from "../../model/rows/column.ts";
 import type { SystemColumn } from "../../model/system-table.ts";
-import { CteScope } from "../cte-scope.ts";
-import { displayName } from "../display-name.ts";
-import { isFine } from "../interval.ts";
-import { clockOf, type GroupSource, type Hint, type Kind, type ScanUse, type Typed, typeNote } from "../kind.ts";
-import { decodeNames, encodeName } from "../names.ts";
-import { rowCount } from "../row-count.ts";
-import type { CteMap, Derived, Narrowable, OutputColumn } from "../scope.ts";
-import { Scope, timesOfScan } from "../scope.ts";
-import type { Late, Trace } from "../trace.ts";
-import type { Expression, Modifier, OrderBy, QueryNode, SelectNode } from "../tree.ts";
-import { castTo } from "../tree.ts";
-import { DICTIONARY, isDictionary, isNullConstant, NULL_TYPE, sameType } from "../type-notes.ts";
-import { asDuration } from "./comparison.ts";
+import { CteScope } from "../bind/cte-scope.ts";
+import { clockOf, type GroupSource, type Hint, type Kind, type ScanUse, type Typed, typeNote } from "../bind/kind.ts";
+import type { CteMap, Derived, Narrowable, OutputColumn } from "../bind/scope.ts";
+import { Scope, timesOfScan } from "../bind/scope.ts";
+import { DICTIONARY, isDictionary, isNullConstant, NULL_TYPE, sameType } from "../bind/type-notes.ts";
+import { isFine } from "../parse/interval.ts";
+import { decodeNames, encodeName } from "../parse/names.ts";
+import { rowCount } from "../parse/row-count.ts";
+import type { Expression, Modifier, OrderBy, QueryNode, SelectNode } from "../parse/tree.ts";
+import { castTo } from "../parse/tree.ts";
+import type { Late, Trace } from "../plan/trace.ts";
+import { displayName } from "../print/display-name.ts";
 import { asCondition, rewriteExpression } from "./expression.ts";
 import { starColumns } from "./from.ts";
-import { fillGaps } from "./gapfill.ts";
-import { lateCondition } from "./late-condition.ts";
-import { applyHints, intersect } from "./narrow.ts";
+import { fillGaps } from "./gapfill/gapfill.ts";
+import { lateCondition } from "./pushdown/late-condition.ts";
+import { applyHints, intersect } from "./pushdown/narrow.ts";
 import { type SelectSource, selectSource } from "./select-source.ts";
 import type { TableReferences } from "./table-references.ts";
+import { asDuration } from "./values/comparison.ts";
 import { conjunction, conjuncts, someNode } from "./walk.ts";
 
 /** What a statement's tables are, for the rewriter. */

@@ -1,9 +1,9 @@
 // What the rules for function calls have in common: what a rule gets and gives, and the small steps most of them consist of.
 import { TsdbError } from "../../model/errors.ts";
-import type { Kind, Typed } from "../kind.ts";
-import type { Scope } from "../scope.ts";
-import type { Expression, FunctionCall } from "../tree.ts";
-import { call, castTo, stringConstant } from "../tree.ts";
+import type { Kind, Typed } from "../bind/kind.ts";
+import type { Scope } from "../bind/scope.ts";
+import type { Expression, FunctionCall } from "../parse/tree.ts";
+import { call, castTo, stringConstant } from "../parse/tree.ts";
 import { type RewriteContext, wideConstant } from "./rewriter.ts";
 
 /** What a rule gets: the call with its arguments already rewritten. */

@@ -1,15 +1,15 @@
 // What a SELECT reads: groups that the storage makes, the newest rows of its table, or what its FROM says.
-import type { ScanUse } from "../kind.ts";
-import { encodeName } from "../names.ts";
-import type { CteMap, Narrowable, Scope } from "../scope.ts";
-import type { Expression, SelectNode } from "../tree.ts";
-import { firstRowsOf } from "./first-rows.ts";
+import type { ScanUse } from "../bind/kind.ts";
+import type { CteMap, Narrowable, Scope } from "../bind/scope.ts";
+import { encodeName } from "../parse/names.ts";
+import type { Expression, SelectNode } from "../parse/tree.ts";
 import { type From, rewriteFrom } from "./from.ts";
-import { lastRowsOf } from "./last-rows.ts";
-import { isTransparent } from "./narrow.ts";
-import { mayShowNewest, newestRows } from "./newest.ts";
 import { OneTable } from "./one-table.ts";
-import { pushAggregate } from "./push-aggregate.ts";
+import { firstRowsOf } from "./pushdown/first-rows.ts";
+import { lastRowsOf } from "./pushdown/last-rows.ts";
+import { isTransparent } from "./pushdown/narrow.ts";
+import { mayShowNewest, newestRows } from "./pushdown/newest.ts";
+import { pushAggregate } from "./pushdown/push-aggregate.ts";
 import type { RewriteContext } from "./rewriter.ts";
 
 export interface SelectSource {

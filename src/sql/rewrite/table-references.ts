@@ -1,5 +1,5 @@
 // How often a statement names each table: a WITH entry that is named once may be narrowed by whoever names it.
-import type { QueryNode } from "../tree.ts";
+import type { QueryNode } from "../parse/tree.ts";
 
 export class TableReferences {
   private counts: Map<string, number> | null = null;

@@ -1,5 +1,5 @@
 // Going through expressions without knowing every kind of node.
-import type { Expression, OrderBy } from "../tree.ts";
+import type { Expression, OrderBy } from "../parse/tree.ts";
 
 /** A copy of `node` with its direct children replaced; queries inside are left as they are. */
 export function mapChildren(node: Expression, map: (child: Expression) => Expression): Expression {

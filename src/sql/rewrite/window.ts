@@ -1,21 +1,21 @@
 // Window functions. An aggregate's rule is that of aggregate-function.ts, with the window put to each aggregate it consists of. A RANGE
 // frame in intervals over times is computed on nanoseconds, because DuckDB would add to microseconds.
 
-import { RENAMED_FUNCTIONS } from "../dialect.ts";
-import { isAggregate } from "../functions.ts";
-import { intervalNs } from "../interval.ts";
-import { type Typed, withClock } from "../kind.ts";
-import type { Scope } from "../scope.ts";
-import type { Expression, FunctionCall, Window } from "../tree.ts";
-import { bigintConstant, call } from "../tree.ts";
-import { sameType } from "../type-notes.ts";
-import { AGGREGATE_RULES } from "./aggregate-function.ts";
-import { nsOf } from "./arithmetic.ts";
-import { CHANGE_RULES } from "./change-function.ts";
+import { RENAMED_FUNCTIONS } from "../bind/dialect.ts";
+import { isAggregate } from "../bind/functions.ts";
+import { type Typed, withClock } from "../bind/kind.ts";
+import type { Scope } from "../bind/scope.ts";
+import { sameType } from "../bind/type-notes.ts";
+import { intervalNs } from "../parse/interval.ts";
+import type { Expression, FunctionCall, Window } from "../parse/tree.ts";
+import { bigintConstant, call } from "../parse/tree.ts";
 import { rewriteExpression } from "./expression.ts";
 import { resultKind } from "./function.ts";
+import { AGGREGATE_RULES } from "./functions/aggregate-function.ts";
+import { CHANGE_RULES } from "./functions/change-function.ts";
 import { type RewriteContext, rewriteOrders, typed } from "./rewriter.ts";
 import { nullConstant, planError } from "./rule.ts";
+import { nsOf } from "./values/arithmetic.ts";
 import { mapChildren } from "./walk.ts";
 
 export function rewriteWindow(node: Window, context: RewriteContext, scope: Scope): Typed {

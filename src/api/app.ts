@@ -1,0 +1,131 @@
+// The HTTP surface as one Elysia app. What holds for every request stands in `border`: its target, headers of every answer, OPTIONS, HEAD,
+// counting. Who may ask is checked within each route: route.ts.
+import { type AnyElysia, Elysia } from "elysia";
+import { docsRoutes } from "./docs/docs.ts";
+import { INVALID_TARGET, type RequestTarget, RequestTargets, targetOf } from "./request/request-target.ts";
+import type { AppServices } from "./services.ts";
+import { failureOf } from "./shared/errors.ts";
+import { infoRoutes } from "./shared/info.ts";
+import { commonHeaders, errorJson, isComplete } from "./shared/respond.ts";
+import { isChecked } from "./shared/route.ts";
+import { v1QueryRoutes } from "./v1/query.ts";
+import { v1WriteRoutes } from "./v1/write.ts";
+import { v2WriteRoutes } from "./v2/write.ts";
+import { cacheRoutes } from "./v3/configure/cache.ts";
+import { databaseRoutes } from "./v3/configure/database.ts";
+import { fileIndexRoutes } from "./v3/configure/file-index.ts";
+import { nodeRoutes } from "./v3/configure/node.ts";
+import { tableRoutes } from "./v3/configure/table.ts";
+import { tokenRoutes } from "./v3/configure/token.ts";
+import { querySqlRoutes } from "./v3/query-sql.ts";
+import { queryTsdbqlRoutes } from "./v3/query-tsdbql.ts";
+import { v3WriteRoutes } from "./v3/write.ts";
+
+export type App = AnyElysia;
+
+const PREFLIGHT = {
+  "access-control-allow-methods": "*",
+  "access-control-allow-headers": "*",
+  "access-control-max-age": "86400",
+};
+
+/** Nothing that follows on the connection is read: a client and the server may not agree on where it begins. */
+function invalidTarget(): Response {
+  const failure = failureOf(INVALID_TARGET);
+  return errorJson({ ...failure, headers: { ...failure.headers, connection: "close" } });
+}
+
+const ROUTES = [
+  v3WriteRoutes,
+  v2WriteRoutes,
+  v1WriteRoutes,
+  v1QueryRoutes,
+  querySqlRoutes,
+  queryTsdbqlRoutes,
+  databaseRoutes,
+  tableRoutes,
+  tokenRoutes,
+  cacheRoutes,
+  fileIndexRoutes,
+  nodeRoutes,
+  infoRoutes,
+];
+
+/** All routes over `services`. `handle(request)` answers without a socket; server.ts listens.
+ *  @throws Error for a route that does not check who asks */
+export function createApp(services: AppServices): App {
+  const { access } = services;
+  const routes = { paths: new Set<string>(), headPaths: new Set<string>() };
+  // Elysia asks for the function around its router with every request.
+  const around = once((next: Handler) => border(services, routes, next));
+  const app: App = new Elysia({
+    name: "http",
+    strictPath: true,
+    // Otherwise the router looks for the path behind the 11th character and misses it after a short host name.
+    handler: { standardHostname: false },
+  })
+    .wrap((next) => around(next as unknown as Handler))
+    .onError(({ error, code, request }) => {
+      const target = targetOf(request);
+      if (code === "NOT_FOUND") return access.notFound(request, target);
+      const failure = failureOf(error);
+      if (failure.isOurs) services.report(error, `${request.method} ${target.path}`);
+      return errorJson(failure);
+    });
+  for (const make of ROUTES) app.use(make(services).plugin);
+  app.use(docsRoutes(services, () => app.routes).plugin);
+  requireChecks(app);
+  for (const { method, path } of app.routes) {
+    routes.paths.add(path);
+    if (method === "HEAD") routes.headPaths.add(path);
+  }
+  return app;
+}
+
+/** @throws Error when a route was not registered with an access rule */
+export function requireChecks(app: App): void {
+  for (const { method, path, handler } of app.routes) {
+    if (!isChecked(handler)) throw new Error(`BUG: the route ${method} ${path} has no access rule`);
+  }
+}
+
+/** `make`, which is called again only for another argument than the last. */
+function once<T, R>(make: (argument: T) => R): (argument: T) => R {
+  let last: { argument: T; made: R } | undefined;
+  return (argument) => {
+    if (last === undefined || last.argument !== argument) last = { argument, made: make(argument) };
+    return last.made;
+  };
+}
+
+type Handler = (request: Request) => Response | Promise<Response>;
+
+/** Around the router: reads the target, adds the headers that every answer carries, and counts by route pattern. */
+function border(services: AppServices, routes: { paths: ReadonlySet<string>; headPaths: ReadonlySet<string> }, next: Handler): Handler {
+  const headers = Object.entries(commonHeaders(services));
+  const targets = new RequestTargets();
+  const finish = (request: Request, path: string, startedMs: number, response: Response): Response => {
+    if (!isComplete(response)) for (const [name, value] of headers) response.headers.set(name, value);
+    const seconds = (services.now() - startedMs) / 1000;
+    services.metrics.request(request.method, routes.paths.has(path) ? path : "other", response.status, seconds);
+    return response;
+  };
+  const answer = (request: Request, target: RequestTarget): Response | Promise<Response> => {
+    const { path, url } = target;
+    if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: PREFLIGHT });
+    // The router would answer HEAD with what GET says; here HEAD is a method like any other, and mostly not offered.
+    if (request.method === "HEAD" && !routes.headPaths.has(path)) return services.access.notFound(request, target);
+    // The router finds the path by counting the characters of http://, and would take one of the slashes of https:// for it.
+    if (request.url !== url) Object.defineProperty(request, "url", { value: url });
+    return next(request);
+  };
+  return (request) => {
+    const startedMs = services.now();
+    const target = targets.read(request);
+    if (target === null) return finish(request, "", startedMs, invalidTarget());
+    const response = answer(request, target);
+    return response instanceof Promise
+      ? response.then((answered) => finish(request, target.path, startedMs, answered))
+      : finish(request, target.path, startedMs, response);
+  };
+}

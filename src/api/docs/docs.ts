@@ -1,0 +1,22 @@
+// GET /openapi.json and GET /docs, both made from what the routes say about themselves.
+
+import type { AppServices } from "../services.ts";
+import { json } from "../shared/respond.ts";
+import { Routes } from "../shared/route.ts";
+import { renderDocs } from "./docs-page.ts";
+import { type DocumentedRoute, openApi } from "./openapi.ts";
+import { hidden } from "./operation.ts";
+
+/** `routes` is asked at the first request, when all of them are registered. */
+export const docsRoutes = (services: AppServices, routes: () => readonly DocumentedRoute[]) => {
+  const document = once(() => openApi(routes(), services.edition));
+  const page = once(() => renderDocs(document()));
+  return new Routes("http.docs", services.access)
+    .get("/openapi.json", hidden("open"), () => json(200, document()))
+    .get("/docs", hidden("open"), () => new Response(page(), { headers: { "content-type": "text/html; charset=utf-8" } }));
+};
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}

@@ -1,0 +1,53 @@
+// The OpenAPI document of the registered routes.
+import { EDITIONS, type Edition } from "../shared/aliases.ts";
+
+/** What a route keeps of itself; Elysia's route list has more. */
+export interface DocumentedRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly hooks: { readonly detail?: unknown };
+}
+
+export interface Operation {
+  readonly hide?: boolean;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters: readonly Parameter[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, Content>> };
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Readonly<Record<string, Content>> }>>;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: "query" | "header";
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+export interface Content {
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+export interface OpenApi {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+export function openApi(routes: readonly DocumentedRoute[], edition: Edition): OpenApi {
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const { method, path, hooks } of routes) {
+    const operation = hooks.detail as Operation | undefined;
+    if (operation === undefined || operation.hide === true) continue;
+    paths[path] ??= {};
+    paths[path][method.toLowerCase()] = operation;
+  }
+  const { version, build } = EDITIONS[edition];
+  return {
+    openapi: "3.1.0",
+    info: { title: `tsdb ${build}`, version, description: "A time-series database: line protocol in, SQL out." },
+    paths,
+  };
+}

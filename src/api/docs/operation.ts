@@ -1,0 +1,93 @@
+// Turns the schemas that the routes read with into the OpenAPI form of the route, so that reading and documenting cannot differ.
+import type { TObject, TSchema } from "@sinclair/typebox";
+import type { DocumentDecoration } from "elysia";
+import type { AccessRule } from "../../model/access.ts";
+import type { RouteAccess } from "../shared/access.ts";
+
+/** Member of a route's description that says who may ask it. */
+const ACCESS = "x-access";
+
+/** A route's access rule, and its part of the OpenAPI document. */
+export interface DescribedRoute<R extends AccessRule = AccessRule> {
+  readonly access: RouteAccess<R>;
+  readonly detail: DocumentDecoration;
+}
+
+/** A route that is not documented. */
+export function hidden<R extends AccessRule>(rule: R, { takesPassword = false } = {}): DescribedRoute<R> {
+  return { access: { rule, takesPassword }, detail: { hide: true, [ACCESS]: rule } as DocumentDecoration };
+}
+
+export interface OperationSource<R extends AccessRule = AccessRule> {
+  readonly tag: "Write" | "Query" | "Databases" | "Tokens" | "Server";
+  readonly summary: string;
+  readonly access: R;
+  /** `p` in the query string is a token. */
+  readonly takesPassword?: boolean;
+  readonly description?: string;
+  readonly query?: TObject;
+  readonly headers?: TObject;
+  /** Body by media type. */
+  readonly body?: Readonly<Record<string, TSchema>>;
+  /** What each status means, with the body's schema by media type where there is one. */
+  readonly answers: Readonly<Record<number, Answer>>;
+}
+
+export interface Answer {
+  readonly description: string;
+  readonly content?: Readonly<Record<string, TSchema>>;
+}
+
+export function operation<const R extends AccessRule>(source: OperationSource<R>): DescribedRoute<R> {
+  const detail = {
+    tags: [source.tag],
+    summary: source.summary,
+    [ACCESS]: source.access,
+    ...(source.description === undefined ? {} : { description: source.description }),
+    parameters: [...parameters("query", source.query), ...parameters("header", source.headers)],
+    ...(source.body === undefined ? {} : { requestBody: { required: true, content: content(source.body) } }),
+    responses: Object.fromEntries(
+      Object.entries({ ...commonAnswers(source), ...source.answers }).map(([status, answer]) => [
+        status,
+        { description: answer.description, ...(answer.content === undefined ? {} : { content: content(answer.content) }) },
+      ]),
+    ),
+  };
+  const access = { rule: source.access, takesPassword: source.takesPassword ?? false };
+  return { access, detail: detail as unknown as DocumentDecoration };
+}
+
+/** What every route may answer that is asked for like this, unless it says more of it itself. */
+function commonAnswers({ access, body, tag }: OperationSource): Record<number, Answer> {
+  const answers: Record<number, Answer> = {};
+  if (access !== "open") {
+    answers[400] = { description: "The Authorization header cannot be understood." };
+    answers[401] = { description: "No token, or one that is unknown, deleted or has expired." };
+    if (access !== "any token") answers[403] = { description: "The token may not do it." };
+  }
+  if (body !== undefined) {
+    answers[400] = { description: "The body or the Authorization header cannot be understood." };
+    answers[413] = { description: "The body is larger than --max-http-request-size, as sent or decompressed." };
+    // of a query the type is not looked at: clients send JSON under any name
+    if (tag !== "Query" && "application/json" in body) answers[415] = { description: "The body's type is not application/json." };
+  }
+  return answers;
+}
+
+function parameters(place: "query" | "header", schema: TObject | undefined): object[] {
+  if (schema === undefined) return [];
+  const required = new Set<string>(schema.required ?? []);
+  return Object.entries(schema.properties).map(([name, property]) => {
+    const { description, ...type } = plain(property);
+    return { name, in: place, required: required.has(name), ...(description === undefined ? {} : { description }), schema: type };
+  });
+}
+
+function content(byType: Readonly<Record<string, TSchema>>): Record<string, { schema: unknown }> {
+  return Object.fromEntries(Object.entries(byType).map(([type, schema]) => [type, { schema: plain(schema) }]));
+}
+
+/** The schema as JSON: TypeBox keeps its own marks under symbols, which JSON drops. */
+function plain(schema: TSchema): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(schema)) as Record<string, unknown>;
+}

@@ -1,0 +1,207 @@
+// The main thread's side of Arrow Flight: starts the thread that speaks gRPC and does for it what it asks for.
+import { describeError } from "../../model/errors.ts";
+import type { QueryAnswer } from "../../model/query/query.ts";
+import type { FlightBackend } from "./access.ts";
+import { showAddress } from "./grpc/address.ts";
+import { errorFrom, type FlightWorkerOptions, type FromFlightWorker, THREAD_WINDOW_BYTES, type ToFlightWorker } from "./worker-messages.ts";
+
+export interface FlightThreadOptions extends FlightWorkerOptions {
+  /** Called with errors of ours, for the log; also when the thread died and another one takes its place. */
+  readonly report: (error: Error, where: string) => void;
+  readonly queryStarted: () => void;
+  /** `error`: undefined when the answer went out to its end. */
+  readonly queryEnded: (outcome: { readonly error: unknown; readonly seconds: number; readonly bytes: number }) => void;
+}
+
+/** How long to wait with another thread when one has died soon after its start. */
+const RESTART_MS = 1000;
+
+export class FlightThread {
+  private worker: Worker | undefined;
+  private boundPort = 0;
+  private readonly queries = new Map<number, ForwardedQuery>();
+  private stopped: (() => void) | undefined;
+  private isStopping = false;
+
+  private constructor(
+    private readonly options: FlightThreadOptions,
+    private readonly backend: FlightBackend,
+  ) {}
+
+  /** Resolves when connections are taken. @throws TsdbError config when the address cannot be listened on */
+  static async start(options: FlightThreadOptions, backend: FlightBackend): Promise<FlightThread> {
+    const thread = new FlightThread(options, backend);
+    thread.boundPort = await thread.launch(options.port);
+    return thread;
+  }
+
+  /** `http://127.0.0.1:8183`, without a slash at the end. */
+  get url(): string {
+    return `${this.options.tls === null ? "http" : "https"}://${showAddress(this.options.hostname, this.boundPort)}`;
+  }
+
+  /** What is listened on. */
+  get port(): number {
+    return this.boundPort;
+  }
+
+  /** A thread that listens on `port`; resolves to the port it got. */
+  private async launch(port: number): Promise<number> {
+    const { report, hostname, tls, http } = this.options;
+    const worker = new Worker(new URL("./worker.ts", import.meta.url).href);
+    this.worker = worker;
+    const started = Promise.withResolvers<number>();
+    let isStarted = false;
+    worker.onerror = ({ message }) => {
+      // the message comes with lines of code and a stack
+      const cause = message.split("\n").find((line) => /^\w*error: /i.test(line)) ?? message;
+      const error = new Error(`the thread of Arrow Flight failed: ${cause}`);
+      started.reject(error);
+      if (isStarted) this.replace(error);
+    };
+    worker.onmessage = ({ data }: MessageEvent<FromFlightWorker>) => {
+      if (data.type === "started") started.resolve(data.port);
+      else if (data.type === "failed") started.reject(errorFrom(data.error));
+      else if (data.type === "report") report(errorFrom(data.error), data.where);
+      else this.receive(worker, data);
+    };
+    post(worker, { type: "start", options: { hostname, port, tls, http } });
+    try {
+      const bound = await started.promise;
+      isStarted = true;
+      return bound;
+    } catch (error) {
+      worker.terminate();
+      throw error;
+    }
+  }
+
+  /** Whatever made a thread die, the next client finds another one. */
+  private replace(error: Error): void {
+    this.end();
+    if (this.isStopping) return;
+    this.options.report(error, "thread");
+    const again = () => {
+      if (!this.isStopping) this.launch(this.boundPort).catch((failure: Error) => this.replace(failure));
+    };
+    setTimeout(again, RESTART_MS);
+  }
+
+  /** Takes no more calls; those that run have `graceMs`. */
+  async stop(graceMs: number): Promise<void> {
+    this.isStopping = true;
+    const { worker } = this;
+    if (worker === undefined) return;
+    await new Promise<void>((resolve) => {
+      this.stopped = resolve;
+      post(worker, { type: "stop", graceMs });
+    });
+    this.end();
+  }
+
+  private end(): void {
+    for (const query of this.queries.values()) query.cancel();
+    this.worker?.terminate();
+    this.worker = undefined;
+    this.stopped?.();
+  }
+
+  private receive(worker: Worker, message: Exclude<FromFlightWorker, { readonly type: "started" | "failed" | "report" }>): void {
+    switch (message.type) {
+      case "check":
+        void settle(worker, message.id, async () => this.backend.check(message.token, message.database));
+        return;
+      case "query":
+        void settle(worker, message.id, () => this.query(worker, message));
+        return;
+      case "taken":
+        this.queries.get(message.id)?.addCredit(message.bytes);
+        return;
+      case "cancel":
+        this.queries.get(message.id)?.cancel();
+        return;
+      case "stopped":
+        this.stopped?.();
+        return;
+    }
+  }
+
+  private async query(worker: Worker, { id, request, token }: Extract<FromFlightWorker, { readonly type: "query" }>): Promise<void> {
+    const { queryStarted, queryEnded } = this.options;
+    const query = new ForwardedQuery((bytes) => post(worker, { type: "bytes", id, bytes }, [bytes.buffer]));
+    this.queries.set(id, query);
+    const startedMs = performance.now();
+    queryStarted();
+    let failure: unknown;
+    try {
+      await query.run((signal) => this.backend.query({ ...request, signal }, token));
+    } catch (error) {
+      failure = error;
+      throw error;
+    } finally {
+      this.queries.delete(id);
+      queryEnded({ error: failure, seconds: (performance.now() - startedMs) / 1000, bytes: query.bytes });
+    }
+  }
+}
+
+function post(worker: Worker, message: ToFlightWorker, transfer: ArrayBuffer[] = []): void {
+  worker.postMessage(message, transfer);
+}
+
+/** Tells the thread how something ended that it had asked for. */
+async function settle(worker: Worker, id: number, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+    post(worker, { type: "done", id });
+  } catch (error) {
+    post(worker, { type: "error", id, error: describeError(error) });
+  }
+}
+
+/** A statement that runs for the thread: its answer goes there piece by piece, as much as the client takes. */
+class ForwardedQuery {
+  /** What has been sent. */
+  bytes = 0;
+  private readonly aborter = new AbortController();
+  private credit = THREAD_WINDOW_BYTES;
+  private wake: () => void = () => {};
+
+  constructor(private readonly send: (bytes: Uint8Array<ArrayBuffer>) => void) {
+    this.aborter.signal.addEventListener("abort", () => this.wake(), { once: true });
+  }
+
+  async run(ask: (signal: AbortSignal) => Promise<QueryAnswer>): Promise<void> {
+    const { body } = await ask(this.aborter.signal);
+    for await (const bytes of piecesOf(body)) {
+      this.credit -= bytes.byteLength;
+      this.bytes += bytes.byteLength;
+      this.send(owned(bytes));
+      while (this.credit <= 0 && !this.aborter.signal.aborted) {
+        await new Promise<void>((resolve) => {
+          this.wake = resolve;
+        });
+      }
+    }
+  }
+
+  addCredit(bytes: number): void {
+    this.credit += bytes;
+    if (this.credit > 0) this.wake();
+  }
+
+  cancel(): void {
+    this.aborter.abort();
+  }
+}
+
+async function* piecesOf(body: QueryAnswer["body"]): AsyncGenerator<Uint8Array> {
+  if (body instanceof Uint8Array) yield body;
+  else for await (const bytes of body) yield bytes;
+}
+
+/** Bytes that are all of their buffer, which then may leave with them. */
+function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const isWhole = bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;
+  return isWhole ? (bytes as Uint8Array<ArrayBuffer>) : bytes.slice();
+}

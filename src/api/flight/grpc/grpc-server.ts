@@ -1,0 +1,227 @@
+// The service behind @grpc/grpc-js, which takes and gives raw bytes here: this folder reads and writes the messages. A call becomes what
+// the service understands, an answer writes that wait for the reader, an error a status. What is not registered is UNIMPLEMENTED.
+import type { Duplex } from "node:stream";
+import {
+  type ConnectionInjector,
+  type handleUnaryCall,
+  Metadata,
+  Server,
+  ServerCredentials,
+  type ServerDuplexStream,
+  type ServerWritableStream,
+  type ServiceDefinition,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
+import { TsdbError } from "../../../model/errors.ts";
+import type { FlightService } from "../service.ts";
+import { encodeFlightData } from "../wire/flight-data.ts";
+import { type AnyCall, GrpcCall } from "./grpc-call.ts";
+import { ReceivedBytes } from "./received-bytes.ts";
+import { rpcFailure } from "./status.ts";
+
+/** Largest message that is taken, gRPC's own default. A statement has at most 1 MiB. */
+const RECEIVED_BYTES_MAX = 4 << 20;
+/** Of messages that have not come whole yet, of all connections. */
+const WAITING_BYTES_MAX = 64 << 20;
+/** Of one connection. */
+const STREAMS_MAX = 100;
+/** How long a connection may be without a call; clients connect again when they have the next one. */
+const CONNECTION_IDLE_MS = 300_000;
+const SHUTDOWN_POLL_MS = 10;
+
+type Shape = "unary" | "server stream" | "bidi stream";
+const METHODS = {
+  Handshake: "bidi stream",
+  GetFlightInfo: "unary",
+  GetSchema: "unary",
+  DoGet: "server stream",
+  DoPut: "bidi stream",
+  DoAction: "server stream",
+  ListActions: "server stream",
+} as const satisfies Record<string, Shape>;
+type MethodName = keyof typeof METHODS;
+
+const asIs = (bytes: Buffer) => bytes;
+const asBuffer = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+const DEFINITION: ServiceDefinition = Object.fromEntries(
+  (Object.entries(METHODS) as [MethodName, Shape][]).map(([name, shape]) => [
+    name,
+    {
+      path: `/arrow.flight.protocol.FlightService/${name}`,
+      requestStream: shape === "bidi stream",
+      responseStream: shape !== "unary",
+      requestSerialize: asBuffer,
+      requestDeserialize: asIs,
+      responseSerialize: asBuffer,
+      responseDeserialize: asIs,
+    },
+  ]),
+);
+
+export interface GrpcOptions {
+  /** Called with every error of ours, for the log. */
+  readonly report: (error: unknown, where: string) => void;
+  /** For tests. */
+  readonly connectionIdleMs?: number | undefined;
+}
+
+export class GrpcServer {
+  private readonly received = new ReceivedBytes(WAITING_BYTES_MAX);
+  private readonly server: Server;
+  private readonly connections: ConnectionInjector;
+  private readonly running = new Set<GrpcCall>();
+  private readonly open = new Set<Duplex>();
+
+  constructor(
+    private readonly service: FlightService,
+    private readonly options: GrpcOptions,
+  ) {
+    this.server = new Server({
+      "grpc.max_receive_message_length": RECEIVED_BYTES_MAX,
+      "grpc.max_send_message_length": -1,
+      "grpc.max_concurrent_streams": STREAMS_MAX,
+      "grpc.max_connection_idle_ms": options.connectionIdleMs ?? CONNECTION_IDLE_MS,
+      interceptors: [this.received.intercept],
+    });
+    this.server.addService(DEFINITION, this.implementation());
+    // whoever accepts connections speaks TLS, if anybody does
+    this.connections = this.server.createConnectionInjector(ServerCredentials.createInsecure());
+  }
+
+  /** A connection whose client speaks HTTP/2. */
+  accept(connection: Duplex): void {
+    this.open.add(connection);
+    connection.once("close", () => this.open.delete(connection));
+    this.connections.injectConnection(connection);
+  }
+
+  /** Calls that run. */
+  get activeCount(): number {
+    return this.running.size;
+  }
+
+  /** Bytes of messages that have not come whole yet. */
+  get waitingBytes(): number {
+    return this.received.waitingBytes;
+  }
+
+  /** Takes no more calls; those that run have `graceMs`. */
+  async stop(graceMs: number): Promise<void> {
+    this.connections.drain(graceMs);
+    const deadlineMs = performance.now() + graceMs;
+    while (this.isSending() && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, SHUTDOWN_POLL_MS));
+    this.connections.destroy();
+    this.server.forceShutdown();
+  }
+
+  /** An answer that a call has handed over may still be on its way. */
+  private isSending(): boolean {
+    if (this.running.size > 0 || this.received.openStreams > 0) return true;
+    return [...this.open].some(({ writableLength }) => writableLength > 0);
+  }
+
+  private implementation(): UntypedServiceImplementation {
+    const { service } = this;
+    return {
+      Handshake: this.stream("Handshake", async (call: Conversation, caller) => {
+        const { token, reply } = service.handshake(caller, (await messagesOf(call, caller.signal).next()).value);
+        const metadata = new Metadata();
+        if (token !== null) metadata.set("authorization", `Bearer ${token}`);
+        call.sendMetadata(metadata);
+        await caller.write(call, reply);
+      }),
+      GetFlightInfo: this.unary("GetFlightInfo", (caller, request) => service.getFlightInfo(caller, request)),
+      GetSchema: this.unary("GetSchema", (caller, request) => service.getSchema(caller, request)),
+      DoGet: this.stream("DoGet", async (call: Subscription, caller) => {
+        for await (const message of await service.doGet(caller, call.request)) await caller.write(call, encodeFlightData(message));
+      }),
+      DoPut: this.stream("DoPut", async (call: Conversation, caller) =>
+        caller.write(call, await service.doPut(caller, messagesOf(call, caller.signal))),
+      ),
+      DoAction: this.stream("DoAction", async (call: Subscription, caller) => {
+        for (const result of await service.doAction(caller, call.request)) await caller.write(call, result);
+      }),
+      ListActions: this.stream("ListActions", async (call: Subscription, caller) => {
+        for (const type of service.listActions()) await caller.write(call, type);
+      }),
+    } satisfies Record<MethodName, unknown>;
+  }
+
+  private unary(name: MethodName, answer: (caller: GrpcCall, request: Buffer) => Promise<Uint8Array>): handleUnaryCall<Buffer, Uint8Array> {
+    return (call, callback) => {
+      const caller = this.begin(call);
+      answer(caller, call.request)
+        .then(
+          (reply) => callback(null, reply),
+          (error) => callback(this.failure(error, name, caller)),
+        )
+        .finally(() => this.end(caller));
+    };
+  }
+
+  /** Answers in a stream, whether the client sends one message or many. */
+  private stream<C extends StreamCall>(name: MethodName, answer: (call: C, caller: GrpcCall) => Promise<void>): (call: C) => void {
+    return (call) => {
+      const caller = this.begin(call);
+      answer(call, caller)
+        .then(
+          () => call.end(),
+          (error) => void call.emit("error", this.failure(error, name, caller)),
+        )
+        .finally(() => this.end(caller));
+    };
+  }
+
+  private begin(call: AnyCall): GrpcCall {
+    const caller = new GrpcCall(call);
+    this.running.add(caller);
+    return caller;
+  }
+
+  private end(caller: GrpcCall): void {
+    caller.end();
+    this.running.delete(caller);
+  }
+
+  /** What grpc-js makes a status of. */
+  private failure(error: unknown, where: string, caller: GrpcCall): Error & { code: number; details: string } {
+    const { code, details, isOurs } = rpcFailure(error);
+    if (isOurs && !caller.signal.aborted) this.options.report(error, where);
+    return Object.assign(new Error(details), { code, details });
+  }
+}
+
+/** One message of the client, answered by many. */
+type Subscription = ServerWritableStream<Buffer, Uint8Array>;
+type Conversation = ServerDuplexStream<Buffer, Uint8Array>;
+type StreamCall = Subscription | Conversation;
+
+/** A client's messages, each when it is asked for. The stream's own iterator would end the call with the last one, unanswered. */
+async function* messagesOf(call: Conversation, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const waiting: Buffer[] = [];
+  let isEnded = false;
+  let wake = () => {};
+  call.on("data", (message: Buffer) => {
+    waiting.push(message);
+    call.pause();
+    wake();
+  });
+  call.once("end", () => {
+    isEnded = true;
+    wake();
+  });
+  signal.addEventListener("abort", () => wake(), { once: true });
+  for (;;) {
+    const next = waiting.shift();
+    if (next !== undefined) yield next;
+    else if (isEnded) return;
+    else if (signal.aborted) throw new TsdbError("cancelled", "the client went away");
+    else {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        call.resume();
+      });
+    }
+  }
+}

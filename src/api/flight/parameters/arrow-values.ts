@@ -1,0 +1,232 @@
+// A column of parameters in Arrow's buffers, value by value, as statements take them: numbers, texts, truth values. What a statement has no
+// value for goes as text, with an expression that makes the value of it.
+import { ByteWriter } from "../../../encode/byte-writer.ts";
+import { TimestampText, writeTimeOfDay } from "../../../encode/cells/clock-text.ts";
+import { near, TsdbError } from "../../../model/errors.ts";
+import type { QueryParams } from "../../../model/query/query.ts";
+import type { FlatTable } from "../wire/flatbuffer.ts";
+
+export type ParameterValue = QueryParams[string];
+
+/** What a placeholder is written as, ? being itself. Empty: as it is. */
+interface ParameterForms {
+  readonly value: string;
+  /** NULL of the column's type. */
+  readonly none: string;
+}
+
+const castTo = (type: string): ParameterForms => ({ value: "", none: `CAST(? AS ${type})` });
+const always = (form: string): ParameterForms => ({ value: form, none: form });
+
+const FORMS = {
+  null: { value: "", none: "" },
+  bool: castTo("BOOLEAN"),
+  int: castTo("BIGINT"),
+  uint: castTo("BIGINT UNSIGNED"),
+  float: castTo("DOUBLE"),
+  text: castTo("VARCHAR"),
+  binary: always("decode(?, 'hex')"),
+  date: always("CAST(? AS DATE)"),
+  time: always("CAST(? AS TIME)"),
+  s: always("arrow_cast(?, 'Timestamp(s)')"),
+  ms: always("arrow_cast(?, 'Timestamp(ms)')"),
+  us: always("arrow_cast(?, 'Timestamp(µs)')"),
+  ns: always("arrow_cast(?, 'Timestamp(ns)')"),
+} as const;
+
+/** What a column's values are to a statement; timestamps by their unit. */
+export type ParameterKind = keyof typeof FORMS;
+
+/** @throws TsdbError bad_request for a kind that is none */
+export function formOf(kind: string, value: ParameterValue): string {
+  if (!Object.hasOwn(FORMS, kind)) throw new TsdbError("bad_request", `parameters have no kind ${near(kind)}`);
+  return FORMS[kind as ParameterKind][value === null ? "none" : "value"];
+}
+
+/** An Arrow type, by Schema.fbs: the number of its table, and the table. */
+export interface ArrowType {
+  readonly id: number;
+  readonly table: FlatTable | null;
+}
+
+export interface IntType {
+  readonly bits: number;
+  readonly isSigned: boolean;
+}
+
+/** Buffers of a column in their order; each is as long as its message says, which need not be enough. */
+export type Buffers = readonly (Uint8Array | undefined)[];
+
+/** How values of a type are read. */
+export interface ValueReader {
+  /** Validity included; views have as many more as the batch says. */
+  readonly bufferCount: number;
+  readonly isView: boolean;
+  readonly kind: ParameterKind;
+  /** Of a row that is present. @throws RangeError, TsdbError for what lies outside of the buffers */
+  read(buffers: Buffers, at: number): ParameterValue;
+}
+
+const TYPE = {
+  ...{ null: 1, int: 2, float: 3, binary: 4, utf8: 5, bool: 6, decimal: 7, date: 8, time: 9, timestamp: 10, fixedBinary: 15 },
+  ...{ largeBinary: 19, largeUtf8: 20, binaryView: 23, utf8View: 24 },
+} as const;
+const TYPE_NAMES = `none null int float binary utf8 bool decimal date time timestamp interval list struct union fixed-size-binary
+  fixed-size-list map duration large-binary large-utf8 large-list run-end-encoded binary-view utf8-view list-view large-list-view`.split(
+  /\s+/,
+);
+
+const UNITS = ["s", "ms", "us", "ns"] as const;
+const FLOAT = { half: 0, single: 1, double: 2 } as const;
+const DAY_MS = 86_400_000;
+
+export function unreadable(why: string, cause?: unknown): TsdbError {
+  return new TsdbError("bad_request", `cannot read the parameters as Arrow data: ${near(why, 100)}`, {}, { cause });
+}
+
+/** Null: every value is NULL. @throws TsdbError bad_request for a type whose values cannot be bound */
+export function readerOf(name: string, { id, table }: ArrowType): ValueReader | null {
+  const cannotBind = (type: string) => new TsdbError("bad_request", `parameter ${near(name)}: a value of type ${type} cannot be bound`);
+  switch (id) {
+    case TYPE.null:
+      return null;
+    case TYPE.bool:
+      return fixed("bool", (view, at) => ((view.getUint8(at >>> 3) >>> (at & 7)) & 1) === 1);
+    case TYPE.int: {
+      const type = intType(table);
+      return fixed(type.isSigned ? "int" : "uint", (view, at) => intValue(view, type, at));
+    }
+    case TYPE.float: {
+      const precision = table?.int16(0, 0) ?? 0;
+      if (precision > FLOAT.double) throw cannotBind(`float of precision ${precision}`);
+      return fixed("float", (view, at) => floatValue(view, precision, at));
+    }
+    case TYPE.decimal: {
+      const bits = table?.int32(2, 128) ?? 128;
+      if (bits !== 128) throw cannotBind(`decimal of ${bits} bits`);
+      // a number, as decimals in statements are
+      const scale = table?.int32(1, 0) ?? 0;
+      return fixed("float", (view, at) => Number(int128(view, at)) / 10 ** scale);
+    }
+    case TYPE.date: {
+      const isDays = (table?.int16(0, 1) ?? 1) === 0;
+      return fixed("date", (view, at) => dateText(isDays ? view.getInt32(at * 4, true) * DAY_MS : Number(view.getBigInt64(at * 8, true))));
+    }
+    case TYPE.time: {
+      const unit = UNITS[table?.int16(0, 1) ?? 1] ?? "ns";
+      const isWide = (table?.int32(1, 32) ?? 32) === 64;
+      return fixed("time", (view, at) => timeText(isWide ? Number(view.getBigInt64(at * 8, true)) : view.getInt32(at * 4, true), unit));
+    }
+    case TYPE.timestamp: {
+      // a zone only says how a time is shown
+      const unit = UNITS[table?.int16(0, 0) ?? 0] ?? "ns";
+      return fixed(unit, (view, at) => timestampText(view.getBigInt64(at * 8, true), unit));
+    }
+    case TYPE.utf8:
+      return ranged("text", int32Range, textOf);
+    case TYPE.largeUtf8:
+      return ranged("text", int64Range, textOf);
+    case TYPE.utf8View:
+      return viewed("text", textOf);
+    case TYPE.binary:
+      return ranged("binary", int32Range, hexOf);
+    case TYPE.largeBinary:
+      return ranged("binary", int64Range, hexOf);
+    case TYPE.binaryView:
+      return viewed("binary", hexOf);
+    case TYPE.fixedBinary: {
+      const width = table?.int32(0, 0) ?? 0;
+      return {
+        ...{ bufferCount: 2, isView: false, kind: "binary" },
+        read: ([, bytes], at) => hexOf(cut(bytes, at * width, (at + 1) * width)),
+      };
+    }
+    default:
+      throw cannotBind(TYPE_NAMES[id] ?? String(id));
+  }
+}
+
+export function intType(type: FlatTable | null): IntType {
+  return type === null ? { bits: 32, isSigned: true } : { bits: type.int32(0, 0), isSigned: type.byte(1) !== 0 };
+}
+
+export function intValue(view: DataView, { bits, isSigned }: IntType, at: number): bigint {
+  if (bits === 8) return BigInt(isSigned ? view.getInt8(at) : view.getUint8(at));
+  if (bits === 16) return BigInt(isSigned ? view.getInt16(at * 2, true) : view.getUint16(at * 2, true));
+  if (bits === 32) return BigInt(isSigned ? view.getInt32(at * 4, true) : view.getUint32(at * 4, true));
+  if (bits === 64) return isSigned ? view.getBigInt64(at * 8, true) : view.getBigUint64(at * 8, true);
+  throw unreadable(`integers of ${bits} bits`);
+}
+
+export function viewOf(bytes: Uint8Array | undefined): DataView {
+  if (bytes === undefined) throw unreadable("a buffer is missing");
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function fixed(kind: ParameterKind, value: (view: DataView, at: number) => ParameterValue): ValueReader {
+  return { bufferCount: 2, isView: false, kind, read: ([, values], at) => value(viewOf(values), at) };
+}
+
+type Range = readonly [start: number, end: number];
+
+function ranged(kind: ParameterKind, range: (view: DataView, at: number) => Range, value: (bytes: Uint8Array) => string): ValueReader {
+  return { bufferCount: 3, isView: false, kind, read: ([, offsets, bytes], at) => value(cut(bytes, ...range(viewOf(offsets), at))) };
+}
+
+const int32Range = (view: DataView, at: number): Range => [view.getInt32(at * 4, true), view.getInt32(at * 4 + 4, true)];
+const int64Range = (view: DataView, at: number): Range => [
+  Number(view.getBigInt64(at * 8, true)),
+  Number(view.getBigInt64(at * 8 + 8, true)),
+];
+
+/** | length i32 | up to 12 bytes | or | length i32 | 4 first bytes | buffer i32 | offset i32 | */
+function viewed(kind: ParameterKind, value: (bytes: Uint8Array) => string): ValueReader {
+  return {
+    ...{ bufferCount: 2, isView: true, kind },
+    read([, views, ...buffers], at) {
+      const view = viewOf(views);
+      const length = view.getInt32(at * 16, true);
+      if (length <= 12) return value(cut(views, at * 16 + 4, at * 16 + 4 + length));
+      const start = view.getInt32(at * 16 + 12, true);
+      return value(cut(buffers[view.getInt32(at * 16 + 8, true)], start, start + length));
+    },
+  };
+}
+
+function cut(bytes: Uint8Array | undefined, start: number, end: number): Uint8Array {
+  if (bytes === undefined || start < 0 || end < start || end > bytes.length) throw unreadable("a text lies outside of its buffer");
+  return bytes.subarray(start, end);
+}
+
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return bytes.toHex();
+}
+
+function floatValue(view: DataView, precision: number, at: number): number {
+  if (precision === FLOAT.double) return view.getFloat64(at * 8, true);
+  return precision === FLOAT.single ? view.getFloat32(at * 4, true) : view.getFloat16(at * 2, true);
+}
+
+function int128(view: DataView, at: number): bigint {
+  return (view.getBigInt64(at * 16 + 8, true) << 64n) | view.getBigUint64(at * 16, true);
+}
+
+function timestampText(value: bigint, unit: (typeof UNITS)[number]): string {
+  const out = new ByteWriter();
+  new TimestampText(out, unit, null).write(Number(value & 0xffffffffn), Number(value >> 32n));
+  return new TextDecoder().decode(out.take());
+}
+
+function timeText(value: number, unit: (typeof UNITS)[number]): string {
+  const out = new ByteWriter();
+  writeTimeOfDay(out, value, unit);
+  return new TextDecoder().decode(out.take());
+}
+
+function dateText(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().slice(0, 10);
+}

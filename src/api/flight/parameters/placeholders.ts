@@ -1,0 +1,69 @@
+// The placeholders of a prepared statement: `?` by their place, `$1` and `$name` by their own, and which of them each of a client's columns
+// of parameters is for.
+import { near, TsdbError } from "../../../model/errors.ts";
+import { type Token, tokenize } from "../../../sql/parse/tokens.ts";
+
+const QUESTION_MARK = "?";
+const WORD = /[\p{L}\p{N}_$]/u;
+
+/** The statement with `$1`, `$2` … for each `?`. @throws TsdbError bad_query when it has other placeholders too */
+export function numberPlaceholders(statement: string): string {
+  const tokens = tokenize(statement);
+  const marks = tokens.filter(isMark);
+  if (marks.length === 0) return statement;
+  const other = tokens.find(({ kind }) => kind === "parameter");
+  if (other !== undefined) throw new TsdbError("bad_query", `placeholders are either ? or names, got both ? and ${near(other.text)}`);
+  return replaceTokens(statement, marks, (_, i) => `$${i + 1}`);
+}
+
+function isMark({ kind, text }: Token): boolean {
+  return kind === "symbol" && text === QUESTION_MARK;
+}
+
+export class Placeholders {
+  private readonly tokens: readonly Token[];
+  /** Without their dollars: numbers ascending, names in the order of their first appearance. */
+  private readonly names: readonly string[];
+
+  /** @throws TsdbError bad_query */
+  constructor(private readonly statement: string) {
+    this.tokens = tokenize(statement).filter(({ kind }) => kind === "parameter");
+    const found = [...new Set(this.tokens.map(nameOf))];
+    this.names = found.every((name) => /^\d+$/.test(name)) ? found.sort((a, b) => Number(a) - Number(b)) : found;
+  }
+
+  /** For each column the placeholder of its name, or, when the names say nothing, that of its place. @throws TsdbError bad_request */
+  namesFor(columns: readonly string[]): readonly string[] {
+    const names = columns.map((name) => name.replace(/^\$/, ""));
+    if (names.every((name) => this.names.includes(name)) && new Set(names).size === names.length) return names;
+    if (columns.length === this.names.length) return this.names;
+    const wanted = this.names.map((name) => `$${name}`).join(", ");
+    throw new TsdbError(
+      "bad_request",
+      `got ${columns.length} parameters (${near(columns.join(", "))}), want ${this.names.length} (${near(wanted)})`,
+    );
+  }
+
+  /** The statement with placeholders in these forms, ? standing for a placeholder itself. */
+  inForms(forms: ReadonlyMap<string, string>): string {
+    const changed = this.tokens.filter((token) => forms.has(nameOf(token)));
+    return replaceTokens(this.statement, changed, (token) => forms.get(nameOf(token))!.replace(QUESTION_MARK, () => token.text));
+  }
+}
+
+function nameOf({ text }: Token): string {
+  return text.slice(1);
+}
+
+/** `tokens`: of `statement`, in their order. */
+function replaceTokens(statement: string, tokens: readonly Token[], textOf: (token: Token, index: number) => string): string {
+  let text = "";
+  let at = 0;
+  for (const [i, token] of tokens.entries()) {
+    const before = statement.slice(at, token.start);
+    const isApart = WORD.test(statement.charAt(token.end));
+    text += `${before}${textOf(token, i)}${isApart ? " " : ""}`;
+    at = token.end;
+  }
+  return text + statement.slice(at);
+}

@@ -1,0 +1,76 @@
+// Prepared statements. A handle holds the whole statement and its parameters, so the server keeps nothing: handles outlive a restart, need
+// no closing, and work on any server with the same data.
+import { TsdbError } from "../../../model/errors.ts";
+import type { QueryParams } from "../../../model/query/query.ts";
+import { FlightData, type FlightDescriptor, PreparedHandle } from "../wire/flight-messages.ts";
+import type { IpcMessage } from "../wire/ipc-messages.ts";
+import { packAny, unpackAny } from "../wire/sql-messages.ts";
+import { paramMessage, paramValue } from "../wire/ticket.ts";
+import { checkCounts, readRows } from "./arrow-rows.ts";
+import { formOf } from "./arrow-values.ts";
+import { numberPlaceholders, Placeholders } from "./placeholders.ts";
+
+/** Parameters in Arrow's form; what comes of it travels in tickets, and those have limits. */
+const PARAMETER_BYTES_MAX = 1 << 20;
+
+/** A statement and the values of its placeholders. */
+export interface BoundStatement {
+  readonly statement: string;
+  readonly params: QueryParams;
+}
+
+/** The handle for a statement without parameters' values. @throws TsdbError bad_query */
+export function newHandle(query: string): Uint8Array<ArrayBuffer> {
+  return packAny(PreparedHandle, { query: numberPlaceholders(query) });
+}
+
+/** The handle for the same statement with these parameters. @throws TsdbError bad_request */
+export function boundHandle(handle: Uint8Array, parameters: readonly IpcMessage[]): Uint8Array<ArrayBuffer> {
+  const { query } = unpackAny(PreparedHandle, handle);
+  const { columns, rows } = readRows(parameters);
+  const names = new Placeholders(query).namesFor(columns.map(({ name }) => name));
+  return packAny(PreparedHandle, {
+    query,
+    columns: columns.map(({ kind }, i) => ({ name: names[i]!, kind })),
+    rows: rows.map((row) => ({ values: row.map((value) => paramMessage("", value)) })),
+  });
+}
+
+/** What a handle runs: the statement once for every row of its parameters, or, without parameters, once. `shape`: what has the columns of
+ *  its answer. @throws TsdbError bad_request for a handle that is none of ours */
+export function boundStatements(handle: Uint8Array): { readonly shape: BoundStatement; readonly runs: readonly BoundStatement[] } {
+  const { query, columns, rows } = unpackAny(PreparedHandle, handle);
+  const plain = { statement: query, params: {} };
+  if (columns.length === 0) return { shape: plain, runs: [plain] };
+  checkCounts({ rowCount: rows.length, columnCount: columns.length });
+  const placeholders = new Placeholders(query);
+  const runs = rows.map(({ values }) => {
+    const row = columns.map(({ name, kind }, i) => {
+      const value = values[i] === undefined ? null : paramValue(values[i]);
+      return { name, value, form: formOf(kind, value) };
+    });
+    const forms = new Map(row.filter(({ form }) => form !== "").map(({ name, form }) => [name, form]));
+    return { statement: placeholders.inForms(forms), params: Object.fromEntries(row.map(({ name, value }) => [name, value])) };
+  });
+  return { shape: runs[0] ?? plain, runs };
+}
+
+/** What a DoPut brings: the descriptor of its first message, and the Arrow messages of all. @throws TsdbError bad_request, too_large */
+export async function receivePut(messages: AsyncIterable<Uint8Array>): Promise<{ descriptor: FlightDescriptor; parameters: IpcMessage[] }> {
+  const parameters: IpcMessage[] = [];
+  let descriptor: FlightDescriptor | undefined;
+  let bytes = 0;
+  for await (const encoded of messages) {
+    const data = FlightData.decode(encoded);
+    descriptor ??= data.descriptor;
+    if (descriptor === undefined) throw new TsdbError("bad_request", "the first message of a DoPut must have a flight descriptor");
+    if (data.header.length === 0) continue;
+    bytes += encoded.length;
+    if (bytes > PARAMETER_BYTES_MAX) {
+      throw new TsdbError("too_large", `parameters take at most ${PARAMETER_BYTES_MAX} bytes, got ${bytes} and perhaps more`);
+    }
+    parameters.push(data);
+  }
+  if (descriptor === undefined) throw new TsdbError("bad_request", "a DoPut without messages");
+  return { descriptor, parameters };
+}

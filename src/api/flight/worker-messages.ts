@@ -1,0 +1,42 @@
+// The messages between the main thread and the thread that speaks gRPC. Everything is structured-cloneable; bytes are transferred, not
+// copied.
+import { type describeError, TsdbError } from "../../model/errors.ts";
+import type { QueryRequest } from "../../model/query/query.ts";
+import type { Tls } from "../../model/tls.ts";
+
+/** An error as it crosses the border between threads; "bug" marks anything that is not a TsdbError. */
+export type WireError = ReturnType<typeof describeError>;
+
+export interface FlightWorkerOptions {
+  readonly hostname: string;
+  readonly port: number;
+  readonly tls: Tls | null;
+  readonly http: { readonly hostname: string; readonly port: number };
+}
+
+export type ToFlightWorker =
+  | { readonly type: "start"; readonly options: FlightWorkerOptions }
+  | { readonly type: "stop"; readonly graceMs: number }
+  /** The check or the query has a good end; of a query, all bytes have been sent. */
+  | { readonly type: "done"; readonly id: number }
+  /** A query's first bytes, and then all others. */
+  | { readonly type: "bytes"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly type: "error"; readonly id: number; readonly error: WireError };
+
+export type FromFlightWorker =
+  | { readonly type: "started"; readonly port: number }
+  | { readonly type: "failed"; readonly error: WireError }
+  | { readonly type: "stopped" }
+  | { readonly type: "check"; readonly id: number; readonly token: string | null; readonly database: string | null }
+  | { readonly type: "query"; readonly id: number; readonly request: Omit<QueryRequest, "signal">; readonly token: string | null }
+  /** The client has taken this many bytes of the query's answer: as many more may be sent. */
+  | { readonly type: "taken"; readonly id: number; readonly bytes: number }
+  | { readonly type: "cancel"; readonly id: number }
+  | { readonly type: "report"; readonly error: WireError; readonly where: string };
+
+/** Bytes of an answer that may be between the two threads. */
+export const THREAD_WINDOW_BYTES = 512 << 10;
+
+export function errorFrom(wire: WireError): Error {
+  return wire.kind === "bug" ? new Error(wire.message) : new TsdbError(wire.kind, wire.message, wire.details);
+}

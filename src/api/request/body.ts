@@ -1,0 +1,173 @@
+// A request's body, bounded before, while and after it is read, and decompressed when it is gzip. It goes piece by piece to where it is
+// wanted: what is not read stays in the client, because the runtime stops receiving.
+import { pipeline } from "node:stream/promises";
+import zlib from "node:zlib";
+import { near, TsdbError } from "../../model/errors.ts";
+import { Arrivals } from "./arrivals.ts";
+import { patienceMs, tooSlow } from "./pace.ts";
+
+/** Bodies up to this size are read as a whole: a stream costs more than it saves. */
+const WHOLE_BYTES_MAX = 64 * 1024;
+/** Compressed bodies up to this size are inflated at once; 8 KiB of gzip is at most 8 MiB of text, a few milliseconds.
+ *  Larger ones go to the thread pool, so that the loop serves others meanwhile. */
+const SYNC_GUNZIP_BYTES_MAX = 8 * 1024;
+const GUNZIP_CHUNK_BYTES = 256 * 1024;
+
+/** Where a body goes. */
+export interface BodyTarget {
+  readonly byteCount: number;
+  /** Copies the bytes. */
+  append(bytes: Uint8Array): void;
+}
+
+/** What the headers say of a body. */
+export interface BodyHead {
+  /** Bytes that the client will send; undefined when it does not say. */
+  readonly announcedBytes: number | undefined;
+  readonly isGzip: boolean;
+}
+
+/** Reads the bodies of one route. */
+export class BodyReader {
+  private readonly arrivals: Arrivals;
+
+  /** `bytesMax` bounds what is sent and again what it decompresses to. `nowMs` is a monotonic clock. */
+  constructor(
+    private readonly bytesMax: number,
+    private readonly nowMs: () => number,
+  ) {
+    this.arrivals = new Arrivals(nowMs);
+  }
+
+  /** @throws TsdbError too_large; bad_request for another encoding, and when the length is no number, as of two lengths, which the runtime
+   *  lets through */
+  head({ headers }: Request): BodyHead {
+    const isGzip = encodingIsGzip(headers.get("content-encoding"));
+    const announced = headers.get("content-length");
+    if (announced === null) return { announcedBytes: undefined, isGzip };
+    if (!/^\d+$/.test(announced)) throw new TsdbError("bad_request", `invalid content-length: ${near(announced)}`);
+    const announcedBytes = Number(announced);
+    // Refused before a byte is read; the runtime discards what the client still sends.
+    if (announcedBytes > this.bytesMax) throw tooLarge(this.bytesMax);
+    return { announcedBytes, isGzip };
+  }
+
+  /** Reads the body of `request` into `target`.
+   *  @throws TsdbError too_large; bad_request for broken gzip; too_slow; cancelled when the client goes away; what `target` throws. */
+  read(request: Request, { announcedBytes, isGzip }: BodyHead, target: BodyTarget): Promise<void> {
+    if (announcedBytes === undefined || announcedBytes > WHOLE_BYTES_MAX) return this.readPieces(request, isGzip, target);
+    // too little to free: freeing costs some microseconds
+    if (!isGzip) return this.arrivals.take(request.bytes(), announcedBytes, (bytes) => target.append(bytes));
+    return this.readWholeGzip(request, announcedBytes, new BoundedTarget(target, this.bytesMax));
+  }
+
+  /** The body as bytes of the caller's. @throws as `head` and `read` */
+  async readWhole(request: Request): Promise<Uint8Array> {
+    const pieces = new Pieces();
+    await this.read(request, this.head(request), pieces);
+    return pieces.bytes;
+  }
+
+  private async readWholeGzip(request: Request, announcedBytes: number, target: BoundedTarget): Promise<void> {
+    let compressed: Uint8Array = new Uint8Array(0);
+    await this.arrivals.take(request.bytes(), announcedBytes, (bytes) => {
+      compressed = bytes;
+    });
+    if (compressed.byteLength <= SYNC_GUNZIP_BYTES_MAX) gunzipSmall(compressed, target);
+    else await gunzip([compressed], target);
+  }
+
+  private async readPieces(request: Request, isGzip: boolean, target: BodyTarget): Promise<void> {
+    const bounded = new BoundedTarget(target, this.bytesMax);
+    const pieces = this.paced(request.body ?? []);
+    if (isGzip) return gunzip(pieces, bounded);
+    for await (const piece of pieces) {
+      bounded.append(piece);
+      free(piece);
+    }
+  }
+
+  /** The pieces as they are sent, counted, from a client that keeps up a pace. Leaving the loop cancels the stream. */
+  private async *paced(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const startedMs = this.nowMs();
+    let bytes = 0;
+    for await (const piece of stream) {
+      bytes += piece.byteLength;
+      if (bytes > this.bytesMax) throw tooLarge(this.bytesMax);
+      const elapsedMs = this.nowMs() - startedMs;
+      if (elapsedMs > patienceMs(bytes)) throw tooSlow(elapsedMs);
+      yield piece;
+    }
+  }
+}
+
+/** Gives the memory of bytes that nobody will look at back at once: the collector comes late, and until then every piece takes pages that
+ *  nothing has touched before. */
+function free({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+}
+
+export function tooLarge(bytesMax: number): TsdbError {
+  return new TsdbError("too_large", `max request size (${bytesMax} bytes) exceeded`, { bytesMax });
+}
+
+function encodingIsGzip(header: string | null): boolean {
+  if (header === null) return false;
+  const encoding = header.trim().toLowerCase();
+  if (encoding === "gzip") return true;
+  if (encoding === "" || encoding === "identity") return false;
+  throw new TsdbError("bad_request", `unacceptable content-encoding: ${near(header)}`);
+}
+
+class BoundedTarget {
+  constructor(
+    private readonly target: BodyTarget,
+    private readonly bytesMax: number,
+  ) {}
+
+  append(bytes: Uint8Array): void {
+    if (this.target.byteCount + bytes.byteLength > this.bytesMax) throw tooLarge(this.bytesMax);
+    this.target.append(bytes);
+  }
+}
+
+class Pieces implements BodyTarget {
+  byteCount = 0;
+  private readonly pieces: Uint8Array[] = [];
+
+  get bytes(): Uint8Array {
+    return this.pieces.length === 1 ? this.pieces[0]! : Buffer.concat(this.pieces, this.byteCount);
+  }
+
+  append(bytes: Uint8Array): void {
+    this.pieces.push(bytes.slice()); // whoever gave them may free them
+    this.byteCount += bytes.byteLength;
+  }
+}
+
+/** All members of a gzip stream. Output stops at the target's bound, whatever the input promises. */
+async function gunzip(compressed: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, target: BoundedTarget): Promise<void> {
+  const inflate = zlib.createGunzip({ chunkSize: GUNZIP_CHUNK_BYTES });
+  try {
+    await pipeline(compressed, inflate, async (pieces: AsyncIterable<Uint8Array>) => {
+      for await (const piece of pieces) target.append(piece);
+    });
+  } catch (error) {
+    throw gunzipError(error);
+  }
+}
+
+function gunzipSmall(compressed: Uint8Array, target: BoundedTarget): void {
+  let bytes: Uint8Array;
+  try {
+    bytes = zlib.gunzipSync(compressed);
+  } catch (error) {
+    throw gunzipError(error);
+  }
+  target.append(bytes);
+}
+
+function gunzipError(error: unknown): unknown {
+  if (error instanceof TsdbError || !(error as { code?: string }).code?.startsWith("Z_")) return error;
+  return new TsdbError("bad_request", `error decoding gzip stream: ${(error as Error).message}`, {}, { cause: error });
+}

@@ -1,0 +1,65 @@
+// Reads a request's JSON body against a TypeBox schema, which also is the documentation and the type.
+import type { Static, TObject, TSchema } from "@sinclair/typebox";
+import { Value, type ValueError } from "@sinclair/typebox/value";
+import { near, TsdbError } from "../../model/errors.ts";
+import { decodeUtf8 } from "../../model/query/query-params.ts";
+import type { BodyReader } from "./body.ts";
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+
+/** The body has a type that is no JSON: answered 415. */
+export class UnacceptableType extends Error {
+  override readonly name = "UnacceptableType";
+  constructor() {
+    super("unacceptable content-type, expected: application/json");
+  }
+}
+
+/** Members that `schema` does not know are ignored.
+ *  @throws UnacceptableType; TsdbError bad_request naming the member; what reading throws */
+export async function readJsonBody<T extends TObject>(schema: T, request: Request, reader: BodyReader): Promise<Static<T>> {
+  if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) throw new UnacceptableType();
+  const text = decodeUtf8(await reader.readWhole(request), "body content is not valid utf8");
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new TsdbError("bad_request", `serde json error: ${(error as Error).message}`);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new TsdbError("bad_request", `serde json error: the body must be an object, got ${near(text)}`);
+  }
+  if (hasHalfCharacter(text, value)) throw new TsdbError("bad_request", "serde json error: half a surrogate pair in a string");
+  for (const name of schema.required ?? []) {
+    if (!Object.hasOwn(value, name)) throw new TsdbError("bad_request", `serde json error: missing field \`${name}\``);
+  }
+  const first = Value.Errors(schema, value).First();
+  if (first === undefined) return value as Static<T>;
+  const member = first.path.slice(1).replaceAll("/", ".");
+  const got = near(shownMember(first.value));
+  throw new TsdbError("bad_request", `serde json error: \`${near(member)}\`: ${wanted(first)}, got ${got}`);
+}
+
+/** What would have been right; of a choice all that there is to choose from. */
+function wanted({ schema, message }: ValueError): string {
+  const choices = schema["anyOf"] as readonly TSchema[] | undefined;
+  if (choices === undefined) return message.toLowerCase();
+  return `expected ${choices.map(({ const: value, type }) => (value === undefined ? type : JSON.stringify(value))).join(" or ")}`;
+}
+
+/** A name with half a surrogate pair could be given and never be asked for: it has no UTF-8. */
+function hasHalfCharacter(text: string, value: unknown): boolean {
+  if (!/\\u[dD][89a-fA-F]/.test(text)) return false;
+  try {
+    // of surrogates only halves are escaped here; what is no such escape goes first, backslashes among it
+    return /\\ud/.test(JSON.stringify(value).replaceAll(/\\[^u]/g, ""));
+  } catch {
+    return true; // nested deeper than the stack is: nothing that any route takes
+  }
+}
+
+/** Lists and objects are only named: they may be nested deeper than the stack is. */
+export function shownMember(value: unknown): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "nothing";
+  return Array.isArray(value) ? "a list" : "an object";
+}

@@ -1,0 +1,83 @@
+// The path and query string of a request, derived once. Routing, access and handlers all use this value: two readings of one URL that
+// differ let a request through the check of another route.
+import { isIPv6 } from "node:net";
+import { TsdbError } from "../../model/errors.ts";
+import { UrlCache } from "./url-cache.ts";
+
+/** Name or IPv4 address, then a port. Names have letters, digits, `-`, `.` and, as those of containers, `_`. */
+const NAME_HOST = /^[A-Za-z0-9_][A-Za-z0-9._-]*(?::(\d{0,5}))?$/;
+/** `[::1]:8181`; a zone may follow the address. */
+const IPV6_HOST = /^\[([0-9A-Fa-f:.]+)(?:%[A-Za-z0-9._~%-]+)?\](?::(\d{0,5}))?$/;
+/** A DNS name has at most 254 characters, a port 6. */
+const HOST_CHARACTERS_MAX = 260;
+const PORT_MAX = 65_535;
+
+/** What a request is told that has no target. */
+export const INVALID_TARGET = new TsdbError(
+  "bad_request",
+  "invalid request: one Host header with a name or address, and a path or an absolute URL as the target, are required",
+);
+
+export class RequestTarget {
+  constructor(
+    /** As it was sent, but for dot segments, which the runtime resolves: it begins with `/`; percent-encoding is kept. */
+    readonly path: string,
+    /** What follows `?`; "" without one. */
+    readonly search: string,
+    /** `http://<host><path>?<search>`: a form in which every parser finds the same path. */
+    readonly url: string,
+  ) {}
+}
+
+const TARGET = Symbol("request target");
+
+interface Targeted extends Request {
+  [TARGET]?: RequestTarget;
+}
+
+/** Reads the targets of requests; remembers those of URLs that come again. */
+export class RequestTargets {
+  private readonly known = new UrlCache(parseUrl);
+
+  /** Null: answer 400, because Host is missing or invalid, or the target is neither a path nor an absolute URL. Otherwise `targetOf` has
+   *  the target of the request from now on. */
+  read(request: Request): RequestTarget | null {
+    const host = request.headers.get("host");
+    // Of several Host headers the runtime takes the first for the URL, and joins all of them here by a comma.
+    if (host !== null && !isHost(host)) return null;
+    // Without a valid Host the URL has no authority. An absolute target has its authority replaced by the Host.
+    const target = this.known.get(request.url);
+    if (target !== null) (request as Targeted)[TARGET] = target;
+    return target;
+  }
+}
+
+/** The target that `RequestTargets` found for the request. */
+export function targetOf(request: Request): RequestTarget {
+  const target = (request as Targeted)[TARGET];
+  if (target === undefined) throw new Error("BUG: the target of the request was not read");
+  return target;
+}
+
+export function isHost(host: string): boolean {
+  if (host.length > HOST_CHARACTERS_MAX) return false;
+  const name = NAME_HOST.exec(host);
+  if (name !== null) return isPort(name[1]);
+  const address = IPV6_HOST.exec(host);
+  return address !== null && isIPv6(address[1]!) && isPort(address[2]);
+}
+
+/** An empty port is allowed by RFC 3986, section 3.2.3. */
+function isPort(digits: string | undefined): boolean {
+  return digits === undefined || Number(digits) <= PORT_MAX;
+}
+
+function parseUrl(url: string): RequestTarget | null {
+  const start = url.startsWith("http://") ? 7 : url.startsWith("https://") ? 8 : -1;
+  const slash = start < 0 ? -1 : url.indexOf("/", start);
+  // a fragment belongs to no request target: RFC 9112, section 3.2
+  if (slash < 0 || url.includes("#", slash) || !isHost(url.slice(start, slash))) return null;
+  const mark = url.indexOf("?", slash);
+  const path = mark < 0 ? url.slice(slash) : url.slice(slash, mark);
+  return new RequestTarget(path, mark < 0 ? "" : url.slice(mark + 1), start === 7 ? url : `http://${url.slice(start)}`);
+}

@@ -1,0 +1,84 @@
+// Access over HTTP: credentials out of a request, the authorizer's decision, and the answers to those who are refused.
+import type { Authorizer, CallerOf, Denial } from "../../auth/authorizer.ts";
+import { type Credentials, credentialsOf } from "../../auth/credentials.ts";
+import type { AccessRule } from "../../model/access.ts";
+import type { RequestTarget } from "../request/request-target.ts";
+import { otherRoute } from "./other-route.ts";
+import { errorMembers, JSON_TYPE, json, text } from "./respond.ts";
+
+const REFUSALS: Readonly<Record<Denial, { readonly status: number; readonly message: string }>> = {
+  malformed: {
+    status: 400,
+    message:
+      "Authorization header was malformed, the request was not in the form of 'Authorization: <auth-scheme> <token>', " +
+      "supported auth-schemes are Bearer, Token and Basic",
+  },
+  unauthenticated: { status: 401, message: "the request was not authenticated" },
+  forbidden: { status: 403, message: "requestor is forbidden from requested resource" },
+};
+
+/** What a route asks of a request before it runs. */
+export interface RouteAccess<R extends AccessRule = AccessRule> {
+  readonly rule: R;
+  /** `p` in the query string is a token and goes before the header, as v1 clients send it. */
+  readonly takesPassword: boolean;
+  /** Of an answer that refuses: clients want to know what server that was. */
+  readonly refusalHeaders?: Readonly<Record<string, string>>;
+}
+
+/** Is told what tests compare: the rule that a request was checked for, and the route that ran. */
+export interface AccessObserver {
+  checked(request: Request, rule: AccessRule, isAdmitted: boolean): void;
+  running(request: Request, route: string, rule: AccessRule): void;
+}
+
+const NOT_FOUND = "Not found";
+const UNROUTED: RouteAccess<"any token"> = { rule: "any token", takesPassword: false };
+
+export class AccessControl {
+  constructor(
+    private readonly authorizer: Authorizer,
+    readonly observer?: AccessObserver,
+  ) {}
+
+  /** False: everybody may do everything. */
+  get isOn(): boolean {
+    return this.authorizer.isOn;
+  }
+
+  /** The caller for the handler of a route, or the refusal. */
+  admit<R extends AccessRule>(request: Request, target: RequestTarget, access: RouteAccess<R>): CallerOf<R> | Response {
+    const { rule, takesPassword, refusalHeaders } = access;
+    const { authorizer, observer } = this;
+    const credentials = authorizer.needsToken(rule) ? credentialsIn(request, target, takesPassword) : "none";
+    const caller = authorizer.authorize(rule, credentials);
+    const isDenied = typeof caller === "string";
+    observer?.checked(request, rule, !isDenied);
+    return isDenied ? refusal(caller, refusalHeaders) : caller;
+  }
+
+  /** The answer where no route is: without a token nobody learns which paths there are. */
+  notFound(request: Request, target: RequestTarget): Response {
+    const caller = this.admit(request, target, UNROUTED);
+    if (caller instanceof Response) return caller;
+    const message = otherRoute(target.path);
+    return message === null ? text(404, NOT_FOUND) : json(404, { error: NOT_FOUND, code: "not found", message });
+  }
+}
+
+function credentialsIn(request: Request, { search }: RequestTarget, takesPassword: boolean): Credentials {
+  const password = takesPassword ? passwordIn(search) : null;
+  return password === null ? credentialsOf(request.headers.get("authorization")) : { token: password };
+}
+
+/** The password of a v1 client, null when there is none. */
+function passwordIn(search: string): string | null {
+  return search.includes("p=") ? new URLSearchParams(search).get("p") : null;
+}
+
+function refusal(denial: Denial, headers: RouteAccess["refusalHeaders"]): Response {
+  const { status } = REFUSALS[denial];
+  // clients compare the begin of these bodies, blanks included
+  const body = JSON.stringify(errorMembers(REFUSALS[denial])).replace('{"error":', '{"error": ');
+  return new Response(body, { status, headers: { "content-type": JSON_TYPE, ...headers } });
+}

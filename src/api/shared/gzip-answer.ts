@@ -1,0 +1,45 @@
+// Answers as gzip for clients that take it. The work is done by the process's pool of threads, not by the loop that serves others; a client
+// on this machine gets the bytes as they are, because copying them is cheaper than either.
+import { Duplex } from "node:stream";
+import { promisify } from "node:util";
+import zlib from "node:zlib";
+import type { Server } from "bun";
+import type { QueryAnswer } from "../../model/query/query.ts";
+
+/** Shorter answers fit into one packet, or nearly. */
+const BYTES_MIN = 2048;
+const LEVEL = 1;
+const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
+const HEADERS = { "content-encoding": "gzip", vary: "accept-encoding" };
+
+export interface EncodedAnswer extends QueryAnswer {
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const gzip = promisify<Uint8Array, zlib.ZlibOptions, Uint8Array>(zlib.gzip);
+
+/** `answer`, compressed where that is of use. */
+export async function compressed(answer: QueryAnswer, request: Request, server: Server<unknown> | null): Promise<EncodedAnswer> {
+  const { body, contentType } = answer;
+  const isShort = body instanceof Uint8Array && body.byteLength < BYTES_MIN;
+  if (isShort || !acceptsGzip(request.headers.get("accept-encoding")) || isLocal(request, server)) return { ...answer, headers: {} };
+  if (body instanceof Uint8Array) {
+    const bytes = await gzip(body, { level: LEVEL });
+    return { contentType, body: bytes as Uint8Array<ArrayBuffer>, headers: HEADERS };
+  }
+  const transform = Duplex.toWeb(zlib.createGzip({ level: LEVEL })) as unknown as ReadableWritablePair<Uint8Array, Uint8Array>;
+  return { contentType, body: body.pipeThrough(transform), headers: HEADERS };
+}
+
+function isLocal(request: Request, server: Server<unknown> | null): boolean {
+  const address = server?.requestIP(request)?.address;
+  return address !== undefined && LOOPBACK.test(address);
+}
+
+/** `gzip` or `*`, unless its weight is 0. */
+function acceptsGzip(header: string | null): boolean {
+  return (header ?? "").split(",").some((coding) => {
+    const [name = "", ...parameters] = coding.split(";").map((part) => part.trim().toLowerCase());
+    return (name === "gzip" || name === "*") && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+  });
+}

@@ -1,0 +1,129 @@
+// What the three write endpoints share: read the body, hand it to the write path, count, answer. A dialect brings its
+// parameters and its error bodies.
+import type { ProvenCaller } from "../../auth/authorizer.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { databaseOfPolicy, validateDatabaseName } from "../../model/names.ts";
+import type { Precision } from "../../model/time/precision.ts";
+import type { IncomingBody, WriteResult } from "../../model/write.ts";
+import { BodyReader } from "../request/body.ts";
+import { UrlCache } from "../request/url-cache.ts";
+import type { AppServices, ServerStatus } from "../services.ts";
+import { PolicyAccess } from "../tsdbql/policy-access.ts";
+import { type Failure, failureOf } from "./errors.ts";
+import { commonHeaders, complete } from "./respond.ts";
+import type { Call } from "./route.ts";
+
+/** Where and how a body is to be written. */
+export interface WriteTarget {
+  readonly database: string;
+  readonly precision: Precision;
+  readonly acceptPartial: boolean;
+  readonly noSync: boolean;
+  /** Retention policies are what v1 clients mean by them. */
+  readonly isOfV1?: boolean;
+  /** `database` is named without a policy. */
+  readonly takesDefaultPolicy?: boolean;
+}
+
+export interface WriteDialect {
+  /** @throws TsdbError bad_request */
+  readonly target: (search: string) => WriteTarget;
+  /** The answer when lines were rejected. */
+  readonly rejected: (result: WriteResult, target: WriteTarget) => Response;
+  /** The answer when the body as a whole was refused or failed. */
+  readonly failed: (failure: Failure) => Response;
+}
+
+/** Takes the bodies of one dialect. */
+export class WriteRoute {
+  private readonly targets: UrlCache<WriteTarget>;
+  private readonly reader: BodyReader;
+  private readonly written: ResponseInit;
+
+  constructor(
+    private readonly services: AppServices,
+    private readonly dialect: WriteDialect,
+  ) {
+    this.reader = new BodyReader(services.maxRequestBytes, services.now);
+    this.written = { status: 204, headers: new Headers(commonHeaders(services)) };
+    this.targets = new UrlCache((search) => {
+      const target = dialect.target(search);
+      validateDatabaseName(target.database);
+      return target;
+    });
+  }
+
+  /** Where a v1 client's body goes. @throws TsdbError forbidden */
+  private placed(asked: WriteTarget, caller: ProvenCaller): WriteTarget {
+    const policies = this.services.policies();
+    const policy = asked.takesDefaultPolicy ? policies.defaultPolicy(asked.database) : null;
+    const target = policy === null ? asked : { ...asked, database: databaseOfPolicy(asked.database, policy) };
+    new PolicyAccess(caller, policies).require(target.database, "write");
+    return target;
+  }
+
+  async take({ request, target: { path, search }, caller }: Call<"database">): Promise<Response> {
+    const { services, dialect, reader } = this;
+    let body: IncomingBody | undefined;
+    try {
+      const asked = this.targets.get(search);
+      requireReady(services.status());
+      const target = asked.isOfV1 ? this.placed(asked, caller) : asked;
+      if (!asked.isOfV1) caller.require(target.database, "write");
+      const head = reader.head(request);
+      const place = services.write.receive(head.announcedBytes);
+      body = place instanceof Promise ? await place : place;
+      await reader.read(request, head, body);
+      await requireConnection(request);
+      const bytes = body.byteCount;
+      const result = await body.write(target);
+      if (result.empty) throw new TsdbError("bad_request", "incoming write was empty");
+      const outcome = result.rejectedCount === 0 ? "stored" : result.rowCount === 0 ? "rejected" : "partial";
+      services.metrics.write(outcome, { rows: result.rowCount, rejected: result.rejectedCount, bytes });
+      return result.rejectedCount === 0 ? complete(new Response(null, this.written)) : dialect.rejected(result, target);
+    } catch (error) {
+      services.metrics.write("failed", { rows: 0, rejected: 0, bytes: 0 });
+      const failure = failureOf(error);
+      if (failure.isOurs) services.report(error, `write to ${path}`);
+      return dialect.failed(failure);
+    } finally {
+      body?.release();
+    }
+  }
+}
+
+/** The runtime ends a connection on which a request arrives while another one is worked on, and the answer is lost with it. What came in
+ *  one piece with this body is met in the same turn of the event loop: then the body is not stored, instead of stored without an answer.
+ *  @throws TsdbError cancelled */
+async function requireConnection(request: Request): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  if (request.signal.aborted) throw new TsdbError("cancelled", "the connection ended before the body was stored");
+}
+
+/** @throws TsdbError unavailable */
+export function requireReady(status: ServerStatus): void {
+  if (status.state === "ready") return;
+  throw new TsdbError("unavailable", `the server is not ready: ${status.reason ?? status.state}`);
+}
+
+/** The precision that a parameter names. Absent means `absent`.
+ *  @throws TsdbError bad_request */
+export function readPrecision(names: Readonly<Record<string, Precision>>, value: string | undefined, absent: Precision): Precision {
+  if (value === undefined) return absent;
+  if (!Object.hasOwn(names, value)) throw new TsdbError("bad_request", `unrecognized precision unit: ${value}`);
+  return names[value]!;
+}
+
+/** Status of a body whose lines were rejected: 422 when a schema limit did it. */
+export function rejectedStatus(result: WriteResult): number {
+  return result.schemaLimit ? 422 : 400;
+}
+
+/** The rejected lines in the members that clients read. */
+export function rejectionRecords(result: WriteResult): { error_message: string; line_number: number; original_line: string }[] {
+  return result.lineErrors.map((line) => ({
+    error_message: line.errorMessage,
+    line_number: line.lineNumber,
+    original_line: line.originalLine,
+  }));
+}

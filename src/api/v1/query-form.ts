@@ -1,0 +1,126 @@
+// What a request to /query says, in all the ways in which v1 clients say it: in the query string, in a form, in JSON, or with the text of
+// the statements as the whole body. What the body says goes before the query string.
+import { near, TsdbError } from "../../model/errors.ts";
+import { decodeUtf8 } from "../../model/query/query-params.ts";
+import type { BodyReader } from "../request/body.ts";
+import { shownMember } from "../request/json-body.ts";
+import type { AnyCall } from "../shared/route.ts";
+
+const QUERY_FIELDS = ["q", "db", "rp", "epoch", "chunked", "chunk_size", "pretty", "params", "async", "format"] as const;
+type Field = (typeof QUERY_FIELDS)[number];
+export type QueryForm = Partial<Record<Field, string>>;
+
+const FIELDS: ReadonlySet<string> = new Set(QUERY_FIELDS);
+/** Bodies that are the statements themselves: the vendor's type, ours, and no type at all. */
+const TEXT_TYPES: ReadonlySet<string> = new Set(["", "application/vnd.influxql", "application/vnd.tsdbql"]);
+/** What a browser's form sends of one field; a body is bounded as a whole. */
+const FORM_FIELDS_MAX = 1000;
+
+/** @throws TsdbError bad_request, and what reading a body throws */
+export async function readQueryForm({ request, target }: AnyCall, reader: BodyReader): Promise<QueryForm> {
+  const fromUrl = readPairs(target.search, "the query string");
+  if (request.method !== "POST") return fromUrl;
+  const contentType = request.headers.get("content-type") ?? "";
+  const bytes = await reader.readWhole(request);
+  if (bytes.byteLength === 0) return fromUrl;
+  return { ...fromUrl, ...(await readBody(bytes, contentType)) };
+}
+
+async function readBody(bytes: Uint8Array, contentType: string): Promise<QueryForm> {
+  const type = contentType.split(";")[0]!.trim().toLowerCase();
+  if (type === "multipart/form-data") return readMultipart(bytes, contentType);
+  const isForm = type === "application/x-www-form-urlencoded";
+  const isJson = type === "application/json" || /^application\/[\w.-]+\+json$/.test(type);
+  // other bodies are passed over, as 1.x does
+  if (!isForm && !isJson && !TEXT_TYPES.has(type)) return {};
+  const text = decodeUtf8(bytes, "body content is not valid utf8");
+  if (isForm) return readPairs(text, "the form");
+  if (isJson) return readJsonForm(text);
+  return text.trim() === "" ? {} : { q: text };
+}
+
+/** `name=value` pairs; of a name that comes more than once the first counts. */
+function readPairs(text: string, where: string): QueryForm {
+  const found: QueryForm = {};
+  for (const pair of text.split("&")) {
+    const equals = pair.indexOf("=");
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals), where);
+    if (FIELDS.has(name)) found[name as Field] ??= decode(equals < 0 ? "" : pair.slice(equals + 1), where);
+  }
+  return found;
+}
+
+function decode(encoded: string, where: string): string {
+  if (!/[%+]/.test(encoded)) return encoded;
+  try {
+    return decodeURIComponent(encoded.replaceAll("+", " "));
+  } catch {
+    throw new TsdbError("bad_request", `invalid percent-encoding in ${where} near "${near(encoded)}"`);
+  }
+}
+
+/** The command-line shell sends `q` as a file. */
+async function readMultipart(bytes: Uint8Array, contentType: string): Promise<QueryForm> {
+  let form: FormData;
+  try {
+    form = (await new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { "content-type": contentType } }).formData()) as FormData;
+  } catch (error) {
+    throw new TsdbError("bad_request", `the multipart form cannot be read: ${near((error as Error).message, 100)}`);
+  }
+  const found: QueryForm = {};
+  let count = 0;
+  for (const [name, value] of form as unknown as Iterable<[string, string | Blob]>) {
+    if (++count > FORM_FIELDS_MAX) throw new TsdbError("bad_request", `the multipart form has more than ${FORM_FIELDS_MAX} fields`);
+    if (FIELDS.has(name)) found[name as Field] ??= typeof value === "string" ? value : await value.text();
+  }
+  return found;
+}
+
+/** Numbers, booleans and objects are what their text would be in a form. @throws TsdbError bad_request */
+export function readJsonForm(text: string): QueryForm {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new TsdbError("bad_request", `the JSON body cannot be read: ${near((error as Error).message, 100)}`);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new TsdbError("bad_request", "the JSON body must be an object with the member `q`");
+  }
+  const found: QueryForm = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (!FIELDS.has(name) || member === null) continue;
+    const isText = typeof member === "string";
+    if (typeof member === "object" && name !== "params") {
+      throw new TsdbError("bad_request", `\`${name}\` must be a string, a number or a boolean, got ${shownMember(member)}`);
+    }
+    found[name as Field] = isText ? member : name === "params" ? paramsSource(text, member) : String(member);
+  }
+  return found;
+}
+
+type SourceReviver = (key: string, value: unknown, context: { source?: string }) => unknown;
+
+/** Member `params` of a JSON text as JSON again, with numbers as they were written: 3.0 is a float, 1e-7 too, and no integer loses a digit.
+ *  @throws TsdbError bad_request */
+export function paramsSource(text: string, params: unknown): string {
+  if (typeof params !== "object") return JSON.stringify(params);
+  try {
+    return withSource(text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // nested deeper than the stack is, and so than parameters may be
+    throw new TsdbError("bad_request", "error parsing query parameters: exceeded max depth");
+  }
+}
+
+function withSource(text: string): string {
+  const kept: string[] = [];
+  const keep: SourceReviver = (_key, value, { source }) => {
+    if (typeof value !== "number" || source === undefined) return value;
+    kept.push(/^[^.]*e/i.test(source) ? source.replace(/e/i, ".0e") : source);
+    return `\u0000${kept.length - 1}`;
+  };
+  const { params: again } = JSON.parse(text, keep as (key: string, value: unknown) => unknown) as { params: unknown };
+  return JSON.stringify(again).replace(/"\\u0000(\d+)"/g, (found, index: string) => kept[Number(index)] ?? found);
+}

@@ -1,0 +1,102 @@
+// A request to /query, understood: the statements, where they look for data, and how they are answered.
+import { near, TsdbError } from "../../model/errors.ts";
+import type { V1Answer, V1Form, V1Shape } from "../../model/query/v1-answer.ts";
+import type { PlacedStatement } from "../../tsdbql/parse/ast.ts";
+import { NO_PARAMS, parseParams } from "../../tsdbql/parse/params.ts";
+import { parseQuery } from "../../tsdbql/parse/parser.ts";
+import type { QueryForm } from "./query-form.ts";
+
+const CHUNK_ROWS_DEFAULT = 10_000;
+const MICRO = 1e3;
+const EPOCHS: ReadonlyMap<string, number> = new Map([
+  ["ns", 1],
+  ["n", 1],
+  ["u", MICRO],
+  // the micro sign and the small mu
+  ["\u00b5", MICRO],
+  ["\u03bc", MICRO],
+  ["ms", 1e6],
+  ["s", 1e9],
+  ["m", 60e9],
+  ["h", 3600e9],
+  ["d", 86_400e9],
+  ["w", 604_800e9],
+]);
+
+const FORMS: Readonly<Record<string, V1Form>> = {
+  "application/json": "json",
+  "*/*": "json",
+  "application/*": "json",
+  "application/csv": "csv",
+  "text/csv": "csv",
+  "application/x-msgpack": "msgpack",
+};
+
+export interface V1Query {
+  readonly statements: readonly PlacedStatement[];
+  /** "" when the request names none. */
+  readonly database: string;
+  readonly retentionPolicy: string | null;
+  /** Bind parameters, a JSON object. */
+  readonly params: string | null;
+  /** Statements that change data are deprecated here. */
+  readonly isReadOnly: boolean;
+  /** Nobody waits for the answer. */
+  readonly isAsync: boolean;
+  readonly answer: Omit<V1Answer, "statementId" | "isFirst" | "isLast">;
+}
+
+/** As far as it can be told before anything else is looked at. */
+export function shapeOf(request: Request, form: QueryForm): V1Shape {
+  return { form: formOf(request.headers.get("accept")), isPretty: form.pretty === "true" };
+}
+
+/** The first media range that is known; what 1.x does not know is answered as JSON. */
+function formOf(accept: string | null): V1Form {
+  for (const range of (accept ?? "").split(",")) {
+    const type = range.split(";")[0]!.trim().toLowerCase();
+    if (Object.hasOwn(FORMS, type)) return FORMS[type]!;
+  }
+  return "json";
+}
+
+/** @throws TsdbError bad_request, bad_query with 1.x's words */
+export function readV1Query(request: Request, form: QueryForm): V1Query {
+  const text = form.q?.trim() ?? "";
+  if (text === "") throw new TsdbError("bad_request", 'missing required parameter "q"');
+  const params = form.params === undefined || form.params === "" ? null : form.params;
+  const statements = parseQuery(text, params === null ? NO_PARAMS : parseParams(params));
+  return {
+    statements,
+    params,
+    database: form.db ?? "",
+    retentionPolicy: form.rp === undefined || form.rp === "" ? null : form.rp,
+    isReadOnly: request.method === "GET",
+    isAsync: form.async === "true",
+    answer: {
+      ...shapeOf(request, form),
+      epochNs: epochOf(form.epoch),
+      chunkRows: form.chunked === "true" ? chunkRowsOf(form.chunk_size) : null,
+      statementCount: statements.length,
+    },
+  };
+}
+
+/** Units that 1.x does not know are nanoseconds, as there. */
+function epochOf(unit: string | undefined): number | null {
+  const name = unit?.trim() ?? "";
+  return name === "" ? null : (EPOCHS.get(name) ?? 1);
+}
+
+/** What is no positive number is the default, as in 1.x. */
+function chunkRowsOf(size: string | undefined): number {
+  const rows = /^\+?\d{1,18}$/.test(size ?? "") ? Number(size) : 0;
+  return rows > 0 ? rows : CHUNK_ROWS_DEFAULT;
+}
+
+/** A header's value must not break the header. */
+export function headerText(text: string): string {
+  return near(text, 1000)
+    .replace(/…$/, "...")
+    .replace(/[^\x20-\x7e]+/g, "?");
+}

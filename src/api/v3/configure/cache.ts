@@ -1,0 +1,223 @@
+// /api/v3/configure/last_cache and distinct_cache: caches of a table are made and deleted. They are read by SQL.
+import { Type } from "@sinclair/typebox";
+import { type Static, t } from "elysia";
+import type { CacheName, CreatedCache, NewCache } from "../../../model/cache-service.ts";
+import { CACHE_DEFAULTS, type CacheKind, shownValueIds } from "../../../model/caches.ts";
+import { near, TsdbError } from "../../../model/errors.ts";
+import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../../model/rows/column.ts";
+import { operation } from "../../docs/operation.ts";
+import { BodyReader } from "../../request/body.ts";
+import { readJsonBody } from "../../request/json-body.ts";
+import { readQueryString, readRequiredQuery } from "../../request/query-string.ts";
+import type { AppServices } from "../../services.ts";
+import { type Call, Routes } from "../../shared/route.ts";
+import { requireReady } from "../../shared/write.ts";
+import { configure, configureAnswers, configureFailed } from "./configure-route.ts";
+
+const db = t.String({ description: "Database." });
+const table = t.String({ description: "Table." });
+/** More than any table may have: what is longer is not looked at item by item. */
+const NAMES_MAX = 10_000;
+const columns = (description: string) => t.Array(t.String(), { maxItems: NAMES_MAX, description });
+const optionalColumns = (description: string) =>
+  t.Optional(t.Union([t.Array(t.String(), { maxItems: NAMES_MAX }), t.Null()], { description }));
+const optionalCount = (description: string) => t.Optional(t.Union([Type.Integer(), t.Null()], { description }));
+const name = t.Optional(
+  t.Union([t.String(), t.Null()], { description: "Absent or null: made of the names of the table and the columns." }),
+);
+const optionalText = t.Optional(t.Union([t.String(), t.Null()]));
+const nodeSpec = t.Optional(
+  t.Union([t.String(), t.Object({ node_id: optionalText, node_group: optionalText }), t.Null()], {
+    description: "Servers that keep it: `all`, `nodes:a,b`, or an object that names one. Absent or null: all.",
+  }),
+);
+
+type NodeSpec = Static<typeof nodeSpec> | undefined;
+
+const DistinctBody = t.Object({
+  ...{ db, table, name },
+  columns: columns("Tags and string fields, in the order in which rows of the cache have them."),
+  max_cardinality: optionalCount(`Combinations of values, at most; ${CACHE_DEFAULTS.maxCardinality} by default.`),
+  max_age: optionalCount(
+    `Seconds after which a combination that has not come again is forgotten; ${CACHE_DEFAULTS.maxAgeSeconds} by default.`,
+  ),
+  node_spec: nodeSpec,
+});
+const LastBody = t.Object({
+  ...{ db, table, name },
+  key_columns: optionalColumns(
+    "What tells rows apart: tags, or fields that are no floats. Absent or null: all tags; empty: one key for all.",
+  ),
+  value_columns: optionalColumns("What is kept beside keys and time. Absent or null: all other columns, also those that come later."),
+  count: optionalCount(`Rows of each key; ${CACHE_DEFAULTS.count} by default.`),
+  ttl: optionalCount(`Seconds after which a row is forgotten; ${CACHE_DEFAULTS.ttlSeconds} by default.`),
+  node_spec: nodeSpec,
+});
+const CacheOwner = t.Object({ db, table, name: t.String({ description: "Cache." }) });
+const Batch = t.Object({ catalog_batch: t.Object({ Database: t.Object({}) }), sequence_number: Type.Integer() });
+
+const DELETE_ANSWERS = configureAnswers({
+  200: "It is gone.",
+  400: "A parameter is missing, or the body cannot be understood.",
+  404: "The database, the table or the cache does not exist.",
+});
+const DELETE_DESCRIPTION = "Without a query string a JSON body with the same members does as well.";
+
+export const cacheRoutes = (services: AppServices) => {
+  const reader = new BodyReader(services.maxRequestBytes, services.now);
+  const isEnterprise = services.edition === "enterprise";
+  const nodesOf = (spec: NodeSpec) => (isEnterprise ? readNodeSpec(spec) : null);
+  const create = async (call: Call<"database">, read: () => Promise<NewCache>): Promise<Response> => {
+    try {
+      requireReady(services.status());
+      const cache = await read();
+      const grant = call.caller.require(cache.database, "create");
+      return new Response(batchOf(await services.caches(grant).create(cache)), {
+        status: 201,
+        headers: { "content-type": "application/json" },
+      });
+    } catch (error) {
+      return configureFailed(services, call, error);
+    }
+  };
+  const remove = (call: Call<"database">, kind: CacheKind) =>
+    configure(services, call, 200, async () => {
+      const { request, target, caller } = call;
+      const isBare = request.body === null && !request.headers.has("content-type");
+      const inQuery = isBare ? readRequiredQuery(CacheOwner, target.search) : readQueryString(CacheOwner, target.search);
+      const found = inQuery ?? (await readJsonBody(CacheOwner, request, reader));
+      const grant = caller.require(found.db, "create");
+      await services.caches(grant).delete(kind, { database: found.db, table: found.table, name: found.name } satisfies CacheName);
+    });
+  return new Routes("http.v3.configure.cache", services.access)
+    .post(
+      "/api/v3/configure/distinct_cache",
+      operation({
+        tag: "Databases",
+        access: "database",
+        summary: "Create a distinct-value cache",
+        description: "It holds the combinations of values of some columns; SQL reads it: `SELECT * FROM distinct_cache('table', 'cache')`.",
+        body: { "application/json": DistinctBody },
+        answers: {
+          ...configureAnswers({
+            400: "The body cannot be understood, a column cannot be in it, or another cache of the table has the name.",
+            404: "The database, the table or a server does not exist.",
+            409: "There is one of this name and configuration.",
+            422: "There are as many caches as there may be.",
+          }),
+          201: { description: "It exists now.", content: { "application/json": Batch } },
+        },
+      }),
+      (call) =>
+        create(call, async () => {
+          const body = await readJsonBody(DistinctBody, call.request, reader);
+          return {
+            ...{ kind: "distinct", database: body.db, table: body.table, name: body.name ?? null, nodes: nodesOf(body.node_spec) },
+            ...{ columns: body.columns, maxCardinality: body.max_cardinality ?? undefined, maxAgeSeconds: body.max_age ?? undefined },
+          };
+        }),
+    )
+    .delete(
+      "/api/v3/configure/distinct_cache",
+      operation({
+        tag: "Databases",
+        access: "database",
+        summary: "Delete a distinct-value cache",
+        description: DELETE_DESCRIPTION,
+        query: CacheOwner,
+        answers: DELETE_ANSWERS,
+      }),
+      (call) => remove(call, "distinct"),
+    )
+    .post(
+      "/api/v3/configure/last_cache",
+      operation({
+        tag: "Databases",
+        access: "database",
+        summary: "Create a last-value cache",
+        description: "It holds the newest rows of each key; SQL reads it: `SELECT * FROM last_cache('table', 'cache')`.",
+        body: { "application/json": LastBody },
+        answers: {
+          ...configureAnswers({
+            400: "The body cannot be understood, a column cannot be in it, or a cache of the table has the name.",
+            404: "The database, the table or a server does not exist.",
+            422: "There are as many caches as there may be.",
+          }),
+          201: { description: "It exists now.", content: { "application/json": Batch } },
+        },
+      }),
+      (call) =>
+        create(call, async () => {
+          const body = await readJsonBody(LastBody, call.request, reader);
+          return {
+            ...{ kind: "last", database: body.db, table: body.table, name: body.name ?? null, nodes: nodesOf(body.node_spec) },
+            ...{ keyColumns: body.key_columns ?? null, valueColumns: body.value_columns ?? null },
+            ...{ count: body.count ?? undefined, ttlSeconds: body.ttl ?? undefined },
+          };
+        }),
+    )
+    .delete(
+      "/api/v3/configure/last_cache",
+      operation({
+        tag: "Databases",
+        access: "database",
+        summary: "Delete a last-value cache",
+        description: DELETE_DESCRIPTION,
+        query: CacheOwner,
+        answers: DELETE_ANSWERS,
+      }),
+      (call) => remove(call, "last"),
+    );
+};
+
+/** Names of servers; null: all. @throws TsdbError bad_request, not_found */
+function readNodeSpec(spec: NodeSpec): string[] | null {
+  if (spec === undefined || spec === null || spec === "all") return null;
+  if (typeof spec === "string") {
+    const nodes = /^nodes:(.+)$/s.exec(spec)?.[1]?.split(",") ?? [];
+    if (nodes.length > 0 && nodes.length <= NAMES_MAX && !nodes.includes("")) return nodes;
+    throw new TsdbError("bad_request", `\`node_spec\` must be all or nodes:<id>,<id>…, got "${near(spec)}"`, {});
+  }
+  const { node_id: nodeId = null, node_group: group = null } = spec;
+  if (group !== null) throw new TsdbError("not_found", `node group not found: ${near(group)}`, {});
+  return nodeId === null ? null : [nodeId];
+}
+
+/** The change of the catalog, in the form that clients of the vendor's print. */
+function batchOf({ cache, database, table, sequence }: CreatedCache): string {
+  const idOf = columnIds(table.columns);
+  const operation =
+    cache.kind === "distinct"
+      ? {
+          CreateDistinctCache: {
+            ...{ table_id: table.id, table_name: table.name, node_spec: cache.nodes, cache_id: cache.id, cache_name: cache.name },
+            column_ids: cache.columnIds.map(idOf),
+            ...{ max_cardinality: cache.maxCardinality, max_age_seconds: cache.maxAgeSeconds, source: { type: "User" } },
+          },
+        }
+      : {
+          CreateLastCache: {
+            ...{ table_id: table.id, table: table.name, id: cache.id, node_spec: cache.nodes, name: cache.name },
+            key_columns: cache.keyColumnIds.map(idOf),
+            value_columns:
+              cache.valueColumnIds === null
+                ? "all_non_key_columns"
+                : { explicit: { columns: shownValueIds(cache.valueColumnIds, cache).map(idOf) } },
+            ...{ count: cache.count, ttl: cache.ttlSeconds },
+          },
+        };
+  const change = { database_id: database.id, database_name: database.name, ops: [operation] };
+  const text = JSON.stringify({ catalog_batch: { Database: { time_ns: 0, ...change } }, sequence_number: sequence });
+  // nanoseconds since 1970 are more than a number holds exactly
+  return text.replace(`"time_ns":0`, `"time_ns":${cache.createdMs}000000`);
+}
+
+/** Columns as the vendor's catalog names them: tags and fields are counted apart. */
+function columnIds(columns: readonly ColumnDef[]): (id: number) => unknown {
+  const tags = columns.filter(({ type }) => type === ColumnType.tag).map(({ id }) => id);
+  const fields = columns.filter(({ type }) => type !== ColumnType.tag && type !== ColumnType.time).map(({ id }) => id);
+  return (id) => {
+    if (id === TIME_COLUMN.id) return "timestamp";
+    return tags.includes(id) ? { tag: tags.indexOf(id) } : { field: [0, fields.indexOf(id)] };
+  };
+}

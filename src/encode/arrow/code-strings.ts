@@ -1,0 +1,124 @@
+// Strings by code as strings in full: for the kernel, which writes rows of text, and for Flight, whose clients read no dictionaries.
+import { assert } from "../../model/assert.ts";
+import type { ResultBatch, ResultColumn, ResultField } from "../../model/query/result-batch.ts";
+import { shownRows } from "./shown-rows.ts";
+
+const utf8 = new TextEncoder();
+const NO_TEXT = new Uint8Array(0);
+
+/** The same fields without codes. */
+export function withoutCodes(fields: readonly ResultField[]): readonly ResultField[] {
+  if (!fields.some(({ type }) => type.kind === "dictionary")) return fields;
+  return fields.map((field) => (field.type.kind === "dictionary" ? { ...field, type: { kind: "utf8" } } : field));
+}
+
+interface Rows {
+  readonly rowCount: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Keeps the bytes of a dictionary's strings from one batch to the next. */
+export class CodeStrings {
+  private readonly known = new Map<number, { readonly dictionary: readonly string[]; readonly texts: (Uint8Array | undefined)[] }>();
+
+  /** `fields`: of all batches; needed for `parts` alone. */
+  constructor(private readonly fields: readonly ResultField[] = []) {}
+
+  /** `batch`, its rows from `from` to before `to` with strings in full; of the others nothing is said. */
+  expand(batch: ResultBatch, from: number, to: number): ResultBatch {
+    if (!hasCodes(batch)) return batch;
+    const columns = batch.columns.map((column, i) =>
+      column.dictionary === undefined ? column : this.column(column, i, { rowCount: batch.rowCount, from, to }),
+    );
+    return { rowCount: batch.rowCount, columns };
+  }
+
+  /** All rows with strings in full, in parts: the strings of each take at most `bytesMax`, unless it is one row. A code takes 4 bytes, a
+   *  string may take thousands. */
+  *parts(batch: ResultBatch, bytesMax: number): Generator<ResultBatch> {
+    const { rowCount } = batch;
+    if (!hasCodes(batch)) {
+      yield batch;
+      return;
+    }
+    for (let from = 0; from < rowCount; ) {
+      const to = this.endOfPart(batch, from, bytesMax);
+      const count = to - from;
+      yield this.expand(count === rowCount ? batch : shownRows(batch, this.fields, { from, count }), 0, count);
+      from = to;
+    }
+  }
+
+  /** The row behind the last one from `from` on whose strings fit. */
+  private endOfPart({ rowCount, columns }: ResultBatch, from: number, bytesMax: number): number {
+    const coded = columns.flatMap((column, i) => (column.dictionary === undefined ? [] : [{ column, texts: this.textsOf(column, i) }]));
+    let bytes = 0;
+    for (let row = from; row < rowCount; row++) {
+      for (const { column, texts } of coded) {
+        if (!isNull(column, row)) bytes += textOf(texts, column.dictionary!, column.values[row] as number).length;
+      }
+      if (bytes > bytesMax && row > from) return row;
+    }
+    return rowCount;
+  }
+
+  private textsOf({ dictionary }: ResultColumn, index: number): (Uint8Array | undefined)[] {
+    assert(dictionary !== undefined, "a column of codes has a dictionary");
+    const kept = this.known.get(index);
+    if (kept?.dictionary === dictionary) return kept.texts;
+    const texts: (Uint8Array | undefined)[] = [];
+    this.known.set(index, { dictionary, texts });
+    return texts;
+  }
+
+  private column(column: ResultColumn, index: number, { rowCount, from, to }: Rows): ResultColumn {
+    const { validity, values, dictionary } = column;
+    const texts = this.textsOf(column, index);
+    const offsets = new Int32Array(rowCount + 1);
+    let bytes = 0;
+    for (let row = from; row < to; row++) {
+      if (!isNull(column, row)) bytes += textOf(texts, dictionary!, values[row] as number).length;
+      offsets[row + 1] = bytes;
+    }
+    offsets.fill(bytes, to + 1);
+    const data = new Uint8Array(bytes);
+    // rows come sorted by series: one string for a run of rows
+    for (let row = from; row < to; ) {
+      if (isNull(column, row)) {
+        row++;
+        continue;
+      }
+      const code = values[row] as number;
+      const first = row++;
+      while (row < to && (values[row] === code || isNull(column, row))) row++;
+      repeat(texts[code]!, data, offsets[first]!, offsets[row]!);
+    }
+    return { validity, values: NO_TEXT, offsets, data };
+  }
+}
+
+function hasCodes({ columns }: ResultBatch): boolean {
+  return columns.some(({ dictionary }) => dictionary !== undefined);
+}
+
+function isNull({ validity }: ResultColumn, row: number): boolean {
+  return validity !== null && ((validity[row >> 3]! >> (row & 7)) & 1) === 0;
+}
+
+function textOf(texts: (Uint8Array | undefined)[], dictionary: readonly string[], code: number): Uint8Array {
+  const known = texts[code];
+  if (known !== undefined) return known;
+  const text = utf8.encode(dictionary[code]!);
+  texts[code] = text;
+  return text;
+}
+
+/** Fills `target` from `start` to before `end` with `text`, again and again. */
+function repeat(text: Uint8Array, target: Uint8Array, start: number, end: number): void {
+  if (end === start) return;
+  target.set(text, start);
+  for (let filled = text.length; start + filled < end; filled *= 2) {
+    target.copyWithin(start + filled, start, Math.min(start + filled, end - filled));
+  }
+}

@@ -1,0 +1,117 @@
+// Strings as Dictionary<Int32, Utf8> of those that occur: from the engine's own codes, and from plain strings where they are tags, because
+// few tags occur often. A batch with new strings replaces the dictionary (not a delta: several readers refuse those); it grows while
+// small, and else starts anew, so that it never holds more than a batch's strings or DICTIONARY_KEPT_MAX.
+import { type Data, type DataType, Dictionary, Int32, makeData, Utf8, Vector, vectorFromArray } from "apache-arrow";
+import { assert } from "../../model/assert.ts";
+import type { ResultColumn } from "../../model/query/result-batch.ts";
+import { StringCodes } from "./string-codes.ts";
+
+/** A dictionary grows up to this many strings before it starts anew with those of one batch. */
+const DICTIONARY_KEPT_MAX = 1024;
+
+/** Borrows `column`'s buffers. */
+export type Convert = (column: ResultColumn, rowCount: number) => Data;
+
+export interface Converter {
+  readonly type: DataType;
+  readonly data: Convert;
+}
+
+/** Tags: strings that come as text. */
+export class TagStrings implements Converter {
+  readonly type = new Dictionary(new Utf8(), new Int32());
+  private readonly codes = new StringCodes();
+  private dictionary: Vector<Utf8> | null = null;
+
+  readonly data: Convert = (column, length) => {
+    const known = this.codes.count;
+    let data = this.encode(column, length);
+    if (known > 0 && this.codes.count > known && this.codes.count > DICTIONARY_KEPT_MAX) {
+      this.codes.clear();
+      this.dictionary = null;
+      data = this.encode(column, length);
+    }
+    if (this.dictionary === null || this.codes.count !== known) this.dictionary = utf8Vector(this.codes);
+    return makeData({ type: this.type, length, data, dictionary: this.dictionary, ...nulls(column) });
+  };
+
+  private encode(column: ResultColumn, length: number): Int32Array {
+    const { offsets, data: text } = column;
+    assert(offsets !== undefined && text !== undefined && offsets.length > length, "a string column has offsets and data");
+    const codes = new Int32Array(length);
+    for (let row = 0; row < length; row++) {
+      if (!isNull(column, row)) codes[row] = this.codes.codeOf(text, offsets[row]!, offsets[row + 1]!);
+    }
+    return codes;
+  }
+}
+
+/** A dictionary is never empty: some readers want one string even if no code names it. */
+function utf8Vector(codes: StringCodes): Vector<Utf8> {
+  if (codes.count === 0) return vectorFromArray([""], new Utf8());
+  const { offsets, bytes } = codes.copy();
+  return new Vector([makeData({ type: new Utf8(), length: codes.count, nullCount: 0, valueOffsets: offsets, data: bytes })]);
+}
+
+/** Strings by code: the engine's dictionary may hold a million of which the answer shows ten. */
+export class UsedStrings implements Converter {
+  readonly type = new Dictionary(new Utf8(), new Int32());
+  private source: readonly string[] = [];
+  private strings: string[] = [];
+  /** The engine's code -> ours, -1 while it has none. */
+  private ours: Int32Array = new Int32Array(0);
+  private dictionary: Vector<Utf8> = vectorFromArray([""], new Utf8());
+
+  readonly data: Convert = (column, length) => {
+    assert(column.dictionary !== undefined, "a dictionary column has a dictionary");
+    if (column.dictionary !== this.source) this.follow(column.dictionary);
+    const codes = column.values as Uint32Array;
+    const known = this.strings.length;
+    this.learn(codes, column, length);
+    if (known > 0 && this.strings.length > known && this.strings.length > DICTIONARY_KEPT_MAX) {
+      this.restart();
+      this.learn(codes, column, length);
+    }
+    if (this.strings.length !== known || known === 0)
+      this.dictionary = vectorFromArray(this.strings.length === 0 ? [""] : this.strings, new Utf8());
+    const data = new Int32Array(length);
+    for (let row = 0; row < length; row++) data[row] = isNull(column, row) ? 0 : this.ours[codes[row]!]!;
+    return makeData({ type: this.type, length, data, dictionary: this.dictionary, ...nulls(column) });
+  };
+
+  private learn(codes: Uint32Array, column: ResultColumn, length: number): void {
+    for (let row = 0; row < length; row++) {
+      if (isNull(column, row)) continue;
+      const code = codes[row]!;
+      const text = this.source[code];
+      assert(text !== undefined, `code ${code} of a dictionary of ${this.source.length}`);
+      if (this.ours[code] === -1) this.ours[code] = this.strings.push(text) - 1;
+    }
+  }
+
+  /** A dictionary that only grew keeps its codes, and so do we. */
+  private follow(source: readonly string[]): void {
+    const before = this.ours;
+    this.source = source;
+    const grew = before.length <= source.length && before.every((our, code) => our === -1 || this.strings[our] === source[code]);
+    if (!grew) {
+      this.restart();
+      return;
+    }
+    this.ours = new Int32Array(source.length).fill(-1);
+    this.ours.set(before);
+  }
+
+  private restart(): void {
+    this.strings = [];
+    this.ours = new Int32Array(this.source.length).fill(-1);
+  }
+}
+
+export function nulls(column: ResultColumn): { nullCount: number; nullBitmap?: Uint8Array } {
+  return column.validity === null ? { nullCount: 0 } : { nullCount: -1, nullBitmap: column.validity };
+}
+
+export function isNull(column: ResultColumn, row: number): boolean {
+  return column.validity !== null && ((column.validity[row >> 3]! >> (row & 7)) & 1) === 0;
+}

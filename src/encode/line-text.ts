@@ -1,0 +1,120 @@
+// Series as line protocol, for SELECT … INTO: group tags are tags, everything else a field; a row without fields is no line.
+import { assert } from "../model/assert.ts";
+import type { ResultColumn, ResultField } from "../model/query/result-batch.ts";
+import type { SeriesHead, SeriesPiece } from "../model/query/series-piece.ts";
+import { COLUMN_TYPE_LABEL, ColumnType } from "../model/rows/column.ts";
+import { ByteWriter } from "./byte-writer.ts";
+import type { PieceEncoder } from "./piece-encoder.ts";
+
+/** What is gathered before it leaves. */
+const PART_BYTES = 64 << 10;
+const TAG = COLUMN_TYPE_LABEL[ColumnType.tag];
+const COMMA = 0x2c;
+const SPACE = 0x20;
+const LINE_FEED = 0x0a;
+
+// what the encoder cuts from a string column is whole characters
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Each part is whole lines. Values that line protocol cannot hold are left out, as NULLs are: NaN and infinite floats. */
+export class LineEncoder implements PieceEncoder {
+  readonly contentType = "text/plain; charset=utf-8";
+  private readonly out = new ByteWriter();
+  private head: SeriesHead | null = null;
+  private seriesKey = "";
+  private labels: readonly string[] = [];
+  /** Columns that are tags of the rows, beside those of the series. */
+  private tagColumns: readonly number[] = [];
+  private isLeftOut: readonly boolean[] = [];
+
+  /** All lines are of `measurement`; null: of the measurement that their series has. */
+  constructor(private readonly measurement: string | null) {}
+
+  piece({ head, batch }: SeriesPiece): Uint8Array | null {
+    if (head !== this.head) this.begin(head);
+    for (let row = 0; row < batch.rowCount; row++) this.writeLine(head.fields, batch.columns, row);
+    return this.out.length >= PART_BYTES ? this.out.take() : null;
+  }
+
+  end(): Uint8Array | null {
+    return this.out.takeIfAny();
+  }
+
+  private begin(head: SeriesHead): void {
+    const [time] = head.fields;
+    assert(time?.type.kind === "timestamp" && time.type.unit === "ns", "rows that are written have a time");
+    this.head = head;
+    const tags = (head.tags ?? []).filter(([, value]) => value !== "");
+    const name = (this.measurement ?? head.name).replace(/[, ]/g, "\\$&");
+    this.seriesKey = [name, ...tags.map((pair) => pair.map(escapeKey).join("="))].join(",");
+    const grouped = new Set((head.tags ?? []).map(([key]) => key));
+    this.tagColumns = head.fields.flatMap(({ name: key, isTargetTag }, i) => (isTargetTag === true && !grouped.has(key) ? [i] : []));
+    // a tag that is selected too is a tag: a table has no field of its name
+    const written = new Set([...grouped, ...this.tagColumns.map((i) => head.fields[i]!.name)]);
+    this.isLeftOut = head.fields.map((field) => field.isTargetTag === true || (field.columnKind === TAG && written.has(field.name)));
+    this.labels = head.fields.map((field) => `${escapeKey(field.name)}=`);
+  }
+
+  private writeLine(fields: readonly ResultField[], columns: readonly ResultColumn[], row: number): void {
+    const { out } = this;
+    const start = out.length;
+    out.utf8(this.seriesKey);
+    for (const i of this.tagColumns) {
+      const value = textOf(columns[i]!, row);
+      if (value !== "") out.utf8(`,${this.labels[i]!}${escapeKey(value)}`);
+    }
+    const before = out.length;
+    for (let i = 1; i < fields.length; i++) {
+      if (this.isLeftOut[i]) continue;
+      const text = fieldText(fields[i]!, columns[i]!, row);
+      if (text === null) continue;
+      out.byte(out.length === before ? SPACE : COMMA);
+      out.utf8(this.labels[i]!);
+      out.utf8(text);
+    }
+    if (out.length === before) {
+      out.truncate(start);
+      return;
+    }
+    out.byte(SPACE);
+    out.ascii(String(columns[0]!.values[row]!));
+    out.byte(LINE_FEED);
+  }
+}
+
+function escapeKey(text: string): string {
+  return text.replace(/[,= ]/g, "\\$&");
+}
+
+/** "": there is none. */
+function textOf(column: ResultColumn, row: number): string {
+  const { validity, values, dictionary, data, offsets } = column;
+  if (validity !== null && ((validity[row >> 3]! >> (row & 7)) & 1) === 0) return "";
+  return dictionary !== undefined ? dictionary[values[row] as number]! : decoder.decode(data!.slice(offsets![row]!, offsets![row + 1]!));
+}
+
+/** Null: nothing is written. */
+function fieldText({ type }: ResultField, column: ResultColumn, row: number): string | null {
+  const { validity, values } = column;
+  if (validity !== null && ((validity[row >> 3]! >> (row & 7)) & 1) === 0) return null;
+  switch (type.kind) {
+    case "bool":
+      return values[row] === 0 ? "false" : "true";
+    case "int":
+      return `${values[row]!}${type.signed ? "i" : "u"}`;
+    case "float":
+      return Number.isFinite(values[row] as number) ? String(values[row]) : null;
+    case "utf8":
+    case "dictionary":
+      return quoted(textOf(column, row));
+    case "timestamp":
+      return `${values[row]!}i`;
+    default:
+      assert(type.kind === "null", `a field of type ${type.kind} in line protocol`);
+      return null;
+  }
+}
+
+function quoted(text: string): string {
+  return `"${text.replace(/["\\]/g, "\\$&")}"`;
+}

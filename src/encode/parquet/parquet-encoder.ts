@@ -1,0 +1,110 @@
+// Answers as a Parquet file, a row group at a time: batches gather as an Arrow stream until a group is full, parquet-wasm
+// makes a small file of it, and the pages of that leave at once.
+import { Compression, Table, type WriterProperties, WriterPropertiesBuilder, writeParquet } from "parquet-wasm/esm";
+import { near, TsdbError } from "../../model/errors.ts";
+import type { ResultBatch, ResultSchema } from "../../model/query/result-batch.ts";
+import type { AnswerEncoder } from "../answer-encoder.ts";
+import { ArrowEncoder } from "../arrow/arrow-encoder.ts";
+import { ParquetJoiner } from "./joiner.ts";
+import { loadParquetLibrary } from "./library.ts";
+
+/** A row group ends at either. It is compressed in one call, which nothing interrupts: 2 MiB take some 50 ms, 32 MiB took 700. */
+const GROUP_ROWS = 122_880;
+const GROUP_BYTES = 2 << 20;
+
+export interface GroupLimits {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+export class ParquetEncoder implements AnswerEncoder {
+  readonly contentType = "application/vnd.apache.parquet";
+  private readonly joiner = new ParquetJoiner();
+  private arrow: ArrowEncoder;
+  private parts: Uint8Array[] = [];
+  private bytes = 0;
+  private rows = 0;
+  private groups = 0;
+
+  private constructor(
+    private readonly schema: ResultSchema,
+    private readonly limits: GroupLimits,
+  ) {
+    this.arrow = new ArrowEncoder(schema, "parquet");
+  }
+
+  static async create(schema: ResultSchema, limits: GroupLimits = { rows: GROUP_ROWS, bytes: GROUP_BYTES }): Promise<ParquetEncoder> {
+    const empty = schema.fields.find(({ type }) => type.kind === "struct" && type.children.length === 0);
+    if (schema.fields.length === 0 || empty !== undefined) {
+      throw new TsdbError(
+        "bad_format",
+        `parquet cannot hold ${empty === undefined ? "an answer" : `struct '${empty.name}'`} without columns`,
+      );
+    }
+    await loadParquetLibrary();
+    return new ParquetEncoder(schema, limits);
+  }
+
+  begin(): null {
+    this.keep(this.arrow.begin());
+    return null;
+  }
+
+  batch(batch: ResultBatch): Uint8Array | null {
+    this.keep(this.arrow.batch(batch));
+    this.rows += batch.rowCount;
+    if (this.rows < this.limits.rows && this.bytes < this.limits.bytes) return null;
+    const pages = this.flush();
+    this.arrow = new ArrowEncoder(this.schema, "parquet");
+    this.keep(this.arrow.begin());
+    return pages;
+  }
+
+  end(): Uint8Array {
+    // An answer without rows still needs the file's head and schema.
+    const pages = this.rows > 0 || this.groups === 0 ? this.flush() : new Uint8Array(0);
+    return joined([pages, this.joiner.finish()]);
+  }
+
+  private keep(bytes: Uint8Array | null): void {
+    if (bytes === null) return;
+    this.parts.push(bytes);
+    this.bytes += bytes.length;
+  }
+
+  /** Rows kept so far -> the pages of one row group. */
+  private flush(): Uint8Array {
+    this.keep(this.arrow.end());
+    const stream = joined(this.parts);
+    this.parts = [];
+    this.bytes = 0;
+    this.groups++;
+    // Both calls consume what they get, so nothing of it stays in the library's memory.
+    const properties = new WriterPropertiesBuilder()
+      .setCompression(Compression.ZSTD)
+      .setCreatedBy("tsdb")
+      // One file, one group, whatever the batches: the limits above are the size.
+      .setMaxRowGroupSize(Math.max(1, this.rows))
+      .build();
+    this.rows = 0;
+    return this.joiner.add(writeFile(stream, properties));
+  }
+}
+
+function writeFile(stream: Uint8Array, properties: WriterProperties): Uint8Array {
+  try {
+    return writeParquet(Table.fromIPCStream(stream), properties);
+  } catch (cause) {
+    throw new TsdbError("bad_format", `parquet cannot hold this answer: ${near(String(cause), 200)}`, {}, { cause });
+  }
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}

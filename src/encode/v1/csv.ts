@@ -1,0 +1,63 @@
+// The v1 API's CSV: for each statement with rows a line of column names and the rows, each behind the name and the tags of its series; an
+// empty line between statements, and before a series of other columns.
+import type { RowTextMaker } from "../../model/query/row-text.ts";
+import type { SeriesHead, SeriesPiece } from "../../model/query/series-piece.ts";
+import { V1_CONTENT_TYPES, type V1Answer } from "../../model/query/v1-answer.ts";
+import { ByteWriter } from "../byte-writer.ts";
+import type { PieceEncoder } from "../piece-encoder.ts";
+import { V1Rows } from "./rows.ts";
+import { v1CsvText } from "./text.ts";
+
+/** What is gathered before it leaves. */
+const PART_BYTES = 64 << 10;
+
+export class V1CsvEncoder implements PieceEncoder {
+  readonly contentType = V1_CONTENT_TYPES.csv;
+  private readonly out = new ByteWriter();
+  private readonly rows: V1Rows;
+  private head: SeriesHead | null = null;
+
+  constructor(
+    private readonly answer: Pick<V1Answer, "epochNs" | "isFirst">,
+    kernel?: RowTextMaker,
+  ) {
+    const texts = { rowStart: "", rowEnd: "\n", separator: "," };
+    this.rows = new V1Rows(this.out, { isCsv: true, epochNs: answer.epochNs, ...texts }, kernel);
+  }
+
+  piece({ head, batch }: SeriesPiece): Uint8Array | null {
+    if (head !== this.head) {
+      this.writeHeader(head);
+      this.head = head;
+      this.rows.begin(head.fields, `${v1CsvText(head.name)},${v1CsvText(tagsText(head))},`);
+    }
+    this.rows.write(batch, 0, batch.rowCount);
+    return this.out.length >= PART_BYTES ? this.out.take() : null;
+  }
+
+  end(): Uint8Array | null {
+    return this.out.takeIfAny();
+  }
+
+  private writeHeader({ fields }: SeriesHead): void {
+    const { head: before, out } = this;
+    if (before !== null && sameNames(before, fields)) return;
+    if (before !== null || !this.answer.isFirst) out.ascii("\n");
+    out.utf8(`name,tags,${fields.map(({ name }) => v1CsvText(name)).join(",")}\n`);
+  }
+}
+
+/** A request that is refused as a whole. */
+export function v1CsvRefusal(message: string): string {
+  return `error\n${v1CsvText(message)}\n`;
+}
+
+function sameNames({ fields }: SeriesHead, others: SeriesHead["fields"]): boolean {
+  return fields.length === others.length && fields.every(({ name }, i) => name === others[i]!.name);
+}
+
+/** As in a series key: `k=v,k2=v2`, without tags that are missing. */
+function tagsText({ tags }: SeriesHead): string {
+  const present = (tags ?? []).filter(([, value]) => value !== "");
+  return present.map((pair) => pair.map((text) => text.replace(/[,= ]/g, "\\$&")).join("=")).join(",");
+}

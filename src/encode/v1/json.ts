@@ -1,0 +1,181 @@
+// The v1 API's JSON: results of statements, series of a result, rows of a series; one document for all statements, or with `chunkRows` a
+// document for each stretch of rows. Members come in the order in which 1.x writes them.
+//
+// Whatever has left the encoder is either nothing or ends within the rows of a series, so that whoever holds it can close the document when
+// no more comes: `brokenV1Json`.
+
+import type { RowTextMaker } from "../../model/query/row-text.ts";
+import type { SeriesHead, SeriesPiece } from "../../model/query/series-piece.ts";
+import { V1_CONTENT_TYPES, type V1Answer, type V1Message } from "../../model/query/v1-answer.ts";
+import { ByteWriter } from "../byte-writer.ts";
+import type { PieceEncoder } from "../piece-encoder.ts";
+import { V1Rows } from "./rows.ts";
+import { V1Layout, v1JsonText } from "./text.ts";
+
+/** What is gathered before it leaves. */
+const PART_BYTES = 64 << 10;
+const COMMA = ",";
+
+export class V1JsonEncoder implements PieceEncoder {
+  readonly contentType = V1_CONTENT_TYPES.json;
+  private readonly out = new ByteWriter();
+  private readonly layout: V1Layout;
+  private readonly rows: V1Rows;
+  private head: SeriesHead | null = null;
+  /** Of the open document. */
+  private rowsInDocument = 0;
+  private rowsInSeries = 0;
+
+  constructor(
+    private readonly answer: V1Answer,
+    kernel?: RowTextMaker,
+    private readonly messages: readonly V1Message[] = [],
+  ) {
+    const layout = new V1Layout(answer.isPretty);
+    this.layout = layout;
+    const texts = {
+      rowStart: `${COMMA}${layout.line(6)}[${layout.line(7)}`,
+      rowEnd: `${layout.line(6)}]`,
+      separator: `${COMMA}${layout.line(7)}`,
+    };
+    this.rows = new V1Rows(this.out, { isCsv: false, epochNs: answer.epochNs, ...texts }, kernel);
+  }
+
+  piece({ head, batch }: SeriesPiece): Uint8Array | null {
+    if (head !== this.head) this.nextSeries(head);
+    const { chunkRows } = this.answer;
+    for (let row = 0; row < batch.rowCount; ) {
+      if (chunkRows !== null && this.rowsInDocument === chunkRows) this.nextDocument(head);
+      const room = chunkRows === null ? batch.rowCount : chunkRows - this.rowsInDocument;
+      const end = Math.min(batch.rowCount, row + room);
+      this.writeRows(batch, row, end);
+      row = end;
+    }
+    return this.out.length >= PART_BYTES && this.rowsInSeries > 0 ? this.out.take() : null;
+  }
+
+  end(): Uint8Array {
+    if (this.head === null) this.openResult();
+    else this.closeSeries(false);
+    this.closeResult(false);
+    return this.out.take();
+  }
+
+  private writeRows(batch: SeriesPiece["batch"], from: number, to: number): void {
+    const { out, layout } = this;
+    if (this.rowsInSeries === 0) {
+      out.ascii(`${COMMA}${layout.member(5, "values")}[`);
+      // the first row is written with a comma in front, which is taken back
+      const at = out.length;
+      this.rows.write(batch, from, to);
+      out.bytes.copyWithin(at, at + 1, out.length);
+      out.truncate(out.length - 1);
+    } else this.rows.write(batch, from, to);
+    this.rowsInSeries += to - from;
+    this.rowsInDocument += to - from;
+  }
+
+  private nextSeries(head: SeriesHead): void {
+    const isFirst = this.head === null;
+    if (!isFirst) this.closeSeries(false);
+    if (!isFirst && this.answer.chunkRows !== null) this.closeResult(true);
+    if (isFirst || this.answer.chunkRows !== null) this.openList();
+    else this.out.ascii(COMMA);
+    this.openSeries(head);
+  }
+
+  private nextDocument(head: SeriesHead): void {
+    this.closeSeries(true);
+    this.closeResult(true);
+    this.openList();
+    this.openSeries(head);
+  }
+
+  private openResult(): void {
+    const { answer, out, layout } = this;
+    out.ascii(startOf(answer, layout));
+    this.rowsInDocument = 0;
+  }
+
+  private openList(): void {
+    this.openResult();
+    this.out.ascii(`${COMMA}${this.layout.member(3, "series")}[`);
+  }
+
+  private openSeries(head: SeriesHead): void {
+    this.head = head;
+    this.rowsInSeries = 0;
+    this.out.utf8(headOf(head, this.layout));
+    this.rows.begin(head.fields);
+  }
+
+  private closeSeries(isPartial: boolean): void {
+    const { out, layout } = this;
+    if (this.rowsInSeries > 0) out.ascii(`${layout.line(5)}]`);
+    if (isPartial) out.ascii(`${COMMA}${layout.member(5, "partial")}true`);
+    out.ascii(`${layout.line(4)}}`);
+  }
+
+  private closeResult(isPartial: boolean): void {
+    const { out, layout, answer } = this;
+    if (this.head !== null) out.ascii(`${layout.line(3)}]`);
+    if (!isPartial) out.utf8(messagesOf(this.messages, layout));
+    if (isPartial) out.ascii(`${COMMA}${layout.member(3, "partial")}true`);
+    out.ascii(endOf(answer, layout));
+  }
+}
+
+/** A result of an error alone, behind the results of earlier statements. */
+export function v1JsonFailure(answer: V1Answer, message: string): string {
+  const layout = new V1Layout(answer.isPretty);
+  return `${startOf(answer, layout)}${errorMember(layout, message)}${endOf(answer, layout)}`;
+}
+
+/** What closes the answer of a statement that breaks after its first bytes. */
+export function brokenV1Json(answer: V1Answer, message: string): string {
+  const layout = new V1Layout(answer.isPretty);
+  const closed = `${layout.line(5)}]${layout.line(4)}}${layout.line(3)}]`;
+  return `${closed}${errorMember(layout, message)}${endOf(answer, layout)}`;
+}
+
+/** The answer to a request that is refused as a whole; `message` null: that has no statements. */
+export function v1JsonRefusal(isPretty: boolean, message: string | null): string {
+  const layout = new V1Layout(isPretty);
+  return message === null ? "{}\n" : `{${layout.member(1, "error")}${v1JsonText(message)}${layout.line(0)}}\n`;
+}
+
+function errorMember(layout: V1Layout, message: string): string {
+  return `${COMMA}${layout.member(3, "error")}${v1JsonText(message)}`;
+}
+
+function startOf({ chunkRows, isFirst, statementId }: V1Answer, layout: V1Layout): string {
+  const begin = chunkRows !== null || isFirst ? `{${layout.member(1, "results")}[` : COMMA;
+  return `${begin}${layout.line(2)}{${layout.member(3, "statement_id")}${statementId}`;
+}
+
+function endOf({ chunkRows, isLast }: V1Answer, layout: V1Layout): string {
+  const end = chunkRows !== null || isLast ? `${layout.line(1)}]${layout.line(0)}}\n` : "";
+  return `${layout.line(2)}}${end}`;
+}
+
+/** Members of a series up to its columns. */
+function headOf({ name, tags, fields }: SeriesHead, layout: V1Layout): string {
+  const members: string[] = [];
+  if (name !== "") members.push(`${layout.member(5, "name")}${v1JsonText(name)}`);
+  if (tags !== null && tags.length > 0) {
+    const pairs = tags.map(([key, value]) => `${layout.line(6)}${v1JsonText(key)}${layout.colon}${v1JsonText(value)}`);
+    members.push(`${layout.member(5, "tags")}{${pairs.join(COMMA)}${layout.line(5)}}`);
+  }
+  const columns = fields.map((field) => `${layout.line(6)}${v1JsonText(field.name)}`);
+  members.push(`${layout.member(5, "columns")}[${columns.join(COMMA)}${layout.line(5)}]`);
+  return `${layout.line(4)}{${members.join(COMMA)}`;
+}
+
+function messagesOf(messages: readonly V1Message[], layout: V1Layout): string {
+  if (messages.length === 0) return "";
+  const texts = messages.map(
+    ({ level, text }) =>
+      `${layout.line(4)}{${layout.member(5, "level")}"${level}",${layout.member(5, "text")}${v1JsonText(text)}${layout.line(4)}}`,
+  );
+  return `${COMMA}${layout.member(3, "messages")}[${texts.join(COMMA)}${layout.line(3)}]`;
+}

@@ -1,0 +1,190 @@
+// The v1 API's answers as MessagePack. Lists begin with their length, so that a document leaves as a whole: without chunks all rows of a
+// statement are gathered, up to a limit.
+import { assert } from "../../model/assert.ts";
+import { TsdbError } from "../../model/errors.ts";
+import type { ResultColumn, ResultField } from "../../model/query/result-batch.ts";
+import type { SeriesHead, SeriesPiece } from "../../model/query/series-piece.ts";
+import { V1_CONTENT_TYPES, type V1Answer, type V1Message } from "../../model/query/v1-answer.ts";
+import type { PieceEncoder } from "../piece-encoder.ts";
+import { MsgpackWriter } from "./msgpack-writer.ts";
+
+const DOCUMENT_BYTES_MAX = 256 << 20;
+
+export class V1MsgpackEncoder implements PieceEncoder {
+  readonly contentType = V1_CONTENT_TYPES.msgpack;
+  private readonly out = new MsgpackWriter();
+  /** Whole series of the document, and rows of the one that is open. */
+  private readonly series = new MsgpackWriter();
+  private readonly rows = new MsgpackWriter();
+  private seriesCount = 0;
+  private rowCount = 0;
+  private head: SeriesHead | null = null;
+
+  constructor(
+    private readonly answer: V1Answer,
+    private readonly messages: readonly V1Message[] = [],
+  ) {}
+
+  piece({ head, batch }: SeriesPiece): Uint8Array | null {
+    const { chunkRows } = this.answer;
+    if (head !== this.head) {
+      if (this.head !== null) this.closeSeries(false);
+      if (this.head !== null && chunkRows !== null) this.closeDocument(true);
+      this.head = head;
+    }
+    for (let row = 0; row < batch.rowCount; row++) {
+      if (this.rowCount === chunkRows) {
+        this.closeSeries(true);
+        this.closeDocument(true);
+      }
+      this.writeRow(head.fields, batch.columns, row);
+      this.rowCount++;
+    }
+    if (this.series.length + this.rows.length > DOCUMENT_BYTES_MAX) {
+      throw new TsdbError("query_limit", "an answer in MessagePack of more than 256 MiB; ask for it with chunked=true, or as JSON");
+    }
+    return this.out.takeIfAny();
+  }
+
+  end(): Uint8Array {
+    if (this.head !== null) this.closeSeries(false);
+    this.closeDocument(false);
+    return this.out.take();
+  }
+
+  private writeRow(fields: readonly ResultField[], columns: readonly ResultColumn[], row: number): void {
+    this.rows.array(fields.length);
+    for (let i = 0; i < fields.length; i++) writeCell(this.rows, fields[i]!, columns[i]!, row, this.answer.epochNs);
+  }
+
+  private closeSeries(isPartial: boolean): void {
+    const { series, rows } = this;
+    const { name, tags, fields } = this.head!;
+    const hasTags = tags !== null && tags.length > 0;
+    series.map(Number(name !== "") + Number(hasTags) + 1 + Number(this.rowCount > 0) + Number(isPartial));
+    if (name !== "") {
+      series.text("name");
+      series.text(name);
+    }
+    if (hasTags) {
+      series.text("tags");
+      series.map(tags.length);
+      for (const text of tags.flat()) series.text(text);
+    }
+    series.text("columns");
+    series.array(fields.length);
+    for (const field of fields) series.text(field.name);
+    if (this.rowCount > 0) {
+      series.text("values");
+      series.array(this.rowCount);
+      series.copy(rows.bytes, 0, rows.length);
+    }
+    if (isPartial) writePartial(series);
+    rows.truncate(0);
+    this.rowCount = 0;
+    this.seriesCount++;
+  }
+
+  private closeDocument(isPartial: boolean): void {
+    const { out, series, messages } = this;
+    begin(out, this.answer);
+    out.map(2 + Number(messages.length > 0) + Number(isPartial));
+    out.text("statement_id");
+    out.int64(BigInt(this.answer.statementId));
+    if (messages.length > 0) writeMessages(out, messages);
+    out.text("series");
+    out.array(this.seriesCount);
+    out.copy(series.bytes, 0, series.length);
+    if (isPartial) writePartial(out);
+    series.truncate(0);
+    this.seriesCount = 0;
+  }
+}
+
+/** A result of an error alone. */
+export function v1MsgpackFailure(answer: V1Answer, message: string): Uint8Array {
+  const out = new MsgpackWriter();
+  begin(out, answer);
+  out.map(1);
+  out.text("error");
+  out.text(message);
+  return out.take();
+}
+
+/** A request that is refused as a whole; `message` null: that has no statements. */
+export function v1MsgpackRefusal(message: string | null): Uint8Array {
+  const out = new MsgpackWriter();
+  out.map(1);
+  if (message === null) {
+    out.text("results");
+    out.array(0);
+  } else {
+    out.text("error");
+    out.text(message);
+  }
+  return out.take();
+}
+
+/** What stands before a result. */
+function begin(out: MsgpackWriter, { chunkRows, isFirst, statementCount }: V1Answer): void {
+  if (chunkRows === null && !isFirst) return;
+  out.map(1);
+  out.text("results");
+  out.array(chunkRows === null ? statementCount : 1);
+}
+
+function writePartial(out: MsgpackWriter): void {
+  out.text("partial");
+  out.bool(true);
+}
+
+function writeMessages(out: MsgpackWriter, messages: readonly V1Message[]): void {
+  out.text("messages");
+  out.array(messages.length);
+  for (const { level, text } of messages) {
+    out.map(2);
+    out.text("level");
+    out.text(level);
+    out.text("text");
+    out.text(text);
+  }
+}
+
+function writeCell(out: MsgpackWriter, { type }: ResultField, column: ResultColumn, row: number, epochNs: number | null): void {
+  const { validity, values } = column;
+  if (validity !== null && ((validity[row >> 3]! >> (row & 7)) & 1) === 0) {
+    out.nil();
+    return;
+  }
+  switch (type.kind) {
+    case "bool":
+      out.bool(values[row] !== 0);
+      return;
+    case "int":
+      if (type.signed) out.int64(BigInt(values[row]!));
+      else out.uint64(BigInt(values[row]!));
+      return;
+    case "float": {
+      const value = values[row] as number;
+      if (Number.isNaN(value)) out.nil();
+      else out.float(value);
+      return;
+    }
+    case "timestamp": {
+      const timeNs = values[row] as bigint;
+      if (epochNs === null) out.time(timeNs);
+      else out.int64(timeNs / BigInt(epochNs));
+      return;
+    }
+    case "utf8":
+      out.textBytes(column.data!, column.offsets![row]!, column.offsets![row + 1]!);
+      return;
+    case "dictionary":
+      out.text(column.dictionary![values[row] as number]!);
+      return;
+    default:
+      assert(type.kind === "null", `a value of type ${type.kind} in MessagePack`);
+      out.nil();
+      return;
+  }
+}

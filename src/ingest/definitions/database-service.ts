@@ -1,0 +1,261 @@
+// Databases and tables as users make, delete and restore them. Deleting is renaming: the rows stay where they are, the name is free, and
+// until the object is dropped (hard-deletes.ts) it can be restored.
+
+import {
+  type DatabaseInfo,
+  type DatabaseService,
+  type DeleteDatabase,
+  type DeleteTable,
+  type FieldTypeName,
+  HARD_DELETE_DEFAULT_MS,
+  type HardDeleteAt,
+  type NewTable,
+  type RestoreDatabase,
+  type RestoreTable,
+} from "../../model/databases.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { hasControl, INTERNAL_DATABASE, NO_CONTROL, RESERVED_COLUMNS, validateDatabaseName, validateTableName } from "../../model/names.ts";
+import { ColumnType, type TableDef } from "../../model/rows/column.ts";
+import type { LiveTables } from "../../storage/buffer/live-tables.ts";
+import type { Catalog } from "../../storage/catalog/catalog.ts";
+import { type CatalogOperation, columnTypeName } from "../../storage/catalog/operations.ts";
+import { checkDatabaseLimit, checkSchemaMemory, checkTableLimit, tooManyColumns } from "../../storage/catalog/schema-limits.ts";
+import type { DatabaseDef, DeletedObject } from "../../storage/catalog/state.ts";
+import { renamedAt } from "./deleted-name.ts";
+import type { Deletions } from "./deletions.ts";
+
+export interface DatabaseServiceParts {
+  readonly catalog: Catalog;
+  readonly tables: Pick<LiveTables, "renamed">;
+  readonly deletions: Pick<Deletions, "deleteData">;
+  readonly nowMs: () => number;
+  /** Something is to be dropped at a time that was not known before. */
+  readonly onScheduled: () => void;
+}
+
+const FIELD_TYPES: Readonly<Record<FieldTypeName, ColumnType>> = {
+  utf8: ColumnType.string,
+  int64: ColumnType.integer,
+  uint64: ColumnType.unsigned,
+  float64: ColumnType.float,
+  bool: ColumnType.boolean,
+};
+
+export class NamedDatabases implements DatabaseService {
+  constructor(private readonly parts: DatabaseServiceParts) {}
+
+  list({ showDeleted }: { readonly showDeleted: boolean }): DatabaseInfo[] {
+    const { catalog } = this.parts;
+    const own: DatabaseInfo = { name: INTERNAL_DATABASE, retentionNs: null, deletion: null };
+    const live = catalog.databases().map(({ id, name }) => ({ name, retentionNs: catalog.retentionNs("database", id), deletion: null }));
+    const deleted = showDeleted ? catalog.deleted().filter(({ of, def }) => of === "database" && isOfDefaultNamespace(def)) : [];
+    const gone = deleted.map(({ def, formerName, deletedMs, hardDeleteMs }) => {
+      return { name: def.name, retentionNs: catalog.retentionNs("database", def.id), deletion: { formerName, deletedMs, hardDeleteMs } };
+    });
+    return [...[own, ...live].sort(byName), ...gone.sort(byName)];
+  }
+
+  async createDatabase({ name, retentionNs }: { readonly name: string; readonly retentionNs: bigint | null }): Promise<void> {
+    const { catalog } = this.parts;
+    validateDatabaseName(name);
+    checkFreeDatabase(catalog, name);
+    checkDatabaseLimit(catalog, catalog.limits);
+    const { databaseId: id } = catalog.nextIds;
+    const operations: CatalogOperation[] = [{ kind: "create_database", id, namespace: 0, name }];
+    if (retentionNs !== null) operations.push({ kind: "set_retention", of: "database", id, retentionNs: String(retentionNs) });
+    await catalog.apply(operations).durable;
+  }
+
+  async deleteDatabase({ database: name, dataOnly, removeTables, hardDeleteAt }: DeleteDatabase): Promise<void> {
+    const { catalog, deletions } = this.parts;
+    if (name === INTERNAL_DATABASE) throw new TsdbError("bad_request", `cannot delete internal database '${name}'`, { database: name });
+    if (removeTables && !dataOnly) throw new TsdbError("bad_request", "remove_tables=true is possible only with data_only=true", {});
+    const deleted = catalog.findDeletedDatabase(name);
+    if (deleted !== undefined) return this.reschedule(deleted, hardDeleteAt);
+    const database = this.database(name);
+    if (!dataOnly) return this.softDelete("database", database, hardDeleteAt, catalog.tables(database.id));
+    const tables = catalog.tables(database.id);
+    if (!removeTables) return deletions.deleteData(tables.map(({ id }) => id));
+    const cachesOf = (table: TableDef) => catalog.caches(table.id).map(({ id }): CatalogOperation => ({ kind: "delete_cache", id }));
+    await Promise.all(tables.map((table) => this.softDelete("table", table, hardDeleteAt, [table], cachesOf(table))));
+  }
+
+  async restoreDatabase({ database: name, newName }: RestoreDatabase): Promise<void> {
+    const { catalog } = this.parts;
+    const candidates = catalog.deleted().filter(({ of, def }) => of === "database" && isOfDefaultNamespace(def));
+    const deleted = chooseDeleted(candidates, name);
+    if (deleted === undefined) {
+      if (catalog.findDatabase(name) !== undefined) throw new TsdbError("already_exists", `database '${name}' is not deleted`, { name });
+      throw new TsdbError("unknown_database", `database not found: ${name}`, { database: name });
+    }
+    if (newName !== null) validateDatabaseName(newName);
+    const target = newName ?? deleted.formerName;
+    checkFreeDatabase(catalog, target);
+    checkDatabaseLimit(catalog, catalog.limits);
+    const tables = catalog.allTables(deleted.def.id);
+    checkTableLimit(catalog, catalog.tables(deleted.def.id).length, catalog.limits);
+    await this.restore(deleted, target, tables);
+  }
+
+  async createTable({ database: databaseName, table: name, tags, fields, retentionNs }: NewTable): Promise<void> {
+    const { catalog } = this.parts;
+    const database = this.database(databaseName);
+    validateTableName(name);
+    this.checkTableFree(database, name);
+    checkColumns(name, [...tags, ...fields.map((field) => field.name)], catalog.limits.columnsPerTableMax);
+    checkTableLimit(catalog, 1, catalog.limits);
+    checkSchemaMemory(catalog, { tables: 1, columns: tags.length + fields.length }, catalog.limits);
+    const { tableId: id } = catalog.nextIds;
+    const types = [...tags.map(() => ColumnType.tag), ...fields.map(({ type }) => FIELD_TYPES[type])];
+    const columns = [...tags, ...fields.map((field) => field.name)].map((column, i) => {
+      return { id: i + 1, name: column, type: columnTypeName(types[i]!) };
+    });
+    const operations: CatalogOperation[] = [{ kind: "create_table", id, databaseId: database.id, name }];
+    if (columns.length > 0) operations.push({ kind: "add_columns", tableId: id, columns });
+    if (retentionNs !== null) operations.push({ kind: "set_retention", of: "table", id, retentionNs: String(retentionNs) });
+    await catalog.apply(operations).durable;
+  }
+
+  async deleteTable({ database: databaseName, table: name, dataOnly, hardDeleteAt }: DeleteTable): Promise<void> {
+    const { catalog, deletions } = this.parts;
+    const database = this.database(databaseName);
+    const deleted = catalog.findDeletedTable(database.id, name);
+    if (deleted !== undefined) return this.reschedule(deleted, hardDeleteAt);
+    const table = catalog.findTable(database.id, name);
+    if (table === undefined) throw unknownTable(databaseName, name);
+    if (dataOnly) return deletions.deleteData([table.id]);
+    return this.softDelete("table", table, hardDeleteAt, [table]);
+  }
+
+  async restoreTable({ database: databaseName, table: name, newName }: RestoreTable): Promise<void> {
+    const { catalog } = this.parts;
+    const database = this.database(databaseName);
+    const candidates = catalog.deleted().filter(({ of, def }) => of === "table" && (def as TableDef).databaseId === database.id);
+    const deleted = chooseDeleted(candidates, name);
+    if (deleted === undefined) {
+      if (catalog.findTable(database.id, name) !== undefined) {
+        throw new TsdbError("already_exists", `table '${databaseName}.${name}' is not deleted`, { database: databaseName, table: name });
+      }
+      throw unknownTable(databaseName, name);
+    }
+    if (newName !== null) validateTableName(newName);
+    const target = newName ?? deleted.formerName;
+    this.checkTableFree(database, target);
+    checkTableLimit(catalog, 1, catalog.limits);
+    await this.restore(deleted, target, [deleted.def as TableDef]);
+  }
+
+  private async softDelete(
+    of: "database" | "table",
+    def: DatabaseDef | TableDef,
+    hardDeleteAt: HardDeleteAt,
+    tables: readonly TableDef[],
+    before: readonly CatalogOperation[] = [],
+  ): Promise<void> {
+    const { catalog, nowMs, onScheduled } = this.parts;
+    const deletedMs = nowMs();
+    const name = renamedAt(def.name, deletedMs, def.id, (candidate) => this.isTaken(of, def, candidate));
+    const hardDeleteMs = hardDeleteTime(hardDeleteAt, deletedMs);
+    const { durable } = catalog.apply([...before, { kind: "soft_delete", of, id: def.id, name, deletedMs, hardDeleteMs }]);
+    this.renamed(tables);
+    await durable;
+    if (hardDeleteMs !== null) onScheduled();
+  }
+
+  private isTaken(of: "database" | "table", def: DatabaseDef | TableDef, name: string): boolean {
+    const { catalog } = this.parts;
+    if (of === "database") return catalog.findDatabase(name) !== undefined || catalog.findDeletedDatabase(name) !== undefined;
+    const { databaseId } = def as TableDef;
+    return catalog.findTable(databaseId, name) !== undefined || catalog.findDeletedTable(databaseId, name) !== undefined;
+  }
+
+  private async reschedule({ of, def, hardDeleteMs: before }: DeletedObject, hardDeleteAt: HardDeleteAt): Promise<void> {
+    const { catalog, nowMs, onScheduled } = this.parts;
+    const hardDeleteMs = hardDeleteTime(hardDeleteAt, nowMs());
+    if (hardDeleteMs === before) {
+      throw new TsdbError("already_exists", `attempted to modify resource that was already deleted: ${def.name}`, { name: def.name });
+    }
+    await catalog.apply([{ kind: "schedule_drop", of, id: def.id, hardDeleteMs }]).durable;
+    if (hardDeleteMs !== null) onScheduled();
+  }
+
+  private async restore({ of, def }: DeletedObject, name: string, tables: readonly TableDef[]): Promise<void> {
+    const { durable } = this.parts.catalog.apply([{ kind: "restore", of, id: def.id, name }]);
+    this.renamed(tables);
+    await durable;
+  }
+
+  private renamed(tables: readonly TableDef[]): void {
+    for (const { id } of tables) this.parts.tables.renamed(id);
+  }
+
+  private checkTableFree({ id, name: database }: DatabaseDef, name: string): void {
+    const { catalog } = this.parts;
+    if (catalog.findTable(id, name) === undefined && catalog.findDeletedTable(id, name) === undefined) return;
+    throw alreadyExists({ database, table: name });
+  }
+
+  private database(name: string): DatabaseDef {
+    const database = this.parts.catalog.findDatabase(name);
+    if (database === undefined) throw new TsdbError("unknown_database", `database not found: ${name}`, { database: name });
+    return database;
+  }
+}
+
+/** @throws TsdbError already_exists, also for a deleted one */
+export function checkFreeDatabase(catalog: Catalog, name: string): void {
+  if (name !== INTERNAL_DATABASE && catalog.findDatabase(name) === undefined && catalog.findDeletedDatabase(name) === undefined) return;
+  throw alreadyExists({ database: name });
+}
+
+function isOfDefaultNamespace(def: DatabaseDef | TableDef): boolean {
+  return (def as DatabaseDef).namespace === 0;
+}
+
+function byName(a: DatabaseInfo, b: DatabaseInfo): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
+
+/** By the name an object has now, else by the one it had. @throws TsdbError bad_request when several had it */
+function chooseDeleted(candidates: readonly DeletedObject[], name: string): DeletedObject | undefined {
+  const exact = candidates.find(({ def }) => def.name === name);
+  if (exact !== undefined) return exact;
+  const former = candidates.filter(({ formerName }) => formerName === name);
+  if (former.length <= 1) return former[0];
+  const names = former.map(({ def }) => def.name).join(", ");
+  throw new TsdbError("bad_request", `several deleted objects were called '${name}': restore one of ${names}`, { name });
+}
+
+/** Milliseconds since 1970; null = never. */
+function hardDeleteTime(at: HardDeleteAt, nowMs: number): number | null {
+  if (at === "never") return null;
+  if (at === "now") return nowMs;
+  if (at === "default") return nowMs + HARD_DELETE_DEFAULT_MS;
+  return Math.max(0, Math.floor(at.ms));
+}
+
+function checkColumns(table: string, names: readonly string[], limit: number): void {
+  if (names.length > limit) throw new TsdbError("limit_exceeded", tooManyColumns(limit), { limit });
+  const seen = new Set<string>();
+  for (const name of names) {
+    if (name === "") throw new TsdbError("bad_request", `a column of table '${table}' has an empty name`, { table });
+    if (RESERVED_COLUMNS.has(name)) throw new TsdbError("bad_request", `'${name}' is a reserved column`, { table, column: name });
+    if (hasControl(name)) throw new TsdbError("bad_request", `a name of a column of table '${table}' ${NO_CONTROL}`, { table });
+    if (Buffer.byteLength(name) > LIMITS.tableNameBytesMax) {
+      throw new TsdbError("bad_request", `a column of table '${table}' has a name of more than ${LIMITS.tableNameBytesMax} bytes`, {
+        table,
+      });
+    }
+    if (seen.has(name)) throw new TsdbError("bad_request", `duplicate column '${name}' in table '${table}'`, { table, column: name });
+    seen.add(name);
+  }
+}
+
+function alreadyExists(details: Readonly<Record<string, string>>): TsdbError {
+  return new TsdbError("already_exists", "attempted to create a resource that already exists", details);
+}
+
+function unknownTable(database: string, table: string): TsdbError {
+  return new TsdbError("unknown_table", `table not found: ${database}.${table}`, { database, table });
+}

@@ -1,0 +1,129 @@
+// Which rows of a table can be stored, when some of its columns do not fit: asked of the schema's plan in the body's order, because the
+// first row that brings a name decides its type. Most rows have nothing to ask: only values of columns that are not known to fit are looked
+// at, column by column.
+
+import type { ParsedColumn, ParsedTable } from "../../kernel/parse/parser-view.ts";
+import type { SchemaPlan } from "../../storage/catalog/resolve.ts";
+
+/** Columns are gathered for so many rows at a time: a multiple of 32. */
+const WINDOW_ROWS = 16_384;
+const NONE: readonly number[] = [];
+
+export interface ChoiceParts {
+  readonly plan: Pick<SchemaPlan, "acceptRow" | "tagFits" | "fieldFits">;
+  /** Index of the table in the plan. */
+  readonly tableIndex: number;
+  readonly parsed: Pick<ParsedTable, "rowCount" | "columns" | "seriesPtr">;
+  /** Tags, as the plan numbers them, of the parser's series that are not known to the table. */
+  readonly tagsOf: ReadonlyMap<number, readonly number[]>;
+  /** The kernel's memory. */
+  readonly u32: Uint32Array;
+}
+
+/** Numbers of the rows to store, ascending. `reject` is told of the others, in their order. */
+export function chooseRows(parts: ChoiceParts, reject: (row: number, reason: string) => void): Uint32Array {
+  const { plan, tableIndex, parsed, tagsOf, u32 } = parts;
+  const { rowCount } = parsed;
+  const seriesAt = parsed.seriesPtr / 4;
+  const doubtful = new DoubtfulFields(parts);
+  const openTags = new Map([...tagsOf].filter(([, tags]) => tags.length > 0));
+  const keep = new Uint32Array(rowCount);
+  let keepCount = 0;
+  for (let row = 0; row < rowCount; row++) {
+    if (row % WINDOW_ROWS === 0) doubtful.gather(row);
+    const fields = doubtful.ofRow(row);
+    const series = u32[seriesAt + row]!;
+    const tags = openTags.size === 0 ? NONE : (openTags.get(series) ?? NONE);
+    // the first row that is taken makes the table
+    if (keepCount > 0 && fields.length === 0 && tags.length === 0) {
+      keep[keepCount++] = row;
+      continue;
+    }
+    const reason = plan.acceptRow(tableIndex, tags, fields);
+    if (reason === null) {
+      keep[keepCount++] = row;
+      if (tags.every((tag) => plan.tagFits(tableIndex, tag))) openTags.delete(series);
+      doubtful.settle(fields);
+    } else {
+      reject(row, reason);
+    }
+  }
+  return keep.subarray(0, keepCount);
+}
+
+/** The fields of each row that are not known to fit: indexes of columns, ascending. */
+class DoubtfulFields {
+  private readonly fits: boolean[];
+  /** Columns that all rows have. */
+  private dense: number[];
+  private readonly sparse: number[];
+  private firstRow = 0;
+  /** By row of the window: where its columns end in `list`. */
+  private readonly ends: Uint32Array;
+  private list = new Uint16Array(0);
+  private readonly row: number[] = [];
+  /** Of a window: a table of few rows, of which a body may bring thousands, has a small one. */
+  private readonly windowRows: number;
+
+  constructor(private readonly parts: ChoiceParts) {
+    const { plan, tableIndex, parsed } = parts;
+    this.windowRows = Math.min(WINDOW_ROWS, parsed.rowCount);
+    this.ends = new Uint32Array(this.windowRows + 1);
+    this.fits = parsed.columns.map((_, i) => plan.fieldFits(tableIndex, i));
+    const doubtful = parsed.columns.map((_, i) => i).filter((i) => !this.fits[i]);
+    this.dense = doubtful.filter((i) => parsed.columns[i]!.validityPtr === 0);
+    this.sparse = doubtful.filter((i) => parsed.columns[i]!.validityPtr !== 0);
+  }
+
+  /** Fields that rows had which were taken fit from now on. */
+  settle(fields: readonly number[]): void {
+    const { plan, tableIndex } = this.parts;
+    for (const i of fields) this.fits[i] = plan.fieldFits(tableIndex, i);
+    if (this.dense.some((i) => this.fits[i])) this.dense = this.dense.filter((i) => !this.fits[i]);
+  }
+
+  /** Looks at the values of the window of rows that begins with `firstRow`. */
+  gather(firstRow: number): void {
+    this.firstRow = firstRow;
+    const { ends, windowRows } = this;
+    const columns = this.sparse.filter((i) => !this.fits[i]);
+    ends.fill(0);
+    // counted one place further on, and summed up, each row's number is where its columns begin
+    for (const i of columns) this.eachPresent(this.parts.parsed.columns[i]!, (row) => ends[row + 1]!++);
+    for (let row = 0; row < windowRows; row++) ends[row + 1]! += ends[row]!;
+    const total = ends[windowRows]!;
+    if (this.list.length < total) this.list = new Uint16Array(total);
+    const { list } = this;
+    for (const i of columns) {
+      this.eachPresent(this.parts.parsed.columns[i]!, (row) => {
+        list[ends[row]!++] = i;
+      });
+    }
+  }
+
+  /** Borrowed until the next call. */
+  ofRow(row: number): readonly number[] {
+    const { row: found, list, ends, fits } = this;
+    const at = row - this.firstRow;
+    found.length = 0;
+    for (const i of this.dense) found.push(i);
+    const denseCount = found.length;
+    for (let k = at === 0 ? 0 : ends[at - 1]!; k < ends[at]!; k++) if (!fits[list[k]!]) found.push(list[k]!);
+    if (denseCount > 0 && found.length > denseCount) found.sort((a, b) => a - b);
+    return found;
+  }
+
+  /** The rows of the window, counted from its first, that have a value. */
+  private eachPresent({ validityPtr }: ParsedColumn, use: (row: number) => void): void {
+    const { u32, parsed } = this.parts;
+    const end = Math.min(WINDOW_ROWS, parsed.rowCount - this.firstRow);
+    const first = validityPtr / 4 + this.firstRow / 32;
+    for (let row = 0; row < end; row += 32) {
+      let word = u32[first + row / 32]!;
+      for (; word !== 0; word &= word - 1) {
+        const bit = 31 - Math.clz32(word & -word);
+        if (row + bit < end) use(row + bit);
+      }
+    }
+  }
+}

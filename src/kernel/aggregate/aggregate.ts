@@ -1,0 +1,247 @@
+// Aggregation inside the scan: rows of any number of runs become one row per group and bin of time. Sorted runs are walked series by series
+// and bin by bin, and each stretch of a column is reduced as a whole; of other runs each row's cell is found once for all columns.
+
+import { assert } from "../../model/assert.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { type AggregateRequest, aggregateColumns } from "../../model/query/aggregate.ts";
+import type { ScanCursor, TimeRange } from "../../model/query/scan.ts";
+import { ColumnType } from "../../model/rows/column.ts";
+import { type PartialRun, type Run, wholeRun } from "../../model/rows/run.ts";
+import { Blocks } from "../memory/blocks.ts";
+import type { Kernel } from "../memory/kernel.ts";
+import { RowSelection, type SelectedRun } from "../scan/row-selection.ts";
+import { type CellArray, CellArrays } from "./arrays.ts";
+import { AggregateCells, planBins } from "./cells.ts";
+import { type CellRows, ColumnFacts, countRows } from "./columns.ts";
+import { AggregateGroups } from "./groups.ts";
+import { factOf, GroupCursor } from "./output.ts";
+
+/** Rows whose cells are found before their columns are read: a page, so that what is found stays in the cache. */
+const BLOCK_ROWS = LIMITS.pageRowsMax;
+const RANGES_MAX = 2048;
+const SPANS_MAX = 4096;
+/** A sorted run with fewer rows a series is cheaper row by row. */
+const SERIES_ROWS_MIN = 8;
+/** Rows that follow each other and belong to one cell are reduced as spans when there are so many for a span; a page then has SPANS_MAX. */
+const SPAN_ROWS_MIN = BLOCK_ROWS / SPANS_MAX;
+const RANGE_BYTES = 12;
+const SPAN_BYTES = 12;
+
+export interface AggregatorOptions {
+  /** Kernel memory for cells at most; what holds the groups' tag values counts as well, and as much again. */
+  readonly memoryBytesMax: number;
+  /** Rows that will come at most, before any predicate; when it is known, the layout of the cells suits it. */
+  readonly rowCountMax?: number;
+}
+
+/** All rows go to one cell, in any order: series and times of runs whose rows are all selected are not read. */
+export function isOneCell({ bins, groupBy, fields, aggregates }: AggregateRequest): boolean {
+  const isOfTime = aggregates.some(
+    ({ fn, column }) => fn.startsWith("first") || fn.startsWith("last") || (column?.type === ColumnType.time && fn !== "count"),
+  );
+  return bins === null && groupBy.length === 0 && fields.length === 0 && !isOfTime;
+}
+
+/** Accumulates `request` over runs that share no (series, time): what may is merged before. Owned: call `release`, or close the cursor that
+ *  `finish` gives. */
+export class Aggregator {
+  /** True: first and last of strings are views of the runs' text, so that all runs must outlive the aggregator and its cursor. */
+  readonly keepsText: boolean;
+  private readonly range: TimeRange;
+  private readonly scratch: Blocks;
+  private readonly arrays: CellArrays;
+  private readonly columns = new Map<number, ColumnFacts>();
+  private readonly groups: AggregateGroups;
+  private readonly rowCounts: CellArray | null;
+  /** Null: the request cannot be accumulated. */
+  private readonly cells: AggregateCells | null = null;
+  private readonly rangesPtr: number;
+  private readonly blockPtr: number;
+  private readonly spansPtr: number;
+  private failed = false;
+  private released = false;
+
+  /** `range` holds the times of all rows that will come, as far as they lie in the request's range. @throws TsdbError overloaded */
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly request: AggregateRequest,
+    range: TimeRange,
+    private readonly options: AggregatorOptions,
+  ) {
+    aggregateColumns(request);
+    this.range = intersect(range, request.range);
+    this.keepsText = request.aggregates.some(({ fn, column }) => (fn === "first" || fn === "last") && column?.type === ColumnType.string);
+    this.scratch = new Blocks(kernel);
+    this.arrays = new CellArrays(kernel, options.memoryBytesMax);
+    this.rowCounts = this.arrays.add(8);
+    this.addColumns();
+    this.groups = new AggregateGroups(kernel, request.groupBy);
+    try {
+      this.rangesPtr = this.scratch.alloc(Math.max(RANGES_MAX * RANGE_BYTES, BLOCK_ROWS * 4));
+      this.blockPtr = this.scratch.alloc(BLOCK_ROWS * 4);
+      this.spansPtr = this.scratch.alloc(SPANS_MAX * SPAN_BYTES);
+      const bins = planBins(request.bins, this.range);
+      if (bins !== null && this.rowCounts !== null) {
+        const { memoryBytesMax: bytesMax, rowCountMax = Number.POSITIVE_INFINITY } = options;
+        this.cells = new AggregateCells(kernel, bins, { arrays: this.arrays, rowCounts: this.rowCounts, bytesMax, rowCountMax });
+      }
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+    this.failed = this.cells === null;
+  }
+
+  /** Adds the selected rows that satisfy the request's predicates on fields and lie in its range. The selection is of its tag predicates.
+   *  The run's series and times are read, but as isOneCell says. False: the aggregation has failed, `finish` will give null, and no more
+   *  runs are needed. @throws TsdbError overloaded: only `release` is allowed then */
+  add(added: SelectedRun): boolean {
+    assert(!this.released, "a run for an aggregator that was released");
+    if (this.failed) return false;
+    const selected = this.within(added);
+    const { fields } = this.request;
+    if (isOneCell(this.request) && RowSelection.isAll(selected)) {
+      this.failed = !(this.prepare(selected.run) && this.addWhole(selected.run));
+      return !this.failed;
+    }
+    const run = wholeRun(selected.run);
+    if (fields.length === 0 && this.hasLongSeries(run)) {
+      const selection = RowSelection.openBySeries(this.kernel, selected);
+      if (selection === "none") return true;
+      try {
+        this.failed = !(this.prepare(run) && this.addRanges(run, selection));
+      } finally {
+        selection.release();
+      }
+    } else {
+      const selection = RowSelection.open(this.kernel, selected, fields);
+      if (selection === "none") return true;
+      try {
+        this.failed = !(this.prepare(run) && this.addRows(run, selection));
+      } finally {
+        if (selection !== "all") selection.release();
+      }
+    }
+    return !this.failed;
+  }
+
+  /** The groups that have rows, with the columns of `aggregateColumns`; null when a sum of integers (an intermediate one even) does not fit
+   *  64 bits, when the cells do not fit the memory allowed, or when bins begin before the least time. The cursor owns what was accumulated;
+   *  nothing may be added any more. @throws TsdbError overloaded */
+  finish(): ScanCursor | null {
+    assert(!this.released, "finish after release");
+    const { request, groups, cells, rowCounts, columns } = this;
+    if (this.failed || cells === null || rowCounts === null) {
+      this.release();
+      return null;
+    }
+    return new GroupCursor(this.kernel, { request, groups, cells, rowCounts, columns }, () => this.release());
+  }
+
+  release(): void {
+    if (this.released) return;
+    this.released = true;
+    this.scratch.release();
+    this.arrays.release();
+    this.groups.release();
+    this.cells?.release();
+  }
+
+  private within(selected: SelectedRun): SelectedRun {
+    if (selected.selection === "all") return selected;
+    const { run, selection } = selected;
+    return { run, selection: { ...selection, range: intersect(selection.range, this.range) } };
+  }
+
+  /** Sorted, with several rows of each series; the highest series less the lowest tells how many there are at most. */
+  private hasLongSeries({ sorted, rowCount, seriesPtr }: Run): boolean {
+    if (!sorted || rowCount === 0) return false;
+    const { u32 } = this.kernel;
+    return rowCount >= (u32[seriesPtr / 4 + rowCount - 1]! - u32[seriesPtr / 4]! + 1) * SERIES_ROWS_MIN;
+  }
+
+  private addColumns(): void {
+    for (const aggregate of this.request.aggregates) {
+      const { column } = aggregate;
+      if (column === null) continue;
+      const facts = this.columns.get(column.id) ?? new ColumnFacts(this.kernel, column, this.arrays);
+      this.columns.set(column.id, facts);
+      const fact = factOf(aggregate);
+      if (fact !== null) facts.need(fact);
+    }
+  }
+
+  /** Columns of which this run has NULLs begin to count their values. False: beyond the budget. */
+  private prepare(run: PartialRun): boolean {
+    return [...this.columns.values()].every((facts) => facts.of(run)?.validityPtr === 0 || facts.countApart(this.rowCounts!));
+  }
+
+  /** Every row of the run, in the only cell. */
+  private addWhole(run: PartialRun): boolean {
+    if (!this.reserveGroups()) return false;
+    this.kernel.u32.set([0, 0, run.rowCount], this.spansPtr / 4);
+    return this.reduce(run, { kind: "spans", ptr: this.spansPtr, count: 1 });
+  }
+
+  private addRanges(run: Run, selection: RowSelection): boolean {
+    const { rangesPtr, spansPtr } = this;
+    const cells = this.cells!;
+    for (let count = RANGES_MAX; count === RANGES_MAX; ) {
+      count = selection.nextRanges(rangesPtr, RANGES_MAX);
+      if (count === 0) return true;
+      this.groups.learnRanges(run.dictionary, rangesPtr, count);
+      if (!this.reserveGroups()) return false;
+      const mapPtr = this.groups.mapOf(run.dictionary);
+      for (let spans = SPANS_MAX; spans === SPANS_MAX; ) {
+        const target = { timePtr: run.timePtr, mapPtr, targetPtr: spansPtr, max: SPANS_MAX };
+        const found = cells.cut({ ptr: rangesPtr, count }, target);
+        if (found === null) return false;
+        spans = found;
+        if (!this.reduce(run, { kind: "spans", ptr: spansPtr, count: spans })) return false;
+      }
+    }
+    return true;
+  }
+
+  private addRows(run: Run, selection: RowSelection | "all"): boolean {
+    const { rangesPtr, blockPtr } = this;
+    const cells = this.cells!;
+    for (let first = 0, count = BLOCK_ROWS; count === BLOCK_ROWS; first += BLOCK_ROWS) {
+      if (selection === "all") count = Math.max(0, Math.min(BLOCK_ROWS, run.rowCount - first));
+      else count = selection.next(rangesPtr, BLOCK_ROWS);
+      if (count === 0) return true;
+      const rows = { rowsPtr: selection === "all" ? 0 : rangesPtr, first, count };
+      if (!this.reserveGroups()) return false;
+      let found = cells.ofRows(run, rows, { mapPtr: this.groups.mapOf(run.dictionary), targetPtr: blockPtr });
+      if (found === "unknown") {
+        this.groups.learnRows(run.dictionary, run.seriesPtr, rows);
+        // all cells anew: they may be numbered otherwise now
+        if (!this.reserveGroups()) return false;
+        found = cells.ofRows(run, rows, { mapPtr: this.groups.mapOf(run.dictionary), targetPtr: blockPtr });
+      }
+      if (found === null) return false;
+      const byRow: CellRows = { kind: "rows", cellsPtr: blockPtr, ...rows };
+      const spans = this.kernel.call.cellsJoin(blockPtr, rows.rowsPtr, first, count, this.spansPtr, Math.ceil(count / SPAN_ROWS_MIN));
+      if (!this.reduce(run, spans === 0 ? byRow : { kind: "spans", ptr: this.spansPtr, count: spans }, byRow)) return false;
+    }
+    return true;
+  }
+
+  private reserveGroups(): boolean {
+    return this.groups.memoryBytes <= this.options.memoryBytesMax && this.cells!.reserveGroups(this.groups.count);
+  }
+
+  /** Adds rows to every column; `inTime` are the same rows for what depends on the order of time, which spans of unsorted runs lack. */
+  private reduce(run: PartialRun, rows: CellRows, inTime = rows): boolean {
+    countRows(this.kernel, rows, 0, this.rowCounts!);
+    for (const facts of this.columns.values()) {
+      const column = facts.of(run);
+      if (column !== undefined && !facts.add({ rows, inTime }, column, run.timePtr ?? 0)) return false;
+    }
+    return true;
+  }
+}
+
+function intersect(a: TimeRange, b: TimeRange): TimeRange {
+  return { minNs: a.minNs > b.minNs ? a.minNs : b.minNs, maxNs: a.maxNs < b.maxNs ? a.maxNs : b.maxNs };
+}

@@ -1,0 +1,173 @@
+// What an aggregation keeps per column and cell, and how rows are added to it. Aggregates that need the same facts share them.
+import { assert } from "../../model/assert.ts";
+import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
+import type { ColumnRun, PartialRun } from "../../model/rows/run.ts";
+import type { Kernel } from "../memory/kernel.ts";
+import { assertDense } from "../scan/dense-run.ts";
+import type { CellArray, CellArrays } from "./arrays.ts";
+
+/** Rows of a run with their cells: spans | cell u32 | first row u32 | end u32 | of a sorted run, or a cell (u32) for each of the rows
+ *  listed (rows first .. first + count - 1 when rowsPtr is 0). */
+export type CellRows =
+  | { readonly kind: "spans"; readonly ptr: number; readonly count: number }
+  | { readonly kind: "rows"; readonly cellsPtr: number; readonly rowsPtr: number; readonly first: number; readonly count: number };
+
+/** trues: how many booleans are. first, last: a value with its time; firstTime, lastTime: the time alone. */
+export type Fact = "sum" | "least" | "most" | "trues" | "first" | "last" | "firstTime" | "lastTime";
+
+const I64_MIN = -(2n ** 63n);
+const I64_MAX = 2n ** 63n - 1n;
+const NAN_BITS = 0x7ff8000000000000n;
+const MINUS_INFINITY_BITS = 0xfff0000000000000n;
+const HIGHEST_BIT = 2n ** 63n;
+
+/** Where values come from and go to. */
+interface Place {
+  readonly dataPtr: number;
+  readonly validityPtr: number;
+  readonly targetPtr: number;
+}
+
+interface TimePlace {
+  /** Of the rows. */
+  readonly timePtr: number;
+  /** Of the cells. */
+  readonly timesPtr: number;
+}
+
+const isOfTime = (fact: Fact) => fact === "first" || fact === "last" || fact === "firstTime" || fact === "lastTime";
+
+/** One column's facts. */
+export class ColumnFacts {
+  /** Present values per cell; null = every row has had one so far, so that the rows' counts are theirs. */
+  counts: CellArray | null = null;
+  private readonly arrays = new Map<Fact, CellArray>();
+  private readonly times = new Map<Fact, CellArray>();
+
+  constructor(
+    private readonly kernel: Kernel,
+    readonly column: ColumnDef,
+    private readonly cells: CellArrays,
+  ) {}
+
+  /** What unsigned integers are exclusive-ored with in their cells, to compare as signed ones. */
+  get flip(): bigint {
+    return this.column.type === ColumnType.unsigned ? HIGHEST_BIT : 0n;
+  }
+
+  /** Keeps a fact from now on. */
+  need(fact: Fact): void {
+    if (this.arrays.has(fact)) return;
+    if (fact === "first" || fact === "last") {
+      this.times.set(fact, this.addWords(fact === "first" ? I64_MAX : I64_MIN));
+      this.arrays.set(fact, this.addOf(VALUE_BYTES[this.column.type]));
+    } else if (fact === "firstTime") this.arrays.set(fact, this.addWords(I64_MAX));
+    else if (fact === "lastTime") this.arrays.set(fact, this.addWords(I64_MIN));
+    else if (fact === "least") this.arrays.set(fact, this.addWords(this.isFloat ? NAN_BITS : I64_MAX));
+    else if (fact === "most") this.arrays.set(fact, this.addWords(this.isFloat ? MINUS_INFINITY_BITS : I64_MIN));
+    else this.arrays.set(fact, this.addWords(0n));
+  }
+
+  array(fact: Fact): CellArray {
+    const found = this.arrays.get(fact);
+    assert(found !== undefined, `${fact} of column ${this.column.name} was not asked for`);
+    return found;
+  }
+
+  /** The column in a run; undefined: every row is NULL. */
+  of(run: PartialRun): ColumnRun | undefined {
+    const { id, type } = this.column;
+    // absent times are counted alone
+    if (type === ColumnType.time) return { columnId: id, type, dataPtr: run.timePtr ?? 0, validityPtr: 0 };
+    const column = run.columns.find(({ columnId }) => columnId === id);
+    assert(column === undefined || column.type === type, `column ${id} has type ${column?.type} in a run, ${type} in the table`);
+    if (column !== undefined) assertDense(column);
+    return column;
+  }
+
+  /** Before a run of which not every row has a value: from now on present values are counted. False: beyond the budget. */
+  countApart(rowCounts: CellArray): boolean {
+    if (this.counts !== null) return true;
+    this.counts = this.cells.add(8);
+    if (this.counts === null) return false;
+    this.kernel.call.copyBytes(this.counts.ptr, rowCounts.ptr, this.cells.capacity * 8);
+    return true;
+  }
+
+  /** Adds the rows' values; `inTime` are the same rows, of which spans ascend in time. False: a sum of integers overflowed. */
+  add({ rows, inTime }: { rows: CellRows; inTime: CellRows }, { dataPtr, validityPtr }: ColumnRun, timePtr: number): boolean {
+    if (this.counts !== null) countRows(this.kernel, rows, validityPtr, this.counts);
+    let fine = true;
+    for (const [fact, { ptr }] of this.arrays) {
+      const at = { dataPtr, validityPtr, targetPtr: ptr };
+      if (isOfTime(fact)) this.addOfTime(fact, inTime, { ...at, timePtr, timesPtr: this.times.get(fact)?.ptr ?? ptr });
+      else fine &&= this.addValues(fact, rows, at);
+    }
+    return fine;
+  }
+
+  private get isFloat(): boolean {
+    return this.column.type === ColumnType.float;
+  }
+
+  private addWords(initial: bigint): CellArray {
+    return this.cells.add(8, initial)!;
+  }
+
+  private addOf(width: number): CellArray {
+    assert(width === 1 || width === 8 || width === 16, `values of ${width} bytes`);
+    return this.cells.add(width)!;
+  }
+
+  private addOfTime(fact: Fact, rows: CellRows, { dataPtr, validityPtr, timePtr, targetPtr, timesPtr }: Place & TimePlace): void {
+    const { call } = this.kernel;
+    const isFirst = fact === "first" || fact === "firstTime";
+    const width = fact === "first" || fact === "last" ? VALUE_BYTES[this.column.type] : 0;
+    if (rows.kind === "spans") {
+      const reduce = isFirst ? call.spansFirst : call.spansLast;
+      reduce(rows.ptr, rows.count, dataPtr, validityPtr, width, timePtr, timesPtr, targetPtr);
+    } else {
+      const reduce = isFirst ? call.rowsFirst : call.rowsLast;
+      reduce(rows.cellsPtr, rows.rowsPtr, rows.first, rows.count, dataPtr, validityPtr, width, timePtr, timesPtr, targetPtr);
+    }
+  }
+
+  /** False: a sum of integers overflowed. */
+  private addValues(fact: Fact, rows: CellRows, { dataPtr, validityPtr, targetPtr }: Place): boolean {
+    const { call } = this.kernel;
+    const { type } = this.column;
+    if (rows.kind === "spans") {
+      const { ptr, count } = rows;
+      if (fact === "trues") call.spansCountTrue(ptr, count, dataPtr, validityPtr, targetPtr);
+      else if (fact === "sum") {
+        if (type === ColumnType.integer) return call.spansSumInteger(ptr, count, dataPtr, validityPtr, targetPtr) === 0;
+        if (type === ColumnType.unsigned) return call.spansSumUnsigned(ptr, count, dataPtr, validityPtr, targetPtr) === 0;
+        call.spansSumFloat(ptr, count, dataPtr, validityPtr, targetPtr);
+      } else if (this.isFloat) {
+        (fact === "least" ? call.spansLeastFloat : call.spansMostFloat)(ptr, count, dataPtr, validityPtr, targetPtr);
+      } else {
+        (fact === "least" ? call.spansLeastInteger : call.spansMostInteger)(ptr, count, dataPtr, validityPtr, targetPtr, this.flip);
+      }
+      return true;
+    }
+    const { cellsPtr, rowsPtr, first, count } = rows;
+    if (fact === "trues") call.rowsCountTrue(cellsPtr, rowsPtr, first, count, dataPtr, validityPtr, targetPtr);
+    else if (fact === "sum") {
+      if (type === ColumnType.integer) return call.rowsSumInteger(cellsPtr, rowsPtr, first, count, dataPtr, validityPtr, targetPtr) === 0;
+      if (type === ColumnType.unsigned) return call.rowsSumUnsigned(cellsPtr, rowsPtr, first, count, dataPtr, validityPtr, targetPtr) === 0;
+      call.rowsSumFloat(cellsPtr, rowsPtr, first, count, dataPtr, validityPtr, targetPtr);
+    } else if (this.isFloat) {
+      (fact === "least" ? call.rowsLeastFloat : call.rowsMostFloat)(cellsPtr, rowsPtr, first, count, dataPtr, validityPtr, targetPtr);
+    } else {
+      const reduce = fact === "least" ? call.rowsLeastInteger : call.rowsMostInteger;
+      reduce(cellsPtr, rowsPtr, first, count, dataPtr, validityPtr, targetPtr, this.flip);
+    }
+    return true;
+  }
+}
+
+/** counts[cell] += present values; validityPtr 0: as many as rows. */
+export function countRows({ call }: Kernel, rows: CellRows, validityPtr: number, { ptr }: CellArray): void {
+  if (rows.kind === "spans") call.spansCount(rows.ptr, rows.count, validityPtr, ptr);
+  else call.rowsCount(rows.cellsPtr, rows.rowsPtr, rows.first, rows.count, validityPtr, ptr);
+}

@@ -1,0 +1,181 @@
+// Columns of shared memory to compact bytes and back: what WAL frames and .pt files are made of. The layout and the encodings are drawn in
+// assembly/codec; this class owns the scratch they need and turns statuses into errors. One per thread.
+import { CODEC_HEADER_BYTES, CODEC_PAYLOAD_BYTES, TYPE_U32 } from "../../../assembly/abi.ts";
+import { assert } from "../../model/assert.ts";
+import { TsdbError } from "../../model/errors.ts";
+import type { ColumnType } from "../../model/rows/column.ts";
+import type { Kernel } from "../memory/kernel.ts";
+import { FRESH, poison } from "../memory/poison.ts";
+import type { ParsedRows } from "../parse/parsed-rows.ts";
+
+/** TYPE_U32 is no column's type, but encoded as one. */
+type EncodedType = ColumnType | typeof TYPE_U32;
+
+/** A column in shared memory: VALUE_BYTES[type] x rowCount bytes at dataPtr; validityPtr 0 = all present. What absent rows hold is
+ *  ignored. */
+export interface CodecColumn {
+  readonly type: EncodedType;
+  readonly dataPtr: number;
+  readonly validityPtr: number;
+  readonly rowCount: number;
+}
+
+/** Encoded bytes in shared memory; the column stands at the front, `bytes` may be more than it takes. */
+export interface EncodedSource {
+  readonly ptr: number;
+  readonly bytes: number;
+  readonly rowCount: number;
+}
+
+export interface DecodeTarget {
+  readonly type: EncodedType;
+  /** VALUE_BYTES[type] x rowCount bytes. */
+  readonly dataPtr: number;
+  /** bitmapBytes(rowCount), written whole; 0 = not wanted. */
+  readonly validityPtr: number;
+  /** `textBytes` bytes for the text of strings that do not fit their views; as many as decodedTextBytes says. 0 for other types. */
+  readonly textPtr: number;
+  readonly textBytes: number;
+}
+
+// A column's part of a body is seldom longer; the scratch of a longer one is given back after use, so that one large body does not keep it.
+const SCRATCH_KEPT_BYTES = 2 << 20;
+
+export class ColumnCodec {
+  private scratchPtr = 0;
+  private scratchBytes = 0;
+
+  constructor(private readonly kernel: Kernel) {}
+
+  /** Upper bound of what `encode` writes, in bytes; may exceed 4 GiB for strings. */
+  bytesMax({ type, dataPtr, validityPtr, rowCount }: CodecColumn): number {
+    return this.kernel.call.codecBytesMax(type, dataPtr, validityPtr, rowCount);
+  }
+
+  /** Encodes a column to `targetPtr`, where bytesMax(column) bytes are free. Returns the bytes written. @throws TsdbError overloaded */
+  encode(column: CodecColumn, targetPtr: number): number {
+    return this.encodeColumn(column, targetPtr, false);
+  }
+
+  /** Upper bound of what `encodePacked` writes for a column of `presentCount` values. */
+  packedBytesMax({ type, dataPtr, rowCount }: CodecColumn, presentCount: number): number {
+    return this.kernel.call.codecPackedBytesMax(type, dataPtr, presentCount, rowCount);
+  }
+
+  /** `encode` for a column of which only the present rows' values are at dataPtr, one after the other; it has a bitmap. The bytes are the
+   *  same. @throws TsdbError overloaded */
+  encodePacked(column: CodecColumn, targetPtr: number): number {
+    return this.encodeColumn(column, targetPtr, true);
+  }
+
+  /** Upper bound of what `encodeRows` writes. */
+  rowsBytesMax({ tablePtr }: ParsedRows): number {
+    return this.kernel.call.frameRowsMax(tablePtr);
+  }
+
+  /** Encodes series, times and columns as a log frame holds them (ingest/FORMAT.md). Returns the bytes written.
+   *  @throws TsdbError overloaded */
+  encodeRows({ tablePtr, columnIdsPtr, rowCount }: ParsedRows, targetPtr: number): number {
+    const work = this.reserve(rowCount);
+    const bytes = this.kernel.call.frameRows(tablePtr, columnIdsPtr, work, targetPtr) >>> 0;
+    this.trim();
+    return bytes;
+  }
+
+  u32BytesMax(rowCount: number): number {
+    return this.kernel.call.codecBytesMax(TYPE_U32, 0, 0, rowCount);
+  }
+
+  /** Encodes u32[rowCount]: series ids, codes, offsets. Room as u32BytesMax says; returns the bytes written.
+   *  @throws TsdbError overloaded */
+  encodeU32(dataPtr: number, rowCount: number, targetPtr: number): number {
+    return this.encodeColumn({ type: TYPE_U32, dataPtr, validityPtr: 0, rowCount }, targetPtr, false);
+  }
+
+  /** Bytes of the column that begins at `ptr`, of which `bytes` are readable. @throws TsdbError corrupt_file */
+  columnBytes(ptr: number, bytes: number): number {
+    return checked(this.kernel.call.codecColumnBytes(ptr, bytes), "its head or length");
+  }
+
+  /** Bytes of text that decoding a string column needs beside its views. @throws TsdbError corrupt_file */
+  decodedTextBytes({ ptr, bytes, rowCount }: EncodedSource): number {
+    const work = this.reserve(rowCount);
+    const textBytes = this.kernel.call.codecTextBytes(ptr, bytes, rowCount, work);
+    this.trim();
+    return checked(textBytes, "the head of its text");
+  }
+
+  /** Decodes a column of exactly `rowCount` rows; absent rows become 0 (the empty view, false). Nothing outside source and target is
+   *  touched, whatever the bytes say. @throws TsdbError corrupt_file, overloaded; the target is partly written then */
+  decode(source: EncodedSource, target: DecodeTarget): { hasNulls: boolean } {
+    return this.decodeColumn(source, target, false);
+  }
+
+  /** Values of an encoded column: rows that are not NULL. @throws TsdbError corrupt_file */
+  presentCount({ ptr, bytes, rowCount }: EncodedSource): number {
+    return checked(this.kernel.call.codecPresentCount(ptr, bytes, rowCount), "its head");
+  }
+
+  /** `decode`, but only the values of present rows, one after the other: dataPtr has room for presentCount(source). With a bitmap. */
+  decodePacked(source: EncodedSource, target: DecodeTarget): { hasNulls: boolean } {
+    return this.decodeColumn(source, target, true);
+  }
+
+  /** Decodes u32[rowCount]. @throws TsdbError corrupt_file, overloaded */
+  decodeU32(source: EncodedSource, dataPtr: number): void {
+    this.decodeColumn(source, { type: TYPE_U32, dataPtr, validityPtr: 0, textPtr: 0, textBytes: 0 }, false);
+  }
+
+  /** Gives the scratch back; the codec may be used again. */
+  release(): void {
+    if (this.scratchBytes > 0) this.kernel.heap.free(this.scratchPtr, this.scratchBytes);
+    this.scratchPtr = 0;
+    this.scratchBytes = 0;
+  }
+
+  private encodeColumn({ type, dataPtr, validityPtr, rowCount }: CodecColumn, targetPtr: number, isPacked: boolean): number {
+    const work = this.reserve(rowCount);
+    const bytes = this.kernel.call.codecEncode(type, dataPtr, validityPtr, rowCount, Number(isPacked), work, targetPtr) >>> 0;
+    this.trim();
+    return bytes;
+  }
+
+  private decodeColumn(source: EncodedSource, target: DecodeTarget, isPacked: boolean): { hasNulls: boolean } {
+    const { ptr, bytes, rowCount } = source;
+    const { type, dataPtr, validityPtr, textPtr, textBytes } = target;
+    const work = this.reserve(rowCount);
+    const packed = Number(isPacked);
+    const status = this.kernel.call.codecDecode(type, ptr, bytes, rowCount, packed, work, dataPtr, validityPtr, textPtr, textBytes);
+    this.trim();
+    return { hasNulls: checked(status, `type ${type}, ${rowCount} rows`) === 1 };
+  }
+
+  private reserve(rowCount: number): number {
+    const bytes = this.kernel.call.codecWorkBytes(rowCount);
+    if (bytes <= this.scratchBytes) {
+      poison(this.kernel.memory, this.scratchPtr, this.scratchBytes, FRESH);
+      return this.scratchPtr;
+    }
+    assert(bytes < 2 ** 32, `${rowCount} rows in one encoded column`);
+    this.release();
+    this.scratchPtr = this.kernel.heap.alloc(bytes);
+    this.scratchBytes = bytes;
+    return this.scratchPtr;
+  }
+
+  private trim(): void {
+    if (this.scratchBytes > SCRATCH_KEPT_BYTES) this.release();
+  }
+}
+
+/** Bytes of an encoded column by its head alone, for readers that have not copied it to shared memory; undefined when `head` is too
+ *  short. */
+export function encodedColumnBytes(head: Uint8Array): number | undefined {
+  if (head.byteLength < CODEC_HEADER_BYTES) return undefined;
+  return CODEC_HEADER_BYTES + new DataView(head.buffer, head.byteOffset).getUint32(CODEC_PAYLOAD_BYTES, true);
+}
+
+function checked(status: number, expected: string): number {
+  if (status < 0) throw new TsdbError("corrupt_file", `cannot decode column: damaged bytes, or not what was expected (${expected})`);
+  return status;
+}

@@ -1,0 +1,59 @@
+// Kernel memory that one owner allocates piece by piece and gives back as a whole.
+import { VIEW_BYTES, VIEW_INLINE_MAX } from "../../../assembly/abi.ts";
+import type { Kernel } from "./kernel.ts";
+
+export class Blocks {
+  private blocks: { ptr: number; bytes: number }[] = [];
+
+  constructor(private readonly kernel: Kernel) {}
+
+  /** Of all of them. */
+  get bytes(): number {
+    return this.blocks.reduce((sum, block) => sum + block.bytes, 0);
+  }
+
+  /** Contents undefined. @throws TsdbError overloaded */
+  alloc(bytes: number): number {
+    const ptr = this.kernel.heap.alloc(bytes);
+    this.blocks.push({ ptr, bytes });
+    return ptr;
+  }
+
+  allocZeroed(bytes: number): number {
+    const ptr = this.alloc(bytes);
+    this.kernel.call.fillBytes(ptr, 0, bytes);
+    return ptr;
+  }
+
+  /** String views of `texts` (16 bytes each) whose text is in these blocks too. */
+  allocViews(texts: readonly string[]): number {
+    const encoded = texts.map((text) => Buffer.from(text));
+    const views = this.allocZeroed(Math.max(1, texts.length) * VIEW_BYTES);
+    let at = this.alloc(
+      Math.max(
+        1,
+        encoded.reduce((sum, text) => sum + text.length, 0),
+      ),
+    );
+    const { u8, u32, base } = this.kernel;
+    encoded.forEach((text, i) => {
+      const view = views + i * VIEW_BYTES;
+      u32[view / 4] = text.length;
+      if (text.length <= VIEW_INLINE_MAX) {
+        u8.set(text, view + 4);
+        return;
+      }
+      u8.set(text, at);
+      u8.set(text.subarray(0, 4), view + 4);
+      this.kernel.i64[view / 8 + 1] = base + BigInt(at);
+      at += text.length;
+    });
+    return views;
+  }
+
+  /** Frees all of them; the owner may go on allocating. */
+  release(): void {
+    for (const { ptr, bytes } of this.blocks) this.kernel.heap.free(ptr, bytes);
+    this.blocks = [];
+  }
+}

@@ -1,0 +1,403 @@
+// The kernel's functions as TypeScript sees them, one interface a folder of assembly/, and what it imports from the host.
+import type { CacheExports } from "../cache/exports.ts";
+import type { Heap } from "./heap.ts";
+
+/** assembly/memory: pointers and counts are u32, booleans 0 or 1. */
+export interface MemoryExports {
+  setMemoryBase(base: bigint): void;
+  /** For its test: hashes never leave the kernel's memory. */
+  hashText(ptr: number, bytes: number, owner: number): number;
+  copyBytes(target: number, source: number, bytes: number): void;
+  fillBytes(target: number, value: number, bytes: number): void;
+  setBits(bitmap: number, from: number, count: number): void;
+  countBits(bitmap: number, from: number, count: number): number;
+  copyBits(source: number, sourceFrom: number, target: number, targetFrom: number, count: number): void;
+  gatherBits(source: number, rows: number, count: number, target: number): void;
+  rowBits(rows: number, count: number, rowCount: number, target: number): void;
+  presentRows(bitmap: number, rowCount: number, target: number): number;
+  unmappedIds(map: number, ids: number, count: number, empty: number, target: number): number;
+  gather1(source: number, rows: number, count: number, target: number): void;
+  gather4(source: number, rows: number, count: number, target: number): void;
+  gather8(source: number, rows: number, count: number, target: number): void;
+  gather16(source: number, rows: number, count: number, target: number): void;
+  findTimeRange(times: number, rowCount: number): void;
+  foundTimeMin(): bigint;
+  foundTimeMax(): bigint;
+  isSorted(series: number, times: number, rowCount: number): number;
+  textBytes(views: number, validity: number, from: number, count: number): number;
+  packValues(size: number, values: number, validity: number, from: number, count: number, target: number): void;
+  packViews(views: number, validity: number, from: number, count: number, target: number, text: number): number;
+  spreadValues(size: number, packed: number, validity: number, from: number, count: number, target: number): void;
+  spreadViews(packed: number, validity: number, from: number, count: number, target: number, text: number): number;
+  clearAbsent(size: number, values: number, validity: number, from: number, count: number): void;
+  keepPacked(size: number, packed: number, validity: number, keep: number, rowCount: number, target: number): number;
+  unpackValues(size: number, packed: number, validity: number, rowCount: number, target: number): void;
+  copyViews(views: number, validity: number, from: number, count: number, target: number, text: number): number;
+  seriesCreate(lastTimeFloorNs: bigint): number;
+  seriesFree(dictionary: number): void;
+  seriesCount(dictionary: number): number;
+  seriesGrowthMax(dictionary: number, count: number, columnIds: number, columnCount: number): number;
+  seriesBytes(dictionary: number): number;
+  seriesProbeSteps(dictionary: number): number;
+  seriesTagCount(dictionary: number): number;
+  seriesTags(dictionary: number, target: number): void;
+  seriesAddTag(dictionary: number, columnId: number): void;
+  seriesResolve(dictionary: number, records: number, count: number, columnIds: number, target: number, bytesMax: number): number;
+  seriesInsert(dictionary: number, key: number, keyBytes: number): number;
+  seriesInsertRecords(dictionary: number, records: number, bytes: number, target: number): number;
+  seriesMarkUnseen(dictionary: number, series: number, rowCount: number, stamp: number, unseen: number): number;
+  seriesUnmark(dictionary: number, ids: number, count: number): void;
+  seriesKeyBytes(dictionary: number, ids: number, count: number): number;
+  seriesWriteKeys(dictionary: number, ids: number, count: number, target: number): void;
+  /** 1 = unique, 2 = ascending. */
+  seriesNoteTimes(dictionary: number, series: number, times: number, rowCount: number): number;
+  seriesSetGaps(dictionary: number, gaps: number, count: number): void;
+  notedDoubtMin(): bigint;
+  notedDoubtMax(): bigint;
+  seriesImport(dictionary: number, tags: number, tagCount: number, count: number, used: number, target: number): void;
+  seriesRetiredCount(dictionary: number): number;
+  seriesTakeRetired(dictionary: number): number;
+}
+
+/** assembly/line. Pointers are signed when they come back. */
+export interface LineExports {
+  lineCreate(powersPtr: number): number;
+  lineParse(
+    parserPtr: number,
+    bodyPtr: number,
+    bodyBytes: number,
+    precision: number,
+    from: number,
+    tablesMax: number,
+    newNamesMax: number,
+    keptTablesMax: number,
+  ): number;
+  lineSeriesRecordBytes(parserPtr: number, tableIndex: number, seriesId: number): number;
+  lineSeriesRecord(parserPtr: number, tableIndex: number, seriesId: number, target: number): void;
+  lineTableCount(parserPtr: number): number;
+  lineMemoryBytes(parserPtr: number): number;
+  lineProbeSteps(parserPtr: number): number;
+  lineRelease(parserPtr: number): void;
+  /** Of tables as lineParse describes them; booleans are 0 or 1. */
+  hasColumnIds(tablePtr: number, idsPtr: number, count: number, unknown: number): number;
+  hasSeriesIds(mapPtr: number, idsPtr: number, count: number, unknown: number): number;
+  frameRowsMax(tablePtr: number): number;
+  frameRows(tablePtr: number, idsPtr: number, workPtr: number, target: number): number;
+  appendRows(tablePtr: number, idsPtr: number, targets: number, rowCount: number): number;
+}
+
+/** What both ways of reducing share: pointers are u32. */
+type SpanReducer = (spans: number, count: number, data: number, validity: number, target: number) => number;
+type RowReducer = (cells: number, rows: number, first: number, count: number, data: number, validity: number, target: number) => number;
+
+/** assembly/scan: aggregation. Reducers of sums return not 0 on overflow, the others nothing. */
+export interface AggregateExports {
+  cellsCreate(originNs: bigint, widthNs: bigint, bins: number, cellsMax: number): number;
+  cellsFree(cells: number): void;
+  cellsCount(cells: number): number;
+  cellsFull(cells: number): number;
+  cellsHash(cells: number, list: number, count: number): void;
+  cellsDescribe(cells: number, list: number, count: number, groups: number, times: number): void;
+  cellsCut(cells: number, ranges: number, rangeCount: number, times: number, map: number, spans: number, max: number): number;
+  cellsOfRows(
+    cells: number,
+    series: number,
+    times: number,
+    rows: number,
+    first: number,
+    count: number,
+    map: number,
+    target: number,
+  ): number;
+  cellsJoin(cells: number, rows: number, first: number, count: number, spans: number, max: number): number;
+  cellsWithRows(rowCounts: number, from: number, cellCount: number, target: number, max: number): number;
+  groupKeysCreate(tagCount: number): number;
+  groupKeysFree(keys: number): void;
+  groupKeysCount(keys: number): number;
+  groupKeysBytes(keys: number): number;
+  groupKeysCodes(keys: number, tag: number): number;
+  groupKeysValues(keys: number, tag: number): number;
+  groupKeysLearnRanges(keys: number, sources: number, ranges: number, count: number, map: number): void;
+  groupKeysLearnRows(keys: number, sources: number, series: number, rows: number, first: number, count: number, map: number): void;
+  groupsPresent(counts: number, list: number, count: number, bitmap: number): number;
+  groupsMean(sums: number, type: number, counts: number, list: number, count: number, target: number): void;
+  groupsFlipped(values: number, list: number, count: number, flip: bigint, target: number): void;
+  groupsBoolean(trues: number, counts: number, list: number, count: number, most: number, target: number): void;
+  fillWords(target: number, value: bigint, count: number): void;
+  spansCount(spans: number, count: number, validity: number, counts: number): void;
+  rowsCount(cells: number, rows: number, first: number, count: number, validity: number, counts: number): void;
+  spansCountTrue: SpanReducer;
+  spansSumFloat: SpanReducer;
+  spansSumInteger: SpanReducer;
+  spansSumUnsigned: SpanReducer;
+  spansLeastFloat: SpanReducer;
+  spansMostFloat: SpanReducer;
+  spansLeastInteger(spans: number, count: number, data: number, validity: number, target: number, flip: bigint): void;
+  spansMostInteger(spans: number, count: number, data: number, validity: number, target: number, flip: bigint): void;
+  spansFirst(
+    spans: number,
+    count: number,
+    data: number,
+    validity: number,
+    width: number,
+    rowTimes: number,
+    times: number,
+    values: number,
+  ): void;
+  spansLast: AggregateExports["spansFirst"];
+  rowsCountTrue: RowReducer;
+  rowsSumFloat: RowReducer;
+  rowsSumInteger: RowReducer;
+  rowsSumUnsigned: RowReducer;
+  rowsLeastFloat: RowReducer;
+  rowsMostFloat: RowReducer;
+  rowsLeastInteger(
+    cells: number,
+    rows: number,
+    first: number,
+    count: number,
+    data: number,
+    validity: number,
+    target: number,
+    flip: bigint,
+  ): void;
+  rowsMostInteger: AggregateExports["rowsLeastInteger"];
+  rowsFirst(
+    cells: number,
+    rows: number,
+    first: number,
+    count: number,
+    data: number,
+    validity: number,
+    width: number,
+    rowTimes: number,
+    times: number,
+    values: number,
+  ): void;
+  rowsLast: AggregateExports["rowsFirst"];
+}
+
+/** assembly/scan: selection, tags, merging. */
+export interface ScanExports {
+  selectionCreate(
+    series: number,
+    times: number,
+    rowCount: number,
+    sorted: number,
+    wanted: number,
+    seriesCount: number,
+    minTimeNs: bigint,
+    maxTimeNs: bigint,
+  ): number;
+  selectionExclude(selection: number, exclusions: number, count: number): void;
+  selectionWhere(selection: number, predicates: number, count: number): void;
+  textsFill(views: number, count: number, slots: number, mask: number): void;
+  selectionFree(selection: number): void;
+  selectionRanges(selection: number, target: number, max: number): number;
+  selectionNext(selection: number, target: number, max: number): number;
+  newestSorted(selection: number, target: number): number;
+  newestAscending(selection: number, wantedCount: number, found: number, target: number): number;
+  newestUnordered(selection: number, best: number, target: number): number;
+  gatherTags(
+    series: number,
+    first: number,
+    rows: number,
+    count: number,
+    codes: number,
+    values: number,
+    targetViews: number,
+    targetValidity: number,
+  ): number;
+  findCodes(values: number, valueCount: number, wanted: number, wantedCount: number, target: number): number;
+  scanCodes(
+    values: number,
+    valueCount: number,
+    wanted: number,
+    wantedCount: number,
+    target: number,
+    slots: number,
+    slotCount: number,
+  ): number;
+  chooseSeries(codes: number, seriesCount: number, list: number, codeCount: number, wanted: number, narrows: number): number;
+  markCodes(list: number, codeCount: number, match: number): void;
+  matchSeries(codes: number, seriesCount: number, match: number, wanted: number, narrows: number): number;
+  areAscending(views: number, count: number): number;
+  mergeMarkSeries(series: number, rows: number, count: number, used: number): void;
+  mergeCount(series: number, rows: number, count: number, map: number, counts: number): void;
+  mergeOffsets(counts: number, seriesCount: number): void;
+  mergePlace(
+    series: number,
+    times: number,
+    rows: number,
+    count: number,
+    map: number,
+    offsets: number,
+    base: number,
+    outTimes: number,
+    outNumbers: number,
+  ): void;
+  mergeUnsortedMax(times: number, ends: number, seriesCount: number): number;
+  mergeSort(times: number, numbers: number, ends: number, seriesCount: number, scratch: number, scratchRows: number): void;
+  mergeNumber(times: number, numbers: number, ends: number, seriesCount: number, outSeries: number, places: number): number;
+  scatter1(source: number, validity: number, rows: number, count: number, places: number, out: number, outValidity: number): void;
+  scatter8(source: number, validity: number, rows: number, count: number, places: number, out: number, outValidity: number): void;
+  scatter16(source: number, validity: number, rows: number, count: number, places: number, out: number, outValidity: number): void;
+}
+
+/** assembly/codec: pointers and counts are u32, booleans 0 or 1; a result below 0 is CODEC_CORRUPT. */
+export interface CodecExports {
+  codecWorkBytes(rowCount: number): number;
+  codecBytesMax(type: number, data: number, validity: number, rowCount: number): number;
+  codecEncode(type: number, data: number, validity: number, rowCount: number, isPacked: number, work: number, target: number): number;
+  codecPackedBytesMax(type: number, data: number, present: number, rowCount: number): number;
+  codecPresentCount(source: number, sourceBytes: number, rowCount: number): number;
+  codecColumnBytes(source: number, sourceBytes: number): number;
+  codecTextBytes(source: number, sourceBytes: number, rowCount: number, work: number): number;
+  codecDecode(
+    type: number,
+    source: number,
+    sourceBytes: number,
+    rowCount: number,
+    isPacked: number,
+    work: number,
+    data: number,
+    validity: number,
+    text: number,
+    textBytes: number,
+  ): number;
+}
+
+/** assembly/store */
+export interface StoreExports {
+  sortViews(views: number, count: number, numbers: number, scratch: number): void;
+  rankCodes(sorted: number, valueCount: number, ranks: number): void;
+  orderSeriesByTag(order: number, count: number, codes: number, ranks: number, valueCount: number, counts: number, target: number): void;
+  seriesStarts(series: number, rowCount: number, seriesCount: number, starts: number): void;
+  orderRows(order: number, seriesCount: number, starts: number, rows: number): void;
+  dayOf(time: bigint): number;
+  countDays(times: number, rowCount: number, firstDay: number, counts: number): void;
+  placeDays(times: number, rows: number, count: number, firstDay: number, offsets: number, target: number): void;
+  pageTextMax(views: number, validity: number, rows: number, count: number, pageRows: number): number;
+  blockSeries(series: number, rows: number, count: number, ids: number, offsets: number): number;
+  blockCodes(
+    codes: number,
+    ids: number,
+    count: number,
+    ranks: number,
+    sorted: number,
+    valueCount: number,
+    map: number,
+    target: number,
+    views: number,
+  ): number;
+  isOffsets(offsets: number, count: number, last: number): number;
+  areBelow(codes: number, count: number, limit: number): number;
+  fillSeries(offsets: number, firstSeries: number, from: number, count: number, target: number): void;
+  seriesOfRow(offsets: number, seriesCount: number, row: number): number;
+  placeValues1(
+    source: number,
+    validity: number,
+    first: number,
+    count: number,
+    places: number,
+    limit: number,
+    out: number,
+    bits: number,
+  ): void;
+  placeValues8(
+    source: number,
+    validity: number,
+    first: number,
+    count: number,
+    places: number,
+    limit: number,
+    out: number,
+    bits: number,
+  ): void;
+  placeValues16(
+    source: number,
+    validity: number,
+    first: number,
+    count: number,
+    places: number,
+    limit: number,
+    out: number,
+    bits: number,
+  ): void;
+  fileFilterAdd(views: number, count: number, filter: number, cells: number): void;
+  unifyValues(viewsA: number, countA: number, viewsB: number, countB: number, mapA: number, mapB: number): number;
+  placeViews(views: number, count: number, map: number, target: number): number;
+  moveText(views: number, count: number, map: number, target: number, text: number): number;
+  unifySeries(tagCount: number, tagsA: number, countA: number, tagsB: number, countB: number, mapA: number, mapB: number): number;
+  scatterCodes(codes: number, count: number, map: number, target: number): void;
+}
+
+/** assembly/text: pointers are u32. */
+export interface TextExports {
+  textRows(rows: number, row: number, out: number, outEnd: number): void;
+}
+
+/** assembly/parquet: pointers and counts are u32; decoders return where what they read ends, 0 for damage. */
+export interface ParquetExports {
+  parquetBloomAdd(views: number, count: number, filter: number, blocks: number): void;
+  parquetDeltaBytesMax(count: number): number;
+  parquetDeltaEncode(values: number, count: number, work: number, unit: number, target: number): number;
+  parquetDeltaDecode(source: number, end: number, count: number, target: number): number;
+  parquetNumbersBytesMax(count: number, width: number): number;
+  parquetNumbersEncode(numbers: number, count: number, width: number, target: number): number;
+  parquetNumbersDecode(source: number, end: number, width: number, count: number, target: number): number;
+  parquetDistinct8(values: number, count: number, slots: number, slotCount: number, entries: number, max: number, numbers: number): number;
+  parquetDistinctText(
+    views: number,
+    count: number,
+    slots: number,
+    slotCount: number,
+    entries: number,
+    max: number,
+    numbers: number,
+    bytesMax: number,
+  ): number;
+  parquetTagCodes(series: number, count: number, codes: number, target: number, map: number): void;
+  parquetNumberTags(map: number, valueCount: number, used: number): number;
+  parquetTagNumbers(codes: number, count: number, map: number, target: number, bitmap: number): number;
+  parquetTextBytes(views: number, count: number): number;
+  parquetPlainText(views: number, count: number, target: number): number;
+  parquetTextLengths(views: number, count: number, target: number): void;
+  parquetTexts(views: number, count: number, target: number): number;
+  parquetPlainViews(text: number, end: number, count: number, views: number): number;
+  parquetLengthViews(lengths: number, text: number, end: number, count: number, views: number): number;
+  parquetRangeText(views: number, count: number, target: number): void;
+  parquetSqueeze(values: number, bitmap: number, count: number, size: number, target: number): void;
+  parquetSpread(values: number, bitmap: number, count: number, size: number, present: number): void;
+  parquetPackBits(values: number, count: number, target: number): void;
+  parquetUnpackBits(bits: number, count: number, target: number): void;
+  parquetSplit8(values: number, count: number, target: number): void;
+  parquetJoin8(source: number, count: number, target: number): void;
+  parquetRangeUnsigned(values: number, count: number, target: number): void;
+  parquetRangeFloat(values: number, count: number, target: number): number;
+}
+
+export interface KernelExports
+  extends MemoryExports,
+    LineExports,
+    ScanExports,
+    AggregateExports,
+    CodecExports,
+    StoreExports,
+    TextExports,
+    ParquetExports,
+    CacheExports {}
+
+/** What the kernel may ask of its host: memory, and decimal numbers of more than 19 digits. Allocation throws TsdbError("overloaded")
+ *  through the kernel, which therefore allocates before it changes any state. */
+export function kernelImports(memory: WebAssembly.Memory, heap: Heap): Record<string, unknown> {
+  return {
+    memory,
+    hostAlloc: (bytes: number) => heap.alloc(bytes >>> 0),
+    hostFree: (ptr: number, bytes: number) => heap.free(ptr >>> 0, bytes >>> 0),
+    hostParseFloat: (ptr: number, bytes: number) => Number(Buffer.from(memory.buffer, ptr >>> 0, bytes >>> 0).toString("latin1")),
+    abort: (_message: number, _file: number, line: number, column: number) => {
+      throw new Error(`BUG: kernel abort at ${line}:${column}`);
+    },
+  };
+}

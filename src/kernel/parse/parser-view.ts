@@ -1,0 +1,244 @@
+// A line parser's memory as the host reads it: the columns of the last body, names, the records of series. Read by the thread that has the
+// parser at the moment, which need not be the one that parses.
+import * as abi from "../../../assembly/abi.ts";
+import { LIMITS } from "../../model/limits.ts";
+import type { ColumnType } from "../../model/rows/column.ts";
+import type { Precision } from "../../model/time/precision.ts";
+import type { Kernel } from "../memory/kernel.ts";
+import { type LineFault, lineErrorMessage } from "./line-error.ts";
+
+/** A field column with a value in this body. The same name with another type is another column; who owns the table decides which stays.
+ *  `dataPtr`: VALUE_BYTES[type] × presentCount, the values one after the other; `validityPtr`: LSB-first bitmap of the rows that have one,
+ *  0 = all have. */
+export interface ParsedColumn {
+  /** Dense from 0 per table, stable until `reset`. */
+  readonly index: number;
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly dataPtr: number;
+  readonly validityPtr: number;
+  /** 1 .. rowCount */
+  readonly presentCount: number;
+}
+
+/** Rows of one table, in the body's order. */
+export interface ParsedTable {
+  /** Dense from 0, stable until `reset`. */
+  readonly index: number;
+  readonly name: string;
+  readonly rowCount: number;
+  /** u32 per row: parser-local series id. Series are told apart as written: another order of tags is another id. */
+  readonly seriesPtr: number;
+  /** i64 per row: nanoseconds since 1970. */
+  readonly timePtr: number;
+  /** u32 per row: offset of the line's first byte in the body. */
+  readonly lineOffsetsPtr: number;
+  readonly columns: readonly ParsedColumn[];
+  /** Tag names by tag index, all that the parser knows of this table. */
+  readonly tagColumns: readonly string[];
+  /** Series first seen in this body: ids newSeriesFirst .. newSeriesFirst + newSeriesCount - 1. */
+  readonly newSeriesFirst: number;
+  readonly newSeriesCount: number;
+  /** Their records, one after the other: | tagCount u32 | tagCount × | tag index u32 | valuePtr u32 | valueBytes u32 |. */
+  readonly newSeriesRecordsPtr: number;
+}
+
+/** A line that is no line protocol; it left no trace in tables, columns or series. */
+export interface RawLineError {
+  /** Offset of the line's first byte in the body. */
+  readonly lineOffset: number;
+  /** Bytes of the line without its line end. */
+  readonly lineBytes: number;
+  /** Made when it is first asked for, which must be before the next `parse`. */
+  readonly message: string;
+}
+
+/** Pointers, records and messages are borrowed until the next call of the same parser; byte views of strings point into its memory. */
+export interface ParsedBody {
+  readonly tables: readonly ParsedTable[];
+  /** The first LINE_ERRORS_KEPT bad lines, in the body's order; lineCount - rowCount lines are bad in all. */
+  readonly errors: readonly RawLineError[];
+  /** Lines that are neither blank nor comments. */
+  readonly lineCount: number;
+  readonly rowCount: number;
+}
+
+/** Names the host has read once. */
+interface KnownTable {
+  readonly name: string;
+  readonly tagColumns: string[];
+  readonly columns: { name: string; type: ColumnType }[];
+}
+
+export class ParserView {
+  /** The parser; 0 before it is made. */
+  ptr = 0;
+  private known: KnownTable[] = [];
+  private wantsReset_ = false;
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly columnsPerTableMax: number = LIMITS.columnsPerTableMax,
+  ) {}
+
+  /** True when the parser has refused lines of the last body because it keeps no more names: it should be reset before the next one. */
+  get wantsReset(): boolean {
+    return this.wantsReset_;
+  }
+
+  /** The same of what `lineParse` returned: if it kept names of earlier bodies, the lines may be good. */
+  isCrowded(resultPtr: number): boolean {
+    return this.kernel.u32[(resultPtr >>> 2) + abi.PARSED_CROWDED] !== 0;
+  }
+
+  /** Offset of the first byte of the body that `lineParse` did not read. */
+  endOf(resultPtr: number): number {
+    return this.kernel.u32[(resultPtr >>> 2) + abi.PARSED_END]!;
+  }
+
+  /** Tables whose names the parser keeps. */
+  get tableCount(): number {
+    return this.ptr === 0 ? 0 : this.kernel.call.lineTableCount(this.ptr) >>> 0;
+  }
+
+  /** Bytes of kernel memory that the parser holds, the body apart. */
+  get memoryBytes(): number {
+    return this.ptr === 0 ? 0 : this.kernel.call.lineMemoryBytes(this.ptr) >>> 0;
+  }
+
+  /** The parser is gone: names and indexes start again. */
+  forget(): void {
+    this.ptr = 0;
+    this.known = [];
+    this.wantsReset_ = false;
+  }
+
+  /** Room that `writeSeriesRecord` wants. */
+  seriesRecordBytes(table: { tableIndex: number; seriesId: number }): number {
+    return this.kernel.call.lineSeriesRecordBytes(this.ptr, table.tableIndex, table.seriesId) >>> 0;
+  }
+
+  /** Writes the record (layout of newSeriesRecordsPtr) of any series that the parser knows. For series whose first row was not taken, so
+   *  that nothing was made of their record. */
+  writeSeriesRecord(table: { tableIndex: number; seriesId: number }, targetPtr: number): void {
+    this.kernel.call.lineSeriesRecord(this.ptr, table.tableIndex, table.seriesId, targetPtr);
+  }
+
+  /** Whether a name of the table, in any body that the parser keeps, was that of a tag and of a field, or of fields of several types: then
+   *  some of its lines do not fit the others. */
+  hasConflicts({ index, tagColumns }: ParsedTable): boolean {
+    const { columns } = this.known[index]!;
+    const names = new Set(tagColumns);
+    for (const { name } of columns) names.add(name);
+    return names.size < tagColumns.length + columns.length;
+  }
+
+  /** What the last `lineParse` returned, as objects. */
+  read(resultPtr: number, precision: Precision): ParsedBody {
+    const at = resultPtr >>> 2;
+    const words = this.kernel.u32;
+    this.wantsReset_ = this.isCrowded(resultPtr);
+    const tables: ParsedTable[] = [];
+    let tableAt = at + abi.PARSED_HEADER_WORDS;
+    for (let left = words[at + abi.PARSED_TABLE_COUNT]!; left > 0; left--) {
+      tables.push(this.readTable(words, tableAt));
+      tableAt += abi.PARSED_TABLE_WORDS + words[tableAt + abi.PARSED_TABLE_COLUMN_COUNT]! * abi.PARSED_COLUMN_WORDS;
+    }
+    const errors: RawLineError[] = [];
+    let errorAt = words[at + abi.PARSED_ERRORS_PTR]! >>> 2;
+    for (let left = words[at + abi.PARSED_ERROR_COUNT]!; left > 0; left--) {
+      errors.push(new KernelLineError(this.kernel, errorAt, precision, this.columnsPerTableMax));
+      errorAt += abi.LINE_ERROR_WORDS;
+    }
+    const [lineCount, rowCount] = [words[at + abi.PARSED_LINE_COUNT]!, words[at + abi.PARSED_ROW_COUNT]!];
+    return { tables, errors, lineCount, rowCount };
+  }
+
+  private readTable(words: Uint32Array, at: number): ParsedTable {
+    const index = words[at + abi.PARSED_TABLE_INDEX]!;
+    let known = this.known[index];
+    if (known === undefined) {
+      known = { name: this.readName(at + abi.PARSED_TABLE_NAME_PTR), tagColumns: [], columns: [] };
+      this.known[index] = known;
+    }
+    const tagCount = words[at + abi.PARSED_TABLE_TAG_COUNT]!;
+    const tagNames = words[at + abi.PARSED_TABLE_TAG_NAMES_PTR]! >>> 2;
+    for (let tag = known.tagColumns.length; tag < tagCount; tag++) known.tagColumns.push(this.readName(words[tagNames + tag]! >>> 2));
+    const columns: ParsedColumn[] = [];
+    let columnAt = at + abi.PARSED_TABLE_WORDS;
+    for (let left = words[at + abi.PARSED_TABLE_COLUMN_COUNT]!; left > 0; left--) {
+      columns.push(this.readColumn(words, columnAt, known));
+      columnAt += abi.PARSED_COLUMN_WORDS;
+    }
+    return {
+      index,
+      name: known.name,
+      rowCount: words[at + abi.PARSED_TABLE_ROW_COUNT]!,
+      seriesPtr: words[at + abi.PARSED_TABLE_SERIES_PTR]!,
+      timePtr: words[at + abi.PARSED_TABLE_TIME_PTR]!,
+      lineOffsetsPtr: words[at + abi.PARSED_TABLE_LINES_PTR]!,
+      columns,
+      tagColumns: known.tagColumns,
+      newSeriesFirst: words[at + abi.PARSED_TABLE_NEW_FIRST]!,
+      newSeriesCount: words[at + abi.PARSED_TABLE_NEW_COUNT]!,
+      newSeriesRecordsPtr: words[at + abi.PARSED_TABLE_NEW_RECORDS_PTR]!,
+    };
+  }
+
+  private readColumn(words: Uint32Array, at: number, known: KnownTable): ParsedColumn {
+    const index = words[at + abi.PARSED_COLUMN_INDEX]!;
+    let column = known.columns[index];
+    if (column === undefined) {
+      column = { name: this.readName(at + abi.PARSED_COLUMN_NAME_PTR), type: words[at + abi.PARSED_COLUMN_TYPE]! as ColumnType };
+      known.columns[index] = column;
+    }
+    return {
+      index,
+      name: column.name,
+      type: column.type,
+      dataPtr: words[at + abi.PARSED_COLUMN_DATA_PTR]!,
+      validityPtr: words[at + abi.PARSED_COLUMN_VALIDITY_PTR]!,
+      presentCount: words[at + abi.PARSED_COLUMN_PRESENT]!,
+    };
+  }
+
+  /** `at`: word index of | namePtr | nameBytes |. */
+  private readName(at: number): string {
+    const words = this.kernel.u32;
+    return decodeText(this.kernel, words[at]!, words[at + 1]!);
+  }
+}
+
+class KernelLineError implements RawLineError {
+  readonly lineOffset: number;
+  readonly lineBytes: number;
+  private message_: string | undefined;
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly at: number,
+    private readonly precision: Precision,
+    private readonly columnsPerTableMax: number,
+  ) {
+    this.lineOffset = kernel.u32[at + abi.LINE_ERROR_OFFSET]!;
+    this.lineBytes = kernel.u32[at + abi.LINE_ERROR_BYTES]!;
+  }
+
+  get message(): string {
+    if (this.message_ === undefined) {
+      const words = this.kernel.u32;
+      this.message_ = lineErrorMessage(words[this.at + abi.LINE_ERROR_CODE]! as LineFault, {
+        text: decodeText(this.kernel, words[this.at + abi.LINE_ERROR_TEXT_PTR]!, words[this.at + abi.LINE_ERROR_TEXT_BYTES]!),
+        detail: words[this.at + abi.LINE_ERROR_DETAIL]!,
+        precision: this.precision,
+        columnsPerTableMax: this.columnsPerTableMax,
+      });
+    }
+    return this.message_;
+  }
+}
+
+function decodeText(kernel: Kernel, ptr: number, bytes: number): string {
+  // TextDecoder refuses shared memory: copy first. A byte order mark is text like any other.
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(kernel.copyOut(ptr, bytes));
+}

@@ -1,0 +1,123 @@
+// Field predicates of a statement as the kernel's loops take them: comparisons of a run's columns with constants.
+import {
+  PREDICATE_BOOLEAN,
+  PREDICATE_BYTES,
+  PREDICATE_FLOAT_BELOW,
+  PREDICATE_FLOAT_EQUAL,
+  PREDICATE_FLOAT_NUMBER,
+  PREDICATE_FLOAT_UP_TO,
+  PREDICATE_INTEGER,
+  PREDICATE_TEXT,
+  PREDICATE_TEXTS,
+} from "../../../assembly/abi.ts";
+import { assert } from "../../model/assert.ts";
+import type { ComparisonOperator, FieldComparison, FieldPredicate } from "../../model/query/scan.ts";
+import { ColumnType } from "../../model/rows/column.ts";
+import type { PartialRun } from "../../model/rows/run.ts";
+import type { Blocks } from "../memory/blocks.ts";
+import type { Kernel } from "../memory/kernel.ts";
+
+/** What a present value must satisfy. `low` and `span` as drawn in abi.ts. */
+interface Test {
+  readonly kind: number;
+  readonly negated: boolean;
+  readonly low: bigint;
+  readonly span: bigint;
+}
+
+const I64_MIN = -(2n ** 63n);
+const I64_MAX = 2n ** 63n - 1n;
+const U64_MAX = 2n ** 64n - 1n;
+
+/** Writes the predicates over the columns of `run` (PREDICATE_BYTES each) into `blocks`; null when no row can satisfy all of them, for
+ *  instance because a column is missing, that is NULL. */
+export function writePredicates(
+  kernel: Kernel,
+  run: Pick<PartialRun, "columns">,
+  predicates: readonly FieldPredicate[],
+  blocks: Blocks,
+): { ptr: number; count: number } | null {
+  const ptr = predicates.length === 0 ? 0 : blocks.allocZeroed(predicates.length * PREDICATE_BYTES);
+  for (const [i, predicate] of predicates.entries()) {
+    const column = run.columns.find(({ columnId }) => columnId === predicate.columnId);
+    if (column === undefined) return null;
+    const test =
+      predicate.operator === "in" ? textTest(kernel, column.type, predicate.values, blocks) : comparisonTest(column.type, predicate);
+    if (test === null) return null;
+    const at = ptr + i * PREDICATE_BYTES;
+    kernel.u32.set([test.kind, test.negated ? 1 : 0, column.dataPtr, column.validityPtr], at / 4);
+    kernel.i64.set([BigInt.asIntN(64, test.low), BigInt.asIntN(64, test.span)], at / 8 + 2);
+  }
+  return { ptr, count: predicates.length };
+}
+
+/** Null: no value satisfies the predicate. */
+function comparisonTest(type: ColumnType, { columnId, operator, value }: FieldComparison): Test | null {
+  if (type === ColumnType.float && typeof value === "number") return floatTest(operator, value);
+  if (type === ColumnType.integer && typeof value === "bigint") return integerTest(operator, value, { least: I64_MIN, most: I64_MAX });
+  if (type === ColumnType.unsigned && typeof value === "bigint") return integerTest(operator, value, { least: 0n, most: U64_MAX });
+  assert(type === ColumnType.boolean && typeof value === "boolean", `column ${columnId} of type ${type} compared with a ${typeof value}`);
+  const number = value ? 1 : 0;
+  const passing = [0, 1].filter((candidate) => holds(operator, candidate - number));
+  const low = passing.reduce((bits, candidate) => bits | (1 << candidate), 0);
+  return low === 0 ? null : { kind: PREDICATE_BOOLEAN, negated: false, low: BigInt(low), span: 0n };
+}
+
+/** One text is compared, several are looked up. */
+function textTest(kernel: Kernel, type: ColumnType, values: readonly string[], blocks: Blocks): Test | null {
+  assert(type === ColumnType.string, `a column of type ${type} compared with texts`);
+  const distinct = [...new Set(values)];
+  if (distinct.length === 0) return null;
+  const viewsPtr = blocks.allocViews(distinct);
+  if (distinct.length === 1) return { kind: PREDICATE_TEXT, negated: false, low: BigInt(viewsPtr), span: 0n };
+  const slotCount = 2 ** Math.ceil(Math.log2(distinct.length * 2));
+  const slotsPtr = blocks.allocZeroed(slotCount * 4);
+  kernel.call.textsFill(viewsPtr, distinct.length, slotsPtr, slotCount - 1);
+  const low = BigInt(viewsPtr) | (BigInt(slotsPtr) << 32n);
+  return { kind: PREDICATE_TEXTS, negated: false, low, span: BigInt(slotCount - 1) };
+}
+
+/** Whether `a operator b` holds, given the sign of a - b. */
+function holds(operator: ComparisonOperator, sign: number): boolean {
+  if (sign < 0) return operator === "<" || operator === "<=" || operator === "!=";
+  if (sign > 0) return operator === ">" || operator === ">=" || operator === "!=";
+  return operator === "=" || operator === "<=" || operator === ">=";
+}
+
+/** Every comparison of integers is a range, or all but one value. The constant may lie outside the type. */
+function integerTest(operator: ComparisonOperator, value: bigint, { least, most }: { least: bigint; most: bigint }): Test | null {
+  if (operator === "!=") {
+    if (value < least || value > most) return { kind: PREDICATE_INTEGER, negated: false, low: least, span: most - least };
+    return { kind: PREDICATE_INTEGER, negated: true, low: value, span: 0n };
+  }
+  let [low, high] = [least, most];
+  if (operator === "=" || operator === ">=") low = value;
+  if (operator === "=" || operator === "<=") high = value;
+  if (operator === ">") low = value + 1n;
+  if (operator === "<") high = value - 1n;
+  if (low < least) low = least;
+  if (high > most) high = most;
+  return low > high ? null : { kind: PREDICATE_INTEGER, negated: false, low, span: high - low };
+}
+
+const FLOAT_KIND: Readonly<Record<ComparisonOperator, readonly [kind: number, negated: boolean]>> = {
+  "=": [PREDICATE_FLOAT_EQUAL, false],
+  "!=": [PREDICATE_FLOAT_EQUAL, true],
+  "<": [PREDICATE_FLOAT_BELOW, false],
+  ">=": [PREDICATE_FLOAT_BELOW, true],
+  "<=": [PREDICATE_FLOAT_UP_TO, false],
+  ">": [PREDICATE_FLOAT_UP_TO, true],
+};
+
+/** NaN is the greatest: a comparison with it asks whether a value is a number, and a NaN is what is not below any number. */
+function floatTest(operator: ComparisonOperator, value: number): Test | null {
+  const low = new BigUint64Array(new Float64Array([value]).buffer)[0]!;
+  if (!Number.isNaN(value)) {
+    const [kind, negated] = FLOAT_KIND[operator];
+    return { kind, negated, low, span: 0n };
+  }
+  if (operator === ">") return null;
+  // every present value is at most NaN
+  if (operator === "<=") return { kind: PREDICATE_INTEGER, negated: false, low: 0n, span: U64_MAX };
+  return { kind: PREDICATE_FLOAT_NUMBER, negated: operator === "=" || operator === ">=", low: 0n, span: 0n };
+}

@@ -1,0 +1,271 @@
+// Makes one run of many: series unified by their tags, rows in order of series and time, duplicates merged field by field.
+import { assert } from "../../model/assert.ts";
+import { ALL_TIME, type TagPredicate, type TimeRange } from "../../model/query/scan.ts";
+import { RECLAIM_AT_ONCE } from "../../model/reclaimer.ts";
+import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
+import type { ColumnRun, DictionaryView, Run } from "../../model/rows/run.ts";
+import { Blocks } from "../memory/blocks.ts";
+import { nextDictionaryId } from "../memory/dictionary-id.ts";
+import type { Kernel } from "../memory/kernel.ts";
+import { SeriesDictionary } from "../series/series-dictionary.ts";
+import { SeriesFilter } from "../series/series-filter.ts";
+import { denseColumn } from "./dense-run.ts";
+import type { HiddenRows } from "./hidden-rows.ts";
+import { type RowChoice, RowSelection } from "./row-selection.ts";
+import { bitmapBytes, timeRange } from "./rows.ts";
+
+/** A run with memory of its own. Its text (tag values without `ownDictionary`, string fields) stays in the runs it was made of. */
+export type OwnedRun = Run & { release(): void };
+
+export interface MergeOptions {
+  /** Rows outside are left out. */
+  readonly range?: TimeRange;
+  /** Rows of other series are left out. */
+  readonly tags?: readonly TagPredicate[];
+  /** Rows that deletions hide are left out before anything is merged, of each run by its own sequence. */
+  readonly hidden?: HiddenRows | undefined;
+  /** True: the result's dictionary is its own and holds just its series, also when all runs share one. For files. */
+  readonly ownDictionary?: boolean;
+}
+
+/** The taken rows of one run. */
+interface Input {
+  readonly run: Run;
+  /** u32 row numbers; 0 = all rows. */
+  readonly rowsPtr: number;
+  readonly count: number;
+  /** Number of its first row among all inputs. */
+  readonly base: number;
+}
+
+/** Merges `runs`: of two rows with equal series and time the later one's present fields win, later meaning the run of higher sequence (of
+ *  equal sequences the one that comes later in `runs`), then the later row. The result has the field columns of `columns` that occur, is
+ *  sorted, and holds each (series, time) once; it is `unique` when all `runs` were, that is, unless its rows may equal rows of lower
+ *  sequence elsewhere. The runs must outlive it. @throws TsdbError overloaded */
+export function mergeRuns(kernel: Kernel, runs: readonly Run[], columns: readonly ColumnDef[], options: MergeOptions = {}): OwnedRun {
+  const merge = RunMerge.open(kernel, runs, options);
+  if (!(merge instanceof RunMerge)) return { ...merge, columns: project(merge, columns), release: () => {} };
+  const blocks = new Blocks(kernel);
+  try {
+    const merged = columns.flatMap((column) => merge.column(column, blocks) ?? []);
+    merge.forgetSources();
+    return { ...merge.rows, columns: merged, release: releaseOnce([blocks, merge]) };
+  } catch (error) {
+    blocks.release();
+    merge.release();
+    throw error;
+  }
+}
+
+/** A merge whose rows are in order and whose columns are made one at a time, so that who writes them needs memory for one only. */
+export class RunMerge {
+  private constructor(
+    private readonly kernel: Kernel,
+    /** Without columns. Gone at `release`. */
+    readonly rows: Run,
+    private readonly inputs: readonly Input[],
+    /** u32 per row of all inputs: its row of the merge. */
+    private readonly placesPtr: number,
+    /** What rows, sources and places lie in. */
+    private readonly owned: { readonly rows: Blocks; readonly sources: Blocks; readonly series: { release(): void } },
+  ) {}
+
+  /** As `mergeRuns`; the run itself when nothing is to be done. @throws TsdbError overloaded */
+  static open(kernel: Kernel, runs: readonly Run[], options: MergeOptions & { readonly ownDictionary: true }): RunMerge;
+  static open(kernel: Kernel, runs: readonly Run[], options: MergeOptions): RunMerge | Run;
+  static open(kernel: Kernel, runs: readonly Run[], options: MergeOptions): RunMerge | Run {
+    const sources = new Blocks(kernel);
+    const rows = new Blocks(kernel);
+    const scratch = new Blocks(kernel);
+    const filter = new SeriesFilter(kernel, options.tags ?? []);
+    try {
+      const inputs = takeRows(kernel, runs, { range: options.range ?? ALL_TIME, filter, hidden: options.hidden }, sources);
+      if (isDone(inputs, options)) {
+        sources.release();
+        return inputs[0]!.run;
+      }
+      const series = unifySeries(kernel, inputs, { own: options.ownDictionary ?? false, blocks: scratch });
+      try {
+        const placesPtr = sources.alloc(inputs.reduce((sum, { count }) => sum + count, 0) * 4);
+        const merged = orderInputs(kernel, inputs, series, { rows, placesPtr, scratch });
+        return new RunMerge(kernel, merged, inputs, placesPtr, { rows, sources, series });
+      } catch (error) {
+        series.release();
+        throw error;
+      }
+    } catch (error) {
+      rows.release();
+      sources.release();
+      throw error;
+    } finally {
+      scratch.release();
+      filter.release();
+    }
+  }
+
+  /** A field column, in memory of `blocks`; undefined when no input has it, or it is no field. @throws TsdbError overloaded */
+  column(column: ColumnDef, blocks: Blocks): ColumnRun | undefined {
+    return mergeColumn(this.kernel, this.inputs, { column, rowCount: this.rows.rowCount, places: this.placesPtr, blocks });
+  }
+
+  /** No more columns: the order is kept, what made it is not. */
+  forgetSources(): void {
+    this.owned.sources.release();
+  }
+
+  release(): void {
+    this.owned.sources.release();
+    this.owned.rows.release();
+    this.owned.series.release();
+  }
+}
+
+function releaseOnce(owned: { release(): void }[]): () => void {
+  let parts = owned;
+  return () => {
+    for (const part of parts) part.release();
+    parts = [];
+  };
+}
+
+/** A single sorted run of which every row is taken is its own merge. */
+function isDone(inputs: readonly Input[], options: MergeOptions): boolean {
+  const [only] = inputs;
+  return inputs.length === 1 && only!.run.sorted && only!.rowsPtr === 0 && !options.ownDictionary;
+}
+
+function project(run: Run, columns: readonly ColumnDef[]): ColumnRun[] {
+  return run.columns.filter(({ columnId }) => columns.some(({ id }) => id === columnId));
+}
+
+/** The wanted rows of each run that has any, in order of sequence. */
+function takeRows(kernel: Kernel, runs: readonly Run[], choice: RowChoice, blocks: Blocks): Input[] {
+  const inputs: Input[] = [];
+  let base = 0;
+  for (const run of runs.toSorted((a, b) => a.seqMin - b.seqMin || a.seqMax - b.seqMax)) {
+    const selection = RowSelection.open(kernel, { run, selection: choice });
+    if (selection === "none") continue;
+    let { rowsPtr, count } = { rowsPtr: 0, count: run.rowCount };
+    if (selection !== "all") {
+      try {
+        rowsPtr = blocks.alloc(run.rowCount * 4);
+        count = selection.next(rowsPtr, run.rowCount);
+      } finally {
+        selection.release();
+      }
+      if (count === run.rowCount) rowsPtr = 0;
+    }
+    if (count === 0) continue;
+    inputs.push({ run, rowsPtr, count, base });
+    base += count;
+  }
+  return inputs;
+}
+
+interface UnifiedSeries {
+  readonly dictionary: DictionaryView;
+  /** u32 per series of an input's dictionary, by dictionary id; 0 = the same ids. */
+  readonly maps: ReadonlyMap<number, number>;
+  release(): void;
+}
+
+function unifySeries(kernel: Kernel, inputs: readonly Input[], { own, blocks }: { own: boolean; blocks: Blocks }): UnifiedSeries {
+  // views of one dictionary from different moments share their ids: the longest holds all of them
+  const views = new Map<number, DictionaryView>();
+  for (const { run } of inputs) {
+    const known = views.get(run.dictionary.id);
+    if (known === undefined || known.seriesCount < run.dictionary.seriesCount) views.set(run.dictionary.id, run.dictionary);
+  }
+  if (views.size === 0)
+    return { dictionary: { id: nextDictionaryId(kernel), seriesCount: 0, tags: [] }, maps: new Map(), release: () => {} };
+  if (views.size === 1 && !own) return { dictionary: [...views.values()][0]!, maps: new Map(), release: () => {} };
+  const unified = new SeriesDictionary(kernel, { lastTimeFloorNs: 0n, reclaimer: RECLAIM_AT_ONCE });
+  try {
+    const maps = new Map<number, number>();
+    for (const view of views.values()) {
+      const used = blocks.allocZeroed(view.seriesCount);
+      const map = blocks.alloc(view.seriesCount * 4);
+      for (const { run, rowsPtr, count } of inputs) {
+        if (run.dictionary.id === view.id) kernel.call.mergeMarkSeries(run.seriesPtr, rowsPtr, count, used);
+      }
+      unified.importSeries(view, used, map);
+      maps.set(view.id, map);
+    }
+    return { dictionary: unified.view(), maps, release: () => unified.release() };
+  } catch (error) {
+    unified.release();
+    throw error;
+  }
+}
+
+/** Series and times of the merge, and to placesPtr the row of it that each row of the inputs becomes. */
+function orderInputs(
+  kernel: Kernel,
+  inputs: readonly Input[],
+  { dictionary, maps }: UnifiedSeries,
+  { rows, placesPtr, scratch }: { rows: Blocks; placesPtr: number; scratch: Blocks },
+): Run {
+  const { call } = kernel;
+  const { seriesCount } = dictionary;
+  const total = inputs.reduce((sum, { count }) => sum + count, 0);
+  const timePtr = rows.alloc(total * 8);
+  const seriesPtr = rows.alloc(total * 4);
+  const numbers = scratch.alloc(total * 4);
+  const offsets = scratch.allocZeroed(seriesCount * 4);
+  const mapOf = (run: Run) => maps.get(run.dictionary.id) ?? 0;
+  for (const { run, rowsPtr, count } of inputs) call.mergeCount(run.seriesPtr, rowsPtr, count, mapOf(run), offsets);
+  call.mergeOffsets(offsets, seriesCount);
+  for (const { run, rowsPtr, count, base } of inputs) {
+    call.mergePlace(run.seriesPtr, run.timePtr, rowsPtr, count, mapOf(run), offsets, base, timePtr, numbers);
+  }
+  const unsortedMax = call.mergeUnsortedMax(timePtr, offsets, seriesCount);
+  if (unsortedMax > 0) {
+    call.mergeSort(timePtr, numbers, offsets, seriesCount, scratch.alloc(unsortedMax * 12), unsortedMax);
+  }
+  const rowCount = call.mergeNumber(timePtr, numbers, offsets, seriesCount, seriesPtr, placesPtr);
+  const { minNs, maxNs } = rowCount === 0 ? { minNs: ALL_TIME.maxNs, maxNs: ALL_TIME.minNs } : timeRange(kernel, timePtr, rowCount);
+  return {
+    rowCount,
+    seriesPtr,
+    timePtr,
+    columns: [],
+    dictionary,
+    sorted: true,
+    unique: inputs.every(({ run }) => run.unique),
+    minTimeNs: minNs,
+    maxTimeNs: maxNs,
+    seqMin: inputs[0]?.run.seqMin ?? 0,
+    seqMax: inputs.reduce((max, { run }) => Math.max(max, run.seqMax), 0),
+  };
+}
+
+function mergeColumn(
+  kernel: Kernel,
+  inputs: readonly Input[],
+  { column, rowCount, places, blocks }: { column: ColumnDef; rowCount: number; places: number; blocks: Blocks },
+): ColumnRun | undefined {
+  const { id, type } = column;
+  if (type === ColumnType.tag || type === ColumnType.time) return undefined;
+  const sources = inputs.map(({ run }) => run.columns.find(({ columnId }) => columnId === id));
+  if (sources.every((source) => source === undefined)) return undefined;
+  const width = VALUE_BYTES[type];
+  const allPresent = sources.every((source) => source?.validityPtr === 0);
+  const validityPtr = allPresent ? 0 : blocks.allocZeroed(bitmapBytes(rowCount));
+  // absent values are 0, so that equal rows make equal files
+  const dataPtr = allPresent ? blocks.alloc(rowCount * width) : blocks.allocZeroed(rowCount * width);
+  const scatter = { 1: kernel.call.scatter1, 8: kernel.call.scatter8, 16: kernel.call.scatter16 }[width];
+  assert(scatter !== undefined, `no scatter of ${width} bytes`);
+  const unpacked = new Blocks(kernel);
+  inputs.forEach(({ run, rowsPtr, count, base }, i) => {
+    const found = sources[i];
+    if (found === undefined) return;
+    assert(found.type === type, `column ${id} has type ${found.type} in a run, ${type} in the table`);
+    try {
+      const source = denseColumn(kernel, found, run.rowCount, unpacked);
+      scatter(source.dataPtr, source.validityPtr, rowsPtr, count, places + base * 4, dataPtr, validityPtr);
+    } finally {
+      unpacked.release();
+    }
+  });
+  return { columnId: id, type, dataPtr, validityPtr };
+}

@@ -1,0 +1,209 @@
+// The scan of a run: its rows as chunks of at most one vector, projected and filtered. Without a filter, chunks point straight into
+// the run; otherwise the wanted rows are selected and gathered into scratch.
+import { assert } from "../../model/assert.ts";
+import { LIMITS } from "../../model/limits.ts";
+import type { ScanChunk, ScanColumn, ScanCursor, ScanRequest, ScanSeries } from "../../model/query/scan.ts";
+import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
+import type { ColumnRun, PartialRun, Run, TagColumnView } from "../../model/rows/run.ts";
+import { Blocks } from "../memory/blocks.ts";
+import type { Kernel } from "../memory/kernel.ts";
+import { assertDense } from "./dense-run.ts";
+import { RowSelection, type SelectedRun } from "./row-selection.ts";
+import { bitmapBytes, gatherBitmap, gatherColumn } from "./rows.ts";
+
+const CHUNK_ROWS = LIMITS.vectorRows;
+const NULL_COLUMN: ScanColumn = { dataPtr: 0, validityPtr: 0 };
+const EMPTY: ScanCursor = { next: () => null, close: () => {} };
+
+/** Rows [first, first + count), or those listed at rowsPtr when it is not 0. */
+interface ChunkRows {
+  readonly first: number;
+  readonly rowsPtr: number;
+  readonly count: number;
+}
+
+/** Fills one column of a chunk. */
+type ColumnReader = (rows: ChunkRows) => ScanColumn;
+
+/** Tells the series of a chunk's rows. */
+type SeriesReader = (rows: ChunkRows) => ScanSeries;
+
+/** What is wanted of the selected rows. */
+export type CursorRequest = Pick<ScanRequest, "columns" | "fields" | "newestOnly" | "withSeries">;
+
+/** The selected rows whose fields satisfy the request's predicates on fields; of each series only the newest one of them if that is all
+ *  that is wanted and no field is tested. A column that the run does not have is NULL; predicates may be of columns that are not projected.
+ *  The run, and what the selection consists of, must stay until `close`. @throws TsdbError overloaded */
+export function openRunCursor(kernel: Kernel, selected: SelectedRun, request: CursorRequest): ScanCursor {
+  const blocks = new Blocks(kernel);
+  const owned: { release(): void }[] = [blocks];
+  const close = () => {
+    for (const each of owned) each.release();
+  };
+  try {
+    const rows = openRows(kernel, selected, request, { blocks, owned });
+    if (rows === null) {
+      close();
+      return EMPTY;
+    }
+    const readers = request.columns.map((column) => columnReader(kernel, selected.run, column, blocks));
+    const series = request.withSeries === true ? seriesReader(kernel, selected.run, blocks) : null;
+    return new RunCursor(rows, readers, series, close);
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** The rows of the next chunk; count 0 at the end. */
+type RowSource = () => ChunkRows;
+
+/** Null: none. What the source needs is added to `owned`. */
+function openRows(
+  kernel: Kernel,
+  selected: SelectedRun,
+  { fields = [], newestOnly = false }: CursorRequest,
+  { blocks, owned }: { blocks: Blocks; owned: { release(): void }[] },
+): RowSource | null {
+  if (newestOnly && fields.length === 0) {
+    const selection = RowSelection.openBySeries(kernel, selected);
+    if (selection === "none") return null;
+    owned.push(selection);
+    return listedRows(kernel, selection.newest());
+  }
+  const selection = RowSelection.open(kernel, selected, fields);
+  if (selection === "none") return null;
+  if (selection === "all") return allRows(selected.run.rowCount);
+  owned.push(selection);
+  const rowsPtr = blocks.alloc(CHUNK_ROWS * 4);
+  return () => chunkOf(kernel, rowsPtr, selection.next(rowsPtr, CHUNK_ROWS));
+}
+
+function allRows(rowCount: number): RowSource {
+  let next = 0;
+  return () => {
+    const first = next;
+    const count = Math.min(CHUNK_ROWS, rowCount - first);
+    next += count;
+    return { first, rowsPtr: 0, count };
+  };
+}
+
+function listedRows(kernel: Kernel, list: { rowsPtr: number; count: number }): RowSource {
+  let done = 0;
+  return () => {
+    const rowsPtr = list.rowsPtr + done * 4;
+    const count = Math.min(CHUNK_ROWS, list.count - done);
+    done += count;
+    return chunkOf(kernel, rowsPtr, count);
+  };
+}
+
+/** Rows that are listed, ascending; side by side they need no list. */
+function chunkOf({ u32 }: Kernel, rowsPtr: number, count: number): ChunkRows {
+  if (count === 0) return { first: 0, rowsPtr: 0, count };
+  const first = u32[rowsPtr / 4]!;
+  const isContiguous = u32[rowsPtr / 4 + count - 1]! - first === count - 1;
+  return { first, rowsPtr: isContiguous ? 0 : rowsPtr, count };
+}
+
+class RunCursor implements ScanCursor {
+  private closed = false;
+
+  constructor(
+    private readonly rows: RowSource,
+    private readonly readers: readonly ColumnReader[],
+    private readonly series: SeriesReader | null,
+    private readonly release: () => void,
+  ) {}
+
+  next(): ScanChunk | null {
+    assert(!this.closed, "a closed cursor was asked for rows");
+    const rows = this.rows();
+    if (rows.count === 0) return null;
+    const columns = this.readers.map((read) => read(rows));
+    return this.series === null ? { rowCount: rows.count, columns } : { rowCount: rows.count, columns, series: this.series(rows) };
+  }
+
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.release();
+  }
+}
+
+function columnReader(kernel: Kernel, run: PartialRun, { id, type }: ColumnDef, blocks: Blocks): ColumnReader {
+  if (type === ColumnType.tag) {
+    const { seriesPtr, dictionary } = run;
+    assert(seriesPtr !== undefined && dictionary !== undefined, "tags are read by series");
+    const tag = dictionary.tags.find(({ columnId }) => columnId === id);
+    return tag === undefined ? () => NULL_COLUMN : tagReader(kernel, seriesPtr, tag, blocks);
+  }
+  if (type === ColumnType.time) {
+    assert(run.timePtr !== undefined, "times are projected");
+    return valueReader(kernel, { columnId: id, type, dataPtr: run.timePtr, validityPtr: 0 }, blocks);
+  }
+  const column = run.columns.find(({ columnId }) => columnId === id);
+  assert(column === undefined || column.type === type, `column ${id} has type ${column?.type} in a run, ${type} in the table`);
+  return column === undefined ? () => NULL_COLUMN : valueReader(kernel, column, blocks);
+}
+
+function seriesReader(kernel: Kernel, { seriesPtr, dictionary }: PartialRun, blocks: Blocks): SeriesReader {
+  assert(seriesPtr !== undefined && dictionary !== undefined, "series were asked for");
+  let scratch = 0;
+  return ({ first, rowsPtr, count }) => {
+    if (rowsPtr === 0) return { idsPtr: seriesPtr + first * 4, dictionary };
+    if (scratch === 0) scratch = blocks.alloc(CHUNK_ROWS * 4);
+    kernel.call.gather4(seriesPtr, rowsPtr, count, scratch);
+    return { idsPtr: scratch, dictionary };
+  };
+}
+
+function valueReader(kernel: Kernel, column: ColumnRun, blocks: Blocks): ColumnReader {
+  assertDense(column);
+  const { type, dataPtr, validityPtr } = column;
+  const width = VALUE_BYTES[type];
+  // scratch is allocated by the first chunk that needs it
+  let dataScratch = 0;
+  let validityScratch = 0;
+  return ({ first, rowsPtr, count }) => {
+    if (validityPtr !== 0 && validityScratch === 0 && (rowsPtr !== 0 || first % 64 !== 0)) {
+      validityScratch = blocks.alloc(bitmapBytes(CHUNK_ROWS));
+    }
+    if (rowsPtr === 0) {
+      const data = dataPtr + first * width;
+      if (validityPtr === 0) return { dataPtr: data, validityPtr: 0 };
+      if (first % 64 === 0) return { dataPtr: data, validityPtr: validityPtr + first / 8 };
+      kernel.call.fillBytes(validityScratch, 0, bitmapBytes(count));
+      kernel.call.copyBits(validityPtr, first, validityScratch, 0, count);
+      return { dataPtr: data, validityPtr: validityScratch };
+    }
+    if (dataScratch === 0) dataScratch = blocks.alloc(CHUNK_ROWS * width);
+    gatherColumn(kernel, type, { sourcePtr: dataPtr, rowsPtr, count, targetPtr: dataScratch });
+    if (validityPtr === 0) return { dataPtr: dataScratch, validityPtr: 0 };
+    gatherBitmap(kernel, { sourcePtr: validityPtr, rowsPtr, count, targetPtr: validityScratch });
+    return { dataPtr: dataScratch, validityPtr: validityScratch };
+  };
+}
+
+function tagReader(kernel: Kernel, seriesPtr: number, { codesPtr, valuesPtr }: TagColumnView, blocks: Blocks): ColumnReader {
+  const views = blocks.alloc(CHUNK_ROWS * VALUE_BYTES[ColumnType.tag]);
+  const validity = blocks.alloc(bitmapBytes(CHUNK_ROWS));
+  return ({ first, rowsPtr, count }) => {
+    const present = kernel.call.gatherTags(seriesPtr, first, rowsPtr, count, codesPtr, valuesPtr, views, validity);
+    if (present === 0) return NULL_COLUMN;
+    return { dataPtr: views, validityPtr: present === count ? 0 : validity };
+  };
+}
+
+/** The columns that a merge for `request` must make: the projected ones, and those that its field predicates test, because those are for
+ *  the rows as the merge makes them. */
+export function columnsToMerge(runs: readonly Run[], { columns, fields = [] }: Pick<ScanRequest, "columns" | "fields">): ColumnDef[] {
+  const wanted = [...columns];
+  for (const { columnId } of fields) {
+    if (wanted.some(({ id }) => id === columnId)) continue;
+    const found = runs.flatMap((run) => run.columns).find((column) => column.columnId === columnId);
+    if (found !== undefined) wanted.push({ id: columnId, name: "", type: found.type });
+  }
+  return wanted;
+}

@@ -1,0 +1,110 @@
+// A scan's runs cut by time: when duplicates are possible the runs that hold them are merged, at all other times each is read as it lies. A
+// late minute of rows costs a merge of that minute, not of the day that it falls into.
+
+import type { TimeRange } from "../../model/query/scan.ts";
+import type { Run } from "../../model/rows/run.ts";
+import { intersection, joinNearest, overlaps } from "../../model/rows/time-ranges.ts";
+
+/** What the plan depends on. A sorted run has no duplicates within itself. */
+export type RunSummary = Pick<Run, "minTimeNs" | "maxTimeNs" | "unique" | "doubts" | "sorted">;
+
+/** A run read as it lies, but for some times within. */
+export interface AlonePart {
+  /** In the list that was planned. */
+  readonly index: number;
+  readonly range: TimeRange;
+  /** Ascending, within `range` and apart from each other: times that are merged. */
+  readonly except: readonly TimeRange[];
+}
+
+export interface MergeSlice {
+  readonly range: TimeRange;
+  /** Indices of all runs that overlap the range, ascending. One alone holds duplicates within itself. */
+  readonly members: readonly number[];
+}
+
+/** Of every run each row within the planned range is in exactly one part or slice. */
+export interface SlicePlan {
+  readonly alone: readonly AlonePart[];
+  /** Ascending and apart from each other. */
+  readonly merges: readonly MergeSlice[];
+}
+
+/** A merge has a price of its own, and reads the pages of a block that spans all slices once for each. */
+const MERGES_MAX = 64;
+
+/** A run that is not unique is in doubt at some times, or at all of its own. Runs collide at a time at which two overlap of which one is in
+ *  doubt, or at which one is in doubt that is not sorted and so may have duplicates within itself. Equal series and times are thus in one
+ *  merge slice, whatever runs they come from. Where more than `mergesMax` slices would result, those with the shortest gaps between them
+ *  are joined. */
+export function planSlices(runs: readonly RunSummary[], range: TimeRange, mergesMax = MERGES_MAX): SlicePlan {
+  const clipped = runs.map(({ minTimeNs, maxTimeNs }) => intersection({ minNs: minTimeNs, maxNs: maxTimeNs }, range));
+  const slices = joinNearest(collisions(runs, clipped), mergesMax);
+  const alone = clipped.flatMap((part, index) => (part === null ? [] : (without(part, slices, index) ?? [])));
+  const merges = slices.map((slice) => ({
+    range: slice,
+    members: clipped.flatMap((part, index) => (part !== null && overlaps(part, slice) ? [index] : [])),
+  }));
+  return { alone, merges };
+}
+
+/** What a run is, at the times of which an event is the beginning or the end. */
+type Kind = "run" | "doubt" | "unsorted doubt";
+
+/** Begins (+1), or has ended the nanosecond before (-1). */
+interface Event {
+  readonly atNs: bigint;
+  readonly step: 1 | -1;
+  readonly kind: Kind;
+}
+
+function eventsOf(run: RunSummary, clipped: TimeRange): Event[] {
+  const between = ({ minNs, maxNs }: TimeRange, kind: Kind): Event[] => [
+    { atNs: minNs, step: 1, kind },
+    { atNs: maxNs + 1n, step: -1, kind },
+  ];
+  const events = between(clipped, "run");
+  if (run.unique) return events;
+  const kind = run.sorted ? "doubt" : "unsorted doubt";
+  for (const doubt of run.doubts ?? [clipped]) {
+    const range = intersection(doubt, clipped);
+    if (range !== null) events.push(...between(range, kind));
+  }
+  return events;
+}
+
+/** The longest ranges of times at which runs collide, ascending. */
+function collisions(runs: readonly RunSummary[], clipped: readonly (TimeRange | null)[]): TimeRange[] {
+  if (runs.every(({ unique }) => unique)) return [];
+  const events = clipped.flatMap((part, i) => (part === null ? [] : eventsOf(runs[i]!, part)));
+  events.sort((a, b) => (a.atNs < b.atNs ? -1 : a.atNs > b.atNs ? 1 : 0));
+  const found: TimeRange[] = [];
+  const active = { run: 0, doubt: 0, "unsorted doubt": 0 };
+  let beginNs: bigint | null = null;
+  for (const [i, { atNs, step, kind }] of events.entries()) {
+    active[kind] += step;
+    // what begins and ends at one time is judged together
+    if (events[i + 1]?.atNs === atNs) continue;
+    const collide = active["unsorted doubt"] > 0 || (active.doubt > 0 && active.run > 1);
+    if (collide) beginNs ??= atNs;
+    else if (beginNs !== null) {
+      found.push({ minNs: beginNs, maxNs: atNs - 1n });
+      beginNs = null;
+    }
+  }
+  return found;
+}
+
+/** What slices leave of a run; null when they take all of it. */
+function without(part: TimeRange, slices: readonly TimeRange[], index: number): AlonePart | null {
+  const except: TimeRange[] = [];
+  let { minNs, maxNs } = part;
+  for (const slice of slices) {
+    if (!overlaps(slice, { minNs, maxNs })) continue;
+    if (slice.minNs <= minNs) minNs = slice.maxNs + 1n;
+    else if (slice.maxNs >= maxNs) maxNs = slice.minNs - 1n;
+    else except.push(slice);
+    if (minNs > maxNs) return null;
+  }
+  return { index, range: { minNs, maxNs }, except };
+}

@@ -1,0 +1,106 @@
+// Which series of a dictionary satisfy a statement's tag predicates: found once per dictionary, by value, for all runs that share it.
+
+import type { TagPredicate } from "../../model/query/scan.ts";
+import type { DictionaryView, TagColumnView } from "../../model/rows/run.ts";
+import { Blocks } from "../memory/blocks.ts";
+import type { Kernel } from "../memory/kernel.ts";
+
+/** `wantedPtr`: a byte per series, 1 = wanted; 0 = every series is. */
+export interface WantedSeries {
+  readonly none: boolean;
+  readonly wantedPtr: number;
+  /** How many are. */
+  readonly count: number;
+}
+
+const NONE: WantedSeries = { none: true, wantedPtr: 0, count: 0 };
+
+/** Up to so many codes are compared with those of four series at a time; more are looked up. */
+const COMPARED_MAX = 8;
+
+export class SeriesFilter {
+  private readonly blocks: Blocks;
+  private readonly found = new Map<DictionaryView, WantedSeries>();
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly predicates: readonly TagPredicate[],
+  ) {
+    this.blocks = new Blocks(kernel);
+  }
+
+  /** Borrowed until `release`. */
+  wanted(dictionary: DictionaryView): WantedSeries {
+    let wanted = this.found.get(dictionary);
+    if (wanted === undefined) {
+      wanted = this.find(dictionary);
+      this.found.set(dictionary, wanted);
+    }
+    return wanted;
+  }
+
+  release(): void {
+    this.blocks.release();
+    this.found.clear();
+  }
+
+  private find({ seriesCount, tags }: DictionaryView): WantedSeries {
+    let wantedPtr = 0;
+    let left = seriesCount;
+    for (const predicate of this.predicates) {
+      const tag = tags.find(({ columnId }) => columnId === predicate.columnId);
+      if (tag === undefined) {
+        // absent from every series
+        if (!predicate.values.includes(null)) return NONE;
+        continue;
+      }
+      const scratch = new Blocks(this.kernel);
+      try {
+        const list = this.codesOf(tag, predicate, scratch);
+        if (list.count === 0) return NONE;
+        const narrows = wantedPtr === 0 ? 0 : 1;
+        // what chooses writes fours
+        if (wantedPtr === 0) wantedPtr = this.blocks.alloc(seriesCount + 4);
+        left = this.choose(tag, seriesCount, { list, wantedPtr, narrows, scratch });
+        if (left === 0) return NONE;
+      } finally {
+        scratch.release();
+      }
+    }
+    return { none: false, wantedPtr: left === seriesCount ? 0 : wantedPtr, count: left };
+  }
+
+  /** Codes (u32) of the wanted values that some series has. */
+  private codesOf({ valuesPtr, valueCount, isSorted }: TagColumnView, { values }: TagPredicate, scratch: Blocks): CodeList {
+    const { call } = this.kernel;
+    const texts = [...new Set(values)].filter((value) => value !== null);
+    const ptr = scratch.alloc((texts.length + 1) * 4);
+    const hasNull = texts.length < new Set(values).size;
+    if (hasNull) this.kernel.u32[ptr / 4] = 0;
+    const from = hasNull ? 1 : 0;
+    if (texts.length === 0) return { ptr, count: from };
+    const views = scratch.allocViews(texts);
+    if (isSorted) return { ptr, count: from + call.findCodes(valuesPtr, valueCount, views, texts.length, ptr + from * 4) };
+    // half of the slots stay empty
+    const slotCount = 2 ** Math.ceil(Math.log2(texts.length * 2 + 1));
+    const slots = scratch.allocZeroed(slotCount * 9);
+    return { ptr, count: from + call.scanCodes(valuesPtr, valueCount, views, texts.length, ptr + from * 4, slots, slotCount) };
+  }
+
+  private choose(
+    { codesPtr, valueCount }: TagColumnView,
+    seriesCount: number,
+    { list, wantedPtr, narrows, scratch }: { list: CodeList; wantedPtr: number; narrows: 0 | 1; scratch: Blocks },
+  ): number {
+    const { call } = this.kernel;
+    if (list.count <= COMPARED_MAX) return call.chooseSeries(codesPtr, seriesCount, list.ptr, list.count, wantedPtr, narrows);
+    const match = scratch.allocZeroed(valueCount);
+    call.markCodes(list.ptr, list.count, match);
+    return call.matchSeries(codesPtr, seriesCount, match, wantedPtr, narrows);
+  }
+}
+
+interface CodeList {
+  readonly ptr: number;
+  readonly count: number;
+}

@@ -1,0 +1,149 @@
+// One numbering of series by some of their tags, and what the series of dictionaries are in it: looked up once, when rows of them come.
+import type { Reclaimer } from "../../model/reclaimer.ts";
+import type { DictionaryView } from "../../model/rows/run.ts";
+import type { CacheMemory } from "../cache/memory.ts";
+import { Blocks } from "../memory/blocks.ts";
+import type { Kernel } from "../memory/kernel.ts";
+import { SeriesDictionary } from "./series-dictionary.ts";
+
+/** assembly/cache/keys.ts: KEY_UNKNOWN. */
+const UNKNOWN = 0xfffffffe;
+
+export interface SeriesMapsParts {
+  readonly kernel: Kernel;
+  readonly memory: CacheMemory;
+  /** Of arrays that moved: answers may still read them. */
+  readonly reclaimer: Reclaimer;
+  /** Null: all tags. */
+  readonly tagIds: readonly number[] | null;
+  /** True: series that lack one of the tags have no number. */
+  readonly skipsWithout: boolean;
+}
+
+/** Rows first .. end - 1, or of those that `rowsPtr` lists, if it is not 0. */
+export interface SeriesRows {
+  readonly seriesPtr: number;
+  readonly rowsPtr: number;
+  readonly first: number;
+  readonly end: number;
+}
+
+interface SeriesMap {
+  readonly ptr: number;
+  readonly bytes: number;
+}
+
+export class SeriesMaps {
+  private readonly dictionary: SeriesDictionary;
+  /** u32 per series, by dictionary id. */
+  private readonly maps = new Map<number, SeriesMap>();
+  private notedBytes = 0;
+
+  constructor(private readonly parts: SeriesMapsParts) {
+    this.dictionary = new SeriesDictionary(parts.kernel, { lastTimeFloorNs: 0n, reclaimer: parts.reclaimer });
+  }
+
+  get count(): number {
+    return this.dictionary.seriesCount;
+  }
+
+  /** All numbered series, for who holds what `reclaimer` counts. */
+  view(): DictionaryView {
+    return this.dictionary.view();
+  }
+
+  /** Number of each series of the dictionary, u32: KEY_UNKNOWN before it is learned, KEY_NONE when it has none. Borrowed until the next
+   *  call. @throws NoRoomError, TsdbError overloaded */
+  mapOf({ id, seriesCount }: DictionaryView): number {
+    const { kernel, memory } = this.parts;
+    const known = this.maps.get(id);
+    const bytes = seriesCount * 4;
+    if (known !== undefined && known.bytes >= bytes) return known.ptr;
+    const ptr = memory.alloc(bytes);
+    if (known !== undefined) kernel.call.copyBytes(ptr, known.ptr, known.bytes);
+    kernel.u32.fill(UNKNOWN, (ptr + (known?.bytes ?? 0)) / 4, (ptr + bytes) / 4);
+    if (known !== undefined) memory.free(known.ptr, known.bytes);
+    this.maps.set(id, { ptr, bytes });
+    return ptr;
+  }
+
+  /** Numbers the series of rows that are not known yet. @throws NoRoomError, TsdbError overloaded */
+  learn(dictionary: DictionaryView, { seriesPtr, rowsPtr, first, end }: SeriesRows): void {
+    const mapPtr = this.mapOf(dictionary);
+    const scratch = new Blocks(this.parts.kernel);
+    try {
+      const usedPtr = scratch.allocZeroed(dictionary.seriesCount);
+      const isAny = this.parts.kernel.call.markUnknown(seriesPtr, rowsPtr, first, end, mapPtr, usedPtr) !== 0;
+      if (isAny) this.number(dictionary, usedPtr, mapPtr);
+    } finally {
+      scratch.release();
+    }
+  }
+
+  /** Numbers the series whose byte at `marksPtr` is not 0; 0: all. @throws as learn */
+  learnMarked(dictionary: DictionaryView, marksPtr: number): void {
+    const { kernel } = this.parts;
+    const { seriesCount } = dictionary;
+    const mapPtr = this.mapOf(dictionary);
+    const scratch = new Blocks(kernel);
+    try {
+      const usedPtr = scratch.alloc(seriesCount);
+      if (marksPtr === 0) kernel.call.fillBytes(usedPtr, 1, seriesCount);
+      else kernel.call.copyBytes(usedPtr, marksPtr, seriesCount);
+      this.number(dictionary, usedPtr, mapPtr);
+    } finally {
+      scratch.release();
+    }
+  }
+
+  /** Numbers those of `count` series of another numbering that are listed, in its order. Returns a map of them in `scratch`. */
+  adopt(view: DictionaryView, { seriesPtr, count }: { seriesPtr: number; count: number }, scratch: Blocks): number {
+    const { kernel } = this.parts;
+    const usedPtr = scratch.allocZeroed(view.seriesCount);
+    const mapPtr = scratch.alloc(view.seriesCount * 4);
+    kernel.call.mergeMarkSeries(seriesPtr, 0, count, usedPtr);
+    this.dictionary.importSeries(view, usedPtr, mapPtr);
+    this.note();
+    return mapPtr;
+  }
+
+  /** Forgets what series of other dictionaries are. */
+  keepMaps(dictionaryIds: ReadonlySet<number>): void {
+    for (const [id, { ptr, bytes }] of this.maps) {
+      if (dictionaryIds.has(id)) continue;
+      this.parts.memory.free(ptr, bytes);
+      this.maps.delete(id);
+    }
+  }
+
+  /** Not to be used afterwards; views stay as long as the reclaimer has readers. */
+  release(): void {
+    this.keepMaps(new Set());
+    this.dictionary.release();
+    this.parts.memory.note(-this.notedBytes);
+    this.notedBytes = 0;
+  }
+
+  private number(dictionary: DictionaryView, usedPtr: number, mapPtr: number): void {
+    const { kernel, tagIds, skipsWithout } = this.parts;
+    const tags = tagIds === null ? dictionary.tags : dictionary.tags.filter(({ columnId }) => tagIds.includes(columnId));
+    if (skipsWithout) {
+      for (const id of tagIds ?? []) {
+        const codesPtr = tags.find(({ columnId }) => columnId === id)?.codesPtr ?? 0;
+        kernel.call.skipWithoutTag(codesPtr, dictionary.seriesCount, usedPtr, mapPtr);
+      }
+    }
+    try {
+      this.dictionary.importSeries({ ...dictionary, tags }, usedPtr, mapPtr);
+    } finally {
+      this.note();
+    }
+  }
+
+  private note(): void {
+    const bytes = this.dictionary.memoryBytes;
+    const delta = bytes - this.notedBytes;
+    this.notedBytes = bytes;
+    if (delta !== 0) this.parts.memory.note(delta);
+  }
+}

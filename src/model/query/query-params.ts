@@ -1,0 +1,69 @@
+// Bind parameters and JSON of requests. Integers are read from their digits, so none loses one, and 3.0 stays a float.
+import { near, TsdbError } from "../errors.ts";
+import type { QueryParams } from "./query.ts";
+
+type ExactReviver = (key: string, value: unknown, context: { source?: string }) => unknown;
+
+/** Not -0: that is a float. */
+const INTEGER = /^(?:0|-?[1-9]\d*)$/;
+
+/** JSON in which integers arrive as bigint, and as number what has a fraction or an exponent.
+ *  @throws TsdbError bad_request */
+export function parseJson(text: string): unknown {
+  const exact: ExactReviver = (_key, value, { source }) => {
+    if (typeof value !== "number" || source === undefined) return value;
+    if (INTEGER.test(source)) return BigInt(source);
+    if (!Number.isFinite(value)) throw new RangeError(`number out of range: ${near(source)}`);
+    return value;
+  };
+  try {
+    return JSON.parse(text, exact as (key: string, value: unknown) => unknown);
+  } catch (error) {
+    const { message } = error as Error;
+    const reason = message.startsWith("Maximum call stack") ? "recursion limit exceeded" : message;
+    throw new TsdbError("bad_request", `serde json error: ${reason}`);
+  }
+}
+
+/** A member of such JSON, which has to be there. @throws TsdbError bad_request */
+export function requiredString(members: Readonly<Record<string, unknown>>, name: string): string {
+  const value = members[name];
+  if (value === undefined) throw new TsdbError("bad_request", `serde json error: missing field \`${name}\``);
+  if (typeof value === "string") return value;
+  throw new TsdbError("bad_request", `serde json error: \`${name}\` must be a string, got ${near(String(value))}`);
+}
+
+/** The text of a request. @throws TsdbError bad_request saying `refusal`: it is no UTF-8 */
+export function decodeUtf8(bytes: Uint8Array, refusal: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new TsdbError("bad_request", refusal);
+  }
+}
+
+/** The parameters of a statement: an object of scalars.
+ *  @throws TsdbError bad_request */
+export function checkParams(value: unknown): QueryParams {
+  if (value === undefined || value === null) return {};
+  if (typeof value !== "object" || Array.isArray(value)) {
+    throw new TsdbError("bad_request", `serde json error: \`params\` must be an object, got ${near(describe(value))}`);
+  }
+  for (const [name, parameter] of Object.entries(value)) {
+    if (typeof parameter === "object" && parameter !== null) {
+      throw new TsdbError(
+        "bad_request",
+        `parameter \`${near(name)}\` must be a string, number, boolean or null, got ${describe(parameter)}`,
+      );
+    }
+  }
+  return value as QueryParams;
+}
+
+function describe(value: unknown): string {
+  return Array.isArray(value)
+    ? "an array"
+    : typeof value === "object"
+      ? "an object"
+      : `a ${typeof value === "bigint" ? "number" : typeof value}`;
+}

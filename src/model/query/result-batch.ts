@@ -1,0 +1,91 @@
+// One batch of a query's answer, in Arrow's buffer layouts: leaves duckdb/, enters arrow/, becomes the answer's bytes.
+// All buffers are borrowed: valid until the next batch is asked for.
+import { LIMITS } from "../limits.ts";
+import type { ScanColumn } from "./scan.ts";
+
+export type TimeUnit = "s" | "ms" | "us" | "ns";
+
+export type ResultType =
+  | { readonly kind: "null" }
+  | { readonly kind: "bool" } // values: Uint8Array, a byte per row
+  | { readonly kind: "int"; readonly bits: 8 | 16 | 32 | 64; readonly signed: boolean }
+  | { readonly kind: "hugeint"; readonly signed: boolean } // 16-byte little-endian two's complement per row
+  | { readonly kind: "float"; readonly bits: 32 | 64 }
+  | { readonly kind: "decimal"; readonly precision: number; readonly scale: number } // 16-byte little-endian integer per row
+  | { readonly kind: "utf8" } // offsets + data
+  | { readonly kind: "binary" } // offsets + data
+  | { readonly kind: "dictionary" } // values: Uint32Array of codes into dictionary
+  | { readonly kind: "timestamp"; readonly unit: TimeUnit; readonly zone: string | null } // BigInt64Array
+  | { readonly kind: "date" } // Int32Array, days since 1970
+  | { readonly kind: "time"; readonly unit: TimeUnit } // BigInt64Array since midnight
+  | { readonly kind: "duration"; readonly unit: TimeUnit } // BigInt64Array
+  | { readonly kind: "interval" } // 16 bytes per row: i32 months, i32 days, i64 microseconds
+  | { readonly kind: "list"; readonly child: ResultField } // offsets + children[0]
+  | { readonly kind: "struct"; readonly children: readonly ResultField[] } // children
+  | { readonly kind: "map"; readonly key: ResultField; readonly value: ResultField }; // offsets + children [keys, values]
+
+export interface ResultField {
+  readonly name: string;
+  readonly type: ResultType;
+  /** The vendor's column kind (`iox::column_type::tag` …) where the column is a plain one of a table; goes into Arrow's metadata. */
+  readonly columnKind?: string;
+  /** Texts that Arrow has as a dictionary, though the column is no tag: what was chosen of tags. */
+  readonly isDictionary?: boolean;
+  /** What files say of the column in place of `columnKind`; a null `kind` says nothing. */
+  readonly inFile?: { readonly kind: string | null; readonly isDictionary?: boolean; readonly isNull?: boolean };
+  /** INTO writes it as a tag. */
+  readonly isTargetTag?: boolean;
+  /** Every row has a value, and whoever reads the schema may know it. */
+  readonly hasNoNulls?: boolean;
+}
+
+/** The columns of an answer; known before the first batch. `tableName` is the single source table, else "". */
+export interface ResultSchema {
+  readonly fields: readonly ResultField[];
+  readonly tableName: string;
+  /** What Arrow's schema says beside the columns. */
+  readonly metadata?: ReadonlyMap<string, string>;
+}
+
+export type ResultValues =
+  | Uint8Array
+  | Int8Array
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | BigInt64Array
+  | BigUint64Array
+  | Float32Array
+  | Float64Array;
+
+/** A column of a batch. `rowCount` values; null rows hold anything, another database's memory too: who sends buffers as they are takes
+ *  them from encode/arrow/shown-rows.ts. */
+export interface ResultColumn {
+  /** LSB-first bitmap, 1 = present; null when every row is present. */
+  readonly validity: Uint8Array | null;
+  /** Fixed-width values; 16-byte types as raw bytes; empty for utf8, binary, list, struct, map. */
+  readonly values: ResultValues;
+  /** rowCount + 1 offsets for utf8, binary, list and map. */
+  readonly offsets?: Int32Array;
+  /** Bytes of utf8 and binary. */
+  readonly data?: Uint8Array;
+  /** Strings by code, for kind "dictionary"; the same array object while the dictionary has not changed. */
+  readonly dictionary?: readonly string[];
+  readonly children?: readonly ResultColumn[];
+  /** The same values as a scan gave them, in the kernel's memory; the members above are then read from it when they are asked for. */
+  readonly inKernel?: ScanColumn;
+}
+
+export interface ResultBatch {
+  readonly rowCount: number;
+  readonly columns: readonly ResultColumn[];
+}
+
+/** In an Arrow answer each column of a batch costs as much as some dozens of its values. */
+const BATCH_ROWS_MIN = 32;
+
+/** Rows that a batch of so many columns has at most: a multiple of 8, so that bitmaps are cut at whole bytes. */
+export function rowsOfBatch(columnCount: number): number {
+  return Math.max(BATCH_ROWS_MIN, Math.floor(LIMITS.batchCellsMax / Math.max(1, columnCount)) & ~7);
+}

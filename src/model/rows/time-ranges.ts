@@ -1,0 +1,35 @@
+// Ranges of times: what two share, and lists of them.
+import type { TimeRange } from "../query/scan.ts";
+
+/** Null: they share nothing. */
+export function intersection(a: TimeRange, b: TimeRange): TimeRange | null {
+  const shared = { minNs: a.minNs > b.minNs ? a.minNs : b.minNs, maxNs: a.maxNs < b.maxNs ? a.maxNs : b.maxNs };
+  return shared.minNs <= shared.maxNs ? shared : null;
+}
+
+/** Whether they share a time. */
+export function overlaps(a: TimeRange, b: TimeRange): boolean {
+  return a.minNs <= b.maxNs && a.maxNs >= b.minNs;
+}
+
+/** The same times as ranges that ascend and neither overlap nor touch. */
+export function union(ranges: readonly TimeRange[]): TimeRange[] {
+  const ascending = ranges.toSorted((a, b) => (a.minNs < b.minNs ? -1 : a.minNs > b.minNs ? 1 : 0));
+  const apart: TimeRange[] = [];
+  for (const range of ascending) {
+    const last = apart.at(-1);
+    if (last === undefined || range.minNs > last.maxNs + 1n) apart.push(range);
+    else if (range.maxNs > last.maxNs) apart[apart.length - 1] = { minNs: last.minNs, maxNs: range.maxNs };
+  }
+  return apart;
+}
+
+/** At most `countMax` ranges that hold all times of `ranges`, which ascend and are apart: the largest gaps between them stay. */
+export function joinNearest(ranges: readonly TimeRange[], countMax: number): TimeRange[] {
+  if (ranges.length <= countMax) return [...ranges];
+  const gapBefore = (i: number) => ranges[i]!.minNs - ranges[i - 1]!.maxNs;
+  const gaps = ranges.map((_, i) => i).slice(1);
+  gaps.sort((a, b) => (gapBefore(a) > gapBefore(b) ? -1 : gapBefore(a) < gapBefore(b) ? 1 : a - b));
+  const begins = [0, ...gaps.slice(0, countMax - 1).toSorted((a, b) => a - b)];
+  return begins.map((first, i) => ({ minNs: ranges[first]!.minNs, maxNs: ranges[(begins[i + 1] ?? ranges.length) - 1]!.maxNs }));
+}

@@ -1,0 +1,238 @@
+// A block as a statement reads it: which of its pages can hold wanted rows, found before anything of them is decoded, and those as runs,
+// with no more columns than are looked at.
+import { Blocks } from "../kernel/memory/blocks.ts";
+import type { Kernel } from "../kernel/memory/kernel.ts";
+import { HiddenRows } from "../kernel/scan/hidden-rows.ts";
+import { RowSelection, type SelectedRun } from "../kernel/scan/row-selection.ts";
+import type { OwnedRun } from "../kernel/scan/run-merge.ts";
+import { SeriesFilter } from "../kernel/series/series-filter.ts";
+import { TsdbError } from "../model/errors.ts";
+import type { TagPredicate, TimeRange } from "../model/query/scan.ts";
+import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/rows/column.ts";
+import { type ColumnRun, type DictionaryView, type Run, wholeRun } from "../model/rows/run.ts";
+import { canHide, type Tombstone } from "../model/rows/tombstone.ts";
+import { type BlockPage, type BlockSeries, timesOf } from "../storage/block/data-block.ts";
+import type { BlockCache, CacheReader, Lease, OpenBlock } from "../storage/block-cache/block-cache.ts";
+import type { ScanTally } from "./scan-tally.ts";
+import type { BlockSnapshot } from "./snapshot.ts";
+import { takeRows } from "./taken-rows.ts";
+
+/** Blocks with fewer rows a series are read as they are when newest rows are wanted: the last rows alone would be too much of them. */
+const LAST_ROWS_SHARE = 4;
+
+/** What a scan wants of each run. */
+export interface RunNeeds {
+  readonly range: TimeRange;
+  readonly tags: readonly TagPredicate[];
+  /** Field columns that are handed on or tested. */
+  readonly fields: readonly ColumnDef[];
+  /** The rows' series, or times, are read even of pages whose rows are all wanted. */
+  readonly series: boolean;
+  readonly time: boolean;
+  /** Text is looked at after the run has gone. */
+  readonly keepsText: boolean;
+}
+
+export interface VisitParts {
+  readonly kernel: Kernel;
+  readonly cache: BlockCache;
+  /** The scan's account there. */
+  readonly reader: CacheReader;
+  readonly tally: ScanTally;
+  /** Deletions that may hide rows of the table. */
+  readonly tombstones: readonly Tombstone[];
+}
+
+export class BlockVisit {
+  /** Of the tag predicates and deletions, with what was found for this block. */
+  readonly filter: SeriesFilter;
+  readonly hidden: HiddenRows;
+  private readonly lease: Lease;
+  private readonly pageLease: Lease;
+  private readonly textLease: Lease;
+  private readonly block: OpenBlock;
+  private readonly tombstones: readonly Tombstone[];
+  private series: BlockSeries | undefined;
+
+  /** @throws TsdbError corrupt_file, io */
+  constructor(
+    private readonly parts: VisitParts,
+    private readonly meta: BlockSnapshot,
+    private readonly needs: RunNeeds,
+  ) {
+    const { kernel, cache, reader, tally, tombstones } = parts;
+    this.lease = reader.lease();
+    this.pageLease = reader.lease();
+    this.textLease = reader.lease();
+    this.filter = new SeriesFilter(kernel, needs.tags);
+    this.tombstones = tombstones.filter((tombstone) => canHide(tombstone, meta));
+    this.hidden = new HiddenRows(kernel, this.tombstones);
+    try {
+      this.block = cache.open(meta, this.lease);
+    } catch (error) {
+      this.lease.release();
+      throw error;
+    }
+    tally.opened(meta, this.block.pages.length);
+  }
+
+  /** A run per page that can hold wanted rows within the range, but for the times of `except` and pages that `flags` do not have, and which
+   *  of its rows are wanted; valid until `releasePage`, or `release`. Of a page whose rows are all wanted, series and times are decoded
+   *  only if the needs say so. @throws TsdbError corrupt_file naming file and offset, io, overloaded */
+  *runs(range: TimeRange, except: readonly TimeRange[], flags: Uint8Array | null = null): Generator<SelectedRun> {
+    for (const page of this.choosePages(range, except, flags)) yield this.run(page, range, except);
+  }
+
+  /** The times of the pages that `flags` have; null: they have none. */
+  timesOf(flags: Uint8Array): TimeRange | null {
+    const pages = this.block.pages.filter((_, page) => flags[page] !== 0);
+    if (pages.length === 0) return null;
+    const { minTimeNs: minNs, maxTimeNs: maxNs } = timesOf(pages);
+    return { minNs, maxNs };
+  }
+
+  /** The wanted rows within the range. Of pages that hold few of them just those are kept, which `owned` is given; other pages stay as
+   *  they are, until `release`. @throws as runs */
+  taken(range: TimeRange, owned: { release(): void }[]): Run[] {
+    const runs: Run[] = [];
+    for (const selected of this.runs(range, [])) {
+      const taken = this.takeFew(selected);
+      if (taken === "many") {
+        runs.push(wholeRun(selected.run));
+        this.pageLease.handOver(this.lease);
+        continue;
+      }
+      if (taken !== null) {
+        owned.push(taken);
+        runs.push(taken);
+      }
+      this.releasePage();
+    }
+    return runs;
+  }
+
+  /** The last row of every series; null when a wanted row may be another, or few of them are wanted. Valid until `release`.
+   *  @throws as runs */
+  lastRun(range: TimeRange, except: readonly TimeRange[]): SelectedRun | null {
+    const { needs, block, meta, lease, tombstones } = this;
+    const { minTimeNs, maxTimeNs, unique, seqMin, seqMax, rowCount } = meta;
+    const { minNs, maxNs } = range;
+    const isCut = except.some((times) => times.minNs <= maxTimeNs && times.maxNs >= minTimeNs);
+    if (maxTimeNs > maxNs || isCut || tombstones.length > 0 || rowCount < block.seriesCount * LAST_ROWS_SHARE) return null;
+    const series = this.readSeries();
+    const { dictionary } = series;
+    if (this.filter.wanted(dictionary).count < dictionary.seriesCount) return null;
+    const time = block.lastRows(TIME_COLUMN.id, series, lease)!;
+    const columns = needs.fields.flatMap((field) => this.checked(block.lastRows(field.id, series, lease), field) ?? []);
+    this.parts.tally.lastRows(meta, dictionary.seriesCount);
+    const rows = { rowCount: dictionary.seriesCount, seriesPtr: block.lastIds(series, lease), timePtr: time.dataPtr, columns, dictionary };
+    const run = { ...rows, sorted: true, unique, minTimeNs, maxTimeNs, seqMin, seqMax };
+    const { filter, hidden } = this;
+    return minTimeNs >= minNs ? { run, selection: "all" } : { run, selection: { range, filter, hidden } };
+  }
+
+  /** Of the block's series. @throws as runs */
+  get dictionary(): DictionaryView {
+    return this.readSeries().dictionary;
+  }
+
+  /** Of the text that is kept. */
+  get textBytes(): number {
+    return this.textLease.bytes;
+  }
+
+  /** Lets go of the run before. */
+  releasePage(): void {
+    this.pageLease.release();
+  }
+
+  /** Idempotent. */
+  release(): void {
+    this.filter.release();
+    this.hidden.release();
+    this.pageLease.release();
+    this.textLease.release();
+    this.lease.release();
+    this.block.close();
+  }
+
+  private choosePages({ minNs, maxNs }: TimeRange, except: readonly TimeRange[], flags: Uint8Array | null): number[] {
+    const { pages } = this.block;
+    let inTime = pages.flatMap(({ minTimeNs, maxTimeNs }, page) => {
+      if (minTimeNs > maxNs || maxTimeNs < minNs) return [];
+      return except.some((times) => times.minNs <= minTimeNs && times.maxNs >= maxTimeNs) ? [] : [page];
+    });
+    if (flags !== null) {
+      const possible = inTime.filter((page) => flags[page] !== 0);
+      this.parts.tally.pagesRuledOut(inTime.length - possible.length);
+      inTime = possible;
+    }
+    if (inTime.length === 0 || this.needs.tags.length === 0) return inTime;
+    const { none, wantedPtr } = this.filter.wanted(this.readSeries().dictionary);
+    if (none) return [];
+    if (wantedPtr === 0) return inTime;
+    const { u8 } = this.parts.kernel;
+    return inTime.filter((page) => {
+      const { firstSeries, lastSeries } = pages[page]!;
+      return u8.subarray(wantedPtr + firstSeries, wantedPtr + lastSeries + 1).includes(1);
+    });
+  }
+
+  private run(page: number, range: TimeRange, except: readonly TimeRange[]): SelectedRun {
+    const { needs, block, meta, pageLease: lease } = this;
+    const { rowCount, minTimeNs, maxTimeNs } = block.pages[page]!;
+    const { unique, seqMin, seqMax } = meta;
+    this.parts.tally.page(meta, page, rowCount);
+    const isWhole = this.takesWhole(block.pages[page]!, range, except);
+    const series = () => ({ seriesPtr: block.seriesIds(page, this.readSeries(), lease), dictionary: this.readSeries().dictionary });
+    const times = () => ({ timePtr: this.column(page, TIME_COLUMN)!.dataPtr });
+    const columns = needs.fields.flatMap((field) => this.column(page, field) ?? []);
+    const rows = { rowCount, columns, sorted: true, unique, minTimeNs, maxTimeNs, seqMin, seqMax };
+    if (isWhole) return { run: { ...rows, ...(needs.series ? series() : {}), ...(needs.time ? times() : {}) }, selection: "all" };
+    const { filter, hidden } = this;
+    return { run: { ...rows, ...series(), ...times() }, selection: { range, except, filter, hidden } };
+  }
+
+  /** No row of the page is left out because of its series or time. */
+  private takesWhole({ minTimeNs, maxTimeNs }: BlockPage, { minNs, maxNs }: TimeRange, except: readonly TimeRange[]): boolean {
+    if (minTimeNs < minNs || maxTimeNs > maxNs || except.some((times) => times.minNs <= maxTimeNs && times.maxNs >= minTimeNs))
+      return false;
+    if (this.needs.tags.length > 0 && this.filter.wanted(this.readSeries().dictionary).wantedPtr !== 0) return false;
+    return this.tombstones.length === 0;
+  }
+
+  private takeFew(selected: SelectedRun): OwnedRun | "many" | null {
+    const { kernel, cache } = this.parts;
+    const selection = RowSelection.open(kernel, selected);
+    if (selection === "none") return null;
+    if (selection === "all") return "many";
+    const run = wholeRun(selected.run);
+    const scratch = new Blocks(kernel);
+    try {
+      const rowsPtr = scratch.alloc(run.rowCount * 4);
+      const count = selection.next(rowsPtr, run.rowCount);
+      if (count === 0) return null;
+      return count > run.rowCount / 2 ? "many" : cache.withRoom(() => takeRows(kernel, run, { rowsPtr, count }));
+    } finally {
+      scratch.release();
+      selection.release();
+    }
+  }
+
+  private readSeries(): BlockSeries {
+    this.series ??= this.block.series(this.lease);
+    return this.series;
+  }
+
+  private column(page: number, field: ColumnDef): ColumnRun | null {
+    const isKept = this.needs.keepsText && field.type === ColumnType.string;
+    return this.checked(this.block.column(page, field.id, isKept ? this.textLease : this.pageLease), field);
+  }
+
+  private checked(column: ColumnRun | null, { id, type }: ColumnDef): ColumnRun | null {
+    if (column === null || column.type === type) return column;
+    const { source } = this.meta;
+    const file = source.kind === "path" ? source.path : "object in memory";
+    throw new TsdbError("corrupt_file", `cannot read ${file}: column ${id} has type ${column.type}, the table's has ${type}`, { file });
+  }
+}

@@ -1,0 +1,131 @@
+// Newest rows out of the parts of a table, latest part first. Once every wanted series of a part has been met at a later time than the
+// part's last one, the part is not looked at: with thousands of rows a series in memory, or a block for each of many days, that is
+// nearly all of them.
+
+import type { Kernel } from "../kernel/memory/kernel.ts";
+import type { HiddenRows } from "../kernel/scan/hidden-rows.ts";
+import { RowSelection, type SelectedRun } from "../kernel/scan/row-selection.ts";
+import { timeRange } from "../kernel/scan/rows.ts";
+import type { OwnedRun } from "../kernel/scan/run-merge.ts";
+import type { SeriesFilter } from "../kernel/series/series-filter.ts";
+import type { TimeRange } from "../model/query/scan.ts";
+import { type DictionaryView, type Run, wholeRun } from "../model/rows/run.ts";
+import type { SeriesNumbers } from "./series-numbers.ts";
+import type { BlockSnapshot } from "./snapshot.ts";
+import { takeRows } from "./taken-rows.ts";
+
+const NS_PER_MS = 1_000_000n;
+
+/** Of the series of a dictionary in memory. */
+interface Met {
+  readonly series: Uint8Array;
+  leftCount: number;
+  /** The earliest of their newest times so far. */
+  earliestNs: bigint;
+}
+
+/** What rows are chosen by. */
+export interface NewestChoice {
+  readonly filter: SeriesFilter;
+  readonly hidden: HiddenRows;
+}
+
+export class NewestRows {
+  private readonly met = new Map<DictionaryView, Met>();
+  /** By a series' number, a time at which it has been met, in milliseconds rounded down. */
+  private metMs = new Float64Array(0);
+
+  constructor(
+    private readonly kernel: Kernel,
+    /** Of segments. */
+    private readonly choice: NewestChoice,
+    private readonly numbers: SeriesNumbers,
+  ) {}
+
+  /** False: no series has its newest row in this segment, up to `maxNs`. */
+  canHold({ dictionary, maxTimeNs }: Run, maxNs = maxTimeNs): boolean {
+    const met = this.met.get(dictionary);
+    return met === undefined || met.leftCount > 0 || met.earliestNs <= maxNs;
+  }
+
+  /** The same of a block; `dictionary` is asked for its series when they are not known yet, and absent when that is not worth it. */
+  canHoldBlock(block: BlockSnapshot, maxNs: bigint, dictionary?: () => DictionaryView): boolean {
+    const numbers = this.numbers.ofBlock(block, dictionary);
+    if (numbers === null) return true;
+    const { none, wantedPtr } = this.choice.filter.wanted(this.numbers.view);
+    if (none) return false;
+    const maxMs = Number(maxNs / NS_PER_MS) + 1;
+    const { metMs } = this;
+    const { u8 } = this.kernel;
+    // what is behind the end of metMs is undefined, and not met
+    return numbers.some((number) => !(metMs[number]! > maxMs) && (wantedPtr === 0 || u8[wantedPtr + number] === 1));
+  }
+
+  /** The newest wanted row of each series of a segment within the range, but for the times of `except`; null when there is none. Owned by
+   *  the caller. @throws TsdbError overloaded */
+  take(run: Run, range: TimeRange, except: readonly TimeRange[]): OwnedRun | null {
+    const taken = this.choose({ run, selection: { range, except, ...this.choice } });
+    if (taken !== null) this.note(taken);
+    return taken;
+  }
+
+  /** The same of a page of a block. */
+  takeOfBlock(block: BlockSnapshot, selected: SelectedRun): OwnedRun | null {
+    const taken = this.choose(selected);
+    if (taken !== null) this.noteBlock(block, taken);
+    return taken;
+  }
+
+  /** Newest rows of a block's series that come some other way. */
+  noteBlock(block: BlockSnapshot, { seriesPtr, timePtr, rowCount }: Run): void {
+    const numbers = this.numbers.ofBlock(block);
+    if (numbers !== null) this.noteNumbers(numbers, { seriesPtr, rowCount }, timeRange(this.kernel, timePtr, rowCount).minNs);
+  }
+
+  private choose(selected: SelectedRun): OwnedRun | null {
+    const selection = RowSelection.openBySeries(this.kernel, selected);
+    if (selection === "none") return null;
+    try {
+      const list = selection.newest();
+      return list.count === 0 ? null : takeRows(this.kernel, wholeRun(selected.run), list);
+    } finally {
+      selection.release();
+    }
+  }
+
+  private note(taken: Run): void {
+    const { dictionary, rowCount, seriesPtr, minTimeNs } = taken;
+    const met = this.met.get(dictionary) ?? this.begin(dictionary);
+    const ids = this.kernel.u32.subarray(seriesPtr / 4, seriesPtr / 4 + rowCount);
+    for (const id of ids) {
+      if (met.series[id] === 1) continue;
+      met.series[id] = 1;
+      met.leftCount--;
+    }
+    // later segments come first: what a series shows first is its newest, or as good as any for this bound
+    if (minTimeNs < met.earliestNs) met.earliestNs = minTimeNs;
+    const numbers = this.numbers.ofMemory(dictionary);
+    if (numbers !== null) this.noteNumbers(numbers, taken, minTimeNs);
+  }
+
+  private noteNumbers(numbers: Uint32Array, { seriesPtr, rowCount }: Pick<Run, "seriesPtr" | "rowCount">, minNs: bigint): void {
+    if (this.metMs.length < this.numbers.seriesCount) {
+      const grown = new Float64Array(this.numbers.seriesCount).fill(Number.NEGATIVE_INFINITY);
+      grown.set(this.metMs);
+      this.metMs = grown;
+    }
+    const ms = Number(minNs / NS_PER_MS) - 1;
+    const { u32 } = this.kernel;
+    for (let at = seriesPtr / 4; at < seriesPtr / 4 + rowCount; at++) {
+      const number = numbers[u32[at]!]!;
+      if (ms > this.metMs[number]!) this.metMs[number] = ms;
+    }
+  }
+
+  private begin(dictionary: DictionaryView): Met {
+    const { count } = this.choice.filter.wanted(dictionary);
+    const met: Met = { series: new Uint8Array(dictionary.seriesCount), leftCount: count, earliestNs: 2n ** 63n - 1n };
+    this.met.set(dictionary, met);
+    return met;
+  }
+}

@@ -1,0 +1,387 @@
+// The rows of a table that a scan can want, as runs in memory: buffer segments and pages of blocks as they lie, and merges of the times at
+// which a series and time may be there twice. One after the other, so that little is held at a time.
+import { Blocks } from "../kernel/memory/blocks.ts";
+import type { Kernel } from "../kernel/memory/kernel.ts";
+import { denseRun } from "../kernel/scan/dense-run.ts";
+import { HiddenRows } from "../kernel/scan/hidden-rows.ts";
+import type { SelectedRun } from "../kernel/scan/row-selection.ts";
+import { mergeRuns, type OwnedRun } from "../kernel/scan/run-merge.ts";
+import { type AlonePart, type MergeSlice, planSlices } from "../kernel/scan/slices.ts";
+import { SeriesFilter } from "../kernel/series/series-filter.ts";
+import type { FieldTexts, TimeRange } from "../model/query/scan.ts";
+import { VALUE_BYTES } from "../model/rows/column.ts";
+import { type DictionaryView, type Run, wholeRun } from "../model/rows/run.ts";
+import type { BlockCache, CacheReader, Lease } from "../storage/block-cache/block-cache.ts";
+import { BlockIndex } from "./block-index.ts";
+import { BlockVisit, type RunNeeds } from "./block-visit.ts";
+import { ValueChoice } from "./index-lookup.ts";
+import { NewestRows } from "./newest-rows.ts";
+import { ScanTally } from "./scan-tally.ts";
+import type { SeriesNumbers } from "./series-numbers.ts";
+import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
+import type { SortedSegments } from "./sorted-segments.ts";
+
+export interface PieceLimits {
+  /** What a merge makes at a time, about. */
+  readonly mergeBytesMax: number;
+}
+
+/** What is known of a table from earlier statements. */
+export interface KnownOfTable {
+  readonly numbers: SeriesNumbers;
+  /** Null: segments are read as they lie. */
+  readonly segments: SortedSegments | null;
+}
+
+export interface PieceParts extends KnownOfTable {
+  readonly kernel: Kernel;
+  readonly cache: BlockCache;
+  readonly limits: PieceLimits;
+}
+
+/** With `keepsText`, text stays until `release`. */
+export interface PieceRequest extends RunNeeds {
+  /** Of every series only the newest row is wanted, and no field is tested. */
+  readonly newestOnly: boolean;
+  /** Those of the predicates on fields that a file index can know of. */
+  readonly texts: readonly FieldTexts[];
+  /** Rows are looked for, or at, series by series: sorted ones are worth more. */
+  readonly bySeries: boolean;
+  /** Parts with later times come first, and a block is left out when this says of its series that none is wanted up to a time any more.
+   *  Absent: all parts come, in any order. */
+  readonly canHold?: (dictionary: DictionaryView, maxNs: bigint) => boolean;
+}
+
+/** A part of the table in log order: rows in memory, or a block that is read when its turn comes. */
+type Part = { readonly run: Run } | { readonly block: BlockSnapshot };
+
+type Releasable = { release(): void };
+
+export class TablePieces {
+  readonly tally: ScanTally;
+  private readonly kernel: Kernel;
+  private readonly cache: BlockCache;
+  private readonly reader: CacheReader;
+  private readonly limits: PieceLimits;
+  private readonly numbers: SeriesNumbers;
+  private readonly segments: SortedSegments | null;
+  /** Rows at most that the parts within the range have. */
+  readonly rowCountMax: number;
+  private readonly parts: readonly Part[];
+  /** Segments share dictionaries, and so what is found of them. */
+  private readonly filter: SeriesFilter;
+  private readonly hidden: HiddenRows;
+  private readonly kept: BlockVisit[] = [];
+  private readonly choice: ValueChoice | null;
+
+  constructor(
+    { kernel, cache, limits, numbers, segments }: PieceParts,
+    private readonly snapshot: TableSnapshot,
+    private readonly request: PieceRequest,
+  ) {
+    this.kernel = kernel;
+    this.cache = cache;
+    this.limits = limits;
+    this.numbers = numbers;
+    this.segments = segments;
+    const { minNs, maxNs } = request.range;
+    this.tally = new ScanTally(snapshot);
+    this.reader = cache.reader(this.tally.record);
+    this.choice = ValueChoice.of(snapshot, request, cache.indexes);
+    this.parts = [
+      ...BlockIndex.of(snapshot.blocks)
+        .within(request.range)
+        .map((block) => ({ block })),
+      ...snapshot.runs.filter((run) => minNs <= maxNs && run.minTimeNs <= maxNs && run.maxTimeNs >= minNs).map((run) => ({ run })),
+    ];
+    this.rowCountMax = this.parts.reduce((sum, part) => sum + rowsOf(part).rowCount, 0);
+    this.filter = new SeriesFilter(kernel, request.tags);
+    this.hidden = new HiddenRows(kernel, snapshot.tombstones);
+  }
+
+  /** Times of all rows that can come; null when none can. */
+  get times(): TimeRange | null {
+    if (this.parts.length === 0) return null;
+    let [minNs, maxNs] = [2n ** 63n - 1n, -(2n ** 63n)];
+    for (const part of this.parts) {
+      const { minTimeNs, maxTimeNs } = rowsOf(part);
+      if (minTimeNs < minNs) minNs = minTimeNs;
+      if (maxTimeNs > maxNs) maxNs = maxTimeNs;
+    }
+    const { range } = this.request;
+    return { minNs: minNs < range.minNs ? range.minNs : minNs, maxNs: maxNs > range.maxNs ? range.maxNs : maxNs };
+  }
+
+  /** Of what is kept for its text. */
+  get keptBytes(): number {
+    return this.kept.reduce((sum, visit) => sum + visit.textBytes, 0);
+  }
+
+  /** Once; each piece is valid until the next one. Predicates on fields are left to the caller: they are of merged rows.
+   *  @throws TsdbError corrupt_file naming file and offset, io, overloaded */
+  *all(): Generator<SelectedRun> {
+    const { newestOnly, range, canHold } = this.request;
+    const { alone, merges } = planSlices(this.parts.map(summaryOf), range);
+    if (newestOnly) {
+      yield* this.newest(alone, merges);
+      return;
+    }
+    const ordered = canHold === undefined ? alone : alone.toSorted((a, b) => this.latestFirst(a.index, b.index));
+    for (const part of ordered) {
+      const source = this.parts[part.index]!;
+      if ("block" in source) yield* this.pages(source.block, part);
+      else yield* this.segment(source.run, part);
+    }
+    for (const slice of canHold === undefined ? merges : merges.toReversed()) yield* this.mergedPieces(slice);
+  }
+
+  /** What can hold newest rows of series, latest times first. */
+  private *newest(alone: readonly AlonePart[], merges: readonly MergeSlice[]): Generator<SelectedRun> {
+    const newest = new NewestRows(this.kernel, { filter: this.filter, hidden: this.hidden }, this.numbers);
+    for (const part of alone.toSorted((a, b) => this.latestFirst(a.index, b.index))) {
+      const source = this.parts[part.index]!;
+      if ("block" in source) yield* this.newestOfBlock(source.block, part, newest);
+      else yield* this.newestOfSegment(source.run, part, newest);
+    }
+    for (const slice of merges) {
+      const canHold = slice.members.some((index) => {
+        const part = this.parts[index]!;
+        return "run" in part ? newest.canHold(part.run, slice.range.maxNs) : newest.canHoldBlock(part.block, slice.range.maxNs);
+      });
+      if (canHold) yield* this.mergedPieces(slice);
+    }
+  }
+
+  /** For what is made of a piece: the cache gives way when the kernel's memory is full. */
+  withRoom<T>(make: () => T): T {
+    return this.cache.withRoom(make);
+  }
+
+  /** Frees everything; idempotent. */
+  release(): void {
+    for (const visit of this.kept.splice(0)) visit.release();
+    this.choice?.release();
+    this.filter.release();
+    this.hidden.release();
+  }
+
+  private *pages(block: BlockSnapshot, { range, except }: Times): Generator<SelectedRun> {
+    const flags = this.choice?.pages(block) ?? null;
+    if (flags === "none") {
+      this.tally.blockRuledOut(block);
+      return;
+    }
+    const visit = this.visit(block, this.request);
+    try {
+      if (this.request.canHold?.(visit.dictionary, block.maxTimeNs) === false) return;
+      for (const selected of visit.runs(range, except, flags)) {
+        yield selected;
+        visit.releasePage();
+      }
+    } finally {
+      this.leave(visit);
+    }
+  }
+
+  private *segment(run: Run, { range, except }: Times): Generator<SelectedRun> {
+    if (!this.takesSegment(run)) return;
+    const blocks = new Blocks(this.kernel);
+    const lease = this.reader.lease();
+    try {
+      const { filter, hidden } = this;
+      yield { run: this.readable(run, blocks, lease), selection: { range, except, filter, hidden } };
+    } finally {
+      blocks.release();
+      lease.release();
+    }
+  }
+
+  /** A segment with its wanted fields, a value per row: sorted, if that is known. */
+  private readable(run: Run, blocks: Blocks, lease: Lease): Run {
+    const { fields, bySeries } = this.request;
+    const sorted = bySeries ? (this.segments?.find(run, fields, lease) ?? null) : null;
+    if (sorted !== null) return sorted;
+    const isWanted = (columnId: number) => fields.some(({ id }) => id === columnId);
+    return this.cache.withRoom(() => denseRun(this.kernel, run, isWanted, blocks));
+  }
+
+  /** The last rows of the block's series where they say all that is wanted, else the newest ones of its pages. */
+  private *newestOfBlock(block: BlockSnapshot, { range, except }: Times, newest: NewestRows): Generator<SelectedRun> {
+    const latestNs = range.maxNs < block.maxTimeNs ? range.maxNs : block.maxTimeNs;
+    if (!newest.canHoldBlock(block, latestNs) || !this.canHoldSeries(block)) return;
+    const visit = this.visit(block, { ...this.request, series: true, time: true });
+    try {
+      if (!newest.canHoldBlock(block, latestNs, () => visit.dictionary)) return;
+      const last = visit.lastRun(range, except);
+      if (last !== null) {
+        newest.noteBlock(block, wholeRun(last.run));
+        yield last;
+        return;
+      }
+      for (const selected of visit.runs(range, except)) {
+        yield* taken(newest.takeOfBlock(block, selected));
+        // text of what was taken lies in its page
+        visit.releasePage();
+      }
+    } finally {
+      this.leave(visit);
+    }
+  }
+
+  private *newestOfSegment(run: Run, { range, except }: Times, newest: NewestRows): Generator<SelectedRun> {
+    if (!newest.canHold(run) || !this.takesSegment(run)) return;
+    const blocks = new Blocks(this.kernel);
+    const lease = this.reader.lease();
+    let rows: OwnedRun | null;
+    try {
+      rows = newest.take(this.readable(run, blocks, lease), range, except);
+    } finally {
+      blocks.release();
+      lease.release();
+    }
+    yield* taken(rows);
+  }
+
+  /** Times at which parts may hold the same series twice. The result points into the text of what it was made of. */
+  private *merged({ members, range }: MergeSlice): Generator<SelectedRun> {
+    const { tags, fields } = this.request;
+    const visits: BlockVisit[] = [];
+    const owned: Releasable[] = [];
+    try {
+      const hidden = new HiddenRows(this.kernel, this.snapshot.tombstones);
+      owned.push(hidden);
+      const runs = members.flatMap((index): Run[] => {
+        const part = this.parts[index]!;
+        if ("run" in part) return this.takesSegment(part.run) ? [part.run] : [];
+        // a merge looks at series and time of every row
+        const visit = this.visit(part.block, { ...this.request, series: true, time: true, keepsText: true });
+        visits.push(visit);
+        return visit.taken(range, owned);
+      });
+      if (runs.length === 0) return;
+      const run = this.cache.withRoom(() => mergeRuns(this.kernel, runs, fields, { range, tags, hidden }));
+      owned.push(run);
+      yield { run, selection: "all" };
+    } finally {
+      for (const each of owned.reverse()) each.release();
+      for (const visit of visits) this.leave(visit);
+    }
+  }
+
+  private *mergedPieces(slice: MergeSlice): Generator<SelectedRun> {
+    const left = this.narrowed(slice);
+    if (left !== null) for (const piece of this.cutMerge(left)) yield* this.merged(piece);
+  }
+
+  /** Without blocks that hold no wanted series, and times at which no row with the wanted texts was written; null: nothing is left. */
+  private narrowed({ members, range }: MergeSlice): MergeSlice | null {
+    const { choice } = this;
+    if (choice === null) return { members, range };
+    const left = members.filter((index) => {
+      const part = this.parts[index]!;
+      return "run" in part || this.canHoldSeries(part.block);
+    });
+    const blocks: BlockSnapshot[] = [];
+    const runs: TimeRange[] = [];
+    for (const index of left) {
+      const part = this.parts[index]!;
+      if ("block" in part) blocks.push(part.block);
+      else runs.push({ minNs: part.run.minTimeNs, maxNs: part.run.maxTimeNs });
+    }
+    const times = left.length === 0 ? null : choice.times(blocks, runs, range, (block, flags) => this.pageTimes(block, flags));
+    if (times !== null) {
+      const within = left.filter((index) => rowsWithin(rowsOf(this.parts[index]!), times) > 0);
+      if (within.length > 0) return { range: times, members: within };
+    }
+    for (const block of blocks) if (choice.pages(block) === "none") this.tally.blockRuledOut(block);
+    return null;
+  }
+
+  private pageTimes(block: BlockSnapshot, flags: Uint8Array): TimeRange | null {
+    const visit = this.visit(block, this.request);
+    try {
+      return visit.timesOf(flags);
+    } finally {
+      visit.release();
+    }
+  }
+
+  private canHoldSeries(block: BlockSnapshot): boolean {
+    if (this.choice === null || this.choice.canHoldSeries(block)) return true;
+    this.tally.blockRuledOut(block);
+    return false;
+  }
+
+  /** Shorter slices of about as many rows as one merge may hold, as far as rows are spread evenly over time. */
+  private cutMerge({ members, range }: MergeSlice): MergeSlice[] {
+    const rowCount = members.reduce((sum, index) => sum + rowsWithin(rowsOf(this.parts[index]!), range), 0);
+    const spanNs = range.maxNs - range.minNs + 1n;
+    const wanted = BigInt(Math.ceil(rowCount / this.mergeRowsMax));
+    const count = wanted < spanNs ? Number(wanted) : Number(spanNs);
+    if (count <= 1) return [{ members, range }];
+    return Array.from({ length: count }, (_, i) => {
+      const minNs = range.minNs + (spanNs * BigInt(i)) / BigInt(count);
+      const maxNs = range.minNs + (spanNs * BigInt(i + 1)) / BigInt(count) - 1n;
+      const within = members.filter((index) => rowsWithin(rowsOf(this.parts[index]!), { minNs, maxNs }) > 0);
+      return { range: { minNs, maxNs }, members: within };
+    });
+  }
+
+  /** A merge holds its rows twice, with series, time and place beside their fields. */
+  private get mergeRowsMax(): number {
+    const width = this.request.fields.reduce((sum, { type }) => sum + VALUE_BYTES[type], 16);
+    return this.limits.mergeBytesMax / (2 * width);
+  }
+
+  private visit(block: BlockSnapshot, needs: RunNeeds): BlockVisit {
+    const { kernel, cache, reader, tally } = this;
+    return new BlockVisit({ kernel, cache, reader, tally, tombstones: this.snapshot.tombstones }, block, needs);
+  }
+
+  private leave(visit: BlockVisit): void {
+    if (this.request.keepsText) this.kept.push(visit);
+    else visit.release();
+  }
+
+  private takesSegment(run: Run): boolean {
+    if (this.filter.wanted(run.dictionary).none) return false;
+    this.tally.segment(run);
+    return true;
+  }
+
+  private latestFirst(a: number, b: number): number {
+    const [left, right] = [rowsOf(this.parts[a]!).maxTimeNs, rowsOf(this.parts[b]!).maxTimeNs];
+    return left > right ? -1 : left < right ? 1 : 0;
+  }
+}
+
+/** Of a part: what is read of it, but for times that come with other pieces. */
+type Times = Pick<AlonePart, "range" | "except">;
+
+function* taken(run: OwnedRun | null): Generator<SelectedRun> {
+  if (run === null) return;
+  try {
+    yield { run, selection: "all" };
+  } finally {
+    run.release();
+  }
+}
+
+type Rows = Pick<Run, "rowCount" | "minTimeNs" | "maxTimeNs" | "unique" | "doubts">;
+
+function rowsOf(part: Part): Rows {
+  return "run" in part ? part.run : part.block;
+}
+
+function summaryOf(part: Part) {
+  const { minTimeNs, maxTimeNs, unique, doubts } = rowsOf(part);
+  return { minTimeNs, maxTimeNs, unique, doubts, sorted: "run" in part ? part.run.sorted : true };
+}
+
+/** Rows in the range if they are spread evenly over time; 0 only if there can be none. */
+function rowsWithin({ rowCount, minTimeNs, maxTimeNs }: Rows, { minNs, maxNs }: TimeRange): number {
+  const from = minTimeNs > minNs ? minTimeNs : minNs;
+  const to = maxTimeNs < maxNs ? maxTimeNs : maxNs;
+  if (from > to) return 0;
+  return Math.max(1, (rowCount * Number(to - from + 1n)) / Number(maxTimeNs - minTimeNs + 1n));
+}

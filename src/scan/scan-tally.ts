@@ -1,0 +1,77 @@
+// Counts what one scan of a table looks at. What it comes back to, for another slice of time, counts once.
+import { emptyScanRecord, type ScanRecord } from "../model/query/scan-record.ts";
+import { BlockIndex } from "./block-index.ts";
+import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
+
+export class ScanTally {
+  readonly record: ScanRecord;
+  private readonly files = new Set<number>();
+  private readonly blocks = new Map<BlockSnapshot, { opened: boolean; readonly pages: Set<number> }>();
+  private readonly ruledOut = new Set<BlockSnapshot>();
+  private readonly segments = new Set<number>();
+
+  constructor({ table, blocks, runs }: TableSnapshot) {
+    this.record = emptyScanRecord(table.name);
+    this.record.filesSeen = BlockIndex.of(blocks).fileCount;
+    this.record.blocksSeen = blocks.length;
+    this.record.segmentsSeen = runs.length;
+  }
+
+  /** A block's pages are known. */
+  opened(block: BlockSnapshot, pageCount: number): void {
+    const known = this.entry(block);
+    if (!known.opened) this.record.pagesSeen += pageCount;
+    known.opened = true;
+  }
+
+  page(block: BlockSnapshot, page: number, rowCount: number): void {
+    const { pages } = this.entry(block);
+    if (pages.has(page)) return;
+    if (pages.size === 0) this.record.blocksRead++;
+    pages.add(page);
+    this.record.pagesRead++;
+    this.record.rowsRead += rowCount;
+    this.files.add(block.fileId);
+    this.record.filesRead = this.files.size;
+  }
+
+  /** The last rows of a block's series were looked at, apart from the pages that they are in. */
+  lastRows(block: BlockSnapshot, rowCount: number): void {
+    this.record.blocksRead++;
+    this.record.rowsRead += rowCount;
+    this.files.add(block.fileId);
+    this.record.filesRead = this.files.size;
+  }
+
+  /** A file index says that the block holds no wanted row. */
+  blockRuledOut(block: BlockSnapshot): void {
+    this.ruledOut.add(block);
+    this.record.blocksRuledOut = this.ruledOut.size;
+  }
+
+  /** The same of pages of a block. */
+  pagesRuledOut(count: number): void {
+    this.record.pagesRuledOut += count;
+  }
+
+  /** By its first column, which no other segment has. */
+  segment({ timePtr, rowCount }: { readonly timePtr: number; readonly rowCount: number }): void {
+    if (this.segments.has(timePtr)) return;
+    this.segments.add(timePtr);
+    this.record.segmentsRead++;
+    this.record.rowsRead += rowCount;
+  }
+
+  returned(rowCount: number): void {
+    this.record.rowsReturned += rowCount;
+  }
+
+  private entry(block: BlockSnapshot) {
+    let entry = this.blocks.get(block);
+    if (entry === undefined) {
+      entry = { opened: false, pages: new Set() };
+      this.blocks.set(block, entry);
+    }
+    return entry;
+  }
+}

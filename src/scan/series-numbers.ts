@@ -1,0 +1,157 @@
+// One numbering of the series of a table, whatever dictionary they come in: those of segments and of blocks have ids of their own each, and
+// who asks whether two of them have the same series must compare tags. Each dictionary is compared once, and its numbers are kept from
+// statement to statement. In the query worker.
+import type { Kernel } from "../kernel/memory/kernel.ts";
+import { SeriesDictionary } from "../kernel/series/series-dictionary.ts";
+import { assert } from "../model/assert.ts";
+import { RECLAIM_AT_ONCE } from "../model/reclaimer.ts";
+import type { DictionaryView } from "../model/rows/run.ts";
+import type { BlockSnapshot } from "./snapshot.ts";
+
+/** Of all tables together: 100,000 series take some 15 MiB. */
+const SERIES_MAX = 262_144;
+/** A table may have so many, with those of blocks that have gone meanwhile. */
+const SERIES_OF_TABLE_MAX = SERIES_MAX / 2;
+/** One that had more goes without for so many statements. */
+const RESTED_STATEMENTS = 1000;
+/** Dictionaries in memory of a table that are remembered: there are seldom more than two at a time. */
+const MEMORY_MAX = 4;
+
+const NONE_KNOWN = new Uint32Array(0);
+
+/** Of one table. */
+export class SeriesNumbers {
+  private dictionary: SeriesDictionary | undefined;
+  private readonly blocks = new WeakMap<BlockSnapshot, Uint32Array>();
+  /** By dictionary id, least recently used first. */
+  private readonly memory = new Map<number, Uint32Array>();
+  private isReleased = false;
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly seriesMax: number,
+  ) {}
+
+  /** False: nothing is numbered any more, for good. */
+  get isUsable(): boolean {
+    return !this.isReleased;
+  }
+
+  get seriesCount(): number {
+    return this.dictionary?.seriesCount ?? 0;
+  }
+
+  /** All numbered series, by number: there are some once a dictionary has numbers. Borrowed until the next call. */
+  get view(): DictionaryView {
+    assert(this.dictionary !== undefined, "series have been numbered");
+    return this.dictionary.view();
+  }
+
+  /** The number of each series of the block's dictionary, which is asked for when it was not met before; null: not known, or too many.
+   *  @throws TsdbError overloaded, and what `dictionary` throws */
+  ofBlock(block: BlockSnapshot, dictionary?: () => DictionaryView): Uint32Array | null {
+    if (this.isReleased) return null;
+    const known = this.blocks.get(block);
+    if (known !== undefined || dictionary === undefined) return known ?? null;
+    const numbers = this.number(dictionary(), NONE_KNOWN);
+    if (numbers !== null) this.blocks.set(block, numbers);
+    return numbers;
+  }
+
+  /** The same for a dictionary in memory, which may have grown since the last call. @throws TsdbError overloaded */
+  ofMemory(dictionary: DictionaryView): Uint32Array | null {
+    if (this.isReleased) return null;
+    const known = this.memory.get(dictionary.id) ?? NONE_KNOWN;
+    const numbers = known.length >= dictionary.seriesCount ? known : this.number(dictionary, known);
+    if (numbers === null) return null;
+    // most recently used last
+    this.memory.delete(dictionary.id);
+    this.memory.set(dictionary.id, numbers);
+    for (const oldest of this.memory.keys()) {
+      if (this.memory.size <= MEMORY_MAX) break;
+      this.memory.delete(oldest);
+    }
+    return numbers;
+  }
+
+  /** Idempotent. */
+  release(): void {
+    this.isReleased = true;
+    this.dictionary?.release();
+    this.dictionary = undefined;
+    this.memory.clear();
+  }
+
+  /** The numbers of all series of a dictionary of which the first ones are known. */
+  private number(dictionary: DictionaryView, known: Uint32Array): Uint32Array | null {
+    const { kernel } = this;
+    const { heap, call } = kernel;
+    const { seriesCount } = dictionary;
+    // most of them are known, as a rule, but a dictionary that is too large alone is not even looked at
+    if (seriesCount > this.seriesMax) {
+      this.release();
+      return null;
+    }
+    this.dictionary ??= new SeriesDictionary(this.kernel, { lastTimeFloorNs: 0n, reclaimer: RECLAIM_AT_ONCE });
+    // a byte and a number per series
+    const wantedPtr = heap.alloc(Math.max(1, seriesCount));
+    const numbersPtr = heap.alloc(Math.max(1, seriesCount) * 4);
+    try {
+      call.fillBytes(wantedPtr, 0, known.length);
+      call.fillBytes(wantedPtr + known.length, 1, seriesCount - known.length);
+      kernel.u32.set(known, numbersPtr / 4);
+      this.dictionary.importSeries(dictionary, wantedPtr, numbersPtr);
+      const numbers = kernel.u32.slice(numbersPtr / 4, numbersPtr / 4 + seriesCount);
+      if (this.seriesCount <= this.seriesMax) return numbers;
+      this.release();
+      return null;
+    } finally {
+      heap.free(wantedPtr, Math.max(1, seriesCount));
+      heap.free(numbersPtr, Math.max(1, seriesCount) * 4);
+    }
+  }
+}
+
+/** One per worker. Tables used last are remembered. */
+export class SeriesNumbersOfTables {
+  /** By table id, least recently used first. */
+  private readonly tables = new Map<number, { readonly numbers: SeriesNumbers; rest: number }>();
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly limits = { seriesMax: SERIES_MAX, seriesOfTableMax: SERIES_OF_TABLE_MAX },
+  ) {}
+
+  /** For one statement. */
+  of(tableId: number): SeriesNumbers {
+    const { seriesMax, seriesOfTableMax } = this.limits;
+    let known = this.tables.get(tableId);
+    if (known === undefined || (!known.numbers.isUsable && known.rest-- <= 0)) {
+      known = { numbers: new SeriesNumbers(this.kernel, seriesOfTableMax), rest: RESTED_STATEMENTS };
+    }
+    // most recently used last
+    this.tables.delete(tableId);
+    this.tables.set(tableId, known);
+    let seriesCount = 0;
+    for (const { numbers } of this.tables.values()) seriesCount += numbers.seriesCount;
+    for (const [oldest, { numbers }] of this.tables) {
+      if (seriesCount <= seriesMax || oldest === tableId) break;
+      seriesCount -= numbers.seriesCount;
+      numbers.release();
+      this.tables.delete(oldest);
+    }
+    return known.numbers;
+  }
+
+  release(): void {
+    for (const { numbers } of this.tables.values()) numbers.release();
+    this.tables.clear();
+  }
+}
+
+/** For a scan that nobody has any for. */
+export function noSeriesNumbers(kernel: Kernel): SeriesNumbers {
+  const numbers = new SeriesNumbers(kernel, 0);
+  numbers.release();
+  return numbers;
+}

@@ -1,0 +1,121 @@
+// Takes the snapshots that statements run on: which rows and files of a table exist at this moment, pinned until released. Main thread.
+
+import type { CacheClock } from "../model/cache-table.ts";
+import type { CacheReference } from "../model/caches.ts";
+import { TsdbError } from "../model/errors.ts";
+import { INTERNAL_DATABASE } from "../model/names.ts";
+import type { TableDef } from "../model/rows/column.ts";
+import type { Run } from "../model/rows/run.ts";
+import { canHide, hidesWhole, type Tombstone } from "../model/rows/tombstone.ts";
+import type { SystemRow } from "../model/system-table.ts";
+import type { LiveTables } from "../storage/buffer/live-tables.ts";
+import type { Pins } from "../storage/buffer/pins.ts";
+import type { Catalog } from "../storage/catalog/catalog.ts";
+import type { DatabaseDef } from "../storage/catalog/state.ts";
+import type { FileIndexList } from "../storage/file-index/list.ts";
+import type { Manifest } from "../storage/manifest/manifest.ts";
+import { BlockLists } from "./block-lists.ts";
+import type { CacheSnapshot, DatabaseSnapshot, ObjectSource, SnapshotNeed, TableSnapshot } from "./snapshot.ts";
+import { VisibleBlocksOfTables } from "./visible-blocks.ts";
+
+export interface SnapshotParts {
+  readonly catalog: Catalog;
+  readonly tables: LiveTables;
+  readonly manifest: Manifest;
+  /** Absent: no file has one. */
+  readonly indexes?: Pick<FileIndexList, "refsOf">;
+  readonly pins: Pins;
+  /** Deletions that may still hide rows of a table, ascending ids. */
+  readonly tombstonesOf: (tableId: number) => readonly Tombstone[];
+  /** The id of a table's last deletion, 0 = none so far. */
+  readonly lastDeletionOf: (tableId: number) => number;
+  /** What retention periods are counted back from. */
+  readonly nowMs: () => number;
+  /** Rows of tables in schema `system`; `database` null: the server's own. */
+  readonly systemRows: (names: readonly string[], database: DatabaseDef | null) => Readonly<Record<string, readonly SystemRow[]>>;
+  /** Where a worker reads the object of this key. */
+  readonly objectSource: (key: string) => ObjectSource;
+}
+
+export class Snapshots {
+  private readonly blocks: BlockLists;
+  private readonly visible = new VisibleBlocksOfTables();
+
+  constructor(private readonly parts: SnapshotParts) {
+    this.blocks = new BlockLists(parts.manifest, parts.objectSource);
+  }
+
+  /** @throws TsdbError unknown_database */
+  checkDatabase(database: string): void {
+    this.database(database);
+  }
+
+  /** Pins the named tables (those that exist) as they are now. @throws TsdbError unknown_database */
+  take(databaseName: string, need: SnapshotNeed): { snapshot: DatabaseSnapshot; release(): void } {
+    const { catalog, pins } = this.parts;
+    const database = this.database(databaseName);
+    const tables = new Map<number, TableSnapshot>();
+    const find = (name: string): TableDef | undefined => {
+      const table = database === null ? undefined : catalog.findTable(database.id, name);
+      if (table !== undefined && !tables.has(table.id)) tables.set(table.id, this.table(table));
+      return table;
+    };
+    for (const name of need.tables) find(name);
+    const caches = need.caches?.map((reference) => this.cache(reference, find(reference.table)));
+    const all = need.wholeCatalog && database !== null ? catalog.tables(database.id) : [];
+    const snapshot = {
+      tables: [...tables.values()],
+      catalog: all,
+      isInternal: database === null,
+      systemRows: this.parts.systemRows(need.systemTables, database),
+      ...(caches === undefined ? {} : { caches }),
+    };
+    const pin = pins.take();
+    return { snapshot, release: () => pin.release() };
+  }
+
+  /** Pins a table that there is, for its caches. Rows that come later are news to them. */
+  takeForCaches(table: TableDef): { table: TableSnapshot; clock: CacheClock; release(): void } {
+    const clock = this.clock(table.id);
+    const live = this.parts.tables.find(table.id);
+    if (live !== undefined) live.unfedSinceMs = null;
+    const taken = this.table(table);
+    const pin = this.parts.pins.take();
+    return { table: taken, clock, release: () => pin.release() };
+  }
+
+  private cache(reference: CacheReference, table: TableDef | undefined): CacheSnapshot {
+    if (table === undefined) return { reference, missing: "table" };
+    const ofKind = this.parts.catalog.caches(table.id).filter(({ kind }) => kind === reference.kind);
+    const found = reference.name === null ? ofKind : ofKind.filter(({ name }) => name === reference.name);
+    if (found.length !== 1) return { reference, missing: "cache" };
+    return { reference, cache: found[0]!, clock: this.clock(table.id) };
+  }
+
+  private clock(tableId: number): CacheClock {
+    return { nowMs: this.parts.nowMs(), sinceMs: this.parts.tables.find(tableId)?.unfedSinceMs ?? null };
+  }
+
+  /** Null: the server's own. */
+  private database(name: string): DatabaseDef | null {
+    if (name === INTERNAL_DATABASE) return null;
+    const database = this.parts.catalog.findDatabase(name);
+    if (database === undefined) throw new TsdbError("unknown_database", `database not found: ${name}`, { database: name });
+    return database;
+  }
+
+  private table(table: TableDef): TableSnapshot {
+    const { tables, catalog, manifest, nowMs } = this.parts;
+    const known = this.parts.tombstonesOf(table.id);
+    const retentionMinNs = catalog.retentionMinNs(table.id, nowMs());
+    const isThere = (run: Run) => run.maxTimeNs >= retentionMinNs && !known.some((tombstone) => hidesWhole(tombstone, run));
+    const all = tables.runs(table.id);
+    const runs = all.filter(isThere);
+    const sequence = all.reduce((max, { seqMax }) => Math.max(max, seqMax), manifest.flushedSequence);
+    const { blocks, tombstones } = this.visible.of(this.blocks.of(table.id), known, retentionMinNs);
+    const hidesSome = (tombstone: Tombstone) => tombstones.has(tombstone) || runs.some((run) => canHide(tombstone, run));
+    const lastDeletion = this.parts.lastDeletionOf(table.id);
+    const indexes = this.parts.indexes?.refsOf(table.id) ?? [];
+    return { table, retentionMinNs, sequence, lastDeletion, tombstones: known.filter(hidesSome), runs, blocks, indexes };
+  }
+}

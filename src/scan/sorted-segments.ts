@@ -1,0 +1,134 @@
+// Segments of the buffer that take no more rows, in order of series and time as a file has them: sorted once, column by column as they are
+// asked for, and kept in the cache of decoded data. A statement on rows in memory then costs what it costs on those of a file. In the query
+// worker.
+import { Blocks } from "../kernel/memory/blocks.ts";
+import type { Kernel } from "../kernel/memory/kernel.ts";
+import { denseColumn } from "../kernel/scan/dense-run.ts";
+import { bitmapBytes, gatherBitmap, gatherColumn } from "../kernel/scan/rows.ts";
+import { sortRows } from "../kernel/scan/sorted-order.ts";
+import { TsdbError } from "../model/errors.ts";
+import { type ColumnDef, VALUE_BYTES } from "../model/rows/column.ts";
+import type { ColumnRun, Run } from "../model/rows/run.ts";
+import type { DecodeMemory } from "../storage/block/data-block.ts";
+import type { BlockCache, Lease } from "../storage/block-cache/block-cache.ts";
+import type { CacheOwner, Decoded } from "../storage/block-cache/block-cache-entries.ts";
+
+/** Which segments are worth it; others are read as they lie. */
+const LIMITS = {
+  rowsMin: 4096,
+  /** Of all series that there are: the sort looks at each. */
+  rowsPerSeriesMin: 1 / 4,
+  /** It is sorted by this scan of it: the first may be the only one before the rows are in a file. */
+  scansMin: 2,
+};
+
+interface Order {
+  readonly rowsPtr: number;
+  readonly timePtr: number;
+  readonly seriesPtr: number;
+}
+
+class Slot implements CacheOwner {
+  entryCount = 0;
+  scanCount = 0;
+  order: Decoded<Order> | null = null;
+  /** By column id. */
+  readonly columns = new Map<number, Decoded<ColumnRun>>();
+
+  tidy(): void {}
+}
+
+export class SortedSegments {
+  /** By segment number. */
+  private readonly slots = new Map<number, Slot>();
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly cache: BlockCache,
+    private readonly limits = LIMITS,
+  ) {}
+
+  /** A segment is part of its table, and takes no more rows. */
+  begin(segment: number): void {
+    if (!this.slots.has(segment)) this.slots.set(segment, new Slot());
+  }
+
+  /** It is not any more: its rows are in a file. */
+  end(segment: number): void {
+    const slot = this.slots.get(segment);
+    if (slot === undefined) return;
+    this.slots.delete(segment);
+    this.cache.drop([...(slot.order === null ? [] : [slot.order]), ...slot.columns.values()]);
+  }
+
+  /** The segment's rows sorted, with those of `fields` that it has; null: it is to be read as it lies. Held by the lease. */
+  find(run: Run, fields: readonly ColumnDef[], lease: Lease): Run | null {
+    const { rowsMin, rowsPerSeriesMin, scansMin } = this.limits;
+    const { segment, unique, rowCount, dictionary } = run;
+    // sorted rows hold each series and time once
+    if (segment === undefined || !unique || rowCount < Math.max(rowsMin, dictionary.seriesCount * rowsPerSeriesMin)) return null;
+    const slot = this.slots.get(segment);
+    if (slot === undefined) return null;
+    slot.scanCount++;
+    const columns = run.columns.filter(({ columnId }) => fields.some(({ id }) => id === columnId));
+    const isThere = slot.order !== null && columns.every(({ columnId }) => slot.columns.has(columnId));
+    if (!isThere && (slot.scanCount < scansMin || !lease.reader.hasRoom)) return null;
+    try {
+      const order = this.order(slot, run, lease);
+      const sorted = columns.map((column) => this.column(slot, run, { column, order, lease }));
+      return { ...run, sorted: true, seriesPtr: order.seriesPtr, timePtr: order.timePtr, columns: sorted };
+    } catch (error) {
+      // no room for it: as it lies it takes none
+      if (error instanceof TsdbError && error.kind === "overloaded") return null;
+      throw error;
+    }
+  }
+
+  private order(slot: Slot, run: Run, lease: Lease): Order {
+    if (slot.order !== null) {
+      lease.found(slot.order);
+      return slot.order.value;
+    }
+    const { rowCount } = run;
+    const entry = this.cache.load(slot, lease, (memory) => {
+      const target = { rowsPtr: memory.alloc(rowCount * 4), timePtr: memory.alloc(rowCount * 8), seriesPtr: memory.alloc(rowCount * 4) };
+      sortRows(this.kernel, run, target);
+      return target;
+    });
+    slot.order = entry;
+    entry.onDrop = () => {
+      slot.order = null;
+    };
+    return entry.value;
+  }
+
+  private column(slot: Slot, run: Run, { column, order, lease }: { column: ColumnRun; order: Order; lease: Lease }): ColumnRun {
+    const known = slot.columns.get(column.columnId);
+    if (known !== undefined) {
+      lease.found(known);
+      return known.value;
+    }
+    const entry = this.cache.load(slot, lease, (memory) => this.gather(run, column, order, memory));
+    slot.columns.set(column.columnId, entry);
+    entry.onDrop = () => slot.columns.delete(column.columnId);
+    return entry.value;
+  }
+
+  /** Text stays where it is. */
+  private gather({ rowCount }: Run, column: ColumnRun, { rowsPtr }: Order, memory: DecodeMemory): ColumnRun {
+    const { kernel } = this;
+    const { columnId, type } = column;
+    const unpacked = new Blocks(kernel);
+    try {
+      const { dataPtr, validityPtr } = denseColumn(kernel, column, rowCount, unpacked);
+      const targetPtr = memory.alloc(rowCount * VALUE_BYTES[type]);
+      gatherColumn(kernel, type, { sourcePtr: dataPtr, rowsPtr, count: rowCount, targetPtr });
+      if (validityPtr === 0) return { columnId, type, dataPtr: targetPtr, validityPtr };
+      const bitmapPtr = memory.alloc(bitmapBytes(rowCount));
+      gatherBitmap(kernel, { sourcePtr: validityPtr, rowsPtr, count: rowCount, targetPtr: bitmapPtr });
+      return { columnId, type, dataPtr: targetPtr, validityPtr: bitmapPtr };
+    } finally {
+      unpacked.release();
+    }
+  }
+}

@@ -1,0 +1,254 @@
+// A table of a snapshot as the engine sees it: rows chunk by chunk, or groups of them. Runs in the query worker.
+import { Aggregator, isOneCell } from "../kernel/aggregate/aggregate.ts";
+import type { Kernel } from "../kernel/memory/kernel.ts";
+import { openRunCursor } from "../kernel/scan/scan.ts";
+import { TsdbError } from "../model/errors.ts";
+import { LIMITS } from "../model/limits.ts";
+import type { AggregateRequest } from "../model/query/aggregate.ts";
+import type { FieldPredicate, FieldTexts, ScanChunk, ScanCursor, ScanRequest, ScanTable, TimeRange } from "../model/query/scan.ts";
+import type { ScanRecord } from "../model/query/scan-record.ts";
+import { type ColumnDef, ColumnType } from "../model/rows/column.ts";
+import { BlockCache } from "../storage/block-cache/block-cache.ts";
+import { BlockIndex } from "./block-index.ts";
+import { type KnownOfTable, type PieceLimits, type PieceRequest, TablePieces } from "./pieces.ts";
+import { ScanTally } from "./scan-tally.ts";
+import { noSeriesNumbers } from "./series-numbers.ts";
+import type { TableSnapshot } from "./snapshot.ts";
+import { hasVisibleRows, type SeriesParts, type SeriesSet, visibleSeries } from "./visible-series.ts";
+
+export class TableScan implements ScanTable {
+  readonly selectsExactly = true;
+  readonly name: string;
+  readonly columns: readonly ColumnDef[];
+  readonly rowCountMax: number;
+  private readonly cursors = new Set<ScanCursor>();
+  private readonly scans: { readonly tally: ScanTally }[] = [];
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly snapshot: TableSnapshot,
+    private readonly cache = new BlockCache(kernel, 0),
+    private readonly limits: PieceLimits = LIMITS,
+    private readonly known: KnownOfTable = { numbers: noSeriesNumbers(kernel), segments: null },
+    /** Looked at before each piece: a scan that finds nothing goes through all of them without a pause. */
+    private readonly signal: Pick<AbortSignal, "aborted"> = { aborted: false },
+  ) {
+    this.name = snapshot.table.name;
+    this.columns = snapshot.table.columns;
+    this.rowCountMax = sum(snapshot.runs.map((run) => run.rowCount)) + BlockIndex.of(snapshot.blocks).rowCount;
+  }
+
+  get times(): TimeRange {
+    const { runs, blocks } = this.snapshot;
+    const ofBlocks = BlockIndex.of(blocks).times;
+    const all = runs.map(({ minTimeNs, maxTimeNs }) => ({ minNs: minTimeNs, maxNs: maxTimeNs }));
+    if (ofBlocks !== null) all.push(ofBlocks);
+    const [first, ...others] = all;
+    if (first === undefined) return { minNs: 0n, maxNs: 0n };
+    return others.reduce((a, b) => ({ minNs: a.minNs < b.minNs ? a.minNs : b.minNs, maxNs: a.maxNs > b.maxNs ? a.maxNs : b.maxNs }), first);
+  }
+
+  open(request: ScanRequest): ScanCursor {
+    const { columns, tags, fields = [], newestOnly = false, withSeries = false } = request;
+    const ids = new Set([...columns.map(({ id }) => id), ...fields.map(({ columnId }) => columnId)]);
+    const looked = this.columns.filter(({ id }) => ids.has(id));
+    const range = this.retained(request.range);
+    const pieces = this.pieces({
+      range,
+      tags,
+      fields: looked.filter(isField),
+      texts: fields.filter(isTexts),
+      // rows are chosen by fields, or as the newest ones, series by series
+      series: withSeries || fields.length > 0 || newestOnly || looked.some(({ type }) => type === ColumnType.tag),
+      time: looked.some(({ type }) => type === ColumnType.time),
+      keepsText: false,
+      newestOnly: newestOnly && fields.length === 0,
+      bySeries: tags.length > 0 || newestOnly,
+    });
+    return this.track(new PieceCursor(this.kernel, { ...request, range }, pieces, this.signal));
+  }
+
+  aggregate(request: AggregateRequest): ScanCursor | null {
+    const steps = this.aggregateInSteps(request);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+    }
+  }
+
+  *aggregateInSteps(request: AggregateRequest): Generator<void, ScanCursor | null, void> {
+    const range = this.retained(request.range);
+    const pieces = this.pieces({ range, tags: request.tags, newestOnly: false, ...this.aggregateNeeds(request) });
+    let groups: ScanCursor | null = null;
+    try {
+      groups = yield* this.group({ ...request, range }, pieces);
+      return groups === null ? null : this.track(new GroupsCursor(groups, pieces));
+    } finally {
+      // refused, failed or left half way
+      if (groups === null) pieces.release();
+    }
+  }
+
+  /** The series that have rows within a range, as `visibleSeries` gives them. */
+  visibleSeries(range: TimeRange): Generator<SeriesSet, void, void> {
+    return visibleSeries(this.seriesParts(), this.snapshot, this.retained(range));
+  }
+
+  hasRows(range: TimeRange): boolean {
+    return hasVisibleRows(this.seriesParts(), this.snapshot, this.retained(range));
+  }
+
+  /** What the scans have done so far, in the order in which they were opened. */
+  records(): ScanRecord[] {
+    return this.scans.map(({ tally }) => tally.record);
+  }
+
+  /** Frees everything the scans hold. */
+  close(): void {
+    for (const cursor of this.cursors) cursor.close();
+    this.cursors.clear();
+  }
+
+  private aggregateNeeds(request: AggregateRequest): Pick<PieceRequest, "fields" | "texts" | "series" | "time" | "bySeries" | "keepsText"> {
+    const { aggregates, fields } = request;
+    const ids = new Set([...aggregates.map(({ column }) => column?.id), ...fields.map(({ columnId }) => columnId)]);
+    return {
+      fields: this.columns.filter((column) => ids.has(column.id) && isField(column)),
+      texts: fields.filter(isTexts),
+      // where all rows of a run are wanted
+      series: !isOneCell(request),
+      time: !isOneCell(request),
+      bySeries: !isOneCell(request),
+      keepsText: aggregates.some(({ fn, column }) => (fn === "first" || fn === "last") && column?.type === ColumnType.string),
+    };
+  }
+
+  /** The groups of all pieces; null when there are too many, or sums do not fit. */
+  private *group(request: AggregateRequest, pieces: TablePieces): Generator<void, ScanCursor | null, void> {
+    const { times, rowCountMax } = pieces;
+    if (times === null) return NO_ROWS;
+    const options = { memoryBytesMax: LIMITS.aggregateBytesMax, rowCountMax };
+    const aggregator = this.cache.withRoom(() => new Aggregator(this.kernel, request, times, options));
+    let isFinished = false;
+    try {
+      for (const piece of pieces.all()) {
+        throwIfAborted(this.signal);
+        const isFine = aggregator.add(piece);
+        if (!isFine || pieces.keptBytes > LIMITS.aggregateBytesMax) return null;
+        yield;
+      }
+      isFinished = true;
+      return aggregator.finish();
+    } finally {
+      if (!isFinished) aggregator.release();
+    }
+  }
+
+  /** Rows past their retention do not exist. */
+  private retained({ minNs, maxNs }: TimeRange): TimeRange {
+    const { retentionMinNs } = this.snapshot;
+    return { minNs: minNs < retentionMinNs ? retentionMinNs : minNs, maxNs };
+  }
+
+  private seriesParts(): SeriesParts {
+    const { kernel, cache, snapshot } = this;
+    const tally = new ScanTally(snapshot);
+    this.scans.push({ tally });
+    return { kernel, cache, tally };
+  }
+
+  private pieces(request: PieceRequest): TablePieces {
+    const { kernel, cache, limits, known } = this;
+    const pieces = new TablePieces({ kernel, cache, limits, ...known }, this.snapshot, request);
+    this.scans.push(pieces);
+    return pieces;
+  }
+
+  private track(cursor: ScanCursor): ScanCursor {
+    this.cursors.add(cursor);
+    return cursor;
+  }
+}
+
+const NO_ROWS: ScanCursor = { next: () => null, close: () => {} };
+
+/** Rows of the pieces, one piece after the other. */
+class PieceCursor implements ScanCursor {
+  private readonly left: ReturnType<TablePieces["all"]>;
+  private current: ScanCursor | null = null;
+  private isDone = false;
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly request: ScanRequest,
+    private readonly pieces: TablePieces,
+    private readonly signal: Pick<AbortSignal, "aborted">,
+  ) {
+    this.left = pieces.all();
+  }
+
+  next(): ScanChunk | null {
+    while (!this.isDone) {
+      const chunk = this.current?.next() ?? null;
+      if (chunk !== null) {
+        this.pieces.tally.returned(chunk.rowCount);
+        return chunk;
+      }
+      throwIfAborted(this.signal);
+      // before its rows go
+      this.current?.close();
+      this.current = null;
+      const { value: piece, done } = this.left.next();
+      if (done) this.isDone = true;
+      else this.current = this.pieces.withRoom(() => openRunCursor(this.kernel, piece, this.request));
+    }
+    return null;
+  }
+
+  close(): void {
+    this.isDone = true;
+    this.current?.close();
+    this.current = null;
+    this.left.return(undefined);
+    this.pieces.release();
+  }
+}
+
+/** Groups, which may show text of the pieces. */
+class GroupsCursor implements ScanCursor {
+  private isClosed = false;
+
+  constructor(
+    private readonly groups: ScanCursor,
+    private readonly pieces: TablePieces,
+  ) {}
+
+  next(): ScanChunk | null {
+    const chunk = this.isClosed ? null : this.groups.next();
+    if (chunk !== null) this.pieces.tally.returned(chunk.rowCount);
+    return chunk;
+  }
+
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.groups.close();
+    this.pieces.release();
+  }
+}
+
+function throwIfAborted({ aborted }: Pick<AbortSignal, "aborted">): void {
+  if (aborted) throw new TsdbError("cancelled", "the query was cancelled");
+}
+
+function isTexts(predicate: FieldPredicate): predicate is FieldTexts {
+  return predicate.operator === "in";
+}
+
+function isField({ type }: ColumnDef): boolean {
+  return type !== ColumnType.tag && type !== ColumnType.time;
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
+}

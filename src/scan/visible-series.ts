@@ -1,0 +1,134 @@
+// Which series of a table have a row that a statement sees within a range of time. Dictionaries say it wherever they can: that of a block
+// whose rows all lie within the range, and of which none are hidden, has just the series wanted, and no page is read. In the query worker.
+
+import type { Kernel } from "../kernel/memory/kernel.ts";
+import { HiddenRows } from "../kernel/scan/hidden-rows.ts";
+import { RowSelection } from "../kernel/scan/row-selection.ts";
+import { SeriesFilter } from "../kernel/series/series-filter.ts";
+import { assert } from "../model/assert.ts";
+import type { TimeRange } from "../model/query/scan.ts";
+import type { DictionaryView, PartialRun, Run } from "../model/rows/run.ts";
+import { canHide } from "../model/rows/tombstone.ts";
+import type { BlockCache, CacheReader } from "../storage/block-cache/block-cache.ts";
+import { BlockIndex } from "./block-index.ts";
+import { BlockVisit } from "./block-visit.ts";
+import type { ScanTally } from "./scan-tally.ts";
+import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
+
+/** Series that have rows. Another set may have the same ones, under other ids. */
+export interface SeriesSet {
+  /** Borrowed until the next set is asked for. */
+  readonly dictionary: DictionaryView;
+  /** A byte per series, 1 = it has; null: all of them have. */
+  readonly marks: Uint8Array | null;
+}
+
+export interface SeriesParts {
+  readonly kernel: Kernel;
+  readonly cache: BlockCache;
+  readonly tally: ScanTally;
+}
+
+/** Row numbers that a selection writes at a time. */
+const ROWS_AT_ONCE = 16_384;
+
+/** Sets of at least one series. Whoever leaves half way calls `return`. @throws TsdbError corrupt_file, io, overloaded */
+export function* visibleSeries(parts: SeriesParts, snapshot: TableSnapshot, range: TimeRange): Generator<SeriesSet, void, void> {
+  const { kernel, cache, tally } = parts;
+  const filter = new SeriesFilter(kernel, []);
+  const hidden = new HiddenRows(kernel, snapshot.tombstones);
+  try {
+    const within = (run: Run) => run.rowCount > 0 && run.minTimeNs <= range.maxNs && run.maxTimeNs >= range.minNs;
+    for (const runs of Map.groupBy(snapshot.runs.filter(within), ({ dictionary }) => dictionary.id).values()) {
+      const set = markSegments(kernel, runs, (run) => {
+        tally.segment(run);
+        return RowSelection.open(kernel, { run, selection: { range, filter, hidden } });
+      });
+      if (set !== null) yield set;
+    }
+    const reader = cache.reader(tally.record);
+    for (const block of BlockIndex.of(snapshot.blocks).within(range)) yield* seriesOfBlock(parts, reader, snapshot, block, range);
+  } finally {
+    filter.release();
+    hidden.release();
+  }
+}
+
+/** Whether a row is seen within the range. */
+export function hasVisibleRows(parts: SeriesParts, snapshot: TableSnapshot, range: TimeRange): boolean {
+  // the newest row of a part of which none is hidden
+  const isSeen = (rows: Pick<Run, "rowCount" | "minTimeNs" | "maxTimeNs" | "seqMin" | "seqMax">) =>
+    rows.rowCount > 0 &&
+    rows.maxTimeNs >= range.minNs &&
+    rows.maxTimeNs <= range.maxNs &&
+    !snapshot.tombstones.some((tombstone) => canHide(tombstone, rows));
+  if (snapshot.runs.some(isSeen) || snapshot.blocks.some(isSeen)) return true;
+  for (const _set of visibleSeries(parts, snapshot, range)) return true;
+  return false;
+}
+
+/** Runs that share their series ids; of the dictionary the view that has all of them. */
+function markSegments(kernel: Kernel, runs: readonly Run[], select: (run: Run) => RowSelection | "none" | "all"): SeriesSet | null {
+  const dictionary = runs.map((run) => run.dictionary).reduce((a, b) => (a.seriesCount >= b.seriesCount ? a : b));
+  const marks = new Uint8Array(dictionary.seriesCount);
+  let isEmpty = true;
+  for (const run of runs) if (markRows(kernel, run, select(run), marks)) isEmpty = false;
+  return isEmpty ? null : { dictionary, marks };
+}
+
+/** Marks the series of the selected rows; says whether there were any. */
+function markRows(
+  kernel: Kernel,
+  { seriesPtr, rowCount }: PartialRun,
+  selection: RowSelection | "none" | "all",
+  marks: Uint8Array,
+): boolean {
+  if (selection === "none") return false;
+  assert(seriesPtr !== undefined, "series are marked by those of the rows");
+  const ids = kernel.u32.subarray(seriesPtr / 4, seriesPtr / 4 + rowCount);
+  if (selection === "all") {
+    for (let row = 0; row < ids.length; row++) marks[ids[row]!] = 1;
+    return ids.length > 0;
+  }
+  const rowsPtr = kernel.heap.alloc(ROWS_AT_ONCE * 4);
+  let total = 0;
+  try {
+    for (let count = ROWS_AT_ONCE; count === ROWS_AT_ONCE; total += count) {
+      count = selection.next(rowsPtr, ROWS_AT_ONCE);
+      const rows = kernel.u32.subarray(rowsPtr / 4, rowsPtr / 4 + count);
+      for (let i = 0; i < count; i++) marks[ids[rows[i]!]!] = 1;
+    }
+  } finally {
+    kernel.heap.free(rowsPtr, ROWS_AT_ONCE * 4);
+    selection.release();
+  }
+  return total > 0;
+}
+
+function* seriesOfBlock(
+  { kernel, cache, tally }: SeriesParts,
+  reader: CacheReader,
+  { tombstones }: TableSnapshot,
+  block: BlockSnapshot,
+  range: TimeRange,
+): Generator<SeriesSet, void, void> {
+  const needs = { range, tags: [], fields: [], series: true, time: false, keepsText: false };
+  const visit = new BlockVisit({ kernel, cache, reader, tally, tombstones }, block, needs);
+  try {
+    const { dictionary } = visit;
+    const isWhole = block.minTimeNs >= range.minNs && block.maxTimeNs <= range.maxNs;
+    if (isWhole && !tombstones.some((tombstone) => canHide(tombstone, block))) {
+      if (dictionary.seriesCount > 0) yield { dictionary, marks: null };
+      return;
+    }
+    const marks = new Uint8Array(dictionary.seriesCount);
+    let isEmpty = true;
+    for (const selected of visit.runs(range, [])) {
+      if (markRows(kernel, selected.run, RowSelection.open(kernel, selected), marks)) isEmpty = false;
+      visit.releasePage();
+    }
+    if (!isEmpty) yield { dictionary, marks };
+  } finally {
+    visit.release();
+  }
+}

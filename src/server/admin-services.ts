@@ -1,0 +1,57 @@
+// What users configure by name, over the parts of a server whose log is replayed: databases, tables and their data, caches, file indexes.
+
+import { NamedCaches } from "../ingest/definitions/cache-service.ts";
+import { NamedData } from "../ingest/definitions/data-service.ts";
+import { NamedDatabases } from "../ingest/definitions/database-service.ts";
+import type { Deletions } from "../ingest/definitions/deletions.ts";
+import { NamedFileIndexes } from "../ingest/definitions/file-index-service.ts";
+import { RetentionPolicies } from "../ingest/definitions/retention-policies.ts";
+import { TsdbqlDefinitions } from "../ingest/definitions/tsdbql-definitions.ts";
+import { tagValuesBySql } from "../ingest/tag-values.ts";
+import type { CacheService } from "../model/cache-service.ts";
+import type { DatabaseService } from "../model/databases.ts";
+import type { PolicyLookup } from "../model/retention-policies.ts";
+import type { DataService } from "../model/rows/deletion.ts";
+import type { FileIndexService } from "../model/rows/file-index.ts";
+import type { LiveTables } from "../storage/buffer/live-tables.ts";
+import type { Catalog } from "../storage/catalog/catalog.ts";
+import type { DefinitionService } from "../tsdbql/plan/definition-service.ts";
+import type { QueryClient } from "../workers/query/query-client.ts";
+
+export interface NamedServicesParts {
+  readonly catalog: Catalog;
+  readonly tables: LiveTables;
+  readonly deletions: Deletions;
+  readonly queries: QueryClient;
+  /** Whether the cluster has a server of this name. */
+  readonly isNode: (nodeId: string) => boolean;
+  /** Something is to be dropped at a time that was not known before. */
+  readonly onScheduled: () => void;
+  /** Files may want other indexes now. */
+  readonly onIndexChanged: () => void;
+}
+
+export class NamedServices {
+  readonly databases: DatabaseService;
+  /** Deletions and retention. */
+  readonly data: DataService;
+  readonly caches: CacheService;
+  readonly fileIndexes: FileIndexService;
+  /** Of v1 clients. */
+  readonly policies: PolicyLookup;
+  /** For statements of the v1-style language about databases and deletions. */
+  readonly definitions: DefinitionService;
+
+  constructor({ catalog, tables, deletions, queries, isNode, onScheduled, onIndexChanged }: NamedServicesParts) {
+    const nowMs = () => Date.now();
+    const tagValues = (database: string, table: string, tags: readonly string[], signal: AbortSignal) =>
+      tagValuesBySql(queries, { database, table, tags }, signal);
+    this.databases = new NamedDatabases({ catalog, tables, deletions, nowMs, onScheduled });
+    this.data = new NamedData(catalog, deletions);
+    this.caches = new NamedCaches({ catalog, nowMs, isNode });
+    this.fileIndexes = new NamedFileIndexes(catalog, onIndexChanged);
+    const policies = new RetentionPolicies({ catalog, databases: this.databases });
+    this.policies = policies;
+    this.definitions = new TsdbqlDefinitions({ catalog, databases: this.databases, data: this.data, queries, tagValues }, policies);
+  }
+}

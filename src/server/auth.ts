@@ -1,0 +1,100 @@
+// Who may call the server: its tokens, those that files on the command line bring, and the way back for whoever lost the first one.
+
+import { type RecoveryListener, startRecovery } from "../api/recovery.ts";
+import { AccessControl } from "../api/shared/access.ts";
+import { Authorizer, NO_AUTH } from "../auth/authorizer.ts";
+import { planGiven } from "../auth/given-tokens.ts";
+import { permissionText } from "../auth/permissions.ts";
+import type { TokenService } from "../auth/token-service.ts";
+import { Tokens } from "../auth/tokens.ts";
+import type { Log } from "../cli/logger.ts";
+import type { ServeConfig } from "../cli/serve-config.ts";
+import type { DatabaseService } from "../model/databases.ts";
+import { TsdbError } from "../model/errors.ts";
+import type { QueryRequest } from "../model/query/query.ts";
+import type { SystemRow } from "../model/system-table.ts";
+import type { Catalog } from "../storage/catalog/catalog.ts";
+
+/** Of a token's hash in system.tokens. */
+const SHOWN_HASH_CHARS = 9;
+
+export interface GateParts {
+  readonly config: ServeConfig;
+  readonly catalog: Catalog;
+  readonly log: Log;
+}
+
+export class Gate {
+  readonly tokens: Tokens;
+  readonly access: AccessControl;
+  private readonly authorizer: Authorizer;
+  private recovery: RecoveryListener | undefined;
+
+  constructor(private readonly parts: GateParts) {
+    const { config, catalog } = parts;
+    this.tokens = new Tokens({ catalog, nowMs: () => Date.now() });
+    this.authorizer = new Authorizer(config.withoutAuth ? NO_AUTH : this.tokens, new Set(config.openPages));
+    this.access = new AccessControl(this.authorizer);
+  }
+
+  /** Nobody can call: the first admin token is to be made. */
+  get wantsOperator(): boolean {
+    return this.authorizer.isOn && !this.tokens.hasOperator;
+  }
+
+  /** What files on the command line give to a server that does not have it yet. */
+  async addGiven(databases: DatabaseService): Promise<void> {
+    const { config, catalog, log } = this.parts;
+    const { adminToken, permissionTokens } = config;
+    const plan = planGiven(catalog.tokens(), adminToken, permissionTokens);
+    for (const warning of plan.warnings) log.warn(warning);
+    if (plan.added.length > 0) await this.tokens.addGiven(plan);
+    for (const [i, name] of (permissionTokens?.content.databases ?? []).entries()) {
+      if (catalog.findDatabase(name) !== undefined) continue;
+      const failed = (error: unknown) => notGiven(error, `${permissionTokens!.source}: create_databases[${i}]`);
+      await databases.createDatabase({ name, retentionNs: null }).catch(failed);
+    }
+  }
+
+  /** @throws TsdbError config when the address cannot be listened on */
+  listenForRecovery(tokens: () => TokenService): void {
+    const { config, log } = this.parts;
+    if (config.recoveryBind === null || config.withoutAuth) return;
+    const onUsed = () => log.warn("the first admin token was replaced through the recovery address, which is closed now");
+    this.recovery = startRecovery(config.recoveryBind, this.authorizer, tokens, onUsed);
+    log.warn("whoever reaches the recovery address can replace the first admin token, once", { url: this.recovery.url });
+  }
+
+  /** Whether a reader may read. @throws TsdbError unauthenticated, forbidden */
+  checkReader(token: string | null, database: string | null): void {
+    const caller = this.authorizer.authorize("database", token === null ? "none" : { token });
+    if (typeof caller === "string") throw new TsdbError("unauthenticated", "the request was not authenticated", {});
+    if (database !== null) caller.require(database, "read");
+  }
+
+  /** A statement whose sender was looked at for one database: it takes none of its retention policies along, which are databases of
+   *  their own. */
+  narrowed(request: QueryRequest): QueryRequest {
+    if (!this.access.isOn || request.tsdbql === undefined) return request;
+    return { ...request, tsdbql: { ...request.tsdbql, policies: [] } };
+  }
+
+  /** Of system.tokens: hashes abbreviated, as the vendor shows them. */
+  tokenRows(): SystemRow[] {
+    const ns = (ms: number | null) => (ms === null ? null : BigInt(ms) * 1_000_000n);
+    return this.parts.catalog.tokens().map(({ id, name, hash, createdMs, updatedMs, expiryMs, permissions }) => {
+      const texts = permissions === null ? ["*:*:*"] : permissions.map(permissionText);
+      return [BigInt(id), name, hash.slice(0, SHOWN_HASH_CHARS), ns(createdMs), null, ns(updatedMs), null, ns(expiryMs), texts.join(" ")];
+    });
+  }
+
+  stop(): void {
+    this.recovery?.stop();
+  }
+}
+
+/** A database of the file cannot be, as one too many: two of the flags contradict each other. */
+function notGiven(error: unknown, entry: string): never {
+  if (!(error instanceof TsdbError) || (error.kind !== "limit_exceeded" && error.kind !== "already_exists")) throw error;
+  throw new TsdbError("config", `${entry}: ${error.message}`, error.details, { cause: error });
+}

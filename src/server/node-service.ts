@@ -1,0 +1,43 @@
+// This server as one of its cluster: what it says of itself, and whether it is marked as stopped.
+import { availableParallelism } from "node:os";
+import type { ServeConfig } from "../cli/serve-config.ts";
+import { TsdbError } from "../model/errors.ts";
+import type { NodeService } from "../model/nodes.ts";
+import type { NodeInfo } from "../query/system-tables.ts";
+import type { Catalog } from "../storage/catalog/catalog.ts";
+
+const NS_PER_MS = 1_000_000n;
+
+export class ThisNode implements NodeService {
+  private readonly startedNs = BigInt(Date.now()) * NS_PER_MS;
+
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly config: Pick<ServeConfig, "nodeId" | "edition">,
+    private readonly instanceId: string,
+  ) {}
+
+  info(): NodeInfo {
+    const { catalog, instanceId, startedNs } = this;
+    const { nodeId, edition } = this.config;
+    const stopped = catalog.stoppedNode(nodeId);
+    return {
+      ...{ nodeId, instanceId, startedNs },
+      modes: [edition === "core" ? "core" : "all"],
+      coreCount: availableParallelism(),
+      stoppedNs: stopped === undefined ? null : BigInt(stopped.stoppedMs) * NS_PER_MS,
+    };
+  }
+
+  /** Whoever starts is not stopped. */
+  async started(): Promise<void> {
+    const { nodeId } = this.config;
+    if (this.catalog.stoppedNode(nodeId) !== undefined) await this.catalog.apply([{ kind: "start_node", nodeId }]).durable;
+  }
+
+  async stop(nodeId: string): Promise<void> {
+    if (nodeId !== this.config.nodeId) throw new TsdbError("not_found", `node not found: ${nodeId}`, { nodeId });
+    if (this.catalog.stoppedNode(nodeId) !== undefined) return;
+    await this.catalog.apply([{ kind: "stop_node", nodeId, stoppedMs: Date.now() }]).durable;
+  }
+}

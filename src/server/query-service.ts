@@ -1,0 +1,136 @@
+// How statements are run, put together: the moment that each of them sees, the workers, what is remembered of the last one, and the caches
+// that the first worker keeps.
+import { rmSync } from "node:fs";
+import type { Metrics } from "../api/metrics/metrics.ts";
+import type { Log } from "../cli/logger.ts";
+import type { ServeConfig } from "../cli/serve-config.ts";
+import type { Deletions } from "../ingest/definitions/deletions.ts";
+import { Extents, type SharedMemory } from "../kernel/memory/extents.ts";
+import { LIMITS } from "../model/limits.ts";
+import type { QueryTelemetry } from "../model/query/query-telemetry.ts";
+import { QueryLog } from "../query/query-log.ts";
+import { type SystemTablesParts, systemRows } from "../query/system-tables.ts";
+import { Snapshots } from "../scan/snapshots.ts";
+import { functionBytesOf } from "../sql/execute/engine.ts";
+import type { LiveTables } from "../storage/buffer/live-tables.ts";
+import type { Pins } from "../storage/buffer/pins.ts";
+import type { Catalog } from "../storage/catalog/catalog.ts";
+import type { FileIndexList } from "../storage/file-index/list.ts";
+import type { Manifest } from "../storage/manifest/manifest.ts";
+import { CacheFeeds } from "../workers/caches/cache-feeds.ts";
+import { QueryClient } from "../workers/query/query-client.ts";
+import type { SpawnedWorker } from "../workers/query/spawn.ts";
+import type { Storage } from "./storage.ts";
+
+const READER_STALL_MS = 300_000;
+/** A cancelled statement ends within tens of milliseconds; one that does not must not hold up the flush. */
+const CLOSE_MS = 3000;
+
+export interface QueriesParts {
+  readonly config: ServeConfig;
+  readonly logs: (component: string) => Log;
+  /** Where the engine spills. */
+  readonly tempDir: string;
+  readonly storage: Pick<Storage, "objectSource">;
+  readonly shared: SharedMemory;
+  readonly catalog: Catalog;
+  readonly manifest: Manifest;
+  readonly indexes: FileIndexList;
+  readonly tables: LiveTables;
+  readonly pins: Pins;
+  readonly metrics: Metrics;
+  /** Undefined before the log is replayed. */
+  readonly deletions: () => Deletions | undefined;
+  readonly nodes: SystemTablesParts["nodes"];
+  readonly tokens: SystemTablesParts["tokens"];
+  readonly firstWorker: SpawnedWorker | undefined;
+}
+
+/** For tests, which make workers stick (workers/query/faults.ts): TSDB_FAULTS is what they may keep from their event loop, in
+ *  milliseconds. */
+function faultsOf({ TSDB_FAULTS }: NodeJS.ProcessEnv): number | undefined {
+  const milliseconds = Number(TSDB_FAULTS);
+  return TSDB_FAULTS === undefined || !(milliseconds > 0) ? undefined : milliseconds;
+}
+
+export class Queries {
+  readonly snapshots: Snapshots;
+  readonly client: QueryClient;
+  /** Of the most recent statement that was answered to its end. */
+  lastTelemetry: QueryTelemetry | undefined;
+  private feeds: CacheFeeds | undefined;
+
+  constructor(private readonly parts: QueriesParts) {
+    const { config, catalog, manifest, indexes, tables, pins, metrics, deletions, storage, nodes, tokens } = parts;
+    const clockNs = () => BigInt(Date.now()) * 1_000_000n;
+    const log = new QueryLog({ entriesMax: config.queryLogEntries, clockNs, nowMs: () => performance.now() });
+    this.snapshots = new Snapshots({
+      ...{ catalog, tables, manifest, indexes, pins },
+      tombstonesOf: (tableId) => (deletions() ?? catalog).tombstonesOf(tableId),
+      lastDeletionOf: (tableId) => deletions()?.lastOf(tableId) ?? 0,
+      nowMs: () => Date.now(),
+      systemRows: (names, database) => systemRows({ catalog, manifest, indexes, queries: log, nodes, tokens }, names, database),
+      objectSource: storage.objectSource,
+    });
+    this.client = this.startClient(log);
+    metrics.watchFileCache(() => this.client.cache);
+    metrics.watchFileIndexes(() => indexes);
+    metrics.watchQueryWorkers(() => this.client.workers);
+  }
+
+  /** Caches are fed from now on, those that there are with what is there first. To be called when the log is replayed. */
+  startCaches(): void {
+    const { catalog, tables, config, metrics, logs } = this.parts;
+    const { fillsFromHistory, evictionMs } = config.caches;
+    const feeds = new CacheFeeds({
+      ...{ keeper: this.client, catalog, tables, snapshots: this.snapshots, fillsFromHistory, evictionMs },
+      nowMs: () => Date.now(),
+      onError: (error, table) => logs("cache").error("caches could not be fed, will try again", { table, err: error }),
+    });
+    this.feeds = feeds;
+    metrics.watchCaches(() => feeds.stats);
+  }
+
+  async close(): Promise<void> {
+    this.feeds?.stop();
+    await this.client.close(CLOSE_MS);
+  }
+
+  private startClient(log: QueryLog): QueryClient {
+    const { config, logs, tempDir, shared, metrics, firstWorker } = this.parts;
+    const { queryWorkers: workerCount, queryMemoryBytes } = config;
+    const { bytesMax, fillsFromHistory } = config.caches;
+    const testedLoopMs = faultsOf(process.env);
+    return new QueryClient({
+      ...{ workerCount, firstWorker, log, snapshots: this.snapshots },
+      keeper: { bytesMax, fillsFromHistory },
+      onKeeperReplaced: () => this.feeds?.keeperReplaced(),
+      workerOptions: {
+        ...{ shared, tempDir, threads: config.queryThreads },
+        memoryBytes: Math.floor(queryMemoryBytes / workerCount),
+        cacheBytes: Math.floor(config.fileCacheBytes / workerCount),
+        loopMsMax: testedLoopMs ?? LIMITS.loopMsMax,
+        hasFaults: testedLoopMs !== undefined,
+        processBytesMax: LIMITS.programBytes + queryMemoryBytes + functionBytesOf({ memoryBytes: queryMemoryBytes }),
+        nativeCallsMax: Math.floor(LIMITS.nativeCallsMax / workerCount),
+      },
+      concurrentMax: config.concurrentQueriesMax,
+      timeoutMs: config.queryTimeoutMs,
+      stuckGraceMs: config.queryStuckGraceMs,
+      readerStallMs: READER_STALL_MS,
+      memory: Extents.attach(shared),
+      // what an engine has spilled, mostly nothing
+      removeFolder: (path) => rmSync(path, { recursive: true, force: true }),
+      onLost: ({ error, statements }) => logs("query").error("a query worker was replaced", { err: error, statements }),
+      onQueryEnd: ({ caches, ...outcome }) => {
+        for (const kind of caches) metrics.cacheRead(kind, outcome.milliseconds / 1000);
+        logs("query").debug("query ended", outcome);
+      },
+      onTelemetry: (telemetry) => {
+        this.lastTelemetry = telemetry;
+        for (const chunk of telemetry.chunks) metrics.ruledOut(chunk);
+        logs("query").debug("query telemetry", { ...telemetry });
+      },
+    });
+  }
+}

@@ -1,0 +1,126 @@
+// Where a server's data lives: a locked folder, or memory.
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ServeConfig } from "../cli/serve-config.ts";
+import type { Disk } from "../disk/disk.ts";
+import { LOCK_FILE_NAME, lockFolder, lockFolderForReading } from "../disk/lock.ts";
+import { NodeDisk } from "../disk/node-disk.ts";
+import { NullDisk } from "../disk/null-disk.ts";
+import { tightenFolder } from "../disk/private-files.ts";
+import { ReadOnlyDisk } from "../disk/read-only-disk.ts";
+import { DiskSpace } from "../disk/space.ts";
+import { TsdbError } from "../model/errors.ts";
+import { FileObjectStore } from "../object-store/file-object-store.ts";
+import { MemoryObjectStore } from "../object-store/memory-object-store.ts";
+import type { ObjectStore } from "../object-store/object-store.ts";
+import type { ObjectSource } from "../scan/snapshot.ts";
+import type { Manifest } from "../storage/manifest/manifest.ts";
+import type { LocalPaths } from "../storage/paths.ts";
+
+export interface Storage {
+  readonly store: FileObjectStore | MemoryObjectStore;
+  readonly walDisk: Disk;
+  /** Of the data folder's disk. */
+  readonly space: DiskSpace;
+  /** Where the engine spills. */
+  readonly tempDir: string;
+  /** What a stored object is on this server, for readers in workers. */
+  readonly objectSource: (key: string) => ObjectSource;
+  /** Sentences for the server's log. */
+  readonly warnings: readonly string[];
+  release(): void;
+}
+
+/** Makes the folders, takes the lock. @throws TsdbError config when the folder cannot be used */
+export async function openStorage(
+  config: ServeConfig,
+  { dataFolder, paths, onSpace }: { dataFolder: string; paths: LocalPaths; onSpace: (problem: TsdbError | null) => void },
+): Promise<Storage> {
+  if (config.objectStore === "memory") {
+    const store = new MemoryObjectStore();
+    const walDisk = new NullDisk();
+    makeFolder(paths.temporary);
+    return {
+      ...{ store, walDisk, tempDir: paths.temporary },
+      space: new DiskSpace(walDisk, { path: "", reserveBytes: 0, folder: dataFolder }),
+      objectSource: (key) => ({ kind: "bytes", bytes: store.sharedBytes(key) }),
+      warnings: [],
+      release: () => rmSync(paths.temporary, { recursive: true, force: true }),
+    };
+  }
+  if (config.readOnly) return openReadOnly(dataFolder, paths);
+  makeFolder(dataFolder);
+  requireWritable(dataFolder);
+  const lock = lockFolder(dataFolder);
+  try {
+    const { warnings } = tightenFolder(dataFolder, (name) => isOwn(dataFolder, name));
+    const disk = new NodeDisk();
+    const space = new DiskSpace(disk, {
+      ...{ path: paths.reserve, folder: dataFolder, reserveBytes: config.diskReserveBytes },
+      onChange: onSpace,
+    });
+    const store = new FileObjectStore(disk, paths.objects, space);
+    await store.recover();
+    rmSync(paths.temporary, { recursive: true, force: true });
+    makeFolder(paths.temporary);
+    return {
+      ...{ store, walDisk: disk, space, tempDir: paths.temporary },
+      objectSource: (key) => ({ kind: "path", path: store.localPath(key) }),
+      warnings,
+      release: () => lock.release(),
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** What a server has made in its data folder: its lock, its objects, its certificate, its own folder and those of other nodes. */
+function isOwn(dataFolder: string, name: string): boolean {
+  return name.startsWith(LOCK_FILE_NAME) || ["objects", "tls"].includes(name) || existsSync(join(dataFolder, name, "wal"));
+}
+
+function requireWritable(dataFolder: string): void {
+  try {
+    accessSync(dataFolder, constants.W_OK);
+  } catch (cause) {
+    const message = `--data-dir: nothing can be written into ${dataFolder}: ${(cause as Error).message}; with --read-only what is there is served`;
+    throw new TsdbError("config", message, { dataFolder }, { cause });
+  }
+}
+
+/** Nothing is written into the folder, nor locked but against servers that do. */
+function openReadOnly(dataFolder: string, paths: LocalPaths): Storage {
+  if (statSync(dataFolder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new TsdbError("config", `--read-only: there is no data folder ${dataFolder}`, { dataFolder });
+  }
+  const lock = lockFolderForReading(dataFolder);
+  const disk = new ReadOnlyDisk(new NodeDisk());
+  const store = new FileObjectStore(disk, paths.objects);
+  const tempDir = mkdtempSync(join(tmpdir(), "tsdb-"));
+  return {
+    ...{ store, walDisk: disk, tempDir },
+    space: new DiskSpace(disk, { path: "", reserveBytes: 0, folder: dataFolder }),
+    objectSource: (key) => ({ kind: "path", path: store.localPath(key) }),
+    warnings: [],
+    release: () => {
+      rmSync(tempDir, { recursive: true, force: true });
+      lock.release();
+    },
+  };
+}
+
+/** Data files that a crash left between their put and their commit. */
+export async function removeOrphans(store: ObjectStore, manifest: Manifest, prefix: string): Promise<void> {
+  const known = new Set(manifest.files().map(({ key }) => key));
+  for (const { key } of await store.list(prefix)) if (!known.has(key)) await store.delete(key);
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (cause) {
+    throw new TsdbError("config", `--data-dir: cannot make the folder ${path}: ${(cause as Error).message}`, { path }, { cause });
+  }
+}

@@ -1,0 +1,100 @@
+// What the dialect calls a value's type where DuckDB's type does not say it (Typed.arrow): tags and what is chosen of them are
+// dictionaries, NULL alone has a type of its own. Lists and structs of such values carry the note of what they hold.
+
+import type { ResultField } from "../../model/query/result-batch.ts";
+import { ColumnType } from "../../model/rows/column.ts";
+import { memberNames, memberTypes } from "./arrow-type.ts";
+import type { Kind, Typed, TypeNote } from "./kind.ts";
+
+export const DICTIONARY = "Dictionary(Int32, Utf8)";
+export const NULL_TYPE = "Null";
+
+type Noted = Pick<Typed, "arrow" | "source"> & { readonly kind: Kind };
+
+/** A column of a table is a tag, or the value is one of tags. */
+export function isDictionary({ arrow, source }: Pick<Typed, "arrow" | "source">): boolean {
+  return arrow === DICTIONARY || source?.scan.defs[source.index]?.type === ColumnType.tag;
+}
+
+export function isNullConstant({ node }: Pick<Typed, "node">): boolean {
+  return node.class === "CONSTANT" && node.value.is_null;
+}
+
+/** The note of a value that is that one, or one of its kind. */
+export function sameType(value: Noted | undefined): TypeNote {
+  if (value === undefined) return {};
+  if (isDictionary(value)) return { arrow: DICTIONARY };
+  if (value.source?.scan.defs[value.source.index]?.type === ColumnType.unsigned) return { arrow: "UInt64" };
+  return value.arrow === undefined ? {} : { arrow: value.arrow };
+}
+
+/** The note of a value chosen among several. */
+export function chosenType(values: readonly Typed[]): TypeNote {
+  const present = values.filter((value) => !isNullConstant(value));
+  if (present.length === 0) return { arrow: NULL_TYPE };
+  if (present.every(({ kind }) => kind === "string") && present.some(isDictionary)) return { arrow: DICTIONARY };
+  const [first] = present;
+  const { arrow } = sameType(first);
+  return arrow !== undefined && arrow !== DICTIONARY && present.every((value) => sameType(value).arrow === arrow) ? { arrow } : {};
+}
+
+/** The note of a list of such values. */
+export function listType(items: readonly Typed[]): TypeNote {
+  const { arrow } = chosenType(items);
+  return arrow !== undefined && isNested(arrow) ? { arrow: `List(${arrow})` } : {};
+}
+
+/** The note of what lies in a list. */
+export function itemType({ arrow }: TypeNote): TypeNote {
+  const item = /^List\((.*)\)$/s.exec(arrow ?? "")?.[1];
+  return item === undefined ? {} : { arrow: item };
+}
+
+/** The note of a struct: of all its members, if one needs one. */
+export function structType(members: readonly { readonly name: string; readonly value: Typed }[]): TypeNote {
+  const notes = members.map(({ value }) => chosenType([value]).arrow);
+  if (!notes.some((arrow) => arrow !== undefined && isNested(arrow))) return {};
+  const types = members.map(({ value }, i) => notes[i] ?? plainName(value.kind));
+  return { arrow: `Struct(${members.map(({ name }, i) => `"${name}": ${types[i]}`).join(", ")})` };
+}
+
+/** The note of a struct's member. */
+export function memberType({ arrow = "" }: TypeNote, name: string): TypeNote {
+  const at = memberNames(arrow).indexOf(name);
+  const member = at < 0 ? undefined : memberTypes(arrow)[at];
+  return member !== undefined && isNested(member) ? { arrow: member } : {};
+}
+
+const PLAIN_NAMES: Partial<Record<Kind, string>> = {
+  time: "Timestamp(ns)",
+  string: "Utf8",
+  integer: "Int64",
+  float: "Float64",
+  boolean: "Boolean",
+};
+
+function plainName(kind: Kind): string {
+  return PLAIN_NAMES[kind] ?? "other";
+}
+
+/** Only these are noted within lists and structs: the others are DuckDB's own. */
+function isNested(arrow: string): boolean {
+  return arrow === DICTIONARY || arrow === NULL_TYPE || /^(List|Struct)\(/.test(arrow);
+}
+
+/** A field of an answer as the note has it. */
+export function notedField(field: ResultField, arrow: string): ResultField {
+  const { type } = field;
+  if (arrow === DICTIONARY) return type.kind === "utf8" ? { ...field, isDictionary: true } : field;
+  if (arrow === NULL_TYPE) return { ...field, type: { kind: "null" } };
+  if (type.kind === "list") {
+    const item = itemType({ arrow }).arrow;
+    return item === undefined ? field : { ...field, type: { ...type, child: notedField(type.child, item) } };
+  }
+  if (type.kind === "struct" && arrow.startsWith("Struct(")) {
+    const members = memberTypes(arrow);
+    const children = type.children.map((child, i) => (members[i] === undefined ? child : notedField(child, members[i])));
+    return { ...field, type: { ...type, children } };
+  }
+  return field;
+}

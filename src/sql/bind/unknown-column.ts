@@ -1,0 +1,62 @@
+// A column that there is not, in the vendor's words: the columns that there are follow, or the one that was most likely meant.
+
+import { editDistance } from "../../model/edit-distance.ts";
+
+/** A table of the statement. */
+export interface NamedColumns {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+const BARE = /^Referenced column "([\s\S]+)" not found in FROM clause!/;
+const QUALIFIED = /^Table "([\s\S]+)" does not have a column named "([\s\S]+?)"/;
+const WITHOUT_TABLE = /^Referenced table "([\s\S]+)" not found!/;
+const CANDIDATES = /Candidate bindings: :?\s*([\s\S]+)$/;
+/** What needs no quotes in a statement. */
+const PLAIN_NAME = /^[a-z_][a-z0-9_]*$/;
+/** As DataFusion: of the longer name so much is the same. */
+const SIMILARITY_MIN = 0.5;
+
+/** Of a statement's columns so many are looked at, so many listed, and names up to so long compared. */
+const COLUMNS_MAX = 1000;
+const LISTED_MAX = 100;
+const COMPARED_CHARS_MAX = 64;
+
+/** Null: `message`, of DuckDB with its names decoded, is about something else. `tables`: all that the statement reads, if it exists. */
+export function unknownColumn(message: string, tables: readonly NamedColumns[]): string | null {
+  const qualified = QUALIFIED.exec(message);
+  const found = BARE.exec(message)?.[1] ?? qualified?.[2];
+  if (found === undefined) return tables.length === 0 ? null : unknownTable(message, tables);
+  const shown = qualified === null ? quoted(found) : `${quoted(qualified[1]!)}.${quoted(found)}`;
+  return `Schema error: No field named ${shown}.${hint(found, tables, CANDIDATES.exec(message)?.[1])}`;
+}
+
+/** The table in front of a column; which column that was is not said. */
+function unknownTable(message: string, tables: readonly NamedColumns[]): string | null {
+  const table = WITHOUT_TABLE.exec(message)?.[1];
+  return table === undefined ? null : `Schema error: No field of a table named ${quoted(table)}.${listed(tables)}`;
+}
+
+function hint(name: string, tables: readonly NamedColumns[], candidates: string | undefined): string {
+  const flat = tables.flatMap((table) => table.columns.map((column) => `${table.name}.${column}`)).slice(0, COLUMNS_MAX);
+  const similar = flat.find((each) => isSimilar(each, name));
+  if (similar !== undefined) return ` Did you mean '${similar}'?.`;
+  if (tables.length > 0) return listed(tables);
+  // of a subquery: those that DuckDB finds similar
+  return candidates === undefined ? "" : ` Valid fields are ${candidates.trim()}.`;
+}
+
+function listed(tables: readonly NamedColumns[]): string {
+  const fields = tables.flatMap(({ name, columns }) => columns.toSorted().map((column) => `${quoted(name)}.${quoted(column)}`));
+  const more = fields.length > LISTED_MAX ? `, and ${fields.length - LISTED_MAX} more` : "";
+  return ` Valid fields are ${fields.slice(0, LISTED_MAX).join(", ")}${more}.`;
+}
+
+function quoted(name: string): string {
+  return PLAIN_NAME.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+}
+
+function isSimilar(a: string, b: string): boolean {
+  const longest = Math.max(a.length, b.length);
+  return longest <= COMPARED_CHARS_MAX && 1 - editDistance(a, b) / longest >= SIMILARITY_MIN;
+}

@@ -1,0 +1,74 @@
+// Literals in names: the vendor's type with the value in parentheses, however the literal is written.
+import { negateInterval, parseInterval } from "../parse/interval.ts";
+import type { Token } from "../parse/tokens.ts";
+import { UNNAMED } from "./token-reader.ts";
+
+const I64_MIN = -(2n ** 63n);
+const I64_MAX = 2n ** 63n - 1n;
+const U64_MAX = 2n ** 64n - 1n;
+
+const NUMBER = /^(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+export const isNumber = (written: string) => NUMBER.test(written);
+
+export function numberText(written: string, isNegative: boolean): string {
+  const signed = isNegative ? `-${written}` : written;
+  if (/^\d{1,20}$/.test(written)) {
+    const value = BigInt(signed);
+    if (value >= I64_MIN && value <= I64_MAX) return `Int64(${value})`;
+    if (value >= 0n && value <= U64_MAX) return `UInt64(${value})`;
+  }
+  return `Float64(${floatText(Number(signed))})`;
+}
+
+/** The shortest digits that give the number, all of them: no exponent. */
+export function floatText(value: number): string {
+  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
+  const sign = value < 0 || Object.is(value, -0) ? "-" : "";
+  const match = /^(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(Math.abs(value).toString().includes("e") ? Math.abs(value).toString() : "");
+  if (match === null) return `${sign}${Math.abs(value)}`;
+  const digits = match[1]! + (match[2] ?? "");
+  const point = 1 + Number(match[3]);
+  if (point <= 0) return `${sign}0.${"0".repeat(-point)}${digits}`;
+  return `${sign}${digits.padEnd(point, "0")}${digits.length > point ? "." : ""}`;
+}
+
+export const stringText = (value: string): string => `Utf8("${value}")`;
+
+/** What stands between the quotes of a string token. */
+export function stringValue({ text }: Token): string {
+  if (text.startsWith("'")) return text.slice(1, -1).replaceAll("''", "'");
+  if (text.startsWith("$")) {
+    const tag = text.indexOf("$", 1) + 1;
+    return text.slice(tag, -tag);
+  }
+  return unescaped(text.slice(2, -1));
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
+const ESCAPE = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|([\s\S]))|''/g;
+
+function unescaped(text: string): string {
+  return text.replace(ESCAPE, (all, short?: string, long?: string, hex?: string, octal?: string, char?: string) => {
+    if (all === "''") return "'";
+    if (char !== undefined) return ESCAPES[char] ?? char;
+    const code = octal === undefined ? Number.parseInt((short ?? long ?? hex)!, 16) : Number.parseInt(octal, 8);
+    if (code > 0x10ffff) throw UNNAMED;
+    return String.fromCodePoint(code);
+  });
+}
+
+/** The bytes of `X'00ff'`. */
+export function binaryText(hex: string): string {
+  if (!/^[0-9A-Fa-f]*$/.test(hex)) throw UNNAMED;
+  return `Binary("${Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, "hex").join(",")}")`;
+}
+
+/** Of what follows INTERVAL; as it is written if it is none. */
+export function intervalText(written: string, isNegative: boolean): string {
+  const interval = parseInterval(written);
+  if (interval === null) return written;
+  const { months, days, ns } = isNegative ? negateInterval(interval) : interval;
+  return `IntervalMonthDayNano("IntervalMonthDayNano { months: ${months}, days: ${days}, nanoseconds: ${ns} }")`;
+}

@@ -1,0 +1,237 @@
+// The items of all select lists among a statement's tokens. One without a name of its own gets an alias that stands for the name; which
+// name that is depends on the tables too, and is bound in the tree (bind-names.ts).
+import { ident, internalName } from "../parse/names.ts";
+import type { Token } from "../parse/tokens.ts";
+import { startsQuery } from "./call.ts";
+import { readExpression } from "./expression.ts";
+import type { NameNode, NameWindow, WindowSlot } from "./node.ts";
+import { TokenReader } from "./token-reader.ts";
+import { readWindow } from "./window.ts";
+
+/** How the first column of a query is called: by itself, or as one of the names. */
+export type FirstItem = { readonly text: string } | { readonly name: number };
+
+export interface ItemNames {
+  /** By the numbers in the aliases. */
+  readonly nodes: readonly NameNode[];
+  /** First items by the places of their SELECTs. */
+  readonly firsts: ReadonlyMap<number, FirstItem>;
+  /** How many SELECTs the statement has. */
+  readonly selectCount: number;
+  /** Two statements of one shape have the same names when they have the same key. */
+  readonly key: string;
+}
+
+export interface NamedTokens {
+  readonly tokens: readonly Token[];
+  readonly names: ItemNames;
+}
+
+const ALIAS = "name";
+
+/** The alias that stands for a name; `aliasNumber` is its way back. */
+const aliasOf = (index: number) => internalName(ALIAS, index);
+
+const ALIAS_PATTERN = new RegExp(`^${internalName(ALIAS, 0).slice(0, -1)}(\\d+)$`);
+
+/** Which name an alias stands for; null: it is one of the user's. */
+export function aliasNumber(alias: string): number | null {
+  const match = ALIAS_PATTERN.exec(alias);
+  return match === null ? null : Number(match[1]);
+}
+
+/** What may stand behind a select list. */
+const BEHIND: ReadonlySet<string> = new Set(
+  `from where group having order limit offset union intersect except minus window qualify fetch into sort cluster distribute for
+   using`.split(/\s+/),
+);
+const STAR_CLAUSES: ReadonlySet<string> = new Set(["exclude", "except", "replace", "rename"]);
+
+export function nameItems(tokens: readonly Token[]): NamedTokens {
+  const list = new ItemLists(tokens);
+  for (let at = 0; at < tokens.length; at++) if (tokens[at]!.kind === "word" && tokens[at]!.text === "select") list.read(at);
+  return list.result();
+}
+
+interface Item {
+  readonly node: NameNode;
+  /** Its first and its last token. */
+  readonly start: number;
+  readonly last: number;
+  /** Windows that it calls by their names. */
+  readonly slots: readonly WindowSlot[];
+}
+
+class ItemLists {
+  private readonly reader: TokenReader;
+  private readonly nodes: NameNode[] = [];
+  private readonly firsts = new Map<number, FirstItem>();
+  /** What is put behind tokens. */
+  private readonly added = new Map<number, Token>();
+  private key = "";
+  /** Literals of items are in the key up to this token. */
+  private noted = 0;
+  private selectCount = 0;
+
+  constructor(private readonly tokens: readonly Token[]) {
+    this.reader = new TokenReader(tokens);
+  }
+
+  result(): NamedTokens {
+    const { nodes, firsts, added, key, selectCount } = this;
+    const names = { nodes, firsts, key, selectCount };
+    if (added.size === 0) return { tokens: this.tokens, names };
+    const tokens = this.tokens.flatMap((token, i) => {
+      const next = added.get(i);
+      return next === undefined ? [token] : [token, next];
+    });
+    return { tokens, names };
+  }
+
+  /** The list of the SELECT at `select`. */
+  read(select: number): void {
+    const { reader } = this;
+    this.selectCount++;
+    reader.at = select + 1;
+    if (!reader.takeWord("distinct")) reader.takeWord("all");
+    else if (reader.takeWord("on") && reader.isSymbol("(")) reader.at = reader.brackets.closing(reader.at) + 1;
+    const items: Item[] = [];
+    let first: FirstItem | "named" | null = null;
+    for (let i = 0; i === 0 || reader.takeSymbol(","); i++) {
+      const item = this.item();
+      const isNamed = item !== null && "node" in item;
+      if (isNamed) items.push(item);
+      if (i === 0) first = isNamed ? "named" : item;
+    }
+    const windows = items.some(({ slots }) => slots.length > 0) ? this.windows() : NO_WINDOWS;
+    for (const [i, item] of items.entries()) {
+      const name = this.name(item, windows);
+      if (i === 0 && first === "named") first = name;
+    }
+    if (first !== null && first !== "named") this.firsts.set(select, first);
+  }
+
+  /** Goes past an item: one without a name; how it is called; null: nobody knows. */
+  private item(): Item | FirstItem | null {
+    const { reader } = this;
+    const start = reader.at;
+    if (this.star()) return null;
+    const slotCount = reader.slots.length;
+    const node = reader.attempt(() => readExpression(reader));
+    const last = reader.at - 1;
+    const alias = node === null ? null : this.alias();
+    if (node === null || !this.isAtEnd()) {
+      this.skip(start);
+      return null;
+    }
+    if (alias !== null) {
+      if (alias.isBare) this.add(last, "AS ");
+      return { text: alias.text };
+    }
+    if (node.kind === "column" && node.names.length === 1) return { text: node.names[0]! };
+    return { node, start, last, slots: reader.slots.slice(slotCount) };
+  }
+
+  private name({ node, start, last, slots }: Item, windows: ReadonlyMap<string, NameWindow>): FirstItem | null {
+    for (const slot of slots) {
+      slot.window = windows.get(slot.base!) ?? null;
+      if (slot.window === null) return null;
+    }
+    const name = this.nodes.length;
+    this.nodes.push(node);
+    this.add(last, `AS ${ident(aliasOf(name))}`);
+    // an item within another one's query is noted already
+    this.noteLiterals(Math.max(start, this.noted), last + 1);
+    this.noted = Math.max(this.noted, last + 1);
+    return { name };
+  }
+
+  private noteLiterals(start: number, end: number): void {
+    for (const { kind, text } of this.tokens.slice(start, end)) if (kind === "number" || kind === "string") this.key += `${text}\0`;
+  }
+
+  /** Apart from the token before it, and not a part of what follows. */
+  private add(behind: number, text: string): void {
+    const { end } = this.tokens[behind]!;
+    this.added.set(behind, { kind: "word", text, start: end + 1, end });
+  }
+
+  private alias(): { readonly text: string; readonly isBare: boolean } | null {
+    const { reader } = this;
+    if (reader.takeWord("as")) return { text: reader.tokens[reader.at++]?.text ?? "", isBare: false };
+    const { token } = reader;
+    const isName = token?.kind === "quoted" || (token?.kind === "word" && !BEHIND.has(token.text));
+    if (!isName) return null;
+    reader.at++;
+    return { text: token.text, isBare: token.kind === "word" };
+  }
+
+  private isAtEnd(): boolean {
+    const { reader } = this;
+    const { token } = reader;
+    if (token === undefined) return true;
+    if (token.kind === "symbol") return token.text === "," || token.text === ")" || token.text === ";";
+    return token.kind === "word" && BEHIND.has(token.text);
+  }
+
+  /** Goes past `*` and `t.*` with what they leave out; false: it is none. */
+  private star(): boolean {
+    const { reader } = this;
+    let ahead = 0;
+    while (reader.isSymbol(".", ahead + 1) && ["word", "quoted"].includes(reader.peek(ahead)!.kind)) ahead += 2;
+    if (!reader.isSymbol("*", ahead)) return false;
+    reader.at += ahead + 1;
+    while (STAR_CLAUSES.has(reader.word()) && reader.isSymbol("(", 1) && !startsQuery(reader, 1)) {
+      reader.at = reader.brackets.closing(reader.at + 1) + 1;
+    }
+    return true;
+  }
+
+  /** To the comma behind what begins at `start`, or to the end of the list. */
+  private skip(start: number): void {
+    const { reader } = this;
+    let depth = 0;
+    for (reader.at = start; reader.token !== undefined; reader.at++) {
+      const { kind, text } = reader.token;
+      if (kind === "word" && depth === 0 && BEHIND.has(text)) return;
+      if (kind !== "symbol") continue;
+      if (text === "(") reader.at = Math.min(reader.brackets.closing(reader.at), reader.tokens.length - 1);
+      else if (text === "[" || text === "{") depth++;
+      else if ((text === "]" || text === "}") && depth > 0) depth--;
+      else if (depth === 0 && (text === "," || text === ")" || text === ";")) return;
+    }
+  }
+
+  /** The WINDOW clause behind the select list. */
+  private windows(): ReadonlyMap<string, NameWindow> {
+    const { reader } = this;
+    for (; reader.token !== undefined; reader.at++) {
+      const { kind, text } = reader.token;
+      if (kind === "symbol" && text === "(") reader.at = reader.brackets.closing(reader.at);
+      else if (kind === "symbol" && (text === ")" || text === ";")) break;
+      else if (kind === "word" && SET_OPERATIONS.has(text)) break;
+      else if (kind === "word" && text === "window") {
+        const { at } = reader;
+        const windows = reader.attempt(() => readWindows(reader)) ?? NO_WINDOWS;
+        this.noteLiterals(at, reader.at);
+        return windows;
+      }
+    }
+    return NO_WINDOWS;
+  }
+}
+
+const NO_WINDOWS: ReadonlyMap<string, NameWindow> = new Map();
+const SET_OPERATIONS: ReadonlySet<string> = new Set(["union", "except", "intersect"]);
+
+/** `WINDOW a AS (…), b AS (…)` */
+function readWindows(reader: TokenReader): ReadonlyMap<string, NameWindow> {
+  const windows = new Map<string, NameWindow>();
+  reader.expectWord("window");
+  do {
+    const name = reader.next().text;
+    reader.expectWord("as");
+    windows.set(name, readWindow(reader));
+  } while (reader.takeSymbol(","));
+  return windows;
+}

@@ -1,0 +1,173 @@
+// The groups of one table as DuckDB's table function sees them: the storage aggregates, DuckDB gets a row per group.
+import type { ChunkCursor, ScanSource } from "../../duckdb/table-function.ts";
+import { Blocks } from "../../kernel/memory/blocks.ts";
+import type { Kernel } from "../../kernel/memory/kernel.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { type AggregateRequest, aggregateColumns } from "../../model/query/aggregate.ts";
+import { ALL_TIME, type ScanChunk, type ScanCursor, type ScanTable } from "../../model/query/scan.ts";
+import type { ColumnDef } from "../../model/rows/column.ts";
+import type { GroupSource, ScanUse } from "../bind/kind.ts";
+import type { PlannedScan, ScanSubject } from "../plan/planned-scan.ts";
+import { shownName } from "../tables/cache-tables.ts";
+import { OpenCursors } from "./open-cursors.ts";
+import { conditionTexts, groupTexts } from "./scan-text.ts";
+import { type Breathe, EMPTY_CURSOR, type StatementScan } from "./table-scan.ts";
+
+/** A column of groups has no id of its own: group keys keep the tag's, all others have none. */
+const NO_ID = -1;
+
+type GroupSubject = Extract<ScanSubject, { kind: "groups" }>;
+
+/** The groups' columns. */
+export function aggregateDefs({ request, columnNames }: GroupSource): ColumnDef[] {
+  const firstTag = request.bins === null ? 0 : 1;
+  return aggregateColumns(request).map((type, i) => ({ id: request.groupBy[i - firstTag]?.id ?? NO_ID, name: columnNames[i]!, type }));
+}
+
+export class AggregateScan implements StatementScan {
+  readonly columns: ScanSource["columns"];
+  readonly stake: number | null;
+  private readonly source: GroupSource;
+  private readonly name: string;
+  /** What is said about the keys from outside: whole groups fall away. */
+  private readonly tags: ScanUse["tags"];
+  handle = 0;
+  error: unknown;
+  private readonly cursors = new OpenCursors();
+  private readonly blocks: Blocks;
+  /** The groups that were made before the statement started. */
+  private prepared: ScanCursor | null = null;
+
+  constructor(
+    private readonly kernel: Kernel,
+    readonly table: ScanTable,
+    planned: PlannedScan,
+  ) {
+    this.blocks = new Blocks(kernel);
+    this.source = (planned.subject as GroupSubject).source.current;
+    this.columns = planned.columns;
+    this.tags = planned.tags;
+    this.stake = planned.stake;
+    this.name = shownName(planned.subject.table);
+  }
+
+  get rowCountMax(): number {
+    return this.table.rowCountMax;
+  }
+
+  /** Makes the groups. False: the storage cannot, and whoever asked must aggregate the rows. */
+  async prepare(breathe: Breathe): Promise<boolean> {
+    if (this.hasUnbinnedRows()) return false;
+    if (this.isEmpty) return true;
+    this.prepared = await this.aggregateWithPauses(breathe);
+    return this.prepared !== null;
+  }
+
+  open(columnIndexes: readonly number[]): ChunkCursor {
+    this.cursors.throwIfEnded();
+    const groups = this.isEmpty ? EMPTY_CURSOR : (this.prepared ?? this.aggregate());
+    this.prepared = null;
+    // what was possible before the statement started is possible still: the rows are pinned
+    if (groups === null) throw new TsdbError("query_limit", "Resources exhausted: too many groups");
+    return this.cursors.track(new GroupCursor(groups, columnIndexes, this.isGlobal ? () => this.noRows() : () => null));
+  }
+
+  describe(): string {
+    const { request, table } = this;
+    const { bins, range } = request;
+    // bins begin a little after time does
+    const isFirst = bins !== null && range.minNs - ALL_TIME.minNs < bins.widthNs;
+    const conditions = isFirst ? { ...request, range: { ...range, minNs: ALL_TIME.minNs } } : request;
+    return `groups of ${this.name}: ${[...groupTexts(request), ...conditionTexts(conditions, table.columns)].join("; ")}`;
+  }
+
+  failed(error: unknown): void {
+    this.error ??= error;
+  }
+
+  end(): void {
+    this.prepared?.close();
+    this.prepared = null;
+    this.cursors.end();
+    this.blocks.release();
+  }
+
+  private get isGlobal(): boolean {
+    const { bins, groupBy } = this.source.request;
+    return bins === null && groupBy.length === 0;
+  }
+
+  private get request(): AggregateRequest {
+    const { request } = this.source;
+    return this.tags.length === 0 ? request : { ...request, tags: [...request.tags, ...this.tags] };
+  }
+
+  private get isEmpty(): boolean {
+    const { range, tags } = this.request;
+    return range.minNs > range.maxNs || tags.some(({ values }) => values.length === 0);
+  }
+
+  private aggregate(): ScanCursor | null {
+    return this.table.aggregate?.(this.request) ?? null;
+  }
+
+  private async aggregateWithPauses(breathe: Breathe): Promise<ScanCursor | null> {
+    const steps = this.table.aggregateInSteps?.(this.request);
+    if (steps === undefined) return this.aggregate();
+    try {
+      for (;;) {
+        const { done, value } = steps.next();
+        if (done) return value;
+        await breathe();
+      }
+    } finally {
+      // without effect when it has ended
+      steps.return(null);
+    }
+  }
+
+  /** Rows whose bin would begin before the first time there is: they are a group of NULL, which the storage does not make. */
+  private hasUnbinnedRows(): boolean {
+    const { request } = this;
+    const { unbinned } = this.source;
+    if (unbinned.minNs > unbinned.maxNs) return false;
+    const count = { fn: "count", column: null } as const;
+    const rows = this.table.aggregate?.({ ...request, range: unbinned, bins: null, groupBy: [], aggregates: [count] }) ?? null;
+    if (rows === null) return true;
+    try {
+      const chunk = rows.next();
+      return chunk !== null && this.kernel.i64[chunk.columns[0]!.dataPtr / 8] !== 0n;
+    } finally {
+      rows.close();
+    }
+  }
+
+  /** What aggregates without groups make of no rows: counts are 0, all else is NULL. */
+  private noRows(): ScanChunk {
+    const zero = this.blocks.allocZeroed(8);
+    const { aggregates } = this.source.request;
+    return { rowCount: 1, columns: aggregates.map(({ fn }) => ({ dataPtr: fn === "count" ? zero : 0, validityPtr: 0 })) };
+  }
+}
+
+/** The wanted columns of the groups. */
+class GroupCursor implements ChunkCursor {
+  private isFirst = true;
+
+  constructor(
+    private readonly groups: ChunkCursor,
+    private readonly columnIndexes: readonly number[],
+    /** What stands for no groups at all. */
+    private readonly whenNone: () => ScanChunk | null,
+  ) {}
+
+  next(): ScanChunk | null {
+    const chunk = this.groups.next() ?? (this.isFirst ? this.whenNone() : null);
+    this.isFirst = false;
+    return chunk === null ? null : { rowCount: chunk.rowCount, columns: this.columnIndexes.map((index) => chunk.columns[index]!) };
+  }
+
+  close(): void {
+    this.groups.close();
+  }
+}

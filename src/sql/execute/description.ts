@@ -1,0 +1,62 @@
+// What a statement would answer, without running it: its columns, and the parameters that it was given no value for.
+import { TsdbError } from "../../model/errors.ts";
+import type { ResultField, ResultSchema } from "../../model/query/result-batch.ts";
+import { unknownTable } from "../parse/check.ts";
+import { Rewrite } from "../plan/kept-rewrite.ts";
+import type { SqlPlan } from "../plan/plan.ts";
+import type { SqlEngine, SqlInput } from "./engine.ts";
+import { translateError } from "./engine-error.ts";
+import { EXPLAIN_FIELDS } from "./explain.ts";
+import { ResultShape } from "./result-shape.ts";
+import { StatementScans } from "./statement-scans.ts";
+
+export interface SqlDescription {
+  readonly schema: ResultSchema;
+  /** Named as in the statement, without the dollar; of kind "null" where the statement does not tell the type. */
+  readonly parameters: readonly ResultField[];
+}
+
+/** @throws TsdbError bad_query */
+export async function describeStatement(engine: SqlEngine, plan: SqlPlan, input: SqlInput): Promise<SqlDescription> {
+  const open = await describeWith(engine, plan, input);
+  const untyped = open.parameters.filter(({ type }) => type.kind === "null");
+  if (untyped.length === 0) return open;
+  // DuckDB tells no columns as long as it knows not every parameter's type
+  const params = { ...input.params, ...Object.fromEntries(untyped.map(({ name }) => [name, null])) };
+  const { schema } = await describeWith(engine, plan, { ...input, params });
+  return { schema, parameters: open.parameters };
+}
+
+async function describeWith(engine: SqlEngine, plan: SqlPlan, input: SqlInput): Promise<SqlDescription> {
+  const { statement } = plan;
+  const scans = new StatementScans(engine, { ...input, isPlain: true });
+  let sourceOf = (_: number): number | null => null;
+  try {
+    if (statement.kind === "show" && statement.table !== null && !scans.has(statement.table.schema, statement.table.table)) {
+      throw unknownTable("public", statement.table.schema, statement.table.table);
+    }
+    const nowNs = input.nowNs ?? BigInt(Date.now()) * 1_000_000n;
+    const values = { text: plan.statement.text, literals: plan.literals, params: input.params, nowNs };
+    // what must not be run must not be planned either
+    const functionBytesMax = plan.isSimple ? null : engine.functionBytesMax;
+    const rewrite = Rewrite.of(plan, { values, names: statement.names, tables: scans, functionBytesMax, keepsParameters: true });
+    const handles = scans.open(rewrite.scans);
+    sourceOf = (offset) => rewrite.sourceOf(offset, handles);
+    const duck = await engine.lease();
+    try {
+      const { fields, parameters } = await duck.describe(rewrite.text(handles));
+      if (statement.kind === "explain") return { schema: { fields: EXPLAIN_FIELDS, tableName: "" }, parameters };
+      return { schema: { fields: new ResultShape(fields, rewrite.outputs).fields, tableName: scans.tableName }, parameters };
+    } finally {
+      await duck.close(false, (error) => engine.noticeError(error));
+    }
+  } catch (error) {
+    engine.noticeError(error);
+    if (scans.error !== undefined) throw scans.error;
+    if (!(error instanceof TsdbError) || error.details["engineKind"] === undefined) throw error;
+    throw translateError(error, { plan, sourceOf, find: scans.find });
+  } finally {
+    scans.unregister();
+    scans.end();
+  }
+}

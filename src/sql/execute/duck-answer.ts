@@ -1,0 +1,136 @@
+// A statement that DuckDB runs on a connection of its own until it is closed.
+import { fieldsOf } from "../../duckdb/column-reader.ts";
+import type { Connection, Statement } from "../../duckdb/connection.ts";
+import { UNKNOWN_REASON } from "../../duckdb/errors.ts";
+import type { ResultStream } from "../../duckdb/result-stream.ts";
+import { castForReading } from "../../duckdb/type-text.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { LIMITS } from "../../model/limits.ts";
+import type { ResultBatch, ResultField } from "../../model/query/result-batch.ts";
+import { ident } from "../parse/names.ts";
+
+export class DuckAnswer {
+  private stream: ResultStream | null = null;
+  private isFinished = false;
+  /** The key under which the connection keeps the statement. */
+  private keptAs: string | null = null;
+  /** What DuckDB was asked, without casts for reading. */
+  private executed = "";
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly release: () => void,
+  ) {}
+
+  /** Starts `sql`; `check` throws when the statement was stopped meanwhile. Gives the columns. Statements of equal text and `keepAs` have
+   *  equal plans: DuckDB plans them once a connection; null: do not keep it. @throws TsdbError */
+  async start(sql: string, keepAs: string | null, check: () => void): Promise<readonly ResultField[]> {
+    this.executed = sql;
+    this.isFinished = false;
+    const key = keepAs === null ? null : `${sql}\0${keepAs}`;
+    const kept = key === null ? undefined : this.connection.findKept(key);
+    if (kept !== undefined) {
+      this.keptAs = key;
+      check();
+      this.stream = await kept.execute();
+    } else await this.prepareAndStart(sql, key, check);
+    return this.stream!.fields;
+  }
+
+  /** The columns of `sql`'s answer, and its parameters. @throws TsdbError */
+  async describe(sql: string): Promise<{ readonly fields: readonly ResultField[]; readonly parameters: readonly ResultField[] }> {
+    const { statement } = await this.prepare(sql);
+    try {
+      return { fields: fieldsOf(statement.columns()), parameters: fieldsOf(statement.parameters()) };
+    } finally {
+      statement.close();
+    }
+  }
+
+  /** `isCast`: types that no client knows leave as text. */
+  private async prepare(sql: string): Promise<{ readonly statement: Statement; readonly isCast: boolean }> {
+    const statement = await this.connection.prepare(sql);
+    let isKept = false;
+    try {
+      checkColumnCount(statement.columnCount);
+      const columns = statement.columns();
+      const casts = columns.map(({ type }) => castForReading(type));
+      isKept = casts.every((cast) => cast === null);
+      if (isKept) return { statement, isCast: false };
+      // the columns are named by position, because names may repeat
+      const names = columns.map((_, i) => ident(`c${i}`));
+      const list = columns.map(({ name }, i) => `${casts[i] === null ? names[i] : `CAST(${names[i]} AS ${casts[i]})`} AS ${ident(name)}`);
+      const cast = await this.connection.prepare(`SELECT ${list.join(", ")} FROM (${sql}) AS t(${names.join(", ")})`);
+      return { statement: cast, isCast: true };
+    } finally {
+      if (!isKept) statement.close();
+    }
+  }
+
+  private async prepareAndStart(sql: string, key: string | null, check: () => void): Promise<void> {
+    const { statement, isCast } = await this.prepare(sql);
+    try {
+      check();
+      this.stream = await statement.execute();
+      if (key !== null && !isCast) this.keptAs = key;
+    } finally {
+      if (this.keptAs === null) statement.close();
+      else this.connection.keep(this.keptAs, statement);
+    }
+  }
+
+  async next(): Promise<ResultBatch | null> {
+    const batch = await this.stream!.next();
+    this.isFinished = batch === null;
+    return batch;
+  }
+
+  /** The whole answer of an EXPLAIN: the text of its second column. */
+  async explanation(): Promise<string> {
+    const decoder = new TextDecoder();
+    let text = "";
+    for (let batch = await this.next(); batch !== null; batch = await this.next()) text += decoder.decode(batch.columns[1]!.data!);
+    return text;
+  }
+
+  /** The error itself, or, when rows broke off without a reason, what DuckDB says when the statement runs again without an answer. */
+  async withReason(error: unknown): Promise<unknown> {
+    if (!(error instanceof TsdbError) || error.details["engineKind"] !== UNKNOWN_REASON) return error;
+    try {
+      const statement = await this.connection.prepare(`EXPLAIN ANALYZE ${this.executed}`);
+      try {
+        await statement.execute();
+      } finally {
+        statement.close();
+      }
+      return error;
+    } catch (reason) {
+      if (!(reason instanceof TsdbError)) return reason;
+      // a position would count from the words put before the statement
+      return new TsdbError(reason.kind, reason.message, { engineKind: reason.details["engineKind"] }, { cause: error });
+    }
+  }
+
+  interrupt(): void {
+    this.connection.interrupt();
+  }
+
+  /** `hasScans`: DuckDB's threads may be in the statement's scans. Once it resolves none is. */
+  async close(hasScans: boolean, noticeError: (error: unknown) => void): Promise<void> {
+    if (this.stream !== null && !this.isFinished) this.connection.interrupt();
+    // what failed or was left is not asked again
+    if (!this.isFinished && this.keptAs !== null) this.connection.forget(this.keptAs);
+    // The next statement on a connection ends the one before and waits for its threads.
+    if (!this.isFinished || hasScans) await this.connection.run("SELECT 1").catch(noticeError);
+    this.release();
+  }
+}
+
+/** @throws TsdbError bad_query */
+export function checkColumnCount(columnCount: number): void {
+  if (columnCount <= LIMITS.answerColumnsMax) return;
+  throw new TsdbError(
+    "bad_query",
+    `Error during planning: the answer has ${columnCount} columns, more than the ${LIMITS.answerColumnsMax} there may be`,
+  );
+}

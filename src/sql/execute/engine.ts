@@ -1,0 +1,220 @@
+// SQL over the tables of a snapshot: a statement in, batches out. One engine lives in one worker; several statements may run at once, each
+// on a connection of its own. I/O and snapshots are the caller's.
+import type { Connection, Statement as DuckStatement } from "../../duckdb/connection.ts";
+import { Database } from "../../duckdb/database.ts";
+import { isEngineBug } from "../../duckdb/errors.ts";
+import { registerScalarFunction } from "../../duckdb/scalar-function.ts";
+import { ScanRegistry } from "../../duckdb/table-function.ts";
+import type { Kernel } from "../../kernel/memory/kernel.ts";
+import { TsdbError } from "../../model/errors.ts";
+import type { QueryParams } from "../../model/query/query.ts";
+import type { ResultBatch, ResultSchema } from "../../model/query/result-batch.ts";
+import type { ScanTable } from "../../model/query/scan.ts";
+import type { SystemRow } from "../../model/system-table.ts";
+import { MACROS } from "../functions/macros.ts";
+import { NATIVE_FUNCTIONS } from "../functions/native-functions.ts";
+import { VALUE_MACROS } from "../functions/value-macros.ts";
+import { FunctionMemory } from "../limits/function-memory.ts";
+import { GUARD_MACROS } from "../limits/guard-macros.ts";
+import type { SqlPlan } from "../plan/plan.ts";
+import { PlanCache } from "../plan/plan-cache.ts";
+import type { DatabaseTable } from "../tables/catalog-tables.ts";
+import { describeStatement, type SqlDescription } from "./description.ts";
+import { DuckAnswer } from "./duck-answer.ts";
+import { SqlRun } from "./run.ts";
+import type { Breathe } from "./table-scan.ts";
+
+export type { SqlPlan } from "../plan/plan.ts";
+export type { DatabaseTable } from "../tables/catalog-tables.ts";
+export type { SqlDescription } from "./description.ts";
+
+export interface SqlEngineOptions {
+  readonly memoryBytes: number;
+  readonly threads: number;
+  /** Where DuckDB spills; null: never. */
+  readonly tempDir: string | null;
+}
+
+export interface SqlInput {
+  /** Those of `plan.tables` that exist. They stay pinned until `close` of the answer has resolved. */
+  readonly tables: readonly ScanTable[];
+  /** Those of `plan.caches`, by `cacheKey`. */
+  readonly caches?: ReadonlyMap<string, ScanTable>;
+  /** All tables of the database, when `plan.readsCatalog`. */
+  readonly databaseTables?: readonly DatabaseTable[];
+  /** The database is `_internal`. */
+  readonly isInternal?: boolean;
+  /** Rows of those of `plan.systemTables` that the database has. */
+  readonly systemRows?: Readonly<Record<string, readonly SystemRow[]>>;
+  readonly params: QueryParams;
+  /** Aborting interrupts the statement: it fails with `cancelled`. */
+  readonly signal?: AbortSignal;
+  /** Computing and reading together; beyond it the statement fails with `query_limit`. */
+  readonly timeoutMs?: number;
+  /** now() of the statement; the clock's time when absent. */
+  readonly nowNs?: bigint;
+  /** Told when the statement is planned and begins to read. */
+  readonly onPlanned?: () => void;
+  /** For tests: DuckDB makes everything, of rows. */
+  readonly isPlain?: boolean;
+}
+
+export interface SqlAnswer {
+  readonly schema: ResultSchema;
+  /** Once. A batch is valid until the next one is asked for. @throws TsdbError */
+  readonly batches: AsyncIterable<ResultBatch>;
+  /** Must be called, also after the last batch and after an error. Once it resolves, nothing reads the tables any more. */
+  close(): Promise<void>;
+}
+
+/** What plans are kept may take: some thousand shapes of ordinary statements. */
+const PLAN_BYTES_KEPT = 32 << 20;
+const IDLE_CONNECTIONS = 8;
+const FUNCTION_BYTES_MIN = 1 << 30;
+
+/** A DuckDB with our functions in it. */
+interface Instance {
+  readonly database: Database;
+  readonly parser: DuckStatement;
+  readonly idle: Connection[];
+}
+
+export class SqlEngine {
+  /** What running statements may make of it. */
+  readonly functionMemory: FunctionMemory;
+  private readonly plans = new PlanCache((sql) => this.serialize(sql), PLAN_BYTES_KEPT);
+  private serializing: Promise<unknown> = Promise.resolve();
+  /** Set when DuckDB has met a bug of its own: it answers nothing any more and the next statement gets a new one. */
+  private isBroken = false;
+
+  private constructor(
+    readonly kernel: Kernel,
+    private readonly options: SqlEngineOptions,
+    readonly registry: ScanRegistry,
+    private instance: Instance,
+  ) {
+    this.functionMemory = new FunctionMemory(functionBytesOf(options));
+  }
+
+  static async open(kernel: Kernel, options: SqlEngineOptions): Promise<SqlEngine> {
+    const registry = new ScanRegistry(kernel.memory);
+    const engine = new SqlEngine(kernel, options, registry, await openInstance(options, registry));
+    // The first statement pays for DuckDB's start; better nobody's.
+    const answer = await engine.run(await engine.plan("SELECT 1"), { tables: [], params: {} });
+    for await (const _ of answer.batches);
+    await answer.close();
+    return engine;
+  }
+
+  /** Bytes of text and lists that the functions of a statement may make at a time: they are in no limit of DuckDB's. */
+  get functionBytesMax(): number {
+    return functionBytesOf(this.options);
+  }
+
+  /** Parses and checks a statement. `breathe`: others have their turn between the stages of a long one. @throws TsdbError bad_query */
+  plan(statement: string, breathe?: Breathe): Promise<SqlPlan> {
+    return this.plans.plan(statement, breathe);
+  }
+
+  /** Starts a plan. @throws TsdbError bad_query, query_limit, cancelled; then nothing needs to be closed */
+  async run(plan: SqlPlan, input: SqlInput): Promise<SqlAnswer> {
+    const run = new SqlRun(this, plan, input);
+    try {
+      await run.start();
+    } catch (error) {
+      const explained = run.explain(error);
+      await run.close();
+      throw explained;
+    }
+    return run;
+  }
+
+  /** What a plan would answer. @throws TsdbError bad_query */
+  describe(plan: SqlPlan, input: SqlInput): Promise<SqlDescription> {
+    return describeStatement(this, plan, input);
+  }
+
+  /** A connection for one statement. */
+  async lease(): Promise<DuckAnswer> {
+    if (this.isBroken) await this.reopen();
+    const { instance } = this;
+    const connection = instance.idle.pop() ?? (await instance.database.connect());
+    return new DuckAnswer(connection, () => this.release(instance, connection));
+  }
+
+  /** Told of every error that ended a statement. */
+  noticeError(error: unknown): void {
+    if (isEngineBug(error)) this.isBroken = true;
+  }
+
+  /** Stops every statement, at once and for good: none that is asked for later reads a row. */
+  stop(): void {
+    this.registry.close();
+    this.instance.database.interrupt();
+  }
+
+  /** After `stop`: resolves when no thread of DuckDB is in any statement. */
+  async settle(): Promise<void> {
+    await this.instance.database.settle();
+    this.registry.clear();
+  }
+
+  /** No thread of DuckDB may be in a statement: it would wait for this one. */
+  close(): void {
+    closeInstance(this.instance);
+  }
+
+  private async reopen(): Promise<void> {
+    this.isBroken = false;
+    const broken = this.instance;
+    this.instance = await openInstance(this.options, this.registry);
+    // Statements that still run there keep it alive and close their connections themselves.
+    for (const connection of broken.idle.splice(0)) connection.close();
+  }
+
+  private release(instance: Instance, connection: Connection): void {
+    if (instance === this.instance && instance.idle.length < IDLE_CONNECTIONS) instance.idle.push(connection);
+    else connection.close();
+  }
+
+  /** DuckDB's tree of a statement as JSON. One at a time: they share a prepared statement. */
+  serialize(sql: string): Promise<string> {
+    const result = this.serializing.then(async () => {
+      if (this.isBroken) await this.reopen();
+      const { parser } = this.instance;
+      parser.bindVarchar(1, sql);
+      const stream = await parser.execute().catch((error) => {
+        if (!(error instanceof TsdbError) || error.kind !== "query_limit") throw error;
+        throw new TsdbError(
+          "query_limit",
+          "Resources exhausted: the statement takes more memory than there is for queries",
+          {},
+          { cause: error },
+        );
+      });
+      const batch = await stream.next();
+      return new TextDecoder().decode(batch!.columns[0]!.data!);
+    });
+    this.serializing = result.catch((error) => this.noticeError(error));
+    return result;
+  }
+}
+
+export function functionBytesOf({ memoryBytes }: Pick<SqlEngineOptions, "memoryBytes">): number {
+  return Math.max(FUNCTION_BYTES_MIN, memoryBytes);
+}
+
+async function openInstance(options: SqlEngineOptions, registry: ScanRegistry): Promise<Instance> {
+  const database = await Database.open(options, async (connection) => {
+    registry.install(connection);
+    for (const native of NATIVE_FUNCTIONS) registerScalarFunction(connection, native);
+    await connection.run([...MACROS, ...VALUE_MACROS, ...GUARD_MACROS].join(";\n"));
+  });
+  const connection = await database.connect();
+  return { database, parser: await connection.prepare("SELECT json_serialize_sql(CAST($1 AS VARCHAR))"), idle: [] };
+}
+
+function closeInstance(instance: Instance): void {
+  instance.parser.close();
+  instance.database.close();
+}

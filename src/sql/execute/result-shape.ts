@@ -1,0 +1,123 @@
+// From DuckDB's columns to the dialect's: names decoded, no 128-bit integers, timestamps and durations in their units, and what is known of
+// plain columns.
+
+import { TsdbError } from "../../model/errors.ts";
+import type { ResultBatch, ResultColumn, ResultField, ResultType, TimeUnit } from "../../model/query/result-batch.ts";
+import { COLUMN_TYPE_LABEL, ColumnType } from "../../model/rows/column.ts";
+import type { OutputColumn } from "../bind/scope.ts";
+import { notedField } from "../bind/type-notes.ts";
+import { decodeNames } from "../parse/names.ts";
+
+type Convert = (column: ResultColumn, rowCount: number) => ResultColumn;
+
+/** How the batches of one answer change on their way out. */
+export class ResultShape {
+  readonly fields: readonly ResultField[];
+  private readonly conversions: readonly (Convert | null)[];
+
+  /** `outputs`: what the rewriter knows, in the order of `fields`; null when it does not know the columns. */
+  constructor(fields: readonly ResultField[], outputs: readonly OutputColumn[] | null) {
+    const known = outputs !== null && outputs.length === fields.length ? outputs : null;
+    const shaped = fields.map((field, i) => shapeField(field, known?.[i]));
+    this.fields = shaped.map(({ field }) => field);
+    this.conversions = shaped.map(({ convert }) => convert);
+  }
+
+  apply(batch: ResultBatch): ResultBatch {
+    if (this.conversions.every((convert) => convert === null)) return batch;
+    const columns = batch.columns.map((column, i) => this.conversions[i]?.(column, batch.rowCount) ?? column);
+    return { rowCount: batch.rowCount, columns };
+  }
+}
+
+function shapeField(field: ResultField, output: OutputColumn | undefined): { field: ResultField; convert: Convert | null } {
+  const name = decodeNames(field.name);
+  const type = decodeType(field.type);
+  if (output?.kind === "duration" && field.type.kind === "int" && field.type.bits === 64) {
+    const unit = unitOf(output);
+    return { field: { name, type: { kind: "duration", unit } }, convert: inUnit(unit) };
+  }
+  const width = INTEGER_WIDTHS[output?.arrow ?? ""];
+  if (width !== undefined && field.type.kind === "int" && field.type.signed && field.type.bits === 64) {
+    return { field: { name, type: width.type }, convert: width.convert };
+  }
+  if (output?.isWide === true && output.arrow === undefined && field.type.kind === "int" && field.type.bits < 64) {
+    return { field: { name, type: { ...field.type, bits: 64 } }, convert: widen };
+  }
+  if (type.kind === "timestamp" && output !== undefined) {
+    const { zone = type.zone } = output;
+    const unit = type.unit === "ns" ? unitOf(output) : type.unit;
+    if (zone !== type.zone || unit !== type.unit) {
+      return { field: { name, type: { ...type, unit, zone } }, convert: unit === type.unit ? null : inUnit(unit) };
+    }
+  }
+  if (type.kind === "time" && type.unit === "us") return { field: { name, type: { kind: "time", unit: "ns" } }, convert: thousandfold };
+  if (field.type.kind === "hugeint") return { field: { name, type: { kind: "int", bits: 64, signed: true } }, convert: narrow };
+  const def = output?.source?.scan.defs[output.source.index];
+  const columnKind = def === undefined ? {} : { columnKind: COLUMN_TYPE_LABEL[def.type] };
+  const noted = output?.arrow === undefined ? { type } : notedField({ name, type }, output.arrow);
+  const hasNoNulls = def?.type === ColumnType.time && output?.isOptional !== true ? { hasNoNulls: true } : {};
+  return { field: { ...noted, name, ...columnKind, ...hasNoNulls }, convert: null };
+}
+
+const UNITS: Readonly<Record<string, { readonly unit: TimeUnit; readonly ns: bigint }>> = {
+  s: { unit: "s", ns: 1_000_000_000n },
+  ms: { unit: "ms", ns: 1_000_000n },
+  µs: { unit: "us", ns: 1_000n },
+};
+
+/** Of a timestamp or duration by its name: `Timestamp(ms, "UTC")`; all are nanoseconds in DuckDB. */
+function unitOf({ arrow = "" }: OutputColumn): TimeUnit {
+  return UNITS[/^(?:Timestamp|Duration)\((s|ms|µs)\b/.exec(arrow)?.[1] ?? ""]?.unit ?? "ns";
+}
+
+/** Nanoseconds in a unit that they are whole multiples of. */
+function inUnit(wanted: TimeUnit): Convert | null {
+  const found = Object.values(UNITS).find(({ unit }) => unit === wanted);
+  if (found === undefined) return null;
+  return ({ validity, values }) => ({ validity, values: BigInt64Array.from(values as BigInt64Array, (value) => value / found.ns) });
+}
+
+/** What is 64 bits wide in DuckDB and another integer in the dialect; values that do not fit there do not occur. */
+const INTEGER_WIDTHS: Readonly<Record<string, { type: ResultType; convert: Convert }>> = {
+  Int32: {
+    type: { kind: "int", bits: 32, signed: true },
+    convert: ({ validity, values }) => ({ validity, values: Int32Array.from(values as BigInt64Array, Number) }),
+  },
+  UInt64: {
+    type: { kind: "int", bits: 64, signed: false },
+    convert: ({ validity, values }) => ({ validity, values: new BigUint64Array(values.buffer, values.byteOffset, values.length) }),
+  },
+};
+
+/** Members of structs have names too. */
+function decodeType(type: ResultType): ResultType {
+  const decode = (field: ResultField): ResultField => ({ ...field, name: decodeNames(field.name), type: decodeType(field.type) });
+  if (type.kind === "struct") return { ...type, children: type.children.map(decode) };
+  if (type.kind === "list") return { ...type, child: decode(type.child) };
+  if (type.kind === "map") return { ...type, key: decode(type.key), value: decode(type.value) };
+  return type;
+}
+
+/** 128-bit integers as 64-bit ones. @throws TsdbError bad_query when one does not fit */
+function narrow(column: ResultColumn, rowCount: number): ResultColumn {
+  const words = new BigInt64Array(column.values.buffer as ArrayBuffer, column.values.byteOffset, rowCount * 2);
+  const values = new BigInt64Array(rowCount);
+  for (let row = 0; row < rowCount; row++) {
+    const low = words[row * 2]!;
+    const present = column.validity === null || (column.validity[row >>> 3]! >>> (row & 7)) & 1;
+    if (present && words[row * 2 + 1] !== (low < 0n ? -1n : 0n)) {
+      throw new TsdbError("bad_query", "Arrow error: Arithmetic overflow: an integer result does not fit 64 bits");
+    }
+    values[row] = low;
+  }
+  return { validity: column.validity, values };
+}
+
+function thousandfold({ validity, values }: ResultColumn): ResultColumn {
+  return { validity, values: BigInt64Array.from(values as BigInt64Array, (value) => value * 1000n) };
+}
+
+function widen(column: ResultColumn): ResultColumn {
+  return { validity: column.validity, values: BigInt64Array.from(column.values as Int32Array, BigInt) };
+}

@@ -1,0 +1,225 @@
+// Rows of an answer put in order as DuckDB does: NaN above all numbers, text byte for byte, NULLs where the key says.
+
+import type { ResultColumn, ResultType, ResultValues } from "../../model/query/result-batch.ts";
+import { type Steps, sortInSteps } from "../../model/steps.ts";
+
+export interface SortKey {
+  /** Index of the column. */
+  readonly column: number;
+  readonly isDescending: boolean;
+  readonly nullsFirst: boolean;
+}
+
+/** So many are sorted in some milliseconds, a third quicker than in steps. */
+const AT_ONCE_ROWS = 16_384;
+
+/** Less than 0: row `a` comes first. */
+type Compare = (a: number, b: number) => number;
+
+/** Rows in the order of some of their columns. */
+export class RowOrder {
+  private readonly compares: readonly Compare[];
+
+  constructor(
+    private readonly columns: readonly ResultColumn[],
+    private readonly types: readonly ResultType[],
+    private readonly rowCount: number,
+    private readonly keys: readonly SortKey[],
+  ) {
+    this.compares = keys.map((key) => compareRows(columns[key.column]!, types[key.column]!, rowCount, key));
+  }
+
+  /** Row numbers in order, equal rows as they were; null when the rows are in order already. */
+  *sorted(): Steps<Uint32Array | null> {
+    const compare = all(this.compares);
+    let isSorted = true;
+    for (let row = 1; row < this.rowCount && isSorted; row++) isSorted = compare(row - 1, row) <= 0;
+    if (isSorted) return null;
+    const order = Uint32Array.from({ length: this.rowCount }, (_, row) => row);
+    if (this.rowCount <= AT_ONCE_ROWS) return order.sort((a, b) => compare(a, b) || a - b);
+    yield* sortInSteps(order, compare);
+    return order;
+  }
+
+  /** Of `rows`, which are in order, those that are the first with their values in the columns `distinctOn`; NULL, and NaN, are values like
+   *  others. */
+  firstOfEach(rows: Uint32Array, distinctOn: readonly number[]): Uint32Array {
+    const wanted = new Set(distinctOn);
+    const leading = new Set(this.keys.slice(0, wanted.size).map(({ column }) => column));
+    // rows with equal values lie together then
+    if (wanted.symmetricDifference(leading).size > 0) return firstOfValues(this.columns, this.types, rows, distinctOn);
+    const compare = all(this.compares.slice(0, wanted.size));
+    return rows.filter((row, i) => i === 0 || compare(rows[i - 1]!, row) !== 0);
+  }
+}
+
+function all(compares: readonly Compare[]): Compare {
+  const [only] = compares;
+  return compares.length === 1 ? only! : compares.reduceRight(thenBy, () => 0);
+}
+
+function thenBy(later: Compare, first: Compare): Compare {
+  return (a, b) => first(a, b) || later(a, b);
+}
+
+function compareRows(column: ResultColumn, type: ResultType, rowCount: number, { isDescending, nullsFirst }: SortKey): Compare {
+  const values = compareValues(column, type, rowCount);
+  const present: Compare = isDescending ? (a, b) => values(b, a) : values;
+  const { validity } = column;
+  if (validity === null) return present;
+  const isNull = (row: number) => ((validity[row >>> 3]! >>> (row & 7)) & 1) === 0;
+  const nullFirst = nullsFirst ? -1 : 1;
+  return (a, b) => (isNull(a) ? (isNull(b) ? 0 : nullFirst) : isNull(b) ? -nullFirst : present(a, b));
+}
+
+function compareValues(column: ResultColumn, type: ResultType, rowCount: number): Compare {
+  if (type.kind === "utf8") return compareTexts(column.data!, column.offsets!, rowCount);
+  const values = numbersOf(column.values);
+  return (a, b) => {
+    const [x, y] = [values[a]!, values[b]!];
+    if (x < y) return -1;
+    if (x > y) return 1;
+    // biome-ignore lint/suspicious/noSelfCompare: only NaN is not equal to itself, and only it can be neither less nor more
+    return x === y ? 0 : Number(x !== x) - Number(y !== y);
+  };
+}
+
+const HEAD_BYTES = 6;
+
+/** Texts byte for byte: first by a number of the few bytes that follow what all of them begin with, which mostly tells. */
+function compareTexts(data: Uint8Array, offsets: Int32Array, rowCount: number): Compare {
+  const shared = sharedBytes(data, offsets, rowCount);
+  const heads = new Float64Array(rowCount);
+  for (let row = 0; row < rowCount; row++) {
+    const end = offsets[row + 1]!;
+    const from = offsets[row]! + shared;
+    let head = 0;
+    // the end of a text comes before any byte; 257 ** 6 is an exact double
+    for (let at = from; at < from + HEAD_BYTES; at++) head = head * 257 + (at < end ? data[at]! + 1 : 0);
+    heads[row] = head;
+  }
+  let texts: string[] | null = null;
+  return (a, b) => {
+    const difference = heads[a]! - heads[b]!;
+    if (difference !== 0) return difference;
+    const isWhole = offsets[a + 1]! - offsets[a]! - shared < HEAD_BYTES;
+    if (isWhole) return 0;
+    // a character a byte: JavaScript compares these as bytes
+    texts ??= latin1Texts(data, offsets, rowCount);
+    return texts[a]! < texts[b]! ? -1 : texts[a]! > texts[b]! ? 1 : 0;
+  };
+}
+
+/** How many bytes all texts begin with. */
+function sharedBytes(data: Uint8Array, offsets: Int32Array, rowCount: number): number {
+  if (rowCount === 0) return 0;
+  const first = offsets[0]!;
+  let shared = offsets[1]! - first;
+  for (let row = 1; row < rowCount && shared > 0; row++) {
+    const from = offsets[row]!;
+    shared = Math.min(shared, offsets[row + 1]! - from);
+    for (let i = 0; i < shared; i++) if (data[from + i] !== data[first + i]) shared = i;
+  }
+  return shared;
+}
+
+function latin1Texts(data: Uint8Array, offsets: Int32Array, rowCount: number): string[] {
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  return Array.from({ length: rowCount }, (_, row) => bytes.toString("latin1", offsets[row]!, offsets[row + 1]!));
+}
+
+/** 64-bit integers as distances from the least one where doubles hold them: comparing bigints costs ten times as much. */
+function numbersOf(values: ResultValues): Exclude<ResultValues, never> {
+  if (!(values instanceof BigInt64Array || values instanceof BigUint64Array) || values.length === 0) return values;
+  let least = values[0]!;
+  let greatest = least;
+  for (const value of values) {
+    if (value < least) least = value;
+    else if (value > greatest) greatest = value;
+  }
+  if (greatest - least > BigInt(Number.MAX_SAFE_INTEGER)) return values;
+  const distances = new Float64Array(values.length);
+  for (let row = 0; row < values.length; row++) distances[row] = Number(values[row]! - least);
+  return distances;
+}
+
+function firstOfValues(
+  columns: readonly ResultColumn[],
+  types: readonly ResultType[],
+  rows: Uint32Array,
+  keys: readonly number[],
+): Uint32Array {
+  const texts = keys.map((key) => valueTexts(columns[key]!, types[key]!));
+  const seen = new Set<string>();
+  return rows.filter((row) => {
+    // lengths keep "a" "bc" and "ab" "c" apart
+    let value = "";
+    for (const textOf of texts) {
+      const text = textOf(row);
+      value += text === null ? "-" : `${text.length}:${text}`;
+    }
+    if (seen.has(value)) return false;
+    seen.add(value);
+    return true;
+  });
+}
+
+/** Equal texts for equal values. */
+function valueTexts({ validity, values, offsets, data }: ResultColumn, type: ResultType): (row: number) => string | null {
+  const bytes = type.kind === "utf8" ? Buffer.from(data!.buffer, data!.byteOffset, data!.byteLength) : null;
+  return (row) => {
+    if (validity !== null && ((validity[row >>> 3]! >>> (row & 7)) & 1) === 0) return null;
+    // 0 and -0 have one text
+    return bytes === null ? String(values[row]) : bytes.toString("latin1", offsets![row]!, offsets![row + 1]!);
+  };
+}
+
+/** Columns of several batches as one. */
+export function concatColumns(
+  type: ResultType,
+  parts: readonly { readonly column: ResultColumn; readonly rowCount: number }[],
+): ResultColumn {
+  const [only] = parts;
+  if (parts.length === 1) return only!.column;
+  const rowCount = parts.reduce((sum, part) => sum + part.rowCount, 0);
+  const validity = concatValidity(parts, rowCount);
+  if (type.kind !== "utf8") return { validity, values: concatValues(parts, rowCount) };
+  const offsets = new Int32Array(rowCount + 1);
+  const data = new Uint8Array(parts.reduce((sum, { column }) => sum + column.data!.length, 0));
+  let row = 0;
+  let at = 0;
+  for (const { column, rowCount: partRows } of parts) {
+    data.set(column.data!, at);
+    for (let i = 1; i <= partRows; i++) offsets[row + i] = at + column.offsets![i]!;
+    row += partRows;
+    at += column.data!.length;
+  }
+  return { validity, values: only!.column.values, offsets, data };
+}
+
+function concatValues(parts: readonly { readonly column: ResultColumn }[], rowCount: number): ResultValues {
+  const { values } = parts[0]!.column;
+  const target = new (values.constructor as new (length: number) => ResultValues)(rowCount);
+  let at = 0;
+  for (const { column } of parts) {
+    (target as Float64Array).set(column.values as Float64Array, at);
+    at += column.values.length;
+  }
+  return target;
+}
+
+function concatValidity(
+  parts: readonly { readonly column: ResultColumn; readonly rowCount: number }[],
+  rowCount: number,
+): Uint8Array | null {
+  if (parts.every(({ column }) => column.validity === null)) return null;
+  const bits = new Uint8Array(Math.ceil(rowCount / 8));
+  let at = 0;
+  for (const { column, rowCount: partRows } of parts) {
+    const { validity } = column;
+    for (let i = 0; i < partRows; i++, at++) {
+      if (validity === null || (validity[i >>> 3]! >>> (i & 7)) & 1) bits[at >>> 3] = bits[at >>> 3]! | (1 << (at & 7));
+    }
+  }
+  return bits;
+}

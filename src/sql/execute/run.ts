@@ -1,0 +1,319 @@
+// One running statement: its scans, its road, its end. What needs nothing of DuckDB any more after the rewrite is answered without it.
+// Whatever happens, close() leaves no thread of DuckDB that reads the tables.
+import { TsdbError } from "../../model/errors.ts";
+import type { QueryParams } from "../../model/query/query.ts";
+import type { ResultBatch, ResultField, ResultSchema } from "../../model/query/result-batch.ts";
+import type { OutputColumn } from "../bind/scope.ts";
+import { unknownTable } from "../parse/check.ts";
+import type { Statement } from "../parse/statement.ts";
+import { Rewrite, type RewriteOptions } from "../plan/kept-rewrite.ts";
+import type { SqlPlan } from "../plan/plan.ts";
+import { checkColumnCount, type DuckAnswer } from "./duck-answer.ts";
+import type { SqlAnswer, SqlEngine, SqlInput } from "./engine.ts";
+import { translateError } from "./engine-error.ts";
+import {
+  EXPLAIN_FIELDS,
+  type ExplainedPart,
+  explainBatch,
+  milliseconds,
+  planLines,
+  readable,
+  recordLine,
+  straightLines,
+} from "./explain.ts";
+import { ResultShape } from "./result-shape.ts";
+import { StatementScans } from "./statement-scans.ts";
+import { StraightAnswer } from "./straight-answer.ts";
+import type { StraightPlan } from "./straight-plan.ts";
+import type { StatementScan } from "./table-scan.ts";
+
+type ExplainStatement = Extract<Statement, { kind: "explain" }>;
+
+const EXPLAIN = "EXPLAIN (FORMAT json) ";
+const ANALYZE = "EXPLAIN (ANALYZE, FORMAT json) ";
+
+/** How long an answer without DuckDB may keep this thread from hearing of a cancel. */
+const BREATH_MS = 5;
+
+interface Translation {
+  /** For DuckDB. */
+  readonly text: () => string;
+  readonly outputs: readonly OutputColumn[] | null;
+  /** Null: DuckDB must answer. */
+  readonly straight: StraightPlan<StatementScan> | null;
+}
+
+export class SqlRun implements SqlAnswer {
+  schema: ResultSchema = { fields: [], tableName: "" };
+  private readonly scans: StatementScans;
+  private duck: DuckAnswer | null = null;
+  private straight: StraightAnswer | null = null;
+  private shape: ResultShape | null = null;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private state: "running" | "cancelled" | "timed out" | "closed" = "running";
+  private isPlanned = false;
+  private explained: (() => Promise<ExplainedPart[]>) | null = null;
+  private headChars = 0;
+  /** Of functions' memory. */
+  private reservedBytes = 0;
+  /** The statement rewritten; the rewrite may be another statement's by now. */
+  private rewrite: Rewrite | null = null;
+  private handles: readonly number[] = [];
+  private readonly nowNs: bigint;
+
+  constructor(
+    private readonly engine: SqlEngine,
+    private readonly plan: SqlPlan,
+    private readonly input: SqlInput,
+  ) {
+    this.scans = new StatementScans(engine, input);
+    this.nowNs = input.nowNs ?? BigInt(Date.now()) * 1_000_000n;
+  }
+
+  private breathAtMs = performance.now() + BREATH_MS;
+
+  async start(): Promise<void> {
+    const { signal, timeoutMs } = this.input;
+    if (signal?.aborted) this.state = "cancelled";
+    this.throwIfStopped();
+    signal?.addEventListener("abort", this.onAbort);
+    if (timeoutMs !== undefined) this.timer = setTimeout(() => this.stop("timed out"), timeoutMs);
+    const { statement } = this.plan;
+    if (statement.kind === "show") this.checkShown(statement.table);
+    const { text, outputs, straight } = await this.translate();
+    if (statement.kind === "explain") {
+      this.explained = await this.startExplain(statement, text(), straight);
+      this.schema = { fields: EXPLAIN_FIELDS, tableName: "" };
+      return;
+    }
+    if (straight !== null && (await this.startPlan(straight))) {
+      this.shape = new ResultShape(this.straight!.fields, outputs);
+      this.schema = { fields: this.shape.fields, tableName: this.scans.tableName };
+      return;
+    }
+    this.shape = new ResultShape(await this.startDuck("", text(), this.scans.shape), outputs);
+    this.schema = { fields: this.shape.fields, tableName: this.scans.tableName };
+  }
+
+  /** `head`: words before the statement. */
+  private async startDuck(head: string, text: string, keepAs: string | null): Promise<readonly ResultField[]> {
+    this.duck = await this.engine.lease();
+    this.throwIfStopped();
+    this.headChars = head.length;
+    return this.duck.start(head + text, keepAs, () => {
+      this.throwIfStopped();
+      this.planned();
+    });
+  }
+
+  /** What is left to do for the answer of an EXPLAIN. */
+  private async startExplain(
+    { analyze, verbose }: ExplainStatement,
+    statement: string,
+    straight: StraightPlan<StatementScan> | null,
+  ): Promise<() => Promise<ExplainedPart[]>> {
+    const reads = this.scans.all.map((scan) => `  ${scan.describe()}`);
+    const part = (lines: readonly string[]): ExplainedPart[] => {
+      const read = [...this.input.tables, ...(this.input.caches?.values() ?? [])];
+      const records = analyze ? read.flatMap((table) => table.records?.() ?? []).map(recordLine) : [];
+      const text = [...lines, ...(reads.length === 0 ? [] : ["reads", ...reads]), ...records].join("\n");
+      const plan = { type: analyze ? "Plan with Metrics" : "physical_plan", text };
+      return verbose ? [plan, { type: "engine_statement", text: readable(statement) }] : [plan];
+    };
+    if (straight !== null && !analyze) return async () => part(straightLines(straight));
+    if (straight !== null && (await this.startPlan(straight))) return async () => part(await this.runStraight(straight));
+    await this.startDuck(analyze ? ANALYZE : EXPLAIN, statement, null);
+    return async () => part(planLines(await this.duck!.explanation(), analyze) ?? (await this.unmeasuredPlan(statement)));
+  }
+
+  private async unmeasuredPlan(statement: string): Promise<string[]> {
+    await this.duck!.start(EXPLAIN + statement, null, () => this.throwIfStopped());
+    return planLines(await this.duck!.explanation(), false) ?? [];
+  }
+
+  private async runStraight(plan: StraightPlan<StatementScan>): Promise<string[]> {
+    const startMs = performance.now();
+    let rowCount = 0;
+    for (let batch = this.straight!.next(); batch !== null; batch = this.straight!.next()) {
+      rowCount += batch.rowCount;
+      await this.breathe();
+    }
+    const [line] = straightLines(plan);
+    return [`${line} [${rowCount} rows, ${milliseconds((performance.now() - startMs) / 1000)}]`];
+  }
+
+  /** Rewrites the statement over this input's tables, or finds a rewrite that will do, and opens its scans. */
+  private async translate(): Promise<Translation> {
+    const { statement } = this.plan;
+    for (;;) {
+      const rewrite = this.findRewrite() ?? (await this.newRewrite());
+      this.rewrite = rewrite;
+      this.reserve(rewrite.functionBytes);
+      this.handles = this.scans.open(rewrite.scans);
+      const { straight: plan, outputs } = rewrite;
+      const straight = plan === null ? null : { ...plan, scan: this.scans.all[plan.scan.handle]! };
+      // other statements may use the rewrite before this one goes on
+      const known = straight === null ? rewrite.text(this.handles) : null;
+      const text = () => known ?? this.ownRewrite().text(this.handles);
+      if (this.scans.makesGroups) this.planned();
+      const isRun = statement.kind !== "explain" || statement.analyze;
+      if (!isRun || (await this.scans.prepare(() => this.breathe()))) return { text, outputs, straight };
+      this.scans.restart();
+    }
+  }
+
+  private get options(): RewriteOptions {
+    const { params } = this.input;
+    const isGuarded = !this.plan.isSimple || hasLongTexts(params);
+    const values = { text: this.plan.statement.text, literals: this.plan.literals, params, nowNs: this.nowNs };
+    const { names } = this.plan.statement;
+    return { values, names, tables: this.scans, functionBytesMax: isGuarded ? this.engine.functionBytesMax : null };
+  }
+
+  private findRewrite(): Rewrite | null {
+    return this.plan.rewrites.find(this.options);
+  }
+
+  private async newRewrite(): Promise<Rewrite> {
+    const { options } = this;
+    const rewrite = await Rewrite.inTurns(this.plan, options, () => this.breathe());
+    // what choices that turned out wrong led to is no plan for others
+    if (this.scans.refused.size === 0) this.plan.rewrites.add(rewrite, options.values);
+    return rewrite;
+  }
+
+  /** The rewrite as it was for this statement. */
+  private ownRewrite(): Rewrite {
+    const rewrite = this.rewrite!;
+    return rewrite.repeat(this.options) ? rewrite : Rewrite.of(this.plan, this.options);
+  }
+
+  private async startPlan(plan: StraightPlan<StatementScan>): Promise<boolean> {
+    checkColumnCount(plan.outputs.length);
+    this.planned();
+    this.straight = new StraightAnswer(this.engine.kernel, plan);
+    const steps = this.straight.start();
+    for (;;) {
+      const { done, value: isStarted } = steps.next();
+      if (done && isStarted) return true;
+      if (done) break;
+      await this.breathe();
+    }
+    this.straight = null;
+    return false;
+  }
+
+  private reserve(bytes: number): void {
+    this.engine.functionMemory.give(this.reservedBytes);
+    this.reservedBytes = 0;
+    this.engine.functionMemory.take(bytes);
+    this.reservedBytes = bytes;
+  }
+
+  private planned(): void {
+    if (!this.isPlanned) this.input.onPlanned?.();
+    this.isPlanned = true;
+  }
+
+  private checkShown(shown: { schema: string; table: string } | null): void {
+    if (shown === null) return;
+    if (!this.scans.has(shown.schema, shown.table)) throw unknownTable("public", shown.schema, shown.table);
+    this.scans.narrow(shown.table);
+  }
+
+  get batches(): AsyncIterable<ResultBatch> {
+    return this.readBatches();
+  }
+
+  private async *readBatches(): AsyncGenerator<ResultBatch> {
+    try {
+      if (this.explained !== null) {
+        yield explainBatch(await this.explained());
+        return;
+      }
+      for (;;) {
+        this.throwIfStopped();
+        const batch = this.straight === null ? await this.duck!.next() : this.straight.next();
+        this.throwIfStopped();
+        if (batch === null) break;
+        yield this.shape!.apply(batch);
+        await this.breathe();
+      }
+    } catch (error) {
+      const isReasonKnown = this.duck === null || this.state !== "running" || this.scans.error !== undefined;
+      throw this.explain(isReasonKnown ? error : await this.duck!.withReason(error));
+    }
+  }
+
+  /** When the statement has worked for a while, others have their turn. */
+  private breathe(): Promise<void> | null {
+    const nowMs = performance.now();
+    if (nowMs < this.breathAtMs) return null;
+    return new Promise((resolve) => setImmediate(resolve)).then(() => {
+      this.breathAtMs = performance.now() + BREATH_MS;
+      this.throwIfStopped();
+    });
+  }
+
+  /** The error a user should see for one that ended this statement. */
+  explain(error: unknown): unknown {
+    this.engine.noticeError(error);
+    const stopped = this.stopError();
+    if (stopped !== null) return stopped;
+    const own = this.scans.error;
+    if (own !== undefined) return own;
+    if (!(error instanceof TsdbError) || error.details["engineKind"] === undefined) return error;
+    return translateError(error, {
+      plan: this.plan,
+      sourceOf: (offset) => this.sourceOf(offset - this.headChars),
+      find: this.scans.find,
+    });
+  }
+
+  private sourceOf(byteOffset: number): number | null {
+    return this.rewrite === null ? null : this.ownRewrite().sourceOf(byteOffset, this.handles);
+  }
+
+  private readonly onAbort = (): void => this.stop("cancelled");
+
+  private stop(why: "cancelled" | "timed out"): void {
+    if (this.state !== "running") return;
+    this.state = why;
+    // the timer would hold what DuckDB made for a statement that never comes to its close
+    clearTimeout(this.timer);
+    this.duck?.interrupt();
+  }
+
+  private stopError(): TsdbError | null {
+    if (this.state === "cancelled") return new TsdbError("cancelled", "the query was cancelled");
+    if (this.state === "timed out") return new TsdbError("query_limit", `the query ran longer than ${this.input.timeoutMs} ms`);
+    return null;
+  }
+
+  private throwIfStopped(): void {
+    // which may be so before this thread hears of it
+    if (this.input.signal?.aborted) this.stop("cancelled");
+    const error = this.stopError();
+    if (error !== null) throw error;
+    if (this.state === "closed") throw new Error("BUG: batches of a closed answer are read");
+  }
+
+  async close(): Promise<void> {
+    if (this.state === "closed") return;
+    clearTimeout(this.timer);
+    this.input.signal?.removeEventListener("abort", this.onAbort);
+    this.state = "closed";
+    this.scans.unregister();
+    this.straight?.close();
+    await this.duck?.close(!this.scans.isEmpty, (error) => this.engine.noticeError(error));
+    this.scans.end();
+    this.engine.functionMemory.give(this.reservedBytes);
+  }
+}
+
+/** Too long to leave with every row unseen. */
+const LONG_TEXT_CHARS = 1000;
+
+function hasLongTexts(params: QueryParams): boolean {
+  return Object.values(params).some((value) => typeof value === "string" && value.length > LONG_TEXT_CHARS);
+}

@@ -1,0 +1,161 @@
+// The rows of a straight plan, as batches of an answer: read from the scan, sorted here if need be.
+
+import type { ChunkCursor, ScanSource } from "../../duckdb/table-function.ts";
+import type { Kernel } from "../../kernel/memory/kernel.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { type ResultBatch, type ResultColumn, type ResultField, type ResultType, rowsOfBatch } from "../../model/query/result-batch.ts";
+import type { ScanChunk } from "../../model/query/scan.ts";
+import { ColumnType } from "../../model/rows/column.ts";
+import { takeRows } from "../../model/rows/take-rows.ts";
+import type { Steps } from "../../model/steps.ts";
+import { cutChunks } from "./bounded-chunks.ts";
+import { ChunkColumn, RESULT_TYPE, readChunkColumn } from "./chunk-reader.ts";
+import { concatColumns, RowOrder } from "./row-order.ts";
+import type { PlannedScan, StraightPlan } from "./straight-plan.ts";
+
+/** Above it DuckDB sorts better, and within its memory limit. */
+const SORTED_ROWS_MAX = 100_000;
+const SORTED_BYTES_MAX = 32 << 20;
+
+/** `rows`: in order; null: all, as they lie. */
+interface SortedRows {
+  readonly columns: readonly ResultColumn[];
+  readonly rows: Uint32Array | null;
+  readonly rowCount: number;
+}
+
+type Plan = StraightPlan<PlannedScan & ScanSource>;
+
+export class StraightAnswer {
+  readonly fields: readonly ResultField[];
+  private readonly columnTypes: readonly ColumnType[];
+  private readonly types: readonly ResultType[];
+  private cursor: ChunkCursor | null = null;
+  private sorted: SortedRows | null = null;
+  /** Of a batch, about. */
+  private readonly rowsMax: number;
+  /** Rows to skip, and then to give. */
+  private skip: number;
+  private left: number;
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly plan: Plan,
+  ) {
+    this.columnTypes = plan.columnIndexes.map((index) => plan.scan.columns[index]!.type);
+    this.types = this.columnTypes.map((type) => RESULT_TYPE[type]);
+    this.fields = plan.outputs.map((output) => {
+      return { name: output.name, type: "column" in output ? this.types[output.column]! : RESULT_TYPE[ColumnType.integer] };
+    });
+    this.rowsMax = rowsOfBatch(plan.outputs.length);
+    this.skip = plan.offset;
+    this.left = plan.limit;
+  }
+
+  /** Opens the scan, and reads it if its rows are to be sorted. False: they are too many. */
+  *start(): Steps<boolean> {
+    this.cursor = this.plan.scan.open(this.plan.columnIndexes);
+    if (this.plan.keys.length === 0) {
+      this.cursor = cutChunks(this.cursor, this.columnTypes, this.rowsMax);
+      return true;
+    }
+    const parts: { columns: ResultColumn[]; rowCount: number }[] = [];
+    let rows = 0;
+    let bytes = 0;
+    for (let chunk = this.cursor.next(); chunk !== null; chunk = this.cursor.next()) {
+      yield;
+      const columns = this.read(chunk);
+      parts.push({ columns, rowCount: chunk.rowCount });
+      rows += chunk.rowCount;
+      for (const { values, data } of columns) bytes += values.byteLength + (data?.length ?? 0);
+      if (rows > SORTED_ROWS_MAX || bytes > SORTED_BYTES_MAX) {
+        this.close();
+        return false;
+      }
+    }
+    this.close();
+    this.sorted = yield* this.sort(parts, rows);
+    return true;
+  }
+
+  next(): ResultBatch | null {
+    for (;;) {
+      if (this.left === 0) {
+        this.close();
+        return null;
+      }
+      const batch = this.sorted === null ? this.nextChunk() : this.nextSorted();
+      if (batch === null || batch.rowCount > 0) return batch;
+    }
+  }
+
+  close(): void {
+    this.cursor?.close();
+    this.cursor = null;
+  }
+
+  private read(chunk: ScanChunk): ResultColumn[] {
+    return this.columnTypes.map((type, i) => readChunkColumn(this.kernel, type, chunk.columns[i]!, chunk.rowCount));
+  }
+
+  /** Valid until the next chunk. */
+  private borrow(chunk: ScanChunk): ResultColumn[] {
+    return this.columnTypes.map((type, i) => new ChunkColumn(this.kernel, type, chunk.columns[i]!, chunk.rowCount));
+  }
+
+  private nextChunk(): ResultBatch | null {
+    const chunk = this.cursor?.next() ?? null;
+    if (chunk === null) return null;
+    const { rowCount } = chunk;
+    const first = Math.min(this.skip, rowCount);
+    const count = Math.min(rowCount - first, this.left);
+    this.skip -= first;
+    this.left -= count;
+    if (count === 0) return { rowCount: 0, columns: [] };
+    if (count === rowCount) return { rowCount, columns: this.outputs(this.borrow(chunk), rowCount) };
+    return this.take(
+      this.read(chunk),
+      Uint32Array.from({ length: count }, (_, i) => first + i),
+    );
+  }
+
+  private *sort(parts: readonly { columns: ResultColumn[]; rowCount: number }[], rowCount: number): Steps<SortedRows> {
+    if (rowCount === 0) return { columns: [], rows: null, rowCount };
+    const columns = this.types.map((type, i) =>
+      concatColumns(
+        type,
+        parts.map((part) => ({ column: part.columns[i]!, rowCount: part.rowCount })),
+      ),
+    );
+    yield;
+    const order = new RowOrder(columns, this.types, rowCount, this.plan.keys);
+    const sorted = yield* order.sorted();
+    const { distinctOn } = this.plan;
+    if (distinctOn === null) return { columns, rows: sorted, rowCount };
+    const rows = order.firstOfEach(sorted ?? Uint32Array.from({ length: rowCount }, (_, row) => row), distinctOn);
+    return { columns, rows, rowCount: rows.length };
+  }
+
+  private nextSorted(): ResultBatch | null {
+    const { columns, rows, rowCount } = this.sorted!;
+    const first = this.skip;
+    const count = Math.min(rowCount - first, this.left, LIMITS.vectorRows, this.rowsMax);
+    if (count <= 0) return null;
+    this.skip += count;
+    this.left -= count;
+    if (rows === null && count === rowCount) return { rowCount, columns: this.outputs(columns, rowCount) };
+    return this.take(columns, rows?.subarray(first, first + count) ?? Uint32Array.from({ length: count }, (_, i) => first + i));
+  }
+
+  private take(columns: readonly ResultColumn[], rows: Uint32Array): ResultBatch {
+    const taken = columns.map((column, i) => takeRows(column, this.types[i]!, rows));
+    return { rowCount: rows.length, columns: this.outputs(taken, rows.length) };
+  }
+
+  private outputs(columns: readonly ResultColumn[], rowCount: number): ResultColumn[] {
+    return this.plan.outputs.map((output) => {
+      if ("column" in output) return columns[output.column]!;
+      return { validity: null, values: new BigInt64Array(rowCount).fill(output.constant) };
+    });
+  }
+}

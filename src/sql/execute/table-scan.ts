@@ -1,0 +1,115 @@
+// A table of the snapshot as DuckDB's table function sees it: columns by name, cursors opened with what the WHERE clause said.
+import type { ChunkCursor, ScanSource } from "../../duckdb/table-function.ts";
+import type { Kernel } from "../../kernel/memory/kernel.ts";
+import type { FieldPredicate, ScanRequest, ScanTable, TimeRange } from "../../model/query/scan.ts";
+import type { ColumnDef } from "../../model/rows/column.ts";
+import type { PlannedScan } from "../plan/planned-scan.ts";
+import { shownName } from "../tables/cache-tables.ts";
+import { boundChunks } from "./bounded-chunks.ts";
+import { isAllPresent } from "./chunk-reader.ts";
+import { OpenCursors } from "./open-cursors.ts";
+import { conditionTexts } from "./scan-text.ts";
+
+export const EMPTY_CURSOR: ChunkCursor = { next: () => null, close: () => {} };
+
+/** Called between steps: null, or a pause in which others have their turn. @throws when the statement has been stopped */
+export type Breathe = () => Promise<void> | null;
+
+/** What a statement reads: rows of a table, or groups of them. */
+export interface StatementScan extends ScanSource {
+  readonly table: ScanTable;
+  handle: number;
+  /** The first error of its cursors. */
+  error: unknown;
+  /** What is given up when `prepare` fails: the place of a choice (TableCatalog.choose); null: nothing. */
+  readonly stake: number | null;
+  /** Before the first `open`; false: what was hoped of it cannot be. */
+  prepare(breathe: Breathe): boolean | Promise<boolean>;
+  end(): void;
+  /** What it was told to read, in words. */
+  describe(): string;
+}
+
+/** One reference to a table in a running statement. */
+export class TableScan implements StatementScan {
+  readonly columns: ScanSource["columns"];
+  readonly stake: number | null;
+  private readonly defs: readonly ColumnDef[];
+  private readonly range: TimeRange;
+  private readonly tags: PlannedScan["tags"];
+  private readonly fields: readonly FieldPredicate[];
+  private readonly present: readonly ColumnDef[];
+  private newestOnly: boolean;
+  private readonly name: string;
+  handle = 0;
+  error: unknown;
+  private readonly cursors = new OpenCursors();
+
+  constructor(
+    private readonly kernel: Kernel,
+    readonly table: ScanTable,
+    { defs, columns, range, tags, fields, newestOnly, present, stake, subject }: PlannedScan,
+  ) {
+    this.defs = defs;
+    this.columns = columns;
+    this.range = range;
+    this.tags = tags;
+    this.fields = fields;
+    this.newestOnly = newestOnly;
+    this.present = present;
+    this.stake = stake;
+    this.name = shownName(subject.table);
+  }
+
+  get rowCountMax(): number {
+    return this.table.rowCountMax;
+  }
+
+  open(columnIndexes: readonly number[]): ChunkCursor {
+    this.cursors.throwIfEnded();
+    if (this.range.minNs > this.range.maxNs) return EMPTY_CURSOR;
+    const columns = columnIndexes.map((index) => this.defs[index]!);
+    return this.cursors.track(boundChunks(this.kernel, this.table.open(this.request(columns)), columns));
+  }
+
+  /** Before the first `open`: finds out whether newest rows are enough. False: they are not, and something was staked on it. */
+  prepare(): boolean {
+    if (!this.newestOnly || this.present.length === 0 || this.range.minNs > this.range.maxNs) return true;
+    this.newestOnly = this.areAllPresent();
+    return this.newestOnly || this.stake === null;
+  }
+
+  private areAllPresent(): boolean {
+    const cursor = this.table.open(this.request(this.present));
+    try {
+      for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {
+        const { rowCount } = chunk;
+        if (!chunk.columns.every((column) => isAllPresent(this.kernel, column, rowCount))) return false;
+      }
+      return true;
+    } finally {
+      cursor.close();
+    }
+  }
+
+  private request(columns: readonly ColumnDef[]): ScanRequest {
+    const { range, tags, fields, newestOnly } = this;
+    return { columns, range, tags, fields, newestOnly };
+  }
+
+  describe(): string {
+    const { newestOnly, name } = this;
+    const { range, tags, fields } = this;
+    const parts = [...conditionTexts({ range, tags, fields }, this.defs), ...(newestOnly ? ["the newest row of each series"] : [])];
+    return `rows of ${name}${parts.length === 0 ? "" : `: ${parts.join("; ")}`}`;
+  }
+
+  failed(error: unknown): void {
+    this.error ??= error;
+  }
+
+  /** Closes what is open; nothing is read after it. */
+  end(): void {
+    this.cursors.end();
+  }
+}

@@ -1,0 +1,428 @@
+// The last look at a rewritten statement: what would cost more than any limit of DuckDB's sees is made cheaper or refused.
+// - Macros in macros: their arguments are planned as often as they are mentioned (macro-weights.ts); a heavy one is bound once.
+// - Texts and lists: memory that functions take for a chunk of rows is in no limit (size-rules.ts); a statement may have so much of it.
+// - Patterns of LIKE: DuckDB goes back and forth in them, which for some takes for ever; RE2 does not.
+import { SCAN_FUNCTION } from "../../duckdb/table-function.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { ColumnType } from "../../model/rows/column.ts";
+import { CteScope } from "../bind/cte-scope.ts";
+import type {
+  Constant,
+  Expression,
+  ExpressionListRef,
+  FunctionCall,
+  Lambda,
+  LateExpression,
+  QueryNode,
+  SelectNode,
+  TableRef,
+} from "../parse/tree.ts";
+import { type Trace, TracedValue } from "../plan/trace.ts";
+import { mapChildren } from "../rewrite/walk.ts";
+import { bind, workOf } from "./guard-binding.ts";
+import { COLUMN_BYTES, type Columns, columnsFrom, NO_COLUMNS, renamed, together, UNKNOWN_COLUMNS } from "./guard-columns.ts";
+import { saferPattern } from "./guard-patterns.ts";
+import { withBoundedSizes } from "./guard-sizes.ts";
+import {
+  constantOf,
+  elementsOf,
+  GATHERING,
+  MADE_ON_THE_WAY,
+  MAKES_NESTED,
+  SIZE_RULES,
+  type SizedArgument,
+  stepsOf,
+  VALUE_BYTES,
+} from "./size-rules.ts";
+
+export interface GuardOptions {
+  /** Bytes that functions may make of a chunk of rows, all of a statement together. */
+  readonly bytesMax: number;
+  /** Columns of a scan by its handle, encoded. */
+  readonly trace: Trace;
+  readonly columnsOf: (handle: number) => readonly { readonly name: string; readonly type: ColumnType }[] | null;
+}
+
+/** Expressions that DuckDB may have to plan. */
+const WEIGHT_MAX = 200_000;
+/** DuckDB goes through all of a large expression again for each that lies around it: expressions that it may meet so, in one of a
+ *  SELECT's expressions and in all; about a microsecond each. */
+const WORK_MAX = 100_000;
+const ALL_WORK_MAX = 400_000;
+/** Steps that functions may take with a chunk of rows, of 2 to 50 ns: nothing interrupts DuckDB within one. */
+const STEPS_MAX = 2 ** 30;
+/** What an aggregate gathers is within DuckDB's limit; so much of it may be worked on further. */
+const GATHERED_BYTES = 64 << 20;
+const FUNCTION_BYTES_MIN = 64;
+
+/** Changes `query` in place. Gives how many bytes its functions may make at a time. @throws TsdbError bad_query for what stays too much */
+export function guardQuery(query: QueryNode, options: GuardOptions): number {
+  const guard = new Guard(options);
+  guard.query(query, { rows: LIMITS.vectorRows, columns: NO_COLUMNS, ctes: CteScope.inside(null), depth: 0 });
+  return guard.bytes;
+}
+
+/** What names stand for at a node. */
+interface Sizes {
+  /** Of a chunk. */
+  readonly rows: number;
+  readonly columns: Columns;
+  readonly ctes: CteScope<Columns>;
+  /** Of arguments bound around it. */
+  readonly depth: number;
+}
+
+interface Part extends SizedArgument {
+  readonly weight: number;
+  /** What DuckDB does for expressions in expressions; absent: nothing worth counting. */
+  readonly work?: number;
+  /** The same for all rows: `bytes` are those of one. */
+  readonly isConstant?: boolean;
+}
+
+function tooManyFunctions(): TsdbError {
+  return new TsdbError("bad_query", "Error during planning: the statement has too many functions in functions");
+}
+
+function isLess(a: Part, b: Part): boolean {
+  return a.bytes <= b.bytes && a.weight <= b.weight && (a.work ?? 0) <= (b.work ?? 0);
+}
+
+class Guard {
+  bytes = 0;
+  private weight = 0;
+  private work = 0;
+  private nodes = 0;
+  private steps = 0;
+
+  constructor(private readonly options: GuardOptions) {}
+
+  /** Its columns. */
+  query(node: QueryNode, outer: Sizes): Columns {
+    const sizes: Sizes = { ...outer, ctes: this.ctes(node, outer) };
+    const { ctes } = sizes;
+    let columns: Columns;
+    let inside = sizes;
+    if (node.type === "SELECT_NODE") ({ columns, inside } = this.select(node, sizes));
+    else {
+      const right =
+        node.type === "RECURSIVE_CTE_NODE" ? { ...sizes, ctes: CteScope.inside(ctes).with(node.cte_name, UNKNOWN_COLUMNS) } : sizes;
+      const { byName } = this.query(node.left, sizes);
+      columns = together({ byName, most: 0 }, this.query(node.right, right));
+      columns = {
+        byName: new Map([...columns.byName].map(([name]) => [name, columns.most])),
+        most: Math.max(columns.most, ...byName.values()),
+      };
+      inside = { ...sizes, columns };
+    }
+    this.modifiers(node, inside);
+    return columns;
+  }
+
+  private ctes(node: QueryNode, outer: Sizes): CteScope<Columns> {
+    if (node.cte_map.map.length === 0) return outer.ctes;
+    let ctes = CteScope.inside(outer.ctes);
+    for (const { key, value } of node.cte_map.map) {
+      // an entry may read itself
+      ctes = ctes.with(key, UNKNOWN_COLUMNS);
+      ctes = ctes.with(key, renamed(this.query(value.query.node, { ...outer, ctes }), value.aliases));
+    }
+    return ctes;
+  }
+
+  private modifiers({ modifiers }: QueryNode, sizes: Sizes): void {
+    for (const modifier of modifiers) {
+      if (modifier.type === "ORDER_MODIFIER") {
+        for (const order of modifier.orders) order.expression = this.whole(order.expression, sizes).node;
+      } else if (modifier.type === "DISTINCT_MODIFIER") {
+        modifier.distinct_on_targets = modifier.distinct_on_targets.map((target) => this.whole(target, sizes).node);
+      } else {
+        if (modifier.limit !== null) modifier.limit = this.whole(modifier.limit, sizes).node;
+        if (modifier.offset !== null) modifier.offset = this.whole(modifier.offset, sizes).node;
+      }
+    }
+  }
+
+  private select(node: SelectNode, outer: Sizes): { columns: Columns; inside: Sizes } {
+    const from = this.table(node.from_table, outer);
+    // without FROM there is one row
+    const rows = node.from_table.type === "EMPTY" ? 1 : LIMITS.vectorRows;
+    const inside = { ...outer, rows, columns: together(from, outer.columns) };
+    const shown: (readonly [string, number])[] = [];
+    node.select_list = node.select_list.map((item) => {
+      const part = this.whole(item, inside);
+      // it leaves in every row
+      if (part.isConstant === true) this.made(part.bytes * rows);
+      if (item.class === "STAR") shown.push(...from.byName, ["", from.most]);
+      else shown.push([item.alias !== "" || item.class !== "COLUMN_REF" ? item.alias : item.column_names.at(-1)!, part.bytes]);
+      return part.node.alias === item.alias ? part.node : { ...part.node, alias: item.alias };
+    });
+    node.group_expressions = node.group_expressions.map((group) => this.whole(group, inside).node);
+    if (node.where_clause !== null) node.where_clause = this.whole(node.where_clause, inside).node;
+    if (node.having !== null) node.having = this.whole(node.having, inside).node;
+    if (node.qualify !== null) node.qualify = this.whole(node.qualify, inside).node;
+    return { columns: columnsFrom(shown), inside };
+  }
+
+  private table(ref: TableRef, sizes: Sizes): Columns {
+    switch (ref.type) {
+      case "BASE_TABLE":
+        return renamed(sizes.ctes.get(ref.table_name) ?? UNKNOWN_COLUMNS, ref.column_name_alias);
+      case "SUBQUERY":
+        return renamed(this.query(ref.subquery.node, sizes), ref.column_name_alias);
+      case "JOIN": {
+        const left = this.table(ref.left, sizes);
+        // the right side may use the columns of the left
+        const columns = together(left, this.table(ref.right, { ...sizes, columns: together(left, sizes.columns) }));
+        if (ref.condition !== null) ref.condition = this.whole(ref.condition, { ...sizes, columns: together(columns, sizes.columns) }).node;
+        return columns;
+      }
+      case "TABLE_FUNCTION":
+        return renamed(this.tableFunction(ref.function, sizes), ref.column_name_alias);
+      case "EXPRESSION_LIST":
+        return this.values(ref, sizes);
+      default:
+        return NO_COLUMNS;
+    }
+  }
+
+  private tableFunction(node: FunctionCall, sizes: Sizes): Columns {
+    const [handle] = node.children;
+    const scanned =
+      node.function_name === SCAN_FUNCTION && handle !== undefined ? this.options.columnsOf(Number(constantOf(handle))) : null;
+    if (scanned !== null)
+      return columnsFrom(scanned.map(({ name, type }) => [name, isText(type) ? COLUMN_BYTES : VALUE_BYTES * LIMITS.vectorRows]));
+    const args = node.children.map((child) => this.whole(child, { ...sizes, rows: 1 }));
+    node.children = args.map((arg) => arg.node);
+    return { byName: new Map(), most: args.reduce((most, { bytes }) => Math.max(most, bytes), VALUE_BYTES * LIMITS.vectorRows) };
+  }
+
+  private values(ref: ExpressionListRef, sizes: Sizes): Columns {
+    const bytes = ref.expected_names.map(() => 0);
+    ref.values = ref.values.map((row) =>
+      row.map((value, i) => {
+        const part = this.whole(value, { ...sizes, rows: 1 });
+        bytes[i] = (bytes[i] ?? 0) + part.bytes;
+        return part.node;
+      }),
+    );
+    return columnsFrom(ref.expected_names.map((name, i) => [name, bytes[i]!]));
+  }
+
+  /** One that stands alone. */
+  private whole(node: Expression, sizes: Sizes): Part {
+    const part = this.expression(node, sizes);
+    this.weight += part.weight;
+    this.work += part.work ?? 0;
+    if ((part.work ?? 0) > WORK_MAX || this.work > ALL_WORK_MAX)
+      throw new TsdbError("bad_query", "Error during planning: functions are nested too deeply in the statement");
+    if (this.weight > WEIGHT_MAX) throw tooManyFunctions();
+    return part;
+  }
+
+  private expression(node: Expression, sizes: Sizes): Part {
+    // a rewrite may mention a node several times, which is as many nodes of the text
+    if (++this.nodes > WEIGHT_MAX) throw tooManyFunctions();
+    switch (node.class) {
+      case "COLUMN_REF":
+        return { node, weight: 1, bytes: sizes.columns.byName.get(node.column_names.at(-1)!) ?? sizes.columns.most };
+      case "CONSTANT":
+        return { node, weight: 1, bytes: constantBytes(node), isConstant: true };
+      case "FUNCTION":
+        return this.function(node, sizes);
+      case "SUBQUERY": {
+        const { most } = this.query(node.subquery.node, sizes);
+        const child = node.child === null ? null : this.expression(node.child, sizes).node;
+        return { node: { ...node, child }, weight: 1, bytes: node.subquery_type === "SCALAR" ? most : VALUE_BYTES * sizes.rows };
+      }
+      case "LITERALS":
+        // nothing is made of them
+        return { node, weight: 1, bytes: VALUE_BYTES, isConstant: true };
+      case "LATE":
+        return this.late(node, sizes);
+      default:
+        return this.other(node, sizes);
+    }
+  }
+
+  /** Looked at for each statement: other constants must not make more than the first ones did. */
+  private late(node: LateExpression, sizes: Sizes): Part {
+    let isFirst = true;
+    const looked = this.options.trace.step(
+      () => {
+        const { bytes, steps } = this;
+        try {
+          const part = this.expression(node.made.current, sizes);
+          return { part, made: this.bytes - bytes, taken: this.steps - steps };
+        } finally {
+          if (!isFirst) Object.assign(this, { bytes, steps });
+          isFirst = false;
+        }
+      },
+      (most, now) => now.made <= most.made && now.taken <= most.taken && isLess(now.part, most.part),
+    );
+    const made = {
+      get current() {
+        return looked.current.part.node;
+      },
+      look: () => looked.look().part.node,
+    };
+    return { ...looked.current.part, node: { ...node, made } };
+  }
+
+  private other(node: Expression, sizes: Sizes): Part {
+    const parts: Part[] = [];
+    const mapped = mapChildren(node, (child) => {
+      const part = this.expression(child, sizes);
+      parts.push(part);
+      return part.node;
+    });
+    const isConstant = parts.length > 0 && parts.every((part) => part.isConstant === true);
+    const rows = isConstant ? 1 : sizes.rows;
+    const weight = parts.reduce((all, part) => all + part.weight, 1);
+    const work = workOf(weight, parts);
+    const bytesOf = (part: Part) => (part.isConstant === true ? part.bytes * rows : part.bytes);
+    const most = parts.reduce((largest, part) => Math.max(largest, bytesOf(part)), 0);
+    const sum = parts.reduce((all, part) => all + bytesOf(part), 0);
+    if (node.class === "CAST") return { ...this.cast(mapped, weight, sum, rows), work, isConstant };
+    const isValue = node.class === "COMPARISON" || node.class === "CONJUNCTION" || node.class === "BETWEEN";
+    if (node.class === "WINDOW") {
+      const bytes = GATHERING.has(node.function_name) ? GATHERED_BYTES : most;
+      return { node: mapped, weight, work, bytes };
+    }
+    const isList = node.class === "OPERATOR" && node.type === "ARRAY_CONSTRUCTOR";
+    const bytes = isValue ? VALUE_BYTES * rows : isList ? this.made(sum + VALUE_BYTES * rows) : most;
+    return { node: mapped, weight, work, bytes, isConstant, ...(isList ? { elements: parts.length * rows } : {}) };
+  }
+
+  /** Numbers, times and structures as text are longer than they were. */
+  private cast(node: Expression, weight: number, bytes: number, rows: number): Part {
+    if (node.class !== "CAST" || node.cast_type.id !== "VARCHAR") return { node, weight, bytes };
+    const { child } = node;
+    const isNested =
+      (child.class === "OPERATOR" && child.type === "ARRAY_CONSTRUCTOR") ||
+      (child.class === "FUNCTION" && MAKES_NESTED.test(child.function_name));
+    return { node, weight, bytes: isNested ? this.made(bytes * 3 + FUNCTION_BYTES_MIN * rows) : bytes };
+  }
+
+  private function(node: FunctionCall, sizes: Sizes): Part {
+    const parts: Part[] = [];
+    const mapped = mapChildren(node, (child) => {
+      const part = child.class === "LAMBDA" ? this.lambda(child, parts[0], sizes) : this.expression(child, sizes);
+      parts.push(part);
+      return part.node;
+    }) as FunctionCall;
+    const isConstant = parts.length > 0 && parts.every((part) => part.isConstant === true);
+    const rows = isConstant ? 1 : sizes.rows;
+    const args = parts.slice(0, node.children.length).map((part) => (part.isConstant === true ? inRows(part, rows) : part));
+    this.taken(stepsOf(mapped.function_name, args, rows));
+    const weight = parts.reduce((sum, part) => sum + part.weight, 1);
+    const pattern = saferPattern(mapped);
+    if (pattern !== null)
+      return { node: { ...pattern, alias: node.alias }, weight: weight + 4, work: workOf(weight, parts), bytes: VALUE_BYTES * sizes.rows };
+    const guarded = withBoundedSizes(mapped);
+    const bytes = this.made(sizeOf(guarded, args, rows));
+    this.made((args[0]?.bytes ?? 0) * (MADE_ON_THE_WAY.get(node.function_name) ?? 0));
+    const elements = elementsOf(guarded.function_name, args, bytes, rows);
+    return { ...bind(guarded, parts, weight, sizes.depth), bytes, isConstant, ...(elements === undefined ? {} : { elements }) };
+  }
+
+  /** Its body is computed for all elements of the list at a time. */
+  private lambda(node: Lambda, list: Part | undefined, sizes: Sizes): Part {
+    const parameters = node.lhs.class === "FUNCTION" ? node.lhs.children : [node.lhs];
+    // of one list for all rows it is computed once, unless it looks at the rows
+    const isConstant = list?.isConstant === true && !looksOutside(node.expr, namesOf(parameters));
+    const { bytes: listBytes, elements } = list?.isConstant === true ? inRows(list, isConstant ? 1 : sizes.rows) : (list ?? { bytes: 0 });
+    const rows = Math.max(isConstant ? 1 : sizes.rows, elements ?? listBytes / 8);
+    // what lies outside of the lambda is there for each element
+    const scale = rows / sizes.rows;
+    const { byName, most } = sizes.columns;
+    const outer = { byName: new Map([...byName].map(([name, bytes]) => [name, bytes * scale])), most: most * scale };
+    const own = columnsFrom(
+      parameters.flatMap((parameter) => (parameter.class === "COLUMN_REF" ? [[parameter.column_names[0]!, listBytes] as const] : [])),
+    );
+    const body = this.expression(node.expr, {
+      ...sizes,
+      rows,
+      columns: { byName: new Map([...outer.byName, ...own.byName]), most: outer.most },
+    });
+    if (rows > LIMITS.vectorRows) this.taken(rows * body.weight);
+    // a constant is there for each element too
+    const bytes = body.isConstant === true ? this.made(body.bytes * rows) : body.bytes;
+    return {
+      node: { ...node, expr: body.node },
+      weight: body.weight,
+      work: body.work ?? 0,
+      bytes: Math.max(bytes, 8 * rows),
+      isConstant,
+    };
+  }
+
+  /** Counts steps. */
+  private taken(steps: number): void {
+    this.steps += steps;
+    if (this.steps <= STEPS_MAX) return;
+    throw new TsdbError("bad_query", "Resources exhausted: functions of the statement might take too many steps with a few rows");
+  }
+
+  /** Counts what is made. */
+  private made(bytes: number): number {
+    this.bytes += bytes;
+    if (this.bytes > this.options.bytesMax) {
+      const most = Math.floor(this.options.bytesMax / (1 << 20));
+      throw new TsdbError(
+        "bad_query",
+        `Resources exhausted: functions of the statement might make more than ${most} MiB of text and lists at a time`,
+      );
+    }
+    return bytes;
+  }
+}
+
+/** What is the same for all rows, there for so many of them. */
+function inRows<P extends SizedArgument>(part: P, rows: number): P {
+  return { ...part, bytes: part.bytes * rows, ...(part.elements === undefined ? {} : { elements: part.elements * rows }) };
+}
+
+function namesOf(parameters: readonly Expression[]): ReadonlySet<string> {
+  return new Set(parameters.flatMap((parameter) => (parameter.class === "COLUMN_REF" ? [parameter.column_names[0]!] : [])));
+}
+
+/** Whether a lambda's body names anything but its own parameters. */
+function looksOutside(body: Expression, own: ReadonlySet<string>): boolean {
+  if (body.class === "COLUMN_REF") return !own.has(body.column_names[0]!);
+  if (body.class === "LATE") return looksOutside(body.made.current, own);
+  if (body.class === "SUBQUERY") return true;
+  if (body.class !== "LAMBDA") return childrenOf(body).some((child) => looksOutside(child, own));
+  const parameters = body.lhs.class === "FUNCTION" ? body.lhs.children : [body.lhs];
+  return looksOutside(body.expr, new Set([...own, ...namesOf(parameters)]));
+}
+
+function childrenOf(node: Expression): Expression[] {
+  const children: Expression[] = [];
+  mapChildren(node, (child) => {
+    children.push(child);
+    return child;
+  });
+  return children;
+}
+
+function isText(type: ColumnType): boolean {
+  return type === ColumnType.tag || type === ColumnType.string;
+}
+
+function constantBytes({ value }: Constant): number {
+  if (value.is_null || value.type.id !== "VARCHAR") return VALUE_BYTES;
+  return (value instanceof TracedValue ? value.charsMax() : String(value.value).length) * 3;
+}
+
+const ITEMWISE = new Set(["list_transform", "list_apply", "array_transform", "array_apply", "apply"]);
+
+function sizeOf({ function_name: name }: FunctionCall, args: readonly SizedArgument[], rows: number): number {
+  if (GATHERING.has(name)) return GATHERED_BYTES;
+  if (ITEMWISE.has(name)) return args[1]?.bytes ?? 0;
+  const rule = SIZE_RULES.get(name);
+  if (rule !== undefined) return rule(args, rows);
+  return args.reduce((sum, { bytes }) => sum + bytes, FUNCTION_BYTES_MIN * rows);
+}

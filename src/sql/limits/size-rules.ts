@@ -1,0 +1,201 @@
+// How large the texts and lists are that a function makes, from its arguments: bytes of the rows that are worked on at a time. DuckDB's
+// memory limit does not see them (guard.ts).
+import { MACROS } from "../functions/macros.ts";
+import type { Expression } from "../parse/tree.ts";
+
+/** What is known of an argument. */
+export interface SizedArgument {
+  readonly node: Expression;
+  /** Of all rows of a chunk; of a list with what is in it. */
+  readonly bytes: number;
+  /** Of lists: how many there are in all rows; absent: as many as the bytes hold. */
+  readonly elements?: number;
+}
+
+/** `rows`: of a chunk. */
+export type SizeRule = (args: readonly SizedArgument[], rows: number) => number;
+
+/** A number, a time, a boolean. */
+export const VALUE_BYTES = 16;
+/** Texts that a shortened argument (guard-macros.ts) may have. */
+export const SHORT_TEXT_BYTES = 128;
+/** Bytes of a text, or elements of a list, whose size comes from a row. */
+export const ROW_TEXT_BYTES = 64 << 10;
+export const ROW_LIST_LENGTH = 8 << 10;
+/** Of lists that rewrites make. */
+const OWN_LIST_LENGTH = 64;
+
+const names = (text: string): string[] => text.trim().split(/\s+/);
+const all = (rule: SizeRule, text: string): [string, SizeRule][] => names(text).map((name) => [name, rule]);
+
+const bytesAt = (args: readonly SizedArgument[], index: number): number => args[index]?.bytes ?? 0;
+const sum = (args: readonly SizedArgument[]): number => args.reduce((bytes, arg) => bytes + arg.bytes, 0);
+const first: SizeRule = (args) => bytesAt(args, 0);
+/** The first argument, some times over. */
+const times =
+  (factor: number): SizeRule =>
+  (args) =>
+    bytesAt(args, 0) * factor;
+const fixed =
+  (bytes: number): SizeRule =>
+  (_args, rows) =>
+    bytes * rows;
+
+/** The constant that a node is, through casts; null: it comes from rows. */
+export function constantOf(node: Expression): string | bigint | null {
+  if (node.class === "CAST") return constantOf(node.child);
+  if (node.class !== "CONSTANT" || node.value.is_null) return null;
+  const { type, value } = node.value;
+  if (type.id === "VARCHAR") return String(value);
+  return typeof value === "number" || typeof value === "string" ? wholeNumber(String(value)) : null;
+}
+
+function wholeNumber(text: string): bigint | null {
+  return /^-?\d+$/.test(text) ? BigInt(text) : null;
+}
+
+function lengthOf(node: Expression | undefined, absent: number): number {
+  const constant = node === undefined ? null : constantOf(node);
+  if (typeof constant !== "bigint") return absent;
+  return constant < 0n ? 0 : Number(constant > 2n ** 40n ? 2n ** 40n : constant);
+}
+
+function textLength(node: Expression | undefined, absent: number): number {
+  const constant = node === undefined ? null : constantOf(node);
+  return typeof constant === "string" ? constant.length * 3 : absent;
+}
+
+/** repeat(text, n): as many bytes as the text has, n times. */
+const repeated: SizeRule = (args, rows) => {
+  const count = lengthOf(args[1]?.node, -1);
+  return count < 0 ? ROW_TEXT_BYTES * rows : bytesAt(args, 0) * count;
+};
+
+const padded: SizeRule = (args, rows) => bytesAt(args, 0) + lengthOf(args[1]?.node, ROW_TEXT_BYTES) * 4 * rows;
+
+/** range(from, to, step): the elements that are known, else as many as a row may have. */
+const series: SizeRule = (args, rows) => {
+  const [from, to, step = 1n] = args.map(({ node }) => constantOf(node));
+  const isKnown = typeof from === "bigint" && typeof to === "bigint" && typeof step === "bigint" && step !== 0n;
+  const length = isKnown ? Number((to - from) / step) + 1 : ROW_LIST_LENGTH;
+  return Math.max(0, length) * 8 * rows;
+};
+
+/** What users ask for has other names by now (series-function.ts), or its length bounded; other series are those of gap-filling, which
+ *  has bounds of its own. */
+const ownSeries: SizeRule = (args, rows) => {
+  const isBounded = args.some(({ node }) => node.class === "FUNCTION" && node.function_name.includes("_bounded"));
+  return (isBounded ? ROW_LIST_LENGTH : OWN_LIST_LENGTH) * 8 * rows;
+};
+
+/** How many elements the lists have that a function makes; undefined: it is not known. */
+export function elementsOf(name: string, args: readonly SizedArgument[], bytes: number, rows: number): number | undefined {
+  if (name === "list_value" || name === "list_pack") return args.length * rows;
+  if (SERIES.has(name)) return bytes / 8;
+  return KEEPS_ELEMENTS.test(name) ? args[0]?.elements : undefined;
+}
+
+const SERIES: ReadonlySet<string> = new Set(names("__range __generate_series __short_range __short_series range generate_series __chunks"));
+const KEEPS_ELEMENTS = /^(list|array)_(transform|apply|filter|sort|reverse|slice)$/;
+
+/** Every byte may be a match, and each match becomes the replacement: its text, and what it refers to. */
+const replaced =
+  (index: number): SizeRule =>
+  (args) => {
+    const text = args[index] === undefined ? "" : constantOf(args[index].node);
+    const references = typeof text === "string" ? (text.match(/\\\d/g)?.length ?? 0) : 0;
+    return bytesAt(args, 0) * (1 + references + textLength(args[index]?.node, SHORT_TEXT_BYTES));
+  };
+
+/** A text cut at each byte is a list of as many strings of 16 bytes. */
+const split = times(17);
+
+export const SIZE_RULES: ReadonlyMap<string, SizeRule> = new Map<string, SizeRule>([
+  // of times: what is text is below
+  ...MACROS.map((text): [string, SizeRule] => [/MACRO (\w+)/.exec(text)![1]!, fixed(VALUE_BYTES)]),
+  ...all(repeated, "repeat __repeat __short_repeat"),
+  ...all(padded, "lpad rpad __lpad __rpad __short_lpad __short_rpad"),
+  ...all(ownSeries, "range generate_series __chunks"),
+  ...all(series, "__range __generate_series __short_range __short_series"),
+  ...all(
+    (args, rows) => bytesAt(args, 0) * Math.min(lengthOf(args[1]?.node, ROW_LIST_LENGTH), 2 ** 40) + 8 * rows,
+    "__list_repeat __short_list_repeat",
+  ),
+  ...all(
+    (args, rows) => bytesAt(args, 0) + (lengthOf(args[1]?.node, ROW_LIST_LENGTH) + 1) * (8 + bytesAt(args, 2) / rows) * rows,
+    "list_resize array_resize",
+  ),
+  ...all(replaced(2), "replace regexp_replace"),
+  ...all(
+    split,
+    `string_split str_split split string_split_regex str_split_regex regexp_split_to_array regexp_extract_all __string_to_array`,
+  ),
+  ...all((args) => bytesAt(args, 0) * (4 + textLength(args[1]?.node, SHORT_TEXT_BYTES) / 8), "array_to_string list_aggregate __joined"),
+  ...all((args, rows) => sum(args) + VALUE_BYTES * rows, "list_value list_pack struct_pack row"),
+  ...all((args, rows) => sum(args) + (args.length - 1) * bytesAt(args, 0) + rows, "concat_ws"),
+  ...all(times(2), "hex to_hex lower upper lcase ucase reverse __to_hex __to_base64 to_base64 base64 unicode"),
+  ...all(times(4), "translate regexp_escape url_encode bin to_binary"),
+  ...all(times(6), "to_json json_object json_array json_quote json_group_array json_group_object array_to_json row_to_json json_pretty"),
+  ...all(
+    first,
+    `substr substring __substr __from left right split_part __split_part trim ltrim rtrim btrim __substr_index __initcap regexp_extract nullif
+    list_sort list_reverse list_reverse_sort list_slice __pop_back __pop_front __distinct array_distinct list_distinct list_filter array_filter filter
+    list_unique flatten __removed list_extract array_extract element_at map_extract map_keys map_values list_element url_decode
+    unhex from_base64 __of_hex __of_base64 decode encode max min first last any_value arbitrary mode arg_max arg_min max_by min_by
+    lag lead first_value last_value nth_value`,
+  ),
+  ...all((args) => args.reduce((most, { bytes }) => Math.max(most, bytes), 0), "coalesce ifnull greatest least __if_present __nanvl"),
+  ...all(
+    fixed(VALUE_BYTES),
+    `length len strlen char_length character_length octet_length bit_length ascii ord unicode strpos instr position
+    contains starts_with ends_with prefix suffix regexp_matches regexp_full_match like_escape ilike_escape not_like_escape not_ilike_escape
+    list_contains list_has array_contains array_has list_position list_indexof array_position __levenshtein_of __damerau __short_levenshtein __short_damerau levenshtein __find_in_set hash
+    list_sum list_avg list_count list_min list_max list_has_any list_has_all cardinality __list_empty isnan isfinite isinf typeof error
+    + - * / // % & << >> ^ ** = ~~ !~~ ~~* !~~* not add subtract multiply divide mod
+    epoch_ns epoch_us epoch_ms epoch make_timestamp_ns make_timestamp time_bucket date_trunc date_part datepart year month day hour minute second
+    to_months to_days timezone strptime count count_star sum avg median stddev_samp stddev_pop var_samp var_pop approx_quantile
+    approx_count_distinct quantile_cont corr row_number rank dense_rank ntile cume_dist percent_rank
+    abs sqrt exp ln log log2 log10 pow power round floor ceil trunc sign sin cos tan random gcd lcm factorial pi`,
+  ),
+  ...all(
+    fixed(160),
+    "__choose_text __fraction md5 sha1 sha256 __digest uuid gen_random_uuid strftime __time_text chr printf __float_text __arrow_type",
+  ),
+]);
+
+/** A search goes back to the next place where the text begins like what is sought: as many bytes as both have, in so many at a time. */
+const BYTES_A_STEP = 512;
+const SEARCHES: ReadonlySet<string> = new Set(
+  names(`contains strpos instr position replace string_split str_split split split_part __split_part __substr_index __string_to_array
+    __find_in_set`),
+);
+
+/** Patterns that differ from row to row are compiled for each. */
+const PATTERN_STEPS = 20;
+const PATTERNS: ReadonlySet<string> = new Set(
+  names(`~~ !~~ ~~* !~~* like_escape ilike_escape not_like_escape not_ilike_escape regexp_matches regexp_full_match regexp_extract
+    regexp_extract_all regexp_replace`),
+);
+
+/** Hashes are computed by the worker's own thread: what a chunk takes it some 100 ms for. */
+const HASH_STEPS = 32;
+
+/** Steps that a function takes where they are more than there are bytes. */
+export function stepsOf(name: string, args: readonly SizedArgument[], rows: number): number {
+  if (name === "__digest") return bytesAt(args, 1) * HASH_STEPS;
+  if (PATTERNS.has(name)) return args[1]?.node.class === "CONSTANT" ? 0 : bytesAt(args, 1) * PATTERN_STEPS;
+  return SEARCHES.has(name) ? (bytesAt(args, 0) * bytesAt(args, 1)) / rows / BYTES_A_STEP : 0;
+}
+
+/** What is made on the way, beside the result: as many times the first argument. */
+export const MADE_ON_THE_WAY: ReadonlyMap<string, number> = new Map([
+  ...names("__substr_index __initcap __find_in_set").map((name): [string, number] => [name, 17]),
+  ...names("__distinct __union __except __intersect").map((name): [string, number] => [name, 8]),
+]);
+
+/** Lists, maps and structures, by their names: as text they are longer. */
+export const MAKES_NESTED =
+  /^(__)?(list|array|map|struct|row|range|generate|string_split|str_split|regexp_extract_all|regexp_split|unnest)/;
+
+/** Aggregates whose value grows with the rows: as large as memory lets it be, and that is counted. */
+export const GATHERING: ReadonlySet<string> = new Set(names("array_agg list string_agg listagg group_concat histogram json_group_array"));

@@ -1,0 +1,38 @@
+// What LIMIT and OFFSET may be given. DuckDB rounds 1.5, reads '2' and takes 50 % of the rows; the vendor's engine takes whole numbers
+// alone, and a client that pages by anything else would see rows twice or never.
+import { TsdbError } from "../../model/errors.ts";
+import type { Kind, Typed } from "../bind/kind.ts";
+import { someNode } from "../rewrite/walk.ts";
+import type { Expression } from "./tree.ts";
+
+/** The vendor's names of types, as far as a kind says them. */
+const TYPE_NAMES: Readonly<Record<Exclude<Kind, "integer">, string>> = {
+  time: "Timestamp(ns)",
+  coarse: "Timestamp",
+  duration: "Duration(ns)",
+  interval: "Interval(MonthDayNano)",
+  date: "Date32",
+  string: "Utf8",
+  binary: "Binary",
+  float: "Float64",
+  boolean: "Boolean",
+  list: "List",
+  map: "Map",
+  struct: "Struct",
+  other: "another type",
+  unknown: "an expression whose type is not known; CAST(… AS BIGINT) says it",
+};
+
+/** The rewritten `value` of a LIMIT or OFFSET. NULL is no limit. @throws TsdbError bad_query: it is no integer */
+export function rowCount({ node, kind, arrow }: Typed, clause: "LIMIT" | "OFFSET"): Expression {
+  if (kind === "integer" || (node.class === "CONSTANT" && node.value.is_null)) return node;
+  // of a statement that is described before its parameters are known
+  if (kind === "unknown" && someNode(node, (each) => each.class === "PARAMETER")) return node;
+  const type = arrow ?? TYPE_NAMES[kind];
+  throw new TsdbError("bad_query", `Error during planning: Expected ${clause} to be an integer or null, but got ${type}`);
+}
+
+/** Of `LIMIT 50%` and `LIMIT 50 PERCENT`. */
+export function percentage(): TsdbError {
+  return new TsdbError("bad_query", "Error during planning: Expected LIMIT to be a number of rows, but got a percentage of them");
+}

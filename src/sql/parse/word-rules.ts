@@ -1,0 +1,116 @@
+// Words and clauses of the dialect that DuckDB's grammar refuses: names that are keywords there, LIMIT with two numbers, joins that
+// keep one side, XOR. Rules of token-rules.ts.
+import { checkLimit } from "../../model/query/statement-limits.ts";
+import { Brackets } from "./brackets.ts";
+import { isSymbol, isWord, symbol, word } from "./call-rules.ts";
+import type { Token } from "./tokens.ts";
+
+/** DuckDB's keywords that are names in the dialect, wherever a value or a table may begin. */
+const NAMES: ReadonlySet<string> = new Set(
+  `analyse analyze asymmetric both check collate column constraint create default deferrable describe do foreign grant group initially into
+   lambda leading limit offset only order pivot pivot_longer pivot_wider placing primary references returning show summarize symmetric table
+   to trailing unique unpivot variadic`.split(/\s+/),
+);
+
+/** What a value or a table follows. */
+const BEFORE_NAME: ReadonlySet<string> = new Set(
+  "select distinct from join where and or not by on when then else having in between".split(" "),
+);
+/** What may follow it, beside marks. */
+const AFTER_NAME: ReadonlySet<string> = new Set(
+  `from where and or group order having limit offset union except intersect as is in not between like then when else end asc desc nulls join
+   left right full inner cross natural on using window qualify`.split(/\s+/),
+);
+
+export function usesWords(token: Token): boolean {
+  return token.kind === "word" && (NAMES.has(token.text) || token.text === "xor" || token.text === "semi" || token.text === "anti");
+}
+
+export function wordRules(tokens: readonly Token[]): readonly Token[] {
+  const named = tokens.map((token, i) => (isName(tokens, i) ? { ...token, kind: "quoted" as const } : token));
+  const limited = named.some((token) => isWord(token, "limit")) ? limitPairs(named) : named;
+  const xored = limited.map((token, i) =>
+    isWord(token, "xor") && endsValue(limited[i - 1]) ? { kind: "symbol" as const, text: "^", start: token.start, end: token.end } : token,
+  );
+  return xored.some((token) => isWord(token, "semi") || isWord(token, "anti")) ? oneSidedJoins(xored) : xored;
+}
+
+/** `FROM order`, `SELECT group FROM …`; not `ORDER BY`, `LIMIT 1`. */
+function isName(tokens: readonly Token[], at: number): boolean {
+  const token = tokens[at]!;
+  if (token.kind !== "word" || !NAMES.has(token.text)) return false;
+  const [before, after] = [tokens[at - 1], tokens[at + 1]];
+  const begins =
+    before !== undefined &&
+    (before.kind === "word" ? BEFORE_NAME.has(before.text) : before.kind === "symbol" && !(before.text === ")" || before.text === "]"));
+  if (!begins || isWord(after, "by")) return false;
+  if (after === undefined) return true;
+  return after.kind === "word" ? AFTER_NAME.has(after.text) : after.kind === "symbol" && after.text !== "(" && after.text !== "[";
+}
+
+function endsValue(token: Token | undefined): boolean {
+  if (token === undefined) return false;
+  return token.kind === "symbol" ? token.text === ")" || token.text === "]" : !BEFORE_NAME.has(token.text);
+}
+
+/** `LIMIT 2, 3`: three rows behind the first two. */
+function limitPairs(tokens: readonly Token[]): readonly Token[] {
+  const isCount = (token: Token | undefined): boolean => token?.kind === "number" || token?.kind === "parameter";
+  const out: Token[] = [];
+  for (let i = 0; i < tokens.length; i++) {
+    out.push(tokens[i]!);
+    const [skipped, comma, rows] = tokens.slice(i + 1, i + 4);
+    if (!isWord(tokens[i], "limit") || !isCount(skipped) || !isSymbol(comma, ",") || !isCount(rows)) continue;
+    out.push(rows!, word("offset", comma!.start), blank(skipped!), skipped!);
+    i += 3;
+  }
+  return out;
+}
+
+/** Each goes through all tokens again. */
+const RIGHT_JOINS_MAX = 16;
+
+/** `a LEFT SEMI JOIN b` is `a SEMI JOIN b`; `a RIGHT SEMI JOIN b` is `b SEMI JOIN a`. */
+function oneSidedJoins(tokens: readonly Token[]): readonly Token[] {
+  const isOneSided = (list: readonly Token[], at: number): boolean =>
+    (isWord(list[at + 1], "semi") || isWord(list[at + 1], "anti")) && isWord(list[at + 2], "join");
+  const out = tokens.filter((token, i) => !(isWord(token, "left") && isOneSided(tokens, i)));
+  let joins = 0;
+  for (let i = 0; i < out.length; i++) {
+    if (!isWord(out[i], "right") || !isOneSided(out, i)) continue;
+    checkLimit("joins that keep their right side", ++joins, RIGHT_JOINS_MAX);
+    const brackets = new Brackets(out);
+    const from = beginOfTables(out, i, brackets);
+    const to = endOfTable(out, i + 3, brackets);
+    const [left, join, right] = [out.slice(from, i), out.slice(i + 1, i + 3), out.slice(i + 3, to)];
+    const isJoin = left.some((token) => isWord(token, "join"));
+    const kept = isJoin ? [symbol("(", left[0]!.start), ...left, symbol(")", left.at(-1)!.end)] : left;
+    out.splice(from, to - from, ...right, blank(join[0]!), ...join, blank(left[0]!), ...kept, blank(out[to]));
+  }
+  return out;
+}
+
+/** What moved stands apart from what it comes behind. */
+function blank(before: Token | undefined): Token {
+  return symbol(" ", before?.start ?? 0);
+}
+
+/** Behind FROM, or the comma, of the tables that a join at `at` goes on with. */
+function beginOfTables(tokens: readonly Token[], at: number, brackets: Brackets): number {
+  for (let i = at - 1; i >= 0; i--) {
+    const token = tokens[i]!;
+    if (isSymbol(token, ")")) i = Math.max(brackets.opening(i), 0);
+    else if (isWord(token, "from") || isSymbol(token, ",") || isSymbol(token, "(")) return i + 1;
+  }
+  return 0;
+}
+
+/** The ON or USING behind the table that begins at `at`. */
+function endOfTable(tokens: readonly Token[], at: number, brackets: Brackets): number {
+  for (let i = at; i < tokens.length; i++) {
+    const token = tokens[i]!;
+    if (isSymbol(token, "(")) i = brackets.closing(i);
+    else if (isWord(token, "on") || isWord(token, "using") || isSymbol(token, ")")) return i;
+  }
+  return tokens.length;
+}

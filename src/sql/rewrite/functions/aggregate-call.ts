@@ -1,0 +1,144 @@
+// Which calls of aggregates the storage can compute itself, and what of.
+import { type Aggregate, type AggregateFunction, aggregateType } from "../../../model/query/aggregate.ts";
+import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
+import { RENAMED_FUNCTIONS } from "../../bind/dialect.ts";
+import { isAggregate } from "../../bind/functions.ts";
+import type { Case, Expression, FunctionCall } from "../../parse/tree.ts";
+import { call } from "../../parse/tree.ts";
+import { isSelector } from "./selector.ts";
+
+/** What an aggregate's call is made of. */
+export interface CallParts {
+  /** The column an argument names; null for anything else. */
+  column(argument: Expression): ColumnDef | null;
+  /** The storage's value of an aggregate. */
+  value(aggregate: Aggregate): Expression;
+}
+
+/** Aggregates that rewrite/ gives another name or makes of others. */
+const DIALECT_AGGREGATES: ReadonlySet<string> = new Set([
+  "approx_distinct",
+  "approx_median",
+  "approx_percentile_cont",
+  "approx_percentile_cont_with_weight",
+  "first_value",
+  "last_value",
+  "nth_value",
+  "percentile_cont",
+]);
+
+/** Whether a call without OVER makes one value of many rows. */
+export function isAggregateCall(node: Expression): boolean {
+  if (node.class !== "FUNCTION") return false;
+  const name = RENAMED_FUNCTIONS[node.function_name] ?? node.function_name;
+  return isAggregate(name) || DIALECT_AGGREGATES.has(name) || isSelector(name);
+}
+
+const SIMPLE: Readonly<Record<string, AggregateFunction>> = { sum: "sum", avg: "mean", mean: "mean", min: "min", max: "max" };
+
+/** The value of x where `time` is least or greatest: rows without x do not count. */
+const BY_TIME: Readonly<Record<string, "first" | "last">> = {
+  arg_min: "first",
+  argmin: "first",
+  min_by: "first",
+  arg_max: "last",
+  argmax: "last",
+  max_by: "last",
+};
+
+/** `name(x ORDER BY time)`: the first or last row's x, which may be NULL. */
+const ORDERED: Readonly<Record<string, "first" | "last">> = { first: "first", first_value: "first", last: "last", last_value: "last" };
+
+/** A call in terms of the storage's aggregates; null when it is none of theirs. */
+export function storageAggregate(node: FunctionCall, parts: CallParts): Expression | null {
+  if (node.filter !== null || node.distinct) return null;
+  const { function_name: name, children } = node;
+  const { orders } = node.order_bys;
+  const [first, second] = children;
+  if (orders.length === 1 && children.length === 1) return orderedAggregate(node, parts);
+  if (orders.length > 0) return null;
+  if (name === "count_star" || name === "count") return count(node, parts);
+  const fn = SIMPLE[name];
+  if (fn !== undefined) return children.length === 1 ? of(fn, parts.column(first!), parts) : null;
+  if (children.length !== 2 || parts.column(second!)?.type !== ColumnType.time) return null;
+  const byTime = BY_TIME[name];
+  if (byTime !== undefined) return of(byTime, parts.column(first!), parts);
+  return isSelector(name) ? selector(name, parts.column(first!), parts) : null;
+}
+
+function of(fn: AggregateFunction, column: ColumnDef | null, parts: CallParts): Expression | null {
+  if (column === null || column.type === ColumnType.string) return null;
+  return aggregateType({ fn, column }) === null ? null : parts.value({ fn, column });
+}
+
+function count({ children }: FunctionCall, parts: CallParts): Expression | null {
+  const [argument] = children;
+  const isRows = argument === undefined || (argument.class === "CONSTANT" && !argument.value.is_null);
+  if (children.length > 1) return null;
+  const column = isRows ? null : parts.column(argument);
+  // every row has a time
+  if (isRows || column?.type === ColumnType.time) return parts.value({ fn: "count", column: null });
+  return of("count", column, parts);
+}
+
+function orderedAggregate(node: FunctionCall, parts: CallParts): Expression | null {
+  const [order] = node.order_bys.orders;
+  const column = parts.column(node.children[0]!);
+  if (order === undefined || parts.column(order.expression)?.type !== ColumnType.time || column === null) return null;
+  const isDescending = order.type === "DESCENDING";
+  // any_value passes over NULLs
+  if (node.function_name === "any_value") return of(isDescending ? "last" : "first", column, parts);
+  const end = ORDERED[node.function_name];
+  if (end === undefined) return null;
+  const isFirst = (end === "first") !== isDescending;
+  const value = of(isFirst ? "first" : "last", column, parts);
+  if (value === null) return null;
+  // The storage gives the outermost value there is. It is the outermost row's where that row's time is the value's; elsewhere that row has
+  // none. Of several rows at that time any may be taken, so one with a value.
+  const valueTime = parts.value({ fn: isFirst ? "firstTime" : "lastTime", column });
+  const rowTime = parts.value({ fn: isFirst ? "min" : "max", column: TIME });
+  return whenEqual(valueTime, rowTime, value);
+}
+
+const TIME: ColumnDef = { id: 0, name: "time", type: ColumnType.time };
+
+function whenEqual(left: Expression, right: Expression, then: Expression): Case {
+  const when_expr: Expression = { class: "COMPARISON", type: "COMPARE_EQUAL", alias: "", left, right };
+  const none: Expression = {
+    class: "CONSTANT",
+    type: "VALUE_CONSTANT",
+    alias: "",
+    value: { type: { id: "NULL", type_info: null }, is_null: true },
+  };
+  return { class: "CASE", type: "CASE_EXPR", alias: "", case_checks: [{ when_expr, then_expr: then }], else_expr: none };
+}
+
+/** A part of a selector; null when the storage does not know it: where the least and the greatest value lie. */
+export function storageSelectorPart(node: FunctionCall, part: "value" | "time", parts: CallParts): Expression | null {
+  const { function_name: name, children } = node;
+  if (node.filter !== null || node.distinct || node.order_bys.orders.length > 0 || children.length !== 2) return null;
+  const column = parts.column(children[0]!);
+  if (column === null || column.type === ColumnType.time || parts.column(children[1]!)?.type !== ColumnType.time) return null;
+  const fn = SELECTORS[name]?.[part];
+  return fn === undefined ? null : of(fn, column, parts);
+}
+
+const SELECTORS: Readonly<Record<string, { readonly value: AggregateFunction; readonly time?: AggregateFunction }>> = {
+  selector_first: { value: "first", time: "firstTime" },
+  selector_last: { value: "last", time: "lastTime" },
+  selector_min: { value: "min" },
+  selector_max: { value: "max" },
+};
+
+function selector(name: string, column: ColumnDef | null, parts: CallParts): Expression | null {
+  const pair = SELECTORS[name];
+  if (pair?.time === undefined || column?.type === ColumnType.time) return null;
+  const value = of(pair.value, column, parts);
+  const time = of(pair.time, column, parts);
+  if (value === null || time === null) return null;
+  const members: Expression[] = [
+    { ...value, alias: "value" },
+    { ...time, alias: "time" },
+  ];
+  return call("struct_pack", members);
+}

@@ -1,0 +1,239 @@
+// Aggregates that DuckDB has under another name, with another result, or that are made of others.
+import type { Kind, Typed } from "../../bind/kind.ts";
+import { listType, sameType } from "../../bind/type-notes.ts";
+import { call, castTo, type Expression, type FunctionCall, integerConstant, operator } from "../../parse/tree.ts";
+import { argumentCount, expectArguments, isNotNull, planError, type Rule, type RuleInput, type Rules, whenThen, wide } from "../rule.ts";
+import { isUnsigned } from "../values/arithmetic.ts";
+import { conjunction } from "../walk.ts";
+import { subscript } from "./array-function.ts";
+import { rewriteSelector } from "./selector.ts";
+
+/** The call itself under another name or with other arguments; FILTER, DISTINCT and ORDER BY stay. */
+function aggregate(node: FunctionCall, name: string, children: Expression[] = node.children): FunctionCall {
+  return { ...node, function_name: name, children };
+}
+
+function withoutOrder(node: FunctionCall): FunctionCall {
+  return { ...node, order_bys: { ...node.order_bys, orders: [] } };
+}
+
+const NUMBERS: ReadonlySet<Kind> = new Set(["integer", "float", "duration", "unknown", "interval"]);
+
+/** @throws TsdbError bad_query where the kind of value is known and no number */
+function expectNumber({ node, args }: RuleInput): void {
+  const { kind } = args[0] ?? { kind: "unknown" };
+  if (!NUMBERS.has(kind)) throw planError(`Function '${node.function_name}' expects a number but received a value of kind ${kind}`);
+}
+
+function average(input: RuleInput): Typed | null {
+  expectArguments(input, 1);
+  expectNumber(input);
+  return input.args[0]!.kind === "duration" ? { node: castTo(input.node, "BIGINT"), kind: "duration" } : null;
+}
+
+/** The dialect has no 128-bit integers: a sum of integers is one, and too large a sum is an error. */
+function sum(input: RuleInput): Typed | null {
+  const [value] = input.args;
+  if (value?.kind !== "integer" && value?.kind !== "duration") return null;
+  const hasSign = !isUnsigned(value);
+  return { node: castTo(input.node, hasSign ? "BIGINT" : "UBIGINT"), kind: value.kind, ...(hasSign ? {} : { arrow: "UInt64" }) };
+}
+
+/** count(a, b): rows in which none is NULL. */
+function count({ node, args }: RuleInput): Typed | null {
+  if (args.length < 2) return null;
+  const present = conjunction(args.map((arg) => isNotNull(arg.node)))!;
+  const value = node.distinct ? call("row", node.children) : integerConstant(1);
+  return { node: aggregate(node, "count", [whenThen([[present, value]])]), kind: "integer" };
+}
+
+/** Exactly: DuckDB's approximation is off by a tenth and more, and takes as long. */
+function distinctCount(input: RuleInput): Typed {
+  expectArguments(input, 1);
+  return { node: { ...aggregate(input.node, "count"), distinct: true }, kind: "integer", arrow: "UInt64" };
+}
+
+/** nth_value(x, n ORDER BY …): of all rows in their order; negative numbers count from the last. */
+function nthValue({ node, args }: RuleInput): Typed {
+  const [value, place] = args;
+  if (value === undefined || place === undefined || args.length > 2) throw argumentCount("nth_value", "2", args.length);
+  return { node: subscript(aggregate(node, "list", [wide(value)]), wide(place)), kind: value.kind, ...sameType(value) };
+}
+
+/** DuckDB's NaN where a value does not vary is NULL in the dialect. */
+function whereDefined(node: FunctionCall): Typed {
+  return { node: call("__defined", [node]), kind: "float" };
+}
+
+function squaredCorrelation({ node }: RuleInput): Typed {
+  const varies = operator("<>", aggregate(node, "regr_syy"), castTo(integerConstant(0), "DOUBLE"));
+  return { node: whenThen([[varies, call("__defined", [node])]]), kind: "float" };
+}
+
+function arrayAgg({ node, args }: RuleInput): Typed {
+  const [value] = args;
+  if (value === undefined || args.length > 1) throw argumentCount("array_agg", "1", args.length);
+  const depth = value.kind === "list" ? (value.depth ?? 1) + 1 : 1;
+  return { node: aggregate(node, "array_agg", [wide(value)]), kind: "list", depth, ...listType([value]) };
+}
+
+/** The value that ORDER BY names and the arguments before it: `f(…) WITHIN GROUP (ORDER BY x)` arrives as `f(… ORDER BY x)`. */
+function ordered({ node, args, orders }: RuleInput): { args: readonly Typed[]; isDescending: boolean } | null {
+  const [order] = node.order_bys.orders;
+  if (order === undefined) return null;
+  const value = orders?.[0] ?? { node: order.expression, kind: "unknown" };
+  return { args: [value, ...args], isDescending: order.type === "DESCENDING" };
+}
+
+/** approx_percentile_cont(x, p [, centroids]), or (p [, centroids]) WITHIN GROUP (ORDER BY x). */
+function percentile(input: RuleInput): Typed {
+  const within = ordered(input);
+  const [value, fraction, ...centroids] = within?.args ?? input.args;
+  // a number of centroids is a hint, and DuckDB chooses its own
+  if (value === undefined || fraction === undefined || centroids.length > 1) {
+    throw argumentCount("approx_percentile_cont", within === null ? "2 or 3" : "1 or 2", input.args.length);
+  }
+  const node = withoutOrder(input.node);
+  const share = fraction.number === undefined ? undefined : checkFraction(Number(fraction.number));
+  if (share !== undefined) return cutToInteger(approximate(node, value, within?.isDescending === true ? 1 - share : share), value);
+  const one = castTo(integerConstant(1), "DOUBLE");
+  const wanted = within?.isDescending === true ? operator("-", one, fraction.node) : fraction.node;
+  return cutToInteger({ node: aggregate(node, "approx_quantile", [number(value), castTo(wanted, "FLOAT")]), kind: kindOf(value) }, value);
+}
+
+/** percentile_cont(x, p): exact, between two values what lies there. */
+function exactPercentile(input: RuleInput): Typed {
+  expectArguments(input, 2);
+  const [value, fraction] = input.args;
+  if (fraction!.number === undefined) throw planError("percentile_cont expects its percentile to be a constant number");
+  const share = checkFraction(Number(fraction!.number));
+  return { node: aggregate(input.node, "quantile_cont", [number(value!), floatConstant(share)]), kind: kindOf(value!) };
+}
+
+function checkFraction(share: number): number {
+  if (share >= 0 && share <= 1) return share;
+  throw planError(`Percentile value must be between 0.0 and 1.0 inclusive, ${share} is invalid`);
+}
+
+function number(value: Typed): Expression {
+  return value.kind === "integer" || value.kind === "unknown" ? castTo(value.node, "DOUBLE") : value.node;
+}
+
+function kindOf({ kind }: Typed): Kind {
+  return kind === "integer" || kind === "unknown" ? "float" : kind;
+}
+
+/** DuckDB takes the share as a 32-bit float, so what lies between two of them is interpolated. */
+function approximate(node: FunctionCall, value: Typed, share: number): Typed {
+  const nearest = Math.fround(share);
+  if (nearest === share || kindOf(value) !== "float") {
+    return { node: aggregate(node, "approx_quantile", [number(value), float32(nearest)]), kind: kindOf(value) };
+  }
+  const other = neighbour(nearest, share > nearest ? 1 : -1);
+  const [low, high] = [Math.min(nearest, other), Math.max(nearest, other)];
+  const both = aggregate(node, "approx_quantile", [number(value), call("list_value", [float32(low), float32(high)])]);
+  return { node: call("__between", [both, floatConstant((share - low) / (high - low))]), kind: "float" };
+}
+
+/** The next 32-bit float above (1) or below (-1) a positive one. */
+function neighbour(value: number, step: 1 | -1): number {
+  const bits = new Int32Array([0]);
+  const floats = new Float32Array(bits.buffer);
+  floats[0] = value;
+  bits[0]! += step;
+  return floats[0]!;
+}
+
+function floatConstant(value: number): Expression {
+  const type = { id: "DOUBLE", type_info: null };
+  return { class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value: { type, is_null: false, value } };
+}
+
+function float32(value: number): Expression {
+  return castTo(floatConstant(value), "FLOAT");
+}
+
+/** approx_percentile_cont_with_weight(x, weight, p [, centroids]), or (weight, p [, centroids]) WITHIN GROUP (ORDER BY x). */
+function weightedPercentile(input: RuleInput): Typed {
+  const within = ordered(input);
+  const [value, weight, fraction, ...centroids] = within?.args ?? input.args;
+  if (value === undefined || weight === undefined || fraction === undefined || centroids.length > 1) {
+    throw argumentCount("approx_percentile_cont_with_weight", within === null ? "3 or 4" : "2 or 3", input.args.length);
+  }
+  const share = checkFraction(Number(fraction.number ?? 0));
+  const wanted = fraction.number === undefined ? fraction.node : floatConstant(within?.isDescending === true ? 1 - share : share);
+  const pair = call("__weighted_pair", [value.node, weight.node]);
+  const isCounted = conjunction([isNotNull(value.node), isNotNull(weight.node)])!;
+  const pairs = aggregate(withoutOrder(input.node), "list", [whenThen([[isCounted, pair]])]);
+  // the vendor's form with WITHIN GROUP gives a float
+  const estimate: Typed = { node: call("__weighted_percentile", [pairs, wanted]), kind: "float" };
+  return within === null ? cutToInteger(estimate, value) : estimate;
+}
+
+/** A value of integers as one of their type. */
+function asInteger(node: Expression, of: Typed): Typed {
+  return isUnsigned(of)
+    ? { node: castTo(node, "UBIGINT"), kind: "integer", arrow: "UInt64" }
+    : { node: castTo(node, "BIGINT"), kind: "integer" };
+}
+
+/** A float between integers is cut to one. */
+function cutToInteger(estimate: Typed, of: Typed): Typed {
+  if (of.kind !== "integer") return estimate;
+  return asInteger(call(isUnsigned(of) ? "__whole_unsigned" : "__whole_signed", [estimate.node]), of);
+}
+
+function median(input: RuleInput): Typed {
+  expectArguments(input, 1);
+  const [value] = input.args;
+  if (value!.kind !== "integer") return { node: input.node, kind: kindOf(value!) };
+  // the lower and the upper one of the middle: ~ turns the order of integers round
+  const inverse = (node: Expression): Expression => ({ ...call("~", [node]), is_operator: true });
+  const at = (node: Expression) => aggregate(input.node, "quantile_disc", [node, floatConstant(0.5)]);
+  return asInteger(call("__middle", [at(wide(value!)), inverse(at(inverse(wide(value!))))]), value!);
+}
+
+/** A 64-bit integer without a sign in the dialect. */
+function unsigned({ node }: RuleInput): Typed {
+  return { node: castTo(node, "BIGINT"), kind: "integer", arrow: "UInt64" };
+}
+
+/** As aggregates; with OVER they are DuckDB's. */
+function end(name: "first" | "last"): Rule {
+  return ({ node, args }) => ({ node: aggregate(node, name), kind: args[0]?.kind ?? "unknown", ...sameType(args[0]) });
+}
+
+const selector: Rule = ({ node, args }) => rewriteSelector(node, args);
+
+export const AGGREGATE_RULES: Rules = {
+  approx_distinct: distinctCount,
+  approx_median: (input) => {
+    const value = input.args[0] ?? failCount(input);
+    return cutToInteger(approximate(input.node, value, 0.5), value);
+  },
+  approx_percentile_cont: percentile,
+  approx_percentile_cont_with_weight: weightedPercentile,
+  array_agg: arrayAgg,
+  avg: average,
+  corr: ({ node }) => whereDefined(node),
+  count,
+  first_value: end("first"),
+  last_value: end("last"),
+  mean: average,
+  median,
+  nth_value: nthValue,
+  percentile_cont: exactPercentile,
+  regr_count: unsigned,
+  regr_intercept: ({ node }) => whereDefined(node),
+  regr_r2: squaredCorrelation,
+  regr_slope: ({ node }) => whereDefined(node),
+  selector_first: selector,
+  selector_last: selector,
+  selector_max: selector,
+  selector_min: selector,
+  sum,
+};
+
+function failCount({ node, args }: RuleInput): never {
+  throw argumentCount(node.function_name, "1", args.length);
+}

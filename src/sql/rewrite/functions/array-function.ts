@@ -1,0 +1,272 @@
+// Lists: every array_… is a list_… as well. Places count from 1, from the end where they are negative.
+import type { Kind, Typed } from "../../bind/kind.ts";
+import { itemType, listType } from "../../bind/type-notes.ts";
+import { bigintConstant, call, castTo, castToList, type Expression, type Operator, stringConstant } from "../../parse/tree.ts";
+import { callAs, expectArguments, nullOf, planError, type Rule, type RuleInput, type Rules, wide } from "../rule.ts";
+import { bind } from "../time/time-macro.ts";
+import { textOf } from "../values/cast.ts";
+import { rewriteSeries } from "./series-function.ts";
+
+const ANY = Number.POSITIVE_INFINITY;
+
+/** How deep lists lie in each other in a value that is a list. */
+function depthOf(value: Typed | undefined): number {
+  return value?.depth ?? 1;
+}
+
+function listOf(node: Expression, depth: number): Typed {
+  return { node, kind: "list", depth };
+}
+
+/** What a list holds, as far as it is known. */
+function elementOf(node: Expression, list: Typed | undefined): Typed {
+  const depth = depthOf(list);
+  return { ...(depth > 1 ? listOf(node, depth - 1) : { node, kind: "unknown" as const }), ...itemType(list ?? {}) };
+}
+
+/** `list[index]` or `map[key]`, `struct['name']`. */
+export function subscript(value: Expression, key: Expression): Operator {
+  return { class: "OPERATOR", type: "ARRAY_EXTRACT", alias: "", children: [value, key] };
+}
+
+/** A list of the values given, as `make_array` and `[…]` make it. */
+export function makeList(node: Expression, items: readonly Typed[]): Typed {
+  const first = items.find(({ kind }) => kind === "list");
+  return { ...listOf(node, first === undefined ? 1 : depthOf(first) + 1), ...listType(items) };
+}
+
+/** A list like the one at `at` among the arguments. */
+function sameList(name: string, counts: readonly [number, number?], at = 0): Rule {
+  return (input) => {
+    expectArguments(input, counts[0], counts[1] ?? counts[0]);
+    const list = input.args[at]!;
+    // DuckDB looks for the type of NULL elsewhere
+    if (list.node.class === "CONSTANT" && list.node.value.is_null) return listOf(castToList(list.node, "BIGINT"), 1);
+    return { ...listOf(callAs(name, input), depthOf(list)), ...(counts[0] > 1 || list.arrow === undefined ? {} : { arrow: list.arrow }) };
+  };
+}
+
+function ofKind(name: string, counts: readonly [number, number?], kind: Kind): Rule {
+  return (input) => {
+    expectArguments(input, counts[0], counts[1] ?? counts[0]);
+    return { node: callAs(name, input), kind };
+  };
+}
+
+/** A number of elements or a place: 64 bits without a sign in the dialect. */
+function place(node: Expression): Typed {
+  return { node: castTo(node, "BIGINT"), kind: "integer", arrow: "UInt64" };
+}
+
+function element(name: string): Rule {
+  return (input) => {
+    expectArguments(input, name === "list_extract" ? 2 : 1);
+    return elementOf(callAs(name, input), input.args[0]);
+  };
+}
+
+/** array_length(list [, dimension]) */
+function length(input: RuleInput): Typed {
+  expectArguments(input, 1, 2);
+  const [list, dimension] = input.args;
+  const depth = dimension === undefined ? 1n : dimension.number;
+  if (typeof depth !== "bigint") throw planError("array_length expects its dimension to be a constant");
+  if (depth < 1n || depth > BigInt(depthOf(list))) return place(nullOf("BIGINT"));
+  return place(callAs("len", input, [inside(list!.node, Number(depth) - 1)]));
+}
+
+/** The first list of the first list … of a list, `steps` times. */
+function inside(list: Expression, steps: number): Expression {
+  return steps === 0 ? list : subscript(inside(list, steps - 1), bigintConstant(1n));
+}
+
+function dimensions(input: RuleInput): Typed {
+  expectArguments(input, 1);
+  const [list] = input.args;
+  const lengths = Array.from({ length: depthOf(list) }, (_, i) => call("len", [inside(list!.node, i)]));
+  return listOf(castToList(call("__not_empty", [list!.node, call("list_value", lengths)]), "UBIGINT"), 1);
+}
+
+function dimensionCount(input: RuleInput): Typed {
+  expectArguments(input, 1);
+  return place(call("__if_present", [input.args[0]!.node, bigintConstant(BigInt(depthOf(input.args[0])))]));
+}
+
+/** One list of what lies in lists, `steps` levels of them. */
+function flat(list: Expression, steps: number): Expression {
+  return steps <= 0 ? list : flat(call("flatten", [list]), steps - 1);
+}
+
+function flatten(input: RuleInput): Typed {
+  expectArguments(input, 1);
+  const depth = depthOf(input.args[0]);
+  return depth === 1 ? input.args[0]! : listOf(callAs("flatten", input), depth - 1);
+}
+
+/** Of a map its entries, of a list what lies in it however deep. */
+function cardinality(input: RuleInput): Typed {
+  expectArguments(input, 1);
+  const [value] = input.args;
+  if (value!.kind === "map") return { node: callAs("cardinality", input), kind: "integer" };
+  return place(callAs("len", input, [flat(value!.node, depthOf(value) - 1)]));
+}
+
+/** array_to_string(list, delimiter [, text for NULL]); lists in lists are laid side by side. */
+function toText(input: RuleInput): Typed {
+  expectArguments(input, 2, 3);
+  const [list, delimiter, none] = input.args;
+  const values = flat(list!.node, depthOf(list) - 1);
+  const texts = none === undefined ? values : call("__texts", [values, textOf(none)]);
+  return { node: callAs("__joined", input, [texts, textOf(delimiter!)]), kind: "string" };
+}
+
+function position(input: RuleInput): Typed {
+  expectArguments(input, 2, 3);
+  const [list, value, from] = input.args;
+  if (from !== undefined) return place(callAs("__position_from", input));
+  return place(callAs("list_position", input, [list!.node, wide(value!)]));
+}
+
+function positions(input: RuleInput): Typed {
+  expectArguments(input, 2);
+  return listOf(castToList(callAs("__positions", input), "UBIGINT"), 1);
+}
+
+function distance(input: RuleInput): Typed {
+  expectArguments(input, 2);
+  return {
+    node: callAs(
+      "list_distance",
+      input,
+      input.args.map(({ node }) => castToList(node, "DOUBLE")),
+    ),
+    kind: "float",
+  };
+}
+
+const PARSED_ORDERS = new Set(["ASCENDING", "DESCENDING", "ORDER_DEFAULT"]);
+
+/** array_sort(list [, 'ASC' | 'DESC' [, 'NULLS FIRST' | 'NULLS LAST']]) */
+function sort(input: RuleInput): Typed | null {
+  expectArguments(input, 1, 3);
+  const [list, direction, nulls] = input.args;
+  // what DuckDB's parser makes of list(x ORDER BY x)
+  if (direction?.text !== undefined && PARSED_ORDERS.has(direction.text)) return null;
+  const order = direction === undefined ? "ASC" : (direction.text?.toUpperCase() ?? "");
+  const where = nulls === undefined ? "NULLS FIRST" : (nulls.text?.toUpperCase() ?? "");
+  if (order !== "ASC" && order !== "DESC") throw planError("array_sort expects 'ASC' or 'DESC' as its second argument");
+  if (where !== "NULLS FIRST" && where !== "NULLS LAST")
+    throw planError("array_sort expects 'NULLS FIRST' or 'NULLS LAST' as its third argument");
+  return listOf(callAs("list_sort", input, [list!.node, stringConstant(order), stringConstant(where)]), depthOf(list));
+}
+
+/** `array_remove` and its kin: `last` is the place up to which there is something to remove or replace. */
+function upTo(macro: string, counts: number, last: (args: readonly Expression[]) => Expression): Rule {
+  return (input) => {
+    expectArguments(input, counts);
+    const [list] = input.args;
+    const body = (args: readonly Expression[]) => callAs(macro, input, [...args.slice(0, macro === "__removed" ? 2 : 3), last(args)]);
+    return listOf(bindAll(input.args.map(wide), body), depthOf(list));
+  };
+}
+
+/** Each is mentioned several times, in lambdas too: they must not lie in each other by powers. */
+function bindAll(args: readonly Expression[], body: (args: readonly Expression[]) => Expression): Expression {
+  const [first, ...rest] = args;
+  if (first === undefined) return body([]);
+  return bind(`argument ${rest.length}`, first, (bound) => bindAll(rest, (others) => body([bound, ...others])));
+}
+
+const firstPlace = ([list, sought]: readonly Expression[]): Expression => call("list_position", [list!, sought!]);
+const nthPlace = (args: readonly Expression[]): Expression => call("__nth_position", [args[0]!, args[1]!, args[args.length - 1]!]);
+const lastPlace = ([list]: readonly Expression[]): Expression => call("len", [list!]);
+
+function repeat(input: RuleInput): Typed {
+  expectArguments(input, 2);
+  const [value, count] = input.args;
+  return makeList(callAs("__list_repeat", input, [wide(value!), wide(count!)]), [value!]);
+}
+
+function resize(input: RuleInput): Typed {
+  expectArguments(input, 2, 3);
+  const [list, size, value] = input.args;
+  const bounded = call("__bounded_size", [wide(size!)]);
+  return listOf(callAs("list_resize", input, [list!.node, bounded, ...(value === undefined ? [] : [wide(value)])]), depthOf(list));
+}
+
+function concat(input: RuleInput): Typed {
+  expectArguments(input, 1, ANY);
+  return listOf(callAs("list_concat", input), Math.max(...input.args.map(depthOf)));
+}
+
+/** Whether a list has a value. */
+function has(input: RuleInput): Typed {
+  const isConstant = input.args[1] !== undefined && input.args[1].node.class === "CONSTANT";
+  return ofKind(isConstant ? "__has" : "list_contains", [2], "boolean")(input)!;
+}
+
+/** make_array(…) */
+function make(input: RuleInput): Typed {
+  return makeList(callAs("list_value", input), input.args);
+}
+
+/** By the name behind `array_` and `list_`. */
+const BOTH: Rules = {
+  any_value: element("list_any_value"),
+  append: sameList("list_append", [2]),
+  cat: concat,
+  concat,
+  contains: has,
+  dims: dimensions,
+  distance,
+  distinct: sameList("__sorted_distinct", [1]),
+  element: element("list_extract"),
+  empty: ofKind("__list_empty", [1], "boolean"),
+  except: sameList("__except", [2]),
+  extract: element("list_extract"),
+  has,
+  has_all: ofKind("list_has_all", [2], "boolean"),
+  has_any: ofKind("list_has_any", [2], "boolean"),
+  indexof: position,
+  intersect: sameList("__intersect", [2]),
+  join: toText,
+  length,
+  max: element("list_max"),
+  min: element("list_min"),
+  ndims: dimensionCount,
+  pop_back: sameList("__pop_back", [1]),
+  pop_front: sameList("__pop_front", [1]),
+  position,
+  positions,
+  prepend: sameList("list_prepend", [2], 1),
+  push_back: sameList("list_append", [2]),
+  push_front: sameList("list_prepend", [2], 1),
+  remove: upTo("__removed", 2, firstPlace),
+  remove_all: upTo("__removed", 2, lastPlace),
+  remove_n: upTo("__removed", 3, nthPlace),
+  repeat,
+  replace: upTo("__replaced", 3, firstPlace),
+  replace_all: upTo("__replaced", 3, lastPlace),
+  replace_n: upTo("__replaced", 4, nthPlace),
+  resize,
+  reverse: sameList("list_reverse", [1]),
+  slice: sameList("list_slice", [3, 4]),
+  sort,
+  to_string: toText,
+  union: sameList("__union", [2]),
+};
+
+export const ARRAY_RULES: Rules = {
+  ...Object.fromEntries(
+    Object.entries(BOTH).flatMap(([name, rule]) => [[`array_${name}`, rule] as const, [`list_${name}`, rule] as const]),
+  ),
+  arrays_overlap: BOTH["has_any"]!,
+  cardinality,
+  empty: BOTH["empty"]!,
+  array_flatten: flatten,
+  flatten,
+  generate_series: (input) => rewriteSeries(input, true),
+  list_flatten: flatten,
+  list_value: make,
+  range: (input) => rewriteSeries(input, false),
+};

@@ -1,0 +1,70 @@
+// Hashes, and binary data written as text.
+import type { Typed } from "../../bind/kind.ts";
+import { call, castTo, type Expression, stringConstant } from "../../parse/tree.ts";
+import { callAs, expectArguments, planError, type Rule, type RuleInput, type Rules } from "../rule.ts";
+
+/** A text's UTF-8, or binary data as it is. */
+export function bytesOf(value: Typed): Expression {
+  return value.kind === "binary" ? value.node : call("encode", [castTo(value.node, "VARCHAR")]);
+}
+
+function md5(input: RuleInput): Typed {
+  expectArguments(input, 1);
+  return { node: callAs("md5", input, [bytesOf(input.args[0]!)]), kind: "string" };
+}
+
+/** DuckDB gives the hash of its own function in hexadecimal digits. */
+function sha256(input: RuleInput): Typed {
+  expectArguments(input, 1);
+  return { node: call("unhex", [callAs("sha256", input, [bytesOf(input.args[0]!)])]), kind: "binary" };
+}
+
+function hash(algorithm: string): Rule {
+  return (input) => {
+    expectArguments(input, 1);
+    return { node: callAs("__digest", input, [stringConstant(algorithm), bytesOf(input.args[0]!)]), kind: "binary" };
+  };
+}
+
+/** digest(value, algorithm) */
+function digest(input: RuleInput): Typed {
+  expectArguments(input, 2);
+  const [value, algorithm] = input.args;
+  if (algorithm!.text?.toLowerCase() === "sha256")
+    return { node: call("unhex", [callAs("sha256", input, [bytesOf(value!)])]), kind: "binary" };
+  return { node: callAs("__digest", input, [castTo(algorithm!.node, "VARCHAR"), bytesOf(value!)]), kind: "binary" };
+}
+
+const ENCODERS: Readonly<Record<string, string>> = { hex: "__to_hex", base64: "__to_base64", base64pad: "to_base64" };
+const DECODERS: Readonly<Record<string, string>> = { hex: "__of_hex", base64: "__of_base64", base64pad: "__of_base64" };
+
+/** encode(value, format), decode(text, format); with one argument they are DuckDB's. */
+function coder(verb: "encode" | "decode", macros: Readonly<Record<string, string>>): Rule {
+  return (input) => {
+    const [value, format] = input.args;
+    if (format === undefined)
+      return input.args.length === 1 ? { node: callAs(verb, input), kind: verb === "encode" ? "binary" : "string" } : null;
+    expectArguments(input, 2);
+    const name = format.text?.toLowerCase() ?? "";
+    const macro = Object.hasOwn(macros, name) ? macros[name]! : null;
+    if (macro === null) {
+      throw planError(
+        `There is no built-in encoding named '${format.text ?? "not a constant"}', currently supported encodings are: base64, base64pad, hex`,
+      );
+    }
+    if (verb === "encode") return { node: callAs(macro, input, [bytesOf(value!)]), kind: "string" };
+    const text = value!.kind === "binary" ? call("decode", [value!.node]) : castTo(value!.node, "VARCHAR");
+    return { node: callAs(macro, input, [text]), kind: "binary" };
+  };
+}
+
+export const BINARY_RULES: Rules = {
+  decode: coder("decode", DECODERS),
+  digest,
+  encode: coder("encode", ENCODERS),
+  md5,
+  sha224: hash("sha224"),
+  sha256,
+  sha384: hash("sha384"),
+  sha512: hash("sha512"),
+};

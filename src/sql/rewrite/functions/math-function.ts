@@ -1,0 +1,113 @@
+// Mathematics: IEEE 754 for floats, errors for integers that do not fit.
+import type { Typed } from "../../bind/kind.ts";
+import { call, castTo, integerConstant } from "../../parse/tree.ts";
+import { callAs, expectArguments, narrow, type Rule, type RuleInput, type Rules, simple, wide } from "../rule.ts";
+
+/** A function of one number with a float. */
+function float(name: string): Rule {
+  return simple(name, [1], "float");
+}
+
+/** log(x) to the base of ten, log(base, x). */
+function log(input: RuleInput): Typed {
+  expectArguments(input, 1, 2);
+  const [first, second] = input.args;
+  if (second === undefined) return { node: callAs("__log10", input, [first!.node]), kind: "float" };
+  const exact = first!.number === undefined ? undefined : { 2: "__log2", 10: "__log10" }[Number(first!.number)];
+  const node = exact === undefined ? callAs("__log", input, [first!.node, second.node]) : callAs(exact, input, [second.node]);
+  return { node, kind: "float" };
+}
+
+/** round(x [, places]) */
+function round(input: RuleInput): Typed {
+  expectArguments(input, 1, 2);
+  const [x, places] = input.args;
+  // of an integer it is a float
+  const value = x!.kind === "integer" ? castTo(x!.node, "DOUBLE") : x!.node;
+  return {
+    node: callAs("round", input, places === undefined ? [value] : [value, narrow(places)]),
+    kind: x!.kind === "integer" ? "float" : x!.kind,
+  };
+}
+
+/** trunc(x [, places]), towards zero, always a float. */
+function trunc(input: RuleInput): Typed {
+  expectArguments(input, 1, 2);
+  const [x, places] = input.args;
+  const value = castTo(x!.node, "DOUBLE");
+  const node = callAs("trunc", input, places === undefined ? [value] : [value, narrow(places)]);
+  // the parser writes INTERVAL '1' DAY with trunc
+  return x!.number === undefined || places !== undefined
+    ? { node, kind: "float" }
+    : { node, kind: "float", number: Math.trunc(Number(x!.number)) };
+}
+
+/** Of integers an integer, exact and within 64 bits. */
+function power(input: RuleInput): Typed {
+  expectArguments(input, 2);
+  const [base, exponent] = input.args;
+  if (base!.kind !== "integer" || exponent!.kind !== "integer") return { node: callAs("pow", input), kind: "float" };
+  const [x, n] = [base!, exponent!].map((value) => castTo(wide(value), "BIGINT"));
+  return { node: callAs("__integer_power", input, [x!, n!]), kind: "integer" };
+}
+
+/** DuckDB's is 128 bits wide. */
+function factorial(input: RuleInput): Typed {
+  expectArguments(input, 1);
+  return {
+    node: castTo(call("factorial", [castTo(input.args[0]!.node, "INTEGER")], input.node.query_location), "BIGINT"),
+    kind: "integer",
+  };
+}
+
+function isZero(input: RuleInput): Typed {
+  expectArguments(input, 1);
+  const location = input.node.query_location === undefined ? {} : { query_location: input.node.query_location };
+  const right = integerConstant(0);
+  return {
+    node: { class: "COMPARISON", type: "COMPARE_EQUAL", alias: "", left: input.args[0]!.node, right, ...location },
+    kind: "boolean",
+  };
+}
+
+export const MATH_RULES: Rules = {
+  abs: simple("abs", [1], "first"),
+  acos: float("__acos"),
+  acosh: float("acosh"),
+  asin: float("__asin"),
+  asinh: float("asinh"),
+  atan: float("atan"),
+  atan2: simple("atan2", [2], "float"),
+  atanh: float("__atanh"),
+  cbrt: float("__cbrt"),
+  ceil: float("ceil"),
+  cos: float("__cos"),
+  cosh: float("cosh"),
+  cot: float("__cot"),
+  degrees: float("degrees"),
+  exp: float("exp"),
+  factorial,
+  floor: float("floor"),
+  gcd: simple("gcd", [2], "integer"),
+  isnan: simple("isnan", [1], "boolean"),
+  iszero: isZero,
+  lcm: simple("lcm", [2], "integer"),
+  ln: float("__ln"),
+  log,
+  log10: float("__log10"),
+  log2: float("__log2"),
+  nanvl: simple("__nanvl", [2], "float"),
+  pi: simple("pi", [0], "float"),
+  pow: power,
+  power,
+  radians: float("radians"),
+  random: simple("random", [0], "float"),
+  round,
+  signum: float("__signum"),
+  sin: float("__sin"),
+  sinh: float("sinh"),
+  sqrt: float("__sqrt"),
+  tan: float("__tan"),
+  tanh: float("tanh"),
+  trunc,
+};

@@ -1,0 +1,172 @@
+// Regular expressions and patterns. A constant pattern is translated once (regex.ts), others row by row.
+import type { Typed } from "../../bind/kind.ts";
+import { call, castTo, type Expression, type FunctionCall, integerConstant, operator, stringConstant } from "../../parse/tree.ts";
+import { translateRegex, translateReplacement } from "../../regex/regex.ts";
+import { callAs, expectArguments, not, nullConstant, planError, type RuleInput, type Rules, whenThen, wide } from "../rule.ts";
+import { textOf } from "../values/cast.ts";
+
+/** A pattern for RE2 with its flags in it. */
+function pattern(regex: Typed, flags: Typed | undefined): Expression {
+  if (regex.text !== undefined && (flags === undefined || flags.text !== undefined)) {
+    return stringConstant(translateRegex(regex.text, flags?.text ?? "").pattern);
+  }
+  return call("__regex", [castTo(regex.node, "VARCHAR"), flags === undefined ? stringConstant("") : castTo(flags.node, "VARCHAR")]);
+}
+
+/** Flags without "g", and whether it was there. */
+function withoutGlobal(flags: Typed | undefined): { flags: Typed | undefined; isGlobal: boolean } {
+  if (flags?.text === undefined) return { flags, isGlobal: false };
+  const text = flags.text.replaceAll("g", "");
+  return { flags: { node: stringConstant(text), kind: "string", text }, isGlobal: text !== flags.text };
+}
+
+function refuseGlobal(name: string, flags: Typed | undefined): void {
+  if (flags?.text?.includes("g")) throw planError(`${name}() does not support the "global" option`);
+}
+
+/** regexp_like(text, regex [, flags]) */
+function like(input: RuleInput): Typed {
+  expectArguments(input, 2, 3);
+  const [value, regex, flags] = input.args;
+  refuseGlobal("regexp_like", flags);
+  return { node: callAs("regexp_matches", input, [textOf(value!), pattern(regex!, flags)]), kind: "boolean" };
+}
+
+/** regexp_count(text, regex [, start [, flags]]) */
+function count(input: RuleInput): Typed {
+  expectArguments(input, 2, 4);
+  const [value, regex, start, flags] = input.args;
+  refuseGlobal("regexp_count", flags);
+  const text = start === undefined ? textOf(value!) : call("__from", [textOf(value!), wide(start)]);
+  return { node: call("len", [callAs("regexp_extract_all", input, [text, pattern(regex!, flags)])]), kind: "integer" };
+}
+
+const OCCURRENCE_MAX = 100n;
+
+/** regexp_instr(text, regex [, start [, occurrence [, flags]]]): where it matches, from 1; 0 for nowhere. */
+function place(input: RuleInput): Typed {
+  expectArguments(input, 2, 5);
+  const [value, regex, start, occurrence, flags] = input.args;
+  refuseGlobal("regexp_instr", flags);
+  const nth = occurrence === undefined ? 1n : occurrence.number;
+  if (typeof nth !== "bigint" || nth < 1n || nth > OCCURRENCE_MAX)
+    throw planError(`regexp_instr expects its occurrence to be a constant from 1 to ${OCCURRENCE_MAX}`);
+  const text = start === undefined ? textOf(value!) : call("__from", [textOf(value!), wide(start)]);
+  const skipped = nth === 1n ? "" : `{${nth - 1n}}`;
+  const around = (re: string): string => (skipped === "" ? `^((?s:.*?))(?:${re})` : `^((?:(?s:.*?)(?:${re}))${skipped}(?s:.*?))(?:${re})`);
+  const re = pattern(regex!, flags);
+  const whole =
+    re.class === "CONSTANT"
+      ? stringConstant(around(String(re.value.value)))
+      : call("__place_pattern", [re, wide({ node: integerConstant(nth), kind: "integer", number: nth })]);
+  return { node: callAs("__regexp_place", input, [text, whole, start === undefined ? integerConstant(1) : wide(start)]), kind: "integer" };
+}
+
+/** regexp_match(text, regex [, flags]): the groups of the first match, or all of it where there are no groups; NULL for no match. */
+function match(input: RuleInput): Typed {
+  expectArguments(input, 2, 3);
+  const [value, regex, flags] = input.args;
+  refuseGlobal("regexp_match", flags);
+  const text = textOf(value!);
+  const re = pattern(regex!, flags);
+  const isConstant = re.class === "CONSTANT";
+  const extract = (group: number): Expression => callAs("regexp_extract", input, [text, re, integerConstant(group)]);
+  const found = isConstant ? groupsOf(regex!.text!, flags?.text ?? "", extract) : anyGroups(regex!, extract);
+  return { node: whenThen([[call("regexp_matches", [text, re]), found]]), kind: "list", depth: 1 };
+}
+
+/** A group that took no part in the match is left out; DuckDB gives an empty text for it. */
+function groupsOf(regex: string, flags: string, extract: (group: number) => Expression): Expression {
+  const { groups } = translateRegex(regex, flags);
+  if (groups.length === 0) return call("list_value", [extract(0)]);
+  const texts = groups.map(({ mayBeEmpty }, i) => {
+    const text = extract(i + 1);
+    return mayBeEmpty ? text : call("nullif", [text, stringConstant("")]);
+  });
+  const list = call("list_value", texts);
+  return groups.every(({ mayBeEmpty }) => mayBeEmpty) ? list : call("__present", [list]);
+}
+
+/** RE2 hands out nine groups at most. */
+const GROUPS = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+
+function anyGroups(regex: Typed, extract: (group: number) => Expression): Expression {
+  const groupCount = call("__regex_groups", [castTo(regex.node, "VARCHAR")]);
+  const groups = call("list_slice", [call("list_value", GROUPS.map(extract)), castTo(integerConstant(1), "BIGINT"), groupCount]);
+  return whenThen([[operator("=", groupCount, integerConstant(0)), call("list_value", [extract(0)])]], groups);
+}
+
+/** regexp_replace(text, regex, replacement [, flags]): the first match, with "g" every one. */
+function replace(input: RuleInput): Typed {
+  expectArguments(input, 3, 4);
+  const [value, regex, replacement, given] = input.args;
+  const { flags, isGlobal } = withoutGlobal(given);
+  const re = pattern(regex!, flags);
+  const replaced = replacementOf(regex!, replacement!, flags);
+  const text = textOf(value!);
+  const once = callAs("regexp_replace", input, [text, re, replaced]);
+  const all: FunctionCall = { ...once, children: [...once.children, stringConstant("g")] };
+  if (given !== undefined && given.text === undefined) {
+    const hasGlobal = call("contains", [castTo(given.node, "VARCHAR"), stringConstant("g")]);
+    return {
+      node: whenThen([
+        [hasGlobal, all],
+        [not(hasGlobal), once],
+      ]),
+      kind: "string",
+    };
+  }
+  return { node: isGlobal ? all : once, kind: "string" };
+}
+
+function replacementOf(regex: Typed, replacement: Typed, flags: Typed | undefined): Expression {
+  if (regex.text !== undefined && replacement.text !== undefined && (flags === undefined || flags.text !== undefined)) {
+    return stringConstant(translateReplacement(replacement.text, translateRegex(regex.text, flags?.text ?? "").groups));
+  }
+  const flagText = flags === undefined ? stringConstant("") : castTo(flags.node, "VARCHAR");
+  return call("__regex_replacement", [castTo(regex.node, "VARCHAR"), flagText, castTo(replacement.node, "VARCHAR")]);
+}
+
+/** The operators of token-rules.ts: case-blind or not, negated or not. */
+const MATCH_OPERATORS: Readonly<Record<string, { negated: boolean; flags: string }>> = {
+  "<~>": { negated: false, flags: "" },
+  "<!~>": { negated: true, flags: "" },
+  "<~*>": { negated: false, flags: "i" },
+  "<!~*>": { negated: true, flags: "i" },
+};
+
+/** LIKE and its kin, by DuckDB's operators. */
+const LIKE_OPERATORS: Readonly<Record<string, { negated: boolean; name: string }>> = {
+  "~~": { negated: false, name: "like_escape" },
+  "!~~": { negated: true, name: "like_escape" },
+  "~~*": { negated: false, name: "ilike_escape" },
+  "!~~*": { negated: true, name: "ilike_escape" },
+};
+
+/** An operator that looks for a pattern; null for any other. */
+export function rewritePatternOperator(node: FunctionCall, [text, regex]: readonly [Typed, Typed]): Typed | null {
+  const matching = MATCH_OPERATORS[node.function_name];
+  if (matching !== undefined) {
+    const flags: Typed = { node: stringConstant(matching.flags), kind: "string", text: matching.flags };
+    const found = call("regexp_matches", [textOf(text), isNull(regex) ? nullConstant() : pattern(regex, flags)], node.query_location);
+    return { node: matching.negated ? not(found) : found, kind: "boolean" };
+  }
+  const like = LIKE_OPERATORS[node.function_name];
+  if (like === undefined) return null;
+  // a backslash takes the meaning of what follows it
+  if (regex.text !== undefined && !regex.text.includes("\\")) return { node, kind: "boolean" };
+  const found = call(like.name, [text.node, regex.node, stringConstant("\\")], node.query_location);
+  return { node: like.negated ? not(found) : found, kind: "boolean" };
+}
+
+function isNull({ node }: Typed): boolean {
+  return node.class === "CONSTANT" && node.value.is_null;
+}
+
+export const REGEX_RULES: Rules = {
+  regexp_count: count,
+  regexp_instr: place,
+  regexp_like: like,
+  regexp_match: match,
+  regexp_replace: replace,
+};

@@ -1,0 +1,67 @@
+// selector_first(x, time) and its kin: the value and the time of one row of many, rows without x left out. Made of DuckDB's aggregates.
+import type { Typed } from "../../bind/kind.ts";
+import { sameType, structType } from "../../bind/type-notes.ts";
+import type { Expression, FunctionCall, Operator } from "../../parse/tree.ts";
+import { call } from "../../parse/tree.ts";
+import { typed } from "../rewriter.ts";
+import { argumentCount, isNotNull, whenThen } from "../rule.ts";
+import { nsOf } from "../values/arithmetic.ts";
+import { asTime } from "../values/cast.ts";
+
+/** The aggregates that find the value and its time. Of equal values the earliest row's counts. */
+const SELECTORS: Readonly<Record<string, (value: Typed, time: Typed) => { value: FunctionCall; time: FunctionCall }>> = {
+  selector_first: (x, time) => ({ value: call("arg_min", [x.node, time.node]), time: call("min", [time.node]) }),
+  selector_last: (x, time) => ({ value: call("arg_max", [x.node, time.node]), time: call("max", [time.node]) }),
+  selector_min: (x, time) => ({
+    value: call("min", [x.node]),
+    time: call("arg_min", [time.node, call("row", [x.node, time.node])]),
+  }),
+  selector_max: (x, time) => ({
+    value: call("max", [x.node]),
+    time: call("arg_max", [time.node, call("row", [x.node, { ...call("~", [nsOf(time)]), is_operator: true }])]),
+  }),
+};
+
+export function isSelector(name: string): boolean {
+  return Object.hasOwn(SELECTORS, name);
+}
+
+/** The pair as a struct. */
+export function rewriteSelector(node: FunctionCall, args: readonly Typed[]): Typed {
+  const { value, time } = pairOf(node, args);
+  const members: Expression[] = [
+    { ...value.node, alias: "value" },
+    { ...time.node, alias: "time" },
+  ];
+  const note = structType([
+    { name: "value", value },
+    { name: "time", value: time },
+  ]);
+  return { ...typed(whenThen([[isNotNull(time.node), call("struct_pack", members, node.query_location)]]), "other"), ...note };
+}
+
+/** `selector_last(x, time)['value']`: a part of the pair, without the pair. */
+export function selectorPart(node: Operator): { selector: FunctionCall; part: "value" | "time" } | null {
+  const [pair, key] = node.children;
+  if (node.type !== "ARRAY_EXTRACT" && node.type !== "STRUCT_EXTRACT") return null;
+  if (pair?.class !== "FUNCTION" || !isSelector(pair.function_name) || key?.class !== "CONSTANT") return null;
+  const part = key.value.value;
+  return part === "value" || part === "time" ? { selector: pair, part } : null;
+}
+
+export function rewriteSelectorPart(node: FunctionCall, args: readonly Typed[], part: "value" | "time"): Typed {
+  return pairOf(node, args)[part];
+}
+
+function pairOf(node: FunctionCall, args: readonly Typed[]): { value: Typed; time: Typed } {
+  const [x, at] = args;
+  if (x === undefined || at === undefined || args.length !== 2) throw argumentCount(node.function_name, "2", args.length);
+  const pair = SELECTORS[node.function_name]!(x, asTime(at));
+  const isPresent: Expression = { class: "OPERATOR", type: "OPERATOR_IS_NOT_NULL", alias: "", children: [x.node] };
+  const filter: Expression =
+    node.filter === null ? isPresent : { class: "CONJUNCTION", type: "CONJUNCTION_AND", alias: "", children: [isPresent, node.filter] };
+  // the least and the greatest of tags are plain texts
+  const chosen = /first|last/.test(node.function_name) ? sameType(x) : {};
+  // the aggregates of the value pass over NULLs themselves
+  return { value: { ...typed({ ...pair.value, filter: node.filter }, x.kind), ...chosen }, time: typed({ ...pair.time, filter }, "time") };
+}

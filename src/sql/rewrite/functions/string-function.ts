@@ -1,0 +1,173 @@
+// Functions of texts. Lengths and places are counted in characters, from 1.
+import type { Typed } from "../../bind/kind.ts";
+import { call, castTo, type Expression, integerConstant, operator, stringConstant } from "../../parse/tree.ts";
+import { callAs, expectArguments, narrow, planError, type Rule, type RuleInput, type Rules, whole, wide } from "../rule.ts";
+import { textOf } from "../values/cast.ts";
+
+const INT32 = { kind: "integer", arrow: "Int32" } as const;
+const TEXT = { kind: "string" } as const;
+const BOOLEAN = { kind: "boolean" } as const;
+
+/** An argument as text: the dialect turns other values into one. */
+function text(value: Typed): Expression {
+  const isNull = value.node.class === "CONSTANT" && value.node.value.is_null;
+  if (isNull || value.kind === "integer" || value.kind === "boolean") return castTo(wide(value), "VARCHAR");
+  return textOf(value);
+}
+
+/** A function of texts alone. */
+function ofTexts(name: string, counts: readonly [number, number?], result: Omit<Typed, "node">): Rule {
+  return (input) => {
+    expectArguments(input, counts[0], counts[1] ?? counts[0]);
+    return { node: callAs(name, input, input.args.map(text)), ...result };
+  };
+}
+
+/** A function of a text, followed by numbers. */
+function textAndNumbers(name: string, counts: readonly [number, number?]): Rule {
+  return (input) => {
+    expectArguments(input, counts[0], counts[1] ?? counts[0]);
+    const [first, ...rest] = input.args;
+    return { node: callAs(name, input, [text(first!), ...rest.map(whole)]), ...TEXT };
+  };
+}
+
+/** Joined, NULLs left out. */
+function concat(input: RuleInput): Typed | null {
+  if (input.args.some(({ kind }) => kind === "list")) return null;
+  expectArguments(input, 1, Number.POSITIVE_INFINITY);
+  return { node: callAs("concat", input, input.args.map(text)), ...TEXT };
+}
+
+/** Bytes: of a text or of binary data. */
+function octets(name: "octet_length" | "bit_length"): Rule {
+  return (input) => {
+    expectArguments(input, 1);
+    const [value] = input.args;
+    const bytes = value!.kind === "binary" ? callAs("octet_length", input) : callAs("strlen", input, [text(value!)]);
+    return { node: name === "octet_length" ? bytes : operator("*", bytes, integerConstant(8)), ...INT32 };
+  };
+}
+
+/** lpad, rpad: with spaces, unless something else is given. */
+function pad(macro: string): Rule {
+  return (input) => {
+    expectArguments(input, 2, 3);
+    const [value, length, fill] = input.args;
+    return { node: callAs(macro, input, [text(value!), whole(length!), fill === undefined ? stringConstant(" ") : text(fill)]), ...TEXT };
+  };
+}
+
+/** substr(text, from [, length]): what lies before the first character counts, and is nothing. */
+function substr(input: RuleInput): Typed {
+  expectArguments(input, 2, 3);
+  const [value, from, length] = input.args;
+  if (length === undefined) {
+    return { node: callAs("__after", input, [text(value!), whole(from!)]), ...TEXT };
+  }
+  if (typeof length.number === "bigint" && length.number < 0n) throw planError(`negative substring length not allowed: ${length.number}`);
+  return { node: callAs("__substr", input, [text(value!), whole(from!), whole(length)]), ...TEXT };
+}
+
+/** overlay(text PLACING other FROM place [FOR length]) */
+function overlay(input: RuleInput): Typed {
+  expectArguments(input, 3, 4);
+  const [value, other, first, length] = input.args;
+  const replaced = length === undefined ? call("length", [text(other!)]) : whole(length);
+  return { node: callAs("__overlay", input, [text(value!), text(other!), whole(first!), replaced]), ...TEXT };
+}
+
+function splitPart(input: RuleInput): Typed {
+  expectArguments(input, 3);
+  const [value, delimiter, place] = input.args;
+  return { node: callAs("__split_part", input, [text(value!), text(delimiter!), whole(place!)]), ...TEXT };
+}
+
+function substrIndex(input: RuleInput): Typed {
+  expectArguments(input, 3);
+  const [value, delimiter, count] = input.args;
+  return { node: callAs("__substr_index", input, [text(value!), text(delimiter!), whole(count!)]), ...TEXT };
+}
+
+function toHex(input: RuleInput): Typed {
+  expectArguments(input, 1);
+  const { kind } = input.args[0]!;
+  if (kind !== "integer" && kind !== "unknown")
+    throw planError(`Function 'to_hex' expects an integer but received a value of kind ${kind}`);
+  return { node: call("lower", [callAs("to_hex", input)]), ...TEXT };
+}
+
+function repeat(input: RuleInput): Typed {
+  expectArguments(input, 2);
+  const [value, count] = input.args;
+  return { node: callAs("__repeat", input, [castTo(text(value!), "VARCHAR"), whole(count!)]), ...TEXT };
+}
+
+function uuid(input: RuleInput): Typed {
+  expectArguments(input, 0);
+  return { node: castTo(callAs("uuid", input), "VARCHAR"), ...TEXT };
+}
+
+function chr(input: RuleInput): Typed {
+  expectArguments(input, 1);
+  return { node: callAs("chr", input, [narrow(input.args[0]!)]), ...TEXT };
+}
+
+/** string_to_array(text, delimiter [, text that stands for NULL]) */
+function stringToArray(input: RuleInput): Typed {
+  expectArguments(input, 2, 3);
+  const [value, delimiter, none] = input.args;
+  const split = callAs("__string_to_array", input, [text(value!), text(delimiter!)]);
+  return { node: none === undefined ? split : call("__without_text", [split, text(none)]), kind: "list", depth: 1 };
+}
+
+const LENGTH = ofTexts("length", [1], INT32);
+const POSITION = ofTexts("strpos", [2], INT32);
+const TRIM = ofTexts("trim", [1, 2], TEXT);
+
+export const STRING_RULES: Rules = {
+  ascii: ofTexts("ascii", [1], INT32),
+  bit_length: octets("bit_length"),
+  btrim: TRIM,
+  char_length: LENGTH,
+  character_length: LENGTH,
+  chr,
+  concat,
+  concat_ws: ofTexts("concat_ws", [2, Number.POSITIVE_INFINITY], TEXT),
+  contains: (input) => (input.args[0]?.kind === "list" || input.args[0]?.kind === "map" ? null : ofTexts("contains", [2], BOOLEAN)(input)),
+  damerau_levenshtein: ofTexts("__damerau", [2], INT32),
+  editdist3: ofTexts("__levenshtein_of", [2], INT32),
+  ends_with: ofTexts("ends_with", [2], BOOLEAN),
+  find_in_set: ofTexts("__find_in_set", [2], INT32),
+  initcap: ofTexts("__initcap", [1], TEXT),
+  instr: POSITION,
+  left: textAndNumbers("left", [2]),
+  length: (input) => (input.args[0]?.kind === "list" || input.args[0]?.kind === "binary" ? null : LENGTH(input)),
+  levenshtein: ofTexts("__levenshtein_of", [2], INT32),
+  lower: ofTexts("lower", [1], TEXT),
+  lpad: pad("__lpad"),
+  ltrim: ofTexts("ltrim", [1, 2], TEXT),
+  octet_length: octets("octet_length"),
+  overlay,
+  position: POSITION,
+  repeat,
+  replace: ofTexts("replace", [3], TEXT),
+  reverse: ofTexts("reverse", [1], TEXT),
+  right: textAndNumbers("right", [2]),
+  rpad: pad("__rpad"),
+  rtrim: ofTexts("rtrim", [1, 2], TEXT),
+  split_part: splitPart,
+  starts_with: ofTexts("starts_with", [2], BOOLEAN),
+  string_to_array: stringToArray,
+  string_to_list: stringToArray,
+  strpos: POSITION,
+  substr,
+  substr_index: substrIndex,
+  substring: substr,
+  substring_index: substrIndex,
+  to_hex: toHex,
+  translate: ofTexts("translate", [3], TEXT),
+  trim: TRIM,
+  upper: ofTexts("__upper", [1], TEXT),
+  uuid,
+};

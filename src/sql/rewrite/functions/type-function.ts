@@ -1,0 +1,80 @@
+// Types as the vendor's engine names them, and the version.
+
+import { near, TsdbError } from "../../../model/errors.ts";
+import { VERSION } from "../../../model/version.ts";
+import { parseArrowType } from "../../bind/arrow-type.ts";
+import { isAggregate } from "../../bind/functions.ts";
+import type { Typed } from "../../bind/kind.ts";
+import { DICTIONARY, isDictionary, isNullConstant, NULL_TYPE } from "../../bind/type-notes.ts";
+import { bigintConstant, type Cast, call, castTo, operator, stringConstant } from "../../parse/tree.ts";
+import { expectArguments, isNotNull, type RuleInput, type Rules, whenThen, wide } from "../rule.ts";
+import { bin } from "../time/time-bin.ts";
+import { inZone } from "../time/time-zone.ts";
+import { timeOfNs } from "../values/arithmetic.ts";
+import { rewriteCast, textOf } from "../values/cast.ts";
+import { someNode } from "../walk.ts";
+import { bytesOf } from "./binary-function.ts";
+
+/** The vendor's name of a value's type where it is known here; null: DuckDB has to say. */
+export function knownType(value: Typed): string | null {
+  if (value.arrow !== undefined) return value.arrow;
+  const { node } = value;
+  if (isNullConstant(value)) return NULL_TYPE;
+  if (isDictionary(value)) return DICTIONARY;
+  if (value.kind === "time" && value.zone !== undefined) return `Timestamp(ns, "${value.zone}")`;
+  if (value.kind === "duration") return "Duration(ns)";
+  return value.kind === "integer" && node.class === "CONSTANT" && typeof value.number === "bigint" && value.number < 2n ** 63n
+    ? "Int64"
+    : null;
+}
+
+/** arrow_typeof(x): one text for all rows. */
+function arrowTypeof(input: RuleInput): Typed {
+  expectArguments(input, 1);
+  const [value] = input.args;
+  const known = knownType(value!);
+  const text = stringConstant(known ?? "");
+  if (known === null) return { node: call("__arrow_type", [call("typeof", [wide(value!)])]), kind: "string" };
+  // what makes one row of many must go on doing so
+  const isOneRow = someNode(value!.node, (part) => part.class === "FUNCTION" && isAggregate(part.function_name));
+  if (isOneRow) return { node: whenThen([[isNotNull(call("count_star", [])), text]]), kind: "string" };
+  return { node: text, kind: "string", text: known };
+}
+
+/** arrow_cast(x, 'type') */
+function arrowCast(input: RuleInput): Typed {
+  expectArguments(input, 2);
+  const [value, name] = input.args;
+  const type = name!.text === undefined ? null : parseArrowType(name!.text);
+  if (type === null) {
+    const got = near(name!.text ?? "not a constant");
+    const message = `Execution error: Unsupported type '${got}'. Must be a supported arrow type name such as 'Int32' or 'Timestamp(ns)'`;
+    throw new TsdbError("bad_query", message);
+  }
+  const { unitNs } = type;
+  if (type.name.startsWith("Time32") && value!.kind === "integer")
+    throw new TsdbError("bad_query", `This feature is not implemented: Unsupported CAST from Int64 to ${type.name}`);
+  if (type.name.startsWith("Duration"))
+    return { node: operator("*", castTo(wide(value!), "BIGINT"), bigintConstant(unitNs!)), kind: "duration", arrow: type.name };
+  if (unitNs !== undefined && value!.kind === "integer") {
+    const time = timeOfNs(operator("*", castTo(wide(value!), "BIGINT"), bigintConstant(unitNs)));
+    return { ...inZone(time, type.zone), arrow: type.name };
+  }
+  if (type.type.id === "BLOB") return { node: bytesOf(value!), kind: "binary", arrow: type.name };
+  if (type.type.id === "VARCHAR" && value!.kind === "binary") return { node: textOf(value!), kind: "string", arrow: type.name };
+  const node: Cast = { ...castTo(value!.node, type.type.id), cast_type: type.type };
+  const cast = { ...rewriteCast(node, value!, input.scope), arrow: type.name };
+  if (unitNs === undefined || cast.kind !== "time") return cast;
+  return { ...inZone(bin(cast, unitNs, 0n), type.zone), arrow: type.name };
+}
+
+/** What answers. */
+function version(input: RuleInput): Typed {
+  expectArguments(input, 0);
+  return { node: stringConstant(ENGINE), kind: "string", text: ENGINE };
+}
+
+const ARCHITECTURE: Readonly<Record<string, string>> = { x64: "x86_64", arm64: "aarch64" };
+const ENGINE = `tsdb ${VERSION} (DuckDB), ${ARCHITECTURE[process.arch] ?? process.arch} on ${process.platform}`;
+
+export const TYPE_RULES: Rules = { arrow_cast: arrowCast, arrow_typeof: arrowTypeof, version };

@@ -1,0 +1,434 @@
+// date_bin_gapfill: a SELECT that groups by it becomes one over its groups with the missing bins put between them.
+//
+//   grouped   SELECT date_bin(…) AS bin, keys, aggregates FROM … WHERE … GROUP BY …  the storage may make it (push-aggregate.ts)
+//   numbered  … with the number of each group's bin
+//   marked    … with the number of the next bin of the same key, and what locf and interpolate carry over: windows over these groups
+//   filled    … one row for each bin up to the next, each made of the group before it
+//   shown     … the bin's start, the keys, each aggregate as it is in that bin or as it is filled
+//   the SELECT's own list, HAVING, ORDER BY and LIMIT over that
+
+import { TimeZone } from "../../../model/time/time-zone.ts";
+import { type CteMap, Scope } from "../../bind/scope.ts";
+import { parseInterval } from "../../parse/interval.ts";
+import { internalName } from "../../parse/names.ts";
+import type { Expression, FunctionCall, Modifier, SelectNode } from "../../parse/tree.ts";
+import { bigintConstant, call, castTo, integerConstant, stringConstant } from "../../parse/tree.ts";
+import { type Late, LateNumber, settled } from "../../plan/trace.ts";
+import { column, named, select, subquery, windowCall } from "../../print/build-query.ts";
+import { rewriteExpression } from "../expression.ts";
+import { isAggregateCall } from "../functions/aggregate-call.ts";
+import { selectorPart } from "../functions/selector.ts";
+import { hasAggregate } from "../one-table.ts";
+import { itemAlias, type RewriteContext } from "../rewriter.ts";
+import { isNotNull, nullConstant, nullOf, planError, whenThen } from "../rule.ts";
+import { currentTime } from "../time/time-function.ts";
+import { asTime } from "../values/cast.ts";
+import { conjunction, mapChildren, someNode } from "../walk.ts";
+import { GapBins } from "./bins.ts";
+import { timeSource } from "./bounds.ts";
+import { BIN_FUNCTIONS, type Fill, misplaced } from "./rules.ts";
+
+/** Changes a SELECT that groups by date_bin_gapfill; leaves others as they are. @throws TsdbError bad_query */
+export function fillGaps(node: SelectNode, context: RewriteContext, ctes: CteMap): void {
+  if (node.group_expressions.length === 0 && node.aggregate_handling !== "FORCE_AGGREGATES") return;
+  const groups = groupExpressions(node);
+  if (!groups.some(({ expression }) => someNode(expression, isBinCall))) return;
+  Object.assign(node, new GapFilling(node, groups, context, ctes).rewrite());
+}
+
+function isBinCall(node: Expression): boolean {
+  return node.class === "FUNCTION" && node.function_name in BIN_FUNCTIONS;
+}
+
+/** An expression of GROUP BY, and how else the SELECT may name it. */
+interface Group {
+  readonly expression: Expression;
+  readonly alias: string | null;
+}
+
+/** GROUP BY with places and aliases as what they stand for; a name is an alias only where that is a bin. */
+function groupExpressions(node: SelectNode): Group[] {
+  if (node.aggregate_handling === "FORCE_AGGREGATES") {
+    return node.select_list.filter((item) => !hasAggregate(item)).map((item) => ({ expression: item, alias: itemAlias(item) }));
+  }
+  return node.group_expressions.map((group): Group => {
+    if (group.class === "CONSTANT") {
+      const item = node.select_list[Number(group.value.value) - 1];
+      return { expression: item ?? group, alias: item === undefined ? null : itemAlias(item) };
+    }
+    if (group.class !== "COLUMN_REF" || group.column_names.length > 1) return { expression: group, alias: null };
+    const [name] = group.column_names;
+    const item = node.select_list.find((item) => itemAlias(item) === name && item.class !== "COLUMN_REF");
+    const isAlias = item !== undefined && (someNode(item, isBinCall) || !readsColumn(item, name!));
+    return isAlias ? { expression: item, alias: name! } : { expression: group, alias: null };
+  });
+}
+
+/** `upper(room) AS room … GROUP BY room`: the column is meant. */
+function readsColumn(node: Expression, name: string): boolean {
+  return someNode(node, (part) => part.class === "COLUMN_REF" && part.column_names.at(-1) === name);
+}
+
+const BIN = internalName("bin", 0);
+const NUMBER = internalName("number", 0);
+const FROM = internalName("from", 0);
+const NEXT = internalName("next", 0);
+const AT = internalName("at", 0);
+/** Lists of rows to be made are taken apart in steps, so that none is longer than this: DuckDB's memory limit does not see lists. */
+const CHUNK = 256n;
+
+/** What WHERE says of the bins. */
+interface Found {
+  readonly zone: string | undefined;
+  readonly bins: GapBins;
+}
+
+/** An aggregate of the groups, and what is carried over from one group to the next. */
+interface Value {
+  readonly expression: Expression;
+  readonly name: string;
+  readonly fills: Set<Fill>;
+}
+
+class GapFilling {
+  private readonly bin: FunctionCall;
+  private readonly found: Late<Found>;
+  /** Their form is that of all statements. */
+  private readonly bins: GapBins;
+  private readonly zone: string | undefined;
+  private readonly keys: { readonly expression: Expression; readonly name: string; readonly text: string }[] = [];
+  private readonly values = new Map<string, Value>();
+  private readonly aliases: ReadonlySet<string>;
+  private readonly hasOneSource: boolean;
+
+  constructor(
+    private readonly node: SelectNode,
+    groups: readonly Group[],
+    private readonly context: RewriteContext,
+    ctes: CteMap,
+  ) {
+    if (node.group_sets.length > 1) throw planError("gap-filling queries do not support GROUPING SETS, ROLLUP or CUBE");
+    this.hasOneSource = node.from_table.type !== "JOIN";
+    this.aliases = new Set(node.select_list.map(({ alias }) => alias).filter((alias) => alias !== ""));
+    let bin: FunctionCall | null = null;
+    for (const { expression } of groups) {
+      const calls = countBins(expression);
+      if (calls === 0) {
+        this.keys.push({ expression: named(expression, ""), name: internalName("key", this.keys.length), text: this.textOf(expression) });
+        continue;
+      }
+      if (calls > 1 || bin !== null) throw planError("DATE_BIN_GAPFILL specified more than once");
+      if (!isBinCall(expression)) {
+        throw planError(
+          "DATE_BIN_GAPFILL must be a top-level expression in the GROUP BY clause when gap filling. It cannot be part of another expression or cast",
+        );
+      }
+      bin = expression as FunctionCall;
+    }
+    this.bin = bin!;
+    const [interval, originNs] = this.strideAndOrigin(ctes);
+    const read = { ...node };
+    const name = this.bin.function_name;
+    const isByClock = name === "date_bin_wallclock_gapfill";
+    const find = (): Found => {
+      const { range, zone } = timeSource(this.bin.children[1]!, read, context, ctes);
+      if (isByClock && interval.months !== 0)
+        throw planError("DATE_BIN_WALLCLOCK does not support month-, year- or century-based intervals");
+      const clock = isByClock && zone !== undefined ? TimeZone.of(zone) : null;
+      return { zone, bins: GapBins.of(range, { name, interval, originNs, zone: clock }) };
+    };
+    // queries in FROM are rewritten in place: what they say can be found only now
+    const isRepeatable = node.from_table.type === "BASE_TABLE";
+    this.found = isRepeatable ? context.trace.step(find, haveSameForm) : settled(find());
+    // bins in several runs are written as they are
+    this.bins = this.found.current.bins.isOneRun ? this.found.current.bins : this.found.look().bins;
+    this.zone = this.found.current.zone;
+  }
+
+  /** A number of the bins: those of each statement, where they are one run. */
+  private constant(number: (bins: GapBins) => bigint): Expression {
+    const { bins, found } = this;
+    if (!bins.isOneRun) return bigintConstant(number(bins));
+    const value = new LateNumber(this.context.trace, () => number(found.current.bins));
+    return castTo({ class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value }, "BIGINT");
+  }
+
+  private indexOf(start: Expression): Expression {
+    return this.bins.isOneRun
+      ? this.bins.indexOf(
+          start,
+          this.constant(({ base }) => base),
+        )
+      : this.bins.indexOf(start);
+  }
+
+  private startOf(index: Expression): Expression {
+    return this.bins.isOneRun
+      ? this.bins.startOf(
+          index,
+          this.constant(({ base }) => base),
+        )
+      : this.bins.startOf(index);
+  }
+
+  rewrite(): SelectNode {
+    const { node } = this;
+    const select_list = node.select_list.map((item) => {
+      const alias = itemAlias(item) ?? (item.class === "COLUMN_REF" ? item.column_names.at(-1)! : "");
+      return named(this.replace(item, true), alias);
+    });
+    const having = node.having === null ? null : this.replace(node.having, false);
+    const qualify = node.qualify === null ? null : this.replace(node.qualify, false);
+    const modifiers = node.modifiers.map((modifier) => this.modifier(modifier));
+    const isOrdered = modifiers.some(({ type }) => type === "ORDER_MODIFIER");
+    const from = this.shown(this.filled(this.marked(this.numbered(this.grouped()), isOrdered)));
+    return {
+      ...node,
+      select_list,
+      from_table: subquery(from, internalName("shown", 0)),
+      where_clause: conjunction(having === null ? [] : [having]),
+      group_expressions: [],
+      group_sets: [],
+      aggregate_handling: "STANDARD_HANDLING",
+      having: null,
+      sample: null,
+      qualify,
+      modifiers,
+    };
+  }
+
+  private strideAndOrigin(ctes: CteMap): [NonNullable<ReturnType<typeof parseInterval>>, bigint] {
+    const [stride, , origin] = this.bin.children;
+    const count = this.bin.children.length;
+    if (count < 2 || count > 3) throw planError(`DATE_BIN_GAPFILL expects 2 or 3 arguments, got ${count}`);
+    const isScalar = (part: Expression): boolean => !someNode(part, ({ class: kind }) => kind === "COLUMN_REF" || kind === "SUBQUERY");
+    if (!isScalar(stride!)) throw planError("stride argument to DATE_BIN_GAPFILL for gap fill query must evaluate to a scalar");
+    if (origin !== undefined && !isScalar(origin)) {
+      throw planError("origin argument to DATE_BIN_GAPFILL for gap fill query must evaluate to a scalar");
+    }
+    const scope = new Scope([], null, ctes);
+    const width = rewriteExpression(stride!, this.context, scope);
+    const interval = width.interval ?? (width.text === undefined ? null : parseInterval(width.text));
+    if (interval === null) throw planError("gap filling expects a stride parameter to be a scalar interval");
+    const originNs = origin === undefined ? 0n : asTime(rewriteExpression(origin, this.context, scope)).timeNs;
+    if (originNs === undefined) throw planError("origin argument to DATE_BIN_GAPFILL for gap fill query must evaluate to a scalar");
+    return [interval, originNs];
+  }
+
+  private modifier(modifier: Modifier): Modifier {
+    if (modifier.type === "ORDER_MODIFIER") {
+      return { ...modifier, orders: modifier.orders.map((order) => ({ ...order, expression: this.orderKey(order.expression) })) };
+    }
+    if (modifier.type !== "DISTINCT_MODIFIER") return modifier;
+    return { ...modifier, distinct_on_targets: modifier.distinct_on_targets.map((target) => this.orderKey(target)) };
+  }
+
+  /** A bare name is an alias first; a number is a place. */
+  private orderKey(node: Expression): Expression {
+    if (node.class === "CONSTANT") return node;
+    const isAlias = node.class === "COLUMN_REF" && node.column_names.length === 1 && this.aliases.has(node.column_names[0]!);
+    return isAlias ? node : this.replace(node, true);
+  }
+
+  /** An expression over groups as one over filled rows. */
+  private replace(node: Expression, mayFill: boolean): Expression {
+    const text = this.textOf(node);
+    const key = this.keys.find((known) => known.text === text);
+    if (key !== undefined) return column(key.name);
+    if (node.class === "FUNCTION") {
+      const { function_name: name } = node;
+      if (isBinCall(node)) return text === this.textOf(this.bin) ? column(BIN) : misplaced(name);
+      if (name === "locf" || name === "interpolate") return mayFill ? this.fill(name, node) : misplaced(name);
+      if (isAggregateCall(node)) return this.value(node, null);
+    }
+    if (node.class === "OPERATOR" && selectorPart(node) !== null) return this.value(node, null);
+    if (node.class === "COLUMN_REF") return this.otherColumn(node);
+    if (node.class === "STAR") throw planError("a gap-filling query shows group columns and aggregates, not *");
+    return node.class === "LAMBDA" || node.class === "SUBQUERY" ? node : mapChildren(node, (child) => this.replace(child, mayFill));
+  }
+
+  private otherColumn(node: Extract<Expression, { class: "COLUMN_REF" }>): Expression {
+    const name = node.column_names.at(-1)!;
+    if (node.column_names.length === 1 && (this.aliases.has(name) || currentTime(name, this.context) !== null)) return node;
+    throw planError(
+      `Column in SELECT must be in GROUP BY or an aggregate function: column "${node.column_names.join(".")}" must appear in the GROUP BY clause or must be part of an aggregate function`,
+    );
+  }
+
+  private fill(fill: Fill, node: FunctionCall): Expression {
+    const [argument] = node.children;
+    if (argument === undefined || node.children.length !== 1)
+      throw planError(`${fill} should have 1 argument, got ${node.children.length}`);
+    const isAggregate = isAggregateCall(argument) || (argument.class === "OPERATOR" && selectorPart(argument) !== null);
+    if (!isAggregate) throw planError(`${fill} must be called on an aggregate column in a gap-filling query`);
+    return this.value(argument, fill);
+  }
+
+  /** A column of the filled rows: an aggregate of the bin itself, or filled. */
+  private value(node: Expression, fill: Fill | null): Expression {
+    const key = this.textOf(node);
+    let value = this.values.get(key);
+    if (value === undefined) {
+      value = { expression: named(node, ""), name: internalName("value", this.values.size), fills: new Set() };
+      this.values.set(key, value);
+    }
+    if (fill !== null) value.fills.add(fill);
+    if (fill === "interpolate" && isSelectorCall(node)) this.value(partOf(node, "value"), "interpolate");
+    return column(fill === null ? value.name : fillName(value, fill));
+  }
+
+  /** What two expressions have in common that mean the same. */
+  private textOf(node: Expression): string {
+    return JSON.stringify({ ...node, alias: "" }, (member, value: unknown) => {
+      if (member === "query_location") return undefined;
+      // with one source of columns a qualified name is the same as a bare one
+      return member === "column_names" && this.hasOneSource && Array.isArray(value) ? value.slice(-1) : value;
+    });
+  }
+
+  private get groupNames(): string[] {
+    return [BIN, ...this.keys.map(({ name }) => name), ...[...this.values.values()].map(({ name }) => name)];
+  }
+
+  private grouped(): SelectNode {
+    const { node } = this;
+    const bin: FunctionCall = { ...this.bin, function_name: BIN_FUNCTIONS[this.bin.function_name]!, alias: BIN };
+    const items = [
+      bin,
+      ...this.keys.map(({ expression, name }) => named(expression, name)),
+      ...[...this.values.values()].map(({ expression, name }) => named(expression, name)),
+    ];
+    const groupBy = [bin, ...this.keys].map((_, i) => integerConstant(i + 1));
+    return { ...select({ items, from: node.from_table, where: node.where_clause, groupBy }), sample: node.sample };
+  }
+
+  private numbered(grouped: SelectNode): SelectNode {
+    const items = [...this.groupNames.map((name) => column(name)), named(this.indexOf(column(BIN)), NUMBER)];
+    return select({ items, from: subquery(grouped, internalName("grouped", 0)) });
+  }
+
+  private marked(numbered: SelectNode, isOrdered: boolean): SelectNode {
+    const keys = this.keys.map(({ name }) => column(name));
+    const over = { partitionBy: keys, orderBy: [column(NUMBER)] };
+    const before = windowCall("lag", column(NUMBER), over);
+    const isFirst: Expression = { class: "OPERATOR", type: "OPERATOR_IS_NULL", alias: "", children: [before] };
+    const items = [
+      ...this.groupNames.map((name) => column(name)),
+      column(NUMBER),
+      named(whenThen([[isFirst, bigintConstant(0n)]], column(NUMBER)), FROM),
+      named(windowCall("lead", column(NUMBER), { ...over, otherwise: this.constant(({ count }) => count) }), NEXT),
+    ];
+    for (const value of this.values.values()) {
+      const x = column(value.name);
+      const number = whenThen([[isNotNull(x), column(NUMBER)]]);
+      const last = { ...over, rows: "up to current", ignoreNulls: true } as const;
+      const next = { ...over, rows: "after current", ignoreNulls: true } as const;
+      const isLine = value.fills.has("interpolate") && !isSelectorCall(value.expression);
+      if (isLine || value.fills.has("locf")) items.push(named(windowCall("last_value", x, last), carried(value, "last")));
+      if (!isLine) continue;
+      items.push(named(windowCall("last_value", number, last), carried(value, "last number")));
+      items.push(named(windowCall("first_value", x, next), carried(value, "next")));
+      items.push(named(windowCall("first_value", number, next), carried(value, "next number")));
+    }
+    const orderBy = isOrdered ? [] : [...keys, column(NUMBER)];
+    return select({ items, from: subquery(numbered, internalName("numbered", 0)), orderBy });
+  }
+
+  /** One row for each bin from FROM up to NEXT, in steps. */
+  private filled(marked: SelectNode): SelectNode {
+    const names = marked.select_list.map((item) =>
+      item.alias !== "" ? item.alias : (item as { column_names: string[] }).column_names[0]!,
+    );
+    const sizes = chunkSizes(this.bins);
+    let from = marked;
+    let [lower, upper]: [Expression, Expression] = [column(FROM), column(NEXT)];
+    for (const [i, size] of [...sizes, 1n].entries()) {
+      const chunk = internalName("chunk", i);
+      const rows = call("unnest", [call("__chunks", [lower, upper, bigintConstant(size)])]);
+      const passed = [...names, ...(i === 0 ? [] : [internalName("chunk", i - 1)])].map((name) => column(name));
+      from = select({ items: [...passed, named(rows, size === 1n ? AT : chunk)], from: subquery(from, internalName("chunks", i)) });
+      lower = call("__chunk_from", [column(FROM), column(chunk), bigintConstant(size)]);
+      upper = call("__chunk_to", [column(NEXT), column(chunk), bigintConstant(size)]);
+    }
+    return from;
+  }
+
+  private shown(filled: SelectNode): SelectNode {
+    const start = call("make_timestamp_ns", [this.startOf(column(AT))]);
+    const isBin: Expression = { class: "COMPARISON", type: "COMPARE_EQUAL", alias: "", left: column(AT), right: column(NUMBER) };
+    const isAfter: Expression = { ...isBin, type: "COMPARE_GREATERTHANOREQUALTO" };
+    const items = [
+      named(this.zone === undefined ? start : call("tz", [start, stringConstant(this.zone)]), BIN),
+      ...this.keys.map(({ name }) => column(name)),
+    ];
+    for (const value of this.values.values()) {
+      const x = column(value.name);
+      const elsewhere = isCount(value.expression) ? bigintConstant(0n) : nullConstant();
+      items.push(named(whenThen([[isBin, x]], elsewhere), value.name));
+      if (value.fills.has("locf")) items.push(named(whenThen([[isAfter, column(carried(value, "last"))]]), fillName(value, "locf")));
+      if (value.fills.has("interpolate")) {
+        const isPresent: Expression = { class: "CONJUNCTION", type: "CONJUNCTION_AND", alias: "", children: [isBin, isNotNull(x)] };
+        items.push(named(whenThen([[isPresent, x]], this.between(value, isAfter)), fillName(value, "interpolate")));
+      }
+    }
+    return select({ items, from: subquery(filled, internalName("filled", 0)) });
+  }
+
+  /** The value on the line between the last bin that has one and the next. */
+  private between(value: Value, isAfter: Expression): Expression {
+    if (isSelectorCall(value.expression)) {
+      const part = this.values.get(this.textOf(partOf(value.expression, "value")))!;
+      const line = this.between(part, isAfter);
+      const members = [named(line, "value"), named(nullOf("TIMESTAMP_NS"), "time")];
+      return whenThen([[isNotNull(line), call("struct_pack", members)]], nullConstant());
+    }
+    const [last, lastNumber, next, nextNumber] = (["last", "last number", "next", "next number"] as const).map((what) =>
+      column(carried(value, what)),
+    ) as [Expression, Expression, Expression, Expression];
+    const [at, t0, t1] = [column(AT), lastNumber, nextNumber].map((number) => this.startOf(number)) as [Expression, Expression, Expression];
+    return whenThen([[isAfter, call("__interpolate", [at, t0, last, t1, next])]]);
+  }
+}
+
+/** Of the lists that bins are taken apart in, the largest first. */
+function chunkSizes({ count }: GapBins): bigint[] {
+  const sizes: bigint[] = [];
+  for (let size = CHUNK; size < count; size *= CHUNK) sizes.unshift(size);
+  return sizes;
+}
+
+function haveSameForm(a: Found, b: Found): boolean {
+  return a.zone === b.zone && a.bins.isOneRun === b.bins.isOneRun && chunkSizes(a.bins).length === chunkSizes(b.bins).length;
+}
+
+function countBins(node: Expression): number {
+  let count = 0;
+  someNode(node, (part) => {
+    if (isBinCall(part)) count++;
+    return false;
+  });
+  return count;
+}
+
+/** Aggregates that are never NULL: a bin without rows has their value of no rows. */
+const COUNTS: ReadonlySet<string> = new Set(["count", "count_star", "approx_distinct", "regr_count"]);
+
+function isCount(node: Expression): boolean {
+  return node.class === "FUNCTION" && COUNTS.has(node.function_name);
+}
+
+function isSelectorCall(node: Expression): boolean {
+  return node.class === "FUNCTION" && node.function_name.startsWith("selector_");
+}
+
+function partOf(selector: Expression, part: string): Expression {
+  return { class: "OPERATOR", type: "ARRAY_EXTRACT", alias: "", children: [selector, stringConstant(part)] };
+}
+
+function fillName({ name }: Value, fill: Fill): string {
+  return internalName(`${fill} ${name}`, 0);
+}
+
+function carried({ name }: Value, what: "last" | "last number" | "next" | "next number"): string {
+  return internalName(`${what} ${name}`, 0);
+}

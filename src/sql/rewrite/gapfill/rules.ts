@@ -1,0 +1,32 @@
+// The functions of gap-filling queries where they are called on their own: gapfill.ts takes the calls out of the queries that it changes.
+import type { Expression } from "../../parse/tree.ts";
+import { call, castTo } from "../../parse/tree.ts";
+import { planError, type Rule } from "../rule.ts";
+
+/** The functions by the bins that they make. */
+export const BIN_FUNCTIONS: Readonly<Record<string, string>> = {
+  date_bin_gapfill: "date_bin",
+  date_bin_wallclock_gapfill: "date_bin_wallclock",
+};
+export type Fill = "locf" | "interpolate";
+
+/** Called on their own. */
+export const GAPFILL_RULES: Readonly<Record<string, Rule>> = {
+  ...Object.fromEntries(Object.keys(BIN_FUNCTIONS).map((name) => [name, () => misplaced(name)])),
+  locf: () => misplaced("locf"),
+  interpolate: () => misplaced("interpolate"),
+  /** The value between two others: at, time and value before, time and value after. */
+  __interpolate: ({ args }) => {
+    const [at, t0, v0, t1, v1] = args.map(({ node }) => node) as [Expression, Expression, Expression, Expression, Expression];
+    const kind = args[2]?.kind ?? "unknown";
+    const line = call("__line", [at, t0, castTo(v0, "DOUBLE"), t1, castTo(v1, "DOUBLE")]);
+    if (kind === "integer" || kind === "duration") return { node: castTo(call("trunc", [line]), "BIGINT"), kind };
+    if (kind === "float" || kind === "unknown") return { node: line, kind: "float" };
+    throw planError(`unsupported data type for interpolation gap filling: ${kind}`);
+  },
+};
+
+export function misplaced(name: string): never {
+  const place = name in BIN_FUNCTIONS ? "as a GROUP BY expression" : "in the SELECT list of a gap-filling query";
+  throw planError(`${name} may only be used ${place}`);
+}

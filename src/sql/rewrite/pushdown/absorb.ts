@@ -1,0 +1,42 @@
+// A WHERE clause as what the storage can judge row by row: a time range, tags' values and fields' comparisons. What it cannot judge
+// exactly is left over.
+import { ALL_TIME, type FieldPredicate, type TagPredicate, type TimeRange } from "../../../model/query/scan.ts";
+import type { ScanUse, Typed } from "../../bind/kind.ts";
+import type { Expression } from "../../parse/tree.ts";
+import { asCondition } from "../expression.ts";
+import { conjuncts } from "../walk.ts";
+import { intersect } from "./narrow.ts";
+
+export interface Absorbed {
+  readonly range: TimeRange;
+  /** One per column; no values: no row passes. */
+  readonly tags: readonly TagPredicate[];
+  readonly fields: readonly FieldPredicate[];
+  /** Conditions as written that are none of these: a row passes WHERE if it satisfies them too. */
+  readonly rest: readonly Expression[];
+}
+
+/** `rewrite` gives a condition without changing it. */
+export function absorb(where: Expression | null, scan: ScanUse, rewrite: (condition: Expression) => Typed): Absorbed {
+  let range = ALL_TIME;
+  const tags = new Map<number, readonly (string | null)[]>();
+  const fields: FieldPredicate[] = [];
+  const rest: Expression[] = [];
+  for (const part of where === null ? [] : conjuncts(where)) {
+    const { hints = [], isExact } = asCondition(rewrite(part));
+    if (isExact !== true || hints.some((hint) => hint.scan !== scan)) {
+      rest.push(part);
+      continue;
+    }
+    for (const hint of hints) {
+      if (hint.kind === "time") range = intersect(range, hint.range);
+      else if (hint.kind === "field") fields.push(hint.predicate);
+      else if (hint.kind === "tag") {
+        const values = new Set(hint.values);
+        const known = tags.get(hint.columnId);
+        tags.set(hint.columnId, known === undefined ? [...values] : known.filter((value) => values.has(value)));
+      }
+    }
+  }
+  return { range, tags: [...tags].map(([columnId, values]) => ({ columnId, values })), fields, rest };
+}

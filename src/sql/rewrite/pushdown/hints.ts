@@ -1,0 +1,148 @@
+// What a condition says about single columns of a table, for scans to skip rows by. Constants are brought to the column's own type only
+// where the comparison stays the same for every value of that type.
+
+import type { ComparisonOperator, TimeRange } from "../../../model/query/scan.ts";
+import { ColumnType } from "../../../model/rows/column.ts";
+import type { Hint, Typed } from "../../bind/kind.ts";
+
+const OPERATORS: Readonly<Record<string, ComparisonOperator>> = {
+  COMPARE_EQUAL: "=",
+  COMPARE_NOTEQUAL: "!=",
+  COMPARE_LESSTHAN: "<",
+  COMPARE_GREATERTHAN: ">",
+  COMPARE_LESSTHANOREQUALTO: "<=",
+  COMPARE_GREATERTHANOREQUALTO: ">=",
+};
+
+/** The operator when its sides change places. */
+const MIRRORED: Readonly<Record<ComparisonOperator, ComparisonOperator>> = {
+  "=": "=",
+  "!=": "!=",
+  "<": ">",
+  ">": "<",
+  "<=": ">=",
+  ">=": "<=",
+};
+
+const I64_MIN = -(2n ** 63n);
+const I64_MAX = 2n ** 63n - 1n;
+/** Up to here every integer is a double, and so is every integer beside it. */
+const EXACT_MAX = 2 ** 52;
+
+/** What `left type right` says; null: nothing that could be said exactly. */
+export function comparisonHint(type: string, left: Typed, right: Typed): Hint | null {
+  const operator = OPERATORS[type];
+  if (operator === undefined) return null;
+  return columnHint(left, operator, right) ?? columnHint(right, MIRRORED[operator], left);
+}
+
+function columnHint(column: Typed, operator: ComparisonOperator, constant: Typed): Hint | null {
+  const { source } = column;
+  const type = source?.scan.defs[source.index]?.type;
+  if (source === undefined || type === undefined) return null;
+  if (type === ColumnType.tag) return operator === "=" && constant.text !== undefined ? tagHint(column, [constant.text]) : null;
+  if (type === ColumnType.time) {
+    const range = constant.timeNs === undefined ? null : timeRange(operator, constant.timeNs);
+    return range === null ? null : { kind: "time", scan: source.scan, range };
+  }
+  if (type === ColumnType.string) return operator === "=" && constant.text !== undefined ? textHint(column, [constant.text]) : null;
+  return fieldHint(column, type, operator, constant);
+}
+
+/** A condition on a tag column: the row has one of `values`. */
+export function tagHint(column: Typed, values: readonly (string | null)[]): Hint | null {
+  const { source } = column;
+  const def = source?.scan.defs[source.index];
+  if (source === undefined || def === undefined || def.type !== ColumnType.tag) return null;
+  return { kind: "tag", scan: source.scan, columnId: def.id, values };
+}
+
+/** A condition on a tag or a string field: its value is one of `values`. */
+export function textHint(column: Typed, values: readonly string[]): Hint | null {
+  const { source } = column;
+  const def = source?.scan.defs[source.index];
+  if (source === undefined || def?.type !== ColumnType.string) return tagHint(column, values);
+  return { kind: "field", scan: source.scan, predicate: { columnId: def.id, operator: "in", values } };
+}
+
+/** The value is there: what no value of the type fails. */
+export function presenceHint(column: Typed): Hint | null {
+  const { source } = column;
+  const def = source?.scan.defs[source.index];
+  if (source === undefined || def === undefined) return null;
+  const least: Partial<Record<ColumnType, number | bigint | boolean>> = {
+    [ColumnType.float]: Number.NEGATIVE_INFINITY,
+    [ColumnType.integer]: I64_MIN,
+    [ColumnType.unsigned]: 0n,
+    [ColumnType.boolean]: false,
+  };
+  const value = least[def.type];
+  return value === undefined ? null : { kind: "field", scan: source.scan, predicate: { columnId: def.id, operator: ">=", value } };
+}
+
+/** A boolean column as a condition. */
+export function truthHint(column: Typed, value: boolean): Hint | null {
+  const { source } = column;
+  const def = source?.scan.defs[source.index];
+  if (source === undefined || def?.type !== ColumnType.boolean) return null;
+  return { kind: "field", scan: source.scan, predicate: { columnId: def.id, operator: "=", value } };
+}
+
+/** Nothing lies in it. */
+const NEVER: TimeRange = { minNs: I64_MAX, maxNs: I64_MIN };
+
+/** `at` may lie outside of i64. */
+function timeRange(operator: ComparisonOperator, at: bigint): TimeRange | null {
+  if (operator === "!=") return null;
+  const minNs = operator === "=" || operator === ">=" ? at : operator === ">" ? at + 1n : I64_MIN;
+  const maxNs = operator === "=" || operator === "<=" ? at : operator === "<" ? at - 1n : I64_MAX;
+  if (minNs > I64_MAX || maxNs < I64_MIN) return NEVER;
+  return { minNs: minNs < I64_MIN ? I64_MIN : minNs, maxNs: maxNs > I64_MAX ? I64_MAX : maxNs };
+}
+
+function fieldHint(column: Typed, type: ColumnType, operator: ComparisonOperator, constant: Typed): Hint | null {
+  const source = column.source!;
+  const folded = fold(type, operator, constant);
+  return folded === null
+    ? null
+    : { kind: "field", scan: source.scan, predicate: { columnId: source.scan.defs[source.index]!.id, ...folded } };
+}
+
+type Folded = { readonly operator: ComparisonOperator; readonly value: number | bigint | boolean };
+
+function fold(type: ColumnType, operator: ComparisonOperator, constant: Typed): Folded | null {
+  const { number, boolean } = constant;
+  if (type === ColumnType.boolean) return boolean === undefined ? null : { operator, value: boolean };
+  // A cast to another type may round, or fail.
+  if (number === undefined || constant.node.class !== "CONSTANT") return null;
+  if (type === ColumnType.float) {
+    // An integer beyond i64 would be compared as a HUGEINT, whose way to a double is DuckDB's own.
+    if (typeof number === "bigint") return number < I64_MIN || number > I64_MAX ? null : { operator, value: Number(number) };
+    return Number.isNaN(number) ? null : { operator, value: number };
+  }
+  if (type !== ColumnType.integer && type !== ColumnType.unsigned) return null;
+  const whole = typeof number === "bigint" ? { operator, value: number } : wholeNumber(operator, number);
+  if (whole === null) return null;
+  const [least, greatest] = type === ColumnType.integer ? [I64_MIN, I64_MAX] : [0n, 2n ** 64n - 1n];
+  if (whole.value >= least && whole.value <= greatest) return whole;
+  // Beyond the type's range a comparison is always true or never; only the first can be said.
+  const isAlways = whole.value < least ? [">", ">=", "!="].includes(operator) : ["<", "<=", "!="].includes(operator);
+  return isAlways ? { operator: ">=", value: least } : null;
+}
+
+/** Integers are compared with a double as doubles. Their way there never changes their order, and up to 2^52 not their value: so the
+ *  integers on either side of the constant stay on their side. */
+function wholeNumber(operator: ComparisonOperator, value: number): { operator: ComparisonOperator; value: bigint } | null {
+  if (!(Math.abs(value) <= EXACT_MAX)) return null;
+  if (Number.isInteger(value)) return { operator, value: BigInt(value) };
+  switch (operator) {
+    case ">":
+    case ">=":
+      return { operator: ">=", value: BigInt(Math.ceil(value)) };
+    case "<":
+    case "<=":
+      return { operator: "<=", value: BigInt(Math.floor(value)) };
+    default:
+      return null;
+  }
+}

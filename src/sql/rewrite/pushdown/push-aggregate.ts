@@ -1,0 +1,259 @@
+// A SELECT that groups one table's rows by tags and a bin of time becomes a SELECT over groups which the storage makes. The tree is changed
+// before its rewrite, and only if nothing of it is left that needs single rows: every name means a tag grouped by, every time is the bin,
+// every aggregate one of the storage's. What stands around them (HAVING, ORDER BY, windows, arithmetic) stays with DuckDB.
+
+import { TsdbError } from "../../../model/errors.ts";
+import { type Aggregate, aggregateColumns } from "../../../model/query/aggregate.ts";
+import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
+import { type GroupSource, kindOfColumn, type ScanUse, type TimeBin, type Typed } from "../../bind/kind.ts";
+import type { OutputColumn } from "../../bind/scope.ts";
+import { encodeName, internalName } from "../../parse/names.ts";
+import type { ColumnRef, Expression, Modifier, SelectNode } from "../../parse/tree.ts";
+import { call, stringConstant } from "../../parse/tree.ts";
+import type { Late } from "../../plan/trace.ts";
+import { type From, scanOf } from "../from.ts";
+import { isAggregateCall, storageAggregate, storageSelectorPart } from "../functions/aggregate-call.ts";
+import { selectorPart } from "../functions/selector.ts";
+import { hasAggregate, isDistinct, isVolatile, type OneTable, Unfit, unfit } from "../one-table.ts";
+import { conjunction, mapChildren, someNode } from "../walk.ts";
+import type { Absorbed } from "./absorb.ts";
+
+/** A scan of groups, registered under a new handle; null when the statement has to do without. */
+type GroupScan = (source: Late<GroupSource>) => ScanUse | null;
+
+/** Changes the SELECT to read groups, and gives its new FROM; null, and nothing changed, when that cannot be. */
+export function pushAggregate(table: OneTable, groups: GroupScan): From | null {
+  if (!asksForGroups(table.node)) return null;
+  try {
+    return new Grouping(table, groups).push();
+  } catch (error) {
+    // a mistake in the statement is found again by whoever rewrites it as it is
+    if (error instanceof Unfit || error instanceof TsdbError) return null;
+    throw error;
+  }
+}
+
+function asksForGroups(node: SelectNode): boolean {
+  if (node.group_expressions.length > 0 || node.aggregate_handling === "FORCE_AGGREGATES" || isDistinct(node)) return true;
+  return node.select_list.some(hasAggregate) || (node.having !== null && hasAggregate(node.having));
+}
+
+/** Where an expression stands: that decides what an alias means there. */
+type Clause = "select" | "where" | "filter" | "order";
+
+class Grouping {
+  private readonly node: SelectNode;
+  private readonly tags = new Map<number, ColumnDef>();
+  private bin: TimeBin | null = null;
+  /** SELECT DISTINCT of keys: the groups themselves. */
+  private readonly isListOfKeys: boolean;
+  private readonly aggregates = new Map<string, { readonly aggregate: Aggregate; readonly name: string }>();
+
+  constructor(
+    private readonly table: OneTable,
+    private readonly groups: GroupScan,
+  ) {
+    const { node } = table;
+    this.node = node;
+    this.isListOfKeys =
+      isDistinct(node) &&
+      node.group_expressions.length + node.group_sets.length === 0 &&
+      node.aggregate_handling === "STANDARD_HANDLING" &&
+      node.having === null &&
+      node.qualify === null;
+  }
+
+  push(): From {
+    const { node } = this;
+    const groups = this.groupExpressions();
+    for (const group of groups) this.addKey(this.table.rewrite(group));
+    const { absorbed } = this.table;
+    const select_list = node.select_list.map((item, i) => {
+      const value = this.replace(item, "select");
+      const name = this.table.itemNames[i] ?? (item.class === "COLUMN_REF" ? item.column_names.at(-1)! : "");
+      return { ...value, alias: name };
+    });
+    const filters = absorbed.current.rest.map((condition) => this.keyFilter(condition));
+    if (node.having !== null) filters.push(this.replace(node.having, "filter"));
+    const qualify = node.qualify === null ? null : this.replace(node.qualify, "filter");
+    const modifiers = node.modifiers.flatMap((modifier) => this.modifier(modifier));
+    // without GROUP BY it is the aggregates that make groups
+    if (this.isListOfKeys ? this.aggregates.size > 0 && groups.length > 0 : groups.length === 0 && this.aggregates.size === 0) unfit();
+    const from = this.groupsAsTable(absorbed);
+    Object.assign(node, { select_list, qualify, modifiers, where_clause: conjunction(filters), having: null });
+    Object.assign(node, { group_expressions: [], group_sets: [], aggregate_handling: "STANDARD_HANDLING" });
+    return from;
+  }
+
+  /** What rows are grouped by, as expressions over rows. */
+  private groupExpressions(): Expression[] {
+    const { node } = this;
+    if (node.aggregate_handling === "FORCE_AGGREGATES") {
+      const keys = node.select_list.filter((item) => !hasAggregate(item));
+      return keys.length > 0 ? keys : unfit();
+    }
+    if (node.group_expressions.length === 0) {
+      if (node.group_sets.length > 0) unfit();
+      return this.isListOfKeys && !node.select_list.some(hasAggregate) ? node.select_list : [];
+    }
+    const [set, ...others] = node.group_sets;
+    if (others.length > 0 || (set !== undefined && set.length !== node.group_expressions.length)) unfit();
+    return node.group_expressions.map((group) => this.groupExpression(group));
+  }
+
+  /** A place in the select list, a column, or an alias: DuckDB's order. */
+  private groupExpression(group: Expression): Expression {
+    if (group.class === "CONSTANT") return this.table.itemAt(group) ?? unfit();
+    if (group.class !== "COLUMN_REF" || this.table.resolve(group.column_names).found) return group;
+    return this.table.item(group) ?? unfit();
+  }
+
+  private addKey(key: Typed): void {
+    const { source, bin } = key;
+    if (bin !== undefined && bin.scan === this.table.rows) {
+      if (this.bin !== null && !sameBin(this.bin, bin)) unfit();
+      this.bin = bin;
+      return;
+    }
+    const def = source?.scan === this.table.rows ? this.table.rows.defs[source.index] : undefined;
+    if (def?.type !== ColumnType.tag) unfit();
+    this.tags.set(def.id, def);
+  }
+
+  /** A condition on rows that only looks at what they are grouped by is one on groups. */
+  private keyFilter(condition: Expression): Expression {
+    let hasColumn = false;
+    const isUnfit = (node: Expression): boolean => {
+      hasColumn ||= node.class === "COLUMN_REF";
+      return node.class === "WINDOW" || isAggregateCall(node) || isVolatile(node);
+    };
+    if (someNode(condition, isUnfit) || !hasColumn) unfit();
+    return this.replace(condition, "where");
+  }
+
+  private modifier(modifier: Modifier): Modifier[] {
+    if (modifier.type === "ORDER_MODIFIER") {
+      const orders = modifier.orders.map((order) => ({ ...order, expression: this.orderKey(order.expression) }));
+      return [{ ...modifier, orders }];
+    }
+    if (modifier.type !== "DISTINCT_MODIFIER") return [modifier];
+    // groups are distinct already
+    if (this.isListOfKeys && this.aggregates.size === 0) return [];
+    return [{ ...modifier, distinct_on_targets: modifier.distinct_on_targets.map((target) => this.orderKey(target)) }];
+  }
+
+  /** A bare name is an alias first; a number is a place. */
+  private orderKey(node: Expression): Expression {
+    return node.class === "CONSTANT" || this.table.item(node) !== undefined ? node : this.replace(node, "order");
+  }
+
+  /** An expression over rows as one over groups. */
+  private replace(node: Expression, clause: Clause): Expression {
+    switch (node.class) {
+      case "COLUMN_REF":
+        return this.replaceColumn(node, clause);
+      case "SUBQUERY":
+      case "STAR":
+      case "LAMBDA":
+      case "POSITIONAL_REFERENCE":
+        return unfit();
+      case "FUNCTION":
+        if (isAggregateCall(node)) return { ...(storageAggregate(node, this) ?? unfit()), alias: node.alias };
+        if (BIN_FUNCTIONS.has(node.function_name) && this.bin !== null) {
+          const bin = this.table.rewrite(node);
+          if (this.isBin(bin)) return this.binAs(bin.zone);
+        }
+        break;
+      case "OPERATOR": {
+        if (node.type === "GROUPING_FUNCTION") unfit();
+        const part = selectorPart(node);
+        if (part !== null) return storageSelectorPart(part.selector, part.part, this) ?? unfit();
+        break;
+      }
+    }
+    return mapChildren(node, (child) => this.replace(child, clause));
+  }
+
+  /** The bin's start, as a time with the zone that the SELECT's has. */
+  private binAs(zone: string | undefined): Expression {
+    return zone === undefined ? this.ref(BIN_NAME) : call("tz", [this.ref(BIN_NAME), stringConstant(zone)]);
+  }
+
+  private isBin({ bin }: Typed): boolean {
+    return bin !== undefined && bin.scan === this.table.rows && this.bin !== null && sameBin(bin, this.bin);
+  }
+
+  private replaceColumn(node: ColumnRef, clause: Clause): Expression {
+    const { found } = this.table.resolve(node.column_names);
+    const item = this.table.item(node);
+    const def = this.table.column(node);
+    if (def !== null) {
+      // whether an alias or a column of that name is meant differs from clause to clause
+      if (item !== undefined && clause !== "select" && this.table.column(item)?.id !== def.id) unfit();
+      return this.tags.has(def.id) ? this.ref(encodeName(def.name), node.query_location) : unfit();
+    }
+    if (found || item === undefined || clause === "where") unfit();
+    return clause === "filter" ? this.replace({ ...item, alias: "" }, "select") : node;
+  }
+
+  /** CallParts: the column that an argument names. */
+  column(argument: Expression): ColumnDef | null {
+    return this.table.column(argument);
+  }
+
+  /** CallParts: a column of the groups. */
+  value(aggregate: Aggregate): Expression {
+    const key = `${aggregate.fn} ${aggregate.column?.id}`;
+    let known = this.aggregates.get(key);
+    if (known === undefined) {
+      const text = `${aggregate.fn}(${aggregate.column === null ? "*" : encodeName(aggregate.column.name)})`;
+      known = { aggregate, name: internalName(text, this.aggregates.size + 1) };
+      this.aggregates.set(key, known);
+    }
+    return this.ref(known.name);
+  }
+
+  /** A column of the groups, by its full name: no alias is one. */
+  private ref(name: string, location?: number): ColumnRef {
+    const place = location === undefined ? {} : { query_location: location };
+    return { class: "COLUMN_REF", type: "COLUMN_REF", alias: "", column_names: [this.table.alias, name], ...place };
+  }
+
+  private groupsAsTable(absorbed: Late<Absorbed>): From {
+    const groupBy = [...this.tags.values()];
+    const aggregates = [...this.aggregates.values()];
+    const { bin } = this;
+    const groups = {
+      bins: bin === null ? null : { originNs: bin.originNs, widthNs: bin.widthNs },
+      groupBy,
+      aggregates: aggregates.map(({ aggregate }) => aggregate),
+    };
+    const columnNames = [
+      ...(bin === null ? [] : [BIN_NAME]),
+      ...groupBy.map(({ name }) => encodeName(name)),
+      ...aggregates.map(({ name }) => name),
+    ];
+    const source = this.table.step((): GroupSource => {
+      const { range, tags, fields } = absorbed.current;
+      const first = bin === null || range.minNs >= bin.firstNs ? range.minNs : bin.firstNs;
+      const request = { range: { minNs: first, maxNs: range.maxNs }, tags, fields, ...groups };
+      const unbinned = { minNs: range.minNs, maxNs: range.maxNs < first ? range.maxNs : first - 1n };
+      return { request, columnNames, unbinned };
+    });
+    const scan = this.groups(source) ?? unfit();
+    const columns = aggregateColumns(source.current.request).map((type, index): OutputColumn => {
+      const source = type === ColumnType.tag ? { source: { scan, index } } : {};
+      const note = type === ColumnType.unsigned ? { arrow: "UInt64" } : {};
+      return { name: columnNames[index]!, kind: kindOfColumn(type), ...source, ...note };
+    });
+    const { alias, from } = this.table;
+    return { ref: scanOf(scan, alias, from), relations: [{ alias, columns }], narrowable: new Map([[scan, "always"]]) };
+  }
+}
+
+const BIN_FUNCTIONS: ReadonlySet<string> = new Set(["date_bin", "date_bin_wallclock", "date_trunc", "datetrunc", "time_bucket"]);
+const BIN_NAME = internalName("time bin", 0);
+
+function sameBin(a: TimeBin, b: TimeBin): boolean {
+  return a.widthNs === b.widthNs && (a.originNs - b.originNs) % a.widthNs === 0n;
+}

@@ -1,0 +1,65 @@
+// A value by the stretch of time that an instant lies in: a tree of comparisons, which costs little for a row but much to plan. Of a long
+// table only the years that data mostly has become a tree; the others are searched in a list.
+import { DAY_NS } from "../../../model/time/time-units.ts";
+import { daysOf } from "../../parse/time-text.ts";
+import type { Expression } from "../../parse/tree.ts";
+import { bigintConstant, call, stringConstant } from "../../parse/tree.ts";
+import { whenThen } from "../rule.ts";
+import { timeConstant } from "../values/cast.ts";
+import { nanosecondsOf } from "./time-macro.ts";
+
+/** Nanoseconds, text, or what an expression says; all constants of one choice are of one kind. */
+export type Leaf = bigint | string | Expression;
+
+const TREE_LEAVES_MAX = 96;
+const COMMON_FROM_NS = BigInt(daysOf(2005, 1, 1)) * DAY_NS;
+const COMMON_END_NS = BigInt(daysOf(2040, 1, 1)) * DAY_NS;
+
+/** `leaves[k]` for times from `bounds[k - 1]` on and before `bounds[k]`; `at` is mentioned many times. */
+export function choose(at: Expression, bounds: readonly bigint[], leaves: readonly Leaf[]): Expression {
+  if (leaves.length <= TREE_LEAVES_MAX) return tree(at, bounds, leaves, timeBound);
+  const rest = search(nanosecondsOf(at), bounds, leaves);
+  const first = bounds.findIndex((bound) => bound > COMMON_FROM_NS);
+  const end = bounds.findLastIndex((bound) => bound < COMMON_END_NS) + 1;
+  if (first < 0 || end <= first || end - first >= TREE_LEAVES_MAX) return rest;
+  // what lies before the first bound is in the same stretch as the beginning
+  const common = tree(at, bounds.slice(first, end), leaves.slice(first, end + 1), timeBound);
+  const from = compare("COMPARE_GREATERTHANOREQUALTO", at, timeBound(COMMON_FROM_NS));
+  const to = compare("COMPARE_LESSTHAN", at, timeBound(COMMON_END_NS));
+  return whenThen([[{ class: "CONJUNCTION", type: "CONJUNCTION_AND", alias: "", children: [from, to] }, common]], rest);
+}
+
+/** The same by a BIGINT. */
+export function chooseByNumber(at: Expression, bounds: readonly bigint[], leaves: readonly bigint[]): Expression {
+  return leaves.length <= TREE_LEAVES_MAX ? tree(at, bounds, leaves, bigintConstant) : search(at, bounds, leaves);
+}
+
+type BoundOf = (bound: bigint) => Expression;
+const timeBound: BoundOf = (bound) => timeConstant(bound).node;
+
+function tree(at: Expression, bounds: readonly bigint[], leaves: readonly Leaf[], boundOf: BoundOf): Expression {
+  if (leaves.length === 1) return constant(leaves[0]!);
+  const middle = leaves.length >> 1;
+  const left = tree(at, bounds.slice(0, middle - 1), leaves.slice(0, middle), boundOf);
+  const right = tree(at, bounds.slice(middle), leaves.slice(middle), boundOf);
+  return whenThen([[compare("COMPARE_LESSTHAN", at, boundOf(bounds[middle - 1]!)), left]], right);
+}
+
+function search(ns: Expression, bounds: readonly bigint[], leaves: readonly Leaf[]): Expression {
+  const steps: number[] = [];
+  for (let step = 1; step <= bounds.length; step *= 2) steps.unshift(step);
+  const isText = leaves.some((leaf) => typeof leaf === "string");
+  const own = leaves.find((leaf) => typeof leaf === "object");
+  const texts = leaves.map((leaf) => (typeof leaf === "object" ? "NULL" : String(leaf)));
+  const lists = [bounds, steps, texts].map((list) => stringConstant(`[${list.join(",")}]`));
+  const found = call(isText ? "__choose_text" : "__choose_number", [ns, ...lists]);
+  return own === undefined ? found : { class: "OPERATOR", type: "OPERATOR_COALESCE", alias: "", children: [found, own] };
+}
+
+function constant(leaf: Leaf): Expression {
+  return typeof leaf === "object" ? leaf : typeof leaf === "string" ? stringConstant(leaf) : bigintConstant(leaf);
+}
+
+function compare(type: string, left: Expression, right: Expression): Expression {
+  return { class: "COMPARISON", type, alias: "", left, right };
+}

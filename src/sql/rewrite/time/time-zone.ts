@@ -1,0 +1,168 @@
+// Times whose type carries a zone. Their value is UTC like all others'; what a clock in the zone shows is computed where it matters, from
+// the zone's own table of offsets: one offset where a scan's times lie between two changes, else a tree of comparisons.
+import { near } from "../../../model/errors.ts";
+import { ALL_TIME, type TimeRange } from "../../../model/query/scan.ts";
+import { DAY_NS, MINUTE_NS } from "../../../model/time/time-units.ts";
+import { TimeZone, type ZoneSpan } from "../../../model/time/time-zone.ts";
+import type { Typed } from "../../bind/kind.ts";
+import type { Scope } from "../../bind/scope.ts";
+import { clampI64 } from "../../parse/time-text.ts";
+import type { Expression } from "../../parse/tree.ts";
+import { bigintConstant, operator } from "../../parse/tree.ts";
+import { planError, type RuleInput } from "../rule.ts";
+import { timeOfNs } from "../values/arithmetic.ts";
+import { asTime, timeConstant, timeOfText } from "../values/cast.ts";
+import { choose, type Leaf } from "./time-choice.ts";
+import { bind, nanosecondsOf, timeMacro } from "./time-macro.ts";
+
+/** The zone of a time; null: its type has none, or it is that of UTC. */
+export function zoneOf({ zone }: Typed): TimeZone | null {
+  if (zone === undefined) return null;
+  const found = knownZone(zone);
+  return found.spans.length === 1 && found.spans[0]!.offsetNs === 0n ? null : found;
+}
+
+function knownZone(name: string): TimeZone {
+  const zone = TimeZone.of(name);
+  if (zone === null) throw planError(`TZ requires a valid timezone string, got "${near(name)}"`);
+  return zone;
+}
+
+/** `time` with a zone in its type, or without. */
+export function inZone(time: Typed, zone: string | undefined): Typed {
+  const { zone: _, ...plain } = time;
+  return zone === undefined ? plain : { ...plain, zone };
+}
+
+const TIMES = new Set(["time", "coarse", "date", "string", "unknown"]);
+
+/** tz(time[, zone]): a time without a zone is UTC. */
+export function tzRule({ args }: RuleInput): Typed {
+  const [time, zone] = args;
+  if (time === undefined || args.length > 2) throw planError(`tz expects 1 or 2 arguments, got ${args.length}`);
+  if (!TIMES.has(time.kind)) throw planError(`TZ expects nanosecond timestamp data, got ${time.kind}`);
+  if (zone === undefined) return inZone(asTime(time), "UTC");
+  if (zone.text === undefined) throw planError("tz requires its second argument to be a timezone string, got an expression");
+  return inZone(asTime(time), knownZone(zone.text).name);
+}
+
+/** `time AT TIME ZONE zone`, which the parser calls timezone(zone, time): a time without a zone is what a clock there shows. */
+export function atTimeZoneRule({ args, scope }: RuleInput): Typed {
+  const [zone, time] = args;
+  if (zone?.text === undefined || time === undefined || args.length > 2) throw planError("AT TIME ZONE expects a timezone string");
+  const { name } = knownZone(zone.text);
+  if (time.text !== undefined) return inZone(timeConstant(timeOfText(time.text, name)), name);
+  const value = asTime(time);
+  if (value.zone !== undefined) return inZone(value, name);
+  const times = withReach(timesOf(value, scope), 0n);
+  return { ...fromClock(inZone(value, name), times, null), times: () => times };
+}
+
+/** to_local_time(time): what a clock in the time's zone shows. */
+export function toLocalTimeRule({ args, scope }: RuleInput): Typed {
+  const [time] = args;
+  if (time === undefined || args.length > 1) throw planError(`to_local_time expects 1 argument, got ${args.length}`);
+  const value = asTime(time);
+  if (zoneOf(value) === null) return inZone(value, undefined);
+  const range = timesOf(value, scope);
+  return { ...toClock(value, range), times: () => withReach(range, 0n) };
+}
+
+/** The times that a value may have: those of the rows that it is a column of. */
+export function timesOf({ timeNs, source, times }: Typed, scope: Scope): TimeRange {
+  if (timeNs !== undefined) return { minNs: timeNs, maxNs: timeNs };
+  if (times !== undefined) return times();
+  return source === undefined ? ALL_TIME : scope.timeRange(source.scan);
+}
+
+/** A range with what comes before it, and the hours around a change of a clock. */
+export function withReach({ minNs, maxNs }: TimeRange, reachNs: bigint): TimeRange {
+  return { minNs: clampI64(minNs - reachNs - DAY_NS), maxNs: clampI64(maxNs + DAY_NS) };
+}
+
+/** What a clock in the time's zone shows, as a time without a zone. */
+export function toClock(time: Typed, range: TimeRange): Typed {
+  const zone = zoneOf(time);
+  const plain = inZone(time, undefined);
+  if (zone === null) return plain;
+  if (time.timeNs !== undefined) return timeConstant(time.timeNs + zone.offsetAt(clampI64(time.timeNs)));
+  const spans = zone.spansWithin(range);
+  if (spans.length === 1) return shifted(plain, spans[0]!.offsetNs);
+  return timeOfNs(bind("instant", time.node, (at) => operator("+", nanosecondsOf(at), offsetTree(at, spans))));
+}
+
+/** `local`, which a clock in its zone shows, as a time with that zone. `range`: instants that may come out. `chosen`: of an instant in
+ *  whose place this one stands, for hours that come twice; null: the earlier. */
+export function fromClock(local: Typed, range: TimeRange, chosen: ChosenInstant | null): Typed {
+  const zone = zoneOf(local);
+  if (zone === null) return local;
+  if (local.timeNs !== undefined) return inZone(timeConstant(zone.toUtc(local.timeNs)), local.zone);
+  const spans = zone.spansWithin(range);
+  if (spans.length === 1) return inZone(shifted(local, -spans[0]!.offsetNs), local.zone);
+  const utc = bind("clock", local.node, (at) => operator("-", nanosecondsOf(at), clockTree(at, spans, chosen)));
+  return inZone(timeOfNs(utc), local.zone);
+}
+
+export interface ChosenInstant {
+  /** The offset at that instant, BIGINT nanoseconds. */
+  readonly offset: Expression;
+  /** It only counts where the hours that come twice are as long as this. */
+  readonly leastNs: bigint;
+}
+
+/** The offset of an instant, TIMESTAMP_NS, mentioned many times. */
+export function offsetTree(at: Expression, spans: readonly ZoneSpan[]): Expression {
+  const bounds = spans.slice(1).map(({ fromNs }) => fromNs);
+  const leaves = spans.map(({ offsetNs }) => offsetNs);
+  return choose(at, bounds, leaves);
+}
+
+/** A time with a zone as answers write it, with its offset; null: it has no zone. */
+export function zonedText(time: Typed, scope: Scope): Expression | null {
+  if (time.zone === undefined) return null;
+  const spans = zoneSpans(time, scope);
+  const bounds = spans.slice(1).map(({ fromNs }) => fromNs);
+  return bind("instant", time.node, (at) => {
+    const local = timeOfNs(operator("+", nanosecondsOf(at), offsetTree(at, spans)));
+    const texts = spans.map(({ offsetNs }) => offsetText(offsetNs));
+    const offset = choose(at, bounds, texts);
+    return operator("||", timeMacro("__time_text", local.node), offset);
+  });
+}
+
+/** The spans of a time's zone that it may lie in, without the seconds of local mean time: an offset is written without them. */
+export function zoneSpans(time: Typed, scope: Scope): ZoneSpan[] {
+  const spans = knownZone(time.zone ?? "UTC").spansWithin(timesOf(time, scope));
+  return spans.map((span) => ({ ...span, offsetNs: (span.offsetNs / MINUTE_NS) * MINUTE_NS }));
+}
+
+/** `+02:00`; nothing at all is `Z`. */
+export function offsetText(offsetNs: bigint): string {
+  if (offsetNs === 0n) return "Z";
+  const minutes = Number((offsetNs < 0n ? -offsetNs : offsetNs) / MINUTE_NS);
+  const twoDigits = (value: number): string => String(value).padStart(2, "0");
+  return `${offsetNs < 0n ? "-" : "+"}${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`;
+}
+
+/** The offset that makes an instant of what a clock shows. */
+function clockTree(at: Expression, spans: readonly ZoneSpan[], chosen: ChosenInstant | null): Expression {
+  const bounds: bigint[] = [];
+  const leaves: Leaf[] = [spans[0]!.offsetNs];
+  for (let i = 1; i < spans.length; i++) {
+    const [before, { fromNs, offsetNs }] = [spans[i - 1]!.offsetNs, spans[i]!];
+    const after = fromNs + offsetNs;
+    // hours that come twice begin when the clock is put back to `after`
+    if (offsetNs < before && chosen !== null && chosen.leastNs <= before - offsetNs) {
+      bounds.push(clampI64(after));
+      leaves.push(chosen.offset);
+    }
+    // hours that are skipped count on from before the change
+    bounds.push(clampI64(offsetNs < before ? fromNs + before : after));
+    leaves.push(offsetNs);
+  }
+  return choose(at, bounds, leaves);
+}
+
+function shifted(time: Typed, ns: bigint): Typed {
+  return ns === 0n ? time : timeOfNs(operator("+", nanosecondsOf(time.node), bigintConstant(ns)));
+}

@@ -1,0 +1,242 @@
+// + - * / %: with times, durations and intervals, and what is an error or infinite with numbers.
+
+import { ALL_TIME } from "../../../model/query/scan.ts";
+import { ColumnType } from "../../../model/rows/column.ts";
+import { DAY_NS } from "../../../model/time/time-units.ts";
+import type { Typed } from "../../bind/kind.ts";
+import { isNullConstant } from "../../bind/type-notes.ts";
+import type { Interval } from "../../parse/interval.ts";
+import { addIntervals, intervalNs, isFine, scaleInterval as multiplied, negateInterval } from "../../parse/interval.ts";
+import { addInterval } from "../../parse/time-text.ts";
+import type { Expression, FunctionCall } from "../../parse/tree.ts";
+import { bigintConstant, call, castTo, castToDecimal, integerConstant, operator, stringConstant } from "../../parse/tree.ts";
+import { typed } from "../rewriter.ts";
+import { nullConstant, planError } from "../rule.ts";
+import { onClock } from "../time/time-bin.ts";
+import { nanosecondsOf, timeMacro } from "../time/time-macro.ts";
+import { inZone, zoneOf } from "../time/time-zone.ts";
+import { asTime, intervalConstant, timeConstant } from "./cast.ts";
+import { asDuration } from "./comparison.ts";
+
+/** The nanoseconds of a time as BIGINT. */
+export function nsOf(value: Typed): Expression {
+  return value.timeNs !== undefined ? bigintConstant(value.timeNs) : nanosecondsOf(value.node);
+}
+
+/** A time from nanoseconds; whoever computes outside of i64 gets DuckDB's overflow error. */
+export function timeOfNs(ns: Expression): Typed {
+  return typed(call("make_timestamp_ns", [ns]), "time");
+}
+
+export function rewriteArithmetic(node: FunctionCall, left: Typed, right: Typed): Typed {
+  const special =
+    node.function_name === "+" ? add(left, right) : node.function_name === "-" ? subtract(left, right) : scale(node, left, right);
+  if (special !== null) return special;
+  refuseTexts(node.function_name, left, right);
+  if (isNullConstant(left) !== isNullConstant(right)) {
+    const other = isNullConstant(left) ? right : left;
+    if (other.kind === "integer" || other.kind === "float")
+      return { ...typed(castTo(nullConstant(), other.kind === "integer" ? "BIGINT" : "DOUBLE"), other.kind) };
+  }
+  const decimal = mixedSigns(node, left, right);
+  if (decimal !== null) return decimal;
+  const kind = numericKind(left, right);
+  if (kind === "float" && node.function_name === "/") {
+    // the sign would divide as DuckDB divides integers, by zero to NULL; the function divides as IEEE 754 says
+    return typed(call("/", [left.node, right.node], node.query_location), kind);
+  }
+  const [a, b] = widened(left, right);
+  if (kind !== "integer") return typed({ ...node, children: [a, b] }, kind);
+  const isDivision = node.function_name === "/" || node.function_name === "%";
+  const value = typed({ ...node, children: isDivision ? [a, divisor(b, right)] : [a, b] }, kind);
+  return staysUnsigned(left, right) ? { ...value, arrow: "UInt64" } : value;
+}
+
+/** A 64-bit integer without a sign and one with: both become decimals. */
+function mixedSigns(node: FunctionCall, left: Typed, right: Typed): Typed | null {
+  if (left.kind !== "integer" || right.kind !== "integer") return null;
+  if (isUnsigned64(left) ? !isSigned(right) : !(isUnsigned64(right) && isSigned(left))) return null;
+  const [a, b] = [left, right].map(({ node: value }) => value);
+  const huge = (value: Expression) => castTo(value, "HUGEINT");
+  switch (node.function_name) {
+    case "/": {
+      // four more digits, cut
+      const digits = operator("//", operator("*", huge(a!), huge(integerConstant(10_000n))), huge(divisor(b!, right)));
+      return decimalOf(operator("*", castToDecimal(digits, 38, 0), castToDecimal(stringConstant("0.0001"), 5, 4)), 24, 4);
+    }
+    case "%":
+      return decimalOf({ ...node, children: [huge(a!), huge(divisor(b!, right))] }, 20, 0);
+    case "*":
+      return decimalOf({ ...node, children: [huge(a!), huge(b!)] }, 38, 0);
+    default:
+      return decimalOf({ ...node, children: [castToDecimal(a!, 20, 0), castToDecimal(b!, 20, 0)] }, 21, 0);
+  }
+}
+
+function decimalOf(node: Expression, width: number, scale: number): Typed {
+  return { ...typed(castToDecimal(node, width, scale), "float"), arrow: `Decimal128(${width}, ${scale})` };
+}
+
+function isUnsigned64({ source, arrow }: Typed): boolean {
+  return arrow === "UInt64" || (arrow === undefined && source?.scan.defs[source.index]?.type === ColumnType.unsigned);
+}
+
+/** Known to have a sign. */
+function isSigned(value: Typed): boolean {
+  if (isUnsigned(value)) return false;
+  const { node, source, arrow } = value;
+  return (
+    source !== undefined ||
+    arrow !== undefined ||
+    node.class === "CONSTANT" ||
+    (node.class === "CAST" && !node.cast_type.id.startsWith("U"))
+  );
+}
+
+/** Whether a sum or product has no sign. */
+function staysUnsigned(left: Typed, right: Typed): boolean {
+  return isUnsigned64(left) && isUnsigned64(right);
+}
+
+const NUMBERS: Partial<Record<Typed["kind"], string>> = { string: "Utf8", integer: "Int64", float: "Float64", boolean: "Boolean" };
+
+/** No number is read out of a text. @throws TsdbError bad_query */
+function refuseTexts(sign: string, left: Typed, right: Typed): void {
+  const [a, b] = [NUMBERS[left.kind], NUMBERS[right.kind]];
+  if (a === undefined || b === undefined || (left.kind !== "string" && right.kind !== "string")) return;
+  throw planError(`Cannot coerce arithmetic expression ${a} ${sign} ${b} to valid types`);
+}
+
+/** An error where it is zero. */
+function divisor(node: Expression, { number }: Typed): Expression {
+  return number !== undefined && number !== 0n ? node : call("__divisor", [node]);
+}
+
+export function isUnsigned({ source, arrow }: Typed): boolean {
+  return arrow?.startsWith("UInt") === true || source?.scan.defs[source.index]?.type === ColumnType.unsigned;
+}
+
+function numericKind(left: Typed, right: Typed): Typed["kind"] {
+  const kinds = [left.kind, right.kind];
+  if (kinds.every((kind) => kind === "integer")) return "integer";
+  if (kinds.includes("float") && kinds.every((kind) => kind === "float" || kind === "integer")) return "float";
+  return "unknown";
+}
+
+/** Arithmetic on literals alone is 64 bits wide, not DuckDB's 32. */
+function widened(left: Typed, right: Typed): [Expression, Expression] {
+  // asked for only where both have one: what is looked at is fixed (trace.ts)
+  const literals = "number" in left && "number" in right && typeof left.number === "bigint" && typeof right.number === "bigint";
+  return literals ? [castTo(left.node, "BIGINT"), castTo(right.node, "BIGINT")] : [left.node, right.node];
+}
+
+function add(left: Typed, right: Typed): Typed | null {
+  if (left.kind === "interval" && right.kind === "interval") return combine(left, right, 1);
+  if (left.kind === "interval" && right.kind === "date") return shiftDate(right, left, 1);
+  if (left.kind === "date" && right.kind === "interval") return shiftDate(left, right, 1);
+  if (left.kind === "interval" || left.kind === "duration") {
+    if (isTime(right) || right.kind === "date") return shift(right, left, 1);
+  }
+  if (isTime(left) || left.kind === "date") {
+    if (right.kind === "interval" || right.kind === "duration") return shift(left, right, 1);
+  }
+  return durations("+", left, right);
+}
+
+function subtract(left: Typed, right: Typed): Typed | null {
+  if (isTime(left) && (isTime(right) || right.text !== undefined || right.kind === "date")) {
+    return typed(operator("-", nsOf(asTime(left)), nsOf(asTime(right, left.zone))), "duration");
+  }
+  if (isTime(right) && (left.text !== undefined || left.kind === "date")) {
+    return typed(operator("-", nsOf(asTime(left, right.zone)), nsOf(asTime(right))), "duration");
+  }
+  if (left.kind === "date" && right.kind === "date") {
+    const days = castTo(operator("-", left.node, right.node), "BIGINT");
+    return { ...typed(operator("*", days, bigintConstant(DAY_NS)), "duration"), arrow: "Duration(s)" };
+  }
+  if (left.kind === "interval" && right.kind === "interval") return combine(left, right, -1);
+  if (left.kind === "date" && right.kind === "interval") return shiftDate(left, right, -1);
+  if ((isTime(left) || left.kind === "date") && (right.kind === "interval" || right.kind === "duration")) return shift(left, right, -1);
+  return durations("-", left, right);
+}
+
+function isTime({ kind }: Typed): boolean {
+  return kind === "time" || kind === "coarse";
+}
+
+function durations(sign: "+" | "-", left: Typed, right: Typed): Typed | null {
+  if (left.kind !== "duration" && right.kind !== "duration") return null;
+  const compatible = (kind: Typed["kind"]): boolean => kind === "duration" || kind === "interval";
+  if (!compatible(left.kind) || !compatible(right.kind)) return null;
+  return typed(operator(sign, asDuration(left).node, asDuration(right).node), "duration");
+}
+
+function combine(left: Typed, right: Typed, sign: 1 | -1): Typed {
+  if (left.interval !== undefined && right.interval !== undefined) {
+    return intervalConstant(addIntervals(left.interval, sign === 1 ? right.interval : negateInterval(right.interval)));
+  }
+  return typed(operator(sign === 1 ? "+" : "-", left.node, right.node), "interval");
+}
+
+/** A date moved by an interval is a date: of hours only whole days count. */
+function shiftDate(date: Typed, by: Typed, sign: 1 | -1): Typed {
+  if (by.interval === undefined) return typed(castTo(operator(sign === 1 ? "+" : "-", date.node, by.node), "DATE"), "date");
+  const { months, days, ns } = sign === 1 ? by.interval : negateInterval(by.interval);
+  const whole = intervalConstant({ months, days: days + Number(ns / DAY_NS), ns: 0n });
+  return typed(castTo(operator("+", date.node, whole.node), "DATE"), "date");
+}
+
+/** A time moved by an interval or duration. */
+function shift(from: Typed, by: Typed, sign: 1 | -1): Typed {
+  const time = asTime(from);
+  if (by.kind === "duration") return inZone(timeOfNs(operator(sign === 1 ? "+" : "-", nsOf(time), by.node)), time.zone);
+  if (by.interval === undefined) {
+    const interval = sign === 1 ? by.node : { ...call("-", [by.node]), is_operator: true };
+    return onClock(time, ALL_TIME, 0n, ({ node }) => typed(timeMacro("__add_interval", node, interval), "time"));
+  }
+  return shiftByConstant(time, sign === 1 ? by.interval : negateInterval(by.interval));
+}
+
+/** Months and days are counted by the clock of the time's zone, hours and less by UTC. */
+function shiftByConstant(time: Typed, { months, days, ns }: Interval): Typed {
+  if (zoneOf(time) === null && time.timeNs === undefined) return inZone(shiftNode(time, months, BigInt(days) * DAY_NS + ns), time.zone);
+  const move = (local: Typed): Typed =>
+    local.timeNs === undefined
+      ? shiftNode(local, months, BigInt(days) * DAY_NS)
+      : timeConstant(addInterval(local.timeNs, { months, days, ns: 0n }));
+  const moved = months === 0 && days === 0 ? time : onClock(time, ALL_TIME, 0n, move);
+  if (ns === 0n) return moved;
+  const sum = moved.timeNs !== undefined ? timeConstant(moved.timeNs + ns) : timeOfNs(operator("+", nsOf(moved), bigintConstant(ns)));
+  return inZone(sum, time.zone);
+}
+
+function shiftNode(time: Typed, months: number, ns: bigint): Typed {
+  if (months === 0) return timeOfNs(operator("+", nsOf(time), bigintConstant(ns)));
+  const moved = timeMacro("__add_months", time.node, bigintConstant(BigInt(months)));
+  return ns === 0n ? typed(moved, "time") : timeOfNs(operator("+", nanosecondsOf(moved), bigintConstant(ns)));
+}
+
+/** A constant interval times a number: exact, where DuckDB would stop at the microsecond. */
+function scaleInterval(node: FunctionCall, left: Typed, right: Typed): Typed | null {
+  const [interval, factor] = left.interval !== undefined ? [left.interval, right] : [right.interval, left];
+  if (node.function_name !== "*" || interval === undefined) return null;
+  if (typeof factor.number === "bigint") return intervalConstant(multiplied(interval, factor.number));
+  if (!isFine(interval) || interval.months !== 0) return null;
+  return scale(node, { node: bigintConstant(intervalNs(interval)), kind: "duration" }, factor);
+}
+
+/** duration * number, duration / number, duration / duration; interval * number is DuckDB's. */
+function scale(node: FunctionCall, left: Typed, right: Typed): Typed | null {
+  const isNumber = (value: Typed): boolean => value.kind === "integer" || value.kind === "float";
+  if (node.function_name === "/" && left.kind === "duration" && (right.kind === "duration" || right.kind === "interval")) {
+    return typed({ ...node, children: [left.node, asDuration(right).node] }, "integer");
+  }
+  const scaled =
+    (node.function_name === "*" && left.kind === "duration" && isNumber(right)) || (left.kind === "duration" && isNumber(right));
+  const mirrored = node.function_name === "*" && right.kind === "duration" && isNumber(left);
+  if (["*", "/", "%"].includes(node.function_name) && (scaled || mirrored)) {
+    return typed(castTo({ ...node, children: [left.node, right.node] }, "BIGINT"), "duration");
+  }
+  if (left.kind !== "interval" && right.kind !== "interval") return null;
+  return scaleInterval(node, left, right) ?? typed({ ...node, children: [left.node, right.node] }, "interval");
+}

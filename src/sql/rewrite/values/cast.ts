@@ -1,0 +1,206 @@
+// Casts. The dialect's timestamps are nanoseconds without a zone, whatever the type was called; a constant is taken at its text.
+import { near, TsdbError } from "../../../model/errors.ts";
+import { SECOND_NS } from "../../../model/time/time-units.ts";
+import { arrowTypeName } from "../../bind/arrow-type.ts";
+import { type Kind, kindOfType, type Typed } from "../../bind/kind.ts";
+import type { Scope } from "../../bind/scope.ts";
+import type { Interval } from "../../parse/interval.ts";
+import { duckInterval, isTooLarge, parseInterval } from "../../parse/interval.ts";
+import { parseTimeText } from "../../parse/time-text.ts";
+import type { Cast, Expression, SqlType } from "../../parse/tree.ts";
+import { bigintConstant, call, castTo, integerConstant, operator, stringConstant } from "../../parse/tree.ts";
+import { typeText } from "../../print/print-expression.ts";
+import { bin } from "../time/time-bin.ts";
+import { nanosecondsOf, timeMacro } from "../time/time-macro.ts";
+import { timesOf, toClock, zonedText } from "../time/time-zone.ts";
+
+const I64_MIN = -(2n ** 63n);
+const I64_MAX = 2n ** 63n - 1n;
+const OUT_OF_RANGE = "Arithmetic overflow: a time outside of 1677-09-21 to 2262-04-11, the range of nanoseconds";
+
+/** A constant time. DuckDB calls the two outermost values infinite and makes them only from their names. One outside of i64 can be compared
+ *  with; whoever asks for its value gets an error. */
+export function timeConstant(timeNs: bigint): Typed {
+  let node: Expression;
+  if (timeNs > I64_MAX || timeNs < I64_MIN) node = castTo(call("error", [stringConstant(OUT_OF_RANGE)]), "TIMESTAMP_NS");
+  else if (timeNs === I64_MAX) node = castTo(stringConstant("infinity"), "TIMESTAMP_NS");
+  else if (timeNs === -I64_MAX) node = castTo(stringConstant("-infinity"), "TIMESTAMP_NS");
+  else node = call("make_timestamp_ns", [castTo(integerConstant(timeNs), "BIGINT")]);
+  return { node, kind: "time", timeNs };
+}
+
+export function intervalConstant(interval: Interval): Typed {
+  if (isTooLarge(interval))
+    throw new TsdbError("bad_query", "Arrow error: Arithmetic overflow: an interval of more than 2147483647 months or days");
+  return { node: castTo(stringConstant(duckInterval(interval)), "INTERVAL"), kind: "interval", interval };
+}
+
+/** The time a text stands for; without a zone of its own it is `zone`'s. @throws TsdbError bad_query */
+export function timeOfText(text: string, zone?: string): bigint {
+  const ns = parseTimeText(text, zone);
+  if (ns === null) throw new TsdbError("bad_query", `Parser error: Error parsing timestamp from '${near(text)}': error parsing date`);
+  if (ns === "range") {
+    throw new TsdbError("bad_query", `Parser error: Error parsing timestamp from '${near(text)}': outside of the range of nanoseconds`);
+  }
+  return ns;
+}
+
+/** `value` as a time: a text constant is parsed, in `zone` if it says none itself, anything else cast. */
+export function asTime(value: Typed, zone?: string): Typed {
+  if (value.kind === "time") return value;
+  if (value.text !== undefined) return timeConstant(timeOfText(value.text, zone));
+  if (value.kind === "coarse" && value.timeNs !== undefined) return timeConstant(value.timeNs);
+  if (value.kind === "string") return { node: timeMacro("__text_time", value.node), kind: "time" };
+  return { node: castTo(value.node, "TIMESTAMP_NS"), kind: "time" };
+}
+
+export function rewriteCast(node: Cast, child: Typed, scope: Scope): Typed {
+  const kind = kindOfType(node.cast_type);
+  const same: Cast = { ...node, child: child.node };
+  if (kind === "time") return castToTime(same, child);
+  if (kind === "interval") {
+    if (child.text === undefined) return { node: same, kind };
+    const interval = parseInterval(child.text);
+    if (interval === null) throw new TsdbError("bad_query", `Parser error: Invalid input syntax for type interval: '${near(child.text)}'`);
+    return intervalConstant(interval);
+  }
+  if (child.kind === "time") return castFromTime(same, child, scope);
+  if (child.kind === "coarse") return castFromCoarse(same, child);
+  const days = castOfDays(same, child);
+  if (days !== null) return days;
+  if (kind === "boolean" && child.text !== undefined) return castToBoolean(same, child.text);
+  if (kind === "string" && child.kind !== "string") return { node: { ...same, child: textOf(child) }, kind };
+  if (kind === "binary" && child.kind === "string") return { node: call("encode", [child.node]), kind };
+  const cast = kind === "integer" ? { ...same, child: wholeOf(same, child) } : same;
+  const unsigned = UNSIGNED[node.cast_type.id];
+  return withNumber({ node: cast, kind, ...depthOf(node.cast_type), ...(unsigned === undefined ? {} : { arrow: unsigned }) }, child);
+}
+
+const UNSIGNED: Readonly<Record<string, string>> = { UTINYINT: "UInt8", USMALLINT: "UInt16", UINTEGER: "UInt32", UBIGINT: "UInt64" };
+
+const EPOCH = castTo(stringConstant("1970-01-01"), "DATE");
+const MIDNIGHT = castTo(stringConstant("00:00:00"), "TIME");
+
+/** Numbers as dates (days since 1970) and times of day (nanoseconds), and back; null: none of these. */
+function castOfDays(node: Cast, child: Typed): Typed | null {
+  const { id } = node.cast_type;
+  if (child.kind === "date" && (id === "INTEGER" || id === "BIGINT")) {
+    return { node: { ...node, child: operator("-", child.node, EPOCH) }, kind: "integer" };
+  }
+  if (child.kind !== "integer") return null;
+  if (id === "DATE") return { node: operator("+", EPOCH, castTo(child.node, "INTEGER")), kind: "date" };
+  if (id === "TIME") {
+    const us = operator("//", castTo(child.node, "BIGINT"), bigintConstant(1000n));
+    return { node: castTo(operator("+", MIDNIGHT, call("to_microseconds", [us])), "TIME"), kind: "other" };
+  }
+  // the eight bytes of it, the least first
+  if (id === "BLOB") return { node: call("__integer_bytes", [castTo(child.node, "BIGINT")]), kind: "binary" };
+  return null;
+}
+
+/** `cast` with the number that it makes of a constant, worked out when somebody asks: what is not looked at may differ (trace.ts). */
+function withNumber(cast: Typed, child: Typed): Typed {
+  if ((cast.kind !== "integer" && cast.kind !== "float") || !("number" in child || "text" in child)) return cast;
+  const lazy = {
+    ...cast,
+    get number() {
+      return castNumber(cast.kind, child);
+    },
+  };
+  return lazy as Typed;
+}
+
+/** TRUE is parsed as a cast of 't'. */
+function castToBoolean(node: Cast, text: string): Typed {
+  const boolean = BOOLEAN_TEXTS.get(text.trim().toLowerCase());
+  return boolean === undefined
+    ? { node, kind: "boolean" }
+    : { node: { ...node, child: stringConstant(boolean ? "t" : "f") }, kind: "boolean", boolean };
+}
+
+/** As Arrow reads them; DuckDB knows some of them. */
+const BOOLEAN_TEXTS: ReadonlyMap<string, boolean> = new Map([
+  ..."t tr tru true y ye yes on 1".split(" ").map((text) => [text, true] as const),
+  ..."f fa fal fals false n no of off 0".split(" ").map((text) => [text, false] as const),
+]);
+
+/** A value that DuckDB turns into text as the dialect does. */
+export function textOf(value: Typed): Expression {
+  if (value.kind === "float") return call("__float_text", [value.node]);
+  if (value.kind === "interval") return call("__interval_text", [value.node]);
+  return value.kind === "binary" ? call("decode", [value.node]) : value.node;
+}
+
+/** A value that becomes an integer as in the dialect: floats are cut, where DuckDB would round; texts must be whole numbers. */
+function wholeOf(node: Cast, child: Typed): Expression {
+  if (child.kind === "float") return call("trunc", [child.node]);
+  if (child.kind !== "string") return child.node;
+  if (child.text !== undefined && /^\s*[+-]?\d+\s*$/.test(child.text)) return child.node;
+  if (node.try_cast) return call("regexp_extract", [child.node, stringConstant("^\\s*[+-]?[0-9]+\\s*$")]);
+  return call("__whole", [child.node, stringConstant(arrowTypeName(typeText(node.cast_type)))]);
+}
+
+function depthOf(type: SqlType): { depth?: number } {
+  let depth = 0;
+  for (let inner: SqlType | undefined = type; inner?.id === "LIST"; inner = inner.type_info?.child_type) depth++;
+  return depth === 0 ? {} : { depth };
+}
+
+/** The number a constant becomes: `INTERVAL '1' DAY` is parsed as to_days(CAST(trunc(CAST('1' AS DOUBLE)) AS INTEGER)). */
+function castNumber(kind: Kind, child: Typed): number | bigint | undefined {
+  if (kind === "float") {
+    if (child.number !== undefined) return Number(child.number);
+    return child.text !== undefined && /^\s*-?\d+(\.\d+)?\s*$/.test(child.text) ? Number(child.text) : undefined;
+  }
+  if (kind !== "integer") return undefined;
+  if (typeof child.number === "bigint") return child.number;
+  return child.number !== undefined && Number.isSafeInteger(child.number) ? BigInt(child.number) : undefined;
+}
+
+/** Nanoseconds of the types that are coarser than a nanosecond and say so. */
+const COARSE: Readonly<Record<string, bigint>> = { TIMESTAMP_S: 1_000_000_000n, TIMESTAMP_MS: 1_000_000n };
+
+function castToTime(node: Cast, child: Typed): Typed {
+  const unitNs = COARSE[node.cast_type.id];
+  if (unitNs !== undefined) {
+    const unit = node.cast_type.id === "TIMESTAMP_S" ? "s" : "ms";
+    const time = bin(castToTime({ ...node, cast_type: { id: "TIMESTAMP", type_info: null } }, child), unitNs, 0n);
+    return { ...time, arrow: `Timestamp(${unit})` };
+  }
+  if (child.kind === "time" || child.kind === "coarse") return asTime(child);
+  if (child.text !== undefined && !node.try_cast) return timeConstant(timeOfText(child.text));
+  // an integer is seconds since 1970
+  if (typeof child.number === "bigint") return timeConstant(child.number * SECOND_NS);
+  if (child.kind === "duration") return { node: call("make_timestamp_ns", [child.node]), kind: "time" };
+  if (child.kind === "integer")
+    return { node: call("make_timestamp_ns", [operator("*", castTo(child.node, "BIGINT"), bigintConstant(SECOND_NS))]), kind: "time" };
+  // of a float it is nanoseconds
+  if (child.kind === "float")
+    return { node: call("make_timestamp_ns", [castTo(call("trunc", [castTo(child.node, "DOUBLE")]), "BIGINT")]), kind: "time" };
+  if (child.kind === "string") return { node: timeMacro(node.try_cast ? "__read_time" : "__text_time", child.node), kind: "time" };
+  return { node: { ...node, cast_type: { id: "TIMESTAMP_NS", type_info: null } }, kind: "time" };
+}
+
+/** Microseconds of the units that a timestamp may have. */
+const UNIT_US: Readonly<Record<"s" | "ms" | "us", bigint>> = { s: 1_000_000n, ms: 1_000n, us: 1n };
+
+/** Timestamps of coarser units reach further than times do. */
+function castFromCoarse(node: Cast, { node: value, unit = "us" }: Typed): Typed {
+  const kind = kindOfType(node.cast_type);
+  const us = castTo(value, "TIMESTAMP");
+  if (kind === "integer") return { node: { ...node, child: operator("//", call("epoch_us", [us]), bigintConstant(UNIT_US[unit])) }, kind };
+  if (kind === "string") return { node: { ...node, child: timeMacro("__us_text", us) }, kind };
+  return { node: { ...node, child: us }, kind };
+}
+
+function castFromTime(node: Cast, time: Typed, scope: Scope): Typed {
+  const kind = kindOfType(node.cast_type);
+  if (kind === "integer" || kind === "float") return { node: { ...node, child: nanosecondsOf(time.node) }, kind };
+  const child = kind === "string" ? time : toClock(time, timesOf(time, scope));
+  if (kind === "string") {
+    return { node: { ...node, child: zonedText(child, scope) ?? timeMacro("__time_text", child.node) }, kind };
+  }
+  // DuckDB cuts to microseconds towards 1970, which is the wrong day just before midnight
+  if (kind === "date") return { node: { ...node, child: timeMacro("__us", child.node) }, kind };
+  return { node, kind };
+}

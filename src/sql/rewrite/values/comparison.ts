@@ -1,0 +1,118 @@
+// Comparisons with times and durations, and what they tell the scan: conditions of the form column-operator-constant become hints.
+
+import type { Hint, ScanUse, Typed } from "../../bind/kind.ts";
+import { intervalNs, isFine } from "../../parse/interval.ts";
+import { clampI64 } from "../../parse/time-text.ts";
+import type { Between, Comparison, LiteralList, Operator } from "../../parse/tree.ts";
+import { bigintConstant, call, stringConstant } from "../../parse/tree.ts";
+import { typedConstant } from "../expression.ts";
+import { comparisonHint, textHint } from "../pushdown/hints.ts";
+import { asTime, timeConstant } from "./cast.ts";
+
+/** Brings two sides to one kind where the dialect says how; otherwise DuckDB decides. */
+function align(value: Typed, other: Typed): Typed {
+  const isTime = other.kind === "time" || other.kind === "coarse";
+  if (isTime && value.text !== undefined) return asTime(value, other.zone);
+  if (isTime && value.kind === "coarse") return asTime(value);
+  if (isTime && value.kind === "string") return asTime(value);
+  if (value.kind === "interval" && (other.kind === "duration" || areFine(value, other))) return asDuration(value);
+  if (other.kind === "binary" && value.text !== undefined) return { node: call("encode", [value.node]), kind: "binary" };
+  return value;
+}
+
+/** Whether a text equals a whole number is asked of texts: not every text is a number. */
+function alignEqual(value: Typed, other: Typed): Typed {
+  if (other.kind !== "string" || other.text !== undefined || typeof value.number !== "bigint") return align(value, other);
+  const text = String(value.number);
+  return { node: stringConstant(text), kind: "string", text };
+}
+
+const EQUALITIES: ReadonlySet<string> = new Set([
+  "COMPARE_EQUAL",
+  "COMPARE_NOTEQUAL",
+  "COMPARE_DISTINCT_FROM",
+  "COMPARE_NOT_DISTINCT_FROM",
+]);
+
+/** Constant intervals of which DuckDB would cut off nanoseconds. */
+function areFine({ interval: a }: Typed, { interval: b }: Typed): boolean {
+  return a !== undefined && b !== undefined && a.months === 0 && b.months === 0 && (isFine(a) || isFine(b));
+}
+
+/** An interval as nanoseconds. */
+export function asDuration(value: Typed): Typed {
+  if (value.kind !== "interval") return value;
+  if (value.interval !== undefined) return { node: bigintConstant(intervalNs(value.interval)), kind: "duration" };
+  return { node: call("__interval_ns", [value.node]), kind: "duration" };
+}
+
+/** A time outside of i64 as the nearest inside, for its order. */
+function inRange(value: Typed): Typed {
+  return value.timeNs === undefined ? value : { ...value, node: timeConstant(clampI64(value.timeNs)).node };
+}
+
+export function rewriteComparison(node: Comparison, left: Typed, right: Typed): Typed {
+  const bring = EQUALITIES.has(node.type) ? alignEqual : align;
+  const [a, b] = [inRange(bring(left, right)), inRange(bring(right, left))];
+  const rewritten: Comparison = { ...node, left: a.node, right: b.node };
+  // `1 = 1`, which tools put before what they append
+  if (node.type === "COMPARE_EQUAL" && a.number !== undefined && a.number === b.number) {
+    return { node: rewritten, kind: "boolean", hints: [], isExact: true };
+  }
+  const numbers = node.type === "COMPARE_EQUAL" ? numbersOne(a, b) : undefined;
+  if (numbers !== undefined) return { node: rewritten, kind: "boolean", hints: [{ kind: "newest", scan: numbers }], isExact: false };
+  return condition(rewritten, [comparisonHint(node.type, a, b)]);
+}
+
+/** `number = 1` for a number of rows. */
+function numbersOne(a: Typed, b: Typed): ScanUse | undefined {
+  return b.number === 1n ? a.numbers : a.number === 1n ? b.numbers : undefined;
+}
+
+export function rewriteBetween(node: Between, input: Typed, lower: Typed, upper: Typed): Typed {
+  const [low, high] = [inRange(align(lower, input)), inRange(align(upper, input))];
+  const value = inRange(align(align(input, low), high));
+  return condition({ ...node, input: value.node, lower: low.node, upper: high.node }, [
+    comparisonHint("COMPARE_GREATERTHANOREQUALTO", value, low),
+    comparisonHint("COMPARE_LESSTHANOREQUALTO", value, high),
+  ]);
+}
+
+export function rewriteIn(node: Operator, children: readonly Typed[]): Typed {
+  const [first, ...rest] = children;
+  const list = rest.map((child) => inRange(alignEqual(child, first!)));
+  const subject = list.some(({ kind }) => kind === "time") ? align(first!, list.find(({ kind }) => kind === "time")!) : first!;
+  const rewritten: Operator = { ...node, children: [subject.node, ...list.map((child) => child.node)] };
+  if (node.type !== "COMPARE_IN") return { node: rewritten, kind: "boolean" };
+  const texts: string[] = [];
+  for (const { text } of list) if (text !== undefined) texts.push(text);
+  if (texts.length === list.length) return condition(rewritten, [textHint(first!, texts)]);
+  return condition(rewritten, [list.length === 1 ? comparisonHint("COMPARE_EQUAL", first!, list[0]!) : null]);
+}
+
+/** The same for literals alone, which stay one where they mean to the column what they mean as they are. */
+export function rewriteInList(node: Operator, subject: Typed, literals: LiteralList): Typed {
+  const { list } = literals;
+  const isAsItIs = list.kind === "s" ? subject.kind === "string" : subject.kind === "integer" || subject.kind === "float";
+  if (subject.source === undefined || !isAsItIs) {
+    const constants = list.values().map((value): Typed => typedConstant({ class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value }));
+    return rewriteIn(node, [subject, ...constants]);
+  }
+  const rewritten: Operator = { ...node, children: [subject.node, literals] };
+  if (node.type !== "COMPARE_IN") return { node: rewritten, kind: "boolean" };
+  const isText = list.kind === "s" && textHint(subject, []) !== null;
+  return condition(rewritten, [
+    isText
+      ? textHint(
+          subject,
+          list.values().map(({ value }) => String(value)),
+        )
+      : null,
+  ]);
+}
+
+/** A condition that says all of `hints`; exactly them, when none is missing. */
+export function condition(node: Typed["node"], hints: readonly (Hint | null)[]): Typed {
+  const known = hints.filter((hint) => hint !== null);
+  return { node, kind: "boolean", hints: known, isExact: known.length === hints.length };
+}

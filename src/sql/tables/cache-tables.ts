@@ -1,0 +1,92 @@
+// Caches in FROM: `last_cache('t', 'c')` and `distinct_cache('t', 'c')` become references to tables before anything else looks at a
+// statement's tree, so that whatever is true of tables is true of them. Their arguments are names: they are part of the statement's shape.
+import type { CacheKind, CacheReference } from "../../model/caches.ts";
+import { TsdbError } from "../../model/errors.ts";
+import type { EncodedText } from "../parse/encoded-text.ts";
+import type { BaseTable, Expression, QueryNode, TableFunctionRef } from "../parse/tree.ts";
+import { unsupported } from "../print/print.ts";
+
+const FUNCTIONS: Readonly<Record<string, CacheKind>> = { last_cache: "last", distinct_cache: "distinct" };
+
+/** No table that a statement names is called so: the character before it cannot stand in SQL text. */
+const KEY = /^\0(?:last|distinct)_cache\(/;
+
+/** The name under which a rewrite and its statements know a cache. */
+export function cacheKey({ kind, table, name }: CacheReference): string {
+  const args = [table, ...(name === null ? [] : [name])].map((text) => `'${text.replaceAll("'", "''")}'`);
+  return `\0${kind}_cache(${args.join(", ")})`;
+}
+
+/** A name under which a rewrite knows a table or a cache, for people. */
+export function shownName(name: string): string {
+  return isCacheKey(name) ? name.slice(1) : name;
+}
+
+export function isCacheKey(name: string): boolean {
+  return KEY.test(name);
+}
+
+/** Puts references in the places of all calls. @throws TsdbError bad_query for arguments that are no names */
+export function nameCaches(node: QueryNode, text: EncodedText): void {
+  const mayHave = text.tokens.some((token) => Object.hasOwn(FUNCTIONS, token.text));
+  if (mayHave) visit(node as unknown as Node);
+}
+
+type Node = { [member: string]: unknown };
+
+function visit(node: Node | unknown[]): void {
+  for (const [key, value] of Object.entries(node)) {
+    if (value === null || typeof value !== "object") continue;
+    const reference = cacheTable(value as Node);
+    if (reference === null) visit(value as Node);
+    else (node as Node)[key] = reference;
+  }
+}
+
+/** Null: it is no cache. */
+function cacheTable(node: Node): BaseTable | null {
+  if (node["type"] !== "TABLE_FUNCTION") return null;
+  const ref = node as unknown as TableFunctionRef;
+  const { function_name: name, schema, catalog, children } = ref.function;
+  if (!Object.hasOwn(FUNCTIONS, name) || schema !== "" || catalog !== "") return null;
+  if (ref.with_ordinality !== "WITHOUT_ORDINALITY") throw unsupported("WITH ORDINALITY");
+  const { alias, sample, column_name_alias, query_location } = ref;
+  return {
+    type: "BASE_TABLE",
+    alias: alias === "" ? name : alias,
+    sample,
+    catalog_name: "",
+    // no WITH entry is meant
+    schema_name: "iox",
+    table_name: name,
+    column_name_alias,
+    at_clause: null,
+    ...(query_location === undefined ? {} : { query_location }),
+    cache: referenceOf(FUNCTIONS[name]!, name, children),
+  };
+}
+
+function referenceOf(kind: CacheKind, name: string, args: readonly Expression[]): CacheReference {
+  const table = stringOf(args[0]);
+  if (table === null) throw planningError("first argument must be the table name as a string");
+  if (args.length > 2) throw planningError(`${name} takes the name of a table and that of a cache, not ${args.length} arguments`);
+  if (args.length === 1) return { kind, table, name: null };
+  const cache = stringOf(args[1]);
+  if (cache === null) throw planningError("second argument, if passed, must be the cache name as a string");
+  return { kind, table, name: cache };
+}
+
+function stringOf(node: Expression | undefined): string | null {
+  if (node?.class !== "CONSTANT" || node.value.type.id !== "VARCHAR" || node.value.is_null) return null;
+  return String(node.value.value);
+}
+
+/** What became of a reference; "table" and "cache" say which there is none of. */
+export function unknownCache({ kind, table }: CacheReference, missing: "table" | "cache"): TsdbError {
+  if (missing === "table") return planningError(`provided table name (${table}) is invalid`);
+  return planningError(`could not find ${kind} value cache for the given arguments`);
+}
+
+function planningError(message: string): TsdbError {
+  return new TsdbError("bad_query", `Error during planning: ${message}`);
+}

@@ -1,0 +1,76 @@
+// The tables of ours that a database has: information_schema and system, with what their columns are to a statement.
+import type { SystemColumn, SystemRow, SystemType } from "../../model/system-table.ts";
+import type { Kind } from "../bind/kind.ts";
+import type { OutputColumn } from "../bind/scope.ts";
+import { encodeName } from "../parse/names.ts";
+import { call, castTo, type Expression, stringConstant } from "../parse/tree.ts";
+import { type DatabaseCatalog, findView, viewRows, viewRowsMax } from "./catalog-tables.ts";
+import { findSystemTable } from "./system-schema.ts";
+
+export interface OwnTable {
+  readonly columns: readonly SystemColumn[];
+  /** To be gone through as often as wanted. */
+  readonly rows: () => Iterable<SystemRow>;
+  readonly rowCountMax: number;
+}
+
+export interface OwnData extends DatabaseCatalog {
+  /** Rows of the tables in schema `system`. */
+  readonly systemRows: Readonly<Record<string, readonly SystemRow[]>>;
+}
+
+/** Columns of a table of ours; null when there is none of that name. */
+export function ownColumns(schema: string, name: string, isInternal: boolean): readonly SystemColumn[] | null {
+  if (schema === "information_schema") return findView(name);
+  return schema === "system" ? (findSystemTable(name, isInternal)?.columns ?? null) : null;
+}
+
+/** Null: there is no such table. */
+export function ownTable(schema: string, name: string, data: OwnData): OwnTable | null {
+  const columns = ownColumns(schema, name, data.isInternal);
+  if (columns === null) return null;
+  if (schema !== "system") return { columns, rows: () => viewRows(name, data), rowCountMax: viewRowsMax(name, data) };
+  const rows = data.systemRows[name] ?? [];
+  return { columns, rows: () => rows, rowCountMax: rows.length };
+}
+
+const KIND: Readonly<Record<SystemType, Kind>> = {
+  text: "string",
+  texts: "other",
+  "unsigneds 32": "other",
+  integer: "integer",
+  unsigned: "integer",
+  "unsigned 32": "integer",
+  boolean: "boolean",
+  time: "time",
+  "zoned time": "unknown",
+  duration: "duration",
+};
+
+export function outputsOf(columns: readonly SystemColumn[]): OutputColumn[] {
+  return columns.map(({ name, type }) => ({ name: encodeName(name), kind: KIND[type] }));
+}
+
+/** What lists hold, as DuckDB's JSON functions say it. */
+const LISTS: Partial<Record<SystemType, string>> = { texts: '["VARCHAR"]', "unsigneds 32": '["UINTEGER"]' };
+
+/** The columns as a select list over the scanned rows; null when these are already what they should be. */
+export function selectListOf(columns: readonly SystemColumn[]): Expression[] | null {
+  if (columns.every(({ type }) => convert(type, "") === null)) return null;
+  return columns.map(({ name, type }) => {
+    const encoded = encodeName(name);
+    const value = convert(type, encoded) ?? columnRef(encoded);
+    return { ...value, alias: encoded };
+  });
+}
+
+function convert(type: SystemType, name: string): Expression | null {
+  if (type === "zoned time") return castTo(columnRef(name), "TIMESTAMP WITH TIME ZONE");
+  if (type === "unsigned 32") return castTo(columnRef(name), "UINTEGER");
+  const list = LISTS[type];
+  return list === undefined ? null : call("from_json", [columnRef(name), stringConstant(list)]);
+}
+
+function columnRef(name: string): Expression {
+  return { class: "COLUMN_REF", type: "COLUMN_REF", alias: "", column_names: [name] };
+}

@@ -1,0 +1,142 @@
+// What the cache of decoded data is made of: files, their blocks, and the entries that come and go.
+import { Heap } from "../../kernel/memory/heap.ts";
+import type { ColumnRun } from "../../model/rows/run.ts";
+import type { BlockSeries, DataBlock, DataFile, DecodeMemory } from "../block/data-block.ts";
+import { LruEntry } from "./segmented-lru.ts";
+
+/** JavaScript's memory for an entry, roughly, so that many small ones count too. */
+const ENTRY_BYTES = 300;
+
+/** What entries are of. */
+export interface CacheOwner {
+  /** How many there are. */
+  entryCount: number;
+  /** One of them has gone. */
+  tidy(): void;
+}
+
+/** All that is known of a file. It stays in the cache's table as long as it has entries. */
+export class FileSlot implements CacheOwner {
+  directory: Directory | null = null;
+  entryCount = 0;
+  /** Blocks that are open. */
+  userCount = 0;
+  private readonly blocks = new Map<number, BlockSlot>();
+
+  constructor(private readonly leave: () => void) {}
+
+  block(index: number): BlockSlot {
+    let slot = this.blocks.get(index);
+    if (slot === undefined) {
+      slot = new BlockSlot();
+      this.blocks.set(index, slot);
+    }
+    return slot;
+  }
+
+  entriesOf(blockIndex: number): LruEntry[] {
+    return this.blocks.get(blockIndex)?.entries() ?? [];
+  }
+
+  entries(): LruEntry[] {
+    const decoded = [...this.blocks.values()].flatMap((block) => block.entries());
+    return this.directory === null ? decoded : [this.directory, ...decoded];
+  }
+
+  /** Lets go of the descriptor when nobody reads. */
+  closeUnused(): void {
+    if (this.userCount === 0) this.directory?.opened.close();
+  }
+
+  tidy(): void {
+    if (this.entryCount === 0) this.leave();
+  }
+}
+
+/** What is decoded of a block. */
+export class BlockSlot {
+  series: Decoded<BlockSeries> | null = null;
+  /** The last row of every series, by column. */
+  readonly last = new Map<number, Decoded<ColumnRun>>();
+  /** u32 per series: its own number. */
+  lastIds: Decoded<number> | null = null;
+  /** By page. */
+  readonly ids = new Map<number, Decoded<number>>();
+  private readonly columns = new Map<number, Map<number, Decoded<ColumnRun>>>();
+
+  pagesOf(columnId: number): Map<number, Decoded<ColumnRun>> {
+    let pages = this.columns.get(columnId);
+    if (pages === undefined) {
+      pages = new Map();
+      this.columns.set(columnId, pages);
+    }
+    return pages;
+  }
+
+  entries(): LruEntry[] {
+    const pages = [...this.columns.values()].flatMap((column) => [...column.values()]);
+    const single = [this.series, this.lastIds].filter((entry) => entry !== null);
+    return [...single, ...this.last.values(), ...this.ids.values(), ...pages];
+  }
+}
+
+/** An open file and its blocks that were asked for. */
+export class Directory extends LruEntry {
+  readonly blocks = new Map<number, DataBlock>();
+
+  constructor(
+    private readonly file: FileSlot,
+    readonly opened: DataFile,
+  ) {
+    super();
+    this.bytes = opened.memoryBytes + ENTRY_BYTES;
+  }
+
+  override drop(): void {
+    this.opened.close();
+    this.file.directory = null;
+    this.file.entryCount--;
+    this.file.tidy();
+  }
+}
+
+/** Something decoded, with its memory. */
+export class Decoded<T> extends LruEntry {
+  onDrop: () => void = () => {};
+
+  constructor(
+    private readonly owner: CacheOwner,
+    private readonly memory: EntryMemory,
+    readonly value: T,
+  ) {
+    super();
+    this.bytes = memory.bytes + ENTRY_BYTES;
+  }
+
+  override drop(): void {
+    this.memory.release();
+    this.onDrop();
+    this.owner.entryCount--;
+    this.owner.tidy();
+  }
+}
+
+/** Kernel memory of one entry, counted as what it really takes. */
+export class EntryMemory implements DecodeMemory {
+  bytes = 0;
+  private readonly blocks: { readonly ptr: number; readonly bytes: number }[] = [];
+
+  constructor(private readonly heap: Heap) {}
+
+  alloc(bytes: number): number {
+    const ptr = this.heap.alloc(bytes);
+    this.blocks.push({ ptr, bytes });
+    this.bytes += Heap.footprint(bytes);
+    return ptr;
+  }
+
+  release(): void {
+    for (const { ptr, bytes } of this.blocks) this.heap.free(ptr, bytes);
+    this.blocks.length = 0;
+  }
+}

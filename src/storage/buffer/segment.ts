@@ -1,0 +1,344 @@
+// A fixed number of rows of one table in shared memory, in columns that are allocated at their first value. A run that captured the row
+// count stays valid while rows are added behind it: columns never move, but for packed ones, whose old place is given back when no pin
+// needs it.
+
+import { Heap } from "../../kernel/memory/heap.ts";
+import type { Kernel } from "../../kernel/memory/kernel.ts";
+import { appendTargetsBytes, writeAppendTargets } from "../../kernel/parse/append-targets.ts";
+import { ParsedRows } from "../../kernel/parse/parsed-rows.ts";
+import { bitmapBytes, timeRange } from "../../kernel/scan/rows.ts";
+import { assert } from "../../model/assert.ts";
+import { ALL_TIME } from "../../model/query/scan.ts";
+import type { Reclaimer } from "../../model/reclaimer.ts";
+import { ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
+import { type Doubts, joinDoubts } from "../../model/rows/doubts.ts";
+import type { ColumnRun, DictionaryView, RowFacts, Run } from "../../model/rows/run.ts";
+
+/** Rows of one table on their way into the buffer, with what SeriesDictionary.noteTimes said of them; all pointers are borrowed. */
+export interface BufferBatch extends RowFacts {
+  readonly rowCount: number;
+  /** u32 per row: ids of the table's SeriesDictionary. */
+  readonly seriesPtr: number;
+  /** i64 per row: nanoseconds since 1970. */
+  readonly timePtr: number;
+  /** Field columns, each at most once, packed or not. A column that is not listed is NULL in every row. */
+  readonly columns: readonly ColumnRun[];
+}
+
+interface SegmentColumn {
+  readonly columnId: number;
+  readonly type: ColumnType;
+  dataPtr: number;
+  /** 0 while every row so far is present; from then on zero behind the last row. Never 0 when packed. */
+  validityPtr: number;
+  /** Of a column that few rows have, only the present values are held. */
+  readonly packed: PackedValues | undefined;
+  /** Values of rows from here on are not written yet, not even as 0: rows that lack the column. -1 = all are. */
+  gapFrom: number;
+  /** Where the last batch with the column began. */
+  lastBatch: number;
+}
+
+interface PackedValues {
+  count: number;
+  capacity: number;
+}
+
+/** A new column is packed when fewer rows of the segment have it, counted up to the end of the batch that brings it; and only in segments
+ *  in which that saves something. */
+const PACKED_BELOW = 1 / 4;
+const PACKED_CAPACITY_MIN = 4096;
+const PACKED_VALUES_MIN = 64;
+
+const TEXT_BYTES_MIN = 1024;
+const TEXT_BYTES_DOUBLING_MAX = 256 * 1024;
+
+/** On the one thread that has segments. */
+let lastNumber = 0;
+
+export class Segment {
+  private readonly number = ++lastNumber;
+  rowCount = 0;
+  minTimeNs = 2n ** 63n - 1n;
+  maxTimeNs = -(2n ** 63n);
+  seqMin = 0;
+  seqMax = 0;
+  private readonly seriesPtr: number;
+  private readonly timePtr: number;
+  private readonly columns = new Map<number, SegmentColumn>();
+  /** | ptr | bytes | of each block, one after the other: an object a block would take more than many a block. */
+  private readonly blocks: number[] = [];
+  private bytes_ = 0;
+  // free end of the newest text chunk
+  private textNext = 0;
+  private textEnd = 0;
+  private textChunkBytes = 0;
+  private ascending = true;
+  /** Of all rows. */
+  private doubts: Doubts = { unique: true };
+  private cachedColumns: readonly ColumnRun[] | undefined;
+  /** Where the columns are, for the kernel (abi.ts); 0 = not written since they changed. */
+  private targetsPtr = 0;
+  private targetsBlock = 0;
+  private targetsRoom = 0;
+
+  constructor(
+    private readonly kernel: Kernel,
+    readonly capacity: number,
+    private readonly reclaimer: Reclaimer,
+  ) {
+    this.seriesPtr = this.allocate(capacity * 4);
+    try {
+      this.timePtr = this.allocate(capacity * 8);
+    } catch (error) {
+      this.free();
+      throw error;
+    }
+  }
+
+  /** Kernel memory that this segment really takes. */
+  get bytes(): number {
+    return this.bytes_;
+  }
+
+  /** Allocates all that `append` of rows [from, from + count) will need; what is visible does not change. @throws TsdbError overloaded */
+  reserve(batch: BufferBatch, from: number, count: number): void {
+    const { call } = this.kernel;
+    const listed = new Set<number>();
+    let textBytes = 0;
+    for (const column of batch.columns) {
+      const presentCount = column.validityPtr === 0 ? count : call.countBits(column.validityPtr, from, count);
+      if (presentCount === 0) continue;
+      listed.add(column.columnId);
+      const own = this.columns.get(column.columnId) ?? this.addColumn(column, presentCount, this.rowCount + count);
+      assert(own.type === column.type, `column ${column.columnId} has type ${column.type}, the segment's has ${own.type}`);
+      if (own.packed !== undefined) this.growPacked(own, own.packed, presentCount);
+      if (column.validityPtr !== 0) this.needValidity(own);
+      if (column.type === ColumnType.string) textBytes += this.textBytes(column, { from, count, presentCount });
+    }
+    for (const own of this.columns.values()) if (!listed.has(own.columnId)) this.needValidity(own);
+    if (batch instanceof ParsedRows) this.reserveTargets(batch.columns.length);
+    if (this.textEnd - this.textNext < textBytes) {
+      const doubled = Math.min(TEXT_BYTES_DOUBLING_MAX, Math.max(TEXT_BYTES_MIN, this.textChunkBytes * 2));
+      const chunkBytes = Math.max(doubled, textBytes);
+      this.textNext = this.allocate(chunkBytes);
+      this.textEnd = this.textNext + chunkBytes;
+      this.textChunkBytes = chunkBytes;
+    }
+  }
+
+  /** Copies a batch that fits and has the very columns that rows before it had, each in every row: nothing is to be reserved. False, and
+   *  nothing is done, if it does not. */
+  appendAlike(rows: ParsedRows, sequence: number): boolean {
+    if (this.targetsPtr === 0 || this.rowCount + rows.rowCount > this.capacity) return false;
+    if (!rows.appendTo(this.targetsPtr, this.rowCount)) return false;
+    this.noteRows(rows, { from: 0, count: rows.rowCount }, sequence);
+    return true;
+  }
+
+  /** Copies rows [from, from + count) of a batch for which `reserve` was called. Allocates nothing, so it cannot fail half way. */
+  append(batch: BufferBatch, rows: { from: number; count: number }, sequence: number): void {
+    const { from, count } = rows;
+    const { call } = this.kernel;
+    assert(this.rowCount + count <= this.capacity, `${this.rowCount} + ${count} rows exceed a segment of ${this.capacity}`);
+    const at = this.rowCount;
+    call.copyBytes(this.seriesPtr + at * 4, batch.seriesPtr + from * 4, count * 4);
+    call.copyBytes(this.timePtr + at * 8, batch.timePtr + from * 8, count * 8);
+    for (const column of batch.columns) {
+      const own = this.columns.get(column.columnId);
+      if (own === undefined) continue; // no value in these rows
+      this.closeGap(own);
+      own.gapFrom = -1;
+      own.lastBatch = at;
+      if (own.validityPtr !== 0) {
+        if (column.validityPtr === 0) call.setBits(own.validityPtr, at, count);
+        else call.copyBits(column.validityPtr, from, own.validityPtr, at, count);
+      }
+      this.copyValues(column, own, from, count);
+    }
+    for (const own of this.columns.values()) {
+      if (own.lastBatch === at || own.gapFrom >= 0) continue;
+      own.gapFrom = at;
+      // what `appendAlike` writes is behind no gap
+      this.targetsPtr = 0;
+    }
+    this.noteRows(batch, rows, sequence);
+    if (this.targetsPtr === 0 && this.targetsRoom >= this.columns.size) this.writeTargets(batch);
+  }
+
+  /** Makes the values of all rows so far that lack the column 0. Once for many rows, and no more than is read: a table may have hundreds of
+   *  columns of which a batch brings few. */
+  private closeGap(own: SegmentColumn): void {
+    const { gapFrom, packed, dataPtr, type } = own;
+    if (gapFrom < 0 || gapFrom === this.rowCount) return;
+    const width = VALUE_BYTES[type];
+    if (packed === undefined) this.kernel.call.fillBytes(dataPtr + gapFrom * width, 0, (this.rowCount - gapFrom) * width);
+    own.gapFrom = this.rowCount;
+  }
+
+  /** The rows are there. */
+  private noteRows(batch: BufferBatch, { from, count }: { from: number; count: number }, sequence: number): void {
+    const { minNs, maxNs } = timeRange(this.kernel, batch.timePtr + from * 8, count);
+    if (minNs < this.minTimeNs) this.minTimeNs = minNs;
+    if (maxNs > this.maxTimeNs) this.maxTimeNs = maxNs;
+    if (this.rowCount === 0) this.seqMin = sequence;
+    this.seqMax = sequence;
+    this.ascending &&= batch.ascending === true;
+    // a batch may lie in two segments: only doubts of the rows that came into this one count here
+    if (!batch.unique) this.addDoubts(joinDoubts([batch], { minNs, maxNs }));
+    this.rowCount += count;
+  }
+
+  /** The rows so far; later rows stay hidden from it. `isClosed`: none will come. */
+  run(dictionary: DictionaryView, isClosed: boolean): Run {
+    for (const own of this.columns.values()) this.closeGap(own);
+    this.cachedColumns ??= [...this.columns.values()].map(({ columnId, type, dataPtr, validityPtr, packed }) =>
+      packed === undefined ? { columnId, type, dataPtr, validityPtr } : { columnId, type, dataPtr, validityPtr, isPacked: true },
+    );
+    return {
+      rowCount: this.rowCount,
+      seriesPtr: this.seriesPtr,
+      timePtr: this.timePtr,
+      columns: this.cachedColumns,
+      dictionary,
+      sorted: false,
+      ...this.doubts,
+      ascending: this.ascending,
+      segment: isClosed ? this.number : undefined,
+      minTimeNs: this.minTimeNs,
+      maxTimeNs: this.maxTimeNs,
+      seqMin: this.seqMin,
+      seqMax: this.seqMax,
+    };
+  }
+
+  free(): void {
+    for (let i = 0; i < this.blocks.length; i += 2) this.kernel.heap.free(this.blocks[i]!, this.blocks[i + 1]!);
+    this.blocks.length = 0;
+  }
+
+  private addDoubts(doubts: Doubts): void {
+    this.doubts = joinDoubts([this.doubts, doubts], ALL_TIME);
+  }
+
+  /** Text beside the views of a batch's rows. */
+  private textBytes({ dataPtr, validityPtr, isPacked }: ColumnRun, rows: { from: number; count: number; presentCount: number }): number {
+    const { call } = this.kernel;
+    if (!isPacked) return call.textBytes(dataPtr, validityPtr, rows.from, rows.count) >>> 0;
+    return call.textBytes(dataPtr, 0, call.countBits(validityPtr, 0, rows.from), rows.presentCount) >>> 0;
+  }
+
+  private copyValues(column: ColumnRun, own: SegmentColumn, from: number, count: number): void {
+    const { call } = this.kernel;
+    const { type, dataPtr, validityPtr } = column;
+    const width = VALUE_BYTES[type];
+    const target = own.dataPtr + (own.packed?.count ?? this.rowCount) * width;
+    const presentCount = validityPtr === 0 ? count : call.countBits(validityPtr, from, count);
+    // the first of the values as they lie there
+    const first = dataPtr + (column.isPacked ? call.countBits(validityPtr, 0, from) : from) * width;
+    const isString = type === ColumnType.string;
+    if (validityPtr === 0 || (column.isPacked && own.packed !== undefined)) {
+      if (isString) this.textNext = call.copyViews(first, 0, 0, presentCount, target, this.textNext) >>> 0;
+      else call.copyBytes(target, first, presentCount * width);
+    } else if (column.isPacked) {
+      if (isString) this.textNext = call.spreadViews(first, validityPtr, from, count, target, this.textNext) >>> 0;
+      else call.spreadValues(width, first, validityPtr, from, count, target);
+    } else if (own.packed !== undefined) {
+      if (isString) this.textNext = call.packViews(dataPtr, validityPtr, from, count, target, this.textNext) >>> 0;
+      else call.packValues(width, dataPtr, validityPtr, from, count, target);
+    } else if (isString) {
+      this.textNext = call.copyViews(dataPtr, validityPtr, from, count, target, this.textNext) >>> 0;
+    } else {
+      call.copyBytes(target, first, count * width);
+      call.clearAbsent(width, target, validityPtr, from, count);
+    }
+    if (own.packed !== undefined) own.packed.count += presentCount;
+  }
+
+  /** `presentCount` of the first `rowCount` rows have the column. */
+  private addColumn({ columnId, type }: ColumnRun, presentCount: number, rowCount: number): SegmentColumn {
+    const isPacked = this.capacity >= PACKED_CAPACITY_MIN && presentCount < rowCount * PACKED_BELOW;
+    // rows before its first value are NULL
+    const validityPtr = isPacked || this.rowCount > 0 ? this.allocateBitmap() : 0;
+    const valueCapacity = isPacked ? PACKED_VALUES_MIN : this.capacity;
+    const own = {
+      ...{ columnId, type, dataPtr: this.allocate(valueCapacity * VALUE_BYTES[type]), validityPtr },
+      packed: isPacked ? { count: 0, capacity: valueCapacity } : undefined,
+      ...{ gapFrom: 0, lastBatch: -1 },
+    };
+    this.columns.set(columnId, own);
+    this.columnsChanged();
+    return own;
+  }
+
+  /** Room for `count` more values. What is visible of the column moves, the old place stays for those who read it. */
+  private growPacked(own: SegmentColumn, packed: PackedValues, count: number): void {
+    const wanted = packed.count + count;
+    if (wanted <= packed.capacity) return;
+    const width = VALUE_BYTES[own.type];
+    const capacity = Math.min(this.capacity, Math.max(wanted, packed.capacity * 2));
+    const fresh = this.allocate(capacity * width);
+    this.kernel.call.copyBytes(fresh, own.dataPtr, packed.count * width);
+    this.retire(own.dataPtr, packed.capacity * width);
+    own.dataPtr = fresh;
+    packed.capacity = capacity;
+    this.columnsChanged();
+  }
+
+  private needValidity(own: SegmentColumn): void {
+    if (own.validityPtr !== 0) return;
+    const validityPtr = this.allocateBitmap();
+    this.kernel.call.setBits(validityPtr, 0, this.rowCount);
+    own.validityPtr = validityPtr;
+    this.columnsChanged();
+  }
+
+  private columnsChanged(): void {
+    this.cachedColumns = undefined;
+    this.targetsPtr = 0;
+  }
+
+  private allocateBitmap(): number {
+    const bytes = bitmapBytes(this.capacity);
+    const ptr = this.allocate(bytes);
+    this.kernel.call.fillBytes(ptr, 0, bytes);
+    return ptr;
+  }
+
+  /** Room to describe so many columns to `appendAlike`. */
+  private reserveTargets(columnCount: number): void {
+    if (columnCount <= this.targetsRoom) return;
+    this.targetsBlock = this.allocate(appendTargetsBytes(columnCount));
+    this.targetsRoom = columnCount;
+    this.targetsPtr = 0;
+  }
+
+  /** For batches that follow: describes the columns in the order of `batch`, if it has all of them and they are simple. */
+  private writeTargets({ columns }: BufferBatch): void {
+    if (columns.length !== this.columns.size) return;
+    const targets: SegmentColumn[] = [];
+    for (const { columnId } of columns) {
+      const own = this.columns.get(columnId);
+      if (own === undefined || own.packed !== undefined || own.type === ColumnType.string) return;
+      targets.push(own);
+    }
+    this.targetsPtr = this.targetsBlock;
+    writeAppendTargets(this.kernel, this.targetsPtr, { seriesPtr: this.seriesPtr, timePtr: this.timePtr, columns: targets });
+  }
+
+  private retire(ptr: number, bytes: number): void {
+    this.blocks.splice(
+      this.blocks.findIndex((word, i) => i % 2 === 0 && word === ptr),
+      2,
+    );
+    this.bytes_ -= Heap.footprint(bytes);
+    this.reclaimer.defer(() => this.kernel.heap.free(ptr, bytes));
+  }
+
+  private allocate(bytes: number): number {
+    const ptr = this.kernel.heap.alloc(bytes);
+    this.blocks.push(ptr, bytes);
+    this.bytes_ += Heap.footprint(bytes);
+    return ptr;
+  }
+}

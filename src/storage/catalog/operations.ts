@@ -1,0 +1,316 @@
+// What the catalog's log is made of. Kinds and field types are written out, and every operation carries the ids it makes, so that
+// reading the log needs no rule of the server that wrote it.
+
+import type { TokenDef } from "../../model/access.ts";
+import type { CacheDef } from "../../model/caches.ts";
+import type { TagPredicate } from "../../model/query/scan.ts";
+import type { ColumnType } from "../../model/rows/column.ts";
+import type { Tombstone } from "../../model/rows/tombstone.ts";
+import { badValue, readArray, readCount, readNs, readObject, readText } from "../../object-store/operation-values.ts";
+import { readCache } from "./caches.ts";
+import { readSetFileIndex, type SetFileIndex } from "./file-indexes.ts";
+import { readStoppedNode, type StoppedNode } from "./nodes.ts";
+import { readSetPolicies, type SetPolicies } from "./policies.ts";
+import { readHash, readToken } from "./tokens.ts";
+
+/** Column types as the log spells them; `time` is every table's column 0 and never written. */
+export const COLUMN_TYPE_NAME = { tag: 1, float: 2, integer: 3, unsigned: 4, string: 5, boolean: 6 } as const satisfies Record<
+  string,
+  ColumnType
+>;
+export type ColumnTypeName = keyof typeof COLUMN_TYPE_NAME;
+
+const NAME_OF_TYPE = new Map<ColumnType, ColumnTypeName>(
+  Object.entries(COLUMN_TYPE_NAME).map(([name, type]) => [type, name as ColumnTypeName]),
+);
+
+export function columnTypeName(type: ColumnType): ColumnTypeName {
+  const name = NAME_OF_TYPE.get(type);
+  if (name === undefined) throw new Error(`BUG: column type ${type} has no name in the log`);
+  return name;
+}
+
+export interface ColumnOperation {
+  readonly id: number;
+  readonly name: string;
+  readonly type: ColumnTypeName;
+}
+
+/** The first operation of a log: who this cluster is. */
+export interface CreateCluster {
+  readonly kind: "create_cluster";
+  readonly uuid: string;
+}
+
+export interface CreateDatabase {
+  readonly kind: "create_database";
+  readonly id: number;
+  /** 0 = the default organization, what port 8181 sees. A name is unique within its namespace. */
+  readonly namespace: number;
+  readonly name: string;
+}
+
+/** Makes a table with its time column only. */
+export interface CreateTable {
+  readonly kind: "create_table";
+  readonly id: number;
+  readonly databaseId: number;
+  readonly name: string;
+}
+
+export interface AddColumns {
+  readonly kind: "add_columns";
+  readonly tableId: number;
+  readonly columns: readonly ColumnOperation[];
+}
+
+/** A tombstone. Those of the same table that it covers (model/rows/tombstone.ts) go with it. */
+export interface DeleteRows {
+  readonly kind: "delete_rows";
+  /** Ascending over the whole log. */
+  readonly id: number;
+  readonly tableId: number;
+  /** Of the write-ahead log: rows up to it are meant. */
+  readonly sequence: number;
+  /** Inclusive bounds, decimal nanoseconds. */
+  readonly minTimeNs: string;
+  readonly maxTimeNs: string;
+  readonly tags: readonly TagPredicate[];
+}
+
+/** These tombstones have been applied to every file. */
+export interface RetireTombstones {
+  readonly kind: "retire_tombstones";
+  readonly ids: readonly number[];
+}
+
+/** Decimal nanoseconds: rows older than that do not exist any more. "0" = kept for ever. null = not set: a database's rows are kept for
+ *  ever, a table's as long as its database says. */
+export interface SetRetention {
+  readonly kind: "set_retention";
+  readonly of: "database" | "table";
+  readonly id: number;
+  readonly retentionNs: string | null;
+}
+
+/** The object is out of the way under another name, and can be restored until it is dropped. */
+export interface SoftDelete {
+  readonly kind: "soft_delete";
+  readonly of: "database" | "table";
+  readonly id: number;
+  /** What it is called from now on. */
+  readonly name: string;
+  readonly deletedMs: number;
+  /** When it is dropped; null = never. */
+  readonly hardDeleteMs: number | null;
+}
+
+/** Of a soft-deleted object: when it is dropped. */
+export interface ScheduleDrop {
+  readonly kind: "schedule_drop";
+  readonly of: "database" | "table";
+  readonly id: number;
+  readonly hardDeleteMs: number | null;
+}
+
+/** A soft-deleted object is there again, as `name`. */
+export interface Restore {
+  readonly kind: "restore";
+  readonly of: "database" | "table";
+  readonly id: number;
+  readonly name: string;
+}
+
+/** A soft-deleted object is gone, with everything in it. */
+export interface Drop {
+  readonly kind: "drop";
+  readonly of: "database" | "table";
+  readonly id: number;
+}
+
+/** `permissions` null: an admin. */
+export interface CreateToken extends Omit<TokenDef, "updatedMs"> {
+  readonly kind: "create_token";
+}
+
+/** Another text. */
+export interface ReplaceToken {
+  readonly kind: "replace_token";
+  readonly id: number;
+  readonly hash: string;
+  readonly updatedMs: number;
+}
+
+export interface DeleteToken {
+  readonly kind: "delete_token";
+  readonly id: number;
+}
+
+/** A server of the cluster is marked as stopped. */
+export interface StopNode extends StoppedNode {
+  readonly kind: "stop_node";
+}
+
+/** A server that was marked as stopped has started. */
+export interface StartNode {
+  readonly kind: "start_node";
+  readonly nodeId: string;
+}
+
+/** The columns that it names are the table's. */
+export interface CreateCache {
+  readonly kind: "create_cache";
+  readonly cache: CacheDef;
+}
+
+export interface DeleteCache {
+  readonly kind: "delete_cache";
+  readonly id: number;
+}
+
+export type CatalogOperation =
+  | CreateCluster
+  | CreateDatabase
+  | CreateTable
+  | AddColumns
+  | DeleteRows
+  | RetireTombstones
+  | SetRetention
+  | SoftDelete
+  | ScheduleDrop
+  | Restore
+  | Drop
+  | CreateToken
+  | ReplaceToken
+  | DeleteToken
+  | StopNode
+  | StartNode
+  | SetFileIndex
+  | SetPolicies
+  | CreateCache
+  | DeleteCache;
+
+export function deleteRowsOperation({ id, tableId, sequence, range, tags }: Tombstone): DeleteRows {
+  return { kind: "delete_rows", id, tableId, sequence, minTimeNs: String(range.minNs), maxTimeNs: String(range.maxNs), tags };
+}
+
+/** The tombstone that an operation, or an item of a snapshot, stands for. @throws TsdbError corrupt_file */
+export function readTombstone(value: unknown): Tombstone {
+  const item = readObject("tombstone", value);
+  return {
+    id: readCount("id", item["id"]),
+    tableId: readCount("tableId", item["tableId"]),
+    sequence: readCount("sequence", item["sequence"]),
+    range: { minNs: readNs("minTimeNs", item["minTimeNs"]), maxNs: readNs("maxTimeNs", item["maxTimeNs"]) },
+    tags: readArray("tags", item["tags"]).map((predicate, i) => readPredicate(`tags[${i}]`, predicate)),
+  };
+}
+
+function readPredicate(what: string, value: unknown): TagPredicate {
+  const predicate = readObject(what, value);
+  const values = readArray(`${what}.values`, predicate["values"]);
+  return {
+    columnId: readCount(`${what}.columnId`, predicate["columnId"]),
+    values: values.map((text, i) => (text === null ? null : readText(`${what}.values[${i}]`, text))),
+  };
+}
+
+/** @throws TsdbError corrupt_file */
+export function readRetention(what: string, value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  const ns = readNs(what, value);
+  if (ns < 0n) badValue(what, value, "0 or more");
+  return String(ns);
+}
+
+function readOwner({ of, id }: Readonly<Record<string, unknown>>): { of: "database" | "table"; id: number } {
+  if (of !== "database" && of !== "table") badValue("of", of, "database or table");
+  return { of, id: readCount("id", id) };
+}
+
+/** @throws TsdbError corrupt_file */
+export function readHardDelete(value: unknown): number | null {
+  return value === null || value === undefined ? null : readCount("hardDeleteMs", value);
+}
+
+export function readColumn(what: string, value: unknown): ColumnOperation {
+  const column = readObject(what, value);
+  const type = readText(`${what}.type`, column["type"]);
+  if (!Object.hasOwn(COLUMN_TYPE_NAME, type)) badValue(`${what}.type`, type, Object.keys(COLUMN_TYPE_NAME).join(", "));
+  return { id: readCount(`${what}.id`, column["id"]), name: readText(`${what}.name`, column["name"]), type: type as ColumnTypeName };
+}
+
+/** An operation read from the log. Members it does not know are ignored; a kind it does not know is an error, because the state
+ *  after it would be wrong. @throws TsdbError corrupt_file */
+export function readOperation(value: unknown): CatalogOperation {
+  const operation = readObject("operation", value);
+  const kind = operation["kind"];
+  switch (kind) {
+    case "create_cluster":
+      return { kind, uuid: readText("uuid", operation["uuid"]) };
+    case "create_database":
+      return {
+        kind,
+        id: readCount("id", operation["id"]),
+        namespace: readCount("namespace", operation["namespace"]),
+        name: readText("name", operation["name"]),
+      };
+    case "create_table":
+      return {
+        kind,
+        id: readCount("id", operation["id"]),
+        databaseId: readCount("databaseId", operation["databaseId"]),
+        name: readText("name", operation["name"]),
+      };
+    case "add_columns": {
+      const columns = readArray("columns", operation["columns"]).map((column, i) => readColumn(`columns[${i}]`, column));
+      return { kind, tableId: readCount("tableId", operation["tableId"]), columns };
+    }
+    case "delete_rows":
+      return deleteRowsOperation(readTombstone(operation));
+    case "retire_tombstones":
+      return { kind, ids: readArray("ids", operation["ids"]).map((id) => readCount("ids", id)) };
+    case "set_retention":
+      return { kind, ...readOwner(operation), retentionNs: readRetention("retentionNs", operation["retentionNs"]) };
+    case "soft_delete":
+      return {
+        kind,
+        ...readOwner(operation),
+        name: readText("name", operation["name"]),
+        deletedMs: readCount("deletedMs", operation["deletedMs"]),
+        hardDeleteMs: readHardDelete(operation["hardDeleteMs"]),
+      };
+    case "schedule_drop":
+      return { kind, ...readOwner(operation), hardDeleteMs: readHardDelete(operation["hardDeleteMs"]) };
+    case "restore":
+      return { kind, ...readOwner(operation), name: readText("name", operation["name"]) };
+    case "drop":
+      return { kind, ...readOwner(operation) };
+    case "create_token": {
+      const { updatedMs: _, ...token } = readToken(operation);
+      return { kind, ...token };
+    }
+    case "replace_token":
+      return {
+        kind,
+        id: readCount("id", operation["id"]),
+        hash: readHash(operation["hash"]),
+        updatedMs: readCount("updatedMs", operation["updatedMs"]),
+      };
+    case "stop_node":
+      return { kind, ...readStoppedNode(operation) };
+    case "set_file_index":
+      return readSetFileIndex(operation);
+    case "set_policies":
+      return readSetPolicies(operation);
+    case "start_node":
+      return { kind, nodeId: readText("nodeId", operation["nodeId"]) };
+    case "delete_token":
+    case "delete_cache":
+      return { kind, id: readCount("id", operation["id"]) };
+    case "create_cache":
+      return { kind, cache: readCache(operation["cache"]) };
+    default:
+      badValue("operation kind", kind, "one this server knows: the log was written by a newer one, or is damaged");
+  }
+}

@@ -1,0 +1,283 @@
+// The schema step of a write, as pure planning: which ids the columns of a parsed body have, which of its rows cannot be stored,
+// and which operations make what is missing. Nothing changes until the caller applies the operations, in the same synchronous step.
+//
+//   const plan = new SchemaPlan(catalog, "db", tables);
+//   for each row, in the body's order, of a table with plan.needsRows(table): plan.acceptRow(…) -> why not, or null
+//   const { operations, targets } = plan.finish();
+//
+// A table whose columns all fit needs no look at its rows. Otherwise the first accepted row that brings a name decides its type,
+// and what only rejected rows bring is not made.
+import { assert } from "../../model/assert.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { hasControl, NO_CONTROL, RESERVED_COLUMNS } from "../../model/names.ts";
+import { COLUMN_TYPE_LABEL, type ColumnDef, ColumnType } from "../../model/rows/column.ts";
+import type { Catalog } from "./catalog.ts";
+import { type CatalogOperation, type ColumnOperation, columnTypeName } from "./operations.ts";
+import {
+  checkDatabaseLimit,
+  checkSchemaMemory,
+  type SchemaLimits,
+  tooManyColumns,
+  tooManyNewTables,
+  tooManyTables,
+} from "./schema-limits.ts";
+import type { TableSchema } from "./state.ts";
+
+/** A field column of a parsed table: one per name and type, in order of appearance. */
+export interface ParsedField {
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+/** The columns that the good rows of a parsed table have, each used by at least one of them. */
+export interface ParsedTable {
+  readonly name: string;
+  /** Tag names in order of appearance. */
+  readonly tags: readonly string[];
+  readonly fields: readonly ParsedField[];
+}
+
+/** Where the rows of a parsed table go. Column ids by index into ParsedTable.tags and .fields; -1 = only rejected rows use it. */
+export interface TableTarget {
+  readonly tableId: number;
+  readonly tagColumnIds: readonly number[];
+  readonly fieldColumnIds: readonly number[];
+}
+
+export interface FinishedPlan {
+  readonly databaseId: number;
+  /** To be applied at once; empty when everything exists. */
+  readonly operations: readonly CatalogOperation[];
+  /** By parsed table; null when no row of it was accepted. */
+  readonly targets: readonly (TableTarget | null)[];
+}
+
+/** What the catalog is asked; a Catalog fits. */
+export type CatalogView = Pick<
+  Catalog,
+  | "findDatabase"
+  | "findDeletedDatabase"
+  | "findSchema"
+  | "findDeletedTable"
+  | "nextIds"
+  | "databaseCount"
+  | "tableCount"
+  | "definitionBytes"
+  | "limits"
+>;
+
+export function typeConflict(name: string, want: ColumnType, got: ColumnType): string {
+  if (RESERVED_COLUMNS.has(name)) return `'${name}' is a reserved column`;
+  return `invalid column type for column '${name}', expected ${COLUMN_TYPE_LABEL[want]}, got ${COLUMN_TYPE_LABEL[got]}`;
+}
+
+/** A table of the body: what exists, and what its accepted rows have added so far. */
+interface TableWork {
+  readonly parsed: ParsedTable;
+  readonly schema: TableSchema | undefined;
+  readonly added: Map<string, ColumnType>;
+  /** Column count with `added`; time not counted. */
+  columnCount: number;
+  needsRows: boolean;
+  /** The table exists or is made by this plan. */
+  accepted: boolean;
+  /** The name is that of a soft-deleted table: no row is stored. */
+  readonly isDeleted: boolean;
+}
+
+export class SchemaPlan {
+  private readonly database: { readonly id: number } | undefined;
+  private readonly work: TableWork[];
+  private newTableCount = 0;
+  private readonly limits: SchemaLimits;
+  /** Tables that may be made. */
+  private readonly newTablesMax: number;
+
+  /** `madeTables`: those that were made before for the same body.
+   *  @throws TsdbError limit_exceeded when the database does not exist and there may be no more, bad_request when it is soft-deleted */
+  constructor(
+    private readonly catalog: CatalogView,
+    private readonly databaseName: string,
+    tables: readonly ParsedTable[],
+    { madeTables = 0, limits = catalog.limits }: { madeTables?: number; limits?: SchemaLimits } = {},
+  ) {
+    this.limits = limits;
+    this.newTablesMax = Math.max(0, limits.newTablesPerBodyMax - madeTables);
+    this.database = catalog.findDatabase(databaseName);
+    if (catalog.findDeletedDatabase(databaseName) !== undefined) {
+      const message = `cannot write to soft-deleted database '${databaseName}' - it is marked for deletion`;
+      throw new TsdbError("bad_request", message, { database: databaseName });
+    }
+    if (this.database === undefined) checkDatabaseLimit(catalog, limits);
+    this.work = tables.map((parsed) => this.begin(parsed));
+    const newTables = this.work.filter(({ schema, isDeleted }) => schema === undefined && !isDeleted);
+    const tooMany = newTables.length > Math.min(this.newTablesMax, Math.max(0, limits.tablesMax - catalog.tableCount));
+    for (const table of this.work) {
+      if (table.isDeleted || (tooMany && table.schema === undefined) || !this.fits(table)) this.restart(table);
+      else if (table.schema === undefined) this.newTableCount += 1;
+    }
+  }
+
+  private begin(parsed: ParsedTable): TableWork {
+    const schema = this.database && this.catalog.findSchema(this.database.id, parsed.name);
+    const columnCount = schema === undefined ? 0 : schema.def.columns.length - 1;
+    const isDeleted = this.database !== undefined && this.catalog.findDeletedTable(this.database.id, parsed.name) !== undefined;
+    return { parsed, schema, added: new Map(), columnCount, needsRows: false, accepted: true, isDeleted };
+  }
+
+  /** The fast way: true when every column of the table exists with its type or can be added. */
+  private fits(table: TableWork): boolean {
+    const { tags, fields } = table.parsed;
+    for (const name of tags) if (this.place(table, name, ColumnType.tag) !== null) return false;
+    for (const { name, type } of fields) if (this.place(table, name, type) !== null) return false;
+    return true;
+  }
+
+  private restart(table: TableWork): void {
+    table.added.clear();
+    table.columnCount = table.schema === undefined ? 0 : table.schema.def.columns.length - 1;
+    table.needsRows = true;
+    table.accepted = false;
+  }
+
+  /** Adds the column unless it is there. Returns why that cannot be, or null. */
+  private place(table: TableWork, name: string, type: ColumnType): string | null {
+    const existing = typeOf(table, name);
+    if (existing === type) return null;
+    if (existing !== undefined || RESERVED_COLUMNS.has(name)) return typeConflict(name, existing ?? ColumnType.time, type);
+    if (hasControl(name)) return `invalid configuration provided: ${type === ColumnType.tag ? "tag" : "field"} key ${NO_CONTROL}`;
+    const { columnsPerTableMax } = this.limits;
+    if (table.columnCount >= columnsPerTableMax) return tooManyColumns(columnsPerTableMax);
+    table.added.set(name, type);
+    table.columnCount += 1;
+    return null;
+  }
+
+  /** True when some row of some table has to be looked at. */
+  get anyNeedsRows(): boolean {
+    return this.work.some((table) => table.needsRows);
+  }
+
+  /** True when `acceptRow` must be asked for each row of this table. */
+  needsRows(tableIndex: number): boolean {
+    return this.work[tableIndex]!.needsRows;
+  }
+
+  /** True when the table has the tag column, with the rows accepted so far: no row is refused for it. */
+  tagFits(tableIndex: number, tagIndex: number): boolean {
+    const table = this.work[tableIndex]!;
+    return typeOf(table, table.parsed.tags[tagIndex]!) === ColumnType.tag;
+  }
+
+  /** The same of a field column. */
+  fieldFits(tableIndex: number, fieldIndex: number): boolean {
+    const table = this.work[tableIndex]!;
+    const { name, type } = table.parsed.fields[fieldIndex]!;
+    return typeOf(table, name) === type;
+  }
+
+  /** Takes or refuses the next row of the body: indexes into the table's `tags` and `fields` that the row has, in the row's order.
+   *  Returns why it is rejected, or null. A rejected row leaves no trace. */
+  acceptRow(tableIndex: number, tagIndexes: ArrayLike<number>, fieldIndexes: ArrayLike<number>): string | null {
+    const table = this.work[tableIndex]!;
+    assert(table.needsRows, `table ${tableIndex} needs no look at its rows`);
+    if (table.isDeleted) return `cannot write to soft-deleted table '${table.parsed.name}' - it is marked for deletion`;
+    if (!table.accepted && table.schema === undefined) {
+      const tableCount = this.catalog.tableCount + this.newTableCount;
+      if (tableCount >= this.limits.tablesMax) return tooManyTables(tableCount, this.limits.tablesMax);
+      if (this.newTableCount >= this.newTablesMax) return tooManyNewTables(this.limits.newTablesPerBodyMax);
+    }
+    const names: string[] = [];
+    const before = table.columnCount;
+    const reason = this.placeRow(table, tagIndexes, fieldIndexes, names);
+    if (reason !== null) {
+      for (const name of names) table.added.delete(name);
+      table.columnCount = before;
+      return reason;
+    }
+    if (!table.accepted && table.schema === undefined) this.newTableCount += 1;
+    table.accepted = true;
+    return null;
+  }
+
+  /** `names` receives the columns that the row has added, for taking them back. */
+  private placeRow(table: TableWork, tagIndexes: ArrayLike<number>, fieldIndexes: ArrayLike<number>, names: string[]): string | null {
+    const { tags, fields } = table.parsed;
+    for (let i = 0; i < tagIndexes.length; i++) {
+      const reason = this.placeNoting(table, tags[tagIndexes[i]!]!, ColumnType.tag, names);
+      if (reason !== null) return reason;
+    }
+    for (let i = 0; i < fieldIndexes.length; i++) {
+      const { name, type } = fields[fieldIndexes[i]!]!;
+      const reason = this.placeNoting(table, name, type, names);
+      if (reason !== null) return reason;
+    }
+    return null;
+  }
+
+  private placeNoting(table: TableWork, name: string, type: ColumnType, names: string[]): string | null {
+    const before = table.added.size;
+    const reason = this.place(table, name, type);
+    if (table.added.size > before) names.push(name);
+    return reason;
+  }
+
+  /** The operations and ids, with new columns in the order tags, fields, each by appearance. Call once, apply in the same step.
+   *  @throws TsdbError overloaded when there is no memory for the definitions */
+  finish(): FinishedPlan {
+    const accepted = this.work.filter((table) => table.accepted);
+    const tables = accepted.filter(({ schema }) => schema === undefined).length;
+    const columns = accepted.reduce((sum, { added }) => sum + added.size, 0);
+    checkSchemaMemory(this.catalog, { tables, columns }, this.limits);
+    const operations: CatalogOperation[] = [];
+    const nextIds = this.catalog.nextIds;
+    const databaseId = this.database?.id ?? nextIds.databaseId;
+    let nextTableId = nextIds.tableId;
+    const targets = this.work.map((table) => {
+      if (!table.accepted) return null;
+      if (this.database === undefined && operations.length === 0) {
+        operations.push({ kind: "create_database", id: databaseId, namespace: 0, name: this.databaseName });
+      }
+      let tableId = table.schema?.def.id;
+      if (tableId === undefined) {
+        tableId = nextTableId++;
+        operations.push({ kind: "create_table", id: tableId, databaseId, name: table.parsed.name });
+      }
+      return finishTable(table, tableId, operations);
+    });
+    return { databaseId, operations, targets };
+  }
+}
+
+/** Of a column that exists or has been added. */
+function typeOf({ schema, added }: TableWork, name: string): ColumnType | undefined {
+  return schema?.columnsByName.get(name)?.type ?? added.get(name);
+}
+
+function finishTable(table: TableWork, tableId: number, operations: CatalogOperation[]): TableTarget {
+  const { parsed, schema, added } = table;
+  if (added.size === 0 && !table.needsRows && schema !== undefined) return existingTarget(parsed, schema, tableId);
+  let nextColumnId = schema?.nextColumnId ?? 1;
+  const columns: ColumnOperation[] = [];
+  const made = new Map<string, ColumnDef>();
+  const idOf = (name: string, type: ColumnType): number => {
+    const existing = schema?.columnsByName.get(name) ?? made.get(name);
+    if (existing !== undefined) return existing.type === type ? existing.id : -1;
+    if (added.get(name) !== type) return -1;
+    const id = nextColumnId++;
+    made.set(name, { id, name, type });
+    columns.push({ id, name, type: columnTypeName(type) });
+    return id;
+  };
+  const tagColumnIds = parsed.tags.map((name) => idOf(name, ColumnType.tag));
+  const fieldColumnIds = parsed.fields.map(({ name, type }) => idOf(name, type));
+  assert(columns.length === added.size, `${columns.length} of ${added.size} new columns have an id`);
+  if (columns.length > 0) operations.push({ kind: "add_columns", tableId, columns });
+  return { tableId, tagColumnIds, fieldColumnIds };
+}
+
+/** The common case, nothing new: plain lookups. */
+function existingTarget(parsed: ParsedTable, schema: TableSchema, tableId: number): TableTarget {
+  const id = (name: string) => schema.columnsByName.get(name)!.id;
+  return { tableId, tagColumnIds: parsed.tags.map(id), fieldColumnIds: parsed.fields.map(({ name }) => id(name)) };
+}

@@ -1,0 +1,448 @@
+// The catalog as a state machine: `apply` is the only way it changes, and the same operations give the same state on every server.
+// No clock, no I/O; catalog.ts is the shell around it.
+import type { CacheDef } from "../../model/caches.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { type ColumnDef, type TableDef, TIME_COLUMN } from "../../model/rows/column.ts";
+import type { Tombstone } from "../../model/rows/tombstone.ts";
+import { readArray, readCount, readObject, readText } from "../../object-store/operation-values.ts";
+import { CacheSet, readCache } from "./caches.ts";
+import { violated } from "./contradiction.ts";
+import {
+  byId,
+  columnDef,
+  type DatabaseDef,
+  type DatabaseEntry,
+  type DeletedObject,
+  databaseToJson,
+  type MutableTable,
+  move,
+  readDeletion,
+  type SoftDeletion,
+  type TableSchema,
+  tableToJson,
+} from "./entries.ts";
+import { FileIndexSet, readSetFileIndex } from "./file-indexes.ts";
+import { readStoppedNode, type StoppedNode } from "./nodes.ts";
+import {
+  type CatalogOperation,
+  type Drop,
+  deleteRowsOperation,
+  type Restore,
+  readColumn,
+  readRetention,
+  readTombstone,
+  type ScheduleDrop,
+  type SoftDelete,
+} from "./operations.ts";
+import { freshPolicies, type PolicySettings, readPolicies } from "./policies.ts";
+import { readToken, TokenSet } from "./tokens.ts";
+import { TombstoneSet } from "./tombstones.ts";
+
+export type { DatabaseDef, DeletedObject, SoftDeletion, TableSchema } from "./entries.ts";
+
+export class CatalogState {
+  clusterUuid = "";
+  nextDatabaseId = 1;
+  nextTableId = 1;
+  private databaseCount_ = 0;
+  private tableCount_ = 0;
+  /** Of all tables, deleted ones too; time not counted. */
+  private columnCount = 0;
+  private readonly databasesById = new Map<number, DatabaseEntry>();
+  /** By namespace, then name: deleted ones too. */
+  private readonly databasesByName = new Map<number, Map<string, DatabaseEntry>>();
+  private readonly tablesById = new Map<number, MutableTable>();
+  private readonly tombstones_ = new TombstoneSet();
+  private readonly tokens_ = new TokenSet();
+  private readonly fileIndexes_ = new FileIndexSet();
+  private readonly caches_ = new CacheSet();
+  private readonly stoppedNodes = new Map<string, StoppedNode>();
+
+  /** Without deleted ones. */
+  get databaseCount(): number {
+    return this.databaseCount_;
+  }
+
+  /** Without deleted ones and those of deleted databases. */
+  get tableCount(): number {
+    return this.tableCount_;
+  }
+
+  /** Memory that the definitions of all tables and columns take, about; deleted ones count until they are dropped. */
+  get definitionBytes(): number {
+    return this.tablesById.size * LIMITS.tableDefinitionBytes + this.columnCount * LIMITS.columnDefinitionBytes;
+  }
+
+  findDatabase(name: string, namespace: number): DatabaseDef | undefined {
+    const entry = this.databasesByName.get(namespace)?.get(name);
+    return entry?.deletion === null ? entry.def : undefined;
+  }
+
+  /** A soft-deleted one, by the name it has now. */
+  findDeletedDatabase(name: string, namespace: number): DeletedObject | undefined {
+    const entry = this.databasesByName.get(namespace)?.get(name);
+    return entry === undefined || entry.deletion === null ? undefined : { of: "database", def: entry.def, ...entry.deletion };
+  }
+
+  /** The same of a table, whether or not its database is deleted. */
+  findDeletedTable(databaseId: number, name: string): DeletedObject | undefined {
+    const table = this.databasesById.get(databaseId)?.tablesByName.get(name);
+    return table === undefined || table.deletion === null ? undefined : { of: "table", def: table.def, ...table.deletion };
+  }
+
+  /** Everything that is soft-deleted, in order of creation. Tables of a deleted database only if they were deleted on their own. */
+  deleted(): DeletedObject[] {
+    const found: DeletedObject[] = [];
+    for (const { def, deletion } of this.databasesById.values()) if (deletion !== null) found.push({ of: "database", def, ...deletion });
+    for (const { def, deletion } of this.tablesById.values()) if (deletion !== null) found.push({ of: "table", def, ...deletion });
+    return found;
+  }
+
+  /** Deleted ones too. */
+  databaseById(id: number): DatabaseDef | undefined {
+    return this.databasesById.get(id)?.def;
+  }
+
+  findTable(databaseId: number, name: string): TableSchema | undefined {
+    const table = this.databasesById.get(databaseId)?.tablesByName.get(name);
+    return table?.deletion === null ? table : undefined;
+  }
+
+  /** Deleted ones too. */
+  tableById(id: number): TableSchema | undefined {
+    return this.tablesById.get(id);
+  }
+
+  /** In order of creation. */
+  databases(): DatabaseDef[] {
+    return [...this.databasesById.values()].filter(({ deletion }) => deletion === null).map(({ def }) => def);
+  }
+
+  /** In order of creation. */
+  tables(databaseId: number): TableDef[] {
+    const tables = [...(this.databasesById.get(databaseId)?.tablesByName.values() ?? [])];
+    return byId(tables.filter(({ deletion }) => deletion === null).map(({ def }) => def));
+  }
+
+  /** The same with deleted ones. */
+  allTables(databaseId: number): TableDef[] {
+    return byId([...(this.databasesById.get(databaseId)?.tablesByName.values() ?? [])].map(({ def }) => def));
+  }
+
+  get tombstones(): Pick<TombstoneSet, "nextId" | "partialCount" | "ofTable" | "tableIds" | "has" | "all"> {
+    return this.tombstones_;
+  }
+
+  /** Undefined: it is not marked as stopped. */
+  stoppedNode(nodeId: string): StoppedNode | undefined {
+    return this.stoppedNodes.get(nodeId);
+  }
+
+  get fileIndexes(): Pick<FileIndexSet, "changes" | "isEmpty" | "own" | "columnsOf"> {
+    return this.fileIndexes_;
+  }
+
+  get tokens(): Pick<TokenSet, "nextId" | "find" | "withHash" | "all"> {
+    return this.tokens_;
+  }
+
+  /** Those of deleted tables too. */
+  get caches(): Pick<CacheSet, "nextId" | "changes" | "count" | "ofTable" | "has" | "withId" | "find" | "all"> {
+    return this.caches_;
+  }
+
+  /** Neither the table nor its database is deleted. */
+  isTableLive(tableId: number): boolean {
+    const table = this.tablesById.get(tableId);
+    return table?.deletion === null && this.databasesById.get(table.def.databaseId)?.deletion === null;
+  }
+
+  /** How long rows of the table are kept, null = for ever. */
+  retentionNs(tableId: number): bigint | null {
+    const table = this.tablesById.get(tableId);
+    if (table === undefined) return null;
+    const retentionNs = table.retentionNs ?? this.databasesById.get(table.def.databaseId)?.retentionNs ?? null;
+    return retentionNs === 0n ? null : retentionNs;
+  }
+
+  /** What was set for the database or the table itself. */
+  ownRetentionNs(of: "database" | "table", id: number): bigint | null {
+    return (of === "database" ? this.databasesById : this.tablesById).get(id)?.retentionNs ?? null;
+  }
+
+  /** Deleted databases too. */
+  policies(databaseId: number): PolicySettings {
+    return this.databasesById.get(databaseId)?.policies ?? freshPolicies(databaseId);
+  }
+
+  /** All or nothing: an operation that does not fit the state leaves it as it was. @throws TsdbError corrupt_file */
+  apply(operation: CatalogOperation): void {
+    switch (operation.kind) {
+      case "create_cluster":
+        if (this.clusterUuid !== "") violated("a second create_cluster");
+        this.clusterUuid = operation.uuid;
+        return;
+      case "create_database":
+        this.createDatabase(operation);
+        return;
+      case "create_table":
+        this.createTable(operation);
+        return;
+      case "add_columns":
+        this.addColumns(operation.tableId, operation.columns.map(columnDef));
+        return;
+      case "delete_rows":
+        this.addTombstone(readTombstone(operation));
+        return;
+      case "retire_tombstones":
+        this.tombstones_.retire(operation.ids);
+        return;
+      case "set_retention":
+        this.owner(operation.of, operation.id).retentionNs = toNs(operation.retentionNs);
+        return;
+      case "set_policies":
+        (this.owner("database", operation.databaseId) as DatabaseEntry).policies = readPolicies(operation);
+        return;
+      case "soft_delete":
+        this.softDelete(operation);
+        return;
+      case "schedule_drop":
+        this.scheduleDrop(operation);
+        return;
+      case "restore":
+        this.restore(operation);
+        return;
+      case "drop":
+        this.drop(operation);
+        return;
+      case "create_token":
+      case "replace_token":
+      case "delete_token":
+        this.tokens_.apply(operation);
+        return;
+      case "stop_node":
+        this.stoppedNodes.set(operation.nodeId, readStoppedNode(operation));
+        return;
+      case "set_file_index":
+        this.owner(operation.of, operation.id);
+        this.fileIndexes_.set(operation);
+        return;
+      case "start_node":
+        if (!this.stoppedNodes.delete(operation.nodeId)) violated(`node ${JSON.stringify(operation.nodeId)} was not stopped`);
+        return;
+      case "create_cache":
+        this.addCache(readCache(operation.cache));
+        return;
+      case "delete_cache":
+        this.caches_.remove(operation.id);
+        return;
+    }
+  }
+
+  private createDatabase(def: DatabaseDef): DatabaseEntry {
+    const { id, namespace, name } = def;
+    if (id < this.nextDatabaseId) violated(`database id ${id} of ${JSON.stringify(name)} was used before`);
+    let byName = this.databasesByName.get(namespace);
+    if (byName === undefined) {
+      byName = new Map();
+      this.databasesByName.set(namespace, byName);
+    }
+    if (byName.has(name)) violated(`a second database ${JSON.stringify(name)}`);
+    const fresh = { retentionNs: null, deletion: null, policies: null };
+    const entry: DatabaseEntry = { def: { id, namespace, name }, ...fresh, tablesByName: new Map() };
+    byName.set(name, entry);
+    this.databasesById.set(id, entry);
+    this.databaseCount_ += 1;
+    this.nextDatabaseId = id + 1;
+    return entry;
+  }
+
+  private createTable(table: { id: number; databaseId: number; name: string }): MutableTable {
+    const { id, databaseId, name } = table;
+    const database = this.databasesById.get(databaseId);
+    if (database === undefined) violated(`table ${JSON.stringify(name)} in database ${databaseId}, which does not exist`);
+    if (id < this.nextTableId) violated(`table id ${id} of ${JSON.stringify(name)} was used before`);
+    if (database.tablesByName.has(name)) violated(`a second table ${JSON.stringify(name)} in database ${databaseId}`);
+    const entry: MutableTable = {
+      def: { id, databaseId, name, columns: [TIME_COLUMN] },
+      columnsByName: new Map([[TIME_COLUMN.name, TIME_COLUMN]]),
+      nextColumnId: TIME_COLUMN.id + 1,
+      retentionNs: null,
+      deletion: null,
+    };
+    database.tablesByName.set(name, entry);
+    this.tablesById.set(id, entry);
+    if (database.deletion === null) this.tableCount_ += 1;
+    this.nextTableId = id + 1;
+    return entry;
+  }
+
+  private addColumns(tableId: number, columns: readonly ColumnDef[]): void {
+    const table = this.tablesById.get(tableId);
+    if (table === undefined) violated(`columns for table ${tableId}, which does not exist`);
+    let nextColumnId = table.nextColumnId;
+    const names = new Set<string>();
+    for (const { id, name } of columns) {
+      if (id < nextColumnId) violated(`column id ${id} of ${JSON.stringify(name)} in table ${tableId} was used before`);
+      if (table.columnsByName.has(name) || names.has(name)) violated(`a second column ${JSON.stringify(name)} in table ${tableId}`);
+      names.add(name);
+      nextColumnId = id + 1;
+    }
+    table.def = { ...table.def, columns: [...table.def.columns, ...columns] };
+    for (const column of columns) table.columnsByName.set(column.name, column);
+    table.nextColumnId = nextColumnId;
+    this.columnCount += columns.length;
+  }
+
+  private addTombstone(tombstone: Tombstone): void {
+    this.tombstones_.add(tombstone, this.tablesById.get(tombstone.tableId)?.def);
+  }
+
+  private addCache(cache: CacheDef): void {
+    this.caches_.add(cache, this.tablesById.get(cache.tableId)?.def);
+  }
+
+  private softDelete({ of, id, name, deletedMs, hardDeleteMs }: SoftDelete): void {
+    const owner = this.owner(of, id);
+    if (owner.deletion !== null) violated(`${of} ${id} is deleted twice`);
+    const formerName = owner.def.name;
+    this.rename(of, id, name);
+    this.setDeletion(of, id, { formerName, deletedMs, hardDeleteMs });
+  }
+
+  /** From there to deleted, or back. */
+  private setDeletion(of: "database" | "table", id: number, deletion: SoftDeletion | null): void {
+    this.caches_.changes += 1;
+    const change = deletion === null ? 1 : -1;
+    if (of === "database") {
+      this.databasesById.get(id)!.deletion = deletion;
+      this.databaseCount_ += change;
+      this.tableCount_ += change * this.tables(id).length;
+    } else {
+      const table = this.tablesById.get(id)!;
+      table.deletion = deletion;
+      if (this.databasesById.get(table.def.databaseId)!.deletion === null) this.tableCount_ += change;
+    }
+  }
+
+  private scheduleDrop({ of, id, hardDeleteMs }: ScheduleDrop): void {
+    const owner = this.owner(of, id);
+    if (owner.deletion === null) violated(`${of} ${id} is to be dropped and was not deleted`);
+    owner.deletion = { ...owner.deletion, hardDeleteMs };
+  }
+
+  private restore({ of, id, name }: Restore): void {
+    const owner = this.owner(of, id);
+    if (owner.deletion === null) violated(`${of} ${id} is restored and was not deleted`);
+    this.rename(of, id, name);
+    this.setDeletion(of, id, null);
+  }
+
+  private drop({ of, id }: Drop): void {
+    const owner = this.owner(of, id);
+    if (owner.deletion === null) violated(`${of} ${id} is dropped and was not deleted`);
+    if (of === "table") {
+      this.forgetTable(id);
+      return;
+    }
+    const database = this.databasesById.get(id)!;
+    for (const { def } of [...database.tablesByName.values()]) this.forgetTable(def.id);
+    this.databasesByName.get(database.def.namespace)!.delete(database.def.name);
+    this.databasesById.delete(id);
+    this.fileIndexes_.drop("database", id);
+  }
+
+  private forgetTable(id: number): void {
+    const { def } = this.tablesById.get(id)!;
+    this.tombstones_.removeTable(id);
+    this.fileIndexes_.drop("table", id);
+    this.caches_.removeTable(id);
+    this.databasesById.get(def.databaseId)!.tablesByName.delete(def.name);
+    this.tablesById.delete(id);
+    this.columnCount -= def.columns.length - 1;
+  }
+
+  private owner(of: "database" | "table", id: number): DatabaseEntry | MutableTable {
+    const owner = (of === "database" ? this.databasesById : this.tablesById).get(id);
+    if (owner === undefined) violated(`${of} ${id} does not exist`);
+    return owner;
+  }
+
+  private rename(of: "database" | "table", id: number, name: string): void {
+    if (of === "database") {
+      const database = this.databasesById.get(id)!;
+      const byName = this.databasesByName.get(database.def.namespace)!;
+      move(byName, database, name, `a second database ${JSON.stringify(name)}`);
+    } else {
+      const table = this.tablesById.get(id)!;
+      const byName = this.databasesById.get(table.def.databaseId)!.tablesByName;
+      move(byName, table, name, `a second table ${JSON.stringify(name)} in database ${table.def.databaseId}`);
+    }
+  }
+
+  /** JSON of the state, for a snapshot. Counters are part of it: an id is not reused when its owner is gone. */
+  toSnapshot(): unknown {
+    return {
+      clusterUuid: this.clusterUuid,
+      nextDatabaseId: this.nextDatabaseId,
+      nextTableId: this.nextTableId,
+      nextTombstoneId: this.tombstones_.nextId,
+      databases: [...this.databasesById.values()].map(databaseToJson),
+      tables: [...this.tablesById.values()].map(tableToJson),
+      tombstones: this.tombstones_.all().map(deleteRowsOperation),
+      nextTokenId: this.tokens_.nextId,
+      tokens: this.tokens_.all(),
+      stoppedNodes: [...this.stoppedNodes.values()],
+      fileIndexes: this.fileIndexes_.toJson(),
+      nextCacheId: this.caches_.nextId,
+      caches: this.caches_.all(),
+    };
+  }
+
+  /** The state a snapshot holds. @throws TsdbError corrupt_file */
+  static fromSnapshot(value: unknown): CatalogState {
+    const snapshot = readObject("state", value);
+    const state = new CatalogState();
+    state.clusterUuid = readText("clusterUuid", snapshot["clusterUuid"]);
+    for (const item of readArray("databases", snapshot["databases"])) {
+      const database = readObject("database", item);
+      const id = readCount("database.id", database["id"]);
+      const namespace = readCount("database.namespace", database["namespace"]);
+      const entry = state.createDatabase({ id, namespace, name: readText("database.name", database["name"]) });
+      entry.retentionNs = toNs(readRetention("database.retentionNs", database["retentionNs"]));
+      entry.policies = database["policies"] === undefined ? null : readPolicies(database["policies"]);
+      const deletion = readDeletion(database["deletion"]);
+      if (deletion !== null) state.setDeletion("database", id, deletion);
+    }
+    for (const item of readArray("tables", snapshot["tables"])) {
+      const table = readObject("table", item);
+      const id = readCount("table.id", table["id"]);
+      const databaseId = readCount("table.databaseId", table["databaseId"]);
+      const entry = state.createTable({ id, databaseId, name: readText("table.name", table["name"]) });
+      const columns = readArray("table.columns", table["columns"]).map((column) => columnDef(readColumn("column", column)));
+      state.addColumns(id, columns);
+      entry.nextColumnId = Math.max(entry.nextColumnId, readCount("table.nextColumnId", table["nextColumnId"]));
+      entry.retentionNs = toNs(readRetention("table.retentionNs", table["retentionNs"]));
+      const deletion = readDeletion(table["deletion"]);
+      if (deletion !== null) state.setDeletion("table", id, deletion);
+    }
+    // snapshots of servers that had no deletions, tokens or caches do not have these
+    for (const item of readArray("tombstones", snapshot["tombstones"] ?? [])) state.addTombstone(readTombstone(item));
+    const nextTombstoneId = readCount("nextTombstoneId", snapshot["nextTombstoneId"] ?? 1);
+    state.tombstones_.nextId = Math.max(state.tombstones_.nextId, nextTombstoneId);
+    for (const item of readArray("tokens", snapshot["tokens"] ?? [])) state.tokens_.add(readToken(item));
+    const nodes = readArray("stoppedNodes", snapshot["stoppedNodes"] ?? []).map(readStoppedNode);
+    for (const node of nodes) state.stoppedNodes.set(node.nodeId, node);
+    for (const item of readArray("fileIndexes", snapshot["fileIndexes"] ?? [])) state.apply(readSetFileIndex(item));
+    for (const item of readArray("caches", snapshot["caches"] ?? [])) state.addCache(readCache(item));
+    state.caches_.nextId = Math.max(state.caches_.nextId, readCount("nextCacheId", snapshot["nextCacheId"] ?? 0));
+    state.tokens_.nextId = Math.max(state.tokens_.nextId, readCount("nextTokenId", snapshot["nextTokenId"] ?? 0));
+    state.nextDatabaseId = Math.max(state.nextDatabaseId, readCount("nextDatabaseId", snapshot["nextDatabaseId"]));
+    state.nextTableId = Math.max(state.nextTableId, readCount("nextTableId", snapshot["nextTableId"]));
+    return state;
+  }
+}
+
+function toNs(text: string | null): bigint | null {
+  return text === null ? null : BigInt(text);
+}

@@ -1,0 +1,83 @@
+// The deletions that compaction has not applied everywhere yet, by table. Part of the catalog's state: no clock, no I/O.
+import { ColumnType, type TableDef } from "../../model/rows/column.ts";
+import { covers, hidesAll, type Tombstone } from "../../model/rows/tombstone.ts";
+import { violated } from "./contradiction.ts";
+
+export class TombstoneSet {
+  /** Ids are never used again, also when their owner is gone. */
+  nextId = 1;
+  /** Ascending ids; a table's list is replaced, never changed. Tables without any have no entry. */
+  private readonly byTable = new Map<number, readonly Tombstone[]>();
+  private readonly tableOf = new Map<number, number>();
+  private partial = 0;
+
+  /** Of those that leave some rows of their table: the others are one a table at most. */
+  get partialCount(): number {
+    return this.partial;
+  }
+
+  ofTable(tableId: number): readonly Tombstone[] {
+    return this.byTable.get(tableId) ?? [];
+  }
+
+  /** Tables that have any. */
+  tableIds(): Iterable<number> {
+    return this.byTable.keys();
+  }
+
+  has(id: number): boolean {
+    return this.tableOf.has(id);
+  }
+
+  /** Ascending ids. */
+  all(): Tombstone[] {
+    return [...this.byTable.values()].flat().sort((a, b) => a.id - b.id);
+  }
+
+  /** Those of its table that it covers go. @throws TsdbError corrupt_file: it does not fit the table, and nothing is changed */
+  add(tombstone: Tombstone, table: TableDef | undefined): void {
+    const { id, tableId, range, tags } = tombstone;
+    if (table === undefined) violated(`a deletion in table ${tableId}, which does not exist`);
+    if (id < this.nextId) violated(`deletion id ${id} was used before`);
+    if (range.minNs > range.maxNs) violated(`deletion ${id} ends before it begins`);
+    const isTag = (columnId: number) => table.columns.some((column) => column.id === columnId && column.type === ColumnType.tag);
+    const other = tags.find(({ columnId }) => !isTag(columnId));
+    if (other !== undefined) violated(`deletion ${id} asks for tag ${other.columnId}, which table ${tableId} does not have`);
+    const kept = this.ofTable(tombstone.tableId).filter((earlier) => {
+      if (!covers(tombstone, earlier)) return true;
+      this.forget(earlier);
+      return false;
+    });
+    this.byTable.set(tombstone.tableId, [...kept, tombstone]);
+    this.tableOf.set(tombstone.id, tombstone.tableId);
+    if (!hidesAll(tombstone)) this.partial += 1;
+    this.nextId = tombstone.id + 1;
+  }
+
+  /** All or none. @throws TsdbError corrupt_file */
+  retire(ids: readonly number[]): void {
+    for (const id of ids) if (!this.has(id)) violated(`deletion ${id} is retired and was not there`);
+    if (new Set(ids).size < ids.length) violated("a deletion is retired twice");
+    for (const id of ids) this.remove(id);
+  }
+
+  private remove(id: number): void {
+    const tableId = this.tableOf.get(id)!;
+    const tombstones = this.ofTable(tableId);
+    for (const tombstone of tombstones) if (tombstone.id === id) this.forget(tombstone);
+    const kept = tombstones.filter((tombstone) => tombstone.id !== id);
+    if (kept.length === 0) this.byTable.delete(tableId);
+    else this.byTable.set(tableId, kept);
+  }
+
+  /** Those of a table that is gone. */
+  removeTable(tableId: number): void {
+    for (const tombstone of this.ofTable(tableId)) this.forget(tombstone);
+    this.byTable.delete(tableId);
+  }
+
+  private forget(tombstone: Tombstone): void {
+    this.tableOf.delete(tombstone.id);
+    if (!hidesAll(tombstone)) this.partial -= 1;
+  }
+}

@@ -1,0 +1,213 @@
+// Merges blocks of one table and day into one, in memory that does not depend on their size: slice by slice in the order of files, and in a
+// slice column by column. What becomes of the rows is the sink's.
+import { Blocks } from "../../kernel/memory/blocks.ts";
+import type { Kernel } from "../../kernel/memory/kernel.ts";
+import { HiddenRows } from "../../kernel/scan/hidden-rows.ts";
+import { SeriesUnion } from "../../kernel/series/series-union.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";
+import type { ColumnRun } from "../../model/rows/run.ts";
+import type { Tombstone } from "../../model/rows/tombstone.ts";
+import type { DecodeMemory } from "../block/data-block.ts";
+import type { MergedColumn, MergeSink } from "../block/merge-sink.ts";
+import { mergeSliceColumn } from "./merge-columns.ts";
+import { MergeInput, type MergeSource } from "./merge-input.ts";
+import { MergeSlice } from "./merge-slice.ts";
+import { cutPages } from "./page-cut.ts";
+
+export interface MergeRequest {
+  /** In order of sequence. */
+  readonly sources: readonly MergeSource[];
+  /** Of the table; those count for a source whose sequence is not below its. */
+  readonly tombstones: readonly Tombstone[];
+  readonly sink: MergeSink;
+  /** Called between steps of some 10 ms, so that other work can be done. */
+  readonly pace: () => Promise<void>;
+  readonly limits?: Partial<MergeLimits>;
+}
+
+export interface MergeLimits {
+  /** Rows of a slice: 32 bytes each for their order, beside the column that is being merged. */
+  readonly sliceRows: number;
+  /** Bytes of all string columns of a slice. */
+  readonly textBytes: number;
+}
+
+export const MERGE_LIMITS: MergeLimits = { sliceRows: 1 << 20, textBytes: 96 << 20 };
+/** A slice is not made smaller for its text: fewer rows than a page could not be written. */
+const SLICE_ROWS_MIN = 1024;
+
+/** Returns the number of merged rows; the sink has got its `end` if there are any. @throws TsdbError corrupt_file, io, overloaded */
+export async function mergeBlocks(kernel: Kernel, request: MergeRequest): Promise<number> {
+  const memory = new Blocks(kernel);
+  const union = new SeriesUnion(kernel);
+  const hidden = new HiddenRows(kernel, request.tombstones);
+  try {
+    const inputs = await openInputs(kernel, request, { memory, union, hidden });
+    if (inputs.length === 0) return 0;
+    return await new BlockMerge(kernel, inputs, request, union).run(memory);
+  } finally {
+    memory.release();
+    union.release();
+    hidden.release();
+  }
+}
+
+async function openInputs(
+  kernel: Kernel,
+  { sources, pace }: MergeRequest,
+  { memory, union, hidden }: { memory: Blocks; union: SeriesUnion; hidden: HiddenRows },
+): Promise<MergeInput[]> {
+  const inputs: MergeInput[] = [];
+  for (const source of sources) {
+    const { block, minTimeNs, maxTimeNs, seqMax } = source;
+    const own = new Blocks(kernel);
+    try {
+      const { dictionary, offsetsPtr: readPtr } = block.readSeries(own);
+      const exclusions = hidden.of({ dictionary, minTimeNs, maxTimeNs, seqMax });
+      if (exclusions === "all") continue;
+      const offsetsBytes = (dictionary.seriesCount + 1) * 4;
+      const offsetsPtr = memory.alloc(offsetsBytes);
+      kernel.call.copyBytes(offsetsPtr, readPtr, offsetsBytes);
+      union.add(dictionary);
+      inputs.push(new MergeInput(kernel, source, dictionary, offsetsPtr, exclusions.length === 0 ? null : hidden));
+    } finally {
+      own.release();
+    }
+    await pace();
+  }
+  for (const [i, input] of inputs.entries()) input.mapPtr = union.map(i);
+  return inputs;
+}
+
+/** Memory for decoded pages that says when it is too much. */
+class TextMemory implements DecodeMemory {
+  readonly blocks: Blocks;
+  bytes = 0;
+
+  constructor(
+    kernel: Kernel,
+    private readonly bytesMax: number,
+  ) {
+    this.blocks = new Blocks(kernel);
+  }
+
+  alloc(bytes: number): number {
+    this.bytes += bytes;
+    if (this.bytes > this.bytesMax) throw new TsdbError("overloaded", `more than ${this.bytesMax} bytes of text in a slice`);
+    return this.blocks.alloc(bytes);
+  }
+}
+
+class BlockMerge {
+  private readonly columns: readonly MergedColumn[];
+  private readonly strings: readonly MergedColumn[];
+  private readonly limits: MergeLimits;
+  private rowCount = 0;
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly inputs: readonly MergeInput[],
+    private readonly request: MergeRequest,
+    private readonly union: SeriesUnion,
+  ) {
+    this.limits = { ...MERGE_LIMITS, ...request.limits };
+    this.columns = columnsOf(inputs);
+    this.strings = this.columns.filter(({ type }) => type === ColumnType.string);
+  }
+
+  async run(memory: Blocks): Promise<number> {
+    const { sink } = this.request;
+    const { seriesCount, tags } = this.union;
+    sink.begin(this.columns, { seriesCount, tags });
+    const countsPtr = memory.allocZeroed(seriesCount * 4);
+    let rowsMax = this.limits.sliceRows;
+    while (this.inputs.some(({ rowsLeft }) => rowsLeft > 0)) {
+      const slice = MergeSlice.take(this.kernel, this.inputs, rowsMax, seriesCount);
+      try {
+        await this.request.pace();
+        const written = await this.writeSlice(slice, rowsMax, countsPtr);
+        if (written === "less") {
+          rowsMax = Math.max(SLICE_ROWS_MIN, rowsMax >> 2);
+          continue;
+        }
+        // where a slice of many rows left less than a word of a bitmap, more have to be taken together
+        if (written === "more") rowsMax *= 2;
+        else if (written === "little text") rowsMax = Math.min(this.limits.sliceRows, rowsMax * 2);
+      } finally {
+        slice.release();
+      }
+    }
+    if (this.rowCount > 0) sink.end(countsPtr);
+    return this.rowCount;
+  }
+
+  /** "less", "more": nothing was written, other than so many rows have to be taken. */
+  private async writeSlice(slice: MergeSlice, rowsMax: number, countsPtr: number): Promise<"less" | "more" | "much text" | "little text"> {
+    const { kernel, limits } = this;
+    const canBeLess = rowsMax > SLICE_ROWS_MIN && this.strings.length > 0;
+    const memory = new TextMemory(kernel, canBeLess ? limits.textBytes : Number.POSITIVE_INFINITY);
+    try {
+      const texts = await this.mergeTexts(slice, memory, canBeLess);
+      if (texts === null) return "less";
+      const { groupRows } = this.request.sink;
+      const pageRows = cutPages(kernel, texts, { rowCount: slice.rowCount, isLast: slice.isLast, groupRows });
+      const rowCount = pageRows.reduce((sum, rows) => sum + rows, 0);
+      if (rowCount === 0 && slice.rowCount > 0) return "more";
+      if (rowCount > 0) await this.writeGroup(slice, pageRows, rowCount, texts);
+      kernel.call.mergeCount(slice.seriesPtr, 0, rowCount, 0, countsPtr + slice.firstSeries * 4);
+      this.rowCount += rowCount;
+      slice.advance(rowCount);
+      return memory.bytes < limits.textBytes / 4 ? "little text" : "much text";
+    } finally {
+      memory.blocks.release();
+    }
+  }
+
+  /** The string columns of all merged rows; null when there is no memory for them and the slice can be smaller. */
+  private async mergeTexts(slice: MergeSlice, memory: TextMemory, canBeLess: boolean): Promise<Map<number, ColumnRun> | null> {
+    const texts = new Map<number, ColumnRun>();
+    try {
+      for (const column of this.strings) {
+        const { rowCount } = slice;
+        texts.set(column.columnId, mergeSliceColumn(this.kernel, slice, column, { rowCount, memory, blocks: memory.blocks }));
+        await this.request.pace();
+      }
+    } catch (error) {
+      if (canBeLess && error instanceof TsdbError && error.kind === "overloaded") return null;
+      throw error;
+    }
+    return texts;
+  }
+
+  private async writeGroup(
+    slice: MergeSlice,
+    pageRows: readonly number[],
+    rowCount: number,
+    texts: ReadonlyMap<number, ColumnRun>,
+  ): Promise<void> {
+    const { sink, pace } = this.request;
+    const { seriesPtr, firstSeries, timePtr } = slice;
+    await sink.beginGroup({ rowCount, seriesPtr, firstSeries, timePtr, pageRows }, pace);
+    for (const column of this.columns) {
+      const scratch = new Blocks(this.kernel);
+      try {
+        const time = { ...column, dataPtr: timePtr, validityPtr: 0 };
+        const merged = column.columnId === TIME_COLUMN.id ? time : texts.get(column.columnId);
+        const memory = { rowCount, memory: scratch, blocks: scratch };
+        sink.writeColumn(merged ?? mergeSliceColumn(this.kernel, slice, column, memory));
+      } finally {
+        scratch.release();
+      }
+      await pace();
+    }
+    sink.endGroup();
+  }
+}
+
+/** Time, then all fields that an input has, by ascending ids. */
+function columnsOf(inputs: readonly MergeInput[]): MergedColumn[] {
+  const types = new Map<number, ColumnType>();
+  for (const { source } of inputs) for (const { columnId, type } of source.block.columns) types.set(columnId, type);
+  return [...types].map(([columnId, type]) => ({ columnId, type })).sort((a, b) => a.columnId - b.columnId);
+}

@@ -1,0 +1,299 @@
+// Compaction: plans, has files merged, and makes each job true with one manifest entry. A crash at any point leaves the inputs in charge or
+// the outputs, never both; the planner simply plans again. One job at a time; queries and flushes go on meanwhile.
+import type { Reclaimer } from "../../model/reclaimer.ts";
+import type { ObjectStore } from "../../object-store/object-store.ts";
+import type { ObjectSource } from "../block/byte-source.ts";
+import { type DataFormat, formatOf } from "../data-file.ts";
+import type { BlockOfTable, BlocksOfFile, FileMeta, Manifest } from "../manifest/manifest.ts";
+import { type CompactionJob, type FilePlan, nextJob } from "./compaction-job.ts";
+import type { FileRequest, MergedFile, MergeTask } from "./merge-file.ts";
+import { type CompactionLimits, planTable, type SeenTombstone, type TablePlan, type TableState } from "./plan-compaction.ts";
+
+/** What compaction did. */
+export interface CompactionReport {
+  readonly inputBlocks: number;
+  readonly outputFiles: number;
+  readonly formats: readonly DataFormat[];
+  readonly rowCount: number;
+  readonly inputBytes: number;
+  readonly outputBytes: number;
+  readonly droppedBlocks: number;
+  readonly milliseconds: number;
+}
+
+export interface CompactorParts {
+  readonly manifest: Manifest;
+  readonly store: ObjectStore;
+  readonly pins: Reclaimer;
+  readonly dataKey: (fileId: number, format: DataFormat) => string;
+  /** Where the worker reads the object of this key. */
+  readonly objectSource: (key: string) => ObjectSource;
+  /** The table as the catalog has it, its retention and the deletions that may still hide rows of it. */
+  readonly tableState: (tableId: number, nowMs: number) => Omit<TableState, "tableId" | "blocks" | "tombstones"> & Tombstones;
+  /** Changes whenever an answer of `tableState` may have, other than by time. */
+  readonly stateVersion: () => unknown;
+  /** Resolves when the deletions that `tableState` told are durable. */
+  readonly deletionsDurable: () => Promise<void>;
+  /** Forgets deletions that no file needs any more. */
+  readonly retireDeletions: () => void;
+  /** Merges in the maintenance worker, which `write` gets the file from, piece by piece. */
+  readonly merge: (request: FileRequest, write: (piece: Uint8Array) => Promise<void>) => Promise<MergedFile>;
+  /** Ends a merge that runs, which fails then. */
+  readonly cancelMerge: () => void;
+  readonly limits: CompactionLimits;
+  /** Files are deleted so long after they were replaced: for readers that listed them before, on other nodes as well. */
+  readonly graceMs: number;
+  /** While the disk is full nothing is merged, and what has been replaced goes at once. */
+  readonly isDiskFull?: () => boolean;
+  readonly nowMs: () => number;
+  readonly later: (milliseconds: number, run: () => void) => void;
+  readonly onCompacted: (report: CompactionReport) => void;
+  /** A job failed and changed nothing; its tables are left alone for a while. */
+  readonly onError: (error: unknown) => void;
+}
+
+interface Tombstones {
+  readonly tombstones: readonly SeenTombstone["tombstone"][];
+}
+
+interface CachedPlan {
+  readonly plan: TablePlan;
+  readonly changes: number;
+  readonly version: unknown;
+}
+
+interface Failure {
+  readonly count: number;
+  readonly untilMs: number;
+}
+
+/** Some milliseconds of planning, between which other work of the main thread is done. */
+const BLOCKS_PER_STEP = 500;
+const RETRY_MS_MIN = 10_000;
+const RETRY_MS_MAX = 3_600_000;
+
+export class Compactor {
+  private running: Promise<void> | undefined;
+  private isStopped = false;
+  private readonly plans = new Map<number, CachedPlan>();
+  private readonly failures = new Map<number, Failure>();
+  /** Replaced files that no reader of this server has any more. */
+  private readonly unused = new Set<string>();
+  /** When each deletion was first met. */
+  private readonly seenMs = new Map<number, number>();
+
+  constructor(private readonly parts: CompactorParts) {}
+
+  /** Starts what is due, unless something runs. */
+  check(): void {
+    if (this.running !== undefined || this.isStopped) return;
+    this.running = this.work(this.parts.limits).then(
+      () => {
+        this.running = undefined;
+      },
+      (error) => {
+        this.running = undefined;
+        this.parts.onError(error);
+      },
+    );
+  }
+
+  /** Does all that `limits` make due, now; for tests. @throws what a job throws */
+  async compactAll(limits: CompactionLimits = this.parts.limits): Promise<void> {
+    await this.running;
+    this.plans.clear();
+    this.failures.clear();
+    const [error] = await this.work(limits);
+    this.plans.clear();
+    if (error !== undefined) throw error;
+  }
+
+  /** Ends what runs; what it has not made true it never will. */
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    this.parts.cancelMerge();
+    await this.running;
+  }
+
+  /** Returns why jobs failed. */
+  private async work(limits: CompactionLimits): Promise<unknown[]> {
+    const errors: unknown[] = [];
+    this.parts.retireDeletions();
+    while (!this.isStopped) {
+      const job = nextJob(await this.plan(limits), limits);
+      if (job === null || (job.files.length > 0 && this.parts.isDiskFull?.())) break;
+      // planning takes its time, and a flush may have come in between
+      if (!this.isCurrent(job)) continue;
+      try {
+        await this.run(job);
+        for (const tableId of tablesOf(job)) this.failures.delete(tableId);
+      } catch (error) {
+        if (this.isStopped) break;
+        this.noteFailure(job);
+        errors.push(error);
+        this.parts.onError(error);
+      }
+      this.parts.retireDeletions();
+    }
+    return errors;
+  }
+
+  /** Plans of all tables but those that failed lately; of these one at a time, so that it does not spoil others' work. */
+  private async plan(limits: CompactionLimits): Promise<TablePlan[]> {
+    const { manifest, nowMs, stateVersion } = this.parts;
+    const now = nowMs();
+    const version = stateVersion();
+    const plans: TablePlan[] = [];
+    const retried: TablePlan[] = [];
+    let planned = 0;
+    for (const tableId of [...manifest.tableIds()]) {
+      const failure = this.failures.get(tableId);
+      if (failure !== undefined && failure.untilMs > now) continue;
+      const changes = manifest.changesOf(tableId);
+      let cached = this.plans.get(tableId);
+      if (cached === undefined || cached.changes !== changes || cached.version !== version || cached.plan.dueMs <= now) {
+        cached = { plan: this.planTable(tableId, now, limits), changes, version };
+        this.plans.set(tableId, cached);
+        planned += manifest.blockCountOf(tableId);
+        if (planned >= BLOCKS_PER_STEP) {
+          planned = 0;
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      }
+      if (failure === undefined) plans.push(cached.plan);
+      else retried.push({ ...cached.plan, tasks: cached.plan.tasks.slice(0, 1) });
+    }
+    for (const tableId of this.plans.keys()) if (manifest.blockCountOf(tableId) === 0) this.plans.delete(tableId);
+    const firstRetried = retried.find(({ tasks, dropped }) => tasks.length + dropped.length > 0);
+    return firstRetried === undefined ? plans : [firstRetried];
+  }
+
+  /** Whether the job was planned with the blocks that there are now. */
+  private isCurrent(job: CompactionJob): boolean {
+    const { manifest } = this.parts;
+    return [...tablesOf(job)].every((tableId) => this.plans.get(tableId)?.changes === manifest.changesOf(tableId));
+  }
+
+  private planTable(tableId: number, nowMs: number, limits: CompactionLimits): TablePlan {
+    const { manifest, tableState } = this.parts;
+    const { tombstones, ...state } = tableState(tableId, nowMs);
+    const seen = tombstones.map((tombstone): SeenTombstone => {
+      const seenMs = this.seenMs.get(tombstone.id) ?? nowMs;
+      this.seenMs.set(tombstone.id, seenMs);
+      return { tombstone, seenMs };
+    });
+    return planTable({ ...state, tableId, blocks: manifest.blocksOf(tableId), tombstones: seen }, nowMs, limits);
+  }
+
+  private async run(job: CompactionJob): Promise<void> {
+    const { manifest, deletionsDurable, nowMs, onCompacted } = this.parts;
+    const startMs = nowMs();
+    const removed = [...job.dropped, ...job.files.flatMap(({ tasks }) => tasks.flatMap(({ inputs }) => inputs))];
+    const added: FileMeta[] = [];
+    try {
+      for (const file of job.files) {
+        const made = await this.makeFile(file);
+        if (made !== null) added.push(made);
+      }
+      // rows that a deletion hides are gone from the files made: it must not be gone itself after a crash
+      await deletionsDurable();
+      await manifest.commit({ added, removedBlocks: byFile(removed) });
+    } catch (error) {
+      for (const { key } of added) await this.parts.store.delete(key).catch(() => {}); // else removed at the next start
+      throw error;
+    }
+    const files = new Map(removed.map(({ file }) => [file.id, file]));
+    for (const file of files.values()) if (manifest.fileById(file.id) === undefined) this.deleteLater(file);
+    const share = ({ file, block }: BlockOfTable) =>
+      (file.bytes * block.rowCount) / file.blocks.reduce((sum, { rowCount }) => sum + rowCount, 0);
+    onCompacted({
+      inputBlocks: removed.length - job.dropped.length,
+      outputFiles: added.length,
+      formats: [...new Set(added.map(({ key }) => formatOf(key)))],
+      rowCount: added.reduce((sum, { blocks }) => sum + blocks.reduce((rows, { rowCount }) => rows + rowCount, 0), 0),
+      inputBytes: Math.round(removed.reduce((sum, each) => sum + share(each), 0)),
+      outputBytes: added.reduce((sum, { bytes }) => sum + bytes, 0),
+      droppedBlocks: job.dropped.length,
+      milliseconds: nowMs() - startMs,
+    });
+  }
+
+  /** Null when no row is left. */
+  private async makeFile({ format, tasks }: FilePlan): Promise<FileMeta | null> {
+    const { manifest, store, dataKey, merge } = this.parts;
+    const id = manifest.allocateFileId();
+    const key = dataKey(id, format);
+    const request = { format, tasks: tasks.map((task) => this.mergeTask(task)) };
+    const writer = await store.begin(key);
+    try {
+      const { bytes, blocks } = await merge(request, (piece) => writer.append(piece));
+      if (blocks.length === 0) {
+        await writer.abort();
+        return null;
+      }
+      await writer.finish();
+      const generation = 1 + Math.max(...tasks.flatMap(({ inputs }) => inputs.map(({ file }) => file.generation)));
+      return { id, key, bytes, generation, blocks };
+    } catch (error) {
+      await writer.abort();
+      throw error;
+    }
+  }
+
+  private mergeTask({ tableId, inputs, isFirst }: FilePlan["tasks"][number]): MergeTask {
+    const { tableState, objectSource, nowMs } = this.parts;
+    const { table, tombstones } = tableState(tableId, nowMs());
+    const { databaseId } = inputs[0]!.block;
+    const blocks = inputs.map(({ file, block }) => ({
+      fileId: file.id,
+      format: formatOf(file.key),
+      source: objectSource(file.key),
+      block,
+    }));
+    // a table deleted since the plan was made: its rows go with the next one
+    const { name: tableName, columns } = table ?? { name: "", columns: [] };
+    return { databaseId, tableId, tableName, columns, tombstones, isFirst, inputs: blocks };
+  }
+
+  /** There is space again, or no more: what waits for the other is done. */
+  spaceChanged(): void {
+    if (this.parts.isDiskFull?.()) for (const key of this.unused) this.deleteNow(key);
+    else this.failures.clear();
+    this.check();
+  }
+
+  /** After the last reader that may know of it, and the time of grace. A server that ends before leaves it to the next start. */
+  private deleteLater({ key }: FileMeta): void {
+    const { pins, later, graceMs, isDiskFull } = this.parts;
+    pins.defer(() => {
+      this.unused.add(key);
+      if (isDiskFull?.()) this.deleteNow(key);
+      else later(graceMs, () => this.deleteNow(key));
+    });
+  }
+
+  private deleteNow(key: string): void {
+    if (this.unused.delete(key)) void this.parts.store.delete(key).catch(this.parts.onError);
+  }
+
+  /** Of several tables it is not known whose fault it was: each is tried again by itself at once. */
+  private noteFailure(job: CompactionJob): void {
+    const now = this.parts.nowMs();
+    const tables = tablesOf(job);
+    for (const tableId of tables) {
+      const before = this.failures.get(tableId)?.count ?? 0;
+      const count = tables.size > 1 ? before : before + 1;
+      this.failures.set(tableId, { count, untilMs: count === 0 ? now : now + Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** (count - 1)) });
+    }
+  }
+}
+
+function tablesOf({ files, dropped }: CompactionJob): Set<number> {
+  const tasks = files.flatMap((file) => file.tasks);
+  return new Set([...tasks.map(({ tableId }) => tableId), ...dropped.map(({ block }) => block.tableId)]);
+}
+
+function byFile(blocks: readonly BlockOfTable[]): BlocksOfFile[] {
+  const files = Map.groupBy(blocks, ({ file }) => file.id);
+  return [...files].map(([fileId, ofFile]) => ({ fileId, blocks: ofFile.map(({ block }) => block.index) }));
+}

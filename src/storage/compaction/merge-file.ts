@@ -1,0 +1,184 @@
+// Makes one file of many blocks: opens the files they are in, merges what belongs together, and hands the bytes on as they come. Runs in
+// the maintenance worker, between flushes.
+import { ColumnCodec } from "../../kernel/codec/codec.ts";
+import type { Kernel } from "../../kernel/memory/kernel.ts";
+import { assert } from "../../model/assert.ts";
+import { ALL_TIME } from "../../model/query/scan.ts";
+import type { ColumnDef } from "../../model/rows/column.ts";
+import { joinDoubts } from "../../model/rows/doubts.ts";
+import type { Tombstone } from "../../model/rows/tombstone.ts";
+import { DAY_NS } from "../../model/time/time-units.ts";
+import { type ObjectSource, openByteSource } from "../block/byte-source.ts";
+import type { DataFile } from "../block/data-block.ts";
+import { FileOutput } from "../block/file-output.ts";
+import type { MergeSink } from "../block/merge-sink.ts";
+import { type DataFormat, openDataFile } from "../data-file.ts";
+import type { BlockMeta } from "../manifest/manifest.ts";
+import { ParquetSink } from "../parquet/writer.ts";
+import { blockMeta } from "../pt/file.ts";
+import { encodeDirectory, encodeHeader, PT_VERSION_GROUPED, type PtGroupedBlock } from "../pt/format.ts";
+import { PtMergeSink } from "../pt/merge-writer.ts";
+import type { BlockIdentity } from "../pt/merged-block.ts";
+import { type MergeLimits, mergeBlocks } from "./block-merge.ts";
+
+/** A block that is merged, and where it is read. */
+export interface BlockInput {
+  readonly fileId: number;
+  readonly format: DataFormat;
+  readonly source: ObjectSource;
+  readonly block: BlockMeta;
+}
+
+/** Blocks of one table and day that become one. */
+export interface MergeTask {
+  readonly databaseId: number;
+  readonly tableId: number;
+  readonly tableName: string;
+  readonly columns: readonly ColumnDef[];
+  /** Deletions that have not been applied to all files, ascending ids. */
+  readonly tombstones: readonly Tombstone[];
+  /** No rows of lower sequences are beside the inputs. */
+  readonly isFirst: boolean;
+  /** In order of sequence. */
+  readonly inputs: readonly BlockInput[];
+}
+
+/** A file to be made. Structured-cloneable. */
+export interface FileRequest {
+  readonly format: DataFormat;
+  readonly tasks: readonly MergeTask[];
+}
+
+export interface MergeOutput {
+  /** Takes a piece of the file, which is its own from then on; resolves when the next one may come. */
+  readonly write: (piece: Uint8Array<ArrayBuffer>) => Promise<void>;
+  /** Lets other work be done. */
+  readonly pace: () => Promise<void>;
+  readonly limits?: Partial<MergeLimits>;
+}
+
+export interface MergedFile {
+  readonly bytes: number;
+  readonly blocks: readonly BlockMeta[];
+}
+
+/** Returns what the manifest shall say of the file; no blocks when no row is left, whatever was written.
+ *  @throws TsdbError corrupt_file naming file and offset, io, overloaded */
+export async function writeMergedFile(kernel: Kernel, request: FileRequest, { write, pace, limits }: MergeOutput): Promise<MergedFile> {
+  const output = new FileOutput(write);
+  const writing = {
+    kernel,
+    codec: new ColumnCodec(kernel),
+    files: new OpenFiles(kernel),
+    output,
+    limits: limits ?? {},
+    pace: async () => {
+      await output.drain();
+      await pace();
+    },
+  };
+  try {
+    const blocks = request.format === "pt" ? await writePtFile(writing, request.tasks) : await writeParquetFile(writing, request.tasks);
+    await output.end();
+    return { bytes: output.bytes, blocks };
+  } finally {
+    writing.codec.release();
+    writing.files.close();
+  }
+}
+
+interface Writing {
+  readonly kernel: Kernel;
+  readonly codec: ColumnCodec;
+  readonly files: OpenFiles;
+  readonly output: FileOutput;
+  readonly limits: Partial<MergeLimits>;
+  readonly pace: () => Promise<void>;
+}
+
+async function writePtFile(writing: Writing, tasks: readonly MergeTask[]): Promise<BlockMeta[]> {
+  const { kernel, codec, output } = writing;
+  const written: { block: PtGroupedBlock; task: MergeTask }[] = [];
+  output.append(encodeHeader(PT_VERSION_GROUPED));
+  for (const task of tasks) {
+    const sink = new PtMergeSink(kernel, codec, output, identityOf(task));
+    try {
+      await mergeInto(sink, task, writing);
+      if (sink.block !== null) written.push({ block: sink.block, task });
+    } finally {
+      sink.release();
+    }
+  }
+  output.append(encodeDirectory({ blocks: written.map(({ block }) => block) }, output.bytes, PT_VERSION_GROUPED));
+  return written.map(({ block, task }, index) => ({ ...blockMeta(block, index), ...historyOf(task) }));
+}
+
+async function writeParquetFile(writing: Writing, tasks: readonly MergeTask[]): Promise<BlockMeta[]> {
+  const [task] = tasks;
+  assert(task !== undefined && tasks.length === 1, "a Parquet file is of one table and day");
+  const sink = new ParquetSink(writing.kernel, writing.codec, writing.output, identityOf(task), task.columns);
+  try {
+    await mergeInto(sink, task, writing);
+    if (sink.block === null) return [];
+    await sink.finish();
+    return [{ ...blockMeta(sink.block, 0), ...historyOf(task) }];
+  } finally {
+    sink.release();
+  }
+}
+
+async function mergeInto(sink: MergeSink, task: MergeTask, { kernel, files, limits, pace }: Writing): Promise<void> {
+  const sources = task.inputs.map((input) => sourceOf(files, input));
+  await mergeBlocks(kernel, { sources, tombstones: task.tombstones, sink, pace, limits });
+}
+
+function identityOf({ databaseId, tableId, tableName, inputs, isFirst }: MergeTask): BlockIdentity {
+  const blocks = inputs.map(({ block }) => block);
+  const { dayStartNs } = blocks[0]!;
+  // rounded down, also before 1970
+  const day = Number((dayStartNs - (((dayStartNs % DAY_NS) + DAY_NS) % DAY_NS)) / DAY_NS);
+  return {
+    databaseId,
+    tableId,
+    tableName,
+    day,
+    seqMin: Math.min(...blocks.map(({ seqMin }) => seqMin)),
+    seqMax: Math.max(...blocks.map(({ seqMax }) => seqMax)),
+    ...(isFirst ? { unique: true } : joinDoubts(blocks, ALL_TIME)),
+  };
+}
+
+function historyOf({ inputs, tombstones }: MergeTask) {
+  const last = tombstones.at(-1);
+  return {
+    flushedMinMs: Math.min(...inputs.map(({ block }) => block.flushedMinMs)),
+    flushedMaxMs: Math.max(...inputs.map(({ block }) => block.flushedMaxMs)),
+    ...(last === undefined ? {} : { appliedTombstone: last.id }),
+  };
+}
+
+function sourceOf(files: OpenFiles, input: BlockInput) {
+  const { seqMax, minTimeNs, maxTimeNs } = input.block;
+  return { block: files.open(input).block(input.block.index), seqMax, minTimeNs, maxTimeNs };
+}
+
+/** Files that are read, each opened once. */
+class OpenFiles {
+  private readonly files = new Map<number, DataFile>();
+
+  constructor(private readonly kernel: Kernel) {}
+
+  open({ fileId, source, format }: BlockInput): DataFile {
+    let file = this.files.get(fileId);
+    if (file === undefined) {
+      file = openDataFile(this.kernel, openByteSource(source), format);
+      this.files.set(fileId, file);
+    }
+    return file;
+  }
+
+  close(): void {
+    for (const file of this.files.values()) file.close();
+    this.files.clear();
+  }
+}

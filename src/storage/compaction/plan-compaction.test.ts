@@ -1,0 +1,368 @@
+// Compaction's decisions: cases one by one, then whole days of flushes played through, to count how often rows are rewritten.
+import { describe, expect, test } from "bun:test";
+import { prng } from "../../../test/support/prng.ts";
+import { ALL_TIME } from "../../model/query/scan.ts";
+import type { Tombstone } from "../../model/rows/tombstone.ts";
+import type { BlockOfTable } from "../manifest/manifest.ts";
+import { nextJob } from "./compaction-job.ts";
+import { COMPACTION_LIMITS, type CompactionTask, planTable, type SeenTombstone, type TableState } from "./plan-compaction.ts";
+
+const LIMITS = COMPACTION_LIMITS;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY_MS = 24 * HOUR;
+const DAY_NS = 86_400_000_000_000n;
+/** The day of most cases, and when it is closed. */
+const DAY = 19_700;
+const CLOSED = (DAY + 1) * DAY_MS + 4 * HOUR;
+
+interface TestRun {
+  rows: number;
+  /** When its rows came. */
+  first?: number;
+  last?: number;
+  parquet?: boolean;
+  /** Blocks that it is cut into. */
+  parts?: number;
+  applied?: number;
+}
+
+/** Blocks of runs in order of sequence: run i has the sequences 10 i + 1 to 10 i + 10. */
+function blocksOf(runs: readonly TestRun[], { tableId = 1, day = DAY, fileId = 1 } = {}): BlockOfTable[] {
+  const dayStartNs = BigInt(day) * DAY_NS;
+  return runs.flatMap(({ rows, first = 0, last = first, parquet = false, parts = 1, applied }, i) =>
+    Array.from({ length: parts }, (_, index): BlockOfTable => {
+      const block = {
+        index,
+        databaseId: 1,
+        tableId,
+        dayStartNs,
+        rowCount: rows / parts,
+        minTimeNs: dayStartNs + 1000n,
+        maxTimeNs: dayStartNs + DAY_NS - 1000n,
+        seqMin: i * 10 + 1,
+        seqMax: i * 10 + 10,
+        unique: true,
+        columnIds: [0, 1],
+        seriesCount: 1,
+        flushedMinMs: first,
+        flushedMaxMs: last,
+        ...(applied === undefined ? {} : { appliedTombstone: applied }),
+      };
+      const key = `n/data/${i}.${parquet ? "parquet" : "pt"}`;
+      return { file: { id: fileId + i, key, bytes: 1, generation: parquet ? 2 : 0, blocks: [block] }, block };
+    }),
+  );
+}
+
+const table = { name: "t", columns: [] };
+const stateOf = (blocks: readonly BlockOfTable[], change: Partial<TableState> = {}): TableState => ({
+  tableId: 1,
+  table,
+  blocks,
+  retentionMinNs: ALL_TIME.minNs,
+  tombstones: [],
+  ...change,
+});
+
+/** What a task takes, as numbers of runs, and what it makes. */
+const told = ({ inputs, output, isResting }: CompactionTask) =>
+  `${inputs.map(({ block }) => Math.floor(block.seqMin / 10)).join(" ")} -> ${output}${isResting ? " (resting)" : ""}`;
+
+const flushes = (count: number, rows = 1000, at: Partial<TestRun> = {}): TestRun[] =>
+  Array.from({ length: count }, () => ({ rows, ...at }));
+
+describe("an open day", () => {
+  const CASES: [why: string, runs: TestRun[], tasks: string[]][] = [
+    ["few runs wait", flushes(7), []],
+    ["eight of a size are merged", flushes(8), ["0 1 2 3 4 5 6 7 -> pt"]],
+    ["as many as there are", flushes(12), ["0 1 2 3 4 5 6 7 8 9 10 11 -> pt"]],
+    ["but no more than a merge takes", flushes(40), [`${Array.from({ length: 32 }, (_, i) => i).join(" ")} -> pt`]],
+    ["a large run at the front is left alone", [{ rows: 9000 }, ...flushes(8)], ["1 2 3 4 5 6 7 8 -> pt"]],
+    ["sizes that halve need no merge", [64, 32, 16, 8, 4, 2, 1].map((rows) => ({ rows })), []],
+    ["a large run in the middle parts the neighbours", [...flushes(5), { rows: 9_000_000 }, ...flushes(5)], []],
+    ["what is as good as merged waits", flushes(32, 9_000_000), []],
+    ["unless there are too many", flushes(33, 9_000_000), [`${Array.from({ length: 32 }, (_, i) => i).join(" ")} -> pt`]],
+    [
+      "the cheapest of too many",
+      [{ rows: 9e6 }, ...flushes(7, 8e6), ...flushes(8, 6e6), ...flushes(18, 9e6)],
+      ["8 9 10 11 12 13 14 15 -> pt"],
+    ],
+    ["the smaller ones first", [...flushes(8, 8000), ...flushes(8)], ["8 9 10 11 12 13 14 15 -> pt"]],
+    ["the parts of a run stay together", [...flushes(7), { rows: 1000, parts: 3 }], ["0 1 2 3 4 5 6 7 7 7 -> pt"]],
+    ["on top of a Parquet file", [{ rows: 5000, parquet: true }, ...flushes(8)], ["1 2 3 4 5 6 7 8 -> pt"]],
+  ];
+  test.each(CASES)("%s", (_, runs, tasks) => {
+    expect(planTable(stateOf(blocksOf(runs)), CLOSED - 1, LIMITS).tasks.map(told)).toEqual(tasks);
+  });
+});
+
+describe("a closed day", () => {
+  const NOW = CLOSED + DAY_MS;
+  const big = 1_000_000;
+  const base: TestRun = { rows: big, parquet: true };
+  const CASES: [why: string, runs: TestRun[], tasks: string[]][] = [
+    ["one Parquet file is what it shall be", [base], []],
+    ["its runs become one", flushes(3, big), ["0 1 2 -> closed"]],
+    ["a single run too", flushes(1, big), ["0 -> closed"]],
+    ["a small single run may rest", flushes(1, 100), ["0 -> closed (resting)"]],
+    ["not while rows come in", flushes(3, big, { first: NOW - 59_999 }), []],
+    ["a minute after the last", flushes(3, big, { first: NOW - 60_000 }), ["0 1 2 -> closed"]],
+    ["rows that have come for an hour do not hold it up", [{ rows: big, first: NOW - HOUR, last: NOW }], ["0 -> closed"]],
+    ["few late rows wait", [base, { rows: big * 0.049, first: NOW - HOUR + 1 }], []],
+    ["for an hour", [base, { rows: 1, first: NOW - HOUR }], ["0 1 -> closed"]],
+    ["many late rows do not", [base, { rows: big * 0.05, first: NOW - MINUTE }], ["0 1 -> closed"]],
+    ["but until they are complete", [base, { rows: big * 0.05, first: NOW - MINUTE + 1 }], []],
+    ["late rows are counted together", [base, ...flushes(5, big * 0.01, { first: NOW - MINUTE })], ["0 1 2 3 4 5 -> closed"]],
+    [
+      "a huge day is not rewritten every hour",
+      [
+        { rows: 5e7, parquet: true },
+        { rows: 1, first: NOW - 4.9 * HOUR },
+      ],
+      [],
+    ],
+    [
+      "but every few",
+      [
+        { rows: 5e7, parquet: true },
+        { rows: 1, first: NOW - 5 * HOUR },
+      ],
+      ["0 1 -> closed"],
+    ],
+    [
+      "once a day at least",
+      [
+        { rows: 4e8, parquet: true },
+        { rows: 1, first: NOW - 24 * HOUR },
+      ],
+      ["0 1 -> closed"],
+    ],
+    ["a day that no block can hold is cut", flushes(3, 2e8), ["0 1 -> closed"]],
+    ["between runs", [{ rows: 4e8, parquet: true }, ...flushes(2, 2e8)], ["1 2 -> closed"]],
+    ["and left then", [4e8, 4e8].map((rows) => ({ rows, parquet: true })), []],
+    ["many waiting runs are merged meanwhile", [base, ...flushes(8, 10, { first: NOW })], ["1 2 3 4 5 6 7 8 -> pt"]],
+  ];
+  test.each(CASES)("%s", (_, runs, tasks) => {
+    expect(planTable(stateOf(blocksOf(runs)), NOW, LIMITS).tasks.map(told)).toEqual(tasks);
+  });
+
+  test("too many runs to read at once: neighbours first", () => {
+    const [task] = planTable(stateOf(blocksOf([{ rows: 99_999 }, ...flushes(40)])), NOW, LIMITS).tasks;
+    expect(told(task!)).toBe(`${Array.from({ length: 32 }, (_, i) => i + 1).join(" ")} -> pt`);
+  });
+
+  test("the hour before it is closed counts to the next look", () => {
+    const { tasks, dueMs } = planTable(stateOf(blocksOf(flushes(3, big))), CLOSED - HOUR, LIMITS);
+    expect([tasks.length, dueMs]).toEqual([0, CLOSED]);
+    const late = planTable(stateOf(blocksOf([base, { rows: 1, first: NOW - MINUTE }])), NOW, LIMITS);
+    expect([late.tasks.length, late.dueMs]).toEqual([0, NOW - MINUTE + HOUR]);
+    const settled = planTable(stateOf(blocksOf([base])), NOW, LIMITS);
+    expect(settled.dueMs).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  test("days are planned each by itself", () => {
+    const blocks = [...blocksOf(flushes(8), { day: DAY + 2 }), ...blocksOf(flushes(2, big), { day: DAY })];
+    expect(planTable(stateOf(blocks), NOW, LIMITS).tasks.map(told)).toEqual(["0 1 2 3 4 5 6 7 -> pt", "0 1 -> closed"]);
+  });
+
+  test("a run is the first when nothing is before it", () => {
+    const [task] = planTable(stateOf(blocksOf([base, ...flushes(8, 10, { first: NOW })])), NOW, LIMITS).tasks;
+    expect(task!.isFirst).toBe(false);
+    expect(planTable(stateOf(blocksOf(flushes(2, big))), NOW, LIMITS).tasks[0]!.isFirst).toBe(true);
+  });
+});
+
+describe("rows that do not exist any more", () => {
+  const NOW = CLOSED + DAY_MS;
+  const whole = ALL_TIME;
+  const start = BigInt(DAY) * DAY_NS;
+  const tombstone = (change: Partial<Tombstone> = {}, seenMs = NOW - 10 * MINUTE): SeenTombstone => ({
+    tombstone: { id: 5, tableId: 1, sequence: 10, range: whole, tags: [], ...change },
+    seenMs,
+  });
+  const runs: TestRun[] = [
+    { rows: 100_000, parquet: true },
+    { rows: 1, first: NOW },
+  ];
+  const tags = [{ columnId: 1, values: ["a"] }];
+  const CASES: [why: string, change: Partial<TableState>, dropped: number[], tasks: string[]][] = [
+    ["of a deleted table", { table: undefined }, [0, 1], []],
+    ["past their retention to the last", { retentionMinNs: start + DAY_NS - 999n }, [0, 1], []],
+    ["the last row is not past it", { retentionMinNs: start + DAY_NS - 1000n }, [], []],
+    ["deleted as a whole, but for later ones", { tombstones: [tombstone()] }, [0], []],
+    ["a deletion of some series is applied", { tombstones: [tombstone({ tags })] }, [], ["0 -> parquet"]],
+    ["and of some time", { tombstones: [tombstone({ range: { minNs: start, maxNs: start + 5000n } })] }, [], ["0 -> parquet"]],
+    ["after a while", { tombstones: [tombstone({ tags }, NOW - 10 * MINUTE + 1)] }, [], []],
+    ["where there is something to hide", { tombstones: [tombstone({ tags, sequence: 9 })] }, [], []],
+    ["everywhere", { tombstones: [tombstone({ tags, sequence: 20 })] }, [], ["0 -> parquet"]],
+    ["at another time", { tombstones: [tombstone({ range: { minNs: start + DAY_NS, maxNs: start + 2n * DAY_NS } })] }, [], []],
+  ];
+  test.each(CASES)("%s", (_, change, dropped, tasks) => {
+    const plan = planTable(stateOf(blocksOf(runs), change), NOW, LIMITS);
+    expect(plan.dropped.map(({ block }) => Math.floor(block.seqMin / 10))).toEqual(dropped);
+    expect(plan.tasks.map(told)).toEqual(tasks);
+  });
+
+  test("a deletion is applied once", () => {
+    const done = [{ rows: 100_000, parquet: true, applied: 5 }];
+    expect(planTable(stateOf(blocksOf(done), { tombstones: [tombstone({ tags })] }), NOW, LIMITS).tasks).toEqual([]);
+    const before = [{ rows: 100_000, parquet: true, applied: 4 }];
+    expect(planTable(stateOf(blocksOf(before), { tombstones: [tombstone({ tags })] }), NOW, LIMITS).tasks).toHaveLength(1);
+  });
+
+  test("the next look is when the retention or a deletion's time has come", () => {
+    const retained = planTable(stateOf(blocksOf([{ rows: 1e6, parquet: true }]), { retentionMinNs: start }), NOW, LIMITS);
+    expect(retained.dueMs).toBe(NOW + DAY_MS);
+    const deleted = planTable(stateOf(blocksOf([{ rows: 1e6, parquet: true }]), { tombstones: [tombstone({ tags }, NOW)] }), NOW, LIMITS);
+    expect(deleted.dueMs).toBe(NOW + 10 * MINUTE);
+  });
+});
+
+describe("jobs", () => {
+  const NOW = CLOSED + DAY_MS;
+  const planOf = (runs: readonly TestRun[], tableId = 1, change: Partial<TableState> = {}) =>
+    planTable(stateOf(blocksOf(runs, { tableId }), { tableId, ...change }), NOW, LIMITS);
+  const jobOf = (plans: ReturnType<typeof planOf>[]) => {
+    const job = nextJob(plans, LIMITS);
+    return job?.files.map(({ format, tasks }) => `${format}: ${tasks.map(({ tableId }) => tableId).join(" ")}`);
+  };
+  const many = (count: number, runs: readonly TestRun[]) => Array.from({ length: count }, (_, i) => planOf(runs, i + 1));
+
+  test("nothing to do", () => {
+    expect(nextJob([planOf([{ rows: 1e6, parquet: true }])], LIMITS)).toBeNull();
+  });
+
+  test("what is gone goes first, and costs no file", () => {
+    const job = nextJob([planOf(flushes(8)), planOf(flushes(2), 2, { table: undefined })], LIMITS)!;
+    expect(job.files).toEqual([]);
+    expect(job.dropped.map(({ block }) => block.tableId)).toEqual([2, 2]);
+  });
+
+  test("few tables: a Parquet file each, small ones too", () => {
+    expect(jobOf(many(3, flushes(2, 100)))).toEqual(["parquet: 1", "parquet: 2", "parquet: 3"]);
+    expect(jobOf(many(3, flushes(1, 100)))).toEqual(["parquet: 1", "parquet: 2", "parquet: 3"]);
+  });
+
+  test("many small tables share a file, once", () => {
+    const all = Array.from({ length: 65 }, (_, i) => i + 1).join(" ");
+    expect(jobOf(many(65, flushes(2, 100)))).toEqual([`pt: ${all}`]);
+    expect(jobOf(many(65, flushes(1, 100)))).toBeUndefined();
+    // among them a large one, and one that has got late rows
+    const mixed = [...many(65, flushes(1, 100)), planOf(flushes(2, 1e6), 70), planOf(flushes(2, 100), 71)];
+    expect(jobOf(mixed)).toEqual(["pt: 71"]);
+    expect(jobOf(mixed.slice(0, -1))).toEqual(["parquet: 70"]);
+  });
+
+  test("tables of an open day share a file", () => {
+    const open = Array.from({ length: 200 }, (_, i) =>
+      planTable(stateOf(blocksOf(flushes(8), { tableId: i + 1 }), { tableId: i + 1 }), CLOSED - 1, LIMITS),
+    );
+    expect(nextJob(open, LIMITS)!.files.map(({ tasks }) => tasks.length)).toEqual([200]);
+  });
+
+  test("a job has so many blocks: some files are better than a stall", () => {
+    const plans = many(600, flushes(8, 100));
+    const job = nextJob(plans, LIMITS)!;
+    expect(job.files.map(({ format, tasks }) => [format, tasks.length])).toEqual([["pt", 250]]);
+    const gone = nextJob([planOf(flushes(3000, 1), 1, { table: undefined })], LIMITS)!;
+    expect(gone.dropped.length).toBe(2000);
+  });
+
+  test("a job has so many rows, or one task", () => {
+    expect(jobOf([planOf(flushes(2, 1.5e6), 1), planOf(flushes(2, 1e6), 2), planOf(flushes(2, 1e6), 3)])).toEqual([
+      "parquet: 2",
+      "parquet: 3",
+    ]);
+    expect(jobOf([planOf(flushes(2, 1e8), 1), planOf(flushes(2, 2e8), 2)])).toEqual(["parquet: 1"]);
+  });
+});
+
+/** A table whose flushes and compactions are played through. */
+class Played {
+  runs: (TestRun & { first: number; last: number; written: number })[] = [];
+  flushed = 0;
+  rewritten = 0;
+  jobs = 0;
+  runsMax = 0;
+
+  flush(rows: number, nowMs: number): void {
+    this.runs.push({ rows, first: nowMs, last: nowMs, written: 0 });
+    this.flushed += rows;
+  }
+
+  compact(nowMs: number, day = DAY): void {
+    for (;;) {
+      this.runsMax = Math.max(this.runsMax, this.runs.length);
+      const plan = planTable(stateOf(blocksOf(this.runs, { day })), nowMs, LIMITS);
+      const job = nextJob([plan], LIMITS);
+      if (job === null) return;
+      const [{ format, tasks } = { format: "pt", tasks: [] }] = job.files;
+      const numbers = tasks[0]!.inputs.map(({ block }) => Math.floor(block.seqMin / 10));
+      const taken = numbers.map((n) => this.runs[n]!);
+      const merged = {
+        rows: taken.reduce((sum, { rows }) => sum + rows, 0),
+        first: Math.min(...taken.map(({ first }) => first)),
+        last: Math.max(...taken.map(({ last }) => last)),
+        written: Math.max(...taken.map(({ written }) => written)) + 1,
+        parquet: format === "parquet",
+      };
+      this.rewritten += merged.rows;
+      this.jobs += 1;
+      this.runs.splice(numbers[0]!, numbers.length, merged);
+    }
+  }
+}
+
+describe("played through", () => {
+  test("a day of flushes every ten minutes: few runs at any time, rows rewritten three times at most", () => {
+    const played = new Played();
+    const start = DAY * DAY_MS;
+    for (let now = start; now < start + 30 * HOUR; now += 10 * MINUTE) {
+      if (now < start + DAY_MS) played.flush(10_000, now);
+      played.compact(now);
+    }
+    expect(played.runs).toMatchObject([{ parquet: true, rows: 1_440_000 }]);
+    expect(played.runs[0]!.written).toBeLessThanOrEqual(4);
+    expect(played.rewritten / played.flushed).toBeLessThanOrEqual(3);
+    expect(played.runsMax).toBeLessThanOrEqual(24);
+  });
+
+  const SEED = Number(process.env["SEED"] ?? 1);
+  test(`flushes of any size, every minute (seed ${SEED})`, () => {
+    const below = prng(SEED);
+    const played = new Played();
+    const start = DAY * DAY_MS;
+    for (let now = start; now < start + 29 * HOUR; now += MINUTE) {
+      if (now < start + DAY_MS) played.flush(1 + below(10) ** (1 + below(5)), now);
+      played.compact(now);
+    }
+    expect(played.runs).toHaveLength(1);
+    expect(played.rewritten / played.flushed).toBeLessThanOrEqual(5);
+    expect(played.runsMax).toBeLessThanOrEqual(60);
+  });
+
+  test("a trickle of late rows for a week rewrites a closed day once an hour at most", () => {
+    const played = new Played();
+    const start = CLOSED + DAY_MS;
+    played.flush(1_000_000, start);
+    for (let now = start; now < start + 7 * DAY_MS; now += 10 * MINUTE) {
+      if (now > start + HOUR) played.flush(5, now);
+      played.compact(now);
+    }
+    expect(played.jobs).toBeLessThanOrEqual(7 * 24 + 1);
+    expect(played.runsMax).toBeLessThanOrEqual(8);
+  });
+
+  test("an import of old data writes a day once or twice after the last of its flushes", () => {
+    const played = new Played();
+    const start = CLOSED + 1000 * DAY_MS;
+    // a flush every 5 s for ten minutes, all of one day long ago
+    for (let now = start; now < start + 20 * MINUTE; now += 5000) {
+      if (now < start + 10 * MINUTE) played.flush(500_000, now);
+      played.compact(now);
+    }
+    expect(played.runs).toMatchObject([{ parquet: true, rows: 60_000_000 }]);
+    expect(played.rewritten / played.flushed).toBeLessThanOrEqual(2.5);
+  });
+});

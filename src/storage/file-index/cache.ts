@@ -1,0 +1,98 @@
+// Open file indexes, kept within a budget: their directories and lists of values, while filters are read where they lie. One per thread. An
+// index that cannot be read rules nothing out, so a statement does without it; whoever makes indexes finds the damage (file-indexer.ts).
+import { TsdbError } from "../../model/errors.ts";
+import { openByteSource } from "../block/byte-source.ts";
+import { type BlockPlace, FileIndex } from "./file-index.ts";
+import type { Needle } from "./format.ts";
+import type { FileIndexRef } from "./list.ts";
+
+const BYTES_MAX = 32 << 20;
+
+interface Entry {
+  readonly revision: number;
+  /** Null: it cannot be read. */
+  index: FileIndex | null;
+  bytes: number;
+}
+
+export class FileIndexCache {
+  /** Least recently used first. */
+  private readonly entries = new Map<number, Entry>();
+  /** Those that may have a descriptor. */
+  private readonly open = new Set<FileIndex>();
+  private bytes = 0;
+
+  constructor(private readonly bytesMax = BYTES_MAX) {}
+
+  /** As FileIndex.pages gives it. */
+  pages(ref: FileIndexRef, place: BlockPlace, columnId: number, needles: readonly Needle[]): Uint8Array | "none" | null {
+    const entry = this.entry(ref);
+    if (entry.index === null) return null;
+    this.open.add(entry.index);
+    try {
+      return entry.index.pages(place, columnId, needles);
+    } catch (error) {
+      this.giveUp(entry, error);
+      return null;
+    } finally {
+      this.measure(ref.fileId, entry);
+    }
+  }
+
+  /** Lets go of descriptors. */
+  rest(): void {
+    for (const index of this.open) index.close();
+    this.open.clear();
+  }
+
+  /** A file that is no longer part of the data. */
+  drop(fileId: number): void {
+    const entry = this.entries.get(fileId);
+    if (entry === undefined) return;
+    this.entries.delete(fileId);
+    this.bytes -= entry.bytes;
+    if (entry.index === null) return;
+    entry.index.close();
+    this.open.delete(entry.index);
+  }
+
+  private entry(ref: FileIndexRef): Entry {
+    const { fileId, revision } = ref;
+    let entry = this.entries.get(fileId);
+    if (entry !== undefined && entry.revision !== revision) {
+      this.drop(fileId);
+      entry = undefined;
+    }
+    if (entry === undefined) {
+      entry = { revision, index: null, bytes: 0 };
+      try {
+        entry.index = new FileIndex(openByteSource(ref.source));
+      } catch (error) {
+        this.giveUp(entry, error);
+      }
+    }
+    // most recently used last
+    this.entries.delete(fileId);
+    this.entries.set(fileId, entry);
+    return entry;
+  }
+
+  private giveUp(entry: Entry, error: unknown): void {
+    if (!(error instanceof TsdbError)) throw error;
+    if (entry.index !== null) {
+      entry.index.close();
+      this.open.delete(entry.index);
+    }
+    entry.index = null;
+  }
+
+  private measure(fileId: number, entry: Entry): void {
+    const bytes = entry.index?.memoryBytes ?? 0;
+    this.bytes += bytes - entry.bytes;
+    entry.bytes = bytes;
+    for (const oldest of this.entries.keys()) {
+      if (this.bytes <= this.bytesMax || oldest === fileId) break;
+      this.drop(oldest);
+    }
+  }
+}

@@ -1,0 +1,255 @@
+// Flush: all buffered rows become one `.pt` file of generation 0, one manifest entry makes it true, then the log is cut.
+// A crash at any point leaves either the log or the file in charge of a row, never both, because replay starts after `flushedSequence`.
+
+import { assert } from "../../model/assert.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { VALUE_BYTES } from "../../model/rows/column.ts";
+import type { Run } from "../../model/rows/run.ts";
+import type { Tombstone } from "../../model/rows/tombstone.ts";
+import type { ObjectStore } from "../../object-store/object-store.ts";
+import type { LiveTables, SealedRows } from "../buffer/live-tables.ts";
+import type { Pins } from "../buffer/pins.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { FileMeta, Manifest } from "../manifest/manifest.ts";
+import type { PtDirectory, PtTableInput } from "../pt/file.ts";
+import type { Wal } from "../wal/wal.ts";
+
+export interface FlushLimits {
+  /** Flush when the open buffer holds this many bytes: a quarter of what all rows may take, so that writes go on meanwhile. */
+  readonly openBytesMax: number;
+  /** Flush when the oldest unflushed row is this old. */
+  readonly ageMsMax: number;
+  /** Flush when the log is this long, so that a replay stays short. */
+  readonly walBytesMax: number;
+}
+
+export interface FlushState {
+  /** Series dictionaries take too much, with or without rows to flush: only a flush evicts them. */
+  readonly seriesDue: boolean;
+  /** The disk is full: a file takes less of it than the log that it replaces. */
+  readonly spaceDue: boolean;
+  readonly openBytes: number;
+  readonly openRows: number;
+  readonly oldestRowMs: number | undefined;
+  readonly walBytes: number;
+}
+
+export type FlushReason = "size" | "series" | "space" | "age" | "log" | "shutdown";
+
+/** Whether the buffer is due. Pure. */
+export function planFlush(state: FlushState, nowMs: number, limits: FlushLimits): FlushReason | undefined {
+  if (state.seriesDue) return "series";
+  if (state.openRows === 0) return undefined;
+  if (state.spaceDue) return "space";
+  if (state.openBytes >= limits.openBytesMax) return "size";
+  if (state.walBytes >= limits.walBytesMax) return "log";
+  if (state.oldestRowMs !== undefined && nowMs - state.oldestRowMs >= limits.ageMsMax) return "age";
+  return undefined;
+}
+
+/** The bytes of a file and what is where in it. */
+export interface EncodedRows {
+  readonly bytes: Uint8Array;
+  readonly directory: PtDirectory;
+}
+
+/** Tables that are described to the maintenance worker in one turn of the event loop: some 10 µs each. */
+const TABLES_PER_TURN = 256;
+
+export interface FlushParts {
+  readonly tables: LiveTables;
+  readonly pins: Pins;
+  readonly catalog: Catalog;
+  readonly wal: Wal;
+  readonly manifest: Manifest;
+  readonly store: ObjectStore;
+  /** Deletions that may still hide rows of a table. */
+  readonly tombstonesOf: (tableId: number) => readonly Tombstone[];
+  /** Object key of a `.pt` file. */
+  readonly ptKey: (fileId: number) => string;
+  readonly limits: FlushLimits;
+  /** Whether the disk takes nothing new. */
+  readonly isDiskFull?: () => boolean;
+  readonly nowMs: () => number;
+  /** Sorts and encodes, in the maintenance worker; tables come a few at a time. Null when none came. */
+  readonly encode: (tables: AsyncIterable<readonly PtTableInput[]>) => Promise<EncodedRows | null>;
+  readonly onFlushed: (flush: { reason: FlushReason; rowCount: number; bytes: number; milliseconds: number }) => void;
+  /** A flush failed; its rows stay readable and in the log, and the next check tries again. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** A flush that failed encodes all of its rows anew: it is not tried each second. */
+const RETRY_MS_MIN = 1000;
+const RETRY_MS_MAX = 30_000;
+/** On a full disk fewer rows than this stay where they are: their file would free nothing. */
+const SPACE_BYTES_MIN = 256 << 10;
+
+export class Flusher {
+  private failures = 0;
+  private retryAtMs = 0;
+  private running: Promise<void> | undefined;
+  private waiters: (() => void)[] = [];
+
+  constructor(private readonly parts: FlushParts) {}
+
+  /** Starts a flush when one is due and none runs. */
+  check(): void {
+    const { tables, wal, limits, nowMs, isDiskFull } = this.parts;
+    // a clock that was set back must not make it wait for long
+    const waitMs = this.retryAtMs - nowMs();
+    if (this.running !== undefined || (waitMs > 0 && waitMs <= RETRY_MS_MAX)) return;
+    const state = {
+      spaceDue: isDiskFull?.() === true && Math.max(wal.segmentBytes, tables.openBytes) >= SPACE_BYTES_MIN,
+      seriesDue: tables.seriesMemory.isDue,
+      openBytes: tables.openBytes,
+      openRows: tables.openRows,
+      oldestRowMs: tables.oldestRowMs,
+      walBytes: wal.segmentBytes,
+    };
+    // rows that a failed flush left sealed come first
+    const reason = tables.sealed !== undefined ? "size" : planFlush(state, nowMs(), limits);
+    if (reason !== undefined) void this.start(reason);
+  }
+
+  /** What made a flush fail may be over. */
+  retryNow(): void {
+    this.failures = 0;
+    this.retryAtMs = 0;
+    this.check();
+  }
+
+  /** Flushes everything buffered now; resolves when it is in files. */
+  async flushAll(): Promise<void> {
+    await this.running;
+    while (this.parts.tables.openRows > 0 || this.parts.tables.sealed !== undefined) {
+      const done = this.start("shutdown");
+      await done.promise;
+      if (done.error !== undefined) throw done.error;
+    }
+  }
+
+  /** Resolves when the flush that runs has ended, well or not. */
+  async settled(): Promise<void> {
+    if (this.running === undefined) return;
+    await new Promise<void>((resolve) => this.waiters.push(resolve));
+  }
+
+  private start(reason: FlushReason): { promise: Promise<void>; error: unknown } {
+    assert(this.running === undefined, "one flush at a time");
+    const outcome: { promise: Promise<void>; error: unknown } = { promise: Promise.resolve(), error: undefined };
+    outcome.promise = this.flush(reason)
+      .then(() => {
+        this.failures = 0;
+      })
+      .catch((error: unknown) => {
+        outcome.error = error;
+        // the first one is tried again at once
+        if (this.failures > 0) this.retryAtMs = this.parts.nowMs() + Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** this.failures);
+        this.failures += 1;
+        this.parts.onError(error);
+      })
+      .finally(() => {
+        this.running = undefined;
+        for (const waiter of this.waiters.splice(0)) waiter();
+      });
+    this.running = outcome.promise;
+    return outcome;
+  }
+
+  private async flush(reason: FlushReason): Promise<void> {
+    const { tables, catalog, wal, manifest, store, nowMs } = this.parts;
+    const startMs = nowMs();
+    let sealed = tables.sealed;
+    if (sealed === undefined) {
+      sealed = tables.seal(wal.lastSequence);
+      wal.rotate();
+    }
+    const added: FileMeta[] = [];
+    let rowCount = 0;
+    const encoded = await this.encode(sealed);
+    if (encoded !== null) {
+      const { bytes, directory } = encoded;
+      // the file names columns by id: they must be durable first
+      await catalog.durable(catalog.version);
+      const id = manifest.allocateFileId();
+      const key = this.parts.ptKey(id);
+      await store.put(key, bytes);
+      const blocks = directory.blocks.map((block) => ({ ...block, flushedMinMs: startMs, flushedMaxMs: startMs }));
+      added.push({ id, key, bytes: bytes.byteLength, generation: 0, blocks });
+      for (const block of directory.blocks) rowCount += block.rowCount;
+    }
+    // a flushedSequence never runs ahead of the log: what is not in the log yet would be taken for written after a crash
+    await wal.flushed();
+    await manifest.commit({ added, flushedSequence: sealed.sequence }, () => tables.dropSealed());
+    await wal.cut(sealed.sequence);
+    const bytes = added.reduce((sum, file) => sum + file.bytes, 0);
+    this.parts.onFlushed({ reason, rowCount, bytes, milliseconds: nowMs() - startMs });
+  }
+
+  /** The rows as a file's bytes, null when there are none. Series that come meanwhile move the dictionaries' arrays: those that the rows
+   *  were handed over with are pinned. */
+  private async encode(sealed: SealedRows): Promise<EncodedRows | null> {
+    const pin = this.parts.pins.take();
+    try {
+      return await this.parts.encode(flushInput(sealed, this.parts));
+    } finally {
+      pin.release();
+    }
+  }
+}
+
+/** Rows of tables that still exist. Those before and after a deletion become blocks of their own: it hides rows of the former only. */
+async function* flushInput(sealed: SealedRows, { catalog, tombstonesOf }: FlushParts): AsyncGenerator<readonly PtTableInput[]> {
+  let input: PtTableInput[] = [];
+  for (const [tableId, { databaseId, buffer }] of sealed.tables) {
+    if (input.length >= TABLES_PER_TURN) {
+      yield input;
+      input = [];
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const table = catalog.tableById(tableId);
+    if (table === undefined) continue;
+    const { name: tableName, columns } = table;
+    for (const part of splitAtDeletions(buffer.runs(), tombstonesOf(tableId)))
+      for (const runs of splitBySize(part, LIMITS.flushMergeBytes)) input.push({ databaseId, tableId, tableName, columns, runs });
+  }
+  if (input.length > 0) yield input;
+}
+
+/** `runs` in log order as parts whose merge takes about `bytesMax`: more when there is no place to part them, which is where no body has
+ *  rows on both sides, because blocks of one table are told apart by their sequences. */
+export function splitBySize(runs: readonly Run[], bytesMax: number): Run[][] {
+  const parts: Run[][] = [];
+  let part: Run[] = [];
+  let rowCount = 0;
+  let widths = new Map<number, number>();
+  for (const run of runs) {
+    const last = part.at(-1);
+    const wider = new Map([...widths, ...run.columns.map(({ columnId, type }) => [columnId, VALUE_BYTES[type]] as const)]);
+    if (last !== undefined && last.seqMax < run.seqMin && (rowCount + run.rowCount) * rowBytes(wider) > bytesMax) {
+      parts.push(part);
+      part = [];
+      rowCount = 0;
+      widths = new Map(run.columns.map(({ columnId, type }) => [columnId, VALUE_BYTES[type]] as const));
+    } else {
+      widths = wider;
+    }
+    part.push(run);
+    rowCount += run.rowCount;
+  }
+  if (part.length > 0) parts.push(part);
+  return parts;
+}
+
+/** Series, time and fields of a row that has them all. */
+function rowBytes(widths: ReadonlyMap<number, number>): number {
+  let bytes = 12;
+  for (const width of widths.values()) bytes += width;
+  return bytes;
+}
+
+/** `runs` in log order, none of which has rows on both sides of a deletion. */
+function splitAtDeletions(runs: readonly Run[], tombstones: readonly Tombstone[]): Run[][] {
+  const parts = Map.groupBy(runs, ({ seqMin }) => tombstones.filter(({ sequence }) => sequence < seqMin).length);
+  return [...parts.values()];
+}

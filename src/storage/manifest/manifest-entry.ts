@@ -1,0 +1,169 @@
+// What the manifest's log is made of, in memory and as JSON. Nanoseconds are decimal strings in JSON: they do not fit its numbers.
+import type { TimeRange } from "../../model/query/scan.ts";
+import { badValue, readArray, readBoolean, readCount, readNs, readObject, readText } from "../../object-store/operation-values.ts";
+
+/** A block of a data file: rows of one table and one UTC day. Bounds are inclusive. */
+export interface BlockMeta {
+  /** Place in the file's directory. */
+  readonly index: number;
+  readonly databaseId: number;
+  readonly tableId: number;
+  /** Start of the UTC day. */
+  readonly dayStartNs: bigint;
+  readonly rowCount: number;
+  readonly minTimeNs: bigint;
+  readonly maxTimeNs: bigint;
+  /** Log sequences of the rows. */
+  readonly seqMin: number;
+  readonly seqMax: number;
+  /** No two rows of the block, and no row of a block of lower sequences, have its series and time. */
+  readonly unique: boolean;
+  /** When not unique: all times of such rows, ascending and apart; absent = they may have any. */
+  readonly doubts?: readonly TimeRange[];
+  /** Columns that the block holds, `time` included. */
+  readonly columnIds: readonly number[];
+  /** 0 = not known. */
+  readonly seriesCount: number;
+  /** When the first and the last of its rows came into a file, in milliseconds since 1970; 0 = not known, long ago. */
+  readonly flushedMinMs: number;
+  readonly flushedMaxMs: number;
+  /** All tombstones of the table up to this id were applied when the block was written; absent = none. */
+  readonly appliedTombstone?: number;
+}
+
+/** A data file. `blocks` are those that are part of the data, in the order of the file's own directory. */
+export interface FileMeta {
+  readonly id: number;
+  /** Object key. */
+  readonly key: string;
+  readonly bytes: number;
+  /** 0 = flushed from the buffer; a compaction's output is one above its inputs. */
+  readonly generation: number;
+  readonly blocks: readonly BlockMeta[];
+}
+
+/** Blocks of one file. */
+export interface BlocksOfFile {
+  readonly fileId: number;
+  /** Places in the file's directory. */
+  readonly blocks: readonly number[];
+}
+
+/** One atomic change. `flushedSequence`: frames of the WAL up to it are in files. */
+export interface ManifestEntry {
+  readonly added: readonly FileMeta[];
+  /** Ids of files that are no longer part of the data. */
+  readonly removed: readonly number[];
+  /** Blocks that are no longer part of the data; a file goes with its last block. */
+  readonly removedBlocks: readonly BlocksOfFile[];
+  readonly flushedSequence: number;
+}
+
+/** Members that the first entries did not have may be missing: `position` is the place in the file then, the others are not known. */
+function readBlock(what: string, value: unknown, position: number): BlockMeta {
+  const block = readObject(what, value);
+  const count = (name: string, absent?: number) =>
+    absent !== undefined && block[name] === undefined ? absent : readCount(`${what}.${name}`, block[name]);
+  const ns = (name: string) => readNs(`${what}.${name}`, block[name]);
+  return {
+    index: count("index", position),
+    databaseId: count("databaseId"),
+    tableId: count("tableId"),
+    dayStartNs: ns("dayStartNs"),
+    rowCount: count("rowCount"),
+    minTimeNs: ns("minTimeNs"),
+    maxTimeNs: ns("maxTimeNs"),
+    seqMin: count("seqMin"),
+    seqMax: count("seqMax"),
+    unique: readBoolean(`${what}.unique`, block["unique"]),
+    ...(block["doubts"] === undefined ? {} : { doubts: readArray(`${what}.doubts`, block["doubts"]).map(readRange(`${what}.doubts`)) }),
+    columnIds: readArray(`${what}.columnIds`, block["columnIds"]).map((id) => readCount(`${what}.columnIds`, id)),
+    seriesCount: count("seriesCount", 0),
+    flushedMinMs: count("flushedMinMs", 0),
+    flushedMaxMs: count("flushedMaxMs", 0),
+    ...(block["appliedTombstone"] === undefined ? {} : { appliedTombstone: count("appliedTombstone") }),
+  };
+}
+
+/** | first time | last time | */
+function readRange(what: string): (value: unknown) => TimeRange {
+  return (value) => {
+    const ends = readArray(what, value).map((end) => readNs(what, end));
+    const [minNs, maxNs] = ends;
+    if (minNs === undefined || maxNs === undefined || ends.length > 2 || minNs > maxNs) badValue(what, value, "a first and a last time");
+    return { minNs, maxNs };
+  };
+}
+
+/** @throws TsdbError corrupt_file */
+export function readFile(value: unknown): FileMeta {
+  const file = readObject("file", value);
+  const id = readCount("file.id", file["id"]);
+  const what = `file ${id}`;
+  return {
+    id,
+    key: readText(`${what}.key`, file["key"]),
+    bytes: readCount(`${what}.bytes`, file["bytes"]),
+    generation: readCount(`${what}.generation`, file["generation"]),
+    blocks: readArray(`${what}.blocks`, file["blocks"]).map((block, i) => readBlock(`${what}.blocks[${i}]`, block, i)),
+  };
+}
+
+/** Members that it does not know are ignored. @throws TsdbError corrupt_file */
+export function readEntry(value: unknown): ManifestEntry {
+  const entry = readObject("entry", value);
+  const { kind } = entry;
+  if (kind !== "change_files" && kind !== "change_blocks")
+    badValue("entry.kind", kind, "one this server knows: was it written by a newer one?");
+  return {
+    added: readArray("entry.added", entry["added"]).map(readFile),
+    removed: readArray("entry.removed", entry["removed"]).map((id) => readCount("entry.removed", id)),
+    removedBlocks: kind === "change_files" ? [] : readArray("entry.removedBlocks", entry["removedBlocks"]).map(readBlocks),
+    flushedSequence: readCount("entry.flushedSequence", entry["flushedSequence"]),
+  };
+}
+
+function readBlocks(value: unknown): BlocksOfFile {
+  const { fileId, blocks } = readObject("entry.removedBlocks", value);
+  return {
+    fileId: readCount("entry.removedBlocks.fileId", fileId),
+    blocks: readArray("entry.removedBlocks.blocks", blocks).map((index) => readCount("entry.removedBlocks.blocks", index)),
+  };
+}
+
+/** The file as JSON can hold it. */
+export function fileToJson(file: FileMeta): unknown {
+  const { id, key, bytes, generation } = file;
+  return {
+    id,
+    key,
+    bytes,
+    generation,
+    blocks: file.blocks.map(blockToJson),
+  };
+}
+
+/** What a reader takes for granted is left out. */
+function blockToJson(meta: BlockMeta, position: number): unknown {
+  const { index, doubts, seriesCount, flushedMinMs, flushedMaxMs, appliedTombstone, ...block } = meta;
+  return {
+    ...block,
+    dayStartNs: String(block.dayStartNs),
+    minTimeNs: String(block.minTimeNs),
+    maxTimeNs: String(block.maxTimeNs),
+    doubts: doubts?.map(({ minNs, maxNs }) => [String(minNs), String(maxNs)]),
+    index: index === position ? undefined : index,
+    seriesCount: seriesCount || undefined,
+    flushedMinMs: flushedMinMs || undefined,
+    flushedMaxMs: flushedMaxMs || undefined,
+    appliedTombstone,
+  };
+}
+
+/** An entry that takes blocks out of files is of another kind: a server that would leave them in must not read on. */
+export function entryToJson(entry: ManifestEntry): unknown {
+  const { removed, removedBlocks, flushedSequence } = entry;
+  const added = entry.added.map(fileToJson);
+  if (removedBlocks.length === 0) return { kind: "change_files", added, removed, flushedSequence };
+  return { kind: "change_blocks", added, removed, removedBlocks, flushedSequence };
+}

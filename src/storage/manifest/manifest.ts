@@ -1,0 +1,280 @@
+// Which data files make up the data, and up to where the WAL is in them. A state machine over its own operation log: an entry is
+// atomic, so a flush or a compaction is there as a whole or not at all.
+import { assert } from "../../model/assert.ts";
+import { TsdbError } from "../../model/errors.ts";
+import type { TimeRange } from "../../model/query/scan.ts";
+import { joinNearest, union } from "../../model/rows/time-ranges.ts";
+import type { ObjectStore } from "../../object-store/object-store.ts";
+import { type OperationLog, openOperationLog } from "../../object-store/operation-log.ts";
+import { inFile, readArray, readCount, readObject } from "../../object-store/operation-values.ts";
+import {
+  type BlockMeta,
+  type BlocksOfFile,
+  entryToJson,
+  type FileMeta,
+  fileToJson,
+  type ManifestEntry,
+  readEntry,
+  readFile,
+} from "./manifest-entry.ts";
+
+export type { BlockMeta, BlocksOfFile, FileMeta, ManifestEntry } from "./manifest-entry.ts";
+
+const TABLE_TIMES_MAX = 4;
+
+/** A change as its maker sees it. */
+export interface ManifestChange {
+  readonly added: readonly FileMeta[];
+  readonly removed?: readonly number[];
+  readonly removedBlocks?: readonly BlocksOfFile[];
+  /** Absent: as it is when the change's turn comes. */
+  readonly flushedSequence?: number;
+}
+
+/** A block with the file that holds it. */
+export interface BlockOfTable {
+  readonly file: FileMeta;
+  readonly block: BlockMeta;
+}
+
+export interface ManifestOptions {
+  /** Key prefix of the log in the store. */
+  readonly prefix: string;
+  /** Called once when the log has failed: the server must stop. */
+  readonly onFailure?: (error: TsdbError) => void;
+  readonly snapshotEntries?: number;
+  /** Nothing may be committed. */
+  readonly readOnly?: boolean;
+}
+
+/** Files and their order of arrival; changes only by `apply`. */
+class ManifestState {
+  flushedSequence = 0;
+  nextFileId = 1;
+  readonly files = new Map<number, FileMeta>();
+  /** By table, then by file. */
+  readonly blocksByTable = new Map<number, Map<number, readonly BlockMeta[]>>();
+  /** How often anything has changed. */
+  changes = 0;
+  /** How often the table's blocks have changed. */
+  readonly changesByTable = new Map<number, number>();
+
+  /** @throws TsdbError corrupt_file when it does not fit: nothing is changed then */
+  apply(entry: ManifestEntry): void {
+    const contradiction = this.contradiction(entry);
+    if (contradiction !== null) throw new TsdbError("corrupt_file", `the manifest contradicts itself: ${contradiction}`, {});
+    const touched = new Set<number>();
+    const replace = (id: number, file: FileMeta | undefined) => {
+      for (const tableId of this.unlist(id)) touched.add(tableId);
+      if (file === undefined) this.files.delete(id);
+      else this.files.set(id, file);
+      if (file !== undefined) for (const tableId of this.list(file)) touched.add(tableId);
+    };
+    for (const id of entry.removed) replace(id, undefined);
+    for (const { fileId, blocks } of entry.removedBlocks) replace(fileId, withoutBlocks(this.files.get(fileId)!, blocks));
+    for (const file of entry.added) {
+      replace(file.id, file);
+      this.nextFileId = Math.max(this.nextFileId, file.id + 1);
+    }
+    for (const tableId of touched) this.updateTable(tableId);
+    this.flushedSequence = entry.flushedSequence;
+    this.changes++;
+  }
+
+  contradiction(entry: ManifestEntry): string | null {
+    if (entry.flushedSequence < this.flushedSequence) {
+      return `flushed sequence ${entry.flushedSequence} behind ${this.flushedSequence}`;
+    }
+    const changed = new Set<number>();
+    for (const id of entry.removed) {
+      if (changed.has(id)) return `file ${id} is removed twice`;
+      if (!this.files.has(id)) return `file ${id} is removed and was not there`;
+      changed.add(id);
+    }
+    for (const { fileId, blocks } of entry.removedBlocks) {
+      if (changed.has(fileId)) return `blocks of file ${fileId} are removed twice`;
+      const known = new Set(this.files.get(fileId)?.blocks.map(({ index }) => index));
+      for (const index of blocks) if (!known.delete(index)) return `block ${index} of file ${fileId} is removed and was not there`;
+      changed.add(fileId);
+    }
+    const added = new Set<number>();
+    for (const { id, blocks } of entry.added) {
+      if (this.files.has(id) || added.has(id)) return `file ${id} is added twice`;
+      for (const [i, { index }] of blocks.entries()) if (i > 0 && index <= blocks[i - 1]!.index) return `blocks of file ${id} out of order`;
+      added.add(id);
+    }
+    return null;
+  }
+
+  /** Enters a file's blocks; returns their tables. */
+  private list({ id, blocks }: FileMeta): Iterable<number> {
+    const byTable = Map.groupBy(blocks, ({ tableId }) => tableId);
+    for (const [tableId, ofTable] of byTable) {
+      const files = this.blocksByTable.get(tableId) ?? new Map<number, readonly BlockMeta[]>();
+      files.set(id, ofTable);
+      this.blocksByTable.set(tableId, files);
+    }
+    return byTable.keys();
+  }
+
+  /** Forgets a file's blocks; returns their tables. */
+  private unlist(id: number): Set<number> {
+    const tables = new Set(this.files.get(id)?.blocks.map(({ tableId }) => tableId));
+    for (const tableId of tables) this.blocksByTable.get(tableId)?.delete(id);
+    return tables;
+  }
+
+  private updateTable(tableId: number): void {
+    this.changesByTable.set(tableId, (this.changesByTable.get(tableId) ?? 0) + 1);
+    const files = this.blocksByTable.get(tableId);
+    if (files?.size === 0) this.blocksByTable.delete(tableId);
+  }
+
+  /** JSON of the state, with `pending` applied to it (it stays as it is). */
+  toSnapshot(pending: ManifestEntry | null): unknown {
+    const files = new Map(this.files);
+    let { nextFileId } = this;
+    for (const id of pending?.removed ?? []) files.delete(id);
+    for (const { fileId, blocks } of pending?.removedBlocks ?? []) {
+      const left = withoutBlocks(files.get(fileId)!, blocks);
+      if (left === undefined) files.delete(fileId);
+      else files.set(fileId, left);
+    }
+    for (const file of pending?.added ?? []) {
+      files.set(file.id, file);
+      nextFileId = Math.max(nextFileId, file.id + 1);
+    }
+    return {
+      flushedSequence: pending?.flushedSequence ?? this.flushedSequence,
+      nextFileId,
+      files: [...files.values()].map(fileToJson),
+    };
+  }
+
+  static fromSnapshot(value: unknown): ManifestState {
+    const snapshot = readObject("state", value);
+    const state = new ManifestState();
+    const added = readArray("state.files", snapshot["files"]).map(readFile);
+    const flushedSequence = readCount("state.flushedSequence", snapshot["flushedSequence"]);
+    state.apply({ added, removed: [], removedBlocks: [], flushedSequence });
+    state.nextFileId = Math.max(state.nextFileId, readCount("state.nextFileId", snapshot["nextFileId"]));
+    return state;
+  }
+}
+
+/** What is left of a file; undefined when nothing is. */
+function withoutBlocks(file: FileMeta, gone: readonly number[]): FileMeta | undefined {
+  const indices = new Set(gone);
+  const blocks = file.blocks.filter(({ index }) => !indices.has(index));
+  return blocks.length === 0 ? undefined : { ...file, blocks };
+}
+
+export class Manifest {
+  /** Id of the next file to be made; ids handed out and not committed are reused after a restart at most. */
+  private nextFileId: number;
+  /** The entry on its way to the store. */
+  private pending: ManifestEntry | null = null;
+  /** Commits happen one after another: each is checked against the state that the one before has left. */
+  private tail: Promise<unknown> = Promise.resolve();
+
+  private constructor(
+    private readonly log: OperationLog<unknown>,
+    private readonly state: ManifestState,
+    /** Damage that was found at start and cost nothing, as sentences for the server's log. */
+    readonly warnings: readonly string[],
+  ) {
+    this.nextFileId = state.nextFileId;
+    log.snapshotWith(() => state.toSnapshot(this.pending));
+  }
+
+  /** @throws TsdbError corrupt_file naming the file, io */
+  static async open(store: ObjectStore, options: ManifestOptions): Promise<Manifest> {
+    const { log, snapshot, operations, warnings } = await openOperationLog<unknown>(store, { ...options, kind: "manifest" });
+    const restored = snapshot === null ? new ManifestState() : inFile(snapshot.file, () => ManifestState.fromSnapshot(snapshot.state));
+    for (const { value, file } of operations) inFile(file, () => restored.apply(readEntry(value)));
+    return new Manifest(log, restored, warnings);
+  }
+
+  /** In order of commit. */
+  files(): FileMeta[] {
+    return [...this.state.files.values()];
+  }
+
+  /** Blocks of the table, in no certain order. */
+  blocksOf(tableId: number): BlockOfTable[] {
+    const found: BlockOfTable[] = [];
+    for (const [fileId, blocks] of this.state.blocksByTable.get(tableId) ?? []) {
+      const file = this.state.files.get(fileId)!;
+      for (const block of blocks) found.push({ file, block });
+    }
+    return found;
+  }
+
+  blockCountOf(tableId: number): number {
+    let count = 0;
+    for (const blocks of this.state.blocksByTable.get(tableId)?.values() ?? []) count += blocks.length;
+    return count;
+  }
+
+  /** Tables that have blocks. */
+  tableIds(): Iterable<number> {
+    return this.state.blocksByTable.keys();
+  }
+
+  /** Grows with every change. */
+  get changes(): number {
+    return this.state.changes;
+  }
+
+  /** Changes with every change of the table's blocks. */
+  changesOf(tableId: number): number {
+    return this.state.changesByTable.get(tableId) ?? 0;
+  }
+
+  fileById(id: number): FileMeta | undefined {
+    return this.state.files.get(id);
+  }
+
+  /** Frames of the WAL up to this sequence are in files. */
+  get flushedSequence(): number {
+    return this.state.flushedSequence;
+  }
+
+  /** At most `countMax` ranges that hold all times of the table in files, ascending and apart, with the longest gaps between them. */
+  tableTimes(tableId: number, countMax = TABLE_TIMES_MAX): TimeRange[] {
+    const ranges = this.blocksOf(tableId).map(({ block }) => ({ minNs: block.minTimeNs, maxNs: block.maxTimeNs }));
+    return joinNearest(union(ranges), countMax);
+  }
+
+  /** An id for a new file. An object may be there already under its key, left over from a crash before its commit: put without ifAbsent. */
+  allocateFileId(): number {
+    return this.nextFileId++;
+  }
+
+  /** Makes the change durable, then visible; `onVisible` runs in the same synchronous step in which `files()` changes, so that the
+   *  caller can let go of the rows that the new files hold and no snapshot sees them twice.
+   *  @throws TsdbError unavailable: nothing has become visible, and nothing ever will again */
+  commit(change: ManifestChange, onVisible?: () => void): Promise<void> {
+    const done = this.tail.then(async () => {
+      const entry = { removed: [], removedBlocks: [], flushedSequence: this.state.flushedSequence, ...change };
+      const contradiction = this.state.contradiction(entry);
+      assert(contradiction === null, `manifest entry: ${contradiction}`);
+      this.pending = entry;
+      try {
+        await this.log.append(entryToJson(entry)).durable;
+      } finally {
+        this.pending = null;
+      }
+      this.state.apply(entry);
+      onVisible?.();
+    });
+    this.tail = done.catch(() => {}); // the caller was told; the next commit finds out by itself
+    return done;
+  }
+
+  /** Waits for commits under way. */
+  async close(): Promise<void> {
+    await this.tail;
+    await this.log.close();
+  }
+}

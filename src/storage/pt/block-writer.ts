@@ -1,0 +1,151 @@
+// One block of a .pt file: the series of one table's day with their tag values, then each column in pages.
+
+import type { ColumnCodec } from "../../kernel/codec/codec.ts";
+import { Blocks } from "../../kernel/memory/blocks.ts";
+import type { Kernel } from "../../kernel/memory/kernel.ts";
+import { bitmapBytes, gatherBitmap, gatherColumn, timeRange } from "../../kernel/scan/rows.ts";
+import { ColumnType, TIME_COLUMN, VALUE_BYTES } from "../../model/rows/column.ts";
+import type { ColumnRun, Run } from "../../model/rows/run.ts";
+import { timesOf } from "../block/data-block.ts";
+import { type ByteSink, ColumnEmitter } from "./column-emitter.ts";
+import { type NumberedSeries, writeDictionary } from "./dictionary.ts";
+import type { PtBlock, PtColumn, PtPage } from "./format.ts";
+import type { DayRows, RankedTag } from "./order.ts";
+
+// Decoding a page takes its text in one piece; pages of long strings hold fewer rows.
+const PAGE_TEXT_MAX = 16 << 20;
+// The least that keeps pages on whole words of bitmaps: 64 strings of 1 MiB
+const PAGE_ROWS_MIN = 64;
+
+export interface PtBlockInput {
+  /** Sorted by series ids and time, each pair once. Its columns come one by one. */
+  readonly run: Run;
+  /** Those of strings, of which the pages' sizes depend. */
+  readonly strings: readonly ColumnRun[];
+  readonly tags: readonly RankedTag[];
+  readonly rows: DayRows;
+  /** A power of two from 64 on. */
+  readonly pageRowsMax: number;
+  readonly output: ByteSink;
+}
+
+type BlockContents = Pick<PtBlock, "rowCount" | "seriesCount" | "minTimeNs" | "maxTimeNs" | "dictionary" | "tags" | "pages" | "columns">;
+
+interface PageRows {
+  readonly first: number;
+  readonly rowsPtr: number;
+  readonly count: number;
+}
+
+/** Used once: the constructor writes dictionary and times, then come the field columns in order of their ids. */
+export class PtBlockWriter {
+  private readonly blocks: Blocks;
+  private readonly emitter: ColumnEmitter;
+  private readonly begun: Omit<BlockContents, "columns">;
+  private readonly pageRows: readonly PageRows[];
+  private readonly columns: PtColumn[] = [];
+
+  /** @throws TsdbError overloaded */
+  constructor(
+    private readonly kernel: Kernel,
+    codec: ColumnCodec,
+    private readonly input: PtBlockInput,
+  ) {
+    this.blocks = new Blocks(kernel);
+    this.emitter = new ColumnEmitter(kernel, codec, input.output);
+    try {
+      const { run, rows } = input;
+      const series = this.numberSeries();
+      const { dictionary, tags } = writeDictionary(kernel, this.emitter, series, input.tags);
+      this.pageRows = this.cutPages();
+      const time: ColumnRun = { columnId: TIME_COLUMN.id, type: ColumnType.time, dataPtr: run.timePtr, validityPtr: 0 };
+      const pages: PtPage[] = [];
+      this.write(time, (page, ptr) => pages.push(this.describePage(page, ptr, series)));
+      this.begun = { rowCount: rows.count, seriesCount: series.count, ...timesOf(pages), dictionary, tags, pages };
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+  }
+
+  /** Appends a field column of the run. One of which this day has no value leaves nothing. @throws TsdbError overloaded */
+  write(column: ColumnRun, each?: (page: PageRows, valuesPtr: number) => void): void {
+    const chunks = this.writeChunks(column, each);
+    if (chunks !== null) this.columns.push({ columnId: column.columnId, type: column.type, chunks });
+  }
+
+  /** What the directory says of the block. */
+  end(): BlockContents {
+    return { ...this.begun, columns: this.columns };
+  }
+
+  release(): void {
+    this.blocks.release();
+    this.emitter.release();
+  }
+
+  private numberSeries(): NumberedSeries {
+    const { run, rows } = this.input;
+    const countMax = Math.min(rows.count, run.dictionary.seriesCount);
+    const idsPtr = this.blocks.alloc(countMax * 4);
+    const offsetsPtr = this.blocks.alloc((countMax + 1) * 4);
+    const count = this.kernel.call.blockSeries(run.seriesPtr, rows.rowsPtr, rows.count, idsPtr, offsetsPtr) >>> 0;
+    return { count, idsPtr, offsetsPtr };
+  }
+
+  private cutPages(): PageRows[] {
+    const { strings, rows } = this.input;
+    let size = this.input.pageRowsMax;
+    for (const { dataPtr, validityPtr } of strings) {
+      const text = () => this.kernel.call.pageTextMax(dataPtr, validityPtr, rows.rowsPtr, rows.count, size);
+      while (size > PAGE_ROWS_MIN && text() > PAGE_TEXT_MAX) size /= 2;
+    }
+    return Array.from({ length: Math.ceil(rows.count / size) }, (_, i) => ({
+      first: i * size,
+      rowsPtr: rows.rowsPtr + i * size * 4,
+      count: Math.min(size, rows.count - i * size),
+    }));
+  }
+
+  /** Encodes a column page by page; `each` sees every page's gathered values. Null when the rows have no value. */
+  private writeChunks(
+    { type, dataPtr, validityPtr }: ColumnRun,
+    each: ((page: PageRows, valuesPtr: number) => void) | undefined,
+  ): PtColumn["chunks"] | null {
+    const pages = this.pageRows;
+    const scratch = new Blocks(this.kernel);
+    try {
+      const count = pages[0]!.count;
+      const values = scratch.alloc(count * VALUE_BYTES[type]);
+      const bits = validityPtr === 0 ? 0 : scratch.alloc(bitmapBytes(count));
+      if (validityPtr !== 0 && !this.hasAny(validityPtr, pages, bits)) return null;
+      return pages.map((page) => {
+        const { rowsPtr, count } = page;
+        gatherColumn(this.kernel, type, { sourcePtr: dataPtr, rowsPtr, count, targetPtr: values });
+        if (bits !== 0) gatherBitmap(this.kernel, { sourcePtr: validityPtr, rowsPtr, count, targetPtr: bits });
+        each?.(page, values);
+        return this.emitter.column({ type, dataPtr: values, validityPtr: bits, rowCount: count });
+      });
+    } finally {
+      scratch.release();
+    }
+  }
+
+  private hasAny(validityPtr: number, pages: readonly PageRows[], bits: number): boolean {
+    return pages.some(({ rowsPtr, count }) => {
+      gatherBitmap(this.kernel, { sourcePtr: validityPtr, rowsPtr, count, targetPtr: bits });
+      return this.kernel.call.countBits(bits, 0, count) > 0;
+    });
+  }
+
+  private describePage({ first, count }: PageRows, timePtr: number, { offsetsPtr, count: seriesCount }: NumberedSeries): PtPage {
+    const { minNs, maxNs } = timeRange(this.kernel, timePtr, count);
+    return {
+      rowCount: count,
+      firstSeries: this.kernel.call.seriesOfRow(offsetsPtr, seriesCount, first) >>> 0,
+      lastSeries: this.kernel.call.seriesOfRow(offsetsPtr, seriesCount, first + count - 1) >>> 0,
+      minTimeNs: minNs,
+      maxTimeNs: maxNs,
+    };
+  }
+}

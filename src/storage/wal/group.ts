@@ -1,0 +1,78 @@
+// Frames that become durable together: one buffer, one write, one sync.
+import type { TsdbError } from "../../model/errors.ts";
+import { FRAME_HEADER_BYTES, writeFrame } from "./frame.ts";
+import type { Segment } from "./segment.ts";
+
+const GROUP_BYTES_MIN = 64 << 10;
+/** Larger buffers are given back to the system, so that one huge body does not hold memory for ever. */
+const BUFFER_BYTES_KEPT = 32 << 20;
+
+export class Group {
+  frameCount = 0;
+  usedBytes = 0;
+  /** Monotonic clock at its first frame. */
+  readonly openedMs = performance.now();
+  readonly after: Promise<unknown>[] = [];
+  readonly synced: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: TsdbError) => void;
+
+  /** @param buffer owned from now on */
+  constructor(
+    readonly segment: Segment,
+    readonly firstSequence: number,
+    private buffer: Uint8Array<ArrayBuffer>,
+  ) {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    promise.catch(() => {}); // a frame that nobody waits for (no_sync) must not end the process; onFailure tells
+    this.synced = promise;
+    this.resolve = resolve;
+    this.reject = reject;
+  }
+
+  get lastSequence(): number {
+    return this.firstSequence + this.frameCount - 1;
+  }
+
+  /** The frames as they go to disk. */
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return this.buffer.subarray(0, this.usedBytes);
+  }
+
+  /** Copies a frame in; `pieces` are borrowed. */
+  add(sequence: number, pieces: readonly Uint8Array[], payloadBytes: number): void {
+    this.reserve(this.usedBytes + FRAME_HEADER_BYTES + payloadBytes);
+    this.usedBytes = writeFrame(
+      this.buffer,
+      this.usedBytes,
+      { sequence, groupOffset: this.usedBytes, salt: this.segment.salt, payloadBytes },
+      pieces,
+    );
+    this.frameCount += 1;
+  }
+
+  private reserve(bytes: number): void {
+    if (bytes <= this.buffer.byteLength) return;
+    const larger = new Uint8Array(Math.max(bytes, this.buffer.byteLength * 2));
+    larger.set(this.buffer.subarray(0, this.usedBytes));
+    this.buffer = larger;
+  }
+
+  /** The buffer, for the next group; undefined when it is not worth keeping. The group is not used afterwards. */
+  release(): Uint8Array<ArrayBuffer> | undefined {
+    return this.buffer.byteLength <= BUFFER_BYTES_KEPT ? this.buffer : undefined;
+  }
+}
+
+/** Buffers between groups: one is being written while the next fills. */
+export class BufferPool {
+  private readonly free: Uint8Array<ArrayBuffer>[] = [];
+
+  take(): Uint8Array<ArrayBuffer> {
+    return this.free.pop() ?? new Uint8Array(GROUP_BYTES_MIN);
+  }
+
+  give(buffer: Uint8Array<ArrayBuffer> | undefined): void {
+    if (buffer !== undefined && this.free.length < 2) this.free.push(buffer);
+  }
+}

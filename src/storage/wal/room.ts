@@ -1,0 +1,202 @@
+// Space for frames that are still to come. It is taken ahead of them, in the file of the segment that is written and in a spare one for the
+// next, so that a frame that was appended finds its place: a full disk is found out here, while nothing is promised.
+import type { Disk, ReservedFile } from "../../disk/disk.ts";
+import { DiskSpace, isFull } from "../../disk/space.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { encodeSegmentHeader, SEGMENT_HEADER_BYTES } from "./frame.ts";
+import { NewestSegment } from "./newest-segment.ts";
+import type { Segment } from "./segment.ts";
+import { segmentPath } from "./segment-files.ts";
+
+/** Files without a segment yet. */
+const UNNAMED = /^next-\d+\.tmp$/;
+const STEP_BYTES_MIN = 1 << 20;
+const STEP_BYTES_MAX = 16 << 20;
+/** What a name in a folder may take. */
+const BLOCK_BYTES = 4096;
+const RETRY_MS = 1000;
+
+export interface RoomOptions {
+  /** Asked before anything is taken. Default: whatever the disk itself says. */
+  readonly space?: DiskSpace;
+  /** Nothing is ever appended. */
+  readonly readOnly?: boolean;
+  /** Space is taken in steps, of twice the size while the log is written fast. Default 1 to 16 MiB. */
+  readonly stepBytes?: { readonly min: number; readonly max: number };
+}
+
+export class LogRoom {
+  private readonly space: DiskSpace;
+  private stepBytes: number;
+  private readonly stepBytesMax: number;
+  private readonly stepBytesMin: number;
+  private spare: ReservedFile | null = null;
+  private fileCount = 0;
+  /** One thing is done at a time. */
+  private tail: Promise<unknown> = Promise.resolve();
+  /** Something that nobody waits for is under way. */
+  private isFilling = false;
+  private isClosed = false;
+
+  private constructor(
+    private readonly disk: Disk,
+    private readonly folder: string,
+    private readonly newest: NewestSegment,
+    { space, stepBytes }: RoomOptions,
+  ) {
+    this.space = space ?? new DiskSpace(disk, { path: "", reserveBytes: 0, folder });
+    this.stepBytesMin = stepBytes?.min ?? STEP_BYTES_MIN;
+    this.stepBytesMax = stepBytes?.max ?? STEP_BYTES_MAX;
+    this.stepBytes = this.stepBytesMin;
+  }
+
+  /** Removes what a start before has left. @throws TsdbError io */
+  static async open(disk: Disk, folder: string, options: RoomOptions): Promise<LogRoom> {
+    if (!options.readOnly) for (const { name } of await disk.list(folder)) if (UNNAMED.test(name)) await disk.unlink(`${folder}/${name}`);
+    // replay has told about a damaged one
+    const newest = await NewestSegment.open(disk, folder).catch((error: unknown) => {
+      if (error instanceof TsdbError && error.kind === "corrupt_file") return NewestSegment.unknown(disk, folder);
+      throw error;
+    });
+    return new LogRoom(disk, folder, newest, options);
+  }
+
+  /** Gives `segment`, which has no frame yet, the spare file if there is one. */
+  adopt(segment: Segment, before: Segment | null): void {
+    // a log that turns often needs no large files
+    if (before !== null && before.usedBytes < this.stepBytes / 2) this.stepBytes = Math.max(this.stepBytesMin, this.stepBytes >> 1);
+    if (this.spare === null) return;
+    segment.file = this.spare;
+    segment.reservedBytes = this.spare.sizeBytes;
+    this.spare = null;
+  }
+
+  /** Makes room for what comes next when little is left. Never rejects: whoever needs it finds out. */
+  keepAhead(segment: Segment): void {
+    const isLow = segment.roomBytes < this.stepBytes / 2;
+    if (this.isFilling || this.isClosed || (!isLow && this.spare !== null) || this.space.problem !== null) return;
+    this.isFilling = true;
+    void (async () => {
+      if (isLow) await this.make(segment, 0);
+      await this.exclusively(() => this.makeSpare());
+    })()
+      .catch(() => {})
+      .finally(() => {
+        this.isFilling = false;
+      });
+  }
+
+  /** Resolves when frames of `bytes` have room in `segment`, and a step more. @throws TsdbError no_space */
+  make(segment: Segment, bytes: number): Promise<void> {
+    return this.exclusively(async () => {
+      if (segment.isClosed || this.isClosed) return;
+      const wanted = Math.max(bytes, this.stepBytes / 2);
+      if (segment.file === null) this.adopt(segment, null);
+      if (segment.roomBytes >= wanted) return;
+      const leastBytes = segment.usedBytes + bytes + this.stepBytesMin;
+      await this.space.take(leastBytes - segment.reservedBytes, async () => {
+        await this.newest.prepare();
+        const file = segment.file ?? (await this.newFile());
+        try {
+          await this.extend(file, segment.usedBytes + bytes + this.stepBytes, leastBytes);
+          if (segment.isBegun) await this.newest.write({ segment: segment.number, bytes: file.sizeBytes });
+        } catch (error) {
+          if (segment.file === null) await this.discard(file);
+          throw error;
+        }
+        segment.file = file;
+        segment.reservedBytes = file.sizeBytes;
+        if (file.sizeBytes > leastBytes || this.stepBytes === this.stepBytesMin)
+          this.stepBytes = Math.min(this.stepBytesMax, this.stepBytes * 2);
+      });
+    });
+  }
+
+  /** Names the segment's file, with its header, before the first frame is written. On a full disk it waits: a name may need a block.
+   *  @throws TsdbError io, no_space when the log is closed */
+  async begin(segment: Segment): Promise<void> {
+    for (;;) {
+      try {
+        return await this.space.urgent(BLOCK_BYTES, () => this.exclusively(() => this.name(segment)));
+      } catch (error) {
+        const cause = error instanceof TsdbError && error.kind === "no_space" ? error.cause : undefined;
+        if (cause === undefined || this.isClosed) throw error;
+        if (!isFull(cause)) throw cause;
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+
+  /** The file of `segment` has room up to `bytes`: for who has appended without asking. @throws TsdbError no_space */
+  async reach(segment: Segment, bytes: number): Promise<void> {
+    if (segment.reservedBytes < bytes) await this.make(segment, Math.max(0, bytes - segment.usedBytes));
+  }
+
+  /** Closes the file that frames are written to and the one that they would be appended to. With `keepsFrames` the space behind the last
+   *  frame is given back. @throws TsdbError io */
+  async close({ written, next }: { written: Segment | null; next: Segment }, how: { keepsFrames: boolean }): Promise<void> {
+    this.isClosed = true;
+    await this.tail;
+    const unused = [this.spare, next.isBegun ? null : next.file];
+    this.spare = null;
+    for (const file of unused) if (file !== null) await this.discard(file);
+    if (!next.isBegun) next.file = null;
+    // first it is said how long the file will be
+    if (how.keepsFrames && written?.isBegun) await this.newest.write({ segment: written.number, bytes: written.writtenBytes });
+    await written?.close(how);
+    if (next !== written) await next.close(how);
+    await this.newest.close();
+  }
+
+  private async name(segment: Segment): Promise<void> {
+    const { file, number, salt } = segment;
+    if (file === null) throw new TsdbError("unavailable", "the log is closed", {});
+    await file.write(0, encodeSegmentHeader({ salt, firstSequence: number }));
+    const path = segmentPath(this.folder, number);
+    if (file.path !== path) await file.rename(path);
+    await this.disk.syncFolder(this.folder);
+    await this.newest.write({ segment: number, bytes: file.sizeBytes });
+    segment.isBegun = true;
+  }
+
+  private async makeSpare(): Promise<void> {
+    if (this.spare !== null || this.isClosed) return;
+    const leastBytes = SEGMENT_HEADER_BYTES + this.stepBytesMin;
+    await this.space.take(leastBytes, async () => {
+      const file = await this.newFile();
+      try {
+        await this.extend(file, SEGMENT_HEADER_BYTES + this.stepBytes, leastBytes);
+      } catch (error) {
+        await this.discard(file);
+        throw error;
+      }
+      this.spare = file;
+    });
+  }
+
+  /** What is left of a disk that is almost full is taken in small pieces. */
+  private async extend(file: ReservedFile, bytes: number, leastBytes: number): Promise<void> {
+    try {
+      await file.extend(bytes);
+    } catch (error) {
+      if (!isFull(error) || leastBytes >= bytes) throw error;
+      this.stepBytes = this.stepBytesMin;
+      await file.extend(leastBytes);
+    }
+  }
+
+  private newFile(): Promise<ReservedFile> {
+    return this.disk.openReserved(`${this.folder}/next-${++this.fileCount}.tmp`, { isNew: true });
+  }
+
+  private async discard(file: ReservedFile): Promise<void> {
+    await file.close().catch(() => {});
+    await this.disk.unlink(file.path).catch(() => {}); // else removed at the next start
+  }
+
+  private exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.tail.then(work);
+    this.tail = done.catch(() => {});
+    return done;
+  }
+}

@@ -1,0 +1,284 @@
+// The write-ahead log. A frame gets its sequence when it is appended; frames that wait together are written with one write and made
+// durable with one sync, while the next group forms. What a frame holds is the caller's business. FORMAT.md draws the bytes.
+import type { Disk } from "../../disk/disk.ts";
+import { assert } from "../../model/assert.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { FRAME_HEADER_BYTES } from "./frame.ts";
+import { BufferPool, Group } from "./group.ts";
+import type { ReplayResult } from "./replay.ts";
+import { LogRoom, type RoomOptions } from "./room.ts";
+import { Segment } from "./segment.ts";
+import { type SegmentFile, segmentPath } from "./segment-files.ts";
+
+/** A group closes at this size even while another is written: bounds one write. */
+const GROUP_BYTES_MAX = 32 << 20;
+
+/** What one group cost. */
+export interface GroupReport {
+  readonly frameCount: number;
+  readonly bytes: number;
+  /** From the write's begin to the sync's end. */
+  readonly seconds: number;
+}
+
+export interface WalOptions extends RoomOptions {
+  /** How long a group may wait for company, counted from its first frame. 0 (default): until the sync before has ended, and then for what
+   *  this turn of the event loop brings. */
+  readonly flushIntervalMs?: number;
+  /** `segmentFull` turns true at this size. Default LIMITS.walSegmentBytes. */
+  readonly segmentBytesMax?: number;
+  /** Called once when a write or sync has failed: nothing is ever written again, the server must stop. */
+  readonly onFailure?: (error: TsdbError) => void;
+  /** For metrics. */
+  readonly onGroup?: (report: GroupReport) => void;
+  /** Random u32 per segment; given in for golden files. */
+  readonly newSalt?: () => number;
+}
+
+export interface AppendOptions {
+  /** The frame is not written before this has resolved: what it refers to is durable first. A rejection fails the log. */
+  readonly after?: Promise<unknown>;
+}
+
+export interface AppendedFrame {
+  readonly sequence: number;
+  /** Resolves when the frame is durable. Need not be awaited. @throws TsdbError unavailable */
+  readonly synced: Promise<void>;
+}
+
+export class Wal {
+  private nextSequence: number;
+  /** Frames are appended to it. */
+  private segment: Segment;
+  /** Segments on disk, or about to be, ascending. */
+  private segments: SegmentFile[];
+  /** Groups to be written, in order; frames join the last one while it is `open`. */
+  private readonly groups: Group[] = [];
+  private open: Group | null = null;
+  private writing = false;
+  /** Frames are written to it. */
+  private written: Segment | null = null;
+  private readonly pool = new BufferPool();
+  private failure: TsdbError | null = null;
+  private closing = false;
+  private hurry: () => void = () => {};
+  private waitingBytes = 0;
+
+  private constructor(
+    private readonly disk: Disk,
+    private readonly folder: string,
+    private readonly room: LogRoom,
+    replayed: ReplayResult,
+    private readonly options: WalOptions,
+  ) {
+    this.nextSequence = replayed.lastSequence + 1;
+    this.segments = [...replayed.segments];
+    this.segment = this.newSegment();
+  }
+
+  /** Continues behind what was replayed, in a new segment. @throws TsdbError io */
+  static async open(disk: Disk, folder: string, replayed: ReplayResult, options: WalOptions = {}): Promise<Wal> {
+    if (!options.readOnly) await disk.makeFolder(folder);
+    return new Wal(disk, folder, await LogRoom.open(disk, folder, options), replayed, options);
+  }
+
+  private newSegment(): Segment {
+    const salt = this.options.newSalt?.() ?? crypto.getRandomValues(new Uint32Array(1))[0]!;
+    return new Segment(this.nextSequence, salt);
+  }
+
+  /** Sequence of the newest frame appended (or replayed). */
+  get lastSequence(): number {
+    return this.nextSequence - 1;
+  }
+
+  /** The segment that the next frame goes to: the sequence of its first frame. Changes at `rotate`. */
+  get segmentNumber(): number {
+    return this.segment.number;
+  }
+
+  /** Bytes of the current segment, those not yet written included. */
+  get segmentBytes(): number {
+    return this.segment.usedBytes;
+  }
+
+  /** True when it is time to `rotate`. */
+  get segmentFull(): boolean {
+    return this.segmentBytes >= (this.options.segmentBytesMax ?? LIMITS.walSegmentBytes);
+  }
+
+  /** Whether a frame with a payload of so many bytes finds its place whatever becomes of the disk. */
+  hasRoom(payloadBytes: number): boolean {
+    return this.segment.roomBytes >= FRAME_HEADER_BYTES + payloadBytes;
+  }
+
+  /** Resolves when there is room for such a frame; others that come first may fill it. @throws TsdbError no_space */
+  makeRoom(payloadBytes: number): Promise<void> {
+    return this.room.make(this.segment, FRAME_HEADER_BYTES + payloadBytes);
+  }
+
+  /** Bytes appended and not yet durable. */
+  get pendingBytes(): number {
+    return this.waitingBytes;
+  }
+
+  get failed(): TsdbError | null {
+    return this.failure;
+  }
+
+  /** Appends a frame; its payload (one or several pieces, at most LIMITS.walFrameBytesMax) is copied before this returns.
+   *  If there is no room for it the log fails when the disk has none.
+   *  @throws TsdbError unavailable once the log has failed */
+  append(payload: Uint8Array | readonly Uint8Array[], options: AppendOptions = {}): AppendedFrame {
+    if (this.failure !== null) throw this.failure;
+    assert(!this.closing, "append to a closed log");
+    const pieces = payload instanceof Uint8Array ? [payload] : payload;
+    let payloadBytes = 0;
+    for (const piece of pieces) payloadBytes += piece.byteLength;
+    assert(payloadBytes <= LIMITS.walFrameBytesMax, `a frame of ${payloadBytes} bytes`);
+    const group = this.openGroup(FRAME_HEADER_BYTES + payloadBytes);
+    const sequence = this.nextSequence++;
+    group.add(sequence, pieces, payloadBytes);
+    const { after } = options;
+    if (after !== undefined && after !== group.after.at(-1)) {
+      after.catch(() => {}); // the writer sees it when the group's turn comes
+      group.after.push(after);
+    }
+    this.segment.usedBytes += FRAME_HEADER_BYTES + payloadBytes;
+    this.room.keepAhead(this.segment);
+    this.waitingBytes += FRAME_HEADER_BYTES + payloadBytes;
+    if (!this.writing) {
+      this.writing = true;
+      void this.write();
+    }
+    return { sequence, synced: group.synced };
+  }
+
+  /** The group that a frame of `frameBytes` joins. */
+  private openGroup(frameBytes: number): Group {
+    if (this.open !== null && this.open.usedBytes + frameBytes > GROUP_BYTES_MAX) this.sealGroup();
+    if (this.open !== null) return this.open;
+    const { number } = this.segment;
+    const group = new Group(this.segment, this.nextSequence, this.pool.take());
+    if (this.segments.at(-1)?.number !== number) this.segments.push({ number, path: segmentPath(this.folder, number) });
+    this.groups.push(group);
+    this.open = group;
+    return group;
+  }
+
+  private sealGroup(): void {
+    this.open = null;
+    this.hurry();
+  }
+
+  /** Following frames go to a new segment; nothing changes while the current one has no frame. */
+  rotate(): void {
+    const before = this.segment;
+    if (this.nextSequence === before.number) return;
+    this.sealGroup();
+    this.segment = this.newSegment();
+    this.room.adopt(this.segment, before);
+    this.room.keepAhead(this.segment);
+  }
+
+  /** Writes group after group until none is left. */
+  private async write(): Promise<void> {
+    try {
+      for (let group = this.groups[0]; group !== undefined; group = this.groups[0]) {
+        await this.waitForCompany(group);
+        if (group === this.open) this.open = null;
+        await Promise.all(group.after);
+        await this.writeGroup(group);
+        this.groups.shift();
+        this.waitingBytes -= group.usedBytes;
+        group.resolve();
+        this.pool.give(group.release());
+      }
+      this.writing = false;
+    } catch (cause) {
+      this.fail(cause);
+    }
+  }
+
+  /** What clients have sent by now joins the group: a busy server makes few large groups of many small frames. */
+  private async waitForCompany(group: Group): Promise<void> {
+    if (group !== this.open || this.closing) return;
+    const { flushIntervalMs = 0 } = this.options;
+    if (flushIntervalMs <= 0) return new Promise((resolve) => setImmediate(resolve));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, flushIntervalMs - (performance.now() - group.openedMs));
+    this.hurry = resolve;
+    await promise;
+    this.hurry = () => {};
+    clearTimeout(timer);
+  }
+
+  private async writeGroup(group: Group): Promise<void> {
+    const { segment } = group;
+    const end = segment.writtenBytes + group.usedBytes;
+    await this.room.reach(segment, end);
+    if (!segment.isBegun) await this.room.begin(segment);
+    if (this.written !== segment) {
+      await this.written?.close({ keepsFrames: true });
+      this.written = segment;
+    }
+    const startMs = performance.now();
+    await segment.file!.write(segment.writtenBytes, group.bytes);
+    segment.writtenBytes = end;
+    const seconds = (performance.now() - startMs) / 1000;
+    this.options.onGroup?.({ frameCount: group.frameCount, bytes: group.usedBytes, seconds });
+  }
+
+  /** After a failed write or sync nobody knows what is on disk; trying again could acknowledge what is not. */
+  private fail(cause: unknown): void {
+    const text = cause instanceof Error ? cause.message : String(cause);
+    const failure = new TsdbError("unavailable", `the write-ahead log has failed: ${text}`, {}, { cause });
+    this.failure = failure;
+    this.open = null;
+    for (const group of this.groups.splice(0)) group.reject(failure);
+    // how far the file is good only a replay can tell
+    void this.closeFiles({ keepsFrames: false }).catch(() => {});
+    this.options.onFailure?.(failure);
+  }
+
+  /** Resolves when every frame appended so far is durable. @throws TsdbError unavailable */
+  flushed(): Promise<void> {
+    if (this.failure !== null) return Promise.reject(this.failure);
+    return this.groups.at(-1)?.synced ?? Promise.resolve();
+  }
+
+  /** Deletes the segments all of whose frames are at most `throughSequence`, except the current one. Waits for frames on their way there.
+   *  @throws TsdbError unavailable, io (the log itself goes on) */
+  async cut(throughSequence: number): Promise<void> {
+    const doomed = (segment: SegmentFile, i: number): boolean => {
+      const next = this.segments[i + 1]?.number ?? this.segmentNumber;
+      return segment.number !== this.segmentNumber && next <= throughSequence + 1;
+    };
+    if (!this.segments.some(doomed)) return;
+    for (const group of this.groups) if (group.firstSequence <= throughSequence) await group.synced;
+    const removed = this.segments.filter(doomed);
+    this.segments = this.segments.filter((segment) => !removed.includes(segment)); // a second cut must not meet them
+    const { written } = this;
+    if (written !== null && removed.some(({ number }) => number === written.number)) {
+      this.written = null;
+      await written.close({ keepsFrames: false });
+    }
+    for (const { path } of removed) await this.disk.unlink(path); // oldest first: what a crash leaves has no gap
+    await this.disk.syncFolder(this.folder);
+  }
+
+  /** Writes what waits, then closes the file. Nothing may be appended afterwards. @throws TsdbError unavailable */
+  async close(): Promise<void> {
+    this.closing = true;
+    this.hurry();
+    await this.flushed();
+    await this.closeFiles({ keepsFrames: true });
+  }
+
+  private async closeFiles(how: { keepsFrames: boolean }): Promise<void> {
+    const { written, segment } = this;
+    this.written = null;
+    await this.room.close({ written, next: segment }, how);
+  }
+}

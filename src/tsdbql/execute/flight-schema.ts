@@ -1,0 +1,49 @@
+// The schema of a v1-language answer over Flight: clients make points of its rows by the kinds of its columns, and series by its group key.
+
+import type { ResultField, ResultSchema, ResultType } from "../../model/query/result-batch.ts";
+import { COLUMN_TYPE_LABEL, ColumnType } from "../../model/rows/column.ts";
+import { MEASUREMENT_COLUMN, type PieceRows } from "./piece-rows.ts";
+
+const GROUP_KEY = "iox::influxql::group_key::metadata";
+/** What an answer begins with. */
+const MEASUREMENT_AT = 0;
+const TIME_AT = 1;
+
+/** Every column has a kind; the measurement and the time of a row are always there. */
+export function flightSchema({ schema, groupKeys }: Pick<PieceRows, "schema" | "groupKeys">): ResultSchema {
+  const columns = groupKeys.map(({ name: key, isSelected }) => ({
+    tag_key: key,
+    // of two columns of this name, the group's is a tag
+    column_index: schema.fields.findIndex(({ name, columnKind }) => name === key && columnKind === label(ColumnType.tag)),
+    is_projected: isSelected,
+  }));
+  const groupKey = JSON.stringify({ measurement_column_index: MEASUREMENT_AT, tag_key_columns: columns });
+  return { ...schema, fields: schema.fields.map(fieldAt), metadata: new Map([[GROUP_KEY, groupKey]]) };
+}
+
+function fieldAt(field: ResultField, at: number): ResultField {
+  if (at === MEASUREMENT_AT && field.name === MEASUREMENT_COLUMN) return { ...field, columnKind: label(ColumnType.tag), hasNoNulls: true };
+  if (at === TIME_AT && field.type.kind === "timestamp") return { ...field, columnKind: label(ColumnType.time), hasNoNulls: true };
+  const type = columnTypeOf(field.type);
+  return type === null || field.columnKind !== undefined ? field : { ...field, columnKind: label(type) };
+}
+
+const label = (type: ColumnType) => COLUMN_TYPE_LABEL[type];
+
+/** Null: a column without values, of which nothing is known. */
+function columnTypeOf(type: ResultType): ColumnType | null {
+  switch (type.kind) {
+    case "int":
+      return type.signed ? ColumnType.integer : ColumnType.unsigned;
+    case "float":
+      return ColumnType.float;
+    case "bool":
+      return ColumnType.boolean;
+    case "timestamp":
+      return ColumnType.time;
+    case "null":
+      return null;
+    default:
+      return ColumnType.string;
+  }
+}

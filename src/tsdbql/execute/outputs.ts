@@ -1,0 +1,112 @@
+// Columns of an answer computed of what was read: calls' results and columns, with arithmetic and functions of rows around them.
+import { StepCounter, type Steps } from "../../model/steps.ts";
+import { type Arithmetic, arithmetic, arithmeticType } from "../functions/arithmetic.ts";
+import { cellsOf } from "../functions/columns.ts";
+import { ROW_FUNCTIONS } from "../functions/functions.ts";
+import type { Cells } from "../functions/operator.ts";
+import type { Expression, FieldType } from "../parse/ast.ts";
+import { isLiteral } from "../plan/where.ts";
+import { textsOf } from "./rows/cells.ts";
+import type { AnyCells } from "./rows/columns.ts";
+import { symbolOf } from "./rows/symbols.ts";
+import type { RunPlan } from "./select.ts";
+
+/** The values of a symbol, a call or a column; null: it has none. Undefined: the expression is no symbol. */
+type SymbolCells = (expression: Expression) => AnyCells | null | undefined;
+
+/** The columns of an answer, of the values of a plan's symbols. */
+export function* computeOutputs(plan: RunPlan, cells: readonly (AnyCells | null)[], rowCount: number): Steps<(AnyCells | null)[]> {
+  const columns: (AnyCells | null)[] = [];
+  const counter = new StepCounter();
+  for (const { expression } of plan.outputs) {
+    columns.push(yield* computeOutput(expression, (node) => symbolOf(plan, cells, node), rowCount));
+    if (counter.isDue(OUTPUT_COST)) yield;
+  }
+  return columns;
+}
+
+/** Of a column however few rows there are, in rows that are looked at. */
+const OUTPUT_COST = 16;
+
+/** Null: no row has a value. */
+function* computeOutput(expression: Expression, symbols: SymbolCells, rowCount: number): Steps<AnyCells | null> {
+  const known = symbols(expression);
+  if (known !== undefined) return known;
+  switch (expression.kind) {
+    case "paren":
+      return yield* computeOutput(expression.inner, symbols, rowCount);
+    case "call":
+      return yield* computeFunction(expression, symbols, rowCount);
+    case "binary":
+      return yield* computeBinary(expression, symbols, rowCount);
+    default:
+      return null;
+  }
+}
+
+type Side = Cells | Extract<Expression, { readonly kind: "number" | "integer" | "string" | "boolean" | "duration" | "time" | "regex" }>;
+
+function* side(expression: Expression, symbols: SymbolCells, rowCount: number): Steps<Side | null> {
+  if (isLiteral(expression)) return expression;
+  const cells = yield* computeOutput(expression, symbols, rowCount);
+  return cells?.type === "tag" ? yield* textsOf(cells) : cells;
+}
+
+function* computeFunction(
+  { name, args }: Expression & { readonly kind: "call" },
+  symbols: SymbolCells,
+  rowCount: number,
+): Steps<Cells | null> {
+  const sides: Side[] = [];
+  for (const arg of args) {
+    const cells = yield* side(arg, symbols, rowCount);
+    if (cells === null) return null;
+    sides.push(cells);
+  }
+  const steps = ROW_FUNCTIONS.get(name)?.apply(sides, rowCount);
+  return steps === undefined ? null : yield* steps;
+}
+
+function* computeBinary(expression: Expression & { readonly kind: "binary" }, symbols: SymbolCells, rowCount: number): Steps<Cells | null> {
+  const left = yield* side(expression.left, symbols, rowCount);
+  const right = yield* side(expression.right, symbols, rowCount);
+  if (left === null || right === null) return null;
+  const operator = expression.operator as Arithmetic;
+  const [a, b] = [suited(left, right), suited(right, left)];
+  const isPossible = arithmeticType(operator, typeOfSide(a), typeOfSide(b)) !== null;
+  return isPossible ? yield* arithmetic(operator, a, b, rowCount) : null;
+}
+
+/** An integer that is written down is unsigned beside unsigned ones. */
+function suited(own: Side, other: Side): Side {
+  return "kind" in own && own.kind === "integer" && typeOfSide(other) === "unsigned" ? { ...own, unsigned: true } : own;
+}
+
+function typeOfSide(of: Side): FieldType {
+  if (!("kind" in of)) return of.type;
+  switch (of.kind) {
+    case "number":
+      return "float";
+    case "integer":
+      return of.unsigned ? "unsigned" : "integer";
+    case "boolean":
+      return "boolean";
+    default:
+      return "string";
+  }
+}
+
+/** What is no number shows as null; to a statement around this one it is a value. */
+export function withoutNaN(cells: AnyCells | null): AnyCells | null {
+  if (cells?.type !== "float") return cells;
+  const { values, validity } = cells;
+  let found = false;
+  for (let i = 0; i < values.length && !found; i++) found = Number.isNaN(values[i]!);
+  if (!found) return cells;
+  const present = new Uint8Array((values.length + 7) >> 3);
+  for (let i = 0; i < values.length; i++) {
+    const isValid = validity === null || ((validity[i >> 3]! >> (i & 7)) & 1) === 1;
+    if (isValid && !Number.isNaN(values[i]!)) present[i >> 3] = present[i >> 3]! | (1 << (i & 7));
+  }
+  return cellsOf("float", values, present);
+}

@@ -1,0 +1,129 @@
+// Calls computed from rows in groups: what the storage cannot make while it reads.
+
+import { inSteps, type Steps } from "../../model/steps.ts";
+import type { TimeZone } from "../../model/time/time-zone.ts";
+import type { ReduceContext, Windows } from "../functions/operator.ts";
+import type { Points } from "../functions/points.ts";
+import { REDUCERS } from "../functions/reducers.ts";
+import { cutWindows, oneWindow } from "../functions/windows.ts";
+import type { Interval } from "../plan/check-select.ts";
+import type { PlannedCall, PlannedColumn } from "../plan/select.ts";
+import { type PresentPoints, presentPoints } from "./rows/cells.ts";
+import type { AnyCells } from "./rows/columns.ts";
+import type { RowSet } from "./rows/rows.ts";
+
+/** What is made of a column before any function of points in order: its points, or one call's by windows. */
+export interface BaseCall {
+  /** Null: the column's points as they are. */
+  readonly call: PlannedCall | null;
+  readonly column: PlannedColumn;
+}
+
+export interface BaseRequest {
+  readonly bases: readonly BaseCall[];
+  readonly interval: Interval | null;
+  readonly zone: TimeZone | null;
+  /** Of results without windows. */
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  readonly ownTimes: boolean;
+  readonly descending: boolean;
+}
+
+/** Points of one base of one group, and the rows of the set that they are, where they are rows. */
+export interface BasePoints {
+  readonly points: Points;
+  readonly rows: Int32Array | null;
+}
+
+/** Finds columns of a row set. */
+export type ColumnAt = (name: string, kind: PlannedColumn["kind"]) => AnyCells | null;
+
+/** One group's results, one a base; null: no points. */
+export function* basePoints(set: RowSet, group: number, columnAt: ColumnAt, request: BaseRequest): Steps<(BasePoints | null)[]> {
+  const [from, to] = [set.starts[group]!, set.starts[group + 1]!];
+  const known = new Map<string, { readonly present: PresentPoints; windows: Windows | null } | null>();
+  const found: (BasePoints | null)[] = [];
+  for (const { call, column } of request.bases) {
+    const key = `${column.kind} ${column.name}`;
+    let own = known.get(key);
+    if (own === undefined) {
+      const cells = columnAt(column.name, column.kind);
+      own = cells === null ? null : { present: yield* presentPoints(cells, set.times, from, to), windows: null };
+      known.set(key, own);
+    }
+    if (own === null || own.present.points.times.length === 0) found.push(null);
+    else if (call === null) found.push(own.present);
+    else {
+      own.windows ??= yield* windowsOf(own.present.points, request);
+      found.push(yield* reduceCall(call, own.present, own.windows, { columnAt, request }));
+    }
+  }
+  return found;
+}
+
+function* windowsOf({ times }: Points, { interval, zone, descending, startNs, endNs }: BaseRequest): Steps<Windows> {
+  if (interval === null) return oneWindow(times.length, { startNs, endNs });
+  return yield* cutWindows(times, { intervalNs: interval.durationNs, offsetNs: interval.offsetNs, zone }, descending);
+}
+
+interface ReduceRequest {
+  readonly columnAt: ColumnAt;
+  readonly request: BaseRequest;
+}
+
+function* reduceCall(
+  call: PlannedCall,
+  present: PresentPoints,
+  windows: Windows,
+  { columnAt, request }: ReduceRequest,
+): Steps<BasePoints | null> {
+  const context: ReduceContext = {
+    descending: request.descending,
+    intervalNs: request.interval?.durationNs ?? null,
+    keys: call.tags.length === 0 ? null : yield* tagKeys(call.tags, present.rows, columnAt),
+    ownTimes: request.ownTimes,
+    seed: SEED,
+  };
+  const inner = call.of;
+  if ("args" in inner) {
+    // count(distinct(x)): the distinct values of a window, counted
+    const distinct = yield* REDUCERS.get(inner.name)!.reduce(present.points, windows, inner.args, context);
+    const offsets = new Int32Array(windows.startsNs.length + 1);
+    yield* inSteps(distinct.windows.length, (from, to) => {
+      for (let i = from; i < to; i++) offsets[distinct.windows[i]! + 1]!++;
+    });
+    yield* inSteps(windows.startsNs.length, (from, to) => {
+      for (let i = from; i < to; i++) offsets[i + 1]! += offsets[i]!;
+    });
+    const counted = yield* REDUCERS.get(call.name)!.reduce(distinct.points, { ...windows, offsets }, call.args, context);
+    return counted.points.times.length === 0 ? null : { points: counted.points, rows: null };
+  }
+  const { points, rows } = yield* REDUCERS.get(call.name)!.reduce(present.points, windows, call.args, context);
+  if (points.times.length === 0) return null;
+  return { points, rows: rows === null ? null : rows.map((row) => present.rows[row]!) };
+}
+
+/** The same rows are chosen of the same data, however often a statement runs. */
+const SEED = 1;
+
+/** Numbers for the values of tags (or fields) of each point. */
+function* tagKeys(tags: readonly string[], rows: Int32Array, columnAt: ColumnAt): Steps<Int32Array> {
+  const columns = tags.map((tag) => columnAt(tag, "tag") ?? columnAt(tag, "string"));
+  const known = new Map<string, number>();
+  const keys = new Int32Array(rows.length);
+  yield* inSteps(rows.length, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const key = columns.map((cells) => textAt(cells, rows[i]!)).join("\0");
+      const number = known.get(key) ?? known.size;
+      known.set(key, number);
+      keys[i] = number;
+    }
+  });
+  return keys;
+}
+
+function textAt(cells: AnyCells | null, row: number): string {
+  if (cells === null) return "";
+  return cells.type === "tag" ? cells.dictionary[cells.codes[row]!]! : String(cells.values[row]);
+}

@@ -1,0 +1,121 @@
+// SELECT without calls: rows as they are. One measurement that is grouped by nothing is read in slices of time, each put in order and
+// handed on before the next is read, so that a long answer needs no more memory than a short one; groups are read some at a time.
+import { isPause, type Steps } from "../../model/steps.ts";
+import type { Turns } from "../../model/turns.ts";
+import { takeIntegers } from "../functions/words.ts";
+import { computeOutputs } from "./outputs.ts";
+import { emptyCells, takeCells } from "./rows/cells.ts";
+import type { AnyCells } from "./rows/columns.ts";
+import { fillCells } from "./rows/fill.ts";
+import { compareTags } from "./rows/order.ts";
+import type { RowSet, RowsRequest } from "./rows/rows.ts";
+import { TableSlices } from "./rows/table-slices.ts";
+import type { RowBlock, RunPlan, SelectRun, SelectScope } from "./select.ts";
+
+/** Below it everything is read at once. */
+const ROWS_AT_ONCE = 16_384;
+
+export async function* rawBlocks(run: SelectRun, plan: RunPlan, name: string, scope: SelectScope): AsyncGenerator<RowBlock> {
+  // tags alone are no rows
+  if (!plan.columns.some(({ kind }) => kind !== null && kind !== "tag") && !isOverSelect(plan)) return;
+  const { checked } = plan;
+  const request: RowsRequest = {
+    ...{ columns: plan.columns, groupBy: scope.groupBy, range: scope.range, descending: checked.descending },
+    bySeries: true,
+  };
+  const raw = new RawBlocks(plan, name);
+  const [source, ...others] = run.sourcesOf(plan, name);
+  if (source === undefined) return;
+  if (source.kind !== "table" || others.length > 0 || source.table.scan.rowCountMax <= ROWS_AT_ONCE) {
+    yield* raw.blocks(run.turns, await run.rows(plan, name, request));
+    return;
+  }
+  const slices = new TableSlices(run, plan, source, request);
+  const newest = checked.descending && checked.limit === 1 && checked.offset === 0 ? await slices.newest() : null;
+  if (newest !== null) {
+    yield* raw.blocks(run.turns, newest);
+    return;
+  }
+  for await (const set of slices.sets((tags) => raw.hasLimit(tags))) {
+    yield* raw.blocks(run.turns, set);
+    if (raw.isFull) return;
+  }
+}
+
+function isOverSelect({ sources, columns }: RunPlan): boolean {
+  return sources.some(({ kind }) => kind === "select") && columns.some(({ kind }) => kind !== null);
+}
+
+/** Blocks of row sets, with what LIMIT and OFFSET leave of each series. */
+class RawBlocks {
+  private left = 0;
+  private skip = 0;
+  private tags: readonly string[] | null = null;
+
+  constructor(
+    private readonly plan: RunPlan,
+    private readonly name: string,
+  ) {}
+
+  /** The series of these tags was shown last and has as many rows as it may. */
+  hasLimit(tags: readonly string[]): boolean {
+    return this.tags !== null && this.left === 0 && compareTags(this.tags, tags) === 0;
+  }
+
+  /** And there is no other. */
+  get isFull(): boolean {
+    return this.tags?.length === 0 && this.left === 0;
+  }
+
+  async *blocks(turns: Turns, set: RowSet): AsyncGenerator<RowBlock> {
+    const { limit, offset, slimit, soffset, descending } = this.plan.checked;
+    let groups = set.shown?.slice() ?? Array.from(set.groups.keys());
+    if ((slimit > 0 || soffset > 0) && set.shown === null) groups = groups.slice(soffset, slimit === 0 ? undefined : soffset + slimit);
+    if (descending) groups.reverse();
+    for (const group of groups) {
+      const tags = set.groups[group]!;
+      if (this.tags === null || compareTags(this.tags, tags) !== 0) {
+        this.tags = tags;
+        this.left = limit === 0 ? Number.POSITIVE_INFINITY : limit;
+        this.skip = offset;
+      }
+      const rows = await turns.run(this.rowsOf(set.starts[group]!, set.starts[group + 1]!));
+      if (rows.length > 0) yield await turns.run(this.block(set, tags, rows));
+    }
+  }
+
+  /** From the offset to the limit. */
+  private *rowsOf(from: number, to: number): Steps<Int32Array> {
+    const rows = new Int32Array(to - from);
+    let count = 0;
+    for (let row = from; row < to && this.left > 0; row++) {
+      if (isPause(row)) yield;
+      if (this.skip > 0) this.skip--;
+      else {
+        rows[count++] = row;
+        this.left--;
+      }
+    }
+    return rows.subarray(0, count);
+  }
+
+  private *block(set: RowSet, tags: readonly string[], rows: Int32Array): Steps<RowBlock> {
+    const { plan, name } = this;
+    const rowCount = rows.length;
+    const isAll = rowCount === set.times.length;
+    const cells: (AnyCells | null)[] = [];
+    for (const [i, column] of set.columns.entries()) {
+      const own = column === null || isAll ? column : yield* takeCells(column, rows);
+      cells.push(yield* this.filled(own, i, rowCount));
+    }
+    const times = isAll ? set.times : yield* takeIntegers(set.times, rows);
+    return { name, tags, times, columns: yield* computeOutputs(plan, cells, rowCount) };
+  }
+
+  private *filled(cells: AnyCells | null, index: number, rowCount: number): Steps<AnyCells | null> {
+    const { fill } = this.plan.checked;
+    const { kind } = this.plan.columns[index]!;
+    if (cells === null && (fill.kind !== "value" || kind === null || kind === "tag")) return null;
+    return yield* fillCells(cells ?? emptyCells(kind as Exclude<typeof kind, "tag" | null>, rowCount), fill);
+  }
+}

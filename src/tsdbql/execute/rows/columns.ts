@@ -1,0 +1,333 @@
+// Rows of scans gathered into arrays that grow, and taken from them in another order: what groups, windows and joins are made of.
+import { readStrings } from "../../../duckdb/string-reader.ts";
+import type { Kernel } from "../../../kernel/memory/kernel.ts";
+import type { ResultColumn, ResultType } from "../../../model/query/result-batch.ts";
+import type { ScanColumn } from "../../../model/query/scan.ts";
+import { ColumnType } from "../../../model/rows/column.ts";
+import { inSteps, isPause, type Steps } from "../../../model/steps.ts";
+import type { Cells } from "../../functions/operator.ts";
+import { takeIntegers } from "../../functions/words.ts";
+import type { FieldType } from "../../parse/ast.ts";
+
+/** A column of tag values as codes; "" stands for none. */
+export interface TagCells {
+  readonly type: "tag";
+  readonly codes: Uint32Array;
+  readonly dictionary: readonly string[];
+  /** "" is a text like others. */
+  readonly keepsEmpty?: boolean;
+}
+
+export type AnyCells = Cells | TagCells;
+
+const FIELD_TYPE: Readonly<Record<ColumnType, FieldType | "tag">> = {
+  [ColumnType.time]: "integer",
+  [ColumnType.tag]: "tag",
+  [ColumnType.float]: "float",
+  [ColumnType.integer]: "integer",
+  [ColumnType.unsigned]: "unsigned",
+  [ColumnType.string]: "string",
+  [ColumnType.boolean]: "boolean",
+};
+
+const decoder = new TextDecoder();
+
+/** One column of all rows so far. */
+export interface GrowingColumn {
+  append(column: ScanColumn, rowCount: number): void;
+  /** Rows in this order, or all as they came; owned by the caller. */
+  take(rows: Uint32Array | null, rowCount: number): Steps<AnyCells>;
+  /** Bytes that it holds, about. */
+  readonly bytes: number;
+}
+
+export function growingColumn(kernel: Kernel, type: ColumnType): GrowingColumn {
+  if (type === ColumnType.tag) return new TagColumn(kernel);
+  return type === ColumnType.string ? new TextColumn(kernel) : new NumberColumn(kernel, type);
+}
+
+type NumberArray = Float64Array | BigInt64Array | BigUint64Array | Uint8Array;
+
+export class NumberColumn implements GrowingColumn {
+  private values: NumberArray;
+  private readonly presence = new Presence();
+  private count = 0;
+
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly type: ColumnType,
+  ) {
+    this.values = newNumbers(type, 0);
+  }
+
+  get bytes(): number {
+    return this.values.byteLength + this.presence.bytes;
+  }
+
+  append({ dataPtr, validityPtr }: ScanColumn, rowCount: number): void {
+    const end = this.count + rowCount;
+    if (end > this.values.length) {
+      const grown = newNumbers(this.type, Math.max(end, this.values.length * 2));
+      (grown as Float64Array).set(this.values as Float64Array);
+      this.values = grown;
+    }
+    if (dataPtr !== 0) (this.values as Float64Array).set(this.source(dataPtr, rowCount), this.count);
+    this.presence.append(this.kernel, dataPtr, validityPtr, rowCount);
+    this.count = end;
+  }
+
+  /** Borrowed: all values so far. */
+  view(): NumberArray {
+    return this.values.subarray(0, this.count);
+  }
+
+  *take(rows: Uint32Array | null, rowCount: number): Steps<Cells> {
+    const validity = yield* this.presence.take(rows, rowCount);
+    const type = FIELD_TYPE[this.type] as FieldType;
+    const cells = (values: NumberArray) => ({ type, values, validity }) as unknown as Cells;
+    if (rows === null) return cells(this.values.slice(0, rowCount));
+    const taken = newNumbers(this.type, rowCount);
+    const { values } = this;
+    if (values instanceof BigInt64Array || values instanceof BigUint64Array) {
+      return cells(yield* takeIntegers(values.subarray(0, this.count), new Int32Array(rows.buffer, rows.byteOffset, rowCount)));
+    }
+    const floats = values as Float64Array;
+    yield* inSteps(rowCount, (from, to) => {
+      for (let i = from; i < to; i++) taken[i] = floats[rows[i]!]!;
+    });
+    return cells(taken);
+  }
+
+  private source(ptr: number, rowCount: number): Float64Array {
+    const { kernel } = this;
+    if (this.type === ColumnType.float) return kernel.f64.subarray(ptr / 8, ptr / 8 + rowCount);
+    if (this.type === ColumnType.boolean) return kernel.u8.subarray(ptr, ptr + rowCount) as unknown as Float64Array;
+    const i64 = kernel.i64.subarray(ptr / 8, ptr / 8 + rowCount);
+    const isSigned = this.type !== ColumnType.unsigned;
+    return (isSigned ? i64 : new BigUint64Array(i64.buffer, i64.byteOffset, rowCount)) as unknown as Float64Array;
+  }
+}
+
+function newNumbers(type: ColumnType, length: number): NumberArray {
+  if (type === ColumnType.float) return new Float64Array(length);
+  if (type === ColumnType.boolean) return new Uint8Array(length);
+  return type === ColumnType.unsigned ? new BigUint64Array(length) : new BigInt64Array(length);
+}
+
+class TextColumn implements GrowingColumn {
+  private readonly values: string[] = [];
+  private readonly presence = new Presence();
+  bytes = 0;
+
+  constructor(private readonly kernel: Kernel) {}
+
+  append({ dataPtr, validityPtr }: ScanColumn, rowCount: number): void {
+    const bits = this.presence.append(this.kernel, dataPtr, validityPtr, rowCount);
+    if (dataPtr === 0) {
+      for (let i = 0; i < rowCount; i++) this.values.push("");
+      return;
+    }
+    const { offsets, data } = readStrings(this.kernel.u8.subarray(dataPtr, dataPtr + rowCount * 16), rowCount, bits);
+    this.bytes += data.length + rowCount * 24;
+    const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+    for (let i = 0; i < rowCount; i++) this.values.push(text.toString("utf8", offsets[i]!, offsets[i + 1]!));
+  }
+
+  *take(rows: Uint32Array | null, rowCount: number): Steps<Cells> {
+    const { values } = this;
+    const validity = yield* this.presence.take(rows, rowCount);
+    if (rows === null) return { type: "string", values: values.slice(0, rowCount), validity };
+    const taken: string[] = [];
+    yield* inSteps(rowCount, (from, to) => {
+      for (let i = from; i < to; i++) taken.push(values[rows[i]!]!);
+    });
+    return { type: "string", values: taken, validity };
+  }
+}
+
+const CACHE_SLOTS = 256;
+
+/** Tag values as codes. A value's view mostly repeats from row to row, or is one of few. */
+export class TagColumn implements GrowingColumn {
+  readonly dictionary: string[] = [];
+  private readonly codeOf = new Map<string, number>();
+  private codes = new Uint32Array(0);
+  private count = 0;
+  /** Views that were met lately, and their codes. */
+  private cachedViews: Uint32Array | null = null;
+  private cachedCodes = new Int32Array(0);
+
+  constructor(private readonly kernel: Kernel) {}
+
+  get bytes(): number {
+    return this.codes.byteLength + this.dictionary.length * 64;
+  }
+
+  /** Borrowed: a code for every row so far. */
+  view(): Uint32Array {
+    return this.codes.subarray(0, this.count);
+  }
+
+  append({ dataPtr, validityPtr }: ScanColumn, rowCount: number): void {
+    const end = this.count + rowCount;
+    if (end > this.codes.length) {
+      const grown = new Uint32Array(Math.max(end, this.codes.length * 2));
+      grown.set(this.codes);
+      this.codes = grown;
+    }
+    const { codes, count } = this;
+    if (dataPtr === 0) codes.fill(this.code(""), count, end);
+    else {
+      const words = this.kernel.u32.subarray(dataPtr / 4, dataPtr / 4 + rowCount * 4);
+      const bits = validityPtr === 0 ? null : this.kernel.u8.subarray(validityPtr, validityPtr + ((rowCount + 7) >> 3));
+      let previous = -1;
+      for (let i = 0; i < rowCount; i++) {
+        if (bits !== null && ((bits[i >> 3]! >> (i & 7)) & 1) === 0) {
+          codes[count + i] = this.code("");
+          previous = -1;
+          continue;
+        }
+        const at = i * 4;
+        const isSame =
+          previous >= 0 &&
+          words[at] === words[at - 4] &&
+          words[at + 1] === words[at - 3] &&
+          words[at + 2] === words[at - 2] &&
+          words[at + 3] === words[at - 1];
+        if (!isSame) previous = this.find(words, at);
+        codes[count + i] = previous;
+      }
+    }
+    this.count = end;
+  }
+
+  *take(rows: Uint32Array | null, rowCount: number): Steps<TagCells> {
+    const { codes, dictionary } = this;
+    if (rows === null) return { type: "tag", codes: codes.slice(0, rowCount), dictionary };
+    const taken = new Uint32Array(rowCount);
+    yield* inSteps(rowCount, (from, to) => {
+      for (let i = from; i < to; i++) taken[i] = codes[rows[i]!]!;
+    });
+    return { type: "tag", codes: taken, dictionary };
+  }
+
+  private find(words: Uint32Array, at: number): number {
+    const [a, b, c, d] = [words[at]!, words[at + 1]!, words[at + 2]!, words[at + 3]!];
+    const slot = (Math.imul(a ^ Math.imul(b, 31) ^ Math.imul(c, 0x9e3779b1) ^ Math.imul(d, 0x85ebca6b), 0x27d4eb2d) >>> 16) % CACHE_SLOTS;
+    if (this.cachedViews === null) this.cachedCodes = new Int32Array(CACHE_SLOTS).fill(-1);
+    this.cachedViews ??= new Uint32Array(CACHE_SLOTS * 4);
+    const { cachedViews, cachedCodes } = this;
+    const place = slot * 4;
+    const isKnown =
+      cachedCodes[slot]! >= 0 &&
+      cachedViews[place] === a &&
+      cachedViews[place + 1] === b &&
+      cachedViews[place + 2] === c &&
+      cachedViews[place + 3] === d;
+    if (isKnown) return cachedCodes[slot]!;
+    const view = words.slice(at, at + 4);
+    const code = this.code(decoder.decode(readStrings(new Uint8Array(view.buffer), 1, null).data));
+    cachedViews.set(view, place);
+    cachedCodes[slot] = code;
+    return code;
+  }
+
+  private code(value: string): number {
+    let code = this.codeOf.get(value);
+    if (code === undefined) {
+      code = this.dictionary.push(value) - 1;
+      this.codeOf.set(value, code);
+    }
+    return code;
+  }
+}
+
+/** Which rows have a value: nothing is kept as long as all have one. */
+class Presence {
+  private present: Uint8Array | null = null;
+  private count = 0;
+
+  get bytes(): number {
+    return this.present?.length ?? 0;
+  }
+
+  /** The bitmap of the rows that were appended. */
+  append(kernel: Kernel, dataPtr: number, validityPtr: number, rowCount: number): Uint8Array | null {
+    const end = this.count + rowCount;
+    const bits = dataPtr === 0 || validityPtr === 0 ? null : kernel.u8.slice(validityPtr, validityPtr + ((rowCount + 7) >> 3));
+    const isAll = dataPtr !== 0 && (bits === null || allSet(bits, rowCount));
+    if (!isAll || this.present !== null) {
+      const present = this.reserve(end);
+      if (isAll) present.fill(1, this.count, end);
+      else if (bits === null) present.fill(0, this.count, end);
+      else for (let i = 0; i < rowCount; i++) present[this.count + i] = (bits[i >> 3]! >> (i & 7)) & 1;
+    }
+    this.count = end;
+    return bits;
+  }
+
+  *take(rows: Uint32Array | null, rowCount: number): Steps<Uint8Array | null> {
+    const { present } = this;
+    if (present === null) return null;
+    const bits = new Uint8Array((rowCount + 7) >> 3);
+    let missing = 0;
+    for (let i = 0; i < rowCount; i++) {
+      if (isPause(i)) yield;
+      if (present[rows === null ? i : rows[i]!]! === 1) bits[i >> 3] = bits[i >> 3]! | (1 << (i & 7));
+      else missing++;
+    }
+    return missing === 0 ? null : bits;
+  }
+
+  private reserve(end: number): Uint8Array {
+    const { present } = this;
+    if (present !== null && end <= present.length) return present;
+    const grown = new Uint8Array(Math.max(end, (present?.length ?? 0) * 2));
+    if (present === null) grown.fill(1, 0, this.count);
+    else grown.set(present);
+    this.present = grown;
+    return grown;
+  }
+}
+
+function allSet(bits: Uint8Array, rowCount: number): boolean {
+  const whole = rowCount >> 3;
+  for (let i = 0; i < whole; i++) if (bits[i] !== 0xff) return false;
+  const rest = rowCount & 7;
+  return rest === 0 || (bits[whole]! & ((1 << rest) - 1)) === (1 << rest) - 1;
+}
+
+// Columns of an answer ----------------------------------------------------------------------------------------------------------------
+
+const RESULT_TYPE: Readonly<Record<FieldType, ResultType>> = {
+  float: { kind: "float", bits: 64 },
+  integer: { kind: "int", bits: 64, signed: true },
+  unsigned: { kind: "int", bits: 64, signed: false },
+  string: { kind: "utf8" },
+  boolean: { kind: "bool" },
+};
+
+export function resultTypeOf(type: FieldType | "tag" | null): ResultType {
+  if (type === null) return { kind: "null" };
+  return RESULT_TYPE[type === "tag" ? "string" : type];
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** Null: a column without any value. */
+export function toResultColumn(cells: Cells | null, rowCount: number): ResultColumn {
+  if (cells === null) return { validity: new Uint8Array((rowCount + 7) >> 3), values: NOTHING };
+  if (cells.type !== "string") return { validity: cells.validity, values: cells.values };
+  return { validity: cells.validity, values: NOTHING, ...encodeTexts(cells.values) };
+}
+
+function encodeTexts(values: readonly string[]): { offsets: Int32Array; data: Uint8Array } {
+  const offsets = new Int32Array(values.length + 1);
+  const parts = values.map((value) => Buffer.from(value, "utf8"));
+  let at = 0;
+  parts.forEach((part, i) => {
+    at += part.length;
+    offsets[i + 1] = at;
+  });
+  return { offsets, data: Buffer.concat(parts) };
+}

@@ -1,0 +1,65 @@
+// Whether a field has one of many values, in a time that does not depend on how many they are. It says what comparing it with each of them
+// would say: integers beside integers are compared exactly, beside floats as floats; other types are equal to nothing of another type.
+
+import type { Cells } from "../../functions/operator.ts";
+import { isValid } from "../../functions/validity.ts";
+import { type Integers, wordsOf } from "../../functions/words.ts";
+import type { Literal } from "../../parse/ast.ts";
+import type { AnyCells } from "./columns.ts";
+
+const WORD = 2 ** 32;
+/** A high word of integers that are floats exactly. */
+const EXACT_HIGH = 2 ** 21;
+
+type RowTest = (row: number) => boolean;
+
+/** @param cells of a field */
+export function isOneOf(cells: AnyCells, literals: readonly Literal[]): RowTest {
+  switch (cells.type) {
+    case "float":
+      return floatIn(cells, literals);
+    case "integer":
+    case "unsigned":
+      return integerIn(cells, literals);
+    case "boolean": {
+      const wanted = new Set(literals.flatMap((literal) => (literal.kind === "boolean" ? [literal.value ? 1 : 0] : [])));
+      const { values, validity } = cells;
+      return (row) => isValid(validity, row) && wanted.has(values[row]!);
+    }
+    case "string": {
+      const wanted = new Set(literals.flatMap((literal) => (literal.kind === "string" ? [literal.value] : [])));
+      const { values, validity } = cells;
+      return (row) => isValid(validity, row) && wanted.has(values[row]!);
+    }
+    default:
+      return () => false;
+  }
+}
+
+function floatIn({ values, validity }: Cells & { readonly type: "float" }, literals: readonly Literal[]): RowTest {
+  const wanted = new Set(numbersOf(literals));
+  return (row) => isValid(validity, row) && wanted.has(values[row]!);
+}
+
+/** What is no number is equal to nothing, but a set would find it. */
+function numbersOf(literals: readonly Literal[]): number[] {
+  const numbers = literals.flatMap((literal) => (literal.kind === "number" || literal.kind === "integer" ? [Number(literal.value)] : []));
+  return numbers.filter((value) => !Number.isNaN(value));
+}
+
+function integerIn({ type, values, validity }: Cells & { readonly type: "integer" | "unsigned" }, literals: readonly Literal[]): RowTest {
+  const integers = new Set(literals.flatMap((literal) => (literal.kind === "integer" ? [literal.value] : [])));
+  const floats = new Set(numbersOf(literals.filter(({ kind }) => kind === "number")));
+  // among integers that are floats exactly both comparisons are one
+  const small = new Set([...floats, ...[...integers].flatMap((value) => (Number.isSafeInteger(Number(value)) ? [Number(value)] : []))]);
+  const words = wordsOf(values as Integers);
+  // the high word of a large unsigned integer looks like that of a negative one
+  const leastHigh = type === "integer" ? -EXACT_HIGH : -1;
+  return (row) => {
+    if (!isValid(validity, row)) return false;
+    const high = words[2 * row + 1]!;
+    if (high > leastHigh && high < EXACT_HIGH) return small.has(high * WORD + (words[2 * row]! >>> 0));
+    const value = values[row]!;
+    return integers.has(value) || floats.has(Number(value));
+  };
+}

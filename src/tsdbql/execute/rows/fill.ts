@@ -1,0 +1,33 @@
+// fill() of columns of rows: what stands for a null beside values of other columns.
+import { isPause, type Steps } from "../../../model/steps.ts";
+import { cellsOf, newValues } from "../../functions/columns.ts";
+import type { PointValues } from "../../functions/points.ts";
+import { isValid } from "../../functions/validity.ts";
+import type { Fill } from "../../parse/ast.ts";
+import type { AnyCells } from "./columns.ts";
+
+/** A number for all nulls, or the value before them; any other fill leaves them. */
+export function* fillCells(cells: AnyCells, fill: Fill): Steps<AnyCells> {
+  if (cells.type === "tag" || cells.validity === null || (fill.kind !== "value" && fill.kind !== "previous")) return cells;
+  const { type, values, validity } = cells;
+  const filled = newValues(type, values.length) as (number | bigint | string)[];
+  const present = new Uint8Array(validity.length);
+  let last: number | bigint | string | null = fill.kind === "value" ? constantOf(type, fill.value) : null;
+  for (let i = 0; i < values.length; i++) {
+    if (isPause(i)) yield;
+    const own = isValid(validity, i) ? values[i]! : null;
+    if (own !== null && fill.kind === "previous") last = own;
+    const value = own ?? last;
+    if (value === null) continue;
+    filled[i] = value;
+    present[i >> 3] = present[i >> 3]! | (1 << (i & 7));
+  }
+  return cellsOf(type, filled as unknown as PointValues[typeof type], present);
+}
+
+/** Null: a number is no value of that type. */
+function constantOf(type: keyof PointValues, value: number | bigint): number | bigint | null {
+  if (type === "float") return Number(value);
+  if (type !== "integer" && type !== "unsigned") return null;
+  return typeof value === "bigint" ? value : BigInt(Math.trunc(value));
+}

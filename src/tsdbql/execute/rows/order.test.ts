@@ -1,0 +1,47 @@
+// Rows in order of group, time and series against a sort of plain rows: near and far times, forwards and backwards.
+import { expect, test } from "bun:test";
+import { prng } from "../../../../test/support/prng.ts";
+import { finish } from "../../../model/steps.ts";
+import { groupRows, orderRows } from "./order.ts";
+
+const SEED = Number(process.env["SEED"] ?? 1);
+
+const REACHES: [name: string, reachNs: bigint][] = [
+  ["one instant", 1n],
+  ["near", 50n],
+  ["far", 2n ** 52n],
+  ["farther apart than 2^53", 2n ** 62n],
+];
+
+test.each(REACHES)(`times that lie %s (seed ${SEED})`, (_name, reachNs) => {
+  const below = prng(SEED);
+  for (let round = 0; round < 100; round++) {
+    const rowCount = below(60);
+    const dictionary = ["b", "", "a"];
+    const codes = Uint32Array.from({ length: rowCount }, () => below(3));
+    const others = Uint32Array.from({ length: rowCount }, () => below(2));
+    const times = BigInt64Array.from({ length: rowCount }, () => (BigInt(below(1000)) * reachNs) / 1000n - reachNs / 2n + BigInt(below(2)));
+    const descending = below(2) === 0;
+    const columns = [
+      { type: "tag" as const, codes, dictionary },
+      { type: "tag" as const, codes: others, dictionary: ["x", "y"] },
+    ];
+    const groups = finish(groupRows(columns, rowCount));
+    const places = Uint32Array.from({ length: rowCount }, () => below(4));
+    const series = below(2) === 0 ? places : null;
+    const { rows, starts } = finish(orderRows(groups, times, descending, series));
+    const found = Array.from(rows ?? Array.from({ length: rowCount }, (_, row) => row));
+    const keyOf = (row: number) => [dictionary[codes[row]!]!, ["x", "y"][others[row]!]!].join(",");
+    const wanted = Array.from({ length: rowCount }, (_, row) => row).sort((a, b) => {
+      if (keyOf(a) !== keyOf(b)) return keyOf(a) < keyOf(b) ? -1 : 1;
+      if (times[a] !== times[b]) return times[a]! < times[b]! === descending ? 1 : -1;
+      if (series !== null && places[a] !== places[b]) return places[a]! < places[b]! === descending ? 1 : -1;
+      return a - b;
+    });
+    expect(found).toEqual(wanted);
+    expect(groups.tags.map(String)).toEqual([...new Set(wanted.map(keyOf))]);
+    for (const [i, tags] of groups.tags.entries()) {
+      expect(found.slice(starts[i], starts[i + 1]).every((row) => keyOf(row) === String(tags))).toBeTrue();
+    }
+  }
+});

@@ -1,0 +1,264 @@
+// Rows put in order: by group, within a group by time, and those of one time by series. Rows mostly come in stretches that are sorted
+// already, one a series, so stretches are merged.
+import { inSteps, STEP_ROWS, type Steps, sortInSteps } from "../../../model/steps.ts";
+import { compareText } from "../../plan/fields.ts";
+import type { TagCells } from "./columns.ts";
+
+export interface Groups {
+  /** Values of the tags that are grouped by, in order of the tags' names; groups are in order of these values. */
+  readonly tags: readonly (readonly string[])[];
+  /** Of each row. */
+  readonly groupOf: Uint32Array;
+}
+
+/** Groups by equal values in all of `columns`. */
+export function* groupRows(columns: readonly TagCells[], rowCount: number): Steps<Groups> {
+  if (columns.length === 0 || rowCount === 0) return { tags: rowCount === 0 ? [] : [[]], groupOf: new Uint32Array(rowCount) };
+  const [first, ...others] = columns;
+  let ids = first!.codes;
+  let tags: readonly (readonly string[])[] = first!.dictionary.map((value) => [value]);
+  for (const { codes, dictionary } of others) {
+    const paired = new Map<number, number>();
+    const pairs: string[][] = [];
+    const combined = new Uint32Array(rowCount);
+    const width = dictionary.length;
+    const [ownIds, ownTags] = [ids, tags];
+    yield* inSteps(rowCount, (from, to) => {
+      for (let row = from; row < to; row++) {
+        const key = ownIds[row]! * width + codes[row]!;
+        let id = paired.get(key);
+        if (id === undefined) {
+          id = pairs.push([...ownTags[ownIds[row]!]!, dictionary[codes[row]!]!]) - 1;
+          paired.set(key, id);
+        }
+        combined[row] = id;
+      }
+    });
+    ids = combined;
+    tags = pairs;
+  }
+  return yield* rank(tags, ids, rowCount);
+}
+
+/** Ids become places in the order of groups; values that no row has fall away. */
+function* rank(tags: readonly (readonly string[])[], ids: Uint32Array, rowCount: number): Steps<Groups> {
+  const used = new Uint8Array(tags.length);
+  yield* inSteps(rowCount, (from, to) => {
+    for (let row = from; row < to; row++) used[ids[row]!] = 1;
+  });
+  const order = Uint32Array.from(tags.keys()).filter((id) => used[id] === 1);
+  yield* sortInSteps(order, (a, b) => compareTags(tags[a]!, tags[b]!));
+  const places = new Uint32Array(tags.length);
+  yield* inSteps(order.length, (from, to) => {
+    for (let place = from; place < to; place++) places[order[place]!] = place;
+  });
+  const groupOf = new Uint32Array(rowCount);
+  yield* inSteps(rowCount, (from, to) => {
+    for (let row = from; row < to; row++) groupOf[row] = places[ids[row]!]!;
+  });
+  return { tags: Array.from(order, (id) => tags[id]!), groupOf };
+}
+
+export function compareTags(a: readonly string[], b: readonly string[]): number {
+  for (let i = 0; i < a.length; i++) {
+    const order = compareText(a[i]!, b[i]!);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+export interface RowOrder {
+  /** Numbers of rows; null: they are in order already. */
+  readonly rows: Uint32Array | null;
+  /** Where each group begins, and behind the last where it ends. */
+  readonly starts: Uint32Array;
+}
+
+/** @param series places of rows' series, for rows of one time and group; null: those stay in the order in which they came */
+export function* orderRows(
+  { tags, groupOf }: Groups,
+  times: BigInt64Array,
+  descending: boolean,
+  series: Uint32Array | null,
+): Steps<RowOrder> {
+  const rowCount = times.length;
+  const starts = yield* groupStarts(tags.length, groupOf);
+  const distances = yield* distancesOf(times, descending);
+  // distances beyond 2^53 are not exact
+  const isExact = rowCount === 0 || Math.abs(distances[rowCount]!) < Number.MAX_SAFE_INTEGER;
+  if (isExact && (yield* areOrdered(groupOf, distances, series, descending))) return { rows: null, starts };
+  const places = starts.slice();
+  const rows = new Uint32Array(rowCount);
+  yield* inSteps(rowCount, (from, to) => {
+    for (let row = from; row < to; row++) rows[places[groupOf[row]!]!++] = row;
+  });
+  const keys = isExact ? distances : yield* ranksOf(times, descending);
+  const scratch = new Uint32Array(rowCount);
+  for (let group = 0; group < tags.length; group++) {
+    const [from, end] = [starts[group]!, starts[group + 1]!];
+    yield* mergeRuns(rows, scratch, from, end, keys);
+    if (series !== null) yield* orderTies(rows.subarray(from, end), keys, series, descending);
+  }
+  return { rows, starts };
+}
+
+function* groupStarts(groupCount: number, groupOf: Uint32Array): Steps<Uint32Array> {
+  const starts = new Uint32Array(groupCount + 1);
+  yield* inSteps(groupOf.length, (from, to) => {
+    for (let row = from; row < to; row++) starts[groupOf[row]! + 1]!++;
+  });
+  yield* inSteps(groupCount, (from, to) => {
+    for (let group = from; group < to; group++) starts[group + 1]! += starts[group]!;
+  });
+  return starts;
+}
+
+function* areOrdered(groupOf: Uint32Array, keys: Float64Array, series: Uint32Array | null, descending: boolean): Steps<boolean> {
+  let isOrdered = true;
+  for (let from = 1; from < groupOf.length && isOrdered; from += STEP_ROWS) {
+    const to = Math.min(groupOf.length, from + STEP_ROWS);
+    for (let row = from; row < to && isOrdered; row++) {
+      const step = groupOf[row]! - groupOf[row - 1]!;
+      if (step !== 0) isOrdered = step > 0;
+      else if (keys[row]! !== keys[row - 1]!) isOrdered = keys[row]! > keys[row - 1]!;
+      else if (series !== null) isOrdered = series[row] === series[row - 1] || series[row]! < series[row - 1]! === descending;
+    }
+    yield;
+  }
+  return isOrdered;
+}
+
+/** Sorts rows with equal keys, which lie side by side, by series, the last one first if descending. From files they mostly are. */
+function* orderTies(rows: Uint32Array, keys: Float64Array, series: Uint32Array, descending: boolean): Steps<void> {
+  const sign = descending ? -1 : 1;
+  const compare = (a: number, b: number) => sign * (series[a]! - series[b]!);
+  let done = 0;
+  for (let from = 0, end = 0; from < rows.length; from = end) {
+    const key = keys[rows[from]!]!;
+    let isOrdered = true;
+    for (end = from + 1; end < rows.length && keys[rows[end]!] === key; end++) {
+      if (isOrdered) isOrdered = compare(rows[end - 1]!, rows[end]!) <= 0;
+    }
+    const tied = rows.subarray(from, end);
+    if (!isOrdered && tied.length <= SMALL_TIE) sortSmall(tied, series, sign);
+    else if (!isOrdered) yield* sortInSteps(tied, compare);
+    if (end - done < STEP_ROWS) continue;
+    done = end;
+    yield;
+  }
+}
+
+const SMALL_TIE = 4096;
+const TIED = new Float64Array(SMALL_TIE);
+
+/** By numbers that say place and row's place here in one: they sort many times as quickly as rows that are compared. */
+function sortSmall(rows: Uint32Array, series: Uint32Array, sign: 1 | -1): void {
+  const keys = TIED.subarray(0, rows.length);
+  const before = rows.slice();
+  for (let i = 0; i < keys.length; i++) keys[i] = sign * series[rows[i]!]! * SMALL_TIE + i;
+  keys.sort();
+  for (let i = 0; i < keys.length; i++) {
+    const place = keys[i]! % SMALL_TIE;
+    rows[i] = before[place < 0 ? place + SMALL_TIE : place]!;
+  }
+}
+
+/** Times as distances from the first row's, so that no bigints are made; falling times rise. One more than there are times: the greatest
+ *  size of a distance. */
+function* distancesOf(times: BigInt64Array, descending: boolean): Steps<Float64Array> {
+  const count = times.length;
+  const words = new Int32Array(times.buffer, times.byteOffset, count * 2);
+  const distances = new Float64Array(count + 1);
+  if (count === 0) return distances;
+  const baseHigh = words[1]!;
+  const baseLow = words[0]! >>> 0;
+  const sign = descending ? -1 : 1;
+  let most = 0;
+  yield* inSteps(count, (from, to) => {
+    let mostHere = most;
+    for (let row = from; row < to; row++) {
+      const distance = (words[row * 2 + 1]! - baseHigh) * 4294967296 + ((words[row * 2]! >>> 0) - baseLow);
+      distances[row] = sign * distance;
+      const size = distance < 0 ? -distance : distance;
+      if (size > mostHere) mostHere = size;
+    }
+    most = mostHere;
+  });
+  distances[count] = most;
+  return distances;
+}
+
+/** Places of times among all of them, for times too far apart to be told by distances. */
+function* ranksOf(times: BigInt64Array, descending: boolean): Steps<Float64Array> {
+  const order = new Uint32Array(times.length);
+  yield* inSteps(order.length, (from, to) => {
+    for (let row = from; row < to; row++) order[row] = row;
+  });
+  const words = new Int32Array(times.buffer, times.byteOffset, times.length * 2);
+  const compare = (a: number, b: number) => words[2 * a + 1]! - words[2 * b + 1]! || (words[2 * a]! >>> 0) - (words[2 * b]! >>> 0);
+  yield* sortInSteps(order, descending ? (a, b) => compare(b, a) : compare);
+  const ranks = new Float64Array(order.length);
+  yield* inSteps(order.length - 1, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const [own, next] = [order[i]!, order[i + 1]!];
+      ranks[next] = ranks[own]! + (compare(own, next) === 0 ? 0 : 1);
+    }
+  });
+  return ranks;
+}
+
+/** Sorts rows[from .. end) by their keys, which are made of ascending stretches; rows with equal keys stay as they are. */
+function* mergeRuns(rows: Uint32Array, scratch: Uint32Array, from: number, end: number, keys: Float64Array): Steps<void> {
+  let bounds = [from];
+  for (let i = from + 1; i < end; ) {
+    const stop = Math.min(end, i + STEP_ROWS);
+    for (; i < stop; i++) if (keys[rows[i]!]! < keys[rows[i - 1]!]!) bounds.push(i);
+    yield;
+  }
+  bounds.push(end);
+  let source = rows;
+  let target = scratch;
+  while (bounds.length > 2) {
+    const merged = [from];
+    let done = from;
+    for (let run = 0; run < bounds.length - 1; run += 2) {
+      const [start, middle] = [bounds[run]!, bounds[run + 1]!];
+      const stop = bounds[run + 2] ?? middle;
+      yield* mergeTwo(source, target, { start, middle, stop }, keys);
+      merged.push(stop);
+      if (stop - done < STEP_ROWS) continue;
+      done = stop;
+      yield;
+    }
+    bounds = merged;
+    [source, target] = [target, source];
+  }
+  if (source !== rows) rows.set(source.subarray(from, end), from);
+}
+
+interface TwoRuns {
+  readonly start: number;
+  readonly middle: number;
+  readonly stop: number;
+}
+
+/** Yields only where it takes long. */
+function* mergeTwo(source: Uint32Array, target: Uint32Array, { start, middle, stop }: TwoRuns, keys: Float64Array): Steps<void> {
+  let [left, right, at] = [start, middle, start];
+  while (left < middle && right < stop) {
+    const pause = at + STEP_ROWS;
+    while (left < middle && right < stop && at < pause) {
+      const [a, b] = [source[left]!, source[right]!];
+      if (keys[b]! < keys[a]!) {
+        target[at++] = b;
+        right++;
+      } else {
+        target[at++] = a;
+        left++;
+      }
+    }
+    if (at === pause) yield;
+  }
+  target.set(source.subarray(left, middle), at);
+  target.set(source.subarray(right, stop), at + middle - left);
+}

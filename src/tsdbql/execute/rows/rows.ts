@@ -1,0 +1,292 @@
+// The rows that a SELECT reads of one measurement, in groups and in order of time: the columns it needs, by name and type.
+
+import type { FieldPredicate, TimeRange } from "../../../model/query/scan.ts";
+import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
+import { inSteps, isPause, StepCounter, type Steps } from "../../../model/steps.ts";
+import type { Turns } from "../../../model/turns.ts";
+import type { Expression } from "../../parse/ast.ts";
+import type { PlannedColumn } from "../../plan/select.ts";
+import { type ColumnKind, kindOf } from "../../plan/types.ts";
+import type { TagTest } from "../../plan/where.ts";
+import type { StatementMemory } from "../memory.ts";
+import { takeTimes } from "../storage-calls.ts";
+import { castCells, emptyCells, tagsOf, takeCells } from "./cells.ts";
+import { type AnyCells, type GrowingColumn, growingColumn, type NumberColumn, type TagCells } from "./columns.ts";
+import { type ConditionColumn, type FindColumn, refKey, refsOf, rowsOfTag, rowsWhere } from "./condition.ts";
+import { groupRows, orderRows } from "./order.ts";
+import { SeriesOfRows } from "./series-order.ts";
+import type { MeasurementTable, ScanPredicates } from "./table.ts";
+
+export interface RowsRequest {
+  readonly columns: readonly PlannedColumn[];
+  /** In order of their names. */
+  readonly groupBy: readonly string[];
+  readonly range: TimeRange;
+  readonly descending: boolean;
+  /** Rows of one time and group come in the order of their series; false: in any. */
+  readonly bySeries: boolean;
+  /** Of every series its newest row alone is wanted; older ones may come too. */
+  readonly newestOnly?: boolean;
+  /** What wanted rows satisfy beside the condition. */
+  readonly also?: readonly FieldPredicate[];
+}
+
+export interface RowSet {
+  /** Values of the tags that are grouped by; groups are in order of them. */
+  readonly groups: readonly (readonly string[])[];
+  /** The rows of group i are starts[i] to, exclusively, starts[i + 1]. */
+  readonly starts: Uint32Array;
+  readonly times: BigInt64Array;
+  /** One for each wanted column; null: it has no value anywhere. */
+  readonly columns: readonly (AnyCells | null)[];
+  readonly bytes: number;
+  /** Numbers of those that are wanted; null: all, and there are no others. */
+  readonly shown: readonly number[] | null;
+}
+
+/** Rows as they came, before they are put in order. */
+export interface LooseRows {
+  readonly times: BigInt64Array;
+  readonly tags: readonly TagCells[];
+  /** Places of the rows' series among all of them; null where there is one series a group, or their order does not matter. */
+  readonly series: Uint32Array | null;
+  readonly columns: readonly (AnyCells | null)[];
+  readonly bytes: number;
+  /** They stay in the order in which they came. */
+  readonly keepsOrder?: boolean;
+}
+
+/** More rows came than were wanted at a time. */
+export const TOO_MANY = Symbol("too many rows");
+
+export interface RowReader {
+  readonly turns: Turns;
+  readonly memory: StatementMemory;
+  /** Rows at most; beyond it the answer is TOO_MANY. */
+  readonly rowsMax?: number;
+}
+
+/** Rows of a table that satisfy a condition. @throws TsdbError query_limit, cancelled */
+export async function readRows(
+  table: MeasurementTable,
+  request: RowsRequest,
+  predicates: ScanPredicates,
+  condition: readonly Expression[],
+  { turns, memory, rowsMax = Number.POSITIVE_INFINITY }: RowReader,
+): Promise<LooseRows | typeof TOO_MANY> {
+  const reading = new Reading(table, condition);
+  const wanted = request.columns.map((column) => reading.place(column.name));
+  const keys = request.groupBy.map((name) => reading.place(name));
+  const leftTags = predicates.leftTags.map((test) => ({ test, place: reading.place(test.tag)! }));
+  const others = request.bySeries ? table.tagColumns.filter(({ name }) => !request.groupBy.includes(name)) : [];
+  const times = reading.time();
+  using series = others.length === 0 ? null : new SeriesOfRows(table.kernel, others);
+  if (!predicates.isEmpty && request.range.minNs <= request.range.maxNs) {
+    const { range, newestOnly = false, also = [] } = request;
+    const fields = [...predicates.fields, ...also];
+    const cursor = table.scan.open({
+      columns: reading.defs,
+      range,
+      tags: predicates.tags,
+      fields,
+      newestOnly,
+      withSeries: series !== null,
+    });
+    try {
+      for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {
+        reading.append(chunk.columns, chunk.rowCount);
+        if (chunk.series !== undefined) series?.append(chunk.series, chunk.rowCount);
+        if (reading.rowCount > rowsMax) return TOO_MANY;
+        memory.check((reading.bytes + (series?.bytes ?? 0)) * 2);
+        const pause = turns.pause();
+        if (pause !== null) await pause;
+      }
+    } finally {
+      cursor.close();
+    }
+  }
+  const rows = await turns.run(reading.rowsOf(leftTags, condition));
+  return turns.run(
+    (function* (): Steps<LooseRows> {
+      const rowCount = rows?.length ?? reading.rowCount;
+      const tags: TagCells[] = [];
+      for (const place of keys) tags.push(tagCells(place === null ? null : yield* reading.columns[place]!.take(rows, rowCount), rowCount));
+      const columns: (AnyCells | null)[] = [];
+      for (const [i, { kind }] of request.columns.entries()) columns.push(yield* reading.taken(wanted[i]!, rows, kind));
+      return {
+        times: yield* takeTimes((reading.columns[times] as NumberColumn).view() as BigInt64Array, rows),
+        tags,
+        series: series === null ? null : yield* series.places(rows),
+        columns,
+        bytes: reading.bytes + (series?.bytes ?? 0),
+      };
+    })(),
+  );
+}
+
+/** What is no tag is absent everywhere. */
+function tagCells(cells: AnyCells | null, rowCount: number): TagCells {
+  return cells?.type === "tag" ? cells : { type: "tag", codes: new Uint32Array(rowCount), dictionary: [""] };
+}
+
+class Reading {
+  readonly defs: ColumnDef[] = [];
+  readonly columns: GrowingColumn[] = [];
+  rowCount = 0;
+
+  constructor(
+    private readonly table: MeasurementTable,
+    condition: readonly Expression[],
+  ) {
+    for (const ref of condition.flatMap(refsOf)) this.place(ref.name);
+  }
+
+  get bytes(): number {
+    return this.columns.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  time(): number {
+    return this.placeOf(this.table.timeColumn);
+  }
+
+  /** Null: the measurement has no such column. */
+  place(name: string): number | null {
+    const column = this.table.column(name);
+    return column === undefined || column.type === ColumnType.time ? null : this.placeOf(column);
+  }
+
+  append(columns: readonly Parameters<GrowingColumn["append"]>[0][], rowCount: number): void {
+    for (let i = 0; i < this.columns.length; i++) this.columns[i]!.append(columns[i]!, rowCount);
+    this.rowCount += rowCount;
+  }
+
+  /** A column as a kind; null: no row has a value. */
+  *taken(place: number | null, rows: Uint32Array | null, kind: ColumnKind): Steps<AnyCells | null> {
+    if (place === null) return null;
+    const cells = yield* this.columns[place]!.take(rows, rows?.length ?? this.rowCount);
+    return kind === "tag" && cells.type !== "tag" ? null : yield* castCells(cells, kind);
+  }
+
+  /** Rows that satisfy what the scan could not judge; null: all do. */
+  *rowsOf(
+    leftTags: readonly { readonly test: TagTest; readonly place: number }[],
+    condition: readonly Expression[],
+  ): Steps<Uint32Array | null> {
+    if (leftTags.length === 0 && condition.length === 0) return null;
+    const { rowCount } = this;
+    const found = new Map<string, ConditionColumn>();
+    for (const ref of condition.flatMap(refsOf)) {
+      const key = refKey(ref);
+      if (found.has(key)) continue;
+      const kind = kindOf(ref, [this.table.schema]);
+      const place = this.place(ref.name);
+      const all = place === null ? null : yield* this.columns[place]!.take(null, rowCount);
+      found.set(key, { kind, cells: all === null ? null : yield* castCells(all, kind) });
+    }
+    const find: FindColumn = (ref) => found.get(refKey(ref))!;
+    let rows: Uint32Array = Uint32Array.from({ length: rowCount }, (_, row) => row);
+    for (const { test, place } of leftTags)
+      rows = yield* rowsOfTag((yield* this.columns[place]!.take(null, rowCount)) as TagCells, test, rows);
+    for (const each of condition) rows = yield* rowsWhere(each, find, rows);
+    return rows;
+  }
+
+  private placeOf(column: ColumnDef): number {
+    const known = this.defs.indexOf(column);
+    if (known >= 0) return known;
+    this.columns.push(growingColumn(this.table.kernel, column.type));
+    return this.defs.push(column) - 1;
+  }
+}
+
+/** Rows of several sources of one name, as one. */
+export function* concatRows(parts: readonly LooseRows[]): Steps<LooseRows> {
+  const [first] = parts;
+  if (parts.length === 1) return first!;
+  const counts = parts.map(({ times }) => times.length);
+  const times = new BigInt64Array(counts.reduce((sum, count) => sum + count, 0));
+  let at = 0;
+  for (const part of parts) {
+    times.set(part.times, at);
+    at += part.times.length;
+  }
+  const tags: TagCells[] = [];
+  for (const i of (first?.tags ?? []).keys()) {
+    const own = parts.map((part) => part.tags[i]!);
+    tags.push((yield* concatCells(own, counts)) as TagCells);
+  }
+  const columns: (AnyCells | null)[] = [];
+  for (const i of (first?.columns ?? []).keys()) {
+    const own = parts.map((part) => part.columns[i]!);
+    columns.push(yield* concatCells(own, counts));
+  }
+  return { times, tags, series: yield* concatSeries(parts, counts), columns, bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+/** Rows of the first source come first. */
+function* concatSeries(parts: readonly LooseRows[], counts: readonly number[]): Steps<Uint32Array | null> {
+  if (parts.every(({ series }) => series === null)) return null;
+  const joined = new Uint32Array(counts.reduce((sum, count) => sum + count, 0));
+  let [at, least] = [0, 0];
+  for (const [i, { series }] of parts.entries()) {
+    const count = counts[i]!;
+    let most = least;
+    for (let row = 0; row < count; row++) {
+      if (isPause(row)) yield;
+      const place = least + (series?.[row] ?? 0);
+      joined[at + row] = place;
+      if (place > most) most = place;
+    }
+    at += count;
+    least = most + 1;
+  }
+  return joined;
+}
+
+/** Columns of one type, some of which have no value at all. */
+export function* concatCells(parts: readonly (AnyCells | null)[], counts: readonly number[]): Steps<AnyCells | null> {
+  const present = parts.find((cells) => cells !== null);
+  if (present === undefined) return null;
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  if (present.type === "tag") {
+    const texts: string[] = [];
+    for (const [i, cells] of parts.entries()) {
+      const tags = cells as TagCells | null;
+      yield* inSteps(counts[i]!, (from, to) => {
+        for (let row = from; row < to; row++) texts.push(tags === null ? "" : tags.dictionary[tags.codes[row]!]!);
+      });
+    }
+    return yield* tagsOf({ type: "string", values: texts, validity: null });
+  }
+  const target = emptyCells(present.type, total);
+  const validity = target.validity!;
+  let at = 0;
+  for (const [i, cells] of parts.entries()) {
+    const count = counts[i]!;
+    const counter = new StepCounter();
+    if (cells !== null && cells.type !== "tag") {
+      for (let row = 0; row < count; row++) {
+        if (counter.isDue(1)) yield;
+        if (cells.validity !== null && ((cells.validity[row >> 3]! >> (row & 7)) & 1) === 0) continue;
+        (target.values as (number | bigint | string)[])[at + row] = cells.values[row]!;
+        validity[(at + row) >> 3] = validity[(at + row) >> 3]! | (1 << ((at + row) & 7));
+      }
+    }
+    at += count;
+  }
+  return target;
+}
+
+/** Rows put in order. */
+export function* orderedRows(loose: LooseRows, descending: boolean): Steps<RowSet> {
+  const rowCount = loose.times.length;
+  const groups = yield* groupRows(loose.tags, rowCount);
+  const { rows, starts } = loose.keepsOrder
+    ? yield* orderRows(groups, new BigInt64Array(rowCount), false, null)
+    : yield* orderRows(groups, loose.times, descending, loose.series);
+  if (rows === null) return { groups: groups.tags, starts, times: loose.times, columns: loose.columns, bytes: loose.bytes, shown: null };
+  const taken = new Int32Array(rows.buffer, rows.byteOffset, rows.length);
+  const columns: (AnyCells | null)[] = [];
+  for (const cells of loose.columns) columns.push(cells === null ? null : yield* takeCells(cells, taken));
+  return { groups: groups.tags, starts, times: yield* takeTimes(loose.times, rows), columns, bytes: loose.bytes, shown: null };
+}

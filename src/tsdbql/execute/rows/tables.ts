@@ -1,0 +1,135 @@
+// The measurements that a statement names, in one or several databases: snapshots of them, opened once each.
+import type { Kernel } from "../../../kernel/memory/kernel.ts";
+import { TsdbError } from "../../../model/errors.ts";
+import type { ScanTable, TimeRange } from "../../../model/query/scan.ts";
+import type { ScanRecord } from "../../../model/query/scan-record.ts";
+import { isNoPolicy, noPolicy, type PolicyRules, policyDatabase, shownPolicy } from "../../../model/retention-policies.ts";
+import type { DatabaseSnapshot, SnapshotNeed, TableSnapshot } from "../../../scan/snapshot.ts";
+import type { SeriesSet } from "../../../scan/visible-series.ts";
+import type { Measurement } from "../../parse/ast.ts";
+import type { CheckedSelect } from "../../plan/check-select.ts";
+import type { TableSource } from "../../plan/select.ts";
+import { compileRegex } from "../../regex/matcher.ts";
+import { MeasurementTable } from "./table.ts";
+
+/** A table of a snapshot, opened for reading. */
+export interface OpenTable extends ScanTable {
+  /** The series that have rows within a range. */
+  visibleSeries(range: TimeRange): Generator<SeriesSet, void, void>;
+  /** Whether a row is seen within the range. */
+  hasRows(range: TimeRange): boolean;
+  /** Frees everything its scans hold. */
+  close(): void;
+}
+
+export interface TsdbqlContext {
+  readonly kernel: Kernel;
+  /** Of the request; null: it names none, and a statement must. */
+  readonly database: string | null;
+  /** Of the request; null and "": the default one. */
+  readonly retentionPolicy: string | null;
+  /** Of databases, as far as there are any. */
+  readonly policyRules?: Readonly<Record<string, PolicyRules>> | undefined;
+  /** Databases `db/rp` that lists of all of `db` take along; absent: all. */
+  readonly policies?: readonly string[] | undefined;
+  /** The answer is one table, as v3 has it. */
+  readonly isTable?: boolean;
+  /** now() of all statements of a request. */
+  readonly nowNs: bigint;
+  /** Rows and files of the moment, pinned until the answer is closed. Called again only when the last call has resolved. `need.database`
+   *  is always there. @throws TsdbError unknown_database */
+  snapshot(need: SnapshotNeed & { readonly database: string }): Promise<DatabaseSnapshot>;
+  scanOf(table: TableSnapshot): OpenTable;
+  readonly signal: AbortSignal;
+  /** What a statement may hold of rows and results. */
+  readonly memoryBytesMax: number;
+}
+
+/** The database that a source means in which `policy` is named, or null. @throws TsdbError unknown_database */
+export function databaseMeant(
+  { retentionPolicy, policyRules = {} }: Pick<TsdbqlContext, "retentionPolicy" | "policyRules">,
+  database: string,
+  policy: string | null,
+): string {
+  const rules = Object.hasOwn(policyRules, database) ? policyRules[database]! : null;
+  const named = isNoPolicy(policy) ? retentionPolicy : policy;
+  const meant = policyDatabase(database, named, rules?.defaultPolicy ?? null);
+  if (meant === database && rules?.hasOwn === false) throw noPolicy(shownPolicy(named, rules), database);
+  return meant;
+}
+
+/** All that a statement reads, those of inner statements too. */
+export function measurementsOf(select: CheckedSelect): Measurement[] {
+  return select.sources.flatMap((source) => (source.kind === "measurement" ? [source] : measurementsOf(source.select)));
+}
+
+/** The tables that a statement names, opened once each. */
+export class OpenTables {
+  private readonly tables = new Map<string, MeasurementTable>();
+  private readonly namesOf = new Map<string, readonly string[]>();
+  private readonly opened: OpenTable[] = [];
+  /** Where the rows of each table lie. */
+  readonly facts = new Map<MeasurementTable, TableSnapshot>();
+
+  constructor(private readonly context: TsdbqlContext) {}
+
+  async open(measurements: readonly Measurement[]): Promise<void> {
+    const byDatabase = Map.groupBy(measurements, (measurement) => this.databaseOf(measurement));
+    for (const [database, named] of byDatabase) {
+      const wanted = new Set(named.flatMap(({ name }) => (typeof name === "string" ? [name] : [])));
+      const regexes = named.flatMap(({ name }) => (typeof name === "string" ? [] : [compileRegex(name.source)]));
+      if (regexes.length > 0) {
+        const { catalog } = await this.snapshot(database, { tables: [], wholeCatalog: true, systemTables: [] });
+        const names = catalog.map(({ name }) => name);
+        this.namesOf.set(database, names);
+        for (const name of names) if (regexes.some((regex) => regex.test(name))) wanted.add(name);
+      }
+      const snapshot = await this.snapshot(database, { tables: [...wanted], wholeCatalog: false, systemTables: [] });
+      for (const table of snapshot.tables) {
+        const open = this.context.scanOf(table);
+        this.opened.push(open);
+        const measurement = new MeasurementTable(this.context.kernel, open);
+        this.facts.set(measurement, table);
+        this.tables.set(`${database}\0${open.name}`, measurement);
+      }
+    }
+  }
+
+  resolve(measurement: Measurement): readonly TableSource<MeasurementTable>[] {
+    const database = this.databaseOf(measurement);
+    const { name } = measurement;
+    const regex = typeof name === "string" ? null : compileRegex(name.source);
+    const names = regex === null ? [name as string] : (this.namesOf.get(database) ?? []).filter((each) => regex.test(each));
+    return names.flatMap((each) => {
+      const table = this.tables.get(`${database}\0${each}`);
+      return table === undefined ? [] : [{ kind: "table", name: each, schema: table.schema, table }];
+    });
+  }
+
+  /** What the scans have done so far. */
+  records(): ScanRecord[] {
+    return this.opened.flatMap((table) => table.records?.() ?? []);
+  }
+
+  close(): Promise<void> {
+    for (const table of this.opened) table.close();
+    return Promise.resolve();
+  }
+
+  private databaseOf({ database, retentionPolicy }: Measurement): string {
+    const { context } = this;
+    const named = database ?? context.database;
+    if (named === null || named === "") throw new TsdbError("bad_query", "database name required");
+    return databaseMeant(context, named, retentionPolicy);
+  }
+
+  private async snapshot(database: string, need: SnapshotNeed): Promise<DatabaseSnapshot> {
+    try {
+      return await this.context.snapshot({ ...need, database });
+    } catch (error) {
+      const slash = database.indexOf("/");
+      if (!(error instanceof TsdbError) || error.kind !== "unknown_database" || slash < 0) throw error;
+      throw new TsdbError("unknown_database", `retention policy not found: ${database.slice(slash + 1)}`, error.details);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+// A range of time cut into stretches of whole windows, each of about as many rows as are well held at a time: calls by windows need no
+// more memory than that, however long the range is.
+import type { TimeRange } from "../../../model/query/scan.ts";
+import type { Points } from "../../functions/points.ts";
+import { type WindowGrid, windowAt } from "../../functions/windows.ts";
+import type { BasePoints } from "../points.ts";
+
+const ROWS_WANTED = 1 << 20;
+
+/** Whether so many rows are to be read in stretches. */
+export function isLong(rowCountMax: number): boolean {
+  return rowCountMax > ROWS_WANTED;
+}
+
+export interface RowsOfTime {
+  /** No row has another time. */
+  readonly times: TimeRange;
+  readonly rowCountMax: number;
+}
+
+/** In order of time, or backwards. */
+export function* windowStretches(range: TimeRange, rows: RowsOfTime, grid: WindowGrid, descending: boolean): Generator<TimeRange> {
+  const { times, rowCountMax } = rows;
+  const minNs = times.minNs > range.minNs ? times.minNs : range.minNs;
+  const maxNs = times.maxNs < range.maxNs ? times.maxNs : range.maxNs;
+  const spanNs = times.maxNs - times.minNs + 1n;
+  const reachNs = (spanNs * BigInt(ROWS_WANTED)) / BigInt(Math.max(1, rowCountMax));
+  for (let at = descending ? maxNs : minNs; at >= minNs && at <= maxNs; ) {
+    if (descending) {
+      const { startNs } = windowAt(grid, at - reachNs < minNs ? minNs : at - reachNs);
+      yield { minNs: startNs < minNs ? minNs : startNs, maxNs: at };
+      at = startNs - 1n;
+    } else {
+      const { endNs } = windowAt(grid, at + reachNs > maxNs ? maxNs : at + reachNs);
+      yield { minNs: at, maxNs: endNs > maxNs ? maxNs : endNs - 1n };
+      at = endNs > at ? endNs : at + 1n;
+    }
+  }
+}
+
+/** Points of one stretch behind those of the one before; null: there are none. */
+export function joinStretches(parts: readonly (BasePoints | null)[]): BasePoints | null {
+  const present = parts.filter((part) => part !== null).map(({ points }) => points);
+  const [first, ...others] = present;
+  if (first === undefined) return null;
+  if (others.length === 0) return { points: first, rows: null };
+  const count = present.reduce((sum, { times }) => sum + times.length, 0);
+  const times = new BigInt64Array(count);
+  const { type } = first;
+  if (type === "string")
+    return { points: { type, times: concat(times, present), values: present.flatMap(({ values }) => values as string[]) }, rows: null };
+  const values = new (first.values.constructor as new (length: number) => Float64Array)(count);
+  let at = 0;
+  for (const points of present) {
+    values.set(points.values as Float64Array, at);
+    at += points.times.length;
+  }
+  return { points: { type, times: concat(times, present), values } as unknown as Points, rows: null };
+}
+
+function concat(target: BigInt64Array, parts: readonly Points[]): BigInt64Array {
+  let at = 0;
+  for (const { times } of parts) {
+    target.set(times, at);
+    at += times.length;
+  }
+  return target;
+}
+
+/** Of points in memory, about. */
+export function pointsBytes({ points }: BasePoints): number {
+  return points.times.length * (points.type === "string" ? 64 : 16);
+}

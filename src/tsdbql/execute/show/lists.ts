@@ -1,0 +1,99 @@
+// Lists as series of an answer: columns of texts and of integers.
+
+import type { ResultColumn, ResultField } from "../../../model/query/result-batch.ts";
+import { COLUMN_TYPE_LABEL, ColumnType } from "../../../model/rows/column.ts";
+import type { SeriesHead, SeriesPiece } from "../../functions/series.ts";
+import { toResultColumn } from "../rows/columns.ts";
+
+/** Rows of one piece. */
+const PIECE_ROWS = 10_000;
+
+export type ListColumn = readonly string[] | BigInt64Array;
+
+export interface Limits {
+  /** 0: none. */
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export type ListHead = Pick<SeriesHead, "name" | "hasPlainName"> & { readonly tags?: SeriesHead["tags"] };
+
+export const UNLIMITED: Limits = { limit: 0, offset: 0 };
+
+/** A series of named columns of equal length, cut by limit and offset; nothing if no row is left. */
+export function* list(
+  head: ListHead,
+  columns: Readonly<Record<string, ListColumn>>,
+  { limit, offset }: Limits = UNLIMITED,
+): Generator<SeriesPiece> {
+  const names = Object.keys(columns);
+  const values = Object.values(columns);
+  const count = values[0]!.length;
+  const end = limit === 0 ? count : Math.min(count, offset + limit);
+  if (offset >= end) return;
+  const whole = seriesHead(head, names, values);
+  for (let from = offset; from < end; from += PIECE_ROWS) {
+    const to = Math.min(end, from + PIECE_ROWS);
+    yield { head: whole, batch: { rowCount: to - from, columns: values.map((column) => resultColumn(column, from, to)) } };
+  }
+}
+
+/** The head of a list without rows. */
+export function listHead(head: ListHead, names: readonly string[]): SeriesHead {
+  return seriesHead(
+    head,
+    names,
+    names.map(() => []),
+  );
+}
+
+/** Columns that are dictionaries in files, with their kind. */
+const IN_FILES: Readonly<Record<string, NonNullable<ResultField["inFile"]>>> = {
+  name: { kind: null, isDictionary: true },
+  tagKey: { kind: null, isDictionary: true },
+  key: { kind: null, isDictionary: true },
+  value: { kind: COLUMN_TYPE_LABEL[ColumnType.tag] },
+};
+
+function seriesHead({ tags = null, ...head }: ListHead, names: readonly string[], values: readonly ListColumn[]): SeriesHead {
+  const fields = names.map((field, i): ResultField => {
+    const type = values[i] instanceof BigInt64Array ? ({ kind: "int", bits: 64, signed: true } as const) : ({ kind: "utf8" } as const);
+    return { name: field, type, ...(Object.hasOwn(IN_FILES, field) ? { inFile: IN_FILES[field]! } : {}) };
+  });
+  return { ...head, tags, fields };
+}
+
+function resultColumn(column: ListColumn, from: number, to: number): ResultColumn {
+  if (column instanceof BigInt64Array) return { validity: null, values: column.subarray(from, to) };
+  return toResultColumn({ type: "string", values: column.slice(from, to), validity: null }, to - from);
+}
+
+/** A series that goes on from one call to the next: lists of several measurements in one. */
+export class RunningList {
+  private readonly head: SeriesHead;
+  private skipped = 0;
+  private taken = 0;
+
+  constructor(
+    head: { readonly name: string },
+    private readonly column: string,
+    private readonly limits: Limits,
+  ) {
+    this.head = seriesHead(head, [column], [[]]);
+  }
+
+  /** No further row is wanted. */
+  get isFull(): boolean {
+    return this.limits.limit > 0 && this.taken >= this.limits.limit;
+  }
+
+  *add(values: readonly string[]): Generator<SeriesPiece> {
+    const { limit, offset } = this.limits;
+    const from = Math.min(values.length, offset - this.skipped);
+    this.skipped += from;
+    const left = limit === 0 ? values.length - from : Math.min(values.length - from, limit - this.taken);
+    if (left <= 0) return;
+    this.taken += left;
+    for (const { batch } of list({ name: "" }, { [this.column]: values }, { offset: from, limit: left })) yield { head: this.head, batch };
+  }
+}

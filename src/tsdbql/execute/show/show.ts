@@ -1,0 +1,293 @@
+// SHOW statements in the query worker: lists of what there is, as of a snapshot. Only what has rows that a statement could see is there,
+// whatever the catalog remembers; no range of time is assumed.
+import { TsdbError } from "../../../model/errors.ts";
+import { ALL_TIME, type TimeRange } from "../../../model/query/scan.ts";
+import { Turns } from "../../../model/turns.ts";
+import type { SeriesAnswer, SeriesHead, SeriesPiece } from "../../functions/series.ts";
+import type { Dimension, Expression, Show, TagKeyCondition } from "../../parse/ast.ts";
+import { compareText } from "../../plan/fields.ts";
+import {
+  EVERY_MEASUREMENT,
+  type MeasurementFilter,
+  measurementFilter,
+  presentCondition,
+  seriesCondition,
+} from "../../plan/show-condition.ts";
+import { splitCondition } from "../../plan/time-range.ts";
+import { compileRegex } from "../../regex/matcher.ts";
+import { StatementMemory } from "../memory.ts";
+import type { TsdbqlContext } from "../tsdbql.ts";
+import { type Limits, list, listHead, RunningList } from "./lists.ts";
+import { countByTags, countSeries, fieldKeys, hasSeries, type SeriesChoice, seriesKeys, tagKeys, tagValues } from "./series.ts";
+import { showServer } from "./server.ts";
+import { NO_TABLES, openShowTables, type ShownMeasurement, type ShowSources, type ShowTables } from "./tables.ts";
+
+type ScopedShow = Extract<Show, { readonly sources: unknown }>;
+type ShowOf<K extends ScopedShow["kind"]> = Extract<ScopedShow, { readonly kind: K }>;
+type Cardinality = Extract<ScopedShow, { readonly exact: boolean }>;
+type Pieces = AsyncGenerator<SeriesPiece>;
+
+/** What 1.x calls a statement whose condition cannot be about time. */
+const WITHOUT_TIME: Readonly<Partial<Record<ScopedShow["kind"], string>>> = {
+  "show measurements": "SHOW MEASUREMENTS",
+  "show series cardinality": "SHOW SERIES EXACT CARDINALITY",
+  "show measurement cardinality": "SHOW MEASUREMENT EXACT CARDINALITY",
+  "show tag key cardinality": "SHOW TAG KEY EXACT CARDINALITY",
+  "show field key cardinality": "SHOW FIELD KEY CARDINALITY",
+};
+
+/** Their columns are known without a measurement. */
+const EMPTY_HEADS: Readonly<Partial<Record<ScopedShow["kind"], SeriesHead>>> = {
+  "show tag keys": listHead({ name: "" }, ["tagKey"]),
+  "show field keys": listHead({ name: "", hasPlainName: true }, ["fieldKey", "fieldType"]),
+};
+
+/** @throws TsdbError bad_query, unknown_database, overloaded, cancelled; then nothing needs to be closed */
+export async function runShow(statement: Show, context: TsdbqlContext): Promise<SeriesAnswer> {
+  if (!("sources" in statement)) return { pieces: await showServer(statement, context), close: () => Promise.resolve() };
+  const { range, rest } = rangeOf(statement, context);
+  // SHOW MEASUREMENTS asks its condition of measurements, which is checked first
+  const conditionOf = statement.kind === "show tag values cardinality" ? presentCondition : seriesCondition;
+  const condition = statement.kind === "show measurements" ? { kind: "all" as const } : conditionOf(rest);
+  const filter = statement.kind === "show measurements" ? measurementFilter(rest) : EVERY_MEASUREMENT;
+  const tables = await open(statement, context);
+  const choice: SeriesChoice = {
+    ...{ kernel: context.kernel, turns: new Turns(context.signal), range, condition },
+    memory: new StatementMemory(context.memoryBytesMax),
+  };
+  const close = () => {
+    tables.close();
+    return Promise.resolve();
+  };
+  const emptyHead = EMPTY_HEADS[statement.kind];
+  return { pieces: piecesOf(statement, tables.measurements, choice, filter), close, ...(emptyHead === undefined ? {} : { emptyHead }) };
+}
+
+function rangeOf({ kind, where }: ScopedShow, { nowNs }: TsdbqlContext): { range: TimeRange; rest: Expression | null } {
+  const { bounds, rest } = splitCondition(where, { nowNs, zone: null });
+  const withoutTime = WITHOUT_TIME[kind];
+  if (withoutTime !== undefined && (bounds.minNs !== null || bounds.maxNs !== null)) {
+    throw new TsdbError("bad_query", `${withoutTime} doesn't support time in WHERE clause`);
+  }
+  const within = (ns: bigint) => (ns < ALL_TIME.minNs ? ALL_TIME.minNs : ns > ALL_TIME.maxNs ? ALL_TIME.maxNs : ns);
+  return { range: { minNs: within(bounds.minNs ?? ALL_TIME.minNs), maxNs: within(bounds.maxNs ?? ALL_TIME.maxNs) }, rest };
+}
+
+/** A database that does not exist has no measurements, and nothing to estimate; other lists of it are errors. */
+async function open(statement: ScopedShow, context: TsdbqlContext): Promise<ShowTables> {
+  const sources: ShowSources = statement.kind === "show measurements" ? measurementSources(statement) : policySources(statement);
+  try {
+    return await openShowTables(context, sources);
+  } catch (error) {
+    const isQuiet = statement.kind === "show measurements" || isEstimate(statement);
+    if (isQuiet && error instanceof TsdbError && error.kind === "unknown_database") return NO_TABLES;
+    throw error;
+  }
+}
+
+/** Fields and exact numbers are those of one policy in 1.x, lists of series and tags those of all. */
+function policySources(statement: ScopedShow): ShowSources {
+  return { ...statement, isOfDefaultPolicy: statement.kind === "show field keys" || ("exact" in statement && !isEstimate(statement)) };
+}
+
+function measurementSources({ database, measurement }: ShowOf<"show measurements">): ShowSources {
+  return { database, sources: measurement === null ? [] : [measurement.source] };
+}
+
+function piecesOf(
+  statement: ScopedShow,
+  measurements: readonly ShownMeasurement[],
+  choice: SeriesChoice,
+  filter: MeasurementFilter,
+): Pieces {
+  switch (statement.kind) {
+    case "show measurements":
+      return measurementList(measurements, choice, filter, statement);
+    case "show series":
+      return seriesList(measurements, choice, statement);
+    case "show tag keys":
+      return tagKeyLists(measurements, choice, statement);
+    case "show tag values":
+      return tagValueLists(measurements, choice, statement);
+    case "show field keys":
+      return fieldKeyLists(measurements, choice, statement);
+    default:
+      return isEstimate(statement) ? estimate(statement, measurements, choice) : cardinalities(statement, measurements, choice);
+  }
+}
+
+// Lists ------------------------------------------------------------------------------------------------------------------------------
+
+async function* measurementList(
+  measurements: readonly ShownMeasurement[],
+  choice: SeriesChoice,
+  filter: MeasurementFilter,
+  limits: Limits,
+): Pieces {
+  const names: string[] = [];
+  for (const measurement of measurements) {
+    if (!(await hasSeries(choice, measurement))) continue;
+    const values = filter.tags.length === 0 ? null : await tagValues(choice, measurement, (key) => filter.tags.includes(key));
+    if (filter.accepts(measurement.name, (tag) => values?.get(tag) ?? [])) names.push(measurement.name);
+  }
+  yield* list({ name: "measurements" }, { name: names }, limits);
+}
+
+async function* seriesList(measurements: readonly ShownMeasurement[], choice: SeriesChoice, limits: Limits): Pieces {
+  const keys = new RunningList({ name: "" }, "key", limits);
+  for (const measurement of measurements) {
+    if (keys.isFull) return;
+    yield* keys.add(await seriesKeys(choice, measurement));
+  }
+}
+
+async function* tagKeyLists(measurements: readonly ShownMeasurement[], choice: SeriesChoice, limits: Limits): Pieces {
+  for (const measurement of measurements) yield* list({ name: measurement.name }, { tagKey: await tagKeys(choice, measurement) }, limits);
+}
+
+async function* tagValueLists(
+  measurements: readonly ShownMeasurement[],
+  choice: SeriesChoice,
+  statement: ShowOf<"show tag values">,
+): Pieces {
+  const accepts = keyTest(statement.with);
+  for (const measurement of measurements) {
+    const keys: string[] = [];
+    const values: string[] = [];
+    for (const [key, ofKey] of await tagValues(choice, measurement, accepts)) {
+      for (const value of ofKey) {
+        keys.push(key);
+        values.push(value);
+      }
+    }
+    yield* list({ name: measurement.name }, { key: keys, value: values }, statement);
+  }
+}
+
+function keyTest({ operator, keys, regex }: TagKeyCondition): (key: string) => boolean {
+  const isNegated = operator === "!=" || operator === "!~";
+  if (regex === null) return (key) => keys.includes(key) !== isNegated;
+  const compiled = compileRegex(regex.source);
+  return (key) => compiled.test(key) !== isNegated;
+}
+
+async function* fieldKeyLists(measurements: readonly ShownMeasurement[], choice: SeriesChoice, limits: Limits): Pieces {
+  for (const measurement of measurements) {
+    if (!(await hasSeries(choice, measurement))) continue;
+    const keys = fieldKeys(measurement);
+    const head = { name: measurement.name, hasPlainName: true };
+    yield* list(head, { fieldKey: keys.map(([name]) => name), fieldType: keys.map(([, type]) => type) }, limits);
+  }
+}
+
+// Cardinalities ----------------------------------------------------------------------------------------------------------------------
+
+/** Of a whole database, in one number; the statement may say so only of series and of measurements. */
+function isEstimate(statement: ScopedShow): boolean {
+  if (statement.kind !== "show series cardinality" && statement.kind !== "show measurement cardinality") return false;
+  const { exact, sources, where, dimensions, limit, offset } = statement;
+  return !exact && sources.length === 0 && where === null && dimensions.length === 0 && limit === 0 && offset === 0;
+}
+
+/** Exact all the same. */
+async function* estimate({ kind }: ScopedShow, measurements: readonly ShownMeasurement[], choice: SeriesChoice): Pieces {
+  let total = 0;
+  for (const measurement of measurements) {
+    if (kind === "show series cardinality") total += await countSeries(choice, measurement);
+    else if (await hasSeries(choice, measurement)) total++;
+  }
+  yield* list({ name: "" }, { "cardinality estimation": BigInt64Array.of(BigInt(total)) });
+}
+
+async function* cardinalities(
+  statement: Exclude<ScopedShow, { kind: "show measurements" }>,
+  measurements: readonly ShownMeasurement[],
+  choice: SeriesChoice,
+): Pieces {
+  const { dimensions } = statement as Cardinality;
+  if (dimensions.length > 0) yield* groupedCardinalities(statement as Cardinality, measurements, choice);
+  else if (statement.kind === "show measurement cardinality") {
+    let total = 0;
+    for (const measurement of measurements) if (await hasSeries(choice, measurement)) total++;
+    yield* countList({ name: "" }, total, statement);
+  } else {
+    for (const measurement of measurements)
+      yield* countList(measurement, await countOf(statement as Cardinality, measurement, choice), statement);
+  }
+}
+
+function countList(head: Parameters<typeof list>[0], count: number, { limit, offset }: Limits): Generator<SeriesPiece> {
+  return list(
+    { name: head.name, tags: head.tags ?? null },
+    { count: count === 0 ? new BigInt64Array(0) : BigInt64Array.of(BigInt(count)) },
+    { limit, offset },
+  );
+}
+
+async function countOf(statement: Cardinality, measurement: ShownMeasurement, choice: SeriesChoice): Promise<number> {
+  switch (statement.kind) {
+    case "show series cardinality":
+      return countSeries(choice, measurement);
+    case "show tag key cardinality":
+      return (await tagKeys(choice, measurement)).length;
+    case "show tag values cardinality":
+      return new Set([...(await tagValues(choice, measurement, keyTest(statement.with))).values()].flat()).size;
+    default:
+      return (await hasSeries(choice, measurement)) ? fieldKeys(measurement).length : 0;
+  }
+}
+
+/** A number for each combination of tag values; of measurements over all of them. */
+async function* groupedCardinalities(statement: Cardinality, measurements: readonly ShownMeasurement[], choice: SeriesChoice): Pieces {
+  const by = await groupingTags(statement.dimensions, measurements, choice);
+  const tagsOf = (values: readonly string[]) => by.map((tag, i) => [tag, values[i]!] as const);
+  const totals = new Map<string, { readonly values: readonly string[]; count: number }>();
+  for (const measurement of measurements) {
+    for (const { values, count } of await countByTags(choice, measurement, by, factsOf(statement, measurement))) {
+      if (statement.kind !== "show measurement cardinality")
+        yield* countList({ name: measurement.name, tags: tagsOf(values) }, count, statement);
+      else {
+        const total = totals.get(values.join("\0")) ?? { values, count: 0 };
+        total.count += count;
+        totals.set(values.join("\0"), total);
+      }
+    }
+  }
+  const order = [...totals].sort(([a], [b]) => compareText(a, b));
+  for (const [, { values, count }] of order) yield* countList({ name: "", tags: tagsOf(values) }, count, statement);
+}
+
+async function groupingTags(
+  dimensions: readonly Dimension[],
+  measurements: readonly ShownMeasurement[],
+  choice: SeriesChoice,
+): Promise<string[]> {
+  const named = dimensions.flatMap((dimension) => (dimension.kind === "ref" ? [dimension.name] : []));
+  const regexes = dimensions.flatMap((dimension) => (dimension.kind === "regex" ? [compileRegex(dimension.source)] : []));
+  const isAll = dimensions.some(({ kind }) => kind === "wildcard");
+  if (!isAll && regexes.length === 0) return [...new Set(named)].sort(compareText);
+  const keys: string[] = [];
+  for (const measurement of measurements) keys.push(...(await tagKeys(choice, measurement)));
+  const chosen = keys.filter((key) => isAll || regexes.some((regex) => regex.test(key)));
+  return [...new Set([...named, ...chosen])].sort(compareText);
+}
+
+/** What is counted of a series. */
+function factsOf(statement: Cardinality, measurement: ShownMeasurement): Parameters<typeof countByTags>[3] {
+  switch (statement.kind) {
+    case "show series cardinality":
+      return (_tags, key) => [key];
+    case "show measurement cardinality":
+      return () => [measurement.name];
+    case "show tag key cardinality":
+      return (tags) => [...tags.keys()];
+    case "show tag values cardinality": {
+      const accepts = keyTest(statement.with);
+      return (tags) => [...tags].flatMap(([key, value]) => (accepts(key) ? [value] : []));
+    }
+    default: {
+      const keys = fieldKeys(measurement).map(([name, type]) => `${name}\0${type}`);
+      return () => keys;
+    }
+  }
+}

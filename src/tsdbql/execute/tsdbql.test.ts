@@ -1,0 +1,159 @@
+// SELECT over measurements larger than what is read at a time, against plain rows; limits of memory, cancelling, EXPLAIN. What single
+// statements mean is compared with 1.6.7 in test/tsdbql/differential.test.ts.
+import { afterAll, describe, expect, test } from "bun:test";
+import { prng } from "../../../test/support/prng.ts";
+import { type AnswerSeries, TsdbqlData } from "../../../test/support/tsdbql-data.ts";
+import { Kernel } from "../../kernel/memory/kernel.ts";
+
+const SEED = Number(process.env["SEED"] ?? 1);
+const T = 1_000_000_000_000_000_000n;
+const HOSTS = ["a", "b", "c"];
+
+interface Row {
+  readonly time: bigint;
+  readonly host: string;
+  readonly v: number | null;
+  readonly i: bigint;
+}
+
+/** More than are read at once, with holes in time and bursts. */
+function randomRows(): Row[] {
+  const below = prng(SEED);
+  const rows: Row[] = [];
+  let time = T;
+  for (let n = 0; n < 12_000; n++) {
+    time += BigInt(1 + (below(500) === 0 ? below(1_000_000_000) : below(3) === 0 ? 0 : below(1000)));
+    for (const host of HOSTS) {
+      if (below(3) > 0) rows.push({ time, host, v: below(10) === 0 ? null : below(1000) / 4, i: BigInt(below(100)) });
+    }
+  }
+  return rows;
+}
+
+const ROWS = randomRows();
+const lineOf = ({ time, host, v, i }: Row) => `m,host=${host} i=${i}i${v === null ? "" : `,v=${v}`} ${time}`;
+const data = new TsdbqlData(Kernel.create(), { t: ROWS.map(lineOf).join("\n") });
+afterAll(() => data.free());
+
+/** Rows of one time in an order of their own. */
+const canonical = (values: AnswerSeries["values"]) =>
+  values.map((row) => row.map(String).join(" ")).sort((a, b) => (a.split(" ")[0] === b.split(" ")[0] ? (a < b ? -1 : 1) : 0));
+
+const shown = (rows: readonly Row[]) => rows.map(({ time, v, i }) => [time, v, Number(i)]);
+
+describe(`${ROWS.length} rows (seed ${SEED})`, () => {
+  test("are all shown in order of time", async () => {
+    const [series, ...others] = await data.ask("SELECT v, i FROM m");
+    expect(others).toEqual([]);
+    expect(canonical(series!.values)).toEqual(canonical(shown(ROWS)));
+    const times = series!.values.map(([time]) => time as bigint);
+    expect(times.every((time, i) => i === 0 || time >= times[i - 1]!)).toBeTrue();
+  });
+
+  test("and backwards", async () => {
+    const [series] = await data.ask("SELECT v, i FROM m ORDER BY time DESC");
+    expect(canonical(series!.values.toReversed())).toEqual(canonical(shown(ROWS)));
+  });
+
+  test("only where a field that is shown has a value", async () => {
+    const [series] = await data.ask("SELECT v FROM m WHERE host != 'b'");
+    const wanted = ROWS.filter(({ host, v }) => host !== "b" && v !== null).map(({ time, v }) => [time, v]);
+    expect(canonical(series!.values)).toEqual(canonical(wanted));
+  });
+
+  test("by groups, each with its own limit", async () => {
+    const found = await data.ask("SELECT v, i FROM m GROUP BY host LIMIT 5000 OFFSET 10");
+    const wanted = HOSTS.map((host) => shown(ROWS.filter((row) => row.host === host).slice(10, 5010)));
+    expect(found.map(({ tags, values }) => [tags, values])).toEqual(wanted.map((values, i) => [{ host: HOSTS[i]! }, values]));
+  });
+
+  test("some of the groups", async () => {
+    const found = await data.ask("SELECT i FROM m GROUP BY host SLIMIT 1 SOFFSET 1");
+    const wanted = ROWS.filter(({ host }) => host === "b").map(({ time, i }) => [time, Number(i)]);
+    expect(found).toEqual([{ name: "m", tags: { host: "b" }, columns: ["time", "i"], values: wanted }]);
+  });
+
+  test("a limit takes the first rows of all", async () => {
+    const [series] = await data.ask("SELECT i FROM m WHERE i > 50 LIMIT 100 OFFSET 20000");
+    expect(series).toBeUndefined();
+    const [first] = await data.ask("SELECT i FROM m WHERE i > 50 LIMIT 100");
+    const wanted = ROWS.filter(({ i }) => i > 50n).slice(0, 100);
+    expect(first!.values).toEqual(wanted.map(({ time, i }) => [time, Number(i)]));
+  });
+
+  const EXTREMES: [statement: string, best: (a: Row, b: Row) => boolean][] = [
+    ["max", (a, b) => a.v! > b.v!],
+    ["min", (a, b) => a.v! < b.v!],
+    ["first", (a, b) => a.time < b.time || (a.time === b.time && a.v! > b.v!)],
+    ["last", (a, b) => a.time > b.time || (a.time === b.time && a.v! > b.v!)],
+  ];
+  test.each(EXTREMES)("%s is chosen with its time, alone and beside other columns", async (name, isBetter) => {
+    const present = ROWS.filter(({ v }) => v !== null);
+    const best = present.reduce((a, b) => (isBetter(b, a) ? b : a));
+    expect(await data.ask(`SELECT ${name}(v) FROM m`)).toEqual([{ name: "m", columns: ["time", name], values: [[best.time, best.v]] }]);
+    const [beside] = await data.ask(`SELECT ${name}(v), host FROM m`);
+    expect(beside!.values[0]!.slice(0, 2)).toEqual([best.time, best.v]);
+    const [grouped] = await data.ask(`SELECT ${name}(v) FROM m GROUP BY host`);
+    const ofA = present.filter(({ host }) => host === "a").reduce((a, b) => (isBetter(b, a) ? b : a));
+    expect(grouped!.values).toEqual([[ofA.time, ofA.v]]);
+  });
+
+  // every row has an i, but only a look at each row tells
+  const ALWAYS = "(i >= 0 OR i < 0 OR host = 'none')";
+  const AGGREGATES = "count(v), sum(i), mean(v), min(i), max(v), first(v), last(v), spread(v)";
+  const SHAPES: [calls: string, rest: string][] = [
+    [AGGREGATES, ""],
+    [AGGREGATES, "GROUP BY host"],
+    [AGGREGATES, "GROUP BY time(1ms, 7u) fill(none)"],
+    [AGGREGATES, "GROUP BY time(100ms), host fill(none) ORDER BY time DESC LIMIT 3 OFFSET 1"],
+    [AGGREGATES, "GROUP BY time(1s), nothing fill(linear)"],
+    ["first(i)", "GROUP BY time(10ms) fill(previous) LIMIT 50"],
+    ["derivative(mean(i)), cumulative_sum(count(v))", "GROUP BY time(50ms), host fill(0)"],
+    ["last(i), last(v)", "GROUP BY host"],
+    ["last(i)", ""],
+  ];
+  test.each(SHAPES)("%s %s: the storage's results are those of rows", async (calls, rest) => {
+    const until = `time <= ${ROWS.at(-1)!.time}`;
+    const quick = await data.ask(`SELECT ${calls} FROM m WHERE ${until} ${rest}`);
+    const slow = await data.ask(`SELECT ${calls} FROM m WHERE ${until} AND ${ALWAYS} ${rest}`);
+    const rounded = (found: AnswerSeries[]) =>
+      found.map((series) => ({
+        ...series,
+        values: series.values.map((row) => row.map((value) => (typeof value === "number" ? Number(value.toPrecision(12)) : value))),
+      }));
+    expect(slow.length).toBeGreaterThan(0);
+    expect(rounded(quick)).toEqual(rounded(slow));
+  });
+
+  test("calls of a subquery's rows are those of the rows", async () => {
+    const [outer] = await data.ask("SELECT count(x), sum(x) FROM (SELECT i AS x FROM m WHERE host = 'a')");
+    const ofA = ROWS.filter(({ host }) => host === "a");
+    expect(outer!.values).toEqual([[0n, ofA.length, Number(ofA.reduce((sum, { i }) => sum + i, 0n))]]);
+  });
+});
+
+describe("limits", () => {
+  const message = (promise: Promise<unknown>) =>
+    promise.then(
+      () => "",
+      (error: Error) => error.message,
+    );
+
+  test("what has to be held whole is bounded, what streams is not", async () => {
+    const options = { memoryBytesMax: 1_000_000 };
+    expect(await message(data.ask("SELECT median(v) FROM m", options))).toContain("Resources exhausted");
+    expect(await message(data.ask("SELECT x FROM (SELECT v AS x FROM m)", options))).toContain("Resources exhausted");
+    expect(await message(data.ask("SELECT mean(v) FROM m GROUP BY time(1u), host", { nowNs: T + 10n ** 18n }))).toContain(
+      "max-select-buckets",
+    );
+    expect(await message(data.ask("SELECT v FROM m LIMIT 20", options))).toBe("");
+  });
+
+  test("EXPLAIN names what is read", async () => {
+    const [plan] = await data.ask("EXPLAIN SELECT mean(v) FROM m WHERE host = 'a'");
+    expect(plan).toMatchObject({ columns: ["QUERY PLAN"] });
+    expect(plan!.values.flat()).toContain("EXPRESSION: mean(v::float)");
+    const [analysis] = await data.ask("EXPLAIN ANALYZE SELECT mean(v) FROM m");
+    expect(analysis!.values.flat().join("\n")).toMatch(/execution_time: .*s\n[\s\S]*measurement: m/);
+  });
+});

@@ -1,0 +1,162 @@
+// The door of the v1-style language in the query worker: SELECT over pinned snapshots of the databases that it names → series, piece by
+// piece.
+
+import { TsdbError } from "../../model/errors.ts";
+import type { ResultColumn, ResultField } from "../../model/query/result-batch.ts";
+import { COLUMN_TYPE_LABEL, ColumnType } from "../../model/rows/column.ts";
+import { Turns } from "../../model/turns.ts";
+import type { SeriesAnswer, SeriesHead, SeriesPiece } from "../functions/series.ts";
+import type { Explain, FieldType, Select, Show, Statement } from "../parse/ast.ts";
+import { checkSelect } from "../plan/check-select.ts";
+import { compareText } from "../plan/fields.ts";
+import { planSelect } from "../plan/select.ts";
+import { analyzeLines, explainPiece, planLines } from "./explain.ts";
+import { StatementMemory } from "./memory.ts";
+import { withoutNaN } from "./outputs.ts";
+import { emptyCells, partOfCells } from "./rows/cells.ts";
+import { type AnyCells, resultTypeOf, toResultColumn } from "./rows/columns.ts";
+import { measurementsOf, OpenTables, type TsdbqlContext } from "./rows/tables.ts";
+import { TagTexts } from "./rows/tag-texts.ts";
+import { type RunPlan, SelectRun } from "./select.ts";
+import { runShow } from "./show/show.ts";
+
+export type { OpenTable, TsdbqlContext } from "./rows/tables.ts";
+
+/** @throws TsdbError bad_query, unknown_database, query_limit, cancelled; then nothing needs to be closed */
+export async function runTsdbql(statement: Statement, context: TsdbqlContext): Promise<SeriesAnswer> {
+  if (statement.kind === "select") return runSelect(statement, context);
+  if (statement.kind === "explain") return runExplain(statement, context);
+  if (isShow(statement)) return runShow(statement, context);
+  throw new TsdbError("bad_query", `${statement.kind} is no statement over data`);
+}
+
+function isShow(statement: Statement): statement is Show {
+  return statement.kind.startsWith("show ");
+}
+
+async function runSelect(select: Select, context: TsdbqlContext): Promise<SeriesAnswer> {
+  const { plan, tables } = await planOf(select, context);
+  const tagTexts = new TagTexts(context.kernel);
+  const close = () => {
+    tagTexts.release();
+    return tables.close();
+  };
+  return { pieces: piecesOf(plan, runOf(context), tagTexts), close };
+}
+
+interface OpenPlan {
+  readonly plan: RunPlan;
+  /** To be closed. */
+  readonly tables: OpenTables;
+}
+
+async function planOf(select: Select, context: TsdbqlContext): Promise<OpenPlan> {
+  const checked = checkSelect(select, context.nowNs);
+  const tables = new OpenTables(context);
+  try {
+    await tables.open(measurementsOf(checked));
+    return { plan: planSelect(checked, (measurement) => tables.resolve(measurement)), tables };
+  } catch (error) {
+    await tables.close();
+    throw error;
+  }
+}
+
+async function runExplain({ select, analyze }: Explain, context: TsdbqlContext): Promise<SeriesAnswer> {
+  const startMs = performance.now();
+  const { plan, tables } = await planOf(select, context);
+  const pieces = async function* (): AsyncGenerator<SeriesPiece> {
+    if (!analyze) {
+      yield explainPiece("QUERY PLAN", planLines(plan, tables.facts));
+      return;
+    }
+    const planMs = performance.now() - startMs;
+    let rowCount = 0;
+    const tagTexts = new TagTexts(context.kernel);
+    try {
+      for await (const { batch } of piecesOf(plan, runOf(context), tagTexts)) rowCount += batch.rowCount;
+    } finally {
+      tagTexts.release();
+    }
+    const runMs = performance.now() - startMs - planMs;
+    yield explainPiece("EXPLAIN ANALYZE", analyzeLines(select, { planMs, runMs, rowCount, records: tables.records() }));
+  };
+  return { pieces: pieces(), close: () => tables.close() };
+}
+
+function runOf({ kernel, signal, memoryBytesMax, isTable = false }: TsdbqlContext): SelectRun {
+  return new SelectRun(kernel, new Turns(signal), new StatementMemory(memoryBytesMax), isTable);
+}
+
+async function* piecesOf(plan: RunPlan, run: SelectRun, tagTexts: TagTexts): AsyncGenerator<SeriesPiece> {
+  const { checked } = plan;
+  const names = checked.descending ? plan.names.toReversed() : plan.names;
+  const keys = [...plan.dimensions].sort(compareText);
+  const fields: ResultField[] = [
+    {
+      ...{ name: checked.timeName, type: { kind: "timestamp", unit: "ns", zone: checked.timeZone?.name ?? null } },
+      inFile: { kind: plan.keepsTimes ? COLUMN_TYPE_LABEL[ColumnType.time] : null },
+    },
+    ...plan.outputs.map(({ name, type, isTag, isTargetTag, mark }) => {
+      const inFile = { kind: mark === null ? null : COLUMN_TYPE_LABEL[KIND[mark]], isDictionary: isTag };
+      return { name, type: resultTypeOf(type), ...(isTag ? TAG : {}), ...(isTargetTag ? { isTargetTag } : {}), inFile };
+    }),
+  ];
+  const unknownTags = keys.filter((key) => !isKnownTag(plan, key));
+  let shown: readonly ResultField[] | null = null;
+  const heldBytes = run.memory.used;
+  for (const name of names) {
+    run.memory.giveDownTo(heldBytes);
+    let head: SeriesHead | null = null;
+    let tags: readonly string[] | null = null;
+    for await (const block of run.blocks(plan, name, { range: { minNs: checked.minNs, maxNs: checked.maxNs }, groupBy: keys })) {
+      if (head === null || tags === null || !isSame(tags, block.tags)) {
+        const own = fieldsOf(plan, fields, block.columns);
+        // series mostly have the same columns: then whoever writes them sees it at once
+        if (shown === null || own.some(({ type }, i) => type !== shown![i]!.type)) shown = own;
+        head = { name, tags: keys.length === 0 ? null : keys.map((key, i) => [key, block.tags[i]!]), unknownTags, fields: shown };
+        tags = block.tags;
+      }
+      tagTexts.nextBlock();
+      for (let from = 0; from < block.times.length; from += PIECE_ROWS) {
+        const to = Math.min(block.times.length, from + PIECE_ROWS);
+        tagTexts.nextBatch();
+        const columns = block.columns.map((cells, i) => {
+          const part = cells === null || to - from === block.times.length ? cells : partOfCells(cells, from, to);
+          return toColumn(part, plan.outputs[i]!.type, tagTexts, to - from);
+        });
+        yield { head, batch: { rowCount: to - from, columns: [{ validity: null, values: block.times.subarray(from, to) }, ...columns] } };
+      }
+    }
+  }
+}
+
+function isKnownTag({ sources }: RunPlan, key: string): boolean {
+  return sources.some((source) => (source.kind === "table" ? source.schema : source.plan.schema).tags.has(key));
+}
+
+const KIND: Readonly<Record<FieldType | "tag", ColumnType>> = {
+  ...{ tag: ColumnType.tag, float: ColumnType.float, integer: ColumnType.integer },
+  ...{ unsigned: ColumnType.unsigned, string: ColumnType.string, boolean: ColumnType.boolean },
+};
+
+const TAG = { columnKind: COLUMN_TYPE_LABEL[ColumnType.tag] };
+
+/** Rows of a piece at most, a multiple of 8: as many as are well written at a time. */
+const PIECE_ROWS = 16_384;
+
+function toColumn(own: AnyCells | null, type: FieldType | null, tagTexts: TagTexts, rowCount: number): ResultColumn {
+  const cells = withoutNaN(own) ?? (type === null ? null : emptyCells(type, rowCount));
+  return cells?.type === "tag" ? tagTexts.column(cells, rowCount) : toResultColumn(cells, rowCount);
+}
+
+/** As the values are; of a column without any, as they would be. */
+function fieldsOf({ outputs }: RunPlan, fields: readonly ResultField[], columns: readonly (AnyCells | null)[]): ResultField[] {
+  return fields.map((field, i) => {
+    return i === 0 ? field : { ...field, type: resultTypeOf(columns[i - 1]?.type ?? outputs[i - 1]!.type) };
+  });
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  return a.every((value, i) => value === b[i]);
+}

@@ -1,0 +1,254 @@
+// Reducers that compute a value of each window's points.
+import { inRange, inSteps, STEP_ROWS, StepCounter, type Steps, sortValues } from "../../model/steps.ts";
+import type { FieldType, Literal } from "../parse/ast.ts";
+import { durationOf } from "./arguments.ts";
+import { newValues, numbersOf, pointsOf, type Values } from "./columns.ts";
+import { integrals } from "./integral.ts";
+import { ALL_TYPES, checkType, NUMBERS, type ReduceContext, type Reduced, type Reducer, type Windows } from "./operator.ts";
+import type { Points, PointValues } from "./points.ts";
+import { areExact, floatsOf, type Integers, takeIntegers, WrappingSum, wordsOf } from "./words.ts";
+
+type Compute = (points: Points, windows: Windows) => Steps<Values>;
+
+/** One value a window. */
+function aggregate(name: string, takes: readonly FieldType[], resultType: Reducer["resultType"], compute: Compute): Reducer {
+  const reducer: Reducer = {
+    ...{ name, arity: [1, 1], takes, label: name, resultType, selects: false, times: "window", isList: false },
+    *reduce(points, windows) {
+      checkType(reducer, points.type);
+      const type = resultType(points.type);
+      return ofWindows(pointsOf(type, windows.startsNs, (yield* compute(points, windows)) as PointValues[typeof type]));
+    },
+  };
+  return reducer;
+}
+
+function ofWindows(points: Points): Reduced {
+  return { points, windows: Int32Array.from({ length: points.times.length }, (_, window) => window), rows: null };
+}
+
+/** Calls `ofRows` with [from, to) of the rows of each window, one stretch after the other, and `endWindow` behind its last row. */
+function* overWindows(
+  { offsets }: Windows,
+  ofRows: (from: number, to: number, window: number) => void,
+  endWindow: (window: number) => void = () => {},
+): Steps<void> {
+  const counter = new StepCounter();
+  for (let window = 0; window + 1 < offsets.length; window++) {
+    const end = offsets[window + 1]!;
+    for (let from = offsets[window]!; from < end; ) {
+      const to = Math.min(end, from + STEP_ROWS);
+      ofRows(from, to, window);
+      if (counter.isDue(1 + to - from)) yield;
+      from = to;
+    }
+    endWindow(window);
+  }
+}
+
+function* counts(_points: Points, { offsets }: Windows): Steps<BigInt64Array> {
+  const values = new BigInt64Array(offsets.length - 1);
+  yield* inSteps(values.length, (from, to) => {
+    for (let i = from; i < to; i++) values[i] = BigInt(offsets[i + 1]! - offsets[i]!);
+  });
+  return values;
+}
+
+/** Integers wrap as 64-bit ones do. */
+function* sums(points: Points, windows: Windows): Steps<Values> {
+  const values = newValues(points.type, windows.offsets.length - 1);
+  if (points.type === "float") {
+    const source = points.values;
+    const floats = values as Float64Array;
+    yield* overWindows(windows, (from, to, window) => {
+      let sum = floats[window]!;
+      for (let row = from; row < to; row++) sum += source[row]!;
+      floats[window] = sum;
+    });
+    return values;
+  }
+  const [source, words] = [wordsOf(points.values as Integers), wordsOf(values as Integers)];
+  const sum = new WrappingSum();
+  yield* overWindows(
+    windows,
+    (from, to) => sum.addAll(source, from, to),
+    (window) => {
+      sum.writeTo(words, window);
+      sum.clear();
+    },
+  );
+  return values;
+}
+
+function* means(points: Points, windows: Windows): Steps<Float64Array> {
+  const { offsets } = windows;
+  const total = yield* sums(points, windows);
+  const values = total instanceof Float64Array ? total : yield* floatsOf(total as Integers);
+  yield* inSteps(values.length, (from, to) => {
+    for (let i = from; i < to; i++) values[i] = values[i]! / (offsets[i + 1]! - offsets[i]!);
+  });
+  return values;
+}
+
+function* spreads(points: Points, windows: Windows): Steps<Values> {
+  const { offsets } = windows;
+  const values = newValues(points.type, offsets.length - 1);
+  const source = points.values as Float64Array | Integers;
+  const keys = yield* sortKeys(points);
+  let [least, most] = [0, 0];
+  yield* overWindows(
+    windows,
+    (from, to, window) => {
+      if (from === offsets[window]) [least, most] = [from, from];
+      for (let row = from; row < to; row++) {
+        if (keys[row]! < keys[least]!) least = row;
+        if (keys[row]! > keys[most]!) most = row;
+      }
+    },
+    (window) => {
+      if (source instanceof Float64Array) (values as Float64Array)[window] = source[most]! - source[least]!;
+      else (values as Integers)[window] = source[most]! - source[least]!;
+    },
+  );
+  return values;
+}
+
+/** The middle value, or what lies between the two middle ones. */
+function* medians(points: Points, { offsets }: Windows): Steps<Float64Array> {
+  const values = new Float64Array(offsets.length - 1);
+  const keys = yield* sortKeys(points);
+  const counter = new StepCounter();
+  for (let i = 0; i < values.length; i++) {
+    const sorted = keys.slice(offsets[i]!, offsets[i + 1]!);
+    yield* sortValues(sorted);
+    const upper = sorted[sorted.length >>> 1]!;
+    const lower = sorted[(sorted.length - 1) >>> 1]!;
+    values[i] =
+      typeof upper === "bigint"
+        ? Number(lower) + Number(upper - (lower as bigint)) / 2
+        : (lower as number) + (upper - (lower as number)) / 2;
+    if (counter.isDue(1 + sorted.length * SORT_COST)) yield;
+  }
+  return values;
+}
+
+/** What a row costs that is sorted, in rows that are looked at. */
+export const SORT_COST = 8;
+
+/** What sorts as the numbers do: floats where they are exact. */
+export function* sortKeys(points: Points): Steps<Float64Array | Integers> {
+  if (points.type === "float") return points.values;
+  const integers = points.values as Integers;
+  return (yield* areExact(integers)) ? yield* floatsOf(integers) : integers;
+}
+
+/** Of a sample; of a single point it is not a number. */
+function* deviations(points: Points, windows: Windows): Steps<Float64Array> {
+  const { offsets } = windows;
+  const values = new Float64Array(offsets.length - 1);
+  const means = new Float64Array(values.length);
+  const source = yield* numbersOf(points);
+  yield* overWindows(windows, (from, to, window) => {
+    let mean = means[window]!;
+    let seen = from - offsets[window]!;
+    for (let row = from; row < to; row++) mean += (source[row]! - mean) / ++seen;
+    means[window] = mean;
+  });
+  yield* overWindows(
+    windows,
+    (from, to, window) => {
+      const mean = means[window]!;
+      let variance = values[window]!;
+      for (let row = from; row < to; row++) variance += (source[row]! - mean) ** 2;
+      values[window] = variance;
+    },
+    (window) => {
+      const count = offsets[window + 1]! - offsets[window]!;
+      values[window] = count < 2 ? Number.NaN : Math.sqrt(values[window]! / (count - 1));
+    },
+  );
+  return values;
+}
+
+/** The most frequent value; of equally frequent ones the one that came first, of values that are all different the least. Of booleans true,
+ *  if they are as many. (1.6.7 documents it so; of many points it takes one or another of them.) */
+function* modes(points: Points, windows: Windows): Steps<Values> {
+  const { offsets } = windows;
+  const values = newValues(points.type, offsets.length - 1);
+  const keys: ArrayLike<number | bigint | string> =
+    points.type === "string" || points.type === "boolean" ? points.values : yield* sortKeys(points);
+  const counter = new StepCounter();
+  for (let i = 0; i < values.length; i++) {
+    const [from, end] = [offsets[i]!, offsets[i + 1]!];
+    const row = points.type === "boolean" ? yield* booleanMode(points.values, from, end) : yield* modeRow(keys, points.times, from, end);
+    // integers of every type are written as they are read
+    (values as (typeof values)[number][])[i] = points.values[row]!;
+    if (counter.isDue(1 + (end - from) * SORT_COST)) yield;
+  }
+  return values;
+}
+
+interface Found {
+  count: number;
+  readonly first: number;
+  last: number;
+}
+
+function* modeRow(keys: ArrayLike<number | bigint | string>, times: BigInt64Array, start: number, end: number): Steps<number> {
+  const found = new Map<number | bigint | string, Found>();
+  yield* inRange(start, end, (from, to) => {
+    for (let row = from; row < to; row++) {
+      const same = found.get(keys[row]!);
+      if (same === undefined) found.set(keys[row]!, { count: 1, first: row, last: row });
+      else {
+        same.count++;
+        same.last = row;
+      }
+    }
+  });
+  // of falling times the last row is the earliest
+  const earliest = (of: Found) => (times[of.last]! < times[of.first]! ? of.last : of.first);
+  const counter = new StepCounter();
+  let [bestKey, best] = found.entries().next().value!;
+  for (const [key, of] of found) {
+    if (counter.isDue(1)) yield;
+    if (of.count < best.count) continue;
+    const [timeNs, bestNs] = [times[earliest(of)]!, times[earliest(best)]!];
+    // of those that came at once it is the greatest, so that it does not matter in which order they lie
+    const isFirst = of.count === 1 ? key < bestKey : timeNs < bestNs || (timeNs === bestNs && key > bestKey);
+    if (of.count > best.count || isFirst) [bestKey, best] = [key, of];
+  }
+  return best.first;
+}
+
+/** Of booleans, a row with the more frequent one. */
+function* booleanMode(values: Uint8Array, start: number, end: number): Steps<number> {
+  let trues = 0;
+  yield* inRange(start, end, (from, to) => {
+    for (let row = from; row < to; row++) trues += values[row]!;
+  });
+  return values.indexOf(trues * 2 >= end - start ? 1 : 0, start);
+}
+
+/** The area below the points, by default times seconds. */
+const INTEGRAL: Reducer = {
+  ...{ name: "integral", arity: [1, 2], takes: NUMBERS, label: "integral", selects: false, times: "window", isList: true },
+  resultType: () => "float",
+  *reduce(points: Points, windows: Windows, args: readonly Literal[], context: ReduceContext) {
+    checkType(INTEGRAL, points.type);
+    const unitNs = args.length > 0 ? Number(durationOf(args[0]!)) : 1e9;
+    const { areas, windows: of } = yield* integrals(points.times, yield* numbersOf(points), windows, { unitNs, ...context });
+    return { points: pointsOf("float", yield* takeIntegers(windows.startsNs, of), areas), windows: of, rows: null };
+  },
+};
+
+export const AGGREGATES: readonly Reducer[] = [
+  aggregate("count", ALL_TYPES, () => "integer", counts),
+  aggregate("sum", NUMBERS, (type) => type, sums),
+  aggregate("mean", NUMBERS, () => "float", means),
+  aggregate("spread", NUMBERS, (type) => type, spreads),
+  aggregate("median", NUMBERS, () => "float", medians),
+  aggregate("stddev", NUMBERS, () => "float", deviations),
+  aggregate("mode", ALL_TYPES, (type) => type, modes),
+  INTEGRAL,
+];

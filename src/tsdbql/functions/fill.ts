@@ -1,0 +1,100 @@
+// `fill`: what stands in windows of a group that have no point.
+import { isPause, StepCounter, type Steps } from "../../model/steps.ts";
+import type { FieldType, Fill } from "../parse/ast.ts";
+import { pointsOf, takeValues, type Values } from "./columns.ts";
+import type { Points, PointValues, WindowPoints } from "./points.ts";
+import { ValidityBuilder } from "./validity.ts";
+
+/** A point for each window that has none. Neither of two ends for `linear` is one that was filled in.
+ *  @param points of one group, at most one a window, with the windows' beginnings as times, in order
+ *  @param startsNs of all windows, in the same order (`windowStarts`) */
+export function* fillWindows(points: Points, startsNs: BigInt64Array, fill: Fill, intervalNs: bigint): Steps<WindowPoints> {
+  if (fill.kind === "none" || points.times.length === 0) return { points, validity: null };
+  const { times } = points;
+  const sources = yield* sourceRows(times, startsNs);
+  const taken = new Int32Array(sources.length);
+  const filledTimes = new BigInt64Array(sources.length);
+  let [last, window] = [-1, 0];
+  for (let i = 0; i < sources.length; i++) {
+    if (isPause(i)) yield;
+    const row = sources[i]!;
+    filledTimes[i] = row >= 0 ? times[row]! : startsNs[window]!;
+    if (window < startsNs.length && startsNs[window] === filledTimes[i]) window++;
+    if (row >= 0) last = row;
+    taken[i] = Math.max(0, last);
+  }
+  const values = yield* takeValues(points.values, taken);
+  const validity = new ValidityBuilder(sources.length);
+  let hasBefore = false;
+  for (let i = 0; i < sources.length; i++) {
+    if (isPause(i)) yield;
+    if (sources[i]! >= 0) hasBefore = true;
+    else if (fill.kind === "value") setConstant(values, i, points.type, fill.value);
+    else if (fill.kind === "linear" && hasBefore && taken[i]! + 1 < times.length && hasValuesBetween(points))
+      setBetween(points, values, i, taken[i]!, lineAt(filledTimes[i]!, times[taken[i]!]!, times[taken[i]! + 1]!, intervalNs));
+    else if (fill.kind !== "previous" || !hasBefore) validity.setNull(i);
+  }
+  return { points: pointsOf(points.type, filledTimes, values as PointValues[typeof points.type]), validity: validity.finish() };
+}
+
+/** For each point and each window without one, in order: the point's row, or -1. */
+function* sourceRows(times: BigInt64Array, startsNs: BigInt64Array): Steps<Int32Array> {
+  const isDescending = startsNs.length > 1 && startsNs[1]! < startsNs[0]!;
+  const sources = new Int32Array(times.length + startsNs.length);
+  let [count, row] = [0, 0];
+  const counter = new StepCounter();
+  for (let window = 0; window < startsNs.length; window++) {
+    if (counter.isDue(1)) yield;
+    const startNs = startsNs[window]!;
+    while (row < times.length && (isDescending ? times[row]! > startNs : times[row]! < startNs)) {
+      sources[count++] = row++;
+      if (counter.isDue(1)) yield;
+    }
+    if (row < times.length && times[row] === startNs) sources[count++] = row++;
+    else sources[count++] = -1;
+  }
+  while (row < times.length) {
+    sources[count++] = row++;
+    if (counter.isDue(1)) yield;
+  }
+  return sources.subarray(0, count);
+}
+
+/** Where on the way between two points a window lies, in whole windows. */
+interface Line {
+  readonly steps: number;
+  readonly of: number;
+}
+
+function lineAt(timeNs: bigint, fromNs: bigint, toNs: bigint, intervalNs: bigint): Line {
+  const from = fromNs / intervalNs;
+  return { steps: Number(timeNs / intervalNs - from), of: Number(toNs / intervalNs - from) };
+}
+
+/** A number in a column of texts is the empty one, in one of booleans false. */
+function setConstant(values: Values, index: number, type: FieldType, constant: number | bigint): void {
+  if (type === "float") (values as Float64Array)[index] = Number(constant);
+  else if (type === "string") (values as string[])[index] = "";
+  else if (type === "boolean") (values as Uint8Array)[index] = 0;
+  else {
+    const whole = typeof constant === "bigint" ? constant : BigInt(Math.trunc(constant));
+    // assignment wraps
+    (values as BigInt64Array | BigUint64Array)[index] = type === "unsigned" && whole < 0n ? 0n : whole;
+  }
+}
+
+function hasValuesBetween({ type }: Points): boolean {
+  return type === "float" || type === "integer" || type === "unsigned";
+}
+
+/** On the line from a row's value to that of the one behind it. */
+function setBetween(points: Points, values: Values, index: number, row: number, { steps, of }: Line): void {
+  if (points.type === "float") {
+    const from = points.values;
+    (values as Float64Array)[index] = ((from[row + 1]! - from[row]!) / of) * steps + from[row]!;
+  } else {
+    const from = points.values as BigInt64Array | BigUint64Array;
+    const slope = Number(from[row + 1]! - from[row]!) / of;
+    (values as BigInt64Array | BigUint64Array)[index] = BigInt(Math.trunc(slope * steps + Number(from[row]!)));
+  }
+}

@@ -1,0 +1,127 @@
+// Functions of each row's numbers: abs, floor, log, pow … A null in an argument, or a value that is no number, gives null.
+import { inSteps, isPause, type Steps } from "../../model/steps.ts";
+import type { FieldType } from "../parse/ast.ts";
+import { toCells } from "./arithmetic.ts";
+import { cellsOf, numbersOf } from "./columns.ts";
+import { type Cells, NUMBERS, type RowFunction } from "./operator.ts";
+import type { PointValues } from "./points.ts";
+import { bothValid } from "./validity.ts";
+import { type Integers, WrappingSum, wordsOf } from "./words.ts";
+
+const isNumber = (type: FieldType) => NUMBERS.includes(type);
+
+/** Of one number a float. */
+function ofNumber(name: string, compute: (x: number) => number): RowFunction {
+  return {
+    ...{ name, arity: [1, 1], resultType: () => "float" },
+    *apply([argument], rowCount) {
+      const cells = toCells(argument!, rowCount);
+      if (!isNumber(cells.type)) return allNull(rowCount);
+      const numbers = yield* numbersOf(cells);
+      const values = new Float64Array(rowCount);
+      yield* inSteps(rowCount, (from, to) => {
+        for (let i = from; i < to; i++) values[i] = compute(numbers[i]!);
+      });
+      return cellsOf("float", values, cells.validity);
+    },
+  };
+}
+
+/** Of two numbers a float. */
+function ofNumbers(name: string, compute: (x: number, y: number) => number): RowFunction {
+  return {
+    ...{ name, arity: [2, 2], resultType: () => "float" },
+    *apply([first, second], rowCount) {
+      const [x, y] = [toCells(first!, rowCount), toCells(second!, rowCount)];
+      if (!isNumber(x.type) || !isNumber(y.type)) return allNull(rowCount);
+      const [a, b] = [yield* numbersOf(x), yield* numbersOf(y)];
+      const values = new Float64Array(rowCount);
+      yield* inSteps(rowCount, (from, to) => {
+        for (let i = from; i < to; i++) values[i] = compute(a[i]!, b[i]!);
+      });
+      return cellsOf("float", values, bothValid(x.validity, y.validity));
+    },
+  };
+}
+
+/** Of a number one of its type: integers are whole already. */
+function ofItsType(name: string, ofFloat: (x: number) => number, ofInteger: (values: Integers) => Steps<Integers>): RowFunction {
+  return {
+    ...{ name, arity: [1, 1] },
+    resultType: ([type]) => (isNumber(type!) ? type! : "float"),
+    *apply([argument], rowCount) {
+      const cells = toCells(argument!, rowCount);
+      if (cells.type === "float") {
+        const values = new Float64Array(rowCount);
+        const floats = cells.values;
+        yield* inSteps(rowCount, (from, to) => {
+          for (let i = from; i < to; i++) values[i] = ofFloat(floats[i]!);
+        });
+        return cellsOf("float", values, cells.validity);
+      }
+      if (!isNumber(cells.type)) return allNull(rowCount);
+      const values = (yield* ofInteger(cells.values as Integers)) as PointValues[typeof cells.type];
+      return cellsOf(cells.type, values, cells.validity);
+    },
+  };
+}
+
+function allNull(rowCount: number): Cells {
+  return cellsOf("float", new Float64Array(rowCount), new Uint8Array((rowCount + 7) >>> 3));
+}
+
+/** The least integer has no positive one and stays. */
+function* absolute(values: Integers): Steps<Integers> {
+  if (values instanceof BigUint64Array) return values;
+  const from = wordsOf(values);
+  const words = new Int32Array(from.length);
+  const sum = new WrappingSum();
+  for (let i = 0; i < values.length; i++) {
+    if (isPause(i)) yield;
+    sum.clear();
+    if (from[2 * i + 1]! < 0) sum.subtract(from, i);
+    else sum.add(from, i);
+    sum.writeTo(words, i);
+  }
+  return new BigInt64Array(words.buffer);
+}
+
+/** Half away from zero. */
+function round(x: number): number {
+  const whole = Math.trunc(x);
+  return Math.abs(x - whole) >= 0.5 ? whole + Math.sign(x) : whole;
+}
+
+/** Of NaN too, 1 to any power is 1, and -1 to an infinite one. */
+function power(x: number, y: number): number {
+  if (x === 1 || (x === -1 && Math.abs(y) === Number.POSITIVE_INFINITY)) return 1;
+  return x ** y;
+}
+
+// biome-ignore lint/correctness/useYield: it is as `absolute` is
+function* unchanged(values: Integers): Steps<Integers> {
+  return values;
+}
+
+const FUNCTIONS: readonly RowFunction[] = [
+  ofItsType("abs", Math.abs, absolute),
+  ofItsType("ceil", Math.ceil, unchanged),
+  ofItsType("floor", Math.floor, unchanged),
+  ofItsType("round", round, unchanged),
+  ofNumber("acos", Math.acos),
+  ofNumber("asin", Math.asin),
+  ofNumber("atan", Math.atan),
+  ofNumber("cos", Math.cos),
+  ofNumber("exp", Math.exp),
+  ofNumber("ln", Math.log),
+  ofNumber("log2", Math.log2),
+  ofNumber("log10", Math.log10),
+  ofNumber("sin", Math.sin),
+  ofNumber("sqrt", Math.sqrt),
+  ofNumber("tan", Math.tan),
+  ofNumbers("atan2", Math.atan2),
+  ofNumbers("log", (x, base) => Math.log(x) / Math.log(base)),
+  ofNumbers("pow", power),
+];
+
+export const ROW_FUNCTIONS: ReadonlyMap<string, RowFunction> = new Map(FUNCTIONS.map((of) => [of.name, of]));

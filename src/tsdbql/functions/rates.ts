@@ -1,0 +1,203 @@
+// Functions of each point and the one before it: derivative, difference, elapsed, and the running sum. Of several points at one time the
+// first counts, except for `elapsed`, which says 0 of the others, and the sum.
+import { inSteps, isPause, type Steps } from "../../model/steps.ts";
+import { SECOND_NS } from "../../model/time/time-units.ts";
+import type { FieldType, Literal } from "../parse/ast.ts";
+import { durationOf } from "./arguments.ts";
+import { pointsOf } from "./columns.ts";
+import { ALL_TYPES, checkType, NUMBERS, type OperatorContext, type Transform } from "./operator.ts";
+import type { Points } from "./points.ts";
+import { areEqual, difference, takeIntegers, WrappingSum, wordsOf } from "./words.ts";
+
+const WORD = 2 ** 32;
+
+/** The change per unit: by default GROUP BY time's length, else a second. Falling times count as if they rose. */
+function derivative(name: string, dropsNegative: boolean): Transform {
+  const transform: Transform = {
+    ...{ name, arity: [1, 2], takes: NUMBERS, label: "derivative" },
+    resultType: () => "float",
+    windowsBefore: () => 1,
+    *apply(points, args, { descending, intervalNs }: OperatorContext) {
+      checkType(transform, points.type);
+      const unitNs = Number(args.length > 0 ? durationOf(args[0]!) : (intervalNs ?? SECOND_NS));
+      const rows = yield* advancingRows(points.times);
+      const changes = yield* changesOf(points, rows);
+      const times = wordsOf(points.times);
+      const kept = new Int32Array(changes.length);
+      const values = new Float64Array(changes.length);
+      let count = 0;
+      for (let i = 0; i < changes.length; i++) {
+        if (isPause(i)) yield;
+        const change = changes[i]!;
+        if (dropsNegative && change < 0) continue;
+        const elapsedNs = difference(times, rows[i + 1]!, rows[i]!);
+        values[count] = change / ((descending ? -elapsedNs : elapsedNs) / unitNs);
+        kept[count++] = rows[i + 1]!;
+      }
+      return pointsOf("float", yield* takeIntegers(points.times, kept.subarray(0, count)), values.slice(0, count));
+    },
+  };
+  return transform;
+}
+
+function differences(name: string, dropsNegative: boolean): Transform {
+  const transform: Transform = {
+    ...{ name, arity: [1, 1], takes: NUMBERS, label: "difference" },
+    resultType: (type) => type,
+    windowsBefore: () => 1,
+    *apply(points) {
+      checkType(transform, points.type);
+      const rows = yield* advancingRows(points.times);
+      return points.type === "float"
+        ? yield* floatDifferences(points.times, points.values, rows, dropsNegative)
+        : yield* integerDifferences(points, rows, dropsNegative);
+    },
+  };
+  return transform;
+}
+
+function* floatDifferences(times: BigInt64Array, from: Float64Array, rows: Int32Array, dropsNegative: boolean): Steps<Points> {
+  const kept = new Int32Array(Math.max(0, rows.length - 1));
+  const values = new Float64Array(kept.length);
+  let count = 0;
+  for (let i = 1; i < rows.length; i++) {
+    if (isPause(i)) yield;
+    const value = from[rows[i]!]! - from[rows[i - 1]!]!;
+    if (dropsNegative && value < 0) continue;
+    values[count] = value;
+    kept[count++] = rows[i]!;
+  }
+  return pointsOf("float", yield* takeIntegers(times, kept.subarray(0, count)), values.slice(0, count));
+}
+
+/** Differences wrap as 64-bit integers do. An unsigned one is negative where the value fell. */
+function* integerDifferences(points: Points, rows: Int32Array, dropsNegative: boolean): Steps<Points> {
+  const { type, times } = points as Extract<Points, { type: "integer" | "unsigned" }>;
+  const from = wordsOf(points.values as BigInt64Array | BigUint64Array);
+  const kept = new Int32Array(Math.max(0, rows.length - 1));
+  const words = new Int32Array(kept.length * 2);
+  const sum = new WrappingSum();
+  let count = 0;
+  for (let i = 1; i < rows.length; i++) {
+    if (isPause(i)) yield;
+    sum.clear();
+    sum.add(from, rows[i]!);
+    sum.subtract(from, rows[i - 1]!);
+    if (dropsNegative && (type === "integer" ? sum.high < 0 : difference64(from, rows[i]!, rows[i - 1]!) < 0)) continue;
+    sum.writeTo(words, count);
+    kept[count++] = rows[i]!;
+  }
+  const keptTimes = yield* takeIntegers(times, kept.subarray(0, count));
+  const bytes = words.buffer.slice(0, count * 8);
+  return type === "integer"
+    ? pointsOf("integer", keptTimes, new BigInt64Array(bytes))
+    : pointsOf("unsigned", keptTimes, new BigUint64Array(bytes));
+}
+
+/** Unsigned value a minus b in a float. */
+function difference64(words: Int32Array, a: number, b: number): number {
+  return ((words[2 * a + 1]! >>> 0) - (words[2 * b + 1]! >>> 0)) * WORD + ((words[2 * a]! >>> 0) - (words[2 * b]! >>> 0));
+}
+
+/** What changed from row to row, in floats: of integers the exact, wrapping difference first. */
+function* changesOf(points: Points, rows: Int32Array): Steps<Float64Array> {
+  const changes = new Float64Array(Math.max(0, rows.length - 1));
+  if (points.type === "float") {
+    const { values } = points;
+    yield* inSteps(changes.length, (from, to) => {
+      for (let i = from; i < to; i++) changes[i] = values[rows[i + 1]!]! - values[rows[i]!]!;
+    });
+    return changes;
+  }
+  const words = wordsOf(points.values as BigInt64Array | BigUint64Array);
+  const sum = new WrappingSum();
+  for (let i = 0; i < changes.length; i++) {
+    if (isPause(i)) yield;
+    if (points.type === "unsigned") {
+      changes[i] = difference64(words, rows[i + 1]!, rows[i]!);
+      continue;
+    }
+    sum.clear();
+    sum.add(words, rows[i + 1]!);
+    sum.subtract(words, rows[i]!);
+    changes[i] = sum.toFloat(false);
+  }
+  return changes;
+}
+
+/** The rows whose time is another than the row's before them. */
+function* advancingRows(times: BigInt64Array): Steps<Int32Array> {
+  const words = wordsOf(times);
+  const rows = new Int32Array(times.length);
+  let count = 0;
+  for (let row = 0; row < times.length; row++) {
+    if (isPause(row)) yield;
+    if (row === 0 || !areEqual(words, row, row - 1)) rows[count++] = row;
+  }
+  return rows.subarray(0, count);
+}
+
+/** Whole units between each point and the one before it, toward zero; of falling times negative. */
+const ELAPSED: Transform = {
+  ...{ name: "elapsed", arity: [1, 2], takes: ALL_TYPES, label: "elapsed" },
+  resultType: () => "integer",
+  windowsBefore: () => 1,
+  *apply(points: Points, args: readonly Literal[]): Steps<Points> {
+    const unitNs = args.length > 0 ? durationOf(args[0]!) : 1n;
+    const unit = Number(unitNs);
+    const times = wordsOf(points.times);
+    const count = Math.max(0, points.times.length - 1);
+    const words = new Int32Array(count * 2);
+    const values = new BigInt64Array(words.buffer);
+    for (let i = 0; i < count; i++) {
+      if (isPause(i)) yield;
+      const elapsedNs = difference(times, i + 1, i);
+      if (Math.abs(elapsedNs) < 2 ** 53 && unit < 2 ** 53) {
+        // exact: a quotient of integers below 2^53 is rounded to an integer only if it is one
+        const units = Math.trunc(elapsedNs / unit);
+        words[2 * i] = (units % WORD) | 0;
+        words[2 * i + 1] = Math.floor(units / WORD);
+      } else values[i] = (points.times[i + 1]! - points.times[i]!) / unitNs;
+    }
+    return pointsOf("integer", points.times.slice(Math.min(1, points.times.length)), values);
+  },
+};
+
+const CUMULATIVE_SUM: Transform = {
+  ...{ name: "cumulative_sum", arity: [1, 1], takes: NUMBERS, label: "cumulative sum" },
+  resultType: (type: FieldType) => type,
+  windowsBefore: () => 0,
+  *apply(points: Points): Steps<Points> {
+    checkType(CUMULATIVE_SUM, points.type);
+    const count = points.times.length;
+    if (points.type === "float") {
+      const values = new Float64Array(count);
+      let total = 0;
+      for (let i = 0; i < count; i++) {
+        if (isPause(i)) yield;
+        total += points.values[i]!;
+        values[i] = total;
+      }
+      return pointsOf("float", points.times, values);
+    }
+    const from = wordsOf(points.values as BigInt64Array | BigUint64Array);
+    const words = new Int32Array(count * 2);
+    const sum = new WrappingSum();
+    for (let i = 0; i < count; i++) {
+      if (isPause(i)) yield;
+      sum.add(from, i);
+      sum.writeTo(words, i);
+    }
+    if (points.type === "integer") return pointsOf("integer", points.times, new BigInt64Array(words.buffer));
+    return pointsOf("unsigned", points.times, new BigUint64Array(words.buffer));
+  },
+};
+
+export const RATES: readonly Transform[] = [
+  derivative("derivative", false),
+  derivative("non_negative_derivative", true),
+  differences("difference", false),
+  differences("non_negative_difference", true),
+  ELAPSED,
+  CUMULATIVE_SUM,
+];

@@ -1,0 +1,135 @@
+// Windows of GROUP BY time(length, offset), on the clock of a time zone: which one a time lies in, which stretches of sorted points they
+// are, and all of a range, for `fill`. A window begins where the zone's clock shows a multiple of the length, plus the offset; where the
+// clock jumps by less than the length, the window around the jump is longer or shorter.
+import { TsdbError } from "../../model/errors.ts";
+import { inSteps, StepCounter, type Steps } from "../../model/steps.ts";
+import type { TimeZone } from "../../model/time/time-zone.ts";
+import type { Windows } from "./operator.ts";
+
+export interface WindowGrid {
+  /** Above 0. */
+  readonly intervalNs: bigint;
+  readonly offsetNs: bigint;
+  /** Null: UTC. */
+  readonly zone: TimeZone | null;
+}
+
+/** The least and greatest time of the language. */
+export const TIME_MIN = -(2n ** 63n) + 2n;
+export const TIME_MAX = 2n ** 63n - 2n;
+
+/** Windows of one group that a statement may ask for, empty ones included. */
+const WINDOWS_MAX = 10_000_000;
+
+/** What finding a window costs, in rows that are looked at. */
+const WINDOW_COST = 16;
+
+export interface Window {
+  readonly startNs: bigint;
+  /** Exclusive. */
+  readonly endNs: bigint;
+}
+
+export function windowAt({ intervalNs, offsetNs, zone }: WindowGrid, timeNs: bigint): Window {
+  const time = timeNs - offsetNs;
+  const zoneNs = zone === null ? 0n : zone.offsetAt(clamp(time));
+  let into = (time + zoneNs) % intervalNs;
+  if (into < 0n) into += intervalNs;
+  let startNs = clamp(time - into + offsetNs);
+  let endNs = clamp(time + intervalNs - into);
+  if (zone !== null) {
+    // a change of the clock between the beginning and the time, smaller than the window
+    const atStart = zoneNs - zone.offsetAt(startNs);
+    if (atStart !== 0n && isShorter(atStart, intervalNs)) startNs += atStart;
+    const endOffsetNs = zone.offsetAt(endNs);
+    const atEnd = zoneNs - endOffsetNs;
+    // skipped time belongs to the window behind it, so the end moves only if the change still lies before it then
+    if (atEnd !== 0n && isShorter(atEnd, intervalNs) && (atEnd > 0n || zone.offsetAt(endNs + atEnd) === endOffsetNs)) endNs += atEnd;
+  }
+  return { startNs, endNs: clamp(endNs + offsetNs) };
+}
+
+const isShorter = (changeNs: bigint, intervalNs: bigint) => (changeNs < 0n ? -changeNs : changeNs) < intervalNs;
+const clamp = (timeNs: bigint) => (timeNs < TIME_MIN ? TIME_MIN : timeNs > TIME_MAX ? TIME_MAX : timeNs);
+
+/** All points in one window, as without GROUP BY time; none without points. */
+export function oneWindow(pointCount: number, { startNs, endNs }: Window): Windows {
+  const count = pointCount === 0 ? 0 : 1;
+  return {
+    startsNs: new BigInt64Array(count).fill(startNs),
+    endsNs: new BigInt64Array(count).fill(endNs),
+    offsets: pointCount === 0 ? new Int32Array(1) : Int32Array.of(0, pointCount),
+  };
+}
+
+/** The windows of sorted times that have points. */
+export function* cutWindows(times: BigInt64Array, grid: WindowGrid, descending: boolean): Steps<Windows> {
+  const counter = new StepCounter();
+  const startsNs: bigint[] = [];
+  const endsNs: bigint[] = [];
+  const offsets: number[] = [0];
+  for (let at = 0; at < times.length; ) {
+    if (counter.isDue(WINDOW_COST)) yield;
+    const { startNs, endNs } = windowAt(grid, times[at]!);
+    at = Math.max(at + 1, descending ? firstBefore(times, startNs, at) : firstFrom(times, endNs, at));
+    startsNs.push(startNs);
+    endsNs.push(endNs);
+    offsets.push(at);
+  }
+  return { startsNs: BigInt64Array.from(startsNs), endsNs: BigInt64Array.from(endsNs), offsets: Int32Array.from(offsets) };
+}
+
+/** The first row from `from` on whose time is not before `boundNs`, of ascending times. */
+const firstFrom = (times: BigInt64Array, boundNs: bigint, from: number) => gallop(times.length, from, (row) => times[row]! >= boundNs);
+
+/** The first row from `from` on whose time is before `boundNs`, of descending times. */
+const firstBefore = (times: BigInt64Array, boundNs: bigint, from: number) => gallop(times.length, from, (row) => times[row]! < boundNs);
+
+/** The first row of which `isPast` holds; it holds of all behind it. Near rows are found in few steps. */
+function gallop(count: number, from: number, isPast: (row: number) => boolean): number {
+  let low = from;
+  let step = 1;
+  while (low + step < count && !isPast(low + step)) {
+    low += step;
+    step *= 2;
+  }
+  let high = Math.min(count, low + step);
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isPast(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Where every window of a range begins, from the one that `fromNs` lies in to that of `toNs`; the last first if descending.
+ *  @throws TsdbError query_limit when there are too many */
+export function* windowStarts(grid: WindowGrid, fromNs: bigint, toNs: bigint, descending: boolean): Steps<BigInt64Array> {
+  const count = (toNs - fromNs) / grid.intervalNs + 1n;
+  if (count > WINDOWS_MAX) throw new TsdbError("query_limit", `max-select-buckets limit exceeded: (${count}/${WINDOWS_MAX})`);
+  const starts = grid.zone === null ? yield* evenStarts(grid, fromNs, toNs) : yield* zonedStarts(grid, fromNs, toNs);
+  return descending ? starts.reverse() : starts;
+}
+
+function* evenStarts(grid: WindowGrid, fromNs: bigint, toNs: bigint): Steps<BigInt64Array> {
+  const first = windowAt(grid, fromNs).startNs;
+  const last = windowAt(grid, toNs).startNs;
+  const starts = new BigInt64Array(last < first ? 0 : Number((last - first) / grid.intervalNs) + 1);
+  yield* inSteps(starts.length, (from, to) => {
+    for (let i = from; i < to; i++) starts[i] = first + BigInt(i) * grid.intervalNs;
+  });
+  return starts;
+}
+
+function* zonedStarts(grid: WindowGrid, fromNs: bigint, toNs: bigint): Steps<BigInt64Array> {
+  const starts: bigint[] = [];
+  const counter = new StepCounter();
+  for (let window = windowAt(grid, fromNs); ; ) {
+    if (counter.isDue(WINDOW_COST)) yield;
+    starts.push(window.startNs);
+    if (window.endNs > toNs || window.endNs >= TIME_MAX) return BigInt64Array.from(starts);
+    const next = windowAt(grid, window.endNs);
+    // where the clock goes back, two windows may share their beginning
+    window = next.startNs > window.startNs ? next : { startNs: window.endNs, endNs: window.endNs + grid.intervalNs };
+  }
+}

@@ -1,0 +1,142 @@
+// Tokens as the parser asks for them: up to two can be given back, bind parameters are put in, and errors get 1.x's words.
+
+import { TsdbError } from "../../model/errors.ts";
+import type { Position } from "./ast.ts";
+import { TSDBQL_LIMITS } from "./limits.ts";
+import type { Params } from "./params.ts";
+import { describeToken, isSpace, Lexer, normalizeText, type Token, type TokenKind } from "./tokens.ts";
+
+/** Parentheses, calls and subqueries in each other. */
+export const NESTING_MAX = TSDBQL_LIMITS.nestingMax;
+const KEPT = 3;
+
+export class TokenStream {
+  private readonly lexer: Lexer;
+  /** The latest ones, the newest last; `back` of them were given back. */
+  private readonly kept: Token[] = [];
+  private back = 0;
+  private nesting = 0;
+  /** Of the expression that was parsed last: nodes from its root to a leaf, or more. */
+  height = 0;
+
+  constructor(
+    text: string,
+    readonly params: Params,
+  ) {
+    this.lexer = new Lexer(normalizeText(text));
+  }
+
+  /** As it is parsed: line ends are `\n`. */
+  get text(): string {
+    return this.lexer.text;
+  }
+
+  /** The next token, spaces and comments too. */
+  scan(): Token {
+    return this.bound(this.fetch(() => this.lexer.scan()));
+  }
+
+  /** The next token that is neither space nor comment. */
+  next(): Token {
+    for (;;) {
+      const token = this.scan();
+      if (token.kind !== "space" && token.kind !== "comment") return token;
+    }
+  }
+
+  /** Gives the newest token back, or the one before. */
+  unscan(): void {
+    this.back++;
+  }
+
+  /** Takes the next token if it is of that kind. */
+  accept(kind: TokenKind): boolean {
+    if (this.next().kind === kind) return true;
+    this.unscan();
+    return false;
+  }
+
+  /** @throws TsdbError bad_query when another one comes */
+  expect(kind: TokenKind, name: string = kind): Token {
+    const token = this.next();
+    if (token.kind !== kind) throw this.unexpected(token, [name]);
+    return token;
+  }
+
+  /** The first character that is not a token yet; "" at the end. */
+  peekChar(): string {
+    return this.lexer.peek();
+  }
+
+  /** True when the next token was given back, so that what `peekChar` sees comes after it. */
+  get hasGivenBack(): boolean {
+    return this.back > 0;
+  }
+
+  skipSpace(): void {
+    if (this.scan().kind !== "space") this.unscan();
+  }
+
+  /** A regular expression where one may stand; null: something else is there. @throws TsdbError bad_query: it does not end */
+  acceptRegex(): Token | null {
+    if (isSpace(this.peekChar())) this.skipSpace();
+    const char = this.peekChar();
+    if (char === "$") {
+      const { kind } = this.scan();
+      this.unscan();
+      if (kind !== "regex") return null;
+    } else if (char !== "/" || this.lexer.isComment()) return null;
+    const token = this.bound(this.fetch(() => this.lexer.scanRegex()));
+    if (token.kind === "bad regex") throw this.errorAt("bad regex: ", token.at);
+    if (token.kind !== "regex") throw this.unexpected(token, ["regex"]);
+    return token;
+  }
+
+  /** Runs `parse` one level deeper. @throws TsdbError bad_query: too deep */
+  nested<T>(at: number, parse: () => T): T {
+    if (this.nesting >= NESTING_MAX) throw this.errorAt(`nested deeper than ${NESTING_MAX} levels`, at);
+    this.nesting++;
+    const result = parse();
+    this.nesting--;
+    return result;
+  }
+
+  /** `found X, expected Y at line L, char C`. */
+  unexpected(found: Token, expected: readonly string[]): TsdbError {
+    return this.errorAt(`found ${describeToken(found)}, expected ${expected.join(", ")}`, found.at);
+  }
+
+  errorAt(message: string, at: number): TsdbError {
+    const { line, column } = this.position(at);
+    return this.error(`${message} at line ${line + 1}, char ${column + 1}`);
+  }
+
+  error(message: string): TsdbError {
+    return new TsdbError("bad_query", `error parsing query: ${message}`);
+  }
+
+  /** Characters are Unicode's, not UTF-16's. */
+  position(at: number): Position {
+    const before = this.text.slice(0, at);
+    const lineFrom = before.lastIndexOf("\n") + 1;
+    let line = 0;
+    for (let end = before.indexOf("\n"); end !== -1; end = before.indexOf("\n", end + 1)) line++;
+    const column = [...before.slice(lineFrom)].length + Math.max(at - this.text.length, 0);
+    return { line, column };
+  }
+
+  private fetch(scan: () => Token): Token {
+    if (this.back > 0) this.back--;
+    else {
+      if (this.kept.length === KEPT) this.kept.shift();
+      this.kept.push(scan());
+    }
+    return this.kept[this.kept.length - 1 - this.back]!;
+  }
+
+  private bound(token: Token): Token {
+    if (token.kind !== "param") return token;
+    const value = this.params.get(token.literal.slice(1));
+    return value === undefined ? token : { ...value, at: token.at };
+  }
+}

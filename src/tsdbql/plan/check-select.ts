@@ -1,0 +1,261 @@
+// What 1.x checks of a SELECT before it looks at any data, in its order and its words; and what it works out on the way: the range of
+// time, the windows, the fields without `time`.
+import { TsdbError } from "../../model/errors.ts";
+import { TimeZone } from "../../model/time/time-zone.ts";
+import type { Call, Dimension, Expression, Fill, Measurement, Select, SelectField } from "../parse/ast.ts";
+import { TSDBQL_LIMITS } from "../parse/limits.ts";
+import { printExpression } from "../parse/print.ts";
+import { expectTime } from "../parse/time-literals.ts";
+import { CallChecks } from "./check-calls.ts";
+import { fold, NO_CONTEXT } from "./fold.ts";
+import { MATH_FUNCTIONS, mathArity } from "./functions.ts";
+import { intersect, splitCondition, TIME_MAX_NS, TIME_MIN_NS } from "./time-range.ts";
+
+export interface Interval {
+  /** Greater than 0. */
+  readonly durationNs: bigint;
+  readonly offsetNs: bigint;
+}
+
+/** A SELECT that has been checked, as far as it can be without knowing any columns. */
+export interface CheckedSelect {
+  /** Without `time`; DISTINCT x is a call. */
+  readonly fields: readonly SelectField[];
+  /** What the column of times is called. */
+  readonly timeName: string;
+  readonly sources: readonly CheckedSource[];
+  readonly condition: Expression | null;
+  /** Inclusive, within TIME_MIN_NS and TIME_MAX_NS, which mean that nothing was said. Empty if the first is later. */
+  readonly minNs: bigint;
+  readonly maxNs: bigint;
+  /** What the statement itself says of time, without those around it. */
+  readonly ownMinNs: bigint;
+  readonly ownMaxNs: bigint;
+  readonly dimensions: readonly Dimension[];
+  readonly interval: Interval | null;
+  readonly fill: Fill;
+  readonly descending: boolean;
+  readonly limit: number;
+  readonly offset: number;
+  readonly slimit: number;
+  readonly soffset: number;
+  readonly timeZone: TimeZone | null;
+  /** INTO: columns are named otherwise. */
+  readonly hasTarget: boolean;
+}
+
+export type CheckedSource = Measurement | { readonly kind: "subquery"; readonly select: CheckedSelect };
+
+/** @throws TsdbError bad_query */
+export function checkSelect(select: Select, nowNs: bigint): CheckedSelect {
+  return new SelectCheck(select, nowNs, null, 0).check();
+}
+
+class SelectCheck {
+  private readonly zone: TimeZone | null;
+  private readonly condition: Expression | null;
+  private readonly dimensions: Dimension[] = [];
+  private interval: Interval | null = null;
+  private readonly descending: boolean;
+  private readonly minNs: bigint;
+  private readonly maxNs: bigint;
+  private readonly ownMinNs: bigint;
+  private readonly ownMaxNs: bigint;
+  private readonly fill: Fill;
+  private readonly inheritsInterval: boolean;
+  private readonly isInner: boolean;
+
+  constructor(
+    private readonly select: Select,
+    private readonly nowNs: bigint,
+    parent: SelectCheck | null,
+    private readonly depth: number,
+  ) {
+    if (depth > TSDBQL_LIMITS.subqueriesMax) throw new TsdbError("bad_query", "too many subqueries in each other");
+    this.zone = zoneOf(select.timeZone);
+    const { bounds, rest } = splitCondition(select.where, { nowNs, zone: this.zone });
+    checkCondition(rest);
+    this.condition = rest;
+    this.checkDimensions();
+    let minNs = bounds.minNs ?? TIME_MIN_NS;
+    let maxNs = bounds.maxNs ?? (this.interval === null ? TIME_MAX_NS : nowNs);
+    this.ownMinNs = minNs;
+    this.ownMaxNs = maxNs;
+    this.descending = parent?.descending ?? select.descending;
+    if (parent !== null) {
+      if (select.descending && !parent.descending) {
+        throw new TsdbError("bad_query", "subqueries must be ordered in the same direction as the query itself");
+      }
+      const cut = intersect({ minNs, maxNs }, { minNs: parent.minNs, maxNs: parent.maxNs });
+      minNs = cut.minNs!;
+      maxNs = cut.maxNs!;
+    }
+    this.minNs = minNs;
+    this.maxNs = maxNs;
+    const fill: Fill = select.fill ?? { kind: "null" };
+    // nulls of an inner statement reach nobody
+    this.fill = (parent !== null || select.into !== null) && fill.kind === "null" && this.hasCalls() ? { kind: "none" } : fill;
+    this.isInner = parent !== null;
+    this.inheritsInterval = this.interval === null && parent !== null && parent.interval !== null;
+    if (this.inheritsInterval) this.interval = parent!.interval;
+  }
+
+  check(): CheckedSelect {
+    const { select } = this;
+    let timeName = "time";
+    const fields: SelectField[] = [];
+    const checks = new CallChecks({
+      hasInterval: this.interval !== null,
+      inheritsInterval: this.inheritsInterval,
+      limit: select.limit,
+      hasTarget: select.into !== null,
+    });
+    for (const field of select.fields) {
+      if (field.expression.kind === "ref" && field.expression.name === "time") {
+        if (field.alias !== null && field.alias !== "") timeName = field.alias;
+        continue;
+      }
+      const expression = fold(field.expression, NO_CONTEXT);
+      checks.field(expression);
+      fields.push({ expression: withoutDistinct(expression), alias: field.alias === "" ? null : field.alias });
+    }
+    const hasOwnInterval = this.interval !== null && !this.inheritsInterval;
+    const fill = select.fill?.kind ?? "null";
+    checks.finish(hasOwnInterval, fill === "null" && this.isInner && hasOwnInterval ? "none" : fill);
+    return {
+      fields,
+      timeName,
+      sources: select.sources.map((source) =>
+        source.kind === "measurement"
+          ? source
+          : { kind: "subquery", select: new SelectCheck(source.select, this.nowNs, this, this.depth + 1).check() },
+      ),
+      condition: this.condition,
+      minNs: this.minNs,
+      maxNs: this.maxNs,
+      ownMinNs: this.ownMinNs,
+      ownMaxNs: this.ownMaxNs,
+      dimensions: this.dimensions,
+      interval: this.interval,
+      fill: this.fill,
+      descending: this.descending,
+      limit: select.limit,
+      offset: select.offset,
+      slimit: select.slimit,
+      soffset: select.soffset,
+      timeZone: this.zone,
+      hasTarget: select.into !== null,
+    };
+  }
+
+  private hasCalls(): boolean {
+    return this.select.fields.some(({ expression }) => containsCall(expression));
+  }
+
+  private checkDimensions(): void {
+    for (const written of this.select.dimensions) {
+      const dimension = fold(written, NO_CONTEXT);
+      if (dimension.kind === "ref" && dimension.name.toLowerCase() === "time") {
+        throw new TsdbError("bad_query", "time() is a function and expects at least one argument");
+      }
+      if (dimension.kind === "call") this.checkTime(dimension);
+      else if (dimension.kind === "ref" || dimension.kind === "wildcard" || dimension.kind === "regex") this.dimensions.push(dimension);
+      else throw new TsdbError("bad_query", "only time and tag dimensions allowed");
+    }
+  }
+
+  private checkTime({ name, args }: Call): void {
+    if (name !== "time") throw new TsdbError("bad_query", "only time() calls allowed in dimensions");
+    if (args.length < 1 || args.length > 2) throw new TsdbError("bad_query", "time dimension expected 1 or 2 arguments");
+    const duration = fold(args[0]!, NO_CONTEXT);
+    if (duration.kind !== "duration") throw new TsdbError("bad_query", "time dimension must have duration argument");
+    if (this.interval !== null) throw new TsdbError("bad_query", "multiple time dimensions not allowed");
+    const durationNs = duration.ns;
+    // an interval of 0 or less is none
+    if (durationNs <= 0n) return;
+    const offsetNs = args[1] === undefined ? 0n : this.offset(fold(args[1], NO_CONTEXT), durationNs);
+    this.interval = { durationNs, offsetNs };
+  }
+
+  private offset(argument: Expression, durationNs: bigint): bigint {
+    switch (argument.kind) {
+      case "duration":
+        return argument.ns % durationNs;
+      case "time":
+        return sinceTruncated(argument.ns, durationNs);
+      case "call":
+        if (argument.name !== "now") throw new TsdbError("bad_query", "time dimension offset function must be now()");
+        if (argument.args.length > 0) throw new TsdbError("bad_query", "time dimension offset now() function requires no arguments");
+        return sinceTruncated(this.nowNs, durationNs);
+      case "string": {
+        const ns = expectTime(argument.value, this.zone);
+        if (ns !== null) throw new TsdbError("bad_query", `invalid time dimension offset: ${printExpression(argument)}`);
+        break;
+      }
+    }
+    throw new TsdbError("bad_query", "time dimension offset must be duration or now()");
+  }
+}
+
+/** From the year 1 to 1970: where durations are counted from when a time is truncated. */
+const YEAR_1_NS = 62_135_596_800n * 1_000_000_000n;
+
+function sinceTruncated(ns: bigint, durationNs: bigint): bigint {
+  const since = (ns + YEAR_1_NS) % durationNs;
+  return since < 0n ? since + durationNs : since;
+}
+
+function zoneOf(name: string | null): TimeZone | null {
+  if (name === null) return null;
+  const zone = TimeZone.of(name);
+  if (zone === null) throw new TsdbError("bad_query", `unable to find time zone ${name}`);
+  return zone;
+}
+
+/** `DISTINCT x` as the call that it is. */
+function withoutDistinct(expression: Expression): Expression {
+  switch (expression.kind) {
+    case "distinct":
+      return { kind: "call", name: "distinct", args: [{ kind: "ref", name: expression.name, cast: null }] };
+    case "call":
+      return { ...expression, args: expression.args.map(withoutDistinct) };
+    case "paren":
+      return { kind: "paren", inner: withoutDistinct(expression.inner) };
+    case "binary":
+      return { ...expression, left: withoutDistinct(expression.left), right: withoutDistinct(expression.right) };
+    default:
+      return expression;
+  }
+}
+
+/** Calls that need points; functions of rows are none. */
+export function containsCall(expression: Expression): boolean {
+  switch (expression.kind) {
+    case "call":
+      return !MATH_FUNCTIONS.has(expression.name) || expression.args.some(containsCall);
+    case "binary":
+      return containsCall(expression.left) || containsCall(expression.right);
+    case "paren":
+      return containsCall(expression.inner);
+    case "distinct":
+      return true;
+    default:
+      return false;
+  }
+}
+
+function checkCondition(condition: Expression | null): void {
+  if (condition === null) return;
+  if (condition.kind === "binary") {
+    checkCondition(condition.left);
+    checkCondition(condition.right);
+  } else if (condition.kind === "call") {
+    const { name, args } = condition;
+    if (!MATH_FUNCTIONS.has(name)) throw new TsdbError("bad_query", `invalid function call in condition: ${printExpression(condition)}`);
+    const wanted = name === "log" ? 1 : mathArity(name);
+    if (args.length !== wanted) {
+      throw new TsdbError("bad_query", `invalid number of arguments for ${name}, expected ${wanted}, got ${args.length}`);
+    }
+    for (const arg of args) checkCondition(arg);
+  }
+}

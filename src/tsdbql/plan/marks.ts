@@ -1,0 +1,60 @@
+// What files of an answer say of its columns: which are the rows' own times, tags and fields, and which were computed. Of several sources
+// the first one decides, as the vendor has it.
+import type { Call, Expression } from "../parse/ast.ts";
+import { isTopBottom, MATH_FUNCTIONS, TRANSFORMS } from "./functions.ts";
+import type { ColumnKind } from "./types.ts";
+
+export interface MarkedSource {
+  /** Null: it has no such column, or has computed it. */
+  markOf(name: string): ColumnKind;
+  /** Its times are those of rows. */
+  readonly keepsTimes: boolean;
+}
+
+export class Marks {
+  /** Of points that were chosen, other columns are those of their rows. */
+  private readonly keepsRows: boolean;
+  /** Times of the answer are those of rows. */
+  readonly keepsTimes: boolean;
+
+  constructor(
+    expressions: readonly Expression[],
+    private readonly source: MarkedSource | undefined,
+    hasInterval: boolean,
+  ) {
+    const calls = expressions.flatMap(callsIn);
+    this.keepsRows = calls.every(({ name }) => choosesRows(name));
+    const isOfRows = (call: Call) =>
+      (choosesRows(call.name) && !hasInterval) || (TRANSFORMS.has(call.name) && call.args[0]?.kind === "ref");
+    this.keepsTimes = source?.keepsTimes === true && calls.every(isOfRows);
+  }
+
+  of(expression: Expression): ColumnKind {
+    if (expression.kind === "ref") return this.keepsRows ? this.column(expression) : null;
+    if (expression.kind !== "call" || (expression.name !== "distinct" && !choosesRows(expression.name))) return null;
+    const [first] = expression.args;
+    return first?.kind === "ref" ? this.column(first) : null;
+  }
+
+  private column({ name }: Expression & { kind: "ref" }): ColumnKind {
+    return this.source?.markOf(name) ?? null;
+  }
+}
+
+function choosesRows(name: string): boolean {
+  return isTopBottom(name) || name === "percentile";
+}
+
+/** Calls of points, without those within them. */
+function callsIn(expression: Expression): readonly Call[] {
+  switch (expression.kind) {
+    case "call":
+      return MATH_FUNCTIONS.has(expression.name) ? expression.args.flatMap(callsIn) : [expression];
+    case "binary":
+      return [...callsIn(expression.left), ...callsIn(expression.right)];
+    case "paren":
+      return callsIn(expression.inner);
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,206 @@
+// A checked SELECT and the columns of its sources make a plan: which calls and columns are read, how its columns are computed of them and
+// what they are called. Nothing is read yet.
+import type { Call, Expression, FieldType, Literal, Measurement, SelectField, VarRef } from "../parse/ast.ts";
+import { printExpression } from "../parse/print.ts";
+import type { CheckedSelect } from "./check-select.ts";
+import { columnNames, compareText, expand, shownTags } from "./fields.ts";
+import { isSelector, isTopBottom, MATH_FUNCTIONS, TRANSFORMS } from "./functions.ts";
+import { type MarkedSource, Marks } from "./marks.ts";
+import { type ColumnKind, kindIn, kindOf, type Schema, typeOf, withTypes } from "./types.ts";
+
+/** A measurement that exists. */
+export interface TableSource<T> {
+  readonly kind: "table";
+  readonly name: string;
+  readonly schema: Schema;
+  readonly table: T;
+}
+
+export interface SelectSource<T> {
+  readonly kind: "select";
+  readonly plan: SelectPlan<T>;
+}
+
+export type PlannedSource<T> = TableSource<T> | SelectSource<T>;
+
+/** A column that is read, with the type that it is read as. */
+export interface PlannedColumn {
+  readonly name: string;
+  readonly kind: ColumnKind;
+}
+
+export interface PlannedCall {
+  readonly name: string;
+  /** What it is computed of: a column, or the answers of another call. */
+  readonly of: PlannedColumn | PlannedCall;
+  /** Behind the column, without tags. */
+  readonly args: readonly Literal[];
+  /** Of top and bottom. */
+  readonly tags: readonly string[];
+  /** Null: its column does not exist, so it gives nothing. */
+  readonly type: FieldType | null;
+  readonly isTransform: boolean;
+  readonly text: string;
+}
+
+export interface PlannedOutput {
+  readonly name: string;
+  readonly expression: Expression;
+  readonly type: FieldType | null;
+  /** A plain tag, whose type is string. */
+  readonly isTag: boolean;
+  /** A tag of top and bottom, which INTO writes as a tag. */
+  readonly isTargetTag: boolean;
+  /** What files say of it; null: it is computed. */
+  readonly mark: ColumnKind;
+}
+
+export interface SelectPlan<T> {
+  readonly checked: CheckedSelect;
+  /** Of measurements, in order; a series bears one. */
+  readonly names: readonly string[];
+  readonly sources: readonly PlannedSource<T>[];
+  readonly outputs: readonly PlannedOutput[];
+  readonly calls: readonly PlannedCall[];
+  /** Columns that are shown beside them or instead of them. */
+  readonly columns: readonly PlannedColumn[];
+  /** Which symbol (calls first, then columns) a call or reference within an output's expression is. */
+  readonly symbols: ReadonlyMap<Expression, number>;
+  readonly dimensions: readonly string[];
+  /** Times are those of rows. */
+  readonly keepsTimes: boolean;
+  /** A single call that chooses points, so that its points keep their own times and bring other columns along. */
+  readonly isSelector: boolean;
+  /** What a statement around this one may read. */
+  readonly schema: Schema;
+}
+
+/** @throws TsdbError bad_query */
+export function planSelect<T>(checked: CheckedSelect, resolve: (measurement: Measurement) => readonly TableSource<T>[]): SelectPlan<T> {
+  const sources = checked.sources.flatMap((source): readonly PlannedSource<T>[] =>
+    source.kind === "measurement" ? resolve(source) : [{ kind: "select", plan: planSelect(source.select, resolve) }],
+  );
+  const schemas = sources.map((source) => (source.kind === "table" ? source.schema : source.plan.schema));
+  const { fields, dimensions } = expand(checked.fields, checked.dimensions, schemas);
+  const isTag = (field: SelectField): field is SelectField & { readonly expression: VarRef } =>
+    field.expression.kind === "ref" && kindOf(field.expression, schemas) === "tag";
+  const symbols = new SymbolTable(schemas);
+  const targetTags = checked.hasTarget ? fields.flatMap((field) => shownTags(field.expression)).filter(isTag) : [];
+  const shown = [...fields.flatMap((field) => [field, ...(checked.hasTarget ? [] : shownTags(field.expression))]), ...targetTags];
+  const names = [...columnNames(fields, checked.timeName, checked.hasTarget), ...targetTags.map(({ expression }) => expression.name)];
+  const marks = new Marks(
+    shown.map(({ expression }) => expression),
+    sources.slice(0, 1).map(markedSource)[0],
+    checked.interval !== null,
+  );
+  const outputs = shown.map((field, i) => {
+    const { expression } = field;
+    const isTargetTag = i >= shown.length - targetTags.length;
+    return {
+      ...{ name: names[i]!, expression, type: typeOf(expression, schemas) },
+      ...{ isTag: isTag(field), isTargetTag, mark: marks.of(expression) },
+    };
+  });
+  for (const { expression } of shown) symbols.collect(expression);
+  return {
+    checked,
+    names: sortedUnique(sources.flatMap((source) => (source.kind === "table" ? [source.name] : source.plan.names))),
+    sources,
+    outputs,
+    ...symbols.result(),
+    dimensions,
+    keepsTimes: marks.keepsTimes,
+    schema: schemaOf(names, outputs, dimensions),
+  };
+}
+
+function markedSource(source: PlannedSource<unknown>): MarkedSource {
+  if (source.kind === "table") return { markOf: (name) => kindIn([source.schema], name), keepsTimes: true };
+  const { outputs, dimensions, keepsTimes } = source.plan;
+  const markOf = (name: string) => outputs.find((output) => output.name === name)?.mark ?? (dimensions.includes(name) ? "tag" : null);
+  return { markOf, keepsTimes };
+}
+
+/** The same text is computed once. */
+class SymbolTable {
+  private readonly calls = new Map<string, { readonly call: PlannedCall; readonly nodes: Expression[] }>();
+  private readonly columns = new Map<string, { readonly column: PlannedColumn; readonly nodes: Expression[] }>();
+
+  constructor(private readonly schemas: readonly Schema[]) {}
+
+  collect(expression: Expression): void {
+    switch (expression.kind) {
+      case "ref": {
+        const column = this.column(expression);
+        const known = this.columns.get(`${column.kind} ${column.name}`);
+        if (known === undefined) this.columns.set(`${column.kind} ${column.name}`, { column, nodes: [expression] });
+        else known.nodes.push(expression);
+        return;
+      }
+      case "call": {
+        if (MATH_FUNCTIONS.has(expression.name)) {
+          for (const arg of expression.args) this.collect(arg);
+          return;
+        }
+        const call = this.call(expression);
+        const known = this.calls.get(call.text);
+        if (known === undefined) this.calls.set(call.text, { call, nodes: [expression] });
+        else known.nodes.push(expression);
+        return;
+      }
+      case "binary":
+        this.collect(expression.left);
+        this.collect(expression.right);
+        return;
+      case "paren":
+        this.collect(expression.inner);
+    }
+  }
+
+  result(): Pick<SelectPlan<unknown>, "calls" | "columns" | "symbols" | "isSelector"> {
+    const symbols = new Map<Expression, number>();
+    const entries = [...this.calls.values(), ...this.columns.values()];
+    entries.forEach(({ nodes }, index) => {
+      for (const node of nodes) symbols.set(node, index);
+    });
+    const calls = [...this.calls.values()].map(({ call }) => call);
+    return {
+      calls,
+      columns: [...this.columns.values()].map(({ column }) => column),
+      symbols,
+      isSelector: calls.length === 1 && isSelector(calls[0]!.name),
+    };
+  }
+
+  private column(ref: VarRef): PlannedColumn {
+    return { name: ref.name, kind: kindOf(ref, this.schemas) };
+  }
+
+  private call(call: Call): PlannedCall {
+    const [first, ...others] = call.args;
+    const of = first!.kind === "call" ? this.call(first!) : this.column(first as VarRef);
+    return {
+      name: call.name,
+      of,
+      args: others.filter((arg): arg is Literal => arg.kind !== "ref"),
+      tags: isTopBottom(call.name) ? others.flatMap((arg) => (arg.kind === "ref" ? [arg.name] : [])) : [],
+      type: typeOf(call, this.schemas),
+      isTransform: TRANSFORMS.has(call.name),
+      text: printExpression(withTypes(call, this.schemas)),
+    };
+  }
+}
+
+/** Fields by the names of columns, tags by the names that are grouped by. */
+function schemaOf(names: readonly string[], outputs: readonly PlannedOutput[], dimensions: readonly string[]): Schema {
+  const types = new Map<string, FieldType>();
+  const tags = new Set(dimensions);
+  outputs.forEach(({ type }, i) => {
+    if (type !== null && !types.has(names[i]!)) types.set(names[i]!, type);
+  });
+  return { fields: types, tags };
+}
+
+function sortedUnique(names: readonly string[]): string[] {
+  return [...new Set(names)].sort(compareText);
+}

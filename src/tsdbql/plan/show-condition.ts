@@ -1,0 +1,156 @@
+// WHERE of the SHOW statements: about the tags of series, or, in SHOW MEASUREMENTS, about the tag values that a measurement has at all.
+// Time has been taken out of it. Where the language says nothing, it is as 1.x does: a comparison with a number is true of every series,
+// and one of two tags asks whether a series has them.
+import { TsdbError } from "../../model/errors.ts";
+import type { Binary, Expression } from "../parse/ast.ts";
+import { printExpression } from "../parse/print.ts";
+import { compileRegex } from "../regex/matcher.ts";
+
+/** What is asked of a text: of a tag's value, "" where there is none, or of a measurement's name. */
+export interface TextCondition {
+  /** The text that it is compared with; null: a regular expression. */
+  readonly text: string | null;
+  /** True: `!=` or `!~`. */
+  readonly isNegated: boolean;
+  accepts(value: string): boolean;
+}
+
+export type SeriesCondition =
+  | { readonly kind: "all" | "none" }
+  | { readonly kind: "and" | "or"; readonly left: SeriesCondition; readonly right: SeriesCondition }
+  | { readonly kind: "name"; readonly of: TextCondition }
+  | { readonly kind: "tag"; readonly tag: string; readonly of: TextCondition }
+  /** Series that have the first tag and, or but not, the second. */
+  | { readonly kind: "has"; readonly tag: string; readonly other: string; readonly hasOther: boolean };
+
+const ALL: SeriesCondition = { kind: "all" };
+const MEASUREMENT_NAME = "_name";
+const COMPARISONS: ReadonlySet<string> = new Set(["=", "!=", "=~", "!~"]);
+
+/** Of SHOW TAG VALUES CARDINALITY: a comparison is false of a series that does not have the tag. @throws TsdbError as `seriesCondition` */
+export function presentCondition(where: Expression | null): SeriesCondition {
+  return withPresence(seriesCondition(where, { kind: "none" }));
+}
+
+const PRESENT: TextCondition = { text: "", isNegated: true, accepts: (value) => value !== "" };
+
+function withPresence(condition: SeriesCondition): SeriesCondition {
+  if (condition.kind === "tag") return { kind: "and", left: condition, right: { ...condition, of: PRESENT } };
+  if (condition.kind !== "and" && condition.kind !== "or") return condition;
+  return { ...condition, left: withPresence(condition.left), right: withPresence(condition.right) };
+}
+
+/** `other`: what a comparison with something else than a text says. @throws TsdbError bad_query in 1.x's words */
+export function seriesCondition(where: Expression | null, other = ALL): SeriesCondition {
+  if (where === null) return ALL;
+  switch (where.kind) {
+    case "paren":
+      return seriesCondition(where.inner, other);
+    case "boolean":
+      return where.value ? ALL : { kind: "none" };
+    case "binary":
+      return where.operator === "AND" || where.operator === "OR" ? both(where, other) : comparison(where, other);
+    default:
+      throw new TsdbError("bad_query", `invalid condition expression: ${printExpression(where)}`);
+  }
+}
+
+function both({ operator, left, right }: Binary, other: SeriesCondition): SeriesCondition {
+  const [a, b] = [seriesCondition(left, other), seriesCondition(right, other)];
+  const [neutral, final] = operator === "AND" ? (["all", "none"] as const) : (["none", "all"] as const);
+  if (a.kind === final || b.kind === neutral) return a;
+  if (b.kind === final || a.kind === neutral) return b;
+  return { kind: operator === "AND" ? "and" : "or", left: a, right: b };
+}
+
+function comparison({ operator, left, right }: Binary, other: SeriesCondition): SeriesCondition {
+  if (!COMPARISONS.has(operator)) throw new TsdbError("bad_query", "invalid tag comparison operator");
+  const isNegated = operator === "!=" || operator === "!~";
+  const [ref, value] = left.kind === "ref" ? [left, right] : [right, left];
+  if (ref.kind !== "ref") return ALL;
+  if (value.kind === "ref") return { kind: "has", tag: ref.name, other: value.name, hasOther: !isNegated };
+  const of = textCondition(value, isNegated);
+  if (of === null) return other;
+  if (ref.name === MEASUREMENT_NAME) return { kind: "name", of };
+  // other names that begin so are those of the server's own lists, and filter nothing here
+  return ref.name.startsWith("_") ? ALL : { kind: "tag", tag: ref.name, of };
+}
+
+/** Null: it is no text that it is compared with. */
+function textCondition(value: Expression, isNegated: boolean): TextCondition | null {
+  if (value.kind === "string") {
+    const text = value.value;
+    return { text, isNegated, accepts: (other) => (other === text) !== isNegated };
+  }
+  if (value.kind !== "regex") return null;
+  const regex = compileRegex(value.source);
+  return { text: null, isNegated, accepts: (other) => regex.test(other) !== isNegated };
+}
+
+/** Which tags a condition looks at. */
+export function tagsOf(condition: SeriesCondition): string[] {
+  if (condition.kind === "and" || condition.kind === "or") return [...tagsOf(condition.left), ...tagsOf(condition.right)];
+  if (condition.kind === "tag") return [condition.tag];
+  return condition.kind === "has" ? [condition.tag, condition.other] : [];
+}
+
+/** What a condition says of all series of one measurement: `name` is decided. */
+export function ofMeasurement(condition: SeriesCondition, name: string): SeriesCondition {
+  if (condition.kind === "name") return condition.of.accepts(name) ? ALL : { kind: "none" };
+  if (condition.kind !== "and" && condition.kind !== "or") return condition;
+  const [a, b] = [ofMeasurement(condition.left, name), ofMeasurement(condition.right, name)];
+  const [neutral, final] = condition.kind === "and" ? (["all", "none"] as const) : (["none", "all"] as const);
+  if (a.kind === final || b.kind === neutral) return a;
+  if (b.kind === final || a.kind === neutral) return b;
+  return { kind: condition.kind, left: a, right: b };
+}
+
+// SHOW MEASUREMENTS ------------------------------------------------------------------------------------------------------------------
+
+/** A measurement passes a comparison of a tag if one of its series has such a value; a negated one if none has, but the tag. */
+export interface MeasurementFilter {
+  /** Whose values it asks for. */
+  readonly tags: readonly string[];
+  accepts(name: string, valuesOf: (tag: string) => Iterable<string>): boolean;
+}
+
+export const EVERY_MEASUREMENT: MeasurementFilter = { tags: [], accepts: () => true };
+
+/** @throws TsdbError bad_query in 1.x's words */
+export function measurementFilter(where: Expression | null): MeasurementFilter {
+  if (where === null) return EVERY_MEASUREMENT;
+  switch (where.kind) {
+    case "paren":
+      return measurementFilter(where.inner);
+    case "binary":
+      return where.operator === "AND" || where.operator === "OR" ? bothFilters(where) : tagFilter(where);
+    default:
+      throw new TsdbError("bad_query", `invalid condition expression: ${printExpression(where)}`);
+  }
+}
+
+function bothFilters({ operator, left, right }: Binary): MeasurementFilter {
+  const [a, b] = [measurementFilter(left), measurementFilter(right)];
+  const tags = [...a.tags, ...b.tags];
+  if (operator === "AND") return { tags, accepts: (name, valuesOf) => a.accepts(name, valuesOf) && b.accepts(name, valuesOf) };
+  return { tags, accepts: (name, valuesOf) => a.accepts(name, valuesOf) || b.accepts(name, valuesOf) };
+}
+
+function tagFilter({ operator, left, right }: Binary): MeasurementFilter {
+  if (!COMPARISONS.has(operator)) throw new TsdbError("bad_query", "invalid tag comparison operator");
+  if (left.kind !== "ref") throw new TsdbError("bad_query", `left side of '${operator}' must be a tag key`);
+  const of = textCondition(right, false);
+  if (of === null) throw new TsdbError("bad_query", `right side of '${operator}' must be a tag value string`);
+  const isNegated = operator === "!=" || operator === "!~";
+  const tag = left.name;
+  if (tag === MEASUREMENT_NAME) return { tags: [], accepts: (name) => of.accepts(name) !== isNegated };
+  const accepts: MeasurementFilter["accepts"] = (_name, valuesOf) => {
+    let hasTag = false;
+    for (const value of valuesOf(tag)) {
+      hasTag = true;
+      if (of.accepts(value)) return !isNegated;
+    }
+    return hasTag && isNegated;
+  };
+  return { tags: [tag], accepts };
+}

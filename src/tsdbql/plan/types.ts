@@ -1,0 +1,138 @@
+// Types of columns and expressions, as far as the schemas of a statement's sources decide them.
+import { TsdbError } from "../../model/errors.ts";
+import type { BinaryOperator, Expression, FieldType, VarRef } from "../parse/ast.ts";
+import { printExpression } from "../parse/print.ts";
+import { callType, MATH_FUNCTIONS } from "./functions.ts";
+
+/** "tag": a text that a row has by its series. Null: there is no such column. */
+export type ColumnKind = FieldType | "tag" | null;
+
+/** The columns that a source has. */
+export interface Schema {
+  readonly fields: ReadonlyMap<string, FieldType>;
+  readonly tags: ReadonlySet<string>;
+}
+
+/** Of several sources' types for one name the first of these is taken. */
+const RANK: Readonly<Record<FieldType | "tag", number>> = { float: 0, integer: 1, unsigned: 2, string: 3, boolean: 4, tag: 5 };
+
+export function strongerKind(a: ColumnKind, b: ColumnKind): ColumnKind {
+  if (a === null || b === null) return a ?? b;
+  return RANK[b] < RANK[a] ? b : a;
+}
+
+export function kindIn(schemas: readonly Schema[], name: string): ColumnKind {
+  let kind: ColumnKind = null;
+  for (const { fields, tags } of schemas) kind = strongerKind(kind, fields.get(name) ?? (tags.has(name) ? "tag" : null));
+  return kind;
+}
+
+/** What a reference means: its cast, else what the sources have. */
+export function kindOf({ name, cast }: VarRef, schemas: readonly Schema[]): ColumnKind {
+  if (cast === null) return kindIn(schemas, name);
+  if (cast === "field") {
+    const kind = kindIn(schemas, name);
+    return kind === "tag" ? null : kind;
+  }
+  return cast === "time" || cast === "duration" ? null : cast;
+}
+
+type ValueKind = ColumnKind | "duration" | "time" | "regex";
+
+/** The type of an expression's values; null: it has none. @throws TsdbError bad_query: operands do not go together */
+export function typeOf(expression: Expression, schemas: readonly Schema[]): FieldType | null {
+  const kind = valueKind(expression, schemas);
+  if (kind === "tag") return "string";
+  return kind === "duration" || kind === "time" || kind === "regex" ? null : kind;
+}
+
+function valueKind(expression: Expression, schemas: readonly Schema[]): ValueKind {
+  switch (expression.kind) {
+    case "ref":
+      return kindOf(expression, schemas);
+    case "number":
+      return "float";
+    case "integer":
+      return expression.unsigned ? "unsigned" : "integer";
+    case "string":
+    case "boolean":
+    case "duration":
+    case "time":
+    case "regex":
+      return expression.kind;
+    case "paren":
+      return valueKind(expression.inner, schemas);
+    case "call": {
+      const [first] = expression.args;
+      const argument = first === undefined ? null : typeOf(first, schemas);
+      if (!MATH_FUNCTIONS.has(expression.name)) return callType(expression.name, argument);
+      for (const arg of expression.args.slice(1)) typeOf(arg, schemas);
+      return mathType(expression.name, argument);
+    }
+    case "binary":
+      return binaryKind(expression.operator, expression, schemas);
+    default:
+      return null;
+  }
+}
+
+const KEEPS_TYPE: ReadonlySet<string> = new Set(["abs", "floor", "ceil", "round", "pow"]);
+
+function mathType(name: string, argument: FieldType | null): FieldType | null {
+  return KEEPS_TYPE.has(name) ? argument : "float";
+}
+
+function binaryKind(operator: BinaryOperator, expression: Expression & { kind: "binary" }, schemas: readonly Schema[]): ValueKind {
+  const left = valueKind(expression.left, schemas);
+  const right = valueKind(expression.right, schemas);
+  if ((left === "unsigned" && right === "integer") || (left === "integer" && right === "unsigned")) {
+    const [signed, whole] = left === "integer" ? [expression.left, expression.right] : [expression.right, expression.left];
+    // an integer that is written down is as unsigned as wanted
+    if (signed.kind !== "integer" || signed.value < 0n) {
+      const isLiteral = whole.kind === "integer";
+      const why = isLiteral
+        ? `cannot use ${operator} with an integer and unsigned literal`
+        : `cannot use ${operator} between an integer and unsigned, an explicit cast is required`;
+      throw typeError(expression, why, schemas);
+    }
+    return "unsigned";
+  }
+  if (left === null || right === null) return left ?? right;
+  const result = resultKind(operator, left, right);
+  if (result === null) throw typeError(expression, `incompatible types: ${left} and ${right}`, schemas);
+  return result;
+}
+
+function resultKind(operator: BinaryOperator, left: ValueKind, right: ValueKind): ValueKind {
+  const isBitwise = operator === "&" || operator === "|" || operator === "^";
+  if (left === "boolean" && right === "boolean")
+    return isBitwise || operator === "AND" || operator === "OR" ? "boolean" : comparison(operator);
+  const isNumber = (kind: ValueKind) => kind === "float" || kind === "integer" || kind === "unsigned";
+  if (!isNumber(left) || !isNumber(right)) return left === right && left === "string" ? comparison(operator) : null;
+  if (left !== "float" && right !== "float") return comparison(operator) ?? left;
+  return isBitwise ? null : (comparison(operator) ?? "float");
+}
+
+function comparison(operator: BinaryOperator): "boolean" | null {
+  return ["=", "!=", "<", "<=", ">", ">="].includes(operator) ? "boolean" : null;
+}
+
+function typeError(expression: Expression, why: string, schemas: readonly Schema[]): TsdbError {
+  return new TsdbError("bad_query", `type error: ${printExpression(withTypes(expression, schemas))}: ${why}`);
+}
+
+/** References as 1.x prints them after planning: `v::float`. */
+export function withTypes(expression: Expression, schemas: readonly Schema[]): Expression {
+  switch (expression.kind) {
+    case "ref":
+      return { ...expression, cast: kindOf(expression, schemas) };
+    case "call":
+      return { ...expression, args: expression.args.map((arg) => withTypes(arg, schemas)) };
+    case "binary":
+      return { ...expression, left: withTypes(expression.left, schemas), right: withTypes(expression.right, schemas) };
+    case "paren":
+      return { kind: "paren", inner: withTypes(expression.inner, schemas) };
+    default:
+      return expression;
+  }
+}

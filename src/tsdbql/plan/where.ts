@@ -1,0 +1,188 @@
+// What a condition asks of the rows of one measurement: of single tags, of single fields, and what only a whole row can answer.
+import type { BinaryOperator, Expression, Literal } from "../parse/ast.ts";
+import { compileRegex } from "../regex/matcher.ts";
+import { type ColumnKind, kindOf, type Schema } from "./types.ts";
+
+export interface TagTest {
+  readonly tag: string;
+  /** The only values that pass; null: they are not known by name. */
+  readonly values: readonly string[] | null;
+  /** How many texts and patterns a value is compared with. */
+  readonly size: number;
+  /** "" is a tag that is absent. */
+  accepts(value: string): boolean;
+}
+
+export interface FieldComparison {
+  readonly field: string;
+  readonly operator: "=" | "!=" | "<" | "<=" | ">" | ">=";
+  /** Of the field's own type. */
+  readonly value: number | bigint | boolean;
+}
+
+/** Of a string field: it is one of them. */
+export interface FieldTexts {
+  readonly field: string;
+  readonly operator: "in";
+  readonly values: readonly string[];
+}
+
+export type FieldTest = FieldComparison | FieldTexts;
+
+export interface Where {
+  /** No row at all satisfies it. */
+  readonly isNever: boolean;
+  readonly tags: readonly TagTest[];
+  readonly fields: readonly FieldTest[];
+  /** All of them must be true of a row; they may need any column. */
+  readonly rows: readonly Expression[];
+}
+
+export const EVERYTHING: Where = { isNever: false, tags: [], fields: [], rows: [] };
+
+export function planWhere(condition: Expression | null, schema: Schema): Where {
+  const tags: TagTest[] = [];
+  const fields: FieldTest[] = [];
+  const rows: Expression[] = [];
+  let isNever = false;
+  for (const part of condition === null ? [] : conjuncts(condition)) {
+    const simple = simpleTest(part, schema);
+    if (simple === false) isNever = true;
+    else if (simple === null) rows.push(part);
+    else if (simple !== true) {
+      if ("tag" in simple) tags.push(simple);
+      else fields.push(simple);
+    }
+  }
+  return { isNever, tags, fields, rows };
+}
+
+function conjuncts(condition: Expression): Expression[] {
+  const parts: Expression[] = [];
+  const left: Expression[] = [condition];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    if (next.kind === "paren") left.push(next.inner);
+    else if (next.kind === "binary" && next.operator === "AND") left.push(next.right, next.left);
+    else parts.push(next);
+  }
+  return parts;
+}
+
+/** True or false: of all rows. Null: it is not simple. */
+function simpleTest(part: Expression, schema: Schema): TagTest | FieldTest | boolean | null {
+  if (part.kind === "boolean") return part.value;
+  if (part.kind !== "binary") return null;
+  const { operator, left, right } = part;
+  if (operator === "OR") return anyOf(part, schema);
+  if (left.kind === "ref" && isLiteral(right)) return refTest(left, operator, right, schema);
+  if (right.kind === "ref" && isLiteral(left)) return refTest(right, MIRRORED[operator] ?? operator, left, schema);
+  return null;
+}
+
+/** Alternatives that all ask of one tag, or for texts of one field, or are decided for all rows. */
+function anyOf(part: Expression, schema: Schema): TagTest | FieldTexts | boolean | null {
+  const tests: (TagTest | FieldTexts)[] = [];
+  const left: Expression[] = [part];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    if (next.kind === "paren") left.push(next.inner);
+    else if (next.kind === "binary" && next.operator === "OR") left.push(next.right, next.left);
+    else {
+      const test = simpleTest(next, schema);
+      if (test === true) return true;
+      if (test === null || (test !== false && "field" in test && test.operator !== "in")) return null;
+      if (test !== false) tests.push(test);
+    }
+  }
+  const [first] = tests;
+  if (first === undefined) return false;
+  if ("field" in first) {
+    const isOfField = (test: TagTest | FieldTexts): test is FieldTexts => "field" in test && test.field === first.field;
+    return tests.every(isOfField) ? { ...first, values: [...new Set(tests.flatMap(({ values }) => values))] } : null;
+  }
+  const isOfTag = (test: TagTest | FieldTexts): test is TagTest => "tag" in test && test.tag === first.tag;
+  if (!tests.every(isOfTag)) return null;
+  return anyTag(first.tag, tests);
+}
+
+/** Passes what one of the tests passes. */
+export function anyTag(tag: string, tests: readonly TagTest[]): TagTest {
+  const values = new Set(tests.flatMap((test) => test.values ?? []));
+  const others = tests.filter((test) => test.values === null);
+  return {
+    tag,
+    values: others.length === 0 ? [...values] : null,
+    size: 1 + others.length,
+    accepts: (value) => values.has(value) || others.some((test) => test.accepts(value)),
+  };
+}
+
+const MIRRORED: Partial<Record<BinaryOperator, BinaryOperator>> = { "<": ">", "<=": ">=", ">": "<", ">=": "<=" };
+
+export function isLiteral(expression: Expression): expression is Literal {
+  return !["ref", "call", "binary", "paren", "wildcard", "distinct"].includes(expression.kind);
+}
+
+function refTest(
+  ref: Expression & { readonly kind: "ref" },
+  operator: BinaryOperator,
+  value: Literal,
+  schema: Schema,
+): TagTest | FieldTest | boolean | null {
+  const kind = kindOf(ref, [schema]);
+  if (isTagLike(kind)) {
+    const test = tagTest(ref.name, operator, value);
+    if (test === false || (kind === "tag" && schema.tags.has(ref.name))) return test;
+    // a tag that no row has
+    return test.accepts("");
+  }
+  if (ref.cast !== null && schema.fields.get(ref.name) !== ref.cast && ref.cast !== "field") return null;
+  return fieldTest(ref.name, kind, operator, value);
+}
+
+/** What is no field counts as a tag, which may be absent everywhere. */
+export function isTagLike(kind: ColumnKind): kind is "tag" | null {
+  return kind === "tag" || kind === null;
+}
+
+/** False: nothing passes. */
+export function tagTest(tag: string, operator: BinaryOperator, value: Literal): TagTest | false {
+  if (value.kind === "string") {
+    const wanted = value.value;
+    if (operator === "=") return { tag, values: [wanted], size: 1, accepts: (text) => text === wanted };
+    return operator === "!=" ? { tag, values: null, size: 1, accepts: (text) => text !== wanted } : false;
+  }
+  if (value.kind !== "regex" || (operator !== "=~" && operator !== "!~")) return false;
+  const regex = compileRegex(value.source);
+  return { tag, values: null, size: 1, accepts: (text) => regex.test(text) === (operator === "=~") };
+}
+
+const COMPARISONS: ReadonlySet<string> = new Set(["=", "!=", "<", "<=", ">", ">="]);
+
+function fieldTest(field: string, kind: ColumnKind, operator: BinaryOperator, literal: Literal): FieldTest | boolean | null {
+  if (!COMPARISONS.has(operator)) return null;
+  const comparison = operator as FieldComparison["operator"];
+  if (kind === "boolean" && literal.kind === "boolean" && (operator === "=" || operator === "!=")) {
+    return { field, operator: comparison, value: literal.value };
+  }
+  if (kind === "string" && literal.kind === "string" && operator === "=") return { field, operator: "in", values: [literal.value] };
+  if (literal.kind !== "number" && literal.kind !== "integer") return null;
+  if (kind === "float") return { field, operator: comparison, value: Number(literal.value) };
+  if (kind !== "integer" && kind !== "unsigned") return null;
+  if (literal.kind === "number") {
+    // beyond 2^53 a comparison as floats is another one than as integers
+    if (!Number.isSafeInteger(literal.value)) return null;
+    return wholeTest(field, kind, comparison, BigInt(literal.value), null);
+  }
+  return wholeTest(field, kind, comparison, literal.value, null);
+}
+
+function wholeTest(
+  field: string,
+  kind: "integer" | "unsigned",
+  operator: FieldComparison["operator"],
+  value: bigint,
+  beyond: null,
+): FieldTest | null {
+  const [least, greatest] = kind === "integer" ? [-(2n ** 63n), 2n ** 63n - 1n] : [0n, 2n ** 64n - 1n];
+  return value < least || value > greatest ? beyond : { field, operator, value };
+}

@@ -1,0 +1,51 @@
+// The keeper's side of feeding caches: what main sends it of their tables, table by table.
+
+import type { CacheKeeper } from "../../caches/cache-keeper.ts";
+import type { CacheKind } from "../../model/caches.ts";
+import { describeError, type ErrorDescription } from "../../model/errors.ts";
+import type { TableSnapshot } from "../../scan/snapshot.ts";
+import type { CacheTotals, FeedMessage, FromQueryWorker, KeepMessage } from "../wire/messages.ts";
+
+export class CacheFeeder {
+  private readonly stopped = new AbortController();
+  private kinds: ReadonlyMap<number, CacheKind> = new Map();
+
+  constructor(private readonly keeper: Pick<CacheKeeper, "feed" | "keepOnly" | "evict" | "stats">) {}
+
+  /** What to answer. Never throws: a table that fails is told of, and the others get theirs. */
+  async feed(id: number, tables: readonly TableSnapshot[], feeds: FeedMessage["feeds"]): Promise<FromQueryWorker> {
+    const failed: { place: number; error: ErrorDescription }[] = [];
+    for (const [place, { caches, clock }] of feeds.entries()) {
+      try {
+        await this.keeper.feed(caches, tables[place]!, clock, this.stopped.signal);
+      } catch (error) {
+        failed.push({ place, error: describeError(error) });
+      }
+    }
+    return { type: "fed", id, failed, totals: this.totals() };
+  }
+
+  /** What to answer. */
+  keep({ id, caches, expiring, nowMs }: KeepMessage): FromQueryWorker {
+    this.kinds = new Map(caches.map((cache) => [cache.id, cache.kind]));
+    this.keeper.keepOnly(caches);
+    this.keeper.evict(expiring, nowMs);
+    return { type: "fed", id, failed: [], totals: this.totals() };
+  }
+
+  /** Ends what is under way, and whatever comes after it. */
+  stop(): void {
+    this.stopped.abort();
+  }
+
+  private totals(): Readonly<Record<CacheKind, CacheTotals>> {
+    const totals = { last: { bytes: 0, keys: 0, rows: 0 }, distinct: { bytes: 0, keys: 0, rows: 0 } };
+    for (const { cacheId, bytes, keys, rows } of this.keeper.stats()) {
+      const total = totals[this.kinds.get(cacheId) ?? "last"];
+      total.bytes += bytes;
+      total.keys += keys;
+      total.rows += rows;
+    }
+    return totals;
+  }
+}

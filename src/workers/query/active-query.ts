@@ -1,0 +1,317 @@
+// One statement for its client: it is run by a worker (worker-run.ts), by another one when the first is lost before it has answered
+// anything. The worker's bytes become a stream under credit: at most ANSWER_WINDOW_BYTES of an answer wait for a slow reader.
+import type { CacheKind } from "../../model/caches.ts";
+import { errorOf, TsdbError } from "../../model/errors.ts";
+import type { QueryAnswer, QueryRequest, RunningQuery } from "../../model/query/query.ts";
+import { type QueryTelemetry, telemetryOf } from "../../model/query/query-telemetry.ts";
+import type { LoggedQuery } from "../../query/query-log.ts";
+import type { SnapshotNeed } from "../../scan/snapshot.ts";
+import type { WireSnapshot } from "../wire/snapshot-wire.ts";
+import type { TableGuess } from "./table-guess.ts";
+import type { TimeLimit } from "./time-limit.ts";
+import type { PinnedSnapshot, RunOwner, StatementMessage, WorkerRun } from "./worker-run.ts";
+
+export interface SnapshotSource {
+  /** @throws TsdbError unknown_database */
+  checkDatabase(database: string): void;
+  /** Tables that do not exist are left out: the engine names them in its error. @throws TsdbError unknown_database */
+  take(database: string, need: SnapshotNeed): PinnedSnapshot;
+}
+
+export interface ActiveQueryOptions {
+  readonly snapshots: SnapshotSource;
+  readonly guess: TableGuess;
+  /** A reader that takes nothing for this long loses its query, and with it the pin. */
+  readonly readerStallMs: number;
+  /** The client has its answer, or an error, or is gone. */
+  readonly onQueryEnd: (outcome: { milliseconds: number; ok: boolean; rowCount: number; caches: readonly CacheKind[] }) => void;
+  /** A worker has done all it had to for a statement. */
+  readonly onTelemetry: (telemetry: QueryTelemetry) => void;
+}
+
+export class ActiveQuery implements RunOwner {
+  /** Null: no worker has it. */
+  private run: WorkerRun | null = null;
+  private runCount = 0;
+  private wasPlaced_ = false;
+  private controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  private contentType = "";
+  private readonly queue: Uint8Array[] = [];
+  private pullWaiting: (() => void) | undefined;
+  private settleHead: { resolve: (answer: QueryAnswer) => void; reject: (error: unknown) => void } | undefined;
+  private clientDone = false;
+  private isDone = false;
+  private wasKilled = false;
+  private rowCount = 0;
+  /** Kinds of the caches that it reads. */
+  private caches: readonly CacheKind[] = [];
+  private stallTimer: ReturnType<typeof setTimeout> | undefined;
+  private readonly startedMs = performance.now();
+  private readonly onAbort = () => this.abandon(new TsdbError("cancelled", "the client went away"));
+  /** Settles once, when the route may send its status. */
+  readonly answer: Promise<QueryAnswer>;
+
+  constructor(
+    readonly id: number,
+    readonly request: QueryRequest,
+    private readonly log: LoggedQuery,
+    private readonly limit: TimeLimit,
+    private readonly options: ActiveQueryOptions,
+    /** No worker does anything for this statement any more. */
+    private readonly onDone: () => void,
+  ) {
+    this.answer = new Promise((resolve, reject) => {
+      this.settleHead = { resolve, reject };
+    });
+    this.request.signal.addEventListener("abort", this.onAbort, { once: true });
+    this.limit.whenOver(() => {
+      const message = `the statement ran longer than ${this.limit.text}, the limit that --query-timeout sets`;
+      this.abandon(new TsdbError("query_limit", message, { limitMs: this.limit.limitMs }));
+    });
+  }
+
+  get label(): { readonly id: string; readonly database: string } {
+    return { id: this.log.id, database: this.request.database };
+  }
+
+  /** Its client has its answer, or an error, or is gone. */
+  get isOver(): boolean {
+    return this.clientDone;
+  }
+
+  /** A worker has had it, though perhaps without beginning it. */
+  get wasPlaced(): boolean {
+    return this.wasPlaced_;
+  }
+
+  /** Undefined when its client has its answer or is gone. */
+  about(id: bigint): RunningQuery | undefined {
+    if (this.clientDone && !this.wasKilled) return undefined;
+    const { database, statement: text } = this.request;
+    return { id, database, text, milliseconds: performance.now() - this.startedMs, status: this.wasKilled ? "killed" : "running" };
+  }
+
+  /** Has it run; nothing when it is over already. */
+  runIn(run: WorkerRun): void {
+    this.run = run;
+    this.runCount += 1;
+    this.wasPlaced_ = true;
+    const { database, statement, format, params, tsdbql, describe } = this.request;
+    try {
+      const early = this.takeEarly(run);
+      run.start({
+        ...{ database, statement, format, params },
+        ...(tsdbql === undefined ? {} : { tsdbql }),
+        ...(describe ? { describe } : {}),
+        ...(early === undefined ? {} : { early }),
+      });
+    } catch (error) {
+      run.end();
+      this.fail(error as Error);
+    }
+  }
+
+  /** The worker that runs it is lost, and what it reads is pinned for as long as that takes. True: it can be run again. */
+  lose(error: Error): boolean {
+    this.leave();
+    // what has been answered cannot be taken back; and what has lost two workers has probably cost them
+    const isAgain = this.settleHead !== undefined && this.runCount === 1;
+    if (!isAgain) this.fail(error);
+    return isAgain;
+  }
+
+  /** True: its worker had not begun it, and never will; another one may have it. */
+  withdraw(): boolean {
+    if (this.clientDone || this.run === null || !this.run.withdraw()) return false;
+    this.leave();
+    this.runCount -= 1;
+    return true;
+  }
+
+  /** No worker will run it. */
+  fail(error: Error): void {
+    this.leave();
+    this.failClient(error);
+    this.done();
+  }
+
+  private leave(): void {
+    if (this.run !== null) this.run.owner = null;
+    this.run = null;
+  }
+
+  receive(message: StatementMessage): void {
+    switch (message.type) {
+      case "pin":
+        if (!this.clientDone) this.pin(message.need, message.keepsEarly);
+        return;
+      case "withdrawn":
+        return; // it is another worker's
+      case "answer":
+        if (this.clientDone) return;
+        this.rowCount = message.rowCount;
+        this.log.timed(message.times);
+        this.settleHead?.resolve({ contentType: message.contentType, body: message.bytes });
+        this.settleHead = undefined;
+        this.endClient(true);
+        return;
+      case "planned":
+        this.log.planned(message.planMs);
+        return;
+      case "head":
+        this.contentType = message.contentType;
+        return;
+      case "bytes":
+        if (this.clientDone) return;
+        this.queue.push(message.bytes);
+        this.limit.pause();
+        this.answerHead();
+        this.deliver();
+        return;
+      case "end":
+        this.rowCount = message.rowCount;
+        this.log.timed(message.times);
+        this.log.fileCount = BigInt(message.scans.reduce((sum, { filesRead }) => sum + filesRead, 0));
+        this.options.onTelemetry(telemetryOf(this.log.id, Math.round((performance.now() - this.startedMs) * 1000), message.scans));
+        this.done();
+        if (this.clientDone) return;
+        this.answerHead();
+        this.deliver();
+        return;
+      case "error":
+        this.failClient(errorOf(message.error));
+        this.done();
+        return;
+    }
+  }
+
+  /** Nobody wants the answer: tells the client why and the worker to stop; the worker's last message ends the rest. */
+  abandon(error: TsdbError): void {
+    if (this.clientDone) return;
+    this.run?.stop();
+    this.failClient(error);
+    if (this.run === null) this.done();
+  }
+
+  /** Somebody else wants it to end. */
+  kill(): void {
+    this.wasKilled = true;
+    this.abandon(new TsdbError("query_limit", "query interrupted"));
+  }
+
+  /** What the worker will probably ask for. @throws TsdbError unknown_database */
+  private takeEarly(run: WorkerRun): { need: SnapshotNeed; snapshot: WireSnapshot } | undefined {
+    const need = this.options.guess.find(this.guessedBy);
+    const snapshot = need === undefined ? undefined : run.sendEarly(this.take(need));
+    return need === undefined || snapshot === undefined ? undefined : { need, snapshot };
+  }
+
+  private take(need: SnapshotNeed): PinnedSnapshot {
+    this.caches = [...new Set(need.caches?.map(({ kind }) => kind))];
+    return this.options.snapshots.take(need.database ?? this.request.database, need);
+  }
+
+  /** Of a statement that names tables of several databases, what it reads first. */
+  private get guessedBy(): string {
+    const { statement, database, tsdbql } = this.request;
+    if (tsdbql === undefined) return statement;
+    return `${database}/${tsdbql.retentionPolicy ?? ""}${JSON.stringify(tsdbql.policyRules ?? {})}\n${statement}`;
+  }
+
+  private pin(need: SnapshotNeed, keepsEarly: boolean): void {
+    const run = this.run!;
+    try {
+      if (!keepsEarly) {
+        run.dropEarly();
+        if (!run.hasPinned) this.options.guess.learn(this.guessedBy, need);
+      }
+      run.send(this.take(need));
+    } catch (error) {
+      this.abandon(error instanceof TsdbError ? error : new TsdbError("bad_query", String(error)));
+    }
+  }
+
+  /** The first bytes (or the end) are here: the route may send its status now. */
+  private answerHead(): void {
+    if (this.settleHead === undefined) return;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.controller = controller;
+        },
+        pull: () => this.pull(),
+        cancel: () => this.abandon(new TsdbError("cancelled", "the client went away")),
+      },
+      { highWaterMark: 0 },
+    );
+    this.settleHead.resolve({ contentType: this.contentType, body });
+    this.settleHead = undefined;
+    this.watchReader();
+  }
+
+  /** The reader wants bytes: one message's worth now, or as soon as it comes. */
+  private pull(): Promise<void> {
+    return new Promise((resolve) => {
+      this.pullWaiting = resolve;
+      this.deliver();
+    });
+  }
+
+  private deliver(): void {
+    const controller = this.controller;
+    if (controller === undefined || this.clientDone) return;
+    if (this.pullWaiting !== undefined) {
+      const next = this.queue.shift();
+      if (next !== undefined) {
+        controller.enqueue(next);
+        this.run?.credit(next.byteLength);
+        this.pullWaiting();
+        this.pullWaiting = undefined;
+        this.watchReader();
+        if (this.queue.length === 0) this.limit.resume();
+      }
+    }
+    if (this.isDone && this.queue.length === 0) {
+      this.endClient(true);
+      controller.close();
+    }
+  }
+
+  /** Starts the clock again in which the reader must take something, if something waits for it. */
+  private watchReader(): void {
+    clearTimeout(this.stallTimer);
+    const { readerStallMs } = this.options;
+    this.stallTimer = setTimeout(() => {
+      if (this.queue.length === 0) this.watchReader();
+      else this.abandon(new TsdbError("cancelled", `the reader took nothing for ${readerStallMs} ms`));
+    }, readerStallMs);
+  }
+
+  private failClient(error: Error): void {
+    if (this.clientDone) return;
+    this.endClient(false, error);
+    if (this.settleHead !== undefined) this.settleHead.reject(error);
+    else this.controller?.error(error);
+    this.settleHead = undefined;
+  }
+
+  private endClient(ok: boolean, error?: Error): void {
+    this.clientDone = true;
+    this.limit.pause();
+    this.log.ended(error);
+    this.queue.length = 0;
+    clearTimeout(this.stallTimer);
+    this.request.signal.removeEventListener("abort", this.onAbort);
+    this.pullWaiting?.();
+    this.pullWaiting = undefined;
+    const { rowCount, caches } = this;
+    this.options.onQueryEnd({ milliseconds: performance.now() - this.startedMs, ok, rowCount, caches });
+  }
+
+  private done(): void {
+    if (this.isDone) return;
+    this.isDone = true;
+    this.run = null;
+    this.onDone();
+  }
+}

@@ -1,0 +1,146 @@
+// Which statements are listed and can be killed, from their first moment to their worker's last word.
+import { describe, expect, test } from "bun:test";
+import { TsdbError } from "../../model/errors.ts";
+import type { QueryAnswer } from "../../model/query/query.ts";
+import { QueryLog } from "../../query/query-log.ts";
+import type { FromQueryWorker, ToQueryWorker } from "../wire/messages.ts";
+import { QueryClient } from "./query-client.ts";
+
+const TIMES = { planMs: 1, computeMs: 1 };
+const CACHE = { bytes: 0, gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
+
+class Client {
+  readonly sent: ToQueryWorker[] = [];
+  readonly client: QueryClient;
+  private readonly worker = {
+    postMessage: (message: ToQueryWorker) => void this.sent.push(message),
+    terminate: () => {},
+    addEventListener: () => {},
+    onmessage: (_: { data: FromQueryWorker }) => {},
+  };
+
+  constructor(concurrentMax = 10) {
+    this.client = new QueryClient({
+      workerCount: 1,
+      firstWorker: { worker: this.worker as unknown as Worker, failure: () => undefined },
+      workerOptions: {
+        shared: null as never,
+        memoryBytes: 0,
+        threads: 1,
+        tempDir: "",
+        cacheBytes: 0,
+        processBytesMax: 0,
+        nativeCallsMax: 1,
+        loopMsMax: 1000,
+      },
+      stuckGraceMs: 1000,
+      memory: { takeOwner: () => 1, releaseOwner: () => 0 },
+      every: () => () => {},
+      removeFolder: () => {},
+      ...{ concurrentMax, timeoutMs: 0, readerStallMs: 60_000 },
+      log: new QueryLog({ entriesMax: 10, clockNs: () => 0n, nowMs: () => 0 }),
+      snapshots: {
+        checkDatabase: () => {},
+        take: () => {
+          throw new TsdbError("unknown_database", "none");
+        },
+      },
+      keeper: { bytesMax: 0, fillsFromHistory: { last: false, distinct: false } },
+      onKeeperReplaced: () => {},
+      onLost: () => {},
+      onQueryEnd: () => {},
+      onTelemetry: () => {},
+    });
+    this.say({ type: "ready" });
+  }
+
+  say(message: FromQueryWorker): void {
+    this.worker.onmessage({ data: message });
+  }
+
+  /** Begins a statement; it is sent to the worker when this resolves. */
+  async begin(statement: string, signal = new AbortController().signal): Promise<{ answer: Promise<QueryAnswer> }> {
+    const answer = this.client.query({ database: "d", statement, params: {}, format: "json", signal });
+    answer.catch(() => {});
+    await new Promise((resolve) => setImmediate(resolve));
+    return { answer };
+  }
+
+  get listed(): [id: bigint, text: string, status: string][] {
+    return this.client.running().map(({ id, text, status }) => [id, text, status]);
+  }
+}
+
+const end = (id: number): FromQueryWorker => ({ type: "end", id, rowCount: 0, scans: [], times: TIMES, cache: CACHE });
+const none = (id: bigint) => ({ kind: "bad_query", message: `no such query id: ${id}` });
+const errorOf = (run: () => void): unknown => {
+  try {
+    run();
+    return null;
+  } catch (error) {
+    return error;
+  }
+};
+
+describe("KILL QUERY", () => {
+  test("a statement that runs: its client is told at once, its worker to stop; until it has it is listed as killed", async () => {
+    const own = new Client();
+    const { answer } = await own.begin("SELECT 1");
+    await own.begin("SELECT 2");
+    expect(own.listed).toEqual([
+      [1n, "SELECT 1", "running"],
+      [2n, "SELECT 2", "running"],
+    ]);
+    own.client.kill(1n);
+    expect(answer).rejects.toMatchObject({ kind: "query_limit", message: "query interrupted" });
+    expect(own.sent.at(-1)).toEqual({ type: "cancel", id: 1 });
+    expect(own.listed).toEqual([
+      [1n, "SELECT 1", "killed"],
+      [2n, "SELECT 2", "running"],
+    ]);
+    expect(errorOf(() => own.client.kill(1n))).toMatchObject({ kind: "bad_query", message: "already killed" });
+    own.say({ type: "error", id: 1, error: { kind: "cancelled", message: "cancelled", details: {} } as never });
+    expect(own.listed).toEqual([[2n, "SELECT 2", "running"]]);
+    expect(errorOf(() => own.client.kill(1n))).toMatchObject(none(1n));
+  });
+
+  test("one that waits for its reader: what it has read stays, then comes the error", async () => {
+    const own = new Client();
+    const { answer } = await own.begin("SELECT 1");
+    own.say({ type: "head", id: 1, contentType: "x" });
+    own.say({ type: "bytes", id: 1, bytes: new Uint8Array([65]) });
+    const reader = ((await answer).body as ReadableStream<Uint8Array>).getReader();
+    expect((await reader.read()).value).toEqual(new Uint8Array([65]));
+    own.client.kill(1n);
+    expect(reader.read()).rejects.toMatchObject({ message: "query interrupted" });
+  });
+
+  test("one whose answer is whole, and one whose client has gone, are over though their worker is not done", async () => {
+    const own = new Client();
+    await own.begin("SELECT 1");
+    own.say({ type: "answer", id: 1, contentType: "x", bytes: new Uint8Array(1), rowCount: 1, times: TIMES });
+    const aborter = new AbortController();
+    await own.begin("SELECT 2", aborter.signal);
+    aborter.abort();
+    expect(own.listed).toEqual([]);
+    for (const id of [1n, 2n]) expect(errorOf(() => own.client.kill(id))).toMatchObject(none(id));
+    own.say(end(1));
+    own.say(end(2));
+    expect(own.client.activeCount).toBe(0);
+  });
+
+  test.each([0n, 1n, 2n ** 53n + 1n, 2n ** 64n - 1n])("id %p is nobody's", (id) => {
+    expect(errorOf(() => new Client().client.kill(id))).toMatchObject(none(id));
+  });
+
+  test("a killed statement's place is another one's once its worker is done", async () => {
+    const own = new Client(1);
+    await own.begin("SELECT 1");
+    await own.begin("SELECT 2");
+    own.client.kill(1n);
+    expect(own.listed).toEqual([[1n, "SELECT 1", "killed"]]);
+    own.say(end(1));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(own.listed).toEqual([[2n, "SELECT 2", "running"]]);
+  });
+});

@@ -1,0 +1,197 @@
+// The main thread's side of statements: implements QueryService by handing each to a worker (query-workers.ts), in turn.
+import type { CacheDef, CacheKind } from "../../model/caches.ts";
+import { TsdbError } from "../../model/errors.ts";
+import type { QueryAnswer, QueryControl, QueryRequest, QueryService, RunningQuery } from "../../model/query/query.ts";
+import type { LoggedQuery, QueryLog } from "../../query/query-log.ts";
+import type { Keeper, TableFeed } from "../caches/cache-feeds.ts";
+import type { CacheState, ToQueryWorker } from "../wire/messages.ts";
+import { ActiveQuery, type ActiveQueryOptions } from "./active-query.ts";
+import { type Permit, Permits } from "./permits.ts";
+import type { Fed, QuerySlot } from "./query-slot.ts";
+import { QueryWorkers, type QueryWorkersOptions } from "./query-workers.ts";
+import { spawnQueryWorker } from "./spawn.ts";
+import { TableGuess } from "./table-guess.ts";
+import { TimeLimit } from "./time-limit.ts";
+import { WorkerRun } from "./worker-run.ts";
+
+export interface QueryClientOptions
+  extends Omit<ActiveQueryOptions, "guess">,
+    Omit<QueryWorkersOptions, "onAgain" | "nowMs" | "every" | "spawn">,
+    Partial<Pick<QueryWorkersOptions, "nowMs" | "every" | "spawn">> {
+  /** Statements that run at a time; the others wait. */
+  readonly concurrentMax: number;
+  /** How long a statement may wait and run, without waiting for its reader; 0 = as long as it takes. */
+  readonly timeoutMs: number;
+  readonly log: QueryLog;
+}
+
+const CLOSE_POLL_MS = 5;
+
+/** Names of functions are words or quoted names of a statement, as they stand there: a statement without these reads no cache. */
+const NAMES_CACHE = /(?:last|distinct)_cache/i;
+
+export class QueryClient implements QueryService, QueryControl, Keeper {
+  readonly workers: QueryWorkers;
+  /** Those that a worker has, or will have. */
+  private readonly queries = new Map<number, ActiveQuery>();
+  private readonly guess = new TableGuess();
+  private readonly permits: Permits;
+  private nextId = 1;
+  private closed = false;
+
+  constructor(private readonly options: QueryClientOptions) {
+    this.permits = new Permits(options.concurrentMax);
+    this.workers = new QueryWorkers({
+      spawn: spawnQueryWorker,
+      nowMs: () => performance.now(),
+      every: (milliseconds, call) => {
+        const timer = setInterval(call, milliseconds);
+        return () => clearInterval(timer);
+      },
+      ...options,
+      onAgain: ({ id }) => void this.place(this.queries.get(id)!),
+    });
+  }
+
+  /** Resolves when every worker can take statements. */
+  async ready(): Promise<void> {
+    await Promise.all(this.workers.live.map((slot) => slot.ready));
+  }
+
+  get activeCount(): number {
+    return this.queries.size;
+  }
+
+  /** Of all workers' caches of decoded data. What a worker counted before it was replaced is lost. */
+  get cache(): CacheState {
+    const sum = { bytes: 0, gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
+    for (const { cache } of this.workers.live) for (const key of Object.keys(sum) as (keyof CacheState)[]) sum[key] += cache[key];
+    return sum;
+  }
+
+  async query(request: QueryRequest): Promise<QueryAnswer> {
+    // statements of the v1-style language name their databases themselves, and some none
+    if (request.tsdbql === undefined) this.options.snapshots.checkDatabase(request.database);
+    if (this.closed) throw new TsdbError("unavailable", "the server is stopping");
+    if (request.signal.aborted) throw new TsdbError("cancelled", "the client went away");
+    const { database, statement, queryType = "sql", describe: unlisted = false } = request;
+    const log = this.options.log.begin({ database, queryType, queryText: statement }, { unlisted });
+    const limit = new TimeLimit(this.options.timeoutMs);
+    try {
+      const permit = this.permits.take();
+      if (permit.ready !== undefined) await this.waitForTurn(permit, request.signal, limit);
+      log.permitted();
+      return await this.run(request, log, limit);
+    } catch (error) {
+      limit.pause();
+      log.ended(error);
+      throw error;
+    }
+  }
+
+  running(): readonly RunningQuery[] {
+    return [...this.queries].flatMap(([id, query]) => query.about(BigInt(id)) ?? []);
+  }
+
+  kill(id: bigint): void {
+    const query = this.queries.get(Number(id));
+    const status = query?.about(id)?.status;
+    if (status === "running") query!.kill();
+    else throw new TsdbError("bad_query", status === "killed" ? "already killed" : `no such query id: ${id}`);
+  }
+
+  feed(feeds: readonly TableFeed[]): Promise<Fed> {
+    const tables = feeds.map(({ table }) => table);
+    return this.askKeeper(feeds, (slot, id) => {
+      const snapshot = slot.snapshots.encode({ tables, catalog: [], isInternal: false, systemRows: {} });
+      return { type: "feed", id, snapshot, feeds: feeds.map(({ caches, clock }) => ({ caches, clock })) };
+    });
+  }
+
+  keep(caches: readonly CacheDef[], expiring: readonly CacheKind[], nowMs: number): Promise<Fed> {
+    return this.askKeeper([], (_, id) => ({ type: "keep", id, caches, expiring, nowMs }));
+  }
+
+  /** Sends what `message` makes when the worker is there, and waits for its answer. */
+  private async askKeeper(tables: readonly TableFeed[], message: (slot: QuerySlot, id: number) => ToQueryWorker): Promise<Fed> {
+    let isSent = false;
+    try {
+      const slot = this.workers.keeper;
+      await slot.ready;
+      if (this.closed) throw new TsdbError("unavailable", "the server is stopping");
+      if (!this.workers.isLive(slot)) throw new TsdbError("unavailable", "the worker was replaced");
+      const id = this.nextId++;
+      const { promise, resolve, reject } = Promise.withResolvers<Fed>();
+      slot.post(message(slot, id));
+      slot.feeds.set(id, { tables, resolve, reject });
+      isSent = true;
+      this.workers.watch();
+      return await promise;
+    } finally {
+      if (!isSent) for (const table of tables) table.release();
+    }
+  }
+
+  private async waitForTurn({ ready, giveUp }: Permit, signal: AbortSignal, limit: TimeLimit): Promise<void> {
+    const onAbort = () => giveUp(new TsdbError("cancelled", "the client went away"));
+    signal.addEventListener("abort", onAbort, { once: true });
+    const message = `the statement waited ${limit.text} for its turn; --max-concurrent-queries and --query-timeout set the limits`;
+    limit.whenOver(() => giveUp(new TsdbError("overloaded", message)));
+    try {
+      await ready;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Hands a statement that has its permit to a worker. */
+  private run(request: QueryRequest, log: LoggedQuery, limit: TimeLimit): Promise<QueryAnswer> {
+    const id = this.nextId++;
+    const query = new ActiveQuery(id, request, log, limit, { ...this.options, guess: this.guess }, () => {
+      this.queries.delete(id);
+      this.permits.release();
+    });
+    this.queries.set(id, query);
+    void this.place(query);
+    return query.answer;
+  }
+
+  /** Finds the statement a worker. */
+  private async place(query: ActiveQuery): Promise<void> {
+    try {
+      for (;;) {
+        const slot = this.slotFor(query.request);
+        await slot.ready;
+        if (query.isOver) return;
+        if (!this.workers.isLive(slot)) continue;
+        const id = query.wasPlaced ? this.nextId++ : query.id;
+        const run = new WorkerRun(id, query, slot, () => slot.runs.delete(id));
+        slot.runs.set(id, run);
+        this.workers.watch();
+        query.runIn(run);
+        return;
+      }
+    } catch (error) {
+      query.fail(error as Error);
+    }
+  }
+
+  /** What reads caches goes to the worker that keeps them. @throws TsdbError unavailable */
+  private slotFor({ statement, tsdbql }: QueryRequest): QuerySlot {
+    return tsdbql === undefined && NAMES_CACHE.test(statement) ? this.workers.keeper : this.workers.choose();
+  }
+
+  /** Takes no more statements and cancels those that run. Resolves when the workers are done with them, or after `graceMs`.
+   *  A worker is ended only when it is idle: DuckDB's threads call into it, and would take the process with them. */
+  async close(graceMs: number): Promise<void> {
+    this.closed = true;
+    const stopping = new TsdbError("unavailable", "the server is stopping");
+    this.permits.refuseAll(stopping);
+    for (const query of [...this.queries.values()]) query.abandon(stopping);
+    for (const slot of this.workers.live) if (slot.feeds.size > 0) slot.post({ type: "stop feeding" });
+    const deadlineMs = performance.now() + graceMs;
+    const isBusy = () => this.workers.live.some((slot) => slot.isBusy);
+    while (isBusy() && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, CLOSE_POLL_MS));
+    this.workers.close();
+  }
+}

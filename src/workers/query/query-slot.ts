@@ -1,0 +1,167 @@
+// One query worker as the main thread sees it: what was sent there and has not come to its end, whether it is there, its memory and its
+// end.
+import { TsdbError } from "../../model/errors.ts";
+import type { TableFeed } from "../caches/cache-feeds.ts";
+import type { CacheState, FromQueryWorker, QueryWorkerOptions, ToQueryWorker } from "../wire/messages.ts";
+import { SnapshotSender } from "../wire/snapshot-wire.ts";
+import { Pulse, SILENT_MS } from "./pulse.ts";
+import type { SpawnedWorker } from "./spawn.ts";
+import type { RunWorker, WorkerRun } from "./worker-run.ts";
+import type { StatementWords } from "./worker-words.ts";
+
+export type Fed = Extract<FromQueryWorker, { type: "fed" }>;
+
+interface PendingFeed {
+  readonly tables: readonly TableFeed[];
+  readonly resolve: (fed: Fed) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export interface SlotEvents {
+  /** It will never take statements: its modules or its engine cannot be loaded. */
+  onStartFailure(slot: QuerySlot, error: TsdbError): void;
+  /** It can do nothing more. */
+  onBroken(slot: QuerySlot, error: Error, culprit?: Culprit): void;
+  /** It reads and writes nothing any more. */
+  onEnded(slot: QuerySlot): void;
+}
+
+/** What broke a worker, and what its client is told. */
+export interface Culprit {
+  readonly run: WorkerRun;
+  readonly error: Error;
+}
+
+const CUT = new TsdbError("query_limit", "a single step of the statement took longer than any may, and was ended");
+
+const NO_CACHE: CacheState = { bytes: 0, gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
+
+export class QuerySlot implements RunWorker {
+  /** In the order in which they were sent. */
+  readonly runs = new Map<number, WorkerRun>();
+  readonly feeds = new Map<number, PendingFeed>();
+  /** What was sent to the worker. */
+  readonly snapshots = new SnapshotSender();
+  readonly pulse = new Pulse();
+  /** Rejects when the worker fails before it can take statements. */
+  readonly ready: Promise<void>;
+  /** As of the last statement that it ended. */
+  cache: CacheState = NO_CACHE;
+  private isReady_ = false;
+  private isEnded = false;
+  private readonly worker: Worker;
+
+  constructor(
+    /** Among the workers; one that takes the place of another has its number. */
+    readonly place: number,
+    { worker, failure }: SpawnedWorker,
+    readonly options: QueryWorkerOptions,
+    readonly words: StatementWords,
+    readonly nowMs: () => number,
+    private readonly events: SlotEvents,
+  ) {
+    this.worker = worker;
+    const ready = Promise.withResolvers<void>();
+    ready.promise.catch(() => {}); // whoever waits for the worker is told
+    this.ready = ready.promise;
+    worker.onmessage = ({ data }: MessageEvent<FromQueryWorker>) => {
+      if (data.type === "ready") {
+        this.isReady_ = true;
+        ready.resolve();
+      } else this.receive(data);
+    };
+    const fail = (message: string) => {
+      if (this.isReady_) {
+        this.events.onBroken(this, new Error(`query worker failed: ${message}`));
+        return;
+      }
+      const error = new TsdbError("io", `the query engine cannot start: ${causeLine(message)}`, { message });
+      ready.reject(error);
+      this.events.onStartFailure(this, error);
+    };
+    worker.onerror = (event) => fail(event.message);
+    worker.addEventListener("close", () => this.ended());
+    const earlier = failure();
+    if (earlier !== undefined) queueMicrotask(() => fail(earlier));
+    this.post({ type: "init", options });
+  }
+
+  /** It takes statements, and answers. */
+  get isThere(): boolean {
+    return this.isReady_ && !this.pulse.isSilent;
+  }
+
+  get isBusy(): boolean {
+    return this.runs.size + this.feeds.size > 0;
+  }
+
+  /** Statements that have run for so long that others would wait for them. */
+  get longCount(): number {
+    let count = 0;
+    for (const { startedMs } of this.runs.values()) {
+      if (this.nowMs() - startedMs <= SILENT_MS) break;
+      count++;
+    }
+    return count;
+  }
+
+  post(message: ToQueryWorker): void {
+    if (!this.isEnded) this.worker.postMessage(message);
+  }
+
+  /** Asks the worker for a sign, unless it owes one. */
+  look(): void {
+    if (!this.isBusy) {
+      this.pulse.rest();
+      return;
+    }
+    const look = this.pulse.look(this.words.answered, this.nowMs());
+    if (look !== null) this.post({ type: "look", look });
+  }
+
+  /** Ends an idle thread, or one that has ended its work. */
+  terminate(): void {
+    this.worker.terminate();
+  }
+
+  private receive(message: Exclude<FromQueryWorker, { type: "ready" }>): void {
+    switch (message.type) {
+      case "fed": {
+        const pending = this.feeds.get(message.id);
+        this.feeds.delete(message.id);
+        for (const table of pending?.tables ?? []) table.release();
+        pending?.resolve(message);
+        return;
+      }
+      case "broken": {
+        const error = new Error(message.message);
+        const run = message.statement === null ? undefined : this.runs.get(message.statement);
+        this.events.onBroken(this, error, run && { run, error: message.isCut ? CUT : error });
+        return;
+      }
+      case "ended":
+        this.ended();
+        return;
+      case "end":
+        this.cache = message.cache;
+        break;
+    }
+    this.runs.get(message.id)?.receive(message);
+  }
+
+  private ended(): void {
+    if (this.isEnded) return;
+    this.isEnded = true;
+    this.events.onEnded(this);
+    for (const run of [...this.runs.values()]) run.end();
+    for (const { tables } of this.feeds.values()) for (const table of tables) table.release();
+    this.feeds.clear();
+  }
+}
+
+/** What went wrong, out of the lines of code and stack that a worker's failure comes with. */
+function causeLine(message: string): string {
+  const lines = message.split("\n");
+  const found = lines.find((line) => /^\s*\w*error: /i.test(line)) ?? lines[0]!;
+  return found.replace(/^\s*\w*error: /i, "").trim();
+}

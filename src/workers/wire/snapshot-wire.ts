@@ -1,0 +1,247 @@
+// A snapshot on its way to a worker. Most of it is what the worker was sent before: each list goes as places in the list before it, beside
+// what is new. Both sides remember the last snapshot of each table, in step because messages keep their order.
+
+import type { TimeRange } from "../../model/query/scan.ts";
+import type { TableDef } from "../../model/rows/column.ts";
+import type { ColumnRun, DictionaryView, Run } from "../../model/rows/run.ts";
+import type { Tombstone } from "../../model/rows/tombstone.ts";
+import type { BlockSnapshot, DatabaseSnapshot, TableSnapshot } from "../../scan/snapshot.ts";
+import type { FileIndexRef } from "../../storage/file-index/list.ts";
+import { type CatalogPart, CatalogReceiver, CatalogSender, type WireCatalog } from "./catalog-wire.ts";
+
+/** Null: the list is as it was. A place below 0 is that of `added[-1 - place]`, others are places in the list before. */
+export type WireList<T> = { readonly places: Int32Array; readonly added: readonly T[] } | null;
+
+export interface WireTable {
+  readonly tableId: number;
+  readonly table: WireList<TableDef>;
+  readonly retentionMinNs: bigint;
+  readonly sequence: number | undefined;
+  readonly lastDeletion: number | undefined;
+  readonly tombstones: readonly Tombstone[];
+  readonly dictionaries: WireList<DictionaryView>;
+  /** Of each run. */
+  readonly columns: WireList<readonly ColumnRun[]>;
+  /** RUN_NUMBERS of each run. */
+  readonly numbers: Float64Array;
+  /** Least and greatest time of each run. */
+  readonly times: BigInt64Array;
+  /** Of the runs that have any, by place. */
+  readonly doubts: ReadonlyMap<number, readonly TimeRange[]>;
+  readonly blocks: WireList<BlockSnapshot>;
+  readonly indexes: WireList<FileIndexRef>;
+}
+
+export interface WireSnapshot {
+  readonly tables: readonly WireTable[];
+  /** Null: the snapshot's list of all tables is empty. */
+  readonly catalog: WireCatalog | null;
+  /** Of the rest nothing is remembered. */
+  readonly rest: Omit<DatabaseSnapshot, "tables" | "catalog">;
+  /** Tables that the sender has forgotten: the next list of such a table is all new. */
+  readonly forgotten: readonly number[];
+}
+
+// | rowCount | seriesPtr | timePtr | seqMin | seqMax | flags: 1 sorted, 2 unique, 4 ascending | place in dictionaries | segment, 0 = open |
+const RUN_NUMBERS = 8;
+const SORTED = 1;
+const UNIQUE = 2;
+const ASCENDING = 4;
+
+/** Tables that are remembered: those used last. */
+const TABLES_MAX = 1000;
+
+/** One per worker, on the main thread. */
+export class SnapshotSender {
+  private readonly tables = new Map<number, TableSender>();
+  private readonly catalog = new CatalogSender();
+
+  constructor(private readonly tablesMax = TABLES_MAX) {}
+
+  /** Of the snapshot's list of all tables, what is to be sent before the snapshot (CatalogSender.ahead). */
+  ahead({ catalog }: DatabaseSnapshot, from: number): CatalogPart | null {
+    return this.catalog.ahead(catalog, from);
+  }
+
+  /** What is made must be sent, in order. */
+  encode({ tables, catalog, ...rest }: DatabaseSnapshot): WireSnapshot {
+    const encoded = tables.map((table) => this.sender(table.table.id).encode(table));
+    const forgotten: number[] = [];
+    for (const tableId of this.tables.keys()) {
+      if (this.tables.size <= this.tablesMax) break;
+      this.tables.delete(tableId);
+      forgotten.push(tableId);
+    }
+    return { tables: encoded, catalog: catalog.length === 0 ? null : this.catalog.encode(catalog), rest, forgotten };
+  }
+
+  private sender(tableId: number): TableSender {
+    const sender = this.tables.get(tableId) ?? new TableSender();
+    // most recently used last
+    this.tables.delete(tableId);
+    this.tables.set(tableId, sender);
+    return sender;
+  }
+}
+
+/** Is told what the worker's tables consist of. */
+export interface PartWatcher {
+  /** A block is no longer part of its table. */
+  blockGone(block: BlockSnapshot): void;
+  /** A segment that takes no more rows (`Run.segment`) is part of a table, for the first time. */
+  segmentCame(segment: number): void;
+  /** It is no longer. */
+  segmentGone(segment: number): void;
+}
+
+/** The worker's side. */
+export class SnapshotReceiver {
+  private readonly tables = new Map<number, TableReceiver>();
+  private readonly catalog = new CatalogReceiver();
+
+  constructor(private readonly watcher: PartWatcher) {}
+
+  /** What was sent ahead of a snapshot. */
+  add(tables: readonly TableDef[]): void {
+    this.catalog.add(tables);
+  }
+
+  decode({ tables, catalog, rest, forgotten }: WireSnapshot): DatabaseSnapshot {
+    const decoded = tables.map((wire) => {
+      let receiver = this.tables.get(wire.tableId);
+      if (receiver === undefined) {
+        receiver = new TableReceiver(this.watcher);
+        this.tables.set(wire.tableId, receiver);
+      }
+      return receiver.decode(wire);
+    });
+    for (const tableId of forgotten) {
+      this.tables.get(tableId)?.forget();
+      this.tables.delete(tableId);
+    }
+    return { tables: decoded, catalog: catalog === null ? [] : this.catalog.decode(catalog), ...rest };
+  }
+}
+
+class TableSender {
+  private readonly table = new ListSender<TableDef>();
+  private readonly dictionaries = new ListSender<DictionaryView>();
+  private readonly columns = new ListSender<readonly ColumnRun[]>();
+  private readonly blocks = new ListSender<BlockSnapshot>();
+  private readonly indexes = new ListSender<FileIndexRef>();
+
+  encode({ table, retentionMinNs, sequence, lastDeletion, tombstones, runs, blocks, indexes = [] }: TableSnapshot): WireTable {
+    const dictionaries = [...new Set(runs.map(({ dictionary }) => dictionary))];
+    const numbers = new Float64Array(runs.length * RUN_NUMBERS);
+    const times = new BigInt64Array(runs.length * 2);
+    const doubts = new Map<number, readonly TimeRange[]>();
+    runs.forEach((run, i) => {
+      const { rowCount, seriesPtr, timePtr, seqMin, seqMax, dictionary, minTimeNs, maxTimeNs } = run;
+      const flags = (run.sorted ? SORTED : 0) | (run.unique ? UNIQUE : 0) | (run.ascending ? ASCENDING : 0);
+      numbers.set(
+        [rowCount, seriesPtr, timePtr, seqMin, seqMax, flags, dictionaries.indexOf(dictionary), run.segment ?? 0],
+        i * RUN_NUMBERS,
+      );
+      times[i * 2] = minTimeNs;
+      times[i * 2 + 1] = maxTimeNs;
+      if (run.doubts !== undefined) doubts.set(i, run.doubts);
+    });
+    return {
+      tableId: table.id,
+      table: this.table.encode([table]),
+      retentionMinNs,
+      sequence,
+      lastDeletion,
+      tombstones,
+      dictionaries: this.dictionaries.encode(dictionaries),
+      columns: this.columns.encode(runs.map(({ columns }) => columns)),
+      numbers,
+      times,
+      doubts,
+      blocks: this.blocks.encode(blocks),
+      indexes: this.indexes.encode(indexes),
+    };
+  }
+}
+
+class TableReceiver {
+  private table: readonly TableDef[] = [];
+  private dictionaries: readonly DictionaryView[] = [];
+  private columns: readonly (readonly ColumnRun[])[] = [];
+  private blocks: readonly BlockSnapshot[] = [];
+  private indexes: readonly FileIndexRef[] = [];
+
+  private segments: ReadonlySet<number> = new Set();
+
+  constructor(private readonly watcher: PartWatcher) {}
+
+  decode(wire: WireTable): TableSnapshot {
+    const { table, retentionMinNs, sequence, lastDeletion, tombstones, dictionaries, columns, numbers, times, doubts, blocks, indexes } =
+      wire;
+    this.table = decodeList(this.table, table);
+    this.dictionaries = decodeList(this.dictionaries, dictionaries);
+    this.columns = decodeList(this.columns, columns);
+    if (blocks !== null) {
+      const kept = new Set(blocks.places);
+      this.blocks.forEach((block, place) => {
+        if (!kept.has(place)) this.watcher.blockGone(block);
+      });
+    }
+    this.blocks = decodeList(this.blocks, blocks);
+    this.indexes = decodeList(this.indexes, indexes);
+    const runs = this.columns.map((runColumns, i): Run => {
+      const at = i * RUN_NUMBERS;
+      const flags = numbers[at + 5]!;
+      return {
+        rowCount: numbers[at]!,
+        seriesPtr: numbers[at + 1]!,
+        timePtr: numbers[at + 2]!,
+        columns: runColumns,
+        dictionary: this.dictionaries[numbers[at + 6]!]!,
+        sorted: (flags & SORTED) !== 0,
+        unique: (flags & UNIQUE) !== 0,
+        doubts: doubts.get(i),
+        ascending: (flags & ASCENDING) !== 0,
+        segment: numbers[at + 7]! || undefined,
+        minTimeNs: times[i * 2]!,
+        maxTimeNs: times[i * 2 + 1]!,
+        seqMin: numbers[at + 3]!,
+        seqMax: numbers[at + 4]!,
+      };
+    });
+    this.setSegments(new Set(runs.flatMap(({ segment }) => segment ?? [])));
+    return { table: this.table[0]!, retentionMinNs, sequence, lastDeletion, tombstones, runs, blocks: this.blocks, indexes: this.indexes };
+  }
+
+  /** The table is not heard of any more. */
+  forget(): void {
+    this.setSegments(new Set());
+  }
+
+  private setSegments(segments: ReadonlySet<number>): void {
+    for (const segment of segments) if (!this.segments.has(segment)) this.watcher.segmentCame(segment);
+    for (const segment of this.segments) if (!segments.has(segment)) this.watcher.segmentGone(segment);
+    this.segments = segments;
+  }
+}
+
+/** Things are the same when they are the same object. */
+class ListSender<T extends object> {
+  private sent: readonly T[] = [];
+  private places = new Map<T, number>();
+
+  encode(list: readonly T[]): WireList<T> {
+    const isSame = list.length === this.sent.length && list.every((item, i) => item === this.sent[i]);
+    if (isSame) return null;
+    const added: T[] = [];
+    const places = Int32Array.from(list, (item) => this.places.get(item) ?? -added.push(item));
+    this.sent = list;
+    this.places = new Map(list.map((item, place) => [item, place]));
+    return { places, added };
+  }
+}
+
+function decodeList<T>(before: readonly T[], wire: WireList<T>): readonly T[] {
+  if (wire === null) return before;
+  return Array.from(wire.places, (place) => (place < 0 ? wire.added[-1 - place]! : before[place]!));
+}
