@@ -229,9 +229,10 @@ export class QueryRunner {
         yield piece;
       }
     };
+    const countedAnswer = { ...answer, pieces: counted() };
     const { contentType, parts } = request.describe
-      ? describePieces(counted())
-      : encodePieces({ ...answer, pieces: counted() }, options, request.format, this.rowText);
+      ? describePieces(countedAnswer)
+      : encodePieces(countedAnswer, options, request.format, this.rowText);
     return {
       contentType,
       parts,

@@ -4,20 +4,10 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { join } from "node:path";
 import { status } from "@grpc/grpc-js";
 import { tableFromIPC } from "apache-arrow";
-import {
-  Action,
-  ActionResult,
-  Any,
-  DESCRIPTOR,
-  FlightData,
-  FlightDescriptor,
-  SchemaResult,
-} from "../../src/api/flight/wire/flight-messages.ts";
-import { encapsulated } from "../../src/api/flight/wire/ipc-messages.ts";
-import { message, plain } from "../../src/api/flight/wire/protobuf.ts";
-import { CreatePrepared, PreparedResult, packAny, unpackAny } from "../../src/api/flight/wire/sql-messages.ts";
+import { SchemaResult } from "../../src/api/flight/wire/flight-messages.ts";
 import { createCache, deleteCache } from "../support/caches.ts";
-import { type CallEnd, FlightClient, ticketMessage } from "../support/flight-server.ts";
+import { FlightClient, ticketMessage } from "../support/flight-server.ts";
+import { answered, descriptorOf, IN_DB, portOf, prepare, preparedCommand, statementCommand, tableOf } from "../support/flight-sql.ts";
 import { plainEnvironment, TestServer } from "../support/server.ts";
 import { metric, post, query, store } from "./client.ts";
 
@@ -172,28 +162,15 @@ test("the command line shows them", async () => {
 });
 
 describe("over Flight", () => {
-  const IN_DB = { headers: { database: "d" } };
-  const SQL = "type.googleapis.com/arrow.flight.protocol.sql.";
-  const OneText = message("one text", { text: plain(1, "string") });
-  const OneBytes = message("one list of bytes", { bytes: plain(1, "bytes") });
   let client: FlightClient;
   beforeAll(() => {
-    client = new FlightClient(Number(server.flightAddress.split(":").at(-1)));
+    client = new FlightClient(portOf(server));
   });
   afterAll(() => client.close());
 
-  const answered = async (call: Promise<CallEnd>): Promise<CallEnd> => {
-    const end = await call;
-    if (end.code !== status.OK) throw new Error(`${status[end.code]}: ${end.details}`);
-    return end;
-  };
-  const rowsOf = ({ messages }: CallEnd) =>
-    tableFromIPC(Buffer.concat(messages.map((data) => encapsulated(FlightData.decode(data)))))
-      .toArray()
-      .map((row) => [row.host, row.f]);
-
   test("a ticket", async () => {
-    expect(rowsOf(await answered(client.call("DoGet", ticketMessage(BY_HOST))))).toEqual(NEWEST.map(({ host, f }) => [host, f]));
+    const rows = tableOf(await answered(client.call("DoGet", ticketMessage(BY_HOST)))).toArray();
+    expect(rows.map((row) => [row.host, row.f])).toEqual(NEWEST.map(({ host, f }) => [host, f]));
     const { code, details } = await client.call("DoGet", ticketMessage("SELECT * FROM last_cache('cpu', 'no')"));
     expect([status[code], details]).toEqual([
       "INVALID_ARGUMENT",
@@ -203,19 +180,13 @@ describe("over Flight", () => {
 
   test("a statement is described as it is answered, prepared or not", async () => {
     const describe = async (asks: Uint8Array) => {
-      const descriptor = FlightDescriptor.encode({ type: DESCRIPTOR.command, command: asks });
-      const [schema] = (await answered(client.call("GetSchema", descriptor, IN_DB))).messages;
+      const [schema] = await answered(client.call("GetSchema", descriptorOf(asks), IN_DB));
       return tableFromIPC(SchemaResult.decode(schema!).schema).schema.fields.map(({ name, type }) => `${name} ${type}`);
     };
-    const command = (name: string, value: Uint8Array) => Any.encode({ typeUrl: SQL + name, value });
-    const answer = await answered(client.call("DoGet", ticketMessage(BY_HOST)));
-    const fields = tableFromIPC(Buffer.concat(answer.messages.map((data) => encapsulated(FlightData.decode(data))))).schema.fields;
+    const { fields } = tableOf(await answered(client.call("DoGet", ticketMessage(BY_HOST)))).schema;
     const wanted = fields.map(({ name, type }) => `${name} ${type}`);
-    expect(await describe(command("CommandStatementQuery", OneText.encode({ text: BY_HOST })))).toEqual(wanted);
-    const body = packAny(CreatePrepared, { query: BY_HOST });
-    const [result] = (await answered(client.call("DoAction", Action.encode({ type: "CreatePreparedStatement", body }), IN_DB))).messages;
-    const { handle } = unpackAny(PreparedResult, ActionResult.decode(result!).body);
-    expect(await describe(command("CommandPreparedStatementQuery", OneBytes.encode({ bytes: handle })))).toEqual(wanted);
+    expect(await describe(statementCommand(BY_HOST))).toEqual(wanted);
+    expect(await describe(preparedCommand((await prepare(client, BY_HOST)).handle))).toEqual(wanted);
   });
 });
 
@@ -246,7 +217,7 @@ test("a token reads the caches of its databases alone", async () => {
   };
   expect(await read("mine")).toEqual({ status: 200, text: '[{"h":"mine"}]' });
   expect((await read("theirs")).status).toBe(403);
-  const client = new FlightClient(Number(own.flightAddress.split(":").at(-1)));
+  const client = new FlightClient(portOf(own));
   const headers = { authorization: `Bearer ${token}` };
   const codes = ["mine", "theirs"].map(async (db) => {
     const { code } = await client.call("DoGet", ticketMessage("SELECT h FROM last_cache('t')", db), { headers });

@@ -1,7 +1,6 @@
 // Prepared statements of Flight SQL with parameters, as drivers use them: made, bound, asked about, run; of every type, several times, with
 // several rows. Columns and rows are those that the same statement with its values written out has.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { status } from "@grpc/grpc-js";
 import {
   Binary,
   type DataType,
@@ -21,34 +20,21 @@ import {
   Vector,
   vectorFromArray,
 } from "apache-arrow";
-import {
-  Action,
-  ActionResult,
-  Any,
-  DESCRIPTOR,
-  FlightData,
-  FlightDescriptor,
-  FlightInfo,
-  PutResult,
-  Ticket,
-} from "../../src/api/flight/wire/flight-messages.ts";
-import { encapsulated, splitWhole } from "../../src/api/flight/wire/ipc-messages.ts";
-import { message, plain } from "../../src/api/flight/wire/protobuf.ts";
-import { CreatePrepared, PreparedResult, PutPreparedResult, packAny, unpackAny } from "../../src/api/flight/wire/sql-messages.ts";
-import { type CallEnd, FlightClient } from "../support/flight-server.ts";
+import { DESCRIPTOR, FlightData, PutResult, Ticket } from "../../src/api/flight/wire/flight-messages.ts";
+import { splitWhole } from "../../src/api/flight/wire/ipc-messages.ts";
+import { PutPreparedResult } from "../../src/api/flight/wire/sql-messages.ts";
+import { FlightClient } from "../support/flight-server.ts";
+import { answered, IN_DB, infoOf, portOf, prepare, preparedCommand, tableOf } from "../support/flight-sql.ts";
 import { TestServer } from "../support/server.ts";
 import { store } from "./client.ts";
 
 setDefaultTimeout(60_000);
 
-const OneBytes = message("one list of bytes", { bytes: plain(1, "bytes") });
-const IN_DB = { headers: { database: "d" } };
-
 let server: TestServer;
 let client: FlightClient;
 beforeAll(async () => {
   server = await TestServer.start({ withFlight: true });
-  client = new FlightClient(Number(server.flightAddress.split(":").at(-1)));
+  client = new FlightClient(portOf(server));
   const lines = [
     'cpu,host=a v=1.5,n=3i,u=18446744073709551615u,s="x",ok=true 1000000000',
     'cpu,host=b v=2.5,n=4i,u=1u,s="y",ok=false 2000000001',
@@ -61,39 +47,20 @@ afterAll(async () => {
   await server.dispose();
 });
 
-async function answered(call: Promise<CallEnd>): Promise<Uint8Array[]> {
-  const { messages, code, details } = await call;
-  if (code !== status.OK) throw new Error(`${status[code]}: ${details}`);
-  return messages;
-}
-
-const asks = (handle: Uint8Array) =>
-  Any.encode({
-    typeUrl: "type.googleapis.com/arrow.flight.protocol.sql.CommandPreparedStatementQuery",
-    value: OneBytes.encode({ bytes: handle }),
-  });
-const descriptor = (handle: Uint8Array) => ({ type: DESCRIPTOR.command, path: [], command: asks(handle) });
-
-async function prepare(query: string) {
-  const body = packAny(CreatePrepared, { query });
-  const [result] = await answered(client.call("DoAction", Action.encode({ type: "CreatePreparedStatement", body }), IN_DB));
-  return unpackAny(PreparedResult, ActionResult.decode(result!).body);
-}
-
 async function bind(handle: Uint8Array, columns: Readonly<Record<string, Vector>>): Promise<Uint8Array> {
   const messages = splitWhole(tableToIPC(new Table(columns), "stream"));
   const [first, ...others] = messages.map(({ header, body }) => ({ header, body }));
-  const data = [{ ...first, descriptor: descriptor(handle) }, ...others].map((each) => FlightData.encode(each));
+  const data = [{ ...first, descriptor: { type: DESCRIPTOR.command, path: [], command: preparedCommand(handle) } }, ...others].map((each) =>
+    FlightData.encode(each),
+  );
   const [result] = await answered(client.put(data, IN_DB));
   return PutPreparedResult.decode(PutResult.decode(result!).appMetadata).handle!;
 }
 
 /** Columns as they were promised, and rows. */
 async function run(handle: Uint8Array): Promise<{ columns: string[]; rows: unknown[][] }> {
-  const [info] = await answered(client.call("GetFlightInfo", FlightDescriptor.encode(descriptor(handle)), IN_DB));
-  const { endpoints, schema } = FlightInfo.decode(info!);
-  const messages = await answered(client.call("DoGet", Ticket.encode(endpoints[0]!.ticket!)));
-  const table = tableFromIPC(Buffer.concat(messages.map((data) => encapsulated(FlightData.decode(data)))));
+  const { endpoints, schema } = await infoOf(client, preparedCommand(handle));
+  const table = tableOf(await answered(client.call("DoGet", Ticket.encode(endpoints[0]!.ticket!))));
   const columnsOf = (from: Table) => from.schema.fields.map(({ name, type }) => `${name} ${type}`);
   expect(columnsOf(tableFromIPC(schema))).toEqual(columnsOf(table));
   return { columns: columnsOf(table), rows: table.toArray().map((row) => [...row].map(([, value]) => value)) };
@@ -118,11 +85,11 @@ describe("the schema of parameters", () => {
     // what says nothing of a type can be bound as text
     ["SELECT ? AS x", ["$1 Utf8"]],
     ["SELECT 1", []],
-  ])("%s", async (query, types) => expect(typesOf((await prepare(query)).parameterSchema)).toEqual(types));
+  ])("%s", async (query, types) => expect(typesOf((await prepare(client, query)).parameterSchema)).toEqual(types));
 });
 
 test("the schema of the answer is in the answer to CreatePreparedStatement", async () => {
-  expect(typesOf((await prepare("SELECT host, v FROM cpu WHERE v > ?")).datasetSchema)).toEqual(["host Utf8", "v Float64"]);
+  expect(typesOf((await prepare(client, "SELECT host, v FROM cpu WHERE v > ?")).datasetSchema)).toEqual(["host Utf8", "v Float64"]);
 });
 
 const VALUES: [query: string, columns: Record<string, Vector>, rows: unknown[][]][] = [
@@ -151,12 +118,12 @@ const VALUES: [query: string, columns: Record<string, Vector>, rows: unknown[][]
 
 describe("values", () => {
   test.each(VALUES)("%s, %#", async (query, columns, rows) => {
-    const { handle } = await prepare(query);
+    const { handle } = await prepare(client, query);
     expect((await run(await bind(handle, columns))).rows).toEqual(rows);
   });
 
   test("have their types in the answer", async () => {
-    const { handle } = await prepare("SELECT ? AS i, ? AS f, ? AS s, ? AS t, ? AS d, ? AS b, ? AS none");
+    const { handle } = await prepare(client, "SELECT ? AS i, ? AS f, ? AS s, ? AS t, ? AS d, ? AS b, ? AS none");
     const bound = await bind(handle, {
       ...{ i: one(new Int64(), 7n), f: one(new Float64(), 0.5), s: one(new Utf8(), "é") },
       ...{ t: raw(new Timestamp(TimeUnit.MILLISECOND), BigInt64Array.of(1n)), d: raw(new DateDay(), Int32Array.of(1)) },
@@ -169,7 +136,7 @@ describe("values", () => {
 });
 
 test("a handle is bound and run again and again, each time on its own", async () => {
-  const { handle } = await prepare("SELECT v FROM cpu WHERE host = ?");
+  const { handle } = await prepare(client, "SELECT v FROM cpu WHERE host = ?");
   const [a, b] = [await bind(handle, { p: one(new Utf8(), "a") }), await bind(handle, { p: one(new Utf8(), "b") })];
   expect((await run(a)).rows).toEqual([[1.5]]);
   // drivers bind the handle that they were given last
@@ -181,7 +148,7 @@ test("a handle is bound and run again and again, each time on its own", async ()
 
 describe("several rows", () => {
   test("run the statement once each, and make one answer", async () => {
-    const { handle } = await prepare("SELECT host, v FROM cpu WHERE host = ? OR v < ?");
+    const { handle } = await prepare(client, "SELECT host, v FROM cpu WHERE host = ? OR v < ?");
     const bound = await bind(handle, { h: made(["b", "z", "a", null], new Utf8()), v: made([0, null, null, 0], new Float64()) });
     const { rows } = await run(bound);
     expect(rows.slice(0, 2).sort()).toEqual([["b", 2.5], ["c", -1]]); // biome-ignore format: rows
@@ -189,7 +156,7 @@ describe("several rows", () => {
   });
 
   test("a NULL among values has their type", async () => {
-    const { handle } = await prepare("SELECT ? AS x");
+    const { handle } = await prepare(client, "SELECT ? AS x");
     const seconds = { length: 2, data: BigInt64Array.of(1n, 0n), nullCount: 1, nullBitmap: Uint8Array.of(1) };
     const times = new Vector([makeData({ type: new Timestamp(TimeUnit.SECOND), ...seconds })]);
     for (const [column, rows] of [
@@ -205,19 +172,19 @@ describe("several rows", () => {
   });
 
   test("two hundred of them", async () => {
-    const { handle } = await prepare("SELECT ? + 1 AS x");
+    const { handle } = await prepare(client, "SELECT ? + 1 AS x");
     const values = Array.from({ length: 200 }, (_, i) => BigInt(i));
     const { rows } = await run(await bind(handle, { p: made(values, new Int64()) }));
     expect(rows).toEqual(values.map((value) => [value + 1n]));
   });
 
   test("none of them: columns without rows", async () => {
-    const { handle } = await prepare("SELECT host, v FROM cpu WHERE host = ?");
+    const { handle } = await prepare(client, "SELECT host, v FROM cpu WHERE host = ?");
     expect(await run(await bind(handle, { p: made([], new Utf8()) }))).toEqual({ columns: ["host Utf8", "v Float64"], rows: [] });
   });
 
   test("one that fails ends the answer", async () => {
-    const { handle } = await prepare("SELECT 1 / ? AS x");
+    const { handle } = await prepare(client, "SELECT 1 / ? AS x");
     const bound = await bind(handle, { p: made([1n, 0n, 1n], new Int64()) });
     const end = await run(bound).catch((error: Error) => error.message);
     expect(end).toMatch(/INVALID_ARGUMENT: .*Divide by zero/);
@@ -231,9 +198,9 @@ test.each([
   ["SELECT v FROM nowhere WHERE v > ?", null, /table 'public.iox.nowhere' not found/],
 ] as const)("%s is refused, %#", async (query, columns, message) => {
   const refused = async () => {
-    const { handle } = await prepare(query);
+    const { handle } = await prepare(client, query);
     const bound = columns === null ? handle : Object.keys(columns).length === 0 ? handle : await bind(handle, columns);
-    const messages = await answered(client.call("DoGet", Ticket.encode({ ticket: asks(bound) }), IN_DB));
+    const messages = await answered(client.call("DoGet", Ticket.encode({ ticket: preparedCommand(bound) }), IN_DB));
     return messages.length;
   };
   expect(await refused().catch((error: Error) => error.message)).toMatch(message);

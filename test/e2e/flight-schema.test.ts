@@ -1,11 +1,11 @@
 // What the schemas of Flight's answers say, and their rows, in every state of the rows: clients make points, series and frames of them by
 // the types, kinds and metadata alone.
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { status } from "@grpc/grpc-js";
-import { type Table, tableFromIPC } from "apache-arrow";
-import { FlightData, Ticket } from "../../src/api/flight/wire/flight-messages.ts";
+import type { Table } from "apache-arrow";
+import { FlightData } from "../../src/api/flight/wire/flight-messages.ts";
 import { encapsulated } from "../../src/api/flight/wire/ipc-messages.ts";
-import { FlightClient } from "../support/flight-server.ts";
+import { FlightClient, ticketMessage } from "../support/flight-server.ts";
+import { answered, IN_DB, infoOf, portOf, statementCommand, tableOf } from "../support/flight-sql.ts";
 import { ROW_STATES, type RowState, type RowStep } from "../support/row-states.ts";
 import { inEveryState } from "../support/served-rows.ts";
 import type { TestServer } from "../support/server.ts";
@@ -30,6 +30,7 @@ const KIND = {
   boolean: "Bool iox::column_type::field::boolean",
 } as const;
 const OTHERS = { n: KIND.integer, u: KIND.unsigned, s: KIND.string, ok: KIND.boolean };
+const OTHERS_BY_NAME = { n: KIND.integer, ok: KIND.boolean, s: KIND.string, u: KIND.unsigned };
 const HEAD = { "iox::measurement": KIND.measurement, time: KIND.time };
 
 interface Case {
@@ -87,8 +88,33 @@ const CASES: readonly (Case & { readonly language: "sql" | "influxql" })[] = [
     ...{ language: "influxql", q: "SELECT last(v) + 1 AS x FROM cpu", keys: [], columns: { ...HEAD, x: KIND.float } },
     rows: [["cpu", 3000, 4.5]],
   },
+  // without rows the columns are those that rows would have
   {
-    ...{ language: "influxql", q: "SELECT v FROM cpu WHERE v > 100", keys: [], columns: HEAD, rows: [] },
+    ...{ language: "influxql", q: "SELECT v, n, host FROM cpu WHERE v > 100", keys: [], rows: [] },
+    columns: { ...HEAD, v: KIND.float, n: KIND.integer, host: KIND.tag },
+  },
+  {
+    ...{ language: "influxql", q: "SELECT * FROM cpu WHERE time > 5000 GROUP BY region, host", rows: [] },
+    ...{ columns: { ...HEAD, host: KIND.tag, region: KIND.tag, ...OTHERS_BY_NAME, v: KIND.float }, keys: [["host", 2, false], ["region", 3, false]] },
+  },
+  {
+    ...{ language: "influxql", q: "SELECT mean(n) AS m, count(s), last(u) FROM cpu WHERE time > 5000 GROUP BY host", keys: [["host", 2, false]] },
+    ...{ columns: { ...HEAD, host: KIND.tag, m: KIND.float, count: KIND.integer, last: KIND.unsigned }, rows: [] },
+  },
+  {
+    ...{ language: "influxql", q: "SELECT x FROM (SELECT max(n) AS x FROM cpu WHERE host = 'z')", keys: [], rows: [] },
+    columns: { ...HEAD, x: KIND.integer },
+  },
+  // nothing says which they would be
+  { language: "influxql", q: "SELECT v FROM nothing", keys: [], columns: HEAD, rows: [] },
+  { language: "influxql", q: "SELECT nothing FROM cpu", keys: [], columns: HEAD, rows: [] },
+  {
+    ...{ language: "influxql", q: "SHOW TAG VALUES FROM nothing WITH KEY = host", keys: [], rows: [] },
+    columns: { "iox::measurement": KIND.measurement, key: KIND.string, value: KIND.string },
+  },
+  {
+    ...{ language: "influxql", q: "SHOW FIELD KEY CARDINALITY FROM nothing", keys: [], rows: [] },
+    columns: { "iox::measurement": KIND.measurement, count: KIND.integer },
   },
   {
     ...{ language: "influxql", q: "SHOW MEASUREMENTS", keys: [] },
@@ -116,14 +142,20 @@ function found(q: string, table: Table): Case {
   return { q, columns: Object.fromEntries(fields.map((field) => [field.name, kind(field)])), keys, rows };
 }
 
+/** The schema that GetFlightInfo has for the statement. */
+async function promised(client: FlightClient, q: string, language: string): Promise<Uint8Array> {
+  const headers = { ...IN_DB.headers, "x-influxdata-query-language": language };
+  return (await infoOf(client, statementCommand(q), { headers })).schema;
+}
+
 async function askAll(server: TestServer): Promise<Case[]> {
-  const client = new FlightClient(Number(server.flightAddress.split(":").at(-1)));
+  const client = new FlightClient(portOf(server));
   const answers: Case[] = [];
   for (const { language, q } of CASES) {
-    const ticket = new TextEncoder().encode(JSON.stringify({ database: "d", sql_query: q, query_type: language }));
-    const { messages, code, details } = await client.call("DoGet", Ticket.encode({ ticket }));
-    if (code !== status.OK) throw new Error(`${q}: ${status[code]}: ${details}`);
-    answers.push(found(q, tableFromIPC(Buffer.concat(messages.map((data) => encapsulated(FlightData.decode(data)))))));
+    const messages = await answered(client.call("DoGet", ticketMessage(q, "d", language)));
+    const [schema] = messages;
+    answers.push(found(q, tableOf(messages)));
+    expect(await promised(client, q, language)).toEqual(encapsulated(FlightData.decode(schema!)));
   }
   client.close();
   return answers;

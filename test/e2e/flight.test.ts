@@ -2,33 +2,27 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { status } from "@grpc/grpc-js";
 import { tableFromIPC } from "apache-arrow";
-import {
-  Action,
-  ActionResult,
-  Any,
-  DESCRIPTOR,
-  FlightData,
-  FlightDescriptor,
-  FlightInfo,
-  SchemaResult,
-  Ticket,
-} from "../../src/api/flight/wire/flight-messages.ts";
+import { FlightData, SchemaResult, Ticket } from "../../src/api/flight/wire/flight-messages.ts";
 import { encapsulated } from "../../src/api/flight/wire/ipc-messages.ts";
-import { message, plain } from "../../src/api/flight/wire/protobuf.ts";
-import { CreatePrepared, PreparedResult, packAny, unpackAny } from "../../src/api/flight/wire/sql-messages.ts";
-import { type CallEnd, FlightClient, ticketMessage } from "../support/flight-server.ts";
+import { FlightClient, ticketMessage } from "../support/flight-server.ts";
+import {
+  answered,
+  descriptorOf,
+  IN_DB,
+  infoOf,
+  portOf,
+  prepare,
+  preparedCommand,
+  sqlCommand,
+  statementCommand,
+  tableOf,
+} from "../support/flight-sql.ts";
 import { RawHttp2 } from "../support/raw-http2.ts";
 import { plainEnvironment, TestServer } from "../support/server.ts";
 import { metric, store } from "./client.ts";
 
 setDefaultTimeout(60_000);
-
-const SQL = "type.googleapis.com/arrow.flight.protocol.sql.";
-const OneText = message("one text", { text: plain(1, "string") });
-const OneBytes = message("one list of bytes", { bytes: plain(1, "bytes") });
-const IN_DB = { headers: { database: "d" } };
 
 let server: TestServer;
 let client: FlightClient;
@@ -42,17 +36,6 @@ afterAll(async () => {
   await server.dispose();
 });
 
-const portOf = ({ flightAddress }: TestServer) => Number(flightAddress.split(":").at(-1));
-const command = (name: string, value: Uint8Array = new Uint8Array(0)) => Any.encode({ typeUrl: SQL + name, value });
-const statement = (text: string) => command("CommandStatementQuery", OneText.encode({ text }));
-const descriptor = (bytes: Uint8Array) => FlightDescriptor.encode({ type: DESCRIPTOR.command, command: bytes });
-
-function tableOf({ messages, code, details }: CallEnd) {
-  if (code !== status.OK) throw new Error(`${status[code]}: ${details}`);
-  return tableFromIPC(Buffer.concat(messages.map((data) => encapsulated(FlightData.decode(data)))));
-}
-const rowsOf = (end: CallEnd) => tableOf(end).toArray().map((row) => ({ ...row.toJSON() })); // biome-ignore format: one step
-
 const fieldsOf = (schema: Uint8Array) =>
   tableFromIPC(schema).schema.fields.map(({ name, type, metadata, nullable }) => [
     ...[name, String(type), metadata.get("iox::column::type")],
@@ -62,20 +45,15 @@ const fieldsOf = (schema: Uint8Array) =>
 
 /** Info first, then its ticket, as drivers do. */
 async function run(asks: Uint8Array, who = client): Promise<object[]> {
-  const [info] = (await answered(who.call("GetFlightInfo", descriptor(asks), IN_DB))).messages;
-  const { endpoints, schema } = FlightInfo.decode(info!);
-  const [result] = (await answered(who.call("GetSchema", descriptor(asks), IN_DB))).messages;
+  const { endpoints, schema } = await infoOf(who, asks);
+  const [result] = await answered(who.call("GetSchema", descriptorOf(asks), IN_DB));
   expect(fieldsOf(SchemaResult.decode(result!).schema)).toEqual(fieldsOf(schema));
-  const end = await answered(who.call("DoGet", Ticket.encode(endpoints[0]!.ticket!)));
+  const messages = await answered(who.call("DoGet", Ticket.encode(endpoints[0]!.ticket!)));
   // what was said before it was run is what came
-  expect(fieldsOf(encapsulated(FlightData.decode(end.messages[0]!)))).toEqual(fieldsOf(schema));
-  return rowsOf(end);
-}
-
-async function answered(call: Promise<CallEnd>): Promise<CallEnd> {
-  const end = await call;
-  if (end.code !== status.OK) throw new Error(`${status[end.code]}: ${end.details}`);
-  return end;
+  expect(fieldsOf(encapsulated(FlightData.decode(messages[0]!)))).toEqual(fieldsOf(schema));
+  return tableOf(messages)
+    .toArray()
+    .map((row) => ({ ...row.toJSON() }));
 }
 
 describe("Flight SQL", () => {
@@ -85,11 +63,11 @@ describe("Flight SQL", () => {
     ["SELECT host FROM cpu WHERE v > 100", []],
     ['SELECT used FROM "Mem"', [{ used: 7n }]],
     ["SELECT date_bin(INTERVAL '1 minute', time) AS t, max(v) AS m FROM cpu GROUP BY t", [{ t: 0, m: 2.5 }]],
-  ])("%s", async (text, rows) => expect(await run(statement(text))).toEqual(rows));
+  ])("%s", async (text, rows) => expect(await run(statementCommand(text))).toEqual(rows));
 
   test("tables are those that SQL shows", async () => {
     const shown = await server.sql<{ table_schema: string; table_name: string; table_type: string }>("d", "SHOW TABLES");
-    const found = (await run(command("CommandGetTables"))) as Record<string, unknown>[];
+    const found = (await run(sqlCommand("CommandGetTables"))) as Record<string, unknown>[];
     const key = (schema: unknown, name: unknown, type: unknown) => `${schema}.${name} ${type}`;
     expect(found.map((row) => key(row["db_schema_name"], row["table_name"], row["table_type"]))).toEqual(
       shown.map((row) => key(row.table_schema, row.table_name, row.table_type)).sort(),
@@ -98,11 +76,11 @@ describe("Flight SQL", () => {
   });
 
   test("columns of every table are as a statement answers them", async () => {
-    const rows = (await run(command("CommandGetTables", new Uint8Array([5 << 3, 1])))) as Record<string, unknown>[];
+    const rows = (await run(sqlCommand("CommandGetTables", new Uint8Array([5 << 3, 1])))) as Record<string, unknown>[];
     expect(rows.length).toBeGreaterThan(10);
     for (const row of rows) {
       const name = `"${row["db_schema_name"]}"."${row["table_name"]}"`;
-      const [answer] = (await answered(client.call("GetSchema", descriptor(statement(`SELECT * FROM ${name}`)), IN_DB))).messages;
+      const [answer] = await answered(client.call("GetSchema", descriptorOf(statementCommand(`SELECT * FROM ${name}`)), IN_DB));
       expect([name, fieldsOf(row["table_schema"] as Uint8Array)]).toEqual([name, fieldsOf(SchemaResult.decode(answer!).schema)]);
     }
   });
@@ -111,10 +89,7 @@ describe("Flight SQL", () => {
     await using own = await TestServer.start({ withFlight: true });
     await store(own, "d", "cpu v=1.5 1");
     let who = new FlightClient(portOf(own));
-    const body = packAny(CreatePrepared, { query: "SELECT v FROM cpu WHERE v > 1" });
-    const [result] = (await answered(who.call("DoAction", Action.encode({ type: "CreatePreparedStatement", body }), IN_DB))).messages;
-    const { handle } = unpackAny(PreparedResult, ActionResult.decode(result!).body);
-    const asks = command("CommandPreparedStatementQuery", OneBytes.encode({ bytes: handle }));
+    const asks = preparedCommand((await prepare(who, "SELECT v FROM cpu WHERE v > 1")).handle);
     expect(await run(asks, who)).toEqual([{ v: 1.5 }]);
     who.close();
     await own.restart();
@@ -125,7 +100,7 @@ describe("Flight SQL", () => {
 
   test("system.queries and the metrics know them", async () => {
     const before = await metric(server, 'tsdb_queries_total{outcome="answered"}');
-    await run(statement("SELECT 'marked' AS mark"));
+    await run(statementCommand("SELECT 'marked' AS mark"));
     const rows = await server.sql("d", "SELECT query_type FROM system.queries WHERE query_text = 'SELECT ''marked'' AS mark'");
     // what was only asked about is not listed
     expect(rows).toEqual([{ query_type: "flightsql" }]);
@@ -137,11 +112,11 @@ test("a batch too large for a client's message comes in several", async () => {
   const columns = Array.from({ length: 490 }, (_, i) => `f${i}=${i}i`).join(",");
   const lines = Array.from({ length: 2100 }, (_, i) => `wide ${columns} ${i + 1}`);
   for (let start = 0; start < lines.length; start += 700) await store(server, "wide", lines.slice(start, start + 700).join("\n"));
-  const end = await client.call("DoGet", Ticket.encode({ ticket: Buffer.from('{"database":"wide","sql_query":"SELECT * FROM wide"}') }));
-  const sizes = end.messages.map(({ length }) => length);
+  const messages = await answered(client.call("DoGet", ticketMessage("SELECT * FROM wide", "wide")));
+  const sizes = messages.map(({ length }) => length);
   expect(Math.max(...sizes)).toBeLessThan(4 << 20);
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThan(2100 * 491 * 8);
-  const table = tableOf(end);
+  const table = tableOf(messages);
   expect(table.numRows).toBe(2100);
   expect(
     table
@@ -205,5 +180,5 @@ test("a server that stops lets an answer finish", async () => {
   reader.enlarge(1 << 30);
   expect(await stopped).toBe(0);
   await reader.until(() => reader.isClosed);
-  expect(tableOf({ messages: reader.messagesOf(1), code: status.OK, details: "" }).numRows).toBe(50_000);
+  expect(tableOf(reader.messagesOf(1)).numRows).toBe(50_000);
 });

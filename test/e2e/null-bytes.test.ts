@@ -2,10 +2,10 @@
 // the server's memory holds patterns wherever nobody wrote (src/kernel/memory/poison.ts), and nothing of them may leave.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readParquet } from "parquet-wasm/esm";
-import { Any, DESCRIPTOR, FlightData, FlightDescriptor, FlightInfo, Ticket } from "../../src/api/flight/wire/flight-messages.ts";
-import { message, plain } from "../../src/api/flight/wire/protobuf.ts";
+import { FlightData, FlightInfo, Ticket } from "../../src/api/flight/wire/flight-messages.ts";
 import { loadParquetLibrary } from "../../src/encode/parquet/library.ts";
 import { FlightClient, ticketMessage } from "../support/flight-server.ts";
+import { answered, descriptorOf, IN_DB, sqlCommand, statementCommand } from "../support/flight-sql.ts";
 import { compacted, EAGER_COMPACTION } from "../support/golden-folder.ts";
 import { checkIpcMessages, checkIpcStream, type SlotCount } from "../support/ipc-bytes.ts";
 import { plainEnvironment, TestServer } from "../support/server.ts";
@@ -103,7 +103,6 @@ const whole = ([statement, isWhole]: readonly [string, true?]): [string, boolean
 
 let server: TestServer;
 let client: FlightClient;
-const OneText = message("one text", { text: plain(1, "string") });
 
 beforeAll(async () => {
   await loadParquetLibrary();
@@ -241,21 +240,15 @@ describe("what Flight SQL answers itself", () => {
   test.each(COMMANDS)("%s", async (name) => {
     // of tables with their schemas
     const value = name === "Tables" ? new Uint8Array([5 << 3, 1]) : new Uint8Array(0);
-    const command = Any.encode({ typeUrl: `type.googleapis.com/arrow.flight.protocol.sql.CommandGet${name}`, value });
-    await expectAnswer(command);
+    await expectAnswer(sqlCommand(`CommandGet${name}`, value));
   });
 
-  test("a statement", async () => {
-    const value = OneText.encode({ text: "SELECT i, f, late FROM m" });
-    await expectAnswer(Any.encode({ typeUrl: "type.googleapis.com/arrow.flight.protocol.sql.CommandStatementQuery", value }));
-  });
+  test("a statement", () => expectAnswer(statementCommand("SELECT i, f, late FROM m")));
 
   async function expectAnswer(command: Uint8Array): Promise<void> {
-    const descriptor = FlightDescriptor.encode({ type: DESCRIPTOR.command, command });
-    const { messages, details } = await client.call("GetFlightInfo", descriptor, { headers: { database: "d" } });
-    if (messages.length === 0) throw new Error(details);
-    expectNothingStrange(messages[0]!);
-    const [endpoint] = FlightInfo.decode(messages[0]!).endpoints;
+    const [info] = await answered(client.call("GetFlightInfo", descriptorOf(command), IN_DB));
+    expectNothingStrange(info!);
+    const [endpoint] = FlightInfo.decode(info!).endpoints;
     checkIpcMessages(await flightMessages(Ticket.encode(endpoint!.ticket!)));
   }
 });

@@ -2,10 +2,11 @@
 // tables nor columns, values, statements or names. permissions.test.ts says the same of the v1-style language.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { status } from "@grpc/grpc-js";
-import { Action, ActionResult, Any, DESCRIPTOR, FlightDescriptor, Ticket } from "../../src/api/flight/wire/flight-messages.ts";
+import { Action, ActionResult, Ticket } from "../../src/api/flight/wire/flight-messages.ts";
 import { message, plain } from "../../src/api/flight/wire/protobuf.ts";
 import { CreatePrepared, PreparedResult, packAny, unpackAny } from "../../src/api/flight/wire/sql-messages.ts";
 import { FlightClient, ticketMessage } from "../support/flight-server.ts";
+import { descriptorOf, preparedCommand, sqlCommand, statementCommand } from "../support/flight-sql.ts";
 import { TestServer } from "../support/server.ts";
 
 setDefaultTimeout(60_000);
@@ -13,7 +14,6 @@ setDefaultTimeout(60_000);
 const UNAUTHORIZED = "unauthorized to perform requested action with the token";
 const CONFIGURE = "/api/v3/configure";
 const ENTERPRISE = "/api/v3/enterprise/configure";
-const SQL = "type.googleapis.com/arrow.flight.protocol.sql.";
 /** The names and values of each database have its own mark, except for the names that statements here have to say. */
 const OWN = "of_mine";
 const OTHER = "of_other";
@@ -213,12 +213,7 @@ test("a token for all databases has not the server's own", async () => {
 });
 
 describe("over Arrow Flight", () => {
-  const OneText = message("one text", { text: plain(1, "string") });
-  const OneBytes = message("one list of bytes", { bytes: plain(1, "bytes") });
   const Table = message("a table", { table: plain(3, "string") });
-  const command = (name: string, value: Uint8Array) => Any.encode({ typeUrl: SQL + name, value });
-  const statement = (text: string) => command("CommandStatementQuery", OneText.encode({ text }));
-  const descriptor = (bytes: Uint8Array) => FlightDescriptor.encode({ type: DESCRIPTOR.command, command: bytes });
   const ticket = (bytes: Uint8Array) => Ticket.encode({ ticket: bytes });
   const table = Table.encode({ table: "t" });
   const NOTHING = new Uint8Array(0);
@@ -238,9 +233,9 @@ describe("over Arrow Flight", () => {
 
   test.each(METADATA)("%s is about the token's database", async (name, value) => {
     for (const [method, request] of [
-      ["GetFlightInfo", descriptor(command(name, value))],
-      ["GetSchema", descriptor(command(name, value))],
-      ["DoGet", ticket(command(name, value))],
+      ["GetFlightInfo", descriptorOf(sqlCommand(name, value))],
+      ["GetSchema", descriptorOf(sqlCommand(name, value))],
+      ["DoGet", ticket(sqlCommand(name, value))],
     ] as const) {
       const own = await send(method, request, mine, "mine");
       expect([own.code, own.text.includes(OTHER)]).toEqual([status.OK, false]);
@@ -254,7 +249,7 @@ describe("over Arrow Flight", () => {
   });
 
   test("the tables that GetTables finds are those of the database", async () => {
-    const { text } = await send("DoGet", ticket(command("CommandGetTables", NOTHING)), mine, "mine");
+    const { text } = await send("DoGet", ticket(sqlCommand("CommandGetTables", NOTHING)), mine, "mine");
     expect(text).toContain(`${OWN}_table`);
   });
 
@@ -263,9 +258,9 @@ describe("over Arrow Flight", () => {
     expect(found.text).not.toContain(OTHER);
     for (const [method, request] of [
       ["DoGet", ticketMessage(text, "other")],
-      ["DoGet", ticket(statement(text))],
-      ["GetFlightInfo", descriptor(statement(text))],
-      ["GetSchema", descriptor(statement(text))],
+      ["DoGet", ticket(statementCommand(text))],
+      ["GetFlightInfo", descriptorOf(statementCommand(text))],
+      ["GetSchema", descriptorOf(statementCommand(text))],
     ] as const) {
       expect((await send(method, request, mine, "other")).code).toBe(status.PERMISSION_DENIED);
     }
@@ -279,9 +274,9 @@ describe("over Arrow Flight", () => {
     expect((await prepare(mine, "other")).code).toBe(status.PERMISSION_DENIED);
     const [result] = (await prepare(admin, "other")).messages;
     const { handle } = unpackAny(PreparedResult, ActionResult.decode(result!).body);
-    const prepared = command("CommandPreparedStatementQuery", OneBytes.encode({ bytes: handle }));
+    const prepared = preparedCommand(handle);
     for (const [method, request] of [
-      ["GetFlightInfo", descriptor(prepared)],
+      ["GetFlightInfo", descriptorOf(prepared)],
       ["DoGet", ticket(prepared)],
     ] as const) {
       expect((await send(method, request, mine, "other")).code).toBe(status.PERMISSION_DENIED);

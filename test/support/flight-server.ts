@@ -47,8 +47,9 @@ export function batches(onBatch: (made: number) => boolean | undefined, onCancel
 }
 
 /** A DoGet's request for a statement. */
-export function ticketMessage(statement: string, database = "d"): Uint8Array<ArrayBuffer> {
-  return Ticket.encode({ ticket: new TextEncoder().encode(JSON.stringify({ database, sql_query: statement })) });
+export function ticketMessage(statement: string, database = "d", language = "sql"): Uint8Array<ArrayBuffer> {
+  const members = { database, sql_query: statement, query_type: language };
+  return Ticket.encode({ ticket: new TextEncoder().encode(JSON.stringify(members)) });
 }
 
 export interface CallEnd {

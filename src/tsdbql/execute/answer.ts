@@ -52,9 +52,9 @@ export function encodePieces(
 
 /** An empty table of the columns, and behind it one of the parameters that have no value: there are none. The columns are those of the
  *  first rows, because no series says more. */
-export function describePieces(pieces: AsyncIterable<SeriesPiece>): AnswerParts {
+export function describePieces({ pieces, emptyHead }: Pick<SeriesAnswer, "pieces" | "emptyHead">): AnswerParts {
   const parts = async function* (): AsyncGenerator<Uint8Array> {
-    const rows = new PieceRows();
+    const rows = new PieceRows(emptyHead);
     for await (const piece of pieces) {
       if (piece.batch.rowCount === 0 || rows.add(piece) === null) rows.flush();
       break;

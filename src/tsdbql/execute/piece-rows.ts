@@ -43,7 +43,7 @@ export class PieceRows {
   private name: string | undefined;
   private head: SeriesHead | undefined;
   private headFields: readonly ResultField[] = [];
-  private keys: readonly GroupKey[] = [];
+  private keys: readonly GroupKey[] | undefined;
 
   /** `emptyHead`: what series would be like when there are none. */
   constructor(private readonly emptyHead?: SeriesHead) {}
@@ -55,9 +55,9 @@ export class PieceRows {
     return this.emptyHead === undefined ? EMPTY_SCHEMA : { fields: fieldsOf(this.emptyHead), tableName: "" };
   }
 
-  /** Tags that the series are grouped by, in order; known with the first of them. */
+  /** Tags that the series are grouped by, in order; known with the first series, or when there will be none. */
   get groupKeys(): readonly GroupKey[] {
-    return this.keys;
+    return this.keys ?? (this.emptyHead === undefined ? [] : groupKeysOf(this.emptyHead));
   }
 
   /** A batch when enough has come, borrowed until the next call.

@@ -41,7 +41,8 @@ async function runSelect(select: Select, context: TsdbqlContext): Promise<Series
     tagTexts.release();
     return tables.close();
   };
-  return { pieces: piecesOf(plan, runOf(context), tagTexts), close };
+  const emptyHead = emptyHeadOf(plan);
+  return { pieces: piecesOf(plan, runOf(context), tagTexts), close, ...(emptyHead === null ? {} : { emptyHead }) };
 }
 
 interface OpenPlan {
@@ -91,18 +92,9 @@ function runOf({ kernel, signal, memoryBytesMax, isTable = false }: TsdbqlContex
 async function* piecesOf(plan: RunPlan, run: SelectRun, tagTexts: TagTexts): AsyncGenerator<SeriesPiece> {
   const { checked } = plan;
   const names = checked.descending ? plan.names.toReversed() : plan.names;
-  const keys = [...plan.dimensions].sort(compareText);
-  const fields: ResultField[] = [
-    {
-      ...{ name: checked.timeName, type: { kind: "timestamp", unit: "ns", zone: checked.timeZone?.name ?? null } },
-      inFile: { kind: plan.keepsTimes ? COLUMN_TYPE_LABEL[ColumnType.time] : null },
-    },
-    ...plan.outputs.map(({ name, type, isTag, isTargetTag, mark }) => {
-      const inFile = { kind: mark === null ? null : COLUMN_TYPE_LABEL[KIND[mark]], isDictionary: isTag };
-      return { name, type: resultTypeOf(type), ...(isTag ? TAG : {}), ...(isTargetTag ? { isTargetTag } : {}), inFile };
-    }),
-  ];
-  const unknownTags = keys.filter((key) => !isKnownTag(plan, key));
+  const keys = groupKeysOf(plan);
+  const fields = plannedFields(plan);
+  const unknownTags = unknownTagsOf(plan);
   let shown: readonly ResultField[] | null = null;
   const heldBytes = run.memory.used;
   for (const name of names) {
@@ -129,6 +121,36 @@ async function* piecesOf(plan: RunPlan, run: SelectRun, tagTexts: TagTexts): Asy
       }
     }
   }
+}
+
+function groupKeysOf({ dimensions }: RunPlan): readonly string[] {
+  return [...dimensions].sort(compareText);
+}
+
+/** The columns with the types that the plan has for them. */
+function plannedFields({ checked, outputs, keepsTimes }: RunPlan): ResultField[] {
+  return [
+    {
+      ...{ name: checked.timeName, type: { kind: "timestamp", unit: "ns", zone: checked.timeZone?.name ?? null } },
+      inFile: { kind: keepsTimes ? COLUMN_TYPE_LABEL[ColumnType.time] : null },
+    },
+    ...outputs.map(({ name, type, isTag, isTargetTag, mark }) => {
+      const inFile = { kind: mark === null ? null : COLUMN_TYPE_LABEL[KIND[mark]], isDictionary: isTag };
+      return { name, type: resultTypeOf(type), ...(isTag ? TAG : {}), ...(isTargetTag ? { isTargetTag } : {}), inFile };
+    }),
+  ];
+}
+
+/** The columns of an answer without rows; null: no source has a column of the statement. */
+function emptyHeadOf(plan: RunPlan): SeriesHead | null {
+  if (plan.outputs.every(({ type }) => type === null)) return null;
+  const keys = groupKeysOf(plan);
+  const tags = keys.length === 0 ? null : keys.map((key) => [key, ""] as const);
+  return { name: "", tags, unknownTags: unknownTagsOf(plan), fields: plannedFields(plan) };
+}
+
+function unknownTagsOf(plan: RunPlan): readonly string[] {
+  return groupKeysOf(plan).filter((key) => !isKnownTag(plan, key));
 }
 
 function isKnownTag({ sources }: RunPlan, key: string): boolean {

@@ -39,12 +39,8 @@ export function* list(
 }
 
 /** The head of a list without rows. */
-export function listHead(head: ListHead, names: readonly string[]): SeriesHead {
-  return seriesHead(
-    head,
-    names,
-    names.map(() => []),
-  );
+export function listHead(head: ListHead, columns: Readonly<Record<string, ListColumn>>): SeriesHead {
+  return seriesHead(head, Object.keys(columns), Object.values(columns));
 }
 
 /** Columns that are dictionaries in files, with their kind. */

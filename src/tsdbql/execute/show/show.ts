@@ -36,10 +36,20 @@ const WITHOUT_TIME: Readonly<Partial<Record<ScopedShow["kind"], string>>> = {
   "show field key cardinality": "SHOW FIELD KEY CARDINALITY",
 };
 
-/** Their columns are known without a measurement. */
-const EMPTY_HEADS: Readonly<Partial<Record<ScopedShow["kind"], SeriesHead>>> = {
-  "show tag keys": listHead({ name: "" }, ["tagKey"]),
-  "show field keys": listHead({ name: "", hasPlainName: true }, ["fieldKey", "fieldType"]),
+const COUNTS = listHead({ name: "" }, { count: new BigInt64Array(0) });
+
+/** The columns of lists without rows. */
+const EMPTY_HEADS: Readonly<Record<ScopedShow["kind"], SeriesHead>> = {
+  "show measurements": listHead({ name: "" }, { name: [] }),
+  "show series": listHead({ name: "" }, { key: [] }),
+  "show tag keys": listHead({ name: "" }, { tagKey: [] }),
+  "show tag values": listHead({ name: "" }, { key: [], value: [] }),
+  "show field keys": listHead({ name: "", hasPlainName: true }, { fieldKey: [], fieldType: [] }),
+  "show series cardinality": COUNTS,
+  "show measurement cardinality": COUNTS,
+  "show tag key cardinality": COUNTS,
+  "show tag values cardinality": COUNTS,
+  "show field key cardinality": COUNTS,
 };
 
 /** @throws TsdbError bad_query, unknown_database, overloaded, cancelled; then nothing needs to be closed */
@@ -59,8 +69,8 @@ export async function runShow(statement: Show, context: TsdbqlContext): Promise<
     tables.close();
     return Promise.resolve();
   };
-  const emptyHead = EMPTY_HEADS[statement.kind];
-  return { pieces: piecesOf(statement, tables.measurements, choice, filter), close, ...(emptyHead === undefined ? {} : { emptyHead }) };
+  const pieces = piecesOf(statement, tables.measurements, choice, filter);
+  return { pieces, close, emptyHead: EMPTY_HEADS[statement.kind] };
 }
 
 function rangeOf({ kind, where }: ScopedShow, { nowNs }: TsdbqlContext): { range: TimeRange; rest: Expression | null } {
