@@ -47,16 +47,17 @@ export function writePlain(at: u32, start: u32, count: i32, first: i32, hasFract
   return start + count;
 }
 
-/** The same digits as d.ddde7. `hasPlus`: an exponent that is not negative has a sign, too. */
+/** The same digits as d.ddde7. `hasFraction`: a single digit ends with `.0`; `hasPlus`: an exponent that is not negative has a sign, too.
+ *  */
 // @ts-ignore: decorator
 @inline
-export function writeScientific(at: u32, start: u32, count: i32, first: i32, hasPlus: bool): u32 {
+export function writeScientific(at: u32, start: u32, count: i32, first: i32, hasFraction: bool, hasPlus: bool): u32 {
   store<u8>(at, load<u8>(start));
   let end = at + 1;
   if (count > 1) {
     store<u8>(end, POINT);
     end = start + count;
-  }
+  } else if (hasFraction) end = writeNoFraction(end);
   store<u8>(end++, LETTER_E);
   if (first < 0) store<u8>(end++, DASH);
   else if (hasPlus) store<u8>(end++, PLUS);

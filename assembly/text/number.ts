@@ -23,5 +23,5 @@ export function writeNumber(at: u32, value: f64, isPlain: bool, column: u32, pow
   const first = foundDigits == 0 ? 0 : foundExponent + count - 1;
   if (isPlain || (first >= PLAIN_FIRST_MIN && first < PLAIN_FIRST_END)) return writePlain(at, start, count, first, false);
   // no exponent here has a single digit but those from -9 to -7, which Go's encoding/json writes as one
-  return writeScientific(at, start, count, first, true);
+  return writeScientific(at, start, count, first, false, true);
 }

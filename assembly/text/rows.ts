@@ -187,7 +187,7 @@ function writeFloat(rows: Rows, column: Column, value: f64, at: u32): u32 {
   const style = rows.style;
   if (style == TEXT_JSON || style == TEXT_CSV) {
     if (value - value != 0) return writeNonFinite(at, value, style == TEXT_CSV);
-    return writeDouble(at, value, stateOf(column), rows.powersPtr);
+    return writeDouble(at, value, style == TEXT_JSON, stateOf(column), rows.powersPtr);
   }
   if (value - value != 0) return writeV1NonFinite(rows, at, value);
   return writeNumber(at, value, style == TEXT_V1_CSV, stateOf(column), rows.powersPtr);

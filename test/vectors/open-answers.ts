@@ -37,8 +37,6 @@ const OPEN_NUMBERS: readonly (readonly [prefix: string, ...numbers: string[]])[]
   ["meta", "016 031"],
   ["param", "008 014 018 035 044 046"],
   ["err", "088 207 274"],
-  ["fmt-jsonl", "005 023"],
-  ["fmt-json", "001 004"],
   ["alias", "042"],
   ["iql-agg", "059 069 110 124"],
   ["iql-trans", "017"],

@@ -3,7 +3,7 @@ import { assert } from "../../model/assert.ts";
 import type { ResultColumn, TimeUnit } from "../../model/query/result-batch.ts";
 import type { ByteWriter } from "../byte-writer.ts";
 import { dateText, durationText, intervalText, TimestampText, writeTimeOfDay } from "./clock-text.ts";
-import { DoubleText, nonFiniteText, singleText } from "./float-text.ts";
+import { DoubleText, type FloatLayout, JSON_LAYOUT, nonFiniteText, PLAIN_LAYOUT, singleText } from "./float-text.ts";
 import { decimalText, readInt128, writeInt64, writeUint64 } from "./wide-text.ts";
 import type { ZoneOffsets } from "./zone-offsets.ts";
 
@@ -12,6 +12,8 @@ import type { ZoneOffsets } from "./zone-offsets.ts";
 export type CellStyle = "json" | "csv" | "plain";
 
 const QUOTE = 0x22;
+
+const layoutOf = (style: CellStyle): FloatLayout => (style === "json" ? JSON_LAYOUT : PLAIN_LAYOUT);
 
 export abstract class Cells {
   /** Presence of the bound column's rows, LSB first; null when all are present. */
@@ -96,7 +98,7 @@ export class DoubleCells extends Cells {
     private readonly style: CellStyle,
   ) {
     super(out);
-    this.text = new DoubleText(out);
+    this.text = new DoubleText(out, layoutOf(style));
   }
   protected load(column: ResultColumn): void {
     this.values = column.values as Float64Array;
@@ -122,7 +124,7 @@ export class SingleCells extends Cells {
   }
   write(row: number): void {
     const value = this.values[row]!;
-    if (Number.isFinite(value)) this.out.ascii(singleText(value));
+    if (Number.isFinite(value)) this.out.ascii(singleText(value, layoutOf(this.style)));
     else this.out.ascii(this.style === "json" ? "null" : nonFiniteText(value));
   }
 }

@@ -2,14 +2,14 @@
 import { describe, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
 import { ByteWriter } from "../byte-writer.ts";
-import { DoubleText, doubleText, nonFiniteText, singleText } from "./float-text.ts";
+import { DoubleText, doubleText, type FloatLayout, JSON_LAYOUT, nonFiniteText, singleText } from "./float-text.ts";
 
 const SEED = Number(process.env["SEED"] ?? 20);
 
 /** `values` through one writer, so that what it remembers of a column takes part. */
-function column(values: readonly number[]): string[] {
+function column(values: readonly number[], layout?: FloatLayout): string[] {
   const out = new ByteWriter();
-  const text = new DoubleText(out);
+  const text = new DoubleText(out, layout);
   return values.map((value) => {
     text.write(value);
     return new TextDecoder().decode(out.take());
@@ -54,6 +54,22 @@ describe("doubles", () => {
   test.each(LAYOUT)("%p is %s", (value, text) => {
     expect(doubleText(value)).toBe(text);
     expect(column([value])).toEqual([text]);
+  });
+
+  // Source of where an exponent begins in JSON: arrow-json writes with lexical-core, whose exponent break is 9
+  const JSON_TEXTS: [value: number, text: string][] = [
+    [9999999999.5, "9999999999.5"],
+    [1e10, "1.0e10"],
+    [-12345678901.25, "-1.234567890125e10"],
+    [0.00001, "0.00001"],
+    [0.000001, "1.0e-6"],
+    [1e21, "1.0e21"],
+    [5e-324, "5.0e-324"],
+    [-0, "-0.0"],
+  ];
+  test.each(JSON_TEXTS)("%p is %s in JSON", (value, text) => {
+    expect(doubleText(value, JSON_LAYOUT)).toBe(text);
+    expect(column([value, 0.5, value], JSON_LAYOUT)).toEqual([text, "0.5", text]);
   });
 
   test("a column's memory changes no text", () => {
@@ -108,6 +124,10 @@ const SINGLES: [value: number, text: string][] = [
 
 describe("singles", () => {
   test.each(SINGLES)("%p is %s", (value, text) => expect(singleText(Math.fround(value))).toBe(text));
+
+  test("in JSON", () => {
+    expect([1e10, 1e-45, 2.5].map((value) => singleText(Math.fround(value), JSON_LAYOUT))).toEqual(["1.0e10", "1.0e-45", "2.5"]);
+  });
 
   test(`random bits read back, seed ${SEED}`, () => {
     const below = prng(SEED + 2);

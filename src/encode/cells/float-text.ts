@@ -1,16 +1,25 @@
 // Floats as text: the shortest digits that read back to the same bits, laid out as the vendor's server does it.
 //
 // Layout, with e = the exponent of the first digit: plain for -5 <= e < 16, always with a fraction (`1.0`, `0.00001`,
-// `1000000000000000.0`), else an exponent without plus or padding (`1e16`, `1.5e-7`). -0 is `-0.0`.
+// `1000000000000000.0`), else an exponent without plus or padding (`1e16`, `1.5e-7`). -0 is `-0.0`. JSON is plain for e < 10 only, and
+// a single digit has a fraction before the exponent, too (`1.0e10`, `5.0e-324`).
 import type { ByteWriter } from "../byte-writer.ts";
 
 const POWERS = [1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9] as const;
 /** Below this, two different decimals are two different doubles: 15 digits always survive the way to a double and back. */
 const UNIQUE_MAX = 1e15;
 const DECIMALS_MAX = 9;
-/** Plain digits from here, and an exponent from there on. */
+/** Plain digits from here on. */
 const PLAIN_MIN = 1e-5;
-const PLAIN_END = 1e16;
+
+export interface FloatLayout {
+  /** An exponent from here on. */
+  readonly plainEnd: number;
+  /** What a single digit has before its exponent. */
+  readonly digitEnd: "" | ".0";
+}
+export const PLAIN_LAYOUT: FloatLayout = { plainEnd: 1e16, digitEnd: "" };
+export const JSON_LAYOUT: FloatLayout = { plainEnd: 1e10, digitEnd: ".0" };
 const SINGLE_NORMAL_MIN = 2 ** -126;
 /** After so many values in a row that were not short decimals, only every RETRY_EVERYth value is tried. */
 const MISSES_MAX = 16;
@@ -22,12 +31,20 @@ export class DoubleText {
   private decimals = 2;
   private misses = 0;
 
-  constructor(private readonly out: ByteWriter) {}
+  /** Below it a short decimal is written plain. */
+  private readonly shortMax: number;
+
+  constructor(
+    private readonly out: ByteWriter,
+    private readonly layout: FloatLayout = PLAIN_LAYOUT,
+  ) {
+    this.shortMax = Math.min(UNIQUE_MAX, layout.plainEnd);
+  }
 
   /** Writes a finite `value`. */
   write(value: number): void {
     const size = value < 0 ? -value : value;
-    if (size < UNIQUE_MAX && (size >= PLAIN_MIN || size === 0) && (this.misses < MISSES_MAX || this.misses % RETRY_EVERY === 0)) {
+    if (size < this.shortMax && (size >= PLAIN_MIN || size === 0) && (this.misses < MISSES_MAX || this.misses % RETRY_EVERY === 0)) {
       const scale = POWERS[this.decimals]!;
       const scaled = Math.round(size * scale);
       // scaled / scale is rounded correctly, just as a reader rounds the decimal; equal means that it reads back as `size`.
@@ -43,7 +60,7 @@ export class DoubleText {
 
   private writeAny(value: number): void {
     this.misses++;
-    const text = doubleText(value);
+    const text = doubleText(value, this.layout);
     this.out.ascii(text);
     if (text.length > 16 || text.includes("e")) return;
     const decimals = text.length - 1 - text.indexOf(".");
@@ -71,20 +88,20 @@ function writeScaled(out: ByteWriter, scaled: number, decimals: number): void {
 }
 
 /** A finite double in the layout of this file. */
-export function doubleText(value: number): string {
+export function doubleText(value: number, layout = PLAIN_LAYOUT): string {
   const size = Math.abs(value);
   // Here JavaScript's layout is the same but for the fraction of whole numbers.
-  if (size >= PLAIN_MIN && size < PLAIN_END) return Number.isInteger(value) ? `${value}.0` : String(value);
-  return layout(String(size), value < 0 || Object.is(value, -0));
+  if (size >= PLAIN_MIN && size < layout.plainEnd) return Number.isInteger(value) ? `${value}.0` : String(value);
+  return laidOut(String(size), value < 0 || Object.is(value, -0), layout);
 }
 
 /** The shortest text that reads back to the same 32-bit float. `value` is such a float. */
-export function singleText(value: number): string {
+export function singleText(value: number, layout = PLAIN_LAYOUT): string {
   const size = Math.abs(value);
   // 6 digits always survive a normal 32-bit float, so none of fewer is missed by starting there; 9 always suffice.
   let digits = size < SINGLE_NORMAL_MIN ? 1 : 6;
   while (digits < 9 && Math.fround(Number(size.toPrecision(digits))) !== size) digits++;
-  return layout(String(Number(size.toPrecision(digits))), value < 0 || Object.is(value, -0));
+  return laidOut(String(Number(size.toPrecision(digits))), value < 0 || Object.is(value, -0), layout);
 }
 
 /** `NaN`, `inf`, `-inf`: the vendor's words where a format has room for them. */
@@ -93,7 +110,7 @@ export function nonFiniteText(value: number): string {
 }
 
 /** Re-arranges JavaScript's text of a value >= 0: same digits, other thresholds for the exponent. */
-function layout(text: string, negative: boolean): string {
+function laidOut(text: string, negative: boolean, { plainEnd, digitEnd }: FloatLayout): string {
   const sign = negative ? "-" : "";
   const mark = text.indexOf("e");
   const mantissa = mark < 0 ? text : text.slice(0, mark);
@@ -104,8 +121,8 @@ function layout(text: string, negative: boolean): string {
   if (leading < 0) return `${sign}0.0`;
   const digits = all.slice(leading).replace(/0+$/, "");
   const exponent = wholeDigits - 1 - leading + (mark < 0 ? 0 : Number(text.slice(mark + 1)));
-  if (exponent < -5 || exponent >= 16) {
-    return `${sign}${digits[0]}${digits.length > 1 ? `.${digits.slice(1)}` : ""}e${exponent}`;
+  if (exponent < -5 || exponent >= Math.log10(plainEnd)) {
+    return `${sign}${digits[0]}${digits.length > 1 ? `.${digits.slice(1)}` : digitEnd}e${exponent}`;
   }
   if (exponent < 0) return `${sign}0.${"0".repeat(-exponent - 1)}${digits}`;
   if (digits.length <= exponent + 1) return `${sign}${digits.padEnd(exponent + 1, "0")}.0`;

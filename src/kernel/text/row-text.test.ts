@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { FakeTable } from "../../../test/support/fake-table.ts";
 import { prng } from "../../../test/support/prng.ts";
 import { batchOf, type Plain, schemaOf } from "../../../test/support/result-batch.ts";
-import { doubleText } from "../../encode/cells/float-text.ts";
+import { doubleText, JSON_LAYOUT } from "../../encode/cells/float-text.ts";
 import { createEncoder } from "../../encode/encode.ts";
 import type { QueryFormat } from "../../model/query/query.ts";
 import type { ResultField, ResultType } from "../../model/query/result-batch.ts";
@@ -104,11 +104,17 @@ describe("random rows", () => {
 describe("floats", () => {
   const FLOAT: ResultField[] = [{ name: "v", type: { kind: "float", bits: 64 } }];
 
-  async function texts(values: number[]): Promise<string[]> {
+  async function texts(values: number[], format: QueryFormat = "csv"): Promise<string> {
     const counting = new Counting();
-    const csv = await encoded("csv", FLOAT, [values.map((value) => [value])], counting);
+    const text = await encoded(format, FLOAT, [values.map((value) => [value])], counting);
     expect(counting.written).toBe(1);
-    return csv.split("\n").slice(1, -1);
+    return text;
+  }
+
+  async function expectTexts(values: number[]): Promise<void> {
+    expect((await texts(values)).split("\n").slice(1, -1)).toEqual(values.map((value) => doubleText(value)));
+    const lines = values.map((value) => `{"v":${doubleText(value, JSON_LAYOUT)}}\n`);
+    expect(await texts(values, "jsonl")).toBe(lines.join(""));
   }
 
   // Source of the hard ones: Giulietti, "The Schubfach way to render doubles", and the tests of the Ryu library.
@@ -122,7 +128,7 @@ describe("floats", () => {
 
   test("hard ones", async () => {
     const values = HARD.flatMap((value) => [value, -value]);
-    expect(await texts(values)).toEqual(values.map(doubleText));
+    await expectTexts(values);
   });
 
   test("every power of two and of ten, and their neighbours", async () => {
@@ -133,7 +139,7 @@ describe("floats", () => {
     const twos = Array.from({ length: 2097 }, (_, i) => 2 ** (i - 1073)).flatMap(near);
     const tens = Array.from({ length: 631 }, (_, i) => Number(`1e${i - 322}`)).flatMap(near);
     const values = [...twos, ...tens].filter(Number.isFinite);
-    expect(await texts(values)).toEqual(values.map(doubleText));
+    await expectTexts(values);
   });
 
   test("random bits, random decimals, seed 4", async () => {
@@ -143,7 +149,7 @@ describe("floats", () => {
       if (i % 3 === 1) return (below(2 ** 32) - 2 ** 31) / 10 ** below(15);
       return below(2 ** 30) / (1 + below(1000));
     }).filter(Number.isFinite);
-    expect(await texts(values)).toEqual(values.map(doubleText));
+    await expectTexts(values);
   });
 });
 
