@@ -35,7 +35,6 @@ const OPEN_NUMBERS: readonly (readonly [prefix: string, ...numbers: string[]])[]
   ["set", "007 008 009 013 019"],
   ["noalias", "063 064 065 080"],
   ["meta", "016 031"],
-  ["param", "008 014 018 035 044 046"],
   ["err", "088 207 274"],
   ["alias", "042"],
   ["iql-agg", "059 069 110 124"],

@@ -3,7 +3,7 @@
 import { TsdbError } from "../../model/errors.ts";
 import type { Kind, Typed } from "../bind/kind.ts";
 import { someNode } from "../rewrite/walk.ts";
-import type { Expression } from "./tree.ts";
+import { castTo, type Expression } from "./tree.ts";
 
 /** The vendor's names of types, as far as a kind says them. */
 const TYPE_NAMES: Readonly<Record<Exclude<Kind, "integer">, string>> = {
@@ -23,9 +23,13 @@ const TYPE_NAMES: Readonly<Record<Exclude<Kind, "integer">, string>> = {
   unknown: "an expression whose type is not known; CAST(… AS BIGINT) says it",
 };
 
+const WHOLE = /^Decimal128\(\d+, 0\)$/;
+
 /** The rewritten `value` of a LIMIT or OFFSET. NULL is no limit. @throws TsdbError bad_query: it is no integer */
 export function rowCount({ node, kind, arrow }: Typed, clause: "LIMIT" | "OFFSET"): Expression {
   if (kind === "integer" || (node.class === "CONSTANT" && node.value.is_null)) return node;
+  // a parameter and a literal added
+  if (arrow !== undefined && WHOLE.test(arrow)) return castTo(node, "BIGINT");
   // of a statement that is described before its parameters are known
   if (kind === "unknown" && someNode(node, (each) => each.class === "PARAMETER")) return node;
   const type = arrow ?? TYPE_NAMES[kind];

@@ -72,6 +72,12 @@ describe("one rewrite for both", () => {
 });
 
 describe("a rewrite each", () => {
+  test("parameters with a minus and without", async () => {
+    const [one, other] = ["SELECT f FROM cpu WHERE f > $n + 1", "SELECT host FROM cpu WHERE f > $n + 1"];
+    expect(await isKept(one, one, [{ n: 1n }, { n: 2n }])).toBe(true);
+    expect(await isKept(other, other, [{ n: 1n }, { n: -2n }])).toBe(false);
+  });
+
   test.each([
     ["what a function's rule looks at", "SELECT date_part('year', time) AS x FROM cpu", "SELECT date_part('month', time) AS x FROM cpu"],
     ["a column's name", "SELECT f > 5 FROM cpu", "SELECT f > 6 FROM cpu"],

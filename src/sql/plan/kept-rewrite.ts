@@ -10,7 +10,7 @@ import { guardQuery } from "../limits/guard.ts";
 import { literalKey } from "../parse/literals.ts";
 import { printQuery } from "../print/print.ts";
 import { SqlWriter } from "../print/sql-writer.ts";
-import { sqlValue } from "../rewrite/expression.ts";
+import { parameterType } from "../rewrite/expression.ts";
 import { type RewriteContext, rewriteQuery } from "../rewrite/rewriter.ts";
 import { TableReferences } from "../rewrite/table-references.ts";
 import type { SqlPlan } from "./plan.ts";
@@ -129,7 +129,7 @@ export class Rewrite {
     const { lengths, parameterTypes } = this.trace;
     for (const [name, type] of parameterTypes) {
       const value = Object.hasOwn(params, name) ? params[name] : undefined;
-      if (value === undefined || sqlValue(value).type.id !== type) return false;
+      if (value === undefined || parameterType(value) !== type) return false;
     }
     for (const [source, most] of lengths) {
       // a literal's quotes do not count, and each in it is written twice

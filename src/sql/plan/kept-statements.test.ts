@@ -60,7 +60,7 @@ test("one statement many times at once, each over its own rows", async () => {
 });
 
 test("values of parameters, and the time, are those of each run", async () => {
-  for (const p of [1n, 2n, -5n]) expect(await ask("SELECT $p + 1", [], { p })).toEqual([[p + 1n]]);
+  for (const p of [1n, 2n, -5n]) expect(await ask("SELECT $p * 1.0", [], { p })).toEqual([[Number(p)]]);
   expect(await ask("SELECT random() = random()", [])).toEqual([[false]]);
   const [[a], [b]] = [(await ask("SELECT random()", []))[0]!, (await ask("SELECT random()", []))[0]!];
   expect(a).not.toBe(b!);

@@ -40,7 +40,7 @@ export class Trace {
   readonly lengths = new Map<Source, number>();
   /** False: the rewrite is for one statement only. */
   isRepeatable = true;
-  /** Types of the parameters that were asked for, by name. */
+  /** Types of the parameters that were asked for, by name (rewrite/expression.ts: parameterType). */
   readonly parameterTypes = new Map<string, string>();
   private readonly readInSteps = new Set<Source>();
   private readsNowInSteps = false;
@@ -158,6 +158,8 @@ export class Trace {
 export abstract class TracedValue implements SqlValue {
   readonly is_null = false;
   abstract readonly type: SqlType;
+  /** The dialect's integer type without a sign, whatever DuckDB's is. */
+  readonly isUnsigned: boolean = false;
   abstract get value(): NonNullable<SqlValue["value"]>;
   /** As it is in the latest statement, without anybody having looked at it. */
   abstract plain(): SqlValue;
@@ -264,6 +266,7 @@ export class ParameterValue extends TracedValue {
     trace: Trace,
     name: string,
     readonly type: SqlType,
+    override readonly isUnsigned: boolean,
     toSql: (value: QueryParam) => SqlValue,
   ) {
     super();

@@ -188,7 +188,7 @@ function tracedConstant(node: Constant, value: TracedValue): Typed {
       },
     };
   }
-  const arrow = value.type.id === "UBIGINT" ? { arrow: "UInt64" } : {};
+  const arrow = value.isUnsigned ? { arrow: "UInt64" } : {};
   return {
     ...{ node, kind, ...arrow },
     get number() {
@@ -204,13 +204,23 @@ function parameterConstant({ identifier: name }: Parameter, { trace }: RewriteCo
     throw new TsdbError("bad_query", `No value found for placeholder with name $${name}`, { parameter: name });
   }
   const { type, is_null } = sqlValue(value);
-  trace.parameterTypes.set(name, type.id);
-  const traced = is_null ? { type, is_null } : new ParameterValue(trace, name, type, sqlValue);
+  trace.parameterTypes.set(name, parameterType(value));
+  const traced = is_null ? { type, is_null } : new ParameterValue(trace, name, type, isUnsigned(value), sqlValue);
   return { class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value: traced };
 }
 
+/** What of a parameter decides how a statement is rewritten. */
+export function parameterType(value: string | number | bigint | boolean | null): string {
+  return `${sqlValue(value).type.id}${isUnsigned(value) ? " UNSIGNED" : ""}`;
+}
+
+/** An integer without a minus is one without a sign, which needs no other type in DuckDB while 63 bits hold it. */
+function isUnsigned(value: string | number | bigint | boolean | null): boolean {
+  return typeof value === "bigint" && value >= 0n && value <= U64_MAX;
+}
+
 /** What a parameter is to a statement. */
-export function sqlValue(value: string | number | bigint | boolean | null): SqlValue {
+function sqlValue(value: string | number | bigint | boolean | null): SqlValue {
   const of = (id: string, raw: number | string | boolean): SqlValue => ({ type: { id, type_info: null }, is_null: false, value: raw });
   if (value === null) return { type: { id: "NULL", type_info: null }, is_null: true };
   if (typeof value === "string") return stringConstant(value).value;

@@ -21,7 +21,8 @@ const always = (form: string): ParameterForms => ({ value: form, none: form });
 const FORMS = {
   null: { value: "", none: "" },
   bool: castTo("BOOLEAN"),
-  int: castTo("BIGINT"),
+  // without a minus it would be one without a sign
+  int: always("CAST(? AS BIGINT)"),
   uint: castTo("BIGINT UNSIGNED"),
   float: castTo("DOUBLE"),
   text: castTo("VARCHAR"),

@@ -127,7 +127,8 @@ function numericKind(left: Typed, right: Typed): Typed["kind"] {
 function widened(left: Typed, right: Typed): [Expression, Expression] {
   // asked for only where both have one: what is looked at is fixed (trace.ts)
   const literals = "number" in left && "number" in right && typeof left.number === "bigint" && typeof right.number === "bigint";
-  return literals ? [castTo(left.node, "BIGINT"), castTo(right.node, "BIGINT")] : [left.node, right.node];
+  const type = staysUnsigned(left, right) ? "UBIGINT" : "BIGINT";
+  return literals ? [castTo(left.node, type), castTo(right.node, type)] : [left.node, right.node];
 }
 
 function add(left: Typed, right: Typed): Typed | null {
