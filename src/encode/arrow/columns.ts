@@ -59,7 +59,7 @@ export interface ArrowColumn {
 
 export function arrowColumn(result: ResultField, target: ArrowTarget): ArrowColumn {
   const metadata = result.columnKind === undefined ? null : new Map([[COLUMN_KIND_KEY, result.columnKind]]);
-  const isNamed = result.isDictionary === true || result.columnKind === COLUMN_TYPE_LABEL[ColumnType.tag];
+  const isNamed = result.isDictionary ?? result.columnKind === COLUMN_TYPE_LABEL[ColumnType.tag];
   const { type, data } = target !== "flight" && isNamed && result.type.kind === "utf8" ? new TagStrings() : converter(result.type, target);
   return { field: new Field(result.name, type, result.hasNoNulls !== true, metadata), data };
 }

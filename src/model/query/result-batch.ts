@@ -27,9 +27,9 @@ export type ResultType =
 export interface ResultField {
   readonly name: string;
   readonly type: ResultType;
-  /** The vendor's column kind (`iox::column_type::tag` …) where the column is a plain one of a table; goes into Arrow's metadata. */
+  /** The vendor's column kind (`iox::column_type::tag` …) where the column is a table's, or made of one alone. */
   readonly columnKind?: string;
-  /** Texts that Arrow has as a dictionary, though the column is no tag: what was chosen of tags. */
+  /** Texts that Arrow has as a dictionary, though the column is no tag: what was chosen of tags. False: none, though the kind is. */
   readonly isDictionary?: boolean;
   /** What files say of the column in place of `columnKind`; a null `kind` says nothing. */
   readonly inFile?: { readonly kind: string | null; readonly isDictionary?: boolean; readonly isNull?: boolean };

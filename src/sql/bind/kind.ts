@@ -164,11 +164,19 @@ export interface TypeNote extends Clock {
   readonly arrow?: string;
   /** How many lists lie in each other; of a list whose depth is not known, absent. */
   readonly depth?: number;
+  /** The type of the column whose mark (`iox::column::type`) an answer puts on the value; null: none, though it is a plain column. Absent:
+   *  that of `source`. */
+  readonly mark?: ColumnType | null;
 }
 
 export function typeNote(value: TypeNote & { readonly kind: Kind }): TypeNote {
-  const { arrow, depth } = value;
-  return { ...clockOf([value]), ...(arrow === undefined ? {} : { arrow }), ...(depth === undefined ? {} : { depth }) };
+  const { arrow, depth, mark } = value;
+  return {
+    ...clockOf([value]),
+    ...(arrow === undefined ? {} : { arrow }),
+    ...(depth === undefined ? {} : { depth }),
+    ...(mark === undefined ? {} : { mark }),
+  };
 }
 
 /** A rewritten expression and what is known about its value. */

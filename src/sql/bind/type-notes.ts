@@ -20,6 +20,18 @@ export function isNullConstant({ node }: Pick<Typed, "node">): boolean {
   return node.class === "CONSTANT" && node.value.is_null;
 }
 
+/** The type of the column whose mark an answer puts on the value; null: none. */
+export function markOf({ mark, source }: Pick<Typed, "mark" | "source">): ColumnType | null {
+  return mark !== undefined ? mark : (source?.scan.defs[source.index]?.type ?? null);
+}
+
+/** A value that is computed of another, with the mark of that one: casts, signs, lag and lead keep it. */
+export function withMarkOf(computed: Typed, value: Typed | undefined): Typed {
+  const mark = value === undefined ? null : markOf(value);
+  // a copy would look at the number of a constant
+  return mark === null ? computed : { ...computed, mark };
+}
+
 /** The note of a value that is that one, or one of its kind. */
 export function sameType(value: Noted | undefined): TypeNote {
   if (value === undefined) return {};

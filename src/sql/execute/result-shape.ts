@@ -5,7 +5,7 @@ import { TsdbError } from "../../model/errors.ts";
 import type { ResultBatch, ResultColumn, ResultField, ResultType, TimeUnit } from "../../model/query/result-batch.ts";
 import { COLUMN_TYPE_LABEL, ColumnType } from "../../model/rows/column.ts";
 import type { OutputColumn } from "../bind/scope.ts";
-import { notedField } from "../bind/type-notes.ts";
+import { isDictionary, markOf, notedField } from "../bind/type-notes.ts";
 import { decodeNames } from "../parse/names.ts";
 
 type Convert = (column: ResultColumn, rowCount: number) => ResultColumn;
@@ -30,7 +30,21 @@ export class ResultShape {
   }
 }
 
-function shapeField(field: ResultField, output: OutputColumn | undefined): { field: ResultField; convert: Convert | null } {
+interface ShapedField {
+  readonly field: ResultField;
+  readonly convert: Convert | null;
+}
+
+function shapeField(field: ResultField, output: OutputColumn | undefined): ShapedField {
+  const shaped = shapeType(field, output);
+  const mark = output === undefined ? null : markOf(output);
+  if (output === undefined || mark === null) return shaped;
+  // a tag that was cast to a text is one
+  const isPlain = mark === ColumnType.tag && !isDictionary(output) ? { isDictionary: false } : {};
+  return { ...shaped, field: { ...shaped.field, columnKind: COLUMN_TYPE_LABEL[mark], ...isPlain } };
+}
+
+function shapeType(field: ResultField, output: OutputColumn | undefined): ShapedField {
   const name = decodeNames(field.name);
   const type = decodeType(field.type);
   if (output?.kind === "duration" && field.type.kind === "int" && field.type.bits === 64) {
@@ -54,10 +68,9 @@ function shapeField(field: ResultField, output: OutputColumn | undefined): { fie
   if (type.kind === "time" && type.unit === "us") return { field: { name, type: { kind: "time", unit: "ns" } }, convert: thousandfold };
   if (field.type.kind === "hugeint") return { field: { name, type: { kind: "int", bits: 64, signed: true } }, convert: narrow };
   const def = output?.source?.scan.defs[output.source.index];
-  const columnKind = def === undefined ? {} : { columnKind: COLUMN_TYPE_LABEL[def.type] };
   const noted = output?.arrow === undefined ? { type } : notedField({ name, type }, output.arrow);
   const hasNoNulls = def?.type === ColumnType.time && output?.isOptional !== true ? { hasNoNulls: true } : {};
-  return { field: { ...noted, name, ...columnKind, ...hasNoNulls }, convert: null };
+  return { field: { ...noted, name, ...hasNoNulls }, convert: null };
 }
 
 const UNITS: Readonly<Record<string, { readonly unit: TimeUnit; readonly ns: bigint }>> = {

@@ -2,7 +2,7 @@
 import { TsdbError } from "../../model/errors.ts";
 import { type Hint, type Kind, kindOfType, type ScanUse, type Typed, typeNote, withClock } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
-import { chosenType } from "../bind/type-notes.ts";
+import { chosenType, withMarkOf } from "../bind/type-notes.ts";
 import { decodeNames } from "../parse/names.ts";
 import type { Constant, Expression, Parameter, SqlValue, Star } from "../parse/tree.ts";
 import { castTo, stringConstant } from "../parse/tree.ts";
@@ -43,8 +43,10 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
       return rewriteFunction(node, context, scope);
     case "WINDOW":
       return rewriteWindow(node, context, scope);
-    case "CAST":
-      return rewriteCast(node, rewriteExpression(node.child, context, scope), scope);
+    case "CAST": {
+      const child = rewriteExpression(node.child, context, scope);
+      return withMarkOf(rewriteCast(node, child, scope), child);
+    }
     case "CASE":
       return rewriteCase(node, context, scope);
     case "COMPARISON":

@@ -2,7 +2,7 @@
 import { RENAMED_FUNCTIONS } from "../bind/dialect.ts";
 import { type Kind, type Typed, type TypeNote, withClock } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
-import { isDictionary, isNullConstant, itemType, sameType } from "../bind/type-notes.ts";
+import { isDictionary, isNullConstant, itemType, sameType, withMarkOf } from "../bind/type-notes.ts";
 import { negateInterval } from "../parse/interval.ts";
 import type { FunctionCall } from "../parse/tree.ts";
 import { call, castTo } from "../parse/tree.ts";
@@ -93,9 +93,9 @@ function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[]): Typed 
     return typed(call("xor", [wide(left!), wide(right)], node.query_location), "integer");
   if (right === undefined && node.function_name === "-" && left!.interval !== undefined)
     return intervalConstant(negateInterval(left!.interval));
-  if (right === undefined && node.function_name === "-" && mayHaveNoSign(left!)) return negated(node, left!);
+  if (right === undefined && node.function_name === "-" && mayHaveNoSign(left!)) return withMarkOf(negated(node, left!), left);
   if (right === undefined && (node.function_name === "-" || node.function_name === "+"))
-    return typed(node, left!.kind === "time" ? "unknown" : left!.kind);
+    return withMarkOf(typed(node, left!.kind === "time" ? "unknown" : left!.kind), left);
   const isBitwise = right !== undefined && OPERATOR_KIND[node.function_name] === "integer";
   return typed(isBitwise ? { ...node, children: args.map(wide) } : node, OPERATOR_KIND[node.function_name] ?? "unknown");
 }

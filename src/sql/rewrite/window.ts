@@ -5,10 +5,10 @@ import { RENAMED_FUNCTIONS } from "../bind/dialect.ts";
 import { isAggregate } from "../bind/functions.ts";
 import { type Typed, withClock } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
-import { sameType } from "../bind/type-notes.ts";
+import { sameType, withMarkOf } from "../bind/type-notes.ts";
 import { intervalNs } from "../parse/interval.ts";
 import type { Expression, FunctionCall, Window } from "../parse/tree.ts";
-import { bigintConstant, call } from "../parse/tree.ts";
+import { bigintConstant, call, castTo } from "../parse/tree.ts";
 import { rewriteExpression } from "./expression.ts";
 import { resultKind } from "./function.ts";
 import { AGGREGATE_RULES } from "./functions/aggregate-function.ts";
@@ -32,7 +32,7 @@ export function rewriteWindow(node: Window, context: RewriteContext, scope: Scop
     start_expr: optional(node.start_expr)?.node ?? null,
     end_expr: optional(node.end_expr)?.node ?? null,
     offset_expr: optional(node.offset_expr)?.node ?? null,
-    default_expr: optional(node.default_expr)?.node ?? null,
+    default_expr: defaultOf(optional(node.default_expr), args[0]),
     filter_expr: optional(node.filter_expr)?.node ?? null,
   };
   for (const bound of [node.start_expr, node.end_expr].map(optional)) {
@@ -47,7 +47,15 @@ export function rewriteWindow(node: Window, context: RewriteContext, scope: Scop
   if (RANKS.has(name)) return { node: framed, kind: "integer", arrow: "UInt64" };
   const made = OWN.has(name) ? null : ofAggregates(framed, args, context, scope);
   const kept = CHOOSING.has(name) ? sameType(args[0]) : {};
-  return made ?? { ...withClock(typed(framed, resultKind(name, args)), args), ...kept };
+  if (made !== null) return made;
+  const value = { ...withClock(typed(framed, resultKind(name, args)), args), ...kept };
+  return NEIGHBOURS.has(name) ? withMarkOf(value, args[0]) : value;
+}
+
+/** What lag and lead give where there is no other row: of the type of the others, cut where DuckDB would round. */
+function defaultOf(value: Typed | null, other: Typed | undefined): Expression | null {
+  if (value === null) return null;
+  return value.kind === "float" && other?.kind === "integer" ? castTo(call("trunc", [value.node]), "BIGINT") : value.node;
 }
 
 /** ntile(n): larger tiles are spread among the others, where DuckDB has them first. */
@@ -71,8 +79,10 @@ const RANKS: ReadonlySet<string> = new Set(["dense_rank", "ntile", "rank", "row_
 /** Window functions of DuckDB's with the names of aggregates. */
 const OWN: ReadonlySet<string> = new Set(["first_value", "last_value", "nth_value"]);
 
+const NEIGHBOURS: ReadonlySet<string> = new Set(["lag", "lead"]);
+
 /** Those that give the value of another row. */
-const CHOOSING: ReadonlySet<string> = new Set([...OWN, "lag", "lead"]);
+const CHOOSING: ReadonlySet<string> = new Set([...OWN, ...NEIGHBOURS]);
 
 /** DuckDB's parser takes a second and third argument apart from the first. */
 function withDetached(args: readonly Typed[], detached: readonly (Typed | null)[]): Typed[] {

@@ -5,7 +5,7 @@ import { VERSION } from "../../../model/version.ts";
 import { parseArrowType } from "../../bind/arrow-type.ts";
 import { isAggregate } from "../../bind/functions.ts";
 import type { Typed } from "../../bind/kind.ts";
-import { DICTIONARY, isDictionary, isNullConstant, NULL_TYPE } from "../../bind/type-notes.ts";
+import { DICTIONARY, isDictionary, isNullConstant, NULL_TYPE, withMarkOf } from "../../bind/type-notes.ts";
 import { bigintConstant, type Cast, call, castTo, operator, stringConstant } from "../../parse/tree.ts";
 import { expectArguments, isNotNull, type RuleInput, type Rules, whenThen, wide } from "../rule.ts";
 import { bin } from "../time/time-bin.ts";
@@ -63,9 +63,9 @@ function arrowCast(input: RuleInput): Typed {
   if (type.type.id === "BLOB") return { node: bytesOf(value!), kind: "binary", arrow: type.name };
   if (type.type.id === "VARCHAR" && value!.kind === "binary") return { node: textOf(value!), kind: "string", arrow: type.name };
   const node: Cast = { ...castTo(value!.node, type.type.id), cast_type: type.type };
-  const cast = { ...rewriteCast(node, value!, input.scope), arrow: type.name };
+  const cast = withMarkOf({ ...rewriteCast(node, value!, input.scope), arrow: type.name }, value);
   if (unitNs === undefined || cast.kind !== "time") return cast;
-  return { ...inZone(bin(cast, unitNs, 0n), type.zone), arrow: type.name };
+  return withMarkOf({ ...inZone(bin(cast, unitNs, 0n), type.zone), arrow: type.name }, value);
 }
 
 /** What answers. */

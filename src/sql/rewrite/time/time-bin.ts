@@ -33,7 +33,7 @@ const STEP_MAX = I64_MAX / 3n;
 /** The start of the bin of `stepNs` from `originNs` that holds `time`; NULL where that lies before the first time there is. */
 export function bin(time: Typed, stepNs: bigint, originNs: bigint): Typed {
   checkStep(stepNs);
-  if (stepNs === 1n) return time;
+  if (stepNs === 1n) return { ...time, mark: null };
   const startOf = (ns: bigint): bigint => originNs + floorDiv(ns - originNs, stepNs) * stepNs;
   if (time.timeNs !== undefined) return inZone(constantBin(startOf(time.timeNs)), time.zone);
   const remainder = originNs - floorDiv(originNs, stepNs) * stepNs;

@@ -21,7 +21,7 @@ export function toTimestamp(unit: NonNullable<Clock["unit"]> | "ns"): Rule {
     if (formats.length > 0) return inUnit(timeByFormats(name, value, formats), unit);
     if (value.kind === "boolean") throw planError(`${name} does not support Boolean`);
     const number = wholeNumber(value, unit === "ns" ? SECOND_NS : 1n);
-    return number === null ? inUnit(inZone(asTime(value), undefined), unit) : timeOfUnits(number, unit);
+    return number === null ? { ...inUnit(inZone(asTime(value), undefined), unit), mark: null } : timeOfUnits(number, unit);
   };
 }
 

@@ -6,6 +6,7 @@ import { DAY_NS, MINUTE_NS } from "../../../model/time/time-units.ts";
 import { TimeZone, type ZoneSpan } from "../../../model/time/time-zone.ts";
 import type { Typed } from "../../bind/kind.ts";
 import type { Scope } from "../../bind/scope.ts";
+import { withMarkOf } from "../../bind/type-notes.ts";
 import { clampI64 } from "../../parse/time-text.ts";
 import type { Expression } from "../../parse/tree.ts";
 import { bigintConstant, operator } from "../../parse/tree.ts";
@@ -55,7 +56,7 @@ export function atTimeZoneRule({ args, scope }: RuleInput): Typed {
   const value = asTime(time);
   if (value.zone !== undefined) return inZone(value, name);
   const times = withReach(timesOf(value, scope), 0n);
-  return { ...fromClock(inZone(value, name), times, null), times: () => times };
+  return withMarkOf({ ...fromClock(inZone(value, name), times, null), times: () => times }, time);
 }
 
 /** to_local_time(time): what a clock in the time's zone shows. */

@@ -1,6 +1,7 @@
 // Comparisons with times and durations, and what they tell the scan: conditions of the form column-operator-constant become hints.
 
 import type { Hint, ScanUse, Typed } from "../../bind/kind.ts";
+import { markOf, withMarkOf } from "../../bind/type-notes.ts";
 import { intervalNs, isFine } from "../../parse/interval.ts";
 import { clampI64 } from "../../parse/time-text.ts";
 import type { Between, Comparison, LiteralList, Operator } from "../../parse/tree.ts";
@@ -51,7 +52,18 @@ function inRange(value: Typed): Typed {
   return value.timeNs === undefined ? value : { ...value, node: timeConstant(clampI64(value.timeNs)).node };
 }
 
+/** A condition that is one of its sides, as the vendor's optimizer sees it: `b = true`, `b <> false`. */
+function isSide(type: string, side: Typed, other: Typed): boolean {
+  if (side.kind !== "boolean" || markOf(side) === null) return false;
+  return (type === "COMPARE_EQUAL" && other.boolean === true) || (type === "COMPARE_NOTEQUAL" && other.boolean === false);
+}
+
 export function rewriteComparison(node: Comparison, left: Typed, right: Typed): Typed {
+  const same = isSide(node.type, left, right) ? left : isSide(node.type, right, left) ? right : undefined;
+  return withMarkOf(compare(node, left, right), same);
+}
+
+function compare(node: Comparison, left: Typed, right: Typed): Typed {
   const bring = EQUALITIES.has(node.type) ? alignEqual : align;
   const [a, b] = [inRange(bring(left, right)), inRange(bring(right, left))];
   const rewritten: Comparison = { ...node, left: a.node, right: b.node };
