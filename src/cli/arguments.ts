@@ -1,17 +1,15 @@
 // From argument list and environment to the text of each flag, with the name under which the user gave it. Written out instead of
 // node:util's parseArgs, whose messages name neither the value wanted nor the flag that was meant.
-import { editDistance } from "../model/edit-distance.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { ConfigFile } from "./config-file.ts";
-import { environmentName, FLAGS, type Flag, type FlagName } from "./flags.ts";
+import { type Environment, environmentName, FLAGS, type Flag, type FlagName } from "./flags.ts";
+import { nearestName } from "./nearest-name.ts";
 
 export interface Given {
   readonly text: string;
   /** `--http-bind` or the variable's name: what a complaint about the text begins with. */
   readonly source: string;
 }
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 const KNOWN: readonly Flag[] = FLAGS;
 
@@ -82,13 +80,4 @@ function knownFlag(source: string): Flag {
   );
   const hint = nearest === null ? "tsdb serve --help lists them" : `did you mean --${nearest}?`;
   throw new TsdbError("config", `unknown flag ${source}; ${hint}`);
-}
-
-/** The name that a typing mistake most likely meant: few edits away for its length, or the only one that begins or ends like it. */
-export function nearestName(name: string, names: readonly string[]): string | null {
-  const byDistance = names.map((each) => ({ each, distance: editDistance(name, each) })).sort((a, b) => a.distance - b.distance);
-  const best = byDistance[0];
-  if (best !== undefined && best.distance <= Math.max(2, Math.floor(best.each.length / 3))) return best.each;
-  const similar = name.length < 3 ? [] : names.filter((each) => each.startsWith(name) || each.endsWith(name));
-  return similar.length === 1 ? similar[0]! : null;
 }

@@ -1,10 +1,11 @@
 // What the program was asked to do: serve, or tell about itself.
 import { TsdbError } from "../model/errors.ts";
-import { type Environment, nearestName } from "./arguments.ts";
 import type { ClientCommand } from "./client/command.ts";
 import { CLIENT_COMMANDS, findCommand, missingCommand } from "./client/commands.ts";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
+import type { Environment } from "./flags.ts";
 import { commandHelp, mainHelp, serveHelp, versionLine } from "./help.ts";
+import { nearestName } from "./nearest-name.ts";
 import { type Machine, parseServeFlags, type ServeConfig, thisMachine } from "./serve-config.ts";
 
 export type Command =

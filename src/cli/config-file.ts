@@ -1,8 +1,8 @@
 // tsdb.toml: what flags and environment do not say. Keys of the file are the names of `tsdb serve`'s flags; table [client] has the options
 // of the client commands.
 import { TsdbError } from "../model/errors.ts";
-import { type Environment, nearestName } from "./arguments.ts";
-import { FLAGS, type FlagName } from "./flags.ts";
+import { type Environment, FLAGS, type FlagName } from "./flags.ts";
+import { nearestName } from "./nearest-name.ts";
 
 export interface ConfigFile {
   /** Where it is: what complaints begin with. */

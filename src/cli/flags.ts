@@ -393,7 +393,7 @@ export const FLAGS = [
     name: "use-pacha-tree",
     group: "Logging and the rest",
     value: null,
-    help: "Open the endpoints that belong to the upgraded storage engine; there is only that one here.",
+    help: "Accepted for compatibility; it has no effect yet.",
     default: "false",
     aliases: ["INFLUXDB3_USE_PACHA_TREE"],
   },
@@ -408,6 +408,8 @@ export const FLAGS = [
 ] as const satisfies readonly Flag[];
 
 export type FlagName = (typeof FLAGS)[number]["name"];
+
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `--http-bind` is TSDB_HTTP_BIND. */
 export function environmentName(flag: string): string {

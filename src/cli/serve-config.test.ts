@@ -75,7 +75,6 @@ test("defaults", () => {
     logFilter: { level: "info", parts: new Map() },
     logFormat: "full",
     edition: "enterprise",
-    usePachaTree: false,
     shutdownTimeoutMs: 30_000,
   });
 });
@@ -96,7 +95,7 @@ const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<stri
   ["--without-auth", { withoutAuth: true }],
   ["--without-auth=true", { withoutAuth: true }],
   ["--without-auth=FALSE", { withoutAuth: false }],
-  ["--without-auth --use-pacha-tree", { withoutAuth: true, usePachaTree: true }],
+  ["--without-auth --use-pacha-tree", { withoutAuth: true }],
   ["--wal-replay-fail-on-error=false", { walReplayFailOnError: false }],
   ["--wal-replay-fail-on-error false --without-auth", { walReplayFailOnError: false, withoutAuth: true }],
   // addresses

@@ -1,5 +1,5 @@
 // What a client command is.
-import type { Environment } from "../arguments.ts";
+import type { Environment } from "../flags.ts";
 import type { Input, Option, Positional } from "./options.ts";
 
 /** Where a command reads and writes; tests give their own. */

@@ -1,5 +1,5 @@
 // Every client command, found by its words; their help.
-import { nearestName } from "../arguments.ts";
+import { nearestName } from "../nearest-name.ts";
 import { CACHE_COMMANDS } from "./caches.ts";
 import type { ClientCommand } from "./command.ts";
 import { COMPLETIONS_COMMAND } from "./completions.ts";

@@ -1,6 +1,7 @@
 // Arguments of the client commands: words, options with a short and a long form, and what environment and configuration file say.
 import { TsdbError } from "../../model/errors.ts";
-import { type Environment, nearestName } from "../arguments.ts";
+import type { Environment } from "../flags.ts";
+import { nearestName } from "../nearest-name.ts";
 
 export interface Option {
   readonly name: string;

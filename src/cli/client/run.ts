@@ -1,7 +1,7 @@
 // Runs one client command: its help, its input, its failure in the words that scripts look for.
 import { once } from "node:events";
 import { TsdbError } from "../../model/errors.ts";
-import type { Environment } from "../arguments.ts";
+import type { Environment } from "../flags.ts";
 import { commandHelp } from "../help.ts";
 import { VisibleBytes, visible } from "../visible-text.ts";
 import { failureText } from "./api.ts";

@@ -1,0 +1,56 @@
+// How the process's memory is divided: rows not in a file yet, series, value caches, decoded files. Buffer, series and caches lie in one
+// 4 GiB WebAssembly memory, so each limit is bounded by what those read before it leave.
+import { LIMITS } from "../model/limits.ts";
+import type { FlagReader } from "./flag-reader.ts";
+
+const MIB = 1024 * 1024;
+const BUFFER_BYTES_MIN = 64 * MIB;
+const SERIES_BYTES_MIN = 32 * MIB;
+const VALUE_CACHE_BYTES_MIN = 1 * MIB;
+
+export interface MemoryLimits {
+  /** Rows that are not in a file yet. */
+  readonly bufferBytesMax: number;
+  /** Series dictionaries of tables that are written to. */
+  readonly seriesBytesMax: number;
+  /** Last-value and distinct-value caches together. */
+  readonly valueCacheBytesMax: number;
+  /** Decoded data of files, all query workers together; 0 = nothing decoded is kept. */
+  readonly fileCacheBytes: number;
+}
+
+/** @throws TsdbError config when a limit is out of its range, or more than the limits before it leave */
+export function readMemoryLimits(read: FlagReader, maxRequestBytes: number): MemoryLimits {
+  const bufferBytesMax = bufferLimit(read, maxRequestBytes);
+  const seriesBytesMax = seriesLimit(read, bufferBytesMax);
+  const restBytes = LIMITS.bufferSeriesCacheBytesMax - bufferBytesMax - seriesBytesMax;
+  const valueCacheBytesMax = valueCacheLimit(read, restBytes);
+  const fileCacheBytes = fileCacheSize(read, restBytes - valueCacheBytesMax);
+  return { bufferBytesMax, seriesBytesMax, valueCacheBytesMax, fileCacheBytes };
+}
+
+function bufferLimit(read: FlagReader, maxRequestBytes: number): number {
+  // A body's rows fit beside those of the body before it.
+  const min = Math.max(BUFFER_BYTES_MIN, 2 * maxRequestBytes);
+  const share = Math.min(LIMITS.bufferBytesDefault, Math.floor(read.memoryBytes / 4));
+  return read.bytes("buffer-mem-limit", { min, max: LIMITS.bufferBytesMax, absent: Math.max(min, share) });
+}
+
+function seriesLimit(read: FlagReader, bufferBytesMax: number): number {
+  return read.bytes("series-mem-limit", {
+    min: SERIES_BYTES_MIN,
+    max: Math.min(LIMITS.seriesBytesMax, LIMITS.bufferSeriesCacheBytesMax - bufferBytesMax),
+    absent: Math.max(SERIES_BYTES_MIN, Math.min(LIMITS.seriesBytesDefault, Math.floor(read.memoryBytes / 8))),
+  });
+}
+
+function valueCacheLimit(read: FlagReader, restBytes: number): number {
+  const max = Math.min(LIMITS.valueCacheBytesMax, Math.max(LIMITS.valueCacheBytesBeside, restBytes));
+  const absent = Math.min(max, LIMITS.valueCacheBytesDefault, Math.floor(read.memoryBytes / 32));
+  return read.bytes("cache-mem-limit", { min: VALUE_CACHE_BYTES_MIN, max, absent });
+}
+
+function fileCacheSize(read: FlagReader, restBytes: number): number {
+  const max = Math.min(LIMITS.fileCacheBytesMax, Math.max(LIMITS.fileCacheBytesBeside, restBytes));
+  return read.bytes("file-cache-size", { min: 0, max, absent: Math.min(max, Math.floor(read.memoryBytes / 5)) });
+}
