@@ -71,7 +71,7 @@ export {
   seriesUnmark,
   seriesWriteKeys,
 } from "./memory/series-records";
-export { notedDoubtMax, notedDoubtMin, seriesNoteTimes, seriesSetGaps } from "./memory/series-times";
+export { notedOverlapMax, notedOverlapMin, seriesNoteTimes, seriesSetGaps } from "./memory/series-times";
 export { clearAbsent, keepPacked, packValues, packViews, spreadValues, spreadViews, unpackValues } from "./memory/packed";
 export { copyViews, textBytes } from "./memory/views";
 export { parquetBloomAdd } from "./parquet/bloom";

@@ -1,8 +1,9 @@
-// What does the keeper of caches cost? Processor time of bringing caches up to date, a row of what is new, and of opening and reading them,
+// What does the cache worker of caches cost? Processor time of bringing caches up to date, a row of what is new, and of opening and
+// reading them,
 // without HTTP and without an engine; the rest of ingest beside it. Wide rows: two tags, ten fields.
 //   bun bench/cache-keeper.ts [series] [rows]
 
-import { CacheKeeper } from "../src/caches/cache-keeper.ts";
+import { CacheManager } from "../src/caches/cache-manager.ts";
 import { NullDisk } from "../src/disk/null-disk.ts";
 import type { CacheDef } from "../src/model/caches.ts";
 import { ALL_TIME } from "../src/model/query/scan.ts";
@@ -43,7 +44,7 @@ const path = await WritePath.open(new NullDisk());
 await path.write(body(0), { noSync: true });
 const { kernel, blockCache } = path;
 const known = { numbers: noSeriesNumbers(kernel), segments: null };
-const keeper = new CacheKeeper({
+const cacheWorker = new CacheManager({
   kernel,
   cache: blockCache,
   known: () => known,
@@ -70,7 +71,7 @@ function table() {
 
 async function read(def: CacheDef): Promise<number> {
   const { snapshot, release, clock } = table();
-  const cache = await keeper.open(def, snapshot, clock, signal);
+  const cache = await cacheWorker.open(def, snapshot, clock, signal);
   const cursor = cache.open({ columns: cache.columns, range: ALL_TIME, tags: [] });
   let rows = 0;
   for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) rows += chunk.rowCount;
@@ -81,7 +82,7 @@ async function read(def: CacheDef): Promise<number> {
 
 async function feed(def: CacheDef): Promise<void> {
   const { snapshot, release, clock } = table();
-  await keeper.feed([def], snapshot, clock);
+  await cacheWorker.feed([def], snapshot, clock);
   release();
 }
 
@@ -117,10 +118,10 @@ for (const [{ name }, { fill, feed: fed, idle, first, again, rows }] of times) {
   );
 }
 console.log(
-  keeper
+  cacheWorker
     .stats()
     .map(({ cacheId, bytes }) => `${cacheId}: ${(bytes / (1 << 20)).toFixed(1)} MiB`)
     .join(", "),
 );
-keeper.keepOnly([]);
+cacheWorker.keepOnly([]);
 await path.close();

@@ -21,19 +21,19 @@ export function seriesSetGaps(dictionary: SeriesDictionary, gaps: u32, count: u3
 }
 
 // of the last call of seriesNoteTimes
-let doubtMin: i64 = i64.MAX_VALUE;
-let doubtMax: i64 = i64.MIN_VALUE;
+let overlapMin: i64 = i64.MAX_VALUE;
+let overlapMax: i64 = i64.MIN_VALUE;
 
-export function notedDoubtMin(): i64 {
-  return doubtMin;
+export function notedOverlapMin(): i64 {
+  return overlapMin;
 }
 
-export function notedDoubtMax(): i64 {
-  return doubtMax;
+export function notedOverlapMax(): i64 {
+  return overlapMax;
 }
 
 /** Notes the times of rows. NOTED_UNIQUE: no row has the series and time of another one, in the call or in an earlier one; else all those
- *  that may lie between notedDoubtMin and notedDoubtMax. NOTED_ASCENDING: every row was newer than its series' last one. */
+ *  that may lie between notedOverlapMin and notedOverlapMax. NOTED_ASCENDING: every row was newer than its series' last one. */
 export function seriesNoteTimes(dictionary: SeriesDictionary, series: u32, times: u32, rowCount: u32): u32 {
   reserveGaps(dictionary, rowCount);
   const lastTimes = dictionary.lastTimes.pages;
@@ -60,8 +60,8 @@ export function seriesNoteTimes(dictionary: SeriesDictionary, series: u32, times
   }
   if (noted != (NOTED_UNIQUE | NOTED_ASCENDING)) dictionary.isDisordered = 1;
   dictionary.notedCount = dictionary.count;
-  doubtMin = earliest;
-  doubtMax = latest;
+  overlapMin = earliest;
+  overlapMax = latest;
   return noted;
 }
 

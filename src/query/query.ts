@@ -1,6 +1,6 @@
 // A statement's road inside the query worker: plan → pinned snapshot → scans → engine → encoded parts.
 
-import { CacheKeeper, type CacheKeeperParts } from "../caches/cache-keeper.ts";
+import { CacheManager, type CacheManagerParts } from "../caches/cache-manager.ts";
 import { shownRows } from "../encode/arrow/shown-rows.ts";
 import { createEncoder } from "../encode/encode.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
@@ -13,10 +13,10 @@ import type { ResultBatch, ResultSchema, ResultType } from "../model/query/resul
 import type { ScanRecord } from "../model/query/scan-record.ts";
 import type { SeriesPiece } from "../model/query/series-piece.ts";
 import { Turns } from "../model/turns.ts";
-import type { KnownOfTable } from "../scan/pieces.ts";
 import { SeriesNumbersOfTables } from "../scan/series-numbers.ts";
 import type { DatabaseSnapshot, SnapshotNeed, TableSnapshot } from "../scan/snapshot.ts";
 import { SortedSegments } from "../scan/sorted-segments.ts";
+import type { KnownOfTable } from "../scan/table-reader.ts";
 import { TableScan } from "../scan/table-scan.ts";
 import type { SqlEngine, SqlInput, SqlPlan } from "../sql/execute/engine.ts";
 import { cacheKey, unknownCache } from "../sql/tables/cache-tables.ts";
@@ -84,7 +84,7 @@ export class QueryRunner {
   /** Is to be told which there are. */
   readonly segments: SortedSegments;
   /** Null: another worker keeps the state of caches. */
-  readonly keeper: CacheKeeper | null;
+  readonly cacheWorker: CacheManager | null;
 
   constructor(
     private readonly kernel: Kernel,
@@ -92,13 +92,13 @@ export class QueryRunner {
     private readonly cache: BlockCache,
     /** What a statement of the v1-style language may hold of rows. */
     private readonly memoryBytesMax: number,
-    keeps: Pick<CacheKeeperParts, "bytesMax" | "fillsFromHistory"> | undefined,
+    keeps: Pick<CacheManagerParts, "bytesMax" | "fillsFromHistory"> | undefined,
   ) {
     this.rowText = new KernelRowText(kernel);
     this.numbers = new SeriesNumbersOfTables(kernel);
     this.segments = new SortedSegments(kernel, cache);
     const known = (tableId: number) => this.known(tableId);
-    this.keeper = keeps === undefined ? null : new CacheKeeper({ kernel, cache, known, ...keeps });
+    this.cacheWorker = keeps === undefined ? null : new CacheManager({ kernel, cache, known, ...keeps });
   }
 
   private known(tableId: number): KnownOfTable {
@@ -186,9 +186,9 @@ export class QueryRunner {
 
   /** The caches of a statement, up to date with its snapshot. @throws TsdbError bad_query when there is none of a name, query_limit */
   private async openCaches({ tables, caches = [] }: DatabaseSnapshot, signal: AbortSignal): Promise<Map<string, CacheTable>> {
-    const { keeper } = this;
-    // main sends whatever has the name of such a function in its text to the keeper
-    assert(keeper !== null, "a statement that reads a cache has come to a worker that keeps none");
+    const { cacheWorker } = this;
+    // main sends whatever has the name of such a function in its text to the cache worker
+    assert(cacheWorker !== null, "a statement that reads a cache has come to a worker that keeps none");
     const opened = new Map<string, CacheTable>();
     try {
       for (const found of caches) {
@@ -196,7 +196,7 @@ export class QueryRunner {
         if ("missing" in found) throw unknownCache(reference, found.missing);
         const { cache, clock } = found;
         const snapshot = tables.find(({ table }) => table.id === cache.tableId)!;
-        opened.set(cacheKey(reference), await keeper.open(cache, snapshot, clock, signal));
+        opened.set(cacheKey(reference), await cacheWorker.open(cache, snapshot, clock, signal));
       }
       return opened;
     } catch (error) {

@@ -47,7 +47,7 @@ export class BlockLists {
       if (block.maxTimeNs < endMinNs) endMinNs = block.maxTimeNs;
       const known = this.described.get(block);
       if (known !== undefined) return known;
-      const { index, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, doubts, appliedTombstone } = block;
+      const { index, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, overlaps, appliedTombstone } = block;
       const described: BlockSnapshot = {
         fileId: file.id,
         generation: file.generation,
@@ -60,7 +60,7 @@ export class BlockLists {
         seqMin,
         seqMax,
         unique,
-        ...(doubts === undefined ? {} : { doubts }),
+        ...(overlaps === undefined ? {} : { overlaps }),
         ...(appliedTombstone === undefined ? {} : { appliedTombstone }),
       };
       this.described.set(block, described);

@@ -18,7 +18,7 @@ interface Wanted {
   readonly needles: readonly Needle[];
 }
 
-export class ValueChoice {
+export class IndexLookup {
   private readonly refs: ReadonlyMap<number, FileIndexRef>;
 
   private constructor(
@@ -36,7 +36,7 @@ export class ValueChoice {
     { indexes = [] }: TableSnapshot,
     { tags, texts }: { tags: readonly TagPredicate[]; texts: readonly FieldTexts[] },
     cache: FileIndexCache,
-  ): ValueChoice | null {
+  ): IndexLookup | null {
     if (indexes.length === 0) return null;
     const wanted = ({ columnId, values }: { columnId: number; values: readonly (string | null)[] }): Wanted[] => {
       // what is absent is in no index
@@ -44,7 +44,7 @@ export class ValueChoice {
       return present.length < values.length || present.length > TEXTS_MAX ? [] : [{ columnId, needles: present.map(needleOf) }];
     };
     const [ofTags, ofFields] = [tags.flatMap(wanted), texts.flatMap(wanted)];
-    return ofTags.length + ofFields.length === 0 ? null : new ValueChoice(indexes, ofTags, ofFields, cache);
+    return ofTags.length + ofFields.length === 0 ? null : new IndexLookup(indexes, ofTags, ofFields, cache);
   }
 
   /** Of rows that are merged with no others. */

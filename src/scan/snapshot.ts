@@ -28,7 +28,7 @@ export interface BlockSnapshot {
   readonly seqMin: number;
   readonly seqMax: number;
   readonly unique: boolean;
-  readonly doubts?: readonly TimeRange[];
+  readonly overlaps?: readonly TimeRange[];
   /** Tombstones up to this id need not be applied to it. */
   readonly appliedTombstone?: number;
 }

@@ -10,10 +10,10 @@ import type { ScanRecord } from "../model/query/scan-record.ts";
 import { type ColumnDef, ColumnType } from "../model/rows/column.ts";
 import { BlockCache } from "../storage/block-cache/block-cache.ts";
 import { BlockIndex } from "./block-index.ts";
-import { type KnownOfTable, type PieceLimits, type PieceRequest, TablePieces } from "./pieces.ts";
 import { ScanTally } from "./scan-tally.ts";
 import { noSeriesNumbers } from "./series-numbers.ts";
 import type { TableSnapshot } from "./snapshot.ts";
+import { type KnownOfTable, type PieceLimits, type PieceRequest, TableReader } from "./table-reader.ts";
 import { hasVisibleRows, type SeriesParts, type SeriesSet, visibleSeries } from "./visible-series.ts";
 
 export class TableScan implements ScanTable {
@@ -124,7 +124,7 @@ export class TableScan implements ScanTable {
   }
 
   /** The groups of all pieces; null when there are too many, or sums do not fit. */
-  private *group(request: AggregateRequest, pieces: TablePieces): Generator<void, ScanCursor | null, void> {
+  private *group(request: AggregateRequest, pieces: TableReader): Generator<void, ScanCursor | null, void> {
     const { times, rowCountMax } = pieces;
     if (times === null) return NO_ROWS;
     const options = { memoryBytesMax: LIMITS.aggregateBytesMax, rowCountMax };
@@ -157,9 +157,9 @@ export class TableScan implements ScanTable {
     return { kernel, cache, tally };
   }
 
-  private pieces(request: PieceRequest): TablePieces {
+  private pieces(request: PieceRequest): TableReader {
     const { kernel, cache, limits, known } = this;
-    const pieces = new TablePieces({ kernel, cache, limits, ...known }, this.snapshot, request);
+    const pieces = new TableReader({ kernel, cache, limits, ...known }, this.snapshot, request);
     this.scans.push(pieces);
     return pieces;
   }
@@ -174,14 +174,14 @@ const NO_ROWS: ScanCursor = { next: () => null, close: () => {} };
 
 /** Rows of the pieces, one piece after the other. */
 class PieceCursor implements ScanCursor {
-  private readonly left: ReturnType<TablePieces["all"]>;
+  private readonly left: ReturnType<TableReader["all"]>;
   private current: ScanCursor | null = null;
   private isDone = false;
 
   constructor(
     private readonly kernel: Kernel,
     private readonly request: ScanRequest,
-    private readonly pieces: TablePieces,
+    private readonly pieces: TableReader,
     private readonly signal: Pick<AbortSignal, "aborted">,
   ) {
     this.left = pieces.all();
@@ -220,7 +220,7 @@ class GroupsCursor implements ScanCursor {
 
   constructor(
     private readonly groups: ScanCursor,
-    private readonly pieces: TablePieces,
+    private readonly pieces: TableReader,
   ) {}
 
   next(): ScanChunk | null {

@@ -18,7 +18,7 @@ import type { Catalog } from "../storage/catalog/catalog.ts";
 import type { DefinitionService } from "../tsdbql/plan/definition-service.ts";
 import type { QueryClient } from "../workers/query/query-client.ts";
 
-export interface NamedServicesParts {
+export interface AdminServicesParts {
   readonly catalog: Catalog;
   readonly tables: LiveTables;
   readonly deletions: Deletions;
@@ -31,7 +31,7 @@ export interface NamedServicesParts {
   readonly onIndexChanged: () => void;
 }
 
-export class NamedServices {
+export class AdminServices {
   readonly databases: DatabaseService;
   /** Deletions and retention. */
   readonly data: DataService;
@@ -42,7 +42,7 @@ export class NamedServices {
   /** For statements of the v1-style language about databases and deletions. */
   readonly definitions: DefinitionService;
 
-  constructor({ catalog, tables, deletions, queries, isNode, onScheduled, onIndexChanged }: NamedServicesParts) {
+  constructor({ catalog, tables, deletions, queries, isNode, onScheduled, onIndexChanged }: AdminServicesParts) {
     const nowMs = () => Date.now();
     const tagValues = (database: string, table: string, tags: readonly string[], signal: AbortSignal) =>
       tagValuesBySql(queries, { database, table, tags }, signal);

@@ -24,7 +24,7 @@ export interface GateParts {
   readonly log: Log;
 }
 
-export class Gate {
+export class ServerAuth {
   readonly tokens: Tokens;
   readonly access: AccessControl;
   private readonly authorizer: Authorizer;

@@ -21,7 +21,7 @@ import type { Wal } from "../storage/wal/wal.ts";
 import type { MaintenanceClient } from "../workers/maintenance/maintenance-client.ts";
 import type { Storage } from "./storage.ts";
 
-export interface UpkeepParts {
+export interface BackgroundJobsParts {
   readonly config: ServeConfig;
   readonly logs: (component: string) => Log;
   readonly storage: Storage;
@@ -38,7 +38,7 @@ export interface UpkeepParts {
 
 const FLUSH_CHECK_MS = 1000;
 
-export class Upkeep {
+export class BackgroundJobs {
   readonly flusher: Flusher;
   readonly compactor: Compactor;
   readonly hardDeletes: HardDeletes;
@@ -46,7 +46,7 @@ export class Upkeep {
   private flushTimer: ReturnType<typeof setInterval> | undefined;
   private compactionTimer: ReturnType<typeof setInterval> | undefined;
 
-  constructor(private readonly parts: UpkeepParts) {
+  constructor(private readonly parts: BackgroundJobsParts) {
     this.indexer = createIndexer(parts);
     this.flusher = createFlusher(parts, () => this.indexer.check());
     this.compactor = createCompactor(parts, () => this.indexer.check());
@@ -82,7 +82,7 @@ export class Upkeep {
 }
 
 function createFlusher(
-  { config, logs, storage, catalog, manifest, pins, tables, wal, deletions, maintenance }: UpkeepParts,
+  { config, logs, storage, catalog, manifest, pins, tables, wal, deletions, maintenance }: BackgroundJobsParts,
   onFile: () => void,
 ): Flusher {
   const keys = objectKeys(config.nodeId);
@@ -113,7 +113,7 @@ function createFlusher(
 }
 
 function createCompactor(
-  { config, logs, storage, catalog, manifest, pins, metrics, deletions, maintenance }: UpkeepParts,
+  { config, logs, storage, catalog, manifest, pins, metrics, deletions, maintenance }: BackgroundJobsParts,
   onFile: () => void,
 ): Compactor {
   const keys = objectKeys(config.nodeId);
@@ -150,7 +150,7 @@ function createCompactor(
   });
 }
 
-function createIndexer({ config, logs, storage, catalog, manifest, pins, maintenance, indexes }: UpkeepParts): FileIndexer {
+function createIndexer({ config, logs, storage, catalog, manifest, pins, maintenance, indexes }: BackgroundJobsParts): FileIndexer {
   const keys = objectKeys(config.nodeId);
   return new FileIndexer({
     catalog,
@@ -170,7 +170,7 @@ function createIndexer({ config, logs, storage, catalog, manifest, pins, mainten
   });
 }
 
-function createHardDeletes({ logs, catalog, tables }: UpkeepParts, onDropped: () => void): HardDeletes {
+function createHardDeletes({ logs, catalog, tables }: BackgroundJobsParts, onDropped: () => void): HardDeletes {
   return new HardDeletes({
     catalog,
     tables,

@@ -8,7 +8,7 @@ import type { Catalog } from "../storage/catalog/catalog.ts";
 
 const NS_PER_MS = 1_000_000n;
 
-export class ThisNode implements NodeService {
+export class LocalNodeService implements NodeService {
   private readonly startedNs = BigInt(Date.now()) * NS_PER_MS;
 
   constructor(

@@ -83,7 +83,7 @@ export class Queries {
     const { catalog, tables, config, metrics, logs } = this.parts;
     const { fillsFromHistory, evictionMs } = config.caches;
     const feeds = new CacheFeeds({
-      ...{ keeper: this.client, catalog, tables, snapshots: this.snapshots, fillsFromHistory, evictionMs },
+      ...{ cacheWorker: this.client, catalog, tables, snapshots: this.snapshots, fillsFromHistory, evictionMs },
       nowMs: () => Date.now(),
       onError: (error, table) => logs("cache").error("caches could not be fed, will try again", { table, err: error }),
     });
@@ -103,8 +103,8 @@ export class Queries {
     const testedLoopMs = faultsOf(process.env);
     return new QueryClient({
       ...{ workerCount, firstWorker, log, snapshots: this.snapshots },
-      keeper: { bytesMax, fillsFromHistory },
-      onKeeperReplaced: () => this.feeds?.keeperReplaced(),
+      cacheWorker: { bytesMax, fillsFromHistory },
+      onCacheWorkerReplaced: () => this.feeds?.cacheWorkerReplaced(),
       workerOptions: {
         ...{ shared, tempDir, threads: config.queryThreads },
         memoryBytes: Math.floor(queryMemoryBytes / workerCount),

@@ -40,10 +40,10 @@ import { type ReplayResult, replay } from "../storage/wal/replay.ts";
 import { Wal } from "../storage/wal/wal.ts";
 import { MaintenanceClient } from "../workers/maintenance/maintenance-client.ts";
 import type { SpawnedWorker } from "../workers/query/spawn.ts";
-import { NamedServices } from "./admin-services.ts";
-import { Gate } from "./auth.ts";
-import { Upkeep } from "./background-jobs.ts";
-import { ThisNode } from "./node-service.ts";
+import { AdminServices } from "./admin-services.ts";
+import { ServerAuth } from "./auth.ts";
+import { BackgroundJobs } from "./background-jobs.ts";
+import { LocalNodeService } from "./node-service.ts";
 import { Queries } from "./query-service.ts";
 import { openStorage, removeOrphans, type Storage } from "./storage.ts";
 import { tlsOf } from "./tls.ts";
@@ -62,8 +62,8 @@ export class Server {
   private deletions: Deletions | undefined;
   private queries: Queries | undefined;
   private maintenance: MaintenanceClient | undefined;
-  private upkeep: Upkeep | undefined;
-  private named_: NamedServices | undefined;
+  private backgroundJobs: BackgroundJobs | undefined;
+  private named_: AdminServices | undefined;
   private http: HttpServer | undefined;
   /** Started after all else: resolves to what it is, undefined when it is off. */
   private flight: Promise<FlightThread | undefined> = Promise.resolve(undefined);
@@ -72,8 +72,8 @@ export class Server {
   private readonly processId = crypto.randomUUID();
   private readonly tables: LiveTables;
   private readonly metrics: Metrics;
-  private readonly gate: Gate;
-  private readonly node: ThisNode;
+  private readonly auth: ServerAuth;
+  private readonly node: LocalNodeService;
 
   private constructor(
     private readonly config: ServeConfig,
@@ -96,8 +96,8 @@ export class Server {
     const durableTimes = (tableId: number) => manifest.tableTimes(tableId);
     this.tables = new LiveTables(this.kernel, this.pins, durableTimes, new SeriesMemory(config.seriesBytesMax));
     this.metrics = new Metrics(() => this.stats());
-    this.node = new ThisNode(catalog, config, this.processId);
-    this.gate = new Gate({ config, catalog, log: logs("auth") });
+    this.node = new LocalNodeService(catalog, config, this.processId);
+    this.auth = new ServerAuth({ config, catalog, log: logs("auth") });
   }
 
   /** Opens the data folder and listens; `ready` resolves when the log is replayed and writes and queries are taken.
@@ -113,7 +113,7 @@ export class Server {
     const onSpace = (problem: TsdbError | null) => {
       if (problem === null) logs("disk").info("the disk has space again: writes are taken");
       else logs("disk").error("writes are refused", { reason: problem.message });
-      server?.upkeep?.spaceChanged();
+      server?.backgroundJobs?.spaceChanged();
     };
     const storage = await openStorage(config, { dataFolder, paths, onSpace });
     try {
@@ -160,7 +160,7 @@ export class Server {
   /** @throws TsdbError unavailable before the log is replayed */
   get tokens(): TokenService {
     if (this.ingest === undefined) throw this.unavailable();
-    return this.gate.tokens;
+    return this.auth.tokens;
   }
 
   /** The servers of the cluster. @throws TsdbError unavailable before the log is replayed */
@@ -170,35 +170,35 @@ export class Server {
   }
 
   /** What is configured by name. @throws TsdbError unavailable before the log is replayed */
-  private get named(): NamedServices {
-    const { catalog, tables, queries, deletions, upkeep, config } = this;
-    if (queries === undefined || deletions === undefined || upkeep === undefined) throw this.unavailable();
-    this.named_ ??= new NamedServices({
+  private get named(): AdminServices {
+    const { catalog, tables, queries, deletions, backgroundJobs, config } = this;
+    if (queries === undefined || deletions === undefined || backgroundJobs === undefined) throw this.unavailable();
+    this.named_ ??= new AdminServices({
       ...{ catalog, tables, deletions, queries: queries.client },
       isNode: (nodeId) => nodeId === config.nodeId,
-      onScheduled: () => upkeep.hardDeletes.check(),
-      onIndexChanged: () => upkeep.indexer.check(),
+      onScheduled: () => backgroundJobs.hardDeletes.check(),
+      onIndexChanged: () => backgroundJobs.indexer.check(),
     });
     return this.named_;
   }
 
   /** Nobody can call: the first admin token is to be made. */
   get wantsOperator(): boolean {
-    return this.gate.wantsOperator;
+    return this.auth.wantsOperator;
   }
 
   /** Stops accepting, finishes what runs (at most `shutdownTimeoutMs`), flushes, and lets go of the folder. */
   async stop(): Promise<void> {
     const { config } = this;
     if (this.status.state !== "failed") this.status = { state: "stopping" };
-    this.upkeep?.stopTimers();
-    this.gate.stop();
+    this.backgroundJobs?.stopTimers();
+    this.auth.stop();
     // together, because HTTP comes in by both
     const flight = this.flight.then((thread) => thread?.stop(config.shutdownTimeoutMs)).catch(() => {});
     await Promise.all([flight, this.http?.stop(config.shutdownTimeoutMs)]);
     await this.queries?.close();
     // what it has not finished is begun anew at the next start
-    await Promise.all([this.upkeep?.compactor.stop(), this.upkeep?.indexer.stop()]);
+    await Promise.all([this.backgroundJobs?.compactor.stop(), this.backgroundJobs?.indexer.stop()]);
     await this.ingest?.close();
     if (this.wal !== undefined && this.wal.failed === null) {
       if (!config.readOnly) {
@@ -216,7 +216,7 @@ export class Server {
   /** Rows that find no space in a file are in the log, and are replayed at the next start: the server still ends in order. */
   private async flushAtEnd(): Promise<void> {
     try {
-      await this.upkeep?.flusher.flushAll();
+      await this.backgroundJobs?.flusher.flushAll();
     } catch (error) {
       if (!(error instanceof TsdbError) || error.kind !== "no_space") throw error;
       this.logs("server").warn("rows were not written to a file before the end; they are in the log", { reason: error.message });
@@ -238,7 +238,7 @@ export class Server {
       fileIndexes: () => this.named.fileIndexes,
       caches: () => this.named.caches,
       nodes: () => this.nodes,
-      access: this.gate.access,
+      access: this.auth.access,
       status: () => this.currentStatus(),
       clusterUuid: this.catalog.clusterUuid,
       processId: this.processId,
@@ -249,7 +249,7 @@ export class Server {
       now: () => performance.now(),
       report: (error, where) => logs("http").error("request failed", { where, err: error }),
     });
-    this.gate.listenForRecovery(() => this.tokens);
+    this.auth.listenForRecovery(() => this.tokens);
     const { hostname, port } = config.httpBind;
     this.http = startHttpServer(app, { hostname, port, ...(this.tls === null ? {} : { tls: this.tls }) });
     const path = config.tcpListenerFilePath;
@@ -287,7 +287,7 @@ export class Server {
       shared: kernel.shared,
       deletions: () => this.deletions,
       nodes: () => [this.node.info()],
-      tokens: () => this.gate.tokenRows(),
+      tokens: () => this.auth.tokenRows(),
     });
     this.queries = queries;
     this.maintenance = new MaintenanceClient(kernel.shared);
@@ -303,8 +303,8 @@ export class Server {
     if (!config.readOnly) void wal.makeRoom(0).catch(() => {}); // whoever writes finds out
     const deletions = new Deletions({ catalog: this.catalog, tables: this.tables, wal, manifest: this.manifest });
     this.deletions = deletions;
-    const upkeep = this.startUpkeep(wal, deletions, this.maintenance);
-    const { flusher } = upkeep;
+    const backgroundJobs = this.startBackgroundJobs(wal, deletions, this.maintenance);
+    const { flusher } = backgroundJobs;
     queries.startCaches();
     const clock = new MonotonicClock(() => Date.now());
     const admission = new Admission({
@@ -326,11 +326,11 @@ export class Server {
       onFatal: (error) => this.fail(error instanceof Error ? error : new Error(String(error))),
       onRows: () => flusher.check(),
     });
-    if (!config.readOnly) upkeep.startTimers();
+    if (!config.readOnly) backgroundJobs.startTimers();
     await queries.client.ready();
     if (!config.readOnly) {
       await this.node.started();
-      await this.gate.addGiven(this.named.databases);
+      await this.auth.addGiven(this.named.databases);
     }
     if (this.status.state === "replaying") this.status = { state: "ready" };
     // whoever wants it is told
@@ -344,7 +344,7 @@ export class Server {
     const { flightBind: bind, flightIsOptional: isOptional } = this.config;
     if (bind === null || http === undefined) return undefined;
     const check = (token: string | null, database: string | null) => {
-      this.gate.checkReader(token, database);
+      this.auth.checkReader(token, database);
       if (database !== null) snapshots.checkDatabase(database);
     };
     return startFlight(
@@ -355,14 +355,27 @@ export class Server {
         queryEnded: ({ error, ...cost }) => metrics.queryEnded(queryOutcome(error), cost),
       },
       // the token is checked for one database
-      authorized({ check }, { query: (request) => this.queries!.client.query(this.gate.narrowed(request)) }),
+      authorized({ check }, { query: (request) => this.queries!.client.query(this.auth.narrowed(request)) }),
     );
   }
 
-  private startUpkeep(wal: Wal, deletions: Deletions, maintenance: MaintenanceClient): Upkeep {
+  private startBackgroundJobs(wal: Wal, deletions: Deletions, maintenance: MaintenanceClient): BackgroundJobs {
     const { config, logs, storage, catalog, manifest, indexes, pins, tables, metrics } = this;
-    this.upkeep = new Upkeep({ config, logs, storage, catalog, manifest, pins, tables, metrics, wal, deletions, maintenance, indexes });
-    return this.upkeep;
+    this.backgroundJobs = new BackgroundJobs({
+      config,
+      logs,
+      storage,
+      catalog,
+      manifest,
+      pins,
+      tables,
+      metrics,
+      wal,
+      deletions,
+      maintenance,
+      indexes,
+    });
+    return this.backgroundJobs;
   }
 
   private async replay(): Promise<ReplayResult> {

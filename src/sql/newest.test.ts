@@ -184,7 +184,7 @@ describe("a row number of 1 without DuckDB", () => {
 });
 
 describe("last rows of groups without DuckDB", () => {
-  const LAST: [statement: string, isStraight: boolean][] = [
+  const LAST: [statement: string, isDirect: boolean][] = [
     ["SELECT host, last_value(f ORDER BY time), last(s ORDER BY time) AS s, max(time) FROM cpu GROUP BY host", true],
     ['SELECT max(time) AS time, host AS h, first_value("Region" ORDER BY time DESC) FROM cpu AS c GROUP BY c.host ORDER BY h DESC', true],
     ['SELECT host, "Region", max(time) AS t FROM cpu GROUP BY ALL ORDER BY 2, host LIMIT 4 OFFSET 1', true],
@@ -205,11 +205,11 @@ describe("last rows of groups without DuckDB", () => {
     ['SELECT host, last_value(f ORDER BY time) FROM cpu GROUP BY GROUPING SETS ((host), ("Region", host))', false],
     ['SELECT host, "Region", last_value(f ORDER BY time) FROM cpu GROUP BY host', false],
   ];
-  test.each(LAST)("%s", async (statement, isStraight) => {
+  test.each(LAST)("%s", async (statement, isDirect) => {
     const lease = spyOn(engine, "lease");
     await full.ask(statement);
     // one is the plain twin's
-    expect(lease.mock.calls.length === 1).toBe(isStraight);
+    expect(lease.mock.calls.length === 1).toBe(isDirect);
     await cpu.ask(statement);
     lease.mockRestore();
   });

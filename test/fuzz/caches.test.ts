@@ -1,9 +1,9 @@
 // Last-value and distinct-value caches beside lists of writes: one random stream of writes, late and doubled rows, deletions, retention,
-// flushes, compactions and restarts goes to the storage, whose snapshots feed the keeper, and to a model of each cache
+// flushes, compactions and restarts goes to the storage, whose snapshots feed the cache worker, and to a model of each cache
 // (test/support/cache-model.ts). `ROUNDS=… SEED=… bun test test/fuzz/caches.test.ts` runs longer or again.
 
 import { expect, test } from "bun:test";
-import { CacheKeeper } from "../../src/caches/cache-keeper.ts";
+import { CacheManager } from "../../src/caches/cache-manager.ts";
 import { type CacheClock, cacheColumns } from "../../src/model/cache-table.ts";
 import type { CacheDef } from "../../src/model/caches.ts";
 import { ALL_TIME } from "../../src/model/query/scan.ts";
@@ -15,9 +15,9 @@ import { FaultyDisk } from "../support/faulty-disk.ts";
 import { type Below, pick, prng } from "../support/prng.ts";
 import { RandomEviction } from "../support/random-eviction.ts";
 import { readChunk, type TestRow, type TestValue } from "../support/rows.ts";
+import { tellSteps } from "../support/scenario.ts";
 import { lineText, type ModelField, type ModelLine, StorageModel } from "../support/storage-model.ts";
 import { randomValue } from "../support/storage-questions.ts";
-import { tellSteps } from "../support/story.ts";
 import { WritePath } from "../support/write-path.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
@@ -50,7 +50,7 @@ interface Cache {
 class Story {
   private readonly storage = new StorageModel();
   private path!: WritePath;
-  private keeper!: CacheKeeper;
+  private cacheWorker!: CacheManager;
   private readonly disk: FaultyDisk;
   private nowMs = START_MS;
   private step = 0;
@@ -74,17 +74,24 @@ class Story {
     const { kernel, blockCache } = this.path;
     const known = { numbers: noSeriesNumbers(kernel), segments: null };
     const fills = { last: true, distinct: true };
-    this.keeper = new CacheKeeper({ kernel, cache: blockCache, known: () => known, bytesMax: 2 ** 28, fillsFromHistory: fills, turnMs: 0 });
+    this.cacheWorker = new CacheManager({
+      kernel,
+      cache: blockCache,
+      known: () => known,
+      bytesMax: 2 ** 28,
+      fillsFromHistory: fills,
+      turnMs: 0,
+    });
     for (const cache of this.caches) cache.seen = null;
   }
 
   async close(): Promise<void> {
     this.old?.release();
     this.old = null;
-    this.keeper.keepOnly([]);
-    await this.keeper.idle();
-    this.keeper.evict(["last", "distinct"], this.nowMs);
-    expect(this.keeper.bytes).toBe(0);
+    this.cacheWorker.keepOnly([]);
+    await this.cacheWorker.idle();
+    this.cacheWorker.evict(["last", "distinct"], this.nowMs);
+    expect(this.cacheWorker.bytes).toBe(0);
     await this.path.close();
   }
 
@@ -150,7 +157,7 @@ class Story {
     const def = pick(below, [last, distinct]);
     this.caches.push({ def, model: modelOf(def), seen: null });
     if (this.caches.length > 7) this.caches.splice(below(this.caches.length), 1);
-    this.keeper.keepOnly(this.caches.map((cache) => cache.def));
+    this.cacheWorker.keepOnly(this.caches.map((cache) => cache.def));
     return Promise.resolve(`create ${JSON.stringify(def)}`);
   }
 
@@ -240,7 +247,7 @@ class Story {
   }
 
   private evict(): Promise<string> {
-    this.keeper.evict(["last", "distinct"], this.nowMs);
+    this.cacheWorker.evict(["last", "distinct"], this.nowMs);
     for (const { model } of this.caches) model.expire(this.nowMs);
     return Promise.resolve("evict");
   }
@@ -248,14 +255,14 @@ class Story {
   private async restart(): Promise<string> {
     this.old?.release();
     this.old = null;
-    this.keeper.keepOnly([]);
-    await this.keeper.idle();
+    this.cacheWorker.keepOnly([]);
+    await this.cacheWorker.idle();
     await this.path.close();
     await this.open();
     return "restart";
   }
 
-  /** What the keeper and the model of a cache are told of the rows since the last time. */
+  /** What the cache worker and the model of a cache are told of the rows since the last time. */
   private clock({ seen }: Cache): CacheClock {
     const first = seen === null ? undefined : this.written[seen.count];
     return { nowMs: this.nowMs, sinceMs: first?.arrivalMs ?? null };
@@ -264,7 +271,7 @@ class Story {
   private async feed(): Promise<string> {
     const taken = this.path.takeSnapshot(TABLE)!;
     for (const cache of this.caches) {
-      await this.keeper.feed([cache.def], taken.snapshot, this.clock(cache));
+      await this.cacheWorker.feed([cache.def], taken.snapshot, this.clock(cache));
       this.bring(cache, taken.snapshot);
     }
     taken.release();
@@ -296,7 +303,7 @@ class Story {
     const { snapshot, release } = isOld ? { ...this.old!, release: () => {} } : this.path.takeSnapshot(TABLE)!;
     if (this.isLazy && !isOld && below(3) === 0) await this.leave(cache, snapshot);
     const clock = isOld ? { nowMs: this.nowMs, sinceMs: null } : this.clock(cache);
-    const table = await this.keeper.open(cache.def, snapshot, clock, new AbortController().signal);
+    const table = await this.cacheWorker.open(cache.def, snapshot, clock, new AbortController().signal);
     if (!isOld) this.bring(cache, snapshot);
     const answer = cacheColumns(cache.def, snapshot.table);
     expect(table.columns).toEqual(answer);
@@ -324,7 +331,7 @@ class Story {
   private async leave({ def }: Cache, snapshot: TableSnapshot): Promise<void> {
     const controller = new AbortController();
     const left = this.below(4);
-    const opened = this.keeper.open(def, snapshot, { nowMs: this.nowMs, sinceMs: null }, controller.signal).then(
+    const opened = this.cacheWorker.open(def, snapshot, { nowMs: this.nowMs, sinceMs: null }, controller.signal).then(
       (table) => table.close(),
       (error: Error) => expect(error.message).toContain("cancelled"),
     );

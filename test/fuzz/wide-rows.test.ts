@@ -7,9 +7,9 @@ import { ColumnType } from "../../src/model/rows/column.ts";
 import { SeriesMemory } from "../../src/storage/buffer/series-memory.ts";
 import { FaultyDisk } from "../support/faulty-disk.ts";
 import { type Below, pick, prng } from "../support/prng.ts";
+import { tellSteps } from "../support/scenario.ts";
 import { lineText, type ModelField, type ModelLine, StorageModel } from "../support/storage-model.ts";
 import { askStorage, checkStorage, randomValue } from "../support/storage-questions.ts";
-import { tellSteps } from "../support/story.ts";
 import { WritePath } from "../support/write-path.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);

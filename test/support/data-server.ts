@@ -1,9 +1,9 @@
-// A real server process whose data can be deleted, flushed and compacted when a test says so: server-with-data.ts.
+// A real server process whose data can be deleted, flushed and compacted when a test says so: data-server-process.ts.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DataOwner, DataService, DeleteRequest } from "../../src/model/rows/deletion.ts";
+import type { DataCall } from "./data-server-process.ts";
 import { type ServerOptions, TestServer } from "./server.ts";
-import type { DataCall } from "./server-with-data.ts";
 
 /** Of a server that startDataServer has started. */
 export interface SteeredData extends DataService {
@@ -15,7 +15,7 @@ export interface SteeredData extends DataService {
 
 /** Starts one; `dataOf` steers it. */
 export function startDataServer(flags: readonly string[] = [], options: ServerOptions = {}): Promise<TestServer> {
-  return TestServer.start({ ...options, command: [process.execPath, join(import.meta.dir, "server-with-data.ts")], flags });
+  return TestServer.start({ ...options, command: [process.execPath, join(import.meta.dir, "data-server-process.ts")], flags });
 }
 
 /** What fails does so as a rejected call; one whose server is killed is rejected too, and may have happened. */

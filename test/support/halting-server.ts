@@ -1,11 +1,11 @@
-// A real server process that can be halted in the middle of changes of its catalog: server-that-halts.ts.
+// A real server process that can be halted in the middle of changes of its catalog: halting-server-process.ts.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { HaltCommand } from "./halting-server-process.ts";
 import { type ServerOptions, TestServer } from "./server.ts";
-import type { HaltCommand } from "./server-that-halts.ts";
 
 export function startHaltingServer(options: ServerOptions): Promise<TestServer> {
-  return TestServer.start({ ...options, command: [process.execPath, join(import.meta.dir, "server-that-halts.ts")] });
+  return TestServer.start({ ...options, command: [process.execPath, join(import.meta.dir, "halting-server-process.ts")] });
 }
 
 /** Returns how many operations of the catalog wait. */

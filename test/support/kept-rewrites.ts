@@ -112,14 +112,14 @@ function newRewrite(make: () => Rewrite): Rewrite | string {
 
 /** All that a run makes use of. */
 function describeRewrite(rewrite: Rewrite): object {
-  const { scans, straight, outputs } = rewrite;
+  const { scans, direct, outputs } = rewrite;
   return {
     text: rewrite.text(scans.map((_, i) => i + 41)),
     scans: scans.map(({ subject, range, tags, fields, newestOnly, present, stake, columns }) => {
       const source = subject.kind === "groups" ? subject.source.current : null;
       return { kind: subject.kind, table: subject.table, source, range, tags, fields, newestOnly, present, stake, columns };
     }),
-    straight: straight === null ? null : { ...straight, scan: straight.scan.handle },
+    direct: direct === null ? null : { ...direct, scan: direct.scan.handle },
     outputs: outputs?.map(({ source, numbers: _, times: __, ...column }) => ({
       ...column,
       source: source && [source.scan.handle, source.index],

@@ -203,7 +203,7 @@ export function writeRun(
   arena: Arena,
   columns: readonly ColumnDef[],
   rows: readonly TestRow[],
-  options: Partial<Pick<Run, "sorted" | "unique" | "doubts" | "ascending" | "seqMin" | "seqMax">> = {},
+  options: Partial<Pick<Run, "sorted" | "unique" | "overlaps" | "ascending" | "seqMin" | "seqMax">> = {},
 ): Run {
   const { dictionary, series } = writeDictionary(arena, columns, rows);
   const times = rows.map(({ timeNs }) => timeNs);
@@ -216,7 +216,7 @@ export function writeRun(
     dictionary,
     sorted: options.sorted ?? false,
     unique: options.unique ?? false,
-    doubts: options.doubts,
+    overlaps: options.overlaps,
     ascending: options.ascending ?? false,
     minTimeNs: ascending[0] ?? 2n ** 63n - 1n,
     maxTimeNs: ascending.at(-1) ?? -(2n ** 63n),

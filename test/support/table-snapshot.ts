@@ -55,9 +55,9 @@ export class TestSnapshot {
       const { bytes, directory } = encodePt(kernel, tables, pageRowsMax === undefined ? {} : { pageRowsMax });
       const fileId = firstFileId + this.files.push(bytes) - 1;
       blocks.push(
-        ...directory.blocks.map(({ rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, doubts }, blockIndex) => {
+        ...directory.blocks.map(({ rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, overlaps }, blockIndex) => {
           const place = { fileId, generation, format: "pt" as const, source: { kind: "bytes" as const, bytes }, blockIndex };
-          return { ...place, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, ...(doubts === undefined ? {} : { doubts }) };
+          return { ...place, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, ...(overlaps === undefined ? {} : { overlaps }) };
         }),
       );
     }
@@ -89,7 +89,7 @@ function factsOf(rows: readonly TestRow[], columns: readonly ColumnDef[], lastNs
   if (doubted.length === 0) return { unique: true, ascending: true };
   const times = doubted.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   // every single time, as far as there are few
-  const doubts =
+  const overlaps =
     times.length > 4 ? [{ minNs: times[0]!, maxNs: times.at(-1)! }] : union(times.map((time) => ({ minNs: time, maxNs: time })));
-  return { unique: false, doubts };
+  return { unique: false, overlaps };
 }

@@ -3,7 +3,7 @@ import { near, TsdbError } from "../../model/errors.ts";
 import type { QueryParams, QueryRequest } from "../../model/query/query.ts";
 import { parseParams } from "../../tsdbql/parse/params.ts";
 import { parseQuery } from "../../tsdbql/parse/parser.ts";
-import { touchedBy } from "../../tsdbql/parse/required-permissions.ts";
+import { requiredPermissions } from "../../tsdbql/parse/required-permissions.ts";
 
 const NS_PER_MS = 1_000_000n;
 
@@ -38,7 +38,7 @@ function tsdbqlRequest({ language, database, statement, params }: LanguageStatem
   const json = jsonOf(params);
   const [only, ...others] = parseQuery(statement, parseParams(json));
   if (only === undefined || others.length > 0) throw new TsdbError("bad_query", "must provide only one InfluxQl statement per query");
-  const touched = touchedBy(only.statement, { database, retentionPolicy: null, policies: null });
+  const touched = requiredPermissions(only.statement, { database, retentionPolicy: null, policies: null });
   const isHere = touched !== "admin" && touched.length > 0 && touched.every((each) => each.action === "read" && each.database === database);
   if (!isHere) throw new TsdbError("bad_query", "only statements that read the ticket's database can be asked here; others go to /query");
   const tsdbql = { retentionPolicy: null, nowNs: BigInt(Date.now()) * NS_PER_MS, params: json, answer: null };

@@ -7,7 +7,7 @@ import type { ResultType } from "../../model/query/result-batch.ts";
 import type { SeriesPiece } from "../../model/query/series-piece.ts";
 import { isNoPolicy, type PolicyLookup, type PolicyRules } from "../../model/retention-policies.ts";
 import type { Definition, Measurement, PlacedStatement, Statement } from "../../tsdbql/parse/ast.ts";
-import { touchedBy } from "../../tsdbql/parse/required-permissions.ts";
+import { requiredPermissions } from "../../tsdbql/parse/required-permissions.ts";
 import type { DefinitionScope, DefinitionService } from "../../tsdbql/plan/definition-service.ts";
 import type { AppServices } from "../services.ts";
 import { writeInto } from "./into.ts";
@@ -126,7 +126,7 @@ function readablePolicies(services: AppServices, caller: ProvenCaller, access: P
 /** The rules of the databases that the statement names, as far as there are any. @throws TsdbError forbidden */
 function checkAccess(context: StatementContext, access: PolicyAccess, statement: Statement): Readonly<Record<string, PolicyRules>> {
   const { caller, policies } = context;
-  const touched = touchedBy(statement, context);
+  const touched = requiredPermissions(statement, context);
   if (touched === "admin") {
     caller.requireAdmin();
     return {};

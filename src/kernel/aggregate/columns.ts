@@ -59,13 +59,13 @@ export class ColumnFacts {
   need(fact: Fact): void {
     if (this.arrays.has(fact)) return;
     if (fact === "first" || fact === "last") {
-      this.times.set(fact, this.addWords(fact === "first" ? I64_MAX : I64_MIN));
+      this.times.set(fact, this.addInt64(fact === "first" ? I64_MAX : I64_MIN));
       this.arrays.set(fact, this.addOf(VALUE_BYTES[this.column.type]));
-    } else if (fact === "firstTime") this.arrays.set(fact, this.addWords(I64_MAX));
-    else if (fact === "lastTime") this.arrays.set(fact, this.addWords(I64_MIN));
-    else if (fact === "least") this.arrays.set(fact, this.addWords(this.isFloat ? NAN_BITS : I64_MAX));
-    else if (fact === "most") this.arrays.set(fact, this.addWords(this.isFloat ? MINUS_INFINITY_BITS : I64_MIN));
-    else this.arrays.set(fact, this.addWords(0n));
+    } else if (fact === "firstTime") this.arrays.set(fact, this.addInt64(I64_MAX));
+    else if (fact === "lastTime") this.arrays.set(fact, this.addInt64(I64_MIN));
+    else if (fact === "least") this.arrays.set(fact, this.addInt64(this.isFloat ? NAN_BITS : I64_MAX));
+    else if (fact === "most") this.arrays.set(fact, this.addInt64(this.isFloat ? MINUS_INFINITY_BITS : I64_MIN));
+    else this.arrays.set(fact, this.addInt64(0n));
   }
 
   array(fact: Fact): CellArray {
@@ -110,7 +110,7 @@ export class ColumnFacts {
     return this.column.type === ColumnType.float;
   }
 
-  private addWords(initial: bigint): CellArray {
+  private addInt64(initial: bigint): CellArray {
     return this.cells.add(8, initial)!;
   }
 

@@ -52,8 +52,8 @@ export interface MemoryExports {
   /** 1 = unique, 2 = ascending. */
   seriesNoteTimes(dictionary: number, series: number, times: number, rowCount: number): number;
   seriesSetGaps(dictionary: number, gaps: number, count: number): void;
-  notedDoubtMin(): bigint;
-  notedDoubtMax(): bigint;
+  notedOverlapMin(): bigint;
+  notedOverlapMax(): bigint;
   seriesImport(dictionary: number, tags: number, tagCount: number, count: number, used: number, target: number): void;
   seriesRetiredCount(dictionary: number): number;
   seriesTakeRetired(dictionary: number): number;

@@ -16,7 +16,7 @@ export class ParsedRows implements RowFacts {
   readonly timePtr: number;
   readonly unique: boolean;
   readonly ascending: boolean;
-  readonly doubts: readonly TimeRange[] | undefined;
+  readonly overlaps: readonly TimeRange[] | undefined;
   private made: readonly ColumnRun[] | undefined;
 
   /** `columnIdsPtr`: u32 by the parser's column index. */
@@ -32,7 +32,7 @@ export class ParsedRows implements RowFacts {
     this.timePtr = table.timePtr;
     this.unique = facts.unique;
     this.ascending = facts.ascending === true;
-    this.doubts = facts.doubts;
+    this.overlaps = facts.overlaps;
   }
 
   get columns(): readonly ColumnRun[] {

@@ -14,18 +14,18 @@ import { HiddenRows } from "./hidden-rows.ts";
 import { mergeRuns } from "./run-merge.ts";
 import { planSlices, type RunSummary } from "./slices.ts";
 
-/** [begin, end, "u"nique or "m"arked, and "s" when sorted, when marked the times in doubt if not all] */
-type Short = [begin: number, end: number, flags: "u" | "m" | "us" | "ms", ...doubts: [number, number][]];
+/** [begin, end, "u"nique or "m"arked, and "s" when sorted, when marked the overlap ranges if not all] */
+type Short = [begin: number, end: number, flags: "u" | "m" | "us" | "ms", ...overlaps: [number, number][]];
 /** [run, begin, end, times within that are left out] */
 type Alone = [index: number, begin: number, end: number, ...except: [number, number][]];
 type Merge = [begin: number, end: number, ...members: number[]];
 
-const summary = ([begin, end, flags, ...doubts]: Short): RunSummary => ({
+const summary = ([begin, end, flags, ...overlaps]: Short): RunSummary => ({
   minTimeNs: BigInt(begin),
   maxTimeNs: BigInt(end),
   unique: flags.startsWith("u"),
   sorted: flags.endsWith("s"),
-  doubts: doubts.length === 0 ? undefined : doubts.map(([min, max]) => ({ minNs: BigInt(min), maxNs: BigInt(max) })),
+  overlaps: overlaps.length === 0 ? undefined : overlaps.map(([min, max]) => ({ minNs: BigInt(min), maxNs: BigInt(max) })),
 });
 
 const PLANS: [what: string, runs: Short[], alone: Alone[], merges: Merge[], range: [number, number] | null][] = [
@@ -210,8 +210,8 @@ describe("planSlices", () => {
       const runs = Array.from({ length: below(12) }, () => {
         const begin = below(60) - 30;
         const end = begin + below(20);
-        const doubts = Array.from({ length: below(3) }, (_, i): [number, number] => [begin + i * 8, begin + i * 8 + below(7)]);
-        return summary([begin, end, (["u", "us", "us", "m", "ms"] as const)[below(5)]!, ...doubts]);
+        const overlaps = Array.from({ length: below(3) }, (_, i): [number, number] => [begin + i * 8, begin + i * 8 + below(7)]);
+        return summary([begin, end, (["u", "us", "us", "m", "ms"] as const)[below(5)]!, ...overlaps]);
       });
       const range = below(2) === 0 ? ALL_TIME : { minNs: BigInt(below(40) - 30), maxNs: BigInt(below(60) - 20) };
       const mergesMax = 1 + below(5);
@@ -225,9 +225,9 @@ describe("planSlices", () => {
         expect(slices.length).toBeLessThanOrEqual(1);
         const merged = slices.flatMap(({ members }) => members.filter((i) => present.includes(i)));
         expect([...merged, ...parts.map(({ index }) => index)].toSorted((a, b) => a - b)).toEqual(present);
-        const isDoubted = ({ unique, doubts }: RunSummary) =>
-          !unique && (doubts === undefined || doubts.some((one) => within(timeNs, one)));
-        const marked = present.filter((i) => isDoubted(runs[i]!));
+        const isOverlapped = ({ unique, overlaps }: RunSummary) =>
+          !unique && (overlaps === undefined || overlaps.some((one) => within(timeNs, one)));
+        const marked = present.filter((i) => isOverlapped(runs[i]!));
         if (marked.length > 0 && (present.length > 1 || !runs[marked[0]!]!.sorted)) expect(merged).toEqual(present);
       }
     }

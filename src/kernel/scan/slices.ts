@@ -6,7 +6,7 @@ import type { Run } from "../../model/rows/run.ts";
 import { intersection, joinNearest, overlaps } from "../../model/rows/time-ranges.ts";
 
 /** What the plan depends on. A sorted run has no duplicates within itself. */
-export type RunSummary = Pick<Run, "minTimeNs" | "maxTimeNs" | "unique" | "doubts" | "sorted">;
+export type RunSummary = Pick<Run, "minTimeNs" | "maxTimeNs" | "unique" | "overlaps" | "sorted">;
 
 /** A run read as it lies, but for some times within. */
 export interface AlonePart {
@@ -66,7 +66,7 @@ function eventsOf(run: RunSummary, clipped: TimeRange): Event[] {
   const events = between(clipped, "run");
   if (run.unique) return events;
   const kind = run.sorted ? "doubt" : "unsorted doubt";
-  for (const doubt of run.doubts ?? [clipped]) {
+  for (const doubt of run.overlaps ?? [clipped]) {
     const range = intersection(doubt, clipped);
     if (range !== null) events.push(...between(range, kind));
   }

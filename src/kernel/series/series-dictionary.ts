@@ -162,8 +162,8 @@ export class SeriesDictionary {
     const noted = this.change(() => call.seriesNoteTimes(this.ptr, seriesPtr, timePtr, rowCount));
     if (noted === (UNIQUE | ASCENDING)) return ALL_NEWER;
     if ((noted & UNIQUE) !== 0) return { unique: true, ascending: false };
-    const doubts = [{ minNs: call.notedDoubtMin(), maxNs: call.notedDoubtMax() }];
-    return { unique: false, ascending: false, doubts };
+    const overlaps = [{ minNs: call.notedOverlapMin(), maxNs: call.notedOverlapMax() }];
+    return { unique: false, ascending: false, overlaps };
   }
 
   /** Adds the series 0 .. seriesCount-1 of `other` whose byte at usedPtr is not 0; writes their ids here to outPtr (u32 per series). */

@@ -68,7 +68,7 @@ describe("noteTimes", () => {
   });
 
   /** Rows of series 0, one batch after the other: [times, whether any is in doubt, whether all are newer]. */
-  const ORDERS: [what: string, floor: bigint, batches: [times: bigint[], doubts: [bigint, bigint] | null, ascending: boolean][]][] = [
+  const ORDERS: [what: string, floor: bigint, batches: [times: bigint[], overlaps: [bigint, bigint] | null, ascending: boolean][]][] = [
     [
       "a body that overtakes another",
       I64_MIN,
@@ -125,9 +125,9 @@ describe("noteTimes", () => {
   test.each(ORDERS)("%s", (_, floor, batches) => {
     const dictionary = create(1, floor);
     for (const [times, doubt, ascending] of batches) {
-      const doubts = doubt === null ? {} : { doubts: [{ minNs: doubt[0], maxNs: doubt[1] }] };
+      const overlaps = doubt === null ? {} : { overlaps: [{ minNs: doubt[0], maxNs: doubt[1] }] };
       const found = dictionary.noteTimes(arena.u32(times.map(() => 0)), arena.i64(times), times.length);
-      expect(found).toEqual({ unique: doubt === null, ascending, ...doubts });
+      expect(found).toEqual({ unique: doubt === null, ascending, ...overlaps });
     }
     dictionary.release();
   });
@@ -137,8 +137,8 @@ describe("noteTimes", () => {
     const taken = [range(100, 200), range(210, 220), range(300, 400)];
     const dictionary = create(2, 400n, taken);
     const note = (series: number, ...times: number[]) => {
-      const { unique, doubts } = dictionary.noteTimes(arena.u32(times.map(() => series)), arena.i64(times.map(BigInt)), times.length);
-      return unique ? "unique" : [Number(doubts![0]!.minNs), Number(doubts![0]!.maxNs)];
+      const { unique, overlaps } = dictionary.noteTimes(arena.u32(times.map(() => series)), arena.i64(times.map(BigInt)), times.length);
+      return unique ? "unique" : [Number(overlaps![0]!.minNs), Number(overlaps![0]!.maxNs)];
     };
     expect(note(0, 50, 51, 99, 205, 299, 401)).toBe("unique");
     expect(note(0, 50, 205)).toEqual([50, 205]);
@@ -244,14 +244,14 @@ describe("noteTimes", () => {
         series.forEach((id, i) => {
           const time = times[i]!;
           const isRepeated = known.has(`${id} ${time}`) || isTaken(time);
-          const isDoubted = (facts.doubts ?? []).some(({ minNs, maxNs }) => minNs <= time && time <= maxNs);
-          if (isRepeated) expect([facts.unique, isDoubted]).toEqual([false, true]);
+          const isOverlapped = (facts.overlaps ?? []).some(({ minNs, maxNs }) => minNs <= time && time <= maxNs);
+          if (isRepeated) expect([facts.unique, isOverlapped]).toEqual([false, true]);
           ascending &&= time > (last.get(id) ?? floor);
           if (time > (last.get(id) ?? floor)) last.set(id, time);
           known.add(`${id} ${time}`);
         });
         expect(facts.ascending).toBe(ascending);
-        expect(facts.unique).toBe(facts.doubts === undefined);
+        expect(facts.unique).toBe(facts.overlaps === undefined);
       }
       dictionary.release();
       arena.free();

@@ -40,7 +40,7 @@ export interface RowFacts {
   /** False when a row may have the series and time of another row, among these or those of a lower sequence. */
   readonly unique: boolean;
   /** When not unique: all times of such rows lie in these ranges, which are ascending and apart; absent = they may have any time. */
-  readonly doubts?: readonly TimeRange[] | undefined;
+  readonly overlaps?: readonly TimeRange[] | undefined;
   /** True: the rows of each series ascend in time. Absent: not known. Of sorted rows it goes without saying. */
   readonly ascending?: boolean;
 }

@@ -14,8 +14,8 @@ import type { SystemRow } from "../../model/system-table.ts";
 import { MACROS } from "../functions/macros.ts";
 import { NATIVE_FUNCTIONS } from "../functions/native-functions.ts";
 import { VALUE_MACROS } from "../functions/value-macros.ts";
+import { BOUNDED_MACROS } from "../limits/bounded-macros.ts";
 import { FunctionMemory } from "../limits/function-memory.ts";
-import { GUARD_MACROS } from "../limits/guard-macros.ts";
 import type { SqlPlan } from "../plan/plan.ts";
 import { PlanCache } from "../plan/plan-cache.ts";
 import type { DatabaseTable } from "../tables/catalog-tables.ts";
@@ -208,7 +208,7 @@ async function openInstance(options: SqlEngineOptions, registry: ScanRegistry): 
   const database = await Database.open(options, async (connection) => {
     registry.install(connection);
     for (const native of NATIVE_FUNCTIONS) registerScalarFunction(connection, native);
-    await connection.run([...MACROS, ...VALUE_MACROS, ...GUARD_MACROS].join(";\n"));
+    await connection.run([...MACROS, ...VALUE_MACROS, ...BOUNDED_MACROS].join(";\n"));
   });
   const connection = await database.connect();
   return { database, parser: await connection.prepare("SELECT json_serialize_sql(CAST($1 AS VARCHAR))"), idle: [] };

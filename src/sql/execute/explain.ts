@@ -3,7 +3,7 @@
 import type { ResultBatch, ResultField } from "../../model/query/result-batch.ts";
 import type { ScanRecord } from "../../model/query/scan-record.ts";
 import { decodeNames, withoutInternalMarks } from "../parse/names.ts";
-import type { PlannedScan, StraightPlan } from "./straight-plan.ts";
+import type { DirectScan, PlannedScan } from "./direct-scan.ts";
 
 export const EXPLAIN_FIELDS: readonly ResultField[] = [
   { name: "plan_type", type: { kind: "utf8" } },
@@ -73,7 +73,7 @@ export function readable(text: string): string {
 }
 
 /** A plan that needs no engine. */
-export function straightLines({ scan, outputs, columnIndexes, keys, distinctOn, limit, offset }: StraightPlan<PlannedScan>): string[] {
+export function directLines({ scan, outputs, columnIndexes, keys, distinctOn, limit, offset }: DirectScan<PlannedScan>): string[] {
   const nameOf = (place: number) => scan.columns[columnIndexes[place]!]!.name;
   const columns = outputs.map((output) => ("column" in output ? nameOf(output.column) : String(output.constant)));
   const order = keys.map(({ column, isDescending, nullsFirst }) => {

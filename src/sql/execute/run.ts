@@ -8,23 +8,14 @@ import { unknownTable } from "../parse/check.ts";
 import type { Statement } from "../parse/statement.ts";
 import { Rewrite, type RewriteOptions } from "../plan/kept-rewrite.ts";
 import type { SqlPlan } from "../plan/plan.ts";
+import { DirectAnswer } from "./direct-answer.ts";
+import type { DirectScan } from "./direct-scan.ts";
 import { checkColumnCount, type DuckAnswer } from "./duck-answer.ts";
 import type { SqlAnswer, SqlEngine, SqlInput } from "./engine.ts";
 import { translateError } from "./engine-error.ts";
-import {
-  EXPLAIN_FIELDS,
-  type ExplainedPart,
-  explainBatch,
-  milliseconds,
-  planLines,
-  readable,
-  recordLine,
-  straightLines,
-} from "./explain.ts";
+import { directLines, EXPLAIN_FIELDS, type ExplainedPart, explainBatch, milliseconds, planLines, readable, recordLine } from "./explain.ts";
 import { ResultShape } from "./result-shape.ts";
 import { StatementScans } from "./statement-scans.ts";
-import { StraightAnswer } from "./straight-answer.ts";
-import type { StraightPlan } from "./straight-plan.ts";
 import type { StatementScan } from "./table-scan.ts";
 
 type ExplainStatement = Extract<Statement, { kind: "explain" }>;
@@ -40,14 +31,14 @@ interface Translation {
   readonly text: () => string;
   readonly outputs: readonly OutputColumn[] | null;
   /** Null: DuckDB must answer. */
-  readonly straight: StraightPlan<StatementScan> | null;
+  readonly direct: DirectScan<StatementScan> | null;
 }
 
 export class SqlRun implements SqlAnswer {
   schema: ResultSchema = { fields: [], tableName: "" };
   private readonly scans: StatementScans;
   private duck: DuckAnswer | null = null;
-  private straight: StraightAnswer | null = null;
+  private direct: DirectAnswer | null = null;
   private shape: ResultShape | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private state: "running" | "cancelled" | "timed out" | "closed" = "running";
@@ -80,14 +71,14 @@ export class SqlRun implements SqlAnswer {
     if (timeoutMs !== undefined) this.timer = setTimeout(() => this.stop("timed out"), timeoutMs);
     const { statement } = this.plan;
     if (statement.kind === "show") this.checkShown(statement.table);
-    const { text, outputs, straight } = await this.translate();
+    const { text, outputs, direct } = await this.translate();
     if (statement.kind === "explain") {
-      this.explained = await this.startExplain(statement, text(), straight);
+      this.explained = await this.startExplain(statement, text(), direct);
       this.schema = { fields: EXPLAIN_FIELDS, tableName: "" };
       return;
     }
-    if (straight !== null && (await this.startPlan(straight))) {
-      this.shape = new ResultShape(this.straight!.fields, outputs);
+    if (direct !== null && (await this.startPlan(direct))) {
+      this.shape = new ResultShape(this.direct!.fields, outputs);
       this.schema = { fields: this.shape.fields, tableName: this.scans.tableName };
       return;
     }
@@ -110,7 +101,7 @@ export class SqlRun implements SqlAnswer {
   private async startExplain(
     { analyze, verbose }: ExplainStatement,
     statement: string,
-    straight: StraightPlan<StatementScan> | null,
+    direct: DirectScan<StatementScan> | null,
   ): Promise<() => Promise<ExplainedPart[]>> {
     const reads = this.scans.all.map((scan) => `  ${scan.describe()}`);
     const part = (lines: readonly string[]): ExplainedPart[] => {
@@ -120,8 +111,8 @@ export class SqlRun implements SqlAnswer {
       const plan = { type: analyze ? "Plan with Metrics" : "physical_plan", text };
       return verbose ? [plan, { type: "engine_statement", text: readable(statement) }] : [plan];
     };
-    if (straight !== null && !analyze) return async () => part(straightLines(straight));
-    if (straight !== null && (await this.startPlan(straight))) return async () => part(await this.runStraight(straight));
+    if (direct !== null && !analyze) return async () => part(directLines(direct));
+    if (direct !== null && (await this.startPlan(direct))) return async () => part(await this.runDirect(direct));
     await this.startDuck(analyze ? ANALYZE : EXPLAIN, statement, null);
     return async () => part(planLines(await this.duck!.explanation(), analyze) ?? (await this.unmeasuredPlan(statement)));
   }
@@ -131,14 +122,14 @@ export class SqlRun implements SqlAnswer {
     return planLines(await this.duck!.explanation(), false) ?? [];
   }
 
-  private async runStraight(plan: StraightPlan<StatementScan>): Promise<string[]> {
+  private async runDirect(plan: DirectScan<StatementScan>): Promise<string[]> {
     const startMs = performance.now();
     let rowCount = 0;
-    for (let batch = this.straight!.next(); batch !== null; batch = this.straight!.next()) {
+    for (let batch = this.direct!.next(); batch !== null; batch = this.direct!.next()) {
       rowCount += batch.rowCount;
       await this.breathe();
     }
-    const [line] = straightLines(plan);
+    const [line] = directLines(plan);
     return [`${line} [${rowCount} rows, ${milliseconds((performance.now() - startMs) / 1000)}]`];
   }
 
@@ -150,14 +141,14 @@ export class SqlRun implements SqlAnswer {
       this.rewrite = rewrite;
       this.reserve(rewrite.functionBytes);
       this.handles = this.scans.open(rewrite.scans);
-      const { straight: plan, outputs } = rewrite;
-      const straight = plan === null ? null : { ...plan, scan: this.scans.all[plan.scan.handle]! };
+      const { direct: plan, outputs } = rewrite;
+      const direct = plan === null ? null : { ...plan, scan: this.scans.all[plan.scan.handle]! };
       // other statements may use the rewrite before this one goes on
-      const known = straight === null ? rewrite.text(this.handles) : null;
+      const known = direct === null ? rewrite.text(this.handles) : null;
       const text = () => known ?? this.ownRewrite().text(this.handles);
       if (this.scans.makesGroups) this.planned();
       const isRun = statement.kind !== "explain" || statement.analyze;
-      if (!isRun || (await this.scans.prepare(() => this.breathe()))) return { text, outputs, straight };
+      if (!isRun || (await this.scans.prepare(() => this.breathe()))) return { text, outputs, direct };
       this.scans.restart();
     }
   }
@@ -188,18 +179,18 @@ export class SqlRun implements SqlAnswer {
     return rewrite.repeat(this.options) ? rewrite : Rewrite.of(this.plan, this.options);
   }
 
-  private async startPlan(plan: StraightPlan<StatementScan>): Promise<boolean> {
+  private async startPlan(plan: DirectScan<StatementScan>): Promise<boolean> {
     checkColumnCount(plan.outputs.length);
     this.planned();
-    this.straight = new StraightAnswer(this.engine.kernel, plan);
-    const steps = this.straight.start();
+    this.direct = new DirectAnswer(this.engine.kernel, plan);
+    const steps = this.direct.start();
     for (;;) {
       const { done, value: isStarted } = steps.next();
       if (done && isStarted) return true;
       if (done) break;
       await this.breathe();
     }
-    this.straight = null;
+    this.direct = null;
     return false;
   }
 
@@ -233,7 +224,7 @@ export class SqlRun implements SqlAnswer {
       }
       for (;;) {
         this.throwIfStopped();
-        const batch = this.straight === null ? await this.duck!.next() : this.straight.next();
+        const batch = this.direct === null ? await this.duck!.next() : this.direct.next();
         this.throwIfStopped();
         if (batch === null) break;
         yield this.shape!.apply(batch);
@@ -304,7 +295,7 @@ export class SqlRun implements SqlAnswer {
     this.input.signal?.removeEventListener("abort", this.onAbort);
     this.state = "closed";
     this.scans.unregister();
-    this.straight?.close();
+    this.direct?.close();
     await this.duck?.close(!this.scans.isEmpty, (error) => this.engine.noticeError(error));
     this.scans.end();
     this.engine.functionMemory.give(this.reservedBytes);

@@ -4,7 +4,7 @@ import type { Kernel } from "../../kernel/memory/kernel.ts";
 import type { ScanTable } from "../../model/query/scan.ts";
 import type { PlannedScan, StatementTables } from "../plan/planned-scan.ts";
 import { RowTable } from "../tables/row-table.ts";
-import { type OwnData, ownColumns, ownTable } from "../tables/virtual-tables.ts";
+import { type OwnData, ownColumns, virtualTable } from "../tables/virtual-tables.ts";
 import { AggregateScan } from "./aggregate-scan.ts";
 import type { SqlInput } from "./engine.ts";
 import { type Breathe, type StatementScan, TableScan } from "./table-scan.ts";
@@ -16,7 +16,7 @@ export interface ScanOwner {
 
 export class StatementScans implements StatementTables {
   private scans: StatementScan[] = [];
-  private ownTables: RowTable[] = [];
+  private virtualTables: RowTable[] = [];
   /** Choices that turned out wrong, by their place in the order in which the rewriter makes them. */
   readonly refused = new Set<number>();
   readonly isPlain: boolean;
@@ -89,9 +89,9 @@ export class StatementScans implements StatementTables {
       scan.end();
       this.owner.registry.release(scan.handle);
     }
-    for (const table of this.ownTables) table.release();
+    for (const table of this.virtualTables) table.release();
     this.scans = [];
-    this.ownTables = [];
+    this.virtualTables = [];
   }
 
   get all(): readonly StatementScan[] {
@@ -121,7 +121,7 @@ export class StatementScans implements StatementTables {
   get tableName(): string {
     const names = new Set(this.scans.map(({ table }) => table.name));
     const [only] = names;
-    return names.size === 1 && this.ownTables.length === 0 && only !== undefined ? only : "";
+    return names.size === 1 && this.virtualTables.length === 0 && only !== undefined ? only : "";
   }
 
   private scanOf(plan: PlannedScan): StatementScan {
@@ -129,9 +129,9 @@ export class StatementScans implements StatementTables {
     const { subject } = plan;
     if (subject.kind === "own") {
       const { schema, table: name } = subject;
-      const found = ownTable(schema, name, this.own)!;
+      const found = virtualTable(schema, name, this.own)!;
       const table = new RowTable(kernel, name, found);
-      this.ownTables.push(table);
+      this.virtualTables.push(table);
       return new TableScan(kernel, table, plan);
     }
     const table = this.find(subject.table)!;

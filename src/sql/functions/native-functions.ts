@@ -3,7 +3,7 @@ import type { NativeFunction } from "../../duckdb/scalar-function.ts";
 import { editDistance } from "../../model/edit-distance.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { arrowTypeName } from "../bind/arrow-type.ts";
-import { regexOf } from "../limits/guard-patterns.ts";
+import { regexOf } from "../limits/like-patterns.ts";
 import { decodeNames } from "../parse/names.ts";
 import { translateRegex, translateReplacement } from "../regex/regex.ts";
 import { blake3 } from "./blake3.ts";
@@ -96,7 +96,7 @@ export const NATIVE_FUNCTIONS: readonly NativeFunction[] = [
     result: "text",
     compute: kept((pattern, flags) => encoder.encode(translateRegex(pattern!, withoutGlobal(flags!)).pattern)),
   },
-  // a pattern of LIKE and its escape character (guard-patterns.ts)
+  // a pattern of LIKE and its escape character (like-patterns.ts)
   {
     name: "__like_regex",
     parameters: ["text", "text"],

@@ -34,7 +34,7 @@ const MATH: readonly string[] = [
           ELSE error('Arrow error: Cast error: Cannot cast string ''' || left(s, 100) || ''' to value of ' || type || ' type') END`,
 ];
 
-/** Bytes of one made value at most: DuckDB's memory limit does not see them (guard.ts). */
+/** Bytes of one made value at most: DuckDB's memory limit does not see them (cost-limits.ts). */
 const SIZE_MAX = "1048576";
 
 const TEXT: readonly string[] = [

@@ -1,4 +1,4 @@
-// Memory that the functions of all running statements may take for text and lists, by the estimates of guard.ts.
+// Memory that the functions of all running statements may take for text and lists, by the estimates of cost-limits.ts.
 import { TsdbError } from "../../model/errors.ts";
 
 /** Statements of less are not worth counting. */

@@ -1,5 +1,5 @@
 // How large the texts and lists are that a function makes, from its arguments: bytes of the rows that are worked on at a time. DuckDB's
-// memory limit does not see them (guard.ts).
+// memory limit does not see them (cost-limits.ts).
 import { MACROS } from "../functions/macros.ts";
 import type { Expression } from "../parse/tree.ts";
 
@@ -17,7 +17,7 @@ export type SizeRule = (args: readonly SizedArgument[], rows: number) => number;
 
 /** A number, a time, a boolean. */
 export const VALUE_BYTES = 16;
-/** Texts that a shortened argument (guard-macros.ts) may have. */
+/** Texts that a shortened argument (bounded-macros.ts) may have. */
 export const SHORT_TEXT_BYTES = 128;
 /** Bytes of a text, or elements of a list, whose size comes from a row. */
 export const ROW_TEXT_BYTES = 64 << 10;

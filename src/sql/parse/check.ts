@@ -27,7 +27,7 @@ export interface CheckResult {
   readonly systemTables: readonly string[];
   /** Each once. */
   readonly caches: readonly CacheReference[];
-  /** Nothing in it could make large values or a large plan: few functions, and none of text or lists (guard.ts). */
+  /** Nothing in it could make large values or a large plan: few functions, and none of text or lists (cost-limits.ts). */
   readonly isSimple: boolean;
 }
 

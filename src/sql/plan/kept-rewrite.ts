@@ -4,9 +4,9 @@ import { CteScope } from "../bind/cte-scope.ts";
 import type { CteMap, OutputColumn } from "../bind/scope.ts";
 import { bindNames } from "../column-name/bind-names.ts";
 import type { ItemNames } from "../column-name/select-items.ts";
-import { type StraightPlan, straightPlan } from "../execute/straight-plan.ts";
+import { type DirectScan, directScan } from "../execute/direct-scan.ts";
 import type { Breathe } from "../execute/table-scan.ts";
-import { guardQuery } from "../limits/guard.ts";
+import { limitCosts } from "../limits/cost-limits.ts";
 import { literalKey } from "../parse/literals.ts";
 import { printQuery } from "../print/print.ts";
 import { SqlWriter } from "../print/sql-writer.ts";
@@ -22,7 +22,7 @@ export interface RewriteOptions {
   /** Of columns that the statement gives none. */
   readonly names: ItemNames;
   readonly tables: StatementTables;
-  /** Bytes that functions may make; null: nothing in the statement makes any (guard.ts). */
+  /** Bytes that functions may make; null: nothing in the statement makes any (cost-limits.ts). */
   readonly functionBytesMax: number | null;
   /** The statement is described, not run: parameters without a value stay parameters. */
   readonly keepsParameters?: boolean;
@@ -44,7 +44,7 @@ export class Rewrite {
     /** What functions may make at a time. */
     readonly functionBytes: number,
     readonly outputs: readonly OutputColumn[] | null,
-    private readonly late: Late<StraightPlan<PlannedScan> | null>,
+    private readonly late: Late<DirectScan<PlannedScan> | null>,
     private readonly writer: SqlWriter,
   ) {}
 
@@ -81,17 +81,17 @@ export class Rewrite {
     yield;
     const isGuarded = functionBytesMax !== null;
     const columnsOf = (place: number) => planned.scans[place]?.columns ?? null;
-    const functionBytes = isGuarded ? guardQuery(query, { bytesMax: functionBytesMax, trace, columnsOf }) : 0;
+    const functionBytes = isGuarded ? limitCosts(query, { bytesMax: functionBytesMax, trace, columnsOf }) : 0;
     onPart?.("guard");
     yield;
-    const straight = trace.value(() => (tables.isPlain ? null : straightPlan(query, planned.scans)));
+    const direct = trace.value(() => (tables.isPlain ? null : directScan(query, planned.scans)));
     const writer = new SqlWriter();
     printQuery(writer, query);
     trace.close();
     onPart?.("print");
     yield;
     const first = new Map([...trace.fixed].map((source) => [source, valueAt(source, values)]));
-    return new Rewrite(trace, planned, first, isGuarded, names.key, functionBytes, outputs, straight, writer);
+    return new Rewrite(trace, planned, first, isGuarded, names.key, functionBytes, outputs, direct, writer);
   }
 
   /** Whether other statements of its shape may have use of it. */
@@ -110,7 +110,7 @@ export class Rewrite {
   }
 
   /** Null: DuckDB has something to do. */
-  get straight(): StraightPlan<PlannedScan> | null {
+  get direct(): DirectScan<PlannedScan> | null {
     return this.late.current;
   }
 

@@ -13,7 +13,7 @@ import { rewriteFunction, rewriteSelectorCall } from "./function.ts";
 import { makeList } from "./functions/array-function.ts";
 import { selectorPart } from "./functions/selector.ts";
 import { partOf } from "./functions/struct-function.ts";
-import { presenceHint, tagHint, truthHint } from "./pushdown/hints.ts";
+import { presenceHint, tagHint, truthHint } from "./pushdown/conditions.ts";
 import { type RewriteContext, rewriteQuery, typed, wideConstant } from "./rewriter.ts";
 import { currentTime } from "./time/time-function.ts";
 import { rewriteCast, textOf } from "./values/cast.ts";

@@ -60,7 +60,7 @@ function rewriteBaseTable(ref: BaseTable, context: RewriteContext, ctes: CteMap)
     }
   }
   const { schema, table } = tableNameOf(ref);
-  if (schema !== "iox") return rewriteOwnTable(ref, { schema, table }, alias, context);
+  if (schema !== "iox") return rewriteVirtualTable(ref, { schema, table }, alias, context);
   const scan = context.tables.scanTable(table);
   if (scan === null) throw ref.cache === undefined ? unknownTable("public", schema, table) : unknownCache(ref.cache, "cache");
   const columns: OutputColumn[] = scan.defs.map((column, index) => ({
@@ -74,7 +74,7 @@ function rewriteBaseTable(ref: BaseTable, context: RewriteContext, ctes: CteMap)
 }
 
 /** A table of information_schema or system: a scan, inside a query where its columns have types that a scan has not. */
-function rewriteOwnTable(ref: BaseTable, { schema, table }: TableName, alias: string, context: RewriteContext): From {
+function rewriteVirtualTable(ref: BaseTable, { schema, table }: TableName, alias: string, context: RewriteContext): From {
   const own = context.tables.scanOwn(schema, table);
   if (own === null) throw unknownTable("public", schema, table);
   const relations = [{ alias, columns: renameColumns(outputsOf(own.columns), ref.column_name_alias) }];

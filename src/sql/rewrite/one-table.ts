@@ -11,8 +11,8 @@ import type { BaseTable, Expression, SelectNode } from "../parse/tree.ts";
 import type { Late } from "../plan/trace.ts";
 import { rewriteExpression } from "./expression.ts";
 import { isAggregateCall } from "./functions/aggregate-call.ts";
-import { type Absorbed, absorb } from "./pushdown/absorb.ts";
 import { intersect } from "./pushdown/narrow.ts";
+import { type PushedDown, pushDown } from "./pushdown/where.ts";
 import { itemAlias, type RewriteContext, type TableDescription } from "./rewriter.ts";
 import { someNode } from "./walk.ts";
 
@@ -37,8 +37,8 @@ export class OneTable {
   private readonly where: Expression | null;
   private readonly scope: Scope;
   private readonly items = new Map<string, Expression>();
-  private absorbed_: Late<Absorbed> | null = null;
-  private isAbsorbing = false;
+  private pushedDown_: Late<PushedDown> | null = null;
+  private isPushingDown = false;
   private constructor(
     readonly node: SelectNode,
     readonly from: BaseTable,
@@ -85,26 +85,26 @@ export class OneTable {
   }
 
   /** The WHERE clause; `fields` are as many in all statements, `rest` is the same. @throws Unfit, TsdbError */
-  get absorbed(): Late<Absorbed> {
+  get pushedDown(): Late<PushedDown> {
     // what another step asks for belongs to that
-    if (this.context.trace.isInStep) return { current: this.absorb(), look: () => this.absorb() };
-    this.absorbed_ ??= this.context.trace.step(() => this.absorb(), haveSameForm);
-    return this.absorbed_;
+    if (this.context.trace.isInStep) return { current: this.pushDown(), look: () => this.pushDown() };
+    this.pushedDown_ ??= this.context.trace.step(() => this.pushDown(), haveSameForm);
+    return this.pushedDown_;
   }
 
-  private absorb(): Absorbed {
-    this.isAbsorbing = true;
+  private pushDown(): PushedDown {
+    this.isPushingDown = true;
     try {
-      return absorb(this.where, this.rows, (condition) => this.rewrite(condition));
+      return pushDown(this.where, this.rows, (condition) => this.rewrite(condition));
     } finally {
-      this.isAbsorbing = false;
+      this.isPushingDown = false;
     }
   }
 
   /** The times of rows that pass WHERE; all, while the conditions themselves are looked at. */
   private knownTimes(): TimeRange {
     const { times = ALL_TIME } = this.description;
-    return this.isAbsorbing ? times : intersect(this.absorbed.look().range, times);
+    return this.isPushingDown ? times : intersect(this.pushedDown.look().range, times);
   }
 
   /** What an expression over rows is. Queries inside would be rewritten for good. @throws Unfit, TsdbError */
@@ -161,7 +161,7 @@ export class OneTable {
   }
 }
 
-function haveSameForm(a: Absorbed, b: Absorbed): boolean {
+function haveSameForm(a: PushedDown, b: PushedDown): boolean {
   const isSameRest = a.rest.length === b.rest.length && a.rest.every((condition, i) => condition === b.rest[i]);
   return isSameRest && a.fields.length === b.fields.length;
 }

@@ -44,7 +44,7 @@ const SYSTEM_DATA_TYPE: Readonly<Record<SystemType, string>> = {
 };
 
 const CATALOG = "public";
-/** Of a view, about our own tables and functions. */
+/** Of a view, about our virtual tables and functions. */
 const OWN_ROWS_MAX = 2000;
 
 const VIEWS: Readonly<Record<string, readonly SystemColumn[]>> = {
@@ -116,7 +116,7 @@ function* allColumnRows({ tables, isInternal }: DatabaseCatalog): Generator<Syst
   for (const view of Object.keys(VIEWS).sort()) yield* columnRows("information_schema", view, ownColumns(VIEWS[view]!));
 }
 
-/** Rows that views have, at most, for every table of users; those of our own tables are few. */
+/** Rows that views have, at most, for every table of users; those of our virtual tables are few. */
 export function viewRowsMax(name: string, { tables }: DatabaseCatalog): number {
   const ofTable = name === "columns" ? (table: DatabaseTable) => table.columns.length : () => 1;
   return tables.reduce((sum, table) => sum + ofTable(table), OWN_ROWS_MAX);

@@ -5,7 +5,7 @@ import { LIMITS } from "../../model/limits.ts";
 import type { ScanChunk, ScanColumn, ScanCursor, ScanRequest, ScanTable } from "../../model/query/scan.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 import type { SystemColumn, SystemRow, SystemType, SystemValue } from "../../model/system-table.ts";
-import type { OwnTable } from "./virtual-tables.ts";
+import type { VirtualTable } from "./virtual-tables.ts";
 
 const STORED_AS: Readonly<Record<SystemType, ColumnType>> = {
   text: ColumnType.string,
@@ -33,7 +33,7 @@ export class RowTable implements ScanTable {
   constructor(
     private readonly kernel: Kernel,
     readonly name: string,
-    private readonly own: OwnTable,
+    private readonly own: VirtualTable,
   ) {
     this.columns = rowTableDefs(own.columns);
     this.blocks = new Blocks(kernel);

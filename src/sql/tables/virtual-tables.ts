@@ -7,7 +7,7 @@ import { call, castTo, type Expression, stringConstant } from "../parse/tree.ts"
 import { type DatabaseCatalog, findView, viewRows, viewRowsMax } from "./catalog-tables.ts";
 import { findSystemTable } from "./system-schema.ts";
 
-export interface OwnTable {
+export interface VirtualTable {
   readonly columns: readonly SystemColumn[];
   /** To be gone through as often as wanted. */
   readonly rows: () => Iterable<SystemRow>;
@@ -26,7 +26,7 @@ export function ownColumns(schema: string, name: string, isInternal: boolean): r
 }
 
 /** Null: there is no such table. */
-export function ownTable(schema: string, name: string, data: OwnData): OwnTable | null {
+export function virtualTable(schema: string, name: string, data: OwnData): VirtualTable | null {
   const columns = ownColumns(schema, name, data.isInternal);
   if (columns === null) return null;
   if (schema !== "system") return { columns, rows: () => viewRows(name, data), rowCountMax: viewRowsMax(name, data) };

@@ -11,7 +11,7 @@ import { assert } from "../../model/assert.ts";
 import { ALL_TIME } from "../../model/query/scan.ts";
 import type { Reclaimer } from "../../model/reclaimer.ts";
 import { ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
-import { type Doubts, joinDoubts } from "../../model/rows/doubts.ts";
+import { joinOverlaps, type Overlaps } from "../../model/rows/overlap-ranges.ts";
 import type { ColumnRun, DictionaryView, RowFacts, Run } from "../../model/rows/run.ts";
 
 /** Rows of one table on their way into the buffer, with what SeriesDictionary.noteTimes said of them; all pointers are borrowed. */
@@ -75,7 +75,7 @@ export class Segment {
   private textChunkBytes = 0;
   private ascending = true;
   /** Of all rows. */
-  private doubts: Doubts = { unique: true };
+  private overlaps: Overlaps = { unique: true };
   private cachedColumns: readonly ColumnRun[] | undefined;
   /** Where the columns are, for the kernel (abi.ts); 0 = not written since they changed. */
   private targetsPtr = 0;
@@ -185,7 +185,7 @@ export class Segment {
     this.seqMax = sequence;
     this.ascending &&= batch.ascending === true;
     // a batch may lie in two segments: only doubts of the rows that came into this one count here
-    if (!batch.unique) this.addDoubts(joinDoubts([batch], { minNs, maxNs }));
+    if (!batch.unique) this.addOverlaps(joinOverlaps([batch], { minNs, maxNs }));
     this.rowCount += count;
   }
 
@@ -202,7 +202,7 @@ export class Segment {
       columns: this.cachedColumns,
       dictionary,
       sorted: false,
-      ...this.doubts,
+      ...this.overlaps,
       ascending: this.ascending,
       segment: isClosed ? this.number : undefined,
       minTimeNs: this.minTimeNs,
@@ -217,8 +217,8 @@ export class Segment {
     this.blocks.length = 0;
   }
 
-  private addDoubts(doubts: Doubts): void {
-    this.doubts = joinDoubts([this.doubts, doubts], ALL_TIME);
+  private addOverlaps(overlaps: Overlaps): void {
+    this.overlaps = joinOverlaps([this.overlaps, overlaps], ALL_TIME);
   }
 
   /** Text beside the views of a batch's rows. */

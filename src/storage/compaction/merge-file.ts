@@ -5,7 +5,7 @@ import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { assert } from "../../model/assert.ts";
 import { ALL_TIME } from "../../model/query/scan.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
-import { joinDoubts } from "../../model/rows/doubts.ts";
+import { joinOverlaps } from "../../model/rows/overlap-ranges.ts";
 import type { Tombstone } from "../../model/rows/tombstone.ts";
 import { DAY_NS } from "../../model/time/time-units.ts";
 import { type ObjectSource, openByteSource } from "../block/byte-source.ts";
@@ -144,7 +144,7 @@ function identityOf({ databaseId, tableId, tableName, inputs, isFirst }: MergeTa
     day,
     seqMin: Math.min(...blocks.map(({ seqMin }) => seqMin)),
     seqMax: Math.max(...blocks.map(({ seqMax }) => seqMax)),
-    ...(isFirst ? { unique: true } : joinDoubts(blocks, ALL_TIME)),
+    ...(isFirst ? { unique: true } : joinOverlaps(blocks, ALL_TIME)),
   };
 }
 

@@ -19,7 +19,7 @@ export interface BlockMeta {
   /** No two rows of the block, and no row of a block of lower sequences, have its series and time. */
   readonly unique: boolean;
   /** When not unique: all times of such rows, ascending and apart; absent = they may have any. */
-  readonly doubts?: readonly TimeRange[];
+  readonly overlaps?: readonly TimeRange[];
   /** Columns that the block holds, `time` included. */
   readonly columnIds: readonly number[];
   /** 0 = not known. */
@@ -76,7 +76,7 @@ function readBlock(what: string, value: unknown, position: number): BlockMeta {
     seqMin: count("seqMin"),
     seqMax: count("seqMax"),
     unique: readBoolean(`${what}.unique`, block["unique"]),
-    ...(block["doubts"] === undefined ? {} : { doubts: readArray(`${what}.doubts`, block["doubts"]).map(readRange(`${what}.doubts`)) }),
+    ...(block["doubts"] === undefined ? {} : { overlaps: readArray(`${what}.doubts`, block["doubts"]).map(readRange(`${what}.doubts`)) }),
     columnIds: readArray(`${what}.columnIds`, block["columnIds"]).map((id) => readCount(`${what}.columnIds`, id)),
     seriesCount: count("seriesCount", 0),
     flushedMinMs: count("flushedMinMs", 0),
@@ -145,13 +145,13 @@ export function fileToJson(file: FileMeta): unknown {
 
 /** What a reader takes for granted is left out. */
 function blockToJson(meta: BlockMeta, position: number): unknown {
-  const { index, doubts, seriesCount, flushedMinMs, flushedMaxMs, appliedTombstone, ...block } = meta;
+  const { index, overlaps, seriesCount, flushedMinMs, flushedMaxMs, appliedTombstone, ...block } = meta;
   return {
     ...block,
     dayStartNs: String(block.dayStartNs),
     minTimeNs: String(block.minTimeNs),
     maxTimeNs: String(block.maxTimeNs),
-    doubts: doubts?.map(({ minNs, maxNs }) => [String(minNs), String(maxNs)]),
+    doubts: overlaps?.map(({ minNs, maxNs }) => [String(minNs), String(maxNs)]),
     index: index === position ? undefined : index,
     seriesCount: seriesCount || undefined,
     flushedMinMs: flushedMinMs || undefined,

@@ -277,11 +277,11 @@ describe("manifest", () => {
 
   test("blocks that are in doubt at some times, as they were first written", async () => {
     const golden = `${import.meta.dir}/../../../test/golden/format-v1/manifest-entry-doubts.json`;
-    const doubts = [
+    const overlaps = [
       { minNs: -(2n ** 63n), maxNs: -1n },
       { minNs: 5n, maxNs: 5n },
     ];
-    const files = [file(1, [{ ...block(1, 19_701n), doubts }, block(1, 19_703n)])];
+    const files = [file(1, [{ ...block(1, 19_701n), overlaps }, block(1, 19_703n)])];
     const entry = { added: files, removed: [], removedBlocks: [], flushedSequence: 5 };
     const written = encodeEntry({ kind: "manifest", first: 1, operations: [entryToJson(entry)] });
     if (process.env["UPDATE"] === "1") writeFileSync(golden, written);

@@ -20,7 +20,7 @@ export function writePt(kernel: Kernel, tables: readonly PtTableInput[]): { byte
 
 /** What the manifest takes from a file's directory; when its rows came is for the caller to say. */
 export function blockMeta(block: PtBlock | PtGroupedBlock, index: number): BlockMeta {
-  const { databaseId, tableId, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, doubts, seriesCount } = block;
+  const { databaseId, tableId, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, overlaps, seriesCount } = block;
   const columnIds = columnIdsOf(block);
   const span = { dayStartNs: dayStartNs(block), minTimeNs, maxTimeNs, seqMin, seqMax };
   const history = { flushedMinMs: 0, flushedMaxMs: 0 };
@@ -32,7 +32,7 @@ export function blockMeta(block: PtBlock | PtGroupedBlock, index: number): Block
     seriesCount,
     ...span,
     unique,
-    ...(doubts === undefined ? {} : { doubts }),
+    ...(overlaps === undefined ? {} : { overlaps }),
     columnIds,
     ...history,
   };

@@ -71,7 +71,7 @@ export interface PtBlock {
   /** False when rows may have the series and time of rows of lower sequences in other files. In itself a block holds each once. */
   readonly unique: boolean;
   /** When not unique: all times of such rows, as far as that is known. Not in the file: the manifest has it. */
-  readonly doubts?: readonly TimeRange[];
+  readonly overlaps?: readonly TimeRange[];
   /** What the table was called when the file was written: for people who look into files; the catalog decides. */
   readonly tableName: string;
   readonly dictionary: PtExtent;

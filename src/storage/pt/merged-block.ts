@@ -14,7 +14,7 @@ import type { RankedTag } from "./order.ts";
 
 export type BlockIdentity = Pick<
   PtGroupedBlock,
-  "databaseId" | "tableId" | "tableName" | "day" | "seqMin" | "seqMax" | "unique" | "doubts"
+  "databaseId" | "tableId" | "tableName" | "day" | "seqMin" | "seqMax" | "unique" | "overlaps"
 >;
 
 export class MergedBlock {

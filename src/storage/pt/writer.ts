@@ -8,7 +8,7 @@ import { RunMerge } from "../../kernel/scan/run-merge.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { TimeRange } from "../../model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
-import { joinDoubts } from "../../model/rows/doubts.ts";
+import { joinOverlaps } from "../../model/rows/overlap-ranges.ts";
 import type { Run } from "../../model/rows/run.ts";
 import { DAY_NS } from "../../model/time/time-units.ts";
 import { PtBlockWriter } from "./block-writer.ts";
@@ -103,7 +103,7 @@ function identify({ databaseId, tableId, tableName = "", runs }: PtTableInput, {
     tableId,
     tableName,
     day,
-    ...joinDoubts(sources, range),
+    ...joinOverlaps(sources, range),
     seqMin: Math.min(...sources.map(({ seqMin }) => seqMin)),
     seqMax: Math.max(...sources.map(({ seqMax }) => seqMax)),
   };

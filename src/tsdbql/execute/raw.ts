@@ -2,7 +2,7 @@
 // handed on before the next is read, so that a long answer needs no more memory than a short one; groups are read some at a time.
 import { isPause, type Steps } from "../../model/steps.ts";
 import type { Turns } from "../../model/turns.ts";
-import { takeIntegers } from "../functions/words.ts";
+import { takeIntegers } from "../functions/int64.ts";
 import { computeOutputs } from "./outputs.ts";
 import { emptyCells, takeCells } from "./rows/cells.ts";
 import type { AnyCells } from "./rows/columns.ts";

@@ -1,6 +1,6 @@
 // The answer of an inner statement as rows of the one around it.
 import type { Steps } from "../../model/steps.ts";
-import { takeIntegers } from "../functions/words.ts";
+import { takeIntegers } from "../functions/int64.ts";
 import type { Expression } from "../parse/ast.ts";
 import type { PlannedCall } from "../plan/select.ts";
 import { kindOf } from "../plan/types.ts";

@@ -3,10 +3,10 @@ import { inRange, inSteps, STEP_ROWS, StepCounter, type Steps, sortValues } from
 import type { FieldType, Literal } from "../parse/ast.ts";
 import { durationOf } from "./arguments.ts";
 import { newValues, numbersOf, pointsOf, type Values } from "./columns.ts";
+import { areExact, floatsOf, type Integers, takeIntegers, WrappingSum, wordsOf } from "./int64.ts";
 import { integrals } from "./integral.ts";
 import { ALL_TYPES, checkType, NUMBERS, type ReduceContext, type Reduced, type Reducer, type Windows } from "./operator.ts";
 import type { Points, PointValues } from "./points.ts";
-import { areExact, floatsOf, type Integers, takeIntegers, WrappingSum, wordsOf } from "./words.ts";
 
 type Compute = (points: Points, windows: Windows) => Steps<Values>;
 

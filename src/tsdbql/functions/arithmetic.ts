@@ -4,10 +4,10 @@ import { assert } from "../../model/assert.ts";
 import { inSteps, isPause, type Steps } from "../../model/steps.ts";
 import type { BinaryOperator, FieldType, Literal } from "../parse/ast.ts";
 import { cellsOf, newValues, numbersOf } from "./columns.ts";
+import { areExact, floatsOf, type Integers, wordsOf } from "./int64.ts";
 import type { Cells, CellsOf } from "./operator.ts";
 import type { PointValues } from "./points.ts";
 import { bothValid, type Validity } from "./validity.ts";
-import { areExact, floatsOf, type Integers, wordsOf } from "./words.ts";
 
 export type Arithmetic = Extract<BinaryOperator, "+" | "-" | "*" | "/" | "%" | "&" | "|" | "^">;
 
@@ -85,7 +85,7 @@ function* floatResults(operator: Arithmetic, a: Float64Array, b: Float64Array): 
 }
 
 function* fillIntegers(operator: Arithmetic, a: Integers, b: Integers, values: Integers): Steps<void> {
-  if (operator === "+" || operator === "-") yield* addWords(wordsOf(a), wordsOf(b), wordsOf(values), operator === "-");
+  if (operator === "+" || operator === "-") yield* addInt64(wordsOf(a), wordsOf(b), wordsOf(values), operator === "-");
   else if (BITWISE.has(operator)) yield* combineBits(operator, wordsOf(a), wordsOf(b), wordsOf(values));
   else if ((yield* areExact(a)) && (yield* areExact(b))) yield* multiplyExact(operator, a, b, values);
   else {
@@ -95,7 +95,7 @@ function* fillIntegers(operator: Arithmetic, a: Integers, b: Integers, values: I
   }
 }
 
-function* addWords(a: Int32Array, b: Int32Array, sums: Int32Array, isMinus: boolean): Steps<void> {
+function* addInt64(a: Int32Array, b: Int32Array, sums: Int32Array, isMinus: boolean): Steps<void> {
   yield* inSteps(sums.length / 2, (from, to) => {
     for (let i = 2 * from; i < 2 * to; i += 2) {
       const low = isMinus ? (a[i]! >>> 0) - (b[i]! >>> 0) : (a[i]! >>> 0) + (b[i]! >>> 0);

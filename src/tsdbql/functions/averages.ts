@@ -6,9 +6,9 @@ import { isPause } from "../../model/steps.ts";
 import type { Literal } from "../parse/ast.ts";
 import { integerOf, textOf } from "./arguments.ts";
 import { numbersOf, pointsOf } from "./columns.ts";
+import { takeIntegers, WrappingSum, wordsOf } from "./int64.ts";
 import { checkType, NUMBERS, type Transform } from "./operator.ts";
 import type { Points } from "./points.ts";
-import { takeIntegers, WrappingSum, wordsOf } from "./words.ts";
 
 /** How the first points of an exponential average count: with a weight that falls to that of the others, or all alike. */
 type Warmup = "exponential" | "simple";

@@ -2,9 +2,9 @@
 import { assert } from "../../model/assert.ts";
 import { inSteps, type Steps } from "../../model/steps.ts";
 import type { FieldType } from "../parse/ast.ts";
+import { floatsOf, takeIntegers } from "./int64.ts";
 import type { Cells } from "./operator.ts";
 import type { Points, PointValues } from "./points.ts";
-import { floatsOf, takeIntegers } from "./words.ts";
 
 export type Values = PointValues[FieldType];
 

@@ -3,10 +3,10 @@ import { inSteps, isPause, type Steps } from "../../model/steps.ts";
 import type { FieldType } from "../parse/ast.ts";
 import { toCells } from "./arithmetic.ts";
 import { cellsOf, numbersOf } from "./columns.ts";
+import { type Integers, WrappingSum, wordsOf } from "./int64.ts";
 import { type Cells, NUMBERS, type RowFunction } from "./operator.ts";
 import type { PointValues } from "./points.ts";
 import { bothValid } from "./validity.ts";
-import { type Integers, WrappingSum, wordsOf } from "./words.ts";
 
 const isNumber = (type: FieldType) => NUMBERS.includes(type);
 

@@ -1,8 +1,8 @@
 // The area below a line from point to point. Windows of GROUP BY time cut it where they end, on the line; windows without points have no
 // area, and what the line has there belongs to the window of the next point. A window that has but its own beginning has none.
 import { StepCounter, type Steps } from "../../model/steps.ts";
+import { difference, wordsOf } from "./int64.ts";
 import type { OperatorContext, Windows } from "./operator.ts";
-import { difference, wordsOf } from "./words.ts";
 
 export interface Integrals {
   readonly areas: Float64Array;

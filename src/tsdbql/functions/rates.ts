@@ -5,9 +5,9 @@ import { SECOND_NS } from "../../model/time/time-units.ts";
 import type { FieldType, Literal } from "../parse/ast.ts";
 import { durationOf } from "./arguments.ts";
 import { pointsOf } from "./columns.ts";
+import { areEqual, difference, takeIntegers, WrappingSum, wordsOf } from "./int64.ts";
 import { ALL_TYPES, checkType, NUMBERS, type OperatorContext, type Transform } from "./operator.ts";
 import type { Points } from "./points.ts";
-import { areEqual, difference, takeIntegers, WrappingSum, wordsOf } from "./words.ts";
 
 const WORD = 2 ** 32;
 

@@ -2,10 +2,10 @@
 
 import { inRange, isPause, StepCounter, type Steps } from "../../model/steps.ts";
 import { cellsOf, newValues, takeValues } from "./columns.ts";
+import { wordsOf } from "./int64.ts";
 import type { Cells } from "./operator.ts";
 import type { Points, PointValues, WindowPoints } from "./points.ts";
 import { isValid, type Validity, ValidityBuilder } from "./validity.ts";
-import { wordsOf } from "./words.ts";
 
 export interface Rows {
   readonly times: BigInt64Array;

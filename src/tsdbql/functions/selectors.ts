@@ -5,9 +5,9 @@ import type { FieldType, Literal } from "../parse/ast.ts";
 import { SORT_COST, sortKeys } from "./aggregates.ts";
 import { integerOf, numberOf } from "./arguments.ts";
 import { pointsOf, takeValues } from "./columns.ts";
+import { areEqual, takeIntegers, wordsOf } from "./int64.ts";
 import { ALL_TYPES, checkType, NUMBERS, type ReduceContext, type Reduced, type Reducer, type Windows } from "./operator.ts";
 import type { Points, PointValues } from "./points.ts";
-import { areEqual, takeIntegers, wordsOf } from "./words.ts";
 
 /** Numbers, texts, or 0 and 1: what `<` compares as the language does. */
 type Keys = ArrayLike<number | bigint | string>;

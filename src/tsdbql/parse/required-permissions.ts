@@ -4,7 +4,7 @@ import { databaseOfPolicy } from "../../model/names.ts";
 import { isNoPolicy, type PolicyLookup, policyDatabase } from "../../model/retention-policies.ts";
 import type { Measurement, Select, Source, Statement } from "./ast.ts";
 
-export interface Touched {
+export interface RequiredPermission {
   readonly database: string;
   /** As the statement or the request says it: `database` is this or one of its retention policies. */
   readonly named: string;
@@ -22,12 +22,15 @@ export interface RequestNames {
 }
 
 /** "admin": it is about the server as a whole. A statement that names no database where it should is refused later. */
-export function touchedBy(statement: Statement, names: RequestNames): readonly Touched[] | "admin" {
-  const of = (database: string | null, action: DatabaseAction): Touched[] => {
+export function requiredPermissions(statement: Statement, names: RequestNames): readonly RequiredPermission[] | "admin" {
+  const of = (database: string | null, action: DatabaseAction): RequiredPermission[] => {
     const named = database ?? names.database;
     return [{ database: named, named, action }];
   };
-  const ofPolicy = ({ database: named, name }: { readonly database: string; readonly name: string }, action: DatabaseAction): Touched => {
+  const ofPolicy = (
+    { database: named, name }: { readonly database: string; readonly name: string },
+    action: DatabaseAction,
+  ): RequiredPermission => {
     return { database: databaseOfPolicy(named, name), named, action };
   };
   switch (statement.kind) {
@@ -75,16 +78,16 @@ export function touchedBy(statement: Statement, names: RequestNames): readonly T
   }
 }
 
-function selected({ sources, into }: Select, names: RequestNames): Touched[] {
+function selected({ sources, into }: Select, names: RequestNames): RequiredPermission[] {
   const read = sources.flatMap((source) => sourced(source, names));
   return into === null ? read : [...read, { ...measured(into, names), action: "write" }];
 }
 
-function sourced(source: Source, names: RequestNames): Touched[] {
+function sourced(source: Source, names: RequestNames): RequiredPermission[] {
   return source.kind === "subquery" ? selected(source.select, names) : [measured(source, names)];
 }
 
-function measured({ database, retentionPolicy }: Measurement, names: RequestNames): Touched {
+function measured({ database, retentionPolicy }: Measurement, names: RequestNames): RequiredPermission {
   const named = database ?? names.database;
   const policy = isNoPolicy(retentionPolicy) ? names.retentionPolicy : retentionPolicy;
   return { database: policyDatabase(named, policy, names.policies?.defaultPolicy(named) ?? null), named, action: "read" };

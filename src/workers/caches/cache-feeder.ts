@@ -1,6 +1,6 @@
-// The keeper's side of feeding caches: what main sends it of their tables, table by table.
+// The cache worker's side of feeding caches: what main sends it of their tables, table by table.
 
-import type { CacheKeeper } from "../../caches/cache-keeper.ts";
+import type { CacheManager } from "../../caches/cache-manager.ts";
 import type { CacheKind } from "../../model/caches.ts";
 import { describeError, type ErrorDescription } from "../../model/errors.ts";
 import type { TableSnapshot } from "../../scan/snapshot.ts";
@@ -10,14 +10,14 @@ export class CacheFeeder {
   private readonly stopped = new AbortController();
   private kinds: ReadonlyMap<number, CacheKind> = new Map();
 
-  constructor(private readonly keeper: Pick<CacheKeeper, "feed" | "keepOnly" | "evict" | "stats">) {}
+  constructor(private readonly cacheWorker: Pick<CacheManager, "feed" | "keepOnly" | "evict" | "stats">) {}
 
   /** What to answer. Never throws: a table that fails is told of, and the others get theirs. */
   async feed(id: number, tables: readonly TableSnapshot[], feeds: FeedMessage["feeds"]): Promise<FromQueryWorker> {
     const failed: { place: number; error: ErrorDescription }[] = [];
     for (const [place, { caches, clock }] of feeds.entries()) {
       try {
-        await this.keeper.feed(caches, tables[place]!, clock, this.stopped.signal);
+        await this.cacheWorker.feed(caches, tables[place]!, clock, this.stopped.signal);
       } catch (error) {
         failed.push({ place, error: describeError(error) });
       }
@@ -28,8 +28,8 @@ export class CacheFeeder {
   /** What to answer. */
   keep({ id, caches, expiring, nowMs }: KeepMessage): FromQueryWorker {
     this.kinds = new Map(caches.map((cache) => [cache.id, cache.kind]));
-    this.keeper.keepOnly(caches);
-    this.keeper.evict(expiring, nowMs);
+    this.cacheWorker.keepOnly(caches);
+    this.cacheWorker.evict(expiring, nowMs);
     return { type: "fed", id, failed: [], totals: this.totals() };
   }
 
@@ -40,7 +40,7 @@ export class CacheFeeder {
 
   private totals(): Readonly<Record<CacheKind, CacheTotals>> {
     const totals = { last: { bytes: 0, keys: 0, rows: 0 }, distinct: { bytes: 0, keys: 0, rows: 0 } };
-    for (const { cacheId, bytes, keys, rows } of this.keeper.stats()) {
+    for (const { cacheId, bytes, keys, rows } of this.cacheWorker.stats()) {
       const total = totals[this.kinds.get(cacheId) ?? "last"];
       total.bytes += bytes;
       total.keys += keys;

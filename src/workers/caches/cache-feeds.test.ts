@@ -1,4 +1,4 @@
-// Which tables are fed when, against a keeper and a catalog of plain lists.
+// Which tables are fed when, against a cache worker and a catalog of plain lists.
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import type { CacheDef, DistinctCacheDef, LastCacheDef } from "../../model/caches.ts";
 import { describeError } from "../../model/errors.ts";
@@ -36,7 +36,7 @@ class World {
   start(options: Partial<CacheFeedsParts> = {}): CacheFeeds {
     const tableById = (id: number) => ({ id, databaseId: 0, name: `t${id}`, columns: [TIME_COLUMN] });
     return new CacheFeeds({
-      keeper: {
+      cacheWorker: {
         feed: (feeds) => {
           const { promise, resolve, reject } = Promise.withResolvers<Fed>();
           const totals = { last: { bytes: 1, keys: 2, rows: 3 }, distinct: { bytes: 0, keys: 0, rows: 0 } };
@@ -300,7 +300,7 @@ test("another keeper is told of all caches and fills them; what the lost one had
   expect(world.pins).toBe(1);
   await world.sent[1]!.fail(new Error("gone"));
   expect(world.pins).toBe(0);
-  feeds.keeperReplaced();
+  feeds.cacheWorkerReplaced();
   expect(world.log[2]).toEqual([[7, [1], null]]);
   expect(world.errors).toEqual([]);
   feeds.stop();

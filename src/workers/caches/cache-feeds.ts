@@ -1,5 +1,7 @@
-// Main's side of feeding caches: notices which tables with caches have rows that these have not seen, and sends the keeper snapshots of
-// them, soon after the first new body. Caches that are new to the keeper are filled in the background; whoever reads one does not wait for
+// Main's side of feeding caches: notices which tables with caches have rows that these have not seen, and sends the cache worker snapshots
+// of
+// them, soon after the first new body. Caches that are new to the cache worker are filled in the background; whoever reads one does not
+// wait for
 // any of this: a statement brings what it reads up to date itself.
 
 import type { CacheClock } from "../../model/cache-table.ts";
@@ -18,12 +20,12 @@ export interface TableFeed {
   readonly table: TableSnapshot;
   readonly caches: readonly CacheDef[];
   readonly clock: CacheClock;
-  /** Called by the keeper when it does not read the table any more, which for one that is lost may be after it has failed. */
+  /** Called by the cache worker when it does not read the table any more, which for one that is lost may be after it has failed. */
   release(): void;
 }
 
 /** The worker that keeps the state of caches. */
-export interface Keeper {
+export interface CacheWorker {
   /** Resolves when the tables are fed. Releases each of them, whatever happens. @throws when the worker is gone, or the server stops */
   feed(feeds: readonly TableFeed[]): Promise<Fed>;
   /** Resolves when the others are gone, and what has expired in those of `expiring`. @throws as feed */
@@ -31,7 +33,7 @@ export interface Keeper {
 }
 
 export interface CacheFeedsParts {
-  readonly keeper: Keeper;
+  readonly cacheWorker: CacheWorker;
   readonly catalog: Pick<Catalog, "caches" | "liveCaches" | "onCacheChanges" | "tableById">;
   readonly tables: Pick<LiveTables, "feedCaches">;
   readonly snapshots: Pick<Snapshots, "takeForCaches">;
@@ -44,7 +46,7 @@ export interface CacheFeedsParts {
 
 /** A body is fed after at most about this long. */
 const FEED_DELAY_MS = 80;
-/** Who makes caches makes several: the list goes to the keeper when they are made. */
+/** Who makes caches makes several: the list goes to the cache worker when they are made. */
 const KEEP_DELAY_MS = 20;
 /** After a feed that failed, and twice as long after the next one. */
 const RETRY_MS = 1000;
@@ -72,7 +74,7 @@ const NONE: CacheTotals = { bytes: 0, keys: 0, rows: 0 };
 export class CacheFeeds {
   /** Tables with new rows, those that wait longest first. */
   private readonly unfed = new Set<number>();
-  /** Tables with caches that the keeper has not met, in order of creation. */
+  /** Tables with caches that the cache worker has not met, in order of creation. */
   private readonly unfilled = new Set<number>();
   /** Of tables whose feed failed. */
   private readonly failures = new Map<number, Failure>();
@@ -82,7 +84,7 @@ export class CacheFeeds {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly evictionTimers: readonly ReturnType<typeof setInterval>[];
   private keepTimer: ReturnType<typeof setTimeout> | undefined;
-  /** The keeper's list is not what it should be. */
+  /** The cache worker's list is not what it should be. */
   private keepSoon = false;
   private isStopped = false;
   private totals: CacheFeedsStats["totals"] = { last: NONE, distinct: NONE };
@@ -101,8 +103,8 @@ export class CacheFeeds {
     return { caches, totals: this.totals, feeds: this.feeds, feedSeconds: this.feedMs / 1000 };
   }
 
-  /** The keeper is another one, which knows nothing. */
-  keeperReplaced(): void {
+  /** The cache worker is another one, which knows nothing. */
+  cacheWorkerReplaced(): void {
     this.known = new Map();
     this.totals = { last: NONE, distinct: NONE };
     this.follow();
@@ -169,7 +171,7 @@ export class CacheFeeds {
   }
 
   private async send(tableIds: readonly number[], cachesOf = (tableId: number) => this.parts.catalog.caches(tableId)): Promise<void> {
-    const { keeper, catalog, snapshots, nowMs } = this.parts;
+    const { cacheWorker, catalog, snapshots, nowMs } = this.parts;
     const startMs = performance.now();
     const taken = tableIds.flatMap((tableId) => {
       const table = catalog.tableById(tableId);
@@ -180,7 +182,7 @@ export class CacheFeeds {
     });
     if (taken.length === 0) return;
     try {
-      const { failed, totals } = await keeper.feed(taken);
+      const { failed, totals } = await cacheWorker.feed(taken);
       this.totals = totals;
       const errors = new Map(failed.map(({ place, error }) => [place, error]));
       for (const [place, { table, clock }] of taken.entries()) {
@@ -189,7 +191,7 @@ export class CacheFeeds {
         else this.failed(table.table, clock.sinceMs ?? nowMs(), errorOf(error));
       }
     } catch {
-      // the keeper is gone: another one is told of all caches
+      // the cache worker is gone: another one is told of all caches
     }
     this.feeds++;
     this.feedMs += performance.now() - startMs;
@@ -208,15 +210,15 @@ export class CacheFeeds {
     void this.keep([]);
   }
 
-  /** Tells the keeper which caches there are: the others are gone, and what has expired in those of `expiring` can go. */
+  /** Tells the cache worker which caches there are: the others are gone, and what has expired in those of `expiring` can go. */
   private async keep(expiring: readonly CacheKind[]): Promise<void> {
     const caches = [...this.known.values()];
     if (!this.keepSoon && !caches.some(({ kind }) => expiring.includes(kind))) return;
     this.keepSoon = false;
     try {
-      this.totals = (await this.parts.keeper.keep(caches, expiring, this.parts.nowMs())).totals;
+      this.totals = (await this.parts.cacheWorker.keep(caches, expiring, this.parts.nowMs())).totals;
     } catch {
-      // the keeper is gone: another one is told of all caches
+      // the cache worker is gone: another one is told of all caches
     }
   }
 }

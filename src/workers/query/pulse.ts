@@ -1,5 +1,5 @@
 // Whether a worker comes back to its event loop. Main asks by a message, a look, and the worker answers through shared memory
-// (worker-words.ts), so that a main thread that is late itself does not take a worker for silent that has answered.
+// (worker-signals.ts), so that a main thread that is late itself does not take a worker for silent that has answered.
 
 /** Between two looks at a worker that has something to do. */
 export const LOOK_MS = 50;

@@ -45,8 +45,8 @@ class Client {
           throw new TsdbError("unknown_database", "none");
         },
       },
-      keeper: { bytesMax: 0, fillsFromHistory: { last: false, distinct: false } },
-      onKeeperReplaced: () => {},
+      cacheWorker: { bytesMax: 0, fillsFromHistory: { last: false, distinct: false } },
+      onCacheWorkerReplaced: () => {},
       onLost: () => {},
       onQueryEnd: () => {},
       onTelemetry: () => {},

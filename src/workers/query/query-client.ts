@@ -3,7 +3,7 @@ import type { CacheDef, CacheKind } from "../../model/caches.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryAnswer, QueryControl, QueryRequest, QueryService, RunningQuery } from "../../model/query/query.ts";
 import type { LoggedQuery, QueryLog } from "../../query/query-log.ts";
-import type { Keeper, TableFeed } from "../caches/cache-feeds.ts";
+import type { CacheWorker, TableFeed } from "../caches/cache-feeds.ts";
 import type { CacheState, ToQueryWorker } from "../wire/messages.ts";
 import { ActiveQuery, type ActiveQueryOptions } from "./active-query.ts";
 import { type Permit, Permits } from "./permits.ts";
@@ -30,7 +30,7 @@ const CLOSE_POLL_MS = 5;
 /** Names of functions are words or quoted names of a statement, as they stand there: a statement without these reads no cache. */
 const NAMES_CACHE = /(?:last|distinct)_cache/i;
 
-export class QueryClient implements QueryService, QueryControl, Keeper {
+export class QueryClient implements QueryService, QueryControl, CacheWorker {
   readonly workers: QueryWorkers;
   /** Those that a worker has, or will have. */
   private readonly queries = new Map<number, ActiveQuery>();
@@ -102,21 +102,21 @@ export class QueryClient implements QueryService, QueryControl, Keeper {
 
   feed(feeds: readonly TableFeed[]): Promise<Fed> {
     const tables = feeds.map(({ table }) => table);
-    return this.askKeeper(feeds, (slot, id) => {
+    return this.askCacheWorker(feeds, (slot, id) => {
       const snapshot = slot.snapshots.encode({ tables, catalog: [], isInternal: false, systemRows: {} });
       return { type: "feed", id, snapshot, feeds: feeds.map(({ caches, clock }) => ({ caches, clock })) };
     });
   }
 
   keep(caches: readonly CacheDef[], expiring: readonly CacheKind[], nowMs: number): Promise<Fed> {
-    return this.askKeeper([], (_, id) => ({ type: "keep", id, caches, expiring, nowMs }));
+    return this.askCacheWorker([], (_, id) => ({ type: "keep", id, caches, expiring, nowMs }));
   }
 
   /** Sends what `message` makes when the worker is there, and waits for its answer. */
-  private async askKeeper(tables: readonly TableFeed[], message: (slot: QuerySlot, id: number) => ToQueryWorker): Promise<Fed> {
+  private async askCacheWorker(tables: readonly TableFeed[], message: (slot: QuerySlot, id: number) => ToQueryWorker): Promise<Fed> {
     let isSent = false;
     try {
-      const slot = this.workers.keeper;
+      const slot = this.workers.cacheWorker;
       await slot.ready;
       if (this.closed) throw new TsdbError("unavailable", "the server is stopping");
       if (!this.workers.isLive(slot)) throw new TsdbError("unavailable", "the worker was replaced");
@@ -178,7 +178,7 @@ export class QueryClient implements QueryService, QueryControl, Keeper {
 
   /** What reads caches goes to the worker that keeps them. @throws TsdbError unavailable */
   private slotFor({ statement, tsdbql }: QueryRequest): QuerySlot {
-    return tsdbql === undefined && NAMES_CACHE.test(statement) ? this.workers.keeper : this.workers.choose();
+    return tsdbql === undefined && NAMES_CACHE.test(statement) ? this.workers.cacheWorker : this.workers.choose();
   }
 
   /** Takes no more statements and cancels those that run. Resolves when the workers are done with them, or after `graceMs`.

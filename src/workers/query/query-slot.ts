@@ -7,7 +7,7 @@ import { SnapshotSender } from "../wire/snapshot-wire.ts";
 import { Pulse, SILENT_MS } from "./pulse.ts";
 import type { SpawnedWorker } from "./spawn.ts";
 import type { RunWorker, WorkerRun } from "./worker-run.ts";
-import type { StatementWords } from "./worker-words.ts";
+import type { StatementSignals } from "./worker-signals.ts";
 
 export type Fed = Extract<FromQueryWorker, { type: "fed" }>;
 
@@ -56,7 +56,7 @@ export class QuerySlot implements RunWorker {
     readonly place: number,
     { worker, failure }: SpawnedWorker,
     readonly options: QueryWorkerOptions,
-    readonly words: StatementWords,
+    readonly words: StatementSignals,
     readonly nowMs: () => number,
     private readonly events: SlotEvents,
   ) {

@@ -7,7 +7,7 @@ import { QueryLog } from "../../query/query-log.ts";
 import type { FromQueryWorker, QueryWorkerOptions, ToQueryWorker } from "../wire/messages.ts";
 import { LOOK_MS } from "./pulse.ts";
 import { QueryClient } from "./query-client.ts";
-import { WorkerWords } from "./worker-words.ts";
+import { WorkerSignals } from "./worker-signals.ts";
 
 type Query = Extract<ToQueryWorker, { type: "query" }>;
 
@@ -21,14 +21,14 @@ class FakeWorker {
   isAwake = true;
   isTerminated = false;
   options!: QueryWorkerOptions;
-  private words!: WorkerWords;
+  private words!: WorkerSignals;
   private lastLook = 0;
   onmessage = (_: { data: FromQueryWorker }) => {};
 
   postMessage(message: ToQueryWorker): void {
     if (message.type === "init") {
       this.options = message.options;
-      this.words = new WorkerWords(message.options.words);
+      this.words = new WorkerSignals(message.options.words);
       queueMicrotask(() => this.say({ type: "ready" }));
     } else if (message.type === "look") {
       this.lastLook = message.look;
@@ -70,7 +70,7 @@ class World {
   readonly lost: string[] = [];
   readonly ownersFreed: number[] = [];
   readonly removed: string[] = [];
-  keepersReplaced = 0;
+  cacheWorkersReplaced = 0;
   pins = 0;
   nowMs = 1000;
   private look: (() => void) | null = null;
@@ -110,8 +110,8 @@ class World {
           return { snapshot: { tables: [], catalog: [], isInternal: false, systemRows: {} }, release };
         },
       },
-      keeper: { bytesMax: 0, fillsFromHistory: { last: false, distinct: false } },
-      onKeeperReplaced: () => void this.keepersReplaced++,
+      cacheWorker: { bytesMax: 0, fillsFromHistory: { last: false, distinct: false } },
+      onCacheWorkerReplaced: () => void this.cacheWorkersReplaced++,
       onLost: ({ error }) => void this.lost.push(error.message),
       onQueryEnd: () => {},
       onTelemetry: () => {},
@@ -174,7 +174,7 @@ test("what a silent worker has not begun is moved; what it has begun stays", asy
   expect(world.sent[1]).toEqual(["long", "moved"]);
   // the silent one hears of it when it is back
   const { id, place } = world.workers[0]!.queries[1]!;
-  expect(new WorkerWords(world.workers[0]!.options.words).begin(place!)).toBe(false);
+  expect(new WorkerSignals(world.workers[0]!.options.words).begin(place!)).toBe(false);
   world.workers[0]!.say({ type: "withdrawn", id });
   world.workers[1]!.answer(1, "its answer");
   expect(await outcome).toBe("its answer");
@@ -223,7 +223,7 @@ test("a worker is replaced a second after a statement's end; pins, memory and fo
   stuck.say({ type: "ended" });
   expect([world.pins, stuck.isTerminated]).toEqual([0, true]);
   expect([world.ownersFreed, world.removed]).toEqual([[1], [stuck.options.tempDir]]);
-  expect([world.client.workers.replacedCount, world.client.workers.stuckCount, world.keepersReplaced]).toEqual([1, 0, 1]);
+  expect([world.client.workers.replacedCount, world.client.workers.stuckCount, world.cacheWorkersReplaced]).toEqual([1, 0, 1]);
 });
 
 test("a worker that is back in time keeps its place", async () => {
@@ -281,9 +281,9 @@ test("so many workers stick at a time; then statements are refused until one of 
 
 test("a worker in the place of one that holds calls of DuckDB has what these leave of them", async () => {
   const world = new World(1);
-  new WorkerWords(world.workers[0]!.options.words).setNativeCalls(20);
+  new WorkerSignals(world.workers[0]!.options.words).setNativeCalls(20);
   world.workers[0]!.say({ type: "broken", isCut: true, statement: null, message: "cut" });
-  new WorkerWords(world.workers[1]!.options.words).setNativeCalls(12);
+  new WorkerSignals(world.workers[1]!.options.words).setNativeCalls(12);
   world.workers[1]!.say({ type: "broken", isCut: true, statement: null, message: "cut" });
   expect(world.workers.map(({ options }) => options.nativeCallsMax)).toEqual([32, 12, LIMITS.nativeCallsMin]);
 });

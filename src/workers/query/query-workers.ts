@@ -4,12 +4,12 @@
 import { join } from "node:path";
 import { TsdbError } from "../../model/errors.ts";
 import { LIMITS } from "../../model/limits.ts";
-import type { KeeperOptions, QueryWorkerOptions } from "../wire/messages.ts";
+import type { CacheManagerOptions, QueryWorkerOptions } from "../wire/messages.ts";
 import { LOOK_MS } from "./pulse.ts";
 import { type Culprit, QuerySlot } from "./query-slot.ts";
 import type { SpawnedWorker } from "./spawn.ts";
 import type { RunOwner, StatementLabel } from "./worker-run.ts";
-import { StatementWords } from "./worker-words.ts";
+import { StatementSignals } from "./worker-signals.ts";
 
 /** Memory that goes back as a whole when its worker has ended. */
 export interface WorkerMemory {
@@ -30,7 +30,7 @@ export interface QueryWorkersOptions {
   readonly spawn: () => SpawnedWorker;
   readonly workerOptions: Omit<QueryWorkerOptions, "owner" | "words">;
   /** What the first worker does beside running statements. */
-  readonly keeper: KeeperOptions;
+  readonly cacheWorker: CacheManagerOptions;
   readonly memory: WorkerMemory;
   readonly concurrentMax: number;
   /** How long after a statement's end its worker may stay away from its event loop. */
@@ -40,8 +40,8 @@ export interface QueryWorkersOptions {
   readonly every: (milliseconds: number, call: () => void) => () => void;
   readonly removeFolder: (path: string) => void;
   readonly onLost: (lost: LostWorker) => void;
-  /** The keeper is another worker, which knows nothing of caches. */
-  readonly onKeeperReplaced: () => void;
+  /** The cache worker is another worker, which knows nothing of caches. */
+  readonly onCacheWorkerReplaced: () => void;
   /** The statement is to be run by another worker. */
   readonly onAgain: (statement: RunOwner) => void;
 }
@@ -84,7 +84,7 @@ export class QueryWorkers {
   }
 
   /** The one that keeps caches. @throws TsdbError unavailable */
-  get keeper(): QuerySlot {
+  get cacheWorker(): QuerySlot {
     const slot = this.slots[KEEPER];
     if (slot === null || slot === undefined) throw noWorker();
     return slot;
@@ -141,8 +141,8 @@ export class QueryWorkers {
   }
 
   private start(place: number): QuerySlot {
-    const { workerOptions, keeper, memory, concurrentMax, nowMs } = this.options;
-    const words = new StatementWords(concurrentMax);
+    const { workerOptions, cacheWorker, memory, concurrentMax, nowMs } = this.options;
+    const words = new StatementSignals(concurrentMax);
     const spawned = this.spawned ?? this.options.spawn();
     this.spawned = undefined;
     const held = [...this.stuck].reduce((sum, slot) => sum + slot.words.nativeCalls, 0);
@@ -152,7 +152,7 @@ export class QueryWorkers {
       words: words.buffer,
       tempDir: join(workerOptions.tempDir, `engine-${this.spawnCount++}`),
       nativeCallsMax: Math.max(LIMITS.nativeCallsMin, workerOptions.nativeCallsMax - held),
-      ...(place === KEEPER ? { keeps: keeper } : {}),
+      ...(place === KEEPER ? { keeps: cacheWorker } : {}),
     };
     return new QuerySlot(place, spawned, options, words, nowMs, {
       onStartFailure: (_, error) => {
@@ -186,7 +186,7 @@ export class QueryWorkers {
     for (const [place, slot] of this.slots.entries()) {
       if (slot !== null || this.isClosed || this.startFailed !== undefined || this.stuck.size > LIMITS.stuckWorkersMax) continue;
       this.slots[place] = this.start(place);
-      if (place === KEEPER) this.options.onKeeperReplaced();
+      if (place === KEEPER) this.options.onCacheWorkerReplaced();
     }
   }
 

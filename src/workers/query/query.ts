@@ -23,7 +23,7 @@ import {
 import { SnapshotReceiver } from "../wire/snapshot-wire.ts";
 import { Faults } from "./faults.ts";
 import { covers } from "./table-guess.ts";
-import { WorkerWords } from "./worker-words.ts";
+import { WorkerSignals } from "./worker-signals.ts";
 
 declare const self: Worker;
 
@@ -156,7 +156,7 @@ let memory: MemoryWatch | undefined;
 const running = new Map<number, RunningQuery>();
 let kernel: Kernel | undefined;
 let engine: SqlEngine | undefined;
-let words: WorkerWords | undefined;
+let words: WorkerSignals | undefined;
 let faults: Faults | undefined;
 let runner: QueryRunner | undefined;
 let feeder: CacheFeeder | undefined;
@@ -294,7 +294,7 @@ function threadMs(): number {
 
 async function start(options: QueryWorkerOptions): Promise<void> {
   const { shared, owner, memoryBytes, threads, tempDir, cacheBytes, nativeCallsMax, processBytesMax, loopMsMax } = options;
-  const own = new WorkerWords(options.words);
+  const own = new WorkerSignals(options.words);
   words = own;
   nativeCalls.limit(nativeCallsMax, (inFlight) => own.setNativeCalls(inFlight));
   mkdirSync(tempDir, { recursive: true });
@@ -303,7 +303,7 @@ async function start(options: QueryWorkerOptions): Promise<void> {
   engine = await SqlEngine.open(attached, { memoryBytes, threads, tempDir });
   cache = new BlockCache(attached, cacheBytes);
   runner = new QueryRunner(attached, engine, cache, memoryBytes, options.keeps);
-  if (runner.keeper !== null) feeder = new CacheFeeder(runner.keeper);
+  if (runner.cacheWorker !== null) feeder = new CacheFeeder(runner.cacheWorker);
   if (options.hasFaults === true) faults = new Faults(attached, dirname(tempDir), loopMsMax);
   memory = new MemoryWatch({
     bytesMax: processBytesMax,

@@ -2,7 +2,7 @@
 import type { DatabaseSnapshot } from "../../scan/snapshot.ts";
 import type { FromQueryWorker, ToQueryWorker } from "../wire/messages.ts";
 import type { SnapshotSender, WireSnapshot } from "../wire/snapshot-wire.ts";
-import type { StatementWords } from "./worker-words.ts";
+import type { StatementSignals } from "./worker-signals.ts";
 
 /** A pinned snapshot; `release` lets go of the pin. */
 export interface PinnedSnapshot {
@@ -13,7 +13,7 @@ export interface PinnedSnapshot {
 /** The worker that runs it. */
 export interface RunWorker {
   readonly snapshots: SnapshotSender;
-  readonly words: StatementWords;
+  readonly words: StatementSignals;
   /** Milliseconds of a clock that never goes back. */
   nowMs(): number;
   post(message: ToQueryWorker): void;

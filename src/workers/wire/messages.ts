@@ -20,7 +20,7 @@ export interface QueryWorkerOptions {
   readonly shared: SharedMemory;
   /** Of what the worker allocates there. */
   readonly owner: number;
-  /** worker-words.ts */
+  /** worker-signals.ts */
   readonly words: SharedArrayBuffer;
   readonly memoryBytes: number;
   readonly threads: number;
@@ -37,10 +37,10 @@ export interface QueryWorkerOptions {
   /** For tests: statements and tables may make the worker stick (faults.ts). */
   readonly hasFaults?: boolean;
   /** It keeps the state of all last-value and distinct-value caches; absent: another one does. */
-  readonly keeps?: KeeperOptions;
+  readonly keeps?: CacheManagerOptions;
 }
 
-export interface KeeperOptions {
+export interface CacheManagerOptions {
   /** Of the state of all caches together. */
   readonly bytesMax: number;
   /** Whether caches that are new begin with what their table has. */

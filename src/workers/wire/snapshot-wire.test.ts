@@ -37,7 +37,7 @@ const runOf = (number: number, dictionary: DictionaryView, columns?: Run["column
   dictionary,
   sorted: number % 2 === 0,
   unique: number % 3 === 0,
-  doubts: number % 3 === 1 ? [{ minNs: BigInt(-number), maxNs: 2n ** 63n - 1n }] : undefined,
+  overlaps: number % 3 === 1 ? [{ minNs: BigInt(-number), maxNs: 2n ** 63n - 1n }] : undefined,
   ascending: number % 5 === 0,
   segment: number % 2 === 0 ? undefined : number,
   minTimeNs: BigInt(-number),

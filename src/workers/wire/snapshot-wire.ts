@@ -27,7 +27,7 @@ export interface WireTable {
   /** Least and greatest time of each run. */
   readonly times: BigInt64Array;
   /** Of the runs that have any, by place. */
-  readonly doubts: ReadonlyMap<number, readonly TimeRange[]>;
+  readonly overlaps: ReadonlyMap<number, readonly TimeRange[]>;
   readonly blocks: WireList<BlockSnapshot>;
   readonly indexes: WireList<FileIndexRef>;
 }
@@ -134,7 +134,7 @@ class TableSender {
     const dictionaries = [...new Set(runs.map(({ dictionary }) => dictionary))];
     const numbers = new Float64Array(runs.length * RUN_NUMBERS);
     const times = new BigInt64Array(runs.length * 2);
-    const doubts = new Map<number, readonly TimeRange[]>();
+    const overlaps = new Map<number, readonly TimeRange[]>();
     runs.forEach((run, i) => {
       const { rowCount, seriesPtr, timePtr, seqMin, seqMax, dictionary, minTimeNs, maxTimeNs } = run;
       const flags = (run.sorted ? SORTED : 0) | (run.unique ? UNIQUE : 0) | (run.ascending ? ASCENDING : 0);
@@ -144,7 +144,7 @@ class TableSender {
       );
       times[i * 2] = minTimeNs;
       times[i * 2 + 1] = maxTimeNs;
-      if (run.doubts !== undefined) doubts.set(i, run.doubts);
+      if (run.overlaps !== undefined) overlaps.set(i, run.overlaps);
     });
     return {
       tableId: table.id,
@@ -157,7 +157,7 @@ class TableSender {
       columns: this.columns.encode(runs.map(({ columns }) => columns)),
       numbers,
       times,
-      doubts,
+      overlaps,
       blocks: this.blocks.encode(blocks),
       indexes: this.indexes.encode(indexes),
     };
@@ -176,7 +176,7 @@ class TableReceiver {
   constructor(private readonly watcher: PartWatcher) {}
 
   decode(wire: WireTable): TableSnapshot {
-    const { table, retentionMinNs, sequence, lastDeletion, tombstones, dictionaries, columns, numbers, times, doubts, blocks, indexes } =
+    const { table, retentionMinNs, sequence, lastDeletion, tombstones, dictionaries, columns, numbers, times, overlaps, blocks, indexes } =
       wire;
     this.table = decodeList(this.table, table);
     this.dictionaries = decodeList(this.dictionaries, dictionaries);
@@ -200,7 +200,7 @@ class TableReceiver {
         dictionary: this.dictionaries[numbers[at + 6]!]!,
         sorted: (flags & SORTED) !== 0,
         unique: (flags & UNIQUE) !== 0,
-        doubts: doubts.get(i),
+        overlaps: overlaps.get(i),
         ascending: (flags & ASCENDING) !== 0,
         segment: numbers[at + 7]! || undefined,
         minTimeNs: times[i * 2]!,

@@ -44,7 +44,7 @@ const RestoreBody = t.Object({
 
 const LIST = `SELECT database_name AS "iox::database"{deleted} FROM system.databases {where} ORDER BY {order}database_name`;
 
-/** The list as a statement over the server's own tables: so it comes in every format. */
+/** The list as a statement over the server's virtual tables: so it comes in every format. */
 function listStatement(showDeleted: boolean, visible: readonly string[] | null): string {
   const [deleted, order] = showDeleted ? [", deleted", "deleted, "] : ["", ""];
   const names = visible?.map((name) => `'${name.replaceAll("'", "''")}'`).join(", ");

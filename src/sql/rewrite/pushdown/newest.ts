@@ -57,7 +57,7 @@ class NewestFinder {
   }
 
   find(): NewestRows {
-    const { fields, rest } = this.table.absorbed.current;
+    const { fields, rest } = this.table.pushedDown.current;
     if (fields.length > 0 || !rest.every((condition) => this.table.isOfSeries(condition))) unfit();
     const { node } = this;
     const isGrouped =

@@ -16,7 +16,7 @@ import { isAggregateCall, storageAggregate, storageSelectorPart } from "../funct
 import { selectorPart } from "../functions/selector.ts";
 import { hasAggregate, isDistinct, isVolatile, type OneTable, Unfit, unfit } from "../one-table.ts";
 import { conjunction, mapChildren, someNode } from "../walk.ts";
-import type { Absorbed } from "./absorb.ts";
+import type { PushedDown } from "./where.ts";
 
 /** A scan of groups, registered under a new handle; null when the statement has to do without. */
 type GroupScan = (source: Late<GroupSource>) => ScanUse | null;
@@ -67,19 +67,19 @@ class Grouping {
     const { node } = this;
     const groups = this.groupExpressions();
     for (const group of groups) this.addKey(this.table.rewrite(group));
-    const { absorbed } = this.table;
+    const { pushedDown } = this.table;
     const select_list = node.select_list.map((item, i) => {
       const value = this.replace(item, "select");
       const name = this.table.itemNames[i] ?? (item.class === "COLUMN_REF" ? item.column_names.at(-1)! : "");
       return { ...value, alias: name };
     });
-    const filters = absorbed.current.rest.map((condition) => this.keyFilter(condition));
+    const filters = pushedDown.current.rest.map((condition) => this.keyFilter(condition));
     if (node.having !== null) filters.push(this.replace(node.having, "filter"));
     const qualify = node.qualify === null ? null : this.replace(node.qualify, "filter");
     const modifiers = node.modifiers.flatMap((modifier) => this.modifier(modifier));
     // without GROUP BY it is the aggregates that make groups
     if (this.isListOfKeys ? this.aggregates.size > 0 && groups.length > 0 : groups.length === 0 && this.aggregates.size === 0) unfit();
-    const from = this.groupsAsTable(absorbed);
+    const from = this.groupsAsTable(pushedDown);
     Object.assign(node, { select_list, qualify, modifiers, where_clause: conjunction(filters), having: null });
     Object.assign(node, { group_expressions: [], group_sets: [], aggregate_handling: "STANDARD_HANDLING" });
     return from;
@@ -219,7 +219,7 @@ class Grouping {
     return { class: "COLUMN_REF", type: "COLUMN_REF", alias: "", column_names: [this.table.alias, name], ...place };
   }
 
-  private groupsAsTable(absorbed: Late<Absorbed>): From {
+  private groupsAsTable(pushedDown: Late<PushedDown>): From {
     const groupBy = [...this.tags.values()];
     const aggregates = [...this.aggregates.values()];
     const { bin } = this;
@@ -234,7 +234,7 @@ class Grouping {
       ...aggregates.map(({ name }) => name),
     ];
     const source = this.table.step((): GroupSource => {
-      const { range, tags, fields } = absorbed.current;
+      const { range, tags, fields } = pushedDown.current;
       const first = bin === null || range.minNs >= bin.firstNs ? range.minNs : bin.firstNs;
       const request = { range: { minNs: first, maxNs: range.maxNs }, tags, fields, ...groups };
       const unbinned = { minNs: range.minNs, maxNs: range.maxNs < first ? range.maxNs : first - 1n };

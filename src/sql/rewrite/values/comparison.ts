@@ -7,7 +7,7 @@ import { clampI64 } from "../../parse/time-text.ts";
 import type { Between, Comparison, LiteralList, Operator } from "../../parse/tree.ts";
 import { bigintConstant, call, stringConstant } from "../../parse/tree.ts";
 import { typedConstant } from "../expression.ts";
-import { comparisonHint, textHint } from "../pushdown/hints.ts";
+import { comparisonHint, textHint } from "../pushdown/conditions.ts";
 import { asTime, timeConstant } from "./cast.ts";
 
 /** Brings two sides to one kind where the dialect says how; otherwise DuckDB decides. */

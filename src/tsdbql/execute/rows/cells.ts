@@ -1,10 +1,10 @@
 // Columns of rows as other types, and without their nulls.
 import { inRange, inSteps, isPause, type Steps } from "../../../model/steps.ts";
 import { cellsOf, numbersOf, pointsOf, takeValues } from "../../functions/columns.ts";
+import { takeIntegers } from "../../functions/int64.ts";
 import type { Cells } from "../../functions/operator.ts";
 import type { Points, PointValues } from "../../functions/points.ts";
 import { isValid } from "../../functions/validity.ts";
-import { takeIntegers } from "../../functions/words.ts";
 import type { FieldType } from "../../parse/ast.ts";
 import type { ColumnKind } from "../../plan/types.ts";
 import type { AnyCells, TagCells } from "./columns.ts";

@@ -5,8 +5,8 @@ import type { ResultColumn, ResultType } from "../../../model/query/result-batch
 import type { ScanColumn } from "../../../model/query/scan.ts";
 import { ColumnType } from "../../../model/rows/column.ts";
 import { inSteps, isPause, type Steps } from "../../../model/steps.ts";
+import { takeIntegers } from "../../functions/int64.ts";
 import type { Cells } from "../../functions/operator.ts";
-import { takeIntegers } from "../../functions/words.ts";
 import type { FieldType } from "../../parse/ast.ts";
 
 /** A column of tag values as codes; "" stands for none. */

@@ -1,9 +1,9 @@
 // Whether a field has one of many values, in a time that does not depend on how many they are. It says what comparing it with each of them
 // would say: integers beside integers are compared exactly, beside floats as floats; other types are equal to nothing of another type.
 
+import { type Integers, wordsOf } from "../../functions/int64.ts";
 import type { Cells } from "../../functions/operator.ts";
 import { isValid } from "../../functions/validity.ts";
-import { type Integers, wordsOf } from "../../functions/words.ts";
 import type { Literal } from "../../parse/ast.ts";
 import type { AnyCells } from "./columns.ts";
 

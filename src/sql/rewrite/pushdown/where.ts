@@ -7,7 +7,7 @@ import { asCondition } from "../expression.ts";
 import { conjuncts } from "../walk.ts";
 import { intersect } from "./narrow.ts";
 
-export interface Absorbed {
+export interface PushedDown {
   readonly range: TimeRange;
   /** One per column; no values: no row passes. */
   readonly tags: readonly TagPredicate[];
@@ -17,7 +17,7 @@ export interface Absorbed {
 }
 
 /** `rewrite` gives a condition without changing it. */
-export function absorb(where: Expression | null, scan: ScanUse, rewrite: (condition: Expression) => Typed): Absorbed {
+export function pushDown(where: Expression | null, scan: ScanUse, rewrite: (condition: Expression) => Typed): PushedDown {
   let range = ALL_TIME;
   const tags = new Map<number, readonly (string | null)[]>();
   const fields: FieldPredicate[] = [];

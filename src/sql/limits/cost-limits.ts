@@ -20,10 +20,10 @@ import type {
 } from "../parse/tree.ts";
 import { type Trace, TracedValue } from "../plan/trace.ts";
 import { mapChildren } from "../rewrite/walk.ts";
-import { bind, workOf } from "./guard-binding.ts";
-import { COLUMN_BYTES, type Columns, columnsFrom, NO_COLUMNS, renamed, together, UNKNOWN_COLUMNS } from "./guard-columns.ts";
-import { saferPattern } from "./guard-patterns.ts";
-import { withBoundedSizes } from "./guard-sizes.ts";
+import { bind, workOf } from "./argument-binding.ts";
+import { withBoundedSizes } from "./bounded-calls.ts";
+import { COLUMN_BYTES, type Columns, columnsFrom, NO_COLUMNS, renamed, together, UNKNOWN_COLUMNS } from "./column-bytes.ts";
+import { saferPattern } from "./like-patterns.ts";
 import {
   constantOf,
   elementsOf,
@@ -36,7 +36,7 @@ import {
   VALUE_BYTES,
 } from "./size-rules.ts";
 
-export interface GuardOptions {
+export interface CostLimitOptions {
   /** Bytes that functions may make of a chunk of rows, all of a statement together. */
   readonly bytesMax: number;
   /** Columns of a scan by its handle, encoded. */
@@ -57,8 +57,8 @@ const GATHERED_BYTES = 64 << 20;
 const FUNCTION_BYTES_MIN = 64;
 
 /** Changes `query` in place. Gives how many bytes its functions may make at a time. @throws TsdbError bad_query for what stays too much */
-export function guardQuery(query: QueryNode, options: GuardOptions): number {
-  const guard = new Guard(options);
+export function limitCosts(query: QueryNode, options: CostLimitOptions): number {
+  const guard = new CostLimits(options);
   guard.query(query, { rows: LIMITS.vectorRows, columns: NO_COLUMNS, ctes: CteScope.inside(null), depth: 0 });
   return guard.bytes;
 }
@@ -89,14 +89,14 @@ function isLess(a: Part, b: Part): boolean {
   return a.bytes <= b.bytes && a.weight <= b.weight && (a.work ?? 0) <= (b.work ?? 0);
 }
 
-class Guard {
+class CostLimits {
   bytes = 0;
   private weight = 0;
   private work = 0;
   private nodes = 0;
   private steps = 0;
 
-  constructor(private readonly options: GuardOptions) {}
+  constructor(private readonly options: CostLimitOptions) {}
 
   /** Its columns. */
   query(node: QueryNode, outer: Sizes): Columns {

@@ -6,7 +6,7 @@ const tooLong = (most: number): string =>
 
 const FAR_APART = "CAST(error('Execution error: the texts are too long for levenshtein') AS INTEGER)";
 
-export const GUARD_MACROS: readonly string[] = [
+export const BOUNDED_MACROS: readonly string[] = [
   // the argument is mentioned once, whatever it is
   `CREATE MACRO __short_text(s) AS
      list_transform([s], lambda x: CASE WHEN strlen(x) > ${SHORT_TEXT_BYTES} THEN ${tooLong(SHORT_TEXT_BYTES)} ELSE x END)[1]`,

@@ -14,7 +14,7 @@ import { type DictionaryView, type Run, wholeRun } from "../model/rows/run.ts";
 import type { BlockCache, CacheReader, Lease } from "../storage/block-cache/block-cache.ts";
 import { BlockIndex } from "./block-index.ts";
 import { BlockVisit, type RunNeeds } from "./block-visit.ts";
-import { ValueChoice } from "./index-lookup.ts";
+import { IndexLookup } from "./index-lookup.ts";
 import { NewestRows } from "./newest-rows.ts";
 import { ScanTally } from "./scan-tally.ts";
 import type { SeriesNumbers } from "./series-numbers.ts";
@@ -57,7 +57,7 @@ type Part = { readonly run: Run } | { readonly block: BlockSnapshot };
 
 type Releasable = { release(): void };
 
-export class TablePieces {
+export class TableReader {
   readonly tally: ScanTally;
   private readonly kernel: Kernel;
   private readonly cache: BlockCache;
@@ -72,7 +72,7 @@ export class TablePieces {
   private readonly filter: SeriesFilter;
   private readonly hidden: HiddenRows;
   private readonly kept: BlockVisit[] = [];
-  private readonly choice: ValueChoice | null;
+  private readonly choice: IndexLookup | null;
 
   constructor(
     { kernel, cache, limits, numbers, segments }: PieceParts,
@@ -87,7 +87,7 @@ export class TablePieces {
     const { minNs, maxNs } = request.range;
     this.tally = new ScanTally(snapshot);
     this.reader = cache.reader(this.tally.record);
-    this.choice = ValueChoice.of(snapshot, request, cache.indexes);
+    this.choice = IndexLookup.of(snapshot, request, cache.indexes);
     this.parts = [
       ...BlockIndex.of(snapshot.blocks)
         .within(request.range)
@@ -367,15 +367,15 @@ function* taken(run: OwnedRun | null): Generator<SelectedRun> {
   }
 }
 
-type Rows = Pick<Run, "rowCount" | "minTimeNs" | "maxTimeNs" | "unique" | "doubts">;
+type Rows = Pick<Run, "rowCount" | "minTimeNs" | "maxTimeNs" | "unique" | "overlaps">;
 
 function rowsOf(part: Part): Rows {
   return "run" in part ? part.run : part.block;
 }
 
 function summaryOf(part: Part) {
-  const { minTimeNs, maxTimeNs, unique, doubts } = rowsOf(part);
-  return { minTimeNs, maxTimeNs, unique, doubts, sorted: "run" in part ? part.run.sorted : true };
+  const { minTimeNs, maxTimeNs, unique, overlaps } = rowsOf(part);
+  return { minTimeNs, maxTimeNs, unique, overlaps, sorted: "run" in part ? part.run.sorted : true };
 }
 
 /** Rows in the range if they are spread evenly over time; 0 only if there can be none. */

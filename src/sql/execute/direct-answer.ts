@@ -1,4 +1,4 @@
-// The rows of a straight plan, as batches of an answer: read from the scan, sorted here if need be.
+// The rows of a direct scan, as batches of an answer: read from the scan, sorted here if need be.
 
 import type { ChunkCursor, ScanSource } from "../../duckdb/table-function.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
@@ -10,8 +10,8 @@ import { takeRows } from "../../model/rows/take-rows.ts";
 import type { Steps } from "../../model/steps.ts";
 import { cutChunks } from "./bounded-chunks.ts";
 import { ChunkColumn, RESULT_TYPE, readChunkColumn } from "./chunk-reader.ts";
+import type { DirectScan, PlannedScan } from "./direct-scan.ts";
 import { concatColumns, RowOrder } from "./row-order.ts";
-import type { PlannedScan, StraightPlan } from "./straight-plan.ts";
 
 /** Above it DuckDB sorts better, and within its memory limit. */
 const SORTED_ROWS_MAX = 100_000;
@@ -24,9 +24,9 @@ interface SortedRows {
   readonly rowCount: number;
 }
 
-type Plan = StraightPlan<PlannedScan & ScanSource>;
+type Plan = DirectScan<PlannedScan & ScanSource>;
 
-export class StraightAnswer {
+export class DirectAnswer {
   readonly fields: readonly ResultField[];
   private readonly columnTypes: readonly ColumnType[];
   private readonly types: readonly ResultType[];

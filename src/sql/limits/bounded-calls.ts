@@ -1,4 +1,4 @@
-// Calls whose result has a size that comes from rows: a macro keeps it within bounds (guard-macros.ts).
+// Calls whose result has a size that comes from rows: a macro keeps it within bounds (bounded-macros.ts).
 
 import type { FunctionCall } from "../parse/tree.ts";
 import { call } from "../parse/tree.ts";

@@ -1,14 +1,14 @@
 // What is known of rows of several parts, beside the times of which each part is in doubt.
 import { expect, test } from "bun:test";
-import { type Doubts, joinDoubts } from "./doubts.ts";
+import { joinOverlaps, type Overlaps } from "./overlap-ranges.ts";
 
 const range = (min: number, max: number) => ({ minNs: BigInt(min), maxNs: BigInt(max) });
-const all: Doubts = { unique: false };
-const of = (...ranges: [number, number][]): Doubts => ({ unique: false, doubts: ranges.map(([min, max]) => range(min, max)) });
-const none: Doubts = { unique: true };
+const all: Overlaps = { unique: false };
+const of = (...ranges: [number, number][]): Overlaps => ({ unique: false, overlaps: ranges.map(([min, max]) => range(min, max)) });
+const none: Overlaps = { unique: true };
 const many = Array.from({ length: 10 }, (_, i): [number, number] => [i * i, i * i]);
 
-const CASES: [what: string, parts: Doubts[], within: [number, number], joined: Doubts][] = [
+const CASES: [what: string, parts: Overlaps[], within: [number, number], joined: Overlaps][] = [
   ["nothing", [], [0, 9], none],
   ["nothing in doubt", [none, none], [0, 9], none],
   ["in doubt as a whole", [none, all], [0, 9], of([0, 9])],
@@ -18,5 +18,5 @@ const CASES: [what: string, parts: Doubts[], within: [number, number], joined: D
   ["more than are told apart: those with the shortest gaps are joined", [of(...many)], [0, 99], of([0, 4], ...many.slice(3))],
 ];
 test.each(CASES)("%s", (_, parts, [min, max], joined) => {
-  expect(joinDoubts(parts, range(min, max))).toEqual(joined as ReturnType<typeof joinDoubts>);
+  expect(joinOverlaps(parts, range(min, max))).toEqual(joined as ReturnType<typeof joinOverlaps>);
 });

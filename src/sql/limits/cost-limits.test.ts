@@ -8,7 +8,7 @@ import { TsdbError } from "../../model/errors.ts";
 import type { QueryParams } from "../../model/query/query.ts";
 import { ColumnType } from "../../model/rows/column.ts";
 import { SqlEngine } from "../execute/engine.ts";
-import { regexOf } from "./guard-patterns.ts";
+import { regexOf } from "./like-patterns.ts";
 
 const { time, tag, string, float, integer } = ColumnType;
 const SEED = Number(process.env["SEED"] ?? 7);

@@ -10,7 +10,7 @@ import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/rows/column.ts
 import { noSeriesNumbers } from "../scan/series-numbers.ts";
 import type { TableSnapshot } from "../scan/snapshot.ts";
 import { BlockCache } from "../storage/block-cache/block-cache.ts";
-import { CacheKeeper } from "./cache-keeper.ts";
+import { CacheManager } from "./cache-manager.ts";
 
 const COLUMNS: ColumnDef[] = [
   TIME_COLUMN,
@@ -38,10 +38,10 @@ const DISTINCT: DistinctCacheDef = {
 const kernel = Kernel.create();
 const blocks = new BlockCache(kernel, 1 << 20);
 
-function keeperOf(options: { bytesMax?: number; fills?: { last: boolean; distinct: boolean } } = {}): CacheKeeper {
+function cacheWorkerOf(options: { bytesMax?: number; fills?: { last: boolean; distinct: boolean } } = {}): CacheManager {
   const known = { numbers: noSeriesNumbers(kernel), segments: null };
   const { bytesMax = 2 ** 28, fills = ALL } = options;
-  return new CacheKeeper({ kernel, cache: blocks, known: () => known, bytesMax, fillsFromHistory: fills });
+  return new CacheManager({ kernel, cache: blocks, known: () => known, bytesMax, fillsFromHistory: fills });
 }
 
 const row = (host: string | null, region: string, seconds: number, load: number, note?: string): TestRow => ({
@@ -57,8 +57,8 @@ function rowsOf(table: CacheTable): (TestValue | null)[][] {
   return rows;
 }
 
-async function read(keeper: CacheKeeper, cache: CacheDef, snapshot: TableSnapshot, nowMs = NOW_MS): Promise<(TestValue | null)[][]> {
-  const table = await keeper.open(cache, snapshot, { nowMs, sinceMs: nowMs }, NEVER_ABORTED);
+async function read(cacheWorker: CacheManager, cache: CacheDef, snapshot: TableSnapshot, nowMs = NOW_MS): Promise<(TestValue | null)[][]> {
+  const table = await cacheWorker.open(cache, snapshot, { nowMs, sinceMs: nowMs }, NEVER_ABORTED);
   const rows = rowsOf(table);
   table.close();
   return rows;
@@ -80,56 +80,58 @@ test("of rows of one key and time that come one after the other the later write 
     { batches: [[a, b], [a], [c]], count: 2, regions: ["c", "a"] },
   ];
   for (const { batches, count, regions } of stories) {
-    const keeper = keeperOf();
+    const cacheWorker = cacheWorkerOf();
     const cache = { ...LAST, count };
     let last: (TestValue | null)[][] = [];
     // the first part of the story is read as history, the rest is fed
     for (let length = 1; length <= batches.length; length++) {
       const snapshot = snapshotOf(...batches.slice(0, length));
-      last = await read(keeper, cache, snapshot.table);
+      last = await read(cacheWorker, cache, snapshot.table);
       snapshot.free();
     }
     expect({ batches, regions: last.map(([, region]) => region) }).toEqual({ batches, regions });
-    keeper.keepOnly([]);
-    await keeper.idle();
+    cacheWorker.keepOnly([]);
+    await cacheWorker.idle();
   }
 });
 
 test("rows without a value in a key column are in no last-value cache, NULL is a value of a distinct-value one", async () => {
-  const keeper = keeperOf();
+  const cacheWorker = cacheWorkerOf();
   const snapshot = snapshotOf([row(null, "eu", 0, 1), row("h", "eu", 0, 2)]);
-  expect((await read(keeper, LAST, snapshot.table)).map(([host]) => host)).toEqual(["h"]);
-  expect(await read(keeper, DISTINCT, snapshot.table)).toEqual([[null], ["h"]]);
+  expect((await read(cacheWorker, LAST, snapshot.table)).map(([host]) => host)).toEqual(["h"]);
+  expect(await read(cacheWorker, DISTINCT, snapshot.table)).toEqual([[null], ["h"]]);
   snapshot.free();
 });
 
 test("what somebody reads stays as it was, whatever comes meanwhile; nothing is left when caches go", async () => {
   const before = kernel.heap.usedBytes;
-  const keeper = keeperOf();
+  const cacheWorker = cacheWorkerOf();
   const hosts = { ...DISTINCT, maxCardinality: 10_000 };
   const caches: CacheDef[] = [LAST, hosts, { ...LAST, id: 3, keyColumnIds: [4], count: 3 }, { ...hosts, id: 4, columnIds: [4, 1] }];
   const batch = (k: number) =>
     Array.from({ length: 300 }, (_, i) => row(`a host ${k} with a long name ${i}`, "eu", k, i, `note ${k} of host ${i % 7}`));
   const first = snapshotOf(batch(0));
-  const open = await Promise.all(caches.map((cache) => keeper.open(cache, first.table, { nowMs: NOW_MS, sinceMs: null }, NEVER_ABORTED)));
+  const open = await Promise.all(
+    caches.map((cache) => cacheWorker.open(cache, first.table, { nowMs: NOW_MS, sinceMs: null }, NEVER_ABORTED)),
+  );
   const shown = open.map(rowsOf);
   expect(shown.map(({ length }) => length)).toEqual([300, 300, 21, 300]);
   const batches = [batch(0)];
   for (let k = 1; k < 12; k++) {
     batches.push(batch(k));
     const snapshot = snapshotOf(...batches);
-    await keeper.feed(caches, snapshot.table, { nowMs: NOW_MS + k * MINUTE_MS, sinceMs: NOW_MS + k * MINUTE_MS });
+    await cacheWorker.feed(caches, snapshot.table, { nowMs: NOW_MS + k * MINUTE_MS, sinceMs: NOW_MS + k * MINUTE_MS });
     snapshot.free();
   }
   // what came in the last seven feeds has not expired
-  keeper.evict(["last", "distinct"], NOW_MS + 65 * MINUTE_MS);
-  expect(keeper.stats().map(({ keys }) => keys)).toEqual([2100, 2100, 49, 2100]);
-  keeper.keepOnly([]);
-  await keeper.idle();
+  cacheWorker.evict(["last", "distinct"], NOW_MS + 65 * MINUTE_MS);
+  expect(cacheWorker.stats().map(({ keys }) => keys)).toEqual([2100, 2100, 49, 2100]);
+  cacheWorker.keepOnly([]);
+  await cacheWorker.idle();
   expect(open.map(rowsOf)).toEqual(shown);
   for (const table of open) table.close();
-  keeper.evict(["last", "distinct"], NOW_MS);
-  expect(keeper.bytes).toBe(0);
+  cacheWorker.evict(["last", "distinct"], NOW_MS);
+  expect(cacheWorker.bytes).toBe(0);
   first.free();
   expect(kernel.heap.usedBytes).toBe(before);
 });
@@ -142,8 +144,8 @@ test("of history only the files are read that can hold rows that are kept", asyn
   const known = { numbers: noSeriesNumbers(kernel), segments: null };
   const read = async (cache: CacheDef) => {
     const files = new BlockCache(kernel, 1 << 20);
-    const keeper = new CacheKeeper({ kernel, cache: files, known: () => known, bytesMax: 2 ** 28, fillsFromHistory: ALL });
-    const table = await keeper.open(cache, snapshot.table, { nowMs: NOW_MS, sinceMs: null }, NEVER_ABORTED);
+    const cacheWorker = new CacheManager({ kernel, cache: files, known: () => known, bytesMax: 2 ** 28, fillsFromHistory: ALL });
+    const table = await cacheWorker.open(cache, snapshot.table, { nowMs: NOW_MS, sinceMs: null }, NEVER_ABORTED);
     const loads = new Set(rowsOf(table).map(([, , load]) => load));
     table.close();
     return { loads: [...loads].sort(), misses: files.counts.gen0Misses };
@@ -158,13 +160,13 @@ test("of history only the files are read that can hold rows that are kept", asyn
 });
 
 test("a file with rows that were seen and rows that were not brings each point once", async () => {
-  const keeper = keeperOf();
+  const cacheWorker = cacheWorkerOf();
   const cache = { ...LAST, count: 3 };
   const [seen, unseen] = [[row("h", "eu", 0, 1), row("i", "eu", 0, 1)], [row("h", "eu", 1, 2)]];
   const first = snapshotOf(seen);
-  expect(await read(keeper, cache, first.table)).toHaveLength(2);
+  expect(await read(cacheWorker, cache, first.table)).toHaveLength(2);
   const second = new TestSnapshot(kernel, [{ kind: "file", batches: [seen, unseen] }], { columns: COLUMNS, firstFileId: 200 });
-  const hosts = (await read(keeper, cache, second.table)).map(([host, , load]) => [host, load]);
+  const hosts = (await read(cacheWorker, cache, second.table)).map(([host, , load]) => [host, load]);
   expect(hosts).toEqual([
     ["h", 2],
     ["h", 1],
@@ -176,71 +178,71 @@ test("a file with rows that were seen and rows that were not brings each point o
 
 test("a cache that does not fit says so at each read, takes nothing, and is there again when it fits", async () => {
   const before = kernel.heap.usedBytes;
-  const keeper = keeperOf({ bytesMax: 200_000 });
+  const cacheWorker = cacheWorkerOf({ bytesMax: 200_000 });
   const many = snapshotOf(Array.from({ length: 5000 }, (_, i) => row(`host ${i}`, "eu", 0, i, `a note that is longer than others ${i}`)));
   const few = snapshotOf([row("host", "eu", 0, 1, "a note")]);
   for (const cache of [LAST, { ...LAST, id: 3, keyColumnIds: [4] }, { ...DISTINCT, columnIds: [4], maxCardinality: 100_000 }]) {
-    await keeper.feed([cache], many.table, { nowMs: NOW_MS, sinceMs: null });
-    await expect(read(keeper, cache, many.table)).rejects.toThrow(
+    await cacheWorker.feed([cache], many.table, { nowMs: NOW_MS, sinceMs: null });
+    await expect(read(cacheWorker, cache, many.table)).rejects.toThrow(
       `Resources exhausted: cache ${cache.name} does not fit into the 0 MiB of all caches; --cache-mem-limit sets the limit`,
     );
-    expect(keeper.bytes).toBe(0);
-    expect(await read(keeper, cache, few.table)).toHaveLength(1);
-    keeper.keepOnly([]);
-    await keeper.idle();
+    expect(cacheWorker.bytes).toBe(0);
+    expect(await read(cacheWorker, cache, few.table)).toHaveLength(1);
+    cacheWorker.keepOnly([]);
+    await cacheWorker.idle();
   }
   many.free();
   few.free();
-  keeper.evict(["last", "distinct"], NOW_MS);
+  cacheWorker.evict(["last", "distinct"], NOW_MS);
   expect(kernel.heap.usedBytes).toBe(before);
 });
 
 test("a statement that waits for another one leaves at once when it is cancelled, and the others go on", async () => {
-  const keeper = keeperOf();
+  const cacheWorker = cacheWorkerOf();
   const snapshot = snapshotOf([row("h", "eu", 0, 1)]);
   const controller = new AbortController();
   // the first is under way until the next turn of the loop
   const clock = { nowMs: NOW_MS, sinceMs: null };
-  const first = keeper.open(LAST, snapshot.table, clock, NEVER_ABORTED);
-  const second = keeper.open(LAST, snapshot.table, clock, controller.signal);
-  const third = keeper.open(LAST, snapshot.table, clock, NEVER_ABORTED);
+  const first = cacheWorker.open(LAST, snapshot.table, clock, NEVER_ABORTED);
+  const second = cacheWorker.open(LAST, snapshot.table, clock, controller.signal);
+  const third = cacheWorker.open(LAST, snapshot.table, clock, NEVER_ABORTED);
   controller.abort();
   await expect(second).rejects.toThrow("the query was cancelled");
   for (const table of [await first, await third]) {
     expect(rowsOf(table)).toHaveLength(1);
     table.close();
   }
-  await keeper.idle();
+  await cacheWorker.idle();
   snapshot.free();
 });
 
 test("a cache whose history cannot be read is not tried with each feed, but when somebody reads it", async () => {
-  const keeper = keeperOf();
+  const cacheWorker = cacheWorkerOf();
   const snapshot = new TestSnapshot(kernel, [{ kind: "file", batches: [[row("h", "eu", 0, 1)]] }], { columns: COLUMNS, firstFileId: 77 });
   snapshot.files[0]!.fill(0);
   const clock = { nowMs: NOW_MS, sinceMs: null };
-  await expect(keeper.feed([LAST], snapshot.table, clock)).rejects.toThrow();
-  await keeper.feed([LAST], snapshot.table, clock);
-  await expect(keeper.open(LAST, snapshot.table, clock, NEVER_ABORTED)).rejects.toThrow();
+  await expect(cacheWorker.feed([LAST], snapshot.table, clock)).rejects.toThrow();
+  await cacheWorker.feed([LAST], snapshot.table, clock);
+  await expect(cacheWorker.open(LAST, snapshot.table, clock, NEVER_ABORTED)).rejects.toThrow();
   const whole = snapshotOf([row("h", "eu", 0, 1)]);
-  expect(await read(keeper, LAST, whole.table)).toHaveLength(1);
+  expect(await read(cacheWorker, LAST, whole.table)).toHaveLength(1);
   const more = snapshotOf([row("h", "eu", 0, 1)], [row("h", "eu", 1, 2)]);
-  await keeper.feed([LAST], more.table, clock);
-  expect((await read(keeper, LAST, whole.table)).map(([, , load]) => load)).toEqual([2]);
+  await cacheWorker.feed([LAST], more.table, clock);
+  expect((await read(cacheWorker, LAST, whole.table)).map(([, , load]) => load)).toEqual([2]);
   whole.free();
   more.free();
   snapshot.free();
 });
 
 test("a cache that does not fill from history begins with what comes after its first feed", async () => {
-  const keeper = keeperOf({ fills: { last: false, distinct: false } });
+  const cacheWorker = cacheWorkerOf({ fills: { last: false, distinct: false } });
   const old = [row("old", "eu", -60, 1), row("both", "eu", -60, 1)];
   const first = snapshotOf(old);
-  expect(await read(keeper, LAST, first.table)).toEqual([]);
-  expect(await read(keeper, DISTINCT, first.table)).toEqual([]);
+  expect(await read(cacheWorker, LAST, first.table)).toEqual([]);
+  expect(await read(cacheWorker, DISTINCT, first.table)).toEqual([]);
   const second = snapshotOf(old, [row("both", "eu", -30, 2)]);
-  expect((await read(keeper, LAST, second.table)).map(([host]) => host)).toEqual(["both"]);
-  expect(await read(keeper, DISTINCT, second.table)).toEqual([["both"]]);
+  expect((await read(cacheWorker, LAST, second.table)).map(([host]) => host)).toEqual(["both"]);
+  expect(await read(cacheWorker, DISTINCT, second.table)).toEqual([["both"]]);
   first.free();
   second.free();
 });

@@ -11,9 +11,9 @@ import { ALL_TIME, type TimeRange } from "../model/query/scan.ts";
 import type { Reclaimer } from "../model/reclaimer.ts";
 import { type Run, wholeRun } from "../model/rows/run.ts";
 import type { Turns } from "../model/turns.ts";
-import { type KnownOfTable, TablePieces } from "../scan/pieces.ts";
 import { ScanTally } from "../scan/scan-tally.ts";
 import type { TableSnapshot } from "../scan/snapshot.ts";
+import { type KnownOfTable, TableReader } from "../scan/table-reader.ts";
 import { takeRows } from "../scan/taken-rows.ts";
 import { visibleSeries } from "../scan/visible-series.ts";
 import type { BlockCache } from "../storage/block-cache/block-cache.ts";
@@ -28,7 +28,7 @@ const RETENTION_SLACK_NS = 60_000n * NS_PER_MS;
 /** A cache is new for so long: few rows have come since it was made. */
 const NEW_MS = 1000;
 
-export interface KeptCacheParts {
+export interface MaterializedCacheParts {
   readonly kernel: Kernel;
   readonly cache: BlockCache;
   readonly known: (tableId: number) => KnownOfTable;
@@ -53,7 +53,7 @@ interface Entry {
   readonly mostNs: bigint;
 }
 
-export class KeptCache {
+export class MaterializedCache {
   /** It could not be filled: it is fed when somebody has read it. */
   isResting = false;
   private state: LastState | DistinctState | null = null;
@@ -63,7 +63,7 @@ export class KeptCache {
   private startNs: bigint | null = null;
 
   constructor(
-    private readonly parts: KeptCacheParts,
+    private readonly parts: MaterializedCacheParts,
     readonly def: CacheDef,
   ) {}
 
@@ -176,7 +176,7 @@ export class KeptCache {
     const needs = { tags: [], texts: [], fields: state.fields, series: true, time: true, keepsText: false };
     const canHold = state instanceof LastState && state.hasTagKeys && !newestOnly ? state.canHold.bind(state) : undefined;
     const request = { ...needs, range, newestOnly, bySeries: newestOnly, ...(canHold === undefined ? {} : { canHold }) };
-    const pieces = new TablePieces({ kernel, cache, limits: LIMITS, ...known(snapshot.table.id) }, snapshot, request);
+    const pieces = new TableReader({ kernel, cache, limits: LIMITS, ...known(snapshot.table.id) }, snapshot, request);
     try {
       for (const piece of pieces.all()) {
         this.takePiece(state, piece, entry);

@@ -9,15 +9,15 @@ import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import { ALL_TIME } from "../model/query/scan.ts";
 import { Turns } from "../model/turns.ts";
-import type { KnownOfTable } from "../scan/pieces.ts";
 import { noSeriesNumbers } from "../scan/series-numbers.ts";
 import type { TableSnapshot } from "../scan/snapshot.ts";
+import type { KnownOfTable } from "../scan/table-reader.ts";
 import { TableScan } from "../scan/table-scan.ts";
 import type { BlockCache } from "../storage/block-cache/block-cache.ts";
 import { Pins } from "../storage/buffer/pins.ts";
-import { KeptCache } from "./kept-cache.ts";
+import { MaterializedCache } from "./materialized-cache.ts";
 
-export interface CacheKeeperParts {
+export interface CacheManagerParts {
   readonly kernel: Kernel;
   readonly cache: BlockCache;
   readonly known: (tableId: number) => KnownOfTable;
@@ -33,16 +33,16 @@ export interface CacheKeeperParts {
 const TURN_MS = 2;
 const NEVER_ABORTED = new AbortController().signal;
 
-export class CacheKeeper {
+export class CacheManager {
   private readonly pins = new Pins();
   /** By cache id. */
-  private readonly caches = new Map<number, KeptCache>();
+  private readonly caches = new Map<number, MaterializedCache>();
   /** Ends of what is done for a cache, by its id. */
   private readonly tails = new Map<number, Promise<unknown>>();
   /** Memory of caches that have gone counts as long as somebody reads them. */
   private readonly memories = new Set<CacheMemory>();
 
-  constructor(private readonly parts: CacheKeeperParts) {}
+  constructor(private readonly parts: CacheManagerParts) {}
 
   /** Brings caches of the snapshot's table up to date with it, pausing every few milliseconds. The snapshot stays pinned until it settles.
    *  Calls for one cache take turns. A cache that does not fit, or whose history cannot be read, is let go of until the next `open`, which
@@ -130,7 +130,7 @@ export class CacheKeeper {
     return [...this.caches.values()].map((cache) => ({ cacheId: cache.def.id, bytes: cache.bytes, ...cache.count() }));
   }
 
-  private of(def: CacheDef): KeptCache {
+  private of(def: CacheDef): MaterializedCache {
     const known = this.caches.get(def.id);
     if (known !== undefined) return known;
     const { kernel, cache: blocks, known: knownOf, fillsFromHistory } = this.parts;
@@ -140,7 +140,7 @@ export class CacheKeeper {
       (make) => blocks.withRoom(make),
     );
     this.memories.add(memory);
-    const cache = new KeptCache(
+    const cache = new MaterializedCache(
       { kernel, cache: blocks, known: knownOf, memory, reclaimer: this.pins, fillsFromHistory: fillsFromHistory[def.kind] },
       def,
     );
@@ -154,7 +154,7 @@ export class CacheKeeper {
     return this.parts.bytesMax - taken;
   }
 
-  private table(cache: KeptCache, snapshot: TableSnapshot, nowMs: number): CacheTable {
+  private table(cache: MaterializedCache, snapshot: TableSnapshot, nowMs: number): CacheTable {
     const { kernel, cache: blocks } = this.parts;
     const { run } = cache.answer(snapshot, nowMs);
     cache.isResting = false;

@@ -31,8 +31,8 @@ beforeAll(async () => {
     stuckGraceMs: 1000,
     memory: path.kernel.extents,
     removeFolder: (folder) => rmSync(folder, { recursive: true, force: true }),
-    keeper: { bytesMax: 1 << 20, fillsFromHistory },
-    onKeeperReplaced: () => feeds.keeperReplaced(),
+    cacheWorker: { bytesMax: 1 << 20, fillsFromHistory },
+    onCacheWorkerReplaced: () => feeds.cacheWorkerReplaced(),
     log: new QueryLog({ entriesMax: 10, clockNs: () => 0n, nowMs: () => 0 }),
     onLost: ({ error }) => void failures.push(error.message),
     onQueryEnd: () => {},
@@ -41,7 +41,7 @@ beforeAll(async () => {
   await client.ready();
   const { catalog, tables, snapshots } = path;
   feeds = new CacheFeeds({
-    ...{ keeper: client, catalog, tables, snapshots, fillsFromHistory, evictionMs: { last: 1000, distinct: 1000 } },
+    ...{ cacheWorker: client, catalog, tables, snapshots, fillsFromHistory, evictionMs: { last: 1000, distinct: 1000 } },
     nowMs: () => Date.now(),
     onError: (error) => void failures.push(error.message),
   });
@@ -66,9 +66,9 @@ async function ask(statement: string): Promise<string> {
   return body instanceof Uint8Array ? new TextDecoder().decode(body) : new Response(body).text();
 }
 
-/** Ends the keeper as a bug in it would: this message cannot be understood. */
+/** Ends the cache worker as a bug in it would: this message cannot be understood. */
 function crash(): void {
-  client.workers.keeper.post({ type: "snapshot", id: 1 } as never);
+  client.workers.cacheWorker.post({ type: "snapshot", id: 1 } as never);
 }
 
 const CACHE = "SELECT host, v FROM last_cache('cpu', 'l')";

@@ -15,7 +15,7 @@ const WITHDRAWN = 2;
 const STOPPED = 4;
 
 /** The worker's side, and what both have. */
-export class WorkerWords {
+export class WorkerSignals {
   protected readonly words: Int32Array;
 
   constructor(readonly buffer: SharedArrayBuffer) {
@@ -43,7 +43,7 @@ export class WorkerWords {
 }
 
 /** Main's side, which gives out the places. */
-export class StatementWords extends WorkerWords {
+export class StatementSignals extends WorkerSignals {
   private readonly free: number[] = [];
   private nextPlace = FIRST_PLACE;
 

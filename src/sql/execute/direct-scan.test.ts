@@ -8,8 +8,8 @@ import { Kernel } from "../../kernel/memory/kernel.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { ColumnType } from "../../model/rows/column.ts";
 import type { Steps } from "../../model/steps.ts";
+import { DirectAnswer } from "./direct-answer.ts";
 import { SqlEngine } from "./engine.ts";
-import { StraightAnswer } from "./straight-answer.ts";
 
 let kernel: Kernel;
 let engine: SqlEngine;
@@ -111,7 +111,7 @@ function* refuses(): Steps<boolean> {
 describe("straight", () => {
   test.each(STRAIGHT)("%s", async (statement) => {
     const found = await read(statement);
-    const start = spyOn(StraightAnswer.prototype, "start").mockImplementation(refuses);
+    const start = spyOn(DirectAnswer.prototype, "start").mockImplementation(refuses);
     const expected = await read(statement);
     start.mockRestore();
     expect([found.leases, expected.leases]).toEqual([0, 1]);

@@ -9,11 +9,11 @@ export interface PlannedScan {
   readonly columns: readonly { readonly name: string }[];
 }
 
-export interface StraightPlan<S extends PlannedScan> {
+export interface DirectScan<S extends PlannedScan> {
   readonly scan: S;
   /** Columns of the scan that are read: the answer's, and those only sorted by. */
   readonly columnIndexes: readonly number[];
-  readonly outputs: readonly StraightOutput[];
+  readonly outputs: readonly DirectOutput[];
   /** Columns of `columnIndexes`; empty: as they come. */
   readonly keys: readonly SortKey[];
   /** DISTINCT ON: of rows with equal values in these columns the first in the order of `keys`; null: all rows. */
@@ -23,18 +23,18 @@ export interface StraightPlan<S extends PlannedScan> {
 }
 
 /** A column of the answer, named as DuckDB would, encoded. */
-export type StraightOutput =
+export type DirectOutput =
   /** One of `columnIndexes`. */
   { readonly name: string; readonly column: number } | { readonly name: string; readonly constant: bigint };
 
 /** Null: DuckDB has something to do. */
-export function straightPlan<S extends PlannedScan>(query: QueryNode, scans: readonly S[]): StraightPlan<S> | null {
+export function directScan<S extends PlannedScan>(query: QueryNode, scans: readonly S[]): DirectScan<S> | null {
   const [scan] = scans;
   if (scan === undefined || scans.length > 1 || !isPlain(query)) return null;
   const { from_table: from } = query;
   if (from.type !== "TABLE_FUNCTION" || !readsScan(from, scan)) return null;
   const columns = new Columns(scan, from.alias);
-  const outputs: StraightOutput[] = [];
+  const outputs: DirectOutput[] = [];
   for (const item of query.select_list) {
     const found = outputsOf(item, scan, from.alias, columns);
     if (found === null) return null;
@@ -56,7 +56,7 @@ export function straightPlan<S extends PlannedScan>(query: QueryNode, scans: rea
   return { scan, columnIndexes: columns.indexes, outputs, ...parts };
 }
 
-function outputsOf(item: Expression, scan: PlannedScan, alias: string, columns: Columns): StraightOutput[] | null {
+function outputsOf(item: Expression, scan: PlannedScan, alias: string, columns: Columns): DirectOutput[] | null {
   if (item.class === "STAR") return starOutputs(item, scan, alias, columns);
   if (item.class === "COLUMN_REF") {
     const column = columns.find(item.column_names);
@@ -67,9 +67,9 @@ function outputsOf(item: Expression, scan: PlannedScan, alias: string, columns: 
   return constant === null || item.alias === "" ? null : [{ name: item.alias, constant: BigInt(constant) }];
 }
 
-type ModifierPart = Partial<Pick<StraightPlan<PlannedScan>, "keys" | "distinctOn" | "limit" | "offset">>;
+type ModifierPart = Partial<Pick<DirectScan<PlannedScan>, "keys" | "distinctOn" | "limit" | "offset">>;
 
-function modifierPart(modifier: Modifier, outputs: readonly StraightOutput[], columns: Columns): ModifierPart | null {
+function modifierPart(modifier: Modifier, outputs: readonly DirectOutput[], columns: Columns): ModifierPart | null {
   if (modifier.type === "ORDER_MODIFIER") {
     const keys = sortKeys(modifier.orders, outputs, columns);
     return keys === null ? null : { keys };
@@ -99,7 +99,7 @@ function isPlain(query: QueryNode): query is SelectNode {
 }
 
 /** `*`, or all but some columns. */
-function starOutputs(star: Star, scan: PlannedScan, alias: string, columns: Columns): StraightOutput[] | null {
+function starOutputs(star: Star, scan: PlannedScan, alias: string, columns: Columns): DirectOutput[] | null {
   const { columns: isPattern, expr, relation_name, exclude_list, qualified_exclude_list, replace_list, rename_list } = star;
   if (isPattern || expr !== null || (relation_name !== "" && relation_name !== alias)) return null;
   if (qualified_exclude_list.length + replace_list.length + rename_list.length > 0) return null;
@@ -149,7 +149,7 @@ class Columns {
   }
 }
 
-function sortKeys(orders: readonly OrderBy[], outputs: readonly StraightOutput[], columns: Columns): SortKey[] | null {
+function sortKeys(orders: readonly OrderBy[], outputs: readonly DirectOutput[], columns: Columns): SortKey[] | null {
   const keys: SortKey[] = [];
   for (const { expression, type, null_order } of orders) {
     const column = sortColumn(expression, outputs, columns);
@@ -161,7 +161,7 @@ function sortKeys(orders: readonly OrderBy[], outputs: readonly StraightOutput[]
 }
 
 /** A number is a place in the answer, a bare name one of its columns before it is one of the table's. */
-function sortColumn(key: Expression, outputs: readonly StraightOutput[], columns: Columns): number | null {
+function sortColumn(key: Expression, outputs: readonly DirectOutput[], columns: Columns): number | null {
   if (key.class === "CONSTANT") return columnOf(outputs[(wholeNumber(key) ?? 0) - 1]);
   if (key.class !== "COLUMN_REF") return null;
   const [name] = key.column_names;
@@ -170,7 +170,7 @@ function sortColumn(key: Expression, outputs: readonly StraightOutput[], columns
   return named[0] === undefined ? columns.find(key.column_names) : columnOf(named[0]);
 }
 
-function columnOf(output: StraightOutput | undefined): number | null {
+function columnOf(output: DirectOutput | undefined): number | null {
   return output !== undefined && "column" in output ? output.column : null;
 }
 
