@@ -5,12 +5,25 @@ import {
   Binary,
   type DataType,
   DateDay,
+  DateMillisecond,
+  Decimal,
+  Dictionary,
+  DurationMicrosecond,
+  DurationMillisecond,
+  DurationNanosecond,
+  DurationSecond,
   Float64,
   Int16,
+  Int32,
   Int64,
+  IntervalDayTime,
+  IntervalMonthDayNano,
+  IntervalYearMonth,
+  LargeUtf8,
   makeData,
   Null,
   Table,
+  Time,
   Timestamp,
   TimeUnit,
   tableFromIPC,
@@ -76,6 +89,10 @@ describe("the schema of parameters", () => {
     ["SELECT v FROM cpu WHERE v > ? AND host = ? AND n < ? AND ok = ?", ["$1 Float64", "$2 Utf8", "$3 Int64", "$4 Bool"]],
     ["SELECT v FROM cpu WHERE time >= ? AND u = ?", ["$1 Timestamp<NANOSECOND>", "$2 Uint64"]],
     ["SELECT v FROM cpu WHERE host = $h AND v > $least", ["$h Utf8", "$least Float64"]],
+    ["SELECT v FROM cpu WHERE time > ? - INTERVAL '1 day'", ["$1 Timestamp<NANOSECOND>"]],
+    ["SELECT INTERVAL '1 day' + ? AS x", ["$1 Timestamp<NANOSECOND>"]],
+    ["SELECT ? - arrow_cast(1, 'Duration(s)') AS x", ["$1 Timestamp<NANOSECOND>"]],
+    ["SELECT substr(host, ?, ?) AS x FROM cpu", ["$1 Utf8", "$2 Int32"]],
     // drivers bind by place: in the order of their numbers
     ["SELECT v FROM cpu WHERE n = $2 AND host = $1", ["$1 Utf8", "$2 Int64"]],
     [
@@ -110,6 +127,23 @@ const VALUES: [query: string, columns: Record<string, Vector>, rows: unknown[][]
   ["SELECT v FROM cpu WHERE time > ?", { p: raw(new Timestamp(TimeUnit.MILLISECOND, "+02:00"), BigInt64Array.of(2_000n)) }, [[2.5], [-1]]],
   ["SELECT v FROM cpu WHERE time > ?", { p: raw(new Timestamp(TimeUnit.MICROSECOND), BigInt64Array.of(2_000_001n)) }, [[-1]]],
   ["SELECT v FROM cpu WHERE time > CAST(? AS TIMESTAMP) - INTERVAL '1 day'", { p: raw(new Timestamp(TimeUnit.SECOND), BigInt64Array.of(86_401n)) }, [[2.5], [-1]]],
+  ["SELECT v FROM cpu WHERE time > ? - INTERVAL '1 day'", { p: raw(new Timestamp(TimeUnit.SECOND), BigInt64Array.of(86_401n)) }, [[2.5], [-1]]],
+  // a duration of every unit; intervals of every kind: 1 and 2 s, 1 day
+  ["SELECT v FROM cpu WHERE time > CAST('1970-01-01T00:00:03Z' AS TIMESTAMP) - ? AND n > 0", { p: raw(new DurationSecond(), BigInt64Array.of(2n)) }, [[2.5]]],
+  ["SELECT v FROM cpu WHERE time > CAST('1970-01-01T00:00:03Z' AS TIMESTAMP) - ? AND n > 0", { p: raw(new DurationMillisecond(), BigInt64Array.of(2_001n)) }, [[1.5], [2.5]]],
+  ["SELECT v FROM cpu WHERE time >= CAST('1970-01-01T00:00:03Z' AS TIMESTAMP) - ? AND n > 0", { p: raw(new DurationMicrosecond(), BigInt64Array.of(2_000_000n)) }, [[1.5], [2.5]]],
+  ["SELECT v FROM cpu WHERE time >= CAST('1970-01-01T00:00:03Z' AS TIMESTAMP) - ? AND n > 0", { p: raw(new DurationNanosecond(), BigInt64Array.of(999_999_999n)) }, [[2.5]]],
+  ["SELECT v FROM cpu WHERE time + ? < '1970-01-01T00:00:03.000000002Z'", { p: raw(new DurationNanosecond(), BigInt64Array.of(1_000_000_001n)) }, [[1.5]]],
+  ["SELECT v FROM cpu WHERE time >= CAST('1970-02-02T00:00:00Z' AS TIMESTAMP) - ?", { p: raw(new IntervalYearMonth(), Int32Array.of(1)) }, [[-1]]],
+  ["SELECT v FROM cpu WHERE time >= CAST('1970-01-03T00:00:00.001Z' AS TIMESTAMP) - ?", { p: raw(new IntervalDayTime(), Int32Array.of(1, 1)) }, [[-1]]],
+  ["SELECT v FROM cpu WHERE time = CAST('1970-02-03T00:00:00.000000001Z' AS TIMESTAMP) - ?", { p: raw(new IntervalMonthDayNano(), Int32Array.of(1, 1, 1, 0)) }, [[-1]]],
+  // decimals, exactly
+  ["SELECT v FROM cpu WHERE v > ?", { p: raw(new Decimal(2, 10), Uint32Array.of(150, 0, 0, 0)) }, [[2.5]]],
+  ["SELECT CAST(? AS VARCHAR) AS x", { p: raw(new Decimal(3, 38), Uint32Array.of(1, 0, 0, 1)) }, [["79228162514264337593543950.337"]]],
+  ["SELECT v FROM cpu WHERE CAST(time AS TIME) = ?", { p: raw(new Time(TimeUnit.MILLISECOND, 32), Int32Array.of(1_000)) }, [[1.5]]],
+  ["SELECT v FROM cpu WHERE time >= ?", { p: raw(new DateMillisecond(), BigInt64Array.of(86_400_000n)) }, [[-1]]],
+  ["SELECT v FROM cpu WHERE host = ?", { p: one(new LargeUtf8(), "b") }, [[2.5]]],
+  ["SELECT v FROM cpu WHERE host = ?", { p: one(new Dictionary(new Utf8(), new Int32()), "b") }, [[2.5]]],
   ["SELECT v FROM cpu WHERE time >= ?", { p: raw(new DateDay(), Int32Array.of(1)) }, [[-1]]],
   ["SELECT v FROM cpu WHERE time >= ?", { p: one(new Utf8(), "1970-01-02") }, [[-1]]],
   ["SELECT octet_length(?) AS n", { p: one(new Binary(), Uint8Array.of(0, 255, 39)) }, [[3]]],
@@ -132,6 +166,25 @@ describe("values", () => {
     const { columns, rows } = await run(bound);
     expect(columns).toEqual(["i Int64", "f Float64", "s Utf8", "t Timestamp<MILLISECOND>", "d Date32<DAY>", "b Binary", "none Float64"]);
     expect(rows).toEqual([[7n, 0.5, "é", 1, expect.anything(), Uint8Array.of(1), null]]);
+  });
+
+  test("times have their zones, NULLs too", async () => {
+    const { handle } = await prepare(client, "SELECT ? AS a, ? AS b, ? AS c, ? AS d, ? AS e");
+    const times = (unit: TimeUnit, zone: string, value: bigint | null) => {
+      const known = { type: new Timestamp(unit, zone), length: 1, data: BigInt64Array.of(value ?? 0n) };
+      return new Vector([makeData(value === null ? { ...known, nullCount: 1, nullBitmap: Uint8Array.of(0) } : known)]) as Vector;
+    };
+    const bound = await bind(handle, {
+      ...{ a: times(TimeUnit.SECOND, "Europe/Berlin", 1n), b: times(TimeUnit.NANOSECOND, "UTC", 1n) },
+      ...{ c: times(TimeUnit.MILLISECOND, "Europe/London", 2n), d: times(TimeUnit.MICROSECOND, "+02:00", null) },
+      e: raw(new DurationMillisecond(), BigInt64Array.of(5n)),
+    });
+    const { columns, rows } = await run(bound);
+    expect(columns).toEqual([
+      ...["a Timestamp<SECOND, Europe/Berlin>", "b Timestamp<NANOSECOND, UTC>", "c Timestamp<MILLISECOND, Europe/London>"],
+      ...["d Timestamp<MICROSECOND, +02:00>", "e Duration<MILLISECOND>"],
+    ]);
+    expect(rows).toEqual([[1000, 0.000001, 2, null, 5n]]);
   });
 });
 

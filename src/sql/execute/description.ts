@@ -18,16 +18,17 @@ export interface SqlDescription {
 
 /** @throws TsdbError bad_query */
 export async function describeStatement(engine: SqlEngine, plan: SqlPlan, input: SqlInput): Promise<SqlDescription> {
-  const open = await describeWith(engine, plan, input);
+  const open = await describeWith(engine, plan, input, true);
   const untyped = open.parameters.filter(({ type }) => type.kind === "null");
   if (untyped.length === 0) return open;
   // DuckDB tells no columns as long as it knows not every parameter's type
   const params = { ...input.params, ...Object.fromEntries(untyped.map(({ name }) => [name, null])) };
-  const { schema } = await describeWith(engine, plan, { ...input, params });
+  // nor the names of those that are left, once one before them is gone
+  const { schema } = await describeWith(engine, plan, { ...input, params }, false);
   return { schema, parameters: open.parameters };
 }
 
-async function describeWith(engine: SqlEngine, plan: SqlPlan, input: SqlInput): Promise<SqlDescription> {
+async function describeWith(engine: SqlEngine, plan: SqlPlan, input: SqlInput, withParameters: boolean): Promise<SqlDescription> {
   const { statement } = plan;
   const scans = new StatementScans(engine, { ...input, isPlain: true });
   let sourceOf = (_: number): number | null => null;
@@ -44,7 +45,7 @@ async function describeWith(engine: SqlEngine, plan: SqlPlan, input: SqlInput): 
     sourceOf = (offset) => rewrite.sourceOf(offset, handles);
     const duck = await engine.lease();
     try {
-      const { fields, parameters } = await duck.describe(rewrite.text(handles));
+      const { fields, parameters } = await duck.describe(rewrite.text(handles), withParameters);
       if (statement.kind === "explain") return { schema: { fields: EXPLAIN_FIELDS, tableName: "" }, parameters };
       return { schema: { fields: new ResultShape(fields, rewrite.outputs).fields, tableName: scans.tableName }, parameters };
     } finally {

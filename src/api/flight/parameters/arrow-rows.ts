@@ -4,18 +4,8 @@
 import { near, TsdbError } from "../../../model/errors.ts";
 import { FlatTable } from "../wire/flatbuffer.ts";
 import type { IpcMessage } from "../wire/ipc-messages.ts";
-import {
-  type Buffers,
-  type IntType,
-  intType,
-  intValue,
-  type ParameterKind,
-  type ParameterValue,
-  readerOf,
-  unreadable,
-  type ValueReader,
-  viewOf,
-} from "./arrow-values.ts";
+import { type Buffers, type IntType, intType, intValue, readerOf, unreadable, type ValueReader, viewOf } from "./arrow-values.ts";
+import type { ParameterKind, ParameterValue } from "./parameter-kinds.ts";
 
 /** A statement is run once for each row. */
 const ROWS_MAX = 1000;

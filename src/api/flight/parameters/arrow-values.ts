@@ -1,48 +1,20 @@
-// A column of parameters in Arrow's buffers, value by value, as statements take them: numbers, texts, truth values. What a statement has no
-// value for goes as text, with an expression that makes the value of it.
-import { ByteWriter } from "../../../encode/byte-writer.ts";
-import { TimestampText, writeTimeOfDay } from "../../../encode/cells/clock-text.ts";
+// A column of parameters in Arrow's buffers, value by value, as statements take them: numbers, texts, truth values. A type without such a
+// value goes as text, with a kind that says what the text means.
 import { near, TsdbError } from "../../../model/errors.ts";
-import type { QueryParams } from "../../../model/query/query.ts";
 import type { FlatTable } from "../wire/flatbuffer.ts";
-
-export type ParameterValue = QueryParams[string];
-
-/** What a placeholder is written as, ? being itself. Empty: as it is. */
-interface ParameterForms {
-  readonly value: string;
-  /** NULL of the column's type. */
-  readonly none: string;
-}
-
-const castTo = (type: string): ParameterForms => ({ value: "", none: `CAST(? AS ${type})` });
-const always = (form: string): ParameterForms => ({ value: form, none: form });
-
-const FORMS = {
-  null: { value: "", none: "" },
-  bool: castTo("BOOLEAN"),
-  // without a minus it would be one without a sign
-  int: always("CAST(? AS BIGINT)"),
-  uint: castTo("BIGINT UNSIGNED"),
-  float: castTo("DOUBLE"),
-  text: castTo("VARCHAR"),
-  binary: always("decode(?, 'hex')"),
-  date: always("CAST(? AS DATE)"),
-  time: always("CAST(? AS TIME)"),
-  s: always("arrow_cast(?, 'Timestamp(s)')"),
-  ms: always("arrow_cast(?, 'Timestamp(ms)')"),
-  us: always("arrow_cast(?, 'Timestamp(µs)')"),
-  ns: always("arrow_cast(?, 'Timestamp(ns)')"),
-} as const;
-
-/** What a column's values are to a statement; timestamps by their unit. */
-export type ParameterKind = keyof typeof FORMS;
-
-/** @throws TsdbError bad_request for a kind that is none */
-export function formOf(kind: string, value: ParameterValue): string {
-  if (!Object.hasOwn(FORMS, kind)) throw new TsdbError("bad_request", `parameters have no kind ${near(kind)}`);
-  return FORMS[kind as ParameterKind][value === null ? "none" : "value"];
-}
+import {
+  dateText,
+  decimalKind,
+  decimalText,
+  durationKind,
+  intervalText,
+  type ParameterKind,
+  type ParameterValue,
+  type TimeUnit,
+  timestampKind,
+  timestampText,
+  timeText,
+} from "./parameter-kinds.ts";
 
 /** An Arrow type, by Schema.fbs: the number of its table, and the table. */
 export interface ArrowType {
@@ -69,15 +41,17 @@ export interface ValueReader {
 }
 
 const TYPE = {
-  ...{ null: 1, int: 2, float: 3, binary: 4, utf8: 5, bool: 6, decimal: 7, date: 8, time: 9, timestamp: 10, fixedBinary: 15 },
-  ...{ largeBinary: 19, largeUtf8: 20, binaryView: 23, utf8View: 24 },
+  ...{ null: 1, int: 2, float: 3, binary: 4, utf8: 5, bool: 6, decimal: 7, date: 8, time: 9, timestamp: 10, interval: 11 },
+  ...{ fixedBinary: 15, duration: 18, largeBinary: 19, largeUtf8: 20, binaryView: 23, utf8View: 24 },
 } as const;
 const TYPE_NAMES = `none null int float binary utf8 bool decimal date time timestamp interval list struct union fixed-size-binary
   fixed-size-list map duration large-binary large-utf8 large-list run-end-encoded binary-view utf8-view list-view large-list-view`.split(
   /\s+/,
 );
 
-const UNITS = ["s", "ms", "us", "ns"] as const;
+const UNITS = ["s", "ms", "us", "ns"] as const satisfies TimeUnit[];
+const INTERVAL = { yearMonth: 0, dayTime: 1, monthDayNano: 2 } as const;
+const NS_PER_MS = 1_000_000n;
 const FLOAT = { half: 0, single: 1, double: 2 } as const;
 const DAY_MS = 86_400_000;
 
@@ -103,26 +77,32 @@ export function readerOf(name: string, { id, table }: ArrowType): ValueReader | 
       return fixed("float", (view, at) => floatValue(view, precision, at));
     }
     case TYPE.decimal: {
-      const bits = table?.int32(2, 128) ?? 128;
-      if (bits !== 128) throw cannotBind(`decimal of ${bits} bits`);
-      // a number, as decimals in statements are
-      const scale = table?.int32(1, 0) ?? 0;
-      return fixed("float", (view, at) => Number(int128(view, at)) / 10 ** scale);
+      const [precision, scale, bits] = [table?.int32(0, 0) ?? 0, table?.int32(1, 0) ?? 0, table?.int32(2, 128) ?? 128];
+      const kind = decimalKind({ precision, scale });
+      if (kind === null) throw cannotBind(`decimal(${precision}, ${scale})`);
+      if (!DECIMAL_BITS.has(bits)) throw cannotBind(`decimal of ${bits} bits`);
+      return fixed(kind, (view, at) => decimalText(wideInt(view, bits, at), scale));
     }
     case TYPE.date: {
       const isDays = (table?.int16(0, 1) ?? 1) === 0;
       return fixed("date", (view, at) => dateText(isDays ? view.getInt32(at * 4, true) * DAY_MS : Number(view.getBigInt64(at * 8, true))));
     }
     case TYPE.time: {
-      const unit = UNITS[table?.int16(0, 1) ?? 1] ?? "ns";
+      const unit = unitOf(table, 1);
       const isWide = (table?.int32(1, 32) ?? 32) === 64;
       return fixed("time", (view, at) => timeText(isWide ? Number(view.getBigInt64(at * 8, true)) : view.getInt32(at * 4, true), unit));
     }
     case TYPE.timestamp: {
-      // a zone only says how a time is shown
-      const unit = UNITS[table?.int16(0, 0) ?? 0] ?? "ns";
-      return fixed(unit, (view, at) => timestampText(view.getBigInt64(at * 8, true), unit));
+      const unit = unitOf(table, 0);
+      const zone = table?.text(1) ?? "";
+      const kind = timestampKind(unit, zone);
+      if (kind === null) throw cannotBind(`timestamp in the zone ${near(zone)}`);
+      return fixed(kind, (view, at) => timestampText(view.getBigInt64(at * 8, true), unit));
     }
+    case TYPE.duration:
+      return fixed(durationKind(unitOf(table, 1)), (view, at) => view.getBigInt64(at * 8, true));
+    case TYPE.interval:
+      return intervalReader(table?.int16(0, 0) ?? 0, cannotBind);
     case TYPE.utf8:
       return ranged("text", int32Range, textOf);
     case TYPE.largeUtf8:
@@ -212,22 +192,35 @@ function floatValue(view: DataView, precision: number, at: number): number {
   return precision === FLOAT.single ? view.getFloat32(at * 4, true) : view.getFloat16(at * 2, true);
 }
 
-function int128(view: DataView, at: number): bigint {
-  return (view.getBigInt64(at * 16 + 8, true) << 64n) | view.getBigUint64(at * 16, true);
+const DECIMAL_BITS: ReadonlySet<number> = new Set([32, 64, 128, 256]);
+
+/** A signed integer of 32 bits or of several words of 64 bits, the lowest first. */
+function wideInt(view: DataView, bits: number, at: number): bigint {
+  if (bits === 32) return BigInt(view.getInt32(at * 4, true));
+  const words = bits / 64;
+  let value = view.getBigInt64((at * words + words - 1) * 8, true);
+  for (let word = words - 2; word >= 0; word--) value = (value << 64n) | view.getBigUint64((at * words + word) * 8, true);
+  return value;
 }
 
-function timestampText(value: bigint, unit: (typeof UNITS)[number]): string {
-  const out = new ByteWriter();
-  new TimestampText(out, unit, null).write(Number(value & 0xffffffffn), Number(value >> 32n));
-  return new TextDecoder().decode(out.take());
+function unitOf(table: FlatTable | null, absent: number): TimeUnit {
+  return UNITS[table?.int16(0, absent) ?? absent] ?? "ns";
 }
 
-function timeText(value: number, unit: (typeof UNITS)[number]): string {
-  const out = new ByteWriter();
-  writeTimeOfDay(out, value, unit);
-  return new TextDecoder().decode(out.take());
-}
-
-function dateText(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().slice(0, 10);
+/** | months i32 | or | days i32 | milliseconds i32 | or | months i32 | days i32 | nanoseconds i64 | */
+function intervalReader(unit: number, cannotBind: (type: string) => TsdbError): ValueReader {
+  if (unit === INTERVAL.yearMonth) {
+    return fixed("interval", (view, at) => intervalText({ months: view.getInt32(at * 4, true), days: 0, ns: 0n }));
+  }
+  if (unit === INTERVAL.dayTime) {
+    return fixed("interval", (view, at) => {
+      const ns = BigInt(view.getInt32(at * 8 + 4, true)) * NS_PER_MS;
+      return intervalText({ months: 0, days: view.getInt32(at * 8, true), ns });
+    });
+  }
+  if (unit !== INTERVAL.monthDayNano) throw cannotBind(`interval of unit ${unit}`);
+  return fixed("interval", (view, at) => {
+    const [months, days] = [view.getInt32(at * 16, true), view.getInt32(at * 16 + 4, true)];
+    return intervalText({ months, days, ns: view.getBigInt64(at * 16 + 8, true) });
+  });
 }

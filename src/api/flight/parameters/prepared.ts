@@ -7,7 +7,7 @@ import type { IpcMessage } from "../wire/ipc-messages.ts";
 import { packAny, unpackAny } from "../wire/sql-messages.ts";
 import { paramMessage, paramValue } from "../wire/ticket.ts";
 import { checkCounts, readRows } from "./arrow-rows.ts";
-import { formOf } from "./arrow-values.ts";
+import { formOf } from "./parameter-kinds.ts";
 import { numberPlaceholders, Placeholders } from "./placeholders.ts";
 
 /** Parameters in Arrow's form; what comes of it travels in tickets, and those have limits. */

@@ -28,7 +28,8 @@ export function timeOfNs(ns: Expression): Typed {
   return typed(call("make_timestamp_ns", [ns]), "time");
 }
 
-export function rewriteArithmetic(node: FunctionCall, left: Typed, right: Typed): Typed {
+export function rewriteArithmetic(node: FunctionCall, ...operands: readonly [left: Typed, right: Typed]): Typed {
+  const [left, right] = openTimes(node.function_name, ...operands);
   const special =
     node.function_name === "+" ? add(left, right) : node.function_name === "-" ? subtract(left, right) : scale(node, left, right);
   if (special !== null) return special;
@@ -131,16 +132,25 @@ function widened(left: Typed, right: Typed): [Expression, Expression] {
   return literals ? [castTo(left.node, type), castTo(right.node, type)] : [left.node, right.node];
 }
 
+/** A parameter that has no value yet and is moved by an interval or a duration is a time: DuckDB could not tell which of its signs is
+ *  meant. */
+function openTimes(sign: string, left: Typed, right: Typed): readonly [Typed, Typed] {
+  if (sign !== "+" && sign !== "-") return [left, right];
+  const opened = (value: Typed, by: Typed): Typed =>
+    value.node.class === "PARAMETER" && isSpan(by) ? typed(castTo(value.node, "TIMESTAMP_NS"), "time") : value;
+  return [opened(left, right), sign === "+" ? opened(right, left) : right];
+}
+
+function isSpan({ kind }: Typed): boolean {
+  return kind === "interval" || kind === "duration";
+}
+
 function add(left: Typed, right: Typed): Typed | null {
   if (left.kind === "interval" && right.kind === "interval") return combine(left, right, 1);
   if (left.kind === "interval" && right.kind === "date") return shiftDate(right, left, 1);
   if (left.kind === "date" && right.kind === "interval") return shiftDate(left, right, 1);
-  if (left.kind === "interval" || left.kind === "duration") {
-    if (isTime(right) || right.kind === "date") return shift(right, left, 1);
-  }
-  if (isTime(left) || left.kind === "date") {
-    if (right.kind === "interval" || right.kind === "duration") return shift(left, right, 1);
-  }
+  if (isSpan(left) && (isTime(right) || right.kind === "date")) return shift(right, left, 1);
+  if ((isTime(left) || left.kind === "date") && isSpan(right)) return shift(left, right, 1);
   return durations("+", left, right);
 }
 
@@ -157,7 +167,7 @@ function subtract(left: Typed, right: Typed): Typed | null {
   }
   if (left.kind === "interval" && right.kind === "interval") return combine(left, right, -1);
   if (left.kind === "date" && right.kind === "interval") return shiftDate(left, right, -1);
-  if ((isTime(left) || left.kind === "date") && (right.kind === "interval" || right.kind === "duration")) return shift(left, right, -1);
+  if ((isTime(left) || left.kind === "date") && isSpan(right)) return shift(left, right, -1);
   return durations("-", left, right);
 }
 
@@ -167,8 +177,7 @@ function isTime({ kind }: Typed): boolean {
 
 function durations(sign: "+" | "-", left: Typed, right: Typed): Typed | null {
   if (left.kind !== "duration" && right.kind !== "duration") return null;
-  const compatible = (kind: Typed["kind"]): boolean => kind === "duration" || kind === "interval";
-  if (!compatible(left.kind) || !compatible(right.kind)) return null;
+  if (!isSpan(left) || !isSpan(right)) return null;
   return typed(operator(sign, asDuration(left).node, asDuration(right).node), "duration");
 }
 
