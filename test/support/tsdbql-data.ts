@@ -6,7 +6,8 @@ import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../src/model/rows/co
 import type { DatabaseSnapshot, TableSnapshot } from "../../src/scan/snapshot.ts";
 import { TableScan } from "../../src/scan/table-scan.ts";
 import { BlockCache } from "../../src/storage/block-cache/block-cache.ts";
-import { runTsdbql, type TsdbqlContext } from "../../src/tsdbql/execute/tsdbql.ts";
+import type { TsdbqlContext } from "../../src/tsdbql/execute/context.ts";
+import { runTsdbql } from "../../src/tsdbql/execute/tsdbql.ts";
 import type { SeriesAnswer } from "../../src/tsdbql/functions/series.ts";
 import { parseQuery } from "../../src/tsdbql/parse/parser.ts";
 import type { TestRow, TestValue } from "./rows.ts";

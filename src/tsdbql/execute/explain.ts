@@ -8,7 +8,7 @@ import { printField } from "../parse/print.ts";
 import type { PlannedColumn } from "../plan/select.ts";
 import { toResultColumn } from "./rows/columns.ts";
 import type { MeasurementTable } from "./rows/table.ts";
-import type { RunPlan } from "./select.ts";
+import type { RunPlan } from "./select-context.ts";
 
 export function explainPiece(title: string, lines: readonly string[]): SeriesPiece {
   const head = { name: "", tags: null, fields: [{ name: title, type: { kind: "utf8" as const } }] };

@@ -9,7 +9,7 @@ import { isLiteral } from "../plan/where.ts";
 import { textsOf } from "./rows/cells.ts";
 import type { AnyCells } from "./rows/columns.ts";
 import { symbolOf } from "./rows/symbols.ts";
-import type { RunPlan } from "./select.ts";
+import type { RunPlan } from "./select-context.ts";
 
 /** The values of a symbol, a call or a column; null: it has none. Undefined: the expression is no symbol. */
 type SymbolCells = (expression: Expression) => AnyCells | null | undefined;

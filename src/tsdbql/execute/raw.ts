@@ -10,12 +10,12 @@ import { fillCells } from "./rows/fill.ts";
 import { compareTags } from "./rows/order.ts";
 import type { RowSet, RowsRequest } from "./rows/rows.ts";
 import { TableSlices } from "./rows/table-slices.ts";
-import type { RowBlock, RunPlan, SelectRun, SelectScope } from "./select.ts";
+import { type RowBlock, type RunPlan, type SelectContext, type SelectScope, sourcesOf } from "./select-context.ts";
 
 /** Below it everything is read at once. */
 const ROWS_AT_ONCE = 16_384;
 
-export async function* rawBlocks(run: SelectRun, plan: RunPlan, name: string, scope: SelectScope): AsyncGenerator<RowBlock> {
+export async function* rawBlocks(run: SelectContext, plan: RunPlan, name: string, scope: SelectScope): AsyncGenerator<RowBlock> {
   // tags alone are no rows
   if (!plan.columns.some(({ kind }) => kind !== null && kind !== "tag") && !isOverSelect(plan)) return;
   const { checked } = plan;
@@ -24,7 +24,7 @@ export async function* rawBlocks(run: SelectRun, plan: RunPlan, name: string, sc
     bySeries: true,
   };
   const raw = new RawBlocks(plan, name);
-  const [source, ...others] = run.sourcesOf(plan, name);
+  const [source, ...others] = sourcesOf(plan, name);
   if (source === undefined) return;
   if (source.kind !== "table" || others.length > 0 || source.table.scan.rowCountMax <= ROWS_AT_ONCE) {
     yield* raw.blocks(run.turns, await run.rows(plan, name, request));

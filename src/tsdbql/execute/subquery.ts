@@ -9,7 +9,7 @@ import { castCells, takeCells } from "./rows/cells.ts";
 import type { AnyCells, TagCells } from "./rows/columns.ts";
 import { type ConditionColumn, refKey, refsOf, rowsWhere } from "./rows/condition.ts";
 import { concatCells, type LooseRows, type RowsRequest } from "./rows/rows.ts";
-import type { RowBlock, RunPlan } from "./select.ts";
+import type { RowBlock, RunPlan } from "./select-context.ts";
 
 /** Of a value in memory, about. */
 const VALUE_BYTES = 9;

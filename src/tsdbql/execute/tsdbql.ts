@@ -10,17 +10,17 @@ import type { Explain, FieldType, Select, Show, Statement } from "../parse/ast.t
 import { checkSelect } from "../plan/check-select.ts";
 import { compareText } from "../plan/fields.ts";
 import { planSelect } from "../plan/select.ts";
+import type { TsdbqlContext } from "./context.ts";
 import { analyzeLines, explainPiece, planLines } from "./explain.ts";
 import { StatementMemory } from "./memory.ts";
 import { withoutNaN } from "./outputs.ts";
 import { emptyCells, partOfCells } from "./rows/cells.ts";
 import { type AnyCells, resultTypeOf, toResultColumn } from "./rows/columns.ts";
-import { measurementsOf, OpenTables, type TsdbqlContext } from "./rows/tables.ts";
+import { measurementsOf, OpenTables } from "./rows/tables.ts";
 import { TagTexts } from "./rows/tag-texts.ts";
-import { type RunPlan, SelectRun } from "./select.ts";
+import { SelectRun } from "./select.ts";
+import type { RunPlan } from "./select-context.ts";
 import { runShow } from "./show/show.ts";
-
-export type { OpenTable, TsdbqlContext } from "./rows/tables.ts";
 
 /** @throws TsdbError bad_query, unknown_database, query_limit, cancelled; then nothing needs to be closed */
 export async function runTsdbql(statement: Statement, context: TsdbqlContext): Promise<SeriesAnswer> {
@@ -85,8 +85,8 @@ async function runExplain({ select, analyze }: Explain, context: TsdbqlContext):
   return { pieces: pieces(), close: () => tables.close() };
 }
 
-function runOf({ kernel, signal, memoryBytesMax, isTable = false }: TsdbqlContext): SelectRun {
-  return new SelectRun(kernel, new Turns(signal), new StatementMemory(memoryBytesMax), isTable);
+function runOf({ signal, memoryBytesMax, isTable = false }: TsdbqlContext): SelectRun {
+  return new SelectRun(new Turns(signal), new StatementMemory(memoryBytesMax), isTable);
 }
 
 async function* piecesOf(plan: RunPlan, run: SelectRun, tagTexts: TagTexts): AsyncGenerator<SeriesPiece> {

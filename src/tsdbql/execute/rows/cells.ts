@@ -164,3 +164,7 @@ export function* presentPoints(cells: AnyCells, times: BigInt64Array, from: numb
   const values = (yield* takeValues(column.values, present)) as PointValues[typeof type];
   return { points: pointsOf(type, yield* takeIntegers(times, present), values), rows: present };
 }
+
+export function* takeTimes(times: BigInt64Array, rows: Uint32Array | null): Steps<BigInt64Array> {
+  return rows === null ? times.slice() : yield* takeIntegers(times, new Int32Array(rows.buffer, rows.byteOffset, rows.length));
+}

@@ -1,6 +1,6 @@
 // The values of a plan's symbols, found by the nodes of its expressions.
 import type { Expression } from "../../parse/ast.ts";
-import type { RunPlan } from "../select.ts";
+import type { RunPlan } from "../select-context.ts";
 import type { AnyCells } from "./columns.ts";
 
 /** Undefined: the expression is no symbol. Null: it has no value. */

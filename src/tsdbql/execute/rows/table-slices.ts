@@ -6,9 +6,10 @@ import { ColumnType } from "../../../model/rows/column.ts";
 import { inSteps } from "../../../model/steps.ts";
 import type { TableSource } from "../../plan/select.ts";
 import { planWhere, type Where } from "../../plan/where.ts";
-import { type RunPlan, type SelectRun, withoutEmpty } from "../select.ts";
+import type { RunPlan, SelectContext } from "../select-context.ts";
 import { growingColumn, NumberColumn, type TagCells, type TagColumn } from "./columns.ts";
 import { groupRows } from "./order.ts";
+import { withoutEmpty } from "./present-rows.ts";
 import { orderedRows, type RowSet, type RowsRequest, readRows, TOO_MANY } from "./rows.ts";
 import { TimeSlices } from "./slices.ts";
 import type { MeasurementTable, ScanPredicates } from "./table.ts";
@@ -27,7 +28,7 @@ export class TableSlices {
   private readonly where: Where;
 
   constructor(
-    private readonly run: SelectRun,
+    private readonly run: SelectContext,
     private readonly plan: RunPlan,
     { table, schema }: TableSource<MeasurementTable>,
     private readonly request: RowsRequest,

@@ -8,7 +8,7 @@ import { textsOf } from "../../../scan/series-tags.ts";
 import type { FieldType } from "../../parse/ast.ts";
 import type { Schema } from "../../plan/types.ts";
 import type { TagTest, Where } from "../../plan/where.ts";
-import type { OpenTable } from "./tables.ts";
+import type { OpenTable } from "../context.ts";
 
 const FIELD_TYPE: Partial<Record<ColumnType, FieldType>> = {
   [ColumnType.float]: "float",

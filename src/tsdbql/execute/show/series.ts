@@ -9,8 +9,8 @@ import type { Turns } from "../../../model/turns.ts";
 import { chooseSeries, codesOf, hasValue, type Marks, SeriesUnion, textsOf } from "../../../scan/series-tags.ts";
 import { compareText } from "../../plan/fields.ts";
 import { ofMeasurement, type SeriesCondition } from "../../plan/show-condition.ts";
+import type { OpenTable } from "../context.ts";
 import type { StatementMemory } from "../memory.ts";
-import type { OpenTable } from "../tsdbql.ts";
 import type { ShownMeasurement } from "./tables.ts";
 
 export interface SeriesChoice {

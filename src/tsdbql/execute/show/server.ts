@@ -9,7 +9,7 @@ import type { Show } from "../../parse/ast.ts";
 import { goDuration } from "../../parse/go-duration.ts";
 import { formatTime } from "../../parse/print.ts";
 import { compareText } from "../../plan/fields.ts";
-import type { TsdbqlContext } from "../tsdbql.ts";
+import type { TsdbqlContext } from "../context.ts";
 import { type ListColumn, list } from "./lists.ts";
 import { databaseNames } from "./tables.ts";
 

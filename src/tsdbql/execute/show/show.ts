@@ -15,8 +15,8 @@ import {
 } from "../../plan/show-condition.ts";
 import { splitCondition } from "../../plan/time-range.ts";
 import { compileRegex } from "../../regex/matcher.ts";
+import type { TsdbqlContext } from "../context.ts";
 import { StatementMemory } from "../memory.ts";
-import type { TsdbqlContext } from "../tsdbql.ts";
 import { type Limits, list, listHead, RunningList } from "./lists.ts";
 import { countByTags, countSeries, fieldKeys, hasSeries, type SeriesChoice, seriesKeys, tagKeys, tagValues } from "./series.ts";
 import { showServer } from "./server.ts";

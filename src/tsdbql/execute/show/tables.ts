@@ -6,8 +6,8 @@ import type { SystemRow } from "../../../model/system-table.ts";
 import type { Measurement } from "../../parse/ast.ts";
 import { compareText } from "../../plan/fields.ts";
 import { compileRegex } from "../../regex/matcher.ts";
+import type { OpenTable, TsdbqlContext } from "../context.ts";
 import { databaseMeant } from "../rows/tables.ts";
-import type { OpenTable, TsdbqlContext } from "../tsdbql.ts";
 
 export interface ShownMeasurement {
   readonly name: string;

@@ -1,9 +1,9 @@
 // What one call gave for one group: its points, and the rows of the set that they are; cut to a limit, spread over filled windows.
-import { isPause, type Steps } from "../../model/steps.ts";
-import type { Cells } from "../functions/operator.ts";
-import type { Points, WindowPoints } from "../functions/points.ts";
-import { sliceRows } from "../functions/rows.ts";
-import { presentPoints } from "./rows/cells.ts";
+import { isPause, type Steps } from "../../../model/steps.ts";
+import type { Cells } from "../../functions/operator.ts";
+import type { Points, WindowPoints } from "../../functions/points.ts";
+import { sliceRows } from "../../functions/rows.ts";
+import { presentPoints } from "../rows/cells.ts";
 
 export interface CallResult {
   readonly points: WindowPoints;

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { prng } from "../../../../test/support/prng.ts";
 import { TimeZone } from "../../../model/time/time-zone.ts";
 import { windowAt } from "../../functions/windows.ts";
-import { joinStretches, windowStretches } from "./window-slices.ts";
+import { joinStretches, windowStretches } from "./window-stretches.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
 const HOUR_NS = 3_600_000_000_000n;

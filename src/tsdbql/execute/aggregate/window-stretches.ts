@@ -3,7 +3,7 @@
 import type { TimeRange } from "../../../model/query/scan.ts";
 import type { Points } from "../../functions/points.ts";
 import { type WindowGrid, windowAt } from "../../functions/windows.ts";
-import type { BasePoints } from "../points.ts";
+import type { BasePoints } from "./points.ts";
 
 const ROWS_WANTED = 1 << 20;
 

@@ -1,16 +1,16 @@
 // Calls computed from rows in groups: what the storage cannot make while it reads.
 
-import { inSteps, type Steps } from "../../model/steps.ts";
-import type { TimeZone } from "../../model/time/time-zone.ts";
-import type { ReduceContext, Windows } from "../functions/operator.ts";
-import type { Points } from "../functions/points.ts";
-import { REDUCERS } from "../functions/reducers.ts";
-import { cutWindows, oneWindow } from "../functions/windows.ts";
-import type { Interval } from "../plan/check-select.ts";
-import type { PlannedCall, PlannedColumn } from "../plan/select.ts";
-import { type PresentPoints, presentPoints } from "./rows/cells.ts";
-import type { AnyCells } from "./rows/columns.ts";
-import type { RowSet } from "./rows/rows.ts";
+import { inSteps, type Steps } from "../../../model/steps.ts";
+import type { TimeZone } from "../../../model/time/time-zone.ts";
+import type { ReduceContext, Windows } from "../../functions/operator.ts";
+import type { Points } from "../../functions/points.ts";
+import { REDUCERS } from "../../functions/reducers.ts";
+import { cutWindows, oneWindow } from "../../functions/windows.ts";
+import type { Interval } from "../../plan/check-select.ts";
+import type { PlannedCall, PlannedColumn } from "../../plan/select.ts";
+import { type PresentPoints, presentPoints } from "../rows/cells.ts";
+import type { AnyCells } from "../rows/columns.ts";
+import type { RowSet } from "../rows/rows.ts";
 
 /** What is made of a column before any function of points in order: its points, or one call's by windows. */
 export interface BaseCall {

@@ -1,27 +1,28 @@
 // Calls that the storage itself can make while it reads: counts, sums, means, extremes, first and last values, by windows of a fixed
-// length and tags. What it cannot make is made from rows (execute/points.ts).
+// length and tags. What it cannot make is made from rows (points.ts).
 import {
   type Aggregate,
   type AggregateFunction,
   type AggregateRequest,
   aggregateColumns,
   aggregateType,
-} from "../../model/query/aggregate.ts";
-import type { TimeRange } from "../../model/query/scan.ts";
-import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
-import { isPause, StepCounter, type Steps } from "../../model/steps.ts";
-import type { TimeZone } from "../../model/time/time-zone.ts";
-import type { Turns } from "../../model/turns.ts";
-import { takeIntegers, wordsOf } from "../functions/int64.ts";
-import type { Cells } from "../functions/operator.ts";
-import type { Points } from "../functions/points.ts";
-import { isValid } from "../functions/validity.ts";
-import type { FieldType } from "../parse/ast.ts";
-import type { Interval } from "../plan/check-select.ts";
-import type { PlannedCall } from "../plan/select.ts";
-import { type GrowingColumn, growingColumn, type NumberColumn, type TagCells, type TagColumn } from "./rows/columns.ts";
-import { groupRows, orderRows } from "./rows/order.ts";
-import type { MeasurementTable, ScanPredicates } from "./rows/table.ts";
+} from "../../../model/query/aggregate.ts";
+import type { TimeRange } from "../../../model/query/scan.ts";
+import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
+import { isPause, StepCounter, type Steps } from "../../../model/steps.ts";
+import type { TimeZone } from "../../../model/time/time-zone.ts";
+import type { Turns } from "../../../model/turns.ts";
+import { wordsOf } from "../../functions/int64.ts";
+import type { Cells } from "../../functions/operator.ts";
+import type { Points } from "../../functions/points.ts";
+import { isValid } from "../../functions/validity.ts";
+import type { FieldType } from "../../parse/ast.ts";
+import type { Interval } from "../../plan/check-select.ts";
+import type { PlannedCall } from "../../plan/select.ts";
+import { takeTimes } from "../rows/cells.ts";
+import { type GrowingColumn, growingColumn, type NumberColumn, type TagCells, type TagColumn } from "../rows/columns.ts";
+import { groupRows, orderRows } from "../rows/order.ts";
+import type { MeasurementTable, ScanPredicates } from "../rows/table.ts";
 
 export interface CallRequest {
   readonly calls: readonly PlannedCall[];
@@ -185,10 +186,6 @@ function* callGroups(request: CallRequest, plan: KernelPlan, columns: readonly G
 
 /** Of a group and call however few rows there are, in rows that are looked at. */
 const GROUP_COST = 8;
-
-export function* takeTimes(times: BigInt64Array, rows: Uint32Array | null): Steps<BigInt64Array> {
-  return rows === null ? times.slice() : yield* takeIntegers(times, new Int32Array(rows.buffer, rows.byteOffset, rows.length));
-}
 
 interface Stretch {
   readonly from: number;

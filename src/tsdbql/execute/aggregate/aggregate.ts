@@ -1,0 +1,93 @@
+// SELECT with calls: the groups of all calls, then for each group the results of its calls joined by time into rows.
+import type { Steps } from "../../../model/steps.ts";
+import { cellsOf } from "../../functions/columns.ts";
+import { joinByTime } from "../../functions/rows.ts";
+import type { PlannedCall } from "../../plan/select.ts";
+import { computeOutputs } from "../outputs.ts";
+import { emptyCells, takeCells } from "../rows/cells.ts";
+import type { AnyCells } from "../rows/columns.ts";
+import { fillCells } from "../rows/fill.ts";
+import type { RowBlock, RunPlan, SelectContext, SelectScope } from "../select-context.ts";
+import { type CallChain, callChain, columnOf } from "./call-chain.ts";
+import { type CallResult, limit } from "./call-result.ts";
+import { CallResults } from "./call-results.ts";
+import type { GroupResult } from "./group-request.ts";
+import { readGroups } from "./groups.ts";
+
+export async function* aggregateBlocks(
+  context: SelectContext,
+  plan: RunPlan,
+  name: string,
+  { range, groupBy }: SelectScope,
+): AsyncGenerator<RowBlock> {
+  const { checked } = plan;
+  const chains = plan.calls.filter((call) => hasPoints(call, plan)).map((call) => callChain(call, range, checked));
+  if (chains.length === 0) return;
+  const groups = sliceGroups(await readGroups({ context, plan, name, groupBy, chains }), checked);
+  const blocks = new GroupBlocks(plan, name, chains);
+  for (const group of checked.descending ? groups.toReversed() : groups) {
+    const block = await context.turns.run(blocks.block(group));
+    if (block !== null) yield block;
+    const pause = context.turns.pause();
+    if (pause !== null) await pause;
+  }
+}
+
+/** Tags of measurements are no points, but what an inner statement shows is. */
+function hasPoints(call: PlannedCall, { sources }: RunPlan): boolean {
+  const { kind } = columnOf(call);
+  return kind !== null && !(kind === "tag" && sources.every((source) => source.kind === "table"));
+}
+
+class GroupBlocks {
+  private readonly results: CallResults;
+
+  constructor(
+    private readonly plan: RunPlan,
+    private readonly name: string,
+    private readonly chains: readonly CallChain[],
+  ) {
+    this.results = new CallResults(plan.checked);
+  }
+
+  /** The rows of one group; null: there are none. */
+  *block({ tags, bases, columnAt }: GroupResult): Steps<RowBlock | null> {
+    const { plan, name } = this;
+    const { checked } = plan;
+    const results: (CallResult | null)[] = [];
+    for (const [i, chain] of this.chains.entries()) results.push(yield* this.results.of(chain, bases[i] ?? null));
+    const present = results.filter((result) => result !== null);
+    if (present.length === 0) return null;
+    const limited: CallResult[] = [];
+    for (const result of present) limited.push(yield* limit(result, checked));
+    const rows = yield* joinByTime(
+      limited.map(({ points }) => points),
+      checked.descending,
+    );
+    const rowCount = rows.times.length;
+    if (rowCount === 0) return null;
+    const cells: (AnyCells | null)[] = plan.calls.map((call) => {
+      const result = results[this.chains.findIndex((chain) => chain.call === call)] ?? null;
+      return result === null ? this.absent(call, rowCount) : rows.columns[present.indexOf(result)]!;
+    });
+    const beside = limited[0]!.rows;
+    for (const { name: column, kind } of plan.columns) {
+      const own = columnAt?.(column, kind) ?? null;
+      cells.push(own === null || beside === null ? null : yield* takeCells(own, beside));
+    }
+    const filled: (AnyCells | null)[] = [];
+    for (const each of cells) filled.push(each === null ? null : yield* fillCells(each, checked.fill));
+    return { name, tags, times: rows.times, columns: yield* computeOutputs(plan, filled, rowCount) };
+  }
+
+  /** A call without a point in any window is filled with the number itself, whatever the field is. */
+  private absent({ type }: PlannedCall, rowCount: number): AnyCells | null {
+    const { interval, fill } = this.plan.checked;
+    if (interval !== null && fill.kind === "value") return cellsOf("float", new Float64Array(rowCount).fill(Number(fill.value)), null);
+    return type === null ? null : emptyCells(type, rowCount);
+  }
+}
+
+function sliceGroups<T>(groups: readonly T[], { slimit, soffset }: { readonly slimit: number; readonly soffset: number }): readonly T[] {
+  return slimit === 0 && soffset === 0 ? groups : groups.slice(soffset, slimit === 0 ? undefined : soffset + slimit);
+}

@@ -1,0 +1,44 @@
+// A call of a SELECT from the inside out: a column's points or a call by group and window, then the functions of points in order.
+import type { TimeRange } from "../../../model/query/scan.ts";
+import { TRANSFORMS } from "../../functions/transforms.ts";
+import type { PlannedCall, PlannedColumn } from "../../plan/select.ts";
+import { TIME_MAX_NS, TIME_MIN_NS } from "../../plan/time-range.ts";
+import type { RunPlan } from "../select-context.ts";
+import type { BaseCall } from "./points.ts";
+
+type Checked = RunPlan["checked"];
+
+export interface CallChain {
+  readonly call: PlannedCall;
+  readonly base: BaseCall;
+  /** From the innermost on. */
+  readonly transforms: readonly PlannedCall[];
+  /** What is read for it: the statement's range, and windows before it for functions that look back. */
+  readonly range: TimeRange;
+}
+
+export function callChain(call: PlannedCall, range: TimeRange, checked: Checked): CallChain {
+  const transforms: PlannedCall[] = [];
+  let inner = call;
+  while (inner.isTransform && "args" in inner.of) {
+    transforms.unshift(inner);
+    inner = inner.of;
+  }
+  const base: BaseCall = inner.isTransform ? { call: null, column: inner.of as PlannedColumn } : { call: inner, column: columnOf(inner) };
+  if (inner.isTransform) transforms.unshift(inner);
+  return { call, base, transforms, range: extendedRange(transforms, range, checked) };
+}
+
+/** `range` with the windows before it (after it, if time descends) that the functions look back on. */
+function extendedRange(transforms: readonly PlannedCall[], range: TimeRange, { interval, descending }: Checked): TimeRange {
+  const windows = transforms.reduce((sum, { name, args }) => sum + TRANSFORMS.get(name)!.windowsBefore(args), 0);
+  if (interval === null || windows === 0 || !Number.isFinite(windows)) return range;
+  const byNs = BigInt(windows) * interval.durationNs;
+  if (descending) return { minNs: range.minNs, maxNs: range.maxNs > TIME_MAX_NS - byNs ? TIME_MAX_NS : range.maxNs + byNs };
+  return { minNs: range.minNs < TIME_MIN_NS + byNs ? TIME_MIN_NS : range.minNs - byNs, maxNs: range.maxNs };
+}
+
+/** The column that the innermost call is of. */
+export function columnOf(call: PlannedCall): PlannedColumn {
+  return "args" in call.of ? columnOf(call.of) : call.of;
+}

@@ -1,0 +1,68 @@
+// Groups made from rows: always possible, and what the cheaper ways are measured by.
+import type { TimeRange } from "../../../model/query/scan.ts";
+import type { PlannedColumn } from "../../plan/select.ts";
+import type { RowSet, RowsRequest } from "../rows/rows.ts";
+import { type GroupRequest, type GroupResult, hasOwnTimes, startOf } from "./group-request.ts";
+import { basePoints, type ColumnAt } from "./points.ts";
+
+/** What more is known of the rows that are wanted. */
+export type Narrowing = Pick<RowsRequest, "newestOnly" | "also"> & { readonly range?: TimeRange };
+
+export interface FoundRows {
+  readonly set: RowSet;
+  readonly columnAt: ColumnAt;
+}
+
+/** Of rows of one time these give the same value in any order. Sums of floats do not, to the last bit. */
+const ORDERLESS: ReadonlySet<string> = new Set(["count", "min", "max", "spread", "median", "percentile", "first", "last"]);
+
+/** @throws TsdbError query_limit */
+export async function findRows(request: GroupRequest, narrowing: Narrowing): Promise<FoundRows> {
+  const { context, plan, name, groupBy, range, chains } = request;
+  const tagRefs = chains
+    .flatMap(({ base }) => base.call?.tags ?? [])
+    .flatMap((tag) => [
+      { name: tag, kind: "tag" as const },
+      { name: tag, kind: "string" as const },
+    ]);
+  const columns = distinctColumns([...chains.map(({ base }) => base.column), ...plan.columns, ...tagRefs]);
+  const { descending } = plan.checked;
+  const set = await context.rows(plan, name, { columns, groupBy, range, descending, bySeries: isOrderSeen(request), ...narrowing });
+  const columnAt: ColumnAt = (wanted, kind) => {
+    const index = columns.findIndex((column) => column.name === wanted && column.kind === kind);
+    return index < 0 ? null : set.columns[index]!;
+  };
+  return { set, columnAt };
+}
+
+export async function groupsOfRows({ set, columnAt }: FoundRows, { context, plan, range, chains }: GroupRequest): Promise<GroupResult[]> {
+  const { turns } = context;
+  const { checked } = plan;
+  const bases = {
+    bases: chains.map(({ base }) => base),
+    interval: checked.interval,
+    zone: checked.timeZone,
+    startNs: startOf(range),
+    endNs: range.maxNs,
+    ownTimes: hasOwnTimes(plan),
+    descending: checked.descending,
+  };
+  const groups: GroupResult[] = [];
+  for (const [group, tags] of set.groups.entries()) {
+    groups.push({ tags, bases: await turns.run(basePoints(set, group, columnAt, bases)), columnAt });
+    const pause = turns.pause();
+    if (pause !== null) await pause;
+  }
+  return groups;
+}
+
+/** Whether the answer shows in which order rows of one time come. */
+function isOrderSeen({ plan, chains }: GroupRequest): boolean {
+  return plan.columns.length > 0 || chains.some(({ base: { call } }) => call === null || !ORDERLESS.has(call.name));
+}
+
+/** Each once. */
+function distinctColumns(columns: readonly PlannedColumn[]): PlannedColumn[] {
+  const known = new Map(columns.map((column) => [`${column.kind} ${column.name}`, column]));
+  return [...known.values()];
+}
