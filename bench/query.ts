@@ -20,7 +20,7 @@ const WARM_UPS = 3;
 const QUICK_MS = 3;
 const QUICK_RATIO = 1.5;
 
-/** What the rows lie in: files as they were flushed, or Parquet files of whole days. */
+/** What the rows lie in: files as they were flushed, or as compaction wrote whole days. */
 const STATES = ["flushed", "compacted"] as const;
 
 export const query: Bench = {

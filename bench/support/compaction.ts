@@ -1,5 +1,5 @@
 // Compaction as a bench sees it: kept away while something else is measured, or waited for until every file is in its final form.
-import { readdirSync } from "node:fs";
+import { dataFiles, isCompacted } from "../../test/support/data-files.ts";
 import type { TestServer } from "../../test/support/server.ts";
 
 /** Flags under which no file is merged: the first check comes after a day. */
@@ -18,13 +18,7 @@ export const EAGER_COMPACTION = [
 const DEADLINE_MS = 240_000;
 const POLL_MS = 200;
 
-/** Names of data files, by what they are. */
-export function dataFiles(server: TestServer): { readonly flushed: string[]; readonly compacted: string[] } {
-  const names = readdirSync(server.dataDir, { recursive: true }).map(String);
-  return { flushed: names.filter((name) => name.endsWith(".pt")), compacted: names.filter((name) => name.endsWith(".parquet")) };
-}
-
-/** Flushes, starts again with eager compaction and waits until all data, of days that are over, is in Parquet files.
+/** Flushes, starts again with eager compaction and waits until every day, all of which are over, is in one block that compaction wrote.
  *  @throws Error when that takes more than four minutes */
 export async function compactAll(server: TestServer): Promise<void> {
   await server.restart(EAGER_COMPACTION);
@@ -35,9 +29,8 @@ export async function compactAll(server: TestServer): Promise<void> {
 export async function compacted(server: TestServer): Promise<void> {
   const deadlineMs = performance.now() + DEADLINE_MS;
   for (;;) {
-    const files = dataFiles(server);
-    if (files.flushed.length === 0 && files.compacted.length > 0) return;
-    if (performance.now() > deadlineMs) throw new Error(`not compacted: ${files.flushed.join(", ")}; ${files.compacted.length} files are`);
+    if (isCompacted(server.dataDir)) return;
+    if (performance.now() > deadlineMs) throw new Error(`not compacted: ${JSON.stringify(dataFiles(server.dataDir))}`);
     await Bun.sleep(POLL_MS);
   }
 }

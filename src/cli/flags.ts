@@ -222,7 +222,7 @@ export const FLAGS = [
     name: "compaction-delay",
     group: "Storage",
     value: "DURATION",
-    help: "How long no rows must have come for a day that is over before its files become one Parquet file.",
+    help: "How long no rows must have come for a day that is over before compaction makes one block of it.",
     default: "1m",
   },
   {

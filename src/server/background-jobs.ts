@@ -121,7 +121,7 @@ function createCompactor(
     manifest,
     store: storage.store,
     pins,
-    dataKey: (fileId, format) => (format === "pt" ? keys.ptFile(fileId) : keys.parquetFile(fileId)),
+    ptKey: (fileId) => keys.ptFile(fileId),
     objectSource: storage.objectSource,
     tableState: (tableId, nowMs) => ({
       table: catalog.tableById(tableId),

@@ -2,7 +2,7 @@
 // it merges its files. What was acknowledged is so after every start; what was under way has happened whole or not at all.
 // `ROUNDS=… SEED=… bun test test/crash` runs longer or again.
 import { expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { dataFiles } from "../support/data-files.ts";
 import { dataOf, startDataServer } from "../support/data-server.ts";
 import { type Below, prng } from "../support/prng.ts";
 import type { TestServer } from "../support/server.ts";
@@ -56,8 +56,7 @@ test(`${ROUNDS} rounds of SIGKILL under ${CLIENTS} clients that delete, seed ${S
   expect(await server.stop()).toBe(0);
 }, 600_000);
 
-const hasClosedDay = (server: TestServer) =>
-  readdirSync(server.dataDir, { recursive: true }).some((file) => String(file).endsWith(".parquet"));
+const hasClosedDay = (server: TestServer) => dataFiles(server.dataDir).some(({ kind }) => kind === "merged");
 
 /** `stretch`: how many times as long as others the round may take. */
 type Ending = (typeof ENDINGS)[number] & { readonly stretch: number };

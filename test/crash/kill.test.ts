@@ -1,7 +1,7 @@
 // A real server is killed with SIGKILL at random moments while several clients write, and started again. Every row that was acknowledged is
 // there, and every body is there whole or not at all. `ROUNDS=… SEED=… bun test test/crash` runs longer or again.
 import { expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { dataFiles } from "../support/data-files.ts";
 import { type Below, prng } from "../support/prng.ts";
 import { TestServer } from "../support/server.ts";
 
@@ -40,17 +40,15 @@ test(`${ROUNDS} rounds of SIGKILL under ${WRITERS} writers, seed ${SEED}`, async
   await using server = await TestServer.start();
   let acknowledged = 0;
   const kept: number[] = [];
-  const kinds = { pt: false, parquet: false };
+  const kinds = { flushed: false, merged: false };
   // on a busy machine more rounds, and longer ones, until there were flushes and compactions that a kill could meet
-  for (let round = 0; round < ROUNDS || !kinds.pt || !kinds.parquet; round++) {
+  for (let round = 0; round < ROUNDS || !kinds.flushed || !kinds.merged; round++) {
     const sent = await writeUntilKilled({ server, round, below, stretch: 1 + Math.max(0, round + 1 - ROUNDS) });
     acknowledged += sent.filter((body) => body.acknowledged).length;
     if (below(4) === 0) await server.restartAndKill(below(400));
     await server.restart(endingOf(round + 1).flags);
     kept.push(await checkRound(server, round, sent));
-    const files = readdirSync(server.dataDir, { recursive: true }).map(String);
-    kinds.pt ||= files.some((file) => file.endsWith(".pt"));
-    kinds.parquet ||= files.some((file) => file.endsWith(".parquet"));
+    for (const { kind } of dataFiles(server.dataDir)) kinds[kind] = true;
   }
   // what a round left is still there after all the kills that followed it
   for (const [round, rowCount] of kept.entries()) {

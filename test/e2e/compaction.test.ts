@@ -1,7 +1,8 @@
-// Compaction in a real server: closed days become Parquet files under running queries, late rows join them, what is past its retention
+// Compaction in a real server: closed days become one block under running queries, late rows join them, what is past its retention
 // goes.
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
+import { dataFiles, isCompacted } from "../support/data-files.ts";
 import { dataOf, startDataServer } from "../support/data-server.ts";
 import type { TestServer } from "../support/server.ts";
 
@@ -29,16 +30,16 @@ async function write(server: TestServer, body: string): Promise<void> {
 }
 
 const START = 1_600_000_000;
-const isParquet = (file: string) => file.endsWith(".parquet");
+const mergedFiles = (server: TestServer) => dataFiles(server.dataDir).filter(({ kind }) => kind === "merged").length;
 
-test("rows are the same in the buffer, in .pt files, in Parquet and in any mix", async () => {
+test("rows are the same in the buffer, in flushed files, in compacted ones and in any mix", async () => {
   await using server = await startDataServer(FLAGS);
   const lines = (from: number, value: number) =>
     Array.from({ length: 500 }, (_, i) => `t,host=h${i % 7} v=${value}i,s="text ${i}" ${START + from + i}`).join("\n");
   const ask = () => server.sql<Record<string, unknown>>("d", "SELECT count(*) AS n, sum(v) AS total, count(w) AS w, max(s) AS s FROM t");
   await write(server, `${lines(0, 1)}\nt,host=h1 w=1i ${START + 1}`);
   expect(await ask()).toEqual([{ n: 500, total: 500, w: 1, s: "text 99" }]);
-  await until(server, "Parquet file", () => filesOf(server).every(isParquet) && filesOf(server).length === 1);
+  await until(server, "compacted file", () => isCompacted(server.dataDir) && filesOf(server).length === 1);
   expect(await ask()).toEqual([{ n: 500, total: 500, w: 1, s: "text 99" }]);
   // late rows: half of them again, with another value and another field
   await write(server, lines(252, 2));
@@ -51,12 +52,12 @@ test("rows are the same in the buffer, in .pt files, in Parquet and in any mix",
     expect(await ask()).toEqual(expected);
     if (++answers > 10_000) throw new Error(`the day was not written again\n${server.output.slice(-3000)}`);
   }
-  await until(server, "Parquet file", () => filesOf(server).every(isParquet) && filesOf(server).length === 1);
+  await until(server, "compacted file", () => isCompacted(server.dataDir) && filesOf(server).length === 1);
   expect(await ask()).toEqual(expected);
   await server.restart();
   expect(await ask()).toEqual(expected);
   await write(server, `other v=1 ${START}`);
-  await until(server, "second file", () => filesOf(server).filter(isParquet).length === 2);
+  await until(server, "second file", () => mergedFiles(server) === 2);
   await dataOf(server).deleteData({ database: "d", table: "t" });
   expect(await ask()).toEqual([{ n: 0, w: 0 }]);
   await until(server, "deletion of a table's rows", () => filesOf(server).length === 1);

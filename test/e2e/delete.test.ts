@@ -104,7 +104,7 @@ test("rows past their retention are gone at once, and after a restart", async ()
 });
 
 test("files go when none of their rows is left: deleted or past their retention", async () => {
-  const files = () => readdirSync(server.dataDir, { recursive: true }).filter((file) => /\.(pt|parquet)$/.test(String(file)));
+  const files = () => readdirSync(server.dataDir, { recursive: true }).filter((file) => String(file).endsWith(".pt"));
   await store(server, "gone", body("t"));
   await server.restart();
   expect(files().length).toBeGreaterThan(0);

@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { tightenFolder } from "../../src/disk/private-files.ts";
+import { dataFiles } from "../support/data-files.ts";
 import { plainEnvironment, TestServer } from "../support/server.ts";
 import { TestTerminal } from "../support/terminal.ts";
 import { scalar, store } from "./client.ts";
@@ -77,7 +78,7 @@ test("writes, flushes, compaction, an index, a query that spills, and restarts, 
     };
     await store(server, "d", Array.from({ length: 3000 }, (_, i) => `t,tag=${i % 7} s="text ${i}",v=${i} ${i}`).join("\n"));
     await has(/\.pt$/);
-    await has(/\.parquet$/);
+    while (dataFiles(server.dataDir).every(({ kind }) => kind === "flushed")) await Bun.sleep(5);
     const index = { db: "d", table: "t", columns: ["s"] };
     const made = await fetch(`${server.url}/api/v3/enterprise/configure/file_index`, {
       ...{ method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(index) },

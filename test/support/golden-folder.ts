@@ -1,6 +1,6 @@
 // Writes a data folder that has every kind of file and every kind of value in it, with the rows that must come out: what a server of today
 // leaves behind is kept, and every later one must read it. The rows are worked out here, point by point, without the server.
-import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { NodeDisk } from "../../src/disk/node-disk.ts";
 import { FileObjectStore } from "../../src/object-store/file-object-store.ts";
@@ -8,6 +8,7 @@ import { Catalog } from "../../src/storage/catalog/catalog.ts";
 import { deleteRowsOperation } from "../../src/storage/catalog/operations.ts";
 import { Manifest } from "../../src/storage/manifest/manifest.ts";
 import { localPaths, objectKeys } from "../../src/storage/paths.ts";
+import { dataFiles, isCompacted } from "./data-files.ts";
 import { TestServer } from "./server.ts";
 
 const NODE = "node0";
@@ -52,21 +53,20 @@ export const EAGER_COMPACTION = [
   "0s",
 ];
 
-/** Resolves when no file is left as it was flushed.
+/** Resolves when every day is in one block that compaction wrote.
  *  @throws Error when that takes more than two minutes */
 export async function compacted(server: TestServer): Promise<void> {
   const deadlineMs = performance.now() + 120_000;
   for (;;) {
-    const names = readdirSync(server.dataDir, { recursive: true }).map(String);
-    if (names.some((name) => name.endsWith(".parquet")) && !names.some((name) => name.endsWith(".pt"))) return;
-    if (performance.now() > deadlineMs) throw new Error(`not compacted: ${names.join(", ")}\n${server.output}`);
+    if (isCompacted(server.dataDir)) return;
+    if (performance.now() > deadlineMs) throw new Error(`not compacted: ${JSON.stringify(dataFiles(server.dataDir))}\n${server.output}`);
     await Bun.sleep(20);
   }
 }
 
 /** @param target folder to be made: the data folder as `data`, the rows as `expected.json`
- *  @param isCompacted the first files become Parquet, with a deletion applied, and another file lies on top */
-export async function writeGoldenFolder(target: string, isCompacted: boolean): Promise<void> {
+ *  @param withCompaction the first files are compacted, with a deletion applied, and another file lies on top */
+export async function writeGoldenFolder(target: string, withCompaction: boolean): Promise<void> {
   await using server = await TestServer.start({ flags: AT_REST });
   const model = new Model();
   const write = async (points: readonly Point[], database = DATABASE) => {
@@ -87,7 +87,7 @@ export async function writeGoldenFolder(target: string, isCompacted: boolean): P
   await server.stop();
   await deleteUnit2(server.dataDir);
   model.delete(DATABASE, "machine", (row) => row["unit"] === "2" && Number(row["time"]) < START_S + 2000);
-  if (isCompacted) {
+  if (withCompaction) {
     await server.restart(EAGER_COMPACTION);
     await compacted(server);
     await server.restart(AT_REST);

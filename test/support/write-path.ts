@@ -266,7 +266,7 @@ export class WritePath {
       manifest,
       store,
       pins,
-      dataKey: (fileId, format) => (format === "pt" ? KEYS.ptFile(fileId) : KEYS.parquetFile(fileId)),
+      ptKey: (fileId) => KEYS.ptFile(fileId),
       objectSource: (key) => ({ kind: "bytes", bytes: store.objects.get(key)! }),
       tableState: (tableId, now) => ({
         table: catalog.tableById(tableId),

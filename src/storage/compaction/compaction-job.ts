@@ -1,12 +1,10 @@
 // The next piece of compaction's work, out of what the plans of all tables ask for. Pure.
-import type { DataFormat } from "../data-file.ts";
 import type { BlockOfTable } from "../manifest/manifest.ts";
 import type { CompactionLimits, CompactionTask, TablePlan } from "./plan-compaction.ts";
 
 /** One file to be made. */
 export interface FilePlan {
-  readonly format: DataFormat;
-  /** Of a `.pt` file any number, by table and day; of a Parquet file one. */
+  /** By table and day. */
   readonly tasks: readonly CompactionTask[];
 }
 
@@ -26,28 +24,22 @@ export function nextJob(plans: Iterable<TablePlan>, limits: CompactionLimits): C
     for (const task of plan.tasks) tasks.push(task);
   }
   if (dropped.length > 0) return { files: [], dropped: dropped.slice(0, limits.jobBlocksMax) };
-  const sharing = sharingTables(tasks, limits);
-  const isSmall = ({ rowCount }: CompactionTask) => rowCount < limits.smallRows;
-  const toPt = tasks.filter((task) => task.output === "pt" || (sharing.has(dayKey(task)) && isSmall(task) && !task.isResting));
-  if (toPt.length > 0) return { files: [{ format: "pt", tasks: takeRows(toPt, limits).sort(byTableAndDay) }], dropped };
-  const toParquet = tasks.filter((task) => !(sharing.has(dayKey(task)) && isSmall(task)));
-  if (toParquet.length === 0) return null;
-  return { files: takeRows(toParquet, limits).map((task) => ({ format: "parquet", tasks: [task] })), dropped };
+  if (tasks.length === 0) return null;
+  return { files: filesOf(takeRows(tasks, limits), limits), dropped };
 }
 
-/** Days of which so many tables have few rows that these tables share a file. */
-function sharingTables(tasks: readonly CompactionTask[], { smallRows, smallTablesMax }: CompactionLimits): Set<string> {
-  const counts = new Map<string, number>();
+/** A file goes with its last block, so blocks share one that live about as long: those of open days are soon merged again; of closed days
+ *  only small ones do, because late rows rewrite a block and leave its bytes in the file. */
+function filesOf(tasks: readonly CompactionTask[], { smallRows }: CompactionLimits): FilePlan[] {
+  const shared = { merged: [] as CompactionTask[], closed: [] as CompactionTask[] };
+  const files: FilePlan[] = [];
   for (const task of tasks) {
-    if (task.output !== "closed" || task.rowCount >= smallRows) continue;
-    counts.set(dayKey(task), (counts.get(dayKey(task)) ?? 0) + 1);
+    if (!task.isClosed) shared.merged.push(task);
+    else if (task.rowCount < smallRows) shared.closed.push(task);
+    else files.push({ tasks: [task] });
   }
-  return new Set([...counts].flatMap(([day, count]) => (count > smallTablesMax ? [day] : [])));
-}
-
-/** Tasks whose output is not the closed day's are never of a sharing day. */
-function dayKey({ dayStartNs, output }: CompactionTask): string {
-  return output === "closed" ? String(dayStartNs) : "";
+  for (const together of Object.values(shared)) if (together.length > 0) files.push({ tasks: together.sort(byTableAndDay) });
+  return files;
 }
 
 /** The smallest tasks up to what a job may have, one at least. */

@@ -4,13 +4,12 @@ import { describe, expect, test } from "bun:test";
 import { FaultyDisk, faultLoop } from "../../../test/support/faulty-disk.ts";
 import { prng } from "../../../test/support/prng.ts";
 import { WritePath } from "../../../test/support/write-path.ts";
-import { formatOf } from "../data-file.ts";
 import { COMPACT_EVERYTHING } from "./plan-compaction.ts";
 
 const DAY_NS = 86_400_000_000_000n;
 
-/** Only merges of `.pt` files. */
-const TO_PT = { ...COMPACT_EVERYTHING, closeAfterMs: Number.POSITIVE_INFINITY, mergeRunsMin: 2, mergeGrowth: 1 };
+/** As if no day were over. */
+const OPEN_DAYS = { ...COMPACT_EVERYTHING, closeAfterMs: Number.POSITIVE_INFINITY, mergeRunsMin: 2, mergeGrowth: 1 };
 
 /** Bodies of two rows each. Row i of series b is what body i wrote, later bodies overwrite fields of series a. */
 async function scenario(disk: FaultyDisk): Promise<number> {
@@ -23,7 +22,7 @@ async function scenario(disk: FaultyDisk): Promise<number> {
       );
       acknowledged = i + 1;
       await path.flush();
-      if (i === 1) await path.compact(TO_PT);
+      if (i === 1) await path.compact(OPEN_DAYS);
     }
     await path.compact(COMPACT_EVERYTHING);
     await path.close();
@@ -96,18 +95,19 @@ describe("files", () => {
     await path.write(`t v=1 1\nt v=2 ${DAY_NS}\nu v=1 1`);
     await path.flush();
     expect(keysOf(disk)).toHaveLength(1);
-    await path.compact(COMPACT_EVERYTHING);
-    expect(path.manifest.files().map(({ key, blocks, generation }) => [formatOf(key), blocks.length, generation])).toEqual([
-      ["parquet", 1, 1],
-      ["parquet", 1, 1],
-      ["parquet", 1, 1],
+    const FILE_EACH = { ...COMPACT_EVERYTHING, smallRows: 1 };
+    await path.compact(FILE_EACH);
+    expect(path.manifest.files().map(({ blocks, generation }) => [blocks.map(({ closed }) => closed), generation])).toEqual([
+      [[true], 1],
+      [[true], 1],
+      [[true], 1],
     ]);
     expect(keysOf(disk)).toHaveLength(3);
     await path.write("t v=3 2");
     await path.flush();
-    await path.compact(TO_PT);
+    await path.compact(OPEN_DAYS);
     expect(keysOf(disk)).toHaveLength(4);
-    await path.compact(COMPACT_EVERYTHING);
+    await path.compact(FILE_EACH);
     // the other day's and table's file stay as they are
     expect(path.manifest.files().map(({ id, generation }) => [id, generation])).toEqual([
       [3, 1],
@@ -135,14 +135,14 @@ describe("files", () => {
     await path.close();
   });
 
-  test("many small tables of a closed day share one", async () => {
+  test("small tables of a closed day share one", async () => {
     const path = await WritePath.open(new FaultyDisk());
     for (let round = 0; round < 2; round++) {
       await path.write(Array.from({ length: 100 }, (_, i) => `t${i} v=${round} ${round}`).join("\n"));
       await path.flush();
     }
     await path.compact(COMPACT_EVERYTHING);
-    expect(path.manifest.files().map(({ key, blocks }) => [formatOf(key), blocks.length])).toEqual([["pt", 100]]);
+    expect(path.manifest.files().map(({ blocks, generation }) => [generation, blocks.length])).toEqual([[1, 100]]);
     for (let i = 0; i < 100; i += 33) expect((await path.rows(`t${i}`)).map(({ fields }) => fields["v"])).toEqual([0, 1]);
     await path.close();
   });
@@ -220,7 +220,7 @@ test("a block that cannot be read is left alone, and others are merged", async (
   await path.flush();
   const error = await path.compact(COMPACT_EVERYTHING).catch((caught) => caught);
   expect(error.kind).toBe("corrupt_file");
-  expect(path.manifest.files().map(({ key }) => formatOf(key))).toEqual(["pt", "parquet"]);
+  expect(path.manifest.files().map(({ generation }) => generation)).toEqual([0, 1]);
   expect((await path.rows("good")).length).toBe(1);
   await path.close();
 });

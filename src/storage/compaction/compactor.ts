@@ -3,7 +3,7 @@
 import type { Reclaimer } from "../../model/reclaimer.ts";
 import type { ObjectStore } from "../../object-store/object-store.ts";
 import type { ObjectSource } from "../block/byte-source.ts";
-import { type DataFormat, formatOf } from "../data-file.ts";
+import { formatOf } from "../data-file.ts";
 import type { BlockOfTable, BlocksOfFile, FileMeta, Manifest } from "../manifest/manifest.ts";
 import { type CompactionJob, type FilePlan, nextJob } from "./compaction-job.ts";
 import type { FileRequest, MergedFile, MergeTask } from "./merge-file.ts";
@@ -13,7 +13,6 @@ import { type CompactionLimits, planTable, type SeenTombstone, type TablePlan, t
 export interface CompactionReport {
   readonly inputBlocks: number;
   readonly outputFiles: number;
-  readonly formats: readonly DataFormat[];
   readonly rowCount: number;
   readonly inputBytes: number;
   readonly outputBytes: number;
@@ -25,7 +24,7 @@ export interface CompactorParts {
   readonly manifest: Manifest;
   readonly store: ObjectStore;
   readonly pins: Reclaimer;
-  readonly dataKey: (fileId: number, format: DataFormat) => string;
+  readonly ptKey: (fileId: number) => string;
   /** Where the worker reads the object of this key. */
   readonly objectSource: (key: string) => ObjectSource;
   /** The table as the catalog has it, its retention and the deletions that may still hide rows of it. */
@@ -209,7 +208,6 @@ export class Compactor {
     onCompacted({
       inputBlocks: removed.length - job.dropped.length,
       outputFiles: added.length,
-      formats: [...new Set(added.map(({ key }) => formatOf(key)))],
       rowCount: added.reduce((sum, { blocks }) => sum + blocks.reduce((rows, { rowCount }) => rows + rowCount, 0), 0),
       inputBytes: Math.round(removed.reduce((sum, each) => sum + share(each), 0)),
       outputBytes: added.reduce((sum, { bytes }) => sum + bytes, 0),
@@ -219,11 +217,11 @@ export class Compactor {
   }
 
   /** Null when no row is left. */
-  private async makeFile({ format, tasks }: FilePlan): Promise<FileMeta | null> {
-    const { manifest, store, dataKey, merge } = this.parts;
+  private async makeFile({ tasks }: FilePlan): Promise<FileMeta | null> {
+    const { manifest, store, ptKey, merge } = this.parts;
     const id = manifest.allocateFileId();
-    const key = dataKey(id, format);
-    const request = { format, tasks: tasks.map((task) => this.mergeTask(task)) };
+    const key = ptKey(id);
+    const request = { tasks: tasks.map((task) => this.mergeTask(task)) };
     const writer = await store.begin(key);
     try {
       const { bytes, blocks } = await merge(request, (piece) => writer.append(piece));
@@ -240,7 +238,7 @@ export class Compactor {
     }
   }
 
-  private mergeTask({ tableId, inputs, isFirst }: FilePlan["tasks"][number]): MergeTask {
+  private mergeTask({ tableId, inputs, isFirst, isClosed }: FilePlan["tasks"][number]): MergeTask {
     const { tableState, objectSource, nowMs } = this.parts;
     const { table, tombstones } = tableState(tableId, nowMs());
     const { databaseId } = inputs[0]!.block;
@@ -251,8 +249,8 @@ export class Compactor {
       block,
     }));
     // a table deleted since the plan was made: its rows go with the next one
-    const { name: tableName, columns } = table ?? { name: "", columns: [] };
-    return { databaseId, tableId, tableName, columns, tombstones, isFirst, inputs: blocks };
+    const { name: tableName } = table ?? { name: "" };
+    return { databaseId, tableId, tableName, tombstones, isFirst, isClosed, inputs: blocks };
   }
 
   /** There is space again, or no more: what waits for the other is done. */

@@ -14,13 +14,12 @@ import { ColumnType } from "../../model/rows/column.ts";
 import type { Tombstone } from "../../model/rows/tombstone.ts";
 import { openByteSource } from "../block/byte-source.ts";
 import type { DataBlock } from "../block/data-block.ts";
-import { type DataFormat, openDataFile } from "../data-file.ts";
+import { openDataFile } from "../data-file.ts";
 import { writePt } from "../pt/file.ts";
 import type { MergeLimits } from "./block-merge.ts";
 import { type BlockInput, type FileRequest, type MergedFile, type MergeTask, writeMergedFile } from "./merge-file.ts";
 
 const kernel = Kernel.create();
-const FORMATS: readonly DataFormat[] = ["pt", "parquet"];
 const TAGS = ALL_TYPES.filter(({ type }) => type === ColumnType.tag).sort((a, b) => a.id - b.id);
 
 /** A flushed file with the rows of one run; sequences are 10 n + 1 to 10 n + 10. */
@@ -38,24 +37,23 @@ const taskOf = (inputs: readonly BlockInput[], change: Partial<MergeTask> = {}):
   databaseId: 1,
   tableId: 7,
   tableName: "t",
-  columns: ALL_TYPES,
   tombstones: [],
   isFirst: true,
+  isClosed: false,
   inputs,
   ...change,
 });
 
 interface Written extends MergedFile {
   readonly file: Uint8Array<ArrayBuffer>;
-  readonly format: DataFormat;
 }
 
-async function write(format: DataFormat, tasks: FileRequest["tasks"], limits: Partial<MergeLimits> = {}): Promise<Written> {
+async function write(tasks: FileRequest["tasks"], limits: Partial<MergeLimits> = {}): Promise<Written> {
   const pieces: Uint8Array[] = [];
   const before = kernel.heap.usedBytes;
   const merged = await writeMergedFile(
     kernel,
-    { format, tasks },
+    { tasks },
     {
       write: (piece) => {
         pieces.push(piece);
@@ -68,7 +66,7 @@ async function write(format: DataFormat, tasks: FileRequest["tasks"], limits: Pa
   expect(kernel.heap.usedBytes).toBe(before);
   const file = new Uint8Array(Buffer.concat(pieces));
   expect(merged.bytes).toBe(file.length);
-  return { ...merged, file, format };
+  return { ...merged, file };
 }
 
 /** The rows of a block as a scan decodes them, page by page. */
@@ -94,10 +92,10 @@ function readBlock(block: DataBlock): TestRow[] {
   return rows;
 }
 
-function readAll({ file, format, blocks }: Written): TestRow[][] {
+function readAll({ file, blocks }: Written): TestRow[][] {
   // of a file without blocks nothing is kept
   if (blocks.length === 0) return [];
-  const open = openDataFile(kernel, openByteSource({ kind: "bytes", bytes: file }), format);
+  const open = openDataFile(kernel, openByteSource({ kind: "bytes", bytes: file }), "pt");
   expect(open.blockCount).toBe(blocks.length);
   const rows = blocks.map(({ index, rowCount, seriesCount }) => {
     const block = open.block(index);
@@ -146,132 +144,131 @@ function modelRows(runs: readonly (readonly TestRow[])[], tombstones: readonly T
 
 const SEED = Number(process.env["SEED"] ?? 1);
 
-for (const format of FORMATS) {
-  describe(`merging to ${format}`, () => {
-    const SHAPES: [name: string, rows: Parameters<typeof randomRows>[1], files: number, limits: Partial<MergeLimits>][] = [
-      ["one slice", { count: 200, times: 50, hosts: 5 }, 4, {}],
-      ["slices of some rows", { count: 400, times: 300, hosts: 9 }, 5, { sliceRows: 500 }],
-      ["slices smaller than a series", { count: 500, times: 5000, hosts: 1 }, 3, { sliceRows: 200 }],
-      ["many duplicates in small slices", { count: 600, times: 40, hosts: 1 }, 4, { sliceRows: 150 }],
-      ["one file", { count: 700, times: 1000, hosts: 3 }, 1, { sliceRows: 300 }],
-      ["many files", { count: 60, times: 1000, hosts: 40 }, 20, { sliceRows: 300 }],
-      ["little room for text", { count: 3000, times: 100_000, hosts: 9 }, 2, { sliceRows: 4096, textBytes: 200_000 }],
-    ];
-    test.each(SHAPES)(`%s (seed ${SEED})`, async (_, shape, files, limits) => {
-      const below = prng(SEED);
-      for (let round = 0; round < 4; round++) {
-        const runs = Array.from({ length: files }, () => randomRows(below, { ...shape, count: 1 + below(shape.count) }));
-        const inputs = runs.map((rows, n) => fileOf(rows, n));
-        const merged = await write(format, [taskOf(inputs)], limits);
-        expect(readAll(merged)).toEqual([modelRows(runs)]);
-      }
-    });
-
-    test(`deletions are applied to what they hide, and to nothing later (seed ${SEED})`, async () => {
-      const below = prng(SEED);
-      for (let round = 0; round < 20; round++) {
-        const runs = Array.from({ length: 4 }, () => randomRows(below, { count: 1 + below(300), times: 200, hosts: 4 }));
-        const tombstones = Array.from({ length: 1 + below(3) }, (__, i): Tombstone => {
-          const minNs = BigInt(below(150));
-          const tags = below(2) === 0 ? [] : [{ columnId: 1, values: [`host-${below(4)}`, below(3) === 0 ? null : "nobody"] }];
-          const range = below(3) === 0 ? ALL_TIME : { minNs, maxNs: minNs + BigInt(below(100)) };
-          return { id: i + 3, tableId: 7, sequence: below(5) * 10, range, tags };
-        });
-        const inputs = runs.map((rows, n) => fileOf(rows, n));
-        const merged = await write(format, [taskOf(inputs, { tombstones })], { sliceRows: 100 + below(400) });
-        const expected = modelRows(runs, tombstones);
-        expect(readAll(merged)).toEqual(expected.length === 0 ? [] : [expected]);
-        for (const block of merged.blocks) expect(block.appliedTombstone).toBe(tombstones.length + 2);
-      }
-    });
-
-    test("more than a page, and more than a group", async () => {
-      const hosts = 7;
-      const rowsOf = (from: number, count: number, step: number): TestRow[] =>
-        Array.from({ length: count }, (_, i) => ({
-          timeNs: BigInt(from + Math.floor(i / hosts) * step),
-          tags: { host: `host-${i % hosts}` },
-          fields: { i: BigInt(i), ...(i % 3 > 0 ? { f: i / 10 } : {}), ...(i % 50 === 0 ? { s: `text ${i} that is not short` } : {}) },
-        }));
-      const runs = [rowsOf(0, 13_000, 2), rowsOf(1, 9000, 2), rowsOf(0, 3000, 6)];
+describe("merging", () => {
+  const SHAPES: [name: string, rows: Parameters<typeof randomRows>[1], files: number, limits: Partial<MergeLimits>][] = [
+    ["one slice", { count: 200, times: 50, hosts: 5 }, 4, {}],
+    ["slices of some rows", { count: 400, times: 300, hosts: 9 }, 5, { sliceRows: 500 }],
+    ["slices smaller than a series", { count: 500, times: 5000, hosts: 1 }, 3, { sliceRows: 200 }],
+    ["many duplicates in small slices", { count: 600, times: 40, hosts: 1 }, 4, { sliceRows: 150 }],
+    ["one file", { count: 700, times: 1000, hosts: 3 }, 1, { sliceRows: 300 }],
+    ["many files", { count: 60, times: 1000, hosts: 40 }, 20, { sliceRows: 300 }],
+    ["little room for text", { count: 3000, times: 100_000, hosts: 9 }, 2, { sliceRows: 4096, textBytes: 200_000 }],
+  ];
+  test.each(SHAPES)(`%s (seed ${SEED})`, async (_, shape, files, limits) => {
+    const below = prng(SEED);
+    for (let round = 0; round < 4; round++) {
+      const runs = Array.from({ length: files }, () => randomRows(below, { ...shape, count: 1 + below(shape.count) }));
       const inputs = runs.map((rows, n) => fileOf(rows, n));
-      for (const limits of [{}, { sliceRows: 22_000 }]) {
-        const merged = await write(format, [taskOf(inputs)], limits);
-        expect(readAll(merged)).toEqual([modelRows(runs)]);
-        const open = openDataFile(kernel, openByteSource({ kind: "bytes", bytes: merged.file }), format);
-        const sizes = open.block(0).pages.map(({ rowCount }) => rowCount);
-        expect(Math.max(...sizes)).toBe(LIMITS.pageRowsMax);
-        for (const size of sizes.slice(0, -1)) expect(size % 64).toBe(0);
-        open.close();
-      }
-    });
-
-    test("pages of long text are smaller", async () => {
-      const rows = Array.from({ length: 200 }, (_, i): TestRow => ({ timeNs: BigInt(i), tags: {}, fields: { s: `${i} `.repeat(60_000) } }));
-      const runs = [rows.filter((_, i) => i % 2 === 0), rows.filter((_, i) => i % 2 === 1)];
-      const merged = await write(format, [taskOf(runs.map((part, n) => fileOf(part, n)))]);
-      const [found] = readAll(merged);
-      expect(found!.length).toBe(200);
-      expect(found!.every((row, i) => row.fields["s"] === rows[i]!.fields["s"])).toBe(true);
-      const open = openDataFile(kernel, openByteSource({ kind: "bytes", bytes: merged.file }), format);
-      expect(open.block(0).pages.length).toBeGreaterThan(2);
-      open.close();
-    });
-
-    test("what the manifest is told", async () => {
-      const row = (timeNs: bigint, host: string): TestRow => ({ timeNs, tags: { host }, fields: { i: 1n } });
-      const day = 86_400_000_000_000n;
-      const first = fileOf([row(-5n, "a"), row(-9n, "b")], 2);
-      const second = fileOf([row(-day, "a")], 3);
-      const { blocks } = await write(format, [taskOf([first, second])]);
-      expect(blocks).toEqual([
-        {
-          index: 0,
-          databaseId: 1,
-          tableId: 7,
-          dayStartNs: -day,
-          rowCount: 3,
-          seriesCount: 2,
-          minTimeNs: -day,
-          maxTimeNs: -5n,
-          seqMin: 21,
-          seqMax: 40,
-          unique: true,
-          columnIds: [0, 1, 3],
-          flushedMinMs: 1002,
-          flushedMaxMs: 2003,
-        },
-      ]);
-      const later = await write(format, [taskOf([first, second], { isFirst: false })]);
-      expect(later.blocks[0]!.unique).toBe(false);
-      const uniques = [first, second].map((input) => ({ ...input, block: { ...input.block, unique: true } }));
-      expect((await write(format, [taskOf(uniques, { isFirst: false })])).blocks[0]!.unique).toBe(true);
-    });
-
-    test("a merge of merges is the merge of all", async () => {
-      const below = prng(9);
-      const runs = Array.from({ length: 6 }, () => randomRows(below, { count: 300, times: 100, hosts: 6 }));
-      const inputs = runs.map((rows, n) => fileOf(rows, n));
-      const halves: Written[] = [];
-      for (const part of [inputs.slice(0, 3), inputs.slice(3)]) halves.push(await write(format, [taskOf(part)], { sliceRows: 200 }));
-      const again = halves.map(
-        ({ file, blocks }, i): BlockInput => ({ fileId: 100 + i, format, source: { kind: "bytes", bytes: file }, block: blocks[0]! }),
-      );
-      expect(readAll(await write(format, [taskOf(again)], { sliceRows: 333 }))).toEqual([modelRows(runs)]);
-    });
-
-    test("blocks whose series are out of order are refused", async () => {
-      const input = fileOf([{ timeNs: 1n, tags: { host: "a" }, fields: { i: 1n } }], 1);
-      const damaged = new Uint8Array((input.source as { bytes: Uint8Array }).bytes);
-      damaged[30]! ^= 0x55;
-      const before = kernel.heap.usedBytes;
-      const outcome = await write(format, [taskOf([{ ...input, source: { kind: "bytes", bytes: damaged } }])]).catch((error) => error);
-      expect(outcome).toBeInstanceOf(TsdbError);
-      expect(outcome.kind).toBe("corrupt_file");
-      expect(kernel.heap.usedBytes).toBe(before);
-    });
+      const merged = await write([taskOf(inputs)], limits);
+      expect(readAll(merged)).toEqual([modelRows(runs)]);
+    }
   });
-}
+
+  test(`deletions are applied to what they hide, and to nothing later (seed ${SEED})`, async () => {
+    const below = prng(SEED);
+    for (let round = 0; round < 20; round++) {
+      const runs = Array.from({ length: 4 }, () => randomRows(below, { count: 1 + below(300), times: 200, hosts: 4 }));
+      const tombstones = Array.from({ length: 1 + below(3) }, (__, i): Tombstone => {
+        const minNs = BigInt(below(150));
+        const tags = below(2) === 0 ? [] : [{ columnId: 1, values: [`host-${below(4)}`, below(3) === 0 ? null : "nobody"] }];
+        const range = below(3) === 0 ? ALL_TIME : { minNs, maxNs: minNs + BigInt(below(100)) };
+        return { id: i + 3, tableId: 7, sequence: below(5) * 10, range, tags };
+      });
+      const inputs = runs.map((rows, n) => fileOf(rows, n));
+      const merged = await write([taskOf(inputs, { tombstones })], { sliceRows: 100 + below(400) });
+      const expected = modelRows(runs, tombstones);
+      expect(readAll(merged)).toEqual(expected.length === 0 ? [] : [expected]);
+      for (const block of merged.blocks) expect(block.appliedTombstone).toBe(tombstones.length + 2);
+    }
+  });
+
+  test("more than a page, and more than a group", async () => {
+    const hosts = 7;
+    const rowsOf = (from: number, count: number, step: number): TestRow[] =>
+      Array.from({ length: count }, (_, i) => ({
+        timeNs: BigInt(from + Math.floor(i / hosts) * step),
+        tags: { host: `host-${i % hosts}` },
+        fields: { i: BigInt(i), ...(i % 3 > 0 ? { f: i / 10 } : {}), ...(i % 50 === 0 ? { s: `text ${i} that is not short` } : {}) },
+      }));
+    const runs = [rowsOf(0, 13_000, 2), rowsOf(1, 9000, 2), rowsOf(0, 3000, 6)];
+    const inputs = runs.map((rows, n) => fileOf(rows, n));
+    for (const limits of [{}, { sliceRows: 22_000 }]) {
+      const merged = await write([taskOf(inputs)], limits);
+      expect(readAll(merged)).toEqual([modelRows(runs)]);
+      const open = openDataFile(kernel, openByteSource({ kind: "bytes", bytes: merged.file }), "pt");
+      const sizes = open.block(0).pages.map(({ rowCount }) => rowCount);
+      expect(Math.max(...sizes)).toBe(LIMITS.pageRowsMax);
+      for (const size of sizes.slice(0, -1)) expect(size % 64).toBe(0);
+      open.close();
+    }
+  });
+
+  test("pages of long text are smaller", async () => {
+    const rows = Array.from({ length: 200 }, (_, i): TestRow => ({ timeNs: BigInt(i), tags: {}, fields: { s: `${i} `.repeat(60_000) } }));
+    const runs = [rows.filter((_, i) => i % 2 === 0), rows.filter((_, i) => i % 2 === 1)];
+    const merged = await write([taskOf(runs.map((part, n) => fileOf(part, n)))]);
+    const [found] = readAll(merged);
+    expect(found!.length).toBe(200);
+    expect(found!.every((row, i) => row.fields["s"] === rows[i]!.fields["s"])).toBe(true);
+    const open = openDataFile(kernel, openByteSource({ kind: "bytes", bytes: merged.file }), "pt");
+    expect(open.block(0).pages.length).toBeGreaterThan(2);
+    open.close();
+  });
+
+  test("what the manifest is told", async () => {
+    const row = (timeNs: bigint, host: string): TestRow => ({ timeNs, tags: { host }, fields: { i: 1n } });
+    const day = 86_400_000_000_000n;
+    const first = fileOf([row(-5n, "a"), row(-9n, "b")], 2);
+    const second = fileOf([row(-day, "a")], 3);
+    const { blocks } = await write([taskOf([first, second])]);
+    expect(blocks).toEqual([
+      {
+        index: 0,
+        databaseId: 1,
+        tableId: 7,
+        dayStartNs: -day,
+        rowCount: 3,
+        seriesCount: 2,
+        minTimeNs: -day,
+        maxTimeNs: -5n,
+        seqMin: 21,
+        seqMax: 40,
+        unique: true,
+        columnIds: [0, 1, 3],
+        flushedMinMs: 1002,
+        flushedMaxMs: 2003,
+      },
+    ]);
+    expect((await write([taskOf([first], { isClosed: true })])).blocks[0]!.closed).toBe(true);
+    const later = await write([taskOf([first, second], { isFirst: false })]);
+    expect(later.blocks[0]!.unique).toBe(false);
+    const uniques = [first, second].map((input) => ({ ...input, block: { ...input.block, unique: true } }));
+    expect((await write([taskOf(uniques, { isFirst: false })])).blocks[0]!.unique).toBe(true);
+  });
+
+  test("a merge of merges is the merge of all", async () => {
+    const below = prng(9);
+    const runs = Array.from({ length: 6 }, () => randomRows(below, { count: 300, times: 100, hosts: 6 }));
+    const inputs = runs.map((rows, n) => fileOf(rows, n));
+    const halves: Written[] = [];
+    for (const part of [inputs.slice(0, 3), inputs.slice(3)]) halves.push(await write([taskOf(part)], { sliceRows: 200 }));
+    const again = halves.map(
+      ({ file, blocks }, i): BlockInput => ({ fileId: 100 + i, format: "pt", source: { kind: "bytes", bytes: file }, block: blocks[0]! }),
+    );
+    expect(readAll(await write([taskOf(again)], { sliceRows: 333 }))).toEqual([modelRows(runs)]);
+  });
+
+  test("blocks whose series are out of order are refused", async () => {
+    const input = fileOf([{ timeNs: 1n, tags: { host: "a" }, fields: { i: 1n } }], 1);
+    const damaged = new Uint8Array((input.source as { bytes: Uint8Array }).bytes);
+    damaged[30]! ^= 0x55;
+    const before = kernel.heap.usedBytes;
+    const outcome = await write([taskOf([{ ...input, source: { kind: "bytes", bytes: damaged } }])]).catch((error) => error);
+    expect(outcome).toBeInstanceOf(TsdbError);
+    expect(outcome.kind).toBe("corrupt_file");
+    expect(kernel.heap.usedBytes).toBe(before);
+  });
+});
 
 test("a .pt file holds blocks of many tables and days", async () => {
   const below = prng(3);
@@ -280,10 +277,7 @@ test("a .pt file holds blocks of many tables and days", async () => {
     const inputs = runs.map((rows, n) => fileOf(rows, n)).map((input) => ({ ...input, fileId: i * 10 + input.fileId }));
     return { runs, task: taskOf(inputs, { tableId: 100 + i }) };
   });
-  const merged = await write(
-    "pt",
-    tasks.map(({ task }) => task),
-  );
+  const merged = await write(tasks.map(({ task }) => task));
   expect(readAll(merged)).toEqual(tasks.map(({ runs }) => modelRows(runs)));
   expect(merged.blocks.map(({ tableId }) => tableId)).toEqual(tasks.map(({ task }) => task.tableId));
 });
@@ -299,12 +293,12 @@ describe("format 1 of merged files", () => {
   const below = prng(2016);
   const runs = [0, 1, 2].map(() => randomRows(below, { count: 250, times: 300, hosts: 5 }));
 
-  test.each(FORMATS)("merged.%s", async (format) => {
+  test.each(["pt", "parquet"] as const)("merged.%s", async (format) => {
     const path = join(folder, `merged.${format}`);
     const json = join(folder, "merged.json");
-    if (process.env["UPDATE"] === "1" && !existsSync(path)) {
+    if (process.env["UPDATE"] === "1" && format === "pt" && !existsSync(path)) {
       // several groups, pages with and without absent values
-      const { file } = await write(format, [taskOf(runs.map((rows, n) => fileOf(rows, n)))], { sliceRows: 300 });
+      const { file } = await write([taskOf(runs.map((rows, n) => fileOf(rows, n)))], { sliceRows: 300 });
       writeFileSync(path, file);
       writeFileSync(
         json,

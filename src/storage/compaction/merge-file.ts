@@ -2,19 +2,15 @@
 // the maintenance worker, between flushes.
 import { ColumnCodec } from "../../kernel/codec/codec.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
-import { assert } from "../../model/assert.ts";
 import { ALL_TIME } from "../../model/query/scan.ts";
-import type { ColumnDef } from "../../model/rows/column.ts";
 import { joinOverlaps } from "../../model/rows/overlap-ranges.ts";
 import type { Tombstone } from "../../model/rows/tombstone.ts";
 import { DAY_NS } from "../../model/time/time-units.ts";
 import { type ObjectSource, openByteSource } from "../block/byte-source.ts";
 import type { DataFile } from "../block/data-block.ts";
 import { FileOutput } from "../block/file-output.ts";
-import type { MergeSink } from "../block/merge-sink.ts";
 import { type DataFormat, openDataFile } from "../data-file.ts";
 import type { BlockMeta } from "../manifest/manifest.ts";
-import { ParquetSink } from "../parquet/writer.ts";
 import { blockMeta } from "../pt/file.ts";
 import { encodeDirectory, encodeHeader, PT_VERSION_GROUPED, type PtGroupedBlock } from "../pt/format.ts";
 import { PtMergeSink } from "../pt/merge-writer.ts";
@@ -34,18 +30,18 @@ export interface MergeTask {
   readonly databaseId: number;
   readonly tableId: number;
   readonly tableName: string;
-  readonly columns: readonly ColumnDef[];
   /** Deletions that have not been applied to all files, ascending ids. */
   readonly tombstones: readonly Tombstone[];
   /** No rows of lower sequences are beside the inputs. */
   readonly isFirst: boolean;
+  /** The output is a closed day's run. */
+  readonly isClosed: boolean;
   /** In order of sequence. */
   readonly inputs: readonly BlockInput[];
 }
 
 /** A file to be made. Structured-cloneable. */
 export interface FileRequest {
-  readonly format: DataFormat;
   readonly tasks: readonly MergeTask[];
 }
 
@@ -78,7 +74,7 @@ export async function writeMergedFile(kernel: Kernel, request: FileRequest, { wr
     },
   };
   try {
-    const blocks = request.format === "pt" ? await writePtFile(writing, request.tasks) : await writeParquetFile(writing, request.tasks);
+    const blocks = await writeBlocks(writing, request.tasks);
     await output.end();
     return { bytes: output.bytes, blocks };
   } finally {
@@ -96,14 +92,15 @@ interface Writing {
   readonly pace: () => Promise<void>;
 }
 
-async function writePtFile(writing: Writing, tasks: readonly MergeTask[]): Promise<BlockMeta[]> {
-  const { kernel, codec, output } = writing;
+async function writeBlocks(writing: Writing, tasks: readonly MergeTask[]): Promise<BlockMeta[]> {
+  const { kernel, codec, output, files, limits, pace } = writing;
   const written: { block: PtGroupedBlock; task: MergeTask }[] = [];
   output.append(encodeHeader(PT_VERSION_GROUPED));
   for (const task of tasks) {
     const sink = new PtMergeSink(kernel, codec, output, identityOf(task));
     try {
-      await mergeInto(sink, task, writing);
+      const sources = task.inputs.map((input) => sourceOf(files, input));
+      await mergeBlocks(kernel, { sources, tombstones: task.tombstones, sink, pace, limits });
       if (sink.block !== null) written.push({ block: sink.block, task });
     } finally {
       sink.release();
@@ -111,25 +108,6 @@ async function writePtFile(writing: Writing, tasks: readonly MergeTask[]): Promi
   }
   output.append(encodeDirectory({ blocks: written.map(({ block }) => block) }, output.bytes, PT_VERSION_GROUPED));
   return written.map(({ block, task }, index) => ({ ...blockMeta(block, index), ...historyOf(task) }));
-}
-
-async function writeParquetFile(writing: Writing, tasks: readonly MergeTask[]): Promise<BlockMeta[]> {
-  const [task] = tasks;
-  assert(task !== undefined && tasks.length === 1, "a Parquet file is of one table and day");
-  const sink = new ParquetSink(writing.kernel, writing.codec, writing.output, identityOf(task), task.columns);
-  try {
-    await mergeInto(sink, task, writing);
-    if (sink.block === null) return [];
-    await sink.finish();
-    return [{ ...blockMeta(sink.block, 0), ...historyOf(task) }];
-  } finally {
-    sink.release();
-  }
-}
-
-async function mergeInto(sink: MergeSink, task: MergeTask, { kernel, files, limits, pace }: Writing): Promise<void> {
-  const sources = task.inputs.map((input) => sourceOf(files, input));
-  await mergeBlocks(kernel, { sources, tombstones: task.tombstones, sink, pace, limits });
 }
 
 function identityOf({ databaseId, tableId, tableName, inputs, isFirst }: MergeTask): BlockIdentity {
@@ -148,12 +126,13 @@ function identityOf({ databaseId, tableId, tableName, inputs, isFirst }: MergeTa
   };
 }
 
-function historyOf({ inputs, tombstones }: MergeTask) {
+function historyOf({ inputs, tombstones, isClosed }: MergeTask) {
   const last = tombstones.at(-1);
   return {
     flushedMinMs: Math.min(...inputs.map(({ block }) => block.flushedMinMs)),
     flushedMaxMs: Math.max(...inputs.map(({ block }) => block.flushedMaxMs)),
     ...(last === undefined ? {} : { appliedTombstone: last.id }),
+    ...(isClosed ? { closed: true as const } : {}),
   };
 }
 

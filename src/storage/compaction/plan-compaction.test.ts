@@ -21,7 +21,7 @@ interface TestRun {
   /** When its rows came. */
   first?: number;
   last?: number;
-  parquet?: boolean;
+  closed?: boolean;
   /** Blocks that it is cut into. */
   parts?: number;
   applied?: number;
@@ -30,7 +30,7 @@ interface TestRun {
 /** Blocks of runs in order of sequence: run i has the sequences 10 i + 1 to 10 i + 10. */
 function blocksOf(runs: readonly TestRun[], { tableId = 1, day = DAY, fileId = 1 } = {}): BlockOfTable[] {
   const dayStartNs = BigInt(day) * DAY_NS;
-  return runs.flatMap(({ rows, first = 0, last = first, parquet = false, parts = 1, applied }, i) =>
+  return runs.flatMap(({ rows, first = 0, last = first, closed = false, parts = 1, applied }, i) =>
     Array.from({ length: parts }, (_, index): BlockOfTable => {
       const block = {
         index,
@@ -48,14 +48,15 @@ function blocksOf(runs: readonly TestRun[], { tableId = 1, day = DAY, fileId = 1
         flushedMinMs: first,
         flushedMaxMs: last,
         ...(applied === undefined ? {} : { appliedTombstone: applied }),
+        ...(closed ? { closed } : {}),
       };
-      const key = `n/data/${i}.${parquet ? "parquet" : "pt"}`;
-      return { file: { id: fileId + i, key, bytes: 1, generation: parquet ? 2 : 0, blocks: [block] }, block };
+      const key = `n/data/${i}.pt`;
+      return { file: { id: fileId + i, key, bytes: 1, generation: closed ? 2 : 0, blocks: [block] }, block };
     }),
   );
 }
 
-const table = { name: "t", columns: [] };
+const table = { name: "t" };
 const stateOf = (blocks: readonly BlockOfTable[], change: Partial<TableState> = {}): TableState => ({
   tableId: 1,
   table,
@@ -66,8 +67,8 @@ const stateOf = (blocks: readonly BlockOfTable[], change: Partial<TableState> = 
 });
 
 /** What a task takes, as numbers of runs, and what it makes. */
-const told = ({ inputs, output, isResting }: CompactionTask) =>
-  `${inputs.map(({ block }) => Math.floor(block.seqMin / 10)).join(" ")} -> ${output}${isResting ? " (resting)" : ""}`;
+const told = ({ inputs, isClosed }: CompactionTask) =>
+  `${inputs.map(({ block }) => Math.floor(block.seqMin / 10)).join(" ")} -> ${isClosed ? "closed" : "merged"}`;
 
 const flushes = (count: number, rows = 1000, at: Partial<TestRun> = {}): TestRun[] =>
   Array.from({ length: count }, () => ({ rows, ...at }));
@@ -75,22 +76,22 @@ const flushes = (count: number, rows = 1000, at: Partial<TestRun> = {}): TestRun
 describe("an open day", () => {
   const CASES: [why: string, runs: TestRun[], tasks: string[]][] = [
     ["few runs wait", flushes(7), []],
-    ["eight of a size are merged", flushes(8), ["0 1 2 3 4 5 6 7 -> pt"]],
-    ["as many as there are", flushes(12), ["0 1 2 3 4 5 6 7 8 9 10 11 -> pt"]],
-    ["but no more than a merge takes", flushes(40), [`${Array.from({ length: 32 }, (_, i) => i).join(" ")} -> pt`]],
-    ["a large run at the front is left alone", [{ rows: 9000 }, ...flushes(8)], ["1 2 3 4 5 6 7 8 -> pt"]],
+    ["eight of a size are merged", flushes(8), ["0 1 2 3 4 5 6 7 -> merged"]],
+    ["as many as there are", flushes(12), ["0 1 2 3 4 5 6 7 8 9 10 11 -> merged"]],
+    ["but no more than a merge takes", flushes(40), [`${Array.from({ length: 32 }, (_, i) => i).join(" ")} -> merged`]],
+    ["a large run at the front is left alone", [{ rows: 9000 }, ...flushes(8)], ["1 2 3 4 5 6 7 8 -> merged"]],
     ["sizes that halve need no merge", [64, 32, 16, 8, 4, 2, 1].map((rows) => ({ rows })), []],
     ["a large run in the middle parts the neighbours", [...flushes(5), { rows: 9_000_000 }, ...flushes(5)], []],
     ["what is as good as merged waits", flushes(32, 9_000_000), []],
-    ["unless there are too many", flushes(33, 9_000_000), [`${Array.from({ length: 32 }, (_, i) => i).join(" ")} -> pt`]],
+    ["unless there are too many", flushes(33, 9_000_000), [`${Array.from({ length: 32 }, (_, i) => i).join(" ")} -> merged`]],
     [
       "the cheapest of too many",
       [{ rows: 9e6 }, ...flushes(7, 8e6), ...flushes(8, 6e6), ...flushes(18, 9e6)],
-      ["8 9 10 11 12 13 14 15 -> pt"],
+      ["8 9 10 11 12 13 14 15 -> merged"],
     ],
-    ["the smaller ones first", [...flushes(8, 8000), ...flushes(8)], ["8 9 10 11 12 13 14 15 -> pt"]],
-    ["the parts of a run stay together", [...flushes(7), { rows: 1000, parts: 3 }], ["0 1 2 3 4 5 6 7 7 7 -> pt"]],
-    ["on top of a Parquet file", [{ rows: 5000, parquet: true }, ...flushes(8)], ["1 2 3 4 5 6 7 8 -> pt"]],
+    ["the smaller ones first", [...flushes(8, 8000), ...flushes(8)], ["8 9 10 11 12 13 14 15 -> merged"]],
+    ["the parts of a run stay together", [...flushes(7), { rows: 1000, parts: 3 }], ["0 1 2 3 4 5 6 7 7 7 -> merged"]],
+    ["on top of a closed run", [{ rows: 5000, closed: true }, ...flushes(8)], ["1 2 3 4 5 6 7 8 -> merged"]],
   ];
   test.each(CASES)("%s", (_, runs, tasks) => {
     expect(planTable(stateOf(blocksOf(runs)), CLOSED - 1, LIMITS).tasks.map(told)).toEqual(tasks);
@@ -100,12 +101,12 @@ describe("an open day", () => {
 describe("a closed day", () => {
   const NOW = CLOSED + DAY_MS;
   const big = 1_000_000;
-  const base: TestRun = { rows: big, parquet: true };
+  const base: TestRun = { rows: big, closed: true };
   const CASES: [why: string, runs: TestRun[], tasks: string[]][] = [
-    ["one Parquet file is what it shall be", [base], []],
+    ["one closed run is what it shall be", [base], []],
     ["its runs become one", flushes(3, big), ["0 1 2 -> closed"]],
     ["a single run too", flushes(1, big), ["0 -> closed"]],
-    ["a small single run may rest", flushes(1, 100), ["0 -> closed (resting)"]],
+    ["a small single run too", flushes(1, 100), ["0 -> closed"]],
     ["not while rows come in", flushes(3, big, { first: NOW - 59_999 }), []],
     ["a minute after the last", flushes(3, big, { first: NOW - 60_000 }), ["0 1 2 -> closed"]],
     ["rows that have come for an hour do not hold it up", [{ rows: big, first: NOW - HOUR, last: NOW }], ["0 -> closed"]],
@@ -117,7 +118,7 @@ describe("a closed day", () => {
     [
       "a huge day is not rewritten every hour",
       [
-        { rows: 5e7, parquet: true },
+        { rows: 5e7, closed: true },
         { rows: 1, first: NOW - 4.9 * HOUR },
       ],
       [],
@@ -125,7 +126,7 @@ describe("a closed day", () => {
     [
       "but every few",
       [
-        { rows: 5e7, parquet: true },
+        { rows: 5e7, closed: true },
         { rows: 1, first: NOW - 5 * HOUR },
       ],
       ["0 1 -> closed"],
@@ -133,15 +134,15 @@ describe("a closed day", () => {
     [
       "once a day at least",
       [
-        { rows: 4e8, parquet: true },
+        { rows: 4e8, closed: true },
         { rows: 1, first: NOW - 24 * HOUR },
       ],
       ["0 1 -> closed"],
     ],
     ["a day that no block can hold is cut", flushes(3, 2e8), ["0 1 -> closed"]],
-    ["between runs", [{ rows: 4e8, parquet: true }, ...flushes(2, 2e8)], ["1 2 -> closed"]],
-    ["and left then", [4e8, 4e8].map((rows) => ({ rows, parquet: true })), []],
-    ["many waiting runs are merged meanwhile", [base, ...flushes(8, 10, { first: NOW })], ["1 2 3 4 5 6 7 8 -> pt"]],
+    ["between runs", [{ rows: 4e8, closed: true }, ...flushes(2, 2e8)], ["1 2 -> closed"]],
+    ["and left then", [4e8, 4e8].map((rows) => ({ rows, closed: true })), []],
+    ["many waiting runs are merged meanwhile", [base, ...flushes(8, 10, { first: NOW })], ["1 2 3 4 5 6 7 8 -> merged"]],
   ];
   test.each(CASES)("%s", (_, runs, tasks) => {
     expect(planTable(stateOf(blocksOf(runs)), NOW, LIMITS).tasks.map(told)).toEqual(tasks);
@@ -149,7 +150,7 @@ describe("a closed day", () => {
 
   test("too many runs to read at once: neighbours first", () => {
     const [task] = planTable(stateOf(blocksOf([{ rows: 99_999 }, ...flushes(40)])), NOW, LIMITS).tasks;
-    expect(told(task!)).toBe(`${Array.from({ length: 32 }, (_, i) => i + 1).join(" ")} -> pt`);
+    expect(told(task!)).toBe(`${Array.from({ length: 32 }, (_, i) => i + 1).join(" ")} -> merged`);
   });
 
   test("the hour before it is closed counts to the next look", () => {
@@ -163,7 +164,7 @@ describe("a closed day", () => {
 
   test("days are planned each by itself", () => {
     const blocks = [...blocksOf(flushes(8), { day: DAY + 2 }), ...blocksOf(flushes(2, big), { day: DAY })];
-    expect(planTable(stateOf(blocks), NOW, LIMITS).tasks.map(told)).toEqual(["0 1 2 3 4 5 6 7 -> pt", "0 1 -> closed"]);
+    expect(planTable(stateOf(blocks), NOW, LIMITS).tasks.map(told)).toEqual(["0 1 2 3 4 5 6 7 -> merged", "0 1 -> closed"]);
   });
 
   test("a run is the first when nothing is before it", () => {
@@ -182,7 +183,7 @@ describe("rows that do not exist any more", () => {
     seenMs,
   });
   const runs: TestRun[] = [
-    { rows: 100_000, parquet: true },
+    { rows: 100_000, closed: true },
     { rows: 1, first: NOW },
   ];
   const tags = [{ columnId: 1, values: ["a"] }];
@@ -191,11 +192,11 @@ describe("rows that do not exist any more", () => {
     ["past their retention to the last", { retentionMinNs: start + DAY_NS - 999n }, [0, 1], []],
     ["the last row is not past it", { retentionMinNs: start + DAY_NS - 1000n }, [], []],
     ["deleted as a whole, but for later ones", { tombstones: [tombstone()] }, [0], []],
-    ["a deletion of some series is applied", { tombstones: [tombstone({ tags })] }, [], ["0 -> parquet"]],
-    ["and of some time", { tombstones: [tombstone({ range: { minNs: start, maxNs: start + 5000n } })] }, [], ["0 -> parquet"]],
+    ["a deletion of some series is applied", { tombstones: [tombstone({ tags })] }, [], ["0 -> closed"]],
+    ["and of some time", { tombstones: [tombstone({ range: { minNs: start, maxNs: start + 5000n } })] }, [], ["0 -> closed"]],
     ["after a while", { tombstones: [tombstone({ tags }, NOW - 10 * MINUTE + 1)] }, [], []],
     ["where there is something to hide", { tombstones: [tombstone({ tags, sequence: 9 })] }, [], []],
-    ["everywhere", { tombstones: [tombstone({ tags, sequence: 20 })] }, [], ["0 -> parquet"]],
+    ["everywhere", { tombstones: [tombstone({ tags, sequence: 20 })] }, [], ["0 -> closed"]],
     ["at another time", { tombstones: [tombstone({ range: { minNs: start + DAY_NS, maxNs: start + 2n * DAY_NS } })] }, [], []],
   ];
   test.each(CASES)("%s", (_, change, dropped, tasks) => {
@@ -205,16 +206,16 @@ describe("rows that do not exist any more", () => {
   });
 
   test("a deletion is applied once", () => {
-    const done = [{ rows: 100_000, parquet: true, applied: 5 }];
+    const done = [{ rows: 100_000, closed: true, applied: 5 }];
     expect(planTable(stateOf(blocksOf(done), { tombstones: [tombstone({ tags })] }), NOW, LIMITS).tasks).toEqual([]);
-    const before = [{ rows: 100_000, parquet: true, applied: 4 }];
+    const before = [{ rows: 100_000, closed: true, applied: 4 }];
     expect(planTable(stateOf(blocksOf(before), { tombstones: [tombstone({ tags })] }), NOW, LIMITS).tasks).toHaveLength(1);
   });
 
   test("the next look is when the retention or a deletion's time has come", () => {
-    const retained = planTable(stateOf(blocksOf([{ rows: 1e6, parquet: true }]), { retentionMinNs: start }), NOW, LIMITS);
+    const retained = planTable(stateOf(blocksOf([{ rows: 1e6, closed: true }]), { retentionMinNs: start }), NOW, LIMITS);
     expect(retained.dueMs).toBe(NOW + DAY_MS);
-    const deleted = planTable(stateOf(blocksOf([{ rows: 1e6, parquet: true }]), { tombstones: [tombstone({ tags }, NOW)] }), NOW, LIMITS);
+    const deleted = planTable(stateOf(blocksOf([{ rows: 1e6, closed: true }]), { tombstones: [tombstone({ tags }, NOW)] }), NOW, LIMITS);
     expect(deleted.dueMs).toBe(NOW + 10 * MINUTE);
   });
 });
@@ -225,12 +226,12 @@ describe("jobs", () => {
     planTable(stateOf(blocksOf(runs, { tableId }), { tableId, ...change }), NOW, LIMITS);
   const jobOf = (plans: ReturnType<typeof planOf>[]) => {
     const job = nextJob(plans, LIMITS);
-    return job?.files.map(({ format, tasks }) => `${format}: ${tasks.map(({ tableId }) => tableId).join(" ")}`);
+    return job?.files.map(({ tasks }) => tasks.map(({ tableId }) => tableId).join(" "));
   };
   const many = (count: number, runs: readonly TestRun[]) => Array.from({ length: count }, (_, i) => planOf(runs, i + 1));
 
   test("nothing to do", () => {
-    expect(nextJob([planOf([{ rows: 1e6, parquet: true }])], LIMITS)).toBeNull();
+    expect(nextJob([planOf([{ rows: 1e6, closed: true }])], LIMITS)).toBeNull();
   });
 
   test("what is gone goes first, and costs no file", () => {
@@ -239,19 +240,21 @@ describe("jobs", () => {
     expect(job.dropped.map(({ block }) => block.tableId)).toEqual([2, 2]);
   });
 
-  test("few tables: a Parquet file each, small ones too", () => {
-    expect(jobOf(many(3, flushes(2, 100)))).toEqual(["parquet: 1", "parquet: 2", "parquet: 3"]);
-    expect(jobOf(many(3, flushes(1, 100)))).toEqual(["parquet: 1", "parquet: 2", "parquet: 3"]);
+  test("closed days of few rows share a file, larger ones have one each", () => {
+    expect(jobOf(many(3, flushes(2, 100)))).toEqual(["1 2 3"]);
+    expect(jobOf(many(3, flushes(1, 100)))).toEqual(["1 2 3"]);
+    expect(jobOf([...many(2, flushes(2, 5e5)), planOf(flushes(2, 32_767), 70), planOf(flushes(2, 32_768), 71)])).toEqual([
+      "71",
+      "1",
+      "2",
+      "70",
+    ]);
+    expect(jobOf(many(3, [{ rows: 100, closed: true }]))).toBeUndefined();
   });
 
-  test("many small tables share a file, once", () => {
-    const all = Array.from({ length: 65 }, (_, i) => i + 1).join(" ");
-    expect(jobOf(many(65, flushes(2, 100)))).toEqual([`pt: ${all}`]);
-    expect(jobOf(many(65, flushes(1, 100)))).toBeUndefined();
-    // among them a large one, and one that has got late rows
-    const mixed = [...many(65, flushes(1, 100)), planOf(flushes(2, 1e6), 70), planOf(flushes(2, 100), 71)];
-    expect(jobOf(mixed)).toEqual(["pt: 71"]);
-    expect(jobOf(mixed.slice(0, -1))).toEqual(["parquet: 70"]);
+  test("what is to be merged again does not share a file with what is closed", () => {
+    const open = planTable(stateOf(blocksOf(flushes(8), { tableId: 9, day: DAY + 2 }), { tableId: 9 }), NOW, LIMITS);
+    expect(jobOf([...many(2, flushes(2, 100)), open])).toEqual(["9", "1 2"]);
   });
 
   test("tables of an open day share a file", () => {
@@ -264,17 +267,14 @@ describe("jobs", () => {
   test("a job has so many blocks: some files are better than a stall", () => {
     const plans = many(600, flushes(8, 100));
     const job = nextJob(plans, LIMITS)!;
-    expect(job.files.map(({ format, tasks }) => [format, tasks.length])).toEqual([["pt", 250]]);
+    expect(job.files.map(({ tasks }) => tasks.length)).toEqual([250]);
     const gone = nextJob([planOf(flushes(3000, 1), 1, { table: undefined })], LIMITS)!;
     expect(gone.dropped.length).toBe(2000);
   });
 
   test("a job has so many rows, or one task", () => {
-    expect(jobOf([planOf(flushes(2, 1.5e6), 1), planOf(flushes(2, 1e6), 2), planOf(flushes(2, 1e6), 3)])).toEqual([
-      "parquet: 2",
-      "parquet: 3",
-    ]);
-    expect(jobOf([planOf(flushes(2, 1e8), 1), planOf(flushes(2, 2e8), 2)])).toEqual(["parquet: 1"]);
+    expect(jobOf([planOf(flushes(2, 1.5e6), 1), planOf(flushes(2, 1e6), 2), planOf(flushes(2, 1e6), 3)])).toEqual(["2", "3"]);
+    expect(jobOf([planOf(flushes(2, 1e8), 1), planOf(flushes(2, 2e8), 2)])).toEqual(["1"]);
   });
 });
 
@@ -297,15 +297,15 @@ class Played {
       const plan = planTable(stateOf(blocksOf(this.runs, { day })), nowMs, LIMITS);
       const job = nextJob([plan], LIMITS);
       if (job === null) return;
-      const [{ format, tasks } = { format: "pt", tasks: [] }] = job.files;
-      const numbers = tasks[0]!.inputs.map(({ block }) => Math.floor(block.seqMin / 10));
+      const [task] = job.files[0]!.tasks;
+      const numbers = task!.inputs.map(({ block }) => Math.floor(block.seqMin / 10));
       const taken = numbers.map((n) => this.runs[n]!);
       const merged = {
         rows: taken.reduce((sum, { rows }) => sum + rows, 0),
         first: Math.min(...taken.map(({ first }) => first)),
         last: Math.max(...taken.map(({ last }) => last)),
         written: Math.max(...taken.map(({ written }) => written)) + 1,
-        parquet: format === "parquet",
+        closed: task!.isClosed,
       };
       this.rewritten += merged.rows;
       this.jobs += 1;
@@ -322,7 +322,7 @@ describe("played through", () => {
       if (now < start + DAY_MS) played.flush(10_000, now);
       played.compact(now);
     }
-    expect(played.runs).toMatchObject([{ parquet: true, rows: 1_440_000 }]);
+    expect(played.runs).toMatchObject([{ closed: true, rows: 1_440_000 }]);
     expect(played.runs[0]!.written).toBeLessThanOrEqual(4);
     expect(played.rewritten / played.flushed).toBeLessThanOrEqual(3);
     expect(played.runsMax).toBeLessThanOrEqual(24);
@@ -362,7 +362,7 @@ describe("played through", () => {
       if (now < start + 10 * MINUTE) played.flush(500_000, now);
       played.compact(now);
     }
-    expect(played.runs).toMatchObject([{ parquet: true, rows: 60_000_000 }]);
+    expect(played.runs).toMatchObject([{ closed: true, rows: 60_000_000 }]);
     expect(played.rewritten / played.flushed).toBeLessThanOrEqual(2.5);
   });
 });

@@ -3,14 +3,13 @@
 // Blocks of one table, day and range of sequences are a run. Runs of a table and day are ordered by their sequences, and only
 // neighbours may be merged: otherwise "the later write wins" would no longer be decided by a run's sequences. While a day is open its
 // runs are merged as soon as many of like size are neighbours, so each merge makes its rows part of a run several times as large and a
-// row is rewritten a few times at most. A day is closed some hours after its end. Then all its runs become one Parquet file; rows that
-// come later stay a run on top of it until there are many of them or they are old.
+// row is rewritten a few times at most. A day is closed some hours after its end. Then all its runs become one, and are marked as closed;
+// rows
+// that come later stay a run on top of it until there are many of them or they are old.
 
 import { ALL_TIME } from "../../model/query/scan.ts";
-import type { ColumnDef } from "../../model/rows/column.ts";
 import { canHide, type Tombstone } from "../../model/rows/tombstone.ts";
 import { DAY_NS } from "../../model/time/time-units.ts";
-import { type DataFormat, formatOf } from "../data-file.ts";
 import type { BlockOfTable } from "../manifest/manifest.ts";
 
 export interface CompactionLimits {
@@ -35,9 +34,8 @@ export interface CompactionLimits {
   readonly lateMs: number;
   readonly lateRowsPerWait: number;
   readonly lateWaitsMax: number;
-  /** A table's day of fewer rows is small. When more than `smallTablesMax` tables have a small one, they share a `.pt` file. */
+  /** A closed day of fewer rows shares a file with those of other tables. */
   readonly smallRows: number;
-  readonly smallTablesMax: number;
   /** Tasks are joined to one job up to so many rows, and blocks: the main thread handles a job's blocks in one go. */
   readonly jobRowsMax: number;
   readonly jobBlocksMax: number;
@@ -61,7 +59,6 @@ export const COMPACTION_LIMITS: CompactionLimits = {
   lateRowsPerWait: 10_000_000,
   lateWaitsMax: 24,
   smallRows: 65_536,
-  smallTablesMax: 64,
   jobRowsMax: 4_000_000,
   jobBlocksMax: 2000,
   tombstoneMs: 600_000,
@@ -80,7 +77,7 @@ export const COMPACT_EVERYTHING: CompactionLimits = {
 export interface TableState {
   readonly tableId: number;
   /** Undefined: the table is deleted. */
-  readonly table: { readonly name: string; readonly columns: readonly ColumnDef[] } | undefined;
+  readonly table: { readonly name: string } | undefined;
   readonly blocks: readonly BlockOfTable[];
   /** Rows before it are past their retention. */
   readonly retentionMinNs: bigint;
@@ -100,10 +97,8 @@ export interface CompactionTask {
   /** In order of sequence. */
   readonly inputs: readonly BlockOfTable[];
   readonly rowCount: number;
-  /** What the run is to be; "closed" lets the number of small tables decide. */
-  readonly output: DataFormat | "closed";
-  /** True: nothing is gained by the task alone, but a small closed day that few tables have shall be Parquet. */
-  readonly isResting: boolean;
+  /** The run is all that there is of a closed day, or as much as a block may hold. */
+  readonly isClosed: boolean;
   /** The run has no rows of lower sequences beside it, so all its rows are unique. */
   readonly isFirst: boolean;
 }
@@ -123,7 +118,7 @@ interface PlannedRun {
   rowCount: number;
   flushedMinMs: number;
   flushedMaxMs: number;
-  isParquet: boolean;
+  isClosed: boolean;
 }
 
 /** The tasks of one table. Pure. */
@@ -173,18 +168,17 @@ function isGone({ block }: BlockOfTable, { retentionMinNs, tombstones }: TableSt
 function runsOf(blocks: readonly BlockOfTable[]): PlannedRun[] {
   const runs: PlannedRun[] = [];
   for (const each of blocks.toSorted((a, b) => a.block.seqMin - b.block.seqMin || a.block.index - b.block.index)) {
-    const { seqMin, rowCount, flushedMinMs, flushedMaxMs } = each.block;
+    const { seqMin, rowCount, flushedMinMs, flushedMaxMs, closed: isClosed = false } = each.block;
     const last = runs.at(-1);
-    const isParquet = formatOf(each.file.key) === "parquet";
     if (last?.seqMin !== seqMin) {
-      runs.push({ seqMin, blocks: [each], rowCount, flushedMinMs, flushedMaxMs, isParquet });
+      runs.push({ seqMin, blocks: [each], rowCount, flushedMinMs, flushedMaxMs, isClosed });
       continue;
     }
     last.blocks.push(each);
     last.rowCount += rowCount;
     last.flushedMinMs = Math.min(last.flushedMinMs, flushedMinMs);
     last.flushedMaxMs = Math.max(last.flushedMaxMs, flushedMaxMs);
-    last.isParquet &&= isParquet;
+    last.isClosed &&= isClosed;
   }
   return runs;
 }
@@ -195,25 +189,24 @@ function planDay(
   clock: DueClock,
   limits: CompactionLimits,
 ): CompactionTask[] {
-  const task = (from: number, end: number, output: CompactionTask["output"], isResting = false): CompactionTask => {
+  const task = (from: number, end: number, isClosed: boolean): CompactionTask => {
     const inputs = runs.slice(from, end).flatMap(({ blocks }) => blocks);
-    return { tableId: state.tableId, dayStartNs, inputs, rowCount: rowsOf(runs.slice(from, end)), output, isResting, isFirst: from === 0 };
+    return { tableId: state.tableId, dayStartNs, inputs, rowCount: rowsOf(runs.slice(from, end)), isClosed, isFirst: from === 0 };
   };
   const endMs = Number((dayStartNs + DAY_NS) / 1_000_000n);
-  const isClosed = clock.hasCome(endMs + limits.closeAfterMs);
-  for (const { from, end } of isClosed ? partsOf(runs, limits) : []) {
+  const isOver = clock.hasCome(endMs + limits.closeAfterMs);
+  for (const { from, end } of isOver ? partsOf(runs, limits) : []) {
     const part = runs.slice(from, end);
-    const isSingle = part.length === 1;
-    if ((isSingle && part[0]!.isParquet) || !shouldClose(part, clock, limits)) continue;
-    if (part.length <= limits.mergeRunsMax) return [task(from, end, "closed", isSingle && part[0]!.rowCount < limits.smallRows)];
+    if ((part.length === 1 && part[0]!.isClosed) || !shouldClose(part, clock, limits)) continue;
+    if (part.length <= limits.mergeRunsMax) return [task(from, end, true)];
     // too many to read at once: the smallest neighbours first
     const first = from + smallestWindow(part, limits.mergeRunsMax);
-    return [task(first, first + limits.mergeRunsMax, "pt")];
+    return [task(first, first + limits.mergeRunsMax, false)];
   }
   const window = mergeWindow(runs, limits);
-  if (window !== null) return [task(window.from, window.end, "pt")];
+  if (window !== null) return [task(window.from, window.end, false)];
   const old = runs.findIndex(({ blocks }) => blocks.some(({ block }) => hasOldTombstone(block, state, clock, limits)));
-  return old < 0 ? [] : [task(old, old + 1, runs[old]!.isParquet ? "parquet" : "pt")];
+  return old < 0 ? [] : [task(old, old + 1, runs[old]!.isClosed)];
 }
 
 /** A day in parts that a block may hold: one, unless it is huge. */
@@ -232,9 +225,9 @@ function partsOf(runs: readonly PlannedRun[], { blockRowsMax }: CompactionLimits
   return parts;
 }
 
-/** Whether a closed day, or a part of it, shall become one file now. */
+/** Whether a day that is over, or a part of it, is to become one run now. */
 function shouldClose(runs: readonly PlannedRun[], clock: DueClock, limits: CompactionLimits): boolean {
-  const late = runs.filter(({ isParquet }) => !isParquet);
+  const late = runs.filter(({ isClosed }) => !isClosed);
   const closedRows = rowsOf(runs) - rowsOf(late);
   const lateRows = rowsOf(late);
   const waits = Math.min(limits.lateWaitsMax, Math.max(1, closedRows / limits.lateRowsPerWait));
@@ -268,7 +261,7 @@ function* windows(runs: readonly PlannedRun[], { mergeRunsMin, mergeRunsMax, blo
   for (let from = 0; from < runs.length; from++) {
     let total = 0;
     let largest = 0;
-    for (let end = from + 1; end <= Math.min(runs.length, from + mergeRunsMax) && !runs[end - 1]!.isParquet; end++) {
+    for (let end = from + 1; end <= Math.min(runs.length, from + mergeRunsMax) && !runs[end - 1]!.isClosed; end++) {
       total += runs[end - 1]!.rowCount;
       largest = Math.max(largest, runs[end - 1]!.rowCount);
       if (total > blockRowsMax) break;

@@ -29,6 +29,8 @@ export interface BlockMeta {
   readonly flushedMaxMs: number;
   /** All tombstones of the table up to this id were applied when the block was written; absent = none. */
   readonly appliedTombstone?: number;
+  /** Compaction wrote the block of a day that was over: all rows that the table had of it then, or as many as a block may hold. */
+  readonly closed?: true;
 }
 
 /** A data file. `blocks` are those that are part of the data, in the order of the file's own directory. */
@@ -82,6 +84,7 @@ function readBlock(what: string, value: unknown, position: number): BlockMeta {
     flushedMinMs: count("flushedMinMs", 0),
     flushedMaxMs: count("flushedMaxMs", 0),
     ...(block["appliedTombstone"] === undefined ? {} : { appliedTombstone: count("appliedTombstone") }),
+    ...(block["closed"] !== undefined && readBoolean(`${what}.closed`, block["closed"]) ? { closed: true } : {}),
   };
 }
 

@@ -1,6 +1,6 @@
 // The manifest over its log: commits, visibility, restarts, contradictions, faults, and a file of the first release.
 import { describe, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { kindOf } from "../../../test/conformance/object-store.ts";
 import { faultLoop } from "../../../test/support/faulty-disk.ts";
 import { prng } from "../../../test/support/prng.ts";
@@ -285,6 +285,19 @@ describe("manifest", () => {
     const entry = { added: files, removed: [], removedBlocks: [], flushedSequence: 5 };
     const written = encodeEntry({ kind: "manifest", first: 1, operations: [entryToJson(entry)] });
     if (process.env["UPDATE"] === "1") writeFileSync(golden, written);
+    const kept = new Uint8Array(readFileSync(golden));
+    expect(written).toEqual(kept);
+    const store = new MemoryObjectStore();
+    await store.put(`${keys.manifest}/log/${numberedName(1)}.json`, kept);
+    expect([...(await open(store)).files()]).toEqual(files);
+  });
+
+  test("blocks of closed days, as they were first written", async () => {
+    const golden = `${import.meta.dir}/../../../test/golden/format-v1/manifest-entry-closed.json`;
+    const files = [file(1, [{ ...block(1, 19_701n), closed: true as const }, block(1, 19_703n)], 1)];
+    const entry = { added: files, removed: [], removedBlocks: [], flushedSequence: 5 };
+    const written = encodeEntry({ kind: "manifest", first: 1, operations: [entryToJson(entry)] });
+    if (process.env["UPDATE"] === "1" && !existsSync(golden)) writeFileSync(golden, written);
     const kept = new Uint8Array(readFileSync(golden));
     expect(written).toEqual(kept);
     const store = new MemoryObjectStore();

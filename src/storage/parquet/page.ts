@@ -1,6 +1,6 @@
 // The head of a Parquet page as this program writes them: a Thrift struct, whose unknown fields are skipped. Nothing is trusted: whatever
 // does not fit is an error.
-import { ThriftType } from "./thrift-writer.ts";
+import { ThriftType } from "../../encode/parquet/thrift.ts";
 
 export interface PageHead {
   readonly type: number;

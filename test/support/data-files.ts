@@ -1,0 +1,42 @@
+// What lies in a data folder: data files as a flush left them, or as compaction wrote them. Read from the files alone, so that the server
+// may run meanwhile.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { PT_VERSION_GROUPED, parseDirectory } from "../../src/storage/pt/format.ts";
+
+/** A data file: its name, the tables and days of its blocks, and whether it was flushed or is what a merge made. */
+export interface DataFileInfo {
+  readonly name: string;
+  readonly kind: "flushed" | "merged";
+  /** One text for each block: its table and day. */
+  readonly blocks: readonly string[];
+}
+
+/** Those that are whole; a file that goes meanwhile may be missing. */
+export function dataFiles(dataDir: string): DataFileInfo[] {
+  return readdirSync(dataDir, { recursive: true })
+    .map(String)
+    .filter((name) => /\/data\/\d+\.pt$/.test(name))
+    .sort()
+    .flatMap((name) => read(dataDir, name) ?? []);
+}
+
+/** Every block of the folder is what compaction makes of a day: merged, and the only one of its table and day. */
+export function isCompacted(dataDir: string): boolean {
+  const files = dataFiles(dataDir);
+  const blocks = files.flatMap((file) => file.blocks);
+  return files.length > 0 && files.every(({ kind }) => kind === "merged") && new Set(blocks).size === blocks.length;
+}
+
+function read(dataDir: string, name: string): DataFileInfo | null {
+  let bytes: Uint8Array;
+  try {
+    bytes = readFileSync(join(dataDir, name));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+  const version = new DataView(bytes.buffer, bytes.byteOffset).getUint32(8, true);
+  const blocks = parseDirectory(bytes, name).blocks.map(({ tableId, day }) => `${tableId} ${day}`);
+  return { name, kind: version === PT_VERSION_GROUPED ? "merged" : "flushed", blocks };
+}
