@@ -155,7 +155,7 @@ sqlSuite(
   [
     [
       "SELECT -n, -(n + 1), -(n * n), -max(n), -sum(n), -coalesce(n, 0), -(n / 2) FROM sizes GROUP BY n",
-      [[-7n, "-8", -49n, -7n, -7n, -7n, "-3.5000"]],
+      [[-7n, "-8", -49n, -7n, -7n, "-7", "-3.5000"]],
     ],
     [
       "SELECT -(CASE WHEN i < 0 THEN n END), -(SELECT n FROM sizes), -first_value(n ORDER BY time) FROM sizes GROUP BY n, i",

@@ -16,23 +16,18 @@ export const DIFFERENT: readonly Difference[] = [
   ["cast-207", "times of day end at the microsecond"],
   ["str-333", "an empty text to be replaced occurs nowhere"],
   ["err-068", "eras are answered"],
+  ["err-088", "integers without a sign have negatives"],
+  ["err-207", "months are no units of date_bin_wallclock, as its documentation says"],
 ];
 
 /** To be done, by prefix: what is no longer different leaves the list. */
 const OPEN_NUMBERS: readonly (readonly [prefix: string, ...numbers: string[]])[] = [
   ["typeof", "046 047 058 071 088 113"],
-  ["cast", "283 305 327 328 331"],
   ["math", "281 362 363"],
-  ["cond", "009 022 024 080"],
   ["time", "143 181 221 235 268"],
   ["gap", "016 022 026"],
   ["agg", "396"],
-  ["arr", "115 116"],
-  ["struct", "050"],
-  ["join", "042"],
-  ["set", "007 008 009 013 019"],
   ["meta", "016 031"],
-  ["err", "088 207 274"],
   ["alias", "042"],
   ["iql-agg", "059 069 110 124"],
   ["iql-trans", "017"],

@@ -112,7 +112,6 @@ const SIMPLE: ReadonlyMap<string, string> = new Map(
     LargeBinary: "BLOB",
     BinaryView: "BLOB",
     Date32: "DATE",
-    Date64: "DATE",
   }),
 );
 
@@ -142,6 +141,8 @@ const UNITS: ReadonlyMap<string, readonly [name: string, ns: bigint]> = new Map(
 /** What `arrow_cast` is told; null for what is no type of the dialect. */
 export function parseArrowType(text: string): ArrowType | null {
   const trimmed = text.trim();
+  // milliseconds since 1970
+  if (trimmed === "Date64") return { type: { id: "TIMESTAMP_NS", type_info: null }, name: trimmed, unitNs: 1_000_000n };
   const simple = SIMPLE.get(trimmed);
   if (simple !== undefined) return { type: { id: simple, type_info: null }, name: trimmed };
   const match = /^(\w+)\(([\s\S]*)\)$/.exec(trimmed);

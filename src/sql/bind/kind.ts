@@ -187,6 +187,8 @@ export interface Typed extends TypeNote {
   source?: ColumnSource;
   /** Of such a column: see OutputColumn. */
   isOptional?: boolean;
+  /** Of a map that is made of two lists: what is known of them. */
+  entries?: readonly TypeNote[];
   /** Constants. A time may lie outside of i64: then it has no value, but there is an order of it. */
   timeNs?: bigint;
   text?: string;

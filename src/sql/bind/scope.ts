@@ -21,6 +21,8 @@ export interface OutputColumn extends TypeNote {
 export interface Relation {
   readonly alias: string;
   readonly columns: readonly OutputColumn[] | null;
+  /** A join shows some of its columns once with another relation's: USING, NATURAL. */
+  readonly sharesColumns?: boolean;
 }
 
 /** What a query gives as a table. `columns` null: unknown. */

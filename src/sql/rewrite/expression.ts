@@ -1,11 +1,11 @@
 // Expressions, bottom-up: children first, then the rule for the node. A rule gives DuckDB's expression and the kind of its value.
 import { TsdbError } from "../../model/errors.ts";
-import { type Hint, type Kind, kindOfType, type ScanUse, type Typed, typeNote, withClock } from "../bind/kind.ts";
+import { type Hint, kindOfType, type ScanUse, type Typed, typeNote, withClock } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
 import { chosenType, withMarkOf } from "../bind/type-notes.ts";
 import { decodeNames } from "../parse/names.ts";
 import type { Constant, Expression, Parameter, SqlValue, Star } from "../parse/tree.ts";
-import { castTo, stringConstant } from "../parse/tree.ts";
+import { stringConstant } from "../parse/tree.ts";
 import { ParameterValue, TracedValue } from "../plan/trace.ts";
 import { unsupported } from "../print/print.ts";
 import { decimalValue, wideValue } from "../print/print-expression.ts";
@@ -16,7 +16,8 @@ import { partOf } from "./functions/struct-function.ts";
 import { presenceHint, tagHint, truthHint } from "./pushdown/conditions.ts";
 import { type RewriteContext, rewriteQuery, typed, wideConstant } from "./rewriter.ts";
 import { currentTime } from "./time/time-function.ts";
-import { rewriteCast, textOf } from "./values/cast.ts";
+import { rewriteCast } from "./values/cast.ts";
+import { unify } from "./values/common-type.ts";
 import { condition, rewriteBetween, rewriteComparison, rewriteIn, rewriteInList } from "./values/comparison.ts";
 import { someNode } from "./walk.ts";
 import { rewriteWindow } from "./window.ts";
@@ -232,34 +233,16 @@ function sqlValue(value: string | number | bigint | boolean | null): SqlValue {
   return of("DOUBLE", Number(value));
 }
 
-/** The kind several values share, as far as it is known; NULLs do not count. */
-export function commonKind(kinds: readonly Kind[]): Kind {
-  const known = kinds.filter((kind) => kind !== "unknown");
-  const [first] = known;
-  if (first === undefined) return "unknown";
-  if (known.every((kind) => kind === first)) return first;
-  return known.every((kind) => kind === "integer" || kind === "float") ? "float" : "unknown";
-}
-
 function rewriteCase(node: Extract<Expression, { class: "CASE" }>, context: RewriteContext, scope: Scope): Typed {
   const checks = node.case_checks.map((check) => ({
     condition: rewriteExpression(check.when_expr, context, scope),
     value: rewriteExpression(check.then_expr, context, scope),
   }));
   const otherwise = rewriteExpression(node.else_expr, context, scope);
-  const { nodes, kind } = unify([...checks.map(({ value }) => value), otherwise]);
-  const case_checks = checks.map(({ condition }, i) => ({ when_expr: condition.node, then_expr: nodes[i]! }));
   const values = [...checks.map(({ value }) => value), otherwise];
-  return withClock(typed({ ...node, case_checks, else_expr: nodes[checks.length]! }, kind), values);
-}
-
-/** Values of which one is chosen, brought to one kind: texts, if one of them is a text; integers are 64 bits wide. */
-export function unify(values: readonly Typed[]): { nodes: Expression[]; kind: Kind } {
-  const isNumber = ({ kind }: Typed): boolean => kind === "integer" || kind === "float";
-  const areTexts = values.some(({ kind }) => kind === "string") && values.some(isNumber);
-  if (!areTexts) return { nodes: values.map(wideConstant), kind: commonKind(values.map(({ kind }) => kind)) };
-  const nodes = values.map((value) => (isNumber(value) ? castTo(textOf({ ...value, node: wideConstant(value) }), "VARCHAR") : value.node));
-  return { nodes, kind: "string" };
+  const { nodes, ...common } = unify(values);
+  const case_checks = checks.map(({ condition }, i) => ({ when_expr: condition.node, then_expr: nodes[i]! }));
+  return withClock({ node: { ...node, case_checks, else_expr: nodes[checks.length]! }, ...common }, values);
 }
 
 function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, context: RewriteContext, scope: Scope): Typed {
@@ -278,8 +261,8 @@ function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, conte
   const rewritten: Expression = { ...node, children: children.map((child) => child.node) };
   switch (node.type) {
     case "OPERATOR_COALESCE": {
-      const { nodes, kind } = unify(children);
-      return { ...withClock(typed({ ...node, children: nodes }, kind), children), ...chosenType(children) };
+      const { nodes, ...common } = unify(children);
+      return { ...withClock({ node: { ...node, children: nodes }, ...common }, children), ...chosenType(children) };
     }
     case "OPERATOR_IS_NULL":
       return condition(rewritten, [tagHint(children[0]!, [null])]);

@@ -174,9 +174,10 @@ function rewriteJoin(join: Join, context: RewriteContext, outer: Scope | null, c
   join.left = left.ref;
   join.right = right.ref;
   const onlyLeft = join.join_type === "SEMI" || join.join_type === "ANTI";
+  const shared = join.using_columns.length > 0 || join.ref_type === "NATURAL" ? { sharesColumns: true } : {};
   const relations = [
     ...left.relations.map((relation) => (mayMiss(join, "LEFT") ? optional(relation) : relation)),
-    ...right.relations.map((relation) => (mayMiss(join, "RIGHT") ? optional(relation) : relation)),
+    ...right.relations.map((relation) => ({ ...(mayMiss(join, "RIGHT") ? optional(relation) : relation), ...shared })),
   ];
   if (join.condition !== null) {
     const { join_type, ref_type } = join;
@@ -201,8 +202,8 @@ function mayMiss({ join_type, ref_type }: Join, side: "LEFT" | "RIGHT"): boolean
   return !["INNER", "SEMI", "ANTI", side].includes(join_type);
 }
 
-function optional({ alias, columns }: Relation): Relation {
-  return { alias, columns: columns?.map((column) => ({ ...column, isOptional: true })) ?? null };
+function optional({ columns, ...relation }: Relation): Relation {
+  return { ...relation, columns: columns?.map((column) => ({ ...column, isOptional: true })) ?? null };
 }
 
 /** The columns `*` stands for; null when some are unknown. */
@@ -219,6 +220,7 @@ export function starColumns(star: Star, scope: Scope): OutputColumn[] | null {
       columns.push(replaced.has(column.name) ? { name: column.name, kind: "unknown" } : column);
     }
   }
-  // USING and NATURAL show a shared column once: positions are then DuckDB's to say
+  if (!relations.some(({ sharesColumns }) => sharesColumns)) return columns;
+  // the places of shared columns are DuckDB's to say
   return new Set(columns.map(({ name }) => name)).size === columns.length ? columns : null;
 }

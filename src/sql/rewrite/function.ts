@@ -6,7 +6,7 @@ import { isDictionary, isNullConstant, itemType, sameType, withMarkOf } from "..
 import { negateInterval } from "../parse/interval.ts";
 import type { FunctionCall } from "../parse/tree.ts";
 import { call, castTo } from "../parse/tree.ts";
-import { commonKind, rewriteExpression } from "./expression.ts";
+import { rewriteExpression } from "./expression.ts";
 import { isAggregateCall } from "./functions/aggregate-call.ts";
 import { AGGREGATE_RULES } from "./functions/aggregate-function.ts";
 import { ARRAY_RULES } from "./functions/array-function.ts";
@@ -23,6 +23,7 @@ import { nullOf, type RuleInput, type Rules, wide } from "./rule.ts";
 import { TIME_RULES } from "./time/time-function.ts";
 import { isUnsigned, rewriteArithmetic } from "./values/arithmetic.ts";
 import { intervalConstant } from "./values/cast.ts";
+import { commonKind } from "./values/common-type.ts";
 
 export { argumentCount, type Rule, type RuleInput } from "./rule.ts";
 

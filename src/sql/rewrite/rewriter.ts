@@ -6,10 +6,10 @@ import { checkLimit, STATEMENT_LIMITS } from "../../model/query/statement-limits
 import type { ColumnDef } from "../../model/rows/column.ts";
 import type { SystemColumn } from "../../model/system-table.ts";
 import { CteScope } from "../bind/cte-scope.ts";
-import { clockOf, type GroupSource, type Hint, type Kind, type ScanUse, type Typed, typeNote } from "../bind/kind.ts";
+import { type GroupSource, type Hint, type Kind, type ScanUse, type Typed, typeNote } from "../bind/kind.ts";
 import type { CteMap, Derived, Narrowable, OutputColumn } from "../bind/scope.ts";
 import { Scope, timesOfScan } from "../bind/scope.ts";
-import { DICTIONARY, isDictionary, isNullConstant, NULL_TYPE, sameType } from "../bind/type-notes.ts";
+import { isNullConstant, NULL_TYPE, sameType } from "../bind/type-notes.ts";
 import { isFine } from "../parse/interval.ts";
 import { decodeNames, encodeName } from "../parse/names.ts";
 import { rowCount } from "../parse/row-count.ts";
@@ -23,6 +23,7 @@ import { fillGaps } from "./gapfill/gapfill.ts";
 import { lateCondition } from "./pushdown/late-condition.ts";
 import { applyHints, intersect } from "./pushdown/narrow.ts";
 import { type SelectSource, selectSource } from "./select-source.ts";
+import { mergeSides } from "./set-operation.ts";
 import type { TableReferences } from "./table-references.ts";
 import { asDuration } from "./values/comparison.ts";
 import { conjunction, conjuncts, someNode } from "./walk.ts";
@@ -73,7 +74,7 @@ export function rewriteQuery(node: QueryNode, context: RewriteContext, outer: Sc
     case "SET_OPERATION_NODE": {
       const left = rewriteQuery(node.left, context, outer, ctes);
       const right = rewriteQuery(node.right, context, outer, ctes);
-      const columns = node.setop_type === "UNION_BY_NAME" ? null : mergeSides(left.columns, right.columns);
+      const columns = mergeSides(node, left.columns, right.columns);
       rewriteModifiers(node.modifiers, context, new Scope([{ alias: "", columns }], outer, ctes));
       return { columns, narrowable: NOTHING };
     }
@@ -98,22 +99,6 @@ function rewriteCtes(node: QueryNode, context: RewriteContext, outer: Scope | nu
     visible = visible.with(key, { columns: renameColumns(columns, value.aliases), narrowable });
   }
   return visible;
-}
-
-/** A union's column is a time only if it is one on both sides; it is no column of a table. */
-function mergeSides(left: readonly OutputColumn[] | null, right: readonly OutputColumn[] | null): readonly OutputColumn[] | null {
-  if (left === null || right === null) return null;
-  return left.map((column, i) => {
-    const other = right[i];
-    const isSame = other?.kind === column.kind && other.arrow === column.arrow && other.depth === column.depth;
-    const areTexts = column.kind === "string" && other?.kind === "string";
-    return {
-      name: column.name,
-      kind: other?.kind === column.kind ? column.kind : "unknown",
-      ...(isSame ? typeNote(column) : clockOf([column])),
-      ...(areTexts && (isDictionary(column) || isDictionary(other)) ? { arrow: DICTIONARY } : {}),
-    };
-  });
 }
 
 /** Columns under the names of an alias list; the first ones only, when it is shorter. */
@@ -204,13 +189,19 @@ function rewriteSelectList(
       ...(typed.source === undefined ? {} : known.isValue(item) ? sameType(typed) : { source: typed.source }),
       ...(typed.isOptional === true || node.group_sets.length > 1 ? { isOptional: true } : {}),
       ...(numbers === undefined ? {} : { numbers }),
-      isWide: typed.kind === "integer" && item.class !== "CAST" && item.class !== "COLUMN_REF",
+      isWide: typed.kind === "integer" && !hasOwnWidth(item),
     });
     if (alias !== null && !scope.aliases.has(alias)) scope.aliases.set(alias, { kind: typed.kind, ...typeNote(typed) });
     const value = wideConstant(typed);
     return alias === null ? value : withAlias(value, alias);
   });
   return outputs;
+}
+
+/** A column, a cast or its negative is as wide as the statement says. */
+function hasOwnWidth(item: Expression): boolean {
+  if (item.class === "FUNCTION" && item.is_operator && item.children.length === 1) return item.children[0]!.class === "CAST";
+  return item.class === "CAST" || item.class === "COLUMN_REF";
 }
 
 const I64_MAX = 2n ** 63n - 1n;

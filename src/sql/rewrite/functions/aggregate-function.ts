@@ -231,8 +231,15 @@ export const AGGREGATE_RULES: Rules = {
   selector_last: selector,
   selector_max: selector,
   selector_min: selector,
+  string_agg: stringAgg,
   sum,
 };
+
+/** string_agg(x, delimiter): DuckDB would put commas where there is none. */
+function stringAgg(input: RuleInput): null {
+  expectArguments(input, 2);
+  return null;
+}
 
 function failCount({ node, args }: RuleInput): never {
   throw argumentCount(node.function_name, "1", args.length);

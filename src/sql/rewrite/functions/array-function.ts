@@ -1,6 +1,6 @@
 // Lists: every array_… is a list_… as well. Places count from 1, from the end where they are negative.
 import type { Kind, Typed } from "../../bind/kind.ts";
-import { itemType, listType } from "../../bind/type-notes.ts";
+import { isNullConstant, itemType, listType, NULL_TYPE } from "../../bind/type-notes.ts";
 import { bigintConstant, call, castTo, castToList, type Expression, type Operator, stringConstant } from "../../parse/tree.ts";
 import { callAs, expectArguments, nullOf, planError, type Rule, type RuleInput, type Rules, wide } from "../rule.ts";
 import { bind } from "../time/time-macro.ts";
@@ -40,8 +40,9 @@ function sameList(name: string, counts: readonly [number, number?], at = 0): Rul
   return (input) => {
     expectArguments(input, counts[0], counts[1] ?? counts[0]);
     const list = input.args[at]!;
+    if (name === "list_reverse" && isNullConstant(list)) return { node: list.node, kind: "unknown", arrow: NULL_TYPE };
     // DuckDB looks for the type of NULL elsewhere
-    if (list.node.class === "CONSTANT" && list.node.value.is_null) return listOf(castToList(list.node, "BIGINT"), 1);
+    if (isNullConstant(list)) return listOf(castToList(list.node, "BIGINT"), 1);
     return { ...listOf(callAs(name, input), depthOf(list)), ...(counts[0] > 1 || list.arrow === undefined ? {} : { arrow: list.arrow }) };
   };
 }
@@ -157,7 +158,8 @@ function sort(input: RuleInput): Typed | null {
   if (order !== "ASC" && order !== "DESC") throw planError("array_sort expects 'ASC' or 'DESC' as its second argument");
   if (where !== "NULLS FIRST" && where !== "NULLS LAST")
     throw planError("array_sort expects 'NULLS FIRST' or 'NULLS LAST' as its third argument");
-  return listOf(callAs("list_sort", input, [list!.node, stringConstant(order), stringConstant(where)]), depthOf(list));
+  const sorted = listOf(callAs("list_sort", input, [list!.node, stringConstant(order), stringConstant(where)]), depthOf(list));
+  return list!.arrow === undefined ? sorted : { ...sorted, arrow: list!.arrow };
 }
 
 /** `array_remove` and its kin: `last` is the place up to which there is something to remove or replace. */

@@ -1,23 +1,24 @@
 // Functions that choose among their arguments.
 import type { Typed } from "../../bind/kind.ts";
 import { chosenType, sameType } from "../../bind/type-notes.ts";
-import { unify } from "../expression.ts";
+import { castTo } from "../../parse/tree.ts";
 import { callAs, expectArguments, isNotNull, nullConstant, type RuleInput, type Rules, whenThen } from "../rule.ts";
+import { unify } from "../values/common-type.ts";
 
 /** greatest, least: NULLs do not count. */
 function choice(name: string): (input: RuleInput) => Typed {
   return (input) => {
     expectArguments(input, 1, Number.POSITIVE_INFINITY);
-    const { nodes, kind } = unify(input.args);
-    return { node: callAs(name, input, nodes), kind, ...chosenType(input.args) };
+    const { nodes, ...common } = unify(input.args);
+    return { node: callAs(name, input, nodes), ...common, ...chosenType(input.args) };
   };
 }
 
 /** The first that is not NULL, of two. */
 function ifNull(input: RuleInput): Typed {
   expectArguments(input, 2);
-  const { nodes, kind } = unify(input.args);
-  return { node: { class: "OPERATOR", type: "OPERATOR_COALESCE", alias: "", children: nodes }, kind, ...chosenType(input.args) };
+  const { nodes, ...common } = unify(input.args);
+  return { node: { class: "OPERATOR", type: "OPERATOR_COALESCE", alias: "", children: nodes }, ...common, ...chosenType(input.args) };
 }
 
 function nullIf(input: RuleInput): Typed {
@@ -25,6 +26,9 @@ function nullIf(input: RuleInput): Typed {
   const [value, other] = input.args;
   // DuckDB looks for the type of NULL in the wrong argument
   if (value!.node.class === "CONSTANT" && value!.node.value.is_null) return { node: nullConstant(), kind: other!.kind };
+  if (value!.kind === "integer" && other!.kind === "float") {
+    return { node: callAs("nullif", input, [castTo(value!.node, "DOUBLE"), other!.node]), kind: "float" };
+  }
   return { node: callAs("nullif", input), kind: value!.kind, ...sameType(value) };
 }
 
@@ -32,8 +36,8 @@ function nullIf(input: RuleInput): Typed {
 function nvl2(input: RuleInput): Typed {
   expectArguments(input, 3);
   const [value, present, absent] = input.args;
-  const { nodes, kind } = unify([present!, absent!]);
-  return { node: whenThen([[isNotNull(value!.node), nodes[0]!]], nodes[1]!), kind };
+  const { nodes, ...common } = unify([present!, absent!]);
+  return { node: whenThen([[isNotNull(value!.node), nodes[0]!]], nodes[1]!), ...common };
 }
 
 export const CONDITIONAL_RULES: Rules = {

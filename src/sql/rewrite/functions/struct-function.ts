@@ -1,5 +1,5 @@
 // Structs and maps. Names of members are encoded like all names (names.ts).
-import type { Kind, Typed } from "../../bind/kind.ts";
+import { type Kind, type Typed, typeNote } from "../../bind/kind.ts";
 import { itemType, memberType, structType } from "../../bind/type-notes.ts";
 import { decodeNames, encodeName } from "../../parse/names.ts";
 import { call, type Expression } from "../../parse/tree.ts";
@@ -80,6 +80,20 @@ function makeMap(input: RuleInput): Typed {
   return { node: callAs("map", input, [keys!, values!]), kind: "map" };
 }
 
+/** map(keys, values) */
+function map(input: RuleInput): Typed {
+  expectArguments(input, 0, 2);
+  return { node: callAs("map", input), kind: "map", entries: input.args.map(typeNote) };
+}
+
+/** The keys or the values of a map, in a list like that which it was made of. */
+function mapList(name: string, side: number): Rule {
+  return (input) => {
+    expectArguments(input, 1);
+    return { node: callAs(name, input), kind: "list", depth: 1, ...input.args[0]!.entries?.[side] };
+  };
+}
+
 /** map_extract(map, key): the value in a list. */
 function mapExtract(input: RuleInput): Typed {
   expectArguments(input, 2);
@@ -98,11 +112,11 @@ export const STRUCT_RULES: Rules = {
   element_at: mapExtract,
   get_field: getField,
   make_map: makeMap,
-  map: ofKind("map", [0, 2], "map"),
+  map,
   map_entries: ofKind("map_entries", [1, 1], "list"),
   map_extract: mapExtract,
-  map_keys: ofKind("map_keys", [1, 1], "list"),
-  map_values: ofKind("map_values", [1, 1], "list"),
+  map_keys: mapList("map_keys", 0),
+  map_values: mapList("map_values", 1),
   named_struct: namedStruct,
   row,
   struct: row,

@@ -11,7 +11,7 @@ import { expectArguments, isNotNull, type RuleInput, type Rules, whenThen, wide 
 import { bin } from "../time/time-bin.ts";
 import { inZone } from "../time/time-zone.ts";
 import { timeOfNs } from "../values/arithmetic.ts";
-import { rewriteCast, textOf } from "../values/cast.ts";
+import { asTime, rewriteCast, textOf } from "../values/cast.ts";
 import { someNode } from "../walk.ts";
 import { bytesOf } from "./binary-function.ts";
 
@@ -60,6 +60,9 @@ function arrowCast(input: RuleInput): Typed {
     const time = timeOfNs(operator("*", castTo(wide(value!), "BIGINT"), bigintConstant(unitNs)));
     return { ...inZone(time, type.zone), arrow: type.name };
   }
+  // a text without a zone of its own is of the type's
+  if (type.zone !== undefined && value!.text !== undefined)
+    return { ...inZone(bin(asTime(value!, type.zone), unitNs!, 0n), type.zone), arrow: type.name };
   if (type.type.id === "BLOB") return { node: bytesOf(value!), kind: "binary", arrow: type.name };
   if (type.type.id === "VARCHAR" && value!.kind === "binary") return { node: textOf(value!), kind: "string", arrow: type.name };
   const node: Cast = { ...castTo(value!.node, type.type.id), cast_type: type.type };

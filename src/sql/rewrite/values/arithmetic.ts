@@ -41,6 +41,8 @@ export function rewriteArithmetic(node: FunctionCall, ...operands: readonly [lef
   }
   const decimal = mixedSigns(node, left, right);
   if (decimal !== null) return decimal;
+  const sum = decimalSum(node, left, right);
+  if (sum !== null) return sum;
   const kind = numericKind(left, right);
   if (kind === "float" && node.function_name === "/") {
     // the sign would divide as DuckDB divides integers, by zero to NULL; the function divides as IEEE 754 says
@@ -72,6 +74,33 @@ function mixedSigns(node: FunctionCall, left: Typed, right: Typed): Typed | null
     default:
       return decimalOf({ ...node, children: [castToDecimal(a!, 20, 0), castToDecimal(b!, 20, 0)] }, 21, 0);
   }
+}
+
+/** A decimal plus or minus a 64-bit integer, which is one of 20 digits there; DuckDB makes as few as it needs. */
+function decimalSum(node: FunctionCall, left: Typed, right: Typed): Typed | null {
+  if (node.function_name !== "+" && node.function_name !== "-") return null;
+  const [a, b] = [left, right].map((value) => (isLongInteger(value) ? ([20, 0] as const) : digitsOf(value)));
+  if (a === null || b === null || a === undefined || b === undefined || left.kind === right.kind) return null;
+  const scale = Math.max(a[1], b[1]);
+  const width = scale + Math.max(a[0] - a[1], b[0] - b[1]) + 1;
+  if (width > 38) return null;
+  const children = [left, right].map((value) => (value.kind === "integer" ? castToDecimal(value.node, 20, 0) : value.node));
+  return decimalOf({ ...node, children }, width, scale);
+}
+
+/** Of a decimal. */
+function digitsOf({ node, arrow }: Typed): readonly [width: number, scale: number] | null {
+  const [, width, scale] = /^Decimal128\((\d+), (\d+)\)$/.exec(arrow ?? "") ?? [];
+  if (width !== undefined) return [Number(width), Number(scale)];
+  const info = node.class === "CAST" && node.cast_type.id === "DECIMAL" ? node.cast_type.type_info : null;
+  return info?.width === undefined || info.scale === undefined ? null : [info.width, info.scale];
+}
+
+function isLongInteger({ node, kind, source, arrow }: Typed): boolean {
+  if (kind !== "integer") return false;
+  return (
+    source !== undefined || arrow === "UInt64" || node.class === "CONSTANT" || (node.class === "CAST" && node.cast_type.id === "BIGINT")
+  );
 }
 
 function decimalOf(node: Expression, width: number, scale: number): Typed {

@@ -1,0 +1,66 @@
+// UNION, INTERSECT and EXCEPT: what is known of the columns that two sides have together.
+import type { ColumnType } from "../../model/rows/column.ts";
+import { clockOf, typeNote } from "../bind/kind.ts";
+import type { OutputColumn } from "../bind/scope.ts";
+import { DICTIONARY, isDictionary, markOf, sameType } from "../bind/type-notes.ts";
+import { castToDecimal, type QueryNode, type SetOperationNode } from "../parse/tree.ts";
+
+/** Of integers with and without a sign. */
+const MIXED_SIGNS = "Decimal128(20, 0)";
+
+/** A column is a time only if it is one on both sides; it is no column of a table. Integers with and without a sign become decimals. */
+export function mergeSides(
+  node: SetOperationNode,
+  left: readonly OutputColumn[] | null,
+  right: readonly OutputColumn[] | null,
+): readonly OutputColumn[] | null {
+  if (left === null || right === null || node.setop_type === "UNION_BY_NAME") return null;
+  return left.map((column, i): OutputColumn => {
+    const other = right[i];
+    if (other === undefined) return { name: column.name, kind: "unknown" };
+    const mark = node.setop_type === "UNION" ? unionMark(column, other) : markOf(column);
+    if (areMixed(column, other) && hasItem(node, i)) {
+      castItem(node, i);
+      return { name: column.name, kind: "float", arrow: MIXED_SIGNS, mark };
+    }
+    const isSame = other.kind === column.kind && other.arrow === column.arrow && other.depth === column.depth;
+    const areTexts = column.kind === "string" && other.kind === "string";
+    return {
+      name: column.name,
+      kind: other.kind === column.kind ? column.kind : "unknown",
+      ...(isSame ? typeNote(column) : clockOf([column])),
+      ...(areTexts && (isDictionary(column) || isDictionary(other)) ? { arrow: DICTIONARY } : {}),
+      mark,
+    };
+  });
+}
+
+/** The vendor puts the marks of all sides together, and the last one wins; a side that is cast to the other's type gives way. */
+function unionMark(left: OutputColumn, right: OutputColumn): ColumnType | null {
+  const isRightCast =
+    (left.kind === "float" && right.kind === "integer") || (left.kind === "string" && right.kind !== "string" && right.kind !== "unknown");
+  return isRightCast ? (markOf(left) ?? markOf(right)) : (markOf(right) ?? markOf(left));
+}
+
+function areMixed(left: OutputColumn, right: OutputColumn): boolean {
+  if (left.kind !== "integer" || right.kind !== "integer") return false;
+  const [a, b] = [left, right].map((column) => sameType(column).arrow);
+  return (a === "UInt64") !== (b === "UInt64") && !(a?.startsWith("UInt") && b?.startsWith("UInt"));
+}
+
+/** Whether a query's column is an expression of its own, in all its parts. */
+function hasItem(node: QueryNode, index: number): boolean {
+  if (node.type === "SET_OPERATION_NODE") return hasItem(node.left, index) && hasItem(node.right, index);
+  return node.type === "SELECT_NODE" && node.select_list[index] !== undefined && node.select_list.every((item) => item.class !== "STAR");
+}
+
+function castItem(node: QueryNode, index: number): void {
+  if (node.type === "SET_OPERATION_NODE") {
+    castItem(node.left, index);
+    castItem(node.right, index);
+  }
+  if (node.type !== "SELECT_NODE") return;
+  const item = node.select_list[index]!;
+  const alias = item.alias !== "" ? item.alias : item.class === "COLUMN_REF" ? item.column_names.at(-1)! : "";
+  node.select_list[index] = { ...castToDecimal({ ...item, alias: "" }, 20, 0), alias };
+}
