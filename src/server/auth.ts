@@ -2,7 +2,7 @@
 
 import { type RecoveryListener, startRecovery } from "../api/recovery.ts";
 import { AccessControl } from "../api/shared/access.ts";
-import { Authorizer, NO_AUTH } from "../auth/authorizer.ts";
+import { Authorizer, NO_AUTH, type ProvenCaller } from "../auth/authorizer.ts";
 import { planGiven } from "../auth/given-tokens.ts";
 import { permissionText } from "../auth/permissions.ts";
 import type { TokenService } from "../auth/token-service.ts";
@@ -67,9 +67,15 @@ export class ServerAuth {
 
   /** Whether a reader may read. @throws TsdbError unauthenticated, forbidden */
   checkReader(token: string | null, database: string | null): void {
+    const caller = this.reader(token);
+    if (database !== null) caller.require(database, "read");
+  }
+
+  /** @throws TsdbError unauthenticated */
+  reader(token: string | null): ProvenCaller {
     const caller = this.authorizer.authorize("database", token === null ? "none" : { token });
     if (typeof caller === "string") throw new TsdbError("unauthenticated", "the request was not authenticated", {});
-    if (database !== null) caller.require(database, "read");
+    return caller;
   }
 
   /** A statement whose sender was looked at for one database: it takes none of its retention policies along, which are databases of

@@ -10,6 +10,7 @@ import { Metrics, type ServerStats } from "../api/metrics/metrics.ts";
 import { type HttpServer, startHttpServer } from "../api/server.ts";
 import type { ServerStatus } from "../api/services.ts";
 import { queryOutcome } from "../api/shared/errors.ts";
+import { nameListAnswer } from "../api/v3/tsdbql-names.ts";
 import type { TokenService } from "../auth/token-service.ts";
 import type { Log } from "../cli/logger.ts";
 import type { ServeConfig } from "../cli/serve-config.ts";
@@ -24,6 +25,7 @@ import { Kernel } from "../kernel/memory/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { NodeService } from "../model/nodes.ts";
+import type { QueryRequest } from "../model/query/query.ts";
 import type { QueryTelemetry } from "../model/query/query-telemetry.ts";
 import type { DataService } from "../model/rows/deletion.ts";
 import type { Tls } from "../model/tls.ts";
@@ -347,6 +349,10 @@ export class Server {
       this.auth.checkReader(token, database);
       if (database !== null) snapshots.checkDatabase(database);
     };
+    const databaseList = () => this.named.databases;
+    // the token is checked for one database
+    const query = async (request: QueryRequest, token: string | null) =>
+      (await nameListAnswer({ databaseList }, this.auth.reader(token), request)) ?? this.queries!.client.query(this.auth.narrowed(request));
     return startFlight(
       {
         ...{ bind, isOptional, tls, http },
@@ -354,8 +360,7 @@ export class Server {
         queryStarted: () => metrics.queryStarted(),
         queryEnded: ({ error, ...cost }) => metrics.queryEnded(queryOutcome(error), cost),
       },
-      // the token is checked for one database
-      authorized({ check }, { query: (request) => this.queries!.client.query(this.auth.narrowed(request)) }),
+      authorized({ check }, { query }),
     );
   }
 

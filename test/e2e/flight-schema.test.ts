@@ -88,6 +88,10 @@ const CASES: readonly (Case & { readonly language: "sql" | "influxql" })[] = [
     ...{ language: "influxql", q: "SELECT last(v) + 1 AS x FROM cpu", keys: [], columns: { ...HEAD, x: KIND.float } },
     rows: [["cpu", 3000, 4.5]],
   },
+  {
+    ...{ language: "influxql", q: "SHOW RETENTION POLICIES", keys: null, rows: [["d", "autogen", "0s"]] },
+    columns: { "iox::database": "Utf8 undefined", name: "Utf8 undefined", duration: "Utf8 undefined" },
+  },
   // without rows the columns are those that rows would have
   {
     ...{ language: "influxql", q: "SELECT v, n, host FROM cpu WHERE v > 100", keys: [], rows: [] },

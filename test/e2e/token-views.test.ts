@@ -231,6 +231,15 @@ describe("over Arrow Flight", () => {
     return { code, text: details + messages.map((data) => data.toString("latin1")).join("") };
   };
 
+  test("SHOW RETENTION POLICIES is about the token's database", async () => {
+    const policies = (database: string, statement = "SHOW RETENTION POLICIES") => ticketMessage(statement, database, "influxql");
+    const own = await send("DoGet", policies("mine"), mine, null);
+    expect([own.code, own.text.includes("autogen"), own.text.includes(OTHER)]).toEqual([status.OK, true, false]);
+    expect((await send("DoGet", policies("other"), mine, null)).code).toBe(status.PERMISSION_DENIED);
+    expect((await send("DoGet", policies("mine", "SHOW RETENTION POLICIES ON other"), mine, null)).code).toBe(status.INVALID_ARGUMENT);
+    expect((await send("DoGet", policies("mine"), null, null)).code).toBe(status.UNAUTHENTICATED);
+  });
+
   test.each(METADATA)("%s is about the token's database", async (name, value) => {
     for (const [method, request] of [
       ["GetFlightInfo", descriptorOf(sqlCommand(name, value))],

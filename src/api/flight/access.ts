@@ -1,6 +1,6 @@
 // Who is calling, and whether they may: credentials out of a call's metadata, and the interface behind which tokens are checked.
 import { credentialsOf } from "../../auth/credentials.ts";
-import type { QueryAnswer, QueryRequest, QueryService } from "../../model/query/query.ts";
+import type { QueryAnswer, QueryRequest } from "../../model/query/query.ts";
 
 /** Decides what a token may read. */
 export interface Access {
@@ -16,13 +16,13 @@ export interface FlightBackend extends Access {
 }
 
 /** `queries`, each statement behind the check for its own database. */
-export function authorized(access: Access, queries: QueryService): FlightBackend {
+export function authorized(access: Access, queries: Pick<FlightBackend, "query">): FlightBackend {
   const check: Access["check"] = (token, database) => access.check(token, database);
   return {
     check,
     query: async (request, token) => {
       await check(token, request.database);
-      return queries.query(request);
+      return queries.query(request, token);
     },
   };
 }

@@ -24,7 +24,7 @@ import { requireReady } from "../shared/write.ts";
 import { runStatement, type StatementContext } from "../tsdbql/run-statement.ts";
 import { paramsSource } from "../v1/query-form.ts";
 import { QueryHeaders, queryAnswers } from "./query-answers.ts";
-import { nameList } from "./tsdbql-names.ts";
+import { encodeList, nameList } from "./tsdbql-names.ts";
 
 const FORMAT = { enum: Object.keys(FORMATS), description: "Form of the answer; wins over Accept. Default: the results object." };
 const NS_PER_MS = 1_000_000n;
@@ -153,11 +153,7 @@ async function answerOf(services: AppServices, { request, caller }: Call<"databa
   const nowNs = BigInt(Date.now()) * NS_PER_MS;
   const context: StatementContext = { caller, policies: null, database, retentionPolicy: null, params, nowNs, signal: request.signal };
   const list = nameList(services, context, placed.statement);
-  if (list !== null) {
-    const encoder = await createEncoder(format, list.schema);
-    const parts = [encoder.begin(), encoder.batch(list.batch), encoder.end()];
-    return { contentType: encoder.contentType, body: Buffer.concat(parts.filter((part) => part !== null)) };
-  }
+  if (list !== null) return encodeList(list, format);
   const result = await runStatement(services, context, placed, { format, answer: null });
   return "body" in result ? result : encode(result.pieces, format);
 }

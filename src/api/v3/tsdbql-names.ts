@@ -1,9 +1,12 @@
-// SHOW DATABASES and SHOW RETENTION POLICIES in the columns that the v3 API has for them.
-
+// SHOW DATABASES and SHOW RETENTION POLICIES in the columns that the v3 API has for them, over HTTP and Arrow Flight.
+import { createEncoder } from "../../encode/encode.ts";
 import { listOf, shownRetention } from "../../ingest/definitions/tsdbql-lists.ts";
+import type { QueryAnswer, QueryFormat, QueryRequest } from "../../model/query/query.ts";
 import type { ResultBatch, ResultSchema, ResultType } from "../../model/query/result-batch.ts";
 import type { SeriesPiece } from "../../model/query/series-piece.ts";
 import type { Statement } from "../../tsdbql/parse/ast.ts";
+import { NO_PARAMS, parseParams } from "../../tsdbql/parse/params.ts";
+import { parseQuery } from "../../tsdbql/parse/parser.ts";
 import type { AppServices } from "../services.ts";
 import type { StatementContext } from "../tsdbql/run-statement.ts";
 
@@ -15,8 +18,40 @@ export interface NameList {
   readonly batch: ResultBatch;
 }
 
+type DatabaseNames = Pick<AppServices, "databaseList">;
+type Asker = Pick<StatementContext, "caller" | "database">;
+
+/** What Arrow Flight asks for; null: another statement. @throws TsdbError forbidden */
+export async function nameListAnswer(services: DatabaseNames, caller: Asker["caller"], request: QueryRequest): Promise<QueryAnswer | null> {
+  const { tsdbql, database, statement, format, describe = false } = request;
+  if (tsdbql === undefined) return null;
+  const [placed] = parseQuery(statement, tsdbql.params === null ? NO_PARAMS : parseParams(tsdbql.params));
+  const list = placed === undefined ? null : nameList(services, { caller, database }, placed.statement);
+  if (list === null) return null;
+  if (!describe) return encodeList(list, format);
+  // the columns, and behind them those of parameters without a value: there are none
+  const [columns, parameters] = [await encodeSchema(list.schema, format), await encodeSchema({ fields: [], tableName: "" }, format)];
+  return { ...columns, body: Buffer.concat([columns.body, parameters.body]) };
+}
+
+export async function encodeList({ schema, batch }: NameList, format: QueryFormat): Promise<WholeAnswer> {
+  const encoder = await createEncoder(format, schema);
+  return wholeAnswer(encoder.contentType, [encoder.begin(), encoder.batch(batch), encoder.end()]);
+}
+
+async function encodeSchema(schema: ResultSchema, format: QueryFormat): Promise<WholeAnswer> {
+  const encoder = await createEncoder(format, schema);
+  return wholeAnswer(encoder.contentType, [encoder.begin(), encoder.end()]);
+}
+
+type WholeAnswer = QueryAnswer & { readonly body: Uint8Array };
+
+function wholeAnswer(contentType: string, parts: readonly (Uint8Array | null)[]): WholeAnswer {
+  return { contentType, body: Buffer.concat(parts.filter((part) => part !== null)) };
+}
+
 /** Null: the statement is another one. @throws TsdbError forbidden */
-export function nameList(services: AppServices, { caller, database: ofRequest }: StatementContext, statement: Statement): NameList | null {
+export function nameList(services: DatabaseNames, { caller, database: ofRequest }: Asker, statement: Statement): NameList | null {
   const isVisible = (name: string) => caller.canSee(name);
   if (statement.kind === "show databases") {
     const names = services
