@@ -62,6 +62,50 @@ export function importsOf(path: string, text: string): string[] {
   return [...found].map(([, target]) => join(dirname(path), target!));
 }
 
+/** Paths that a file imports values from, relative to the root: what `import type` names is gone when the program runs. */
+export function valueImportsOf(path: string, text: string): string[] {
+  const found = text.matchAll(/(?:^|\n)\s*(?:import|export)\s+(?!type\b)(?:([^;"]*?)\bfrom\s*)?"(\.{1,2}\/[^"]+)"/g);
+  return [...found].flatMap(([, names, target]) => (isTypesOnly(names ?? "") ? [] : [join(dirname(path), target!)]));
+}
+
+/** `{ type A, type B }` */
+function isTypesOnly(names: string): boolean {
+  const list =
+    /^\{([\s\S]*)\}\s*$/
+      .exec(names)?.[1]
+      ?.split(",")
+      .map((name) => name.trim())
+      .filter(Boolean) ?? [];
+  return list.length > 0 && list.every((name) => name.startsWith("type "));
+}
+
+/** Groups of files that import each other, directly or by way of others (Tarjan's strongly connected components). */
+export function cyclesOf(imports: ReadonlyMap<string, readonly string[]>): string[][] {
+  const order = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const cycles: string[][] = [];
+  const visit = (path: string) => {
+    order.set(path, order.size);
+    low.set(path, order.get(path)!);
+    stack.push(path);
+    for (const next of imports.get(path) ?? []) {
+      if (!imports.has(next)) continue;
+      if (!order.has(next)) visit(next);
+      // what is no longer on the stack belongs to a cycle that is closed
+      if (stack.includes(next)) low.set(path, Math.min(low.get(path)!, low.get(next)!));
+    }
+    if (low.get(path) !== order.get(path)) return;
+    const members = stack.splice(stack.lastIndexOf(path));
+    if (members.length > 1) cycles.push(members.sort());
+  };
+  for (const path of imports.keys()) if (!order.has(path)) visit(path);
+  return cycles;
+}
+
+/** Cycles that are still there: a cycle may lie within one of these folders, and nowhere else. */
+const CYCLIC: readonly string[] = ["src/sql/rewrite/", "src/sql/column-name/", "src/sql/print/"];
+
 /** `src/storage/wal/segment.ts` → `storage/wal`; `src/main.ts` → `main.ts`; a folder without a layer → its name; outside src/ →
  *  undefined. */
 function layerOf(path: string): string | undefined {
@@ -107,6 +151,32 @@ describe("import layers", () => {
       }),
     );
     expect(offences).toEqual([]);
+  });
+
+  test("no files import values from each other in a circle", () => {
+    const sources = code.filter(({ path }) => /^(src|assembly)\//.test(path) && !isTest(path));
+    // assembly/ leaves out the ending
+    const withEnding = (path: string) => (path.startsWith("assembly/") && !path.endsWith(".ts") ? `${path}.ts` : path);
+    const imports = new Map(sources.map(({ path, text }) => [path, valueImportsOf(path, text).map(withEnding)]));
+    const isAllowed = (cycle: readonly string[]) => CYCLIC.some((folder) => cycle.every((path) => path.startsWith(folder)));
+    expect(cyclesOf(imports).filter((cycle) => !isAllowed(cycle))).toEqual([]);
+  });
+
+  test("circles are found, and types make none", () => {
+    const text = [
+      'import { a, type B } from "./a.ts";',
+      'import type { C } from "./c.ts";',
+      'import {\n  type D,\n  type E,\n} from "./d.ts";',
+      'export { f } from "./f.ts";',
+      'import "./g.ts";',
+      'export const h = "./h.ts";',
+    ].join("\n");
+    expect(valueImportsOf("src/x.ts", text)).toEqual(["src/a.ts", "src/f.ts", "src/g.ts"]);
+    const graph = { a: ["b", "d"], b: ["c"], c: ["a", "d"], d: ["e"], e: [], f: ["g", "a"], g: ["f"] };
+    expect(cyclesOf(new Map(Object.entries(graph)))).toEqual([
+      ["a", "b", "c"],
+      ["f", "g"],
+    ]);
   });
 
   // the rule itself, so that a slip in it does not pass for tidiness

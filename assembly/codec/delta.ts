@@ -5,7 +5,6 @@
 // The reference is the usual difference: a constant interval costs no bits. Delta of delta is for intervals that differ between series.
 // Source: Pelkonen et al., "Gorilla", VLDB 2015, section 4.1.1.
 import { packBlock, unpackBlock } from "./blocks";
-import { deltaReference } from "./choose";
 import { BLOCK_VALUES, blockWork } from "./work";
 
 // @ts-ignore: decorator
@@ -26,9 +25,8 @@ function zigzagPair(pair: v128): v128 {
   return v128.xor(i64x2.shl(pair, 1), i64x2.lt_s(pair, i64x2.splat(0)));
 }
 
-/** count >= 2; the reference is what chooseEncoding found. */
-export function encodeDelta(values: u32, count: u32, target: u32): u32 {
-  const reference = deltaReference;
+/** count >= 2; `reference` is subtracted from every difference. */
+export function encodeDelta(values: u32, count: u32, reference: i64, target: u32): u32 {
   store<u64>(target, load<u64>(values));
   store<i64>(target, reference, 8);
   target += 16;

@@ -8,7 +8,7 @@
 //   delta2     | base u64 | [divisor u64] | see delta.ts
 // where s[i] = (v[i] - base) / divisor, or v[i] itself without a divisor (base is then used by frame alone, but always there).
 import { INTS_CONSTANT, INTS_DELTA, INTS_DELTA2, INTS_FRAME, INTS_PLAIN } from "../abi";
-import { chooseEncoding } from "./choose";
+import { chooseEncoding, deltaReference } from "./choose";
 import { decodeDelta, decodeDelta2, encodeDelta, encodeDelta2 } from "./delta";
 import { divideByCommon, multiplyAll } from "./divisor";
 import { decodeFrame, encodeFrame } from "./frame";
@@ -49,7 +49,7 @@ export function encodeInts(values: u32, count: u32, unsigned: bool, scaled: u32,
   if (encoding != INTS_PLAIN) {
     store<u32>(target, encoding | (source == scaled ? 256 : 0));
     if (encoding == INTS_FRAME) out = encodeFrame(source, count, sourceBase, out);
-    else if (encoding == INTS_DELTA) out = encodeDelta(source, count, out);
+    else if (encoding == INTS_DELTA) out = encodeDelta(source, count, deltaReference, out);
     else out = encodeDelta2(source, count, out);
     if (out - target < 4 + (count << 3)) return out;
   }

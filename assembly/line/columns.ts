@@ -3,10 +3,8 @@
 // A column is in one of three states, told by nextRow: unused in this body; dense, every row below nextRow has a value; sparse, a bitmap
 // says which rows have one, with zeros to its end. Values lie one after the other, so that a column takes no room for rows without one.
 import { TYPE_BOOLEAN, TYPE_STRING } from "../abi";
-import { PagedArray, freePages } from "../memory/paged-array";
+import { PagedArray } from "../memory/paged-array";
 import { addEntry, findEntry } from "./dictionary";
-import { releasePlan } from "./plan";
-import { releaseTagPlan } from "./tag-plan";
 import {
   Column,
   FieldEntry,
@@ -308,19 +306,4 @@ function makeSparse(parser: Parser, column: Column, rows: u32): void {
   if ((present & 7) != 0) store<u8>(column.bitmapPtr + (present >> 3), <u8>((<u32>1 << (present & 7)) - 1));
   column.count = present;
   column.nextRow = ROW_SPARSE;
-}
-
-export function releaseTable(parser: Parser, table: Table): void {
-  for (let i: u32 = 0; i < table.columnCount; i++) {
-    const column = changetype<Column>(load<u32>(table.columnsPtr + (i << 2)));
-    release(parser, column.dataPtr, column.capacity << column.shift);
-    release(parser, column.bitmapPtr, column.bitmapRows >> 3);
-  }
-  release(parser, table.timePtr, table.rowCapacity * 16);
-  release(parser, table.columnsPtr, table.columnsCapacity << 2);
-  release(parser, table.tagsPtr, table.tagsCapacity << 2);
-  freePages(table.seriesEntries);
-  release(parser, table.recordsPtr, table.recordsCapacity);
-  releasePlan(parser, table);
-  releaseTagPlan(parser, table);
 }

@@ -1,9 +1,11 @@
 // Life of a parser: made and freed by the host, which owns the body and calls lineParse (parse.ts).
-import { ERRORS_BYTES, NAME_SLOTS, Parser, SEEN_SLOTS, SeriesEntry, TOKENS_BYTES, Table, arenaRelease, release } from "./structures";
+import { Column, ERRORS_BYTES, NAME_SLOTS, Parser, SEEN_SLOTS, SeriesEntry, TOKENS_BYTES, Table, arenaRelease, release } from "./structures";
 import { HashSlots, freeSlots, probeSteps } from "../memory/hash-slots";
 import { hostAlloc, hostFree } from "../memory/host";
+import { freePages } from "../memory/paged-array";
 import { describeSeries, describedBytes } from "./commit";
-import { releaseTable } from "./columns";
+import { releasePlan } from "./plan";
+import { releaseTagPlan } from "./tag-plan";
 import { releaseScratch } from "./text";
 
 // | Parser | HashSlots | root SeriesEntry | candidate SeriesEntry | tokens | seen names | field names | errors |, from the third on each at
@@ -48,6 +50,21 @@ export function lineRelease(ptr: u32): void {
   freeSlots(parser.slots);
   arenaRelease(parser);
   hostFree(ptr, BLOCK_BYTES);
+}
+
+function releaseTable(parser: Parser, table: Table): void {
+  for (let i: u32 = 0; i < table.columnCount; i++) {
+    const column = changetype<Column>(load<u32>(table.columnsPtr + (i << 2)));
+    release(parser, column.dataPtr, column.capacity << column.shift);
+    release(parser, column.bitmapPtr, column.bitmapRows >> 3);
+  }
+  release(parser, table.timePtr, table.rowCapacity * 16);
+  release(parser, table.columnsPtr, table.columnsCapacity << 2);
+  release(parser, table.tagsPtr, table.tagsCapacity << 2);
+  freePages(table.seriesEntries);
+  release(parser, table.recordsPtr, table.recordsCapacity);
+  releasePlan(parser, table);
+  releaseTagPlan(parser, table);
 }
 
 /** Bytes that lineSeriesRecord writes at most. */

@@ -6,36 +6,14 @@ import { DuckType, duckdb } from "./binding.ts";
 import { createNestedReader } from "./nested-reader.ts";
 import { readStrings } from "./string-reader.ts";
 import { castForReading } from "./type-text.ts";
+import { type ColumnReader, readValidity, vectorBytes } from "./vector.ts";
 
 type LogicalType = duckdbTypes.LogicalType;
 type Vector = duckdbTypes.Vector;
 
-export interface ColumnReader {
-  readonly type: ResultType;
-  /** `rowCount` rows of `vector`. The column is owned by the caller. */
-  read(vector: Vector, rowCount: number): ResultColumn;
-}
-
 const NO_VALUES = new Uint8Array(0);
 /** Of a string in a vector (string-reader.ts). */
 const VIEW_BYTES = 16;
-
-/** The bitmap of a vector, copied; null when every row is present. */
-export function readValidity(vector: Vector, rowCount: number): Uint8Array | null {
-  const bytes = Math.ceil(rowCount / 64) * 8;
-  const borrowed = duckdb.vector_get_validity(vector, bytes) as Uint8Array | null;
-  if (borrowed === null) return null;
-  for (let row = 0; row < rowCount; row++) {
-    if ((row & 7) === 0 && row + 8 <= rowCount && borrowed[row >>> 3] === 0xff) row += 7;
-    else if (((borrowed[row >>> 3]! >>> (row & 7)) & 1) === 0) return borrowed.slice();
-  }
-  return null;
-}
-
-/** The bytes of a flat vector, borrowed from its chunk. */
-export function vectorBytes(vector: Vector, bytes: number): Uint8Array {
-  return duckdb.vector_get_data(vector, bytes);
-}
 
 type ArrayClass = {
   new (buffer: ArrayBuffer): ResultValues;
@@ -172,11 +150,6 @@ export function createColumnReader(logical: LogicalType): ColumnReader {
   const nested = createNestedReader(logical, id, createColumnReader);
   if (nested === null) throw new Error(`BUG: no reader for DuckDB type ${id}; castForReading should have replaced it`);
   return nested;
-}
-
-/** A field as nested types hold it. */
-export function fieldOf(name: string, reader: ColumnReader): ResultField {
-  return { name, type: reader.type };
 }
 
 /** Columns and parameters of a statement as fields. What DuckDB does not know the type of is a "null"; types that are only read as text

@@ -5,7 +5,7 @@ import type duckdbTypes from "@duckdb/node-bindings";
 import type { ResultColumn, ResultField, ResultType } from "../model/query/result-batch.ts";
 import { takeRows } from "../model/rows/take-rows.ts";
 import { DuckType, duckdb } from "./binding.ts";
-import { type ColumnReader, fieldOf, readValidity, vectorBytes } from "./column-reader.ts";
+import { type ColumnReader, fieldOf, readValidity, vectorBytes } from "./vector.ts";
 
 type LogicalType = duckdbTypes.LogicalType;
 type Vector = duckdbTypes.Vector;

@@ -4,9 +4,10 @@ import { LIMITS } from "../model/limits.ts";
 import { type ResultBatch, type ResultColumn, type ResultField, rowsOfBatch } from "../model/query/result-batch.ts";
 import { takeRows } from "../model/rows/take-rows.ts";
 import { duckdb } from "./binding.ts";
-import { addTextBytes, type ColumnReader, createColumnReader, readTextPart } from "./column-reader.ts";
+import { addTextBytes, createColumnReader, readTextPart } from "./column-reader.ts";
 import { brokenResult, engineError } from "./errors.ts";
 import { nativeCalls } from "./native-calls.ts";
+import type { ColumnReader } from "./vector.ts";
 
 /** A chunk that leaves in several batches, in the order of its rows. */
 interface LongChunk {

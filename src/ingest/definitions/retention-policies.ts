@@ -155,7 +155,7 @@ export class RetentionPolicies implements PolicyLookup {
     validateDatabaseName(name);
     checkFreeDatabase(catalog, name);
     const made = operations.filter(({ kind }) => kind === "create_database").length;
-    checkDatabaseLimit({ databaseCount: catalog.databaseCount + made, tableCount: 0 }, catalog.limits);
+    checkDatabaseLimit({ databaseCount: catalog.databaseCount + made }, catalog.limits);
     const def = { id: catalog.nextIds.databaseId + made, namespace: 0, name };
     operations.push({ kind: "create_database", ...def });
     return { ...def, isNew: true };

@@ -1,7 +1,6 @@
 // What the catalog's log is made of. Kinds and field types are written out, and every operation carries the ids it makes, so that
 // reading the log needs no rule of the server that wrote it.
 
-import type { TokenDef } from "../../model/access.ts";
 import type { CacheDef } from "../../model/caches.ts";
 import type { TagPredicate } from "../../model/query/scan.ts";
 import type { ColumnType } from "../../model/rows/column.ts";
@@ -11,7 +10,7 @@ import { readCache } from "./caches.ts";
 import { readSetFileIndex, type SetFileIndex } from "./file-indexes.ts";
 import { readStoppedNode, type StoppedNode } from "./nodes.ts";
 import { readSetPolicies, type SetPolicies } from "./policies.ts";
-import { readHash, readToken } from "./tokens.ts";
+import { type CreateToken, type DeleteToken, type ReplaceToken, readHash, readToken } from "./tokens.ts";
 
 /** Column types as the log spells them; `time` is every table's column 0 and never written. */
 export const COLUMN_TYPE_NAME = { tag: 1, float: 2, integer: 3, unsigned: 4, string: 5, boolean: 6 } as const satisfies Record<
@@ -129,23 +128,6 @@ export interface Drop {
 }
 
 /** `permissions` null: an admin. */
-export interface CreateToken extends Omit<TokenDef, "updatedMs"> {
-  readonly kind: "create_token";
-}
-
-/** Another text. */
-export interface ReplaceToken {
-  readonly kind: "replace_token";
-  readonly id: number;
-  readonly hash: string;
-  readonly updatedMs: number;
-}
-
-export interface DeleteToken {
-  readonly kind: "delete_token";
-  readonly id: number;
-}
-
 /** A server of the cluster is marked as stopped. */
 export interface StopNode extends StoppedNode {
   readonly kind: "stop_node";

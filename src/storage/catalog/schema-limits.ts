@@ -2,7 +2,6 @@
 // Deleted databases and tables do not count, those of a deleted database neither; restoring counts as making.
 import { TsdbError } from "../../model/errors.ts";
 import { LIMITS } from "../../model/limits.ts";
-import type { Catalog } from "./catalog.ts";
 
 /** Infinity = as many as there is memory for. */
 export interface SchemaLimits {
@@ -26,23 +25,27 @@ export const DEFAULT_SCHEMA_LIMITS: SchemaLimits = {
   schemaBytesMax: LIMITS.schemaBytesDefault,
 };
 
-type Counts = Pick<Catalog, "databaseCount" | "tableCount">;
+/** What a catalog holds, deleted databases and tables left out. */
+interface SchemaCounts {
+  readonly databaseCount: number;
+  readonly tableCount: number;
+}
 
 /** @throws TsdbError limit_exceeded */
-export function checkDatabaseLimit({ databaseCount }: Counts, { databasesMax: limit }: SchemaLimits): void {
+export function checkDatabaseLimit({ databaseCount }: Pick<SchemaCounts, "databaseCount">, { databasesMax: limit }: SchemaLimits): void {
   if (databaseCount < limit) return;
   throw new TsdbError("limit_exceeded", `Adding a new database would exceed limit of ${limit} databases`, { limit });
 }
 
 /** Room for `count` more tables. @throws TsdbError limit_exceeded */
-export function checkTableLimit({ tableCount }: Counts, count: number, { tablesMax: limit }: SchemaLimits): void {
+export function checkTableLimit({ tableCount }: Pick<SchemaCounts, "tableCount">, count: number, { tablesMax: limit }: SchemaLimits): void {
   if (count === 0 || tableCount + count <= limit) return;
   throw new TsdbError("limit_exceeded", tooManyTables(tableCount, limit), { limit });
 }
 
 /** Memory for the definitions of more tables and columns. @throws TsdbError overloaded */
 export function checkSchemaMemory(
-  { definitionBytes }: Pick<Catalog, "definitionBytes">,
+  { definitionBytes }: { readonly definitionBytes: number },
   added: { readonly tables: number; readonly columns: number },
   { schemaBytesMax }: SchemaLimits,
 ): void {

@@ -2,7 +2,23 @@
 import type { Permission, TokenDef } from "../../model/access.ts";
 import { badValue, readArray, readCount, readObject, readText } from "../../object-store/operation-values.ts";
 import { violated } from "./contradiction.ts";
-import type { CreateToken, DeleteToken, ReplaceToken } from "./operations.ts";
+
+export interface CreateToken extends Omit<TokenDef, "updatedMs"> {
+  readonly kind: "create_token";
+}
+
+/** Another text. */
+export interface ReplaceToken {
+  readonly kind: "replace_token";
+  readonly id: number;
+  readonly hash: string;
+  readonly updatedMs: number;
+}
+
+export interface DeleteToken {
+  readonly kind: "delete_token";
+  readonly id: number;
+}
 
 export class TokenSet {
   /** Ids are never used again. */
