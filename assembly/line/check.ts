@@ -54,6 +54,8 @@ export let tokenCount: u32 = 0;
 
 const STOP_AT_EQUALS: u32 = 1;
 const STOP_AT_COMMA: u32 = 2;
+/** What ends the name of a table: a NUL too, and an equals sign is nothing special there, with a backslash or without. */
+const OF_TABLE: u32 = STOP_AT_COMMA | 4;
 
 /** The name that takeName read. */
 let namePtr: usize = 0;
@@ -89,8 +91,9 @@ export function checkLine(parser: Parser, p: usize): usize {
 export function checkSeries(parser: Parser, p: usize): usize {
   tokenCount = 0;
   tagCount = 0;
-  p = takeName(parser, p, STOP_AT_COMMA);
+  p = takeName(parser, p, OF_TABLE);
   if (p == 0) return 0;
+  // a backslash does not hide a NUL
   if (nameBytes == 0 || hasNul(namePtr, nameBytes)) return fault(LINE_BAD_TABLE_NAME, p, p);
   tableNamePtr = namePtr;
   tableNameBytes = nameBytes;
@@ -227,6 +230,7 @@ function takeName(parser: Parser, p: usize, stops: u32): usize {
     if (c == SPACE || c == TAB || c == NEWLINE || (c == RETURN && isLineEnd(p))) break;
     if (c == COMMA && (stops & STOP_AT_COMMA) != 0) break;
     if (c == EQUALS && (stops & STOP_AT_EQUALS) != 0) break;
+    if (c == 0 && stops == OF_TABLE) break;
     p++;
     if (c == BACKSLASH) {
       escapes = true;
@@ -239,7 +243,7 @@ function takeName(parser: Parser, p: usize, stops: u32): usize {
   if (nameBytes == 0) return p;
   if (escapes) {
     namePtr = scratch(parser);
-    nameBytes = unescapeName(start, p, namePtr);
+    nameBytes = unescapeName(start, p, namePtr, stops != OF_TABLE);
     parser.scratchUsed += nameBytes;
   }
   if (<u32>load<u8>(namePtr + nameBytes - 1) == BACKSLASH) return fault(LINE_BAD_ENDS_WITH_BACKSLASH, start, p);

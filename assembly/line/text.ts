@@ -126,15 +126,15 @@ function unescapeString(p: usize, end: usize, target: usize): u32 {
   return <u32>(target - first);
 }
 
-/** In names and tag values `\,` `\=` `\ ` and `\\` stand for their second byte; any other backslash is itself, and so is the byte it
- *  precedes. Returns the bytes written. */
-export function unescapeName(p: usize, end: usize, target: usize): u32 {
+/** In names and tag values `\,` `\ ` and `\\` stand for their second byte, and with `equals` `\=` does; any other backslash is itself, and
+ *  so is the byte it precedes. Returns the bytes written. */
+export function unescapeName(p: usize, end: usize, target: usize, equals: bool): u32 {
   const first = target;
   while (p < end) {
     const c: u32 = load<u8>(p++);
     if (c == BACKSLASH && p < end) {
       const next: u32 = load<u8>(p++);
-      if (next != COMMA && next != EQUALS && next != SPACE && next != BACKSLASH) store<u8>(target++, <u8>c);
+      if (next != COMMA && next != SPACE && next != BACKSLASH && (next != EQUALS || !equals)) store<u8>(target++, <u8>c);
       store<u8>(target++, <u8>next);
     } else {
       store<u8>(target++, <u8>c);

@@ -80,14 +80,25 @@ function* sums(points: Points, windows: Windows): Steps<Values> {
   return values;
 }
 
+/** Exact where the sum of integers fits 64 bits; beyond them of floats. */
 function* means(points: Points, windows: Windows): Steps<Float64Array> {
   const { offsets } = windows;
   const total = yield* sums(points, windows);
   const values = total instanceof Float64Array ? total : yield* floatsOf(total as Integers);
+  const rounded = total instanceof Float64Array ? total : yield* floatSums(points, windows);
   yield* inSteps(values.length, (from, to) => {
-    for (let i = from; i < to; i++) values[i] = values[i]! / (offsets[i + 1]! - offsets[i]!);
+    for (let i = from; i < to; i++) {
+      // a sum that has wrapped is off by a multiple of 2^64
+      const hasWrapped = Math.abs(values[i]! - rounded[i]!) > 2 ** 63;
+      values[i] = (hasWrapped ? rounded[i]! : values[i]!) / (offsets[i + 1]! - offsets[i]!);
+    }
   });
   return values;
+}
+
+function* floatSums(points: Points, windows: Windows): Steps<Float64Array> {
+  const floats = pointsOf("float", points.times, yield* numbersOf(points));
+  return (yield* sums(floats, windows)) as Float64Array;
 }
 
 function* spreads(points: Points, windows: Windows): Steps<Values> {

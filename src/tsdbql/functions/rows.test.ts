@@ -92,7 +92,7 @@ const REFUSED: [name: string, error: string][] = [
   ["mean", "unsupported mean iterator type: *query.stringInterruptIterator"],
   ["percentile", "unsupported percentile iterator type: *query.stringInterruptIterator"],
   ["top", "unsupported top iterator type: *query.stringInterruptIterator"],
-  ["min", "unsupported min iterator type: *query.stringInterruptIterator"],
+  ["spread", "unsupported spread iterator type: *query.stringInterruptIterator"],
   ["integral", "unsupported integral iterator type: *query.stringInterruptIterator"],
 ];
 test.each(REFUSED)("%s refuses texts in 1.x's words", (name, error) => {

@@ -67,7 +67,7 @@ function* keysOf(points: Points): Steps<Keys> {
 /** The least or greatest value; of equal ones the one with the least time. */
 function extreme(name: "min" | "max"): SelectorKind {
   return {
-    ...{ name, takes: [...NUMBERS, "boolean"], arity: [1, 1], times: "point", isList: false },
+    ...{ name, takes: ALL_TYPES, arity: [1, 1], times: "point", isList: false },
     *prepare(points, _args, { descending }) {
       const keys = yield* keysOf(points);
       const times = wordsOf(points.times);
