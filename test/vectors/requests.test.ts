@@ -1,9 +1,9 @@
 // Recorded writes and definitions, each with databases of its own: status, answer and what is there afterwards are the vendor's, but for
 // what the tables here name.
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
-import { contentDifference, type RecordedStep, stepDifference } from "./compare-steps.ts";
-import { CaseNames, contentOf, playRequest } from "./played-request.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { dataOf, startDataServer } from "../support/data-server.ts";
+import type { TestServer } from "../support/server.ts";
+import { PlayedCase } from "./played-case.ts";
 import { manageVectors, type StepsVector, writeVectors } from "./vectors.ts";
 
 const TIMEOUT_MS = 300_000;
@@ -17,43 +17,107 @@ const DIFFERENT: readonly (readonly [id: string, reason: string])[] = [
   ["internal-003", "texts of all system tables are Utf8"],
 ];
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await TestServer.start();
-}, TIMEOUT_MS);
-afterAll(() => server.dispose());
+/** Played in one go only. */
+const IN_ONE_GO: ReadonlyMap<string, string> = new Map([
+  ["cache-live-009", "values of a cache age while the others are played"],
+  ["db-retention-001", "a longer retention brings back rows that no merge has dropped"],
+]);
 
-async function differenceOf(vector: StepsVector, number: number): Promise<string | null> {
-  const names = new CaseNames(number);
-  for (const request of vector.before ?? []) await playRequest(server.url, request, names);
-  const { request = {}, status = 0, answer, heads } = vector;
-  const single: RecordedStep = { request, status, answer, ...(heads === undefined ? {} : { heads }) };
-  for (const [i, step] of (vector.steps ?? [single]).entries()) {
-    const difference = stepDifference(step, await playRequest(server.url, step.request, names));
-    if (difference !== null) return `step ${i}: ${difference}`;
-  }
-  // of a body with bad lines these two store the good ones, and the vendor none
-  const isPartial = status >= 400 && request.path !== "/api/v3/write_lp";
-  if (vector.after === undefined || isPartial) return null;
-  return contentDifference(vector.after, await contentOf(server.url, vector.cleanup ?? names.fill("{db}")));
+/** Flushes and merges happen when a state says so. */
+const FLAGS = ["--gen0-duration", "1d", "--compaction-check-interval", "24h"];
+
+/** A start takes longest, and few cases have many steps. */
+const restarts = (step: number) => step < 3 || step % 4 === 0;
+
+/** What happens to the rows between two steps of all cases: what a step wrote is in that state when the next one comes. */
+const STATES: readonly (readonly [name: string, between: (server: TestServer, step: number) => Promise<void>])[] = [
+  ["flushed", (server) => dataOf(server).flush()],
+  [
+    "compacted",
+    async (server) => {
+      await dataOf(server).flush();
+      await dataOf(server).compact();
+    },
+  ],
+  ["half flushed", (server, step) => (step % 2 === 0 ? dataOf(server).flush() : Promise.resolve())],
+  [
+    "replayed from the log",
+    async (server, step) => {
+      if (!restarts(step)) return;
+      await server.kill();
+      await server.restart();
+    },
+  ],
+  [
+    "restarted from files",
+    async (server, step) => {
+      await dataOf(server).flush();
+      if (restarts(step)) await server.restart();
+    },
+  ],
+];
+
+/** In a state, cases are played side by side, and so many at once. */
+const LANES = 8;
+
+const WRITES = writeVectors();
+const VECTORS = [...WRITES, ...manageVectors()];
+
+function expectKnown(cases: readonly PlayedCase[], known: readonly (readonly [id: string, reason: string])[]): void {
+  const ids = new Set(known.map(([id]) => id));
+  const found = cases.flatMap(({ vector: { id, class: own }, difference }) =>
+    difference === null || own !== undefined ? [] : [[id, difference]],
+  );
+  const unknown = found.filter(([id]) => !ids.has(id!));
+  const noMore = [...ids].filter((id) => !found.some(([other]) => other === id));
+  expect({ unknown, noMore }).toEqual({ unknown: [], noMore: [] });
 }
 
-async function expectKnown(vectors: readonly StepsVector[], firstNumber: number): Promise<void> {
-  const all = new Set(vectors.map(({ id }) => id));
-  const known = new Set(DIFFERENT.map(([id]) => id).filter((id) => all.has(id)));
-  const found = new Map<string, string>();
-  for (const [i, vector] of vectors.entries()) {
-    const difference = await differenceOf(vector, firstNumber + i);
-    if (difference !== null && vector.class === undefined) found.set(vector.id, difference);
-  }
-  const unknown = [...found].filter(([id]) => !known.has(id));
-  expect({ unknown, noMore: [...known].filter((id) => !found.has(id)) }).toEqual({ unknown: [], noMore: [] });
-}
+describe("one case after the other, all in memory", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startDataServer(FLAGS);
+  }, TIMEOUT_MS);
+  afterAll(() => server.dispose());
 
-test("writes", () => expectKnown(writeVectors(), 1000), TIMEOUT_MS);
+  const play = async (vectors: readonly StepsVector[]) => {
+    const cases = vectors.map((vector) => new PlayedCase(vector, VECTORS.indexOf(vector)));
+    for (const one of cases) for (let step = 0; step < one.stepCount; step++) await one.step(server.url, step);
+    expectKnown(
+      cases,
+      DIFFERENT.filter(([id]) => vectors.some((vector) => vector.id === id)),
+    );
+  };
+  test("writes", () => play(VECTORS.slice(0, WRITES.length)), TIMEOUT_MS);
+  test("databases, tables, caches, tokens and forms of requests", () => play(VECTORS.slice(WRITES.length)), TIMEOUT_MS);
+});
 
-test("databases, tables, caches, tokens and forms of requests", () => expectKnown(manageVectors(), 5000), TIMEOUT_MS);
+describe("all cases step by step", () => {
+  test.each(STATES)(
+    "%s",
+    async (_, between) => {
+      const server = await startDataServer(FLAGS);
+      try {
+        const cases = VECTORS.map((vector, number) => new PlayedCase(vector, number)).filter(({ vector }) => !IN_ONE_GO.has(vector.id));
+        const last = Math.max(...cases.map(({ stepCount }) => stepCount));
+        for (let step = 0; step < last; step++) {
+          const rest = cases.filter(({ stepCount }) => step < stepCount).values();
+          const lane = async () => {
+            for (const one of rest) await one.step(server.url, step);
+          };
+          await Promise.all(Array.from({ length: LANES }, lane));
+          await between(server, step);
+        }
+        expectKnown(cases, DIFFERENT);
+      } finally {
+        await server.dispose();
+      }
+    },
+    TIMEOUT_MS,
+  );
+});
 
-test("few differ by intent", () => {
+test("few differ by intent, and few are played in memory alone", () => {
+  expect(IN_ONE_GO.size).toBeLessThanOrEqual(4);
   expect(DIFFERENT.length).toBeLessThanOrEqual(10);
 });

@@ -1,0 +1,48 @@
+// A recorded case of several requests with databases of its own: played step by step, so that something may happen to the rows in between.
+import { contentDifference, type RecordedStep, stepDifference } from "./compare-steps.ts";
+import { CaseNames, contentOf, playRequest, type RecordedRequest } from "./played-request.ts";
+import type { StepsVector } from "./vectors.ts";
+
+export class PlayedCase {
+  /** The first that differs, in words. */
+  difference: string | null = null;
+  private readonly names: CaseNames;
+  private readonly before: readonly RecordedRequest[];
+  private readonly steps: readonly RecordedStep[];
+
+  /** @param number no other case of the server has it */
+  constructor(
+    readonly vector: StepsVector,
+    number: number,
+  ) {
+    this.names = new CaseNames(number);
+    this.before = vector.before ?? [];
+    const { request = {}, status = 0, answer, heads } = vector;
+    this.steps = vector.steps ?? [{ request, status, answer, ...(heads === undefined ? {} : { heads }) }];
+  }
+
+  /** The bodies before, the requests, and the look at what is there afterwards. */
+  get stepCount(): number {
+    return this.before.length + this.steps.length + 1;
+  }
+
+  async step(url: string, index: number): Promise<void> {
+    if (index < this.before.length) {
+      await playRequest(url, this.before[index]!, this.names);
+      return;
+    }
+    const at = index - this.before.length;
+    const step = this.steps[at];
+    const difference =
+      step === undefined ? await this.contentDifference(url) : stepDifference(step, await playRequest(url, step.request, this.names));
+    if (difference !== null) this.difference ??= `step ${at}: ${difference}`;
+  }
+
+  private async contentDifference(url: string): Promise<string | null> {
+    const { request = {}, status = 0, after, cleanup } = this.vector;
+    // of a body with bad lines /write and /api/v2/write store the good ones, and the vendor none
+    const isPartial = status >= 400 && request.path !== "/api/v3/write_lp";
+    if (after === undefined || isPartial) return null;
+    return contentDifference(after, await contentOf(url, cleanup ?? this.names.fill("{db}")));
+  }
+}
