@@ -103,6 +103,19 @@ export interface StepsVector {
   readonly class?: string;
 }
 
+/** Commands of a client, one after the other. */
+export interface CommandVector {
+  readonly id: string;
+  readonly steps: readonly {
+    readonly args: readonly string[];
+    readonly stdin?: string;
+    readonly exit: number;
+    readonly stdout: string;
+  }[];
+  readonly class?: string;
+}
+
+export const commandVectors = () => linesOf<CommandVector>("cli");
 export const writeVectors = () => linesOf<StepsVector>("writes");
 export const manageVectors = () => linesOf<StepsVector>("manage");
 export const requestVectors = () => linesOf<RequestVector>("query");

@@ -87,11 +87,11 @@ export const DATABASE_COMMANDS: readonly ClientCommand[] = [
   {
     words: ["update", "database"],
     summary: "Change how long a database keeps its rows.",
-    positionals: NAME,
-    options: [RETENTION, ...CONNECTION],
+    positionals: [{ name: "NAME", isOptional: true }],
+    options: [DATABASE, RETENTION, ...CONNECTION],
     verb: "Update",
     async run(input, { out }) {
-      const [db] = input.positionals as [string];
+      const db = input.positionals[0] ?? input.required("database");
       input.required("retention-period");
       await new Api(input).call("PUT", "/api/v3/configure/database", { body: { db, retention_period: retention(input) } });
       out(`Database "${db}" updated successfully\n`);
