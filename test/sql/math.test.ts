@@ -158,6 +158,10 @@ sqlSuite(
       [[-7n, "-8", -49n, -7n, -7n, "-7", "-3.5000"]],
     ],
     [
+      "SELECT 7.25::decimal(10,2) / 3::decimal(5,1), -7.25::decimal(10,2) % 2::decimal(5,1), 1.5::decimal(5,2) + 2.5, 1::decimal / 3",
+      [["2.416666", "-1.25", 4, "0.33333333333333"]],
+    ],
+    [
       "SELECT -(CASE WHEN i < 0 THEN n END), -(SELECT n FROM sizes), -first_value(n ORDER BY time) FROM sizes GROUP BY n, i",
       [[-7n, -7n, -7n]],
     ],

@@ -32,6 +32,14 @@ export function withMarkOf(computed: Typed, value: Typed | undefined): Typed {
   return mark === null ? computed : { ...computed, mark };
 }
 
+const NARROW: Readonly<Record<string, string>> = { TINYINT: "Int8", SMALLINT: "Int16", INTEGER: "Int32", FLOAT: "Float32" };
+
+/** The type of a value that the statement made narrower than 64 bits; null: it is as wide as literals. */
+export function narrowType({ node, arrow }: Typed): string | null {
+  if (arrow !== undefined) return Object.values(NARROW).includes(arrow) ? arrow : null;
+  return node.class === "CAST" ? (NARROW[node.cast_type.id] ?? null) : null;
+}
+
 /** The note of a value that is that one, or one of its kind. */
 export function sameType(value: Noted | undefined): TypeNote {
   if (value === undefined) return {};

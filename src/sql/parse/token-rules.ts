@@ -11,7 +11,8 @@ import { usesWords, wordRules } from "./word-rules.ts";
 export function applyTokenRules(tokens: readonly Token[]): readonly Token[] {
   const worded = tokens.some(usesWords) ? wordRules(tokens) : tokens;
   const typed = worded.some((token) => isWord(token, "unsigned")) ? unsignedTypes(worded) : worded;
-  const structs = typed.some(isStruct) ? structMembers(typed) : typed;
+  const wide = typed.some(isDecimal) ? plainDecimals(typed) : typed;
+  const structs = wide.some(isStruct) ? structMembers(wide) : wide;
   const binary = structs.some(isHexMark) ? hexLiterals(structs) : structs;
   const similar = binary.some((token) => isWord(token, "similar")) ? similarTo(binary) : binary;
   const operators = similar.some(({ kind, text }) => kind === "symbol" && text === "~") ? regexOperators(similar) : similar;
@@ -79,6 +80,29 @@ function isUnsigned(tokens: readonly Token[], at: number): boolean {
   const token = tokens[at];
   const inCast = isWord(tokens[at - 1], "as") || isSymbol(tokens[at - 1], ":");
   return inCast && token?.kind === "word" && UNSIGNED[token.text] !== undefined && isWord(tokens[at + 1], "unsigned");
+}
+
+const DECIMALS: ReadonlySet<string> = new Set(["decimal", "numeric", "dec"]);
+
+function isDecimal(token: Token): boolean {
+  return token.kind === "word" && DECIMALS.has(token.text);
+}
+
+/** `DECIMAL` without its digits, as it stands in a cast: it has not those of DuckDB. */
+function plainDecimals(tokens: readonly Token[]): readonly Token[] {
+  const brackets = new Brackets(tokens);
+  return tokens.flatMap((token, i) => {
+    if (!isDecimal(token) || isSymbol(tokens[i + 1], "(") || !(isSymbol(tokens[i - 1], ":") || endsCast(tokens, i, brackets)))
+      return [token];
+    return [token, ...["(", "38", ",", "10", ")"].map((text) => symbol(text, token.end))];
+  });
+}
+
+/** The type in `CAST(x AS type)`, not a name in `(SELECT x AS name)`. */
+function endsCast(tokens: readonly Token[], at: number, brackets: Brackets): boolean {
+  if (!isWord(tokens[at - 1], "as") || !isSymbol(tokens[at + 1], ")")) return false;
+  const called = tokens[brackets.opening(at + 1) - 1];
+  return isWord(called, "cast") || isWord(called, "try_cast");
 }
 
 function isStruct(token: Token, index: number, tokens: readonly Token[]): boolean {

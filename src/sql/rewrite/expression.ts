@@ -242,7 +242,8 @@ function rewriteCase(node: Extract<Expression, { class: "CASE" }>, context: Rewr
   const values = [...checks.map(({ value }) => value), otherwise];
   const { nodes, ...common } = unify(values);
   const case_checks = checks.map(({ condition }, i) => ({ when_expr: condition.node, then_expr: nodes[i]! }));
-  return withClock({ node: { ...node, case_checks, else_expr: nodes[checks.length]! }, ...common }, values);
+  const chosen = withClock({ node: { ...node, case_checks, else_expr: nodes[checks.length]! }, ...common }, values);
+  return chosenType(values).arrow === "UInt64" ? { ...chosen, arrow: "UInt64" } : chosen;
 }
 
 function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, context: RewriteContext, scope: Scope): Typed {

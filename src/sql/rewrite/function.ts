@@ -1,8 +1,10 @@
 // Function calls: renames, the rules of time-function.ts, and what kind of value comes out.
+
+import { decimalOf, isUnsigned } from "../bind/decimals.ts";
 import { RENAMED_FUNCTIONS } from "../bind/dialect.ts";
 import { type Kind, type Typed, type TypeNote, withClock } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
-import { isDictionary, isNullConstant, itemType, sameType, withMarkOf } from "../bind/type-notes.ts";
+import { isDictionary, isNullConstant, itemType, narrowType, sameType, withMarkOf } from "../bind/type-notes.ts";
 import { negateInterval } from "../parse/interval.ts";
 import type { FunctionCall } from "../parse/tree.ts";
 import { call, castTo } from "../parse/tree.ts";
@@ -21,7 +23,7 @@ import { TYPE_RULES } from "./functions/type-function.ts";
 import { type RewriteContext, rewriteOrders, typed } from "./rewriter.ts";
 import { nullOf, type RuleInput, type Rules, wide } from "./rule.ts";
 import { TIME_RULES } from "./time/time-function.ts";
-import { isUnsigned, rewriteArithmetic } from "./values/arithmetic.ts";
+import { rewriteArithmetic } from "./values/arithmetic.ts";
 import { intervalConstant } from "./values/cast.ts";
 import { commonKind } from "./values/common-type.ts";
 
@@ -95,10 +97,15 @@ function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[]): Typed 
   if (right === undefined && node.function_name === "-" && left!.interval !== undefined)
     return intervalConstant(negateInterval(left!.interval));
   if (right === undefined && node.function_name === "-" && mayHaveNoSign(left!)) return withMarkOf(negated(node, left!), left);
-  if (right === undefined && (node.function_name === "-" || node.function_name === "+"))
-    return withMarkOf(typed(node, left!.kind === "time" ? "unknown" : left!.kind), left);
+  if (right === undefined && (node.function_name === "-" || node.function_name === "+")) return withMarkOf(signed(node, left!), left);
   const isBitwise = right !== undefined && OPERATOR_KIND[node.function_name] === "integer";
   return typed(isBitwise ? { ...node, children: args.map(wide) } : node, OPERATOR_KIND[node.function_name] ?? "unknown");
+}
+
+/** A decimal, and a number of 32 bits and less, stays as wide as it is. */
+function signed(node: FunctionCall, value: Typed): Typed {
+  const arrow = decimalOf(value) === null ? narrowType(value) : value.arrow!;
+  return { ...typed(node, value.kind === "time" ? "unknown" : value.kind), ...(arrow === null ? {} : { arrow }) };
 }
 
 /** Texts, lists, a list and an element; NULL is one of the other side's kind. */

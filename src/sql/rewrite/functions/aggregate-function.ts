@@ -1,9 +1,10 @@
 // Aggregates that DuckDB has under another name, with another result, or that are made of others.
+
+import { isUnsigned } from "../../bind/decimals.ts";
 import type { Kind, Typed } from "../../bind/kind.ts";
 import { listType, sameType } from "../../bind/type-notes.ts";
 import { call, castTo, type Expression, type FunctionCall, integerConstant, operator } from "../../parse/tree.ts";
 import { argumentCount, expectArguments, isNotNull, planError, type Rule, type RuleInput, type Rules, whenThen, wide } from "../rule.ts";
-import { isUnsigned } from "../values/arithmetic.ts";
 import { conjunction } from "../walk.ts";
 import { subscript } from "./array-function.ts";
 import { rewriteSelector } from "./selector.ts";

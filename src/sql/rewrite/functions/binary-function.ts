@@ -10,7 +10,7 @@ export function bytesOf(value: Typed): Expression {
 
 function md5(input: RuleInput): Typed {
   expectArguments(input, 1);
-  return { node: callAs("md5", input, [bytesOf(input.args[0]!)]), kind: "string" };
+  return { node: callAs("md5", input, [bytesOf(input.args[0]!)]), kind: "string", arrow: "Utf8View" };
 }
 
 /** DuckDB gives the hash of its own function in hexadecimal digits. */

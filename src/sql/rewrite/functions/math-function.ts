@@ -1,11 +1,25 @@
 // Mathematics: IEEE 754 for floats, errors for integers that do not fit.
 import type { Typed } from "../../bind/kind.ts";
+import { isNullConstant, narrowType } from "../../bind/type-notes.ts";
 import { call, castTo, integerConstant } from "../../parse/tree.ts";
-import { callAs, expectArguments, narrow, type Rule, type RuleInput, type Rules, simple, wide } from "../rule.ts";
+import { callAs, expectArguments, narrow, nullOf, type Rule, type RuleInput, type Rules, simple, wide } from "../rule.ts";
 
-/** A function of one number with a float. */
+/** A function of one number with a float; of 32 bits it is one. */
 function float(name: string): Rule {
-  return simple(name, [1], "float");
+  const plain = simple(name, [1], "float");
+  return (input) => {
+    const value = plain(input)!;
+    return narrowType(input.args[0]!) === "Float32" ? { ...value, node: castTo(value.node, "FLOAT"), arrow: "Float32" } : value;
+  };
+}
+
+/** Of an integer the same, as wide as it is; NULL is a float. */
+function abs(input: RuleInput): Typed {
+  expectArguments(input, 1);
+  const [x] = input.args;
+  if (isNullConstant(x!)) return { node: nullOf("DOUBLE"), kind: "float" };
+  const arrow = narrowType(x!);
+  return { node: callAs("abs", input), kind: x!.kind, ...(arrow === null ? {} : { arrow }) };
 }
 
 /** log(x) to the base of ten, log(base, x). */
@@ -71,7 +85,7 @@ function isZero(input: RuleInput): Typed {
 }
 
 export const MATH_RULES: Rules = {
-  abs: simple("abs", [1], "first"),
+  abs,
   acos: float("__acos"),
   acosh: float("acosh"),
   asin: float("__asin"),

@@ -66,7 +66,9 @@ function arrowCast(input: RuleInput): Typed {
   if (type.type.id === "BLOB") return { node: bytesOf(value!), kind: "binary", arrow: type.name };
   if (type.type.id === "VARCHAR" && value!.kind === "binary") return { node: textOf(value!), kind: "string", arrow: type.name };
   const node: Cast = { ...castTo(value!.node, type.type.id), cast_type: type.type };
-  const cast = withMarkOf({ ...rewriteCast(node, value!, input.scope), arrow: type.name }, value);
+  // a text without a zone shows a clock in that one
+  const source = type.zone === undefined || value!.text === undefined ? value! : asTime(value!, type.zone);
+  const cast = withMarkOf({ ...rewriteCast(node, source, input.scope), arrow: type.name }, value);
   if (unitNs === undefined || cast.kind !== "time") return cast;
   return withMarkOf({ ...inZone(bin(cast, unitNs, 0n), type.zone), arrow: type.name }, value);
 }

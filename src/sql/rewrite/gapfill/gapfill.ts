@@ -380,7 +380,7 @@ class GapFilling {
       const part = this.values.get(this.textOf(partOf(value.expression, "value")))!;
       const line = this.between(part, isAfter);
       const members = [named(line, "value"), named(nullOf("TIMESTAMP_NS"), "time")];
-      return whenThen([[isNotNull(line), call("struct_pack", members)]], nullConstant());
+      return call("struct_pack", members);
     }
     const [last, lastNumber, next, nextNumber] = (["last", "last number", "next", "next number"] as const).map((what) =>
       column(carried(value, what)),
@@ -410,8 +410,8 @@ function countBins(node: Expression): number {
   return count;
 }
 
-/** Aggregates that are never NULL: a bin without rows has their value of no rows. */
-const COUNTS: ReadonlySet<string> = new Set(["count", "count_star", "approx_distinct", "regr_count"]);
+/** A bin without rows has their value of no rows; the dialect's other counts are NULL there. */
+const COUNTS: ReadonlySet<string> = new Set(["count", "count_star"]);
 
 function isCount(node: Expression): boolean {
   return node.class === "FUNCTION" && COUNTS.has(node.function_name);

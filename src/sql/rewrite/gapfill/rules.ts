@@ -1,4 +1,5 @@
 // The functions of gap-filling queries where they are called on their own: gapfill.ts takes the calls out of the queries that it changes.
+import { isUnsigned } from "../../bind/decimals.ts";
 import type { Expression } from "../../parse/tree.ts";
 import { call, castTo } from "../../parse/tree.ts";
 import { planError, type Rule } from "../rule.ts";
@@ -20,6 +21,7 @@ export const GAPFILL_RULES: Readonly<Record<string, Rule>> = {
     const [at, t0, v0, t1, v1] = args.map(({ node }) => node) as [Expression, Expression, Expression, Expression, Expression];
     const kind = args[2]?.kind ?? "unknown";
     const line = call("__line", [at, t0, castTo(v0, "DOUBLE"), t1, castTo(v1, "DOUBLE")]);
+    if (isUnsigned(args[2]!)) return { node: castTo(call("trunc", [line]), "UBIGINT"), kind, arrow: "UInt64" };
     if (kind === "integer" || kind === "duration") return { node: castTo(call("trunc", [line]), "BIGINT"), kind };
     if (kind === "float" || kind === "unknown") return { node: line, kind: "float" };
     throw planError(`unsupported data type for interpolation gap filling: ${kind}`);

@@ -5,6 +5,7 @@ import { DAY_NS } from "../../../model/time/time-units.ts";
 import type { TimeZone, ZoneSpan } from "../../../model/time/time-zone.ts";
 import type { Typed } from "../../bind/kind.ts";
 import type { Scope } from "../../bind/scope.ts";
+import { isNullConstant } from "../../bind/type-notes.ts";
 import { type Interval, intervalNs, PLURALS, parseInterval } from "../../parse/interval.ts";
 import { addInterval, clampI64, dateOf, daysOf, floorDiv } from "../../parse/time-text.ts";
 import { bigintConstant, castTo, operator } from "../../parse/tree.ts";
@@ -215,6 +216,7 @@ export function unitName(value: Typed | undefined): string | null {
 export function dateTrunc({ args, scope }: RuleInput): Typed | null {
   const [unit, value] = args;
   if (args.length !== 2 || value === undefined) throw argumentCount("date_trunc", "2", args.length);
+  if (isNullConstant(value)) return { node: nullOf("TIMESTAMP_NS"), kind: "time" };
   if (!["time", "coarse", "date"].includes(value.kind) && value.text === undefined) return null;
   const name = unitName(unit) ?? "";
   const step = TRUNC_UNITS.get(name);

@@ -2,10 +2,11 @@
 import { TsdbError } from "../../../model/errors.ts";
 import { SECOND_NS } from "../../../model/time/time-units.ts";
 import type { Clock, Typed } from "../../bind/kind.ts";
+import { isNullConstant } from "../../bind/type-notes.ts";
 import { floorDiv } from "../../parse/time-text.ts";
 import type { Expression } from "../../parse/tree.ts";
 import { bigintConstant, call, castTo, operator, stringConstant } from "../../parse/tree.ts";
-import { argumentCount, planError, type Rule, type RuleInput, whenThen } from "../rule.ts";
+import { argumentCount, nullOf, planError, type Rule, type RuleInput, whenThen } from "../rule.ts";
 import { nsOf, timeOfNs } from "../values/arithmetic.ts";
 import { asTime, timeConstant } from "../values/cast.ts";
 import { nanosecondsOf } from "./time-macro.ts";
@@ -79,6 +80,7 @@ export function fromUnixtime(input: RuleInput): Typed {
 }
 
 function unixTime(value: Typed): Typed {
+  if (isNullConstant(value)) return { node: nullOf("TIMESTAMP_NS"), kind: "time" };
   const number = wholeNumber(value, 1n);
   if (number === null) throw planError(`from_unixtime function unsupported data type: ${value.kind}`);
   if (typeof number === "bigint") return timeConstant(number > SECONDS_MAX || number < -SECONDS_MAX ? number : number * SECOND_NS);
@@ -93,7 +95,7 @@ function unixTime(value: Typed): Typed {
   return timeOfNs(whenThen([[isSeconds, operator("*", number, bigintConstant(SECOND_NS))]], number));
 }
 
-/** to_unixtime(x[, format …]): whole seconds, downwards. */
+/** to_unixtime(x[, format …]): whole seconds, cut towards 1970. */
 export function toUnixtime({ args }: RuleInput): Typed {
   const [value, ...formats] = args;
   if (value === undefined) throw argumentCount("to_unixtime", "at least 1", 0);
@@ -103,7 +105,7 @@ export function toUnixtime({ args }: RuleInput): Typed {
   }
   if (formats.length === 0 && value.kind === "date") return integer(call("__floor_div", [usOf(value), bigintConstant(1_000_000n)]));
   const time = formats.length === 0 ? asTime(value) : timeByFormats("to_unixtime", value, formats);
-  return integer(call("__floor_div", [nsOf(time), bigintConstant(SECOND_NS)]));
+  return integer(operator("//", nsOf(time), bigintConstant(SECOND_NS)));
 }
 
 function integer(node: Expression): Typed {

@@ -3,10 +3,11 @@
 
 import type { Typed } from "../../bind/kind.ts";
 import type { Scope } from "../../bind/scope.ts";
+import { isNullConstant } from "../../bind/type-notes.ts";
 import { type Field, type FormatPart, parseFormat } from "../../functions/chrono.ts";
 import type { Expression } from "../../parse/tree.ts";
 import { bigintConstant, call, castTo, operator, stringConstant } from "../../parse/tree.ts";
-import { argumentCount, isNotNull, planError, type RuleInput, whenThen } from "../rule.ts";
+import { argumentCount, isNotNull, nullOf, planError, type RuleInput, whenThen } from "../rule.ts";
 import { asTime } from "../values/cast.ts";
 import { choose } from "./time-choice.ts";
 import { bind, nanosecondsOf, timeMacro } from "./time-macro.ts";
@@ -15,6 +16,7 @@ import { offsetText, timesOf, toClock, zoneSpans } from "./time-zone.ts";
 export function toCharRule({ args, scope }: RuleInput): Typed {
   const [value, format] = args;
   if (value === undefined || format === undefined || args.length > 2) throw argumentCount("to_char", "2", args.length);
+  if (isNullConstant(format)) return { node: nullOf("VARCHAR"), kind: "string" };
   if (format.text === undefined) throw planError("to_char expects its format to be a constant string");
   if (value.kind === "duration") return { node: durationText(value.node, format.text), kind: "string" };
   const parts = parseFormat(format.text);

@@ -1,15 +1,15 @@
 // + - * / %: with times, durations and intervals, and what is an error or infinite with numbers.
 
 import { ALL_TIME } from "../../../model/query/scan.ts";
-import { ColumnType } from "../../../model/rows/column.ts";
 import { DAY_NS } from "../../../model/time/time-units.ts";
+import { isUnsigned64 } from "../../bind/decimals.ts";
 import type { Typed } from "../../bind/kind.ts";
 import { isNullConstant } from "../../bind/type-notes.ts";
 import type { Interval } from "../../parse/interval.ts";
 import { addIntervals, intervalNs, isFine, scaleInterval as multiplied, negateInterval } from "../../parse/interval.ts";
 import { addInterval } from "../../parse/time-text.ts";
 import type { Expression, FunctionCall } from "../../parse/tree.ts";
-import { bigintConstant, call, castTo, castToDecimal, integerConstant, operator, stringConstant } from "../../parse/tree.ts";
+import { bigintConstant, call, castTo, operator } from "../../parse/tree.ts";
 import { typed } from "../rewriter.ts";
 import { nullConstant, planError } from "../rule.ts";
 import { onClock } from "../time/time-bin.ts";
@@ -17,6 +17,7 @@ import { nanosecondsOf, timeMacro } from "../time/time-macro.ts";
 import { inZone, zoneOf } from "../time/time-zone.ts";
 import { asTime, intervalConstant, timeConstant } from "./cast.ts";
 import { asDuration } from "./comparison.ts";
+import { rewriteDecimals } from "./decimal.ts";
 
 /** The nanoseconds of a time as BIGINT. */
 export function nsOf(value: Typed): Expression {
@@ -39,10 +40,8 @@ export function rewriteArithmetic(node: FunctionCall, ...operands: readonly [lef
     if (other.kind === "integer" || other.kind === "float")
       return { ...typed(castTo(nullConstant(), other.kind === "integer" ? "BIGINT" : "DOUBLE"), other.kind) };
   }
-  const decimal = mixedSigns(node, left, right);
+  const decimal = rewriteDecimals(node, left, right, divisor);
   if (decimal !== null) return decimal;
-  const sum = decimalSum(node, left, right);
-  if (sum !== null) return sum;
   const kind = numericKind(left, right);
   if (kind === "float" && node.function_name === "/") {
     // the sign would divide as DuckDB divides integers, by zero to NULL; the function divides as IEEE 754 says
@@ -53,74 +52,6 @@ export function rewriteArithmetic(node: FunctionCall, ...operands: readonly [lef
   const isDivision = node.function_name === "/" || node.function_name === "%";
   const value = typed({ ...node, children: isDivision ? [a, divisor(b, right)] : [a, b] }, kind);
   return staysUnsigned(left, right) ? { ...value, arrow: "UInt64" } : value;
-}
-
-/** A 64-bit integer without a sign and one with: both become decimals. */
-function mixedSigns(node: FunctionCall, left: Typed, right: Typed): Typed | null {
-  if (left.kind !== "integer" || right.kind !== "integer") return null;
-  if (isUnsigned64(left) ? !isSigned(right) : !(isUnsigned64(right) && isSigned(left))) return null;
-  const [a, b] = [left, right].map(({ node: value }) => value);
-  const huge = (value: Expression) => castTo(value, "HUGEINT");
-  switch (node.function_name) {
-    case "/": {
-      // four more digits, cut
-      const digits = operator("//", operator("*", huge(a!), huge(integerConstant(10_000n))), huge(divisor(b!, right)));
-      return decimalOf(operator("*", castToDecimal(digits, 38, 0), castToDecimal(stringConstant("0.0001"), 5, 4)), 24, 4);
-    }
-    case "%":
-      return decimalOf({ ...node, children: [huge(a!), huge(divisor(b!, right))] }, 20, 0);
-    case "*":
-      return decimalOf({ ...node, children: [huge(a!), huge(b!)] }, 38, 0);
-    default:
-      return decimalOf({ ...node, children: [castToDecimal(a!, 20, 0), castToDecimal(b!, 20, 0)] }, 21, 0);
-  }
-}
-
-/** A decimal plus or minus a 64-bit integer, which is one of 20 digits there; DuckDB makes as few as it needs. */
-function decimalSum(node: FunctionCall, left: Typed, right: Typed): Typed | null {
-  if (node.function_name !== "+" && node.function_name !== "-") return null;
-  const [a, b] = [left, right].map((value) => (isLongInteger(value) ? ([20, 0] as const) : digitsOf(value)));
-  if (a === null || b === null || a === undefined || b === undefined || left.kind === right.kind) return null;
-  const scale = Math.max(a[1], b[1]);
-  const width = scale + Math.max(a[0] - a[1], b[0] - b[1]) + 1;
-  if (width > 38) return null;
-  const children = [left, right].map((value) => (value.kind === "integer" ? castToDecimal(value.node, 20, 0) : value.node));
-  return decimalOf({ ...node, children }, width, scale);
-}
-
-/** Of a decimal. */
-function digitsOf({ node, arrow }: Typed): readonly [width: number, scale: number] | null {
-  const [, width, scale] = /^Decimal128\((\d+), (\d+)\)$/.exec(arrow ?? "") ?? [];
-  if (width !== undefined) return [Number(width), Number(scale)];
-  const info = node.class === "CAST" && node.cast_type.id === "DECIMAL" ? node.cast_type.type_info : null;
-  return info?.width === undefined || info.scale === undefined ? null : [info.width, info.scale];
-}
-
-function isLongInteger({ node, kind, source, arrow }: Typed): boolean {
-  if (kind !== "integer") return false;
-  return (
-    source !== undefined || arrow === "UInt64" || node.class === "CONSTANT" || (node.class === "CAST" && node.cast_type.id === "BIGINT")
-  );
-}
-
-function decimalOf(node: Expression, width: number, scale: number): Typed {
-  return { ...typed(castToDecimal(node, width, scale), "float"), arrow: `Decimal128(${width}, ${scale})` };
-}
-
-function isUnsigned64({ source, arrow }: Typed): boolean {
-  return arrow === "UInt64" || (arrow === undefined && source?.scan.defs[source.index]?.type === ColumnType.unsigned);
-}
-
-/** Known to have a sign. */
-function isSigned(value: Typed): boolean {
-  if (isUnsigned(value)) return false;
-  const { node, source, arrow } = value;
-  return (
-    source !== undefined ||
-    arrow !== undefined ||
-    node.class === "CONSTANT" ||
-    (node.class === "CAST" && !node.cast_type.id.startsWith("U"))
-  );
 }
 
 /** Whether a sum or product has no sign. */
@@ -140,10 +71,6 @@ function refuseTexts(sign: string, left: Typed, right: Typed): void {
 /** An error where it is zero. */
 function divisor(node: Expression, { number }: Typed): Expression {
   return number !== undefined && number !== 0n ? node : call("__divisor", [node]);
-}
-
-export function isUnsigned({ source, arrow }: Typed): boolean {
-  return arrow?.startsWith("UInt") === true || source?.scan.defs[source.index]?.type === ColumnType.unsigned;
 }
 
 function numericKind(left: Typed, right: Typed): Typed["kind"] {

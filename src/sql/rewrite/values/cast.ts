@@ -2,7 +2,8 @@
 import { near, TsdbError } from "../../../model/errors.ts";
 import { SECOND_NS } from "../../../model/time/time-units.ts";
 import { arrowTypeName } from "../../bind/arrow-type.ts";
-import { type Kind, kindOfType, type Typed } from "../../bind/kind.ts";
+import { decimalNote, decimalOf } from "../../bind/decimals.ts";
+import { type Kind, kindOfType, type Typed, type TypeNote } from "../../bind/kind.ts";
 import type { Scope } from "../../bind/scope.ts";
 import type { Interval } from "../../parse/interval.ts";
 import { duckInterval, isTooLarge, parseInterval } from "../../parse/interval.ts";
@@ -12,7 +13,7 @@ import { bigintConstant, call, castTo, integerConstant, operator, stringConstant
 import { typeText } from "../../print/print-expression.ts";
 import { bin } from "../time/time-bin.ts";
 import { nanosecondsOf, timeMacro } from "../time/time-macro.ts";
-import { timesOf, toClock, zonedText } from "../time/time-zone.ts";
+import { inZone, timesOf, toClock, zonedText } from "../time/time-zone.ts";
 
 const I64_MIN = -(2n ** 63n);
 const I64_MAX = 2n ** 63n - 1n;
@@ -72,8 +73,13 @@ export function rewriteCast(node: Cast, child: Typed, scope: Scope): Typed {
   if (kind === "string" && child.kind !== "string") return { node: { ...same, child: textOf(child) }, kind };
   if (kind === "binary" && child.kind === "string") return { node: call("encode", [child.node]), kind };
   const cast = kind === "integer" ? { ...same, child: wholeOf(same, child) } : same;
-  const unsigned = UNSIGNED[node.cast_type.id];
-  return withNumber({ node: cast, kind, ...depthOf(node.cast_type), ...(unsigned === undefined ? {} : { arrow: unsigned }) }, child);
+  return withNumber({ node: cast, kind, ...depthOf(node.cast_type), ...noteOf(node.cast_type) }, child);
+}
+
+function noteOf({ id, type_info }: SqlType): TypeNote {
+  if (id === "DECIMAL" && type_info?.width !== undefined) return decimalNote({ width: type_info.width, scale: type_info.scale ?? 0 });
+  const unsigned = UNSIGNED[id];
+  return unsigned === undefined ? {} : { arrow: unsigned };
 }
 
 const UNSIGNED: Readonly<Record<string, string>> = { UTINYINT: "UInt8", USMALLINT: "UInt16", UINTEGER: "UInt32", UBIGINT: "UInt64" };
@@ -126,7 +132,7 @@ const BOOLEAN_TEXTS: ReadonlyMap<string, boolean> = new Map([
 
 /** A value that DuckDB turns into text as the dialect does. */
 export function textOf(value: Typed): Expression {
-  if (value.kind === "float") return call("__float_text", [value.node]);
+  if (value.kind === "float" && decimalOf(value) === null) return call("__float_text", [value.node]);
   if (value.kind === "interval") return call("__interval_text", [value.node]);
   return value.kind === "binary" ? call("decode", [value.node]) : value.node;
 }
@@ -167,7 +173,10 @@ function castToTime(node: Cast, child: Typed): Typed {
     const time = bin(castToTime({ ...node, cast_type: { id: "TIMESTAMP", type_info: null } }, child), unitNs, 0n);
     return { ...time, arrow: `Timestamp(${unit})` };
   }
-  if (child.kind === "time" || child.kind === "coarse") return asTime(child);
+  if (child.kind === "time" || child.kind === "coarse") {
+    const time = asTime(child);
+    return node.cast_type.id === "TIMESTAMP WITH TIME ZONE" ? time : inZone(time, undefined);
+  }
   if (child.text !== undefined && !node.try_cast) return timeConstant(timeOfText(child.text));
   // an integer is seconds since 1970
   if (typeof child.number === "bigint") return timeConstant(child.number * SECOND_NS);
