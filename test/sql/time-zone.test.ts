@@ -51,6 +51,12 @@ sqlSuite("tz and AT TIME ZONE, as documented", [
   ["SELECT tz(time, 'UTC', 'UTC') FROM home", new Error("tz expects 1 or 2 arguments, got 3")],
   ["SELECT tz(temp, 'UTC') FROM home", new Error("TZ expects nanosecond timestamp data")],
   ["SELECT time AT TIME ZONE 'Mars/Olympus' FROM home", new Error("TZ requires a valid timezone string")],
+  // as Arrow says it, whatever the value is and wherever the type stands
+  ...["time", "1", "'2024-01-01T00:00:00Z'", "NULL"].map((value): [string, Error] => [
+    `SELECT arrow_cast(${value}, 'Timestamp(s, "Nowhere/X")') AS x FROM home`,
+    new Error('Parser error: Invalid timezone "Nowhere/X": failed to parse timezone'),
+  ]),
+  ["SELECT arrow_cast([1], 'List(Timestamp(ns, \"+25:00\"))') AS x", new Error('Parser error: Invalid timezone "+25:00"')],
 ]);
 
 const UTC = `arrow_cast('2024-01-01 00:00:00', 'Timestamp(Nanosecond, Some("UTC"))')`;

@@ -1,4 +1,6 @@
 // Names of types as the vendor's engine prints and reads them (`Timestamp(ns)`, `List(Int64)`), and DuckDB's for the same.
+import { near, TsdbError } from "../../model/errors.ts";
+import { TimeZone } from "../../model/time/time-zone.ts";
 import type { SqlType } from "../parse/tree.ts";
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -138,7 +140,7 @@ const UNITS: ReadonlyMap<string, readonly [name: string, ns: bigint]> = new Map(
   }),
 );
 
-/** What `arrow_cast` is told; null for what is no type of the dialect. */
+/** What `arrow_cast` is told; null for what is no type of the dialect. @throws TsdbError bad_query for a zone that is none */
 export function parseArrowType(text: string): ArrowType | null {
   const trimmed = text.trim();
   // milliseconds since 1970
@@ -195,7 +197,10 @@ function timestamp([unitName, zoneText, ...rest]: readonly string[]): ArrowType 
   const type = { id: "TIMESTAMP_NS", type_info: null };
   if (zoneText === undefined || zoneText === "None") return { type, name: `Timestamp(${unit[0]})`, unitNs: unit[1] };
   const zone = /^(?:Some\()?"([^"]+)"\)?$/.exec(zoneText)?.[1];
-  return zone === undefined ? null : { type, name: `Timestamp(${unit[0]}, "${zone}")`, unitNs: unit[1], zone };
+  if (zone === undefined) return null;
+  if (TimeZone.of(zone) === null)
+    throw new TsdbError("bad_query", `Parser error: Invalid timezone "${near(zone)}": failed to parse timezone`);
+  return { type, name: `Timestamp(${unit[0]}, "${zone}")`, unitNs: unit[1], zone };
 }
 
 function decimal(name: string, args: readonly string[]): ArrowType | null {

@@ -9,7 +9,7 @@ import { TsdbError } from "../../model/errors.ts";
 import { loopWatch } from "../../model/loop-watch.ts";
 import type { FeedMessage } from "../wire/messages.ts";
 
-/** `fault:KIND` or `fault:KIND:MILLISECONDS`, in a comment of the statement. */
+/** `fault:KIND` or `fault:KIND:MILLISECONDS`, in a comment of the statement; `fault:encode:PARTS`. */
 const FAULT = /fault:([a-z]+)(?::(\d+))?/;
 const FOR_EVER = Number.POSITIVE_INFINITY;
 
@@ -48,6 +48,12 @@ export class Faults {
     if (kind === "scan") this.atEntry("scan", milliseconds);
     // behind the next call of DuckDB that ends, while others run
     if (kind === "native") this.atEntry("native", milliseconds);
+  }
+
+  /** The answer's encoder makes the next part, and fails to. */
+  whileEncoding(statement: string, partCount: number): void {
+    const { kind, milliseconds: parts } = faultOf(statement);
+    if (kind === "encode" && partCount === parts) throw new RangeError("a fault that was asked for");
   }
 
   /** A part of the answer has been sent. */

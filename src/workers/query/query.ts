@@ -203,7 +203,9 @@ async function runQuery(message: StatementMessage): Promise<void> {
     });
     try {
       const { contentType } = answer;
+      let partCount = 0;
       for await (const bytes of answer.parts) {
+        faults?.whileEncoding(message.statement, partCount++);
         await query.send(bytes, contentType);
         if (query.streams) faults?.whileSending(message.statement);
       }
