@@ -39,8 +39,6 @@ export interface QueriesParts {
   readonly tables: LiveTables;
   readonly pins: Pins;
   readonly metrics: Metrics;
-  /** Undefined before the log is replayed. */
-  readonly deletions: () => Deletions | undefined;
   readonly nodes: SystemTablesParts["nodes"];
   readonly tokens: SystemTablesParts["tokens"];
   readonly firstWorker: SpawnedWorker | undefined;
@@ -53,21 +51,28 @@ function faultsOf({ TSDB_FAULTS }: NodeJS.ProcessEnv): number | undefined {
   return TSDB_FAULTS === undefined || !(milliseconds > 0) ? undefined : milliseconds;
 }
 
+/** Deletions that hide rows of a table. */
+type DeletionSource = Pick<Deletions, "tombstonesOf" | "lastOf">;
+
 export class Queries {
   readonly snapshots: Snapshots;
   readonly client: QueryClient;
   /** Of the most recent statement that was answered to its end. */
   lastTelemetry: QueryTelemetry | undefined;
+  private deletions: DeletionSource;
+  /** Undefined before the log is replayed. */
   private feeds: CacheFeeds | undefined;
 
   constructor(private readonly parts: QueriesParts) {
-    const { config, catalog, manifest, indexes, tables, pins, metrics, deletions, storage, nodes, tokens } = parts;
+    const { config, catalog, manifest, indexes, tables, pins, metrics, storage, nodes, tokens } = parts;
+    // until the log is replayed there are no others
+    this.deletions = { tombstonesOf: (tableId) => catalog.tombstonesOf(tableId), lastOf: () => 0 };
     const clockNs = () => BigInt(Date.now()) * 1_000_000n;
     const log = new QueryLog({ entriesMax: config.queryLogEntries, clockNs, nowMs: () => performance.now() });
     this.snapshots = new Snapshots({
       ...{ catalog, tables, manifest, indexes, pins },
-      tombstonesOf: (tableId) => (deletions() ?? catalog).tombstonesOf(tableId),
-      lastDeletionOf: (tableId) => deletions()?.lastOf(tableId) ?? 0,
+      tombstonesOf: (tableId) => this.deletions.tombstonesOf(tableId),
+      lastDeletionOf: (tableId) => this.deletions.lastOf(tableId),
       nowMs: () => Date.now(),
       systemRows: (names, database) => systemRows({ catalog, manifest, indexes, queries: log, nodes, tokens }, names, database),
       objectSource: storage.objectSource,
@@ -79,7 +84,8 @@ export class Queries {
   }
 
   /** Caches are fed from now on, those that there are with what is there first. To be called when the log is replayed. */
-  startCaches(): void {
+  startCaches(deletions: Deletions): void {
+    this.deletions = deletions;
     const { catalog, tables, config, metrics, logs } = this.parts;
     const { fillsFromHistory, evictionMs } = config.caches;
     const feeds = new CacheFeeds({

@@ -18,8 +18,8 @@ Object.assign(COMPACTION_LIMITS, { closeAfterMs: 0, quietMs: 0, lateMs: 0, merge
 
 function perform(server: Server, { call, request }: DataCall): Promise<void> {
   const ns = (text: string) => BigInt(text);
-  if (call === "flush") return server["backgroundJobs"]!.flusher.flushAll();
-  if (call === "compact") return server["backgroundJobs"]!.compactor.compactAll();
+  if (call === "flush") return server["running"]().backgroundJobs.flusher.flushAll();
+  if (call === "compact") return server["running"]().backgroundJobs.compactor.compactAll();
   if (call === "deleteData") return server.data.deleteData(request);
   if (call === "setRetention") {
     const { retentionNs, ...owner } = request;

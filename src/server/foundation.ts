@@ -1,0 +1,152 @@
+// What a server has from the moment its data folder is open until the folder is released: storage, catalog, manifest, memory, tokens. The
+// first state, opening, is the making of it; replaying and serving add to it.
+import { resolve } from "node:path";
+import type { Metrics, ServerStats } from "../api/metrics/metrics.ts";
+import type { Log } from "../cli/logger.ts";
+import type { ServeConfig } from "../cli/serve-config.ts";
+import { Kernel } from "../kernel/memory/kernel.ts";
+import type { TsdbError } from "../model/errors.ts";
+import type { Tls } from "../model/tls.ts";
+import { LiveTables } from "../storage/buffer/live-tables.ts";
+import { Pins } from "../storage/buffer/pins.ts";
+import { SeriesMemory } from "../storage/buffer/series-memory.ts";
+import { Catalog } from "../storage/catalog/catalog.ts";
+import { FileIndexList } from "../storage/file-index/list.ts";
+import { Manifest } from "../storage/manifest/manifest.ts";
+import { type LocalPaths, localPaths, objectKeys } from "../storage/paths.ts";
+import type { Wal } from "../storage/wal/wal.ts";
+import { ServerAuth } from "./auth.ts";
+import { LocalNodeService } from "./node-service.ts";
+import { openStorage, removeOrphans, type Storage } from "./storage.ts";
+import { tlsOf } from "./tls.ts";
+
+/** The log of one part of the server. */
+export type Logs = (part: string) => Log;
+
+/** What the server is told of its storage. */
+export interface StorageEvents {
+  /** The disk is full, or has space again. */
+  readonly onSpace: () => void;
+  /** Catalog or manifest cannot be written: the process must end. */
+  readonly onFailure: (error: Error) => void;
+}
+
+/** What is read from the data folder, and the certificate of https. */
+interface OpenedFolder {
+  readonly paths: LocalPaths;
+  readonly storage: Storage;
+  readonly catalog: Catalog;
+  readonly manifest: Manifest;
+  readonly indexes: FileIndexList;
+  /** Null: plain http. */
+  readonly tls: Tls | null;
+}
+
+export class Foundation {
+  readonly kernel = Kernel.create();
+  readonly pins = new Pins();
+  /** A new one at each start of the process. */
+  readonly processId = crypto.randomUUID();
+  readonly paths: LocalPaths;
+  readonly storage: Storage;
+  readonly catalog: Catalog;
+  readonly manifest: Manifest;
+  readonly indexes: FileIndexList;
+  readonly tls: Tls | null;
+  readonly tables: LiveTables;
+  readonly auth: ServerAuth;
+  readonly node: LocalNodeService;
+
+  private constructor(
+    readonly config: ServeConfig,
+    readonly logs: Logs,
+    readonly metrics: Metrics,
+    { paths, storage, catalog, manifest, indexes, tls }: OpenedFolder,
+  ) {
+    this.paths = paths;
+    this.storage = storage;
+    this.catalog = catalog;
+    this.manifest = manifest;
+    this.indexes = indexes;
+    this.tls = tls;
+    const durableTimes = (tableId: number) => manifest.tableTimes(tableId);
+    this.tables = new LiveTables(this.kernel, this.pins, durableTimes, new SeriesMemory(config.seriesBytesMax));
+    this.node = new LocalNodeService(catalog, config, this.processId);
+    this.auth = new ServerAuth({ config, catalog, log: logs("auth") });
+  }
+
+  /** Takes the lock of the data folder and reads catalog and manifest. @throws TsdbError config, io, corrupt_file; nothing is held then */
+  static async open(config: ServeConfig, logs: Logs, metrics: Metrics, { onSpace, onFailure }: StorageEvents): Promise<Foundation> {
+    const dataFolder = resolve(config.dataDir);
+    const paths = localPaths(dataFolder, config.nodeId);
+    const storage = await openStorage(config, {
+      ...{ dataFolder, paths },
+      onSpace: (problem) => {
+        if (problem === null) logs("disk").info("the disk has space again: writes are taken");
+        else logs("disk").error("writes are refused", { reason: problem.message });
+        onSpace();
+      },
+    });
+    try {
+      const opened = await openFolder(config, logs, { dataFolder, paths, storage, onFailure });
+      return new Foundation(config, logs, metrics, opened);
+    } catch (error) {
+      storage.release();
+      throw error;
+    }
+  }
+
+  /** Why nothing can be written although the server runs: the disk is full. Null: it can. */
+  get spaceProblem(): TsdbError | null {
+    return this.storage.space.problem;
+  }
+
+  /** `wal`: null while the log is replayed. */
+  stats(wal: Wal | null): ServerStats {
+    const { manifest, tables, kernel, pins, catalog } = this;
+    const files = manifest.files();
+    return {
+      bufferBytes: tables.bytes,
+      bufferRows: tables.openRows,
+      kernelBytes: kernel.extents.usedBytes,
+      pins: pins.openCount,
+      walBytes: wal?.segmentBytes ?? 0,
+      walSegments: wal === null ? 0 : 1,
+      files: files.length,
+      fileBytes: files.reduce((sum, file) => sum + file.bytes, 0),
+      databases: catalog.databaseCount,
+      tables: catalog.tableCount,
+      series: tables.seriesCount,
+      seriesBytes: tables.seriesMemory.bytes,
+      seriesEvictions: tables.seriesMemory.evictions,
+    };
+  }
+
+  /** Gives the data folder back. */
+  async release(): Promise<void> {
+    await this.storage.space.close();
+    this.storage.release();
+  }
+}
+
+async function openFolder(
+  config: ServeConfig,
+  logs: Logs,
+  {
+    dataFolder,
+    paths,
+    storage,
+    onFailure,
+  }: Pick<StorageEvents, "onFailure"> & Pick<OpenedFolder, "paths" | "storage"> & { dataFolder: string },
+): Promise<OpenedFolder> {
+  const { readOnly } = config;
+  const { store, objectSource } = storage;
+  const keys = objectKeys(config.nodeId);
+  const catalog = await Catalog.open(store, { prefix: keys.catalog, onFailure, limits: config.schemaLimits, readOnly });
+  const manifest = await Manifest.open(store, { prefix: keys.manifest, onFailure, readOnly });
+  if (readOnly) logs("server").warn("serves reads only, and writes nothing into the data folder (--read-only)");
+  else await removeOrphans(store, manifest, keys.data);
+  const indexes = await FileIndexList.open(store, manifest, { prefix: keys.indexes, objectSource, readOnly });
+  for (const warning of [...storage.warnings, ...catalog.warnings, ...manifest.warnings]) logs("store").warn(warning);
+  return { paths, storage, catalog, manifest, indexes, tls: await tlsOf(config, dataFolder) };
+}

@@ -1,0 +1,98 @@
+// What a server has while its log is replayed, beside its foundation: HTTP, which answers only what needs no data, and the workers, which
+// start meanwhile.
+import { createApp } from "../api/app.ts";
+import { showAddress } from "../api/flight/grpc/address.ts";
+import { type HttpServer, startHttpServer } from "../api/server.ts";
+import type { ServerStatus } from "../api/services.ts";
+import { writePublicFile } from "../disk/private-files.ts";
+import { TsdbError } from "../model/errors.ts";
+import type { QueryService } from "../model/query/query.ts";
+import type { WriteService } from "../model/write.ts";
+import { MaintenanceClient } from "../workers/maintenance/maintenance-client.ts";
+import type { SpawnedWorker } from "../workers/query/spawn.ts";
+import type { AdminServices } from "./admin-services.ts";
+import type { Foundation } from "./foundation.ts";
+import { Queries } from "./query-service.ts";
+
+export interface Listening {
+  readonly foundation: Foundation;
+  readonly http: HttpServer;
+  readonly queries: Queries;
+  readonly maintenance: MaintenanceClient;
+}
+
+/** What requests need of a server whose log is replayed. */
+export interface RequestServices {
+  readonly admin: AdminServices;
+  receive: WriteService["receive"];
+  query: QueryService["query"];
+}
+
+/** The server as its HTTP routes see it. */
+export interface ServerView {
+  status(): ServerStatus;
+  /** @throws TsdbError unavailable before the log is replayed */
+  serving(): RequestServices;
+}
+
+/** @throws TsdbError config when an address cannot be listened on */
+export function listen(foundation: Foundation, view: ServerView, firstWorker: SpawnedWorker | undefined): Listening {
+  const { auth, kernel, storage, node } = foundation;
+  auth.listenForRecovery(() => {
+    view.serving();
+    return auth.tokens;
+  });
+  const http = startHttp(foundation, view);
+  const queries = new Queries({
+    ...foundation,
+    firstWorker,
+    tempDir: storage.tempDir,
+    shared: kernel.shared,
+    nodes: () => [node.info()],
+    tokens: () => auth.tokenRows(),
+  });
+  return { foundation, http, queries, maintenance: new MaintenanceClient(kernel.shared) };
+}
+
+function startHttp({ config, logs, catalog, processId, metrics, auth, node, tls }: Foundation, view: ServerView): HttpServer {
+  const serving = () => view.serving();
+  const ifServing = <T>(service: T): T => {
+    view.serving();
+    return service;
+  };
+  const app = createApp({
+    write: { receive: (bytes) => serving().receive(bytes) },
+    query: { query: (request) => serving().query(request) },
+    definitions: () => serving().admin.definitions,
+    policies: () => serving().admin.policies,
+    databaseList: () => serving().admin.databases,
+    databases: () => serving().admin.databases,
+    data: () => serving().admin.data,
+    tokens: () => ifServing(auth.tokens),
+    fileIndexes: () => serving().admin.fileIndexes,
+    caches: () => serving().admin.caches,
+    nodes: () => ifServing(node),
+    access: auth.access,
+    status: () => view.status(),
+    clusterUuid: catalog.clusterUuid,
+    processId,
+    edition: config.edition,
+    revision: process.env["TSDB_REVISION"] ?? "source",
+    metrics,
+    maxRequestBytes: config.maxRequestBytes,
+    now: () => performance.now(),
+    report: (error, where) => logs("http").error("request failed", { where, err: error }),
+  });
+  const { hostname, port } = config.httpBind;
+  const http = startHttpServer(app, { hostname, port, ...(tls === null ? {} : { tls }) });
+  if (config.tcpListenerFilePath !== null) writeAddress(config.tcpListenerFilePath, showAddress(hostname, http.port));
+  return http;
+}
+
+function writeAddress(path: string, address: string): void {
+  try {
+    writePublicFile(path, address);
+  } catch (cause) {
+    throw new TsdbError("config", `--tcp-listener-file-path: ${(cause as Error).message}`, { path }, { cause });
+  }
+}

@@ -1,0 +1,171 @@
+// What a server has once its log is replayed: the log open for writing, the write path, background jobs, the services of administrators,
+// and Arrow Flight.
+import { authorized } from "../api/flight/access.ts";
+import type { FlightThread } from "../api/flight/flight-thread.ts";
+import { startFlight } from "../api/flight/start-flight.ts";
+import { queryOutcome } from "../api/shared/errors.ts";
+import { Admission } from "../ingest/admission.ts";
+import { BodyMemory } from "../ingest/body-memory.ts";
+import { MonotonicClock } from "../ingest/clock.ts";
+import { Deletions } from "../ingest/definitions/deletions.ts";
+import { Ingest } from "../ingest/ingest.ts";
+import { TsdbError } from "../model/errors.ts";
+import { LIMITS } from "../model/limits.ts";
+import type { QueryAnswer, QueryRequest } from "../model/query/query.ts";
+import type { IncomingBody } from "../model/write.ts";
+import type { ReplayResult } from "../storage/wal/replay.ts";
+import { Wal } from "../storage/wal/wal.ts";
+import { AdminServices } from "./admin-services.ts";
+import { BackgroundJobs } from "./background-jobs.ts";
+import type { Foundation } from "./foundation.ts";
+import type { Listening, RequestServices } from "./listening.ts";
+
+interface ServingParts {
+  readonly wal: Wal;
+  readonly ingest: Ingest;
+  readonly backgroundJobs: BackgroundJobs;
+  readonly admin: AdminServices;
+}
+
+type Fail = (error: Error) => void;
+
+/** Opens the log where its replay ended, and waits for the workers. Nothing runs by itself before a `Serving` is made of the parts.
+ *  @throws TsdbError io, config when the files with tokens contradict the limits */
+export async function prepareServing(listening: Listening, replayed: ReplayResult, fail: Fail): Promise<ServingParts> {
+  const { foundation, queries, maintenance } = listening;
+  const { config, catalog, tables, manifest, node, auth } = foundation;
+  const wal = await openWal(foundation, replayed, fail);
+  const deletions = new Deletions({ catalog, tables, wal, manifest });
+  const backgroundJobs = new BackgroundJobs({ ...foundation, wal, deletions, maintenance });
+  queries.startCaches(deletions);
+  const admin = new AdminServices({
+    ...{ catalog, tables, deletions, queries: queries.client },
+    isNode: (nodeId) => nodeId === config.nodeId,
+    onScheduled: () => backgroundJobs.hardDeletes.check(),
+    onIndexChanged: () => backgroundJobs.indexer.check(),
+  });
+  const ingest = createIngest(foundation, wal, backgroundJobs, fail);
+  await queries.client.ready();
+  if (!config.readOnly) {
+    await node.started();
+    await auth.addGiven(admin.databases);
+  }
+  return { wal, ingest, backgroundJobs, admin };
+}
+
+async function openWal({ config, storage, paths, metrics }: Foundation, replayed: ReplayResult, fail: Fail): Promise<Wal> {
+  const wal = await Wal.open(storage.walDisk, paths.wal, replayed, {
+    space: storage.space,
+    readOnly: config.readOnly,
+    flushIntervalMs: config.walFlushIntervalMs,
+    onFailure: fail,
+    onGroup: ({ seconds, bytes }) => metrics.walSynced(seconds, bytes),
+  });
+  if (!config.readOnly) void wal.makeRoom(0).catch(() => {}); // the next write reports it
+  return wal;
+}
+
+function createIngest({ config, kernel, catalog, tables }: Foundation, wal: Wal, { flusher }: BackgroundJobs, fail: Fail): Ingest {
+  const clock = new MonotonicClock(() => Date.now());
+  return new Ingest({
+    ...{ kernel, catalog, tables, wal },
+    bodies: new BodyMemory(kernel, { bytesMax: LIMITS.bodyMemoryBytesMax, bodyBytesMax: config.maxRequestBytes }),
+    clockNs: () => clock.nextNs(),
+    admission: new Admission({
+      bytesMax: config.bufferBytesMax,
+      bufferBytes: () => tables.bytes,
+      seriesMemory: tables.seriesMemory,
+      kernelBytes: () => kernel.extents.usedBytes,
+      flush: () => flusher.check(),
+      flushSettled: () => flusher.settled(),
+    }),
+    onFatal: (error) => fail(error instanceof Error ? error : new Error(String(error))),
+    onRows: () => flusher.check(),
+  });
+}
+
+export class Serving implements RequestServices {
+  readonly wal: Wal;
+  readonly backgroundJobs: BackgroundJobs;
+  readonly admin: AdminServices;
+  /** Resolves to null when Flight is off. @throws TsdbError config when its address was asked for and cannot be had */
+  readonly flight: Promise<FlightThread | null>;
+  private readonly ingest: Ingest;
+
+  /** Starts background jobs and Arrow Flight. */
+  constructor(
+    private readonly listening: Listening,
+    { wal, ingest, backgroundJobs, admin }: ServingParts,
+  ) {
+    this.wal = wal;
+    this.ingest = ingest;
+    this.backgroundJobs = backgroundJobs;
+    this.admin = admin;
+    if (!listening.foundation.config.readOnly) backgroundJobs.startTimers();
+    this.flight = flightOf(listening);
+    this.flight.catch(() => {}); // `flightUrl` reports it
+  }
+
+  receive(announcedBytes: number | undefined): IncomingBody | Promise<IncomingBody> {
+    const { config, catalog } = this.listening.foundation;
+    return config.readOnly ? Promise.reject(catalog.refusal) : this.ingest.receive(announcedBytes);
+  }
+
+  query(request: QueryRequest): Promise<QueryAnswer> {
+    return this.listening.queries.client.query(request);
+  }
+
+  /** No request comes in by Flight any more; those that run have `graceMs` to end. */
+  async stopFlight(graceMs: number): Promise<void> {
+    const thread = await this.flight.catch(() => null);
+    await thread?.stop(graceMs).catch(() => {});
+  }
+
+  /** To be called when no request runs any more: writes rows to files and closes log, manifest and catalog. */
+  async close(): Promise<void> {
+    const { wal, backgroundJobs, ingest } = this;
+    const { config, manifest, catalog } = this.listening.foundation;
+    // what they have not finished begins anew at the next start
+    await Promise.all([backgroundJobs.compactor.stop(), backgroundJobs.indexer.stop()]);
+    ingest.close();
+    if (wal.failed !== null) return;
+    if (!config.readOnly) {
+      await this.flushAtEnd();
+      await wal.close();
+    }
+    await manifest.close();
+    await catalog.close();
+  }
+
+  /** Rows that find no space in a file are in the log, and are replayed at the next start: the server still ends in order. */
+  private async flushAtEnd(): Promise<void> {
+    try {
+      await this.backgroundJobs.flusher.flushAll();
+    } catch (error) {
+      if (!(error instanceof TsdbError) || error.kind !== "no_space") throw error;
+      const log = this.listening.foundation.logs("server");
+      log.warn("rows were not written to a file before the end; they are in the log", { reason: error.message });
+    }
+  }
+}
+
+async function flightOf({ foundation, http, queries }: Listening): Promise<FlightThread | null> {
+  const { config, logs, metrics, tls, auth } = foundation;
+  const { flightBind: bind, flightIsOptional: isOptional } = config;
+  if (bind === null) return null;
+  const check = (token: string | null, database: string | null) => {
+    auth.checkReader(token, database);
+    if (database !== null) queries.snapshots.checkDatabase(database);
+  };
+  const thread = await startFlight(
+    {
+      ...{ bind, isOptional, tls, http },
+      log: logs("flight"),
+      queryStarted: () => metrics.queryStarted(),
+      queryEnded: ({ error, ...cost }) => metrics.queryEnded(queryOutcome(error), cost),
+    },
+    // the token is checked for one database
+    authorized({ check }, { query: (request) => queries.client.query(auth.narrowed(request)) }),
+  );
+  return thread ?? null;
+}
