@@ -251,7 +251,7 @@ describe("text", () => {
   });
 
   test("no test is switched off", () => {
-    expect(matching(/\b(test|it|describe)\.(skip|only|todo)\b/, (path) => notThisFile(path) && isTest(path))).toEqual([]);
+    expect(matching(/\b(test|it|describe)\.(skip|skipIf|only|todo|todoIf)\b/, (path) => notThisFile(path) && isTest(path))).toEqual([]);
   });
 
   test("no path of one machine, no host of a package registry", () => {
