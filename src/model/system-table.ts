@@ -1,7 +1,7 @@
 // Tables that the server makes of itself: how their columns are declared and what their rows are. Plain values, so that they cross to a
 // worker.
 
-/** "time" and "zoned time" are nanoseconds since 1970, "duration" nanoseconds; "texts" and "unsigneds 32" are JSON arrays. */
+/** "time" and "zoned time" are nanoseconds since 1970, "duration" nanoseconds; "texts" and "unsigneds 16" are JSON arrays. */
 export type SystemType =
   | "text"
   | "integer"
@@ -12,7 +12,7 @@ export type SystemType =
   | "zoned time"
   | "duration"
   | "texts"
-  | "unsigneds 32";
+  | "unsigneds 16";
 
 export interface SystemColumn {
   readonly name: string;

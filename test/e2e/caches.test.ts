@@ -249,7 +249,7 @@ test("in every format, with their lists", async () => {
     "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'distinct_caches'",
   );
   expect(Object.fromEntries(types.map((row) => [row["column_name"], row["data_type"]]))).toMatchObject({
-    ...{ table: "Utf8", column_ids: "List(UInt32)", column_names: "List(Utf8)", max_cardinality: "UInt64" },
+    ...{ table: "Utf8View", column_ids: "List(UInt16)", column_names: "List(Utf8View)", max_cardinality: "UInt64" },
   });
   expect(await server.sql("db", `SELECT "table", unnest(column_names) AS c FROM system.distinct_caches ORDER BY c`)).toEqual([
     { table: "cpu", c: "host" },

@@ -96,8 +96,8 @@ describe("SHOW COLUMNS and DESCRIBE", () => {
       "system",
       "parquet_files",
       [
-        ["table_name", "Utf8", "NO"],
-        ["path", "Utf8", "NO"],
+        ["table_name", "Utf8View", "NO"],
+        ["path", "Utf8View", "NO"],
         ["size_bytes", "UInt64", "NO"],
         ["row_count", "UInt64", "NO"],
         ["min_time", "Int64", "NO"],
@@ -118,6 +118,29 @@ describe("SHOW COLUMNS and DESCRIBE", () => {
     });
     const described = await ask(`DESCRIBE ${schema}."${table}"`);
     expect(described).toEqual({ names: ["column_name", "data_type", "is_nullable"], rows: columns });
+  });
+
+  test.each([
+    ["DESCRIBE SELECT * FROM home", HOME_COLUMNS],
+    [
+      "DESC SELECT room AS r, count(*) AS n, max(time) AS t FROM home GROUP BY room",
+      [
+        ["r", "Dictionary(Int32, Utf8)", "YES"],
+        ["n", "Int64", "NO"],
+        ["t", "Timestamp(ns)", "YES"],
+      ],
+    ],
+    [
+      "DESCRIBE WITH a AS (SELECT [1.5] AS list, 7 AS n) SELECT list, n, 'x' AS s, arrow_cast(n, 'Int32') AS i FROM a LIMIT 0",
+      [
+        ["list", "List(Float64)", "YES"],
+        ["n", "Int64", "YES"],
+        ["s", "Utf8", "NO"],
+        ["i", "Int32", "YES"],
+      ],
+    ],
+  ])("%s", async (sql, rows) => {
+    expect(await ask(sql)).toEqual({ names: ["column_name", "data_type", "is_nullable"], rows });
   });
 
   // those of the facts, in their order

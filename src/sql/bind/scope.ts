@@ -13,6 +13,8 @@ export interface OutputColumn extends TypeNote {
   readonly isOptional?: boolean;
   readonly numbers?: ScanUse;
   readonly times?: () => TimeRange;
+  /** An expression that is never NULL, though it is no column of a table: literals, counts. */
+  readonly isPresent?: boolean;
   /** An integer that the statement did not make narrow itself: 64 bits wide in the dialect, whatever DuckDB's literals are. */
   readonly isWide?: boolean;
 }
@@ -110,7 +112,7 @@ export class Scope {
   }
 }
 
-function describe(names: string[], { name: _, isWide: __, ...column }: OutputColumn): Resolved {
+function describe(names: string[], { name: _, isWide: __, isPresent: ___, ...column }: OutputColumn): Resolved {
   return { names, ...column, found: true };
 }
 

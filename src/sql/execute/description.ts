@@ -4,6 +4,7 @@ import type { ResultField, ResultSchema } from "../../model/query/result-batch.t
 import { unknownTable } from "../parse/check.ts";
 import { Rewrite } from "../plan/kept-rewrite.ts";
 import type { SqlPlan } from "../plan/plan.ts";
+import { DESCRIBE_FIELDS } from "./described-columns.ts";
 import type { SqlEngine, SqlInput } from "./engine.ts";
 import { translateError } from "./engine-error.ts";
 import { EXPLAIN_FIELDS } from "./explain.ts";
@@ -46,6 +47,7 @@ async function describeWith(engine: SqlEngine, plan: SqlPlan, input: SqlInput, w
     const duck = await engine.lease();
     try {
       const { fields, parameters } = await duck.describe(rewrite.text(handles), withParameters);
+      if (statement.kind === "describe") return { schema: { fields: DESCRIBE_FIELDS, tableName: "" }, parameters };
       if (statement.kind === "explain") return { schema: { fields: EXPLAIN_FIELDS, tableName: "" }, parameters };
       return { schema: { fields: new ResultShape(fields, rewrite.outputs).fields, tableName: scans.tableName }, parameters };
     } finally {

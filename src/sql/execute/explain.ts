@@ -4,6 +4,7 @@ import type { ResultBatch, ResultField } from "../../model/query/result-batch.ts
 import type { ScanRecord } from "../../model/query/scan-record.ts";
 import { decodeNames, withoutInternalMarks } from "../parse/names.ts";
 import type { DirectScan, PlannedScan } from "./direct-scan.ts";
+import { textBatch } from "./text-batch.ts";
 
 export const EXPLAIN_FIELDS: readonly ResultField[] = [
   { name: "plan_type", type: { kind: "utf8" } },
@@ -17,7 +18,7 @@ export interface ExplainedPart {
 }
 
 export function explainBatch(parts: readonly ExplainedPart[]): ResultBatch {
-  return { rowCount: parts.length, columns: [textColumn(parts.map(({ type }) => type)), textColumn(parts.map(({ text }) => text))] };
+  return textBatch(parts.map(({ type, text }) => [type, text]));
 }
 
 /** An operator of DuckDB's plan. */
@@ -115,13 +116,4 @@ export function recordLine(scan: ScanRecord): string {
     `compacted_misses=${scan.compactedMisses}`,
   ];
   return `scan of ${scan.table}: ${parts.join(" ")}`;
-}
-
-function textColumn(texts: readonly string[]): ResultBatch["columns"][number] {
-  const encoded = texts.map((text) => Buffer.from(text));
-  const offsets = new Int32Array(texts.length + 1);
-  encoded.forEach((text, i) => {
-    offsets[i + 1] = offsets[i]! + text.length;
-  });
-  return { validity: null, values: new Uint8Array(0), offsets, data: new Uint8Array(Buffer.concat(encoded)) };
 }

@@ -8,6 +8,7 @@ import { unknownTable } from "../parse/check.ts";
 import type { Statement } from "../parse/statement.ts";
 import { Rewrite, type RewriteOptions } from "../plan/kept-rewrite.ts";
 import type { SqlPlan } from "../plan/plan.ts";
+import { DESCRIBE_FIELDS, describedColumns } from "./described-columns.ts";
 import { DirectAnswer } from "./direct-answer.ts";
 import type { DirectScan } from "./direct-scan.ts";
 import { checkColumnCount, type DuckAnswer } from "./duck-answer.ts";
@@ -43,7 +44,8 @@ export class SqlRun implements SqlAnswer {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private state: "running" | "cancelled" | "timed out" | "closed" = "running";
   private isPlanned = false;
-  private explained: (() => Promise<ExplainedPart[]>) | null = null;
+  /** The one batch of an EXPLAIN or DESCRIBE. */
+  private explained: (() => Promise<ResultBatch>) | null = null;
   private headChars = 0;
   /** Of functions' memory. */
   private reservedBytes = 0;
@@ -57,7 +59,8 @@ export class SqlRun implements SqlAnswer {
     private readonly plan: SqlPlan,
     private readonly input: SqlInput,
   ) {
-    this.scans = new StatementScans(engine, input);
+    // of a description nothing is read: counts stay counts
+    this.scans = new StatementScans(engine, plan.statement.kind === "describe" ? { ...input, isPlain: true } : input);
     this.nowNs = input.nowNs ?? BigInt(Date.now()) * 1_000_000n;
   }
 
@@ -73,8 +76,15 @@ export class SqlRun implements SqlAnswer {
     if (statement.kind === "show") this.checkShown(statement.table);
     const { text, outputs, direct } = await this.translate();
     if (statement.kind === "explain") {
-      this.explained = await this.startExplain(statement, text(), direct);
+      const parts = await this.startExplain(statement, text(), direct);
+      this.explained = async () => explainBatch(await parts());
       this.schema = { fields: EXPLAIN_FIELDS, tableName: "" };
+      return;
+    }
+    if (statement.kind === "describe") {
+      const columns = new ResultShape(await this.columnsOf(text()), outputs).fields;
+      this.explained = async () => describedColumns(columns, outputs);
+      this.schema = { fields: DESCRIBE_FIELDS, tableName: "" };
       return;
     }
     if (direct !== null && (await this.startPlan(direct))) {
@@ -95,6 +105,14 @@ export class SqlRun implements SqlAnswer {
       this.throwIfStopped();
       this.planned();
     });
+  }
+
+  private async columnsOf(text: string): Promise<readonly ResultField[]> {
+    this.duck = await this.engine.lease();
+    this.throwIfStopped();
+    const { fields } = await this.duck.describe(text, false);
+    this.planned();
+    return fields;
   }
 
   /** What is left to do for the answer of an EXPLAIN. */
@@ -147,7 +165,7 @@ export class SqlRun implements SqlAnswer {
       const known = direct === null ? rewrite.text(this.handles) : null;
       const text = () => known ?? this.ownRewrite().text(this.handles);
       if (this.scans.makesGroups) this.planned();
-      const isRun = statement.kind !== "explain" || statement.analyze;
+      const isRun = statement.kind === "explain" ? statement.analyze : statement.kind !== "describe";
       if (!isRun || (await this.scans.prepare(() => this.breathe()))) return { text, outputs, direct };
       this.scans.restart();
     }
@@ -219,7 +237,7 @@ export class SqlRun implements SqlAnswer {
   private async *readBatches(): AsyncGenerator<ResultBatch> {
     try {
       if (this.explained !== null) {
-        yield explainBatch(await this.explained());
+        yield await this.explained();
         return;
       }
       for (;;) {

@@ -143,9 +143,9 @@ const LISTS: readonly string[] = [
        [list_sort(list_transform(list, lambda x, i: {'x': x, 'i': i}), 'ASC', 'NULLS FIRST')],
        lambda pairs: list_transform(
          list_sort(list_transform(
-           list_filter(pairs, lambda pair, i: i = 1 OR pair.x IS DISTINCT FROM pairs[i - 1].x),
-           lambda pair: {'i': pair.i, 'x': pair.x})),
-         lambda pair: pair.x))[1]`,
+           list_filter(pairs, lambda pair, i: i = 1 OR pair['x'] IS DISTINCT FROM pairs[i - 1]['x']),
+           lambda pair: {'i': pair['i'], 'x': pair['x']})),
+         lambda pair: pair['x']))[1]`,
   "CREATE MACRO __sorted_distinct(list) AS list_sort(__distinct(list), 'ASC', 'NULLS FIRST')",
   "CREATE MACRO __union(a, b) AS __distinct(list_concat(a, b))",
   "CREATE MACRO __except(a, b) AS list_filter(__distinct(a), lambda x: list_position(b, x) IS NULL)",
@@ -189,17 +189,18 @@ const AGGREGATES: readonly string[] = [
   "CREATE MACRO __non_negative(x) AS CASE WHEN x >= 0 THEN x END",
   "CREATE MACRO __between(ends, share) AS ends[1] + (ends[2] - ends[1]) * share",
   "CREATE MACRO __weighted_pair(x, w) AS {'x': CAST(x AS DOUBLE), 'w': CAST(w AS DOUBLE), 'found': 0e0}",
+  // members by subscripts: in HAVING, DuckDB takes `pair.w` for a column
   // the least x for which the weights of it and all below reach their share; pairs are {x, w, found}
   `CREATE MACRO __weighted_percentile(pairs, share) AS
      list_transform(
-       [list_filter(pairs, lambda pair: pair.w > 0)],
+       [list_filter(pairs, lambda pair: pair['w'] > 0)],
        lambda counted: list_reduce(
-         list_transform(list_sort(counted), lambda pair: {'x': pair.x, 'w': pair.w, 'found': CAST(NULL AS DOUBLE)}),
+         list_transform(list_sort(counted), lambda pair: {'x': pair['x'], 'w': pair['w'], 'found': CAST(NULL AS DOUBLE)}),
          lambda sum, pair: CASE
-           WHEN sum.found IS NOT NULL THEN sum
-           ELSE {'x': pair.x, 'w': sum.w + pair.w,
-                 'found': CASE WHEN sum.w + pair.w >= share * list_sum(list_transform(counted, lambda c: c.w)) THEN pair.x END} END,
-         {'x': 0e0, 'w': 0e0, 'found': CAST(NULL AS DOUBLE)}).found)[1]`,
+           WHEN sum['found'] IS NOT NULL THEN sum
+           ELSE {'x': pair['x'], 'w': sum['w'] + pair['w'],
+                 'found': CASE WHEN sum['w'] + pair['w'] >= share * list_sum(list_transform(counted, lambda c: c['w'])) THEN pair['x'] END} END,
+         {'x': 0e0, 'w': 0e0, 'found': CAST(NULL AS DOUBLE)})['found'])[1]`,
 ];
 
 export const VALUE_MACROS: readonly string[] = [...MATH, ...TEXT, ...LISTS, ...AGGREGATES];

@@ -15,6 +15,8 @@ export type Statement = StatementKind & {
 type StatementKind =
   | { readonly kind: "query"; readonly text: EncodedText }
   | { readonly kind: "explain"; readonly analyze: boolean; readonly verbose: boolean; readonly text: EncodedText }
+  /** The columns of a query. */
+  | { readonly kind: "describe"; readonly text: EncodedText }
   /** A query of ours over information_schema; `table` must exist for it. */
   | { readonly kind: "show"; readonly text: EncodedText; readonly table: DescribedTable | null };
 
@@ -159,11 +161,10 @@ function parseShow(tokens: readonly Token[]): StatementKind {
   );
 }
 
-/** DESCRIBE of a table shows its columns; of a query, the columns of the answer: EXPLAIN is what the vendor has for that. */
+/** DESCRIBE of a table shows its columns; of a query, the columns of the answer. */
 function parseDescribe(sql: string, tokens: readonly Token[]): StatementKind {
   const rest = wordOf(tokens[1]) === "table" ? tokens.slice(2) : tokens.slice(1);
-  if (QUERY_WORDS.has(wordOf(rest[0])) || isSymbol(rest[0], "("))
-    return { kind: "explain", analyze: false, verbose: false, text: new EncodedText(sql, rest) };
+  if (QUERY_WORDS.has(wordOf(rest[0])) || isSymbol(rest[0], "(")) return { kind: "describe", text: new EncodedText(sql, rest) };
   return showColumns(DESCRIBE, describedTable(rest));
 }
 

@@ -189,6 +189,7 @@ function rewriteSelectList(
       ...(typed.source === undefined ? {} : known.isValue(item) ? sameType(typed) : { source: typed.source }),
       ...(typed.isOptional === true || node.group_sets.length > 1 ? { isOptional: true } : {}),
       ...(numbers === undefined ? {} : { numbers }),
+      ...(isNeverNull(item) ? { isPresent: true } : {}),
       isWide: typed.kind === "integer" && !hasOwnWidth(item),
     });
     if (alias !== null && !scope.aliases.has(alias)) scope.aliases.set(alias, { kind: typed.kind, ...typeNote(typed) });
@@ -196,6 +197,12 @@ function rewriteSelectList(
     return alias === null ? value : withAlias(value, alias);
   });
   return outputs;
+}
+
+function isNeverNull(item: Expression): boolean {
+  if (item.class === "CONSTANT") return !item.value.is_null;
+  if (item.class === "CAST") return !item.try_cast && isNeverNull(item.child);
+  return item.class === "FUNCTION" && (item.function_name === "count" || item.function_name === "count_star");
 }
 
 /** A column, a cast or its negative is as wide as the statement says. */

@@ -30,10 +30,11 @@ const DATA_TYPE: Readonly<Record<ColumnType, string>> = {
   [ColumnType.boolean]: "Boolean",
 };
 
+/** Of schema `system`; texts of information_schema are plain ones. */
 const SYSTEM_DATA_TYPE: Readonly<Record<SystemType, string>> = {
-  text: "Utf8",
-  texts: "List(Utf8)",
-  "unsigneds 32": "List(UInt32)",
+  text: "Utf8View",
+  texts: "List(Utf8View)",
+  "unsigneds 16": "List(UInt16)",
   integer: "Int64",
   unsigned: "UInt64",
   "unsigned 32": "UInt32",
@@ -42,6 +43,8 @@ const SYSTEM_DATA_TYPE: Readonly<Record<SystemType, string>> = {
   "zoned time": 'Timestamp(µs, "UTC")',
   duration: "Duration(ns)",
 };
+
+const VIEW_DATA_TYPE: Readonly<Record<SystemType, string>> = { ...SYSTEM_DATA_TYPE, text: "Utf8" };
 
 const CATALOG = "public";
 /** Of a view, about our virtual tables and functions. */
@@ -111,9 +114,9 @@ function* tableRows({ tables, isInternal }: DatabaseCatalog): Generator<SystemRo
 function* allColumnRows({ tables, isInternal }: DatabaseCatalog): Generator<SystemRow> {
   for (const table of byName(tables)) yield* columnRows("iox", table.name, userColumns(table));
   for (const name of systemTableNames(isInternal)) {
-    yield* columnRows("system", name, ownColumns(findSystemTable(name, isInternal)!.columns));
+    yield* columnRows("system", name, ownColumns(findSystemTable(name, isInternal)!.columns, SYSTEM_DATA_TYPE));
   }
-  for (const view of Object.keys(VIEWS).sort()) yield* columnRows("information_schema", view, ownColumns(VIEWS[view]!));
+  for (const view of Object.keys(VIEWS).sort()) yield* columnRows("information_schema", view, ownColumns(VIEWS[view]!, VIEW_DATA_TYPE));
 }
 
 /** Rows that views have, at most, for every table of users; those of our virtual tables are few. */
@@ -138,8 +141,8 @@ function userColumns(table: DatabaseTable): DescribedColumn[] {
     .map(({ name, type }) => ({ name, dataType: DATA_TYPE[type], isNullable: type !== ColumnType.time }));
 }
 
-function ownColumns(columns: readonly SystemColumn[]): DescribedColumn[] {
-  return columns.map(({ name, type, isNullable }) => ({ name, dataType: SYSTEM_DATA_TYPE[type], isNullable }));
+function ownColumns(columns: readonly SystemColumn[], dataTypes: Readonly<Record<SystemType, string>>): DescribedColumn[] {
+  return columns.map(({ name, type, isNullable }) => ({ name, dataType: dataTypes[type], isNullable }));
 }
 
 function columnRows(schema: string, table: string, columns: readonly DescribedColumn[]): SystemRow[] {

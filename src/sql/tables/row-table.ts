@@ -10,7 +10,7 @@ import type { VirtualTable } from "./virtual-tables.ts";
 const STORED_AS: Readonly<Record<SystemType, ColumnType>> = {
   text: ColumnType.string,
   texts: ColumnType.string,
-  "unsigneds 32": ColumnType.string,
+  "unsigneds 16": ColumnType.string,
   integer: ColumnType.integer,
   unsigned: ColumnType.unsigned,
   "unsigned 32": ColumnType.unsigned,

@@ -22,9 +22,9 @@ export const SYSTEM_TABLES: Readonly<Record<string, SystemTable>> = {
   file_index: inEvery(
     "database_name:text, table_name:text?, index_columns:text, file_count:unsigned, indexed_file_count:unsigned, size_bytes:unsigned",
   ),
-  last_caches: inEvery(`table:text, name:text, key_column_ids:unsigneds_32, key_column_names:texts, value_column_ids:unsigneds_32?,
+  last_caches: inEvery(`table:text, name:text, key_column_ids:unsigneds_16, key_column_names:texts, value_column_ids:unsigneds_16?,
     value_column_names:texts?, count:unsigned, ttl:unsigned`),
-  distinct_caches: inEvery(`table:text, name:text, column_ids:unsigneds_32, column_names:texts, max_cardinality:unsigned,
+  distinct_caches: inEvery(`table:text, name:text, column_ids:unsigneds_16, column_names:texts, max_cardinality:unsigned,
     max_age_seconds:unsigned`),
   databases: inInternal("database_name:text, retention_period_ns:unsigned?, deleted:boolean, hard_deletion_time:zoned_time?"),
   generation_durations: inInternal("level:unsigned, duration_seconds:unsigned"),

@@ -37,7 +37,7 @@ export function virtualTable(schema: string, name: string, data: OwnData): Virtu
 const KIND: Readonly<Record<SystemType, Kind>> = {
   text: "string",
   texts: "other",
-  "unsigneds 32": "other",
+  "unsigneds 16": "other",
   integer: "integer",
   unsigned: "integer",
   "unsigned 32": "integer",
@@ -52,7 +52,7 @@ export function outputsOf(columns: readonly SystemColumn[]): OutputColumn[] {
 }
 
 /** What lists hold, as DuckDB's JSON functions say it. */
-const LISTS: Partial<Record<SystemType, string>> = { texts: '["VARCHAR"]', "unsigneds 32": '["UINTEGER"]' };
+const LISTS: Partial<Record<SystemType, string>> = { texts: '["VARCHAR"]', "unsigneds 16": '["USMALLINT"]' };
 
 /** The columns as a select list over the scanned rows; null when these are already what they should be. */
 export function selectListOf(columns: readonly SystemColumn[]): Expression[] | null {

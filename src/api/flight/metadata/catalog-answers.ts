@@ -13,6 +13,7 @@ import {
   Timestamp,
   TimeUnit,
   Uint8,
+  Uint16,
   Uint32,
   Uint64,
   Utf8,
@@ -119,7 +120,9 @@ const ARROW_TYPES: Readonly<Record<string, { readonly type: DataType; readonly k
   Boolean: { type: new Bool(), kind: ColumnType.boolean },
   UInt32: { type: new Uint32() },
   "Duration(ns)": { type: new DurationNanosecond() },
-  "List(Utf8)": { type: new List(new Field("item", text, true)) },
-  "List(UInt32)": { type: new List(new Field("item", new Uint32(), true)) },
+  // answers hold plain texts
+  Utf8View: { type: text },
+  "List(Utf8View)": { type: new List(new Field("item", text, true)) },
+  "List(UInt16)": { type: new List(new Field("item", new Uint16(), true)) },
   'Timestamp(µs, "UTC")': { type: new Timestamp(TimeUnit.MICROSECOND, "UTC") },
 };

@@ -237,9 +237,9 @@ export const AGGREGATE_RULES: Rules = {
 };
 
 /** string_agg(x, delimiter): DuckDB would put commas where there is none. */
-function stringAgg(input: RuleInput): null {
+function stringAgg(input: RuleInput): Typed {
   expectArguments(input, 2);
-  return null;
+  return { node: input.node, kind: "string", arrow: "LargeUtf8" };
 }
 
 function failCount({ node, args }: RuleInput): never {

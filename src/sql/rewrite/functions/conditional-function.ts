@@ -1,7 +1,7 @@
 // Functions that choose among their arguments.
 import type { Typed } from "../../bind/kind.ts";
-import { chosenType, sameType } from "../../bind/type-notes.ts";
-import { castTo } from "../../parse/tree.ts";
+import { chosenType, isDictionary, isNullConstant, sameType } from "../../bind/type-notes.ts";
+import { castTo, type Expression } from "../../parse/tree.ts";
 import { callAs, expectArguments, isNotNull, nullConstant, type RuleInput, type Rules, whenThen } from "../rule.ts";
 import { unify } from "../values/common-type.ts";
 
@@ -18,7 +18,14 @@ function choice(name: string): (input: RuleInput) => Typed {
 function ifNull(input: RuleInput): Typed {
   expectArguments(input, 2);
   const { nodes, ...common } = unify(input.args);
-  return { node: { class: "OPERATOR", type: "OPERATOR_COALESCE", alias: "", children: nodes }, ...common, ...chosenType(input.args) };
+  const node: Expression = { class: "OPERATOR", type: "OPERATOR_COALESCE", alias: "", children: nodes };
+  return { node, ...common, ...chosenType(input.args), ...(isTextOrNull(input.args) ? { arrow: "Utf8View" } : {}) };
+}
+
+/** A text and NULL have no type in common but the first of those that the function takes. */
+function isTextOrNull(args: readonly Typed[]): boolean {
+  const present = args.filter((arg) => !isNullConstant(arg));
+  return present.length === 1 && present[0]!.kind === "string" && !isDictionary(present[0]!);
 }
 
 function nullIf(input: RuleInput): Typed {
