@@ -1,7 +1,6 @@
 // A statement's road inside the query worker: plan → pinned snapshot → scans → engine → encoded parts.
 
 import { CacheManager, type CacheManagerParts } from "../caches/cache-manager.ts";
-import { shownRows } from "../encode/arrow/shown-rows.ts";
 import { createEncoder } from "../encode/encode.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { KernelRowText } from "../kernel/text/row-text.ts";
@@ -9,7 +8,7 @@ import { assert } from "../model/assert.ts";
 import type { CacheTable } from "../model/cache-table.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { QueryFormat, QueryParams, TsdbqlOptions } from "../model/query/query.ts";
-import type { ResultBatch, ResultSchema, ResultType } from "../model/query/result-batch.ts";
+import type { ResultType } from "../model/query/result-batch.ts";
 import type { ScanRecord } from "../model/query/scan-record.ts";
 import type { SeriesPiece } from "../model/query/series-piece.ts";
 import { Turns } from "../model/turns.ts";
@@ -18,11 +17,14 @@ import type { DatabaseSnapshot, SnapshotNeed, TableSnapshot } from "../scan/snap
 import { SortedSegments } from "../scan/sorted-segments.ts";
 import type { KnownOfTable } from "../scan/table-reader.ts";
 import { TableScan } from "../scan/table-scan.ts";
-import type { SqlEngine, SqlInput, SqlPlan } from "../sql/execute/engine.ts";
+import type { SqlAnswer, SqlEngine, SqlInput, SqlPlan } from "../sql/execute/engine.ts";
 import { cacheKey, unknownCache } from "../sql/tables/cache-tables.ts";
 import type { BlockCache } from "../storage/block-cache/block-cache.ts";
 import { describePieces, encodePieces, statementOf } from "../tsdbql/execute/answer.ts";
 import { runTsdbql } from "../tsdbql/execute/tsdbql.ts";
+import { AnswerParts, type AnswerRun } from "./answer-parts.ts";
+import { StatementClock, type StatementTimes } from "./statement-clock.ts";
+import { StatementTables } from "./statement-tables.ts";
 
 export interface StatementRequest {
   readonly database: string;
@@ -53,25 +55,7 @@ export interface StatementAnswer {
   close(): Promise<void>;
 }
 
-export interface StatementTimes {
-  readonly planMs: number;
-  readonly computeMs: number;
-}
-
 const NOTHING: DatabaseSnapshot = { tables: [], catalog: [], isInternal: false, systemRows: {} };
-
-/** Values that are drawn as a table for people at a time: each takes some microseconds. */
-const DRAWN_CELLS = 2 * 1024;
-
-/** The rows of a batch as an encoder takes them in its turn. */
-function* partsOf(batch: ResultBatch, { fields }: ResultSchema, format: QueryFormat): Generator<ResultBatch> {
-  const rows = Math.max(1, Math.floor(DRAWN_CELLS / Math.max(1, fields.length)));
-  if (format !== "pretty" || batch.rowCount <= rows) yield batch;
-  else
-    for (let from = 0; from < batch.rowCount; from += rows) {
-      yield shownRows(batch, fields, { from, count: Math.min(rows, batch.rowCount - from) });
-    }
-}
 
 /** What drivers make values of that have no type: of nothing they make none. */
 function bindable(type: ResultType): ResultType {
@@ -112,76 +96,57 @@ export class QueryRunner {
   /** @throws TsdbError bad_query, query_limit, cancelled */
   async run(request: StatementRequest): Promise<StatementAnswer> {
     if (request.tsdbql !== undefined) return this.runTsdbql(request, request.tsdbql);
-    const startMs = performance.now();
+    const clock = new StatementClock();
     const turns = new Turns(request.signal);
     const plan = await this.engine.plan(request.statement, () => turns.pause());
-    const { tables, readsCatalog: wholeCatalog, systemTables, caches } = plan;
-    const readsNothing = tables.length + systemTables.length + caches.length === 0 && !wholeCatalog;
-    const need = { tables, wholeCatalog, systemTables, ...(caches.length === 0 ? {} : { caches }) };
-    const snapshot = readsNothing ? NOTHING : await request.snapshot(need);
-    const cacheTables = caches.length === 0 ? undefined : await this.openCaches(snapshot, request.signal);
-    const scans = snapshot.tables.map((table) => this.scanOf(table, request.signal));
-    const closeScans = () => {
-      for (const scan of scans) scan.close();
-      for (const table of cacheTables?.values() ?? []) table.close();
-    };
-    let planMs = 0;
+    const snapshot = await snapshotOf(plan, request);
+    const tables = await this.openTables(plan, snapshot, request.signal);
     const input: SqlInput = {
-      tables: scans,
-      ...(cacheTables === undefined ? {} : { caches: cacheTables }),
+      tables: tables.scans,
+      ...(tables.caches === undefined ? {} : { caches: tables.caches }),
       databaseTables: snapshot.catalog,
       isInternal: snapshot.isInternal,
       systemRows: snapshot.systemRows,
       params: request.params,
       signal: request.signal,
-      onPlanned: () => {
-        planMs = performance.now() - startMs;
-        request.onPlanned(planMs);
-      },
-    };
-    let closeResult: () => Promise<void> = () => Promise.resolve();
-    const close = async () => {
-      await closeResult();
-      closeScans();
+      onPlanned: () => request.onPlanned(clock.planned()),
     };
     try {
-      if (request.describe) return { ...(await this.description(plan, input)), close };
-      const result = await this.engine.run(plan, input);
-      closeResult = () => result.close();
-      const encoder = await createEncoder(request.format, result.schema, this.rowText);
-      let rowCount = 0;
-      let computeMs = performance.now() - startMs - planMs;
-      const parts = async function* (): AsyncGenerator<Uint8Array> {
-        const head = encoder.begin();
-        if (head !== null) yield head;
-        let sinceMs = performance.now();
-        for await (const batch of result.batches) {
-          rowCount += batch.rowCount;
-          for (const part of partsOf(batch, result.schema, request.format)) {
-            const bytes = encoder.batch(part);
-            computeMs += performance.now() - sinceMs;
-            if (bytes !== null) yield bytes;
-            sinceMs = performance.now();
-            const pause = turns.pause();
-            if (pause !== null) await pause;
-          }
-        }
-        computeMs += performance.now() - sinceMs;
-        const tail = encoder.end();
-        if (tail !== null) yield tail;
-      };
-      return {
-        contentType: encoder.contentType,
-        parts: parts(),
-        rowCount: () => rowCount,
-        records: () => [...scans, ...(cacheTables?.values() ?? [])].flatMap((scan) => scan.records?.() ?? []),
-        times: () => ({ planMs, computeMs }),
-        close,
-      };
+      if (request.describe) return { ...(await this.description(plan, input)), close: async () => tables.close() };
+      return await this.answer(await this.engine.run(plan, input), tables, { format: request.format, turns, clock });
     } catch (error) {
-      await close();
+      tables.close();
       throw error;
     }
+  }
+
+  private async answer(result: SqlAnswer, tables: StatementTables, run: AnswerRun): Promise<StatementAnswer> {
+    try {
+      const encoder = await createEncoder(run.format, result.schema, this.rowText);
+      run.clock.pause();
+      const parts = new AnswerParts(result, encoder, run);
+      return {
+        contentType: encoder.contentType,
+        parts,
+        rowCount: () => parts.rowCount,
+        records: () => tables.records(),
+        times: () => run.clock.times(),
+        close: async () => {
+          await result.close();
+          tables.close();
+        },
+      };
+    } catch (error) {
+      await result.close();
+      throw error;
+    }
+  }
+
+  /** @throws TsdbError bad_query when a cache does not exist, query_limit */
+  private async openTables({ caches }: SqlPlan, snapshot: DatabaseSnapshot, signal: AbortSignal): Promise<StatementTables> {
+    const opened = caches.length === 0 ? undefined : await this.openCaches(snapshot, signal);
+    const scans = snapshot.tables.map((table) => this.scanOf(table, signal));
+    return new StatementTables(scans, opened);
   }
 
   /** The caches of a statement, up to date with its snapshot. @throws TsdbError bad_query when there is none of a name, query_limit */
@@ -256,4 +221,11 @@ export class QueryRunner {
     const { contentType } = encoders[0]!;
     return { contentType, parts: parts(), rowCount: () => 0, records: () => [], times: () => ({ planMs, computeMs: 0 }) };
   }
+}
+
+/** The rows and files of this moment that a plan reads. @throws TsdbError unknown_database */
+async function snapshotOf({ tables, readsCatalog, systemTables, caches }: SqlPlan, request: StatementRequest): Promise<DatabaseSnapshot> {
+  const readsNothing = tables.length + systemTables.length + caches.length === 0 && !readsCatalog;
+  if (readsNothing) return NOTHING;
+  return request.snapshot({ tables, wholeCatalog: readsCatalog, systemTables, ...(caches.length === 0 ? {} : { caches }) });
 }

@@ -6,7 +6,7 @@ import type { ErrorDescription } from "../../model/errors.ts";
 import type { QueryFormat, QueryParams, TsdbqlOptions } from "../../model/query/query.ts";
 import type { ScanRecord } from "../../model/query/scan-record.ts";
 import type { TableDef } from "../../model/rows/column.ts";
-import type { StatementTimes } from "../../query/query.ts";
+import type { StatementTimes } from "../../query/statement-clock.ts";
 import type { SnapshotNeed } from "../../scan/snapshot.ts";
 import type { CacheCounts } from "../../storage/block-cache/block-cache.ts";
 import type { IndexRequest } from "../../storage/compaction/build-index.ts";

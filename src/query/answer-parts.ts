@@ -1,0 +1,63 @@
+// The bytes of an answer, batch by batch as the engine makes them.
+import type { AnswerEncoder } from "../encode/answer-encoder.ts";
+import { shownRows } from "../encode/arrow/shown-rows.ts";
+import type { QueryFormat } from "../model/query/query.ts";
+import type { ResultBatch, ResultSchema } from "../model/query/result-batch.ts";
+import type { Turns } from "../model/turns.ts";
+import type { SqlAnswer } from "../sql/execute/engine.ts";
+import type { StatementClock } from "./statement-clock.ts";
+
+/** Values that are drawn as a table for people at a time: each takes some microseconds. */
+const DRAWN_CELLS = 2 * 1024;
+
+export interface AnswerRun {
+  readonly format: QueryFormat;
+  /** Others of the worker have their turn between two parts. */
+  readonly turns: Turns;
+  /** Runs while a part is made, and stands while it is taken. */
+  readonly clock: StatementClock;
+}
+
+export class AnswerParts implements AsyncIterable<Uint8Array> {
+  /** Of the batches encoded so far. */
+  rowCount = 0;
+
+  constructor(
+    private readonly answer: SqlAnswer,
+    private readonly encoder: AnswerEncoder,
+    private readonly run: AnswerRun,
+  ) {}
+
+  /** Once. The clock stands when it begins. @throws TsdbError */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    const { answer, encoder } = this;
+    const { format, turns, clock } = this.run;
+    const head = encoder.begin();
+    if (head !== null) yield head;
+    clock.resume();
+    for await (const batch of answer.batches) {
+      this.rowCount += batch.rowCount;
+      for (const part of partsOf(batch, answer.schema, format)) {
+        const bytes = encoder.batch(part);
+        clock.pause();
+        if (bytes !== null) yield bytes;
+        clock.resume();
+        const pause = turns.pause();
+        if (pause !== null) await pause;
+      }
+    }
+    clock.pause();
+    const tail = encoder.end();
+    if (tail !== null) yield tail;
+  }
+}
+
+/** The rows of a batch as an encoder takes them in its turn. */
+function* partsOf(batch: ResultBatch, { fields }: ResultSchema, format: QueryFormat): Generator<ResultBatch> {
+  const rows = Math.max(1, Math.floor(DRAWN_CELLS / Math.max(1, fields.length)));
+  if (format !== "pretty" || batch.rowCount <= rows) yield batch;
+  else
+    for (let from = 0; from < batch.rowCount; from += rows) {
+      yield shownRows(batch, fields, { from, count: Math.min(rows, batch.rowCount - from) });
+    }
+}
