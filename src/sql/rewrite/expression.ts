@@ -1,24 +1,24 @@
 // Expressions, bottom-up: children first, then the rule for the node. A rule gives DuckDB's expression and the kind of its value.
 import { TsdbError } from "../../model/errors.ts";
-import { type Hint, kindOfType, type ScanUse, type Typed, typeNote, withClock } from "../bind/kind.ts";
+import { type Hint, type ScanUse, type Typed, typeNote, withClock } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
 import { chosenType, withMarkOf } from "../bind/type-notes.ts";
 import { decodeNames } from "../parse/names.ts";
-import type { Constant, Expression, Parameter, SqlValue, Star } from "../parse/tree.ts";
-import { stringConstant } from "../parse/tree.ts";
-import { ParameterValue, TracedValue } from "../plan/trace.ts";
+import type { Expression, Star } from "../parse/tree.ts";
 import { unsupported } from "../print/print.ts";
-import { decimalValue, wideValue } from "../print/print-expression.ts";
 import { rewriteFunction, rewriteSelectorCall } from "./function.ts";
 import { makeList } from "./functions/array-function.ts";
 import { selectorPart } from "./functions/selector.ts";
 import { partOf } from "./functions/struct-function.ts";
 import { presenceHint, tagHint, truthHint } from "./pushdown/conditions.ts";
-import { type RewriteContext, rewriteQuery, typed, wideConstant } from "./rewriter.ts";
+import { type RewriteContext, rewriteQuery } from "./rewriter.ts";
 import { currentTime } from "./time/time-function.ts";
+import { typed } from "./typed.ts";
 import { rewriteCast } from "./values/cast.ts";
 import { unify } from "./values/common-type.ts";
 import { condition, rewriteBetween, rewriteComparison, rewriteIn, rewriteInList } from "./values/comparison.ts";
+import { typedConstant, wideConstant } from "./values/constant.ts";
+import { parameterConstant } from "./values/parameter.ts";
 import { someNode } from "./walk.ts";
 import { rewriteWindow } from "./window.ts";
 
@@ -145,92 +145,6 @@ const SESSION_NAMES: ReadonlySet<string> = new Set([
 
 function noField(name: string): TsdbError {
   return new TsdbError("bad_query", `Schema error: No field named ${decodeNames(name)}.`);
-}
-
-export function typedConstant(node: Constant): Typed {
-  const { value } = node;
-  if (value.is_null) return typed(node, "unknown");
-  if (value instanceof TracedValue) return tracedConstant(node, value);
-  if (value.type.id === "VARCHAR") return { node, kind: "string", text: String(value.value) };
-  const kind = kindOfType(value.type);
-  if (kind === "boolean") return { node, kind, boolean: value.value === true };
-  if (kind !== "integer" && kind !== "float") return typed(node, kind);
-  if (value.type.id === "HUGEINT" && kind === "integer") return largeConstant(node, wideValue(value));
-  if (typeof value.value === "object") return typed(node, kind);
-  if (value.type.id === "DECIMAL") return { node, kind: "float", number: decimalValue(value) };
-  const arrow = value.type.id === "UBIGINT" ? { arrow: "UInt64" } : {};
-  return { node, kind, ...arrow, number: kind === "integer" ? BigInt(value.value as number | string) : Number(value.value) };
-}
-
-const U64_MAX = 2n ** 64n - 1n;
-
-/** An integer literal that 64 bits do not hold is a float. */
-function largeConstant(node: Constant, number: bigint): Typed {
-  if (number >= 0n && number <= U64_MAX) return { node, kind: "integer", arrow: "UInt64" };
-  const value = { type: { id: "DOUBLE", type_info: null }, is_null: false, value: Number(number) };
-  return { node: { ...node, value }, kind: "float", number: Number(number) };
-}
-
-/** Its value is looked at by whoever asks for it. */
-function tracedConstant(node: Constant, value: TracedValue): Typed {
-  const plain = () => typedConstant({ ...node, value: { type: value.type, is_null: false, value: value.value } });
-  const kind = kindOfType(value.type);
-  if (kind === "string") {
-    return {
-      ...{ node, kind },
-      get text() {
-        return String(value.value);
-      },
-    };
-  }
-  if (kind === "boolean") {
-    return {
-      ...{ node, kind },
-      get boolean() {
-        return value.value === true;
-      },
-    };
-  }
-  const arrow = value.isUnsigned ? { arrow: "UInt64" } : {};
-  return {
-    ...{ node, kind, ...arrow },
-    get number() {
-      return plain().number!;
-    },
-  };
-}
-
-/** A parameter's value as a constant. @throws TsdbError bad_query when it has none */
-function parameterConstant({ identifier: name }: Parameter, { trace }: RewriteContext): Constant {
-  const value = trace.param(name);
-  if (value === undefined) {
-    throw new TsdbError("bad_query", `No value found for placeholder with name $${name}`, { parameter: name });
-  }
-  const { type, is_null } = sqlValue(value);
-  trace.parameterTypes.set(name, parameterType(value));
-  const traced = is_null ? { type, is_null } : new ParameterValue(trace, name, type, isUnsigned(value), sqlValue);
-  return { class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value: traced };
-}
-
-/** What of a parameter decides how a statement is rewritten. */
-export function parameterType(value: string | number | bigint | boolean | null): string {
-  return `${sqlValue(value).type.id}${isUnsigned(value) ? " UNSIGNED" : ""}`;
-}
-
-/** An integer without a minus is one without a sign, which needs no other type in DuckDB while 63 bits hold it. */
-function isUnsigned(value: string | number | bigint | boolean | null): boolean {
-  return typeof value === "bigint" && value >= 0n && value <= U64_MAX;
-}
-
-/** What a parameter is to a statement. */
-function sqlValue(value: string | number | bigint | boolean | null): SqlValue {
-  const of = (id: string, raw: number | string | boolean): SqlValue => ({ type: { id, type_info: null }, is_null: false, value: raw });
-  if (value === null) return { type: { id: "NULL", type_info: null }, is_null: true };
-  if (typeof value === "string") return stringConstant(value).value;
-  if (typeof value === "boolean") return of("BOOLEAN", value);
-  if (typeof value === "bigint" && value >= -(2n ** 63n) && value < 2n ** 64n)
-    return of(value < 2n ** 63n ? "BIGINT" : "UBIGINT", String(value));
-  return of("DOUBLE", Number(value));
 }
 
 function rewriteCase(node: Extract<Expression, { class: "CASE" }>, context: RewriteContext, scope: Scope): Typed {

@@ -13,7 +13,8 @@ import { outputsOf, selectListOf } from "../tables/virtual-tables.ts";
 import { rewriteExpression } from "./expression.ts";
 import { lateCondition } from "./pushdown/late-condition.ts";
 import { applyJoinHints, narrowableAfter } from "./pushdown/narrow.ts";
-import { type RewriteContext, renameColumns, rewriteQuery, wideConstant } from "./rewriter.ts";
+import { type RewriteContext, renameColumns, rewriteQuery } from "./rewriter.ts";
+import { wideConstant } from "./values/constant.ts";
 
 export interface From {
   readonly ref: TableRef;

@@ -20,11 +20,12 @@ import { rewriteSelectorPart } from "./functions/selector.ts";
 import { STRING_RULES } from "./functions/string-function.ts";
 import { STRUCT_RULES } from "./functions/struct-function.ts";
 import { TYPE_RULES } from "./functions/type-function.ts";
-import { type RewriteContext, rewriteOrders, typed } from "./rewriter.ts";
+import { type RewriteContext, rewriteOrders } from "./rewriter.ts";
 import { nullOf, type RuleInput, type Rules, wide } from "./rule.ts";
 import { TIME_RULES } from "./time/time-function.ts";
+import { intervalConstant } from "./time/time-value.ts";
+import { typed } from "./typed.ts";
 import { rewriteArithmetic } from "./values/arithmetic.ts";
-import { intervalConstant } from "./values/cast.ts";
 import { commonKind } from "./values/common-type.ts";
 
 export { argumentCount, type Rule, type RuleInput } from "./rule.ts";

@@ -6,7 +6,7 @@ import { checkLimit, STATEMENT_LIMITS } from "../../model/query/statement-limits
 import type { ColumnDef } from "../../model/rows/column.ts";
 import type { SystemColumn } from "../../model/system-table.ts";
 import { CteScope } from "../bind/cte-scope.ts";
-import { type GroupSource, type Hint, type Kind, type ScanUse, type Typed, typeNote } from "../bind/kind.ts";
+import { type GroupSource, type Hint, type ScanUse, type Typed, typeNote } from "../bind/kind.ts";
 import type { CteMap, Derived, Narrowable, OutputColumn } from "../bind/scope.ts";
 import { Scope, timesOfScan } from "../bind/scope.ts";
 import { isNullConstant, NULL_TYPE, sameType } from "../bind/type-notes.ts";
@@ -26,6 +26,7 @@ import { type SelectSource, selectSource } from "./select-source.ts";
 import { mergeSides } from "./set-operation.ts";
 import type { TableReferences } from "./table-references.ts";
 import { asDuration } from "./values/comparison.ts";
+import { wideConstant } from "./values/constant.ts";
 import { conjunction, conjuncts, someNode } from "./walk.ts";
 
 /** What a statement's tables are, for the rewriter. */
@@ -211,20 +212,6 @@ function hasOwnWidth(item: Expression): boolean {
   return item.class === "CAST" || item.class === "COLUMN_REF";
 }
 
-const I64_MAX = 2n ** 63n - 1n;
-const U64_MAX = 2n ** 64n - 1n;
-
-/** An integer literal is 64 bits wide in the dialect, not DuckDB's 32; beyond those with a sign it has none. */
-export function wideConstant(value: Typed): Expression {
-  const { node } = value;
-  if (node.class !== "CONSTANT" || value.kind !== "integer") return node;
-  // of literals nobody has to look at the value
-  if (node.value.type.id === "INTEGER" || node.value.type.id === "BIGINT") return castTo(node, "BIGINT");
-  const { number } = value;
-  if (typeof number !== "bigint" || number > U64_MAX) return node;
-  return castTo(node, number > I64_MAX ? "UBIGINT" : "BIGINT");
-}
-
 /** An interval of nanoseconds leaves as a duration: DuckDB's intervals end at the microsecond. */
 function shownInterval(value: Typed): Typed {
   return value.interval !== undefined && value.interval.months === 0 && isFine(value.interval) ? asDuration(value) : value;
@@ -297,8 +284,4 @@ function rewriteModifiers(modifiers: readonly Modifier[], context: RewriteContex
       if (modifier.offset !== null) modifier.offset = rowCount(rewriteExpression(modifier.offset, context, scope), "OFFSET");
     }
   }
-}
-
-export function typed(node: Expression, kind: Kind): Typed {
-  return { node, kind };
 }

@@ -13,9 +13,10 @@ import { rewriteExpression } from "./expression.ts";
 import { resultKind } from "./function.ts";
 import { AGGREGATE_RULES } from "./functions/aggregate-function.ts";
 import { CHANGE_RULES } from "./functions/change-function.ts";
-import { type RewriteContext, rewriteOrders, typed } from "./rewriter.ts";
+import { type RewriteContext, rewriteOrders } from "./rewriter.ts";
 import { nullConstant, planError } from "./rule.ts";
-import { nsOf } from "./values/arithmetic.ts";
+import { nsOf } from "./time/time-value.ts";
+import { typed } from "./typed.ts";
 import { mapChildren } from "./walk.ts";
 
 export function rewriteWindow(node: Window, context: RewriteContext, scope: Scope): Typed {

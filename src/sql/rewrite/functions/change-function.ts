@@ -5,8 +5,7 @@ import type { Typed } from "../../bind/kind.ts";
 import { intervalNs } from "../../parse/interval.ts";
 import { bigintConstant, call, castTo, type Expression, operator, type Window } from "../../parse/tree.ts";
 import { argumentCount, isNotNull, planError, whenThen } from "../rule.ts";
-import { nsOf } from "../values/arithmetic.ts";
-import { asTime } from "../values/cast.ts";
+import { asTime, nsOf } from "../time/time-value.ts";
 
 export interface ChangeInput {
   /** The call, its window rewritten. */

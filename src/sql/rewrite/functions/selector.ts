@@ -3,10 +3,9 @@ import type { Typed } from "../../bind/kind.ts";
 import { sameType, structType } from "../../bind/type-notes.ts";
 import type { Expression, FunctionCall, Operator } from "../../parse/tree.ts";
 import { call } from "../../parse/tree.ts";
-import { typed } from "../rewriter.ts";
 import { argumentCount, isNotNull, whenThen } from "../rule.ts";
-import { nsOf } from "../values/arithmetic.ts";
-import { asTime } from "../values/cast.ts";
+import { asTime, nsOf } from "../time/time-value.ts";
+import { typed } from "../typed.ts";
 
 /** The aggregates that find the value and its time. Of equal values the earliest row's counts. */
 const SELECTORS: Readonly<Record<string, (value: Typed, time: Typed) => { value: FunctionCall; time: FunctionCall }>> = {

@@ -4,8 +4,7 @@ import type { Typed } from "../../bind/kind.ts";
 import type { Interval } from "../../parse/interval.ts";
 import { bigintConstant, call, castTo, castToList, type Expression, operator } from "../../parse/tree.ts";
 import { callAs, expectArguments, planError, type RuleInput, wide } from "../rule.ts";
-import { nsOf } from "../values/arithmetic.ts";
-import { asTime, intervalConstant } from "../values/cast.ts";
+import { asTime, intervalConstant, nsOf } from "../time/time-value.ts";
 
 /** `isClosed`: the end belongs to the list, as in generate_series. */
 export function rewriteSeries(input: RuleInput, isClosed: boolean): Typed {

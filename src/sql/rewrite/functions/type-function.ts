@@ -9,9 +9,9 @@ import { DICTIONARY, isDictionary, isNullConstant, NULL_TYPE, withMarkOf } from 
 import { bigintConstant, type Cast, call, castTo, operator, stringConstant } from "../../parse/tree.ts";
 import { expectArguments, isNotNull, type RuleInput, type Rules, whenThen, wide } from "../rule.ts";
 import { bin } from "../time/time-bin.ts";
+import { asTime, timeOfNs } from "../time/time-value.ts";
 import { inZone } from "../time/time-zone.ts";
-import { timeOfNs } from "../values/arithmetic.ts";
-import { asTime, rewriteCast, textOf } from "../values/cast.ts";
+import { rewriteCast, textOf } from "../values/cast.ts";
 import { someNode } from "../walk.ts";
 import { bytesOf } from "./binary-function.ts";
 

@@ -9,7 +9,7 @@ import { rewriteExpression } from "../expression.ts";
 import { intersect } from "../pushdown/narrow.ts";
 import type { RewriteContext } from "../rewriter.ts";
 import { planError } from "../rule.ts";
-import { asTime } from "../values/cast.ts";
+import { asTime } from "../time/time-value.ts";
 import { conjuncts, someNode } from "../walk.ts";
 
 export interface TimeSource {

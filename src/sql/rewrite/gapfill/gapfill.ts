@@ -22,7 +22,7 @@ import { hasAggregate } from "../one-table.ts";
 import { itemAlias, type RewriteContext } from "../rewriter.ts";
 import { isNotNull, nullConstant, nullOf, planError, whenThen } from "../rule.ts";
 import { currentTime } from "../time/time-function.ts";
-import { asTime } from "../values/cast.ts";
+import { asTime } from "../time/time-value.ts";
 import { conjunction, mapChildren, someNode } from "../walk.ts";
 import { GapBins } from "./bins.ts";
 import { timeSource } from "./bounds.ts";

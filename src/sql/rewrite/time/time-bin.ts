@@ -9,11 +9,10 @@ import { isNullConstant } from "../../bind/type-notes.ts";
 import { type Interval, intervalNs, PLURALS, parseInterval } from "../../parse/interval.ts";
 import { addInterval, clampI64, dateOf, daysOf, floorDiv } from "../../parse/time-text.ts";
 import { bigintConstant, castTo, operator } from "../../parse/tree.ts";
-import { typed } from "../rewriter.ts";
 import { argumentCount, nullOf, planError, type RuleInput } from "../rule.ts";
-import { timeOfNs } from "../values/arithmetic.ts";
-import { asTime, timeConstant } from "../values/cast.ts";
+import { typed } from "../typed.ts";
 import { bind, nanosecondsOf, timeMacro } from "./time-macro.ts";
+import { asTime, timeConstant, timeOfNs } from "./time-value.ts";
 import { fromClock, inZone, offsetTree, timesOf, toClock, withReach, zoneOf } from "./time-zone.ts";
 
 /** Midnight of a Monday, which weeks are counted from. */

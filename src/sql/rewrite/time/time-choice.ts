@@ -5,8 +5,8 @@ import { daysOf } from "../../parse/time-text.ts";
 import type { Expression } from "../../parse/tree.ts";
 import { bigintConstant, call, stringConstant } from "../../parse/tree.ts";
 import { whenThen } from "../rule.ts";
-import { timeConstant } from "../values/cast.ts";
 import { nanosecondsOf } from "./time-macro.ts";
+import { timeConstant } from "./time-value.ts";
 
 /** Nanoseconds, text, or what an expression says; all constants of one choice are of one kind. */
 export type Leaf = bigint | string | Expression;

@@ -7,10 +7,9 @@ import { floorDiv } from "../../parse/time-text.ts";
 import type { Expression } from "../../parse/tree.ts";
 import { bigintConstant, call, castTo, operator, stringConstant } from "../../parse/tree.ts";
 import { argumentCount, nullOf, planError, type Rule, type RuleInput, whenThen } from "../rule.ts";
-import { nsOf, timeOfNs } from "../values/arithmetic.ts";
-import { asTime, timeConstant } from "../values/cast.ts";
 import { nanosecondsOf } from "./time-macro.ts";
 import { timeByFormats } from "./time-parse.ts";
+import { asTime, nsOf, timeConstant, timeOfNs } from "./time-value.ts";
 import { inZone, tzRule } from "./time-zone.ts";
 
 /** to_timestamp_seconds(x[, format …]) and its kin give times of their unit; plain to_timestamp and _nanos of nanoseconds. */

@@ -8,9 +8,9 @@ import { type Field, type FormatPart, parseFormat } from "../../functions/chrono
 import type { Expression } from "../../parse/tree.ts";
 import { bigintConstant, call, castTo, operator, stringConstant } from "../../parse/tree.ts";
 import { argumentCount, isNotNull, nullOf, planError, type RuleInput, whenThen } from "../rule.ts";
-import { asTime } from "../values/cast.ts";
 import { choose } from "./time-choice.ts";
 import { bind, nanosecondsOf, timeMacro } from "./time-macro.ts";
+import { asTime } from "./time-value.ts";
 import { offsetText, timesOf, toClock, zoneSpans } from "./time-zone.ts";
 
 export function toCharRule({ args, scope }: RuleInput): Typed {

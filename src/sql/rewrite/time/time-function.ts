@@ -5,15 +5,15 @@ import { scaledUnit } from "../../parse/interval.ts";
 import { floorDiv } from "../../parse/time-text.ts";
 import { castTo } from "../../parse/tree.ts";
 import { GAPFILL_RULES } from "../gapfill/rules.ts";
-import { type RewriteContext, typed } from "../rewriter.ts";
+import type { RewriteContext } from "../rewriter.ts";
 import { expectArguments, type Rule } from "../rule.ts";
-import { nsOf } from "../values/arithmetic.ts";
-import { intervalConstant, timeConstant } from "../values/cast.ts";
+import { typed } from "../typed.ts";
 import { dateBin, dateBinWallclock, dateTrunc, timeBucket } from "./time-bin.ts";
 import { fromUnixtime, makeDate, toDate, toTimestamp, toUnixtime } from "./time-convert.ts";
 import { toCharRule } from "./time-format.ts";
 import { timeMacro } from "./time-macro.ts";
 import { datePart } from "./time-part.ts";
+import { intervalConstant, nsOf, timeConstant } from "./time-value.ts";
 import { atTimeZoneRule, toLocalTimeRule, tzRule } from "./time-zone.ts";
 
 /** `current_timestamp` and its kin, which are written without parentheses. */

@@ -7,8 +7,8 @@ import { clampI64 } from "../../parse/time-text.ts";
 import type { Expression } from "../../parse/tree.ts";
 import { bigintConstant, call, castTo, integerConstant, operator, stringConstant } from "../../parse/tree.ts";
 import { isNotNull, nullOf, planError, whenThen } from "../rule.ts";
-import { timeConstant } from "../values/cast.ts";
 import { bind } from "./time-macro.ts";
+import { timeConstant } from "./time-value.ts";
 
 const FORMATS_MAX = 64;
 

@@ -4,9 +4,9 @@ import type { Typed } from "../../bind/kind.ts";
 import type { Expression } from "../../parse/tree.ts";
 import { bigintConstant, call, castTo, integerConstant, operator, stringConstant } from "../../parse/tree.ts";
 import { argumentCount, planError, type RuleInput } from "../rule.ts";
-import { asTime } from "../values/cast.ts";
 import { unitName } from "./time-bin.ts";
 import { timeMacro } from "./time-macro.ts";
+import { asTime } from "./time-value.ts";
 import { timesOf, toClock } from "./time-zone.ts";
 
 /** DuckDB's names of the parts, by the dialect's. */

@@ -11,10 +11,9 @@ import { clampI64 } from "../../parse/time-text.ts";
 import type { Expression } from "../../parse/tree.ts";
 import { bigintConstant, operator } from "../../parse/tree.ts";
 import { planError, type RuleInput } from "../rule.ts";
-import { timeOfNs } from "../values/arithmetic.ts";
-import { asTime, timeConstant, timeOfText } from "../values/cast.ts";
 import { choose, type Leaf } from "./time-choice.ts";
 import { bind, nanosecondsOf, timeMacro } from "./time-macro.ts";
+import { asTime, timeConstant, timeOfNs, timeOfText } from "./time-value.ts";
 
 /** The zone of a time; null: its type has none, or it is that of UTC. */
 export function zoneOf({ zone }: Typed): TimeZone | null {

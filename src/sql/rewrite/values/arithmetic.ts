@@ -10,24 +10,14 @@ import { addIntervals, intervalNs, isFine, scaleInterval as multiplied, negateIn
 import { addInterval } from "../../parse/time-text.ts";
 import type { Expression, FunctionCall } from "../../parse/tree.ts";
 import { bigintConstant, call, castTo, operator } from "../../parse/tree.ts";
-import { typed } from "../rewriter.ts";
 import { nullConstant, planError } from "../rule.ts";
 import { onClock } from "../time/time-bin.ts";
 import { nanosecondsOf, timeMacro } from "../time/time-macro.ts";
+import { asTime, intervalConstant, nsOf, timeConstant, timeOfNs } from "../time/time-value.ts";
 import { inZone, zoneOf } from "../time/time-zone.ts";
-import { asTime, intervalConstant, timeConstant } from "./cast.ts";
+import { typed } from "../typed.ts";
 import { asDuration } from "./comparison.ts";
 import { rewriteDecimals } from "./decimal.ts";
-
-/** The nanoseconds of a time as BIGINT. */
-export function nsOf(value: Typed): Expression {
-  return value.timeNs !== undefined ? bigintConstant(value.timeNs) : nanosecondsOf(value.node);
-}
-
-/** A time from nanoseconds; whoever computes outside of i64 gets DuckDB's overflow error. */
-export function timeOfNs(ns: Expression): Typed {
-  return typed(call("make_timestamp_ns", [ns]), "time");
-}
 
 export function rewriteArithmetic(node: FunctionCall, ...operands: readonly [left: Typed, right: Typed]): Typed {
   const [left, right] = openTimes(node.function_name, ...operands);

@@ -5,55 +5,14 @@ import { arrowTypeName } from "../../bind/arrow-type.ts";
 import { decimalNote, decimalOf } from "../../bind/decimals.ts";
 import { type Kind, kindOfType, type Typed, type TypeNote } from "../../bind/kind.ts";
 import type { Scope } from "../../bind/scope.ts";
-import type { Interval } from "../../parse/interval.ts";
-import { duckInterval, isTooLarge, parseInterval } from "../../parse/interval.ts";
-import { parseTimeText } from "../../parse/time-text.ts";
+import { parseInterval } from "../../parse/interval.ts";
 import type { Cast, Expression, SqlType } from "../../parse/tree.ts";
-import { bigintConstant, call, castTo, integerConstant, operator, stringConstant } from "../../parse/tree.ts";
+import { bigintConstant, call, castTo, operator, stringConstant } from "../../parse/tree.ts";
 import { typeText } from "../../print/print-expression.ts";
 import { bin } from "../time/time-bin.ts";
 import { nanosecondsOf, timeMacro } from "../time/time-macro.ts";
+import { asTime, intervalConstant, timeConstant, timeOfText } from "../time/time-value.ts";
 import { inZone, timesOf, toClock, zonedText } from "../time/time-zone.ts";
-
-const I64_MIN = -(2n ** 63n);
-const I64_MAX = 2n ** 63n - 1n;
-const OUT_OF_RANGE = "Arithmetic overflow: a time outside of 1677-09-21 to 2262-04-11, the range of nanoseconds";
-
-/** A constant time. DuckDB calls the two outermost values infinite and makes them only from their names. One outside of i64 can be compared
- *  with; whoever asks for its value gets an error. */
-export function timeConstant(timeNs: bigint): Typed {
-  let node: Expression;
-  if (timeNs > I64_MAX || timeNs < I64_MIN) node = castTo(call("error", [stringConstant(OUT_OF_RANGE)]), "TIMESTAMP_NS");
-  else if (timeNs === I64_MAX) node = castTo(stringConstant("infinity"), "TIMESTAMP_NS");
-  else if (timeNs === -I64_MAX) node = castTo(stringConstant("-infinity"), "TIMESTAMP_NS");
-  else node = call("make_timestamp_ns", [castTo(integerConstant(timeNs), "BIGINT")]);
-  return { node, kind: "time", timeNs };
-}
-
-export function intervalConstant(interval: Interval): Typed {
-  if (isTooLarge(interval))
-    throw new TsdbError("bad_query", "Arrow error: Arithmetic overflow: an interval of more than 2147483647 months or days");
-  return { node: castTo(stringConstant(duckInterval(interval)), "INTERVAL"), kind: "interval", interval };
-}
-
-/** The time a text stands for; without a zone of its own it is `zone`'s. @throws TsdbError bad_query */
-export function timeOfText(text: string, zone?: string): bigint {
-  const ns = parseTimeText(text, zone);
-  if (ns === null) throw new TsdbError("bad_query", `Parser error: Error parsing timestamp from '${near(text)}': error parsing date`);
-  if (ns === "range") {
-    throw new TsdbError("bad_query", `Parser error: Error parsing timestamp from '${near(text)}': outside of the range of nanoseconds`);
-  }
-  return ns;
-}
-
-/** `value` as a time: a text constant is parsed, in `zone` if it says none itself, anything else cast. */
-export function asTime(value: Typed, zone?: string): Typed {
-  if (value.kind === "time") return value;
-  if (value.text !== undefined) return timeConstant(timeOfText(value.text, zone));
-  if (value.kind === "coarse" && value.timeNs !== undefined) return timeConstant(value.timeNs);
-  if (value.kind === "string") return { node: timeMacro("__text_time", value.node), kind: "time" };
-  return { node: castTo(value.node, "TIMESTAMP_NS"), kind: "time" };
-}
 
 export function rewriteCast(node: Cast, child: Typed, scope: Scope): Typed {
   const kind = kindOfType(node.cast_type);

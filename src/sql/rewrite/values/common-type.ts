@@ -2,8 +2,8 @@
 import { commonDecimal, decimalNote } from "../../bind/decimals.ts";
 import type { Kind, Typed } from "../../bind/kind.ts";
 import { castTo, castToDecimal, type Expression } from "../../parse/tree.ts";
-import { wideConstant } from "../rewriter.ts";
 import { textOf } from "./cast.ts";
+import { wideConstant } from "./constant.ts";
 
 export interface Unified {
   readonly nodes: Expression[];

@@ -6,9 +6,9 @@ import { intervalNs, isFine } from "../../parse/interval.ts";
 import { clampI64 } from "../../parse/time-text.ts";
 import type { Between, Comparison, LiteralList, Operator } from "../../parse/tree.ts";
 import { bigintConstant, call, stringConstant } from "../../parse/tree.ts";
-import { typedConstant } from "../expression.ts";
 import { comparisonHint, textHint } from "../pushdown/conditions.ts";
-import { asTime, timeConstant } from "./cast.ts";
+import { asTime, timeConstant } from "../time/time-value.ts";
+import { typedConstant } from "./constant.ts";
 
 /** Brings two sides to one kind where the dialect says how; otherwise DuckDB decides. */
 function align(value: Typed, other: Typed): Typed {
