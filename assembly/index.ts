@@ -74,30 +74,6 @@ export {
 export { notedOverlapMax, notedOverlapMin, seriesNoteTimes, seriesSetGaps } from "./memory/series-times";
 export { clearAbsent, keepPacked, packValues, packViews, spreadValues, spreadViews, unpackValues } from "./memory/packed";
 export { copyViews, textBytes } from "./memory/views";
-export { parquetBloomAdd } from "./parquet/bloom";
-export { parquetDeltaBytesMax, parquetDeltaDecode, parquetDeltaEncode } from "./parquet/delta";
-export { parquetDistinct8, parquetDistinctText } from "./parquet/distinct";
-export { parquetNumbersBytesMax, parquetNumbersDecode, parquetNumbersEncode } from "./parquet/hybrid";
-export { parquetNumberTags, parquetTagCodes, parquetTagNumbers } from "./parquet/tags";
-export {
-  parquetLengthViews,
-  parquetPlainText,
-  parquetPlainViews,
-  parquetRangeText,
-  parquetTextBytes,
-  parquetTextLengths,
-  parquetTexts,
-} from "./parquet/text";
-export {
-  parquetJoin8,
-  parquetPackBits,
-  parquetRangeFloat,
-  parquetRangeUnsigned,
-  parquetSplit8,
-  parquetSpread,
-  parquetSqueeze,
-  parquetUnpackBits,
-} from "./parquet/values";
 export {
   cellsCount,
   cellsCreate,
@@ -151,7 +127,9 @@ export { selectionCreate, selectionExclude, selectionFree, selectionNext, select
 export { textsFill } from "./scan/texts";
 export { areAscending, chooseSeries, findCodes, markCodes, matchSeries, scanCodes } from "./scan/series-choice";
 export { gatherTags } from "./scan/tags";
+export { squeeze } from "./codec/nulls";
 export { areBelow, blockCodes, blockSeries, fillSeries, isOffsets, seriesOfRow } from "./store/block";
+export { distinctTexts } from "./store/distinct";
 export { fileFilterAdd } from "./store/file-filter";
 export {
   countDays,

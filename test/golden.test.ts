@@ -40,6 +40,8 @@ describe.each(readdirSync(FOLDERS))("format-v1/folders/%s", (name) => {
   test("every row comes back, from log and files, and after the next flush", async () => {
     await using server = await start("flushed", []);
     await expectAllRows(server, "at first");
+    const names = readdirSync(server.dataDir, { recursive: true }).map(String);
+    expect(names.filter((file) => file.endsWith(".parquet"))).toEqual([]);
     await server.restart();
     await expectAllRows(server, "flushed");
   });

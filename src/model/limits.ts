@@ -14,8 +14,6 @@ export const LIMITS = {
   flushMergeBytes: 384 * MIB,
   /** Rows of one encoded page of a `.pt` block. */
   pageRowsMax: 16 * KIB,
-  /** Rows of a row group of a Parquet file: whole pages. */
-  rowGroupRows: 128 * KIB,
   /** Blocks of fewer rows have no file index: to read them is as cheap. */
   indexedRowsMin: 1 * KIB,
   bodyBytesDefault: 10 * MIB,
@@ -124,7 +122,6 @@ export const LIMITS = {
 assert(LIMITS.segmentRowsMax % LIMITS.vectorRows === 0, "a segment is whole vectors");
 assert(LIMITS.batchCellsMax >= 16 * LIMITS.answerColumnsMax, "a batch of the widest answer has some rows");
 assert(LIMITS.pageRowsMax % LIMITS.vectorRows === 0, "a page is whole vectors");
-assert(LIMITS.rowGroupRows % LIMITS.pageRowsMax === 0, "a row group is whole pages");
 assert(LIMITS.walFrameBytesMax > LIMITS.bodyBytesMax, "one body's frame always fits");
 assert(LIMITS.bodyMemoryBytesMax >= 1.5 * LIMITS.bodyBytesMax, "a body without a length may grow from half of the largest to all of it");
 assert(

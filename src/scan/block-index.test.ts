@@ -18,7 +18,7 @@ test.each([1, 2, 3, 4])("seed %i", (seed) => {
   };
   const blocks = Array.from({ length: 40 }, (_, i): BlockSnapshot => {
     const [minTimeNs, maxTimeNs] = ordered() as [bigint, bigint];
-    const place = { fileId: below(9), generation: 0, format: "pt" as const, source: { kind: "path" as const, path: "" }, blockIndex: i };
+    const place = { fileId: below(9), generation: 0, source: { kind: "path" as const, path: "" }, blockIndex: i };
     return { ...place, rowCount: i, minTimeNs, maxTimeNs, seqMin: 1, seqMax: 1, unique: true };
   });
   const index = BlockIndex.of(blocks);

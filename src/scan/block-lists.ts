@@ -2,7 +2,6 @@
 // not pay for each of them, and what is the same object as before need not be sent again.
 
 import type { ObjectSource } from "../storage/block/byte-source.ts";
-import { formatOf } from "../storage/data-file.ts";
 import type { BlockMeta, Manifest } from "../storage/manifest/manifest.ts";
 import type { BlockSnapshot } from "./snapshot.ts";
 
@@ -51,7 +50,6 @@ export class BlockLists {
       const described: BlockSnapshot = {
         fileId: file.id,
         generation: file.generation,
-        format: formatOf(file.key),
         source: this.objectSource(file.key),
         blockIndex: index,
         rowCount,

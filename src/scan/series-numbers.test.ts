@@ -14,7 +14,7 @@ const arena = new Arena(kernel);
 afterEach(() => arena.free());
 
 const TAGS: ColumnDef[] = [3, 7].map((id) => ({ id, name: `tag${id}`, type: ColumnType.tag }));
-const place = { fileId: 1, generation: 0, format: "pt", source: { kind: "path", path: "/1" }, blockIndex: 0 } as const;
+const place = { fileId: 1, generation: 0, source: { kind: "path", path: "/1" }, blockIndex: 0 } as const;
 const newBlock = (): BlockSnapshot => ({ ...place, rowCount: 1, minTimeNs: 0n, maxTimeNs: 0n, seqMin: 1, seqMax: 1, unique: true });
 const randomTags = (below: (n: number) => number): TestRow["tags"] => {
   return Object.fromEntries(TAGS.filter(() => below(4) > 0).map(({ name }) => [name, `${"x".repeat(below(20))}${below(3)}`]));

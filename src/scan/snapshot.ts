@@ -9,7 +9,6 @@ import type { Run } from "../model/rows/run.ts";
 import type { Tombstone } from "../model/rows/tombstone.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import type { ObjectSource } from "../storage/block/byte-source.ts";
-import type { DataFormat } from "../storage/data-file.ts";
 import type { FileIndexRef } from "../storage/file-index/list.ts";
 
 export type { ObjectSource } from "../storage/block/byte-source.ts";
@@ -19,7 +18,6 @@ export interface BlockSnapshot {
   readonly fileId: number;
   /** 0 = flushed, above = compacted. */
   readonly generation: number;
-  readonly format: DataFormat;
   readonly source: ObjectSource;
   readonly blockIndex: number;
   readonly rowCount: number;

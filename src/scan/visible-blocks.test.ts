@@ -14,7 +14,7 @@ function randomBlocks(below: Below): BlockList {
     const minTimeNs = BigInt(below(20));
     const maxTimeNs = minTimeNs + BigInt(below(10));
     const source = { kind: "path", path: "" } as const;
-    const place = { fileId: i, generation: 0, format: "pt", source, blockIndex: 0 } as const;
+    const place = { fileId: i, generation: 0, source, blockIndex: 0 } as const;
     const block = { ...place, rowCount: 1, minTimeNs, maxTimeNs, seqMin: 1, seqMax: 1 + below(9), unique: true };
     return below(2) === 0 ? block : { ...block, appliedTombstone: below(6) };
   });
@@ -78,7 +78,6 @@ describe("visible blocks", () => {
 const ONE_BLOCK: BlockSnapshot = {
   fileId: 1,
   generation: 0,
-  format: "pt",
   source: { kind: "path", path: "" },
   blockIndex: 0,
   rowCount: 1,

@@ -11,6 +11,7 @@ import { LiveTables } from "../storage/buffer/live-tables.ts";
 import { Pins } from "../storage/buffer/pins.ts";
 import { SeriesMemory } from "../storage/buffer/series-memory.ts";
 import { Catalog } from "../storage/catalog/catalog.ts";
+import { requireCurrentFiles } from "../storage/compaction/upgrade-files.ts";
 import { FileIndexList } from "../storage/file-index/list.ts";
 import { Manifest } from "../storage/manifest/manifest.ts";
 import { type LocalPaths, localPaths, objectKeys } from "../storage/paths.ts";
@@ -144,8 +145,10 @@ async function openFolder(
   const keys = objectKeys(config.nodeId);
   const catalog = await Catalog.open(store, { prefix: keys.catalog, onFailure, limits: config.schemaLimits, readOnly });
   const manifest = await Manifest.open(store, { prefix: keys.manifest, onFailure, readOnly });
-  if (readOnly) logs("server").warn("serves reads only, and writes nothing into the data folder (--read-only)");
-  else await removeOrphans(store, manifest, keys.data);
+  if (readOnly) {
+    requireCurrentFiles(manifest);
+    logs("server").warn("serves reads only, and writes nothing into the data folder (--read-only)");
+  } else await removeOrphans(store, manifest, keys.data);
   const indexes = await FileIndexList.open(store, manifest, { prefix: keys.indexes, objectSource, readOnly });
   for (const warning of [...storage.warnings, ...catalog.warnings, ...manifest.warnings]) logs("store").warn(warning);
   return { paths, storage, catalog, manifest, indexes, tls: await tlsOf(config, dataFolder) };

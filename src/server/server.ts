@@ -14,6 +14,7 @@ import { Foundation, type Logs } from "./foundation.ts";
 import { type Listening, listen } from "./listening.ts";
 import { replayLog } from "./replay-log.ts";
 import { prepareServing, Serving } from "./serving.ts";
+import { upgradeFolder } from "./upgrade-folder.ts";
 
 /** What exists in each state. `serving`: null when the state before was replaying. */
 type Life =
@@ -117,6 +118,7 @@ export class Server {
 
   /** From replaying to serving. */
   private async replay(listening: Listening): Promise<void> {
+    await upgradeFolder(listening.foundation);
     const replayed = await replayLog(listening.foundation, (progress) => {
       if (this.life.state === "replaying") this.life = { ...this.life, progress };
     });

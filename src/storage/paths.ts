@@ -39,24 +39,21 @@ export interface ObjectKeys {
   readonly indexes: string;
   /** A `.pt` file. */
   ptFile(fileId: number): string;
-  parquetFile(fileId: number): string;
   /** The index of a data file; `revision` is above those of its indexes before. */
   fileIndex(fileId: number, revision: number): string;
 }
 
 export function objectKeys(nodeId: string): ObjectKeys {
   assert(isSafeKeyPart(nodeId), `node id ${JSON.stringify(nodeId)}`);
-  const dataFile = (fileId: number, ending: string) => {
-    assert(Number.isSafeInteger(fileId) && fileId > 0, `file id ${fileId}`);
-    return `${nodeId}/data/${String(fileId).padStart(20, "0")}.${ending}`;
-  };
   return {
     catalog: `${nodeId}/catalog`,
     manifest: `${nodeId}/manifest`,
     data: `${nodeId}/data/`,
     indexes: `${nodeId}/indexes/`,
-    ptFile: (fileId) => dataFile(fileId, "pt"),
-    parquetFile: (fileId) => dataFile(fileId, "parquet"),
+    ptFile: (fileId) => {
+      assert(Number.isSafeInteger(fileId) && fileId > 0, `file id ${fileId}`);
+      return `${nodeId}/data/${String(fileId).padStart(20, "0")}.pt`;
+    },
     fileIndex: (fileId, revision) => `${nodeId}/indexes/${String(fileId).padStart(20, "0")}-${revision}.ix`,
   };
 }

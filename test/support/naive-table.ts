@@ -6,7 +6,7 @@ import { TIME_COLUMN } from "../../src/model/rows/column.ts";
 import type { Run } from "../../src/model/rows/run.ts";
 import type { BlockSnapshot, TableSnapshot } from "../../src/scan/snapshot.ts";
 import { openByteSource } from "../../src/storage/block/byte-source.ts";
-import { openDataFile } from "../../src/storage/data-file.ts";
+import { PtReader } from "../../src/storage/pt/reader.ts";
 import { isHiddenRow, mergeRows } from "./naive-scan.ts";
 import { readRun, type TestRow } from "./rows.ts";
 
@@ -29,7 +29,7 @@ export function naiveRows(kernel: Kernel, { table, runs, blocks, tombstones, ret
 }
 
 function readBlock(kernel: Kernel, meta: BlockSnapshot, read: (run: Run) => Part): Part {
-  const file = openDataFile(kernel, openByteSource(meta.source), meta.format);
+  const file = new PtReader(kernel, openByteSource(meta.source));
   const memory = new Blocks(kernel);
   try {
     const block = file.block(meta.blockIndex);

@@ -251,6 +251,7 @@ export interface CodecExports {
   codecEncode(type: number, data: number, validity: number, rowCount: number, isPacked: number, work: number, target: number): number;
   codecPackedBytesMax(type: number, data: number, present: number, rowCount: number): number;
   codecPresentCount(source: number, sourceBytes: number, rowCount: number): number;
+  squeeze(values: number, bitmap: number, count: number, size: number, target: number): void;
   codecColumnBytes(source: number, sourceBytes: number): number;
   codecTextBytes(source: number, sourceBytes: number, rowCount: number, work: number): number;
   codecDecode(
@@ -324,6 +325,7 @@ export interface StoreExports {
     out: number,
     bits: number,
   ): void;
+  distinctTexts(views: number, count: number, slots: number, slotCount: number, entries: number): number;
   fileFilterAdd(views: number, count: number, filter: number, cells: number): void;
   unifyValues(viewsA: number, countA: number, viewsB: number, countB: number, mapA: number, mapB: number): number;
   placeViews(views: number, count: number, map: number, target: number): number;
@@ -337,46 +339,6 @@ export interface TextExports {
   textRows(rows: number, row: number, out: number, outEnd: number): void;
 }
 
-/** assembly/parquet: pointers and counts are u32; decoders return where what they read ends, 0 for damage. */
-export interface ParquetExports {
-  parquetBloomAdd(views: number, count: number, filter: number, blocks: number): void;
-  parquetDeltaBytesMax(count: number): number;
-  parquetDeltaEncode(values: number, count: number, work: number, unit: number, target: number): number;
-  parquetDeltaDecode(source: number, end: number, count: number, target: number): number;
-  parquetNumbersBytesMax(count: number, width: number): number;
-  parquetNumbersEncode(numbers: number, count: number, width: number, target: number): number;
-  parquetNumbersDecode(source: number, end: number, width: number, count: number, target: number): number;
-  parquetDistinct8(values: number, count: number, slots: number, slotCount: number, entries: number, max: number, numbers: number): number;
-  parquetDistinctText(
-    views: number,
-    count: number,
-    slots: number,
-    slotCount: number,
-    entries: number,
-    max: number,
-    numbers: number,
-    bytesMax: number,
-  ): number;
-  parquetTagCodes(series: number, count: number, codes: number, target: number, map: number): void;
-  parquetNumberTags(map: number, valueCount: number, used: number): number;
-  parquetTagNumbers(codes: number, count: number, map: number, target: number, bitmap: number): number;
-  parquetTextBytes(views: number, count: number): number;
-  parquetPlainText(views: number, count: number, target: number): number;
-  parquetTextLengths(views: number, count: number, target: number): void;
-  parquetTexts(views: number, count: number, target: number): number;
-  parquetPlainViews(text: number, end: number, count: number, views: number): number;
-  parquetLengthViews(lengths: number, text: number, end: number, count: number, views: number): number;
-  parquetRangeText(views: number, count: number, target: number): void;
-  parquetSqueeze(values: number, bitmap: number, count: number, size: number, target: number): void;
-  parquetSpread(values: number, bitmap: number, count: number, size: number, present: number): void;
-  parquetPackBits(values: number, count: number, target: number): void;
-  parquetUnpackBits(bits: number, count: number, target: number): void;
-  parquetSplit8(values: number, count: number, target: number): void;
-  parquetJoin8(source: number, count: number, target: number): void;
-  parquetRangeUnsigned(values: number, count: number, target: number): void;
-  parquetRangeFloat(values: number, count: number, target: number): number;
-}
-
 export interface KernelExports
   extends MemoryExports,
     LineExports,
@@ -385,7 +347,6 @@ export interface KernelExports
     CodecExports,
     StoreExports,
     TextExports,
-    ParquetExports,
     CacheExports {}
 
 /** What the kernel may ask of its host: memory, and decimal numbers of more than 19 digits. Allocation throws TsdbError("overloaded")

@@ -33,7 +33,6 @@ function fileOf(kernel: Kernel): Uint8Array {
 const refOf = (bytes: Uint8Array, fileId = 1, generation = 0): BlockRef => ({
   fileId,
   generation,
-  format: "pt",
   source: { kind: "bytes", bytes },
   blockIndex: 0,
 });

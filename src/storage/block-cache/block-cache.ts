@@ -6,8 +6,8 @@ import type { ColumnRun } from "../../model/rows/run.ts";
 import { type ObjectSource, openByteSource } from "../block/byte-source.ts";
 import type { BlockPage, BlockSeries, DataBlock, DecodeMemory } from "../block/data-block.ts";
 import { readLastRows } from "../block/last-rows.ts";
-import { type DataFormat, openDataFile } from "../data-file.ts";
 import { FileIndexCache } from "../file-index/cache.ts";
+import { PtReader } from "../pt/reader.ts";
 import { type BlockSlot, type CacheOwner, Decoded, Directory, EntryMemory, FileSlot } from "./block-cache-entries.ts";
 import { type LruEntry, SegmentedLru } from "./segmented-lru.ts";
 
@@ -16,7 +16,6 @@ export interface BlockRef {
   readonly fileId: number;
   /** 0 = flushed, above = compacted. */
   readonly generation: number;
-  readonly format: DataFormat;
   readonly source: ObjectSource;
   readonly blockIndex: number;
 }
@@ -130,7 +129,7 @@ export class BlockCache {
   private openBlock(file: FileSlot, ref: BlockRef, lease: Lease): DataBlock {
     let { directory } = file;
     if (directory === null) {
-      const opened = openDataFile(this.kernel, openByteSource(ref.source), ref.format);
+      const opened = new PtReader(this.kernel, openByteSource(ref.source));
       lease.reader.read(opened.bytesRead);
       directory = new Directory(file, opened);
       file.directory = directory;

@@ -1,5 +1,5 @@
 // Merges blocks of one table and day into one, in memory that does not depend on their size: slice by slice in the order of files, and in a
-// slice column by column. What becomes of the rows is the sink's.
+// slice column by column.
 import { Blocks } from "../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { HiddenRows } from "../../kernel/scan/hidden-rows.ts";
@@ -9,7 +9,7 @@ import { ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";
 import type { ColumnRun } from "../../model/rows/run.ts";
 import type { Tombstone } from "../../model/rows/tombstone.ts";
 import type { DecodeMemory } from "../block/data-block.ts";
-import type { MergedColumn, MergeSink } from "../block/merge-sink.ts";
+import type { MergedBlockWriter, MergedColumn } from "../pt/merge-writer.ts";
 import { mergeSliceColumn } from "./merge-columns.ts";
 import { MergeInput, type MergeSource } from "./merge-input.ts";
 import { MergeSlice } from "./merge-slice.ts";
@@ -20,7 +20,7 @@ export interface MergeRequest {
   readonly sources: readonly MergeSource[];
   /** Of the table; those count for a source whose sequence is not below its. */
   readonly tombstones: readonly Tombstone[];
-  readonly sink: MergeSink;
+  readonly writer: MergedBlockWriter;
   /** Called between steps of some 10 ms, so that other work can be done. */
   readonly pace: () => Promise<void>;
   readonly limits?: Partial<MergeLimits>;
@@ -37,7 +37,7 @@ export const MERGE_LIMITS: MergeLimits = { sliceRows: 1 << 20, textBytes: 96 << 
 /** A slice is not made smaller for its text: fewer rows than a page could not be written. */
 const SLICE_ROWS_MIN = 1024;
 
-/** Returns the number of merged rows; the sink has got its `end` if there are any. @throws TsdbError corrupt_file, io, overloaded */
+/** Returns the number of merged rows; the writer has got its `end` if there are any. @throws TsdbError corrupt_file, io, overloaded */
 export async function mergeBlocks(kernel: Kernel, request: MergeRequest): Promise<number> {
   const memory = new Blocks(kernel);
   const union = new SeriesUnion(kernel);
@@ -117,9 +117,9 @@ class BlockMerge {
   }
 
   async run(memory: Blocks): Promise<number> {
-    const { sink } = this.request;
+    const { writer } = this.request;
     const { seriesCount, tags } = this.union;
-    sink.begin(this.columns, { seriesCount, tags });
+    writer.begin(this.columns, { seriesCount, tags });
     const countsPtr = memory.allocZeroed(seriesCount * 4);
     let rowsMax = this.limits.sliceRows;
     while (this.inputs.some(({ rowsLeft }) => rowsLeft > 0)) {
@@ -138,7 +138,7 @@ class BlockMerge {
         slice.release();
       }
     }
-    if (this.rowCount > 0) sink.end(countsPtr);
+    if (this.rowCount > 0) writer.end(countsPtr);
     return this.rowCount;
   }
 
@@ -150,8 +150,7 @@ class BlockMerge {
     try {
       const texts = await this.mergeTexts(slice, memory, canBeLess);
       if (texts === null) return "less";
-      const { groupRows } = this.request.sink;
-      const pageRows = cutPages(kernel, texts, { rowCount: slice.rowCount, isLast: slice.isLast, groupRows });
+      const pageRows = cutPages(kernel, texts, { rowCount: slice.rowCount, isLast: slice.isLast });
       const rowCount = pageRows.reduce((sum, rows) => sum + rows, 0);
       if (rowCount === 0 && slice.rowCount > 0) return "more";
       if (rowCount > 0) await this.writeGroup(slice, pageRows, rowCount, texts);
@@ -186,22 +185,21 @@ class BlockMerge {
     rowCount: number,
     texts: ReadonlyMap<number, ColumnRun>,
   ): Promise<void> {
-    const { sink, pace } = this.request;
+    const { writer, pace } = this.request;
     const { seriesPtr, firstSeries, timePtr } = slice;
-    await sink.beginGroup({ rowCount, seriesPtr, firstSeries, timePtr, pageRows }, pace);
+    writer.beginGroup({ seriesPtr, firstSeries, timePtr, pageRows });
     for (const column of this.columns) {
       const scratch = new Blocks(this.kernel);
       try {
         const time = { ...column, dataPtr: timePtr, validityPtr: 0 };
         const merged = column.columnId === TIME_COLUMN.id ? time : texts.get(column.columnId);
         const memory = { rowCount, memory: scratch, blocks: scratch };
-        sink.writeColumn(merged ?? mergeSliceColumn(this.kernel, slice, column, memory));
+        writer.writeColumn(merged ?? mergeSliceColumn(this.kernel, slice, column, memory));
       } finally {
         scratch.release();
       }
       await pace();
     }
-    sink.endGroup();
   }
 }
 

@@ -4,13 +4,12 @@ import { TsdbError } from "../../model/errors.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
 import { type ObjectSource, openByteSource } from "../block/byte-source.ts";
 import { FileOutput } from "../block/file-output.ts";
-import { type DataFormat, openDataFile } from "../data-file.ts";
 import type { IndexedBlock } from "../file-index/format.ts";
 import { FileIndexWriter } from "../file-index/writer.ts";
+import { PtReader } from "../pt/reader.ts";
 
 /** Structured-cloneable. */
 export interface IndexRequest {
-  readonly format: DataFormat;
   readonly source: ObjectSource;
   readonly blocks: readonly (IndexedBlock & { readonly index: number; readonly columns: readonly ColumnDef[] })[];
 }
@@ -27,7 +26,7 @@ export interface IndexOutput {
 /** Returns the bytes written. @throws TsdbError corrupt_file naming file and offset, io, overloaded */
 export async function buildFileIndex(kernel: Kernel, request: IndexRequest, { write, pace, valuesMax }: IndexOutput): Promise<number> {
   const output = new FileOutput(write);
-  const file = openDataFile(kernel, openByteSource(request.source), request.format);
+  const file = new PtReader(kernel, openByteSource(request.source));
   try {
     const paced = async () => {
       await output.drain();

@@ -3,7 +3,6 @@
 import type { Reclaimer } from "../../model/reclaimer.ts";
 import type { ObjectStore } from "../../object-store/object-store.ts";
 import type { ObjectSource } from "../block/byte-source.ts";
-import { formatOf } from "../data-file.ts";
 import type { BlockOfTable, BlocksOfFile, FileMeta, Manifest } from "../manifest/manifest.ts";
 import { type CompactionJob, type FilePlan, nextJob } from "./compaction-job.ts";
 import type { FileRequest, MergedFile, MergeTask } from "./merge-file.ts";
@@ -244,7 +243,6 @@ export class Compactor {
     const { databaseId } = inputs[0]!.block;
     const blocks = inputs.map(({ file, block }) => ({
       fileId: file.id,
-      format: formatOf(file.key),
       source: objectSource(file.key),
       block,
     }));

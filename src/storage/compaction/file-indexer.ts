@@ -6,7 +6,6 @@ import type { ColumnDef } from "../../model/rows/column.ts";
 import type { ObjectStore } from "../../object-store/object-store.ts";
 import { type ObjectSource, openByteSource } from "../block/byte-source.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import { formatOf } from "../data-file.ts";
 import { FileIndex } from "../file-index/file-index.ts";
 import type { FileIndexList, ListedIndex } from "../file-index/list.ts";
 import type { BlockMeta, FileMeta, Manifest } from "../manifest/manifest.ts";
@@ -217,7 +216,7 @@ export class FileIndexer {
     const writer = await store.begin(key);
     let bytes: number;
     try {
-      bytes = await build({ format: formatOf(file.key), source: objectSource(file.key), blocks }, (piece) => writer.append(piece));
+      bytes = await build({ source: objectSource(file.key), blocks }, (piece) => writer.append(piece));
       await writer.finish();
     } catch (error) {
       await writer.abort();

@@ -7,7 +7,7 @@ import { TsdbError } from "../../model/errors.ts";
 import { VALUE_BYTES } from "../../model/rows/column.ts";
 import type { ColumnRun } from "../../model/rows/run.ts";
 import type { DecodeMemory } from "../block/data-block.ts";
-import type { MergedColumn } from "../block/merge-sink.ts";
+import type { MergedColumn } from "../pt/merge-writer.ts";
 import type { PagePiece } from "./merge-input.ts";
 import type { MergeSlice } from "./merge-slice.ts";
 

@@ -9,18 +9,16 @@ import { DAY_NS } from "../../model/time/time-units.ts";
 import { type ObjectSource, openByteSource } from "../block/byte-source.ts";
 import type { DataFile } from "../block/data-block.ts";
 import { FileOutput } from "../block/file-output.ts";
-import { type DataFormat, openDataFile } from "../data-file.ts";
 import type { BlockMeta } from "../manifest/manifest.ts";
 import { blockMeta } from "../pt/file.ts";
 import { encodeDirectory, encodeHeader, PT_VERSION_GROUPED, type PtGroupedBlock } from "../pt/format.ts";
-import { PtMergeSink } from "../pt/merge-writer.ts";
-import type { BlockIdentity } from "../pt/merged-block.ts";
+import { type BlockIdentity, MergedBlockWriter } from "../pt/merge-writer.ts";
+import { PtReader } from "../pt/reader.ts";
 import { type MergeLimits, mergeBlocks } from "./block-merge.ts";
 
 /** A block that is merged, and where it is read. */
 export interface BlockInput {
   readonly fileId: number;
-  readonly format: DataFormat;
   readonly source: ObjectSource;
   readonly block: BlockMeta;
 }
@@ -97,13 +95,13 @@ async function writeBlocks(writing: Writing, tasks: readonly MergeTask[]): Promi
   const written: { block: PtGroupedBlock; task: MergeTask }[] = [];
   output.append(encodeHeader(PT_VERSION_GROUPED));
   for (const task of tasks) {
-    const sink = new PtMergeSink(kernel, codec, output, identityOf(task));
+    const writer = new MergedBlockWriter(kernel, codec, output, identityOf(task));
     try {
       const sources = task.inputs.map((input) => sourceOf(files, input));
-      await mergeBlocks(kernel, { sources, tombstones: task.tombstones, sink, pace, limits });
-      if (sink.block !== null) written.push({ block: sink.block, task });
+      await mergeBlocks(kernel, { sources, tombstones: task.tombstones, writer, pace, limits });
+      if (writer.block !== null) written.push({ block: writer.block, task });
     } finally {
-      sink.release();
+      writer.release();
     }
   }
   output.append(encodeDirectory({ blocks: written.map(({ block }) => block) }, output.bytes, PT_VERSION_GROUPED));
@@ -147,10 +145,10 @@ class OpenFiles {
 
   constructor(private readonly kernel: Kernel) {}
 
-  open({ fileId, source, format }: BlockInput): DataFile {
+  open({ fileId, source }: BlockInput): DataFile {
     let file = this.files.get(fileId);
     if (file === undefined) {
-      file = openDataFile(this.kernel, openByteSource(source), format);
+      file = new PtReader(this.kernel, openByteSource(source));
       this.files.set(fileId, file);
     }
     return file;

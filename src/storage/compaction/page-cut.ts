@@ -8,12 +8,12 @@ const PAGE_TEXT_MAX = 16 << 20;
 /** Pages are whole words of bitmaps, but for the last of a block. */
 const WORD_ROWS = 64;
 
-/** Rows of each page, from the first on. The rest waits for the next slice: what is less than a word, a page or a group, as long as
+/** Rows of each page, from the first on. The rest waits for the next slice: what is less than a word or a page, as long as
  *  something is left before it. Nothing waits when there is no next slice. */
 export function cutPages(
   kernel: Kernel,
   texts: ReadonlyMap<number, ColumnRun>,
-  { rowCount, isLast, groupRows }: { rowCount: number; isLast: boolean; groupRows: number },
+  { rowCount, isLast }: { rowCount: number; isLast: boolean },
 ): number[] {
   const pages: number[] = [];
   let row = 0;
@@ -23,8 +23,8 @@ export function cutPages(
     row += size;
   }
   if (isLast) return pages;
-  // whole groups, or else whole pages, or else whole words
-  for (const unit of [groupRows, LIMITS.pageRowsMax, WORD_ROWS]) {
+  // whole pages, or else whole words
+  for (const unit of [LIMITS.pageRowsMax, WORD_ROWS]) {
     const whole = wholeUnits(pages, unit);
     if (whole.length > 0) return whole;
   }

@@ -132,12 +132,11 @@ function pageTexts(kernel: Kernel, block: DataBlock, page: number, columnId: num
   let valuesPtr = dataPtr;
   if (present < rowCount) {
     valuesPtr = memory.alloc(present * VIEW_BYTES);
-    call.parquetSqueeze(dataPtr, validityPtr, rowCount, VIEW_BYTES, valuesPtr);
+    call.squeeze(dataPtr, validityPtr, rowCount, VIEW_BYTES, valuesPtr);
   }
   const slotCount = 2 ** Math.ceil(Math.log2(present * 2));
   const slots = memory.allocZeroed(slotCount * 4);
   const viewsPtr = memory.alloc(present * VIEW_BYTES);
-  const numbers = memory.alloc(present * 4);
-  const count = call.parquetDistinctText(valuesPtr, present, slots, slotCount, viewsPtr, present, numbers, 0xffff_ffff) >>> 0;
+  const count = call.distinctTexts(valuesPtr, present, slots, slotCount, viewsPtr) >>> 0;
   return { viewsPtr, count };
 }

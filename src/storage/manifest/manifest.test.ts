@@ -320,7 +320,6 @@ describe("manifest", () => {
 test("paths and keys", () => {
   expect(keys.ptFile(7)).toBe("node0/data/00000000000000000007.pt");
   expect(keys.ptFile(7)).toStartWith(keys.data);
-  expect(keys.parquetFile(7)).toBe("node0/data/00000000000000000007.parquet");
   expect(localPaths("/var/tsdb", "n1")).toEqual({
     objects: "/var/tsdb/objects",
     wal: "/var/tsdb/n1/wal",

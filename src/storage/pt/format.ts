@@ -94,7 +94,7 @@ export interface StoredColumn {
   readonly columnId: number;
   readonly type: ColumnType;
   chunk(page: number): PtExtent;
-  /** What a page's values are numbers of, in formats that have such a thing. */
+  /** What lies before the chunks of a page's group, in Parquet files of older servers. */
   dictionary?(page: number): PtExtent | null;
 }
 

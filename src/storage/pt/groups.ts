@@ -1,6 +1,7 @@
 // Columns of a block that was written as a stream: pages come in groups, and a group's chunks of one column lie together. In the bytes of
 // a directory such a column is | offset u64 | dictionary bytes u32 | dictionary crc u32 | (bytes u32 | crc u32) per page | for every group.
-// The dictionary, if there is one, lies before the chunks. Where a chunk lies is worked out when it is asked for: most never are.
+// Only the Parquet files of older servers have dictionaries, before the chunks. Where a chunk lies is worked out when it is asked for:
+// most never are.
 import { assert } from "../../model/assert.ts";
 import type { ColumnType } from "../../model/rows/column.ts";
 import { ByteWriter } from "./bytes.ts";
@@ -71,7 +72,7 @@ export class GroupedColumn implements StoredColumn {
     return { offset, bytes: this.entries.getUint32(entry, true), crc: this.entries.getUint32(entry + 4, true) };
   }
 
-  /** The dictionary that a page's values are numbers of; null when it has none. */
+  /** What lies before the chunks of a page's group; null in a .pt file. */
   dictionary(page: number): PtExtent | null {
     const group = this.groups.groupOf[page]!;
     const at = this.groups.at(group);
@@ -93,12 +94,11 @@ export class GroupedColumnEntries {
     readonly type: ColumnType,
   ) {}
 
-  /** `chunks` follow `dictionary` and each other; at least one. */
-  addGroup(dictionary: PtExtent | null, chunks: readonly PtExtent[]): void {
+  /** `chunks` follow each other; at least one. */
+  addGroup(chunks: readonly PtExtent[]): void {
     const first = chunks[0]!;
-    this.writer.u64(BigInt(dictionary?.offset ?? first.offset));
-    this.writer.u32(dictionary?.bytes ?? 0);
-    this.writer.u32(dictionary?.crc ?? 0);
+    this.writer.u64(BigInt(first.offset));
+    this.writer.u64(0n);
     let offset = first.offset;
     for (const chunk of chunks) {
       assert(chunk.offset === offset, `a chunk at ${chunk.offset}, the one before ends at ${offset}`);

@@ -1,21 +1,56 @@
-// Merged rows as a block of a .pt file, written as they come: pages in groups of one page or more.
+// Merged rows as a block of a .pt file, written as they come: pages in groups, column by column, and at the end the dictionary, because
+// only then it is known which series have rows left.
 import type { ColumnCodec } from "../../kernel/codec/codec.ts";
+import { Blocks } from "../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
-import { LIMITS } from "../../model/limits.ts";
-import { VALUE_BYTES } from "../../model/rows/column.ts";
-import type { ColumnRun } from "../../model/rows/run.ts";
-import type { MergedColumn, MergedGroup, MergedSeries, MergeSink } from "../block/merge-sink.ts";
+import { timeRange } from "../../kernel/scan/rows.ts";
+import { type ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
+import type { ColumnRun, TagColumnView } from "../../model/rows/run.ts";
+import { timesOf } from "../block/data-block.ts";
 import { type ByteSink, ColumnEmitter } from "./column-emitter.ts";
-import type { PtGroupedBlock } from "./format.ts";
-import { type BlockIdentity, MergedBlock } from "./merged-block.ts";
+import { type NumberedSeries, writeDictionary } from "./dictionary.ts";
+import type { PtGroupedBlock, PtPage } from "./format.ts";
+import { GroupedColumnEntries } from "./groups.ts";
+import type { RankedTag } from "./order.ts";
+
+export type BlockIdentity = Pick<
+  PtGroupedBlock,
+  "databaseId" | "tableId" | "tableName" | "day" | "seqMin" | "seqMax" | "unique" | "overlaps"
+>;
+
+/** A field or time column that the block will have. */
+export interface MergedColumn {
+  readonly columnId: number;
+  readonly type: ColumnType;
+}
+
+/** Rows in the order of files; borrowed until the group's end. Series are numbers of the merge, ascending. */
+export interface MergedGroup {
+  /** u32 per row, less `firstSeries`. */
+  readonly seriesPtr: number;
+  readonly firstSeries: number;
+  readonly timePtr: number;
+  /** Rows of each page: a multiple of 64, but for the block's last page, and at most LIMITS.pageRowsMax. */
+  readonly pageRows: readonly number[];
+}
+
+/** All series of a merge, in order. */
+export interface MergedSeries {
+  readonly seriesCount: number;
+  /** Values in ascending order. */
+  readonly tags: readonly TagColumnView[];
+}
 
 /** Writes one block. Used once. */
-export class PtMergeSink implements MergeSink {
-  readonly groupRows = LIMITS.pageRowsMax;
+export class MergedBlockWriter {
   /** After `end`. */
   block: PtGroupedBlock | null = null;
   private readonly emitter: ColumnEmitter;
-  private merged: MergedBlock | null = null;
+  private series: MergedSeries = { seriesCount: 0, tags: [] };
+  private columns: readonly GroupedColumnEntries[] = [];
+  private readonly pages: PtPage[] = [];
+  /** Pages of each group. */
+  private readonly groups: number[] = [];
   private pageRows: readonly number[] = [];
 
   constructor(
@@ -27,15 +62,20 @@ export class PtMergeSink implements MergeSink {
     this.emitter = new ColumnEmitter(kernel, codec, output);
   }
 
+  /** Before the first group. `columns`: time first, then fields by ascending ids. `series` is borrowed until `end`. */
   begin(columns: readonly MergedColumn[], series: MergedSeries): void {
-    this.merged = new MergedBlock(this.kernel, this.identity, columns, series);
+    this.columns = columns.map(({ columnId, type }) => new GroupedColumnEntries(columnId, type));
+    this.series = series;
   }
 
+  /** The next rows; their columns follow in the order of `begin`, each once. */
   beginGroup(group: MergedGroup): void {
     this.pageRows = group.pageRows;
-    this.merged!.addPages(group, [group.pageRows.length]);
+    this.pages.push(...describePages(this.kernel, group));
+    this.groups.push(group.pageRows.length);
   }
 
+  /** The group's rows of a column. @throws TsdbError overloaded */
   writeColumn({ columnId, type, dataPtr, validityPtr }: ColumnRun): void {
     let row = 0;
     const chunks = this.pageRows.map((rowCount) => {
@@ -43,18 +83,80 @@ export class PtMergeSink implements MergeSink {
       row += rowCount;
       return this.emitter.column({ type, ...data, rowCount });
     });
-    this.merged!.column(columnId).addGroup(null, chunks);
+    this.columns.find((column) => column.columnId === columnId)!.addGroup(chunks);
   }
 
-  endGroup(): void {
-    this.pageRows = [];
-  }
-
+  /** After the last group: writes the dictionary. `rowCountsPtr`: rows of each series, u32, 0 = it has none left. Not called when there
+   *  is no row. @throws TsdbError overloaded */
   end(rowCountsPtr: number): void {
-    this.block = this.merged!.end(this.emitter, rowCountsPtr);
+    const { kernel, identity, groups, columns } = this;
+    const { seriesCount, tags } = this.series;
+    const memory = new Blocks(kernel);
+    try {
+      const { series, numbers } = numberSeries(kernel, seriesCount, rowCountsPtr, memory);
+      const { dictionary, tags: written } = writeDictionary(kernel, this.emitter, series, rankedTags(kernel, tags, memory));
+      const pages = numbers === null ? this.pages : this.pages.map((page) => renumbered(page, numbers));
+      const rowCount = pages.reduce((sum, page) => sum + page.rowCount, 0);
+      const contents = { rowCount, seriesCount: series.count, ...timesOf(pages), dictionary, tags: written, pages, groups, columns };
+      this.block = { ...identity, ...contents };
+    } finally {
+      memory.release();
+    }
   }
 
   release(): void {
     this.emitter.release();
   }
+}
+
+/** What the directory tells of a group's pages; series are numbers of the merge. */
+function describePages(kernel: Kernel, { pageRows, seriesPtr, firstSeries, timePtr }: MergedGroup): PtPage[] {
+  let row = 0;
+  return pageRows.map((rowCount) => {
+    const { minNs, maxNs } = timeRange(kernel, timePtr + row * 8, rowCount);
+    const first = firstSeries + kernel.u32[seriesPtr / 4 + row]!;
+    const last = firstSeries + kernel.u32[seriesPtr / 4 + row + rowCount - 1]!;
+    row += rowCount;
+    return { rowCount, firstSeries: first, lastSeries: last, minTimeNs: minNs, maxTimeNs: maxNs };
+  });
+}
+
+/** The series that have rows, and where; `numbers`: the new number of each, null when all have kept theirs. */
+function numberSeries(
+  kernel: Kernel,
+  seriesCount: number,
+  rowCountsPtr: number,
+  memory: Blocks,
+): { series: NumberedSeries; numbers: Uint32Array | null } {
+  const idsPtr = memory.alloc(seriesCount * 4);
+  const offsetsPtr = memory.alloc((seriesCount + 1) * 4);
+  const counts = kernel.u32.subarray(rowCountsPtr / 4, rowCountsPtr / 4 + seriesCount);
+  const ids = kernel.u32.subarray(idsPtr / 4, idsPtr / 4 + seriesCount);
+  const offsets = kernel.u32.subarray(offsetsPtr / 4, offsetsPtr / 4 + seriesCount + 1);
+  const numbers = new Uint32Array(seriesCount);
+  let count = 0;
+  let row = 0;
+  for (let id = 0; id < seriesCount; id++) {
+    numbers[id] = count;
+    if (counts[id] === 0) continue;
+    ids[count] = id;
+    offsets[count] = row;
+    row += counts[id]!;
+    count++;
+  }
+  offsets[count] = row;
+  return { series: { count, idsPtr, offsetsPtr }, numbers: count === seriesCount ? null : numbers };
+}
+
+function renumbered(page: PtPage, numbers: Uint32Array): PtPage {
+  return { ...page, firstSeries: numbers[page.firstSeries]!, lastSeries: numbers[page.lastSeries]! };
+}
+
+/** The values of a merge are in order: their ranks are their codes. */
+function rankedTags(kernel: Kernel, tags: readonly TagColumnView[], memory: Blocks): RankedTag[] {
+  const most = tags.reduce((max, { valueCount }) => Math.max(max, valueCount), 1);
+  const ranksPtr = memory.alloc(most * 4);
+  const ranks = kernel.u32.subarray(ranksPtr / 4, ranksPtr / 4 + most);
+  for (let code = 0; code < most; code++) ranks[code] = code;
+  return tags.map((tag) => ({ ...tag, ranksPtr, sortedPtr: ranksPtr }));
 }

@@ -89,7 +89,7 @@ export class PtReader implements DataFile {
   }
 
   /** The bytes of an extent, checked; borrowed until the next read. */
-  private read({ offset, bytes, crc }: PtExtent): Uint8Array {
+  protected read({ offset, bytes, crc }: PtExtent): Uint8Array {
     const piece = this.readWhole(offset, bytes);
     const got = crc32(piece);
     if (got !== crc) throw corrupt(this.source.name, offset, `checksum ${hex(got)}, expected ${hex(crc)}`);

@@ -18,7 +18,6 @@ const dictionaryOf = (id: number): DictionaryView => ({
 const blockOf = (fileId: number, blockIndex = 0): BlockSnapshot => ({
   fileId,
   generation: 0,
-  format: "pt",
   source: { kind: "path", path: `/${fileId}` },
   blockIndex,
   rowCount: 5,

@@ -1,43 +1,9 @@
-// Parquet's split block bloom filter, and the hash that it uses: blocks of eight u32, in each of which a value sets one bit.
-// Source: apache/parquet-format, BloomFilter.md; Cyan4973/xxHash, doc/xxhash_spec.md (XXH64, seed 0).
-import { VIEW_BYTES } from "../abi";
-import { viewBytes, viewText } from "../memory/views";
-
+// The XXH64 hash with seed 0, for what stays on disk. Source: Cyan4973/xxHash, doc/xxhash_spec.md.
 const PRIME_1: u64 = 0x9e3779b185ebca87;
 const PRIME_2: u64 = 0xc2b2ae3d27d4eb4f;
 const PRIME_3: u64 = 0x165667b19e3779f9;
 const PRIME_4: u64 = 0x85ebca77c2b2ae63;
 const PRIME_5: u64 = 0x27d4eb2f165667c5;
-
-/** Adds the texts of views[count] to a filter of `blocks` blocks of 32 bytes. */
-export function parquetBloomAdd(views: u32, count: u32, filter: u32, blocks: u32): void {
-  for (let i: u32 = 0; i < count; i++, views += VIEW_BYTES) {
-    const hash = xxh64(viewText(views), viewBytes(views));
-    const block = filter + (<u32>(((hash >> 32) * blocks) >> 32) << 5);
-    const key = <u32>hash;
-    setSevenBits(block, key);
-    setBit(block + 28, key * 0x5c6bfb31);
-  }
-}
-
-/** One in each of the first seven words of a block. */
-// @ts-ignore: decorator
-@inline
-export function setSevenBits(block: u32, key: u32): void {
-  setBit(block, key * 0x47b6137b);
-  setBit(block + 4, key * 0x44974d91);
-  setBit(block + 8, key * 0x8824ad5b);
-  setBit(block + 12, key * 0xa2b7289d);
-  setBit(block + 16, key * 0x705495c7);
-  setBit(block + 20, key * 0x2df1424b);
-  setBit(block + 24, key * 0x9efc4947);
-}
-
-// @ts-ignore: decorator
-@inline
-function setBit(word: u32, mixed: u32): void {
-  store<u32>(word, load<u32>(word) | (<u32>1 << (mixed >> 27)));
-}
 
 export function xxh64(text: u32, bytes: u32): u64 {
   const end = text + bytes;

@@ -1,0 +1,70 @@
+// Data files of older servers are rewritten at start, each once, before anything reads them: Parquet files of closed days become .pt files.
+import type { Kernel } from "../../kernel/memory/kernel.ts";
+import { TsdbError } from "../../model/errors.ts";
+import type { ObjectStore } from "../../object-store/object-store.ts";
+import type { ObjectSource } from "../block/byte-source.ts";
+import type { FileMeta, Manifest } from "../manifest/manifest.ts";
+
+export interface UpgradeParts {
+  readonly kernel: Kernel;
+  readonly manifest: Manifest;
+  readonly store: ObjectStore;
+  readonly ptKey: (fileId: number) => string;
+  readonly objectSource: (key: string) => ObjectSource;
+  readonly onUpgraded: (report: { readonly files: number; readonly milliseconds: number }) => void;
+  /** The file stays as it is: statements that need its rows fail, and the next start tries again. */
+  readonly onError: (file: FileMeta, error: unknown) => void;
+}
+
+/** Files that this program reads only to rewrite them. */
+function oldFiles(manifest: Manifest): FileMeta[] {
+  return manifest.files().filter(({ key }) => key.endsWith(".parquet"));
+}
+
+/** A server that writes nothing cannot rewrite. @throws TsdbError config */
+export function requireCurrentFiles(manifest: Manifest): void {
+  const { length } = oldFiles(manifest);
+  if (length === 0) return;
+  const message = `--read-only: ${length} data files are of an older format; start the server once without it, which rewrites them`;
+  throw new TsdbError("config", message, { files: length });
+}
+
+/** Each file is swapped by one entry of the manifest: a crash leaves the old one in charge or the new one.
+ *  @throws TsdbError unavailable when the manifest cannot be written */
+export async function upgradeFiles(parts: UpgradeParts): Promise<void> {
+  const { manifest, onUpgraded, onError } = parts;
+  const old = oldFiles(manifest);
+  if (old.length === 0) return;
+  const startMs = performance.now();
+  let files = 0;
+  for (const file of old) {
+    try {
+      const made = await rewrite(parts, file);
+      await manifest.commit({ added: [made], removed: [file.id] });
+      files++;
+    } catch (error) {
+      if (error instanceof TsdbError && error.kind === "unavailable") throw error;
+      onError(file, error);
+      continue;
+    }
+    await parts.store.delete(file.key).catch(() => {}); // else removed at the next start
+  }
+  onUpgraded({ files, milliseconds: Math.round(performance.now() - startMs) });
+}
+
+async function rewrite({ kernel, manifest, store, ptKey, objectSource }: UpgradeParts, file: FileMeta): Promise<FileMeta> {
+  // libraries that nothing else needs at start
+  const { rewriteParquet } = await import("./old-parquet.ts");
+  const id = manifest.allocateFileId();
+  const key = ptKey(id);
+  const writer = await store.begin(key);
+  try {
+    const input = { source: objectSource(file.key), meta: file.blocks[0]! };
+    const { bytes, block } = await rewriteParquet(kernel, input, (piece) => writer.append(piece));
+    await writer.finish();
+    return { id, key, bytes, generation: file.generation, blocks: [block] };
+  } catch (error) {
+    await writer.abort();
+    throw error;
+  }
+}
