@@ -121,7 +121,7 @@ test.each<[unknown, string]>([
   expect(complaintOf(readAdminTokenFile, content)).toBe(wanted);
 });
 
-test("what is right", () => {
+test("files of an admin token and of permission tokens are read", () => {
   expect(readAdminTokenFile(JSON.stringify({ token: SECRET, description: "d" }))).toEqual({
     ...{ entry: "", text: SECRET, name: "_admin", expiryMs: null, permissions: null },
   });

@@ -23,7 +23,7 @@ function collect(filter: string, format: "full" | "json") {
   return { lines, logs: createLogs({ filter: parseLogFilter(filter)!, format, write: (line) => lines.push(line) }) };
 }
 
-test("levels hold by part", () => {
+test("levels of the log filter hold by part", () => {
   const { lines, logs } = collect("warn,wal=debug,http=off", "json");
   for (const part of ["wal", "http", "query"]) {
     logs(part).trace("trace");
@@ -39,7 +39,7 @@ test("levels hold by part", () => {
   ]);
 });
 
-test("JSON entries", () => {
+test("a JSON log entry has time, level, part, message and fields", () => {
   const { lines, logs } = collect("info", "json");
   logs("wal").info("replayed", { rows: 12, file: "a b" });
   const { time, ...entry } = JSON.parse(lines[0]!);
@@ -56,7 +56,7 @@ test("what a terminal would act upon is shown in lines for people: in messages, 
   expect(lines[0]!.match(/\\x9b2J\\u202e/g)).toHaveLength(5);
 });
 
-test("lines for people", () => {
+test("a log line shows fields, quotes them, and escapes control characters", () => {
   const { lines, logs } = collect("info", "full");
   logs("wal").info("replayed", { rows: 12, file: "a", quoted: 'x" level="error', empty: "", list: [1] });
   logs("http").error("failed\nfake line\u001b[31m", { err: new Error("boom") });

@@ -30,7 +30,7 @@ const MACHINE: Machine = {
 const parse = (args: string, environment = {}, machine: Partial<Machine> = {}) =>
   parseServeFlags(args === "" ? [] : args.split(" "), environment, { ...MACHINE, ...machine });
 
-test("defaults", () => {
+test("the configuration without flags", () => {
   expect(parse("")).toEqual({
     nodeId: "node0",
     objectStore: "file",

@@ -37,7 +37,7 @@ test.each([
   ],
 ])("%j", (text, wanted) => expect(visible(text)).toBe(wanted));
 
-test("one line", () => expect(visibleLine("a\nb\u001b[0m")).toBe("a\\nb\\x1b[0m"));
+test("visibleLine escapes line breaks and control sequences", () => expect(visibleLine("a\nb\u001b[0m")).toBe("a\\nb\\x1b[0m"));
 
 test("bytes in pieces, cut within characters, and bytes that are no UTF-8", () => {
   const random = prng(52);

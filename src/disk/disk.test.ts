@@ -168,7 +168,7 @@ describe("test disk after a crash", () => {
   });
 });
 
-test("parentOf", () => {
+test("parentOf gives the folder part of a path", () => {
   expect(["a/b/c", "/a", "a", "/a/b"].map(parentOf)).toEqual(["a/b", "/", "", "/a"]);
 });
 

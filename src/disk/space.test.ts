@@ -117,7 +117,7 @@ test.each(REFUSALS)("%s is %s", async (code, kind, words) => {
   }
 });
 
-test("what is no file call's failure is nobody's problem", async () => {
+test("an error that is no failed file call does not count as a full disk", async () => {
   const { space } = spaceOf(9000);
   const bug = () => Promise.reject(new Error("a bug"));
   await expect(space.take(1, bug)).rejects.toThrow("a bug");

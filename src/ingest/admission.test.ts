@@ -51,10 +51,10 @@ function body(text: string) {
 const MEMORY = LIMITS.kernelBytesMax;
 
 test.each([
-  ["nothing in memory", [{}], minimalLines],
+  ["memory is empty", [{}], minimalLines],
   ["almost full", [{ buffer: 999, series: 1000, kernel: MEMORY - 24_001 }], minimalLines],
   ["almost full, of lines that take less", [{ kernel: MEMORY - 4000 }], longLine],
-])("at once: %s", (_, states, { byteCount, bytes }) => {
+])("a body is admitted at once: %s", (_, states, { byteCount, bytes }) => {
   const server = new Server(states);
   expect(server.admission.receive(byteCount)).toBeUndefined();
   expect(server.admission.store({ byteCount, bytes })).toBeUndefined();
@@ -66,7 +66,7 @@ test.each([
   ["series", [{ series: 1001 }, { series: 1000 }], 1],
   ["series, twice", [{ series: 1500 }, { series: 1200 }, { series: 0 }], 2],
   ["all memory", [{ kernel: MEMORY - 1000 }, { kernel: 0 }], 1],
-])("after flushes: %s", async (_, states, flushes) => {
+])("a body waits for flushes that free %s", async (_, states, flushes) => {
   for (const admit of [(admission: Admission) => admission.receive(1000), (admission: Admission) => admission.store(longLine)]) {
     const server = new Server(states);
     await admit(server.admission);
@@ -87,7 +87,7 @@ test.each([
   ["rows", { buffer: 2000 }, "the write buffer is full: 2000 of 1000 bytes; try again in a few seconds"],
   ["series", { series: 2000, buffer: 5 }, "the memory for series is full: 2000 of 1000 bytes; try again in a few seconds"],
   ["all memory", { kernel: MEMORY - 500 }, `memory is full: ${MEMORY - 500} of ${MEMORY} bytes, 1000 wanted; try again in a few seconds`],
-])("not at all: %s", async (_, state, message) => {
+])("a body is refused for want of %s", async (_, state, message) => {
   const server = new Server([state]);
   expect(await refusalOf(server.admission.receive(1000))).toMatchObject({ kind: "overloaded", message });
   expect(server.flushes).toBe(3);
@@ -107,7 +107,7 @@ test("the largest body that may be allowed has room in a busy server, unless its
   expect(server.flushes).toBe(0);
 });
 
-test("who waits is answered before the connection is taken for dead", async () => {
+test("a waiting body is answered before its connection counts as idle", async () => {
   const never = new Promise<void>(() => {});
   const parts = { bytesMax: 10, bufferBytes: () => 11, seriesMemory: new SeriesMemory(10), kernelBytes: () => 0 };
   const admission = new Admission({ ...parts, flush: () => {}, flushSettled: () => never }, 1);

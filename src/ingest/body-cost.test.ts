@@ -24,7 +24,7 @@ const SHAPES: [what: string, line: (i: number) => string][] = [
   ["fields that few lines have", (i) => `a field_${i % 50}=1 ${i}`],
 ];
 
-test.each(SHAPES)("%s", async (_, line) => {
+test.each(SHAPES)("bodyCost bounds the memory of a body: %s", async (_, line) => {
   const lines: string[] = [];
   for (let [i, bytes] = [0, 0]; bytes < BYTES; i++) bytes += lines[lines.push(line(i)) - 1]!.length + 1;
   const body = new TextEncoder().encode(lines.join("\n"));

@@ -44,13 +44,13 @@ test("every byte arrives, whatever was announced and however it is cut (seed 7)"
 
 describe("a body holds little more than has come of it", () => {
   const HELD: [what: string, announced: number | undefined, sent: number, atMost: number][] = [
-    ["nothing sent", 10 * MIB, 0, 0],
+    ["no byte sent", 10 * MIB, 0, 0],
     ["a byte of much", 10 * MIB, 1, 64 * KIB],
     ["a byte of unknown", undefined, 1, 64 * KIB],
     ["a small one", 3000, 3000, 4 * KIB],
-    ["half of it", 10 * MIB, 5 * MIB, 10 * MIB + 64 * KIB],
-    ["a part", 10 * MIB, MIB, 4 * MIB + 64 * KIB],
-    ["all of it", 10 * MIB, 10 * MIB, 10 * MIB + 64 * KIB],
+    ["half of the announced body", 10 * MIB, 5 * MIB, 10 * MIB + 64 * KIB],
+    ["a tenth of the announced body", 10 * MIB, MIB, 4 * MIB + 64 * KIB],
+    ["the whole announced body", 10 * MIB, 10 * MIB, 10 * MIB + 64 * KIB],
     ["more than announced", 1000, 2 * MIB, 8 * MIB + 64 * KIB],
   ];
   test.each(HELD)("%s", (_, announced, sent, atMost) => {

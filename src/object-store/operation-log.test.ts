@@ -164,7 +164,7 @@ describe("damaged files", () => {
   }
 
   const GOOD: [title: string, files: Files, count: number, warnings: number][] = [
-    ["nothing", {}, 0, 0],
+    ["an empty store", {}, 0, 0],
     ["entries", { [entryKey(1)]: entry(1, 2), [entryKey(3)]: entry(3) }, 3, 0],
     ["a snapshot and entries behind it", { [snapshotKey(3)]: snapshot(3), [entryKey(4)]: entry(4) }, 4, 0],
     ["a snapshot in the middle of an entry", { [snapshotKey(3)]: snapshot(3), [entryKey(2)]: entry(2, 3) }, 4, 0],

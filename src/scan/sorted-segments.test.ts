@@ -73,7 +73,7 @@ test.each([1, 2, 3, 4])("the same rows in order, seed %i", (seed) => {
 
 const present = ({ fields }: TestRow) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 
-test("what is not worth it, or not certain, is read as it lies", () => {
+test("small, non-unique or rarely scanned segments are read unsorted", () => {
   const rows = distinct(randomRows(prng(5), { count: 300, times: 400, hosts: 5 }));
   const run = { ...writeRun(arena, ALL_TYPES, rows, { unique: true }), segment: 1 };
   const cacheOf = (bytes: number, found: boolean, other: object = {}) => {

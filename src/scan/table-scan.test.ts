@@ -287,7 +287,7 @@ describe("groups", () => {
     expect(count.found?.length).toBe(1);
   });
 
-  test("of nothing: none", () => {
+  test("a range or tags without rows give no groups", () => {
     expect(groupsOf({ range: { minNs: -9n, maxNs: -1n } }).found).toEqual([]);
     expect(groupsOf({ range: { minNs: 9n, maxNs: 1n } }).found).toEqual([]);
     expect(groupsOf({ tags: [{ columnId: 1, values: [] }] }).found).toEqual([]);

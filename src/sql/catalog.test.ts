@@ -39,7 +39,7 @@ const SYSTEM_TABLES = ["distinct_caches", "file_index", "influxdb_schema", "last
 const INFORMATION_VIEWS = ["columns", "df_settings", "parameters", "routines", "schemata", "tables", "views"];
 
 describe("the list of tables", () => {
-  test("SHOW TABLES", async () => {
+  test("SHOW TABLES lists tables, system tables and views", async () => {
     const { names, rows, table } = await ask("SHOW TABLES");
     expect(names).toEqual(["table_catalog", "table_schema", "table_name", "table_type"]);
     expect(rows).toEqual([
@@ -67,7 +67,7 @@ describe("the list of tables", () => {
     );
   });
 
-  test("DESCRIBE", async () => {
+  test("DESCRIBE lists columns with types and nullability", async () => {
     const expected = [
       ["Room", "Dictionary(Int32, Utf8)", "YES"],
       ["time", "Timestamp(ns)", "NO"],
@@ -99,7 +99,7 @@ describe("the list of tables", () => {
     ]);
   });
 
-  test("thousands of tables", async () => {
+  test("information_schema over 5,000 tables", async () => {
     const many = Array.from({ length: 5000 }, (_, i) => ({ name: `table_${i}_with_a_name`, columns: tables[0]!.columns }));
     const plan = await engine.plan("SELECT count(*), min(column_name) FROM information_schema.columns WHERE table_name LIKE 'table_4%'");
     const answer = await engine.run(plan, { tables: [], databaseTables: many, params: {} });
@@ -220,7 +220,7 @@ describe("names", () => {
     table.free();
   });
 
-  test("tables by every name", async () => {
+  test("tables with hostile names are found", async () => {
     const writable = HOSTILE.filter((name) => !name.includes("\0"));
     const named = writable.map((name, i) => new FakeTable(kernel, name, { time }, [{ time: BigInt(i) }]));
     for (const [i, table] of named.entries()) {

@@ -223,7 +223,7 @@ describe("left to DuckDB", () => {
   });
 });
 
-test("what is asked of the storage", async () => {
+test("the aggregation request that a grouping becomes", async () => {
   await cpu.ask(`
     SELECT date_bin(INTERVAL '1 minute', time, '1970-01-01T00:00:10Z') AS m, host, max(f), count(*), avg(f) + max(f) FROM cpu
     WHERE time >= '1970-01-01' AND time < '1970-01-01T00:02:00Z' AND host IN ('b', 'a', 'b') AND f > 5 AND 0 <= i GROUP BY host, m`);

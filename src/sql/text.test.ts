@@ -17,7 +17,7 @@ describe("names", () => {
     expect(encoded.map(decodeNames)).toEqual(names);
   });
 
-  test("random names", () => {
+  test("random names are encoded without capitals and decoded again", () => {
     const below = prng(11);
     const alphabet = [..."aAbB\u{E000}zZ_"];
     for (let round = 0; round < 2000; round++) {
@@ -36,7 +36,7 @@ describe("names", () => {
     }
   });
 
-  test("quotes", () => {
+  test("ident and stringLiteral double quotes", () => {
     expect([ident('a"b'), stringLiteral("it's")]).toEqual(['"a""b"', "'it''s'"]);
   });
 });
@@ -85,7 +85,7 @@ describe("intervals", () => {
   ];
   test.each(CASES)("%s", (text, months, days, ns) => expect(parseInterval(text)).toEqual({ months, days, ns }));
   test.each(["", "hour", "1 fortnight", "1 hour x", "--1 day", "1:2:3:4"])("%j is none", (text) => expect(parseInterval(text)).toBeNull());
-  test("a unit alone", () => expect(scaledUnit("3", "quarter")).toEqual({ months: 9, days: 0, ns: 0n }));
+  test("scaledUnit of a unit without a number", () => expect(scaledUnit("3", "quarter")).toEqual({ months: 9, days: 0, ns: 0n }));
 });
 
 describe("times", () => {

@@ -91,7 +91,7 @@ test("failures are one clear error and leave no rest", () => {
   expect(readdirSync(join(scratch, "cache3"))).toEqual(["lib.so"]);
 });
 
-test("which folder", () => {
+test("cacheFolder by TSDB_CACHE_DIR, XDG_CACHE_HOME and HOME", () => {
   const own = join(scratch, "home");
   mkdirSync(own);
   chmodSync(own, 0o700);

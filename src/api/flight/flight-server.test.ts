@@ -34,7 +34,7 @@ test("an answer of many batches", async () => {
   expect(messages.every(({ length }, i) => i === 0 || length > BATCH_BYTES)).toBe(true);
 });
 
-describe("readers", () => {
+describe("a reader of a stream", () => {
   /** A backend that never ends, and what became of its only statement. */
   function endless() {
     const seen = { made: 0, aborted: Promise.withResolvers<void>(), cancelled: false };
@@ -52,7 +52,7 @@ describe("readers", () => {
     return { seen, query };
   }
 
-  test("one that opens no window holds the query back", async () => {
+  test("a reader that opens no window holds the query back", async () => {
     const { seen, query } = endless();
     const { server } = await started(query);
     const reader = (await RawHttp2.open(server.port)).begin(100_000).call("DoGet", ticketMessage("SELECT 1"));
@@ -67,7 +67,7 @@ describe("readers", () => {
     await seen.aborted.promise;
   });
 
-  test("one that cancels ends the query", async () => {
+  test("a reader that cancels ends the query", async () => {
     const { seen, query } = endless();
     const { client, reported } = await started(query);
     const { code, messages } = await client.call("DoGet", ticketMessage("SELECT 1"), { cancelAfter: 5 });
@@ -77,7 +77,7 @@ describe("readers", () => {
     expect(reported).toEqual([]);
   });
 
-  test("one that is gone ends the query", async () => {
+  test("a reader that closes its connection ends the query", async () => {
     const { seen, query } = endless();
     const { server } = await started(query);
     const reader = (await RawHttp2.open(server.port)).begin().call("DoGet", ticketMessage("SELECT 1"));

@@ -92,7 +92,7 @@ const ROWS = [
 ];
 
 describe("statements", () => {
-  test("a JSON ticket", async () => {
+  test("a JSON ticket names database, statement and parameters", async () => {
     const { service, asked } = serviceWith();
     const json = JSON.stringify({ database: "d", sql_query: "SELECT $a", params: { a: 1 } });
     expect(await rowsOf(await service.doGet(caller({}), ticket(Buffer.from(json))))).toEqual(ROWS);
@@ -145,7 +145,7 @@ describe("statements", () => {
     ["by place", { "0": vectorFromArray(["by place"]) }, { least: "by place" }],
     ["large", { least: vectorFromArray([2n ** 62n]) }, { least: 2n ** 62n }],
     ["true", { least: vectorFromArray([true]) }, { least: true }],
-    ["none", {}, {}],
+    ["no parameters", {}, {}],
   ] as const)("parameters: %s", async (_, columns, params) => {
     const { service, asked } = serviceWith();
     const handle = await put(service, unpackedHandle("SELECT $least"), columns as never);
@@ -261,7 +261,7 @@ describe("what there is", () => {
     expect(await ask(packed(99))).toEqual([]);
   });
 
-  test("types: all, or one", async () => {
+  test("GetXdbcTypeInfo: all types, or one", async () => {
     const all = (await ask(command("CommandGetXdbcTypeInfo"))) as { type_name: string; data_type: number }[];
     expect(all.map((type) => type.data_type)).toEqual(all.map((type) => type.data_type).sort((a, b) => a - b));
     const one = await ask(command("CommandGetXdbcTypeInfo", new Uint8Array([0x08, 12])));

@@ -44,8 +44,8 @@ const incompressible = noise(300_000, 1);
 const full = new Uint8Array(MAX);
 
 const GOOD: [what: string, sent: Uint8Array, encoding: string | null, want: Uint8Array][] = [
-  ["plain", small, null, small],
-  ["empty", new Uint8Array(0), null, new Uint8Array(0)],
+  ["a body without encoding", small, null, small],
+  ["an empty body", new Uint8Array(0), null, new Uint8Array(0)],
   ["identity", small, "identity", small],
   ["an empty encoding", small, "", small],
   ["exactly the limit", full, null, full],

@@ -23,7 +23,7 @@ describe("an app", () => {
     expect(() => requireChecks(app.get("/b", () => "b"))).toThrow("the route GET /b has no access rule");
   });
 
-  test("has exact paths alone", () => {
+  test("an app refuses paths with parameters or wildcards", () => {
     for (const path of ["/a/:b", "/a/*", "a", "/", "/a/", "/a?b", "//a"]) {
       expect(() => new Routes("a", access).get(path, hidden("open"), () => new Response())).toThrow("exact path");
     }
@@ -69,7 +69,7 @@ describe("a route", () => {
 describe("what only the authorizer makes", () => {
   const proven = new Authorizer(NO_AUTH).authorize("admin", "none") as AdminCaller;
 
-  test("a cast is no proof", () => {
+  test("a value cast to AdminCaller or DatabaseGrant is refused", () => {
     expect(() => AdminCaller.assert(proven)).not.toThrow();
     const other = { isAdmin: true, allows: () => true, canSee: () => true, require: () => {}, requireAdmin: () => {} };
     expect(() => AdminCaller.assert(other as unknown as AdminCaller)).toThrow("BUG");

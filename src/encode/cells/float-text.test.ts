@@ -125,7 +125,7 @@ const SINGLES: [value: number, text: string][] = [
 describe("singles", () => {
   test.each(SINGLES)("%p is %s", (value, text) => expect(singleText(Math.fround(value))).toBe(text));
 
-  test("in JSON", () => {
+  test("singles in JSON have the vendor's exponents", () => {
     expect([1e10, 1e-45, 2.5].map((value) => singleText(Math.fround(value), JSON_LAYOUT))).toEqual(["1.0e10", "1.0e-45", "2.5"]);
   });
 

@@ -18,7 +18,7 @@ const STRUCT: ThriftStruct = new Map([
   [300, { type: ThriftType.struct, value: inner }],
 ]);
 
-test("what is written is read", () => {
+test("a Thrift struct is written and read back", () => {
   expect(readThrift(writeThrift(STRUCT))).toEqual(STRUCT);
 });
 

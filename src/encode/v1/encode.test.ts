@@ -253,7 +253,7 @@ describe("JSON", () => {
     expect(json({}, [...rows.map((row) => piece(head, [row])), BY_HOST[1]!])).toBe(want);
   });
 
-  test("pretty", () => {
+  test("JSON with pretty=true is indented by four blanks", () => {
     expect(json({ isPretty: true }, [BY_HOST[1]!])).toBe(`{
     "results": [
         {

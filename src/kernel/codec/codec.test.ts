@@ -188,7 +188,7 @@ describe("strings", () => {
   });
 });
 
-test("no rows", () => {
+test("a column without rows is a header alone", () => {
   for (const type of [time, float, integer, unsigned, string, boolean]) {
     const arena = new Arena(kernel);
     const source = encode(arena, type, []);
@@ -198,7 +198,7 @@ test("no rows", () => {
   }
 });
 
-test("u32 columns", () => {
+test("u32 columns are encoded and decoded", () => {
   for (const value of [
     (i: number) => i,
     (i: number) => i % 100,

@@ -186,9 +186,9 @@ describe("one run", () => {
   const TIMES = [I64_MIN, -5n, -1n, 0n, 1n, 5n, I64_MAX];
 
   test.each([
-    ["nothing", []],
-    ["everything", [tombstone(I64_MIN, I64_MAX)]],
-    ["everything, in three parts that overlap", [tombstone(0n, 5n), tombstone(I64_MIN, 0n), tombstone(2n, I64_MAX)]],
+    ["no tombstone", []],
+    ["all times", [tombstone(I64_MIN, I64_MAX)]],
+    ["all times, by three overlapping tombstones", [tombstone(0n, 5n), tombstone(I64_MIN, 0n), tombstone(2n, I64_MAX)]],
     ["the ends", [tombstone(I64_MIN, I64_MIN), tombstone(I64_MAX, I64_MAX)]],
     ["a gap inside another", [tombstone(-1n, 1n), tombstone(-5n, 5n)]],
     ["steps that end where the next begins", [tombstone(0n, 1n), tombstone(-1n, -1n), tombstone(2n, 5n)]],
@@ -197,7 +197,7 @@ describe("one run", () => {
     ["every host, by name", [tombstone(I64_MIN, I64_MAX, { tags: [{ columnId: 1, values: ["a", "b"] }] })]],
     ["older than the run", [tombstone(I64_MIN, I64_MAX, { sequence: 1 })]],
     ["as old as its latest row", [tombstone(0n, 1n, { sequence: 2 })]],
-  ])("%s is hidden", (_, tombstones) => {
+  ])("rows hidden by tombstones: %s", (_, tombstones) => {
     const rows = ["a", "b"].flatMap((host) => TIMES.map((timeNs): TestRow => ({ timeNs, tags: { host }, fields: { f: 1 } })));
     const run = writeRun(arena, ALL_TYPES, rows, { seqMin: 1, seqMax: 2 });
     for (const sortedRun of [false, true]) {

@@ -101,8 +101,8 @@ describe("mergeRuns", () => {
   });
 
   const MERGES: [what: string, runs: TestRow[][], merged: TestRow[]][] = [
-    ["nothing", [], []],
-    ["no rows", [[]], []],
+    ["no run", [], []],
+    ["a run without rows", [[]], []],
     ["one row", [[cpu(1n, { f: 1 })]], [cpu(1n, { f: 1 })]],
     ["the later write wins per field", [[cpu(1n, { f: 1, i: 1n })], [cpu(1n, { f: 2 })]], [cpu(1n, { f: 2, i: 1n })]],
     ["also within one run", [[cpu(1n, { f: 1, i: 1n }), cpu(1n, { f: 2, s: "x" })]], [cpu(1n, { f: 2, i: 1n, s: "x" })]],

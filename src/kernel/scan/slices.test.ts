@@ -29,7 +29,7 @@ const summary = ([begin, end, flags, ...overlaps]: Short): RunSummary => ({
 });
 
 const PLANS: [what: string, runs: Short[], alone: Alone[], merges: Merge[], range: [number, number] | null][] = [
-  ["nothing", [], [], [], null],
+  ["no run", [], [], [], null],
   [
     "unique runs are read alone, however they overlap",
     [
@@ -174,7 +174,7 @@ describe("planSlices", () => {
     expect(plan.merges.map((slice) => [...shortRange(slice.range), ...slice.members])).toEqual(merges);
   });
 
-  test("the ends of time", () => {
+  test("runs at the ends of time", () => {
     const [min, max] = [ALL_TIME.minNs, ALL_TIME.maxNs];
     const runs: RunSummary[] = [
       { minTimeNs: min, maxTimeNs: max, unique: true, sorted: true },

@@ -126,7 +126,7 @@ describe("floats", () => {
     ...[1.0000000000000002, 0.30000000000000004, 5e-5, 100, 120, 1200000, 0.001, 0.00012, 12e15, 1.2e17],
   ];
 
-  test("hard ones", async () => {
+  test("floats with hard shortest digits", async () => {
     const values = HARD.flatMap((value) => [value, -value]);
     await expectTexts(values);
   });
@@ -243,7 +243,7 @@ test("large batches are written too, and their memory is given back", () => {
   expect(kernel.heap.usedBytes).toBe(before);
 });
 
-test("what the kernel leaves to others", () => {
+test("column types that the kernel does not write", () => {
   const layout = { isCsv: true, skipsNulls: false, rowStart: new Uint8Array(0), rowEnd: new Uint8Array(1), nullText: new Uint8Array(0) };
   const make = (type: ResultType) => maker.make([{ name: "a", type }], { ...layout, labels: [new Uint8Array(0)] });
   expect(make({ kind: "date" })).toBeNull();

@@ -88,7 +88,7 @@ describe("joinNearest", () => {
   });
 });
 
-test("all of time", () => {
+test("union and intersection with all of time", () => {
   expect(union([ALL_TIME, range([1, 2])])).toEqual([ALL_TIME]);
   expect(intersection(ALL_TIME, range([1, 2]))).toEqual(range([1, 2]));
 });

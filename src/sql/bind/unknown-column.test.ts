@@ -35,7 +35,7 @@ test.each([
   expect(unknownColumn(message, tables)).toBe(`Schema error: ${expected}`);
 });
 
-test("another message stays", () => expect(unknownColumn("Conversion Error: nope", [KINDS])).toBeNull());
+test("messages that name no column are left as they are", () => expect(unknownColumn("Conversion Error: nope", [KINDS])).toBeNull());
 
 test("of many columns some are listed", () => {
   const columns = Array.from({ length: 500 }, (_, i) => `column_${1000 + i}`);

@@ -62,7 +62,7 @@ test("a row in the middle that is an error", async () => {
   expect(await rowsOf("SELECT 1")).toEqual([[1n]]);
 });
 
-test("statements side by side", async () => {
+test("native functions in statements that run at once", async () => {
   const one = (n: number): string => `SELECT count(DISTINCT digest(CAST(value AS VARCHAR), 'blake2s')) FROM generate_series(1, ${n})`;
   const counts = [30_000, 20_000, 10_000, 5_000];
   expect(await Promise.all(counts.map((n) => rowsOf(one(n))))).toEqual(counts.map((n) => [[BigInt(n)]]));

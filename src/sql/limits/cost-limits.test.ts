@@ -75,7 +75,7 @@ describe("LIKE", () => {
     }
   });
 
-  test("as a regular expression", () => {
+  test("LIKE patterns as regular expressions", () => {
     expect([regexOf("a%b_c", ""), regexOf("1.5*", ""), regexOf("a\\%\\\\b", "\\"), regexOf("a!%", "!")]).toEqual([
       "a.*b.c",
       "1\\.5\\*",
@@ -97,7 +97,7 @@ describe("functions in functions", () => {
     ["SELECT sqrt(sqrt(v)) FROM t", "sqrt"],
     ["SELECT v FROM t WHERE v = 2.5", ""],
   ];
-  test("mean the same however deep", async () => {
+  test("nested functions give the same values however deep they are", async () => {
     expect(SAME.length).toBe(2);
     let root = 81.0;
     for (let depth = 1; depth <= 36; depth++) {

@@ -118,7 +118,7 @@ describe("a rewrite each", () => {
     expect(await isKept(sql, sql, [first, other])).toBe(false);
   });
 
-  test("another table of the name", async () => {
+  test("a rewrite is not kept for a table with other columns", async () => {
     const sql = "SELECT * FROM cpu WHERE host = 'other table'";
     expect(await isKept(sql, sql)).toBe(true);
     const { columns } = table;

@@ -16,9 +16,9 @@ describe("choose", () => {
   const idle = { isIdle: true };
   // of 1000 bytes: due from 750 on, down to 500
   const CHOICES: [why: string, tables: EvictionCandidate[], refused: number, chosen: number[]][] = [
-    ["nothing there", [], 0, []],
-    ["not due", [table(1, 749)], 0, []],
-    ["due", [table(1, 750)], 0, [1]],
+    ["no table", [], 0, []],
+    ["below three quarters of the limit", [table(1, 749)], 0, []],
+    ["at three quarters of the limit", [table(1, 750)], 0, [1]],
     ["the largest first", [table(1, 100), table(2, 250), table(3, 400)], 0, [3]],
     ["until half is left", [table(1, 300), table(2, 310), table(3, 320)], 0, [3, 2]],
     ["idle ones before larger ones", [table(1, 100, idle), table(2, 200, idle), table(3, 460)], 0, [1, 2]],
@@ -28,9 +28,9 @@ describe("choose", () => {
       0,
       [2],
     ],
-    ["what was refused makes it due", [table(1, 100), table(2, 200)], 701, [2]],
-    ["what was refused finds room afterwards", [table(1, 100), table(2, 200)], 950, [2, 1]],
-    ["not due although something was asked for", [table(1, 100), table(2, 200)], 700, []],
+    ["a refused body makes eviction due", [table(1, 100), table(2, 200)], 701, [2]],
+    ["a refused body finds room afterwards", [table(1, 100), table(2, 200)], 950, [2, 1]],
+    ["a body that finds room makes no eviction due", [table(1, 100), table(2, 200)], 700, []],
   ];
   test.each(CHOICES)("%s", (_, tables, refused, chosen) => {
     const memory = new SeriesMemory(1000);

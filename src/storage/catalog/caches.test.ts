@@ -50,7 +50,7 @@ const view = (catalog: Catalog) => ({
 const MADE = [last(0, { keyColumnIds: [], valueColumnIds: [2, 3] }), distinct(1), last(2, { tableId: 2, count: 5, ttlSeconds: 1 })];
 const DELETED = { deletedMs: 5, hardDeleteMs: null } as const;
 const LIVES: [what: string, operations: CatalogOperation[], ofTables: CacheDef[][], live: CacheDef[]][] = [
-  ["what was made", [], [[MADE[0]!, MADE[1]!], [MADE[2]!]], MADE],
+  ["caches that were created", [], [[MADE[0]!, MADE[1]!], [MADE[2]!]], MADE],
   ["a deleted one", [{ kind: "delete_cache", id: 1 }], [[MADE[0]!], [MADE[2]!]], [MADE[0]!, MADE[2]!]],
   ["the last one of a table", [{ kind: "delete_cache", id: 2 }], [[MADE[0]!, MADE[1]!], []], [MADE[0]!, MADE[1]!]],
   [

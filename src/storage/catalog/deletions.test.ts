@@ -102,13 +102,13 @@ describe("deletions and retention", () => {
   const HOUR = "3600000000000";
   const MONTH = String(30n * 86_400_000_000_000n);
   const RETENTION: [why: string, database: string | null, table: string | null, minNs: bigint][] = [
-    ["nothing set", null, null, MIN],
+    ["no retention period", null, null, MIN],
     ["the database's", HOUR, null, 82_800_000_000_000n],
     ["the table's before the database's", MONTH, HOUR, 82_800_000_000_000n],
     ["the table's for ever", HOUR, "0", MIN],
     ["the database's for ever", "0", null, MIN],
     ["before 1970", null, MONTH, BigInt(DAY_MS) * 1_000_000n - 30n * 86_400_000_000_000n],
-    ["as long as can be said", "9223372036854775807", null, BigInt(DAY_MS) * 1_000_000n - (2n ** 63n - 1n)],
+    ["the longest retention period", "9223372036854775807", null, BigInt(DAY_MS) * 1_000_000n - (2n ** 63n - 1n)],
   ];
   test.each(RETENTION)("retention: %s", async (_, database, table, minNs) => {
     const store = new MemoryObjectStore();

@@ -27,10 +27,10 @@ const set = (of: "database" | "table", id: number, columns: readonly string[] | 
 };
 
 const LIVES: [what: string, operations: CatalogOperation[], ofT: string[], ofU: string[]][] = [
-  ["none", [], [], []],
+  ["no index", [], [], []],
   ["a table's own, in the order of its columns", [set("table", 1, ["text", "host"])], ["host", "text"], []],
   ["a later one is in its place", [set("table", 1, ["text"]), set("table", 1, ["host"])], ["host"], []],
-  ["none any more", [set("table", 1, ["text"]), set("table", 1, null)], [], []],
+  ["an index that was deleted", [set("table", 1, ["text"]), set("table", 1, null)], [], []],
   ["a database's, where a table has such a column as tag or string", [set("database", 1, ["text", "n"])], ["text"], []],
   ["a table's own goes before its database's", [set("database", 1, ["text"]), set("table", 1, ["host"])], ["host"], []],
   [

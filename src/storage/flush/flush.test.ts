@@ -42,8 +42,8 @@ describe("splitBySize", () => {
   });
   // 20 bytes a row with one column: 100 rows are 2000 bytes
   const SPLITS: [why: string, runs: Run[], parts: number[]][] = [
-    ["nothing", [], []],
-    ["all of it fits", [run(50, [1, 2]), run(50, [3, 4])], [2]],
+    ["no run", [], []],
+    ["all runs fit one part", [run(50, [1, 2]), run(50, [3, 4])], [2]],
     ["a row too many", [run(50, [1, 2]), run(51, [3, 4])], [1, 1]],
     ["one that is too large alone", [run(500, [1, 2])], [1]],
     ["a body on both sides", [run(90, [1, 2]), run(90, [2, 3]), run(90, [4, 5])], [2, 1]],

@@ -317,7 +317,7 @@ describe("manifest", () => {
   });
 });
 
-test("paths and keys", () => {
+test("object keys and local paths of a node", () => {
   expect(keys.ptFile(7)).toBe("node0/data/00000000000000000007.pt");
   expect(keys.ptFile(7)).toStartWith(keys.data);
   expect(localPaths("/var/tsdb", "n1")).toEqual({

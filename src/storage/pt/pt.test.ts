@@ -170,13 +170,13 @@ describe("rows come back in the file's order, merged", () => {
   });
 });
 
-test("no rows, no blocks", () => {
+test("rows of no table make a file without blocks", () => {
   const file = bytesOf(writeRows([[], []]));
   expect(parseDirectory(file).blocks).toEqual([]);
   expect(readRows(bytesOf(encodePt(kernel, [])))).toEqual([]);
 });
 
-test("rows without tags", () => {
+test("rows without tags are written and read", () => {
   const rows = [3n, 1n, 2n].map((timeNs): TestRow => ({ timeNs, tags: {}, fields: { load: Number(timeNs) } }));
   expect(readRows(bytesOf(writeRows([rows])))).toEqual(modelBlocks([rows]));
 });
@@ -235,7 +235,7 @@ describe("pages", () => {
     ]);
   });
 
-  test("all of them", () => {
+  test("all pages of a block are read", () => {
     expect(readRows(file)).toEqual([all!]);
   });
 
@@ -268,7 +268,7 @@ describe("pages", () => {
   });
 });
 
-test("memory is given back", () => {
+test("writer and reader free their kernel memory", () => {
   const below = prng(5);
   const runs = [randomRows(below, 500, () => BigInt(below(4)) * DAY_NS), randomRows(below, 500, () => BigInt(below(4)) * DAY_NS)];
   const before = kernel.heap.usedBytes;
@@ -297,7 +297,7 @@ describe("damage", () => {
     }
   };
 
-  test("cut off anywhere", () => {
+  test("a file cut off at any length is corrupt_file", () => {
     for (let length = 0; length < good.length; length += length < 100 || length > good.length - 400 ? 1 : 37) {
       expect(outcome(good.subarray(0, length))).toBe("corrupt_file");
     }
@@ -312,7 +312,7 @@ describe("damage", () => {
     }
   });
 
-  test("with checksums that fit", () => {
+  test("damage under matching checksums does not break the reader", () => {
     const directory = parseDirectory(good);
     for (let round = 0; round < 600; round++) {
       const damaged = good.slice();
@@ -405,7 +405,7 @@ describe("format 1", () => {
     writeFileSync(json, `[${lines.join(",")}]\n`);
   }
 
-  test("cpu.pt", () => {
+  test("cpu.pt of format 1 is still read", () => {
     const expected = JSON.parse(readFileSync(json, "utf8"));
     const got = readRows(new Uint8Array(readFileSync(path)));
     expect(JSON.parse(JSON.stringify(got, (_, value) => plain(value)))).toEqual(expected);

@@ -43,9 +43,9 @@ describe("a loss at the end of the log", () => {
     ["its space", (disk) => changed(disk, NEWEST, disk.peek(NEWEST)!.subarray(0, 150)), "ends here and had", 150, 6],
     ["its last frame", (disk) => changed(disk, NEWEST, disk.peek(NEWEST)!.subarray(0, 100)), "ends here and had", 100, 5],
     ["all but its header", (disk) => changed(disk, NEWEST, disk.peek(NEWEST)!.subarray(0, 32)), "ends here and had", 32, 4],
-    ["all of it", (disk) => changed(disk, NEWEST, new Uint8Array(0)), "ends here and had", 0, 4],
+    ["the whole newest segment", (disk) => changed(disk, NEWEST, new Uint8Array(0)), "ends here and had", 0, 4],
   ];
-  test.each(LOSSES)("%s: no start, or one that tells", async (_title, lose, reason, offset, last) => {
+  test.each(LOSSES)("lost at the end of the log: %s; a start fails or reports it", async (_title, lose, reason, offset, last) => {
     const lost = lose(await writtenLog());
     const error = await readBack(lost).then(
       () => null,
@@ -65,7 +65,7 @@ describe("a loss at the end of the log", () => {
     expect((await readBack(lost)).frames).toEqual(framesOf(1, last + 1));
   });
 
-  test("the whole folder", async () => {
+  test("a lost log folder fails the start or is reported", async () => {
     const disk = new FaultyDisk();
     disk.plant(PATH, (await writtenLog()).peek(PATH)!);
     await expect(readBack(disk)).rejects.toMatchObject({ kind: "corrupt_file", details: { file: NEWEST } });

@@ -133,7 +133,7 @@ describe("segments", () => {
     expect(disk.paths()).toEqual(["wal.newest", "wal/00000000000000000001.wal", "wal/00000000000000000003.wal"]);
   });
 
-  test("segmentFull says when", async () => {
+  test("segmentFull is set at segmentBytesMax", async () => {
     const wal = await openWal(new FaultyDisk(), { segmentBytesMax: 100 });
     wal.append(new Uint8Array(10));
     expect(wal.segmentFull).toBe(false);

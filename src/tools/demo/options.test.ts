@@ -4,7 +4,7 @@ import { parseOptions } from "./options.ts";
 import { ProgressBar, progressLine } from "./progress.ts";
 import { urlIn } from "./server.ts";
 
-test("nothing given", () => {
+test("options without arguments", () => {
   expect(parseOptions([])).toEqual({ host: null, database: "showcase", seconds: 5, follow: false, flights: false, help: false });
 });
 
@@ -26,7 +26,7 @@ test.each([
 
 const HALF = { done: 0.5, rowCount: 12_345, bytes: 1_250_000, seconds: 0.5, what: "weather" };
 
-test("a bar", () => {
+test("progressLine shows a bar, rows, bytes and rate", () => {
   expect(progressLine(HALF)).toBe("[############............]  12,345 rows  1.3 MB  24,690 rows/s  weather");
   expect(progressLine({ ...HALF, done: 2, seconds: 0 })).toBe("[########################]  12,345 rows  1.3 MB  0 rows/s  weather");
 });

@@ -27,7 +27,7 @@ HugePages_Total:       0
   uptime: "350735.47 234388.90\n",
 };
 
-test("one moment", () => {
+test("points of two readings of /proc", () => {
   const before = { ...NOW, stat: NOW.stat.replace("cpu  300", "cpu  200").replace("cpu0 150", "cpu0 140") };
   expect(procPoints(before, NOW, "box 1", 5n).map(lineOf)).toEqual([
     "cpu,host=box\\ 1,cpu=cpu-total usage_user=100,usage_nice=0,usage_system=0,usage_idle=0,usage_iowait=0,usage_irq=0,usage_softirq=0,usage_steal=0 5",

@@ -50,7 +50,7 @@ describe(`${ROWS.length} rows (seed ${SEED})`, () => {
     expect(times.every((time, i) => i === 0 || time >= times[i - 1]!)).toBeTrue();
   });
 
-  test("and backwards", async () => {
+  test("are shown backwards with ORDER BY time DESC", async () => {
     const [series] = await data.ask("SELECT v, i FROM m ORDER BY time DESC");
     expect(canonical(series!.values.toReversed())).toEqual(canonical(shown(ROWS)));
   });
@@ -67,7 +67,7 @@ describe(`${ROWS.length} rows (seed ${SEED})`, () => {
     expect(found.map(({ tags, values }) => [tags, values])).toEqual(wanted.map((values, i) => [{ host: HOSTS[i]! }, values]));
   });
 
-  test("some of the groups", async () => {
+  test("SLIMIT and SOFFSET choose groups", async () => {
     const found = await data.ask("SELECT i FROM m GROUP BY host SLIMIT 1 SOFFSET 1");
     const wanted = ROWS.filter(({ host }) => host === "b").map(({ time, i }) => [time, Number(i)]);
     expect(found).toEqual([{ name: "m", tags: { host: "b" }, columns: ["time", "i"], values: wanted }]);

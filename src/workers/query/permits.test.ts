@@ -28,7 +28,7 @@ test("first come, first served; who gives up is passed over", async () => {
   expect(permits.take().ready).toBeDefined();
 });
 
-test("all are refused at the end", async () => {
+test("refuseAll rejects all waiting permits", async () => {
   const permits = new Permits(1);
   permits.take();
   const waiting = [permits.take(), permits.take()];

@@ -76,7 +76,7 @@ const snapshot = (some: Partial<TableSnapshot> = {}): TableSnapshot => ({
   ...some,
 });
 
-test("what stays is sent once", () => {
+test("segments and blocks that stay are sent once", () => {
   const { send, last } = pair();
   const dictionary = dictionaryOf(1);
   const table = tableOf(1);

@@ -111,12 +111,12 @@ describe("connections", () => {
 
   /** What a client sends that means to take its time: through TLS where `secured` says so. */
   const SLOW: [what: string, tls: Tls | null, bytes: Uint8Array, secured: boolean][] = [
-    ["nothing", null, new Uint8Array(0), false],
+    ["no byte", null, new Uint8Array(0), false],
     ["half of HTTP/2's preface", null, Buffer.from("PRI * H"), false],
-    ["nothing, where TLS is spoken", TLS, new Uint8Array(0), false],
+    ["no byte, where TLS is spoken", TLS, new Uint8Array(0), false],
     ["half a greeting of TLS", TLS, Buffer.from([0x16, 3, 1, 2, 0, 1]), false],
-    ["what is no TLS", TLS, Buffer.from("GET / HTTP/1.1\r\n\r\n"), false],
-    ["nothing behind the handshake", TLS, new Uint8Array(0), true],
+    ["HTTP/1.1 where TLS is spoken", TLS, Buffer.from("GET / HTTP/1.1\r\n\r\n"), false],
+    ["no byte behind the handshake", TLS, new Uint8Array(0), true],
     ["half of HTTP/2's preface behind the handshake", TLS, Buffer.from("PRI * H"), true],
   ];
 
@@ -133,13 +133,13 @@ describe("connections", () => {
     return { socket, closed };
   }
 
-  test.each(SLOW)("one that says %s is ended after a time", async (_, tls, bytes, isSecured) => {
+  test.each(SLOW)("a connection that sends %s is ended after a time", async (_, tls, bytes, isSecured) => {
     const { server } = await startFlight(async () => batches(() => false), { tls, waiting: { milliseconds: 100, max: 10 } });
     closing.push(() => server.stop(0));
     await opened(server.port, isSecured, bytes).closed;
   });
 
-  test("one that speaks HTTP/2 and never calls is ended after a time", async () => {
+  test("an HTTP/2 connection without a call is ended after a time", async () => {
     const { server } = await startFlight(async () => batches(() => false), { connectionIdleMs: 100 });
     closing.push(() => server.stop(0));
     const noSettings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
@@ -175,7 +175,7 @@ describe("connections", () => {
     for (const { socket } of silent) socket.destroy();
   });
 
-  test("one that says nothing does not keep the server from its end", async () => {
+  test("a connection that sends nothing does not delay the server's stop", async () => {
     const { server } = await startFlight(async () => batches(() => false));
     const ended = Promise.withResolvers<void>();
     const socket = connect(server.port, "127.0.0.1", () => void server.stop(0));

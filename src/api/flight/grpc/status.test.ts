@@ -30,7 +30,7 @@ test("of a bug the client learns nothing", () => {
   }
 });
 
-test("what is not offered", () => {
+test("an unregistered method is UNIMPLEMENTED", () => {
   expect(rpcFailure(new Unimplemented("no"))).toEqual({ code: status.UNIMPLEMENTED, details: "no", isOurs: false });
 });
 

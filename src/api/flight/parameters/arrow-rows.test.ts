@@ -77,8 +77,8 @@ const VALUES: [what: string, column: Vector, value: unknown][] = [
   ["months", raw(new IntervalYearMonth(), new Int32Array([-14])), "-14 months 0 days 0 nanoseconds"],
   ["days", raw(new IntervalDayTime(), new Int32Array([3, -2])), "0 months 3 days -2000000 nanoseconds"],
   ["nanoseconds and months", raw(new IntervalMonthDayNano(), new Int32Array([14, -3, 5, 0])), "14 months -3 days 5 nanoseconds"],
-  ["nothing", made(null, new Utf8()), null],
-  ["nothing at all", made(null, new Null()), null],
+  ["NULL of type text", made(null, new Utf8()), null],
+  ["NULL of type null", made(null, new Null()), null],
   [
     "nanoseconds",
     raw(new Timestamp(TimeUnit.NANOSECOND), new BigInt64Array([1_704_067_200_000_000_001n])),
@@ -96,7 +96,7 @@ const VALUES: [what: string, column: Vector, value: unknown][] = [
   ["a day in milliseconds", raw(new DateMillisecond(), new BigInt64Array([1_704_067_200_000n])), "2024-01-01"],
 ];
 
-test.each(VALUES)("%s", (_, column, value) => expect(readRow(messagesOf({ p: column }))).toEqual([value] as never));
+test.each(VALUES)("a value of a parameter: %s", (_, column, value) => expect(readRow(messagesOf({ p: column }))).toEqual([value] as never));
 
 test("several columns, in their order", () => {
   const columns = Object.fromEntries(VALUES.map(([what, column]) => [what, column]));

@@ -15,7 +15,7 @@ test.each(LENGTHS.flatMap((header) => LENGTHS.map((body) => [header, body])))("a
   expect(Buffer.from(found.body).equals(message.body)).toBe(true);
 });
 
-test("byte by byte", () => {
+test("FlightData has header in field 2 and body in field 1000", () => {
   const data = encodeFlightData({ header: new Uint8Array([0xaa, 0xbb]), body: new Uint8Array([0xcc]) });
   // field 2: data_header, field 1000: data_body
   expect(data.toString("hex")).toBe("1202aabbc23e01cc");

@@ -55,7 +55,7 @@ test("cut anywhere, the messages are the same", () => {
   }
 });
 
-test("byte by byte", () => {
+test("a stream that comes byte by byte gives the same messages", () => {
   const bytes = stream();
   const splitter = new IpcSplitter();
   const found: IpcMessage[] = [];

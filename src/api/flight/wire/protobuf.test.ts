@@ -52,7 +52,7 @@ describe("read, but written otherwise", () => {
   test.each([
     ["a packed list", "22 06 03 8e 02 9e a7 05", { packed: [3, 270, 86942] }],
     ["a list in single pieces", "20 03 20 8e 02", { packed: [3, 270] }],
-    ["both", "22 01 03 20 04", { packed: [3, 4] }],
+    ["a list partly packed and partly in single pieces", "22 01 03 20 04", { packed: [3, 4] }],
     ["the last value of a member counts", "08 01 08 02", { number: 2 }],
     ["a default that is sent all the same", "08 00", {}],
     ["unknown members of every kind", "f0 01 01 f9 01 0000000000000000 fd 01 00000000 fa 01 02 aaaa 08 07", { number: 7 }],

@@ -83,7 +83,7 @@ describe("protobuf", () => {
     expect(found).toEqual(statement({ params: values }) as never);
   });
 
-  test("languages", () => {
+  test("query types of tickets: sql and influxql", () => {
     expect(decodeTicket(statementTicket("d", "influxql", "SHOW DATABASES"))).toEqual(
       statement({ language: "influxql", statement: "SHOW DATABASES" }) as never,
     );
@@ -98,7 +98,7 @@ describe("protobuf", () => {
 
   const unknown = Any.encode({ typeUrl: "type.googleapis.com/x.Y", value: new Uint8Array(0) });
   test.each([
-    ["nothing", new Uint8Array(0), /missing field `database`/],
+    ["an empty ticket", new Uint8Array(0), /missing field `database`/],
     ["bytes", encode("garbage"), /invalid protobuf/],
     ["no database", packAny(ReadInfo, { query: "SELECT 1" }), /missing field `database`/],
     ["a statement and a command", packAny(ReadInfo, { ...info, flightSqlCommand: unknown }), /has no Flight SQL command/],
