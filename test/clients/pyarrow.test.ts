@@ -8,7 +8,7 @@ import { TestServer } from "../support/server.ts";
 
 const SCRIPT = join(import.meta.dir, "flight_sql.py");
 
-test("pyarrow", async () => {
+test("pyarrow.flight reads tables, schemas and errors", async () => {
   const python = pythonWith("pyarrow.flight");
   if (python === null) {
     console.log("python3 has no pyarrow.flight here: its client was not tried");

@@ -35,7 +35,7 @@ describe("points of every type", () => {
     await client.write([point, Point.measurement("weather").setTag("city", "Oslo").setFloatField("temperature", 1).setTimestamp("1")]);
   });
 
-  test("come back as rows", async () => {
+  test("the v3 client reads a point of every type", async () => {
     const [row] = await rows("SELECT * FROM weather WHERE city = 'Zürich, CH'");
     expect(row).toEqual({
       city: "Zürich, CH",
@@ -67,7 +67,7 @@ describe("points of every type", () => {
     expect(zurich.getIntegerField("humidity")).toBe(81);
   });
 
-  test("parameters are bound", async () => {
+  test("the v3 client binds parameters", async () => {
     const options = { params: { city: "Oslo", least: 0.5 } };
     expect(await rows("SELECT temperature FROM weather WHERE city = $city AND temperature > $least", options)).toEqual([
       { temperature: 1 },
@@ -75,11 +75,11 @@ describe("points of every type", () => {
   });
 });
 
-test("an empty answer", async () => {
+test("the v3 client gets an answer without rows", async () => {
   expect(await rows("SELECT * FROM weather WHERE temperature > 1000")).toEqual([]);
 });
 
-test("a million rows", async () => {
+test("the v3 client writes and reads a million rows", async () => {
   for (let from = 0; from < 1_000_000; from += 100_000) {
     await client.write(
       Array.from({ length: 100_000 }, (_, i) => `many,host=h${i % 100} v=${from + i}i ${from + i + 1}`),
@@ -114,6 +114,6 @@ test("statements of the v1-style language come back as rows with their measureme
   expect(found).toEqual([{ "iox::measurement": "weather", time: expect.anything(), temperature: 1 }]);
 });
 
-test("the server's version", async () => {
+test("the v3 client reads the server's version", async () => {
   expect(await client.getServerVersion()).toContain("3.9.0");
 });

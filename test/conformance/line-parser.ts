@@ -295,7 +295,7 @@ const RECEIVED: [precision: Precision, timeNs: bigint][] = [
 
 /** Several lines: what becomes of each, by its time (rows) or its offset (errors). */
 const BODIES: [what: string, body: string, times: bigint[], badOffsets: number[], lineCount: number][] = [
-  ["nothing", "", [], [], 0],
+  ["an empty body", "", [], [], 0],
   ["blank lines and comments", '\n \n\t\r\n# a\n  # b="\n#', [], [], 0],
   ["no newline at the end", "m v=1 1\nm v=2 2", [1n, 2n], [], 2],
   ["both kinds of line end", "m v=1 1\r\nm v=2 2\nm v=3 3\r\n", [1n, 2n, 3n], [], 3],

@@ -53,29 +53,29 @@ const asJson = (rows: readonly object[]) => {
 };
 
 describe("over HTTP", () => {
-  test("json", async () => {
+  test("caches as JSON", async () => {
     const { text } = await query(server, "d", BY_HOST, { format: "json" });
     expect(text).toBe(`[${asJson(NEWEST).join(",")}]`);
   });
 
-  test("jsonl", async () => {
+  test("caches as JSONL", async () => {
     const { text } = await query(server, "d", BY_HOST, { format: "jsonl" });
     expect(text.trimEnd().split("\n")).toEqual(asJson(NEWEST));
   });
 
-  test("csv", async () => {
+  test("caches as CSV", async () => {
     const { text } = await query(server, "d", BY_HOST, { format: "csv" });
     expect(text).toBe(`${[NAMES, ...CELLS].map((row) => row.join(",")).join("\n")}\n`);
   });
 
-  test("pretty", async () => {
+  test("caches as a table for people", async () => {
     const { text } = await query(server, "d", BY_HOST, { format: "pretty" });
     const lines = text.split("\n").filter((line) => line.startsWith("|"));
     const cells = lines.map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim())); // biome-ignore format: one step
     expect(cells).toEqual([NAMES, ...CELLS]);
   });
 
-  test("arrow and parquet", async () => {
+  test("caches as Arrow and Parquet", async () => {
     const arrow = tableFromIPC(await (await post(server, "d", BY_HOST, { format: "arrow" })).bytes());
     expect(arrow.schema.fields.map(({ name }) => name)).toEqual(NAMES);
     expect(arrow.toArray().map((row) => [row.host, row.zone, row.f, row.i, row.u])).toEqual(
@@ -168,7 +168,7 @@ describe("over Flight", () => {
   });
   afterAll(() => client.close());
 
-  test("a ticket", async () => {
+  test("caches by a Flight ticket", async () => {
     const rows = tableOf(await answered(client.call("DoGet", ticketMessage(BY_HOST)))).toArray();
     expect(rows.map((row) => [row.host, row.f])).toEqual(NEWEST.map(({ host, f }) => [host, f]));
     const { code, details } = await client.call("DoGet", ticketMessage("SELECT * FROM last_cache('cpu', 'no')"));

@@ -63,7 +63,7 @@ describe("made, listed, deleted", () => {
     expect((await remove(path, String(body["table"]), name)).status).toBe(404);
   });
 
-  test("the whole answer", async () => {
+  test("creating a distinct cache answers with its catalog operation", async () => {
     const { status, text } = await send("POST", DISTINCT, { db: "db", table: "cpu", columns: ["zone", "host"] });
     expect(status).toBe(201);
     const { Database: database } = JSON.parse(text).catalog_batch;
@@ -169,7 +169,7 @@ describe("with their table and database", () => {
     for (const name of await distinctCaches()) await done("DELETE", `${DISTINCT}?db=db&table=cpu&name=${name["name"]}`);
   };
 
-  test("counted", async () => {
+  test("system tables count the caches of each table", async () => {
     await make();
     expect(await counts()).toEqual(["db cpu 2 1", "other cpu 1 0"]);
     expect(await all("_internal")).toEqual([[], []]);

@@ -243,7 +243,7 @@ test("the shell answers what comes, keeps on after errors, and completes nothing
 });
 
 test.each([
-  ["nothing", "", 0, ""],
+  ["no input", "", 0, ""],
   ["statements that succeed, and comments behind them", "SELECT 1 AS a; -- one\n/* two\n*/ SELECT 2 AS a;\n-- the end", 0, ""],
   ["one that fails between others", "SELECT 1 AS a; SELECT nothing; SELECT 2 AS a;", 1, "400 Bad Request"],
   ["one without a semicolon that fails", "SELECT nothing", 1, "400 Bad Request"],

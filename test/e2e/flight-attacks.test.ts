@@ -54,8 +54,8 @@ const outcome = ({ code, details }: CallEnd) => `${status[code]}: ${details.slic
 describe("tickets", () => {
   const BAD = /^INVALID_ARGUMENT: /;
   const CASES: [what: string, message: () => Uint8Array, outcome: RegExp][] = [
-    ["nothing", () => new Uint8Array(0), BAD],
-    ["an empty one", () => ticket(""), BAD],
+    ["an empty message", () => new Uint8Array(0), BAD],
+    ["an empty ticket", () => ticket(""), BAD],
     ["noise", () => ticket(Uint8Array.from({ length: 1000 }, (_, i) => (i * 2_654_435_761) >>> 24)), BAD],
     ["no ticket but noise", () => Uint8Array.from({ length: 1000 }, (_, i) => (i * 40_503) >>> 8), BAD],
     ["a length beyond the message", () => Uint8Array.of(0x0a, 0xff, 0xff, 0xff, 0x7f, 1), BAD],
@@ -104,8 +104,8 @@ describe("credentials in odd forms", () => {
   afterAll(() => own.dispose());
 
   const REFUSED: [what: string, authorization: () => string | undefined][] = [
-    ["none", () => undefined],
-    ["empty", () => ""],
+    ["no header", () => undefined],
+    ["an empty header", () => ""],
     ["blanks", () => "    "],
     ["a scheme alone", () => "Bearer"],
     ["no scheme", () => admin],

@@ -224,19 +224,19 @@ describe("several rows", () => {
     }
   });
 
-  test("two hundred of them", async () => {
+  test("200 rows of parameters give 200 answers in one", async () => {
     const { handle } = await prepare(client, "SELECT ? + 1 AS x");
     const values = Array.from({ length: 200 }, (_, i) => BigInt(i));
     const { rows } = await run(await bind(handle, { p: made(values, new Int64()) }));
     expect(rows).toEqual(values.map((value) => [value + 1n]));
   });
 
-  test("none of them: columns without rows", async () => {
+  test("no row of parameters gives the columns without rows", async () => {
     const { handle } = await prepare(client, "SELECT host, v FROM cpu WHERE host = ?");
     expect(await run(await bind(handle, { p: made([], new Utf8()) }))).toEqual({ columns: ["host Utf8", "v Float64"], rows: [] });
   });
 
-  test("one that fails ends the answer", async () => {
+  test("a row of parameters that fails ends the answer", async () => {
     const { handle } = await prepare(client, "SELECT 1 / ? AS x");
     const bound = await bind(handle, { p: made([1n, 0n, 1n], new Int64()) });
     const end = await run(bound).catch((error: Error) => error.message);

@@ -139,7 +139,7 @@ describe("the port", () => {
     }
   }
 
-  test("one that was asked for and is taken ends the start", () =>
+  test("a taken port that was asked for ends the start", () =>
     withTakenPort(async (port) => {
       const flags = ["serve", "--object-store", "memory", "--data-dir", join(server.dataDir, "other"), "--http-bind", "127.0.0.1:0"];
       const child = Bun.spawn([process.execPath, MAIN, ...flags, "--flight-bind", `127.0.0.1:${port}`], {
@@ -151,7 +151,7 @@ describe("the port", () => {
       expect([code, error.trim()]).toEqual([2, expect.stringContaining(`tsdb: cannot listen on 127.0.0.1:${port}`)]);
     }));
 
-  test("none is listened on when it is off", async () => {
+  test("no port is listened on when Flight is off", async () => {
     await using quiet = await TestServer.start();
     expect(quiet.output).toContain("Arrow Flight is off");
     expect(quiet.flightAddress).toBe("");

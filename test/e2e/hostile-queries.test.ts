@@ -102,7 +102,7 @@ describe("memory", () => {
     await isWell();
   });
 
-  test("all at once, twice", async () => {
+  test("all memory-hungry statements at once are refused with 422", async () => {
     const statements = [...CASES, ...CASES].map(([, statement]) => statement);
     const answers = await Promise.all(statements.map((statement) => query(server, "db", statement)));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 422));

@@ -194,13 +194,13 @@ describe("many at once", () => {
   const count = (statuses: readonly number[], wanted: number) => statuses.filter((status) => status === wanted).length;
   const atOnce = (ask: () => Promise<{ status: number }>) => Promise.all(Array.from({ length: 16 }, async () => (await ask()).status));
 
-  test("one of them makes the first token", async () => {
+  test("of many calls at once one makes the first token", async () => {
     await using fresh = await TestServer.start({ withAuth: true });
     const statuses = await atOnce(() => call("POST", `${TOKENS}/admin`, null, undefined, fresh.url));
     expect([count(statuses, 201), count(statuses, 409)]).toEqual([1, 15]);
   });
 
-  test("one of them makes the token of a name, and one deletes it", async () => {
+  test("of many calls at once one makes the token of a name, and one deletes it", async () => {
     const made = await atOnce(() => call("POST", `${TOKENS}/named_admin`, admin, { token_name: "race" }));
     expect([count(made, 201), count(made, 409)]).toEqual([1, 15]);
     const deleted = await atOnce(() => call("DELETE", `${TOKENS}?token_name=race`, admin));

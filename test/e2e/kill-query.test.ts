@@ -84,7 +84,7 @@ test("a statement of a request: it is interrupted, those behind it are not execu
   expect((await v1("SHOW QUERIES"))[0]!.series).toBeUndefined();
 });
 
-test("the only one", async () => {
+test("KILL QUERY of the only statement of a request", async () => {
   const answer = v1(LONG);
   await killed("v + v");
   expect(await answer).toEqual([{ statement_id: 0, error: "query interrupted" }]);
@@ -159,7 +159,7 @@ test("INTO: nothing more is written", async () => {
   expect(await v1("SELECT * FROM target")).toEqual([{ statement_id: 0 }]);
 });
 
-test("one that does not exist, and ON a host, which is always this one", async () => {
+test("KILL QUERY of an unknown id, and ON a host, which is always this server", async () => {
   for (const id of ["0", "999999", "18446744073709551615"]) {
     expect(await v1(`KILL QUERY ${id}; SHOW DATABASES`)).toEqual([
       { statement_id: 0, error: `no such query id: ${id}` },

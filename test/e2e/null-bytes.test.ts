@@ -243,7 +243,7 @@ describe("what Flight SQL answers itself", () => {
     await expectAnswer(sqlCommand(`CommandGet${name}`, value));
   });
 
-  test("a statement", () => expectAnswer(statementCommand("SELECT i, f, late FROM m")));
+  test("Flight info and messages of a statement show no stray bytes", () => expectAnswer(statementCommand("SELECT i, f, late FROM m")));
 
   async function expectAnswer(command: Uint8Array): Promise<void> {
     const [info] = await answered(client.call("GetFlightInfo", descriptorOf(command), IN_DB));

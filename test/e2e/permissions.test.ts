@@ -96,13 +96,13 @@ describe.each(CASES)("a token for %s", (names, others) => {
     }
   });
 
-  test("sees what is its own", async () => {
+  test("a token sees its own databases", async () => {
     const { status, text } = await ask("SHOW SERIES", tokens.get(names)!);
     expect(status).toBe(200);
     for (const database of DATABASES.filter((each) => names.split(",").includes(each))) expect(text).toContain(markOf(database));
   });
 
-  test("over Arrow Flight", async () => {
+  test("a token reads its databases alone over Arrow Flight", async () => {
     for (const statement of STATEMENTS) {
       const ticket = { database: "a", sql_query: statement, query_type: "influxql" };
       const authorization = `Bearer ${tokens.get(names)!}`;

@@ -105,7 +105,7 @@ test("a folder that is not there, or has no data, is one line", async () => {
   expect([empty.code, empty.lines.at(-1)]).toEqual([2, "tsdb: --read-only: there is no data under node0/catalog in the data folder"]);
 }, 60_000);
 
-test("a disk that takes nothing", async () => {
+test("--read-only serves from a disk mounted read-only", async () => {
   using disk = SmallDisk.mount(16 << 20);
   if (disk === null) {
     console.log("read-only.test.ts: no tmpfs can be mounted here, so none can be made read-only");

@@ -248,7 +248,7 @@ describe("rejected lines", () => {
       expect([response.status, Object.keys((await response.json()) as object)]).toEqual([400, ["error"]]);
     });
 
-    test("broken gzip", async () => {
+    test("a body of broken gzip is refused", async () => {
       const response = await write(server, "d", new Uint8Array([31, 139, 8, 0, 1, 2, 3]), { headers: { "content-encoding": "gzip" } });
       expect(response.status).toBe(400);
       expect(response.text).toContain("error decoding gzip stream: ");

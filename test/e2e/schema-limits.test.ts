@@ -55,7 +55,7 @@ describe("schema limits", () => {
   });
   afterAll(() => server.dispose());
 
-  test("databases", async () => {
+  test("--num-database-limit refuses further databases", async () => {
     expect((await post(server, "database", { db: "a" }))[0]).toBe(200);
     expect((await write(server, "b", "t v=1 1")).status).toBe(204);
     expect(await v1(server, "", "CREATE RETENTION POLICY rp ON b DURATION 0s REPLICATION 1")).toEqual([{ statement_id: 0 } as object]);

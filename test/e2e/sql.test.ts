@@ -26,7 +26,7 @@ describe("ways to ask", () => {
   const Q = "SELECT host, cores FROM hosts ORDER BY host";
   const ROWS = '[{"host":"h0","cores":4},{"host":"h2","cores":8}]';
 
-  test("GET", async () => {
+  test("a statement by GET", async () => {
     const response = await get({ db: "db", q: Q, format: "json" });
     expect([response.status, await response.text()]).toEqual([200, ROWS]);
     expect(response.headers.get("cluster-uuid")).not.toBeNull();
@@ -40,7 +40,7 @@ describe("ways to ask", () => {
     }
   });
 
-  test("a body in gzip", async () => {
+  test("a statement in a gzip body", async () => {
     const body = Bun.gzipSync(Buffer.from(JSON.stringify({ db: "db", q: Q, format: "json" })));
     const response = await fetch(`${server.url}/api/v3/query_sql`, { method: "POST", headers: { "content-encoding": "gzip" }, body });
     expect([response.status, await response.text()]).toEqual([200, ROWS]);
@@ -70,7 +70,7 @@ describe("ways to ask", () => {
 
 describe("ways to be refused", () => {
   const CASES: [why: string, parameters: Record<string, string>, init: RequestInit, status: number, text: string | RegExp][] = [
-    ["nothing", {}, {}, 400, "missing query parameters 'db' and 'q'"],
+    ["no parameters", {}, {}, 400, "missing query parameters 'db' and 'q'"],
     ["no statement", { db: "db" }, {}, 400, "missing field `q`"],
     ["no database", { q: "SELECT 1" }, {}, 400, "missing field `db`"],
     ["a database that is not there", { db: "nope", q: "SELECT 1" }, {}, 404, '{"error":"query error: database not found: nope"}'],
@@ -221,7 +221,7 @@ describe("statements users write", () => {
 describe("what there is", () => {
   const rowsOf = async (statement: string) => server.sql("db", statement);
 
-  test("SHOW TABLES", async () => {
+  test("SHOW TABLES lists tables of users first", async () => {
     expect((await rowsOf("SHOW TABLES")).slice(0, 3)).toEqual([
       { table_catalog: "public", table_schema: "iox", table_name: "cpu", table_type: "BASE TABLE" },
       { table_catalog: "public", table_schema: "iox", table_name: "hosts", table_type: "BASE TABLE" },

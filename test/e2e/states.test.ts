@@ -108,9 +108,9 @@ describe.each(HALTED)("%s", (_, row, id) => {
 });
 
 describe.each(ANSWERED)("%s", (_, row, id) => {
-  test("the answer", () => expect(replies.get(id)!.status, replies.get(id)!.text).toBe(row.status));
-  test("behind the answer", () => expectSeen(row, id, "answered", 1));
-  test("killed after the answer", () => {
+  test("the request is answered with its status", () => expect(replies.get(id)!.status, replies.get(id)!.text).toBe(row.status));
+  test("its effect is seen after the answer", () => expectSeen(row, id, "answered", 1));
+  test("its effect is seen after a kill and a restart", () => {
     // the operator's text was replaced by a later row
     if (row.of === "operator") expect(seen.get(`${id}, after the kill`)!.state).toBe("other text");
     else expectSeen(row, id, "after the kill", 1);

@@ -128,7 +128,7 @@ describe("writes", () => {
       expect(JSON.parse(text)).toEqual([{ "tag =key": "va,l u=e", "f ,=n": 1, time: "1970-01-01T00:00:00.000000001" }]);
     });
 
-    test("any letters", async () => {
+    test("names of tables, tags and fields in any script", async () => {
       await store(server, "names", "größe,Größe=ß,日本=🚀 中=1 1");
       const { text } = await query(server, "names", `SELECT "Größe", "日本", "中" FROM "größe" WHERE "日本" = '🚀'`, { format: "json" });
       expect(text).toBe('[{"Größe":"ß","日本":"🚀","中":1.0}]');

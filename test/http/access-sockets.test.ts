@@ -64,7 +64,7 @@ describe.each(ROWS)("%s", (_, route) => {
     }
   });
 
-  test("with each token", async () => {
+  test("each token is admitted or refused by its permissions", async () => {
     for (const listener of listeners.all) {
       for (const name of VALID) {
         const allowed = mayAsk(need, name);

@@ -45,16 +45,16 @@ describe.each(ROUTES.map((route) => [`${route[0]} ${route[1]}`, route] as const)
   });
 
   test.each([
-    ["none", undefined],
-    ["one that expired", "expired"],
-    ["one that was deleted", "deleted"],
+    ["no token", undefined],
+    ["an expired token", "expired"],
+    ["a deleted token", "deleted"],
   ])("with no token that counts: %s", async (_name, token) => {
     const response = await send(fake, route, token === undefined ? undefined : `Token ${texts[token]}`);
     if (need === "nothing") expect([401, 403]).not.toContain(response.status);
     else expect([response.status, await response.text()]).toEqual([401, UNAUTHENTICATED]);
   });
 
-  test("with a header that is none", async () => {
+  test("a malformed Authorization header", async () => {
     const response = await send(fake, route, `bearer ${texts["operator"]}`);
     if (need === "nothing") expect(response.status).not.toBe(400);
     else expect([response.status, await response.text()]).toEqual([400, expect.stringContaining("Authorization header was malformed")]);

@@ -28,7 +28,7 @@ test("a refused body is skipped, and the connection goes on", async () => {
   expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 413", "HTTP/1.1 200"]);
 });
 
-test("a chunked body", async () => {
+test("a chunked body is received whole", async () => {
   await using it = listening();
   const client = await it.open();
   client.send(head(WRITE, "Transfer-Encoding: chunked"), "5\r\ncpu v\r\n", "3;ext=1\r\n=1\n\r\n", "0\r\n\r\n");
@@ -367,7 +367,7 @@ test("an address in use is one clear line", async () => {
   expect(start).toThrow(`cannot listen on 127.0.0.1:${it.server.port}: `);
 });
 
-test("IPv6", async () => {
+test("a server that listens on an IPv6 address", async () => {
   await using it = listening({}, { hostname: "::1" });
   expect(it.server.url).toBe(`http://[::1]:${it.server.port}`);
   expect(await (await fetch(`${it.server.url}/health`)).text()).toBe("OK");

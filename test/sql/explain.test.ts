@@ -45,7 +45,7 @@ describe("plans", () => {
     expect(lines![0]).toContain("top 3; order by max(");
   });
 
-  test("what the scan alone answers", async () => {
+  test("EXPLAIN of a statement that the scan answers without DuckDB", async () => {
     const sql = `EXPLAIN SELECT v, "Host" FROM "Cpu" WHERE "Host" = $h AND time >= '1970-01-01T00:05:00Z' AND time < '1970-01-01T00:10:00Z' AND n > 2 ORDER BY time DESC LIMIT 2 OFFSET 1`;
     expect(await explain(sql)).toEqual({
       physical_plan: [
@@ -56,7 +56,7 @@ describe("plans", () => {
     });
   });
 
-  test("the newest rows", async () => {
+  test("a scan of newest rows in EXPLAIN", async () => {
     const { physical_plan: lines } = await explain(
       'EXPLAIN SELECT DISTINCT ON ("Host") "Host", time FROM "Cpu" ORDER BY "Host", time DESC',
     );
@@ -94,7 +94,7 @@ describe("ANALYZE runs the statement", () => {
     expect(lines.find((line) => line.includes("FILTER"))).toContain("[11 rows, ");
   });
 
-  test("also where the scan alone answers", async () => {
+  test("EXPLAIN ANALYZE of a statement that the scan answers without DuckDB", async () => {
     const { "Plan with Metrics": lines } = await explain('EXPLAIN ANALYZE SELECT v FROM "Cpu" WHERE n > 4');
     expect(lines![0]).toMatch(/^ANSWER_OF_SCAN: columns v \[15 rows, \d+\.\d{3} ms\]$/);
   });

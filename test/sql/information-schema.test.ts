@@ -237,7 +237,7 @@ describe("as tables", () => {
     ]);
   });
 
-  test("SHOW ALL", async () => {
+  test("SHOW ALL lists settings", async () => {
     const { names, rows } = await ask("SHOW ALL");
     expect(names).toEqual(["name", "value"]);
     expect(rows).toContainEqual(["datafusion.execution.time_zone", null]);

@@ -196,7 +196,7 @@ describe("over HTTP", () => {
     for (const [status, text] of await both(statement, params)) expect([status, text]).toEqual([400, expect.stringContaining(message)]);
   });
 
-  test("without params", async () => {
+  test("a statement without params over HTTP", async () => {
     const { status, text } = await query(server, "db", "SELECT v FROM t WHERE h = $h");
     expect([status, text]).toEqual([400, "No value found for placeholder with name $h"]);
   });

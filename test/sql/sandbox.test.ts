@@ -265,7 +265,7 @@ for (const [group, statements] of Object.entries(REFUSED)) {
       expect(text).not.toMatch(/\u{E000}|[^"'_\w]__[a-z]|\/src\/|node_modules|\bat .*\.ts:/u);
     });
 
-    test("and the server is well", isWell);
+    test("the server answers after the attacks", isWell);
   });
 }
 
@@ -346,7 +346,7 @@ describe("stopped by a limit", () => {
     await isWell();
   });
 
-  test("all at once", async () => {
+  test("all endless statements at once are stopped by their limits", async () => {
     const answers = await Promise.all(STOPPED.map(([, statement]) => query(server, "db", statement)));
     for (const { status, text } of answers)
       expect([status, text]).toEqual([422, expect.stringMatching(/Resources exhausted|--query-timeout/)]);
@@ -365,7 +365,7 @@ describe("after all of them", () => {
 
   // What stays is some 50 MiB of the runtime's own heap and what its allocators have not filled up, however often this is done.
   // The time is for a machine that others keep busy: memory that is free goes back a second or two after the last statement.
-  test("the memory is back", async () => {
+  test("the memory of stopped statements returns to the system", async () => {
     await isWell();
     const bytesMax = idleBytes + 200 * MIB;
     const deadlineMs = performance.now() + 30_000;

@@ -76,7 +76,7 @@ test.each(GROWING_SQL.productions.map((production) => [production.name, producti
 });
 
 // the instrument itself
-test("a copy per element is seen", () => {
+test("countSteps sees a copy per element as quadratic", () => {
   const copies = (n: number) =>
     countSteps(() => {
       let names = new Set<number>();

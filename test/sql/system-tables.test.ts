@@ -84,7 +84,7 @@ describe("tables, databases and nodes", () => {
     expect(await rows("SELECT * FROM system.tables WHERE table_name <> 'Cpu' ORDER BY table_name", "_internal")).toEqual([CPU, MEM]);
   });
 
-  test("databases", async () => {
+  test("system.databases lists databases with their retention", async () => {
     expect(await rows("SELECT * FROM system.databases ORDER BY database_name", "_internal")).toEqual(
       // rows of the server's own are kept for a week, as the vendor says
       ["_internal", "db", "other"].map((database_name) => ({
@@ -97,7 +97,7 @@ describe("tables, databases and nodes", () => {
     expect(await rows(joined, "_internal")).toEqual([{ database_name: "other" }]);
   });
 
-  test("nodes", async () => {
+  test("system.nodes lists this server", async () => {
     const { process_id } = (await (await fetch(`${server.url}/ping`)).json()) as { process_id: string };
     const wanted = { node_id: "alpha", node_catalog_id: 0, instance_id: process_id, mode: ["all"], core_count: availableParallelism() };
     const [node] = await rows("SELECT * FROM system.nodes", "_internal");
@@ -120,7 +120,7 @@ describe("queries", () => {
     return row;
   };
 
-  test("one that succeeded", async () => {
+  test("system.queries lists a statement that succeeded", async () => {
     const statement = "SELECT host AS answered FROM cpu WHERE usage > 0";
     await rows(statement);
     const row = await last("SELECT host AS answered");
@@ -163,7 +163,7 @@ describe("queries", () => {
     ]);
   });
 
-  test("one that runs, and is cancelled then", async () => {
+  test("system.queries lists a running and then cancelled statement", async () => {
     const controller = new AbortController();
     const asked = query(server, "db", ENDLESS, { signal: controller.signal }).catch((error: Error) => error.name);
     while ((await last("SELECT count(*) FROM range", "phase"))?.["phase"] !== "planned") await Bun.sleep(20);

@@ -144,10 +144,10 @@ describe("rows that cannot be seen", () => {
   const ofA: Tombstone = { id: 1, sequence: 10, range: ALL_TIME, tags: [{ columnId: 1, values: ["a"] }] } as unknown as Tombstone;
   const early = { id: 2, sequence: 10, range: { minNs: 0n, maxNs: second(3) }, tags: [] } as unknown as Tombstone;
   const CASES: [what: string, hiding: Hiding, where: string, hosts: string[]][] = [
-    ["nothing is hidden", {}, "", ["a", "b", "c"]],
+    ["no row is hidden", {}, "", ["a", "b", "c"]],
     ["a series is deleted", { tombstones: [ofA] }, "", ["b", "c"]],
     ["a range of time is deleted", { tombstones: [early] }, "", ["a"]],
-    ["both are", { tombstones: [ofA, early] }, "", []],
+    ["a series and a range of time are deleted", { tombstones: [ofA, early] }, "", []],
     ["rows are past their retention", { retentionMinNs: second(3) }, "", ["a", "c"]],
     ["a range of time is asked for", {}, " WHERE time >= 2s AND time < 10s", ["b", "c"]],
     ["a single time is asked for", {}, " WHERE time = 10s", ["a"]],

@@ -66,9 +66,9 @@ const statements = (path: string, vectors: readonly RecordedVector[], prefix: Re
   expectKnown(await differences(vectors, ask), prefix, (id) => vectors.find((vector) => vector.id === id)!.request.q);
 };
 
-test("SQL", statements(SQL_PATH, sqlVectors(), /^(?!iql-|query-)/), TIMEOUT_MS);
+test("recorded SQL statements", statements(SQL_PATH, sqlVectors(), /^(?!iql-|query-)/), TIMEOUT_MS);
 
-test("the v1 language", statements(TSDBQL_PATH, tsdbqlVectors(), /^iql-/), TIMEOUT_MS);
+test("recorded InfluxQL statements", statements(TSDBQL_PATH, tsdbqlVectors(), /^iql-/), TIMEOUT_MS);
 
 /** A text as its JSON documents, which may stand apart or indented; errors without their text. */
 function documentsOf(answer: unknown): unknown {

@@ -88,7 +88,7 @@ describe("one case after the other, all in memory", () => {
       DIFFERENT.filter(([id]) => vectors.some((vector) => vector.id === id)),
     );
   };
-  test("writes", () => play(VECTORS.slice(0, WRITES.length)), TIMEOUT_MS);
+  test("recorded write requests", () => play(VECTORS.slice(0, WRITES.length)), TIMEOUT_MS);
   test("databases, tables, caches, tokens and forms of requests", () => play(VECTORS.slice(WRITES.length)), TIMEOUT_MS);
 });
 
