@@ -1,6 +1,5 @@
 // Calls of functions: their own grammars (EXTRACT, TRIM, …), what may stand behind the arguments, and the queries in parentheses.
 import type { Token } from "../parse/tokens.ts";
-import { readExpression } from "./expression.ts";
 import { firstName } from "./function-name.ts";
 import { shownCall, structOf } from "./list-operator.ts";
 import { stringText } from "./literal.ts";
@@ -51,7 +50,7 @@ const SPECIAL: ReadonlyMap<string, (reader: TokenReader) => NameNode> = new Map(
 ]);
 
 function readUnnest(reader: TokenReader): NameNode {
-  const value = readExpression(reader);
+  const value = reader.expression();
   reader.expectSymbol(")");
   return plainCall(UNNEST, [value]);
 }
@@ -61,7 +60,7 @@ function severalColumns(): never {
 }
 
 function readCast(reader: TokenReader, isTry: boolean): NameNode {
-  const value = readExpression(reader);
+  const value = reader.expression();
   reader.expectWord("as");
   const type = readType(reader);
   reader.expectSymbol(")");
@@ -72,21 +71,21 @@ function readExtract(reader: TokenReader): NameNode {
   const part = reader.next();
   if (part.kind !== "word" && part.kind !== "string") throw UNNAMED;
   reader.expectWord("from");
-  const value = readExpression(reader);
+  const value = reader.expression();
   reader.expectSymbol(")");
   return plainCall("date_part", [text(stringText(part.kind === "word" ? part.text.toUpperCase() : part.text)), value]);
 }
 
 /** `position('a' IN s)`; what stands before IN is an operand, not a test. Or an ordinary call. */
 function readPosition(reader: TokenReader): NameNode {
-  const needle = readExpression(reader, BEFORE_IN);
+  const needle = reader.expression(BEFORE_IN);
   if (reader.takeWord("in")) {
-    const value = readExpression(reader);
+    const value = reader.expression();
     reader.expectSymbol(")");
     return plainCall("strpos", [value, needle]);
   }
   const args = [needle];
-  while (reader.takeSymbol(",")) args.push(readExpression(reader));
+  while (reader.takeSymbol(",")) args.push(reader.expression());
   reader.expectSymbol(")");
   return plainCall("strpos", args, "position");
 }
@@ -94,8 +93,8 @@ function readPosition(reader: TokenReader): NameNode {
 const BEFORE_IN = 20;
 
 function readSubstring(reader: TokenReader): NameNode {
-  const args = [readExpression(reader)];
-  while (reader.takeSymbol(",") || reader.takeWord("from") || reader.takeWord("for")) args.push(readExpression(reader));
+  const args = [reader.expression()];
+  while (reader.takeSymbol(",") || reader.takeWord("from") || reader.takeWord("for")) args.push(reader.expression());
   reader.expectSymbol(")");
   return plainCall("substr", args);
 }
@@ -109,18 +108,18 @@ const TRIM_SIDES: ReadonlyMap<string, string> = new Map([
 function readTrim(reader: TokenReader): NameNode {
   const side = TRIM_SIDES.get(reader.word());
   if (side !== undefined) reader.at++;
-  const first = reader.word() === "from" ? null : readExpression(reader);
+  const first = reader.word() === "from" ? null : reader.expression();
   const args = first === null ? [] : [first];
-  if (reader.takeWord("from")) args.unshift(readExpression(reader));
-  while (reader.takeSymbol(",")) args.push(readExpression(reader));
+  if (reader.takeWord("from")) args.unshift(reader.expression());
+  while (reader.takeSymbol(",")) args.push(reader.expression());
   reader.expectSymbol(")");
   return plainCall(side ?? "btrim", args);
 }
 
 function readOverlay(reader: TokenReader): NameNode {
-  const args = [readExpression(reader)];
+  const args = [reader.expression()];
   while (reader.takeSymbol(",") || reader.takeWord("placing") || reader.takeWord("from") || reader.takeWord("for")) {
-    args.push(readExpression(reader));
+    args.push(reader.expression());
   }
   reader.expectSymbol(")");
   return plainCall("overlay", args);
@@ -130,7 +129,7 @@ function readStruct(reader: TokenReader): NameNode {
   const members: { name: string | null; value: NameNode }[] = [];
   if (!reader.takeSymbol(")")) {
     do {
-      const value = readExpression(reader);
+      const value = reader.expression();
       members.push({ name: reader.takeWord("as") ? reader.next().text : null, value });
     } while (reader.takeSymbol(","));
     reader.expectSymbol(")");
@@ -182,7 +181,7 @@ function readArguments(reader: TokenReader): NameNode[] {
         (reader.isSymbol(":", 1) || reader.isSymbol("=", 1)) &&
         [":=", "=>"].includes(operatorAhead(reader));
       if (isNamed) reader.at += 3;
-      args.push(readExpression(reader));
+      args.push(reader.expression());
     }
   } while (reader.takeSymbol(","));
   return args;
@@ -204,7 +203,7 @@ function readFilter(reader: TokenReader): NameNode | null {
   if (!reader.takeWord("filter")) return null;
   reader.expectSymbol("(");
   reader.expectWord("where");
-  const condition = readExpression(reader);
+  const condition = reader.expression();
   reader.expectSymbol(")");
   return condition;
 }

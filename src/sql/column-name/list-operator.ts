@@ -1,5 +1,4 @@
 // Operators that are functions where a list, a map or a structure stands at their side.
-import { readExpression } from "./expression.ts";
 import { givesList } from "./function-name.ts";
 import { numberText, stringText, stringValue } from "./literal.ts";
 import { type NameCall, type NameNode, parts, plainCall } from "./node.ts";
@@ -37,11 +36,11 @@ export function subscript(reader: TokenReader, value: NameNode): NameNode {
     reader.at += 2;
     return field(value, stringValue(key));
   }
-  const index = readExpression(reader);
+  const index = reader.expression();
   if (reader.takeSymbol("]")) return element(value, index);
   reader.expectSymbol(":");
-  const end = readExpression(reader);
-  const step = reader.takeSymbol(":") ? readExpression(reader) : "Int64(1)";
+  const end = reader.expression();
+  const step = reader.takeSymbol(":") ? reader.expression() : "Int64(1)";
   reader.expectSymbol("]");
   return parts(value, "[", index, ":", end, ":", step, "]");
 }

@@ -74,7 +74,7 @@ class ItemLists {
   private selectCount = 0;
 
   constructor(private readonly tokens: readonly Token[]) {
-    this.reader = new TokenReader(tokens);
+    this.reader = new TokenReader(tokens, readExpression);
   }
 
   result(): NamedTokens {
@@ -117,7 +117,7 @@ class ItemLists {
     const start = reader.at;
     if (this.star()) return null;
     const slotCount = reader.slots.length;
-    const node = reader.attempt(() => readExpression(reader));
+    const node = reader.attempt(() => reader.expression());
     const last = reader.at - 1;
     const alias = node === null ? null : this.alias();
     if (node === null || !this.isAtEnd()) {

@@ -1,7 +1,7 @@
 // Goes through a statement's tokens, and gives up by throwing one value: what is not understood gets no name here.
 import { Brackets } from "../parse/brackets.ts";
 import type { Token } from "../parse/tokens.ts";
-import type { WindowSlot } from "./node.ts";
+import type { NameNode, WindowSlot } from "./node.ts";
 
 /** Thrown where an expression is none that the vendor names. */
 export const UNNAMED: unique symbol = Symbol("no name");
@@ -16,6 +16,9 @@ const OPERATORS: readonly ReadonlySet<string>[] = [
 /** Expressions inside of each other; deeper ones are refused anyway. */
 const DEPTH_MAX = 400;
 
+/** Reads an expression up to an operator that binds no tighter than `above`. */
+export type ReadExpression = (reader: TokenReader, above: number) => NameNode;
+
 export class TokenReader {
   at = 0;
   /** Windows that were called by their names. */
@@ -23,7 +26,11 @@ export class TokenReader {
   private found: Brackets | null = null;
   private depth = 0;
 
-  constructor(readonly tokens: readonly Token[]) {}
+  /** `readExpression`: the grammar's, which calls and windows in an expression need for what stands in them. */
+  constructor(
+    readonly tokens: readonly Token[],
+    private readonly readExpression: ReadExpression,
+  ) {}
 
   get brackets(): Brackets {
     this.found ??= new Brackets(this.tokens);
@@ -93,6 +100,11 @@ export class TokenReader {
       if (OPERATORS[4 - count]!.has(start)) return start;
     }
     return first.text;
+  }
+
+  /** The expression here; see ReadExpression. */
+  expression(above = 0): NameNode {
+    return this.readExpression(this, above);
   }
 
   /** Into an expression in another one. */

@@ -1,5 +1,4 @@
 // OVER: partitions, orders and the frame of a window, which a name shows in full.
-import { readExpression } from "./expression.ts";
 import { stringValue } from "./literal.ts";
 import { type NameFrame, type NameNode, type NameOrder, type NameWindow, text, type WindowSlot } from "./node.ts";
 import { type TokenReader, UNNAMED } from "./token-reader.ts";
@@ -19,7 +18,7 @@ export function readWindow(reader: TokenReader): NameWindow {
   reader.expectSymbol("(");
   const partitions: NameNode[] = [];
   if (reader.takeWord("partition", "by")) {
-    do partitions.push(readExpression(reader));
+    do partitions.push(reader.expression());
     while (reader.takeSymbol(","));
   }
   const orders = reader.takeWord("order", "by") ? readOrders(reader) : [];
@@ -42,7 +41,7 @@ function isConstant(key: NameNode): boolean {
 export function readOrders(reader: TokenReader): NameOrder[] {
   const orders: NameOrder[] = [];
   do {
-    const value = readExpression(reader);
+    const value = reader.expression();
     const isDescending = reader.takeWord("desc");
     if (!isDescending) reader.takeWord("asc");
     const isFirst = reader.takeWord("nulls", "first");
