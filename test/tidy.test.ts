@@ -103,7 +103,7 @@ export function cyclesOf(imports: ReadonlyMap<string, readonly string[]>): strin
 }
 
 /** Cycles that are still there: a cycle may lie within one of these folders, and nowhere else. */
-const CYCLIC: readonly string[] = ["src/sql/rewrite/", "src/sql/column-name/", "src/sql/print/"];
+const CYCLIC: readonly string[] = ["src/sql/rewrite/"];
 
 /** `src/storage/wal/segment.ts` → `storage/wal`; `src/main.ts` → `main.ts`; a folder without a layer → its name; outside src/ →
  *  undefined. */

@@ -6,11 +6,11 @@ import { DIALECT_FUNCTIONS } from "../bind/dialect.ts";
 import { checkDistinctOrder } from "../bind/distinct-order.ts";
 import { DUCKDB_FUNCTIONS, TABLE_FUNCTIONS } from "../bind/functions.ts";
 import { StatementSize } from "../limits/statement-size.ts";
-import { unsupported } from "../print/print.ts";
 import { cacheKey } from "../tables/cache-tables.ts";
 import { decodeNames } from "./names.ts";
 import { percentage } from "./row-count.ts";
 import type { BaseTable, Expression, Modifier, NodeBase, OrderBy, QueryNode, SelectNode, TableRef } from "./tree.ts";
+import { unsupported } from "./unsupported.ts";
 
 /** A table of a statement that is no CTE. `schema` is "iox" or "information_schema" or "system". */
 export interface TableName {

@@ -85,8 +85,8 @@ export class Rewrite {
     onPart?.("guard");
     yield;
     const direct = trace.value(() => (tables.isPlain ? null : directScan(query, planned.scans)));
-    const writer = new SqlWriter();
-    printQuery(writer, query);
+    const writer = new SqlWriter(printQuery);
+    writer.query(query);
     trace.close();
     onPart?.("print");
     yield;

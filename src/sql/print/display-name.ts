@@ -1,7 +1,8 @@
 // The name of a result column whose expression got none: the expression itself, in the dialect's words and with single spaces.
 
 import type { Expression, FunctionCall, Window } from "../parse/tree.ts";
-import { comparisonSign, valueText } from "./print-expression.ts";
+import { comparisonSign } from "./print-expression.ts";
+import { valueText } from "./value-text.ts";
 
 const TEXT_MAX = 200;
 

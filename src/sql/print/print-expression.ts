@@ -1,9 +1,11 @@
 // Expressions as SQL text; see print.ts.
-import { ident, stringLiteral } from "../parse/names.ts";
-import type { Expression, FunctionCall, OrderBy, SqlType, SqlValue, Star, SubqueryExpression, Window } from "../parse/tree.ts";
+import { ident } from "../parse/names.ts";
+import type { Expression, FunctionCall, OrderBy, Star, SubqueryExpression, Window } from "../parse/tree.ts";
+import { unsupported } from "../parse/unsupported.ts";
 import { HandleValue, TracedValue } from "../plan/trace.ts";
-import { printQuery, unsupported } from "./print.ts";
 import type { SqlWriter } from "./sql-writer.ts";
+import { typeText } from "./type-text.ts";
+import { valueText } from "./value-text.ts";
 
 export function printList(out: SqlWriter, expressions: readonly Expression[]): void {
   expressions.forEach((expression, i) => {
@@ -284,7 +286,7 @@ function printSubquery(out: SqlWriter, node: SubqueryExpression): void {
   else if (node.subquery_type === "NOT_EXISTS") out.put("NOT EXISTS ");
   else if (node.subquery_type !== "SCALAR") throw unsupported(`subquery ${node.subquery_type}`);
   out.put("(");
-  printQuery(out, node.subquery.node);
+  out.query(node.subquery.node);
   out.put("))");
 }
 
@@ -326,123 +328,3 @@ function printLambda(out: SqlWriter, lhs: Expression, body: Expression): void {
   });
   join(out, [`(lambda ${names.join(", ")}: `, body, ")"]);
 }
-
-/** A constant. Decimals become doubles, as in the dialect; integers keep every digit. */
-export function valueText(value: SqlValue): string {
-  if (value.is_null) return "NULL";
-  const raw = value.value;
-  switch (value.type.id) {
-    case "VARCHAR":
-      return stringLiteral(String(raw));
-    case "TINYINT":
-    case "SMALLINT":
-    case "INTEGER":
-    case "BIGINT":
-    case "UBIGINT":
-      return integerText(BigInt(raw as number | string));
-    case "HUGEINT":
-      return integerText(wideValue(value));
-    case "DOUBLE":
-      return doubleText(Number(raw));
-    case "DECIMAL":
-      return doubleText(decimalValue(value));
-    case "BOOLEAN":
-      return raw === true ? "TRUE" : "FALSE";
-    default:
-      throw unsupported(`constant of type ${value.type.id}`);
-  }
-}
-
-function integerText(value: bigint): string {
-  // 18446744073709551615 would be a HUGEINT; no column is one
-  if (value > 9223372036854775807n && value <= 18446744073709551615n) return `CAST(${value} AS UBIGINT)`;
-  return value < 0n ? `(${value})` : String(value);
-}
-
-function doubleText(value: number): string {
-  if (!Number.isFinite(value)) return `CAST('${value}' AS DOUBLE)`;
-  const text = Object.is(value, -0) ? "-0" : String(value);
-  const withExponent = /[eE]/.test(text) ? text : `${text}e0`;
-  return text.startsWith("-") ? `(${withExponent})` : withExponent;
-}
-
-/** The double nearest to a DECIMAL constant. */
-export function decimalValue(value: SqlValue): number {
-  const { scale = 0 } = value.type.type_info ?? {};
-  return Number(`${wideValue(value)}e-${scale}`);
-}
-
-/** The integer of a constant of up to 128 bits. */
-export function wideValue({ value }: SqlValue): bigint {
-  const raw = value as number | string | { upper: number | string; lower: number | string };
-  return typeof raw === "object" ? (BigInt(raw.upper) << 64n) | BigInt.asUintN(64, BigInt(raw.lower)) : BigInt(raw);
-}
-
-/** A type name. @throws TsdbError bad_query for types that are no part of the dialect */
-export function typeText(type: SqlType): string {
-  const info = type.type_info;
-  switch (type.id) {
-    case "DECIMAL":
-      return info === null ? "DECIMAL" : `DECIMAL(${info.width}, ${info.scale})`;
-    case "LIST":
-      return `${typeText(info!.child_type!)}[]`;
-    case "ARRAY":
-      return `${typeText(info!.child_type!)}[${info!.size}]`;
-    case "STRUCT":
-      return `STRUCT(${info!.child_types!.map(({ first, second }) => `${ident(first)} ${typeText(second)}`).join(", ")})`;
-    case "MAP": {
-      const [key, value] = info!.child_type!.type_info!.child_types!;
-      return `MAP(${typeText(key!.second)}, ${typeText(value!.second)})`;
-    }
-    case "UNBOUND":
-      return unboundTypeText(type);
-    default:
-      if (!SIMPLE_TYPES.has(type.id)) throw unsupported(`type ${type.id}`);
-      return type.id;
-  }
-}
-
-function unboundTypeText(type: SqlType): string {
-  const name = type.type_info?.name ?? "";
-  const known = USER_TYPE_NAMES.get(name.toLowerCase());
-  if (known === undefined) throw unsupported(`type ${name}`);
-  return known;
-}
-
-/** Names of other systems for our types. */
-const USER_TYPE_NAMES: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    string: "VARCHAR",
-    text: "VARCHAR",
-    json: "VARCHAR",
-    uuid: "UUID",
-  }),
-);
-
-const SIMPLE_TYPES: ReadonlySet<string> = new Set([
-  "BOOLEAN",
-  "TINYINT",
-  "SMALLINT",
-  "INTEGER",
-  "BIGINT",
-  "UTINYINT",
-  "USMALLINT",
-  "UINTEGER",
-  "UBIGINT",
-  "HUGEINT",
-  "UHUGEINT",
-  "FLOAT",
-  "DOUBLE",
-  "VARCHAR",
-  "BLOB",
-  "DATE",
-  "TIME",
-  "TIMESTAMP",
-  "TIMESTAMP_S",
-  "TIMESTAMP_MS",
-  "TIMESTAMP_NS",
-  "TIMESTAMP WITH TIME ZONE",
-  "INTERVAL",
-  "UUID",
-  "BIT",
-]);

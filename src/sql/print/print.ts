@@ -1,13 +1,9 @@
 // SQL text from a tree that check.ts has let through. Every operator stands in parentheses, every name in quotes.
-import { TsdbError } from "../../model/errors.ts";
 import { ident } from "../parse/names.ts";
 import type { CommonTableExpression, Modifier, QueryNode, SelectNode, TableRef } from "../parse/tree.ts";
+import { unsupported } from "../parse/unsupported.ts";
 import { printExpression, printList, printOrders } from "./print-expression.ts";
 import type { SqlWriter } from "./sql-writer.ts";
-
-export function unsupported(what: string): TsdbError {
-  return new TsdbError("bad_query", `This feature is not implemented: ${what}`);
-}
 
 /** A whole query, with its WITH, ORDER BY and LIMIT. */
 export function printQuery(out: SqlWriter, node: QueryNode): void {

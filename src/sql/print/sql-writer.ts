@@ -1,4 +1,5 @@
 // Text of a statement as it is written: which part of it came from where, and which parts differ from statement to statement of a shape.
+import type { QueryNode } from "../parse/tree.ts";
 
 /** Gives what stands in its place in the latest statement. `handles`: those of the statement's scans, by their places. */
 type Slot = (handles: readonly number[]) => string;
@@ -8,9 +9,19 @@ type Again = (out: SqlWriter) => void;
 /** A location stands before what stems from it. */
 type Part = string | { readonly location: number } | { readonly slot: Slot } | { readonly again: Again };
 
+/** Writes a whole query. */
+export type PrintQuery = (out: SqlWriter, node: QueryNode) => void;
+
 export class SqlWriter {
   private readonly parts: Part[] = [];
   private compiled: readonly (string | Slot)[] | null = null;
+
+  /** `printQuery`: print.ts's, which expressions need for the queries in them. */
+  constructor(private readonly printQuery: PrintQuery) {}
+
+  query(node: QueryNode): void {
+    this.printQuery(this, node);
+  }
 
   put(text: string): this {
     this.parts.push(text);
@@ -32,7 +43,7 @@ export class SqlWriter {
 
   /** The text for the latest statement. */
   toString(handles: readonly number[] = []): string {
-    this.compiled ??= compile(this.parts);
+    this.compiled ??= this.compile();
     let text = "";
     for (const part of this.compiled) text += typeof part === "string" ? part : part(handles);
     return text;
@@ -52,29 +63,29 @@ export class SqlWriter {
       if (typeof part === "string") at.left -= part.length;
       else if ("slot" in part) at.left -= part.slot(handles).length;
       else if ("location" in part) found = part.location;
-      else found = written(part.again).lastLocation(at, handles) ?? found;
+      else found = this.written(part.again).lastLocation(at, handles) ?? found;
     }
     return found;
   }
-}
 
-function written(again: Again): SqlWriter {
-  const writer = new SqlWriter();
-  again(writer);
-  return writer;
-}
-
-/** Neighbours that never change as one text. */
-function compile(parts: readonly Part[]): (string | Slot)[] {
-  const compiled: (string | Slot)[] = [];
-  let text = "";
-  for (const part of parts) {
-    if (typeof part === "string") text += part;
-    else if (!("location" in part)) {
-      compiled.push(text, "slot" in part ? part.slot : (handles) => written(part.again).toString(handles));
-      text = "";
-    }
+  private written(again: Again): SqlWriter {
+    const writer = new SqlWriter(this.printQuery);
+    again(writer);
+    return writer;
   }
-  compiled.push(text);
-  return compiled;
+
+  /** Neighbours that never change as one text. */
+  private compile(): (string | Slot)[] {
+    const compiled: (string | Slot)[] = [];
+    let text = "";
+    for (const part of this.parts) {
+      if (typeof part === "string") text += part;
+      else if (!("location" in part)) {
+        compiled.push(text, "slot" in part ? part.slot : (handles) => this.written(part.again).toString(handles));
+        text = "";
+      }
+    }
+    compiled.push(text);
+    return compiled;
+  }
 }

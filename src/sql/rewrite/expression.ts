@@ -5,7 +5,7 @@ import type { Scope } from "../bind/scope.ts";
 import { chosenType, withMarkOf } from "../bind/type-notes.ts";
 import { decodeNames } from "../parse/names.ts";
 import type { Expression, Star } from "../parse/tree.ts";
-import { unsupported } from "../print/print.ts";
+import { unsupported } from "../parse/unsupported.ts";
 import { rewriteFunction, rewriteSelectorCall } from "./function.ts";
 import { makeList } from "./functions/array-function.ts";
 import { selectorPart } from "./functions/selector.ts";

@@ -4,7 +4,7 @@ import type { CacheKind, CacheReference } from "../../model/caches.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { EncodedText } from "../parse/encoded-text.ts";
 import type { BaseTable, Expression, QueryNode, TableFunctionRef } from "../parse/tree.ts";
-import { unsupported } from "../print/print.ts";
+import { unsupported } from "../parse/unsupported.ts";
 
 const FUNCTIONS: Readonly<Record<string, CacheKind>> = { last_cache: "last", distinct_cache: "distinct" };
 

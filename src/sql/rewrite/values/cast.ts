@@ -8,7 +8,7 @@ import type { Scope } from "../../bind/scope.ts";
 import { parseInterval } from "../../parse/interval.ts";
 import type { Cast, Expression, SqlType } from "../../parse/tree.ts";
 import { bigintConstant, call, castTo, operator, stringConstant } from "../../parse/tree.ts";
-import { typeText } from "../../print/print-expression.ts";
+import { typeText } from "../../print/type-text.ts";
 import { bin } from "../time/time-bin.ts";
 import { nanosecondsOf, timeMacro } from "../time/time-macro.ts";
 import { asTime, intervalConstant, timeConstant, timeOfText } from "../time/time-value.ts";

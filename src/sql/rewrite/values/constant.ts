@@ -2,7 +2,7 @@
 import { kindOfType, type Typed } from "../../bind/kind.ts";
 import { type Constant, castTo, type Expression } from "../../parse/tree.ts";
 import { TracedValue } from "../../plan/trace.ts";
-import { decimalValue, wideValue } from "../../print/print-expression.ts";
+import { decimalValue, wideValue } from "../../print/value-text.ts";
 import { typed } from "../typed.ts";
 
 const I64_MAX = 2n ** 63n - 1n;

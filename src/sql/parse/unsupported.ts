@@ -1,0 +1,8 @@
+// The error for what SQL has and the dialect has not.
+
+import { TsdbError } from "../../model/errors.ts";
+
+/** @param what The feature, as the message names it. */
+export function unsupported(what: string): TsdbError {
+  return new TsdbError("bad_query", `This feature is not implemented: ${what}`);
+}
