@@ -84,6 +84,25 @@ const UNITS: [value: string, type: string, found: bigint][] = [
   ["max(time) - min(time)", "Duration<NANOSECOND>", 12n * 3_600_000_000_000n],
 ];
 
+/** As recorded: what DISTINCT ON chooses is computed there, the newest rows of a window are not. */
+const MARKS: [sql: string, types: readonly string[], marks: readonly (string | undefined)[]][] = [
+  ["SELECT room, temp FROM home", ["Dictionary<Int32, Utf8>", "Float64"], ["iox::column_type::tag", "iox::column_type::field::float"]],
+  ["SELECT DISTINCT ON (room) room, temp FROM home ORDER BY room, time", ["Dictionary<Int32, Utf8>", "Float64"], [undefined, undefined]],
+  [
+    "SELECT room, temp FROM (SELECT *, row_number() OVER (PARTITION BY room ORDER BY time DESC) AS n FROM home) WHERE n = 1",
+    ["Dictionary<Int32, Utf8>", "Float64"],
+    ["iox::column_type::tag", "iox::column_type::field::float"],
+  ],
+];
+
+describe.each([false, true])("marks of columns (isPlain: %p)", (isPlain) => {
+  test.each(MARKS)("%s", async (sql, types, marks) => {
+    const { fields } = (await answerOf(sql, isPlain)).schema;
+    expect(fields.map(({ type }) => String(type))).toEqual([...types]);
+    expect(fields.map(({ metadata }) => metadata.get("iox::column::type"))).toEqual([...marks]);
+  });
+});
+
 describe("times and durations leave in their unit", () => {
   test.each(UNITS)("%s", async (value, type, found) => {
     const table = await answerOf(`SELECT ${value}${value.includes("FROM") ? "" : " AS v FROM home"} LIMIT 1`, false);

@@ -88,6 +88,10 @@ sqlSuite(
       ],
     ],
     ['SELECT room, max("Temp") FROM "Home" GROUP BY ROOM HAVING max("Temp") > 2', [["r2", 3.5]]],
+    // in HAVING a column comes before an alias, in ORDER BY the alias
+    ['SELECT upper(room) AS room FROM "Home" GROUP BY "Home".room HAVING room > \'a\' ORDER BY room DESC', [["R2"], ["R1"]]],
+    ['SELECT room AS r, max("Temp") AS t FROM "Home" GROUP BY r HAVING t > 2', [["r2", 3.5]]],
+    ['SELECT room, max("Temp") AS temp FROM "Home" GROUP BY room HAVING temp > 2', new Error("temp must appear in the GROUP BY clause")],
     ['SELECT "Temp" AS temp FROM "Home" ORDER BY temp', [[1.5], [3.5]]],
     ['SELECT temp AS "Temp" FROM "Home" ORDER BY "Temp" DESC', [[null], [2.5]]],
     ['SELECT "Room" FROM (SELECT room AS "Room" FROM "Home") ORDER BY 1', [["r1"], ["r2"]]],

@@ -90,6 +90,12 @@ export class Scope {
     return [...names];
   }
 
+  /** The relation of FROM whose column a bare name is, if that can be named with it. */
+  relationOf(name: string): Relation | null {
+    const relation = this.relations.find((each) => columnOf(each, name) !== undefined);
+    return relation === undefined || relation.alias === "" || relation.sharesColumns === true ? null : relation;
+  }
+
   private lookUp(names: string[]): Resolved | null {
     const [first, second] = names;
     if (second !== undefined) {

@@ -9,7 +9,7 @@ import { CteScope } from "../bind/cte-scope.ts";
 import { type GroupSource, type Hint, type ScanUse, type Typed, typeNote } from "../bind/kind.ts";
 import type { CteMap, Derived, Narrowable, OutputColumn } from "../bind/scope.ts";
 import { Scope, timesOfScan } from "../bind/scope.ts";
-import { isNullConstant, NULL_TYPE, sameType } from "../bind/type-notes.ts";
+import { DICTIONARY, isDictionary, isNullConstant, NULL_TYPE, sameType } from "../bind/type-notes.ts";
 import { isFine } from "../parse/interval.ts";
 import { decodeNames, encodeName } from "../parse/names.ts";
 import { rowCount } from "../parse/row-count.ts";
@@ -27,7 +27,7 @@ import { mergeSides } from "./set-operation.ts";
 import type { TableReferences } from "./table-references.ts";
 import { asDuration } from "./values/comparison.ts";
 import { wideConstant } from "./values/constant.ts";
-import { conjunction, conjuncts, someNode } from "./walk.ts";
+import { conjunction, conjuncts, mapChildren, someNode } from "./walk.ts";
 
 /** What a statement's tables are, for the rewriter. */
 export interface TableCatalog {
@@ -109,6 +109,7 @@ export function renameColumns(columns: readonly OutputColumn[] | null, names: re
 }
 
 function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): Derived {
+  const isFirstOfEach = hasDistinctOn(node);
   fillGaps(node, context, ctes);
   const { from, narrowable, numbers, isValue } = selectSource(node, context, outer, ctes);
   const scope = new Scope(from.relations, outer, ctes);
@@ -121,10 +122,29 @@ function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope |
   scope.timeRange = times;
   // A bare number is the place of a column and stays as it is.
   node.group_expressions = node.group_expressions.map((group) => rewriteUnlessNumber(group, context, scope));
-  if (node.having !== null) node.having = rewriteExpression(node.having, context, scope).node;
+  if (node.having !== null) node.having = rewriteExpression(qualifiedColumns(node.having, node, scope), context, scope).node;
   if (node.qualify !== null) node.qualify = rewriteExpression(node.qualify, context, scope).node;
   rewriteModifiers(node.modifiers, context, scope);
-  return { columns, narrowable };
+  return { columns: isFirstOfEach ? (columns?.map(withoutMark) ?? null) : columns, narrowable };
+}
+
+/** Of DISTINCT ON: the vendor makes its columns by an aggregate, which keeps no marks. */
+function withoutMark(column: OutputColumn): OutputColumn {
+  return { ...column, mark: null, ...(isDictionary(column) ? { arrow: DICTIONARY } : {}) };
+}
+
+function hasDistinctOn({ modifiers }: SelectNode): boolean {
+  return modifiers.some((modifier) => modifier.type === "DISTINCT_MODIFIER" && modifier.distinct_on_targets.length > 0);
+}
+
+/** HAVING with names that are a column of FROM and an alias as the column: DuckDB would take the alias. */
+function qualifiedColumns(node: Expression, select: SelectNode, scope: Scope): Expression {
+  if (node.class === "LAMBDA") return node;
+  if (node.class !== "COLUMN_REF") return mapChildren(node, (child) => qualifiedColumns(child, select, scope));
+  const [name, ...others] = node.column_names;
+  if (others.length > 0 || !select.select_list.some(({ alias }) => alias === name)) return node;
+  const relation = scope.relationOf(name!);
+  return relation === null ? node : { ...node, column_names: [relation.alias, name!] };
 }
 
 /** What is left of a WHERE clause when the scans have been narrowed by it. `narrowable` null: the rows are sampled before. */

@@ -1,8 +1,8 @@
-// Recorded requests that ours answers otherwise: by intent, and those that are not done.
+// Recorded requests that ours answers otherwise, by intent.
 
 export type Difference = readonly [id: string, reason: string];
 
-/** By intent; at most 40. */
+/** At most 40. */
 export const DIFFERENT: readonly Difference[] = [
   ["iql-explain-003", "EXPLAIN of the v1 language has the one column that 1.x has"],
   ["iql-agg-124", "of percents above 100 the rank decides, as in 1.x"],
@@ -22,12 +22,3 @@ export const DIFFERENT: readonly Difference[] = [
   ["err-088", "integers without a sign have negatives"],
   ["err-207", "months are no units of date_bin_wallclock, as its documentation says"],
 ];
-
-/** To be done, by prefix: what is no longer different leaves the list. */
-const OPEN_NUMBERS: readonly (readonly [prefix: string, ...numbers: string[]])[] = [
-  ["agg", "396"],
-]; // biome-ignore format: a prefix a line
-
-export const OPEN: readonly string[] = OPEN_NUMBERS.flatMap(([prefix, ...lines]) =>
-  lines.flatMap((numbers) => numbers.split(" ").map((number) => `${prefix}-${number}`)),
-);
