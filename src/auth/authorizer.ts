@@ -103,6 +103,7 @@ export class DatabaseGrant {
   }
 }
 
+/** The one place that decides whether a request may run. A decision is a value: a caller with its permissions, or a denial. */
 export class Authorizer {
   constructor(
     private readonly authenticator: Authenticator,

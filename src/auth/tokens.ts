@@ -17,6 +17,8 @@ export interface TokensParts {
   readonly nowMs: () => number;
 }
 
+/** Tokens over the catalog. Only the hash of a text is stored: `NewToken` has the text once. Changes resolve when they are durable.
+ *  @throws TsdbError bad_request, not_found, method_not_allowed, and what the catalog refuses */
 export class Tokens implements TokenService, Authenticator {
   readonly isOn = true;
 

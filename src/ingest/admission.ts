@@ -28,6 +28,7 @@ export interface ReceivedText {
 
 const FLUSHES_WAITED_FOR = 3;
 
+/** Holds writes back while memory is short: a few flushes, and at most `waitMsMax`; then the write fails with `overloaded`. */
 export class Admission {
   constructor(
     private readonly parts: AdmissionParts,

@@ -34,6 +34,7 @@ export interface BodyMemoryOptions {
   readonly waitMs?: number;
 }
 
+/** Receives bodies into kernel memory. All sizes are bytes; bodies that find no room wait in the order in which they came. */
 export class BodyMemory {
   /** Ascending by size. */
   private readonly idle: Block[] = [];

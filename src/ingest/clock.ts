@@ -1,5 +1,6 @@
 // Receive times: nanoseconds that only grow, so that two bodies without timestamps never overwrite each other's rows.
 
+/** Nanoseconds since 1970, strictly increasing within the process. */
 export class MonotonicClock {
   private last = 0n;
 

@@ -58,6 +58,8 @@ interface SchemaWork {
   readonly unresolved: ReadonlyMap<number, UnresolvedSeries>;
 }
 
+/** Resolves bodies of one database: parser columns to catalog columns, parser series to series ids, and the lines that are rejected.
+ *  Synchronous. A `ResolvedBody` points into the parser's memory and is valid until the next body. */
 export class DatabaseWriter {
   private links: TableLink[] = [];
   /** The parser knows more columns of some table than the catalog lets a table have. Earlier than the parser's own `wantsReset`, which

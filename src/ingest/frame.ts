@@ -23,6 +23,7 @@ export interface FrameTable {
   readonly batch: BufferBatch;
 }
 
+/** Encodes bodies as payloads of log frames. A series is named once a segment; `logged` confirms that the last payload did. */
 export class FrameEncoder {
   private readonly writer: KernelWriter;
   private readonly columns: FrameColumns;
@@ -109,6 +110,7 @@ export interface DecodedTable {
   readonly columns: readonly ColumnRun[];
 }
 
+/** Decodes payloads of log frames. What `decode` returns lies in kernel memory and is valid until the next call. */
 export class FrameDecoder {
   private readonly scratch: Scratch;
 

@@ -49,6 +49,8 @@ interface Stored {
   readonly synced: Promise<void> | undefined;
 }
 
+/** The write path of the server, one instance. `receive` gives a body its memory; the body's own methods take its bytes and store it.
+ *  Lines that cannot be stored are no error: the result names them. @throws TsdbError overloaded, unavailable, no_space, too_large */
 export class Ingest implements WriteService {
   private readonly memory = new WriterMemory();
   private readonly writers: LocalWriters;

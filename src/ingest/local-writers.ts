@@ -6,6 +6,7 @@ import { DatabaseWriter, type ResolvedBody, type WriterParts } from "./database-
 import type { SchemaSteps } from "./schema-steps.ts";
 import type { KeptWriter, WriterMemory } from "./writer-memory.ts";
 
+/** The writers of all databases, made when first used. `WriterMemory` forgets those that were not used for longest. */
 export class LocalWriters {
   private readonly writers = new Map<string, LocalWriter>();
 
@@ -26,6 +27,7 @@ export class LocalWriters {
   }
 }
 
+/** A parser and a `DatabaseWriter` for one database. */
 export class LocalWriter implements KeptWriter {
   private readonly parser: LineParser;
   private readonly writer: DatabaseWriter;

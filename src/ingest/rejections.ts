@@ -10,6 +10,7 @@ export interface RejectedLine {
   readonly message: string;
 }
 
+/** Collects the rejected lines of one body: the count of all, the text of the first LIMITS.lineErrorsReported. */
 export class Rejections {
   private readonly kept: RejectedLine[] = [];
   private count_: number;

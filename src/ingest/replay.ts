@@ -10,6 +10,7 @@ import type { Catalog } from "../storage/catalog/catalog.ts";
 import { type DecodedTable, FrameDecoder } from "./frame.ts";
 import { KernelU32List, UNRESOLVED } from "./kernel-list.ts";
 
+/** Applies log frames to the buffers, in the order of the log. Frames of tables that no longer exist are counted and skipped. */
 export class Replayer {
   /** Rows put back. */
   rowCount = 0;

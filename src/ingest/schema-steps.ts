@@ -21,6 +21,7 @@ const PASSES_MAX = 3;
  */
 type Phase = "whole" | "checking" | "making";
 
+/** The state of one body that is parsed in steps: which lines the next step reads, and whether it creates names or only checks lines. */
 export class SchemaSteps {
   private phase: Phase = "whole";
   private passes = 0;

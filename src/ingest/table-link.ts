@@ -19,6 +19,7 @@ export interface UnresolvedSeries {
   readonly recordPtr: number;
 }
 
+/** Maps one parser table to one catalog table. It holds kernel memory: `release` gives it back. */
 export class TableLink {
   private live_: LiveTable | undefined;
   /** Of the table when it was joined. */

@@ -11,6 +11,7 @@ export interface KeptWriter {
   forget(): void;
 }
 
+/** An LRU list of writers, bounded in number and in bytes. */
 export class WriterMemory {
   /** Least recently used first, with the memory each held when it was last used. */
   private readonly kept = new Map<KeptWriter, number>();

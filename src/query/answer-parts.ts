@@ -18,6 +18,7 @@ export interface AnswerRun {
   readonly clock: StatementClock;
 }
 
+/** Encodes the batches of one answer. Each part is owned by the reader. */
 export class AnswerParts implements AsyncIterable<Uint8Array> {
   /** Of the batches encoded so far. */
   rowCount = 0;

@@ -35,6 +35,7 @@ export interface QueryLogOptions {
   readonly nowMs: () => number;
 }
 
+/** The newest `entriesMax` statements, those that run and those that have ended. */
 export class QueryLog {
   /** In order of arrival. */
   private readonly statements = new Set<LoggedQuery>();

@@ -62,6 +62,7 @@ function bindable(type: ResultType): ResultType {
   return type.kind === "null" ? { kind: "utf8" } : type;
 }
 
+/** Runs statements of both languages in a query worker, several at a time. One instance a worker. */
 export class QueryRunner {
   private readonly rowText: KernelRowText;
   private readonly numbers: SeriesNumbersOfTables;

@@ -3,6 +3,7 @@ import type { CacheTable } from "../model/cache-table.ts";
 import type { ScanRecord } from "../model/query/scan-record.ts";
 import type { TableScan } from "../scan/table-scan.ts";
 
+/** Open scans and caches of one statement. They pin nothing themselves: the snapshot must outlive them. */
 export class StatementTables {
   constructor(
     readonly scans: readonly TableScan[],

@@ -31,6 +31,7 @@ export interface AdminServicesParts {
   readonly onIndexChanged: () => void;
 }
 
+/** The services behind the configuration endpoints and the DDL of the v1-style language. Exists once the log is replayed. */
 export class AdminServices {
   readonly databases: DatabaseService;
   /** Deletions and retention. */

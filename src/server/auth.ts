@@ -24,6 +24,7 @@ export interface GateParts {
   readonly log: Log;
 }
 
+/** Tokens, access control and the recovery address of one server, put together from its configuration. */
 export class ServerAuth {
   readonly tokens: Tokens;
   readonly access: AccessControl;

@@ -38,6 +38,7 @@ export interface BackgroundJobsParts {
 
 const FLUSH_CHECK_MS = 1000;
 
+/** Flush, compaction, hard deletes and file indexes. Nothing runs before `startTimers`; `stopTimers` leaves what runs to its end. */
 export class BackgroundJobs {
   readonly flusher: Flusher;
   readonly compactor: Compactor;

@@ -43,6 +43,7 @@ interface OpenedFolder {
   readonly tls: Tls | null;
 }
 
+/** An open data folder with everything that does not need the log. Holds the folder's lock until `release`. */
 export class Foundation {
   readonly kernel = Kernel.create();
   readonly pins = new Pins();

@@ -8,6 +8,7 @@ import type { Catalog } from "../storage/catalog/catalog.ts";
 
 const NS_PER_MS = 1_000_000n;
 
+/** This server as the only member of its cluster. A mark "stopped" lasts until the next start. @throws TsdbError not_found */
 export class LocalNodeService implements NodeService {
   private readonly startedNs = BigInt(Date.now()) * NS_PER_MS;
 

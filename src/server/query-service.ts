@@ -54,6 +54,7 @@ function faultsOf({ TSDB_FAULTS }: NodeJS.ProcessEnv): number | undefined {
 /** Deletions that hide rows of a table. */
 type DeletionSource = Pick<Deletions, "tombstonesOf" | "lastOf">;
 
+/** Statements of the server: snapshots, query workers, the query log and the feeding of caches. */
 export class Queries {
   readonly snapshots: Snapshots;
   readonly client: QueryClient;

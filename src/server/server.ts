@@ -26,6 +26,7 @@ type Life =
 
 type OpenLife = Exclude<Life, { readonly state: "opening" }>;
 
+/** One running server. `start` is the way to get one; after `stop` has resolved its data folder can be opened again. */
 export class Server {
   /** Resolves when the server cannot go on: the process must end. */
   readonly failed: Promise<Error>;

@@ -84,6 +84,7 @@ function createIngest({ config, kernel, catalog, tables }: Foundation, wal: Wal,
   });
 }
 
+/** Takes writes and queries. Made once, on entering the state serving. */
 export class Serving implements RequestServices {
   readonly wal: Wal;
   readonly backgroundJobs: BackgroundJobs;

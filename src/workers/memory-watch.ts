@@ -12,6 +12,8 @@ export interface MemoryWatchOptions {
 /** What has been stopped needs a moment to let go. */
 const REST_MS = 2000;
 
+/** Compares the memory of the process with a limit. After `isOver` was true it is false for two seconds: what was stopped needs a moment
+ *  to free its memory. */
 export class MemoryWatch {
   private restUntilMs = 0;
 

@@ -12,6 +12,7 @@ export interface FlightServerOptions extends Omit<PortOptions, "onHttp2"> {
   readonly connectionIdleMs?: number;
 }
 
+/** Arrow Flight listening on one address: the port, gRPC behind it, and the service. */
 export class FlightServer {
   private constructor(
     private readonly grpc: GrpcServer,

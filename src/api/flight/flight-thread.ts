@@ -16,6 +16,8 @@ export interface FlightThreadOptions extends FlightWorkerOptions {
 /** How long to wait with another thread when one has died soon after its start. */
 const RESTART_MS = 1000;
 
+/** The Flight thread as the main thread sees it. It restarts the thread on the same port when it dies; statements and token checks are
+ *  done here, by the backend. */
 export class FlightThread {
   private worker: Worker | undefined;
   private boundPort = 0;

@@ -7,6 +7,7 @@ export interface RemoteAnswerEvents {
   readonly onCancel: () => void;
 }
 
+/** A stream that another thread fills. `events` reports the bytes that the reader has taken, which is the credit for more. */
 export class RemoteAnswer {
   readonly body: ReadableStream<Uint8Array>;
   private readonly queue: Uint8Array[] = [];

@@ -54,6 +54,8 @@ const ACTIONS = {
   ClosePreparedStatement: "Forgets a prepared statement: ActionClosePreparedStatementRequest.",
 } as const;
 
+/** The RPCs as functions over protobuf bytes. Requests and answers are messages without gRPC's framing; IPC messages are not decoded.
+ *  Methods throw TsdbError, and Unimplemented for RPCs and actions that do not exist. */
 export class FlightService {
   constructor(private readonly backend: FlightBackend) {}
 

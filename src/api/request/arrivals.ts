@@ -10,6 +10,7 @@ interface Arrival {
 /** How often somebody looks for bodies that are late. */
 const CHECK_MS = 1000;
 
+/** Bodies that are read as a whole, with a deadline for each. Durations are in milliseconds. */
 export class Arrivals {
   private readonly expected = new Set<Arrival>();
   private timer: ReturnType<typeof setInterval> | undefined;

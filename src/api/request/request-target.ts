@@ -18,6 +18,7 @@ export const INVALID_TARGET = new TsdbError(
   "invalid request: one Host header with a name or address, and a path or an absolute URL as the target, are required",
 );
 
+/** The target of one request, as routing, access checks and handlers see it. Immutable; requests with the same URL share it. */
 export class RequestTarget {
   constructor(
     /** As it was sent, but for dot segments, which the runtime resolves: it begins with `/`; percent-encoding is kept. */

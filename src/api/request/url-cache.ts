@@ -4,6 +4,7 @@
 const URL_CHARACTERS_MAX = 512;
 const URLS_MAX = 1000;
 
+/** A bounded map from a URL to what `make` returns for it. */
 export class UrlCache<T> {
   private readonly known = new Map<string, T>();
 

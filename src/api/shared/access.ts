@@ -35,6 +35,7 @@ export interface AccessObserver {
 const NOT_FOUND = "Not found";
 const UNROUTED: RouteAccess<"any token"> = { rule: "any token", takesPassword: false };
 
+/** The authorizer as HTTP sees it: turns a request into a caller, or into a 401 or 403 answer. */
 export class AccessControl {
   constructor(
     private readonly authorizer: Authorizer,

@@ -4,6 +4,7 @@ import type { ProvenCaller } from "../../auth/authorizer.ts";
 import type { DatabaseAction } from "../../model/access.ts";
 import { type PolicyLookup, splitPolicy } from "../../model/retention-policies.ts";
 
+/** The permissions of one caller of a v1 endpoint, with the default policy `db/rp` covered by a permission for `db`. */
 export class PolicyAccess {
   constructor(
     private readonly caller: ProvenCaller,

@@ -96,6 +96,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+/** A client of one server's HTTP API. Answers with an error status become `Refused`, a server that does not answer a TsdbError io. */
 export class Api {
   readonly host: string;
   private readonly tls: { ca?: string; rejectUnauthorized?: boolean };

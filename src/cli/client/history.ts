@@ -8,6 +8,7 @@ import type { Terminal } from "./command.ts";
 
 export const HISTORY_ENTRIES_MAX = 2000;
 
+/** The shell's history, kept in a file. Without a usable file it lasts as long as the shell. */
 export class History {
   private readonly path: string;
   private readonly entries_: string[];

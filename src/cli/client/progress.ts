@@ -4,6 +4,7 @@ import type { Terminal } from "./command.ts";
 const WIDTH = 24;
 const REDRAW_MS = 100;
 
+/** Redraws one line on a terminal, at most every 100 ms; `end` writes a summary. Sizes are bytes. */
 export class Progress {
   private drawnMs = 0;
   private readonly startMs = performance.now();

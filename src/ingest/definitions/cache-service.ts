@@ -17,6 +17,8 @@ export interface CacheServiceParts {
 
 type Common = Pick<CacheDef, "id" | "tableId" | "nodes" | "createdMs">;
 
+/** Last-value and distinct-value caches by the names of database, table and cache. Both methods resolve when the catalog is durable.
+ *  @throws TsdbError unknown_database, unknown_table, not_found, already_exists, bad_request */
 export class NamedCaches implements CacheService {
   constructor(private readonly parts: CacheServiceParts) {}
 

@@ -8,6 +8,8 @@ import type { Catalog } from "../../storage/catalog/catalog.ts";
 import type { DatabaseDef } from "../../storage/catalog/state.ts";
 import type { Deletions } from "./deletions.ts";
 
+/** Deletions and retention by name. Names are resolved when the call is made; methods resolve when the change is durable.
+ *  @throws TsdbError unknown_database, unknown_table, bad_request */
 export class NamedData implements DataService {
   constructor(
     private readonly catalog: Catalog,

@@ -42,6 +42,8 @@ const FIELD_TYPES: Readonly<Record<FieldTypeName, ColumnType>> = {
   bool: ColumnType.boolean,
 };
 
+/** Databases and tables by name. Methods resolve when the catalog is durable.
+ *  @throws TsdbError unknown_database, unknown_table, already_exists, limit_exceeded, bad_request */
 export class NamedDatabases implements DatabaseService {
   constructor(private readonly parts: DatabaseServiceParts) {}
 

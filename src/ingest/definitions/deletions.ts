@@ -29,6 +29,7 @@ export interface DeletionParts {
 
 const NONE: readonly Tombstone[] = [];
 
+/** Tombstones in force, by table id: those of the catalog, and those on their way there. */
 export class Deletions {
   /** By table, ascending ids: in force, and not in the catalog before the rows they hide are durable in the log. */
   private readonly waiting = new Map<number, Tombstone[]>();

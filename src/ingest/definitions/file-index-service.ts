@@ -6,6 +6,8 @@ import { FILE_INDEX_COLUMNS_MAX, type FileIndexOwner, type FileIndexService } fr
 import type { Catalog } from "../../storage/catalog/catalog.ts";
 import { canBeIndexed } from "../../storage/catalog/file-indexes.ts";
 
+/** File indexes by the names of database, table and columns. Methods resolve when the catalog is durable; files are indexed later.
+ *  @throws TsdbError unknown_database, unknown_table, not_found, bad_request */
 export class NamedFileIndexes implements FileIndexService {
   constructor(
     private readonly catalog: Catalog,

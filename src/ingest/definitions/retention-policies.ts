@@ -36,6 +36,8 @@ interface Parts {
   readonly databases: Pick<DatabaseService, "createDatabase" | "deleteDatabase">;
 }
 
+/** The retention policies of every database. Changes are one catalog operation each and resolve when it is durable.
+ *  @throws TsdbError unknown_database, not_found, already_exists, bad_query */
 export class RetentionPolicies implements PolicyLookup {
   constructor(private readonly parts: Parts) {}
 

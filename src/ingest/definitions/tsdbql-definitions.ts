@@ -29,6 +29,8 @@ export interface DefinitionParts {
   readonly tagValues: (database: string, table: string, tags: readonly string[], signal: AbortSignal) => Promise<readonly TagValues[]>;
 }
 
+/** Runs CREATE, ALTER, DROP and DELETE, and answers the SHOW statements that need only the catalog.
+ *  @throws TsdbError forbidden, bad_query, unknown_database, and what the services throw that it calls */
 export class TsdbqlDefinitions implements DefinitionService {
   constructor(
     private readonly parts: DefinitionParts,

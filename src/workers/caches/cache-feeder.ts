@@ -6,6 +6,7 @@ import { describeError, type ErrorDescription } from "../../model/errors.ts";
 import type { TableSnapshot } from "../../scan/snapshot.ts";
 import type { CacheTotals, FeedMessage, FromQueryWorker, KeepMessage } from "../wire/messages.ts";
 
+/** Applies snapshots of the main thread to the caches of this worker. Every message is answered with the sizes of all caches. */
 export class CacheFeeder {
   private readonly stopped = new AbortController();
   private kinds: ReadonlyMap<number, CacheKind> = new Map();

@@ -71,6 +71,7 @@ interface Failure {
 const KINDS: readonly CacheKind[] = ["last", "distinct"];
 const NONE: CacheTotals = { bytes: 0, keys: 0, rows: 0 };
 
+/** Keeps the caches up to date: watches tables with caches for new rows and sends the cache worker snapshots, one message at a time. */
 export class CacheFeeds {
   /** Tables with new rows, those that wait longest first. */
   private readonly unfed = new Set<number>();

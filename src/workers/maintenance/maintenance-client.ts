@@ -24,6 +24,7 @@ interface Job {
   stored: Promise<void>;
 }
 
+/** Calls into the maintenance worker, which starts at once. A worker that fails rejects all calls that wait. */
 export class MaintenanceClient {
   private readonly worker = new Worker(new URL("./maintenance.ts", import.meta.url).href);
   private readonly jobs = new Map<number, Job>();

@@ -29,6 +29,7 @@ export interface ActiveQueryOptions {
   readonly onTelemetry: (telemetry: QueryTelemetry) => void;
 }
 
+/** One statement and its answer to the client, across the workers that run it. */
 export class ActiveQuery implements RunOwner {
   /** Null: no worker has it. */
   private run: WorkerRun | null = null;

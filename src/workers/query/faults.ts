@@ -23,6 +23,7 @@ const SPIN = [
 /** Turns of the loop, after which its speed is known: it is compiled anew while it runs. */
 const SPIN_WARM = 300_000_000n;
 
+/** Faults that tests inject by a comment `fault:KIND:MILLISECONDS` in a statement. */
 export class Faults {
   private isEndSlow = false;
 

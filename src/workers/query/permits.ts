@@ -13,6 +13,7 @@ export interface Permit {
 
 const AT_ONCE: Permit = { ready: undefined, giveUp: () => {} };
 
+/** A counting semaphore with a FIFO queue. */
 export class Permits {
   private readonly waiters = new Set<Waiter>();
 

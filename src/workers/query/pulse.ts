@@ -8,6 +8,7 @@ export const SILENT_MS = 100;
 /** Time that main itself was away is not the worker's. */
 const ELAPSED_MS_MAX = 2 * LOOK_MS;
 
+/** How long one worker has been silent, in milliseconds. Time in which the main thread itself was late does not count. */
 export class Pulse {
   private asked = 0;
   private lookedMs: number | null = null;

@@ -30,6 +30,8 @@ const CLOSE_POLL_MS = 5;
 /** Names of functions are words or quoted names of a statement, as they stand there: a statement without these reads no cache. */
 const NAMES_CACHE = /(?:last|distinct)_cache/i;
 
+/** Statements of all clients over all query workers. `query` resolves with the first bytes of the answer.
+ *  @throws TsdbError overloaded, unavailable, cancelled, and what the statement fails with */
 export class QueryClient implements QueryService, QueryControl, CacheWorker {
   readonly workers: QueryWorkers;
   /** Those that a worker has, or will have. */

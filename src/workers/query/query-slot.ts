@@ -36,6 +36,7 @@ const CUT = new TsdbError("query_limit", "a single step of the statement took lo
 
 const NO_CACHE: CacheState = { bytes: 0, gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
 
+/** One query worker: its thread, the messages under way, the memory that belongs to it. */
 export class QuerySlot implements RunWorker {
   /** In the order in which they were sent. */
   readonly runs = new Map<number, WorkerRun>();

@@ -51,6 +51,7 @@ export const KEEPER = 0;
 /** However long a statement may take: no work keeps a thread from its event loop for so long but a fault. */
 const SILENT_MS_MAX = 30_000;
 
+/** The pool of query workers: choice of a worker, detection and replacement of stuck ones. */
 export class QueryWorkers {
   /** By place; null: a stuck worker must end first. */
   private readonly slots: (QuerySlot | null)[] = [];

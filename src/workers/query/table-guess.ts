@@ -12,6 +12,7 @@ const VALUES = /'[^']*'|\b\d[\d.]*/g;
 /** Literals that are names. */
 const CACHES = /_cache"?\s*\([^)]*\)/gi;
 
+/** A bounded map from the text of a statement without its literals to the tables that it read. Least recently learnt texts go first. */
 export class TableGuess {
   /** Least recently learnt first. */
   private readonly needs = new Map<string, SnapshotNeed>();

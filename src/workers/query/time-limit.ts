@@ -1,4 +1,5 @@
 // A statement's time: it runs while the statement waits for its turn or is worked on, not while its answer waits for the reader.
+/** A timer that can be paused, in milliseconds. It runs from the moment it is made. */
 export class TimeLimit {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private leftMs: number;

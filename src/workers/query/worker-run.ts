@@ -40,6 +40,7 @@ export interface StatementLabel {
   readonly database: string;
 }
 
+/** One statement in one worker: its messages, its pins, the credit for its answer. */
 export class WorkerRun {
   /** The one that went with the statement. */
   private early: PinnedSnapshot | undefined;

@@ -17,6 +17,7 @@ const WINDOW_BYTES = 512 << 10;
 /** setTimeout's longest. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
+/** One RPC: headers in, an abort signal, writes under back-pressure. Its signal aborts when the client cancels or disconnects. */
 export class GrpcCall implements Caller {
   readonly token: string | null;
   private readonly metadata: Metadata;

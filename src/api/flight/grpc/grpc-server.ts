@@ -66,6 +66,7 @@ export interface GrpcOptions {
   readonly connectionIdleMs?: number | undefined;
 }
 
+/** Serves the Flight RPCs on connections that are handed to it; it does not listen itself. Errors become gRPC statuses. */
 export class GrpcServer {
   private readonly received = new ReceivedBytes(WAITING_BYTES_MAX);
   private readonly server: Server;

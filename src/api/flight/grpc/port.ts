@@ -28,6 +28,7 @@ const WAITING = { milliseconds: 10_000, max: 1000 };
 /** How long a client may take nothing of what is left for it when the HTTP port has ended the connection. */
 const LAST_BYTES_MS = 60_000;
 
+/** A listening TCP port that serves gRPC and HTTP/1.1, told apart by the first bytes of a connection. */
 export class Port {
   /** Of connections that are passed on. */
   private readonly relayed = new Set<Socket>();

@@ -10,6 +10,7 @@ interface Sender {
   isEnded: boolean;
 }
 
+/** Counts the bytes of incomplete messages of all connections. Above `bytesMax` it ends the connection that has sent most of them. */
 export class ReceivedBytes {
   private total = 0;
   private streamCount = 0;

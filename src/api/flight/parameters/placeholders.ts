@@ -20,6 +20,7 @@ function isMark({ kind, text }: Token): boolean {
   return kind === "symbol" && text === QUESTION_MARK;
 }
 
+/** The placeholders of one statement, and the statement rewritten with others in their place. */
 export class Placeholders {
   private readonly tokens: readonly Token[];
   /** Without their dollars: numbers ascending, names in the order of their first appearance. */

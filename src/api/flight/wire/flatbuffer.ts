@@ -6,6 +6,8 @@ export interface FlatVector {
   readonly count: number;
 }
 
+/** A table of an untrusted flatbuffer, read in place. `member` is the field's number in the schema; a missing member reads as 0, null,
+ *  an empty text or `absent`. @throws RangeError for an offset or a length outside of the bytes */
 export class FlatTable {
   private constructor(
     readonly view: DataView,

@@ -14,6 +14,7 @@ export interface IpcMessage {
 
 const NO_BYTES = new Uint8Array(0);
 
+/** Splits the bytes of one IPC stream into messages. Use: `push` for every piece, then `finish`. */
 export class IpcSplitter {
   /** What came and is not a whole message yet. */
   private rest: Uint8Array = NO_BYTES;
