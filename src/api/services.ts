@@ -56,6 +56,8 @@ export interface AppServices {
   readonly metrics: Metrics;
   /** Bound on a body's bytes, as sent and again decompressed. */
   readonly maxRequestBytes: number;
+  /** Rows of the answer to a v1 request at most, unless it asks for chunks; 0 = no limit. */
+  readonly v1RowsMax: number;
   /** Milliseconds of a clock that never goes back; for durations only. */
   readonly now: () => number;
   /** Called with every error that ends as a 500 or breaks an answer half way, for the log. */

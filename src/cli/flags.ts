@@ -358,6 +358,15 @@ export const FLAGS = [
     aliases: ["INFLUXDB3_MAX_CONCURRENT_QUERIES"],
   },
   {
+    name: "max-row-limit",
+    group: "Memory and queries",
+    value: "COUNT",
+    help: "Rows of all answers to one request of a v1 client, unless it says chunked=true; the rest is left out, and marked as partial.",
+    default: null,
+    defaultNote: "0: no limit",
+    aliases: ["INFLUXDB_HTTP_MAX_ROW_LIMIT"],
+  },
+  {
     name: "query-log-size",
     group: "Memory and queries",
     value: "COUNT",

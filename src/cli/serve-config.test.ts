@@ -72,6 +72,7 @@ test("the configuration without flags", () => {
     queryStuckGraceMs: 1000,
     concurrentQueriesMax: 1000,
     queryLogEntries: 1000,
+    v1RowsMax: 0,
     logFilter: { level: "info", parts: new Map() },
     logFormat: "full",
     edition: "enterprise",
@@ -135,6 +136,9 @@ const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<stri
   ["--disk-reserve 1GB", { diskReserveBytes: 1_000_000_000 }],
   ["--wal-flush-interval 100ms --gen0-duration 1h30m", { walFlushIntervalMs: 100, gen0DurationMs: 5_400_000 }],
   ["--query-workers 2 --query-threads 1", { queryWorkers: 2, queryThreads: 1 }],
+  ["--max-row-limit 10000", { v1RowsMax: 10_000 }],
+  ["", { v1RowsMax: 5 }, { INFLUXDB_HTTP_MAX_ROW_LIMIT: "5" }],
+  ["", { v1RowsMax: 0 }, { INFLUXDB_HTTP_MAX_ROW_LIMIT: "5", TSDB_MAX_ROW_LIMIT: "0" }],
   [
     "--num-database-limit 5 --num-table-limit=2000 --num-total-columns-per-table-limit 250",
     { schemaLimits: { ...SCHEMA_LIMITS, databasesMax: 5, tablesMax: 2000, columnsPerTableMax: 250 } },

@@ -97,6 +97,8 @@ interface QueryConfig {
   readonly concurrentQueriesMax: number;
   /** Statements that system.queries remembers. */
   readonly queryLogEntries: number;
+  /** 0 = no limit. */
+  readonly v1RowsMax: number;
 }
 
 /** What the defaults depend on, and how files are read. */
@@ -109,7 +111,7 @@ export interface Machine {
 const FLIGHT_BIND: Address = { hostname: "127.0.0.1", port: 8183 };
 const MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;
-/** Of databases and of tables: no server has more. */
+/** Of databases, tables and rows: as much as is read as a count. */
 const COUNT_MAX = 999_999_999;
 const QUERY_MEMORY_BYTES_MIN = 32 * MIB;
 
@@ -232,5 +234,6 @@ function readQueries(read: FlagReader, processors: number): QueryConfig {
       absent: LIMITS.concurrentQueriesDefault,
     }),
     queryLogEntries: read.count("query-log-size", { max: LIMITS.queryLogMax, absent: LIMITS.queryLogDefault }),
+    v1RowsMax: read.count("max-row-limit", { min: 0, max: COUNT_MAX, absent: 0 }),
   };
 }

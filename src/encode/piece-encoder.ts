@@ -8,5 +8,7 @@ export interface PieceEncoder {
   readonly contentType: string;
   /** The piece is borrowed for the length of the call. */
   piece(piece: SeriesPiece): Uint8Array | null;
+  /** True: further pieces change nothing, and need not be made. */
+  readonly isDone?: boolean;
   end(): Uint8Array | null;
 }

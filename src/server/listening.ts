@@ -80,6 +80,7 @@ function startHttp({ config, logs, catalog, processId, metrics, auth, node, tls 
     revision: process.env["TSDB_REVISION"] ?? "source",
     metrics,
     maxRequestBytes: config.maxRequestBytes,
+    v1RowsMax: config.v1RowsMax,
     now: () => performance.now(),
     report: (error, where) => logs("http").error("request failed", { where, err: error }),
   });

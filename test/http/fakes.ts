@@ -62,6 +62,7 @@ export interface FakeOptions {
   readonly status?: () => ServerStatus;
   readonly edition?: AppServices["edition"];
   readonly maxRequestBytes?: number;
+  readonly v1RowsMax?: number;
   readonly now?: () => number;
   readonly access?: AccessControl;
   readonly tokens?: TokenService;
@@ -117,6 +118,7 @@ export function fakes(options: FakeOptions = {}): Fakes {
     revision: "abc1234",
     metrics: new Metrics(() => STATS),
     maxRequestBytes: options.maxRequestBytes ?? 1000,
+    v1RowsMax: options.v1RowsMax ?? 0,
     now: options.now ?? (() => performance.now()),
     report: (error, where) => reports.push({ error, where }),
   };

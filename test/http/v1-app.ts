@@ -16,7 +16,7 @@ export const RESULT = '{"statement_id":0,"series":[{"name":"m","columns":["time"
 export function oneRow({ tsdbql }: QueryRequest): QueryAnswer {
   const form = tsdbql!.answer!;
   if (!("v1" in form)) return { contentType: "text/plain", body: new TextEncoder().encode("m v=2i 1\n") };
-  return { contentType: "x", body: v1Bytes(form.v1, [ROW]) as Uint8Array<ArrayBuffer> };
+  return { contentType: "x", body: v1Bytes(form.v1, [ROW]) as Uint8Array<ArrayBuffer>, rowCount: () => 1 };
 }
 
 /** Of names, and of what was changed. */
@@ -34,7 +34,7 @@ export function definitions(): { service: DefinitionService; ran: unknown[] } {
   return { service, ran };
 }
 
-export function app(query: (request: QueryRequest) => QueryAnswer | Promise<QueryAnswer> = oneRow) {
+export function app(query: (request: QueryRequest) => QueryAnswer | Promise<QueryAnswer> = oneRow, v1RowsMax = 0) {
   const { service, ran } = definitions();
-  return { ...fakes({ query, definitions: service, maxRequestBytes: 4000 }), ran };
+  return { ...fakes({ query, definitions: service, maxRequestBytes: 4000, v1RowsMax }), ran };
 }

@@ -106,6 +106,40 @@ describe("statements in turn", () => {
   });
 });
 
+describe("with a limit of rows", () => {
+  const limited = (rows: number, q: string, more = "") => {
+    const { send, ran, queries } = app(oneRow, rows);
+    return { text: send("POST", `/query?db=d&q=${enc(q)}${more}`).then((response) => response.text()), ran, queries };
+  };
+
+  test("the document ends with the statement that reaches it, and what is behind it does not run", async () => {
+    const { text, ran, queries } = limited(2, `${SELECT}; CREATE DATABASE a; SHOW DATABASES; DROP DATABASE b; ${SELECT}`);
+    expect(await text).toBe(
+      `{"results":[${RESULT},{"statement_id":1},` +
+        '{"statement_id":2,"series":[{"name":"databases","columns":["name"],"values":[["d"]]}]}]}\n',
+    );
+    expect([ran, queries.length]).toEqual([[["create database", "d"]], 1]);
+  });
+
+  test("a failure ends the request as ever, and the rows of INTO are one", async () => {
+    const failed = limited(2, "CREATE USER u WITH PASSWORD 'p'; SHOW DATABASES");
+    expect(JSON.parse(await failed.text).results.map(({ error }: { error: string }) => error)).toEqual([
+      "CREATE USER is not supported: there are no users, privileges or continuous queries here",
+      "not executed",
+    ]);
+    const into = limited(2, `SELECT v INTO x FROM m; ${SELECT}; ${SELECT}`);
+    expect(JSON.parse(await into.text).results).toHaveLength(2);
+  });
+
+  test("in chunks, and where nobody waits, there is none", async () => {
+    expect((await limited(1, `${SELECT}; ${SELECT}`, "&chunked=true").text).split("\n")).toHaveLength(3);
+    const { text, ran } = limited(1, "SHOW DATABASES; CREATE DATABASE a", "&async=true");
+    expect(await text).toBe("");
+    while (ran.length === 0) await Bun.sleep(1);
+    expect(ran).toEqual([["create database", "d"]]);
+  });
+});
+
 describe("INTO", () => {
   test("rows are written as line protocol, and counted", async () => {
     const { send, queries, writes } = app();
@@ -164,7 +198,7 @@ describe("long answers", () => {
         }
       },
     });
-    return { contentType: "x", body };
+    return { contentType: "x", body, rowCount: () => 1 };
   };
   const whole_ = () => {};
   const breaks = (error: Error) => streamed((controller) => controller.error(error));
@@ -174,6 +208,13 @@ describe("long answers", () => {
     const text = await (await send("GET", `/query?q=${enc(`${SELECT}; SELECT v FROM long; ${SELECT}`)}`)).text();
     expect(JSON.parse(text).results.map((result: { statement_id: number }) => result.statement_id)).toEqual([0, 1, 2]);
     expect(text).toBe(`{"results":[${[0, 1, 2].map((id) => RESULT.replace("0,", `${id},`)).join(",")}]}\n`);
+  });
+
+  test("count towards the limit of rows", async () => {
+    const { send, queries } = app(streamed(whole_), 2);
+    const text = await (await send("GET", `/query?q=${enc(`SELECT v FROM long; ${SELECT}; ${SELECT}`)}`)).text();
+    expect(text).toBe(`{"results":[${RESULT},${RESULT.replace("0,", "1,")}]}\n`);
+    expect(queries.map(({ statement }) => statement)).toEqual(["SELECT v FROM long", SELECT]);
   });
 
   test("that break half way are closed with the error, and nothing runs behind them", async () => {

@@ -15,7 +15,7 @@ export const BOOLEAN: ResultType = { kind: "bool" };
 export const fieldsOf = (types: Record<string, ResultType>): ResultField[] => Object.entries(types).map(([name, type]) => ({ name, type }));
 
 export const ONLY: V1Answer = {
-  ...{ form: "json", epochNs: null, isPretty: false, chunkRows: null },
+  ...{ form: "json", epochNs: null, isPretty: false, chunkRows: null, rowLimit: null },
   ...{ statementId: 0, isFirst: true, isLast: true, statementCount: 1 },
 };
 export const S = 1_000_000_000n;

@@ -43,7 +43,7 @@ export interface V1Query {
   readonly isReadOnly: boolean;
   /** Nobody waits for the answer. */
   readonly isAsync: boolean;
-  readonly answer: Omit<V1Answer, "statementId" | "isFirst" | "isLast">;
+  readonly answer: Omit<V1Answer, "statementId" | "isFirst" | "isLast" | "rowLimit">;
 }
 
 /** As far as it can be told before anything else is looked at. */

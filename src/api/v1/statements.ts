@@ -1,17 +1,35 @@
-// The statements of a request to /query, one after the other. One that fails ends the request: those behind it are not executed.
-import { v1Broken, v1Bytes, v1Failure, v1Refusal } from "../../encode/v1/encode.ts";
+// The statements of a request to /query, one after the other. One that fails ends the request: those behind it are not executed. So does
+// the limit of rows, and then they have no results.
+import { v1Broken, v1Bytes, v1Failure, v1MsgpackStart, v1Refusal } from "../../encode/v1/encode.ts";
+import { assert } from "../../model/assert.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryAnswer } from "../../model/query/query.ts";
-import { V1_CONTENT_TYPES, type V1Answer, type V1Message } from "../../model/query/v1-answer.ts";
-import type { PlacedStatement } from "../../tsdbql/parse/ast.ts";
+import { V1_CONTENT_TYPES, type V1Answer, type V1Message, type V1RowLimit } from "../../model/query/v1-answer.ts";
+import type { PlacedStatement, Statement } from "../../tsdbql/parse/ast.ts";
 import type { AppServices } from "../services.ts";
 import { failureOf } from "../shared/errors.ts";
 import type { Call } from "../shared/route.ts";
 import { runStatement } from "../tsdbql/run-statement.ts";
 import type { V1Query } from "./query-request.ts";
 
-/** One that is whole, or one that has begun. */
-type StatementAnswer = Uint8Array | ReadableStream<Uint8Array>;
+interface StatementAnswer {
+  /** Whole, or begun. */
+  readonly body: Uint8Array | ReadableStream<Uint8Array>;
+  /** Rows that it has, or would have without a limit, once the body has ended. */
+  rowCount(): number;
+}
+
+/** What 1.x sends a part for each series of; any other answer is one part. */
+const IN_PARTS: ReadonlySet<string> = new Set<Statement["kind"]>([
+  "select",
+  "show series",
+  "show field keys",
+  "show series cardinality",
+  "show measurement cardinality",
+  "show tag key cardinality",
+  "show tag values cardinality",
+  "show field key cardinality",
+]);
 
 /** Runs the statements of one request. */
 export class Statements {
@@ -20,6 +38,10 @@ export class Statements {
   /** Something was answered: what CSV begins with depends on it. */
   private hasWritten = false;
   private hasFailed = false;
+  /** Null: no limit. */
+  private rowsLeft: number | null;
+  /** How many results there will be is not known, and what begins with their number has to wait for them. */
+  private readonly isGathered: boolean;
 
   constructor(
     private readonly services: AppServices,
@@ -28,6 +50,9 @@ export class Statements {
     clockNs: bigint,
   ) {
     this.nowNs = clockNs;
+    const isLimited = services.v1RowsMax > 0 && query.answer.chunkRows === null && !query.isAsync;
+    this.rowsLeft = isLimited ? services.v1RowsMax : null;
+    this.isGathered = isLimited && query.answer.form === "msgpack";
   }
 
   /** Resolves when the answers are there, or when the first that is long has begun.
@@ -39,11 +64,14 @@ export class Statements {
     const { statements, answer } = this.query;
     const contentType = V1_CONTENT_TYPES[answer.form];
     if (statements.length === 0) return { contentType, body: v1Refusal(answer, null) as Uint8Array<ArrayBuffer> };
+    if (this.isGathered) return { contentType, body: await this.gathered() };
     const whole: Uint8Array[] = [];
-    for (let i = 0; i < statements.length; i++) {
-      const body = await this.statement(i);
-      if (!(body instanceof Uint8Array)) return { contentType, body: this.stream(whole, i, body) };
+    for (let i = 0; this.goesOn(i); i++) {
+      const result = await this.statement(i);
+      const { body } = result;
+      if (!(body instanceof Uint8Array)) return { contentType, body: this.stream(whole, i, result) };
       if (body.byteLength > 0) this.hasWritten = true;
+      this.count(result);
       whole.push(body);
     }
     return { contentType, body: (whole.length === 1 ? whole[0]! : Buffer.concat(whole)) as Uint8Array<ArrayBuffer> };
@@ -55,9 +83,20 @@ export class Statements {
     if (body instanceof ReadableStream) for await (const _bytes of body);
   }
 
+  /** All results, behind their number. */
+  private async gathered(): Promise<Uint8Array<ArrayBuffer>> {
+    const results: Uint8Array[] = [];
+    for (let i = 0; this.goesOn(i); i++) {
+      const parts: Uint8Array[] = [];
+      for await (const bytes of this.closed(await this.statement(i), i)) parts.push(bytes);
+      results.push(Buffer.concat(parts));
+    }
+    return Buffer.concat([v1MsgpackStart(results.length), ...results]);
+  }
+
   /** What is there, the rest of statement `index`, and the statements behind it. */
-  private stream(before: Uint8Array[], index: number, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-    const pieces = this.pieces(before, index, body);
+  private stream(before: Uint8Array[], index: number, result: StatementAnswer): ReadableStream<Uint8Array> {
+    const pieces = this.pieces(before, index, result);
     return new ReadableStream<Uint8Array>(
       {
         async pull(controller) {
@@ -74,26 +113,23 @@ export class Statements {
     );
   }
 
-  private async *pieces(before: Uint8Array[], index: number, body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  private async *pieces(before: Uint8Array[], index: number, result: StatementAnswer): AsyncGenerator<Uint8Array, void> {
     for (const bytes of before) if (bytes.byteLength > 0) yield bytes;
-    yield* this.closed(body, index);
-    for (let i = index + 1; i < this.query.statements.length; i++) {
-      const next = await this.statement(i);
-      if (next instanceof Uint8Array) {
-        if (next.byteLength > 0) yield next;
-      } else yield* this.closed(next, i);
-    }
+    yield* this.closed(result, index);
+    for (let i = index + 1; this.goesOn(i); i++) yield* this.closed(await this.statement(i), i);
   }
 
   /** The answer of a statement, to its end or closed with what broke it. */
-  private async *closed(body: ReadableStream<Uint8Array>, index: number): AsyncGenerator<Uint8Array, void> {
-    this.hasWritten = true;
+  private async *closed(result: StatementAnswer, index: number): AsyncGenerator<Uint8Array, void> {
+    const { body } = result;
     let hasBegun = false;
     try {
-      for await (const bytes of body) {
+      if (!(body instanceof Uint8Array)) this.hasWritten = true;
+      for await (const bytes of body instanceof Uint8Array ? [body] : body) {
         hasBegun = true;
-        yield bytes;
+        if (bytes.byteLength > 0) yield bytes;
       }
+      this.count(result);
     } catch (error) {
       this.hasFailed = true;
       const message = this.messageOf(error);
@@ -102,18 +138,32 @@ export class Statements {
     }
   }
 
+  /** Whether statement `index` has a result. */
+  private goesOn(index: number): boolean {
+    return index < this.query.statements.length && this.rowsLeft !== 0;
+  }
+
+  private count({ rowCount }: StatementAnswer): void {
+    if (this.rowsLeft !== null) this.rowsLeft = Math.max(0, this.rowsLeft - rowCount());
+  }
+
   /** @throws TsdbError when nothing was answered yet and the server, not the statement, is to blame */
   private async statement(index: number): Promise<StatementAnswer> {
     const answer = this.answerOf(index);
-    if (this.hasFailed) return v1Failure(answer, "not executed");
+    if (this.hasFailed) return failed(answer, "not executed");
+    const placed = this.query.statements[index]!;
     try {
-      return await this.run(this.query.statements[index]!, answer);
+      return await this.run(placed, { ...answer, rowLimit: this.limitOf(placed) });
     } catch (error) {
       const { status } = failureOf(error);
       if (index === 0 && (status >= 499 || status === 401 || status === 403)) throw error;
       this.hasFailed = true;
-      return v1Failure(answer, this.messageOf(error));
+      return failed(answer, this.messageOf(error));
     }
+  }
+
+  private limitOf({ statement }: PlacedStatement): V1RowLimit | null {
+    return this.rowsLeft === null ? null : { rows: this.rowsLeft, isInParts: IN_PARTS.has(statement.kind) };
   }
 
   private async run(placed: PlacedStatement, answer: V1Answer): Promise<StatementAnswer> {
@@ -129,15 +179,20 @@ export class Statements {
       signal: this.aborter.signal,
     };
     const result = await runStatement(this.services, context, placed, { format: "json", answer: { v1: answer } });
-    if ("body" in result) return result.body;
+    if ("body" in result) {
+      const { body, rowCount } = result;
+      assert(rowCount !== undefined || answer.rowLimit === null, "where rows are limited, they are counted");
+      return { body, rowCount: rowCount ?? (() => 0) };
+    }
     const warnings = result.changed && this.query.isReadOnly ? [deprecated(placed)] : [];
-    return v1Bytes(answer, result.pieces, [...warnings, ...result.notes].map(warning));
+    const body = v1Bytes(answer, result.pieces, [...warnings, ...result.notes].map(warning));
+    return { body, rowCount: () => result.pieces.reduce((sum, { batch }) => sum + batch.rowCount, 0) };
   }
 
   private answerOf(index: number): V1Answer {
     const { answer } = this.query;
-    const isFirst = answer.form === "csv" ? !this.hasWritten : index === 0;
-    return { ...answer, statementId: index, isFirst, isLast: index === answer.statementCount - 1 };
+    const isFirst = answer.form === "csv" ? !this.hasWritten : index === 0 && !this.isGathered;
+    return { ...answer, rowLimit: null, statementId: index, isFirst, isLast: index === answer.statementCount - 1 };
   }
 
   /** What a client is told; what it must not know is reported. */
@@ -146,6 +201,10 @@ export class Statements {
     if (failure.isOurs) this.services.report(error, "/query");
     return error instanceof TsdbError && error.kind === "unknown_database" ? databaseMessage(error) : failure.message;
   }
+}
+
+function failed(answer: V1Answer, message: string): StatementAnswer {
+  return { body: v1Failure(answer, message), rowCount: () => 0 };
 }
 
 /** What 1.x says to statements that change data and come by GET. */

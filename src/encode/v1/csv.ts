@@ -4,14 +4,14 @@ import type { RowTextMaker } from "../../model/query/row-text.ts";
 import type { SeriesHead, SeriesPiece } from "../../model/query/series-piece.ts";
 import { V1_CONTENT_TYPES, type V1Answer } from "../../model/query/v1-answer.ts";
 import { ByteWriter } from "../byte-writer.ts";
-import type { PieceEncoder } from "../piece-encoder.ts";
+import type { V1PieceEncoder } from "./row-limit.ts";
 import { V1Rows } from "./rows.ts";
 import { v1CsvText } from "./text.ts";
 
 /** What is gathered before it leaves. */
 const PART_BYTES = 64 << 10;
 
-export class V1CsvEncoder implements PieceEncoder {
+export class V1CsvEncoder implements V1PieceEncoder {
   readonly contentType = V1_CONTENT_TYPES.csv;
   private readonly out = new ByteWriter();
   private readonly rows: V1Rows;

@@ -7,12 +7,20 @@ import type { PieceEncoder } from "../piece-encoder.ts";
 import { V1CsvEncoder, v1CsvRefusal } from "./csv.ts";
 import { brokenV1Json, V1JsonEncoder, v1JsonFailure, v1JsonRefusal } from "./json.ts";
 import { V1MsgpackEncoder, v1MsgpackFailure, v1MsgpackRefusal } from "./msgpack.ts";
+import { LimitedEncoder, type V1PieceEncoder } from "./row-limit.ts";
+
+export { v1MsgpackStart } from "./msgpack.ts";
 
 const utf8 = new TextEncoder();
 const NOTHING = new Uint8Array(0);
 
 /** A fresh encoder for the answer of one statement. */
 export function createV1Encoder(answer: V1Answer, kernel?: RowTextMaker, messages: readonly V1Message[] = []): PieceEncoder {
+  const encoder = formEncoder(answer, kernel, messages);
+  return answer.rowLimit === null ? encoder : new LimitedEncoder(encoder, answer.rowLimit);
+}
+
+function formEncoder(answer: V1Answer, kernel: RowTextMaker | undefined, messages: readonly V1Message[]): V1PieceEncoder {
   switch (answer.form) {
     case "json":
       return new V1JsonEncoder(answer, kernel, messages);

@@ -8,7 +8,7 @@ import type { RowTextMaker } from "../../model/query/row-text.ts";
 import type { SeriesHead, SeriesPiece } from "../../model/query/series-piece.ts";
 import { V1_CONTENT_TYPES, type V1Answer, type V1Message } from "../../model/query/v1-answer.ts";
 import { ByteWriter } from "../byte-writer.ts";
-import type { PieceEncoder } from "../piece-encoder.ts";
+import type { V1Cut, V1PieceEncoder } from "./row-limit.ts";
 import { V1Rows } from "./rows.ts";
 import { V1Layout, v1JsonText } from "./text.ts";
 
@@ -16,7 +16,7 @@ import { V1Layout, v1JsonText } from "./text.ts";
 const PART_BYTES = 64 << 10;
 const COMMA = ",";
 
-export class V1JsonEncoder implements PieceEncoder {
+export class V1JsonEncoder implements V1PieceEncoder {
   readonly contentType = V1_CONTENT_TYPES.json;
   private readonly out = new ByteWriter();
   private readonly layout: V1Layout;
@@ -54,10 +54,10 @@ export class V1JsonEncoder implements PieceEncoder {
     return this.out.length >= PART_BYTES && this.rowsInSeries > 0 ? this.out.take() : null;
   }
 
-  end(): Uint8Array {
+  end(cut?: V1Cut): Uint8Array {
     if (this.head === null) this.openResult();
-    else this.closeSeries(false);
-    this.closeResult(false);
+    else this.closeSeries(cut?.series ?? false);
+    this.closeResult(cut?.result ?? false, cut !== undefined || this.answer.isLast);
     return this.out.take();
   }
 
@@ -116,12 +116,12 @@ export class V1JsonEncoder implements PieceEncoder {
     out.ascii(`${layout.line(4)}}`);
   }
 
-  private closeResult(isPartial: boolean): void {
+  private closeResult(isPartial: boolean, isLast = this.answer.isLast): void {
     const { out, layout, answer } = this;
     if (this.head !== null) out.ascii(`${layout.line(3)}]`);
     if (!isPartial) out.utf8(messagesOf(this.messages, layout));
     if (isPartial) out.ascii(`${COMMA}${layout.member(3, "partial")}true`);
-    out.ascii(endOf(answer, layout));
+    out.ascii(endOf({ ...answer, isLast }, layout));
   }
 }
 

@@ -5,12 +5,12 @@ import { TsdbError } from "../../model/errors.ts";
 import type { ResultColumn, ResultField } from "../../model/query/result-batch.ts";
 import type { SeriesHead, SeriesPiece } from "../../model/query/series-piece.ts";
 import { V1_CONTENT_TYPES, type V1Answer, type V1Message } from "../../model/query/v1-answer.ts";
-import type { PieceEncoder } from "../piece-encoder.ts";
 import { MsgpackWriter } from "./msgpack-writer.ts";
+import type { V1Cut, V1PieceEncoder } from "./row-limit.ts";
 
 const DOCUMENT_BYTES_MAX = 256 << 20;
 
-export class V1MsgpackEncoder implements PieceEncoder {
+export class V1MsgpackEncoder implements V1PieceEncoder {
   readonly contentType = V1_CONTENT_TYPES.msgpack;
   private readonly out = new MsgpackWriter();
   /** Whole series of the document, and rows of the one that is open. */
@@ -46,9 +46,9 @@ export class V1MsgpackEncoder implements PieceEncoder {
     return this.out.takeIfAny();
   }
 
-  end(): Uint8Array {
-    if (this.head !== null) this.closeSeries(false);
-    this.closeDocument(false);
+  end(cut?: V1Cut): Uint8Array {
+    if (this.head !== null) this.closeSeries(cut?.series ?? false);
+    this.closeDocument(cut?.result ?? false);
     return this.out.take();
   }
 
@@ -111,6 +111,13 @@ export function v1MsgpackFailure(answer: V1Answer, message: string): Uint8Array 
   return out.take();
 }
 
+/** What stands before so many results, none of which is first. */
+export function v1MsgpackStart(resultCount: number): Uint8Array {
+  const out = new MsgpackWriter();
+  writeStart(out, resultCount);
+  return out.take();
+}
+
 /** A request that is refused as a whole; `message` null: that has no statements. */
 export function v1MsgpackRefusal(message: string | null): Uint8Array {
   const out = new MsgpackWriter();
@@ -128,9 +135,13 @@ export function v1MsgpackRefusal(message: string | null): Uint8Array {
 /** What stands before a result. */
 function begin(out: MsgpackWriter, { chunkRows, isFirst, statementCount }: V1Answer): void {
   if (chunkRows === null && !isFirst) return;
+  writeStart(out, chunkRows === null ? statementCount : 1);
+}
+
+function writeStart(out: MsgpackWriter, resultCount: number): void {
   out.map(1);
   out.text("results");
-  out.array(chunkRows === null ? statementCount : 1);
+  out.array(resultCount);
 }
 
 function writePartial(out: MsgpackWriter): void {

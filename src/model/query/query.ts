@@ -46,6 +46,8 @@ export interface QueryAnswer {
   readonly contentType: string;
   /** A short answer whole, a long one as the engine makes it, under back-pressure; an error after the first bytes breaks the stream. */
   readonly body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
+  /** Rows that were made for the answer, once its body has ended: more than it shows where it was cut. Absent where nobody counts them. */
+  readonly rowCount?: () => number;
 }
 
 /** A statement that has its turn. */

@@ -10,6 +10,8 @@ export interface V1Answer {
   readonly isPretty: boolean;
   /** Rows of a document at most, each document being a whole; null: all statements are one document. */
   readonly chunkRows: number | null;
+  /** Null: as many rows as there are. */
+  readonly rowLimit: V1RowLimit | null;
   /** From 0 in order of the request. */
   readonly statementId: number;
   /** Nothing was written before it, and nothing will be behind it: the document begins and ends with it. */
@@ -17,6 +19,14 @@ export interface V1Answer {
   readonly isLast: boolean;
   /** The request has so many statements. */
   readonly statementCount: number;
+}
+
+/** What a statement has left of the limit of its request. An answer that reaches it is the last one. */
+export interface V1RowLimit {
+  /** At least one. */
+  readonly rows: number;
+  /** 1.x sends the answer in several parts, each but the last one marked as such. */
+  readonly isInParts: boolean;
 }
 
 /** What is said beside an answer. */

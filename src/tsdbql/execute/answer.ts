@@ -71,6 +71,7 @@ async function* seriesOf(pieces: AsyncIterable<SeriesPiece>, encoder: PieceEncod
   for await (const piece of pieces) {
     const bytes = encoder.piece(piece);
     if (bytes !== null) yield bytes;
+    if (encoder.isDone) break;
   }
   const end = encoder.end();
   if (end !== null) yield end;

@@ -152,7 +152,7 @@ export class ActiveQuery implements RunOwner {
         if (this.clientDone) return;
         this.rowCount = message.rowCount;
         this.log.timed(message.times);
-        this.settleHead?.resolve({ contentType: message.contentType, body: message.bytes });
+        this.settleHead?.resolve({ contentType: message.contentType, body: message.bytes, rowCount: () => message.rowCount });
         this.settleHead = undefined;
         this.endClient(true);
         return;
@@ -245,7 +245,7 @@ export class ActiveQuery implements RunOwner {
       },
       { highWaterMark: 0 },
     );
-    this.settleHead.resolve({ contentType: this.contentType, body });
+    this.settleHead.resolve({ contentType: this.contentType, body, rowCount: () => this.rowCount });
     this.settleHead = undefined;
     this.watchReader();
   }
