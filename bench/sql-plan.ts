@@ -137,7 +137,7 @@ export class Planner {
     const duck = await this.engine.lease();
     const prepare = stopwatch(times);
     // what needs no DuckDB is not prepared, and what is prepared stays so
-    if (rewrite.direct === null && text !== this.prepared) await duck.describe(text, false);
+    if (rewrite.direct === null && text !== this.prepared) await duck.describe(text);
     prepare("prepare");
     this.prepared = text;
     await duck.close(false, () => {});

@@ -150,6 +150,38 @@ const VALUES: [query: string, columns: Record<string, Vector>, rows: unknown[][]
   ["SELECT v FROM cpu ORDER BY v LIMIT ? OFFSET ?", { a: one(new Int64(), 1n), b: one(new Int64(), 1n) }, [[1.5]]],
 ]; // biome-ignore format: a statement a line
 
+const second = (value: bigint) => raw(new Timestamp(TimeUnit.SECOND), BigInt64Array.of(value));
+const millisecond = (value: bigint) => raw(new Timestamp(TimeUnit.MILLISECOND, "UTC"), BigInt64Array.of(value));
+const text = (value: string) => one(new Utf8(), value);
+const GAPS = "date_bin_gapfill(INTERVAL '1 second', time) AS t, count(v) AS n FROM cpu WHERE";
+
+// what needs a constant when it runs; times in milliseconds
+const CONSTANTS: [query: string, columns: Record<string, Vector>, rows: unknown[][]][] = [
+  ["SELECT date_bin(?, time) AS t, count(*) AS n FROM cpu GROUP BY 1 ORDER BY 1", { w: text("1 day") }, [[0, 2n], [86_400_000, 1n]]],
+  ["SELECT date_bin(?, time) AS t, count(*) AS n FROM cpu GROUP BY 1 ORDER BY 1", { w: raw(new IntervalMonthDayNano(), Int32Array.of(0, 1, 0, 0)) }, [[0, 2n], [86_400_000, 1n]]],
+  ["SELECT date_bin(INTERVAL '1 day', time, ?) AS t FROM cpu ORDER BY time LIMIT 1", { o: second(3600n) }, [[-82_800_000]]],
+  ["SELECT date_bin(?, time, ?) AS t FROM cpu WHERE v > ?", { w: text("1 hour"), o: millisecond(1800_000n), v: one(new Float64(), 2) }, [[-1_800_000]]],
+  ["SELECT date_trunc('hour', ?) AS t", { t: second(7199n) }, [[3_600_000]]],
+  ["SELECT date_trunc(?, time) AS t FROM cpu WHERE host = ?", { u: text("day"), h: text("c") }, [[86_400_000]]],
+  ["SELECT date_part(?, time) AS d FROM cpu WHERE host = 'c'", { u: text("day") }, [[2]]],
+  [`SELECT ${GAPS} time >= ? AND time < ? GROUP BY 1 ORDER BY 1`, { a: second(0n), b: second(3n) }, [[0, 0n], [1000, 1n], [2000, 1n]]],
+  [`SELECT ${GAPS} time >= ? AND time < ? GROUP BY 1 ORDER BY 1`, { a: text("1970-01-01T00:00:01Z"), b: text("1970-01-01T00:00:03Z") }, [[1000, 1n], [2000, 1n]]],
+  [`SELECT ${GAPS} time BETWEEN ? AND ? AND host = ? GROUP BY 1 ORDER BY 1`, { a: second(1n), b: second(3n), h: text("b") }, [[1000, 0n], [2000, 1n], [3000, 0n]]],
+  ["SELECT percentile_cont(v, ?) AS p FROM cpu", { p: one(new Float64(), 0.25) }, [[0.25]]],
+  ["SELECT percentile_cont(v, ?) AS p FROM cpu", { p: one(new Int64(), 1n) }, [[2.5]]],
+  ["SELECT approx_percentile_cont(v, ?) AS p FROM cpu", { p: one(new Float64(), 0) }, [[-1]]],
+  ["SELECT time + ? AS t FROM cpu WHERE host = 'a'", { d: raw(new DurationSecond(), BigInt64Array.of(1n)) }, [[2000]]],
+  ["SELECT time - ? AS t FROM cpu WHERE host = 'a'", { d: raw(new IntervalDayTime(), Int32Array.of(1, 1)) }, [[-86_399_001]]],
+  ["SELECT v FROM cpu WHERE time - ? > INTERVAL '1 hour'", { t: second(0n) }, [[-1]]],
+]; // biome-ignore format: a statement a line
+
+test.each(CONSTANTS)("%s, %#, as it was described", async (query, columns, rows) => {
+  const { handle, datasetSchema } = await prepare(client, query);
+  const found = await run(await bind(handle, columns));
+  expect(found.rows).toEqual(rows);
+  expect(typesOf(datasetSchema)).toEqual(found.columns);
+});
+
 describe("values", () => {
   test.each(VALUES)("%s, %#", async (query, columns, rows) => {
     const { handle } = await prepare(client, query);

@@ -196,6 +196,8 @@ export interface Typed extends TypeNote {
   boolean?: boolean;
   interval?: Interval;
   bin?: TimeBin;
+  /** Of a time less an open parameter, which is taken for an interval: what it is if that is a time. */
+  difference?: Typed;
   /** The times that it may have, where it is no column of a scan; worked out when somebody asks. */
   times?: () => TimeRange;
   /** A number of rows that is 1 only in newest rows of their series (rewrite/newest.ts). */

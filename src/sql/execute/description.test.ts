@@ -55,6 +55,7 @@ const INT: ResultType = { kind: "int", bits: 64, signed: true };
 const FLOAT: ResultType = { kind: "float", bits: 64 };
 const TEXT: ResultType = { kind: "utf8" };
 const TIME: ResultType = { kind: "timestamp", unit: "ns", zone: null };
+const INT32: ResultType = { kind: "int", bits: 32, signed: true };
 const UNKNOWN: ResultType = { kind: "null" };
 
 const PARAMETERS: [sql: string, params: QueryParams, parameters: [name: string, type: ResultType][], columns: string[]][] = [
@@ -102,6 +103,42 @@ const PARAMETERS: [sql: string, params: QueryParams, parameters: [name: string, 
   ["SELECT host FROM cpu WHERE host LIKE $like", {}, [["like", TEXT]], ["host"]],
 ];
 
+// where a rule wants a constant, or chooses by what its argument is
+const INTERVAL: ResultType = { kind: "interval" };
+const BINS = "SELECT date_bin_gapfill(INTERVAL '1 minute', time) AS t, avg(usage) AS m FROM cpu WHERE";
+const DURATION: ResultType = { kind: "duration", unit: "ns" };
+const OPEN: [sql: string, parameters: ResultType[], columns: ResultType[]][] = [
+  ["SELECT date_bin($1, time) AS t FROM cpu", [TEXT], [TIME]],
+  ["SELECT date_bin(INTERVAL '1 hour', time, $1) AS t FROM cpu", [TIME], [TIME]],
+  ["SELECT date_bin($2, time, $1) AS t, count(*) AS n FROM cpu WHERE usage > $3 GROUP BY 1", [TIME, TEXT, FLOAT], [TIME, INT]],
+  ["SELECT date_bin_wallclock($1, tz(time, $2)) AS t FROM cpu", [TEXT, TEXT], [{ ...TIME, zone: "UTC" }]],
+  ["SELECT date_trunc('hour', $1) AS t", [TIME], [TIME]],
+  ["SELECT date_trunc($1, time) AS t FROM cpu", [TEXT], [TIME]],
+  ["SELECT date_part($1, time) AS n FROM cpu", [TEXT], [INT32]],
+  ["SELECT extract(year FROM $1) AS n", [TIME], [INT32]],
+  [`${BINS} time >= $1 AND time < $2 GROUP BY 1`, [TIME, TIME], [TIME, FLOAT]],
+  [`${BINS} time BETWEEN $1 AND $2 AND host = $3 GROUP BY 1`, [TIME, TIME, TEXT], [TIME, FLOAT]],
+  [`${BINS} time >= $1 AND time < now() GROUP BY 1`, [TIME], [TIME, FLOAT]],
+  [`${BINS} time > $1 - INTERVAL '1 day' AND time < date_trunc('day', $1) GROUP BY 1`, [TIME], [TIME, FLOAT]],
+  ["SELECT date_bin_gapfill($1, time, $2) AS t, avg(usage) AS m FROM cpu WHERE time > '2000-01-01' AND time < now() GROUP BY 1", [TEXT, TIME], [TIME, FLOAT]],
+  ["SELECT percentile_cont(usage, $1) AS p FROM cpu", [FLOAT], [FLOAT]],
+  ["SELECT percentile_cont($1) WITHIN GROUP (ORDER BY usage) AS p FROM cpu", [FLOAT], [FLOAT]],
+  ["SELECT approx_percentile_cont(usage, $1) AS p FROM cpu", [FLOAT], [FLOAT]],
+  ["SELECT approx_percentile_cont($1) WITHIN GROUP (ORDER BY count) AS p FROM cpu", [FLOAT], [INT]],
+  ["SELECT approx_percentile_cont_with_weight(usage, count, $1) AS p FROM cpu", [FLOAT], [FLOAT]],
+  ["SELECT time + $1 AS t, time - $1 AS u, $2 + time AS v FROM cpu", [INTERVAL, INTERVAL], [TIME, TIME, TIME]],
+  ["SELECT usage FROM cpu WHERE time > now() - $1", [INTERVAL], [FLOAT]],
+  ["SELECT usage FROM cpu WHERE time - $1 > INTERVAL '1 day' AND $2 - time < INTERVAL '1 day'", [TIME, TIME], [FLOAT]],
+  ["SELECT $1 - time AS d FROM cpu", [TIME], [DURATION]],
+  ["SELECT time AT TIME ZONE $1 AS t FROM cpu", [TEXT], [{ ...TIME, zone: "UTC" }]],
+]; // biome-ignore format: a statement a line
+
+test.each(OPEN)("%s", async (sql, parameters, columns) => {
+  const found = await describeIt(sql);
+  expect(found.parameters).toEqual(parameters.map((type, i) => ({ name: String(i + 1), type })));
+  expect(found.schema.fields.map(({ type }) => type)).toEqual(columns);
+});
+
 test.each(PARAMETERS)("%s with %j", async (sql, params, parameters, columns) => {
   const found = await describeIt(sql, params);
   expect(found.parameters.map(({ name, type }) => [name, type])).toEqual(parameters);
@@ -113,6 +150,8 @@ test.each([
   ["SELECT * FROM nowhere", /table 'public.iox.nowhere' not found/],
   ["SHOW COLUMNS FROM nowhere", /table 'public.iox.nowhere' not found/],
   ["SELECT abs('a', $b)", /abs/],
+  [`${BINS} time >= $1 GROUP BY 1`, /missing upper time bound/],
+  ["SELECT date_bin($1, $2, usage) FROM cpu", /origin to be a constant/],
 ])("%s is an error as it would be", async (sql, message) => {
   const error = await describeIt(sql).catch((caught: unknown) => caught);
   expect(error).toBeInstanceOf(TsdbError);

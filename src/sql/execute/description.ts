@@ -2,8 +2,10 @@
 import { TsdbError } from "../../model/errors.ts";
 import type { ResultField, ResultSchema } from "../../model/query/result-batch.ts";
 import { unknownTable } from "../parse/check.ts";
+import { parameterNames } from "../parse/parameter-names.ts";
 import { Rewrite } from "../plan/kept-rewrite.ts";
 import type { SqlPlan } from "../plan/plan.ts";
+import { OpenParameters } from "../rewrite/open-parameters.ts";
 import { DESCRIBE_FIELDS } from "./described-columns.ts";
 import type { SqlEngine, SqlInput } from "./engine.ts";
 import { translateError } from "./engine-error.ts";
@@ -19,17 +21,16 @@ export interface SqlDescription {
 
 /** @throws TsdbError bad_query */
 export async function describeStatement(engine: SqlEngine, plan: SqlPlan, input: SqlInput): Promise<SqlDescription> {
-  const open = await describeWith(engine, plan, input, true);
+  const open = await describeWith(engine, plan, input);
   const untyped = open.parameters.filter(({ type }) => type.kind === "null");
   if (untyped.length === 0) return open;
   // DuckDB tells no columns as long as it knows not every parameter's type
   const params = { ...input.params, ...Object.fromEntries(untyped.map(({ name }) => [name, null])) };
-  // nor the names of those that are left, once one before them is gone
-  const { schema } = await describeWith(engine, plan, { ...input, params }, false);
+  const { schema } = await describeWith(engine, plan, { ...input, params });
   return { schema, parameters: open.parameters };
 }
 
-async function describeWith(engine: SqlEngine, plan: SqlPlan, input: SqlInput, withParameters: boolean): Promise<SqlDescription> {
+async function describeWith(engine: SqlEngine, plan: SqlPlan, input: SqlInput): Promise<SqlDescription> {
   const { statement } = plan;
   const scans = new StatementScans(engine, { ...input, isPlain: true });
   let sourceOf = (_: number): number | null => null;
@@ -37,16 +38,18 @@ async function describeWith(engine: SqlEngine, plan: SqlPlan, input: SqlInput, w
     if (statement.kind === "show" && statement.table !== null && !scans.has(statement.table.schema, statement.table.table)) {
       throw unknownTable("public", statement.table.schema, statement.table.table);
     }
+    const open = new OpenParameters();
     const nowNs = input.nowNs ?? BigInt(Date.now()) * 1_000_000n;
     const values = { text: plan.statement.text, literals: plan.literals, params: input.params, nowNs };
     // what must not be run must not be planned either
     const functionBytesMax = plan.isSimple ? null : engine.functionBytesMax;
-    const rewrite = Rewrite.of(plan, { values, names: statement.names, tables: scans, functionBytesMax, keepsParameters: true });
+    const rewrite = Rewrite.of(plan, { values, names: statement.names, tables: scans, functionBytesMax, open });
     const handles = scans.open(rewrite.scans);
     sourceOf = (offset) => rewrite.sourceOf(offset, handles);
     const duck = await engine.lease();
     try {
-      const { fields, parameters } = await duck.describe(rewrite.text(handles), withParameters);
+      const { fields, parameters: known } = await duck.describe(rewrite.text(handles));
+      const parameters = open.fields(parameterNames(plan.statement.text.tokens), known);
       if (statement.kind === "describe") return { schema: { fields: DESCRIBE_FIELDS, tableName: "" }, parameters };
       if (statement.kind === "explain") return { schema: { fields: EXPLAIN_FIELDS, tableName: "" }, parameters };
       return { schema: { fields: new ResultShape(fields, rewrite.outputs).fields, tableName: scans.tableName }, parameters };

@@ -37,14 +37,11 @@ export class DuckAnswer {
     return this.stream!.fields;
   }
 
-  /** The columns of `sql`'s answer, and its parameters: none if they were not asked for. @throws TsdbError */
-  async describe(
-    sql: string,
-    withParameters: boolean,
-  ): Promise<{ readonly fields: readonly ResultField[]; readonly parameters: readonly ResultField[] }> {
+  /** The columns of `sql`'s answer, and its parameters. @throws TsdbError */
+  async describe(sql: string): Promise<{ readonly fields: readonly ResultField[]; readonly parameters: readonly ResultField[] }> {
     const { statement } = await this.prepare(sql);
     try {
-      return { fields: fieldsOf(statement.columns()), parameters: withParameters ? fieldsOf(statement.parameters()) : [] };
+      return { fields: fieldsOf(statement.columns()), parameters: fieldsOf(statement.parameters()) };
     } finally {
       statement.close();
     }

@@ -110,7 +110,7 @@ export class SqlRun implements SqlAnswer {
   private async columnsOf(text: string): Promise<readonly ResultField[]> {
     this.duck = await this.engine.lease();
     this.throwIfStopped();
-    const { fields } = await this.duck.describe(text, false);
+    const { fields } = await this.duck.describe(text);
     this.planned();
     return fields;
   }

@@ -372,6 +372,11 @@ export function integerConstant(value: bigint | number): Constant {
   };
 }
 
+export function floatConstant(value: number): Constant {
+  const type = { id: "DOUBLE", type_info: null };
+  return { class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value: { type, is_null: false, value } };
+}
+
 export function stringConstant(text: string): Constant {
   return {
     class: "CONSTANT",

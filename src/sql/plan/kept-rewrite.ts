@@ -10,6 +10,7 @@ import { limitCosts } from "../limits/cost-limits.ts";
 import { literalKey } from "../parse/literals.ts";
 import { printQuery } from "../print/print.ts";
 import { SqlWriter } from "../print/sql-writer.ts";
+import type { OpenParameters } from "../rewrite/open-parameters.ts";
 import { type RewriteContext, rewriteQuery } from "../rewrite/rewriter.ts";
 import { TableReferences } from "../rewrite/table-references.ts";
 import { parameterType } from "../rewrite/values/parameter.ts";
@@ -24,8 +25,8 @@ export interface RewriteOptions {
   readonly tables: StatementTables;
   /** Bytes that functions may make; null: nothing in the statement makes any (cost-limits.ts). */
   readonly functionBytesMax: number | null;
-  /** The statement is described, not run: parameters without a value stay parameters. */
-  readonly keepsParameters?: boolean;
+  /** The statement is described, not run: parameters without a value stay open. */
+  readonly open?: OpenParameters;
   /** Told when a part of it is done. */
   readonly onPart?: (part: "rewrite" | "guard" | "print") => void;
 }
@@ -68,13 +69,13 @@ export class Rewrite {
   }
 
   private static *stages(plan: Pick<SqlPlan, "tracedTree">, options: RewriteOptions): Generator<void, Rewrite, void> {
-    const { values, names, tables, functionBytesMax, keepsParameters = false, onPart } = options;
+    const { values, names, tables, functionBytesMax, open, onPart } = options;
     const trace = new Trace(values);
     const query = plan.tracedTree(trace);
     yield;
     const planned = new PlannedTables(trace, tables);
     bindNames(query, names, (schema, table) => planned.columnsOf(schema, table));
-    const context: RewriteContext = { tables: planned, trace, references: new TableReferences(query), keepsParameters };
+    const context: RewriteContext = { tables: planned, trace, references: new TableReferences(query), open };
     const { columns: outputs } = rewriteQuery(query, context, null, NO_PARENT_CTES);
     planned.close();
     onPart?.("rewrite");

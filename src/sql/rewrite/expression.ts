@@ -38,7 +38,7 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
     case "CONSTANT":
       return typedConstant(node);
     case "PARAMETER":
-      if (context.keepsParameters === true && context.trace.param(node.identifier) === undefined) return typed(node, "unknown");
+      if (context.open !== undefined && context.trace.param(node.identifier) === undefined) return context.open.kept(node);
       return typedConstant(parameterConstant(node, context));
     case "FUNCTION":
       return rewriteFunction(node, context, scope);

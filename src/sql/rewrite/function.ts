@@ -49,14 +49,20 @@ function keptType(name: string, args: readonly Typed[]): TypeNote {
 
 const EXTREMES: ReadonlySet<string> = new Set(["max", "min"]);
 
+/** An argument of a call; an open parameter as what the call needs there. */
+export function rewriteArgument(node: FunctionCall, place: number, context: RewriteContext, scope: Scope): Typed {
+  const value = rewriteExpression(node.children[place]!, context, scope);
+  return context.open?.argument(node, place, value) ?? value;
+}
+
 /** The call under DuckDB's name, and its arguments. */
 function rewriteParts(
   node: FunctionCall,
   context: RewriteContext,
   scope: Scope,
 ): { rewritten: FunctionCall; args: Typed[]; orders: Typed[] } {
-  const args = node.children.map((child) => {
-    const value = rewriteExpression(child, context, scope);
+  const args = node.children.map((child, place) => {
+    const value = rewriteArgument(node, place, context, scope);
     // the name of a named argument
     return child.alias === "" ? value : { ...value, node: { ...value.node, alias: child.alias } };
   });

@@ -20,6 +20,7 @@ import { displayName } from "../print/display-name.ts";
 import { asCondition, rewriteExpression } from "./expression.ts";
 import { starColumns } from "./from.ts";
 import { fillGaps } from "./gapfill/gapfill.ts";
+import type { OpenParameters } from "./open-parameters.ts";
 import { lateCondition } from "./pushdown/late-condition.ts";
 import { applyHints, intersect } from "./pushdown/narrow.ts";
 import { type SelectSource, selectSource } from "./select-source.ts";
@@ -62,8 +63,8 @@ export interface RewriteContext {
   readonly trace: Trace;
   /** How often the statement names each WITH entry. */
   readonly references: TableReferences;
-  /** The statement is described, not run: parameters without a value stay parameters. */
-  readonly keepsParameters?: boolean;
+  /** The statement is described, not run: parameters without a value stay open. */
+  readonly open?: OpenParameters | undefined;
 }
 
 /** Rewrites a query in place. */

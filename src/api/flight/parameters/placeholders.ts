@@ -1,6 +1,7 @@
 // The placeholders of a prepared statement: `?` by their place, `$1` and `$name` by their own, and which of them each of a client's columns
 // of parameters is for.
 import { near, TsdbError } from "../../../model/errors.ts";
+import { parameterNames } from "../../../sql/parse/parameter-names.ts";
 import { type Token, tokenize } from "../../../sql/parse/tokens.ts";
 
 const QUESTION_MARK = "?";
@@ -23,14 +24,12 @@ function isMark({ kind, text }: Token): boolean {
 /** The placeholders of one statement, and the statement rewritten with others in their place. */
 export class Placeholders {
   private readonly tokens: readonly Token[];
-  /** Without their dollars: numbers ascending, names in the order of their first appearance. */
   private readonly names: readonly string[];
 
   /** @throws TsdbError bad_query */
   constructor(private readonly statement: string) {
     this.tokens = tokenize(statement).filter(({ kind }) => kind === "parameter");
-    const found = [...new Set(this.tokens.map(nameOf))];
-    this.names = found.every((name) => /^\d+$/.test(name)) ? found.sort((a, b) => Number(a) - Number(b)) : found;
+    this.names = parameterNames(this.tokens);
   }
 
   /** For each column the placeholder of its name, or, when the names say nothing, that of its place. @throws TsdbError bad_request */

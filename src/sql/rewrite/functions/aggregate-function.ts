@@ -3,7 +3,7 @@
 import { isUnsigned } from "../../bind/decimals.ts";
 import type { Kind, Typed } from "../../bind/kind.ts";
 import { listType, sameType } from "../../bind/type-notes.ts";
-import { call, castTo, type Expression, type FunctionCall, integerConstant, operator } from "../../parse/tree.ts";
+import { call, castTo, type Expression, type FunctionCall, floatConstant, integerConstant, operator } from "../../parse/tree.ts";
 import { argumentCount, expectArguments, isNotNull, planError, type Rule, type RuleInput, type Rules, whenThen, wide } from "../rule.ts";
 import { conjunction } from "../walk.ts";
 import { subscript } from "./array-function.ts";
@@ -143,11 +143,6 @@ function neighbour(value: number, step: 1 | -1): number {
   floats[0] = value;
   bits[0]! += step;
   return floats[0]!;
-}
-
-function floatConstant(value: number): Expression {
-  const type = { id: "DOUBLE", type_info: null };
-  return { class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value: { type, is_null: false, value } };
 }
 
 function float32(value: number): Expression {

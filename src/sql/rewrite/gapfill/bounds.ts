@@ -26,7 +26,8 @@ export function timeSource(argument: Expression, node: SelectNode, context: Rewr
   const finder = new BoundsFinder(context);
   const { range, zone } = finder.find(column, node, ctes);
   const [hasLower, hasUpper] = [range.minNs !== ALL_TIME.minNs, range.maxNs !== ALL_TIME.maxNs];
-  if (hasLower && hasUpper) return { range, ...(zone === undefined ? {} : { zone }) };
+  // of a statement that is described any bins will do
+  if (hasLower && hasUpper) return { range: finder.isOpen ? { minNs: 0n, maxNs: 0n } : range, ...(zone === undefined ? {} : { zone }) };
   const missing = !hasLower && !hasUpper ? "both upper and lower time bounds" : `${hasLower ? "upper" : "lower"} time bound`;
   if (finder.hasOtherBound) throw planError(`${hasLower ? "upper" : "lower"} time bound for gap fill query must evaluate to a scalar`);
   throw planError(`gap-filling query is missing ${missing}`);
@@ -67,6 +68,8 @@ const DEPTH_MAX = 64;
 class BoundsFinder {
   /** A condition compares the column with something that is no constant. */
   hasOtherBound = false;
+  /** A condition compares the column with a parameter that has no value yet. */
+  isOpen = false;
   private depth = 0;
 
   constructor(private readonly context: RewriteContext) {}
@@ -130,6 +133,11 @@ class BoundsFinder {
 
   /** The instant that a column is compared with; null for anything but a constant. */
   private constant(node: Expression, { zone, clock }: TimeColumn, own: string | undefined, ctes: CteMap): bigint | null {
+    const { open, trace } = this.context;
+    if (open !== undefined && someNode(node, (part) => part.class === "PARAMETER" && trace.param(part.identifier) === undefined)) {
+      this.isOpen = true;
+      return 0n;
+    }
     const value = someNode(node, ({ class: kind }) => kind === "SUBQUERY")
       ? null
       : rewriteExpression(node, this.context, new Scope([], null, ctes));

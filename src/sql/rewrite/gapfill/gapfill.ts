@@ -15,7 +15,7 @@ import type { Expression, FunctionCall, Modifier, SelectNode } from "../../parse
 import { bigintConstant, call, castTo, integerConstant, stringConstant } from "../../parse/tree.ts";
 import { type Late, LateNumber, settled } from "../../plan/trace.ts";
 import { column, named, select, subquery, windowCall } from "../../print/build-query.ts";
-import { rewriteExpression } from "../expression.ts";
+import { rewriteArgument } from "../function.ts";
 import { isAggregateCall } from "../functions/aggregate-call.ts";
 import { selectorPart } from "../functions/selector.ts";
 import { hasAggregate } from "../one-table.ts";
@@ -207,10 +207,10 @@ class GapFilling {
       throw planError("origin argument to DATE_BIN_GAPFILL for gap fill query must evaluate to a scalar");
     }
     const scope = new Scope([], null, ctes);
-    const width = rewriteExpression(stride!, this.context, scope);
+    const width = rewriteArgument(this.bin, 0, this.context, scope);
     const interval = width.interval ?? (width.text === undefined ? null : parseInterval(width.text));
     if (interval === null) throw planError("gap filling expects a stride parameter to be a scalar interval");
-    const originNs = origin === undefined ? 0n : asTime(rewriteExpression(origin, this.context, scope)).timeNs;
+    const originNs = origin === undefined ? 0n : asTime(rewriteArgument(this.bin, 2, this.context, scope)).timeNs;
     if (originNs === undefined) throw planError("origin argument to DATE_BIN_GAPFILL for gap fill query must evaluate to a scalar");
     return [interval, originNs];
   }

@@ -23,7 +23,8 @@ export function rewriteArithmetic(node: FunctionCall, ...operands: readonly [lef
   const [left, right] = openTimes(node.function_name, ...operands);
   const special =
     node.function_name === "+" ? add(left, right) : node.function_name === "-" ? subtract(left, right) : scale(node, left, right);
-  if (special !== null) return special;
+  const difference = openDifference(node.function_name, ...operands);
+  if (special !== null) return difference === null ? special : { ...special, difference };
   refuseTexts(node.function_name, left, right);
   if (isNullConstant(left) !== isNullConstant(right)) {
     const other = isNullConstant(left) ? right : left;
@@ -78,13 +79,26 @@ function widened(left: Typed, right: Typed): [Expression, Expression] {
   return literals ? [castTo(left.node, type), castTo(right.node, type)] : [left.node, right.node];
 }
 
-/** A parameter that has no value yet and is moved by an interval or a duration is a time: DuckDB could not tell which of its signs is
- *  meant. */
+/** An open parameter beside a span of time is a time, one beside a time a span: DuckDB could not tell which of its signs is meant. */
 function openTimes(sign: string, left: Typed, right: Typed): readonly [Typed, Typed] {
   if (sign !== "+" && sign !== "-") return [left, right];
-  const opened = (value: Typed, by: Typed): Typed =>
-    value.node.class === "PARAMETER" && isSpan(by) ? typed(castTo(value.node, "TIMESTAMP_NS"), "time") : value;
-  return [opened(left, right), sign === "+" ? opened(right, left) : right];
+  if (sign === "+") return [opened(left, isSpan(right), isDay(right)), opened(right, isSpan(left), isDay(left))];
+  return [opened(left, isSpan(right) || isDay(right), false), opened(right, false, isDay(left))];
+}
+
+function opened(value: Typed, asTime: boolean, asInterval: boolean): Typed {
+  if (value.node.class !== "PARAMETER") return value;
+  if (asTime) return typed(castTo(value.node, "TIMESTAMP_NS"), "time");
+  return asInterval ? typed(castTo(value.node, "INTERVAL"), "interval") : value;
+}
+
+/** Null: it is no time less an open parameter. */
+function openDifference(sign: string, left: Typed, right: Typed): Typed | null {
+  return sign === "-" && isTime(left) && right.node.class === "PARAMETER" ? subtract(left, opened(right, true, false)) : null;
+}
+
+function isDay(value: Typed): boolean {
+  return isTime(value) || value.kind === "date";
 }
 
 function isSpan({ kind }: Typed): boolean {

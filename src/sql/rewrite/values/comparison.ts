@@ -21,6 +21,11 @@ function align(value: Typed, other: Typed): Typed {
   return value;
 }
 
+/** What is compared with a span of time is one. */
+function beside(value: Typed, other: Typed): Typed {
+  return value.difference !== undefined && (other.kind === "interval" || other.kind === "duration") ? value.difference : value;
+}
+
 /** Whether a text equals a whole number is asked of texts: not every text is a number. */
 function alignEqual(value: Typed, other: Typed): Typed {
   if (other.kind !== "string" || other.text !== undefined || typeof value.number !== "bigint") return align(value, other);
@@ -63,7 +68,8 @@ export function rewriteComparison(node: Comparison, left: Typed, right: Typed): 
   return withMarkOf(compare(node, left, right), same);
 }
 
-function compare(node: Comparison, left: Typed, right: Typed): Typed {
+function compare(node: Comparison, ...sides: readonly [left: Typed, right: Typed]): Typed {
+  const [left, right] = [beside(sides[0], sides[1]), beside(sides[1], sides[0])];
   const bring = EQUALITIES.has(node.type) ? alignEqual : align;
   const [a, b] = [inRange(bring(left, right)), inRange(bring(right, left))];
   const rewritten: Comparison = { ...node, left: a.node, right: b.node };
