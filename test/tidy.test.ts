@@ -102,7 +102,7 @@ export function cyclesOf(imports: ReadonlyMap<string, readonly string[]>): strin
   return cycles;
 }
 
-/** Cycles that are still there: a cycle may lie within one of these folders, and nowhere else. */
+/** Cycles that are still there: a cycle may lie within one of these folders, and nowhere else. A folder without one leaves the list. */
 const CYCLIC: readonly string[] = ["src/sql/rewrite/"];
 
 /** `src/storage/wal/segment.ts` → `storage/wal`; `src/main.ts` → `main.ts`; a folder without a layer → its name; outside src/ →
@@ -157,8 +157,10 @@ describe("import layers", () => {
     // assembly/ leaves out the ending
     const withEnding = (path: string) => (path.startsWith("assembly/") && !path.endsWith(".ts") ? `${path}.ts` : path);
     const imports = new Map(sources.map(({ path, text }) => [path, valueImportsOf(path, text).map(withEnding)]));
-    const isAllowed = (cycle: readonly string[]) => CYCLIC.some((folder) => cycle.every((path) => path.startsWith(folder)));
-    expect(cyclesOf(imports).filter((cycle) => !isAllowed(cycle))).toEqual([]);
+    const cycles = cyclesOf(imports);
+    const isWithin = (folder: string, cycle: readonly string[]) => cycle.every((path) => path.startsWith(folder));
+    expect(cycles.filter((cycle) => !CYCLIC.some((folder) => isWithin(folder, cycle)))).toEqual([]);
+    expect(CYCLIC.filter((folder) => !cycles.some((cycle) => isWithin(folder, cycle)))).toEqual([]);
   });
 
   test("circles are found, and types make none", () => {

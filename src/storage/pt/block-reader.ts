@@ -9,7 +9,8 @@ import { TsdbError } from "../../model/errors.ts";
 import { ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 import type { ColumnRun, TagColumnView } from "../../model/rows/run.ts";
 import type { BlockPage, BlockSeries, DataBlock, DecodeMemory } from "../block/data-block.ts";
-import { corrupt, type PtExtent, type StoredBlock, type StoredColumn } from "./format.ts";
+import { corrupt, type StoredBlock } from "./format.ts";
+import type { PtExtent, StoredColumn } from "./stored-column.ts";
 
 /** The file that a block is in. */
 export interface OpenFile {

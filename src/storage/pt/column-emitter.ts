@@ -3,7 +3,7 @@ import { crc32 } from "../../disk/crc32.ts";
 import type { CodecColumn, ColumnCodec } from "../../kernel/codec/codec.ts";
 import { Blocks } from "../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
-import type { PtExtent } from "./format.ts";
+import type { PtExtent } from "./stored-column.ts";
 
 /** Where bytes go; `bytes` is how many there are, the offset of the next. */
 export interface ByteSink {

@@ -3,8 +3,9 @@ import { Blocks } from "../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 import type { ColumnEmitter } from "./column-emitter.ts";
-import type { PtExtent, PtTag } from "./format.ts";
+import type { PtTag } from "./format.ts";
 import type { RankedTag } from "./order.ts";
+import type { PtExtent } from "./stored-column.ts";
 
 /** The series of a block, in its order. */
 export interface NumberedSeries {

@@ -8,6 +8,7 @@ import { ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";
 import { DAY_NS } from "../../model/time/time-units.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { GroupedColumn, type GroupedColumnEntries, PageGroups } from "./groups.ts";
+import type { PtExtent, StoredColumn } from "./stored-column.ts";
 
 /** "TSDBPT" and two zero bytes. */
 const MAGIC = 0x0000_5450_4244_5354n;
@@ -23,13 +24,6 @@ export const PT_TRAILER_BYTES = 32;
 const FLAG_UNIQUE = 1;
 const FLAG_GROUPED = 2;
 const INT64_MIN = -(2n ** 63n);
-
-/** A checked piece of a file. */
-export interface PtExtent {
-  readonly offset: number;
-  readonly bytes: number;
-  readonly crc: number;
-}
 
 /** Rows of a block that are encoded together, sorted by series and time. */
 export interface PtPage {
@@ -87,15 +81,6 @@ export interface PtGroupedBlock extends Omit<PtBlock, "columns"> {
   /** Pages of each group. */
   readonly groups: readonly number[];
   readonly columns: readonly GroupedColumnEntries[];
-}
-
-/** A column out of a directory. */
-export interface StoredColumn {
-  readonly columnId: number;
-  readonly type: ColumnType;
-  chunk(page: number): PtExtent;
-  /** What lies before the chunks of a page's group, in Parquet files of older servers. */
-  dictionary?(page: number): PtExtent | null;
 }
 
 /** A block out of a file. */

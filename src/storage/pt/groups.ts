@@ -5,7 +5,7 @@
 import { assert } from "../../model/assert.ts";
 import type { ColumnType } from "../../model/rows/column.ts";
 import { ByteWriter } from "./bytes.ts";
-import type { PtExtent, StoredColumn } from "./format.ts";
+import type { PtExtent, StoredColumn } from "./stored-column.ts";
 
 const GROUP_HEAD_BYTES = 16;
 const PAGE_BYTES = 8;

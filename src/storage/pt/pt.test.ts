@@ -13,8 +13,9 @@ import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../model/rows/column
 import type { Run } from "../../model/rows/run.ts";
 import type { ByteSource } from "../block/byte-source.ts";
 import type { DataBlock } from "../block/data-block.ts";
-import { columnIdsOf, dayStartNs, encodeDirectory, type PtExtent, parseDirectory, type StoredBlock, type StoredColumn } from "./format.ts";
+import { columnIdsOf, dayStartNs, encodeDirectory, parseDirectory, type StoredBlock } from "./format.ts";
 import { PtReader } from "./reader.ts";
+import type { PtExtent, StoredColumn } from "./stored-column.ts";
 import { encodePt, type PtFile } from "./writer.ts";
 
 const kernel = Kernel.create();

@@ -14,10 +14,10 @@ import {
   PT_HEADER_BYTES,
   PT_TRAILER_BYTES,
   PtDirectoryReader,
-  type PtExtent,
   parseTrailer,
   type StoredBlock,
 } from "./format.ts";
+import type { PtExtent } from "./stored-column.ts";
 
 /** Reads one file. */
 export class PtReader implements DataFile {
