@@ -247,7 +247,7 @@ describe("text", () => {
 
   const notThisFile = (path: string) => path !== "test/tidy.test.ts";
 
-  test("nothing is left for later", () => {
+  test("no TODO or FIXME is left", () => {
     expect(matching(/\b(FIXME|TODO|XXX)\b/, notThisFile)).toEqual([]);
   });
 

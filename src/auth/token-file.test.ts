@@ -150,7 +150,7 @@ const tokensFile = (...tokens: { token: string; name: string; permissions?: read
   content: readPermissionTokensFile(JSON.stringify({ tokens: tokens.map((token) => ({ permissions: READS, ...token })) })),
 });
 
-test("what is given is made where it is missing, and a second time nothing is", () => {
+test("missing tokens of a file are made, and at a second start none", () => {
   const files = [adminFile(), tokensFile({ name: "r", token: OTHER })] as const;
   const first = planGiven([], ...files);
   expect([first.added.map(({ name, permissions }) => [name, permissions]), first.replaced, first.warnings]).toEqual([

@@ -103,7 +103,7 @@ test("rows without a value in a key column are in no last-value cache, NULL is a
   snapshot.free();
 });
 
-test("what somebody reads stays as it was, whatever comes meanwhile; nothing is left when caches go", async () => {
+test("rows of a cache stay unchanged while they are read; all memory is freed when caches go", async () => {
   const before = kernel.heap.usedBytes;
   const cacheWorker = cacheWorkerOf();
   const hosts = { ...DISTINCT, maxCardinality: 10_000 };

@@ -48,7 +48,7 @@ test("a JSON log entry has time, level, part, message and fields", () => {
   expect(lines[0]).toEndWith("}\n");
 });
 
-test("what a terminal would act upon is shown in lines for people: in messages, values and stacks", () => {
+test("log lines show control characters in messages, values and stacks", () => {
   const { lines, logs } = collect("info", "full");
   const evil = "\u001b]52;\u0007\u009b2J\u202e";
   logs("http").error(evil, { bare: "\u009b2J\u202e", quoted: `a ${evil}`, [evil]: 1, err: new Error(evil) });

@@ -106,7 +106,7 @@ describe("when bodies hold all that they may", () => {
     expect(memory.claimedBytes).toBe(0);
   });
 
-  test("one that waits in vain is refused and lets those behind it go on", async () => {
+  test("a body that waits in vain is refused, and the next ones go on", async () => {
     const memory = memoryOf(MIB, MIB, 1);
     const first = now(memory.receive(600 * KIB));
     const large = memory.receive(800 * KIB) as Promise<BodyBytes>;
@@ -124,7 +124,7 @@ describe("when bodies hold all that they may", () => {
     expect(memory.claimedBytes).toBe(0);
   });
 
-  test("one that outgrows its announcement is refused, and what it has stays whole until it is released", () => {
+  test("a body that outgrows its announcement is refused, and its bytes stay whole until it is released", () => {
     const memory = memoryOf(MIB);
     const other = now(memory.receive(500 * KIB));
     const body = now(memory.receive(1000));

@@ -146,7 +146,7 @@ test("a body has rows of at most 10,000 tables", async () => {
   expect((await path.write(lines(bodyTablesMax + 100, (i) => `t${i} v=1 2`))).rejectedCount).toBe(100);
 });
 
-test("what happens between two steps: other bodies, tables that go, a parser that is reset", async () => {
+test("between two steps: other bodies, dropped tables, a parser that is reset", async () => {
   const path = await open();
   const body = lines(2000, (i) => `t${i},h=a v=${i} 1`);
   const done = path.write(body);

@@ -48,7 +48,7 @@ async function followForEver(): Promise<void> {
   for (;;) await null;
 }
 
-test("what is within its time is done as a whole: what awaits it, what it throws, work within work", async () => {
+test("work within the limit is done as a whole: code that awaits it, errors, work within work", async () => {
   const done: string[] = [];
   expect(
     watch.run("message", () => {
@@ -103,7 +103,7 @@ test("a thread cut short in the midst of taking and giving back memory leaves no
 });
 
 // the last one: there is no watch behind it
-test("what is done after the watch has ended is done as a whole, however long it takes", () => {
+test("work after the end of the watch is done as a whole, however long it takes", () => {
   const before = cuts;
   expect(() => watch.run("message", () => watch.stop())).toThrow("its own watch");
   watch.stop();

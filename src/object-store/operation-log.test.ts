@@ -42,7 +42,7 @@ describe("operation log", () => {
     expect((await openList(store)).state).toEqual(letters(6));
   });
 
-  test("what is appended while a put is under way shares the next entry", async () => {
+  test("operations appended during a put share the next entry", async () => {
     const store = new MemoryObjectStore();
     const { log, append } = await openList(store);
     const first = append("op1");

@@ -326,7 +326,7 @@ export function ingestSuite(name: string, openOn: (disk: FaultyDisk) => Promise<
       expect(plain(found)).toEqual(["1234 {} {f236=1234}", "1235 {} {f237=1235}"]);
     });
 
-    test("what parsers of many databases remember is bounded, and what was forgotten is parsed as before", async () => {
+    test("parsers of many databases remember a bounded amount, and forgotten names are parsed as before", async () => {
       const path = await open();
       // a comment costs little but room for text without its escapes: 9 MiB in each of 36, if all are kept
       const body = `#${"x".repeat(9 * 1024 * 1024)}\nt,h=a s="\\"" 1`;

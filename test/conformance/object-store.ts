@@ -19,7 +19,7 @@ export async function kindOf(promise: Promise<unknown>): Promise<ErrorKind | "re
 
 export function objectStoreSuite(name: string, make: () => Promise<ObjectStore>): void {
   describe(`object store: ${name}`, () => {
-    test("what was put is read back, whole and in ranges", async () => {
+    test("an object is read back, whole and in ranges", async () => {
       const store = await make();
       await store.put("a/b/one.bin", bytesOf("0123456789"));
       expect(textOf(await store.get("a/b/one.bin"))).toBe("0123456789");

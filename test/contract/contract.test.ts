@@ -181,7 +181,7 @@ test("the base edition has what is not marked, and nothing else", async () => {
   expect(found).toEqual([]);
 });
 
-test("what is listed as not served is not", async () => {
+test("routes listed as not served are not served", async () => {
   const found: string[] = [];
   for (const key of [...LATER, ...SOON]) {
     const [method, path] = key.split(" ") as [string, string];

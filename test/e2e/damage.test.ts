@@ -73,7 +73,7 @@ describe("a torn tail", () => {
     expect(sorted(await bodiesOf(server))).toEqual(whole([...ALL.slice(0, -1), BODIES]));
   });
 
-  test("what was written half behind the last frame is cut", async () => {
+  test("a half-written frame behind the last one is cut", async () => {
     await using server = await killed();
     appendFileSync(segmentOf(server), new Uint8Array(500).fill(7));
     await server.restart();

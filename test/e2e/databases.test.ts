@@ -151,7 +151,7 @@ describe("a server", () => {
   });
   afterAll(() => server.dispose());
 
-  test("what is to be dropped later is listed with its time, dropped at the start that follows it, and kept with never", async () => {
+  test("a database to be dropped later is listed with its time, dropped at the next start after it, and kept with never", async () => {
     for (const name of ["soon", "late", "kept", "default_"]) await store(server, name, "t v=1i 1");
     const lateMs = Date.now() + 3_600_000;
     expect((await remove(server, { db: "late", hard_delete_at: new Date(lateMs).toISOString() })).status).toBe(200);
@@ -183,7 +183,7 @@ describe("a server", () => {
     expect(await deletedNames(server, "kept")).toEqual([]);
   });
 
-  test("what comes due while the server runs is dropped then and not before, unless it was taken back", async () => {
+  test("a database that comes due while the server runs is dropped then, unless it was restored", async () => {
     const at = (ms: number) => new Date(ms).toISOString();
     /** Undefined: it was not done before the time had come. */
     const prepare = async (delayMs: number) => {

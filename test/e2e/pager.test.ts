@@ -131,7 +131,7 @@ describe("query", () => {
     expect(terminal.text).toContain("caught");
   });
 
-  test("who reads only the beginning of a long answer sees no error", async () => {
+  test("a reader of the first lines of a long answer sees no error", async () => {
     const { PATH } = process.env;
     const child = Bun.spawn(["sh", "-c", `"$0" "$1" query --format csv "$2" | head -n 2`, process.execPath, TestTerminal.MAIN, ENDLESS], {
       env: { PATH: PATH!, HOME: folder, TSDB_HOST_URL: server.url, TSDB_DATABASE_NAME: "d" },

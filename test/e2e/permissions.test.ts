@@ -114,7 +114,7 @@ describe.each(CASES)("a token for %s", (names, others) => {
   });
 });
 
-test("what would delete in a retention policy needs a token for it", async () => {
+test("a statement that deletes in a retention policy needs a token for it", async () => {
   const count = async (database: string) => (await ask(`SELECT count(*) FROM /./`, admin, database)).text;
   const before = await Promise.all(DATABASES.map(count));
   for (const q of [
@@ -132,7 +132,7 @@ test("what would delete in a retention policy needs a token for it", async () =>
   await store("a/rp");
 });
 
-test("what would write in another database or a retention policy needs a token for it, and so does what would read there", async () => {
+test("a statement that writes or reads in another database or retention policy needs a token for it", async () => {
   const token = tokens.get("a")!;
   const written = async () => (await ask('SHOW MEASUREMENTS ON b; SHOW MEASUREMENTS ON "a/rp"', admin)).text;
   const before = await written();

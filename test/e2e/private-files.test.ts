@@ -118,7 +118,7 @@ test("a certificate of the server's own; the address's file is for others, too",
   });
 });
 
-test("what earlier versions left open is closed; a folder that holds other things stays, and what is the server's in it is closed", async () => {
+test("files that earlier versions left open are closed; a folder with foreign files stays open, the server's files in it are closed", async () => {
   await using server = await TestServer.start();
   await store(server, "d", "t v=1 1");
   await server.stop();

@@ -226,7 +226,7 @@ test("parameters are values of their type, in the query string as text", async (
   ]);
 });
 
-test("what belongs to /query alone changes nothing here", async () => {
+test("parameters of /query alone change nothing in /api/v3/query_tsdbql", async () => {
   const plain = await ask(ALL, { format: "json" });
   const more = { epoch: "ms", chunked: "true", chunk_size: "1", pretty: "true", rp: "rp" };
   expect(await ask(ALL, { format: "json", ...more })).toEqual(plain);

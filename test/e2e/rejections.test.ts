@@ -128,7 +128,7 @@ describe("rejected lines", () => {
   });
 
   describe("a bad line changes no schema", () => {
-    test("neither table, column, type nor tag of it exists afterwards", async () => {
+    test("no table, column, type or tag of a rejected line exists afterwards", async () => {
       const database = freshDatabase();
       await store(server, database, "t v=1 1");
       const answer = await write(server, database, 't,newtag=x v="s",newfield=1 2\nnewtable v=1,v=2 3\nt,v=tag w=1 4');

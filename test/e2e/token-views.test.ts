@@ -275,7 +275,7 @@ describe("over Arrow Flight", () => {
     }
   });
 
-  test("what somebody else prepared runs in the database and with the token of who runs it", async () => {
+  test("a statement prepared by another client runs in the caller's database with the caller's token", async () => {
     const body = packAny(CreatePrepared, { query: "SELECT * FROM t" });
     const create = Action.encode({ type: "CreatePreparedStatement", body });
     const prepare = (token: string, database: string) =>

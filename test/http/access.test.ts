@@ -105,7 +105,7 @@ test("pages of --disable-authz need no token; others do", async () => {
   expect((await open.send("GET", "/metrics")).status).toBe(401);
 });
 
-test("what is forbidden has an error, a code and a message", async () => {
+test("a 403 has an error, a code and a message", async () => {
   const error = "requestor is forbidden from requested resource";
   const headers = { authorization: `Bearer ${texts["reader"]}` };
   const response = await fake.send("POST", "/api/v3/configure/token/named_admin", { headers });

@@ -220,13 +220,13 @@ test("the answer's bytes and type pass through", async () => {
   expect(await response.text()).toBe("a,b\n1,2\n");
 });
 
-test("nothing is asked before the log is replayed", async () => {
+test("an InfluxQL statement before the log is replayed is 503", async () => {
   const { send, queries } = fakes({ status: () => ({ state: "replaying" }) });
   expect(await outcome(await send("GET", Q))).toEqual([503, { error: "the server is not ready: replaying" }]);
   expect(queries).toEqual([]);
 });
 
-test("what changes something is run once and answered with no rows; what refuses says why", async () => {
+test("a statement that changes something runs once and answers without rows; a refusal has its reason", async () => {
   const { service, ran } = definitions();
   const { send, queries } = fakes({ definitions: service });
   expect(await outcome(await send("POST", PATH, { body: '{"q":"CREATE DATABASE x","format":"json"}' }))).toEqual([200, []]);

@@ -168,7 +168,7 @@ test("a short answer comes whole and is counted", async () => {
   expect(page).toContain("tsdb_queries_running 0");
 });
 
-test("nothing is asked before the log is replayed", async () => {
+test("a statement before the log is replayed is 503", async () => {
   const { send, queries } = fakes({ status: () => ({ state: "replaying" }) });
   expect(await outcome(await send("GET", Q))).toEqual([503, { error: "the server is not ready: replaying" }]);
   expect(queries).toEqual([]);

@@ -181,7 +181,7 @@ test("a refusal has the form that was asked for", async () => {
   expect(await refusal("&pretty=true", "*/*")).toBe(`{\n    "error": "${words}"\n}\n`);
 });
 
-test("nothing but semicolons is no statement", async () => {
+test("semicolons alone are no statement", async () => {
   const { send } = app();
   expect(await outcome(await send("GET", "/query?q=;;"))).toEqual([200, {}]);
 });
@@ -198,7 +198,7 @@ test("async=true answers at once, and the statements run", async () => {
   expect(queries).toHaveLength(1);
 });
 
-test("nothing is asked before the log is replayed", async () => {
+test("a request to /query before the log is replayed is 503", async () => {
   const { send, queries } = fakes({ status: () => ({ state: "replaying" }) });
   expect(await outcome(await send("GET", `/query?q=${enc(SELECT)}`))).toEqual([503, { error: "the server is not ready: replaying" }]);
   expect(queries).toEqual([]);

@@ -31,7 +31,7 @@ describe("statements in turn", () => {
     );
   });
 
-  test("as CSV an empty line stands between results, and failures say nothing", async () => {
+  test("as CSV an empty line stands between results, and failures leave no text", async () => {
     const { send } = app(failing("SELECT v FROM x", new TsdbError("bad_query", "no")));
     const csv = async (q: string) => (await send("GET", `/query?q=${enc(q)}`, { headers: { accept: "text/csv" } })).text();
     const table = "name,tags,time,v\nm,,1,2\n";
@@ -40,7 +40,7 @@ describe("statements in turn", () => {
     expect(await csv(`${SELECT}; SELECT v FROM x; ${SELECT}`)).toBe(table);
   });
 
-  test("what changes something runs on main; by GET with a warning", async () => {
+  test("statements that change something run on the main thread; by GET with a warning", async () => {
     const { send, queries, ran } = app();
     const q = 'CREATE DATABASE "a"; SHOW DATABASES; CREATE RETENTION POLICY r ON a DURATION 1d REPLICATION 1';
     const post = await outcome(await send("POST", `/query?db=d&q=${enc(q)}`));
@@ -229,7 +229,7 @@ describe("long answers", () => {
     expect(queries).toHaveLength(1);
   });
 
-  test("as CSV they break the connection", async () => {
+  test("as CSV a statement that breaks half way breaks the connection", async () => {
     const csv = (request: QueryRequest) => {
       let isBegun = false;
       const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {

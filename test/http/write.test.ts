@@ -232,7 +232,7 @@ test("a bug is a bare 500 and is reported", async () => {
   ]);
 });
 
-test("nothing is written before the log is replayed", async () => {
+test("a write before the log is replayed is 503", async () => {
   const { send, writes } = fakes({ status: () => ({ state: "replaying", reason: "40 % of the log" }) });
   const response = await send("POST", `${V3}?db=d`, { body: LINE });
   expect(await outcome(response)).toEqual([503, { error: "the server is not ready: 40 % of the log" }]);

@@ -92,7 +92,7 @@ test("statements beyond the number wait for their turn, in order, and may leave"
   await idle();
 });
 
-test("who waits too long for its turn is told so", async () => {
+test("a statement that waits too long for its permit is refused with the reason", async () => {
   server = await TestServer.start({ flags: ["--max-concurrent-queries", "1", "--query-timeout", `${LIMIT_MS}ms`] });
   await store(server, "db", "t v=1 1");
   const first = query(server, "db", ENDLESS);

@@ -31,7 +31,7 @@ test("a body that is late is given up, also when it comes afterwards; others are
   expect(arrivals.count).toBe(0);
 });
 
-test("what breaks off, and what the taker throws, is passed on", async () => {
+test("a body that breaks off, and an error of its reader, are passed on", async () => {
   const arrivals = new Arrivals(() => 0, CHECK_MS);
   const broken = arrivals.take(Promise.reject(new Error("gone")), 10, () => {});
   await expect(broken).rejects.toThrow("gone");

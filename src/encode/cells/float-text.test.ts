@@ -140,6 +140,6 @@ describe("singles", () => {
   });
 });
 
-test("what is not finite has the vendor's words", () => {
+test("NaN and infinities have the vendor's words", () => {
   expect([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY].map(nonFiniteText)).toEqual(["NaN", "inf", "-inf"]);
 });

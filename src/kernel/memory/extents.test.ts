@@ -4,7 +4,7 @@ import { prng } from "../../../test/support/prng.ts";
 import { EXTENT_BYTES, Extents } from "./extents.ts";
 import { Heap } from "./heap.ts";
 
-test("what an owner holds is given back at once, blocks of all sizes, and nothing of others", () => {
+test("releaseOwner frees all blocks of an owner and none of others", () => {
   const extents = Extents.create();
   const [a, b] = [extents.takeOwner(), extents.takeOwner()];
   const heapOf = (owner: number) => new Heap(Extents.attach(extents.shared, owner));

@@ -28,7 +28,7 @@ function randomTombstone(below: (n: number) => number, id: number): Tombstone {
 }
 
 describe("tombstones", () => {
-  test("one that covers another hides all that the other hides, seed 1", () => {
+  test("a tombstone that covers another hides all that the other hides, seed 1", () => {
     const below = prng(1);
     let covered = 0;
     for (let i = 0; i < 3000; i++) {
@@ -57,7 +57,7 @@ describe("tombstones", () => {
   });
 
   const PARTS: [why: string, part: Partial<Parameters<typeof canHide>[1]>, can: boolean][] = [
-    ["all of it before the deletion", {}, true],
+    ["rows wholly before the deletion", {}, true],
     ["a row after the deletion", { seqMax: 11 }, false],
     ["ends as the range begins", { minTimeNs: 0n, maxTimeNs: 5n }, true],
     ["ends before the range", { minTimeNs: 0n, maxTimeNs: 4n }, false],
@@ -70,7 +70,7 @@ describe("tombstones", () => {
     expect(canHide(AT, { minTimeNs: 0n, maxTimeNs: 20n, seqMax: 10, ...part })).toBe(can);
   });
 
-  test("all of a table is all of time and every series", () => {
+  test("hidesAll: all of time and every series", () => {
     const all = { ...AT, range: ALL_TIME };
     expect(hidesAll(all)).toBe(true);
     expect(hidesAll({ ...all, tags: [{ columnId: 1, values: ["a"] }] })).toBe(false);

@@ -148,7 +148,7 @@ test("conditions on keys reach the scan", async () => {
   expect(await hosts("SELECT host FROM last_cache('cpu') WHERE host = $h", { h: "b" })).toEqual([[["b"]]]);
 });
 
-test("what is kept of a statement is for a cache of the same columns", async () => {
+test("a kept plan is used again for a cache with the same columns alone", async () => {
   const sql = "SELECT * FROM last_cache('cpu', 'c') WHERE host = 'b'";
   expect((await ask(sql)).names).toEqual(ALL);
   const other = new FakeTable(kernel, "cpu", { host: tag, load: float, time }, [{ host: "b", load: 9, time: T }]);

@@ -71,7 +71,7 @@ function check(block: OpenBlock, page: number, columnIds: readonly number[], lea
   }
 }
 
-test("what was decoded once is found again, and the file is not read", () => {
+test("a decoded column is found again without reading the file", () => {
   const cache = new BlockCache(kernel, 64 << 20);
   const first = readPage(cache, refOf(file), 1);
   expect(first).toEqual({ ...NOTHING, gen0Misses: 4, bytesRead: first.bytesRead });
@@ -116,7 +116,7 @@ test.each(SIZES)("within %d bytes, the same answers; nothing is lost of the memo
   expect(kernel.heap.usedBytes).toBe(before);
 });
 
-test("what is in use survives the end of its file, and goes then", () => {
+test("entries in use survive the removal of their file until they are released", () => {
   const before = kernel.heap.usedBytes;
   const cache = new BlockCache(kernel, 64 << 20);
   const lease = cache.reader({ ...NOTHING }).lease();

@@ -43,7 +43,7 @@ function setUp(bytesMax: number) {
 }
 
 describe("segmented LRU", () => {
-  test("the oldest goes first", () => {
+  test("the least recently used entry goes first", () => {
     const { gone, pass } = setUp(30);
     for (const name of ["a", "b", "c", "d", "e"]) pass(name);
     expect(gone).toEqual(["a", "b"]);
@@ -69,7 +69,7 @@ describe("segmented LRU", () => {
     expect(lru.bytes).toBe(100);
   });
 
-  test("what is in use stays, whatever it takes", () => {
+  test("pinned entries stay beyond the limit", () => {
     const { gone, lru, add, pass } = setUp(30);
     const held = ["a", "b", "c", "d"].map((name) => add(name));
     pass("e");
@@ -102,7 +102,7 @@ describe("segmented LRU", () => {
     expect(lru.bytes).toBe(0);
   });
 
-  test("growth counts", () => {
+  test("an entry that grows counts with its new size", () => {
     const { gone, lru, add, pass } = setUp(30);
     pass("a");
     const thing = add("b");

@@ -43,7 +43,7 @@ describe("choose", () => {
     expect(memory.choose(tables).size).toBe(memory.bytes < 750 ? 0 : chosen.length); // a refusal counts once
   });
 
-  test("what would not even fit beside nothing is refused for good, and wants no flush", () => {
+  test("a body whose series would not fit empty memory is too_large, and makes no flush due", () => {
     const memory = new SeriesMemory(1000);
     memory.note(100);
     expect(memory.roomBytes).toBe(900);

@@ -123,7 +123,7 @@ describe("caches in the catalog", () => {
     }
   });
 
-  test("who listens is called once for each step in which they changed, and sees what is new", async () => {
+  test("a listener is called once for each step that changes caches, and sees the new ones", async () => {
     const catalog = await open(new MemoryObjectStore(), 200);
     const seen: string[] = [];
     catalog.onCacheChanges(() =>
@@ -181,7 +181,7 @@ test.each(UNREADABLE)("%j: %s", (cache, message) => {
   expect(() => readOperation({ kind: "create_cache", cache })).toThrow(message);
 });
 
-test("what an operation has is all of it after JSON, and members that are not known are ignored", () => {
+test("an operation is the same after JSON, and unknown members are ignored", () => {
   for (const cache of MADE) {
     const text = JSON.stringify({ kind: "create_cache", cache: { ...cache, colour: "red" } });
     expect(readOperation(JSON.parse(text))).toEqual(create(cache));

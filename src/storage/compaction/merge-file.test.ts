@@ -147,11 +147,11 @@ const SEED = Number(process.env["SEED"] ?? 1);
 
 describe("merging", () => {
   const SHAPES: [name: string, rows: Parameters<typeof randomRows>[1], files: number, limits: Partial<MergeLimits>][] = [
-    ["one slice", { count: 200, times: 50, hosts: 5 }, 4, {}],
+    ["a single slice", { count: 200, times: 50, hosts: 5 }, 4, {}],
     ["slices of some rows", { count: 400, times: 300, hosts: 9 }, 5, { sliceRows: 500 }],
     ["slices smaller than a series", { count: 500, times: 5000, hosts: 1 }, 3, { sliceRows: 200 }],
     ["many duplicates in small slices", { count: 600, times: 40, hosts: 1 }, 4, { sliceRows: 150 }],
-    ["one file", { count: 700, times: 1000, hosts: 3 }, 1, { sliceRows: 300 }],
+    ["a single input file", { count: 700, times: 1000, hosts: 3 }, 1, { sliceRows: 300 }],
     ["many files", { count: 60, times: 1000, hosts: 40 }, 20, { sliceRows: 300 }],
     ["little room for text", { count: 3000, times: 100_000, hosts: 9 }, 2, { sliceRows: 4096, textBytes: 200_000 }],
   ];
@@ -216,7 +216,7 @@ describe("merging", () => {
     open.close();
   });
 
-  test("what the manifest is told", async () => {
+  test("a merged file describes its blocks for the manifest", async () => {
     const row = (timeNs: bigint, host: string): TestRow => ({ timeNs, tags: { host }, fields: { i: 1n } });
     const day = 86_400_000_000_000n;
     const first = fileOf([row(-5n, "a"), row(-9n, "b")], 2);

@@ -77,15 +77,15 @@ describe("an open day", () => {
   const CASES: [why: string, runs: TestRun[], tasks: string[]][] = [
     ["few runs wait", flushes(7), []],
     ["eight of a size are merged", flushes(8), ["0 1 2 3 4 5 6 7 -> merged"]],
-    ["as many as there are", flushes(12), ["0 1 2 3 4 5 6 7 8 9 10 11 -> merged"]],
-    ["but no more than a merge takes", flushes(40), [`${Array.from({ length: 32 }, (_, i) => i).join(" ")} -> merged`]],
+    ["a merge takes all neighbours of a size", flushes(12), ["0 1 2 3 4 5 6 7 8 9 10 11 -> merged"]],
+    ["a merge takes at most 32 runs", flushes(40), [`${Array.from({ length: 32 }, (_, i) => i).join(" ")} -> merged`]],
     ["a large run at the front is left alone", [{ rows: 9000 }, ...flushes(8)], ["1 2 3 4 5 6 7 8 -> merged"]],
     ["sizes that halve need no merge", [64, 32, 16, 8, 4, 2, 1].map((rows) => ({ rows })), []],
     ["a large run in the middle parts the neighbours", [...flushes(5), { rows: 9_000_000 }, ...flushes(5)], []],
-    ["what is as good as merged waits", flushes(32, 9_000_000), []],
-    ["unless there are too many", flushes(33, 9_000_000), [`${Array.from({ length: 32 }, (_, i) => i).join(" ")} -> merged`]],
+    ["32 large runs wait", flushes(32, 9_000_000), []],
+    ["33 large runs are merged", flushes(33, 9_000_000), [`${Array.from({ length: 32 }, (_, i) => i).join(" ")} -> merged`]],
     [
-      "the cheapest of too many",
+      "of too many runs the cheapest neighbours are merged",
       [{ rows: 9e6 }, ...flushes(7, 8e6), ...flushes(8, 6e6), ...flushes(18, 9e6)],
       ["8 9 10 11 12 13 14 15 -> merged"],
     ],
@@ -103,17 +103,17 @@ describe("a closed day", () => {
   const big = 1_000_000;
   const base: TestRun = { rows: big, closed: true };
   const CASES: [why: string, runs: TestRun[], tasks: string[]][] = [
-    ["one closed run is what it shall be", [base], []],
+    ["one closed run is left alone", [base], []],
     ["its runs become one", flushes(3, big), ["0 1 2 -> closed"]],
-    ["a single run too", flushes(1, big), ["0 -> closed"]],
-    ["a small single run too", flushes(1, 100), ["0 -> closed"]],
-    ["not while rows come in", flushes(3, big, { first: NOW - 59_999 }), []],
-    ["a minute after the last", flushes(3, big, { first: NOW - 60_000 }), ["0 1 2 -> closed"]],
+    ["a single run is closed", flushes(1, big), ["0 -> closed"]],
+    ["a small single run is closed", flushes(1, 100), ["0 -> closed"]],
+    ["runs are not closed within a minute of the last flush", flushes(3, big, { first: NOW - 59_999 }), []],
+    ["runs are closed a minute after the last flush", flushes(3, big, { first: NOW - 60_000 }), ["0 1 2 -> closed"]],
     ["rows that have come for an hour do not hold it up", [{ rows: big, first: NOW - HOUR, last: NOW }], ["0 -> closed"]],
-    ["few late rows wait", [base, { rows: big * 0.049, first: NOW - HOUR + 1 }], []],
-    ["for an hour", [base, { rows: 1, first: NOW - HOUR }], ["0 1 -> closed"]],
-    ["many late rows do not", [base, { rows: big * 0.05, first: NOW - MINUTE }], ["0 1 -> closed"]],
-    ["but until they are complete", [base, { rows: big * 0.05, first: NOW - MINUTE + 1 }], []],
+    ["few late rows wait for an hour", [base, { rows: big * 0.049, first: NOW - HOUR + 1 }], []],
+    ["few late rows are merged after an hour", [base, { rows: 1, first: NOW - HOUR }], ["0 1 -> closed"]],
+    ["late rows of 5 % are merged at once", [base, { rows: big * 0.05, first: NOW - MINUTE }], ["0 1 -> closed"]],
+    ["late rows of 5 % wait for a minute without rows", [base, { rows: big * 0.05, first: NOW - MINUTE + 1 }], []],
     ["late rows are counted together", [base, ...flushes(5, big * 0.01, { first: NOW - MINUTE })], ["0 1 2 3 4 5 -> closed"]],
     [
       "a huge day is not rewritten every hour",
@@ -124,7 +124,7 @@ describe("a closed day", () => {
       [],
     ],
     [
-      "but every few",
+      "late rows of a day of 50 M rows are merged after five hours",
       [
         { rows: 5e7, closed: true },
         { rows: 1, first: NOW - 5 * HOUR },
@@ -132,7 +132,7 @@ describe("a closed day", () => {
       ["0 1 -> closed"],
     ],
     [
-      "once a day at least",
+      "late rows of a huge day are merged after a day",
       [
         { rows: 4e8, closed: true },
         { rows: 1, first: NOW - 24 * HOUR },
@@ -140,8 +140,8 @@ describe("a closed day", () => {
       ["0 1 -> closed"],
     ],
     ["a day that no block can hold is cut", flushes(3, 2e8), ["0 1 -> closed"]],
-    ["between runs", [{ rows: 4e8, closed: true }, ...flushes(2, 2e8)], ["1 2 -> closed"]],
-    ["and left then", [4e8, 4e8].map((rows) => ({ rows, closed: true })), []],
+    ["a day that no block can hold is cut between runs", [{ rows: 4e8, closed: true }, ...flushes(2, 2e8)], ["1 2 -> closed"]],
+    ["two closed blocks of a huge day are left alone", [4e8, 4e8].map((rows) => ({ rows, closed: true })), []],
     ["many waiting runs are merged meanwhile", [base, ...flushes(8, 10, { first: NOW })], ["1 2 3 4 5 6 7 8 -> merged"]],
   ];
   test.each(CASES)("%s", (_, runs, tasks) => {
@@ -188,16 +188,31 @@ describe("rows that do not exist any more", () => {
   ];
   const tags = [{ columnId: 1, values: ["a"] }];
   const CASES: [why: string, change: Partial<TableState>, dropped: number[], tasks: string[]][] = [
-    ["of a deleted table", { table: undefined }, [0, 1], []],
-    ["past their retention to the last", { retentionMinNs: start + DAY_NS - 999n }, [0, 1], []],
-    ["the last row is not past it", { retentionMinNs: start + DAY_NS - 1000n }, [], []],
-    ["deleted as a whole, but for later ones", { tombstones: [tombstone()] }, [0], []],
+    ["blocks of a deleted table are dropped", { table: undefined }, [0, 1], []],
+    ["blocks wholly past their retention are dropped", { retentionMinNs: start + DAY_NS - 999n }, [0, 1], []],
+    ["a block with a row within the retention is kept", { retentionMinNs: start + DAY_NS - 1000n }, [], []],
+    ["blocks deleted as a whole are dropped, later ones kept", { tombstones: [tombstone()] }, [0], []],
     ["a deletion of some series is applied", { tombstones: [tombstone({ tags })] }, [], ["0 -> closed"]],
-    ["and of some time", { tombstones: [tombstone({ range: { minNs: start, maxNs: start + 5000n } })] }, [], ["0 -> closed"]],
-    ["after a while", { tombstones: [tombstone({ tags }, NOW - 10 * MINUTE + 1)] }, [], []],
-    ["where there is something to hide", { tombstones: [tombstone({ tags, sequence: 9 })] }, [], []],
-    ["everywhere", { tombstones: [tombstone({ tags, sequence: 20 })] }, [], ["0 -> closed"]],
-    ["at another time", { tombstones: [tombstone({ range: { minNs: start + DAY_NS, maxNs: start + 2n * DAY_NS } })] }, [], []],
+    [
+      "a deletion of a range of time is applied",
+      { tombstones: [tombstone({ range: { minNs: start, maxNs: start + 5000n } })] },
+      [],
+      ["0 -> closed"],
+    ],
+    ["a deletion is applied ten minutes after it was seen", { tombstones: [tombstone({ tags }, NOW - 10 * MINUTE + 1)] }, [], []],
+    ["a deletion of lower sequence than the rows is not applied", { tombstones: [tombstone({ tags, sequence: 9 })] }, [], []],
+    [
+      "a deletion that hides rows of several runs is applied to the first one first",
+      { tombstones: [tombstone({ tags, sequence: 20 })] },
+      [],
+      ["0 -> closed"],
+    ],
+    [
+      "a deletion of another day is not applied",
+      { tombstones: [tombstone({ range: { minNs: start + DAY_NS, maxNs: start + 2n * DAY_NS } })] },
+      [],
+      [],
+    ],
   ];
   test.each(CASES)("%s", (_, change, dropped, tasks) => {
     const plan = planTable(stateOf(blocksOf(runs), change), NOW, LIMITS);
@@ -230,11 +245,11 @@ describe("jobs", () => {
   };
   const many = (count: number, runs: readonly TestRun[]) => Array.from({ length: count }, (_, i) => planOf(runs, i + 1));
 
-  test("nothing to do", () => {
+  test("no job when every day is closed", () => {
     expect(nextJob([planOf([{ rows: 1e6, closed: true }])], LIMITS)).toBeNull();
   });
 
-  test("what is gone goes first, and costs no file", () => {
+  test("blocks without rows are dropped first, without a new file", () => {
     const job = nextJob([planOf(flushes(8)), planOf(flushes(2), 2, { table: undefined })], LIMITS)!;
     expect(job.files).toEqual([]);
     expect(job.dropped.map(({ block }) => block.tableId)).toEqual([2, 2]);
@@ -252,7 +267,7 @@ describe("jobs", () => {
     expect(jobOf(many(3, [{ rows: 100, closed: true }]))).toBeUndefined();
   });
 
-  test("what is to be merged again does not share a file with what is closed", () => {
+  test("runs of open days and closed days do not share a file", () => {
     const open = planTable(stateOf(blocksOf(flushes(8), { tableId: 9, day: DAY + 2 }), { tableId: 9 }), NOW, LIMITS);
     expect(jobOf([...many(2, flushes(2, 100)), open])).toEqual(["9", "1 2"]);
   });

@@ -259,7 +259,7 @@ describe("corruption is named, or skipped on demand", () => {
     expect(again.frames.map((frame) => frame.sequence)).toEqual([...found.sequences, sequence]);
   });
 
-  test("what is in files already may be missing, damaged segments of it are not even read", async () => {
+  test("segments whose rows are in files may be missing or damaged, and are not read", async () => {
     const disk = diskWith([
       [1, flipped(ONE_TO_SIX, at(1))],
       [7, SECOND],

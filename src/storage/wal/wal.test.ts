@@ -67,7 +67,7 @@ describe("append", () => {
     expect(wal.pendingBytes).toBe(0);
   });
 
-  test("what one turn of the event loop brings shares a group", async () => {
+  test("frames of one turn of the event loop share a group", async () => {
     const groups: GroupReport[] = [];
     const wal = await openWal(new FaultyDisk(), { onGroup: (report) => groups.push(report) });
     const { synced } = wal.append(payloadOf(1));

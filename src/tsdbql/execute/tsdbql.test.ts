@@ -139,7 +139,7 @@ describe("limits", () => {
       (error: Error) => error.message,
     );
 
-  test("what has to be held whole is bounded, what streams is not", async () => {
+  test("held rows count against the statement's memory, streamed rows do not", async () => {
     const options = { memoryBytesMax: 1_000_000 };
     expect(await message(data.ask("SELECT median(v) FROM m", options))).toContain("Resources exhausted");
     expect(await message(data.ask("SELECT x FROM (SELECT v AS x FROM m)", options))).toContain("Resources exhausted");

@@ -140,7 +140,7 @@ test("caches that there are at the start are filled, one table at a time, and th
   feeds.stop();
 });
 
-test("what the keeper has let go of is counted no more, though nothing is fed", async () => {
+test("totals drop caches that were deleted, without a feed", async () => {
   const world = new World();
   world.caches = [last(1, 7)];
   const feeds = world.start();
@@ -154,7 +154,7 @@ test("what the keeper has let go of is counted no more, though nothing is fed", 
   feeds.stop();
 });
 
-test("what has expired is freed at the interval of its kind", async () => {
+test("expired rows are freed at the interval of the cache's kind", async () => {
   const world = new World();
   const distinct: DistinctCacheDef = { ...last(2, 7), kind: "distinct", columnIds: [1], maxCardinality: 9, maxAgeSeconds: 9 };
   world.caches = [last(1, 7), distinct];

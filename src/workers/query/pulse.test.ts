@@ -20,7 +20,7 @@ test("time in which main was away is not the worker's: the process was stopped, 
   expect(pulse.look(1, 60_050)).toBe(2);
 });
 
-test("what was open when the worker had nothing to do any more does not count", () => {
+test("a look left open when the worker became idle does not count as silence", () => {
   const pulse = new Pulse();
   pulse.look(0, 0);
   pulse.look(0, 100);

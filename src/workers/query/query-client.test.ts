@@ -104,7 +104,7 @@ describe("KILL QUERY", () => {
     expect(errorOf(() => own.client.kill(1n))).toMatchObject(none(1n));
   });
 
-  test("one that waits for its reader: what it has read stays, then comes the error", async () => {
+  test("a killed statement that waits for its reader: its bytes stay, then the error follows", async () => {
     const own = new Client();
     const { answer } = await own.begin("SELECT 1");
     own.say({ type: "head", id: 1, contentType: "x" });
@@ -115,7 +115,7 @@ describe("KILL QUERY", () => {
     expect(reader.read()).rejects.toMatchObject({ message: "query interrupted" });
   });
 
-  test("one whose answer is whole, and one whose client has gone, are over though their worker is not done", async () => {
+  test("KILL QUERY of a statement whose answer is whole, or whose client is gone, finds no query", async () => {
     const own = new Client();
     await own.begin("SELECT 1");
     own.say({ type: "answer", id: 1, contentType: "x", bytes: new Uint8Array(1), rowCount: 1, times: TIMES });

@@ -161,7 +161,7 @@ test("a statement goes past a worker with one that has run for 100 ms, also when
   expect(world.sent[0]).toEqual(["long", "another"]);
 });
 
-test("what a silent worker has not begun is moved; what it has begun stays", async () => {
+test("statements that a silent worker has not begun are moved; begun ones stay", async () => {
   const world = new World(2);
   await world.ask("begun");
   await world.ask("long");

@@ -29,7 +29,7 @@ test("the last thing learnt counts", () => {
   expect(guess.find("SELECT 3")).toEqual(BOTH);
 });
 
-test("what was learnt long ago goes, and long statements are not looked at", () => {
+test("the least recently learnt guess goes first, and long statements are ignored", () => {
   const guess = new TableGuess(1000);
   for (let i = 0; i < 50; i++) guess.learn(`SELECT c${"x".repeat(i)} FROM cpu`, CPU);
   expect(guess.find("SELECT c FROM cpu")).toBeUndefined();

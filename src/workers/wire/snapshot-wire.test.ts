@@ -120,7 +120,7 @@ test("tables are forgotten on both sides", () => {
   send(...tables);
 });
 
-test("who keeps something of segments is told when they come and go", () => {
+test("segmentCame and segmentGone are called for each segment", () => {
   const { send, segments } = pair(1);
   const dictionary = dictionaryOf(1);
   const runs = (...numbers: number[]) => numbers.map((number) => runOf(number, dictionary));
