@@ -13,6 +13,8 @@ const WIDTH_MAX = 38;
 const QUOTIENT_DIGITS = 4;
 /** What numbers are as decimals. */
 const INTEGER: DecimalType = { width: 20, scale: 0 };
+/** What 64-bit integers without a sign and with one have in common. */
+export const MIXED_SIGNS = INTEGER;
 const FLOAT: DecimalType = { width: 30, scale: 15 };
 const NARROW_INTEGERS: Readonly<Record<string, number>> = { TINYINT: 3, SMALLINT: 5, INTEGER: 10 };
 
@@ -71,7 +73,7 @@ export function commonDecimal(values: readonly Noted[]): DecimalType | null {
     if (common !== null) common = wider(common, type);
     else if (before === null) common = own;
     else if (own !== null) common = wider(before.kind === "integer" ? asDecimal(before)! : FLOAT, own);
-    else if (haveMixedSigns(before, value)) common = INTEGER;
+    else if (haveMixedSigns(before, value)) common = MIXED_SIGNS;
     // beside a float an integer is one
     if (before?.kind !== "float") before = value;
   }

@@ -1,12 +1,10 @@
 // UNION, INTERSECT and EXCEPT: what is known of the columns that two sides have together.
 import type { ColumnType } from "../../model/rows/column.ts";
+import { decimalNote, haveMixedSigns, MIXED_SIGNS } from "../bind/decimals.ts";
 import { clockOf, typeNote } from "../bind/kind.ts";
 import type { OutputColumn } from "../bind/scope.ts";
-import { DICTIONARY, isDictionary, markOf, sameType } from "../bind/type-notes.ts";
+import { DICTIONARY, isDictionary, markOf } from "../bind/type-notes.ts";
 import { castToDecimal, type QueryNode, type SetOperationNode } from "../parse/tree.ts";
-
-/** Of integers with and without a sign. */
-const MIXED_SIGNS = "Decimal128(20, 0)";
 
 /** A column is a time only if it is one on both sides; it is no column of a table. Integers with and without a sign become decimals. */
 export function mergeSides(
@@ -19,9 +17,9 @@ export function mergeSides(
     const other = right[i];
     if (other === undefined) return { name: column.name, kind: "unknown" };
     const mark = node.setop_type === "UNION" ? unionMark(column, other) : markOf(column);
-    if (areMixed(column, other) && hasItem(node, i)) {
+    if (haveMixedSigns(column, other) && hasItem(node, i)) {
       castItem(node, i);
-      return { name: column.name, kind: "float", arrow: MIXED_SIGNS, mark };
+      return { name: column.name, ...decimalNote(MIXED_SIGNS), mark };
     }
     const isSame = other.kind === column.kind && other.arrow === column.arrow && other.depth === column.depth;
     const areTexts = column.kind === "string" && other.kind === "string";
@@ -42,12 +40,6 @@ function unionMark(left: OutputColumn, right: OutputColumn): ColumnType | null {
   return isRightCast ? (markOf(left) ?? markOf(right)) : (markOf(right) ?? markOf(left));
 }
 
-function areMixed(left: OutputColumn, right: OutputColumn): boolean {
-  if (left.kind !== "integer" || right.kind !== "integer") return false;
-  const [a, b] = [left, right].map((column) => sameType(column).arrow);
-  return (a === "UInt64") !== (b === "UInt64") && !(a?.startsWith("UInt") && b?.startsWith("UInt"));
-}
-
 /** Whether a query's column is an expression of its own, in all its parts. */
 function hasItem(node: QueryNode, index: number): boolean {
   if (node.type === "SET_OPERATION_NODE") return hasItem(node.left, index) && hasItem(node.right, index);
@@ -62,5 +54,5 @@ function castItem(node: QueryNode, index: number): void {
   if (node.type !== "SELECT_NODE") return;
   const item = node.select_list[index]!;
   const alias = item.alias !== "" ? item.alias : item.class === "COLUMN_REF" ? item.column_names.at(-1)! : "";
-  node.select_list[index] = { ...castToDecimal({ ...item, alias: "" }, 20, 0), alias };
+  node.select_list[index] = { ...castToDecimal({ ...item, alias: "" }, MIXED_SIGNS.width, MIXED_SIGNS.scale), alias };
 }
