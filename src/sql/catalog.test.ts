@@ -129,7 +129,7 @@ const MISSING: [sql: string, message: RegExp][] = [
   ["SELECT * FROM information_schema.nothing", /table 'public\.information_schema\.nothing' not found/],
   ['SELECT "Temp" FROM home', /No field named "Temp"\. Valid fields are home\.n, .* at Line: 1, Column: 8$/],
   ["SELECT\n  room,\n  foo FROM home", /No field named foo\. Valid fields are .* at Line: 3, Column: 3$/],
-  ["SELECT x.room FROM home", /No field of a table named x\. .* at Line: 1, Column: 8$/],
+  ["SELECT x.room FROM home", /No field named x\.room\. .* at Line: 1, Column: 8$/],
   ["SELECT room FROM home WHERE", /^SQL error: syntax error .* at Line: 1, Column: \d+$/],
   ["SELEC room", /^SQL error: syntax error at or near "selec" at Line: 1, Column: 1$/],
   ["SELECT room FROM home GROUP BY temp", /"room" must appear in the GROUP BY clause/],

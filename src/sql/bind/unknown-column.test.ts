@@ -35,6 +35,14 @@ test.each([
   expect(unknownColumn(message, tables)).toBe(`Schema error: ${expected}`);
 });
 
+test("the table in front of a column", () => {
+  const message = 'Referenced table "nope" not found!\nCandidate tables: "items"';
+  const fields = "Valid fields are items.item, items.label, items.time, items.weight.";
+  // name-076
+  expect(unknownColumn(message, [ITEMS], ["nope", "item"])).toBe(`Schema error: No field named nope.item. ${fields}`);
+  expect(unknownColumn(message, [ITEMS])).toBe(`Schema error: No field of a table named nope. ${fields}`);
+});
+
 test("messages that name no column are left as they are", () => expect(unknownColumn("Conversion Error: nope", [KINDS])).toBeNull());
 
 test("of many columns some are listed", () => {

@@ -9,7 +9,9 @@ export interface NamedColumns {
 }
 
 const BARE = /^Referenced column "([\s\S]+)" not found in FROM clause!/;
-const QUALIFIED = /^Table "([\s\S]+)" does not have a column named "([\s\S]+?)"/;
+const QUALIFIED = /^(?:Table|Values list) "([\s\S]+)" does not have a column named "([\s\S]+?)"/;
+/** A table's alias is taken for a value. */
+const MEMBER = /^Cannot extract field '([\s\S]+)' from expression "([^"]+)" because it is not a struct/;
 const WITHOUT_TABLE = /^Referenced table "([\s\S]+)" not found!/;
 const CANDIDATES = /Candidate bindings: :?\s*([\s\S]+)$/;
 /** What needs no quotes in a statement. */
@@ -22,19 +24,24 @@ const COLUMNS_MAX = 1000;
 const LISTED_MAX = 100;
 const COMPARED_CHARS_MAX = 64;
 
-/** Null: `message`, of DuckDB with its names decoded, is about something else. `tables`: all that the statement reads, if it exists. */
-export function unknownColumn(message: string, tables: readonly NamedColumns[]): string | null {
+/** Null: `message`, of DuckDB with its names decoded, is about something else. `tables`: all that the statement reads, if it exists.
+ *  `written`: the name in the place of the message; none: it is not known. */
+export function unknownColumn(message: string, tables: readonly NamedColumns[], written: readonly string[] = []): string | null {
   const qualified = QUALIFIED.exec(message);
-  const found = BARE.exec(message)?.[1] ?? qualified?.[2];
-  if (found === undefined) return tables.length === 0 ? null : unknownTable(message, tables);
-  const shown = qualified === null ? quoted(found) : `${quoted(qualified[1]!)}.${quoted(found)}`;
+  const member = MEMBER.exec(message);
+  const found = BARE.exec(message)?.[1] ?? qualified?.[2] ?? member?.[1];
+  if (found === undefined) return tables.length === 0 ? null : unknownTable(message, tables, written);
+  const table = qualified?.[1] ?? member?.[2];
+  const shown = table === undefined ? quoted(found) : `${quoted(table)}.${quoted(found)}`;
   return `Schema error: No field named ${shown}.${hint(found, tables, CANDIDATES.exec(message)?.[1])}`;
 }
 
 /** The table in front of a column; which column that was is not said. */
-function unknownTable(message: string, tables: readonly NamedColumns[]): string | null {
+function unknownTable(message: string, tables: readonly NamedColumns[], written: readonly string[]): string | null {
   const table = WITHOUT_TABLE.exec(message)?.[1];
-  return table === undefined ? null : `Schema error: No field of a table named ${quoted(table)}.${listed(tables)}`;
+  if (table === undefined) return null;
+  const named = written.length > 1 && written[0] === table ? `named ${written.map(quoted).join(".")}` : `of a table named ${quoted(table)}`;
+  return `Schema error: No field ${named}.${listed(tables)}`;
 }
 
 function hint(name: string, tables: readonly NamedColumns[], candidates: string | undefined): string {

@@ -18,13 +18,14 @@ export function translateError(error: TsdbError, { plan, sourceOf, find }: Error
     const table = find(name);
     return table === null ? [] : [{ name, columns: table.columns.map((column) => column.name) }];
   });
-  const message = unknownColumn(decodeNames(withoutInternalMarks(error.message)), tables) ?? cleanMessage(error.message);
+  const position = error.details["position"];
+  const source = typeof position === "number" ? sourceOf(position) : null;
+  const written = source === null ? [] : plan.nameAt(source);
+  const message = unknownColumn(decodeNames(withoutInternalMarks(error.message)), tables, written) ?? cleanMessage(error.message);
   if (error.kind === "query_limit") return new TsdbError("query_limit", `Resources exhausted: ${message}`, {}, { cause: error });
   const engineKind = String(error.details["engineKind"]);
   const isVendorsOwn = /^(?:Arrow|Execution|Parser|Schema) error: /.test(message);
   const prefix = isVendorsOwn ? "" : PLANNING.has(engineKind) ? "Error during planning: " : "Execution error: ";
-  const position = error.details["position"];
-  const source = typeof position === "number" ? sourceOf(position) : null;
   if (source === null) return new TsdbError(error.kind, `${prefix}${message}`, {}, { cause: error });
   const place = plan.placeOf(source);
   return new TsdbError(error.kind, `${prefix}${message} at Line: ${place.line}, Column: ${place.column}`, { ...place }, { cause: error });

@@ -63,7 +63,6 @@ export const MACROS: readonly string[] = [
   `CREATE MACRO __us_text(t) AS
      strftime(t, '%Y-%m-%dT%H:%M:%S') || __fraction(__floor_mod(epoch_us(t), 1000000) * 1000)`,
   "CREATE MACRO __epoch(t) AS CAST(__ns(t) AS DOUBLE) / 1e9",
-  "CREATE MACRO __unixtime(t) AS CASE WHEN t >= TIMESTAMP_NS '1970-01-01' THEN __ns(t) // 1000000000 ELSE (__ns(t) + 1) // 1000000000 - 1 END",
   // of the minute, as date_part('nanosecond') counts
   "CREATE MACRO __second_ns(t) AS ((__ns(t) % 60000000000) + 60000000000) % 60000000000",
   // `shift` makes the remainder positive and carries the origin; below `first` the start of the bin is no time any more, so it is NULL

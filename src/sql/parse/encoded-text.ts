@@ -74,6 +74,17 @@ export class EncodedText {
     return { line: before.split("\n").length, column: position - (before.lastIndexOf("\n") + 1) + 1, position };
   }
 
+  /** The parts of the name that begins with a token: of `a."B".c` three; none of what is no name. */
+  nameAt(token: number): string[] {
+    const names: string[] = [];
+    for (let at = token; ; at += 2) {
+      const part = this.tokens[at];
+      if (part?.kind !== "word" && part?.kind !== "quoted") return names;
+      names.push(part.text);
+      if (this.tokens[at + 1]?.text !== ".") return names;
+    }
+  }
+
   private join(): string {
     let sql = "";
     for (const [index, token] of this.tokens.entries()) sql += this.gapBefore(index) + encodedToken(token);

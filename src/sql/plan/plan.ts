@@ -27,6 +27,8 @@ export interface SqlPlan extends CheckResult {
   tracedTree(trace: Trace): QueryNode;
   /** Where a location of the tree lies in the user's text. */
   placeOf(location: number): Place;
+  /** The parts of the name that is written there. */
+  nameAt(location: number): readonly string[];
 }
 
 /** DuckDB's json_serialize_sql. */
@@ -83,6 +85,7 @@ export function makePlan(statement: Statement, lifted: PlannedText, shape: Parse
         list: (index, { query_location }) => [literalList(trace, index, literals[index]!.kind, query_location)],
       }),
     placeOf: (location) => text.placeOf(location),
+    nameAt: (location) => text.nameAt(location),
   };
 }
 
