@@ -92,8 +92,9 @@ describe("one case after the other, all in memory", () => {
   test("databases, tables, caches, tokens and forms of requests", () => play(VECTORS.slice(WRITES.length)), TIMEOUT_MS);
 });
 
+// all states at once: each waits for the starts and the syncs of its own server
 describe("all cases step by step", () => {
-  test.each(STATES)(
+  test.concurrent.each(STATES)(
     "%s",
     async (_, between) => {
       const server = await startDataServer(FLAGS);
