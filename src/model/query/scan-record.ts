@@ -8,7 +8,7 @@ export interface ScanRecord {
   /** A table's part of one file, of one UTC day. */
   blocksSeen: number;
   blocksRead: number;
-  /** Pages of `.pt` blocks and row groups of Parquet files; seen are those of blocks that were opened. */
+  /** Pages of blocks; seen are those of blocks that were opened. */
   pagesSeen: number;
   pagesRead: number;
   /** Blocks, and pages of blocks that were read, of which file indexes say that they hold no wanted row. */

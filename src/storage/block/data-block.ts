@@ -1,4 +1,4 @@
-// A block of a data file as a scan sees it, whatever the file's format: a dictionary of series, and pages of rows whose columns are decoded
+// A block of a data file as a scan sees it: a dictionary of series, and pages of rows whose columns are decoded
 // one by one. Readers hold no decoded data: what is worth keeping is the caller's cache's to keep.
 import type { ColumnType } from "../../model/rows/column.ts";
 import type { ColumnRun, DictionaryView } from "../../model/rows/run.ts";
@@ -9,7 +9,7 @@ export interface DecodeMemory {
   alloc(bytes: number): number;
 }
 
-/** Rows of a block that are decoded together: a page of a `.pt` file, a row group of a Parquet file. Sorted by series and time. */
+/** Rows of a block that are decoded together, sorted by series and time. */
 export interface BlockPage {
   readonly rowCount: number;
   /** Number of its first row in the block. */
