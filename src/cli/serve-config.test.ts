@@ -184,7 +184,7 @@ const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<stri
   ["", { tcpListenerFilePath: "/tmp/a" }, { TSDB_TCP_LISTENER_FILE_PATH: "/tmp/a" }],
 ];
 
-test.each(READ)("%j", (args, want, environment = {}) => expect(parse(args, environment)).toMatchObject(want));
+test.each(READ)("flags are read: %j", (args, want, environment = {}) => expect(parse(args, environment)).toMatchObject(want));
 
 const WRONG: [args: string, message: string, environment?: Record<string, string>][] = [
   ["--http-bnid x", "unknown flag --http-bnid; did you mean --http-bind?"],
@@ -250,7 +250,7 @@ const WRONG: [args: string, message: string, environment?: Record<string, string
   ["", 'LOG_FORMAT: must be full or json, got "logfmt"', { LOG_FORMAT: "logfmt" }],
 ];
 
-test.each(WRONG)("%j: %s", (args, message, environment = {}) => {
+test.each(WRONG)("flags are refused: %j: %s", (args, message, environment = {}) => {
   let thrown: unknown;
   try {
     parse(args, environment);

@@ -102,7 +102,7 @@ const REFUSALS: [code: string, kind: string, words: string][] = [
   // trying again would not help
   ["ENXIO", "io", "cannot append to x: ENXIO: words"],
 ];
-test.each(REFUSALS)("%s is %s", async (code, kind, words) => {
+test.each(REFUSALS)("system error %s is %s", async (code, kind, words) => {
   for (const way of ["take", "urgent"] as const) {
     const { space, nextCheck } = spaceOf(9000);
     const error = await space[way](10, failing(code)).then(

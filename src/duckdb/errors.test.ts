@@ -13,6 +13,6 @@ const KINDS: [kind: string, message: string, family: ErrorKind | null][] = [
   ["INTERRUPT", "Interrupted!", "cancelled"],
   ["INTERNAL", "assertion", null],
 ];
-test.each(KINDS)("%s: %s", (kind, message, family) => {
+test.each(KINDS)("kind of a DuckDB error: %s: %s", (kind, message, family) => {
   expect(errorKindOf({ kind, message, position: null })).toBe(family);
 });

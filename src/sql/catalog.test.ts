@@ -136,7 +136,7 @@ const MISSING: [sql: string, message: RegExp][] = [
   ["SELECT nofunction(room) FROM home", /Invalid function 'nofunction'/],
   ["SELECT room + 1 FROM home", /Cannot coerce arithmetic expression/],
 ];
-test.each(MISSING)("%s", async (sql, message) => expect(ask(sql)).rejects.toThrow(message));
+test.each(MISSING)("a missing table is named: %s", async (sql, message) => expect(ask(sql)).rejects.toThrow(message));
 
 describe("names", () => {
   /** What could go wrong in quoting, folding, encoding or C strings. */

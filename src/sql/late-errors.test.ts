@@ -36,7 +36,7 @@ const LATE: [why: string, statement: string, kind: string, message: string][] = 
   ["memory", `SELECT i, array_agg(i) OVER (ORDER BY i) AS a FROM ${ROWS}`, "query_limit", "Resources exhausted"],
 ];
 
-test.each(LATE)("%s", async (_, statement, kind, message) => {
+test.each(LATE)("an error of a row behind the first batch: %s", async (_, statement, kind, message) => {
   const { error } = await read(statement);
   expect(error).toBeInstanceOf(TsdbError);
   expect((error as TsdbError).kind).toBe(kind as TsdbError["kind"]);

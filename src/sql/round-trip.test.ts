@@ -128,7 +128,7 @@ async function direct(sql: string): Promise<unknown> {
   return comparable(await readRows({ schema: { fields: stream.fields, tableName: "" }, batches: batches() }));
 }
 
-test.each(STATEMENTS)("%s", async (sql) => {
+test.each(STATEMENTS)("parsed, printed and run as DuckDB runs it: %s", async (sql) => {
   const answer = await engine.run(await engine.plan(sql), { tables: [], params: {} });
   const rows = comparable(await readRows(answer));
   await answer.close();

@@ -210,4 +210,4 @@ const HARMLESS: [sql: string, rows: unknown[][]][] = [
   ["SELECT iox.cpu.usage, public.iox.cpu.host FROM public.iox.cpu", [[1, "h"]]],
   ["SELECT usage FROM iox.cpu AS c WHERE c.host = 'h'", [[1]]],
 ];
-test.each(HARMLESS)("%s", async (sql, rows) => expect(await ask(sql)).toEqual(rows));
+test.each(HARMLESS)("a harmless statement is answered: %s", async (sql, rows) => expect(await ask(sql)).toEqual(rows));

@@ -315,4 +315,4 @@ const BAD: [sql: string, message: string][] = [
   ["SELECT date_trunc('fortnight', time) FROM t", "Unsupported date_trunc granularity: fortnight"],
   ["SELECT time + INTERVAL '1 fortnight' FROM t", "Invalid input syntax for type interval"],
 ];
-test.each(BAD)("%s: %s", async (sql, message) => expect(rowsOf(sql)).rejects.toThrow(message));
+test.each(BAD)("refused: %s: %s", async (sql, message) => expect(rowsOf(sql)).rejects.toThrow(message));

@@ -185,7 +185,7 @@ test.each(QUERIES)("%s of a query, nested deep", async (member, value, text) => 
   }
 });
 
-test.each(BODIES)("%s", async (_, path, body, status, text) => {
+test.each(BODIES)("a hostile JSON body: %s", async (_, path, body, status, text) => {
   const answer = await call("POST", `${CONFIGURE}/${path}`, admin, body);
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(text)]);
 });

@@ -204,7 +204,7 @@ const STATEMENTS: [q: string, rows: unknown][] = [
   ],
 ];
 
-test.each(STATEMENTS)("%s", async (q, wanted) => expect(await rows(q)).toEqual(wanted));
+test.each(STATEMENTS)("rows of the InfluxQL statement %s", async (q, wanted) => expect(await rows(q)).toEqual(wanted));
 
 test("parameters are values of their type, in the query string as text", async () => {
   const usage = (value: number, time: string) => ({ ...at(time), usage: value });

@@ -110,7 +110,7 @@ const CRAFTED: readonly (readonly [line: string, ...headers: string[]])[] = [
   [`POST ${NAMED_ADMIN}#${OPEN} HTTP/1.1`, "Host: a", JSON_TYPE, READER],
 ];
 
-test.each(CRAFTED)("%s", async (line, ...headers) => {
+test.each(CRAFTED)("a request that two parsers could read differently: %s", async (line, ...headers) => {
   for (const listener of listeners.all) {
     calls.length = 0;
     const isToken = line.includes("named_admin");

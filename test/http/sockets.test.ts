@@ -136,7 +136,7 @@ const HOSTILE: [what: string, bytes: string, status: number | null][] = [
   ["an Accept of commas", head(QUERY, `Accept: ${",".repeat(8000)}`), 400],
 ];
 
-test.each(HOSTILE)("%s", async (_what, bytes, status) => {
+test.each(HOSTILE)("hostile bytes on a socket: %s", async (_what, bytes, status) => {
   await using it = listening();
   const client = await it.open();
   const received = await client.send(bytes).until("\r\n\r\n");

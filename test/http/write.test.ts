@@ -59,7 +59,7 @@ function unitRows(path: string, database: string, names: Record<string, keyof ty
   ]);
 }
 
-test.each(TARGETS)("%s", async (path, want) => {
+test.each(TARGETS)("parameters of a write: %s", async (path, want) => {
   const { send, writes, bodiesHeld } = fakes();
   const response = await send("POST", path, { body: LINE });
   expect(bodiesHeld()).toBe(0);
@@ -188,7 +188,7 @@ const LINE_ERRORS: [what: string, path: string, result: ReturnType<typeof reject
   ["no line in v1", `${V1}?db=d`, rejected(0, 0, { empty: true }), 400, { error: "incoming write was empty" }],
 ];
 
-test.each(LINE_ERRORS)("%s: %s", async (_what, path, result, status, body) => {
+test.each(LINE_ERRORS)("rejected lines are answered: %s: %s", async (_what, path, result, status, body) => {
   const { send } = fakes({ write: () => result });
   expect(await outcome(await send("POST", path, { body: LINE }))).toEqual([status, body]);
 });

@@ -26,4 +26,4 @@ const HEADERS: [header: string | undefined, token: string | null][] = [
   [basic("us:er:apiv3_abc"), null],
 ];
 
-test.each(HEADERS)("%p: %p", (header, token) => expect(tokenOf(header)).toBe(token));
+test.each(HEADERS)("token in header %p: %p", (header, token) => expect(tokenOf(header)).toBe(token));

@@ -57,7 +57,7 @@ const GOOD: [what: string, sent: Uint8Array, encoding: string | null, want: Uint
   ["gzip of exactly the limit", gzip(full), "gzip", full],
 ];
 
-test.each(GOOD)("%s", async (_what, sent, encoding, want) => {
+test.each(GOOD)("a request body is read: %s", async (_what, sent, encoding, want) => {
   for (const request of requests(new Uint8Array(sent), encoding)) expect(await read(request)).toEqual(want);
 });
 
@@ -84,7 +84,7 @@ const BAD: [what: string, sent: Uint8Array, encoding: string | null, want: strin
   ["deflate", small, "deflate", "bad_request: unacceptable content-encoding: deflate"],
 ];
 
-test.each(BAD)("%s", async (_what, sent, encoding, want) => {
+test.each(BAD)("a request body is refused: %s", async (_what, sent, encoding, want) => {
   for (const request of requests(new Uint8Array(sent), encoding)) expect(await read(request)).toBe(want);
 });
 

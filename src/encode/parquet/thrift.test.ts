@@ -32,7 +32,7 @@ const BYTES: [struct: ThriftStruct, bytes: number[]][] = [
   [new Map([[1, { type: ThriftType.list, value: { itemType: ThriftType.i32, items: [150n] } }]]), [0x19, 0x15, 0xac, 0x02, 0]],
 ];
 
-test.each(BYTES)("%p", (struct, bytes) => {
+test.each(BYTES)("Thrift bytes of %p", (struct, bytes) => {
   expect([...writeThrift(struct)]).toEqual(bytes);
   expect(readThrift(Uint8Array.from(bytes))).toEqual(struct);
 });

@@ -71,7 +71,7 @@ const NAMES: readonly (readonly [statement: string, ...names: string[]])[] = [
   // names of one statement need not be different
   ["SELECT 1, 1", "Int64(1)", "Int64(1)"],
 ];
-test.each(NAMES)("%s", async (statement, ...names) => expect(await namesOf(statement)).toEqual(names));
+test.each(NAMES)("names of columns: %s", async (statement, ...names) => expect(await namesOf(statement)).toEqual(names));
 
 test("statements that differ in literals alone have their own names", async () => {
   const LITERALS = ["1", "2", "1", "-3", "1.5", "1.25", "'a'", "'b'"];

@@ -133,7 +133,7 @@ const OPEN: [sql: string, parameters: ResultType[], columns: ResultType[]][] = [
   ["SELECT time AT TIME ZONE $1 AS t FROM cpu", [TEXT], [{ ...TIME, zone: "UTC" }]],
 ]; // biome-ignore format: a statement a line
 
-test.each(OPEN)("%s", async (sql, parameters, columns) => {
+test.each(OPEN)("types of parameters without a value: %s", async (sql, parameters, columns) => {
   const found = await describeIt(sql);
   expect(found.parameters).toEqual(parameters.map((type, i) => ({ name: String(i + 1), type })));
   expect(found.schema.fields.map(({ type }) => type)).toEqual(columns);

@@ -89,7 +89,7 @@ const STATEMENTS: [sql: string, rows: SqlValue[][]][] = [
   ["SELECT (SELECT max(usage) FROM cpu AS i WHERE i.host = o.host) FROM cpu AS o WHERE count = 1", [[2.5]]],
   ["WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT count(*) FROM cpu, r", [[12n]]],
 ];
-test.each(STATEMENTS)("%s", async (sql, rows) => expect((await ask(sql)).rows).toEqual(rows));
+test.each(STATEMENTS)("rows of %s", async (sql, rows) => expect((await ask(sql)).rows).toEqual(rows));
 
 test("* is sorted by name, and the answer knows its table and column kinds", async () => {
   const plan = await engine.plan("SELECT * FROM cpu");

@@ -12,7 +12,7 @@ const CASES: [definitions: string[], name: string, mentions: number[]][] = [
   [["CREATE MACRO a(pair) AS list_transform(pair, lambda e: e.pair)"], "a", [1]],
   [["CREATE MACRO a(x) AS (x)[1] || \"/\"((x), 'x(')"], "a", [2]],
 ];
-test.each(CASES)("%j: %s", (definitions, name, mentions) => {
+test.each(CASES)("mentions of arguments in %j: %s", (definitions, name, mentions) => {
   expect(weigh(definitions).get(name)!.mentions).toEqual(mentions);
 });
 

@@ -177,7 +177,7 @@ const UNREADABLE: [cache: unknown, message: string][] = [
   [{ ...last(0), nodes: null }, "nodes is null, want a text"],
   [{ ...distinct(0), maxAgeSeconds: 1.5 }, "maxAgeSeconds is 1.5, want a whole number"],
 ];
-test.each(UNREADABLE)("%j: %s", (cache, message) => {
+test.each(UNREADABLE)("an unreadable cache %j: %s", (cache, message) => {
   expect(() => readOperation({ kind: "create_cache", cache })).toThrow(message);
 });
 

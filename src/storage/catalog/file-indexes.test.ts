@@ -69,7 +69,7 @@ const LIVES: [what: string, operations: CatalogOperation[], ofT: string[], ofU: 
   ],
 ];
 
-test.each(LIVES)("%s", async (_, operations, ofT, ofU) => {
+test.each(LIVES)("indexed columns: %s", async (_, operations, ofT, ofU) => {
   for (const snapshotEntries of [1, 200]) {
     const store = new MemoryObjectStore();
     const catalog = await Catalog.open(store, { prefix: "catalog", snapshotEntries });

@@ -26,4 +26,4 @@ const FILES: [text: string, rows: Record<string, string>[]][] = [
   ["a,b\n", []],
 ];
 
-test.each(FILES)("%j", (text, rows) => expect(parseCsv(text)).toEqual(rows));
+test.each(FILES)("CSV is parsed: %j", (text, rows) => expect(parseCsv(text)).toEqual(rows));

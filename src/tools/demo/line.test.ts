@@ -28,4 +28,4 @@ const LINES: [name: string, part: Partial<Point>, line: string | null][] = [
   ["an empty number is no zero", { fields: { a: { type: "float", value: "" }, b: { type: "integer", value: "" } } }, null],
 ];
 
-test.each(LINES)("%s", (_name, part, line) => expect(lineOf(point(part))).toBe(line));
+test.each(LINES)("a point as line protocol: %s", (_name, part, line) => expect(lineOf(point(part))).toBe(line));

@@ -16,7 +16,7 @@ const DATES: [text: string, iso: string, nanos: bigint][] = [
   ["1880", "1880-01-01T00:00:00Z", 0n],
 ];
 
-test.each(DATES)("%s", (text, iso, nanos) => expect(parseDate(text)).toBe(BigInt(Date.parse(iso)) * 1_000_000n + nanos));
+test.each(DATES)("a date is parsed: %s", (text, iso, nanos) => expect(parseDate(text)).toBe(BigInt(Date.parse(iso)) * 1_000_000n + nanos));
 
 test.each(["", "today", "2012-13-01", "2012-02-30", "Foo 1 2000", "2012-01-31 25:00", "12-01-31", "2012-1-1"])("%j is no date", (text) => {
   expect(parseDate(text)).toBeNull();

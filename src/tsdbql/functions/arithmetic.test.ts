@@ -62,7 +62,9 @@ const FLOATS: [name: string, got: Cells, want: number[]][] = [
   ["an integer less 0.5", finish(arithmetic("-", integer(10n), literal(0.5), 1)), [9.5]],
   ["2 ^ 53 + 1 as a float", finish(arithmetic("+", integer(2n ** 53n + 1n), literal(0), 1)), [2 ** 53]],
 ];
-test.each(FLOATS)("%s", (_, got, want) => expect([got.type, [...(got.values as Float64Array)]]).toEqual(["float", want]));
+test.each(FLOATS)("arithmetic that gives floats: %s", (_, got, want) =>
+  expect([got.type, [...(got.values as Float64Array)]]).toEqual(["float", want]),
+);
 
 test("booleans have & | ^ and nothing else", () => {
   const [a, b] = [boolean(0, 0, 1, 1), boolean(0, 1, 0, 1)];

@@ -15,7 +15,7 @@ const CODES: [kind: ErrorKind, code: status, isOurs: boolean][] = [
   ["corrupt_file", status.DATA_LOSS, true],
 ];
 
-test.each(CODES)("%s", (kind, code, isOurs) => {
+test.each(CODES)("gRPC status of error kind %s", (kind, code, isOurs) => {
   expect(rpcFailure(new TsdbError(kind, "what it says"))).toEqual({ code, details: "what it says", isOurs });
 });
 

@@ -19,7 +19,7 @@ const CASES: [pattern: string | undefined, yes: string[], no: string[]][] = [
   ["%.%", ["a.b"], ["ab"]],
 ];
 
-test.each(CASES)("%p", (pattern, yes, no) => {
+test.each(CASES)("texts that match pattern %p", (pattern, yes, no) => {
   const isMatch = likePattern(pattern);
   expect(yes.filter((text) => !isMatch(text))).toEqual([]);
   expect(no.filter(isMatch)).toEqual([]);
