@@ -141,7 +141,7 @@ describe("first words", () => {
     ["nonsense", "query"],
     ["EXPLAIN select 1", "explain"],
     ["explain analyze verbose select 1", "explain"],
-    ["describe select 1", "explain"],
+    ["describe select 1", "describe"],
     ["SHOW TABLES", "show"],
     ['show columns from public.iox."Cpu"', "show"],
     ["DESC cpu", "show"],

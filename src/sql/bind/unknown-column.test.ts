@@ -40,6 +40,7 @@ test("the table in front of a column", () => {
   const fields = "Valid fields are items.item, items.label, items.time, items.weight.";
   // name-076
   expect(unknownColumn(message, [ITEMS], ["nope", "item"])).toBe(`Schema error: No field named nope.item. ${fields}`);
+  expect(unknownColumn(message, [ITEMS], Array(1000).fill("nope"))).toBe(`Schema error: No field of a table named nope. ${fields}`);
   expect(unknownColumn(message, [ITEMS])).toBe(`Schema error: No field of a table named nope. ${fields}`);
 });
 

@@ -23,6 +23,8 @@ const SIMILARITY_MIN = 0.5;
 const COLUMNS_MAX = 1000;
 const LISTED_MAX = 100;
 const COMPARED_CHARS_MAX = 64;
+/** `catalog.schema.table.column` */
+const NAME_PARTS_MAX = 4;
 
 /** Null: `message`, of DuckDB with its names decoded, is about something else. `tables`: all that the statement reads, if it exists.
  *  `written`: the name in the place of the message; none: it is not known. */
@@ -40,7 +42,8 @@ export function unknownColumn(message: string, tables: readonly NamedColumns[], 
 function unknownTable(message: string, tables: readonly NamedColumns[], written: readonly string[]): string | null {
   const table = WITHOUT_TABLE.exec(message)?.[1];
   if (table === undefined) return null;
-  const named = written.length > 1 && written[0] === table ? `named ${written.map(quoted).join(".")}` : `of a table named ${quoted(table)}`;
+  const isKnown = written.length > 1 && written.length <= NAME_PARTS_MAX && written[0] === table;
+  const named = isKnown ? `named ${written.map(quoted).join(".")}` : `of a table named ${quoted(table)}`;
   return `Schema error: No field ${named}.${listed(tables)}`;
 }
 
