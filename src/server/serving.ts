@@ -3,7 +3,9 @@
 import { authorized } from "../api/flight/access.ts";
 import type { FlightThread } from "../api/flight/flight-thread.ts";
 import { startFlight } from "../api/flight/start-flight.ts";
+import type { AppServices } from "../api/services.ts";
 import { queryOutcome } from "../api/shared/errors.ts";
+import { nameListAnswer } from "../api/v3/tsdbql-names.ts";
 import { Admission } from "../ingest/admission.ts";
 import { BodyMemory } from "../ingest/body-memory.ts";
 import { MonotonicClock } from "../ingest/clock.ts";
@@ -103,7 +105,7 @@ export class Serving implements RequestServices {
     this.backgroundJobs = backgroundJobs;
     this.admin = admin;
     if (!listening.foundation.config.readOnly) backgroundJobs.startTimers();
-    this.flight = flightOf(listening);
+    this.flight = flightOf(listening, () => admin.databases);
     this.flight.catch(() => {}); // `flightUrl` reports it
   }
 
@@ -150,7 +152,7 @@ export class Serving implements RequestServices {
   }
 }
 
-async function flightOf({ foundation, http, queries }: Listening): Promise<FlightThread | null> {
+async function flightOf({ foundation, http, queries }: Listening, databaseList: AppServices["databaseList"]): Promise<FlightThread | null> {
   const { config, logs, metrics, tls, auth } = foundation;
   const { flightBind: bind, flightIsOptional: isOptional } = config;
   if (bind === null) return null;
@@ -158,6 +160,9 @@ async function flightOf({ foundation, http, queries }: Listening): Promise<Fligh
     auth.checkReader(token, database);
     if (database !== null) queries.snapshots.checkDatabase(database);
   };
+  // the token is checked for one database
+  const query = async (request: QueryRequest, token: string | null) =>
+    (await nameListAnswer({ databaseList }, auth.reader(token), request)) ?? queries.client.query(auth.narrowed(request));
   const thread = await startFlight(
     {
       ...{ bind, isOptional, tls, http },
@@ -165,8 +170,7 @@ async function flightOf({ foundation, http, queries }: Listening): Promise<Fligh
       queryStarted: () => metrics.queryStarted(),
       queryEnded: ({ error, ...cost }) => metrics.queryEnded(queryOutcome(error), cost),
     },
-    // the token is checked for one database
-    authorized({ check }, { query: (request) => queries.client.query(auth.narrowed(request)) }),
+    authorized({ check }, { query }),
   );
   return thread ?? null;
 }
