@@ -2,7 +2,7 @@
 // parts, parsing and preparing, are shown beside ours.
 
 import { Kernel } from "../src/kernel/memory/kernel.ts";
-import type { ScanTable } from "../src/model/query/scan.ts";
+import type { ScanTable } from "../src/model/query/scan-table.ts";
 import { type ColumnDef, ColumnType } from "../src/model/rows/column.ts";
 import { SqlEngine } from "../src/sql/execute/engine.ts";
 import { StatementScans } from "../src/sql/execute/statement-scans.ts";

@@ -3,7 +3,7 @@
 import type duckdbTypes from "@duckdb/node-bindings";
 import { TsdbError } from "../model/errors.ts";
 import { loopWatch } from "../model/loop-watch.ts";
-import type { ScanChunk } from "../model/query/scan.ts";
+import type { ScanChunk } from "../model/query/scan-table.ts";
 import { ColumnType, VALUE_BYTES } from "../model/rows/column.ts";
 import { DuckType, duckdb } from "./binding.ts";
 import type { Connection } from "./connection.ts";

@@ -1,6 +1,6 @@
 // What caches look like from outside: their columns, and what the cache worker of their state is asked for.
 import type { CacheDef } from "./caches.ts";
-import type { ScanTable } from "./query/scan.ts";
+import type { ScanTable } from "./query/scan-table.ts";
 import { type ColumnDef, ColumnType, type TableDef, TIME_COLUMN } from "./rows/column.ts";
 
 /** When rows arrived. Milliseconds since 1970. */

@@ -16,8 +16,9 @@ import {
   aggregateColumns,
   aggregateType,
 } from "../model/query/aggregate.ts";
-import { ALL_TIME, type ScanCursor, type ScanRequest } from "../model/query/scan.ts";
+import { ALL_TIME, type ScanRequest } from "../model/query/scan.ts";
 import type { ScanRecord } from "../model/query/scan-record.ts";
+import type { ScanCursor } from "../model/query/scan-table.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/rows/column.ts";
 import type { Tombstone } from "../model/rows/tombstone.ts";
 import { BlockCache } from "../storage/block-cache/block-cache.ts";

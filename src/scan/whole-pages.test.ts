@@ -5,7 +5,8 @@ import { readChunk, type TestRow, type TestValue } from "../../test/support/rows
 import { TestSnapshot } from "../../test/support/table-snapshot.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
 import { type AggregateRequest, aggregateColumns } from "../model/query/aggregate.ts";
-import { ALL_TIME, type ScanCursor } from "../model/query/scan.ts";
+import { ALL_TIME } from "../model/query/scan.ts";
+import type { ScanCursor } from "../model/query/scan-table.ts";
 import type { ColumnDef } from "../model/rows/column.ts";
 import { BlockCache } from "../storage/block-cache/block-cache.ts";
 import { TableScan } from "./table-scan.ts";

@@ -1,7 +1,8 @@
 // A table of plain rows in the kernel's memory, scanned like a table of a snapshot, and answers of the SQL engine as plain values.
 import type { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { LIMITS } from "../../src/model/limits.ts";
-import type { ScanColumn, ScanCursor, ScanRequest, ScanTable, TimeRange } from "../../src/model/query/scan.ts";
+import type { ScanRequest, TimeRange } from "../../src/model/query/scan.ts";
+import type { ScanColumn, ScanCursor, ScanTable } from "../../src/model/query/scan-table.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../src/model/rows/column.ts";
 import { Arena, type TestValue, writeColumn } from "./rows.ts";
 

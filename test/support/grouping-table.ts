@@ -1,7 +1,8 @@
 // A fake table that makes groups too, by the letter of model/query/aggregate.ts and as slowly as it pleases.
 import type { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { type Aggregate, type AggregateRequest, aggregateColumns } from "../../src/model/query/aggregate.ts";
-import type { FieldPredicate, ScanCursor, ScanRequest, TimeRange } from "../../src/model/query/scan.ts";
+import type { FieldPredicate, ScanRequest, TimeRange } from "../../src/model/query/scan.ts";
+import type { ScanCursor } from "../../src/model/query/scan-table.ts";
 import { ColumnType } from "../../src/model/rows/column.ts";
 import { type FakeRow, FakeTable } from "./fake-table.ts";
 import { Arena, type TestValue, writeColumn } from "./rows.ts";

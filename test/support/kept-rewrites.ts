@@ -3,7 +3,7 @@
 import { expect } from "bun:test";
 import { TsdbError } from "../../src/model/errors.ts";
 import type { QueryParams } from "../../src/model/query/query.ts";
-import type { ScanTable } from "../../src/model/query/scan.ts";
+import type { ScanTable } from "../../src/model/query/scan-table.ts";
 import type { SqlEngine } from "../../src/sql/execute/engine.ts";
 import { tokenize } from "../../src/sql/parse/tokens.ts";
 import { Rewrite, type RewriteOptions } from "../../src/sql/plan/kept-rewrite.ts";

@@ -5,7 +5,7 @@ import { nextDictionaryId } from "../../src/kernel/memory/dictionary-id.ts";
 import type { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { bitmapBytes } from "../../src/kernel/scan/rows.ts";
 import type { SeriesDictionary } from "../../src/kernel/series/series-dictionary.ts";
-import type { ScanChunk } from "../../src/model/query/scan.ts";
+import type { ScanChunk } from "../../src/model/query/scan-table.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../src/model/rows/column.ts";
 import type { ColumnRun, DictionaryView, Run, TagColumnView } from "../../src/model/rows/run.ts";
 import type { BufferBatch } from "../../src/storage/buffer/table-buffer.ts";

@@ -7,7 +7,8 @@ import { columnsToMerge, openRunCursor } from "../../src/kernel/scan/scan.ts";
 import { planSlices } from "../../src/kernel/scan/slices.ts";
 import { SeriesFilter } from "../../src/kernel/series/series-filter.ts";
 import { assert } from "../../src/model/assert.ts";
-import type { ScanChunk, ScanCursor, ScanRequest, TagPredicate, TimeRange } from "../../src/model/query/scan.ts";
+import type { ScanRequest, TagPredicate, TimeRange } from "../../src/model/query/scan.ts";
+import type { ScanChunk, ScanCursor } from "../../src/model/query/scan-table.ts";
 import type { Run } from "../../src/model/rows/run.ts";
 
 const EMPTY: ScanCursor = { next: () => null, close: () => {} };

@@ -1,5 +1,5 @@
 // A table's scan with one of its optimisations left out: a statement over it must have the same answer.
-import type { ScanTable } from "../../src/model/query/scan.ts";
+import type { ScanTable } from "../../src/model/query/scan-table.ts";
 
 export type ScanView = (scan: ScanTable) => ScanTable;
 

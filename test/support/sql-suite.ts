@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { describeError } from "../../src/model/errors.ts";
 import type { QueryParams } from "../../src/model/query/query.ts";
-import type { ScanTable } from "../../src/model/query/scan.ts";
+import type { ScanTable } from "../../src/model/query/scan-table.ts";
 import { ColumnType } from "../../src/model/rows/column.ts";
 import { SqlEngine } from "../../src/sql/execute/engine.ts";
 import { FakeTable } from "./fake-table.ts";

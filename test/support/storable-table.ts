@@ -1,6 +1,6 @@
 // A table of plain rows as line protocol, so that the same rows can be stored and be in every state (row-states.ts).
 
-import type { ScanTable } from "../../src/model/query/scan.ts";
+import type { ScanTable } from "../../src/model/query/scan-table.ts";
 import { type ColumnDef, ColumnType } from "../../src/model/rows/column.ts";
 import type { FakeRow, FakeTable } from "./fake-table.ts";
 import type { TestValue } from "./rows.ts";

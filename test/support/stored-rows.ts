@@ -4,7 +4,7 @@ import type { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { TsdbError } from "../../src/model/errors.ts";
 import type { QueryParams } from "../../src/model/query/query.ts";
 import type { ResultSchema } from "../../src/model/query/result-batch.ts";
-import type { ScanTable } from "../../src/model/query/scan.ts";
+import type { ScanTable } from "../../src/model/query/scan-table.ts";
 import type { ColumnDef } from "../../src/model/rows/column.ts";
 import type { DeleteRequest } from "../../src/model/rows/deletion.ts";
 import type { SnapshotNeed } from "../../src/scan/snapshot.ts";

@@ -15,7 +15,8 @@ import {
   aggregateColumns,
   aggregateType,
 } from "../../model/query/aggregate.ts";
-import { ALL_TIME, type ScanCursor, type TimeRange } from "../../model/query/scan.ts";
+import { ALL_TIME, type TimeRange } from "../../model/query/scan.ts";
+import type { ScanCursor } from "../../model/query/scan-table.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";
 import type { Run } from "../../model/rows/run.ts";
 import type { Tombstone } from "../../model/rows/tombstone.ts";

@@ -4,7 +4,8 @@
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { type AggregateRequest, aggregateColumns } from "../../model/query/aggregate.ts";
-import type { ScanCursor, TimeRange } from "../../model/query/scan.ts";
+import type { TimeRange } from "../../model/query/scan.ts";
+import type { ScanCursor } from "../../model/query/scan-table.ts";
 import { ColumnType } from "../../model/rows/column.ts";
 import { type PartialRun, type Run, wholeRun } from "../../model/rows/run.ts";
 import { Blocks } from "../memory/blocks.ts";

@@ -3,7 +3,7 @@
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { type Aggregate, type AggregateRequest, aggregateType } from "../../model/query/aggregate.ts";
-import type { ScanChunk, ScanColumn, ScanCursor } from "../../model/query/scan.ts";
+import type { ScanChunk, ScanColumn, ScanCursor } from "../../model/query/scan-table.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 import { Blocks } from "../memory/blocks.ts";
 import type { Kernel } from "../memory/kernel.ts";

@@ -2,7 +2,8 @@
 // the run; otherwise the wanted rows are selected and gathered into scratch.
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
-import type { ScanChunk, ScanColumn, ScanCursor, ScanRequest, ScanSeries } from "../../model/query/scan.ts";
+import type { ScanRequest } from "../../model/query/scan.ts";
+import type { ScanChunk, ScanColumn, ScanCursor, ScanSeries } from "../../model/query/scan-table.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 import type { ColumnRun, PartialRun, Run, TagColumnView } from "../../model/rows/run.ts";
 import { Blocks } from "../memory/blocks.ts";

@@ -1,7 +1,7 @@
 // One batch of a query's answer, in Arrow's buffer layouts: leaves duckdb/, enters arrow/, becomes the answer's bytes.
 // All buffers are borrowed: valid until the next batch is asked for.
 import { LIMITS } from "../limits.ts";
-import type { ScanColumn } from "./scan.ts";
+import type { ScanColumn } from "./scan-table.ts";
 
 export type TimeUnit = "s" | "ms" | "us" | "ns";
 

@@ -3,7 +3,7 @@
 import type { ChunkCursor } from "../../duckdb/table-function.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { LIMITS } from "../../model/limits.ts";
-import type { ScanChunk, ScanColumn } from "../../model/query/scan.ts";
+import type { ScanChunk, ScanColumn } from "../../model/query/scan-table.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 
 /** Bitmaps can be cut at whole bytes only. */

@@ -2,7 +2,7 @@
 import { readStrings } from "../../duckdb/string-reader.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import type { ResultColumn, ResultType, ResultValues } from "../../model/query/result-batch.ts";
-import type { ScanColumn } from "../../model/query/scan.ts";
+import type { ScanColumn } from "../../model/query/scan-table.ts";
 import { ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 
 const INT64: ResultType = { kind: "int", bits: 64, signed: true };

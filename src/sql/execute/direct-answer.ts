@@ -4,7 +4,7 @@ import type { ChunkCursor, ScanSource } from "../../duckdb/table-function.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { type ResultBatch, type ResultColumn, type ResultField, type ResultType, rowsOfBatch } from "../../model/query/result-batch.ts";
-import type { ScanChunk } from "../../model/query/scan.ts";
+import type { ScanChunk } from "../../model/query/scan-table.ts";
 import { ColumnType } from "../../model/rows/column.ts";
 import { takeRows } from "../../model/rows/take-rows.ts";
 import type { Steps } from "../../model/steps.ts";

@@ -9,7 +9,7 @@ import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryParams } from "../../model/query/query.ts";
 import type { ResultBatch, ResultSchema } from "../../model/query/result-batch.ts";
-import type { ScanTable } from "../../model/query/scan.ts";
+import type { ScanTable } from "../../model/query/scan-table.ts";
 import type { SystemRow } from "../../model/system-table.ts";
 import { MACROS } from "../functions/macros.ts";
 import { NATIVE_FUNCTIONS } from "../functions/native-functions.ts";

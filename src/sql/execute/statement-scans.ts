@@ -1,7 +1,7 @@
 // What one running statement reads: its tables as its rewrite planned them, under handles that DuckDB's scan function knows.
 import { type ScanRegistry, shapeOfScan } from "../../duckdb/table-function.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
-import type { ScanTable } from "../../model/query/scan.ts";
+import type { ScanTable } from "../../model/query/scan-table.ts";
 import type { PlannedScan, StatementTables } from "../plan/planned-scan.ts";
 import { RowTable } from "../tables/row-table.ts";
 import { type OwnData, ownColumns, virtualTable } from "../tables/virtual-tables.ts";

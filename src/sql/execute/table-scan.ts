@@ -1,7 +1,8 @@
 // A table of the snapshot as DuckDB's table function sees it: columns by name, cursors opened with what the WHERE clause said.
 import type { ChunkCursor, ScanSource } from "../../duckdb/table-function.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
-import type { FieldPredicate, ScanRequest, ScanTable, TimeRange } from "../../model/query/scan.ts";
+import type { FieldPredicate, ScanRequest, TimeRange } from "../../model/query/scan.ts";
+import type { ScanTable } from "../../model/query/scan-table.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
 import type { PlannedScan } from "../plan/planned-scan.ts";
 import { shownName } from "../tables/cache-tables.ts";

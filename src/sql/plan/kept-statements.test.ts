@@ -7,7 +7,7 @@ import { type Connection, Statement } from "../../duckdb/connection.ts";
 import { Database } from "../../duckdb/database.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryParams } from "../../model/query/query.ts";
-import type { ScanTable } from "../../model/query/scan.ts";
+import type { ScanTable } from "../../model/query/scan-table.ts";
 import { ColumnType } from "../../model/rows/column.ts";
 
 const { time, tag, integer, float, string } = ColumnType;

@@ -1,7 +1,8 @@
 // The tables of a rewrite: what it may know of them, and the scans that it asks for. Nothing is read: a rewrite outlives the snapshot
 // it was made for, so the scans of a statement are opened by what is planned here (statement-scans.ts).
 
-import { ALL_TIME, type FieldPredicate, type ScanTable, type TimeRange } from "../../model/query/scan.ts";
+import { ALL_TIME, type FieldPredicate, type TimeRange } from "../../model/query/scan.ts";
+import type { ScanTable } from "../../model/query/scan-table.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
 import type { GroupSource, ScanUse } from "../bind/kind.ts";
 import { aggregateDefs } from "../execute/aggregate-scan.ts";

@@ -5,7 +5,7 @@ import { readRows, type SqlValue } from "../../../test/support/sql-rows.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 import type { CacheReference } from "../../model/caches.ts";
 import type { QueryParams } from "../../model/query/query.ts";
-import type { ScanTable } from "../../model/query/scan.ts";
+import type { ScanTable } from "../../model/query/scan-table.ts";
 import { ColumnType } from "../../model/rows/column.ts";
 import { SqlEngine } from "../execute/engine.ts";
 import { cacheKey } from "./cache-tables.ts";

@@ -2,7 +2,8 @@
 import { Blocks } from "../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { LIMITS } from "../../model/limits.ts";
-import type { ScanChunk, ScanColumn, ScanCursor, ScanRequest, ScanTable } from "../../model/query/scan.ts";
+import type { ScanRequest } from "../../model/query/scan.ts";
+import type { ScanChunk, ScanColumn, ScanCursor, ScanTable } from "../../model/query/scan-table.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 import type { SystemColumn, SystemRow, SystemType, SystemValue } from "../../model/system-table.ts";
 import type { VirtualTable } from "./virtual-tables.ts";

@@ -1,6 +1,7 @@
 // What a statement of the v1-style language is run with: the request's database and clock, the snapshots and scans it may ask for.
 import type { Kernel } from "../../kernel/memory/kernel.ts";
-import type { ScanTable, TimeRange } from "../../model/query/scan.ts";
+import type { TimeRange } from "../../model/query/scan.ts";
+import type { ScanTable } from "../../model/query/scan-table.ts";
 import type { PolicyRules } from "../../model/retention-policies.ts";
 import type { DatabaseSnapshot, SnapshotNeed, TableSnapshot } from "../../scan/snapshot.ts";
 import type { SeriesSet } from "../../scan/visible-series.ts";

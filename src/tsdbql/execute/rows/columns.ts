@@ -2,7 +2,7 @@
 import { readStrings } from "../../../duckdb/string-reader.ts";
 import type { Kernel } from "../../../kernel/memory/kernel.ts";
 import type { ResultColumn, ResultType } from "../../../model/query/result-batch.ts";
-import type { ScanColumn } from "../../../model/query/scan.ts";
+import type { ScanColumn } from "../../../model/query/scan-table.ts";
 import { ColumnType } from "../../../model/rows/column.ts";
 import { inSteps, isPause, type Steps } from "../../../model/steps.ts";
 import { takeIntegers } from "../../functions/int64.ts";

@@ -4,7 +4,7 @@
 import { CacheMemory } from "../../../kernel/cache/memory.ts";
 import type { Kernel } from "../../../kernel/memory/kernel.ts";
 import { SeriesMaps } from "../../../kernel/series/series-maps.ts";
-import type { ScanSeries } from "../../../model/query/scan.ts";
+import type { ScanSeries } from "../../../model/query/scan-table.ts";
 import { RECLAIM_AT_ONCE } from "../../../model/reclaimer.ts";
 import type { ColumnDef } from "../../../model/rows/column.ts";
 import { inSteps, type Steps, sortInSteps } from "../../../model/steps.ts";

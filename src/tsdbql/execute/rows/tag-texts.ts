@@ -3,7 +3,7 @@
 import { Blocks } from "../../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../../kernel/memory/kernel.ts";
 import type { ResultColumn } from "../../../model/query/result-batch.ts";
-import type { ScanColumn } from "../../../model/query/scan.ts";
+import type { ScanColumn } from "../../../model/query/scan-table.ts";
 import type { TagCells } from "./columns.ts";
 
 const VIEW_WORDS = 4;
