@@ -157,7 +157,7 @@ function stopwatch(times: Times): (part: string) => void {
   };
 }
 
-const PARTS = ["tokens", "parse", "check", "rewrite", "guard", "print", "prepare"];
+const PARTS = ["tokens", "parse", "check", "rewrite", "limit", "print", "prepare"];
 /** What is DuckDB's. */
 const THEIRS: ReadonlySet<string> = new Set(["parse", "prepare"]);
 

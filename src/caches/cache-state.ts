@@ -1,4 +1,4 @@
-// What is kept of a cache, as its keeper sees both kinds of them.
+// The state of a cache of either kind, as the cache manager uses it.
 import type { CacheMemory } from "../kernel/cache/memory.ts";
 import type { NewestRowsOfRun } from "../kernel/cache/newest-slots.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";

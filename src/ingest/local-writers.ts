@@ -1,4 +1,4 @@
-// Writers of databases whose bodies are parsed on this thread: one a database.
+// The writers of all databases: each has a line parser that keeps what it learned of the names of its tables and columns.
 import { LineParser, type ParseOptions } from "../kernel/parse/line-parser.ts";
 import type { WriteRequest } from "../model/write.ts";
 import type { BodyBytes } from "./body-memory.ts";

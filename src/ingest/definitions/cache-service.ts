@@ -1,4 +1,4 @@
-// Caches as users make and delete them: what the catalog is told. What they hold is the cache worker's (query/caches/).
+// Caches as users make and delete them: what the catalog is told. What they hold is the cache worker's (caches/).
 
 import type { CacheName, CacheService, CreatedCache, NewCache, NewDistinctCache, NewLastCache } from "../../model/cache-service.ts";
 import { CACHE_DEFAULTS, type CacheDef, type CacheKind, defaultCacheName } from "../../model/caches.ts";

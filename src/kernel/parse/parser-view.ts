@@ -1,5 +1,4 @@
-// A line parser's memory as the host reads it: the columns of the last body, names, the records of series. Read by the thread that has the
-// parser at the moment, which need not be the one that parses.
+// The memory of a line parser as the host reads it: the columns of the last body, names, the records of series.
 import * as abi from "../../../assembly/abi.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { ColumnType } from "../../model/rows/column.ts";

@@ -115,7 +115,7 @@ const PLANS: [what: string, runs: Short[], alone: Alone[], merges: Merge[], rang
     null,
   ],
   [
-    "a marked run collides only where it is in doubt",
+    "a marked run collides only in its overlap ranges",
     [
       [0, 100, "us"],
       [50, 150, "m", [60, 60], [99, 120]],

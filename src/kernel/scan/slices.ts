@@ -33,9 +33,10 @@ export interface SlicePlan {
 /** A merge has a price of its own, and reads the pages of a block that spans all slices once for each. */
 const MERGES_MAX = 64;
 
-/** A run that is not unique is in doubt at some times, or at all of its own. Runs collide at a time at which two overlap of which one is in
- *  doubt, or at which one is in doubt that is not sorted and so may have duplicates within itself. Equal series and times are thus in one
- *  merge slice, whatever runs they come from. Where more than `mergesMax` slices would result, those with the shortest gaps between them
+/** A run that is not unique has overlap ranges; without a list, its whole range is one. Runs collide at a time that two of them cover when
+ *  one has an overlap range there, or in an overlap range of an unsorted run, which may have duplicates within itself. Rows of equal series
+ *  and time are thus in one merge slice, whatever runs they come from. Where more than `mergesMax` slices would result, slices with the
+ *  shortest gaps between them
  *  are joined. */
 export function planSlices(runs: readonly RunSummary[], range: TimeRange, mergesMax = MERGES_MAX): SlicePlan {
   const clipped = runs.map(({ minTimeNs, maxTimeNs }) => intersection({ minNs: minTimeNs, maxNs: maxTimeNs }, range));
@@ -49,7 +50,7 @@ export function planSlices(runs: readonly RunSummary[], range: TimeRange, merges
 }
 
 /** What a run is, at the times of which an event is the beginning or the end. */
-type Kind = "run" | "doubt" | "unsorted doubt";
+type Kind = "run" | "overlap" | "unsorted overlap";
 
 /** Begins (+1), or has ended the nanosecond before (-1). */
 interface Event {
@@ -65,9 +66,9 @@ function eventsOf(run: RunSummary, clipped: TimeRange): Event[] {
   ];
   const events = between(clipped, "run");
   if (run.unique) return events;
-  const kind = run.sorted ? "doubt" : "unsorted doubt";
-  for (const doubt of run.overlaps ?? [clipped]) {
-    const range = intersection(doubt, clipped);
+  const kind = run.sorted ? "overlap" : "unsorted overlap";
+  for (const overlap of run.overlaps ?? [clipped]) {
+    const range = intersection(overlap, clipped);
     if (range !== null) events.push(...between(range, kind));
   }
   return events;
@@ -79,13 +80,13 @@ function collisions(runs: readonly RunSummary[], clipped: readonly (TimeRange | 
   const events = clipped.flatMap((part, i) => (part === null ? [] : eventsOf(runs[i]!, part)));
   events.sort((a, b) => (a.atNs < b.atNs ? -1 : a.atNs > b.atNs ? 1 : 0));
   const found: TimeRange[] = [];
-  const active = { run: 0, doubt: 0, "unsorted doubt": 0 };
+  const active = { run: 0, overlap: 0, "unsorted overlap": 0 };
   let beginNs: bigint | null = null;
   for (const [i, { atNs, step, kind }] of events.entries()) {
     active[kind] += step;
     // what begins and ends at one time is judged together
     if (events[i + 1]?.atNs === atNs) continue;
-    const collide = active["unsorted doubt"] > 0 || (active.doubt > 0 && active.run > 1);
+    const collide = active["unsorted overlap"] > 0 || (active.overlap > 0 && active.run > 1);
     if (collide) beginNs ??= atNs;
     else if (beginNs !== null) {
       found.push({ minNs: beginNs, maxNs: atNs - 1n });

@@ -1,4 +1,4 @@
-// What is known of rows of several parts, beside the times of which each part is in doubt.
+// Facts of rows of several parts: unique, or the times at which a part may have two rows of one series and time.
 import { expect, test } from "bun:test";
 import { joinOverlaps, type Overlaps } from "./overlap-ranges.ts";
 

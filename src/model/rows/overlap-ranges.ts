@@ -7,12 +7,12 @@ import { intersection, joinNearest, union } from "./time-ranges.ts";
 export type Overlaps = Pick<RowFacts, "unique" | "overlaps">;
 
 /** Ranges of times that are told apart: more make plans of scans long. */
-const DOUBTS_MAX = 8;
+const RANGES_MAX = 8;
 
 /** What holds of those rows of all `parts` that lie within a range. */
 export function joinOverlaps(parts: readonly Overlaps[], within: TimeRange): { unique: boolean; overlaps?: readonly TimeRange[] } {
   const ranges = parts.flatMap(({ unique, overlaps = [within] }) =>
-    unique ? [] : overlaps.flatMap((doubt) => intersection(doubt, within) ?? []),
+    unique ? [] : overlaps.flatMap((overlap) => intersection(overlap, within) ?? []),
   );
-  return ranges.length === 0 ? { unique: true } : { unique: false, overlaps: joinNearest(union(ranges), DOUBTS_MAX) };
+  return ranges.length === 0 ? { unique: true } : { unique: false, overlaps: joinNearest(union(ranges), RANGES_MAX) };
 }

@@ -1,4 +1,4 @@
-// Names at a place of a statement, with how many bytes a chunk of each has at most, for the guard.
+// Names at a place of a statement, with how many bytes a chunk of each has at most, for the cost limits.
 import { LIMITS } from "../../model/limits.ts";
 
 /** Of a column of texts. */

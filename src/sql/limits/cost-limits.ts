@@ -58,9 +58,9 @@ const FUNCTION_BYTES_MIN = 64;
 
 /** Changes `query` in place. Gives how many bytes its functions may make at a time. @throws TsdbError bad_query for what stays too much */
 export function limitCosts(query: QueryNode, options: CostLimitOptions): number {
-  const guard = new CostLimits(options);
-  guard.query(query, { rows: LIMITS.vectorRows, columns: NO_COLUMNS, ctes: CteScope.inside(null), depth: 0 });
-  return guard.bytes;
+  const limits = new CostLimits(options);
+  limits.query(query, { rows: LIMITS.vectorRows, columns: NO_COLUMNS, ctes: CteScope.inside(null), depth: 0 });
+  return limits.bytes;
 }
 
 /** What names stand for at a node. */

@@ -28,7 +28,7 @@ export interface RewriteOptions {
   /** The statement is described, not run: parameters without a value stay open. */
   readonly open?: OpenParameters;
   /** Told when a part of it is done. */
-  readonly onPart?: (part: "rewrite" | "guard" | "print") => void;
+  readonly onPart?: (part: "rewrite" | "limit" | "print") => void;
 }
 
 const NO_PARENT_CTES: CteMap = CteScope.inside(null);
@@ -83,7 +83,7 @@ export class Rewrite {
     const isGuarded = functionBytesMax !== null;
     const columnsOf = (place: number) => planned.scans[place]?.columns ?? null;
     const functionBytes = isGuarded ? limitCosts(query, { bytesMax: functionBytesMax, trace, columnsOf }) : 0;
-    onPart?.("guard");
+    onPart?.("limit");
     yield;
     const direct = trace.value(() => (tables.isPlain ? null : directScan(query, planned.scans)));
     const writer = new SqlWriter(printQuery);

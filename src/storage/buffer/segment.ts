@@ -184,7 +184,7 @@ export class Segment {
     if (this.rowCount === 0) this.seqMin = sequence;
     this.seqMax = sequence;
     this.ascending &&= batch.ascending === true;
-    // a batch may lie in two segments: only doubts of the rows that came into this one count here
+    // a batch may lie in two segments: only overlaps of the rows that came into this one count here
     if (!batch.unique) this.addOverlaps(joinOverlaps([batch], { minNs, maxNs }));
     this.rowCount += count;
   }

@@ -275,7 +275,7 @@ describe("manifest", () => {
     check(await open(store), HISTORY.length);
   });
 
-  test("blocks that are in doubt at some times, as they were first written", async () => {
+  test("blocks with overlap ranges, as they were first written", async () => {
     const golden = `${import.meta.dir}/../../../test/golden/format-v1/manifest-entry-doubts.json`;
     const overlaps = [
       { minNs: -(2n ** 63n), maxNs: -1n },

@@ -290,7 +290,7 @@ test("a table that could not be fed is fed again, later each time, with the arri
   feeds.stop();
 });
 
-test("another keeper is told of all caches and fills them; what the lost one had pinned is let go", async () => {
+test("another cache worker is told of all caches and fills them; what the lost one had pinned is let go", async () => {
   const world = new World();
   world.caches = [last(1, 7)];
   const feeds = world.start();

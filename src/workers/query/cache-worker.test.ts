@@ -13,7 +13,7 @@ import { CacheFeeds } from "../caches/cache-feeds.ts";
 import { QueryClient } from "./query-client.ts";
 
 const fillsFromHistory = { last: true, distinct: true };
-const tempDir = mkdtempSync(join(tmpdir(), "tsdb-keeper-"));
+const tempDir = mkdtempSync(join(tmpdir(), "tsdb-cache-worker-"));
 const failures: string[] = [];
 let path: WritePath;
 let client: QueryClient;
@@ -73,13 +73,13 @@ function crash(): void {
 
 const CACHE = "SELECT host, v FROM last_cache('cpu', 'l')";
 
-test("statements that read a cache go to its keeper, also while it is busy and others are not", async () => {
+test("statements that read a cache go to the cache worker, also while it is busy and others are not", async () => {
   const asked = Array.from({ length: 40 }, (_, i) => ask(i % 4 === 0 ? "SELECT max(v) AS v FROM cpu" : CACHE));
   const answers = await Promise.all(asked);
   expect(new Set(answers)).toEqual(new Set(['[{"v":2}]', '[{"host":"a","v":1},{"host":"b","v":2}]']));
 });
 
-test("when the keeper is lost the next statements are answered by another one from caches that are filled again", async () => {
+test("when the cache worker is lost the next statements are answered by another one from caches that are filled again", async () => {
   for (let round = 0; round < 3; round++) {
     await path.write(`cpu,host=a v=${10 + round}i ${10 + round}`);
     crash();

@@ -288,7 +288,7 @@ test("a worker in the place of one that holds calls of DuckDB has what these lea
   expect(world.workers.map(({ options }) => options.nativeCallsMax)).toEqual([32, 12, LIMITS.nativeCallsMin]);
 });
 
-test("a feed's table is held until its keeper has ended, and the feed fails at once", async () => {
+test("a feed's table is held until its cache worker has ended, and the feed fails at once", async () => {
   const world = new World(1);
   let held = 1;
   const table = { table: { id: 1 }, runs: [], blocks: [], tombstones: [], retentionMinNs: 0n } as never;

@@ -47,7 +47,7 @@ export interface QueryWorkersOptions {
 }
 
 /** Place of the worker that keeps the state of caches. */
-export const KEEPER = 0;
+export const CACHE_WORKER = 0;
 /** However long a statement may take: no work keeps a thread from its event loop for so long but a fault. */
 const SILENT_MS_MAX = 30_000;
 
@@ -86,7 +86,7 @@ export class QueryWorkers {
 
   /** The one that keeps caches. @throws TsdbError unavailable */
   get cacheWorker(): QuerySlot {
-    const slot = this.slots[KEEPER];
+    const slot = this.slots[CACHE_WORKER];
     if (slot === null || slot === undefined) throw noWorker();
     return slot;
   }
@@ -153,7 +153,7 @@ export class QueryWorkers {
       words: words.buffer,
       tempDir: join(workerOptions.tempDir, `engine-${this.spawnCount++}`),
       nativeCallsMax: Math.max(LIMITS.nativeCallsMin, workerOptions.nativeCallsMax - held),
-      ...(place === KEEPER ? { keeps: cacheWorker } : {}),
+      ...(place === CACHE_WORKER ? { keeps: cacheWorker } : {}),
     };
     return new QuerySlot(place, spawned, options, words, nowMs, {
       onStartFailure: (_, error) => {
@@ -187,7 +187,7 @@ export class QueryWorkers {
     for (const [place, slot] of this.slots.entries()) {
       if (slot !== null || this.isClosed || this.startFailed !== undefined || this.stuck.size > LIMITS.stuckWorkersMax) continue;
       this.slots[place] = this.start(place);
-      if (place === KEEPER) this.options.onCacheWorkerReplaced();
+      if (place === CACHE_WORKER) this.options.onCacheWorkerReplaced();
     }
   }
 
