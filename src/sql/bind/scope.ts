@@ -135,3 +135,9 @@ function columnOf({ columns }: Relation, name: string): OutputColumn | undefined
   }
   return index.get(name);
 }
+
+/** Columns under the names of an alias list; the first ones only, when it is shorter. */
+export function renameColumns(columns: readonly OutputColumn[] | null, names: readonly string[]): readonly OutputColumn[] | null {
+  if (columns === null || names.length === 0) return columns;
+  return columns.map((column, i) => (names[i] === undefined ? column : { ...column, name: names[i] }));
+}

@@ -1,7 +1,6 @@
 // A statement rewritten: the scans it needs and its text for DuckDB. It is for other statements of its shape too, as far as they do not
 // differ in what was looked at; of those only the steps of the rewrite are taken again (trace.ts).
-import { CteScope } from "../bind/cte-scope.ts";
-import type { CteMap, OutputColumn } from "../bind/scope.ts";
+import type { OutputColumn } from "../bind/scope.ts";
 import { bindNames } from "../column-name/bind-names.ts";
 import type { ItemNames } from "../column-name/select-items.ts";
 import { type DirectScan, directScan } from "../execute/direct-scan.ts";
@@ -11,7 +10,7 @@ import { literalKey } from "../parse/literals.ts";
 import { printQuery } from "../print/print.ts";
 import { SqlWriter } from "../print/sql-writer.ts";
 import type { OpenParameters } from "../rewrite/open-parameters.ts";
-import { type RewriteContext, rewriteQuery } from "../rewrite/rewriter.ts";
+import { rewriteStatement } from "../rewrite/rewriter.ts";
 import { TableReferences } from "../rewrite/table-references.ts";
 import { parameterType } from "../rewrite/values/parameter.ts";
 import type { SqlPlan } from "./plan.ts";
@@ -30,8 +29,6 @@ export interface RewriteOptions {
   /** Told when a part of it is done. */
   readonly onPart?: (part: "rewrite" | "limit" | "print") => void;
 }
-
-const NO_PARENT_CTES: CteMap = CteScope.inside(null);
 
 export class Rewrite {
   private constructor(
@@ -75,8 +72,8 @@ export class Rewrite {
     yield;
     const planned = new PlannedTables(trace, tables);
     bindNames(query, names, (schema, table) => planned.columnsOf(schema, table));
-    const context: RewriteContext = { tables: planned, trace, references: new TableReferences(query), open };
-    const { columns: outputs } = rewriteQuery(query, context, null, NO_PARENT_CTES);
+    const input = { tables: planned, trace, references: new TableReferences(query), open };
+    const { columns: outputs } = rewriteStatement(query, input);
     planned.close();
     onPart?.("rewrite");
     yield;

@@ -7,7 +7,7 @@ import type { ColumnDef } from "../../model/rows/column.ts";
 import type { GroupSource, ScanUse } from "../bind/kind.ts";
 import { aggregateDefs } from "../execute/aggregate-scan.ts";
 import { compareNames, encodeName } from "../parse/names.ts";
-import type { OwnScan, TableCatalog, TableDescription } from "../rewrite/rewriter.ts";
+import type { OwnScan, TableCatalog, TableDescription } from "../rewrite/context.ts";
 import { isCacheKey } from "../tables/cache-tables.ts";
 import { rowTableDefs } from "../tables/row-table.ts";
 import { ownColumns } from "../tables/virtual-tables.ts";

@@ -6,12 +6,12 @@ import { chosenType, withMarkOf } from "../bind/type-notes.ts";
 import { decodeNames } from "../parse/names.ts";
 import type { Expression, Star } from "../parse/tree.ts";
 import { unsupported } from "../parse/unsupported.ts";
+import type { RewriteContext } from "./context.ts";
 import { rewriteFunction, rewriteSelectorCall } from "./function.ts";
 import { makeList } from "./functions/array-function.ts";
 import { selectorPart } from "./functions/selector.ts";
 import { partOf } from "./functions/struct-function.ts";
 import { presenceHint, tagHint, truthHint } from "./pushdown/conditions.ts";
-import { type RewriteContext, rewriteQuery } from "./rewriter.ts";
 import { currentTime } from "./time/time-function.ts";
 import { typed } from "./typed.ts";
 import { rewriteCast } from "./values/cast.ts";
@@ -200,7 +200,7 @@ function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, conte
 }
 
 function rewriteSubquery(node: Extract<Expression, { class: "SUBQUERY" }>, context: RewriteContext, scope: Scope): Typed {
-  const { columns } = rewriteQuery(node.subquery.node, context, scope, scope.ctes);
+  const { columns } = context.query(node.subquery.node, scope, scope.ctes);
   const child = node.child === null ? null : rewriteSought(node.child, context, scope);
   const column = columns?.[0];
   if (node.subquery_type !== "SCALAR") return typed({ ...node, child }, "boolean");

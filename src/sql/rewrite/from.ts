@@ -2,7 +2,7 @@
 import { SCAN_FUNCTION } from "../../duckdb/table-function.ts";
 import { clockOf, type Hint, kindOfColumn, type ScanUse } from "../bind/kind.ts";
 import type { CteMap, Narrowable, OutputColumn, Relation } from "../bind/scope.ts";
-import { Scope } from "../bind/scope.ts";
+import { renameColumns, Scope } from "../bind/scope.ts";
 import { type TableName, tableNameOf, unknownTable } from "../parse/check.ts";
 import { encodeName } from "../parse/names.ts";
 import type { BaseTable, Expression, ExpressionListRef, Join, SelectNode, Star, TableFunctionRef, TableRef } from "../parse/tree.ts";
@@ -10,10 +10,10 @@ import { call, castTo } from "../parse/tree.ts";
 import { HandleValue } from "../plan/trace.ts";
 import { unknownCache } from "../tables/cache-tables.ts";
 import { outputsOf, selectListOf } from "../tables/virtual-tables.ts";
+import type { RewriteContext } from "./context.ts";
 import { rewriteExpression } from "./expression.ts";
 import { lateCondition } from "./pushdown/late-condition.ts";
 import { applyJoinHints, narrowableAfter } from "./pushdown/narrow.ts";
-import { type RewriteContext, renameColumns, rewriteQuery } from "./rewriter.ts";
 import { wideConstant } from "./values/constant.ts";
 
 export interface From {
@@ -31,7 +31,7 @@ export function rewriteFrom(ref: TableRef, context: RewriteContext, outer: Scope
     case "BASE_TABLE":
       return rewriteBaseTable(ref, context, ctes);
     case "SUBQUERY": {
-      const { columns, narrowable } = rewriteQuery(ref.subquery.node, context, outer, ctes);
+      const { columns, narrowable } = context.query(ref.subquery.node, outer, ctes);
       return {
         ref,
         relations: [{ alias: ref.alias, columns: renameColumns(columns, ref.column_name_alias) }],

@@ -8,7 +8,7 @@ import { isDictionary, isNullConstant, itemType, narrowType, sameType, withMarkO
 import { negateInterval } from "../parse/interval.ts";
 import type { FunctionCall } from "../parse/tree.ts";
 import { call, castTo } from "../parse/tree.ts";
-import { rewriteExpression } from "./expression.ts";
+import type { RewriteContext } from "./context.ts";
 import { isAggregateCall } from "./functions/aggregate-call.ts";
 import { AGGREGATE_RULES } from "./functions/aggregate-function.ts";
 import { ARRAY_RULES } from "./functions/array-function.ts";
@@ -20,7 +20,7 @@ import { rewriteSelectorPart } from "./functions/selector.ts";
 import { STRING_RULES } from "./functions/string-function.ts";
 import { STRUCT_RULES } from "./functions/struct-function.ts";
 import { TYPE_RULES } from "./functions/type-function.ts";
-import { type RewriteContext, rewriteOrders } from "./rewriter.ts";
+import { rewriteOrders } from "./orders.ts";
 import { nullOf, type RuleInput, type Rules, wide } from "./rule.ts";
 import { TIME_RULES } from "./time/time-function.ts";
 import { intervalConstant } from "./time/time-value.ts";
@@ -51,7 +51,7 @@ const EXTREMES: ReadonlySet<string> = new Set(["max", "min"]);
 
 /** An argument of a call; an open parameter as what the call needs there. */
 export function rewriteArgument(node: FunctionCall, place: number, context: RewriteContext, scope: Scope): Typed {
-  const value = rewriteExpression(node.children[place]!, context, scope);
+  const value = context.expression(node.children[place]!, scope);
   return context.open?.argument(node, place, value) ?? value;
 }
 
@@ -71,12 +71,12 @@ function rewriteParts(
     function_name: RENAMED_FUNCTIONS[node.function_name] ?? node.function_name,
     // of a literal in an aggregate the type is the answer's
     children: args.map((arg) => (isAggregateCall(node) ? wide(arg) : arg.node)),
-    filter: node.filter === null ? null : rewriteExpression(node.filter, context, scope).node,
+    filter: node.filter === null ? null : context.expression(node.filter, scope).node,
     order_bys: { ...node.order_bys, orders: rewriteOrders(node.order_bys.orders, context, scope) },
   };
   // an order may be a number, which is a value here
   const orders = node.order_bys.orders.map(({ expression }, i) => ({
-    ...rewriteExpression(expression, context, scope),
+    ...context.expression(expression, scope),
     node: rewritten.order_bys.orders[i]!.expression,
   }));
   return { rewritten, args, orders };

@@ -9,11 +9,12 @@ import { tableNameOf } from "../parse/check.ts";
 import { encodeName } from "../parse/names.ts";
 import type { BaseTable, Expression, SelectNode } from "../parse/tree.ts";
 import type { Late } from "../plan/trace.ts";
+import type { RewriteContext, TableDescription } from "./context.ts";
 import { rewriteExpression } from "./expression.ts";
 import { isAggregateCall } from "./functions/aggregate-call.ts";
+import { itemAlias } from "./item-name.ts";
 import { intersect } from "./pushdown/narrow.ts";
 import { type PushedDown, pushDown } from "./pushdown/where.ts";
-import { itemAlias, type RewriteContext, type TableDescription } from "./rewriter.ts";
 import { someNode } from "./walk.ts";
 
 /** Thrown when a part of a SELECT is not what is looked for. */
@@ -168,10 +169,6 @@ function haveSameForm(a: PushedDown, b: PushedDown): boolean {
 
 export function isVolatile(node: Expression): boolean {
   return node.class === "FUNCTION" && VOLATILE.has(node.function_name);
-}
-
-export function hasAggregate(node: Expression): boolean {
-  return someNode(node, isAggregateCall);
 }
 
 export function isDistinct(node: SelectNode): boolean {

@@ -3,72 +3,41 @@
 
 import type { TimeRange } from "../../model/query/scan.ts";
 import { checkLimit, STATEMENT_LIMITS } from "../../model/query/statement-limits.ts";
-import type { ColumnDef } from "../../model/rows/column.ts";
-import type { SystemColumn } from "../../model/system-table.ts";
 import { CteScope } from "../bind/cte-scope.ts";
-import { type GroupSource, type Hint, type ScanUse, type Typed, typeNote } from "../bind/kind.ts";
+import { type Hint, type ScanUse, type Typed, typeNote } from "../bind/kind.ts";
 import type { CteMap, Derived, Narrowable, OutputColumn } from "../bind/scope.ts";
-import { Scope, timesOfScan } from "../bind/scope.ts";
+import { renameColumns, Scope, timesOfScan } from "../bind/scope.ts";
 import { DICTIONARY, isDictionary, isNullConstant, NULL_TYPE, sameType } from "../bind/type-notes.ts";
 import { isFine } from "../parse/interval.ts";
-import { decodeNames, encodeName } from "../parse/names.ts";
 import { rowCount } from "../parse/row-count.ts";
-import type { Expression, Modifier, OrderBy, QueryNode, SelectNode } from "../parse/tree.ts";
-import { castTo } from "../parse/tree.ts";
-import type { Late, Trace } from "../plan/trace.ts";
-import { displayName } from "../print/display-name.ts";
+import type { Expression, Modifier, QueryNode, SelectNode } from "../parse/tree.ts";
+import type { RewriteContext, RewriteInput } from "./context.ts";
 import { asCondition, rewriteExpression } from "./expression.ts";
 import { starColumns } from "./from.ts";
 import { fillGaps } from "./gapfill/gapfill.ts";
-import type { OpenParameters } from "./open-parameters.ts";
+import { containsStar, itemAlias } from "./item-name.ts";
+import { rewriteOrders, rewriteUnlessNumber } from "./orders.ts";
 import { lateCondition } from "./pushdown/late-condition.ts";
 import { applyHints, intersect } from "./pushdown/narrow.ts";
 import { type SelectSource, selectSource } from "./select-source.ts";
 import { mergeSides } from "./set-operation.ts";
-import type { TableReferences } from "./table-references.ts";
 import { asDuration } from "./values/comparison.ts";
 import { wideConstant } from "./values/constant.ts";
 import { conjunction, conjuncts, mapChildren, someNode } from "./walk.ts";
 
-/** What a statement's tables are, for the rewriter. */
-export interface TableCatalog {
-  /** A scan of a user table, registered under a new handle; null when there is no such table. `name` is decoded. */
-  scanTable(name: string): ScanUse | null;
-  /** The same for a table of information_schema or system. */
-  scanOwn(schema: string, name: string): OwnScan | null;
-  /** A user table, with its columns in the order of `*`; null when there is no such table. */
-  describe(name: string): TableDescription | null;
-  /** Begins a choice that may turn out wrong when the storage is asked, and gives its place; null: it has. */
-  choose(): number | null;
-  /** A scan of groups of a user table's rows, registered under a new handle; null when the statement has to do without. */
-  groups(name: string, source: Late<GroupSource>): ScanUse | null;
+/** Rewrites a statement's query in place. */
+export function rewriteStatement(node: QueryNode, input: RewriteInput): Derived {
+  const context: RewriteContext = {
+    ...input,
+    expression: (node, scope) => rewriteExpression(node, context, scope),
+    query: (node, outer, ctes) => rewriteQuery(node, context, outer, ctes),
+  };
+  return rewriteQuery(node, context, null, NO_CTES);
 }
 
-export interface OwnScan {
-  readonly scan: ScanUse;
-  readonly columns: readonly SystemColumn[];
-}
+const NO_CTES: CteMap = CteScope.inside(null);
 
-export interface TableDescription {
-  readonly defs: readonly ColumnDef[];
-  /** Groups over all its rows are made sooner than DuckDB makes them of the newest. */
-  readonly isSmall: boolean;
-  /** No row has another time. Absent: unknown. */
-  readonly times?: TimeRange | undefined;
-}
-
-export interface RewriteContext {
-  readonly tables: TableCatalog;
-  /** Literals, parameters and now() of the statement, and what of them the rewrite looks at. */
-  readonly trace: Trace;
-  /** How often the statement names each WITH entry. */
-  readonly references: TableReferences;
-  /** The statement is described, not run: parameters without a value stay open. */
-  readonly open?: OpenParameters | undefined;
-}
-
-/** Rewrites a query in place. */
-export function rewriteQuery(node: QueryNode, context: RewriteContext, outer: Scope | null, outerCtes: CteMap): Derived {
+function rewriteQuery(node: QueryNode, context: RewriteContext, outer: Scope | null, outerCtes: CteMap): Derived {
   const ctes = rewriteCtes(node, context, outer, outerCtes);
   switch (node.type) {
     case "SELECT_NODE":
@@ -101,12 +70,6 @@ function rewriteCtes(node: QueryNode, context: RewriteContext, outer: Scope | nu
     visible = visible.with(key, { columns: renameColumns(columns, value.aliases), narrowable });
   }
   return visible;
-}
-
-/** Columns under the names of an alias list; the first ones only, when it is shorter. */
-export function renameColumns(columns: readonly OutputColumn[] | null, names: readonly string[]): readonly OutputColumn[] | null {
-  if (columns === null || names.length === 0) return columns;
-  return columns.map((column, i) => (names[i] === undefined ? column : { ...column, name: names[i] }));
 }
 
 function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): Derived {
@@ -238,61 +201,13 @@ function shownInterval(value: Typed): Typed {
   return value.interval !== undefined && value.interval.months === 0 && isFine(value.interval) ? asDuration(value) : value;
 }
 
-/** The name that a select list gives an item; null when the item has its own. */
-export function itemAlias(item: Expression): string | null {
-  return item.alias !== "" ? item.alias : defaultAlias(item);
-}
-
-/** The name of an expression without one, as the user wrote it; null for columns, which keep theirs, and for what makes several columns. */
-function defaultAlias(item: Expression): string | null {
-  if (item.class === "COLUMN_REF" || item.class === "STAR" || containsStar(item)) return null;
-  return encodeName(decodeNames(displayName(item)));
-}
-
 function lastName(item: Expression): string {
   return item.class === "COLUMN_REF" ? item.column_names[item.column_names.length - 1]! : "";
 }
 
-export function containsStar(node: Expression): boolean {
-  switch (node.class) {
-    case "STAR":
-      return true;
-    case "FUNCTION":
-    case "OPERATOR":
-    case "CONJUNCTION":
-    case "WINDOW":
-      return node.children.some(containsStar);
-    case "CAST":
-    case "COLLATE":
-      return containsStar(node.child);
-    case "COMPARISON":
-      return containsStar(node.left) || containsStar(node.right);
-    case "BETWEEN":
-      return [node.input, node.lower, node.upper].some(containsStar);
-    case "CASE":
-      return (
-        containsStar(node.else_expr) || node.case_checks.some((check) => containsStar(check.when_expr) || containsStar(check.then_expr))
-      );
-    default:
-      return false;
-  }
-}
-
 /** `node` under a name; a copy, because a rewrite may use one node twice. */
-export function withAlias(node: Expression, alias: string): Expression {
+function withAlias(node: Expression, alias: string): Expression {
   return node.alias === alias ? node : { ...node, alias };
-}
-
-/** A number in the statement is a place in the select list; one that comes as a parameter is a value. */
-function rewriteUnlessNumber(node: Expression, context: RewriteContext, scope: Scope): Expression {
-  if (node.class === "CONSTANT") return node;
-  const rewritten = rewriteExpression(node, context, scope).node;
-  if (node.class !== "PARAMETER" || rewritten.class !== "CONSTANT") return rewritten;
-  return castTo(rewritten, rewritten.value.is_null ? "VARCHAR" : rewritten.value.type.id);
-}
-
-export function rewriteOrders(orders: readonly OrderBy[], context: RewriteContext, scope: Scope): OrderBy[] {
-  return orders.map((order) => ({ ...order, expression: rewriteUnlessNumber(order.expression, context, scope) }));
 }
 
 function rewriteModifiers(modifiers: readonly Modifier[], context: RewriteContext, scope: Scope): void {

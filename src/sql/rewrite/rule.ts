@@ -4,7 +4,7 @@ import type { Kind, Typed } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
 import type { Expression, FunctionCall } from "../parse/tree.ts";
 import { call, castTo, stringConstant } from "../parse/tree.ts";
-import type { RewriteContext } from "./rewriter.ts";
+import type { RewriteContext } from "./context.ts";
 import { wideConstant } from "./values/constant.ts";
 
 /** What a rule gets: the call with its arguments already rewritten. */

@@ -3,6 +3,7 @@ import type { ScanUse } from "../bind/kind.ts";
 import type { CteMap, Narrowable, Scope } from "../bind/scope.ts";
 import { encodeName } from "../parse/names.ts";
 import type { Expression, SelectNode } from "../parse/tree.ts";
+import type { RewriteContext } from "./context.ts";
 import { type From, rewriteFrom } from "./from.ts";
 import { OneTable } from "./one-table.ts";
 import { firstRowsOf } from "./pushdown/first-rows.ts";
@@ -10,7 +11,6 @@ import { lastRowsOf } from "./pushdown/last-rows.ts";
 import { isTransparent } from "./pushdown/narrow.ts";
 import { mayShowNewest, newestRows } from "./pushdown/newest.ts";
 import { pushAggregate } from "./pushdown/push-aggregate.ts";
-import type { RewriteContext } from "./rewriter.ts";
 
 export interface SelectSource {
   readonly from: From;

@@ -9,25 +9,25 @@ import { sameType, withMarkOf } from "../bind/type-notes.ts";
 import { intervalNs } from "../parse/interval.ts";
 import type { Expression, FunctionCall, Window } from "../parse/tree.ts";
 import { bigintConstant, call, castTo } from "../parse/tree.ts";
-import { rewriteExpression } from "./expression.ts";
+import type { RewriteContext } from "./context.ts";
 import { resultKind } from "./function.ts";
 import { AGGREGATE_RULES } from "./functions/aggregate-function.ts";
 import { CHANGE_RULES } from "./functions/change-function.ts";
-import { type RewriteContext, rewriteOrders } from "./rewriter.ts";
+import { rewriteOrders } from "./orders.ts";
 import { nullConstant, planError } from "./rule.ts";
 import { nsOf } from "./time/time-value.ts";
 import { typed } from "./typed.ts";
 import { mapChildren } from "./walk.ts";
 
 export function rewriteWindow(node: Window, context: RewriteContext, scope: Scope): Typed {
-  const optional = (child: Expression | null): Typed | null => (child === null ? null : rewriteExpression(child, context, scope));
-  const args = node.children.map((child) => rewriteExpression(child, context, scope));
+  const optional = (child: Expression | null): Typed | null => (child === null ? null : context.expression(child, scope));
+  const args = node.children.map((child) => context.expression(child, scope));
   const name = RENAMED_FUNCTIONS[node.function_name] ?? node.function_name;
   const rewritten: Window = {
     ...node,
     function_name: name,
     children: args.map((arg) => arg.node),
-    partitions: node.partitions.map((child) => rewriteExpression(child, context, scope).node),
+    partitions: node.partitions.map((child) => context.expression(child, scope).node),
     orders: rewriteOrders(node.orders, context, scope),
     arg_orders: rewriteOrders(node.arg_orders, context, scope),
     start_expr: optional(node.start_expr)?.node ?? null,
@@ -113,10 +113,10 @@ function overWindow(node: Expression, window: Window): Expression {
 function intervalFrame(node: Window, rewritten: Window, context: RewriteContext, scope: Scope): Window {
   const [order] = node.orders;
   if (order === undefined || node.orders.length !== 1) return rewritten;
-  const bounds = [node.start_expr, node.end_expr].map((bound) => (bound === null ? null : rewriteExpression(bound, context, scope)));
+  const bounds = [node.start_expr, node.end_expr].map((bound) => (bound === null ? null : context.expression(bound, scope)));
   const inRange = node.start.endsWith("_RANGE") || node.end.endsWith("_RANGE");
   if (!inRange || bounds.every((bound) => bound?.interval === undefined)) return rewritten;
-  const key = rewriteExpression(order.expression, context, scope);
+  const key = context.expression(order.expression, scope);
   if (key.kind !== "time") return rewritten;
   const [start, end] = bounds.map((bound) =>
     bound?.interval === undefined ? (bound?.node ?? null) : bigintConstant(intervalNs(bound.interval)),

@@ -5,6 +5,7 @@ import { RENAMED_FUNCTIONS } from "../../bind/dialect.ts";
 import { isAggregate } from "../../bind/functions.ts";
 import type { Case, Expression, FunctionCall } from "../../parse/tree.ts";
 import { call } from "../../parse/tree.ts";
+import { someNode } from "../walk.ts";
 import { isSelector } from "./selector.ts";
 
 /** What an aggregate's call is made of. */
@@ -32,6 +33,11 @@ export function isAggregateCall(node: Expression): boolean {
   if (node.class !== "FUNCTION") return false;
   const name = RENAMED_FUNCTIONS[node.function_name] ?? node.function_name;
   return isAggregate(name) || DIALECT_AGGREGATES.has(name) || isSelector(name);
+}
+
+/** Whether an aggregate is called in `node`. */
+export function hasAggregate(node: Expression): boolean {
+  return someNode(node, isAggregateCall);
 }
 
 const SIMPLE: Readonly<Record<string, AggregateFunction>> = { sum: "sum", avg: "mean", mean: "mean", min: "min", max: "max" };

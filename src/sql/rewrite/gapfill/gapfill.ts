@@ -15,11 +15,11 @@ import type { Expression, FunctionCall, Modifier, SelectNode } from "../../parse
 import { bigintConstant, call, castTo, integerConstant, stringConstant } from "../../parse/tree.ts";
 import { type Late, LateNumber, settled } from "../../plan/trace.ts";
 import { column, named, select, subquery, windowCall } from "../../print/build-query.ts";
+import type { RewriteContext } from "../context.ts";
 import { rewriteArgument } from "../function.ts";
-import { isAggregateCall } from "../functions/aggregate-call.ts";
+import { hasAggregate, isAggregateCall } from "../functions/aggregate-call.ts";
 import { selectorPart } from "../functions/selector.ts";
-import { hasAggregate } from "../one-table.ts";
-import { itemAlias, type RewriteContext } from "../rewriter.ts";
+import { itemAlias } from "../item-name.ts";
 import { isNotNull, nullConstant, nullOf, planError, whenThen } from "../rule.ts";
 import { currentTime } from "../time/time-function.ts";
 import { asTime } from "../time/time-value.ts";

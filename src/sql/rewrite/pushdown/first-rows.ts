@@ -2,7 +2,7 @@
 // ORDER BY choose. DuckDB takes longer for a window than for the whole rest of such a statement, and what is left of it is often nothing.
 import type { ColumnRef, Expression, SelectNode, Star, Window } from "../../parse/tree.ts";
 import { integerConstant } from "../../parse/tree.ts";
-import { hasAggregate } from "../one-table.ts";
+import { hasAggregate } from "../functions/aggregate-call.ts";
 import { someNode } from "../walk.ts";
 
 /** The same query with DISTINCT ON. `number`: what the number is called, which no column of the table may be; null: nothing. */

@@ -3,8 +3,9 @@
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import { encodeName } from "../../parse/names.ts";
 import type { ColumnRef, Expression, FunctionCall, Modifier, OrderBy, SelectNode } from "../../parse/tree.ts";
+import { hasAggregate } from "../functions/aggregate-call.ts";
 import { selectorPart } from "../functions/selector.ts";
-import { hasAggregate, type OneTable } from "../one-table.ts";
+import type { OneTable } from "../one-table.ts";
 
 export interface LastRows {
   /** The same query with DISTINCT ON. */

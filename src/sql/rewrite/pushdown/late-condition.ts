@@ -3,8 +3,8 @@
 import type { Hint, Typed } from "../../bind/kind.ts";
 import type { Scope } from "../../bind/scope.ts";
 import type { Expression } from "../../parse/tree.ts";
+import type { RewriteContext } from "../context.ts";
 import { asCondition, rewriteExpression } from "../expression.ts";
-import type { RewriteContext } from "../rewriter.ts";
 import { someNode } from "../walk.ts";
 
 /** What is left of `part` when `apply` has told scans what it says; null: nothing. `apply` gives whether the hints need no second look. */

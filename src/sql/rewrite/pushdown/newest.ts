@@ -14,9 +14,9 @@
 import { TsdbError } from "../../../model/errors.ts";
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import type { Expression, FunctionCall, Modifier, OrderBy, SelectNode, Window } from "../../parse/tree.ts";
-import { isAggregateCall } from "../functions/aggregate-call.ts";
+import { hasAggregate, isAggregateCall } from "../functions/aggregate-call.ts";
 import { isSelector } from "../functions/selector.ts";
-import { hasAggregate, type OneTable, Unfit, unfit } from "../one-table.ts";
+import { type OneTable, Unfit, unfit } from "../one-table.ts";
 import { conjuncts, mapChildren, someNode } from "../walk.ts";
 
 export interface NewestRows {

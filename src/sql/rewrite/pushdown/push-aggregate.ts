@@ -12,9 +12,9 @@ import type { ColumnRef, Expression, Modifier, SelectNode } from "../../parse/tr
 import { call, stringConstant } from "../../parse/tree.ts";
 import type { Late } from "../../plan/trace.ts";
 import { type From, scanOf } from "../from.ts";
-import { isAggregateCall, storageAggregate, storageSelectorPart } from "../functions/aggregate-call.ts";
+import { hasAggregate, isAggregateCall, storageAggregate, storageSelectorPart } from "../functions/aggregate-call.ts";
 import { selectorPart } from "../functions/selector.ts";
-import { hasAggregate, isDistinct, isVolatile, type OneTable, Unfit, unfit } from "../one-table.ts";
+import { isDistinct, isVolatile, type OneTable, Unfit, unfit } from "../one-table.ts";
 import { conjunction, mapChildren, someNode } from "../walk.ts";
 import type { PushedDown } from "./where.ts";
 

@@ -2,7 +2,7 @@
 import { TsdbError } from "../../../model/errors.ts";
 import { type Constant, type Parameter, type SqlValue, stringConstant } from "../../parse/tree.ts";
 import { ParameterValue } from "../../plan/trace.ts";
-import type { RewriteContext } from "../rewriter.ts";
+import type { RewriteContext } from "../context.ts";
 import { U64_MAX } from "./constant.ts";
 
 /** A parameter's value as a constant. @throws TsdbError bad_query when it has none */

@@ -1,0 +1,17 @@
+// ORDER BY and the like, where a number in the statement is a place in the select list.
+import type { Scope } from "../bind/scope.ts";
+import type { Expression, OrderBy } from "../parse/tree.ts";
+import { castTo } from "../parse/tree.ts";
+import type { RewriteContext } from "./context.ts";
+
+export function rewriteOrders(orders: readonly OrderBy[], context: RewriteContext, scope: Scope): OrderBy[] {
+  return orders.map((order) => ({ ...order, expression: rewriteUnlessNumber(order.expression, context, scope) }));
+}
+
+/** A number in the statement is a place in the select list; one that comes as a parameter is a value. */
+export function rewriteUnlessNumber(node: Expression, context: RewriteContext, scope: Scope): Expression {
+  if (node.class === "CONSTANT") return node;
+  const rewritten = context.expression(node, scope).node;
+  if (node.class !== "PARAMETER" || rewritten.class !== "CONSTANT") return rewritten;
+  return castTo(rewritten, rewritten.value.is_null ? "VARCHAR" : rewritten.value.type.id);
+}
