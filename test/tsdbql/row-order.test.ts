@@ -76,6 +76,36 @@ describe("host b is written before host a, twice", () => {
   });
 });
 
+// as InfluxDB 1.6.7 answers, which compares the tags that are shown; without one its order is that of a heap
+describe("tags that are shown come before the others", () => {
+  const ROWS: [host: string, region: string][] = [["a", "y"], ["b", "z"], ["c", "x"]]; // biome-ignore format: rows
+  const lines = ROWS.flatMap(([host, region], i) => [0n, SECOND].map((time) => `m,host=${host},region=${region} v=${i} ${time}`));
+  const BY_HOST = ["a", "b", "c"];
+  const BY_REGION = ["c", "a", "b"];
+  const WANTED: [statement: string, hosts: string[]][] = [
+    ["SELECT v FROM m", BY_HOST],
+    ["SELECT v, host FROM m", BY_HOST],
+    ["SELECT v, region FROM m", BY_REGION],
+    ["SELECT region, v + 0 FROM m", BY_REGION],
+    ["SELECT v, region, host FROM m", BY_HOST],
+  ];
+  const layouts = inEveryLayout(lines);
+  const valuesOf = async (data: TsdbqlData, statement: string) => {
+    const [series] = await data.ask(statement);
+    return series!.values.map((row) => row.find((value) => typeof value === "number"));
+  };
+  test.each(WANTED)("%s", async (statement, hosts) => {
+    const values = hosts.map((host) => ROWS.findIndex(([own]) => own === host));
+    const backwards = values.toReversed();
+    for (const [, data] of layouts) {
+      expect(await valuesOf(data, statement)).toEqual([...values, ...values]);
+      expect(await valuesOf(data, `${statement} LIMIT 4`)).toEqual([...values, values[0]]);
+      expect(await valuesOf(data, `${statement} ORDER BY time DESC`)).toEqual([...backwards, ...backwards]);
+      expect(await valuesOf(data, `${statement} ORDER BY time DESC LIMIT 1`)).toEqual([backwards[0]]);
+    }
+  });
+});
+
 /** All rows of up to four times of up to 4 × 3 series, some of whose tags are absent, in a random order of writing. */
 function randomLines(below: Below): string[] {
   const hosts = ["a", "b", "c", ""].slice(0, 1 + below(4));

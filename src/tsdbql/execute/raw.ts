@@ -21,7 +21,8 @@ export async function* rawBlocks(run: SelectContext, plan: RunPlan, name: string
   const { checked } = plan;
   const request: RowsRequest = {
     ...{ columns: plan.columns, groupBy: scope.groupBy, range: scope.range, descending: checked.descending },
-    bySeries: true,
+    // as 1.x, which compares the texts that are shown, and leaves others of one time as they lie in a heap
+    ...{ bySeries: true, byColumnsFirst: true },
   };
   const raw = new RawBlocks(plan, name);
   const [source, ...others] = sourcesOf(plan, name);

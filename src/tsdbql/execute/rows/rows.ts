@@ -5,6 +5,7 @@ import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import { inSteps, isPause, StepCounter, type Steps } from "../../../model/steps.ts";
 import type { Turns } from "../../../model/turns.ts";
 import type { Expression } from "../../parse/ast.ts";
+import { compareText } from "../../plan/fields.ts";
 import type { PlannedColumn } from "../../plan/select.ts";
 import { type ColumnKind, kindOf } from "../../plan/types.ts";
 import type { TagTest } from "../../plan/where.ts";
@@ -24,6 +25,8 @@ export interface RowsRequest {
   readonly descending: boolean;
   /** Rows of one time and group come in the order of their series; false: in any. */
   readonly bySeries: boolean;
+  /** The order of series is that of the tags among `columns`, then of the others; absent: of all tags alike. */
+  readonly byColumnsFirst?: boolean;
   /** Of every series its newest row alone is wanted; older ones may come too. */
   readonly newestOnly?: boolean;
   /** What wanted rows satisfy beside the condition. */
@@ -77,7 +80,7 @@ export async function readRows(
   const wanted = request.columns.map((column) => reading.place(column.name));
   const keys = request.groupBy.map((name) => reading.place(name));
   const leftTags = predicates.leftTags.map((test) => ({ test, place: reading.place(test.tag)! }));
-  const others = request.bySeries ? table.tagColumns.filter(({ name }) => !request.groupBy.includes(name)) : [];
+  const others = request.bySeries ? seriesTags(table, request) : [];
   const times = reading.time();
   using series = others.length === 0 ? null : new SeriesOfRows(table.kernel, others);
   if (!predicates.isEmpty && request.range.minNs <= request.range.maxNs) {
@@ -121,6 +124,13 @@ export async function readRows(
       };
     })(),
   );
+}
+
+/** Tags that tell series of one group apart: by name, those that are shown first if they are to be. */
+function seriesTags({ tagColumns }: MeasurementTable, { columns, groupBy, byColumnsFirst = false }: RowsRequest): ColumnDef[] {
+  const isFirst = ({ name }: ColumnDef) => byColumnsFirst && columns.some((column) => column.name === name);
+  const sorted = tagColumns.filter(({ name }) => !groupBy.includes(name)).sort((a, b) => compareText(a.name, b.name));
+  return [...sorted.filter(isFirst), ...sorted.filter((tag) => !isFirst(tag))];
 }
 
 /** What is no tag is absent everywhere. */

@@ -1,5 +1,5 @@
-// Which of several series' rows of one time comes first: that of the series whose tags are less, compared one after the other in the order
-// of their names, an absent one before all others. Storage gives such rows in the order of writing or of files, so without this an answer
+// Which of several series' rows of one time comes first: that of the series whose tags are less, compared one after the other in a given
+// order, an absent one before all others. Storage gives such rows in the order of writing or of files, so without this an answer
 // would depend on where its rows lie. Series are numbered as they are met, and only those that have rows.
 import { CacheMemory } from "../../../kernel/cache/memory.ts";
 import type { Kernel } from "../../../kernel/memory/kernel.ts";
@@ -19,7 +19,7 @@ export class SeriesOfRows {
   /** Of the dictionary that rows came of last. */
   private dictionaryId = -1;
 
-  /** @param tags what tells the series apart; at least one */
+  /** @param tags what tells the series apart, the first compared first; at least one */
   constructor(
     private readonly kernel: Kernel,
     private readonly tags: readonly ColumnDef[],
@@ -77,7 +77,7 @@ export class SeriesOfRows {
     const { kernel, maps } = this;
     const view = maps.view();
     const keys: { readonly codes: Uint32Array; readonly ranks: Uint32Array }[] = [];
-    for (const { id } of this.tags.toSorted((a, b) => compareText(a.name, b.name))) {
+    for (const { id } of this.tags) {
       const tag = view.tags.find(({ columnId }) => columnId === id);
       if (tag === undefined) continue;
       const texts = yield* textsOf(kernel, tag);
