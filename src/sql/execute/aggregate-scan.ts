@@ -3,10 +3,9 @@ import type { ChunkCursor, ScanSource } from "../../duckdb/table-function.ts";
 import { Blocks } from "../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { TsdbError } from "../../model/errors.ts";
-import { type AggregateRequest, aggregateColumns } from "../../model/query/aggregate.ts";
+import type { AggregateRequest } from "../../model/query/aggregate.ts";
 import { ALL_TIME } from "../../model/query/scan.ts";
 import type { ScanChunk, ScanCursor, ScanTable } from "../../model/query/scan-table.ts";
-import type { ColumnDef } from "../../model/rows/column.ts";
 import type { GroupSource, ScanUse } from "../bind/kind.ts";
 import type { PlannedScan, ScanSubject } from "../plan/planned-scan.ts";
 import { shownName } from "../tables/cache-tables.ts";
@@ -14,16 +13,7 @@ import { OpenCursors } from "./open-cursors.ts";
 import { conditionTexts, groupTexts } from "./scan-text.ts";
 import { type Breathe, EMPTY_CURSOR, type StatementScan } from "./table-scan.ts";
 
-/** A column of groups has no id of its own: group keys keep the tag's, all others have none. */
-const NO_ID = -1;
-
 type GroupSubject = Extract<ScanSubject, { kind: "groups" }>;
-
-/** The groups' columns. */
-export function aggregateDefs({ request, columnNames }: GroupSource): ColumnDef[] {
-  const firstTag = request.bins === null ? 0 : 1;
-  return aggregateColumns(request).map((type, i) => ({ id: request.groupBy[i - firstTag]?.id ?? NO_ID, name: columnNames[i]!, type }));
-}
 
 export class AggregateScan implements StatementScan {
   readonly columns: ScanSource["columns"];

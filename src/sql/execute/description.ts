@@ -7,10 +7,10 @@ import { Rewrite } from "../plan/kept-rewrite.ts";
 import type { SqlPlan } from "../plan/plan.ts";
 import { OpenParameters } from "../rewrite/open-parameters.ts";
 import { DESCRIBE_FIELDS } from "./described-columns.ts";
-import type { SqlEngine, SqlInput } from "./engine.ts";
 import { translateError } from "./engine-error.ts";
 import { EXPLAIN_FIELDS } from "./explain.ts";
 import { ResultShape } from "./result-shape.ts";
+import type { SqlHost, SqlInput } from "./sql-statement.ts";
 import { StatementScans } from "./statement-scans.ts";
 
 export interface SqlDescription {
@@ -20,7 +20,7 @@ export interface SqlDescription {
 }
 
 /** @throws TsdbError bad_query */
-export async function describeStatement(engine: SqlEngine, plan: SqlPlan, input: SqlInput): Promise<SqlDescription> {
+export async function describeStatement(engine: SqlHost, plan: SqlPlan, input: SqlInput): Promise<SqlDescription> {
   const open = await describeWith(engine, plan, input);
   const untyped = open.parameters.filter(({ type }) => type.kind === "null");
   if (untyped.length === 0) return open;
@@ -30,7 +30,7 @@ export async function describeStatement(engine: SqlEngine, plan: SqlPlan, input:
   return { schema, parameters: open.parameters };
 }
 
-async function describeWith(engine: SqlEngine, plan: SqlPlan, input: SqlInput): Promise<SqlDescription> {
+async function describeWith(engine: SqlHost, plan: SqlPlan, input: SqlInput): Promise<SqlDescription> {
   const { statement } = plan;
   const scans = new StatementScans(engine, { ...input, isPlain: true });
   let sourceOf = (_: number): number | null => null;

@@ -7,10 +7,6 @@ import { registerScalarFunction } from "../../duckdb/scalar-function.ts";
 import { ScanRegistry } from "../../duckdb/table-function.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { TsdbError } from "../../model/errors.ts";
-import type { QueryParams } from "../../model/query/query.ts";
-import type { ResultBatch, ResultSchema } from "../../model/query/result-batch.ts";
-import type { ScanTable } from "../../model/query/scan-table.ts";
-import type { SystemRow } from "../../model/system-table.ts";
 import { MACROS } from "../functions/macros.ts";
 import { NATIVE_FUNCTIONS } from "../functions/native-functions.ts";
 import { VALUE_MACROS } from "../functions/value-macros.ts";
@@ -18,53 +14,22 @@ import { BOUNDED_MACROS } from "../limits/bounded-macros.ts";
 import { FunctionMemory } from "../limits/function-memory.ts";
 import type { SqlPlan } from "../plan/plan.ts";
 import { PlanCache } from "../plan/plan-cache.ts";
-import type { DatabaseTable } from "../tables/catalog-tables.ts";
 import { describeStatement, type SqlDescription } from "./description.ts";
 import { DuckAnswer } from "./duck-answer.ts";
 import { SqlRun } from "./run.ts";
+import type { SqlAnswer, SqlHost, SqlInput } from "./sql-statement.ts";
 import type { Breathe } from "./table-scan.ts";
 
 export type { SqlPlan } from "../plan/plan.ts";
 export type { DatabaseTable } from "../tables/catalog-tables.ts";
 export type { SqlDescription } from "./description.ts";
+export type { SqlAnswer, SqlInput } from "./sql-statement.ts";
 
 export interface SqlEngineOptions {
   readonly memoryBytes: number;
   readonly threads: number;
   /** Where DuckDB spills; null: never. */
   readonly tempDir: string | null;
-}
-
-export interface SqlInput {
-  /** Those of `plan.tables` that exist. They stay pinned until `close` of the answer has resolved. */
-  readonly tables: readonly ScanTable[];
-  /** Those of `plan.caches`, by `cacheKey`. */
-  readonly caches?: ReadonlyMap<string, ScanTable>;
-  /** All tables of the database, when `plan.readsCatalog`. */
-  readonly databaseTables?: readonly DatabaseTable[];
-  /** The database is `_internal`. */
-  readonly isInternal?: boolean;
-  /** Rows of those of `plan.systemTables` that the database has. */
-  readonly systemRows?: Readonly<Record<string, readonly SystemRow[]>>;
-  readonly params: QueryParams;
-  /** Aborting interrupts the statement: it fails with `cancelled`. */
-  readonly signal?: AbortSignal;
-  /** Computing and reading together; beyond it the statement fails with `query_limit`. */
-  readonly timeoutMs?: number;
-  /** now() of the statement; the clock's time when absent. */
-  readonly nowNs?: bigint;
-  /** Told when the statement is planned and begins to read. */
-  readonly onPlanned?: () => void;
-  /** For tests: DuckDB makes everything, of rows. */
-  readonly isPlain?: boolean;
-}
-
-export interface SqlAnswer {
-  readonly schema: ResultSchema;
-  /** Once. A batch is valid until the next one is asked for. @throws TsdbError */
-  readonly batches: AsyncIterable<ResultBatch>;
-  /** Must be called, also after the last batch and after an error. Once it resolves, nothing reads the tables any more. */
-  close(): Promise<void>;
 }
 
 /** What plans are kept may take: some thousand shapes of ordinary statements. */
@@ -79,8 +44,7 @@ interface Instance {
   readonly idle: Connection[];
 }
 
-export class SqlEngine {
-  /** What running statements may make of it. */
+export class SqlEngine implements SqlHost {
   readonly functionMemory: FunctionMemory;
   private readonly plans = new PlanCache((sql) => this.serialize(sql), PLAN_BYTES_KEPT);
   private serializing: Promise<unknown> = Promise.resolve();
@@ -106,7 +70,6 @@ export class SqlEngine {
     return engine;
   }
 
-  /** Bytes of text and lists that the functions of a statement may make at a time: they are in no limit of DuckDB's. */
   get functionBytesMax(): number {
     return functionBytesOf(this.options);
   }
@@ -134,7 +97,6 @@ export class SqlEngine {
     return describeStatement(this, plan, input);
   }
 
-  /** A connection for one statement. */
   async lease(): Promise<DuckAnswer> {
     if (this.isBroken) await this.reopen();
     const { instance } = this;
@@ -142,7 +104,6 @@ export class SqlEngine {
     return new DuckAnswer(connection, () => this.release(instance, connection));
   }
 
-  /** Told of every error that ended a statement. */
   noticeError(error: unknown): void {
     if (isEngineBug(error)) this.isBroken = true;
   }

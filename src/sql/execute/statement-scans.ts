@@ -6,7 +6,7 @@ import type { PlannedScan, StatementTables } from "../plan/planned-scan.ts";
 import { RowTable } from "../tables/row-table.ts";
 import { type OwnData, ownColumns, virtualTable } from "../tables/virtual-tables.ts";
 import { AggregateScan } from "./aggregate-scan.ts";
-import type { SqlInput } from "./engine.ts";
+import type { SqlInput } from "./sql-statement.ts";
 import { type Breathe, type StatementScan, TableScan } from "./table-scan.ts";
 
 export interface ScanOwner {

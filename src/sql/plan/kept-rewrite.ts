@@ -7,15 +7,21 @@ import { type DirectScan, directScan } from "../execute/direct-scan.ts";
 import type { Breathe } from "../execute/table-scan.ts";
 import { limitCosts } from "../limits/cost-limits.ts";
 import { literalKey } from "../parse/literals.ts";
+import type { QueryNode } from "../parse/tree.ts";
 import { printQuery } from "../print/print.ts";
 import { SqlWriter } from "../print/sql-writer.ts";
 import type { OpenParameters } from "../rewrite/open-parameters.ts";
 import { rewriteStatement } from "../rewrite/rewriter.ts";
 import { TableReferences } from "../rewrite/table-references.ts";
 import { parameterType } from "../rewrite/values/parameter.ts";
-import type { SqlPlan } from "./plan.ts";
 import { type PlannedScan, PlannedTables, type StatementTables } from "./planned-scan.ts";
 import { type Late, type Source, Trace, type TracedValues } from "./trace.ts";
+
+/** A parsed statement, as a rewrite needs it. */
+export interface ParsedQuery {
+  /** A tree of the caller's own, with the trace's literals in it. */
+  tracedTree(trace: Trace): QueryNode;
+}
 
 export interface RewriteOptions {
   readonly values: TracedValues;
@@ -47,7 +53,7 @@ export class Rewrite {
   ) {}
 
   /** @throws TsdbError bad_query */
-  static of(plan: Pick<SqlPlan, "tracedTree">, options: RewriteOptions): Rewrite {
+  static of(plan: ParsedQuery, options: RewriteOptions): Rewrite {
     const stages = Rewrite.stages(plan, options);
     for (;;) {
       const { done, value } = stages.next();
@@ -56,7 +62,7 @@ export class Rewrite {
   }
 
   /** The same, while others have their turn between the stages of a long one. */
-  static async inTurns(plan: Pick<SqlPlan, "tracedTree">, options: RewriteOptions, breathe: Breathe): Promise<Rewrite> {
+  static async inTurns(plan: ParsedQuery, options: RewriteOptions, breathe: Breathe): Promise<Rewrite> {
     const stages = Rewrite.stages(plan, options);
     for (;;) {
       const { done, value } = stages.next();
@@ -65,7 +71,7 @@ export class Rewrite {
     }
   }
 
-  private static *stages(plan: Pick<SqlPlan, "tracedTree">, options: RewriteOptions): Generator<void, Rewrite, void> {
+  private static *stages(plan: ParsedQuery, options: RewriteOptions): Generator<void, Rewrite, void> {
     const { values, names, tables, functionBytesMax, open, onPart } = options;
     const trace = new Trace(values);
     const query = plan.tracedTree(trace);

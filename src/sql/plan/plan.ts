@@ -11,20 +11,18 @@ import type { Statement } from "../parse/statement.ts";
 import { Template } from "../parse/template.ts";
 import { type LiteralList, parseTree, type QueryNode } from "../parse/tree.ts";
 import { nameCaches } from "../tables/cache-tables.ts";
-import type { KeptRewrites } from "./kept-rewrite.ts";
+import type { KeptRewrites, ParsedQuery } from "./kept-rewrite.ts";
 import { LiteralValue, type Trace, TracedList } from "./trace.ts";
 
 /** `tables`: the tables the statement reads, decoded, each once; those that do not exist are simply not given to run().
  *  `readsCatalog`: it also reads the list of all tables (SHOW, information_schema). `systemTables`: of schema `system`. */
-export interface SqlPlan extends CheckResult {
+export interface SqlPlan extends CheckResult, ParsedQuery {
   readonly statement: Statement;
   readonly literals: readonly Literal[];
   /** Rewrites of statements of its shape. */
   readonly rewrites: KeptRewrites;
   /** A tree of the caller's own, with the literals in it. Its locations are for `placeOf`. */
   tree(): QueryNode;
-  /** The same with the trace's literals: for a rewrite. */
-  tracedTree(trace: Trace): QueryNode;
   /** Where a location of the tree lies in the user's text. */
   placeOf(location: number): Place;
   /** The parts of the name that is written there. */

@@ -1,11 +1,11 @@
 // The tables of a rewrite: what it may know of them, and the scans that it asks for. Nothing is read: a rewrite outlives the snapshot
 // it was made for, so the scans of a statement are opened by what is planned here (statement-scans.ts).
 
+import { aggregateColumns } from "../../model/query/aggregate.ts";
 import { ALL_TIME, type FieldPredicate, type TimeRange } from "../../model/query/scan.ts";
 import type { ScanTable } from "../../model/query/scan-table.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
 import type { GroupSource, ScanUse } from "../bind/kind.ts";
-import { aggregateDefs } from "../execute/aggregate-scan.ts";
 import { compareNames, encodeName } from "../parse/names.ts";
 import type { OwnScan, TableCatalog, TableDescription } from "../rewrite/context.ts";
 import { isCacheKey } from "../tables/cache-tables.ts";
@@ -230,4 +230,13 @@ export class PlannedTables implements TableCatalog {
     this.scans.push(scan);
     return scan;
   }
+}
+
+/** A column of groups has no id of its own: group keys keep the tag's, all others have none. */
+const NO_ID = -1;
+
+/** The groups' columns. */
+function aggregateDefs({ request, columnNames }: GroupSource): ColumnDef[] {
+  const firstTag = request.bins === null ? 0 : 1;
+  return aggregateColumns(request).map((type, i) => ({ id: request.groupBy[i - firstTag]?.id ?? NO_ID, name: columnNames[i]!, type }));
 }
