@@ -1,7 +1,7 @@
 // Names of types as the vendor's engine prints and reads them (`Timestamp(ns)`, `List(Int64)`), and DuckDB's for the same.
 import { near, TsdbError } from "../../model/errors.ts";
 import { TimeZone } from "../../model/time/time-zone.ts";
-import type { SqlType } from "../parse/tree.ts";
+import type { SqlType } from "../parse/sql-value.ts";
 
 const NAMES: Readonly<Record<string, string>> = {
   '"NULL"': "Null",

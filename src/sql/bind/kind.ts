@@ -4,7 +4,8 @@ import type { TimeUnit } from "../../model/query/result-batch.ts";
 import type { FieldPredicate, TimeRange } from "../../model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
 import type { Interval } from "../parse/interval.ts";
-import type { Expression, SqlType } from "../parse/tree.ts";
+import type { SqlType } from "../parse/sql-value.ts";
+import type { Expression } from "../parse/tree.ts";
 
 /** "time" is nanoseconds as TIMESTAMP_NS, "coarse" a timestamp of another unit; "duration" is nanoseconds as BIGINT, what one time minus
  *  another gives. */

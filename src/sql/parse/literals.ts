@@ -1,8 +1,8 @@
 // Literals lifted out of a statement: what is left is the same for statements that differ in values alone, so their tree is made once.
 // Only literals whose tree depends on their value in one known way are lifted; all others stay in the text (template.ts).
 import { type EncodedText, encodedToken } from "./encoded-text.ts";
+import type { SqlType, SqlValue, TypeInfo } from "./sql-value.ts";
 import type { Token } from "./tokens.ts";
-import type { SqlType, SqlValue, TypeInfo } from "./tree.ts";
 
 /** DuckDB's type of a literal: VARCHAR, INTEGER, BIGINT, DECIMAL. */
 export type LiteralKind = "s" | "i" | "b" | "d";

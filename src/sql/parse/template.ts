@@ -5,7 +5,8 @@
 // a string that is a name, and what stands in GROUP BY, where the parser looks for equal expressions.
 import type { EncodedText } from "./encoded-text.ts";
 import { isValueOf, type Literal, literalsOf, literalValue } from "./literals.ts";
-import type { Constant, Expression, QueryNode, SqlValue } from "./tree.ts";
+import type { SqlValue } from "./sql-value.ts";
+import type { Constant, Expression, QueryNode } from "./tree.ts";
 
 /** What stands in the places of literals. */
 export interface Fill {

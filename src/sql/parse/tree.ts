@@ -2,37 +2,14 @@
 // Names of members are DuckDB's.
 import type { CacheReference } from "../../model/caches.ts";
 import { TsdbError } from "../../model/errors.ts";
-import type { Late, TracedList } from "../plan/trace.ts";
+import type { Late } from "./late.ts";
+import type { LiteralKind } from "./literals.ts";
+import type { SqlType, SqlValue, TypeInfo } from "./sql-value.ts";
 
 export interface Located {
   /** The number of a token of the statement (template.ts; DuckDB gives a byte offset); absent where DuckDB does not know it. */
   query_location?: number;
   alias: string;
-}
-
-export interface SqlType {
-  readonly id: string;
-  readonly type_info: TypeInfo | null;
-}
-
-export interface TypeInfo {
-  readonly type: string;
-  readonly width?: number;
-  readonly scale?: number;
-  readonly size?: number;
-  readonly child_type?: SqlType;
-  readonly child_types?: readonly { readonly first: string; readonly second: SqlType }[];
-  readonly name?: string;
-  readonly catalog?: string;
-  readonly schema?: string;
-  readonly user_type_modifiers?: readonly SqlValue[];
-}
-
-/** Integers of 16 digits and more arrive as text, because a double would round them. */
-export interface SqlValue {
-  readonly type: SqlType;
-  readonly is_null: boolean;
-  readonly value?: number | string | boolean | { upper?: number | string; lower?: number | string; children?: readonly SqlValue[] };
 }
 
 export interface ColumnRef extends Located {
@@ -168,7 +145,15 @@ export interface PositionalReference extends Located {
 export interface LiteralList extends Located {
   class: "LITERALS";
   type: "LITERALS";
-  readonly list: TracedList;
+  readonly list: LiteralValues;
+}
+
+/** The values of literals of one kind. */
+export interface LiteralValues {
+  readonly kind: LiteralKind;
+  values(): SqlValue[];
+  /** Without anybody having looked at them. */
+  plain(): SqlValue[];
 }
 
 /** Made anew for each statement of a shape by a step of its rewrite (trace.ts). */

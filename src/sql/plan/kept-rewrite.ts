@@ -6,6 +6,7 @@ import type { ItemNames } from "../column-name/select-items.ts";
 import { type DirectScan, directScan } from "../execute/direct-scan.ts";
 import type { Breathe } from "../execute/table-scan.ts";
 import { limitCosts } from "../limits/cost-limits.ts";
+import type { Late } from "../parse/late.ts";
 import { literalKey } from "../parse/literals.ts";
 import type { QueryNode } from "../parse/tree.ts";
 import { printQuery } from "../print/print.ts";
@@ -15,7 +16,7 @@ import { rewriteStatement } from "../rewrite/rewriter.ts";
 import { TableReferences } from "../rewrite/table-references.ts";
 import { parameterType } from "../rewrite/values/parameter.ts";
 import { type PlannedScan, PlannedTables, type StatementTables } from "./planned-scan.ts";
-import { type Late, type Source, Trace, type TracedValues } from "./trace.ts";
+import { type Source, Trace, type TracedValues } from "./trace.ts";
 
 /** A parsed statement, as a rewrite needs it. */
 export interface ParsedQuery {

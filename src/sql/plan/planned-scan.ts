@@ -6,12 +6,13 @@ import { ALL_TIME, type FieldPredicate, type TimeRange } from "../../model/query
 import type { ScanTable } from "../../model/query/scan-table.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
 import type { GroupSource, ScanUse } from "../bind/kind.ts";
+import type { Late } from "../parse/late.ts";
 import { compareNames, encodeName } from "../parse/names.ts";
 import type { OwnScan, TableCatalog, TableDescription } from "../rewrite/context.ts";
 import { isCacheKey } from "../tables/cache-tables.ts";
 import { rowTableDefs } from "../tables/row-table.ts";
 import { ownColumns } from "../tables/virtual-tables.ts";
-import type { Late, Trace } from "./trace.ts";
+import type { Trace } from "./trace.ts";
 
 /** In tables of less rows groups over all of them are made sooner than DuckDB makes them of the newest. */
 const SMALL_ROWS_END = 1_000_000;

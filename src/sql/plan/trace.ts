@@ -2,18 +2,12 @@
 // statement (literals, parameters, now) are read through a trace: one that is looked at is fixed, that is, the rewrite holds only for
 // statements that have it too. Not so in steps: they are taken again for each statement, with its own values.
 import type { QueryParams } from "../../model/query/query.ts";
+import { type Late, settled } from "../parse/late.ts";
 import { type Literal, type LiteralKind, literalsOf, literalType, literalValue } from "../parse/literals.ts";
-import type { SqlType, SqlValue } from "../parse/tree.ts";
+import type { SqlType, SqlValue } from "../parse/sql-value.ts";
+import type { LiteralValues } from "../parse/tree.ts";
 
 type QueryParam = QueryParams[string];
-
-/** What a step found, of the latest statement. */
-export interface Late<T> {
-  /** For what is made anew for each statement, or taken in another step. */
-  readonly current: T;
-  /** For good. */
-  look(): T;
-}
 
 /** The number of a literal, or the name of a parameter after a dollar. */
 export type Source = number | `$${string}`;
@@ -26,11 +20,6 @@ export interface TracedValues {
   readonly literals: readonly Literal[];
   readonly params: QueryParams;
   readonly nowNs: bigint;
-}
-
-/** What is the same in all statements. */
-export function settled<T>(value: T): Late<T> {
-  return { current: value, look: () => value };
 }
 
 export class Trace {
@@ -227,7 +216,7 @@ class LateType implements SqlType {
 }
 
 /** The literals of a list. */
-export class TracedList {
+export class TracedList implements LiteralValues {
   readonly #trace: Trace;
   readonly #index: number;
 

@@ -1,7 +1,7 @@
 // Names of types as SQL text.
 
 import { ident } from "../parse/names.ts";
-import type { SqlType } from "../parse/tree.ts";
+import type { SqlType } from "../parse/sql-value.ts";
 import { unsupported } from "../parse/unsupported.ts";
 
 /** A type name. @throws TsdbError bad_query for types that are no part of the dialect */

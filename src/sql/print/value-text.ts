@@ -1,7 +1,7 @@
 // Constants as SQL text, and the numbers that they stand for.
 
 import { stringLiteral } from "../parse/names.ts";
-import type { SqlValue } from "../parse/tree.ts";
+import type { SqlValue } from "../parse/sql-value.ts";
 import { unsupported } from "../parse/unsupported.ts";
 
 /** A constant. Decimals become doubles, as in the dialect; integers keep every digit. */

@@ -5,8 +5,9 @@ import type { ColumnDef } from "../../model/rows/column.ts";
 import type { SystemColumn } from "../../model/system-table.ts";
 import type { GroupSource, ScanUse, Typed } from "../bind/kind.ts";
 import type { CteMap, Derived, Scope } from "../bind/scope.ts";
+import type { Late } from "../parse/late.ts";
 import type { Expression, QueryNode } from "../parse/tree.ts";
-import type { Late, Trace } from "../plan/trace.ts";
+import type { Trace } from "../plan/trace.ts";
 import type { OpenParameters } from "./open-parameters.ts";
 import type { TableReferences } from "./table-references.ts";
 

@@ -10,10 +10,11 @@
 import { TimeZone } from "../../../model/time/time-zone.ts";
 import { type CteMap, Scope } from "../../bind/scope.ts";
 import { parseInterval } from "../../parse/interval.ts";
+import { type Late, settled } from "../../parse/late.ts";
 import { internalName } from "../../parse/names.ts";
 import type { Expression, FunctionCall, Modifier, SelectNode } from "../../parse/tree.ts";
 import { bigintConstant, call, castTo, integerConstant, stringConstant } from "../../parse/tree.ts";
-import { type Late, LateNumber, settled } from "../../plan/trace.ts";
+import { LateNumber } from "../../plan/trace.ts";
 import { column, named, select, subquery, windowCall } from "../../print/build-query.ts";
 import type { RewriteContext } from "../context.ts";
 import { rewriteArgument } from "../function.ts";

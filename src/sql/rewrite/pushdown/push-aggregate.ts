@@ -7,10 +7,10 @@ import { type Aggregate, aggregateColumns } from "../../../model/query/aggregate
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import { type GroupSource, kindOfColumn, type ScanUse, type TimeBin, type Typed } from "../../bind/kind.ts";
 import type { OutputColumn } from "../../bind/scope.ts";
+import type { Late } from "../../parse/late.ts";
 import { encodeName, internalName } from "../../parse/names.ts";
 import type { ColumnRef, Expression, Modifier, SelectNode } from "../../parse/tree.ts";
 import { call, stringConstant } from "../../parse/tree.ts";
-import type { Late } from "../../plan/trace.ts";
 import { type From, scanOf } from "../from.ts";
 import { hasAggregate, isAggregateCall, storageAggregate, storageSelectorPart } from "../functions/aggregate-call.ts";
 import { selectorPart } from "../functions/selector.ts";

@@ -1,6 +1,7 @@
 // A statement's parameters as constants.
 import { TsdbError } from "../../../model/errors.ts";
-import { type Constant, type Parameter, type SqlValue, stringConstant } from "../../parse/tree.ts";
+import type { SqlValue } from "../../parse/sql-value.ts";
+import { type Constant, type Parameter, stringConstant } from "../../parse/tree.ts";
 import { ParameterValue } from "../../plan/trace.ts";
 import type { RewriteContext } from "../context.ts";
 import { U64_MAX } from "./constant.ts";
