@@ -1,5 +1,4 @@
 // The error for what SQL has and the dialect has not.
-
 import { TsdbError } from "../../model/errors.ts";
 
 /** @param what The feature, as the message names it. */

@@ -1,5 +1,4 @@
 // Names of types as SQL text.
-
 import { ident } from "../parse/names.ts";
 import type { SqlType } from "../parse/sql-value.ts";
 import { unsupported } from "../parse/unsupported.ts";

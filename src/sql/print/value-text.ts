@@ -1,5 +1,4 @@
 // Constants as SQL text, and the numbers that they stand for.
-
 import { stringLiteral } from "../parse/names.ts";
 import type { SqlValue } from "../parse/sql-value.ts";
 import { unsupported } from "../parse/unsupported.ts";

@@ -28,8 +28,6 @@ import { typed } from "./typed.ts";
 import { rewriteArithmetic } from "./values/arithmetic.ts";
 import { commonKind } from "./values/common-type.ts";
 
-export { argumentCount, type Rule, type RuleInput } from "./rule.ts";
-
 export function rewriteFunction(node: FunctionCall, context: RewriteContext, scope: Scope): Typed {
   const { rewritten, args, orders } = rewriteParts(node, context, scope);
   const name = rewritten.function_name;
