@@ -1,4 +1,4 @@
-// What test/fuzz/caches.test.ts does not meet or cannot tell: equal times, memory and its limit, who fills from history, what is covered.
+// What test/fuzz/caches.long.test.ts does not meet: equal times, memory and its limit, who fills from history, what is covered.
 import { expect, test } from "bun:test";
 import { readChunk, type TestRow, type TestValue } from "../../test/support/rows.ts";
 import { type TablePart, TestSnapshot } from "../../test/support/table-snapshot.ts";

@@ -1,5 +1,5 @@
-// Long work cut into steps, so that whoever drives it may give others their turn in between, and stop it. A loop over rows, windows, series
-// or anything else that a statement can make long is written with these; test/tsdbql/steps.test.ts counts what lies between two pauses.
+// Long work cut into steps, so that its driver can run other statements in between, and stop it. Loops over rows, windows, series or
+// anything else that a statement can make long are written with these; test/tsdbql/steps.long.test.ts counts the work between two pauses.
 
 /** Work that pauses wherever it yields: after some tenths of a millisecond, as a rule. */
 export type Steps<T> = Generator<void, T, void>;

@@ -51,7 +51,7 @@ const GOOD: [line: string, table: string, tags: Tags, fields: Fields, timeNs: bi
   ["été,größe=🚀 値=1 5", "été", [["größe", "🚀"]], [["値", float, 1]], 5n],
   ["\ufeffm v=1 5", "\ufeffm", [], [["v", float, 1]], 5n],
   // escapes
-  ["m\\,\\ \\=\\\\m v=1 5", "m, =\\m", [], [["v", float, 1]], 5n],
+  ["m\\,\\ \\=\\\\m v=1 5", "m, \\=\\m", [], [["v", float, 1]], 5n],
   ["m,a\\,\\ \\=\\\\a=\\,\\ \\=\\\\b v\\,\\ \\=\\\\v=1 5", "m", [["a, =\\a", ", =\\b"]], [["v, =\\v", float, 1]], 5n],
   ["m\\n,\\a=\\b \\v=1 5", "m\\n", [["\\a", "\\b"]], [["\\v", float, 1]], 5n],
   ["m,a=\\\tb v=1 5", "m", [["a", "\\\tb"]], [["v", float, 1]], 5n],
@@ -119,7 +119,7 @@ const BAD: [line: string, message: string][] = [
   // table
   [",a=b v=1", "Invalid measurement was provided"],
   [",", "Invalid measurement was provided"],
-  ["a\0b v=1", "Invalid measurement was provided"],
+  ["a\0b v=1", "Expected at least one space character, got `\0b v=1`"],
   ["\0 v=1", "Invalid measurement was provided"],
   ["m\\ v=1", "Expected at least one space character, got end of input"],
   ["m\\\\ v=1", BACKSLASH],

@@ -78,7 +78,8 @@ class Cursor {
 function parseLine(line: string, lineOffset: number, precision: Precision, receiveTimeNs: bigint): PlainRow & { table: string } {
   const cursor = new Cursor(line, 0);
   cursor.take(/[ \t]*/);
-  const table = takeName(cursor, /[^\\, \t\n]/);
+  // a NUL ends the name, and an equals sign is nothing special in it
+  const table = takeName(cursor, /[^\0\\, \t\n]/, ", \\");
   if (table === "" || table.includes("\0")) fail("Invalid measurement was provided");
   const tags = takeTags(cursor);
   if (cursor.take(/ +/) === null)
@@ -182,10 +183,10 @@ function checkNames(tags: readonly [string, string][], fields: readonly Field[])
 }
 
 /** A table, tag or field name or a tag value: `character`s and backslashes with what they precede. */
-function takeName(cursor: Cursor, character: RegExp): string {
+function takeName(cursor: Cursor, character: RegExp, escaped = ",= \\"): string {
   const start = cursor.at;
   const raw = cursor.take(new RegExp(`(?:${character.source}+|\\\\[^\\n]|\\\\)*`))!;
-  const name = raw.replace(/\\([\s\S])/g, (both, next: string) => (",= \\".includes(next) ? next : both));
+  const name = raw.replace(/\\([\s\S])/g, (both, next: string) => (escaped.includes(next) ? next : both));
   if (name.endsWith("\\")) fail("Measurements, tag keys and values, and field keys may not end with a backslash");
   if (name.length > STRING_BYTES_MAX) fail("String is greater than 1MB");
   checkUtf8(raw, start);

@@ -103,7 +103,7 @@ describe("writes", () => {
       ["the largest unsigned", `${U64_MAX}u`, U64_MAX],
       ["a float without a fraction", "12", "12.0"],
       ["a float with all its digits", "0.30000000000000004", "0.30000000000000004"],
-      ["the smallest float", "5e-324", "5e-324"],
+      ["the smallest float", "5e-324", "5.0e-324"],
       ["the largest float", "1.7976931348623157e308", "1.7976931348623157e308"],
       ["minus zero", "-0", "-0.0"],
       ["true", "TRUE", "true"],

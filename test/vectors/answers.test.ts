@@ -1,5 +1,5 @@
 // The recorded requests at one server: each answer is the vendor's in names, values, types, marks and status, but for what the tables here
-// name. Answers in other states of the rows are states.test.ts's.
+// name. Answers in other states of the rows are states.long.test.ts's.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { TestServer } from "../support/server.ts";
 import { differenceOf, isSameValue } from "./compare-answer.ts";

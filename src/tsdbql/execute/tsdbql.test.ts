@@ -1,5 +1,5 @@
 // SELECT over measurements larger than what is read at a time, against plain rows; limits of memory, cancelling, EXPLAIN. What single
-// statements mean is compared with 1.6.7 in test/tsdbql/differential.test.ts.
+// statements mean is compared with 1.6.7 in test/tsdbql/differential.long.test.ts.
 import { afterAll, describe, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
 import { type AnswerSeries, TsdbqlData } from "../../../test/support/tsdbql-data.ts";

@@ -1,6 +1,6 @@
 // Tables with caches live at the same time on one real server: rows come, late ones among them, are written again and deleted, caches are
 // made, asked and deleted, tables go and come back, the server stops and is killed. Whatever a cache says is what a naive model of its
-// table says. `ROUNDS=… SEED=… bun test test/fuzz/cached-tables.test.ts` runs longer or again.
+// table says. `ROUNDS=… SEED=… bun test test/fuzz/cached-tables.long.test.ts` runs longer or again.
 import { expect, test } from "bun:test";
 import { CachedTable } from "../support/cached-table.ts";
 import { prng } from "../support/prng.ts";

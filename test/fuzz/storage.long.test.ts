@@ -1,5 +1,5 @@
 // One random stream of writes, deletions, retention, flushes, compactions, restarts and crashes goes to the storage and to a list of
-// points; random questions must get the same answers from both. `ROUNDS=… SEED=… bun test test/fuzz/storage.test.ts` runs longer or again.
+// points; random questions must get the same answers from both. `ROUNDS=… SEED=… bun test test/fuzz/storage.long.test.ts` runs longer.
 
 import { expect, test } from "bun:test";
 import { ALL_TIME, type TimeRange } from "../../src/model/query/scan.ts";

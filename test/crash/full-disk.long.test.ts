@@ -92,7 +92,9 @@ const text = async (url: string) => (await fetch(url)).text();
 test(`filled, refused, read, emptied, written again, and killed on the way (seed ${SEED})`, async () => {
   using disk = SmallDisk.mount(DISK_BYTES);
   if (disk === null) {
-    console.log("full-disk.test.ts: no tmpfs can be mounted here; the test with a limit on files and src/ with injected errors stand in");
+    console.log(
+      "full-disk.long.test.ts: no tmpfs can be mounted here; the test with a limit on files and src/ with injected errors stand in",
+    );
     return;
   }
   const below = prng(SEED);

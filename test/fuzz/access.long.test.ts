@@ -1,6 +1,6 @@
 // Random requests over raw sockets, to the HTTP port and the Flight port, with and without TLS. What ran is compared with what access was
 // checked for, with the table of routes, and with the path that another parser finds in the bytes. Without a token only open routes answer,
-// no service is called, and no token is made. `ROUNDS=… SEED=… bun test test/fuzz/access.test.ts` runs longer or again.
+// no service is called, and no token is made. `ROUNDS=… SEED=… bun test test/fuzz/access.long.test.ts` runs longer or again.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { AccessControl, type AccessObserver } from "../../src/api/shared/access.ts";
 import type { AccessRule } from "../../src/model/access.ts";

@@ -1,6 +1,6 @@
 // Random tables of ordinary kinds in every state that rows can be in; random statements of both languages over them. Each state answers
 // as DuckDB does over the plain list of points; conditions on tags as the same ones in a form that no storage understands; and the scan
-// as itself with one optimisation left out. `ROUNDS=… SEED=… bun test test/fuzz/row-states.test.ts` runs longer or again.
+// as itself with one optimisation left out. `ROUNDS=… SEED=… bun test test/fuzz/row-states.long.test.ts` runs longer or again.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { ColumnType } from "../../src/model/rows/column.ts";

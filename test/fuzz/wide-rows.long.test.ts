@@ -1,5 +1,5 @@
 // Wide tables of which a row has few fields, in bodies large enough that segments hold columns packed, among bodies that are all alike and
-// take the short way. The storage and a list of points must agree. `ROUNDS=… SEED=… bun test test/fuzz/wide-rows.test.ts` runs longer.
+// take the short way. The storage and a list of points must agree. `ROUNDS=… SEED=… bun test test/fuzz/wide-rows.long.test.ts` runs longer.
 import { expect, test } from "bun:test";
 import { LIMITS } from "../../src/model/limits.ts";
 import { ALL_TIME } from "../../src/model/query/scan.ts";

@@ -1,6 +1,6 @@
 // One random stream of writes, deletions, restorations, drops, flushes and crashes of databases and tables goes to a real server and to
 // maps of points; both must say the same of every name. Then the same things happen at the same time as writes, and no row may be lost or
-// be in two tables. `ROUNDS=… SEED=… bun test test/fuzz/databases.test.ts` runs longer or again.
+// be in two tables. `ROUNDS=… SEED=… bun test test/fuzz/databases.long.test.ts` runs longer or again.
 import { describe, expect, test } from "bun:test";
 import { query, write } from "../e2e/client.ts";
 import { type Below, pick, prng } from "../support/prng.ts";

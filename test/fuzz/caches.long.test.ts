@@ -1,6 +1,6 @@
 // Last-value and distinct-value caches beside lists of writes: one random stream of writes, late and doubled rows, deletions, retention,
 // flushes, compactions and restarts goes to the storage, whose snapshots feed the cache worker, and to a model of each cache
-// (test/support/cache-model.ts). `ROUNDS=… SEED=… bun test test/fuzz/caches.test.ts` runs longer or again.
+// (test/support/cache-model.ts). `ROUNDS=… SEED=… bun test test/fuzz/caches.long.test.ts` runs longer or again.
 
 import { expect, test } from "bun:test";
 import { CacheManager } from "../../src/caches/cache-manager.ts";

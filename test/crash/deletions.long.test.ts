@@ -15,7 +15,7 @@ const DATABASE = "crash";
 const TABLES = ["first", "second"] as const;
 /** Files are merged as soon as there are two, and deletions applied to them. */
 const FLAGS = ["--compaction-check-interval", "100ms", "--compaction-cleanup-wait", "0s"];
-/** As in kill.test.ts: in the middle of it; in the flush of a stop; in a flush of old rows, or about then. */
+/** As in kill.long.test.ts: in the middle of it; in the flush of a stop; in a flush of old rows, or about then. */
 const ENDINGS = [
   { runMs: [0, 250], stopMs: undefined, flags: FLAGS },
   { runMs: [0, 80], stopMs: 120, flags: FLAGS },

@@ -108,7 +108,7 @@ test("a folder that is not there, or has no data, is one line", async () => {
 test("--read-only serves from a disk mounted read-only", async () => {
   using disk = SmallDisk.mount(16 << 20);
   if (disk === null) {
-    console.log("read-only.test.ts: no tmpfs can be mounted here, so none can be made read-only");
+    console.log("read-only.long.test.ts: no tmpfs can be mounted here, so none can be made read-only");
     return;
   }
   const { server, dataDir: source } = await dataFolder();
