@@ -10,7 +10,7 @@ import { type FlushLimits, type FlushReason, type FlushState, planFlush, splitBy
 const LIMITS: FlushLimits = { openBytesMax: 1000, ageMsMax: 60_000, walBytesMax: 5000 };
 const NOW_MS = 1_000_000;
 
-const IDLE = { spaceDue: false, seriesDue: false, walBytes: 10 };
+const IDLE = { spaceDue: false, logIsDead: false, seriesDue: false, walBytes: 10 };
 
 const PLANS: [why: string, state: Partial<FlushState>, reason: FlushReason | undefined][] = [
   ["nothing buffered", { openRows: 0, openBytes: 0, walBytes: 9999, oldestRowMs: undefined }, undefined],
@@ -24,6 +24,7 @@ const PLANS: [why: string, state: Partial<FlushState>, reason: FlushReason | und
   ["too many series and no rows", { seriesDue: true, openRows: 0, openBytes: 0, walBytes: 0, oldestRowMs: undefined }, "series"],
   ["a full disk", { spaceDue: true }, "space"],
   ["a full disk and no rows", { spaceDue: true, openRows: 0, openBytes: 0, walBytes: 0, oldestRowMs: undefined }, undefined],
+  ["a full disk and a log of dropped rows", { logIsDead: true, openRows: 0, openBytes: 0, oldestRowMs: undefined }, "space"],
   ["a clock that went back", { oldestRowMs: NOW_MS + 5000 }, undefined],
 ];
 

@@ -28,6 +28,8 @@ export interface FlushState {
   readonly seriesDue: boolean;
   /** The disk is full: a file takes less of it than the log that it replaces. */
   readonly spaceDue: boolean;
+  /** The disk is full, and the log has frames that no row is left of: their tables are dropped. A flush without rows cuts the log. */
+  readonly logIsDead: boolean;
   readonly openBytes: number;
   readonly openRows: number;
   readonly oldestRowMs: number | undefined;
@@ -39,6 +41,7 @@ export type FlushReason = "size" | "series" | "space" | "age" | "log" | "shutdow
 /** Whether the buffer is due. Pure. */
 export function planFlush(state: FlushState, nowMs: number, limits: FlushLimits): FlushReason | undefined {
   if (state.seriesDue) return "series";
+  if (state.logIsDead) return "space";
   if (state.openRows === 0) return undefined;
   if (state.spaceDue) return "space";
   if (state.openBytes >= limits.openBytesMax) return "size";
@@ -94,12 +97,13 @@ export class Flusher {
 
   /** Starts a flush when one is due and none runs. */
   check(): void {
-    const { tables, wal, limits, nowMs, isDiskFull } = this.parts;
+    const { tables, wal, manifest, limits, nowMs, isDiskFull } = this.parts;
     // a clock that was set back must not make it wait for long
     const waitMs = this.retryAtMs - nowMs();
     if (this.running !== undefined || (waitMs > 0 && waitMs <= RETRY_MS_MAX)) return;
     const state = {
       spaceDue: isDiskFull?.() === true && Math.max(wal.segmentBytes, tables.openBytes) >= SPACE_BYTES_MIN,
+      logIsDead: isDiskFull?.() === true && tables.openRows === 0 && wal.lastSequence > manifest.flushedSequence,
       seriesDue: tables.seriesMemory.isDue,
       openBytes: tables.openBytes,
       openRows: tables.openRows,
