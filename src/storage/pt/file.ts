@@ -1,4 +1,4 @@
-// The `.pt` file as a flush writes it and the manifest lists it. Reading: data-file.ts.
+// The `.pt` file as a flush writes it and the manifest lists it. Reading: reader.ts.
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import type { BlockMeta } from "../manifest/manifest-entry.ts";
 import { columnIdsOf, dayStartNs, type PtBlock, type PtGroupedBlock } from "./format.ts";
