@@ -1,12 +1,12 @@
 // Functions computed here, in statements that are broken off, fail or run side by side; and edit distances against a table of all prefixes.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { blake3 } from "@noble/hashes/blake3.js";
 import { prng } from "../../../test/support/prng.ts";
 import { askRows, readRows, type SqlValue } from "../../../test/support/sql-rows.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 import { editDistance } from "../../model/edit-distance.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { SqlEngine, type SqlInput } from "../execute/engine.ts";
-import { blake3 } from "./blake3.ts";
 
 let engine: SqlEngine;
 beforeAll(async () => {

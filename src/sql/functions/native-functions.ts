@@ -1,4 +1,5 @@
 // Functions that DuckDB has not and that cannot be made of those it has: they are computed here, a vector at a time.
+import { blake3 } from "@noble/hashes/blake3.js";
 import type { NativeFunction } from "../../duckdb/scalar-function.ts";
 import { editDistance } from "../../model/edit-distance.ts";
 import { TsdbError } from "../../model/errors.ts";
@@ -6,7 +7,6 @@ import { arrowTypeName } from "../bind/arrow-type.ts";
 import { regexOf } from "../limits/like-patterns.ts";
 import { decodeNames } from "../parse/names.ts";
 import { translateRegex, translateReplacement } from "../regex/regex.ts";
-import { blake3 } from "./blake3.ts";
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
