@@ -8,6 +8,7 @@ import { isWasmCurrent } from "../src/tools/build-wasm.ts";
 const ROOT = join(import.meta.dir, "..");
 const LINE_LENGTH_MAX = 140;
 const FILE_LINES_MAX = 450;
+const FOLDER_FILES_MAX = 25;
 
 /** Imports point down: a folder of src/ imports its own files and those of layers above it in this list. What lies deeper than a layer's
  *  name belongs to it, unless it has a layer of its own. */
@@ -59,23 +60,6 @@ function list(folder: string): string[] {
 export function importsOf(path: string, text: string): string[] {
   const found = text.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*|\bnew URL\(\s*)"(\.{1,2}\/[^"]+)"/g);
   return [...found].map(([, target]) => join(dirname(path), target!));
-}
-
-/** Paths that a file imports values from, relative to the root: what `import type` names is gone when the program runs. */
-export function valueImportsOf(path: string, text: string): string[] {
-  const found = text.matchAll(/(?:^|\n)\s*(?:import|export)\s+(?!type\b)(?:([^;"]*?)\bfrom\s*)?"(\.{1,2}\/[^"]+)"/g);
-  return [...found].flatMap(([, names, target]) => (isTypesOnly(names ?? "") ? [] : [join(dirname(path), target!)]));
-}
-
-/** `{ type A, type B }` */
-function isTypesOnly(names: string): boolean {
-  const list =
-    /^\{([\s\S]*)\}\s*$/
-      .exec(names)?.[1]
-      ?.split(",")
-      .map((name) => name.trim())
-      .filter(Boolean) ?? [];
-  return list.length > 0 && list.every((name) => name.startsWith("type "));
 }
 
 /** Groups of files that import each other, directly or by way of others (Tarjan's strongly connected components). */
@@ -149,24 +133,15 @@ describe("import layers", () => {
     expect(offences).toEqual([]);
   });
 
-  test("no files import values from each other in a circle", () => {
+  test("no files import each other in a circle, types included", () => {
     const sources = code.filter(({ path }) => /^(src|assembly)\//.test(path) && !isTest(path));
     // assembly/ leaves out the ending
     const withEnding = (path: string) => (path.startsWith("assembly/") && !path.endsWith(".ts") ? `${path}.ts` : path);
-    const imports = new Map(sources.map(({ path, text }) => [path, valueImportsOf(path, text).map(withEnding)]));
+    const imports = new Map(sources.map(({ path, text }) => [path, importsOf(path, text).map(withEnding)]));
     expect(cyclesOf(imports)).toEqual([]);
   });
 
-  test("circles are found, and types make none", () => {
-    const text = [
-      'import { a, type B } from "./a.ts";',
-      'import type { C } from "./c.ts";',
-      'import {\n  type D,\n  type E,\n} from "./d.ts";',
-      'export { f } from "./f.ts";',
-      'import "./g.ts";',
-      'export const h = "./h.ts";',
-    ].join("\n");
-    expect(valueImportsOf("src/x.ts", text)).toEqual(["src/a.ts", "src/f.ts", "src/g.ts"]);
+  test("circles are found", () => {
     const graph = { a: ["b", "d"], b: ["c"], c: ["a", "d"], d: ["e"], e: [], f: ["g", "a"], g: ["f"] };
     expect(cyclesOf(new Map(Object.entries(graph)))).toEqual([
       ["a", "b", "c"],
@@ -205,6 +180,28 @@ describe("import layers", () => {
     expect(importsOf("src/wal/x.ts", text)).toEqual([
       ...["src/disk/a.ts", "src/wal/b.ts", "src/c.ts", "src/wal/d.ts", "src/wal/e.ts", "src/wal/f.ts"],
     ]);
+  });
+});
+
+describe("names", () => {
+  test("a class of src/ has a name of its own", () => {
+    const declared = code
+      .filter(({ path }) => path.startsWith("src/") && !isTest(path))
+      .flatMap(({ path, text }) => [...text.matchAll(/^export (?:abstract )?class (\w+)/gm)].map(([, name]) => ({ path, name: name! })));
+    const byName = Map.groupBy(declared, ({ name }) => name);
+    const twins = [...byName]
+      .filter(([, all]) => all.length > 1)
+      .map(([name, all]) => `${name}: ${all.map(({ path }) => path).join(", ")}`);
+    expect(twins).toEqual([]);
+  });
+
+  test(`a folder of src/ or assembly/ has at most ${FOLDER_FILES_MAX} files of code`, () => {
+    const folders = Map.groupBy(
+      code.filter(({ path }) => /^(src|assembly)\//.test(path)),
+      ({ path }) => dirname(path),
+    );
+    const large = [...folders].filter(([, all]) => all.length > FOLDER_FILES_MAX).map(([folder, all]) => `${folder}: ${all.length}`);
+    expect(large).toEqual([]);
   });
 });
 

@@ -130,7 +130,7 @@ export function hasValue(kernel: Kernel, dictionary: DictionaryView, tag: TagCol
 }
 
 /** Series of several sets of one table, each once, by some of their tags: equal ones are told in the kernel. Owned: call `release`. */
-export class SeriesUnion {
+export class SeriesTagUnion {
   private readonly dictionary: SeriesDictionary;
 
   /** @param tags the columns by which series differ */

@@ -2,7 +2,7 @@
 import { nearestName } from "../nearest-name.ts";
 import { CACHE_COMMANDS } from "./caches.ts";
 import type { ClientCommand } from "./command.ts";
-import { COMPLETIONS_COMMAND } from "./completions.ts";
+import { completionsCommand } from "./completions.ts";
 import { DATABASE_COMMANDS } from "./databases.ts";
 import { FILE_INDEX_COMMANDS } from "./file-indexes.ts";
 import { QUERY_COMMAND } from "./query.ts";
@@ -20,7 +20,7 @@ export const CLIENT_COMMANDS: readonly ClientCommand[] = [
   ...CACHE_COMMANDS,
   ...FILE_INDEX_COMMANDS,
   ...TOKEN_COMMANDS,
-  COMPLETIONS_COMMAND,
+  completionsCommand(() => CLIENT_COMMANDS),
 ];
 
 /** The command that `args` begin with and how many words that takes; undefined: none of these. */

@@ -107,7 +107,8 @@ export function completions(shell: string, commands: readonly ClientCommand[]): 
   }
 }
 
-export const COMPLETIONS_COMMAND: ClientCommand = {
+/** @param commands all of them, of which this is one: known when it runs */
+export const completionsCommand = (commands: () => readonly ClientCommand[]): ClientCommand => ({
   words: ["completions"],
   summary: "Print completions for bash, zsh or fish.",
   notes: `source <(tsdb completions bash)`,
@@ -115,9 +116,7 @@ export const COMPLETIONS_COMMAND: ClientCommand = {
   options: [],
   verb: "Completions",
   async run(input, { out }) {
-    // all commands, of which this is one
-    const { CLIENT_COMMANDS } = await import("./commands.ts");
-    out(completions(input.positionals[0]!, CLIENT_COMMANDS));
+    out(completions(input.positionals[0]!, commands()));
     return 0;
   },
-};
+});

@@ -9,9 +9,9 @@ import type { ScanChunk, ScanCursor, ScanTable } from "../../model/query/scan-ta
 import type { GroupSource, ScanUse } from "../bind/kind.ts";
 import type { PlannedScan, ScanSubject } from "../plan/planned-scan.ts";
 import { shownName } from "../tables/cache-tables.ts";
+import { type Breathe, EMPTY_CURSOR, type StatementScan } from "./duck-table.ts";
 import { OpenCursors } from "./open-cursors.ts";
 import { conditionTexts, groupTexts } from "./scan-text.ts";
-import { type Breathe, EMPTY_CURSOR, type StatementScan } from "./table-scan.ts";
 
 type GroupSubject = Extract<ScanSubject, { kind: "groups" }>;
 

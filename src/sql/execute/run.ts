@@ -12,12 +12,12 @@ import { DESCRIBE_FIELDS, describedColumns } from "./described-columns.ts";
 import { DirectAnswer } from "./direct-answer.ts";
 import type { DirectScan } from "./direct-scan.ts";
 import { checkColumnCount, type DuckAnswer } from "./duck-answer.ts";
+import type { StatementScan } from "./duck-table.ts";
 import { translateError } from "./engine-error.ts";
 import { directLines, EXPLAIN_FIELDS, type ExplainedPart, explainBatch, milliseconds, planLines, readable, recordLine } from "./explain.ts";
 import { ResultShape } from "./result-shape.ts";
 import type { SqlAnswer, SqlHost, SqlInput } from "./sql-statement.ts";
 import { StatementScans } from "./statement-scans.ts";
-import type { StatementScan } from "./table-scan.ts";
 
 type ExplainStatement = Extract<Statement, { kind: "explain" }>;
 

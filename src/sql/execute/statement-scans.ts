@@ -6,8 +6,8 @@ import type { PlannedScan, StatementTables } from "../plan/planned-scan.ts";
 import { RowTable } from "../tables/row-table.ts";
 import { type OwnData, ownColumns, virtualTable } from "../tables/virtual-tables.ts";
 import { AggregateScan } from "./aggregate-scan.ts";
+import { type Breathe, DuckTable, type StatementScan } from "./duck-table.ts";
 import type { SqlInput } from "./sql-statement.ts";
-import { type Breathe, type StatementScan, TableScan } from "./table-scan.ts";
 
 export interface ScanOwner {
   readonly kernel: Kernel;
@@ -132,9 +132,9 @@ export class StatementScans implements StatementTables {
       const found = virtualTable(schema, name, this.own)!;
       const table = new RowTable(kernel, name, found);
       this.virtualTables.push(table);
-      return new TableScan(kernel, table, plan);
+      return new DuckTable(kernel, table, plan);
     }
     const table = this.find(subject.table)!;
-    return subject.kind === "groups" ? new AggregateScan(kernel, table, plan) : new TableScan(kernel, table, plan);
+    return subject.kind === "groups" ? new AggregateScan(kernel, table, plan) : new DuckTable(kernel, table, plan);
   }
 }

@@ -4,7 +4,7 @@ import type { OutputColumn } from "../bind/scope.ts";
 import { bindNames } from "../column-name/bind-names.ts";
 import type { ItemNames } from "../column-name/select-items.ts";
 import { type DirectScan, directScan } from "../execute/direct-scan.ts";
-import type { Breathe } from "../execute/table-scan.ts";
+import type { Breathe } from "../execute/duck-table.ts";
 import { limitCosts } from "../limits/cost-limits.ts";
 import type { Late } from "../parse/late.ts";
 import { literalKey } from "../parse/literals.ts";

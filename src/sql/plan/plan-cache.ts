@@ -1,6 +1,6 @@
 // Plans by the shape of their statements: the least recently used go first, within a bound in bytes.
 import { checkLimit, STATEMENT_LIMITS } from "../../model/query/statement-limits.ts";
-import type { Breathe } from "../execute/table-scan.ts";
+import type { Breathe } from "../execute/duck-table.ts";
 import { type LiftedText, type Literal, liftLiterals, literalKey } from "../parse/literals.ts";
 import { parseStatement } from "../parse/statement.ts";
 import { KEPT_CHARS_MAX, KeptRewrites } from "./kept-rewrite.ts";

@@ -1,7 +1,7 @@
 // A statement parsed and checked. What depends on its shape alone is kept (plan-cache.ts): statements mostly differ in their literals.
 import { near, TsdbError } from "../../model/errors.ts";
 import { LIMITS } from "../../model/limits.ts";
-import type { Breathe } from "../execute/table-scan.ts";
+import type { Breathe } from "../execute/duck-table.ts";
 import { tooDeep } from "../limits/statement-size.ts";
 import { type CheckResult, checkQuery } from "../parse/check.ts";
 import type { EncodedText, Place } from "../parse/encoded-text.ts";

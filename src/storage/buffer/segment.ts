@@ -56,7 +56,7 @@ const TEXT_BYTES_DOUBLING_MAX = 256 * 1024;
 /** On the one thread that has segments. */
 let lastNumber = 0;
 
-export class Segment {
+export class BufferSegment {
   private readonly number = ++lastNumber;
   rowCount = 0;
   minTimeNs = 2n ** 63n - 1n;

@@ -7,7 +7,7 @@ import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { Reclaimer } from "../../model/reclaimer.ts";
 import type { Run } from "../../model/rows/run.ts";
-import { type BufferBatch, Segment } from "./segment.ts";
+import { type BufferBatch, BufferSegment } from "./segment.ts";
 
 export type { BufferBatch } from "./segment.ts";
 
@@ -30,7 +30,7 @@ export interface SealedBuffer extends Span {
 }
 
 export class TableBuffer {
-  private segments: Segment[] = [];
+  private segments: BufferSegment[] = [];
   private rowCount_ = 0;
   private seqMax_ = 0;
   /** Segments before this one take no more rows. */
@@ -142,8 +142,8 @@ export class TableBuffer {
   }
 
   /** Finds or makes room for every row of the batch, without a visible change. */
-  private reserve(batch: BufferBatch): { segment: Segment; from: number; count: number }[] {
-    const pieces: { segment: Segment; from: number; count: number }[] = [];
+  private reserve(batch: BufferBatch): { segment: BufferSegment; from: number; count: number }[] {
+    const pieces: { segment: BufferSegment; from: number; count: number }[] = [];
     let from = 0;
     let index = this.segments.findIndex(({ rowCount, capacity }, i) => i >= this.openFrom && rowCount < capacity);
     if (index < 0) index = this.segments.length;
@@ -160,9 +160,9 @@ export class TableBuffer {
     return pieces;
   }
 
-  private newSegment(rowsLeft: number): Segment {
+  private newSegment(rowsLeft: number): BufferSegment {
     const wanted = 2 ** Math.ceil(Math.log2(rowsLeft));
-    const segment = new Segment(this.kernel, Math.min(LIMITS.segmentRowsMax, Math.max(this.nextRows, wanted)), this.pins);
+    const segment = new BufferSegment(this.kernel, Math.min(LIMITS.segmentRowsMax, Math.max(this.nextRows, wanted)), this.pins);
     this.nextRows = Math.min(LIMITS.segmentRowsMax, Math.max(SEGMENT_ROWS_MIN, segment.capacity * 2));
     return segment;
   }
@@ -170,12 +170,12 @@ export class TableBuffer {
 
 /** A batch that does not fit into the little that is left goes to the next segment as a whole: where no batch lies on both sides, the
  *  rows of a table can be written to a file in parts. */
-function isNearlyFull({ rowCount, capacity }: Segment): boolean {
+function isNearlyFull({ rowCount, capacity }: BufferSegment): boolean {
   return rowCount >= capacity - capacity / 8;
 }
 
 /** Segments from `openFrom` on may take more rows as long as they are not full. */
-function runsOf(segments: readonly Segment[], dictionary: SeriesDictionary, openFrom: number): Run[] {
+function runsOf(segments: readonly BufferSegment[], dictionary: SeriesDictionary, openFrom: number): Run[] {
   const view = dictionary.view();
   return segments.flatMap((segment, i) => {
     const { rowCount, capacity } = segment;
@@ -191,7 +191,7 @@ interface SealedParts {
   readonly pins: Reclaimer;
 }
 
-function sealed(segments: readonly Segment[], { dictionary, isEvicted, pins }: SealedParts): SealedBuffer {
+function sealed(segments: readonly BufferSegment[], { dictionary, isEvicted, pins }: SealedParts): SealedBuffer {
   let released = false;
   return {
     runs: () => runsOf(segments, dictionary, segments.length),

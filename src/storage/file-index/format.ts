@@ -1,7 +1,7 @@
 // What a file index is: the directory at its end, the cells of its filters, and its lists of values. FORMAT.md draws the same.
 import { crc32 } from "../../disk/crc32.ts";
 import { assert } from "../../model/assert.ts";
-import { ByteReader, ByteWriter } from "../pt/bytes.ts";
+import { DirectoryReader, DirectoryWriter } from "../pt/bytes.ts";
 import { hex } from "../pt/format.ts";
 
 /** "TSDBIX" and two zero bytes. */
@@ -50,7 +50,7 @@ export function cellCount(textCount: number): number {
 }
 
 export function encodeIndexHeader(): Uint8Array {
-  const writer = new ByteWriter(INDEX_HEADER_BYTES);
+  const writer = new DirectoryWriter(INDEX_HEADER_BYTES);
   writer.u64(MAGIC);
   writer.u32(VERSION);
   writer.u32(0);
@@ -59,7 +59,7 @@ export function encodeIndexHeader(): Uint8Array {
 
 /** Directory and trailer of an index whose contents end at `offset`. */
 export function encodeIndexDirectory(entries: readonly IndexEntry[], offset: number): Uint8Array {
-  const writer = new ByteWriter(4096);
+  const writer = new DirectoryWriter(4096);
   writer.u32(entries.length);
   for (const { blockIndex, block, columnId, pageCount, content } of entries) {
     writer.u32(blockIndex);
@@ -93,7 +93,7 @@ export function encodeIndexDirectory(entries: readonly IndexEntry[], offset: num
 
 /** Where the directory lies, from an index's last INDEX_TRAILER_BYTES. @throws Error with the cause alone */
 export function parseIndexTrailer(trailer: Uint8Array, fileBytes: number): { offset: number; bytes: number; crc: number } {
-  const reader = new ByteReader(trailer);
+  const reader = new DirectoryReader(trailer);
   const [offset, bytes, crc, version] = [reader.count(), reader.u32(), reader.u32(), reader.u32()];
   reader.u32();
   if (reader.u64() !== MAGIC) throw new Error("no trailer of a file index");
@@ -107,11 +107,11 @@ export function parseIndexTrailer(trailer: Uint8Array, fileBytes: number): { off
 export function parseIndexDirectory(directory: Uint8Array, at: { readonly offset: number; readonly crc: number }): IndexEntry[] {
   const got = crc32(directory);
   if (got !== at.crc) throw new Error(`checksum of the directory ${hex(got)}, expected ${hex(at.crc)}`);
-  const reader = new ByteReader(directory);
+  const reader = new DirectoryReader(directory);
   return reader.list(reader.u32(), () => parseEntry(reader, at.offset));
 }
 
-function parseEntry(reader: ByteReader, dataEnd: number): IndexEntry {
+function parseEntry(reader: DirectoryReader, dataEnd: number): IndexEntry {
   const [blockIndex, columnId, kind, pageCount] = [reader.u32(), reader.u32(), reader.u32(), reader.u32()];
   const rowCount = reader.u32();
   const [minTimeNs, maxTimeNs] = [reader.i64(), reader.i64()];

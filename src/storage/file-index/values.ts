@@ -1,6 +1,6 @@
 // A list of values in a file index: ascending by their bytes, each with the pages that have it. For columns of few values in a block; the
 // others have filters.
-import { ByteReader, ByteWriter } from "../pt/bytes.ts";
+import { DirectoryReader, DirectoryWriter } from "../pt/bytes.ts";
 
 /** Beyond any of these a block's column has filters. */
 export const LIST_VALUES_MAX = 1024;
@@ -32,7 +32,7 @@ export class ValueListBuilder {
     const values = [...this.pages].map(([text, pages]) => ({ bytes: Buffer.from(text), pages }));
     values.sort((a, b) => Buffer.compare(a.bytes, b.bytes));
     const words = wordsFor(pageCount);
-    const writer = new ByteWriter(64);
+    const writer = new DirectoryWriter(64);
     writer.u32(values.length);
     writer.u32(words);
     let end = 0;
@@ -62,7 +62,7 @@ export class ValueList {
 
   /** `bytes` is borrowed. @throws Error with the cause alone */
   constructor(bytes: Uint8Array, pageCount: number) {
-    const reader = new ByteReader(bytes);
+    const reader = new DirectoryReader(bytes);
     const count = reader.u32();
     this.words = reader.u32();
     if (this.words !== wordsFor(pageCount)) throw new Error(`sets of ${this.words} words for ${pageCount} pages`);

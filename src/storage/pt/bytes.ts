@@ -1,7 +1,7 @@
 // Little-endian numbers to bytes and back, for the directory of a .pt file. The writer grows; the reader throws plain errors on running
 // out.
 
-export class ByteWriter {
+export class DirectoryWriter {
   length = 0;
   private written: Uint8Array;
   private data: DataView;
@@ -72,7 +72,7 @@ export class ByteWriter {
   }
 }
 
-export class ByteReader {
+export class DirectoryReader {
   private at = 0;
   private readonly data: DataView;
 

@@ -6,7 +6,7 @@ import { LIMITS } from "../../model/limits.ts";
 import type { TimeRange } from "../../model/query/scan.ts";
 import { ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";
 import { DAY_NS } from "../../model/time/time-units.ts";
-import { ByteReader, ByteWriter } from "./bytes.ts";
+import { DirectoryReader, DirectoryWriter } from "./bytes.ts";
 import { GroupedColumn, type GroupedColumnEntries, PageGroups } from "./groups.ts";
 import type { PtExtent, StoredColumn } from "./stored-column.ts";
 
@@ -104,7 +104,7 @@ export function columnIdsOf({ tags, columns }: Pick<StoredBlock, "tags"> & { col
 }
 
 export function encodeHeader(version = PT_VERSION): Uint8Array {
-  const writer = new ByteWriter(PT_HEADER_BYTES);
+  const writer = new DirectoryWriter(PT_HEADER_BYTES);
   writer.u64(MAGIC);
   writer.u32(version);
   writer.u32(0);
@@ -113,7 +113,7 @@ export function encodeHeader(version = PT_VERSION): Uint8Array {
 
 /** Directory and trailer of a file whose blocks end at `offset`. */
 export function encodeDirectory(directory: PtDirectory, offset: number, version = PT_VERSION): Uint8Array {
-  const writer = new ByteWriter(4096);
+  const writer = new DirectoryWriter(4096);
   const { blocks } = directory;
   writer.u32(blocks.length);
   for (let i = 0; i < blocks.length; i++) writer.u32(0);
@@ -132,7 +132,7 @@ export function encodeDirectory(directory: PtDirectory, offset: number, version 
   return writer.take();
 }
 
-function encodeBlock(writer: ByteWriter, block: PtBlock | PtGroupedBlock): void {
+function encodeBlock(writer: DirectoryWriter, block: PtBlock | PtGroupedBlock): void {
   writer.u64(BigInt(block.databaseId));
   writer.u64(BigInt(block.tableId));
   writer.i32(block.day);
@@ -165,7 +165,7 @@ function encodeBlock(writer: ByteWriter, block: PtBlock | PtGroupedBlock): void 
   else encodeChunks(writer, block);
 }
 
-function encodeGroups(writer: ByteWriter, { groups, columns }: PtGroupedBlock): void {
+function encodeGroups(writer: DirectoryWriter, { groups, columns }: PtGroupedBlock): void {
   writer.u32(groups.length);
   for (const pageCount of groups) writer.u32(pageCount);
   for (const column of columns) {
@@ -175,7 +175,7 @@ function encodeGroups(writer: ByteWriter, { groups, columns }: PtGroupedBlock): 
   }
 }
 
-function encodeChunks(writer: ByteWriter, block: PtBlock): void {
+function encodeChunks(writer: DirectoryWriter, block: PtBlock): void {
   for (const { columnId, type, chunks } of block.columns) {
     assert(chunks.length === block.pages.length, `${chunks.length} chunks of column ${columnId} for ${block.pages.length} pages`);
     writer.u32(columnId);
@@ -190,7 +190,7 @@ function encodeChunks(writer: ByteWriter, block: PtBlock): void {
 
 /** Where the directory lies, from a file's last PT_TRAILER_BYTES. @throws Error with the cause alone: the caller knows the file */
 export function parseTrailer(trailer: Uint8Array, fileBytes: number): PtExtent {
-  const reader = new ByteReader(trailer);
+  const reader = new DirectoryReader(trailer);
   const offset = reader.count();
   const bytes = reader.u32();
   const crc = reader.u32();
@@ -216,7 +216,7 @@ export class PtDirectoryReader {
     const got = crc32(bytes);
     if (got !== crc) throw new Error(`checksum of the directory ${hex(got)}, expected ${hex(crc)}`);
     this.dataEnd = offset;
-    this.blockCount = new ByteReader(bytes).u32();
+    this.blockCount = new DirectoryReader(bytes).u32();
     if (this.blockCount > bytes.length / 4 - 1) throw new Error(`${this.blockCount} blocks in a directory of ${bytes.length} bytes`);
   }
 
@@ -230,8 +230,8 @@ export class PtDirectoryReader {
   /** A checked block: every offset lies in the data, every count fits. @throws Error with the cause alone */
   block(index: number): StoredBlock {
     if (index >= this.blockCount) throw new Error(`block ${index} of ${this.blockCount}`);
-    const offset = new ByteReader(this.bytes.subarray(4 + index * 4)).u32();
-    return parseBlock(new ByteReader(this.bytes.subarray(offset)), this);
+    const offset = new DirectoryReader(this.bytes.subarray(4 + index * 4)).u32();
+    return parseBlock(new DirectoryReader(this.bytes.subarray(offset)), this);
   }
 
   all(): { blocks: StoredBlock[] } {
@@ -253,7 +253,7 @@ export function parseDirectory(file: Uint8Array, name = "file"): { blocks: Store
 
 /** @throws Error with the cause alone */
 export function checkHeader(header: Uint8Array): void {
-  const reader = new ByteReader(header);
+  const reader = new DirectoryReader(header);
   if (reader.u64() !== MAGIC) throw new Error("no .pt header");
   checkVersion(reader.u32());
 }
@@ -272,7 +272,7 @@ export function hex(crc: number): string {
   return crc.toString(16).padStart(8, "0");
 }
 
-function parseBlock(reader: ByteReader, data: { readonly dataStart: number; readonly dataEnd: number }): StoredBlock {
+function parseBlock(reader: DirectoryReader, data: { readonly dataStart: number; readonly dataEnd: number }): StoredBlock {
   const { dataStart, dataEnd } = data;
   const extent = (offset: number, bytes: number, crc: number): PtExtent => {
     if (offset < dataStart || offset + bytes > dataEnd) throw new Error(`${bytes} bytes at ${offset} lie outside the data`);
@@ -319,7 +319,7 @@ function parseBlock(reader: ByteReader, data: { readonly dataStart: number; read
   return { ...block, dictionary, tags, pages, columns };
 }
 
-function readGroups(reader: ByteReader, pageCount: number): PageGroups {
+function readGroups(reader: DirectoryReader, pageCount: number): PageGroups {
   const pageCounts = reader.list(reader.u32(), () => reader.u32());
   const total = pageCounts.reduce((sum, count) => sum + count, 0);
   if (total !== pageCount || pageCounts.includes(0)) throw new Error(`groups of ${total} pages in a block of ${pageCount}`);

@@ -4,7 +4,7 @@
 // most never are.
 import { assert } from "../../model/assert.ts";
 import type { ColumnType } from "../../model/rows/column.ts";
-import { ByteWriter } from "./bytes.ts";
+import { DirectoryWriter } from "./bytes.ts";
 import type { PtExtent, StoredColumn } from "./stored-column.ts";
 
 const GROUP_HEAD_BYTES = 16;
@@ -87,7 +87,7 @@ export class GroupedColumn implements StoredColumn {
 
 /** A column's entries while its block is written, group by group. */
 export class GroupedColumnEntries {
-  private readonly writer = new ByteWriter(256);
+  private readonly writer = new DirectoryWriter(256);
 
   constructor(
     readonly columnId: number,

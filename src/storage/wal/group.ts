@@ -1,7 +1,7 @@
 // Frames that become durable together: one buffer, one write, one sync.
 import type { TsdbError } from "../../model/errors.ts";
 import { FRAME_HEADER_BYTES, writeFrame } from "./frame.ts";
-import type { Segment } from "./segment.ts";
+import type { LogSegment } from "./segment.ts";
 
 const GROUP_BYTES_MIN = 64 << 10;
 /** Larger buffers are given back to the system, so that one huge body does not hold memory for ever. */
@@ -19,7 +19,7 @@ export class Group {
 
   /** @param buffer owned from now on */
   constructor(
-    readonly segment: Segment,
+    readonly segment: LogSegment,
     readonly firstSequence: number,
     private buffer: Uint8Array<ArrayBuffer>,
   ) {

@@ -5,7 +5,7 @@ import { DiskSpace, isFull } from "../../disk/space.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { encodeSegmentHeader, SEGMENT_HEADER_BYTES } from "./frame.ts";
 import { NewestSegment } from "./newest-segment.ts";
-import type { Segment } from "./segment.ts";
+import type { LogSegment } from "./segment.ts";
 import { segmentPath } from "./segment-files.ts";
 
 /** Files without a segment yet. */
@@ -62,7 +62,7 @@ export class LogRoom {
   }
 
   /** Gives `segment`, which has no frame yet, the spare file if there is one. */
-  adopt(segment: Segment, before: Segment | null): void {
+  adopt(segment: LogSegment, before: LogSegment | null): void {
     // a log that turns often needs no large files
     if (before !== null && before.usedBytes < this.stepBytes / 2) this.stepBytes = Math.max(this.stepBytesMin, this.stepBytes >> 1);
     if (this.spare === null) return;
@@ -72,7 +72,7 @@ export class LogRoom {
   }
 
   /** Makes room for what comes next when little is left. Never rejects: whoever needs it finds out. */
-  keepAhead(segment: Segment): void {
+  keepAhead(segment: LogSegment): void {
     const isLow = segment.roomBytes < this.stepBytes / 2;
     if (this.isFilling || this.isClosed || (!isLow && this.spare !== null) || this.space.problem !== null) return;
     this.isFilling = true;
@@ -87,7 +87,7 @@ export class LogRoom {
   }
 
   /** Resolves when frames of `bytes` have room in `segment`, and a step more. @throws TsdbError no_space */
-  make(segment: Segment, bytes: number): Promise<void> {
+  make(segment: LogSegment, bytes: number): Promise<void> {
     return this.exclusively(async () => {
       if (segment.isClosed || this.isClosed) return;
       const wanted = Math.max(bytes, this.stepBytes / 2);
@@ -114,7 +114,7 @@ export class LogRoom {
 
   /** Names the segment's file, with its header, before the first frame is written. On a full disk it waits: a name may need a block.
    *  @throws TsdbError io, no_space when the log is closed */
-  async begin(segment: Segment): Promise<void> {
+  async begin(segment: LogSegment): Promise<void> {
     for (;;) {
       try {
         return await this.space.urgent(BLOCK_BYTES, () => this.exclusively(() => this.name(segment)));
@@ -128,13 +128,13 @@ export class LogRoom {
   }
 
   /** The file of `segment` has room up to `bytes`: for who has appended without asking. @throws TsdbError no_space */
-  async reach(segment: Segment, bytes: number): Promise<void> {
+  async reach(segment: LogSegment, bytes: number): Promise<void> {
     if (segment.reservedBytes < bytes) await this.make(segment, Math.max(0, bytes - segment.usedBytes));
   }
 
   /** Closes the file that frames are written to and the one that they would be appended to. With `keepsFrames` the space behind the last
    *  frame is given back. @throws TsdbError io */
-  async close({ written, next }: { written: Segment | null; next: Segment }, how: { keepsFrames: boolean }): Promise<void> {
+  async close({ written, next }: { written: LogSegment | null; next: LogSegment }, how: { keepsFrames: boolean }): Promise<void> {
     this.isClosed = true;
     await this.tail;
     const unused = [this.spare, next.isBegun ? null : next.file];
@@ -148,7 +148,7 @@ export class LogRoom {
     await this.newest.close();
   }
 
-  private async name(segment: Segment): Promise<void> {
+  private async name(segment: LogSegment): Promise<void> {
     const { file, number, salt } = segment;
     if (file === null) throw new TsdbError("unavailable", "the log is closed", {});
     await file.write(0, encodeSegmentHeader({ salt, firstSequence: number }));

@@ -2,7 +2,7 @@
 import type { ReservedFile } from "../../disk/disk.ts";
 import { SEGMENT_HEADER_BYTES } from "./frame.ts";
 
-export class Segment {
+export class LogSegment {
   /** Null before there was space for it. */
   file: ReservedFile | null = null;
   /** Bytes of the file that frames may fill. */

@@ -8,7 +8,7 @@ import { FRAME_HEADER_BYTES } from "./frame.ts";
 import { BufferPool, Group } from "./group.ts";
 import type { ReplayResult } from "./replay.ts";
 import { LogRoom, type RoomOptions } from "./room.ts";
-import { Segment } from "./segment.ts";
+import { LogSegment } from "./segment.ts";
 import { type SegmentFile, segmentPath } from "./segment-files.ts";
 
 /** A group closes at this size even while another is written: bounds one write. */
@@ -50,7 +50,7 @@ export interface AppendedFrame {
 export class Wal {
   private nextSequence: number;
   /** Frames are appended to it. */
-  private segment: Segment;
+  private segment: LogSegment;
   /** Segments on disk, or about to be, ascending. */
   private segments: SegmentFile[];
   /** Groups to be written, in order; frames join the last one while it is `open`. */
@@ -58,7 +58,7 @@ export class Wal {
   private open: Group | null = null;
   private writing = false;
   /** Frames are written to it. */
-  private written: Segment | null = null;
+  private written: LogSegment | null = null;
   private readonly pool = new BufferPool();
   private failure: TsdbError | null = null;
   private closing = false;
@@ -83,9 +83,9 @@ export class Wal {
     return new Wal(disk, folder, await LogRoom.open(disk, folder, options), replayed, options);
   }
 
-  private newSegment(): Segment {
+  private newSegment(): LogSegment {
     const salt = this.options.newSalt?.() ?? crypto.getRandomValues(new Uint32Array(1))[0]!;
-    return new Segment(this.nextSequence, salt);
+    return new LogSegment(this.nextSequence, salt);
   }
 
   /** Sequence of the newest frame appended (or replayed). */

@@ -6,7 +6,7 @@ import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import type { DictionaryView } from "../../../model/rows/run.ts";
 import { inRange, inSteps, type Steps, sortTexts } from "../../../model/steps.ts";
 import type { Turns } from "../../../model/turns.ts";
-import { chooseSeries, codesOf, hasValue, type Marks, SeriesUnion, textsOf } from "../../../scan/series-tags.ts";
+import { chooseSeries, codesOf, hasValue, type Marks, SeriesTagUnion, textsOf } from "../../../scan/series-tags.ts";
 import { compareText } from "../../plan/fields.ts";
 import { ofMeasurement, type SeriesCondition } from "../../plan/show-condition.ts";
 import type { OpenTable } from "../context.ts";
@@ -81,7 +81,7 @@ export async function tagValues(
   const found = new Map<string, string[]>();
   for (const table of tables) {
     const wanted = table.columns.filter((column) => isTag(column) && accepts(column.name));
-    const unions = wanted.map((column) => new SeriesUnion(kernel, [column]));
+    const unions = wanted.map((column) => new SeriesTagUnion(kernel, [column]));
     try {
       if (wanted.length > 0) {
         for await (const { dictionary, marks } of chosenSets(choice, name, [table]))
@@ -134,7 +134,7 @@ async function taggedSeries(choice: SeriesChoice, { name, tables }: ShownMeasure
   const { kernel } = choice;
   const found: TaggedSeries[] = [];
   for (const table of tables) {
-    const union = new SeriesUnion(kernel, table.columns.filter(isTag));
+    const union = new SeriesTagUnion(kernel, table.columns.filter(isTag));
     try {
       for await (const { dictionary, marks } of chosenSets(choice, name, [table])) union.add(dictionary, marks);
       const { view } = union;
@@ -184,7 +184,7 @@ function* keysOf(name: string, { seriesCount, tags }: TaggedSeries): Steps<strin
 export async function countSeries(choice: SeriesChoice, measurement: ShownMeasurement): Promise<number> {
   if (measurement.tables.length > 1) return (await seriesKeys(choice, measurement)).length;
   const [table] = measurement.tables;
-  const union = new SeriesUnion(choice.kernel, table!.columns.filter(isTag));
+  const union = new SeriesTagUnion(choice.kernel, table!.columns.filter(isTag));
   try {
     for await (const { dictionary, marks } of chosenSets(choice, measurement.name, [table!])) union.add(dictionary, marks);
     return union.seriesCount;

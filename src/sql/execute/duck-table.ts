@@ -32,7 +32,7 @@ export interface StatementScan extends ScanSource {
 }
 
 /** One reference to a table in a running statement. */
-export class TableScan implements StatementScan {
+export class DuckTable implements StatementScan {
   readonly columns: ScanSource["columns"];
   readonly stake: number | null;
   private readonly defs: readonly ColumnDef[];
