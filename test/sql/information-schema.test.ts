@@ -169,6 +169,7 @@ describe("SHOW COLUMNS and DESCRIBE", () => {
     ["SHOW COLUMNS FROM home WHERE 1 = 1", "a table name is expected"],
     ["SHOW COLUMNS FROM 'home'", "a table name is expected"],
     ["SHOW COLUMNS FROM $t", "a table name is expected"],
+    ["DESCRIBE DESCRIBE SELECT 1", "a table name is expected, found 'DESCRIBE SELECT 1'"],
   ];
   test.each(MISSING)("%s", (sql, message) => expect(ask(sql!)).rejects.toThrow(message!));
 });

@@ -63,7 +63,7 @@ function kindOf(sql: string, tokens: readonly Token[]): StatementKind {
   }
   const head = wordOf(tokens[0]);
   if (head === "explain") return parseExplain(sql, tokens);
-  if (head === "show") return parseShow(tokens);
+  if (head === "show") return parseShow(sql, tokens);
   if (head === "describe" || head === "desc") return parseDescribe(sql, tokens);
   if (OTHER_STATEMENTS.has(head)) throw notAQuery(tokens[0]!);
   // whatever else it is, DuckDB's parser says what is wrong with it; only a SELECT comes back as a tree
@@ -123,15 +123,15 @@ function parseExplain(sql: string, tokens: readonly Token[]): StatementKind {
   return { kind: "explain", analyze: words.has("analyze"), verbose: words.has("verbose"), text: new EncodedText(sql, rest) };
 }
 
-function parseShow(tokens: readonly Token[]): StatementKind {
+function parseShow(sql: string, tokens: readonly Token[]): StatementKind {
   const what = wordOf(tokens[1]);
   if (what === "tables" && tokens.length === 2) return { kind: "show", text: ownText(SHOW_TABLES), table: null };
   if (what === "all" && tokens.length === 2) return { kind: "show", text: ownText(SHOW_ALL), table: null };
   const from = wordOf(tokens[2]);
   if (what === "full" && (from === "columns" || from === "fields") && ["from", "in"].includes(wordOf(tokens[3]))) {
-    return showColumns("SELECT * FROM information_schema.columns WHERE ", describedTable(tokens.slice(4)));
+    return showColumns("SELECT * FROM information_schema.columns WHERE ", describedTable(sql, tokens.slice(4)));
   }
-  if (what === "create" && from === "table") return showColumns(SHOW_DEFINITION, describedTable(tokens.slice(3)), "table_name");
+  if (what === "create" && from === "table") return showColumns(SHOW_DEFINITION, describedTable(sql, tokens.slice(3)), "table_name");
   if (what === "functions" && (tokens.length === 2 || (from === "like" && tokens[3]?.kind === "string" && tokens.length === 4))) {
     return {
       kind: "show",
@@ -148,7 +148,7 @@ function parseShow(tokens: readonly Token[]): StatementKind {
     return { kind: "show", text: ownText(`SELECT name, value FROM information_schema.df_settings WHERE name = '${name}'`), table: null };
   }
   if ((what === "columns" || what === "fields") && (from === "from" || from === "in")) {
-    return showColumns(SHOW_COLUMNS, describedTable(tokens.slice(3)));
+    return showColumns(SHOW_COLUMNS, describedTable(sql, tokens.slice(3)));
   }
   throw new TsdbError(
     "bad_query",
@@ -165,7 +165,7 @@ function parseShow(tokens: readonly Token[]): StatementKind {
 function parseDescribe(sql: string, tokens: readonly Token[]): StatementKind {
   const rest = wordOf(tokens[1]) === "table" ? tokens.slice(2) : tokens.slice(1);
   if (QUERY_WORDS.has(wordOf(rest[0])) || isSymbol(rest[0], "(")) return { kind: "describe", text: new EncodedText(sql, rest) };
-  return showColumns(DESCRIBE, describedTable(rest));
+  return showColumns(DESCRIBE, describedTable(sql, rest));
 }
 
 function showColumns(query: string, table: DescribedTable, order = "ordinal_position"): StatementKind {
@@ -174,7 +174,7 @@ function showColumns(query: string, table: DescribedTable, order = "ordinal_posi
 }
 
 /** `[[public.]schema.]table` */
-function describedTable(tokens: readonly Token[]): DescribedTable {
+function describedTable(sql: string, tokens: readonly Token[]): DescribedTable {
   const names = tokens.filter((_, i) => i % 2 === 0);
   const dots = tokens.filter((_, i) => i % 2 === 1);
   const isName =
@@ -184,7 +184,11 @@ function describedTable(tokens: readonly Token[]): DescribedTable {
     dots.every((token) => isSymbol(token, ".")) &&
     names.every(({ kind }) => kind === "word" || kind === "quoted");
   if (!isName)
-    throw new TsdbError("bad_query", `SQL error: a table name is expected, found '${near(tokens.map(({ text }) => text).join(""))}'`);
+    // as the user wrote it: items without an alias have one among the tokens
+    throw new TsdbError(
+      "bad_query",
+      `SQL error: a table name is expected, found '${near(tokens.length === 0 ? "" : sql.slice(tokens[0]!.start))}'`,
+    );
   const [table, schema] = names.map(({ text }) => text).reverse();
   return { schema: schema ?? "iox", table: table! };
 }
