@@ -1,4 +1,4 @@
-// A second listener for whoever has lost the first admin token: it answers one request of whoever reaches its address, and ends.
+// A second listener for a lost first admin token: it answers one request of any client of its address, and ends.
 import type { Authorizer } from "../auth/authorizer.ts";
 import type { TokenService } from "../auth/token-service.ts";
 import { TsdbError } from "../model/errors.ts";

@@ -6,7 +6,7 @@ export type Credentials = { readonly token: string } | "none" | "malformed";
 /** Of either alphabet, padded or not. */
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
-/** One blank between scheme and token; schemes in exactly this spelling. With Basic the token is the password, whoever the user;
+/** One blank between scheme and token; schemes in exactly this spelling. With Basic the token is the password, for any user name;
  *  v1 clients send `Token user:password` too. */
 export function credentialsOf(authorization: string | null): Credentials {
   if (authorization === null) return "none";

@@ -1,4 +1,4 @@
-// What a token may be called, whoever makes it: a request, or a file at the start.
+// What a token may be called, made by a request or by a file at the start.
 
 const NAME_BYTES_MAX = 256;
 /** Lists of tokens are shown in terminals. */

@@ -8,7 +8,7 @@ export interface TokenService {
   createOperatorToken(): Promise<NewToken>;
   /** Replaces the text of the first token: the one before is worth nothing from then on. */
   regenerateOperatorToken(admin: AdminCaller): Promise<NewToken>;
-  /** Gives the first token another text, or makes it again as an admin's: for whoever has nothing left to call with. */
+  /** Gives the first token another text, or makes it again as an admin's: for an administrator without a token. */
   recoverOperatorToken(admin: AdminCaller): Promise<NewToken>;
   createToken(admin: AdminCaller, request: NewTokenRequest): Promise<NewToken>;
   deleteToken(admin: AdminCaller, name: string): Promise<void>;

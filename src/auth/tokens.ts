@@ -52,7 +52,7 @@ export class Tokens implements TokenService, Authenticator {
     const text = newTokenText();
     const hash = hashToken(text);
     const updatedMs = nowMs();
-    // whoever asks for another one would not be helped by one that has expired, or that may not do everything
+    // an expired or limited token is no replacement for the one that is asked for
     if (hasExpired(token, updatedMs) || !isAdmins(token)) {
       const { tokenId: id } = catalog.nextIds;
       const { name } = token;

@@ -88,7 +88,7 @@ export class MaterializedCache {
     else if (unseen.length > 0) await this.follow(unseen, snapshot, clock, turns);
   }
 
-  /** The rows that can be seen, after `bring`. Borrowed: whoever reads them holds the reclaimer.
+  /** The rows that can be seen, after `bring`. Borrowed: the reader holds the reclaimer.
    *  @throws NoRoomError, TsdbError overloaded */
   answer({ retentionMinNs }: TableSnapshot, nowMs: number): CacheAnswer {
     const visible = { minEnteredNs: this.minEnteredNs(nowMs), minTimeNs: retentionMinNs };

@@ -69,7 +69,7 @@ export const FLAGS = [
     name: "admin-token-recovery-http-bind",
     group: "Network",
     value: "ADDRESS",
-    help: "Where a lost admin token is replaced by whoever can reach the address, once: POST /api/v3/configure/token/admin/regenerate. As 127.0.0.1:8182.",
+    help: "Address on which any client may replace a lost admin token, once: POST /api/v3/configure/token/admin/regenerate. As 127.0.0.1:8182.",
     default: null,
     aliases: ["INFLUXDB3_ADMIN_TOKEN_RECOVERY_HTTP_BIND_ADDR"],
   },

@@ -75,7 +75,7 @@ export interface Disk {
   readFile(path: string): Promise<Uint8Array<ArrayBuffer>>;
   /** Cuts the file to `sizeBytes` and makes that durable. */
   truncate(path: string, sizeBytes: number): Promise<void>;
-  /** Makes what the file holds now durable, whoever wrote it. */
+  /** Makes what the file holds now durable, from all writers. */
   syncFile(path: string): Promise<void>;
   /** Entries of a folder sorted by name; none when the folder is missing. */
   list(path: string): Promise<DiskEntry[]>;

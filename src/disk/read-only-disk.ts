@@ -1,4 +1,4 @@
-// A disk that is only read: under --read-only whoever tried to write, against all expectation, learns it before the disk does.
+// A disk that is only read: under --read-only an unexpected write fails before it reaches the disk.
 import type { Disk, DiskEntry, FileStat, ReadFile } from "./disk.ts";
 import { ioError } from "./io-error.ts";
 

@@ -1,4 +1,4 @@
-// Whether the disk takes anything new. Whoever needs space asks here first and says here what became of it, so that there is one answer to
+// Whether the disk takes anything new. Every writer asks here first and reports the outcome here, so that there is one answer to
 // "is the disk full, and why". A reserve, a file of zeros, is given up for what has to come through on a full disk: operations of catalog
 // and manifest, and the flush that lets the log be cut. Nothing else is taken before the reserve is whole again.
 import { TsdbError } from "../model/errors.ts";
@@ -41,7 +41,7 @@ export class DiskSpace {
     private readonly options: SpaceOptions,
   ) {}
 
-  /** Why nothing new is taken: an error of kind no_space for whoever asks. Null when there is space. */
+  /** Why nothing new is taken: an error of kind no_space. Null when there is space. */
   get problem(): TsdbError | null {
     return this.problem_;
   }
@@ -60,7 +60,7 @@ export class DiskSpace {
       }
       this.say(null);
     });
-    this.tail = done.catch(() => {}); // whoever asked is told
+    this.tail = done.catch(() => {}); // the caller is told
     return done;
   }
 
@@ -90,7 +90,7 @@ export class DiskSpace {
     return this.take(bytes, () => this.fillReserve()).catch(() => {});
   }
 
-  /** Whoever needed `bytes` of the disk, or what was needed to have them, was refused. Returns the error to throw: no_space if it
+  /** A need of `bytes` of the disk was refused, or of what they take. Returns the error to throw: no_space if it
    *  may be otherwise the next time, else `cause`. */
   async note(cause: unknown, bytes: number): Promise<unknown> {
     const code = codeOf(cause);

@@ -16,7 +16,7 @@ export interface Permission {
   readonly actions: readonly string[];
 }
 
-/** A token as the catalog knows it: its text is known only to whoever was given it. */
+/** A token as the catalog knows it: only its holder knows the text. */
 export interface TokenDef {
   readonly id: number;
   /** Unique. `_admin` is the operator's. */

@@ -1,4 +1,4 @@
-// Memory or files that someone may still be reading: freeing is handed to whoever knows the readers.
+// Memory or files that someone may still be reading: freeing is left to the owner of the pins.
 
 export interface Reclaimer {
   /** Runs `free` once nobody who may read the thing is left; at once when there is nobody. `free` must not throw. */

@@ -8,8 +8,8 @@ export interface Tls {
   readonly minimum?: "tls-1.2" | "tls-1.3";
 }
 
-/** The suites of TLS 1.2, in OpenSSL's names: those with a key of their own for each connection, so that whoever gets the server's key
- *  later can read nothing that was recorded, and with authenticated encryption. All of TLS 1.3 are of that kind and need no naming. */
+/** The suites of TLS 1.2, in OpenSSL's names: those with a key of their own for each connection, so that a key stolen
+ *  later decrypts no recorded traffic, and with authenticated encryption. All of TLS 1.3 are of that kind and need no naming. */
 export const CIPHERS = [
   "ECDHE-ECDSA-AES128-GCM-SHA256",
   "ECDHE-RSA-AES128-GCM-SHA256",

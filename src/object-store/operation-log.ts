@@ -93,7 +93,7 @@ export class OperationLog<Operation> {
     return this.failure;
   }
 
-  /** An error of kind no_space while operations wait for it: whoever can do without another one should. */
+  /** An error of kind no_space while operations wait for it: callers that can do without another one should. */
   get stalled(): TsdbError | null {
     return this.waitsFor;
   }
@@ -132,7 +132,7 @@ export class OperationLog<Operation> {
   async close(): Promise<void> {
     this.closed = true;
     this.stopWaiting();
-    await this.durable(this.last).catch(() => {}); // whoever appended it was told
+    await this.durable(this.last).catch(() => {}); // the appender was told
     await this.snapshotRun;
   }
 

@@ -63,7 +63,7 @@ export class QueryLog {
   }
 }
 
-/** One statement: whoever runs it tells it how far it is. */
+/** One statement: its runner reports progress here. */
 export class LoggedQuery implements QueryLogEntry {
   readonly id = crypto.randomUUID();
   readonly database: string;

@@ -32,7 +32,7 @@ export interface SeriesParts {
 /** Row numbers that a selection writes at a time. */
 const ROWS_AT_ONCE = 16_384;
 
-/** Sets of at least one series. Whoever leaves half way calls `return`. @throws TsdbError corrupt_file, io, overloaded */
+/** Sets of at least one series. A caller that leaves half way calls `return`. @throws TsdbError corrupt_file, io, overloaded */
 export function* visibleSeries(parts: SeriesParts, snapshot: TableSnapshot, range: TimeRange): Generator<SeriesSet, void, void> {
   const { kernel, cache, tally } = parts;
   const filter = new SeriesFilter(kernel, []);

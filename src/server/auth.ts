@@ -1,4 +1,4 @@
-// Who may call the server: its tokens, those that files on the command line bring, and the way back for whoever lost the first one.
+// Who may call the server: its tokens, those that files on the command line bring, and the recovery of a lost first token.
 
 import { type RecoveryListener, startRecovery } from "../api/recovery.ts";
 import { AccessControl } from "../api/shared/access.ts";
@@ -63,7 +63,7 @@ export class ServerAuth {
     if (config.recoveryBind === null || config.withoutAuth) return;
     const onUsed = () => log.warn("the first admin token was replaced through the recovery address, which is closed now");
     this.recovery = startRecovery(config.recoveryBind, this.authorizer, tokens, onUsed);
-    log.warn("whoever reaches the recovery address can replace the first admin token, once", { url: this.recovery.url });
+    log.warn("a client of the recovery address can replace the first admin token, once", { url: this.recovery.url });
   }
 
   /** Whether a reader may read. @throws TsdbError unauthenticated, forbidden */

@@ -30,7 +30,7 @@ export class LocalNodeService implements NodeService {
     };
   }
 
-  /** Whoever starts is not stopped. */
+  /** A node that starts is not stopped. */
   async started(): Promise<void> {
     const { nodeId } = this.config;
     if (this.catalog.stoppedNode(nodeId) !== undefined) await this.catalog.apply([{ kind: "start_node", nodeId }]).durable;

@@ -130,7 +130,7 @@ export class Server {
 
   private fail(error: Error): void {
     const { life } = this;
-    // whoever opens gets the error itself
+    // the caller of `start` gets the error itself
     if (life.state === "opening" || life.state === "failed") return;
     this.life = { state: "failed", listening: life.listening, serving: life.serving, reason: error.message };
     this.logs("server").error("cannot go on", { err: error });

@@ -1,5 +1,5 @@
 // What a statement may be made of: as much as a limit says is answered, one more is refused with the limit, what was got and the maximum.
-// Statements that are nested or left open without end are refused too, whoever would run out of stack first.
+// Statements that are nested or left open without end are refused too, whichever stage would run out of stack first.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FakeTable } from "../../test/support/fake-table.ts";
 import { askRows, type SqlValue } from "../../test/support/sql-rows.ts";

@@ -1,4 +1,4 @@
-// Answers of many columns leave in batches of a bounded number of values, whoever makes them: what is encoded at a time takes milliseconds.
+// Answers of many columns leave in batches of a bounded number of values, from each source: what is encoded at a time takes milliseconds.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { FakeTable } from "../../test/support/fake-table.ts";
 import { readRows } from "../../test/support/sql-rows.ts";

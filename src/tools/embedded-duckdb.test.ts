@@ -1,4 +1,4 @@
-// Unpacking of the embedded native files: whole files only, whatever lay there before and whoever does it at the same time.
+// Unpacking of the embedded native files: whole files only, whatever lay there before, also in several processes at once.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
   chmodSync,

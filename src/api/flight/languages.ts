@@ -33,7 +33,7 @@ export function arrowRequest(asked: LanguageStatement, signal: AbortSignal): Que
 }
 
 /** Its parameters are bound as the JSON that they are in a ticket.
- *  @throws TsdbError bad_query for what is not about rows of the ticket's database: whoever may ask it was asked about that one alone */
+ *  @throws TsdbError bad_query for what is not about rows of the ticket's database: the caller was authorized for that one alone */
 function tsdbqlRequest({ language, database, statement, params }: LanguageStatement, signal: AbortSignal): QueryRequest {
   const json = jsonOf(params);
   const [only, ...others] = parseQuery(statement, parseParams(json));

@@ -12,7 +12,7 @@ declare const self: Worker;
 
 type Reply = Extract<ToFlightWorker, { readonly id: number }>;
 
-/** Whoever waits for something of the main thread, by the number of what was asked. */
+/** Requests to the main thread without an answer yet, by number. */
 const waiting = new Map<number, (reply: Reply) => void>();
 let nextId = 1;
 let server: FlightServer | undefined;

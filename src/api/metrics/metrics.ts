@@ -140,7 +140,7 @@ export class Metrics {
     this.#writeBytes += counts.bytes;
   }
 
-  /** One sync of the log, for whoever owns the log to call. */
+  /** One sync of the log; the log calls it. */
   walSynced(seconds: number, bytes: number): void {
     this.#walSyncSeconds.observe(seconds);
     this.#walSyncedBytes += bytes;

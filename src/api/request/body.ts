@@ -140,7 +140,7 @@ class Pieces implements BodyTarget {
   }
 
   append(bytes: Uint8Array): void {
-    this.pieces.push(bytes.slice()); // whoever gave them may free them
+    this.pieces.push(bytes.slice()); // the giver may free them
     this.byteCount += bytes.byteLength;
   }
 }

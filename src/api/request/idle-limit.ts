@@ -1,5 +1,5 @@
 // How long a connection may be silent. A query may be silent for longer than an idle client, so it lifts the limit; Bun keeps the
-// lifted limit for the whole connection, so whoever lifts it has to set it again, or idle connections stay open for ever.
+// lifted limit for the whole connection, so the handler that lifts it has to set it again, or idle connections stay open for ever.
 import type { Server } from "bun";
 
 const LIMIT_SECONDS = new WeakMap<Server<unknown>, number>();

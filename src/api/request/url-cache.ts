@@ -18,7 +18,7 @@ export class UrlCache<T> {
   private add(url: string): T {
     const made = this.make(url);
     if (url.length <= URL_CHARACTERS_MAX) {
-      // whoever sends ever new URLs gains nothing from the cache, and others little
+      // a client that sends ever new URLs gains nothing from the cache, and others little
       if (this.known.size >= URLS_MAX) this.known.clear();
       this.known.set(url, made);
     }

@@ -4,7 +4,7 @@ import type { Input, Option, Positional } from "./options.ts";
 
 /** Where a command reads and writes; tests give their own. */
 export interface Terminal {
-  /** A promise when whoever reads is slow: to be awaited by what writes much. */
+  /** A promise when the reader is slow; commands that write much await it. */
   readonly out: (text: string | Uint8Array) => Promise<void> | undefined;
   readonly error: (text: string) => void;
   /** Beside errors, for sequences of our own: what `out` and `error` are given is shown, and never acted upon by a terminal. */

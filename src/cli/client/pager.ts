@@ -1,5 +1,5 @@
-// Answers on a terminal: what is longer or wider than it goes through the user's pager, as it comes. Whoever leaves the pager early wants
-// no more, so the statement is ended; a pager that cannot be started loses nothing.
+// Answers on a terminal: what is longer or wider than it goes through the user's pager, as it comes. When the user leaves the pager, the
+// statement is ended; a pager that cannot be started loses nothing.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { VisibleBytes } from "../visible-text.ts";

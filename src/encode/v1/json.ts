@@ -1,7 +1,7 @@
 // The v1 API's JSON: results of statements, series of a result, rows of a series; one document for all statements, or with `chunkRows` a
 // document for each stretch of rows. Members come in the order in which 1.x writes them.
 //
-// Whatever has left the encoder is either nothing or ends within the rows of a series, so that whoever holds it can close the document when
+// Whatever has left the encoder is either nothing or ends within the rows of a series, so that its holder can close the document when
 // no more comes: `brokenV1Json`.
 
 import type { RowTextMaker } from "../../model/query/row-text.ts";

@@ -19,7 +19,7 @@ export interface RowChoice {
   readonly except?: readonly TimeRange[] | undefined;
 }
 
-/** A run and which of its rows a statement selects, predicates on fields aside. "all": whoever made the run has decided that, by its block,
+/** A run and which of its rows a statement selects, predicates on fields aside. "all": the maker of the run has decided that, by its block,
  *  its page or a merge. There is no choice left to evaluate then, and series and times may be absent. */
 export type SelectedRun = { readonly selection: "all"; readonly run: PartialRun } | { readonly selection: RowChoice; readonly run: Run };
 

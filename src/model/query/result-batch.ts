@@ -35,7 +35,7 @@ export interface ResultField {
   readonly inFile?: { readonly kind: string | null; readonly isDictionary?: boolean; readonly isNull?: boolean };
   /** INTO writes it as a tag. */
   readonly isTargetTag?: boolean;
-  /** Every row has a value, and whoever reads the schema may know it. */
+  /** Every row has a value, and the schema says so. */
   readonly hasNoNulls?: boolean;
 }
 

@@ -45,8 +45,8 @@ export interface ScanTable {
   /** The groups of a whole aggregation, or null where the scan cannot make them (too many groups, a sum that does not fit): the engine
    *  aggregates the rows itself then. Chunks hold the columns of `aggregateColumns(request)`. Absent: never. */
   aggregate?(request: AggregateRequest): ScanCursor | null;
-  /** The same in steps of less than a millisecond or so each, between which others may have their turn. Whoever leaves it half way calls
-   *  `return`. */
+  /** The same in steps of less than a millisecond or so each, between which others may have their turn. A caller that leaves it half
+   *  way calls `return`. */
   aggregateInSteps?(request: AggregateRequest): Generator<void, ScanCursor | null, void>;
   /** What its scans have done so far. */
   records?(): readonly ScanRecord[];

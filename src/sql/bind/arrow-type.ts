@@ -140,7 +140,7 @@ const UNITS: ReadonlyMap<string, readonly [name: string, ns: bigint]> = new Map(
   }),
 );
 
-/** What `arrow_cast` is told; null for what is no type of the dialect. @throws TsdbError bad_query for a zone that is none */
+/** The type that `arrow_cast` names; null for an unknown one. @throws TsdbError bad_query for an unknown zone */
 export function parseArrowType(text: string): ArrowType | null {
   const trimmed = text.trim();
   // milliseconds since 1970

@@ -1,4 +1,4 @@
-// Puts the vendor's names in the place of the aliases that stand for them. A name shows each column with its table, so whoever binds it has
+// Puts the vendor's names in the place of the aliases that stand for them. A name shows each column with its table, so its binding needs
 // to know what every FROM gives; types play no part.
 
 import { STATEMENT_LIMITS } from "../../model/query/statement-limits.ts";

@@ -46,7 +46,7 @@ export class AggregateScan implements StatementScan {
     return this.table.rowCountMax;
   }
 
-  /** Makes the groups. False: the storage cannot, and whoever asked must aggregate the rows. */
+  /** Makes the groups. False: the storage cannot, and the caller must aggregate the rows. */
   async prepare(breathe: Breathe): Promise<boolean> {
     if (this.hasUnbinnedRows()) return false;
     if (this.isEmpty) return true;

@@ -1,4 +1,4 @@
-// The cursors of one scan of a running statement. When the statement ends all of them end, whoever still holds one.
+// The cursors of one scan of a running statement. When the statement ends all of them end, held or not.
 import type { ChunkCursor } from "../../duckdb/table-function.ts";
 
 export class OpenCursors {

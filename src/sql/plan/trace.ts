@@ -104,7 +104,7 @@ export class Trace {
     return late;
   }
 
-  /** The rewrite is done: whoever looks at a value now makes nothing of it that would stay. */
+  /** The rewrite is done: later reads record no dependency. */
   close(): void {
     this.isClosed = true;
   }
@@ -132,7 +132,7 @@ export class Trace {
     try {
       return compute();
     } catch (error) {
-      // whoever catches it decides by it
+      // a handler decides by it
       this.depth--;
       this.lookAtSteps();
       this.depth++;

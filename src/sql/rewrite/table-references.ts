@@ -1,4 +1,4 @@
-// How often a statement names each table: a WITH entry that is named once may be narrowed by whoever names it.
+// How often a statement names each table: a WITH entry that is named once may be narrowed by that reference.
 import type { QueryNode } from "../parse/tree.ts";
 
 export class TableReferences {

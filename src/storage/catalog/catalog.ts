@@ -1,5 +1,5 @@
 // The catalog: which databases, tables and columns exist. A shell around state.ts: operations change the state at once and become
-// durable through the operation log; whoever acknowledges something that depends on them waits for `durable`.
+// durable through the operation log; an acknowledgement that depends on them waits for `durable`.
 import type { TokenDef } from "../../model/access.ts";
 import { assert } from "../../model/assert.ts";
 import type { CacheDef, CacheKind } from "../../model/caches.ts";
@@ -33,7 +33,7 @@ export interface CatalogOptions {
   readonly snapshotEntries?: number;
   /** Nothing may be applied: `apply` throws read_only. */
   readonly readOnly?: boolean;
-  /** For whoever makes something: the catalog itself takes all operations, as it has to at the next start with lower ones. */
+  /** For callers that make something: the catalog itself takes all operations, as it has to at the next start with lower ones. */
   readonly limits?: SchemaLimits;
   /** Made at the first start and kept from then on; given in for tests. */
   readonly newClusterUuid?: () => string;

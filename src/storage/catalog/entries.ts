@@ -24,7 +24,7 @@ export interface SoftDeletion {
 export type DeletedObject = SoftDeletion &
   ({ readonly of: "database"; readonly def: DatabaseDef } | { readonly of: "table"; readonly def: TableDef });
 
-/** A table with its index. `def` is replaced, never changed, when columns are added: whoever holds one has a fixed schema, and
+/** A table with its index. `def` is replaced, never changed, when columns are added: a holder has a fixed schema, and
  *  `def` being the same object means that nothing has changed. */
 export interface TableSchema {
   readonly def: TableDef;

@@ -1,5 +1,5 @@
 // Open file indexes, kept within a budget: their directories and lists of values, while filters are read where they lie. One per thread. An
-// index that cannot be read rules nothing out, so a statement does without it; whoever makes indexes finds the damage (file-indexer.ts).
+// index that cannot be read rules nothing out, so a statement does without it; the indexer finds the damage (file-indexer.ts).
 import { TsdbError } from "../../model/errors.ts";
 import { openByteSource } from "../block/byte-source.ts";
 import { type BlockPlace, FileIndex } from "./file-index.ts";

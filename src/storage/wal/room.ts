@@ -71,7 +71,7 @@ export class LogRoom {
     this.spare = null;
   }
 
-  /** Makes room for what comes next when little is left. Never rejects: whoever needs it finds out. */
+  /** Makes room for what comes next when little is left. Never rejects: the write that needs it fails. */
   keepAhead(segment: LogSegment): void {
     const isLow = segment.roomBytes < this.stepBytes / 2;
     if (this.isFilling || this.isClosed || (!isLow && this.spare !== null) || this.space.problem !== null) return;

@@ -104,7 +104,7 @@ async function* piecesOf(plan: RunPlan, run: SelectRun, tagTexts: TagTexts): Asy
     for await (const block of run.blocks(plan, name, { range: { minNs: checked.minNs, maxNs: checked.maxNs }, groupBy: keys })) {
       if (head === null || tags === null || !isSame(tags, block.tags)) {
         const own = fieldsOf(plan, fields, block.columns);
-        // series mostly have the same columns: then whoever writes them sees it at once
+        // series mostly have the same columns: then the encoder sees it at once
         if (shown === null || own.some(({ type }, i) => type !== shown![i]!.type)) shown = own;
         head = { name, tags: keys.length === 0 ? null : keys.map((key, i) => [key, block.tags[i]!]), unknownTags, fields: shown };
         tags = block.tags;

@@ -1,5 +1,5 @@
 // Expressions: operands by descent, operators by precedence with a stack, so that a chain of any length takes no depth. A chain of ANDs or
-// ORs becomes a balanced tree (their order of grouping means nothing, and they print alike), so that whoever descends stays shallow even
+// ORs becomes a balanced tree (their order of grouping means nothing, and they print alike), so that a recursive walk stays shallow even
 // in a condition of 100,000 comparisons.
 import type { BinaryOperator, Call, CastType, Expression, FieldType, VarRef } from "./ast.ts";
 import { parseDuration } from "./durations.ts";
@@ -9,7 +9,7 @@ import { quoteIdent } from "./quote.ts";
 import type { TokenStream } from "./token-stream.ts";
 import type { Token, TokenKind } from "./tokens.ts";
 
-/** Nodes from an expression's root to a leaf, so that whoever descends may do so by calling itself. */
+/** Nodes from an expression's root to a leaf, which bounds the depth of a recursive walk. */
 export const HEIGHT_MAX = TSDBQL_LIMITS.heightMax;
 
 const PRECEDENCE: Readonly<Partial<Record<TokenKind, number>>> = {

@@ -1,6 +1,6 @@
 // Main's side of feeding caches: notices which tables with caches have rows that these have not seen, and sends the cache worker snapshots
 // of
-// them, soon after the first new body. Caches that are new to the cache worker are filled in the background; whoever reads one does not
+// them, soon after the first new body. Caches that are new to the cache worker are filled in the background; a reader of one does not
 // wait for
 // any of this: a statement brings what it reads up to date itself.
 

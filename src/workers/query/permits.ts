@@ -23,7 +23,7 @@ export class Permits {
     return this.waiters.size;
   }
 
-  /** Whoever has one gives it back by `release`, once. */
+  /** The holder gives it back by `release`, once. */
   take(): Permit {
     if (this.free > 0) {
       this.free--;

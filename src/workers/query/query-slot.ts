@@ -63,7 +63,7 @@ export class QuerySlot implements RunWorker {
   ) {
     this.worker = worker;
     const ready = Promise.withResolvers<void>();
-    ready.promise.catch(() => {}); // whoever waits for the worker is told
+    ready.promise.catch(() => {}); // those that wait for the worker are told
     this.ready = ready.promise;
     worker.onmessage = ({ data }: MessageEvent<FromQueryWorker>) => {
       if (data.type === "ready") {

@@ -223,7 +223,7 @@ async function runQuery(message: StatementMessage): Promise<void> {
   }
 }
 
-/** Ends what takes more memory than there is for statements, whoever it is. */
+/** Ends the statements that take more memory than there is for them. */
 function stopForMemory(): void {
   if (running.size === 0 || memory?.isOver() !== true) return;
   const error = new TsdbError("query_limit", "Resources exhausted: the statements that run take more memory than there is for queries");

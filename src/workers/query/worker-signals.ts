@@ -3,7 +3,7 @@
 // | last look that the worker has answered | its calls of DuckDB under way | one word for each statement ... |
 //
 // A look is main's question whether the worker is there (pulse.ts). A statement's word: SENT, then BEGUN by the worker or WITHDRAWN by
-// main, whoever comes first; STOPPED is added by main, and read in the midst of the worker's loops.
+// main, the first of them; STOPPED is added by main, and read in the midst of the worker's loops.
 
 const LOOK = 0;
 const CALLS = 1;

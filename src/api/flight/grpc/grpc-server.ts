@@ -86,7 +86,7 @@ export class GrpcServer {
       interceptors: [this.received.intercept],
     });
     this.server.addService(DEFINITION, this.implementation());
-    // whoever accepts connections speaks TLS, if anybody does
+    // the port in front of it terminates TLS
     this.connections = this.server.createConnectionInjector(ServerCredentials.createInsecure());
   }
 

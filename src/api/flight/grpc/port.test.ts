@@ -127,7 +127,7 @@ describe("connections", () => {
       ? connectTls({ port, host: "127.0.0.1", ca: CERTIFICATE, servername: "localhost" }, begin)
       : connect(port, "127.0.0.1", begin);
     socket.on("error", () => {});
-    // it is seen by whoever reads
+    // the reader sees it
     socket.resume();
     socket.once("close", () => resolve());
     return { socket, closed };

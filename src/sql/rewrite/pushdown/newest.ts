@@ -139,7 +139,7 @@ class NewestFinder {
     return countsOnce && value!.class !== "CONSTANT" && this.table.isOfSeries(value!);
   }
 
-  /** Rows numbered, one of which is shown of each partition; either QUALIFY says so, or whoever reads the numbers. */
+  /** Rows numbered, one of which is shown of each partition; either QUALIFY says so, or the query around it. */
   private numbered(windows: readonly Window[]): NewestRows {
     const { node } = this;
     const [window, ...others] = windows;

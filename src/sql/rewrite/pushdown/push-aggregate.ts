@@ -27,7 +27,7 @@ export function pushAggregate(table: OneTable, groups: GroupScan): From | null {
   try {
     return new Grouping(table, groups).push();
   } catch (error) {
-    // a mistake in the statement is found again by whoever rewrites it as it is
+    // the plain rewrite finds a mistake of the statement again
     if (error instanceof Unfit || error instanceof TsdbError) return null;
     throw error;
   }

@@ -13,7 +13,7 @@ const I64_MAX = 2n ** 63n - 1n;
 const OUT_OF_RANGE = "Arithmetic overflow: a time outside of 1677-09-21 to 2262-04-11, the range of nanoseconds";
 
 /** A constant time. DuckDB calls the two outermost values infinite and makes them only from their names. One outside of i64 can be compared
- *  with; whoever asks for its value gets an error. */
+ *  with; reading its value throws. */
 export function timeConstant(timeNs: bigint): Typed {
   let node: Expression;
   if (timeNs > I64_MAX || timeNs < I64_MIN) node = castTo(call("error", [stringConstant(OUT_OF_RANGE)]), "TIMESTAMP_NS");
@@ -54,7 +54,7 @@ export function nsOf(value: Typed): Expression {
   return value.timeNs !== undefined ? bigintConstant(value.timeNs) : nanosecondsOf(value.node);
 }
 
-/** A time from nanoseconds; whoever computes outside of i64 gets DuckDB's overflow error. */
+/** A time from nanoseconds; outside of i64 DuckDB's overflow error ends the statement. */
 export function timeOfNs(ns: Expression): Typed {
   return typed(call("make_timestamp_ns", [ns]), "time");
 }

@@ -31,7 +31,7 @@ function largeConstant(node: Constant, number: bigint): Typed {
   return { node: { ...node, value }, kind: "float", number: Number(number) };
 }
 
-/** Its value is looked at by whoever asks for it. */
+/** Its value is read on request: that records the dependency. */
 function tracedConstant(node: Constant, value: TracedValue): Typed {
   const plain = () => typedConstant({ ...node, value: { type: value.type, is_null: false, value: value.value } });
   const kind = kindOfType(value.type);
