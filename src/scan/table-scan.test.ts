@@ -4,7 +4,8 @@ import { aggregateRows, expectGroups } from "../../test/support/naive-aggregate.
 import { isHiddenRow, isWanted, mergeRows, randomFields, randomTags, randomTombstones } from "../../test/support/naive-scan.ts";
 import { prng } from "../../test/support/prng.ts";
 import { ALL_TYPES, randomRows } from "../../test/support/random-rows.ts";
-import { readChunk, type TestRow, type TestValue } from "../../test/support/rows.ts";
+import type { TestRow, TestValue } from "../../test/support/rows.ts";
+import { drain, project, type RowValues } from "../../test/support/scan-rows.ts";
 import { type TablePart, TestSnapshot } from "../../test/support/table-snapshot.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -18,7 +19,6 @@ import {
 } from "../model/query/aggregate.ts";
 import { ALL_TIME, type ScanRequest } from "../model/query/scan.ts";
 import type { ScanRecord } from "../model/query/scan-record.ts";
-import type { ScanCursor } from "../model/query/scan-table.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/rows/column.ts";
 import type { Tombstone } from "../model/rows/tombstone.ts";
 import { BlockCache } from "../storage/block-cache/block-cache.ts";
@@ -30,29 +30,10 @@ const kernel = Kernel.create();
 const SEED = Number(process.env["SEED"] ?? 2);
 const HOUR_NS = 3_600_000_000_000n;
 
-type Values = (TestValue | null)[];
 type Below = (n: number) => number;
 
-function drain(cursor: ScanCursor, columns: readonly ColumnDef[]): Values[] {
-  const rows: Values[] = [];
-  for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {
-    expect(chunk.rowCount).toBeGreaterThan(0);
-    expect(chunk.rowCount).toBeLessThanOrEqual(LIMITS.vectorRows);
-    rows.push(...readChunk(kernel, columns, chunk));
-  }
-  expect(cursor.next()).toBeNull();
-  cursor.close();
-  return rows;
-}
-
-const project = (columns: readonly ColumnDef[], row: TestRow): Values =>
-  columns.map(({ name, type }) => {
-    if (type === ColumnType.time) return row.timeNs;
-    return (type === ColumnType.tag ? row.tags[name] : row.fields[name]) ?? null;
-  });
-
 /** Rows as a set that keeps how often each occurs. */
-const sorted = (rows: readonly Values[]) => rows.map((row) => JSON.stringify(row.map(plain))).sort();
+const sorted = (rows: readonly RowValues[]) => rows.map((row) => JSON.stringify(row.map(plain))).sort();
 
 function plain(value: TestValue | null): string | boolean | null {
   if (typeof value === "bigint") return `${value}n`;
@@ -115,7 +96,7 @@ function checkGroups(scan: TableScan, merged: readonly TestRow[], request: Aggre
     return;
   }
   const columns = aggregateColumns(request).map((type, id) => ({ id, name: "", type }));
-  expectGroups(drain(cursor, columns), groups, request);
+  expectGroups(drain(kernel, cursor, columns), groups, request);
   expect(scan.records().at(-1)!.rowsReturned).toBe(groups.size);
 }
 
@@ -129,7 +110,7 @@ function checkNewest(scan: TableScan, merged: readonly TestRow[], { columns, ran
     if (!((ofSeries.get(key)?.timeNs ?? row.timeNs) > row.timeNs)) ofSeries.set(key, row);
   }
   const texts = (rows: readonly TestRow[]) => sorted(rows.map((row) => project(request.columns, row)));
-  const found = sorted(drain(scan.open({ ...request, newestOnly: true }), request.columns));
+  const found = sorted(drain(kernel, scan.open({ ...request, newestOnly: true }), request.columns));
   expect(missing(found, texts([...ofSeries.values()]))).toEqual([]);
   expect(missing(texts(wanted), found)).toEqual([]);
 }
@@ -185,7 +166,7 @@ describe("agrees with merging and filtering row by row", () => {
       for (let each = 0; each < 8; each++) {
         const request = randomRequest(below);
         const expected = merged.filter((row) => isWanted(row, request)).map((row) => project(request.columns, row));
-        const found = drain(scan.open(request), request.columns);
+        const found = drain(kernel, scan.open(request), request.columns);
         expect(sorted(found)).toEqual(sorted(expected));
         expect(cache.bytes).toBeLessThanOrEqual(cacheBytes);
         const record = scan.records().at(-1)!;
@@ -254,7 +235,7 @@ const columnsOf = (...names: string[]) => COLUMNS.filter(({ name }) => names.inc
 function scanDays(request: Partial<ScanRequest>, cache = new BlockCache(kernel, 0), numbers?: SeriesNumbers): ScanRecord {
   const scan = new TableScan(kernel, days.table, cache, LIMITS, { numbers: numbers ?? noSeriesNumbers(kernel), segments: null });
   const columns = request.columns ?? columnsOf("load");
-  const rows = drain(scan.open({ range: ALL_TIME, tags: [], ...request, columns }), columns);
+  const rows = drain(kernel, scan.open({ range: ALL_TIME, tags: [], ...request, columns }), columns);
   scan.close();
   const [record] = scan.records();
   expect(record!.rowsReturned).toBe(rows.length);
@@ -267,7 +248,7 @@ describe("groups", () => {
     const scan = new TableScan(kernel, days.table, cache);
     const aggregates = [{ fn: "max", column: load } as const];
     const cursor = scan.aggregate({ range: ALL_TIME, tags: [], fields: [], bins: null, groupBy: [], aggregates, ...request });
-    const found = cursor === null ? null : drain(cursor, [{ id: 0, name: "", type: ColumnType.float }]);
+    const found = cursor === null ? null : drain(kernel, cursor, [{ id: 0, name: "", type: ColumnType.float }]);
     scan.close();
     return { found, record: scan.records()[0]! };
   };
@@ -305,7 +286,7 @@ describe("what is read", () => {
   test.each([[["load"]], [["time"]], [["time", "load", "used"]], [["host"]], [[]]])("newest rows, of them %p", (names) => {
     const scan = new TableScan(kernel, days.table);
     const columns = columnsOf(...names);
-    const rows = drain(scan.open({ columns, range: { minNs: 0n, maxNs: DAY_NS - 1n }, tags: [], newestOnly: true }), columns);
+    const rows = drain(kernel, scan.open({ columns, range: { minNs: 0n, maxNs: DAY_NS - 1n }, tags: [], newestOnly: true }), columns);
     scan.close();
     const ends = Array.from({ length: HOSTS }, (_, host) => dayRows(0)[95 * HOSTS + host]!);
     expect(missing(sorted(rows), sorted(ends.map((row) => project(columns, row))))).toEqual([]);

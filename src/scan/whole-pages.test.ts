@@ -1,12 +1,12 @@
 // Pages of which every row is wanted: series and times are decoded only if they are asked for, and the rows come all the same.
 import { describe, expect, test } from "bun:test";
 import { ALL_TYPES } from "../../test/support/random-rows.ts";
-import { readChunk, type TestRow, type TestValue } from "../../test/support/rows.ts";
+import type { TestRow, TestValue } from "../../test/support/rows.ts";
+import { drain } from "../../test/support/scan-rows.ts";
 import { TestSnapshot } from "../../test/support/table-snapshot.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
 import { type AggregateRequest, aggregateColumns } from "../model/query/aggregate.ts";
 import { ALL_TIME } from "../model/query/scan.ts";
-import type { ScanCursor } from "../model/query/scan-table.ts";
 import type { ColumnDef } from "../model/rows/column.ts";
 import { BlockCache } from "../storage/block-cache/block-cache.ts";
 import { TableScan } from "./table-scan.ts";
@@ -15,13 +15,6 @@ const kernel = Kernel.create();
 const ROWS = 300;
 const columnsOf = (...names: string[]) => ALL_TYPES.filter(({ name }) => names.includes(name));
 const [HOST, I] = columnsOf("host", "i") as [ColumnDef, ColumnDef];
-
-function drain(cursor: ScanCursor, columns: readonly ColumnDef[]): (TestValue | null)[][] {
-  const rows: (TestValue | null)[][] = [];
-  for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) rows.push(...readChunk(kernel, columns, chunk));
-  cursor.close();
-  return rows;
-}
 
 const FILES: [title: string, hosts: readonly string[], columnId: number, values: readonly (string | null)[]][] = [
   ["one series, which is wanted", ["a"], HOST.id, ["a"]],
@@ -48,7 +41,7 @@ describe.each(FILES)("a file of %s", (_, hosts, columnId, values) => {
     const text = (row: readonly (TestValue | null)[]) => row.map(String).join();
     const scan = open();
     expect(
-      drain(scan.open({ ...choice, columns }), columns)
+      drain(kernel, scan.open({ ...choice, columns }), columns)
         .map(text)
         .sort(),
     ).toEqual(expected.map(text).sort());
@@ -58,11 +51,12 @@ describe.each(FILES)("a file of %s", (_, hosts, columnId, values) => {
   test("predicates on fields, newest rows and groups", () => {
     const scan = open();
     const fields = [{ columnId: I.id, operator: "<" as const, value: 10n }];
-    expect(drain(scan.open({ ...choice, columns: [I], fields }), [I])).toHaveLength(10);
-    expect(drain(scan.open({ ...choice, columns: [I], newestOnly: true }), [I])).toHaveLength(hosts.length);
+    expect(drain(kernel, scan.open({ ...choice, columns: [I], fields }), [I])).toHaveLength(10);
+    expect(drain(kernel, scan.open({ ...choice, columns: [I], newestOnly: true }), [I])).toHaveLength(hosts.length);
     const count: AggregateRequest = { ...choice, fields: [], bins: null, groupBy: [], aggregates: [{ fn: "count", column: null }] };
     const groups = (request: AggregateRequest) =>
       drain(
+        kernel,
         scan.aggregate(request)!,
         aggregateColumns(request).map((type, id) => ({ id, name: "", type })),
       );

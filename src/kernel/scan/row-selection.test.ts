@@ -12,11 +12,10 @@ import {
 } from "../../../test/support/naive-scan.ts";
 import { prng } from "../../../test/support/prng.ts";
 import { ALL_TYPES, randomRows } from "../../../test/support/random-rows.ts";
-import { Arena, readChunk, readRun, type TestRow, type TestValue, writeRun } from "../../../test/support/rows.ts";
+import { Arena, readRun, type TestRow, writeRun } from "../../../test/support/rows.ts";
 import { openOne, openScan } from "../../../test/support/run-scan.ts";
-import { LIMITS } from "../../model/limits.ts";
+import { drain, project, type RowValues } from "../../../test/support/scan-rows.ts";
 import { ALL_TIME, type ComparisonOperator, type FieldPredicate, type ScanRequest } from "../../model/query/scan.ts";
-import type { ScanCursor } from "../../model/query/scan-table.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";
 import type { Run } from "../../model/rows/run.ts";
 import type { Tombstone } from "../../model/rows/tombstone.ts";
@@ -31,34 +30,15 @@ const kernel = Kernel.create();
 const arena = new Arena(kernel);
 afterEach(() => arena.free());
 
-type Values = (TestValue | null)[];
-
-function drain(cursor: ScanCursor, columns: readonly ColumnDef[]): Values[] {
-  const rows: Values[] = [];
-  for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {
-    expect(chunk.rowCount).toBeGreaterThan(0);
-    expect(chunk.rowCount).toBeLessThanOrEqual(LIMITS.vectorRows);
-    rows.push(...readChunk(kernel, columns, chunk));
-  }
-  cursor.close();
-  return rows;
-}
-
-const project = (columns: readonly ColumnDef[], row: TestRow): Values =>
-  columns.map(({ name, type }) => {
-    if (type === ColumnType.time) return row.timeNs;
-    return (type === ColumnType.tag ? row.tags[name] : row.fields[name]) ?? null;
-  });
-
-const show = (values: Values) => values.map((value) => (Object.is(value, -0) ? "-0" : `${typeof value} ${value}`)).join("|");
-const sorted = (rows: Values[]) => rows.map(show).toSorted();
+const show = (values: RowValues) => values.map((value) => (Object.is(value, -0) ? "-0" : `${typeof value} ${value}`)).join("|");
+const sorted = (rows: RowValues[]) => rows.map(show).toSorted();
 
 /** Scans one run and compares with judging its rows in their order. */
 function check(run: Run, request: ScanRequest, tombstones: readonly Tombstone[] = []): void {
   const before = kernel.heap.usedBytes;
   const expected = readRun(kernel, ALL_TYPES, run).filter((row) => isWanted(row, request) && !isHiddenRow(row, run.seqMax, tombstones));
   const hidden = new HiddenRows(kernel, tombstones);
-  const found = drain(openOne(kernel, run, request, hidden), request.columns);
+  const found = drain(kernel, openOne(kernel, run, request, hidden), request.columns);
   hidden.release();
   expect(found).toEqual(expected.map((row) => project(request.columns, row)));
   expect(kernel.heap.usedBytes).toBe(before);
@@ -104,7 +84,7 @@ describe("field predicates", () => {
     for (const operator of OPERATORS) {
       for (const constant of constants) {
         const fields: FieldPredicate[] = [{ columnId, operator, value: constant }];
-        const found = drain(openOne(kernel, run, { columns, range: ALL_TIME, tags: [], fields }), columns);
+        const found = drain(kernel, openOne(kernel, run, { columns, range: ALL_TIME, tags: [], fields }), columns);
         const expected = rows.filter((row) => satisfies(row.fields["x"]!, fields[0]!)).map((row) => project(columns, row));
         expect([name, operator, constant, found]).toEqual([name, operator, constant, expected]);
       }
@@ -257,7 +237,7 @@ describe("merging", () => {
       const visible = rows.filter(({ row, sequence }) => !isHiddenRow(row, sequence, tombstones)).map(({ row }) => row);
       const expected = mergeRows(visible).filter((row) => isWanted(row, request));
       const hidden = new HiddenRows(kernel, tombstones);
-      const found = drain(openScan(kernel, runs, request, hidden), request.columns);
+      const found = drain(kernel, openScan(kernel, runs, request, hidden), request.columns);
       hidden.release();
       expect(sorted(found)).toEqual(sorted(expected.map((row) => project(request.columns, row))));
     }
@@ -281,7 +261,7 @@ describe("the newest row of every series", () => {
     const before = kernel.heap.usedBytes;
     const rows = readRun(kernel, ALL_TYPES, run).filter((row) => isWanted(row, request) && !isHiddenRow(row, run.seqMax, tombstones));
     const hidden = new HiddenRows(kernel, tombstones);
-    const found = drain(openOne(kernel, run, { ...request, newestOnly: true }, hidden), request.columns);
+    const found = drain(kernel, openOne(kernel, run, { ...request, newestOnly: true }, hidden), request.columns);
     hidden.release();
     const expected = (request.fields ?? []).length > 0 ? rows : newest(rows);
     expect(sorted(found)).toEqual(sorted(expected.map((row) => project(request.columns, row))));
@@ -315,6 +295,6 @@ describe("the newest row of every series", () => {
     const late = writeRun(arena, ALL_TYPES, [{ timeNs: 2n, tags, fields: { i: 3n } }], { seqMin: 2 });
     const columns = ALL_TYPES.filter(({ name }) => ["time", "i", "f"].includes(name));
     const request: ScanRequest = { columns, range: ALL_TIME, tags: [], newestOnly: true };
-    expect(drain(openScan(kernel, [early, late], request), columns)).toEqual([[2n, 0.5, 3n]]);
+    expect(drain(kernel, openScan(kernel, [early, late], request), columns)).toEqual([[2n, 0.5, 3n]]);
   });
 });

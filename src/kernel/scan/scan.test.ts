@@ -2,11 +2,10 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
 import { ALL_TYPES, randomRows } from "../../../test/support/random-rows.ts";
-import { Arena, canonicalKey, readChunk, readRun, type TestRow, type TestValue, writeBatch, writeRun } from "../../../test/support/rows.ts";
+import { Arena, canonicalKey, readRun, type TestRow, type TestValue, writeBatch, writeRun } from "../../../test/support/rows.ts";
 import { openOne, openScan } from "../../../test/support/run-scan.ts";
-import { LIMITS } from "../../model/limits.ts";
+import { drain, project, type RowValues } from "../../../test/support/scan-rows.ts";
 import { ALL_TIME, type ScanRequest, type TagPredicate, type TimeRange } from "../../model/query/scan.ts";
-import type { ScanCursor } from "../../model/query/scan-table.ts";
 import { RECLAIM_AT_ONCE } from "../../model/reclaimer.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";
 import type { Run } from "../../model/rows/run.ts";
@@ -21,28 +20,6 @@ const kernel = Kernel.create();
 const arena = new Arena(kernel);
 afterEach(() => arena.free());
 
-type Values = (TestValue | null)[];
-
-/** All rows of a cursor, which is closed. Chunks hold 1 .. vectorRows rows. */
-function drain(cursor: ScanCursor, columns: readonly ColumnDef[]): Values[] {
-  const rows: Values[] = [];
-  for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {
-    expect(chunk.rowCount).toBeGreaterThan(0);
-    expect(chunk.rowCount).toBeLessThanOrEqual(LIMITS.vectorRows);
-    rows.push(...readChunk(kernel, columns, chunk));
-  }
-  expect(cursor.next()).toBeNull();
-  cursor.close();
-  cursor.close();
-  return rows;
-}
-
-const project = (columns: readonly ColumnDef[], row: TestRow): Values =>
-  columns.map(({ name, type }) => {
-    if (type === ColumnType.time) return row.timeNs;
-    return (type === ColumnType.tag ? row.tags[name] : row.fields[name]) ?? null;
-  });
-
 function matches(row: TestRow, { range, tags }: ScanRequest): boolean {
   if (row.timeNs < range.minNs || row.timeNs > range.maxNs) return false;
   return tags.every(({ columnId, values }) => values.includes(row.tags[ALL_TYPES.find(({ id }) => id === columnId)?.name ?? ""] ?? null));
@@ -52,7 +29,7 @@ function matches(row: TestRow, { range, tags }: ScanRequest): boolean {
 function check(run: Run, request: ScanRequest): void {
   const before = kernel.heap.usedBytes;
   const expected = readRun(kernel, ALL_TYPES, run).filter((row) => matches(row, request));
-  const found = drain(openOne(kernel, run, request), request.columns);
+  const found = drain(kernel, openOne(kernel, run, request), request.columns);
   expect(found).toEqual(expected.map((row) => project(request.columns, row)));
   expect(kernel.heap.usedBytes).toBe(before);
 }
@@ -178,7 +155,7 @@ describe("openRunCursor", () => {
     });
     const run = writeRun(arena, columns, rows);
     for (const range of [ALL_TIME, { minNs: 3n, maxNs: 60n }]) {
-      const found = drain(openOne(kernel, run, { columns, range, tags: [] }), columns);
+      const found = drain(kernel, openOne(kernel, run, { columns, range, tags: [] }), columns);
       expect(found).toEqual(rows.filter((row) => matches(row, { columns, range, tags: [] })).map((row) => project(columns, row)));
     }
   });
@@ -218,7 +195,7 @@ describe("openScan", () => {
       const request = round === 0 ? all() : randomRequest(below);
       const expected = [...latest.values()].filter((row) => matches(row, request)).map((row) => project(request.columns, row));
       expect(
-        drain(openScan(kernel, runs, request), request.columns)
+        drain(kernel, openScan(kernel, runs, request), request.columns)
           .map(show)
           .toSorted(),
       ).toEqual(expected.map(show).toSorted());
@@ -240,4 +217,4 @@ describe("openScan", () => {
   });
 });
 
-const show = (values: Values) => values.map((value) => (Object.is(value, -0) ? "-0" : `${typeof value} ${value}`)).join("|");
+const show = (values: RowValues) => values.map((value) => (Object.is(value, -0) ? "-0" : `${typeof value} ${value}`)).join("|");
