@@ -145,7 +145,7 @@ describe("types", () => {
   ];
   test.each(TEXTS)("%s is read as %s", async (expression, cast) => {
     const statement = await connection.prepare(`SELECT ${expression}`);
-    expect(castForReading(statement.columns()[0]!.type)).toBe(cast);
+    expect(castForReading((await statement.columns())[0]!.type)).toBe(cast);
     statement.close();
   });
 });
@@ -248,5 +248,28 @@ describe("errors", () => {
   ];
   test.each(MESSAGES)("%s", (text, kind, message, position) => {
     expect(parseEngineMessage(text)).toEqual({ kind, message, position });
+  });
+});
+
+describe("the columns of a wide answer", () => {
+  const WIDE = `SELECT ${Array.from({ length: 4_000 }, (_, i) => `${i}.5::DECIMAL(30, 2) AS c${i}`).join(", ")}`;
+
+  test("others run while they are read", async () => {
+    const statement = await connection.prepare(WIDE);
+    let hasRun = false;
+    setImmediate(() => {
+      hasRun = true;
+    });
+    const columns = await statement.columns();
+    expect([columns.length, columns[3_999]!.name, hasRun]).toEqual([4_000, "c3999", true]);
+    statement.close();
+  });
+
+  test("a statement that is closed meanwhile is cancelled", async () => {
+    const statement = await connection.prepare(WIDE);
+    const columns = statement.columns();
+    statement.close();
+    statement.close();
+    await expect(columns).rejects.toMatchObject({ kind: "cancelled" });
   });
 });

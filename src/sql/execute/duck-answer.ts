@@ -1,6 +1,6 @@
 // A statement that DuckDB runs on a connection of its own until it is closed.
 import { fieldsOf } from "../../duckdb/column-reader.ts";
-import type { Connection, Statement } from "../../duckdb/connection.ts";
+import type { Connection, Statement, StatementColumn } from "../../duckdb/connection.ts";
 import { UNKNOWN_REASON } from "../../duckdb/errors.ts";
 import type { ResultStream } from "../../duckdb/result-stream.ts";
 import { castForReading } from "../../duckdb/type-text.ts";
@@ -8,6 +8,12 @@ import { TsdbError } from "../../model/errors.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { ResultBatch, ResultField } from "../../model/query/result-batch.ts";
 import { ident } from "../parse/names.ts";
+
+interface PreparedAnswer {
+  readonly statement: Statement;
+  /** Null: types that no client knows are cast to text, and the columns of that are not looked at. */
+  readonly columns: readonly StatementColumn[] | null;
+}
 
 export class DuckAnswer {
   private stream: ResultStream | null = null;
@@ -39,40 +45,39 @@ export class DuckAnswer {
 
   /** The columns of `sql`'s answer, and its parameters. @throws TsdbError */
   async describe(sql: string): Promise<{ readonly fields: readonly ResultField[]; readonly parameters: readonly ResultField[] }> {
-    const { statement } = await this.prepare(sql);
+    const { statement, columns } = await this.prepare(sql);
     try {
-      return { fields: fieldsOf(statement.columns()), parameters: fieldsOf(statement.parameters()) };
+      return { fields: fieldsOf(columns ?? (await statement.columns())), parameters: fieldsOf(statement.parameters()) };
     } finally {
       statement.close();
     }
   }
 
-  /** `isCast`: types that no client knows leave as text. */
-  private async prepare(sql: string): Promise<{ readonly statement: Statement; readonly isCast: boolean }> {
+  private async prepare(sql: string): Promise<PreparedAnswer> {
     const statement = await this.connection.prepare(sql);
     let isKept = false;
     try {
       checkColumnCount(statement.columnCount);
-      const columns = statement.columns();
+      const columns = await statement.columns();
       const casts = columns.map(({ type }) => castForReading(type));
       isKept = casts.every((cast) => cast === null);
-      if (isKept) return { statement, isCast: false };
+      if (isKept) return { statement, columns };
       // the columns are named by position, because names may repeat
       const names = columns.map((_, i) => ident(`c${i}`));
       const list = columns.map(({ name }, i) => `${casts[i] === null ? names[i] : `CAST(${names[i]} AS ${casts[i]})`} AS ${ident(name)}`);
       const cast = await this.connection.prepare(`SELECT ${list.join(", ")} FROM (${sql}) AS t(${names.join(", ")})`);
-      return { statement: cast, isCast: true };
+      return { statement: cast, columns: null };
     } finally {
       if (!isKept) statement.close();
     }
   }
 
   private async prepareAndStart(sql: string, key: string | null, check: () => void): Promise<void> {
-    const { statement, isCast } = await this.prepare(sql);
+    const { statement, columns } = await this.prepare(sql);
     try {
       check();
       this.stream = await statement.execute();
-      if (key !== null && !isCast) this.keptAs = key;
+      if (key !== null && columns !== null) this.keptAs = key;
     } finally {
       if (this.keptAs === null) statement.close();
       else this.connection.keep(this.keptAs, statement);
