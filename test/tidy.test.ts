@@ -21,7 +21,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["storage/flush", "storage/file-index"],
   ["storage/block-cache", "storage/compaction"],
   ["scan"],
-  ["caches", "tsdbql/execute"],
+  ["caches", "tsdbql/execute", "plugins"],
   ["query", "api"],
   ["workers", "tools", "cli"],
   ["server"],

@@ -21,6 +21,7 @@ export type ErrorKind =
   | "no_space" // the disk takes nothing new: full, over a quota, failing; nothing was stored
   | "read_only" // the server was started with --read-only
   | "unavailable" // replaying, or the log has failed
+  | "plugin" // the processing engine is off, or lacks the plugin or a Python
   | "corrupt_file"
   | "config" // a flag or environment variable; the command line exits with 2
   | "io";

@@ -21,6 +21,7 @@ export const STATUS = {
   unavailable: 503,
   no_space: 503,
   read_only: 403,
+  plugin: 500,
   corrupt_file: 500,
   config: 500,
   io: 500,
@@ -46,7 +47,7 @@ export interface Failure {
 export function failureOf(error: unknown): Failure {
   if (error instanceof TsdbError) {
     const status = STATUS[error.kind];
-    return { status, message: error.message, headers: HEADERS[error.kind] ?? {}, isOurs: status === 500 };
+    return { status, message: error.message, headers: HEADERS[error.kind] ?? {}, isOurs: status === 500 && error.kind !== "plugin" };
   }
   // The connection closed while its body was being read.
   if (error instanceof DOMException && error.name === "AbortError") {

@@ -24,6 +24,7 @@ const CODES = {
   no_space: status.UNAVAILABLE,
   read_only: status.PERMISSION_DENIED,
   corrupt_file: status.DATA_LOSS,
+  plugin: status.INTERNAL,
   config: status.INTERNAL,
   io: status.INTERNAL,
 } as const satisfies Record<ErrorKind, status>;

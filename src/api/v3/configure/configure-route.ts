@@ -19,13 +19,15 @@ export async function configure(services: AppServices, call: AnyCall, status: 20
   }
 }
 
-/** Limits and names of databases have the JSON form, as on the write endpoints; everything else is text. */
+/** Limits and names of databases have the JSON form, as on the write endpoints; everything else is text, what plugins lack too. */
 export function configureFailed(services: AppServices, { request, target }: AnyCall, error: unknown): Response {
   if (error instanceof UnacceptableType) return text(415, error.message);
   const failure = failureOf(error);
   if (failure.isOurs) services.report(error, `${request.method} ${target.path}`);
+  const isPlugin = error instanceof TsdbError && error.kind === "plugin";
   const isName = error instanceof TsdbError && error.kind === "bad_request" && "name" in error.details;
-  return isName || failure.status === 403 || failure.status === 422 || failure.status >= 500 ? errorJson(failure) : errorText(failure);
+  const isJson = isName || failure.status === 403 || failure.status === 422 || (failure.status >= 500 && !isPlugin);
+  return isJson ? errorJson(failure) : errorText(failure);
 }
 
 /** `when` by status, beside what every such route may answer. */

@@ -1,0 +1,111 @@
+// One run of a plugin: what goes into it and what comes out. Triggers make calls; the runtime runs them in a process of their own.
+
+/** Whose run it is. */
+export type PluginCaller =
+  | {
+      readonly kind: "trigger";
+      readonly database: string;
+      readonly trigger: string;
+      /** Runs may overlap: the runtime has several processes for the trigger. */
+      readonly runAsync: boolean;
+    }
+  /** A dry run: nothing is written to a database, and `cacheName` names a cache of tests. */
+  | { readonly kind: "test"; readonly database: string; readonly cacheName: string };
+
+/** Values of one column in the order of the rows, owned. Without `present` there is one value per row; with it only the present rows have
+ *  values, one after the other. */
+export type PluginValues =
+  | { readonly kind: "float"; readonly values: Float64Array }
+  | { readonly kind: "integer"; readonly values: BigInt64Array }
+  | { readonly kind: "unsigned"; readonly values: BigUint64Array }
+  /** Nanoseconds since 1970. */
+  | { readonly kind: "time"; readonly values: BigInt64Array }
+  /** 0 or 1. */
+  | { readonly kind: "boolean"; readonly values: Uint8Array }
+  /** Tags and string fields: UTF-8 texts behind each other; text i ends before `ends[i]`. A value is the number of a text; without `codes`
+   *  value i is text i. */
+  | { readonly kind: "text"; readonly codes: Uint32Array | null; readonly ends: Uint32Array; readonly bytes: Uint8Array };
+
+export interface PluginColumn {
+  readonly name: string;
+  /** 1 = the row has a value, 0 = it has none; null: all rows have one. */
+  readonly present: Uint8Array | null;
+  readonly values: PluginValues;
+}
+
+/** Rows of one table. The plugin sees a dict for each row, with its columns in this order. */
+export interface PluginTable {
+  readonly table: string;
+  readonly rowCount: number;
+  readonly columns: readonly PluginColumn[];
+}
+
+/** The kind decides which function of the plugin runs: `ENTRY_POINTS`. */
+export type PluginPayload =
+  | { readonly kind: "writes"; readonly tables: readonly PluginTable[] }
+  | { readonly kind: "schedule"; readonly timeMs: number }
+  | {
+      readonly kind: "request";
+      readonly query: Readonly<Record<string, string>>;
+      /** Names in lower case, without `authorization`. */
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: Uint8Array;
+    };
+
+export const ENTRY_POINTS = {
+  writes: "process_writes",
+  schedule: "process_scheduled_call",
+  request: "process_request",
+} as const satisfies Record<PluginPayload["kind"], string>;
+
+export interface PluginCall {
+  readonly caller: PluginCaller;
+  /** Absolute path of the file, or of the folder with an `__init__.py`. */
+  readonly plugin: string;
+  readonly payload: PluginPayload;
+  readonly arguments: Readonly<Record<string, string>> | null;
+}
+
+export type PluginLogLevel = "info" | "warn" | "error";
+
+/** A line that the plugin logged, or that the runtime has to say of it. */
+export interface PluginLogLine {
+  readonly level: PluginLogLevel;
+  readonly text: string;
+}
+
+/** What `process_request` answers, converted as the API says (README). */
+export interface PluginResponse {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Uint8Array;
+}
+
+/** Line protocol that a dry run would have written. */
+export interface PluginWrite {
+  readonly database: string;
+  readonly line: string;
+}
+
+export type PluginFailureKind =
+  | "exception" // the plugin raised, or has a syntax error, or lacks the entry point
+  | "write" // what the plugin wrote before it returned was refused
+  | "timeout" // --plugin-time-limit
+  | "memory" // --plugin-mem-limit
+  | "exit" // the process ended: os._exit, a signal, a crash of a C extension
+  | "garbage" // the process sent something that is no message of the runtime
+  | "stopped" // the trigger or the server was stopped, or `signal` aborted
+  | "no-python"; // there is no usable Python
+
+export interface PluginFailure {
+  readonly kind: PluginFailureKind;
+  /** One line. */
+  readonly message: string;
+  /** Of Python, from the plugin's own frames on; null: there is none. */
+  readonly traceback: string | null;
+}
+
+/** A run that returned has its writes stored and durable. Of one that failed nothing is stored but what `write_sync` did. */
+export type PluginOutcome =
+  | { readonly failure: null; readonly response: PluginResponse | null; readonly writes: readonly PluginWrite[] }
+  | { readonly failure: PluginFailure; readonly response: null; readonly writes: readonly PluginWrite[] };
