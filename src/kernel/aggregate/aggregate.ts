@@ -1,5 +1,6 @@
-// Aggregation inside the scan: rows of any number of runs become one row per group and bin of time. Sorted runs are walked series by series
-// and bin by bin, and each stretch of a column is reduced as a whole; of other runs each row's cell is found once for all columns.
+// Aggregation inside the scan: reduces the rows of any number of runs to one row per group and time bin. A sorted run is processed series
+// by series and bin by bin, reducing each contiguous stretch of a column at once; for an unsorted run the cell of each row is computed once
+// and used for all columns.
 
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
@@ -17,25 +18,26 @@ import { type CellRows, ColumnFacts, countRows } from "./columns.ts";
 import { AggregateGroups } from "./groups.ts";
 import { factOf, GroupCursor } from "./output.ts";
 
-/** Rows whose cells are found before their columns are read: a page, so that what is found stays in the cache. */
+/** Rows whose cells are computed before their columns are read: one page, so that the cell numbers stay in the processor's cache. */
 const BLOCK_ROWS = LIMITS.pageRowsMax;
 const RANGES_MAX = 2048;
 const SPANS_MAX = 4096;
-/** A sorted run with fewer rows a series is cheaper row by row. */
+/** Below this many rows a series, a sorted run is cheaper row by row. */
 const SERIES_ROWS_MIN = 8;
-/** Rows that follow each other and belong to one cell are reduced as spans when there are so many for a span; a page then has SPANS_MAX. */
+/** Minimum average of adjacent rows of one cell for which reducing spans beats reducing rows; a page then yields at most SPANS_MAX
+ *  spans. */
 const SPAN_ROWS_MIN = BLOCK_ROWS / SPANS_MAX;
 const RANGE_BYTES = 12;
 const SPAN_BYTES = 12;
 
 export interface AggregatorOptions {
-  /** Kernel memory for cells at most; what holds the groups' tag values counts as well, and as much again. */
+  /** Maximum kernel memory for cells. The tag values of groups have a limit of the same size, checked separately. */
   readonly memoryBytesMax: number;
-  /** Rows that will come at most, before any predicate; when it is known, the layout of the cells suits it. */
+  /** Upper bound of the rows to come, before predicates; decides between dense and hashed cells. */
   readonly rowCountMax?: number;
 }
 
-/** All rows go to one cell, in any order: series and times of runs whose rows are all selected are not read. */
+/** True if all rows belong to one cell and their order does not matter: then series and times of fully selected runs are not read. */
 export function isOneCell({ bins, groupBy, fields, aggregates }: AggregateRequest): boolean {
   const isOfTime = aggregates.some(
     ({ fn, column }) => fn.startsWith("first") || fn.startsWith("last") || (column?.type === ColumnType.time && fn !== "count"),
@@ -43,10 +45,11 @@ export function isOneCell({ bins, groupBy, fields, aggregates }: AggregateReques
   return bins === null && groupBy.length === 0 && fields.length === 0 && !isOfTime;
 }
 
-/** Accumulates `request` over runs that share no (series, time): what may is merged before. Owned: call `release`, or close the cursor that
- *  `finish` gives. */
+/** Accumulates `request` over runs that share no (series, time): overlapping runs are merged by the caller. Owned: call `release`, or
+ *  close the cursor that `finish` returns. */
 export class Aggregator {
-  /** True: first and last of strings are views of the runs' text, so that all runs must outlive the aggregator and its cursor. */
+  /** True if the results for `first` and `last` of strings are views into the runs' text: then all runs must outlive the aggregator and
+   *  its cursor. */
   readonly keepsText: boolean;
   private readonly range: TimeRange;
   private readonly scratch: Blocks;
@@ -54,7 +57,7 @@ export class Aggregator {
   private readonly columns = new Map<number, ColumnFacts>();
   private readonly groups: AggregateGroups;
   private readonly rowCounts: CellArray | null;
-  /** Null: the request cannot be accumulated. */
+  /** Null if the request cannot be accumulated: no such bins, or not enough memory. */
   private readonly cells: AggregateCells | null = null;
   private readonly rangesPtr: number;
   private readonly blockPtr: number;
@@ -62,7 +65,7 @@ export class Aggregator {
   private failed = false;
   private released = false;
 
-  /** `range` holds the times of all rows that will come, as far as they lie in the request's range. @throws TsdbError overloaded */
+  /** `range` covers the times of all rows to come, as far as they lie in the request's range. @throws TsdbError overloaded */
   constructor(
     private readonly kernel: Kernel,
     private readonly request: AggregateRequest,
@@ -93,9 +96,9 @@ export class Aggregator {
     this.failed = this.cells === null;
   }
 
-  /** Adds the selected rows that satisfy the request's predicates on fields and lie in its range. The selection is of its tag predicates.
-   *  The run's series and times are read, but as isOneCell says. False: the aggregation has failed, `finish` will give null, and no more
-   *  runs are needed. @throws TsdbError overloaded: only `release` is allowed then */
+  /** Adds the selected rows that satisfy the request's field predicates and lie in its range; tag predicates are part of the selection.
+   *  Reads the run's series and times, except as described at `isOneCell`. Returns false once the aggregation has failed: `finish` will
+   *  return null and no more runs are needed. @throws TsdbError overloaded: only `release` is allowed afterwards */
   add(added: SelectedRun): boolean {
     assert(!this.released, "a run for an aggregator that was released");
     if (this.failed) return false;
@@ -126,9 +129,9 @@ export class Aggregator {
     return !this.failed;
   }
 
-  /** The groups that have rows, with the columns of `aggregateColumns`; null when a sum of integers (an intermediate one even) does not fit
-   *  64 bits, when the cells do not fit the memory allowed, or when bins begin before the least time. The cursor owns what was accumulated;
-   *  nothing may be added any more. @throws TsdbError overloaded */
+  /** The groups that have rows, with the columns of `aggregateColumns`. Returns null if a sum of integers, even an intermediate one,
+   *  exceeds 64 bits, if the cells exceed the memory allowed, or if a bin begins before the least i64. The cursor owns the accumulated
+   *  state; nothing may be added afterwards. @throws TsdbError overloaded */
   finish(): ScanCursor | null {
     assert(!this.released, "finish after release");
     const { request, groups, cells, rowCounts, columns } = this;
@@ -154,7 +157,8 @@ export class Aggregator {
     return { run, selection: { ...selection, range: intersect(selection.range, this.range) } };
   }
 
-  /** Sorted, with several rows of each series; the highest series less the lowest tells how many there are at most. */
+  /** True for a sorted run with several rows of each series. The distance of the lowest and the highest series id bounds the number of
+   *  series. */
   private hasLongSeries({ sorted, rowCount, seriesPtr }: Run): boolean {
     if (!sorted || rowCount === 0) return false;
     const { u32 } = this.kernel;
@@ -172,12 +176,12 @@ export class Aggregator {
     }
   }
 
-  /** Columns of which this run has NULLs begin to count their values. False: beyond the budget. */
+  /** Starts counting present values for columns that contain NULLs in this run. Returns false if that exceeds the memory budget. */
   private prepare(run: PartialRun): boolean {
     return [...this.columns.values()].every((facts) => facts.of(run)?.validityPtr === 0 || facts.countApart(this.rowCounts!));
   }
 
-  /** Every row of the run, in the only cell. */
+  /** Adds every row of the run to the only cell. */
   private addWhole(run: PartialRun): boolean {
     if (!this.reserveGroups()) return false;
     this.kernel.u32.set([0, 0, run.rowCount], this.spansPtr / 4);
@@ -216,7 +220,7 @@ export class Aggregator {
       let found = cells.ofRows(run, rows, { mapPtr: this.groups.mapOf(run.dictionary), targetPtr: blockPtr });
       if (found === "unknown") {
         this.groups.learnRows(run.dictionary, run.seriesPtr, rows);
-        // all cells anew: they may be numbered otherwise now
+        // compute all cells again: new groups may have renumbered them
         if (!this.reserveGroups()) return false;
         found = cells.ofRows(run, rows, { mapPtr: this.groups.mapOf(run.dictionary), targetPtr: blockPtr });
       }
@@ -232,7 +236,8 @@ export class Aggregator {
     return this.groups.memoryBytes <= this.options.memoryBytesMax && this.cells!.reserveGroups(this.groups.count);
   }
 
-  /** Adds rows to every column; `inTime` are the same rows for what depends on the order of time, which spans of unsorted runs lack. */
+  /** Adds rows to every column. `inTime` describes the same rows for aggregates that depend on time order, which spans of unsorted runs
+   *  do not have. */
   private reduce(run: PartialRun, rows: CellRows, inTime = rows): boolean {
     countRows(this.kernel, rows, 0, this.rowCounts!);
     for (const facts of this.columns.values()) {

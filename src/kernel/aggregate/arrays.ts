@@ -1,11 +1,12 @@
-// Arrays with an element per cell of an aggregation, which grow together under one budget.
+// Arrays with one element per cell of an aggregation. They grow together within one memory budget.
 import { assert } from "../../model/assert.ts";
 import type { Kernel } from "../memory/kernel.ts";
 import { gatherValues } from "../scan/rows.ts";
 
-/** What an element is before any row: all 0, or a 64-bit word. */
+/** Initial value of elements: zero bytes, or a 64-bit value. */
 export type Initial = bigint;
 
+/** One array of a CellArrays: its address, valid until the next `reserve`, and its element width in bytes. */
 export class CellArray {
   ptr = 0;
   constructor(
@@ -16,6 +17,7 @@ export class CellArray {
 
 const CELLS_MIN = 64;
 
+/** All arrays of one aggregation, indexed by cell. Owned: call `release`. */
 export class CellArrays {
   private readonly arrays: CellArray[] = [];
   private capacity_ = 0;
@@ -34,12 +36,12 @@ export class CellArrays {
     return this.capacity_;
   }
 
-  /** Whether `cellCount` cells fit the budget. */
+  /** True if `cellCount` cells fit the budget. */
   fits(cellCount: number): boolean {
     return cellCount * this.cellBytes_ <= this.bytesMax;
   }
 
-  /** A new array, with `initial` in every element; that is 0 unless elements have 8 bytes. Null: beyond the budget. */
+  /** Adds an array whose elements are `initial`, which must be 0 unless `width` is 8. Returns null if that exceeds the budget. */
   add(width: 1 | 8 | 16, initial: Initial = 0n): CellArray | null {
     assert(width === 8 || initial === 0n, "only words begin as something");
     if ((this.cellBytes_ + width) * this.capacity_ > this.bytesMax) return null;
@@ -53,7 +55,8 @@ export class CellArrays {
     return array;
   }
 
-  /** Makes room for `cellCount` cells. False: beyond the budget. @throws TsdbError overloaded, with every array as it was or larger */
+  /** Makes room for `cellCount` cells. Returns false if that exceeds the budget. @throws TsdbError overloaded; every array then has its
+   *  old size or a larger one */
   reserve(cellCount: number): boolean {
     if (cellCount <= this.capacity_) return true;
     if (!this.fits(cellCount)) return false;
@@ -84,7 +87,7 @@ export class CellArrays {
     return true;
   }
 
-  /** Keeps the cells listed (u32, ascending) as cells 0 .. count-1; the others begin anew. */
+  /** Moves the listed cells (u32, ascending) to 0 .. count-1 and resets all others to their initial value. */
   compact(listPtr: number, count: number): void {
     for (const array of this.arrays) {
       gatherValues(this.kernel, array.width, { sourcePtr: array.ptr, rowsPtr: listPtr, count, targetPtr: array.ptr });

@@ -1,13 +1,13 @@
-// The cells of an aggregation, a group's bin each: dense while all of them fit, numbered as they appear when there are too many to have one
-// each. assembly/scan/cells.ts does the work.
+// Maps (group, time bin) to cell numbers: dense (group × bins + bin) while that fits the budget, otherwise hashed, numbered in order of
+// appearance. Implemented in assembly/scan/cells.ts.
 import type { TimeBins } from "../../model/query/aggregate.ts";
 import type { TimeRange } from "../../model/query/scan.ts";
 import type { Kernel } from "../memory/kernel.ts";
 import type { CellArray, CellArrays } from "./arrays.ts";
 
-/** The bins that a range of times touches. */
+/** The bins that a time range overlaps. */
 export interface BinPlan {
-  /** Begin of the first one. */
+  /** Start of the first bin. */
   readonly originNs: bigint;
   readonly widthNs: bigint;
   readonly count: bigint;
@@ -15,13 +15,13 @@ export interface BinPlan {
 
 const I64_MIN = -(2n ** 63n);
 const U32_MAX = 2 ** 32 - 1;
-/** Keys and slots of a hashed cell right after they have doubled, and the old ones beside them. */
+/** Key and slot of a hashed cell right after the table has doubled, including the old table that still exists. */
 const HASHED_CELL_BYTES = 96;
-/** Dense cells are swept when they are made and when they are given out: up to so many for a row, or this many in any case. */
+/** Dense cells cost two passes, one to initialize and one to list the used ones: allowed up to this many per row, or DENSE_CELLS_ALWAYS. */
 const DENSE_CELLS_PER_ROW = 8;
 const DENSE_CELLS_ALWAYS = 1 << 16;
 
-/** Null when bins cannot be numbered or shown: the first one begins before the least i64, or they span more than 64 bits. */
+/** Returns null if bins cannot be numbered or represented: the first starts before the least i64, or they span more than 64 bits. */
 export function planBins(bins: TimeBins | null, { minNs, maxNs }: TimeRange): BinPlan | null {
   if (bins === null || minNs > maxNs) return { originNs: 0n, widthNs: 1n, count: 1n };
   const { originNs, widthNs } = bins;
@@ -35,12 +35,13 @@ function floorDivide(a: bigint, b: bigint): bigint {
   return a % b < 0n ? quotient - 1n : quotient;
 }
 
+/** Cell numbers of one aggregation. Owned: call `release`. */
 export class AggregateCells {
   private readonly ptr: number;
   private dense: boolean;
   private groupCount = 0;
 
-  /** @param rowCountMax rows that will come at most: dense cells are no more than a multiple of them */
+  /** @param parts `rowCountMax`: upper bound of the rows to come; limits dense cells to a multiple of it */
   constructor(
     private readonly kernel: Kernel,
     private readonly bins: BinPlan,
@@ -58,20 +59,20 @@ export class AggregateCells {
     this.ptr = kernel.call.cellsCreate(bins.originNs, width, this.dense ? Number(bins.count) : 0, cellsMax) >>> 0;
   }
 
-  /** Cells in use or, dense, that may be. */
+  /** Number of hashed cells in use; for dense cells, of all possible ones. */
   get count(): number {
     return this.dense ? this.groupCount * Number(this.bins.count) : this.kernel.call.cellsCount(this.ptr) >>> 0;
   }
 
-  /** Makes room for groups 0 .. groupCount-1. False: too many cells. @throws TsdbError overloaded */
+  /** Makes room for groups 0 .. groupCount-1. Returns false if there are too many cells. @throws TsdbError overloaded */
   reserveGroups(groupCount: number): boolean {
     if (this.dense && !this.fitsDense(groupCount) && !this.hash()) return false;
     this.groupCount = groupCount;
     return this.dense ? this.parts.arrays.reserve(this.count) : true;
   }
 
-  /** Cuts ranges of a sorted run into spans | cell u32 | first row u32 | end u32 |, at most `max`. Returns how many: when these are `max`,
-   *  call again with the same ranges. Null: too many cells. */
+  /** Cuts ranges of a sorted run into at most `max` spans | cell u32 | first row u32 | end u32 |. Returns how many; if that is `max`,
+   *  call again with the same ranges. Returns null if there are too many cells. */
   cut(
     ranges: { readonly ptr: number; readonly count: number },
     { timePtr, mapPtr, targetPtr, max }: { timePtr: number; mapPtr: number; targetPtr: number; max: number },
@@ -80,7 +81,7 @@ export class AggregateCells {
     return this.reserveFound() ? count : null;
   }
 
-  /** Writes the cell (u32) of each row. "unknown": the series of one has no group yet. Null: too many cells. */
+  /** Writes the cell (u32) of each row. Returns "unknown" if a row's series has no group yet, null if there are too many cells. */
   ofRows(
     { seriesPtr, timePtr }: { readonly seriesPtr: number; readonly timePtr: number },
     { rowsPtr, first, count }: { readonly rowsPtr: number; readonly first: number; readonly count: number },
@@ -91,12 +92,13 @@ export class AggregateCells {
     return found === count ? "known" : "unknown";
   }
 
-  /** Lists cells from `from` on that have rows (u32 each), at most `max`. Returns how many; fewer: these were the last. */
+  /** Lists at most `max` cells (u32 each) that have rows, starting at cell `from`. Returns how many; fewer than `max` means these were
+   *  the last. */
   listUsed(from: number, targetPtr: number, max: number): number {
     return this.kernel.call.cellsWithRows(this.parts.rowCounts.ptr, from, this.count, targetPtr, max);
   }
 
-  /** Group (u32) and begin of the bin (i64) of each cell listed; 0 = not wanted. */
+  /** Writes the group (u32) and the start of the bin (i64) of each listed cell; pass 0 for what is not wanted. */
   describe(listPtr: number, count: number, { groupsPtr, timesPtr }: { groupsPtr: number; timesPtr: number }): void {
     this.kernel.call.cellsDescribe(this.ptr, listPtr, count, groupsPtr, timesPtr);
   }
@@ -112,7 +114,7 @@ export class AggregateCells {
     return this.bins.count === 1n || cells <= Math.max(DENSE_CELLS_ALWAYS, rowCountMax * DENSE_CELLS_PER_ROW);
   }
 
-  /** From dense to hashed cells. False: every group has a cell, so hashing would help nothing. */
+  /** Switches from dense to hashed cells. Returns false if there is only one bin: hashing would save nothing. */
   private hash(): boolean {
     if (this.bins.count === 1n) return false;
     const { heap, call } = this.kernel;

@@ -1,4 +1,4 @@
-// What an aggregation keeps per column and cell, and how rows are added to it. Aggregates that need the same facts share them.
+// The state of an aggregation per column and cell, and how rows update it. Aggregates that need the same state share it.
 import { assert } from "../../model/assert.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 import type { ColumnRun, PartialRun } from "../../model/rows/run.ts";
@@ -6,13 +6,14 @@ import type { Kernel } from "../memory/kernel.ts";
 import { assertDense } from "../scan/dense-run.ts";
 import type { CellArray, CellArrays } from "./arrays.ts";
 
-/** Rows of a run with their cells: spans | cell u32 | first row u32 | end u32 | of a sorted run, or a cell (u32) for each of the rows
- *  listed (rows first .. first + count - 1 when rowsPtr is 0). */
+/** Rows of a run with their cells: either spans | cell u32 | first row u32 | end u32 | of a sorted run, or a cell (u32) for each listed
+ *  row (rows first .. first + count - 1 if rowsPtr is 0). */
 export type CellRows =
   | { readonly kind: "spans"; readonly ptr: number; readonly count: number }
   | { readonly kind: "rows"; readonly cellsPtr: number; readonly rowsPtr: number; readonly first: number; readonly count: number };
 
-/** trues: how many booleans are. first, last: a value with its time; firstTime, lastTime: the time alone. */
+/** One accumulated state per cell. `trues`: number of true booleans; `first`, `last`: a value and its time; `firstTime`, `lastTime`: the
+ *  time alone. */
 export type Fact = "sum" | "least" | "most" | "trues" | "first" | "last" | "firstTime" | "lastTime";
 
 const I64_MIN = -(2n ** 63n);
@@ -21,7 +22,7 @@ const NAN_BITS = 0x7ff8000000000000n;
 const MINUS_INFINITY_BITS = 0xfff0000000000000n;
 const HIGHEST_BIT = 2n ** 63n;
 
-/** Where values come from and go to. */
+/** Addresses of a column's values and validity bitmap, and of the cell array to update. */
 interface Place {
   readonly dataPtr: number;
   readonly validityPtr: number;
@@ -29,17 +30,17 @@ interface Place {
 }
 
 interface TimePlace {
-  /** Of the rows. */
+  /** Times of the rows. */
   readonly timePtr: number;
-  /** Of the cells. */
+  /** Times of the cells. */
   readonly timesPtr: number;
 }
 
 const isOfTime = (fact: Fact) => fact === "first" || fact === "last" || fact === "firstTime" || fact === "lastTime";
 
-/** One column's facts. */
+/** The facts accumulated for one column. */
 export class ColumnFacts {
-  /** Present values per cell; null = every row has had one so far, so that the rows' counts are theirs. */
+  /** Present values per cell; null while no row had a NULL: then the row counts apply. */
   counts: CellArray | null = null;
   private readonly arrays = new Map<Fact, CellArray>();
   private readonly times = new Map<Fact, CellArray>();
@@ -50,12 +51,12 @@ export class ColumnFacts {
     private readonly cells: CellArrays,
   ) {}
 
-  /** What unsigned integers are exclusive-ored with in their cells, to compare as signed ones. */
+  /** Unsigned integers are stored xor this value in their cells, so that signed comparison orders them. */
   get flip(): bigint {
     return this.column.type === ColumnType.unsigned ? HIGHEST_BIT : 0n;
   }
 
-  /** Keeps a fact from now on. */
+  /** Adds a cell array for `fact` unless there is one. */
   need(fact: Fact): void {
     if (this.arrays.has(fact)) return;
     if (fact === "first" || fact === "last") {
@@ -74,10 +75,10 @@ export class ColumnFacts {
     return found;
   }
 
-  /** The column in a run; undefined: every row is NULL. */
+  /** The column's data in a run; undefined if every row is NULL. */
   of(run: PartialRun): ColumnRun | undefined {
     const { id, type } = this.column;
-    // absent times are counted alone
+    // the time column is never NULL; without a time array only rows are counted
     if (type === ColumnType.time) return { columnId: id, type, dataPtr: run.timePtr ?? 0, validityPtr: 0 };
     const column = run.columns.find(({ columnId }) => columnId === id);
     assert(column === undefined || column.type === type, `column ${id} has type ${column?.type} in a run, ${type} in the table`);
@@ -85,7 +86,7 @@ export class ColumnFacts {
     return column;
   }
 
-  /** Before a run of which not every row has a value: from now on present values are counted. False: beyond the budget. */
+  /** Starts counting present values; call before adding a run that contains NULLs. Returns false if that exceeds the budget. */
   countApart(rowCounts: CellArray): boolean {
     if (this.counts !== null) return true;
     this.counts = this.cells.add(8);
@@ -94,7 +95,7 @@ export class ColumnFacts {
     return true;
   }
 
-  /** Adds the rows' values; `inTime` are the same rows, of which spans ascend in time. False: a sum of integers overflowed. */
+  /** Adds the rows' values; `inTime` describes the same rows in spans of ascending time. Returns false if a sum of integers overflowed. */
   add({ rows, inTime }: { rows: CellRows; inTime: CellRows }, { dataPtr, validityPtr }: ColumnRun, timePtr: number): boolean {
     if (this.counts !== null) countRows(this.kernel, rows, validityPtr, this.counts);
     let fine = true;
@@ -132,7 +133,7 @@ export class ColumnFacts {
     }
   }
 
-  /** False: a sum of integers overflowed. */
+  /** Returns false if a sum of integers overflowed. */
   private addValues(fact: Fact, rows: CellRows, { dataPtr, validityPtr, targetPtr }: Place): boolean {
     const { call } = this.kernel;
     const { type } = this.column;
@@ -166,7 +167,7 @@ export class ColumnFacts {
   }
 }
 
-/** counts[cell] += present values; validityPtr 0: as many as rows. */
+/** counts[cell] += present values; validityPtr 0 means that every row has a value. */
 export function countRows({ call }: Kernel, rows: CellRows, validityPtr: number, { ptr }: CellArray): void {
   if (rows.kind === "spans") call.spansCount(rows.ptr, rows.count, validityPtr, ptr);
   else call.rowsCount(rows.cellsPtr, rows.rowsPtr, rows.first, rows.count, validityPtr, ptr);

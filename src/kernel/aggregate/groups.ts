@@ -1,35 +1,36 @@
-// The groups of an aggregation: distinct values of the tags grouped by, found by value once per tag value and series of each dictionary.
+// The groups of an aggregation: the distinct values of its tag columns. Each series of each dictionary is looked up by value once.
 import type { ColumnDef } from "../../model/rows/column.ts";
 import type { DictionaryView } from "../../model/rows/run.ts";
 import type { Kernel } from "../memory/kernel.ts";
 
-/** What is known of dictionaries is forgotten beyond this, the one at hand excepted: merges make a dictionary each. */
+/** Mappings of dictionaries are discarded beyond this size, except the one in use: every merge creates a new dictionary. */
 const SOURCES_BYTES_MAX = 64 << 20;
 // assembly/scan/group-keys.ts: | codes u32 | views u32 | map of codes u32 |
 const SOURCE_BYTES = 12;
 
-/** u32 each, 0xffffffff = not met yet. */
+/** An array of u32; 0xffffffff = not looked up yet. */
 interface Numbers {
   ptr: number;
   count: number;
 }
 
-/** What is known of one dictionary. Views of it from different moments share codes and series ids. */
+/** The mapping of one dictionary. Views of one dictionary taken at different moments share codes and series ids. */
 interface Source {
   view: DictionaryView | undefined;
-  /** Group of a series. */
+  /** Group of each series. */
   readonly groups: Numbers;
-  /** By tag grouped by: number of the value of a code. */
+  /** For each grouping tag: number of the value of each code. */
   readonly values: readonly Numbers[];
-  /** The tags of `view`, for the kernel. */
+  /** The tags of `view` in the kernel's layout. */
   readonly tagsPtr: number;
 }
 
+/** Numbers the groups of one aggregation. Owned: call `release`. */
 export class AggregateGroups {
   /** By dictionary id. */
   private readonly sources = new Map<number, Source>();
   private sourcesBytes = 0;
-  /** 0: one group. */
+  /** 0 if there are no grouping tags, hence one group. */
   private readonly keys: number;
 
   constructor(
@@ -44,25 +45,25 @@ export class AggregateGroups {
     return this.keys === 0 ? 1 : this.kernel.call.groupKeysCount(this.keys) >>> 0;
   }
 
-  /** Of the groups; what is known of dictionaries is bounded apart. */
+  /** Memory of the groups. The mappings of dictionaries have their own limit. */
   get memoryBytes(): number {
     return this.keys === 0 ? 0 : this.kernel.call.groupKeysBytes(this.keys) >>> 0;
   }
 
-  /** The groups of a dictionary's series known so far: u32 per series, 0xffffffff = not known; or 0 when there is one group. Borrowed until
-   *  the next call for this dictionary. @throws TsdbError overloaded */
+  /** Maps the series of a dictionary to groups: u32 per series, 0xffffffff = not looked up yet; 0 if there is only one group. Borrowed
+   *  until the next call for this dictionary. @throws TsdbError overloaded */
   mapOf(dictionary: DictionaryView): number {
     return this.keys === 0 ? 0 : this.sourceOf(dictionary).groups.ptr;
   }
 
-  /** Makes the groups of the series known that ranges of a sorted run are of. @throws TsdbError overloaded */
+  /** Looks up the groups of all series that occur in ranges of a sorted run. @throws TsdbError overloaded */
   learnRanges(dictionary: DictionaryView, rangesPtr: number, count: number): void {
     if (this.keys === 0) return;
     const { tagsPtr, groups } = this.sourceOf(dictionary);
     this.kernel.call.groupKeysLearnRanges(this.keys, tagsPtr, rangesPtr, count, groups.ptr);
   }
 
-  /** The same for the rows listed, or rows [first, first + count) when rowsPtr is 0. */
+  /** The same for the listed rows, or rows [first, first + count) if rowsPtr is 0. */
   learnRows(
     dictionary: DictionaryView,
     seriesPtr: number,
@@ -73,7 +74,7 @@ export class AggregateGroups {
     this.kernel.call.groupKeysLearnRows(this.keys, tagsPtr, seriesPtr, rowsPtr, first, count, groups.ptr);
   }
 
-  /** The tag at `index` of those grouped by: a code (u32) per group, 0 = absent, and a view per code. */
+  /** The grouping tag at `index`: a code (u32) per group, 0 = absent, and a string view per code. Borrowed until the next lookup. */
   tag(index: number): { codesPtr: number; valuesPtr: number } {
     const { call } = this.kernel;
     return { codesPtr: call.groupKeysCodes(this.keys, index) >>> 0, valuesPtr: call.groupKeysValues(this.keys, index) >>> 0 };

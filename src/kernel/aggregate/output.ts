@@ -1,4 +1,4 @@
-// The groups of a finished aggregation as chunks, in the columns of `aggregateColumns`.
+// Returns the groups of a finished aggregation in chunks, in the columns of `aggregateColumns`.
 
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
@@ -25,7 +25,7 @@ export interface Accumulated {
   readonly columns: ReadonlyMap<number, ColumnFacts>;
 }
 
-/** The facts of its column that an aggregate is made of. */
+/** The state that an aggregate is computed from; null for counts. */
 export function factOf({ fn, column }: Aggregate): Fact | null {
   if (fn === "count") return null;
   if (fn === "sum" || fn === "mean") return "sum";
@@ -37,9 +37,10 @@ export function factOf({ fn, column }: Aggregate): Fact | null {
   return fn;
 }
 
-/** Writes a column of the cells listed. */
+/** Writes one column of the listed cells. */
 type ColumnWriter = (count: number) => ScanColumn;
 
+/** The result rows of an aggregation. Chunks are borrowed until the next call of `next`; `close` frees everything. */
 export class GroupCursor implements ScanCursor {
   private readonly blocks: Blocks;
   private readonly listPtr: number;
@@ -49,7 +50,7 @@ export class GroupCursor implements ScanCursor {
   private nextCell = 0;
   private closed = false;
 
-  /** `release`: frees what was accumulated, after the last chunk. */
+  /** @param release frees the accumulated state after the last chunk */
   constructor(
     private readonly kernel: Kernel,
     private readonly accumulated: Accumulated,
@@ -130,7 +131,7 @@ export class GroupCursor implements ScanCursor {
     };
   }
 
-  /** Writes the values of all cells listed, whether they have any or not. */
+  /** Writes the values of all listed cells, also of cells without a value. */
   private valueWriter(
     { fn }: Aggregate,
     column: ColumnDef,

@@ -1,4 +1,4 @@
-// assembly/cache as TypeScript sees it: what keeps last-value and distinct-value caches.
+// TypeScript signatures of assembly/cache: the state of last-value and distinct-value caches.
 
 /** assembly/cache: pointers and counts are u32, booleans 0 or 1. */
 export interface CacheExports {

@@ -1,4 +1,4 @@
-// Values of rows that are kept, by slot: a column per field that has come so far. Text is their own.
+// Field values of cached rows, indexed by slot: one column per field seen so far. Text is copied into memory of their own.
 
 import type { Reclaimer } from "../../model/reclaimer.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
@@ -9,17 +9,17 @@ import { denseColumn } from "../scan/dense-run.ts";
 import { bitmapBytes, gatherBitmap, gatherColumn } from "../scan/rows.ts";
 import { type CacheMemory, GrowingBlock } from "./memory.ts";
 
-/** Text that is not used any more is not worth a look below. */
+/** Below this size, unused text is not searched for. */
 const TEXT_BYTES_MIN = 256 << 10;
 
 export interface KeptColumnsParts {
   readonly kernel: Kernel;
   readonly memory: CacheMemory;
-  /** Of text that answers may still show. */
+  /** Frees text that running answers may still reference. */
   readonly reclaimer: Reclaimer;
 }
 
-/** A row of a run for a slot, u32 each; later ones come later. */
+/** Which row of a run is stored in which slot, u32 each; of two rows for one slot, the one further back is the later one. */
 export interface RowsForSlots {
   readonly rowsPtr: number;
   readonly placesPtr: number;
@@ -36,7 +36,7 @@ class KeptColumn {
   readonly validity: GrowingBlock;
   chunks: Chunk[] = [];
   textBytes = 0;
-  /** From here on it is time to see what of the text is still used. */
+  /** Text size at which unused text is collected. */
   textBytesMax = TEXT_BYTES_MIN;
 
   constructor(
@@ -53,23 +53,24 @@ class KeptColumn {
   }
 }
 
+/** The cached field columns of one cache, indexed by slot. Owned: call `release`. */
 export class KeptColumns {
   /** By column id. */
   private readonly columns = new Map<number, KeptColumn>();
 
   constructor(private readonly parts: KeptColumnsParts) {}
 
-  /** Before rows come for new slots. @throws NoRoomError, TsdbError overloaded */
+  /** Makes room for `slotCount` slots. @throws NoRoomError, TsdbError overloaded */
   reserve(slotCount: number): void {
     for (const column of this.columns.values()) column.reserve(slotCount);
   }
 
-  /** The slots listed have no values. */
+  /** Marks the values of the listed slots as absent. */
   clear(listPtr: number, count: number): void {
     for (const { validity } of this.columns.values()) this.parts.kernel.call.clearBits(validity.ptr, listPtr, count);
   }
 
-  /** Copies the values that rows of a run have. @throws NoRoomError, TsdbError overloaded */
+  /** Copies the present values of a run's rows into their slots. @throws NoRoomError, TsdbError overloaded */
   put(columns: readonly ColumnRun[], rowCount: number, list: RowsForSlots, slotCount: number): void {
     for (const column of columns) {
       const scratch = new Blocks(this.parts.kernel);
@@ -81,7 +82,7 @@ export class KeptColumns {
     }
   }
 
-  /** Values of `count` slots listed, in memory of `blocks`; longer text stays here. @throws TsdbError overloaded */
+  /** Gathers the values of `count` listed slots into `blocks`; text that does not fit its view stays here. @throws TsdbError overloaded */
   gather(wanted: readonly ColumnDef[], { listPtr, count }: { listPtr: number; count: number }, blocks: Blocks): ColumnRun[] {
     const { kernel } = this.parts;
     return wanted.flatMap(({ id, type }) => {
@@ -91,13 +92,13 @@ export class KeptColumns {
       const validityPtr = blocks.alloc(bitmapBytes(count));
       gatherColumn(kernel, type, { sourcePtr: column.values.ptr, rowsPtr: listPtr, count, targetPtr: dataPtr });
       gatherBitmap(kernel, { sourcePtr: column.validity.ptr, rowsPtr: listPtr, count, targetPtr: validityPtr });
-      // a slot keeps the value of its last row that had one
+      // an absent value may still have the bytes of an earlier row
       if (count > 0) kernel.call.clearAbsent(VALUE_BYTES[type], dataPtr, validityPtr, 0, count);
       return [{ columnId: id, type, dataPtr, validityPtr }];
     });
   }
 
-  /** Only the slots listed stay, ascending: that of place i becomes slot i. */
+  /** Keeps the listed slots (ascending) alone: the slot at position i of the list becomes slot i. */
   only(listPtr: number, count: number): void {
     const { kernel } = this.parts;
     for (const { type, values, validity } of this.columns.values()) {
@@ -107,7 +108,7 @@ export class KeptColumns {
     }
   }
 
-  /** Not to be used afterwards. */
+  /** Frees everything; the object must not be used afterwards. */
   release(): void {
     for (const column of this.columns.values()) {
       column.values.release();

@@ -1,11 +1,11 @@
-// The keys of a cache in order of their columns: NULL first, texts by their bytes, numbers by size.
+// Sorts the keys of a cache by their columns: NULL first, texts by bytes, numbers by value.
 import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
 import { Blocks } from "../memory/blocks.ts";
 import type { Kernel } from "../memory/kernel.ts";
 import type { CacheKeys } from "./keys.ts";
 import type { CacheMemory } from "./memory.ts";
 
-/** Ranks of keys in a column: ranks[codes[key's place]]. */
+/** Rank of each key in one column: ranks[codes[key]]. */
 interface RankedColumn {
   readonly codesPtr: number;
   readonly ranksPtr: number;
@@ -13,12 +13,12 @@ interface RankedColumn {
 }
 
 export interface KeyList {
-  /** u32 each. */
+  /** u32 per key. */
   readonly listPtr: number;
   readonly count: number;
 }
 
-/** All keys in their order, kept until there are others. */
+/** The sorted list of all keys, cached until keys are added or renumbered. */
 export class KeyOrder {
   private ptr = 0;
   private count = 0;
@@ -29,7 +29,7 @@ export class KeyOrder {
     private readonly columns: readonly ColumnDef[],
   ) {}
 
-  /** u32 for each of the keys. @throws NoRoomError, TsdbError overloaded */
+  /** All keys in order, u32 each. Borrowed until `forget`. @throws NoRoomError, TsdbError overloaded */
   of(keys: CacheKeys): number {
     const { kernel, memory, columns } = this;
     const { count } = keys;
@@ -49,14 +49,14 @@ export class KeyOrder {
     return ptr;
   }
 
-  /** The keys are numbered anew, or gone. Idempotent. */
+  /** Invalidates the list after keys were renumbered or removed. Idempotent. */
   forget(): void {
     if (this.ptr !== 0) this.memory.free(this.ptr, this.count * 4);
     this.ptr = 0;
   }
 }
 
-/** Brings the listed keys in order of `columns`, in place. @throws TsdbError overloaded */
+/** Sorts the listed keys by `columns`, in place. @throws TsdbError overloaded */
 function sortKeys(kernel: Kernel, keys: CacheKeys, columns: readonly ColumnDef[], { listPtr, count }: KeyList): void {
   const { call } = kernel;
   const scratch = new Blocks(kernel);
@@ -86,7 +86,7 @@ function sortKeys(kernel: Kernel, keys: CacheKeys, columns: readonly ColumnDef[]
   }
 }
 
-/** Null: no key has one. */
+/** Ranks of a tag column's values; null if no key has the tag. */
 function rankTag(
   kernel: Kernel,
   keys: CacheKeys,
@@ -101,7 +101,7 @@ function rankTag(
   call.gather4(tag.codesPtr, tagsPtr, count, codesPtr);
   const sortedPtr = scratch.alloc(tag.valueCount * 4);
   const ranksPtr = scratch.alloc(tag.valueCount * 4);
-  // ranksPtr serves as the sort's scratch before it gets its contents; view 0 is no value
+  // ranksPtr serves as the sort's scratch before it receives the ranks; view 0 stands for NULL
   call.sortViews(tag.valuesPtr + 16, tag.valueCount - 1, sortedPtr, ranksPtr);
   call.rankCodes(sortedPtr, tag.valueCount, ranksPtr);
   return { codesPtr, ranksPtr, rankCount: tag.valueCount };

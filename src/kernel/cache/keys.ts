@@ -1,4 +1,5 @@
-// The keys of a cache: what rows have in its key columns, numbered from 0, whatever dictionary their series are of.
+// The keys of a cache: the distinct values of its key columns, numbered from 0, independent of the dictionaries that the rows' series
+// belong to.
 
 import type { Reclaimer } from "../../model/reclaimer.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
@@ -19,7 +20,7 @@ export interface RowsOfRun {
   readonly end: number;
 }
 
-/** Keys of rows: `map` has that of each id at `idsPtr`, or, when it is 0, the ids are keys. */
+/** Key numbers of rows: map[ids[row]], or ids[row] itself if `mapPtr` is 0. */
 export interface KeysOfRows {
   readonly idsPtr: number;
   readonly mapPtr: number;
@@ -28,16 +29,17 @@ export interface KeysOfRows {
 export interface CacheKeysParts {
   readonly kernel: Kernel;
   readonly memory: CacheMemory;
-  /** Of what answers may still read. */
+  /** Frees arrays that running answers may still read. */
   readonly reclaimer: Reclaimer;
-  /** Key columns in their order: tags and fields. */
+  /** The key's columns in order: tags and fields. */
   readonly columns: readonly ColumnDef[];
-  /** True: a row without a value in one of them has no key. */
+  /** True: a row with a NULL in a key column has no key. */
   readonly skipsNulls: boolean;
 }
 
+/** The key numbering of one cache. Owned: call `release`. */
 export class CacheKeys {
-  /** Of the key's tags. */
+  /** Combinations of the key's tags. */
   readonly tags: SeriesMaps;
   private readonly fields: readonly ColumnDef[];
   private readonly rowKeysPtr: number;
@@ -56,8 +58,8 @@ export class CacheKeys {
     return this.fields.length === 0 ? this.tags.count : this.parts.kernel.call.rowKeysCount(this.rowKeysPtr);
   }
 
-  /** Keys of tags alone are not looked up yet: `learn` does that when one is met that is not known. Others are, to a block of `scratch`.
-   *  @throws NoRoomError, TsdbError overloaded */
+  /** Key numbers of rows. Keys of tags alone are mapped without a lookup: unknown ones must be added by `learn`. Other keys are looked
+   *  up, and their numbers written to `scratch`. @throws NoRoomError, TsdbError overloaded */
   of({ run, first, end }: RowsOfRun, scratch: Blocks): KeysOfRows {
     const mapPtr = this.tags.mapOf(run.dictionary);
     if (this.fields.length === 0) return { idsPtr: run.seriesPtr, mapPtr };
@@ -73,12 +75,12 @@ export class CacheKeys {
     return { idsPtr: keysPtr, mapPtr: 0 };
   }
 
-  /** @throws NoRoomError, TsdbError overloaded */
+  /** Adds the unknown keys of rows. @throws NoRoomError, TsdbError overloaded */
   learn({ run, first, end }: RowsOfRun): void {
     this.tags.learn(run.dictionary, { seriesPtr: run.seriesPtr, rowsPtr: 0, first, end });
   }
 
-  /** Key of the tags of each key listed: a series of `tags`. Borrowed from `blocks`, or the list itself. */
+  /** The tag combination of each listed key: a series of `tags`, u32 each. Borrowed from `blocks`, or the list itself. */
   tagKeys(listPtr: number, count: number, blocks: Blocks): number {
     if (this.fields.length === 0) return listPtr;
     const target = blocks.alloc(Math.max(1, count) * 4);
@@ -86,8 +88,8 @@ export class CacheKeys {
     return target;
   }
 
-  /** The values of a field of each key listed as views with a bitmap, in `blocks`; longer text lies in the keys. Of numbers views that
-   *  are in the same order. */
+  /** The values of a key field for each listed key as string views with a bitmap, in `blocks`; text that does not fit its view stays in
+   *  the keys. Numbers are encoded as views of the same sort order. */
   fieldViews(
     column: ColumnDef,
     { listPtr, count }: { listPtr: number; count: number },
@@ -107,8 +109,8 @@ export class CacheKeys {
     return { ptr, validityPtr };
   }
 
-  /** Those of this kind with only the `count` keys listed (ascending), in their order: key i is that of place i. `this` is left as it is.
-   *  @throws NoRoomError, TsdbError overloaded */
+  /** Creates keys with only the `count` listed ones (ascending): key i is the one at position i of the list. Does not change this
+   *  object. @throws NoRoomError, TsdbError overloaded */
   only(listPtr: number, count: number): CacheKeys {
     const { kernel } = this.parts;
     const kept = new CacheKeys(this.parts);
@@ -131,7 +133,7 @@ export class CacheKeys {
     }
   }
 
-  /** When no answer reads them any more. Not to be used afterwards. */
+  /** Frees everything once no answer reads it; the object must not be used afterwards. */
   release(): void {
     const { kernel, memory, reclaimer } = this.parts;
     this.tags.release();

@@ -1,17 +1,18 @@
-// Kernel memory of one cache, counted.
+// The kernel memory of one cache, counted against its limit.
 import type { Kernel } from "../memory/kernel.ts";
 
-/** What a cache may not grow by. */
+/** The cache would exceed its memory limit. */
 export class NoRoomError extends Error {}
 
+/** Allocates kernel memory for one cache and counts it. */
 export class CacheMemory {
   private taken = 0;
 
   constructor(
     private readonly kernel: Kernel,
-    /** What there is room for. */
+    /** Bytes that this cache may still allocate. */
     private readonly roomBytes: () => number,
-    /** Others give way when the kernel's memory is full. */
+    /** Runs an allocation; if the kernel's memory is full, other caches are shrunk and it runs again. */
     private readonly withRoom: (make: () => number) => number,
   ) {}
 
@@ -19,7 +20,7 @@ export class CacheMemory {
     return this.taken;
   }
 
-  /** Contents undefined. @throws NoRoomError, TsdbError overloaded */
+  /** A block with undefined contents. @throws NoRoomError, TsdbError overloaded */
   alloc(bytes: number): number {
     const wanted = Math.max(1, bytes);
     if (wanted > this.roomBytes()) throw new NoRoomError();
@@ -28,28 +29,28 @@ export class CacheMemory {
     return ptr;
   }
 
-  /** @throws as alloc */
+  /** A block of zeros. @throws as alloc */
   allocZeroed(bytes: number): number {
     const ptr = this.alloc(bytes);
     this.kernel.call.fillBytes(ptr, 0, bytes);
     return ptr;
   }
 
-  /** A block with the size it was asked for. */
+  /** Frees a block; `bytes` is the size it was allocated with. */
   free(ptr: number, bytes: number): void {
     const given = Math.max(1, bytes);
     this.kernel.heap.free(ptr, given);
     this.taken -= given;
   }
 
-  /** What was allocated otherwise. @throws NoRoomError when it is too much, all the same counted */
+  /** Counts memory that was allocated elsewhere. @throws NoRoomError if the limit is exceeded; the bytes are counted nevertheless */
   note(deltaBytes: number): void {
     this.taken += deltaBytes;
     if (deltaBytes > 0 && this.roomBytes() < 0) throw new NoRoomError();
   }
 }
 
-/** A block whose elements stay where they are counted from, while it grows. */
+/** A growable array of fixed-width elements. Growing moves it: read `ptr` again after `reserve`. */
 export class GrowingBlock {
   private address = 0;
   private capacity = 0;
@@ -57,9 +58,9 @@ export class GrowingBlock {
   constructor(
     private readonly kernel: Kernel,
     private readonly memory: CacheMemory,
-    /** Of an element; 1/8: a bit. */
+    /** Bytes of an element; 1/8 for a bitmap. */
     private readonly elementBytes: number,
-    /** What new elements are; of another one but 0 an element has 8 bytes. */
+    /** Initial value of elements; other than 0 only for elements of 8 bytes. */
     private readonly empty = 0n,
   ) {}
 
@@ -67,11 +68,11 @@ export class GrowingBlock {
     return this.address;
   }
 
-  /** @throws NoRoomError, TsdbError overloaded: with nothing changed */
+  /** Makes room for `count` elements. @throws NoRoomError, TsdbError overloaded; nothing has changed then */
   reserve(count: number): void {
     if (count <= this.capacity) return;
     const { kernel, memory, elementBytes, empty } = this;
-    // whole words of a bitmap
+    // capacity in whole 64-bit words of a bitmap
     const capacity = Math.ceil(Math.max(count, this.capacity * 1.5, 64) / 64) * 64;
     const before = this.capacity * elementBytes;
     const ptr = memory.alloc(capacity * elementBytes);
@@ -83,14 +84,14 @@ export class GrowingBlock {
     this.capacity = capacity;
   }
 
-  /** Makes elements from `count` on empty ones. */
+  /** Resets the elements from `count` on to their initial value. */
   cut(count: number): void {
     const { kernel, capacity, elementBytes, empty, address } = this;
     if (count >= capacity) return;
     if (empty !== 0n) kernel.i64.fill(empty, address / 8 + count, address / 8 + capacity);
     else if (elementBytes >= 1) kernel.call.fillBytes(address + count * elementBytes, 0, (capacity - count) * elementBytes);
     else {
-      // the bits behind the last one of a byte are 0 already
+      // `only` has cleared the remaining bits of the last partial byte
       const from = Math.ceil(count / 8);
       kernel.call.fillBytes(address + from, 0, capacity / 8 - from);
     }

@@ -1,4 +1,4 @@
-// The newest rows of each key of a last-value cache: assembly/cache/newest.ts with its memory.
+// The newest rows of each key of a last-value cache: owns the memory that assembly/cache/newest.ts works on.
 import type { DictionaryView } from "../../model/rows/run.ts";
 import { Blocks } from "../memory/blocks.ts";
 import type { Kernel } from "../memory/kernel.ts";
@@ -17,21 +17,22 @@ const COUNT_WORD = 15;
 const EMPTY = -(2n ** 63n);
 
 export interface NewestRowsOfRun extends RowsOfRun {
-  /** No row has the series and time of another one, or of one that is kept. */
+  /** True if no other row, new or cached, has the series and time of one of these rows. */
   readonly isNew: boolean;
-  /** A row enters at its time, but not before nor after these. Nanoseconds since 1970. */
+  /** A row's arrival time is its own time, clamped to these limits. Nanoseconds since 1970. */
   readonly leastNs: bigint;
   readonly mostNs: bigint;
 }
 
 export interface SlotChoice {
-  /** In the order that is wanted. */
+  /** In the order of the answer. */
   readonly keysPtr: number;
   readonly keyCount: number;
   readonly minEnteredNs: bigint;
   readonly minTimeNs: bigint;
 }
 
+/** The slots of one last-value cache. Owned: call `release`. */
 export class NewestSlots {
   private readonly ptr: number;
   private readonly arrays: readonly GrowingBlock[];
@@ -61,12 +62,12 @@ export class NewestSlots {
     return this.times.ptr;
   }
 
-  /** u32 per slot: a number of `series` as given to `add`. */
+  /** u32 per slot: a number of the `series` given to `add`. */
   get seriesPtr(): number {
     return this.series.ptr;
   }
 
-  /** Takes what belongs to the newest of each key. @throws NoRoomError, TsdbError overloaded: it is to be released then */
+  /** Stores the rows that are among the newest of their key. @throws NoRoomError, TsdbError overloaded; the object must be released then */
   add(rows: NewestRowsOfRun, { keys, series, columns }: { keys: CacheKeys; series: SeriesMaps; columns: KeptColumns }): void {
     const { kernel, ptr } = this;
     const { run, first, end } = rows;
@@ -107,22 +108,23 @@ export class NewestSlots {
     }
   }
 
-  /** Whether a row up to `maxNs` of one of the series can be among the newest of its key. @throws NoRoomError, TsdbError overloaded */
+  /** True if a row of one of the series with a time up to `maxNs` could be among the newest of its key. @throws NoRoomError, TsdbError
+   *  overloaded */
   canHold(dictionary: DictionaryView, maxNs: bigint, { keys, columns }: { keys: CacheKeys; columns: KeptColumns }): boolean {
     keys.tags.learnMarked(dictionary, 0);
     this.reserve(keys.count, columns);
     return this.kernel.call.slotsCanClaim(this.ptr, keys.tags.mapOf(dictionary), dictionary.seriesCount, maxNs) !== 0;
   }
 
-  /** Lets go of rows that entered before. Returns how many rows and keys are left, and when the first of these entered. */
+  /** Removes rows that arrived before `minEnteredNs`. Returns how many rows and keys remain and the earliest arrival time among them. */
   expire(keyCount: number, minEnteredNs: bigint): { rowCount: number; keyCount: number; leastNs: bigint } {
     const { call } = this.kernel;
     const rowCount = call.slotsExpire(this.ptr, keyCount, minEnteredNs);
     return { rowCount, keyCount: call.slotsLiveKeys(), leastNs: call.slotsLeastEntered() };
   }
 
-  /** Slots by key, newest first within a key, u32 each to `targetPtr`. Returns how many, and what the least of these entered at and has as
-   *  its time. */
+  /** Writes the slots (u32 each) of the chosen keys to `targetPtr`, newest first within a key. Returns how many, and the least arrival
+   *  time and row time among them. */
   list(
     { keysPtr, keyCount, minEnteredNs, minTimeNs }: SlotChoice,
     targetPtr: number,
@@ -132,12 +134,12 @@ export class NewestSlots {
     return { count, leastNs: call.slotsOrderedEntered(), minTimeNs: call.slotsOrderedTime() };
   }
 
-  /** A byte of 1 for each key that has rows, of 0 for others. */
+  /** Writes a byte per key: 1 if it has rows, else 0. */
   markKeys(keyCount: number, targetPtr: number): void {
     this.kernel.call.slotsUsed(this.ptr, keyCount, targetPtr);
   }
 
-  /** Only the slots of the keys listed (ascending) stay: `slotsPtr` lists them. */
+  /** Keeps the slots of the listed keys (ascending) alone; `slotsPtr` lists these slots. */
   only(keysPtr: number, keyCount: number, slotsPtr: number): void {
     const { call } = this.kernel;
     const slotCount = keyCount * this.perKey;
@@ -149,12 +151,12 @@ export class NewestSlots {
     this.floors.cut(keyCount);
   }
 
-  /** Puts other numbers in the place of series. */
+  /** Replaces each slot's series by map[series]. */
   renumber(mapPtr: number, slotCount: number): void {
     this.kernel.call.gather4(mapPtr, this.series.ptr, slotCount, this.series.ptr);
   }
 
-  /** Not to be used afterwards. */
+  /** Frees everything; the object must not be used afterwards. */
   release(): void {
     for (const block of [...this.arrays, this.floors]) block.release();
     this.memory.free(this.ptr, STRUCT_BYTES);

@@ -1,5 +1,5 @@
-// Columns of shared memory to compact bytes and back: what WAL frames and .pt files are made of. The layout and the encodings are drawn in
-// assembly/codec; this class owns the scratch they need and turns statuses into errors. One per thread.
+// Encodes columns of shared memory compactly, and decodes them: the payload of WAL frames and .pt files. The layout and the encodings are
+// drawn in assembly/codec; this class owns the scratch memory they need and turns statuses into errors. One instance per thread.
 import { CODEC_HEADER_BYTES, CODEC_PAYLOAD_BYTES, TYPE_U32 } from "../../../assembly/abi.ts";
 import { assert } from "../../model/assert.ts";
 import { TsdbError } from "../../model/errors.ts";
@@ -8,10 +8,10 @@ import type { Kernel } from "../memory/kernel.ts";
 import { FRESH, poison } from "../memory/poison.ts";
 import type { ParsedRows } from "../parse/parsed-rows.ts";
 
-/** TYPE_U32 is no column's type, but encoded as one. */
+/** TYPE_U32 is not a column type but is encoded like one. */
 type EncodedType = ColumnType | typeof TYPE_U32;
 
-/** A column in shared memory: VALUE_BYTES[type] x rowCount bytes at dataPtr; validityPtr 0 = all present. What absent rows hold is
+/** A column in shared memory: VALUE_BYTES[type] × rowCount bytes at dataPtr; validityPtr 0 = all present. The bytes of absent rows are
  *  ignored. */
 export interface CodecColumn {
   readonly type: EncodedType;
@@ -20,7 +20,7 @@ export interface CodecColumn {
   readonly rowCount: number;
 }
 
-/** Encoded bytes in shared memory; the column stands at the front, `bytes` may be more than it takes. */
+/** Encoded bytes in shared memory, starting with the column; `bytes` may exceed the column's size. */
 export interface EncodedSource {
   readonly ptr: number;
   readonly bytes: number;
@@ -31,16 +31,17 @@ export interface DecodeTarget {
   readonly type: EncodedType;
   /** VALUE_BYTES[type] x rowCount bytes. */
   readonly dataPtr: number;
-  /** bitmapBytes(rowCount), written whole; 0 = not wanted. */
+  /** bitmapBytes(rowCount) bytes, all of them written; 0 = not wanted. */
   readonly validityPtr: number;
-  /** `textBytes` bytes for the text of strings that do not fit their views; as many as decodedTextBytes says. 0 for other types. */
+  /** Memory for the text of strings that do not fit their views: `textBytes` bytes, as computed by decodedTextBytes. 0 for other types. */
   readonly textPtr: number;
   readonly textBytes: number;
 }
 
-// A column's part of a body is seldom longer; the scratch of a longer one is given back after use, so that one large body does not keep it.
+// A column of one body is rarely longer. Larger scratch memory is freed after use, so that one large body does not keep it.
 const SCRATCH_KEPT_BYTES = 2 << 20;
 
+/** One thread's column codec. Owned: call `release`. */
 export class ColumnCodec {
   private scratchPtr = 0;
   private scratchBytes = 0;
@@ -57,13 +58,13 @@ export class ColumnCodec {
     return this.encodeColumn(column, targetPtr, false);
   }
 
-  /** Upper bound of what `encodePacked` writes for a column of `presentCount` values. */
+  /** Upper bound of what `encodePacked` writes for a column with `presentCount` values. */
   packedBytesMax({ type, dataPtr, rowCount }: CodecColumn, presentCount: number): number {
     return this.kernel.call.codecPackedBytesMax(type, dataPtr, presentCount, rowCount);
   }
 
-  /** `encode` for a column of which only the present rows' values are at dataPtr, one after the other; it has a bitmap. The bytes are the
-   *  same. @throws TsdbError overloaded */
+  /** `encode` for a packed column: dataPtr holds only the values of present rows, back to back, and there is a bitmap. Produces the same
+   *  bytes as `encode`. @throws TsdbError overloaded */
   encodePacked(column: CodecColumn, targetPtr: number): number {
     return this.encodeColumn(column, targetPtr, true);
   }
@@ -73,8 +74,8 @@ export class ColumnCodec {
     return this.kernel.call.frameRowsMax(tablePtr);
   }
 
-  /** Encodes series, times and columns as a log frame holds them (ingest/FORMAT.md). Returns the bytes written.
-   *  @throws TsdbError overloaded */
+  /** Encodes series, times and columns in the layout of a log frame (ingest/FORMAT.md). Returns the bytes written. @throws TsdbError
+   *  overloaded */
   encodeRows({ tablePtr, columnIdsPtr, rowCount }: ParsedRows, targetPtr: number): number {
     const work = this.reserve(rowCount);
     const bytes = this.kernel.call.frameRows(tablePtr, columnIdsPtr, work, targetPtr) >>> 0;
@@ -86,18 +87,18 @@ export class ColumnCodec {
     return this.kernel.call.codecBytesMax(TYPE_U32, 0, 0, rowCount);
   }
 
-  /** Encodes u32[rowCount]: series ids, codes, offsets. Room as u32BytesMax says; returns the bytes written.
-   *  @throws TsdbError overloaded */
+  /** Encodes u32[rowCount]: series ids, codes, offsets. The target needs u32BytesMax bytes; returns the bytes written. @throws TsdbError
+   *  overloaded */
   encodeU32(dataPtr: number, rowCount: number, targetPtr: number): number {
     return this.encodeColumn({ type: TYPE_U32, dataPtr, validityPtr: 0, rowCount }, targetPtr, false);
   }
 
-  /** Bytes of the column that begins at `ptr`, of which `bytes` are readable. @throws TsdbError corrupt_file */
+  /** Size in bytes of the encoded column at `ptr`, of which `bytes` bytes are readable. @throws TsdbError corrupt_file */
   columnBytes(ptr: number, bytes: number): number {
     return checked(this.kernel.call.codecColumnBytes(ptr, bytes), "its head or length");
   }
 
-  /** Bytes of text that decoding a string column needs beside its views. @throws TsdbError corrupt_file */
+  /** Bytes of text that decoding a string column needs in addition to its views. @throws TsdbError corrupt_file */
   decodedTextBytes({ ptr, bytes, rowCount }: EncodedSource): number {
     const work = this.reserve(rowCount);
     const textBytes = this.kernel.call.codecTextBytes(ptr, bytes, rowCount, work);
@@ -105,18 +106,19 @@ export class ColumnCodec {
     return checked(textBytes, "the head of its text");
   }
 
-  /** Decodes a column of exactly `rowCount` rows; absent rows become 0 (the empty view, false). Nothing outside source and target is
-   *  touched, whatever the bytes say. @throws TsdbError corrupt_file, overloaded; the target is partly written then */
+  /** Decodes a column of exactly `rowCount` rows; absent rows become 0 (the empty view, false). Never reads outside the source or writes
+   *  outside the target, even for corrupt bytes. @throws TsdbError corrupt_file, overloaded; the target is partly written then */
   decode(source: EncodedSource, target: DecodeTarget): { hasNulls: boolean } {
     return this.decodeColumn(source, target, false);
   }
 
-  /** Values of an encoded column: rows that are not NULL. @throws TsdbError corrupt_file */
+  /** Number of present values in an encoded column. @throws TsdbError corrupt_file */
   presentCount({ ptr, bytes, rowCount }: EncodedSource): number {
     return checked(this.kernel.call.codecPresentCount(ptr, bytes, rowCount), "its head");
   }
 
-  /** `decode`, but only the values of present rows, one after the other: dataPtr has room for presentCount(source). With a bitmap. */
+  /** Decodes the values of present rows alone, back to back: dataPtr needs room for presentCount(source) values. Writes the bitmap as
+   *  `decode` does. */
   decodePacked(source: EncodedSource, target: DecodeTarget): { hasNulls: boolean } {
     return this.decodeColumn(source, target, true);
   }
@@ -126,7 +128,7 @@ export class ColumnCodec {
     this.decodeColumn(source, { type: TYPE_U32, dataPtr, validityPtr: 0, textPtr: 0, textBytes: 0 }, false);
   }
 
-  /** Gives the scratch back; the codec may be used again. */
+  /** Frees the scratch memory; the codec may be used again. */
   release(): void {
     if (this.scratchBytes > 0) this.kernel.heap.free(this.scratchPtr, this.scratchBytes);
     this.scratchPtr = 0;
@@ -168,8 +170,8 @@ export class ColumnCodec {
   }
 }
 
-/** Bytes of an encoded column by its head alone, for readers that have not copied it to shared memory; undefined when `head` is too
- *  short. */
+/** Size of an encoded column computed from its header alone, for readers that have not copied it to shared memory; undefined if `head`
+ *  is too short. */
 export function encodedColumnBytes(head: Uint8Array): number | undefined {
   if (head.byteLength < CODEC_HEADER_BYTES) return undefined;
   return CODEC_HEADER_BYTES + new DataView(head.buffer, head.byteOffset).getUint32(CODEC_PAYLOAD_BYTES, true);

@@ -1,18 +1,19 @@
-// Kernel memory that one owner allocates piece by piece and gives back as a whole.
+// Kernel memory that one owner allocates block by block and frees as a whole.
 import { VIEW_BYTES, VIEW_INLINE_MAX } from "../../../assembly/abi.ts";
 import type { Kernel } from "./kernel.ts";
 
+/** A set of blocks with one owner. Owned: call `release`. */
 export class Blocks {
   private blocks: { ptr: number; bytes: number }[] = [];
 
   constructor(private readonly kernel: Kernel) {}
 
-  /** Of all of them. */
+  /** Total size of all blocks. */
   get bytes(): number {
     return this.blocks.reduce((sum, block) => sum + block.bytes, 0);
   }
 
-  /** Contents undefined. @throws TsdbError overloaded */
+  /** A block with undefined contents. @throws TsdbError overloaded */
   alloc(bytes: number): number {
     const ptr = this.kernel.heap.alloc(bytes);
     this.blocks.push({ ptr, bytes });
@@ -25,7 +26,7 @@ export class Blocks {
     return ptr;
   }
 
-  /** String views of `texts` (16 bytes each) whose text is in these blocks too. */
+  /** String views of `texts` (16 bytes each); text that does not fit its view is allocated here too. */
   allocViews(texts: readonly string[]): number {
     const encoded = texts.map((text) => Buffer.from(text));
     const views = this.allocZeroed(Math.max(1, texts.length) * VIEW_BYTES);
@@ -51,7 +52,7 @@ export class Blocks {
     return views;
   }
 
-  /** Frees all of them; the owner may go on allocating. */
+  /** Frees all blocks; the owner may allocate again. */
   release(): void {
     for (const { ptr, bytes } of this.blocks) this.kernel.heap.free(ptr, bytes);
     this.blocks = [];

@@ -1,11 +1,11 @@
-// The kernel's functions as TypeScript sees them, one interface a folder of assembly/, and what it imports from the host.
+// TypeScript signatures of the kernel's exports, one interface per folder of assembly/, and the functions that it imports from the host.
 import type { CacheExports } from "../cache/exports.ts";
 import type { Heap } from "./heap.ts";
 
 /** assembly/memory: pointers and counts are u32, booleans 0 or 1. */
 export interface MemoryExports {
   setMemoryBase(base: bigint): void;
-  /** For its test: hashes never leave the kernel's memory. */
+  /** Only for its test: hashes never leave the kernel's memory. */
   hashText(ptr: number, bytes: number, owner: number): number;
   copyBytes(target: number, source: number, bytes: number): void;
   fillBytes(target: number, value: number, bytes: number): void;
@@ -59,7 +59,7 @@ export interface MemoryExports {
   seriesTakeRetired(dictionary: number): number;
 }
 
-/** assembly/line. Pointers are signed when they come back. */
+/** assembly/line. Returned pointers are signed. */
 export interface LineExports {
   lineCreate(powersPtr: number): number;
   lineParse(
@@ -78,7 +78,7 @@ export interface LineExports {
   lineMemoryBytes(parserPtr: number): number;
   lineProbeSteps(parserPtr: number): number;
   lineRelease(parserPtr: number): void;
-  /** Of tables as lineParse describes them; booleans are 0 or 1. */
+  /** Takes tables in the layout that lineParse returns; booleans are 0 or 1. */
   hasColumnIds(tablePtr: number, idsPtr: number, count: number, unknown: number): number;
   hasSeriesIds(mapPtr: number, idsPtr: number, count: number, unknown: number): number;
   frameRowsMax(tablePtr: number): number;
@@ -86,11 +86,11 @@ export interface LineExports {
   appendRows(tablePtr: number, idsPtr: number, targets: number, rowCount: number): number;
 }
 
-/** What both ways of reducing share: pointers are u32. */
+/** The parameters shared by reducers of spans and of rows: pointers are u32. */
 type SpanReducer = (spans: number, count: number, data: number, validity: number, target: number) => number;
 type RowReducer = (cells: number, rows: number, first: number, count: number, data: number, validity: number, target: number) => number;
 
-/** assembly/scan: aggregation. Reducers of sums return not 0 on overflow, the others nothing. */
+/** assembly/scan: aggregation. Reducers of integer sums return non-zero on overflow, the others nothing. */
 export interface AggregateExports {
   cellsCreate(originNs: bigint, widthNs: bigint, bins: number, cellsMax: number): number;
   cellsFree(cells: number): void;
@@ -349,8 +349,8 @@ export interface KernelExports
     TextExports,
     CacheExports {}
 
-/** What the kernel may ask of its host: memory, and decimal numbers of more than 19 digits. Allocation throws TsdbError("overloaded")
- *  through the kernel, which therefore allocates before it changes any state. */
+/** The kernel's imports: memory allocation, and parsing of decimal numbers of more than 19 digits. Allocation throws
+ *  TsdbError("overloaded") through the kernel, which therefore allocates before it changes any state. */
 export function kernelImports(memory: WebAssembly.Memory, heap: Heap): Record<string, unknown> {
   return {
     memory,

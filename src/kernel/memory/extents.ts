@@ -1,11 +1,11 @@
-// Hands out the kernel's shared memory in extents of 64 KiB to every thread. State is a bitmap in a SharedArrayBuffer behind a
-// spin lock: sections are microseconds long and allocations rare, because Heap keeps small blocks to itself.
+// Hands out the shared memory in extents of 64 KiB to all threads. The state is a bitmap in a SharedArrayBuffer behind a spin lock:
+// critical sections last microseconds and allocations are rare, because each thread's Heap keeps small blocks.
 //
-// A run goes to the lowest place that it fits: what is used again has been touched before, which costs far less than a first touch, and
-// what is left stays in one piece. Short runs, which are many and live long, begin at the bottom, the others a quarter up, so that
-// arrays of tens of megabytes find room between others when they move, whatever lies scattered below. Either goes on in the other's part.
-// As long as all is small it lies together at the bottom: the runtime takes the memory's size for that of what is alive, and the more is
-// alive, the longer it puts up with garbage.
+// Placement is first fit from the lowest address: reused pages are already mapped, which costs far less than a first touch, and free memory
+// stays contiguous. Short runs, which are many and live long, start at the bottom, longer ones at a quarter of the memory, so that arrays
+// of tens of megabytes find room when they move. Each kind overflows into the other's part. While little memory is used, everything lies
+// together at the bottom: the JavaScript runtime takes the size of the memory for live data, and the more is alive, the longer it delays
+// garbage collection.
 import { HASH_KEYS, HASH_KEYS_BYTES, HEAP_START } from "../../../assembly/abi.ts";
 import { assert } from "../../model/assert.ts";
 import { TsdbError } from "../../model/errors.ts";
@@ -15,10 +15,10 @@ import { FREED, FRESH, poison } from "./poison.ts";
 export const EXTENT_BYTES = 64 * 1024;
 const EXTENTS = 65536;
 const WORDS = EXTENTS / 32;
-/** Runs of up to so many extents are short. */
+/** Runs of at most this many extents are short. */
 const SHORT_RUN = 2;
 const LONG_RUNS = EXTENTS / 4;
-/** Below it lies whatever fits. */
+/** Below this extent, short and long runs are placed together. */
 const TOGETHER = EXTENTS / 16;
 // control words: | lock: 0 free, else 1 + owner of the thread that holds it | extents in use | extents grown | lowest that may be free |
 // the same from LONG_RUNS on | journal: first extent, count or 0, extents in use without the run | bitmap, 1 = in use ... |
@@ -36,16 +36,17 @@ const BITMAP = 8;
 const SPINS_MAX = 1000;
 const WAIT_MS = 0.2;
 
-/** What another thread needs to share the memory; structured-cloneable. */
+/** What another thread needs to attach to the memory; structured-cloneable. */
 export interface SharedMemory {
   readonly memory: WebAssembly.Memory;
   readonly control: SharedArrayBuffer;
 }
 
-/** Owner of extents that are given back one by one only. */
+/** Owner number of extents that are only freed individually. */
 export const NO_OWNER = 0;
 const OWNERS_MAX = 255;
 
+/** One thread's access to the shared extents. */
 export class Extents {
   private readonly words: Int32Array;
   private readonly owners: Uint8Array;
@@ -55,14 +56,15 @@ export class Extents {
 
   private constructor(
     readonly shared: SharedMemory,
-    /** Of what this thread allocates. */
+    /** Owner number of everything that this thread allocates. */
     readonly owner: number,
   ) {
     this.words = new Int32Array(shared.control, 0, BITMAP + WORDS);
     this.owners = new Uint8Array(shared.control, this.words.byteLength, EXTENTS);
   }
 
-  /** @param hashKeys what the kernel hashes with, HASH_KEYS_BYTES; random ones, so that no client knows which of its texts collide */
+  /** @param hashKeys HASH_KEYS_BYTES bytes that key the kernel's hash; random by default, so that clients cannot construct colliding
+   *  texts */
   static create(hashKeys: Uint8Array = crypto.getRandomValues(new Uint8Array(HASH_KEYS_BYTES))): Extents {
     assert(hashKeys.length === HASH_KEYS_BYTES, `BUG: ${hashKeys.length} bytes of hash keys, ${HASH_KEYS_BYTES} wanted`);
     const memory = new WebAssembly.Memory({ initial: 256, maximum: EXTENTS, shared: true });
@@ -73,17 +75,17 @@ export class Extents {
     extents.mark(0, HEAP_START / EXTENT_BYTES, true);
     extents.words[LOWEST_FREE] = HEAP_START / EXTENT_BYTES;
     extents.words[LOWEST_FREE_LONG] = LONG_RUNS;
-    // The last extent stays unused, so that one-past-the-end pointers never wrap to 0.
+    // The last extent stays unused, so that end pointers (one past the last byte) never wrap to 0.
     extents.mark(EXTENTS - 1, 1, true);
     return extents;
   }
 
-  /** @param owner of what is allocated here: all of it can be given back at once (releaseOwner) when the thread has ended */
+  /** @param owner of everything allocated here: `releaseOwner` frees it at once after the thread has ended */
   static attach(shared: SharedMemory, owner = NO_OWNER): Extents {
     return new Extents(shared, owner);
   }
 
-  /** Size of the memory: what lies below may be read. Much faster than asking the memory for its buffer. */
+  /** Size of the memory: addresses below may be read. Much faster than reading the memory's buffer. */
   get memoryBytes(): number {
     return Atomics.load(this.words, GROWN) * EXTENT_BYTES;
   }
@@ -93,8 +95,8 @@ export class Extents {
     return Atomics.load(this.words, USED) * EXTENT_BYTES;
   }
 
-  /** A run of whole extents of at least `bytes`, at a multiple of EXTENT_BYTES.
-   *  @throws TsdbError overloaded when 4 GiB are in use, unavailable after `seal` */
+  /** Allocates whole extents of at least `bytes` bytes, at a multiple of EXTENT_BYTES. @throws TsdbError overloaded if 4 GiB are in use,
+   *  unavailable after `seal` */
   allocate(bytes: number): number {
     if (this.isSealed) throw new TsdbError("unavailable", "the thread is being replaced");
     const count = Math.max(1, Math.ceil(bytes / EXTENT_BYTES));
@@ -120,7 +122,7 @@ export class Extents {
     }
   }
 
-  /** Gives back what `allocate(bytes)` of the same owner returned. Does nothing after `seal`. */
+  /** Frees what `allocate(bytes)` of the same owner returned. Does nothing after `seal`. */
   release(ptr: number, bytes: number): void {
     if (this.isSealed) return;
     const count = Math.max(1, Math.ceil(bytes / EXTENT_BYTES));
@@ -139,9 +141,9 @@ export class Extents {
     }
   }
 
-  /** For a thread whose work was cut short at any point, `finally` blocks left out: undoes the call that was under way, gives the lock
-   *  back,  and takes part in nothing any more, because what the thread knows of its blocks may be half true. Its memory goes with
-   *  `releaseOwner`. */
+  /** For a thread that was stopped at an arbitrary point, without running its `finally` blocks: rolls back the call in progress,
+   *  releases the lock, and refuses all further calls, because the thread's own state may be inconsistent. `releaseOwner` frees its
+   *  memory. */
   seal(): void {
     this.isSealed = true;
     if (Atomics.load(this.words, LOCK) !== this.lockValue) return;
@@ -149,7 +151,7 @@ export class Extents {
     this.unlock();
   }
 
-  /** A number for a thread that may be ended. One thread hands them out. */
+  /** An owner number for a thread that may be terminated. Only one thread hands them out. */
   takeOwner(): number {
     for (let owner = 1; owner <= OWNERS_MAX; owner++) {
       if (this.takenOwners.has(owner)) continue;
@@ -159,8 +161,8 @@ export class Extents {
     throw new Error(`BUG: ${OWNERS_MAX} threads have memory of their own`);
   }
 
-  /** Frees every extent of an owner whose thread has ended: whatever it held, in whatever state. The owner's number may be taken again.
-   *  Returns the bytes. */
+  /** Frees every extent of an owner whose thread has ended, in whatever state it stopped. The owner number may be reused. Returns the
+   *  bytes freed. */
   releaseOwner(owner: number): number {
     let count = 0;
     this.takenOwners.delete(owner);
@@ -179,7 +181,7 @@ export class Extents {
     return count * EXTENT_BYTES;
   }
 
-  /** What is written down first is undone when the call does not come to its end: the run is free then. */
+  /** Undo journal: if the call does not complete, `seal` frees the run written down here. */
   private beginJournal(first: number, count: number, usedWithout: number): void {
     this.words[JOURNAL_FIRST] = first;
     this.words[JOURNAL_USED] = usedWithout;
@@ -209,7 +211,7 @@ export class Extents {
     return ((this.words[BITMAP + (extent >>> 5)]! >>> (extent & 31)) & 1) === 1;
   }
 
-  /** First extent of a free run of `count`, or -1. */
+  /** First extent of a free run of `count` extents, or -1. */
   private findRun(count: number): number {
     const low = this.words[LOWEST_FREE]!;
     if (count <= SHORT_RUN) return this.findRunFrom(count, low);
@@ -219,7 +221,7 @@ export class Extents {
     return high >= 0 ? high : this.findRunFrom(count, low);
   }
 
-  /** The whole run lies below `to`. */
+  /** The same, for a run that lies completely within [from, to). */
   private findRunFrom(count: number, from: number, to = EXTENTS): number {
     for (let i = from; i + count <= to; ) {
       const free = ~this.words[BITMAP + (i >>> 5)]! >>> (i & 31);
@@ -235,7 +237,7 @@ export class Extents {
     return -1;
   }
 
-  /** Where the free run that begins at extent `i` ends; `max` when it goes further. */
+  /** End of the free run that begins at extent `i`, but at most `max`. */
   private runEnd(i: number, max: number): number {
     while (i < max) {
       const used = this.words[BITMAP + (i >>> 5)]! >>> (i & 31);
@@ -269,7 +271,7 @@ export class Extents {
   private grow(extents: number): void {
     const grown = this.words[GROWN]!;
     if (extents <= grown) return;
-    // 4 MiB steps, so that a filling buffer does not call grow for every segment
+    // grow in steps of 4 MiB, so that a filling buffer does not grow the memory for every segment
     const target = Math.min(EXTENTS, Math.max(extents, grown + 64));
     try {
       this.shared.memory.grow(target - grown);
@@ -283,7 +285,8 @@ export class Extents {
     for (let spins = 1; ; spins++) {
       const holder = Atomics.compareExchange(this.words, LOCK, 0, this.lockValue);
       if (holder === 0) return;
-      // A holder is in a few microseconds of plain code: spin. One that takes longer has lost its processor, perhaps to us.
+      // The lock is held for a few microseconds of plain code: spin. If it takes longer, the holder has lost its processor, perhaps to this
+      // thread.
       if (spins % SPINS_MAX === 0) Atomics.wait(this.words, LOCK, holder, WAIT_MS);
     }
   }
@@ -293,7 +296,7 @@ export class Extents {
   }
 }
 
-/** Of a number that is not 0. */
+/** Trailing zero bits of a number other than 0. */
 function trailingZeros(bits: number): number {
   return 31 - Math.clz32(bits & -bits);
 }

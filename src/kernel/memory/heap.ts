@@ -1,30 +1,31 @@
-// One thread's allocator over the shared extents: powers of two up to 32 KiB from free lists, larger blocks as whole extents.
-// A block is freed by any heap with the size it was asked for; memory returns to the other threads in whole extents only.
+// One thread's allocator on the shared extents: powers of two up to 32 KiB from free lists, larger blocks as whole extents. Any heap may
+// free a block, given the size it was allocated with; only whole extents return to the other threads.
 import { EXTENT_BYTES, type Extents } from "./extents.ts";
 import { FREED, FRESH, poison } from "./poison.ts";
 
 const CLASS_MIN_SHIFT = 6; // 64 bytes: one cache line
 const CLASS_MAX_SHIFT = 15; // 32 KiB: half an extent
 
+/** One thread's heap. */
 export class Heap {
   private readonly free_: number[][] = Array.from({ length: CLASS_MAX_SHIFT + 1 }, () => []);
   private usedBytes_ = 0;
 
-  /** @param extents where they have an owner, only this heap frees its blocks */
+  /** @param extents if they have an owner, only this heap may free its blocks */
   constructor(readonly extents: Extents) {}
 
-  /** Bytes handed out by this heap and not freed through it. */
+  /** Bytes allocated by this heap and not freed through it. */
   get usedBytes(): number {
     return this.usedBytes_;
   }
 
-  /** Bytes a block of `bytes` really takes. */
+  /** Bytes that a block of `bytes` occupies. */
   static footprint(bytes: number): number {
     const shift = classOf(bytes);
     return shift === 0 ? Math.max(1, Math.ceil(bytes / EXTENT_BYTES)) * EXTENT_BYTES : 1 << shift;
   }
 
-  /** At least `bytes` bytes at a multiple of 64, contents undefined. @throws TsdbError overloaded */
+  /** Allocates at least `bytes` bytes at a multiple of 64, with undefined contents. @throws TsdbError overloaded */
   alloc(bytes: number): number {
     const shift = classOf(bytes);
     if (shift === 0) {
@@ -45,14 +46,14 @@ export class Heap {
     return ptr;
   }
 
-  /** `alloc` with the block set to zero. */
+  /** `alloc`, zero-filled. */
   allocZeroed(bytes: number): number {
     const ptr = this.alloc(bytes);
     new Uint8Array(this.extents.shared.memory.buffer, ptr, bytes).fill(0);
     return ptr;
   }
 
-  /** Gives back a block with the size it was asked for. */
+  /** Frees a block; `bytes` is the size it was allocated with. */
   free(ptr: number, bytes: number): void {
     const shift = classOf(bytes);
     this.usedBytes_ -= Heap.footprint(bytes);
@@ -64,7 +65,7 @@ export class Heap {
   }
 }
 
-/** The size class as a shift; 0 for blocks that are whole extents. */
+/** The size class as a shift; 0 for blocks of whole extents. */
 function classOf(bytes: number): number {
   if (bytes > 1 << CLASS_MAX_SHIFT) return 0;
   return Math.max(CLASS_MIN_SHIFT, 32 - Math.clz32(Math.max(1, bytes) - 1));

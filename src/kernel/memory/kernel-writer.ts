@@ -1,7 +1,8 @@
-// A growable byte target in the kernel's memory, for output that mixes host-written headers with kernel-encoded columns.
+// A growable byte buffer in kernel memory, for output that mixes headers written by the host with columns encoded by the kernel.
 import type { Kernel } from "./kernel.ts";
 import { FRESH, poison } from "./poison.ts";
 
+/** Appends to a growable block of kernel memory. Owned: call `release`. */
 export class KernelWriter {
   private ptr = 0;
   private capacity = 0;
@@ -14,7 +15,7 @@ export class KernelWriter {
     return this.length_;
   }
 
-  /** Where what is written begins: until the next `reserve`. */
+  /** Address of the first byte; valid until the next `reserve`. */
   get startPtr(): number {
     return this.ptr;
   }
@@ -24,7 +25,7 @@ export class KernelWriter {
     this.length_ = 0;
   }
 
-  /** Makes room for `bytes` more and returns a pointer to it: borrowed until the next `reserve`. */
+  /** Makes room for `bytes` more bytes and returns their address: borrowed until the next `reserve`. */
   reserve(bytes: number): number {
     const needed = this.length_ + bytes;
     if (needed > this.capacity) {
@@ -40,7 +41,7 @@ export class KernelWriter {
     return this.ptr + this.length_;
   }
 
-  /** Counts `bytes` bytes at the reserved pointer as written. */
+  /** Marks `bytes` bytes at the reserved address as written. */
   advance(bytes: number): void {
     this.length_ += bytes;
   }
@@ -61,7 +62,7 @@ export class KernelWriter {
     this.writeU32(Math.floor(value / 2 ** 32));
   }
 
-  /** Leaves room for a u32 that is known later; returns its offset for `patchU32`. */
+  /** Reserves a u32 that is known later; returns its offset for `patchU32`. */
   skipU32(): number {
     this.reserve(4);
     const offset = this.length_;
@@ -78,12 +79,12 @@ export class KernelWriter {
     u8[at + 3] = value >>> 24;
   }
 
-  /** Everything written, where it lies: borrowed until the next change of this writer. */
+  /** All bytes written, in place: borrowed until the next change of this writer. */
   get bytes(): Uint8Array {
     return this.kernel.u8.subarray(this.ptr, this.ptr + this.length_);
   }
 
-  /** A copy of everything written: owned by the caller. */
+  /** A copy of all bytes written: owned by the caller. */
   toBytes(): Uint8Array<ArrayBuffer> {
     return this.kernel.copyOut(this.ptr, this.length_);
   }

@@ -1,5 +1,5 @@
-// The one owner of WebAssembly: an instance of the kernel on memory that all threads share. Callers pass pointers (byte offsets) and get
-// statuses; everything with a meaning (parser, dictionary, codec, scan) is a class beside this file that wraps these calls.
+// The only owner of WebAssembly: an instance of the kernel on the memory that all threads share. Callers pass pointers (byte offsets) and
+// receive statuses; the typed wrappers (parser, dictionary, codec, scan) are classes in the folders beside this one.
 import { ptr as nativeAddress } from "bun:ffi";
 import { readFileSync } from "node:fs";
 import { instantiateSync } from "@assemblyscript/loader";
@@ -10,8 +10,9 @@ import { Heap } from "./heap.ts";
 
 let compiled: WebAssembly.Module | undefined;
 
+/** One thread's instance of the kernel module and its heap. */
 export class Kernel {
-  /** The functions of assembly/index.ts. Pointers come back signed: use `>>> 0`. */
+  /** The exports of assembly/index.ts. Pointers are returned signed: use `>>> 0`. */
   readonly call: KernelExports;
   readonly heap: Heap;
   readonly memory: WebAssembly.Memory;
@@ -29,13 +30,13 @@ export class Kernel {
     this.call.setMemoryBase(this.base);
   }
 
-  /** @param hashKeys HASH_KEYS_BYTES, random ones when left out */
+  /** @param hashKeys HASH_KEYS_BYTES bytes; random by default */
   static create(hashKeys?: Uint8Array): Kernel {
     return new Kernel(Extents.create(hashKeys));
   }
 
-  /** A second instance, for another thread, on the memory of `shared`. With an owner all that it allocates can be freed at once when the
-   *  thread has ended (Extents.releaseOwner). */
+  /** A second instance, for another thread, on the memory of `shared`. With an owner, everything it allocates can be freed at once after
+   *  the thread has ended (Extents.releaseOwner). */
   static attach(shared: SharedMemory, owner = NO_OWNER): Kernel {
     return new Kernel(Extents.attach(shared, owner));
   }
@@ -44,8 +45,8 @@ export class Kernel {
     return this.extents.shared;
   }
 
-  // Views of the whole memory, borrowed: derive again after any call that may allocate. Growth of shared memory leaves old views valid
-  // but short.
+  // Views of the whole memory, borrowed: derive them again after any call that may allocate. When shared memory grows, old views stay valid
+  // but do not cover the new part.
   get u8(): Uint8Array {
     return this.current().u8;
   }

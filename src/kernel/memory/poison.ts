@@ -1,16 +1,16 @@
-// A switch for tests and for looking for faults: with TSDB_POISON_MEMORY=1 in the environment, memory that is handed out undefined, and
-// memory that is given back, holds a pattern. What reads bytes that nobody wrote then shows numbers that nobody would write; without the
-// switch they are mostly zeros, or, on a server that has run for a while, somebody's data. Slow: every block is written once more.
+// A debugging aid: with TSDB_POISON_MEMORY=1 in the environment, uninitialized and freed memory is filled with a pattern. A read of such
+// bytes then shows an unlikely number; without the pattern it mostly sees zeros, or, on a server that has run for a while, stale data.
+// Slow: every block is written once more.
 //
-// DuckDB's allocator has a switch of its own with the same patterns (jemalloc: junk), and so has the C library. They must be in the
-// environment before the process starts: cli/process-environment.ts adds them, `npm run test:poisoned` has them.
+// DuckDB's allocator has a setting with the same patterns (jemalloc: junk), and so has the C library. Both must be in the environment
+// before the process starts: cli/process-environment.ts adds them, `npm run test:poisoned` sets them.
 
-/** Of memory that is handed out. */
+/** Pattern of uninitialized memory. */
 export const FRESH = 0xa5;
-/** Of memory that was given back. */
+/** Pattern of freed memory. */
 export const FREED = 0x5a;
 
-/** Of larger blocks both ends are filled: tests move arrays of gigabytes about. */
+/** Of larger blocks only both ends are filled: tests move arrays of gigabytes. */
 const WHOLE_MAX = 1 << 20;
 
 const isOn = process.env["TSDB_POISON_MEMORY"] === "1";
@@ -26,7 +26,7 @@ export function poison(memory: WebAssembly.Memory, ptr: number, bytes: number, p
   }
 }
 
-// The runtime's only way to memory that is not zeroed: typed arrays always are.
+// The runtime offers no other memory that is not zeroed: typed arrays always are.
 if (isOn) {
   Buffer.allocUnsafe = (bytes: number) => Buffer.alloc(bytes, FRESH);
   Buffer.allocUnsafeSlow = (bytes: number) => Buffer.alloc(bytes, FRESH);

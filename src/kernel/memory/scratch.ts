@@ -1,11 +1,12 @@
-// Short-lived kernel memory: many blocks of one step, given back together. The memory itself is kept for the next step.
+// Short-lived kernel memory: the blocks of one step, freed together. The memory itself is kept for the next step.
 import type { Kernel } from "./kernel.ts";
 import { FREED, FRESH, poison } from "./poison.ts";
 
 const CHUNK_BYTES_MIN = 256 * 1024;
-/** What is kept between steps at most, so that one huge body does not hold memory for ever. */
+/** Maximum kept between steps, so that one huge body does not occupy memory forever. */
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 
+/** A bump allocator that is reset after every step. Owned: call `release`. */
 export class Scratch {
   private chunks: { ptr: number; bytes: number }[] = [];
   private at = 0;
@@ -13,7 +14,7 @@ export class Scratch {
 
   constructor(private readonly kernel: Kernel) {}
 
-  /** A block of at least `bytes` at a multiple of 64, contents undefined; valid until `reset`. @throws TsdbError overloaded */
+  /** A block of at least `bytes` bytes at a multiple of 64, with undefined contents; valid until `reset`. @throws TsdbError overloaded */
   alloc(bytes: number): number {
     const rounded = (bytes + 63) & ~63;
     if (this.end - this.at < rounded) this.addChunk(rounded);
@@ -23,7 +24,7 @@ export class Scratch {
     return ptr;
   }
 
-  /** Gives back every block. After a step that needed several chunks the next one finds a single chunk of their size. */
+  /** Frees every block. If a step needed several chunks, the next one gets a single chunk of their total size. */
   reset(): void {
     if (this.chunks.length > 1 || (this.chunks[0]?.bytes ?? 0) > KEPT_BYTES_MAX) {
       const total = this.chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);

@@ -1,4 +1,4 @@
-// What is said about a bad line. Clients match on these texts, so they are the vendor's wherever it has one.
+// Error messages for invalid lines. Clients match on these texts, so they equal the vendor's wherever it has one.
 import * as abi from "../../../assembly/abi.ts";
 import { unreachable } from "../../model/assert.ts";
 import { COLUMN_TYPE_LABEL, type ColumnType } from "../../model/rows/column.ts";
@@ -27,7 +27,8 @@ export type LineFault =
   | typeof abi.LINE_BAD_TOO_MANY_COLUMNS
   | typeof abi.LINE_BAD_TOO_MANY_TABLES;
 
-/** `text` is the part of the line that the message quotes; `detail` the field's type or the offset of a bad byte, by fault. */
+/** `text`: the part of the line that the message quotes; `detail`: the field's type or the offset of an invalid byte, depending on the
+ *  fault. */
 export interface LineFaultDetails {
   readonly text: string;
   readonly detail: number;
@@ -35,6 +36,7 @@ export interface LineFaultDetails {
   readonly columnsPerTableMax: number;
 }
 
+/** The message for a fault that the line parser reported. */
 export function lineErrorMessage(fault: LineFault, { text, detail, precision, columnsPerTableMax }: LineFaultDetails): string {
   switch (fault) {
     case abi.LINE_BAD_TABLE_NAME:
@@ -52,7 +54,7 @@ export function lineErrorMessage(fault: LineFault, { text, detail, precision, co
     case abi.LINE_BAD_NO_EQUALS_SIGN:
       return `Tag set malformed: could not find equals sign in ${quote(text)}`;
     case abi.LINE_BAD_NO_SPACE:
-      // the vendor does not cut this one
+      // the vendor does not truncate this one
       return `Expected at least one space character, got ${text === "" ? "end of input" : `\`${text}\``}`;
     case abi.LINE_BAD_NO_FIELDS:
       return "No fields were provided";
@@ -85,7 +87,7 @@ export function lineErrorMessage(fault: LineFault, { text, detail, precision, co
   }
 }
 
-/** At most 10 characters of context, as the vendor cuts it: by bytes when to cut, by characters where. */
+/** At most 10 characters of context, truncated as the vendor does: the byte length decides whether, the characters where. */
 function quote(text: string): string {
   return Buffer.byteLength(text) > 10 ? `\`${[...text.slice(0, 20)].slice(0, 10).join("")}...\`` : `\`${text}\``;
 }

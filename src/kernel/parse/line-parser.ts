@@ -1,5 +1,5 @@
-// Line protocol to columns: wraps assembly/line. A parser is kept per database, because what it learned from one body (series, columns,
-// their order) is what makes the next one fast.
+// Parses line protocol to columns: wraps assembly/line. Each database keeps a parser, because what it learned from one body (series,
+// columns, their order) speeds up the next one.
 import * as abi from "../../../assembly/abi.ts";
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
@@ -15,25 +15,25 @@ assert(abi.LINE_ERRORS_KEPT >= LIMITS.lineErrorsReported, "every error that is r
 
 export interface ParseOptions {
   readonly precision: Precision;
-  /** The time of lines without one, cut to the precision. */
+  /** Timestamp of lines without one, truncated to the precision. */
   readonly receiveTimeNs: bigint;
-  /** Offset of a line: those before it are passed over. */
+  /** Offset of the line to start at; earlier lines are skipped. */
   readonly from?: number;
-  /** Stops behind the line that brings so many tables, */
+  /** Stop after the line that brings the number of tables to this, */
   readonly tablesMax?: number;
-  /** or so many names of tables, tags and fields that the parser has not met before. */
+  /** or the number of table, tag and field names new to the parser to this. */
   readonly newNamesMax?: number;
-  /** Lines of new tables are bad where the parser would keep more than these. */
+  /** Reject lines of new tables once the parser keeps this many. */
   readonly keptTablesMax?: number;
 }
 
-/** As many as there are. */
+/** The kernel's value for "no limit". */
 const NO_LIMIT = 0xffffffff;
 
-/** Bytes behind a body that the parser may overwrite. */
+/** Bytes after a body that the parser may overwrite. */
 export const BODY_PADDING_BYTES: number = abi.LINE_BODY_PADDING;
 
-/** Where a body lies in kernel memory, BODY_PADDING_BYTES before the end of its block. */
+/** A body in kernel memory; its block has BODY_PADDING_BYTES more bytes. */
 export interface BodyLocation {
   readonly ptr: number;
   readonly byteCount: number;
@@ -51,14 +51,15 @@ const UNIT_NS: Readonly<Record<Precision, bigint>> = {
 
 const BODY_BYTES_MIN = 4096;
 
+/** The line parser of one database. Owned: call `release`. */
 export class LineParser {
-  /** What it knows. */
+  /** The state of the parser, readable by the host. */
   readonly view: ParserView;
   private bodyPtr = 0;
   private bodyCapacity = 0;
   private generation_ = 0;
 
-  /** `columnsPerTableMax`: what is said of a line with more than any table may have. */
+  /** @param columnsPerTableMax the limit named in the error for a line with too many columns */
   constructor(
     private readonly kernel: Kernel,
     columnsPerTableMax: number = LIMITS.columnsPerTableMax,
@@ -66,36 +67,35 @@ export class LineParser {
     this.view = new ParserView(kernel, columnsPerTableMax);
   }
 
-  /** Changes whenever indexes and series ids start again: at `reset`, and when `parse` throws. */
+  /** Changes whenever indexes and series ids restart from 0: at `reset`, and when `parse` throws. */
   get generation(): number {
     return this.generation_;
   }
 
-  /** Bytes of kernel memory that this parser holds. */
+  /** Bytes of kernel memory in use. */
   get memoryBytes(): number {
     return this.view.memoryBytes + this.bodyCapacity;
   }
 
-  /** How far names and series lie from where they are looked for first, all together: less than two each. */
+  /** Total probe distance of names and series in the hash tables: fewer than two steps each on average. */
   get probeSteps(): number {
     return this.view.ptr === 0 ? 0 : this.kernel.call.lineProbeSteps(this.view.ptr);
   }
 
-  /** Reads a whole body, of which a copy is made. @throws as `parseAt` */
+  /** Parses a whole body, which is copied. @throws as `parseAt` */
   parse(body: Uint8Array, options: ParseOptions): ParsedBody {
     this.reserveBody(body.byteLength);
     this.kernel.u8.set(body, this.bodyPtr);
     return this.parseAt({ ptr: this.bodyPtr, byteCount: body.byteLength }, options);
   }
 
-  /** Reads a whole body that lies in kernel memory with BODY_PADDING_BYTES bytes behind it, which are overwritten. Strings of the result
-   *  point into it. Bad lines are data, they never throw.
-   *  @throws TsdbError overloaded when kernel memory is full; the parser has then forgotten everything, as after `reset` */
+  /** Parses a whole body in kernel memory; the BODY_PADDING_BYTES bytes after it are overwritten. Strings of the result point into the
+   *  body. Invalid lines are returned as data. @throws TsdbError overloaded if kernel memory is full; the parser is then reset */
   parseAt(body: BodyLocation, options: ParseOptions): ParsedBody {
     return this.view.read(this.parseRaw(body, options), options.precision);
   }
 
-  /** `parseAt`, whose result is left where it is: for the view, or for ParsedTables. */
+  /** `parseAt` without converting the result: returns its address, for the view or for ParsedTables. */
   parseRaw(body: BodyLocation, options: ParseOptions): number {
     const { kernel, view } = this;
     const { precision, receiveTimeNs, from = 0 } = options;
@@ -112,12 +112,12 @@ export class LineParser {
     }
   }
 
-  /** Forgets tables, series and columns; ids start again. */
+  /** Forgets tables, series and columns; ids restart from 0. */
   reset(): void {
     this.release();
   }
 
-  /** Gives all memory back. A parse after it starts from nothing. */
+  /** Frees all memory. A later parse starts from an empty state. */
   release(): void {
     if (this.view.ptr !== 0) this.kernel.call.lineRelease(this.view.ptr);
     if (this.bodyCapacity !== 0) this.kernel.heap.free(this.bodyPtr, this.bodyCapacity);

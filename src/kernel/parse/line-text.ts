@@ -1,4 +1,4 @@
-// Where lines are in a body, for error records: the parser gives offsets, clients want line numbers and the line itself.
+// Locates lines in a body, for error records: the parser reports offsets, clients expect line numbers and the line's text.
 
 const TAB = 0x09;
 const NEWLINE = 0x0a;
@@ -26,15 +26,15 @@ export function lineNumbersAt(body: Uint8Array, offsets: readonly number[]): num
   });
 }
 
-/** The line that begins at `offset`, without its line end; bytes that are no UTF-8 become U+FFFD. */
+/** The line that begins at `offset`, without its line end; invalid UTF-8 becomes U+FFFD. */
 export function lineTextAt(body: Uint8Array, offset: number): string {
-  // TextDecoder refuses shared memory, where bodies are: copy
+  // TextDecoder rejects shared memory, where bodies are: copy
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(body.slice(offset, lineEndAt(body, offset)));
 }
 
-/** Offset behind the text of the line that begins at `offset`: of its `\n` or `\r\n`, or the body's length.
- *  A line ends at the first newline outside a quoted string. A quoted string opens at `="` behind the first space and closes at the next
- *  quote without a backslash; one that never closes does not hide its first newline, so that a forgotten quote costs one line. */
+/** Offset of the end of the line that begins at `offset`: of its `\n` or `\r\n`, or the body's length. A line ends at the first newline
+ *  outside a quoted string. A quoted string opens at `="` after the first space and closes at the next unescaped quote; an unterminated
+ *  one does not hide its first newline, so that a missing quote costs one line only. */
 export function lineEndAt(body: Uint8Array, offset: number): number {
   const newline = newlineAt(body, offset);
   return newline > offset && body[newline - 1] === RETURN ? newline - 1 : newline;

@@ -1,5 +1,5 @@
-// Rows of a parsed table that brings nothing new: its columns have ids of the catalog, its series are of the table's dictionary. The kernel
-// frames and buffers them as they lie; who wants the columns as objects gets them made.
+// Rows of a parsed table that adds neither columns nor series: its columns have catalog ids, its series ids are those of the table's
+// dictionary. The kernel frames and buffers them in place; `columns` creates objects on demand.
 import * as abi from "../../../assembly/abi.ts";
 import type { TimeRange } from "../../model/query/scan.ts";
 import type { ColumnType } from "../../model/rows/column.ts";
@@ -7,9 +7,9 @@ import type { ColumnRun, RowFacts } from "../../model/rows/run.ts";
 import type { Kernel } from "../memory/kernel.ts";
 import type { ParsedTables } from "./parsed-tables.ts";
 
-/** Borrowed until the parser's next body. */
+/** The rows of one table. Borrowed until the parser's next body. */
 export class ParsedRows implements RowFacts {
-  /** What `lineParse` says of the table. */
+  /** Address of the table in the result of `lineParse`. */
   readonly tablePtr: number;
   readonly rowCount: number;
   readonly seriesPtr: number;
@@ -19,7 +19,7 @@ export class ParsedRows implements RowFacts {
   readonly overlaps: readonly TimeRange[] | undefined;
   private made: readonly ColumnRun[] | undefined;
 
-  /** `columnIdsPtr`: u32 by the parser's column index. */
+  /** @param columnIdsPtr u32 catalog column id per column index of the parser */
   constructor(
     private readonly kernel: Kernel,
     table: ParsedTables,
@@ -40,8 +40,8 @@ export class ParsedRows implements RowFacts {
     return this.made;
   }
 
-  /** Copies the rows behind the first `rowCount` of those that `targetsPtr` (abi.ts) describes, which has room for them. False, and nothing
-   *  is done, unless they have a value in every row for exactly its columns. */
+  /** Appends the rows to `rowCount` existing ones in the arrays that `targetsPtr` (abi.ts) describes, which must have room. Returns
+   *  false, and changes nothing, unless the rows have a value in every row for exactly these columns. */
   appendTo(targetsPtr: number, rowCount: number): boolean {
     return this.kernel.call.appendRows(this.tablePtr, this.columnIdsPtr, targetsPtr, rowCount) !== 0;
   }
@@ -55,7 +55,7 @@ export class ParsedRows implements RowFacts {
       const type = words[at + abi.PARSED_COLUMN_TYPE]! as ColumnType;
       const dataPtr = words[at + abi.PARSED_COLUMN_DATA_PTR]!;
       const validityPtr = words[at + abi.PARSED_COLUMN_VALIDITY_PTR]!;
-      // what has a bitmap is packed
+      // columns with a bitmap are packed
       columns.push(validityPtr === 0 ? { columnId, type, dataPtr, validityPtr } : { columnId, type, dataPtr, validityPtr, isPacked: true });
       at += abi.PARSED_COLUMN_WORDS;
     }

@@ -1,9 +1,10 @@
-// Walks over the tables of a parsed body without making objects of them: for bodies that bring nothing but rows.
+// Iterates over the tables of a parsed body without allocating objects: for bodies that bring rows only.
 import * as abi from "../../../assembly/abi.ts";
 import type { Kernel } from "../memory/kernel.ts";
 
+/** A cursor over the tables of a parsed body. Reused for every body. */
 export class ParsedTables {
-  // of the table in hand, as ParsedTable has them (parser-view.ts)
+  // the current table; fields as in ParsedTable (parser-view.ts)
   tablePtr = 0;
   index = 0;
   rowCount = 0;
@@ -11,14 +12,14 @@ export class ParsedTables {
   timePtr = 0;
   newSeriesFirst = 0;
   newSeriesCount = 0;
-  /** Of the whole body. */
+  /** Rows of the whole body. */
   bodyRows = 0;
   private left = 0;
   private nextPtr = 0;
 
   constructor(private readonly kernel: Kernel) {}
 
-  /** Begins before the first table of what `lineParse` returned. False for a body without rows, and where a line is bad. */
+  /** Moves before the first table of a result of `lineParse`. Returns false if the body has no rows or an invalid line. */
   begin(resultPtr: number): boolean {
     const words = this.kernel.u32;
     const at = resultPtr >>> 2;
@@ -28,7 +29,7 @@ export class ParsedTables {
     return this.bodyRows > 0 && words[at + abi.PARSED_LINE_COUNT]! === this.bodyRows && words[at + abi.PARSED_CROWDED]! === 0;
   }
 
-  /** Goes to the next table. False when there is none. */
+  /** Moves to the next table. Returns false at the end. */
   next(): boolean {
     if (this.left === 0) return false;
     this.left -= 1;

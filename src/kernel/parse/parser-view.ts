@@ -1,4 +1,4 @@
-// The memory of a line parser as the host reads it: the columns of the last body, names, the records of series.
+// Reads the memory of a line parser: columns of the last body, names, series records.
 import * as abi from "../../../assembly/abi.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { ColumnType } from "../../model/rows/column.ts";
@@ -6,9 +6,9 @@ import type { Precision } from "../../model/time/precision.ts";
 import type { Kernel } from "../memory/kernel.ts";
 import { type LineFault, lineErrorMessage } from "./line-error.ts";
 
-/** A field column with a value in this body. The same name with another type is another column; who owns the table decides which stays.
- *  `dataPtr`: VALUE_BYTES[type] × presentCount, the values one after the other; `validityPtr`: LSB-first bitmap of the rows that have one,
- *  0 = all have. */
+/** A field column that has a value in this body. A field with the same name and another type is a separate column; the table's owner
+ *  rejects one of them. `dataPtr`: VALUE_BYTES[type] × presentCount, the present values back to back; `validityPtr`: LSB-first bitmap of
+ *  the rows with a value, 0 = all rows. */
 export interface ParsedColumn {
   /** Dense from 0 per table, stable until `reset`. */
   readonly index: number;
@@ -20,57 +20,58 @@ export interface ParsedColumn {
   readonly presentCount: number;
 }
 
-/** Rows of one table, in the body's order. */
+/** Rows of one table, in body order. */
 export interface ParsedTable {
   /** Dense from 0, stable until `reset`. */
   readonly index: number;
   readonly name: string;
   readonly rowCount: number;
-  /** u32 per row: parser-local series id. Series are told apart as written: another order of tags is another id. */
+  /** u32 per row: parser-local series id. Series are compared as written: the same tags in another order have another id. */
   readonly seriesPtr: number;
   /** i64 per row: nanoseconds since 1970. */
   readonly timePtr: number;
   /** u32 per row: offset of the line's first byte in the body. */
   readonly lineOffsetsPtr: number;
   readonly columns: readonly ParsedColumn[];
-  /** Tag names by tag index, all that the parser knows of this table. */
+  /** All tag names that the parser knows for this table, by tag index. */
   readonly tagColumns: readonly string[];
   /** Series first seen in this body: ids newSeriesFirst .. newSeriesFirst + newSeriesCount - 1. */
   readonly newSeriesFirst: number;
   readonly newSeriesCount: number;
-  /** Their records, one after the other: | tagCount u32 | tagCount × | tag index u32 | valuePtr u32 | valueBytes u32 |. */
+  /** Their records, back to back: | tagCount u32 | tagCount × | tag index u32 | valuePtr u32 | valueBytes u32 |. */
   readonly newSeriesRecordsPtr: number;
 }
 
-/** A line that is no line protocol; it left no trace in tables, columns or series. */
+/** A line that is not valid line protocol; it has no effect on tables, columns or series. */
 export interface RawLineError {
   /** Offset of the line's first byte in the body. */
   readonly lineOffset: number;
   /** Bytes of the line without its line end. */
   readonly lineBytes: number;
-  /** Made when it is first asked for, which must be before the next `parse`. */
+  /** Created on first access, which must happen before the next `parse`. */
   readonly message: string;
 }
 
-/** Pointers, records and messages are borrowed until the next call of the same parser; byte views of strings point into its memory. */
+/** Pointers, records and messages are borrowed until the next call of the same parser; byte views of strings point into the body. */
 export interface ParsedBody {
   readonly tables: readonly ParsedTable[];
-  /** The first LINE_ERRORS_KEPT bad lines, in the body's order; lineCount - rowCount lines are bad in all. */
+  /** The first LINE_ERRORS_KEPT invalid lines, in body order; lineCount - rowCount lines are invalid in total. */
   readonly errors: readonly RawLineError[];
   /** Lines that are neither blank nor comments. */
   readonly lineCount: number;
   readonly rowCount: number;
 }
 
-/** Names the host has read once. */
+/** Names already converted to strings. */
 interface KnownTable {
   readonly name: string;
   readonly tagColumns: string[];
   readonly columns: { name: string; type: ColumnType }[];
 }
 
+/** The host's view of one line parser. */
 export class ParserView {
-  /** The parser; 0 before it is made. */
+  /** Address of the parser; 0 before it is created. */
   ptr = 0;
   private known: KnownTable[] = [];
   private wantsReset_ = false;
@@ -80,51 +81,51 @@ export class ParserView {
     private readonly columnsPerTableMax: number = LIMITS.columnsPerTableMax,
   ) {}
 
-  /** True when the parser has refused lines of the last body because it keeps no more names: it should be reset before the next one. */
+  /** True if the parser rejected lines of the last body because it keeps no more names: reset it before the next body. */
   get wantsReset(): boolean {
     return this.wantsReset_;
   }
 
-  /** The same of what `lineParse` returned: if it kept names of earlier bodies, the lines may be good. */
+  /** The same for a result of `lineParse`: the lines may be valid, and the limit was reached by names of earlier bodies. */
   isCrowded(resultPtr: number): boolean {
     return this.kernel.u32[(resultPtr >>> 2) + abi.PARSED_CROWDED] !== 0;
   }
 
-  /** Offset of the first byte of the body that `lineParse` did not read. */
+  /** Offset of the first byte of the body that `lineParse` did not parse. */
   endOf(resultPtr: number): number {
     return this.kernel.u32[(resultPtr >>> 2) + abi.PARSED_END]!;
   }
 
-  /** Tables whose names the parser keeps. */
+  /** Number of tables whose names the parser keeps. */
   get tableCount(): number {
     return this.ptr === 0 ? 0 : this.kernel.call.lineTableCount(this.ptr) >>> 0;
   }
 
-  /** Bytes of kernel memory that the parser holds, the body apart. */
+  /** Bytes of kernel memory in use, without the body. */
   get memoryBytes(): number {
     return this.ptr === 0 ? 0 : this.kernel.call.lineMemoryBytes(this.ptr) >>> 0;
   }
 
-  /** The parser is gone: names and indexes start again. */
+  /** Forgets all names, after the parser was freed or reset: indexes restart from 0. */
   forget(): void {
     this.ptr = 0;
     this.known = [];
     this.wantsReset_ = false;
   }
 
-  /** Room that `writeSeriesRecord` wants. */
+  /** Bytes that `writeSeriesRecord` writes. */
   seriesRecordBytes(table: { tableIndex: number; seriesId: number }): number {
     return this.kernel.call.lineSeriesRecordBytes(this.ptr, table.tableIndex, table.seriesId) >>> 0;
   }
 
-  /** Writes the record (layout of newSeriesRecordsPtr) of any series that the parser knows. For series whose first row was not taken, so
-   *  that nothing was made of their record. */
+  /** Writes the record (layout of newSeriesRecordsPtr) of any series that the parser knows. Needed for series whose first row was
+   *  rejected, so that their record was not used. */
   writeSeriesRecord(table: { tableIndex: number; seriesId: number }, targetPtr: number): void {
     this.kernel.call.lineSeriesRecord(this.ptr, table.tableIndex, table.seriesId, targetPtr);
   }
 
-  /** Whether a name of the table, in any body that the parser keeps, was that of a tag and of a field, or of fields of several types: then
-   *  some of its lines do not fit the others. */
+  /** True if a name of the table, in any body since the last reset, was used both as a tag and as a field, or as fields of different
+   *  types: then some lines may conflict with others. */
   hasConflicts({ index, tagColumns }: ParsedTable): boolean {
     const { columns } = this.known[index]!;
     const names = new Set(tagColumns);
@@ -132,7 +133,7 @@ export class ParserView {
     return names.size < tagColumns.length + columns.length;
   }
 
-  /** What the last `lineParse` returned, as objects. */
+  /** Converts the result of `lineParse` to objects. */
   read(resultPtr: number, precision: Precision): ParsedBody {
     const at = resultPtr >>> 2;
     const words = this.kernel.u32;
@@ -238,6 +239,6 @@ class KernelLineError implements RawLineError {
 }
 
 function decodeText(kernel: Kernel, ptr: number, bytes: number): string {
-  // TextDecoder refuses shared memory: copy first. A byte order mark is text like any other.
+  // TextDecoder rejects shared memory: copy first. A byte order mark is ordinary text.
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(kernel.copyOut(ptr, bytes));
 }

@@ -1,14 +1,14 @@
-// The table behind the kernel's floats, read (assembly/line/float.ts) and written (assembly/text/double.ts): 5^q for q of -342 .. 324, as
-// the top 128 bits of a number whose first bit is 1. Computed instead of listed: exact integers are shorter to read than 1302 constants.
+// The table for parsing (assembly/line/float.ts) and printing (assembly/text/double.ts) floats: 5^q for q of -342 .. 324, each as the top
+// 128 bits, normalized so that the first bit is 1. Computed rather than listed: exact integer arithmetic is shorter than 1302 constants.
 import type { Kernel } from "../memory/kernel.ts";
 
 const POWER_MIN = -342;
-/** The parser needs them up to 308; 5e-324 is written with the last. */
+/** Parsing needs powers up to 308; printing 5e-324 needs this one. */
 const POWER_MAX = 324;
 
 const tables = new WeakMap<Kernel, number>();
 
-/** Address of the table, | high u64 | low u64 | an exponent; made at the first call, kept as long as the kernel's memory. */
+/** Address of the table, | high u64 | low u64 | per exponent; created on the first call, kept as long as the kernel's memory. */
 export function powersOfFivePtr(kernel: Kernel): number {
   let ptr = tables.get(kernel);
   if (ptr === undefined) {
@@ -21,8 +21,8 @@ export function powersOfFivePtr(kernel: Kernel): number {
   return ptr;
 }
 
-/** The first 128 bits of 5^exponent, cut off; of a negative exponent rounded up.
- *  Source: Lemire, "Number parsing at a gigabyte per second", Software: Practice and Experience 51 (2021), appendix. */
+/** The top 128 bits of 5^exponent, truncated; rounded up for negative exponents. Source: Lemire, "Number parsing at a gigabyte per
+ *  second", Software: Practice and Experience 51 (2021), appendix. */
 export function powerOfFive(exponent: number): bigint {
   if (exponent >= 0) {
     const power = 5n ** BigInt(exponent);

@@ -1,4 +1,4 @@
-// Field predicates of a statement as the kernel's loops take them: comparisons of a run's columns with constants.
+// Translates the field predicates of a statement for the kernel's loops: comparisons of a run's columns with constants.
 import {
   PREDICATE_BOOLEAN,
   PREDICATE_BYTES,
@@ -17,7 +17,7 @@ import type { PartialRun } from "../../model/rows/run.ts";
 import type { Blocks } from "../memory/blocks.ts";
 import type { Kernel } from "../memory/kernel.ts";
 
-/** What a present value must satisfy. `low` and `span` as drawn in abi.ts. */
+/** The test for present values. `low` and `span` as drawn in abi.ts. */
 interface Test {
   readonly kind: number;
   readonly negated: boolean;
@@ -29,8 +29,8 @@ const I64_MIN = -(2n ** 63n);
 const I64_MAX = 2n ** 63n - 1n;
 const U64_MAX = 2n ** 64n - 1n;
 
-/** Writes the predicates over the columns of `run` (PREDICATE_BYTES each) into `blocks`; null when no row can satisfy all of them, for
- *  instance because a column is missing, that is NULL. */
+/** Writes the predicates on columns of `run` (PREDICATE_BYTES each) to `blocks`. Returns null if no row can satisfy all of them, for
+ *  instance because the run lacks a column, so that it is NULL. */
 export function writePredicates(
   kernel: Kernel,
   run: Pick<PartialRun, "columns">,
@@ -51,7 +51,7 @@ export function writePredicates(
   return { ptr, count: predicates.length };
 }
 
-/** Null: no value satisfies the predicate. */
+/** Returns null if no value satisfies the predicate. */
 function comparisonTest(type: ColumnType, { columnId, operator, value }: FieldComparison): Test | null {
   if (type === ColumnType.float && typeof value === "number") return floatTest(operator, value);
   if (type === ColumnType.integer && typeof value === "bigint") return integerTest(operator, value, { least: I64_MIN, most: I64_MAX });
@@ -63,7 +63,7 @@ function comparisonTest(type: ColumnType, { columnId, operator, value }: FieldCo
   return low === 0 ? null : { kind: PREDICATE_BOOLEAN, negated: false, low: BigInt(low), span: 0n };
 }
 
-/** One text is compared, several are looked up. */
+/** A single text is compared, several are looked up in a hash table. */
 function textTest(kernel: Kernel, type: ColumnType, values: readonly string[], blocks: Blocks): Test | null {
   assert(type === ColumnType.string, `a column of type ${type} compared with texts`);
   const distinct = [...new Set(values)];
@@ -77,14 +77,14 @@ function textTest(kernel: Kernel, type: ColumnType, values: readonly string[], b
   return { kind: PREDICATE_TEXTS, negated: false, low, span: BigInt(slotCount - 1) };
 }
 
-/** Whether `a operator b` holds, given the sign of a - b. */
+/** True if `a operator b` holds, given the sign of a - b. */
 function holds(operator: ComparisonOperator, sign: number): boolean {
   if (sign < 0) return operator === "<" || operator === "<=" || operator === "!=";
   if (sign > 0) return operator === ">" || operator === ">=" || operator === "!=";
   return operator === "=" || operator === "<=" || operator === ">=";
 }
 
-/** Every comparison of integers is a range, or all but one value. The constant may lie outside the type. */
+/** Every comparison of integers is a range, or excludes one value. The constant may lie outside the type's range. */
 function integerTest(operator: ComparisonOperator, value: bigint, { least, most }: { least: bigint; most: bigint }): Test | null {
   if (operator === "!=") {
     if (value < least || value > most) return { kind: PREDICATE_INTEGER, negated: false, low: least, span: most - least };
@@ -109,7 +109,8 @@ const FLOAT_KIND: Readonly<Record<ComparisonOperator, readonly [kind: number, ne
   ">": [PREDICATE_FLOAT_UP_TO, true],
 };
 
-/** NaN is the greatest: a comparison with it asks whether a value is a number, and a NaN is what is not below any number. */
+/** NaN is the greatest value: comparing with it tests whether a value is a number, and NaN itself satisfies "not less than" every
+ *  number. */
 function floatTest(operator: ComparisonOperator, value: number): Test | null {
   const low = new BigUint64Array(new Float64Array([value]).buffer)[0]!;
   if (!Number.isNaN(value)) {
@@ -117,7 +118,7 @@ function floatTest(operator: ComparisonOperator, value: number): Test | null {
     return { kind, negated, low, span: 0n };
   }
   if (operator === ">") return null;
-  // every present value is at most NaN
+  // every present value is less than or equal to NaN
   if (operator === "<=") return { kind: PREDICATE_INTEGER, negated: false, low: 0n, span: U64_MAX };
   return { kind: PREDICATE_FLOAT_NUMBER, negated: operator === "=" || operator === ">=", low: 0n, span: 0n };
 }

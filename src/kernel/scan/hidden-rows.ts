@@ -1,26 +1,27 @@
-// Which rows of a run the table's tombstones hide. Series are found once per dictionary, for all runs that share it.
+// Finds the rows of a run that the table's tombstones hide. Series are matched once per dictionary, for all runs that share it.
 import type { Run } from "../../model/rows/run.ts";
 import type { Tombstone } from "../../model/rows/tombstone.ts";
 import type { Kernel } from "../memory/kernel.ts";
 import { SeriesFilter } from "../series/series-filter.ts";
 
-/** Hidden rows of one tombstone: those within [minNs, maxNs] of series whose byte at `seriesPtr` is not 0; 0 = of every series. */
+/** Rows hidden by one tombstone: those within [minNs, maxNs] of series whose byte at `seriesPtr` is not 0; seriesPtr 0 = every series. */
 export interface Exclusion {
   readonly seriesPtr: number;
   readonly minNs: bigint;
   readonly maxNs: bigint;
 }
 
+/** The tombstones of one table, evaluated for runs. Owned: call `release`. */
 export class HiddenRows {
   private readonly parts: readonly { readonly tombstone: Tombstone; readonly filter: SeriesFilter }[];
 
-  /** `tombstones` of one table. */
+  /** @param tombstones those of one table */
   constructor(kernel: Kernel, tombstones: readonly Tombstone[]) {
     this.parts = tombstones.map((tombstone) => ({ tombstone, filter: new SeriesFilter(kernel, tombstone.tags) }));
   }
 
-  /** "all": every row of the run is hidden by one tombstone. Otherwise what is hidden: nothing when the list is empty. A tombstone counts
-   *  for runs of sequences up to its own. What the list points to is borrowed until `release`. @throws TsdbError overloaded */
+  /** Returns "all" if one tombstone hides the whole run; otherwise the exclusions that overlap it, possibly none. A tombstone applies to
+   *  runs with sequences up to its own. Exclusions are borrowed until `release`. @throws TsdbError overloaded */
   of(run: Pick<Run, "dictionary" | "minTimeNs" | "maxTimeNs" | "seqMax">): "all" | readonly Exclusion[] {
     const exclusions: Exclusion[] = [];
     for (const { tombstone, filter } of this.parts) {

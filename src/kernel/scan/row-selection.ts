@@ -1,4 +1,4 @@
-// Which rows of a run a statement wants, exactly: assembly/scan/select.ts over one run, with what it points to.
+// Selects exactly the rows of a run that a statement wants: wraps assembly/scan/select.ts and its inputs.
 import { EXCLUSION_BYTES } from "../../../assembly/abi.ts";
 import { assert } from "../../model/assert.ts";
 import { ALL_TIME, type FieldPredicate, type TimeRange } from "../../model/query/scan.ts";
@@ -9,21 +9,21 @@ import type { SeriesFilter } from "../series/series-filter.ts";
 import { writePredicates } from "./field-predicates.ts";
 import type { Exclusion, HiddenRows } from "./hidden-rows.ts";
 
-/** What decides which rows of a run a statement selects, predicates on fields aside. */
+/** The criteria by which a statement selects rows of a run, except field predicates. */
 export interface RowChoice {
   readonly range: TimeRange;
-  /** Of the tag predicates. */
+  /** The tag predicates. */
   readonly filter: SeriesFilter;
   readonly hidden?: HiddenRows | undefined;
-  /** Times within `range` that are left out: what is read elsewhere. */
+  /** Times within `range` to skip: they are read from elsewhere, for instance from a merge. */
   readonly except?: readonly TimeRange[] | undefined;
 }
 
-/** A run and which of its rows a statement selects, predicates on fields aside. "all": the maker of the run has decided that, by its block,
- *  its page or a merge. There is no choice left to evaluate then, and series and times may be absent. */
+/** A run and the rows of it that a statement selects, before field predicates. "all" means that the caller has already decided this for
+ *  the whole run, by its block, its page or a merge: nothing is left to evaluate, and series and times may be absent. */
 export type SelectedRun = { readonly selection: "all"; readonly run: PartialRun } | { readonly selection: RowChoice; readonly run: Run };
 
-/** Rows of a run in ascending order, given out once. Owned: call `release`. What the choice consists of must outlive it. */
+/** The selected rows of a run in ascending order, returned once. Owned: call `release`. The criteria must outlive it. */
 export class RowSelection {
   private constructor(
     private readonly kernel: Kernel,
@@ -32,7 +32,8 @@ export class RowSelection {
     private readonly blocks: Blocks,
   ) {}
 
-  /** The selected rows that satisfy `fields`. "none", "all": of the run's rows. @throws TsdbError overloaded */
+  /** Selects the rows that also satisfy `fields`. Returns "none" or "all" instead if that is the result for every row. @throws TsdbError
+   *  overloaded */
   static open(kernel: Kernel, selected: SelectedRun, fields: readonly FieldPredicate[] = []): RowSelection | "none" | "all" {
     const choice = resolve(selected);
     if (choice === "none") return "none";
@@ -40,13 +41,13 @@ export class RowSelection {
     return RowSelection.create(kernel, choice, fields);
   }
 
-  /** For `nextRanges` over a sorted run, or for `newest`: without predicates on fields. @throws TsdbError overloaded */
+  /** For `nextRanges` on a sorted run, or for `newest`: without field predicates. @throws TsdbError overloaded */
   static openBySeries(kernel: Kernel, selected: SelectedRun): RowSelection | "none" {
     const choice = resolve(selected);
     return choice === "none" ? "none" : RowSelection.create(kernel, choice, []);
   }
 
-  /** Whether a selection without predicates on fields would be of all rows. @throws TsdbError overloaded */
+  /** True if a selection without field predicates would contain all rows. @throws TsdbError overloaded */
   static isAll(selected: SelectedRun): boolean {
     const choice = resolve(selected);
     return choice !== "none" && choice.isAll;
@@ -72,20 +73,20 @@ export class RowSelection {
     }
   }
 
-  /** Writes the next row numbers (u32), at most `max`, to `targetPtr`. Returns how many; fewer than `max`: these were the last. */
+  /** Writes at most `max` row numbers (u32) to `targetPtr`. Returns how many; fewer than `max` means these were the last. */
   next(targetPtr: number, max: number): number {
     return this.kernel.call.selectionNext(this.ptr, targetPtr, max);
   }
 
-  /** Writes the next ranges | series u32 | first row u32 | end u32 |, each of one series, at most `max`, to `targetPtr`. Returns how many;
-   *  fewer than `max`: these were the last. */
+  /** Writes at most `max` ranges | series u32 | first row u32 | end u32 |, each of one series, to `targetPtr`. Returns how many; fewer
+   *  than `max` means these were the last. */
   nextRanges(targetPtr: number, max: number): number {
     assert(this.of.run.sorted, "only a sorted run has ranges");
     return this.kernel.call.selectionRanges(this.ptr, targetPtr, max);
   }
 
-  /** The newest row of every series, ascending row numbers (u32), borrowed until `release`. To be called once, and instead of the others.
-   *  @throws TsdbError overloaded */
+  /** The newest row of every series: ascending row numbers (u32), borrowed until `release`. Call it once and instead of the other
+   *  methods. @throws TsdbError overloaded */
   newest(): { rowsPtr: number; count: number } {
     const { kernel, blocks, ptr } = this;
     const { run, wantedCount } = this.of;
@@ -102,14 +103,14 @@ export class RowSelection {
   }
 }
 
-/** What is left to test of the rows of a run. */
+/** The tests that remain for the rows of a run. */
 interface ResolvedChoice {
   readonly run: PartialRun;
-  /** Nothing is. */
+  /** True if no test remains. */
   readonly isAll: boolean;
-  /** All of time: times are not read. */
+  /** ALL_TIME: times need not be read. */
   readonly range: TimeRange;
-  /** A byte per series, 1 = wanted; 0 = all are. */
+  /** A byte per series, 1 = wanted; 0 = all series. */
   readonly wantedPtr: number;
   readonly wantedCount: number;
   readonly exclusions: readonly Exclusion[];
@@ -139,7 +140,7 @@ function resolve(selected: SelectedRun): ResolvedChoice | "none" {
 function create({ call }: Kernel, run: PartialRun, range: TimeRange, wantedPtr: number): number {
   const { seriesPtr, dictionary, timePtr = 0, rowCount } = run;
   assert(seriesPtr !== undefined && dictionary !== undefined, "rows are selected series by series");
-  // in a sorted run no time is read for all of time
+  // without a time range, a sorted run's times are not read
   assert(timePtr !== 0 || (run.sorted && range === ALL_TIME), "rows are selected by time");
   const { seriesCount } = dictionary;
   const { minNs, maxNs } = range;

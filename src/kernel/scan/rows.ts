@@ -1,17 +1,17 @@
-// Operations on whole columns in shared memory: gather by row numbers, bitmaps, range of times. Pointers in, pointers out; the caller owns
-// every block. Row-number lists are u32; gathering by an ascending list may run in place.
+// Operations on whole columns in shared memory: gather by row numbers, bitmaps, time range. Pointers in, pointers out; the caller owns
+// every block. Lists of row numbers are u32; gathering by an ascending list may run in place.
 import { assert } from "../../model/assert.ts";
 import { type ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 import type { Kernel } from "../memory/kernel.ts";
 
-/** Bytes of a bitmap of `rowCount` bits: padded to 8, so that readers may load words. */
+/** Bytes of a bitmap of `rowCount` bits: a multiple of 8, so that readers may load 64-bit words. */
 export function bitmapBytes(rowCount: number): number {
   return Math.ceil(rowCount / 64) * 8;
 }
 
 export interface Gather {
   readonly sourcePtr: number;
-  /** u32 row numbers of the source */
+  /** u32 row numbers in the source */
   readonly rowsPtr: number;
   readonly count: number;
   readonly targetPtr: number;
@@ -28,17 +28,17 @@ export function gatherValues(kernel: Kernel, valueBytes: number, { sourcePtr, ro
   }
 }
 
-/** `gatherValues` for a column type's values. */
+/** `gatherValues` for values of a column type. */
 export function gatherColumn(kernel: Kernel, type: ColumnType, gather: Gather): void {
   gatherValues(kernel, VALUE_BYTES[type], gather);
 }
 
-/** The bitmap of the gathered rows: bitmapBytes(count) bytes at the target, of which the bits from `count` on are 0 in the last byte. */
+/** Gathers a bitmap: writes bitmapBytes(count) bytes at the target; bits from `count` on are 0 in the last byte. */
 export function gatherBitmap(kernel: Kernel, { sourcePtr, rowsPtr, count, targetPtr }: Gather): void {
   kernel.call.gatherBits(sourcePtr, rowsPtr, count, targetPtr);
 }
 
-/** Numbers of the rows whose bit is set, ascending, u32 each to `targetPtr` (room for rowCount). Returns how many. */
+/** Writes the numbers (u32) of the rows whose bit is set to `targetPtr`, ascending (room for rowCount). Returns how many. */
 export function presentRows(kernel: Kernel, bitmapPtr: number, rowCount: number, targetPtr: number): number {
   return kernel.call.presentRows(bitmapPtr, rowCount, targetPtr);
 }
@@ -48,7 +48,7 @@ export function countPresent(kernel: Kernel, bitmapPtr: number, from: number, co
   return kernel.call.countBits(bitmapPtr, from, count);
 }
 
-/** target[i] = map[ids[i]], u32 each: batch-local series ids to dictionary ids. In place (targetPtr = idsPtr) is fine. */
+/** target[i] = map[ids[i]], u32 each: batch-local series ids to dictionary ids. May run in place (targetPtr = idsPtr). */
 export function mapIds(kernel: Kernel, mapPtr: number, idsPtr: number, rowCount: number, targetPtr: number): void {
   kernel.call.gather4(mapPtr, idsPtr, rowCount, targetPtr);
 }
@@ -60,7 +60,7 @@ export function timeRange(kernel: Kernel, timePtr: number, rowCount: number): { 
   return { minNs: kernel.call.foundTimeMin(), maxNs: kernel.call.foundTimeMax() };
 }
 
-/** True when rows are ordered by series id, then time. */
+/** True if rows are ordered by series id, then time. */
 export function isSorted(kernel: Kernel, seriesPtr: number, timePtr: number, rowCount: number): boolean {
   return kernel.call.isSorted(seriesPtr, timePtr, rowCount) !== 0;
 }

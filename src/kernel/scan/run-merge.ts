@@ -1,4 +1,4 @@
-// Makes one run of many: series unified by their tags, rows in order of series and time, duplicates merged field by field.
+// Merges runs into one: unifies series by their tags, sorts rows by series and time, merges duplicates field by field.
 import { assert } from "../../model/assert.ts";
 import { ALL_TIME, type TagPredicate, type TimeRange } from "../../model/query/scan.ts";
 import { RECLAIM_AT_ONCE } from "../../model/reclaimer.ts";
@@ -14,34 +14,34 @@ import type { HiddenRows } from "./hidden-rows.ts";
 import { type RowChoice, RowSelection } from "./row-selection.ts";
 import { bitmapBytes, timeRange } from "./rows.ts";
 
-/** A run with memory of its own. Its text (tag values without `ownDictionary`, string fields) stays in the runs it was made of. */
+/** A run that owns its memory. Its text (tag values without `ownDictionary`, string fields) stays in the runs it was merged from. */
 export type OwnedRun = Run & { release(): void };
 
 export interface MergeOptions {
-  /** Rows outside are left out. */
+  /** Rows outside are omitted. */
   readonly range?: TimeRange;
-  /** Rows of other series are left out. */
+  /** Rows of other series are omitted. */
   readonly tags?: readonly TagPredicate[];
-  /** Rows that deletions hide are left out before anything is merged, of each run by its own sequence. */
+  /** Rows hidden by deletions are omitted before merging; each run has its own sequence. */
   readonly hidden?: HiddenRows | undefined;
-  /** True: the result's dictionary is its own and holds just its series, also when all runs share one. For files. */
+  /** True: the result gets its own dictionary with exactly its series, even if all runs share one. For files. */
   readonly ownDictionary?: boolean;
 }
 
-/** The taken rows of one run. */
+/** The selected rows of one run. */
 interface Input {
   readonly run: Run;
   /** u32 row numbers; 0 = all rows. */
   readonly rowsPtr: number;
   readonly count: number;
-  /** Number of its first row among all inputs. */
+  /** Position of its first row among the rows of all inputs. */
   readonly base: number;
 }
 
-/** Merges `runs`: of two rows with equal series and time the later one's present fields win, later meaning the run of higher sequence (of
- *  equal sequences the one that comes later in `runs`), then the later row. The result has the field columns of `columns` that occur, is
- *  sorted, and holds each (series, time) once; it is `unique` when all `runs` were, that is, unless its rows may equal rows of lower
- *  sequence elsewhere. The runs must outlive it. @throws TsdbError overloaded */
+/** Merges `runs`: of two rows with equal series and time, the present fields of the later one win; later is the run of higher sequence
+ *  (for equal sequences, the later one in `runs`), then the later row. The result has those field columns of `columns` that occur, is
+ *  sorted, and contains each (series, time) once. It is `unique` if all `runs` were, that is, if none of its rows can equal a row of
+ *  lower sequence elsewhere. The runs must outlive it. @throws TsdbError overloaded */
 export function mergeRuns(kernel: Kernel, runs: readonly Run[], columns: readonly ColumnDef[], options: MergeOptions = {}): OwnedRun {
   const merge = RunMerge.open(kernel, runs, options);
   if (!(merge instanceof RunMerge)) return { ...merge, columns: project(merge, columns), release: () => {} };
@@ -57,20 +57,21 @@ export function mergeRuns(kernel: Kernel, runs: readonly Run[], columns: readonl
   }
 }
 
-/** A merge whose rows are in order and whose columns are made one at a time, so that who writes them needs memory for one only. */
+/** A merge whose row order is computed first and whose columns are merged one at a time, so that a writer needs memory for one column
+ *  only. */
 export class RunMerge {
   private constructor(
     private readonly kernel: Kernel,
-    /** Without columns. Gone at `release`. */
+    /** The merged rows without columns. Freed by `release`. */
     readonly rows: Run,
     private readonly inputs: readonly Input[],
-    /** u32 per row of all inputs: its row of the merge. */
+    /** u32 per row of all inputs: the row of the merge that it becomes. */
     private readonly placesPtr: number,
-    /** What rows, sources and places lie in. */
+    /** Memory of rows, sources and places. */
     private readonly owned: { readonly rows: Blocks; readonly sources: Blocks; readonly series: { release(): void } },
   ) {}
 
-  /** As `mergeRuns`; the run itself when nothing is to be done. @throws TsdbError overloaded */
+  /** Parameters as for `mergeRuns`; returns the run itself if there is nothing to merge. @throws TsdbError overloaded */
   static open(kernel: Kernel, runs: readonly Run[], options: MergeOptions & { readonly ownDictionary: true }): RunMerge;
   static open(kernel: Kernel, runs: readonly Run[], options: MergeOptions): RunMerge | Run;
   static open(kernel: Kernel, runs: readonly Run[], options: MergeOptions): RunMerge | Run {
@@ -103,12 +104,12 @@ export class RunMerge {
     }
   }
 
-  /** A field column, in memory of `blocks`; undefined when no input has it, or it is no field. @throws TsdbError overloaded */
+  /** Merges a field column into `blocks`; returns undefined if no input has it, or it is not a field. @throws TsdbError overloaded */
   column(column: ColumnDef, blocks: Blocks): ColumnRun | undefined {
     return mergeColumn(this.kernel, this.inputs, { column, rowCount: this.rows.rowCount, places: this.placesPtr, blocks });
   }
 
-  /** No more columns: the order is kept, what made it is not. */
+  /** Frees what merging columns needs; series and times stay. */
   forgetSources(): void {
     this.owned.sources.release();
   }
@@ -128,7 +129,7 @@ function releaseOnce(owned: { release(): void }[]): () => void {
   };
 }
 
-/** A single sorted run of which every row is taken is its own merge. */
+/** True for a single sorted run of which every row is selected. */
 function isDone(inputs: readonly Input[], options: MergeOptions): boolean {
   const [only] = inputs;
   return inputs.length === 1 && only!.run.sorted && only!.rowsPtr === 0 && !options.ownDictionary;
@@ -138,7 +139,7 @@ function project(run: Run, columns: readonly ColumnDef[]): ColumnRun[] {
   return run.columns.filter(({ columnId }) => columns.some(({ id }) => id === columnId));
 }
 
-/** The wanted rows of each run that has any, in order of sequence. */
+/** The selected rows of each run that has any, ordered by sequence. */
 function takeRows(kernel: Kernel, runs: readonly Run[], choice: RowChoice, blocks: Blocks): Input[] {
   const inputs: Input[] = [];
   let base = 0;
@@ -164,13 +165,13 @@ function takeRows(kernel: Kernel, runs: readonly Run[], choice: RowChoice, block
 
 interface UnifiedSeries {
   readonly dictionary: DictionaryView;
-  /** u32 per series of an input's dictionary, by dictionary id; 0 = the same ids. */
+  /** u32 per series of an input's dictionary, by dictionary id; 0 = ids are unchanged. */
   readonly maps: ReadonlyMap<number, number>;
   release(): void;
 }
 
 function unifySeries(kernel: Kernel, inputs: readonly Input[], { own, blocks }: { own: boolean; blocks: Blocks }): UnifiedSeries {
-  // views of one dictionary from different moments share their ids: the longest holds all of them
+  // views of one dictionary taken at different moments share ids: the longest contains all of them
   const views = new Map<number, DictionaryView>();
   for (const { run } of inputs) {
     const known = views.get(run.dictionary.id);
@@ -198,7 +199,7 @@ function unifySeries(kernel: Kernel, inputs: readonly Input[], { own, blocks }: 
   }
 }
 
-/** Series and times of the merge, and to placesPtr the row of it that each row of the inputs becomes. */
+/** Writes series and times of the merge, and to placesPtr the merged row of each input row. */
 function orderInputs(
   kernel: Kernel,
   inputs: readonly Input[],
@@ -251,7 +252,7 @@ function mergeColumn(
   const width = VALUE_BYTES[type];
   const allPresent = sources.every((source) => source?.validityPtr === 0);
   const validityPtr = allPresent ? 0 : blocks.allocZeroed(bitmapBytes(rowCount));
-  // absent values are 0, so that equal rows make equal files
+  // absent values are 0, so that equal rows produce identical files
   const dataPtr = allPresent ? blocks.alloc(rowCount * width) : blocks.allocZeroed(rowCount * width);
   const scatter = { 1: kernel.call.scatter1, 8: kernel.call.scatter8, 16: kernel.call.scatter16 }[width];
   assert(scatter !== undefined, `no scatter of ${width} bytes`);

@@ -1,5 +1,5 @@
-// The scan of a run: its rows as chunks of at most one vector, projected and filtered. Without a filter, chunks point straight into
-// the run; otherwise the wanted rows are selected and gathered into scratch.
+// Scans one run: returns its rows in chunks of at most one DuckDB vector, projected and filtered. Without a filter, chunks point into the
+// run; otherwise the selected rows are gathered into scratch memory.
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { ScanRequest } from "../../model/query/scan.ts";
@@ -16,25 +16,25 @@ const CHUNK_ROWS = LIMITS.vectorRows;
 const NULL_COLUMN: ScanColumn = { dataPtr: 0, validityPtr: 0 };
 const EMPTY: ScanCursor = { next: () => null, close: () => {} };
 
-/** Rows [first, first + count), or those listed at rowsPtr when it is not 0. */
+/** Rows [first, first + count), or the rows listed at rowsPtr if it is not 0. */
 interface ChunkRows {
   readonly first: number;
   readonly rowsPtr: number;
   readonly count: number;
 }
 
-/** Fills one column of a chunk. */
+/** Reads one column of a chunk. */
 type ColumnReader = (rows: ChunkRows) => ScanColumn;
 
-/** Tells the series of a chunk's rows. */
+/** Reads the series of a chunk's rows. */
 type SeriesReader = (rows: ChunkRows) => ScanSeries;
 
-/** What is wanted of the selected rows. */
+/** The columns and rows wanted from the selected rows. */
 export type CursorRequest = Pick<ScanRequest, "columns" | "fields" | "newestOnly" | "withSeries">;
 
-/** The selected rows whose fields satisfy the request's predicates on fields; of each series only the newest one of them if that is all
- *  that is wanted and no field is tested. A column that the run does not have is NULL; predicates may be of columns that are not projected.
- *  The run, and what the selection consists of, must stay until `close`. @throws TsdbError overloaded */
+/** Opens a cursor over the selected rows that satisfy the request's field predicates; with `newestOnly` and no field predicates, only
+ *  over the newest of each series. A column that the run lacks is NULL; predicates may use columns that are not projected. The run and
+ *  the selection criteria must outlive the cursor. @throws TsdbError overloaded */
 export function openRunCursor(kernel: Kernel, selected: SelectedRun, request: CursorRequest): ScanCursor {
   const blocks = new Blocks(kernel);
   const owned: { release(): void }[] = [blocks];
@@ -56,10 +56,10 @@ export function openRunCursor(kernel: Kernel, selected: SelectedRun, request: Cu
   }
 }
 
-/** The rows of the next chunk; count 0 at the end. */
+/** Returns the rows of the next chunk; count 0 at the end. */
 type RowSource = () => ChunkRows;
 
-/** Null: none. What the source needs is added to `owned`. */
+/** Returns null if no row is selected. Memory of the source is added to `owned`. */
 function openRows(
   kernel: Kernel,
   selected: SelectedRun,
@@ -100,7 +100,7 @@ function listedRows(kernel: Kernel, list: { rowsPtr: number; count: number }): R
   };
 }
 
-/** Rows that are listed, ascending; side by side they need no list. */
+/** The rows of an ascending list; contiguous ones need no list. */
 function chunkOf({ u32 }: Kernel, rowsPtr: number, count: number): ChunkRows {
   if (count === 0) return { first: 0, rowsPtr: 0, count };
   const first = u32[rowsPtr / 4]!;
@@ -164,7 +164,7 @@ function valueReader(kernel: Kernel, column: ColumnRun, blocks: Blocks): ColumnR
   assertDense(column);
   const { type, dataPtr, validityPtr } = column;
   const width = VALUE_BYTES[type];
-  // scratch is allocated by the first chunk that needs it
+  // scratch is allocated for the first chunk that needs it
   let dataScratch = 0;
   let validityScratch = 0;
   return ({ first, rowsPtr, count }) => {
@@ -197,8 +197,8 @@ function tagReader(kernel: Kernel, seriesPtr: number, { codesPtr, valuesPtr }: T
   };
 }
 
-/** The columns that a merge for `request` must make: the projected ones, and those that its field predicates test, because those are for
- *  the rows as the merge makes them. */
+/** The columns that a merge for `request` must produce: the projected ones, and those that field predicates test, because predicates
+ *  apply to merged rows. */
 export function columnsToMerge(runs: readonly Run[], { columns, fields = [] }: Pick<ScanRequest, "columns" | "fields">): ColumnDef[] {
   const wanted = [...columns];
   for (const { columnId } of fields) {

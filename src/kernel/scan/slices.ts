@@ -1,43 +1,42 @@
-// A scan's runs cut by time: when duplicates are possible the runs that hold them are merged, at all other times each is read as it lies. A
-// late minute of rows costs a merge of that minute, not of the day that it falls into.
+// Cuts the runs of a scan by time: where duplicates are possible, the runs involved are merged; at all other times, each run is read in
+// place. A late minute of rows costs a merge of that minute, not of the day it belongs to.
 
 import type { TimeRange } from "../../model/query/scan.ts";
 import type { Run } from "../../model/rows/run.ts";
 import { intersection, joinNearest, overlaps } from "../../model/rows/time-ranges.ts";
 
-/** What the plan depends on. A sorted run has no duplicates within itself. */
+/** The properties that the plan depends on. A sorted run has no duplicates within itself. */
 export type RunSummary = Pick<Run, "minTimeNs" | "maxTimeNs" | "unique" | "overlaps" | "sorted">;
 
-/** A run read as it lies, but for some times within. */
+/** A run read in place, except for some time ranges. */
 export interface AlonePart {
-  /** In the list that was planned. */
+  /** Index in the list of runs. */
   readonly index: number;
   readonly range: TimeRange;
-  /** Ascending, within `range` and apart from each other: times that are merged. */
+  /** Time ranges that are merged instead: ascending, disjoint, within `range`. */
   readonly except: readonly TimeRange[];
 }
 
 export interface MergeSlice {
   readonly range: TimeRange;
-  /** Indices of all runs that overlap the range, ascending. One alone holds duplicates within itself. */
+  /** Indices of all runs that overlap the range, ascending. A single member has duplicates within itself. */
   readonly members: readonly number[];
 }
 
-/** Of every run each row within the planned range is in exactly one part or slice. */
+/** Each row of a run within the planned range is in exactly one part or slice. */
 export interface SlicePlan {
   readonly alone: readonly AlonePart[];
-  /** Ascending and apart from each other. */
+  /** Ascending and disjoint. */
   readonly merges: readonly MergeSlice[];
 }
 
-/** A merge has a price of its own, and reads the pages of a block that spans all slices once for each. */
+/** Every merge has a fixed cost, and reads a page once for each slice that overlaps it. */
 const MERGES_MAX = 64;
 
-/** A run that is not unique has overlap ranges; without a list, its whole range is one. Runs collide at a time that two of them cover when
- *  one has an overlap range there, or in an overlap range of an unsorted run, which may have duplicates within itself. Rows of equal series
- *  and time are thus in one merge slice, whatever runs they come from. Where more than `mergesMax` slices would result, slices with the
- *  shortest gaps between them
- *  are joined. */
+/** Plans the scan. A run that is not unique has overlap ranges; without a list, its whole range is one. Runs collide at a time that two
+ *  of them cover if one has an overlap range there, or in an overlap range of an unsorted run, which may have duplicates within itself.
+ *  Rows with equal series and time are therefore in one merge slice, whichever runs they are in. If more than `mergesMax` slices would
+ *  result, those with the shortest gaps between them are joined. */
 export function planSlices(runs: readonly RunSummary[], range: TimeRange, mergesMax = MERGES_MAX): SlicePlan {
   const clipped = runs.map(({ minTimeNs, maxTimeNs }) => intersection({ minNs: minTimeNs, maxNs: maxTimeNs }, range));
   const slices = joinNearest(collisions(runs, clipped), mergesMax);
@@ -49,10 +48,10 @@ export function planSlices(runs: readonly RunSummary[], range: TimeRange, merges
   return { alone, merges };
 }
 
-/** What a run is, at the times of which an event is the beginning or the end. */
+/** The kind of range that starts or ends at an event. */
 type Kind = "run" | "overlap" | "unsorted overlap";
 
-/** Begins (+1), or has ended the nanosecond before (-1). */
+/** A range starts (+1), or has ended one nanosecond earlier (-1). */
 interface Event {
   readonly atNs: bigint;
   readonly step: 1 | -1;
@@ -74,7 +73,7 @@ function eventsOf(run: RunSummary, clipped: TimeRange): Event[] {
   return events;
 }
 
-/** The longest ranges of times at which runs collide, ascending. */
+/** The maximal time ranges in which runs collide, ascending. */
 function collisions(runs: readonly RunSummary[], clipped: readonly (TimeRange | null)[]): TimeRange[] {
   if (runs.every(({ unique }) => unique)) return [];
   const events = clipped.flatMap((part, i) => (part === null ? [] : eventsOf(runs[i]!, part)));
@@ -84,7 +83,7 @@ function collisions(runs: readonly RunSummary[], clipped: readonly (TimeRange | 
   let beginNs: bigint | null = null;
   for (const [i, { atNs, step, kind }] of events.entries()) {
     active[kind] += step;
-    // what begins and ends at one time is judged together
+    // evaluate only after all events of one time
     if (events[i + 1]?.atNs === atNs) continue;
     const collide = active["unsorted overlap"] > 0 || (active.overlap > 0 && active.run > 1);
     if (collide) beginNs ??= atNs;
@@ -96,7 +95,7 @@ function collisions(runs: readonly RunSummary[], clipped: readonly (TimeRange | 
   return found;
 }
 
-/** What slices leave of a run; null when they take all of it. */
+/** The part of a run outside the slices; null if they cover all of it. */
 function without(part: TimeRange, slices: readonly TimeRange[], index: number): AlonePart | null {
   const except: TimeRange[] = [];
   let { minNs, maxNs } = part;

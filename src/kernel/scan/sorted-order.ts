@@ -1,19 +1,19 @@
-// The rows of a run in order of series, then time, without any of its columns.
+// Computes the order of a run's rows by series, then time, without touching its columns.
 import type { Run } from "../../model/rows/run.ts";
 import { Blocks } from "../memory/blocks.ts";
 import type { Kernel } from "../memory/kernel.ts";
 import { gatherValues } from "./rows.ts";
 
-/** Room for a u32, an i64 and a u32 per row. */
+/** Memory for a u32, an i64 and a u32 per row. */
 export interface OrderTarget {
-  /** Numbers of the run's rows, in their order. */
+  /** Row numbers of the run, in sorted order. */
   readonly rowsPtr: number;
   readonly timePtr: number;
   readonly seriesPtr: number;
 }
 
-/** Writes the order, and series and times in it. Rows of equal series and time follow each other in any order.
- *  @throws TsdbError overloaded */
+/** Writes row numbers, times and series in sorted order. The order of rows with equal series and time is unspecified. @throws TsdbError
+ *  overloaded */
 export function sortRows(kernel: Kernel, { rowCount, seriesPtr, timePtr, dictionary }: Run, target: OrderTarget): void {
   const { call } = kernel;
   const { seriesCount } = dictionary;

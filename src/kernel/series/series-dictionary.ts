@@ -1,5 +1,5 @@
-// The series of one table: canonical key → dense id, a value dictionary per tag column, and the newest time per series. Lives on the thread
-// that writes; others read what a `view` points to, and arrays that move under them are freed through the reclaimer.
+// The series of one table: canonical key → dense id, a dictionary of values per tag column, and the newest time per series. Lives on the
+// thread that writes; others read through a `view`. Arrays that move are freed through the reclaimer, after their last reader.
 import { assert } from "../../model/assert.ts";
 import { ALL_TIME, type TimeRange } from "../../model/query/scan.ts";
 import type { Reclaimer } from "../../model/reclaimer.ts";
@@ -19,13 +19,13 @@ const ASCENDING = 2;
 const ALL_NEWER: RowFacts = { unique: true, ascending: true };
 
 export interface SeriesDictionaryOptions {
-  /** Rows are possible duplicates unless they are newer: the table's durable maximum, or the minimum of i64 when it has no rows. */
+  /** Rows newer than this cannot be duplicates: the table's newest durable time, or the minimum of i64 if it has no rows. */
   readonly lastTimeFloorNs: bigint;
-  /** Ranges that hold the times of all rows that the table has; ascending, apart, and up to the floor. Absent: it may have rows at any. */
+  /** Ranges that contain the times of all existing rows: ascending, disjoint, up to the floor. If absent, rows may exist at any time. */
   readonly takenTimes?: readonly TimeRange[];
-  /** Frees arrays that readers of a view may still need. */
+  /** Frees arrays that readers of a view may still use. */
   readonly reclaimer: Reclaimer;
-  /** Is told of every change of `memoryBytes`. */
+  /** Is notified of every change of `memoryBytes`. */
   readonly memory?: SeriesAllowance;
 }
 
@@ -39,13 +39,14 @@ export interface KeyRecords {
 
 const NO_KEYS: KeyRecords = { ptr: 0, bytes: 0, count: 0, release: () => {} };
 
+/** The series dictionary of one table. Owned: call `release`. */
 export class SeriesDictionary {
   /** Unique in the process. */
   readonly id: number;
   private readonly ptr: number;
   private readonly reclaimer: Reclaimer;
   private readonly memory: SeriesAllowance | undefined;
-  /** What `memory` was told. */
+  /** The size last reported to `memory`. */
   private notedBytes = 0;
   private cached: DictionaryView | undefined;
   private released = false;
@@ -66,23 +67,23 @@ export class SeriesDictionary {
     return this.kernel.call.seriesCount(this.ptr) >>> 0;
   }
 
-  /** Kernel memory in use, without arrays that wait for their readers. */
+  /** Kernel memory in use, without retired arrays that wait for their readers. */
   get memoryBytes(): number {
     return this.kernel.call.seriesBytes(this.ptr) >>> 0;
   }
 
-  /** How far series and values of tags lie from where they are looked for first, all together: less than two each. */
+  /** Total probe distance of series and tag values in the hash tables: fewer than two steps each on average. */
   get probeSteps(): number {
     return this.kernel.call.seriesProbeSteps(this.ptr);
   }
 
-  /** Makes a tag column known before a series has a value for it. Idempotent; implied by new series. */
+  /** Adds a tag column before a series has a value for it; new series add theirs implicitly. Idempotent. */
   addTagColumn(columnId: number): void {
     this.change(() => this.kernel.call.seriesAddTag(this.ptr, columnId));
   }
 
-  /** Asks whether there is memory for `count` new series with tags of these columns (u32 ids), new values of tags not counted.
-   *  @throws TsdbError overloaded, too_large */
+  /** Checks that there is memory for `count` new series with tags in these columns (u32 ids), not counting new tag values. @throws
+   *  TsdbError overloaded, too_large */
   checkRoom(count: number, columnIdsPtr: number, columnCount: number): void {
     const { memory } = this;
     if (memory === undefined) return;
@@ -91,36 +92,37 @@ export class SeriesDictionary {
     if (bytes > memory.roomBytes) throw memory.refuse({ bytes, fromEmptyBytes: bytesOf(0) });
   }
 
-  /** Series ids (u32[count] at outPtr) of the line parser's new-series records; columnIdsPtr: u32 catalog column id per parser tag column.
-   *  @throws TsdbError overloaded, too_large: series before the failing one have been added, which does no harm. */
+  /** Resolves the line parser's new-series records to series ids (u32[count] at outPtr); columnIdsPtr: u32 catalog column id per parser
+   *  tag column. @throws TsdbError overloaded, too_large: series before the failing one have been added, which is harmless */
   resolveRecords(recordsPtr: number, count: number, columnIdsPtr: number, outPtr: number): void {
     const { memory } = this;
     const bytesMax = memory === undefined ? Number.POSITIVE_INFINITY : this.memoryBytes + memory.roomBytes;
     const done = this.change(() => this.kernel.call.seriesResolve(this.ptr, recordsPtr, count, columnIdsPtr, outPtr, bytesMax));
     if (done === count || memory === undefined) return;
-    // what all of them would take, by what those do that are there
+    // estimated from the average size of the existing series
     const bytes = (this.memoryBytes / Math.max(1, this.seriesCount)) * count;
     throw memory.refuse({ bytes, fromEmptyBytes: bytes });
   }
 
-  /** The id of a canonical key (a new one when it is new). */
+  /** The id of a canonical key; adds the series if it is new. */
   insertKey(keyPtr: number, keyBytes: number): number {
     return this.change(() => this.kernel.call.seriesInsert(this.ptr, keyPtr, keyBytes)) >>> 0;
   }
 
-  /** The ids of key records as `unseenKeys` makes them: | recordId u32 | id u32 | per record to outPtr (8 bytes for each 8 or more bytes
-   *  of records, so `recordsBytes` is always room enough). Returns how many. */
+  /** Adds key records as `unseenKeys` returns them and writes | recordId u32 | id u32 | per record to outPtr (8 bytes for each 8 or more
+   *  bytes of records, so `recordsBytes` bytes always suffice). Returns the number of records. */
   insertRecords(recordsPtr: number, recordsBytes: number, outPtr: number): number {
     return this.change(() => this.kernel.call.seriesInsertRecords(this.ptr, recordsPtr, recordsBytes, outPtr));
   }
 
-  /** out[i] = map[ids[i]]: batch-local ids to ids of this dictionary. In place is fine. */
+  /** out[i] = map[ids[i]]: batch-local ids to ids of this dictionary. May run in place. */
   mapSeries(mapPtr: number, idsPtr: number, rowCount: number, outPtr: number): void {
     this.kernel.call.gather4(mapPtr, idsPtr, rowCount, outPtr);
   }
 
-  /** Key records of the rows' series that no earlier call with this `stamp` (≥ 1, for instance the log segment's number) has met.
-   *  When the records do not reach the log, hand them to `forget`. @throws TsdbError overloaded, with nothing changed */
+  /** Returns key records of those series of the rows that no earlier call with this `stamp` (≥ 1, for instance the number of the log
+   *  segment) has returned. If the records do not reach the log, pass them to `forget`. @throws TsdbError overloaded, with nothing
+   *  changed */
   unseenKeys(seriesPtr: number, rowCount: number, stamp: number): KeyRecords {
     assert(stamp > 0 && stamp <= 0xffffffff, `stamp ${stamp} is not a u32 above 0`);
     const { heap, call } = this.kernel;
@@ -144,7 +146,8 @@ export class SeriesDictionary {
     }
   }
 
-  /** Makes the series of `records` unseen again. Call before the next change of this dictionary's stamps; `records` stays owned. */
+  /** Undoes `unseenKeys` for the series of `records`. Call it before the next call with another stamp; the caller keeps owning
+   *  `records`. */
   forget(records: KeyRecords): void {
     const id = this.kernel.heap.alloc(4);
     const view = new DataView(this.kernel.memory.buffer);
@@ -155,8 +158,8 @@ export class SeriesDictionary {
     this.kernel.heap.free(id, 4);
   }
 
-  /** Says of a batch's rows which of them may be there twice, from what it knows of earlier ones; they are known from then on.
-   *  @throws TsdbError overloaded, with nothing changed */
+  /** Records the times of a batch's rows and reports where they may duplicate earlier rows. @throws TsdbError overloaded, with nothing
+   *  changed */
   noteTimes(seriesPtr: number, timePtr: number, rowCount: number): RowFacts {
     const { call } = this.kernel;
     const noted = this.change(() => call.seriesNoteTimes(this.ptr, seriesPtr, timePtr, rowCount));
@@ -166,7 +169,8 @@ export class SeriesDictionary {
     return { unique: false, ascending: false, overlaps };
   }
 
-  /** Adds the series 0 .. seriesCount-1 of `other` whose byte at usedPtr is not 0; writes their ids here to outPtr (u32 per series). */
+  /** Adds those series 0 .. seriesCount-1 of `other` whose byte at usedPtr is not 0; writes their ids in this dictionary to outPtr (u32
+   *  per series). */
   importSeries(other: DictionaryView, usedPtr: number, outPtr: number): void {
     const tags = other.tags.toSorted((a, b) => a.columnId - b.columnId);
     const bytes = tags.length * TAG_BYTES;
@@ -182,7 +186,7 @@ export class SeriesDictionary {
     }
   }
 
-  /** The series as of now; the pointers stay valid for pins taken before the next call. The same object while nothing has changed. */
+  /** The current series; pointers stay valid for pins taken before the next call. Returns the same object while nothing has changed. */
   view(): DictionaryView {
     const { call, heap } = this.kernel;
     const seriesCount = this.seriesCount;
@@ -200,7 +204,7 @@ export class SeriesDictionary {
     return this.cached;
   }
 
-  /** Frees everything once no reader is left. Not to be used afterwards. */
+  /** Frees everything after the last reader; the object must not be used afterwards. */
   release(): void {
     assert(!this.released, "series dictionary released twice");
     this.released = true;
@@ -220,7 +224,7 @@ export class SeriesDictionary {
     kernel.heap.free(ptr, bytes);
   }
 
-  /** Runs a call that may add series, and hands the arrays it moved to the reclaimer, also when it failed half way. */
+  /** Runs a call that may add series and passes retired arrays to the reclaimer, even if the call failed halfway. */
   private change<T>(call: () => T): T {
     try {
       return call();
@@ -249,7 +253,7 @@ export class SeriesDictionary {
   }
 }
 
-/** Where nothing is, before and between ranges: the longest gaps, the ends of which are excluded. */
+/** The maximal gaps before and between ranges; both ends are exclusive. */
 function gapsBetween(ranges: readonly TimeRange[]): TimeRange[] {
   const gaps = ranges.map(({ minNs }, i) => ({ minNs: ranges[i - 1]?.maxNs ?? ALL_TIME.minNs, maxNs: minNs }));
   const length = ({ minNs, maxNs }: TimeRange) => maxNs - minNs;

@@ -1,23 +1,25 @@
-// Which series of a dictionary satisfy a statement's tag predicates: found once per dictionary, by value, for all runs that share it.
+// Finds the series of a dictionary that satisfy a statement's tag predicates: evaluated by value once per dictionary, for all runs that
+// share it.
 
 import type { TagPredicate } from "../../model/query/scan.ts";
 import type { DictionaryView, TagColumnView } from "../../model/rows/run.ts";
 import { Blocks } from "../memory/blocks.ts";
 import type { Kernel } from "../memory/kernel.ts";
 
-/** `wantedPtr`: a byte per series, 1 = wanted; 0 = every series is. */
+/** `wantedPtr`: a byte per series, 1 = wanted; 0 = every series is wanted. */
 export interface WantedSeries {
   readonly none: boolean;
   readonly wantedPtr: number;
-  /** How many are. */
+  /** Number of wanted series. */
   readonly count: number;
 }
 
 const NONE: WantedSeries = { none: true, wantedPtr: 0, count: 0 };
 
-/** Up to so many codes are compared with those of four series at a time; more are looked up. */
+/** Up to this many codes are compared with those of four series at a time (SIMD); more are looked up in a table. */
 const COMPARED_MAX = 8;
 
+/** The tag predicates of one statement, evaluated for dictionaries. Owned: call `release`. */
 export class SeriesFilter {
   private readonly blocks: Blocks;
   private readonly found = new Map<DictionaryView, WantedSeries>();
@@ -29,7 +31,7 @@ export class SeriesFilter {
     this.blocks = new Blocks(kernel);
   }
 
-  /** Borrowed until `release`. */
+  /** The wanted series of a dictionary. Borrowed until `release`. @throws TsdbError overloaded */
   wanted(dictionary: DictionaryView): WantedSeries {
     let wanted = this.found.get(dictionary);
     if (wanted === undefined) {
@@ -50,7 +52,7 @@ export class SeriesFilter {
     for (const predicate of this.predicates) {
       const tag = tags.find(({ columnId }) => columnId === predicate.columnId);
       if (tag === undefined) {
-        // absent from every series
+        // no series has the tag
         if (!predicate.values.includes(null)) return NONE;
         continue;
       }
@@ -59,7 +61,7 @@ export class SeriesFilter {
         const list = this.codesOf(tag, predicate, scratch);
         if (list.count === 0) return NONE;
         const narrows = wantedPtr === 0 ? 0 : 1;
-        // what chooses writes fours
+        // the kernel writes four bytes at a time
         if (wantedPtr === 0) wantedPtr = this.blocks.alloc(seriesCount + 4);
         left = this.choose(tag, seriesCount, { list, wantedPtr, narrows, scratch });
         if (left === 0) return NONE;
@@ -70,7 +72,7 @@ export class SeriesFilter {
     return { none: false, wantedPtr: left === seriesCount ? 0 : wantedPtr, count: left };
   }
 
-  /** Codes (u32) of the wanted values that some series has. */
+  /** Codes (u32) of those wanted values that occur in the dictionary. */
   private codesOf({ valuesPtr, valueCount, isSorted }: TagColumnView, { values }: TagPredicate, scratch: Blocks): CodeList {
     const { call } = this.kernel;
     const texts = [...new Set(values)].filter((value) => value !== null);
@@ -81,7 +83,7 @@ export class SeriesFilter {
     if (texts.length === 0) return { ptr, count: from };
     const views = scratch.allocViews(texts);
     if (isSorted) return { ptr, count: from + call.findCodes(valuesPtr, valueCount, views, texts.length, ptr + from * 4) };
-    // half of the slots stay empty
+    // load factor at most one half
     const slotCount = 2 ** Math.ceil(Math.log2(texts.length * 2 + 1));
     const slots = scratch.allocZeroed(slotCount * 9);
     return { ptr, count: from + call.scanCodes(valuesPtr, valueCount, views, texts.length, ptr + from * 4, slots, slotCount) };

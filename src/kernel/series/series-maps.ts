@@ -1,4 +1,5 @@
-// One numbering of series by some of their tags, and what the series of dictionaries are in it: looked up once, when rows of them come.
+// Numbers series by a subset of their tags, independent of dictionaries, and maps each dictionary's series to these numbers. A series is
+// looked up once, when rows of it arrive.
 import type { Reclaimer } from "../../model/reclaimer.ts";
 import type { DictionaryView } from "../../model/rows/run.ts";
 import type { CacheMemory } from "../cache/memory.ts";
@@ -12,15 +13,15 @@ const UNKNOWN = 0xfffffffe;
 export interface SeriesMapsParts {
   readonly kernel: Kernel;
   readonly memory: CacheMemory;
-  /** Of arrays that moved: answers may still read them. */
+  /** Frees arrays that moved and that running answers may still read. */
   readonly reclaimer: Reclaimer;
   /** Null: all tags. */
   readonly tagIds: readonly number[] | null;
-  /** True: series that lack one of the tags have no number. */
+  /** True: series that lack one of the tags get no number. */
   readonly skipsWithout: boolean;
 }
 
-/** Rows first .. end - 1, or of those that `rowsPtr` lists, if it is not 0. */
+/** Rows first .. end - 1, of the list at `rowsPtr` if that is not 0. */
 export interface SeriesRows {
   readonly seriesPtr: number;
   readonly rowsPtr: number;
@@ -33,6 +34,7 @@ interface SeriesMap {
   readonly bytes: number;
 }
 
+/** One numbering of tag combinations. Owned: call `release`. */
 export class SeriesMaps {
   private readonly dictionary: SeriesDictionary;
   /** u32 per series, by dictionary id. */
@@ -47,13 +49,13 @@ export class SeriesMaps {
     return this.dictionary.seriesCount;
   }
 
-  /** All numbered series, for who holds what `reclaimer` counts. */
+  /** All numbered combinations as a dictionary, for readers that the `reclaimer` tracks. */
   view(): DictionaryView {
     return this.dictionary.view();
   }
 
-  /** Number of each series of the dictionary, u32: KEY_UNKNOWN before it is learned, KEY_NONE when it has none. Borrowed until the next
-   *  call. @throws NoRoomError, TsdbError overloaded */
+  /** The number of each series of the dictionary (u32): KEY_UNKNOWN before it is looked up, KEY_NONE if it has none. Borrowed until the
+   *  next call. @throws NoRoomError, TsdbError overloaded */
   mapOf({ id, seriesCount }: DictionaryView): number {
     const { kernel, memory } = this.parts;
     const known = this.maps.get(id);
@@ -67,7 +69,7 @@ export class SeriesMaps {
     return ptr;
   }
 
-  /** Numbers the series of rows that are not known yet. @throws NoRoomError, TsdbError overloaded */
+  /** Looks up the unknown series of rows, adding new combinations. @throws NoRoomError, TsdbError overloaded */
   learn(dictionary: DictionaryView, { seriesPtr, rowsPtr, first, end }: SeriesRows): void {
     const mapPtr = this.mapOf(dictionary);
     const scratch = new Blocks(this.parts.kernel);
@@ -80,7 +82,7 @@ export class SeriesMaps {
     }
   }
 
-  /** Numbers the series whose byte at `marksPtr` is not 0; 0: all. @throws as learn */
+  /** Looks up the series whose byte at `marksPtr` is not 0; marksPtr 0: all series. @throws as learn */
   learnMarked(dictionary: DictionaryView, marksPtr: number): void {
     const { kernel } = this.parts;
     const { seriesCount } = dictionary;
@@ -96,7 +98,7 @@ export class SeriesMaps {
     }
   }
 
-  /** Numbers those of `count` series of another numbering that are listed, in its order. Returns a map of them in `scratch`. */
+  /** Adds the `count` listed series of another numbering, in list order. Returns a map from its numbers to these, in `scratch`. */
   adopt(view: DictionaryView, { seriesPtr, count }: { seriesPtr: number; count: number }, scratch: Blocks): number {
     const { kernel } = this.parts;
     const usedPtr = scratch.allocZeroed(view.seriesCount);
@@ -107,7 +109,7 @@ export class SeriesMaps {
     return mapPtr;
   }
 
-  /** Forgets what series of other dictionaries are. */
+  /** Discards the mappings of all other dictionaries. */
   keepMaps(dictionaryIds: ReadonlySet<number>): void {
     for (const [id, { ptr, bytes }] of this.maps) {
       if (dictionaryIds.has(id)) continue;
@@ -116,7 +118,7 @@ export class SeriesMaps {
     }
   }
 
-  /** Not to be used afterwards; views stay as long as the reclaimer has readers. */
+  /** Frees everything; the object must not be used afterwards. Views stay valid while the reclaimer has readers. */
   release(): void {
     this.keepMaps(new Set());
     this.dictionary.release();

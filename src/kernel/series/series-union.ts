@@ -1,12 +1,12 @@
-// The series of several sorted lists, numbered in the order of files: what blocks are merged by. Lists are added one after another, each to
-// the union of those before it, so that besides the union only two lists are held at a time, however many blocks are merged.
+// The union of several sorted series lists, numbered in file order: the basis for merging blocks. Lists are added one by one to the union
+// so far, so that memory holds the union and two lists, however many blocks are merged.
 import { UNIFY_UNORDERED, VIEW_BYTES } from "../../../assembly/abi.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { DictionaryView, TagColumnView } from "../../model/rows/run.ts";
 import { Blocks } from "../memory/blocks.ts";
 import type { Kernel } from "../memory/kernel.ts";
 
-/** Tags and series as a DictionaryView has them, in memory of its own. */
+/** Tags and series in the layout of a DictionaryView, in memory of its own. */
 interface SeriesList {
   readonly seriesCount: number;
   /** Ascending column ids. */
@@ -19,10 +19,11 @@ interface SeriesMap {
   readonly seriesCount: number;
 }
 
+/** A growing union of series lists. Owned: call `release`. */
 export class SeriesUnion {
   private list: SeriesList;
   private readonly maps: SeriesMap[] = [];
-  /** Maps, and the text of values. */
+  /** Maps, and the text of tag values. */
   private readonly kept: Blocks;
 
   constructor(private readonly kernel: Kernel) {
@@ -30,23 +31,23 @@ export class SeriesUnion {
     this.kept = new Blocks(kernel);
   }
 
-  /** A series' number is its place in the order of files. */
+  /** A series' number is its position in file order. */
   get seriesCount(): number {
     return this.list.seriesCount;
   }
 
-  /** u32 code per series, views by code; values in ascending order. Borrowed until the next `add`. */
+  /** u32 code per series, string views by code; values are ascending. Borrowed until the next `add`. */
   get tags(): readonly TagColumnView[] {
     return this.list.tags;
   }
 
-  /** u32 per series of the list that was added as number `index`: its number here. Borrowed until the next `add`. */
+  /** u32 per series of the list added as number `index`: its number in the union. Borrowed until the next `add`. */
   map(index: number): number {
     return this.maps[index]!.ptr;
   }
 
-  /** Adds a list whose series and tag values are in the order of files. Nothing of it is needed afterwards.
-   *  @throws TsdbError corrupt_file when they are not in order, overloaded; the union is to be released then */
+  /** Adds a list whose series and tag values are in file order; it may be freed afterwards. @throws TsdbError corrupt_file if it is not
+   *  sorted, overloaded; the union must be released then */
   add(dictionary: DictionaryView): void {
     const scratch = new Blocks(this.kernel);
     const blocks = new Blocks(this.kernel);
@@ -105,7 +106,7 @@ export class SeriesUnion {
     this.list = { seriesCount, tags, blocks };
   }
 
-  /** The values of a tag column of both, and the codes of either in them (0 = none of its series has the tag). */
+  /** Merges the values of a tag column of both lists and maps the codes of each (0 = no series has the tag). */
   private unifyValues(
     columnId: number,
     own: TagColumnView | undefined,

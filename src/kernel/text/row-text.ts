@@ -1,4 +1,4 @@
-// Rows of an answer as JSON or CSV text, written by assembly/text: a batch is copied into kernel memory, its text copied out.
+// Formats the rows of an answer as JSON or CSV in assembly/text: a batch is copied into kernel memory, its text is copied out.
 import {
   TEXT_BOOLEAN,
   TEXT_COLUMN_BYTES,
@@ -31,16 +31,16 @@ import type { Kernel } from "../memory/kernel.ts";
 import { Scratch } from "../memory/scratch.ts";
 import { powersOfFivePtr } from "../parse/powers-of-five.ts";
 
-/** Larger batches, of long strings, are not worth the copies. */
+/** Batches beyond this size have long strings; copying them costs more than it saves. */
 const BATCH_BYTES_MAX = 32 << 20;
-/** What is kept from one batch to the next at most. */
+/** Maximum memory kept between batches. */
 const KEPT_BYTES_MAX = 4 << 20;
 const OUT_BYTES_MIN = 64 << 10;
 const OUT_BYTES_MAX = 1 << 20;
-/** Texts are copied in blocks of 16 bytes. */
+/** The kernel copies texts in blocks of 16 bytes and may read beyond their ends. */
 const SPARE_BYTES = 16;
 const TWO_32 = 2 ** 32;
-/** How many decimals the kernel tries first in a column of floats. */
+/** Number of decimals that the kernel tries first in a float column. */
 const DECIMALS = 2;
 
 const UNITS: Readonly<Record<TimeUnit, { perSecond: number; digits: number }>> = {
@@ -50,7 +50,7 @@ const UNITS: Readonly<Record<TimeUnit, { perSecond: number; digits: number }>> =
   ns: { perSecond: 1e9, digits: 9 },
 };
 
-/** For one thread's kernel. */
+/** Creates row formatters on one thread's kernel. */
 export class KernelRowText implements RowTextMaker {
   private readonly scratch: Scratch;
 
@@ -88,17 +88,17 @@ function kindOf(type: ResultType): number | null {
   }
 }
 
-/** Of the unit in which the v1 API divides them. */
+/** True for types that the v1 API divides by the `epoch` unit. */
 function isTime(type: ResultType): boolean {
   return type.kind === "timestamp" && type.unit === "ns";
 }
 
 class Writer implements RowText {
-  /** The layout's texts, each with its spare bytes, and where they begin: start, end, null, labels. */
+  /** The layout's texts (start, end, null, labels), each with spare bytes, and their offsets. */
   private readonly texts: Uint8Array;
   private readonly textOffsets: readonly number[];
   private readonly fixedBytesMax: number;
-  /** This batch takes more memory than is kept. */
+  /** True if this batch needs more memory than is kept. */
   private isLarge = false;
 
   constructor(
@@ -131,7 +131,7 @@ class Writer implements RowText {
     try {
       return this.write(batch, from, to);
     } catch (error) {
-      // without memory for it here, the caller writes the rows itself
+      // without kernel memory, the caller formats the rows itself
       if (error instanceof TsdbError && error.kind === "overloaded") return null;
       throw error;
     } finally {
@@ -154,7 +154,7 @@ class Writer implements RowText {
       const next = kernel.u32[(rows >>> 2) + TEXT_ROWS_NEXT]!;
       if (next > row) parts.push(kernel.copyOut(out, kernel.u32[(rows >>> 2) + TEXT_ROWS_END]! - out));
       else {
-        // a row of long strings
+        // a single row of long strings
         this.isLarge = true;
         outBytes *= 4;
         out = scratch.alloc(outBytes);
@@ -164,7 +164,7 @@ class Writer implements RowText {
     return parts.length === 1 ? parts[0]! : join(parts);
   }
 
-  /** Puts batch and layout into kernel memory. Returns the description that `textRows` wants. */
+  /** Copies batch and layout into kernel memory. Returns the address of the description that `textRows` expects. */
   private describe(batch: ResultBatch, rowCount: number): number {
     const { kernel, scratch, layout, textOffsets, kinds } = this;
     const texts = this.copyIn(this.texts);
@@ -191,7 +191,7 @@ class Writer implements RowText {
     return rows;
   }
 
-  /** A column where the kernel can read it. */
+  /** Copies a column to where the kernel can read it. */
   private place(column: ResultColumn, kind: number, rowCount: number): { kind: number; values: number; validity: number; data: number } {
     const isText = kind === TEXT_STRING;
     if (column.inKernel !== undefined) {
@@ -227,7 +227,7 @@ class Writer implements RowText {
   }
 }
 
-/** The kernel reads as many values as there are rows. */
+/** The kernel reads as many values as there are rows: check that they exist. */
 function checkLengths({ values, offsets, data, validity }: ResultColumn, isText: boolean, rowCount: number): void {
   assert(validity === null || validity.length * 8 >= rowCount, `validity covers ${rowCount} rows`);
   if (!isText) assert(values.length >= rowCount, `${values.length} values for ${rowCount} rows`);
@@ -238,7 +238,7 @@ function bytesOf({ columns }: ResultBatch): number {
   return columns.reduce((sum, column) => sum + columnBytes(column), 0);
 }
 
-/** What would have to be copied. */
+/** Bytes to copy for a column. */
 function columnBytes(column: ResultColumn): number {
   if (column.inKernel !== undefined) return 0;
   const { values, offsets, data } = column;
