@@ -1,6 +1,6 @@
-// Who may do what: tokens and their permissions, and what a request needs.
+// Access control: tokens, their permissions, and what a request requires.
 
-/** `db` names databases, `system` the server's own pages. */
+/** `db`: databases; `system`: the server's own endpoints. */
 export type ResourceType = "db" | "system";
 
 export const DATABASE_ACTIONS = ["read", "write", "create", "describe", "delete"] as const;
@@ -11,20 +11,20 @@ export type SystemPage = (typeof SYSTEM_PAGES)[number];
 
 export interface Permission {
   readonly resourceType: ResourceType;
-  /** Databases or pages; `*` = all there are and all that will be. */
+  /** Names of databases or endpoints; `*` = all, including future ones. */
   readonly names: readonly string[];
   readonly actions: readonly string[];
 }
 
-/** A token as the catalog knows it: only its holder knows the text. */
+/** A token as stored in the catalog, without its text: only its holder has that. */
 export interface TokenDef {
   readonly id: number;
-  /** Unique. `_admin` is the operator's. */
+  /** Unique. `_admin` is the operator token. */
   readonly name: string;
   /** SHA-512 of the text, 128 hex digits. */
   readonly hash: string;
   readonly createdMs: number;
-  /** When the text was replaced last; null = never. */
+  /** When the text was last replaced; null = never. */
   readonly updatedMs: number | null;
   /** null = never. */
   readonly expiryMs: number | null;
@@ -35,19 +35,18 @@ export interface TokenDef {
 /** Name of the first admin token. */
 export const OPERATOR_TOKEN = "_admin";
 
-/** What a request needs before its route runs. `database`: the route asks for an action on a database as soon as it knows which one.
- *  `open`: nothing. */
+/** What a request requires before its route runs. `database`: the route checks the action once it knows the database. `open`: nothing. */
 export type AccessRule = "open" | "any token" | "admin" | "database" | SystemPage;
 
-/** Who sent a request. */
+/** The sender of a request. */
 export interface Caller {
-  /** Null: nobody is asked who he is. */
+  /** Null if authentication is off. */
   readonly token: TokenDef | null;
   readonly isAdmin: boolean;
   allows(resourceType: ResourceType, name: string, action: string): boolean;
 }
 
-/** The answer to the creation of a token, with its text, once. */
+/** The answer to creating a token; the only time that its text is visible. */
 export interface NewToken {
   readonly id: number;
   readonly name: string;
@@ -59,16 +58,16 @@ export interface NewToken {
 
 export interface NewTokenRequest {
   readonly name: string;
-  /** From now on; null = never. */
+  /** Relative to now; null = never. */
   readonly expirySeconds: number | null;
-  /** null = everything. */
+  /** null = all permissions. */
   readonly permissions: readonly Permission[] | null;
 }
 
-/** Finds out who is calling. */
+/** Identifies the sender of a request. */
 export interface Authenticator {
-  /** False: everybody may do everything. */
+  /** False if the server runs without authentication: everything is allowed. */
   readonly isOn: boolean;
-  /** Null: no such token, or it has expired. */
+  /** Null if the token is unknown or has expired. */
   callerOf(token: string): Caller | null;
 }

@@ -1,23 +1,23 @@
-// Last-value and distinct-value caches as users make and delete them, by name.
+// Creating and deleting last-value and distinct-value caches by name, as users do.
 import type { CacheDef, CacheKind } from "./caches.ts";
 import type { TableDef } from "./rows/column.ts";
 
 interface NewCacheOfTable {
   readonly database: string;
   readonly table: string;
-  /** Null: one is made of the table's and the columns' names. */
+  /** Null: the name is derived from the table and the columns. */
   readonly name: string | null;
-  /** Servers that keep it; null: all. */
+  /** Servers that maintain the cache; null: all. */
   readonly nodes: readonly string[] | null;
 }
 
 export interface NewLastCache extends NewCacheOfTable {
   readonly kind: "last";
-  /** Null: all tags that the table has. Empty: all rows have one key. */
+  /** Null: all tags of the table. Empty: all rows share one key. */
   readonly keyColumns: readonly string[] | null;
-  /** Null: all columns that are no keys, also those that come later. Time is always there, whether it is named or not. */
+  /** Null: all other columns, including future ones. Time is always included, named or not. */
   readonly valueColumns: readonly string[] | null;
-  /** Here and below, absent: as CACHE_DEFAULTS says. */
+  /** Absent here and below: the default of CACHE_DEFAULTS. */
   readonly count?: number | undefined;
   readonly ttlSeconds?: number | undefined;
 }
@@ -35,7 +35,7 @@ export interface CreatedCache {
   readonly cache: CacheDef;
   readonly database: { readonly id: number; readonly name: string };
   readonly table: TableDef;
-  /** Version of the catalog that has it. */
+  /** Catalog version that contains the cache. */
   readonly sequence: number;
 }
 
@@ -45,10 +45,11 @@ export interface CacheName {
   readonly name: string;
 }
 
-/** Each takes effect in the step of its call and resolves when it is durable; the cache fills by and by, and is filled before it is read.
- *  @throws TsdbError bad_request, unknown_database, unknown_table, not_found, limit_exceeded, unavailable: nothing has changed then */
+/** Each call takes effect synchronously and resolves once durable. The cache is filled in the background, and completely before its
+ *  first read. @throws TsdbError bad_request, unknown_database, unknown_table, not_found, limit_exceeded, unavailable: nothing has
+ *  changed then */
 export interface CacheService {
-  /** @throws TsdbError already_exists: a distinct-value cache that is the same has the name. Any other that has it is `bad_request` */
+  /** @throws TsdbError already_exists if an identical distinct-value cache has the name; `bad_request` if a different cache has it */
   create(cache: NewCache): Promise<CreatedCache>;
   delete(kind: CacheKind, cache: CacheName): Promise<void>;
 }

@@ -1,17 +1,16 @@
-// What caches look like from outside: their columns, and what the cache worker of their state is asked for.
+// The public view of caches: their columns, and the interface of the worker that holds their state.
 import type { CacheDef } from "./caches.ts";
 import type { ScanTable } from "./query/scan-table.ts";
 import { type ColumnDef, ColumnType, type TableDef, TIME_COLUMN } from "./rows/column.ts";
 
-/** When rows arrived. Milliseconds since 1970. */
+/** Clock for row arrivals. Milliseconds since 1970. */
 export interface CacheClock {
   readonly nowMs: number;
-  /** Arrival of the first body that has not been fed yet; null: no live rows are known to be new. */
+  /** Arrival of the first body not yet applied to the caches; null: all buffered rows have been applied. */
   readonly sinceMs: number | null;
 }
 
-/** The rows of a cache that can be seen: sorted by key (NULL first), newest first within a key. Valid until `close`, which is
- *  idempotent. */
+/** The visible rows of a cache: sorted by key (NULL first), newest first within a key. Valid until `close`, which is idempotent. */
 export type CacheTable = ScanTable & { close(): void };
 
 export interface CacheStats {
@@ -21,8 +20,8 @@ export interface CacheStats {
   readonly rows: number;
 }
 
-/** The columns of a cache's answer, in their order: keys, values and time of a last-value cache, the columns of a distinct-value one.
- *  Those that the table does not have are left out. */
+/** The columns of a cache's answer, in order: keys, values and time of a last-value cache, or the columns of a distinct-value cache.
+ *  Columns that the table lacks are omitted. */
 export function cacheColumns(cache: CacheDef, table: TableDef): ColumnDef[] {
   const find = (ids: readonly number[]) => ids.flatMap((id) => table.columns.find((column) => column.id === id) ?? []);
   if (cache.kind === "distinct") return find(cache.columnIds);

@@ -1,8 +1,8 @@
-// Last-value and distinct-value caches as the catalog knows them, and the rules for making one.
+// Last-value and distinct-value caches as defined in the catalog, and the rules for creating one.
 import { TIME_COLUMN } from "./rows/column.ts";
 
 export const CACHE_DEFAULTS = {
-  /** Rows of each key that a last-value cache keeps. */
+  /** Rows per key of a last-value cache. */
   count: 1,
   ttlSeconds: 4 * 3600,
   maxCardinality: 100_000,
@@ -10,12 +10,12 @@ export const CACHE_DEFAULTS = {
 } as const;
 
 interface CacheOfTable {
-  /** Unique over all caches that there ever were. */
+  /** Unique among all caches ever created. */
   readonly id: number;
   readonly tableId: number;
-  /** Unique among the caches of its kind of the table. */
+  /** Unique among the table's caches of the same kind. */
   readonly name: string;
-  /** Which servers keep it: `all`, or `nodes:a,b`. */
+  /** Servers that maintain it: `all`, or `nodes:a,b`. */
   readonly nodes: string;
   readonly createdMs: number;
 }
@@ -23,26 +23,26 @@ interface CacheOfTable {
 /** The newest `count` rows of each combination of the key columns. */
 export interface LastCacheDef extends CacheOfTable {
   readonly kind: "last";
-  /** Tags, or fields that are no floats. Empty: all rows have one key. */
+  /** Tags, or fields other than floats. Empty: all rows share one key. */
   readonly keyColumnIds: readonly number[];
-  /** Null: every column that is no key, also those that come later. Without time, which is always there. */
+  /** Null: every non-key column, including future ones. Without time, which is always included. */
   readonly valueColumnIds: readonly number[] | null;
-  /** Time, which is always kept, was named among the values: lists show it. */
+  /** True if time, which is always kept, was named among the values: listings then show it. */
   readonly namesTime?: boolean;
   readonly count: number;
   readonly ttlSeconds: number;
 }
 
-/** The combinations of the values of some columns. */
+/** The distinct combinations of values in some columns. */
 export interface DistinctCacheDef extends CacheOfTable {
   readonly kind: "distinct";
-  /** Tags or string fields, at least one. */
+  /** At least one tag or string field. */
   readonly columnIds: readonly number[];
   readonly maxCardinality: number;
   readonly maxAgeSeconds: number;
 }
 
-/** A cache as a statement names it; `name` null: the only one of its kind that the table has. */
+/** A cache as named in a statement; `name` null: the table's only cache of this kind. */
 export interface CacheReference {
   readonly kind: CacheKind;
   readonly table: string;
@@ -52,22 +52,22 @@ export interface CacheReference {
 export type CacheDef = LastCacheDef | DistinctCacheDef;
 export type CacheKind = CacheDef["kind"];
 
-/** How this server keeps its caches. */
+/** Cache settings of this server. */
 export interface CacheOptions {
-  /** State of all of them together. */
+  /** Memory limit of all caches together. */
   readonly bytesMax: number;
-  /** How often memory of what has expired is freed. */
+  /** Interval at which memory of expired rows is freed. */
   readonly evictionMs: Readonly<Record<CacheKind, number>>;
-  /** False: they begin empty, and know only rows that came since. */
+  /** False: caches start empty and contain only rows written since. */
   readonly fillsFromHistory: Readonly<Record<CacheKind, boolean>>;
 }
 
-/** What a cache is called whose maker gave it no name. */
+/** Default name of a cache created without one. */
 export function defaultCacheName(kind: CacheKind, table: string, columns: readonly string[]): string {
   return [table, ...columns, kind, "cache"].join("_");
 }
 
-/** Values as lists show them. */
+/** Value columns as shown in listings. */
 export function shownValueIds(ids: readonly number[], { namesTime = false }: Pick<LastCacheDef, "namesTime">): readonly number[] {
   return namesTime ? [...ids, TIME_COLUMN.id] : ids;
 }

@@ -1,22 +1,22 @@
-// What is asked of databases and tables as a whole: they are made, listed, deleted and restored by name.
+// The interface for creating, listing, deleting and restoring databases and tables by name.
 
 export interface DatabaseInfo {
   readonly name: string;
-  /** Null or 0 = kept for ever. */
+  /** Null or 0 = forever. */
   readonly retentionNs: bigint | null;
-  /** Of a deleted one. */
+  /** Set for soft-deleted ones. */
   readonly deletion: DeletionInfo | null;
 }
 
 export interface DeletionInfo {
-  /** What it was called before. */
+  /** Name before the deletion. */
   readonly formerName: string;
   readonly deletedMs: number;
-  /** When it is dropped for good; null = never. */
+  /** When it is dropped permanently; null = never. */
   readonly hardDeleteMs: number | null;
 }
 
-/** When a deleted object is dropped for good: `default` is HARD_DELETE_DEFAULT_MS from now on. */
+/** When a soft-deleted object is dropped permanently: `default` is HARD_DELETE_DEFAULT_MS from now. */
 export type HardDeleteAt = "never" | "now" | "default" | { readonly ms: number };
 
 export const HARD_DELETE_DEFAULT_MS = 72 * 3_600_000;
@@ -26,7 +26,7 @@ export type FieldTypeName = "utf8" | "int64" | "uint64" | "float64" | "bool";
 export interface NewTable {
   readonly database: string;
   readonly table: string;
-  /** In the order of the series key. */
+  /** In the order in which the series key lists them. */
   readonly tags: readonly string[];
   readonly fields: readonly { readonly name: string; readonly type: FieldTypeName }[];
   readonly retentionNs: bigint | null;
@@ -34,9 +34,9 @@ export interface NewTable {
 
 export interface DeleteDatabase {
   readonly database: string;
-  /** Only the rows go. */
+  /** Deletes the rows only. */
   readonly dataOnly: boolean;
-  /** With `dataOnly`: the tables go too, the database stays. */
+  /** With `dataOnly`: deletes the tables too, but keeps the database. */
   readonly removeTables: boolean;
   readonly hardDeleteAt: HardDeleteAt;
 }
@@ -44,15 +44,15 @@ export interface DeleteDatabase {
 export interface DeleteTable {
   readonly database: string;
   readonly table: string;
-  /** Only the rows go; the schema stays. */
+  /** Deletes the rows only; the schema stays. */
   readonly dataOnly: boolean;
   readonly hardDeleteAt: HardDeleteAt;
 }
 
-/** `name` is the one the object has now, or had before if no other deleted one had it too. */
+/** `name`: the object's current name, or its former one if no other deleted object had it. */
 export interface RestoreDatabase {
   readonly database: string;
-  /** What it is called from now on; null: as before. */
+  /** Name after restoring; null: the former name. */
   readonly newName: string | null;
 }
 
@@ -62,13 +62,13 @@ export interface RestoreTable {
   readonly newName: string | null;
 }
 
-/** Each takes effect in the step of its call and resolves when it is durable.
- *  @throws TsdbError bad_request, unknown_database, unknown_table, already_exists, limit_exceeded, unavailable: nothing has changed then */
+/** Each call takes effect synchronously and resolves once durable. @throws TsdbError bad_request, unknown_database, unknown_table,
+ *  already_exists, limit_exceeded, unavailable: nothing has changed then */
 export interface DatabaseService {
-  /** Live ones by name, the server's own among them; then deleted ones by name. */
+  /** Live databases by name, including the server's own; then deleted ones by name. */
   list(options: { readonly showDeleted: boolean }): DatabaseInfo[];
   createDatabase(database: { readonly name: string; readonly retentionNs: bigint | null }): Promise<void>;
-  /** A deleted one is given another time to be dropped at; the same time is `already_exists`. */
+  /** For an already deleted database, changes the time of its permanent deletion; the same time is `already_exists`. */
   deleteDatabase(request: DeleteDatabase): Promise<void>;
   restoreDatabase(request: RestoreDatabase): Promise<void>;
   createTable(table: NewTable): Promise<void>;

@@ -1,4 +1,4 @@
-// Every limit in one place, with the relations between them checked when the module loads.
+// All limits, with the relations between them checked when the module loads.
 import { assert } from "./assert.ts";
 
 const KIB = 1024;
@@ -8,114 +8,114 @@ const GIB = 1024 * MIB;
 export const LIMITS = {
   /** One DuckDB vector; buffer segments and pages hold a multiple of it. */
   vectorRows: 2048,
-  /** Rows of one buffer segment at most. */
+  /** Maximum rows of a buffer segment. */
   segmentRowsMax: 64 * KIB,
-  /** A flush merges a table's rows in parts that take about this much, every column with a value for each row. */
+  /** A flush merges a table's rows in parts of about this size, counting a value in every row for each column. */
   flushMergeBytes: 384 * MIB,
   /** Rows of one encoded page of a `.pt` block. */
   pageRowsMax: 16 * KIB,
-  /** Blocks of fewer rows have no file index: to read them is as cheap. */
+  /** Blocks with fewer rows get no file index: reading them costs no more. */
   indexedRowsMin: 1 * KIB,
   bodyBytesDefault: 10 * MIB,
-  /** Largest value of --max-http-request-size: with ordinary lines a body, its batch and its frame fit the kernel's memory. */
+  /** Largest value of --max-http-request-size: for ordinary lines, a body, its batch and its frame fit the kernel's memory. */
   bodyBytesMax: 256 * MIB,
-  /** Bodies on their way in, together. */
+  /** Total size of all bodies being received. */
   bodyMemoryBytesMax: 384 * MIB,
-  /** A connection that is silent for longer is closed, also while the server leaves a body unread; queries lift it for themselves. */
+  /** A connection without traffic is closed after this time, even while the server delays reading a body; queries disable the timeout. */
   connectionIdleSeconds: 60,
-  /** A body waits so long for flushes to make room, */
+  /** How long a body waits for a flush to make room, */
   admissionWaitSeconds: 20,
-  /** and so long for other bodies to end, before it is read. */
+  /** and how long for other bodies to end, before it is read. */
   bodyPlaceWaitSeconds: 5,
   stringFieldBytesMax: 1 * MIB,
-  /** Tags and fields of a line, and so of a table; a flag may lower it. */
+  /** Tags and fields of a line, and therefore of a table; a flag may lower it. */
   columnsPerTableMax: 500,
-  /** Tables that one statement reads. */
+  /** Tables read by one statement. */
   statementTablesMax: 10_000,
   databaseNameBytesMax: 511,
-  /** Caches of one table, of both kinds: each looks at every new row. */
+  /** Caches per table, of both kinds: each processes every new row. */
   cachesPerTableMax: 100,
-  /** Of all tables, deleted ones too. */
+  /** Caches of all tables, including deleted ones. */
   cachesMax: 10_000,
   cacheNameBytesMax: 8 * KIB,
-  /** Rows of a key that a last-value cache may be asked to keep, and combinations that a distinct-value cache may. */
+  /** Maximum rows per key of a last-value cache, and combinations of a distinct-value cache. */
   cacheRowsMax: 2 ** 32 - 1,
-  /** The longest age of what a cache shows: 64 bits of nanoseconds. */
+  /** Maximum age of rows shown by a cache: 64 bits of nanoseconds. */
   cacheAgeSecondsMax: 9_223_372_036,
-  /** Of tables and columns that are made by name; line protocol allows what a string may have. */
+  /** Names of tables and columns created by API calls; line protocol allows the length of a string. */
   tableNameBytesMax: 65_535,
-  /** Deletions of some rows of a table that compaction has not applied yet; every scan and every file written looks at them. */
+  /** Deletions by predicate that compaction has not applied yet; every scan and every written file evaluates them. */
   tombstonesMax: 1000,
-  /** Tag values of one deletion, together: all deletions are in memory, in the catalog's log and in every snapshot of their table. */
+  /** Tag values of one deletion in total: deletions are held in memory, in the catalog's log and in every snapshot of their table. */
   tombstoneValuesMax: 10_000,
   tombstoneTextBytesMax: 256 * KIB,
   lineErrorsReported: 100,
-  /** Request line and headers: a connection may hold as much before anything is known of it. */
+  /** Request line and headers: every connection may occupy this much before the request is authorized. */
   requestHeadBytesMax: 64 * KIB,
-  /** Threads of the process for file and native calls. */
+  /** Size of the process's thread pool for file I/O and native calls. */
   poolThreads: 64,
-  /** Of these, how many may be held by DuckDB's calls, over all query workers. */
+  /** Pool threads that DuckDB calls may occupy, over all query workers. */
   nativeCallsMax: 32,
-  /** And by those of a worker at least that takes the place of one that sticks, which holds its own. */
+  /** Minimum for a worker that replaces a stuck one, which still occupies its own. */
   nativeCallsMin: 4,
-  /** Query workers that have been replaced and have not ended yet. */
+  /** Replaced query workers that have not ended yet. */
   stuckWorkersMax: 4,
-  /** How long a query worker's work may take without coming back to its event loop: 500 times of what it should. */
+  /** How long a query worker may run without returning to its event loop: 500 times the intended step. */
   loopMsMax: 5000,
-  /** Statements that run at a time, unless a flag says otherwise: as many as a busy server has clients. */
+  /** Default of --max-concurrent-queries: the number of clients of a busy server. */
   concurrentQueriesDefault: 1000,
   concurrentQueriesMax: 100_000,
-  /** Statements that are remembered; their texts take 32 KiB each at most. */
+  /** Statements kept in the query log; each text takes at most 32 KiB. */
   queryLogDefault: 1000,
   queryLogMax: 100_000,
-  /** The program itself, at most: its code, its threads, requests on their way. */
+  /** Upper estimate for the program itself: code, threads, requests in progress. */
   programBytes: 1 * GIB,
-  /** Tables that one body may have rows of: to store so many, in one go, takes under 100 ms. */
+  /** Tables per body: storing rows of this many in one step takes less than 100 ms. */
   bodyTablesMax: 10_000,
-  /** What the definition of a table takes for ever, and of each of its columns, about. */
+  /** Estimated permanent memory of a table definition, and of each column. */
   tableDefinitionBytes: 2 * KIB,
   columnDefinitionBytes: 256,
-  /** Definitions of all tables and columns. */
+  /** Memory of all table and column definitions. */
   schemaBytesDefault: 1 * GIB,
   schemaBytesMax: 64 * GIB,
-  /** Text of the rows that an operator of a query works on at a time, about. */
+  /** Approximate text size of the rows that a query operator processes at a time, */
   chunkTextBytesMax: 1 * MIB,
-  /** And of one batch of an answer. */
+  /** and of one result batch. */
   batchTextBytesMax: 4 * MIB,
-  /** Values of one batch of an answer, about: what reading and encoding them takes a few milliseconds for. */
+  /** Approximate values per result batch: a few milliseconds of reading and encoding. */
   batchCellsMax: 64 * KIB,
-  /** Columns of an answer: eight whole tables beside each other. */
+  /** Columns of an answer: eight full tables side by side. */
   answerColumnsMax: 4096,
-  /** A WAL segment is closed at this size; one body's frame always fits a segment. */
+  /** A WAL segment is closed at this size; the frame of one body always fits a segment. */
   walSegmentBytes: 512 * MIB,
-  /** A file that is given up when the disk is full, for what frees space: operations of catalog and manifest take some KiB each. */
+  /** A file that is deleted when the disk is full, to free space for what frees more: catalog and manifest operations of a few KiB each. */
   diskReserveBytesDefault: 16 * MIB,
   diskReserveBytesMax: 64 * GIB,
   walFrameBytesMax: 512 * MIB,
-  /** The kernel's memory: the address space of wasm32 is 4 GiB; the rest is scratch for decoding. */
+  /** The kernel's memory: the address space of wasm32. What the limits below leave is scratch for decoding. */
   kernelBytesMax: 4 * GIB,
-  /** What line parsers of all databases may keep from one body to the next; the least recently used are forgotten first. */
+  /** State that the line parsers of all databases keep between bodies; the least recently used are dropped first. */
   parserBytesMax: 256 * MIB,
   bufferBytesDefault: 1 * GIB,
   bufferBytesMax: 3 * GIB,
-  /** Series dictionaries of all tables: 150 to 200 bytes a series of ten tags, so three million of them; 64 more where rows come out of
-   *  order, of up to a million. */
+  /** Series dictionaries of all tables: 150 to 200 bytes per series of ten tags, hence three million series; 64 bytes more per series
+   *  with out-of-order rows, for up to a million. */
   seriesBytesDefault: 512 * MIB,
   seriesBytesMax: 2 * GIB,
-  /** Last-value and distinct-value caches of all tables: 100,000 keys of ten values are some 30 MB. */
+  /** Last-value and distinct-value caches of all tables: 100,000 keys of ten values take about 30 MB. */
   valueCacheBytesDefault: 128 * MIB,
   valueCacheBytesMax: 1 * GIB,
-  /** Beside the largest buffer there is still room for so much. */
+  /** Minimum that remains for them beside the largest possible buffer. */
   valueCacheBytesBeside: 64 * MIB,
-  /** Decoded data of files, kept for the next statement. */
+  /** Decoded file data kept for later statements. */
   fileCacheBytesMax: 1 * GIB,
-  /** Groups of one aggregation within the storage; of more, the engine takes the rows. Text that they show counts apart, as much again. */
+  /** Groups of one aggregation inside the scan; beyond it, DuckDB aggregates the rows. The groups' texts have a limit of the same size. */
   aggregateBytesMax: 128 * MIB,
-  /** What a scan merges at a time, about. */
+  /** Approximate size of what a scan merges at a time. */
   mergeBytesMax: 128 * MIB,
-  /** Beside the largest buffer there is still room for so much. */
+  /** Minimum that remains for it beside the largest possible buffer. */
   fileCacheBytesBeside: 64 * MIB,
-  /** Buffer, series and caches together: the rest of the kernel's memory is for parsers, bodies, merges and encoding. */
+  /** Buffer, series and caches together: the rest of the kernel's memory serves parsers, bodies, merges and encoding. */
   bufferSeriesCacheBytesMax: 3.5 * GIB,
 } as const;
 

@@ -1,45 +1,46 @@
-// Ends work that keeps a thread from its event loop for too long. Whatever a thread runs, its event loop has called: for a message, a
-// timer, a call of DuckDB's that has ended, a chunk that DuckDB asks for. Each of these entries goes through `run`; all promises that it
-// settles are followed before it returns, so that code behind an `await` is watched, too. What takes too long is thrown out of, from
-// wherever it is in its JavaScript: no `catch` and no `finally` of it runs, and what it was changing may be half changed. The thread itself
-// is well, and hears its messages again. A loop inside one call of WebAssembly cannot be ended like this.
+// Stops work that keeps a thread from its event loop for too long. All JavaScript of a thread is entered from its event loop: by a message,
+// a timer, a completed DuckDB call, or DuckDB's request for a chunk. Each of these entries goes through `run`, which also drains the
+// microtasks of settled promises before it returns, so that code after an `await` is covered. An entry that exceeds the limit is terminated
+// wherever it is: its `catch` and `finally` blocks do not run, and data being changed may be inconsistent. The thread survives and handles
+// its next message. A loop within a single WebAssembly call cannot be terminated this way.
 
 import { drainMicrotasks } from "bun:jsc";
 import { Script } from "node:vm";
 import { assert } from "./assert.ts";
 
-/** Where the event loop came in. */
+/** The kind of event that entered JavaScript. */
 export type LoopEntry = "message" | "timer" | "native" | "scan";
 
 export interface LoopWatchOptions {
-  /** Time that an entry may take, in milliseconds. */
+  /** Time limit of an entry in milliseconds. */
   readonly limitMs: number;
-  /** An entry has been cut short. Called once the thread is out of it. `label`: LoopWatch.label as it was then. */
+  /** Called after an entry was terminated, outside of it. `label`: the value of LoopWatch.label at that moment. */
   readonly onCut: (label: number | null) => void;
 }
 
-/** The name under which the watched script finds its work. */
+/** Global name under which the watched script finds its callback. */
 const WORK = "__watchedWork";
 const TIMEOUT_CODE = "ERR_SCRIPT_EXECUTION_TIMEOUT";
 
+/** Watches the entries of one thread. Inactive until `start`. */
 export class LoopWatch {
   private options: LoopWatchOptions | null = null;
   private script: Script | null = null;
   private work: () => void = () => {};
   private isInside = false;
-  /** Whose work is done: what the work of one sets off, timers and calls, goes on as its own. Null: nobody's. */
+  /** Identifies the statement being worked on; timers and calls inherit it from the work that started them. Null: none. */
   label: number | null = null;
-  /** For tests that make a thread stick: called first in each entry. */
+  /** Test hook that simulates a stuck thread: called first in each entry. */
   onEntry: ((entry: LoopEntry) => void) | null = null;
 
-  /** From now on. Before, and on threads that never start, `run` only calls and `resume` gives back its promise. */
+  /** Starts watching. Before that, and on threads that never start, `run` only calls and `resume` returns its argument. */
   start(options: LoopWatchOptions): void {
     this.options = options;
     this.script = new Script(`${WORK}()`);
     Object.defineProperty(globalThis, WORK, { value: () => this.workAndFollow() });
   }
 
-  /** From now on all work is done to its end. Not to be called in an entry: that one would still be cut. */
+  /** Stops watching: later entries run to their end. Must not be called within an entry, which could still be terminated. */
   stop(): void {
     assert(!this.isInside, "what is watched cannot end its own watch");
     this.script = null;
@@ -47,7 +48,7 @@ export class LoopWatch {
     this.work = () => {};
   }
 
-  /** Runs `work`; false: it was cut short. What `work` throws is thrown. */
+  /** Runs `work`; returns false if it was terminated. Exceptions of `work` propagate. */
   run(entry: LoopEntry, work: () => void, label: number | null = null): boolean {
     const { script, options } = this;
     if (script === null || options === null || this.isInside) {
@@ -70,12 +71,12 @@ export class LoopWatch {
       this.isInside = false;
     }
     options.onCut(this.label);
-    // what else was to follow
+    // drain the remaining microtasks
     this.run(entry, () => {});
     return false;
   }
 
-  /** What waits for the promise, which something outside of JavaScript settles, goes on in an entry of its own. */
+  /** Code that awaits the returned promise runs in an entry of its own; for promises that are settled outside of JavaScript. */
   resume<T>(promise: Promise<T>): Promise<T> {
     if (this.script === null) return promise;
     const { label } = this;
@@ -96,10 +97,10 @@ export class LoopWatch {
   }
 }
 
-/** Of this thread. */
+/** The watch of this thread. */
 export const loopWatch = new LoopWatch();
 
-/** Makes callbacks of timers entries. */
+/** Turns callbacks of timers into entries. */
 export function watchTimers(watch: LoopWatch): void {
   for (const name of ["setTimeout", "setInterval", "setImmediate"] as const) {
     const original = globalThis[name] as (callback: (...args: unknown[]) => void, ...rest: unknown[]) => unknown;

@@ -1,16 +1,17 @@
-// Rules for names that users choose, with the vendor's texts, which clients match on.
+// Rules for user-chosen names, with the vendor's error texts, which clients match on.
 import { TsdbError } from "./errors.ts";
 import { LIMITS } from "./limits.ts";
 
-/** Columns that the server makes itself. */
+/** Columns that the server generates. */
 export const RESERVED_COLUMNS: ReadonlySet<string> = new Set(["time", "__chunk_order"]);
 
-/** The server's own: it holds nothing but system tables about all databases. No user can choose the name. */
+/** The server's own database: contains only system tables about all databases. Users cannot create one of this name. */
 export const INTERNAL_DATABASE = "_internal";
 
-/** What is said of names of new columns that have some. */
+/** Error for names of new columns that contain control characters. */
 export const NO_CONTROL = "cannot contain control characters";
 
+/** True if `name` contains a control character. */
 export function hasControl(name: string): boolean {
   return /\p{Cc}/u.test(name);
 }
@@ -18,7 +19,7 @@ export function hasControl(name: string): boolean {
 const LETTER_OR_DIGIT = /^[A-Za-z0-9]/;
 const DATABASE_NAME = /^[A-Za-z0-9_/-]*$/;
 
-/** Why `name` cannot be a database's name, or null. `db/rp` is a legal name: the v1 API's database with retention policy. */
+/** Why `name` is not a valid database name, or null. `db/rp` is valid: database and retention policy of the v1 API. */
 export function databaseNameError(name: string): string | null {
   if (name === "") return "db name cannot be empty";
   if (Buffer.byteLength(name) > LIMITS.databaseNameBytesMax) return `db name too long: max ${LIMITS.databaseNameBytesMax}`;
@@ -39,7 +40,7 @@ export function validateDatabaseName(name: string): void {
   if (message !== null) throw new TsdbError("bad_request", message, { name });
 }
 
-/** The same rule as line protocol's. @throws TsdbError bad_request */
+/** Line protocol has the same rule. @throws TsdbError bad_request */
 export function validateTableName(name: string): void {
   if (name === "") throw new TsdbError("bad_request", "table name cannot be empty", { name });
   if (name.includes("\0")) throw new TsdbError("bad_request", "table name contains a NUL character", { name });
@@ -49,8 +50,8 @@ export function validateTableName(name: string): void {
   }
 }
 
-/** The database that a database and one of its retention policies mean together: the default policies are the database itself, any other
- *  is `db/rp`, in small letters. */
+/** The database that a database and a retention policy denote together: default policies denote the database itself, any other `db/rp`,
+ *  in lower case. */
 export function databaseOfPolicy(database: string, retentionPolicy: string | null | undefined): string {
   const policy = (retentionPolicy ?? "").toLowerCase();
   return ["", "''", "autogen", "default"].includes(policy) ? database : `${database}/${policy}`;

@@ -1,4 +1,4 @@
-// The servers of the cluster, as users ask for them.
+// Managing the servers of the cluster.
 
 export interface NodeService {
   /** Marks a server as stopped; resolves when that is durable. @throws TsdbError not_found, unavailable */

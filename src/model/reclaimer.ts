@@ -1,9 +1,9 @@
-// Memory or files that someone may still be reading: freeing is left to the owner of the pins.
+// Deferred freeing of memory or files that readers may still use; the owner of the pins implements it.
 
 export interface Reclaimer {
-  /** Runs `free` once nobody who may read the thing is left; at once when there is nobody. `free` must not throw. */
+  /** Runs `free` once no current reader remains, immediately if there is none. `free` must not throw. */
   defer(free: () => void): void;
 }
 
-/** For structures that no other thread reads. */
+/** For structures without readers on other threads. */
 export const RECLAIM_AT_ONCE: Reclaimer = { defer: (free) => free() };

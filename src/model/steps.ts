@@ -1,15 +1,15 @@
-// Long work cut into steps, so that its driver can run other statements in between, and stop it. Loops over rows, windows, series or
-// anything else that a statement can make long are written with these; test/tsdbql/steps.long.test.ts counts the work between two pauses.
+// Splits long work into steps, so that its driver can run other statements in between, and cancel it. All loops over rows, windows, series
+// and the like whose length a statement determines use these helpers; test/tsdbql/steps.long.test.ts counts the work between two pauses.
 
-/** Work that pauses wherever it yields: after some tenths of a millisecond, as a rule. */
+/** Work that pauses at each `yield`, typically every few tenths of a millisecond. */
 export type Steps<T> = Generator<void, T, void>;
 
-/** Rows, or other small things, that a step looks at. */
+/** Rows, or items of similar cost, per step. */
 export const STEP_ROWS = 8192;
-/** Rows that are sorted at once. */
+/** Rows sorted without a pause. */
 const SORT_ROWS = 1024;
 
-/** All of it at once. */
+/** Runs all steps without pausing. */
 export function finish<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next();
@@ -17,12 +17,12 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** Calls `body` with [from, to) until all of `count` are done; what is short has no pause. */
+/** Calls `body` with consecutive ranges [from, to) up to `count`; short work does not pause. */
 export function inSteps(count: number, body: (from: number, to: number) => void): Steps<void> {
   return inRange(0, count, body);
 }
 
-/** The same of [start, end). */
+/** The same for [start, end). */
 export function* inRange(start: number, end: number, body: (from: number, to: number) => void): Steps<void> {
   for (let from = start; from < end; from += STEP_ROWS) {
     if (from > start) yield;
@@ -30,16 +30,16 @@ export function* inRange(start: number, end: number, body: (from: number, to: nu
   }
 }
 
-/** Whether a loop that goes on row by row pauses behind row `i`. */
+/** True if a row-by-row loop should pause after row `i`. */
 export function isPause(i: number): boolean {
   return i % STEP_ROWS === STEP_ROWS - 1;
 }
 
-/** Counts work that is made of many small parts: `yield` where it says so. */
+/** Counts work that consists of many small parts; the caller yields when `isDue` returns true. */
 export class StepCounter {
   private done = 0;
 
-  /** So much more has been done, in rows. True: it is time for a pause. */
+  /** Adds work, in rows. Returns true when a pause is due. */
   isDue(rowCount: number): boolean {
     this.done += rowCount;
     if (this.done < STEP_ROWS) return false;
@@ -48,7 +48,7 @@ export class StepCounter {
   }
 }
 
-/** Sorts numbers of rows in place; equal ones stay as they lie. */
+/** Sorts row numbers in place; stable. */
 export function* sortInSteps(rows: Uint32Array, compare: (a: number, b: number) => number): Steps<void> {
   for (let from = 0; from < rows.length; from += SORT_ROWS) {
     if (from > 0) yield;
@@ -59,7 +59,7 @@ export function* sortInSteps(rows: Uint32Array, compare: (a: number, b: number) 
 
 type Sortable = Float64Array | BigInt64Array | BigUint64Array;
 
-/** Sorts values in place, what is no number last. */
+/** Sorts values in place, NaN last. */
 export function* sortValues(values: Sortable): Steps<void> {
   for (let from = 0; from < values.length; from += SORT_ROWS) {
     if (from > 0 && from % STEP_ROWS === 0) yield;
@@ -73,7 +73,7 @@ export function* sortValues(values: Sortable): Steps<void> {
   } else yield* mergeSorted(values as BigInt64Array, target as BigInt64Array, (a, b) => a <= b);
 }
 
-/** Texts in the order of the runtime's own comparison. */
+/** Sorts texts by the runtime's default comparison. */
 export function* sortTexts(texts: string[]): Steps<void> {
   const parts: string[][] = [];
   for (let from = 0; from < texts.length; from += SORT_ROWS) {
@@ -95,7 +95,7 @@ interface MutableList<T> {
   [index: number]: T;
 }
 
-/** Of stretches of SORT_ROWS that are sorted, all of `values` sorted. @param scratch as long, if there are several */
+/** Merges sorted stretches of SORT_ROWS values. @param scratch of the same length, if there is more than one stretch */
 function* mergeSorted<T>(values: MutableList<T>, scratch: MutableList<T>, isInOrder: (a: T, b: T) => boolean): Steps<void> {
   const count = values.length;
   let [source, target] = [values, scratch];

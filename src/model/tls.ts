@@ -1,15 +1,15 @@
-// What https is spoken with, on every port.
+// TLS settings of all ports.
 
 /** PEM texts. */
 export interface Tls {
   readonly cert: string;
   readonly key: string;
-  /** Older versions are refused. */
+  /** Older versions are rejected. */
   readonly minimum?: "tls-1.2" | "tls-1.3";
 }
 
-/** The suites of TLS 1.2, in OpenSSL's names: those with a key of their own for each connection, so that a key stolen
- *  later decrypts no recorded traffic, and with authenticated encryption. All of TLS 1.3 are of that kind and need no naming. */
+/** The cipher suites of TLS 1.2, in OpenSSL's names: those with forward secrecy, so that a key stolen later decrypts no recorded
+ *  traffic, and with authenticated encryption. All suites of TLS 1.3 have both and need no list. */
 export const CIPHERS = [
   "ECDHE-ECDSA-AES128-GCM-SHA256",
   "ECDHE-RSA-AES128-GCM-SHA256",

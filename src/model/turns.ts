@@ -1,10 +1,11 @@
-// Long work of a statement in steps: others of the worker have their turn in between, and a statement that is cancelled stops.
+// Runs a statement's long work in steps: other statements of the worker run in between, and a cancelled statement stops.
 import { TsdbError } from "./errors.ts";
 import type { Steps } from "./steps.ts";
 
-/** Without a pause. */
+/** Maximum time without a pause. */
 const TURN_MS = 5;
 
+/** The cooperative scheduling of one statement. */
 export class Turns {
   private pauseAtMs: number;
 
@@ -20,7 +21,7 @@ export class Turns {
     if (this.signal.aborted) throw new TsdbError("cancelled", "the query was cancelled");
   }
 
-  /** Null: it is not time for a pause yet. */
+  /** A promise to await if a pause is due, else null. */
   pause(): Promise<void> | null {
     if (performance.now() < this.pauseAtMs) return null;
     return new Promise((resolve) => setImmediate(resolve)).then(() => {
@@ -29,7 +30,7 @@ export class Turns {
     });
   }
 
-  /** What steps end with. They are left when the statement is cancelled. */
+  /** Runs all steps and returns their result. A cancelled statement's steps are abandoned. */
   async run<T>(steps: Steps<T>): Promise<T>;
   async run<T>(steps: Steps<T> | null): Promise<T | null>;
   async run<T>(steps: Steps<T> | null): Promise<T | null> {
@@ -42,7 +43,7 @@ export class Turns {
         if (pause !== null) await pause;
       }
     } finally {
-      // without effect when they have ended
+      // no effect if they have ended
       steps.return(null as T);
     }
   }

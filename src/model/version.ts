@@ -1,2 +1,2 @@
-// The version, as package.json says it (test/build.long.test.ts) and the server tells it.
+// The server's version; equal to package.json's (test/build.long.test.ts).
 export const VERSION = "3.9.0";

@@ -1,20 +1,20 @@
-// What the routes ask of the write path, and what it answers.
+// The interface between API routes and the write path.
 import type { Precision } from "./time/precision.ts";
 
 export interface WriteRequest {
-  /** Database name, already validated; made by the write when it does not exist. */
+  /** Database name, already validated; created by the write if it does not exist. */
   readonly database: string;
   readonly precision: Precision;
-  /** False: nothing is stored when any line is bad. */
+  /** False: nothing is stored if any line is invalid. */
   readonly acceptPartial: boolean;
   /** True: the promise resolves once the rows are visible, before they are durable. */
   readonly noSync: boolean;
 }
 
-/** A rejected line, in the seed's words. */
+/** A rejected line, with the vendor's error text. */
 export interface LineError {
   readonly errorMessage: string;
-  /** 1-based line of the body, comments and blank lines counted. */
+  /** 1-based line number in the body, counting comments and blank lines. */
   readonly lineNumber: number;
   readonly originalLine: string;
 }
@@ -23,30 +23,30 @@ export interface WriteResult {
   /** Rows stored. */
   readonly rowCount: number;
   readonly rejectedCount: number;
-  /** The first LIMITS.lineErrorsReported rejected lines, in the body's order. */
+  /** The first LIMITS.lineErrorsReported rejected lines, in body order. */
   readonly lineErrors: readonly LineError[];
-  /** True when a line was rejected because a schema limit was reached (422 instead of 400). */
+  /** True if a line was rejected because of a schema limit (422 instead of 400). */
   readonly schemaLimit: boolean;
-  /** True when the body held no line at all. */
+  /** True if the body contained no line. */
   readonly empty: boolean;
 }
 
-/** A body on its way in: line protocol, decompressed, in memory that the write path owns. Ends with `write` or `release`. */
+/** A body being received: line protocol, decompressed, in memory owned by the write path. Ends with `write` or `release`. */
 export interface IncomingBody {
   readonly byteCount: number;
-  /** Bytes that it keeps from others, at least byteCount. */
+  /** Bytes that it occupies, at least byteCount. */
   readonly memoryBytes: number;
-  /** Copies bytes behind those before. @throws TsdbError overloaded */
+  /** Appends a copy of `bytes`. @throws TsdbError overloaded */
   append(bytes: Uint8Array): void;
-  /** Takes the lines. Resolves when the rows are visible and (unless noSync) durable.
-   *  @throws TsdbError overloaded, unavailable, limit_exceeded */
+  /** Writes the lines. Resolves once the rows are visible and (unless noSync) durable. @throws TsdbError overloaded, unavailable,
+   *  limit_exceeded */
   write(request: WriteRequest): Promise<WriteResult>;
-  /** Gives the memory back. Idempotent; `write` does it too. */
+  /** Frees the memory. Idempotent; `write` does it too. */
   release(): void;
 }
 
 export interface WriteService {
-  /** A place for a body, as soon as there is room for one. `announcedBytes` is what the client says it will send, undefined when it does
-   *  not; more or less may come. @throws TsdbError overloaded, unavailable */
+  /** Reserves memory for a body, waiting until there is room. `announcedBytes`: the Content-Length, undefined if absent; the actual size
+   *  may differ. @throws TsdbError overloaded, unavailable */
   receive(announcedBytes: number | undefined): IncomingBody | Promise<IncomingBody>;
 }

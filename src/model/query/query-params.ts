@@ -1,14 +1,13 @@
-// Bind parameters and JSON of requests. Integers are read from their digits, so none loses one, and 3.0 stays a float.
+// Bind parameters and JSON of requests. Integers are parsed from their digits, without loss, and 3.0 stays a float.
 import { near, TsdbError } from "../errors.ts";
 import type { QueryParams } from "./query.ts";
 
 type ExactReviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 
-/** Not -0: that is a float. */
+/** Excludes -0, which is a float. */
 const INTEGER = /^(?:0|-?[1-9]\d*)$/;
 
-/** JSON in which integers arrive as bigint, and as number what has a fraction or an exponent.
- *  @throws TsdbError bad_request */
+/** Parses JSON; integers become bigint, numbers with a fraction or an exponent become number. @throws TsdbError bad_request */
 export function parseJson(text: string): unknown {
   const exact: ExactReviver = (_key, value, { source }) => {
     if (typeof value !== "number" || source === undefined) return value;
@@ -25,7 +24,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** A member of such JSON, which has to be there. @throws TsdbError bad_request */
+/** A required string member of such JSON. @throws TsdbError bad_request */
 export function requiredString(members: Readonly<Record<string, unknown>>, name: string): string {
   const value = members[name];
   if (value === undefined) throw new TsdbError("bad_request", `serde json error: missing field \`${name}\``);
@@ -33,7 +32,7 @@ export function requiredString(members: Readonly<Record<string, unknown>>, name:
   throw new TsdbError("bad_request", `serde json error: \`${name}\` must be a string, got ${near(String(value))}`);
 }
 
-/** The text of a request. @throws TsdbError bad_request saying `refusal`: it is no UTF-8 */
+/** Decodes the text of a request. @throws TsdbError bad_request with the text `refusal` for invalid UTF-8 */
 export function decodeUtf8(bytes: Uint8Array, refusal: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -42,8 +41,7 @@ export function decodeUtf8(bytes: Uint8Array, refusal: string): string {
   }
 }
 
-/** The parameters of a statement: an object of scalars.
- *  @throws TsdbError bad_request */
+/** Checks the parameters of a statement: an object of scalars. @throws TsdbError bad_request */
 export function checkParams(value: unknown): QueryParams {
   if (value === undefined || value === null) return {};
   if (typeof value !== "object" || Array.isArray(value)) {

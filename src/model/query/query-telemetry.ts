@@ -1,13 +1,13 @@
-// What is remembered of a statement that has ended: for the telemetry endpoint and the log.
+// Statistics of an ended statement, for the telemetry endpoint and the log.
 import type { ScanRecord } from "./scan-record.ts";
 
-/** Of one scan of one table. */
+/** Statistics of one scan of one table. */
 export interface TelemetryChunk {
   readonly chunkId: string;
   readonly filesScanned: number;
-  /** Blocks of files and runs of rows in memory. */
+  /** Blocks of files and runs in memory. */
   readonly blocksProcessed: number;
-  /** Blocks, and pages of others, that file indexes ruled out. */
+  /** Blocks, and pages of other blocks, that file indexes excluded. */
   readonly blocksRuledOut: number;
   readonly pagesRuledOut: number;
   readonly rowsRead: number;
@@ -18,7 +18,7 @@ export interface TelemetryChunk {
 export interface QueryTelemetry {
   /** A UUID. */
   readonly queryId: string;
-  /** Microseconds from the request's arrival to the end of the work on it. */
+  /** Microseconds from the arrival of the request to the end of its processing. */
   readonly executionTimeUs: number;
   readonly chunks: readonly TelemetryChunk[];
   readonly cacheStats: {
@@ -29,6 +29,7 @@ export interface QueryTelemetry {
   };
 }
 
+/** Sums up the scans of a statement. */
 export function telemetryOf(queryId: string, executionTimeUs: number, scans: readonly ScanRecord[]): QueryTelemetry {
   const cacheStats = { gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0 };
   for (const scan of scans) {

@@ -1,75 +1,75 @@
-// What the routes ask of the query path, and what it answers.
+// The interface between API routes and query execution.
 import type { PolicyRules } from "../retention-policies.ts";
 import type { V1Answer } from "./v1-answer.ts";
 
-/** "flight": Arrow as clients of Flight read it, texts without dictionaries. */
+/** "flight": Arrow as Flight clients read it, strings without dictionaries. */
 export type QueryFormat = "seed" | "json" | "jsonl" | "csv" | "pretty" | "parquet" | "arrow" | "flight";
 
-/** Bind parameters: JSON scalars. Integers are bigint, a number is a float even if it is whole. */
+/** Bind parameters: JSON scalars. Integers are bigint; a number is a float even if it is integral. */
 export type QueryParams = Readonly<Record<string, string | number | bigint | boolean | null>>;
 
-/** What a statement of the v1-style language has beside its text. */
+/** Options of an InfluxQL statement besides its text. */
 export interface TsdbqlOptions {
-  /** Of the request; null: the default one. */
+  /** Retention policy of the request; null: the default policy. */
   readonly retentionPolicy: string | null;
-  /** Of the databases that the statement names, as far as there are any. */
+  /** Rules of the databases that the statement names, where rules are set. */
   readonly policyRules?: Readonly<Record<string, PolicyRules>>;
-  /** now() of all statements of a request. */
+  /** Value of now() for all statements of a request. */
   readonly nowNs: bigint;
-  /** Bind parameters as they came, a JSON object; null: none. */
+  /** Bind parameters as received, a JSON object; null: none. */
   readonly params: string | null;
-  /** How the answer is written: as /query does; as line protocol for INTO, of the measurement it names or, null, of each series' own; null:
-   *  in the request's format, with measurement and tags as columns. */
+  /** Format of the answer: as for /query; or as line protocol for INTO, with the named measurement or, null, each series' own; null: in
+   *  the request's format, with measurement and tags as columns. */
   readonly answer: { readonly v1: V1Answer } | { readonly measurement: string | null } | null;
-  /** The databases `db/rp` that lists of all of `db` take along: those that its sender may read. Absent: all there are. */
+  /** The databases `db/rp` that listings of `db` include: those that the sender may read. Absent: all. */
   readonly policies?: readonly string[];
 }
 
 export interface QueryRequest {
-  /** Of a statement in the v1-style language it may be "": the statement has to name one. */
+  /** May be "" for InfluxQL: the statement must then name a database. */
   readonly database: string;
   readonly statement: string;
   readonly format: QueryFormat;
   readonly params: QueryParams;
-  /** The statement is one of the v1-style language; absent: it is SQL. */
+  /** Set for InfluxQL; absent for SQL. */
   readonly tsdbql?: TsdbqlOptions;
-  /** Only what the answer would be is asked for, in format "flight": an IPC stream without batches for its columns, and behind it one for
-   *  the parameters that have no value. */
+  /** Only the answer's schema is wanted, in format "flight": an IPC stream without batches for its columns, followed by one for the
+   *  unbound parameters. */
   readonly describe?: boolean;
-  /** What system.queries says of it; "sql" when absent. */
+  /** Shown in system.queries; "sql" if absent. */
   readonly queryType?: string;
-  /** Aborts when the client goes away: interrupts the query. */
+  /** Aborts when the client disconnects: interrupts the query. */
   readonly signal: AbortSignal;
 }
 
 export interface QueryAnswer {
   readonly contentType: string;
-  /** A short answer whole, a long one as the engine makes it, under back-pressure; an error after the first bytes breaks the stream. */
+  /** A short answer is complete; a longer one streams with back-pressure, and an error after the first bytes breaks the stream. */
   readonly body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
-  /** Rows that were made for the answer, once its body has ended: more than it shows where it was cut. Absent where nobody counts them. */
+  /** Rows produced, available once the body has ended; more than the answer contains if it was cut off. Absent if not counted. */
   readonly rowCount?: () => number;
 }
 
-/** A statement that has its turn. */
+/** A running statement. */
 export interface RunningQuery {
   /** Unique within the process. */
   readonly id: bigint;
   readonly database: string;
   readonly text: string;
-  /** Since it came. */
+  /** Since its arrival. */
   readonly milliseconds: number;
-  /** Killed: its client has been told, what is left of it comes to its end. */
+  /** Killed: the client has been answered, the remaining work is ending. */
   readonly status: "running" | "killed";
 }
 
 export interface QueryControl {
   running(): readonly RunningQuery[];
-  /** Ends the statement for its client with an error. @throws TsdbError bad_query when there is none of this id, or it was killed before */
+  /** Ends the statement with an error for its client. @throws TsdbError bad_query if the id is unknown or already killed */
   kill(id: bigint): void;
 }
 
 export interface QueryService {
-  /** Resolves when the first bytes are there, so that an error before them still has a status.
-   *  @throws TsdbError unknown_database, bad_query, query_limit, cancelled, overloaded, unavailable */
+  /** Resolves once the first bytes are available, so that earlier errors still determine the status. @throws TsdbError unknown_database,
+   *  bad_query, query_limit, cancelled, overloaded, unavailable */
   query(request: QueryRequest): Promise<QueryAnswer>;
 }

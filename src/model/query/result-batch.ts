@@ -1,5 +1,5 @@
-// One batch of a query's answer, in Arrow's buffer layouts: leaves duckdb/, enters arrow/, becomes the answer's bytes.
-// All buffers are borrowed: valid until the next batch is asked for.
+// One batch of a query's answer in Arrow's buffer layouts: produced by duckdb/, encoded by encode/. All buffers are borrowed: valid until
+// the next batch is requested.
 import { LIMITS } from "../limits.ts";
 import type { ScanColumn } from "./scan-table.ts";
 
@@ -14,7 +14,7 @@ export type ResultType =
   | { readonly kind: "decimal"; readonly precision: number; readonly scale: number } // 16-byte little-endian integer per row
   | { readonly kind: "utf8" } // offsets + data
   | { readonly kind: "binary" } // offsets + data
-  | { readonly kind: "dictionary" } // values: Uint32Array of codes into dictionary
+  | { readonly kind: "dictionary" } // values: Uint32Array of codes in `dictionary`
   | { readonly kind: "timestamp"; readonly unit: TimeUnit; readonly zone: string | null } // BigInt64Array
   | { readonly kind: "date" } // Int32Array, days since 1970
   | { readonly kind: "time"; readonly unit: TimeUnit } // BigInt64Array since midnight
@@ -27,23 +27,24 @@ export type ResultType =
 export interface ResultField {
   readonly name: string;
   readonly type: ResultType;
-  /** The vendor's column kind (`iox::column_type::tag` …) where the column is a table's, or made of one alone. */
+  /** The vendor's column kind (`iox::column_type::tag` …) if the column is a table's, or derived from a single one. */
   readonly columnKind?: string;
-  /** Texts that Arrow has as a dictionary, though the column is no tag: what was chosen of tags. False: none, though the kind is. */
+  /** True: encoded as an Arrow dictionary although the column is no tag (an expression on tags). False: not a dictionary, despite its
+   *  kind. */
   readonly isDictionary?: boolean;
-  /** What files say of the column in place of `columnKind`; a null `kind` says nothing. */
+  /** Overrides `columnKind` in files; a null `kind` omits it. */
   readonly inFile?: { readonly kind: string | null; readonly isDictionary?: boolean; readonly isNull?: boolean };
-  /** INTO writes it as a tag. */
+  /** SELECT INTO writes it as a tag. */
   readonly isTargetTag?: boolean;
-  /** Every row has a value, and the schema says so. */
+  /** Every row has a value, and the schema declares it. */
   readonly hasNoNulls?: boolean;
 }
 
-/** The columns of an answer; known before the first batch. `tableName` is the single source table, else "". */
+/** The columns of an answer, known before the first batch. `tableName`: the only source table, else "". */
 export interface ResultSchema {
   readonly fields: readonly ResultField[];
   readonly tableName: string;
-  /** What Arrow's schema says beside the columns. */
+  /** Arrow schema metadata besides the columns. */
   readonly metadata?: ReadonlyMap<string, string>;
 }
 
@@ -59,10 +60,10 @@ export type ResultValues =
   | Float32Array
   | Float64Array;
 
-/** A column of a batch. `rowCount` values; null rows hold anything, another database's memory too: who sends buffers as they are takes
- *  them from encode/arrow/shown-rows.ts. */
+/** A column of a batch: `rowCount` values. Values of NULL rows are undefined and may be another database's memory: code that sends raw
+ *  buffers must take them from encode/arrow/shown-rows.ts. */
 export interface ResultColumn {
-  /** LSB-first bitmap, 1 = present; null when every row is present. */
+  /** LSB-first bitmap, 1 = present; null if every row is present. */
   readonly validity: Uint8Array | null;
   /** Fixed-width values; 16-byte types as raw bytes; empty for utf8, binary, list, struct, map. */
   readonly values: ResultValues;
@@ -70,10 +71,10 @@ export interface ResultColumn {
   readonly offsets?: Int32Array;
   /** Bytes of utf8 and binary. */
   readonly data?: Uint8Array;
-  /** Strings by code, for kind "dictionary"; the same array object while the dictionary has not changed. */
+  /** Strings by code, for kind "dictionary"; the same array object while the dictionary is unchanged. */
   readonly dictionary?: readonly string[];
   readonly children?: readonly ResultColumn[];
-  /** The same values as a scan gave them, in the kernel's memory; the members above are then read from it when they are asked for. */
+  /** The values in kernel memory, as the scan returned them; the members above are then created from it on demand. */
   readonly inKernel?: ScanColumn;
 }
 
@@ -82,10 +83,10 @@ export interface ResultBatch {
   readonly columns: readonly ResultColumn[];
 }
 
-/** In an Arrow answer each column of a batch costs as much as some dozens of its values. */
+/** In an Arrow answer, each column of a batch has an overhead of a few dozen values. */
 const BATCH_ROWS_MIN = 32;
 
-/** Rows that a batch of so many columns has at most: a multiple of 8, so that bitmaps are cut at whole bytes. */
+/** Maximum rows of a batch with this many columns: a multiple of 8, so that bitmaps are cut at whole bytes. */
 export function rowsOfBatch(columnCount: number): number {
   return Math.max(BATCH_ROWS_MIN, Math.floor(LIMITS.batchCellsMax / Math.max(1, columnCount)) & ~7);
 }

@@ -1,42 +1,42 @@
-// Rows as text by the kernel: what the encoders of JSON and CSV may use instead of writing cell by cell.
+// Row formatting in the kernel: JSON and CSV encoders use it instead of formatting cell by cell.
 import { TsdbError } from "../errors.ts";
 import type { ResultBatch, ResultField } from "./result-batch.ts";
 
-/** How rows are laid out. All texts are UTF-8. */
+/** Layout of rows. All texts are UTF-8. */
 export interface RowLayout {
-  /** Strings as CSV cells, an empty row as `""`; else everything as JSON. */
+  /** Strings as CSV cells, an empty row as `""`; otherwise all values as JSON. */
   readonly isCsv: boolean;
-  /** NULLs are left out with their labels; the first label of a row then loses its first byte, a comma. */
+  /** NULLs are omitted with their labels; the first label of a row then loses its first byte, a comma. */
   readonly skipsNulls: boolean;
   readonly rowStart: Uint8Array;
   readonly rowEnd: Uint8Array;
-  /** What stands in for NULL when it is not left out. */
+  /** Represents NULL if it is not omitted. */
   readonly nullText: Uint8Array;
-  /** Before each column's value. */
+  /** Written before each column's value. */
   readonly labels: readonly Uint8Array[];
-  /** Values as the v1 API writes them; absent: as the other APIs do. */
+  /** Value formats of the v1 API; absent: those of the other APIs. */
   readonly v1?: V1Values;
 }
 
-/** Floats without a fraction that is zero, JSON's `<`, `>` and `&` escaped, CSV's floats without exponents, NaN as NULL; an infinite float
- *  is an error in JSON. */
+/** Floats without a zero fraction, `<`, `>` and `&` escaped in JSON, floats without exponents in CSV, NaN as NULL; an infinite float is
+ *  an error in JSON. */
 export interface V1Values {
-  /** Nanoseconds of the unit in which times are whole numbers, rounded towards 1970; null: RFC 3339, in CSV nanoseconds. */
+  /** Nanoseconds per unit of integer times, rounded towards 1970; null: RFC 3339, in CSV nanoseconds. */
   readonly epochNs: number | null;
 }
 
 export interface RowText {
-  /** Rows of the batch one after the other, all of them or `from` to before `to`, owned by the caller; null when this batch is not for the
-   *  kernel. @throws TsdbError bad_format for an infinite float in JSON of the v1 API */
+  /** The formatted rows of the batch, all or `from` .. `to` - 1, owned by the caller; null if the kernel cannot format this batch.
+   *  @throws TsdbError bad_format for an infinite float in JSON of the v1 API */
   rows(batch: ResultBatch, from?: number, to?: number): Uint8Array<ArrayBuffer> | null;
 }
 
 export interface RowTextMaker {
-  /** Null when it cannot write all of these fields. */
+  /** Returns null if it does not support one of the fields. */
   make(fields: readonly ResultField[], layout: RowLayout): RowText | null;
 }
 
-/** What JSON has no number for: `+Inf`, `-Inf`. */
+/** The error for values without a JSON number: `+Inf`, `-Inf`. */
 export function unsupportedValue(value: string): TsdbError {
   return new TsdbError("bad_format", `json: unsupported value: ${value}`, { value });
 }

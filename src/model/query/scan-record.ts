@@ -1,35 +1,36 @@
-// What a statement's scans did, for EXPLAIN ANALYZE and the telemetry of queries.
+// Statistics of a statement's scans, for EXPLAIN ANALYZE and the telemetry endpoint.
 
-/** Of one scan of one table. `seen`: what the snapshot has of the table; `read`: what was left after pruning by time, tags and series. */
+/** One scan of one table. `seen`: the table's data in the snapshot; `read`: what remained after pruning by time, tags and series. */
 export interface ScanRecord {
   table: string;
   filesSeen: number;
   filesRead: number;
-  /** A table's part of one file, of one UTC day. */
+  /** A block is a table's part of a file, for one UTC day. */
   blocksSeen: number;
   blocksRead: number;
-  /** Pages of blocks; seen are those of blocks that were opened. */
+  /** Pages; seen are those of opened blocks. */
   pagesSeen: number;
   pagesRead: number;
-  /** Blocks, and pages of blocks that were read, of which file indexes say that they hold no wanted row. */
+  /** Blocks, and pages of read blocks, that file indexes excluded. */
   blocksRuledOut: number;
   pagesRuledOut: number;
-  /** Runs of rows in memory. */
+  /** Runs in memory. */
   segmentsSeen: number;
   segmentsRead: number;
-  /** Rows that were looked at: those of pages and segments that were read. */
+  /** Rows of the pages and segments that were read. */
   rowsRead: number;
-  /** Rows, or groups, handed to the engine. */
+  /** Rows or groups returned by the scan. */
   rowsReturned: number;
-  /** Read from files. */
+  /** Bytes read from files. */
   bytesRead: number;
-  /** Pages' columns and dictionaries found decoded in memory, and not; of generation 0 and of compacted files. */
+  /** Columns of pages and dictionaries found in the block cache, and not found; for generation 0 and for compacted files. */
   gen0Hits: number;
   gen0Misses: number;
   compactedHits: number;
   compactedMisses: number;
 }
 
+/** A record for a scan of `table` that has not read anything. */
 export function emptyScanRecord(table: string): ScanRecord {
   return {
     table,

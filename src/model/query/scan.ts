@@ -1,8 +1,8 @@
-// What is asked of a scan, the physical operator under every language: a range of time, predicates, the columns of the answer.
+// The request side of a scan, the physical operator of both languages: time range, predicates, columns.
 
 import type { ColumnDef } from "../rows/column.ts";
 
-/** Half-open is hard to get right at the ends of i64, so both bounds are inclusive. */
+/** Both bounds are inclusive: a half-open range cannot reach the end of i64. */
 export interface TimeRange {
   readonly minNs: bigint;
   readonly maxNs: bigint;
@@ -10,7 +10,7 @@ export interface TimeRange {
 
 export const ALL_TIME: TimeRange = { minNs: -(2n ** 63n), maxNs: 2n ** 63n - 1n };
 
-/** `column` is one of `values` (null = absent). A hint: the scan may return more rows, the engine filters again. */
+/** True for rows whose `column` is one of `values` (null = absent). A hint: the scan may return more rows, the engine filters again. */
 export interface TagPredicate {
   readonly columnId: number;
   readonly values: readonly (string | null)[];
@@ -18,15 +18,15 @@ export interface TagPredicate {
 
 export type ComparisonOperator = "=" | "!=" | "<" | "<=" | ">" | ">=";
 
-/** A field column compared with a constant of its own type: number for floats, bigint for integers and unsigned, boolean. NULL satisfies
- *  none. NaN is equal to itself and greater than all other numbers, as DuckDB orders floats. */
+/** Compares a field column with a constant of its own type: number for floats, bigint for integers and unsigned, boolean. NULL satisfies
+ *  no comparison. NaN equals itself and is greater than all other numbers, as in DuckDB. */
 export interface FieldComparison {
   readonly columnId: number;
   readonly operator: ComparisonOperator;
   readonly value: number | bigint | boolean;
 }
 
-/** A string column whose value is one of `values`. NULL is none of them. */
+/** True for rows whose string column is one of `values`; never for NULL. */
 export interface FieldTexts {
   readonly columnId: number;
   readonly operator: "in";
@@ -35,18 +35,18 @@ export interface FieldTexts {
 
 export type FieldPredicate = FieldComparison | FieldTexts;
 
-/** What a scan reads. `range` is exact; `tags` and `fields` are hints, all of which a wanted row satisfies: other rows may come too, the
- *  engine filters again. */
+/** What a scan reads. `range` is exact; `tags` and `fields` are hints: all wanted rows satisfy them, but other rows may be returned too,
+ *  and the engine filters again. */
 export interface ScanRequest {
-  /** Columns of the table, in the order of ScanChunk.columns. */
+  /** In the order of ScanChunk.columns. */
   readonly columns: readonly ColumnDef[];
   readonly range: TimeRange;
   readonly tags: readonly TagPredicate[];
-  /** Judged by the row as it is after all its writes are merged. */
+  /** Evaluated on rows after all their writes are merged. */
   readonly fields?: readonly FieldPredicate[];
-  /** True: of every series only its newest row within the range is wanted (a hint too: older ones may come, and do when fields are
+  /** True: only the newest row of each series within the range is wanted (also a hint: older ones may be returned, and are if fields are
    *  tested). */
   readonly newestOnly?: boolean;
-  /** True: chunks say which series their rows are of. */
+  /** True: chunks contain the series of their rows. */
   readonly withSeries?: boolean;
 }

@@ -1,22 +1,22 @@
-// What a statement of the v1-style language answers, piece by piece: series with a name, tags and columns of values.
+// The answer of an InfluxQL statement, in pieces: series with a name, tags and value columns.
 import type { ResultBatch, ResultField } from "./result-batch.ts";
 
 export interface SeriesHead {
-  /** A measurement, or what a SHOW statement calls its list; "" for lists without a name. */
+  /** A measurement, or the name of a SHOW statement's list; "" for lists without a name. */
   readonly name: string;
-  /** GROUP BY tags in order of key; a missing value is "". Null when the statement groups by no tags. */
+  /** GROUP BY tags, ordered by key; a missing value is "". Null if the statement groups by no tags. */
   readonly tags: readonly (readonly [key: string, value: string])[] | null;
   /** Tags that no source has. */
   readonly unknownTags?: readonly string[];
-  /** The name is a text like others, no dictionary in files. */
+  /** True: files store the name as plain text, not as a dictionary. */
   readonly hasPlainName?: boolean;
-  /** Of SELECT: `time` first (a timestamp of unit ns). */
+  /** For SELECT, `time` first (a timestamp in ns). */
   readonly fields: readonly ResultField[];
 }
 
-/** Some rows of a series. Pieces of one series follow each other and share the same `head` object; another object is another series. */
+/** Some rows of a series. Pieces of one series are consecutive and share the `head` object; a different object starts a new series. */
 export interface SeriesPiece {
   readonly head: SeriesHead;
-  /** At least one row; none says that the series has no rows and is listed all the same. Borrowed until the next piece is asked for. */
+  /** Usually at least one row; an empty batch lists a series without rows. Borrowed until the next piece is requested. */
   readonly batch: ResultBatch;
 }

@@ -1,53 +1,52 @@
-// What one SQL statement may be made of. Every stage from its text to its plan takes time with its length alone, or the part that takes
-// more is limited here: where DuckDB's planner takes time with the square or the cube of a part, the limit is about where it takes 100 ms.
-// README.md lists them for users.
+// Limits on the parts of an SQL statement. Every stage from text to plan takes time linear in the statement's length; parts that take more
+// are limited here. Where DuckDB's planner takes quadratic or cubic time, the limit is near 100 ms. README.md lists the limits for users.
 import { assert } from "../assert.ts";
 import { TsdbError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 
 export const STATEMENT_LIMITS = {
-  /** Characters of the statement. */
+  /** Characters of the text. */
   charsMax: 1 << 20,
-  /** Words, names, literals and marks: what refuses a text that is no statement after a part of it. */
+  /** Tokens: rejects a text that is no statement before it is read to its end. */
   tokensMax: 320_000,
-  /** Parentheses, brackets and braces that are open at one place: DuckDB's parser keeps each on its stack. */
+  /** Nested parentheses, brackets and braces: DuckDB's parser keeps each on its stack. */
   bracketsMax: 1000,
-  /** Expressions, queries and tables inside of each other. DuckDB's time grows with a power of it. */
+  /** Nested expressions, queries and tables. DuckDB's planning time grows polynomially with the depth. */
   nestingMax: 150,
-  /** DuckDB plans what is inside of these more than once, level by level. */
+  /** Nested constructs that DuckDB plans more than once per level. */
   nestedSubqueriesMax: 12,
   nestedLambdasMax: 6,
-  /** Expressions, queries and tables of a statement; the literals of a list behind IN are none of them. To check
-   *  and to rewrite so many, each in one go, takes some 50 ms. */
+  /** Expressions, queries and tables of a statement, without the literals of IN lists. Checking and rewriting this many takes about 50
+   *  ms, without a pause. */
   nodesMax: 25_000,
-  /** Literals of one list behind IN. */
+  /** Literals of one IN list. */
   listValuesMax: 100_000,
   ctesMax: 500,
-  /** SELECTs that UNION, EXCEPT and INTERSECT put together. */
+  /** SELECTs combined by UNION, EXCEPT and INTERSECT. */
   unitedQueriesMax: 2000,
-  /** Tables of one FROM: DuckDB looks for the best order of its joins. */
+  /** Tables of one FROM: DuckDB searches for the best join order. */
   joinedTablesMax: 32,
-  /** Conditions between columns of one SELECT with joins: DuckDB makes every condition that follows from two of them. */
+  /** Conditions between columns in one SELECT with joins: DuckDB derives all conditions implied by pairs of them. */
   joinConditionsMax: 64,
-  /** Subqueries in the expressions of one SELECT: each is a join. */
+  /** Subqueries in the expressions of one SELECT: each becomes a join. */
   subqueriesMax: 64,
-  /** Columns of any SELECT or VALUES. */
+  /** Columns of a SELECT or VALUES. */
   columnsMax: LIMITS.answerColumnsMax,
-  /** Expressions of a GROUP BY, ORDER BY, PARTITION BY and DISTINCT ON: DuckDB compares each with each. */
+  /** Expressions of a GROUP BY, ORDER BY, PARTITION BY or DISTINCT ON: DuckDB compares all pairs. */
   keysMax: 1000,
-  /** Commas of a GROUP BY, those within calls too: DuckDB's parser is the first that compares each with each. */
+  /** Commas within a GROUP BY, including those in calls: DuckDB's parser already compares all pairs. */
   groupingCommasMax: 4000,
-  /** Sets that GROUPING SETS, CUBE and ROLLUP come to: each is a hash table of its own. */
+  /** Sets resulting from GROUPING SETS, CUBE and ROLLUP: each gets a hash table. */
   groupingSetsMax: 128,
-  /** Calls with OVER of one SELECT. */
+  /** Window function calls of one SELECT. */
   windowsMax: 500,
-  /** Arguments of a function; members of a structure. Lists may have more. */
+  /** Arguments of a function, members of a struct. Lists may be longer. */
   argumentsMax: LIMITS.answerColumnsMax,
-  /** Expressions that the names of a select list stand for where they are used in it again. */
+  /** Expressions that result from replacing aliases of a select list within the same list. */
   aliasedNodesMax: 100_000,
   /** Characters of a regular expression. */
   patternCharsMax: 1 << 15,
-  /** Conditions of one kind on fields that a scan judges row by row. */
+  /** Pushed-down field conditions of one kind, which a scan evaluates row by row. */
   scanConditionsMax: 64,
   /** Characters of a name. */
   nameCharsMax: LIMITS.tableNameBytesMax,
@@ -64,7 +63,7 @@ assert(STATEMENT_LIMITS.tokensMax > 10 * STATEMENT_LIMITS.nodesMax, "so many exp
 assert(STATEMENT_LIMITS.unitedQueriesMax * 10 < STATEMENT_LIMITS.nodesMax, "so many small queries fit a statement");
 assert(STATEMENT_LIMITS.nameCharsMax < STATEMENT_LIMITS.charsMax, "a name fits a statement");
 
-/** The error for `got` of something, for example "the statement has 501 WITH entries, more than the 500 there may be". */
+/** The error for exceeding a limit, for example "the statement has 501 WITH entries, more than the 500 there may be". */
 export function beyondLimit(what: string, got: number, max: number): TsdbError {
   return new TsdbError("bad_query", `Error during planning: the statement has ${got} ${what}, more than the ${max} there may be`, {
     got,
@@ -72,7 +71,7 @@ export function beyondLimit(what: string, got: number, max: number): TsdbError {
   });
 }
 
-/** @throws TsdbError bad_query for more than `max` */
+/** @throws TsdbError bad_query if `got` exceeds `max` */
 export function checkLimit(what: string, got: number, max: number): void {
   if (got > max) throw beyondLimit(what, got, max);
 }

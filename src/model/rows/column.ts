@@ -1,6 +1,6 @@
-// Columns and tables as the catalog knows them.
+// Columns and tables as defined in the catalog.
 
-/** Numbers reach disk (catalog, WAL, .pt): written out, never reordered. */
+/** These numbers are on disk (catalog, WAL, .pt): never reorder them. */
 export const ColumnType = { time: 0, tag: 1, float: 2, integer: 3, unsigned: 4, string: 5, boolean: 6 } as const;
 export type ColumnType = (typeof ColumnType)[keyof typeof ColumnType];
 

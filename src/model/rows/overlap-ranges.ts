@@ -1,4 +1,4 @@
-// Times at which rows may be there twice, of several batches, segments or blocks together.
+// Time ranges that may contain duplicate rows, joined over several batches, segments or blocks.
 
 import type { TimeRange } from "../query/scan.ts";
 import type { RowFacts } from "./run.ts";
@@ -6,10 +6,10 @@ import { intersection, joinNearest, union } from "./time-ranges.ts";
 
 export type Overlaps = Pick<RowFacts, "unique" | "overlaps">;
 
-/** Ranges of times that are told apart: more make plans of scans long. */
+/** Maximum number of separate ranges: more make scan planning slow. */
 const RANGES_MAX = 8;
 
-/** What holds of those rows of all `parts` that lie within a range. */
+/** The overlaps of all `parts`, restricted to a range. */
 export function joinOverlaps(parts: readonly Overlaps[], within: TimeRange): { unique: boolean; overlaps?: readonly TimeRange[] } {
   const ranges = parts.flatMap(({ unique, overlaps = [within] }) =>
     unique ? [] : overlaps.flatMap((overlap) => intersection(overlap, within) ?? []),

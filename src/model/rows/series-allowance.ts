@@ -1,19 +1,19 @@
-// Who counts the memory of series dictionaries, as a dictionary sees it.
+// The memory accounting of series dictionaries, as a dictionary uses it.
 
 import type { TsdbError } from "../errors.ts";
 
 export interface SeriesGrowth {
-  /** What a dictionary would grow by, about and at most. */
+  /** Upper estimate of a dictionary's growth. */
   readonly bytes: number;
-  /** What an empty one would. */
+  /** The same if the dictionary were empty. */
   readonly fromEmptyBytes: number;
 }
 
 export interface SeriesAllowance {
-  /** A dictionary has grown, or gone. */
+  /** Reports that a dictionary has grown or was freed. */
   note(deltaBytes: number): void;
-  /** What is left; below 0 when there is too much already. */
+  /** Remaining bytes; negative if the limit is exceeded. */
   readonly roomBytes: number;
-  /** A dictionary may not grow so much, because that is more than what is left: why, and whether it may later. */
+  /** The error for growth beyond the remaining bytes: why, and whether retrying later can succeed. */
   refuse(growth: SeriesGrowth): TsdbError;
 }

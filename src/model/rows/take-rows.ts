@@ -1,7 +1,7 @@
-// Rows of a result column picked by index into a new column: what reordering the children of lists needs.
+// Gathers rows of a result column by index into a new column: needed to reorder the children of lists.
 import type { ResultColumn, ResultType, ResultValues } from "../query/result-batch.ts";
 
-/** `column`'s rows at `rows`, in that order; owned by the caller. */
+/** The rows `rows` of `column`, in that order; owned by the caller. */
 export function takeRows(column: ResultColumn, type: ResultType, rows: Uint32Array): ResultColumn {
   const validity = column.validity === null ? null : takeBits(column.validity, rows);
   switch (type.kind) {
@@ -45,7 +45,7 @@ function takeBits(bits: Uint8Array, rows: Uint32Array): Uint8Array {
   return out;
 }
 
-/** Offsets of the picked rows, and the child rows (or bytes) they cover. */
+/** Offsets of the gathered rows, and the child rows (or bytes) that they cover. */
 function takeRanges(offsets: Int32Array, rows: Uint32Array): { offsets: Int32Array; childRows: Uint32Array } {
   const out = new Int32Array(rows.length + 1);
   for (let i = 0; i < rows.length; i++) out[i + 1] = out[i]! + offsets[rows[i]! + 1]! - offsets[rows[i]!]!;
@@ -56,7 +56,7 @@ function takeRanges(offsets: Int32Array, rows: Uint32Array): { offsets: Int32Arr
   return { offsets: out, childRows };
 }
 
-/** `perRow` elements for every picked row. */
+/** `perRow` elements for each gathered row. */
 function takeValues(values: ResultValues, rows: Uint32Array, perRow: number): ResultValues {
   const out = values.slice(0, 0);
   const target = new (out.constructor as new (length: number) => ResultValues)(rows.length * perRow);

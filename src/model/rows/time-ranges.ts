@@ -1,18 +1,18 @@
-// Ranges of times: what two share, and lists of them.
+// Operations on time ranges and lists of them.
 import type { TimeRange } from "../query/scan.ts";
 
-/** Null: they share nothing. */
+/** The common part of two ranges; null if there is none. */
 export function intersection(a: TimeRange, b: TimeRange): TimeRange | null {
   const shared = { minNs: a.minNs > b.minNs ? a.minNs : b.minNs, maxNs: a.maxNs < b.maxNs ? a.maxNs : b.maxNs };
   return shared.minNs <= shared.maxNs ? shared : null;
 }
 
-/** Whether they share a time. */
+/** True if the ranges have a time in common. */
 export function overlaps(a: TimeRange, b: TimeRange): boolean {
   return a.minNs <= b.maxNs && a.maxNs >= b.minNs;
 }
 
-/** The same times as ranges that ascend and neither overlap nor touch. */
+/** The union as ascending ranges that neither overlap nor touch. */
 export function union(ranges: readonly TimeRange[]): TimeRange[] {
   const ascending = ranges.toSorted((a, b) => (a.minNs < b.minNs ? -1 : a.minNs > b.minNs ? 1 : 0));
   const apart: TimeRange[] = [];
@@ -24,7 +24,7 @@ export function union(ranges: readonly TimeRange[]): TimeRange[] {
   return apart;
 }
 
-/** At most `countMax` ranges that hold all times of `ranges`, which ascend and are apart: the largest gaps between them stay. */
+/** At most `countMax` ranges that cover `ranges` (ascending, disjoint), keeping the largest gaps. */
 export function joinNearest(ranges: readonly TimeRange[], countMax: number): TimeRange[] {
   if (ranges.length <= countMax) return [...ranges];
   const gapBefore = (i: number) => ranges[i]!.minNs - ranges[i - 1]!.maxNs;

@@ -1,4 +1,4 @@
-// Durations as people write them for retention periods: `30d`, `1h 30m`, `1year`. Units and their lengths are those of the vendor's.
+// Human-readable durations of retention periods: `30d`, `1h 30m`, `1year`, with the vendor's units and lengths.
 import { TsdbError } from "../errors.ts";
 import { DAY_NS, HOUR_NS, MINUTE_NS, SECOND_NS } from "./time-units.ts";
 
@@ -20,11 +20,11 @@ const UNITS: ReadonlyMap<string, bigint> = new Map(
   ).flatMap(([names, ns]) => names.map((name): [string, bigint] => [name, ns])),
 );
 
-/** A fraction is what it is to the nanosecond. */
+/** A fraction is exact to the nanosecond. */
 const PART = /\s*(\d+)(?:\.(\d+))?\s*([A-Za-zµ]+)\s*/y;
 const NS_MAX = 2n ** 63n - 1n;
 
-/** Nanoseconds. @throws TsdbError bad_request saying what is wrong with `text` */
+/** Parses a duration to nanoseconds. @throws TsdbError bad_request describing the fault in `text` */
 export function parseHumanDuration(text: string): bigint {
   if (text.trim() === "") throw invalid(text, "it is empty");
   let total = 0n;

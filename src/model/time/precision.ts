@@ -1,4 +1,4 @@
-// Timestamp precision of a write. Numbers are shared with the kernel (assembly/abi.ts).
+// Timestamp precision of a write. The numbers are shared with the kernel (assembly/abi.ts).
 import {
   PRECISION_AUTO,
   PRECISION_HOUR,

@@ -1,4 +1,4 @@
-// Units of time whose length never changes, in nanoseconds: those of i64 times since 1970, in which a day has 24 hours.
+// Time units of constant length in nanoseconds: on the scale of i64 times since 1970 a day has 24 hours.
 
 export const SECOND_NS = 1_000_000_000n;
 export const MINUTE_NS = 60n * SECOND_NS;

@@ -1,10 +1,10 @@
-// What the clocks of a time zone show: UTC's seconds and an offset, which changes a few times a year. One table of offsets per zone, for
-// SQL and for answers alike, so that what is binned by a clock is written with the same clock.
+// Local times of a time zone: UTC plus an offset that changes a few times a year. SQL and the encoders share one table of offsets per zone,
+// so that bins and their printed times use the same clock.
 
 import type { TimeRange } from "../query/scan.ts";
 import { DAY_NS, SECOND_NS } from "./time-units.ts";
 
-/** From `fromNs` on, until the next span, `offsetNs` is added to UTC. */
+/** From `fromNs` until the next span, local time is UTC plus `offsetNs`. */
 export interface ZoneSpan {
   readonly fromNs: bigint;
   readonly offsetNs: bigint;
@@ -14,23 +14,24 @@ const I64_MIN = -(2n ** 63n);
 const I64_MAX = 2n ** 63n - 1n;
 const UTC_NAMES: ReadonlySet<string> = new Set(["UTC", "Z", "GMT", "Etc/UTC"]);
 const FIXED_OFFSET = /^([+-])(\d{1,2})(?::?(\d{2}))?$/;
-/** Offsets and spellings that a client may make up; there are 600 real names. */
+/** Limit of the cache; there are 600 real names, but clients may send any offset or spelling. */
 const KEPT_MAX = 1000;
 const NAME_CHARS_MAX = 64;
 
+/** A time zone. Immutable; obtained by `TimeZone.of`. */
 export class TimeZone {
   private constructor(
-    /** As it was asked for. */
+    /** The requested name. */
     readonly name: string,
-    /** In order; the first begins with i64 nanoseconds. */
+    /** Ascending; the first begins at the least i64. */
     readonly spans: readonly ZoneSpan[],
   ) {}
 
-  /** By the names that were asked for, and by the zones' own. */
+  /** By requested names and by the zones' own. */
   private static readonly known = new Map<string, TimeZone>();
   private static readonly spansOfZones = new Map<string, readonly ZoneSpan[]>();
 
-  /** `UTC`, an offset such as `+02:00`, or an IANA name; null: there is none of that name. */
+  /** Accepts `UTC`, an offset such as `+02:00`, or an IANA name; returns null for an unknown name. */
   static of(name: string): TimeZone | null {
     const known = TimeZone.known.get(name);
     if (known !== undefined) return known;
@@ -42,7 +43,7 @@ export class TimeZone {
     return zone;
   }
 
-  /** Index of the span that an instant lies in. */
+  /** Index of the span that contains an instant. */
   indexAt(timeNs: bigint): number {
     let [low, high] = [0, this.spans.length - 1];
     while (low < high) {
@@ -53,7 +54,7 @@ export class TimeZone {
     return low;
   }
 
-  /** The spans that times of a range lie in, at least one. */
+  /** The spans that overlap a range, at least one. */
   spansWithin({ minNs, maxNs }: TimeRange): readonly ZoneSpan[] {
     const first = this.indexAt(minNs);
     return this.spans.slice(first, Math.max(first, this.indexAt(maxNs)) + 1);
@@ -63,23 +64,23 @@ export class TimeZone {
     return this.spans[this.indexAt(timeNs)]!.offsetNs;
   }
 
-  /** The instant at which a clock shows `localNs`. A time that the clock skips counts on from before the change. Of two instants that lie
-   *  at least `preferred.leastNs` apart the one with the preferred offset is taken, else the earlier. */
+  /** The instant at which a local clock shows `localNs`. A skipped local time is interpreted with the offset before the change. Of two
+   *  instants that are at least `preferred.leastNs` apart, the one with the preferred offset is returned, otherwise the earlier. */
   toUtc(localNs: bigint, preferred?: { readonly offsetNs: bigint; readonly leastNs: bigint }): bigint {
     const { spans } = this;
-    // whatever the offset, the instant lies within a day: try the span before it first, so that the earlier instant wins
+    // for any offset, the instant is within a day: try the earlier span first, so that the earlier instant wins
     const first = this.indexAt(localNs - DAY_NS);
     for (let i = first; i < spans.length; i++) {
       const span = spans[i]!;
       const next = spans[i + 1];
       const utcNs = localNs - span.offsetNs;
       if (next === undefined || utcNs < next.fromNs) {
-        // the earlier instant, or one that is skipped and so past the end of the span before
+        // the earlier instant, or a skipped time, which lies after the end of the earlier span
         if (next === undefined || preferred?.offsetNs !== next.offsetNs) return utcNs;
         const later = localNs - next.offsetNs;
         return later >= next.fromNs && later - utcNs >= preferred.leastNs ? later : utcNs;
       }
-      // skipped: past the end of this span, before the beginning of the next
+      // skipped: after the end of this span, before the start of the next
       if (localNs - next.offsetNs < next.fromNs) return utcNs;
     }
     throw new Error("BUG: the last span has no end");
@@ -95,11 +96,11 @@ function spansOf(name: string, known: Map<string, readonly ZoneSpan[]>): readonl
     const seconds = (hours * 60 + minutes) * 60 * (fixed[1] === "-" ? -1 : 1);
     return [{ fromNs: I64_MIN, offsetNs: BigInt(seconds) * SECOND_NS }];
   }
-  // names only: no annotations, no offsets in other forms
+  // accepts plain names only: no annotations, no other offset formats
   return /^[A-Za-z]/.test(name) ? namedSpans(name, known) : null;
 }
 
-/** `known`: by the name that all spellings have in common. */
+/** @param known zones by the canonical name of all spellings */
 function namedSpans(name: string, known: Map<string, readonly ZoneSpan[]>): readonly ZoneSpan[] | null {
   let at: Temporal.ZonedDateTime | null;
   try {
@@ -119,7 +120,7 @@ function namedSpans(name: string, known: Map<string, readonly ZoneSpan[]>): read
       return spans;
     }
     const offsetNs = BigInt(at.offsetNanoseconds);
-    // a change of the name or of the law alone is none of the clock
+    // a change of the zone's name or law without a change of its offset does not affect the clock
     if (offsetNs !== spans.at(-1)!.offsetNs) spans.push({ fromNs: at.epochNanoseconds, offsetNs });
   }
 }
