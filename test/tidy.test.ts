@@ -22,7 +22,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["storage/block-cache", "storage/compaction"],
   ["scan"],
   ["caches", "tsdbql/execute", "plugins"],
-  ["query", "api"],
+  ["query", "api", "triggers"],
   ["workers", "tools", "cli"],
   ["server"],
   ["program.ts"],

@@ -59,7 +59,7 @@ describe("catalog", () => {
       expect(found.findTable(1, "CPU")?.id).toBe(3);
       expect(found.tableById(2)?.databaseId).toBe(2);
       expect(found.tables(1).map(({ name }) => name)).toEqual(["cpu", "CPU"]);
-      expect(found.nextIds).toEqual({ databaseId: 3, tableId: 4, tombstoneId: 1, tokenId: 0, cacheId: 0 });
+      expect(found.nextIds).toEqual({ databaseId: 3, tableId: 4, tombstoneId: 1, tokenId: 0, cacheId: 0, triggerId: 1 });
       expect(found.schemaById(1)?.nextColumnId).toBe(4);
       expect(found.version).toBe(version);
     };

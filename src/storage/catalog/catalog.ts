@@ -7,6 +7,7 @@ import { TsdbError } from "../../model/errors.ts";
 import { ALL_TIME } from "../../model/query/scan.ts";
 import type { TableDef } from "../../model/rows/column.ts";
 import type { Tombstone } from "../../model/rows/tombstone.ts";
+import type { TriggerDef } from "../../model/triggers.ts";
 import type { ObjectStore } from "../../object-store/object-store.ts";
 import { type OperationLog, openOperationLog } from "../../object-store/operation-log.ts";
 import { inFile } from "../../object-store/operation-values.ts";
@@ -19,7 +20,7 @@ import { CatalogState, type DatabaseDef, type DeletedObject, type TableSchema } 
 /** They lead to space on the disk being freed, and wait for the little that they take. */
 const FREEING: ReadonlySet<CatalogOperation["kind"]> = new Set([
   ...(["delete_rows", "retire_tombstones", "set_retention", "soft_delete", "schedule_drop", "drop"] as const),
-  ...(["delete_token", "delete_cache"] as const),
+  ...(["delete_token", "delete_cache", "delete_trigger", "disable_trigger"] as const),
 ]);
 
 /** Where the default organization's databases live: what port 8181 sees. */
@@ -48,6 +49,7 @@ export interface Applied {
 
 export class Catalog {
   private cachesChanged: () => void = () => {};
+  private triggersChanged: () => void = () => {};
 
   private constructor(
     private readonly log: OperationLog<CatalogOperation>,
@@ -163,11 +165,12 @@ export class Catalog {
     readonly tombstoneId: number;
     readonly tokenId: number;
     readonly cacheId: number;
+    readonly triggerId: number;
   } {
-    const { nextDatabaseId, nextTableId, tombstones, tokens, caches } = this.state;
+    const { nextDatabaseId, nextTableId, tombstones, tokens, caches, triggers } = this.state;
     return {
       ...{ databaseId: nextDatabaseId, tableId: nextTableId },
-      ...{ tombstoneId: tombstones.nextId, tokenId: tokens.nextId, cacheId: caches.nextId },
+      ...{ tombstoneId: tombstones.nextId, tokenId: tokens.nextId, cacheId: caches.nextId, triggerId: triggers.nextId },
     };
   }
 
@@ -229,6 +232,22 @@ export class Catalog {
     this.cachesChanged = listener;
   }
 
+  /** Triggers by name, of deleted databases too. Borrowed: read it within the same synchronous step. */
+  get triggers(): CatalogState["triggers"] {
+    return this.state.triggers;
+  }
+
+  /** Those whose database is not deleted, in order of creation. */
+  liveTriggers(): TriggerDef[] {
+    const live = new Set(this.state.databases().map(({ id }) => id));
+    return this.state.triggers.all().filter(({ databaseId }) => live.has(databaseId));
+  }
+
+  /** Called after each step of `apply` in which `triggers.changes` changed. One at a time. */
+  onTriggerChanges(listener: () => void): void {
+    this.triggersChanged = listener;
+  }
+
   /** Deletions that have not been applied to all files, ascending ids. The list stays as it is. */
   tombstonesOf(tableId: number): readonly Tombstone[] {
     return this.state.tombstones.ofTable(tableId);
@@ -279,6 +298,7 @@ export class Catalog {
     if (stalled !== null && !operations.every(({ kind }) => FREEING.has(kind))) throw stalled;
     let durable: Promise<void> = this.durable(this.version);
     const { cacheChanges } = this;
+    const triggerChanges = this.state.triggers.changes;
     for (const operation of operations) {
       try {
         this.state.apply(operation);
@@ -288,6 +308,7 @@ export class Catalog {
       durable = this.log.append(operation).durable;
     }
     if (this.cacheChanges !== cacheChanges) this.cachesChanged();
+    if (this.state.triggers.changes !== triggerChanges) this.triggersChanged();
     return { version: this.version, durable };
   }
 

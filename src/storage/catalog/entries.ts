@@ -1,5 +1,5 @@
 // What the catalog's state has of each database and table, and how that is written in snapshots.
-import type { ColumnDef, TableDef } from "../../model/rows/column.ts";
+import { type ColumnDef, type TableDef, TIME_COLUMN } from "../../model/rows/column.ts";
 import { readCount, readObject, readText } from "../../object-store/operation-values.ts";
 import { violated } from "./contradiction.ts";
 import { COLUMN_TYPE_NAME, columnTypeName, readHardDelete } from "./operations.ts";
@@ -50,6 +50,17 @@ export interface DatabaseEntry {
   policies: PolicySettings | null;
   /** Deleted ones too, by the name they have now. */
   readonly tablesByName: Map<string, MutableTable>;
+}
+
+/** With its time column only. */
+export function newTable({ id, databaseId, name }: Omit<TableDef, "columns">): MutableTable {
+  return {
+    def: { id, databaseId, name, columns: [TIME_COLUMN] },
+    columnsByName: new Map([[TIME_COLUMN.name, TIME_COLUMN]]),
+    nextColumnId: TIME_COLUMN.id + 1,
+    retentionNs: null,
+    deletion: null,
+  };
 }
 
 /** As a snapshot has it. */

@@ -11,6 +11,7 @@ import { readSetFileIndex, type SetFileIndex } from "./file-indexes.ts";
 import { readStoppedNode, type StoppedNode } from "./nodes.ts";
 import { readSetPolicies, type SetPolicies } from "./policies.ts";
 import { type CreateToken, type DeleteToken, type ReplaceToken, readHash, readToken } from "./tokens.ts";
+import { readTriggerOperation, type TriggerOperation } from "./triggers.ts";
 
 /** Column types as the log spells them; `time` is every table's column 0 and never written. */
 export const COLUMN_TYPE_NAME = { tag: 1, float: 2, integer: 3, unsigned: 4, string: 5, boolean: 6 } as const satisfies Record<
@@ -170,7 +171,8 @@ export type CatalogOperation =
   | SetFileIndex
   | SetPolicies
   | CreateCache
-  | DeleteCache;
+  | DeleteCache
+  | TriggerOperation;
 
 export function deleteRowsOperation({ id, tableId, sequence, range, tags }: Tombstone): DeleteRows {
   return { kind: "delete_rows", id, tableId, sequence, minTimeNs: String(range.minNs), maxTimeNs: String(range.maxNs), tags };
@@ -292,6 +294,11 @@ export function readOperation(value: unknown): CatalogOperation {
       return { kind, id: readCount("id", operation["id"]) };
     case "create_cache":
       return { kind, cache: readCache(operation["cache"]) };
+    case "create_trigger":
+    case "delete_trigger":
+    case "enable_trigger":
+    case "disable_trigger":
+      return readTriggerOperation(kind, operation);
     default:
       badValue("operation kind", kind, "one this server knows: the log was written by a newer one, or is damaged");
   }

@@ -1,9 +1,7 @@
 // The catalog as a state machine: `apply` is the only way it changes, and the same operations give the same state on every server.
 // No clock, no I/O; catalog.ts is the shell around it.
-import type { CacheDef } from "../../model/caches.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { type ColumnDef, type TableDef, TIME_COLUMN } from "../../model/rows/column.ts";
-import type { Tombstone } from "../../model/rows/tombstone.ts";
+import type { ColumnDef, TableDef } from "../../model/rows/column.ts";
 import { readArray, readCount, readObject, readText } from "../../object-store/operation-values.ts";
 import { CacheSet, readCache } from "./caches.ts";
 import { violated } from "./contradiction.ts";
@@ -16,13 +14,14 @@ import {
   databaseToJson,
   type MutableTable,
   move,
+  newTable,
   readDeletion,
   type SoftDeletion,
   type TableSchema,
   tableToJson,
 } from "./entries.ts";
-import { FileIndexSet, readSetFileIndex } from "./file-indexes.ts";
-import { readStoppedNode, type StoppedNode } from "./nodes.ts";
+import { FileIndexSet } from "./file-indexes.ts";
+import { type StoppedNode, StoppedNodes } from "./nodes.ts";
 import {
   type CatalogOperation,
   type Drop,
@@ -35,8 +34,10 @@ import {
   type SoftDelete,
 } from "./operations.ts";
 import { freshPolicies, type PolicySettings, readPolicies } from "./policies.ts";
+import { snapshotOperations } from "./snapshot-operations.ts";
 import { readToken, TokenSet } from "./tokens.ts";
 import { TombstoneSet } from "./tombstones.ts";
+import { TriggerSet } from "./triggers.ts";
 
 export type { DatabaseDef, DeletedObject, SoftDeletion, TableSchema } from "./entries.ts";
 
@@ -56,7 +57,8 @@ export class CatalogState {
   private readonly tokens_ = new TokenSet();
   private readonly fileIndexes_ = new FileIndexSet();
   private readonly caches_ = new CacheSet();
-  private readonly stoppedNodes = new Map<string, StoppedNode>();
+  private readonly stoppedNodes = new StoppedNodes();
+  private readonly triggers_ = new TriggerSet();
 
   /** Without deleted ones. */
   get databaseCount(): number {
@@ -135,7 +137,7 @@ export class CatalogState {
 
   /** Undefined: it is not marked as stopped. */
   stoppedNode(nodeId: string): StoppedNode | undefined {
-    return this.stoppedNodes.get(nodeId);
+    return this.stoppedNodes.find(nodeId);
   }
 
   get fileIndexes(): Pick<FileIndexSet, "changes" | "isEmpty" | "own" | "columnsOf"> {
@@ -149,6 +151,11 @@ export class CatalogState {
   /** Those of deleted tables too. */
   get caches(): Pick<CacheSet, "nextId" | "changes" | "count" | "ofTable" | "has" | "withId" | "find" | "all"> {
     return this.caches_;
+  }
+
+  /** Those of deleted databases too. */
+  get triggers(): Pick<TriggerSet, "nextId" | "changes" | "count" | "find" | "withId" | "ofDatabase" | "all"> {
+    return this.triggers_;
   }
 
   /** Neither the table nor its database is deleted. */
@@ -192,7 +199,7 @@ export class CatalogState {
         this.addColumns(operation.tableId, operation.columns.map(columnDef));
         return;
       case "delete_rows":
-        this.addTombstone(readTombstone(operation));
+        this.tombstones_.add(readTombstone(operation), this.tablesById.get(operation.tableId)?.def);
         return;
       case "retire_tombstones":
         this.tombstones_.retire(operation.ids);
@@ -221,20 +228,26 @@ export class CatalogState {
         this.tokens_.apply(operation);
         return;
       case "stop_node":
-        this.stoppedNodes.set(operation.nodeId, readStoppedNode(operation));
+        this.stoppedNodes.stop(operation);
         return;
       case "set_file_index":
         this.owner(operation.of, operation.id);
         this.fileIndexes_.set(operation);
         return;
       case "start_node":
-        if (!this.stoppedNodes.delete(operation.nodeId)) violated(`node ${JSON.stringify(operation.nodeId)} was not stopped`);
+        this.stoppedNodes.start(operation.nodeId);
         return;
       case "create_cache":
-        this.addCache(readCache(operation.cache));
+        this.caches_.add(readCache(operation.cache), this.tablesById.get(operation.cache.tableId)?.def);
         return;
       case "delete_cache":
         this.caches_.remove(operation.id);
+        return;
+      case "create_trigger":
+      case "delete_trigger":
+      case "enable_trigger":
+      case "disable_trigger":
+        this.triggers_.apply(operation, (id) => this.databasesById.has(id));
         return;
     }
   }
@@ -263,13 +276,7 @@ export class CatalogState {
     if (database === undefined) violated(`table ${JSON.stringify(name)} in database ${databaseId}, which does not exist`);
     if (id < this.nextTableId) violated(`table id ${id} of ${JSON.stringify(name)} was used before`);
     if (database.tablesByName.has(name)) violated(`a second table ${JSON.stringify(name)} in database ${databaseId}`);
-    const entry: MutableTable = {
-      def: { id, databaseId, name, columns: [TIME_COLUMN] },
-      columnsByName: new Map([[TIME_COLUMN.name, TIME_COLUMN]]),
-      nextColumnId: TIME_COLUMN.id + 1,
-      retentionNs: null,
-      deletion: null,
-    };
+    const entry = newTable(table);
     database.tablesByName.set(name, entry);
     this.tablesById.set(id, entry);
     if (database.deletion === null) this.tableCount_ += 1;
@@ -294,14 +301,6 @@ export class CatalogState {
     this.columnCount += columns.length;
   }
 
-  private addTombstone(tombstone: Tombstone): void {
-    this.tombstones_.add(tombstone, this.tablesById.get(tombstone.tableId)?.def);
-  }
-
-  private addCache(cache: CacheDef): void {
-    this.caches_.add(cache, this.tablesById.get(cache.tableId)?.def);
-  }
-
   private softDelete({ of, id, name, deletedMs, hardDeleteMs }: SoftDelete): void {
     const owner = this.owner(of, id);
     if (owner.deletion !== null) violated(`${of} ${id} is deleted twice`);
@@ -316,6 +315,7 @@ export class CatalogState {
     const change = deletion === null ? 1 : -1;
     if (of === "database") {
       this.databasesById.get(id)!.deletion = deletion;
+      this.triggers_.changes += 1;
       this.databaseCount_ += change;
       this.tableCount_ += change * this.tables(id).length;
     } else {
@@ -350,6 +350,7 @@ export class CatalogState {
     this.databasesByName.get(database.def.namespace)!.delete(database.def.name);
     this.databasesById.delete(id);
     this.fileIndexes_.drop("database", id);
+    this.triggers_.removeDatabase(id);
   }
 
   private forgetTable(id: number): void {
@@ -392,10 +393,12 @@ export class CatalogState {
       tombstones: this.tombstones_.all().map(deleteRowsOperation),
       nextTokenId: this.tokens_.nextId,
       tokens: this.tokens_.all(),
-      stoppedNodes: [...this.stoppedNodes.values()],
+      stoppedNodes: this.stoppedNodes.toJson(),
       fileIndexes: this.fileIndexes_.toJson(),
       nextCacheId: this.caches_.nextId,
       caches: this.caches_.all(),
+      nextTriggerId: this.triggers_.nextId,
+      triggers: this.triggers_.all(),
     };
   }
 
@@ -426,17 +429,14 @@ export class CatalogState {
       const deletion = readDeletion(table["deletion"]);
       if (deletion !== null) state.setDeletion("table", id, deletion);
     }
-    // snapshots of servers that had no deletions, tokens or caches do not have these
-    for (const item of readArray("tombstones", snapshot["tombstones"] ?? [])) state.addTombstone(readTombstone(item));
-    const nextTombstoneId = readCount("nextTombstoneId", snapshot["nextTombstoneId"] ?? 1);
-    state.tombstones_.nextId = Math.max(state.tombstones_.nextId, nextTombstoneId);
+    for (const operation of snapshotOperations(snapshot)) state.apply(operation);
     for (const item of readArray("tokens", snapshot["tokens"] ?? [])) state.tokens_.add(readToken(item));
-    const nodes = readArray("stoppedNodes", snapshot["stoppedNodes"] ?? []).map(readStoppedNode);
-    for (const node of nodes) state.stoppedNodes.set(node.nodeId, node);
-    for (const item of readArray("fileIndexes", snapshot["fileIndexes"] ?? [])) state.apply(readSetFileIndex(item));
-    for (const item of readArray("caches", snapshot["caches"] ?? [])) state.addCache(readCache(item));
-    state.caches_.nextId = Math.max(state.caches_.nextId, readCount("nextCacheId", snapshot["nextCacheId"] ?? 0));
-    state.tokens_.nextId = Math.max(state.tokens_.nextId, readCount("nextTokenId", snapshot["nextTokenId"] ?? 0));
+    // counters that older servers did not have
+    const next = (name: string, least: number) => Math.max(least, readCount(name, snapshot[name] ?? 0));
+    state.tombstones_.nextId = next("nextTombstoneId", state.tombstones_.nextId);
+    state.caches_.nextId = next("nextCacheId", state.caches_.nextId);
+    state.triggers_.nextId = next("nextTriggerId", state.triggers_.nextId);
+    state.tokens_.nextId = next("nextTokenId", state.tokens_.nextId);
     state.nextDatabaseId = Math.max(state.nextDatabaseId, readCount("nextDatabaseId", snapshot["nextDatabaseId"]));
     state.nextTableId = Math.max(state.nextTableId, readCount("nextTableId", snapshot["nextTableId"]));
     return state;
