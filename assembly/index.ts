@@ -28,7 +28,7 @@ export {
   slotsSetSeries,
   slotsUsed,
 } from "./cache/newest";
-export { seenKeys, seenLeast, seenRows, seenSeries } from "./cache/seen";
+export { seenKeys, seenLeast, seenRows } from "./cache/seen";
 export { ownText, textBytesOf } from "./cache/text";
 export {
   codecBytesMax,

@@ -31,15 +31,6 @@ export function seenRows(
   return end;
 }
 
-/** The same of the series whose byte in `marks` is not 0 (0: of all). */
-export function seenSeries(seen: u32, map: u32, marks: u32, seriesCount: u32, time: i64): void {
-  for (let series: u32 = 0; series < seriesCount; series++) {
-    if (marks != 0 && load<u8>(marks + series) == 0) continue;
-    const at = seen + (load<u32>(map + (series << 2)) << 3);
-    if (time > load<i64>(at)) store<i64>(at, time);
-  }
-}
-
 // of the last call of seenKeys
 let leastSeen: i64 = i64.MAX_VALUE;
 

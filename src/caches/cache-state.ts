@@ -4,7 +4,7 @@ import type { NewestRowsOfRun } from "../kernel/cache/newest-slots.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import type { Reclaimer } from "../model/reclaimer.ts";
 import type { ColumnDef } from "../model/rows/column.ts";
-import type { DictionaryView, Run } from "../model/rows/run.ts";
+import type { Run } from "../model/rows/run.ts";
 import type { TableSnapshot } from "../scan/snapshot.ts";
 
 /** Below: nothing was kept or seen yet. */
@@ -44,8 +44,6 @@ export interface CacheState {
   setSnapshot(snapshot: TableSnapshot): void;
   /** Rows that come later have higher sequences, or are all of other points. @throws NoRoomError, TsdbError overloaded */
   add(rows: NewestRowsOfRun): void;
-  /** Of a distinct-value cache of tags alone: series with a byte of 1 in `marks` (null: all) were seen. @throws as add */
-  addSeries(dictionary: DictionaryView, marks: Uint8Array | null, timeNs: bigint): void;
   /** What is known of other dictionaries goes. */
   keepMaps(dictionaryIds: ReadonlySet<number>): void;
   /** Lets go of what entered before, and of what is not needed any more. @throws as add */

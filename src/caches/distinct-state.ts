@@ -8,7 +8,6 @@ import { Blocks } from "../kernel/memory/blocks.ts";
 import { cacheColumns } from "../model/cache-table.ts";
 import type { DistinctCacheDef } from "../model/caches.ts";
 import { type ColumnDef, ColumnType, type TableDef } from "../model/rows/column.ts";
-import type { DictionaryView } from "../model/rows/run.ts";
 import type { TableSnapshot } from "../scan/snapshot.ts";
 import { type CacheAnswer, type CacheState, NEVER_NS, type StateParts, type Visible } from "./cache-state.ts";
 
@@ -58,21 +57,6 @@ export class DistinctState implements CacheState {
         this.keys.learn({ run, first: from, end });
         this.seen.reserve(this.keys.count);
       }
-    } finally {
-      scratch.release();
-    }
-    if (this.keys.count > this.cache.maxCardinality * SLACK + UNUSED_MIN) this.cut();
-  }
-
-  addSeries(dictionary: DictionaryView, marks: Uint8Array | null, timeNs: bigint): void {
-    const { kernel } = this.parts;
-    const scratch = new Blocks(kernel);
-    try {
-      const marksPtr = marks === null ? 0 : scratch.alloc(marks.length);
-      if (marks !== null) kernel.u8.set(marks, marksPtr);
-      this.keys.tags.learnMarked(dictionary, marksPtr);
-      this.seen.reserve(this.keys.count);
-      kernel.call.seenSeries(this.seen.ptr, this.keys.tags.mapOf(dictionary), marksPtr, dictionary.seriesCount, timeNs);
     } finally {
       scratch.release();
     }

@@ -63,10 +63,6 @@ export class LastState implements CacheState {
     if (rows.leastNs < this.leastNs) this.leastNs = rows.leastNs;
   }
 
-  addSeries(): void {
-    throw new Error("a last-value cache is made of rows");
-  }
-
   /** False: no row up to `maxNs` of one of the series would be kept. For keys of tags alone. */
   canHold(dictionary: DictionaryView, maxNs: bigint): boolean {
     return this.slots.canHold(dictionary, maxNs, { keys: this.keys, columns: this.columns });

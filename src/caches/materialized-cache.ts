@@ -11,11 +11,9 @@ import { ALL_TIME, type TimeRange } from "../model/query/scan.ts";
 import type { Reclaimer } from "../model/reclaimer.ts";
 import { type Run, wholeRun } from "../model/rows/run.ts";
 import type { Turns } from "../model/turns.ts";
-import { ScanTally } from "../scan/scan-tally.ts";
 import type { TableSnapshot } from "../scan/snapshot.ts";
 import { type KnownOfTable, TableReader } from "../scan/table-reader.ts";
 import { takeRows } from "../scan/taken-rows.ts";
-import { visibleSeries } from "../scan/visible-series.ts";
 import type { BlockCache } from "../storage/block-cache/block-cache.ts";
 import { type Mark, markOf, runsOf, sequenceOf, type UnseenPart, unseenParts } from "./cache-parts.ts";
 import type { CacheAnswer, CacheState } from "./cache-state.ts";
@@ -25,8 +23,6 @@ import { LastState } from "./last-state.ts";
 const NS_PER_MS = 1_000_000n;
 /** Between two snapshots of about the same time retention may seem to go back by so much. */
 const RETENTION_SLACK_NS = 60_000n * NS_PER_MS;
-/** A cache is new for so long: few rows have come since it was made. */
-const NEW_MS = 1000;
 
 export interface MaterializedCacheParts {
   readonly kernel: Kernel;
@@ -142,11 +138,6 @@ export class MaterializedCache {
     const stateParts = { kernel, memory, reclaimer };
     const state = def.kind === "last" ? new LastState(stateParts, def, snapshot.table) : new DistinctState(stateParts, def, snapshot.table);
     try {
-      // of what was there before it was made only the series matter
-      if (state instanceof DistinctState && state.wantsNewestOnly && nowMs - def.createdMs < NEW_MS && minNs < createdNs) {
-        await this.takeSeries(state, snapshot, { minNs, maxNs: createdNs }, { entry, turns });
-        minNs = createdNs + 1n;
-      }
       await this.takeRows(state, snapshot, { minNs, maxNs: ALL_TIME.maxNs }, { entry, turns });
     } catch (error) {
       state.release();
@@ -159,15 +150,6 @@ export class MaterializedCache {
       retentionMinNs: snapshot.retentionMinNs,
       fedMs: nowMs,
     };
-  }
-
-  private async takeSeries(state: DistinctState, snapshot: TableSnapshot, range: TimeRange, { entry, turns }: Taking): Promise<void> {
-    const { kernel, cache } = this.parts;
-    for (const { dictionary, marks } of visibleSeries({ kernel, cache, tally: new ScanTally(snapshot) }, snapshot, range)) {
-      state.addSeries(dictionary, marks, entry.leastNs);
-      this.keepMaps(state, snapshot, null);
-      await turns.pause();
-    }
   }
 
   private async takeRows(state: CacheState, snapshot: TableSnapshot, range: TimeRange, { entry, turns }: Taking): Promise<void> {

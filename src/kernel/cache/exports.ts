@@ -57,7 +57,6 @@ export interface CacheExports {
     first: number,
     end: number,
   ): number;
-  seenSeries(seen: number, map: number, marks: number, seriesCount: number, timeNs: bigint): void;
   seenKeys(seen: number, keys: number, count: number, minSeenNs: bigint, target: number): number;
   seenLeast(): bigint;
   textBytesOf(views: number, validity: number, list: number, count: number): number;

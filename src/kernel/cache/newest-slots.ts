@@ -111,7 +111,7 @@ export class NewestSlots {
   /** True if a row of one of the series with a time up to `maxNs` could be among the newest of its key. @throws NoRoomError, TsdbError
    *  overloaded */
   canHold(dictionary: DictionaryView, maxNs: bigint, { keys, columns }: { keys: CacheKeys; columns: KeptColumns }): boolean {
-    keys.tags.learnMarked(dictionary, 0);
+    keys.tags.learnAll(dictionary);
     this.reserve(keys.count, columns);
     return this.kernel.call.slotsCanClaim(this.ptr, keys.tags.mapOf(dictionary), dictionary.seriesCount, maxNs) !== 0;
   }

@@ -82,16 +82,15 @@ export class SeriesMaps {
     }
   }
 
-  /** Looks up the series whose byte at `marksPtr` is not 0; marksPtr 0: all series. @throws as learn */
-  learnMarked(dictionary: DictionaryView, marksPtr: number): void {
+  /** Looks up all series. @throws as learn */
+  learnAll(dictionary: DictionaryView): void {
     const { kernel } = this.parts;
     const { seriesCount } = dictionary;
     const mapPtr = this.mapOf(dictionary);
     const scratch = new Blocks(kernel);
     try {
       const usedPtr = scratch.alloc(seriesCount);
-      if (marksPtr === 0) kernel.call.fillBytes(usedPtr, 1, seriesCount);
-      else kernel.call.copyBytes(usedPtr, marksPtr, seriesCount);
+      kernel.call.fillBytes(usedPtr, 1, seriesCount);
       this.number(dictionary, usedPtr, mapPtr);
     } finally {
       scratch.release();
