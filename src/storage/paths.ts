@@ -1,22 +1,23 @@
-// Every path and object key of the server. Local folders hang under the data folder, objects under the node's own prefix, so that
+// All paths and object keys of the server. Local folders are inside the data folder; objects are under the node's own prefix, so that
 // several nodes can share one store.
 import { assert } from "../model/assert.ts";
 import { isSafeKeyPart } from "../object-store/object-store.ts";
 
-/** Folders of a server on its own disk. */
+/** Folders of a server on its local disk. */
 export interface LocalPaths {
   /** Root of the file object store. */
   readonly objects: string;
   /** Segments of the write-ahead log. */
   readonly wal: string;
-  /** Objects brought here for readers that open files only; may be emptied while the server is stopped. */
+  /** Local copies of objects for readers that need files; may be deleted while the server is stopped. */
   readonly cache: string;
-  /** A file that keeps a little of the disk for what must not fail when the rest is full. */
+  /** A file that reserves disk space for operations that must not fail when the disk is full. */
   readonly reserve: string;
-  /** Spill files of running queries; emptied at start. */
+  /** Spill files of running queries; deleted at start. */
   readonly temporary: string;
 }
 
+/** The local paths of a node. */
 export function localPaths(dataFolder: string, nodeId: string): LocalPaths {
   assert(isSafeKeyPart(nodeId), `node id ${JSON.stringify(nodeId)}`);
   return {
@@ -28,21 +29,22 @@ export function localPaths(dataFolder: string, nodeId: string): LocalPaths {
   };
 }
 
-/** Keys of a node's objects. */
+/** Object keys of a node. */
 export interface ObjectKeys {
   /** Prefixes of the two operation logs. */
   readonly catalog: string;
   readonly manifest: string;
-  /** Prefix of all data files, with the slash: what is listed here and not in the manifest is left over from a crash. */
+  /** Prefix of all data files, with the slash: objects here that are not in the manifest are left over from a crash. */
   readonly data: string;
-  /** Prefix of all file indexes, with the slash: one of a file that is not in the manifest is left over. */
+  /** Prefix of all file indexes, with the slash: indexes of files that are not in the manifest are left over. */
   readonly indexes: string;
-  /** A `.pt` file. */
+  /** Key of a `.pt` file. */
   ptFile(fileId: number): string;
-  /** The index of a data file; `revision` is above those of its indexes before. */
+  /** Key of a data file's index; `revision` is above those of its earlier indexes. */
   fileIndex(fileId: number, revision: number): string;
 }
 
+/** The object keys of a node. */
 export function objectKeys(nodeId: string): ObjectKeys {
   assert(isSafeKeyPart(nodeId), `node id ${JSON.stringify(nodeId)}`);
   return {

@@ -1,25 +1,25 @@
-// What the cache of decoded data is made of: files, their blocks, and the entries that come and go.
+// The contents of the block cache: files, their blocks, and the cached entries.
 import { Heap } from "../../kernel/memory/heap.ts";
 import type { ColumnRun } from "../../model/rows/run.ts";
 import type { BlockSeries, DataBlock, DataFile, DecodeMemory } from "../block/data-block.ts";
 import { LruEntry } from "./segmented-lru.ts";
 
-/** JavaScript's memory for an entry, roughly, so that many small ones count too. */
+/** Estimated JavaScript memory of an entry, so that many small ones count too. */
 const ENTRY_BYTES = 300;
 
-/** What entries are of. */
+/** Owner of entries: a file, or the cache itself. */
 export interface CacheOwner {
-  /** How many there are. */
+  /** Number of its entries. */
   entryCount: number;
-  /** One of them has gone. */
+  /** Called after one of its entries was dropped. */
   tidy(): void;
 }
 
-/** All that is known of a file. It stays in the cache's table as long as it has entries. */
+/** The cached state of a file. Stays in the cache's table as long as it has entries. */
 export class FileSlot implements CacheOwner {
   directory: Directory | null = null;
   entryCount = 0;
-  /** Blocks that are open. */
+  /** Number of open blocks. */
   userCount = 0;
   private readonly blocks = new Map<number, BlockSlot>();
 
@@ -43,7 +43,7 @@ export class FileSlot implements CacheOwner {
     return this.directory === null ? decoded : [this.directory, ...decoded];
   }
 
-  /** Lets go of the descriptor when nobody reads. */
+  /** Closes the file descriptor if no block is open. */
   closeUnused(): void {
     if (this.userCount === 0) this.directory?.opened.close();
   }
@@ -53,12 +53,12 @@ export class FileSlot implements CacheOwner {
   }
 }
 
-/** What is decoded of a block. */
+/** The decoded data of a block. */
 export class BlockSlot {
   series: Decoded<BlockSeries> | null = null;
-  /** The last row of every series, by column. */
+  /** The values in the last row of every series, by column. */
   readonly last = new Map<number, Decoded<ColumnRun>>();
-  /** u32 per series: its own number. */
+  /** u32 per series: its own id. */
   lastIds: Decoded<number> | null = null;
   /** By page. */
   readonly ids = new Map<number, Decoded<number>>();
@@ -80,7 +80,7 @@ export class BlockSlot {
   }
 }
 
-/** An open file and its blocks that were asked for. */
+/** An open file and those of its blocks that were requested. */
 export class Directory extends LruEntry {
   readonly blocks = new Map<number, DataBlock>();
 
@@ -100,7 +100,7 @@ export class Directory extends LruEntry {
   }
 }
 
-/** Something decoded, with its memory. */
+/** A decoded object and its memory. */
 export class Decoded<T> extends LruEntry {
   onDrop: () => void = () => {};
 
@@ -121,7 +121,7 @@ export class Decoded<T> extends LruEntry {
   }
 }
 
-/** Kernel memory of one entry, counted as what it really takes. */
+/** The kernel memory of one entry, counted at its allocated size. */
 export class EntryMemory implements DecodeMemory {
   bytes = 0;
   private readonly blocks: { readonly ptr: number; readonly bytes: number }[] = [];

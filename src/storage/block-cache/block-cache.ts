@@ -1,5 +1,5 @@
-// Decoded data of files, kept for the next scan within a budget of bytes: series of blocks, columns of pages, directories of open files.
-// One per thread; what a scan uses is pinned by its leases and stays.
+// Caches decoded file data for later scans within a memory budget: series of blocks, columns of pages, directories of open files. One per
+// thread; what a scan uses is pinned by its leases and not evicted.
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { ColumnRun } from "../../model/rows/run.ts";
@@ -11,16 +11,16 @@ import { PtReader } from "../pt/reader.ts";
 import { type BlockSlot, type CacheOwner, Decoded, Directory, EntryMemory, FileSlot } from "./block-cache-entries.ts";
 import { type LruEntry, SegmentedLru } from "./segmented-lru.ts";
 
-/** Which block of which file. */
+/** Identifies a block of a file. */
 export interface BlockRef {
   readonly fileId: number;
-  /** 0 = flushed, above = compacted. */
+  /** 0 = flushed, higher = compacted. */
   readonly generation: number;
   readonly source: ObjectSource;
   readonly blockIndex: number;
 }
 
-/** Pages' columns and blocks' series found decoded (hits) and not, and what was read from files for those that were not. */
+/** Columns of pages and series of blocks found in the cache (hits) and not (misses), and the bytes read for misses. */
 export interface CacheCounts {
   gen0Hits: number;
   gen0Misses: number;
@@ -29,17 +29,18 @@ export interface CacheCounts {
   bytesRead: number;
 }
 
-/** JavaScript's memory for a page and a column of an open block, roughly. */
+/** Estimated JavaScript memory per page and column of an open block. */
 const PAGE_BYTES = 200;
 const COLUMN_BYTES = 100;
-/** Of what a scan has read and the cache has not had before, so much stays as other things do; the rest goes first. So a scan of more than
- *  fits finds a part of it the next time, and does not drive out what others use. */
+/** Share of the budget that one scan's new entries may use under normal LRU rules; what it loads beyond is evicted first. A scan larger
+ *  than the cache therefore finds part of its data the next time and does not evict the data of others. */
 const READER_SHARE = 0.25;
-/** What is given back at least when the kernel's memory is full: one large piece is found sooner than many small ones. */
+/** Minimum evicted when the kernel's memory is full: one large eviction is faster than many small ones. */
 const ROOM_BYTES_MIN = 16 << 20;
 
+/** The block cache of one thread. */
 export class BlockCache {
-  /** Over all leases. */
+  /** Totals over all leases. */
   readonly counts: CacheCounts = { gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
   readonly indexes = new FileIndexCache();
   private readonly lru: SegmentedLru;
@@ -52,17 +53,17 @@ export class BlockCache {
     this.lru = new SegmentedLru(bytesMax);
   }
 
-  /** What it takes, what is in use included. */
+  /** Bytes in use, pinned entries included. */
   get bytes(): number {
     return this.lru.bytes;
   }
 
-  /** For one scan. `counts` is told of hits and misses. */
+  /** Starts the accounting of one scan; its hits and misses are added to `counts`. */
   reader(counts: CacheCounts): CacheReader {
     return new CacheReader(this.lru, [counts, this.counts], this.bytesMax * READER_SHARE);
   }
 
-  /** Opens a block, which is closed by `close`; its file's directory is read if it is not there. @throws TsdbError corrupt_file, io */
+  /** Opens a block, to be closed by `close`; reads the file's directory if it is not cached. @throws TsdbError corrupt_file, io */
   open(ref: BlockRef, lease: Lease): OpenBlock {
     let file = this.files.get(ref.fileId);
     if (file === undefined) {
@@ -78,24 +79,24 @@ export class BlockCache {
     }
   }
 
-  /** A file that is no longer part of the data. */
+  /** Drops a file that is no longer part of the data. */
   dropFile(fileId: number): void {
     this.indexes.drop(fileId);
     this.drop(this.files.get(fileId)?.entries() ?? []);
   }
 
-  /** A block that is no longer part of the data. */
+  /** Drops a block that is no longer part of the data. */
   dropBlock({ fileId, blockIndex }: Pick<BlockRef, "fileId" | "blockIndex">): void {
     this.indexes.drop(fileId);
     this.drop(this.files.get(fileId)?.entriesOf(blockIndex) ?? []);
   }
 
-  /** Nobody will ask for them again. */
+  /** Drops entries that will not be requested again. */
   drop(entries: readonly LruEntry[]): void {
     for (const entry of entries) this.lru.forget(entry);
   }
 
-  /** `make`, again with less in the cache as long as the kernel's memory is full. @throws what `make` throws */
+  /** Runs `make`; while the kernel's memory is full, evicts entries and runs it again. @throws what `make` throws */
   withRoom<T>(make: () => T): T {
     for (;;) {
       try {
@@ -107,7 +108,7 @@ export class BlockCache {
     }
   }
 
-  /** Decodes (or makes otherwise) into memory of a new entry, which the lease holds. */
+  /** Creates an entry: `read` decodes into its memory. The lease holds it. */
   load<T>(file: CacheOwner, lease: Lease, read: (memory: DecodeMemory) => T): Decoded<T> {
     const entry = this.withRoom(() => {
       const memory = new EntryMemory(this.kernel.heap);
@@ -147,7 +148,7 @@ export class BlockCache {
   }
 }
 
-/** One scan's account. */
+/** The accounting of one scan. */
 export class CacheReader {
   private loadedBytes = 0;
 
@@ -157,12 +158,12 @@ export class CacheReader {
     private readonly loadedBytesMax: number,
   ) {}
 
-  /** Holds what is asked for on its behalf until it is released. */
+  /** A lease that pins what the scan requests until it is released. */
   lease(): Lease {
     return new Lease(this.lru, this);
   }
 
-  /** Whether more may stay that is not there yet. */
+  /** True if more new entries may stay in the cache. */
   get hasRoom(): boolean {
     return this.loadedBytes < this.loadedBytesMax;
   }
@@ -178,14 +179,14 @@ export class CacheReader {
     for (const counts of this.counts) counts.bytesRead += bytes;
   }
 
-  /** Something of `bytes` bytes is new in the cache. */
+  /** Counts a new entry; returns true if the scan has exceeded its share. */
   takesTooMuch(bytes: number): boolean {
     this.loadedBytes += bytes;
     return this.loadedBytes > this.loadedBytesMax;
   }
 }
 
-/** What a scan uses at a time: pinned until `release`. */
+/** The entries that a scan uses at a time: pinned until `release`. */
 export class Lease {
   private entries: LruEntry[] = [];
 
@@ -194,23 +195,23 @@ export class Lease {
     readonly reader: CacheReader,
   ) {}
 
-  /** Of what it holds; what was asked for twice counts twice. */
+  /** Bytes of its entries; an entry requested twice counts twice. */
   get bytes(): number {
     return this.entries.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Takes over a pin. */
+  /** Takes over an existing pin. */
   hold(entry: LruEntry): void {
     this.entries.push(entry);
   }
 
-  /** Pins an entry that was found. */
+  /** Pins an entry found in the cache. */
   found(entry: LruEntry): void {
     this.lru.pin(entry);
     this.entries.push(entry);
   }
 
-  /** Another lease holds it all from now on. */
+  /** Transfers all pins to another lease. */
   handOver(to: Lease): void {
     to.entries.push(...this.entries);
     this.entries = [];
@@ -224,7 +225,7 @@ export class Lease {
   }
 }
 
-/** A block in use. What it gives is valid as long as the lease is held that it was asked with. */
+/** An open block. What its methods return is valid while the lease passed to them is held. */
 export class OpenBlock {
   private readonly decoded: BlockSlot;
   private readonly ref: BlockRef;
@@ -271,7 +272,7 @@ export class OpenBlock {
     return entry.value;
   }
 
-  /** u32 per row of the page: ids in the block's dictionary. Made of the offsets, so nothing is counted. @throws as series */
+  /** u32 per row of the page: ids in the block's dictionary. Computed from the offsets, so it is neither hit nor miss. @throws as series */
   seriesIds(page: number, { offsetsPtr, dictionary }: BlockSeries, lease: Lease): number {
     const { ids } = this.decoded;
     const known = ids.get(page);
@@ -291,7 +292,7 @@ export class OpenBlock {
     return entry.value;
   }
 
-  /** Null when the block does not have the column. @throws as series */
+  /** Returns null if the block lacks the column. @throws as series */
   column(page: number, columnId: number, lease: Lease): ColumnRun | null {
     const pages = this.decoded.pagesOf(columnId);
     const known = pages.get(page);
@@ -308,8 +309,8 @@ export class OpenBlock {
     return entry.value;
   }
 
-  /** The values of a column in the last row of every series, in order of series; null when the block does not have the column. Only the
-   *  pages that hold such rows are decoded, and when this is there, none. @throws as series */
+  /** The values of a column in the last row of every series, in series order; null if the block lacks the column. Decodes only the pages
+   *  that contain such rows, and none if the result is cached. @throws as series */
   lastRows(columnId: number, series: BlockSeries, lease: Lease): ColumnRun | null {
     const { last } = this.decoded;
     const known = last.get(columnId);
@@ -329,7 +330,7 @@ export class OpenBlock {
         pageLease.release();
       }
     };
-    // what is read for it is counted by the pages
+    // hits, misses and bytes are counted by the pages
     const entry = this.cache.load(this.file, lease, (memory) =>
       readLastRows(this.kernel, { pages, series, ...column, withColumn }, memory),
     );
@@ -338,7 +339,7 @@ export class OpenBlock {
     return entry.value;
   }
 
-  /** u32 per series: its own number. @throws TsdbError overloaded */
+  /** u32 per series: its own id. @throws TsdbError overloaded */
   lastIds({ dictionary }: BlockSeries, lease: Lease): number {
     const known = this.decoded.lastIds;
     if (known !== null) {
@@ -358,7 +359,7 @@ export class OpenBlock {
     return entry.value;
   }
 
-  /** Lets go of the file's descriptor when nobody else uses it. Idempotent. */
+  /** Closes the file descriptor unless another reader uses it. Idempotent. */
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;

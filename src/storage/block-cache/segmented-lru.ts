@@ -1,27 +1,28 @@
-// Which things go first when their memory is limited. What comes in is on probation and becomes protected when it is asked for again, so
-// that one pass over more than fits drives out nothing that is used again and again. What is in use (pinned) does not go at all.
+// Segmented LRU: a new entry starts on probation and becomes protected when it is requested again, so that one pass over more data than
+// fits does not evict frequently used entries. Pinned entries are never evicted.
 
-/** The protected ones take at most this share: new things need room to prove themselves. */
+/** Maximum share of protected entries: new ones need room to be requested again. */
 const PROTECTED_SHARE = 0.8;
 
-/** One thing. Its members are the list's to write. */
+/** A cache entry. Its members are written by the list only. */
 export abstract class LruEntry {
   previous: LruEntry | null = null;
   next: LruEntry | null = null;
   pins = 0;
   isProtected = false;
-  /** Came in with more than fits: it goes before all others, unless it is asked for again. */
+  /** Loaded by a scan beyond its share: evicted first, unless requested again. */
   isPassing = false;
-  /** In neither list for good: goes as soon as nobody uses it. */
+  /** Removed from both lists: dropped at its last `unpin`. */
   isForgotten = false;
 
-  /** Memory that it takes. Changes through SegmentedLru.grow. */
+  /** Its memory. Changed by SegmentedLru.grow. */
   bytes = 0;
 
-  /** Frees it: nobody uses it, and it is in no list any more. */
+  /** Frees the entry; it is not pinned and in no list. */
   abstract drop(): void;
 }
 
+/** Two LRU lists, probation and protected, within one budget. */
 export class SegmentedLru {
   private readonly probation = new EntryList();
   private readonly protected_ = new EntryList();
@@ -30,19 +31,19 @@ export class SegmentedLru {
 
   constructor(private readonly bytesMax: number) {}
 
-  /** Of all entries, those in use too. */
+  /** Bytes of all entries, pinned ones included. */
   get bytes(): number {
     return this.bytes_;
   }
 
-  /** Takes in a new entry, pinned once. Others go when there is no room. */
+  /** Adds a new entry, pinned once, evicting others if needed. */
   add(entry: LruEntry): void {
     entry.pins = 1;
     this.bytes_ += entry.bytes;
     this.trim();
   }
 
-  /** An entry that is asked for again: it stays until as many `unpin`s. */
+  /** Pins an entry that is requested again; it stays until as many calls of `unpin`. */
   pin(entry: LruEntry): void {
     if (entry.pins++ === 0) this.listOf(entry).remove(entry);
     if (entry.isProtected) return;
@@ -69,7 +70,7 @@ export class SegmentedLru {
     this.trim();
   }
 
-  /** An entry takes more memory than before. */
+  /** Accounts for an entry that has grown. */
   grow(entry: LruEntry, bytes: number): void {
     entry.bytes += bytes;
     this.bytes_ += bytes;
@@ -77,7 +78,7 @@ export class SegmentedLru {
     this.trim();
   }
 
-  /** The entry goes now, or when it is not in use any more. */
+  /** Drops the entry, now or at its last `unpin`. */
   forget(entry: LruEntry): void {
     if (entry.isForgotten) return;
     entry.isForgotten = true;
@@ -86,7 +87,7 @@ export class SegmentedLru {
     this.dropEntry(entry);
   }
 
-  /** Drops entries that are not in use until `bytes` are free. Returns how many bytes really went. */
+  /** Evicts unpinned entries until `bytes` are free. Returns the bytes evicted. */
   evict(bytes: number): number {
     const before = this.bytes_;
     while (before - this.bytes_ < bytes && this.dropOldest());
@@ -122,7 +123,7 @@ export class SegmentedLru {
   }
 }
 
-/** Entries that nobody uses, oldest first. */
+/** Unpinned entries, oldest first. */
 class EntryList {
   oldest: LruEntry | null = null;
   private newest: LruEntry | null = null;

@@ -1,28 +1,29 @@
-// Where the bytes of a stored object are read: a local file, or memory that threads share.
+// Reads the bytes of a stored object, from a local file or from memory shared between threads.
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { TsdbError } from "../../model/errors.ts";
 
-/** Tells another thread where an object is. */
+/** Tells another thread where to read an object. */
 export type ObjectSource = { readonly kind: "path"; readonly path: string } | { readonly kind: "bytes"; readonly bytes: Uint8Array };
 
-/** An object's bytes. `read` returns what was asked for, or less where the object is shorter than its size said; borrowed until the next
- *  read of any source on this thread. @throws TsdbError io */
+/** The bytes of an object. `read` returns the requested range, or less if the object is shorter than its stated size; borrowed until the
+ *  next read of any source on this thread. @throws TsdbError io */
 export interface ByteSource {
-  /** For messages. */
+  /** For error messages. */
   readonly name: string;
   readonly size: number;
   read(offset: number, bytes: number): Uint8Array;
-  /** Lets go of the descriptor; a later read takes one again. */
+  /** Closes the file descriptor; a later read opens it again. */
   close(): void;
 }
 
+/** Opens a source for reading. @throws TsdbError io */
 export function openByteSource(source: ObjectSource): ByteSource {
   return source.kind === "path" ? new FileSource(source.path) : memorySource(source.bytes);
 }
 
-/** Longer reads get memory of their own. */
+/** Longer reads allocate memory of their own. */
 const SHARED_BYTES_MAX = 4 << 20;
-/** What this thread's files are read into: a merge reads a hundred MB piece by piece, and memory for each would wait for a collection. */
+/** Read buffer of this thread's files: a merge reads hundreds of MB in pieces, and a buffer per piece would wait for garbage collection. */
 let shared = new Uint8Array(64 << 10);
 
 function readBuffer(byteCount: number): Uint8Array {

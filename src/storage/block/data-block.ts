@@ -1,18 +1,18 @@
-// A block of a data file as a scan sees it: a dictionary of series, and pages of rows whose columns are decoded
-// one by one. Readers hold no decoded data: what is worth keeping is the caller's cache's to keep.
+// A block of a data file as a scan reads it: a series dictionary, and pages of rows whose columns are decoded individually. Readers keep no
+// decoded data: caching is the caller's task.
 import type { ColumnType } from "../../model/rows/column.ts";
 import type { ColumnRun, DictionaryView } from "../../model/rows/run.ts";
 
-/** Where decoded data goes: kernel memory that the caller owns and frees as a whole. */
+/** Target memory for decoded data, owned and freed as a whole by the caller. */
 export interface DecodeMemory {
-  /** Contents undefined. @throws TsdbError overloaded */
+  /** A block with undefined contents. @throws TsdbError overloaded */
   alloc(bytes: number): number;
 }
 
 /** Rows of a block that are decoded together, sorted by series and time. */
 export interface BlockPage {
   readonly rowCount: number;
-  /** Number of its first row in the block. */
+  /** Number of its first row within the block. */
   readonly firstRow: number;
   /** Ids in the block's dictionary. */
   readonly firstSeries: number;
@@ -21,7 +21,7 @@ export interface BlockPage {
   readonly maxTimeNs: bigint;
 }
 
-/** The range of times that pages, at least one, cover. */
+/** The time range covered by at least one page. */
 export function timesOf(pages: readonly Pick<BlockPage, "minTimeNs" | "maxTimeNs">[]): { minTimeNs: bigint; maxTimeNs: bigint } {
   let { minTimeNs, maxTimeNs } = pages[0]!;
   for (const page of pages) {
@@ -31,7 +31,7 @@ export function timesOf(pages: readonly Pick<BlockPage, "minTimeNs" | "maxTimeNs
   return { minTimeNs, maxTimeNs };
 }
 
-/** The series of a block. `offsetsPtr`: u32[seriesCount + 1], series s has the rows from offsets[s] to before offsets[s + 1]. */
+/** The series of a block. `offsetsPtr`: u32[seriesCount + 1]; series s has rows offsets[s] .. offsets[s + 1] - 1. */
 export interface BlockSeries {
   readonly dictionary: DictionaryView;
   readonly offsetsPtr: number;
@@ -43,23 +43,23 @@ export interface DataBlock {
   readonly rowCount: number;
   readonly seriesCount: number;
   readonly pages: readonly BlockPage[];
-  /** Time and the fields that some row has a value of. */
+  /** Time and every field with at least one value. */
   readonly columns: readonly { readonly columnId: number; readonly type: ColumnType }[];
   /** @throws TsdbError corrupt_file naming file and offset, io, overloaded */
   readSeries(memory: DecodeMemory): BlockSeries;
-  /** The values of one page, `rowCount` of them, text included; null when the block does not have the column. @throws as readSeries */
+  /** The values of one page: `rowCount` of them, text included; null if the block lacks the column. @throws as readSeries */
   readColumn(page: number, columnId: number, memory: DecodeMemory): ColumnRun | null;
 }
 
-/** An open data file: its directory is read and checked. */
+/** An open data file; its directory has been read and checked. */
 export interface DataFile {
   readonly blockCount: number;
-  /** What it keeps in JavaScript's memory, for a cache's budget. */
+  /** Its JavaScript memory, for a cache's budget. */
   readonly memoryBytes: number;
-  /** Read from the file so far. */
+  /** Bytes read from the file so far. */
   readonly bytesRead: number;
   /** @throws TsdbError corrupt_file */
   block(index: number): DataBlock;
-  /** Lets go of descriptor and scratch memory; reading again takes both again. */
+  /** Frees file descriptor and scratch memory; later reads allocate them again. */
   close(): void;
 }

@@ -1,18 +1,19 @@
-// The bytes of a file on their way to an object, gathered to pieces: a merge makes more of them than memory should hold.
+// Buffers the bytes of a file being written and passes them on in pieces: a merged file is larger than memory should hold.
 
 const PIECE_BYTES = 1 << 20;
 
+/** Collects appended bytes into pieces for `write`. */
 export class FileOutput {
-  /** Bytes appended: the offset of the next ones. */
+  /** Bytes appended so far: the offset of the next ones. */
   bytes = 0;
   private full: Uint8Array<ArrayBuffer>[] = [];
   private piece = new Uint8Array(PIECE_BYTES);
   private used = 0;
 
-  /** `write` takes a piece that is its own from then on; pieces come one after the other. */
+  /** @param write receives ownership of each piece; called sequentially */
   constructor(private readonly write: (piece: Uint8Array<ArrayBuffer>) => Promise<void>) {}
 
-  /** Copies bytes; borrowed for the call. */
+  /** Copies `bytes`, borrowed for the call. */
   append(bytes: Uint8Array): void {
     this.bytes += bytes.length;
     for (let at = 0; at < bytes.length; ) {
@@ -27,12 +28,12 @@ export class FileOutput {
     }
   }
 
-  /** Hands on what is gathered, but for the last piece. @throws what `write` throws */
+  /** Passes on all complete pieces. @throws what `write` throws */
   async drain(): Promise<void> {
     for (const piece of this.full.splice(0)) await this.write(piece);
   }
 
-  /** Hands on the rest. */
+  /** Passes on the rest. */
   async end(): Promise<void> {
     await this.drain();
     if (this.used > 0) await this.write(this.piece.slice(0, this.used));

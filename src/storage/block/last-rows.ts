@@ -1,5 +1,5 @@
-// The last row of every series of a block, column by column: what a question for newest points needs of it. Read page by page once, then a
-// few values to keep.
+// Extracts the values in the last row of every series of a block: what newest-point queries need. Pages are read once, and only a few
+// values are kept.
 import { Blocks } from "../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { bitmapBytes, gatherBitmap, gatherColumn } from "../../kernel/scan/rows.ts";
@@ -12,11 +12,11 @@ export interface LastRowsInput {
   readonly series: BlockSeries;
   readonly columnId: number;
   readonly type: ColumnType;
-  /** Calls `use` with a page's values, which are valid meanwhile. */
+  /** Calls `use` with a page's values, which are valid during the call. */
   readonly withColumn: (page: number, use: (column: ColumnRun) => void) => void;
 }
 
-/** A value per series, in order of series; text is in `memory` too. @throws as DataBlock.readColumn */
+/** One value per series, in series order; text is copied to `memory` too. @throws as DataBlock.readColumn */
 export function readLastRows(
   kernel: Kernel,
   { pages, series, columnId, type, withColumn }: LastRowsInput,
@@ -55,7 +55,7 @@ export function readLastRows(
   }
 }
 
-/** Numbers in the page of the rows that are their series' last, from `firstSeries` on. Returns how many. */
+/** Row numbers within the page of those rows that are the last of their series, from `firstSeries` on. Returns how many. */
 function lastRowsWithin(
   { u32 }: Kernel,
   { offsetsPtr, dictionary }: BlockSeries,
@@ -70,7 +70,7 @@ function lastRowsWithin(
   return count;
 }
 
-/** Makes views point to text of their own. Absent values are empty views. */
+/** Copies the text of views to `memory`. Absent values become empty views. */
 function keepText(kernel: Kernel, viewsPtr: number, count: number, memory: DecodeMemory): void {
   const bytes = kernel.call.textBytes(viewsPtr, 0, 0, count) >>> 0;
   if (bytes > 0) kernel.call.copyViews(viewsPtr, 0, 0, count, viewsPtr, memory.alloc(bytes));

@@ -1,4 +1,4 @@
-// Every table that has rows in memory: its series dictionary, its open buffer and, while a flush runs, its sealed rows.
+// All tables with rows in memory: series dictionary, open buffer and, during a flush, sealed rows.
 
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { SeriesDictionary } from "../../kernel/series/series-dictionary.ts";
@@ -12,29 +12,30 @@ import type { Pins } from "./pins.ts";
 import { SeriesMemory } from "./series-memory.ts";
 import { type BufferBatch, type SealedBuffer, TableBuffer } from "./table-buffer.ts";
 
+/** A table with rows in memory. */
 export class LiveTable {
-  /** Grows when the table gets another name or goes: who found it by name has to look again. */
+  /** Incremented when the table is renamed or dropped: references found by name must be looked up again. */
   nameChanges = 0;
-  /** Arrival of the first body whose rows the table's caches have not been fed; null: there is none, or the table has no caches. */
+  /** Arrival of the first body whose rows have not been applied to the table's caches; null: there is none, or the table has no caches. */
   unfedSinceMs: number | null = null;
 
   constructor(
     readonly tableId: number,
     readonly databaseId: number,
     readonly buffer: TableBuffer,
-    /** Whether caches are to be fed what comes. */
+    /** True if new rows are applied to caches. */
     public isFed: boolean,
   ) {}
 
-  /** Another one after each eviction: who keeps series ids keeps the dictionary with them, and compares. */
+  /** Replaced by each eviction: series ids are valid only together with the dictionary they came from. */
   get dictionary(): SeriesDictionary {
     return this.buffer.dictionary;
   }
 }
 
-/** The rows of all tables at log sequence `sequence`, out of the way of new ones. */
+/** The rows of all tables up to log sequence `sequence`, set aside for a flush. */
 export interface SealedRows {
-  /** Every row logged up to here is in `tables` or in a file. */
+  /** Every row logged up to this sequence is in `tables` or in a file. */
   readonly sequence: number;
   readonly tables: ReadonlyMap<number, SealedTable>;
 }
@@ -44,12 +45,13 @@ export interface SealedTable {
   readonly buffer: SealedBuffer;
 }
 
+/** The tables of the server, on the main thread. */
 export class LiveTables {
-  /** Grows with the `nameChanges` of any table. */
+  /** Sum of the `nameChanges` of all tables. */
   nameChanges = 0;
   private readonly tables = new Map<number, LiveTable>();
   private sealed_: SealedRows | undefined;
-  /** Of tables that are gone but for sealed rows. */
+  /** Dictionaries of dropped tables that still have sealed rows. */
   private readonly dropped: SeriesDictionary[] = [];
   private oldestRowMs_: number | undefined;
   private openBytes_ = 0;
@@ -62,28 +64,28 @@ export class LiveTables {
   constructor(
     private readonly kernel: Kernel,
     private readonly pins: Pins,
-    /** Few ranges that hold all times of the table in files, ascending and apart: without knowledge of its series, only rows outside are
-     *  certainly not duplicates. */
+    /** A few ascending, disjoint ranges that cover all times of the table in files: before its series are known, only rows outside them
+     *  are certainly no duplicates. */
     private readonly durableTimes: (tableId: number) => readonly TimeRange[],
     readonly seriesMemory: SeriesMemory = new SeriesMemory(LIMITS.seriesBytesDefault),
   ) {}
 
-  /** Rows not sealed. */
+  /** Number of unsealed rows. */
   get openRows(): number {
     return this.openRows_;
   }
 
-  /** Bytes of rows, sealed or not. */
+  /** Bytes of all rows, sealed or not. */
   get bytes(): number {
     return this.openBytes_ + this.sealedBytes_;
   }
 
-  /** Bytes of rows that are not sealed. */
+  /** Bytes of unsealed rows. */
   get openBytes(): number {
     return this.openBytes_;
   }
 
-  /** Rows become visible to the statements that follow. `nowMs` dates the oldest unsealed row. */
+  /** Makes rows visible to later statements. `nowMs`: their arrival; kept for the oldest unsealed row. */
   append(table: LiveTable, batch: BufferBatch, position: { sequence: number; nowMs: number }): void {
     const { buffer } = table;
     if (!buffer.appendAlike(batch, position.sequence)) {
@@ -99,8 +101,8 @@ export class LiveTables {
     }
   }
 
-  /** From now on `onUnfed` is told when one of these tables has rows that its caches have not: with the first body, and then with the first
-   *  after its `unfedSinceMs` was set to null. */
+  /** Calls `onUnfed` when one of these tables gets rows that its caches have not seen: for the first body, and again after its
+   *  `unfedSinceMs` was set to null. */
   feedCaches(tableIds: ReadonlySet<number>, onUnfed: (table: LiveTable) => void): void {
     this.fed = tableIds;
     this.onUnfed = onUnfed;
@@ -114,7 +116,7 @@ export class LiveTables {
     return this.sealed_;
   }
 
-  /** When the oldest unsealed row came in, in milliseconds of the clock that `append` was told. */
+  /** Arrival of the oldest unsealed row, in milliseconds of the clock passed to `append`. */
   get oldestRowMs(): number | undefined {
     return this.oldestRowMs_;
   }
@@ -139,7 +141,7 @@ export class LiveTables {
     return live;
   }
 
-  /** The table, or its database, is called otherwise from now on. */
+  /** Call after the table, or its database, was renamed. */
   renamed(tableId: number): void {
     const live = this.tables.get(tableId);
     if (live === undefined) return;
@@ -147,7 +149,7 @@ export class LiveTables {
     this.nameChanges += 1;
   }
 
-  /** Forgets a table that is gone from the catalog; its rows are freed once no statement reads them. What is sealed goes with its flush. */
+  /** Removes a dropped table; its rows are freed after the last reader. Sealed rows are removed by their flush. */
   drop(tableId: number): void {
     const live = this.tables.get(tableId);
     if (live === undefined) return;
@@ -168,8 +170,8 @@ export class LiveTables {
     return [...sealed, ...(this.tables.get(tableId)?.buffer.runs() ?? [])];
   }
 
-  /** Sets all rows up to log sequence `sequence` aside for a flush. Dictionaries for which there is no more room are evicted: rows that
-   *  follow have other series ids, so they must go to another segment of the log. */
+  /** Seals all rows up to log sequence `sequence` for a flush. Dictionaries beyond the memory limit are evicted: later rows have other
+   *  series ids, so they must be logged to a new segment. */
   seal(sequence: number): SealedRows {
     const tables = new Map<number, SealedTable>();
     const fresh = this.replaceDictionaries();
@@ -185,7 +187,7 @@ export class LiveTables {
     return this.sealed_;
   }
 
-  /** Empty dictionaries for the tables whose own are evicted. */
+  /** Creates empty dictionaries for the tables whose own are evicted. */
   private replaceDictionaries(): Map<number, SeriesDictionary> {
     const { seriesMemory } = this;
     const fresh = new Map<number, SeriesDictionary>();
@@ -200,20 +202,20 @@ export class LiveTables {
         seriesMemory.evictions++;
       }
     } catch (error) {
-      // not even room for empty ones: the rows that are flushed now make some, and the next flush evicts the others
+      // no memory even for empty ones: flushing the rows frees some, and the next flush evicts the others
       if (!(error instanceof TsdbError && error.kind === "overloaded")) throw error;
     }
     return fresh;
   }
 
-  /** `buffered`: times of the table's rows that are in no file. */
+  /** @param buffered time ranges of the table's rows that are in no file */
   private newDictionary(tableId: number, buffered: readonly TimeRange[] = []): SeriesDictionary {
     const takenTimes = union([...this.durableTimes(tableId), ...buffered]);
     const lastTimeFloorNs = takenTimes.at(-1)?.maxNs ?? ALL_TIME.minNs;
     return new SeriesDictionary(this.kernel, { lastTimeFloorNs, takenTimes, reclaimer: this.pins, memory: this.seriesMemory });
   }
 
-  /** Frees everything: no row is read or written any more. */
+  /** Frees everything; no row may be read or written afterwards. */
   release(): void {
     this.dropSealed();
     for (const { buffer, dictionary } of this.tables.values()) {
@@ -226,7 +228,7 @@ export class LiveTables {
     this.oldestRowMs_ = undefined;
   }
 
-  /** Frees the sealed rows once no statement reads them. */
+  /** Frees the sealed rows after their last reader. */
   dropSealed(): void {
     if (this.sealed_ === undefined) return;
     for (const table of this.sealed_.tables.values()) table.buffer.release();

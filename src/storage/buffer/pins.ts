@@ -1,8 +1,8 @@
-// Who reads what: a statement takes one pin for all its scans, and what was replaced or dropped after that is freed when the last pin
-// that could see it is released. Used for buffer segments, dictionaries and files alike.
+// Tracks readers: a statement takes one pin for all its scans, and data replaced or dropped later is freed when the last pin that could see
+// it is released. Used for buffer segments, dictionaries and files.
 import type { Reclaimer } from "../../model/reclaimer.ts";
 
-/** Holds the state of the moment it was taken. */
+/** Keeps the state of the moment it was taken readable. */
 export interface Pin {
   /** Idempotent. */
   release(): void;
@@ -14,21 +14,22 @@ interface Deferred {
   readonly free: () => void;
 }
 
+/** The pins of the server, on the main thread. */
 export class Pins implements Reclaimer {
   private lastPin = 0;
-  /** Open pins by number, hence oldest first: number → when it was taken. */
+  /** Open pins by number, hence oldest first: number → time it was taken. */
   private readonly open = new Map<number, number>();
   /** Ascending by lastPin. */
   private readonly waiting: Deferred[] = [];
 
-  /** `nowMs` is a monotonic clock. */
+  /** @param nowMs a monotonic clock */
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
   get openCount(): number {
     return this.open.size;
   }
 
-  /** Callbacks that wait for a pin. */
+  /** Number of callbacks that wait for a pin. */
   get waitingCount(): number {
     return this.waiting.length;
   }
@@ -49,7 +50,7 @@ export class Pins implements Reclaimer {
     };
   }
 
-  /** Runs `free` as soon as no pin taken before this call is open: now, or inside the release of the last of them. */
+  /** Runs `free` once no pin taken before this call is open: immediately, or inside the release of the last one. */
   defer(free: () => void): void {
     if (this.open.size === 0) free();
     else this.waiting.push({ lastPin: this.lastPin, free });

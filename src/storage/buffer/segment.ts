@@ -1,6 +1,5 @@
 // A fixed number of rows of one table in shared memory, in columns that are allocated at their first value. A run that captured the row
-// count stays valid while rows are added behind it: columns never move, but for packed ones, whose old place is given back when no pin
-// needs it.
+// count stays valid while rows are appended: columns never move, except packed ones, whose old memory is freed after its last reader.
 
 import { Heap } from "../../kernel/memory/heap.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
@@ -14,7 +13,7 @@ import { ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 import { joinOverlaps, type Overlaps } from "../../model/rows/overlap-ranges.ts";
 import type { ColumnRun, DictionaryView, RowFacts, Run } from "../../model/rows/run.ts";
 
-/** Rows of one table on their way into the buffer, with what SeriesDictionary.noteTimes said of them; all pointers are borrowed. */
+/** Rows of one table to be buffered, with the result of SeriesDictionary.noteTimes; all pointers are borrowed. */
 export interface BufferBatch extends RowFacts {
   readonly rowCount: number;
   /** u32 per row: ids of the table's SeriesDictionary. */
@@ -29,13 +28,13 @@ interface SegmentColumn {
   readonly columnId: number;
   readonly type: ColumnType;
   dataPtr: number;
-  /** 0 while every row so far is present; from then on zero behind the last row. Never 0 when packed. */
+  /** 0 while every row so far has a value; afterwards the bits beyond the last row are zero. Never 0 if packed. */
   validityPtr: number;
-  /** Of a column that few rows have, only the present values are held. */
+  /** Set if the column is sparse and holds only present values. */
   readonly packed: PackedValues | undefined;
-  /** Values of rows from here on are not written yet, not even as 0: rows that lack the column. -1 = all are. */
+  /** Values of rows from here on are unwritten, not even zero: rows that lack the column. -1 = none. */
   gapFrom: number;
-  /** Where the last batch with the column began. */
+  /** First row of the last batch that had the column. */
   lastBatch: number;
 }
 
@@ -44,8 +43,8 @@ interface PackedValues {
   capacity: number;
 }
 
-/** A new column is packed when fewer rows of the segment have it, counted up to the end of the batch that brings it; and only in segments
- *  in which that saves something. */
+/** A new column is packed if fewer than this share of the segment's rows have it, counted to the end of the batch that brings it; and
+ *  only in segments where that saves memory. */
 const PACKED_BELOW = 1 / 4;
 const PACKED_CAPACITY_MIN = 4096;
 const PACKED_VALUES_MIN = 64;
@@ -53,9 +52,10 @@ const PACKED_VALUES_MIN = 64;
 const TEXT_BYTES_MIN = 1024;
 const TEXT_BYTES_DOUBLING_MAX = 256 * 1024;
 
-/** On the one thread that has segments. */
+/** Last segment number; segments exist on one thread only. */
 let lastNumber = 0;
 
+/** A segment of a table's buffer. Owned: call `release`. */
 export class BufferSegment {
   private readonly number = ++lastNumber;
   rowCount = 0;
@@ -66,7 +66,7 @@ export class BufferSegment {
   private readonly seriesPtr: number;
   private readonly timePtr: number;
   private readonly columns = new Map<number, SegmentColumn>();
-  /** | ptr | bytes | of each block, one after the other: an object a block would take more than many a block. */
+  /** | ptr | bytes | of each block, in one array: an object per block would take more memory than many a block. */
   private readonly blocks: number[] = [];
   private bytes_ = 0;
   // free end of the newest text chunk
@@ -74,10 +74,10 @@ export class BufferSegment {
   private textEnd = 0;
   private textChunkBytes = 0;
   private ascending = true;
-  /** Of all rows. */
+  /** Overlaps of all rows. */
   private overlaps: Overlaps = { unique: true };
   private cachedColumns: readonly ColumnRun[] | undefined;
-  /** Where the columns are, for the kernel (abi.ts); 0 = not written since they changed. */
+  /** Address of the columns' description for the kernel (abi.ts); 0 = outdated. */
   private targetsPtr = 0;
   private targetsBlock = 0;
   private targetsRoom = 0;
@@ -96,12 +96,12 @@ export class BufferSegment {
     }
   }
 
-  /** Kernel memory that this segment really takes. */
+  /** Kernel memory allocated by this segment. */
   get bytes(): number {
     return this.bytes_;
   }
 
-  /** Allocates all that `append` of rows [from, from + count) will need; what is visible does not change. @throws TsdbError overloaded */
+  /** Allocates everything that `append` of rows [from, from + count) needs; changes nothing visible. @throws TsdbError overloaded */
   reserve(batch: BufferBatch, from: number, count: number): void {
     const { call } = this.kernel;
     const listed = new Set<number>();
@@ -127,8 +127,8 @@ export class BufferSegment {
     }
   }
 
-  /** Copies a batch that fits and has the very columns that rows before it had, each in every row: nothing is to be reserved. False, and
-   *  nothing is done, if it does not. */
+  /** Appends a batch that fits and has exactly the columns of earlier rows, without NULLs: nothing needs to be reserved. Returns false,
+   *  without effect, if it does not. */
   appendAlike(rows: ParsedRows, sequence: number): boolean {
     if (this.targetsPtr === 0 || this.rowCount + rows.rowCount > this.capacity) return false;
     if (!rows.appendTo(this.targetsPtr, this.rowCount)) return false;
@@ -136,7 +136,7 @@ export class BufferSegment {
     return true;
   }
 
-  /** Copies rows [from, from + count) of a batch for which `reserve` was called. Allocates nothing, so it cannot fail half way. */
+  /** Copies rows [from, from + count) of a batch for which `reserve` was called. Allocates nothing, so it cannot fail halfway. */
   append(batch: BufferBatch, rows: { from: number; count: number }, sequence: number): void {
     const { from, count } = rows;
     const { call } = this.kernel;
@@ -159,15 +159,15 @@ export class BufferSegment {
     for (const own of this.columns.values()) {
       if (own.lastBatch === at || own.gapFrom >= 0) continue;
       own.gapFrom = at;
-      // what `appendAlike` writes is behind no gap
+      // `appendAlike` must not leave a gap
       this.targetsPtr = 0;
     }
     this.noteRows(batch, rows, sequence);
     if (this.targetsPtr === 0 && this.targetsRoom >= this.columns.size) this.writeTargets(batch);
   }
 
-  /** Makes the values of all rows so far that lack the column 0. Once for many rows, and no more than is read: a table may have hundreds of
-   *  columns of which a batch brings few. */
+  /** Zeroes the values of earlier rows that lack the column. Done once for many rows, and only for columns being read: a table may have
+   *  hundreds of columns of which a batch has few. */
   private closeGap(own: SegmentColumn): void {
     const { gapFrom, packed, dataPtr, type } = own;
     if (gapFrom < 0 || gapFrom === this.rowCount) return;
@@ -176,7 +176,7 @@ export class BufferSegment {
     own.gapFrom = this.rowCount;
   }
 
-  /** The rows are there. */
+  /** Makes the appended rows visible. */
   private noteRows(batch: BufferBatch, { from, count }: { from: number; count: number }, sequence: number): void {
     const { minNs, maxNs } = timeRange(this.kernel, batch.timePtr + from * 8, count);
     if (minNs < this.minTimeNs) this.minTimeNs = minNs;
@@ -184,12 +184,12 @@ export class BufferSegment {
     if (this.rowCount === 0) this.seqMin = sequence;
     this.seqMax = sequence;
     this.ascending &&= batch.ascending === true;
-    // a batch may lie in two segments: only overlaps of the rows that came into this one count here
+    // a batch may span two segments: count only overlaps of the rows in this one
     if (!batch.unique) this.addOverlaps(joinOverlaps([batch], { minNs, maxNs }));
     this.rowCount += count;
   }
 
-  /** The rows so far; later rows stay hidden from it. `isClosed`: none will come. */
+  /** The rows so far; later rows are not visible in it. `isClosed`: the segment takes no more rows. */
   run(dictionary: DictionaryView, isClosed: boolean): Run {
     for (const own of this.columns.values()) this.closeGap(own);
     this.cachedColumns ??= [...this.columns.values()].map(({ columnId, type, dataPtr, validityPtr, packed }) =>
@@ -221,7 +221,7 @@ export class BufferSegment {
     this.overlaps = joinOverlaps([this.overlaps, overlaps], ALL_TIME);
   }
 
-  /** Text beside the views of a batch's rows. */
+  /** Bytes of text outside the views of a batch's rows. */
   private textBytes({ dataPtr, validityPtr, isPacked }: ColumnRun, rows: { from: number; count: number; presentCount: number }): number {
     const { call } = this.kernel;
     if (!isPacked) return call.textBytes(dataPtr, validityPtr, rows.from, rows.count) >>> 0;
@@ -234,7 +234,7 @@ export class BufferSegment {
     const width = VALUE_BYTES[type];
     const target = own.dataPtr + (own.packed?.count ?? this.rowCount) * width;
     const presentCount = validityPtr === 0 ? count : call.countBits(validityPtr, from, count);
-    // the first of the values as they lie there
+    // address of the first value, in the batch's layout
     const first = dataPtr + (column.isPacked ? call.countBits(validityPtr, 0, from) : from) * width;
     const isString = type === ColumnType.string;
     if (validityPtr === 0 || (column.isPacked && own.packed !== undefined)) {
@@ -255,7 +255,7 @@ export class BufferSegment {
     if (own.packed !== undefined) own.packed.count += presentCount;
   }
 
-  /** `presentCount` of the first `rowCount` rows have the column. */
+  /** Adds a column for which `presentCount` of the first `rowCount` rows have a value. */
   private addColumn({ columnId, type }: ColumnRun, presentCount: number, rowCount: number): SegmentColumn {
     const isPacked = this.capacity >= PACKED_CAPACITY_MIN && presentCount < rowCount * PACKED_BELOW;
     // rows before its first value are NULL
@@ -271,7 +271,7 @@ export class BufferSegment {
     return own;
   }
 
-  /** Room for `count` more values. What is visible of the column moves, the old place stays for those who read it. */
+  /** Makes room for `count` more values. The column moves; its old memory stays for current readers. */
   private growPacked(own: SegmentColumn, packed: PackedValues, count: number): void {
     const wanted = packed.count + count;
     if (wanted <= packed.capacity) return;
@@ -305,7 +305,7 @@ export class BufferSegment {
     return ptr;
   }
 
-  /** Room to describe so many columns to `appendAlike`. */
+  /** Makes room for the description of this many columns. */
   private reserveTargets(columnCount: number): void {
     if (columnCount <= this.targetsRoom) return;
     this.targetsBlock = this.allocate(appendTargetsBytes(columnCount));
@@ -313,7 +313,7 @@ export class BufferSegment {
     this.targetsPtr = 0;
   }
 
-  /** For batches that follow: describes the columns in the order of `batch`, if it has all of them and they are simple. */
+  /** Describes the columns for `appendAlike` in the order of `batch`, if it has all of them and none is packed or text. */
   private writeTargets({ columns }: BufferBatch): void {
     if (columns.length !== this.columns.size) return;
     const targets: SegmentColumn[] = [];

@@ -1,44 +1,45 @@
-// What the series dictionaries of all tables take together, and what they may take. A dictionary grows with every series that its table
-// meets; at a flush those that are too much are evicted: their tables begin anew (live-tables.ts). This is the counting and the deciding.
+// Memory accounting of all series dictionaries and its limit. A dictionary grows with every new series; at a flush, dictionaries beyond the
+// limit are evicted and their tables start with empty ones (live-tables.ts). This class counts and chooses.
 import { TsdbError } from "../../model/errors.ts";
 import type { SeriesAllowance, SeriesGrowth } from "../../model/rows/series-allowance.ts";
 
-/** From this share of the limit on a flush is due, which evicts until no more than EVICT_TO is left: what lies above is for the series that
- *  come while the flush runs, because it still needs the dictionaries of its rows. */
+/** At this share of the limit a flush is due, which evicts down to EVICT_TO: the rest is for series that arrive during the flush, while
+ *  the dictionaries of its rows are still needed. */
 const DUE_AT = 3 / 4;
 const EVICT_TO = 1 / 2;
 
-/** A table as eviction sees it. */
+/** A table as a candidate for eviction. */
 export interface EvictionCandidate {
   readonly tableId: number;
   /** Kernel memory of its dictionary. */
   readonly bytes: number;
-  /** No row has come since the last flush. */
+  /** No row has arrived since the last flush. */
   readonly isIdle: boolean;
   /** Log sequence of its newest row. */
   readonly lastSequence: number;
 }
 
+/** The account of all series dictionaries. */
 export class SeriesMemory implements SeriesAllowance {
-  /** Dictionaries evicted since the start. */
+  /** Dictionaries evicted since the server started. */
   evictions = 0;
   private bytes_ = 0;
-  /** What a body that was refused would have needed. */
+  /** Memory requested by rejected bodies. */
   private wantedBytes = 0;
 
   constructor(readonly bytesMax: number) {}
 
-  /** Of all dictionaries, those apart that are released and wait for their readers. */
+  /** Bytes of all dictionaries, except released ones that wait for their readers. */
   get bytes(): number {
     return this.bytes_;
   }
 
-  /** A flush should make room. */
+  /** True if a flush should make room. */
   get isDue(): boolean {
     return this.bytes_ >= this.bytesMax * DUE_AT || !this.hasRoom;
   }
 
-  /** False: a body that brings series has to wait. */
+  /** False: bodies with new series must wait. */
   get hasRoom(): boolean {
     return this.bytes_ + this.wantedBytes <= this.bytesMax;
   }
@@ -51,7 +52,7 @@ export class SeriesMemory implements SeriesAllowance {
     this.bytes_ += deltaBytes;
   }
 
-  /** Overloaded: when a flush has made room it may. Too large: never. */
+  /** "overloaded" if a flush can make room, "too_large" if none can. */
   refuse({ bytes, fromEmptyBytes }: SeriesGrowth): TsdbError {
     const { bytesMax } = this;
     if (fromEmptyBytes > bytesMax * EVICT_TO) {
@@ -70,12 +71,12 @@ export class SeriesMemory implements SeriesAllowance {
     return new TsdbError("overloaded", message, { seriesBytes: bytes, seriesBytesMax: bytesMax });
   }
 
-  /** Of all tables those whose dictionaries should go, at a flush. Pure, but that what was refused is forgotten. */
+  /** Chooses the dictionaries to evict at a flush. Pure, except that it resets the rejected amount. */
   choose(tables: Iterable<EvictionCandidate>): Set<number> {
     const chosen = new Set<number>();
     if (!this.isDue) return chosen;
     let leftBytes = this.bytes_;
-    // what was refused finds room afterwards, if need be because its table begins anew, too
+    // the rejected body must fit afterwards, if need be because its table starts with an empty dictionary
     const targetBytes = Math.min(this.bytesMax * EVICT_TO, this.bytesMax - this.wantedBytes);
     this.wantedBytes = 0;
     for (const { tableId, bytes } of [...tables].sort(byValue)) {
@@ -87,8 +88,8 @@ export class SeriesMemory implements SeriesAllowance {
   }
 }
 
-/** What is missed least comes first: tables nobody writes to, the longest unwritten before others; then the largest, because few tables
- *  that begin anew are better than many. */
+/** Eviction order: idle tables first, the longest unwritten before others; then the largest, because few restarted tables are better
+ *  than many. */
 function byValue(a: EvictionCandidate, b: EvictionCandidate): number {
   if (a.isIdle !== b.isIdle) return a.isIdle ? -1 : 1;
   return a.isIdle ? a.lastSequence - b.lastSequence : b.bytes - a.bytes;

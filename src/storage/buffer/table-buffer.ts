@@ -1,5 +1,5 @@
-// The rows of one table that are in no file yet: appended batch by batch in log order, read as runs, sealed as a whole for a flush.
-// Memory is given back through the pins, so a snapshot taken before stays readable.
+// The rows of one table that are in no file yet: appended batch by batch in log order, read as runs, sealed as a whole for a flush. Memory
+// is freed through the pins, so earlier snapshots stay readable.
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { ParsedRows } from "../../kernel/parse/parsed-rows.ts";
 import type { SeriesDictionary } from "../../kernel/series/series-dictionary.ts";
@@ -11,33 +11,34 @@ import { type BufferBatch, BufferSegment } from "./segment.ts";
 
 export type { BufferBatch } from "./segment.ts";
 
-/** The first segment of a table, and of one that got few rows lately: one row takes half a KiB. */
+/** Rows of a table's first segment, and after intervals with few rows: a segment of one row takes half a KiB. */
 const FIRST_SEGMENT_ROWS = 16;
-/** The next one; from there on each has twice the rows of the one before. From 2,048 rows on segments are whole vectors; a smaller one is a
- *  single chunk of a scan, so nothing but its size is special. */
+/** Rows of the second segment; each later one doubles. From 2,048 rows on, segments are multiples of a vector; a smaller one is a single
+ *  chunk of a scan. */
 const SEGMENT_ROWS_MIN = 256;
 
 type Span = Pick<Run, "minTimeNs" | "maxTimeNs" | "seqMin" | "seqMax">;
 
-/** What a flush writes: immutable, still visible to queries until it is released. */
+/** The rows that a flush writes: immutable, visible to queries until released. */
 export interface SealedBuffer extends Span {
-  /** Valid for pins taken before the dictionary's next change: unless it was evicted it goes on growing with the table. */
+  /** Valid for pins taken before the dictionary's next change: unless it was evicted, the dictionary continues to grow with the table. */
   runs(): Run[];
   readonly rowCount: number;
   readonly bytes: number;
-  /** Frees the rows as soon as no pin can see them. Idempotent. */
+  /** Frees the rows once no pin can see them. Idempotent. */
   release(): void;
 }
 
+/** The buffer of one table. */
 export class TableBuffer {
   private segments: BufferSegment[] = [];
   private rowCount_ = 0;
   private seqMax_ = 0;
-  /** Segments before this one take no more rows. */
+  /** Index of the first segment that takes rows. */
   private openFrom = 0;
   /** Rows in segments from `openFrom` on. */
   private openRows = 0;
-  /** Capacity of the next new segment. */
+  /** Capacity of the next segment. */
   private nextRows = FIRST_SEGMENT_ROWS;
   private dictionary_: SeriesDictionary;
 
@@ -57,23 +58,23 @@ export class TableBuffer {
     return this.rowCount_;
   }
 
-  /** Of the newest row there ever was; 0 before the first. */
+  /** Sequence of the newest row ever appended; 0 if none. */
   get lastSequence(): number {
     return this.seqMax_;
   }
 
-  /** Kernel memory of the rows; the dictionary counts itself. */
+  /** Kernel memory of the rows; the dictionary is counted separately. */
   get bytes(): number {
     return this.segments.reduce((sum, segment) => sum + segment.bytes, 0);
   }
 
-  /** Range of the rows' times and log sequences; the ends of i64 and 0 while the buffer is empty. */
+  /** Time range and log sequences of the rows; the extremes of i64, and 0, while the buffer is empty. */
   get span(): Span {
     return spanOf(this.segments.filter(({ rowCount }) => rowCount > 0));
   }
 
-  /** Copies a batch behind all earlier ones: whole or, when it throws, not at all. Sequences never fall.
-   *  @throws TsdbError overloaded when kernel memory is full */
+  /** Appends a batch: completely or, if it throws, not at all. Sequences never decrease. @throws TsdbError overloaded if kernel memory
+   *  is full */
   append(batch: BufferBatch, sequence: number): void {
     if (batch.rowCount === 0) return;
     assert(sequence >= this.seqMax_, `sequence ${sequence} appended after ${this.seqMax_}`);
@@ -82,12 +83,12 @@ export class TableBuffer {
     this.count(batch.rowCount, sequence);
   }
 
-  /** `append` of a batch that is like those before it and fits where they are: copies it in one call and takes no memory. False, and
-   *  nothing is done, if it does not. */
+  /** Appends a batch that has the layout of earlier ones and fits the last segment: one call, no allocation. Returns false, without
+   *  effect, if it does not. */
   appendAlike(batch: BufferBatch, sequence: number): boolean {
     const last = this.segments.length - 1;
     if (!(batch instanceof ParsedRows) || last < this.openFrom) return false;
-    // rows go to the first segment that is open
+    // rows go to the first open segment
     if (last > this.openFrom && this.segments[last - 1]!.rowCount < this.segments[last - 1]!.capacity) return false;
     assert(sequence >= this.seqMax_, `sequence ${sequence} appended after ${this.seqMax_}`);
     if (!this.segments[last]!.appendAlike(batch, sequence)) return false;
@@ -101,21 +102,21 @@ export class TableBuffer {
     this.seqMax_ = sequence;
   }
 
-  /** Rows that are appended later share no run with those so far: a deletion lies between them. */
+  /** Later rows must not share a run with earlier ones: a deletion lies between them. */
   cut(): void {
     if (this.openRows === 0) return;
     this.openFrom = this.segments.findLastIndex(({ rowCount }) => rowCount > 0) + 1;
     this.startOver(this.openRows);
   }
 
-  /** A snapshot: rows appended later are not in it. In log order: of runs with equal sequences (one batch over several segments) the later
-   *  one in this list holds the later rows. Valid for pins taken before the next change of this buffer. */
+  /** A snapshot; later rows are not part of it. In log order: of runs with equal sequences (one batch spanning segments) the later in
+   *  the list has the later rows. Valid for pins taken before the next change of this buffer. */
   runs(): Run[] {
     return runsOf(this.segments, this.dictionary_, this.openFrom);
   }
 
-  /** Takes all rows out. They stay readable through the result, which the caller releases when they are in a file. With `next` they take
-   *  their dictionary along, which is released with them, and the buffer goes on with `next`: the old one is evicted. */
+  /** Takes all rows out of the buffer. They stay readable through the result, which the caller releases once they are in a file. With
+   *  `next`, the old dictionary is evicted: it is released together with the rows, and the buffer continues with `next`. */
   seal(next?: SeriesDictionary): SealedBuffer {
     const segments = this.segments;
     const dictionary = this.dictionary_;
@@ -127,13 +128,13 @@ export class TableBuffer {
     return sealed(segments, { dictionary, isEvicted: next !== undefined, pins: this.pins });
   }
 
-  /** Forgets all rows: the table was deleted. */
+  /** Discards all rows, after the table was deleted. */
   dropAll(): void {
     this.seal().release();
   }
 
-  /** A table keeps its pace: new segments start at a quarter of the rows that came since they did so before. So a table that is cut often
-   *  has small ones, of which little is left empty. */
+  /** Adapts to the table's rate: new segments start at a quarter of the rows received since the last start, so that a frequently cut
+   *  table has small, well-filled segments. */
   private startOver(rowCount: number): void {
     const quarter = 2 ** Math.floor(Math.log2(Math.max(1, rowCount / 4)));
     const least = rowCount <= FIRST_SEGMENT_ROWS ? FIRST_SEGMENT_ROWS : SEGMENT_ROWS_MIN;
@@ -141,7 +142,7 @@ export class TableBuffer {
     this.openRows = 0;
   }
 
-  /** Finds or makes room for every row of the batch, without a visible change. */
+  /** Finds or allocates room for every row of the batch; changes nothing visible. */
   private reserve(batch: BufferBatch): { segment: BufferSegment; from: number; count: number }[] {
     const pieces: { segment: BufferSegment; from: number; count: number }[] = [];
     let from = 0;
@@ -168,25 +169,25 @@ export class TableBuffer {
   }
 }
 
-/** A batch that does not fit into the little that is left goes to the next segment as a whole: where no batch lies on both sides, the
- *  rows of a table can be written to a file in parts. */
+/** A batch that does not fit the little that is left goes to the next segment as a whole: a table's rows can be split for writing only
+ *  where no batch spans the split. */
 function isNearlyFull({ rowCount, capacity }: BufferSegment): boolean {
   return rowCount >= capacity - capacity / 8;
 }
 
-/** Segments from `openFrom` on may take more rows as long as they are not full. */
+/** Segments from `openFrom` on take rows until they are full. */
 function runsOf(segments: readonly BufferSegment[], dictionary: SeriesDictionary, openFrom: number): Run[] {
   const view = dictionary.view();
   return segments.flatMap((segment, i) => {
     const { rowCount, capacity } = segment;
-    // a batch that did not fit into memory leaves empty segments behind, which the next one uses
+    // a batch that failed for lack of memory leaves empty segments, which the next batch uses
     return rowCount === 0 ? [] : [segment.run(view, i < openFrom || rowCount === capacity)];
   });
 }
 
 interface SealedParts {
   readonly dictionary: SeriesDictionary;
-  /** Nothing but these rows uses the dictionary. */
+  /** True if the dictionary was evicted and belongs to these rows alone. */
   readonly isEvicted: boolean;
   readonly pins: Reclaimer;
 }

@@ -1,16 +1,17 @@
-// The last-value and distinct-value caches that there are. Part of the catalog's state: no clock, no I/O.
+// The defined last-value and distinct-value caches. Part of the catalog's state: no clock, no I/O.
 import type { CacheDef, CacheKind } from "../../model/caches.ts";
 import { ColumnType, type TableDef } from "../../model/rows/column.ts";
 import { badValue, readArray, readCount, readObject, readText } from "../../object-store/operation-values.ts";
 import { violated } from "./contradiction.ts";
 
+/** Cache definitions by table and id. */
 export class CacheSet {
-  /** Ids are never used again, also when their owner is gone. */
+  /** Ids are never reused, even after their owner is gone. */
   nextId = 0;
-  /** Another number after every change of which caches there are, or of which tables of theirs can be asked. */
+  /** Changes with every change of the set of caches, or of which of their tables are live. */
   changes = 0;
   private readonly byId = new Map<number, CacheDef>();
-  /** Ascending ids; a table's list is replaced, never changed. Tables without any have no entry. */
+  /** Ascending ids; a table's list is replaced, never modified. Tables without caches have no entry. */
   private readonly byTable = new Map<number, readonly CacheDef[]>();
 
   get count(): number {
@@ -38,7 +39,7 @@ export class CacheSet {
     return [...this.byId.values()];
   }
 
-  /** @throws TsdbError corrupt_file: it does not fit its table, and nothing is changed */
+  /** @throws TsdbError corrupt_file if it does not fit its table; nothing has changed then */
   add(cache: CacheDef, table: TableDef | undefined): void {
     const { id, kind, tableId, name } = cache;
     if (table === undefined) violated(`cache ${id} of table ${tableId}, which does not exist`);
@@ -61,7 +62,7 @@ export class CacheSet {
     this.changes += 1;
   }
 
-  /** Those of a table that is gone. */
+  /** Removes the caches of a dropped table. */
   removeTable(tableId: number): void {
     for (const { id } of this.ofTable(tableId)) this.remove(id);
   }

@@ -1,4 +1,4 @@
-// What is wrong with a log whose operations do not fit each other.
+// The error for a log whose operations contradict each other.
 import { TsdbError } from "../../model/errors.ts";
 
 /** @throws TsdbError corrupt_file, always */

@@ -1,9 +1,9 @@
-// Which columns of which tables have a file index: set for a table, or for a database as what its tables do that have none of their own.
-// Part of the catalog's state: no clock, no I/O.
+// Which columns of which tables have a file index: set for a table, or for a database as the default of its tables. Part of the catalog's
+// state: no clock, no I/O.
 import { type ColumnDef, ColumnType, type TableDef } from "../../model/rows/column.ts";
 import { badValue, readArray, readCount, readObject, readText } from "../../object-store/operation-values.ts";
 
-/** Columns by name, since a database's are those of many tables. null: it has none (any more). */
+/** Columns by name, since a database's setting applies to many tables. null: no index (any more). */
 export interface SetFileIndex {
   readonly kind: "set_file_index";
   readonly of: "database" | "table";
@@ -13,7 +13,7 @@ export interface SetFileIndex {
 
 type Owner = SetFileIndex["of"];
 
-/** What an index may be over. */
+/** True if an index may contain the column. */
 export function canBeIndexed({ type }: ColumnDef): boolean {
   return type === ColumnType.tag || type === ColumnType.string;
 }
@@ -26,9 +26,10 @@ export function readSetFileIndex(value: unknown): SetFileIndex {
   return { kind: "set_file_index", of, id: readCount("id", id), columns: names };
 }
 
+/** File index settings of all databases and tables. */
 export class FileIndexSet {
   private readonly byOwner = { database: new Map<number, readonly string[]>(), table: new Map<number, readonly string[]>() };
-  /** Grows with every change. */
+  /** Increases with every change. */
   changes = 0;
 
   get isEmpty(): boolean {
@@ -41,23 +42,23 @@ export class FileIndexSet {
     else this.byOwner[of].set(id, columns);
   }
 
-  /** The owner is gone. */
+  /** Removes the setting of a dropped owner. */
   drop(of: Owner, id: number): void {
     if (this.byOwner[of].delete(id)) this.changes++;
   }
 
-  /** What was set for the database or table itself. */
+  /** The setting of the database or table itself. */
   own(of: Owner, id: number): readonly string[] | null {
     return this.byOwner[of].get(id) ?? null;
   }
 
-  /** The columns of a table that have an index, in the order of its columns. */
+  /** The indexed columns of a table, in column order. */
   columnsOf({ id, databaseId, columns }: TableDef): ColumnDef[] {
     const names = this.own("table", id) ?? this.own("database", databaseId);
     return names === null ? [] : columns.filter((column) => names.includes(column.name) && canBeIndexed(column));
   }
 
-  /** For a snapshot: in no certain order. */
+  /** The snapshot form, in no particular order. */
   toJson(): unknown[] {
     const owners: Owner[] = ["database", "table"];
     return owners.flatMap((of) => [...this.byOwner[of]].map(([id, columns]) => ({ of, id, columns })));

@@ -1,4 +1,4 @@
-// Which servers of the cluster are marked as stopped. Part of the catalog's state: no clock, no I/O.
+// The servers of the cluster that are marked as stopped. Part of the catalog's state: no clock, no I/O.
 import { readCount, readObject, readText } from "../../object-store/operation-values.ts";
 import { violated } from "./contradiction.ts";
 

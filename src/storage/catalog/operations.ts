@@ -1,5 +1,5 @@
-// What the catalog's log is made of. Kinds and field types are written out, and every operation carries the ids it makes, so that
-// reading the log needs no rule of the server that wrote it.
+// The operations of the catalog's log. Kinds and field types are spelled out, and every operation carries the ids it creates, so that
+// replaying the log does not depend on the rules of the server that wrote it.
 
 import type { CacheDef } from "../../model/caches.ts";
 import type { TagPredicate } from "../../model/query/scan.ts";
@@ -13,7 +13,7 @@ import { readSetPolicies, type SetPolicies } from "./policies.ts";
 import { type CreateToken, type DeleteToken, type ReplaceToken, readHash, readToken } from "./tokens.ts";
 import { readTriggerOperation, type TriggerOperation } from "./triggers.ts";
 
-/** Column types as the log spells them; `time` is every table's column 0 and never written. */
+/** Column types as spelled in the log; `time` is column 0 of every table and never written. */
 export const COLUMN_TYPE_NAME = { tag: 1, float: 2, integer: 3, unsigned: 4, string: 5, boolean: 6 } as const satisfies Record<
   string,
   ColumnType
@@ -24,6 +24,7 @@ const NAME_OF_TYPE = new Map<ColumnType, ColumnTypeName>(
   Object.entries(COLUMN_TYPE_NAME).map(([name, type]) => [type, name as ColumnTypeName]),
 );
 
+/** The log's spelling of a column type. @throws on `time` */
 export function columnTypeName(type: ColumnType): ColumnTypeName {
   const name = NAME_OF_TYPE.get(type);
   if (name === undefined) throw new Error(`BUG: column type ${type} has no name in the log`);
@@ -36,7 +37,7 @@ export interface ColumnOperation {
   readonly type: ColumnTypeName;
 }
 
-/** The first operation of a log: who this cluster is. */
+/** The first operation of a log: the identity of this cluster. */
 export interface CreateCluster {
   readonly kind: "create_cluster";
   readonly uuid: string;
@@ -45,12 +46,12 @@ export interface CreateCluster {
 export interface CreateDatabase {
   readonly kind: "create_database";
   readonly id: number;
-  /** 0 = the default organization, what port 8181 sees. A name is unique within its namespace. */
+  /** 0 = the default organization, visible on port 8181. Names are unique within their namespace. */
   readonly namespace: number;
   readonly name: string;
 }
 
-/** Makes a table with its time column only. */
+/** Creates a table with its time column only. */
 export interface CreateTable {
   readonly kind: "create_table";
   readonly id: number;
@@ -64,13 +65,13 @@ export interface AddColumns {
   readonly columns: readonly ColumnOperation[];
 }
 
-/** A tombstone. Those of the same table that it covers (model/rows/tombstone.ts) go with it. */
+/** A tombstone; removes those of the same table that it covers (model/rows/tombstone.ts). */
 export interface DeleteRows {
   readonly kind: "delete_rows";
   /** Ascending over the whole log. */
   readonly id: number;
   readonly tableId: number;
-  /** Of the write-ahead log: rows up to it are meant. */
+  /** Sequence in the write-ahead log: the deletion applies to rows up to it. */
   readonly sequence: number;
   /** Inclusive bounds, decimal nanoseconds. */
   readonly minTimeNs: string;
@@ -78,14 +79,14 @@ export interface DeleteRows {
   readonly tags: readonly TagPredicate[];
 }
 
-/** These tombstones have been applied to every file. */
+/** These tombstones have been applied to all files. */
 export interface RetireTombstones {
   readonly kind: "retire_tombstones";
   readonly ids: readonly number[];
 }
 
-/** Decimal nanoseconds: rows older than that do not exist any more. "0" = kept for ever. null = not set: a database's rows are kept for
- *  ever, a table's as long as its database says. */
+/** Decimal nanoseconds: older rows are treated as non-existent. "0" = forever. null = not set: a database keeps rows forever, a table
+ *  inherits from its database. */
 export interface SetRetention {
   readonly kind: "set_retention";
   readonly of: "database" | "table";
@@ -93,19 +94,19 @@ export interface SetRetention {
   readonly retentionNs: string | null;
 }
 
-/** The object is out of the way under another name, and can be restored until it is dropped. */
+/** Moves the object out of the way under another name; it can be restored until it is dropped. */
 export interface SoftDelete {
   readonly kind: "soft_delete";
   readonly of: "database" | "table";
   readonly id: number;
-  /** What it is called from now on. */
+  /** Its new name. */
   readonly name: string;
   readonly deletedMs: number;
   /** When it is dropped; null = never. */
   readonly hardDeleteMs: number | null;
 }
 
-/** Of a soft-deleted object: when it is dropped. */
+/** Changes when a soft-deleted object is dropped. */
 export interface ScheduleDrop {
   readonly kind: "schedule_drop";
   readonly of: "database" | "table";
@@ -113,7 +114,7 @@ export interface ScheduleDrop {
   readonly hardDeleteMs: number | null;
 }
 
-/** A soft-deleted object is there again, as `name`. */
+/** Restores a soft-deleted object under `name`. */
 export interface Restore {
   readonly kind: "restore";
   readonly of: "database" | "table";
@@ -121,26 +122,25 @@ export interface Restore {
   readonly name: string;
 }
 
-/** A soft-deleted object is gone, with everything in it. */
+/** Removes a soft-deleted object permanently, with everything in it. */
 export interface Drop {
   readonly kind: "drop";
   readonly of: "database" | "table";
   readonly id: number;
 }
 
-/** `permissions` null: an admin. */
-/** A server of the cluster is marked as stopped. */
+/** Marks a server of the cluster as stopped. */
 export interface StopNode extends StoppedNode {
   readonly kind: "stop_node";
 }
 
-/** A server that was marked as stopped has started. */
+/** Removes the mark of a server that has started again. */
 export interface StartNode {
   readonly kind: "start_node";
   readonly nodeId: string;
 }
 
-/** The columns that it names are the table's. */
+/** The named columns are the table's. */
 export interface CreateCache {
   readonly kind: "create_cache";
   readonly cache: CacheDef;
@@ -174,11 +174,12 @@ export type CatalogOperation =
   | DeleteCache
   | TriggerOperation;
 
+/** The log operation of a tombstone. */
 export function deleteRowsOperation({ id, tableId, sequence, range, tags }: Tombstone): DeleteRows {
   return { kind: "delete_rows", id, tableId, sequence, minTimeNs: String(range.minNs), maxTimeNs: String(range.maxNs), tags };
 }
 
-/** The tombstone that an operation, or an item of a snapshot, stands for. @throws TsdbError corrupt_file */
+/** The tombstone described by an operation or a snapshot item. @throws TsdbError corrupt_file */
 export function readTombstone(value: unknown): Tombstone {
   const item = readObject("tombstone", value);
   return {
@@ -217,6 +218,7 @@ export function readHardDelete(value: unknown): number | null {
   return value === null || value === undefined ? null : readCount("hardDeleteMs", value);
 }
 
+/** Reads a column definition. @throws TsdbError corrupt_file naming `what` */
 export function readColumn(what: string, value: unknown): ColumnOperation {
   const column = readObject(what, value);
   const type = readText(`${what}.type`, column["type"]);
@@ -224,8 +226,8 @@ export function readColumn(what: string, value: unknown): ColumnOperation {
   return { id: readCount(`${what}.id`, column["id"]), name: readText(`${what}.name`, column["name"]), type: type as ColumnTypeName };
 }
 
-/** An operation read from the log. Members it does not know are ignored; a kind it does not know is an error, because the state
- *  after it would be wrong. @throws TsdbError corrupt_file */
+/** Reads an operation of the log. Unknown members are ignored; an unknown kind is an error, because the state after it would be wrong.
+ *  @throws TsdbError corrupt_file */
 export function readOperation(value: unknown): CatalogOperation {
   const operation = readObject("operation", value);
   const kind = operation["kind"];

@@ -1,18 +1,18 @@
-// What v1 clients are told of a database as a retention policy and of its other policies, which are the databases `db/rp`. Part of the
-// catalog's state: no clock, no I/O.
+// Settings of a database's retention policies, which are the databases `db/rp`, as shown to v1 clients. Part of the catalog's state: no
+// clock, no I/O.
 import { badValue, readCount, readNs, readObject, readText } from "../../object-store/operation-values.ts";
 
-/** As it was set last. */
+/** The settings last written. */
 export interface PolicySettings {
-  /** Which of the databases `db/rp` calls mean that name no policy: its `rp`, in small letters. null: the database itself. */
+  /** The database `db/rp` that calls without a policy use: its `rp`, in lower case. null: the database itself. */
   readonly defaultPolicy: string | null;
-  /** Where the database itself stands among its policies: before those whose ids are greater. null: it is none of them. */
+  /** Position of the database itself among its policies: before those with greater ids. null: it is not one of them. */
   readonly place: number | null;
-  /** What the policy is called when it is shown; null: by the database's name. */
+  /** Displayed name of the policy; null: the database's name. */
   readonly label: string | null;
-  /** Only shown. null: as follows from how long rows are kept. */
+  /** Displayed only. null: derived from the retention period. */
   readonly shardNs: string | null;
-  /** Only shown. */
+  /** Displayed only. */
   readonly replicas: number;
 }
 
@@ -21,6 +21,7 @@ export interface SetPolicies extends PolicySettings {
   readonly databaseId: number;
 }
 
+/** The settings of a database for which none were written. */
 export function freshPolicies(databaseId: number): PolicySettings {
   return { defaultPolicy: null, place: databaseId, label: null, shardNs: null, replicas: 1 };
 }

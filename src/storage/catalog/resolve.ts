@@ -1,12 +1,12 @@
-// The schema step of a write, as pure planning: which ids the columns of a parsed body have, which of its rows cannot be stored,
-// and which operations make what is missing. Nothing changes until the caller applies the operations, in the same synchronous step.
+// The bind step of a write, as pure planning: column ids of a parsed body, rows that cannot be stored, and the operations that create what
+// is missing. Nothing changes until the caller applies the operations, in the same synchronous step.
 //
-//   const plan = new SchemaPlan(catalog, "db", tables);
-//   for each row, in the body's order, of a table with plan.needsRows(table): plan.acceptRow(…) -> why not, or null
-//   const { operations, targets } = plan.finish();
+//     const plan = new SchemaPlan(catalog, "db", tables);
+//     for each row, in body order, of a table with plan.needsRows(table): plan.acceptRow(…) -> why not, or null
+//     const { operations, targets } = plan.finish();
 //
-// A table whose columns all fit needs no look at its rows. Otherwise the first accepted row that brings a name decides its type,
-// and what only rejected rows bring is not made.
+// A table whose columns all fit needs no check of its rows. Otherwise the first accepted row with a new name determines its type, and
+// columns of rejected rows only are not created.
 import { assert } from "../../model/assert.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { hasControl, NO_CONTROL, RESERVED_COLUMNS } from "../../model/names.ts";
@@ -29,7 +29,7 @@ export interface ParsedField {
   readonly type: ColumnType;
 }
 
-/** The columns that the good rows of a parsed table have, each used by at least one of them. */
+/** The columns of a parsed table; each is used by at least one valid row. */
 export interface ParsedTable {
   readonly name: string;
   /** Tag names in order of appearance. */
@@ -37,7 +37,7 @@ export interface ParsedTable {
   readonly fields: readonly ParsedField[];
 }
 
-/** Where the rows of a parsed table go. Column ids by index into ParsedTable.tags and .fields; -1 = only rejected rows use it. */
+/** Where the rows of a parsed table are stored. Column ids by index into ParsedTable.tags and .fields; -1 = used by rejected rows only. */
 export interface TableTarget {
   readonly tableId: number;
   readonly tagColumnIds: readonly number[];
@@ -46,13 +46,13 @@ export interface TableTarget {
 
 export interface FinishedPlan {
   readonly databaseId: number;
-  /** To be applied at once; empty when everything exists. */
+  /** To be applied immediately; empty if everything exists. */
   readonly operations: readonly CatalogOperation[];
-  /** By parsed table; null when no row of it was accepted. */
+  /** By parsed table; null if none of its rows was accepted. */
   readonly targets: readonly (TableTarget | null)[];
 }
 
-/** What the catalog is asked; a Catalog fits. */
+/** The part of a Catalog that planning reads. */
 export type CatalogView = Pick<
   Catalog,
   | "findDatabase"
@@ -66,35 +66,37 @@ export type CatalogView = Pick<
   | "limits"
 >;
 
+/** The error for a field of another type than its column. */
 export function typeConflict(name: string, want: ColumnType, got: ColumnType): string {
   if (RESERVED_COLUMNS.has(name)) return `'${name}' is a reserved column`;
   return `invalid column type for column '${name}', expected ${COLUMN_TYPE_LABEL[want]}, got ${COLUMN_TYPE_LABEL[got]}`;
 }
 
-/** A table of the body: what exists, and what its accepted rows have added so far. */
+/** A table of the body: the existing schema and what accepted rows have added to it. */
 interface TableWork {
   readonly parsed: ParsedTable;
   readonly schema: TableSchema | undefined;
   readonly added: Map<string, ColumnType>;
-  /** Column count with `added`; time not counted. */
+  /** Number of columns including `added`, without time. */
   columnCount: number;
   needsRows: boolean;
-  /** The table exists or is made by this plan. */
+  /** The table exists or is created by this plan. */
   accepted: boolean;
   /** The name is that of a soft-deleted table: no row is stored. */
   readonly isDeleted: boolean;
 }
 
+/** The schema changes of one body. Used once. */
 export class SchemaPlan {
   private readonly database: { readonly id: number } | undefined;
   private readonly work: TableWork[];
   private newTableCount = 0;
   private readonly limits: SchemaLimits;
-  /** Tables that may be made. */
+  /** Number of tables that may be created. */
   private readonly newTablesMax: number;
 
-  /** `madeTables`: those that were made before for the same body.
-   *  @throws TsdbError limit_exceeded when the database does not exist and there may be no more, bad_request when it is soft-deleted */
+  /** `madeTables`: tables already created for the same body. @throws TsdbError limit_exceeded if the database does not exist and the
+   *  limit is reached, bad_request if it is soft-deleted */
   constructor(
     private readonly catalog: CatalogView,
     private readonly databaseName: string,
@@ -125,7 +127,7 @@ export class SchemaPlan {
     return { parsed, schema, added: new Map(), columnCount, needsRows: false, accepted: true, isDeleted };
   }
 
-  /** The fast way: true when every column of the table exists with its type or can be added. */
+  /** The fast path: true if every column of the table exists with its type or can be added. */
   private fits(table: TableWork): boolean {
     const { tags, fields } = table.parsed;
     for (const name of tags) if (this.place(table, name, ColumnType.tag) !== null) return false;
@@ -140,7 +142,7 @@ export class SchemaPlan {
     table.accepted = false;
   }
 
-  /** Adds the column unless it is there. Returns why that cannot be, or null. */
+  /** Adds the column unless it exists. Returns the reason if it cannot be added, else null. */
   private place(table: TableWork, name: string, type: ColumnType): string | null {
     const existing = typeOf(table, name);
     if (existing === type) return null;
@@ -153,31 +155,31 @@ export class SchemaPlan {
     return null;
   }
 
-  /** True when some row of some table has to be looked at. */
+  /** True if rows of some table must be checked individually. */
   get anyNeedsRows(): boolean {
     return this.work.some((table) => table.needsRows);
   }
 
-  /** True when `acceptRow` must be asked for each row of this table. */
+  /** True if `acceptRow` must be called for each row of this table. */
   needsRows(tableIndex: number): boolean {
     return this.work[tableIndex]!.needsRows;
   }
 
-  /** True when the table has the tag column, with the rows accepted so far: no row is refused for it. */
+  /** True if the tag column exists or can be created given the rows accepted so far: no row is rejected because of it. */
   tagFits(tableIndex: number, tagIndex: number): boolean {
     const table = this.work[tableIndex]!;
     return typeOf(table, table.parsed.tags[tagIndex]!) === ColumnType.tag;
   }
 
-  /** The same of a field column. */
+  /** The same for a field column. */
   fieldFits(tableIndex: number, fieldIndex: number): boolean {
     const table = this.work[tableIndex]!;
     const { name, type } = table.parsed.fields[fieldIndex]!;
     return typeOf(table, name) === type;
   }
 
-  /** Takes or refuses the next row of the body: indexes into the table's `tags` and `fields` that the row has, in the row's order.
-   *  Returns why it is rejected, or null. A rejected row leaves no trace. */
+  /** Accepts or rejects the next row of the body: indexes into the table's `tags` and `fields`, in the row's order. Returns the reason
+   *  of a rejection, or null. A rejected row has no effect. */
   acceptRow(tableIndex: number, tagIndexes: ArrayLike<number>, fieldIndexes: ArrayLike<number>): string | null {
     const table = this.work[tableIndex]!;
     assert(table.needsRows, `table ${tableIndex} needs no look at its rows`);
@@ -200,7 +202,7 @@ export class SchemaPlan {
     return null;
   }
 
-  /** `names` receives the columns that the row has added, for taking them back. */
+  /** `names` receives the columns that the row added, so that they can be removed again. */
   private placeRow(table: TableWork, tagIndexes: ArrayLike<number>, fieldIndexes: ArrayLike<number>, names: string[]): string | null {
     const { tags, fields } = table.parsed;
     for (let i = 0; i < tagIndexes.length; i++) {
@@ -222,8 +224,8 @@ export class SchemaPlan {
     return reason;
   }
 
-  /** The operations and ids, with new columns in the order tags, fields, each by appearance. Call once, apply in the same step.
-   *  @throws TsdbError overloaded when there is no memory for the definitions */
+  /** The operations and ids; new columns in the order tags, fields, each by appearance. Call it once and apply in the same step. @throws
+   *  TsdbError overloaded if there is no memory for the definitions */
   finish(): FinishedPlan {
     const accepted = this.work.filter((table) => table.accepted);
     const tables = accepted.filter(({ schema }) => schema === undefined).length;
@@ -249,7 +251,7 @@ export class SchemaPlan {
   }
 }
 
-/** Of a column that exists or has been added. */
+/** Type of an existing or added column. */
 function typeOf({ schema, added }: TableWork, name: string): ColumnType | undefined {
   return schema?.columnsByName.get(name)?.type ?? added.get(name);
 }

@@ -1,19 +1,19 @@
-// How many databases, tables and columns there may be. What exists is never refused, however low a limit is set: only what would be made.
-// Deleted databases and tables do not count, those of a deleted database neither; restoring counts as making.
+// Limits on databases, tables and columns. They apply to creation only: existing objects are never rejected, however low a limit is set.
+// Deleted databases and tables, and tables of deleted databases, do not count; restoring counts as creating.
 import { TsdbError } from "../../model/errors.ts";
 import { LIMITS } from "../../model/limits.ts";
 
-/** Infinity = as many as there is memory for. */
+/** Infinity = limited by memory only. */
 export interface SchemaLimits {
-  /** Tags and fields; time is not counted. */
+  /** Tags and fields, without time. */
   readonly columnsPerTableMax: number;
   /** Of all databases together. */
   readonly tablesMax: number;
-  /** A retention policy `db/rp` is one of its own; `_internal` is none. */
+  /** Includes retention policies `db/rp`, excludes `_internal`. */
   readonly databasesMax: number;
-  /** That one body may make. */
+  /** Tables that one body may create. */
   readonly newTablesPerBodyMax: number;
-  /** Memory for the definitions of all tables and columns, those of deleted tables too. */
+  /** Memory of all table and column definitions, including deleted tables. */
   readonly schemaBytesMax: number;
 }
 
@@ -25,7 +25,7 @@ export const DEFAULT_SCHEMA_LIMITS: SchemaLimits = {
   schemaBytesMax: LIMITS.schemaBytesDefault,
 };
 
-/** What a catalog holds, deleted databases and tables left out. */
+/** Size of a catalog, without deleted databases and tables. */
 interface SchemaCounts {
   readonly databaseCount: number;
   readonly tableCount: number;
@@ -37,13 +37,13 @@ export function checkDatabaseLimit({ databaseCount }: Pick<SchemaCounts, "databa
   throw new TsdbError("limit_exceeded", `Adding a new database would exceed limit of ${limit} databases`, { limit });
 }
 
-/** Room for `count` more tables. @throws TsdbError limit_exceeded */
+/** Checks the limit for `count` more tables. @throws TsdbError limit_exceeded */
 export function checkTableLimit({ tableCount }: Pick<SchemaCounts, "tableCount">, count: number, { tablesMax: limit }: SchemaLimits): void {
   if (count === 0 || tableCount + count <= limit) return;
   throw new TsdbError("limit_exceeded", tooManyTables(tableCount, limit), { limit });
 }
 
-/** Memory for the definitions of more tables and columns. @throws TsdbError overloaded */
+/** Checks the memory for more table and column definitions. @throws TsdbError overloaded */
 export function checkSchemaMemory(
   { definitionBytes }: { readonly definitionBytes: number },
   added: { readonly tables: number; readonly columns: number },
@@ -57,16 +57,17 @@ export function checkSchemaMemory(
   throw new TsdbError("overloaded", message, { bytes, definitionBytes, schemaBytesMax });
 }
 
-/** What is said of a line or a request; `tableCount`: those that there are. */
+/** The error for a line or a request; `tableCount`: existing tables. */
 export function tooManyTables(tableCount: number, limit: number): string {
   return `Update to schema would exceed number of tables limit: attempted to create table but already have ${tableCount} table(s) (limit: ${limit})`;
 }
 
-/** What is said of a line. */
+/** The error for a line. */
 export function tooManyNewTables(limit: number): string {
   return `Update to schema would exceed number of new tables limit: one write can create at most ${limit} tables; send the others with another write`;
 }
 
+/** The error for a line or a request. */
 export function tooManyColumns(limit: number): string {
   return `Update to schema would exceed number of columns per table limit of ${limit} columns`;
 }

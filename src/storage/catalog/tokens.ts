@@ -1,4 +1,4 @@
-// The tokens that there are. Part of the catalog's state: no clock, no I/O.
+// The defined tokens. Part of the catalog's state: no clock, no I/O.
 import type { Permission, TokenDef } from "../../model/access.ts";
 import { badValue, readArray, readCount, readObject, readText } from "../../object-store/operation-values.ts";
 import { violated } from "./contradiction.ts";
@@ -7,7 +7,7 @@ export interface CreateToken extends Omit<TokenDef, "updatedMs"> {
   readonly kind: "create_token";
 }
 
-/** Another text. */
+/** Replaces a token's text. */
 export interface ReplaceToken {
   readonly kind: "replace_token";
   readonly id: number;
@@ -20,8 +20,9 @@ export interface DeleteToken {
   readonly id: number;
 }
 
+/** Tokens by id, name and hash. */
 export class TokenSet {
-  /** Ids are never used again. */
+  /** Ids are never reused. */
   nextId = 0;
   private readonly byId = new Map<number, TokenDef>();
   private readonly byName = new Map<string, TokenDef>();
@@ -44,14 +45,14 @@ export class TokenSet {
     return [...this.byId.values()];
   }
 
-  /** All or nothing. @throws TsdbError corrupt_file */
+  /** Applies an operation completely or not at all. @throws TsdbError corrupt_file */
   apply(operation: CreateToken | ReplaceToken | DeleteToken): void {
     if (operation.kind === "create_token") this.add(readToken(operation));
     else if (operation.kind === "replace_token") this.replace(operation.id, operation.hash, operation.updatedMs);
     else this.remove(operation.id);
   }
 
-  /** @throws TsdbError corrupt_file: it does not fit the others, and nothing is changed */
+  /** @throws TsdbError corrupt_file if it conflicts with another token; nothing has changed then */
   add(token: TokenDef): void {
     const { id, name, hash } = token;
     if (id < this.nextId) violated(`token id ${id} of ${JSON.stringify(name)} was used before`);
@@ -63,7 +64,7 @@ export class TokenSet {
     this.nextId = token.id + 1;
   }
 
-  /** Another text from now on. @throws TsdbError corrupt_file */
+  /** Replaces a token's text. @throws TsdbError corrupt_file */
   private replace(id: number, hash: string, updatedMs: number): void {
     const before = this.existing(id);
     if (this.byHash.has(hash)) violated("a second token with the same hash");

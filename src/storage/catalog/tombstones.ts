@@ -1,17 +1,18 @@
-// The deletions that compaction has not applied everywhere yet, by table. Part of the catalog's state: no clock, no I/O.
+// The deletions that compaction has not applied to all files yet, by table. Part of the catalog's state: no clock, no I/O.
 import { ColumnType, type TableDef } from "../../model/rows/column.ts";
 import { covers, hidesAll, type Tombstone } from "../../model/rows/tombstone.ts";
 import { violated } from "./contradiction.ts";
 
+/** Tombstones by table and id. */
 export class TombstoneSet {
-  /** Ids are never used again, also when their owner is gone. */
+  /** Ids are never reused, even after their owner is gone. */
   nextId = 1;
-  /** Ascending ids; a table's list is replaced, never changed. Tables without any have no entry. */
+  /** Ascending ids; a table's list is replaced, never modified. Tables without tombstones have no entry. */
   private readonly byTable = new Map<number, readonly Tombstone[]>();
   private readonly tableOf = new Map<number, number>();
   private partial = 0;
 
-  /** Of those that leave some rows of their table: the others are one a table at most. */
+  /** Number of tombstones that leave some rows of their table; of the others a table has at most one. */
   get partialCount(): number {
     return this.partial;
   }
@@ -20,7 +21,7 @@ export class TombstoneSet {
     return this.byTable.get(tableId) ?? [];
   }
 
-  /** Tables that have any. */
+  /** Tables with tombstones. */
   tableIds(): Iterable<number> {
     return this.byTable.keys();
   }
@@ -34,7 +35,8 @@ export class TombstoneSet {
     return [...this.byTable.values()].flat().sort((a, b) => a.id - b.id);
   }
 
-  /** Those of its table that it covers go. @throws TsdbError corrupt_file: it does not fit the table, and nothing is changed */
+  /** Adds a tombstone and removes those of its table that it covers. @throws TsdbError corrupt_file if it does not fit the table;
+   *  nothing has changed then */
   add(tombstone: Tombstone, table: TableDef | undefined): void {
     const { id, tableId, range, tags } = tombstone;
     if (table === undefined) violated(`a deletion in table ${tableId}, which does not exist`);
@@ -54,7 +56,7 @@ export class TombstoneSet {
     this.nextId = tombstone.id + 1;
   }
 
-  /** All or none. @throws TsdbError corrupt_file */
+  /** Removes all of them or, if it throws, none. @throws TsdbError corrupt_file */
   retire(ids: readonly number[]): void {
     for (const id of ids) if (!this.has(id)) violated(`deletion ${id} is retired and was not there`);
     if (new Set(ids).size < ids.length) violated("a deletion is retired twice");
@@ -70,7 +72,7 @@ export class TombstoneSet {
     else this.byTable.set(tableId, kept);
   }
 
-  /** Those of a table that is gone. */
+  /** Removes the tombstones of a dropped table. */
   removeTable(tableId: number): void {
     for (const tombstone of this.ofTable(tableId)) this.forget(tombstone);
     this.byTable.delete(tableId);

@@ -1,5 +1,5 @@
-// Merges blocks of one table and day into one, in memory that does not depend on their size: slice by slice in the order of files, and in a
-// slice column by column.
+// Merges blocks of one table and day into one, in memory independent of their size: slice by slice in file order, and within a slice column
+// by column.
 import { Blocks } from "../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { HiddenRows } from "../../kernel/scan/hidden-rows.ts";
@@ -18,26 +18,27 @@ import { cutPages } from "./page-cut.ts";
 export interface MergeRequest {
   /** In order of sequence. */
   readonly sources: readonly MergeSource[];
-  /** Of the table; those count for a source whose sequence is not below its. */
+  /** Tombstones of the table; each applies to sources whose sequence does not exceed its own. */
   readonly tombstones: readonly Tombstone[];
   readonly writer: MergedBlockWriter;
-  /** Called between steps of some 10 ms, so that other work can be done. */
+  /** Awaited between steps of about 10 ms, so that other work can run. */
   readonly pace: () => Promise<void>;
   readonly limits?: Partial<MergeLimits>;
 }
 
 export interface MergeLimits {
-  /** Rows of a slice: 32 bytes each for their order, beside the column that is being merged. */
+  /** Target rows per slice: 32 bytes each for their order, plus the column being merged. */
   readonly sliceRows: number;
   /** Bytes of all string columns of a slice. */
   readonly textBytes: number;
 }
 
 export const MERGE_LIMITS: MergeLimits = { sliceRows: 1 << 20, textBytes: 96 << 20 };
-/** A slice is not made smaller for its text: fewer rows than a page could not be written. */
+/** A slice is not made smaller than this because of its text: fewer rows than a page could not be written. */
 const SLICE_ROWS_MIN = 1024;
 
-/** Returns the number of merged rows; the writer has got its `end` if there are any. @throws TsdbError corrupt_file, io, overloaded */
+/** Returns the number of merged rows; the writer's `end` has been called if there are any. @throws TsdbError corrupt_file, io,
+ *  overloaded */
 export async function mergeBlocks(kernel: Kernel, request: MergeRequest): Promise<number> {
   const memory = new Blocks(kernel);
   const union = new SeriesUnion(kernel);
@@ -80,7 +81,7 @@ async function openInputs(
   return inputs;
 }
 
-/** Memory for decoded pages that says when it is too much. */
+/** Memory for decoded pages with a limit on text. */
 class TextMemory implements DecodeMemory {
   readonly blocks: Blocks;
   bytes = 0;
@@ -131,7 +132,7 @@ class BlockMerge {
           rowsMax = Math.max(SLICE_ROWS_MIN, rowsMax >> 2);
           continue;
         }
-        // where a slice of many rows left less than a word of a bitmap, more have to be taken together
+        // if a large slice left less than a bitmap word of rows, the next slice must be larger
         if (written === "more") rowsMax *= 2;
         else if (written === "little text") rowsMax = Math.min(this.limits.sliceRows, rowsMax * 2);
       } finally {
@@ -142,7 +143,7 @@ class BlockMerge {
     return this.rowCount;
   }
 
-  /** "less", "more": nothing was written, other than so many rows have to be taken. */
+  /** Returns "less" or "more" if nothing was written and the slice must have fewer or more rows. */
   private async writeSlice(slice: MergeSlice, rowsMax: number, countsPtr: number): Promise<"less" | "more" | "much text" | "little text"> {
     const { kernel, limits } = this;
     const canBeLess = rowsMax > SLICE_ROWS_MIN && this.strings.length > 0;
@@ -163,7 +164,7 @@ class BlockMerge {
     }
   }
 
-  /** The string columns of all merged rows; null when there is no memory for them and the slice can be smaller. */
+  /** The string columns of all merged rows; null if memory is exhausted and a smaller slice is possible. */
   private async mergeTexts(slice: MergeSlice, memory: TextMemory, canBeLess: boolean): Promise<Map<number, ColumnRun> | null> {
     const texts = new Map<number, ColumnRun>();
     try {
@@ -203,7 +204,7 @@ class BlockMerge {
   }
 }
 
-/** Time, then all fields that an input has, by ascending ids. */
+/** Time, then all fields that an input has, in ascending order of ids. */
 function columnsOf(inputs: readonly MergeInput[]): MergedColumn[] {
   const types = new Map<number, ColumnType>();
   for (const { source } of inputs) for (const { columnId, type } of source.block.columns) types.set(columnId, type);

@@ -1,4 +1,4 @@
-// Makes the index of one data file, in steps. Runs in the maintenance worker.
+// Builds the index of one data file, in steps. Runs in the maintenance worker.
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
@@ -15,11 +15,11 @@ export interface IndexRequest {
 }
 
 export interface IndexOutput {
-  /** Takes a piece, which is its own from then on; resolves when the next one may come. */
+  /** Takes ownership of a piece; resolves when the next one may follow. */
   readonly write: (piece: Uint8Array<ArrayBuffer>) => Promise<void>;
-  /** Lets other work be done. */
+  /** Awaited between steps, so that other work can run. */
   readonly pace: () => Promise<void>;
-  /** A column of a block has a list of so many values at most. */
+  /** Maximum values in the list of one column of a block. */
   readonly valuesMax?: number;
 }
 

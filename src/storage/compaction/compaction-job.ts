@@ -1,21 +1,21 @@
-// The next piece of compaction's work, out of what the plans of all tables ask for. Pure.
+// Combines the plans of all tables into the next compaction job. Pure.
 import type { BlockOfTable } from "../manifest/manifest.ts";
 import type { CompactionLimits, CompactionTask, TablePlan } from "./plan-compaction.ts";
 
-/** One file to be made. */
+/** A file to write. */
 export interface FilePlan {
-  /** By table and day. */
+  /** Ordered by table and day. */
   readonly tasks: readonly CompactionTask[];
 }
 
-/** What one entry of the manifest makes true. */
+/** The work of one manifest entry. */
 export interface CompactionJob {
   readonly files: readonly FilePlan[];
-  /** Blocks of which no row exists any more. */
+  /** Blocks without a remaining row. */
   readonly dropped: readonly BlockOfTable[];
 }
 
-/** Null when there is nothing to do. */
+/** The next job; null if there is nothing to do. */
 export function nextJob(plans: Iterable<TablePlan>, limits: CompactionLimits): CompactionJob | null {
   const dropped: BlockOfTable[] = [];
   const tasks: CompactionTask[] = [];
@@ -28,8 +28,8 @@ export function nextJob(plans: Iterable<TablePlan>, limits: CompactionLimits): C
   return { files: filesOf(takeRows(tasks, limits), limits), dropped };
 }
 
-/** A file goes with its last block, so blocks share one that live about as long: those of open days are soon merged again; of closed days
- *  only small ones do, because late rows rewrite a block and leave its bytes in the file. */
+/** Groups tasks into files. A file is deleted with its last block, so its blocks should have similar lifetimes: those of open days are
+ *  soon merged again; among closed days only small ones share a file, because late rows rewrite a block and leave its bytes in the file. */
 function filesOf(tasks: readonly CompactionTask[], { smallRows }: CompactionLimits): FilePlan[] {
   const shared = { merged: [] as CompactionTask[], closed: [] as CompactionTask[] };
   const files: FilePlan[] = [];
@@ -42,7 +42,7 @@ function filesOf(tasks: readonly CompactionTask[], { smallRows }: CompactionLimi
   return files;
 }
 
-/** The smallest tasks up to what a job may have, one at least. */
+/** The smallest tasks up to a job's limits, at least one. */
 function takeRows(tasks: readonly CompactionTask[], { jobRowsMax, jobBlocksMax }: CompactionLimits): CompactionTask[] {
   let rows = 0;
   let blocks = 0;

@@ -1,5 +1,5 @@
-// Compaction: plans, has files merged, and makes each job true with one manifest entry. A crash at any point leaves the inputs in charge or
-// the outputs, never both; the planner simply plans again. One job at a time; queries and flushes go on meanwhile.
+// Compaction: plans, has files merged, and commits each job with one manifest entry. A crash at any point leaves either the inputs or the
+// outputs valid, never both; the planner then plans again. One job at a time, concurrent with queries and flushes.
 import type { Reclaimer } from "../../model/reclaimer.ts";
 import type { ObjectStore } from "../../object-store/object-store.ts";
 import type { ObjectSource } from "../block/byte-source.ts";
@@ -8,7 +8,7 @@ import { type CompactionJob, type FilePlan, nextJob } from "./compaction-job.ts"
 import type { FileRequest, MergedFile, MergeTask } from "./merge-file.ts";
 import { type CompactionLimits, planTable, type SeenTombstone, type TablePlan, type TableState } from "./plan-compaction.ts";
 
-/** What compaction did. */
+/** The result of a job, for log and metrics. */
 export interface CompactionReport {
   readonly inputBlocks: number;
   readonly outputFiles: number;
@@ -26,27 +26,27 @@ export interface CompactorParts {
   readonly ptKey: (fileId: number) => string;
   /** Where the worker reads the object of this key. */
   readonly objectSource: (key: string) => ObjectSource;
-  /** The table as the catalog has it, its retention and the deletions that may still hide rows of it. */
+  /** The table's definition, retention, and the deletions that may still hide rows of it. */
   readonly tableState: (tableId: number, nowMs: number) => Omit<TableState, "tableId" | "blocks" | "tombstones"> & Tombstones;
-  /** Changes whenever an answer of `tableState` may have, other than by time. */
+  /** Changes whenever a result of `tableState` may have changed, other than by the passage of time. */
   readonly stateVersion: () => unknown;
-  /** Resolves when the deletions that `tableState` told are durable. */
+  /** Resolves when the deletions returned by `tableState` are durable. */
   readonly deletionsDurable: () => Promise<void>;
-  /** Forgets deletions that no file needs any more. */
+  /** Forgets deletions that are applied to all files. */
   readonly retireDeletions: () => void;
-  /** Merges in the maintenance worker, which `write` gets the file from, piece by piece. */
+  /** Merges in the maintenance worker, which passes the file to `write` in pieces. */
   readonly merge: (request: FileRequest, write: (piece: Uint8Array) => Promise<void>) => Promise<MergedFile>;
-  /** Ends a merge that runs, which fails then. */
+  /** Cancels a running merge, which then rejects. */
   readonly cancelMerge: () => void;
   readonly limits: CompactionLimits;
-  /** Files are deleted so long after they were replaced: for readers that listed them before, on other nodes as well. */
+  /** Replaced files are deleted after this delay: for readers that listed them before, including those on other nodes. */
   readonly graceMs: number;
-  /** While the disk is full nothing is merged, and what has been replaced goes at once. */
+  /** While the disk is full nothing is merged, and replaced files are deleted immediately. */
   readonly isDiskFull?: () => boolean;
   readonly nowMs: () => number;
   readonly later: (milliseconds: number, run: () => void) => void;
   readonly onCompacted: (report: CompactionReport) => void;
-  /** A job failed and changed nothing; its tables are left alone for a while. */
+  /** Reports a job that failed without effect; its tables are retried after a delay. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -65,24 +65,25 @@ interface Failure {
   readonly untilMs: number;
 }
 
-/** Some milliseconds of planning, between which other work of the main thread is done. */
+/** Blocks planned without a pause: some milliseconds of the main thread. */
 const BLOCKS_PER_STEP = 500;
 const RETRY_MS_MIN = 10_000;
 const RETRY_MS_MAX = 3_600_000;
 
+/** The compaction of one server. Create it at start, call `check` regularly, and `stop` at the end. */
 export class Compactor {
   private running: Promise<void> | undefined;
   private isStopped = false;
   private readonly plans = new Map<number, CachedPlan>();
   private readonly failures = new Map<number, Failure>();
-  /** Replaced files that no reader of this server has any more. */
+  /** Replaced files without readers on this server. */
   private readonly unused = new Set<string>();
-  /** When each deletion was first met. */
+  /** Time at which each deletion was first seen. */
   private readonly seenMs = new Map<number, number>();
 
   constructor(private readonly parts: CompactorParts) {}
 
-  /** Starts what is due, unless something runs. */
+  /** Starts a job if one is due and none is running. */
   check(): void {
     if (this.running !== undefined || this.isStopped) return;
     this.running = this.work(this.parts.limits).then(
@@ -96,7 +97,7 @@ export class Compactor {
     );
   }
 
-  /** Does all that `limits` make due, now; for tests. @throws what a job throws */
+  /** Runs all jobs that are due under `limits`; for tests. @throws what a job throws */
   async compactAll(limits: CompactionLimits = this.parts.limits): Promise<void> {
     await this.running;
     this.plans.clear();
@@ -106,21 +107,21 @@ export class Compactor {
     if (error !== undefined) throw error;
   }
 
-  /** Ends what runs; what it has not made true it never will. */
+  /** Cancels the running job; what is not committed by then has no effect. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.parts.cancelMerge();
     await this.running;
   }
 
-  /** Returns why jobs failed. */
+  /** Runs jobs until none is due. Returns the errors of failed jobs. */
   private async work(limits: CompactionLimits): Promise<unknown[]> {
     const errors: unknown[] = [];
     this.parts.retireDeletions();
     while (!this.isStopped) {
       const job = nextJob(await this.plan(limits), limits);
       if (job === null || (job.files.length > 0 && this.parts.isDiskFull?.())) break;
-      // planning takes its time, and a flush may have come in between
+      // a flush may have changed the blocks during planning
       if (!this.isCurrent(job)) continue;
       try {
         await this.run(job);
@@ -136,7 +137,8 @@ export class Compactor {
     return errors;
   }
 
-  /** Plans of all tables but those that failed lately; of these one at a time, so that it does not spoil others' work. */
+  /** Plans of all tables except those that failed recently; of these, one at a time, so that a repeated failure does not affect other
+   *  tables. */
   private async plan(limits: CompactionLimits): Promise<TablePlan[]> {
     const { manifest, nowMs, stateVersion } = this.parts;
     const now = nowMs();
@@ -166,7 +168,7 @@ export class Compactor {
     return firstRetried === undefined ? plans : [firstRetried];
   }
 
-  /** Whether the job was planned with the blocks that there are now. */
+  /** True if the job's blocks have not changed since planning. */
   private isCurrent(job: CompactionJob): boolean {
     const { manifest } = this.parts;
     return [...tablesOf(job)].every((tableId) => this.plans.get(tableId)?.changes === manifest.changesOf(tableId));
@@ -193,7 +195,7 @@ export class Compactor {
         const made = await this.makeFile(file);
         if (made !== null) added.push(made);
       }
-      // rows that a deletion hides are gone from the files made: it must not be gone itself after a crash
+      // the new files lack rows that a deletion hides: the deletion must survive a crash
       await deletionsDurable();
       await manifest.commit({ added, removedBlocks: byFile(removed) });
     } catch (error) {
@@ -215,7 +217,7 @@ export class Compactor {
     });
   }
 
-  /** Null when no row is left. */
+  /** Returns null if no row remains. */
   private async makeFile({ tasks }: FilePlan): Promise<FileMeta | null> {
     const { manifest, store, ptKey, merge } = this.parts;
     const id = manifest.allocateFileId();
@@ -246,19 +248,19 @@ export class Compactor {
       source: objectSource(file.key),
       block,
     }));
-    // a table deleted since the plan was made: its rows go with the next one
+    // a table deleted since planning: its rows are removed by a later job
     const { name: tableName } = table ?? { name: "" };
     return { databaseId, tableId, tableName, tombstones, isFirst, isClosed, inputs: blocks };
   }
 
-  /** There is space again, or no more: what waits for the other is done. */
+  /** The disk has become full or has space again: run what was waiting. */
   spaceChanged(): void {
     if (this.parts.isDiskFull?.()) for (const key of this.unused) this.deleteNow(key);
     else this.failures.clear();
     this.check();
   }
 
-  /** After the last reader that may know of it, and the time of grace. A server that ends before leaves it to the next start. */
+  /** Deletes the file after its last reader and the grace period. After a crash the next start deletes it. */
   private deleteLater({ key }: FileMeta): void {
     const { pins, later, graceMs, isDiskFull } = this.parts;
     pins.defer(() => {
@@ -272,7 +274,7 @@ export class Compactor {
     if (this.unused.delete(key)) void this.parts.store.delete(key).catch(this.parts.onError);
   }
 
-  /** Of several tables it is not known whose fault it was: each is tried again by itself at once. */
+  /** If a job of several tables failed, the faulty one is unknown: each is retried separately and immediately. */
   private noteFailure(job: CompactionJob): void {
     const now = this.parts.nowMs();
     const tables = tablesOf(job);

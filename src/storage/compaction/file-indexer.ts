@@ -1,5 +1,5 @@
-// Keeps the indexes of files as the catalog wants them: finds files that lack one or have another, has each made in the maintenance worker,
-// and puts it in place. One file at a time; a crash at any point leaves the index before, or none, and the next start finds the rest to do.
+// Keeps file indexes in line with the catalog: finds files whose index is missing or outdated, has each built in the maintenance worker,
+// and installs it. One file at a time; a crash at any point leaves the previous index or none, and the next start continues.
 
 import type { Reclaimer } from "../../model/reclaimer.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
@@ -11,7 +11,7 @@ import type { FileIndexList, ListedIndex } from "../file-index/list.ts";
 import type { BlockMeta, FileMeta, Manifest } from "../manifest/manifest.ts";
 import type { IndexRequest } from "./build-index.ts";
 
-/** What was made of one file. */
+/** The result of building one index, for the log. */
 export interface IndexReport {
   readonly fileId: number;
   readonly blocks: number;
@@ -30,39 +30,40 @@ export interface FileIndexerParts {
   readonly indexKey: (fileId: number, revision: number) => string;
   /** Where the worker reads the object of this key. */
   readonly objectSource: (key: string) => ObjectSource;
-  /** Makes an index in the maintenance worker, which `write` gets it from, piece by piece. Returns its bytes. */
+  /** Builds an index in the maintenance worker, which passes it to `write` in pieces. Returns its size in bytes. */
   readonly build: (request: IndexRequest, write: (piece: Uint8Array) => Promise<void>) => Promise<number>;
-  /** Ends what is being made, which fails then. */
+  /** Cancels the running build, which then rejects. */
   readonly cancelBuild: () => void;
-  /** Blocks of fewer rows have none: to read them is as cheap. */
+  /** Blocks with fewer rows get no index: reading them costs no more. */
   readonly rowsMin: number;
-  /** Meanwhile none is made. */
+  /** No index is built while this returns true. */
   readonly isDiskFull?: () => boolean;
   readonly nowMs: () => number;
   readonly onIndexed: (report: IndexReport) => void;
-  /** An index could not be made, and will be tried again later; or one was damaged, and is made anew. */
+  /** Reports an index that could not be built and will be retried, or a damaged one that is rebuilt. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Columns by the place of their block in the file. */
+/** Columns by the position of their block in the file. */
 type Wanted = ReadonlyMap<number, { readonly block: BlockMeta; readonly columns: readonly ColumnDef[] }>;
 
-/** Some milliseconds of looking, between which other work of the main thread is done. */
+/** Blocks examined without a pause: some milliseconds of the main thread. */
 const BLOCKS_PER_STEP = 1000;
 const RETRY_MS_MIN = 10_000;
 const RETRY_MS_MAX = 3_600_000;
 
+/** The file indexing of one server. Call `check` when files or settings have changed, and `stop` at the end. */
 export class FileIndexer {
   private running: Promise<void> | undefined;
   private isStopped = false;
   private isDue = false;
-  /** All was as it should be then. */
+  /** Value of `state()` when everything was up to date; "" before. */
   private doneAt = "";
   private readonly failures = new Map<number, { readonly count: number; readonly untilMs: number }>();
 
   constructor(private readonly parts: FileIndexerParts) {}
 
-  /** Begins what is to be done; what comes up meanwhile follows. */
+  /** Starts what is due; later changes are picked up by the running pass. */
   check(): void {
     const { catalog, list } = this.parts;
     this.isDue = true;
@@ -74,19 +75,19 @@ export class FileIndexer {
       });
   }
 
-  /** There is space on the disk again: what failed for want of it is tried at once. */
+  /** The disk has space again: retry immediately what failed for lack of it. */
   spaceFound(): void {
     this.failures.clear();
     this.check();
   }
 
-  /** Until all is done that can be; for tests. */
+  /** Resolves when nothing is left to do; for tests. */
   async settled(): Promise<void> {
     this.check();
     while (this.running !== undefined) await this.running;
   }
 
-  /** Ends what runs; the file that is being indexed stays as it was. */
+  /** Cancels the running build; the file keeps its previous index. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.parts.cancelBuild();
@@ -103,13 +104,13 @@ export class FileIndexer {
     }
   }
 
-  /** Another text when something may be to be done. */
+  /** A value that differs whenever there may be something to do. */
   private state(): string {
     const { catalog, manifest } = this.parts;
     return `${catalog.version} ${manifest.changes}`;
   }
 
-  /** Indexes of files that are gone. */
+  /** Removes indexes of files that no longer exist. */
   private removeObsolete(): void {
     const { manifest, list } = this.parts;
     for (const { ref, key } of [...list.all()]) {
@@ -119,14 +120,14 @@ export class FileIndexer {
     }
   }
 
-  /** False: not all files could be. */
+  /** Returns false if some file could not be indexed. */
   private async indexFiles(): Promise<boolean> {
     const { manifest, nowMs, isDiskFull } = this.parts;
     if (isDiskFull?.()) return false;
     let looked = 0;
     let isAll = true;
     for (const { id } of manifest.files()) {
-      // what has gone or has lost blocks meanwhile is seen as it is now
+      // look the file up again: it may have been removed or have lost blocks
       const file = manifest.fileById(id);
       if (file === undefined) continue;
       if (this.isStopped) return false;
@@ -143,7 +144,7 @@ export class FileIndexer {
         await this.indexFile(file);
         this.failures.delete(id);
       } catch (error) {
-        // a merge may have put another file in its place
+        // a merge may have replaced the file
         if (manifest.fileById(id) === undefined) continue;
         isAll = false;
         if (this.isStopped) return false;
@@ -180,7 +181,7 @@ export class FileIndexer {
     return wanted;
   }
 
-  /** No column is missing, and of blocks that are still there none is too many. */
+  /** True if no column is missing and no remaining block has a column too many. */
   private isAsWanted(listed: ListedIndex, file: FileMeta, wanted: Wanted): boolean {
     listed.columns ??= this.readColumns(listed);
     const { columns } = listed;
@@ -191,7 +192,7 @@ export class FileIndexer {
     });
   }
 
-  /** What an index from before the start has; nothing if it cannot be read. */
+  /** The columns of an index found at start; empty if it cannot be read. */
   private readColumns({ ref }: ListedIndex): ReadonlyMap<number, ReadonlySet<number>> {
     const columns = new Map<number, Set<number>>();
     try {
@@ -239,7 +240,7 @@ export class FileIndexer {
     });
   }
 
-  /** After the last reader that may know of it. What a crash leaves is removed at the next start. */
+  /** Deletes the object after its last reader. After a crash the next start removes it. */
   private deleteLater(key: string): void {
     const { pins, store, onError } = this.parts;
     pins.defer(() => void store.delete(key).catch(onError));

@@ -1,4 +1,4 @@
-// One column of a slice: its pages decoded, and their values brought to their places among the merged rows.
+// Merges one column of a slice: decodes its pages and scatters the values to their positions among the merged rows.
 import type { Blocks } from "../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { bitmapBytes } from "../../kernel/scan/rows.ts";
@@ -13,12 +13,12 @@ import type { MergeSlice } from "./merge-slice.ts";
 
 interface DecodedPiece extends PagePiece {
   readonly column: ColumnRun | null;
-  /** Places of the piece's rows. */
+  /** Target positions of the piece's rows. */
   readonly placesPtr: number;
 }
 
-/** The column of the slice's first `rowCount` merged rows, in `blocks`; its text stays in what was decoded to `memory`.
- *  @throws TsdbError corrupt_file, io, overloaded, or what `memory` throws */
+/** The column for the slice's first `rowCount` merged rows, in `blocks`; its text stays in `memory`, where pages are decoded. @throws
+ *  TsdbError corrupt_file, io, overloaded, or what `memory` throws */
 export function mergeSliceColumn(
   kernel: Kernel,
   slice: MergeSlice,
@@ -35,7 +35,7 @@ export function mergeSliceColumn(
   const isWhole = pieces.every(({ column }) => column?.validityPtr === 0);
   const validityPtr = isWhole ? 0 : blocks.allocZeroed(bitmapBytes(rowCount));
   const width = VALUE_BYTES[type];
-  // absent values are 0, so that equal rows make equal files
+  // absent values are 0, so that equal rows produce identical files
   const dataPtr = isWhole ? blocks.alloc(rowCount * width) : blocks.allocZeroed(rowCount * width);
   const { placeValues1, placeValues8, placeValues16 } = kernel.call;
   const place = { 1: placeValues1, 8: placeValues8, 16: placeValues16 }[width];

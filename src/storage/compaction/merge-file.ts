@@ -1,5 +1,5 @@
-// Makes one file of many blocks: opens the files they are in, merges what belongs together, and hands the bytes on as they come. Runs in
-// the maintenance worker, between flushes.
+// Writes one file from many blocks: opens their files, merges the blocks of each task, and passes the bytes on in pieces. Runs in the
+// maintenance worker, between flushes.
 import { ColumnCodec } from "../../kernel/codec/codec.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { ALL_TIME } from "../../model/query/scan.ts";
@@ -16,37 +16,37 @@ import { type BlockIdentity, MergedBlockWriter } from "../pt/merge-writer.ts";
 import { PtReader } from "../pt/reader.ts";
 import { type MergeLimits, mergeBlocks } from "./block-merge.ts";
 
-/** A block that is merged, and where it is read. */
+/** An input block and its file. */
 export interface BlockInput {
   readonly fileId: number;
   readonly source: ObjectSource;
   readonly block: BlockMeta;
 }
 
-/** Blocks of one table and day that become one. */
+/** Blocks of one table and day to be merged into one. */
 export interface MergeTask {
   readonly databaseId: number;
   readonly tableId: number;
   readonly tableName: string;
-  /** Deletions that have not been applied to all files, ascending ids. */
+  /** Deletions not yet applied to all files, ascending ids. */
   readonly tombstones: readonly Tombstone[];
-  /** No rows of lower sequences are beside the inputs. */
+  /** True if no rows of lower sequences exist besides the inputs. */
   readonly isFirst: boolean;
-  /** The output is a closed day's run. */
+  /** True if the output is the run of a closed day. */
   readonly isClosed: boolean;
   /** In order of sequence. */
   readonly inputs: readonly BlockInput[];
 }
 
-/** A file to be made. Structured-cloneable. */
+/** A file to write. Structured-cloneable. */
 export interface FileRequest {
   readonly tasks: readonly MergeTask[];
 }
 
 export interface MergeOutput {
-  /** Takes a piece of the file, which is its own from then on; resolves when the next one may come. */
+  /** Takes ownership of a piece; resolves when the next one may follow. */
   readonly write: (piece: Uint8Array<ArrayBuffer>) => Promise<void>;
-  /** Lets other work be done. */
+  /** Awaited between steps, so that other work can run. */
   readonly pace: () => Promise<void>;
   readonly limits?: Partial<MergeLimits>;
 }
@@ -56,8 +56,8 @@ export interface MergedFile {
   readonly blocks: readonly BlockMeta[];
 }
 
-/** Returns what the manifest shall say of the file; no blocks when no row is left, whatever was written.
- *  @throws TsdbError corrupt_file naming file and offset, io, overloaded */
+/** Returns the manifest's description of the file; without blocks if no row is left, whatever was written. @throws TsdbError
+ *  corrupt_file naming file and offset, io, overloaded */
 export async function writeMergedFile(kernel: Kernel, request: FileRequest, { write, pace, limits }: MergeOutput): Promise<MergedFile> {
   const output = new FileOutput(write);
   const writing = {
@@ -111,7 +111,7 @@ async function writeBlocks(writing: Writing, tasks: readonly MergeTask[]): Promi
 function identityOf({ databaseId, tableId, tableName, inputs, isFirst }: MergeTask): BlockIdentity {
   const blocks = inputs.map(({ block }) => block);
   const { dayStartNs } = blocks[0]!;
-  // rounded down, also before 1970
+  // round down, also before 1970
   const day = Number((dayStartNs - (((dayStartNs % DAY_NS) + DAY_NS) % DAY_NS)) / DAY_NS);
   return {
     databaseId,
@@ -139,7 +139,7 @@ function sourceOf(files: OpenFiles, input: BlockInput) {
   return { block: files.open(input).block(input.block.index), seqMax, minTimeNs, maxTimeNs };
 }
 
-/** Files that are read, each opened once. */
+/** The open input files, each opened once. */
 class OpenFiles {
   private readonly files = new Map<number, DataFile>();
 

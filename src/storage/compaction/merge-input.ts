@@ -1,11 +1,11 @@
-// A block that is being merged: which of its rows come next, and the pages that they are in.
+// A block being merged: the position of its next row, and the pages around it.
 
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import type { HiddenRows } from "../../kernel/scan/hidden-rows.ts";
 import type { DictionaryView } from "../../model/rows/run.ts";
 import type { DataBlock } from "../block/data-block.ts";
 
-/** A block and what is known of it. */
+/** An input block with its sequence and time bounds. */
 export interface MergeSource {
   readonly block: DataBlock;
   readonly seqMax: number;
@@ -13,7 +13,7 @@ export interface MergeSource {
   readonly maxTimeNs: bigint;
 }
 
-/** Rows [first, first + count) of a page, which are the rows from `row` on of a block. */
+/** Rows [first, first + count) of a page; the first of them is row `row` of the block. */
 export interface PagePiece {
   readonly page: number;
   readonly first: number;
@@ -21,19 +21,20 @@ export interface PagePiece {
   readonly count: number;
 }
 
+/** A cursor over one input block. */
 export class MergeInput {
-  /** Rows before it are merged. */
+  /** Rows before this one have been merged. */
   position = 0;
-  /** Its series' numbers in the merge, u32, ascending; 0 until the series are unified. */
+  /** Number of each of its series in the merge, u32, ascending; 0 until the series are unified. */
   mapPtr = 0;
 
   constructor(
     private readonly kernel: Kernel,
     readonly source: MergeSource,
     readonly dictionary: DictionaryView,
-    /** First row of each series, and the number of rows. */
+    /** First row of each series, followed by the number of rows. */
     readonly offsetsPtr: number,
-    /** Rows to be left out, found for this dictionary already; null = none. */
+    /** Rows to omit, already evaluated for this dictionary; null = none. */
     readonly hidden: HiddenRows | null,
   ) {}
 
@@ -41,7 +42,7 @@ export class MergeInput {
     return this.source.block.rowCount - this.position;
   }
 
-  /** Rows of series whose number in the merge is below `series`. */
+  /** Number of rows whose series has a merge number below `series`. */
   rowsBelow(series: number): number {
     const { u32 } = this.kernel;
     let low = 0;
@@ -54,17 +55,17 @@ export class MergeInput {
     return u32[this.offsetsPtr / 4 + low]!;
   }
 
-  /** Number in the merge of the series of the next row. There is one. */
+  /** Merge number of the next row's series. There must be a next row. */
   nextSeries(): number {
     return this.kernel.u32[this.mapPtr / 4 + this.seriesAt(this.position)]!;
   }
 
-  /** Series of the block that a row is of. */
+  /** Series of the block that contains a row. */
   seriesAt(row: number): number {
     return this.kernel.call.seriesOfRow(this.offsetsPtr, this.dictionary.seriesCount, row) >>> 0;
   }
 
-  /** The pages of rows [from, from + count). */
+  /** The page ranges that contain rows [from, from + count). */
   pieces(from: number, count: number): PagePiece[] {
     const { pages } = this.source.block;
     let low = 0;

@@ -1,5 +1,5 @@
-// A slice of a merge: the next rows of all blocks up to a series or, within a series that is too large, up to a time; put into order, and
-// told where each goes. Columns are then merged one after the other by that.
+// A slice of a merge: the next rows of all blocks up to a series or, within a very large series, up to a time. Computes the order of its
+// rows; columns are then merged one after another in that order.
 import { Blocks } from "../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { RowSelection } from "../../kernel/scan/row-selection.ts";
@@ -13,43 +13,45 @@ export interface SlicePart {
   readonly input: MergeInput;
   readonly firstRow: number;
   readonly count: number;
-  /** Numbers of the block, u32 per row. */
+  /** Series ids of the block, u32 per row. */
   readonly seriesPtr: number;
   readonly timePtr: number;
 }
 
 export interface PlacedPart extends SlicePart {
-  /** u32 per row: its place among the merged rows; NOWHERE for a hidden one. */
+  /** u32 per row: its position among the merged rows; NOWHERE for a hidden one. */
   readonly placesPtr: number;
 }
 
-/** Series [first, end) of the merge, and how many of their rows each input has. */
+/** Series [first, end) of the merge, and the number of their rows in each input. */
 interface Cut {
   readonly firstSeries: number;
   readonly endSeries: number;
   readonly counts: readonly number[];
-  /** The series is too large for a slice: counts are upper bounds, rows from this time on belong to the next slice. */
+  /** Set if the series is too large for a slice: then counts are upper bounds, and rows from this time on belong to the next slice. */
   readonly beforeNs: bigint | null;
 }
 
 const NOWHERE_BYTE = 0xff;
 
+/** The next rows of a merge in order. Owned: call `release`. */
 export class MergeSlice {
   private constructor(
     private readonly kernel: Kernel,
     private readonly blocks: Blocks,
     readonly parts: readonly PlacedPart[],
     readonly firstSeries: number,
-    /** Merged rows. */
+    /** Number of merged rows. */
     readonly rowCount: number,
-    /** u32 per merged row, less `firstSeries`. */
+    /** u32 per merged row: its series minus `firstSeries`. */
     readonly seriesPtr: number,
     readonly timePtr: number,
-    /** No rows are behind it. */
+    /** True if no rows follow. */
     readonly isLast: boolean,
   ) {}
 
-  /** Takes about `rowsMax` rows; some input has rows left. `seriesCount`: of the merge. @throws TsdbError corrupt_file, io, overloaded */
+  /** Takes about `rowsMax` rows; some input must have rows left. `seriesCount`: series of the merge. @throws TsdbError corrupt_file, io,
+   *  overloaded */
   static take(kernel: Kernel, inputs: readonly MergeInput[], rowsMax: number, seriesCount: number): MergeSlice {
     const blocks = new Blocks(kernel);
     const scratch = new Blocks(kernel);
@@ -71,7 +73,7 @@ export class MergeSlice {
     }
   }
 
-  /** Moves the inputs behind the first `rowCount` merged rows, of which the rest will be taken again. */
+  /** Moves the inputs past the first `rowCount` merged rows; the remaining ones are part of the next slice. */
   advance(rowCount: number): void {
     if (rowCount === this.rowCount) {
       for (const { input, firstRow, count } of this.parts) input.position = firstRow + count;
@@ -98,7 +100,7 @@ export class MergeSlice {
   }
 }
 
-/** As many whole series as there is room for; null when the first one is too large. */
+/** As many complete series as fit; null if the first one is too large. */
 function cutSeries(inputs: readonly MergeInput[], rowsMax: number, seriesCount: number): Cut | null {
   const firstSeries = firstOf(inputs);
   const countsBelow = (series: number) => inputs.map((input) => Math.max(0, input.rowsBelow(series) - input.position));
@@ -114,12 +116,12 @@ function cutSeries(inputs: readonly MergeInput[], rowsMax: number, seriesCount: 
   return { firstSeries, endSeries: low, counts: countsBelow(low), beforeNs: null };
 }
 
-/** A part of the first series: of each input as much as is its share, up to the time at which the first of them ends. */
+/** A part of the first series: a proportional share of each input, up to the earliest time at which one of these shares ends. */
 function cutTime(kernel: Kernel, inputs: readonly MergeInput[], rowsMax: number): Cut {
   const firstSeries = firstOf(inputs);
   const left = inputs.map((input) => Math.max(0, input.rowsBelow(firstSeries + 1) - input.position));
   const total = left.reduce((sum, count) => sum + count, 0);
-  // a floor, so that a small input between large ones does not make slices of a few rows
+  // a minimum, so that a small input between large ones does not lead to slices of a few rows
   const least = Math.ceil(rowsMax / (4 * inputs.length));
   let beforeNs = ALL_TIME.maxNs;
   const counts = inputs.map((input, i) => {
@@ -168,7 +170,7 @@ function readPart(kernel: Kernel, input: MergeInput, count: number, blocks: Bloc
   return { input, firstRow: position, count, seriesPtr, timePtr };
 }
 
-/** Without the rows from `beforeNs` on: a part of one series, whose times ascend. */
+/** Drops the rows from `beforeNs` on from a part of one series, whose times ascend. */
 function trim({ i64 }: Kernel, part: SlicePart, beforeNs: bigint | null): SlicePart {
   if (beforeNs === null) return part;
   let low = 0;
@@ -188,7 +190,7 @@ interface Merged {
   readonly timePtr: number;
 }
 
-/** Orders the visible rows of all parts and numbers the distinct (series, time). */
+/** Sorts the visible rows of all parts and numbers the distinct (series, time). */
 function merge(
   kernel: Kernel,
   parts: readonly SlicePart[],
@@ -204,7 +206,7 @@ function merge(
   const placesPtr = blocks.alloc(Math.max(1, total) * 4);
   const numbers = scratch.alloc(Math.max(1, total) * 4);
   const offsets = scratch.allocZeroed(seriesCount * 4);
-  // maps give numbers of the merge: the list of offsets seems to begin with its first series
+  // maps contain merge numbers: shift the list of offsets so that it is indexed by them
   const wholeOffsets = (offsets - firstSeries * 4) >>> 0;
   parts.forEach((part, i) => {
     const { rowsPtr, count } = visible[i]!;
@@ -233,7 +235,7 @@ function merge(
   return { parts: whole, rowCount, seriesPtr, timePtr };
 }
 
-/** The rows that no deletion hides: numbers at `rowsPtr`, 0 = all. */
+/** The rows that no deletion hides: row numbers at `rowsPtr`, 0 = all. */
 function visibleRows(kernel: Kernel, part: SlicePart, scratch: Blocks): { rowsPtr: number; count: number } {
   const { input, count, seriesPtr, timePtr } = part;
   if (input.hidden === null || count === 0) return { rowsPtr: 0, count };

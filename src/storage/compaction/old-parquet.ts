@@ -1,5 +1,6 @@
-// Older servers kept closed days as Parquet files of one block each. DuckDB reads the rows of such a file, and they are written to a .pt
-// file. Its dictionary section and directory are in the Parquet file, before the footer (pt/FORMAT.md), so series and pages are known.
+// Older servers stored closed days as Parquet files of one block each. This module reads the rows of such a file with DuckDB and writes
+// them to a .pt file. The Parquet file contains a .pt dictionary section and directory before its footer (pt/FORMAT.md), so series and
+// pages are known.
 import { dirname } from "node:path";
 import { Database } from "../../duckdb/database.ts";
 import type { ResultStream } from "../../duckdb/result-stream.ts";
@@ -19,17 +20,17 @@ import { corrupt, encodeDirectory, encodeHeader, PT_VERSION_GROUPED, type PtDire
 import { MergedBlockWriter, type MergedColumn } from "../pt/merge-writer.ts";
 import { PtReader } from "../pt/reader.ts";
 
-/** "PAR1", at both ends of a file. */
+/** "PAR1", at the start and the end of a file. */
 const MAGIC_BYTES = 4;
-/** Footer's bytes u32, and the magic. */
+/** Footer length u32, and the magic. */
 const TAIL_BYTES = 8;
-/** Pages that are written together: as many as an older server's row group had. */
+/** Pages written together: as many as an older server's row group had. */
 const GROUP_PAGES = 8;
 const DUCKDB_BYTES = 512 << 20;
 
 /** Reads the .pt directory of a Parquet file. */
 class ParquetReader extends PtReader {
-  /** DuckDB would not notice wrong values: the checksums are in our directory. @throws TsdbError corrupt_file, io */
+  /** Verifies the checksums of our directory: DuckDB would not detect altered values. @throws TsdbError corrupt_file, io */
   checkPages(): void {
     const { columns, pages } = this.stored(0);
     for (const column of columns) {
@@ -49,8 +50,8 @@ class ParquetReader extends PtReader {
   }
 }
 
-/** Writes the rows of a Parquet file as a .pt file; `meta` is its block. Returns what the manifest is to say of the new file.
- *  @throws TsdbError corrupt_file, io, overloaded, and what `write` throws */
+/** Rewrites a Parquet file as a .pt file; `meta` is its block. Returns the manifest's description of the new file. @throws TsdbError
+ *  corrupt_file, io, overloaded, and what `write` throws */
 export async function rewriteParquet(
   kernel: Kernel,
   { source, meta }: { source: ObjectSource; meta: BlockMeta },
@@ -113,10 +114,10 @@ async function writeGroup(
   }
 }
 
-/** The rows of a file in its order: time and fields, without the tags that stand between them. */
+/** Streams the rows of a file in order: time and fields, skipping the tags between them. */
 class RowStream {
   private batch: ResultBatch | null = null;
-  /** Rows of the batch that were taken. */
+  /** Rows of the current batch already taken. */
   private taken = 0;
 
   private constructor(
@@ -152,7 +153,7 @@ class RowStream {
     for (let row = 0; row < rowCount; ) {
       const batch = await this.nextBatch();
       const count = Math.min(rowCount - row, batch.rowCount - this.taken);
-      // time, tags, fields
+      // column order: time, tags, fields
       const firstField = batch.columns.length - (targets.length - 1);
       targets.forEach((target, i) => {
         const column = batch.columns[i === 0 ? 0 : firstField + i - 1]!;
@@ -185,7 +186,7 @@ class RowStream {
   }
 }
 
-/** Rows [from, from + count) of a column become those of a run from `row` on; text goes to `memory`. */
+/** Copies rows [from, from + count) of a column to a run, starting at its row `row`; text is copied to `memory`. */
 function copyRows(
   kernel: Kernel,
   { column, from, count }: { column: ResultColumn; from: number; count: number },
@@ -213,7 +214,7 @@ function copyRows(
   scratch.release();
 }
 
-/** Rows of each series, u32. */
+/** Number of rows per series, u32. */
 function rowCounts({ u32 }: Kernel, { dictionary: { seriesCount }, offsetsPtr }: BlockSeries, memory: Blocks): number {
   const ptr = memory.alloc(seriesCount * 4);
   for (let series = 0; series < seriesCount; series++) {

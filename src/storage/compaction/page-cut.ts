@@ -1,15 +1,15 @@
-// How the merged rows of a slice are cut into pages.
+// Cuts the merged rows of a slice into pages.
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { ColumnRun } from "../../model/rows/run.ts";
 
-/** Decoding a page takes its text in one piece. */
+/** Maximum text of a page, which is decoded into one block of memory. */
 const PAGE_TEXT_MAX = 16 << 20;
-/** Pages are whole words of bitmaps, but for the last of a block. */
+/** All pages but the last of a block consist of whole 64-bit bitmap words. */
 const WORD_ROWS = 64;
 
-/** Rows of each page, from the first on. The rest waits for the next slice: what is less than a word or a page, as long as
- *  something is left before it. Nothing waits when there is no next slice. */
+/** Row counts of the pages, from the first row on. Rows beyond the last full page (or bitmap word, if there is no full page) are left
+ *  for the next slice; without a next slice, none are left. */
 export function cutPages(
   kernel: Kernel,
   texts: ReadonlyMap<number, ColumnRun>,
@@ -23,7 +23,7 @@ export function cutPages(
     row += size;
   }
   if (isLast) return pages;
-  // whole pages, or else whole words
+  // full pages, or else full bitmap words
   for (const unit of [LIMITS.pageRowsMax, WORD_ROWS]) {
     const whole = wholeUnits(pages, unit);
     if (whole.length > 0) return whole;
@@ -31,7 +31,7 @@ export function cutPages(
   return [];
 }
 
-/** Rows of a page that begins at `row`. */
+/** Number of rows of a page that starts at `row`. */
 function pageSize({ call }: Kernel, texts: ReadonlyMap<number, ColumnRun>, row: number, rowsLeft: number): number {
   let size = Math.min(LIMITS.pageRowsMax, rowsLeft);
   for (const { dataPtr, validityPtr } of texts.values()) {
@@ -42,7 +42,7 @@ function pageSize({ call }: Kernel, texts: ReadonlyMap<number, ColumnRun>, row: 
   return size;
 }
 
-/** The longest beginning whose rows are a multiple of `unit`; of the last page of it a part, when that makes one. */
+/** The longest prefix of pages whose row count is a multiple of `unit`; if there is none, a part of the first page. */
 function wholeUnits(pages: readonly number[], unit: number): number[] {
   let row = 0;
   let whole: number[] = [];
@@ -51,7 +51,7 @@ function wholeUnits(pages: readonly number[], unit: number): number[] {
     if (row % unit === 0) whole = pages.slice(0, i + 1);
   }
   if (whole.length > 0 || unit > WORD_ROWS) return whole;
-  // a single page that is no whole number of words
+  // a single page that is not a multiple of a bitmap word
   const words = Math.floor(pages[0]! / WORD_ROWS) * WORD_ROWS;
   return words === 0 ? [] : [words];
 }

@@ -1,11 +1,10 @@
-// What compaction should do next, decided from what the manifest says of blocks: pure, so that tables of cases can test it.
+// Decides what compaction should do next, from the manifest's description of blocks: pure, so that tables of cases can test it.
 //
-// Blocks of one table, day and range of sequences are a run. Runs of a table and day are ordered by their sequences, and only
-// neighbours may be merged: otherwise "the later write wins" would no longer be decided by a run's sequences. While a day is open its
-// runs are merged as soon as many of like size are neighbours, so each merge makes its rows part of a run several times as large and a
-// row is rewritten a few times at most. A day is closed some hours after its end. Then all its runs become one, and are marked as closed;
-// rows
-// that come later stay a run on top of it until there are many of them or they are old.
+// Blocks of one table, day and sequence range form a run. Runs of a table and day are ordered by their sequences, and only adjacent runs
+// may be merged: otherwise a run's sequences would no longer decide which write is the later one. While a day is open, runs are merged as
+// soon as enough adjacent ones have similar sizes; each merge multiplies the size of a row's run, so a row is rewritten only a few times. A
+// day is closed some hours after its end. Then all its runs become one, marked as closed; late rows form separate runs on top of it until
+// there are many of them or they are old.
 
 import { ALL_TIME } from "../../model/query/scan.ts";
 import { canHide, type Tombstone } from "../../model/rows/tombstone.ts";
@@ -13,33 +12,34 @@ import { DAY_NS } from "../../model/time/time-units.ts";
 import type { BlockOfTable } from "../manifest/manifest.ts";
 
 export interface CompactionLimits {
-  /** A day is closed so long after its end. */
+  /** A day is closed this long after its end. */
   readonly closeAfterMs: number;
-  /** A closed day is left alone while rows for it are coming in: until so long after the last flush that brought some. */
+  /** A closed day is not merged while rows for it arrive: until this long after the last flush that contained some. */
   readonly quietMs: number;
-  /** Runs of an open day that a merge takes, at least and at most. */
+  /** Minimum and maximum runs of an open day per merge. */
   readonly mergeRunsMin: number;
   readonly mergeRunsMax: number;
-  /** Of a merge's rows, one in so many may be of its largest run: each merge multiplies the size of a row's run by this. */
+  /** Maximum share of the largest run in a merge's rows, as 1 / mergeGrowth: each merge multiplies the size of a row's run by at least
+   *  this factor. */
   readonly mergeGrowth: number;
-  /** A merge makes no run of more rows: larger ones wait for their day's end ... */
+  /** A merge produces no run with more rows: larger ones wait for the end of the day ... */
   readonly mergedRowsMax: number;
-  /** ... unless there are more runs than this: then those are merged that cost least for each run that goes. */
+  /** ... unless there are more runs than this: then the cheapest adjacent runs are merged, by cost per eliminated run. */
   readonly runsMax: number;
-  /** No block has more rows: a larger day stays in several. */
+  /** Maximum rows of a block: a larger day is split into several. */
   readonly blockRowsMax: number;
-  /** Late rows are merged into a closed day when they are this part of it ... */
+  /** Late rows are merged into a closed day once they reach this share of it ... */
   readonly lateFraction: number;
-  /** ... or this old, for every `lateRowsPerWait` rows that have to be rewritten, at most `lateWaitsMax` times. */
+  /** ... or this age, per `lateRowsPerWait` rows that must be rewritten, at most `lateWaitsMax` times. */
   readonly lateMs: number;
   readonly lateRowsPerWait: number;
   readonly lateWaitsMax: number;
-  /** A closed day of fewer rows shares a file with those of other tables. */
+  /** Closed days with fewer rows share files with those of other tables. */
   readonly smallRows: number;
-  /** Tasks are joined to one job up to so many rows, and blocks: the main thread handles a job's blocks in one go. */
+  /** Tasks are combined into one job up to this many rows and blocks: the main thread commits a job's blocks without a pause. */
   readonly jobRowsMax: number;
   readonly jobBlocksMax: number;
-  /** A deletion is applied to files so long after it was first seen, if no merge has done it before. */
+  /** A deletion is applied to files at the latest this long after it was first seen. */
   readonly tombstoneMs: number;
 }
 
@@ -64,7 +64,7 @@ export const COMPACTION_LIMITS: CompactionLimits = {
   tombstoneMs: 600_000,
 };
 
-/** Every day is closed, nothing waits: for tests. */
+/** Treats every day as closed and delays nothing: for tests. */
 export const COMPACT_EVERYTHING: CompactionLimits = {
   ...COMPACTION_LIMITS,
   closeAfterMs: Number.NEGATIVE_INFINITY,
@@ -73,13 +73,13 @@ export const COMPACT_EVERYTHING: CompactionLimits = {
   tombstoneMs: Number.NEGATIVE_INFINITY,
 };
 
-/** What the planner is told of a table. */
+/** The planner's input for one table. */
 export interface TableState {
   readonly tableId: number;
-  /** Undefined: the table is deleted. */
+  /** Undefined if the table is deleted. */
   readonly table: { readonly name: string } | undefined;
   readonly blocks: readonly BlockOfTable[];
-  /** Rows before it are past their retention. */
+  /** Older rows are past their retention. */
   readonly retentionMinNs: bigint;
   /** Ascending ids. */
   readonly tombstones: readonly SeenTombstone[];
@@ -90,28 +90,28 @@ export interface SeenTombstone {
   readonly seenMs: number;
 }
 
-/** Blocks of one table and day that become one run. */
+/** Blocks of one table and day to be merged into one run. */
 export interface CompactionTask {
   readonly tableId: number;
   readonly dayStartNs: bigint;
   /** In order of sequence. */
   readonly inputs: readonly BlockOfTable[];
   readonly rowCount: number;
-  /** The run is all that there is of a closed day, or as much as a block may hold. */
+  /** True if the run contains all rows of a closed day, or as many as a block may hold. */
   readonly isClosed: boolean;
-  /** The run has no rows of lower sequences beside it, so all its rows are unique. */
+  /** True if no rows of lower sequences exist besides the run, so that all its rows are unique. */
   readonly isFirst: boolean;
 }
 
 export interface TablePlan {
   readonly tasks: readonly CompactionTask[];
-  /** Blocks of which no row exists any more. */
+  /** Blocks without a remaining row. */
   readonly dropped: readonly BlockOfTable[];
-  /** When the plan may be another one although nothing has changed; infinity = never. */
+  /** When the plan may change without any change of the data; infinity = never. */
   readonly dueMs: number;
 }
 
-/** Neighbours in sequence that a merge takes or leaves together. */
+/** Blocks with adjacent sequences that a merge takes or leaves together. */
 interface PlannedRun {
   readonly seqMin: number;
   readonly blocks: BlockOfTable[];
@@ -121,7 +121,7 @@ interface PlannedRun {
   isClosed: boolean;
 }
 
-/** The tasks of one table. Pure. */
+/** Plans the tasks of one table. Pure. */
 export function planTable(state: TableState, nowMs: number, limits: CompactionLimits): TablePlan {
   if (state.table === undefined) return { tasks: [], dropped: state.blocks, dueMs: Number.POSITIVE_INFINITY };
   const dropped: BlockOfTable[] = [];
@@ -139,7 +139,7 @@ export function planTable(state: TableState, nowMs: number, limits: CompactionLi
   return { tasks, dropped, dueMs: clock.dueMs };
 }
 
-/** Remembers when the first of the conditions that are not met yet will be. */
+/** Tracks the earliest time at which an unmet condition will be met. */
 class DueClock {
   dueMs = Number.POSITIVE_INFINITY;
 
@@ -164,7 +164,7 @@ function isGone({ block }: BlockOfTable, { retentionMinNs, tombstones }: TableSt
   });
 }
 
-/** Runs of a day in order of sequence. The parts of a large run share its range of sequences. */
+/** The runs of a day by sequence. The parts of a large run share its sequence range. */
 function runsOf(blocks: readonly BlockOfTable[]): PlannedRun[] {
   const runs: PlannedRun[] = [];
   for (const each of blocks.toSorted((a, b) => a.block.seqMin - b.block.seqMin || a.block.index - b.block.index)) {
@@ -199,7 +199,7 @@ function planDay(
     const part = runs.slice(from, end);
     if ((part.length === 1 && part[0]!.isClosed) || !shouldClose(part, clock, limits)) continue;
     if (part.length <= limits.mergeRunsMax) return [task(from, end, true)];
-    // too many to read at once: the smallest neighbours first
+    // too many to read at once: start with the smallest adjacent ones
     const first = from + smallestWindow(part, limits.mergeRunsMax);
     return [task(first, first + limits.mergeRunsMax, false)];
   }
@@ -209,7 +209,7 @@ function planDay(
   return old < 0 ? [] : [task(old, old + 1, runs[old]!.isClosed)];
 }
 
-/** A day in parts that a block may hold: one, unless it is huge. */
+/** Splits a day into parts of at most a block's rows; usually one. */
 function partsOf(runs: readonly PlannedRun[], { blockRowsMax }: CompactionLimits): { from: number; end: number }[] {
   const parts: { from: number; end: number }[] = [];
   let rows = 0;
@@ -225,7 +225,7 @@ function partsOf(runs: readonly PlannedRun[], { blockRowsMax }: CompactionLimits
   return parts;
 }
 
-/** Whether a day that is over, or a part of it, is to become one run now. */
+/** True if a finished day, or a part of it, should become one run now. */
 function shouldClose(runs: readonly PlannedRun[], clock: DueClock, limits: CompactionLimits): boolean {
   const late = runs.filter(({ isClosed }) => !isClosed);
   const closedRows = rowsOf(runs) - rowsOf(late);
@@ -243,7 +243,7 @@ interface Window {
   readonly largest: number;
 }
 
-/** Neighbours worth merging: of all that are, those whose largest is smallest, and of these as many as there are. */
+/** Adjacent runs worth merging: among all candidates those whose largest run is smallest, extended as far as possible. */
 function mergeWindow(runs: readonly PlannedRun[], limits: CompactionLimits): Window | null {
   let best: Window | null = null;
   let cheapest: Window | null = null;

@@ -1,4 +1,4 @@
-// Data files of older servers are rewritten at start, each once, before anything reads them: Parquet files of closed days become .pt files.
+// Rewrites data files of older servers at start, each once, before anything reads them: Parquet files of closed days become .pt files.
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { ObjectStore } from "../../object-store/object-store.ts";
@@ -12,16 +12,16 @@ export interface UpgradeParts {
   readonly ptKey: (fileId: number) => string;
   readonly objectSource: (key: string) => ObjectSource;
   readonly onUpgraded: (report: { readonly files: number; readonly milliseconds: number }) => void;
-  /** The file stays as it is: statements that need its rows fail, and the next start tries again. */
+  /** Reports a file that could not be rewritten and stays as it is: statements that need its rows fail, and the next start retries. */
   readonly onError: (file: FileMeta, error: unknown) => void;
 }
 
-/** Files that this program reads only to rewrite them. */
+/** Files of formats that this server only reads in order to rewrite them. */
 function oldFiles(manifest: Manifest): FileMeta[] {
   return manifest.files().filter(({ key }) => key.endsWith(".parquet"));
 }
 
-/** A server that writes nothing cannot rewrite. @throws TsdbError config */
+/** For read-only servers, which cannot rewrite. @throws TsdbError config if a file needs it */
 export function requireCurrentFiles(manifest: Manifest): void {
   const { length } = oldFiles(manifest);
   if (length === 0) return;
@@ -29,8 +29,8 @@ export function requireCurrentFiles(manifest: Manifest): void {
   throw new TsdbError("config", message, { files: length });
 }
 
-/** Each file is swapped by one entry of the manifest: a crash leaves the old one in charge or the new one.
- *  @throws TsdbError unavailable when the manifest cannot be written */
+/** Each file is replaced by one manifest entry: a crash leaves the old file or the new one valid. @throws TsdbError unavailable if the
+ *  manifest cannot be written */
 export async function upgradeFiles(parts: UpgradeParts): Promise<void> {
   const { manifest, onUpgraded, onError } = parts;
   const old = oldFiles(manifest);

@@ -1,5 +1,5 @@
-// Open file indexes, kept within a budget: their directories and lists of values, while filters are read where they lie. One per thread. An
-// index that cannot be read rules nothing out, so a statement does without it; the indexer finds the damage (file-indexer.ts).
+// Caches open file indexes within a memory budget: their directories and value lists; filters are read from the file each time. One per
+// thread. An index that cannot be read excludes nothing, so statements work without it; the indexer finds the damage (file-indexer.ts).
 import { TsdbError } from "../../model/errors.ts";
 import { openByteSource } from "../block/byte-source.ts";
 import { type BlockPlace, FileIndex } from "./file-index.ts";
@@ -10,21 +10,22 @@ const BYTES_MAX = 32 << 20;
 
 interface Entry {
   readonly revision: number;
-  /** Null: it cannot be read. */
+  /** Null if it cannot be read. */
   index: FileIndex | null;
   bytes: number;
 }
 
+/** The open file indexes of one thread. */
 export class FileIndexCache {
   /** Least recently used first. */
   private readonly entries = new Map<number, Entry>();
-  /** Those that may have a descriptor. */
+  /** Indexes that may have an open file descriptor. */
   private readonly open = new Set<FileIndex>();
   private bytes = 0;
 
   constructor(private readonly bytesMax = BYTES_MAX) {}
 
-  /** As FileIndex.pages gives it. */
+  /** Like FileIndex.pages; null if the index cannot be read. */
   pages(ref: FileIndexRef, place: BlockPlace, columnId: number, needles: readonly Needle[]): Uint8Array | "none" | null {
     const entry = this.entry(ref);
     if (entry.index === null) return null;
@@ -39,13 +40,13 @@ export class FileIndexCache {
     }
   }
 
-  /** Lets go of descriptors. */
+  /** Closes file descriptors. */
   rest(): void {
     for (const index of this.open) index.close();
     this.open.clear();
   }
 
-  /** A file that is no longer part of the data. */
+  /** Drops the index of a file that is no longer part of the data. */
   drop(fileId: number): void {
     const entry = this.entries.get(fileId);
     if (entry === undefined) return;
@@ -71,7 +72,7 @@ export class FileIndexCache {
         this.giveUp(entry, error);
       }
     }
-    // most recently used last
+    // move to the end: most recently used
     this.entries.delete(fileId);
     this.entries.set(fileId, entry);
     return entry;

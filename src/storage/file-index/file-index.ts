@@ -1,4 +1,5 @@
-// An open file index: which pages of a block can hold a row with one of some texts. What is not known, for whatever reason, can hold it.
+// An open file index: tells which pages of a block may contain a row with one of some texts. Without information, for whatever reason,
+// every page may.
 import { crc32 } from "../../disk/crc32.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { ByteSource } from "../block/byte-source.ts";
@@ -17,13 +18,14 @@ import {
 } from "./format.ts";
 import { ValueList } from "./values.ts";
 
-/** JavaScript's memory for an entry, roughly. */
+/** Estimated JavaScript memory of an entry. */
 const ENTRY_BYTES = 300;
 
 export interface BlockPlace extends IndexedBlock {
   readonly blockIndex: number;
 }
 
+/** The index of one data file. */
 export class FileIndex {
   readonly entries: readonly IndexEntry[];
   private readonly byColumn = new Map<string, IndexEntry>();
@@ -46,8 +48,8 @@ export class FileIndex {
     return this.entries.length * ENTRY_BYTES + cells + this.valueBytes;
   }
 
-  /** u8 per page of the block, not 0 = it can have a row whose column is one of `needles`; "none" = no page can; null: nothing is known.
-   *  @throws TsdbError corrupt_file naming file and offset, io */
+  /** u8 per page of the block: non-zero if it may have a row whose column is one of `needles`; "none" if no page can; null if nothing is
+   *  known. @throws TsdbError corrupt_file naming file and offset, io */
   pages(place: BlockPlace, columnId: number, needles: readonly Needle[]): Uint8Array | "none" | null {
     const entry = this.byColumn.get(`${place.blockIndex} ${columnId}`);
     if (entry === undefined || !isOf(entry, place)) return null;
@@ -65,7 +67,7 @@ export class FileIndex {
     }
   }
 
-  /** Lets go of the descriptor; asking again takes one again. */
+  /** Closes the file descriptor; a later call opens it again. */
   close(): void {
     this.source.close();
   }
@@ -86,7 +88,7 @@ export class FileIndex {
         });
       if (holds) {
         isAnywhere = true;
-        // of the block as a whole there is one filter and no page
+        // without pages there is a single filter for the whole block
         if (found.length > 0) found[page] = 1;
       }
       at += count * CELL_BYTES;

@@ -1,4 +1,4 @@
-// What a file index is: the directory at its end, the cells of its filters, and its lists of values. FORMAT.md draws the same.
+// The file index format: directory at the end, filter cells, value lists. FORMAT.md draws the same.
 import { crc32 } from "../../disk/crc32.ts";
 import { assert } from "../../model/assert.ts";
 import { DirectoryReader, DirectoryWriter } from "../pt/bytes.ts";
@@ -12,16 +12,16 @@ export const INDEX_HEADER_BYTES = 16;
 /** | directoryOffset u64 | directoryBytes u32 | directoryCrc u32 | version u32 | 0 u32 | magic u64 | */
 export const INDEX_TRAILER_BYTES = 32;
 
-/** | bits u32[7] | CRC-32 of the bits, begun with the cell's number, u32 | */
+/** | bits u32[7] | CRC-32 of the bits, seeded with the cell's number, u32 | */
 export const CELL_BYTES = 32;
 const CELL_WORDS = 7;
-/** One text in 1,000 that is not there seems to be. */
+/** Texts per filter cell, for a false positive rate of 1 in 1,000. */
 const CELL_TEXTS = 14;
-/** So that a cell's number is computed exactly in a double. */
+/** Maximum cells per filter, so that a cell's number is computed exactly in a double. */
 const CELLS_MAX = 1 << 20;
 const SALTS = [0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947];
 
-/** What tells that an index is of this block and no other: as the manifest has it. */
+/** Identifies the block that an index belongs to, as in the manifest. */
 export interface IndexedBlock {
   readonly rowCount: number;
   readonly minTimeNs: bigint;
@@ -30,13 +30,14 @@ export interface IndexedBlock {
   readonly seqMax: number;
 }
 
-/** A column of a block. `pageCount` 0: what is known is of the block as a whole. */
+/** A column of a block. `pageCount` 0: the information is about the block as a whole. */
 export interface IndexEntry {
   readonly blockIndex: number;
   readonly block: IndexedBlock;
   readonly columnId: number;
   readonly pageCount: number;
-  /** Every value with the pages that have it, or a filter for each page (or the block): so many cells each, one behind the other. */
+  /** Either the list of values with their pages, or filters: one per page (or one for the block), each with this many cells, back to
+   *  back. */
   readonly content:
     | { readonly kind: "values"; readonly offset: number; readonly bytes: number; readonly crc: number }
     | { readonly kind: "filters"; readonly offset: number; readonly cells: Uint32Array };
@@ -45,10 +46,12 @@ export interface IndexEntry {
 const KIND_VALUES = 1;
 const KIND_FILTERS = 2;
 
+/** Cells of a filter for `textCount` distinct texts. */
 export function cellCount(textCount: number): number {
   return Math.min(CELLS_MAX, Math.ceil(textCount / CELL_TEXTS));
 }
 
+/** The first INDEX_HEADER_BYTES of an index. */
 export function encodeIndexHeader(): Uint8Array {
   const writer = new DirectoryWriter(INDEX_HEADER_BYTES);
   writer.u64(MAGIC);
@@ -91,7 +94,7 @@ export function encodeIndexDirectory(entries: readonly IndexEntry[], offset: num
   return writer.take();
 }
 
-/** Where the directory lies, from an index's last INDEX_TRAILER_BYTES. @throws Error with the cause alone */
+/** Locates the directory, from an index's last INDEX_TRAILER_BYTES. @throws Error with the cause alone */
 export function parseIndexTrailer(trailer: Uint8Array, fileBytes: number): { offset: number; bytes: number; crc: number } {
   const reader = new DirectoryReader(trailer);
   const [offset, bytes, crc, version] = [reader.count(), reader.u32(), reader.u32(), reader.u32()];
@@ -103,7 +106,7 @@ export function parseIndexTrailer(trailer: Uint8Array, fileBytes: number): { off
   return { offset, bytes, crc };
 }
 
-/** Every offset lies before the directory. @throws Error with the cause alone */
+/** Parses and checks a directory; every offset lies before it. @throws Error with the cause alone */
 export function parseIndexDirectory(directory: Uint8Array, at: { readonly offset: number; readonly crc: number }): IndexEntry[] {
   const got = crc32(directory);
   if (got !== at.crc) throw new Error(`checksum of the directory ${hex(got)}, expected ${hex(at.crc)}`);
@@ -131,26 +134,27 @@ function parseEntry(reader: DirectoryReader, dataEnd: number): IndexEntry {
   return { ...entry, content: { kind: "filters", offset, cells } };
 }
 
-/** A text to be looked for. */
+/** A text to search for, with its hash. */
 export interface Needle {
   readonly bytes: Buffer;
-  /** Both halves of its XXH64. */
+  /** Upper and lower half of its XXH64. */
   readonly high: number;
   readonly low: number;
 }
 
+/** Hashes a text for searching. */
 export function needleOf(text: string): Needle {
   const bytes = Buffer.from(text);
   const hash = Bun.hash.xxHash64(bytes);
   return { bytes, high: Number(hash >> 32n), low: Number(hash & 0xffff_ffffn) };
 }
 
-/** Which cell of a filter a text is in. */
+/** Number of the filter cell that would contain a text. */
 export function cellOf({ high }: Needle, cells: number): number {
   return Math.floor((high * cells) / 2 ** 32);
 }
 
-/** Whether a cell (CELL_BYTES, borrowed) may have the text. @throws Error when it is damaged, or another one */
+/** True if a cell (CELL_BYTES, borrowed) may contain the text. @throws Error if the cell is damaged or not number `number` */
 export function cellHolds(cell: Uint8Array, number: number, { low }: Needle): boolean {
   const view = new DataView(cell.buffer, cell.byteOffset, cell.byteLength);
   const got = crc32(cell.subarray(0, CELL_WORDS * 4), number);
@@ -159,7 +163,7 @@ export function cellHolds(cell: Uint8Array, number: number, { low }: Needle): bo
   return SALTS.every((salt, word) => ((view.getUint32(word * 4, true) >>> (Math.imul(low, salt) >>> 27)) & 1) === 1);
 }
 
-/** Puts the checksums into a filter that the kernel has filled. */
+/** Writes the checksums into a filter that the kernel has filled. */
 export function sealCells(filter: Uint8Array): void {
   const view = new DataView(filter.buffer, filter.byteOffset, filter.byteLength);
   for (let number = 0; number * CELL_BYTES < filter.length; number++) {

@@ -1,13 +1,13 @@
-// Which files have an index, and where it is. Indexes are found by their keys: each is an object beside the data, which can be made again
-// from its file at any time, so no log names it.
+// Lists the existing file indexes. They are found by their keys: an index is an object beside the data that can be rebuilt from its file at
+// any time, so no log refers to it.
 import type { ObjectStore } from "../../object-store/object-store.ts";
 import type { ObjectSource } from "../block/byte-source.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 
-/** The index of a file. Another object for every other index. */
+/** The index of a file. A new object whenever the index changes. */
 export interface FileIndexRef {
   readonly fileId: number;
-  /** Of one file a higher number is newer. */
+  /** Of several indexes of a file, the one with the highest number is current. */
   readonly revision: number;
   readonly source: ObjectSource;
 }
@@ -16,19 +16,20 @@ export interface ListedIndex {
   readonly ref: FileIndexRef;
   readonly key: string;
   readonly bytes: number;
-  /** Columns of each block, by its place in the file; null: not looked at yet. */
+  /** Indexed columns of each block, by its position in the file; null: not read yet. */
   columns: ReadonlyMap<number, ReadonlySet<number>> | null;
 }
 
 const KEY = /\/(\d{20})-(\d{1,15})\.ix$/;
 const NO_REFS: readonly FileIndexRef[] = [];
-/** Tables that are remembered: those used last. */
+/** Tables whose lists are cached: the most recently used. */
 const TABLES_MAX = 1000;
 
+/** The file indexes of the server, on the main thread. */
 export class FileIndexList {
   private readonly byFile = new Map<number, ListedIndex>();
   private readonly known = new Map<number, { readonly changes: string; readonly refs: readonly FileIndexRef[] }>();
-  /** Grows with every change. */
+  /** Increases with every change. */
   private changes = 0;
 
   private constructor(
@@ -36,9 +37,8 @@ export class FileIndexList {
     private readonly objectSource: (key: string) => ObjectSource,
   ) {}
 
-  /** Finds what there is, and unless it is `readOnly` removes what is of no file any more or was replaced: a crash may have come before
-   *  that.
-   *  @throws TsdbError io */
+  /** Lists the existing indexes; unless `readOnly`, removes outdated ones and those of removed files, left over from a crash. @throws
+   *  TsdbError io */
   static async open(
     store: ObjectStore,
     manifest: Manifest,
@@ -68,7 +68,7 @@ export class FileIndexList {
     return this.byFile.size;
   }
 
-  /** Of all of them. */
+  /** Total size of all indexes. */
   get bytes(): number {
     let sum = 0;
     for (const { bytes } of this.byFile.values()) sum += bytes;
@@ -83,7 +83,7 @@ export class FileIndexList {
     return this.byFile.get(fileId);
   }
 
-  /** Of a file that has none before, or in place of it. */
+  /** Registers or replaces the index of a file. */
   set(fileId: number, revision: number, key: string, bytes: number, columns: ListedIndex["columns"] = null): void {
     this.changes++;
     this.byFile.set(fileId, { ref: { fileId, revision, source: this.objectSource(key) }, key, bytes, columns });
@@ -93,7 +93,7 @@ export class FileIndexList {
     if (this.byFile.delete(fileId)) this.changes++;
   }
 
-  /** Indexes of the files that hold the table's blocks: the same list until one of them changes. */
+  /** Indexes of the files that contain the table's blocks; the same array until one of them changes. */
   refsOf(tableId: number): readonly FileIndexRef[] {
     if (this.byFile.size === 0) return NO_REFS;
     const changes = `${this.manifest.changesOf(tableId)} ${this.changes}`;
@@ -103,7 +103,7 @@ export class FileIndexList {
       const refs = [...files].flatMap((fileId) => this.byFile.get(fileId)?.ref ?? []);
       known = { changes, refs: refs.length === 0 ? NO_REFS : refs };
     }
-    // most recently used last
+    // move to the end: most recently used
     this.known.delete(tableId);
     this.known.set(tableId, known);
     for (const oldest of this.known.keys()) {

@@ -1,20 +1,20 @@
-// A list of values in a file index: ascending by their bytes, each with the pages that have it. For columns of few values in a block; the
-// others have filters.
+// The value list of a file index: values in ascending byte order, each with the set of pages that contain it. For columns with few values
+// per block; the others have filters.
 import { DirectoryReader, DirectoryWriter } from "../pt/bytes.ts";
 
-/** Beyond any of these a block's column has filters. */
+/** Beyond any of these limits, a column of a block gets filters. */
 export const LIST_VALUES_MAX = 1024;
 const TEXT_BYTES_MAX = 64 << 10;
 const SET_BYTES_MAX = 256 << 10;
 
-/** Gathers values page by page. */
+/** Collects the values of a column page by page. */
 export class ValueListBuilder {
   private readonly pages = new Map<string, number[]>();
   private textBytes = 0;
 
   constructor(private readonly valuesMax: number) {}
 
-  /** False: it has become too much, and is of no use any more. */
+  /** Returns false if the list has become too large; it is useless then. */
   add(page: number, text: string, pageCount: number): boolean {
     let pages = this.pages.get(text);
     if (pages === undefined) {
@@ -54,13 +54,14 @@ function wordsFor(pageCount: number): number {
   return Math.ceil(pageCount / 32);
 }
 
+/** A parsed value list, for lookups. */
 export class ValueList {
   private readonly ends: readonly number[];
   private readonly sets: readonly number[];
   private readonly texts: Buffer;
   private readonly words: number;
 
-  /** `bytes` is borrowed. @throws Error with the cause alone */
+  /** Checks the list; `bytes` is borrowed. @throws Error with the cause alone */
   constructor(bytes: Uint8Array, pageCount: number) {
     const reader = new DirectoryReader(bytes);
     const count = reader.u32();
@@ -78,7 +79,7 @@ export class ValueList {
     return (this.ends.length + this.sets.length) * 8 + this.texts.length;
   }
 
-  /** Marks the pages that have the text in `pages` (u8 each). False: nowhere. */
+  /** Marks the pages that contain the text in `pages` (u8 each). Returns false if none does. */
   mark(text: Buffer, pages: Uint8Array): boolean {
     let [low, high] = [0, this.ends.length];
     while (low < high) {

@@ -1,5 +1,5 @@
-// Makes the index of a file: for each chosen column of its blocks a list of values or, where there are many, a filter per page. It goes
-// page by page, so that memory depends on the size of a page alone.
+// Writes the index of a file: for each chosen column of its blocks a list of values or, if there are many, a filter per page. Works page by
+// page, so that memory depends on the size of a page only.
 import { crc32 } from "../../disk/crc32.ts";
 import { readStrings } from "../../duckdb/string-reader.ts";
 import { Blocks } from "../../kernel/memory/blocks.ts";
@@ -12,12 +12,13 @@ import { LIST_VALUES_MAX, ValueListBuilder } from "./values.ts";
 
 const VIEW_BYTES = VALUE_BYTES[ColumnType.string];
 
-/** Distinct texts of a page, or of a block's dictionary: views in kernel memory. */
+/** Distinct texts of a page, or of a block's dictionary: string views in kernel memory. */
 interface Texts {
   readonly viewsPtr: number;
   readonly count: number;
 }
 
+/** Writes one file index; columns are added one by one. */
 export class FileIndexWriter {
   private readonly entries: IndexEntry[] = [];
 
@@ -50,16 +51,16 @@ export class FileIndexWriter {
     this.entries.push({ blockIndex, columnId: column.id, pageCount, block: { rowCount, minTimeNs, maxTimeNs, seqMin, seqMax }, content });
   }
 
-  /** After the last column. */
+  /** Call after the last column. */
   end(): void {
     this.output.append(encodeIndexDirectory(this.entries, this.output.bytes));
   }
 }
 
-/** What one column has, page after page: both forms, as long as it is not known which it will be. */
+/** The state of one column: list and filters in parallel, until it is known which form it takes. */
 class Gathering {
   private list: ValueListBuilder | null;
-  /** Not written yet, while there may be a list. */
+  /** Filters held back while the column may still become a list. */
   private held: Uint8Array[] = [];
   private offset = 0;
   private readonly cells: number[] = [];
@@ -115,7 +116,7 @@ class Gathering {
   }
 }
 
-/** Every value of the block's dictionary: its first is of series without the tag. */
+/** All values of the block's dictionary except view 0, which stands for series without the tag. */
 function tagTexts(block: DataBlock, columnId: number, memory: Blocks): Texts {
   const tag = block.readSeries(memory).dictionary.tags.find((each) => each.columnId === columnId);
   return tag === undefined ? { viewsPtr: 0, count: 0 } : { viewsPtr: tag.valuesPtr + VIEW_BYTES, count: tag.valueCount - 1 };

@@ -1,5 +1,5 @@
-// Flush: all buffered rows become one `.pt` file of generation 0, one manifest entry makes it true, then the log is cut.
-// A crash at any point leaves either the log or the file in charge of a row, never both, because replay starts after `flushedSequence`.
+// Flush: writes all buffered rows to one `.pt` file of generation 0, commits it with one manifest entry, then cuts the log. After a crash
+// at any point, a row is either replayed from the log or read from the file, never both, because replay starts after `flushedSequence`.
 
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
@@ -15,20 +15,21 @@ import type { PtDirectory, PtTableInput } from "../pt/file.ts";
 import type { Wal } from "../wal/wal.ts";
 
 export interface FlushLimits {
-  /** Flush when the open buffer holds this many bytes: a quarter of what all rows may take, so that writes go on meanwhile. */
+  /** Flush when the open buffer reaches this size: a quarter of the limit for all rows, so that writes continue meanwhile. */
   readonly openBytesMax: number;
-  /** Flush when the oldest unflushed row is this old. */
+  /** Flush when the oldest unflushed row reaches this age. */
   readonly ageMsMax: number;
-  /** Flush when the log is this long, so that a replay stays short. */
+  /** Flush when the log reaches this size, so that a replay stays short. */
   readonly walBytesMax: number;
 }
 
 export interface FlushState {
-  /** Series dictionaries take too much, with or without rows to flush: only a flush evicts them. */
+  /** Series dictionaries exceed their share; only a flush evicts them, with or without rows. */
   readonly seriesDue: boolean;
-  /** The disk is full: a file takes less of it than the log that it replaces. */
+  /** The disk is full: a file needs less space than the log that it replaces. */
   readonly spaceDue: boolean;
-  /** The disk is full, and the log has frames that no row is left of: their tables are dropped. A flush without rows cuts the log. */
+  /** The disk is full, and the log has frames without remaining rows because their tables were dropped. A flush without rows cuts the
+   *  log. */
   readonly logIsDead: boolean;
   readonly openBytes: number;
   readonly openRows: number;
@@ -38,7 +39,7 @@ export interface FlushState {
 
 export type FlushReason = "size" | "series" | "space" | "age" | "log" | "shutdown";
 
-/** Whether the buffer is due. Pure. */
+/** The reason to flush now, or undefined. Pure. */
 export function planFlush(state: FlushState, nowMs: number, limits: FlushLimits): FlushReason | undefined {
   if (state.seriesDue) return "series";
   if (state.logIsDead) return "space";
@@ -50,13 +51,13 @@ export function planFlush(state: FlushState, nowMs: number, limits: FlushLimits)
   return undefined;
 }
 
-/** The bytes of a file and what is where in it. */
+/** The bytes of a file and its directory. */
 export interface EncodedRows {
   readonly bytes: Uint8Array;
   readonly directory: PtDirectory;
 }
 
-/** Tables that are described to the maintenance worker in one turn of the event loop: some 10 µs each. */
+/** Tables described to the maintenance worker per turn of the event loop: about 10 µs each. */
 const TABLES_PER_TURN = 256;
 
 export interface FlushParts {
@@ -71,22 +72,23 @@ export interface FlushParts {
   /** Object key of a `.pt` file. */
   readonly ptKey: (fileId: number) => string;
   readonly limits: FlushLimits;
-  /** Whether the disk takes nothing new. */
+  /** True if the disk accepts no data. */
   readonly isDiskFull?: () => boolean;
   readonly nowMs: () => number;
-  /** Sorts and encodes, in the maintenance worker; tables come a few at a time. Null when none came. */
+  /** Sorts and encodes in the maintenance worker; receives the tables a few at a time. Returns null if there were none. */
   readonly encode: (tables: AsyncIterable<readonly PtTableInput[]>) => Promise<EncodedRows | null>;
   readonly onFlushed: (flush: { reason: FlushReason; rowCount: number; bytes: number; milliseconds: number }) => void;
-  /** A flush failed; its rows stay readable and in the log, and the next check tries again. */
+  /** Reports a failed flush; its rows stay readable and in the log, and a later check retries. */
   readonly onError: (error: unknown) => void;
 }
 
-/** A flush that failed encodes all of its rows anew: it is not tried each second. */
+/** Delay after a failure: a retry encodes all rows again. */
 const RETRY_MS_MIN = 1000;
 const RETRY_MS_MAX = 30_000;
-/** On a full disk fewer rows than this stay where they are: their file would free nothing. */
+/** On a full disk, smaller buffers are not flushed: their file would free nothing. */
 const SPACE_BYTES_MIN = 256 << 10;
 
+/** The flushes of one server, on the main thread. */
 export class Flusher {
   private failures = 0;
   private retryAtMs = 0;
@@ -95,10 +97,10 @@ export class Flusher {
 
   constructor(private readonly parts: FlushParts) {}
 
-  /** Starts a flush when one is due and none runs. */
+  /** Starts a flush if one is due and none is running. */
   check(): void {
     const { tables, wal, manifest, limits, nowMs, isDiskFull } = this.parts;
-    // a clock that was set back must not make it wait for long
+    // limit the wait, in case the clock was set back
     const waitMs = this.retryAtMs - nowMs();
     if (this.running !== undefined || (waitMs > 0 && waitMs <= RETRY_MS_MAX)) return;
     const state = {
@@ -115,7 +117,7 @@ export class Flusher {
     if (reason !== undefined) void this.start(reason);
   }
 
-  /** What made a flush fail may be over. */
+  /** The cause of a failure may be gone: retry immediately. */
   retryNow(): void {
     this.failures = 0;
     this.retryAtMs = 0;
@@ -132,7 +134,7 @@ export class Flusher {
     }
   }
 
-  /** Resolves when the flush that runs has ended, well or not. */
+  /** Resolves when the running flush has ended, successfully or not. */
   async settled(): Promise<void> {
     if (this.running === undefined) return;
     await new Promise<void>((resolve) => this.waiters.push(resolve));
@@ -147,7 +149,7 @@ export class Flusher {
       })
       .catch((error: unknown) => {
         outcome.error = error;
-        // the first one is tried again at once
+        // the first retry is immediate
         if (this.failures > 0) this.retryAtMs = this.parts.nowMs() + Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** this.failures);
         this.failures += 1;
         this.parts.onError(error);
@@ -173,7 +175,7 @@ export class Flusher {
     const encoded = await this.encode(sealed);
     if (encoded !== null) {
       const { bytes, directory } = encoded;
-      // the file names columns by id: they must be durable first
+      // the file refers to columns by id: their definitions must be durable first
       await catalog.durable(catalog.version);
       const id = manifest.allocateFileId();
       const key = this.parts.ptKey(id);
@@ -182,7 +184,7 @@ export class Flusher {
       added.push({ id, key, bytes: bytes.byteLength, generation: 0, blocks });
       for (const block of directory.blocks) rowCount += block.rowCount;
     }
-    // a flushedSequence never runs ahead of the log: what is not in the log yet would be taken for written after a crash
+    // flushedSequence must not exceed the log: after a crash, frames not yet in the log would be taken for flushed
     await wal.flushed();
     await manifest.commit({ added, flushedSequence: sealed.sequence }, () => tables.dropSealed());
     await wal.cut(sealed.sequence);
@@ -190,8 +192,8 @@ export class Flusher {
     this.parts.onFlushed({ reason, rowCount, bytes, milliseconds: nowMs() - startMs });
   }
 
-  /** The rows as a file's bytes, null when there are none. Series that come meanwhile move the dictionaries' arrays: those that the rows
-   *  were handed over with are pinned. */
+  /** The rows encoded as a file; null if there are none. New series move the dictionaries' arrays meanwhile: a pin keeps those that the
+   *  worker reads. */
   private async encode(sealed: SealedRows): Promise<EncodedRows | null> {
     const pin = this.parts.pins.take();
     try {
@@ -202,7 +204,7 @@ export class Flusher {
   }
 }
 
-/** Rows of tables that still exist. Those before and after a deletion become blocks of their own: it hides rows of the former only. */
+/** Rows of tables that still exist. Rows before and after a deletion go to separate blocks: it hides only the former. */
 async function* flushInput(sealed: SealedRows, { catalog, tombstonesOf }: FlushParts): AsyncGenerator<readonly PtTableInput[]> {
   let input: PtTableInput[] = [];
   for (const [tableId, { databaseId, buffer }] of sealed.tables) {
@@ -220,8 +222,8 @@ async function* flushInput(sealed: SealedRows, { catalog, tombstonesOf }: FlushP
   if (input.length > 0) yield input;
 }
 
-/** `runs` in log order as parts whose merge takes about `bytesMax`: more when there is no place to part them, which is where no body has
- *  rows on both sides, because blocks of one table are told apart by their sequences. */
+/** Splits `runs` (in log order) into parts whose merge takes about `bytesMax`; parts are larger where no split is possible, because a
+ *  body has rows on both sides: blocks of one table are ordered by their sequences. */
 export function splitBySize(runs: readonly Run[], bytesMax: number): Run[][] {
   const parts: Run[][] = [];
   let part: Run[] = [];
@@ -245,14 +247,14 @@ export function splitBySize(runs: readonly Run[], bytesMax: number): Run[][] {
   return parts;
 }
 
-/** Series, time and fields of a row that has them all. */
+/** Bytes of a row with values in all fields: series, time and fields. */
 function rowBytes(widths: ReadonlyMap<number, number>): number {
   let bytes = 12;
   for (const width of widths.values()) bytes += width;
   return bytes;
 }
 
-/** `runs` in log order, none of which has rows on both sides of a deletion. */
+/** Splits `runs` (in log order) so that no part has rows on both sides of a deletion. */
 function splitAtDeletions(runs: readonly Run[], tombstones: readonly Tombstone[]): Run[][] {
   const parts = Map.groupBy(runs, ({ seqMin }) => tombstones.filter(({ sequence }) => sequence < seqMin).length);
   return [...parts.values()];

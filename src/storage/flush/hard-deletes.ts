@@ -1,4 +1,5 @@
-// Drops deleted databases and tables for good once their time has come. What was due while the server was down is dropped at its start.
+// Permanently drops soft-deleted databases and tables when their time has come; at start, also those that became due while the server was
+// down.
 import type { LiveTables } from "../buffer/live-tables.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { DeletedObject } from "../catalog/state.ts";
@@ -7,22 +8,23 @@ export interface HardDeleteParts {
   readonly catalog: Pick<Catalog, "deleted" | "apply" | "allTables">;
   readonly tables: Pick<LiveTables, "drop">;
   readonly nowMs: () => number;
-  /** Runs `check` later; the return value takes that back. */
+  /** Schedules `check`; the returned function cancels it. */
   readonly later: (milliseconds: number, check: () => void) => () => void;
-  /** Their files may be removed now. */
+  /** Called when their files may be removed. */
   readonly onDropped: (dropped: DeletedObject) => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** Timers count in 31 bits of milliseconds, and clocks may be set. */
+/** Maximum timer delay: timers are limited to 31 bits of milliseconds, and clocks may be adjusted. */
 const CHECK_MS_MAX = 3_600_000;
 
+/** The schedule of permanent deletions. */
 export class HardDeletes {
   private cancelNext: () => void = () => {};
 
   constructor(private readonly parts: HardDeleteParts) {}
 
-  /** Drops what is due and waits for what comes next. To be called at the start and whenever something gets a time. */
+  /** Drops what is due and schedules the next check. Call it at start and whenever an object gets a deletion time. */
   check(): void {
     const { catalog, nowMs, later, onError } = this.parts;
     this.stop();
@@ -51,7 +53,7 @@ export class HardDeletes {
     const { catalog, tables, onDropped, onError } = this.parts;
     const { of, def } = object;
     const tableIds = of === "table" ? [def.id] : catalog.allTables(def.id).map(({ id }) => id);
-    // a table of a database that was dropped in the same round is gone with it
+    // a table of a database dropped in the same pass is already gone
     if (!catalog.deleted().some((other) => other.of === of && other.def.id === def.id)) return;
     catalog.apply([{ kind: "drop", of, id: def.id }]).durable.then(() => onDropped(object), onError);
     for (const tableId of tableIds) tables.drop(tableId);

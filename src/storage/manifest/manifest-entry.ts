@@ -1,10 +1,10 @@
-// What the manifest's log is made of, in memory and as JSON. Nanoseconds are decimal strings in JSON: they do not fit its numbers.
+// The entries of the manifest's log, in memory and as JSON. Nanoseconds are decimal strings in JSON, whose numbers cannot represent them.
 import type { TimeRange } from "../../model/query/scan.ts";
 import { badValue, readArray, readBoolean, readCount, readNs, readObject, readText } from "../../object-store/operation-values.ts";
 
 /** A block of a data file: rows of one table and one UTC day. Bounds are inclusive. */
 export interface BlockMeta {
-  /** Place in the file's directory. */
+  /** Position in the file's directory. */
   readonly index: number;
   readonly databaseId: number;
   readonly tableId: number;
@@ -16,30 +16,30 @@ export interface BlockMeta {
   /** Log sequences of the rows. */
   readonly seqMin: number;
   readonly seqMax: number;
-  /** No two rows of the block, and no row of a block of lower sequences, have its series and time. */
+  /** True if no two rows of the block, and no row of a block of lower sequences, share series and time. */
   readonly unique: boolean;
-  /** When not unique: all times of such rows, ascending and apart; absent = they may have any. */
+  /** If not unique: ranges that contain the times of all such rows, ascending and disjoint; absent = any time. */
   readonly overlaps?: readonly TimeRange[];
-  /** Columns that the block holds, `time` included. */
+  /** Columns of the block, including `time`. */
   readonly columnIds: readonly number[];
-  /** 0 = not known. */
+  /** 0 = unknown. */
   readonly seriesCount: number;
-  /** When the first and the last of its rows came into a file, in milliseconds since 1970; 0 = not known, long ago. */
+  /** Times at which the first and the last of its rows were flushed, in milliseconds since 1970; 0 = unknown, long ago. */
   readonly flushedMinMs: number;
   readonly flushedMaxMs: number;
   /** All tombstones of the table up to this id were applied when the block was written; absent = none. */
   readonly appliedTombstone?: number;
-  /** Compaction wrote the block of a day that was over: all rows that the table had of it then, or as many as a block may hold. */
+  /** True if compaction wrote the block for a closed day: all rows that the table had for it, or as many as a block may hold. */
   readonly closed?: true;
 }
 
-/** A data file. `blocks` are those that are part of the data, in the order of the file's own directory. */
+/** A data file. `blocks` are those that are part of the data, in directory order. */
 export interface FileMeta {
   readonly id: number;
   /** Object key. */
   readonly key: string;
   readonly bytes: number;
-  /** 0 = flushed from the buffer; a compaction's output is one above its inputs. */
+  /** 0 = flushed from the buffer; compaction outputs are one above their inputs. */
   readonly generation: number;
   readonly blocks: readonly BlockMeta[];
 }
@@ -47,21 +47,21 @@ export interface FileMeta {
 /** Blocks of one file. */
 export interface BlocksOfFile {
   readonly fileId: number;
-  /** Places in the file's directory. */
+  /** Positions in the file's directory. */
   readonly blocks: readonly number[];
 }
 
-/** One atomic change. `flushedSequence`: frames of the WAL up to it are in files. */
+/** One atomic change. `flushedSequence`: WAL frames up to it are in files. */
 export interface ManifestEntry {
   readonly added: readonly FileMeta[];
-  /** Ids of files that are no longer part of the data. */
+  /** Ids of files removed from the data. */
   readonly removed: readonly number[];
-  /** Blocks that are no longer part of the data; a file goes with its last block. */
+  /** Blocks removed from the data; a file is removed with its last block. */
   readonly removedBlocks: readonly BlocksOfFile[];
   readonly flushedSequence: number;
 }
 
-/** Members that the first entries did not have may be missing: `position` is the place in the file then, the others are not known. */
+/** Members that older entries lack may be missing: then `position` is the position in the file, and other values are unknown. */
 function readBlock(what: string, value: unknown, position: number): BlockMeta {
   const block = readObject(what, value);
   const count = (name: string, absent?: number) =>
@@ -112,7 +112,7 @@ export function readFile(value: unknown): FileMeta {
   };
 }
 
-/** Members that it does not know are ignored. @throws TsdbError corrupt_file */
+/** Unknown members are ignored. @throws TsdbError corrupt_file */
 export function readEntry(value: unknown): ManifestEntry {
   const entry = readObject("entry", value);
   const { kind } = entry;
@@ -134,7 +134,7 @@ function readBlocks(value: unknown): BlocksOfFile {
   };
 }
 
-/** The file as JSON can hold it. */
+/** The JSON form of a file. */
 export function fileToJson(file: FileMeta): unknown {
   const { id, key, bytes, generation } = file;
   return {
@@ -146,7 +146,7 @@ export function fileToJson(file: FileMeta): unknown {
   };
 }
 
-/** What a reader takes for granted is left out. */
+/** Omits members with default values. */
 function blockToJson(meta: BlockMeta, position: number): unknown {
   const { index, overlaps, seriesCount, flushedMinMs, flushedMaxMs, appliedTombstone, ...block } = meta;
   return {
@@ -163,7 +163,7 @@ function blockToJson(meta: BlockMeta, position: number): unknown {
   };
 }
 
-/** An entry that takes blocks out of files is of another kind: a server that would leave them in must not read on. */
+/** Entries that remove blocks have a kind of their own: a server that does not know it must stop rather than keep these blocks. */
 export function entryToJson(entry: ManifestEntry): unknown {
   const { removed, removedBlocks, flushedSequence } = entry;
   const added = entry.added.map(fileToJson);

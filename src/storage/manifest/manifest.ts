@@ -1,5 +1,5 @@
-// Which data files make up the data, and up to where the WAL is in them. A state machine over its own operation log: an entry is
-// atomic, so a flush or a compaction is there as a whole or not at all.
+// Which data files make up the data, and up to which sequence the WAL is contained in them. A state machine over its own operation log: an
+// entry is atomic, so a flush or compaction is visible completely or not at all.
 import { assert } from "../../model/assert.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { TimeRange } from "../../model/query/scan.ts";
@@ -22,12 +22,12 @@ export type { BlockMeta, BlocksOfFile, FileMeta, ManifestEntry } from "./manifes
 
 const TABLE_TIMES_MAX = 4;
 
-/** A change as its maker sees it. */
+/** A change as requested by flush or compaction. */
 export interface ManifestChange {
   readonly added: readonly FileMeta[];
   readonly removed?: readonly number[];
   readonly removedBlocks?: readonly BlocksOfFile[];
-  /** Absent: as it is when the change's turn comes. */
+  /** Absent: unchanged at the time the change is applied. */
   readonly flushedSequence?: number;
 }
 
@@ -43,23 +43,23 @@ export interface ManifestOptions {
   /** Called once when the log has failed: the server must stop. */
   readonly onFailure?: (error: TsdbError) => void;
   readonly snapshotEntries?: number;
-  /** Nothing may be committed. */
+  /** `commit` is not allowed. */
   readonly readOnly?: boolean;
 }
 
-/** Files and their order of arrival; changes only by `apply`. */
+/** Files in order of arrival; changed only by `apply`. */
 class ManifestState {
   flushedSequence = 0;
   nextFileId = 1;
   readonly files = new Map<number, FileMeta>();
   /** By table, then by file. */
   readonly blocksByTable = new Map<number, Map<number, readonly BlockMeta[]>>();
-  /** How often anything has changed. */
+  /** Number of changes. */
   changes = 0;
-  /** How often the table's blocks have changed. */
+  /** Number of changes of each table's blocks. */
   readonly changesByTable = new Map<number, number>();
 
-  /** @throws TsdbError corrupt_file when it does not fit: nothing is changed then */
+  /** @throws TsdbError corrupt_file if the entry does not fit; nothing has changed then */
   apply(entry: ManifestEntry): void {
     const contradiction = this.contradiction(entry);
     if (contradiction !== null) throw new TsdbError("corrupt_file", `the manifest contradicts itself: ${contradiction}`, {});
@@ -106,7 +106,7 @@ class ManifestState {
     return null;
   }
 
-  /** Enters a file's blocks; returns their tables. */
+  /** Adds a file's blocks to the index; returns their tables. */
   private list({ id, blocks }: FileMeta): Iterable<number> {
     const byTable = Map.groupBy(blocks, ({ tableId }) => tableId);
     for (const [tableId, ofTable] of byTable) {
@@ -117,7 +117,7 @@ class ManifestState {
     return byTable.keys();
   }
 
-  /** Forgets a file's blocks; returns their tables. */
+  /** Removes a file's blocks from the index; returns their tables. */
   private unlist(id: number): Set<number> {
     const tables = new Set(this.files.get(id)?.blocks.map(({ tableId }) => tableId));
     for (const tableId of tables) this.blocksByTable.get(tableId)?.delete(id);
@@ -130,7 +130,7 @@ class ManifestState {
     if (files?.size === 0) this.blocksByTable.delete(tableId);
   }
 
-  /** JSON of the state, with `pending` applied to it (it stays as it is). */
+  /** JSON of the state with `pending` applied; does not change the state. */
   toSnapshot(pending: ManifestEntry | null): unknown {
     const files = new Map(this.files);
     let { nextFileId } = this;
@@ -162,25 +162,26 @@ class ManifestState {
   }
 }
 
-/** What is left of a file; undefined when nothing is. */
+/** The file without these blocks; undefined if none remain. */
 function withoutBlocks(file: FileMeta, gone: readonly number[]): FileMeta | undefined {
   const indices = new Set(gone);
   const blocks = file.blocks.filter(({ index }) => !indices.has(index));
   return blocks.length === 0 ? undefined : { ...file, blocks };
 }
 
+/** The manifest of one server, on the main thread. */
 export class Manifest {
-  /** Id of the next file to be made; ids handed out and not committed are reused after a restart at most. */
+  /** Id of the next file. Ids that were allocated but not committed may be reused after a restart only. */
   private nextFileId: number;
-  /** The entry on its way to the store. */
+  /** The entry being written to the store. */
   private pending: ManifestEntry | null = null;
-  /** Commits happen one after another: each is checked against the state that the one before has left. */
+  /** Commits are serialized: each is checked against the state that the previous one left. */
   private tail: Promise<unknown> = Promise.resolve();
 
   private constructor(
     private readonly log: OperationLog<unknown>,
     private readonly state: ManifestState,
-    /** Damage that was found at start and cost nothing, as sentences for the server's log. */
+    /** Harmless damage found at start, as sentences for the server's log. */
     readonly warnings: readonly string[],
   ) {
     this.nextFileId = state.nextFileId;
@@ -200,7 +201,7 @@ export class Manifest {
     return [...this.state.files.values()];
   }
 
-  /** Blocks of the table, in no certain order. */
+  /** Blocks of the table, in no particular order. */
   blocksOf(tableId: number): BlockOfTable[] {
     const found: BlockOfTable[] = [];
     for (const [fileId, blocks] of this.state.blocksByTable.get(tableId) ?? []) {
@@ -216,17 +217,17 @@ export class Manifest {
     return count;
   }
 
-  /** Tables that have blocks. */
+  /** Tables with blocks. */
   tableIds(): Iterable<number> {
     return this.state.blocksByTable.keys();
   }
 
-  /** Grows with every change. */
+  /** Increases with every change. */
   get changes(): number {
     return this.state.changes;
   }
 
-  /** Changes with every change of the table's blocks. */
+  /** Changes whenever the table's blocks change. */
   changesOf(tableId: number): number {
     return this.state.changesByTable.get(tableId) ?? 0;
   }
@@ -235,25 +236,25 @@ export class Manifest {
     return this.state.files.get(id);
   }
 
-  /** Frames of the WAL up to this sequence are in files. */
+  /** WAL frames up to this sequence are in files. */
   get flushedSequence(): number {
     return this.state.flushedSequence;
   }
 
-  /** At most `countMax` ranges that hold all times of the table in files, ascending and apart, with the longest gaps between them. */
+  /** At most `countMax` ranges that cover the times of the table's rows in files, ascending and disjoint, keeping the longest gaps. */
   tableTimes(tableId: number, countMax = TABLE_TIMES_MAX): TimeRange[] {
     const ranges = this.blocksOf(tableId).map(({ block }) => ({ minNs: block.minTimeNs, maxNs: block.maxTimeNs }));
     return joinNearest(union(ranges), countMax);
   }
 
-  /** An id for a new file. An object may be there already under its key, left over from a crash before its commit: put without ifAbsent. */
+  /** An id for a new file. A crash before a commit may have left an object with its key: put without ifAbsent. */
   allocateFileId(): number {
     return this.nextFileId++;
   }
 
-  /** Makes the change durable, then visible; `onVisible` runs in the same synchronous step in which `files()` changes, so that the
-   *  caller can let go of the rows that the new files hold and no snapshot sees them twice.
-   *  @throws TsdbError unavailable: nothing has become visible, and nothing ever will again */
+  /** Makes the change durable, then visible. `onVisible` runs in the same synchronous step in which `files()` changes, so that the
+   *  caller can release the rows that the new files contain and no snapshot sees them twice. @throws TsdbError unavailable: the change
+   *  is not visible, and no later one will be */
   commit(change: ManifestChange, onVisible?: () => void): Promise<void> {
     const done = this.tail.then(async () => {
       const entry = { removed: [], removedBlocks: [], flushedSequence: this.state.flushedSequence, ...change };
@@ -268,11 +269,11 @@ export class Manifest {
       this.state.apply(entry);
       onVisible?.();
     });
-    this.tail = done.catch(() => {}); // the caller was told; the next commit finds out by itself
+    this.tail = done.catch(() => {}); // the caller has received the error; the next commit detects it by itself
     return done;
   }
 
-  /** Waits for commits under way. */
+  /** Waits for pending commits. */
   async close(): Promise<void> {
     await this.tail;
     await this.log.close();

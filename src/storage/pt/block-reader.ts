@@ -1,5 +1,5 @@
-// Decoding of one block of a .pt file: its dictionary, and a page's column at a time. Nothing here trusts the bytes: checksums find
-// accidents, and whatever passes them still cannot make the kernel touch memory that is not its target.
+// Decodes a block of a .pt file: its dictionary, and single columns of a page. Nothing relies on the bytes being valid: checksums detect
+// accidents, and bytes that pass them still cannot make the kernel access memory outside its target.
 import type { ColumnCodec, DecodeTarget, EncodedSource } from "../../kernel/codec/codec.ts";
 import { nextDictionaryId } from "../../kernel/memory/dictionary-id.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
@@ -12,17 +12,18 @@ import type { BlockPage, BlockSeries, DataBlock, DecodeMemory } from "../block/d
 import { corrupt, type StoredBlock } from "./format.ts";
 import type { PtExtent, StoredColumn } from "./stored-column.ts";
 
-/** The file that a block is in. */
+/** The file that contains the block. */
 export interface OpenFile {
   readonly kernel: Kernel;
   readonly codec: ColumnCodec;
-  /** For one call of a reader; kept until the file is closed, because making room anew for each column would scatter the memory. */
+  /** Scratch for one call of a reader; kept until the file is closed, because allocating it for each column would fragment the memory. */
   readonly scratch: Scratch;
   readonly name: string;
-  /** The checked bytes of an extent, borrowed until the next read. @throws TsdbError corrupt_file, io */
+  /** The bytes of an extent after checking its checksum, borrowed until the next read. @throws TsdbError corrupt_file, io */
   read(extent: PtExtent): Uint8Array;
 }
 
+/** Reads one block. */
 export class PtBlockReader implements DataBlock {
   readonly tableId: number;
   readonly rowCount: number;
@@ -46,7 +47,7 @@ export class PtBlockReader implements DataBlock {
     });
   }
 
-  /** Row offsets, then codes and values of each tag column: see PtBlockWriter.writeDictionary. */
+  /** Layout: row offsets, then codes and values of each tag column; see dictionary.ts. */
   readSeries(memory: DecodeMemory): BlockSeries {
     const { kernel } = this.file;
     const { seriesCount, rowCount, tags, dictionary } = this.block;
@@ -57,7 +58,7 @@ export class PtBlockReader implements DataBlock {
         const codesPtr = encoded.u32(seriesCount, memory);
         if (!kernel.call.areBelow(codesPtr, seriesCount, valueCount + 1))
           throw new Error(`codes of tag column ${columnId} past ${valueCount}`);
-        // view 0 stays empty: absent
+        // view 0 stays empty: it stands for absent
         const valuesPtr = memory.alloc((valueCount + 1) * VALUE_BYTES[ColumnType.tag]);
         kernel.call.fillBytes(valuesPtr, 0, VALUE_BYTES[ColumnType.tag]);
         encoded.text(valueCount, { type: ColumnType.tag, dataPtr: valuesPtr + 16, validityPtr: 0 }, memory);
@@ -87,7 +88,7 @@ export class PtBlockReader implements DataBlock {
     });
   }
 
-  /** Errors about the extent's bytes name the file and the place. */
+  /** Adds file name and offset to errors about the extent's bytes. */
   private decoding<T>(extent: PtExtent, decode: (encoded: Encoded) => T): T {
     try {
       return this.locating(extent, (bytes) => decode(new Encoded(this.file, bytes)));
@@ -96,7 +97,7 @@ export class PtBlockReader implements DataBlock {
     }
   }
 
-  /** Gives the bytes of an extent, borrowed until the next read, to `use`, whose errors about them then name the file and the place. */
+  /** Passes the bytes of an extent, borrowed until the next read, to `use`, and adds file name and offset to its errors. */
   protected locating<T>(extent: PtExtent, use: (bytes: Uint8Array) => T): T {
     const bytes = this.file.read(extent);
     try {
@@ -110,7 +111,7 @@ export class PtBlockReader implements DataBlock {
 
 type Place = Pick<DecodeTarget, "type" | "dataPtr" | "validityPtr">;
 
-/** Encoded columns, one behind the other, copied to the kernel and taken one by one. */
+/** Encoded columns, back to back, copied to the kernel and decoded one by one. */
 class Encoded {
   private readonly codec: ColumnCodec;
   private at: number;
@@ -133,11 +134,11 @@ class Encoded {
     return this.codec.decode(this.next(rowCount), { ...place, textPtr: 0, textBytes: 0 });
   }
 
-  /** Views whose long text is in `memory`. */
+  /** Decodes string views whose long text is in `memory`. */
   text(rowCount: number, place: Place, memory: DecodeMemory): { hasNulls: boolean } {
     const source = this.next(rowCount);
     const textBytes = this.codec.decodedTextBytes(source);
-    // text is stored as it is, so a wild number is damage, not a reason to allocate
+    // text is stored uncompressed, so a larger size is damage, not a reason to allocate
     if (textBytes > source.bytes) throw new Error(`${textBytes} bytes of text in ${source.bytes} encoded ones`);
     const textPtr = textBytes === 0 ? 0 : memory.alloc(textBytes);
     return this.codec.decode(source, { ...place, textPtr, textBytes });

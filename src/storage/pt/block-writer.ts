@@ -1,4 +1,4 @@
-// One block of a .pt file: the series of one table's day with their tag values, then each column in pages.
+// Writes one block of a .pt file: the series of one table's day with their tag values, then each column in pages.
 
 import type { ColumnCodec } from "../../kernel/codec/codec.ts";
 import { Blocks } from "../../kernel/memory/blocks.ts";
@@ -12,19 +12,19 @@ import { type NumberedSeries, writeDictionary } from "./dictionary.ts";
 import type { PtBlock, PtColumn, PtPage } from "./format.ts";
 import type { DayRows, RankedTag } from "./order.ts";
 
-// Decoding a page takes its text in one piece; pages of long strings hold fewer rows.
+// Decoding a page allocates its text as one block; pages of long strings have fewer rows.
 const PAGE_TEXT_MAX = 16 << 20;
-// The least that keeps pages on whole words of bitmaps: 64 strings of 1 MiB
+// The minimum that keeps pages aligned to bitmap words: 64 strings of 1 MiB
 const PAGE_ROWS_MIN = 64;
 
 export interface PtBlockInput {
-  /** Sorted by series ids and time, each pair once. Its columns come one by one. */
+  /** Sorted by series ids and time, each pair once. Its columns are written one by one. */
   readonly run: Run;
-  /** Those of strings, of which the pages' sizes depend. */
+  /** The string columns, which determine the pages' sizes. */
   readonly strings: readonly ColumnRun[];
   readonly tags: readonly RankedTag[];
   readonly rows: DayRows;
-  /** A power of two from 64 on. */
+  /** A power of two, at least 64. */
   readonly pageRowsMax: number;
   readonly output: ByteSink;
 }
@@ -37,7 +37,7 @@ interface PageRows {
   readonly count: number;
 }
 
-/** Used once: the constructor writes dictionary and times, then come the field columns in order of their ids. */
+/** Used once: the constructor writes dictionary and times, then the field columns follow in order of their ids. */
 export class PtBlockWriter {
   private readonly blocks: Blocks;
   private readonly emitter: ColumnEmitter;
@@ -68,13 +68,13 @@ export class PtBlockWriter {
     }
   }
 
-  /** Appends a field column of the run. One of which this day has no value leaves nothing. @throws TsdbError overloaded */
+  /** Appends a field column of the run; writes nothing if the day has no value of it. @throws TsdbError overloaded */
   write(column: ColumnRun, each?: (page: PageRows, valuesPtr: number) => void): void {
     const chunks = this.writeChunks(column, each);
     if (chunks !== null) this.columns.push({ columnId: column.columnId, type: column.type, chunks });
   }
 
-  /** What the directory says of the block. */
+  /** The directory entry of the block. */
   end(): BlockContents {
     return { ...this.begun, columns: this.columns };
   }
@@ -107,7 +107,7 @@ export class PtBlockWriter {
     }));
   }
 
-  /** Encodes a column page by page; `each` sees every page's gathered values. Null when the rows have no value. */
+  /** Encodes a column page by page; `each` receives every page's gathered values. Returns null if the rows have no value. */
   private writeChunks(
     { type, dataPtr, validityPtr }: ColumnRun,
     each: ((page: PageRows, valuesPtr: number) => void) | undefined,

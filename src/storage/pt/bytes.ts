@@ -1,6 +1,7 @@
-// Little-endian numbers to bytes and back, for the directory of a .pt file. The writer grows; the reader throws plain errors on running
-// out.
+// Reads and writes little-endian numbers, for the directory of a .pt file. The writer grows; the reader throws plain errors at the end of
+// its bytes.
 
+/** Appends numbers and texts to a growing buffer. */
 export class DirectoryWriter {
   length = 0;
   private written: Uint8Array;
@@ -16,7 +17,7 @@ export class DirectoryWriter {
     this.data.setUint32(at, value, true);
   }
 
-  /** Overwrites a number that was written before. */
+  /** Overwrites a number written earlier. */
   setU32(at: number, value: number): void {
     this.data.setUint32(at, value, true);
   }
@@ -48,17 +49,17 @@ export class DirectoryWriter {
     this.bytes(encoded);
   }
 
-  /** What was written so far; borrowed until the next write. */
+  /** The bytes written so far; borrowed until the next write. */
   view(): Uint8Array {
     return this.written.subarray(0, this.length);
   }
 
-  /** What was written, owned. */
+  /** The bytes written; owned by the caller. */
   take(): Uint8Array {
     return this.written.slice(0, this.length);
   }
 
-  /** Where `bytes` bytes may be written; before it returns, `data` may be of other bytes. */
+  /** Makes room for `bytes` bytes and returns their offset; may replace `data`. */
   private grow(bytes: number): number {
     const at = this.length;
     this.length += bytes;
@@ -72,6 +73,7 @@ export class DirectoryWriter {
   }
 }
 
+/** Reads numbers and texts from borrowed bytes. @throws Error with the cause alone */
 export class DirectoryReader {
   private at = 0;
   private readonly data: DataView;
@@ -100,7 +102,7 @@ export class DirectoryReader {
     return this.data.getBigInt64(this.take(8), true);
   }
 
-  /** A u64 that is an id, a sequence or an offset: numbers that a double holds exactly. */
+  /** A u64 that is an id, a sequence or an offset: at most 2^53. */
   count(): number {
     const value = this.u64();
     if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new Error(`number ${value} is out of range`);
@@ -119,7 +121,7 @@ export class DirectoryReader {
     return this.bytes.subarray(at, at + bytes);
   }
 
-  /** `count` items, each of at least a byte: a wild count is found before memory is taken for it. */
+  /** Reads `count` items of at least one byte each: an implausible count is detected before memory is allocated. */
   list<T>(count: number, read: () => T): T[] {
     if (count > this.left) throw new Error(`${count} entries in ${this.left} bytes`);
     return Array.from({ length: count }, read);

@@ -1,20 +1,20 @@
-// Encoded columns appended to a file, each with its place and checksum.
+// Appends encoded columns to a file and returns the extent and checksum of each.
 import { crc32 } from "../../disk/crc32.ts";
 import type { CodecColumn, ColumnCodec } from "../../kernel/codec/codec.ts";
 import { Blocks } from "../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import type { PtExtent } from "./stored-column.ts";
 
-/** Where bytes go; `bytes` is how many there are, the offset of the next. */
+/** Target of the bytes; `bytes` is their number so far, hence the offset of the next. */
 export interface ByteSink {
   readonly bytes: number;
-  /** Copies; borrowed for the call. */
+  /** Copies `bytes`, borrowed for the call. */
   append(bytes: Uint8Array): void;
 }
 
 const TARGET_BYTES_MIN = 256 * 1024;
 
-/** Owns kernel memory: call `release`. */
+/** Encodes columns for one file. Owns kernel memory: call `release`. */
 export class ColumnEmitter {
   private readonly blocks: Blocks;
   private targetPtr = 0;
@@ -28,13 +28,13 @@ export class ColumnEmitter {
     this.blocks = new Blocks(kernel);
   }
 
-  /** The checksum continues from `crc`. @throws TsdbError overloaded */
+  /** Appends a column; its checksum continues from `crc`. @throws TsdbError overloaded */
   column(column: CodecColumn, crc = 0): PtExtent {
     const target = this.reserve(this.codec.bytesMax(column));
     return this.emit(target, this.codec.encode(column, target), crc);
   }
 
-  /** u32[rowCount]. @throws TsdbError overloaded */
+  /** Appends u32[rowCount]. @throws TsdbError overloaded */
   u32(dataPtr: number, rowCount: number, crc = 0): PtExtent {
     const target = this.reserve(this.codec.u32BytesMax(rowCount));
     return this.emit(target, this.codec.encodeU32(dataPtr, rowCount, target), crc);

@@ -1,4 +1,4 @@
-// The dictionary section of a block: which rows each series has, and the series' tags.
+// Writes the dictionary section of a block: the rows of each series, and the series' tags.
 import { Blocks } from "../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
@@ -7,12 +7,12 @@ import type { PtTag } from "./format.ts";
 import type { RankedTag } from "./order.ts";
 import type { PtExtent } from "./stored-column.ts";
 
-/** The series of a block, in its order. */
+/** The series of a block, in file order. */
 export interface NumberedSeries {
   readonly count: number;
-  /** Their numbers in the codes of the tags. */
+  /** Their ids, which index the codes of the tags. */
   readonly idsPtr: number;
-  /** u32[count + 1] rows of the block. */
+  /** u32[count + 1]: first row of each series within the block. */
   readonly offsetsPtr: number;
 }
 

@@ -1,4 +1,4 @@
-// What a .pt file is: magic numbers, the directory at its end, and its bytes. FORMAT.md draws the same for readers of hex dumps.
+// The .pt format: magic numbers and the directory at the end, in memory and as bytes. FORMAT.md draws the same for readers of hex dumps.
 import { crc32 } from "../../disk/crc32.ts";
 import { assert } from "../../model/assert.ts";
 import { TsdbError } from "../../model/errors.ts";
@@ -12,9 +12,9 @@ import type { PtExtent, StoredColumn } from "./stored-column.ts";
 
 /** "TSDBPT" and two zero bytes. */
 const MAGIC = 0x0000_5450_4244_5354n;
-/** What a flush writes: a column's chunks lie one behind the other. */
+/** Written by flushes: the chunks of a column are contiguous. */
 export const PT_VERSION = 1;
-/** What a merge writes, whose blocks may be grouped (pt/groups.ts). */
+/** Written by merges: chunks are contiguous per page group (pt/groups.ts). */
 export const PT_VERSION_GROUPED = 2;
 /** | magic u64 | version u32 | 0 u32 | */
 export const PT_HEADER_BYTES = 16;
@@ -37,15 +37,15 @@ export interface PtPage {
 
 export interface PtColumn {
   readonly columnId: number;
-  /** Time or a field's; tags are in the dictionary. */
+  /** Time or a field type; tags are in the dictionary. */
   readonly type: ColumnType;
-  /** Of each page; one follows the other in the file. */
+  /** One per page, contiguous in the file. */
   readonly chunks: readonly PtExtent[];
 }
 
 export interface PtTag {
   readonly columnId: number;
-  /** Highest code: code 0 is absent. */
+  /** Highest code; code 0 stands for absent. */
   readonly valueCount: number;
 }
 
@@ -62,11 +62,11 @@ export interface PtBlock {
   /** Log sequences of the rows. */
   readonly seqMin: number;
   readonly seqMax: number;
-  /** False when rows may have the series and time of rows of lower sequences in other files. In itself a block holds each once. */
+  /** False if rows may have the series and time of rows of lower sequences in other files. Within a block each pair is unique. */
   readonly unique: boolean;
-  /** When not unique: all times of such rows, as far as that is known. Not in the file: the manifest has it. */
+  /** If not unique: ranges that contain all such times, as far as known. Stored in the manifest, not in the file. */
   readonly overlaps?: readonly TimeRange[];
-  /** What the table was called when the file was written: for people who look into files; the catalog decides. */
+  /** The table's name when the file was written, for people inspecting files; the catalog is authoritative. */
   readonly tableName: string;
   readonly dictionary: PtExtent;
   /** Ascending column ids. */
@@ -76,14 +76,14 @@ export interface PtBlock {
   readonly columns: readonly PtColumn[];
 }
 
-/** A block written group by group. */
+/** A block written in page groups. */
 export interface PtGroupedBlock extends Omit<PtBlock, "columns"> {
-  /** Pages of each group. */
+  /** Number of pages in each group. */
   readonly groups: readonly number[];
   readonly columns: readonly GroupedColumnEntries[];
 }
 
-/** A block out of a file. */
+/** A block read from a file. */
 export interface StoredBlock extends Omit<PtBlock, "columns"> {
   readonly columns: readonly StoredColumn[];
 }
@@ -92,7 +92,7 @@ export interface PtDirectory {
   readonly blocks: readonly (PtBlock | PtGroupedBlock)[];
 }
 
-/** Start of a block's day; of the first day of the calendar's range only its end is representable. */
+/** Start of a block's day. For the first day of the i64 range only the end is representable. */
 export function dayStartNs({ day }: Pick<PtBlock, "day">): bigint {
   const start = BigInt(day) * DAY_NS;
   return start < INT64_MIN ? INT64_MIN : start;
@@ -103,6 +103,7 @@ export function columnIdsOf({ tags, columns }: Pick<StoredBlock, "tags"> & { col
   return [...tags, ...columns].map(({ columnId }) => columnId).sort((a, b) => a - b);
 }
 
+/** The first PT_HEADER_BYTES of a file. */
 export function encodeHeader(version = PT_VERSION): Uint8Array {
   const writer = new DirectoryWriter(PT_HEADER_BYTES);
   writer.u64(MAGIC);
@@ -188,7 +189,7 @@ function encodeChunks(writer: DirectoryWriter, block: PtBlock): void {
   }
 }
 
-/** Where the directory lies, from a file's last PT_TRAILER_BYTES. @throws Error with the cause alone: the caller knows the file */
+/** Locates the directory, from a file's last PT_TRAILER_BYTES. @throws Error with the cause alone: the caller knows the file */
 export function parseTrailer(trailer: Uint8Array, fileBytes: number): PtExtent {
   const reader = new DirectoryReader(trailer);
   const offset = reader.count();
@@ -203,11 +204,11 @@ export function parseTrailer(trailer: Uint8Array, fileBytes: number): PtExtent {
   return { offset, bytes, crc };
 }
 
-/** A directory whose blocks are parsed when they are asked for: a file may hold thousands, a statement needs a few. */
+/** A directory whose blocks are parsed on demand: a file may contain thousands, a statement needs a few. */
 export class PtDirectoryReader {
   readonly blockCount: number;
 
-  /** `bytes` is kept. Data begins at `dataStart` of the file. @throws Error with the cause alone */
+  /** `bytes` is kept. Data starts at offset `dataStart` of the file. @throws Error with the cause alone */
   constructor(
     private readonly bytes: Uint8Array,
     { crc, offset }: PtExtent,
@@ -220,14 +221,14 @@ export class PtDirectoryReader {
     if (this.blockCount > bytes.length / 4 - 1) throw new Error(`${this.blockCount} blocks in a directory of ${bytes.length} bytes`);
   }
 
-  /** Blocks and their data lie before. */
+  /** Offset of the end of the data. */
   readonly dataEnd: number;
 
   get byteLength(): number {
     return this.bytes.length;
   }
 
-  /** A checked block: every offset lies in the data, every count fits. @throws Error with the cause alone */
+  /** Parses and checks a block: offsets lie in the data, counts are consistent. @throws Error with the cause alone */
   block(index: number): StoredBlock {
     if (index >= this.blockCount) throw new Error(`block ${index} of ${this.blockCount}`);
     const offset = new DirectoryReader(this.bytes.subarray(4 + index * 4)).u32();
@@ -239,7 +240,7 @@ export class PtDirectoryReader {
   }
 }
 
-/** Reads the directory of a whole file in memory. @throws TsdbError corrupt_file */
+/** Parses the directory of a whole file in memory. @throws TsdbError corrupt_file */
 export function parseDirectory(file: Uint8Array, name = "file"): { blocks: StoredBlock[] } {
   try {
     if (file.length < PT_HEADER_BYTES + PT_TRAILER_BYTES) throw new Error(`${file.length} bytes are no .pt file`);
@@ -263,11 +264,13 @@ function checkVersion(version: number): void {
   throw new Error(`format version ${version}, this program reads ${PT_VERSION} and ${PT_VERSION_GROUPED}`);
 }
 
+/** The error for damage at an offset of a file. */
 export function corrupt(file: string, offset: number, cause: unknown): TsdbError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new TsdbError("corrupt_file", `cannot read ${file} at ${offset}: ${reason}`, { file, offset, cause: reason }, { cause });
 }
 
+/** A checksum as eight hex digits, for error messages. */
 export function hex(crc: number): string {
   return crc.toString(16).padStart(8, "0");
 }
@@ -326,8 +329,8 @@ function readGroups(reader: DirectoryReader, pageCount: number): PageGroups {
   return new PageGroups(pageCounts);
 }
 
-/** A column in the bytes of a directory, whose chunks lie one behind the other. Where is worked out when it is asked for: most are never
- *  read, and a file may hold millions. */
+/** A column of a directory whose chunks are contiguous. Their offsets are computed on demand: most are never read, and a file may have
+ *  millions. */
 class ChunkedColumn implements StoredColumn {
   private readonly entries: DataView;
 
@@ -341,7 +344,7 @@ class ChunkedColumn implements StoredColumn {
     this.entries = new DataView(entries.buffer, entries.byteOffset, entries.byteLength);
   }
 
-  /** Of all chunks. */
+  /** Total size of all chunks. */
   get bytes(): number {
     return this.bytesBefore(this.entries.byteLength / 8);
   }
@@ -359,7 +362,7 @@ class ChunkedColumn implements StoredColumn {
   }
 }
 
-/** Readers of pages count on full words of bitmaps: all pages but the last are whole. */
+/** Readers rely on pages of full bitmap words: checks that all pages but the last are. */
 function checkPages(pages: readonly PtPage[], rowCount: number, seriesCount: number): void {
   let rows = 0;
   pages.forEach((page, i) => {

@@ -1,7 +1,6 @@
-// Columns of a block that was written as a stream: pages come in groups, and a group's chunks of one column lie together. In the bytes of
-// a directory such a column is | offset u64 | dictionary bytes u32 | dictionary crc u32 | (bytes u32 | crc u32) per page | for every group.
-// Only the Parquet files of older servers have dictionaries, before the chunks. Where a chunk lies is worked out when it is asked for:
-// most never are.
+// Columns of a block written as a stream: pages are written in groups, and a group's chunks of one column are contiguous. In the directory
+// such a column is | offset u64 | dictionary bytes u32 | dictionary crc u32 | (bytes u32 | crc u32) per page | for every group. Only the
+// Parquet files of older servers have dictionaries, before the chunks. Offsets of chunks are computed on demand: most are never needed.
 import { assert } from "../../model/assert.ts";
 import type { ColumnType } from "../../model/rows/column.ts";
 import { DirectoryWriter } from "./bytes.ts";
@@ -10,11 +9,11 @@ import type { PtExtent, StoredColumn } from "./stored-column.ts";
 const GROUP_HEAD_BYTES = 16;
 const PAGE_BYTES = 8;
 
-/** How a block's pages are grouped, for all of its columns. */
+/** The page groups of a block, for all of its columns. */
 export class PageGroups {
   /** Group of each page. */
   readonly groupOf: Uint32Array;
-  /** First page of each group, and the number of pages. */
+  /** First page of each group, followed by the number of pages. */
   readonly firstPage: Uint32Array;
 
   constructor(readonly pageCounts: readonly number[]) {
@@ -30,22 +29,22 @@ export class PageGroups {
     return this.firstPage.at(-1)!;
   }
 
-  /** Bytes of a column's entries. */
+  /** Bytes of a column's directory entries. */
   get entryBytes(): number {
     return this.pageCounts.length * GROUP_HEAD_BYTES + this.pageCount * PAGE_BYTES;
   }
 
-  /** Where a group's entries begin. */
+  /** Offset of a group's entries. */
   at(group: number): number {
     return group * GROUP_HEAD_BYTES + this.firstPage[group]! * PAGE_BYTES;
   }
 }
 
-/** A column out of a directory. */
+/** A column of a directory. */
 export class GroupedColumn implements StoredColumn {
   private readonly entries: DataView;
 
-  /** @throws Error when a chunk does not lie within [dataStart, dataEnd) */
+  /** @throws Error if a chunk does not lie within [dataStart, dataEnd) */
   constructor(
     readonly columnId: number,
     readonly type: ColumnType,
@@ -72,7 +71,7 @@ export class GroupedColumn implements StoredColumn {
     return { offset, bytes: this.entries.getUint32(entry, true), crc: this.entries.getUint32(entry + 4, true) };
   }
 
-  /** What lies before the chunks of a page's group; null in a .pt file. */
+  /** The dictionary before the chunks of a page's group; null in a .pt file. */
   dictionary(page: number): PtExtent | null {
     const group = this.groups.groupOf[page]!;
     const at = this.groups.at(group);
@@ -85,7 +84,7 @@ export class GroupedColumn implements StoredColumn {
   }
 }
 
-/** A column's entries while its block is written, group by group. */
+/** Builds a column's entries while its block is written, group by group. */
 export class GroupedColumnEntries {
   private readonly writer = new DirectoryWriter(256);
 
@@ -94,7 +93,7 @@ export class GroupedColumnEntries {
     readonly type: ColumnType,
   ) {}
 
-  /** `chunks` follow each other; at least one. */
+  /** `chunks` are contiguous; at least one. */
   addGroup(chunks: readonly PtExtent[]): void {
     const first = chunks[0]!;
     this.writer.u64(BigInt(first.offset));
@@ -108,7 +107,7 @@ export class GroupedColumnEntries {
     }
   }
 
-  /** Borrowed until the next group. */
+  /** The entries so far; borrowed until the next group. */
   bytes(): Uint8Array {
     return this.writer.view();
   }

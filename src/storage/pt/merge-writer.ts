@@ -1,5 +1,5 @@
-// Merged rows as a block of a .pt file, written as they come: pages in groups, column by column, and at the end the dictionary, because
-// only then it is known which series have rows left.
+// Writes merged rows as a block of a .pt file in a stream: pages in groups, column by column, and finally the dictionary, because only then
+// it is known which series have rows left.
 import type { ColumnCodec } from "../../kernel/codec/codec.ts";
 import { Blocks } from "../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
@@ -18,38 +18,38 @@ export type BlockIdentity = Pick<
   "databaseId" | "tableId" | "tableName" | "day" | "seqMin" | "seqMax" | "unique" | "overlaps"
 >;
 
-/** A field or time column that the block will have. */
+/** A field or time column of the output block. */
 export interface MergedColumn {
   readonly columnId: number;
   readonly type: ColumnType;
 }
 
-/** Rows in the order of files; borrowed until the group's end. Series are numbers of the merge, ascending. */
+/** Rows in file order; borrowed until the end of the group. Series are merge numbers, ascending. */
 export interface MergedGroup {
-  /** u32 per row, less `firstSeries`. */
+  /** u32 per row: its series minus `firstSeries`. */
   readonly seriesPtr: number;
   readonly firstSeries: number;
   readonly timePtr: number;
-  /** Rows of each page: a multiple of 64, but for the block's last page, and at most LIMITS.pageRowsMax. */
+  /** Rows of each page: a multiple of 64, except for the block's last page, and at most LIMITS.pageRowsMax. */
   readonly pageRows: readonly number[];
 }
 
 /** All series of a merge, in order. */
 export interface MergedSeries {
   readonly seriesCount: number;
-  /** Values in ascending order. */
+  /** Values are in ascending order. */
   readonly tags: readonly TagColumnView[];
 }
 
 /** Writes one block. Used once. */
 export class MergedBlockWriter {
-  /** After `end`. */
+  /** Set by `end`. */
   block: PtGroupedBlock | null = null;
   private readonly emitter: ColumnEmitter;
   private series: MergedSeries = { seriesCount: 0, tags: [] };
   private columns: readonly GroupedColumnEntries[] = [];
   private readonly pages: PtPage[] = [];
-  /** Pages of each group. */
+  /** Number of pages in each group. */
   private readonly groups: number[] = [];
   private pageRows: readonly number[] = [];
 
@@ -62,20 +62,20 @@ export class MergedBlockWriter {
     this.emitter = new ColumnEmitter(kernel, codec, output);
   }
 
-  /** Before the first group. `columns`: time first, then fields by ascending ids. `series` is borrowed until `end`. */
+  /** Call before the first group. `columns`: time first, then fields by ascending ids. `series` is borrowed until `end`. */
   begin(columns: readonly MergedColumn[], series: MergedSeries): void {
     this.columns = columns.map(({ columnId, type }) => new GroupedColumnEntries(columnId, type));
     this.series = series;
   }
 
-  /** The next rows; their columns follow in the order of `begin`, each once. */
+  /** Starts a group of rows; their columns follow in the order of `begin`, each once. */
   beginGroup(group: MergedGroup): void {
     this.pageRows = group.pageRows;
     this.pages.push(...describePages(this.kernel, group));
     this.groups.push(group.pageRows.length);
   }
 
-  /** The group's rows of a column. @throws TsdbError overloaded */
+  /** Writes the group's rows of a column. @throws TsdbError overloaded */
   writeColumn({ columnId, type, dataPtr, validityPtr }: ColumnRun): void {
     let row = 0;
     const chunks = this.pageRows.map((rowCount) => {
@@ -86,8 +86,8 @@ export class MergedBlockWriter {
     this.columns.find((column) => column.columnId === columnId)!.addGroup(chunks);
   }
 
-  /** After the last group: writes the dictionary. `rowCountsPtr`: rows of each series, u32, 0 = it has none left. Not called when there
-   *  is no row. @throws TsdbError overloaded */
+  /** Call after the last group, unless there were no rows: writes the dictionary. `rowCountsPtr`: rows of each series, u32; 0 omits it.
+   *  @throws TsdbError overloaded */
   end(rowCountsPtr: number): void {
     const { kernel, identity, groups, columns } = this;
     const { seriesCount, tags } = this.series;
@@ -109,7 +109,7 @@ export class MergedBlockWriter {
   }
 }
 
-/** What the directory tells of a group's pages; series are numbers of the merge. */
+/** The directory entries of a group's pages; series are merge numbers. */
 function describePages(kernel: Kernel, { pageRows, seriesPtr, firstSeries, timePtr }: MergedGroup): PtPage[] {
   let row = 0;
   return pageRows.map((rowCount) => {
@@ -121,7 +121,7 @@ function describePages(kernel: Kernel, { pageRows, seriesPtr, firstSeries, timeP
   });
 }
 
-/** The series that have rows, and where; `numbers`: the new number of each, null when all have kept theirs. */
+/** The series that have rows, and where; `numbers`: new number of each, null if unchanged. */
 function numberSeries(
   kernel: Kernel,
   seriesCount: number,
@@ -152,7 +152,7 @@ function renumbered(page: PtPage, numbers: Uint32Array): PtPage {
   return { ...page, firstSeries: numbers[page.firstSeries]!, lastSeries: numbers[page.lastSeries]! };
 }
 
-/** The values of a merge are in order: their ranks are their codes. */
+/** Tag values of a merge are sorted: their ranks equal their codes. */
 function rankedTags(kernel: Kernel, tags: readonly TagColumnView[], memory: Blocks): RankedTag[] {
   const most = tags.reduce((max, { valueCount }) => Math.max(max, valueCount), 1);
   const ranksPtr = memory.alloc(most * 4);

@@ -1,17 +1,18 @@
-// The rows of one table in the order of a file: by UTC day, then series in order of their tag values (columns by id, bytes compared, absent
-// first), then time. Works on a merged run, whose rows are sorted by series ids that say nothing about their tags.
+// Sorts the rows of one table into file order: by UTC day, then series in order of their tag values (columns by id, bytes compared, absent
+// first), then time. The input is a merged run, sorted by series ids that are unrelated to the tags' order.
 import { Blocks } from "../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { timeRange } from "../../kernel/scan/rows.ts";
 import type { DictionaryView, Run, TagColumnView } from "../../model/rows/run.ts";
 
-/** A tag column with its values in order: sortedPtr u32[valueCount - 1], numbers of views less one; ranksPtr u32[valueCount] by code. */
+/** A tag column with its values ranked: sortedPtr u32[valueCount - 1], numbers of views minus one, in order; ranksPtr u32[valueCount] by
+ *  code. */
 export interface RankedTag extends TagColumnView {
   readonly sortedPtr: number;
   readonly ranksPtr: number;
 }
 
-/** Consecutive entries of `rowsPtr` that are one day's. */
+/** Consecutive entries of `rowsPtr` that belong to one day. */
 export interface DayRows {
   readonly day: number;
   readonly rowsPtr: number;
@@ -19,13 +20,13 @@ export interface DayRows {
 }
 
 export interface TableOrder {
-  /** Ascending column ids; only those of which a series has a value. */
+  /** Ascending column ids; only tags for which some series has a value. */
   readonly tags: readonly RankedTag[];
   /** Ascending days. */
   readonly days: readonly DayRows[];
 }
 
-/** Orders the rows of a sorted run; memory comes from `blocks`. @throws TsdbError overloaded */
+/** Computes the order of a sorted run's rows; allocates from `blocks`. @throws TsdbError overloaded */
 export function orderTable(kernel: Kernel, run: Run, blocks: Blocks): TableOrder {
   const tags = rankTags(kernel, run.dictionary, blocks);
   const rowsPtr = blocks.alloc(run.rowCount * 4);
@@ -47,14 +48,14 @@ function rankTags(kernel: Kernel, { tags }: DictionaryView, blocks: Blocks): Ran
     const { valueCount, valuesPtr } = tag;
     const sortedPtr = blocks.alloc(valueCount * 4);
     const ranksPtr = blocks.alloc(valueCount * 4);
-    // ranksPtr serves as the sort's scratch before it gets its contents; view 0 is no value
+    // ranksPtr serves as the sort's scratch before it receives the ranks; view 0 stands for NULL
     kernel.call.sortViews(valuesPtr + 16, valueCount - 1, sortedPtr, ranksPtr);
     kernel.call.rankCodes(sortedPtr, valueCount, ranksPtr);
     return { ...tag, sortedPtr, ranksPtr };
   });
 }
 
-/** Series ids u32[seriesCount] in order of their tags: sorted by the last column first, each sort keeping the order of the one before. */
+/** Series ids u32[seriesCount] in order of their tags: stable sorts, from the last column to the first. */
 function orderSeries(kernel: Kernel, seriesCount: number, tags: readonly RankedTag[], scratch: Blocks): number {
   let order = scratch.alloc(seriesCount * 4);
   let other = scratch.alloc(seriesCount * 4);
@@ -75,7 +76,7 @@ function splitDays(kernel: Kernel, { timePtr, rowCount }: Run, rowsPtr: number, 
   if (dayCount === 1) return [{ day: firstDay, rowsPtr, count: rowCount }];
   const scratch = new Blocks(kernel);
   try {
-    // at most 213,504 days fit into 64 bits of nanoseconds
+    // 64 bits of nanoseconds span at most 213,504 days
     const offsetsPtr = scratch.allocZeroed(dayCount * 4);
     kernel.call.countDays(timePtr, rowCount, firstDay, offsetsPtr);
     const offsets = kernel.u32.subarray(offsetsPtr / 4, offsetsPtr / 4 + dayCount);

@@ -1,13 +1,14 @@
-// The bytes of a file being made, whose size is known when it is done. Grows by doubling, so a byte is copied twice at most on average.
+// A byte buffer for a file of unknown size. Grows by doubling, so that a byte is copied at most twice on average.
 
 const FIRST_BYTES = 256 * 1024;
 
+/** The bytes of a file under construction. */
 export class PtOutput {
-  /** Bytes appended: the offset of the next piece. */
+  /** Bytes appended so far: the offset of the next piece. */
   bytes = 0;
   private buffer = new Uint8Array(FIRST_BYTES);
 
-  /** Copies a piece; borrowed for the call. */
+  /** Copies a piece, borrowed for the call. */
   append(piece: Uint8Array): void {
     const end = this.bytes + piece.length;
     if (end > this.buffer.length) {
@@ -19,7 +20,7 @@ export class PtOutput {
     this.bytes = end;
   }
 
-  /** The whole, owned by the caller: a buffer of exactly this size, which can be transferred to another thread. */
+  /** All bytes, owned by the caller: a buffer of exactly this size, transferable to another thread. */
   take(): Uint8Array<ArrayBuffer> {
     return this.buffer.slice(0, this.bytes);
   }

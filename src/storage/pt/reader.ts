@@ -1,4 +1,4 @@
-// A .pt file as a DataFile: its directory, read and checked when it is opened, and its blocks.
+// Reads a .pt file as a DataFile: the directory, read and checked on opening, and its blocks.
 import { crc32 } from "../../disk/crc32.ts";
 import { ColumnCodec } from "../../kernel/codec/codec.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
@@ -49,7 +49,7 @@ export class PtReader implements DataFile {
     return this.directory.byteLength;
   }
 
-  /** What the directory says of a block. @throws TsdbError corrupt_file */
+  /** The directory entry of a block. @throws TsdbError corrupt_file */
   stored(index: number): StoredBlock {
     try {
       return this.directory.block(index);
@@ -81,14 +81,14 @@ export class PtReader implements DataFile {
     return this.directoryBefore(size, PT_HEADER_BYTES);
   }
 
-  /** The directory whose trailer ends at `end` of the file; data begins at `dataStart`. */
+  /** The directory whose trailer ends at offset `end`; data starts at `dataStart`. */
   protected directoryBefore(end: number, dataStart: number): PtDirectoryReader {
     const trailer = parseTrailer(this.readWhole(end - PT_TRAILER_BYTES, PT_TRAILER_BYTES), end);
-    // kept by the reader, so it must be its own
+    // the reader keeps it, so it must be a copy
     return new PtDirectoryReader(this.readWhole(trailer.offset, trailer.bytes).slice(), trailer, dataStart);
   }
 
-  /** The bytes of an extent, checked; borrowed until the next read. */
+  /** The bytes of an extent after checking its checksum; borrowed until the next read. */
   protected read({ offset, bytes, crc }: PtExtent): Uint8Array {
     const piece = this.readWhole(offset, bytes);
     const got = crc32(piece);

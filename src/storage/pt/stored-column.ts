@@ -1,18 +1,18 @@
-// Where a column of a block lies in its file: pages and dictionary, each with its checksum.
+// The location of a column in its file: the extents of its pages and dictionary, each with a checksum.
 import type { ColumnType } from "../../model/rows/column.ts";
 
-/** A checked piece of a file. */
+/** A range of a file with its checksum. */
 export interface PtExtent {
   readonly offset: number;
   readonly bytes: number;
   readonly crc: number;
 }
 
-/** A column out of a directory. */
+/** A column of a directory. */
 export interface StoredColumn {
   readonly columnId: number;
   readonly type: ColumnType;
   chunk(page: number): PtExtent;
-  /** What lies before the chunks of a page's group, in Parquet files of older servers. */
+  /** The dictionary before the chunks of a page's group, in Parquet files of older servers. */
   dictionary?(page: number): PtExtent | null;
 }

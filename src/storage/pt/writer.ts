@@ -1,5 +1,5 @@
-// Writes sealed rows as one .pt file in memory: per table one merge, an order, and blocks by UTC day, encoded column by column, page by
-// page. What becomes of the bytes, and which rows they hold, is the caller's.
+// Writes sealed rows as one .pt file in memory: per table a merge, a sort, and blocks by UTC day, encoded column by column, page by page.
+// Storing the bytes and releasing the rows is the caller's task.
 
 import { ColumnCodec } from "../../kernel/codec/codec.ts";
 import { Blocks } from "../../kernel/memory/blocks.ts";
@@ -16,28 +16,28 @@ import { encodeDirectory, encodeHeader, type PtBlock, type PtDirectory } from ".
 import { type DayRows, orderTable } from "./order.ts";
 import { PtOutput } from "./output.ts";
 
-/** Rows of one table. Runs of one table have disjoint ranges of sequences; of equal sequences the run that comes later is the later. */
+/** Rows of one table. Runs have disjoint sequence ranges; of runs with equal sequences, the later in the list is the later one. */
 export interface PtTableInput {
   readonly databaseId: number;
   readonly tableId: number;
-  /** For people who look into the file. */
+  /** For people inspecting the file. */
   readonly tableName?: string;
   readonly columns: readonly ColumnDef[];
   readonly runs: readonly Run[];
 }
 
-/** A file; the bytes are owned by the caller, and all of their buffer. */
+/** A file; the bytes are owned by the caller and fill their buffer exactly. */
 export interface PtFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly directory: PtDirectory;
 }
 
 export interface PtWriterOptions {
-  /** A power of two from 64 on: smaller pages than usual, for tests. */
+  /** A power of two, at least 64: smaller pages, for tests. */
   readonly pageRowsMax?: number;
 }
 
-/** Writes the rows of `tables`; tables without rows leave no block. The runs are borrowed for the call. @throws TsdbError overloaded */
+/** Writes the rows of `tables`; tables without rows have no block. The runs are borrowed for the call. @throws TsdbError overloaded */
 export function encodePt(
   kernel: Kernel,
   tables: readonly PtTableInput[],
@@ -63,7 +63,8 @@ interface Writing {
   readonly pageRowsMax: number;
 }
 
-/** The blocks of all days column by column: only one is in memory at a time, beside the strings, whose views decide how long pages are. */
+/** Writes the blocks of all days column by column: only one is in memory at a time, besides the string columns, whose views determine
+ *  the pages' sizes. */
 function writeTable({ kernel, codec, output, pageRowsMax }: Writing, table: PtTableInput): PtBlock[] {
   if (table.runs.every(({ rowCount }) => rowCount === 0)) return [];
   const merge = RunMerge.open(kernel, table.runs, { ownDictionary: true });
@@ -94,7 +95,7 @@ function writeTable({ kernel, codec, output, pageRowsMax }: Writing, table: PtTa
   }
 }
 
-/** What a block says of the runs that overlap its day in time, which is all that its rows can come from. */
+/** The properties of a block that follow from the runs overlapping its day. */
 function identify({ databaseId, tableId, tableName = "", runs }: PtTableInput, { day }: DayRows) {
   const range = { minNs: BigInt(day) * DAY_NS, maxNs: (BigInt(day) + 1n) * DAY_NS - 1n };
   const sources = runs.filter((run) => overlaps(run, range));

@@ -1,4 +1,4 @@
-// Bytes of segments and frames; FORMAT.md draws them. Writing and checking side by side.
+// The bytes of segments and frames: writing and checking. FORMAT.md draws them.
 import { crc32 } from "../../disk/crc32.ts";
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
@@ -20,7 +20,7 @@ const FRAME_SEQUENCE = 8;
 const FRAME_GROUP_OFFSET = 16;
 const FRAME_FLAGS = 20;
 
-/** 2^53 / 2^32: the high half of a sequence that a number can hold. */
+/** 2^53 / 2^32: limit of the upper half of a sequence that a number can represent. */
 const SEQUENCE_HIGH_MAX = 1 << 21;
 
 export interface SegmentHeader {
@@ -32,17 +32,19 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
+/** Writes a sequence as u64. */
 export function setSequence(view: DataView, offset: number, sequence: number): void {
   view.setUint32(offset, sequence >>> 0, true);
   view.setUint32(offset + 4, Math.floor(sequence / 2 ** 32), true);
 }
 
-/** NaN when it is beyond 2^53. */
+/** Reads a sequence; NaN if it exceeds 2^53. */
 export function getSequence(view: DataView, offset: number): number {
   const high = view.getUint32(offset + 4, true);
   return high < SEQUENCE_HIGH_MAX ? high * 2 ** 32 + view.getUint32(offset, true) : Number.NaN;
 }
 
+/** The SEGMENT_HEADER_BYTES at the start of a segment. */
 export function encodeSegmentHeader(header: SegmentHeader): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(SEGMENT_HEADER_BYTES);
   const view = viewOf(bytes);
@@ -54,7 +56,7 @@ export function encodeSegmentHeader(header: SegmentHeader): Uint8Array<ArrayBuff
   return bytes;
 }
 
-/** The header, or in words what is wrong with it. @param nameSequence what the file's name says */
+/** The header, or a description of its fault. @param nameSequence the sequence in the file's name */
 export function decodeSegmentHeader(bytes: Uint8Array, nameSequence: number): SegmentHeader | string {
   if (bytes.byteLength < SEGMENT_HEADER_BYTES) return `it ends after ${bytes.byteLength} bytes, inside the header`;
   if (MAGIC.some((byte, i) => bytes[i] !== byte)) return "it does not begin as a segment";
@@ -69,12 +71,12 @@ export function decodeSegmentHeader(bytes: Uint8Array, nameSequence: number): Se
   return { salt: view.getUint32(HEADER_SALT, true), firstSequence };
 }
 
-/** The salt where it should be, for salvaging frames behind a damaged header. */
+/** The salt at its usual offset, for salvaging frames after a damaged header. */
 export function saltOf(bytes: Uint8Array): number {
   return viewOf(bytes).getUint32(HEADER_SALT, true);
 }
 
-/** Writes a frame into `target` at `offset`, which has room. `pieces` are borrowed. Returns the offset behind it. */
+/** Writes a frame to `target` at `offset`, where there is room. `pieces` are borrowed. Returns the offset of its end. */
 export function writeFrame(
   target: Uint8Array,
   offset: number,
@@ -98,14 +100,14 @@ export function writeFrame(
   return end;
 }
 
-/** Why there is no good frame at an offset. */
+/** Reasons why there is no valid frame at an offset. */
 export const BadFrame = { short: -1, length: -2, flags: -3, checksum: -4 } as const;
 
-/** A window of a segment, for reading frames in place without an object per frame. */
+/** A window of a segment for reading frames in place, without an object per frame. */
 export class FrameWindow {
   private view: DataView;
 
-  /** `bytes` is borrowed for as long as the window is used. */
+  /** `bytes` is borrowed while the window is used. */
   constructor(
     private bytes: Uint8Array,
     private readonly salt: number,
@@ -113,13 +115,13 @@ export class FrameWindow {
     this.view = viewOf(bytes);
   }
 
-  /** The same segment, other bytes of it. */
+  /** Moves the window to other bytes of the same segment. */
   reset(bytes: Uint8Array): void {
     this.bytes = bytes;
     this.view = viewOf(bytes);
   }
 
-  /** Payload length that the frame at `offset` claims; its header is inside the window. */
+  /** Payload length claimed by the frame at `offset`, whose header is inside the window. */
   payloadBytes(offset: number): number {
     return this.view.getUint32(offset, true);
   }
@@ -138,7 +140,7 @@ export class FrameWindow {
     return this.bytes.subarray(start, start + this.payloadBytes(offset));
   }
 
-  /** Bytes of the whole frame at `offset`, or one of BadFrame. `end` bounds the frame: bytes of the window that are filled. */
+  /** Size of the whole frame at `offset`, or a value of BadFrame. `end`: number of filled bytes in the window, which bounds the frame. */
   check(offset: number, end: number): number {
     if (offset + FRAME_HEADER_BYTES > end) return BadFrame.short;
     const payloadBytes = this.payloadBytes(offset);
@@ -150,10 +152,10 @@ export class FrameWindow {
     return got === this.view.getUint32(offset + FRAME_CRC, true) ? frameEnd - offset : BadFrame.checksum;
   }
 
-  /** Offset of the first good frame at or behind `from` whose sequence is above `after`, or -1. Tries every byte.
-   *  @param windowOffset where in the segment the window begins */
+  /** Offset of the first valid frame at or after `from` with a sequence above `after`, or -1. Tries every byte. @param windowOffset
+   *  offset of the window within the segment */
   findGood(from: number, end: number, after: number, windowOffset: number): number {
-    // A frame takes FRAME_HEADER_BYTES at least, which bounds the sequences that can be here; few random bytes pass that.
+    // A frame has at least FRAME_HEADER_BYTES, which bounds the sequences possible here; few random bytes pass this check.
     const sequenceMax = after + Math.ceil((windowOffset + end) / FRAME_HEADER_BYTES) + 1;
     for (let offset = from; offset + FRAME_HEADER_BYTES <= end; offset++) {
       const sequence = this.sequence(offset);

@@ -4,27 +4,28 @@ import { FRAME_HEADER_BYTES, writeFrame } from "./frame.ts";
 import type { LogSegment } from "./segment.ts";
 
 const GROUP_BYTES_MIN = 64 << 10;
-/** Larger buffers are given back to the system, so that one huge body does not hold memory for ever. */
+/** Larger buffers are not reused, so that one huge body does not occupy memory forever. */
 const BUFFER_BYTES_KEPT = 32 << 20;
 
+/** A group of frames. Filled by `add`, then written once. */
 export class Group {
   frameCount = 0;
   usedBytes = 0;
-  /** Monotonic clock at its first frame. */
+  /** Monotonic time of its first frame. */
   readonly openedMs = performance.now();
   readonly after: Promise<unknown>[] = [];
   readonly synced: Promise<void>;
   readonly resolve: () => void;
   readonly reject: (error: TsdbError) => void;
 
-  /** @param buffer owned from now on */
+  /** @param buffer owned by the group */
   constructor(
     readonly segment: LogSegment,
     readonly firstSequence: number,
     private buffer: Uint8Array<ArrayBuffer>,
   ) {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    promise.catch(() => {}); // a frame that nobody waits for (no_sync) must not end the process; onFailure tells
+    promise.catch(() => {}); // a rejection that nobody awaits (no_sync) must not end the process; onFailure reports it
     this.synced = promise;
     this.resolve = resolve;
     this.reject = reject;
@@ -34,12 +35,12 @@ export class Group {
     return this.firstSequence + this.frameCount - 1;
   }
 
-  /** The frames as they go to disk. */
+  /** The frames as written to disk. */
   get bytes(): Uint8Array<ArrayBuffer> {
     return this.buffer.subarray(0, this.usedBytes);
   }
 
-  /** Copies a frame in; `pieces` are borrowed. */
+  /** Copies a frame; `pieces` are borrowed. */
   add(sequence: number, pieces: readonly Uint8Array[], payloadBytes: number): void {
     this.reserve(this.usedBytes + FRAME_HEADER_BYTES + payloadBytes);
     this.usedBytes = writeFrame(
@@ -58,13 +59,13 @@ export class Group {
     this.buffer = larger;
   }
 
-  /** The buffer, for the next group; undefined when it is not worth keeping. The group is not used afterwards. */
+  /** Returns the buffer for the next group, or undefined if it is too large to keep. The group must not be used afterwards. */
   release(): Uint8Array<ArrayBuffer> | undefined {
     return this.buffer.byteLength <= BUFFER_BYTES_KEPT ? this.buffer : undefined;
   }
 }
 
-/** Buffers between groups: one is being written while the next fills. */
+/** Spare buffers: one is being written while the next is filled. */
 export class BufferPool {
   private readonly free: Uint8Array<ArrayBuffer>[] = [];
 

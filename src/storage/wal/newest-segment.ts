@@ -1,6 +1,6 @@
-// What is known of the newest segment beside the log itself: that it exists, and how long it is at least. Without it nobody would notice
-// that the newest file of a log has gone. Two records of one small file are written in turns, in place: that takes no space of a full
-// disk, and a record that was cut short leaves the other. FORMAT.md draws the bytes.
+// Records the newest segment outside of the log: its number and a lower bound of its length. Without this record the loss of the newest
+// file would go unnoticed. The two records of one small file are written alternately, in place: this needs no space on a full disk, and a
+// torn write leaves the other record. FORMAT.md draws the bytes.
 import { crc32 } from "../../disk/crc32.ts";
 import { type Disk, parentOf, type ReservedFile } from "../../disk/disk.ts";
 import { TsdbError } from "../../model/errors.ts";
@@ -15,25 +15,26 @@ const AT_TURN = 16;
 const AT_SEGMENT = 24;
 const AT_BYTES = 32;
 const AT_CRC = 44;
-/** So far apart that no write of one touches what a disk writes of the other. */
+/** Distance of the records, so that a write of one never touches the other's disk sector. */
 const PLACE_BYTES = 4096;
 const PLACES = 2;
 
-/** Nothing is known. */
+/** No segment is recorded. */
 export const NO_SEGMENT: KnownSegment = { segment: 0, bytes: 0 };
 
 export interface KnownSegment {
-  /** Its number; 0: there need not be any. */
+  /** Its number; 0: there may be none. */
   readonly segment: number;
-  /** It is as long at least. */
+  /** Lower bound of its length. */
   readonly bytes: number;
 }
 
-/** Beside the folder, so that it is there when the folder is lost. */
+/** Beside the folder, so that it survives the loss of the folder. */
 export function newestSegmentPath(folder: string): string {
   return `${folder}.newest`;
 }
 
+/** The record of one log. */
 export class NewestSegment {
   private file: ReservedFile | null = null;
 
@@ -44,7 +45,7 @@ export class NewestSegment {
     private turn: number,
   ) {}
 
-  /** Reads what the log of `folder` knows; nothing of a log that is older than this file. @throws TsdbError io, corrupt_file */
+  /** Reads the record for the log in `folder`; empty for logs older than this file. @throws TsdbError io, corrupt_file */
   static async open(disk: Disk, folder: string): Promise<NewestSegment> {
     const path = newestSegmentPath(folder);
     if ((await disk.stat(path)) === null) return new NewestSegment(disk, path, NO_SEGMENT, 0);
@@ -54,7 +55,7 @@ export class NewestSegment {
       const record = decode(bytes.subarray(place * PLACE_BYTES, place * PLACE_BYTES + RECORD_BYTES));
       if (record !== null && record.turn > turn) [known, turn] = [record, record.turn];
     }
-    // the first record, cut short, stands behind a place that nothing was written to yet
+    // a torn first record: the other one has never been written
     if (turn === 0 && bytes.subarray(0, RECORD_BYTES).some((byte) => byte !== 0)) {
       const message = `${path} is corrupt: neither of its records is whole. Without the file the log is read as far as it goes`;
       throw new TsdbError("corrupt_file", message, { file: path, offset: 0 });
@@ -62,7 +63,7 @@ export class NewestSegment {
     return new NewestSegment(disk, path, known, turn);
   }
 
-  /** What a log starts with whose file is damaged. */
+  /** An empty record, for a log whose record file is damaged. */
   static unknown(disk: Disk, folder: string): NewestSegment {
     return new NewestSegment(disk, newestSegmentPath(folder), NO_SEGMENT, 0);
   }
@@ -71,7 +72,7 @@ export class NewestSegment {
     return this.known_;
   }
 
-  /** Makes the file, with the space for all that will be written. @throws TsdbError io */
+  /** Creates the file and allocates all space it will ever need. @throws TsdbError io */
   async prepare(): Promise<void> {
     this.file ??= await this.disk.openReserved(this.path);
     if (this.file.sizeBytes >= PLACES * PLACE_BYTES) return;
@@ -79,7 +80,7 @@ export class NewestSegment {
     await this.disk.syncFolder(parentOf(this.path));
   }
 
-  /** Durable when it resolves. One at a time. @throws TsdbError io: what was known before still is */
+  /** Resolves when durable. One call at a time. @throws TsdbError io: the previous record remains valid */
   async write(known: KnownSegment): Promise<void> {
     await this.prepare();
     const turn = this.turn + 1;
@@ -106,7 +107,7 @@ function encode({ segment, bytes }: KnownSegment, turn: number): Uint8Array<Arra
   return record;
 }
 
-/** Null when the record is not whole. */
+/** Returns null if the record is torn. */
 function decode(record: Uint8Array): (KnownSegment & { readonly turn: number }) | null {
   if (record.byteLength < RECORD_BYTES || MAGIC.some((byte, i) => record[i] !== byte)) return null;
   const view = new DataView(record.buffer, record.byteOffset, record.byteLength);

@@ -1,5 +1,5 @@
-// Reading the log at start: every frame the server has not yet put into files, in order; a torn tail is cut, corruption is named.
-// FORMAT.md, "Reading", has the rules.
+// Reads the log at start: every frame not yet in files, in order. A torn tail is cut, corruption is reported. FORMAT.md, "Reading", has the
+// rules.
 import type { Disk } from "../../disk/disk.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { SEGMENT_HEADER_BYTES } from "./frame.ts";
@@ -8,37 +8,37 @@ import { listSegments, type SegmentFile, segmentPath } from "./segment-files.ts"
 import { type BadSpot, type FoundFrame, type FrameSink, SegmentReader } from "./segment-reader.ts";
 
 export interface ReplayOptions {
-  /** Frames up to this sequence are in files already: they are not handed out, and may be missing. */
+  /** Frames up to this sequence are in files: they are skipped, and may be missing. */
   readonly afterSequence: number;
   /** True: corruption is an error. False: it is skipped and reported. */
   readonly failOnError: boolean;
-  /** Sequences that something durable outside the log refers to, as deletions do: the log continues behind them, whatever was lost of it,
-   *  so that no new frame is taken for an older one. */
+  /** Sequences referenced by durable data outside of the log, such as deletions: the log continues after them, whatever part of it was
+   *  lost, so that no new frame reuses such a sequence. */
   readonly takenSequences?: readonly number[];
-  /** Nothing is written: a torn tail stays as it is. */
+  /** Nothing is written: a torn tail stays. */
   readonly readOnly?: boolean;
   /** Called for every frame in order. `payload` is borrowed until it returns or its promise settles. */
   readonly onFrame: FrameSink;
   readonly onProgress?: (bytesDone: number, bytesTotal: number) => void;
 }
 
-/** Something that was not as written. */
+/** A damaged or missing part of the log. */
 export interface WalDamage {
-  /** tail: cut, and never acknowledged unless the disk damaged it; middle: bad bytes before good ones;
-   *  missing: sequences that no file holds. */
+  /** tail: cut; never acknowledged, unless the disk damaged it. middle: invalid bytes before valid frames. missing: sequences that no
+   *  file contains. */
   readonly kind: "tail" | "middle" | "missing";
   readonly file: string;
   readonly offset: number;
   readonly bytesLost: number;
-  /** How many frames are known to be lost; null when that cannot be known. */
+  /** Number of frames known to be lost; null if unknown. */
   readonly framesLost: number | null;
   readonly reason: string;
 }
 
 export interface ReplayResult {
-  /** The newest sequence that exists, at least `afterSequence` and all that are taken; new frames continue behind it. */
+  /** The newest sequence: at least `afterSequence` and all taken ones; new frames continue after it. */
   readonly lastSequence: number;
-  /** Frames handed out, and the bytes of their payloads. */
+  /** Frames passed on, and the bytes of their payloads. */
   readonly frameCount: number;
   readonly payloadBytes: number;
   /** Segments in the folder, ascending. */
@@ -46,8 +46,8 @@ export interface ReplayResult {
   readonly damage: readonly WalDamage[];
 }
 
-/** Replays the segments of `folder`. Cuts and syncs the last one, so that what was handed out is durable.
- *  @throws TsdbError corrupt_file { file, offset, bytesLost } when failOnError; io */
+/** Replays the segments of `folder`. Truncates and syncs the last one, so that everything passed on is durable. @throws TsdbError
+ *  corrupt_file { file, offset, bytesLost } if failOnError; io */
 export async function replay(disk: Disk, folder: string, options: ReplayOptions): Promise<ReplayResult> {
   const run = new Replay(disk, folder, options);
   return run.run(await listSegments(disk, folder), await run.openNewest());
@@ -69,7 +69,7 @@ class Replay {
     this.last = options.afterSequence;
   }
 
-  /** @throws TsdbError corrupt_file when failOnError */
+  /** @throws TsdbError corrupt_file if failOnError */
   async openNewest(): Promise<NewestSegment> {
     const { disk, folder } = this;
     try {
@@ -90,7 +90,7 @@ class Replay {
 
   async run(segments: SegmentFile[], newest: NewestSegment): Promise<ReplayResult> {
     await this.checkNewest(segments, newest.known);
-    // A segment is of no interest when the next one begins at or before the first frame that is.
+    // Skip segments whose successor begins at or before the first frame to replay.
     const from = Math.max(
       0,
       segments.findLastIndex(({ number }) => number <= this.options.afterSequence + 1),
@@ -103,7 +103,7 @@ class Replay {
       const reader = await this.readSegment(segment, isLast);
       if (!isLast || this.options.readOnly || (await this.settle(reader, kept.at(-1), newest))) kept.push(segment);
     }
-    // what is lost is lost: the next start need not find it
+    // the loss has been reported: do not report it again at the next start
     if (segments.length === 0 && newest.known.segment > 0 && !this.options.readOnly) await newest.write(NO_SEGMENT);
     await newest.close();
     const { last, frameCount, payloadBytes, damage } = this;
@@ -111,11 +111,11 @@ class Replay {
     return { lastSequence, frameCount, payloadBytes, segments: kept, damage };
   }
 
-  /** The newest segment is there, and has not become shorter. */
+  /** Checks that the newest recorded segment exists and has not become shorter. */
   private async checkNewest(segments: readonly SegmentFile[], { segment, bytes }: KnownSegment): Promise<void> {
     if (segment <= this.options.afterSequence) return; // all of it is in files
     const last = segments.at(-1)?.number ?? 0;
-    if (last > segment) return; // gaps are found by their sequences
+    if (last > segment) return; // gaps are detected by their sequences
     const file = segmentPath(this.folder, segment);
     if (last < segment) {
       const reason = `the newest segment, with all frames from ${segment} on, is missing`;
@@ -128,7 +128,7 @@ class Replay {
     this.corrupt({ kind: "missing", file, offset: sizeBytes, bytesLost: bytes - sizeBytes, framesLost: null, reason });
   }
 
-  /** Hands out the segment's frames. Returns where the last good one ends. */
+  /** Passes on the segment's frames. Returns the end of the last valid one. */
   private async readSegment(segment: SegmentFile, isLast: boolean): Promise<{ segment: SegmentFile; sizeBytes: number; end: number }> {
     const reader = await SegmentReader.open(this.disk, segment);
     let end: number;
@@ -143,7 +143,8 @@ class Replay {
     return { segment, sizeBytes: reader.sizeBytes, end };
   }
 
-  /** Makes the last segment what was read of it, durably; false when it held nothing and was deleted. What is known of it goes first. */
+  /** Truncates the last segment, durably, to its valid frames; returns false if there are none and it was deleted. Its record is updated
+   *  first. */
   private async settle(
     { segment, sizeBytes, end }: { segment: SegmentFile; sizeBytes: number; end: number },
     before: SegmentFile | undefined,
@@ -164,15 +165,15 @@ class Replay {
     return true;
   }
 
-  /** Hands out the segment's frames. Returns the offset behind the last good byte. */
+  /** Passes on the segment's frames. Returns the offset after the last valid byte. */
   private async readFrames(reader: SegmentReader, isLast: boolean): Promise<number> {
     const { number, path } = reader.segment;
-    // a gap up to a taken sequence is where an earlier start continued, having reported what was lost before it
+    // a gap up to a taken sequence is where an earlier start continued, after it reported the loss
     if (number > this.last + 1 && !this.options.takenSequences?.includes(number - 1)) this.missing(path, SEGMENT_HEADER_BYTES, number);
     let expected = number;
     const take: FrameSink = (sequence, payload, segmentNumber) => {
       expected = sequence + 1;
-      if (sequence <= this.last) return; // in files already
+      if (sequence <= this.last) return; // already in files
       this.last = sequence;
       this.frameCount += 1;
       this.payloadBytes += payload.byteLength;
@@ -184,7 +185,7 @@ class Replay {
         ? await reader.read(SEGMENT_HEADER_BYTES, expected, take, progress)
         : { offset: 0, reason: reader.headerProblem };
     while (bad !== null) {
-      // space that was taken for frames that did not come; whether they must have is known by the next segment
+      // space reserved for frames that were not written; whether frames are missing shows in the next segment
       if (bad.offset > 0 && (await reader.isZeroFrom(bad.offset))) return bad.offset;
       const searchFrom = Math.max(bad.offset, SEGMENT_HEADER_BYTES);
       const next = await reader.findGood(searchFrom, expected - 1);
@@ -209,7 +210,7 @@ class Replay {
         reason: bad.reason,
       });
       if (next === null) {
-        if (isLast) this.last = Math.max(this.last, number); // its name is taken: new frames go behind it
+        if (isLast) this.last = Math.max(this.last, number); // its name is in use: new frames continue after it
         break;
       }
       bad = await reader.read(next.offset, next.sequence, take, progress);
@@ -221,14 +222,14 @@ class Replay {
     const first = this.last + 1;
     const before = this.damage.at(-1);
     if (before !== undefined && before.framesLost === null) {
-      this.damage[this.damage.length - 1] = { ...before, framesLost: found - first }; // the damaged end of the segment before
+      this.damage[this.damage.length - 1] = { ...before, framesLost: found - first }; // the damaged end of the previous segment
       return;
     }
     const reason = `frames ${first} to ${found - 1} are in no segment: a file is missing before this one`;
     this.corrupt({ kind: "missing", file: path, offset, bytesLost: 0, framesLost: found - first, reason });
   }
 
-  /** Records damage, or stops the start because of it. */
+  /** Records damage, or aborts the start because of it. */
   private corrupt(damage: WalDamage): void {
     if (this.options.failOnError) {
       const { file, offset, bytesLost } = damage;
@@ -242,8 +243,8 @@ class Replay {
   }
 }
 
-/** Whether a write cut short explains the bad spot: behind it there are only frames of its own group, `next` being the first.
- *  A later group was written only after this one's sync had succeeded. */
+/** True if a torn write explains the damage: only frames of the same group follow, `next` being the first. A later group is written only
+ *  after the sync of this one. */
 async function isTorn(reader: SegmentReader, bad: BadSpot, next: FoundFrame | null): Promise<boolean> {
   let found = next;
   while (found !== null && found.offset > bad.offset && found.groupStart <= bad.offset) {

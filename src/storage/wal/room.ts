@@ -1,5 +1,5 @@
-// Space for frames that are still to come. It is taken ahead of them, in the file of the segment that is written and in a spare one for the
-// next, so that a frame that was appended finds its place: a full disk is found out here, while nothing is promised.
+// Reserves disk space for future frames: in the file of the current segment, and in a spare file for the next one. An appended frame
+// therefore always has space, and a full disk is detected here, before anything is acknowledged.
 import type { Disk, ReservedFile } from "../../disk/disk.ts";
 import { DiskSpace, isFull } from "../../disk/space.ts";
 import { TsdbError } from "../../model/errors.ts";
@@ -8,23 +8,24 @@ import { NewestSegment } from "./newest-segment.ts";
 import type { LogSegment } from "./segment.ts";
 import { segmentPath } from "./segment-files.ts";
 
-/** Files without a segment yet. */
+/** Spare files that no segment uses yet. */
 const UNNAMED = /^next-\d+\.tmp$/;
 const STEP_BYTES_MIN = 1 << 20;
 const STEP_BYTES_MAX = 16 << 20;
-/** What a name in a folder may take. */
+/** Disk space that a new directory entry may need. */
 const BLOCK_BYTES = 4096;
 const RETRY_MS = 1000;
 
 export interface RoomOptions {
-  /** Asked before anything is taken. Default: whatever the disk itself says. */
+  /** Consulted before space is reserved. Default: only the disk's own errors. */
   readonly space?: DiskSpace;
   /** Nothing is ever appended. */
   readonly readOnly?: boolean;
-  /** Space is taken in steps, of twice the size while the log is written fast. Default 1 to 16 MiB. */
+  /** Reservation step; doubles while the log is written fast. Default 1 to 16 MiB. */
   readonly stepBytes?: { readonly min: number; readonly max: number };
 }
 
+/** The reserved space of one log. */
 export class LogRoom {
   private readonly space: DiskSpace;
   private stepBytes: number;
@@ -32,9 +33,9 @@ export class LogRoom {
   private readonly stepBytesMin: number;
   private spare: ReservedFile | null = null;
   private fileCount = 0;
-  /** One thing is done at a time. */
+  /** Serializes all operations. */
   private tail: Promise<unknown> = Promise.resolve();
-  /** Something that nobody waits for is under way. */
+  /** True while a background reservation runs. */
   private isFilling = false;
   private isClosed = false;
 
@@ -50,10 +51,10 @@ export class LogRoom {
     this.stepBytes = this.stepBytesMin;
   }
 
-  /** Removes what a start before has left. @throws TsdbError io */
+  /** Removes leftovers of an earlier start. @throws TsdbError io */
   static async open(disk: Disk, folder: string, options: RoomOptions): Promise<LogRoom> {
     if (!options.readOnly) for (const { name } of await disk.list(folder)) if (UNNAMED.test(name)) await disk.unlink(`${folder}/${name}`);
-    // replay has told about a damaged one
+    // replay has reported a damaged record
     const newest = await NewestSegment.open(disk, folder).catch((error: unknown) => {
       if (error instanceof TsdbError && error.kind === "corrupt_file") return NewestSegment.unknown(disk, folder);
       throw error;
@@ -63,7 +64,7 @@ export class LogRoom {
 
   /** Gives `segment`, which has no frame yet, the spare file if there is one. */
   adopt(segment: LogSegment, before: LogSegment | null): void {
-    // a log that turns often needs no large files
+    // a log that rotates often needs no large files
     if (before !== null && before.usedBytes < this.stepBytes / 2) this.stepBytes = Math.max(this.stepBytesMin, this.stepBytes >> 1);
     if (this.spare === null) return;
     segment.file = this.spare;
@@ -71,7 +72,7 @@ export class LogRoom {
     this.spare = null;
   }
 
-  /** Makes room for what comes next when little is left. Never rejects: the write that needs it fails. */
+  /** Reserves more space when little is left. Never rejects: a write that needs the space fails instead. */
   keepAhead(segment: LogSegment): void {
     const isLow = segment.roomBytes < this.stepBytes / 2;
     if (this.isFilling || this.isClosed || (!isLow && this.spare !== null) || this.space.problem !== null) return;
@@ -86,7 +87,7 @@ export class LogRoom {
       });
   }
 
-  /** Resolves when frames of `bytes` have room in `segment`, and a step more. @throws TsdbError no_space */
+  /** Resolves when `segment` has space for `bytes` bytes of frames plus a step. @throws TsdbError no_space */
   make(segment: LogSegment, bytes: number): Promise<void> {
     return this.exclusively(async () => {
       if (segment.isClosed || this.isClosed) return;
@@ -112,8 +113,8 @@ export class LogRoom {
     });
   }
 
-  /** Names the segment's file, with its header, before the first frame is written. On a full disk it waits: a name may need a block.
-   *  @throws TsdbError io, no_space when the log is closed */
+  /** Writes the segment's name and header before its first frame. On a full disk it waits: the directory entry may need a block. @throws
+   *  TsdbError io, no_space if the log is closed */
   async begin(segment: LogSegment): Promise<void> {
     for (;;) {
       try {
@@ -127,13 +128,13 @@ export class LogRoom {
     }
   }
 
-  /** The file of `segment` has room up to `bytes`: for who has appended without asking. @throws TsdbError no_space */
+  /** Extends the file of `segment` to `bytes`: for frames that were appended without a check. @throws TsdbError no_space */
   async reach(segment: LogSegment, bytes: number): Promise<void> {
     if (segment.reservedBytes < bytes) await this.make(segment, Math.max(0, bytes - segment.usedBytes));
   }
 
-  /** Closes the file that frames are written to and the one that they would be appended to. With `keepsFrames` the space behind the last
-   *  frame is given back. @throws TsdbError io */
+  /** Closes the file being written and the one that frames would be appended to. With `keepsFrames`, unused reserved space is freed.
+   *  @throws TsdbError io */
   async close({ written, next }: { written: LogSegment | null; next: LogSegment }, how: { keepsFrames: boolean }): Promise<void> {
     this.isClosed = true;
     await this.tail;
@@ -141,7 +142,7 @@ export class LogRoom {
     this.spare = null;
     for (const file of unused) if (file !== null) await this.discard(file);
     if (!next.isBegun) next.file = null;
-    // first it is said how long the file will be
+    // record the final length first
     if (how.keepsFrames && written?.isBegun) await this.newest.write({ segment: written.number, bytes: written.writtenBytes });
     await written?.close(how);
     if (next !== written) await next.close(how);
@@ -174,7 +175,7 @@ export class LogRoom {
     });
   }
 
-  /** What is left of a disk that is almost full is taken in small pieces. */
+  /** Reserves the last space of an almost full disk in small steps. */
   private async extend(file: ReservedFile, bytes: number, leastBytes: number): Promise<void> {
     try {
       await file.extend(bytes);

@@ -1,9 +1,9 @@
-// Names of segment files, and which of them a folder holds.
+// Names of segment files, and listing of a folder's segments.
 
 import type { Disk } from "../../disk/disk.ts";
 import { assert } from "../../model/assert.ts";
 
-/** A segment is called by the sequence of its first frame. */
+/** A segment is named by the sequence of its first frame. */
 export interface SegmentFile {
   readonly number: number;
   readonly path: string;
@@ -11,6 +11,7 @@ export interface SegmentFile {
 
 const NAME = /^(\d{20})\.wal$/;
 
+/** The path of a segment file. */
 export function segmentPath(folder: string, segmentNumber: number): string {
   assert(Number.isSafeInteger(segmentNumber) && segmentNumber > 0, `segment number ${segmentNumber}`);
   return `${folder}/${String(segmentNumber).padStart(20, "0")}.wal`;

@@ -1,35 +1,36 @@
-// Reads one segment from front to end in large chunks and hands out its frames; knows what is good and where it stops being so,
-// leaves the judgement (torn tail or corruption) to replay.ts.
+// Reads one segment from front to end in large chunks and passes on its frames. It reports where valid frames end; replay.ts decides
+// whether that is a torn tail or corruption.
 import type { Disk, ReadFile } from "../../disk/disk.ts";
 import { assert } from "../../model/assert.ts";
 import { BadFrame, decodeSegmentHeader, FRAME_HEADER_BYTES, FrameWindow, SEGMENT_HEADER_BYTES, saltOf } from "./frame.ts";
 import type { SegmentFile } from "./segment-files.ts";
 
-/** 4 MiB: large enough that a read call costs nothing beside its bytes, small enough to stay in the cache. */
+/** 4 MiB: large enough to make the cost of a read call negligible, small enough for the processor's cache. */
 const CHUNK_BYTES = 4 << 20;
 
-/** Takes a frame; `payload` is borrowed until it returns, or until its promise settles. A promise holds the replay up. */
+/** Receives a frame; `payload` is borrowed until it returns, or until its promise settles. Replay waits for the promise. */
 export type FrameSink = (sequence: number, payload: Uint8Array, segmentNumber: number) => void | Promise<void>;
 
-/** Where reading stopped before the end of the segment. */
+/** Where valid frames end before the end of the segment. */
 export interface BadSpot {
   readonly offset: number;
   readonly reason: string;
 }
 
-/** A good frame found behind a bad spot. */
+/** A valid frame found after an invalid spot. */
 export interface FoundFrame {
   readonly offset: number;
-  /** Offset behind it. */
+  /** Offset of its end. */
   readonly end: number;
   readonly sequence: number;
-  /** Offset in the file at which the frame's group begins. */
+  /** Offset in the file where the frame's group begins. */
   readonly groupStart: number;
 }
 
+/** A reader of one segment file. Owned: call `close`. */
 export class SegmentReader {
   private readonly window: FrameWindow;
-  /** Bytes of the file from `bufferOffset` on; `filled` of them are there. */
+  /** Bytes of the file from `bufferOffset` on, `filled` of them valid. */
   private buffer: Uint8Array;
   private bufferOffset = SEGMENT_HEADER_BYTES;
   private filled = 0;
@@ -38,7 +39,7 @@ export class SegmentReader {
     readonly segment: SegmentFile,
     private readonly file: ReadFile,
     salt: number,
-    /** What is wrong with the header, null when it is good. */
+    /** Description of a fault in the header; null if it is valid. */
     readonly headerProblem: string | null,
   ) {
     this.buffer = new Uint8Array(Math.min(CHUNK_BYTES, file.sizeBytes));
@@ -69,14 +70,14 @@ export class SegmentReader {
     return this.file.close();
   }
 
-  /** Hands frames from `offset` on to `take`, as long as each is the one that must follow. `expected` is the sequence of the first.
-   *  Resolves at the end of the file (null) or at the first frame that is not good. `done` is told the offset after every chunk. */
+  /** Passes frames from `offset` on to `take`, as long as sequences are consecutive. `expected`: sequence of the first. Resolves at the
+   *  end of the file (null) or at the first invalid frame. `done` receives the offset after every chunk. */
   async read(offset: number, expected: number, take: FrameSink, done: (offset: number) => void): Promise<BadSpot | null> {
     let at = offset;
     let sequence = expected;
     while (at < this.sizeBytes) {
       await this.load(at, FRAME_HEADER_BYTES);
-      // Every frame that is whole in the buffer, without giving the loop away in between.
+      // All complete frames in the buffer, without returning to the event loop.
       for (;;) {
         const inBuffer = at - this.bufferOffset;
         const frameBytes = this.window.check(inBuffer, this.filled);
@@ -97,7 +98,7 @@ export class SegmentReader {
     return null;
   }
 
-  /** Gets the frame at `offset` into the buffer as a whole. False when the file ends before it does, or it is there already. */
+  /** Loads the whole frame at `offset` into the buffer. Returns false if it is there already, or the file ends before it does. */
   private async loadFrame(offset: number): Promise<boolean> {
     const inBuffer = offset - this.bufferOffset;
     if (offset + FRAME_HEADER_BYTES > this.sizeBytes) return false;
@@ -107,8 +108,8 @@ export class SegmentReader {
     return this.load(offset, frameBytes);
   }
 
-  /** Gets `wantBytes` from `offset` on (fewer at the end of the file), and as much behind as fits, into the buffer.
-   *  True when it had to read. */
+  /** Loads `wantBytes` bytes from `offset` on (fewer at the end of the file), and as many more as fit, into the buffer. Returns true if
+   *  it had to read. */
   private async load(offset: number, wantBytes: number): Promise<boolean> {
     const kept = Math.max(0, this.bufferOffset + this.filled - offset);
     if (offset >= this.bufferOffset && kept >= Math.min(wantBytes, this.sizeBytes - offset)) return false;
@@ -131,7 +132,7 @@ export class SegmentReader {
     return true;
   }
 
-  /** Whether nothing but zeros is left from `offset` on: the buffer is given up for it. */
+  /** True if only zeros follow from `offset` on; overwrites the buffer. */
   async isZeroFrom(offset: number): Promise<boolean> {
     const zeros = new Uint8Array(Math.min(CHUNK_BYTES, this.sizeBytes - offset));
     let isZero = true;
@@ -153,7 +154,7 @@ export class SegmentReader {
     return "the frame's checksum is wrong";
   }
 
-  /** The first good frame at or behind `offset` with a sequence above `after`. Holds the rest of the segment in memory. */
+  /** The first valid frame at or after `offset` with a sequence above `after`. Holds the rest of the segment in memory. */
   async findGood(offset: number, after: number): Promise<FoundFrame | null> {
     await this.load(offset, this.sizeBytes - offset);
     const start = offset - this.bufferOffset;

@@ -1,19 +1,20 @@
-// A segment that is written: its frames in memory and on disk, and the file that has space for more of them than there are.
+// A segment being written: the length of its frames in memory and on disk, and its file with reserved space.
 import type { ReservedFile } from "../../disk/disk.ts";
 import { SEGMENT_HEADER_BYTES } from "./frame.ts";
 
+/** The state of a segment that takes frames. */
 export class LogSegment {
-  /** Null before there was space for it. */
+  /** Null until space was reserved for it. */
   file: ReservedFile | null = null;
-  /** Bytes of the file that frames may fill. */
+  /** Length of the file that frames may fill. */
   reservedBytes = 0;
-  /** Header and frames that were appended. */
+  /** Header and appended frames. */
   usedBytes = SEGMENT_HEADER_BYTES;
-  /** Of these, what is durable. */
+  /** The durable part of them. */
   writtenBytes = SEGMENT_HEADER_BYTES;
-  /** The file has its name and header, durably: frames may be written. */
+  /** The file's name and header are durable: frames may be written. */
   isBegun = false;
-  /** No file is given to it any more. */
+  /** The segment gets no file any more. */
   isClosed = false;
 
   /** @param number sequence of its first frame */
@@ -22,18 +23,18 @@ export class LogSegment {
     readonly salt: number,
   ) {}
 
-  /** What frames may still fill without the disk being asked. */
+  /** Reserved bytes that frames may still fill. */
   get roomBytes(): number {
     return Math.max(0, this.reservedBytes - this.usedBytes);
   }
 
-  /** Closes the file; with `keepsFrames` the space behind the frames is given back, as well as that can be done. */
+  /** Closes the file; with `keepsFrames`, tries to free the reserved space after the frames. */
   async close({ keepsFrames }: { keepsFrames: boolean }): Promise<void> {
     const { file } = this;
     this.file = null;
     this.isClosed = true;
     if (file === null) return;
-    // zeros behind the frames are the end as well
+    // trailing zeros mark the end as well, so a failure is harmless
     if (keepsFrames && file.sizeBytes > this.writtenBytes) await file.truncate(this.writtenBytes).catch(() => {});
     await file.close();
   }

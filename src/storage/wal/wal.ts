@@ -1,5 +1,5 @@
-// The write-ahead log. A frame gets its sequence when it is appended; frames that wait together are written with one write and made
-// durable with one sync, while the next group forms. What a frame holds is the caller's business. FORMAT.md draws the bytes.
+// The write-ahead log. A frame gets its sequence when it is appended; waiting frames are written with one write and made durable with one
+// sync, while the next group forms. The payload is opaque to the log. FORMAT.md draws the bytes.
 import type { Disk } from "../../disk/disk.ts";
 import { assert } from "../../model/assert.ts";
 import { TsdbError } from "../../model/errors.ts";
@@ -11,33 +11,33 @@ import { LogRoom, type RoomOptions } from "./room.ts";
 import { LogSegment } from "./segment.ts";
 import { type SegmentFile, segmentPath } from "./segment-files.ts";
 
-/** A group closes at this size even while another is written: bounds one write. */
+/** A group closes at this size even while another is being written: bounds the size of a write. */
 const GROUP_BYTES_MAX = 32 << 20;
 
-/** What one group cost. */
+/** Statistics of one group. */
 export interface GroupReport {
   readonly frameCount: number;
   readonly bytes: number;
-  /** From the write's begin to the sync's end. */
+  /** From the start of the write to the end of the sync. */
   readonly seconds: number;
 }
 
 export interface WalOptions extends RoomOptions {
-  /** How long a group may wait for company, counted from its first frame. 0 (default): until the sync before has ended, and then for what
-   *  this turn of the event loop brings. */
+  /** How long a group may wait for more frames, counted from its first. 0 (default): until the previous sync has ended, plus the current
+   *  turn of the event loop. */
   readonly flushIntervalMs?: number;
-  /** `segmentFull` turns true at this size. Default LIMITS.walSegmentBytes. */
+  /** `segmentFull` becomes true at this size. Default LIMITS.walSegmentBytes. */
   readonly segmentBytesMax?: number;
-  /** Called once when a write or sync has failed: nothing is ever written again, the server must stop. */
+  /** Called once when a write or sync has failed: nothing is written any more, the server must stop. */
   readonly onFailure?: (error: TsdbError) => void;
   /** For metrics. */
   readonly onGroup?: (report: GroupReport) => void;
-  /** Random u32 per segment; given in for golden files. */
+  /** Random u32 per segment; injected for golden files. */
   readonly newSalt?: () => number;
 }
 
 export interface AppendOptions {
-  /** The frame is not written before this has resolved: what it refers to is durable first. A rejection fails the log. */
+  /** The frame is written only after this resolved: data it refers to must be durable first. A rejection fails the log. */
   readonly after?: Promise<unknown>;
 }
 
@@ -47,17 +47,18 @@ export interface AppendedFrame {
   readonly synced: Promise<void>;
 }
 
+/** The log of one server. Owned: call `close`. */
 export class Wal {
   private nextSequence: number;
-  /** Frames are appended to it. */
+  /** The segment that takes frames. */
   private segment: LogSegment;
-  /** Segments on disk, or about to be, ascending. */
+  /** Existing and planned segments, ascending. */
   private segments: SegmentFile[];
   /** Groups to be written, in order; frames join the last one while it is `open`. */
   private readonly groups: Group[] = [];
   private open: Group | null = null;
   private writing = false;
-  /** Frames are written to it. */
+  /** The segment being written to disk. */
   private written: LogSegment | null = null;
   private readonly pool = new BufferPool();
   private failure: TsdbError | null = null;
@@ -77,7 +78,7 @@ export class Wal {
     this.segment = this.newSegment();
   }
 
-  /** Continues behind what was replayed, in a new segment. @throws TsdbError io */
+  /** Continues after the replayed frames, in a new segment. @throws TsdbError io */
   static async open(disk: Disk, folder: string, replayed: ReplayResult, options: WalOptions = {}): Promise<Wal> {
     if (!options.readOnly) await disk.makeFolder(folder);
     return new Wal(disk, folder, await LogRoom.open(disk, folder, options), replayed, options);
@@ -88,37 +89,37 @@ export class Wal {
     return new LogSegment(this.nextSequence, salt);
   }
 
-  /** Sequence of the newest frame appended (or replayed). */
+  /** Sequence of the newest frame appended or replayed. */
   get lastSequence(): number {
     return this.nextSequence - 1;
   }
 
-  /** The segment that the next frame goes to: the sequence of its first frame. Changes at `rotate`. */
+  /** Number of the segment that takes the next frame: the sequence of its first. Changes at `rotate`. */
   get segmentNumber(): number {
     return this.segment.number;
   }
 
-  /** Bytes of the current segment, those not yet written included. */
+  /** Bytes of the current segment, including those not yet written. */
   get segmentBytes(): number {
     return this.segment.usedBytes;
   }
 
-  /** True when it is time to `rotate`. */
+  /** True if `rotate` is due. */
   get segmentFull(): boolean {
     return this.segmentBytes >= (this.options.segmentBytesMax ?? LIMITS.walSegmentBytes);
   }
 
-  /** Whether a frame with a payload of so many bytes finds its place whatever becomes of the disk. */
+  /** True if a frame with a payload of this size has reserved space, even if the disk fills up. */
   hasRoom(payloadBytes: number): boolean {
     return this.segment.roomBytes >= FRAME_HEADER_BYTES + payloadBytes;
   }
 
-  /** Resolves when there is room for such a frame; others that come first may fill it. @throws TsdbError no_space */
+  /** Resolves when there is space for such a frame; frames appended first may use it up. @throws TsdbError no_space */
   makeRoom(payloadBytes: number): Promise<void> {
     return this.room.make(this.segment, FRAME_HEADER_BYTES + payloadBytes);
   }
 
-  /** Bytes appended and not yet durable. */
+  /** Bytes appended but not yet durable. */
   get pendingBytes(): number {
     return this.waitingBytes;
   }
@@ -127,9 +128,8 @@ export class Wal {
     return this.failure;
   }
 
-  /** Appends a frame; its payload (one or several pieces, at most LIMITS.walFrameBytesMax) is copied before this returns.
-   *  If there is no room for it the log fails when the disk has none.
-   *  @throws TsdbError unavailable once the log has failed */
+  /** Appends a frame; its payload (one or several pieces, at most LIMITS.walFrameBytesMax) is copied before this returns. Without
+   *  reserved space, the log fails if the disk is full. @throws TsdbError unavailable once the log has failed */
   append(payload: Uint8Array | readonly Uint8Array[], options: AppendOptions = {}): AppendedFrame {
     if (this.failure !== null) throw this.failure;
     assert(!this.closing, "append to a closed log");
@@ -142,7 +142,7 @@ export class Wal {
     group.add(sequence, pieces, payloadBytes);
     const { after } = options;
     if (after !== undefined && after !== group.after.at(-1)) {
-      after.catch(() => {}); // the writer sees it when the group's turn comes
+      after.catch(() => {}); // the writer detects a rejection when the group is due
       group.after.push(after);
     }
     this.segment.usedBytes += FRAME_HEADER_BYTES + payloadBytes;
@@ -155,7 +155,7 @@ export class Wal {
     return { sequence, synced: group.synced };
   }
 
-  /** The group that a frame of `frameBytes` joins. */
+  /** The group that takes a frame of `frameBytes` bytes. */
   private openGroup(frameBytes: number): Group {
     if (this.open !== null && this.open.usedBytes + frameBytes > GROUP_BYTES_MAX) this.sealGroup();
     if (this.open !== null) return this.open;
@@ -172,7 +172,7 @@ export class Wal {
     this.hurry();
   }
 
-  /** Following frames go to a new segment; nothing changes while the current one has no frame. */
+  /** Starts a new segment for later frames; no effect while the current one has no frame. */
   rotate(): void {
     const before = this.segment;
     if (this.nextSequence === before.number) return;
@@ -182,7 +182,7 @@ export class Wal {
     this.room.keepAhead(this.segment);
   }
 
-  /** Writes group after group until none is left. */
+  /** Writes groups until none is left. */
   private async write(): Promise<void> {
     try {
       for (let group = this.groups[0]; group !== undefined; group = this.groups[0]) {
@@ -201,7 +201,7 @@ export class Wal {
     }
   }
 
-  /** What clients have sent by now joins the group: a busy server makes few large groups of many small frames. */
+  /** Lets frames of already received requests join the group: a busy server then writes few large groups. */
   private async waitForCompany(group: Group): Promise<void> {
     if (group !== this.open || this.closing) return;
     const { flushIntervalMs = 0 } = this.options;
@@ -230,14 +230,14 @@ export class Wal {
     this.options.onGroup?.({ frameCount: group.frameCount, bytes: group.usedBytes, seconds });
   }
 
-  /** After a failed write or sync nobody knows what is on disk; trying again could acknowledge what is not. */
+  /** After a failed write or sync, the contents of the disk are unknown; a retry could acknowledge data that is not there. */
   private fail(cause: unknown): void {
     const text = cause instanceof Error ? cause.message : String(cause);
     const failure = new TsdbError("unavailable", `the write-ahead log has failed: ${text}`, {}, { cause });
     this.failure = failure;
     this.open = null;
     for (const group of this.groups.splice(0)) group.reject(failure);
-    // how far the file is good only a replay can tell
+    // only a replay can tell how much of the file is valid
     void this.closeFiles({ keepsFrames: false }).catch(() => {});
     this.options.onFailure?.(failure);
   }
@@ -248,8 +248,8 @@ export class Wal {
     return this.groups.at(-1)?.synced ?? Promise.resolve();
   }
 
-  /** Deletes the segments all of whose frames are at most `throughSequence`, except the current one. Waits for frames on their way there.
-   *  @throws TsdbError unavailable, io (the log itself goes on) */
+  /** Deletes all segments whose frames are at most `throughSequence`, except the current one. Waits for pending frames. @throws
+   *  TsdbError unavailable, io (the log itself continues) */
   async cut(throughSequence: number): Promise<void> {
     const doomed = (segment: SegmentFile, i: number): boolean => {
       const next = this.segments[i + 1]?.number ?? this.segmentNumber;
@@ -258,17 +258,17 @@ export class Wal {
     if (!this.segments.some(doomed)) return;
     for (const group of this.groups) if (group.firstSequence <= throughSequence) await group.synced;
     const removed = this.segments.filter(doomed);
-    this.segments = this.segments.filter((segment) => !removed.includes(segment)); // a second cut must not meet them
+    this.segments = this.segments.filter((segment) => !removed.includes(segment)); // a concurrent cut must not delete them again
     const { written } = this;
     if (written !== null && removed.some(({ number }) => number === written.number)) {
       this.written = null;
       await written.close({ keepsFrames: false });
     }
-    for (const { path } of removed) await this.disk.unlink(path); // oldest first: what a crash leaves has no gap
+    for (const { path } of removed) await this.disk.unlink(path); // oldest first: a crash leaves no gap
     await this.disk.syncFolder(this.folder);
   }
 
-  /** Writes what waits, then closes the file. Nothing may be appended afterwards. @throws TsdbError unavailable */
+  /** Writes pending frames, then closes the file. Nothing may be appended afterwards. @throws TsdbError unavailable */
   async close(): Promise<void> {
     this.closing = true;
     this.hurry();
