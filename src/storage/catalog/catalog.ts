@@ -1,5 +1,5 @@
-// The catalog: which databases, tables and columns exist. A shell around state.ts: operations change the state at once and become
-// durable through the operation log; an acknowledgement that depends on them waits for `durable`.
+// The catalog: databases, tables, columns, tokens, deletions. Wraps the state machine of state.ts: operations change the state immediately
+// and become durable through the operation log; acknowledgements that depend on them wait for `durable`.
 import type { TokenDef } from "../../model/access.ts";
 import { assert } from "../../model/assert.ts";
 import type { CacheDef, CacheKind } from "../../model/caches.ts";
@@ -17,13 +17,13 @@ import type { PolicySettings } from "./policies.ts";
 import { DEFAULT_SCHEMA_LIMITS, type SchemaLimits } from "./schema-limits.ts";
 import { CatalogState, type DatabaseDef, type DeletedObject, type TableSchema } from "./state.ts";
 
-/** They lead to space on the disk being freed, and wait for the little that they take. */
+/** Operations that lead to freed disk space; on a full disk they wait for the few bytes that they need. */
 const FREEING: ReadonlySet<CatalogOperation["kind"]> = new Set([
   ...(["delete_rows", "retire_tombstones", "set_retention", "soft_delete", "schedule_drop", "drop"] as const),
   ...(["delete_token", "delete_cache", "delete_trigger", "disable_trigger"] as const),
 ]);
 
-/** Where the default organization's databases live: what port 8181 sees. */
+/** Namespace of the default organization's databases: those visible on port 8181. */
 export const DEFAULT_NAMESPACE = 0;
 
 export interface CatalogOptions {
@@ -32,21 +32,22 @@ export interface CatalogOptions {
   /** Called once when the log has failed: the server must stop. */
   readonly onFailure?: (error: TsdbError) => void;
   readonly snapshotEntries?: number;
-  /** Nothing may be applied: `apply` throws read_only. */
+  /** `apply` throws read_only. */
   readonly readOnly?: boolean;
-  /** For callers that make something: the catalog itself takes all operations, as it has to at the next start with lower ones. */
+  /** Checked by callers before they create something. The catalog itself accepts all operations, since a restart may lower the limits. */
   readonly limits?: SchemaLimits;
-  /** Made at the first start and kept from then on; given in for tests. */
+  /** Generated at the first start and kept; injected by tests. */
   readonly newClusterUuid?: () => string;
 }
 
 export interface Applied {
-  /** Version of the catalog with these operations. */
+  /** Catalog version that contains these operations. */
   readonly version: number;
-  /** Resolves when they are durable. @throws TsdbError unavailable */
+  /** Resolves once they are durable. @throws TsdbError unavailable */
   readonly durable: Promise<void>;
 }
 
+/** The catalog of one node, on the main thread. */
 export class Catalog {
   private cachesChanged: () => void = () => {};
   private triggersChanged: () => void = () => {};
@@ -54,13 +55,13 @@ export class Catalog {
   private constructor(
     private readonly log: OperationLog<CatalogOperation>,
     private readonly state: CatalogState,
-    /** Damage that was found at start and cost nothing, as sentences for the server's log. */
+    /** Harmless damage found at start, as sentences for the server's log. */
     readonly warnings: readonly string[],
     readonly limits: SchemaLimits,
   ) {}
 
-  /** Reads the log; at the very first start also writes it, so that the cluster's id is durable.
-   *  @throws TsdbError corrupt_file naming the file, io, unavailable */
+  /** Reads the log; the very first start also writes it, so that the cluster's id is durable. @throws TsdbError corrupt_file naming the
+   *  file, io, unavailable */
   static async open(store: ObjectStore, options: CatalogOptions): Promise<Catalog> {
     const opened = await openOperationLog<CatalogOperation>(store, { ...options, kind: "catalog" });
     const state =
@@ -78,7 +79,7 @@ export class Catalog {
     return catalog;
   }
 
-  /** Grows with every operation; equal versions mean equal catalogs. */
+  /** Increases with every operation; equal versions mean equal catalogs. */
   get version(): number {
     return this.log.last;
   }
@@ -95,7 +96,7 @@ export class Catalog {
     return this.state.tableCount;
   }
 
-  /** What `limits.schemaBytesMax` bounds. */
+  /** The size limited by `limits.schemaBytesMax`. */
   get definitionBytes(): number {
     return this.state.definitionBytes;
   }
@@ -104,7 +105,7 @@ export class Catalog {
     return this.state.findDatabase(name, namespace);
   }
 
-  /** A soft-deleted one, by the name it has now. */
+  /** A soft-deleted database, by its current name. */
   findDeletedDatabase(name: string, namespace = DEFAULT_NAMESPACE): DeletedObject | undefined {
     return this.state.findDeletedDatabase(name, namespace);
   }
@@ -114,12 +115,12 @@ export class Catalog {
     return this.state.findDeletedTable(databaseId, name);
   }
 
-  /** Everything that is soft-deleted; tables of a deleted database only if they were deleted on their own. */
+  /** All soft-deleted objects; tables of a deleted database only if they were deleted individually. */
   deleted(): DeletedObject[] {
     return this.state.deleted();
   }
 
-  /** Deleted ones too. */
+  /** Includes deleted ones. */
   databaseById(id: number): DatabaseDef | undefined {
     return this.state.databaseById(id);
   }
@@ -133,7 +134,7 @@ export class Catalog {
     return this.state.findTable(databaseId, name)?.def;
   }
 
-  /** Deleted ones too. */
+  /** Includes deleted ones. */
   tableById(id: number): TableDef | undefined {
     return this.state.tableById(id)?.def;
   }
@@ -143,12 +144,12 @@ export class Catalog {
     return this.state.tables(databaseId);
   }
 
-  /** The same with deleted ones. */
+  /** The same including deleted ones. */
   allTables(databaseId: number): TableDef[] {
     return this.state.allTables(databaseId);
   }
 
-  /** A table with its name index. Borrowed: read it within the same synchronous step. */
+  /** A table with its name index. Borrowed: use it within the same synchronous step. */
   findSchema(databaseId: number, name: string): TableSchema | undefined {
     return this.state.findTable(databaseId, name);
   }
@@ -158,7 +159,7 @@ export class Catalog {
     return this.state.tableById(tableId);
   }
 
-  /** Ids that the next operations must carry, for planners; valid within the same synchronous step. */
+  /** The ids that the next operations must carry, for planners; valid within the same synchronous step. */
   get nextIds(): {
     readonly databaseId: number;
     readonly tableId: number;
@@ -174,12 +175,12 @@ export class Catalog {
     };
   }
 
-  /** Undefined: the server is not marked as stopped. */
+  /** Undefined if the server is not marked as stopped. */
   stoppedNode(nodeId: string): StoppedNode | undefined {
     return this.state.stoppedNode(nodeId);
   }
 
-  /** What has a file index. Borrowed: read it within the same synchronous step. */
+  /** The tables and databases with file indexes. Borrowed: use it within the same synchronous step. */
   get fileIndexes(): CatalogState["fileIndexes"] {
     return this.state.fileIndexes;
   }
@@ -198,12 +199,12 @@ export class Catalog {
     return this.state.tokens.all();
   }
 
-  /** Of a table, in order of creation. The list stays as it is. */
+  /** Caches of a table, in order of creation. The list is immutable. */
   caches(tableId: number): readonly CacheDef[] {
     return this.state.caches.ofTable(tableId);
   }
 
-  /** The same as asking for its caches, in the time of one look-up: every body asks. */
+  /** True if the table has caches; a single lookup, because every body asks. */
   hasCaches(tableId: number): boolean {
     return this.state.caches.has(tableId);
   }
@@ -212,22 +213,22 @@ export class Catalog {
     return this.state.caches.find(kind, tableId, name);
   }
 
-  /** Of all tables that can be asked, in order of creation: those of deleted tables and databases come back with them. */
+  /** Caches of all live tables, in order of creation: those of deleted tables and databases reappear when these are restored. */
   liveCaches(): CacheDef[] {
     return this.state.caches.all().filter(({ tableId }) => this.state.isTableLive(tableId));
   }
 
-  /** Of all tables, deleted ones too: what LIMITS.cachesMax bounds. */
+  /** Caches of all tables, including deleted ones: limited by LIMITS.cachesMax. */
   get cacheCount(): number {
     return this.state.caches.count;
   }
 
-  /** Another number when `liveCaches` may have changed. */
+  /** Changes when `liveCaches` may have changed. */
   get cacheChanges(): number {
     return this.state.caches.changes;
   }
 
-  /** Called after each step of `apply` in which `cacheChanges` changed. One at a time. */
+  /** Sets the listener that is called after each `apply` that changed `cacheChanges`. */
   onCacheChanges(listener: () => void): void {
     this.cachesChanged = listener;
   }
@@ -248,7 +249,7 @@ export class Catalog {
     this.triggersChanged = listener;
   }
 
-  /** Deletions that have not been applied to all files, ascending ids. The list stays as it is. */
+  /** Deletions not yet applied to all files, ascending ids. The list is immutable. */
   tombstonesOf(tableId: number): readonly Tombstone[] {
     return this.state.tombstones.ofTable(tableId);
   }
@@ -262,12 +263,12 @@ export class Catalog {
     return this.state.tombstones.tableIds();
   }
 
-  /** How many deletions there are that leave some rows of their table: what LIMITS.tombstonesMax bounds. */
+  /** Deletions that leave some rows of their table: limited by LIMITS.tombstonesMax. */
   get partialTombstoneCount(): number {
     return this.state.tombstones.partialCount;
   }
 
-  /** Rows of the table before this time are past their retention: they do not exist any more. */
+  /** Rows of the table before this time are past their retention and treated as non-existent. */
   retentionMinNs(tableId: number, nowMs: number): bigint {
     const retentionNs = this.state.retentionNs(tableId);
     if (retentionNs === null) return ALL_TIME.minNs;
@@ -275,23 +276,23 @@ export class Catalog {
     return minNs < ALL_TIME.minNs ? ALL_TIME.minNs : minNs;
   }
 
-  /** The period that was set for the database or table itself; null = none, 0 = for ever. */
+  /** The period set for the database or table itself; null = none, 0 = forever. */
   retentionNs(of: "database" | "table", id: number): bigint | null {
     return this.state.ownRetentionNs(of, id);
   }
 
-  /** Of a database as v1 clients see it. */
+  /** Retention policies of a database as v1 clients see them. */
   policies(databaseId: number): PolicySettings {
     return this.state.policies(databaseId);
   }
 
-  /** Why nothing can be changed any more, or ever; null otherwise. */
+  /** Why the catalog can no longer be changed; null if it can. */
   get refusal(): TsdbError | null {
     return this.log.failed;
   }
 
-  /** Changes the state at once. The operations were planned against this very state, so one that does not fit is our bug.
-   *  @throws TsdbError unavailable when the log has failed, no_space when operations before wait for space: nothing is changed */
+  /** Changes the state immediately. The operations were planned against this very state, so one that does not fit is a bug. @throws
+   *  TsdbError unavailable if the log has failed, no_space if earlier operations wait for disk space: nothing has changed then */
   apply(operations: readonly CatalogOperation[]): Applied {
     const { failed, stalled } = this.log;
     if (failed !== null) throw failed;
@@ -312,12 +313,12 @@ export class Catalog {
     return { version: this.version, durable };
   }
 
-  /** Resolves when everything up to `version` is durable. @throws TsdbError unavailable */
+  /** Resolves once everything up to `version` is durable. @throws TsdbError unavailable */
   durable(version: number): Promise<void> {
     return this.log.durable(version);
   }
 
-  /** Waits for what is under way; nothing may be applied afterwards. */
+  /** Waits for pending writes; nothing may be applied afterwards. */
   close(): Promise<void> {
     return this.log.close();
   }

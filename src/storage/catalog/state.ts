@@ -1,5 +1,5 @@
-// The catalog as a state machine: `apply` is the only way it changes, and the same operations give the same state on every server.
-// No clock, no I/O; catalog.ts is the shell around it.
+// The catalog as a state machine: it changes only by `apply`, and the same operations produce the same state on every server. No clock, no
+// I/O; catalog.ts adds these.
 import { LIMITS } from "../../model/limits.ts";
 import type { ColumnDef, TableDef } from "../../model/rows/column.ts";
 import { readArray, readCount, readObject, readText } from "../../object-store/operation-values.ts";
@@ -41,16 +41,17 @@ import { TriggerSet } from "./triggers.ts";
 
 export type { DatabaseDef, DeletedObject, SoftDeletion, TableSchema } from "./entries.ts";
 
+/** The state of the catalog: databases, tables, columns, tokens, caches, deletions, indexes, policies, nodes. */
 export class CatalogState {
   clusterUuid = "";
   nextDatabaseId = 1;
   nextTableId = 1;
   private databaseCount_ = 0;
   private tableCount_ = 0;
-  /** Of all tables, deleted ones too; time not counted. */
+  /** Columns of all tables, including deleted ones; without time. */
   private columnCount = 0;
   private readonly databasesById = new Map<number, DatabaseEntry>();
-  /** By namespace, then name: deleted ones too. */
+  /** By namespace, then name; includes deleted ones. */
   private readonly databasesByName = new Map<number, Map<string, DatabaseEntry>>();
   private readonly tablesById = new Map<number, MutableTable>();
   private readonly tombstones_ = new TombstoneSet();
@@ -65,12 +66,12 @@ export class CatalogState {
     return this.databaseCount_;
   }
 
-  /** Without deleted ones and those of deleted databases. */
+  /** Without deleted tables and tables of deleted databases. */
   get tableCount(): number {
     return this.tableCount_;
   }
 
-  /** Memory that the definitions of all tables and columns take, about; deleted ones count until they are dropped. */
+  /** Estimated memory of all table and column definitions; deleted ones count until they are dropped. */
   get definitionBytes(): number {
     return this.tablesById.size * LIMITS.tableDefinitionBytes + this.columnCount * LIMITS.columnDefinitionBytes;
   }
@@ -80,19 +81,19 @@ export class CatalogState {
     return entry?.deletion === null ? entry.def : undefined;
   }
 
-  /** A soft-deleted one, by the name it has now. */
+  /** A soft-deleted database, by its current name. */
   findDeletedDatabase(name: string, namespace: number): DeletedObject | undefined {
     const entry = this.databasesByName.get(namespace)?.get(name);
     return entry === undefined || entry.deletion === null ? undefined : { of: "database", def: entry.def, ...entry.deletion };
   }
 
-  /** The same of a table, whether or not its database is deleted. */
+  /** A soft-deleted table, whether or not its database is deleted. */
   findDeletedTable(databaseId: number, name: string): DeletedObject | undefined {
     const table = this.databasesById.get(databaseId)?.tablesByName.get(name);
     return table === undefined || table.deletion === null ? undefined : { of: "table", def: table.def, ...table.deletion };
   }
 
-  /** Everything that is soft-deleted, in order of creation. Tables of a deleted database only if they were deleted on their own. */
+  /** All soft-deleted objects in order of creation. Tables of a deleted database only if they were deleted individually. */
   deleted(): DeletedObject[] {
     const found: DeletedObject[] = [];
     for (const { def, deletion } of this.databasesById.values()) if (deletion !== null) found.push({ of: "database", def, ...deletion });
@@ -100,7 +101,7 @@ export class CatalogState {
     return found;
   }
 
-  /** Deleted ones too. */
+  /** Includes deleted ones. */
   databaseById(id: number): DatabaseDef | undefined {
     return this.databasesById.get(id)?.def;
   }
@@ -110,7 +111,7 @@ export class CatalogState {
     return table?.deletion === null ? table : undefined;
   }
 
-  /** Deleted ones too. */
+  /** Includes deleted ones. */
   tableById(id: number): TableSchema | undefined {
     return this.tablesById.get(id);
   }
@@ -126,7 +127,7 @@ export class CatalogState {
     return byId(tables.filter(({ deletion }) => deletion === null).map(({ def }) => def));
   }
 
-  /** The same with deleted ones. */
+  /** The same including deleted ones. */
   allTables(databaseId: number): TableDef[] {
     return byId([...(this.databasesById.get(databaseId)?.tablesByName.values() ?? [])].map(({ def }) => def));
   }
@@ -135,7 +136,7 @@ export class CatalogState {
     return this.tombstones_;
   }
 
-  /** Undefined: it is not marked as stopped. */
+  /** Undefined if it is not marked as stopped. */
   stoppedNode(nodeId: string): StoppedNode | undefined {
     return this.stoppedNodes.find(nodeId);
   }
@@ -148,7 +149,7 @@ export class CatalogState {
     return this.tokens_;
   }
 
-  /** Those of deleted tables too. */
+  /** Includes those of deleted tables. */
   get caches(): Pick<CacheSet, "nextId" | "changes" | "count" | "ofTable" | "has" | "withId" | "find" | "all"> {
     return this.caches_;
   }
@@ -158,13 +159,13 @@ export class CatalogState {
     return this.triggers_;
   }
 
-  /** Neither the table nor its database is deleted. */
+  /** True if neither the table nor its database is deleted. */
   isTableLive(tableId: number): boolean {
     const table = this.tablesById.get(tableId);
     return table?.deletion === null && this.databasesById.get(table.def.databaseId)?.deletion === null;
   }
 
-  /** How long rows of the table are kept, null = for ever. */
+  /** Retention period of the table; null = forever. */
   retentionNs(tableId: number): bigint | null {
     const table = this.tablesById.get(tableId);
     if (table === undefined) return null;
@@ -172,17 +173,17 @@ export class CatalogState {
     return retentionNs === 0n ? null : retentionNs;
   }
 
-  /** What was set for the database or the table itself. */
+  /** The period set for the database or the table itself. */
   ownRetentionNs(of: "database" | "table", id: number): bigint | null {
     return (of === "database" ? this.databasesById : this.tablesById).get(id)?.retentionNs ?? null;
   }
 
-  /** Deleted databases too. */
+  /** Also for deleted databases. */
   policies(databaseId: number): PolicySettings {
     return this.databasesById.get(databaseId)?.policies ?? freshPolicies(databaseId);
   }
 
-  /** All or nothing: an operation that does not fit the state leaves it as it was. @throws TsdbError corrupt_file */
+  /** Applies an operation completely, or not at all if it does not fit the state. @throws TsdbError corrupt_file */
   apply(operation: CatalogOperation): void {
     switch (operation.kind) {
       case "create_cluster":
@@ -309,7 +310,7 @@ export class CatalogState {
     this.setDeletion(of, id, { formerName, deletedMs, hardDeleteMs });
   }
 
-  /** From there to deleted, or back. */
+  /** Moves an object between the live and the deleted ones. */
   private setDeletion(of: "database" | "table", id: number, deletion: SoftDeletion | null): void {
     this.caches_.changes += 1;
     const change = deletion === null ? 1 : -1;
@@ -381,7 +382,7 @@ export class CatalogState {
     }
   }
 
-  /** JSON of the state, for a snapshot. Counters are part of it: an id is not reused when its owner is gone. */
+  /** The snapshot form of the state. Counters are part of it: ids are not reused after their owner is gone. */
   toSnapshot(): unknown {
     return {
       clusterUuid: this.clusterUuid,
@@ -402,7 +403,7 @@ export class CatalogState {
     };
   }
 
-  /** The state a snapshot holds. @throws TsdbError corrupt_file */
+  /** Restores the state from a snapshot. @throws TsdbError corrupt_file */
   static fromSnapshot(value: unknown): CatalogState {
     const snapshot = readObject("state", value);
     const state = new CatalogState();
