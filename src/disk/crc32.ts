@@ -1,4 +1,4 @@
-// The checksum of everything that this server writes.
+// The checksum of all data that this server writes.
 import { crc32 as zlibCrc32 } from "node:zlib";
 
 /** CRC-32 (IEEE 802.3, as in gzip) of `bytes`, continuing from `seed`. About 10 GB/s: the runtime uses carry-less multiplication. */

@@ -1,52 +1,52 @@
-// What the server asks of files: everything that wal/ and object-store/ do to a disk goes through this interface, so that
-// test/support/faulty-disk.ts can stand in for it and let every single call fail. node-disk.ts is the real one.
+// The file operations of the server. All disk access of storage/wal/ and object-store/ goes through this interface, so that
+// test/support/faulty-disk.ts can replace it and let any single call fail. node-disk.ts is the real implementation.
 
-/** A file open for appending. Calls are made one after another by one owner, never two at a time. */
+/** A file open for appending. It has one owner, who makes one call at a time. */
 export interface AppendFile {
   readonly path: string;
-  /** Appends all of `bytes` (borrowed until the promise settles). After a rejection any prefix of them may be in the file. In a file that
-   *  was opened `durable` they are durable then, and a rejection means what one of `sync` does. */
+  /** Appends all of `bytes` (borrowed until the promise settles). After a rejection any prefix of them may be in the file. In a file
+   *  opened with `durable` they are durable on return, and a rejection has the meaning of one of `sync`. */
   append(bytes: Uint8Array): Promise<void>;
-  /** Makes the content durable (fdatasync). A rejection says nothing about what is durable: never try again, the kernel may have
+  /** Makes the content durable (fdatasync). After a rejection it is unknown what is durable: never retry, the operating system may have
    *  dropped the dirty pages (Rebello et al., "Can Applications Recover from fsync Failures?", ATC 2020). */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A file that takes its space before it is used, so that writing into it never meets a full disk. One `extend` or `truncate` and one
- *  `write` may run at a time. */
+/** A file that reserves its disk space in advance, so that a write into it never fails on a full disk. One `extend` or `truncate` and
+ *  one `write` may run at a time. */
 export interface ReservedFile {
-  /** Changes with `rename`. */
+  /** Changed by `rename`. */
   readonly path: string;
-  /** Bytes that have their place on the disk. */
+  /** Bytes with reserved disk space. */
   readonly sizeBytes: number;
-  /** Makes the file `sizeBytes` long: the new bytes are zeros, durable, and have their place. After a rejection the file is as long as
-   *  before, if the disk still takes that. */
+  /** Extends the file to `sizeBytes`: the new bytes are zeros, durable, and have disk space. After a rejection the file has its old
+   *  length, if the disk still allows truncating it. */
   extend(sizeBytes: number): Promise<void>;
-  /** Writes over bytes of the file (`bytes` is borrowed until the promise settles); durable when it resolves. A rejection means what one of
-   *  AppendFile.sync does. */
+  /** Overwrites bytes of the file (`bytes` is borrowed until the promise settles); durable when it resolves. A rejection has the meaning
+   *  of one of AppendFile.sync. */
   write(offset: number, bytes: Uint8Array): Promise<void>;
-  /** Gives space back; not made durable. */
+  /** Frees space at the end; not durable. */
   truncate(sizeBytes: number): Promise<void>;
-  /** Replaces what is at `path`; durable after `syncFolder`. */
+  /** Replaces a file at `path`; durable after `syncFolder`. */
   rename(path: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A file open for reading at offsets. */
+/** A file open for random reads. */
 export interface ReadFile {
   readonly path: string;
   /** Size when the file was opened. */
   readonly sizeBytes: number;
-  /** Fills `target` from `offset`; fewer bytes only at the end of the file. Returns bytes read. */
+  /** Fills `target` from `offset`; reads fewer bytes only at the end of the file. Returns the bytes read. */
   read(offset: number, target: Uint8Array): Promise<number>;
   close(): Promise<void>;
 }
 
 export interface AppendOptions {
-  /** The file must be missing (code "EEXIST"). */
+  /** Fail with code "EEXIST" if the file exists. */
   readonly exclusive?: boolean;
-  /** Every append is durable when it resolves: one call of the system for what is two with `sync`. */
+  /** Every append is durable when it resolves: one system call instead of two with `sync`. */
   readonly durable?: boolean;
 }
 
@@ -60,38 +60,37 @@ export interface FileStat {
   readonly sizeBytes: number;
 }
 
-/** Paths are '/'-separated. Everything rejects with TsdbError("io") whose details are { operation, path, code }, code being the
- *  system's, as "ENOSPC". An entry made, renamed or removed is durable only after `syncFolder` of the folder that holds it, content
- *  only after `sync`. */
+/** Paths are '/'-separated. All calls reject with TsdbError("io") with details { operation, path, code }, where code is the system's,
+ *  such as "ENOSPC". A created, renamed or removed entry is durable only after `syncFolder` of its folder, content only after `sync`. */
 export interface Disk {
-  /** Opens for appending; the file is made when missing. */
+  /** Opens for appending; creates the file if it does not exist. */
   openAppend(path: string, options?: AppendOptions): Promise<AppendFile>;
   openRead(path: string): Promise<ReadFile>;
-  /** Opens a file that is written in place; it is made when missing. `isNew`: what is there is thrown away. */
+  /** Opens a file for writing in place; creates it if it does not exist. `isNew` discards existing content. */
   openReserved(path: string, options?: { isNew?: boolean }): Promise<ReservedFile>;
-  /** Bytes that this process may still take on the disk that holds `path`; null when the system does not say. Never rejects. */
+  /** Bytes that this process may still allocate on the disk of `path`; null if the system does not tell. Never rejects. */
   freeBytes(path: string): Promise<number | null>;
   /** The whole file, owned by the caller. */
   readFile(path: string): Promise<Uint8Array<ArrayBuffer>>;
-  /** Cuts the file to `sizeBytes` and makes that durable. */
+  /** Truncates the file to `sizeBytes`, durably. */
   truncate(path: string, sizeBytes: number): Promise<void>;
-  /** Makes what the file holds now durable, from all writers. */
+  /** Makes the file's current content durable, whoever wrote it. */
   syncFile(path: string): Promise<void>;
-  /** Entries of a folder sorted by name; none when the folder is missing. */
+  /** Entries of a folder sorted by name; empty if the folder does not exist. */
   list(path: string): Promise<DiskEntry[]>;
-  /** null when there is nothing. */
+  /** Returns null if nothing exists at the path. */
   stat(path: string): Promise<FileStat | null>;
-  /** A second name for a file; code "EEXIST" when the name is taken. */
+  /** Creates a second name for a file; code "EEXIST" if the name exists. */
   link(existingPath: string, newPath: string): Promise<void>;
-  /** Replaces `toPath` when it exists. */
+  /** Replaces `toPath` if it exists. */
   rename(fromPath: string, toPath: string): Promise<void>;
   unlink(path: string): Promise<void>;
-  /** Makes the folder and what is missing above it, durably. */
+  /** Creates the folder and its missing parents, durably. */
   makeFolder(path: string): Promise<void>;
   syncFolder(path: string): Promise<void>;
 }
 
-/** The folder part of a path: "" for a bare name, "/" at the root. */
+/** The parent folder of a path: "" for a bare name, "/" at the root. */
 export function parentOf(path: string): string {
   const slash = path.lastIndexOf("/");
   return slash === 0 ? "/" : path.slice(0, Math.max(0, slash));

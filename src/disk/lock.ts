@@ -1,5 +1,5 @@
-// One server per data folder. The lock is SQLite's own file lock, because the runtime offers no flock: it goes away with the
-// process, however that ends, so a killed server never leaves a folder locked.
+// One server per data folder. The lock is SQLite's file lock, because the runtime has no flock: it ends with the process, however that
+// ends, so a killed server never leaves a folder locked.
 import { Database, type DatabaseOptions } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { TsdbError } from "../model/errors.ts";
@@ -7,21 +7,21 @@ import { codeOf, ioError } from "./io-error.ts";
 
 export const LOCK_FILE_NAME = "server.lock";
 
-/** Handles of held locks: a collected handle would free its lock while the server still runs. */
+/** Handles of held locks: garbage collection of a handle would release its lock while the server is running. */
 const held = new Set<Database>();
 
 export interface FolderLock {
   release(): void;
 }
 
-/** Locks `folder`, which exists, until `release` or the end of the process.
- *  @throws TsdbError config when another server holds it, io when the lock file cannot be made */
+/** Locks `folder`, which must exist, until `release` or the end of the process. @throws TsdbError config if another server holds the
+ *  lock, io if the lock file cannot be created */
 export function lockFolder(folder: string): FolderLock {
   return lock(folder, { create: true, readwrite: true }, "BEGIN EXCLUSIVE");
 }
 
-/** Locks it against a server that writes, not against others that read; nothing is written. A folder without a lock file, as a copy may be,
- *  is not locked. @throws TsdbError config when a server that writes holds it, io */
+/** Locks the folder against a writing server, but not against other readers; writes nothing. A folder without a lock file, such as a
+ *  copy, is not locked. @throws TsdbError config if a writing server holds the lock, io */
 export function lockFolderForReading(folder: string): FolderLock {
   if (!existsSync(`${folder}/${LOCK_FILE_NAME}`)) return { release() {} };
   return lock(folder, { readonly: true }, "BEGIN; SELECT count(*) FROM sqlite_master");

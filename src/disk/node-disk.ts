@@ -1,5 +1,5 @@
-// The real disk, on node:fs. Every call is asynchronous: reads, writes and syncs run on the runtime's file threads, never on the
-// thread that serves requests.
+// The real disk, using node:fs. Every call is asynchronous: reads, writes and syncs run on the runtime's file threads, never on the thread
+// that serves requests.
 import fs from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { assert } from "../model/assert.ts";
@@ -17,7 +17,7 @@ class NodeAppendFile implements AppendFile {
 
   append(bytes: Uint8Array): Promise<void> {
     return attempt("append to", this.path, async () => {
-      // write() may take less than it was given, as at a file size limit; the next call then reports the reason.
+      // write() may write a part only, for instance at a file size limit; the next call then reports the reason.
       for (let done = 0; done < bytes.byteLength; ) {
         const { bytesWritten } = await this.handle.write(bytes, done, bytes.byteLength - done, null);
         assert(bytesWritten > 0, `write() of ${bytes.byteLength - done} bytes took ${bytesWritten}`);
@@ -60,10 +60,11 @@ class NodeReadFile implements ReadFile {
   }
 }
 
+/** The disk of this machine. */
 export class NodeDisk implements Disk {
   openAppend(path: string, { exclusive = false, durable = false }: AppendOptions = {}): Promise<AppendFile> {
     const { O_WRONLY, O_CREAT, O_APPEND, O_EXCL, O_DSYNC } = fs.constants;
-    // Elsewhere than on Linux the flag promises less than fdatasync does: on macOS the drive may keep the bytes in its cache.
+    // On systems other than Linux the flag guarantees less than fdatasync: on macOS the drive may keep the bytes in its cache.
     const syncsItself = durable && process.platform === "linux";
     const flags = O_WRONLY | O_CREAT | O_APPEND | (exclusive ? O_EXCL : 0) | (syncsItself ? O_DSYNC : 0);
     return attempt("open", path, async () => new NodeAppendFile(path, await open(path, flags), durable && !syncsItself));
@@ -154,7 +155,8 @@ export class NodeDisk implements Disk {
     await this.syncFolder(parent);
   }
 
-  /** A folder that is there may have been made by a process killed before its sync. One above which we may not read was not made by us. */
+  /** An existing folder may have been created by a process that was killed before its sync. A parent that we may not read was not
+   *  created by us. */
   private async syncExisting(parent: string): Promise<void> {
     try {
       await this.syncFolder(parent);

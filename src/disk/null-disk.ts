@@ -1,15 +1,16 @@
-// A disk that keeps nothing: under `--object-store memory` the log goes here, because nothing is promised past the process.
+// A disk that discards everything: under `--object-store memory` the log is written here, because nothing must survive the process.
 import type { AppendFile, Disk, ReservedFile } from "./disk.ts";
 import { ioError } from "./io-error.ts";
 
 const nothing = () => Promise.resolve();
 
+/** Accepts all writes and contains no files. */
 export class NullDisk implements Disk {
   openAppend(path: string): Promise<AppendFile> {
     return Promise.resolve({ path, append: nothing, sync: nothing, close: nothing });
   }
 
-  /** There is always space for nothing. */
+  /** Always has space, because it stores nothing. */
   openReserved(path: string): Promise<ReservedFile> {
     const sizeBytes = Number.POSITIVE_INFINITY;
     return Promise.resolve({ path, sizeBytes, extend: nothing, write: nothing, truncate: nothing, rename: nothing, close: nothing });

@@ -1,28 +1,28 @@
-// Files and folders for the server's own user alone: no other user of the machine may read rows, keys or tokens.
+// Restricts files and folders to the server's own user: no other user of the machine may read rows, keys or tokens.
 import { chmodSync, lstatSync, readdirSync, statSync, writeFileSync } from "node:fs";
 
-/** What group and others may do. */
+/** Mode bits of group and others. */
 const OTHERS = 0o077;
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
-/** Windows has no such modes, and shows some all the same. */
+/** Windows reports modes, but does not enforce them. */
 const HAS_MODES = process.platform !== "win32";
-/** What a file system puts into its topmost folder. */
+/** Entries that file systems create in their root. */
 const NEUTRAL: ReadonlySet<string> = new Set(["lost+found"]);
 
-/** From now on all that the process makes, in any thread and by any library, is for its user alone, whatever umask it was started with. */
+/** Sets the umask so that everything the process creates later, in any thread and by any library, is private to its user. */
 export function keepPrivate(): void {
   if (HAS_MODES) process.umask(OTHERS);
 }
 
-/** A file that other programs are to read, in spite of `keepPrivate`. */
+/** Writes a file that other programs may read, despite `keepPrivate`. */
 export function writePublicFile(path: string, text: string): void {
   writeFileSync(path, text);
   // it may be a pipe or a device
   if (HAS_MODES && statSync(path).isFile()) chmodSync(path, 0o644);
 }
 
-/** The mode of a file that others than its owner may use, as `644`; null: nobody else may, or it is no file that stays. */
+/** The mode of a file that users other than its owner may access, such as `644`; null if none may, or if it is not a regular file. */
 export function modeForOthers(path: string): string | null {
   if (!HAS_MODES) return null;
   const found = statSync(path, { throwIfNoEntry: false });
@@ -30,18 +30,18 @@ export function modeForOthers(path: string): string | null {
 }
 
 export interface Tightened {
-  /** Files and folders that others could use until now. */
+  /** Number of files and folders that others could access before. */
   readonly count: number;
   /** Sentences for the server's log. */
   readonly warnings: readonly string[];
 }
 
-/** Takes from others what they may do with `folder` and all that the server has made in it (`isOwn`: by the names of its entries), links
- *  left out. A folder that holds anything else is somebody else's as well: it stays as it is, with a warning. */
+/** Removes the access of others to `folder` and everything that the server created in it (`isOwn` decides by entry names), except links.
+ *  A folder with foreign entries is shared with another program: it is left alone, with a warning. */
 export function tightenFolder(folder: string, isOwn: (name: string) => boolean): Tightened {
   if (!HAS_MODES) return { count: 0, warnings: [] };
   const { mode } = statSync(folder);
-  // nobody else gets at what is in it
+  // nobody else can access its contents
   if ((mode & OTHERS) === 0) return { count: 0, warnings: [] };
   const tightener = new Tightener();
   const names = readdirSync(folder);
@@ -73,7 +73,7 @@ class Tightener implements Tightened {
       chmodSync(path, wanted);
       this.count++;
     } catch (error) {
-      // one is enough: the others will not do either
+      // one warning is enough: the other entries would fail in the same way
       if (this.warnings.length > 0) return;
       this.warnings.push(`other users can use ${path} (mode ${modeText(mode)}), and that cannot be changed: ${(error as Error).message}`);
     }

@@ -1,7 +1,8 @@
-// A disk that is only read: under --read-only an unexpected write fails before it reaches the disk.
+// A disk for --read-only: an unexpected write fails before it reaches the real disk.
 import type { Disk, DiskEntry, FileStat, ReadFile } from "./disk.ts";
 import { ioError } from "./io-error.ts";
 
+/** Passes reads on and rejects all writes. */
 export class ReadOnlyDisk implements Disk {
   constructor(private readonly disk: Disk) {}
 

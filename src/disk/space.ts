@@ -1,39 +1,40 @@
-// Whether the disk takes anything new. Every writer asks here first and reports the outcome here, so that there is one answer to
-// "is the disk full, and why". A reserve, a file of zeros, is given up for what has to come through on a full disk: operations of catalog
-// and manifest, and the flush that lets the log be cut. Nothing else is taken before the reserve is whole again.
+// Tracks whether the disk accepts new data. Every writer asks here first and reports its result here, so that there is one answer to "is
+// the disk full, and why". A reserve, a file of zeros, is deleted for operations that must succeed on a full disk: those of catalog and
+// manifest, and the flush that lets the log be cut. Nothing else allocates space until the reserve is restored.
 import { TsdbError } from "../model/errors.ts";
 import type { Disk, ReservedFile } from "./disk.ts";
 import { codeOf } from "./io-error.ts";
 
-/** Codes of the system that mean that something else has to be deleted first. */
+/** System codes meaning that something must be deleted first. */
 const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
-/** Codes that may be gone the next time: a disk that fails for a moment or is mounted anew, too many open files. */
+/** System codes that may be temporary: a disk with a transient failure or being remounted, too many open files. */
 const PASSING: ReadonlySet<string> = new Set([...FULL, "EIO", "EROFS", "EACCES", "EPERM", "EMFILE", "ENFILE"]);
-const RETRY_MS = 900; // the check of each second finds that it is time
+const RETRY_MS = 900; // shorter than the interval of `check`, so that each check retries
 
 export interface SpaceOptions {
-  /** Of the file that is the reserve, whose folder is there. */
+  /** Path of the reserve file, whose folder exists. */
   readonly path: string;
-  /** 0: none. */
+  /** 0: no reserve. */
   readonly reserveBytes: number;
-  /** For people: the folder whose disk it is. */
+  /** For messages: the folder on the disk in question. */
   readonly folder: string;
-  /** Of a clock that never goes back. */
+  /** A monotonic clock. */
   readonly nowMs?: () => number;
-  /** Called when `problem` comes and goes. */
+  /** Called when `problem` appears and disappears. */
   readonly onChange?: (problem: TsdbError | null) => void;
 }
 
+/** The space of one disk, shared by all its writers. */
 export class DiskSpace {
   private reserve: ReservedFile | null = null;
   private problem_: TsdbError | null = null;
-  /** When the disk was asked last, and for how much, while there is a problem. */
+  /** During a problem: when space was last requested, and how much. */
   private refusedMs = 0;
   private refusedBytes = 0;
-  /** What runs on the reserve. */
+  /** Number of running operations that use the reserve. */
   private urgentCount = 0;
-  /** Space is taken by one at a time. */
+  /** Serializes allocations. */
   private tail: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -41,14 +42,13 @@ export class DiskSpace {
     private readonly options: SpaceOptions,
   ) {}
 
-  /** Why nothing new is taken: an error of kind no_space. Null when there is space. */
+  /** Why the disk accepts no data: an error of kind no_space. Null if there is space. */
   get problem(): TsdbError | null {
     return this.problem_;
   }
 
-  /** Runs `allocate`, which takes `bytes` of the disk. A disk that has refused is not asked again at once, and not before the reserve is
-   *  whole again.
-   *  @throws TsdbError no_space */
+  /** Runs `allocate`, which takes `bytes` of disk space. After a refusal the disk is not tried again immediately, nor before the reserve
+   *  is restored. @throws TsdbError no_space */
   take(bytes: number, allocate: () => Promise<void>): Promise<void> {
     const done = this.tail.then(async () => {
       if (this.problem_ !== null && this.nowMs() - this.refusedMs < RETRY_MS) throw this.problem_;
@@ -60,12 +60,12 @@ export class DiskSpace {
       }
       this.say(null);
     });
-    this.tail = done.catch(() => {}); // the caller is told
+    this.tail = done.catch(() => {}); // the caller receives the error
     return done;
   }
 
-  /** Runs `put`, which can be run again when it has failed; on a full disk once more with the reserve given up.
-   *  @throws TsdbError no_space; and what trying again would not help with */
+  /** Runs `put`, which must be repeatable after a failure; on a full disk it runs again after the reserve was deleted. @throws TsdbError
+   *  no_space; other errors that a retry cannot fix */
   async urgent<T>(bytes: number, put: () => Promise<T>): Promise<T> {
     try {
       return await put();
@@ -83,15 +83,14 @@ export class DiskSpace {
     }
   }
 
-  /** Looks whether there is space again, and for the reserve: to be called every second. Never rejects. */
+  /** Checks for free space and restores the reserve; call it every second. Never rejects. */
   check(): Promise<void> {
     if (this.problem_ === null && this.missingBytes === 0) return Promise.resolve();
     const bytes = this.problem_ === null ? this.missingBytes : this.refusedBytes;
     return this.take(bytes, () => this.fillReserve()).catch(() => {});
   }
 
-  /** A need of `bytes` of the disk was refused, or of what they take. Returns the error to throw: no_space if it
-   *  may be otherwise the next time, else `cause`. */
+  /** Reports a failed allocation of `bytes`. Returns the error to throw: no_space if a later attempt may succeed, otherwise `cause`. */
   async note(cause: unknown, bytes: number): Promise<unknown> {
     const code = codeOf(cause);
     if (!(cause instanceof TsdbError && cause.kind === "io") || code === undefined || !PASSING.has(code)) return cause;
@@ -101,14 +100,14 @@ export class DiskSpace {
     return problem;
   }
 
-  /** Lets go of the reserve's file, which stays. */
+  /** Closes the reserve file, which stays. */
   async close(): Promise<void> {
     await this.tail;
     await this.reserve?.close().catch(() => {});
     this.reserve = null;
   }
 
-  /** While there is a problem only what the system says is free is tried: to find out by writing would be work for nothing each time. */
+  /** During a problem, space is only allocated if the system reports enough free: trying by writing would waste work each time. */
   private async recover(wantedBytes: number): Promise<void> {
     const free = await this.disk.freeBytes(this.options.folder);
     if (free !== null && free < wantedBytes + this.missingBytes) throw full("the disk is still full");
@@ -161,7 +160,7 @@ export class DiskSpace {
   }
 }
 
-/** Whether a file call failed because there is no space for it. */
+/** True if a file call failed for lack of space. */
 export function isFull(error: unknown): boolean {
   const code = codeOf(error);
   return code !== undefined && FULL.has(code);

@@ -1,7 +1,7 @@
-// The one place that loads DuckDB's native binding; the packager replaces the module behind this import.
+// The only module that loads DuckDB's native binding; the packager replaces the import.
 import duckdb from "@duckdb/node-bindings";
 
 export { duckdb };
 
-/** `duckdb.Type` as plain constants: the binding exports its enums as ordinary objects, so they are read once. */
+/** `duckdb.Type` as plain constants: the binding's enums are ordinary objects, so they are read once. */
 export const DuckType = duckdb.Type;

@@ -1,5 +1,5 @@
-// A reader per DuckDB type: copies one flat vector into Arrow's buffer layouts (model/query/result-batch.ts). Fixed-width columns are one
-// copy.
+// One reader per DuckDB type: copies a flat vector into Arrow's buffer layouts (model/query/result-batch.ts). Fixed-width columns are a
+// single copy.
 import type duckdbTypes from "@duckdb/node-bindings";
 import type { ResultColumn, ResultField, ResultType, ResultValues } from "../model/query/result-batch.ts";
 import { DuckType, duckdb } from "./binding.ts";
@@ -12,7 +12,7 @@ type LogicalType = duckdbTypes.LogicalType;
 type Vector = duckdbTypes.Vector;
 
 const NO_VALUES = new Uint8Array(0);
-/** Of a string in a vector (string-reader.ts). */
+/** Size of a string in a vector (string-reader.ts). */
 const VIEW_BYTES = 16;
 
 type ArrayClass = {
@@ -20,7 +20,7 @@ type ArrayClass = {
   readonly BYTES_PER_ELEMENT: number;
 };
 
-/** Fixed-width values: DuckDB's layout is Arrow's. `widthBytes` differs from the element size for values of 16 raw bytes. */
+/** Fixed-width values: DuckDB's layout equals Arrow's. `widthBytes` differs from the element size for 16-byte values. */
 function fixed(type: ResultType, ArrayOf: ArrayClass, widthBytes = ArrayOf.BYTES_PER_ELEMENT): ColumnReader {
   return {
     type,
@@ -42,7 +42,7 @@ function text(type: ResultType): ColumnReader {
   };
 }
 
-/** Adds to each row's `bytes` those of its text; NULLs have none. */
+/** Adds each row's text size to `bytes`; NULLs have none. */
 export function addTextBytes(vector: Vector, bytes: Float64Array): void {
   const rowCount = bytes.length;
   const validity = readValidity(vector, rowCount);
@@ -53,7 +53,7 @@ export function addTextBytes(vector: Vector, bytes: Float64Array): void {
   }
 }
 
-/** Some rows of a column of texts. */
+/** Reads some rows of a text column. Owned by the caller. */
 export function readTextPart(vector: Vector, from: number, to: number): ResultColumn {
   const whole = readValidity(vector, to);
   const rowCount = to - from;
@@ -65,7 +65,7 @@ export function readTextPart(vector: Vector, from: number, to: number): ResultCo
   return { validity, values: NO_VALUES, offsets, data };
 }
 
-/** Decimals are 2, 4, 8 or 16 bytes wide in DuckDB and leave as 16. */
+/** Decimals have 2, 4, 8 or 16 bytes in DuckDB; the result has 16. */
 function decimal(logical: LogicalType): ColumnReader {
   const internal = duckdb.decimal_internal_type(logical);
   const widthBytes = internal === DuckType.SMALLINT ? 2 : internal === DuckType.INTEGER ? 4 : internal === DuckType.BIGINT ? 8 : 16;
@@ -85,7 +85,7 @@ function decimal(logical: LogicalType): ColumnReader {
   };
 }
 
-/** Enumerations leave as u32 codes and one dictionary array for the whole result. */
+/** Enums become u32 codes and one dictionary array for the whole result. */
 function dictionary(logical: LogicalType): ColumnReader {
   const internal = duckdb.enum_internal_type(logical);
   const widthBytes = internal === DuckType.UTINYINT ? 1 : internal === DuckType.USMALLINT ? 2 : 4;
@@ -107,7 +107,7 @@ function dictionary(logical: LogicalType): ColumnReader {
 const int = (bits: 8 | 16 | 32 | 64, signed: boolean): ResultType => ({ kind: "int", bits, signed });
 const timestamp = (unit: "s" | "ms" | "us" | "ns", zone: string | null = null): ResultType => ({ kind: "timestamp", unit, zone });
 
-/** Readers that need nothing but the type's number; they keep no state, so they are shared. */
+/** Readers that depend on the type's number only; stateless, hence shared. */
 const SIMPLE: ReadonlyMap<number, ColumnReader> = new Map<number, ColumnReader>([
   [DuckType.BOOLEAN, fixed({ kind: "bool" }, Uint8Array)],
   [DuckType.TINYINT, fixed(int(8, true), Int8Array)],
@@ -140,7 +140,7 @@ function allNull(rowCount: number): Uint8Array {
   return new Uint8Array(Math.ceil(rowCount / 64) * 8);
 }
 
-/** The reader of a type that `castForReading` leaves alone. */
+/** The reader for a type that `castForReading` leaves unchanged. */
 export function createColumnReader(logical: LogicalType): ColumnReader {
   const id = duckdb.get_type_id(logical);
   const simple = SIMPLE.get(id);
@@ -152,8 +152,7 @@ export function createColumnReader(logical: LogicalType): ColumnReader {
   return nested;
 }
 
-/** Columns and parameters of a statement as fields. What DuckDB does not know the type of is a "null"; types that are only read as text
- *  are text. */
+/** Columns and parameters of a statement as fields. A type unknown to DuckDB becomes "null"; types that are read as text become text. */
 export function fieldsOf(columns: readonly { readonly name: string; readonly type: LogicalType | null }[]): ResultField[] {
   return columns.map(({ name, type }) => {
     if (type === null || duckdb.get_type_id(type) === DuckType.INVALID) return { name, type: { kind: "null" } };

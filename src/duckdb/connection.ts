@@ -1,4 +1,4 @@
-// A connection runs one statement at a time; its result streams. Beginning another statement ends the one before.
+// A connection runs one statement at a time; its result streams. Starting another statement ends the previous one.
 import type duckdbTypes from "@duckdb/node-bindings";
 import { TsdbError } from "../model/errors.ts";
 import { DuckType, duckdb } from "./binding.ts";
@@ -11,17 +11,18 @@ export interface StatementColumn {
   readonly type: duckdbTypes.LogicalType;
 }
 
-/** Statements that a connection keeps prepared, and how long they may be. */
+/** Prepared statements kept per connection, and their maximum length. */
 const KEPT_MAX = 16;
 const KEPT_CHARS_MAX = 16 << 10;
-/** Without a pause, and how often the clock is read. */
+/** Time without a pause, and columns between two readings of the clock. */
 const PAUSE_MS = 5;
 const PAUSE_COLUMNS = 32;
 
+/** A DuckDB connection with a cache of prepared statements. */
 export class Connection {
   /** Least recently used first. */
   private readonly kept = new Map<string, Statement>();
-  /** Statements that were not closed: those in use, those that are kept, and those whose users were cut short. */
+  /** Statements not closed yet: those in use, those in the cache, and those whose users were terminated. */
   private readonly open = new Set<Statement>();
 
   constructor(
@@ -29,7 +30,7 @@ export class Connection {
     private readonly onClose: () => void,
   ) {}
 
-  /** Runs a statement whose rows are of no interest, and at once: it must be a short one. */
+  /** Runs a short statement whose result is not needed. */
   async run(sql: string): Promise<void> {
     try {
       await nativeCalls.track(duckdb.query(this.handle, sql));
@@ -38,7 +39,7 @@ export class Connection {
     }
   }
 
-  /** @throws TsdbError bad_query with `position` in `sql` where DuckDB knows it */
+  /** @throws TsdbError bad_query with `position` in `sql` if DuckDB reports it */
   async prepare(sql: string): Promise<Statement> {
     try {
       const handle = await nativeCalls.run(this, () => duckdb.prepare(this.handle, sql));
@@ -50,7 +51,7 @@ export class Connection {
     }
   }
 
-  /** The statement that was kept under this key. */
+  /** The cached statement of this key. */
   findKept(key: string): Statement | undefined {
     const statement = this.kept.get(key);
     if (statement !== undefined) {
@@ -60,7 +61,7 @@ export class Connection {
     return statement;
   }
 
-  /** Keeps a statement prepared for the next time, instead of closing it. */
+  /** Caches a prepared statement instead of closing it. */
   keep(key: string, statement: Statement): void {
     if (key.length > KEPT_CHARS_MAX || this.kept.has(key)) {
       statement.close();
@@ -76,7 +77,7 @@ export class Connection {
     this.kept.delete(key);
   }
 
-  /** Stops what runs on this connection, if anything does; it fails with `cancelled`. May be called at any time. */
+  /** Stops the running statement, if any; it fails with `cancelled`. May be called at any time. */
   interrupt(): void {
     nativeCalls.cancel(this);
     duckdb.interrupt(this.handle);
@@ -90,6 +91,7 @@ export class Connection {
   }
 }
 
+/** A prepared statement. Owned: call `close`, or hand it to Connection.keep. */
 export class Statement {
   private isClosed = false;
 
@@ -103,8 +105,8 @@ export class Statement {
     return duckdb.prepared_statement_column_count(this.handle);
   }
 
-  /** The columns of the answer. Takes time with the square of their count, because DuckDB goes through all of them for each (400 ms for
-   *  4,000 decimals), so other statements of the thread run in between. @throws TsdbError cancelled when it was closed meanwhile */
+  /** The columns of the result. Takes quadratic time, because DuckDB examines all columns for each (400 ms for 4,000 decimals), so it
+   *  pauses for other statements of the thread. @throws TsdbError cancelled if it was closed meanwhile */
   async columns(): Promise<StatementColumn[]> {
     const columns: StatementColumn[] = [];
     let pauseAtMs = performance.now() + PAUSE_MS;
@@ -121,7 +123,7 @@ export class Statement {
     return columns;
   }
 
-  /** The parameters; a type is null when the statement does not tell it. */
+  /** The parameters; a type is null if the statement does not determine it. */
   parameters(): { readonly name: string; readonly type: duckdbTypes.LogicalType | null }[] {
     return Array.from({ length: duckdb.nparams(this.handle) }, (_, i) => {
       const isKnown = duckdb.param_type(this.handle, i + 1) !== DuckType.INVALID;
@@ -133,7 +135,7 @@ export class Statement {
     duckdb.bind_varchar(this.handle, index, text);
   }
 
-  /** Starts the statement; rows are computed as the stream is read. */
+  /** Starts execution; rows are computed as the stream is read. */
   async execute(): Promise<ResultStream> {
     try {
       const result = await nativeCalls.run(this.connection, () => duckdb.execute_prepared_streaming(this.handle));

@@ -1,4 +1,4 @@
-// An in-memory DuckDB that may touch nothing but its own memory, its spill folder and the folders it is given.
+// An in-memory DuckDB that can access only its own memory, its spill folder and the folders it is given.
 import type duckdbTypes from "@duckdb/node-bindings";
 import { duckdb } from "./binding.ts";
 import { Connection } from "./connection.ts";
@@ -9,20 +9,21 @@ export interface DatabaseOptions {
   /** Memory for tables, hash tables and sorts; beyond it DuckDB spills to `tempDir` or fails. */
   readonly memoryBytes: number;
   readonly threads: number;
-  /** Where to spill; null: never. */
+  /** Spill folder; null: no spilling. */
   readonly tempDir: string | null;
-  /** Bytes of spill at most. */
+  /** Maximum bytes spilled. */
   readonly tempBytesMax?: number;
   /** Folders whose Parquet files may be read. */
   readonly readableDirs?: readonly string[];
 }
 
+/** A DuckDB database. Owned: call `close`. */
 export class Database {
   private readonly connections = new Set<Connection>();
 
   private constructor(private readonly handle: duckdbTypes.Database) {}
 
-  /** Opens, runs `setup` (macros, table functions) on a first connection, then locks the configuration for good. */
+  /** Opens the database, runs `setup` (macros, table functions) on a first connection, then locks the configuration. */
   static async open(options: DatabaseOptions, setup: (connection: Connection) => Promise<void> = async () => {}): Promise<Database> {
     const config = duckdb.create_config();
     duckdb.set_config(config, "threads", String(options.threads));
@@ -35,7 +36,7 @@ export class Database {
     const database = new Database(await nativeCalls.track(duckdb.open(":memory:", config)));
     const connection = await database.connect();
     const dirs = [...(options.readableDirs ?? []), ...(options.tempDir === null ? [] : [options.tempDir])];
-    // The order matters: once external access is off, the list of folders can no longer be set.
+    // The order matters: once external access is disabled, the list of folders cannot be changed.
     await connection.run(`SET allowed_directories = [${dirs.map((dir) => `'${dir.replaceAll("'", "''")}'`).join(", ")}]`);
     for (const setting of SETTINGS) await connection.run(`SET GLOBAL ${setting}`);
     await setup(connection);
@@ -56,19 +57,19 @@ export class Database {
     }
   }
 
-  /** Stops what runs on any of its connections. */
+  /** Stops all running statements. */
   interrupt(): void {
     for (const connection of this.connections) connection.interrupt();
   }
 
-  /** Resolves when no thread is in a statement of any of its connections, half-read answers included. */
+  /** Resolves when no thread executes a statement of its connections any more, including half-read results. */
   async settle(): Promise<void> {
-    // the next statement on a connection ends the one before and waits for its threads
+    // the next statement on a connection ends the previous one and waits for its threads
     const settling = [...this.connections].map((connection) => connection.run("SELECT 1").catch(() => {}));
     await Promise.all(settling);
   }
 
-  /** With its connections, on which nothing may run. */
+  /** Closes the database and its connections, on which nothing may be running. */
   close(): void {
     for (const connection of [...this.connections]) connection.close();
     duckdb.close_sync(this.handle);
@@ -82,7 +83,7 @@ const SETTINGS: readonly string[] = [
   "integer_division = true",
   "errors_as_json = true",
   "default_null_order = 'NULLS_LAST_ON_ASC_FIRST_ON_DESC'",
-  // What a statement has freed goes back to the system a second later. Without it, only a thread's next call gives back what earlier ones
-  // left, and the process's pool has many threads: each would keep what it had of its last heavy statement.
+  // Returns memory freed by a statement to the system a second later. Otherwise only a thread's next call would return it, and each of the
+  // pool's many threads would keep the memory of its last heavy statement.
   "allocator_background_threads = true",
 ];

@@ -1,14 +1,14 @@
-// DuckDB's errors as ours. The binding gives one message string; the databases we open send it as JSON, with a kind and a position.
+// Converts DuckDB's errors. The binding provides one message string; our databases send it as JSON with a kind and a position.
 import { type ErrorKind, TsdbError } from "../model/errors.ts";
 
-/** What DuckDB said: `kind` is its exception type ("Binder", "Out of Memory" ...), `position` a byte offset in the SQL it was given. */
+/** A parsed error: `kind` is DuckDB's exception type ("Binder", "Out of Memory" ...), `position` a byte offset in the SQL it was given. */
 export interface EngineMessage {
   readonly kind: string;
   readonly message: string;
   readonly position: number | null;
 }
 
-/** Takes DuckDB's error text apart; plain text is kept with the kind in front of its first colon. */
+/** Parses DuckDB's error text; for plain text, the kind is the part before the first colon. */
 export function parseEngineMessage(text: string): EngineMessage {
   const brace = text.indexOf("{");
   if (brace >= 0) {
@@ -23,7 +23,7 @@ export function parseEngineMessage(text: string): EngineMessage {
         };
       }
     } catch {
-      // not JSON after all: fall through to the plain form
+      // not JSON: fall through to the plain form
     }
   }
   const plain = /^([A-Za-z ]+?)(?: Error| exception)?: ([\s\S]*)$/.exec(text);
@@ -32,11 +32,11 @@ export function parseEngineMessage(text: string): EngineMessage {
 
 const BUG_PREFIX = "BUG: DuckDB";
 const LIMIT_KINDS = new Set(["Out of Memory", "OutOfMemory"]);
-/** What the system says when a spill file cannot be written. */
+/** The system's messages for a spill file that cannot be written. */
 const NO_SPACE = /No space left on device|Disk quota exceeded|Read-only file system|File too large/i;
 const BUG_KINDS = new Set(["INTERNAL", "Internal", "FATAL", "Fatal"]);
 
-/** The error family of a message; null when the fault is ours or DuckDB's. */
+/** The error kind of a message; null if the fault is ours or DuckDB's. */
 export function errorKindOf(message: EngineMessage): ErrorKind | null {
   if (LIMIT_KINDS.has(message.kind)) return "query_limit";
   if (message.kind === "INTERRUPT" || message.kind === "Interrupt") return "cancelled";
@@ -45,20 +45,20 @@ export function errorKindOf(message: EngineMessage): ErrorKind | null {
   return "bad_query";
 }
 
-/** True for what `engineError` makes of DuckDB's internal errors: after one, a database may refuse everything. */
+/** True for errors that `engineError` creates from DuckDB's internal errors: after one, a database may reject everything. */
 export function isEngineBug(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith(BUG_PREFIX);
 }
 
-/** `engineKind` of an error whose reason the binding does not give. */
+/** `engineKind` of an error without a reason from the binding. */
 export const UNKNOWN_REASON = "Unknown";
 
-/** For a result that broke while it was read: the binding tells no more than that. */
+/** For a result that failed while being read: the binding reports no reason. */
 export function brokenResult(): TsdbError {
   return new TsdbError("bad_query", "the statement failed while its rows were read", { engineKind: UNKNOWN_REASON });
 }
 
-/** An operating error for DuckDB's `error`. @throws nothing; an internal error of DuckDB comes back as a plain Error. */
+/** Converts DuckDB's `error`. Internal errors of DuckDB become plain Errors. @throws nothing */
 export function engineError(error: unknown): Error {
   if (error instanceof TsdbError) return error;
   const text = error instanceof Error ? error.message : String(error);

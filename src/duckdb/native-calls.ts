@@ -1,5 +1,5 @@
-// DuckDB's asynchronous calls each hold a thread of the process's pool until they are done, which may be never. Here they wait for their
-// turn, so that threads remain for the log and for files whatever queries do.
+// Limits DuckDB's asynchronous calls. Each occupies a thread of the process's pool until it ends, possibly never; queuing them here keeps
+// threads free for the log and for files, whatever queries do.
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import { loopWatch } from "../model/loop-watch.ts";
@@ -10,6 +10,7 @@ interface Waiter {
   readonly reject: (error: TsdbError) => void;
 }
 
+/** The queue of native calls of one thread. */
 export class NativeCalls {
   private free: number = LIMITS.nativeCallsMax;
   private readonly waiters: Waiter[] = [];
@@ -17,18 +18,18 @@ export class NativeCalls {
   private isClosed = false;
   private onChange: (inFlight: number) => void = () => {};
 
-  /** Calls that have been made and whose end this thread has not seen. A thread that is ended before takes the process with it. */
+  /** Calls started and not known to have ended. Terminating the thread before they end would crash the process. */
   get inFlight(): number {
     return this.inFlight_;
   }
 
-  /** How many calls there may be at a time, and who is told how many there are; set before the first. */
+  /** Sets the maximum concurrent calls and a listener for their number; call it before the first. */
   limit(callsMax: number, onChange: (inFlight: number) => void = () => {}): void {
     this.free = callsMax;
     this.onChange = onChange;
   }
 
-  /** Makes the call when it is its turn, first come first served. @throws TsdbError cancelled when `cancel` came first */
+  /** Makes the call when a slot is free, first come first served. @throws TsdbError cancelled if `cancel` was called first */
   async run<T>(owner: object, call: () => Promise<T>): Promise<T> {
     if (this.isClosed) throw cancelled();
     if (this.free > 0) this.free -= 1;
@@ -42,10 +43,10 @@ export class NativeCalls {
     }
   }
 
-  /** Counts a call that is made at once. */
+  /** Counts a call that is made without queuing. */
   track<T>(call: Promise<T>): Promise<T> {
     this.onChange(++this.inFlight_);
-    // not part of what waits for the call, which may be cut short
+    // must not be part of what awaits the call, which may be terminated
     const ended = () => {
       this.onChange(--this.inFlight_);
     };
@@ -53,7 +54,7 @@ export class NativeCalls {
     return loopWatch.resume(call);
   }
 
-  /** Takes the owner's call out of the queue, if it waits there. */
+  /** Removes the owner's call from the queue, if it is waiting. */
   cancel(owner: object): void {
     const at = this.waiters.findIndex((waiter) => waiter.owner === owner);
     if (at < 0) return;
@@ -61,7 +62,7 @@ export class NativeCalls {
     waiter!.reject(cancelled());
   }
 
-  /** No call is made any more, but those of `track`. */
+  /** Starts no more calls, except those of `track`. */
   close(): void {
     this.isClosed = true;
     for (const { reject } of this.waiters.splice(0)) reject(cancelled());

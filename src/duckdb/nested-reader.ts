@@ -1,6 +1,6 @@
-// Lists, structs and maps. DuckDB's list entries may point anywhere into the child vector; Arrow wants them in row order, so children of
+// Reads lists, structs and maps. DuckDB's list entries may point anywhere into the child vector; Arrow requires row order, so children of
 // scattered lists are gathered.
-//   list entry: | offset u64 | length u64 |
+//     list entry: | offset u64 | length u64 |
 import type duckdbTypes from "@duckdb/node-bindings";
 import type { ResultColumn, ResultField, ResultType } from "../model/query/result-batch.ts";
 import { takeRows } from "../model/rows/take-rows.ts";
@@ -12,7 +12,7 @@ type Vector = duckdbTypes.Vector;
 
 const NO_VALUES = new Uint8Array(0);
 
-/** The reader of a nested type, whose children `create` makes; null for other types. */
+/** The reader of a nested type; `create` makes the readers of its children. Returns null for other types. */
 export function createNestedReader(logical: LogicalType, id: number, create: (child: LogicalType) => ColumnReader): ColumnReader | null {
   if (id === DuckType.LIST) return listReader(create(duckdb.list_type_child_type(logical)));
   if (id === DuckType.ARRAY) return arrayReader(create(duckdb.array_type_child_type(logical)), duckdb.array_type_array_size(logical));
@@ -44,7 +44,7 @@ function structReader(fields: readonly ResultField[], readers: readonly ColumnRe
 interface ListRows {
   readonly validity: Uint8Array | null;
   readonly offsets: Int32Array;
-  /** Child rows in the order of the offsets; null when the child's own order is that. */
+  /** Child rows in list order; null if that is the child's own order. */
   readonly childRows: Uint32Array | null;
 }
 

@@ -9,38 +9,40 @@ import { brokenResult, engineError } from "./errors.ts";
 import { nativeCalls } from "./native-calls.ts";
 import type { ColumnReader } from "./vector.ts";
 
-/** A chunk that leaves in several batches, in the order of its rows. */
+/** A chunk that is split into several batches, in row order. */
 interface LongChunk {
   readonly chunk: duckdbTypes.DataChunk;
   readonly rowCount: number;
   from: number;
-  /** Those that are read as a whole. */
+  /** Columns that were read as a whole; null: read per batch. */
   readonly columns: readonly (ResultColumn | null)[];
-  /** Of each row the bytes of its texts; null: all together are few. */
+  /** Text bytes per row; null if they fit one batch. */
   readonly textBytes: Float64Array | null;
 }
 
-/** Results hold on to their database until they are collected; how many there are of this thread. */
+/** Number of live results of this thread: a result keeps its database alive until garbage collection. */
 let liveCount = 0;
 const collected = new FinalizationRegistry<null>(() => {
   liveCount--;
 });
 
+/** Results of this thread that were not collected yet. */
 export function liveResultCount(): number {
   return liveCount;
 }
 
-/** Reading a wide chunk stops so often for others. */
+/** Time without a pause while reading a wide chunk. */
 const TURN_MS = 5;
 
+/** The streaming result of one statement. */
 export class ResultStream {
   private long: LongChunk | null = null;
-  /** Of a batch, about. */
+  /** Approximate rows per batch. */
   private readonly rowsMax: number;
   readonly fields: readonly ResultField[];
   private readonly readers: readonly ColumnReader[];
 
-  /** `owner`: the connection, whose interrupt ends a wait for a thread. */
+  /** @param owner the connection, whose interrupt ends waiting for a thread */
   constructor(
     private readonly result: duckdbTypes.Result,
     private readonly owner: object,
@@ -64,7 +66,7 @@ export class ResultStream {
     }
     const rowCount = chunk === null ? 0 : duckdb.data_chunk_get_size(chunk);
     if (chunk === null || rowCount === 0) {
-      // The end looks the same after an error, and nothing is thrown then: only the result's type tells.
+      // The end looks the same after an error, without an exception: only the result's type differs.
       if (duckdb.result_return_type(this.result) === duckdb.ResultType.INVALID) throw brokenResult();
       return null;
     }
@@ -82,14 +84,14 @@ export class ResultStream {
     return this.nextPart(this.long);
   }
 
-  /** Bytes of texts by row; null when all rows of the chunk together are a batch. */
+  /** Text bytes by row; null if all rows of the chunk fit one batch. */
   private longTexts(chunk: duckdbTypes.DataChunk, rowCount: number): Float64Array | null {
     const bytes = new Float64Array(rowCount);
     for (const [i, reader] of this.readers.entries()) if (isText(reader)) addTextBytes(duckdb.data_chunk_get_vector(chunk, i), bytes);
     return bytes.reduce((sum, row) => sum + row, 0) > LIMITS.batchTextBytesMax ? bytes : null;
   }
 
-  /** At least one row, and as many more as a batch may have. */
+  /** The next rows of the chunk, at least one, up to a batch's size. */
   private nextPart(long: LongChunk): ResultBatch {
     const { chunk, rowCount, from, textBytes } = long;
     const end = Math.min(rowCount, from + this.rowsMax);

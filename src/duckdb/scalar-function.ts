@@ -1,4 +1,4 @@
-// Functions of DuckDB's whose rows are computed here, for what no function of its own can: a vector of arguments in, a vector out.
+// Scalar DuckDB functions computed in JavaScript, where no built-in function suffices: a vector per argument in, one vector out.
 import type duckdbTypes from "@duckdb/node-bindings";
 import { TsdbError } from "../model/errors.ts";
 import { loopWatch } from "../model/loop-watch.ts";
@@ -6,14 +6,14 @@ import { DuckType, duckdb } from "./binding.ts";
 import type { Connection } from "./connection.ts";
 import { readStrings } from "./string-reader.ts";
 
-/** "text" and "bytes" are given as bytes (UTF-8), borrowed. */
+/** "text" and "bytes" are passed as bytes (UTF-8), borrowed. */
 export type NativeType = "text" | "bytes";
 
 export interface NativeFunction {
   readonly name: string;
   readonly parameters: readonly NativeType[];
   readonly result: NativeType | "integer" | "boolean";
-  /** One row without NULLs; null: NULL. What it throws ends the statement. */
+  /** Computes one row without NULLs; null: NULL. An exception ends the statement. */
   compute(args: readonly Uint8Array[]): Uint8Array | number | null;
 }
 
@@ -25,7 +25,7 @@ const DUCK_TYPE: Readonly<Record<NativeFunction["result"], number>> = {
 };
 const VIEW_BYTES = 16;
 
-/** Registers a function for the whole database. A row in which an argument is NULL is NULL. */
+/** Registers a function for the whole database. Rows with a NULL argument are NULL. */
 export function registerScalarFunction(connection: Connection, native: NativeFunction): void {
   const fn = duckdb.create_scalar_function();
   duckdb.scalar_function_set_name(fn, native.name);
@@ -59,13 +59,13 @@ function fill(native: NativeFunction, input: duckdbTypes.DataChunk, output: duck
     }
   });
   if (!isDone) throw new TsdbError("cancelled", "the statement has ended");
-  // outside of the watch: a call into the binding that is cut short would end the process
+  // outside of the watch: terminating a call into the binding would crash the process
   const target = new Target(native.result, output, rowCount);
   for (const [row, value] of values.entries()) target.set(row, value);
   target.finish();
 }
 
-/** The binding gives out copies of a vector's memory: what was computed is copied in as a whole. */
+/** The binding returns copies of a vector's memory: results are collected and copied in as a whole. */
 class Target {
   private validity: Uint8Array<ArrayBuffer> | null = null;
   private readonly values: Int32Array<ArrayBuffer> | Uint8Array<ArrayBuffer> | null;

@@ -5,10 +5,10 @@ import { type Pointer, toArrayBuffer } from "bun:ffi";
 import { TsdbError } from "../model/errors.ts";
 
 const VIEW_WORDS = 4;
-/** Offsets have 31 bits, and nobody can use more in one piece. */
+/** Offsets have 31 bits, and no client can use more in one piece. */
 const TEXT_BYTES_MAX = 1 << 30;
 const INLINE_MAX = 12;
-/** Two valid bytes less than a page apart have no unmapped page between them, so the gap may be read over. */
+/** Two valid bytes less than a page apart have no unmapped page between them, so the gap may be read. */
 const GAP_MAX = 2048;
 /** Below this a loop is faster than TypedArray.set. */
 const LOOP_MAX = 24;
@@ -18,7 +18,7 @@ export interface StringColumn {
   readonly data: Uint8Array;
 }
 
-/** Texts of `rowCount` views (borrowed); rows that `validity` calls null become empty. Owned by the caller. */
+/** Texts of `rowCount` views (borrowed); rows that are NULL in `validity` become empty. Owned by the caller. */
 export function readStrings(views: Uint8Array, rowCount: number, validity: Uint8Array | null): StringColumn {
   const words = new Uint32Array(views.buffer, views.byteOffset, rowCount * VIEW_WORDS);
   const offsets = new Int32Array(rowCount + 1);
@@ -44,8 +44,8 @@ export function readStrings(views: Uint8Array, rowCount: number, validity: Uint8
   return { offsets, data };
 }
 
-/** A view of the part of DuckDB's heap that holds the next long strings. Consecutive strings mostly lie one after the other,
- *  so one view serves many rows, and often one copy does. */
+/** A window on the part of DuckDB's heap that holds the next long strings. Consecutive strings are mostly contiguous, so one window
+ *  serves many rows, and often one copy does. */
 class HeapWindow {
   private start = 0;
   private bytes: Uint8Array = new Uint8Array(0);
@@ -55,7 +55,7 @@ class HeapWindow {
     private readonly offsets: Int32Array,
   ) {}
 
-  /** Copies the string of `row` and those of the following rows that lie right behind it. Returns the row after them. */
+  /** Copies the string of `row` and those of the following rows that directly follow in memory. Returns the next row. */
   copy(row: number, target: Uint8Array): number {
     const { offsets } = this;
     const at = offsets[row]!;
@@ -83,7 +83,7 @@ class HeapWindow {
     return this.words[row * VIEW_WORDS + 3]! * 4294967296 + this.words[row * VIEW_WORDS + 2]!;
   }
 
-  /** Opens the window at `address` and as far as the following rows continue it upwards. */
+  /** Opens the window at `address`, as far as the following rows continue upwards. */
   private open(row: number, address: number): void {
     let end = address + this.offsets[row + 1]! - this.offsets[row]!;
     const rowCount = this.offsets.length - 1;

@@ -1,5 +1,5 @@
-// One table function for every table of every statement: `__scan(handle)`. A handle names what the statement reads; DuckDB asks for the
-// columns it needs and for chunk after chunk, which are copied from the kernel's memory into its vectors.
+// One table function for every table of every statement: `__scan(handle)`. A handle identifies what the statement reads; DuckDB requests
+// the columns it needs and then chunk after chunk, which are copied from the kernel's memory into its vectors.
 import type duckdbTypes from "@duckdb/node-bindings";
 import { TsdbError } from "../model/errors.ts";
 import { loopWatch } from "../model/loop-watch.ts";
@@ -11,7 +11,7 @@ import type { Connection } from "./connection.ts";
 export const SCAN_FUNCTION = "__scan";
 
 export interface ScanColumnSource {
-  /** As DuckDB shall see it. */
+  /** Name as DuckDB sees it. */
   readonly name: string;
   readonly type: ColumnType;
 }
@@ -22,13 +22,13 @@ export interface ChunkCursor {
   close(): void;
 }
 
-/** What a handle stands for. */
+/** The data behind a handle. */
 export interface ScanSource {
   readonly columns: readonly ScanColumnSource[];
   readonly rowCountMax: number;
-  /** A cursor over the columns at `columnIndexes`, in that order; none for count(*). */
+  /** Opens a cursor over the columns at `columnIndexes`, in that order; empty for count(*). */
   open(columnIndexes: readonly number[]): ChunkCursor;
-  /** Told what `open`, `next` threw, because DuckDB keeps only the text. */
+  /** Receives exceptions of `open` and `next`, because DuckDB keeps only their text. */
   failed(error: unknown): void;
 }
 
@@ -44,42 +44,42 @@ const DUCK_TYPE: Readonly<Record<ColumnType, number>> = {
 
 const STATEMENT_ENDED = "the statement has ended";
 
-/** A bitmap of one vector that says NULL everywhere. */
+/** A bitmap of one vector with all rows NULL. */
 const ALL_NULL = new ArrayBuffer(2048 / 8);
 
 interface ScanState {
   readonly label: number | null;
   readonly source: ScanSource;
-  /** Output vector and column of the cursor, per projected column that is really one of ours. */
+  /** Output vector and cursor column, per projected column that is not virtual. */
   readonly outputs: readonly { vector: number; column: number; widthBytes: number }[];
   cursor: ChunkCursor | null;
   opened: boolean;
   readonly columnIndexes: readonly number[];
 }
 
-/** What a plan of DuckDB's knows of a scan. It outlives its statement where the plan is kept for the next one (connection.ts). */
+/** A scan as bound in DuckDB's plan. It outlives its statement if the plan is cached (connection.ts). */
 interface BoundScan {
   readonly handle: number;
   readonly shape: string;
 }
 
-/** All that a kept plan relies on: which columns a scan has. */
+/** The property that a cached plan depends on: the columns of a scan. */
 export function shapeOfScan({ columns }: Pick<ScanSource, "columns">): string {
   return columns.map(({ name, type }) => `${type}${name}`).join("\0");
 }
 
 /** Sources by handle, for all statements of one database. */
 export class ScanRegistry {
-  /** Null: no thread may begin to read any more, but some may not have noticed yet. */
+  /** Null: no thread may start reading any more, but some may still be reading. */
   private readonly sources = new Map<number, ScanSource | null>();
-  /** Whose each source is (LoopWatch.label). */
+  /** The statement of each source (LoopWatch.label). */
   private readonly labels = new Map<number, number | null>();
   private isClosed = false;
 
-  /** `memory` holds what the pointers of the chunks point into. */
+  /** @param memory the memory that the chunks' pointers refer to */
   constructor(private readonly memory: WebAssembly.Memory) {}
 
-  /** The lowest free handle: statements that come one after the other have the same ones, and so the same text. */
+  /** Assigns the lowest free handle: consecutive statements get the same handles, hence the same SQL text. */
   add(source: ScanSource): number {
     let handle = 1;
     while (this.sources.has(handle)) handle++;
@@ -88,24 +88,24 @@ export class ScanRegistry {
     return handle;
   }
 
-  /** No statement reads on: the thread is ended. */
+  /** Ends all reads, before the thread ends. */
   close(): void {
     this.isClosed = true;
   }
 
-  /** After `close`, when no thread is in a scan: what statements that were cut short have left here would keep DuckDB's results, and these
-   *  keep DuckDB, which keeps this. */
+  /** Call after `close`, when no thread is in a scan: sources left by terminated statements would keep DuckDB's results alive, these
+   *  DuckDB, and DuckDB this object. */
   clear(): void {
     this.sources.clear();
     this.labels.clear();
   }
 
-  /** Nobody finds the source any more. */
+  /** The source cannot be found any more. */
   remove(handle: number): void {
     this.sources.set(handle, null);
   }
 
-  /** The handle may be another's: no thread of its statement is left. */
+  /** The handle may be reused: no thread of its statement is left. */
   release(handle: number): void {
     this.sources.delete(handle);
     this.labels.delete(handle);
@@ -155,7 +155,7 @@ export class ScanRegistry {
     }
     const state: ScanState = { label: this.labels.get(bound.handle) ?? null, source, outputs, cursor: null, opened: false, columnIndexes };
     duckdb.init_set_init_data(info, state);
-    // The chunks come from one JavaScript thread; more would only wait for each other.
+    // The chunks come from one JavaScript thread; more threads would only wait for each other.
     duckdb.init_set_max_threads(info, 1);
   }
 
@@ -175,7 +175,7 @@ export class ScanRegistry {
     }
   }
 
-  /** The next rows. Only our own code is watched: a call into the binding that is cut short would end the process. @throws TsdbError */
+  /** The next rows. Only our own code is watched: terminating a call into the binding would crash the process. @throws TsdbError */
   private read(state: ScanState): ScanChunk | null {
     let chunk: ScanChunk | null = null;
     const work = () => {
@@ -193,7 +193,7 @@ export class ScanRegistry {
   }
 
   private copy(chunk: ScanChunk, state: ScanState, output: duckdbTypes.DataChunk): void {
-    // The binding only wants bytes to copy from; shared memory serves as well as an ArrayBuffer.
+    // The binding only needs bytes to copy from; shared memory works like an ArrayBuffer.
     const memory = this.memory.buffer as ArrayBuffer;
     const rowCount = chunk.rowCount;
     const validityBytes = Math.ceil(rowCount / 64) * 8;

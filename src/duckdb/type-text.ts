@@ -1,4 +1,4 @@
-// DuckDB types as SQL text, for the casts that bring types without a reader (UUID, BIT, UNION ...) into ones that have one.
+// DuckDB types as SQL text, for casts from types without a reader (UUID, BIT, UNION ...) to types that have one.
 import type duckdbTypes from "@duckdb/node-bindings";
 import { DuckType, duckdb } from "./binding.ts";
 
@@ -14,7 +14,7 @@ const AS_TEXT: ReadonlySet<number> = new Set<number>([
   DuckType.VARIANT,
 ]);
 
-/** The SQL type a column must be cast to before it can be read; null when it can be read as it is. */
+/** The SQL type that a column must be cast to before reading; null if none. */
 export function castForReading(logical: LogicalType): string | null {
   const id = duckdb.get_type_id(logical);
   if (AS_TEXT.has(id)) return "VARCHAR";
@@ -26,7 +26,7 @@ export function castForReading(logical: LogicalType): string | null {
     const child = castForReading(duckdb.array_type_child_type(logical));
     return child === null ? null : `${child}[${duckdb.array_type_array_size(logical)}]`;
   }
-  // Structs and maps that hold such a type are rare: the whole value becomes text.
+  // Structs and maps that contain such a type are rare: the whole value becomes text.
   if (id === DuckType.STRUCT) {
     for (let i = 0; i < duckdb.struct_type_child_count(logical); i++) {
       if (castForReading(duckdb.struct_type_child_type(logical, i)) !== null) return "VARCHAR";

@@ -1,4 +1,4 @@
-// What every column reader does with a DuckDB vector: its bytes and its bitmap of present rows.
+// Access to a DuckDB vector for all column readers: its bytes and its validity bitmap.
 import type duckdbTypes from "@duckdb/node-bindings";
 import type { ResultColumn, ResultField, ResultType } from "../model/query/result-batch.ts";
 import { duckdb } from "./binding.ts";
@@ -7,11 +7,11 @@ type Vector = duckdbTypes.Vector;
 
 export interface ColumnReader {
   readonly type: ResultType;
-  /** `rowCount` rows of `vector`. The column is owned by the caller. */
+  /** Copies `rowCount` rows of `vector`. The column is owned by the caller. */
   read(vector: Vector, rowCount: number): ResultColumn;
 }
 
-/** The bitmap of a vector, copied; null when every row is present. */
+/** A copy of the vector's validity bitmap; null if every row is present. */
 export function readValidity(vector: Vector, rowCount: number): Uint8Array | null {
   const bytes = Math.ceil(rowCount / 64) * 8;
   const borrowed = duckdb.vector_get_validity(vector, bytes) as Uint8Array | null;
@@ -28,7 +28,7 @@ export function vectorBytes(vector: Vector, bytes: number): Uint8Array {
   return duckdb.vector_get_data(vector, bytes);
 }
 
-/** A field as nested types hold it. */
+/** A field as a child of nested types. */
 export function fieldOf(name: string, reader: ColumnReader): ResultField {
   return { name, type: reader.type };
 }

@@ -1,5 +1,5 @@
-// Objects as files under a folder: the default store. A put is a temporary file, synced, then linked (or renamed) to its name, then
-// the folder synced; a reader or a crash sees the whole object or none.
+// The default store: objects as files under a folder. A put writes a temporary file, syncs it, links (or renames) it to its name, and syncs
+// the folder; a reader or a crash sees the whole object or none.
 import type { AppendFile, Disk } from "../disk/disk.ts";
 import { parentOf } from "../disk/disk.ts";
 import { codeOf } from "../disk/io-error.ts";
@@ -7,19 +7,20 @@ import { DiskSpace, isFull } from "../disk/space.ts";
 import { TsdbError } from "../model/errors.ts";
 import { assertKey, type ObjectInfo, type ObjectStore, type ObjectWriter } from "./object-store.ts";
 
-/** Holds puts under way; no key part may start with a dot, so it is never listed. */
+/** Folder of unfinished puts; no key part may start with a dot, so it is never listed. */
 const TEMPORARY = ".tmp";
 
-/** A large object is synced piece by piece: one sync of hundreds of megabytes would hold up those of the log for seconds. */
+/** A large object is synced in pieces: one sync of hundreds of megabytes would delay those of the log by seconds. */
 const SYNC_BYTES = 16 << 20;
 
+/** An object store on a local disk. */
 export class FileObjectStore implements ObjectStore {
   private readonly knownFolders = new Set<string>();
 
   private readonly space: DiskSpace;
 
-  /** @param root folder of the objects, made by the first put. Several threads may open one root.
-   *  @param space who else takes space of the same disk, and the reserve that puts may fall back on */
+  /** @param root folder of the objects, created by the first put. Several threads may open one root. @param space coordinates disk space
+   *  with other writers and provides the reserve for puts */
   constructor(
     private readonly disk: Disk,
     private readonly root: string,
@@ -28,8 +29,8 @@ export class FileObjectStore implements ObjectStore {
     this.space = space ?? new DiskSpace(disk, { path: "", reserveBytes: 0, folder: root });
   }
 
-  /** Called once at start, by the only server on this folder, before anything is read: removes what puts cut short have left, and
-   *  makes durable the names that a killed server had given and not synced. What is read from now on cannot go away again. */
+  /** Call it once at start, while no other server uses the folder and before anything is read: removes leftovers of interrupted puts,
+   *  and makes names durable that a killed server had not synced. Objects read afterwards cannot disappear. */
   async recover(): Promise<void> {
     const folder = `${this.root}/${TEMPORARY}`;
     for (const entry of await this.disk.list(folder)) await this.disk.unlink(`${folder}/${entry.name}`);
@@ -46,7 +47,7 @@ export class FileObjectStore implements ObjectStore {
     assertKey(key);
     const target = this.localPath(key);
     const folder = parentOf(target);
-    // until the object has its name nothing has happened, and it can be tried again
+    // until the object has its name nothing has happened, and the attempt can be repeated
     const temporary = await this.space.urgent(bytes.byteLength, async () => {
       const made = await this.temporaryFor(target);
       await this.writeTemporary(made, bytes);
@@ -57,7 +58,7 @@ export class FileObjectStore implements ObjectStore {
     if (options.ifAbsent) await this.disk.unlink(temporary).catch(() => {}); // else removed at the next start
   }
 
-  /** @param key null: it may be taken already, and is replaced */
+  /** @param key null if an existing object may be replaced */
   private async give(temporary: string, target: string, key: string | null): Promise<void> {
     const name = () => (key === null ? this.disk.rename(temporary, target) : this.linkIfAbsent(temporary, target, key));
     try {
@@ -84,7 +85,7 @@ export class FileObjectStore implements ObjectStore {
     }
   }
 
-  /** A new name for an object in the making, and the folders for both. */
+  /** A new temporary name, after creating the folders for it and for the target. */
   private async temporaryFor(target: string): Promise<string> {
     await this.ensureFolder(parentOf(target));
     await this.ensureFolder(`${this.root}/${TEMPORARY}`);
@@ -135,7 +136,7 @@ export class FileObjectStore implements ObjectStore {
     return found.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
-  /** Adds the objects of a folder (as a key prefix, "" = the root) and below. */
+  /** Adds the objects of a folder (as a key prefix, "" = the root) and its subfolders. */
   private async walk(folder: string, prefix: string, found: ObjectInfo[]): Promise<void> {
     for (const entry of await this.disk.list(folder === "" ? this.root : `${this.root}/${folder}`)) {
       if (entry.name.startsWith(".")) continue;
@@ -185,7 +186,7 @@ export class FileObjectStore implements ObjectStore {
 class FileObjectWriter implements ObjectWriter {
   private unsyncedBytes = 0;
   private isOpen = true;
-  /** It has its name, or was given up. */
+  /** True after `finish` or `abort`. */
   private isDone = false;
 
   constructor(

@@ -1,8 +1,9 @@
-// Objects in memory, gone with the process: `--object-store memory`, and tests. Bytes sit in SharedArrayBuffers, so that a worker
-// can be handed an object without a copy.
+// Objects in memory that end with the process: for `--object-store memory` and tests. Bytes are in SharedArrayBuffers, so that workers can
+// receive an object without a copy.
 import { TsdbError } from "../model/errors.ts";
 import { assertKey, type ObjectInfo, type ObjectStore, type ObjectWriter } from "./object-store.ts";
 
+/** An object store without a disk. */
 export class MemoryObjectStore implements ObjectStore {
   private readonly objects = new Map<string, Uint8Array<SharedArrayBuffer>>();
 
@@ -60,7 +61,7 @@ export class MemoryObjectStore implements ObjectStore {
     return undefined;
   }
 
-  /** The object itself: immutable, lives as long as anyone holds it, may be posted to a worker. @throws TsdbError not_found */
+  /** The object itself: immutable, valid while referenced, may be posted to a worker. @throws TsdbError not_found */
   sharedBytes(key: string): Uint8Array<SharedArrayBuffer> {
     assertKey(key);
     const bytes = this.objects.get(key);

@@ -1,25 +1,25 @@
-// The files of an operation log: one JSON object that ends with the checksum of everything before it. FORMAT.md draws them.
+// The files of an operation log: one JSON object that ends with the checksum of all preceding bytes. FORMAT.md draws them.
 import { crc32 } from "../disk/crc32.ts";
 import { assert } from "../model/assert.ts";
 import { near, TsdbError } from "../model/errors.ts";
 
 export const OPERATION_FILE_FORMAT = 1;
 
-/** `operations` is in order; the first has number `first`. */
+/** `operations` in order; the first has number `first`. */
 export interface EntryFile {
   readonly kind: string;
   readonly first: number;
   readonly operations: readonly unknown[];
 }
 
-/** `state` is what all operations up to and including number `last` made. */
+/** `state` results from all operations up to and including number `last`. */
 export interface SnapshotFile {
   readonly kind: string;
   readonly last: number;
   readonly state: unknown;
 }
 
-/** `,"crc32":"xxxxxxxx"}` and a newline: fixed size, so that it is found without parsing. */
+/** `,"crc32":"xxxxxxxx"}` and a newline: of fixed size, so that it is found without parsing. */
 const TRAILER = /^,"crc32":"([0-9a-f]{8})"\}\n$/;
 const TRAILER_BYTES = 21;
 const encoder = new TextEncoder();
@@ -40,11 +40,13 @@ function seal(value: object): Uint8Array<ArrayBuffer> {
   return sealed;
 }
 
+/** The sealed bytes of an entry. */
 export function encodeEntry(entry: EntryFile): Uint8Array<ArrayBuffer> {
   const { kind, first, operations } = entry;
   return seal({ format: OPERATION_FILE_FORMAT, kind, first, operations });
 }
 
+/** The sealed bytes of a snapshot. */
 export function encodeSnapshot(snapshot: SnapshotFile): Uint8Array<ArrayBuffer> {
   const { kind, last, state } = snapshot;
   return seal({ format: OPERATION_FILE_FORMAT, kind, last, state });
@@ -54,7 +56,7 @@ function corrupt(file: string, cause: string, offset: number): TsdbError {
   return new TsdbError("corrupt_file", `${file} is corrupt at byte ${offset}: ${cause}`, { file, offset, cause });
 }
 
-/** Checks and parses a sealed file. @throws TsdbError corrupt_file */
+/** Verifies and parses a sealed file. @throws TsdbError corrupt_file */
 function unseal(file: string, bytes: Uint8Array, kind: string): Record<string, unknown> {
   const bodyBytes = bytes.byteLength - TRAILER_BYTES;
   if (bodyBytes < 0) throw corrupt(file, `it ends after ${bytes.byteLength} bytes`, bytes.byteLength);

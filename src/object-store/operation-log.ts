@@ -1,37 +1,37 @@
-// One ordered log of operations with snapshots, in the object store: catalog and manifest are state machines over it.
+// An ordered log of operations with snapshots in the object store: catalog and manifest are state machines on top of it.
 //
-//   <prefix>/log/<20 digits>.json        operations from that number on, in one conditional put: a second writer collides and stops
-//   <prefix>/snapshot/<20 digits>.json   the state after that operation
+//     <prefix>/log/<20 digits>.json        operations from that number on, in one conditional put: a second writer collides and stops
+//     <prefix>/snapshot/<20 digits>.json   the state after that operation
 //
-// Operations are numbered 1, 2, 3 …. Those appended while a put is under way go together into the next entry.
+// Operations are numbered 1, 2, 3 …. Those appended during a put are combined into the next entry.
 import { assert } from "../model/assert.ts";
 import { near, TsdbError } from "../model/errors.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { decodeEntry, decodeSnapshot, type EntryFile, encodeEntry, encodeSnapshot, numberedName } from "./operation-file.ts";
 
 export interface OperationLogOptions {
-  /** Key prefix without a slash at the end. */
+  /** Key prefix without a trailing slash. */
   readonly prefix: string;
-  /** Word for messages and for the check that a file is what its place says: "catalog", "manifest". */
+  /** Name of the log in messages and in its files, to verify that a file belongs here: "catalog", "manifest". */
   readonly kind: string;
-  /** A snapshot is written after this many entries. */
+  /** Number of entries after which a snapshot is written. */
   readonly snapshotEntries?: number;
-  /** Nothing may be appended. */
+  /** `append` is not allowed. */
   readonly readOnly?: boolean;
-  /** After this time an entry for which the disk had no space is tried again. */
+  /** Delay before an entry that failed for lack of disk space is retried. */
   readonly retryMs?: number;
-  /** Called once, when a put has failed and the log takes no more operations. */
+  /** Called once when a put has failed and the log accepts no more operations. */
   readonly onFailure?: (error: TsdbError) => void;
 }
 
-/** What `openOperationLog` found. */
+/** The result of `openOperationLog`. */
 export interface OpenedLog<Operation> {
   readonly log: OperationLog<Operation>;
-  /** The newest good snapshot's state, null when there is none. It has been parsed, not validated. */
+  /** State of the newest valid snapshot, null if there is none. Parsed, not validated. */
   readonly snapshot: { readonly state: unknown; readonly last: number; readonly file: string } | null;
-  /** Operations after the snapshot, in order; the number of the first is `snapshot.last + 1`, or 1. Parsed, not validated. */
+  /** Operations after the snapshot, in order; the first has number `snapshot.last + 1`, or 1. Parsed, not validated. */
   readonly operations: readonly { readonly sequence: number; readonly value: unknown; readonly file: string }[];
-  /** Sentences about damage that cost nothing: a snapshot that could not be read while an older one could. */
+  /** Sentences about harmless damage: a snapshot that could not be read while an older one could. */
   readonly warnings: readonly string[];
 }
 
@@ -43,9 +43,9 @@ export interface Appended {
 
 const SNAPSHOT_ENTRIES_DEFAULT = 200;
 const RETRY_MS_DEFAULT = 1000;
-/** Entries are read this many at a time: enough to hide a store's latency, few enough to bound memory. */
+/** Entries read concurrently: enough to hide a store's latency, few enough to bound memory. */
 const READS_AT_ONCE = 16;
-/** One for all: it is asked for with every write. */
+/** A shared promise: every write asks for it. */
 const DURABLE = Promise.resolve();
 
 interface Waiting<Operation> {
@@ -56,6 +56,7 @@ interface Waiting<Operation> {
   readonly reject: (error: TsdbError) => void;
 }
 
+/** The writing side of an operation log. */
 export class OperationLog<Operation> {
   private readonly snapshotEntries: number;
   private nextSequence: number;
@@ -67,11 +68,12 @@ export class OperationLog<Operation> {
   private snapshotRun: Promise<void> = Promise.resolve();
   private snapshotBusy = false;
   private closed = false;
-  /** Why the entry under way has to wait for space. */
+  /** Why the current entry waits for disk space. */
   private waitsFor: TsdbError | null = null;
   private stopWaiting: () => void = () => {};
 
-  /** Made by `openOperationLog`. @param last number of the newest operation @param entriesSinceSnapshot entries a start must read */
+  /** Created by `openOperationLog`. @param last number of the newest operation @param entriesSinceSnapshot entries that a start must
+   *  read */
   constructor(
     private readonly store: ObjectStore,
     private readonly options: OperationLogOptions,
@@ -93,18 +95,18 @@ export class OperationLog<Operation> {
     return this.failure;
   }
 
-  /** An error of kind no_space while operations wait for it: callers that can do without another one should. */
+  /** An error of kind no_space while operations wait for disk space: callers should avoid adding more. */
   get stalled(): TsdbError | null {
     return this.waitsFor;
   }
 
-  /** Says where snapshots come from: JSON of the state after operation `last`. The owner applies each operation in the same
-   *  synchronous step as it appends it, so that the state is never ahead of or behind `last`. */
+  /** Sets the source of snapshots: JSON of the state after operation `last`. The owner applies each operation in the same synchronous
+   *  step in which it appends it, so that state and `last` always agree. */
   snapshotWith(state: () => unknown): void {
     this.snapshotState = state;
   }
 
-  /** Takes the number of the next operation at once; it becomes durable in order. @throws TsdbError unavailable after a failed put */
+  /** Assigns the next number immediately; operations become durable in order. @throws TsdbError unavailable after a failed put */
   append(operation: Operation): Appended {
     assert(!this.closed, `append to a closed ${this.options.kind} log`);
     if (this.failure !== null) throw this.failure;
@@ -128,15 +130,15 @@ export class OperationLog<Operation> {
     return this.inFlight.promise;
   }
 
-  /** Waits for what was appended and for a snapshot under way; not for space on the disk. */
+  /** Waits for appended operations and for a running snapshot, but not for disk space. */
   async close(): Promise<void> {
     this.closed = true;
     this.stopWaiting();
-    await this.durable(this.last).catch(() => {}); // the appender was told
+    await this.durable(this.last).catch(() => {}); // the appender has received the error
     await this.snapshotRun;
   }
 
-  /** Puts entries, one at a time, until nothing waits. */
+  /** Writes entries, one at a time, until none is pending. */
   private async drain(): Promise<void> {
     await Promise.resolve(); // operations of this synchronous step share an entry
     while (this.queued !== null && this.failure === null) {
@@ -162,7 +164,7 @@ export class OperationLog<Operation> {
     }
   }
 
-  /** For a put that has no space nothing has happened: what is promised to nobody yet waits. */
+  /** A put that failed for lack of space had no effect, and nothing was acknowledged: it waits and retries. */
   private async putEntry(key: string, bytes: Uint8Array): Promise<void> {
     const { retryMs = RETRY_MS_DEFAULT } = this.options;
     for (;;) {
@@ -182,8 +184,8 @@ export class OperationLog<Operation> {
     }
   }
 
-  /** The state to be written once operation `last` is durable, null when it is not time. Taken before the put: while it is under
-   *  way the owner applies operations that a crash may still lose. */
+  /** The state to be written once operation `last` is durable, or null if no snapshot is due. Captured before the put: during it the
+   *  owner applies operations that a crash may still lose. */
   private takeSnapshot(last: number): Uint8Array | null {
     if (this.snapshotState === null || this.snapshotBusy || this.entriesSinceSnapshot < this.snapshotEntries) return null;
     assert(last === this.last, `the state is at ${this.last}, the entry ends at ${last}`);
@@ -198,7 +200,7 @@ export class OperationLog<Operation> {
     });
   }
 
-  /** A snapshot only makes the next start faster: when it fails the log goes on and the next one is tried in its time. */
+  /** A snapshot only speeds up the next start: if writing it fails, the log continues and a later one is tried. */
   private async writeSnapshot(last: number, bytes: Uint8Array): Promise<void> {
     try {
       await this.store.put(snapshotKey(this.options.prefix, last), bytes);
@@ -225,7 +227,7 @@ export class OperationLog<Operation> {
 
 function waiting<Operation>(operations: Operation[], first: number): Waiting<Operation> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  promise.catch(() => {}); // an operation that nobody waits for must not end the process; onFailure tells
+  promise.catch(() => {}); // a rejection that nobody awaits must not end the process; onFailure reports it
   return { operations, first, promise, resolve, reject };
 }
 
@@ -237,7 +239,7 @@ function snapshotKey(prefix: string, last: number): string {
   return `${prefix}/snapshot/${numberedName(last)}.json`;
 }
 
-/** Keys under a folder of the log with the numbers in their names, ascending; foreign files are left alone. */
+/** Keys in a folder of the log with the numbers in their names, ascending; ignores foreign files. */
 async function numberedKeys(store: ObjectStore, folder: string): Promise<{ key: string; sequence: number }[]> {
   const found: { key: string; sequence: number }[] = [];
   for (const { key } of await store.list(folder)) {
@@ -247,12 +249,12 @@ async function numberedKeys(store: ObjectStore, folder: string): Promise<{ key: 
   return found;
 }
 
-/** With snapshot `last` durable: keeps it and the one before, and the entries that the one before needs to be followed by. */
+/** After snapshot `last` is durable: keeps it, the previous one, and the entries that follow the previous one. */
 async function removeSuperseded(store: ObjectStore, prefix: string, last: number): Promise<void> {
   const snapshots = (await numberedKeys(store, `${prefix}/snapshot/`)).filter(({ sequence }) => sequence <= last);
   const before = snapshots.at(-2);
   if (before === undefined) return;
-  // Entries go first, oldest first: a crash in between leaves whole what any remaining snapshot needs.
+  // Entries are deleted first, oldest first: after a crash in between, everything that a remaining snapshot needs still exists.
   const entries = await numberedKeys(store, `${prefix}/log/`);
   for (const [i, { key }] of entries.entries()) {
     const next = entries[i + 1];
@@ -262,8 +264,8 @@ async function removeSuperseded(store: ObjectStore, prefix: string, last: number
   for (const { key } of snapshots.slice(0, -2)) await store.delete(key);
 }
 
-/** Reads the newest good snapshot and the entries after it.
- *  @throws TsdbError corrupt_file naming the file when an entry is damaged or missing */
+/** Reads the newest valid snapshot and the entries after it. @throws TsdbError corrupt_file naming the file if an entry is damaged or
+ *  missing */
 export async function openOperationLog<Operation>(store: ObjectStore, options: OperationLogOptions): Promise<OpenedLog<Operation>> {
   const { prefix, kind } = options;
   const warnings: string[] = [];
@@ -294,7 +296,7 @@ export async function openOperationLog<Operation>(store: ObjectStore, options: O
   return { log, snapshot, operations, warnings };
 }
 
-/** Entries that hold operations from `start` on; the first may begin before it. */
+/** Entries with operations from `start` on; the first may begin earlier. */
 async function entriesFrom(store: ObjectStore, prefix: string, start: number): Promise<{ key: string; sequence: number }[]> {
   const all = await numberedKeys(store, `${prefix}/log/`);
   let from = 0;
@@ -302,7 +304,7 @@ async function entriesFrom(store: ObjectStore, prefix: string, start: number): P
   return all.slice(from);
 }
 
-/** Appends the entry's operations from number `expected` on; returns the number that must follow. */
+/** Adds the entry's operations from number `expected` on; returns the next expected number. */
 function addOperations(
   operations: { sequence: number; value: unknown; file: string }[],
   entry: EntryFile,

@@ -1,16 +1,19 @@
-// What is looked at of a table's blocks before any is chosen: worked out once per list, which stays the same from statement to statement.
+// An index over a table's blocks for choosing those of a time range; built once per block list, which stays the same object from statement
+// to statement.
 import type { TimeRange } from "../model/query/scan.ts";
 import type { BlockSnapshot } from "./snapshot.ts";
 
 const NS_PER_MS = 1_000_000n;
 
+/** The blocks of one list, searchable by time. */
 export class BlockIndex {
   private static readonly known = new WeakMap<readonly BlockSnapshot[], BlockIndex>();
   readonly fileCount: number;
   readonly rowCount: number;
-  /** All rows' times lie in it; null: there are none. */
+  /** Contains the times of all rows; null if there are none. */
   readonly times: TimeRange | null;
-  /** Whole milliseconds around each block's times: comparing these costs a tenth of comparing nanoseconds, and rules out nearly all. */
+  /** Whole milliseconds around each block's times: comparing them costs a tenth of comparing nanoseconds, and excludes almost all
+   *  blocks. */
   private readonly beginsMs: Float64Array;
   private readonly endsMs: Float64Array;
 
@@ -33,7 +36,7 @@ export class BlockIndex {
     return index;
   }
 
-  /** Blocks with times in the range, in their order. */
+  /** Blocks that overlap the range, in their order. */
   within({ minNs, maxNs }: TimeRange): BlockSnapshot[] {
     if (minNs > maxNs) return [];
     const { blocks, beginsMs, endsMs } = this;
@@ -48,6 +51,6 @@ export class BlockIndex {
   }
 }
 
-// nanoseconds of 64 bits are milliseconds of 44: exact in a double
+// 64 bits of nanoseconds are 44 bits of milliseconds: exact in a double
 const before = (ns: bigint) => Number(ns / NS_PER_MS) - 1;
 const after = (ns: bigint) => Number(ns / NS_PER_MS) + 1;

@@ -1,5 +1,5 @@
-// The blocks of tables as statements see them, described once per change of the manifest: a statement on a table of a thousand files must
-// not pay for each of them, and what is the same object as before need not be sent again.
+// The blocks of tables as statements see them, described once per manifest change: a statement on a table of a thousand files must not pay
+// for each of them, and an unchanged object need not be sent to a worker again.
 
 import type { ObjectSource } from "../storage/block/byte-source.ts";
 import type { BlockMeta, Manifest } from "../storage/manifest/manifest.ts";
@@ -7,15 +7,16 @@ import type { BlockSnapshot } from "./snapshot.ts";
 
 export interface BlockList {
   readonly blocks: readonly BlockSnapshot[];
-  /** The earliest of the blocks' last times: until then every block has rows. The end of time when there are none. */
+  /** The earliest end time of all blocks: up to it, no block is past its retention. The maximum time if there are no blocks. */
   readonly endMinNs: bigint;
 }
 
 const NO_BLOCKS: BlockList = { blocks: [], endMinNs: 2n ** 63n - 1n };
 
-/** Tables that are remembered: those used last. */
+/** Tables whose lists are cached: the most recently used. */
 const TABLES_MAX = 1000;
 
+/** The cached block lists, on the main thread. */
 export class BlockLists {
   private readonly known = new Map<number, BlockList & { readonly changes: number }>();
   private readonly described = new WeakMap<BlockMeta, BlockSnapshot>();
@@ -31,7 +32,7 @@ export class BlockLists {
     this.known.delete(tableId);
     if (list?.changes !== changes) list = { ...this.describe(tableId), changes };
     if (list.blocks.length === 0) return NO_BLOCKS;
-    // most recently used last
+    // move to the end: most recently used
     this.known.set(tableId, list);
     for (const oldest of this.known.keys()) {
       if (this.known.size <= TABLES_MAX) break;

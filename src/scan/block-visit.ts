@@ -1,5 +1,5 @@
-// A block as a statement reads it: which of its pages can hold wanted rows, found before anything of them is decoded, and those as runs,
-// with no more columns than are looked at.
+// Reads one block for a statement: determines the pages that may contain wanted rows before decoding anything, then returns these as runs
+// with the needed columns only.
 import { Blocks } from "../kernel/memory/blocks.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { HiddenRows } from "../kernel/scan/hidden-rows.ts";
@@ -17,34 +17,36 @@ import type { ScanTally } from "./scan-tally.ts";
 import type { BlockSnapshot } from "./snapshot.ts";
 import { takeRows } from "./taken-rows.ts";
 
-/** Blocks with fewer rows a series are read as they are when newest rows are wanted: the last rows alone would be too much of them. */
+/** With fewer rows per series than this, a block is read normally when newest rows are wanted: the last rows alone would be too large a
+ *  share of it. */
 const LAST_ROWS_SHARE = 4;
 
-/** What a scan wants of each run. */
+/** The parts of a run that a scan needs. */
 export interface RunNeeds {
   readonly range: TimeRange;
   readonly tags: readonly TagPredicate[];
-  /** Field columns that are handed on or tested. */
+  /** Field columns that are returned or tested. */
   readonly fields: readonly ColumnDef[];
-  /** The rows' series, or times, are read even of pages whose rows are all wanted. */
+  /** Series, or times, are needed even for pages whose rows are all wanted. */
   readonly series: boolean;
   readonly time: boolean;
-  /** Text is looked at after the run has gone. */
+  /** Text is used after the run was released. */
   readonly keepsText: boolean;
 }
 
 export interface VisitParts {
   readonly kernel: Kernel;
   readonly cache: BlockCache;
-  /** The scan's account there. */
+  /** The cache accounting of the scan. */
   readonly reader: CacheReader;
   readonly tally: ScanTally;
   /** Deletions that may hide rows of the table. */
   readonly tombstones: readonly Tombstone[];
 }
 
+/** One block opened for one scan. Owned: call `release`. */
 export class BlockVisit {
-  /** Of the tag predicates and deletions, with what was found for this block. */
+  /** Filter for tag predicates and deletions, with its results for this block. */
   readonly filter: SeriesFilter;
   readonly hidden: HiddenRows;
   private readonly lease: Lease;
@@ -76,14 +78,14 @@ export class BlockVisit {
     tally.opened(meta, this.block.pages.length);
   }
 
-  /** A run per page that can hold wanted rows within the range, but for the times of `except` and pages that `flags` do not have, and which
-   *  of its rows are wanted; valid until `releasePage`, or `release`. Of a page whose rows are all wanted, series and times are decoded
-   *  only if the needs say so. @throws TsdbError corrupt_file naming file and offset, io, overloaded */
+  /** Returns a run, and the selection of its rows, per page that may contain wanted rows within the range, except in the times of
+   *  `except` and in pages that `flags` exclude; valid until `releasePage` or `release`. If all rows of a page are wanted, series and
+   *  times are decoded only if needed. @throws TsdbError corrupt_file naming file and offset, io, overloaded */
   *runs(range: TimeRange, except: readonly TimeRange[], flags: Uint8Array | null = null): Generator<SelectedRun> {
     for (const page of this.choosePages(range, except, flags)) yield this.run(page, range, except);
   }
 
-  /** The times of the pages that `flags` have; null: they have none. */
+  /** The time range of the flagged pages; null if there are none. */
   timesOf(flags: Uint8Array): TimeRange | null {
     const pages = this.block.pages.filter((_, page) => flags[page] !== 0);
     if (pages.length === 0) return null;
@@ -91,8 +93,8 @@ export class BlockVisit {
     return { minNs, maxNs };
   }
 
-  /** The wanted rows within the range. Of pages that hold few of them just those are kept, which `owned` is given; other pages stay as
-   *  they are, until `release`. @throws as runs */
+  /** The wanted rows within the range. Pages with few of them are copied to runs added to `owned`; other pages stay decoded until
+   *  `release`. @throws as runs */
   taken(range: TimeRange, owned: { release(): void }[]): Run[] {
     const runs: Run[] = [];
     for (const selected of this.runs(range, [])) {
@@ -111,8 +113,8 @@ export class BlockVisit {
     return runs;
   }
 
-  /** The last row of every series; null when a wanted row may be another, or few of them are wanted. Valid until `release`.
-   *  @throws as runs */
+  /** The last row of every series; null if a wanted row may be another one, or if few series are wanted. Valid until `release`. @throws
+   *  as runs */
   lastRun(range: TimeRange, except: readonly TimeRange[]): SelectedRun | null {
     const { needs, block, meta, lease, tombstones } = this;
     const { minTimeNs, maxTimeNs, unique, seqMin, seqMax, rowCount } = meta;
@@ -131,17 +133,17 @@ export class BlockVisit {
     return minTimeNs >= minNs ? { run, selection: "all" } : { run, selection: { range, filter, hidden } };
   }
 
-  /** Of the block's series. @throws as runs */
+  /** The block's series. @throws as runs */
   get dictionary(): DictionaryView {
     return this.readSeries().dictionary;
   }
 
-  /** Of the text that is kept. */
+  /** Bytes of text kept for later use. */
   get textBytes(): number {
     return this.textLease.bytes;
   }
 
-  /** Lets go of the run before. */
+  /** Releases the previous run. */
   releasePage(): void {
     this.pageLease.release();
   }
@@ -193,7 +195,7 @@ export class BlockVisit {
     return { run: { ...rows, ...series(), ...times() }, selection: { range, except, filter, hidden } };
   }
 
-  /** No row of the page is left out because of its series or time. */
+  /** True if no row of the page is excluded by its series or time. */
   private takesWhole({ minTimeNs, maxTimeNs }: BlockPage, { minNs, maxNs }: TimeRange, except: readonly TimeRange[]): boolean {
     if (minTimeNs < minNs || maxTimeNs > maxNs || except.some((times) => times.minNs <= maxTimeNs && times.maxNs >= minTimeNs))
       return false;

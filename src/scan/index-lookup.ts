@@ -1,5 +1,5 @@
-// What file indexes say of the blocks that a scan comes to: which of them, and which of their pages, can hold a row with the texts that it
-// looks for. A row that is merged of several writes is found by any of them: of such rows only times are ruled out.
+// Consults file indexes: which blocks and pages of a scan may contain a row with the texts searched for. A row merged from several writes
+// can be found through any of them, so for such rows indexes only narrow the times.
 import type { FieldTexts, TagPredicate, TimeRange } from "../model/query/scan.ts";
 import { intersection } from "../model/rows/time-ranges.ts";
 import type { FileIndexCache } from "../storage/file-index/cache.ts";
@@ -7,10 +7,10 @@ import { type Needle, needleOf } from "../storage/file-index/format.ts";
 import type { FileIndexRef } from "../storage/file-index/list.ts";
 import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
 
-/** u8 per page, not 0 = it can hold a wanted row; "none" = no page can; null: nothing is known. */
+/** u8 per page, non-zero = may contain a wanted row; "none" = no page can; null = no information. */
 export type PageFlags = Uint8Array | "none" | null;
 
-/** Of more, one in ten pages would seem to have one anyway, and to look for them would take as long as to decode the page. */
+/** With more texts, one page in ten would be a false positive, and looking them up would take as long as decoding the page. */
 const TEXTS_MAX = 100;
 
 interface Wanted {
@@ -18,12 +18,13 @@ interface Wanted {
   readonly needles: readonly Needle[];
 }
 
+/** The index lookup of one scan. */
 export class IndexLookup {
   private readonly refs: ReadonlyMap<number, FileIndexRef>;
 
   private constructor(
     refs: readonly FileIndexRef[],
-    /** The value does not change when a row is written again. */
+    /** Tag predicates: their values do not change when a row is written again. */
     private readonly tags: readonly Wanted[],
     private readonly fields: readonly Wanted[],
     private readonly cache: FileIndexCache,
@@ -31,7 +32,7 @@ export class IndexLookup {
     this.refs = new Map(refs.map((ref) => [ref.fileId, ref]));
   }
 
-  /** Null when no index can say anything. */
+  /** Returns null if no index can help. */
   static of(
     { indexes = [] }: TableSnapshot,
     { tags, texts }: { tags: readonly TagPredicate[]; texts: readonly FieldTexts[] },
@@ -39,7 +40,7 @@ export class IndexLookup {
   ): IndexLookup | null {
     if (indexes.length === 0) return null;
     const wanted = ({ columnId, values }: { columnId: number; values: readonly (string | null)[] }): Wanted[] => {
-      // what is absent is in no index
+      // absent values are in no index
       const present = values.filter((value) => value !== null);
       return present.length < values.length || present.length > TEXTS_MAX ? [] : [{ columnId, needles: present.map(needleOf) }];
     };
@@ -47,7 +48,7 @@ export class IndexLookup {
     return ofTags.length + ofFields.length === 0 ? null : new IndexLookup(indexes, ofTags, ofFields, cache);
   }
 
-  /** Of rows that are merged with no others. */
+  /** The pages that may contain wanted rows, for rows that are not merged with others. */
   pages(block: BlockSnapshot): PageFlags {
     let all: Uint8Array | null = null;
     for (const wanted of [...this.tags, ...this.fields]) {
@@ -59,13 +60,13 @@ export class IndexLookup {
     return all?.includes(1) === false ? "none" : all;
   }
 
-  /** Whether the block can hold a series that is wanted. */
+  /** True if the block may contain a wanted series. */
   canHoldSeries(block: BlockSnapshot): boolean {
     return this.tags.every((wanted) => this.look(block, wanted) !== "none");
   }
 
-  /** The times within `range` that merged rows which are wanted can have; null: none. `timesOf`: of the pages of a block that are marked.
-   *  `others`: times of rows that no index knows. */
+  /** The times within `range` that wanted merged rows may have; null if none. `timesOf`: time range of a block's flagged pages.
+   *  `others`: times of rows without an index. */
   times(
     blocks: readonly BlockSnapshot[],
     others: readonly TimeRange[],
@@ -87,7 +88,7 @@ export class IndexLookup {
     return left;
   }
 
-  /** Lets go of what it has open. */
+  /** Closes what it has opened. */
   release(): void {
     this.cache.rest();
   }

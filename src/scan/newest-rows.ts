@@ -1,6 +1,6 @@
-// Newest rows out of the parts of a table, latest part first. Once every wanted series of a part has been met at a later time than the
-// part's last one, the part is not looked at: with thousands of rows a series in memory, or a block for each of many days, that is
-// nearly all of them.
+// Collects the newest row per series from the parts of a table, latest part first. A part is skipped once every wanted series of it has a
+// row later than the part's end: with thousands of rows per series in memory, or a block for each of many days, that skips almost
+// everything.
 
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import type { HiddenRows } from "../kernel/scan/hidden-rows.ts";
@@ -16,7 +16,7 @@ import { takeRows } from "./taken-rows.ts";
 
 const NS_PER_MS = 1_000_000n;
 
-/** Of the series of a dictionary in memory. */
+/** What was found for the series of an in-memory dictionary. */
 interface Met {
   readonly series: Uint8Array;
   leftCount: number;
@@ -24,31 +24,32 @@ interface Met {
   earliestNs: bigint;
 }
 
-/** What rows are chosen by. */
+/** The row selection. */
 export interface NewestChoice {
   readonly filter: SeriesFilter;
   readonly hidden: HiddenRows;
 }
 
+/** The state of one scan for newest rows. */
 export class NewestRows {
   private readonly met = new Map<DictionaryView, Met>();
-  /** By a series' number, a time at which it has been met, in milliseconds rounded down. */
+  /** By series number: a time of a row found, in milliseconds rounded down. */
   private metMs = new Float64Array(0);
 
   constructor(
     private readonly kernel: Kernel,
-    /** Of segments. */
+    /** The selection for segments. */
     private readonly choice: NewestChoice,
     private readonly numbers: SeriesNumbers,
   ) {}
 
-  /** False: no series has its newest row in this segment, up to `maxNs`. */
+  /** False if no series has its newest row in this segment, considering times up to `maxNs`. */
   canHold({ dictionary, maxTimeNs }: Run, maxNs = maxTimeNs): boolean {
     const met = this.met.get(dictionary);
     return met === undefined || met.leftCount > 0 || met.earliestNs <= maxNs;
   }
 
-  /** The same of a block; `dictionary` is asked for its series when they are not known yet, and absent when that is not worth it. */
+  /** The same for a block; `dictionary` reads its series if they are unknown, and is absent if that would not pay off. */
   canHoldBlock(block: BlockSnapshot, maxNs: bigint, dictionary?: () => DictionaryView): boolean {
     const numbers = this.numbers.ofBlock(block, dictionary);
     if (numbers === null) return true;
@@ -57,26 +58,26 @@ export class NewestRows {
     const maxMs = Number(maxNs / NS_PER_MS) + 1;
     const { metMs } = this;
     const { u8 } = this.kernel;
-    // what is behind the end of metMs is undefined, and not met
+    // beyond the end of metMs: undefined, hence not found yet
     return numbers.some((number) => !(metMs[number]! > maxMs) && (wantedPtr === 0 || u8[wantedPtr + number] === 1));
   }
 
-  /** The newest wanted row of each series of a segment within the range, but for the times of `except`; null when there is none. Owned by
-   *  the caller. @throws TsdbError overloaded */
+  /** The newest wanted row of each series of a segment within the range, outside of `except`; null if there is none. Owned by the
+   *  caller. @throws TsdbError overloaded */
   take(run: Run, range: TimeRange, except: readonly TimeRange[]): OwnedRun | null {
     const taken = this.choose({ run, selection: { range, except, ...this.choice } });
     if (taken !== null) this.note(taken);
     return taken;
   }
 
-  /** The same of a page of a block. */
+  /** The same for a page of a block. */
   takeOfBlock(block: BlockSnapshot, selected: SelectedRun): OwnedRun | null {
     const taken = this.choose(selected);
     if (taken !== null) this.noteBlock(block, taken);
     return taken;
   }
 
-  /** Newest rows of a block's series that come some other way. */
+  /** Registers newest rows of a block's series that were determined elsewhere. */
   noteBlock(block: BlockSnapshot, { seriesPtr, timePtr, rowCount }: Run): void {
     const numbers = this.numbers.ofBlock(block);
     if (numbers !== null) this.noteNumbers(numbers, { seriesPtr, rowCount }, timeRange(this.kernel, timePtr, rowCount).minNs);
@@ -102,7 +103,7 @@ export class NewestRows {
       met.series[id] = 1;
       met.leftCount--;
     }
-    // later segments come first: what a series shows first is its newest, or as good as any for this bound
+    // later segments come first: the first row found of a series is its newest, or as good for this bound
     if (minTimeNs < met.earliestNs) met.earliestNs = minTimeNs;
     const numbers = this.numbers.ofMemory(dictionary);
     if (numbers !== null) this.noteNumbers(numbers, taken, minTimeNs);

@@ -1,8 +1,9 @@
-// Counts what one scan of a table looks at. What it comes back to, for another slice of time, counts once.
+// Counts what one scan of a table reads. Parts that are read again, for another slice of time, count once.
 import { emptyScanRecord, type ScanRecord } from "../model/query/scan-record.ts";
 import { BlockIndex } from "./block-index.ts";
 import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
 
+/** The counters of one scan. */
 export class ScanTally {
   readonly record: ScanRecord;
   private readonly files = new Set<number>();
@@ -17,7 +18,7 @@ export class ScanTally {
     this.record.segmentsSeen = runs.length;
   }
 
-  /** A block's pages are known. */
+  /** A block was opened: its pages are known. */
   opened(block: BlockSnapshot, pageCount: number): void {
     const known = this.entry(block);
     if (!known.opened) this.record.pagesSeen += pageCount;
@@ -35,7 +36,7 @@ export class ScanTally {
     this.record.filesRead = this.files.size;
   }
 
-  /** The last rows of a block's series were looked at, apart from the pages that they are in. */
+  /** The last rows of a block's series were read, without their pages. */
   lastRows(block: BlockSnapshot, rowCount: number): void {
     this.record.blocksRead++;
     this.record.rowsRead += rowCount;
@@ -43,18 +44,18 @@ export class ScanTally {
     this.record.filesRead = this.files.size;
   }
 
-  /** A file index says that the block holds no wanted row. */
+  /** A file index excluded the block. */
   blockRuledOut(block: BlockSnapshot): void {
     this.ruledOut.add(block);
     this.record.blocksRuledOut = this.ruledOut.size;
   }
 
-  /** The same of pages of a block. */
+  /** A file index excluded pages of a block. */
   pagesRuledOut(count: number): void {
     this.record.pagesRuledOut += count;
   }
 
-  /** By its first column, which no other segment has. */
+  /** Segments are identified by their time column, which no other segment shares. */
   segment({ timePtr, rowCount }: { readonly timePtr: number; readonly rowCount: number }): void {
     if (this.segments.has(timePtr)) return;
     this.segments.add(timePtr);

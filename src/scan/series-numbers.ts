@@ -1,6 +1,6 @@
-// One numbering of the series of a table, whatever dictionary they come in: those of segments and of blocks have ids of their own each, and
-// who asks whether two of them have the same series must compare tags. Each dictionary is compared once, and its numbers are kept from
-// statement to statement. In the query worker.
+// One numbering of a table's series across dictionaries: segments and blocks have ids of their own, and finding out whether two of them
+// share series would require comparing tags. Each dictionary is compared once, and its numbers are kept from statement to statement. In the
+// query worker.
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { SeriesDictionary } from "../kernel/series/series-dictionary.ts";
 import { assert } from "../model/assert.ts";
@@ -8,18 +8,18 @@ import { RECLAIM_AT_ONCE } from "../model/reclaimer.ts";
 import type { DictionaryView } from "../model/rows/run.ts";
 import type { BlockSnapshot } from "./snapshot.ts";
 
-/** Of all tables together: 100,000 series take some 15 MiB. */
+/** Limit for all tables together: 100,000 series take about 15 MiB. */
 const SERIES_MAX = 262_144;
-/** A table may have so many, with those of blocks that have gone meanwhile. */
+/** Limit per table, including series of removed blocks. */
 const SERIES_OF_TABLE_MAX = SERIES_MAX / 2;
-/** One that had more goes without for so many statements. */
+/** A table beyond the limit is not numbered for this many statements. */
 const RESTED_STATEMENTS = 1000;
-/** Dictionaries in memory of a table that are remembered: there are seldom more than two at a time. */
+/** In-memory dictionaries remembered per table: there are rarely more than two at a time. */
 const MEMORY_MAX = 4;
 
 const NONE_KNOWN = new Uint32Array(0);
 
-/** Of one table. */
+/** The numbering of one table. */
 export class SeriesNumbers {
   private dictionary: SeriesDictionary | undefined;
   private readonly blocks = new WeakMap<BlockSnapshot, Uint32Array>();
@@ -32,7 +32,7 @@ export class SeriesNumbers {
     private readonly seriesMax: number,
   ) {}
 
-  /** False: nothing is numbered any more, for good. */
+  /** False once the limit was exceeded: nothing is numbered any more. */
   get isUsable(): boolean {
     return !this.isReleased;
   }
@@ -41,14 +41,14 @@ export class SeriesNumbers {
     return this.dictionary?.seriesCount ?? 0;
   }
 
-  /** All numbered series, by number: there are some once a dictionary has numbers. Borrowed until the next call. */
+  /** All numbered series, by number; available once a dictionary has been numbered. Borrowed until the next call. */
   get view(): DictionaryView {
     assert(this.dictionary !== undefined, "series have been numbered");
     return this.dictionary.view();
   }
 
-  /** The number of each series of the block's dictionary, which is asked for when it was not met before; null: not known, or too many.
-   *  @throws TsdbError overloaded, and what `dictionary` throws */
+  /** The number of each series of the block's dictionary, which is read if the block is new; null if unknown, or too many. @throws
+   *  TsdbError overloaded, and what `dictionary` throws */
   ofBlock(block: BlockSnapshot, dictionary?: () => DictionaryView): Uint32Array | null {
     if (this.isReleased) return null;
     const known = this.blocks.get(block);
@@ -58,13 +58,13 @@ export class SeriesNumbers {
     return numbers;
   }
 
-  /** The same for a dictionary in memory, which may have grown since the last call. @throws TsdbError overloaded */
+  /** The same for an in-memory dictionary, which may have grown since the last call. @throws TsdbError overloaded */
   ofMemory(dictionary: DictionaryView): Uint32Array | null {
     if (this.isReleased) return null;
     const known = this.memory.get(dictionary.id) ?? NONE_KNOWN;
     const numbers = known.length >= dictionary.seriesCount ? known : this.number(dictionary, known);
     if (numbers === null) return null;
-    // most recently used last
+    // move to the end: most recently used
     this.memory.delete(dictionary.id);
     this.memory.set(dictionary.id, numbers);
     for (const oldest of this.memory.keys()) {
@@ -82,12 +82,12 @@ export class SeriesNumbers {
     this.memory.clear();
   }
 
-  /** The numbers of all series of a dictionary of which the first ones are known. */
+  /** Extends the numbers of a dictionary whose first series are known. */
   private number(dictionary: DictionaryView, known: Uint32Array): Uint32Array | null {
     const { kernel } = this;
     const { heap, call } = kernel;
     const { seriesCount } = dictionary;
-    // most of them are known, as a rule, but a dictionary that is too large alone is not even looked at
+    // usually most series are known already, but a dictionary that exceeds the limit by itself is rejected at once
     if (seriesCount > this.seriesMax) {
       this.release();
       return null;
@@ -112,7 +112,7 @@ export class SeriesNumbers {
   }
 }
 
-/** One per worker. Tables used last are remembered. */
+/** The numberings of recently used tables. One per worker. */
 export class SeriesNumbersOfTables {
   /** By table id, least recently used first. */
   private readonly tables = new Map<number, { readonly numbers: SeriesNumbers; rest: number }>();
@@ -122,14 +122,14 @@ export class SeriesNumbersOfTables {
     private readonly limits = { seriesMax: SERIES_MAX, seriesOfTableMax: SERIES_OF_TABLE_MAX },
   ) {}
 
-  /** For one statement. */
+  /** The numbering for one statement. */
   of(tableId: number): SeriesNumbers {
     const { seriesMax, seriesOfTableMax } = this.limits;
     let known = this.tables.get(tableId);
     if (known === undefined || (!known.numbers.isUsable && known.rest-- <= 0)) {
       known = { numbers: new SeriesNumbers(this.kernel, seriesOfTableMax), rest: RESTED_STATEMENTS };
     }
-    // most recently used last
+    // move to the end: most recently used
     this.tables.delete(tableId);
     this.tables.set(tableId, known);
     let seriesCount = 0;
@@ -149,7 +149,7 @@ export class SeriesNumbersOfTables {
   }
 }
 
-/** For a scan that nobody has any for. */
+/** An empty numbering, for scans without a worker's cache. */
 export function noSeriesNumbers(kernel: Kernel): SeriesNumbers {
   const numbers = new SeriesNumbers(kernel, 0);
   numbers.release();

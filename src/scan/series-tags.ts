@@ -1,5 +1,5 @@
-// The tags of a set of series: which series satisfy a condition, which tags and values they have. Values are looked at as codes of their
-// dictionary, each text once.
+// Evaluates conditions on tags and collects tags and values for a set of series. Values are processed as codes of their dictionary, each
+// text once.
 import { readStrings } from "../duckdb/string-reader.ts";
 import { Blocks } from "../kernel/memory/blocks.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
@@ -14,10 +14,10 @@ import type { SeriesSet } from "./visible-series.ts";
 
 const VIEW_BYTES = 16;
 
-/** A byte per series, 1 = chosen; null: all. */
+/** A byte per series, 1 = selected; null: all. */
 export type Marks = Uint8Array | null;
 
-/** The texts of a tag's codes; code 0, no value, is "". */
+/** The texts of a tag's codes; code 0 (absent) is "". */
 export function* textsOf(kernel: Kernel, { valuesPtr, valueCount }: TagColumnView): Steps<string[]> {
   const texts = [""];
   const from = valuesPtr + VIEW_BYTES;
@@ -31,11 +31,13 @@ export function* textsOf(kernel: Kernel, { valuesPtr, valueCount }: TagColumnVie
   return texts;
 }
 
+/** A tag's code per series: a view of kernel memory, borrowed. */
 export function codesOf(kernel: Kernel, { seriesCount }: DictionaryView, { codesPtr }: TagColumnView): Uint32Array {
   return kernel.u32.subarray(codesPtr / 4, codesPtr / 4 + seriesCount);
 }
 
-/** The series of the set that satisfy a condition, in which names of measurements have been decided. "none": not one of them. */
+/** Selects the series of the set that satisfy a condition, in which measurement names are already decided. Returns "none" if there are
+ *  none. */
 export function* chooseSeries(
   kernel: Kernel,
   set: SeriesSet,
@@ -95,7 +97,7 @@ function* conditionMarks(
   }
 }
 
-/** Found in the kernel, without a text being made. */
+/** Compares in the kernel, without creating strings. */
 function equalMarks(kernel: Kernel, dictionary: DictionaryView, { id }: ColumnDef, text: string, isNegated: boolean): Uint8Array {
   const filter = new SeriesFilter(kernel, [{ columnId: id, values: [text === "" ? null : text] }]);
   try {
@@ -122,18 +124,18 @@ function presence(kernel: Kernel, dictionary: DictionaryView, tag: TagColumnView
   return marks;
 }
 
-/** Whether a chosen series has a value of the tag. */
+/** True if a selected series has a value of the tag. */
 export function hasValue(kernel: Kernel, dictionary: DictionaryView, tag: TagColumnView, marks: Marks): boolean {
   const codes = codesOf(kernel, dictionary, tag);
   for (let i = 0; i < codes.length; i++) if (codes[i] !== 0 && (marks === null || marks[i] === 1)) return true;
   return false;
 }
 
-/** Series of several sets of one table, each once, by some of their tags: equal ones are told in the kernel. Owned: call `release`. */
+/** The distinct combinations of some tags over several series sets of one table, compared in the kernel. Owned: call `release`. */
 export class SeriesTagUnion {
   private readonly dictionary: SeriesDictionary;
 
-  /** @param tags the columns by which series differ */
+  /** @param tags the columns that distinguish series */
   constructor(
     private readonly kernel: Kernel,
     private readonly tags: readonly ColumnDef[],

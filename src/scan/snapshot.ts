@@ -1,5 +1,4 @@
-// What a statement may see: rows and files of one moment, pinned on the main thread, described by plain values so that it crosses to a
-// worker.
+// What a statement sees: rows and files of one moment, pinned on the main thread, described by plain values that can be posted to a worker.
 
 import type { CacheClock } from "../model/cache-table.ts";
 import type { CacheDef, CacheReference } from "../model/caches.ts";
@@ -13,10 +12,10 @@ import type { FileIndexRef } from "../storage/file-index/list.ts";
 
 export type { ObjectSource } from "../storage/block/byte-source.ts";
 
-/** A block of a data file that holds rows of the table. */
+/** A block of a data file with rows of the table. */
 export interface BlockSnapshot {
   readonly fileId: number;
-  /** 0 = flushed, above = compacted. */
+  /** 0 = flushed, higher = compacted. */
   readonly generation: number;
   readonly source: ObjectSource;
   readonly blockIndex: number;
@@ -27,53 +26,54 @@ export interface BlockSnapshot {
   readonly seqMax: number;
   readonly unique: boolean;
   readonly overlaps?: readonly TimeRange[];
-  /** Tombstones up to this id need not be applied to it. */
+  /** Tombstones up to this id were applied when it was written. */
   readonly appliedTombstone?: number;
 }
 
 export interface TableSnapshot {
   readonly table: TableDef;
-  /** Rows before it are past their retention: they do not exist any more. */
+  /** Older rows are past their retention and treated as non-existent. */
   readonly retentionMinNs: bigint;
-  /** Every row of the table up to this log sequence is here, or is hidden or past its retention; absent: up to the parts' highest. */
+  /** Every row of the table up to this log sequence is included, hidden or past its retention; absent: up to the highest sequence of the
+   *  parts. */
   readonly sequence?: number | undefined;
-  /** The id of the last tombstone that there was of the table, 0 or absent: none since the server started. */
+  /** Id of the table's last deletion; 0 or absent: none since the server started. */
   readonly lastDeletion?: number | undefined;
-  /** Deletions that hide some of the rows, ascending ids. What is hidden as a whole, or past its retention, is not listed below. */
+  /** Deletions that hide some of the rows, ascending ids. Parts that are completely hidden or past their retention are not listed below. */
   readonly tombstones: readonly Tombstone[];
   /** Buffer segments, oldest first. */
   readonly runs: readonly Run[];
   readonly blocks: readonly BlockSnapshot[];
-  /** Of the files of these blocks, as far as they have one. */
+  /** Indexes of the files of these blocks, where they exist. */
   readonly indexes?: readonly FileIndexRef[];
 }
 
-/** What a statement reads of its database. */
+/** The data that a statement reads from its database. */
 export interface SnapshotNeed {
-  /** Another database than the request's. */
+  /** A database other than the request's. */
   readonly database?: string;
   readonly tables: readonly string[];
-  /** Names and columns of all tables. */
+  /** Definitions of all tables are needed. */
   readonly wholeCatalog: boolean;
   /** Tables in schema `system`. */
   readonly systemTables: readonly string[];
-  /** Of its tables. */
+  /** Caches of its tables. */
   readonly caches?: readonly CacheReference[];
 }
 
-/** A cache that a statement reads, or what of its names there is not. The table is one of the snapshot's. */
+/** A cache that a statement reads, or which of its names is unknown. The table is in the snapshot. */
 export type CacheSnapshot =
   | { readonly reference: CacheReference; readonly cache: CacheDef; readonly clock: CacheClock }
   | { readonly reference: CacheReference; readonly missing: "table" | "cache" };
 
 export interface DatabaseSnapshot {
   readonly tables: readonly TableSnapshot[];
-  /** Every table of the database, for SHOW and information_schema; empty unless asked for. */
+  /** All tables of the database, for SHOW and information_schema; empty unless requested. */
   readonly catalog: readonly TableDef[];
-  /** The server's own database. */
+  /** True for the server's own database. */
   readonly isInternal: boolean;
-  /** Of those tables of schema `system` that were asked for. */
+  /** Rows of the requested tables in schema `system`. */
   readonly systemRows: Readonly<Record<string, readonly SystemRow[]>>;
-  /** Of those that were asked for; absent: none was. */
+  /** The requested caches; absent if none were requested. */
   readonly caches?: readonly CacheSnapshot[];
 }

@@ -1,4 +1,4 @@
-// Takes the snapshots that statements run on: which rows and files of a table exist at this moment, pinned until released. Main thread.
+// Takes the snapshots that statements run on: the rows and files of tables at this moment, pinned until released. Main thread.
 
 import type { CacheClock } from "../model/cache-table.ts";
 import type { CacheReference } from "../model/caches.ts";
@@ -22,21 +22,22 @@ export interface SnapshotParts {
   readonly catalog: Catalog;
   readonly tables: LiveTables;
   readonly manifest: Manifest;
-  /** Absent: no file has one. */
+  /** Absent: no file has an index. */
   readonly indexes?: Pick<FileIndexList, "refsOf">;
   readonly pins: Pins;
   /** Deletions that may still hide rows of a table, ascending ids. */
   readonly tombstonesOf: (tableId: number) => readonly Tombstone[];
-  /** The id of a table's last deletion, 0 = none so far. */
+  /** Id of a table's last deletion, 0 = none so far. */
   readonly lastDeletionOf: (tableId: number) => number;
-  /** What retention periods are counted back from. */
+  /** The clock for retention periods. */
   readonly nowMs: () => number;
-  /** Rows of tables in schema `system`; `database` null: the server's own. */
+  /** Rows of tables in schema `system`; `database` null: the server's own database. */
   readonly systemRows: (names: readonly string[], database: DatabaseDef | null) => Readonly<Record<string, readonly SystemRow[]>>;
   /** Where a worker reads the object of this key. */
   readonly objectSource: (key: string) => ObjectSource;
 }
 
+/** Takes snapshots of tables and caches. */
 export class Snapshots {
   private readonly blocks: BlockLists;
   private readonly visible = new VisibleBlocksOfTables();
@@ -50,7 +51,7 @@ export class Snapshots {
     this.database(database);
   }
 
-  /** Pins the named tables (those that exist) as they are now. @throws TsdbError unknown_database */
+  /** Pins those of the named tables that exist, in their current state. @throws TsdbError unknown_database */
   take(databaseName: string, need: SnapshotNeed): { snapshot: DatabaseSnapshot; release(): void } {
     const { catalog, pins } = this.parts;
     const database = this.database(databaseName);
@@ -74,7 +75,7 @@ export class Snapshots {
     return { snapshot, release: () => pin.release() };
   }
 
-  /** Pins a table that there is, for its caches. Rows that come later are news to them. */
+  /** Pins an existing table for its caches. Rows that arrive later are applied to them separately. */
   takeForCaches(table: TableDef): { table: TableSnapshot; clock: CacheClock; release(): void } {
     const clock = this.clock(table.id);
     const live = this.parts.tables.find(table.id);
@@ -96,7 +97,7 @@ export class Snapshots {
     return { nowMs: this.parts.nowMs(), sinceMs: this.parts.tables.find(tableId)?.unfedSinceMs ?? null };
   }
 
-  /** Null: the server's own. */
+  /** Returns null for the server's own database. */
   private database(name: string): DatabaseDef | null {
     if (name === INTERNAL_DATABASE) return null;
     const database = this.parts.catalog.findDatabase(name);

@@ -1,6 +1,5 @@
-// Segments of the buffer that take no more rows, in order of series and time as a file has them: sorted once, column by column as they are
-// asked for, and kept in the cache of decoded data. A statement on rows in memory then costs what it costs on those of a file. In the query
-// worker.
+// Sorts closed buffer segments by series and time, as in a file: once, column by column on demand, and kept in the block cache. A scan of
+// rows in memory then costs as much as a scan of a file. In the query worker.
 import { Blocks } from "../kernel/memory/blocks.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { denseColumn } from "../kernel/scan/dense-run.ts";
@@ -13,12 +12,12 @@ import type { DecodeMemory } from "../storage/block/data-block.ts";
 import type { BlockCache, Lease } from "../storage/block-cache/block-cache.ts";
 import type { CacheOwner, Decoded } from "../storage/block-cache/block-cache-entries.ts";
 
-/** Which segments are worth it; others are read as they lie. */
+/** Which segments to sort; others are read in place. */
 const LIMITS = {
   rowsMin: 4096,
-  /** Of all series that there are: the sort looks at each. */
+  /** Relative to all series of the dictionary: the sort touches each of them. */
   rowsPerSeriesMin: 1 / 4,
-  /** It is sorted by this scan of it: the first may be the only one before the rows are in a file. */
+  /** The scan of a segment that sorts it: the first may be the only one before the rows are flushed. */
   scansMin: 2,
 };
 
@@ -38,6 +37,7 @@ class Slot implements CacheOwner {
   tidy(): void {}
 }
 
+/** The sorted segments of one worker. */
 export class SortedSegments {
   /** By segment number. */
   private readonly slots = new Map<number, Slot>();
@@ -48,12 +48,12 @@ export class SortedSegments {
     private readonly limits = LIMITS,
   ) {}
 
-  /** A segment is part of its table, and takes no more rows. */
+  /** Registers a closed segment of a table. */
   begin(segment: number): void {
     if (!this.slots.has(segment)) this.slots.set(segment, new Slot());
   }
 
-  /** It is not any more: its rows are in a file. */
+  /** Forgets a segment after its rows were flushed. */
   end(segment: number): void {
     const slot = this.slots.get(segment);
     if (slot === undefined) return;
@@ -61,11 +61,11 @@ export class SortedSegments {
     this.cache.drop([...(slot.order === null ? [] : [slot.order]), ...slot.columns.values()]);
   }
 
-  /** The segment's rows sorted, with those of `fields` that it has; null: it is to be read as it lies. Held by the lease. */
+  /** The segment's rows in sorted order with those of `fields` that it has; null if it must be read in place. Held by the lease. */
   find(run: Run, fields: readonly ColumnDef[], lease: Lease): Run | null {
     const { rowsMin, rowsPerSeriesMin, scansMin } = this.limits;
     const { segment, unique, rowCount, dictionary } = run;
-    // sorted rows hold each series and time once
+    // sorted rows contain each series and time once
     if (segment === undefined || !unique || rowCount < Math.max(rowsMin, dictionary.seriesCount * rowsPerSeriesMin)) return null;
     const slot = this.slots.get(segment);
     if (slot === undefined) return null;
@@ -78,7 +78,7 @@ export class SortedSegments {
       const sorted = columns.map((column) => this.column(slot, run, { column, order, lease }));
       return { ...run, sorted: true, seriesPtr: order.seriesPtr, timePtr: order.timePtr, columns: sorted };
     } catch (error) {
-      // no room for it: as it lies it takes none
+      // no memory for it: reading in place needs none
       if (error instanceof TsdbError && error.kind === "overloaded") return null;
       throw error;
     }
@@ -114,7 +114,7 @@ export class SortedSegments {
     return entry.value;
   }
 
-  /** Text stays where it is. */
+  /** Gathers a column; text stays in place. */
   private gather({ rowCount }: Run, column: ColumnRun, { rowsPtr }: Order, memory: DecodeMemory): ColumnRun {
     const { kernel } = this;
     const { columnId, type } = column;

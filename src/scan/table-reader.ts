@@ -1,5 +1,5 @@
-// The rows of a table that a scan can want, as runs in memory: buffer segments and pages of blocks as they lie, and merges of the times at
-// which a series and time may be there twice. One after the other, so that little is held at a time.
+// Reads the rows of a table that a scan may want, as runs in memory: buffer segments and pages of blocks in place, and merges of the times
+// that may contain duplicates. One run at a time, so that little memory is held.
 import { Blocks } from "../kernel/memory/blocks.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { denseRun } from "../kernel/scan/dense-run.ts";
@@ -22,14 +22,14 @@ import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
 import type { SortedSegments } from "./sorted-segments.ts";
 
 export interface PieceLimits {
-  /** What a merge makes at a time, about. */
+  /** Approximate size of one merge. */
   readonly mergeBytesMax: number;
 }
 
-/** What is known of a table from earlier statements. */
+/** What earlier statements have learned about a table. */
 export interface KnownOfTable {
   readonly numbers: SeriesNumbers;
-  /** Null: segments are read as they lie. */
+  /** Null: segments are read in place. */
   readonly segments: SortedSegments | null;
 }
 
@@ -39,24 +39,25 @@ export interface PieceParts extends KnownOfTable {
   readonly limits: PieceLimits;
 }
 
-/** With `keepsText`, text stays until `release`. */
+/** With `keepsText`, text stays valid until `release`. */
 export interface PieceRequest extends RunNeeds {
-  /** Of every series only the newest row is wanted, and no field is tested. */
+  /** Only the newest row of every series is wanted, and no field is tested. */
   readonly newestOnly: boolean;
-  /** Those of the predicates on fields that a file index can know of. */
+  /** The field predicates that a file index can evaluate. */
   readonly texts: readonly FieldTexts[];
-  /** Rows are looked for, or at, series by series: sorted ones are worth more. */
+  /** Rows are selected or processed series by series: sorted runs are preferred. */
   readonly bySeries: boolean;
-  /** Parts with later times come first, and a block is left out when this says of its series that none is wanted up to a time any more.
-   *  Absent: all parts come, in any order. */
+  /** If present, parts with later times come first, and a block is skipped if this returns false for its series and end time. If absent,
+   *  all parts are returned, in any order. */
   readonly canHold?: (dictionary: DictionaryView, maxNs: bigint) => boolean;
 }
 
-/** A part of the table in log order: rows in memory, or a block that is read when its turn comes. */
+/** A part of the table in log order: rows in memory, or a block that is read on demand. */
 type Part = { readonly run: Run } | { readonly block: BlockSnapshot };
 
 type Releasable = { release(): void };
 
+/** The runs of one scan. Used once. Owned: call `release`. */
 export class TableReader {
   readonly tally: ScanTally;
   private readonly kernel: Kernel;
@@ -65,10 +66,10 @@ export class TableReader {
   private readonly limits: PieceLimits;
   private readonly numbers: SeriesNumbers;
   private readonly segments: SortedSegments | null;
-  /** Rows at most that the parts within the range have. */
+  /** Upper bound of the rows within the range. */
   readonly rowCountMax: number;
   private readonly parts: readonly Part[];
-  /** Segments share dictionaries, and so what is found of them. */
+  /** Segments share dictionaries, and thus its results. */
   private readonly filter: SeriesFilter;
   private readonly hidden: HiddenRows;
   private readonly kept: BlockVisit[] = [];
@@ -99,7 +100,7 @@ export class TableReader {
     this.hidden = new HiddenRows(kernel, snapshot.tombstones);
   }
 
-  /** Times of all rows that can come; null when none can. */
+  /** Contains the times of all returned rows; null if there are none. */
   get times(): TimeRange | null {
     if (this.parts.length === 0) return null;
     let [minNs, maxNs] = [2n ** 63n - 1n, -(2n ** 63n)];
@@ -112,12 +113,12 @@ export class TableReader {
     return { minNs: minNs < range.minNs ? range.minNs : minNs, maxNs: maxNs > range.maxNs ? range.maxNs : maxNs };
   }
 
-  /** Of what is kept for its text. */
+  /** Bytes of data kept for its text. */
   get keptBytes(): number {
     return this.kept.reduce((sum, visit) => sum + visit.textBytes, 0);
   }
 
-  /** Once; each piece is valid until the next one. Predicates on fields are left to the caller: they are of merged rows.
+  /** Returns the runs, once; each is valid until the next one. Field predicates are left to the caller: they apply to merged rows.
    *  @throws TsdbError corrupt_file naming file and offset, io, overloaded */
   *all(): Generator<SelectedRun> {
     const { newestOnly, range, canHold } = this.request;
@@ -135,7 +136,7 @@ export class TableReader {
     for (const slice of canHold === undefined ? merges : merges.toReversed()) yield* this.mergedPieces(slice);
   }
 
-  /** What can hold newest rows of series, latest times first. */
+  /** The parts that may contain newest rows of series, latest times first. */
   private *newest(alone: readonly AlonePart[], merges: readonly MergeSlice[]): Generator<SelectedRun> {
     const newest = new NewestRows(this.kernel, { filter: this.filter, hidden: this.hidden }, this.numbers);
     for (const part of alone.toSorted((a, b) => this.latestFirst(a.index, b.index))) {
@@ -152,7 +153,7 @@ export class TableReader {
     }
   }
 
-  /** For what is made of a piece: the cache gives way when the kernel's memory is full. */
+  /** Runs an allocation; if the kernel's memory is full, the cache is shrunk and it runs again. */
   withRoom<T>(make: () => T): T {
     return this.cache.withRoom(make);
   }
@@ -196,7 +197,7 @@ export class TableReader {
     }
   }
 
-  /** A segment with its wanted fields, a value per row: sorted, if that is known. */
+  /** A segment with its wanted fields, unpacked; in sorted order if available. */
   private readable(run: Run, blocks: Blocks, lease: Lease): Run {
     const { fields, bySeries } = this.request;
     const sorted = bySeries ? (this.segments?.find(run, fields, lease) ?? null) : null;
@@ -205,7 +206,7 @@ export class TableReader {
     return this.cache.withRoom(() => denseRun(this.kernel, run, isWanted, blocks));
   }
 
-  /** The last rows of the block's series where they say all that is wanted, else the newest ones of its pages. */
+  /** The last rows of the block's series if they suffice, otherwise the newest ones of its pages. */
   private *newestOfBlock(block: BlockSnapshot, { range, except }: Times, newest: NewestRows): Generator<SelectedRun> {
     const latestNs = range.maxNs < block.maxTimeNs ? range.maxNs : block.maxTimeNs;
     if (!newest.canHoldBlock(block, latestNs) || !this.canHoldSeries(block)) return;
@@ -220,7 +221,7 @@ export class TableReader {
       }
       for (const selected of visit.runs(range, except)) {
         yield* taken(newest.takeOfBlock(block, selected));
-        // text of what was taken lies in its page
+        // the text of copied rows is in their page
         visit.releasePage();
       }
     } finally {
@@ -242,7 +243,7 @@ export class TableReader {
     yield* taken(rows);
   }
 
-  /** Times at which parts may hold the same series twice. The result points into the text of what it was made of. */
+  /** Merges the times in which parts may contain duplicates. The result references the text of its inputs. */
   private *merged({ members, range }: MergeSlice): Generator<SelectedRun> {
     const { tags, fields } = this.request;
     const visits: BlockVisit[] = [];
@@ -253,7 +254,7 @@ export class TableReader {
       const runs = members.flatMap((index): Run[] => {
         const part = this.parts[index]!;
         if ("run" in part) return this.takesSegment(part.run) ? [part.run] : [];
-        // a merge looks at series and time of every row
+        // a merge needs series and time of every row
         const visit = this.visit(part.block, { ...this.request, series: true, time: true, keepsText: true });
         visits.push(visit);
         return visit.taken(range, owned);
@@ -273,7 +274,7 @@ export class TableReader {
     if (left !== null) for (const piece of this.cutMerge(left)) yield* this.merged(piece);
   }
 
-  /** Without blocks that hold no wanted series, and times at which no row with the wanted texts was written; null: nothing is left. */
+  /** Removes blocks without a wanted series, and times at which no row with the wanted texts was written; null if nothing remains. */
   private narrowed({ members, range }: MergeSlice): MergeSlice | null {
     const { choice } = this;
     if (choice === null) return { members, range };
@@ -312,7 +313,7 @@ export class TableReader {
     return false;
   }
 
-  /** Shorter slices of about as many rows as one merge may hold, as far as rows are spread evenly over time. */
+  /** Splits a slice into shorter ones of about the rows that one merge may hold, assuming an even distribution over time. */
   private cutMerge({ members, range }: MergeSlice): MergeSlice[] {
     const rowCount = members.reduce((sum, index) => sum + rowsWithin(rowsOf(this.parts[index]!), range), 0);
     const spanNs = range.maxNs - range.minNs + 1n;
@@ -327,7 +328,7 @@ export class TableReader {
     });
   }
 
-  /** A merge holds its rows twice, with series, time and place beside their fields. */
+  /** A merge holds its rows twice, with series, time and position in addition to their fields. */
   private get mergeRowsMax(): number {
     const width = this.request.fields.reduce((sum, { type }) => sum + VALUE_BYTES[type], 16);
     return this.limits.mergeBytesMax / (2 * width);
@@ -355,7 +356,7 @@ export class TableReader {
   }
 }
 
-/** Of a part: what is read of it, but for times that come with other pieces. */
+/** The times of a part to read, except those returned by other runs. */
 type Times = Pick<AlonePart, "range" | "except">;
 
 function* taken(run: OwnedRun | null): Generator<SelectedRun> {
@@ -378,7 +379,7 @@ function summaryOf(part: Part) {
   return { minTimeNs, maxTimeNs, unique, overlaps, sorted: "run" in part ? part.run.sorted : true };
 }
 
-/** Rows in the range if they are spread evenly over time; 0 only if there can be none. */
+/** Estimated rows in the range, assuming an even distribution over time; 0 only if there can be none. */
 function rowsWithin({ rowCount, minTimeNs, maxTimeNs }: Rows, { minNs, maxNs }: TimeRange): number {
   const from = minTimeNs > minNs ? minTimeNs : minNs;
   const to = maxTimeNs < maxNs ? maxTimeNs : maxNs;

@@ -1,4 +1,4 @@
-// A table of a snapshot as the engine sees it: rows chunk by chunk, or groups of them. Runs in the query worker.
+// Implements ScanTable on a snapshot's table: returns rows in chunks, or groups of them. Runs in the query worker.
 import { Aggregator, isOneCell } from "../kernel/aggregate/aggregate.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { openRunCursor } from "../kernel/scan/scan.ts";
@@ -17,6 +17,7 @@ import type { TableSnapshot } from "./snapshot.ts";
 import { type KnownOfTable, type PieceLimits, type PieceRequest, TableReader } from "./table-reader.ts";
 import { hasVisibleRows, type SeriesParts, type SeriesSet, visibleSeries } from "./visible-series.ts";
 
+/** A table of a statement's snapshot. Owned: call `close`. */
 export class TableScan implements ScanTable {
   readonly selectsExactly = true;
   readonly name: string;
@@ -31,7 +32,7 @@ export class TableScan implements ScanTable {
     private readonly cache = new BlockCache(kernel, 0),
     private readonly limits: PieceLimits = LIMITS,
     private readonly known: KnownOfTable = { numbers: noSeriesNumbers(kernel), segments: null },
-    /** Looked at before each piece: a scan that finds nothing goes through all of them without a pause. */
+    /** Checked before each run: a scan that finds nothing iterates over all of them without a pause. */
     private readonly signal: Pick<AbortSignal, "aborted"> = { aborted: false },
   ) {
     this.name = snapshot.table.name;
@@ -59,7 +60,7 @@ export class TableScan implements ScanTable {
       tags,
       fields: looked.filter(isField),
       texts: fields.filter(isTexts),
-      // rows are chosen by fields, or as the newest ones, series by series
+      // rows are selected by fields, or as the newest ones, series by series
       series: withSeries || fields.length > 0 || newestOnly || looked.some(({ type }) => type === ColumnType.tag),
       time: looked.some(({ type }) => type === ColumnType.time),
       keepsText: false,
@@ -85,12 +86,12 @@ export class TableScan implements ScanTable {
       groups = yield* this.group({ ...request, range }, pieces);
       return groups === null ? null : this.track(new GroupsCursor(groups, pieces));
     } finally {
-      // refused, failed or left half way
+      // refused, failed or abandoned
       if (groups === null) pieces.release();
     }
   }
 
-  /** The series that have rows within a range, as `visibleSeries` gives them. */
+  /** The series with rows in a range, as returned by `visibleSeries`. */
   visibleSeries(range: TimeRange): Generator<SeriesSet, void, void> {
     return visibleSeries(this.seriesParts(), this.snapshot, this.retained(range));
   }
@@ -99,7 +100,7 @@ export class TableScan implements ScanTable {
     return hasVisibleRows(this.seriesParts(), this.snapshot, this.retained(range));
   }
 
-  /** What the scans have done so far, in the order in which they were opened. */
+  /** Statistics of its scans, in the order in which they were opened. */
   records(): ScanRecord[] {
     return this.scans.map(({ tally }) => tally.record);
   }
@@ -116,7 +117,7 @@ export class TableScan implements ScanTable {
     return {
       fields: this.columns.filter((column) => ids.has(column.id) && isField(column)),
       texts: fields.filter(isTexts),
-      // where all rows of a run are wanted
+      // for runs whose rows are all wanted
       series: !isOneCell(request),
       time: !isOneCell(request),
       bySeries: !isOneCell(request),
@@ -124,7 +125,7 @@ export class TableScan implements ScanTable {
     };
   }
 
-  /** The groups of all pieces; null when there are too many, or sums do not fit. */
+  /** Aggregates all runs; returns null if there are too many groups, or a sum overflows. */
   private *group(request: AggregateRequest, pieces: TableReader): Generator<void, ScanCursor | null, void> {
     const { times, rowCountMax } = pieces;
     if (times === null) return NO_ROWS;
@@ -145,7 +146,7 @@ export class TableScan implements ScanTable {
     }
   }
 
-  /** Rows past their retention do not exist. */
+  /** Rows past their retention are treated as non-existent. */
   private retained({ minNs, maxNs }: TimeRange): TimeRange {
     const { retentionMinNs } = this.snapshot;
     return { minNs: minNs < retentionMinNs ? retentionMinNs : minNs, maxNs };
@@ -173,7 +174,7 @@ export class TableScan implements ScanTable {
 
 const NO_ROWS: ScanCursor = { next: () => null, close: () => {} };
 
-/** Rows of the pieces, one piece after the other. */
+/** Returns the rows of all runs, one after another. */
 class PieceCursor implements ScanCursor {
   private readonly left: ReturnType<TableReader["all"]>;
   private current: ScanCursor | null = null;
@@ -196,7 +197,7 @@ class PieceCursor implements ScanCursor {
         return chunk;
       }
       throwIfAborted(this.signal);
-      // before its rows go
+      // close it before its rows are released
       this.current?.close();
       this.current = null;
       const { value: piece, done } = this.left.next();
@@ -215,7 +216,7 @@ class PieceCursor implements ScanCursor {
   }
 }
 
-/** Groups, which may show text of the pieces. */
+/** Returns groups, whose text may be in the runs. */
 class GroupsCursor implements ScanCursor {
   private isClosed = false;
 

@@ -1,4 +1,4 @@
-// Some rows of a run as a run of their own, so that the memory of the whole can go.
+// Copies some rows of a run to a run of their own, so that the original can be freed.
 import { Blocks } from "../kernel/memory/blocks.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { assertDense } from "../kernel/scan/dense-run.ts";
@@ -13,7 +13,7 @@ export interface RowList {
   readonly count: number;
 }
 
-/** Copies the listed rows; text and dictionary stay where they are. @throws TsdbError overloaded */
+/** Copies the listed rows; text and dictionary stay in place. @throws TsdbError overloaded */
 export function takeRows(kernel: Kernel, run: Run, { rowsPtr, count }: RowList): OwnedRun {
   const blocks = new Blocks(kernel);
   try {

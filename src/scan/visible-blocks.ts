@@ -1,29 +1,30 @@
-// Which blocks of a table a statement sees, and which deletions it has to look at for them: found once for each list of blocks and of
-// deletions, since a statement must not pay for a thousand of both, and what is the same object as before need not be sent again.
+// Determines the blocks of a table that a statement sees, and the deletions that apply to them: once per list of blocks and deletions,
+// since a statement must not pay for a thousand of both, and an unchanged object need not be sent to a worker again.
 import { canHide, hidesWhole, type Tombstone } from "../model/rows/tombstone.ts";
 import type { BlockList } from "./block-lists.ts";
 import type { BlockSnapshot } from "./snapshot.ts";
 
 export interface VisibleBlocks {
-  /** Those that are not past their retention, nor hidden as a whole. */
+  /** Blocks that are neither past their retention nor completely hidden. */
   readonly blocks: readonly BlockSnapshot[];
-  /** Those that can hide rows of `blocks`. */
+  /** Tombstones that may hide rows of `blocks`. */
   readonly tombstones: ReadonlySet<Tombstone>;
 }
 
 interface Found extends VisibleBlocks {
   readonly known: readonly Tombstone[];
-  /** Right for retention that begins from one to the other. */
+  /** Valid while the start of the retention period is between these times. */
   readonly fromNs: bigint;
   readonly toNs: bigint;
 }
 
 const NONE: ReadonlySet<Tombstone> = new Set();
 
+/** The cached results for all tables, on the main thread. */
 export class VisibleBlocksOfTables {
   private readonly found = new WeakMap<BlockList, Found>();
 
-  /** `known`: the table's deletions, another object when they are others. */
+  /** @param known the table's deletions; a new object whenever they change */
   of(list: BlockList, known: readonly Tombstone[], retentionMinNs: bigint): VisibleBlocks {
     if (known.length === 0 && list.endMinNs >= retentionMinNs) return { blocks: list.blocks, tombstones: NONE };
     let found = this.found.get(list);

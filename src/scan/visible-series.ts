@@ -1,5 +1,5 @@
-// Which series of a table have a row that a statement sees within a range of time. Dictionaries say it wherever they can: that of a block
-// whose rows all lie within the range, and of which none are hidden, has just the series wanted, and no page is read. In the query worker.
+// Determines the series of a table with a visible row in a time range. Dictionaries decide wherever possible: if all rows of a block are
+// within the range and none are hidden, its dictionary has exactly the wanted series, and no page is read. In the query worker.
 
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { HiddenRows } from "../kernel/scan/hidden-rows.ts";
@@ -15,11 +15,11 @@ import { BlockVisit } from "./block-visit.ts";
 import type { ScanTally } from "./scan-tally.ts";
 import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
 
-/** Series that have rows. Another set may have the same ones, under other ids. */
+/** Series that have rows. Other sets may contain the same series under other ids. */
 export interface SeriesSet {
-  /** Borrowed until the next set is asked for. */
+  /** Borrowed until the next set is requested. */
   readonly dictionary: DictionaryView;
-  /** A byte per series, 1 = it has; null: all of them have. */
+  /** A byte per series, 1 = has rows; null: all have. */
   readonly marks: Uint8Array | null;
 }
 
@@ -32,7 +32,7 @@ export interface SeriesParts {
 /** Row numbers that a selection writes at a time. */
 const ROWS_AT_ONCE = 16_384;
 
-/** Sets of at least one series. A caller that leaves half way calls `return`. @throws TsdbError corrupt_file, io, overloaded */
+/** Returns sets of at least one series. A caller that abandons it calls `return`. @throws TsdbError corrupt_file, io, overloaded */
 export function* visibleSeries(parts: SeriesParts, snapshot: TableSnapshot, range: TimeRange): Generator<SeriesSet, void, void> {
   const { kernel, cache, tally } = parts;
   const filter = new SeriesFilter(kernel, []);
@@ -54,9 +54,9 @@ export function* visibleSeries(parts: SeriesParts, snapshot: TableSnapshot, rang
   }
 }
 
-/** Whether a row is seen within the range. */
+/** True if a visible row is within the range. */
 export function hasVisibleRows(parts: SeriesParts, snapshot: TableSnapshot, range: TimeRange): boolean {
-  // the newest row of a part of which none is hidden
+  // the newest row of a part without hidden rows
   const isSeen = (rows: Pick<Run, "rowCount" | "minTimeNs" | "maxTimeNs" | "seqMin" | "seqMax">) =>
     rows.rowCount > 0 &&
     rows.maxTimeNs >= range.minNs &&
@@ -67,7 +67,7 @@ export function hasVisibleRows(parts: SeriesParts, snapshot: TableSnapshot, rang
   return false;
 }
 
-/** Runs that share their series ids; of the dictionary the view that has all of them. */
+/** For runs that share series ids; uses the dictionary view that contains all of them. */
 function markSegments(kernel: Kernel, runs: readonly Run[], select: (run: Run) => RowSelection | "none" | "all"): SeriesSet | null {
   const dictionary = runs.map((run) => run.dictionary).reduce((a, b) => (a.seriesCount >= b.seriesCount ? a : b));
   const marks = new Uint8Array(dictionary.seriesCount);
@@ -76,7 +76,7 @@ function markSegments(kernel: Kernel, runs: readonly Run[], select: (run: Run) =
   return isEmpty ? null : { dictionary, marks };
 }
 
-/** Marks the series of the selected rows; says whether there were any. */
+/** Marks the series of the selected rows; returns whether there were any. */
 function markRows(
   kernel: Kernel,
   { seriesPtr, rowCount }: PartialRun,
