@@ -3,3 +3,9 @@ declare module "*.wasm" {
   const path: string;
   export default path;
 }
+
+// Python that runs beside the server: the import is the text.
+declare module "*.py" {
+  const text: string;
+  export default text;
+}

@@ -58,6 +58,22 @@ export const LIMITS = {
   nativeCallsMax: 32,
   /** Minimum for a worker that replaces a stuck one, which still occupies its own. */
   nativeCallsMin: 4,
+  /** Frames between the server and a plugin process: the JSON head, and the binary data behind it. */
+  pluginHeadBytesMax: 16 * MIB,
+  pluginBlobBytesMax: 192 * MIB,
+  /** Line protocol that one run of a plugin may buffer until it returns. */
+  pluginWriteBytesMax: 64 * MIB,
+  /** Body of a plugin's HTTP answer. */
+  pluginAnswerBytesMax: 64 * MIB,
+  /** Log lines of one run, and bytes that it may print. */
+  pluginLogLinesMax: 10_000,
+  pluginPrintBytesMax: 1 * MIB,
+  /** Cached values that the server holds for plugins, in total. */
+  pluginValueBytesMax: 64 * MIB,
+  /** Plugin processes; starting another one ends the process that has been idle for longest. */
+  pluginProcessesMax: 256,
+  /** Runs of one trigger that wait for a free process. */
+  pluginWaitingMax: 1000,
   /** Replaced query workers that have not ended yet. */
   stuckWorkersMax: 4,
   /** How long a query worker may run without returning to its event loop: 500 times the intended step. */
@@ -119,6 +135,10 @@ export const LIMITS = {
   bufferSeriesCacheBytesMax: 3.5 * GIB,
 } as const;
 
+assert(
+  LIMITS.pluginWriteBytesMax + LIMITS.pluginAnswerBytesMax <= LIMITS.pluginBlobBytesMax,
+  "the answer and the lines of a run fit one frame",
+);
 assert(LIMITS.segmentRowsMax % LIMITS.vectorRows === 0, "a segment is whole vectors");
 assert(LIMITS.batchCellsMax >= 16 * LIMITS.answerColumnsMax, "a batch of the widest answer has some rows");
 assert(LIMITS.pageRowsMax % LIMITS.vectorRows === 0, "a page is whole vectors");

@@ -89,11 +89,12 @@ export interface PluginWrite {
 
 export type PluginFailureKind =
   | "exception" // the plugin raised, or has a syntax error, or lacks the entry point
-  | "write" // what the plugin wrote before it returned was refused
+  | "write" // of the lines that it wrote some were refused; the others are stored
   | "timeout" // --plugin-time-limit
   | "memory" // --plugin-mem-limit
   | "exit" // the process ended: os._exit, a signal, a crash of a C extension
   | "garbage" // the process sent something that is no message of the runtime
+  | "busy" // too many runs of the trigger wait already
   | "stopped" // the trigger or the server was stopped, or `signal` aborted
   | "no-python"; // there is no usable Python
 
@@ -105,7 +106,8 @@ export interface PluginFailure {
   readonly traceback: string | null;
 }
 
-/** A run that returned has its writes stored and durable. Of one that failed nothing is stored but what `write_sync` did. */
+/** A run that returned has its writes stored and durable. Of one that failed nothing is stored but what `write_sync` did, and what the
+ *  failure `write` says. */
 export type PluginOutcome =
   | { readonly failure: null; readonly response: PluginResponse | null; readonly writes: readonly PluginWrite[] }
   | { readonly failure: PluginFailure; readonly response: null; readonly writes: readonly PluginWrite[] };

@@ -19,4 +19,6 @@ export interface PluginRuntime {
    *  that defines the entry point. Nothing of it runs.
    *  @throws TsdbError plugin: no --plugin-dir, no Python (says what to install), no such file, a syntax error, no entry point */
   locate(filename: string, kind: PluginPayload["kind"]): Promise<string>;
+  /** Where the plugin of a trigger is, by the name that `locate` took: nothing is looked at. @throws TsdbError as `locate` without files */
+  pathOf(filename: string): string;
 }

@@ -1,0 +1,194 @@
+// The folder of plugins: finds them for triggers, and takes the files that administrators send.
+import { existsSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { basename, dirname, join, relative } from "node:path";
+import { TsdbError } from "../../model/errors.ts";
+import { ENTRY_POINTS, type PluginPayload } from "../plugin-call.ts";
+import type { SourceCheck } from "../process/source-check.ts";
+import { partsOf, pathBelow } from "./plugin-path.ts";
+import type { PluginRepository } from "./plugin-repository.ts";
+
+/** Of a plugin that is a folder: holds the entry point. */
+const FOLDER_ENTRY = "__init__.py";
+const REMOTE = "gh:";
+/** Files of one plugin, for the system table. */
+const LISTED_MAX = 1000;
+
+export interface PluginFileInfo {
+  /** Below the plugin's folder, or the file's own name. */
+  readonly name: string;
+  readonly path: string;
+  readonly bytes: number;
+  readonly modifiedMs: number;
+}
+
+export interface PluginFilesParts {
+  readonly repository: PluginRepository;
+  readonly check: SourceCheck;
+}
+
+export class PluginFiles {
+  /** Absolute, without links. */
+  readonly folder: string;
+
+  /** @throws TsdbError config when `folder` is no folder */
+  constructor(
+    folder: string,
+    private readonly parts: PluginFilesParts,
+  ) {
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+      throw new TsdbError("config", `--plugin-dir: ${folder} is no folder`, { path: folder });
+    }
+    this.folder = realpathSync(folder);
+    finishReplacements(this.folder);
+  }
+
+  /** As PluginRuntime.locate. */
+  async locate(filename: string, kind: PluginPayload["kind"]): Promise<string> {
+    const path = filename.startsWith(REMOTE) ? await this.download(filename.slice(REMOTE.length)) : await this.find(filename);
+    const isFolder = (await stat(path)).isDirectory();
+    const problem = await this.parts.check.problemOf(isFolder ? join(path, FOLDER_ENTRY) : path, ENTRY_POINTS[kind]);
+    if (problem !== null) throw new TsdbError("plugin", `Plugin error: ${filename} cannot be used: ${problem}`);
+    return path;
+  }
+
+  /** Where the plugin of a trigger is, or was: nothing is looked at. */
+  pathOf(filename: string): string {
+    return filename.startsWith(REMOTE)
+      ? this.parts.repository.cachedPath(this.folder, filename.slice(REMOTE.length))
+      : join(this.folder, ...partsOf(filename));
+  }
+
+  /** A new file. @throws TsdbError bad_request, already_exists unless it has this content, io */
+  async create(name: string, content: string): Promise<void> {
+    const path = await pathBelow(this.folder, withEnding(name));
+    const existing = await readFile(path, "utf8").catch(() => null);
+    if (existing === content) return;
+    if (existing !== null || (await exists(path))) {
+      throw new TsdbError("already_exists", `the plugin file ${name} exists; a trigger's file is replaced by PUT /api/v3/plugins/files`);
+    }
+    await replaceFile(path, content);
+  }
+
+  /** @throws TsdbError plugin when the plugin is a folder, bad_request, io */
+  async update(filename: string, content: string): Promise<void> {
+    const path = await this.changeable(filename);
+    if ((await stat(path).catch(() => null))?.isDirectory() === true) {
+      throw new TsdbError("plugin", `Plugin error: ${filename} is a folder; replace it by PUT /api/v3/plugins/directory`);
+    }
+    await replaceFile(path, content);
+  }
+
+  /** All files of a plugin that is a folder, or is to be one. @throws TsdbError plugin when it is a file, bad_request, io */
+  async updateFolder(filename: string, files: readonly { readonly path: string; readonly content: string }[]): Promise<void> {
+    const path = await this.changeable(filename);
+    const names = files.map((file) => partsOf(file.path).join("/"));
+    if (!names.includes(FOLDER_ENTRY)) throw new TsdbError("bad_request", `a plugin's folder needs the file ${FOLDER_ENTRY}`);
+    const twice = names.find((name, i) => names.indexOf(name) !== i || names.some((other) => other.startsWith(`${name}/`)));
+    if (twice !== undefined) throw new TsdbError("bad_request", `the file ${twice} is there twice, or is a folder as well`);
+    if ((await stat(path).catch(() => null))?.isFile() === true) {
+      throw new TsdbError("plugin", `Plugin error: ${filename} is a file; replace it by PUT /api/v3/plugins/files`);
+    }
+    const [fresh, old] = [besides(path, "new"), besides(path, "old")];
+    try {
+      for (const { path: name, content } of files) {
+        const target = join(fresh, name);
+        await mkdir(dirname(target), { recursive: true });
+        await writeFile(target, content);
+      }
+      await rename(path, old).catch(ignoreMissing);
+      await rename(fresh, path).catch(async (error: unknown) => {
+        await rename(old, path).catch(() => {});
+        throw error;
+      });
+    } catch (error) {
+      throw notWritten(error, filename);
+    } finally {
+      await rm(fresh, { recursive: true, force: true });
+      await rm(old, { recursive: true, force: true });
+    }
+  }
+
+  /** Of a trigger's plugin; empty when it is gone. */
+  async list(filename: string): Promise<PluginFileInfo[]> {
+    const path = this.pathOf(filename);
+    const own = await stat(path).catch(() => null);
+    if (own === null) return [];
+    if (!own.isDirectory()) return [{ name: basename(path), path, bytes: own.size, modifiedMs: own.mtimeMs }];
+    const entries = await readdir(path, { recursive: true, withFileTypes: true });
+    const files: PluginFileInfo[] = [];
+    for (const entry of entries.filter((one) => one.isFile() && !one.name.endsWith(".pyc")).slice(0, LISTED_MAX)) {
+      const file = join(entry.parentPath, entry.name);
+      const found = await stat(file).catch(() => null);
+      if (found !== null) files.push({ name: relative(path, file), path: file, bytes: found.size, modifiedMs: found.mtimeMs });
+    }
+    return files.sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** @throws TsdbError plugin, bad_request */
+  private async find(filename: string): Promise<string> {
+    const path = await pathBelow(this.folder, filename);
+    const found = await stat(path).catch(() => null);
+    if (found?.isFile() === true && path.endsWith(".py")) return path;
+    if (found?.isDirectory() === true) {
+      if (await exists(join(path, FOLDER_ENTRY))) return path;
+      throw new TsdbError("plugin", `Plugin error: the folder ${filename} has no ${FOLDER_ENTRY}`);
+    }
+    const what = found === null ? "is not in the plugin directory" : "is no file that ends with .py";
+    throw new TsdbError("plugin", `Plugin error: the plugin ${filename} ${what}`);
+  }
+
+  private download(path: string): Promise<string> {
+    return this.parts.repository.download(this.folder, path);
+  }
+
+  private changeable(filename: string): Promise<string> {
+    if (!filename.startsWith(REMOTE)) return pathBelow(this.folder, filename);
+    throw new TsdbError("plugin", `Plugin error: ${filename} comes from a repository (--plugin-repo) and is not changed here`);
+  }
+}
+
+function withEnding(name: string): string {
+  return basename(name).includes(".") ? name : `${name}.py`;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null)) !== null;
+}
+
+/** Hidden, so that no client's path names it. */
+function besides(path: string, what: string): string {
+  return join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}.${what}`);
+}
+
+/** A server that ended while it replaced a plugin's folder has left the old one or the new one under another name. */
+function finishReplacements(folder: string): void {
+  for (const left of readdirSync(folder)) {
+    const [, name, what] = /^\.(.+)\.[0-9a-f-]{36}\.(new|old)$/.exec(left) ?? [];
+    if (name === undefined) continue;
+    if (what === "old" && !existsSync(join(folder, name))) renameSync(join(folder, left), join(folder, name));
+    else rmSync(join(folder, left), { recursive: true, force: true });
+  }
+}
+
+/** Readers see the old content or the new. @throws TsdbError io */
+export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
+  const fresh = besides(path, "new");
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(fresh, content);
+    await rename(fresh, path);
+  } catch (error) {
+    await rm(fresh, { force: true });
+    throw notWritten(error, basename(path));
+  }
+}
+
+function ignoreMissing(error: unknown): void {
+  if ((error as { code?: string }).code !== "ENOENT") throw error;
+}
+
+function notWritten(error: unknown, name: string): unknown {
+  if (error instanceof TsdbError) return error;
+  return new TsdbError("plugin", `Plugin error: cannot write ${name}: ${(error as Error).message}`, {}, { cause: error });
+}

@@ -1,0 +1,83 @@
+// Frames between the server and a plugin's process; ../python/frames.py draws them and is the other end.
+import { LIMITS } from "../../model/limits.ts";
+
+const MAGIC = 0x31_50_53_54; // "TSP1"
+const HEAD_BYTES = 12;
+
+export interface Frame {
+  readonly head: Readonly<Record<string, unknown>>;
+  readonly blob: Uint8Array;
+}
+
+/** The parts of a frame, to be written one after the other. `blobs` are borrowed. */
+export function frameParts(head: object, blobs: readonly Uint8Array[] = []): Uint8Array[] {
+  const text = Buffer.from(JSON.stringify(head));
+  const start = Buffer.alloc(HEAD_BYTES);
+  start.writeUInt32LE(MAGIC, 0);
+  start.writeUInt32LE(text.byteLength, 4);
+  start.writeUInt32LE(
+    blobs.reduce((sum, blob) => sum + blob.byteLength, 0),
+    8,
+  );
+  return [start, text, ...blobs];
+}
+
+/** What the process sends is no frame. */
+export class GarbageError extends Error {
+  override readonly name = "GarbageError";
+}
+
+/** Puts frames together from what a pipe gives. */
+export class FrameReader {
+  private chunks: Uint8Array[] = [];
+  private heldBytes = 0;
+  private wantedBytes = HEAD_BYTES;
+
+  /** The frames that `chunk` completes; it is the reader's from now on. @throws GarbageError, and then again */
+  *take(chunk: Uint8Array): Generator<Frame> {
+    this.chunks.push(chunk);
+    this.heldBytes += chunk.byteLength;
+    while (this.heldBytes >= this.wantedBytes) {
+      const data = this.joined();
+      const frame = this.frame(data);
+      if (frame === null) continue;
+      this.chunks = [data.subarray(this.wantedBytes)];
+      this.heldBytes = data.byteLength - this.wantedBytes;
+      this.wantedBytes = HEAD_BYTES;
+      yield frame;
+    }
+  }
+
+  /** Null: it is longer than what is here. */
+  private frame(data: Buffer): Frame | null {
+    const magic = data.readUInt32LE(0);
+    const headBytes = data.readUInt32LE(4);
+    const blobBytes = data.readUInt32LE(8);
+    if (magic !== MAGIC) throw new GarbageError(`bytes that are no frame: ${JSON.stringify(data.subarray(0, 40).toString("latin1"))}`);
+    if (headBytes > LIMITS.pluginHeadBytesMax || blobBytes > LIMITS.pluginBlobBytesMax) {
+      throw new GarbageError(`a frame of ${headBytes} and ${blobBytes} bytes`);
+    }
+    this.wantedBytes = HEAD_BYTES + headBytes + blobBytes;
+    if (data.byteLength < this.wantedBytes) return null;
+    const head = parse(data.subarray(HEAD_BYTES, HEAD_BYTES + headBytes));
+    return { head, blob: data.subarray(HEAD_BYTES + headBytes, this.wantedBytes) };
+  }
+
+  private joined(): Buffer {
+    const [only] = this.chunks;
+    const data = this.chunks.length === 1 ? Buffer.from(only!.buffer, only!.byteOffset, only!.byteLength) : Buffer.concat(this.chunks);
+    this.chunks = [data];
+    return data;
+  }
+}
+
+function parse(json: Buffer): Frame["head"] {
+  let head: unknown;
+  try {
+    head = JSON.parse(json.toString("utf8"));
+  } catch {
+    throw new GarbageError("a frame whose head is no JSON");
+  }
+  if (typeof head !== "object" || head === null || Array.isArray(head)) throw new GarbageError("a frame whose head is no object");
+  return head as Frame["head"];
+}

@@ -1,0 +1,38 @@
+// The Python side as text: it ships inside the program, and each process of a plugin is given it as it starts.
+import answer from "../python/answer.py" with { type: "text" };
+import boot from "../python/boot.py" with { type: "text" };
+import cache from "../python/cache.py" with { type: "text" };
+import ctypesLite from "../python/ctypes_lite.py" with { type: "text" };
+import errors from "../python/errors.py" with { type: "text" };
+import frames from "../python/frames.py" with { type: "text" };
+import host from "../python/host.py" with { type: "text" };
+import lineBuilder from "../python/line_builder.py" with { type: "text" };
+import loader from "../python/loader.py" with { type: "text" };
+import local from "../python/local.py" with { type: "text" };
+import rows from "../python/rows.py" with { type: "text" };
+
+/** For `python -c`: reads what `bootData` makes. */
+export const BOOT = boot;
+
+/** A module comes after those that it imports. */
+const MODULES: readonly (readonly [name: string, source: string])[] = [
+  ["ctypes_lite", ctypesLite],
+  ["errors", errors],
+  ["frames", frames],
+  ["line_builder", lineBuilder],
+  ["cache", cache],
+  ["rows", rows],
+  ["answer", answer],
+  ["loader", loader],
+  ["local", local],
+  ["host", host],
+];
+
+/** | bytes u32 | options and modules, JSON | */
+export function bootData(options: { readonly memoryBytesMax: number }): Uint8Array {
+  const json = Buffer.from(JSON.stringify({ ...options, modules: MODULES }));
+  const data = Buffer.alloc(4 + json.byteLength);
+  data.writeUInt32LE(json.byteLength);
+  data.set(json, 4);
+  return data;
+}

@@ -1,0 +1,155 @@
+// What a run asks of the server: statements, writes, cached values; and what becomes of its result.
+import { TsdbError } from "../../model/errors.ts";
+import type { PluginCaller, PluginFailure, PluginFailureKind, PluginOutcome, PluginWrite } from "../plugin-call.ts";
+import type { PluginHost, PluginQuery } from "../plugin-host.ts";
+import { GarbageError } from "./frames.ts";
+import type { SharedValues } from "./shared-values.ts";
+
+type Head = Readonly<Record<string, unknown>>;
+
+/** `reply` has a type: "part" of a long answer, or "reply", the last. */
+export interface Reply {
+  readonly reply: object;
+  readonly data: Uint8Array;
+}
+
+/** A run that returned, as the process says it. */
+interface Finished {
+  readonly failure: null;
+  readonly response: PluginOutcome["response"];
+  /** By database, with a line feed behind each line. */
+  readonly lines: readonly { readonly database: string; readonly lines: Uint8Array }[];
+}
+
+const NOTHING = new Uint8Array();
+const END = { reply: { t: "reply" }, data: NOTHING };
+
+export interface RunRequestsParts {
+  readonly host: PluginHost;
+  readonly values: SharedValues;
+  readonly caller: PluginCaller;
+  /** Where values live when the caller does not say for how long; null: for ever. */
+  readonly defaultTtlSeconds: number | null;
+}
+
+/** Of one run. */
+export class RunRequests {
+  constructor(private readonly parts: RunRequestsParts) {}
+
+  /** @throws GarbageError for what is no request */
+  async *answer(head: Head, blob: Uint8Array, signal: AbortSignal): AsyncGenerator<Reply> {
+    try {
+      if (head["t"] === "query") yield* this.query(queryOf(head, signal));
+      else if (head["t"] === "write") yield await this.write(head, blob);
+      else if (head["t"] === "cache") yield this.cached(head, blob);
+      else throw new GarbageError(`a frame of type ${JSON.stringify(head["t"])?.slice(0, 40)}`);
+    } catch (error) {
+      if (error instanceof GarbageError) throw error;
+      // a bug is the server's, and its log has it; the plugin is told that something failed
+      yield { reply: { t: "reply", error: messageOf(error) }, data: NOTHING };
+    }
+  }
+
+  /** Stores what the run has held back. */
+  async store({ response, lines }: Finished): Promise<PluginOutcome> {
+    const { caller, host } = this.parts;
+    if (caller.kind === "test") return { failure: null, response, writes: lines.flatMap(linesOf) };
+    for (const { database, lines: bytes } of lines) {
+      try {
+        await host.write({ database, lines: bytes, noSync: false, writer: caller });
+      } catch (error) {
+        const message = `the lines that the plugin wrote to ${database} were refused: ${messageOf(error)}`;
+        return { failure: { kind: "write", message, traceback: null }, response: null, writes: [] };
+      }
+    }
+    return { failure: null, response, writes: [] };
+  }
+
+  private async *query(query: PluginQuery): AsyncGenerator<Reply> {
+    const body = await this.parts.host.query(query);
+    if (body instanceof Uint8Array) {
+      yield { reply: { t: "reply" }, data: body };
+      return;
+    }
+    for await (const data of body) yield { reply: { t: "part" }, data };
+    yield END;
+  }
+
+  private async write(head: Head, lines: Uint8Array): Promise<Reply> {
+    const { database, noSync } = head;
+    if (typeof database !== "string" || typeof noSync !== "boolean") throw new GarbageError("a write without a database");
+    await this.parts.host.write({ database, lines, noSync, writer: this.parts.caller });
+    return END;
+  }
+
+  private cached(head: Head, blob: Uint8Array): Reply {
+    const { values, defaultTtlSeconds } = this.parts;
+    const { op, scope, key, ttl = null } = head;
+    if (typeof scope !== "string" || typeof key !== "string") throw new GarbageError("a cached value without a key");
+    if (op === "get") {
+      const found = values.get(scope, key);
+      return { reply: { t: "reply", found: found !== undefined }, data: found ?? NOTHING };
+    }
+    if (op === "delete") return { reply: { t: "reply", found: values.delete(scope, key) }, data: NOTHING };
+    const seconds = typeof ttl === "number" ? ttl : defaultTtlSeconds;
+    if (values.put(scope, key, blob, seconds)) return { reply: { t: "reply", found: true }, data: NOTHING };
+    return { reply: { t: "reply", error: "the values that plugins share take too much memory" }, data: NOTHING };
+  }
+}
+
+/** What a frame of type "done" says. */
+export function finished(head: Head, blob: Uint8Array): Finished | { readonly failure: PluginFailure } | GarbageError {
+  const { failure, lines, response } = head as { failure?: PluginFailure; lines?: [string, number, number][]; response?: unknown };
+  if (failure !== undefined) return { failure: failureOf(failure) };
+  if (!Array.isArray(lines) || !lines.every((one) => Array.isArray(one) && typeof one[0] === "string" && one[2] >= 0)) {
+    return new GarbageError("a result without lines");
+  }
+  const lineBytes = lines.reduce((sum, [, , bytes]) => sum + bytes, 0);
+  let at = blob.byteLength - lineBytes;
+  if (!(at >= 0)) return new GarbageError("a result whose lines are longer than it");
+  const body = blob.subarray(0, at);
+  const byDatabase = lines.map(([database, , bytes]) => {
+    at += bytes;
+    return { database, lines: blob.subarray(at - bytes, at) };
+  });
+  return { failure: null, response: responseOf(response, body), lines: byDatabase };
+}
+
+function responseOf(response: unknown, body: Uint8Array): PluginOutcome["response"] {
+  if (typeof response !== "object" || response === null) return null;
+  const { status, headers } = response as { status?: unknown; headers?: unknown };
+  const pairs = Array.isArray(headers) ? headers.map(([name, value]) => [String(name), String(value)] as const) : [];
+  return { status: Number(status), headers: pairs, body };
+}
+
+function failureOf({ kind, message, traceback }: PluginFailure): PluginFailure {
+  const kinds: readonly PluginFailureKind[] = ["exception", "memory", "stopped"];
+  return { kind: kinds.includes(kind) ? kind : "exception", message: String(message), traceback: traceback ? String(traceback) : null };
+}
+
+function linesOf({ database, lines }: { database: string; lines: Uint8Array }): PluginWrite[] {
+  const texts = new TextDecoder().decode(lines).split("\n");
+  return texts.filter((line) => line !== "").map((line) => ({ database, line }));
+}
+
+function queryOf(head: Head, signal: AbortSignal): PluginQuery {
+  const { database, statement, params } = head;
+  if (typeof database !== "string" || typeof statement !== "string" || typeof params !== "object" || params === null) {
+    throw new GarbageError("a statement without a database");
+  }
+  const entries = Object.entries(params).map(([name, value]) => [name, paramOf(value)] as const);
+  return { database, statement, params: Object.fromEntries(entries), signal };
+}
+
+/** Numbers come as text, so that integers keep all digits and whole floats stay floats. */
+function paramOf(value: unknown): string | number | bigint | boolean | null {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  const { int, float } = value as { int?: unknown; float?: unknown };
+  if (typeof int === "string" && /^-?\d{1,40}$/.test(int)) return BigInt(int);
+  if (typeof float === "string") return Number(float.replace("inf", "Infinity"));
+  throw new GarbageError("a parameter that is no text, number or boolean");
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof TsdbError ? error.message : "internal error";
+}

@@ -1,0 +1,440 @@
+// The API that plugins see, in real Python processes with a server that only remembers. Expected values are of the documented API.
+import { afterAll, describe, expect, test } from "bun:test";
+import { utimesSync } from "node:fs";
+import { PluginBench, type PluginRun, pluginPython, rowsAnswer } from "../../test/support/plugins.ts";
+import { TsdbError } from "../model/errors.ts";
+import type { PluginCaller, PluginColumn, PluginPayload, PluginValues } from "./plugin-call.ts";
+
+const SCHEDULE: PluginPayload = { kind: "schedule", timeMs: Date.UTC(2025, 0, 2, 3, 4, 5, 678) };
+const REQUEST: PluginPayload = {
+  kind: "request",
+  query: { a: "1" },
+  headers: { "x-b": "2" },
+  body: new Uint8Array([0, 255]),
+};
+
+function column(name: string, values: PluginValues, present: Uint8Array | null = null): PluginColumn {
+  return { name, present, values };
+}
+
+const text = (codes: Uint32Array | null, ...texts: string[]): PluginValues => {
+  let end = 0;
+  const ends = Uint32Array.from(texts, (one) => (end += Buffer.byteLength(one)));
+  return { kind: "text", codes, ends, bytes: new TextEncoder().encode(texts.join("")) };
+};
+
+const WRITES: PluginPayload = {
+  kind: "writes",
+  tables: [
+    {
+      table: "cpu",
+      rowCount: 2,
+      columns: [
+        column("host", text(new Uint32Array([1, 0]), "a", "bü")),
+        column("note", text(null, "only"), new Uint8Array([0, 1])),
+        column("f", { kind: "float", values: new Float64Array([1, -0.5]) }),
+        column("i", { kind: "integer", values: new BigInt64Array([-(2n ** 63n)]) }, new Uint8Array([1, 0])),
+        column("u", { kind: "unsigned", values: new BigUint64Array([2n ** 64n - 1n, 0n]) }),
+        column("b", { kind: "boolean", values: new Uint8Array([1, 0]) }),
+        column("none", { kind: "float", values: new Float64Array() }, new Uint8Array([0, 0])),
+        column("time", { kind: "time", values: new BigInt64Array([1736899200000000001n, 2n]) }),
+      ],
+    },
+    { table: "empty", rowCount: 0, columns: [] },
+  ],
+};
+
+const ROWS = [
+  "{'host': 'bü', 'note': None, 'f': 1.0, 'i': -9223372036854775808, 'u': 18446744073709551615, 'b': True, 'none': None, 'time': 1736899200000000001}",
+  "{'host': 'a', 'note': 'only', 'f': -0.5, 'i': None, 'u': 0, 'b': False, 'none': None, 'time': 2}",
+];
+
+/** The body of a function that runs on a schedule. */
+const scheduled = (body: string) => `def process_scheduled_call(local, when, args=None):\n${body.replace(/^/gm, "    ")}\n`;
+const requested = (body: string) => `def process_request(local, query, headers, body, args=None):\n${body.replace(/^/gm, "    ")}\n`;
+
+const decode = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
+
+if (pluginPython() !== null) {
+  const bench = new PluginBench();
+  afterAll(() => bench.close());
+  let plugins = 0;
+  const run = (source: string, payload: PluginPayload = SCHEDULE, options: Parameters<PluginBench["run"]>[2] = {}): Promise<PluginRun> =>
+    bench.run(bench.plugin(`plugin_${plugins++}.py`, source), payload, options);
+
+  describe("payloads", () => {
+    test("rows of every type, absent values as None", async () => {
+      const source =
+        "def process_writes(any_name, batches, args=None):\n  for row in batches[0]['rows']: any_name.info(row)\n  any_name.info(batches[1], args)\n";
+      const { outcome, lines } = await run(source, WRITES, { args: { k: "v" } });
+      expect(outcome.failure).toBeNull();
+      expect(lines).toEqual([...ROWS.map((row) => `INFO: ${row}`), "INFO: {'table_name': 'empty', 'rows': []} {'k': 'v'}"]);
+    });
+
+    test("a schedule's time is naive, local and in whole seconds; a function may leave args out", async () => {
+      const { lines } = await run("def process_scheduled_call(l, when):\n  l.info(type(when).__name__, when.tzinfo, when.timestamp())\n");
+      expect(lines).toEqual([`INFO: datetime None ${Date.UTC(2025, 0, 2, 3, 4, 5) / 1000}.0`]);
+    });
+
+    test("a request's query, headers and body", async () => {
+      const { lines } = await run(requested("local.info(query, headers, body, args)\nreturn 'x'"), REQUEST);
+      expect(lines).toEqual(["INFO: {'a': '1'} {'x-b': '2'} b'\\x00\\xff' None"]);
+    });
+  });
+
+  describe("answers of a request", () => {
+    const JSON_TYPE: [string, string] = ["content-type", "application/json"];
+    const HTML: [string, string] = ["content-type", "text/html; charset=utf-8"];
+    const FLASK = `
+class Answer:
+    status_code = 418
+    headers = {"Content-Type": "text/plain", "X-A": "1"}
+    def __flask_response__(self): return True
+    def get_data(self): return "tea"
+return Answer()`;
+    const GOOD: [source: string, status: number, headers: [string, string][], body: string][] = [
+      ["return 'hi ü'", 200, [HTML], "hi ü"],
+      ["return {'a': [1, None, 1.0]}", 200, [JSON_TYPE], '{"a": [1, null, 1.0]}'],
+      ["return [1]", 200, [JSON_TYPE], "[1]"],
+      ["return 'no', 404", 404, [HTML], "no"],
+      ["return {'a': 1}, {'X-A': 'b'}", 200, [["X-A", "b"], JSON_TYPE], '{"a": 1}'],
+      ["return 'x', 201, {'content-type': 'text/plain'}", 201, [["content-type", "text/plain"]], "x"],
+      ["return (part for part in ['a', b'b', 'c'])", 200, [HTML], "abc"],
+      ["return b'raw'", 200, [["content-type", "application/octet-stream"]], "raw"],
+      [
+        FLASK,
+        418,
+        [
+          ["Content-Type", "text/plain"],
+          ["X-A", "1"],
+        ],
+        "tea",
+      ],
+    ];
+    test.each(GOOD)("%s", async (source, status, headers, body) => {
+      const { outcome } = await run(requested(source), REQUEST);
+      expect(outcome.failure).toBeNull();
+      const { response } = outcome;
+      expect({ ...response, body: decode(response!.body) }).toEqual({ status, headers, body });
+    });
+
+    const BAD: [source: string, message: string][] = [
+      ["return None", "TypeError: Unsupported return type from Python function"],
+      ["return 5", "TypeError: Unsupported return type from Python function"],
+      ["return object()", "TypeError: Unsupported return type from Python function"],
+      ["return 'x', 99", "ValueError: an answer's status is a number from 200 to 599, got 99"],
+      ["return 'x', 200, {'a': 'b\\r\\nc: d'}", "ValueError: a header of an answer has a line break: 'a'"],
+      ["return {'a': object()}", "TypeError: Object of type object is not JSON serializable"],
+      ["return ('x' * (1 << 20) for _ in range(1000))", "ValueError: an answer has at most 67108864 bytes"],
+    ];
+    test.each(BAD)("refused: %s", async (source, message) => {
+      expect((await run(requested(source), REQUEST)).outcome.failure).toMatchObject({ kind: "exception", message });
+    });
+  });
+
+  describe("query", () => {
+    test("rows as dicts; parameters keep their types; another database", async () => {
+      bench.host.answer = () =>
+        Promise.resolve(
+          rowsAnswer(
+            ["host", "n"],
+            [
+              ["a", 2 ** 40],
+              [null, 1],
+            ],
+          ),
+        );
+      const { lines } = await run(scheduled("local.info(local.query('SELECT $a', {'a': 'x', 'b': 2**60, 'c': 1.0, 'd': True}, 'other'))"));
+      expect(lines).toEqual(["INFO: [{'host': 'a', 'n': 1099511627776}, {'host': None, 'n': 1}]"]);
+      const { database, statement, params } = bench.host.statements.at(-1)!;
+      expect({ database, statement, params }).toEqual({
+        ...{ database: "other", statement: "SELECT $a" },
+        params: { a: "x", b: 2n ** 60n, c: 1, d: true },
+      });
+    });
+
+    test("an answer in many parts", async () => {
+      const rows = Array.from({ length: 50_000 }, (_, i) => [i, `text ${i}`]);
+      const answer = rowsAnswer(["i", "t"], rows);
+      bench.host.answer = () =>
+        Promise.resolve(
+          new ReadableStream({
+            start(controller) {
+              for (let at = 0; at < answer.length; at += 10_000) controller.enqueue(answer.slice(at, at + 10_000));
+              controller.close();
+            },
+          }),
+        );
+      const { lines } = await run(scheduled("rows = local.query('x')\nlocal.info(len(rows), sum(r['i'] for r in rows), rows[-1])"));
+      expect(lines).toEqual(["INFO: 50000 1249975000 {'i': 49999, 't': 'text 49999'}"]);
+    });
+
+    test("a failed statement raises QueryError, which the plugin may catch", async () => {
+      bench.host.answer = () => Promise.reject(new TsdbError("bad_query", "no table x"));
+      const source =
+        "try:\n    local.query('x')\nexcept QueryError as error:\n    local.info(type(error).__name__, error)\nlocal.query('x')";
+      const { lines, outcome } = await run(scheduled(source));
+      expect(lines).toEqual(["INFO: QueryError no table x"]);
+      expect(outcome.failure).toMatchObject({ kind: "exception", message: "QueryError: no table x" });
+    });
+
+    test("a parameter that is no value is refused", async () => {
+      const { outcome } = await run(scheduled("local.query('x', {'a': []})"));
+      expect(outcome.failure!.message).toStartWith("TypeError: parameters of a statement are texts, numbers, booleans or None");
+    });
+  });
+
+  describe("writes", () => {
+    test("are held back until the function returns, write_sync is not", async () => {
+      bench.host.writes.length = 0;
+      await run(
+        scheduled(`
+local.write(LineBuilder("a").int64_field("n", 1).time_ns(1))
+local.write_to_db("other", "b n=2 2")
+local.write("a n=3i 3")
+local.write_sync(LineBuilder("c").bool_field("n", True), no_sync=True)
+local.write_sync_to_db("other", "d n=1", False)`),
+      );
+      expect(bench.host.writes.map(({ database, lines, noSync }) => [database, lines, noSync])).toEqual([
+        ["db", "c n=t", true],
+        ["other", "d n=1", false],
+        ["db", "a n=1i 1\na n=3i 3\n", false],
+        ["other", "b n=2 2\n", false],
+      ]);
+    });
+
+    test("of a run that raises are discarded", async () => {
+      bench.host.writes.length = 0;
+      const { outcome } = await run(scheduled("local.write('a n=1')\nraise ValueError('no')"));
+      expect(outcome.failure).toMatchObject({ kind: "exception", message: "ValueError: no" });
+      expect(bench.host.writes).toEqual([]);
+    });
+
+    test("that are refused fail the run, or raise from write_sync", async () => {
+      bench.host.refuse = () => new TsdbError("bad_request", "line 1: no field");
+      const late = await run(scheduled("local.write('a')"));
+      const sync = await run(scheduled("try: local.write_sync('a', False)\nexcept Exception as error: local.info(error)"));
+      bench.host.refuse = undefined;
+      expect(late.outcome.failure).toMatchObject({
+        kind: "write",
+        message: "the lines that the plugin wrote to db were refused: line 1: no field",
+      });
+      expect(sync.lines).toEqual(["INFO: line 1: no field"]);
+    });
+
+    test("a dry run writes nothing and says what it would have written", async () => {
+      bench.host.writes.length = 0;
+      const caller: PluginCaller = { kind: "test", database: "db", cacheName: "c" };
+      const { outcome } = await run(
+        scheduled("local.write('a n=1')\nlocal.write_sync('b n=2', True)\nlocal.write_to_db('o', 'c n=3')"),
+        SCHEDULE,
+        {
+          caller,
+        },
+      );
+      expect(bench.host.writes).toEqual([]);
+      expect(outcome.writes).toEqual([
+        { database: "db", line: "a n=1" },
+        { database: "db", line: "b n=2" },
+        { database: "o", line: "c n=3" },
+      ]);
+    });
+
+    test("not to _internal", async () => {
+      const { outcome } = await run(scheduled("local.write_to_db('_internal', 'a n=1')"));
+      expect(outcome.failure!.message).toBe("WriteError: plugins do not write to the database _internal");
+    });
+  });
+
+  describe("LineBuilder", () => {
+    const LINES: [expression: string, line: string][] = [
+      [`LineBuilder("m").tag("b","1").tag("a","x y,z=w").int64_field("i",-5).time_ns(7)`, "m,b=1,a=x\\ y\\,z\\=w i=-5i 7"],
+      [`LineBuilder("m,n").uint64_field("u", 2**64-1)`, "m\\,n u=18446744073709551615u"],
+      [`LineBuilder("m").float64_field("f", 3).float64_field("g", 0.1).float64_field("h", 1e300)`, "m f=3.0,g=0.1,h=1e+300"],
+      [`LineBuilder("m").string_field("s", 'a "b" \\\\c').bool_field("t", True).bool_field("f", False)`, 'm s="a \\"b\\" \\\\c",t=t,f=f'],
+      [`LineBuilder("m").tag("n", 5).float64_field("f", 1.5)`, "m,n=5 f=1.5"],
+    ];
+    test.each(LINES)("%s", async (expression, line) => {
+      expect((await run(scheduled(`local.info(${expression}.build())`))).lines).toEqual([`INFO: ${line}`]);
+    });
+
+    const BAD: [expression: string, error: string][] = [
+      [`LineBuilder("a b")`, "InvalidMeasurementError"],
+      [`LineBuilder("")`, "InvalidMeasurementError"],
+      [`LineBuilder("m").tag("", "v")`, "InvalidKeyError"],
+      [`LineBuilder("m").tag("a b", "v")`, "InvalidKeyError"],
+      [`LineBuilder("m").int64_field("a,b", 1)`, "InvalidKeyError"],
+      [`LineBuilder("m").int64_field("a=b", 1)`, "InvalidKeyError"],
+      [`LineBuilder("m").tag("a", "x\\ny")`, "InvalidLineError"],
+      [`LineBuilder("m").build()`, "InvalidLineError"],
+      [`local.write(LineBuilder("m"))`, "InvalidLineError"],
+      [`LineBuilder("m").uint64_field("u", -1)`, "ValueError"],
+      [`LineBuilder("m").int64_field("i", 2**63)`, "ValueError"],
+      [`LineBuilder("m").float64_field("f", float("nan"))`, "ValueError"],
+      [`LineBuilder("m").int64_field("i", 1.5)`, "TypeError"],
+    ];
+    test.each(BAD)("%s raises %s", async (expression, error) => {
+      const source = `try:\n    ${expression}\nexcept Exception as error:\n    local.info(type(error).__name__, isinstance(error, InfluxDBError))`;
+      expect((await run(scheduled(source))).lines).toEqual([`INFO: ${error} ${error.startsWith("Invalid") ? "True" : "False"}`]);
+    });
+  });
+
+  describe("cache", () => {
+    const COUNT = scheduled("n = local.cache.get('n', 0) + 1\nlocal.cache.put('n', n)\nlocal.info(n)");
+    const trigger = (name: string, runAsync = false): PluginCaller => ({ kind: "trigger", database: "db", trigger: name, runAsync });
+
+    test("values of a trigger are its own", async () => {
+      const plugin = bench.plugin("count.py", COUNT);
+      const counts = [];
+      for (const name of ["a", "a", "b", "a"]) counts.push((await bench.run(plugin, SCHEDULE, { caller: trigger(name) })).lines[0]);
+      expect(counts).toEqual(["INFO: 1", "INFO: 2", "INFO: 1", "INFO: 3"]);
+    });
+
+    test("of a trigger with one process they are kept by reference", async () => {
+      const plugin = bench.plugin(
+        "reference.py",
+        scheduled("local.cache.put('f', local.cache.get('f') or (lambda: 5))\nlocal.info(local.cache.get('f')())"),
+      );
+      for (let i = 0; i < 2; i++) expect((await bench.run(plugin, SCHEDULE)).lines).toEqual(["INFO: 5"]);
+    });
+
+    test("of an asynchronous trigger all its processes see them", async () => {
+      const plugin = bench.plugin(
+        "shared.py",
+        scheduled("import time\nlocal.cache.put(args['k'], 1)\ntime.sleep(0.2)\nlocal.info(sorted(k for k in 'ab' if local.cache.get(k)))"),
+      );
+      const both = ["a", "b"].map((k) => bench.run(plugin, SCHEDULE, { caller: trigger("async", true), args: { k } }));
+      await Promise.all(both);
+      const { lines } = await bench.run(plugin, SCHEDULE, { caller: trigger("async", true), args: { k: "a" } });
+      expect(lines).toEqual(["INFO: ['a', 'b']"]);
+    });
+
+    test("global values, deletion, ttl, bad arguments", async () => {
+      await run(scheduled("local.cache.put('g', {'x': [1, None]}, use_global=True)"));
+      const { lines } = await run(
+        scheduled(`
+import time
+local.info(local.cache.get('g', use_global=True), local.cache.get('g'), local.cache.delete('g', use_global=True), local.cache.delete('g', use_global=True))
+for is_global in (False, True):
+    local.cache.put('t', 1, ttl=0.05, use_global=is_global)
+    local.cache.put('u', 1, ttl=60, use_global=is_global)
+    time.sleep(0.06)
+    local.info(local.cache.get('t', 'gone', use_global=is_global), local.cache.get('u', use_global=is_global))
+for ttl in (-1, float('nan'), 1e300):
+    try: local.cache.put('t', 1, ttl)
+    except ValueError: local.info('refused')
+try: local.cache.put('f', lambda: 1, use_global=True)
+except TypeError as error: local.info(error)`),
+      );
+      expect(lines.slice(0, 6)).toEqual([
+        "INFO: {'x': [1, None]} None True False",
+        "INFO: gone 1",
+        "INFO: gone 1",
+        ...Array(3).fill("INFO: refused"),
+      ]);
+      expect(lines[6]).toStartWith("INFO: the cache holds 'f' for other processes and cannot pickle it");
+    });
+
+    test("tests have caches of their own, by name", async () => {
+      const plugin = bench.plugin("tested.py", COUNT);
+      const counts = [];
+      for (const cacheName of ["one", "one", "two"]) {
+        counts.push((await bench.run(plugin, SCHEDULE, { caller: { kind: "test", database: "db", cacheName } })).lines[0]);
+      }
+      expect(counts).toEqual(["INFO: 1", "INFO: 2", "INFO: 1"]);
+    });
+
+    test("is gone when the trigger is stopped", async () => {
+      const plugin = bench.plugin("stopped.py", COUNT);
+      for (const runAsync of [false, true]) {
+        const caller = trigger(`stopped ${runAsync}`, runAsync);
+        await bench.run(plugin, SCHEDULE, { caller });
+        await bench.runtime.stopTrigger("db", `stopped ${runAsync}`);
+        expect((await bench.run(plugin, SCHEDULE, { caller })).lines).toEqual(["INFO: 1"]);
+      }
+    });
+
+    test("a value that finds no room raises MemoryError", async () => {
+      const { lines } = await run(
+        scheduled("try: local.cache.put('b', b'x' * (80 << 20), use_global=True)\nexcept MemoryError as error: local.info(error)"),
+      );
+      expect(lines).toEqual(["INFO: the values that plugins share take too much memory"]);
+    });
+  });
+
+  describe("loading", () => {
+    const answer = async (plugin: string) => decode((await bench.run(plugin, REQUEST)).outcome.response?.body);
+
+    test("a file that changes is loaded anew, within the same second too; the cache stays", async () => {
+      const source = (word: string) => requested(`n = local.cache.get('n', 0) + 1\nlocal.cache.put('n', n)\nreturn f'${word} {n}'`);
+      const plugin = bench.plugin("changing.py", source("one"));
+      utimesSync(plugin, 1000, 1000);
+      expect(await answer(plugin)).toBe("one 1");
+      bench.plugin("changing.py", source("two"));
+      utimesSync(plugin, 1000, 1000.5);
+      expect(await answer(plugin)).toBe("two 2");
+    });
+
+    test("a folder, its modules by relative and absolute import, and a change of one", async () => {
+      bench.plugin("pack/__init__.py", `from .one import word\nfrom pack.sub.two import other\n${requested("return word + other")}`);
+      bench.plugin("pack/one.py", "word = 'a'\n");
+      bench.plugin("pack/sub/__init__.py", "");
+      bench.plugin("pack/sub/two.py", "other = 'b'\n");
+      const folder = `${bench.folder}/pack`;
+      expect(await answer(folder)).toBe("ab");
+      bench.plugin("pack/sub/two.py", "other = 'changed'\n");
+      expect(await answer(folder)).toBe("achanged");
+    });
+
+    test("a module beside the plugin; the name of a library stays the library's", async () => {
+      bench.plugin("helper.py", "word = 'help'\n");
+      expect(await answer(bench.plugin("json.py", `import json, helper\n${requested("return json.dumps([helper.word])")}`))).toBe(
+        '["help"]',
+      );
+    });
+
+    test("a plugin that cannot be loaded says where, and is well again when it is mended", async () => {
+      const plugin = bench.plugin("broken.py", "def process_request(:\n");
+      const broken = (await bench.run(plugin, REQUEST)).outcome.failure!;
+      expect(broken).toMatchObject({ kind: "exception", message: "SyntaxError: invalid syntax" });
+      expect(broken.traceback).toContain("broken.py");
+      bench.plugin("broken.py", requested("return 'ok'"));
+      expect(await answer(plugin)).toBe("ok");
+    });
+
+    test("a traceback begins with the plugin's own frames", async () => {
+      const { outcome } = await run("def inner():\n  raise KeyError('k')\ndef process_scheduled_call(l, w, a=None):\n  inner()\n");
+      expect(outcome.failure!.message).toBe("KeyError: 'k'");
+      expect(outcome.failure!.traceback).not.toContain("<tsdb");
+      expect(outcome.failure!.traceback).toContain("in inner");
+    });
+
+    test("without the entry point", async () => {
+      expect((await run("x = 1\n")).outcome.failure!.message).toEndWith("defines no function process_scheduled_call");
+    });
+  });
+
+  describe("locate", () => {
+    const REFUSED: [name: string, source: string | null, message: string][] = [
+      ["gone.py", null, "Plugin error: the plugin gone.py is not in the plugin directory"],
+      ["other.txt", "x", "Plugin error: the plugin other.txt is no file that ends with .py"],
+      ["wrong.py", "def process_writes(a, b): pass", "Plugin error: wrong.py cannot be used: it defines no function process_request"],
+      ["syntax.py", "def f(:", "Plugin error: syntax.py cannot be used: line 1: invalid syntax"],
+      ["bytes.py", "x = '\0'", "Plugin error: bytes.py cannot be used:"],
+    ];
+    test.each(REFUSED)("%s", async (name, source, message) => {
+      if (source !== null) bench.plugin(name, source);
+      const error = await bench.runtime.locate(name, "request").catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ kind: "plugin" });
+      expect((error as Error).message).toStartWith(message);
+    });
+
+    test("what is found, without running any of it", async () => {
+      const path = bench.plugin("fine/one.py", `import os\nos._exit(3)\n${requested("pass")}`);
+      expect(await bench.runtime.locate("fine/one.py", "request")).toEndWith("/fine/one.py");
+      expect(bench.runtime.pathOf("fine/one.py")).toEndWith(path.slice(bench.folder.length));
+      bench.plugin("imported.py", "from helper import process_request\n");
+      expect(await bench.runtime.locate("imported.py", "request")).toEndWith("imported.py");
+    });
+  });
+}

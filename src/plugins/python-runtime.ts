@@ -1,0 +1,124 @@
+// Runs plugins in Python processes: one for a trigger, several for one whose runs overlap, and one for each dry run.
+import { LIMITS } from "../model/limits.ts";
+import type { PluginFiles } from "./files/plugin-files.ts";
+import type { PluginCall, PluginCaller, PluginLogLevel, PluginOutcome, PluginPayload } from "./plugin-call.ts";
+import type { PluginHost } from "./plugin-host.ts";
+import type { PluginRun, PluginRuntime } from "./plugin-runtime.ts";
+import type { Interpreter } from "./process/interpreter.ts";
+import { callFrame } from "./process/payload.ts";
+import { PluginProcess, stopped } from "./process/plugin-process.ts";
+import { RunRequests } from "./process/run-requests.ts";
+import { SharedValues } from "./process/shared-values.ts";
+import { TriggerProcesses } from "./process/trigger-processes.ts";
+
+export interface PythonRuntimeOptions {
+  readonly files: PluginFiles;
+  readonly interpreter: Interpreter;
+  readonly host: PluginHost;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly memoryBytesMax: number;
+  /** 0 = no limit. */
+  readonly timeMsMax: number;
+  /** Runs of one trigger that overlap at most. */
+  readonly asyncRunsMax: number;
+  /** What plugins print, to the server's log. */
+  readonly onPrinted: (of: string, text: string, level: PluginLogLevel) => void;
+}
+
+const GLOBAL_SCOPE = "global";
+/** Of values that tests cache and give no time. */
+const TEST_TTL_SECONDS = 1800;
+/** Dry runs at a time. */
+const TESTS_MAX = 2;
+/** Secrets of the server's clients, which may stand in its environment. */
+const SECRETS = ["TSDB_AUTH_TOKEN", "INFLUXDB3_AUTH_TOKEN"];
+
+export class PythonRuntime implements PluginRuntime {
+  private readonly triggers = new Map<string, TriggerProcesses>();
+  private readonly values = new SharedValues({ bytesMax: LIMITS.pluginValueBytesMax, nowMs: () => performance.now() });
+  private readonly environment: PythonRuntimeOptions["environment"];
+  private isStopped = false;
+
+  constructor(private readonly options: PythonRuntimeOptions) {
+    this.environment = Object.fromEntries(Object.entries(options.environment).filter(([name]) => !SECRETS.includes(name)));
+  }
+
+  async run(call: PluginCall, run: PluginRun): Promise<PluginOutcome> {
+    if (this.isStopped) return { failure: stopped(), response: null, writes: [] };
+    const { caller } = call;
+    const scope = scopeOf(caller);
+    const isTest = caller.kind === "test";
+    const frame = callFrame(call, caller.kind === "trigger" && !caller.runAsync ? null : scope, isTest ? `${scope}\0global` : GLOBAL_SCOPE);
+    const defaultTtlSeconds = isTest ? TEST_TTL_SECONDS : null;
+    const requests = new RunRequests({ host: this.options.host, values: this.values, caller, defaultTtlSeconds });
+    return this.processesOf(caller).run({ ...run, frame, requests });
+  }
+
+  async stopTrigger(database: string, trigger: string): Promise<void> {
+    const scope = scopeOf({ kind: "trigger", database, trigger, runAsync: false });
+    const processes = this.triggers.get(scope);
+    this.triggers.delete(scope);
+    await processes?.stop();
+    this.values.deleteScope(scope);
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    const all = [...this.triggers.values()];
+    this.triggers.clear();
+    await Promise.all(all.map((processes) => processes.stop()));
+  }
+
+  /** New processes are started with what the virtual environment has now. */
+  renew(): void {
+    this.options.interpreter.forget();
+    for (const processes of this.triggers.values()) processes.renew();
+  }
+
+  locate(filename: string, kind: PluginPayload["kind"]): Promise<string> {
+    return this.options.files.locate(filename, kind);
+  }
+
+  pathOf(filename: string): string {
+    return this.options.files.pathOf(filename);
+  }
+
+  private processesOf(caller: PluginCaller): TriggerProcesses {
+    // dry runs of all plugins share processes that take one call each
+    const key = caller.kind === "test" ? "tests" : scopeOf(caller);
+    let processes = this.triggers.get(key);
+    if (processes === undefined) {
+      const of = caller.kind === "test" ? "test" : `${caller.database}/${caller.trigger}`;
+      const isOnce = caller.kind === "test";
+      const processesMax = isOnce ? TESTS_MAX : caller.runAsync ? this.options.asyncRunsMax : 1;
+      processes = new TriggerProcesses({ processesMax, isOnce, start: () => this.start(of) });
+      this.triggers.set(key, processes);
+    }
+    return processes;
+  }
+
+  /** @throws TsdbError plugin: no Python; Error when the operating system starts no process */
+  private async start(of: string): Promise<PluginProcess> {
+    const { interpreter, files, memoryBytesMax, timeMsMax, onPrinted } = this.options;
+    const { path } = await interpreter.find();
+    await this.makePlace();
+    return new PluginProcess({
+      ...{ python: path, folder: files.folder, environment: this.environment, memoryBytesMax, timeMsMax },
+      onPrinted: (text, level) => onPrinted(of, text, level),
+    });
+  }
+
+  /** Ends an idle process when there are too many. @throws Error when all are busy */
+  private async makePlace(): Promise<void> {
+    const all = [...this.triggers.values()];
+    if (all.reduce((sum, { count }) => sum + count, 0) < LIMITS.pluginProcessesMax) return;
+    const idle = all.flatMap((processes) => processes.idle).sort((a, b) => a.idleSinceMs - b.idleSinceMs);
+    if (idle.length === 0) throw new Error(`${LIMITS.pluginProcessesMax} processes of plugins are busy`);
+    idle[0]!.kill();
+    await idle[0]!.ended;
+  }
+}
+
+function scopeOf(caller: PluginCaller): string {
+  return caller.kind === "test" ? `test\0${caller.cacheName}` : `trigger\0${caller.database}\0${caller.trigger}`;
+}

@@ -1,0 +1,61 @@
+"""Columns of a call -> the rows that a plugin sees: a dict per row, with None where it has no value."""
+
+import array
+
+_CODES = {"float": "d", "integer": "q", "unsigned": "Q", "time": "q"}
+
+
+class _Blob:
+    """The parts of a blob, one after the other."""
+
+    def __init__(self, data):
+        self._view = memoryview(data)
+        self._at = 0
+
+    def take(self, count):
+        part = self._view[self._at : self._at + count]
+        self._at += count
+        return part
+
+    def numbers(self, code, count):
+        numbers = array.array(code)
+        numbers.frombytes(self.take(count * numbers.itemsize))
+        return numbers
+
+
+def _texts(blob, codes, text_count, text_bytes):
+    """`codes`: how many there are; None: the values are the texts themselves."""
+    numbers = None if codes is None else blob.numbers("I", codes)
+    ends = blob.numbers("I", text_count)
+    data = bytes(blob.take(text_bytes))
+    texts = []
+    start = 0
+    for end in ends:
+        texts.append(data[start:end].decode("utf-8", "replace"))
+        start = end
+    return texts if numbers is None else [texts[code] for code in numbers]
+
+
+def _column(blob, column, row_count):
+    present = blob.take(row_count) if column["present"] else None
+    kind, count = column["kind"], column["count"]
+    if kind == "text":
+        values = _texts(blob, column["codes"], column["texts"], column["bytes"])
+    elif kind == "boolean":
+        values = [byte != 0 for byte in blob.take(count)]
+    else:
+        values = blob.numbers(_CODES[kind], count)
+    if present is None:
+        return values
+    rest = iter(values)
+    return [next(rest) if there else None for there in present]
+
+
+def table_batches(tables, data):
+    blob = _Blob(data)
+    batches = []
+    for table in tables:
+        names = [column["name"] for column in table["columns"]]
+        columns = [_column(blob, column, table["rows"]) for column in table["columns"]]
+        batches.append({"table_name": table["table"], "rows": [dict(zip(names, row)) for row in zip(*columns)]})
+    return batches
