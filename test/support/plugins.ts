@@ -47,6 +47,13 @@ export interface PluginRun {
   readonly lines: readonly string[];
 }
 
+export interface PluginRunOptions {
+  readonly caller?: PluginCaller;
+  readonly args?: PluginCall["arguments"];
+  readonly signal?: AbortSignal;
+  readonly onLine?: () => void;
+}
+
 export class PluginBench {
   readonly folder = mkdtempSync(join(tmpdir(), "tsdb-plugins-"));
   readonly host = new RecordingHost();
@@ -81,18 +88,17 @@ export class PluginBench {
     return path;
   }
 
-  async run(
-    plugin: string,
-    payload: PluginPayload,
-    { caller, args = null, signal }: { caller?: PluginCaller; args?: PluginCall["arguments"]; signal?: AbortSignal } = {},
-  ): Promise<PluginRun> {
+  async run(plugin: string, payload: PluginPayload, { caller, args = null, signal, onLine }: PluginRunOptions = {}): Promise<PluginRun> {
     const lines: string[] = [];
     const who = caller ?? { kind: "trigger", database: "db", trigger: "t", runAsync: false };
     const outcome = await this.runtime.run(
       { caller: who, plugin, payload, arguments: args },
       {
         signal: signal ?? new AbortController().signal,
-        onLog: ({ level, text }: PluginLogLine) => lines.push(`${level.toUpperCase()}: ${text}`),
+        onLog: ({ level, text }: PluginLogLine) => {
+          lines.push(`${level.toUpperCase()}: ${text}`);
+          onLine?.();
+        },
       },
     );
     return { outcome, lines };
