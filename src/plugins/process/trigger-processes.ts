@@ -1,5 +1,5 @@
-// The processes of one trigger: one, or several when its runs may overlap. Runs wait for a free one; one that ended in a bad way is replaced
-// after a pause that grows.
+// The processes of one trigger: one, or several if its runs may overlap. A run waits for a free process. A process that ended badly is
+// replaced after a pause that grows.
 import { LIMITS } from "../../model/limits.ts";
 import type { PluginFailure, PluginOutcome } from "../plugin-call.ts";
 import { failure, type PluginProcess, type ProcessCall, stopped } from "./plugin-process.ts";
