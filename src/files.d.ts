@@ -1,4 +1,4 @@
-// Files that Bun embeds: the import is the path of the file, also inside the compiled binary.
+// Files embedded by Bun: the import is the file's path, also inside the compiled binary.
 declare module "*.wasm" {
   const path: string;
   export default path;

@@ -1,4 +1,4 @@
-// The program: reads the command line, starts what it asks for, ends with the right exit code.
+// The program: parses the command line, runs the command, exits with the corresponding code.
 import { constants } from "node:os";
 import { isLoopback, showAddress } from "./api/flight/grpc/address.ts";
 import { bannerOf } from "./cli/banner.ts";
@@ -14,11 +14,11 @@ import { spawnQueryWorker } from "./workers/query/spawn.ts";
 
 const EXIT_USAGE = 2;
 const EXIT_FAILURE = 1;
-/** What was promised could not be written: nobody knows what is on the disk before the next start has looked. */
+/** Acknowledged data could not be written: the state of the disk is unknown until the next start has checked it. */
 const EXIT_DISK = 3;
-/** Beside the number of the signal: what a shell says of a process that one has ended. */
+/** Plus the signal number: what shells report for a process ended by a signal. */
 const EXIT_SIGNAL = 128;
-/** One Ctrl-C comes several times: from the terminal, and from every program above that passes it on. */
+/** One Ctrl-C may arrive several times: from the terminal, and from every parent program that forwards it. */
 const SAME_SIGNAL_MS = 250;
 
 type EndSignal = "SIGTERM" | "SIGINT";
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
     } else await serve(command.config);
   } catch (error) {
     if (!(error instanceof TsdbError)) throw error;
-    // one line, whatever a file or a flag put into it
+    // a single line, whatever text a file or a flag contributed
     console.error(`tsdb: ${visibleLine(error.message)}`);
     process.exit(error.kind === "config" || error.kind === "io" ? EXIT_USAGE : EXIT_FAILURE);
   }
@@ -52,7 +52,7 @@ async function serve(config: ServeConfig): Promise<void> {
     if (mode !== null) log.warn(`${source}: other users can use the file, which holds a secret; chmod 600 it`, { path, mode });
   }
   warnOfOpenAddresses(config, log);
-  // the worker loads on another processor what the server's own modules leave time for
+  // the worker loads on another processor while the server's modules load here
   const firstWorker = spawnQueryWorker();
   const { Server } = await import("./server/server.ts");
   const { server, ready } = await Server.start(config, logs, firstWorker);
@@ -88,7 +88,7 @@ async function serve(config: ServeConfig): Promise<void> {
   if (config.logFormat === "full") console.log(bannerOf(config, { url, flightUrl, wantsOperator }));
 }
 
-/** Without tokens only the address decides who reads, writes and deletes. */
+/** Without tokens only the address restricts who reads, writes and deletes. */
 function warnOfOpenAddresses({ withoutAuth, httpBind, flightBind }: ServeConfig, log: Log): void {
   if (!withoutAuth) return;
   for (const bind of [httpBind, flightBind]) {

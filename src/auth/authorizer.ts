@@ -1,4 +1,4 @@
-// Decides whether a request may run, from its credentials and the access rule of its route. The outcome is a value that only this file
+// Decides whether a request may run, from its credentials and the access rule of its route. The result is a value that only this file
 // constructs, so a function that takes a proven caller or a grant cannot be called without a decision.
 import {
   type AccessRule,
@@ -11,10 +11,10 @@ import {
 import { TsdbError } from "../model/errors.ts";
 import type { Credentials } from "./credentials.ts";
 
-/** Why a request is refused. */
+/** The reason of a refusal. */
 export type Denial = "malformed" | "unauthenticated" | "forbidden";
 
-/** What a route with the rule gets. Null where the caller does not matter: open routes and pages. */
+/** What a route with the rule receives. Null if the caller does not matter: open routes and endpoints. */
 export type CallerOf<R extends AccessRule> = R extends "admin"
   ? AdminCaller
   : R extends "database" | "any token"
@@ -25,14 +25,14 @@ export type CallerOf<R extends AccessRule> = R extends "admin"
 
 const EVERYBODY: Caller = { token: null, isAdmin: true, allows: () => true };
 
-/** Without authorization: everybody may do everything. */
+/** Without authentication everything is allowed. */
 export const NO_AUTH: Authenticator = { isOn: false, callerOf: () => EVERYBODY };
 
 let proveCaller: (caller: Caller) => ProvenCaller;
 let proveAdmin: (caller: Caller) => AdminCaller;
 let grant: (database: string) => DatabaseGrant;
 
-/** The caller has a valid token, or authorization is off. What it may do to a database is asked with `require`. */
+/** The caller has a valid token, or authentication is off. `require` checks its permissions for a database. */
 export class ProvenCaller {
   static {
     proveCaller = (caller) => new ProvenCaller(caller);
@@ -48,7 +48,7 @@ export class ProvenCaller {
     return this.caller.allows("db", database, action);
   }
 
-  /** Lists show the databases that the caller may do something to. */
+  /** True if the caller has any permission for the database; lists show these databases only. */
   canSee(database: string): boolean {
     return DATABASE_ACTIONS.some((action) => this.allows(database, action));
   }
@@ -66,9 +66,9 @@ export class ProvenCaller {
   }
 }
 
-/** The caller may do everything. */
+/** A caller with all permissions. */
 export class AdminCaller extends ProvenCaller {
-  /** Makes the type nominal, and a cast to it visible to `assert`. */
+  /** Makes the type nominal, and a cast to it detectable by `assert`. */
   readonly #isProven = true;
 
   static {
@@ -85,7 +85,7 @@ export class AdminCaller extends ProvenCaller {
   }
 }
 
-/** The caller may do what it asked for to this database. */
+/** Proof that the caller may perform the requested action on this database. */
 export class DatabaseGrant {
   readonly #database: string;
 
@@ -103,31 +103,31 @@ export class DatabaseGrant {
   }
 }
 
-/** The one place that decides whether a request may run. A decision is a value: a caller with its permissions, or a denial. */
+/** The only place that decides whether a request may run. A decision is a value: a caller with its permissions, or a denial. */
 export class Authorizer {
   constructor(
     private readonly authenticator: Authenticator,
-    /** Pages that need no token. */
+    /** Endpoints that need no token. */
     private readonly openPages: ReadonlySet<SystemPage> = new Set(),
   ) {}
 
-  /** False: everybody may do everything. */
+  /** False: everything is allowed. */
   get isOn(): boolean {
     return this.authenticator.isOn;
   }
 
-  /** Whether credentials are looked at. */
+  /** True if credentials are checked. */
   needsToken(rule: AccessRule): boolean {
     return this.authenticator.isOn && rule !== "open" && !this.openPages.has(rule as SystemPage);
   }
 
-  /** The caller that a route with `rule` gets, or why it does not run. */
+  /** The caller for a route with `rule`, or the reason of the refusal. */
   authorize<R extends AccessRule>(rule: R, credentials: Credentials): CallerOf<R> | Denial {
     const caller = this.needsToken(rule) ? this.callerOf(credentials) : EVERYBODY;
     return typeof caller === "string" ? caller : (proofOf(rule, caller) as CallerOf<R> | Denial);
   }
 
-  /** The caller of the recovery address. src/api/recovery.ts alone asks for it, for one request. */
+  /** The caller of the recovery address. Only src/api/recovery.ts uses it, for one request. */
   recoveryCaller(): AdminCaller {
     return proveAdmin(EVERYBODY);
   }
@@ -139,7 +139,7 @@ export class Authorizer {
   }
 }
 
-/** What no case allows is forbidden. */
+/** Everything that no case allows is forbidden. */
 function proofOf(rule: AccessRule, caller: Caller): ProvenCaller | null | Denial {
   switch (rule) {
     case "open":

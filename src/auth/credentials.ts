@@ -1,13 +1,13 @@
-// The token in an Authorization header, of HTTP and of gRPC alike.
+// Extracts the token from an Authorization header, for HTTP and gRPC.
 import { TOKEN_PREFIX } from "./token-text.ts";
 
 export type Credentials = { readonly token: string } | "none" | "malformed";
 
-/** Of either alphabet, padded or not. */
+/** Either alphabet, padded or not. */
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
-/** One blank between scheme and token; schemes in exactly this spelling. With Basic the token is the password, for any user name;
- *  v1 clients send `Token user:password` too. */
+/** One space between scheme and token; schemes in exactly this spelling. For Basic the token is the password, with any user name; v1
+ *  clients also send `Token user:password`. */
 export function credentialsOf(authorization: string | null): Credentials {
   if (authorization === null) return "none";
   const match = /^(Bearer|Token|Basic) (\S+)$/.exec(authorization);

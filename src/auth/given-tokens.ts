@@ -1,11 +1,11 @@
-// What the tokens of files on the command line mean for the tokens that there are: which ones are made, which one takes the place of
-// another, and what cannot be. Pure: the whole of it is decided before anything is done.
+// Plans how the tokens of files on the command line change the existing ones: which are created, which is replaced, and what is refused.
+// Pure: everything is decided before anything is done.
 import { OPERATOR_TOKEN, type TokenDef } from "../model/access.ts";
 import { near, TsdbError } from "../model/errors.ts";
 import type { FileToken, PermissionTokens } from "./token-file.ts";
 import { hashToken } from "./token-text.ts";
 
-/** What a file holds, and what a complaint about it begins with: the flag and the path. */
+/** The content of a file, and the prefix of its error messages: the flag and the path. */
 export interface GivenFile<T> {
   readonly source: string;
   readonly content: T;
@@ -19,15 +19,15 @@ export interface KnownToken {
 }
 
 export interface GivenPlan {
-  /** The id of a token that goes first: an operator's without an operator's rights. */
+  /** Id of a token that is removed first: an operator token without operator permissions. */
   readonly replaced: number | null;
   readonly added: readonly KnownToken[];
   /** Sentences for the server's log. */
   readonly warnings: readonly string[];
 }
 
-/** The admin token of a file is for a server that has none; the others are made unless their name exists.
- *  @throws TsdbError config naming flag, file and entry */
+/** A file's admin token applies only to a server without one; the others are created unless their name exists. @throws TsdbError config
+ *  naming flag, file and entry */
 export function planGiven(
   existing: readonly TokenDef[],
   admin: GivenFile<FileToken> | null,
@@ -69,7 +69,7 @@ export function planGiven(
   return { replaced: replaced?.id ?? null, added, warnings };
 }
 
-/** Earlier versions let a file of permissions take the operator's name. Undefined: nobody is locked out. */
+/** Earlier versions let a permissions file use the operator's name. Undefined if this has not happened. */
 function lockedOutOperator(existing: readonly TokenDef[]): TokenDef | undefined {
   if (existing.some(({ permissions }) => permissions === null)) return undefined;
   return existing.find(({ name }) => name === OPERATOR_TOKEN);

@@ -1,4 +1,4 @@
-// Permissions: read from requests and from their short form `db:foo,bar:read,write`, and asked.
+// Parses permissions, from requests and from the short form `db:foo,bar:read,write`, and evaluates them.
 import { DATABASE_ACTIONS, type Permission, type ResourceType, SYSTEM_PAGES, type TokenDef } from "../model/access.ts";
 import { near, TsdbError } from "../model/errors.ts";
 import { databaseNameError, INTERNAL_DATABASE } from "../model/names.ts";
@@ -32,7 +32,7 @@ export function checkPermission(resourceType: string, names: readonly string[], 
   return { resourceType, names: [...new Set(names)], actions: [...new Set(actions)] };
 }
 
-/** `db:foo,bar:read,write`, `system:health:read`; `*:*:*` is everything: null. @throws TsdbError bad_request */
+/** `db:foo,bar:read,write`, `system:health:read`; `*:*:*` grants everything: null. @throws TsdbError bad_request */
 export function parsePermission(text: string): Permission | null {
   const parts = text.split(":");
   if (parts.length !== 3) {
@@ -44,12 +44,12 @@ export function parsePermission(text: string): Permission | null {
   return checkPermission(resourceType, list(names), list(actions));
 }
 
-/** As tables and the command line show it. */
+/** The short form, for tables and the command line. */
 export function permissionText({ resourceType, names, actions }: Permission): string {
   return `${resourceType}:${names.join(",")}:${actions.join(",")}`;
 }
 
-/** Whether a token that is valid may do it. */
+/** True if a valid token permits the action. */
 export function isAllowed({ permissions }: TokenDef, resourceType: ResourceType, name: string, action: string): boolean {
   if (permissions === null) return true;
   return permissions.some(({ resourceType: type, names, actions }) => {
@@ -57,7 +57,7 @@ export function isAllowed({ permissions }: TokenDef, resourceType: ResourceType,
   });
 }
 
-/** `*` is every database of users: the server's own, which lists tokens and all statements, has to be named. */
+/** `*` covers every user database; the server's own, which lists tokens and all statements, must be named. */
 function includesName(names: readonly string[], resourceType: ResourceType, name: string): boolean {
   return resourceType === "db" && name === INTERNAL_DATABASE ? names.includes(name) : includes(names, name);
 }

@@ -1,5 +1,5 @@
-// Tokens that a file gives to a server that has none yet: made before the first start, by `tsdb create token --offline` or by hand. They
-// obey the rules of the API. A complaint names the entry that it is about and never shows a token's text.
+// Token files for a server without tokens: written before the first start, by `tsdb create token --offline` or by hand. They follow the
+// rules of the API. Error messages name the entry and never show a token's text.
 import { OPERATOR_TOKEN, type Permission } from "../model/access.ts";
 import { near, TsdbError } from "../model/errors.ts";
 import { databaseNameError } from "../model/names.ts";
@@ -8,7 +8,7 @@ import { tokenNameError } from "./token-name.ts";
 import { isTokenText } from "./token-text.ts";
 
 export interface FileToken {
-  /** The entry, as `tokens[3]`; "" where the file is one token. */
+  /** The entry, such as `tokens[3]`; "" if the file is a single token. */
   readonly entry: string;
   readonly text: string;
   readonly name: string;
@@ -17,26 +17,26 @@ export interface FileToken {
 }
 
 export interface PermissionTokens {
-  /** Made if they do not exist. */
+  /** Databases to create if they do not exist. */
   readonly databases: readonly string[];
   readonly tokens: readonly FileToken[];
 }
 
 const PERMISSIONS_MAX = 1000;
-/** The last millisecond that a timestamp of nanoseconds can say: system.tokens shows it as one. */
+/** The last millisecond that a nanosecond timestamp can represent: system.tokens shows it as one. */
 const EXPIRY_MS_MAX = 9_223_372_036_854;
 const TOKEN_MEMBERS = ["token", "name", "description", "expiry_millis"];
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** `{"token":"apiv3_…","name":"_admin","expiry_millis":1756400061529}`; name and expiry may be missing. @throws TsdbError config */
+/** `{"token":"apiv3_…","name":"_admin","expiry_millis":1756400061529}`; name and expiry are optional. @throws TsdbError config */
 export function readAdminTokenFile(text: string): FileToken {
   const members = objectOf(parse(text), "the file", TOKEN_MEMBERS);
   return { ...readToken(members, "", OPERATOR_TOKEN), permissions: null };
 }
 
 /** `{"create_databases":["db1"],"tokens":[{"token":"apiv3_…","name":"r","expiry_millis":0,"permissions":["db:db1:read,write"]}]}`; an
- *  expiry of 0 or none is never. No token can be the operator's. @throws TsdbError config */
+ *  expiry of 0 or none means never. No token can be the operator's. @throws TsdbError config */
 export function readPermissionTokensFile(text: string): PermissionTokens {
   const members = objectOf(parse(text), "the file", ["create_databases", "tokens"]);
   const databases = listOf(members["create_databases"] ?? [], "create_databases").map(readDatabase);
@@ -66,13 +66,13 @@ function readPermissionToken(value: unknown, i: number): FileToken {
   const entry = `tokens[${i}]`;
   const members = objectOf(value, entry, [...TOKEN_MEMBERS, "permissions"]);
   const token = readToken(members, entry, null);
-  // with fewer rights than its name says it would stand in the operator's place for good
+  // with fewer permissions than its name suggests, it would permanently block the operator token
   if (token.name === OPERATOR_TOKEN) throw bad(`${entry}: the name ${OPERATOR_TOKEN} is the first admin token's; choose another`);
   const texts = listOf(members["permissions"], `${entry}.permissions`);
   if (texts.length === 0) throw bad(`\`${entry}.permissions\` is empty: what may the token do?`);
   if (texts.length > PERMISSIONS_MAX) throw bad(`\`${entry}.permissions\` has ${texts.length} entries, max ${PERMISSIONS_MAX}`);
   const permissions = texts.map((text, k) => readPermission(text, `${entry}.permissions[${k}]`));
-  // one of them is everything
+  // a single `*:*:*` grants everything
   return { ...token, permissions: permissions.includes(null) ? null : (permissions as Permission[]) };
 }
 
@@ -103,17 +103,17 @@ function readToken(members: Members, entry: string, absentName: string | null): 
 }
 
 function parse(text: string): unknown {
-  // what reading put in place of bytes that are no UTF-8: two names could become one
+  // U+FFFD replaces invalid UTF-8 when a file is read: two different names could become equal
   if (text.includes("\uFFFD")) throw bad("it is no UTF-8");
   try {
     return JSON.parse(text);
   } catch {
-    // the parser's message quotes the text, which holds a secret
+    // the parser's message quotes the text, which contains a secret
     throw bad("it is no JSON");
   }
 }
 
-/** A member that is misspelt would be one that is missing: a token would never expire. */
+/** A misspelt member would count as missing, for instance an expiry. */
 function objectOf(value: unknown, what: string, known: readonly string[]): Members {
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw bad(`${what} must be an object, got ${kindOf(value)}`);
   const unknown = Object.keys(value).find((name) => !known.includes(name));
@@ -132,7 +132,7 @@ function textOf(value: unknown, what: string): string {
   return value;
 }
 
-/** What a value is, without showing it: it may be a secret in the wrong place. */
+/** Describes a value without showing it: it may be a misplaced secret. */
 function kindOf(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
@@ -140,7 +140,7 @@ function kindOf(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** @param complaint of the place in the list, and the place where the same is before it */
+/** @param complaint receives the position in the list and that of the earlier duplicate */
 function refuseTwice(list: readonly string[], complaint: (i: number, before: number) => string): void {
   const places = new Map<string, number>();
   list.forEach((item, i) => {

@@ -1,10 +1,10 @@
-// What a token may be called, made by a request or by a file at the start.
+// The rules for token names, whether from a request or a file.
 
 const NAME_BYTES_MAX = 256;
-/** Lists of tokens are shown in terminals. */
+/** Token lists are displayed in terminals. */
 const CONTROL_CHARACTER = /\p{Cc}/u;
 
-/** Why `name` cannot be a token's name, or null. Whether it is taken, or is the operator's, is for the caller to say. */
+/** Why `name` is not a valid token name, or null. The caller checks whether it exists or is reserved. */
 export function tokenNameError(name: string): string | null {
   if (name === "") return "a token's name cannot be empty";
   const bytes = Buffer.byteLength(name);

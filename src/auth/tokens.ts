@@ -1,4 +1,4 @@
-// Tokens as users make and delete them, and who a token belongs to.
+// Creates and deletes tokens on behalf of users, and identifies callers.
 
 import { type Authenticator, type Caller, type NewToken, type NewTokenRequest, OPERATOR_TOKEN, type TokenDef } from "../model/access.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -17,14 +17,14 @@ export interface TokensParts {
   readonly nowMs: () => number;
 }
 
-/** Tokens over the catalog. Only the hash of a text is stored: `NewToken` has the text once. Changes resolve when they are durable.
- *  @throws TsdbError bad_request, not_found, method_not_allowed, and what the catalog refuses */
+/** Tokens over the catalog. Only the hash of a text is stored; `NewToken` contains the text once. Changes resolve once they are durable.
+ *  @throws TsdbError bad_request, not_found, method_not_allowed, and what the catalog rejects */
 export class Tokens implements TokenService, Authenticator {
   readonly isOn = true;
 
   constructor(private readonly parts: TokensParts) {}
 
-  /** Whether the first admin token was made, here or by a file, whatever has become of it since. */
+  /** True if the first admin token was ever created, here or by a file, even if it was changed since. */
   get hasOperator(): boolean {
     const { catalog } = this.parts;
     return catalog.findToken(OPERATOR_TOKEN) !== undefined || catalog.tokens().some(isAdmins);
@@ -32,14 +32,14 @@ export class Tokens implements TokenService, Authenticator {
 
   callerOf(text: string): Caller | null {
     const { catalog, nowMs } = this.parts;
-    // Found by its hash: how long that takes says something of hashes, which nobody can choose, and nothing of texts.
+    // A lookup by hash: its timing reveals something about hashes, which nobody can choose, but nothing about texts.
     const token = catalog.tokenByHash(hashToken(text));
     if (token === undefined) return null;
     return hasExpired(token, nowMs()) ? null : callerWith(token);
   }
 
   async createOperatorToken(): Promise<NewToken> {
-    // a file may have called its admin token otherwise: what nobody needs a token for is the first one alone
+    // a file may have named its admin token differently: only the very first token is created without authorization
     if (this.hasOperator) throw nameTaken(OPERATOR_TOKEN);
     return this.add({ name: OPERATOR_TOKEN, expirySeconds: null, permissions: null });
   }
@@ -52,7 +52,7 @@ export class Tokens implements TokenService, Authenticator {
     const text = newTokenText();
     const hash = hashToken(text);
     const updatedMs = nowMs();
-    // an expired or limited token is no replacement for the one that is asked for
+    // an expired or limited token cannot stand in for the one being replaced
     if (hasExpired(token, updatedMs) || !isAdmins(token)) {
       const { tokenId: id } = catalog.nextIds;
       const { name } = token;
@@ -82,7 +82,7 @@ export class Tokens implements TokenService, Authenticator {
     return this.add(request);
   }
 
-  /** Tokens whose texts somebody else made: from files at the start. Planned in the same synchronous step. */
+  /** Adds tokens from files at start. Planned in the same synchronous step. */
   async addGiven({ replaced, added }: GivenPlan): Promise<void> {
     const { catalog, nowMs } = this.parts;
     const { tokenId } = catalog.nextIds;
@@ -98,7 +98,7 @@ export class Tokens implements TokenService, Authenticator {
     if (name === OPERATOR_TOKEN) throw new TsdbError("method_not_allowed", "cannot delete operator token", {});
     const token = catalog.findToken(name);
     if (token === undefined) throw new TsdbError("not_found", `token not found: ${name}`, { name });
-    // the first one could then be made anew, by anybody
+    // otherwise anyone could create the first token again
     const isLast = isAdmins(token) && catalog.tokens().filter(isAdmins).length === 1;
     if (isLast) throw new TsdbError("method_not_allowed", "cannot delete the last admin token", {});
     await catalog.apply([{ kind: "delete_token", id: token.id }]).durable;
@@ -117,6 +117,7 @@ export class Tokens implements TokenService, Authenticator {
   }
 }
 
+/** The caller with this token's permissions. */
 export function callerWith(token: TokenDef): Caller {
   return {
     token,

@@ -1,5 +1,5 @@
-// The ceiling of memory for writes: a body waits here while rows or series have no room and a flush makes some; after that it is refused.
-// It is asked twice: when a body begins, for its bytes, and when it has come, for what its lines take (body-cost.ts).
+// Memory limit of writes: a body waits here while rows or series have no room and a flush makes some; eventually it is rejected. Checked
+// twice: when a body begins, for its bytes, and after it was received, for the cost of its lines (body-cost.ts).
 
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
@@ -7,19 +7,19 @@ import type { SeriesMemory } from "../storage/buffer/series-memory.ts";
 import { bodyCost, COST_PER_BYTE_MAX } from "./body-cost.ts";
 
 export interface AdmissionParts {
-  /** Rows in memory may take this much. */
+  /** Maximum memory of buffered rows. */
   readonly bytesMax: number;
   readonly bufferBytes: () => number;
   readonly seriesMemory: Pick<SeriesMemory, "hasRoom" | "full">;
-  /** Kernel memory in use by everyone. */
+  /** Kernel memory in use, in total. */
   readonly kernelBytes: () => number;
-  /** Starts a flush when one is due. */
+  /** Starts a flush if one is due. */
   readonly flush: () => void;
-  /** Resolves when the flush that runs has ended; at once when none runs. */
+  /** Resolves when the running flush has ended; immediately if none is running. */
   readonly flushSettled: () => Promise<void>;
 }
 
-/** A body that is in memory already. */
+/** A received body in memory. */
 export interface ReceivedText {
   readonly byteCount: number;
   /** Borrowed. */
@@ -28,20 +28,20 @@ export interface ReceivedText {
 
 const FLUSHES_WAITED_FOR = 3;
 
-/** Holds writes back while memory is short: a few flushes, and at most `waitMsMax`; then the write fails with `overloaded`. */
+/** Delays writes while memory is short, for a few flushes and at most `waitMsMax`; then the write fails with `overloaded`. */
 export class Admission {
   constructor(
     private readonly parts: AdmissionParts,
     private readonly waitMsMax: number = LIMITS.admissionWaitSeconds * 1000,
   ) {}
 
-  /** Undefined when a body of this size may come now, else a promise. @throws TsdbError overloaded */
+  /** Undefined if a body of this size may be received now, otherwise a promise. @throws TsdbError overloaded */
   receive(bodyBytes: number): Promise<void> | undefined {
     return this.hasRoom(bodyBytes) ? undefined : this.wait(bodyBytes);
   }
 
-  /** Undefined when a body that has come may become rows now, else a promise. @throws TsdbError overloaded; too_large when no flush could
-   *  make room for its lines */
+  /** Undefined if a received body may be stored now, otherwise a promise. @throws TsdbError overloaded; too_large if no flush could make
+   *  room for its lines */
   store(body: ReceivedText): Promise<void> | undefined {
     if (this.hasRoom(body.byteCount * COST_PER_BYTE_MAX)) return undefined;
     const cost = bodyCost(body.bytes);

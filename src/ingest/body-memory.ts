@@ -1,17 +1,17 @@
-// Memory of the bodies that are on their way in, part of the kernel's: they are parsed where they were received. What clients announce is
-// counted when they begin, so that those who keep their word never run out half way; memory is taken as bytes come. Blocks are kept for
-// the next bodies, because the first touch of a page costs more than what is written to it.
+// Kernel memory for bodies being received: they are parsed in place. The announced size is reserved at the start, so that clients that
+// announce correctly never run out halfway; memory is allocated as bytes arrive. Freed blocks are kept for later bodies, because the first
+// touch of a page costs more than filling it.
 import { Heap } from "../kernel/memory/heap.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { BODY_PADDING_BYTES } from "../kernel/parse/line-parser.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 
-/** A body has room for this much at first, or for all of it, or an idle block. */
+/** Initial allocation of a body, unless it is smaller or an idle block exists. */
 const FIRST_BYTES = 64 << 10;
-/** A body for which that was too little gets four times what has come of it, from here on twice: growing costs a copy. */
+/** Up to this size a body's block grows fourfold, beyond it twofold: growing copies the body. */
 const QUADRUPLE_BYTES_MAX = 4 << 20;
-/** Smaller blocks are as quickly found by the heap. */
+/** Smaller blocks are not kept: the heap finds them as fast. */
 const IDLE_BLOCK_BYTES_MIN = 64 << 10;
 const IDLE_BYTES_MAX = 32 << 20;
 
@@ -27,14 +27,14 @@ interface Waiter {
 }
 
 export interface BodyMemoryOptions {
-  /** For all bodies together, idle blocks apart. */
+  /** Limit for all bodies together, without idle blocks. */
   readonly bytesMax: number;
-  /** The longest body that may come. */
+  /** Maximum size of a body. */
   readonly bodyBytesMax: number;
   readonly waitMs?: number;
 }
 
-/** Receives bodies into kernel memory. All sizes are bytes; bodies that find no room wait in the order in which they came. */
+/** Receives bodies into kernel memory. All sizes are in bytes; bodies without room wait in order of arrival. */
 export class BodyMemory {
   /** Ascending by size. */
   private readonly idle: Block[] = [];
@@ -47,17 +47,17 @@ export class BodyMemory {
     private readonly options: BodyMemoryOptions,
   ) {}
 
-  /** Bytes that bodies hold or have announced. */
+  /** Bytes allocated or announced by bodies. */
   get claimedBytes(): number {
     return this.claimedBytes_;
   }
 
-  /** Bytes kept for the next bodies. */
+  /** Bytes kept for later bodies. */
   get idleBytes(): number {
     return this.idleBytes_;
   }
 
-  /** A place for a body; waits in line for others to end. @throws TsdbError overloaded */
+  /** Memory for a body; waits in line until there is room. @throws TsdbError overloaded */
   receive(announcedBytes: number | undefined): BodyBytes | Promise<BodyBytes> {
     const bytes = Math.min(announcedBytes ?? FIRST_BYTES, this.options.bodyBytesMax) + BODY_PADDING_BYTES;
     if (this.waiters.length === 0 && this.claim(bytes)) return new BodyBytes(this.kernel, this, bytes);
@@ -69,7 +69,7 @@ export class BodyMemory {
             1,
           );
           reject(this.overloaded(bytes));
-          this.admitWaiters(); // those behind may ask for less
+          this.admitWaiters(); // later waiters may need less
         },
         this.options.waitMs ?? LIMITS.bodyPlaceWaitSeconds * 1000,
       );
@@ -77,7 +77,7 @@ export class BodyMemory {
     });
   }
 
-  /** Counts bytes as a body's. False when there are not that many left. */
+  /** Reserves bytes for a body. Returns false if fewer remain. */
   claim(bytes: number): boolean {
     if (this.claimedBytes_ + bytes > this.options.bytesMax) return false;
     this.claimedBytes_ += bytes;
@@ -89,7 +89,8 @@ export class BodyMemory {
     this.admitWaiters();
   }
 
-  /** A block of at least `bytesMin`: an idle one of at least `bytesBest`, else a new one of `bytesWanted`. @throws TsdbError overloaded */
+  /** A block of at least `bytesMin`: an idle one of at least `bytesBest`, otherwise a new one of `bytesWanted`. @throws TsdbError
+   *  overloaded */
   take(sizes: { bytesMin: number; bytesWanted: number; bytesBest: number }): Block {
     const found = this.idle.findIndex(({ bytes }) => bytes >= sizes.bytesBest);
     if (found < 0) {
@@ -111,7 +112,7 @@ export class BodyMemory {
     this.idleBytes_ += block.bytes;
   }
 
-  /** What a client is told for whose bytes there is no room. */
+  /** The error for a body that finds no room. */
   overloaded(bytes: number): TsdbError {
     const { bytesMax } = this.options;
     return new TsdbError(
@@ -135,19 +136,19 @@ export class BodyMemory {
 
 const NO_BLOCK: Block = { ptr: 0, bytes: 0 };
 
-/** The bytes of one body, with BODY_PADDING_BYTES writable bytes behind them. */
+/** The bytes of one body, followed by BODY_PADDING_BYTES writable bytes. */
 export class BodyBytes {
   private block = NO_BLOCK;
   private byteCount_ = 0;
 
-  /** `claimedBytes` have been claimed for it: padding and all. */
+  /** @param claimedBytes already reserved for it, including the padding */
   constructor(
     private readonly kernel: Kernel,
     private readonly memory: BodyMemory,
     private claimedBytes: number,
   ) {}
 
-  /** Where the bytes lie: until the next `append`, and until `release`. */
+  /** Address of the bytes: valid until the next `append`, or `release`. */
   get ptr(): number {
     return this.block.ptr;
   }
@@ -156,17 +157,17 @@ export class BodyBytes {
     return this.byteCount_;
   }
 
-  /** What this body keeps from others. */
+  /** Bytes reserved by this body. */
   get memoryBytes(): number {
     return this.claimedBytes;
   }
 
-  /** Borrowed; on shared memory. */
+  /** Borrowed; in shared memory. */
   get bytes(): Uint8Array {
     return this.kernel.u8.subarray(this.block.ptr, this.block.ptr + this.byteCount_);
   }
 
-  /** Copies bytes behind those before. @throws TsdbError overloaded */
+  /** Appends a copy of `bytes`. @throws TsdbError overloaded */
   append(bytes: Uint8Array): void {
     const byteCount = this.byteCount_ + bytes.byteLength;
     if (byteCount + BODY_PADDING_BYTES > this.block.bytes) this.grow(byteCount + BODY_PADDING_BYTES);
@@ -192,7 +193,7 @@ export class BodyBytes {
     const old = this.block;
     const fresh = memory.take({ bytesMin, bytesWanted, bytesBest: isAsAnnounced ? this.claimedBytes : bytesWanted });
     const more = fresh.bytes - this.claimedBytes;
-    // a body that is as announced never fails here: an idle block is counted elsewhere
+    // a body of its announced size never fails here: idle blocks are counted separately
     if (!isAsAnnounced && more > 0) {
       if (!memory.claim(more)) {
         memory.give(fresh);

@@ -1,5 +1,5 @@
-// Resolve: turns a parsed body for one database into batches of rows whose tables, columns and series the catalog knows. Everything here is
-// one synchronous step; what it decides is logged and buffered by ingest.ts before anything else runs.
+// The bind step of a write: converts a parsed body for one database to batches of rows whose tables, columns and series the catalog knows.
+// All of it is one synchronous step; ingest.ts logs and buffers the result before anything else runs.
 
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import type { Scratch } from "../kernel/memory/scratch.ts";
@@ -21,16 +21,16 @@ import { Rejections } from "./rejections.ts";
 import type { SchemaSteps } from "./schema-steps.ts";
 import { TableLink, type UnresolvedSeries } from "./table-link.ts";
 
-/** Refused tables of one step whose names the parser keeps all the same: they may be made when there is room. */
+/** Names of rejected tables of one step that the parser may keep: the tables may be created later when there is room. */
 const REFUSED_TABLES_KEPT = 1024;
 const NONE_REJECTED = new Rejections([], 0);
 
-/** What becomes of a body. Batches are borrowed until the next body of the database. */
+/** The result for a body. Batches are borrowed until the next body of the database. */
 export interface ResolvedBody {
   readonly batches: readonly FrameTable[];
   readonly rejections: Rejections;
   readonly lineCount: number;
-  /** Resolves when the schema the batches rely on is durable. */
+  /** Resolves when the schema that the batches rely on is durable. */
   readonly schemaDurable: Promise<void> | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface WriterParts {
   readonly scratch: Scratch;
 }
 
-/** A table of the body on its way through the schema step. */
+/** A table of the body during binding. */
 interface TableWork {
   readonly parsed: ParsedTable;
   readonly link: TableLink;
@@ -49,27 +49,27 @@ interface TableWork {
   keep?: Uint32Array;
 }
 
-/** A table that brings something the links do not know, in the terms of SchemaPlan. */
+/** A table with columns or series that the links do not know, in the form of SchemaPlan. */
 interface SchemaWork {
   readonly work: TableWork;
   /** Parser tag column by plan tag. */
   readonly tagColumns: readonly number[];
-  /** Series of this body that are not resolved, by parser series. */
+  /** Unresolved series of this body, by parser series. */
   readonly unresolved: ReadonlyMap<number, UnresolvedSeries>;
 }
 
-/** Resolves bodies of one database: parser columns to catalog columns, parser series to series ids, and the lines that are rejected.
+/** Binds bodies of one database: parser columns to catalog columns, parser series to series ids; determines the rejected lines.
  *  Synchronous. A `ResolvedBody` points into the parser's memory and is valid until the next body. */
 export class DatabaseWriter {
   private links: TableLink[] = [];
-  /** The parser knows more columns of some table than the catalog lets a table have. Earlier than the parser's own `wantsReset`, which
-   *  comes with the first good line that found no room. */
+  /** The parser knows more columns of some table than the catalog allows. Detected earlier than the parser's own `wantsReset`, which
+   *  appears with the first valid line that found no room. */
   private crowded = false;
   /** Some link has lost its table. */
   private hasLeft = false;
-  /** Of all tables, when no link was stale. */
+  /** Sum over all tables at the time when no link was stale. */
   private nameChanges = 0;
-  /** Of the scratch, where records of pending series are written. */
+  /** Size of the scratch block for records of pending series. */
   private recordPtr = 0;
   private readonly tables: ParsedTables;
   private recordBytes = 0;
@@ -82,13 +82,13 @@ export class DatabaseWriter {
     this.tables = new ParsedTables(parts.kernel);
   }
 
-  /** True when it should be reset before the next body is parsed. */
+  /** True if it should be reset before the next body is parsed. */
   get wantsReset(): boolean {
     return this.crowded || this.hasStaleLinks() || this.parser.view.wantsReset;
   }
 
-  /** Resolves what the parser has just made of a body that brings nothing but rows of what is linked already: most do. Undefined, and
-   *  nothing has changed, if it does not. @throws TsdbError overloaded: nothing is stored then */
+  /** Binds the parser's last body if it contains only rows of already linked tables, columns and series, as most do. Otherwise returns
+   *  undefined without any effect. @throws TsdbError overloaded: nothing is stored then */
   takeKnown(resultPtr: number): ResolvedBody | undefined {
     const { tables, links } = this;
     if (!tables.begin(resultPtr)) return undefined;
@@ -98,16 +98,16 @@ export class DatabaseWriter {
     try {
       while (tables.next()) batches.push(links[tables.index]!.knownRows(tables));
     } catch (error) {
-      // of some tables the times are noted
+      // times of some tables have been recorded already
       this.reset();
       throw error;
     }
     return { batches, rejections: NONE_REJECTED, lineCount: tables.bodyRows, schemaDurable: undefined };
   }
 
-  /** Resolves what the parser has just made of a body; the batches point there and into the body. With acceptPartial=false and a bad line
-   *  nothing has changed and `batches` is empty. `madeTables`: those that `prepare` has made for it.
-   *  @throws TsdbError overloaded, limit_exceeded, unavailable: nothing is stored then */
+  /** Binds the parser's last body; the batches point into parser memory and the body. With acceptPartial=false and an invalid line
+   *  nothing changes and `batches` is empty. `madeTables`: number of tables that `prepare` has created for it. @throws TsdbError
+   *  overloaded, limit_exceeded, unavailable: nothing is stored then */
   take(parsed: ParsedBody, { acceptPartial }: { acceptPartial: boolean }, madeTables = 0): ResolvedBody {
     this.recordBytes = 0;
     try {
@@ -121,14 +121,14 @@ export class DatabaseWriter {
       const batches = tables.flatMap((work) => this.batch(work) ?? []);
       return { batches, rejections, lineCount, schemaDurable };
     } catch (error) {
-      // the parser may know series that no link has resolved: begin anew
+      // the parser may know series that no link has resolved: start over
       this.reset();
       throw error;
     }
   }
 
-  /** Makes tables, columns and series of a part of a body, so that `take` of the whole finds them. No row is stored.
-   *  @throws TsdbError as take */
+  /** Creates tables, columns and series of a part of a body, so that `take` of the whole body finds them. Stores no row. @throws
+   *  TsdbError as take */
   prepare(parsed: ParsedBody, steps: SchemaSteps): void {
     this.recordBytes = 0;
     try {
@@ -138,7 +138,7 @@ export class DatabaseWriter {
       const schema = this.unknown(admitted);
       const plan = schema.length === 0 ? undefined : this.plan(schema, steps.madeTables, rejections);
       if (!steps.isMaking) {
-        // lines of different steps may not fit each other: that is left to `take`, which sees all of them
+        // lines of different steps may conflict: that is left to `take`, which sees all of them
         const hasConflicts = () => parsed.tables.some((table) => this.parser.view.hasConflicts(table));
         if (rejections.count > 0 || hasConflicts()) steps.noteBadLine();
         keepPending(tables);
@@ -153,7 +153,7 @@ export class DatabaseWriter {
     }
   }
 
-  /** Forgets what the parser has learned: needed when tables have gone. */
+  /** Forgets what the parser has learned: needed after tables were dropped. */
   reset(): void {
     this.parser.reset();
     for (const link of this.links) link.release();
@@ -168,7 +168,8 @@ export class DatabaseWriter {
     this.parser.release();
   }
 
-  /** Tables that some link means are called otherwise: all links are made anew, since what the parser knows of theirs is in doubt. */
+  /** True if a linked table was renamed or dropped: then all links are rebuilt, because the parser's knowledge of their tables may be
+   *  outdated. */
   private hasStaleLinks(): boolean {
     const { nameChanges } = this.parts.tables;
     if (nameChanges === this.nameChanges) return false;
@@ -185,7 +186,7 @@ export class DatabaseWriter {
     }
     link.grow(parsed);
     if (link.isStale) {
-      // the body was parsed before the table got another name: its series are looked up one by one, this once
+      // the body was parsed before the table was renamed: for this body its series are looked up one by one
       link.leave(parsed.newSeriesFirst);
       this.hasLeft = true;
     }
@@ -194,13 +195,13 @@ export class DatabaseWriter {
     return { parsed, link };
   }
 
-  /** All or nothing, and it is nothing: keeps only what the parser will not report again. */
+  /** All-or-nothing mode with an invalid line: keeps only what the parser will not report again. */
   private refuse(tables: readonly TableWork[], rejections: Rejections, lineCount: number): ResolvedBody {
     keepPending(tables);
     return { batches: [], rejections, lineCount, schemaDurable: undefined };
   }
 
-  /** Those that bring something the links do not know. */
+  /** Tables with columns or series that the links do not know. */
   private unknown(tables: readonly TableWork[]): SchemaWork[] {
     return tables.filter((work) => !isKnown(work)).map((work) => this.schemaWork(work));
   }
@@ -221,7 +222,8 @@ export class DatabaseWriter {
     return { work, tagColumns: [...tagColumns].sort((a, b) => a - b), unresolved };
   }
 
-  /** Finds what is missing and which rows cannot be stored; adds those to `rejections`. `madeTables`: for the same body, before. */
+  /** Determines what is missing and which rows cannot be stored; adds those to `rejections`. `madeTables`: tables created earlier for
+   *  the same body. */
   private plan(schema: readonly SchemaWork[], madeTables: number, rejections: Rejections): SchemaPlan {
     const plan = new SchemaPlan(
       this.parts.catalog,
@@ -239,7 +241,7 @@ export class DatabaseWriter {
     return plan;
   }
 
-  /** Only for tables in which something conflicts. */
+  /** For tables with conflicts only. */
   private chooseRows(plan: SchemaPlan, tableIndex: number, { work, tagColumns, unresolved }: SchemaWork, rejections: Rejections): void {
     const { parsed } = work;
     const { u32 } = this.parts.kernel;
@@ -276,7 +278,7 @@ export class DatabaseWriter {
     const { operations, targets } = plan.finish();
     const durable = operations.length === 0 ? undefined : this.parts.catalog.apply(operations).durable;
     for (const [i, table] of schema.entries()) this.link(table, targets[i]!);
-    // names that the parser keeps for nothing
+    // the parser keeps names of tables that do not exist
     if (targets.filter((target) => target === null).length > REFUSED_TABLES_KEPT) this.crowded = true;
     return { durable, madeTables: operations.filter(({ kind }) => kind === "create_table").length };
   }
@@ -307,7 +309,7 @@ export class DatabaseWriter {
     }
   }
 
-  /** The rows of a table as the buffer takes them; undefined when none is left. */
+  /** The rows of a table in the buffer's form; undefined if none remain. */
   private batch(work: TableWork): FrameTable | undefined {
     const { parsed, link, keep } = work;
     const { kernel } = this.parts;
@@ -325,18 +327,18 @@ export class DatabaseWriter {
     return { live, batch };
   }
 
-  /** Of a table whose rows are all taken; of another one the series of the rows that are taken are resolved when it is linked. */
+  /** For a table whose rows are all accepted; otherwise the series of accepted rows are resolved when the table is linked. */
   private resolveNew({ parsed, link, keep }: TableWork): void {
     if (keep === undefined && parsed.newSeriesCount > 0 && !link.isResolved(parsed.newSeriesFirst)) link.resolveNew(parsed);
   }
 
-  /** Finds the series of the rows anew that were known before the table's dictionary was evicted. */
+  /** Looks up series again that were known before the table's dictionary was evicted. */
   private resolveForgotten({ parsed, link }: TableWork, rowCount: number): void {
     const { kernel, scratch } = this.parts;
     const listPtr = scratch.alloc(rowCount * 4);
     const count = kernel.call.unmappedIds(link.seriesMapPtr, parsed.seriesPtr, rowCount, UNRESOLVED, listPtr);
     for (const seriesId of kernel.u32.slice(listPtr / 4, listPtr / 4 + count)) {
-      // a series of several rows is listed as often
+      // a series of several rows is listed several times
       if (!link.isResolved(seriesId)) link.resolve(seriesId, this.pendingRecord(parsed, seriesId));
     }
   }
@@ -349,7 +351,7 @@ export class DatabaseWriter {
     });
   }
 
-  /** Closes the gaps of rejected rows, in place. */
+  /** Removes the rejected rows from the columns, in place. */
   private keptColumns({ parsed, link }: TableWork, keep: Uint32Array): ColumnRun[] {
     const { kernel, scratch } = this.parts;
     const count = keep.length;
@@ -379,12 +381,12 @@ export class DatabaseWriter {
   }
 }
 
-/** As the parser lays columns out: what has a bitmap is packed. */
+/** In the parser's layout: columns with a bitmap are packed. */
 function columnRun(column: ColumnRun): ColumnRun {
   return column.validityPtr === 0 ? column : { ...column, isPacked: true };
 }
 
-/** True when the links know every column and series of the table, or can resolve its series at once. */
+/** True if the links know every column and series of the table, or can resolve its series directly. */
 function isKnown({ parsed, link }: TableWork): boolean {
   if (link.live === undefined || link.pending.size > 0) return false;
   for (const { index } of parsed.columns) if (link.fieldColumnId(index) < 0) return false;
@@ -392,7 +394,7 @@ function isKnown({ parsed, link }: TableWork): boolean {
   return parsed.tagColumns.every((_, tag) => link.tagIsKnown(tag));
 }
 
-/** The parser reports a new series once: those that nothing is made of now are looked for when rows use them. */
+/** The parser reports a new series only once: those not used now are remembered until rows use them. */
 function keepPending(tables: readonly TableWork[]): void {
   for (const { parsed, link } of tables) for (let i = 0; i < parsed.newSeriesCount; i++) link.pending.add(parsed.newSeriesFirst + i);
 }

@@ -1,4 +1,4 @@
-// Columns as a log frame holds them: blocks | bytes u32 | encoded column |.
+// Writes columns in the layout of a log frame: blocks | bytes u32 | encoded column |.
 import type { ColumnCodec } from "../kernel/codec/codec.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import type { KernelWriter } from "../kernel/memory/kernel-writer.ts";
@@ -8,7 +8,7 @@ import type { ColumnRun } from "../model/rows/run.ts";
 
 type FrameColumn = Pick<ColumnRun, "type" | "dataPtr" | "validityPtr" | "isPacked">;
 
-/** Appends blocks to a writer. All may throw TsdbError overloaded. */
+/** Appends blocks to a writer. All methods may throw TsdbError overloaded. */
 export class FrameColumns {
   constructor(
     private readonly kernel: Kernel,

@@ -1,5 +1,5 @@
-// The payload of a log frame: the rows of one body, column by column, with the keys of series that the log segment has not named before.
-// FORMAT.md draws the bytes. Ids of series are process-local numbers that mean something only together with the keys of their segment.
+// The payload of a log frame: the rows of one body, column by column, with the keys of series that the log segment has not contained
+// before. FORMAT.md draws the bytes. Series ids are process-local numbers, meaningful only together with the keys of their segment.
 
 import type { ColumnCodec } from "../kernel/codec/codec.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
@@ -17,13 +17,14 @@ import { FrameColumns } from "./frame-columns.ts";
 
 export const FRAME_FORMAT = 1;
 
-/** Rows of a table on their way into a frame. */
+/** Rows of a table to be encoded. */
 export interface FrameTable {
   readonly live: LiveTable;
   readonly batch: BufferBatch;
 }
 
-/** Encodes bodies as payloads of log frames. A series is named once a segment; `logged` confirms that the last payload did. */
+/** Encodes bodies as payloads of log frames. A series key is written once per segment; `logged` confirms that the last payload was
+ *  appended. */
 export class FrameEncoder {
   private readonly writer: KernelWriter;
   private readonly columns: FrameColumns;
@@ -39,9 +40,10 @@ export class FrameEncoder {
     this.columns = new FrameColumns(kernel, codec, this.writer);
   }
 
-  /** The payload for the rows of one body; `segment` is the log segment it goes to. Borrowed until the next call; on shared memory. */
+  /** The payload for the rows of one body; `segment` is the log segment that will contain it. Borrowed until the next call; in shared
+   *  memory. */
   encode(tables: readonly FrameTable[], segment: number): Uint8Array {
-    // keys of a frame that did not reach the log are unknown to the segment: name all again
+    // the last frame was not logged, so the segment lacks its keys: write all keys again
     if (segment !== this.stampedSegment || !this.isLogged) {
       this.stampedSegment = segment;
       this.stamp += 1;
@@ -55,7 +57,7 @@ export class FrameEncoder {
     return writer.bytes;
   }
 
-  /** The payload of the last `encode` is in the log. */
+  /** Confirms that the payload of the last `encode` was appended to the log. */
   logged(): void {
     this.isLogged = true;
   }
@@ -96,21 +98,21 @@ export class FrameEncoder {
   }
 }
 
-/** One table of a decoded frame. Pointers are in the decoder's scratch memory: borrowed until the next frame. */
+/** One table of a decoded frame. Pointers refer to the decoder's scratch memory: borrowed until the next frame. */
 export interface DecodedTable {
   readonly databaseId: number;
   readonly tableId: number;
   readonly rowCount: number;
-  /** Records | seriesId u32 | keyBytes u32 | key | of series that the segment names here for the first time. */
+  /** Records | seriesId u32 | keyBytes u32 | key | of series that occur in the segment for the first time. */
   readonly keysPtr: number;
   readonly keysBytes: number;
-  /** u32 per row: ids by the segment's keys. */
+  /** u32 per row: ids defined by the segment's keys. */
   readonly seriesPtr: number;
   readonly timePtr: number;
   readonly columns: readonly ColumnRun[];
 }
 
-/** Decodes payloads of log frames. What `decode` returns lies in kernel memory and is valid until the next call. */
+/** Decodes payloads of log frames. Results are in kernel memory and valid until the next call. */
 export class FrameDecoder {
   private readonly scratch: Scratch;
 
@@ -121,7 +123,7 @@ export class FrameDecoder {
     this.scratch = new Scratch(kernel);
   }
 
-  /** @throws TsdbError corrupt_file when the payload is not a frame: its checksum was right, so a newer server wrote it, or a bug */
+  /** @throws TsdbError corrupt_file if the payload is not a frame: since its checksum was correct, a newer server or a bug wrote it */
   decode(payload: Uint8Array): DecodedTable[] {
     this.scratch.reset();
     const start = this.scratch.alloc(payload.byteLength);
@@ -176,7 +178,7 @@ function isFieldType(type: number): boolean {
   return type >= ColumnType.float && type <= ColumnType.boolean;
 }
 
-/** Walks a payload whose bytes also lie in kernel memory at `start`. */
+/** Reads a payload whose bytes are also in kernel memory at `start`. */
 class FrameReader {
   private at = 0;
   private readonly view: DataView;

@@ -1,5 +1,5 @@
-// The write path, in order: admit, parse and resolve, log, buffer, acknowledge. From parse to buffer it is one synchronous step, so the
-// order of bodies here is the order of the log and of "the later write wins".
+// The write path, in order: admit, parse and bind, log, buffer, acknowledge. From parse to buffer it is one synchronous step, so that
+// bodies have the same order here, in the log, and for "the later write wins".
 
 import { ColumnCodec } from "../kernel/codec/codec.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
@@ -19,11 +19,11 @@ import type { RejectedLine } from "./rejections.ts";
 import { SchemaSteps } from "./schema-steps.ts";
 import { WriterMemory } from "./writer-memory.ts";
 
-/** How often a body is parsed, a flush between two times, before it is refused for want of room for its series. */
+/** Attempts to store a body, with a flush in between, before it is rejected for lack of room for its series. */
 const STORE_TRIES = 2;
-/** And when its frame turns out to be larger than there is space for in the log. */
+/** Attempts when its frame turns out larger than the log's reserved space. */
 const ROOM_TRIES = 3;
-/** What a body's frame takes of the log, about: ordinary lines a sixteenth of theirs, texts that repeat nothing all of it. */
+/** Estimated frame size as a fraction of the body: ordinary lines take a sixteenth, texts without repetition all of it. */
 const FRAME_SHARE = 4;
 const FRAME_BYTES_LEAST = 16 << 10;
 
@@ -37,20 +37,20 @@ export interface IngestParts {
   readonly clockNs: () => bigint;
   /** Waits until there is memory. */
   readonly admission: Pick<Admission, "receive" | "store">;
-  /** Rows are logged but could not be buffered: what is in memory no longer is what is logged. */
+  /** Rows were logged but could not be buffered: memory and log differ from now on. */
   readonly onFatal: (error: unknown) => void;
   readonly onRows: () => void;
 }
 
-/** A body that is in the log and visible. */
+/** A body that is logged and visible. */
 interface Stored {
   readonly result: WriteResult;
-  /** Undefined when nothing was logged. */
+  /** Undefined if nothing was logged. */
   readonly synced: Promise<void> | undefined;
 }
 
-/** The write path of the server, one instance. `receive` gives a body its memory; the body's own methods take its bytes and store it.
- *  Lines that cannot be stored are no error: the result names them. @throws TsdbError overloaded, unavailable, no_space, too_large */
+/** The write path of the server, one instance. `receive` allocates memory for a body; the body's methods receive its bytes and store it.
+ *  Lines that cannot be stored are not an error: the result lists them. @throws TsdbError overloaded, unavailable, no_space, too_large */
 export class Ingest implements WriteService {
   private readonly memory = new WriterMemory();
   private readonly writers: LocalWriters;
@@ -65,7 +65,7 @@ export class Ingest implements WriteService {
     this.encoder = new FrameEncoder(kernel, new ColumnCodec(kernel));
   }
 
-  /** Takes no more bodies. */
+  /** Accepts no more bodies. */
   close(): void {
     this.isClosed = true;
   }
@@ -84,7 +84,7 @@ export class Ingest implements WriteService {
     return bytes instanceof Promise ? bytes.then((late) => new ReceivedBody(late, this)) : new ReceivedBody(bytes, this);
   }
 
-  /** Releases `bytes` as soon as the lines are rows. */
+  /** Releases `bytes` as soon as the lines are stored. */
   async write(bytes: BodyBytes, request: WriteRequest): Promise<WriteResult> {
     const steps = new SchemaSteps(request.acceptPartial);
     let stored: Stored;
@@ -113,8 +113,8 @@ export class Ingest implements WriteService {
     }
   }
 
-  /** "full" if it `mayWait`: the body's series have no room before admission says so. Then, and when the log has no room, nothing is
-   *  stored. */
+  /** Returns "full" if it `mayWait` and the body's series have no room until admission allows it. In that case, and if the log has no
+   *  room, nothing is stored. */
   private async storeInSteps(
     bytes: BodyBytes,
     request: WriteRequest,
@@ -128,7 +128,7 @@ export class Ingest implements WriteService {
     }
   }
 
-  /** The synchronous step that stores a body; undefined after one that only made names for it. */
+  /** The synchronous step that stores a body; returns undefined after a step that only created names for it. */
   private store(bytes: BodyBytes, request: WriteRequest, steps: SchemaSteps, mayWait: boolean): Stored | NoRoom | "full" | undefined {
     if (this.isClosed) throw new TsdbError("unavailable", "the server is stopping");
     const nowNs = this.parts.clockNs();
@@ -149,7 +149,7 @@ export class Ingest implements WriteService {
     }
   }
 
-  /** Logs and buffers what was resolved in this same step. */
+  /** Logs and buffers the result of binding, in the same synchronous step. */
   private commit(
     body: ResolvedBody,
     { bytes, request, nowNs }: { bytes: BodyBytes; request: WriteRequest; nowNs: bigint },
@@ -160,7 +160,7 @@ export class Ingest implements WriteService {
     if (body.batches.length > 0) {
       const payload = this.encoder.encode(body.batches, wal.segmentNumber);
       if (!wal.hasRoom(payload.byteLength)) return new NoRoom(payload.byteLength);
-      // a body that needs no new schema may still rely on one whose operation is on its way
+      // a body that needs no new schema may still rely on an operation that is not durable yet
       const after = body.schemaDurable ?? catalog.durable(catalog.version);
       const appended = wal.append(payload, { after });
       this.encoder.logged();
@@ -178,7 +178,7 @@ export class Ingest implements WriteService {
       }
     }
     const { rejections, lineCount } = body;
-    // acceptPartial=false and a bad line: none is stored
+    // acceptPartial=false and an invalid line: none is stored
     const rejectedCount = rowCount === 0 ? lineCount : rejections.count;
     if (rowCount > 0) this.parts.onRows();
     return {
@@ -194,7 +194,7 @@ export class Ingest implements WriteService {
   }
 }
 
-/** The log has no space for a frame of this size, which was not appended. */
+/** The log has no reserved space for a frame of this size, which was not appended. */
 class NoRoom {
   constructor(readonly frameBytes: number) {}
 }
@@ -203,7 +203,7 @@ function frameEstimate(bodyBytes: number): number {
   return FRAME_BYTES_LEAST + Math.ceil(bodyBytes / FRAME_SHARE);
 }
 
-/** What the routes fill: bytes that know where they go. */
+/** A body that routes fill with bytes and then write. */
 class ReceivedBody implements IncomingBody {
   constructor(
     private readonly bytes: BodyBytes,
@@ -231,7 +231,7 @@ class ReceivedBody implements IncomingBody {
   }
 }
 
-/** With their text and line number. `first`: in the body's order. */
+/** Adds text and line number. `first`: in body order. */
 function describeRejected(body: Uint8Array, first: readonly RejectedLine[]): LineError[] {
   const numbers = lineNumbersAt(
     body,

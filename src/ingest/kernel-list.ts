@@ -2,10 +2,10 @@
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { assert } from "../model/assert.ts";
 
-/** What a new element holds: no id is that large. */
+/** Value of new elements: larger than any id. */
 export const UNRESOLVED = 0xffffffff;
 
-/** A growable u32 array in kernel memory, new elements UNRESOLVED. */
+/** A growable u32 array in kernel memory; new elements are UNRESOLVED. */
 export class KernelU32List {
   ptr = 0;
   private capacity = 0;
@@ -32,7 +32,7 @@ export class KernelU32List {
     this.length_ = length;
   }
 
-  /** All elements UNRESOLVED again. */
+  /** Sets all elements to UNRESOLVED. */
   clear(): void {
     this.kernel.u32.fill(UNRESOLVED, this.ptr / 4, this.ptr / 4 + this.length_);
   }

@@ -1,4 +1,4 @@
-// The writers of all databases: each has a line parser that keeps what it learned of the names of its tables and columns.
+// The writers of all databases: each has a line parser that remembers the names of its tables and columns.
 import { LineParser, type ParseOptions } from "../kernel/parse/line-parser.ts";
 import type { WriteRequest } from "../model/write.ts";
 import type { BodyBytes } from "./body-memory.ts";
@@ -6,7 +6,7 @@ import { DatabaseWriter, type ResolvedBody, type WriterParts } from "./database-
 import type { SchemaSteps } from "./schema-steps.ts";
 import type { KeptWriter, WriterMemory } from "./writer-memory.ts";
 
-/** The writers of all databases, made when first used. `WriterMemory` forgets those that were not used for longest. */
+/** The writers of all databases, created on first use. `WriterMemory` drops the least recently used. */
 export class LocalWriters {
   private readonly writers = new Map<string, LocalWriter>();
 
@@ -15,7 +15,7 @@ export class LocalWriters {
     private readonly memory: WriterMemory,
   ) {}
 
-  /** The writer of a database, from now on the one used last. */
+  /** The writer of a database; marks it as most recently used. */
   use(database: string): LocalWriter {
     let writer = this.writers.get(database);
     if (writer === undefined) {
@@ -45,8 +45,8 @@ export class LocalWriter implements KeptWriter {
     return this.parser.memoryBytes;
   }
 
-  /** Parses and resolves a body: DatabaseWriter.take says how. Undefined after a step that made some of the names that the body brings: to
-   *  be called again in another turn of the event loop. @throws as that */
+  /** Parses and binds a body, as described at DatabaseWriter.take. Returns undefined after a step that created some of the body's names:
+   *  call it again in another turn of the event loop. @throws as take */
   take(body: BodyBytes, request: WriteRequest, receiveTimeNs: bigint, steps: SchemaSteps): ResolvedBody | undefined {
     const { writer, parser } = this;
     const keptTables = parser.view.tableCount;
@@ -75,11 +75,11 @@ export class LocalWriter implements KeptWriter {
     try {
       const resultPtr = parser.parseRaw(body, options);
       if (knowsNothing || !parser.view.isCrowded(resultPtr)) return resultPtr;
-      // names of other bodies leave it no room
+      // names of other bodies leave no room for it
       writer.reset();
       return parser.parseRaw(body, options);
     } catch (error) {
-      writer.reset(); // the parser has forgotten what the links map
+      writer.reset(); // the parser has forgotten the names that the links refer to
       throw error;
     }
   }

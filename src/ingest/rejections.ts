@@ -1,9 +1,9 @@
-// Lines of a body that are not stored, and why: all are counted, and those are kept that the answer may name.
+// Lines of a body that are not stored, with reasons: all are counted, and those are kept that the answer may list.
 
 import { LIMITS } from "../model/limits.ts";
 import { isSchemaLimit } from "../storage/catalog/schema-limits.ts";
 
-/** A line that is not stored, and why. */
+/** A line that is not stored, with the reason. */
 export interface RejectedLine {
   /** Byte offset of the line in the body. */
   readonly lineOffset: number;
@@ -15,10 +15,10 @@ export class Rejections {
   private readonly kept: RejectedLine[] = [];
   private count_: number;
   private hasSchemaLimit_ = false;
-  /** Of the group in hand. */
+  /** Lines kept of the current group. */
   private keptOfGroup = 0;
 
-  /** `malformed`: lines that are no line protocol, in the body's order: the first of `malformedCount`. */
+  /** @param malformed lines that are not valid line protocol, in body order: the first of `malformedCount` */
   constructor(malformed: readonly RejectedLine[], malformedCount: number) {
     for (const { lineOffset, message } of malformed) this.kept.push({ lineOffset, message });
     this.count_ = malformedCount;
@@ -26,17 +26,17 @@ export class Rejections {
     this.hasSchemaLimit_ = malformed.some(({ message }) => isSchemaLimit(message));
   }
 
-  /** How many lines are rejected in all. */
+  /** Number of rejected lines. */
   get count(): number {
     return this.count_;
   }
 
-  /** A limit of tables or columns is the reason of some of them. */
+  /** True if some were rejected because of a limit on tables or columns. */
   get hasSchemaLimit(): boolean {
     return this.hasSchemaLimit_;
   }
 
-  /** What is added from now on comes in the body's order, but has no order with what came before. */
+  /** Lines added from now on are in body order among themselves, but not relative to earlier ones. */
   beginGroup(): void {
     this.keptOfGroup = 0;
   }
@@ -49,7 +49,7 @@ export class Rejections {
     this.kept.push({ lineOffset, message });
   }
 
-  /** The first LIMITS.lineErrorsReported in the body's order. */
+  /** The first LIMITS.lineErrorsReported in body order. */
   get first(): RejectedLine[] {
     return this.kept.toSorted((a, b) => a.lineOffset - b.lineOffset).slice(0, LIMITS.lineErrorsReported);
   }

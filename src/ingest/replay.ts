@@ -1,5 +1,5 @@
-// Puts the frames of the log back into the buffer at start. Each log segment has its own series ids: they are mapped to those of the
-// table's dictionary by the keys that the segment's frames carry.
+// Restores the buffer from the log at start. Each log segment has its own series ids, which are mapped to those of the table's dictionary
+// by the keys in the segment's frames.
 
 import { ColumnCodec } from "../kernel/codec/codec.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
@@ -10,16 +10,16 @@ import type { Catalog } from "../storage/catalog/catalog.ts";
 import { type DecodedTable, FrameDecoder } from "./frame.ts";
 import { KernelU32List, UNRESOLVED } from "./kernel-list.ts";
 
-/** Applies log frames to the buffers, in the order of the log. Frames of tables that no longer exist are counted and skipped. */
+/** Applies log frames to the buffers, in log order. Frames of dropped tables are counted and skipped. */
 export class Replayer {
-  /** Rows put back. */
+  /** Rows restored. */
   rowCount = 0;
-  /** Rows of tables that are gone. */
+  /** Rows of dropped tables. */
   droppedRows = 0;
   private readonly decoder: FrameDecoder;
   private readonly scratch: Scratch;
   private segment = -1;
-  /** By table: series id of the dictionary per series id of the segment. */
+  /** By table: dictionary series id per segment series id. */
   private readonly seriesMaps = new Map<number, KernelU32List>();
 
   constructor(
@@ -64,7 +64,7 @@ export class Replayer {
     this.rowCount += rowCount;
   }
 
-  /** Rows before and after a deletion share no run, as they did not when it was made. */
+  /** Rows before and after a deletion must not share a run. */
   private cutAtDeletion({ tableId, buffer }: LiveTable, sequence: number): void {
     for (const deletion of this.catalog.tombstonesOf(tableId)) {
       if (deletion.sequence >= buffer.lastSequence && deletion.sequence < sequence) buffer.cut();

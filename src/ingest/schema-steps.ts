@@ -1,23 +1,23 @@
-// A body that brings many names of tables, tags and fields which its database's parser has not met: they are made in steps, each in a turn
-// of the event loop of its own, before the body is stored in one. Other requests have their turns in between, so the step that stores the
-// body relies on nothing that is made here: it makes what is missing by then.
+// Splits the schema work of a body with many new table, tag and field names: names are created in steps, each in its own turn of the event
+// loop, before the body is stored in one step. Other requests run in between, so the storing step does not rely on these steps: it creates
+// whatever is missing by then.
 import type { ParseOptions } from "../kernel/parse/line-parser.ts";
 import { assert } from "../model/assert.ts";
 import { LIMITS } from "../model/limits.ts";
 
-/** New names of one step: 10 to 25 µs each to parse, resolve and make. */
+/** New names per step: parsing, resolving and creating one takes 10 to 25 µs. */
 const NAMES_PER_STEP = 256;
-/** Tables of one step: those whose names are known may still lack columns or links. */
+/** Tables per step: even tables with known names may lack columns or links. */
 const TABLES_PER_STEP = 64;
-/** How often a body goes through its steps: other bodies may make the parser forget what they have taught it. */
+/** Maximum passes over a body: other bodies may make the parser forget its names. */
 const PASSES_MAX = 3;
 
 /**
- * Where a body is on its way:
+ * The phases of a body:
  *
- *   whole ── many new names ──> making ── end of the body ──> whole
- *     └── … and acceptPartial=false ──> checking ── no bad line ──> making
- *                                          └── a bad line ──> whole, which refuses the body
+ *     whole ── many new names ──> making ── end of the body ──> whole
+ *       └── … and acceptPartial=false ──> checking ── no invalid line ──> making
+ *                                            └── an invalid line ──> whole, which rejects the body
  */
 type Phase = "whole" | "checking" | "making";
 
@@ -29,24 +29,24 @@ export class SchemaSteps {
   private from = 0;
   private hasBadLines = false;
   private keptTablesMax = 0;
-  /** Names of the tables of the lines so far. */
+  /** Table names in the lines so far. */
   private readonly tables = new Set<string>();
-  /** Tables that were made for this body so far. */
+  /** Tables created for this body so far. */
   madeTables = 0;
 
   constructor(private readonly acceptPartial: boolean) {}
 
-  /** The body, or what is left of it, is parsed for names. */
+  /** True while the (rest of the) body is parsed for names. */
   get isStepping(): boolean {
     return this.phase !== "whole";
   }
 
-  /** What a step finds is made; otherwise it is only looked for bad lines. */
+  /** True if a step creates what it finds; false if it only checks for invalid lines. */
   get isMaking(): boolean {
     return this.phase === "making";
   }
 
-  /** How the next piece of the body is to be parsed. */
+  /** Parser options for the next step. */
   get parseOptions(): Pick<ParseOptions, "from" | "tablesMax" | "newNamesMax" | "keptTablesMax"> {
     if (this.isStepping) {
       const { from, keptTablesMax } = this;
@@ -55,7 +55,7 @@ export class SchemaSteps {
     return this.passes < PASSES_MAX ? { newNamesMax: NAMES_PER_STEP } : {};
   }
 
-  /** Parsing has stopped before the end of the body. `keptTables`: those that the parser knew before it. */
+  /** Parsing has stopped before the end of the body. `keptTables`: tables that the parser knew before it. */
   begin(keptTables: number): void {
     assert(this.phase === "whole", "a body that is in steps has begun");
     this.phase = this.acceptPartial ? "making" : "checking";
@@ -65,7 +65,7 @@ export class SchemaSteps {
     this.tables.clear();
   }
 
-  /** Whether the table is among those that the body may have: rows of others are rejected when it is stored. */
+  /** True if the table is among those that the body may create or use: rows of others are rejected when it is stored. */
   admits(tableName: string): boolean {
     if (this.tables.has(tableName)) return true;
     if (this.tables.size >= LIMITS.bodyTablesMax) return false;
@@ -73,12 +73,12 @@ export class SchemaSteps {
     return true;
   }
 
-  /** Some line cannot be stored, or may not be: with acceptPartial=false nothing is made before it is known. */
+  /** Some line cannot be stored, or possibly not: with acceptPartial=false nothing may be created before this is known. */
   noteBadLine(): void {
     this.hasBadLines = true;
   }
 
-  /** The step is done: lines before offset `end` of a body of `byteCount` bytes were looked at. */
+  /** Ends a step: lines before offset `end` of a body of `byteCount` bytes have been processed. */
   advance(end: number, byteCount: number): void {
     if (end < byteCount) {
       assert(end > this.from, `a step of the body ended where it began, at byte ${end} of ${byteCount}`);
@@ -90,7 +90,7 @@ export class SchemaSteps {
     this.phase = this.phase === "checking" && !this.hasBadLines ? "making" : "whole";
   }
 
-  /** The parser has forgotten what it knew: the body begins anew. */
+  /** The parser has forgotten its names: the body starts over. */
   restart(): void {
     this.from = 0;
     this.phase = "whole";

@@ -1,5 +1,5 @@
-// How one table of a database's parser maps to the catalog: parser column → column id, parser series → series id of the table.
-// Links live as long as the parser; a body that brings nothing new finds everything here.
+// Maps one table of a database's parser to the catalog: parser column → column id, parser series → series id. Links live as long as the
+// parser; for a body without new names, all lookups succeed here.
 
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { ParsedRows } from "../kernel/parse/parsed-rows.ts";
@@ -11,25 +11,25 @@ import type { LiveTable } from "../storage/buffer/live-tables.ts";
 import type { FrameTable } from "./frame.ts";
 import { KernelU32List, UNRESOLVED } from "./kernel-list.ts";
 
-/** A parser series that the table's dictionary does not hold. */
+/** A parser series that is not in the table's dictionary. */
 export interface UnresolvedSeries {
   readonly seriesId: number;
   readonly tagColumns: readonly number[];
-  /** Pointer to its record in the body's new series; 0 for a pending series, whose record the parser makes again when asked. */
+  /** Address of its record among the body's new series; 0 for a pending series, whose record the parser recreates on request. */
   readonly recordPtr: number;
 }
 
-/** Maps one parser table to one catalog table. It holds kernel memory: `release` gives it back. */
+/** Maps one parser table to one catalog table. Owns kernel memory: call `release`. */
 export class TableLink {
   private live_: LiveTable | undefined;
-  /** Of the table when it was joined. */
+  /** The table's `nameChanges` when it was joined. */
   private nameChanges = 0;
-  /** Whose series ids `seriesMapPtr` has. */
+  /** The dictionary of the ids in `seriesMapPtr`. */
   private dictionary: SeriesDictionary | undefined;
   private hasForgotten_ = false;
-  /** Parser series that only rejected rows have used so far: the parser reports a new series once. */
+  /** Parser series used by rejected rows only: the parser reports a new series only once. */
   readonly pending = new Set<number>();
-  /** Catalog column id by parser column index; UNRESOLVED: not known, or in conflict with the catalog. */
+  /** Catalog column id by parser column index; UNRESOLVED: unknown, or in conflict with the catalog. */
   private readonly fieldColumnIds: KernelU32List;
   private readonly tagColumnIds: KernelU32List;
   private readonly seriesIds: KernelU32List;
@@ -44,7 +44,7 @@ export class TableLink {
     return this.live_;
   }
 
-  /** The table whose rows these are. */
+  /** Sets the table that the rows belong to. */
   join(live: LiveTable): void {
     this.live_ = live;
     this.nameChanges = live.nameChanges;
@@ -52,12 +52,12 @@ export class TableLink {
     this.followDictionary();
   }
 
-  /** The table has another name now or is gone: what the parser calls so is another one. */
+  /** True if the table was renamed or dropped: the parser's name then denotes another table. */
   get isStale(): boolean {
     return this.live_ !== undefined && this.live_.nameChanges !== this.nameChanges;
   }
 
-  /** Knows no table any more; parser series up to `seriesCount` have to be resolved as they are used. */
+  /** Forgets the table; parser series up to `seriesCount` must be resolved when they are used. */
   leave(seriesCount: number): void {
     this.live_ = undefined;
     this.dictionary = undefined;
@@ -66,7 +66,7 @@ export class TableLink {
     for (let seriesId = 0; seriesId < seriesCount; seriesId++) this.pending.add(seriesId);
   }
 
-  /** Series ids of a dictionary that was evicted mean nothing any more: they have to be found in the one that took its place. */
+  /** After an eviction, series ids of the old dictionary are invalid: they must be looked up in its replacement. */
   followDictionary(): void {
     if (this.live_ === undefined || this.live_.dictionary === this.dictionary) return;
     this.dictionary = this.live_.dictionary;
@@ -74,7 +74,7 @@ export class TableLink {
     this.hasForgotten_ = true;
   }
 
-  /** Some series that are not pending may be unresolved. */
+  /** True if some series that are not pending may be unresolved. */
   get hasForgotten(): boolean {
     return this.hasForgotten_;
   }
@@ -84,13 +84,13 @@ export class TableLink {
     return this.seriesIds.ptr;
   }
 
-  /** Makes room for everything the parser knows of the table. */
+  /** Makes room for all columns and series that the parser knows of the table. */
   grow(parsed: ParsedTable): void {
     this.seriesIds.grow(parsed.newSeriesFirst + parsed.newSeriesCount);
     this.tagColumnIds.grow(parsed.tagColumns.length);
   }
 
-  /** True when a body brings nothing but rows to this table: their columns are linked, their series resolved. */
+  /** True if a body has only rows for this table: all columns are linked, all series resolved. */
   knows({ tablePtr, rowCount, seriesPtr, newSeriesFirst, newSeriesCount }: ParsedTables): boolean {
     const { live_, fieldColumnIds, seriesIds } = this;
     if (live_ === undefined || this.isStale || live_.dictionary !== this.dictionary || this.pending.size > 0) return false;
@@ -102,7 +102,7 @@ export class TableLink {
     );
   }
 
-  /** The rows of a table that is known, as the buffer takes them. @throws TsdbError overloaded */
+  /** The rows of a known table in the buffer's form. @throws TsdbError overloaded */
   knownRows(table: ParsedTables): FrameTable {
     const live = this.linked();
     const { dictionary } = live;
@@ -120,14 +120,14 @@ export class TableLink {
     this.tagColumnIds.set(tagColumn, columnId);
   }
 
-  /** -1: not known, or in conflict with the catalog. */
+  /** Returns -1 if unknown, or in conflict with the catalog. */
   fieldColumnId(column: number): number {
     if (column >= this.fieldColumnIds.length) return -1;
     const columnId = this.fieldColumnIds.get(column);
     return columnId === UNRESOLVED ? -1 : columnId;
   }
 
-  /** `columnId`: -1 in conflict with the catalog. */
+  /** @param columnId -1 if in conflict with the catalog */
   setFieldColumnId(column: number, columnId: number): void {
     this.fieldColumnIds.grow(column + 1);
     this.fieldColumnIds.set(column, columnId < 0 ? UNRESOLVED : columnId);
@@ -154,14 +154,14 @@ export class TableLink {
     this.pending.delete(seriesId);
   }
 
-  /** The tag columns that a record (layout of newSeriesRecordsPtr) names. */
+  /** The tag columns in a record (layout of newSeriesRecordsPtr). */
   tagColumnsAt(recordPtr: number): number[] {
     const { u32 } = this.kernel;
     const tagCount = u32[recordPtr / 4]!;
     return Array.from({ length: tagCount }, (_, tag) => u32[recordPtr / 4 + 1 + tag * 3]!);
   }
 
-  /** The new series of a body as objects: for the slow path, and for what tags they bring. */
+  /** The new series of a body as objects: for the slow path, and for their new tags. */
   newSeries(parsed: ParsedTable): UnresolvedSeries[] {
     const list: UnresolvedSeries[] = [];
     let recordPtr = parsed.newSeriesRecordsPtr;

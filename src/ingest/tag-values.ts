@@ -1,13 +1,13 @@
-// Which values of tags a table has, asked of the query path: main does not know them.
+// Reads the tag values of a table through the query path: the main thread does not know them.
 import { TsdbError } from "../model/errors.ts";
 import type { QueryService } from "../model/query/query.ts";
 import type { TagValues } from "./definitions/tag-condition.ts";
 
-/** Sets of values that one deletion looks through. */
+/** Maximum combinations per deletion. */
 const SETS_MAX = 100_000;
 
-/** Each set of values of `tags` that rows of the table have, once.
- *  @throws TsdbError limit_exceeded for too many; what the query throws */
+/** The distinct combinations of `tags` in the table's rows. @throws TsdbError limit_exceeded if there are too many; what the query
+ *  throws */
 export async function tagValuesBySql(
   queries: QueryService,
   { database, table, tags }: { readonly database: string; readonly table: string; readonly tags: readonly string[] },

@@ -1,4 +1,4 @@
-// Bounds what parsers remember: one a database, each with room for its largest body, would fill the memory for ever.
+// Limits the memory of line parsers: one per database, each with room for its largest body, would fill the memory permanently.
 import { LIMITS } from "../model/limits.ts";
 
 /** Databases whose line parsers are kept. */
@@ -7,18 +7,18 @@ const WRITERS_MAX = 1000;
 /** A database's writer with its parser. */
 export interface KeptWriter {
   readonly memoryBytes: number;
-  /** Gives everything back. It is not used any more. */
+  /** Frees everything; it must not be used afterwards. */
   forget(): void;
 }
 
-/** An LRU list of writers, bounded in number and in bytes. */
+/** An LRU list of writers, bounded in number and bytes. */
 export class WriterMemory {
-  /** Least recently used first, with the memory each held when it was last used. */
+  /** Least recently used first, with the memory of each after its last use. */
   private readonly kept = new Map<KeptWriter, number>();
   private bytes = 0;
   private last: KeptWriter | undefined;
 
-  /** The writer takes a body: it is the last one to be forgotten. */
+  /** Marks the writer as most recently used, before it takes a body. */
   use(writer: KeptWriter): void {
     if (writer === this.last) return;
     this.last = writer;
@@ -27,7 +27,7 @@ export class WriterMemory {
     this.kept.set(writer, bytes);
   }
 
-  /** The writer has taken a body: looks how much it holds now, and forgets idle ones if all together are beyond the bound. */
+  /** Updates the writer's memory after a body and drops idle writers if the total exceeds the limit. */
   settle(writer: KeptWriter): void {
     const { memoryBytes } = writer;
     const known = this.kept.get(writer);

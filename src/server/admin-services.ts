@@ -1,4 +1,4 @@
-// What users configure by name, over the parts of a server whose log is replayed: databases, tables and their data, caches, file indexes.
+// The services for configuration by name, available once the log is replayed: databases, tables and their data, caches, file indexes.
 
 import { NamedCaches } from "../ingest/definitions/cache-service.ts";
 import { NamedData } from "../ingest/definitions/data-service.ts";
@@ -23,24 +23,24 @@ export interface AdminServicesParts {
   readonly tables: LiveTables;
   readonly deletions: Deletions;
   readonly queries: QueryClient;
-  /** Whether the cluster has a server of this name. */
+  /** True if the cluster has a server of this name. */
   readonly isNode: (nodeId: string) => boolean;
-  /** Something is to be dropped at a time that was not known before. */
+  /** Called when an object gets a new time to be dropped. */
   readonly onScheduled: () => void;
-  /** Files may want other indexes now. */
+  /** Called when files may need other indexes. */
   readonly onIndexChanged: () => void;
 }
 
-/** The services behind the configuration endpoints and the DDL of the v1-style language. Exists once the log is replayed. */
+/** The services behind the configuration endpoints and the DDL of InfluxQL. Exists once the log is replayed. */
 export class AdminServices {
   readonly databases: DatabaseService;
   /** Deletions and retention. */
   readonly data: DataService;
   readonly caches: CacheService;
   readonly fileIndexes: FileIndexService;
-  /** Of v1 clients. */
+  /** Retention policies of v1 clients. */
   readonly policies: PolicyLookup;
-  /** For statements of the v1-style language about databases and deletions. */
+  /** For InfluxQL statements about databases and deletions. */
   readonly definitions: DefinitionService;
 
   constructor({ catalog, tables, deletions, queries, isNode, onScheduled, onIndexChanged }: AdminServicesParts) {

@@ -1,4 +1,4 @@
-// Who may call the server: its tokens, those that files on the command line bring, and the recovery of a lost first token.
+// Access to the server: its tokens, token files on the command line, and the recovery of a lost first token.
 
 import { type RecoveryListener, startRecovery } from "../api/recovery.ts";
 import { AccessControl } from "../api/shared/access.ts";
@@ -15,7 +15,7 @@ import type { QueryRequest } from "../model/query/query.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import type { Catalog } from "../storage/catalog/catalog.ts";
 
-/** Of a token's hash in system.tokens. */
+/** Characters of a token's hash shown in system.tokens. */
 const SHOWN_HASH_CHARS = 9;
 
 export interface GateParts {
@@ -24,7 +24,7 @@ export interface GateParts {
   readonly log: Log;
 }
 
-/** Tokens, access control and the recovery address of one server, put together from its configuration. */
+/** Tokens, access control and the recovery address of one server, assembled from its configuration. */
 export class ServerAuth {
   readonly tokens: Tokens;
   readonly access: AccessControl;
@@ -38,12 +38,12 @@ export class ServerAuth {
     this.access = new AccessControl(this.authorizer);
   }
 
-  /** Nobody can call: the first admin token is to be made. */
+  /** True if no token exists: the first admin token must be created. */
   get wantsOperator(): boolean {
     return this.authorizer.isOn && !this.tokens.hasOperator;
   }
 
-  /** What files on the command line give to a server that does not have it yet. */
+  /** Adds the tokens and databases of files on the command line that do not exist yet. */
   async addGiven(databases: DatabaseService): Promise<void> {
     const { config, catalog, log } = this.parts;
     const { adminToken, permissionTokens } = config;
@@ -57,7 +57,7 @@ export class ServerAuth {
     }
   }
 
-  /** @throws TsdbError config when the address cannot be listened on */
+  /** @throws TsdbError config if the address cannot be bound */
   listenForRecovery(tokens: () => TokenService): void {
     const { config, log } = this.parts;
     if (config.recoveryBind === null || config.withoutAuth) return;
@@ -66,7 +66,7 @@ export class ServerAuth {
     log.warn("a client of the recovery address can replace the first admin token, once", { url: this.recovery.url });
   }
 
-  /** Whether a reader may read. @throws TsdbError unauthenticated, forbidden */
+  /** Checks that a reader may read the database. @throws TsdbError unauthenticated, forbidden */
   checkReader(token: string | null, database: string | null): void {
     const caller = this.reader(token);
     if (database !== null) caller.require(database, "read");
@@ -79,14 +79,13 @@ export class ServerAuth {
     return caller;
   }
 
-  /** A statement whose sender was looked at for one database: it takes none of its retention policies along, which are databases of
-   *  their own. */
+  /** For a sender authorized for a single database: excludes the database's retention policies, which are separate databases. */
   narrowed(request: QueryRequest): QueryRequest {
     if (!this.access.isOn || request.tsdbql === undefined) return request;
     return { ...request, tsdbql: { ...request.tsdbql, policies: [] } };
   }
 
-  /** Of system.tokens: hashes abbreviated, as the vendor shows them. */
+  /** Rows of system.tokens; hashes are abbreviated as the vendor shows them. */
   tokenRows(): SystemRow[] {
     const ns = (ms: number | null) => (ms === null ? null : BigInt(ms) * 1_000_000n);
     return this.parts.catalog.tokens().map(({ id, name, hash, createdMs, updatedMs, expiryMs, permissions }) => {
@@ -100,7 +99,7 @@ export class ServerAuth {
   }
 }
 
-/** A database of the file cannot be, as one too many: two of the flags contradict each other. */
+/** The file's databases exceed the limit: two of the flags contradict each other. */
 function notGiven(error: unknown, entry: string): never {
   if (!(error instanceof TsdbError) || (error.kind !== "limit_exceeded" && error.kind !== "already_exists")) throw error;
   throw new TsdbError("config", `${entry}: ${error.message}`, error.details, { cause: error });

@@ -1,5 +1,4 @@
-// What the server does of itself beside requests: flushes sealed rows, merges files, indexes them, drops what was deleted. Each has its
-// parts put together here.
+// Work that the server does besides requests: flushes, compaction, file indexing, permanent deletion. Assembles the parts of each.
 
 import type { Metrics } from "../api/metrics/metrics.ts";
 import type { Log } from "../cli/logger.ts";
@@ -38,7 +37,7 @@ export interface BackgroundJobsParts {
 
 const FLUSH_CHECK_MS = 1000;
 
-/** Flush, compaction, hard deletes and file indexes. Nothing runs before `startTimers`; `stopTimers` leaves what runs to its end. */
+/** Flush, compaction, hard deletes and file indexes. Nothing runs before `startTimers`; `stopTimers` lets running jobs finish. */
 export class BackgroundJobs {
   readonly flusher: Flusher;
   readonly compactor: Compactor;
@@ -68,7 +67,7 @@ export class BackgroundJobs {
     this.hardDeletes.check();
   }
 
-  /** The disk is full, or is no more. */
+  /** The disk has become full or has space again. */
   spaceChanged(): void {
     this.flusher.retryNow();
     this.compactor.spaceChanged();

@@ -1,5 +1,5 @@
-// What a server has from the moment its data folder is open until the folder is released: storage, catalog, manifest, memory, tokens. The
-// first state, opening, is the making of it; replaying and serving add to it.
+// The parts that a server has while its data folder is open: storage, catalog, manifest, memory, tokens. Created in the first state,
+// opening; replaying and serving add to it.
 import { resolve } from "node:path";
 import type { Metrics, ServerStats } from "../api/metrics/metrics.ts";
 import type { Log } from "../cli/logger.ts";
@@ -21,10 +21,10 @@ import { LocalNodeService } from "./node-service.ts";
 import { openStorage, removeOrphans, type Storage } from "./storage.ts";
 import { tlsOf } from "./tls.ts";
 
-/** The log of one part of the server. */
+/** Creates the log of one component. */
 export type Logs = (part: string) => Log;
 
-/** What the server is told of its storage. */
+/** Events of the storage. */
 export interface StorageEvents {
   /** The disk is full, or has space again. */
   readonly onSpace: () => void;
@@ -32,22 +32,22 @@ export interface StorageEvents {
   readonly onFailure: (error: Error) => void;
 }
 
-/** What is read from the data folder, and the certificate of https. */
+/** Contents of the data folder, and the TLS certificate. */
 interface OpenedFolder {
   readonly paths: LocalPaths;
   readonly storage: Storage;
   readonly catalog: Catalog;
   readonly manifest: Manifest;
   readonly indexes: FileIndexList;
-  /** Null: plain http. */
+  /** Null: plain HTTP. */
   readonly tls: Tls | null;
 }
 
-/** An open data folder with everything that does not need the log. Holds the folder's lock until `release`. */
+/** An open data folder with everything that does not depend on the log. Holds the folder's lock until `release`. */
 export class Foundation {
   readonly kernel = Kernel.create();
   readonly pins = new Pins();
-  /** A new one at each start of the process. */
+  /** Generated at each start of the process. */
   readonly processId = crypto.randomUUID();
   readonly paths: LocalPaths;
   readonly storage: Storage;
@@ -77,7 +77,7 @@ export class Foundation {
     this.auth = new ServerAuth({ config, catalog, log: logs("auth") });
   }
 
-  /** Takes the lock of the data folder and reads catalog and manifest. @throws TsdbError config, io, corrupt_file; nothing is held then */
+  /** Locks the data folder and reads catalog and manifest. @throws TsdbError config, io, corrupt_file; nothing is held then */
   static async open(config: ServeConfig, logs: Logs, metrics: Metrics, { onSpace, onFailure }: StorageEvents): Promise<Foundation> {
     const dataFolder = resolve(config.dataDir);
     const paths = localPaths(dataFolder, config.nodeId);
@@ -98,12 +98,12 @@ export class Foundation {
     }
   }
 
-  /** Why nothing can be written although the server runs: the disk is full. Null: it can. */
+  /** Why the running server cannot write: the disk is full. Null if it can. */
   get spaceProblem(): TsdbError | null {
     return this.storage.space.problem;
   }
 
-  /** `wal`: null while the log is replayed. */
+  /** @param wal null while the log is replayed */
   stats(wal: Wal | null): ServerStats {
     const { manifest, tables, kernel, pins, catalog } = this;
     const files = manifest.files();
@@ -124,7 +124,7 @@ export class Foundation {
     };
   }
 
-  /** Gives the data folder back. */
+  /** Releases the data folder. */
   async release(): Promise<void> {
     await this.storage.space.close();
     this.storage.release();

@@ -1,5 +1,5 @@
-// What a server has while its log is replayed, beside its foundation: HTTP, which answers only what needs no data, and the workers, which
-// start meanwhile.
+// The parts of a server during replay, in addition to its foundation: HTTP, which answers only requests that need no data, and the workers,
+// which start meanwhile.
 import { createApp } from "../api/app.ts";
 import { showAddress } from "../api/flight/grpc/address.ts";
 import { type HttpServer, startHttpServer } from "../api/server.ts";
@@ -21,21 +21,21 @@ export interface Listening {
   readonly maintenance: MaintenanceClient;
 }
 
-/** What requests need of a server whose log is replayed. */
+/** The services for requests, once the log is replayed. */
 export interface RequestServices {
   readonly admin: AdminServices;
   receive: WriteService["receive"];
   query: QueryService["query"];
 }
 
-/** The server as its HTTP routes see it. */
+/** The server as seen by its HTTP routes. */
 export interface ServerView {
   status(): ServerStatus;
   /** @throws TsdbError unavailable before the log is replayed */
   serving(): RequestServices;
 }
 
-/** @throws TsdbError config when an address cannot be listened on */
+/** @throws TsdbError config if an address cannot be bound */
 export function listen(foundation: Foundation, view: ServerView, firstWorker: SpawnedWorker | undefined): Listening {
   const { auth, kernel, storage, node } = foundation;
   auth.listenForRecovery(() => {

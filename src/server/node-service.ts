@@ -1,4 +1,4 @@
-// This server as one of its cluster: what it says of itself, and whether it is marked as stopped.
+// This server as a member of its cluster: its description, and whether it is marked as stopped.
 import { availableParallelism } from "node:os";
 import type { ServeConfig } from "../cli/serve-config.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -8,7 +8,7 @@ import type { Catalog } from "../storage/catalog/catalog.ts";
 
 const NS_PER_MS = 1_000_000n;
 
-/** This server as the only member of its cluster. A mark "stopped" lasts until the next start. @throws TsdbError not_found */
+/** This server as the only member of its cluster. The mark "stopped" lasts until the next start. @throws TsdbError not_found */
 export class LocalNodeService implements NodeService {
   private readonly startedNs = BigInt(Date.now()) * NS_PER_MS;
 
@@ -30,7 +30,7 @@ export class LocalNodeService implements NodeService {
     };
   }
 
-  /** A node that starts is not stopped. */
+  /** Removes the mark "stopped" at start. */
   async started(): Promise<void> {
     const { nodeId } = this.config;
     if (this.catalog.stoppedNode(nodeId) !== undefined) await this.catalog.apply([{ kind: "start_node", nodeId }]).durable;

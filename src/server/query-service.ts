@@ -1,5 +1,4 @@
-// How statements are run, put together: the moment that each of them sees, the workers, what is remembered of the last one, and the caches
-// that the first worker keeps.
+// Assembles query execution: snapshots, workers, telemetry of the last statement, and the caches in the first worker.
 import { rmSync } from "node:fs";
 import type { Metrics } from "../api/metrics/metrics.ts";
 import type { Log } from "../cli/logger.ts";
@@ -23,13 +22,13 @@ import type { SpawnedWorker } from "../workers/query/spawn.ts";
 import type { Storage } from "./storage.ts";
 
 const READER_STALL_MS = 300_000;
-/** A cancelled statement ends within tens of milliseconds; one that does not must not hold up the flush. */
+/** A cancelled statement ends within tens of milliseconds; one that does not must not delay the final flush. */
 const CLOSE_MS = 3000;
 
 export interface QueriesParts {
   readonly config: ServeConfig;
   readonly logs: (component: string) => Log;
-  /** Where the engine spills. */
+  /** Spill folder of DuckDB. */
   readonly tempDir: string;
   readonly storage: Pick<Storage, "objectSource">;
   readonly shared: SharedMemory;
@@ -44,8 +43,7 @@ export interface QueriesParts {
   readonly firstWorker: SpawnedWorker | undefined;
 }
 
-/** For tests, which make workers stick (workers/query/faults.ts): TSDB_FAULTS is what they may keep from their event loop, in
- *  milliseconds. */
+/** For tests with stuck workers (workers/query/faults.ts): TSDB_FAULTS is the time limit of an entry in milliseconds. */
 function faultsOf({ TSDB_FAULTS }: NodeJS.ProcessEnv): number | undefined {
   const milliseconds = Number(TSDB_FAULTS);
   return TSDB_FAULTS === undefined || !(milliseconds > 0) ? undefined : milliseconds;
@@ -54,19 +52,19 @@ function faultsOf({ TSDB_FAULTS }: NodeJS.ProcessEnv): number | undefined {
 /** Deletions that hide rows of a table. */
 type DeletionSource = Pick<Deletions, "tombstonesOf" | "lastOf">;
 
-/** Statements of the server: snapshots, query workers, the query log and the feeding of caches. */
+/** Statements of the server: snapshots, query workers, the query log and cache updates. */
 export class Queries {
   readonly snapshots: Snapshots;
   readonly client: QueryClient;
-  /** Of the most recent statement that was answered to its end. */
+  /** Telemetry of the most recently completed statement. */
   lastTelemetry: QueryTelemetry | undefined;
   private deletions: DeletionSource;
-  /** Undefined before the log is replayed. */
+  /** Undefined until the log is replayed. */
   private feeds: CacheFeeds | undefined;
 
   constructor(private readonly parts: QueriesParts) {
     const { config, catalog, manifest, indexes, tables, pins, metrics, storage, nodes, tokens } = parts;
-    // until the log is replayed there are no others
+    // during replay only the catalog's deletions exist
     this.deletions = { tombstonesOf: (tableId) => catalog.tombstonesOf(tableId), lastOf: () => 0 };
     const clockNs = () => BigInt(Date.now()) * 1_000_000n;
     const log = new QueryLog({ entriesMax: config.queryLogEntries, clockNs, nowMs: () => performance.now() });
@@ -84,7 +82,7 @@ export class Queries {
     metrics.watchQueryWorkers(() => this.client.workers);
   }
 
-  /** Caches are fed from now on, those that there are with what is there first. To be called when the log is replayed. */
+  /** Starts updating caches, beginning with existing ones and existing rows. Call it when the log is replayed. */
   startCaches(deletions: Deletions): void {
     this.deletions = deletions;
     const { catalog, tables, config, metrics, logs } = this.parts;
@@ -126,7 +124,7 @@ export class Queries {
       stuckGraceMs: config.queryStuckGraceMs,
       readerStallMs: READER_STALL_MS,
       memory: Extents.attach(shared),
-      // what an engine has spilled, mostly nothing
+      // DuckDB's spill files, usually none
       removeFolder: (path) => rmSync(path, { recursive: true, force: true }),
       onLost: ({ error, statements }) => logs("query").error("a query worker was replaced", { err: error, statements }),
       onQueryEnd: ({ caches, ...outcome }) => {

@@ -1,11 +1,11 @@
-// Puts the rows of the write-ahead log back into memory, and says so in the server's log.
+// Replays the write-ahead log into memory and reports to the server's log.
 import { Replayer } from "../ingest/replay.ts";
 import { type ReplayResult, replay } from "../storage/wal/replay.ts";
 import type { Foundation } from "./foundation.ts";
 
 const PROGRESS_LOG_MS = 1000;
 
-/** `onProgress` gets one line for people, often. @throws TsdbError corrupt_file, io */
+/** @param onProgress receives one readable line, often. @throws TsdbError corrupt_file, io */
 export async function replayLog(foundation: Foundation, onProgress: (progress: string) => void): Promise<ReplayResult> {
   const { config, kernel, catalog, tables, manifest, storage, paths } = foundation;
   const log = foundation.logs("replay");

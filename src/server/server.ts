@@ -1,5 +1,5 @@
-// The life of a server: opening → replaying → serving → stopping, or failed. What exists in each state is one object, made on entering it,
-// and taken apart in `stop` in an order in which nothing acknowledged is lost.
+// The life cycle of a server: opening → replaying → serving → stopping, or failed. The parts of each state are one object, created on
+// entering it, and `stop` takes them apart in an order in which nothing acknowledged is lost.
 import { Metrics } from "../api/metrics/metrics.ts";
 import type { ServerStatus } from "../api/services.ts";
 import type { TokenService } from "../auth/token-service.ts";
@@ -16,7 +16,7 @@ import { replayLog } from "./replay-log.ts";
 import { prepareServing, Serving } from "./serving.ts";
 import { upgradeFolder } from "./upgrade-folder.ts";
 
-/** What exists in each state. `serving`: null when the state before was replaying. */
+/** The parts of each state. `serving`: null if the previous state was replaying. */
 type Life =
   | { readonly state: "opening" }
   | { readonly state: "replaying"; readonly listening: Listening; readonly serving: null; readonly progress: string }
@@ -26,9 +26,9 @@ type Life =
 
 type OpenLife = Exclude<Life, { readonly state: "opening" }>;
 
-/** One running server. `start` is the way to get one; after `stop` has resolved its data folder can be opened again. */
+/** One running server, created by `start`; after `stop` has resolved its data folder can be opened again. */
 export class Server {
-  /** Resolves when the server cannot go on: the process must end. */
+  /** Resolves when the server cannot continue: the process must end. */
   readonly failed: Promise<Error>;
   private readonly reportFailure: (error: Error) => void;
   private life: Life = { state: "opening" };
@@ -39,8 +39,8 @@ export class Server {
     this.reportFailure = resolve;
   }
 
-  /** Opens the data folder and listens; `ready` resolves when the log is replayed and writes and queries are taken.
-   *  @throws TsdbError config, io, corrupt_file; then nothing is left open. `ready` rejects with the same kinds */
+  /** Opens the data folder and listens; `ready` resolves when the log is replayed and writes and queries are accepted. @throws TsdbError
+   *  config, io, corrupt_file; then nothing is left open. `ready` rejects with the same kinds */
   static async start(
     config: ServeConfig,
     logs: Logs,
@@ -63,23 +63,23 @@ export class Server {
     }
   }
 
-  /** Of the most recent statement that was answered to its end. */
+  /** Telemetry of the most recently completed statement. */
   get telemetry(): QueryTelemetry | undefined {
     return this.open.listening.queries.lastTelemetry;
   }
 
-  /** `http://127.0.0.1:8181`, without a slash at the end. */
+  /** `http://127.0.0.1:8181`, without a trailing slash. */
   get url(): string {
     return this.open.listening.http.url;
   }
 
-  /** Of Arrow Flight, which answers HTTP as well; null when it is off. To be called when the server is ready.
-   *  @throws TsdbError config when an address was asked for and cannot be had */
+  /** URL of Arrow Flight, which answers HTTP as well; null if it is off. Call it when the server is ready. @throws TsdbError config if a
+   *  requested address cannot be bound */
   async flightUrl(): Promise<string | null> {
     return (await this.serving?.flight)?.url ?? null;
   }
 
-  /** Deletions and retention. @throws TsdbError unavailable before the log is replayed */
+  /** Deletions and retention. @throws TsdbError unavailable until the log is replayed */
   get data(): DataService {
     return this.running().admin.data;
   }
@@ -90,18 +90,18 @@ export class Server {
     return this.open.listening.foundation.auth.tokens;
   }
 
-  /** The servers of the cluster. @throws TsdbError unavailable before the log is replayed */
+  /** The servers of the cluster. @throws TsdbError unavailable until the log is replayed */
   get nodes(): NodeService {
     this.running();
     return this.open.listening.foundation.node;
   }
 
-  /** There is no token yet: the first admin token has to be made. */
+  /** True if no token exists: the first admin token must be created. */
   get wantsOperator(): boolean {
     return this.open.listening.foundation.auth.wantsOperator;
   }
 
-  /** Stops accepting, finishes what runs (at most `shutdownTimeoutMs`), flushes, and gives the data folder back. */
+  /** Stops accepting, finishes running requests (at most `shutdownTimeoutMs`), flushes, and releases the data folder. */
   async stop(): Promise<void> {
     const { state, listening, serving } = this.open;
     const { foundation, http, queries, maintenance } = listening;
@@ -109,7 +109,7 @@ export class Server {
     if (state !== "failed") this.life = { state: "stopping", listening, serving };
     serving?.backgroundJobs.stopTimers();
     foundation.auth.stop();
-    // together, because HTTP comes in by both
+    // concurrently, because HTTP requests arrive by both
     await Promise.all([serving?.stopFlight(shutdownTimeoutMs), http.stop(shutdownTimeoutMs)]);
     await queries.close();
     await serving?.close();
@@ -124,13 +124,13 @@ export class Server {
       if (this.life.state === "replaying") this.life = { ...this.life, progress };
     });
     const parts = await prepareServing(listening, replayed, (error) => this.fail(error));
-    // else stopped, or failed, meanwhile
+    // otherwise the server was stopped, or has failed, meanwhile
     if (this.life.state === "replaying") this.life = { state: "serving", listening, serving: new Serving(listening, parts) };
   }
 
   private fail(error: Error): void {
     const { life } = this;
-    // the caller of `start` gets the error itself
+    // the caller of `start` receives the error
     if (life.state === "opening" || life.state === "failed") return;
     this.life = { state: "failed", listening: life.listening, serving: life.serving, reason: error.message };
     this.logs("server").error("cannot go on", { err: error });
@@ -142,12 +142,12 @@ export class Server {
     return this.life;
   }
 
-  /** Null before the log is replayed. */
+  /** Null until the log is replayed. */
   private get serving(): Serving | null {
     return this.life.state === "opening" ? null : this.life.serving;
   }
 
-  /** Also while it stops: requests that run come to their end. @throws TsdbError unavailable before the log is replayed */
+  /** Also available while stopping: running requests are finished. @throws TsdbError unavailable until the log is replayed */
   private running(): Serving {
     const { serving } = this;
     if (serving !== null) return serving;
@@ -155,7 +155,7 @@ export class Server {
     throw new TsdbError("unavailable", `the server is ${state}: ${reason}`.trim());
   }
 
-  /** Ready all the same while the disk is full: reads go on. */
+  /** A full disk does not affect readiness: reads continue. */
   private status(): ServerStatus {
     const life = this.open;
     if (life.state === "replaying") return { state: "replaying", reason: life.progress };

@@ -1,5 +1,5 @@
-// What a server has once its log is replayed: the log open for writing, the write path, background jobs, the services of administrators,
-// and Arrow Flight.
+// The parts of a server once its log is replayed: the log open for writing, the write path, background jobs, admin services, and Arrow
+// Flight.
 import { authorized } from "../api/flight/access.ts";
 import type { FlightThread } from "../api/flight/flight-thread.ts";
 import { startFlight } from "../api/flight/start-flight.ts";
@@ -31,8 +31,8 @@ interface ServingParts {
 
 type Fail = (error: Error) => void;
 
-/** Opens the log where its replay ended, and waits for the workers. Nothing runs by itself before a `Serving` is made of the parts.
- *  @throws TsdbError io, config when the files with tokens contradict the limits */
+/** Opens the log at the end of its replay, and waits for the workers. Nothing runs in the background until a `Serving` is created from
+ *  the parts. @throws TsdbError io, config if token files contradict the limits */
 export async function prepareServing(listening: Listening, replayed: ReplayResult, fail: Fail): Promise<ServingParts> {
   const { foundation, queries, maintenance } = listening;
   const { config, catalog, tables, manifest, node, auth } = foundation;
@@ -63,7 +63,7 @@ async function openWal({ config, storage, paths, metrics }: Foundation, replayed
     onFailure: fail,
     onGroup: ({ seconds, bytes }) => metrics.walSynced(seconds, bytes),
   });
-  if (!config.readOnly) void wal.makeRoom(0).catch(() => {}); // the next write reports it
+  if (!config.readOnly) void wal.makeRoom(0).catch(() => {}); // the next write reports a failure
   return wal;
 }
 
@@ -86,12 +86,12 @@ function createIngest({ config, kernel, catalog, tables }: Foundation, wal: Wal,
   });
 }
 
-/** Takes writes and queries. Made once, on entering the state serving. */
+/** Accepts writes and queries. Created once, on entering the state serving. */
 export class Serving implements RequestServices {
   readonly wal: Wal;
   readonly backgroundJobs: BackgroundJobs;
   readonly admin: AdminServices;
-  /** Resolves to null when Flight is off. @throws TsdbError config when its address was asked for and cannot be had */
+  /** Resolves to null if Flight is off. @throws TsdbError config if a requested address cannot be bound */
   readonly flight: Promise<FlightThread | null>;
   private readonly ingest: Ingest;
 
@@ -106,7 +106,7 @@ export class Serving implements RequestServices {
     this.admin = admin;
     if (!listening.foundation.config.readOnly) backgroundJobs.startTimers();
     this.flight = flightOf(listening, () => admin.databases);
-    this.flight.catch(() => {}); // `flightUrl` reports it
+    this.flight.catch(() => {}); // `flightUrl` reports a failure
   }
 
   receive(announcedBytes: number | undefined): IncomingBody | Promise<IncomingBody> {
@@ -118,17 +118,17 @@ export class Serving implements RequestServices {
     return this.listening.queries.client.query(request);
   }
 
-  /** No request comes in by Flight any more; those that run have `graceMs` to end. */
+  /** Stops accepting requests by Flight; running ones have `graceMs` to finish. */
   async stopFlight(graceMs: number): Promise<void> {
     const thread = await this.flight.catch(() => null);
     await thread?.stop(graceMs).catch(() => {});
   }
 
-  /** To be called when no request runs any more: writes rows to files and closes log, manifest and catalog. */
+  /** Call it when no request is running: flushes rows and closes log, manifest and catalog. */
   async close(): Promise<void> {
     const { wal, backgroundJobs, ingest } = this;
     const { config, manifest, catalog } = this.listening.foundation;
-    // what they have not finished begins anew at the next start
+    // unfinished work starts over at the next start
     await Promise.all([backgroundJobs.compactor.stop(), backgroundJobs.indexer.stop()]);
     ingest.close();
     if (wal.failed !== null) return;
@@ -140,7 +140,7 @@ export class Serving implements RequestServices {
     await catalog.close();
   }
 
-  /** Rows that find no space in a file are in the log, and are replayed at the next start: the server still ends in order. */
+  /** Rows that find no space in a file are in the log and replayed at the next start: the shutdown is still orderly. */
   private async flushAtEnd(): Promise<void> {
     try {
       await this.backgroundJobs.flusher.flushAll();

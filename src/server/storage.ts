@@ -1,4 +1,4 @@
-// Where a server's data lives: a locked folder, or memory.
+// The storage of a server: a locked data folder, or memory.
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,18 +21,18 @@ import type { LocalPaths } from "../storage/paths.ts";
 export interface Storage {
   readonly store: FileObjectStore | MemoryObjectStore;
   readonly walDisk: Disk;
-  /** Of the data folder's disk. */
+  /** Space of the data folder's disk. */
   readonly space: DiskSpace;
-  /** Where the engine spills. */
+  /** Spill folder of DuckDB. */
   readonly tempDir: string;
-  /** What a stored object is on this server, for readers in workers. */
+  /** Location of a stored object, for readers in workers. */
   readonly objectSource: (key: string) => ObjectSource;
   /** Sentences for the server's log. */
   readonly warnings: readonly string[];
   release(): void;
 }
 
-/** Makes the folders, takes the lock. @throws TsdbError config when the folder cannot be used */
+/** Creates the folders and takes the lock. @throws TsdbError config if the folder cannot be used */
 export async function openStorage(
   config: ServeConfig,
   { dataFolder, paths, onSpace }: { dataFolder: string; paths: LocalPaths; onSpace: (problem: TsdbError | null) => void },
@@ -76,7 +76,7 @@ export async function openStorage(
   }
 }
 
-/** What a server has made in its data folder: its lock, its objects, its certificate, its own folder and those of other nodes. */
+/** True for entries of the data folder that a server creates: lock, objects, certificate, its own folder and those of other nodes. */
 function isOwn(dataFolder: string, name: string): boolean {
   return name.startsWith(LOCK_FILE_NAME) || ["objects", "tls"].includes(name) || existsSync(join(dataFolder, name, "wal"));
 }
@@ -90,7 +90,7 @@ function requireWritable(dataFolder: string): void {
   }
 }
 
-/** Nothing is written into the folder, nor locked but against servers that do. */
+/** Writes nothing into the folder, and locks it only against writing servers. */
 function openReadOnly(dataFolder: string, paths: LocalPaths): Storage {
   if (statSync(dataFolder, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new TsdbError("config", `--read-only: there is no data folder ${dataFolder}`, { dataFolder });
@@ -111,7 +111,7 @@ function openReadOnly(dataFolder: string, paths: LocalPaths): Storage {
   };
 }
 
-/** Data files that a crash left between their put and their commit. */
+/** Deletes data files that a crash left between put and commit. */
 export async function removeOrphans(store: ObjectStore, manifest: Manifest, prefix: string): Promise<void> {
   const known = new Set(manifest.files().map(({ key }) => key));
   for (const { key } of await store.list(prefix)) if (!known.has(key)) await store.delete(key);

@@ -1,10 +1,10 @@
-// What https is spoken with: a certificate that the configuration names, or one of the server's own in the data folder.
+// The TLS certificate: one named in the configuration, or a self-signed one in the data folder.
 import { join } from "node:path";
 import type { ServeConfig } from "../cli/serve-config.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { Tls } from "../model/tls.ts";
 
-/** Null: plain http. @throws TsdbError config when a certificate of the server's own cannot be kept */
+/** Null: plain HTTP. @throws TsdbError config if a self-signed certificate cannot be stored */
 export async function tlsOf({ tls, tlsMinimum: minimum, objectStore }: ServeConfig, dataFolder: string): Promise<Tls | null> {
   if (tls === null) return null;
   if (tls !== "self-signed") return { ...tls, minimum };

@@ -1,9 +1,9 @@
-// Brings a data folder that an older server wrote to the current formats, and says so in the server's log.
+// Upgrades a data folder of an older server to the current formats, and reports it in the server's log.
 import { upgradeFiles } from "../storage/compaction/upgrade-files.ts";
 import { objectKeys } from "../storage/paths.ts";
 import type { Foundation } from "./foundation.ts";
 
-/** Before anything reads data files: workers know the current format alone. @throws TsdbError unavailable */
+/** Must run before anything reads data files: workers know only the current format. @throws TsdbError unavailable */
 export async function upgradeFolder({ config, kernel, manifest, storage, logs }: Foundation): Promise<void> {
   if (config.readOnly) return;
   const { store, objectSource } = storage;

@@ -1,25 +1,26 @@
-// The process's memory, for what no limit counts: values that aggregates of the engine gather, and what a function makes of many rows.
+// Watches the memory of the process, for allocations that no limit counts: values collected by DuckDB's aggregates, and results of
+// functions over many rows.
 export interface MemoryWatchOptions {
-  /** Beside the kernel's memory. */
+  /** Limit, not counting the kernel's memory. */
   readonly bytesMax: number;
-  /** Of the process, resident. */
+  /** Resident memory of the process. */
   readonly residentBytes: () => number;
-  /** The kernel's memory as far as it has grown. */
+  /** Current size of the kernel's memory. */
   readonly kernelBytes: () => number;
   readonly nowMs: () => number;
 }
 
-/** What has been stopped needs a moment to let go. */
+/** Stopped statements need this time to free their memory. */
 const REST_MS = 2000;
 
-/** Compares the memory of the process with a limit. After `isOver` was true it is false for two seconds: what was stopped needs a moment
- *  to free its memory. */
+/** Compares the memory of the process with a limit. After `isOver` returned true it returns false for two seconds: stopped statements
+ *  need time to free their memory. */
 export class MemoryWatch {
   private restUntilMs = 0;
 
   constructor(private readonly options: MemoryWatchOptions) {}
 
-  /** Whether statements must be stopped now. */
+  /** True if statements must be stopped now. */
   isOver(): boolean {
     const { bytesMax, residentBytes, kernelBytes, nowMs } = this.options;
     if (nowMs() < this.restUntilMs || residentBytes() - kernelBytes() <= bytesMax) return false;

@@ -1,4 +1,4 @@
-// Caches as users make and delete them: what the catalog is told. What they hold is the cache worker's (caches/).
+// Creates and deletes caches on behalf of users, in the catalog. Their contents belong to the cache worker (caches/).
 
 import type { CacheName, CacheService, CreatedCache, NewCache, NewDistinctCache, NewLastCache } from "../../model/cache-service.ts";
 import { CACHE_DEFAULTS, type CacheDef, type CacheKind, defaultCacheName } from "../../model/caches.ts";
@@ -11,7 +11,7 @@ import type { DatabaseDef } from "../../storage/catalog/state.ts";
 export interface CacheServiceParts {
   readonly catalog: Catalog;
   readonly nowMs: () => number;
-  /** Whether the cluster has a server of this name. */
+  /** True if the cluster has a server of this name. */
   readonly isNode: (nodeId: string) => boolean;
 }
 
@@ -145,7 +145,7 @@ function within(member: string, value: number, max: number): number {
   return value >= 1 && value <= max ? value : refuse(`\`${member}\` must be from 1 to ${max}, got ${value}`);
 }
 
-/** All that a user chooses. */
+/** All properties that a user chooses. */
 function configurationOf(cache: CacheDef): string {
   const { id: _, createdMs: __, ...chosen } = cache;
   return JSON.stringify(Object.entries(chosen).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,4 +1,4 @@
-// Deletions and retention periods as users ask for them: by the names of databases, tables and tags.
+// Deletions and retention periods, by the names of databases, tables and tags.
 
 import { TsdbError } from "../../model/errors.ts";
 import { ALL_TIME, type TagPredicate } from "../../model/query/scan.ts";
@@ -8,8 +8,8 @@ import type { Catalog } from "../../storage/catalog/catalog.ts";
 import type { DatabaseDef } from "../../storage/catalog/state.ts";
 import type { Deletions } from "./deletions.ts";
 
-/** Deletions and retention by name. Names are resolved when the call is made; methods resolve when the change is durable.
- *  @throws TsdbError unknown_database, unknown_table, bad_request */
+/** Deletions and retention by name. Names are resolved when the call is made; methods resolve once the change is durable. @throws
+ *  TsdbError unknown_database, unknown_table, bad_request */
 export class NamedData implements DataService {
   constructor(
     private readonly catalog: Catalog,

@@ -1,5 +1,5 @@
-// Databases and tables as users make, delete and restore them. Deleting is renaming: the rows stay where they are, the name is free, and
-// until the object is dropped (hard-deletes.ts) it can be restored.
+// Creates, deletes and restores databases and tables on behalf of users. Deleting renames the object: its rows stay, its name becomes
+// available, and it can be restored until it is dropped (hard-deletes.ts).
 
 import {
   type DatabaseInfo,
@@ -30,7 +30,7 @@ export interface DatabaseServiceParts {
   readonly tables: Pick<LiveTables, "renamed">;
   readonly deletions: Pick<Deletions, "deleteData">;
   readonly nowMs: () => number;
-  /** Something is to be dropped at a time that was not known before. */
+  /** Called when an object gets a new time to be dropped. */
   readonly onScheduled: () => void;
 }
 
@@ -42,8 +42,8 @@ const FIELD_TYPES: Readonly<Record<FieldTypeName, ColumnType>> = {
   bool: ColumnType.boolean,
 };
 
-/** Databases and tables by name. Methods resolve when the catalog is durable.
- *  @throws TsdbError unknown_database, unknown_table, already_exists, limit_exceeded, bad_request */
+/** Databases and tables by name. Methods resolve once the catalog is durable. @throws TsdbError unknown_database, unknown_table,
+ *  already_exists, limit_exceeded, bad_request */
 export class NamedDatabases implements DatabaseService {
   constructor(private readonly parts: DatabaseServiceParts) {}
 
@@ -205,7 +205,7 @@ export class NamedDatabases implements DatabaseService {
   }
 }
 
-/** @throws TsdbError already_exists, also for a deleted one */
+/** @throws TsdbError already_exists, also for a deleted database */
 export function checkFreeDatabase(catalog: Catalog, name: string): void {
   if (name !== INTERNAL_DATABASE && catalog.findDatabase(name) === undefined && catalog.findDeletedDatabase(name) === undefined) return;
   throw alreadyExists({ database: name });
@@ -219,7 +219,7 @@ function byName(a: DatabaseInfo, b: DatabaseInfo): number {
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }
 
-/** By the name an object has now, else by the one it had. @throws TsdbError bad_request when several had it */
+/** By the object's current name, otherwise by its former one. @throws TsdbError bad_request if several had it */
 function chooseDeleted(candidates: readonly DeletedObject[], name: string): DeletedObject | undefined {
   const exact = candidates.find(({ def }) => def.name === name);
   if (exact !== undefined) return exact;

@@ -1,6 +1,6 @@
-// What a deleted database or table is called until it is dropped or restored.
+// The name of a deleted database or table until it is dropped or restored.
 
-/** `<name>-YYYYMMDDTHHMMSS` in UTC, with `-<id>` behind it where that is taken, as often as it takes. */
+/** `<name>-YYYYMMDDTHHMMSS` in UTC, followed by `-<id>` as often as needed to make it unique. */
 export function renamedAt(name: string, deletedMs: number, id: number, isTaken: (name: string) => boolean): string {
   const time = new Date(deletedMs).toISOString().slice(0, "YYYY-MM-DDTHH:MM:SS".length).replace(/[-:]/g, "");
   let renamed = `${name}-${time}`;

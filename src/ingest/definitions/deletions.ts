@@ -1,5 +1,5 @@
-// Deletions by predicate. A deletion has its place in the order of writes: it means the rows that the log had when it was asked for. It is
-// visible in that very step, and acknowledged once it is durable in the catalog; files lose the rows when compaction comes to them.
+// Deletions by predicate. A deletion has a position in the order of writes: it applies to the rows that the log contained when it was
+// requested. It is visible synchronously and acknowledged once it is durable in the catalog; compaction later removes the rows from files.
 
 import { assert } from "../../model/assert.ts";
 import { TsdbError } from "../../model/errors.ts";
@@ -29,20 +29,20 @@ export interface DeletionParts {
 
 const NONE: readonly Tombstone[] = [];
 
-/** Tombstones in force, by table id: those of the catalog, and those on their way there. */
+/** The effective tombstones by table id: those of the catalog, and those being written to it. */
 export class Deletions {
-  /** By table, ascending ids: in force, and not in the catalog before the rows they hide are durable in the log. */
+  /** By table, ascending ids: effective, but not written to the catalog before the rows they hide are durable in the log. */
   private readonly waiting = new Map<number, Tombstone[]>();
   private waitingPartial = 0;
   private nextId = 1;
-  /** The last one of each table, also when it is forgotten otherwise. */
+  /** The last one of each table, even if it is otherwise forgotten. */
   private readonly last = new Map<number, number>();
-  /** What `retireApplied` found nothing more to forget in, by table. */
+  /** State of each table when `retireApplied` last found nothing to forget. */
   private readonly lookedAt = new Map<number, { tombstones: readonly Tombstone[]; changes: number; flushedSequence: number }>();
-  /** Deletions go to the catalog in their order; it makes those that wait durable together. */
+  /** Deletions are written to the catalog in order; those waiting become durable together. */
   private tail: Promise<unknown> = Promise.resolve();
 
-  /** To be made when the log is replayed and before anything is written: the rows put back end where the last deletion is. */
+  /** Create it when the log is replayed and before anything is written: replayed rows end at the sequence of the last deletion. */
   constructor(private readonly parts: DeletionParts) {
     for (const { id, tableId, sequence } of parts.catalog.tombstones()) {
       this.last.set(tableId, id);
@@ -51,20 +51,20 @@ export class Deletions {
     }
   }
 
-  /** Every deletion that may still hide something, ascending ids. */
+  /** Every deletion that may still hide rows, ascending ids. */
   tombstonesOf(tableId: number): readonly Tombstone[] {
     const known = this.parts.catalog.tombstonesOf(tableId);
     const waiting = this.waiting.get(tableId) ?? NONE;
     return waiting.length === 0 ? known : [...known, ...waiting];
   }
 
-  /** The id of the table's last deletion, 0 = none that this process knows of. */
+  /** Id of the table's last deletion, 0 = none known to this process. */
   lastOf(tableId: number): number {
     return this.last.get(tableId) ?? 0;
   }
 
-  /** Takes effect in this step, for all or none of `deletions`; resolves when it is durable, as one whole.
-   *  @throws TsdbError unknown_table, bad_request, limit_exceeded, unavailable */
+  /** Takes effect synchronously for all or none of `deletions`; resolves once they are durable, atomically. @throws TsdbError
+   *  unknown_table, bad_request, limit_exceeded, unavailable */
   deleteRows(deletions: readonly Deletion[]): Promise<void> {
     try {
       return this.begin(deletions);
@@ -73,20 +73,20 @@ export class Deletions {
     }
   }
 
-  /** Deletes all rows of these tables; their schema stays. @throws as deleteRows */
+  /** Deletes all rows of these tables; their schemas stay. @throws as deleteRows */
   deleteData(tableIds: readonly number[]): Promise<void> {
     return this.deleteRows(tableIds.map((tableId) => ({ tableId, range: ALL_TIME, tags: [] })));
   }
 
-  /** Resolves when every deletion so far is durable: what is made with it may replace the rows it hides.
-   *  @throws TsdbError unavailable */
+  /** Resolves once every deletion so far is durable: files written with them may then replace the rows they hide. @throws TsdbError
+   *  unavailable */
   async durable(): Promise<void> {
     await this.tail;
     await this.parts.catalog.durable(this.parts.catalog.version);
   }
 
-  /** Forgets the deletions that can hide nothing any more: every row they mean is in files, and no file has any that they would hide.
-   *  Returns how many there were. */
+  /** Forgets deletions that can no longer hide anything: all affected rows are in files, and no file contains rows they would hide.
+   *  Returns their number. */
   retireApplied(): number {
     const { catalog, manifest } = this.parts;
     const { flushedSequence } = manifest;
@@ -103,7 +103,8 @@ export class Deletions {
       }
     }
     for (const tableId of this.lookedAt.keys()) if (catalog.tombstonesOf(tableId).length === 0) this.lookedAt.delete(tableId);
-    if (ids.length > 0) catalog.apply([{ kind: "retire_tombstones", ids }]).durable.catch(() => {}); // the catalog's failure stops the server
+    // a failure of the catalog stops the server
+    if (ids.length > 0) catalog.apply([{ kind: "retire_tombstones", ids }]).durable.catch(() => {});
     return ids.length;
   }
 
@@ -129,20 +130,20 @@ export class Deletions {
     }
     this.nextId = id;
     for (const tombstone of tombstones) {
-      // what is written from now on shares no run with the rows that are meant
+      // rows written from now on must not share a run with affected rows
       tables.find(tombstone.tableId)?.buffer.cut();
       this.last.set(tombstone.tableId, tombstone.id);
       this.waiting.set(tombstone.tableId, [...(this.waiting.get(tombstone.tableId) ?? NONE), tombstone]);
     }
     this.waitingPartial += partial;
     const applied = this.apply(tombstones, this.tail);
-    applied.catch(() => {}); // the caller is told; those that follow fail with it
+    applied.catch(() => {}); // the caller receives the error; later calls fail with it
     this.tail = applied;
     return applied.then((version) => this.parts.catalog.durable(version));
   }
 
-  /** Returns the catalog's version with them. The log comes first: its end is what the next start finds, and a deletion beyond it would
-   *  hide rows that are written then. */
+  /** Returns the catalog version that contains them. The log is made durable first: the next start continues at its end, and a deletion
+   *  with a higher sequence would hide rows written then. */
   private async apply(tombstones: readonly Tombstone[], before: Promise<unknown>): Promise<number> {
     const { catalog, wal } = this.parts;
     await wal.flushed();

@@ -1,4 +1,5 @@
-// File indexes as users create and delete them: what the catalog is told. Files are indexed behind it (storage/compaction/file-indexer.ts).
+// Creates and deletes file indexes on behalf of users, in the catalog. The files are indexed in the background
+// (storage/compaction/file-indexer.ts).
 
 import { near, TsdbError } from "../../model/errors.ts";
 import type { TableDef } from "../../model/rows/column.ts";
@@ -6,12 +7,12 @@ import { FILE_INDEX_COLUMNS_MAX, type FileIndexOwner, type FileIndexService } fr
 import type { Catalog } from "../../storage/catalog/catalog.ts";
 import { canBeIndexed } from "../../storage/catalog/file-indexes.ts";
 
-/** File indexes by the names of database, table and columns. Methods resolve when the catalog is durable; files are indexed later.
+/** File indexes by the names of database, table and columns. Methods resolve once the catalog is durable; files are indexed later.
  *  @throws TsdbError unknown_database, unknown_table, not_found, bad_request */
 export class NamedFileIndexes implements FileIndexService {
   constructor(
     private readonly catalog: Catalog,
-    /** Files may want other indexes now. */
+    /** Called after a change: files may need other indexes. */
     private readonly onChanged: () => void,
   ) {}
 
@@ -31,7 +32,7 @@ export class NamedFileIndexes implements FileIndexService {
     await durable;
   }
 
-  /** With the tables that it is about. */
+  /** The owner and the tables it covers. */
   private find({ database, table }: FileIndexOwner): { of: "database" | "table"; id: number; tables: readonly TableDef[] } {
     const { catalog } = this;
     const found = catalog.findDatabase(database);

@@ -1,5 +1,5 @@
-// Retention policies: made, changed, dropped and listed as 1.x does, kept as databases of their own (model/retention-policies.ts) and as
-// settings of the database that they belong to.
+// Retention policies with the behaviour of version 1.x, stored as databases of their own (model/retention-policies.ts) and as settings of
+// the database they belong to.
 
 import type { DatabaseService } from "../../model/databases.ts";
 import { TsdbError } from "../../model/errors.ts";
@@ -17,18 +17,18 @@ import { checkFreeDatabase } from "./database-service.ts";
 const OWN_NAME = "autogen";
 
 export interface PolicyInfo {
-  /** As its maker wrote it. */
+  /** In the spelling of its creator. */
   readonly name: string;
   readonly def: DatabaseDef;
-  /** 0 = kept for ever. */
+  /** 0 = forever. */
   readonly retentionNs: bigint;
-  /** Only shown: nothing depends on it here. */
+  /** Displayed only: no behaviour depends on it. */
   readonly shardNs: bigint;
   readonly replicas: number;
   readonly isDefault: boolean;
 }
 
-/** What a policy is to be. */
+/** The configurable properties of a policy. */
 type PolicyShape = Pick<PolicyInfo, "name" | "retentionNs" | "shardNs" | "replicas">;
 
 interface Parts {
@@ -36,8 +36,8 @@ interface Parts {
   readonly databases: Pick<DatabaseService, "createDatabase" | "deleteDatabase">;
 }
 
-/** The retention policies of every database. Changes are one catalog operation each and resolve when it is durable.
- *  @throws TsdbError unknown_database, not_found, already_exists, bad_query */
+/** The retention policies of every database. Changes are one catalog operation each and resolve once it is durable. @throws TsdbError
+ *  unknown_database, not_found, already_exists, bad_query */
 export class RetentionPolicies implements PolicyLookup {
   constructor(private readonly parts: Parts) {}
 
@@ -53,7 +53,7 @@ export class RetentionPolicies implements PolicyLookup {
     return defaultPolicy === null && place !== null ? null : { defaultPolicy, hasOwn: this.hasOwn(def) };
   }
 
-  /** In order of creation. What was written to the database by its own name is a policy again. */
+  /** In order of creation. Rows written to the database by its own name make it one of its policies again. */
   list(database: string): PolicyInfo[] {
     const { catalog } = this.parts;
     const base = catalog.findDatabase(database);
@@ -110,7 +110,7 @@ export class RetentionPolicies implements PolicyLookup {
     await this.parts.catalog.apply(operations).durable;
   }
 
-  /** What is not there is not dropped. The default one stays the default one, and is missing. */
+  /** Dropping a missing policy has no effect. A dropped default policy remains the default, although it is missing. */
   async drop(database: string, name: string): Promise<void> {
     const { catalog, databases } = this.parts;
     const existing = this.list(database).find((policy) => isSameName(policy.name, name));
@@ -129,7 +129,7 @@ export class RetentionPolicies implements PolicyLookup {
     throw new TsdbError("unknown_database", `database not found: ${database}`, { database });
   }
 
-  /** One step of the catalog: the database, when it is missing, and the policy. */
+  /** One atomic catalog change: the database, if it is missing, and the policy. */
   private async make(database: string, wanted: PolicyShape, isDefault: boolean): Promise<void> {
     const { catalog } = this.parts;
     const isOwn = isOwnPolicy(wanted.name);
@@ -148,7 +148,7 @@ export class RetentionPolicies implements PolicyLookup {
     await catalog.apply(operations).durable;
   }
 
-  /** The database of this name, which `operations` make when there is none. */
+  /** The database of this name; adds its creation to `operations` if it does not exist. */
   private madeDatabase(name: string, operations: CatalogOperation[]): DatabaseDef & { readonly isNew: boolean } {
     const { catalog } = this.parts;
     const isMade = (one: CatalogOperation): one is CreateDatabase => one.kind === "create_database" && one.name === name;
@@ -163,7 +163,7 @@ export class RetentionPolicies implements PolicyLookup {
     return { ...def, isNew: true };
   }
 
-  /** A database that is made for its default policy is itself none of its policies. */
+  /** A database created for its default policy is not itself one of its policies. */
   private setDefault(database: string, name: string, operations: CatalogOperation[]): void {
     const base = this.madeDatabase(database, operations);
     const isSet = (one: CatalogOperation): one is SetPolicies => one.kind === "set_policies" && one.databaseId === base.id;
@@ -203,7 +203,7 @@ function shapeOf(name: string, { durationNs, shardDurationNs, replication }: Ret
   return { name, retentionNs, shardNs: shardDuration(shardDurationNs, retentionNs), replicas: replication ?? 1 };
 }
 
-/** Whether a policy is what the clause says of it. */
+/** True if a policy equals the clause. */
 function matches({ retentionNs, shardNs, replicas }: PolicyInfo, clause: RetentionClause): boolean {
   if (clause.durationNs !== null && clause.durationNs !== retentionNs) return false;
   if (clause.replication !== null && clause.replication !== replicas) return false;
@@ -215,7 +215,7 @@ function shardDuration(wantedNs: bigint | null, retentionNs: bigint): bigint {
   return wantedNs < HOUR_NS ? HOUR_NS : wantedNs;
 }
 
-/** What 1.x chooses for a policy. */
+/** The shard duration that version 1.x chooses. */
 function usualShardNs(retentionNs: bigint): bigint {
   if (retentionNs === 0n || retentionNs >= 180n * DAY_NS) return 7n * DAY_NS;
   return retentionNs >= 2n * DAY_NS ? DAY_NS : HOUR_NS;
@@ -238,7 +238,7 @@ function conflict(): TsdbError {
   return new TsdbError("already_exists", "retention policy conflicts with an existing policy");
 }
 
-/** As 1.x checks it; what else is no name here is said where the database is made. @throws TsdbError bad_query */
+/** Checks a name as version 1.x does; other invalid names are rejected when the database is created. @throws TsdbError bad_query */
 function checkName(name: string): string {
   if (name === "" || name === "." || name === ".." || /[/\\\p{C}]|(?! )\p{Z}/u.test(name)) {
     throw new TsdbError("bad_query", "invalid name");

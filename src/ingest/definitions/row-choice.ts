@@ -1,11 +1,11 @@
-// Which rows of a table can be stored, when some of its columns do not fit: asked of the schema's plan in the body's order, because the
-// first row that brings a name decides its type. Most rows have nothing to ask: only values of columns that are not known to fit are looked
-// at, column by column.
+// Determines which rows of a table can be stored if some of its columns conflict: rows are passed to the schema plan in body order, because
+// the first row with a new name determines its type. Most rows need no check: only values of columns not known to fit are examined, column
+// by column.
 
 import type { ParsedColumn, ParsedTable } from "../../kernel/parse/parser-view.ts";
 import type { SchemaPlan } from "../../storage/catalog/resolve.ts";
 
-/** Columns are gathered for so many rows at a time: a multiple of 32. */
+/** Rows gathered at a time: a multiple of 32. */
 const WINDOW_ROWS = 16_384;
 const NONE: readonly number[] = [];
 
@@ -14,13 +14,13 @@ export interface ChoiceParts {
   /** Index of the table in the plan. */
   readonly tableIndex: number;
   readonly parsed: Pick<ParsedTable, "rowCount" | "columns" | "seriesPtr">;
-  /** Tags, as the plan numbers them, of the parser's series that are not known to the table. */
+  /** Plan tags of the parser's series that the table does not know. */
   readonly tagsOf: ReadonlyMap<number, readonly number[]>;
   /** The kernel's memory. */
   readonly u32: Uint32Array;
 }
 
-/** Numbers of the rows to store, ascending. `reject` is told of the others, in their order. */
+/** Numbers of the rows to store, ascending. Calls `reject` for the others, in order. */
 export function chooseRows(parts: ChoiceParts, reject: (row: number, reason: string) => void): Uint32Array {
   const { plan, tableIndex, parsed, tagsOf, u32 } = parts;
   const { rowCount } = parsed;
@@ -34,7 +34,7 @@ export function chooseRows(parts: ChoiceParts, reject: (row: number, reason: str
     const fields = doubtful.ofRow(row);
     const series = u32[seriesAt + row]!;
     const tags = openTags.size === 0 ? NONE : (openTags.get(series) ?? NONE);
-    // the first row that is taken makes the table
+    // the first accepted row creates the table
     if (keepCount > 0 && fields.length === 0 && tags.length === 0) {
       keep[keepCount++] = row;
       continue;
@@ -51,18 +51,18 @@ export function chooseRows(parts: ChoiceParts, reject: (row: number, reason: str
   return keep.subarray(0, keepCount);
 }
 
-/** The fields of each row that are not known to fit: indexes of columns, ascending. */
+/** The fields of each row that are not known to fit: column indexes, ascending. */
 class DoubtfulFields {
   private readonly fits: boolean[];
-  /** Columns that all rows have. */
+  /** Columns without NULLs. */
   private dense: number[];
   private readonly sparse: number[];
   private firstRow = 0;
-  /** By row of the window: where its columns end in `list`. */
+  /** For each row of the window: the end of its columns in `list`. */
   private readonly ends: Uint32Array;
   private list = new Uint16Array(0);
   private readonly row: number[] = [];
-  /** Of a window: a table of few rows, of which a body may bring thousands, has a small one. */
+  /** Rows of a window: small for tables of few rows, of which a body may have thousands. */
   private readonly windowRows: number;
 
   constructor(private readonly parts: ChoiceParts) {
@@ -75,20 +75,20 @@ class DoubtfulFields {
     this.sparse = doubtful.filter((i) => parsed.columns[i]!.validityPtr !== 0);
   }
 
-  /** Fields that rows had which were taken fit from now on. */
+  /** Fields of accepted rows are known to fit from now on. */
   settle(fields: readonly number[]): void {
     const { plan, tableIndex } = this.parts;
     for (const i of fields) this.fits[i] = plan.fieldFits(tableIndex, i);
     if (this.dense.some((i) => this.fits[i])) this.dense = this.dense.filter((i) => !this.fits[i]);
   }
 
-  /** Looks at the values of the window of rows that begins with `firstRow`. */
+  /** Gathers the values of the window of rows that starts at `firstRow`. */
   gather(firstRow: number): void {
     this.firstRow = firstRow;
     const { ends, windowRows } = this;
     const columns = this.sparse.filter((i) => !this.fits[i]);
     ends.fill(0);
-    // counted one place further on, and summed up, each row's number is where its columns begin
+    // counted one position ahead, so that after summing up, each row's entry is the start of its columns
     for (const i of columns) this.eachPresent(this.parts.parsed.columns[i]!, (row) => ends[row + 1]!++);
     for (let row = 0; row < windowRows; row++) ends[row + 1]! += ends[row]!;
     const total = ends[windowRows]!;
@@ -113,7 +113,7 @@ class DoubtfulFields {
     return found;
   }
 
-  /** The rows of the window, counted from its first, that have a value. */
+  /** Calls `use` for the rows of the window (relative numbers) that have a value. */
   private eachPresent({ validityPtr }: ParsedColumn, use: (row: number) => void): void {
     const { u32, parsed } = this.parts;
     const end = Math.min(WINDOW_ROWS, parsed.rowCount - this.firstRow);

@@ -1,4 +1,4 @@
-// WHERE of DELETE and DROP SERIES: what it says of tags, as conditions that a deletion understands.
+// Converts the WHERE clause of DELETE and DROP SERIES to tag conditions that a deletion supports.
 
 import { TsdbError } from "../../model/errors.ts";
 import type { TagCondition } from "../../model/rows/deletion.ts";
@@ -14,7 +14,7 @@ function refuse(): never {
   throw new TsdbError("bad_query", FIELDS_REFUSED);
 }
 
-/** What the condition is about. @throws TsdbError bad_query unless it compares tags with texts only */
+/** The tags used in the condition. @throws TsdbError bad_query unless it only compares tags with texts */
 export function tagNamesOf(condition: Expression): readonly string[] {
   const names = new Set<string>();
   const visit = (expression: Expression): void => {
@@ -30,7 +30,7 @@ export function tagNamesOf(condition: Expression): readonly string[] {
   return [...names];
 }
 
-/** The condition as one list of tags' values that have to be there; null when it is more than that. */
+/** The condition as one list of required tag values; null if it is more complex. */
 export function plainConditions(condition: Expression): readonly TagCondition[] | null {
   const values = new Map<string, string>();
   const visit = (expression: Expression): boolean => {
@@ -46,7 +46,7 @@ export function plainConditions(condition: Expression): readonly TagCondition[] 
   return visit(condition) ? [...values].map(([tag, value]) => ({ tag, values: [tagValue(value)] })) : null;
 }
 
-/** Conditions that together are the series of `all` for which `condition` holds: as few as their last tag allows. */
+/** Conditions that together select the series of `all` that satisfy `condition`, merged over the values of the last tag. */
 export function matchingConditions(condition: Expression, names: readonly string[], all: readonly TagValues[]): TagCondition[][] {
   const last = names.at(-1);
   if (last === undefined) return holds(condition, {}) ? [[]] : [];
@@ -79,7 +79,7 @@ function holds(condition: Expression, tags: TagValues): boolean {
 
 interface Comparison {
   readonly tag: string;
-  /** What it has to be equal to, or not; null: it is a regular expression. */
+  /** The text to compare with; null for a regular expression. */
   readonly text: string | null;
   readonly matches: (value: string) => boolean;
 }

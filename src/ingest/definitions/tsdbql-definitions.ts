@@ -1,5 +1,5 @@
-// Statements of the v1-style language that make, change and drop databases and retention policies, and that delete. What is made of
-// retention policies is in retention-policies.ts.
+// InfluxQL statements that create, change and drop databases and retention policies, and that delete. Policies are implemented in
+// retention-policies.ts.
 
 import type { DatabaseService } from "../../model/databases.ts";
 import { TsdbError } from "../../model/errors.ts";
@@ -25,12 +25,12 @@ export interface DefinitionParts {
   readonly databases: DatabaseService;
   readonly data: DataService;
   readonly queries: QueryControl;
-  /** Which values of tags a table has rows of, each set once. */
+  /** The distinct combinations of tag values in a table's rows. */
   readonly tagValues: (database: string, table: string, tags: readonly string[], signal: AbortSignal) => Promise<readonly TagValues[]>;
 }
 
-/** Runs CREATE, ALTER, DROP and DELETE, and answers the SHOW statements that need only the catalog.
- *  @throws TsdbError forbidden, bad_query, unknown_database, and what the services throw that it calls */
+/** Runs CREATE, ALTER, DROP and DELETE, and answers the SHOW statements that need only the catalog. @throws TsdbError forbidden,
+ *  bad_query, unknown_database, and what the called services throw */
 export class TsdbqlDefinitions implements DefinitionService {
   constructor(
     private readonly parts: DefinitionParts,
@@ -132,7 +132,7 @@ export class TsdbqlDefinitions implements DefinitionService {
     return isWhole ? this.parts.data.deleteData({ database, table }) : this.parts.data.deleteRows({ database, table, range, tags });
   }
 
-  /** What is to be deleted, as deletions that each say which values tags have. */
+  /** Converts the statement's condition to deletions that each list required tag values. */
   private async conditions(
     database: string,
     table: TableDef,
@@ -161,7 +161,7 @@ export class TsdbqlDefinitions implements DefinitionService {
 
   // Names ----------------------------------------------------------------------------------------------------------------------------
 
-  /** In order of creation, without the policies. */
+  /** In order of creation, without policies. */
   private databaseNames(): string[] {
     const inOrder = this.parts.catalog.databases().toSorted((a, b) => a.id - b.id);
     return [...new Set(inOrder.map(({ name }) => name.split("/")[0]!))];
@@ -184,20 +184,20 @@ export class TsdbqlDefinitions implements DefinitionService {
     return this.retentionPolicies.required(database).filter(({ def }) => isVisible(def.name));
   }
 
-  /** What a statement without a database's name is about. */
+  /** The databases of a statement that names none. */
   private scoped({ database }: DefinitionScope): DatabaseDef[] {
     return this.required(database);
   }
 }
 
-/** All of them, or the statement is refused as a whole: it says no more than a database's name. @throws TsdbError forbidden */
+/** All of them, or the statement is refused: it does not distinguish them. @throws TsdbError forbidden */
 function deletable(databases: readonly DatabaseDef[], { mayDelete }: DefinitionScope): readonly DatabaseDef[] {
   const other = databases.find(({ name }) => !mayDelete(name));
   if (other === undefined) return databases;
   throw new TsdbError("forbidden", "unauthorized to perform requested action with the token", { database: other.name });
 }
 
-/** @throws TsdbError bad_query when a name is a field's */
+/** @throws TsdbError bad_query if a name is a field's */
 function checkTags({ columns }: TableDef, names: readonly string[]): void {
   const isField = (name: string) => columns.some((column) => column.name === name && column.type !== ColumnType.tag);
   if (names.some(isField)) throw new TsdbError("bad_query", "fields not supported in WHERE clause during deletion");

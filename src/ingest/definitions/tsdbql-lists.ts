@@ -1,4 +1,4 @@
-// Lists of names that SHOW statements answer without reading rows, in the columns of 1.x.
+// The answers of SHOW statements that list names without reading rows, in the columns of version 1.x.
 import { TsdbError } from "../../model/errors.ts";
 import type { RunningQuery } from "../../model/query/query.ts";
 import type { ResultColumn, ResultType } from "../../model/query/result-batch.ts";
@@ -14,7 +14,7 @@ const BOOLEAN: ResultType = { kind: "bool" };
 type Value = string | bigint | boolean;
 type Columns = Readonly<Record<string, ResultType>>;
 
-/** A series of plain values; without rows it is listed all the same. */
+/** A series of plain values; listed even without rows. */
 export function listOf(name: string, columns: Columns, rows: readonly (readonly Value[])[]): SeriesPiece {
   const fields = Object.entries(columns).map(([column, type]) => ({ name: column, type }));
   const columnOf = (type: ResultType, i: number) =>
@@ -35,6 +35,7 @@ function columnOfValues({ kind }: ResultType, values: readonly Value[]): ResultC
   return { validity: null, values: new Uint8Array(0), offsets, data: new Uint8Array(Buffer.concat(texts)) };
 }
 
+/** The answer of SHOW DATABASES. */
 export function databaseList(names: readonly string[]): SeriesPiece[] {
   return [
     listOf(
@@ -45,6 +46,7 @@ export function databaseList(names: readonly string[]): SeriesPiece[] {
   ];
 }
 
+/** The answer of SHOW RETENTION POLICIES. */
 export function policyList(policies: readonly PolicyInfo[]): SeriesPiece[] {
   const columns = { name: TEXT, duration: TEXT, shardGroupDuration: TEXT, replicaN: INTEGER, default: BOOLEAN };
   const rows = policies.map(({ name, retentionNs, shardNs, replicas, isDefault }) => {
@@ -53,11 +55,12 @@ export function policyList(policies: readonly PolicyInfo[]): SeriesPiece[] {
   return [listOf("", columns, rows)];
 }
 
-/** How long rows are kept, as lists show it; null and 0: for ever. */
+/** A retention period as displayed in lists; null and 0: forever. */
 export function shownRetention(retentionNs: bigint | null): string {
   return goDuration(retentionNs ?? 0n);
 }
 
+/** The answer of SHOW QUERIES. */
 export function queryList(queries: readonly RunningQuery[]): SeriesPiece[] {
   const columns = { qid: INTEGER, query: TEXT, database: TEXT, duration: TEXT, status: TEXT };
   const rows = queries.map(({ id, text, database, milliseconds, status }) => {
@@ -66,8 +69,7 @@ export function queryList(queries: readonly RunningQuery[]): SeriesPiece[] {
   return rows.length === 0 ? [] : [listOf("", columns, rows)];
 }
 
-/** Lists of what this server does not have; null: the statement is about something else.
- *  @throws TsdbError bad_query for a user */
+/** Lists of objects that this server does not have; null if the statement lists something else. @throws TsdbError bad_query for a user */
 export function userLists(statement: Show, databases: readonly string[]): readonly SeriesPiece[] | null {
   switch (statement.kind) {
     case "show users":

@@ -1,4 +1,4 @@
-// What the catalog's state has of each database and table, and how that is written in snapshots.
+// The state of each database and table in the catalog, and its form in snapshots.
 import { type ColumnDef, type TableDef, TIME_COLUMN } from "../../model/rows/column.ts";
 import { readCount, readObject, readText } from "../../object-store/operation-values.ts";
 import { violated } from "./contradiction.ts";
@@ -11,21 +11,21 @@ export interface DatabaseDef {
   readonly name: string;
 }
 
-/** Of an object that was deleted and can be restored. */
+/** Properties of a soft-deleted object. */
 export interface SoftDeletion {
-  /** What it was called before. */
+  /** Name before the deletion. */
   readonly formerName: string;
   readonly deletedMs: number;
   /** When it will be dropped; null = never. */
   readonly hardDeleteMs: number | null;
 }
 
-/** A soft-deleted database or table, with the table's database. */
+/** A soft-deleted database or table; a table with its database. */
 export type DeletedObject = SoftDeletion &
   ({ readonly of: "database"; readonly def: DatabaseDef } | { readonly of: "table"; readonly def: TableDef });
 
-/** A table with its index. `def` is replaced, never changed, when columns are added: a holder has a fixed schema, and
- *  `def` being the same object means that nothing has changed. */
+/** A table with its name index. `def` is replaced, never modified, when columns are added: a holder sees a fixed schema, and an
+ *  identical `def` object means an unchanged schema. */
 export interface TableSchema {
   readonly def: TableDef;
   readonly columnsByName: ReadonlyMap<string, ColumnDef>;
@@ -36,19 +36,19 @@ export interface MutableTable extends TableSchema {
   def: TableDef;
   columnsByName: Map<string, ColumnDef>;
   nextColumnId: number;
-  /** null = as the database says; 0 = for ever. */
+  /** null = inherited from the database; 0 = forever. */
   retentionNs: bigint | null;
   deletion: SoftDeletion | null;
 }
 
 export interface DatabaseEntry {
   def: DatabaseDef;
-  /** null or 0 = for ever. */
+  /** null or 0 = forever. */
   retentionNs: bigint | null;
   deletion: SoftDeletion | null;
   /** null: never set. */
   policies: PolicySettings | null;
-  /** Deleted ones too, by the name they have now. */
+  /** By current name, including deleted ones. */
   readonly tablesByName: Map<string, MutableTable>;
 }
 
@@ -63,12 +63,12 @@ export function newTable({ id, databaseId, name }: Omit<TableDef, "columns">): M
   };
 }
 
-/** As a snapshot has it. */
+/** The snapshot form of a database. */
 export function databaseToJson({ def, retentionNs, deletion, policies }: DatabaseEntry): unknown {
   return { ...def, ...retentionToJson(retentionNs), ...deletionToJson(deletion), ...(policies === null ? {} : { policies }) };
 }
 
-/** As a snapshot has it. */
+/** The snapshot form of a table. */
 export function tableToJson({ def, nextColumnId, retentionNs, deletion }: MutableTable): unknown {
   const { id, databaseId, name } = def;
   const columns = def.columns.slice(1).map((column) => ({ id: column.id, name: column.name, type: columnTypeName(column.type) }));
@@ -94,6 +94,7 @@ export function readDeletion(value: unknown): SoftDeletion | null {
   };
 }
 
+/** Changes the key of an entry in its name index. @throws TsdbError corrupt_file with `offence` if another entry has the name */
 export function move<T extends { def: { readonly name: string } }>(byName: Map<string, T>, entry: T, name: string, offence: string): void {
   if (byName.has(name)) violated(offence);
   byName.delete(entry.def.name);
@@ -101,11 +102,12 @@ export function move<T extends { def: { readonly name: string } }>(byName: Map<s
   byName.set(name, entry);
 }
 
-/** By name they lie in the order in which they got it. */
+/** Sorts tables by id: the name index lists them in the order of their last renaming. */
 export function byId(tables: TableDef[]): TableDef[] {
   return tables.sort((a, b) => a.id - b.id);
 }
 
+/** The definition of a column as its operation describes it. */
 export function columnDef(column: { id: number; name: string; type: keyof typeof COLUMN_TYPE_NAME }): ColumnDef {
   return { id: column.id, name: column.name, type: COLUMN_TYPE_NAME[column.type] };
 }

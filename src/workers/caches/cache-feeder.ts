@@ -1,4 +1,4 @@
-// The cache worker's side of feeding caches: what main sends it of their tables, table by table.
+// The cache worker's side of cache updates: applies the table snapshots that main sends.
 
 import type { CacheManager } from "../../caches/cache-manager.ts";
 import type { CacheKind } from "../../model/caches.ts";
@@ -13,7 +13,7 @@ export class CacheFeeder {
 
   constructor(private readonly cacheWorker: Pick<CacheManager, "feed" | "keepOnly" | "evict" | "stats">) {}
 
-  /** What to answer. Never throws: a table that fails is told of, and the others get theirs. */
+  /** Returns the reply. Never throws: failed tables are reported, the others are updated. */
   async feed(id: number, tables: readonly TableSnapshot[], feeds: FeedMessage["feeds"]): Promise<FromQueryWorker> {
     const failed: { place: number; error: ErrorDescription }[] = [];
     for (const [place, { caches, clock }] of feeds.entries()) {
@@ -26,7 +26,7 @@ export class CacheFeeder {
     return { type: "fed", id, failed, totals: this.totals() };
   }
 
-  /** What to answer. */
+  /** Returns the reply. */
   keep({ id, caches, expiring, nowMs }: KeepMessage): FromQueryWorker {
     this.kinds = new Map(caches.map((cache) => [cache.id, cache.kind]));
     this.cacheWorker.keepOnly(caches);
@@ -34,7 +34,7 @@ export class CacheFeeder {
     return { type: "fed", id, failed: [], totals: this.totals() };
   }
 
-  /** Ends what is under way, and whatever comes after it. */
+  /** Aborts running and later updates. */
   stop(): void {
     this.stopped.abort();
   }

@@ -1,8 +1,6 @@
-// Main's side of feeding caches: notices which tables with caches have rows that these have not seen, and sends the cache worker snapshots
-// of
-// them, soon after the first new body. Caches that are new to the cache worker are filled in the background; a reader of one does not
-// wait for
-// any of this: a statement brings what it reads up to date itself.
+// Main's side of cache updates: detects tables with caches that have unseen rows, and sends snapshots of them to the cache worker, soon
+// after the first new body. New caches are filled in the background. Readers do not wait for any of this: a statement updates the caches
+// that it reads itself.
 
 import type { CacheClock } from "../../model/cache-table.ts";
 import type { CacheDef, CacheKind } from "../../model/caches.ts";
@@ -20,15 +18,15 @@ export interface TableFeed {
   readonly table: TableSnapshot;
   readonly caches: readonly CacheDef[];
   readonly clock: CacheClock;
-  /** Called by the cache worker when it does not read the table any more, which for one that is lost may be after it has failed. */
+  /** Called when the cache worker no longer reads the table; if the worker was lost, possibly after the call has failed. */
   release(): void;
 }
 
-/** The worker that keeps the state of caches. */
+/** The worker that holds the state of caches. */
 export interface CacheWorker {
-  /** Resolves when the tables are fed. Releases each of them, whatever happens. @throws when the worker is gone, or the server stops */
+  /** Resolves when the tables are applied. Releases each of them in any case. @throws if the worker is lost, or the server stops */
   feed(feeds: readonly TableFeed[]): Promise<Fed>;
-  /** Resolves when the others are gone, and what has expired in those of `expiring`. @throws as feed */
+  /** Resolves when all other caches are removed, and expired rows in those of `expiring`. @throws as feed */
   keep(caches: readonly CacheDef[], expiring: readonly CacheKind[], nowMs: number): Promise<Pick<Fed, "totals">>;
 }
 
@@ -38,32 +36,32 @@ export interface CacheFeedsParts {
   readonly tables: Pick<LiveTables, "feedCaches">;
   readonly snapshots: Pick<Snapshots, "takeForCaches">;
   readonly fillsFromHistory: Readonly<Record<CacheKind, boolean>>;
-  /** How often what has expired is freed. */
+  /** Interval at which memory of expired rows is freed. */
   readonly evictionMs: Readonly<Record<CacheKind, number>>;
   readonly nowMs: () => number;
   readonly onError: (error: Error, table: string) => void;
 }
 
-/** A body is fed after at most about this long. */
+/** Approximate maximum delay until a body is applied. */
 const FEED_DELAY_MS = 80;
-/** Who makes caches makes several: the list goes to the cache worker when they are made. */
+/** Clients often create several caches in a row: the list is sent after this delay. */
 const KEEP_DELAY_MS = 20;
-/** After a feed that failed, and twice as long after the next one. */
+/** Delay after a failed update; doubles with each further failure. */
 const RETRY_MS = 1000;
 const RETRY_MS_MAX = 60_000;
-/** Tables with few new rows go together. */
+/** Tables with few new rows are combined into one message. */
 const FEED_TABLES_MAX = 16;
 
 export interface CacheFeedsStats {
   readonly caches: Readonly<Record<CacheKind, number>>;
   readonly totals: Readonly<Record<CacheKind, CacheTotals>>;
-  /** Since the start. */
+  /** Since the server started. */
   readonly feeds: number;
   readonly feedSeconds: number;
 }
 
 interface Failure {
-  /** Arrival of the first body that was to be fed. */
+  /** Arrival of the first body that was to be applied. */
   readonly sinceMs: number;
   readonly retryMs: number;
 }
@@ -71,21 +69,21 @@ interface Failure {
 const KINDS: readonly CacheKind[] = ["last", "distinct"];
 const NONE: CacheTotals = { bytes: 0, keys: 0, rows: 0 };
 
-/** Keeps the caches up to date: watches tables with caches for new rows and sends the cache worker snapshots, one message at a time. */
+/** Keeps the caches up to date: watches tables with caches for new rows and sends snapshots to the cache worker, one message at a time. */
 export class CacheFeeds {
-  /** Tables with new rows, those that wait longest first. */
+  /** Tables with new rows, longest waiting first. */
   private readonly unfed = new Set<number>();
-  /** Tables with caches that the cache worker has not met, in order of creation. */
+  /** Tables with caches that the cache worker does not know, in order of creation. */
   private readonly unfilled = new Set<number>();
-  /** Of tables whose feed failed. */
+  /** Tables whose update failed. */
   private readonly failures = new Map<number, Failure>();
-  /** A table whose new caches are being filled; null: none. */
+  /** The table whose new caches are being filled; null: none. */
   private filling: number | null = null;
   private known: ReadonlyMap<number, CacheDef> = new Map();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly evictionTimers: readonly ReturnType<typeof setInterval>[];
   private keepTimer: ReturnType<typeof setTimeout> | undefined;
-  /** The cache worker's list is not what it should be. */
+  /** True if the cache worker's list of caches is outdated. */
   private keepSoon = false;
   private isStopped = false;
   private totals: CacheFeedsStats["totals"] = { last: NONE, distinct: NONE };
@@ -104,7 +102,7 @@ export class CacheFeeds {
     return { caches, totals: this.totals, feeds: this.feeds, feedSeconds: this.feedMs / 1000 };
   }
 
-  /** The cache worker is another one, which knows nothing. */
+  /** The cache worker was replaced by one without state. */
   cacheWorkerReplaced(): void {
     this.known = new Map();
     this.totals = { last: NONE, distinct: NONE };
@@ -120,7 +118,7 @@ export class CacheFeeds {
     this.parts.tables.feedCaches(new Set(), () => {});
   }
 
-  /** Caches came or went. */
+  /** Caches were created or deleted. */
   private follow(): void {
     const { catalog, tables, fillsFromHistory } = this.parts;
     const live = catalog.liveCaches();
@@ -129,7 +127,7 @@ export class CacheFeeds {
     this.known = new Map(live.map((cache) => [cache.id, cache]));
     tables.feedCaches(new Set(live.map(({ tableId }) => tableId)), ({ tableId }) => this.noteRows(tableId));
     if (this.keepSoon) this.keepTimer ??= setTimeout(() => this.keepListed(), KEEP_DELAY_MS);
-    // what begins empty begins now
+    // caches that start empty start now
     const empty = fresh.filter(({ kind }) => !fillsFromHistory[kind]);
     for (const [tableId, caches] of Map.groupBy(empty, ({ tableId }) => tableId)) void this.send([tableId], () => caches);
     for (const { tableId, kind } of fresh) if (fillsFromHistory[kind]) this.unfilled.add(tableId);
@@ -146,7 +144,7 @@ export class CacheFeeds {
     this.timer = setTimeout(() => void this.feedUnfed(), delayMs);
   }
 
-  /** One message at a time. What comes meanwhile waits for the next round: the timer counts as set until this one is over. */
+  /** Sends one message at a time. The timer counts as set until this round is over, so later rows wait for the next one. */
   private async feedUnfed(): Promise<void> {
     const due = [...this.unfed].filter((tableId) => tableId !== this.filling);
     for (let at = 0; at < due.length && !this.isStopped; at += FEED_TABLES_MAX) {
@@ -158,7 +156,7 @@ export class CacheFeeds {
     if ([...this.unfed].some((tableId) => tableId !== this.filling)) this.feedSoon(FEED_DELAY_MS);
   }
 
-  /** Tables with caches that are new, one at a time: that may take long, and the others' rows go by. */
+  /** Fills new caches, one table at a time; this may take long, and updates of other tables continue meanwhile. */
   private async fill(): Promise<void> {
     if (this.filling !== null) return;
     for (const tableId of this.unfilled) {
@@ -192,7 +190,7 @@ export class CacheFeeds {
         else this.failed(table.table, clock.sinceMs ?? nowMs(), errorOf(error));
       }
     } catch {
-      // the cache worker is gone: another one is told of all caches
+      // the cache worker was lost: its replacement receives the list of all caches
     }
     this.feeds++;
     this.feedMs += performance.now() - startMs;
@@ -211,7 +209,7 @@ export class CacheFeeds {
     void this.keep([]);
   }
 
-  /** Tells the cache worker which caches there are: the others are gone, and what has expired in those of `expiring` can go. */
+  /** Sends the list of existing caches to the cache worker, which removes all others and frees expired rows in those of `expiring`. */
   private async keep(expiring: readonly CacheKind[]): Promise<void> {
     const caches = [...this.known.values()];
     if (!this.keepSoon && !caches.some(({ kind }) => expiring.includes(kind))) return;
@@ -219,7 +217,7 @@ export class CacheFeeds {
     try {
       this.totals = (await this.parts.cacheWorker.keep(caches, expiring, this.parts.nowMs())).totals;
     } catch {
-      // the cache worker is gone: another one is told of all caches
+      // the cache worker was lost: its replacement receives the list of all caches
     }
   }
 }

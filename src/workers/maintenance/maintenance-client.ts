@@ -1,4 +1,5 @@
-// The main thread's side of the maintenance worker: flushes, and at a time at most one merge and one index, each answered by a promise.
+// The main thread's side of the maintenance worker: flushes, and at most one merge and one index build at a time, each answered by a
+// promise.
 
 import type { SharedMemory } from "../../kernel/memory/extents.ts";
 import { errorOf } from "../../model/errors.ts";
@@ -18,13 +19,13 @@ interface Job {
   readonly resolve: (result: Result) => void;
   readonly kind: "flush" | "merge" | "index";
   readonly reject: (error: Error) => void;
-  /** Stores a piece of the file that is made. */
+  /** Stores a piece of the output file. */
   readonly write?: (piece: Uint8Array) => Promise<void>;
-  /** Pieces are stored one after the other. */
+  /** The last store: pieces are stored sequentially. */
   stored: Promise<void>;
 }
 
-/** Calls into the maintenance worker, which starts at once. A worker that fails rejects all calls that wait. */
+/** Calls the maintenance worker, which starts immediately. A worker that fails rejects all waiting calls. */
 export class MaintenanceClient {
   private readonly worker = new Worker(new URL("./maintenance.ts", import.meta.url).href);
   private readonly jobs = new Map<number, Job>();
@@ -39,7 +40,8 @@ export class MaintenanceClient {
     this.post({ type: "init", shared });
   }
 
-  /** Sorts and encodes sealed rows, which the caller keeps pinned until the promise settles; null when no table came. One at a time. */
+  /** Sorts and encodes sealed rows, which the caller keeps pinned until the promise settles; null if there were no tables. One at a
+   *  time. */
   async encode(pieces: AsyncIterable<readonly PtTableInput[]>): Promise<EncodedFile | null> {
     let isEmpty = true;
     for await (const tables of pieces) {
@@ -49,24 +51,23 @@ export class MaintenanceClient {
     return isEmpty ? null : ((await this.start("flush", (id) => ({ type: "flush", id }))) as EncodedFile);
   }
 
-  /** Merges blocks of files that stay where they are until the promise settles; `write` has stored the whole when it resolves. One at a
-   *  time. */
+  /** Merges blocks of files that must not change until the promise settles; resolves after `write` has stored everything. One at a time. */
   merge(request: FileRequest, write: (piece: Uint8Array) => Promise<void>): Promise<MergedFile> {
     return this.start("merge", (id) => ({ type: "merge", id, request }), write) as Promise<MergedFile>;
   }
 
-  /** Makes the index of a file that stays where it is until the promise settles; `write` has stored the whole when it resolves, to its
-   *  bytes. One at a time. */
+  /** Builds the index of a file that must not change until the promise settles; resolves to its size after `write` has stored
+   *  everything. One at a time. */
   index(request: IndexRequest, write: (piece: Uint8Array) => Promise<void>): Promise<number> {
     return this.start("index", (id) => ({ type: "index", id, request }), write) as Promise<number>;
   }
 
-  /** Gives up the merge that runs, if one does: it fails with `cancelled`. */
+  /** Cancels the running merge, if any: it fails with `cancelled`. */
   cancelMerge(): void {
     this.cancel("merge");
   }
 
-  /** The same of an index. */
+  /** The same for an index build. */
   cancelIndex(): void {
     this.cancel("index");
   }
@@ -99,7 +100,7 @@ export class MaintenanceClient {
     if (message.type === "flushed") job.resolve(message);
     else if (message.type === "merged") job.stored.then(() => job.resolve(message.file), job.reject);
     else if (message.type === "indexed") job.stored.then(() => job.resolve(message.bytes), job.reject);
-    // what is being written is written, so that the caller can put it away
+    // wait for the running store, so that the caller can delete the output
     else void job.stored.catch(() => {}).then(() => job.reject(errorOf(message.error)));
   }
 

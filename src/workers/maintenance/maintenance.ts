@@ -1,6 +1,6 @@
-// Entry point of the maintenance worker: sorting and encoding of sealed rows, and merging of blocks, so that the main thread never stalls
-// for either. Writers wait for a flush, nobody for a merge: a merge gives way after each of its steps, and where processors are few it
-// rests as long as the step took, so that it takes half of one at most.
+// Entry point of the maintenance worker: sorts and encodes sealed rows and merges blocks, so that neither stalls the main thread. Writers
+// wait for flushes, but nothing waits for a merge: it yields after each step and, on few processors, rests as long as the step took, so
+// that it takes at most half of one.
 import { availableParallelism } from "node:os";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 import { assert } from "../../model/assert.ts";
@@ -14,27 +14,27 @@ import { lowerPriority } from "./thread-priority.ts";
 declare const self: Worker;
 
 const FEW_PROCESSORS = 2;
-/** A longer rest would let a flush that has come meanwhile begin late. */
+/** A longer rest would delay a flush that arrives meanwhile. */
 const REST_MS_MAX = 50;
 
-/** The merge that runs, or what makes an index. */
+/** A running merge or index build. */
 interface Merge {
   readonly id: number;
   isCancelled: boolean;
   piecesSent: number;
-  /** Resumes it when a piece is taken. */
+  /** Resumes it when a piece has been stored. */
   wake: () => void;
-  /** When its step began. */
+  /** Start time of its current step. */
   stepMs: number;
 }
 
 let kernel: Kernel | undefined;
-/** Of the next flush. */
+/** Tables of the next flush. */
 let flushTables: PtTableInput[] = [];
 let merge: Merge | undefined;
-/** A merge that was given up may not have come to its end when the next one is asked for. */
+/** Serializes merges: a cancelled one may not have ended when the next is requested. */
 let merges: Promise<void> = Promise.resolve();
-/** Given up before they began. */
+/** Merges cancelled before they started. */
 const cancelled = new Set<number>();
 
 self.onmessage = (event: MessageEvent<ToMaintenanceWorker>) => {
@@ -91,7 +91,7 @@ function flush(id: number, tables: readonly PtTableInput[]): void {
 
 type Make = (kernel: Kernel, output: Pick<MergeOutput, "write" | "pace">) => Promise<FromMaintenanceWorker>;
 
-/** After those that were asked for before. */
+/** Runs after the previously requested ones. */
 function make(id: number, run: Make): void {
   merges = merges.then(() => runMerge(id, run));
 }
@@ -121,7 +121,7 @@ async function writePiece(own: Merge, bytes: Uint8Array<ArrayBuffer>): Promise<v
   checkCancelled(own);
 }
 
-/** Lets messages that have come be handled, and others have the processor. */
+/** Lets pending messages be handled, and other threads have the processor. */
 async function giveWay(own: Merge): Promise<void> {
   const tookMs = performance.now() - own.stepMs;
   if (tookMs >= 1 && availableParallelism() <= FEW_PROCESSORS) await Bun.sleep(Math.min(REST_MS_MAX, tookMs));

@@ -1,14 +1,14 @@
-// Threads that should give way: on Linux each has a priority of its own, which it may lower, but not raise again.
+// Lowers the priority of a thread: on Linux each thread has its own, which it may lower but not raise.
 import { readlinkSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 
-/** A third of the processor where it competes with one other thread: enough for flushes to keep up with writes while queries keep all
- *  processors busy. */
+/** A third of the processor when competing with one other thread: enough for flushes to keep up with writes while queries use all
+ *  processors. */
 const NICE_ADDED = 5;
 const NICE_MAX = 19;
 
-/** The calling thread gets less of the processors than others of the process when there are not enough. Does nothing where that is not
- *  possible. */
+/** Gives the calling thread less processor time than the process's other threads when processors are scarce. No effect where that is
+ *  impossible. */
 export function lowerPriority(): void {
   if (process.platform !== "linux") return;
   try {
@@ -16,6 +16,6 @@ export function lowerPriority(): void {
     const threadId = Number(readlinkSync("/proc/thread-self").split("/").at(-1));
     if (threadId > 0) setPriority(threadId, Math.min(NICE_MAX, getPriority(threadId) + NICE_ADDED));
   } catch {
-    // no /proc, or not allowed to
+    // no /proc, or no permission
   }
 }

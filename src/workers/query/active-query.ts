@@ -1,5 +1,5 @@
-// One statement for its client: it is run by a worker (worker-run.ts), by another one when the first is lost before it has answered
-// anything. The worker's bytes become a stream under credit: at most ANSWER_WINDOW_BYTES of an answer wait for a slow reader.
+// One statement of a client: a worker runs it (worker-run.ts), or a second one if the first is lost before it has sent anything. The
+// worker's bytes become a stream under credit: at most ANSWER_WINDOW_BYTES of an answer wait for a slow reader.
 import type { CacheKind } from "../../model/caches.ts";
 import { errorOf, TsdbError } from "../../model/errors.ts";
 import type { QueryAnswer, QueryRequest, RunningQuery } from "../../model/query/query.ts";
@@ -14,24 +14,24 @@ import type { PinnedSnapshot, RunOwner, StatementMessage, WorkerRun } from "./wo
 export interface SnapshotSource {
   /** @throws TsdbError unknown_database */
   checkDatabase(database: string): void;
-  /** Tables that do not exist are left out: the engine names them in its error. @throws TsdbError unknown_database */
+  /** Unknown tables are omitted: DuckDB names them in its error. @throws TsdbError unknown_database */
   take(database: string, need: SnapshotNeed): PinnedSnapshot;
 }
 
 export interface ActiveQueryOptions {
   readonly snapshots: SnapshotSource;
   readonly guess: TableGuess;
-  /** A reader that takes nothing for this long loses its query, and with it the pin. */
+  /** A client that reads nothing for this long loses its query, which releases the pin. */
   readonly readerStallMs: number;
-  /** The client has its answer, or an error, or is gone. */
+  /** The client has received the answer or an error, or has disconnected. */
   readonly onQueryEnd: (outcome: { milliseconds: number; ok: boolean; rowCount: number; caches: readonly CacheKind[] }) => void;
-  /** A worker has done all it had to for a statement. */
+  /** A worker has finished its work on a statement. */
   readonly onTelemetry: (telemetry: QueryTelemetry) => void;
 }
 
-/** One statement and its answer to the client, across the workers that run it. */
+/** One statement and its answer, across the workers that run it. */
 export class ActiveQuery implements RunOwner {
-  /** Null: no worker has it. */
+  /** Null: not assigned to a worker. */
   private run: WorkerRun | null = null;
   private runCount = 0;
   private wasPlaced_ = false;
@@ -49,7 +49,7 @@ export class ActiveQuery implements RunOwner {
   private stallTimer: ReturnType<typeof setTimeout> | undefined;
   private readonly startedMs = performance.now();
   private readonly onAbort = () => this.abandon(new TsdbError("cancelled", "the client went away"));
-  /** Settles once, when the route may send its status. */
+  /** Settles once, when the route can send the status. */
   readonly answer: Promise<QueryAnswer>;
 
   constructor(
@@ -58,7 +58,7 @@ export class ActiveQuery implements RunOwner {
     private readonly log: LoggedQuery,
     private readonly limit: TimeLimit,
     private readonly options: ActiveQueryOptions,
-    /** No worker does anything for this statement any more. */
+    /** Called when no worker works on this statement any more. */
     private readonly onDone: () => void,
   ) {
     this.answer = new Promise((resolve, reject) => {
@@ -75,24 +75,24 @@ export class ActiveQuery implements RunOwner {
     return { id: this.log.id, database: this.request.database };
   }
 
-  /** Its client has its answer, or an error, or is gone. */
+  /** True if the client has received the answer or an error, or has disconnected. */
   get isOver(): boolean {
     return this.clientDone;
   }
 
-  /** A worker has had it, though perhaps without beginning it. */
+  /** True if it was ever assigned to a worker, even if not started there. */
   get wasPlaced(): boolean {
     return this.wasPlaced_;
   }
 
-  /** Undefined when its client has its answer or is gone. */
+  /** Undefined once the client has been answered or has disconnected. */
   about(id: bigint): RunningQuery | undefined {
     if (this.clientDone && !this.wasKilled) return undefined;
     const { database, statement: text } = this.request;
     return { id, database, text, milliseconds: performance.now() - this.startedMs, status: this.wasKilled ? "killed" : "running" };
   }
 
-  /** Has it run; nothing when it is over already. */
+  /** Starts it in a worker; no effect if it is over. */
   runIn(run: WorkerRun): void {
     this.run = run;
     this.runCount += 1;
@@ -112,16 +112,16 @@ export class ActiveQuery implements RunOwner {
     }
   }
 
-  /** The worker that runs it is lost, and what it reads is pinned for as long as that takes. True: it can be run again. */
+  /** Its worker was lost; its data stays pinned until that worker has ended. Returns true if it can run again. */
   lose(error: Error): boolean {
     this.leave();
-    // what has been answered cannot be taken back; and what has lost two workers has probably cost them
+    // bytes already sent cannot be withdrawn; and a statement that lost two workers has probably caused it
     const isAgain = this.settleHead !== undefined && this.runCount === 1;
     if (!isAgain) this.fail(error);
     return isAgain;
   }
 
-  /** True: its worker had not begun it, and never will; another one may have it. */
+  /** Returns true if its worker had not started it and never will; another one may run it. */
   withdraw(): boolean {
     if (this.clientDone || this.run === null || !this.run.withdraw()) return false;
     this.leave();
@@ -129,7 +129,7 @@ export class ActiveQuery implements RunOwner {
     return true;
   }
 
-  /** No worker will run it. */
+  /** No worker will run it: fails with `error`. */
   fail(error: Error): void {
     this.leave();
     this.failClient(error);
@@ -147,7 +147,7 @@ export class ActiveQuery implements RunOwner {
         if (!this.clientDone) this.pin(message.need, message.keepsEarly);
         return;
       case "withdrawn":
-        return; // it is another worker's
+        return; // it was moved to another worker
       case "answer":
         if (this.clientDone) return;
         this.rowCount = message.rowCount;
@@ -186,7 +186,7 @@ export class ActiveQuery implements RunOwner {
     }
   }
 
-  /** Nobody wants the answer: tells the client why and the worker to stop; the worker's last message ends the rest. */
+  /** Ends the statement early: tells the client why, and the worker to stop; the worker's last message releases the rest. */
   abandon(error: TsdbError): void {
     if (this.clientDone) return;
     this.run?.stop();
@@ -194,13 +194,13 @@ export class ActiveQuery implements RunOwner {
     if (this.run === null) this.done();
   }
 
-  /** Somebody else wants it to end. */
+  /** Ends the statement on request of another client. */
   kill(): void {
     this.wasKilled = true;
     this.abandon(new TsdbError("query_limit", "query interrupted"));
   }
 
-  /** What the worker will probably ask for. @throws TsdbError unknown_database */
+  /** Takes a snapshot of the tables that the worker will probably request. @throws TsdbError unknown_database */
   private takeEarly(run: WorkerRun): { need: SnapshotNeed; snapshot: WireSnapshot } | undefined {
     const need = this.options.guess.find(this.guessedBy);
     const snapshot = need === undefined ? undefined : run.sendEarly(this.take(need));
@@ -212,7 +212,7 @@ export class ActiveQuery implements RunOwner {
     return this.options.snapshots.take(need.database ?? this.request.database, need);
   }
 
-  /** Of a statement that names tables of several databases, what it reads first. */
+  /** For a statement on tables of several databases: what it reads first. */
   private get guessedBy(): string {
     const { statement, database, tsdbql } = this.request;
     if (tsdbql === undefined) return statement;
@@ -232,7 +232,7 @@ export class ActiveQuery implements RunOwner {
     }
   }
 
-  /** The first bytes (or the end) are here: the route may send its status now. */
+  /** The first bytes (or the end) have arrived: the route can send the status. */
   private answerHead(): void {
     if (this.settleHead === undefined) return;
     const body = new ReadableStream<Uint8Array>(
@@ -250,7 +250,7 @@ export class ActiveQuery implements RunOwner {
     this.watchReader();
   }
 
-  /** The reader wants bytes: one message's worth now, or as soon as it comes. */
+  /** The reader requests bytes: returns one message's worth, now or when it arrives. */
   private pull(): Promise<void> {
     return new Promise((resolve) => {
       this.pullWaiting = resolve;
@@ -278,7 +278,7 @@ export class ActiveQuery implements RunOwner {
     }
   }
 
-  /** Starts the clock again in which the reader must take something, if something waits for it. */
+  /** Restarts the reader's timeout if data waits for it. */
   private watchReader(): void {
     clearTimeout(this.stallTimer);
     const { readerStallMs } = this.options;

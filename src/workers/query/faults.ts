@@ -1,5 +1,5 @@
-// For tests: makes a query worker stick, where a statement's text or a table's name asks for it. There is none of this in a worker whose
-// server was not started with TSDB_FAULTS=1.
+// Fault injection for tests: makes a query worker stick when a statement's text or a table's name requests it. Only active in servers
+// started with TSDB_FAULTS.
 
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,15 +20,15 @@ const SPIN = [
   [0x08, 0x01, 0x04, 0x73, 0x70, 0x69, 0x6e, 0x00, 0x00, 0x0a, 0x12, 0x01, 0x10, 0x00, 0x03, 0x40, 0x20, 0x00, 0x42, 0x01],
   [0x7d, 0x22, 0x00, 0x50, 0x45, 0x0d, 0x00, 0x0b, 0x0b],
 ].flat();
-/** Turns of the loop, after which its speed is known: it is compiled anew while it runs. */
+/** Iterations after which the loop has been optimized and its speed can be measured. */
 const SPIN_WARM = 300_000_000n;
 
-/** Faults that tests inject by a comment `fault:KIND:MILLISECONDS` in a statement. */
+/** Faults that tests request by a comment `fault:KIND:MILLISECONDS` in a statement. */
 export class Faults {
   private isEndSlow = false;
 
-  /** @param folder of this worker and of those after it: what was done once is noted there
-   *  @param loopMsMax what the worker may keep from its event loop */
+  /** @param folder shared by this worker and its successors: records which faults were already injected @param loopMsMax the worker's
+   *  limit for one entry */
   constructor(
     private readonly kernel: Kernel,
     private readonly folder: string,
@@ -38,37 +38,37 @@ export class Faults {
   /** Before the statement is parsed. */
   atStart(statement: string, signal: AbortSignal): void {
     const { kind, milliseconds } = faultOf(statement);
-    // as loops do that look at it
+    // like loops that check the signal
     if (kind === "heedful") while (!signal.aborted);
     if (kind === "slowend") this.isEndSlow = true;
     if (kind === "loop" || kind === "slowend") spinFor(milliseconds);
     if (kind === "allocate") this.allocateFor(milliseconds);
     if (kind === "kernel") spinInKernel(milliseconds);
     if (kind === "throw") setTimeout(() => fail(), 0);
-    // in the next chunk that DuckDB asks for
+    // in the next chunk that DuckDB requests
     if (kind === "scan") this.atEntry("scan", milliseconds);
-    // behind the next call of DuckDB that ends, while others run
+    // after the next completed DuckDB call, while others run
     if (kind === "native") this.atEntry("native", milliseconds);
   }
 
-  /** The answer's encoder makes the next part, and fails to. */
+  /** While the answer's encoder produces a part: fails. */
   whileEncoding(statement: string, partCount: number): void {
     const { kind, milliseconds: parts } = faultOf(statement);
     if (kind === "encode" && partCount === parts) throw new RangeError("a fault that was asked for");
   }
 
-  /** A part of the answer has been sent. */
+  /** After a part of the answer was sent. */
   whileSending(statement: string): void {
     const { kind, milliseconds } = faultOf(statement);
     if (kind === "stream") spinFor(milliseconds);
   }
 
-  /** Before the engine is closed. */
+  /** Before DuckDB is closed. */
   atEnd(): void {
     if (this.isEndSlow) spinFor(2 * this.loopMsMax);
   }
 
-  /** While the caches of a table named `fault_feed…` are fed, once. */
+  /** While caches of a table named `fault_feed…` are updated, once. */
   atFeed({ snapshot }: FeedMessage): void {
     const named = snapshot.tables.some(({ table }) => table?.added.some(({ name }) => name.startsWith("fault_feed")));
     const note = join(this.folder, "fed");
@@ -102,7 +102,7 @@ function spinFor(milliseconds: number): void {
   while (performance.now() < untilMs);
 }
 
-/** Calls of which nothing throws this thread out: short ones, so that it is cut only between them, if it is for ever. */
+/** Short uninterruptible calls in a loop, so that an endless one can be terminated between them. */
 function spinInKernel(milliseconds: number): void {
   const { spin } = new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(SPIN))).exports as { spin(count: bigint): void };
   spin(SPIN_WARM);

@@ -1,13 +1,13 @@
-// How many statements run at a time: the others wait in the order in which they came.
+// Limits the number of concurrent statements; others wait in order of arrival.
 interface Waiter {
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
 }
 
 export interface Permit {
-  /** Undefined: it is there at once. */
+  /** Undefined: granted immediately. */
   readonly ready: Promise<void> | undefined;
-  /** Ends the wait with this error; nothing when there is none. */
+  /** Ends the wait with this error; no effect if already granted. */
   giveUp(error: Error): void;
 }
 
@@ -23,7 +23,7 @@ export class Permits {
     return this.waiters.size;
   }
 
-  /** The holder gives it back by `release`, once. */
+  /** Takes a permit, which the holder must `release` once. */
   take(): Permit {
     if (this.free > 0) {
       this.free--;
@@ -45,7 +45,7 @@ export class Permits {
     next.resolve();
   }
 
-  /** Nobody waits any more. */
+  /** Rejects all waiters. */
   refuseAll(error: Error): void {
     for (const { reject } of this.waiters) reject(error);
     this.waiters.clear();

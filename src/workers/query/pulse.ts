@@ -1,20 +1,20 @@
-// Whether a worker comes back to its event loop. Main asks by a message, a look, and the worker answers through shared memory
-// (worker-signals.ts), so that a main thread that is late itself does not take a worker for silent that has answered.
+// Detects workers that do not return to their event loop. Main sends a message (a look), and the worker answers through shared memory
+// (worker-signals.ts), so that a delayed main thread does not take an answer for missing.
 
-/** Between two looks at a worker that has something to do. */
+/** Interval between two looks at a busy worker. */
 export const LOOK_MS = 50;
-/** A worker that is silent for longer gets no statement while another one is not. */
+/** A worker that is silent for longer gets no statements while another one answers. */
 export const SILENT_MS = 100;
-/** Time that main itself was away is not the worker's. */
+/** Maximum time counted between two calls: delays of main itself do not count against the worker. */
 const ELAPSED_MS_MAX = 2 * LOOK_MS;
 
-/** How long one worker has been silent, in milliseconds. Time in which the main thread itself was late does not count. */
+/** How long one worker has been silent, in milliseconds. Time in which the main thread itself was delayed does not count. */
 export class Pulse {
   private asked = 0;
   private lookedMs: number | null = null;
   private silentMs_ = 0;
 
-  /** For how long the worker has not answered, as far as main was there to see it. */
+  /** Time without an answer, as far as main was running. */
   get silentMs(): number {
     return this.silentMs_;
   }
@@ -23,7 +23,8 @@ export class Pulse {
     return this.silentMs_ > SILENT_MS;
   }
 
-  /** @param answered the last look that was answered. Returns the number of the look to ask for now; null: the last one is still open. */
+  /** @param answered the last look that was answered. Returns the number of the next look to send; null if the last one is still
+   *  unanswered. */
   look(answered: number, nowMs: number): number | null {
     const elapsedMs = this.lookedMs === null ? 0 : Math.min(nowMs - this.lookedMs, ELAPSED_MS_MAX);
     this.lookedMs = nowMs;
@@ -36,7 +37,7 @@ export class Pulse {
     return this.asked;
   }
 
-  /** The worker has nothing to do, and is not looked at. */
+  /** The worker is idle and is not checked. */
   rest(): void {
     this.lookedMs = null;
     this.silentMs_ = 0;

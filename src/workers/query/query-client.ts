@@ -1,4 +1,4 @@
-// The main thread's side of statements: implements QueryService by handing each to a worker (query-workers.ts), in turn.
+// The main thread's side of statements: implements QueryService by assigning each statement to a worker (query-workers.ts).
 import type { CacheDef, CacheKind } from "../../model/caches.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryAnswer, QueryControl, QueryRequest, QueryService, RunningQuery } from "../../model/query/query.ts";
@@ -18,23 +18,23 @@ export interface QueryClientOptions
   extends Omit<ActiveQueryOptions, "guess">,
     Omit<QueryWorkersOptions, "onAgain" | "nowMs" | "every" | "spawn">,
     Partial<Pick<QueryWorkersOptions, "nowMs" | "every" | "spawn">> {
-  /** Statements that run at a time; the others wait. */
+  /** Maximum concurrent statements; others wait. */
   readonly concurrentMax: number;
-  /** How long a statement may wait and run, without waiting for its reader; 0 = as long as it takes. */
+  /** Time limit for waiting and running, not counting waits for the reader; 0 = none. */
   readonly timeoutMs: number;
   readonly log: QueryLog;
 }
 
 const CLOSE_POLL_MS = 5;
 
-/** Names of functions are words or quoted names of a statement, as they stand there: a statement without these reads no cache. */
+/** Function names appear in a statement as words or quoted names: a statement without them reads no cache. */
 const NAMES_CACHE = /(?:last|distinct)_cache/i;
 
-/** Statements of all clients over all query workers. `query` resolves with the first bytes of the answer.
- *  @throws TsdbError overloaded, unavailable, cancelled, and what the statement fails with */
+/** Statements of all clients over all query workers. `query` resolves with the first bytes of the answer. @throws TsdbError overloaded,
+ *  unavailable, cancelled, and the statement's own errors */
 export class QueryClient implements QueryService, QueryControl, CacheWorker {
   readonly workers: QueryWorkers;
-  /** Those that a worker has, or will have. */
+  /** Statements that are assigned to a worker, or will be. */
   private readonly queries = new Map<number, ActiveQuery>();
   private readonly guess = new TableGuess();
   private readonly permits: Permits;
@@ -55,7 +55,7 @@ export class QueryClient implements QueryService, QueryControl, CacheWorker {
     });
   }
 
-  /** Resolves when every worker can take statements. */
+  /** Resolves when every worker can run statements. */
   async ready(): Promise<void> {
     await Promise.all(this.workers.live.map((slot) => slot.ready));
   }
@@ -64,7 +64,7 @@ export class QueryClient implements QueryService, QueryControl, CacheWorker {
     return this.queries.size;
   }
 
-  /** Of all workers' caches of decoded data. What a worker counted before it was replaced is lost. */
+  /** Sum of all workers' block caches. Counts of replaced workers are lost. */
   get cache(): CacheState {
     const sum = { bytes: 0, gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
     for (const { cache } of this.workers.live) for (const key of Object.keys(sum) as (keyof CacheState)[]) sum[key] += cache[key];
@@ -72,7 +72,7 @@ export class QueryClient implements QueryService, QueryControl, CacheWorker {
   }
 
   async query(request: QueryRequest): Promise<QueryAnswer> {
-    // statements of the v1-style language name their databases themselves, and some none
+    // InfluxQL statements name their databases themselves, and some name none
     if (request.tsdbql === undefined) this.options.snapshots.checkDatabase(request.database);
     if (this.closed) throw new TsdbError("unavailable", "the server is stopping");
     if (request.signal.aborted) throw new TsdbError("cancelled", "the client went away");
@@ -114,7 +114,7 @@ export class QueryClient implements QueryService, QueryControl, CacheWorker {
     return this.askCacheWorker([], (_, id) => ({ type: "keep", id, caches, expiring, nowMs }));
   }
 
-  /** Sends what `message` makes when the worker is there, and waits for its answer. */
+  /** Sends a message to the cache worker when it is ready, and awaits its reply. */
   private async askCacheWorker(tables: readonly TableFeed[], message: (slot: QuerySlot, id: number) => ToQueryWorker): Promise<Fed> {
     let isSent = false;
     try {
@@ -146,7 +146,7 @@ export class QueryClient implements QueryService, QueryControl, CacheWorker {
     }
   }
 
-  /** Hands a statement that has its permit to a worker. */
+  /** Runs a statement that has a permit. */
   private run(request: QueryRequest, log: LoggedQuery, limit: TimeLimit): Promise<QueryAnswer> {
     const id = this.nextId++;
     const query = new ActiveQuery(id, request, log, limit, { ...this.options, guess: this.guess }, () => {
@@ -158,7 +158,7 @@ export class QueryClient implements QueryService, QueryControl, CacheWorker {
     return query.answer;
   }
 
-  /** Finds the statement a worker. */
+  /** Assigns the statement to a worker. */
   private async place(query: ActiveQuery): Promise<void> {
     try {
       for (;;) {
@@ -178,13 +178,13 @@ export class QueryClient implements QueryService, QueryControl, CacheWorker {
     }
   }
 
-  /** What reads caches goes to the worker that keeps them. @throws TsdbError unavailable */
+  /** Statements that read caches must run in the cache worker. @throws TsdbError unavailable */
   private slotFor({ statement, tsdbql }: QueryRequest): QuerySlot {
     return tsdbql === undefined && NAMES_CACHE.test(statement) ? this.workers.cacheWorker : this.workers.choose();
   }
 
-  /** Takes no more statements and cancels those that run. Resolves when the workers are done with them, or after `graceMs`.
-   *  A worker is ended only when it is idle: DuckDB's threads call into it, and would take the process with them. */
+  /** Accepts no more statements and cancels running ones. Resolves when the workers have finished, or after `graceMs`. Only idle workers
+   *  are terminated: DuckDB's threads call into a busy one, and would crash the process. */
   async close(graceMs: number): Promise<void> {
     this.closed = true;
     const stopping = new TsdbError("unavailable", "the server is stopping");

@@ -1,5 +1,4 @@
-// One query worker as the main thread sees it: what was sent there and has not come to its end, whether it is there, its memory and its
-// end.
+// The main thread's view of one query worker: its unfinished statements, state, memory and end.
 import { TsdbError } from "../../model/errors.ts";
 import type { TableFeed } from "../caches/cache-feeds.ts";
 import type { CacheState, FromQueryWorker, QueryWorkerOptions, ToQueryWorker } from "../wire/messages.ts";
@@ -18,15 +17,15 @@ interface PendingFeed {
 }
 
 export interface SlotEvents {
-  /** It will never take statements: its modules or its engine cannot be loaded. */
+  /** It will never run statements: its modules or DuckDB cannot be loaded. */
   onStartFailure(slot: QuerySlot, error: TsdbError): void;
-  /** It can do nothing more. */
+  /** It cannot continue. */
   onBroken(slot: QuerySlot, error: Error, culprit?: Culprit): void;
-  /** It reads and writes nothing any more. */
+  /** It no longer accesses shared memory. */
   onEnded(slot: QuerySlot): void;
 }
 
-/** What broke a worker, and what its client is told. */
+/** The cause of a worker's failure, and its client's error. */
 export interface Culprit {
   readonly run: WorkerRun;
   readonly error: Error;
@@ -36,24 +35,24 @@ const CUT = new TsdbError("query_limit", "a single step of the statement took lo
 
 const NO_CACHE: CacheState = { bytes: 0, gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
 
-/** One query worker: its thread, the messages under way, the memory that belongs to it. */
+/** One query worker: its thread, unfinished statements, and memory. */
 export class QuerySlot implements RunWorker {
   /** In the order in which they were sent. */
   readonly runs = new Map<number, WorkerRun>();
   readonly feeds = new Map<number, PendingFeed>();
-  /** What was sent to the worker. */
+  /** Encodes snapshots relative to those sent earlier. */
   readonly snapshots = new SnapshotSender();
   readonly pulse = new Pulse();
-  /** Rejects when the worker fails before it can take statements. */
+  /** Rejects if the worker fails before it can run statements. */
   readonly ready: Promise<void>;
-  /** As of the last statement that it ended. */
+  /** As of the last completed statement. */
   cache: CacheState = NO_CACHE;
   private isReady_ = false;
   private isEnded = false;
   private readonly worker: Worker;
 
   constructor(
-    /** Among the workers; one that takes the place of another has its number. */
+    /** Index among the workers; a replacement takes over the index. */
     readonly place: number,
     { worker, failure }: SpawnedWorker,
     readonly options: QueryWorkerOptions,
@@ -63,7 +62,7 @@ export class QuerySlot implements RunWorker {
   ) {
     this.worker = worker;
     const ready = Promise.withResolvers<void>();
-    ready.promise.catch(() => {}); // those that wait for the worker are told
+    ready.promise.catch(() => {}); // code that waits for the worker receives the error
     this.ready = ready.promise;
     worker.onmessage = ({ data }: MessageEvent<FromQueryWorker>) => {
       if (data.type === "ready") {
@@ -87,7 +86,7 @@ export class QuerySlot implements RunWorker {
     this.post({ type: "init", options });
   }
 
-  /** It takes statements, and answers. */
+  /** True if it accepts statements and responds. */
   get isThere(): boolean {
     return this.isReady_ && !this.pulse.isSilent;
   }
@@ -96,7 +95,7 @@ export class QuerySlot implements RunWorker {
     return this.runs.size + this.feeds.size > 0;
   }
 
-  /** Statements that have run for so long that others would wait for them. */
+  /** Number of statements that have run so long that others would wait for them. */
   get longCount(): number {
     let count = 0;
     for (const { startedMs } of this.runs.values()) {
@@ -110,7 +109,7 @@ export class QuerySlot implements RunWorker {
     if (!this.isEnded) this.worker.postMessage(message);
   }
 
-  /** Asks the worker for a sign, unless it owes one. */
+  /** Sends a look, unless one is unanswered. */
   look(): void {
     if (!this.isBusy) {
       this.pulse.rest();
@@ -120,7 +119,7 @@ export class QuerySlot implements RunWorker {
     if (look !== null) this.post({ type: "look", look });
   }
 
-  /** Ends an idle thread, or one that has ended its work. */
+  /** Terminates a thread that is idle or has ended its work. */
   terminate(): void {
     this.worker.terminate();
   }
@@ -160,7 +159,7 @@ export class QuerySlot implements RunWorker {
   }
 }
 
-/** What went wrong, out of the lines of code and stack that a worker's failure comes with. */
+/** Extracts the cause from the source lines and stack trace in a worker's failure. */
 function causeLine(message: string): string {
   const lines = message.split("\n");
   const found = lines.find((line) => /^\s*\w*error: /i.test(line)) ?? lines[0]!;

@@ -1,6 +1,6 @@
-// The query workers: which of them runs what, and what becomes of one that sticks. Such a worker gets nothing any more, and another one
-// takes its place at once; its own thread ends by itself as soon as it is back at its event loop (query.ts), and until then all that it may
-// read stays pinned: DuckDB's threads call into it, and to end it before that would take the process along.
+// The pool of query workers: assigns statements and replaces workers that stick. A stuck worker gets no more statements, and a replacement
+// starts immediately; the old thread ends by itself once it is back at its event loop (query.ts). Until then everything that it may read
+// stays pinned: DuckDB's threads call into it, and terminating it earlier would crash the process.
 import { join } from "node:path";
 import { TsdbError } from "../../model/errors.ts";
 import { LIMITS } from "../../model/limits.ts";
@@ -11,13 +11,13 @@ import type { SpawnedWorker } from "./spawn.ts";
 import type { RunOwner, StatementLabel } from "./worker-run.ts";
 import { StatementSignals } from "./worker-signals.ts";
 
-/** Memory that goes back as a whole when its worker has ended. */
+/** Kernel memory that is freed as a whole after its worker has ended. */
 export interface WorkerMemory {
   takeOwner(): number;
   releaseOwner(owner: number): number;
 }
 
-/** A worker that was replaced, and what it had begun. */
+/** A replaced worker, and the statements that it had started. */
 export interface LostWorker {
   readonly error: Error;
   readonly statements: readonly StatementLabel[];
@@ -25,37 +25,37 @@ export interface LostWorker {
 
 export interface QueryWorkersOptions {
   readonly workerCount: number;
-  /** One that was spawned early. */
+  /** A worker spawned early, during the load of main's modules. */
   readonly firstWorker: SpawnedWorker | undefined;
   readonly spawn: () => SpawnedWorker;
   readonly workerOptions: Omit<QueryWorkerOptions, "owner" | "words">;
-  /** What the first worker does beside running statements. */
+  /** Settings of the first worker, which also holds the caches. */
   readonly cacheWorker: CacheManagerOptions;
   readonly memory: WorkerMemory;
   readonly concurrentMax: number;
   /** How long after a statement's end its worker may stay away from its event loop. */
   readonly stuckGraceMs: number;
   readonly nowMs: () => number;
-  /** Calls regularly until what it returns is called. */
+  /** Calls `call` periodically until the returned function is called. */
   readonly every: (milliseconds: number, call: () => void) => () => void;
   readonly removeFolder: (path: string) => void;
   readonly onLost: (lost: LostWorker) => void;
-  /** The cache worker is another worker, which knows nothing of caches. */
+  /** The cache worker was replaced by one without state. */
   readonly onCacheWorkerReplaced: () => void;
-  /** The statement is to be run by another worker. */
+  /** The statement must run in another worker. */
   readonly onAgain: (statement: RunOwner) => void;
 }
 
-/** Place of the worker that keeps the state of caches. */
+/** Index of the worker that holds the state of caches. */
 export const CACHE_WORKER = 0;
-/** However long a statement may take: no work keeps a thread from its event loop for so long but a fault. */
+/** Absolute limit, whatever a statement's time limit: only a fault keeps a thread from its event loop this long. */
 const SILENT_MS_MAX = 30_000;
 
-/** The pool of query workers: choice of a worker, detection and replacement of stuck ones. */
+/** The pool of query workers: assignment of statements, detection and replacement of stuck workers. */
 export class QueryWorkers {
-  /** By place; null: a stuck worker must end first. */
+  /** By index; null: a stuck worker must end first. */
   private readonly slots: (QuerySlot | null)[] = [];
-  /** Replaced, and not at their end. */
+  /** Replaced workers that have not ended. */
   private readonly stuck = new Set<QuerySlot>();
   private startFailed: TsdbError | undefined;
   private isClosed = false;
@@ -69,51 +69,50 @@ export class QueryWorkers {
     for (let place = 0; place < options.workerCount; place++) this.slots.push(this.start(place));
   }
 
-  /** Those that take statements. */
+  /** Workers that accept statements. */
   get live(): readonly QuerySlot[] {
     return this.slots.filter((slot) => slot !== null);
   }
 
-  /** Workers that others have taken the place of, since the start. */
+  /** Number of workers replaced since the server started. */
   get replacedCount(): number {
     return this.replacedCount_;
   }
 
-  /** Of these, how many have not ended. */
+  /** Number of these that have not ended. */
   get stuckCount(): number {
     return this.stuck.size;
   }
 
-  /** The one that keeps caches. @throws TsdbError unavailable */
+  /** The worker that holds the caches. @throws TsdbError unavailable */
   get cacheWorker(): QuerySlot {
     const slot = this.slots[CACHE_WORKER];
     if (slot === null || slot === undefined) throw noWorker();
     return slot;
   }
 
-  /** The one for a statement: one that answers, with the fewest statements that take long, then with the fewest.
-   *  @throws TsdbError unavailable */
+  /** Chooses a responsive worker with the fewest long-running statements, then the fewest statements. @throws TsdbError unavailable */
   choose(): QuerySlot {
     const best = this.live.reduce<QuerySlot | null>((found, slot) => (found === null || goesBefore(slot, found) ? slot : found), null);
     if (best === null) throw noWorker();
     return best;
   }
 
-  /** Whether the slot takes statements, now that it is ready. */
+  /** True if the slot accepts statements, now that it is ready. */
   isLive(slot: QuerySlot): boolean {
     return this.slots[slot.place] === slot;
   }
 
-  /** Something was sent to a worker. */
+  /** Starts watching, after something was sent to a worker. */
   watch(): void {
     this.stopLooking ??= this.options.every(LOOK_MS, () => this.look());
   }
 
-  /** Starts no worker any more, and ends the idle ones. */
+  /** Starts no more workers, and terminates the idle ones. */
   close(): void {
     this.isClosed = true;
     this.stopLooking?.();
-    // not one that still opens its engine, or is not done with it
+    // not those that are still opening DuckDB or have calls in flight
     for (const slot of this.live) if (!slot.isBusy && slot.isThere && slot.words.nativeCalls === 0) slot.terminate();
   }
 
@@ -126,7 +125,7 @@ export class QueryWorkers {
     this.stopLooking = null;
   }
 
-  /** It has not been back for so long since a statement was over there. */
+  /** True if it has not returned to its event loop for too long after a statement's end. */
   private isStuck({ pulse, runs, nowMs }: QuerySlot): boolean {
     const { stuckGraceMs } = this.options;
     if (pulse.silentMs >= SILENT_MS_MAX) return true;
@@ -135,7 +134,7 @@ export class QueryWorkers {
     return [...runs.values()].some(({ stoppedMs }) => stoppedMs !== null && stoppedMs <= beforeMs);
   }
 
-  /** What a silent worker has not begun goes to one that answers. */
+  /** Moves statements that a silent worker has not started to a responsive one. */
   private takeFrom(slot: QuerySlot): void {
     if (!this.live.some((other) => other !== slot && other.isThere)) return;
     for (const { owner } of slot.runs.values()) if (owner?.withdraw() === true) this.options.onAgain(owner);
@@ -157,7 +156,7 @@ export class QueryWorkers {
     };
     return new QuerySlot(place, spawned, options, words, nowMs, {
       onStartFailure: (_, error) => {
-        // it would fail again at once
+        // a retry would fail immediately
         this.startFailed = error;
       },
       onBroken: (slot, error, culprit) => this.replace(slot, error, culprit),
@@ -165,7 +164,7 @@ export class QueryWorkers {
     });
   }
 
-  /** `culprit`: where it is known. */
+  /** @param culprit the statement at fault, if known */
   private replace(slot: QuerySlot, error: Error, culprit?: Culprit): void {
     if (this.isClosed || !this.isLive(slot)) return;
     this.stuck.add(slot);
@@ -182,7 +181,7 @@ export class QueryWorkers {
     for (const statement of again) this.options.onAgain(statement);
   }
 
-  /** Workers in the places of those that are stuck, as long as these are few. */
+  /** Starts replacements for stuck workers, as long as these are few. */
   private fill(): void {
     for (const [place, slot] of this.slots.entries()) {
       if (slot !== null || this.isClosed || this.startFailed !== undefined || this.stuck.size > LIMITS.stuckWorkersMax) continue;

@@ -1,4 +1,4 @@
-// Entry point of the query worker: DuckDB, statement rewriting and the answer's encoding live here, so that the main thread only ingests.
+// Entry point of the query worker: DuckDB, statement rewriting and encoding run here, so that the main thread only ingests.
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { nativeCalls } from "../../duckdb/native-calls.ts";
@@ -30,17 +30,17 @@ declare const self: Worker;
 
 type StatementMessage = Extract<ToQueryWorker, { type: "query" }>;
 
-/** A running statement: what main may still say about it, and its answer on the way there. */
+/** A running statement: messages of main for it, and its answer under way. */
 class RunningQuery {
   readonly cancelled = new AbortController();
-  /** Says that it is aborted as soon as main wants it to end, also in the midst of this thread's work. */
+  /** Aborted as soon as main stops the statement, even in the midst of this thread's work. */
   readonly signal: AbortSignal;
-  /** Why it was stopped, unless somebody cancelled it. */
+  /** Why it was stopped, unless a client cancelled it. */
   private reason: TsdbError | undefined;
-  /** How long it took to begin; null: it has not, or main knows. */
+  /** Planning time; null: not planned yet, or already reported. */
   planMs: number | null = null;
   private usesEarly = false;
-  /** A part of the answer has left. */
+  /** True if a part of the answer was sent. */
   streams = false;
   private snapshotReady: ((snapshot: DatabaseSnapshot) => void) | undefined;
   private creditBytes = ANSWER_WINDOW_BYTES;
@@ -56,20 +56,20 @@ class RunningQuery {
     this.signal = sharedSignal(this.cancelled.signal, isStopped);
   }
 
-  /** A pinned snapshot: the one that came with the statement if it will do, else main is asked for one. */
+  /** A pinned snapshot: the one sent with the statement if it suffices, otherwise one requested from main. */
   async snapshot(need: SnapshotNeed): Promise<DatabaseSnapshot> {
     const { early } = this;
     if (early !== undefined && covers(early.need, need)) {
       this.usesEarly = true;
       return early.snapshot;
     }
-    // an abort that has happened already is not heard of again, and main does not answer who is cancelled
+    // an earlier abort raises no event, and main does not answer requests of cancelled statements
     if (this.signal.aborted) throw cancelledError();
     return new Promise((resolve, reject) => {
       this.snapshotReady = resolve;
       this.signal.addEventListener("abort", () => reject(cancelledError()), { once: true });
       post({ type: "pin", id: this.id, need, keepsEarly: this.usesEarly });
-      // what is not used is given back
+      // return the snapshot if it is not used
       if (!this.usesEarly) this.early = undefined;
     });
   }
@@ -79,7 +79,7 @@ class RunningQuery {
     this.cancelled.abort();
   }
 
-  /** What ended a statement that has been stopped. */
+  /** The error of a stopped statement. */
   get stopError(): TsdbError {
     return this.reason ?? cancelledError();
   }
@@ -93,7 +93,7 @@ class RunningQuery {
     if (this.creditBytes > 0) this.creditReady?.();
   }
 
-  /** Queues bytes for the reader; resolves at once until the window is full, then when the reader has taken some. */
+  /** Queues bytes for the reader; resolves immediately while the window has room, then when the reader has consumed some. */
   async send(bytes: Uint8Array, contentType: string): Promise<void> {
     this.pending.push(bytes);
     this.pendingBytes += bytes.byteLength;
@@ -110,7 +110,7 @@ class RunningQuery {
     }
   }
 
-  /** Sends what is left; the whole answer, when nothing was sent before. */
+  /** Sends the rest, or the whole answer if nothing was sent before. */
   finish(contentType: string, rowCount: number, times: StatementTimes): void {
     if (this.streams) {
       this.flush();
@@ -146,7 +146,7 @@ class RunningQuery {
   }
 }
 
-/** True for bytes that are all of their buffer, which then may leave with them. */
+/** True if the bytes fill their buffer, which can then be transferred. */
 function isWhole(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;
 }
@@ -178,7 +178,7 @@ function cancelledError(): TsdbError {
 
 async function runQuery(message: StatementMessage): Promise<void> {
   const { early, place } = message;
-  // at once and also if nobody will use it: what comes next is told in terms of it
+  // decode immediately, even if unused: later snapshots are encoded relative to it
   const known = early && { need: early.need, snapshot: snapshots.decode(early.snapshot) };
   if (place !== undefined && !words!.begin(place)) {
     post({ type: "withdrawn", id: message.id });
@@ -223,14 +223,14 @@ async function runQuery(message: StatementMessage): Promise<void> {
   }
 }
 
-/** Ends the statements that take more memory than there is for them. */
+/** Stops statements when the process exceeds its memory. */
 function stopForMemory(): void {
   if (running.size === 0 || memory?.isOver() !== true) return;
   const error = new TsdbError("query_limit", "Resources exhausted: the statements that run take more memory than there is for queries");
   for (const query of running.values()) query.stop(error);
 }
 
-/** Most statements have ended before anybody could want to know that they have begun. */
+/** Reported after a delay: most statements have ended by then. */
 function tellPlanned(): void {
   for (const query of running.values()) {
     if (query.planMs !== null) post({ type: "planned", id: query.id, planMs: query.planMs });
@@ -239,17 +239,17 @@ function tellPlanned(): void {
 }
 
 const END_POLL_MS = 5;
-/** Statements end by themselves within it, unless they were cut short. */
+/** Statements stop within this time, unless they were terminated. */
 const END_PATIENCE_MS = 1000;
 let isEnding = false;
 
-/** What this thread knows may be half true: nothing that others see is changed by it any more. Main replaces the worker. */
+/** This thread's state may be inconsistent: it changes no shared data any more, and main replaces it. */
 function broken(isCut: boolean, statement: number | null, message: string): void {
   kernel?.extents.seal();
   post({ type: "broken", isCut, statement, message });
 }
 
-/** Collects garbage, whose finalizers have their turns, until it has had its effect or patience is over. */
+/** Runs garbage collection and pending finalizers until `isDone`, or until patience is over. */
 async function collectUntil(isDone: () => boolean): Promise<void> {
   const startMs = performance.now();
   do {
@@ -258,14 +258,14 @@ async function collectUntil(isDone: () => boolean): Promise<void> {
   } while (!isDone() && performance.now() - startMs < END_PATIENCE_MS);
 }
 
-/** Comes to an end, whatever state statements are in: none of them reads on, DuckDB's threads have left, and its memory is free. */
+/** Ends the worker, whatever state statements are in: stops all reads, waits for DuckDB's threads, and frees its memory. */
 async function endWorker(): Promise<void> {
   isEnding = true;
-  // on a busy machine it takes long, and what is cut short of it would be missing for ever
+  // this may take long on a busy machine, and must not be terminated halfway
   loopWatch.stop();
   kernel?.extents.seal();
   feeder?.stop();
-  // a statement that went on would have DuckDB's threads ask this one for rows while it waits for them
+  // a statement that continued would make DuckDB's threads request rows from this thread, which is waiting for them
   nativeCalls.close();
   const ending = new TsdbError("unavailable", "the worker is being replaced");
   const startMs = performance.now();
@@ -280,11 +280,11 @@ async function endWorker(): Promise<void> {
   faults?.atEnd();
   runner = undefined;
   running.clear();
-  // results of statements that were cut short hold on to the engine
+  // results of terminated statements keep DuckDB alive
   await collectUntil(() => liveResultCount() === 0);
   engine?.close();
   engine = undefined;
-  // what it is freed by runs in a turn of its own
+  // the final cleanup runs in a turn of its own
   await collectUntil(() => true);
   post({ type: "ended" });
 }
@@ -318,13 +318,13 @@ async function start(options: QueryWorkerOptions): Promise<void> {
   loopWatch.start({
     limitMs: loopMsMax,
     onCut: (statement) => {
-      // a process that was stopped, or had no processor, has lost its time to nobody
+      // a process that was suspended, or had no processor, is not at fault
       const isAtFault = threadMs() - busyMs >= loopMsMax / 50;
       broken(true, isAtFault ? statement : null, `query worker was kept from its event loop for ${loopMsMax / 1000} s and was cut short`);
     },
   });
   watchTimers(loopWatch);
-  // a thread that dies of an error takes the process with it, when DuckDB is at work for others
+  // an uncaught error would end the thread, and thereby crash the process while DuckDB's threads work for it
   process.on("uncaughtException", (error) => broken(false, loopWatch.label, `query worker failed: ${error.message}`));
   process.on("unhandledRejection", (error) => broken(false, null, `query worker failed: ${describeError(error).message}`));
   setInterval(() => {

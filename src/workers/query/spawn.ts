@@ -1,13 +1,13 @@
-// Starts a query worker. Apart from query-client.ts and light, so that the first one loads its modules, DuckDB above all, while the main
-// thread still loads its own.
+// Starts a query worker. Separate from query-client.ts and light, so that the first worker loads its modules, DuckDB above all, while the
+// main thread is still loading its own.
 
 export interface SpawnedWorker {
   readonly worker: Worker;
-  /** Why it failed before anybody listened; undefined while it has not. */
+  /** The failure, if it happened before a listener was attached. */
   readonly failure: () => string | undefined;
 }
 
-/** A worker that loads and then waits for its `init` message. */
+/** Spawns a worker, which loads and then waits for its `init` message. */
 export function spawnQueryWorker(): SpawnedWorker {
   const worker = new Worker(new URL("./query.ts", import.meta.url).href);
   let failure: string | undefined;

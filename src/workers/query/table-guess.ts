@@ -1,20 +1,22 @@
-// Which tables a statement will read, guessed from what earlier ones of its looks did: the snapshot then travels with the statement, and
-// the worker need not ask for it. A wrong guess costs a message, never a wrong answer: the worker asks for what it misses.
+// Predicts the tables that a statement will read from earlier statements with the same text apart from literals: the snapshot is then sent
+// together with the statement, which saves a round trip. A wrong prediction costs a message, never a wrong answer: the worker requests what
+// it misses.
 
 import type { CacheReference } from "../../model/caches.ts";
 import type { SnapshotNeed } from "../../scan/snapshot.ts";
 
-/** Longer statements are not looked at: this runs on the main thread. */
+/** Longer statements are not analysed: this runs on the main thread. */
 const STATEMENT_CHARS_MAX = 8 << 10;
 const KEPT_CHARS_MAX = 1 << 20;
-/** Literals, by and large. */
+/** Literals, approximately. */
 const VALUES = /'[^']*'|\b\d[\d.]*/g;
-/** Literals that are names. */
+/** Literals that are cache names. */
 const CACHES = /_cache"?\s*\([^)]*\)/gi;
 
-/** A bounded map from the text of a statement without its literals to the tables that it read. Least recently learnt texts go first. */
+/** A bounded map from a statement's text without literals to the tables that it read. The least recently learned texts are dropped
+ *  first. */
 export class TableGuess {
-  /** Least recently learnt first. */
+  /** Least recently learned first. */
   private readonly needs = new Map<string, SnapshotNeed>();
   private keptChars = 0;
 
@@ -55,7 +57,7 @@ function charsOf(looks: string, { tables, caches = [] }: SnapshotNeed): number {
   return looks.length + names.reduce((sum, name) => sum + name.length, 0);
 }
 
-/** True when a snapshot of `guess` holds all of `need`. */
+/** True if a snapshot for `guess` contains everything in `need`. */
 export function covers(guess: SnapshotNeed, need: SnapshotNeed): boolean {
   const holds = (guessed: readonly string[], needed: readonly string[]) => needed.every((table) => guessed.includes(table));
   if (guess.database !== need.database) return false;

@@ -1,18 +1,18 @@
-// A statement's time: it runs while the statement waits for its turn or is worked on, not while its answer waits for the reader.
-/** A timer that can be paused, in milliseconds. It runs from the moment it is made. */
+// The time limit of a statement: it counts while the statement waits for a permit or runs, but not while its answer waits for the reader.
+/** A timer that can be paused, in milliseconds. Starts when it is created. */
 export class TimeLimit {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private leftMs: number;
   private resumedMs = 0;
   private onOver: () => void = () => {};
 
-  /** 0: there is none. */
+  /** @param limitMs 0: no limit */
   constructor(readonly limitMs: number) {
     this.leftMs = limitMs;
     this.resume();
   }
 
-  /** What happens when it is over; the last one given counts. */
+  /** Sets the callback for its end; replaces an earlier one. */
   whenOver(onOver: () => void): void {
     this.onOver = onOver;
   }
@@ -30,7 +30,7 @@ export class TimeLimit {
     this.timer = setTimeout(() => this.onOver(), Math.max(0, this.leftMs));
   }
 
-  /** In words. */
+  /** For messages. */
   get text(): string {
     return this.limitMs % 1000 === 0 ? `${this.limitMs / 1000} s` : `${this.limitMs} ms`;
   }

@@ -1,10 +1,10 @@
-// A statement as its worker has it: what it may read is pinned until the worker has said its last word, whatever has become of the client.
+// A statement in its worker: its data stays pinned until the worker has sent its last message, even if the client has disconnected.
 import type { DatabaseSnapshot } from "../../scan/snapshot.ts";
 import type { FromQueryWorker, ToQueryWorker } from "../wire/messages.ts";
 import type { SnapshotSender, WireSnapshot } from "../wire/snapshot-wire.ts";
 import type { StatementSignals } from "./worker-signals.ts";
 
-/** A pinned snapshot; `release` lets go of the pin. */
+/** A pinned snapshot; `release` releases the pin. */
 export interface PinnedSnapshot {
   readonly snapshot: DatabaseSnapshot;
   release(): void;
@@ -14,22 +14,22 @@ export interface PinnedSnapshot {
 export interface RunWorker {
   readonly snapshots: SnapshotSender;
   readonly words: StatementSignals;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   nowMs(): number;
   post(message: ToQueryWorker): void;
 }
 
 export type StatementMessage = Exclude<FromQueryWorker, { type: "ready" | "fed" | "broken" | "ended" }>;
 
-/** The statement that is run. */
+/** The statement being run. */
 export interface RunOwner {
   readonly id: number;
   /** For logs. */
   readonly label: StatementLabel;
   receive(message: StatementMessage): void;
-  /** The worker is lost. True: another one may run it. */
+  /** The worker was lost. Returns true if another one may run it. */
   lose(error: Error): boolean;
-  /** True: the worker had not begun it, and another one may. */
+  /** Returns true if the worker had not started it, and another one may run it. */
   withdraw(): boolean;
   /** No worker will run it. */
   fail(error: Error): void;
@@ -40,9 +40,9 @@ export interface StatementLabel {
   readonly database: string;
 }
 
-/** One statement in one worker: its messages, its pins, the credit for its answer. */
+/** One statement in one worker: its messages, pins, and credit for the answer. */
 export class WorkerRun {
-  /** The one that went with the statement. */
+  /** The snapshot sent with the statement. */
   private early: PinnedSnapshot | undefined;
   private readonly pinned: PinnedSnapshot[] = [];
   readonly startedMs: number;
@@ -50,10 +50,10 @@ export class WorkerRun {
   private isDone_ = false;
   private stoppedMs_: number | null = null;
 
-  /** @param onDone the worker will not read anything any more */
+  /** @param onDone called when the worker no longer reads any data of it */
   constructor(
     readonly id: number,
-    /** Null: it has been given to another worker, or nobody waits for it. */
+    /** Null: moved to another worker, or abandoned. */
     public owner: RunOwner | null,
     private readonly worker: RunWorker,
     private readonly onDone: () => void,
@@ -62,12 +62,12 @@ export class WorkerRun {
     this.startedMs = worker.nowMs();
   }
 
-  /** The worker has said its last word. */
+  /** True once the worker has sent its last message. */
   get isDone(): boolean {
     return this.isDone_;
   }
 
-  /** Since when nobody wants it; null: somebody does. */
+  /** Time at which it was stopped; null if it is wanted. */
   get stoppedMs(): number | null {
     return this.stoppedMs_;
   }
@@ -82,7 +82,7 @@ export class WorkerRun {
     owner?.receive(message);
   }
 
-  /** Pins what goes with the statement; undefined, and nothing is pinned: it is more than one message holds. */
+  /** Pins the snapshot to send with the statement; returns undefined, without pinning, if it exceeds one message. */
   sendEarly(early: PinnedSnapshot): WireSnapshot | undefined {
     if (this.sendAhead(early.snapshot, 0) !== null) {
       early.release();
@@ -92,7 +92,7 @@ export class WorkerRun {
     return this.worker.snapshots.encode(early.snapshot);
   }
 
-  /** The worker does not read what it was guessed to read. */
+  /** The prediction was wrong: releases the early snapshot. */
   dropEarly(): void {
     this.early?.release();
     this.early = undefined;
@@ -102,7 +102,7 @@ export class WorkerRun {
     return this.pinned.length > 0;
   }
 
-  /** Long lists of tables go in turns of the event loop. */
+  /** Sends a snapshot; long table lists are sent over several turns of the event loop. */
   send(pinned: PinnedSnapshot): void {
     this.pinned.push(pinned);
     this.sendInTurns(pinned.snapshot, 0);
@@ -115,7 +115,8 @@ export class WorkerRun {
     else this.worker.post({ type: "snapshot", id: this.id, snapshot: this.worker.snapshots.encode(snapshot) });
   }
 
-  /** The place up to which the list of tables was sent ahead of the snapshot; null: the rest goes with it. */
+  /** Sends a part of the table list ahead of the snapshot, from position `from`. Returns the next position; null if the rest is sent
+   *  with the snapshot. */
   private sendAhead(snapshot: DatabaseSnapshot, from: number): number | null {
     const part = this.worker.snapshots.ahead(snapshot, from);
     if (part !== null) this.worker.post({ type: "ahead", tables: part.tables });
@@ -126,7 +127,7 @@ export class WorkerRun {
     if (!this.isDone_) this.worker.post({ type: "credit", id: this.id, bytes });
   }
 
-  /** Nobody wants it any more: the worker is told, also in the midst of its work. */
+  /** The statement is not wanted any more: tells the worker, even in the midst of its work. */
   stop(): void {
     if (this.isDone_ || this.stoppedMs_ !== null) return;
     this.stoppedMs_ = this.worker.nowMs();
@@ -134,17 +135,17 @@ export class WorkerRun {
     this.worker.post({ type: "cancel", id: this.id });
   }
 
-  /** True: the worker had not begun it, and never will. */
+  /** Returns true if the worker had not started it, and never will. */
   withdraw(): boolean {
     return !this.isDone_ && this.place !== null && this.worker.words.withdraw(this.place);
   }
 
-  /** Whether the worker may have begun it. */
+  /** True if the worker may have started it. */
   get mayHaveBegun(): boolean {
     return this.place === null || this.worker.words.hasBegun(this.place);
   }
 
-  /** The worker has said its last word, or is gone. */
+  /** The worker has sent its last message, or is gone. */
   end(): void {
     if (this.isDone_) return;
     this.isDone_ = true;

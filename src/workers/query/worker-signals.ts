@@ -1,9 +1,9 @@
-// What main and a query worker tell each other without a message, which a worker would hear only when it comes back to its event loop:
+// Signals between main and a query worker in shared memory, effective before the worker returns to its event loop:
 //
-// | last look that the worker has answered | its calls of DuckDB under way | one word for each statement ... |
+//   | last look that the worker has answered | its DuckDB calls in flight | one word for each statement ... |
 //
-// A look is main's question whether the worker is there (pulse.ts). A statement's word: SENT, then BEGUN by the worker or WITHDRAWN by
-// main, the first of them; STOPPED is added by main, and read in the midst of the worker's loops.
+// A look is main's check whether the worker responds (pulse.ts). A statement's word: SENT, then either BEGUN by the worker or WITHDRAWN by
+// main, whichever is first; main may add STOPPED, which the worker's loops check.
 
 const LOOK = 0;
 const CALLS = 1;
@@ -14,7 +14,7 @@ const BEGUN = 1;
 const WITHDRAWN = 2;
 const STOPPED = 4;
 
-/** The worker's side, and what both have. */
+/** The worker's side, and the common part. */
 export class WorkerSignals {
   protected readonly words: Int32Array;
 
@@ -22,17 +22,17 @@ export class WorkerSignals {
     this.words = new Int32Array(buffer);
   }
 
-  /** The worker is at its event loop. */
+  /** Answers a look: the worker is at its event loop. */
   answer(look: number): void {
     Atomics.store(this.words, LOOK, look);
   }
 
-  /** So many calls are under way from now on. */
+  /** Publishes the number of calls in flight. */
   setNativeCalls(count: number): void {
     Atomics.store(this.words, CALLS, count);
   }
 
-  /** False: main has given the statement to another worker. */
+  /** Returns false if main has withdrawn the statement. */
   begin(place: number): boolean {
     return (Atomics.or(this.words, place, BEGUN) & WITHDRAWN) === 0;
   }
@@ -42,12 +42,12 @@ export class WorkerSignals {
   }
 }
 
-/** Main's side, which gives out the places. */
+/** Main's side, which allocates the words. */
 export class StatementSignals extends WorkerSignals {
   private readonly free: number[] = [];
   private nextPlace = FIRST_PLACE;
 
-  /** @param statementsMax statements that have a place at a time */
+  /** @param statementsMax maximum statements with a word at a time */
   constructor(statementsMax: number) {
     super(new SharedArrayBuffer((FIRST_PLACE + statementsMax) * Int32Array.BYTES_PER_ELEMENT));
   }
@@ -60,14 +60,14 @@ export class StatementSignals extends WorkerSignals {
     return Atomics.load(this.words, CALLS);
   }
 
-  /** Null: there is none left, and the statement goes without. */
+  /** Returns null if none is left: the statement then runs without a word. */
   take(): number | null {
     const place = this.free.pop() ?? (this.nextPlace < this.words.length ? this.nextPlace++ : null);
     if (place !== null) Atomics.store(this.words, place, SENT);
     return place;
   }
 
-  /** Once the worker has said its last word of the statement. */
+  /** Call after the worker's last message about the statement. */
   giveBack(place: number): void {
     this.free.push(place);
   }
@@ -80,7 +80,7 @@ export class StatementSignals extends WorkerSignals {
     return (Atomics.load(this.words, place) & BEGUN) !== 0;
   }
 
-  /** True: the worker will not begin the statement any more. */
+  /** Returns true if the worker will not start the statement. */
   withdraw(place: number): boolean {
     return Atomics.compareExchange(this.words, place, SENT, WITHDRAWN) === SENT;
   }

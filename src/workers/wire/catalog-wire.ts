@@ -1,14 +1,14 @@
-// The list of a database's tables on its way to a worker. Both sides remember the definitions that were sent: a list goes as table ids
-// beside the definitions that the worker does not have. Many of those go ahead of it, part by part, each in a message of its own: to write
-// them all into one would keep the main thread from others.
+// Encodes a database's table list for a worker. Both sides remember the definitions sent: a list is sent as table ids plus the definitions
+// that the worker does not have. Many definitions are sent ahead of the list in parts, each in a message of its own: serializing them in
+// one message would block the main thread.
 import { assert } from "../../model/assert.ts";
 import type { TableDef } from "../../model/rows/column.ts";
 
 export interface WireCatalog {
   readonly ids: Int32Array;
-  /** Those that the worker does not have, or not as they are now. */
+  /** Definitions that are new to the worker, or have changed. */
   readonly added: readonly TableDef[];
-  /** Tables that the sender has forgotten, once the list is complete. */
+  /** Tables that the sender forgets after this list. */
   readonly forgotten: readonly number[];
 }
 
@@ -17,9 +17,9 @@ export interface CatalogPart {
   readonly end: number;
 }
 
-/** Tables and columns of a part: a millisecond or two to write. */
+/** Tables and columns per part: one to two milliseconds of serialization. */
 const PART_SIZE = 4096;
-/** Tables that are remembered beside those of the latest list. */
+/** Tables remembered in addition to those of the latest list. */
 const OTHERS_MAX = 10_000;
 
 /** One per worker, on the main thread. */
@@ -31,9 +31,9 @@ export class CatalogSender {
     private readonly othersMax = OTHERS_MAX,
   ) {}
 
-  /** From place `from` of the list on, a part of the definitions that the worker does not have, to be sent ahead of the list, and the place
-   *  behind it; null: what is left goes with the list. What is made must be sent, in order. Lists of different moments may be sent in turn:
-   *  each goes through its places once, however often the other one changes a definition. */
+  /** A part of the definitions that the worker lacks, from position `from` of the list, to be sent ahead of the list, and the next
+   *  position; null: the rest is sent with the list. Every result must be sent, in order. Lists of different moments may be interleaved:
+   *  each is traversed once, however often the others change a definition. */
   ahead(catalog: readonly TableDef[], from: number): CatalogPart | null {
     const part: TableDef[] = [];
     let size = 0;
@@ -47,7 +47,7 @@ export class CatalogSender {
     return null;
   }
 
-  /** What is made must be sent, in order. */
+  /** Every result must be sent, in order. */
   encode(catalog: readonly TableDef[]): WireCatalog {
     const added = this.sent(catalog.filter((table) => this.known.get(table.id) !== table));
     return { ids: Int32Array.from(catalog, ({ id }) => id), added, forgotten: this.forget(catalog) };
@@ -71,7 +71,7 @@ export class CatalogSender {
 export class CatalogReceiver {
   private readonly known = new Map<number, TableDef>();
 
-  /** Definitions that were sent ahead of a list. */
+  /** Stores definitions that were sent ahead of a list. */
   add(tables: readonly TableDef[]): void {
     for (const table of tables) this.known.set(table.id, table);
   }

@@ -18,36 +18,36 @@ import type { WireSnapshot } from "./snapshot-wire.ts";
 
 export interface QueryWorkerOptions {
   readonly shared: SharedMemory;
-  /** Of what the worker allocates there. */
+  /** Owner number for the worker's kernel allocations. */
   readonly owner: number;
-  /** worker-signals.ts */
+  /** See worker-signals.ts. */
   readonly words: SharedArrayBuffer;
   readonly memoryBytes: number;
   readonly threads: number;
-  /** Its own: engines name the files that they spill to alike. Made by the worker, removed by main. */
+  /** A folder of its own: DuckDB instances use the same spill file names. Created by the worker, removed by main. */
   readonly tempDir: string;
-  /** For decoded data of files. */
+  /** Budget of the block cache. */
   readonly cacheBytes: number;
-  /** Resident memory of the process beside the kernel's, beyond which statements are stopped. */
+  /** Limit for the process's resident memory without the kernel's, beyond which statements are stopped. */
   readonly processBytesMax: number;
-  /** Calls of DuckDB that this worker may have running at a time. */
+  /** Maximum concurrent DuckDB calls of this worker. */
   readonly nativeCallsMax: number;
-  /** For how long the worker may be kept from its event loop, in milliseconds. */
+  /** Maximum time between returns to the event loop, in milliseconds. */
   readonly loopMsMax: number;
-  /** For tests: statements and tables may make the worker stick (faults.ts). */
+  /** For tests: statements and tables may inject faults (faults.ts). */
   readonly hasFaults?: boolean;
-  /** It keeps the state of all last-value and distinct-value caches; absent: another one does. */
+  /** Set for the worker that holds the state of all last-value and distinct-value caches. */
   readonly keeps?: CacheManagerOptions;
 }
 
 export interface CacheManagerOptions {
-  /** Of the state of all caches together. */
+  /** Memory limit of all caches together. */
   readonly bytesMax: number;
-  /** Whether caches that are new begin with what their table has. */
+  /** True: new caches are filled with existing rows of their table. */
   readonly fillsFromHistory: { readonly last: boolean; readonly distinct: boolean };
 }
 
-/** Some tables whose caches are to be brought up to date, in the order of the snapshot's tables. */
+/** Tables whose caches are to be updated, in the order of the snapshot's tables. */
 export interface FeedMessage {
   readonly type: "feed";
   readonly id: number;
@@ -56,7 +56,7 @@ export interface FeedMessage {
   readonly feeds: readonly { readonly caches: readonly CacheDef[]; readonly clock: CacheClock }[];
 }
 
-/** Which caches there are; what has expired in those of the kinds `expiring` is freed. */
+/** The existing caches; expired rows in those of the kinds `expiring` are freed. */
 export interface KeepMessage {
   readonly type: "keep";
   readonly id: number;
@@ -65,7 +65,7 @@ export interface KeepMessage {
   readonly nowMs: number;
 }
 
-/** Of all caches of a kind. */
+/** Totals of all caches of a kind. */
 export interface CacheTotals {
   readonly bytes: number;
   readonly keys: number;
@@ -77,7 +77,7 @@ export type ToQueryWorker =
   | {
       readonly type: "query";
       readonly id: number;
-      /** Of its word; absent: it has none. */
+      /** Index of its word in the signals; absent: none. */
       readonly place?: number;
       readonly database: string;
       readonly statement: string;
@@ -88,42 +88,42 @@ export type ToQueryWorker =
       /** A pinned snapshot of the tables that the statement probably reads. */
       readonly early?: { readonly need: SnapshotNeed; readonly snapshot: WireSnapshot };
     }
-  /** Definitions for the snapshot of a statement that is to come. */
+  /** Definitions for the snapshot of a later message. */
   | { readonly type: "ahead"; readonly tables: readonly TableDef[] }
   | { readonly type: "snapshot"; readonly id: number; readonly snapshot: WireSnapshot }
-  /** The reader took `bytes` bytes: as many more may be sent. */
+  /** The reader consumed `bytes` bytes: as many more may be sent. */
   | { readonly type: "credit"; readonly id: number; readonly bytes: number }
   | { readonly type: "cancel"; readonly id: number }
   | FeedMessage
-  /** Caches that are not in the list are gone, and so is what has expired. Answered as a feed of no table is. */
+  /** Removes caches that are not in the list, and expired rows. Answered like a feed without tables. */
   | KeepMessage
-  /** The server stops: what is being fed need not go on. */
+  /** The server stops: abort running cache updates. */
   | { readonly type: "stop feeding" }
   /** Answered through shared memory. */
   | { readonly type: "look"; readonly look: number }
-  /** Everything ends as soon as it can; then comes `ended`. */
+  /** End as soon as possible; `ended` follows. */
   | { readonly type: "end worker" };
 
 export type FromQueryWorker =
   | { readonly type: "ready" }
-  /** The worker can do nothing more but end. `isCut`: something kept it from its event loop; else it met a bug. `statement`: the one
-   *  that it  was working for; null: none, or not known. */
+  /** The worker cannot continue. `isCut`: an entry was terminated; otherwise it hit a bug. `statement`: the one being worked on; null:
+   *  none, or unknown. */
   | { readonly type: "broken"; readonly isCut: boolean; readonly statement: number | null; readonly message: string }
-  /** The last word: nothing is read of main's memory any more, the engine is closed, and the thread may be ended. */
+  /** The last message: the worker no longer reads shared memory, DuckDB is closed, and the thread may be terminated. */
   | { readonly type: "ended" }
-  /** The statement was main's again before it had begun. */
+  /** Main had withdrawn the statement before it started. */
   | { readonly type: "withdrawn"; readonly id: number }
-  /** Nothing is read of a feed's snapshot any more. `failed`: places in its list of tables. */
+  /** A feed's snapshot is no longer read. `failed`: indexes in its table list. */
   | {
       readonly type: "fed";
       readonly id: number;
       readonly failed: readonly { readonly place: number; readonly error: ErrorDescription }[];
       readonly totals: Readonly<Record<CacheKind, CacheTotals>>;
     }
-  /** Which tables the statement reads; main answers with a pinned snapshot, in place of the early one or, `keepsEarly`, beside it and those
-   *  of earlier requests. */
+  /** The tables that the statement reads; main answers with a pinned snapshot that replaces the early one or, with `keepsEarly`, is
+   *  added to it and to those of earlier requests. */
   | { readonly type: "pin"; readonly id: number; readonly need: SnapshotNeed; readonly keepsEarly: boolean }
-  /** A whole answer that fits into one message; `end` follows when the worker has let go of the snapshot. */
+  /** A complete answer in one message; `end` follows when the worker no longer reads the snapshot. */
   | {
       readonly type: "answer";
       readonly id: number;
@@ -132,7 +132,7 @@ export type FromQueryWorker =
       readonly rowCount: number;
       readonly times: StatementTimes;
     }
-  /** A statement that takes long was begun, after so long. */
+  /** A long-running statement has been planned; `planMs` is the time it took. */
   | { readonly type: "planned"; readonly id: number; readonly planMs: number }
   | { readonly type: "head"; readonly id: number; readonly contentType: string }
   | { readonly type: "bytes"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
@@ -146,28 +146,28 @@ export type FromQueryWorker =
     }
   | { readonly type: "error"; readonly id: number; readonly error: ErrorDescription };
 
-/** Of one worker's cache of decoded data: bytes now, and counts since its start. */
+/** State of one worker's block cache: current bytes, and counts since its start. */
 export interface CacheState extends CacheCounts {
   readonly bytes: number;
 }
 
-/** Bytes of an answer that may be on their way to a reader that does not read. */
+/** Maximum bytes of an answer in transit to a reader that does not read. */
 export const ANSWER_WINDOW_BYTES = 1 << 20;
-/** Batches are joined to messages of about this size. */
+/** Batches are combined into messages of about this size. */
 export const ANSWER_MESSAGE_BYTES = 128 << 10;
 
 // Maintenance worker ------------------------------------------------------------------------------------------------------------
 
 export type ToMaintenanceWorker =
   | { readonly type: "init"; readonly shared: SharedMemory }
-  /** Of the next flush, the first or further ones. */
+  /** Tables of the next flush, the first or further ones. */
   | { readonly type: "flush tables"; readonly tables: readonly PtTableInput[]; readonly isFirst: boolean }
   | { readonly type: "flush"; readonly id: number }
-  /** At most one at a time. A flush goes before its next step. */
+  /** At most one at a time. A flush takes precedence over its next step. */
   | { readonly type: "merge"; readonly id: number; readonly request: FileRequest }
-  /** Makes the index of a file; merges and these come one after the other. */
+  /** Builds the index of a file; these and merges run one after another. */
   | { readonly type: "index"; readonly id: number; readonly request: IndexRequest }
-  /** A piece of the file that is made was stored: another one may be sent. */
+  /** A piece of the output file was stored: another one may be sent. */
   | { readonly type: "taken"; readonly id: number }
   | { readonly type: "cancel"; readonly id: number };
 
@@ -179,5 +179,5 @@ export type FromMaintenanceWorker =
   | { readonly type: "indexed"; readonly id: number; readonly bytes: number }
   | { readonly type: "error"; readonly id: number; readonly error: ErrorDescription };
 
-/** Pieces of a merge's file that may be on their way to the disk. */
+/** Pieces of a merged file in transit to the disk. */
 export const MERGE_PIECES_MAX = 8;

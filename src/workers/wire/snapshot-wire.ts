@@ -1,5 +1,5 @@
-// A snapshot on its way to a worker. Most of it is what the worker was sent before: each list goes as places in the list before it, beside
-// what is new. Both sides remember the last snapshot of each table, in step because messages keep their order.
+// Encodes snapshots for a worker. Most of a snapshot equals what the worker was sent before: each list is sent as indexes into the previous
+// list plus the new elements. Both sides remember the last snapshot of each table, in step because messages are ordered.
 
 import type { TimeRange } from "../../model/query/scan.ts";
 import type { TableDef } from "../../model/rows/column.ts";
@@ -9,7 +9,7 @@ import type { BlockSnapshot, DatabaseSnapshot, TableSnapshot } from "../../scan/
 import type { FileIndexRef } from "../../storage/file-index/list.ts";
 import { type CatalogPart, CatalogReceiver, CatalogSender, type WireCatalog } from "./catalog-wire.ts";
 
-/** Null: the list is as it was. A place below 0 is that of `added[-1 - place]`, others are places in the list before. */
+/** Null: the list is unchanged. A negative index refers to `added[-1 - index]`, others to the previous list. */
 export type WireList<T> = { readonly places: Int32Array; readonly added: readonly T[] } | null;
 
 export interface WireTable {
@@ -20,13 +20,13 @@ export interface WireTable {
   readonly lastDeletion: number | undefined;
   readonly tombstones: readonly Tombstone[];
   readonly dictionaries: WireList<DictionaryView>;
-  /** Of each run. */
+  /** Columns of each run. */
   readonly columns: WireList<readonly ColumnRun[]>;
-  /** RUN_NUMBERS of each run. */
+  /** RUN_NUMBERS values per run. */
   readonly numbers: Float64Array;
-  /** Least and greatest time of each run. */
+  /** Minimum and maximum time of each run. */
   readonly times: BigInt64Array;
-  /** Of the runs that have any, by place. */
+  /** By run index, where present. */
   readonly overlaps: ReadonlyMap<number, readonly TimeRange[]>;
   readonly blocks: WireList<BlockSnapshot>;
   readonly indexes: WireList<FileIndexRef>;
@@ -36,9 +36,9 @@ export interface WireSnapshot {
   readonly tables: readonly WireTable[];
   /** Null: the snapshot's list of all tables is empty. */
   readonly catalog: WireCatalog | null;
-  /** Of the rest nothing is remembered. */
+  /** Parts that are sent completely each time. */
   readonly rest: Omit<DatabaseSnapshot, "tables" | "catalog">;
-  /** Tables that the sender has forgotten: the next list of such a table is all new. */
+  /** Tables that the sender forgets: their next list is sent completely. */
   readonly forgotten: readonly number[];
 }
 
@@ -48,7 +48,7 @@ const SORTED = 1;
 const UNIQUE = 2;
 const ASCENDING = 4;
 
-/** Tables that are remembered: those used last. */
+/** Tables remembered: the most recently used. */
 const TABLES_MAX = 1000;
 
 /** One per worker, on the main thread. */
@@ -58,12 +58,12 @@ export class SnapshotSender {
 
   constructor(private readonly tablesMax = TABLES_MAX) {}
 
-  /** Of the snapshot's list of all tables, what is to be sent before the snapshot (CatalogSender.ahead). */
+  /** The part of the snapshot's table list to be sent before the snapshot (CatalogSender.ahead). */
   ahead({ catalog }: DatabaseSnapshot, from: number): CatalogPart | null {
     return this.catalog.ahead(catalog, from);
   }
 
-  /** What is made must be sent, in order. */
+  /** Every result must be sent, in order. */
   encode({ tables, catalog, ...rest }: DatabaseSnapshot): WireSnapshot {
     const encoded = tables.map((table) => this.sender(table.table.id).encode(table));
     const forgotten: number[] = [];
@@ -77,20 +77,20 @@ export class SnapshotSender {
 
   private sender(tableId: number): TableSender {
     const sender = this.tables.get(tableId) ?? new TableSender();
-    // most recently used last
+    // move to the end: most recently used
     this.tables.delete(tableId);
     this.tables.set(tableId, sender);
     return sender;
   }
 }
 
-/** Is told what the worker's tables consist of. */
+/** Is notified when the parts of the worker's tables change. */
 export interface PartWatcher {
-  /** A block is no longer part of its table. */
+  /** A block was removed from its table. */
   blockGone(block: BlockSnapshot): void;
-  /** A segment that takes no more rows (`Run.segment`) is part of a table, for the first time. */
+  /** A closed segment (`Run.segment`) appears in a table for the first time. */
   segmentCame(segment: number): void;
-  /** It is no longer. */
+  /** The segment was removed from its table. */
   segmentGone(segment: number): void;
 }
 
@@ -101,7 +101,7 @@ export class SnapshotReceiver {
 
   constructor(private readonly watcher: PartWatcher) {}
 
-  /** What was sent ahead of a snapshot. */
+  /** Stores definitions sent ahead of a snapshot. */
   add(tables: readonly TableDef[]): void {
     this.catalog.add(tables);
   }
@@ -213,7 +213,7 @@ class TableReceiver {
     return { table: this.table[0]!, retentionMinNs, sequence, lastDeletion, tombstones, runs, blocks: this.blocks, indexes: this.indexes };
   }
 
-  /** The table is not heard of any more. */
+  /** The sender has forgotten the table. */
   forget(): void {
     this.setSegments(new Set());
   }
@@ -225,7 +225,7 @@ class TableReceiver {
   }
 }
 
-/** Things are the same when they are the same object. */
+/** Elements are compared by object identity. */
 class ListSender<T extends object> {
   private sent: readonly T[] = [];
   private places = new Map<T, number>();
