@@ -13,6 +13,7 @@ import { parseLine } from "./parse-line.ts";
 import { query } from "./query.ts";
 import { queryGrowth } from "./query-growth.ts";
 import { queryHalfLoad } from "./query-half-load.ts";
+import { querySmall } from "./query-small.ts";
 import { queryUnderLoad } from "./query-under-load.ts";
 import { replay } from "./replay.ts";
 import { sqlPlan } from "./sql-plan.ts";
@@ -36,6 +37,7 @@ export const BENCHES: readonly Bench[] = [
   caches,
   fileIndex,
   queryGrowth,
+  querySmall,
   queryHalfLoad,
   queryUnderLoad,
   flight,

@@ -8,7 +8,7 @@ export interface Answer {
   readonly what: string;
   /** The number that has a goal: a ratio, or an absolute number with its unit. */
   readonly value: number;
-  readonly unit: "×" | "bytes/value" | "ms" | "µs" | "rows/s";
+  readonly unit: "×" | "bytes/value" | "ms" | "µs" | "rows/s" | "answers/s";
   readonly goal?: { readonly atLeast: number } | { readonly atMost: number };
   /** The measured numbers behind a ratio, for reading only: machines differ. */
   readonly detail: string;
